@@ -1,0 +1,210 @@
+package item
+
+import "time"
+
+// Seq is the position of an entry in a pod's log: from 1, dense. 0 means before
+// the first.
+type Seq int64
+
+// Entry is one record of a pod's log.
+type Entry struct {
+	// Seq is assigned by the store; 0 until then.
+	Seq Seq
+	// Time is when podd wrote it; stored with nanoseconds, in UTC.
+	Time time.Time
+	// Turn is the turn that it belongs to, from 1; 0 outside of turns.
+	Turn int64
+	Kind Kind
+}
+
+// Kind is what an entry records. The kinds are the types of this file, always as
+// values; an item's entry has the kind ItemAdded.
+type Kind interface {
+	isKind()
+}
+
+// SubmitMode says when a submit joins the conversation of a busy pod.
+type SubmitMode string
+
+// The submit modes. The empty mode means ModeQueue.
+const (
+	ModeQueue SubmitMode = "queue"
+	ModeSteer SubmitMode = "steer"
+)
+
+// Submitted records an accepted submit, its references already resolved.
+type Submitted struct {
+	RequestID string
+	Mode      SubmitMode
+	Segments  []Segment
+	// Items is what the file references resolved to, in order of appearance.
+	Items []Item
+	// Text is the user message's text as the model will see it.
+	Text string
+}
+
+// Promoted records that waiting submits joined a running turn.
+type Promoted struct {
+	RequestIDs []string
+}
+
+// TurnStarted is the claim of a turn. It names the submits that the turn took;
+// none when a note started it.
+type TurnStarted struct {
+	RequestIDs []string
+}
+
+// Outcome says how a turn ended.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeFinished    Outcome = "finished"
+	OutcomeCancelled   Outcome = "cancelled"
+	OutcomeFailed      Outcome = "failed"
+	OutcomeInterrupted Outcome = "interrupted"
+	OutcomeLimit       Outcome = "limit"
+)
+
+// TurnEnded is the one terminal entry of a turn.
+type TurnEnded struct {
+	Outcome Outcome
+	// Cause is one sentence; empty when the turn finished.
+	Cause string
+	// Reason is the cause as a word for programs, in UPPER_SNAKE_CASE; empty when
+	// the turn finished.
+	Reason string
+	// Usage is what the turn's requests were billed.
+	Usage Usage
+	// Steps counts the turn's model requests, ToolCalls its tool calls.
+	Steps, ToolCalls int
+}
+
+// Setup is what a request sends beside the items. It is stored whenever it
+// differs from the one before.
+type Setup struct {
+	Model               string
+	API                 string
+	Instructions        string
+	ProjectInstructions string
+	// Tools are in the order in which they are sent.
+	Tools []ToolSpec
+	// Renderer is the version of the code that turns a log into a request.
+	Renderer int
+	// FileRefRole is "system" to send file references with that literal role;
+	// empty sends them as the user's, in a frame.
+	FileRefRole string
+}
+
+// ToolSpec describes a tool to the model.
+type ToolSpec struct {
+	Name        string
+	Description string
+	// Schema is the JSON Schema of the arguments, compact, keys in a fixed order.
+	Schema string
+}
+
+// ItemAdded records that the conversation grew by one item.
+type ItemAdded struct {
+	Item Item
+}
+
+// ToolStarted is written before a tool runs; the call is never run again after it.
+type ToolStarted struct {
+	CallID string
+	Tool   string
+	// Arguments is what the tool receives: validated and encoded once.
+	Arguments string
+}
+
+// RequestUsage records one answered model request.
+type RequestUsage struct {
+	Usage Usage
+	// Measured says whether the endpoint sent a usage at all.
+	Measured bool
+	// Model is the model that answered, as the endpoint names it.
+	Model      string
+	ResponseID string
+	// Step is the step of the turn, from 1.
+	Step int
+	// RequestBytes is the size of the request's body.
+	RequestBytes int64
+	// DurationMS is from sending the request to the end of the answer, in
+	// milliseconds.
+	DurationMS int64
+}
+
+// Prune names results that are sent as their summary from now on.
+type Prune struct {
+	// Seqs are the entries of the results.
+	Seqs   []Seq
+	Policy string
+	Reason string
+}
+
+// Compaction lets a summary stand for the items up to UpTo in what is sent.
+type Compaction struct {
+	Summary Item
+	UpTo    Seq
+	Reason  string
+}
+
+// ApprovalRequested records that a call waits for a person.
+type ApprovalRequested struct {
+	CallID string
+	// Digest is the SHA-256 of exactly what will run.
+	Digest   string
+	Question string
+}
+
+// ApprovalResolved records the decision on a waiting call.
+type ApprovalResolved struct {
+	CallID   string
+	Approved bool
+	By       string
+	Reason   string
+}
+
+// Rewind makes history go on from an earlier entry.
+type Rewind struct {
+	To Seq
+}
+
+// Note is a system note of a client.
+type Note struct {
+	Text string
+}
+
+// Recovered records what podd did about an open turn at start.
+type Recovered struct {
+	Reason string
+	// CallIDs are the calls that got the stored result "interrupted".
+	CallIDs []string
+}
+
+// AlertRaised records an alert in the log of its pod.
+type AlertRaised struct {
+	Alert Alert
+}
+
+// UnknownKind is an entry of a kind that this podd does not know: a newer one
+// wrote it.
+type UnknownKind struct{}
+
+func (Submitted) isKind()         {}
+func (Promoted) isKind()          {}
+func (TurnStarted) isKind()       {}
+func (TurnEnded) isKind()         {}
+func (Setup) isKind()             {}
+func (ItemAdded) isKind()         {}
+func (ToolStarted) isKind()       {}
+func (RequestUsage) isKind()      {}
+func (Prune) isKind()             {}
+func (Compaction) isKind()        {}
+func (ApprovalRequested) isKind() {}
+func (ApprovalResolved) isKind()  {}
+func (Rewind) isKind()            {}
+func (Note) isKind()              {}
+func (Recovered) isKind()         {}
+func (AlertRaised) isKind()       {}
+func (UnknownKind) isKind()       {}
