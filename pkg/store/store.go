@@ -1,0 +1,148 @@
+package store
+
+import (
+	"context"
+
+	"podd/pkg/item"
+)
+
+// Store keeps pods, their logs, their inboxes and the alerts of all pods. All
+// methods may be called from any goroutine.
+//
+// A method that writes returns once what it wrote is on disk. An error of kind
+// KindUnavailable and reason STORE_FAILED means that the outcome of a commit is
+// unknown: the store accepts nothing more and the process must end; what is true
+// is read after the next start. Every other error means that nothing was written.
+type Store interface {
+	// CreatePod stores a new pod. p.ID and p.Name must be new: a known name is
+	// KindExists, reason POD_EXISTS.
+	CreatePod(ctx context.Context, p item.Pod) error
+	// UpdateSpec replaces a pod's spec.
+	UpdateSpec(ctx context.Context, pod string, spec item.PodSpec) error
+	// DeletePod removes a pod, its log, its inbox and its alerts. An append to it
+	// afterwards is KindNotFound.
+	DeletePod(ctx context.Context, pod string) error
+	// Pod finds a pod by its id or, failing that, by its name; KindNotFound, reason
+	// POD_NOT_FOUND, when there is none.
+	Pod(ctx context.Context, idOrName string) (item.Pod, error)
+	// Pods gives all pods in the order of their names, without reading their logs.
+	Pods(ctx context.Context) ([]item.Pod, error)
+
+	// Claim makes the caller the one writer of a pod's log and returns its epoch.
+	// An append with an older epoch is refused from then on.
+	Claim(ctx context.Context, pod string) (Epoch, error)
+	// Append writes one batch to a pod's log as one transaction and returns the
+	// records as stored. The store assigns the sequences.
+	Append(ctx context.Context, b Batch) (Appended, error)
+	// Read gives records above after, in order, bounded by limit and by
+	// ReadBytes; at least one when there is one. Below the first sequence that is
+	// left it is KindOutOfRange, reason PURGED, meta first_seq; above the last,
+	// KindOutOfRange, reason BEYOND_END, meta last_seq. A record whose checksum is
+	// wrong is KindDataLoss, reason DAMAGED, meta seq; the records before it are
+	// returned with the error.
+	Read(ctx context.Context, pod string, after item.Seq, limit int) ([]Record, error)
+
+	// Inbox gives the submits that wait, oldest first.
+	Inbox(ctx context.Context, pod string) ([]Waiting, error)
+	// Request finds an admitted request id. ok is false when the id is unknown or
+	// so old that it was forgotten.
+	Request(ctx context.Context, pod, requestID string) (r Request, ok bool, err error)
+
+	// RaiseAlert stores an alert that belongs to no pod's log and returns it with
+	// its sequence.
+	RaiseAlert(ctx context.Context, a item.Alert) (item.Alert, error)
+	// Alerts gives alerts, in order of their sequences.
+	Alerts(ctx context.Context, q AlertQuery) ([]item.Alert, error)
+	// AckAlerts marks alerts as seen; an unknown sequence is KindNotFound, reason
+	// ALERT_NOT_FOUND, and then none is marked.
+	AckAlerts(ctx context.Context, seqs []item.Seq) error
+
+	// Failed is closed once the outcome of a commit is unknown.
+	Failed() <-chan struct{}
+	// Close waits for writes under way and closes the files.
+	Close() error
+}
+
+// ReadBytes bounds the sum of the records that one Read returns, save that one
+// record is always returned.
+const ReadBytes = 1 << 20
+
+// RequestsKept is how many request ids are remembered for each pod; older ones are
+// forgotten, the oldest first.
+const RequestsKept = 1024
+
+// Epoch numbers the claims of a pod's log, from 1.
+type Epoch int64
+
+// Batch is what one Append writes, all of it or nothing.
+type Batch struct {
+	Pod   string
+	Epoch Epoch
+	// Entries get the next sequences, in their order. Their Seq must be 0.
+	Entries []item.Entry
+	// Alerts are stored across pods as well; each AlertRaised of Entries is stored
+	// there by itself and must not be repeated here. The sequence that the store
+	// assigns stands in the stored entry.
+	//
+	// Admit, when set, remembers the request id of Entries[0], which must be a
+	// Submitted. A known id with the same digest writes nothing and answers with
+	// Appended.Duplicate; with another digest it is KindExists, reason
+	// REQUEST_ID_TAKEN.
+	Admit *Request
+	// Enqueue puts the Submitted of Entries[0] into the inbox.
+	Enqueue bool
+	// InboxLimit refuses, with KindExhausted and reason INBOX_FULL, an Enqueue
+	// into an inbox of that many; 0 means no limit.
+	InboxLimit int
+	// Dequeue removes these submits (sequences of Submitted entries) from the
+	// inbox; one that is not there is KindNotFound, reason NOT_WAITING.
+	Dequeue []item.Seq
+	// Status, when set, replaces the pod's status.
+	Status *item.PodStatus
+}
+
+// Request is an admitted request id.
+type Request struct {
+	ID string
+	// Digest tells the same content from another, 32 bytes.
+	Digest [32]byte
+	// Seq is the sequence of the Submitted entry; assigned by Append.
+	Seq item.Seq
+	// Queued says whether the submit was put into the inbox.
+	Queued bool
+}
+
+// Appended is what Append wrote.
+type Appended struct {
+	Records []Record
+	// Alerts are the alerts of the batch with their sequences.
+	Alerts []item.Alert
+	// Duplicate is the first admission, when Admit named a known id; then nothing
+	// was written.
+	Duplicate *Request
+}
+
+// Record is a stored entry, encoded as the podd.v1.Entry message that a stream
+// sends. Its bytes must not be changed.
+type Record struct {
+	Seq   item.Seq
+	Entry []byte
+}
+
+// Waiting is a submit in the inbox.
+type Waiting struct {
+	Seq   item.Seq
+	Entry []byte
+}
+
+// AlertQuery chooses alerts.
+type AlertQuery struct {
+	// Pod is a pod's id; empty means all alerts.
+	Pod string
+	// After is exclusive.
+	After item.Seq
+	// Unacked leaves out acknowledged ones.
+	Unacked bool
+	// Limit is the most that are returned; 0 means 1,000.
+	Limit int
+}

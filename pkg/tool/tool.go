@@ -1,0 +1,25 @@
+package tool
+
+import (
+	"context"
+
+	"podd/pkg/item"
+)
+
+// Output is what a tool answers; see item.Output.
+type Output = item.Output
+
+// Tool is something that a model can call. Implementations are safe for
+// concurrent calls: the calls of one step run in parallel.
+type Tool interface {
+	// Spec names the tool and describes it to the model.
+	Spec() item.ToolSpec
+	// Check validates arguments as the model wrote them and encodes them again, in
+	// the one form that policy and Run see. Its error says which field is wrong
+	// and what to write instead; the model reads it.
+	Check(arguments string) (canonical string, err error)
+	// Run does the work with arguments that Check returned. A failure that the
+	// model should know of is an Output with IsError, or an error, which becomes
+	// one. Run returns soon after ctx ends, with nothing left running.
+	Run(ctx context.Context, arguments string) (Output, error)
+}
