@@ -1,0 +1,134 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// setKind fills in p's kind; an unknown one leaves it empty.
+func setKind(p *poddv1.Entry, kind item.Kind) {
+	switch k := kind.(type) {
+	case item.Submitted:
+		p.Kind = &poddv1.Entry_Submitted{Submitted: submittedToProto(k)}
+	case item.Promoted:
+		p.Kind = &poddv1.Entry_Promoted{Promoted: &poddv1.Promoted{RequestIds: cleanAll(k.RequestIDs)}}
+	case item.TurnStarted:
+		p.Kind = &poddv1.Entry_TurnStarted{TurnStarted: &poddv1.TurnStarted{RequestIds: cleanAll(k.RequestIDs)}}
+	case item.TurnEnded:
+		p.Kind = &poddv1.Entry_TurnEnded{TurnEnded: turnEndedToProto(k)}
+	case item.Setup:
+		p.Kind = &poddv1.Entry_Setup{Setup: setupToProto(k)}
+	case item.ItemAdded:
+		p.Kind = &poddv1.Entry_Item{Item: ItemToProto(k.Item)}
+	case item.ToolStarted:
+		p.Kind = &poddv1.Entry_ToolStarted{ToolStarted: &poddv1.ToolStarted{
+			CallId: clean(k.CallID), Tool: clean(k.Tool), Arguments: clean(k.Arguments),
+		}}
+	case item.RequestUsage:
+		p.Kind = &poddv1.Entry_Usage{Usage: requestUsageToProto(k)}
+	case item.Prune:
+		p.Kind = &poddv1.Entry_Prune{Prune: pruneToProto(k)}
+	case item.Compaction:
+		p.Kind = &poddv1.Entry_Compaction{Compaction: &poddv1.Compaction{
+			Summary: ItemToProto(k.Summary), UpToSeq: int64(k.UpTo), Reason: clean(k.Reason),
+		}}
+	case item.ApprovalRequested:
+		p.Kind = &poddv1.Entry_ApprovalRequested{ApprovalRequested: &poddv1.ApprovalRequested{
+			CallId: clean(k.CallID), Digest: []byte(k.Digest), Question: clean(k.Question),
+		}}
+	case item.ApprovalResolved:
+		p.Kind = &poddv1.Entry_ApprovalResolved{ApprovalResolved: &poddv1.ApprovalResolved{
+			CallId: clean(k.CallID), Approved: k.Approved, By: clean(k.By), Reason: clean(k.Reason),
+		}}
+	case item.Rewind:
+		p.Kind = &poddv1.Entry_Rewind{Rewind: &poddv1.Rewind{ToSeq: int64(k.To)}}
+	case item.Note:
+		p.Kind = &poddv1.Entry_Note{Note: &poddv1.Note{Text: clean(k.Text)}}
+	case item.Recovered:
+		p.Kind = &poddv1.Entry_Recovered{Recovered: &poddv1.Recovered{
+			Reason: clean(k.Reason), CallIds: cleanAll(k.CallIDs),
+		}}
+	case item.AlertRaised:
+		p.Kind = &poddv1.Entry_Alert{Alert: AlertToProto(k.Alert)}
+	}
+}
+
+// kindFromProto is p's kind. It is UnknownKind, too, when an item in it is of a
+// kind that this podd does not know: a kind never holds a nil item.
+func kindFromProto(p *poddv1.Entry) item.Kind {
+	kind := convertKind(p)
+	if checkKind(kind) != nil {
+		return item.UnknownKind{}
+	}
+	return kind
+}
+
+func convertKind(p *poddv1.Entry) item.Kind {
+	switch k := p.GetKind().(type) {
+	case *poddv1.Entry_Submitted:
+		return submittedFromProto(k.Submitted)
+	case *poddv1.Entry_Promoted:
+		return item.Promoted{RequestIDs: k.Promoted.GetRequestIds()}
+	case *poddv1.Entry_TurnStarted:
+		return item.TurnStarted{RequestIDs: k.TurnStarted.GetRequestIds()}
+	case *poddv1.Entry_TurnEnded:
+		return turnEndedFromProto(k.TurnEnded)
+	case *poddv1.Entry_Setup:
+		return setupFromProto(k.Setup)
+	case *poddv1.Entry_Item:
+		return item.ItemAdded{Item: ItemFromProto(k.Item)}
+	case *poddv1.Entry_ToolStarted:
+		s := k.ToolStarted
+		return item.ToolStarted{CallID: s.GetCallId(), Tool: s.GetTool(), Arguments: s.GetArguments()}
+	case *poddv1.Entry_Usage:
+		return requestUsageFromProto(k.Usage)
+	case *poddv1.Entry_Prune:
+		return pruneFromProto(k.Prune)
+	case *poddv1.Entry_Compaction:
+		c := k.Compaction
+		return item.Compaction{Summary: ItemFromProto(c.GetSummary()), UpTo: item.Seq(c.GetUpToSeq()), Reason: c.GetReason()}
+	case *poddv1.Entry_ApprovalRequested:
+		a := k.ApprovalRequested
+		return item.ApprovalRequested{CallID: a.GetCallId(), Digest: string(a.GetDigest()), Question: a.GetQuestion()}
+	case *poddv1.Entry_ApprovalResolved:
+		a := k.ApprovalResolved
+		return item.ApprovalResolved{CallID: a.GetCallId(), Approved: a.GetApproved(), By: a.GetBy(), Reason: a.GetReason()}
+	case *poddv1.Entry_Rewind:
+		return item.Rewind{To: item.Seq(k.Rewind.GetToSeq())}
+	case *poddv1.Entry_Note:
+		return item.Note{Text: k.Note.GetText()}
+	case *poddv1.Entry_Recovered:
+		return item.Recovered{Reason: k.Recovered.GetReason(), CallIDs: k.Recovered.GetCallIds()}
+	case *poddv1.Entry_Alert:
+		return item.AlertRaised{Alert: AlertFromProto(k.Alert)}
+	default:
+		return item.UnknownKind{}
+	}
+}
+
+// checkKind says why a kind could not be written and read back whole.
+func checkKind(kind item.Kind) error {
+	switch k := kind.(type) {
+	case item.ItemAdded:
+		if known(k.Item) {
+			return nil
+		}
+		return fmt.Errorf("the item has the type %T", k.Item)
+	case item.Compaction:
+		if known(k.Summary) {
+			return nil
+		}
+		return fmt.Errorf("the compaction's summary has the type %T", k.Summary)
+	case item.Submitted:
+		if i := slices.IndexFunc(k.Items, func(it item.Item) bool { return !known(it) }); i >= 0 {
+			return fmt.Errorf("item %d of the submit has the type %T", i, k.Items[i])
+		}
+	}
+	if KindNumberOf(kind) == 0 {
+		return fmt.Errorf("the kind has the type %T", kind)
+	}
+	return nil
+}

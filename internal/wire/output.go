@@ -1,0 +1,73 @@
+package wire
+
+import (
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+var outputKinds = enum[item.OutputKind]{
+	poddv1.OutputKind_OUTPUT_KIND_READ:   item.OutputRead,
+	poddv1.OutputKind_OUTPUT_KIND_SEARCH: item.OutputSearch,
+	poddv1.OutputKind_OUTPUT_KIND_SHELL:  item.OutputShell,
+	poddv1.OutputKind_OUTPUT_KIND_EDIT:   item.OutputEdit,
+	poddv1.OutputKind_OUTPUT_KIND_TASK:   item.OutputTask,
+	poddv1.OutputKind_OUTPUT_KIND_OTHER:  item.OutputOther,
+}
+
+func toolResultToProto(r item.ToolResult) *poddv1.ToolResult {
+	return &poddv1.ToolResult{
+		CallId:     clean(r.CallID),
+		Tool:       clean(r.Tool),
+		Summary:    clean(r.Summary),
+		Content:    clean(r.Content),
+		Kind:       poddv1.OutputKind(outputKinds.number(r.Kind)),
+		Path:       clean(r.Path),
+		Sticky:     r.Sticky,
+		IsError:    r.IsError,
+		Cut:        cutToProto(r.Cut),
+		DurationMs: r.DurationMS,
+	}
+}
+
+func toolResultFromProto(p *poddv1.ToolResult) item.ToolResult {
+	return item.ToolResult{
+		CallID: p.GetCallId(),
+		Tool:   p.GetTool(),
+		Output: item.Output{
+			Summary: p.GetSummary(),
+			Content: p.GetContent(),
+			Kind:    outputKinds.name(int32(p.GetKind())),
+			Path:    p.GetPath(),
+			Sticky:  p.GetSticky(),
+			IsError: p.GetIsError(),
+			Cut:     cutFromProto(p.GetCut()),
+		},
+		DurationMS: p.GetDurationMs(),
+	}
+}
+
+func cutToProto(c *item.Cut) *poddv1.Cut {
+	if c == nil {
+		return nil
+	}
+	return &poddv1.Cut{
+		TotalBytes: c.TotalBytes,
+		TotalLines: c.TotalLines,
+		KeptBytes:  c.KeptBytes,
+		KeptLines:  c.KeptLines,
+		SpoolPath:  clean(c.SpoolPath),
+	}
+}
+
+func cutFromProto(p *poddv1.Cut) *item.Cut {
+	if p == nil {
+		return nil
+	}
+	return &item.Cut{
+		TotalBytes: p.GetTotalBytes(),
+		TotalLines: p.GetTotalLines(),
+		KeptBytes:  p.GetKeptBytes(),
+		KeptLines:  p.GetKeptLines(),
+		SpoolPath:  p.GetSpoolPath(),
+	}
+}

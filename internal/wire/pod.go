@@ -1,0 +1,112 @@
+package wire
+
+import (
+	"fmt"
+
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+
+	"google.golang.org/protobuf/proto"
+)
+
+var states = enum[item.State]{
+	poddv1.PodState_POD_STATE_IDLE:        item.StateIdle,
+	poddv1.PodState_POD_STATE_RUNNING:     item.StateRunning,
+	poddv1.PodState_POD_STATE_WAITING:     item.StateWaiting,
+	poddv1.PodState_POD_STATE_PAUSED:      item.StatePaused,
+	poddv1.PodState_POD_STATE_RESUMING:    item.StateResuming,
+	poddv1.PodState_POD_STATE_INTERRUPTED: item.StateInterrupted,
+	poddv1.PodState_POD_STATE_QUARANTINED: item.StateQuarantined,
+}
+
+// EncodePod is the stored form of a pod's record: a podd.v1.Pod message. The same
+// record gives the same bytes.
+func EncodePod(pod item.Pod) ([]byte, error) {
+	body, err := marshal(PodToProto(pod))
+	if err != nil {
+		return nil, fmt.Errorf("encode pod %q: %w", pod.Name, err)
+	}
+	return body, nil
+}
+
+// DecodePod reads what EncodePod wrote. The record does not share memory with
+// body.
+func DecodePod(body []byte) (item.Pod, error) {
+	var p poddv1.Pod
+	if err := proto.Unmarshal(body, &p); err != nil {
+		return item.Pod{}, fmt.Errorf("decode pod: %w", err)
+	}
+	return PodFromProto(&p), nil
+}
+
+// PodToProto converts a pod's record.
+func PodToProto(pod item.Pod) *poddv1.Pod {
+	return &poddv1.Pod{
+		Id:           clean(pod.ID),
+		Name:         clean(pod.Name),
+		Spec:         PodSpecToProto(pod.Spec),
+		State:        poddv1.PodState(states.number(pod.Status.State)),
+		StateReason:  clean(pod.Status.Reason),
+		Turn:         pod.Status.Turn,
+		FirstSeq:     int64(pod.First),
+		LastSeq:      int64(pod.Last),
+		Queued:       toInt32(pod.Queued),
+		Usage:        UsageToProto(pod.Status.Usage),
+		CreatedAt:    timeToProto(pod.CreatedAt),
+		LastActivity: timeToProto(pod.Status.LastActivity),
+	}
+}
+
+// PodFromProto converts a pod's record. A state that this podd does not know is
+// empty.
+func PodFromProto(p *poddv1.Pod) item.Pod {
+	return item.Pod{
+		ID:        p.GetId(),
+		Name:      p.GetName(),
+		Spec:      PodSpecFromProto(p.GetSpec()),
+		CreatedAt: timeFromProto(p.GetCreatedAt()),
+		Status: item.PodStatus{
+			State:        states.name(int32(p.GetState())),
+			Reason:       p.GetStateReason(),
+			Turn:         p.GetTurn(),
+			Usage:        UsageFromProto(p.GetUsage()),
+			LastActivity: timeFromProto(p.GetLastActivity()),
+		},
+		First:  item.Seq(p.GetFirstSeq()),
+		Last:   item.Seq(p.GetLastSeq()),
+		Queued: int(p.GetQueued()),
+	}
+}
+
+// PodsToProto converts records in their order.
+func PodsToProto(list []item.Pod) []*poddv1.Pod {
+	out := make([]*poddv1.Pod, len(list))
+	for i, pod := range list {
+		out[i] = PodToProto(pod)
+	}
+	return out
+}
+
+// PodSpecToProto converts a spec; the result is never nil.
+func PodSpecToProto(s item.PodSpec) *poddv1.PodSpec {
+	return &poddv1.PodSpec{
+		Dir:          clean(s.Dir),
+		Model:        clean(s.Model),
+		Instructions: clean(s.Instructions),
+		Read:         cleanAll(s.Read),
+		Write:        cleanAll(s.Write),
+		Ask:          clean(s.Ask),
+	}
+}
+
+// PodSpecFromProto converts a spec; nil is the zero spec.
+func PodSpecFromProto(p *poddv1.PodSpec) item.PodSpec {
+	return item.PodSpec{
+		Dir:          p.GetDir(),
+		Model:        p.GetModel(),
+		Instructions: p.GetInstructions(),
+		Read:         p.GetRead(),
+		Write:        p.GetWrite(),
+		Ask:          p.GetAsk(),
+	}
+}

@@ -1,0 +1,96 @@
+package wire
+
+import (
+	"podd/pkg/item"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// KindNumber tells the kinds of entries apart without decoding them. It is the
+// number of the kind's field in podd.v1.Entry, so it never changes for a kind; 0
+// stands for none that this podd knows.
+type KindNumber int32
+
+// The kind numbers.
+const (
+	KindSubmitted KindNumber = iota + 4
+	KindPromoted
+	KindTurnStarted
+	KindTurnEnded
+	KindSetup
+	KindItem
+	KindToolStarted
+	KindUsage
+	KindPrune
+	KindCompaction
+	KindApprovalRequested
+	KindApprovalResolved
+	KindRewind
+	KindNote
+	KindRecovered
+	KindAlert
+)
+
+// KindOf is the kind of an encoded entry. It looks at the outermost tags alone and
+// allocates nothing; malformed bytes, and a kind that this podd does not know, are
+// 0.
+func KindOf(body []byte) KindNumber {
+	var kind KindNumber
+	for len(body) > 0 {
+		field, wireType, n := protowire.ConsumeTag(body)
+		if n < 0 {
+			return 0
+		}
+		body = body[n:]
+		if n = protowire.ConsumeFieldValue(field, wireType, body); n < 0 {
+			return 0
+		}
+		body = body[n:]
+		// The last one wins, as it does for a decoder.
+		if number := KindNumber(field); wireType == protowire.BytesType && number >= KindSubmitted && number <= KindAlert {
+			kind = number
+		}
+	}
+	return kind
+}
+
+// KindNumberOf is the number of a kind; 0 for UnknownKind, for nil and for a
+// pointer to a kind.
+func KindNumberOf(kind item.Kind) KindNumber {
+	switch kind.(type) {
+	case item.Submitted:
+		return KindSubmitted
+	case item.Promoted:
+		return KindPromoted
+	case item.TurnStarted:
+		return KindTurnStarted
+	case item.TurnEnded:
+		return KindTurnEnded
+	case item.Setup:
+		return KindSetup
+	case item.ItemAdded:
+		return KindItem
+	case item.ToolStarted:
+		return KindToolStarted
+	case item.RequestUsage:
+		return KindUsage
+	case item.Prune:
+		return KindPrune
+	case item.Compaction:
+		return KindCompaction
+	case item.ApprovalRequested:
+		return KindApprovalRequested
+	case item.ApprovalResolved:
+		return KindApprovalResolved
+	case item.Rewind:
+		return KindRewind
+	case item.Note:
+		return KindNote
+	case item.Recovered:
+		return KindRecovered
+	case item.AlertRaised:
+		return KindAlert
+	default:
+		return 0
+	}
+}

@@ -1,0 +1,54 @@
+package wire
+
+import (
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// UsageToProto converts a usage; the result is never nil.
+func UsageToProto(u item.Usage) *poddv1.Usage {
+	return &poddv1.Usage{
+		InputTokens:       u.Input,
+		CachedInputTokens: u.CachedInput,
+		CacheWriteTokens:  u.CacheWrite,
+		OutputTokens:      u.Output,
+		ReasoningTokens:   u.Reasoning,
+		Requests:          u.Requests,
+	}
+}
+
+// UsageFromProto converts a usage; nil is the zero usage.
+func UsageFromProto(p *poddv1.Usage) item.Usage {
+	return item.Usage{
+		Input:       p.GetInputTokens(),
+		CachedInput: p.GetCachedInputTokens(),
+		CacheWrite:  p.GetCacheWriteTokens(),
+		Output:      p.GetOutputTokens(),
+		Reasoning:   p.GetReasoningTokens(),
+		Requests:    p.GetRequests(),
+	}
+}
+
+func requestUsageToProto(k item.RequestUsage) *poddv1.RequestUsage {
+	return &poddv1.RequestUsage{
+		Usage:        UsageToProto(k.Usage),
+		Measured:     k.Measured,
+		Model:        clean(k.Model),
+		ResponseId:   clean(k.ResponseID),
+		Step:         toInt32(k.Step),
+		RequestBytes: k.RequestBytes,
+		DurationMs:   k.DurationMS,
+	}
+}
+
+func requestUsageFromProto(p *poddv1.RequestUsage) item.RequestUsage {
+	return item.RequestUsage{
+		Usage:        UsageFromProto(p.GetUsage()),
+		Measured:     p.GetMeasured(),
+		Model:        p.GetModel(),
+		ResponseID:   p.GetResponseId(),
+		Step:         int(p.GetStep()),
+		RequestBytes: p.GetRequestBytes(),
+		DurationMS:   p.GetDurationMs(),
+	}
+}
