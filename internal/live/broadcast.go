@@ -1,0 +1,126 @@
+package live
+
+import (
+	"slices"
+	"sync"
+
+	"podd/pkg/item"
+)
+
+// MaxBlock is how much text of one unfinished block is kept, in bytes. Of a longer
+// one the older half is dropped; its entry has what counts.
+const MaxBlock = 1 << 20
+
+// Broadcast tells readers of a log that it grew, and shows them what is in flight.
+// All methods may be called from any goroutine.
+type Broadcast struct {
+	mu      sync.Mutex
+	head    item.Seq
+	blocks  []*block
+	readers map[*Reader]struct{}
+	closed  error
+}
+
+// block is one unfinished item: the fragment that opened it and its text so far,
+// of which the first dropped bytes are gone. text only grows in place, so that a
+// part of it that was handed out stays what it was.
+type block struct {
+	item.Delta
+	text    []byte
+	dropped int
+}
+
+// New makes a Broadcast for a log whose last sequence is head.
+func New(head item.Seq) *Broadcast {
+	return &Broadcast{head: head, readers: make(map[*Reader]struct{})}
+}
+
+// Publish shows a fragment. One with Restarted voids all blocks of its step.
+func (b *Broadcast) Publish(d item.Delta) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d.Restarted {
+		b.forget(func(k *block) bool { return k.Turn == d.Turn && k.Step == d.Step })
+	} else {
+		b.grow(d)
+	}
+	for r := range b.readers {
+		if d.Restarted && r.joined {
+			r.restart = &d
+		}
+		r.signal()
+	}
+}
+
+// Advance says that the log reaches head now and that the named blocks are stored
+// in it. It must be called after the commit has returned; a head below the last one
+// changes nothing.
+func (b *Broadcast) Advance(head item.Seq, done ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.head = max(b.head, head)
+	if len(done) > 0 {
+		b.forget(func(k *block) bool { return slices.Contains(done, k.Block) })
+	}
+	for r := range b.readers {
+		r.signal()
+	}
+}
+
+// Close ends all readers with cause, now and later.
+func (b *Broadcast) Close(cause error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed != nil {
+		return
+	}
+	b.closed = cause
+	for r := range b.readers {
+		r.signal()
+	}
+}
+
+// grow adds a fragment to the text so far of its block.
+func (b *Broadcast) grow(d item.Delta) {
+	i := slices.IndexFunc(b.blocks, func(k *block) bool { return k.Block == d.Block })
+	if i < 0 {
+		b.blocks = append(b.blocks, &block{Delta: d})
+		i = len(b.blocks) - 1
+	}
+	k := b.blocks[i]
+	if d.CallID != "" {
+		k.CallID = d.CallID
+	}
+	if d.Tool != "" {
+		k.Tool = d.Tool
+	}
+	k.text = append(k.text, d.Text...)
+	if len(k.text) > MaxBlock {
+		gone := len(k.text) - MaxBlock/2
+		k.text = slices.Clone(k.text[gone:])
+		k.dropped += gone
+	}
+}
+
+// forget drops blocks, and what readers remember of them.
+func (b *Broadcast) forget(gone func(*block) bool) {
+	b.blocks = slices.DeleteFunc(b.blocks, func(k *block) bool {
+		if !gone(k) {
+			return false
+		}
+		for r := range b.readers {
+			delete(r.seen, k)
+		}
+		return true
+	})
+}
+
+// after is the block with the text that follows the first seen bytes.
+func (k *block) after(seen int) item.Delta {
+	d := k.Delta
+	d.Text = string(k.text[max(seen-k.dropped, 0):])
+	return d
+}
+
+// size is how many bytes the block had in all.
+func (k *block) size() int { return k.dropped + len(k.text) }
