@@ -1,0 +1,108 @@
+# Everything that is done to this tree has a target here; `make help` lists them.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS   += --no-builtin-rules
+.DEFAULT_GOAL := all
+
+PREFIX   ?= $(HOME)/.local
+FUZZTIME ?= 30s
+# The race detector; `make test RACE=` does without.
+RACE     ?= -race
+# Rounds of each crash test.
+PODD_CRASH_ROUNDS ?= 200
+
+TOOLS    := bin/tools
+BUF      := $(TOOLS)/buf
+PLUGINS  := $(TOOLS)/protoc-gen-go $(TOOLS)/protoc-gen-go-grpc
+LINTER   := $(TOOLS)/golangci-lint
+# What the protocol was when it was last generated: buf's image of it.
+BASELINE := proto/baseline.binpb
+IMAGE    := $(BUF) build --exclude-source-info -o
+
+.PHONY: all
+all: generate-check vet lint test ## generate-check, vet, lint and the race tests (plain `make`)
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/podd and bin/podctl, static
+	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -o bin/ ./cmd/podd ./cmd/podctl
+
+.PHONY: demo
+demo: build ## build, then watch a pod work with a scripted model
+	bin/podd demo
+
+.PHONY: test
+test: cgo-check ## run all tests with the race detector
+	go test $(RACE) -timeout 20m ./...
+
+# -race needs cgo; its own message when there is none names neither gcc nor a way on.
+.PHONY: cgo-check
+cgo-check:
+ifneq ($(RACE),)
+	@cc=$$(go env CC); \
+	if ! command -v "$${cc%% *}" >/dev/null || [ "$$(go env CGO_ENABLED)" != 1 ]; then \
+		echo "The race detector needs cgo and a C compiler ($$cc): install gcc and unset CGO_ENABLED, or run 'make test RACE=' for the tests without it." >&2; \
+		exit 1; \
+	fi
+endif
+
+.PHONY: vet
+vet: ## go vet, for Linux and for macOS
+	go vet ./...
+	GOOS=darwin go vet ./...
+
+.PHONY: lint
+lint: $(LINTER) ## golangci-lint
+	$(LINTER) run ./...
+
+.PHONY: generate
+generate: $(BUF) $(PLUGINS) ## generate the Go code of proto/; refuses a breaking change (see proto/README.md)
+	$(BUF) format -w
+	$(BUF) lint
+	[ ! -e $(BASELINE) ] || $(BUF) breaking --against $(BASELINE)
+	$(BUF) generate
+	$(IMAGE) $(BASELINE)
+
+.PHONY: generate-check
+generate-check: $(BUF) $(PLUGINS) ## check that the generated code is fresh and that the protocol breaks nobody
+	@tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \
+	$(BUF) format -d --exit-code; \
+	$(BUF) lint; \
+	$(BUF) breaking --against $(BASELINE); \
+	$(BUF) generate -o "$$tmp"; \
+	$(IMAGE) "$$tmp/$(BASELINE)"; \
+	diff -rq -x '*.proto' -x '*.md' "$$tmp/proto" proto || { echo "The generated code is not fresh: run 'make generate' and commit what it changes." >&2; exit 1; }
+
+.PHONY: bench
+bench: ## run all benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: fuzz
+fuzz: ## run each fuzz test for FUZZTIME (30s)
+	@grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . | sed -E 's|/[^/]*:func | |' | sort -u | \
+	while read -r dir name; do \
+		echo "== $$dir $$name"; \
+		go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$dir" </dev/null; \
+	done
+
+.PHONY: crash
+crash: ## run the crash tests for PODD_CRASH_ROUNDS (200) rounds each
+	PODD_CRASH_ROUNDS=$(PODD_CRASH_ROUNDS) go test -count=1 -timeout 60m -v -run Crash ./...
+
+.PHONY: install
+install: build ## install podd and podctl to PREFIX/bin (~/.local/bin)
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 bin/podd bin/podctl $(DESTDIR)$(PREFIX)/bin/
+
+.PHONY: clean
+clean: ## remove what was built, the tools too
+	rm -rf bin
+
+# A tool is built from the versions that tools/go.mod pins, when it is needed.
+$(TOOLS)/%: tools/go.mod tools/go.sum
+	cd tools && go build -trimpath -o ../$@ "$$(go list tool | grep '/$*$$')"
+	touch $@
