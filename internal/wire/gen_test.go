@@ -1,0 +1,167 @@
+package wire_test
+
+import (
+	"math"
+	"reflect"
+	"time"
+
+	"podd/pkg/item"
+
+	"pgregory.net/rapid"
+)
+
+// gens makes values of the vocabulary by reflection, so that a field that is added
+// to pkg/item is generated without a change here. Full values have no zero field.
+type gens struct{ full bool }
+
+var (
+	anyValue  = gens{}
+	fullValue = gens{full: true}
+)
+
+// generate makes values of the type V.
+func generate[V any](g gens) *rapid.Generator[V] { return rapid.MakeCustom[V](g.config()) }
+
+func (g gens) kind() *rapid.Generator[item.Kind] {
+	return rapid.OneOf(
+		as[item.Kind](generate[item.Submitted](g)),
+		as[item.Kind](generate[item.Promoted](g)),
+		as[item.Kind](generate[item.TurnStarted](g)),
+		as[item.Kind](generate[item.TurnEnded](g)),
+		as[item.Kind](generate[item.Setup](g)),
+		as[item.Kind](generate[item.ItemAdded](g)),
+		as[item.Kind](generate[item.ToolStarted](g)),
+		as[item.Kind](generate[item.RequestUsage](g)),
+		as[item.Kind](generate[item.Prune](g)),
+		as[item.Kind](generate[item.Compaction](g)),
+		as[item.Kind](generate[item.ApprovalRequested](g)),
+		as[item.Kind](generate[item.ApprovalResolved](g)),
+		as[item.Kind](generate[item.Rewind](g)),
+		as[item.Kind](generate[item.Note](g)),
+		as[item.Kind](generate[item.Recovered](g)),
+		as[item.Kind](generate[item.AlertRaised](g)),
+	)
+}
+
+func (g gens) item() *rapid.Generator[item.Item] {
+	return rapid.OneOf(
+		as[item.Item](generate[item.UserMessage](g)),
+		as[item.Item](generate[item.SystemMessage](g)),
+		as[item.Item](generate[item.AssistantMessage](g)),
+		as[item.Item](generate[item.Reasoning](g)),
+		as[item.Item](generate[item.ToolCall](g)),
+		as[item.Item](generate[item.ToolResult](g)),
+	)
+}
+
+func (g gens) segment() *rapid.Generator[item.Segment] {
+	kinds := []*rapid.Generator[item.Segment]{
+		as[item.Segment](generate[item.TextSegment](g)),
+		as[item.Segment](generate[item.PasteSegment](g)),
+		as[item.Segment](generate[item.FileRef](g)),
+	}
+	if !g.full {
+		kinds = append(kinds, rapid.Just[item.Segment](item.UnknownSegment{}))
+	}
+	return rapid.OneOf(kinds...)
+}
+
+func (g gens) entry() *rapid.Generator[item.Entry] {
+	return rapid.Custom(func(t *rapid.T) item.Entry {
+		return item.Entry{
+			Seq:  item.Seq(g.int64().Draw(t, "seq")),
+			Time: g.time().Draw(t, "time"),
+			Turn: g.int64().Draw(t, "turn"),
+			Kind: g.kind().Draw(t, "kind"),
+		}
+	})
+}
+
+func (g gens) config() rapid.MakeConfig {
+	cfg := rapid.MakeConfig{
+		Kinds: map[reflect.Kind]*rapid.Generator[any]{
+			reflect.Int:    rapid.IntRange(g.least(math.MinInt32), math.MaxInt32).AsAny(),
+			reflect.Int64:  g.int64().AsAny(),
+			reflect.String: g.string().AsAny(),
+		},
+		Types: map[reflect.Type]*rapid.Generator[any]{},
+	}
+	if g.full {
+		cfg.Kinds[reflect.Bool] = rapid.Just(true).AsAny()
+	}
+	override(cfg, g.time())
+	override(cfg, names(g, item.ModeQueue, item.ModeSteer))
+	override(cfg, names(g, item.OutcomeFinished, item.OutcomeCancelled, item.OutcomeFailed,
+		item.OutcomeInterrupted, item.OutcomeLimit))
+	override(cfg, names(g, item.LevelInfo, item.LevelWarn, item.LevelError))
+	override(cfg, names(g, item.OutputRead, item.OutputSearch, item.OutputShell, item.OutputEdit,
+		item.OutputTask, item.OutputOther))
+	override(cfg, names(g, item.DeltaText, item.DeltaReasoning, item.DeltaToolArguments, item.DeltaToolOutput))
+	override(cfg, names(g, item.StateIdle, item.StateRunning, item.StateWaiting, item.StatePaused,
+		item.StateResuming, item.StateInterrupted, item.StateQuarantined))
+	override(cfg, lists(g, g.string()))
+	override(cfg, lists(g, as[item.Seq](rapid.Map(g.int64(), func(n int64) item.Seq { return item.Seq(n) }))))
+	overrideLater(cfg, func() *rapid.Generator[*item.Cut] { return rapid.Ptr(generate[item.Cut](g), !g.full) })
+	overrideLater(cfg, func() *rapid.Generator[[]item.ToolSpec] { return lists(g, generate[item.ToolSpec](g)) })
+	overrideLater(cfg, func() *rapid.Generator[item.Item] { return g.item() })
+	overrideLater(cfg, func() *rapid.Generator[[]item.Item] { return lists(g, g.item()) })
+	overrideLater(cfg, func() *rapid.Generator[[]item.Segment] { return lists(g, g.segment()) })
+	return cfg
+}
+
+func (g gens) int64() *rapid.Generator[int64] {
+	return rapid.Int64Range(int64(g.least(math.MinInt)), math.MaxInt64)
+}
+
+func (g gens) string() *rapid.Generator[string] {
+	return rapid.StringN(g.least(0), 20, -1)
+}
+
+// time gives times that a Timestamp can hold, and the zero time.
+func (g gens) time() *rapid.Generator[time.Time] {
+	return rapid.Custom(func(t *rapid.T) time.Time {
+		if !g.full && rapid.Bool().Draw(t, "zero") {
+			return time.Time{}
+		}
+		sec := rapid.Int64Range(-62135596799, 253402300799).Draw(t, "sec")
+		return time.Unix(sec, rapid.Int64Range(0, 999_999_999).Draw(t, "nanos")).UTC()
+	})
+}
+
+func (g gens) least(n int) int {
+	if g.full {
+		return 1
+	}
+	return n
+}
+
+func names[N ~string](g gens, known ...N) *rapid.Generator[N] {
+	if !g.full {
+		known = append(known, "")
+	}
+	return rapid.SampledFrom(known)
+}
+
+// lists gives nil for the empty list, as decoding does.
+func lists[E any](g gens, element *rapid.Generator[E]) *rapid.Generator[[]E] {
+	return rapid.Map(rapid.SliceOfN(element, g.least(0), 3), func(list []E) []E {
+		if len(list) == 0 {
+			return nil
+		}
+		return list
+	})
+}
+
+func as[T, V any](g *rapid.Generator[V]) *rapid.Generator[T] {
+	return rapid.Map(g, func(v V) T { return any(v).(T) })
+}
+
+func override[V any](cfg rapid.MakeConfig, g *rapid.Generator[V]) {
+	cfg.Types[reflect.TypeFor[V]()] = g.AsAny()
+}
+
+// overrideLater is override for a type whose generator needs the configuration
+// itself.
+func overrideLater[V any](cfg rapid.MakeConfig, make func() *rapid.Generator[V]) {
+	override(cfg, rapid.Deferred(make))
+}

@@ -1,0 +1,120 @@
+package wire_test
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+
+	"pgregory.net/rapid"
+)
+
+// Records of pods, alerts and fragments come back as they went out.
+func TestMessagesRoundTrip(t *testing.T) {
+	t.Run("pod", rapid.MakeCheck(func(t *rapid.T) {
+		roundTrip(t, generate[item.Pod](anyValue).Draw(t, "pod"), wire.EncodePod, wire.DecodePod)
+	}))
+	t.Run("alert", rapid.MakeCheck(func(t *rapid.T) {
+		roundTrip(t, generate[item.Alert](anyValue).Draw(t, "alert"), wire.EncodeAlert, wire.DecodeAlert)
+	}))
+	t.Run("alerts", rapid.MakeCheck(func(t *rapid.T) {
+		want := lists(anyValue, generate[item.Alert](anyValue)).Draw(t, "alerts")
+		wantEqual(t, wire.AlertsFromProto(wire.AlertsToProto(want)), want)
+	}))
+	t.Run("delta", rapid.MakeCheck(func(t *rapid.T) {
+		want := generate[item.Delta](anyValue).Draw(t, "delta")
+		wantEqual(t, wire.DeltaFromProto(wire.DeltaToProto(want)), want)
+	}))
+	t.Run("in flight", rapid.MakeCheck(func(t *rapid.T) {
+		want := lists(anyValue, generate[item.Delta](anyValue)).Draw(t, "blocks")
+		wantEqual(t, wire.InFlightFromProto(wire.InFlightToProto(want)), want)
+	}))
+	t.Run("pods", rapid.MakeCheck(func(t *rapid.T) {
+		want := rapid.SliceOfN(generate[item.Pod](anyValue), 0, 3).Draw(t, "pods")
+		got := wire.PodsToProto(want)
+		if len(got) != len(want) {
+			t.Fatalf("%d pods became %d", len(want), len(got))
+		}
+		for i := range got {
+			wantEqual(t, wire.PodFromProto(got[i]), want[i])
+		}
+	}))
+}
+
+// A message that a client left out is the zero value.
+func TestAbsentMessages(t *testing.T) {
+	wantEqual(t, wire.PodFromProto(nil), item.Pod{})
+	wantEqual(t, wire.PodSpecFromProto(nil), item.PodSpec{})
+	wantEqual(t, wire.AlertFromProto(nil), item.Alert{})
+	wantEqual(t, wire.UsageFromProto(nil), item.Usage{})
+	wantEqual(t, wire.DeltaFromProto(nil), item.Delta{})
+	wantEqual(t, wire.InFlightFromProto(nil), nil)
+	wantEqual(t, wire.ItemFromProto(nil), nil)
+	wantEqual(t, wire.SegmentFromProto(nil), item.Segment(item.UnknownSegment{}))
+	wantEqual(t, wire.EntryFromProto(nil), item.Entry{Kind: item.UnknownKind{}})
+}
+
+func TestDecodeMalformedRecords(t *testing.T) {
+	if pod, err := wire.DecodePod([]byte("\xff")); err == nil {
+		t.Errorf("DecodePod gave %#v", pod)
+	}
+	if alert, err := wire.DecodeAlert([]byte("\xff")); err == nil {
+		t.Errorf("DecodeAlert gave %#v", alert)
+	}
+}
+
+// KindOf stands in the path of every read and must cost no allocation.
+func TestKindOfAllocatesNothing(t *testing.T) {
+	body := mustEncode(t, item.Entry{Seq: 1, Turn: 2, Kind: item.Note{Text: "a"}})
+	if n := testing.AllocsPerRun(100, func() { wire.KindOf(body) }); n != 0 {
+		t.Errorf("KindOf allocates %v times", n)
+	}
+}
+
+func TestKindOfMalformed(t *testing.T) {
+	good := mustEncode(t, item.Entry{Kind: item.Note{Text: "hello"}})
+	for name, body := range map[string][]byte{
+		"empty":                   nil,
+		"cut":                     good[:len(good)-1],
+		"tail of garbage":         append(bytes.Clone(good), 0xff),
+		"number in a kind's slot": {17 << 3 & 0xff, 1, 5},
+		"later kind":              {0xa2, 0x01, 0},
+	} {
+		if got := wire.KindOf(body); got != 0 {
+			t.Errorf("%s: KindOf is %d", name, got)
+		}
+	}
+}
+
+func BenchmarkEncodeEntry(b *testing.B) {
+	e := item.Entry{Seq: 1, Turn: 2, Kind: item.ItemAdded{Item: item.ToolResult{
+		CallID: "call_1", Tool: "shell",
+		Output: item.Output{Summary: "shell: go test, exit 0", Content: string(bytes.Repeat([]byte("ok  podd 0.1s\n"), 300))},
+	}}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := wire.EncodeEntry(e); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func roundTrip[V any](t *rapid.T, want V, encode func(V) ([]byte, error), decode func([]byte) (V, error)) {
+	body, err := encode(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decode(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, got, want)
+}
+
+func wantEqual[V any](t interface{ Fatalf(string, ...any) }, got, want V) {
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("got  %#v\nwant %#v", got, want)
+	}
+}
