@@ -1,0 +1,155 @@
+package tool
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"podd/pkg/item"
+)
+
+// Fit makes the content of an output that is over the limit, from its two ends:
+// head is how it starts and tail how it ends, each of at least MaxBytes or whole
+// (both whole for an output in memory). cut says how much there was in all and
+// where it is kept; Fit returns it with what the content has of it.
+//
+// A marker stands where something is missing. Cuts fall on line ends; where that
+// would waste more than half of the room, as with an endless line, on a rune edge.
+// A line of which a part is kept counts as kept. Bytes that are not UTF-8 become
+// question marks, one each.
+func (l Limit) Fit(head, tail string, cut item.Cut) (string, item.Cut) {
+	head, tail = Repair(head), Repair(tail)
+	cut.KeptBytes, cut.KeptLines = 0, 0
+	// The marker is longest when nothing is kept. Two newlines set it apart.
+	bytes := max(l.MaxBytes-len(l.marker(cut))-2, 0)
+	lines := l.MaxLines - 1
+	switch l.Strategy {
+	case StrategyHead:
+		head, tail = takeHead(head, bytes, lines), ""
+	case StrategyTail:
+		head, tail = "", takeTail(tail, bytes, lines)
+	default:
+		// What one end leaves over is for the other.
+		share := takeHead(head, bytes*l.HeadPercent/100, lines*l.HeadPercent/100)
+		tail = takeTail(tail, bytes-len(share), lines-int(countLines(share)))
+		head = takeHead(head, bytes-len(tail), lines-int(countLines(tail)))
+	}
+	cut.KeptBytes = int64(len(head) + len(tail))
+	// Both ends may hold a part of the same line.
+	cut.KeptLines = min(countLines(head)+countLines(tail), cut.TotalLines)
+	if head != "" && !strings.HasSuffix(head, "\n") {
+		head += "\n"
+	}
+	if tail != "" {
+		tail = "\n" + tail
+	}
+	return head + l.marker(cut) + tail, cut
+}
+
+// marker is the line that stands for what was cut.
+func (l Limit) marker(cut item.Cut) string {
+	if m := marker(cut, true); len(m) <= l.MaxBytes/2 {
+		return m
+	}
+	return marker(cut, false)
+}
+
+func marker(cut item.Cut, withPath bool) string {
+	where := "full text in " + cut.SpoolPath + " (read_file or search it)"
+	switch {
+	case cut.SpoolPath == "":
+		where = "the full text was not kept"
+	case !withPath || strings.Contains(cut.SpoolPath, "\n"):
+		where = "the full text is kept in a file"
+	}
+	return fmt.Sprintf("[cut: %d of %d bytes, %d of %d lines; %s]",
+		cut.TotalBytes-cut.KeptBytes, cut.TotalBytes, cut.TotalLines-cut.KeptLines, cut.TotalLines, where)
+}
+
+// splitAtMarker gives the two ends that a content made by Fit was put together
+// from.
+func splitAtMarker(content string, cut item.Cut) (head, tail string, found bool) {
+	for _, withPath := range []bool{true, false} {
+		head, tail, found = strings.Cut(content, marker(cut, withPath))
+		if !found {
+			continue
+		}
+		tail = strings.TrimPrefix(tail, "\n")
+		if int64(len(head)+len(tail)) > cut.KeptBytes {
+			head = strings.TrimSuffix(head, "\n")
+		}
+		return head, tail, true
+	}
+	return "", "", false
+}
+
+// takeHead is as much of the start of s as bytes and lines allow.
+func takeHead(s string, bytes, lines int) string {
+	end := 0
+	for range lines {
+		i := strings.IndexByte(s[end:], '\n')
+		if i < 0 {
+			end = len(s)
+			break
+		}
+		end += i + 1
+		if end > bytes {
+			break
+		}
+	}
+	if end <= bytes {
+		return s[:end]
+	}
+	if whole := strings.LastIndexByte(s[:bytes], '\n') + 1; whole >= (bytes+1)/2 {
+		return s[:whole]
+	}
+	return cutHead(s, bytes)
+}
+
+// takeTail is as much of the end of s as bytes and lines allow.
+func takeTail(s string, bytes, lines int) string {
+	start := len(s)
+	for range lines {
+		i := strings.LastIndexByte(s[:max(start-1, 0)], '\n')
+		start = i + 1
+		if i < 0 || len(s)-start > bytes {
+			break
+		}
+	}
+	if len(s)-start <= bytes {
+		return s[start:]
+	}
+	from := len(s) - bytes
+	// A line that starts exactly at from is whole.
+	if i := strings.IndexByte(s[from-1:], '\n'); i >= 0 && bytes-i >= (bytes+1)/2 {
+		return s[from+i:]
+	}
+	return cutTail(s, bytes)
+}
+
+// cutHead is the longest start of s with at most n bytes that splits no rune.
+func cutHead(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for back := 0; back < utf8.UTFMax && back <= n; back++ {
+		if utf8.RuneStart(s[n-back]) {
+			return s[:n-back]
+		}
+	}
+	return s[:n]
+}
+
+// cutTail is the longest end of s with at most n bytes that splits no rune.
+func cutTail(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	start := len(s) - n
+	for skip := 0; skip < utf8.UTFMax; skip++ {
+		if start+skip == len(s) || utf8.RuneStart(s[start+skip]) {
+			return s[start+skip:]
+		}
+	}
+	return s[start:]
+}

@@ -1,0 +1,213 @@
+package tool
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"podd/pkg/item"
+)
+
+// Strategy says which part of an output over its limit is kept.
+type Strategy string
+
+// The strategies. The empty one means the default of the tool.
+const (
+	StrategyHeadTail Strategy = "head_tail"
+	StrategyHead     Strategy = "head"
+	StrategyTail     Strategy = "tail"
+)
+
+// The smallest limits that leave room for the marker of a cut and some text.
+const (
+	minLimitBytes = 256
+	minLimitLines = 2
+)
+
+// Limit bounds the content of one output, the marker of the cut included. A zero
+// field follows the tool's default, and that the general one.
+type Limit struct {
+	// MaxBytes is at least 256; by default 16 KiB.
+	MaxBytes int
+	// MaxLines is at least 2; by default 500. A last line without a newline counts.
+	MaxLines int
+	// Strategy is head_tail by default.
+	Strategy Strategy
+	// HeadPercent is the head's share under head_tail, 1 to 99; by default 50.
+	HeadPercent int
+}
+
+// LimitsConfig is the [tool_output] table of the configuration. Tools holds what
+// differs for single tools, built-in or not.
+type LimitsConfig struct {
+	Default Limit
+	Tools   map[string]Limit
+}
+
+// Limits is the one place where outputs are cut to size. It does not change after
+// NewLimits and is safe for concurrent use.
+type Limits struct {
+	general Limit
+	tools   map[string]Limit
+}
+
+func generalLimit() Limit {
+	return Limit{MaxBytes: 16 << 10, MaxLines: 500, Strategy: StrategyHeadTail, HeadPercent: 50}
+}
+
+// toolLimit is how a built-in tool differs from the general limit.
+func toolLimit(name string) Limit {
+	switch name {
+	case "read_file":
+		return Limit{Strategy: StrategyHead}
+	case "repo_map":
+		return Limit{MaxBytes: 10_000, MaxLines: 1_000}
+	case "shell":
+		// Errors stand at the end.
+		return Limit{HeadPercent: 20}
+	}
+	return Limit{}
+}
+
+// NewLimits checks the limits. A field out of range is an error of kind
+// KindInvalid, reason BAD_LIMIT.
+func NewLimits(c LimitsConfig) (*Limits, error) {
+	if err := c.Default.check("tool_output"); err != nil {
+		return nil, err
+	}
+	l := &Limits{general: c.Default.or(generalLimit()), tools: make(map[string]Limit, len(c.Tools))}
+	for name, limit := range c.Tools {
+		if err := limit.check("tool_output.tools." + name); err != nil {
+			return nil, err
+		}
+		l.tools[name] = limit
+	}
+	return l, nil
+}
+
+func (l Limit) check(where string) error {
+	bad := func(what string) error {
+		return item.Errorf(item.KindInvalid, "BAD_LIMIT", "%s: %s", where, what)
+	}
+	known := []Strategy{"", StrategyHeadTail, StrategyHead, StrategyTail}
+	switch {
+	case l.MaxBytes != 0 && l.MaxBytes < minLimitBytes:
+		return bad("max_bytes must be at least 256")
+	case l.MaxLines != 0 && l.MaxLines < minLimitLines:
+		return bad("max_lines must be at least 2")
+	case l.HeadPercent < 0 || l.HeadPercent > 99:
+		return bad("the head's share must be 1 to 99 per cent")
+	case !slices.Contains(known, l.Strategy):
+		return bad("strategy must be head_tail, head or tail")
+	}
+	return nil
+}
+
+// or fills the zero fields of l from next.
+func (l Limit) or(next Limit) Limit {
+	if l.MaxBytes == 0 {
+		l.MaxBytes = next.MaxBytes
+	}
+	if l.MaxLines == 0 {
+		l.MaxLines = next.MaxLines
+	}
+	if l.Strategy == "" {
+		l.Strategy = next.Strategy
+	}
+	if l.HeadPercent == 0 {
+		l.HeadPercent = next.HeadPercent
+	}
+	return l
+}
+
+// For is the limit of a tool, with no field zero: what is configured for it, else
+// its own default, else the general one. A tool that captures more than it can
+// hold asks here what to keep.
+func (l *Limits) For(name string) Limit {
+	return l.tools[name].or(toolLimit(name)).or(l.general)
+}
+
+// Apply makes an output fit: the summary by Bound, the content by the limit of
+// the tool. What it returns is within the limit, its marker included, and applying
+// it again changes nothing.
+//
+// keep stores the full content and returns the path that the marker names; it is
+// called at most once, and only when something is cut. With keep nil or failing
+// the marker says that the full text is gone; who wants to know why looks into its
+// own keep. Otherwise Apply is a pure function.
+//
+// An output that carries a Cut was cut by its tool, which holds the full text or
+// none: keep is not called for it, and a further cut goes on with its counts.
+// Bytes that are not UTF-8 become question marks, one each, so that counts hold.
+func (l *Limits) Apply(name string, out Output, keep func(full string) (path string, err error)) Output {
+	if out.Content == "" && len(escapeControls(out.Summary)) > item.MaxSummaryBytes {
+		plain := FromString(out.Summary)
+		out.Summary, out.Content = plain.Summary, plain.Content
+	}
+	out.Summary = Bound(out.Summary)
+	full := out.Content
+	out.Content = Repair(full)
+	limit := l.For(name)
+	if limit.fits(out.Content) {
+		return out
+	}
+	if out.Cut != nil {
+		return limit.cutAgain(out)
+	}
+	cut := item.Cut{TotalBytes: int64(len(full)), TotalLines: countLines(full)}
+	if keep != nil {
+		if path, err := keep(full); err == nil {
+			cut.SpoolPath = path
+		}
+	}
+	out.Content, cut = limit.Fit(out.Content, out.Content, cut)
+	out.Cut = &cut
+	return out
+}
+
+func (l Limit) fits(s string) bool {
+	return len(s) <= l.MaxBytes && countLines(s) <= int64(l.MaxLines)
+}
+
+// cutAgain shortens an output that its tool has cut.
+func (l Limit) cutAgain(out Output) Output {
+	cut := *out.Cut
+	head, tail, found := splitAtMarker(out.Content, cut)
+	if !found {
+		// The tool said it in words of its own, which stay where they are.
+		head, tail = out.Content, out.Content
+	}
+	content, again := l.Fit(head, tail, cut)
+	again.KeptBytes = min(again.KeptBytes, cut.KeptBytes)
+	again.KeptLines = min(again.KeptLines, cut.KeptLines)
+	out.Content, out.Cut = content, &again
+	return out
+}
+
+// Repair replaces each byte that is not UTF-8 by a question mark.
+func Repair(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && size == 1 {
+			b.WriteByte('?')
+		} else {
+			b.WriteString(s[:size])
+		}
+		s = s[size:]
+	}
+	return b.String()
+}
+
+// countLines counts lines, a last one without a newline included.
+func countLines(s string) int64 {
+	n := int64(strings.Count(s, "\n"))
+	if s != "" && !strings.HasSuffix(s, "\n") {
+		n++
+	}
+	return n
+}
