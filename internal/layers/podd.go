@@ -65,7 +65,7 @@ func Podd() Table {
 			"github.com/pelletier/go-toml/v2": {"internal/config"},
 			"github.com/spf13/cobra":          {"cmd/"},
 			"github.com/spf13/pflag":          {"cmd/"},
-			"github.com/tidwall/gjson":         {"pkg/llm/openai"},
+			"github.com/tidwall/gjson":        {"pkg/llm/openai"},
 			"go.etcd.io/bbolt":                {"pkg/store"},
 			"google.golang.org/genproto":      rpc,
 			"google.golang.org/grpc":          rpc,
