@@ -1,0 +1,118 @@
+package sanitize
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// scanner carries what the meaning of the next rune depends on.
+type scanner struct {
+	oneLine bool
+	// prev is the rune before, 0 when there is none or it was escaped.
+	prev rune
+	// joins says that a joiner may follow: the rune before ends a symbol.
+	joins bool
+}
+
+// append adds the sanitised src to dst. Unless src is final, it leaves as rest what
+// only the bytes that follow can decide: part of a rune, a carriage return, a
+// joiner.
+func (s *scanner) append(dst, src []byte, final bool) (out, rest []byte) {
+	for len(src) > 0 {
+		if !final && undecided(src, s.joins) {
+			return dst, src
+		}
+		r, size := utf8.DecodeRune(src)
+		switch {
+		case r >= 0x20 && r < 0x7f:
+			dst = append(dst, byte(r))
+			s.prev, s.joins = r, false
+		case r == utf8.RuneError && size == 1:
+			dst = s.escape(dst, `\x`, rune(src[0]), 2)
+		case r == '\r' && len(src) > 1 && src[1] == '\n':
+			// The newline stands for both.
+		case s.keeps(r, src[size:]):
+			dst = append(dst, src[:size]...)
+			s.joins = symbol(r) || r == emojiStyle && s.joins
+			s.prev = r
+		default:
+			dst = s.escapeRune(dst, r)
+		}
+		src = src[size:]
+	}
+	return dst, nil
+}
+
+// keeps says whether r, with next behind it, is shown as it is.
+func (s *scanner) keeps(r rune, next []byte) bool {
+	switch r {
+	case '\n', '\t':
+		return !s.oneLine
+	case textStyle, emojiStyle:
+		return takesStyle(s.prev)
+	case joiner:
+		after, _ := utf8.DecodeRune(next)
+		return s.joins && symbol(after)
+	}
+	return !hidden(r)
+}
+
+func (s *scanner) escapeRune(dst []byte, r rune) []byte {
+	switch {
+	case r == '\n':
+		return s.escape(dst, `\n`, 0, 0)
+	case r == '\r':
+		return s.escape(dst, `\r`, 0, 0)
+	case r == '\t':
+		return s.escape(dst, `\t`, 0, 0)
+	case r < utf8.RuneSelf:
+		return s.escape(dst, `\x`, r, 2)
+	case r <= 0xffff:
+		return s.escape(dst, `\u`, r, 4)
+	default:
+		return s.escape(dst, `\U`, r, 8)
+	}
+}
+
+// escape adds prefix and n as hexadecimal of the given width.
+func (s *scanner) escape(dst []byte, prefix string, n rune, width int) []byte {
+	s.prev, s.joins = 0, false
+	dst = append(dst, prefix...)
+	if width == 0 {
+		return dst
+	}
+	var digits [8]byte
+	hex := strconv.AppendInt(digits[:0], int64(n), 16)
+	for range width - len(hex) {
+		dst = append(dst, '0')
+	}
+	return append(dst, hex...)
+}
+
+// undecided says whether more bytes may change what the first rune of src becomes.
+func undecided(src []byte, joins bool) bool {
+	if src[0] == '\r' {
+		return len(src) == 1
+	}
+	if !utf8.FullRune(src) {
+		return true
+	}
+	r, size := utf8.DecodeRune(src)
+	return r == joiner && joins && !utf8.FullRune(src[size:])
+}
+
+// safePrefix is the length of the start of s that surely stays as it is.
+func safePrefix(s string, oneLine bool) int {
+	for i, r := range s {
+		switch {
+		case r >= 0x20 && r < 0x7f:
+		case r == '\n' || r == '\t':
+			if oneLine {
+				return i
+			}
+		case r == utf8.RuneError || hidden(r):
+			return i
+		}
+	}
+	return len(s)
+}

@@ -1,0 +1,20 @@
+package sanitize
+
+// Terminal is s made safe to show; newlines and tabs stay. Text that is safe
+// already is returned as it is, without an allocation. The result is valid UTF-8,
+// and sanitising it again changes nothing.
+func Terminal(s string) string { return whole(s, false) }
+
+// Line is s made safe to show within one line: as Terminal, and a newline is shown
+// as \n, a tab as \t.
+func Line(s string) string { return whole(s, true) }
+
+func whole(s string, oneLine bool) string {
+	safe := safePrefix(s, oneLine)
+	if safe == len(s) {
+		return s
+	}
+	sc := scanner{oneLine: oneLine}
+	out, _ := sc.append(make([]byte, 0, len(s)+len(s)/8+16), []byte(s), true)
+	return string(out)
+}
