@@ -1,0 +1,241 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"podd/internal/live"
+	"podd/pkg/item"
+)
+
+func text(block, s string) item.Delta {
+	return item.Delta{Turn: 1, Step: 1, Block: block, Kind: item.DeltaText, Text: s}
+}
+
+func next(t *testing.T, r *live.Reader, cursor item.Seq) live.Update {
+	t.Helper()
+	u, err := r.Next(t.Context(), cursor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// A reader that attaches in the middle of an answer gets the text so far once, and
+// from then on only what is new.
+func TestAttachInTheMiddle(t *testing.T) {
+	b := live.New(7)
+	b.Publish(text("a", "Hel"))
+	b.Publish(text("a", "lo"))
+	r := b.Subscribe(true)
+	defer r.Close()
+	if u := next(t, r, 5); u.Head != 7 || u.InFlight != nil {
+		t.Fatalf("before the log is read: %+v", u)
+	}
+	u := next(t, r, 7)
+	if len(u.InFlight) != 1 || u.InFlight[0].Text != "Hello" {
+		t.Fatalf("in flight: %+v", u)
+	}
+	b.Publish(text("a", ", "))
+	b.Publish(text("a", "you"))
+	u = next(t, r, 7)
+	if len(u.Deltas) != 1 || u.Deltas[0].Text != ", you" || u.InFlight != nil {
+		t.Fatalf("deltas: %+v", u)
+	}
+}
+
+// A block that is stored is not shown any more: its entry has it.
+func TestStoredBlocksAreNotShown(t *testing.T) {
+	b := live.New(0)
+	r := b.Subscribe(true)
+	defer r.Close()
+	b.Publish(text("a", "gone"))
+	b.Publish(text("b", "stays"))
+	next(t, r, 0)
+	b.Publish(text("a", " too"))
+	b.Advance(1, "a")
+	if u := next(t, r, 0); u.Head != 1 || u.Deltas != nil {
+		t.Fatalf("the log comes first: %+v", u)
+	}
+	b.Publish(text("b", " here"))
+	u := next(t, r, 1)
+	if len(u.Deltas) != 1 || u.Deltas[0].Block != "b" || u.Deltas[0].Text != " here" {
+		t.Fatalf("deltas: %+v", u)
+	}
+}
+
+// A restart voids the step's blocks and reaches a reader before what follows it.
+func TestRestart(t *testing.T) {
+	b := live.New(0)
+	r := b.Subscribe(true)
+	defer r.Close()
+	b.Publish(text("a", "wrong"))
+	next(t, r, 0)
+	b.Publish(item.Delta{Turn: 1, Step: 1, Restarted: true, Text: "cut"})
+	b.Publish(text("a", "right"))
+	u := next(t, r, 0)
+	if len(u.Deltas) != 2 || !u.Deltas[0].Restarted || u.Deltas[1].Text != "right" {
+		t.Fatalf("deltas: %+v", u)
+	}
+}
+
+func TestEnd(t *testing.T) {
+	gone := errors.New("gone")
+	b := live.New(3)
+	r := b.Subscribe(true)
+	defer r.Close()
+	b.Close(gone)
+	b.Close(errors.New("later"))
+	if u, err := r.Next(t.Context(), 2); err != nil || u.Head != 3 {
+		t.Fatalf("what is stored comes before the end: %+v, %v", u, err)
+	}
+	if _, err := r.Next(t.Context(), 3); !errors.Is(err, gone) {
+		t.Fatalf("got %v", err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(gone)
+	open := live.New(0).Subscribe(false)
+	defer open.Close()
+	if _, err := open.Next(ctx, 0); !errors.Is(err, gone) {
+		t.Fatalf("got %v", err)
+	}
+}
+
+// A block of any size costs at most MaxBlock, and a reader that was slow is told
+// its newest text.
+func TestLongBlocksLoseTheirOldestText(t *testing.T) {
+	b := live.New(0)
+	r := b.Subscribe(true)
+	defer r.Close()
+	piece := strings.Repeat("x", 1000)
+	for range 5 * live.MaxBlock / len(piece) {
+		b.Publish(text("a", piece))
+	}
+	b.Publish(text("a", "end"))
+	u := next(t, r, 0)
+	if got := u.InFlight[0].Text; len(got) > live.MaxBlock || !strings.HasSuffix(got, "xend") {
+		t.Fatalf("%d bytes in flight, ending %q", len(got), got[len(got)-5:])
+	}
+	b.Publish(text("a", "!"))
+	if u := next(t, r, 0); u.Deltas[0].Text != "!" {
+		t.Fatalf("deltas: %d bytes", len(u.Deltas[0].Text))
+	}
+}
+
+// However publishing, storing and reading interleave, a reader that puts together
+// what it gets has, for each block that is still unfinished, a text that is the
+// block's own up to some point, and all of it once it has caught up.
+func TestReaderSeesEachBlockWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := live.New(0)
+		want := map[string]string{}
+		got := map[string]string{}
+		var head, cursor item.Seq
+		r := b.Subscribe(true)
+		defer r.Close()
+		read := func() {
+			for {
+				ctx, cancel := context.WithCancel(context.Background())
+				cancel()
+				u, err := r.Next(ctx, cursor)
+				if err != nil {
+					return
+				}
+				if u.Head > cursor {
+					cursor = u.Head
+					continue
+				}
+				for _, d := range u.InFlight {
+					got[d.Block] = d.Text
+				}
+				for _, d := range u.Deltas {
+					got[d.Block] += d.Text
+				}
+			}
+		}
+		block := rapid.SampledFrom([]string{"a", "b", "c"})
+		t.Repeat(map[string]func(*rapid.T){
+			"publish": func(t *rapid.T) {
+				d := text(block.Draw(t, "block"), rapid.StringN(0, 5, -1).Draw(t, "text"))
+				want[d.Block] += d.Text
+				b.Publish(d)
+			},
+			"store": func(t *rapid.T) {
+				name := block.Draw(t, "block")
+				head++
+				b.Advance(head, name)
+				delete(want, name)
+				delete(got, name)
+			},
+			"read": func(*rapid.T) { read() },
+		})
+		read()
+		for name, s := range want {
+			if got[name] != s {
+				t.Fatalf("block %s: got %q, want %q", name, got[name], s)
+			}
+		}
+	})
+}
+
+// Many readers of many speeds under -race: each sees the head, none blocks the
+// publisher.
+func TestManyReaders(t *testing.T) {
+	const entries = 200
+	b := live.New(0)
+	var wg sync.WaitGroup
+	for i := range 20 {
+		r := b.Subscribe(i%2 == 0)
+		wg.Go(func() {
+			defer r.Close()
+			for cursor := item.Seq(0); cursor < entries; {
+				u, err := r.Next(t.Context(), cursor)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				cursor = max(cursor, u.Head)
+			}
+		})
+	}
+	stopped := b.Subscribe(true)
+	defer stopped.Close()
+	for seq := range entries {
+		b.Publish(text(fmt.Sprint(seq), "x"))
+		b.Advance(item.Seq(seq+1), fmt.Sprint(seq))
+	}
+	wg.Wait()
+}
+
+func BenchmarkPublish(b *testing.B) {
+	for _, readers := range []int{1, 10, 100} {
+		b.Run(fmt.Sprint(readers), func(b *testing.B) {
+			bc := live.New(0)
+			ctx, cancel := context.WithCancel(b.Context())
+			var wg sync.WaitGroup
+			for range readers {
+				r := bc.Subscribe(true)
+				wg.Go(func() {
+					defer r.Close()
+					for {
+						if _, err := r.Next(ctx, 0); err != nil {
+							return
+						}
+					}
+				})
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				bc.Publish(text("a", "token "))
+			}
+			cancel()
+			wg.Wait()
+		})
+	}
+}

@@ -1,0 +1,94 @@
+package hook_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"podd/pkg/hook"
+	"podd/pkg/item"
+)
+
+// watcher collects what it sees; gate, when set, holds it at its first event.
+type watcher struct {
+	hook.Base
+	name    string
+	gate    chan struct{}
+	entered chan struct{}
+	seqs    []item.Seq
+	alerts  int
+	panics  bool
+}
+
+func (w *watcher) Name() string { return w.name }
+
+func (w *watcher) Entry(_ string, e item.Entry) {
+	if w.gate != nil {
+		close(w.entered)
+		<-w.gate
+		w.gate = nil
+	}
+	w.seqs = append(w.seqs, e.Seq)
+	if w.panics {
+		panic("boom")
+	}
+}
+
+func (w *watcher) Alert(item.Alert) { w.alerts++ }
+
+func TestFanout(t *testing.T) {
+	var log bytes.Buffer
+	good, bad := &watcher{name: "good"}, &watcher{name: "bad", panics: true}
+	f := hook.NewFanout(slog.New(slog.NewTextHandler(&log, nil)), bad, good)
+	for seq := range item.Seq(100) {
+		f.Entry("p", item.Entry{Seq: seq})
+	}
+	f.Alert(item.Alert{})
+	f.Close(nil)
+	for _, w := range []*watcher{good, bad} {
+		if len(w.seqs) != 100 || w.alerts != 1 {
+			t.Errorf("%s saw %d entries, %d alerts", w.name, len(w.seqs), w.alerts)
+		}
+		for i, seq := range w.seqs {
+			if int(seq) != i {
+				t.Fatalf("%s saw entry %d at place %d", w.name, seq, i)
+			}
+		}
+	}
+	if !strings.Contains(log.String(), "hook=bad") || !strings.Contains(log.String(), "boom") {
+		t.Errorf("the panic is not logged: %s", log.String())
+	}
+}
+
+// A hook that hangs delays nobody: what it has no room for is dropped and counted,
+// and Close gives up on it.
+func TestHangingHook(t *testing.T) {
+	hangs := &watcher{name: "hangs", gate: make(chan struct{}), entered: make(chan struct{})}
+	gate := hangs.gate
+	good := &watcher{name: "good"}
+	f := hook.NewFanout(slog.New(slog.DiscardHandler), hangs, good)
+	f.Entry("p", item.Entry{Seq: 1})
+	<-hangs.entered
+	const extra = 7
+	for range hook.QueueLen + extra {
+		f.Alert(item.Alert{})
+	}
+	if got := f.Dropped()["hangs"]; got != extra {
+		t.Errorf("dropped %d, want %d", got, extra)
+	}
+	giveUp := make(chan struct{})
+	close(giveUp)
+	f.Close(giveUp)
+	close(gate)
+}
+
+func TestNilFanout(t *testing.T) {
+	var f *hook.Fanout
+	f.Entry("p", item.Entry{})
+	f.Alert(item.Alert{})
+	f.Close(nil)
+	if !f.Empty() || len(f.Dropped()) != 0 {
+		t.Error("the nil Fanout has hooks")
+	}
+}

@@ -1,0 +1,90 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"podd/pkg/item"
+	"podd/pkg/llm"
+)
+
+// answer is a whole answer of the model.
+type answer struct {
+	*timeline
+	// text is what the assistant said.
+	text         string
+	requestBytes int
+	took         time.Duration
+}
+
+// ask sends the next request and reads its answer to the end. A request that fails
+// in a way that may pass is sent again: until accept has stored an answer, nothing
+// came of it.
+func (t *run) ask(ctx context.Context) (answer, error) {
+	body, err := t.Model.Body(t.state.Request())
+	if err != nil {
+		return answer{}, failed("REQUEST", "the request could not be built: %v", err)
+	}
+	for attempt := 1; ; attempt++ {
+		a, err := t.stream(ctx, body)
+		if err == nil {
+			return a, nil
+		}
+		if err := t.again(ctx, err, attempt); err != nil {
+			return answer{}, err
+		}
+	}
+}
+
+// stream sends a body once.
+func (t *run) stream(ctx context.Context, body []byte) (answer, error) {
+	start := t.Now()
+	tl := &timeline{turn: t.turn.Number, step: t.step, live: t.log.Live}
+	t.partial = tl
+	for ev, err := range t.Model.Stream(ctx, body) {
+		if err != nil {
+			return answer{}, err
+		}
+		if err := tl.add(ev); err != nil {
+			return answer{}, err
+		}
+	}
+	if tl.end == nil {
+		return answer{}, &llm.Error{Class: llm.ClassCut, Message: "the answer stopped before its end"}
+	}
+	return answer{timeline: tl, text: tl.spoken(), requestBytes: len(body), took: t.Now().Sub(start)}, nil
+}
+
+// accept stores an answer: its items, what it cost and, in the same transaction,
+// the start of each call that is going to run.
+func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
+	usage := a.end.Usage
+	usage.Requests = 1
+	t.usage = t.usage.Add(usage)
+	items, calls := t.prepare(ctx, a)
+	b := Batch{Done: a.blockIDs()}
+	for _, it := range items {
+		b.Kinds = append(b.Kinds, item.ItemAdded{Item: it})
+	}
+	b.Kinds = append(b.Kinds, item.RequestUsage{
+		Usage: usage, Measured: a.end.Measured, Model: a.end.Model, ResponseID: a.end.ResponseID,
+		Step: t.step, RequestBytes: int64(a.requestBytes), DurationMS: a.took.Milliseconds(),
+	})
+	if a.end.Stop == llm.StopLength {
+		b.Kinds = append(b.Kinds, t.alert(item.LevelWarn, fmt.Sprintf("the answer of step %d was cut by the endpoint's limit on output", t.step)))
+	}
+	for _, c := range calls {
+		if c.refused == nil {
+			b.Kinds = append(b.Kinds, item.ToolStarted{CallID: c.CallID, Tool: c.Name, Arguments: c.arguments})
+		}
+	}
+	if err := t.commit(ctx, b); err != nil {
+		return nil, err
+	}
+	t.partial = nil
+	if a.end.Stop == llm.StopFilter && len(calls) == 0 {
+		return nil, failed("CONTENT_FILTER", "the endpoint withheld the rest of the answer (content filter)")
+	}
+	return calls, nil
+}

@@ -1,0 +1,67 @@
+package worker
+
+import (
+	"context"
+	"reflect"
+
+	"podd/pkg/interceptor"
+	"podd/pkg/item"
+)
+
+// claim takes the submits out of the inbox and puts their messages, with all that
+// follows them, into the history: one transaction, so that no crash leaves a prompt
+// without its files. A submit that an interceptor cancels leaves its text in the
+// log and nothing for the model.
+func (t *run) claim(ctx context.Context) error {
+	var started item.TurnStarted
+	var batch Batch
+	var items []item.Kind
+	var cancelled string
+	for _, s := range t.turn.Submits {
+		started.RequestIDs = append(started.RequestIDs, s.RequestID)
+		batch.Claims = append(batch.Claims, s.Seq)
+		d, err := t.Chain.PromptSubmit(ctx, interceptor.Submit{
+			Pod: t.Pod, RequestID: s.RequestID, Segments: s.Segments, Text: s.Text, Resolved: s.Items,
+		})
+		switch {
+		case err != nil:
+			cancelled = err.Error()
+		case d.Cancelled != "":
+			cancelled = d.Cancelled
+		default:
+			items = append(items, item.ItemAdded{Item: item.UserMessage{Text: d.Text}})
+			for _, it := range d.Items {
+				items = append(items, item.ItemAdded{Item: it})
+			}
+		}
+	}
+	batch.Kinds = append([]item.Kind{started}, items...)
+	if len(items) == 0 && cancelled != "" {
+		batch.Kinds = append(batch.Kinds, t.ended(&stop{outcome: item.OutcomeCancelled, reason: "SUBMIT_CANCELLED", cause: cancelled}))
+		if err := t.commit(ctx, batch); err != nil {
+			return err
+		}
+		return errEnded
+	}
+	return t.commit(ctx, batch)
+}
+
+// setUp stores what requests send beside the items, when it changed.
+func (t *run) setUp(ctx context.Context) error {
+	name, err := t.Model.Resolve(ctx, t.ModelName)
+	if err != nil {
+		return err
+	}
+	setup := item.Setup{
+		Model:        name,
+		API:          t.Model.API(),
+		Instructions: t.Instructions,
+		Tools:        t.specs,
+		Renderer:     Renderer,
+		FileRefRole:  t.FileRefRole,
+	}
+	if old, ok := t.state.Setup(); ok && reflect.DeepEqual(old, setup) {
+		return nil
+	}
+	return t.commit(ctx, Batch{Kinds: []item.Kind{setup}})
+}

@@ -1,0 +1,123 @@
+package worker
+
+import (
+	"fmt"
+	"strings"
+
+	"podd/pkg/item"
+	"podd/pkg/llm"
+)
+
+// timeline collects the events of one answer into items and shows each fragment
+// live as it comes.
+type timeline struct {
+	turn   int64
+	step   int
+	live   func(item.Delta)
+	blocks []*block
+	end    *llm.End
+}
+
+// block is one block of the answer, as far as it has come.
+type block struct {
+	llm.BlockStart
+	id     string
+	text   strings.Builder
+	opaque item.Opaque
+}
+
+// deltaKinds says what a fragment of each kind of block is.
+var deltaKinds = map[llm.BlockKind]item.DeltaKind{
+	llm.BlockText:      item.DeltaText,
+	llm.BlockReasoning: item.DeltaReasoning,
+	llm.BlockToolCall:  item.DeltaToolArguments,
+}
+
+// add takes the next event. Its error is that of a model that breaks the order of
+// events.
+func (tl *timeline) add(ev llm.Event) error {
+	switch ev := ev.(type) {
+	case llm.BlockStart:
+		if _, known := deltaKinds[ev.Kind]; !known || ev.Block != len(tl.blocks) {
+			return tl.broken("block %d of kind %q after %d blocks", ev.Block, ev.Kind, len(tl.blocks))
+		}
+		b := &block{BlockStart: ev, id: fmt.Sprintf("step%d.%d", tl.step, ev.Block)}
+		tl.blocks = append(tl.blocks, b)
+		if ev.Kind == llm.BlockToolCall {
+			tl.show(b, "")
+		}
+	case llm.BlockDelta:
+		b, err := tl.block(ev.Block)
+		if err != nil {
+			return err
+		}
+		b.text.WriteString(ev.Text)
+		tl.show(b, ev.Text)
+	case llm.BlockEnd:
+		b, err := tl.block(ev.Block)
+		if err != nil {
+			return err
+		}
+		b.opaque = ev.Opaque
+	case llm.End:
+		tl.end = &ev
+	}
+	return nil
+}
+
+func (tl *timeline) block(n int) (*block, error) {
+	if n < 0 || n >= len(tl.blocks) {
+		return nil, tl.broken("a fragment of block %d before its start", n)
+	}
+	return tl.blocks[n], nil
+}
+
+func (tl *timeline) broken(format string, args ...any) error {
+	return &llm.Error{Class: llm.ClassProtocol, Message: "the model's answer is out of order: " + fmt.Sprintf(format, args...)}
+}
+
+func (tl *timeline) show(b *block, text string) {
+	tl.live(item.Delta{
+		Turn: tl.turn, Step: tl.step, Block: b.id,
+		Kind: deltaKinds[b.Kind], CallID: b.CallID, Tool: b.Name, Text: text,
+	})
+}
+
+// blockIDs names the live blocks of the answer.
+func (tl *timeline) blockIDs() []string {
+	ids := make([]string, len(tl.blocks))
+	for i, b := range tl.blocks {
+		ids[i] = b.id
+	}
+	return ids
+}
+
+// items are the finished items, in the order in which their blocks began. Blocks
+// that came to nothing are left out.
+func (tl *timeline) items() []item.Item {
+	var items []item.Item
+	for _, b := range tl.blocks {
+		text := b.text.String()
+		switch {
+		case b.Kind == llm.BlockToolCall:
+			items = append(items, item.ToolCall{CallID: b.CallID, Name: b.Name, Arguments: text, Opaque: b.opaque})
+		case text == "" && b.opaque == item.Opaque{}:
+		case b.Kind == llm.BlockReasoning:
+			items = append(items, item.Reasoning{Text: text, Opaque: b.opaque})
+		default:
+			items = append(items, item.AssistantMessage{Text: text, Opaque: b.opaque})
+		}
+	}
+	return items
+}
+
+// spoken is the text of the assistant's messages so far.
+func (tl *timeline) spoken() string {
+	var parts []string
+	for _, b := range tl.blocks {
+		if b.Kind == llm.BlockText && b.text.Len() > 0 {
+			parts = append(parts, b.text.String())
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
