@@ -1,0 +1,106 @@
+package paths_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"podd/internal/paths"
+	"podd/pkg/item"
+)
+
+func TestLockStateDir(t *testing.T) {
+	dir := t.TempDir()
+	lock, err := paths.LockStateDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = paths.LockStateDir(dir)
+	wantError(t, err, item.KindPrecondition, "HELD",
+		fmt.Sprintf("another podd (pid %d) holds the state directory %s", os.Getpid(), dir), "--state-dir")
+	if got := mode(t, filepath.Join(dir, "podd.lock")); got != 0o600 {
+		t.Errorf("mode %04o, want 0600", got)
+	}
+
+	lock.Release()
+	again, err := paths.LockStateDir(dir)
+	if err != nil {
+		t.Fatalf("after the release: %v", err)
+	}
+	again.Release()
+}
+
+func TestLockSocketLiesBesideIt(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "s.sock")
+	lock, err := paths.LockSocket(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	if _, err := os.Stat(socket + ".lock"); err != nil {
+		t.Error(err)
+	}
+	_, err = paths.LockSocket(socket)
+	wantError(t, err, item.KindPrecondition, "HELD", "holds the socket "+socket, "--socket")
+}
+
+// A podd that was killed names nobody and holds nothing.
+func TestLockEndsWithItsProcess(t *testing.T) {
+	dir := t.TempDir()
+	other := exec.Command(os.Args[0])
+	other.Env = append(os.Environ(), holdVariable+"="+dir)
+	stdin, err := other.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	stdout, err := other.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); err != nil || line != "held\n" {
+		t.Fatalf("the other process says %q, %v", line, err)
+	}
+
+	_, err = paths.LockStateDir(dir)
+	wantError(t, err, item.KindPrecondition, "HELD", fmt.Sprintf("another podd (pid %d)", other.Process.Pid))
+
+	if err := other.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = other.Wait()
+	lock, err := paths.LockStateDir(dir)
+	if err != nil {
+		t.Fatalf("after the other was killed: %v", err)
+	}
+	defer lock.Release()
+	_, err = paths.LockStateDir(dir)
+	wantError(t, err, item.KindPrecondition, "HELD", fmt.Sprintf("(pid %d)", os.Getpid()))
+}
+
+func TestLockWithoutAnIDNamesNobody(t *testing.T) {
+	dir := t.TempDir()
+	lock, err := paths.LockStateDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	for _, text := range []string{"", "no number", "-3"} {
+		if err := os.WriteFile(filepath.Join(dir, "podd.lock"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err = paths.LockStateDir(dir)
+		wantError(t, err, item.KindPrecondition, "HELD", "another podd holds")
+	}
+}
+
+func TestLockInAMissingDirectory(t *testing.T) {
+	_, err := paths.LockStateDir(filepath.Join(t.TempDir(), "gone"))
+	wantError(t, err, item.KindPrecondition, "LOCK", "no such file or directory")
+}

@@ -1,0 +1,22 @@
+package paths
+
+import (
+	"syscall"
+
+	"podd/pkg/item"
+)
+
+// MaxSocketPath is how many bytes a socket's path may have: sockaddr_un less its
+// closing zero, 107 on Linux and 103 on macOS.
+const MaxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
+
+// CheckSocketLength says whether a path fits a Unix socket's address. The
+// system's own error for one that doesn't is "invalid argument".
+func CheckSocketLength(path string) error {
+	if len(path) <= MaxSocketPath {
+		return nil
+	}
+	return item.Errorf(item.KindInvalid, "SOCKET_PATH_TOO_LONG",
+		"the socket's path has %d bytes and this system allows %d: name a shorter one with --socket or PODD_SOCKET (it is %s)",
+		len(path), MaxSocketPath, path)
+}
