@@ -1,0 +1,198 @@
+package openai
+
+import (
+	"podd/pkg/item"
+	"podd/pkg/llm"
+)
+
+// appendChatBody encodes r for Chat Completions.
+func appendChatBody(dst []byte, r llm.Request, q quirks) []byte {
+	dst = append(dst, `{"model":`...)
+	dst = appendString(dst, r.Setup.Model)
+	dst = append(dst, `,"stream":true`...)
+	if !q.noStreamOptions {
+		dst = append(dst, `,"stream_options":{"include_usage":true}`...)
+	}
+	dst = appendChatTools(dst, r.Setup.Tools)
+	dst = append(dst, `,"messages":[`...)
+	e := chatEncoder{dst: dst, fileRefRole: r.Setup.FileRefRole}
+	if r.Setup.Instructions != "" {
+		e.message("system", r.Setup.Instructions)
+	}
+	if r.Setup.ProjectInstructions != "" {
+		e.user(framedProject(r.Setup.ProjectInstructions))
+	}
+	for rest := r.Items; len(rest) > 0; {
+		n := stepLen(rest)
+		if n > 0 {
+			e.assistant(rest[:n])
+		} else {
+			n = 1
+			e.item(rest[0])
+		}
+		rest = rest[n:]
+	}
+	e.closeUser()
+	return append(e.dst, "]}"...)
+}
+
+func appendChatTools(dst []byte, tools []item.ToolSpec) []byte {
+	if len(tools) == 0 {
+		return dst
+	}
+	dst = append(dst, `,"tools":[`...)
+	for i, t := range tools {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `{"type":"function","function":{"name":`...)
+		dst = appendString(dst, t.Name)
+		dst = appendMember(dst, "description", t.Description)
+		dst = append(dst, `,"parameters":`...)
+		dst = appendSchema(dst, t)
+		dst = append(dst, "}}"...)
+	}
+	return append(dst, ']')
+}
+
+// stepLen counts the leading items that one model answer made.
+func stepLen(items []item.Item) int {
+	for i, it := range items {
+		switch it.(type) {
+		case item.AssistantMessage, item.Reasoning, item.ToolCall:
+		default:
+			return i
+		}
+	}
+	return len(items)
+}
+
+// chatEncoder appends messages. A message of the user's role stays open until
+// another role follows, because the next of the user's joins it.
+type chatEncoder struct {
+	dst         []byte
+	n           int
+	userOpen    bool
+	fileRefRole string
+}
+
+// item appends an item that is not the model's.
+func (e *chatEncoder) item(it item.Item) {
+	switch v := it.(type) {
+	case item.UserMessage:
+		e.user(v.Text)
+	case item.SystemMessage:
+		switch {
+		case v.Origin != item.OriginFileRef:
+			e.user(noted(v))
+		case e.fileRefRole == "system":
+			e.message("system", v.Text)
+		default:
+			e.user(framedFile(v.Text))
+		}
+	case item.ToolResult:
+		e.open()
+		e.dst = append(e.dst, `{"role":"tool"`...)
+		e.dst = appendMember(e.dst, "tool_call_id", v.CallID)
+		e.dst = appendMember(e.dst, "content", v.Text())
+		e.dst = append(e.dst, '}')
+	}
+}
+
+// user appends text of the user's role.
+func (e *chatEncoder) user(text string) {
+	if e.userOpen {
+		e.dst = append(e.dst, `\n\n`...)
+	} else {
+		e.open()
+		e.dst = append(e.dst, `{"role":"user","content":"`...)
+		e.userOpen = true
+	}
+	e.dst = appendEscaped(e.dst, text)
+}
+
+func (e *chatEncoder) closeUser() {
+	if e.userOpen {
+		e.dst = append(e.dst, `"}`...)
+		e.userOpen = false
+	}
+}
+
+// open ends the message before and separates the next from it.
+func (e *chatEncoder) open() {
+	e.closeUser()
+	if e.n > 0 {
+		e.dst = append(e.dst, ',')
+	}
+	e.n++
+}
+
+func (e *chatEncoder) message(role, text string) {
+	e.open()
+	e.dst = append(e.dst, `{"role":"`...)
+	e.dst = append(e.dst, role...)
+	e.dst = append(e.dst, '"')
+	e.dst = appendMember(e.dst, "content", text)
+	e.dst = append(e.dst, '}')
+}
+
+// assistant appends the items of one answer as one message. An answer of reasoning
+// alone says nothing that could be sent.
+func (e *chatEncoder) assistant(items []item.Item) {
+	text, reasoning, calls := "", "", 0
+	for _, it := range items {
+		switch v := it.(type) {
+		case item.AssistantMessage:
+			text += v.Text
+		case item.Reasoning:
+			if m := opaqueMembers(v.Opaque, APIChat); m != "" {
+				reasoning = m
+			}
+		case item.ToolCall:
+			calls++
+		}
+	}
+	if text == "" && calls == 0 {
+		return
+	}
+	e.open()
+	e.dst = append(e.dst, `{"role":"assistant"`...)
+	if reasoning != "" {
+		e.dst = append(append(e.dst, ','), reasoning...)
+	}
+	if text != "" {
+		e.dst = appendMember(e.dst, "content", text)
+	} else {
+		e.dst = append(e.dst, `,"content":null`...)
+	}
+	if calls > 0 {
+		e.dst = append(e.dst, `,"tool_calls":[`...)
+		e.toolCalls(items)
+		e.dst = append(e.dst, ']')
+	}
+	e.dst = append(e.dst, '}')
+}
+
+func (e *chatEncoder) toolCalls(items []item.Item) {
+	n := 0
+	for _, it := range items {
+		call, ok := it.(item.ToolCall)
+		if !ok {
+			continue
+		}
+		if n > 0 {
+			e.dst = append(e.dst, ',')
+		}
+		n++
+		e.dst = append(e.dst, `{"id":`...)
+		e.dst = appendString(e.dst, call.CallID)
+		e.dst = append(e.dst, `,"type":"function","function":{"name":`...)
+		e.dst = appendString(e.dst, sentName(call.Name))
+		e.dst = appendMember(e.dst, "arguments", sentArguments(call.Arguments))
+		e.dst = append(e.dst, '}')
+		if m := opaqueMembers(call.Opaque, APIChat); m != "" {
+			e.dst = append(append(e.dst, ','), m...)
+		}
+		e.dst = append(e.dst, '}')
+	}
+}

@@ -1,0 +1,76 @@
+package openai_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"podd/pkg/item"
+	"podd/pkg/llm"
+	"podd/pkg/llm/openai"
+)
+
+// serve starts an endpoint and a client for it.
+func serve(t *testing.T, cfg openai.Config, h http.HandlerFunc) *openai.Client {
+	t.Helper()
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	cfg.BaseURL = srv.URL + "/v1"
+	c, err := openai.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// sse answers with a stream of the given text.
+func sse(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, text)
+	}
+}
+
+// collect reads a whole stream.
+func collect(t *testing.T, c llm.Model, body string) ([]llm.Event, error) {
+	t.Helper()
+	var events []llm.Event
+	for ev, err := range c.Stream(t.Context(), []byte(body)) {
+		if err != nil {
+			return events, err
+		}
+		events = append(events, ev)
+	}
+	return events, nil
+}
+
+func TestChatAnswer(t *testing.T) {
+	c := serve(t, openai.Config{}, sse("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello\"}}]}\n\n"+
+		"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"))
+	events, err := collect(t, c, `{}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []llm.Event{
+		llm.BlockStart{Block: 0, Kind: llm.BlockText},
+		llm.BlockDelta{Block: 0, Text: "hello"},
+		llm.BlockEnd{Block: 0},
+		llm.End{Stop: llm.StopDone},
+	}
+	if len(events) != len(want) {
+		t.Fatalf("got %v", events)
+	}
+	for i := range want {
+		if events[i] != want[i] {
+			t.Errorf("event %d: got %#v, want %#v", i, events[i], want[i])
+		}
+	}
+	body, err := c.Body(llm.Request{Setup: item.Setup{Model: "m", Instructions: "be"}, Items: []item.Item{item.UserMessage{Text: "hi"}}})
+	if err != nil || !strings.HasSuffix(string(body), `"messages":[{"role":"system","content":"be"},{"role":"user","content":"hi"}]}`) {
+		t.Fatalf("%s %v", body, err)
+	}
+}

@@ -1,0 +1,52 @@
+// Package openai is the one adapter to endpoints that speak OpenAI's Responses or
+// Chat Completions API: OpenAI itself, Ollama, vLLM, llama.cpp, OpenRouter and
+// the many others. It is the only home of openai-go and gjson.
+//
+// openai-go carries the request: base URL, authentication and the guard of the
+// origin. The bytes of the request and the reading of the answer are this
+// package's own, because the typed paths cost tens of times more and because real
+// endpoints send shapes that they refuse. Nothing is retried here.
+//
+// # What a request carries
+//
+// The fixed part (model, options, tools, instructions) stands before the
+// conversation, and the encoding of an item never depends on what follows it. So
+// the request for a longer conversation extends the one for a shorter one byte for
+// byte, up to the brackets that close it, whenever the shorter one ends with
+// something that a model answers: a user or system message or a tool result.
+//
+// Chat Completions:
+//
+//   - Instructions are the one system message, and the first. Templates of models
+//     such as Qwen 3.5 and Gemma refuse a system message anywhere else, so what
+//     podd, an interceptor or a note adds later is sent as the user's, under a
+//     first line "[podd note: ORIGIN]".
+//   - Messages of the user's role that follow each other are one message, with a
+//     blank line between: templates of Mistral and Gemma want the roles to
+//     alternate.
+//   - The text and the calls of one step are one assistant message.
+//   - Reasoning goes back under the name that the endpoint gave it
+//     (reasoning_content, reasoning, reasoning_details): DeepSeek and others answer
+//     400 when it is missing in a tool loop. Quirks are kept in quirks.go.
+//
+// Responses:
+//
+//   - Nothing is stored (store is false); reasoning items come back encrypted and
+//     are sent again as they came, without the status that OpenAI refuses as input.
+//   - What podd, an interceptor or a note adds has the role developer.
+//
+// Both:
+//
+//   - Project instructions and file references are the user's, in a frame whose
+//     fence does not occur in their text, so that a workspace file cannot speak for
+//     the operator. Setup.FileRefRole "system" sends file references plain, with
+//     that role.
+//   - Arguments of an earlier call that are not a JSON object are sent as {}: vLLM
+//     and llama.cpp refuse the whole conversation otherwise, for ever. The call's
+//     result says what was wrong with them.
+//
+// # Time
+//
+// An endpoint has FirstByteTimeout to begin and IdleTimeout between two reads of
+// an answer that streams; any byte counts, a comment too.
+package openai

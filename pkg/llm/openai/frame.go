@@ -1,0 +1,36 @@
+package openai
+
+import (
+	"strconv"
+	"strings"
+
+	"podd/pkg/item"
+)
+
+// frame wraps text that has no authority of its own: a heading, then the body
+// between two equal fence lines. The fence is the first of "----- 1", "----- 2"...
+// that occurs nowhere in the body, so the body cannot close its own frame.
+func frame(heading, body string) string {
+	fence := "----- 1"
+	for k := 2; strings.Contains(body, fence); k++ {
+		fence = "----- " + strconv.Itoa(k)
+	}
+	return heading + "\n" + fence + "\n" + strings.TrimSuffix(body, "\n") + "\n" + fence
+}
+
+// framedFile frames the text of a file reference, whose first line is its heading.
+func framedFile(text string) string {
+	heading, body, _ := strings.Cut(text, "\n")
+	return frame(heading, body)
+}
+
+// framedProject frames the project instructions.
+func framedProject(text string) string {
+	return frame("[Project instructions: how the people of this project want work done]", text)
+}
+
+// noted marks what podd, an interceptor or a client's note added, where it has to
+// be sent as the user's.
+func noted(m item.SystemMessage) string {
+	return "[podd note: " + m.Origin + "]\n" + m.Text
+}

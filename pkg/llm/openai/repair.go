@@ -1,0 +1,51 @@
+package openai
+
+import (
+	"encoding/json"
+	"strings"
+
+	"podd/pkg/item"
+)
+
+// maxToolName is the length of a tool name that every endpoint takes.
+const maxToolName = 64
+
+// sentArguments is what goes back as a call's arguments: as the model wrote them
+// when they are a JSON object, else {}.
+func sentArguments(s string) string {
+	t := strings.TrimLeft(s, " \t\r\n")
+	if !strings.HasPrefix(t, "{") || !json.Valid([]byte(s)) {
+		return "{}"
+	}
+	return s
+}
+
+// sentName is a call's tool name as endpoints accept it: a model may have written
+// anything.
+func sentName(s string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+			return r
+		}
+		return '_'
+	}, s)
+	if name == "" {
+		return "unknown"
+	}
+	return name[:min(len(name), maxToolName)]
+}
+
+// opaqueMembers gives the members of an opaque object that belongs to api, without
+// its braces; "" when there are none or when it is no JSON object.
+func opaqueMembers(o item.Opaque, api string) string {
+	if o.API != api || !isObject(o.JSON) {
+		return ""
+	}
+	return strings.TrimSpace(o.JSON[1 : len(o.JSON)-1])
+}
+
+// isObject says whether s is one JSON object with nothing around it.
+func isObject(s string) bool {
+	return len(s) >= 2 && s[0] == '{' && s[len(s)-1] == '}' && json.Valid([]byte(s))
+}

@@ -1,0 +1,113 @@
+package openai
+
+import (
+	"podd/pkg/item"
+	"podd/pkg/llm"
+)
+
+// appendResponsesBody encodes r for the Responses API.
+func appendResponsesBody(dst []byte, r llm.Request) []byte {
+	dst = append(dst, `{"model":`...)
+	dst = appendString(dst, r.Setup.Model)
+	dst = append(dst, `,"stream":true,"store":false`...)
+	if wantsEncryptedReasoning(r.Setup.Model) {
+		dst = append(dst, `,"include":["reasoning.encrypted_content"]`...)
+	}
+	if r.Setup.Instructions != "" {
+		dst = appendMember(dst, "instructions", r.Setup.Instructions)
+	}
+	dst = appendResponsesTools(dst, r.Setup.Tools)
+	dst = append(dst, `,"input":[`...)
+	e := inputEncoder{dst: dst, fileRefRole: r.Setup.FileRefRole}
+	if r.Setup.ProjectInstructions != "" {
+		e.message("user", framedProject(r.Setup.ProjectInstructions), "")
+	}
+	for _, it := range r.Items {
+		e.item(it)
+	}
+	return append(e.dst, "]}"...)
+}
+
+func appendResponsesTools(dst []byte, tools []item.ToolSpec) []byte {
+	if len(tools) == 0 {
+		return dst
+	}
+	dst = append(dst, `,"tools":[`...)
+	for i, t := range tools {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `{"type":"function"`...)
+		dst = appendMember(dst, "name", t.Name)
+		dst = appendMember(dst, "description", t.Description)
+		dst = append(dst, `,"strict":false,"parameters":`...)
+		dst = appendSchema(dst, t)
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
+}
+
+// inputEncoder appends input items, each on its own.
+type inputEncoder struct {
+	dst         []byte
+	n           int
+	fileRefRole string
+}
+
+func (e *inputEncoder) item(it item.Item) {
+	switch v := it.(type) {
+	case item.UserMessage:
+		e.message("user", v.Text, "")
+	case item.SystemMessage:
+		switch {
+		case v.Origin != item.OriginFileRef:
+			e.message("developer", v.Text, "")
+		case e.fileRefRole == "system":
+			e.message("system", v.Text, "")
+		default:
+			e.message("user", framedFile(v.Text), "")
+		}
+	case item.AssistantMessage:
+		if v.Text != "" {
+			e.message("assistant", v.Text, opaqueMembers(v.Opaque, APIResponses))
+		}
+	case item.Reasoning:
+		if v.Opaque.API == APIResponses && isObject(v.Opaque.JSON) {
+			e.open()
+			e.dst = append(e.dst, v.Opaque.JSON...)
+		}
+	case item.ToolCall:
+		e.open()
+		e.dst = append(e.dst, `{"type":"function_call"`...)
+		e.dst = appendMember(e.dst, "call_id", v.CallID)
+		e.dst = appendMember(e.dst, "name", sentName(v.Name))
+		e.dst = appendMember(e.dst, "arguments", sentArguments(v.Arguments))
+		e.dst = append(e.dst, '}')
+	case item.ToolResult:
+		e.open()
+		e.dst = append(e.dst, `{"type":"function_call_output"`...)
+		e.dst = appendMember(e.dst, "call_id", v.CallID)
+		e.dst = appendMember(e.dst, "output", v.Text())
+		e.dst = append(e.dst, '}')
+	}
+}
+
+func (e *inputEncoder) open() {
+	if e.n > 0 {
+		e.dst = append(e.dst, ',')
+	}
+	e.n++
+}
+
+// message appends a message; members are further ones, already encoded.
+func (e *inputEncoder) message(role, text, members string) {
+	e.open()
+	e.dst = append(e.dst, `{"role":"`...)
+	e.dst = append(e.dst, role...)
+	e.dst = append(e.dst, '"')
+	e.dst = appendMember(e.dst, "content", text)
+	if members != "" {
+		e.dst = append(append(e.dst, ','), members...)
+	}
+	e.dst = append(e.dst, '}')
+}

@@ -1,0 +1,283 @@
+package openai
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"podd/pkg/item"
+	"podd/pkg/llm"
+)
+
+// responsesDecoder reads the events of the Responses API. Each output item that
+// podd knows is a block; the others (searches, images) are skipped.
+type responsesDecoder struct {
+	endpoint *endpoint
+
+	blocks int
+	items  []*outputItem
+	end    llm.End
+	ended  bool
+}
+
+// outputItem is an output item as far as it came.
+type outputItem struct {
+	key   string
+	kind  llm.BlockKind
+	block int
+	// sent counts the bytes of text or arguments that were passed on.
+	sent int
+	// part is the last part of the item that text came for.
+	part    string
+	started bool
+	done    bool
+}
+
+func (d *responsesDecoder) over() bool { return d.ended }
+
+func (d *responsesDecoder) decode(dst []llm.Event, name, data string) ([]llm.Event, error) {
+	if strings.HasPrefix(data, "[") {
+		return dst, nil
+	}
+	ev := gjson.Parse(data)
+	if kind := ev.Get("type").Str; kind != "" {
+		name = kind
+	}
+	switch name {
+	case "response.output_text.delta", "response.refusal.delta":
+		return d.delta(dst, ev, llm.BlockText, "content_index"), nil
+	case "response.reasoning_summary_text.delta":
+		return d.delta(dst, ev, llm.BlockReasoning, "summary_index"), nil
+	case "response.reasoning_text.delta":
+		return d.delta(dst, ev, llm.BlockReasoning, "content_index"), nil
+	case "response.function_call_arguments.delta":
+		return d.delta(dst, ev, llm.BlockToolCall, ""), nil
+	case "response.output_item.added":
+		return d.added(dst, itemKey(ev), ev.Get("item")), nil
+	case "response.output_item.done":
+		return d.itemDone(dst, itemKey(ev), ev.Get("item")), nil
+	case "response.completed", "response.incomplete", "response.failed", "response.done":
+		return d.response(dst, ev.Get("response"))
+	case "error":
+		return dst, d.endpoint.streamError(data)
+	case "":
+		if e := ev.Get("error"); e.Exists() && e.Type != gjson.Null {
+			return dst, d.endpoint.streamError(data)
+		}
+	}
+	return dst, nil
+}
+
+// whole reads a response object that did not stream.
+func (d *responsesDecoder) whole(dst []llm.Event, data string) ([]llm.Event, error) {
+	return d.response(dst, gjson.Parse(data))
+}
+
+// itemKey names the item that an event is about.
+func itemKey(ev gjson.Result) string {
+	if i := ev.Get("output_index"); i.Exists() {
+		return i.Raw
+	}
+	if id := ev.Get("item_id"); id.Exists() {
+		return id.Str
+	}
+	return ev.Get("item.id").Str
+}
+
+func (d *responsesDecoder) find(key string) *outputItem {
+	for i := len(d.items) - 1; i >= 0; i-- {
+		if d.items[i].key == key {
+			return d.items[i]
+		}
+	}
+	return nil
+}
+
+// delta passes text on. A part of an item that follows another begins on a new
+// paragraph.
+func (d *responsesDecoder) delta(dst []llm.Event, ev gjson.Result, kind llm.BlockKind, partName string) []llm.Event {
+	text := clean(ev.Get("delta").String())
+	if text == "" {
+		return dst
+	}
+	key := itemKey(ev)
+	it := d.find(key)
+	if it == nil {
+		it = &outputItem{key: key, kind: kind}
+		d.items = append(d.items, it)
+	}
+	if it.kind != kind || it.done {
+		return dst
+	}
+	if partName != "" {
+		part := ev.Get(partName).Raw
+		if it.sent > 0 && part != it.part {
+			text = "\n\n" + text
+		}
+		it.part = part
+	}
+	return d.send(dst, it, text, "", "")
+}
+
+// send opens the block where it is not open, and adds text to it.
+func (d *responsesDecoder) send(dst []llm.Event, it *outputItem, text, callID, name string) []llm.Event {
+	if !it.started {
+		it.started, it.block = true, d.blocks
+		d.blocks++
+		dst = append(dst, llm.BlockStart{Block: it.block, Kind: it.kind, CallID: callID, Name: name})
+	}
+	it.sent += len(text)
+	return appendDelta(dst, it.block, text)
+}
+
+// added opens an item; text only opens with its first words.
+func (d *responsesDecoder) added(dst []llm.Event, key string, raw gjson.Result) []llm.Event {
+	it := &outputItem{key: key}
+	switch raw.Get("type").Str {
+	case "message":
+		it.kind = llm.BlockText
+	case "reasoning":
+		it.kind = llm.BlockReasoning
+		dst = d.send(dst, it, "", "", "")
+	case "function_call":
+		it.kind = llm.BlockToolCall
+		dst = d.send(dst, it, "", clean(raw.Get("call_id").String()), clean(raw.Get("name").String()))
+	}
+	d.items = append(d.items, it)
+	return dst
+}
+
+// itemDone closes an item with what its final form adds: endpoints may send no
+// deltas at all.
+func (d *responsesDecoder) itemDone(dst []llm.Event, key string, raw gjson.Result) []llm.Event {
+	it := d.find(key)
+	if it == nil {
+		dst = d.added(dst, key, raw)
+		it = d.find(key)
+	}
+	if it.done || it.kind == "" {
+		return dst
+	}
+	var text string
+	var opaque item.Opaque
+	switch it.kind {
+	case llm.BlockText:
+		text = partsText(raw.Get("content"), "")
+		if phase := raw.Get("phase"); phase.Type == gjson.String {
+			opaque = item.Opaque{API: APIResponses, JSON: clean(`{"phase":` + phase.Raw + `}`)}
+		}
+		if text == "" && it.sent == 0 {
+			it.done = true
+			return dst
+		}
+	case llm.BlockReasoning:
+		text = partsText(raw.Get("content"), partsText(raw.Get("summary"), ""))
+		opaque = reasoningOpaque(raw)
+	case llm.BlockToolCall:
+		if args := raw.Get("arguments"); args.Type == gjson.JSON {
+			text = clean(args.Raw)
+		} else {
+			text = clean(args.String())
+		}
+	}
+	if it.sent > 0 && it.kind != llm.BlockToolCall || it.sent > len(text) {
+		text = ""
+	} else {
+		text = text[it.sent:]
+	}
+	dst = d.send(dst, it, text, "", "")
+	it.done = true
+	return append(dst, llm.BlockEnd{Block: it.block, Opaque: opaque})
+}
+
+// partsText joins the texts of an item's parts; fallback when there are none.
+func partsText(parts gjson.Result, fallback string) string {
+	var texts []string
+	parts.ForEach(func(_, part gjson.Result) bool {
+		text := part.Get("text").String()
+		if text == "" {
+			text = part.Get("refusal").String()
+		}
+		if text != "" {
+			texts = append(texts, clean(text))
+		}
+		return true
+	})
+	if len(texts) == 0 {
+		return fallback
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// reasoningOpaque is a reasoning item as it goes back: as it came, without null
+// members and without the status, which OpenAI refuses as input. An item with
+// nothing but an id says nothing to an endpoint that stored nothing.
+func reasoningOpaque(raw gjson.Result) item.Opaque {
+	if raw.Get("encrypted_content").Str == "" && len(raw.Get("content").Array()) == 0 {
+		return item.Opaque{}
+	}
+	dst := []byte{'{'}
+	raw.ForEach(func(key, value gjson.Result) bool {
+		if key.Str == "status" || value.Type == gjson.Null {
+			return true
+		}
+		if len(dst) > 1 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(dst, key.Raw...), ':')
+		dst = append(dst, value.Raw...)
+		return true
+	})
+	return item.Opaque{API: APIResponses, JSON: clean(string(append(dst, '}')))}
+}
+
+// response reads a response object that ends the answer.
+func (d *responsesDecoder) response(dst []llm.Event, r gjson.Result) ([]llm.Event, error) {
+	status := r.Get("status").Str
+	if e := r.Get("error"); status == "failed" || e.Exists() && e.Type != gjson.Null {
+		return dst, d.endpoint.streamError(r.Raw)
+	}
+	index := 0
+	r.Get("output").ForEach(func(_, raw gjson.Result) bool {
+		dst = d.itemDone(dst, strconv.Itoa(index), raw)
+		index++
+		return true
+	})
+	d.ended = status != "in_progress" && status != "queued" && r.IsObject()
+	d.end = llm.End{Stop: llm.StopDone, Model: r.Get("model").String(), ResponseID: r.Get("id").String()}
+	switch r.Get("incomplete_details.reason").Str {
+	case "max_output_tokens", "max_tokens", "length":
+		d.end.Stop = llm.StopLength
+	case "content_filter":
+		d.end.Stop = llm.StopFilter
+	default:
+		if status == "incomplete" {
+			d.end.Stop = llm.StopLength
+		}
+	}
+	d.readUsage(r.Get("usage"))
+	return dst, nil
+}
+
+func (d *responsesDecoder) readUsage(u gjson.Result) {
+	if !u.Get("input_tokens").Exists() {
+		return
+	}
+	d.end.Measured = true
+	d.end.Usage = item.Usage{
+		Input:       count(u.Get("input_tokens")),
+		CachedInput: count(u.Get("input_tokens_details.cached_tokens")),
+		CacheWrite:  count(u.Get("input_tokens_details.cache_write_tokens")),
+		Output:      count(u.Get("output_tokens")),
+		Reasoning:   count(u.Get("output_tokens_details.reasoning_tokens")),
+		Requests:    1,
+	}
+}
+
+func (d *responsesDecoder) finish(dst []llm.Event) ([]llm.Event, bool) {
+	if !d.ended {
+		return dst, false
+	}
+	return append(dst, d.end), true
+}

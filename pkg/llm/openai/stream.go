@@ -1,0 +1,198 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"mime"
+	"net/http"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"podd/pkg/llm"
+)
+
+const (
+	// maxWhole bounds an answer that does not stream.
+	maxWhole = 16 << 20
+	// drainTime and drainBytes bound the wait for the end of a body after the
+	// answer is whole; a body read to its end leaves the connection in use.
+	drainTime  = 100 * time.Millisecond
+	drainBytes = 64 << 10
+)
+
+// decoder turns the messages of a stream into events.
+type decoder interface {
+	// decode appends the events of one message, which is valid JSON or "[DONE]".
+	decode(dst []llm.Event, name string, data string) ([]llm.Event, error)
+	// whole appends the events of an answer that came as one JSON object.
+	whole(dst []llm.Event, data string) ([]llm.Event, error)
+	// over says that nothing more is to come.
+	over() bool
+	// finish appends what closes the answer, End last; false when the answer is
+	// not whole.
+	finish(dst []llm.Event) ([]llm.Event, bool)
+}
+
+// Stream sends a body and yields the answer's events; see llm.Model. A consumer
+// that stops early loses the connection.
+func (c *Client) Stream(ctx context.Context, body []byte) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		a := answer{client: c, ctx: ctx, body: body, yield: yield}
+		if err := a.run(); err != nil && !a.stopped {
+			yield(nil, err)
+		}
+	}
+}
+
+// answer is one request and what comes back.
+type answer struct {
+	client *Client
+	ctx    context.Context
+	body   []byte
+	yield  func(llm.Event, error) bool
+	events []llm.Event
+	// begun says that an event was yielded, stopped that no other may be.
+	begun, stopped bool
+}
+
+// run does the request; its error is not yet yielded.
+func (a *answer) run() error {
+	e := &a.client.endpoint
+	if e.openAI && e.APIKey == "" {
+		return &llm.Error{Class: llm.ClassNoKey, Message: "OpenAI needs a key and none is set; set OPENAI_API_KEY, or base_url to another endpoint"}
+	}
+	ctx, dog := watch(a.ctx, e.FirstByteTimeout)
+	defer dog.close()
+	start := time.Now()
+	resp, err := a.client.post(ctx, a.body)
+	if err != nil || resp.StatusCode >= 300 {
+		return a.refused(ctx, resp, err)
+	}
+	defer resp.Body.Close()
+	err = a.read(ctx, resp, &watchedBody{body: resp.Body, dog: dog, idle: e.IdleTimeout})
+	e.Logger.DebugContext(a.ctx, "model request", "status", resp.StatusCode,
+		"request_bytes", len(a.body), "duration_ms", time.Since(start).Milliseconds())
+	if err == nil && resp.ProtoMajor < 2 {
+		dog.arm(drainTime)
+		_, _ = io.CopyN(io.Discard, resp.Body, drainBytes)
+	}
+	return err
+}
+
+// refused is the error of a request that got no answer.
+func (a *answer) refused(ctx context.Context, resp *http.Response, err error) error {
+	if resp == nil {
+		return a.broken(ctx, err)
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	return a.client.endpoint.httpError(resp, text, gjson.GetBytes(a.body, "model").String())
+}
+
+// broken is the error of a connection that failed: the caller's own cause when it
+// cancelled.
+func (a *answer) broken(ctx context.Context, err error) error {
+	if a.ctx.Err() != nil {
+		return context.Cause(a.ctx)
+	}
+	return a.client.endpoint.connectionError(ctx, err, a.begun)
+}
+
+// read yields the events of a response by what its content type promises.
+func (a *answer) read(ctx context.Context, resp *http.Response, body io.Reader) error {
+	dec := a.client.newDecoder()
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	var err error
+	switch kind {
+	case "text/html":
+		return a.client.endpoint.wrongType(kind)
+	case "application/json":
+		err = a.readWhole(ctx, dec, body)
+	default:
+		err = a.readStream(ctx, dec, body, kind)
+	}
+	if err != nil {
+		return err
+	}
+	last, ok := dec.finish(a.events[:0])
+	if !ok {
+		return a.client.endpoint.cutError()
+	}
+	a.send(last)
+	return nil
+}
+
+// readWhole reads an answer of an endpoint that does not stream.
+func (a *answer) readWhole(ctx context.Context, dec decoder, body io.Reader) error {
+	text, err := io.ReadAll(io.LimitReader(body, maxWhole+1))
+	switch {
+	case err != nil:
+		return a.broken(ctx, err)
+	case len(text) > maxWhole || !gjson.ValidBytes(text):
+		return a.client.endpoint.notJSON(text)
+	}
+	events, err := dec.whole(a.events[:0], string(text))
+	a.send(events)
+	return err
+}
+
+// readStream reads server-sent events until the answer is over or the stream ends.
+func (a *answer) readStream(ctx context.Context, dec decoder, body io.Reader, kind string) error {
+	sse := newSSEReader(body)
+	for messages := 0; !dec.over() && !a.stopped; {
+		ev, err := sse.next()
+		if errors.Is(err, io.EOF) {
+			if messages == 0 && kind != "" && kind != "text/event-stream" {
+				return a.client.endpoint.wrongType(kind)
+			}
+			return nil
+		}
+		if err != nil {
+			// What breaks after the answer's last word breaks nothing.
+			if _, ok := dec.finish(nil); ok && a.ctx.Err() == nil {
+				return nil
+			}
+			return a.broken(ctx, err)
+		}
+		data := bytes.TrimSpace(ev.data)
+		if len(data) == 0 {
+			continue
+		}
+		messages++
+		if data[0] != '[' && !gjson.ValidBytes(data) {
+			if ev.cut {
+				return nil
+			}
+			return a.client.endpoint.notJSON(data)
+		}
+		events, err := dec.decode(a.events[:0], string(ev.name), string(data))
+		a.events = events[:0]
+		a.send(events)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// send yields events until the consumer stops.
+func (a *answer) send(events []llm.Event) {
+	for _, ev := range events {
+		if a.stopped {
+			return
+		}
+		a.begun = true
+		a.stopped = !a.yield(ev, nil)
+	}
+}
+
+func (c *Client) newDecoder() decoder {
+	if c.endpoint.API == APIResponses {
+		return &responsesDecoder{endpoint: &c.endpoint}
+	}
+	return &chatDecoder{endpoint: &c.endpoint}
+}

@@ -1,0 +1,104 @@
+package openai
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// maxErrorBody is how much of an error's body is read.
+const maxErrorBody = 64 << 10
+
+// newTransport is the one transport of a Client. Idle connections are kept for
+// every pod that may be at work at once.
+func newTransport() *http.Transport {
+	return &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
+		ForceAttemptHTTP2:   true,
+		TLSHandshakeTimeout: 15 * time.Second,
+		MaxIdleConns:        256,
+		MaxIdleConnsPerHost: 128,
+		IdleConnTimeout:     90 * time.Second,
+		// A compressed stream would arrive in lumps.
+		DisableCompression: true,
+		// A ping finds a dead HTTP/2 connection, as TCP keep-alive does for HTTP/1.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+	}
+}
+
+// boundedErrors limits the bodies of errors: openai-go reads them whole.
+type boundedErrors struct {
+	next http.RoundTripper
+}
+
+// RoundTrip does the request.
+func (t boundedErrors) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := t.next.RoundTrip(req)
+	if err == nil && resp.StatusCode >= 400 {
+		resp.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(resp.Body, maxErrorBody), resp.Body}
+	}
+	return resp, err
+}
+
+// stalled is the cause of a request that a watchdog ended.
+type stalled struct {
+	after time.Duration
+}
+
+// Error says how long the endpoint was silent.
+func (s stalled) Error() string { return "the endpoint was silent for " + s.after.String() }
+
+// watchdog cancels a request whose endpoint is silent for too long.
+type watchdog struct {
+	timer  *time.Timer
+	after  atomic.Int64
+	cancel context.CancelCauseFunc
+}
+
+// watch derives the context of a request. The endpoint has first to begin.
+func watch(ctx context.Context, first time.Duration) (context.Context, *watchdog) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	w := &watchdog{cancel: cancel}
+	w.after.Store(int64(first))
+	w.timer = time.AfterFunc(first, func() { cancel(stalled{time.Duration(w.after.Load())}) })
+	return ctx, w
+}
+
+// arm gives the endpoint d from now.
+func (w *watchdog) arm(d time.Duration) {
+	w.after.Store(int64(d))
+	w.timer.Reset(d)
+}
+
+func (w *watchdog) close() {
+	w.timer.Stop()
+	w.cancel(context.Canceled)
+}
+
+// watchedBody arms the watchdog while it waits for bytes, and only then: a slow
+// consumer is not a silent endpoint.
+type watchedBody struct {
+	body  io.Reader
+	dog   *watchdog
+	idle  time.Duration
+	begun bool
+}
+
+// Read reads from the body. The first one has what is left of the watchdog's
+// first time.
+func (b *watchedBody) Read(p []byte) (int, error) {
+	if b.begun {
+		b.dog.arm(b.idle)
+	}
+	n, err := b.body.Read(p)
+	b.begun = true
+	b.dog.timer.Stop()
+	return n, err
+}
