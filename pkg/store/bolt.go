@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"podd/pkg/item"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+// BoltConfig says how to open a Bolt.
+type BoltConfig struct {
+	// Path is the database file. It is made when it is missing, its directory is
+	// not.
+	Path string
+	// Logger gets what no caller is told; nil drops it.
+	Logger *slog.Logger
+	// Timeout is how long to wait for another process to let go of the file; 0
+	// means half a second.
+	Timeout time.Duration
+}
+
+// Bolt is a Store in one bbolt file. Close ends the goroutine that writes.
+type Bolt struct {
+	db   *bbolt.DB
+	path string
+	log  *slog.Logger
+
+	queue chan *pending
+	// quit is closed by Close, stopped by the writer when it has answered
+	// everything that it took.
+	quit, stopped chan struct{}
+	// failed is closed by the writer.
+	failed    chan struct{}
+	closeOnce sync.Once
+	closeErr  error
+}
+
+var _ Store = (*Bolt)(nil)
+
+// Failed is closed once the outcome of a commit is unknown.
+func (s *Bolt) Failed() <-chan struct{} { return s.failed }
+
+// Close refuses further calls, waits for the writes that were taken and for open
+// reads, and closes the file. A second Close waits for the first and says the
+// same.
+func (s *Bolt) Close() error {
+	s.closeOnce.Do(func() {
+		close(s.quit)
+		<-s.stopped
+		if err := s.db.Close(); err != nil {
+			s.closeErr = fmt.Errorf("close %s: %w", s.path, err)
+		}
+	})
+	return s.closeErr
+}
+
+// usable is nil while the store is neither failed nor closed.
+func (s *Bolt) usable() error {
+	select {
+	case <-s.failed:
+		return s.errFailed()
+	case <-s.quit:
+		return errClosed()
+	default:
+		return nil
+	}
+}
+
+// view runs fn in a read transaction. fn copies what it needs and does no I/O.
+func (s *Bolt) view(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("read %s: %w", s.path, err)
+	}
+	if err := s.usable(); err != nil {
+		return err
+	}
+	err := guard(func() error { return s.db.View(fn) })
+	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
+		return errClosed()
+	}
+	return err
+}
+
+// fileFault is err, or, when reading what all pods share faulted, a sentence
+// about the file.
+func (s *Bolt) fileFault(err error) error {
+	if !isFault(err) {
+		return err
+	}
+	e := item.Errorf(item.KindDataLoss, ReasonDamaged,
+		"the database %s is damaged; stop podd and restore a backup", s.path)
+	e.Cause = err
+	return e
+}
+
+func (s *Bolt) errFailed() error {
+	return item.Errorf(item.KindUnavailable, ReasonFailed,
+		"podd does not know whether its last write reached %s; it stops, and reads what is true when it starts again", s.path)
+}
+
+func errClosed() error {
+	return item.Errorf(item.KindUnavailable, ReasonClosed, "podd is stopping; try again when it has started")
+}

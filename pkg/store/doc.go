@@ -1,0 +1,77 @@
+// Package store keeps what podd may not forget: pod records, the append-only log
+// of each pod, its inbox, the request ids that were admitted, and the alerts of
+// all pods. Store is the contract, package storetest its conformance suite, Bolt
+// the implementation on one bbolt file.
+//
+// # Concurrency
+//
+// Any method may be called from any goroutine. One goroutine writes: it drains a
+// queue into one transaction, so that pods share a sync. It writes at once when it
+// is idle and collects while a sync is under way. Encoding and checksums are the
+// caller's work. Readers copy a bounded page inside a read transaction, end it and
+// return; no transaction is held over I/O, or across two calls.
+//
+// # What it refuses to do
+//
+// It never changes or deletes an entry of a log, never repairs a damaged record,
+// never deletes a damaged file, and answers nothing after a commit of unknown
+// outcome.
+//
+// # Schema
+//
+// Version 1. Keys are text or 8-byte big-endian numbers (SEQ); POD is a pod's id,
+// · one zero byte. Everything that an append changes lies in few, shared pages:
+// one leaf of the pod's log, one leaf each of logs and heads.
+//
+//	podd.db
+//	├── meta
+//	│   ├── format            "podd"
+//	│   ├── version           the schema's version, 4 bytes
+//	│   └── id                the database's id, as podd.id beside the file has it
+//	├── names
+//	│   └── NAME              POD
+//	├── pods
+//	│   └── POD               sealed podd.v1.Pod: id, name, spec, time of creation
+//	├── heads
+//	│   └── POD               sealed head: epoch 8, first 8, last 8, queued 4,
+//	│                         requests 4, last activity 8+4, then a podd.v1.Pod
+//	│                         that holds the status alone
+//	├── logs
+//	│   └── POD               a bucket for each pod
+//	│       └── SEQ           record: checksum 4, podd.v1.Entry
+//	├── inbox
+//	│   └── POD·SEQ           nothing; the entry lies in the log
+//	├── requests
+//	│   └── POD·REQUEST       sealed request: digest 32, seq 8, queued 1
+//	├── admitted
+//	│   └── POD·SEQ           REQUEST; the order in which requests are forgotten
+//	├── alerts                the bucket's sequence is the last alert's
+//	│   └── SEQ               sealed podd.v1.Alert
+//	└── podalerts
+//	    └── POD·SEQ           nothing; the alert lies in alerts
+//
+// podalerts is an index, not a scan, because deleting a pod and listing its alerts
+// must not cost a walk over the alerts of all others.
+//
+// # Checksums
+//
+// All are CRC32-C, 4 bytes, big-endian, in front of what they guard; a log's
+// record and each value called sealed have one. They cover the place as well as
+// the bytes, so that a value that is found under another key is damaged too.
+//
+//	sealed  bucket · key · body
+//	record  POD · entry without its sequence, then SEQ
+//
+// A record's sequence is covered last because it is known last: the caller sums
+// the entry, the writer adds eight bytes.
+//
+// A wrong checksum is KindDataLoss, reason DAMAGED, for what it guards and nothing
+// else. bbolt itself guards its two meta pages only: a damaged page of its tree is
+// caught as a panic or a fault and reported in the same way.
+//
+// # Versions
+//
+// The version counts changes of this tree. A file of an older version is migrated
+// when it is opened, one transaction for each step; one of a newer version is
+// refused. A new field of a stored message is no new version.
+package store

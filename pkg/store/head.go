@@ -1,0 +1,101 @@
+package store
+
+import (
+	"encoding/binary"
+	"time"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+
+	"go.etcd.io/bbolt"
+)
+
+// head is what appends change about a pod.
+type head struct {
+	epoch Epoch
+	// first is the first sequence that the log still has; in an empty log the one
+	// that comes next.
+	first, last item.Seq
+	queued      uint32
+	// requests counts the request ids that are remembered.
+	requests uint32
+	activity time.Time
+	// status is an encoded podd.v1.Pod that holds the status alone.
+	status []byte
+}
+
+const headLen = 8 + 8 + 8 + 4 + 4 + 8 + 4
+
+func (h head) encode() []byte {
+	b := make([]byte, 0, headLen+len(h.status))
+	b = binary.BigEndian.AppendUint64(b, uint64(h.epoch))
+	b = binary.BigEndian.AppendUint64(b, uint64(h.first))
+	b = binary.BigEndian.AppendUint64(b, uint64(h.last))
+	b = binary.BigEndian.AppendUint32(b, h.queued)
+	b = binary.BigEndian.AppendUint32(b, h.requests)
+	b = binary.BigEndian.AppendUint64(b, uint64(h.activity.Unix()))
+	b = binary.BigEndian.AppendUint32(b, uint32(h.activity.Nanosecond()))
+	return append(b, h.status...)
+}
+
+// decodeHead reads what encode wrote; status is part of b's memory.
+func decodeHead(b []byte) (h head, ok bool) {
+	if len(b) < headLen {
+		return head{}, false
+	}
+	return head{
+		epoch:    Epoch(binary.BigEndian.Uint64(b)),
+		first:    item.Seq(binary.BigEndian.Uint64(b[8:])),
+		last:     item.Seq(binary.BigEndian.Uint64(b[16:])),
+		queued:   binary.BigEndian.Uint32(b[24:]),
+		requests: binary.BigEndian.Uint32(b[28:]),
+		activity: time.Unix(int64(binary.BigEndian.Uint64(b[32:])), int64(binary.BigEndian.Uint32(b[40:]))).UTC(),
+		status:   b[headLen:],
+	}, true
+}
+
+// encodeStatus is the stored form of a status.
+func encodeStatus(status item.PodStatus) ([]byte, error) {
+	return wire.EncodePod(item.Pod{Status: status})
+}
+
+// fill puts what the head knows into a pod's record.
+func (h head) fill(pod *item.Pod) error {
+	status, err := wire.DecodePod(h.status)
+	if err != nil {
+		return err
+	}
+	pod.Status = status.Status
+	pod.Status.LastActivity = h.activity
+	pod.Queued = int(h.queued)
+	if h.last >= h.first {
+		pod.First, pod.Last = h.first, h.last
+	}
+	return nil
+}
+
+// loadHead reads the head of a pod. Its status is memory of the transaction.
+func loadHead(tx *bbolt.Tx, pod string) (head, error) {
+	sealed := tx.Bucket(bucketHeads).Get([]byte(pod))
+	if sealed == nil {
+		return head{}, podNotFound(pod)
+	}
+	body, ok := unseal(bucketHeads, []byte(pod), sealed)
+	if !ok {
+		return head{}, damagedPod(pod)
+	}
+	h, ok := decodeHead(body)
+	if !ok {
+		return head{}, damagedPod(pod)
+	}
+	return h, nil
+}
+
+func storeHead(tx *bbolt.Tx, pod string, h head) error {
+	key := []byte(pod)
+	return tx.Bucket(bucketHeads).Put(key, seal(bucketHeads, key, h.encode()))
+}
+
+func podNotFound(pod string) error {
+	return item.Errorf(item.KindNotFound, ReasonPodNotFound, "there is no pod %q", pod)
+}

@@ -1,0 +1,87 @@
+package store
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+)
+
+// formatName tells podd's databases from other programs'.
+const formatName = "podd"
+
+// migration brings a database from the version before to its version. It runs in
+// one transaction with the change of the version.
+type migration struct {
+	version uint32
+	migrate func(tx *bbolt.Tx) error
+}
+
+// migrations are all steps, from version 1 on and without a gap. A step is never
+// changed once it was released.
+var migrations = []migration{
+	{1, createBuckets},
+}
+
+// migrate runs the steps that the database has not seen. An error leaves it at the
+// last step that was committed; the next start goes on from there.
+func migrate(db *bbolt.DB, path string, at origin, steps []migration) (origin, error) {
+	if at.id == "" {
+		at.id = rand.Text()
+	}
+	for _, step := range steps {
+		if step.version <= at.version {
+			continue
+		}
+		err := guard(func() error {
+			return db.Update(func(tx *bbolt.Tx) error {
+				if err := step.migrate(tx); err != nil {
+					return err
+				}
+				return writeOrigin(tx, origin{version: step.version, id: at.id})
+			})
+		})
+		if isFault(err) {
+			return at, unreadable(path, err)
+		}
+		if err != nil {
+			return at, cannotOpen(path, fmt.Errorf("migrate to schema %d: %w", step.version, err))
+		}
+		at.version = step.version
+	}
+	return at, nil
+}
+
+func writeOrigin(tx *bbolt.Tx, at origin) error {
+	meta, err := tx.CreateBucketIfNotExists(bucketMeta)
+	if err != nil {
+		return err
+	}
+	if err := meta.Put(keyFormat, []byte(formatName)); err != nil {
+		return err
+	}
+	if err := meta.Put(keyID, []byte(at.id)); err != nil {
+		return err
+	}
+	return meta.Put(keyVersion, binary.BigEndian.AppendUint32(nil, at.version))
+}
+
+func decodeVersion(b []byte) (version uint32, ok bool) {
+	if len(b) != 4 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32(b), true
+}
+
+func createBuckets(tx *bbolt.Tx) error {
+	for _, name := range [][]byte{
+		bucketNames, bucketPods, bucketHeads, bucketLogs, bucketInbox,
+		bucketRequests, bucketAdmitted, bucketAlerts, bucketPodAlerts,
+	} {
+		if _, err := tx.CreateBucket(name); err != nil {
+			return fmt.Errorf("create bucket %s: %w", name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"podd/pkg/item"
+
+	"go.etcd.io/bbolt"
+)
+
+const (
+	fileMode       fs.FileMode = 0o600
+	defaultTimeout             = 500 * time.Millisecond
+)
+
+// OpenBolt opens the database, makes it when it is missing, and brings an older
+// one to this version. Its errors are item.Errors of one sentence: reason
+// STORE_HELD, STORE_CANNOT_OPEN, STORE_UNREADABLE or STORE_NEWER. A file that it
+// cannot use stays as it is.
+func OpenBolt(cfg BoltConfig) (*Bolt, error) {
+	return openBolt(cfg, migrations)
+}
+
+func openBolt(cfg BoltConfig, steps []migration) (*Bolt, error) {
+	if cfg.Path == "" {
+		return nil, item.Errorf(item.KindInvalid, ReasonCannotOpen, "the database needs a path")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	known, err := readID(cfg.Path)
+	if err != nil {
+		return nil, err
+	}
+	existed, err := checkFile(cfg.Path, known)
+	if err != nil {
+		return nil, err
+	}
+	f := &boltFile{path: cfg.Path}
+	db, err := f.open(cfg.Timeout)
+	if err != nil {
+		return nil, err
+	}
+	if err := prepare(db, cfg, existed, known, steps); err != nil {
+		f.abandon(db)
+		return nil, err
+	}
+	return start(db, cfg), nil
+}
+
+// start makes the store and its writer.
+func start(db *bbolt.DB, cfg BoltConfig) *Bolt {
+	s := &Bolt{
+		db:      db,
+		path:    cfg.Path,
+		log:     cfg.Logger,
+		queue:   make(chan *pending, groupLen),
+		quit:    make(chan struct{}),
+		stopped: make(chan struct{}),
+		failed:  make(chan struct{}),
+	}
+	go s.write()
+	return s
+}
+
+// checkFile refuses what bbolt would take for an empty database, or could not
+// open at all. existed says that there is a file with something in it.
+func checkFile(path, known string) (existed bool, err error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, cannotOpen(path, err)
+	case !info.Mode().IsRegular():
+		return false, item.Errorf(item.KindPrecondition, ReasonCannotOpen,
+			"%s is not a file; podd keeps its database there", path)
+	case info.Size() == 0 && known != "":
+		return false, emptied(path, known)
+	}
+	return info.Size() > 0, nil
+}
+
+// prepare checks that the open file is a whole database of podd, migrates it and
+// sees to its side file.
+func prepare(db *bbolt.DB, cfg BoltConfig, existed bool, known string, steps []migration) error {
+	at, err := inspect(db, cfg.Path)
+	if err != nil {
+		return err
+	}
+	if existed && at.id == "" && known != "" {
+		return emptied(cfg.Path, known)
+	}
+	if newest := steps[len(steps)-1].version; at.version > newest {
+		return item.Errorf(item.KindPrecondition, ReasonNewer,
+			"%s was written by a newer podd (schema %d, this one knows %d); start that podd, or restore an older backup",
+			cfg.Path, at.version, newest)
+	}
+	if err := os.Chmod(cfg.Path, fileMode); err != nil {
+		return cannotOpen(cfg.Path, err)
+	}
+	if at, err = migrate(db, cfg.Path, at, steps); err != nil {
+		return err
+	}
+	if at.id == known {
+		return nil
+	}
+	if known != "" {
+		cfg.Logger.Warn("the database is another one than before", "path", cfg.Path, "id", at.id, "before", known)
+	}
+	return writeID(cfg.Path, at.id)
+}

@@ -1,0 +1,40 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+
+	"podd/pkg/item"
+
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+func openError(path string, err error) error {
+	switch {
+	case errors.Is(err, berrors.ErrTimeout):
+		e := item.Errorf(item.KindPrecondition, ReasonHeld,
+			"another podd holds %s; stop it, or give this one another state directory", path)
+		e.Cause = err
+		return e
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), outOfSpace(err):
+		return cannotOpen(path, err)
+	}
+	return unreadable(path, err)
+}
+
+func cannotOpen(path string, err error) error {
+	cause := err
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		cause = e.Err
+	}
+	e := item.Errorf(item.KindPrecondition, ReasonCannotOpen, "podd cannot open %s: %v", path, cause)
+	e.Cause = err
+	return e
+}
+
+func unreadable(path string, err error) error {
+	e := item.Errorf(item.KindDataLoss, ReasonUnreadable,
+		"%s is damaged, or no database of podd; nothing was changed: restore a backup, or move it away to start empty", path)
+	e.Cause = err
+	return e
+}

@@ -1,0 +1,227 @@
+package store
+
+import (
+	"bytes"
+	"context"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+
+	"go.etcd.io/bbolt"
+)
+
+// CreatePod stores a new pod.
+func (s *Bolt) CreatePod(ctx context.Context, p item.Pod) error {
+	if err := checkKey("pod id", p.ID); err != nil {
+		return err
+	}
+	if err := checkKey("pod name", p.Name); err != nil {
+		return err
+	}
+	c := createPod{id: p.ID, name: p.Name}
+	var err error
+	if c.record, err = encodePodRecord(p); err != nil {
+		return err
+	}
+	c.head = head{first: 1, activity: p.Status.LastActivity}
+	if c.head.activity.IsZero() {
+		c.head.activity = p.CreatedAt
+	}
+	if c.head.status, err = encodeStatus(p.Status); err != nil {
+		return err
+	}
+	return podFault(p.ID, s.do(ctx, &c))
+}
+
+type createPod struct {
+	id, name string
+	record   []byte
+	head     head
+}
+
+func (c *createPod) size() int { return len(c.record) + len(c.head.status) }
+
+func (c *createPod) check(tx *bbolt.Tx) (bool, error) {
+	if tx.Bucket(bucketNames).Get([]byte(c.name)) != nil {
+		return false, item.Errorf(item.KindExists, ReasonPodExists,
+			"there is a pod %q already; choose another name", c.name)
+	}
+	if tx.Bucket(bucketHeads).Get([]byte(c.id)) != nil {
+		return false, item.Errorf(item.KindExists, ReasonPodExists, "there is a pod with the id %s already", c.id)
+	}
+	return true, nil
+}
+
+func (c *createPod) write(tx *bbolt.Tx) error {
+	if err := tx.Bucket(bucketNames).Put([]byte(c.name), []byte(c.id)); err != nil {
+		return err
+	}
+	if err := tx.Bucket(bucketPods).Put([]byte(c.id), seal(bucketPods, []byte(c.id), c.record)); err != nil {
+		return err
+	}
+	if _, err := tx.Bucket(bucketLogs).CreateBucket([]byte(c.id)); err != nil {
+		return err
+	}
+	return storeHead(tx, c.id, c.head)
+}
+
+// UpdateSpec replaces a pod's spec.
+func (s *Bolt) UpdateSpec(ctx context.Context, pod string, spec item.PodSpec) error {
+	body, err := encodePodRecord(item.Pod{Spec: spec})
+	if err != nil {
+		return err
+	}
+	return podFault(pod, s.do(ctx, &updateSpec{pod: pod, spec: spec, bytes: len(body)}))
+}
+
+type updateSpec struct {
+	pod    string
+	spec   item.PodSpec
+	bytes  int
+	record []byte
+}
+
+func (c *updateSpec) size() int { return c.bytes }
+
+// check merges the spec into the record: the name lies in it too. A spec is
+// replaced so rarely that the writer can encode it.
+func (c *updateSpec) check(tx *bbolt.Tx) (bool, error) {
+	pod, err := loadPodRecord(tx, c.pod)
+	if err != nil {
+		return false, err
+	}
+	pod.Spec = c.spec
+	c.record, err = encodePodRecord(pod)
+	return true, err
+}
+
+func (c *updateSpec) write(tx *bbolt.Tx) error {
+	return tx.Bucket(bucketPods).Put([]byte(c.pod), seal(bucketPods, []byte(c.pod), c.record))
+}
+
+// DeletePod removes a pod and everything that belongs to it.
+func (s *Bolt) DeletePod(ctx context.Context, pod string) error {
+	return podFault(pod, s.do(ctx, &deletePod{pod: pod}))
+}
+
+type deletePod struct{ pod string }
+
+func (c *deletePod) size() int { return groupBytes }
+
+// check looks at keys alone: a damaged pod can be deleted.
+func (c *deletePod) check(tx *bbolt.Tx) (bool, error) {
+	if tx.Bucket(bucketHeads).Get([]byte(c.pod)) == nil {
+		return false, podNotFound(c.pod)
+	}
+	return true, nil
+}
+
+func (c *deletePod) write(tx *bbolt.Tx) error {
+	key := []byte(c.pod)
+	if err := c.deleteNames(tx); err != nil {
+		return err
+	}
+	if err := tx.Bucket(bucketPods).Delete(key); err != nil {
+		return err
+	}
+	if err := tx.Bucket(bucketHeads).Delete(key); err != nil {
+		return err
+	}
+	if err := tx.Bucket(bucketLogs).DeleteBucket(key); err != nil {
+		return err
+	}
+	if err := c.deleteAlerts(tx); err != nil {
+		return err
+	}
+	for _, name := range [][]byte{bucketInbox, bucketRequests, bucketAdmitted, bucketPodAlerts} {
+		b := tx.Bucket(name)
+		for _, k := range keysWith(b, podKey(c.pod)) {
+			if err := b.Delete(k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *deletePod) deleteAlerts(tx *bbolt.Tx) error {
+	alerts := tx.Bucket(bucketAlerts)
+	for _, k := range keysWith(tx.Bucket(bucketPodAlerts), podKey(c.pod)) {
+		if err := alerts.Delete(seqKey(seqOf(k))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *deletePod) deleteNames(tx *bbolt.Tx) error {
+	names := tx.Bucket(bucketNames)
+	if pod, err := loadPodRecord(tx, c.pod); err == nil {
+		return names.Delete([]byte(pod.Name))
+	}
+	if name := nameOf(tx, c.pod); name != "" {
+		return names.Delete([]byte(name))
+	}
+	return nil
+}
+
+// nameOf finds a pod's name without its record, by looking at all names.
+func nameOf(tx *bbolt.Tx, pod string) string {
+	c := tx.Bucket(bucketNames).Cursor()
+	for name, id := c.First(); name != nil; name, id = c.Next() {
+		if bytes.Equal(id, []byte(pod)) {
+			return string(name)
+		}
+	}
+	return ""
+}
+
+// Claim makes the caller the one writer of a pod's log.
+func (s *Bolt) Claim(ctx context.Context, pod string) (Epoch, error) {
+	c := claim{pod: pod}
+	if err := s.do(ctx, &c); err != nil {
+		return 0, podFault(pod, err)
+	}
+	return c.head.epoch, nil
+}
+
+type claim struct {
+	pod  string
+	head head
+}
+
+func (c *claim) size() int { return headLen }
+
+func (c *claim) check(tx *bbolt.Tx) (needed bool, err error) {
+	c.head, err = loadHead(tx, c.pod)
+	c.head.epoch++
+	return true, err
+}
+
+func (c *claim) write(tx *bbolt.Tx) error { return storeHead(tx, c.pod, c.head) }
+
+// encodePodRecord is the stored form of the part of a pod that appends do not
+// change.
+func encodePodRecord(p item.Pod) ([]byte, error) {
+	return wire.EncodePod(item.Pod{ID: p.ID, Name: p.Name, Spec: p.Spec, CreatedAt: p.CreatedAt})
+}
+
+func loadPodRecord(tx *bbolt.Tx, pod string) (item.Pod, error) {
+	sealed := tx.Bucket(bucketPods).Get([]byte(pod))
+	if sealed == nil {
+		return item.Pod{}, podNotFound(pod)
+	}
+	return decodePodRecord(pod, sealed)
+}
+
+func decodePodRecord(pod string, sealed []byte) (item.Pod, error) {
+	body, ok := unseal(bucketPods, []byte(pod), sealed)
+	if !ok {
+		return item.Pod{}, damagedPod(pod)
+	}
+	p, err := wire.DecodePod(body)
+	if err != nil {
+		return item.Pod{}, damagedPod(pod)
+	}
+	return p, nil
+}

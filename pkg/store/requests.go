@@ -1,0 +1,81 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"podd/pkg/item"
+
+	"go.etcd.io/bbolt"
+)
+
+const requestLen = 32 + 8 + 1
+
+func requestKey(pod, id string) []byte { return append(podKey(pod), id...) }
+
+func (r Request) encode() []byte {
+	b := make([]byte, 0, requestLen)
+	b = append(b, r.Digest[:]...)
+	b = binary.BigEndian.AppendUint64(b, uint64(r.Seq))
+	if r.Queued {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+func decodeRequest(id string, b []byte) (Request, bool) {
+	if len(b) != requestLen {
+		return Request{}, false
+	}
+	return Request{
+		ID:     id,
+		Digest: [32]byte(b),
+		Seq:    item.Seq(binary.BigEndian.Uint64(b[32:])),
+		Queued: b[40] != 0,
+	}, true
+}
+
+func loadRequest(tx *bbolt.Tx, pod, id string) (r Request, ok bool, err error) {
+	key := requestKey(pod, id)
+	sealed := tx.Bucket(bucketRequests).Get(key)
+	if sealed == nil {
+		return Request{}, false, nil
+	}
+	body, ok := unseal(bucketRequests, key, sealed)
+	if ok {
+		r, ok = decodeRequest(id, body)
+	}
+	if !ok {
+		return Request{}, false, damagedPod(pod)
+	}
+	return r, true, nil
+}
+
+// rememberRequest stores a request and forgets the oldest when there are too many.
+func rememberRequest(tx *bbolt.Tx, pod string, h *head, r Request) error {
+	for h.requests >= RequestsKept {
+		if err := forgetRequest(tx, pod); err != nil {
+			return err
+		}
+		h.requests--
+	}
+	h.requests++
+	key := requestKey(pod, r.ID)
+	if err := tx.Bucket(bucketRequests).Put(key, seal(bucketRequests, key, r.encode())); err != nil {
+		return err
+	}
+	return tx.Bucket(bucketAdmitted).Put(podSeqKey(pod, r.Seq), []byte(r.ID))
+}
+
+// forgetRequest drops the oldest request of a pod.
+func forgetRequest(tx *bbolt.Tx, pod string) error {
+	admitted := tx.Bucket(bucketAdmitted)
+	key, id := admitted.Cursor().Seek(podKey(pod))
+	if !bytes.HasPrefix(key, podKey(pod)) {
+		return damagedPod(pod)
+	}
+	if err := tx.Bucket(bucketRequests).Delete(requestKey(pod, string(id))); err != nil {
+		return err
+	}
+	return admitted.Delete(bytes.Clone(key))
+}

@@ -1,0 +1,81 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+
+	"podd/pkg/item"
+
+	"go.etcd.io/bbolt"
+)
+
+// The buckets; the package doc draws them.
+var (
+	bucketMeta      = []byte("meta")
+	bucketNames     = []byte("names")
+	bucketPods      = []byte("pods")
+	bucketHeads     = []byte("heads")
+	bucketLogs      = []byte("logs")
+	bucketInbox     = []byte("inbox")
+	bucketRequests  = []byte("requests")
+	bucketAdmitted  = []byte("admitted")
+	bucketAlerts    = []byte("alerts")
+	bucketPodAlerts = []byte("podalerts")
+)
+
+// The keys of the meta bucket.
+var (
+	keyFormat  = []byte("format")
+	keyVersion = []byte("version")
+	keyID      = []byte("id")
+)
+
+// maxKeyText bounds names, pod ids and request ids. It is far above what a server
+// accepts and far below what bbolt can hold.
+const maxKeyText = 1024
+
+// fullPages is the fill of pages that only grow at their end: splitting them in
+// the middle would leave half of each page empty for ever.
+const fullPages = 0.95
+
+// checkKey refuses text that cannot be part of a key.
+func checkKey(what, text string) error {
+	if text == "" || len(text) > maxKeyText || strings.IndexByte(text, 0) >= 0 {
+		return item.Errorf(item.KindInvalid, ReasonBadName,
+			"a %s must have 1 to %d bytes, none of them zero", what, maxKeyText)
+	}
+	return nil
+}
+
+func seqKey(seq item.Seq) []byte {
+	return binary.BigEndian.AppendUint64(make([]byte, 0, 8), uint64(seq))
+}
+
+// seqOf is the sequence at the end of a key.
+func seqOf(key []byte) item.Seq {
+	if len(key) < 8 {
+		return 0
+	}
+	return item.Seq(binary.BigEndian.Uint64(key[len(key)-8:]))
+}
+
+// podKey is the prefix of a pod's keys in a bucket that all pods share.
+func podKey(pod string) []byte {
+	return append(append(make([]byte, 0, len(pod)+1+8), pod...), 0)
+}
+
+func podSeqKey(pod string, seq item.Seq) []byte {
+	return binary.BigEndian.AppendUint64(podKey(pod), uint64(seq))
+}
+
+// keysWith collects the keys that begin with prefix, as copies: deleting while a
+// cursor stands on a key makes it skip others.
+func keysWith(b *bbolt.Bucket, prefix []byte) [][]byte {
+	var keys [][]byte
+	c := b.Cursor()
+	for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
+		keys = append(keys, bytes.Clone(k))
+	}
+	return keys
+}

@@ -1,0 +1,157 @@
+package store
+
+import (
+	"errors"
+
+	"podd/pkg/item"
+
+	"go.etcd.io/bbolt"
+)
+
+// One transaction holds at most groupLen changes, and ends with the first one that
+// takes it to groupBytes.
+const (
+	groupLen   = 1024
+	groupBytes = 4 << 20
+)
+
+// errNothing ends a transaction in which nothing had to be written.
+var errNothing = errors.New("nothing to write")
+
+// write is the writer: it commits groups of changes until the store is closed,
+// and then what was queued before.
+func (s *Bolt) write() {
+	defer close(s.stopped)
+	for {
+		select {
+		case p := <-s.queue:
+			s.commit(s.gather(p))
+			continue
+		case <-s.quit:
+		}
+		select {
+		case p := <-s.queue:
+			s.commit(s.gather(p))
+		default:
+			return
+		}
+	}
+}
+
+// gather takes the changes that wait, p the first of them.
+func (s *Bolt) gather(p *pending) []*pending {
+	var group []*pending
+	for bytes := 0; ; {
+		if p.take() {
+			group = append(group, p)
+			bytes += p.size()
+		}
+		if len(group) == groupLen || bytes >= groupBytes {
+			return group
+		}
+		select {
+		case p = <-s.queue:
+		default:
+			return group
+		}
+	}
+}
+
+// commit writes a group and answers each of it once.
+func (s *Bolt) commit(group []*pending) {
+	for len(group) > 0 {
+		if err := s.usableForWriter(); err != nil {
+			answerAll(group, err)
+			return
+		}
+		t := s.try(group)
+		switch {
+		case t.err == nil:
+			for i, p := range group {
+				p.answer(t.refused[i])
+			}
+			return
+		case t.blamed >= 0:
+			// The others had no part in it; they go again without this one.
+			group[t.blamed].answer(s.blame(t.err))
+			group = append(group[:t.blamed:t.blamed], group[t.blamed+1:]...)
+		case s.nothingWritten(t):
+			answerAll(group, s.errNoSpace(t.err))
+			return
+		default:
+			s.fail(t.err)
+		}
+	}
+}
+
+// attempt is one transaction over a group.
+type attempt struct {
+	// txid is the transaction's number; the file's is lower until it commits.
+	txid int
+	// refused has an answer for each of the group; it holds only when err is nil.
+	refused []error
+	// blamed is the index of the change that made the transaction fail, or -1.
+	blamed int
+	err    error
+}
+
+func (s *Bolt) try(group []*pending) attempt {
+	t := attempt{refused: make([]error, len(group)), blamed: -1}
+	t.err = guard(func() error {
+		return s.db.Update(func(tx *bbolt.Tx) error {
+			t.txid = tx.ID()
+			return t.apply(tx, group)
+		})
+	})
+	if errors.Is(t.err, errNothing) {
+		t.err = nil
+	}
+	return t
+}
+
+func (t *attempt) apply(tx *bbolt.Tx, group []*pending) error {
+	wrote := false
+	for i, p := range group {
+		t.blamed = i
+		needed, err := p.check(tx)
+		t.refused[i] = err
+		if err != nil || !needed {
+			continue
+		}
+		if err := p.write(tx); err != nil {
+			return err
+		}
+		wrote = true
+	}
+	t.blamed = -1
+	if !wrote {
+		return errNothing
+	}
+	return nil
+}
+
+func (s *Bolt) usableForWriter() error {
+	select {
+	case <-s.failed:
+		return s.errFailed()
+	default:
+		return nil
+	}
+}
+
+func answerAll(group []*pending, err error) {
+	for _, p := range group {
+		p.answer(err)
+	}
+}
+
+// blame is the answer to a change that could not be written although it was
+// allowed.
+func (s *Bolt) blame(err error) error {
+	if _, ok := errors.AsType[*item.Error](err); ok || isFault(err) {
+		return err
+	}
+	e := item.Errorf(item.KindInternal, "INTERNAL", "podd could not write to %s; its log says more", s.path)
+	e.Cause = err
+	return e
+}
