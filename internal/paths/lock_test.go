@@ -26,6 +26,9 @@ func TestLockStateDir(t *testing.T) {
 	}
 
 	lock.Release()
+	if text, err := os.ReadFile(filepath.Join(dir, "podd.lock")); err != nil || len(text) > 0 {
+		t.Errorf("a lock that nobody holds names %q, %v", text, err)
+	}
 	again, err := paths.LockStateDir(dir)
 	if err != nil {
 		t.Fatalf("after the release: %v", err)
