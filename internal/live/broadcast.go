@@ -3,6 +3,7 @@ package live
 import (
 	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"podd/pkg/item"
 )
@@ -115,12 +116,24 @@ func (b *Broadcast) forget(gone func(*block) bool) {
 	})
 }
 
-// after is the block with the text that follows the first seen bytes.
-func (k *block) after(seen int) item.Delta {
-	d := k.Delta
-	d.Text = string(k.text[max(seen-k.dropped, 0):])
-	return d
+// after is the block with the text that follows the first seen bytes, up to the
+// last whole rune, and how many bytes have been seen with it.
+func (k *block) after(seen int) (d item.Delta, now int) {
+	text := whole(k.text[max(seen-k.dropped, 0):])
+	d = k.Delta
+	d.Text = string(text)
+	return d, max(seen, k.dropped) + len(text)
 }
 
-// size is how many bytes the block had in all.
-func (k *block) size() int { return k.dropped + len(k.text) }
+// whole is b without the beginning of a rune whose rest has not come yet.
+func whole(b []byte) []byte {
+	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
+		if last := b[len(b)-n:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				return b[:len(b)-n]
+			}
+			break
+		}
+	}
+	return b
+}

@@ -128,6 +128,21 @@ func TestLongBlocksLoseTheirOldestText(t *testing.T) {
 	}
 }
 
+// A fragment may end in the middle of a rune; what a reader gets does not.
+func TestRunesStayWhole(t *testing.T) {
+	b := live.New(0)
+	r := b.Subscribe(true)
+	defer r.Close()
+	b.Publish(text("a", "x\xe2\x82"))
+	if u := next(t, r, 0); u.InFlight[0].Text != "x" {
+		t.Fatalf("got %q", u.InFlight[0].Text)
+	}
+	b.Publish(text("a", "\xac\xff"))
+	if u := next(t, r, 0); u.Deltas[0].Text != "\u20ac\xff" {
+		t.Fatalf("got %q", u.Deltas[0].Text)
+	}
+}
+
 // However publishing, storing and reading interleave, a reader that puts together
 // what it gets has, for each block that is still unfinished, a text that is the
 // block's own up to some point, and all of it once it has caught up.

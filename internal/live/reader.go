@@ -106,11 +106,12 @@ func (r *Reader) take() []item.Delta {
 	}
 	for _, k := range r.b.blocks {
 		seen, known := r.seen[k]
-		if known && seen == k.size() {
+		d, now := k.after(seen)
+		if known && d.Text == "" {
 			continue
 		}
-		fresh = append(fresh, k.after(seen))
-		r.seen[k] = k.size()
+		fresh = append(fresh, d)
+		r.seen[k] = now
 	}
 	return fresh
 }
