@@ -80,7 +80,7 @@ func (t *typed[A]) Check(arguments string) (string, error) {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(args); err != nil {
-		return "", t.refuse(err)
+		return "", refuse(err)
 	}
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
@@ -101,24 +101,24 @@ func (t *typed[A]) decode(arguments string) (A, error) {
 	}
 	value, err := parseStrict(arguments)
 	if err != nil {
-		return args, t.refuse(err)
+		return args, refuse(err)
 	}
 	if err := matches("", t.schema, value); err != nil {
-		return args, t.refuse(err)
+		return args, refuse(err)
 	}
 	dec := json.NewDecoder(strings.NewReader(arguments))
 	dec.UseNumber()
 	if err := dec.Decode(&args); err != nil {
-		return args, t.refuse(plainDecodeError(err))
+		return args, refuse(plainDecodeError(err))
 	}
 	for _, check := range t.checks {
 		if err := check(&args); err != nil {
-			return args, t.refuse(err)
+			return args, refuse(err)
 		}
 	}
 	return args, nil
 }
 
-func (t *typed[A]) refuse(err error) error {
-	return item.Errorf(item.KindInvalid, "BAD_ARGUMENTS", "%s: %v", t.spec.Name, err)
+func refuse(err error) error {
+	return item.Errorf(item.KindInvalid, "BAD_ARGUMENTS", "%v", err)
 }

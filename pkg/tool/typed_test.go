@@ -101,8 +101,8 @@ func TestEmptyArgumentsAreAnEmptyObject(t *testing.T) {
 
 func TestCheckRefuses(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
-		{"missing", `{"count":1}`, "sample: missing command"},
-		{"empty", ``, "sample: missing command"},
+		{"missing", `{"count":1}`, "missing command"},
+		{"empty", ``, "missing command"},
 		{"null for required", `{"command":null}`, "command must be a string, not null"},
 		{"unknown", `{"command":"x","cmd":"y"}`, "unknown field cmd: the fields are command, count"},
 		{"case variant", `{"command":"ls","Command":"rm"}`, "unknown field Command: write it exactly as command"},
