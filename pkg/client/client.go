@@ -1,0 +1,104 @@
+package client
+
+import (
+	"fmt"
+	"time"
+
+	"podd/internal/paths"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+// MaxMessageBytes is the largest message that podd and its clients exchange. It is
+// above the largest entry that a log can hold.
+const MaxMessageBytes = 16 << 20
+
+// defaultRetryFor is long enough for a supervisor to start podd again.
+const defaultRetryFor = 30 * time.Second
+
+// Config says which podd to talk to.
+type Config struct {
+	// Socket is the path of podd's socket; required.
+	Socket string
+	// StateDir is podd's state directory, which holds the client token. It is read
+	// when a call needs the token; empty means that such calls go without.
+	StateDir string
+	// RetryFor is for how long a call that may be repeated (Submit, the streams)
+	// goes on trying once podd, having been there, has gone; default 30 seconds,
+	// negative: not at all. A podd that never answered is not waited for.
+	RetryFor time.Duration
+}
+
+// Client is a connection to one podd. Close it after use.
+type Client struct {
+	conn     *grpc.ClientConn
+	dialer   *dialer
+	retryFor time.Duration
+}
+
+// New makes a Client. It does not connect: a podd that cannot be reached shows at
+// the first call, as an error of kind unavailable and reason UNREACHABLE.
+func New(cfg Config) (*Client, error) {
+	if cfg.RetryFor == 0 {
+		cfg.RetryFor = defaultRetryFor
+	}
+	if cfg.Socket == "" {
+		return nil, item.Errorf(item.KindInvalid, "NO_SOCKET", "a client needs the path of podd's socket")
+	}
+	if err := paths.CheckSocketLength(cfg.Socket); err != nil {
+		return nil, err
+	}
+	c := &Client{dialer: &dialer{socket: cfg.Socket}, retryFor: cfg.RetryFor}
+	auth := token{dir: cfg.StateDir}
+	conn, err := grpc.NewClient("passthrough:///podd",
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(c.dialer.dial),
+		grpc.WithNoProxy(),
+		grpc.WithAuthority("localhost"),
+		grpc.WithDisableServiceConfig(),
+		grpc.WithConnectParams(connectParams),
+		grpc.WithChainUnaryInterceptor(c.explainUnary, auth.unary),
+		grpc.WithChainStreamInterceptor(c.explainStream, auth.stream),
+		grpc.WithDefaultCallOptions(
+			grpc.MaxCallRecvMsgSize(MaxMessageBytes),
+			grpc.MaxCallSendMsgSize(MaxMessageBytes),
+		),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("client for %s: %w", cfg.Socket, err)
+	}
+	c.conn = conn
+	return c, nil
+}
+
+// connectParams tries a local socket again sooner than gRPC would a host.
+var connectParams = grpc.ConnectParams{
+	Backoff:           backoff.Config{BaseDelay: minPause, Multiplier: 2, Jitter: 0.2, MaxDelay: maxPause},
+	MinConnectTimeout: 5 * time.Second,
+}
+
+// Close ends the connection; calls and streams under way end with an error.
+func (c *Client) Close() error {
+	if err := c.conn.Close(); err != nil {
+		return fmt.Errorf("close the connection to podd: %w", err)
+	}
+	return nil
+}
+
+// Pods is the generated client of PodService. Submit and Stream of Client do more.
+func (c *Client) Pods() poddv1.PodServiceClient { return poddv1.NewPodServiceClient(c.conn) }
+
+// Alerts is the generated client of AlertService. StreamAlerts of Client does more.
+func (c *Client) Alerts() poddv1.AlertServiceClient { return poddv1.NewAlertServiceClient(c.conn) }
+
+// Approvals is the generated client of ApprovalService.
+func (c *Client) Approvals() poddv1.ApprovalServiceClient {
+	return poddv1.NewApprovalServiceClient(c.conn)
+}
+
+// Admin is the generated client of AdminService.
+func (c *Client) Admin() poddv1.AdminServiceClient { return poddv1.NewAdminServiceClient(c.conn) }

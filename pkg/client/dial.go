@@ -1,0 +1,99 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+)
+
+// dialer connects to the socket and remembers how that went: gRPC only hands on a
+// text.
+type dialer struct {
+	socket string
+
+	mu sync.Mutex
+	// failed is why the last attempt failed; nil when it did not.
+	failed error
+	// reached says that an attempt has ever succeeded.
+	reached bool
+}
+
+// dial ignores the address that gRPC hands it: there is one socket.
+func (d *dialer) dial(ctx context.Context, _ string) (net.Conn, error) {
+	conn, err := connect(ctx, d.socket)
+	if ctx.Err() != nil {
+		return conn, err // closing, not a failure of podd
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.failed = err
+	d.reached = d.reached || err == nil
+	return conn, err
+}
+
+// state is what the last attempt came to, and whether any has ever succeeded.
+func (d *dialer) state() (failed error, reached bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.failed, d.reached
+}
+
+// connect opens a socket of this user. Another user's is refused: what is said
+// there, the client token too, is for podd alone.
+func connect(ctx context.Context, socket string) (net.Conn, error) {
+	info, err := os.Stat(socket)
+	if err != nil {
+		return nil, unreachable(socket, err)
+	}
+	if info.Mode()&fs.ModeSocket == 0 {
+		return nil, unreachable(socket, errNoSocket)
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
+		return nil, item.Errorf(item.KindDenied, "SOCKET_NOT_OURS",
+			"the socket %s belongs to another user (uid %d): podd serves only the user who runs it; start your own with `podd &`", socket, stat.Uid)
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", socket)
+	if err != nil {
+		return nil, unreachable(socket, err)
+	}
+	return conn, nil
+}
+
+var errNoSocket = errors.New("that is no socket")
+
+// unreachable says why nobody answers at a socket and how to start podd.
+func unreachable(socket string, cause error) error {
+	var why string
+	switch {
+	case errors.Is(cause, fs.ErrPermission):
+		return because(cause, item.KindDenied, "SOCKET_DENIED",
+			"the socket %s may not be opened: check the owner and mode of it and of its directory", socket)
+	case errors.Is(cause, fs.ErrNotExist):
+		why = "there is no such socket"
+	case errors.Is(cause, syscall.ECONNREFUSED):
+		why = "nothing listens there"
+	case errors.Is(cause, errNoSocket):
+		why = cause.Error()
+	default:
+		why = "the connection failed"
+		if errno, ok := errors.AsType[syscall.Errno](cause); ok {
+			why = errno.Error()
+		}
+	}
+	return notReached(cause, fmt.Sprintf("podd cannot be reached at %s (%s)", socket, why))
+}
+
+// notReached is the error of kind unavailable that tells how to start podd.
+func notReached(cause error, what string) error {
+	return because(cause, item.KindUnavailable, wire.ReasonUnreachable,
+		"%s: start it with `podd &`, or name the socket of a running one with --socket or PODD_SOCKET", what)
+}

@@ -1,0 +1,81 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"podd/pkg/item"
+
+	"google.golang.org/grpc"
+)
+
+// follower opens a server stream as often as it takes.
+type follower[M any] struct {
+	client *Client
+	// open starts the stream behind what was taken so far.
+	open func(context.Context) (grpc.ServerStreamingClient[M], error)
+	// take handles a message; more is false when that was the last one wanted.
+	take func(*M) (more bool, err error)
+	// ended says whether the stream may end here without an error.
+	ended func() bool
+	// lost hears why the stream is opened again; may be nil.
+	lost func(error)
+}
+
+// errEnded: podd ended a stream that has no end.
+var errEnded = item.Errorf(item.KindUnavailable, "STREAM_ENDED", "podd ended the stream before its end: try again")
+
+// run reads until take wants no more, the stream is at its end, or an error is
+// final.
+func (f *follower[M]) run(ctx context.Context) error {
+	r := retry{client: f.client}
+	for {
+		began := time.Now()
+		got, err := f.once(ctx)
+		if err == nil {
+			return nil
+		}
+		if got || time.Since(began) > f.client.retryFor {
+			r.answered()
+		}
+		outage := r.since.IsZero()
+		if !r.worth(ctx, err) {
+			return err
+		}
+		if outage && f.lost != nil {
+			f.lost(err)
+		}
+		if !r.wait(ctx) {
+			return err
+		}
+	}
+}
+
+// once reads one stream. got says that anything came.
+func (f *follower[M]) once(ctx context.Context) (got bool, err error) {
+	// The stream is cut when the consumer stops early.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s, err := f.open(ctx)
+	if err != nil {
+		return false, err
+	}
+	for {
+		m, err := s.Recv()
+		if f.ended() && err != nil {
+			return got, nil
+		}
+		if errors.Is(err, io.EOF) {
+			return got, errEnded
+		}
+		if err != nil {
+			return got, err
+		}
+		got = true
+		if more, err := f.take(m); err != nil || !more {
+			return got, err
+		}
+	}
+}

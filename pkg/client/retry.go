@@ -1,0 +1,61 @@
+package client
+
+import (
+	"context"
+	"time"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+)
+
+// The first and the longest pause between two attempts.
+const (
+	minPause = 5 * time.Millisecond
+	maxPause = 250 * time.Millisecond
+)
+
+// retry bounds how long a call that may be repeated is tried again.
+type retry struct {
+	client *Client
+	// since is when podd was last known to be there; zero until it was missed.
+	since time.Time
+	pause time.Duration
+}
+
+// worth says whether to try again after err. It is not when err is final: podd's own
+// word, a podd that never answered, one that is gone for too long, or the end of ctx.
+func (r *retry) worth(ctx context.Context, err error) bool {
+	if ctx.Err() != nil || !r.client.passing(err) {
+		return false
+	}
+	if r.since.IsZero() {
+		r.since, r.pause = time.Now(), minPause
+	}
+	return time.Since(r.since)+r.pause <= r.client.retryFor
+}
+
+// wait pauses before the next attempt, each time longer; ok is false when ctx ends
+// first.
+func (r *retry) wait(ctx context.Context) (ok bool) {
+	timer := time.NewTimer(r.pause)
+	defer timer.Stop()
+	r.pause = min(2*r.pause, maxPause)
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// answered says that podd was there after all: the time starts anew.
+func (r *retry) answered() { r.since = time.Time{} }
+
+// passing says whether an error is one of a podd that stops, starts or has gone.
+func (c *Client) passing(err error) bool {
+	if item.KindOf(err) != item.KindUnavailable {
+		return false
+	}
+	_, reached := c.dialer.state()
+	return reached || item.ReasonOf(err) != wire.ReasonUnreachable
+}

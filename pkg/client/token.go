@@ -1,0 +1,56 @@
+package client
+
+import (
+	"context"
+
+	"podd/internal/paths"
+	poddv1 "podd/proto/podd/v1"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+)
+
+// needToken are the calls that need the client token. It goes nowhere else.
+var needToken = map[string]bool{
+	poddv1.PodService_CreatePod_FullMethodName:            true,
+	poddv1.PodService_UpdatePod_FullMethodName:            true,
+	poddv1.ApprovalService_ResolveApproval_FullMethodName: true,
+	poddv1.AdminService_Check_FullMethodName:              true,
+	poddv1.AdminService_Backup_FullMethodName:             true,
+	poddv1.AdminService_CompactStore_FullMethodName:       true,
+	poddv1.AdminService_Reload_FullMethodName:             true,
+	poddv1.AdminService_TrustDir_FullMethodName:           true,
+}
+
+// token adds the client token to the calls that need it. The file is read for each
+// of them, so that a client outlives a new token and other calls work without one.
+type token struct {
+	dir string
+}
+
+func (t token) unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	ctx, err := t.add(ctx, method)
+	if err != nil {
+		return err
+	}
+	return next(ctx, method, req, reply, conn, opts...)
+}
+
+func (t token) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, next grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	ctx, err := t.add(ctx, method)
+	if err != nil {
+		return nil, err
+	}
+	return next(ctx, desc, conn, method, opts...)
+}
+
+func (t token) add(ctx context.Context, method string) (context.Context, error) {
+	if t.dir == "" || !needToken[method] {
+		return ctx, nil
+	}
+	text, err := paths.ReadToken(t.dir)
+	if err != nil {
+		return ctx, err
+	}
+	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+text), nil
+}
