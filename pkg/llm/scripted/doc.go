@@ -1,0 +1,64 @@
+// Package scripted is a model that follows a script, served over real HTTP on
+// loopback in both of OpenAI's APIs: POST /v1/responses, POST /v1/chat/completions
+// and GET /v1/models. Tests, the demo and plugin development use it through the
+// same client as a real endpoint.
+//
+// It keeps no conversation. The answer to a request is found from the request
+// alone, so one server serves many pods and goes on after a restart of either
+// side. A request that breaks the rules of the APIs (a tool call without its one
+// result, say) is refused as the real ones refuse it.
+//
+// # Scripts
+//
+// A script is lines. Blank lines and lines that begin with # say nothing. A line
+// that begins with "| " goes on with the text or the arguments of the line before.
+//
+//	# before the first step
+//	model NAME            a model that is listed and known; others are refused.
+//	                      None: "scripted" is listed and any name is known
+//	delay 15ms            between the chunks of an answer; default none
+//
+//	# the steps: answers, in order
+//	step
+//	expect user "fix"     what the request must hold, else it is refused with a
+//	                      sentence: user (the last user message), tool (a result
+//	                      since the last answer), system (the instructions), body
+//	reasoning I should look first.
+//	text I will read it.
+//	| And then edit it.
+//	call read_file {"path": "main.go"}
+//	call shell
+//	| {"command": "go test ./..."}
+//
+//	# steps for the conversations that go on from a message with this text
+//	on "thanks"
+//	step
+//	text You are welcome.
+//
+//	# the one answer to everything else
+//	otherwise
+//	text I only follow a script.
+//
+// A step's parts are streamed in their order. Further lines of a step:
+//
+//	rawcall NAME TEXT                  a call whose arguments may be malformed
+//	pause 2s                           silence in the middle of the answer
+//	cut, reset, stall                  the answer ends here: the body without its
+//	                                   end, the connection reset, silence until
+//	                                   the client goes away
+//	fail 429 code=C retry-after=2 TEXT an error in place of an answer
+//	html                               a web page in place of an answer
+//	stop length                        or filter: why the answer stopped
+//	usage input=9 cached=4 output=2 reasoning=1, or: usage none
+//
+// cut, reset, stall, fail and html take times=N: the first N times (default 1) that
+// exactly this request comes; after that the answer is whole. times=0: always.
+//
+// Which step answers: of the user's messages, the last that an "on" matches names
+// the branch, and the answers since then are its position in it. Where none
+// matches, the steps before the first "on" answer, by the number of answers in the
+// conversation. Where no step is left, "otherwise" answers.
+//
+// Unless a step says otherwise, usage is a quarter of the bytes, and what a request
+// has in common with a recent one counts as cached.
+package scripted

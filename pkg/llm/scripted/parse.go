@@ -1,0 +1,310 @@
+package scripted
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"podd/pkg/item"
+)
+
+// maxLine bounds a line of a script.
+const maxLine = 1 << 20
+
+// Parse reads a script. Its errors name the line.
+func Parse(r io.Reader) (*Script, error) {
+	p := parser{script: &Script{}}
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, maxLine)
+	for in.Scan() {
+		p.line++
+		if err := p.take(strings.TrimRight(in.Text(), " \t\r")); err != nil {
+			return nil, fmt.Errorf("line %d: %w", p.line, err)
+		}
+	}
+	if err := in.Err(); err != nil {
+		return nil, fmt.Errorf("line %d: %w", p.line+1, err)
+	}
+	if err := p.flush(); err != nil {
+		return nil, fmt.Errorf("line %d: %w", p.pendingLine, err)
+	}
+	s := p.script
+	if len(s.steps) == 0 && len(s.branches) == 0 && s.otherwise == nil {
+		return nil, errors.New("the script has no step")
+	}
+	return s, nil
+}
+
+// parser holds what is open: the list that steps go to, the step that lines go to,
+// and the part that "| " lines go on with.
+type parser struct {
+	script *Script
+	line   int
+	list   *[]step
+	step   *step
+
+	pending     []string
+	pendingLine int
+	finish      func(text string) error
+}
+
+// take reads one line.
+func (p *parser) take(line string) error {
+	if line == "|" || strings.HasPrefix(line, "| ") {
+		if p.finish == nil {
+			return errors.New(`a line that begins with "| " goes on with text, reasoning, call or rawcall; none is before it`)
+		}
+		p.pending = append(p.pending, strings.TrimPrefix(strings.TrimPrefix(line, "|"), " "))
+		return nil
+	}
+	if err := p.flush(); err != nil {
+		return err
+	}
+	if line == "" || line[0] == '#' {
+		return nil
+	}
+	word, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSpace(rest)
+	switch word {
+	case "model", "delay":
+		return p.setting(word, rest)
+	case "step", "on", "otherwise":
+		return p.section(word, rest)
+	}
+	if p.step == nil {
+		return fmt.Errorf("%q stands outside of a step; begin one with: step", word)
+	}
+	return p.directive(word, rest)
+}
+
+// flush ends the part whose lines may go on.
+func (p *parser) flush() error {
+	if p.finish == nil {
+		return nil
+	}
+	finish, text := p.finish, strings.Join(p.pending, "\n")
+	p.finish, p.pending = nil, nil
+	return finish(text)
+}
+
+// collect gathers text that may go on in "| " lines.
+func (p *parser) collect(first string, finish func(string) error) error {
+	p.finish, p.pendingLine, p.pending = finish, p.line, nil
+	if first != "" {
+		p.pending = []string{first}
+	}
+	return nil
+}
+
+func (p *parser) setting(word, rest string) error {
+	switch {
+	case p.step != nil || p.list != nil:
+		return fmt.Errorf("%s stands before the first step", word)
+	case rest == "":
+		return fmt.Errorf("%s needs a value", word)
+	case word == "model":
+		p.script.models = append(p.script.models, rest)
+		return nil
+	}
+	d, err := duration(rest)
+	p.script.delay = d
+	return err
+}
+
+func (p *parser) section(word, rest string) error {
+	if p.script.otherwise != nil && word != "otherwise" {
+		return fmt.Errorf("otherwise is the last answer; no %s may follow it", word)
+	}
+	switch word {
+	case "on":
+		text, err := quoted(rest)
+		if err != nil {
+			return err
+		}
+		p.script.branches = append(p.script.branches, branch{text: text})
+		p.list, p.step = &p.script.branches[len(p.script.branches)-1].steps, nil
+		return nil
+	case "otherwise":
+		if p.script.otherwise != nil {
+			return fmt.Errorf("otherwise stands twice; the first is in line %d", p.script.otherwise.line)
+		}
+		p.script.otherwise = &step{line: p.line}
+		p.step = p.script.otherwise
+	case "step":
+		if p.list == nil {
+			p.list = &p.script.steps
+		}
+		*p.list = append(*p.list, step{line: p.line})
+		p.step = &(*p.list)[len(*p.list)-1]
+	}
+	if rest != "" {
+		return fmt.Errorf("%s takes nothing on its line, not %q", word, rest)
+	}
+	return nil
+}
+
+// directive reads a line of a step.
+func (p *parser) directive(word, rest string) error {
+	st := p.step
+	add := func(piece Part, times int) { st.parts = append(st.parts, part{piece, times}) }
+	switch word {
+	case "text":
+		return p.collect(rest, func(s string) error { add(Text(s), 0); return nil })
+	case "reasoning":
+		return p.collect(rest, func(s string) error { add(Reasoning(s), 0); return nil })
+	case "call", "rawcall":
+		name, args, _ := strings.Cut(rest, " ")
+		if name == "" {
+			return fmt.Errorf("%s needs the name of a tool", word)
+		}
+		return p.collect(strings.TrimSpace(args), func(s string) error {
+			if s == "" {
+				s = "{}"
+			}
+			if word == "call" && !isObject(s) {
+				return fmt.Errorf("the arguments of %s are not a JSON object; correct them or write rawcall", name)
+			}
+			add(Call{Name: name, Arguments: s}, 0)
+			return nil
+		})
+	case "pause":
+		d, err := duration(rest)
+		add(Pause(d), 0)
+		return err
+	case "cut", "reset", "stall":
+		times, rest, err := options(rest).times()
+		if err == nil && rest != "" {
+			err = fmt.Errorf("%s takes times=N alone, not %q", word, rest)
+		}
+		add(map[string]Part{"cut": Cut{}, "reset": Reset{}, "stall": Stall{}}[word], times)
+		return err
+	case "expect":
+		what, text, _ := strings.Cut(rest, " ")
+		if what != "user" && what != "tool" && what != "system" && what != "body" {
+			return fmt.Errorf("expect knows user, tool, system and body, not %q", what)
+		}
+		text, err := quoted(strings.TrimSpace(text))
+		st.expects = append(st.expects, expect{p.line, what, text})
+		return err
+	}
+	return p.outcome(word, rest)
+}
+
+// outcome reads the lines that say how a step ends.
+func (p *parser) outcome(word, rest string) error {
+	st := p.step
+	switch word {
+	case "fail":
+		reply, times, err := parseFail(rest)
+		st.fault = &fault{reply, times}
+		return err
+	case "html":
+		times, _, err := options(rest).times()
+		st.fault = &fault{HTML(), times}
+		return err
+	case "stop":
+		if rest != "length" && rest != "filter" {
+			return fmt.Errorf("stop knows length and filter, not %q", rest)
+		}
+		st.stop = rest
+		return nil
+	case "usage":
+		return st.parseUsage(rest)
+	}
+	return fmt.Errorf("%q is not known; see the documentation of scripts", word)
+}
+
+// parseFail reads: STATUS [code=C] [retry-after=SECONDS] [times=N] TEXT.
+func parseFail(rest string) (Reply, int, error) {
+	first, rest, _ := strings.Cut(rest, " ")
+	status, err := strconv.Atoi(first)
+	if err != nil || status < 400 || status > 599 {
+		return Reply{}, 0, fmt.Errorf("fail needs a status from 400 to 599, not %q", first)
+	}
+	opt := options(rest)
+	code, opt := opt.take("code")
+	wait, opt := opt.take("retry-after")
+	seconds := 0
+	if wait != "" {
+		if seconds, err = strconv.Atoi(wait); err != nil || seconds < 0 {
+			return Reply{}, 0, fmt.Errorf("retry-after is a number of seconds, not %q", wait)
+		}
+	}
+	times, text, err := opt.times()
+	return Fail(status, code, text, time.Duration(seconds)*time.Second), times, err
+}
+
+func (st *step) parseUsage(rest string) error {
+	if rest == "none" {
+		st.noUsage = true
+		return nil
+	}
+	u := item.Usage{Requests: 1}
+	fields := map[string]*int64{"input": &u.Input, "cached": &u.CachedInput, "output": &u.Output, "reasoning": &u.Reasoning}
+	for _, word := range strings.Fields(rest) {
+		name, value, _ := strings.Cut(word, "=")
+		n, err := strconv.ParseInt(value, 10, 64)
+		if fields[name] == nil || err != nil || n < 0 {
+			return fmt.Errorf("usage knows input, cached, output and reasoning with a number, not %q", word)
+		}
+		*fields[name] = n
+	}
+	st.usage = &u
+	return nil
+}
+
+// options is the rest of a line with name=value words before its text.
+type options string
+
+// take removes one option from the words at the front.
+func (o options) take(name string) (value string, rest options) {
+	words := strings.Fields(string(o))
+	for i, w := range words {
+		key, v, ok := strings.Cut(w, "=")
+		if !ok {
+			break
+		}
+		if key == name {
+			return v, options(strings.Join(append(words[:i:i], words[i+1:]...), " "))
+		}
+	}
+	return "", o
+}
+
+// times takes times=N, 1 where it is missing, and gives the text that is left.
+func (o options) times() (int, string, error) {
+	value, rest := o.take("times")
+	if value == "" {
+		return 1, strings.TrimSpace(string(rest)), nil
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 0 {
+		return 0, "", fmt.Errorf("times is a number, 0 for always, not %q", value)
+	}
+	return n, string(rest), nil
+}
+
+func quoted(s string) (string, error) {
+	text, err := strconv.Unquote(s)
+	if err != nil || text == "" {
+		return "", fmt.Errorf(`a text in quotes must stand here, like "this", not %q`, s)
+	}
+	return text, nil
+}
+
+func duration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("a duration must stand here, like 15ms, not %q", s)
+	}
+	return d, nil
+}
+
+func isObject(s string) bool {
+	return strings.HasPrefix(strings.TrimSpace(s), "{") && json.Valid([]byte(s))
+}
