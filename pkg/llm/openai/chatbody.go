@@ -15,7 +15,7 @@ func appendChatBody(dst []byte, r llm.Request, q quirks) []byte {
 	}
 	dst = appendChatTools(dst, r.Setup.Tools)
 	dst = append(dst, `,"messages":[`...)
-	e := chatEncoder{dst: dst, fileRefRole: r.Setup.FileRefRole}
+	e := chatEncoder{dst: dst, fileRefRole: r.Setup.FileRefRole, answerTools: wantsAnswerToTools(r.Setup.Model)}
 	if r.Setup.Instructions != "" {
 		e.message("system", r.Setup.Instructions)
 	}
@@ -73,7 +73,9 @@ type chatEncoder struct {
 	dst         []byte
 	n           int
 	userOpen    bool
+	afterTool   bool
 	fileRefRole string
+	answerTools bool
 }
 
 // item appends an item that is not the model's.
@@ -96,6 +98,7 @@ func (e *chatEncoder) item(it item.Item) {
 		e.dst = appendMember(e.dst, "tool_call_id", v.CallID)
 		e.dst = appendMember(e.dst, "content", v.Text())
 		e.dst = append(e.dst, '}')
+		e.afterTool = true
 	}
 }
 
@@ -104,6 +107,9 @@ func (e *chatEncoder) user(text string) {
 	if e.userOpen {
 		e.dst = append(e.dst, `\n\n`...)
 	} else {
+		if e.afterTool && e.answerTools {
+			e.message("assistant", "Understood.")
+		}
 		e.open()
 		e.dst = append(e.dst, `{"role":"user","content":"`...)
 		e.userOpen = true
@@ -121,6 +127,7 @@ func (e *chatEncoder) closeUser() {
 // open ends the message before and separates the next from it.
 func (e *chatEncoder) open() {
 	e.closeUser()
+	e.afterTool = false
 	if e.n > 0 {
 		e.dst = append(e.dst, ',')
 	}

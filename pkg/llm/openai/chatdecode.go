@@ -156,7 +156,8 @@ func (d *chatDecoder) addText(dst []llm.Event, value gjson.Result) []llm.Event {
 }
 
 func (d *chatDecoder) finish(dst []llm.Event) ([]llm.Event, bool) {
-	if d.stop == "" || d.stop == "error" {
+	switch d.stop {
+	case "", "error", "network_error", "insufficient_system_resource":
 		return dst, false
 	}
 	dst = d.calls.flush(dst, &d.blocks)
@@ -182,7 +183,7 @@ func chatStop(reason string) llm.StopReason {
 	switch reason {
 	case "length", "max_tokens", "model_length":
 		return llm.StopLength
-	case "content_filter":
+	case "content_filter", "sensitive":
 		return llm.StopFilter
 	}
 	return llm.StopDone

@@ -28,6 +28,8 @@
 //   - Reasoning goes back under the name that the endpoint gave it
 //     (reasoning_content, reasoning, reasoning_details): DeepSeek and others answer
 //     400 when it is missing in a tool loop. Quirks are kept in quirks.go.
+//   - Models of the Mistral family refuse a user message right after a tool result
+//     (a steered turn has one): they get a short assistant message between.
 //
 // Responses:
 //

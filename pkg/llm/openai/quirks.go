@@ -8,7 +8,7 @@ type quirks struct {
 	// noStreamOptions: the service answers 422 to stream_options, and sends the
 	// usage without being asked.
 	noStreamOptions bool
-	// noReasoningField: the service answers 400 to the field "reasoning" that it
+	// noReasoningField: the service may answer 400 to the field "reasoning" that it
 	// sends itself.
 	noReasoningField bool
 }
@@ -17,7 +17,7 @@ func quirksOf(host string) quirks {
 	host = strings.ToLower(host)
 	return quirks{
 		noStreamOptions:  host == "api.mistral.ai" || host == "codestral.mistral.ai",
-		noReasoningField: host == "api.groq.com",
+		noReasoningField: host == "api.groq.com" || host == "api.cerebras.ai",
 	}
 }
 
@@ -33,4 +33,10 @@ func wantsEncryptedReasoning(model string) bool {
 		}
 	}
 	return true
+}
+
+// wantsAnswerToTools says whether a model's template refuses a user message right
+// after a tool result, wherever the model is hosted: the Mistral family does.
+func wantsAnswerToTools(model string) bool {
+	return containsAny(strings.ToLower(model), "mistral", "ministral", "magistral", "devstral", "codestral", "mixtral", "pixtral")
 }

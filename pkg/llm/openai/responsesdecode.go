@@ -28,7 +28,7 @@ type outputItem struct {
 	block int
 	// sent counts the bytes of text or arguments that were passed on.
 	sent int
-	// part is the last part of the item that text came for.
+	// part is the last part of a summary that text came for.
 	part    string
 	started bool
 	done    bool
@@ -46,13 +46,11 @@ func (d *responsesDecoder) decode(dst []llm.Event, name, data string) ([]llm.Eve
 	}
 	switch name {
 	case "response.output_text.delta", "response.refusal.delta":
-		return d.delta(dst, ev, llm.BlockText, "content_index"), nil
-	case "response.reasoning_summary_text.delta":
-		return d.delta(dst, ev, llm.BlockReasoning, "summary_index"), nil
-	case "response.reasoning_text.delta":
-		return d.delta(dst, ev, llm.BlockReasoning, "content_index"), nil
+		return d.delta(dst, ev, llm.BlockText), nil
+	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		return d.delta(dst, ev, llm.BlockReasoning), nil
 	case "response.function_call_arguments.delta":
-		return d.delta(dst, ev, llm.BlockToolCall, ""), nil
+		return d.delta(dst, ev, llm.BlockToolCall), nil
 	case "response.output_item.added":
 		return d.added(dst, itemKey(ev), ev.Get("item")), nil
 	case "response.output_item.done":
@@ -94,9 +92,9 @@ func (d *responsesDecoder) find(key string) *outputItem {
 	return nil
 }
 
-// delta passes text on. A part of an item that follows another begins on a new
-// paragraph.
-func (d *responsesDecoder) delta(dst []llm.Event, ev gjson.Result, kind llm.BlockKind, partName string) []llm.Event {
+// delta passes text on. A part of a summary that follows another begins on a new
+// paragraph; content_index says nothing, because vLLM counts it up with each delta.
+func (d *responsesDecoder) delta(dst []llm.Event, ev gjson.Result, kind llm.BlockKind) []llm.Event {
 	text := clean(ev.Get("delta").String())
 	if text == "" {
 		return dst
@@ -110,13 +108,11 @@ func (d *responsesDecoder) delta(dst []llm.Event, ev gjson.Result, kind llm.Bloc
 	if it.kind != kind || it.done {
 		return dst
 	}
-	if partName != "" {
-		part := ev.Get(partName).Raw
-		if it.sent > 0 && part != it.part {
-			text = "\n\n" + text
-		}
-		it.part = part
+	part := ev.Get("summary_index").Raw
+	if it.sent > 0 && part != it.part {
+		text = "\n\n" + text
 	}
+	it.part = part
 	return d.send(dst, it, text, "", "")
 }
 

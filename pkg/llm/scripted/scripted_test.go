@@ -50,7 +50,7 @@ func follow(t *testing.T, script, api string) (*scripted.Server, *openai.Client)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return start(t, scripted.Config{Handler: s.Reply, Models: s.Models()}, api)
+	return start(t, scripted.Config{Script: s}, api)
 }
 
 // answer is what a client made of one reply.

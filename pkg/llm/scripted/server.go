@@ -27,11 +27,14 @@ const (
 	maxAttempts = 1 << 16
 )
 
-// Config says what a server answers, and where.
+// Config says what a server answers, and where. It needs a Script or a Handler.
 type Config struct {
-	// Handler answers. (*Script).Reply is one.
+	// Script answers, and names the models.
+	Script *Script
+	// Handler answers where there is no Script.
 	Handler Handler
 	// Models are listed, and others refused; none lists "scripted" and knows any.
+	// A Script's models come before them.
 	Models []string
 	// Addr is where to listen; default 127.0.0.1:0, a free port of loopback.
 	Addr string
@@ -59,6 +62,10 @@ type Server struct {
 
 // Serve starts a server; it runs until Close, which the caller owes.
 func Serve(cfg Config) (*Server, error) {
+	if cfg.Script != nil {
+		cfg.Handler = cfg.Script.Reply
+		cfg.Models = append(cfg.Script.Models(), cfg.Models...)
+	}
 	if cfg.Handler == nil {
 		return nil, errors.New("the scripted model has neither a script nor a handler")
 	}
@@ -80,12 +87,6 @@ func Serve(cfg Config) (*Server, error) {
 	}
 	s.start(l)
 	return s, nil
-}
-
-// ServeScript starts a server that follows a script.
-func ServeScript(script *Script, cfg Config) (*Server, error) {
-	cfg.Handler, cfg.Models = script.Reply, script.Models()
-	return Serve(cfg)
 }
 
 func (s *Server) start(l net.Listener) {
