@@ -1,0 +1,134 @@
+package scopefs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode"
+)
+
+// Kind says what is wrong with a path.
+type Kind string
+
+// The kinds of PathError.
+const (
+	// OutOfScope: the path, or a link in it, leaves the scope, or a write went to a
+	// read-only root.
+	OutOfScope Kind = "out_of_scope"
+	// NotFound: nothing there has this name.
+	NotFound Kind = "not_found"
+	// Binary: the file is not UTF-8 text.
+	Binary Kind = "binary"
+	// IO: the system refused or failed.
+	IO Kind = "io"
+	// NotRegular: a named pipe, socket, device or file of the kernel.
+	NotRegular Kind = "not_regular"
+	// IsDir: a directory where a file is needed.
+	IsDir Kind = "is_dir"
+	// Exists: the name is taken.
+	Exists Kind = "exists"
+	// TooLarge: more than the limit of the operation.
+	TooLarge Kind = "too_large"
+)
+
+// PathError says what is wrong with one path.
+type PathError struct {
+	Kind Kind
+	// Path is as the caller gave it. Error quotes it where it has to.
+	Path string
+	// Err is the cause, nil when there is none beneath.
+	Err error
+
+	// says completes the sentence that Path begins; empty for the kind's default.
+	says string
+}
+
+// Error is one sentence: the path, what is wrong with it, what to do.
+func (e *PathError) Error() string {
+	says := e.says
+	if says == "" {
+		says = e.Kind.says(e.Err)
+	}
+	return Display(e.Path) + " " + says
+}
+
+// Unwrap is the cause.
+func (e *PathError) Unwrap() error { return e.Err }
+
+// says is what the kind alone has to say.
+func (k Kind) says(cause error) string {
+	switch k {
+	case OutOfScope:
+		return "is outside of the scope: use a path inside the workspace, or have its directory added to the pod's scope"
+	case NotFound:
+		return "does not exist: check the name, or list its directory"
+	case Binary:
+		return "is not UTF-8 text"
+	case NotRegular:
+		return "is not a regular file, and nothing else is opened"
+	case IsDir:
+		return "is a directory: name a file in it"
+	case Exists:
+		return "already exists: take another name, or remove it first"
+	case TooLarge:
+		return "is too large to be read at once: read a part of it"
+	}
+	if cause == nil {
+		return "cannot be used"
+	}
+	return "cannot be used: " + reason(cause)
+}
+
+// reason is the innermost cause, without the operations and names around it: they
+// are ours, not the reader's.
+func reason(err error) string {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		return errno.Error()
+	}
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// sayf makes a PathError with a sentence of its own; format completes what the path
+// begins.
+func sayf(kind Kind, path string, cause error, format string, args ...any) *PathError {
+	return &PathError{Kind: kind, Path: path, Err: cause, says: fmt.Sprintf(format, args...)}
+}
+
+// wrap gives an error of the system its kind.
+func (f *FS) wrap(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*PathError](err); ok {
+		return e
+	}
+	kind := IO
+	switch {
+	case errors.Is(err, f.escapes):
+		kind = OutOfScope
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		kind = NotFound
+	case errors.Is(err, fs.ErrExist):
+		kind = Exists
+	case errors.Is(err, syscall.EISDIR):
+		kind = IsDir
+	}
+	return &PathError{Kind: kind, Path: path, Err: err}
+}
+
+// Display is the path as it may stand in a line of text: unchanged, or quoted when
+// it holds control, format or other invisible characters, or ends or begins with
+// white space. It never holds a newline.
+func Display(path string) string {
+	hidden := func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
+	if path == "" || strings.TrimSpace(path) != path || strings.ContainsFunc(path, hidden) {
+		return strconv.Quote(path)
+	}
+	return path
+}

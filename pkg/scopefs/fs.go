@@ -1,0 +1,125 @@
+package scopefs
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"podd/pkg/item"
+)
+
+// Config says what an FS may reach. All paths are absolute directories.
+type Config struct {
+	// Dir is the workspace: readable, writable, and the base of relative paths.
+	Dir string
+	// Read are further roots that may only be read.
+	Read []string
+	// Write are further roots that may be read and written.
+	Write []string
+}
+
+// FS is the files of one pod.
+type FS struct {
+	// roots has the workspace first, then the writable roots, then the others.
+	roots []*root
+	// escapes is what an os.Root answers to a path that leaves it; the os package
+	// does not export it.
+	escapes error
+
+	mu   sync.Mutex
+	seen map[string][32]byte
+}
+
+// root is a directory of the scope.
+type root struct {
+	*os.Root
+	// names are the absolute paths that lead to it: as configured, and with all
+	// links resolved where that differs.
+	names    []string
+	writable bool
+}
+
+// Open opens the roots of cfg. A root that is missing or no directory is an
+// [item.Error] of kind invalid with reason BAD_DIR. Close the FS after use.
+func Open(cfg Config) (*FS, error) {
+	f := &FS{seen: make(map[string][32]byte)}
+	add := func(writable bool, dirs ...string) error {
+		for _, dir := range dirs {
+			r, err := openRoot(dir, writable)
+			if err != nil {
+				return errors.Join(err, f.Close())
+			}
+			f.roots = append(f.roots, r)
+		}
+		return nil
+	}
+	if err := add(true, cfg.Dir); err != nil {
+		return nil, err
+	}
+	if err := add(true, cfg.Write...); err != nil {
+		return nil, err
+	}
+	if err := add(false, cfg.Read...); err != nil {
+		return nil, err
+	}
+	_, err := f.roots[0].Lstat("..")
+	if f.escapes = errors.Unwrap(err); f.escapes == nil {
+		return nil, errors.Join(errors.New("scopefs: os.Root does not confine"), f.Close())
+	}
+	return f, nil
+}
+
+func openRoot(dir string, writable bool) (*root, error) {
+	if !filepath.IsAbs(dir) {
+		return nil, badDir(dir, "is not absolute: give the full path of a directory", nil)
+	}
+	dir = filepath.Clean(dir)
+	// With "/." the system opens nothing but a directory: a named pipe would block.
+	handle, err := os.OpenRoot(dir + "/.")
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, badDir(dir, "does not exist: create the directory first, or name another one", err)
+	case errors.Is(err, syscall.ENOTDIR):
+		return nil, badDir(dir, "is not a directory: name the directory that holds it", err)
+	case err != nil:
+		return nil, badDir(dir, "cannot be opened: "+reason(err), err)
+	}
+	r := &root{Root: handle, names: []string{dir}, writable: writable}
+	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
+		r.names = append(r.names, real)
+	}
+	return r, nil
+}
+
+func badDir(dir, says string, cause error) error {
+	e := item.Errorf(item.KindInvalid, "BAD_DIR", "%s %s", Display(dir), says)
+	e.Cause = cause
+	return e
+}
+
+// Close releases the roots; files that are open stay so. Every later call fails.
+func (f *FS) Close() error {
+	var errs []error
+	for _, r := range f.roots {
+		errs = append(errs, r.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Dir is the workspace, absolute and clean, as configured.
+func (f *FS) Dir() string { return f.roots[0].names[0] }
+
+// Rel is the path to show for path: relative to the workspace where it lies in it,
+// else absolute. It does not look at the disk and does not quote; Display does.
+func (f *FS) Rel(path string) string {
+	abs := f.abs(path)
+	for _, name := range f.roots[0].names {
+		if rel, ok := within(name, abs); ok {
+			return rel
+		}
+	}
+	return abs
+}

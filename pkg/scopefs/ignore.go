@@ -1,0 +1,191 @@
+package scopefs
+
+import (
+	"io"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// The files that say what git leaves alone. Those of the user and the system lie
+// outside of every scope and are not read.
+const (
+	gitDir      = ".git"
+	gitIgnore   = ".gitignore"
+	gitExclude  = ".git/info/exclude"
+	maxIgnoring = 1 << 20 // bytes of one such file
+)
+
+// ignoring is the rules of one file, and of those that it takes precedence over.
+type ignoring struct {
+	// base is the directory that the rules are relative to, itself relative to the
+	// root.
+	base  string
+	rules []rule
+	outer *ignoring
+}
+
+// ignores says whether git would leave the entry at rel alone, provided that it
+// does not leave alone one of the directories above. The last rule that matches
+// decides.
+func (g *ignoring) ignores(rel string, isDir bool) bool {
+	name := path.Base(rel)
+	for ; g != nil; g = g.outer {
+		below, ok := within(g.base, rel)
+		if g.base == "." {
+			below, ok = rel, true
+		}
+		if !ok {
+			continue
+		}
+		for i := len(g.rules) - 1; i >= 0; i-- {
+			if r := &g.rules[i]; (isDir || !r.dirOnly) && r.matches(below, name) {
+				return !r.negated
+			}
+		}
+	}
+	return false
+}
+
+// enter adds the rules that begin to hold in the directory at base, which is at in
+// dir. A repository knows nothing of the rules around it.
+func (g *ignoring) enter(dir *os.Root, at, base string, hasGit, hasIgnore bool) *ignoring {
+	if hasGit {
+		g = (*ignoring)(nil).add(base, readRules(dir, path.Join(at, gitExclude)))
+	}
+	if hasIgnore {
+		g = g.add(base, readRules(dir, path.Join(at, gitIgnore)))
+	}
+	return g
+}
+
+func (g *ignoring) add(base string, rules []rule) *ignoring {
+	if len(rules) == 0 {
+		return g
+	}
+	return &ignoring{base: base, rules: rules, outer: g}
+}
+
+// readRules reads the rules of a file. One that is missing, no regular file or not
+// readable has none: then more is shown, not less.
+func readRules(dir *os.Root, name string) []rule {
+	if info, err := dir.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	file, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	data, err := io.ReadAll(io.LimitReader(file, maxIgnoring))
+	if err != nil {
+		return nil
+	}
+	return parseRules(string(data))
+}
+
+func parseRules(text string) []rule {
+	var rules []rule
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+		if r, ok := parseRule(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")); ok {
+			rules = append(rules, r)
+		}
+	}
+	return rules
+}
+
+// rule is one line of such a file.
+type rule struct {
+	// glob is the pattern in the syntax of doublestar.
+	glob string
+	// suffix is set for a pattern of one star and literal text, and plain for
+	// literal text alone: most rules are of these two kinds.
+	suffix string
+	plain  bool
+	// anchored patterns match the path below the rule's base, the others a name.
+	anchored bool
+	negated  bool
+	dirOnly  bool
+}
+
+func parseRule(line string) (rule, bool) {
+	if strings.HasPrefix(line, "#") {
+		return rule{}, false
+	}
+	var r rule
+	line = trimSpaces(line)
+	line, r.negated = strings.CutPrefix(line, "!")
+	line, r.dirOnly = strings.CutSuffix(line, "/")
+	r.anchored = strings.Contains(line, "/")
+	line = strings.TrimPrefix(line, "/")
+	if line == "" {
+		return rule{}, false
+	}
+	const special = `*?[]{}\`
+	switch rest, star := strings.CutPrefix(line, "*"); {
+	case !strings.ContainsAny(line, special):
+		r.plain = true
+		r.glob = line
+		return r, true
+	case star && !r.anchored && rest != "" && !strings.ContainsAny(rest, special):
+		r.suffix = rest
+		return r, true
+	}
+	r.glob = literalBraces(line)
+	if strings.HasSuffix(r.glob, "/**") {
+		// Here ** stands for something below the directory, never for itself.
+		r.glob += "/*"
+	}
+	return r, true
+}
+
+// matches says whether the pattern fits; dirOnly is the caller's to check.
+func (r *rule) matches(rel, name string) bool {
+	subject := name
+	if r.anchored {
+		subject = rel
+	}
+	switch {
+	case r.plain:
+		return subject == r.glob
+	case r.suffix != "":
+		return strings.HasSuffix(subject, r.suffix)
+	}
+	return doublestar.MatchUnvalidated(r.glob, subject)
+}
+
+// trimSpaces cuts the spaces at the end; one behind a backslash stays.
+func trimSpaces(line string) string {
+	end := 0
+	for i := 0; i < len(line); i++ {
+		if line[i] == '\\' && i+1 < len(line) {
+			i++
+			end = i + 1
+		} else if line[i] != ' ' {
+			end = i + 1
+		}
+	}
+	return line[:end]
+}
+
+// literalBraces escapes braces, which git gives no meaning and doublestar does.
+func literalBraces(pattern string) string {
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '\\' && i+1 < len(pattern):
+			b.WriteByte(c)
+			i++
+		case c == '{' || c == '}':
+			b.WriteByte('\\')
+		}
+		b.WriteByte(pattern[i])
+	}
+	return b.String()
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package scopefs
+
+import "os"
+
+// kernelFile is for Linux, which serves regular files from /proc.
+func kernelFile(*os.File) bool { return false }

@@ -1,0 +1,99 @@
+package scopefs
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// maxLinks is how many symbolic links one path may go through.
+const maxLinks = 40
+
+// follow replaces the symbolic links in a place by what they name. With last false
+// the last element is left as it is. Elements that do not exist are kept, so that a
+// file to be made has a place too.
+//
+// What is found here may change on the disk a moment later. Nothing leaves the root
+// by that: whoever uses the place resolves it in the root again.
+func (f *FS) follow(p place, last bool) (place, error) {
+	rest := strings.Split(p.rel, "/")
+	var done []string
+	for links := 0; len(rest) > 0; {
+		name := rest[0]
+		rest = rest[1:]
+		switch {
+		case name == "." || name == "":
+			continue
+		case name == ".." && len(done) == 0:
+			return place{}, &PathError{Kind: OutOfScope, Path: p.given}
+		case name == "..":
+			done = done[:len(done)-1]
+			continue
+		}
+		done = append(done, name)
+		if len(rest) == 0 && !last {
+			break
+		}
+		target, err := p.link(strings.Join(done, "/"))
+		if err != nil {
+			return place{}, f.wrap(p.given, err)
+		}
+		if target == "" {
+			continue
+		}
+		if links++; links > maxLinks {
+			return place{}, f.wrap(p.given, syscall.ELOOP)
+		}
+		if filepath.IsAbs(target) {
+			return place{}, &PathError{Kind: OutOfScope, Path: p.given}
+		}
+		done = done[:len(done)-1]
+		rest = append(strings.Split(target, "/"), rest...)
+	}
+	p.rel = "."
+	if len(done) > 0 {
+		p.rel = strings.Join(done, "/")
+	}
+	return p, nil
+}
+
+// link is where the symbolic link at rel leads; empty when there is no link.
+func (r *root) link(rel string) (string, error) {
+	info, err := r.Lstat(rel)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil || info.Mode().Type() != fs.ModeSymlink {
+		return "", err
+	}
+	return r.Readlink(rel)
+}
+
+// writable locates a path that is about to change, with its links followed (all, or
+// all but the last element), so that a link cannot lead a write into a read-only
+// root that lies in a writable one.
+func (f *FS) writable(path string, last bool) (place, error) {
+	p, err := f.locate(path)
+	if err != nil {
+		return place{}, err
+	}
+	if p.root.writable {
+		if p, err = f.follow(p, last); err != nil {
+			return place{}, err
+		}
+		if p, err = f.locate(p.abs()); err != nil {
+			return place{}, err
+		}
+		p.given = path
+	}
+	if !p.root.writable {
+		return place{}, sayf(OutOfScope, path, nil,
+			"is in a read-only root: write inside the workspace, or have the directory added to the pod's scope for writing")
+	}
+	if p.rel == "." {
+		return place{}, &PathError{Kind: IsDir, Path: path}
+	}
+	return p, nil
+}

@@ -1,0 +1,59 @@
+package scopefs
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// place is where a path leads: a root, and a clean path relative to it.
+type place struct {
+	*root
+	rel string
+	// given is the path as the caller wrote it, for errors.
+	given string
+}
+
+// abs makes a path absolute and clean. The empty path is the workspace.
+func (f *FS) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(f.Dir(), path)
+}
+
+// locate finds the root of a path: of those that it lies in, the one with the
+// longest name, and the writable one of two equals.
+//
+// This only chooses who answers. That the path stays inside is the root's work.
+func (f *FS) locate(path string) (place, error) {
+	if strings.ContainsRune(path, 0) {
+		return place{}, sayf(NotFound, path, nil, "holds a NUL byte, which no file name can")
+	}
+	abs, longest := f.abs(path), -1
+	found := place{given: path}
+	for _, r := range f.roots {
+		for _, name := range r.names {
+			if rel, ok := within(name, abs); ok && len(name) > longest {
+				found.root, found.rel, longest = r, rel, len(name)
+			}
+		}
+	}
+	if found.root == nil {
+		return place{}, &PathError{Kind: OutOfScope, Path: path}
+	}
+	return found, nil
+}
+
+// abs is the absolute path of the place.
+func (p place) abs() string { return filepath.Join(p.names[0], p.rel) }
+
+// within is the part of abs below dir, "." for dir itself. Both are clean.
+func within(dir, abs string) (rel string, ok bool) {
+	if abs == dir {
+		return ".", true
+	}
+	if !strings.HasSuffix(dir, "/") {
+		dir += "/"
+	}
+	return strings.CutPrefix(abs, dir)
+}

@@ -1,0 +1,61 @@
+package scopefs
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+// maxDirEntries bounds the memory that one directory may take.
+const maxDirEntries = 1 << 17
+
+// ReadDir is the entries of a directory, sorted by name. A directory with more
+// than 131,072 entries is TooLarge.
+func (f *FS) ReadDir(path string) ([]fs.DirEntry, error) {
+	dir, err := f.openDir(path)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	entries, err := readSorted(dir, path)
+	return entries, f.wrap(path, err)
+}
+
+// openDir opens a directory for reading its entries.
+func (f *FS) openDir(path string) (*os.File, error) {
+	p, err := f.locate(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := p.Stat(p.rel)
+	if err != nil {
+		return nil, f.wrap(path, err)
+	}
+	if !info.IsDir() {
+		return nil, sayf(NotFound, path, nil, "is not a directory: read it as a file")
+	}
+	// With "/." nothing but a directory is opened, should it change now.
+	dir, err := p.Open(p.rel + "/.")
+	return dir, f.wrap(path, err)
+}
+
+// readSorted reads an open directory.
+func readSorted(dir *os.File, path string) ([]fs.DirEntry, error) {
+	entries, err := dir.ReadDir(maxDirEntries + 1)
+	if errors.Is(err, io.EOF) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) > maxDirEntries {
+		return nil, sayf(TooLarge, path, nil, "has more than %d entries: name a file in it", maxDirEntries)
+	}
+	slices.SortFunc(entries, byName)
+	return entries, nil
+}
+
+func byName(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) }

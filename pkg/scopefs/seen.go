@@ -1,0 +1,55 @@
+package scopefs
+
+import "crypto/sha256"
+
+// maxSeen bounds the memory of read tracking.
+const maxSeen = 8192
+
+// Digest is the SHA-256 of a file's bytes.
+func Digest(data []byte) [32]byte { return sha256.Sum256(data) }
+
+// NoteRead remembers the digest of the whole file as it was last read or written,
+// so that an edit can tell that the file changed since. Paths that lead to one file
+// through links share what is remembered. Of more than 8192 files some are
+// forgotten; they have to be read again before an edit.
+func (f *FS) NoteRead(path string, digest [32]byte) {
+	key := f.identity(path)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, known := f.seen[key]; !known && len(f.seen) >= maxSeen {
+		for other := range f.seen {
+			delete(f.seen, other)
+			break
+		}
+	}
+	f.seen[key] = digest
+}
+
+// LastRead is what NoteRead last got for the path.
+func (f *FS) LastRead(path string) (digest [32]byte, ok bool) {
+	key := f.identity(path)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	digest, ok = f.seen[key]
+	return digest, ok
+}
+
+// forget undoes NoteRead for a path whose file is gone.
+func (f *FS) forget(path string) {
+	key := f.identity(path)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.seen, key)
+}
+
+// identity is one name for all paths that lead to a file.
+func (f *FS) identity(path string) string {
+	p, err := f.locate(path)
+	if err != nil {
+		return path
+	}
+	if followed, err := f.follow(p, true); err == nil {
+		p = followed
+	}
+	return p.abs()
+}

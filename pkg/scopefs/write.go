@@ -1,0 +1,115 @@
+package scopefs
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// WriteFile makes data the content of a regular file, all or nothing: whoever reads
+// the file, and whoever finds it after a crash, sees the old content or the new.
+// When it returns without an error the new content is on disk.
+//
+// A file that exists keeps its permissions; hard links to it keep the old content.
+// A new one gets those of the umask, and so do directories that are missing. A file
+// whose owner may not write it is left alone. A crash may leave a file behind whose
+// name is ".podd-", letters and digits, and ".tmp".
+func (f *FS) WriteFile(path string, data []byte) error {
+	p, err := f.writable(path, true)
+	if err != nil {
+		return err
+	}
+	dir, name := filepath.Split(p.rel)
+	parent, err := p.makeDir(dir)
+	if err != nil {
+		return f.wrap(path, err)
+	}
+	defer parent.Close()
+	mode, err := modeToKeep(parent, path, name)
+	if err != nil {
+		return f.wrap(path, err)
+	}
+	return f.wrap(path, replace(parent, name, mode, data))
+}
+
+// makeDir opens a directory of the root, making it if it is missing.
+func (r *root) makeDir(rel string) (*os.Root, error) {
+	rel = filepath.Clean(rel)
+	if err := r.MkdirAll(rel, 0o777); err != nil {
+		return nil, err
+	}
+	// With "/." nothing but a directory is opened: a named pipe would block.
+	return r.OpenRoot(rel + "/.")
+}
+
+// modeToKeep is the permissions of the file that a write replaces, 0 when there is
+// none. What must not be replaced is an error.
+func modeToKeep(dir *os.Root, path, name string) (fs.FileMode, error) {
+	info, err := dir.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if err := regular(path, info); err != nil {
+		return 0, err
+	}
+	mode := info.Mode().Perm()
+	if mode&0o200 == 0 {
+		return 0, sayf(IO, path, fs.ErrPermission, "is write-protected (mode %04o): make it writable first", mode)
+	}
+	return mode, nil
+}
+
+// replace writes a new file beside name and renames it to name. mode 0 leaves the
+// permissions to the umask.
+func replace(dir *os.Root, name string, mode fs.FileMode, data []byte) error {
+	temp := ".podd-" + rand.Text() + ".tmp"
+	perm := mode & 0o600 // No one sees the new content who could not see the old.
+	if mode == 0 {
+		perm = 0o666
+	}
+	file, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return err
+	}
+	if err = fill(file, mode, data); err == nil {
+		err = dir.Rename(temp, name)
+	}
+	if err != nil {
+		return errors.Join(err, ignoreMissing(dir.Remove(temp)))
+	}
+	return syncDir(dir)
+}
+
+// fill writes the file, brings it to disk and closes it.
+func fill(file *os.File, mode fs.FileMode, data []byte) error {
+	_, err := file.Write(data)
+	if err == nil && mode != 0 {
+		err = file.Chmod(mode)
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}
+
+// syncDir brings the directory's entries to disk, without which a rename may be
+// undone by a power cut.
+func syncDir(dir *os.Root) error {
+	file, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close())
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
