@@ -1,0 +1,108 @@
+package config
+
+import (
+	"fmt"
+	"time"
+
+	"podd/pkg/tool"
+)
+
+// Config is the effective configuration. Load makes it; no field needs a further
+// check or default, except where its comment says so.
+type Config struct {
+	// Model is the model to ask for; empty means the endpoint's default.
+	Model string
+	// API is "responses" or "chat"; empty means that the endpoint decides.
+	API string
+	// BaseURL is the endpoint with its version, without a slash at the end.
+	BaseURL string
+	// APIKey is the endpoint's key; empty means that none is sent.
+	APIKey Secret
+	// Instructions are for pods that have none of their own; may be empty.
+	Instructions string
+	Limits       Limits
+	ToolOutput   ToolOutput
+	FileRefs     FileRefs
+
+	values []Value
+}
+
+// Limits bounds turns and inboxes. All are above 0.
+type Limits struct {
+	// MaxSteps and MaxToolCalls bound one turn.
+	MaxSteps     int
+	MaxToolCalls int
+	MaxTurnTime  time.Duration
+	// MaxParallelCalls is how many tools of one pod run at once.
+	MaxParallelCalls int
+	// MaxInbox is how many submits may wait for one pod.
+	MaxInbox int
+	// MaxSubmitBytes is the largest submit, all segments together.
+	MaxSubmitBytes int
+}
+
+// ToolOutput bounds what tools put into the conversation.
+type ToolOutput struct {
+	// LimitsConfig is for tool.NewLimits, which accepts every loaded one. The
+	// fields of Default are set; a zero field in Tools follows the tool's own
+	// default.
+	tool.LimitsConfig
+	// MaxRequestResultBytes is the most that one result may have in a request.
+	MaxRequestResultBytes int
+}
+
+// FileRefs bounds what a file reference adds to a submit.
+type FileRefs struct {
+	// MaxBytes is the most of a file that is sent.
+	MaxBytes int
+	// DirEntries is the most entries of a directory's listing.
+	DirEntries int
+	// Role is "user" or "system".
+	Role string
+}
+
+// defaultBaseURL is OpenAI itself.
+const defaultBaseURL = "https://api.openai.com/v1"
+
+func defaults() Config {
+	const outputBytes = 16 << 10
+	return Config{
+		BaseURL: defaultBaseURL,
+		Limits: Limits{
+			MaxSteps:         200,
+			MaxToolCalls:     1000,
+			MaxTurnTime:      2 * time.Hour,
+			MaxParallelCalls: 8,
+			MaxInbox:         100,
+			MaxSubmitBytes:   1 << 20,
+		},
+		ToolOutput: ToolOutput{
+			LimitsConfig: tool.LimitsConfig{
+				Default: tool.Limit{MaxBytes: outputBytes, MaxLines: 500, Strategy: tool.StrategyHeadTail},
+			},
+			MaxRequestResultBytes: 64 << 10,
+		},
+		FileRefs: FileRefs{MaxBytes: outputBytes, DirEntries: 100, Role: "user"},
+	}
+}
+
+// Secret is text that prints as "set" or "not set"; string(s) is the text.
+type Secret string
+
+// String says whether there is a secret.
+func (s Secret) String() string {
+	if s == "" {
+		return "not set"
+	}
+	return "set"
+}
+
+// Format prints String under every verb, %#v and %x among them.
+func (s Secret) Format(f fmt.State, _ rune) {
+	_, _ = f.Write([]byte(s.String()))
+}
+
+// MarshalText is String, for loggers and encoders.
+func (s Secret) MarshalText() ([]byte, error) {
+	return []byte(s.String()), nil
+}

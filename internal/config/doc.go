@@ -1,0 +1,11 @@
+// Package config owns podd's configuration: config.toml, the environment
+// variables that go before it, and the defaults. It checks every value in one
+// place and remembers where each comes from.
+//
+// It refuses what it does not understand: an unknown key, a value of the wrong
+// type or range and a key of a later version are each one sentence that names the
+// file, the line and the key. It never shows the API key.
+//
+// Rank 2: it imports pkg/item and pkg/tool; it is the home of go-toml. A Config
+// does not change after Load.
+package config

@@ -1,0 +1,108 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"podd/pkg/tool"
+)
+
+// The bounds of numbers are where a larger one is a slip of the hand, or where the
+// rest of podd ends.
+const (
+	manyTimes = 1_000_000
+	maxOutput = 64 << 20
+	maxSubmit = 16 << 20
+)
+
+// settings are what this version can be told, tools' own keys aside, bound to c, in
+// the order in which they are shown.
+func settings(c *Config) []setting {
+	l, o, r := &c.Limits, &c.ToolOutput, &c.FileRefs
+	all := []setting{
+		name("model", &c.Model).or("PODD_MODEL").
+			hinting("the built-in one at api.openai.com, elsewhere the first that the endpoint lists"),
+		choice("api", &c.API, "responses", "chat").hinting("responses at api.openai.com, elsewhere chat"),
+		address("base_url", &c.BaseURL).or("OPENAI_BASE_URL"),
+		secret("api_key", &c.APIKey).or("OPENAI_API_KEY"),
+		prose("instructions", &c.Instructions),
+		number("limits.max_steps", &l.MaxSteps, 1, manyTimes),
+		number("limits.max_tool_calls", &l.MaxToolCalls, 1, manyTimes),
+		duration("limits.max_turn_time", &l.MaxTurnTime, time.Second),
+		number("limits.max_parallel_calls", &l.MaxParallelCalls, 1, 256),
+		number("limits.max_inbox", &l.MaxInbox, 1, manyTimes),
+		number("limits.max_submit_bytes", &l.MaxSubmitBytes, 1, maxSubmit),
+	}
+	all = append(all, limitSettings("tool_output", &o.Default)...)
+	return append(all,
+		number("tool_output.max_request_result_bytes", &o.MaxRequestResultBytes, 1024, maxOutput),
+		number("file_refs.max_bytes", &r.MaxBytes, 256, maxSubmit).hinting("tool_output.max_bytes"),
+		number("file_refs.dir_entries", &r.DirEntries, 1, manyTimes),
+		choice("file_refs.role", &r.Role, "user", "system"),
+	)
+}
+
+// limitSettings are the keys of [tool_output], and of a tool's own table below it.
+func limitSettings(table string, l *tool.Limit) []setting {
+	return []setting{
+		number(table+".max_bytes", &l.MaxBytes, 256, maxOutput),
+		number(table+".max_lines", &l.MaxLines, 2, manyTimes),
+		choice(table+".strategy", &l.Strategy, tool.StrategyHeadTail, tool.StrategyHead, tool.StrategyTail),
+	}
+}
+
+// tables are the tables that this version knows; "*" stands for any name.
+func tables() []string {
+	return []string{"limits", "tool_output", "tool_output.tools", "tool_output.tools.*", "file_refs"}
+}
+
+// planned are the tables and keys of later versions.
+func planned() []string {
+	return []string{
+		"ask",
+		"limits.max_tokens", "limits.max_cost",
+		"tool_output.spool_bytes", "tool_output.spool_age",
+		"tool_output.tools.*.max_matches", "tool_output.tools.*.context", "tool_output.tools.*.max_line_bytes",
+		"tool_output.tools.*.depth", "tool_output.tools.*.max_entries",
+		"summarize", "prune", "compaction", "prices", "sandbox", "retention", "mcp",
+		"rule", "interceptor", "hook",
+	}
+}
+
+func isTable(key []string) bool {
+	return slices.ContainsFunc(tables(), func(pattern string) bool {
+		return len(key) == strings.Count(pattern, ".")+1 && matches(pattern, key)
+	})
+}
+
+func isPlanned(key []string) bool {
+	return slices.ContainsFunc(planned(), func(pattern string) bool { return matches(pattern, key) })
+}
+
+// matches says whether a key is the pattern's or below it.
+func matches(pattern string, key []string) bool {
+	parts := strings.Split(pattern, ".")
+	if len(key) < len(parts) {
+		return false
+	}
+	for i, part := range parts {
+		if part != "*" && part != key[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// toolOf is the NAME of a key in [tool_output.tools.NAME].
+func toolOf(key []string) (string, bool) {
+	if len(key) == 4 && key[0] == "tool_output" && key[1] == "tools" {
+		return key[2], true
+	}
+	return "", false
+}
+
+// toolTable is the table of a tool's own limits.
+func toolTable(name string) string {
+	return keyText([]string{"tool_output", "tools", name})
+}

@@ -1,0 +1,287 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"podd/internal/config"
+	"podd/pkg/tool"
+)
+
+// full sets every key to something that is not its default.
+const full = `
+model = "local-model"
+api = "chat"
+base_url = "http://127.0.0.1:8080/v1/"
+instructions = """
+Be brief.
+Be kind."""
+
+[limits]
+max_steps = 10
+max_tool_calls = 20
+max_turn_time = "30m"
+max_parallel_calls = 2
+max_inbox = 5
+max_submit_bytes = 65_536
+
+[tool_output]
+max_bytes = 8192
+max_lines = 100
+strategy = "tail"
+max_request_result_bytes = 32768
+
+[tool_output.tools.shell]
+max_lines = 50
+strategy = "head"
+
+[tool_output.tools."odd.name"]
+max_bytes = 1024
+
+[file_refs]
+max_bytes = 4096
+dir_entries = 10
+role = "system"
+`
+
+func TestDefaults(t *testing.T) {
+	for name, path := range map[string]string{
+		"no file":         "",
+		"a missing file":  filepath.Join(t.TempDir(), "podd", "config.toml"),
+		"an empty file":   write(t, ""),
+		"comments":        write(t, "# nothing\n\n[limits]\n"),
+		"byte order mark": write(t, "\xef\xbb\xbf# nothing\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := config.Load(path, false, environment("PODD_MODEL=", "OPENAI_BASE_URL="))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Model != "" || c.API != "" || c.BaseURL != "https://api.openai.com/v1" || c.APIKey != "" || c.Instructions != "" {
+				t.Errorf("the endpoint is %q %q %q %q %q", c.Model, c.API, c.BaseURL, string(c.APIKey), c.Instructions)
+			}
+			limits := config.Limits{
+				MaxSteps: 200, MaxToolCalls: 1000, MaxTurnTime: 2 * time.Hour,
+				MaxParallelCalls: 8, MaxInbox: 100, MaxSubmitBytes: 1 << 20,
+			}
+			if c.Limits != limits {
+				t.Errorf("limits %+v, want %+v", c.Limits, limits)
+			}
+			if want := (tool.Limit{MaxBytes: 16384, MaxLines: 500, Strategy: tool.StrategyHeadTail}); c.ToolOutput.Default != want {
+				t.Errorf("tool output %+v, want %+v", c.ToolOutput.Default, want)
+			}
+			if len(c.ToolOutput.Tools) != 0 || c.ToolOutput.MaxRequestResultBytes != 65536 {
+				t.Errorf("tool output %+v", c.ToolOutput)
+			}
+			if want := (config.FileRefs{MaxBytes: 16384, DirEntries: 100, Role: "user"}); c.FileRefs != want {
+				t.Errorf("file references %+v, want %+v", c.FileRefs, want)
+			}
+		})
+	}
+}
+
+func TestEveryKey(t *testing.T) {
+	c := load(t, full)
+	if c.Model != "local-model" || c.API != "chat" || c.BaseURL != "http://127.0.0.1:8080/v1" || c.Instructions != "Be brief.\nBe kind." {
+		t.Errorf("the endpoint is %q %q %q %q", c.Model, c.API, c.BaseURL, c.Instructions)
+	}
+	limits := config.Limits{
+		MaxSteps: 10, MaxToolCalls: 20, MaxTurnTime: 30 * time.Minute,
+		MaxParallelCalls: 2, MaxInbox: 5, MaxSubmitBytes: 65536,
+	}
+	if c.Limits != limits {
+		t.Errorf("limits %+v, want %+v", c.Limits, limits)
+	}
+	output := config.ToolOutput{
+		LimitsConfig: tool.LimitsConfig{
+			Default: tool.Limit{MaxBytes: 8192, MaxLines: 100, Strategy: tool.StrategyTail},
+			Tools: map[string]tool.Limit{
+				"shell":    {MaxLines: 50, Strategy: tool.StrategyHead},
+				"odd.name": {MaxBytes: 1024},
+			},
+		},
+		MaxRequestResultBytes: 32768,
+	}
+	if !reflect.DeepEqual(c.ToolOutput, output) {
+		t.Errorf("tool output %+v, want %+v", c.ToolOutput, output)
+	}
+	if want := (config.FileRefs{MaxBytes: 4096, DirEntries: 10, Role: "system"}); c.FileRefs != want {
+		t.Errorf("file references %+v, want %+v", c.FileRefs, want)
+	}
+	if _, err := tool.NewLimits(c.ToolOutput.LimitsConfig); err != nil {
+		t.Errorf("pkg/tool refuses the limits: %v", err)
+	}
+}
+
+func TestOtherNotationsSetTheSame(t *testing.T) {
+	want := load(t, "[tool_output.tools.shell]\nmax_lines = 50\n").ToolOutput
+	for _, text := range []string{
+		"tool_output.tools.shell.max_lines = 50",
+		"[tool_output]\ntools.shell.max_lines = 50",
+		"[tool_output.tools]\nshell = { max_lines = 50 }",
+		"tool_output = { tools = { shell = { max_lines = 0x32 } } }",
+	} {
+		if got := load(t, text).ToolOutput; !reflect.DeepEqual(got, want) {
+			t.Errorf("%q gives %+v, want %+v", text, got, want)
+		}
+	}
+}
+
+func TestPrecedence(t *testing.T) {
+	text := "model = \"from-file\"\nbase_url = \"http://file/v1\"\n"
+	c := load(t, text, "PODD_MODEL=from-env", "OPENAI_BASE_URL=http://env/v1/", "OPENAI_API_KEY= sk-123\n")
+	if c.Model != "from-env" || c.BaseURL != "http://env/v1" || string(c.APIKey) != "sk-123" {
+		t.Errorf("with the environment: %q %q %q", c.Model, c.BaseURL, string(c.APIKey))
+	}
+	c = load(t, text)
+	if c.Model != "from-file" || c.BaseURL != "http://file/v1" || c.APIKey != "" {
+		t.Errorf("without: %q %q %q", c.Model, c.BaseURL, string(c.APIKey))
+	}
+}
+
+func TestFileRefsAreCutWhereReadsAre(t *testing.T) {
+	if got := load(t, "tool_output.max_bytes = 2048").FileRefs.MaxBytes; got != 2048 {
+		t.Errorf("got %d, want 2048", got)
+	}
+	if got := load(t, "tool_output.max_bytes = 2048\nfile_refs.max_bytes = 512").FileRefs.MaxBytes; got != 512 {
+		t.Errorf("got %d, want 512", got)
+	}
+	if got := load(t, "tool_output.max_bytes = 33554432").FileRefs.MaxBytes; got != 16<<20 {
+		t.Errorf("got %d, want the most that a reference may have", got)
+	}
+}
+
+// Each line that is wrong gives its number, its key and what to do.
+func TestRefusals(t *testing.T) {
+	tests := map[string]struct {
+		text string
+		want []string
+	}{
+		"unknown key":               {"model = 'm'\nmodell = 'n'", []string{":2: there is no key or table modell: podd knows model, api, base_url, instructions and the tables [limits], "}},
+		"unknown table":             {"\n[limit]\nmax_steps = 1", []string{":2: there is no key or table limit"}},
+		"unknown list of tables":    {"[[limit]]\nmax_steps = 1", []string{":1: there is no key or table limit"}},
+		"unknown key in a table":    {"[limits]\nmax_steps = 1\nmax_step = 2", []string{":3: there is no key limits.max_step: [limits] has max_steps, max_tool_calls, "}},
+		"unknown key of a tool":     {"[tool_output.tools.shell]\nmax_byte = 1", []string{":2: there is no key tool_output.tools.shell.max_byte: [tool_output.tools.shell] has max_bytes, max_lines, strategy"}},
+		"unknown key below a key":   {"model.x = 1", []string{":1: there is no key or table model.x"}},
+		"key among the tools":       {"[tool_output]\ntools.max_bytes = 300", []string{":2: tool_output.tools.max_bytes must be a table", "it is 300"}},
+		"unknown inline":            {"limits = { max_steps = 1, oops = 2 }", []string{":1: there is no key limits.oops"}},
+		"control characters":        {"\"a\\u001b[31m\" = 1", []string{`:1: there is no key or table "a\u001b[31m"`}},
+		"key in the file":           {"api_key = 'sk-secret'", []string{":1: there is no key api_key", "OPENAI_API_KEY"}},
+		"number for a string":       {"model = 5", []string{":1: model must be a name without white space; it is 5"}},
+		"white space in a name":     {"model = 'a b'", []string{":1: model must be", `it is "a b"`}},
+		"table for a string":        {"[model]", []string{":1: model must be a name without white space; it is a table"}},
+		"list for a string":         {"instructions = ['a']", []string{":1: instructions must be a string; it is a list"}},
+		"string for a number":       {"[limits]\nmax_steps = '5'", []string{":2: limits.max_steps must be a whole number from 1 to 1000000; it is \"5\""}},
+		"float for a number":        {"limits.max_steps = 5.5", []string{"whole number", "it is 5.5"}},
+		"date for a number":         {"limits.max_steps = 2026-01-01", []string{"whole number", "it is a date or time"}},
+		"zero":                      {"limits.max_inbox = 0", []string{":1: limits.max_inbox must be a whole number from 1", "it is 0"}},
+		"negative":                  {"limits.max_tool_calls = -1", []string{"limits.max_tool_calls", "it is -1"}},
+		"too many":                  {"limits.max_parallel_calls = 1000", []string{"from 1 to 256"}},
+		"too large a submit":        {"limits.max_submit_bytes = 16777217", []string{"from 1 to 16777216"}},
+		"too small an output":       {"tool_output.max_bytes = 10", []string{"from 256"}},
+		"too few lines":             {"tool_output.tools.x.max_lines = 1", []string{"tool_output.tools.x.max_lines must be", "from 2"}},
+		"number for a duration":     {"limits.max_turn_time = 60", []string{"limits.max_turn_time must be a duration of at least 1s, such as \"2h\"", "it is 60"}},
+		"no duration":               {"limits.max_turn_time = 'soon'", []string{"a duration", `it is "soon"`}},
+		"too short a duration":      {"limits.max_turn_time = '10ms'", []string{"at least 1s"}},
+		"unknown API":               {"api = 'grpc'", []string{`:1: api must be "responses" or "chat"; it is "grpc"`}},
+		"strategy of a later time":  {"tool_output.strategy = 'summarize'", []string{`must be "head_tail", "head" or "tail"; it is "summarize"`}},
+		"unknown role":              {"file_refs.role = 'root'", []string{`"user" or "system"`}},
+		"URL without a scheme":      {"base_url = 'localhost:8080/v1'", []string{":1: base_url must be an absolute http or https URL"}},
+		"URL of a file":             {"base_url = 'file:///v1'", []string{"base_url must be"}},
+		"URL without a host":        {"base_url = 'http://:80/v1'", []string{"base_url must be"}},
+		"URL with a query":          {"base_url = 'http://h/v1?x=1'", []string{"base_url must be", "query"}},
+		"value for a table":         {"limits = 5", []string{":1: limits must be a table, with [limits] on a line of its own; it is 5"}},
+		"list of tables":            {"[[limits]]\nmax_steps = 1", []string{":1: limits must be a table", "it is a list"}},
+		"long value":                {"api = '" + strings.Repeat("é", 100) + "'", []string{`it is "` + strings.Repeat("é", 60) + `"...`}},
+		"twice":                     {"model = 'a'\nmodel = 'b'", []string{":2: this is no TOML: key model is already defined"}},
+		"table twice":               {"[limits]\n[limits]", []string{":2: this is no TOML"}},
+		"no value":                  {"model = 'a'\napi =\n", []string{":2: this is no TOML: "}},
+		"no TOML at all":            {"{\"model\": 1}", []string{":1: this is no TOML: "}},
+		"not UTF-8":                 {"model = '\xff'", []string{":1: this is no TOML: "}},
+		"the first of two is named": {"oops = 1\n[limits]\nmax_steps = 0", []string{":1: there is no key or table oops"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, tt.text)
+			_, err := config.Load(path, true, environment())
+			wantError(t, err, append(tt.want, path)...)
+		})
+	}
+}
+
+// What a later version brings is refused too: nothing pretends.
+func TestRefusesWhatIsNotBuiltYet(t *testing.T) {
+	tests := []struct{ text, line, key string }{
+		{"ask = 'never'", ":1: ", "ask"},
+		{"[limits]\nmax_cost = 1.5", ":2: ", "limits.max_cost"},
+		{"[limits]\nmax_tokens = 5", ":2: ", "limits.max_tokens"},
+		{"[tool_output]\nspool_bytes = 5", ":2: ", "tool_output.spool_bytes"},
+		{"[tool_output]\nspool_age = '1h'", ":2: ", "tool_output.spool_age"},
+		{"[tool_output.tools.search]\ncontext = 2", ":2: ", "tool_output.tools.search.context"},
+		{"[tool_output.tools.list_dir]\ndepth = 2", ":2: ", "tool_output.tools.list_dir.depth"},
+		{"[summarize]", ":1: ", "summarize"},
+		{"[prune]\nmode = 'turns'", ":1: ", "prune"},
+		{"prune.mode = 'turns'", ":1: ", "prune.mode"},
+		{"[compaction]", ":1: ", "compaction"},
+		{"[prices.model]\ninput = 1", ":1: ", "prices.model"},
+		{"[sandbox]\nmode = 'off'", ":1: ", "sandbox"},
+		{"[retention]", ":1: ", "retention"},
+		{"[mcp.servers.x]", ":1: ", "mcp.servers.x"},
+		{"\n[[rule]]\ntool = 'shell'\n[rule.x]\ny = 1", ":2: ", "rule"},
+		{"[[interceptor]]\nname = 'x'", ":1: ", "interceptor"},
+		{"hook = [{name = 'x'}]", ":1: ", "hook"},
+	}
+	for _, tt := range tests {
+		_, err := config.Load(write(t, tt.text), true, environment())
+		wantError(t, err, tt.line, "this version of podd does not support "+tt.key+" yet: remove it")
+	}
+}
+
+func TestRefusesEnvironment(t *testing.T) {
+	for pair, want := range map[string]string{
+		"PODD_MODEL=a b":                       "PODD_MODEL must be a name without white space",
+		"OPENAI_BASE_URL=example.com":          "OPENAI_BASE_URL must be an absolute http or https URL",
+		"OPENAI_BASE_URL=http://u:secret@h/v1": "OPENAI_BASE_URL must be an absolute http or https URL without user",
+		"OPENAI_BASE_URL=http://h/v1#secret":   "fragment",
+		"OPENAI_API_KEY=secret\nsecond":        "OPENAI_API_KEY must be a key of printable ASCII characters on one line",
+	} {
+		_, err := config.Load("", false, environment(pair))
+		wantError(t, err, want)
+		if strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q shows the secret", err)
+		}
+	}
+}
+
+func TestUnreadableFiles(t *testing.T) {
+	dir := t.TempDir()
+	large := filepath.Join(dir, "large")
+	if err := os.WriteFile(large, make([]byte, 1<<20+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		filepath.Join(dir, "missing"): "there is no configuration file at " + dir + "/missing: check --config and PODD_CONFIG",
+		dir:                           "is a directory: name the file in it",
+		filepath.Join(large, "below"): "cannot be read (not a directory)",
+		large:                         "more than 1048576 bytes",
+	} {
+		_, err := config.Load(path, true, environment())
+		wantError(t, err, path, want)
+	}
+}
+
+func TestForbiddenFile(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may read every file")
+	}
+	path := write(t, "")
+	if err := os.Chmod(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	_, err := config.Load(path, false, environment())
+	wantError(t, err, path, "cannot be read (permission denied)", "owner and mode")
+}
