@@ -1,0 +1,181 @@
+package builtin
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"podd/pkg/item"
+	"podd/pkg/tool"
+)
+
+// Sizes of a capture. They bound its memory, with twice the limit's bytes for
+// either end.
+const (
+	captureBuffer = 64 << 10
+	// captureStep bounds the work between two looks at clock and context.
+	captureStep = 64 << 20
+	// maxFragment bounds a live fragment; watchers see the end of a burst.
+	maxFragment = 8 << 10
+)
+
+// capture follows a file that a command writes. It counts everything, keeps the
+// two ends in memory, and gives back the disk of what is over the quota.
+//
+// It is not safe for concurrent use.
+type capture struct {
+	file  *os.File
+	quota int64
+	// keep is how much of each end a cut can need.
+	keep int
+	// report gets what is new, in fragments of valid UTF-8; may be nil.
+	report func(string)
+
+	offset     int64 // in the file
+	total      int64 // of all bytes seen
+	newlines   int64
+	endsLine   bool
+	head, tail []byte
+	buffer     []byte
+	// partial is the start of a rune whose rest has not come yet.
+	partial []byte
+	// dropped says that the file no longer holds the whole output.
+	dropped bool
+}
+
+func newCapture(file *os.File, quota int64, keep int, report func(string)) *capture {
+	return &capture{file: file, quota: quota, keep: keep, report: report, buffer: make([]byte, captureBuffer)}
+}
+
+// advance reads what has come, at most captureStep of it, and says whether it
+// reached the end. The error is that of the file, or errNoHoles.
+func (c *capture) advance() (atEnd bool, err error) {
+	var fresh []byte
+	defer func() { c.tell(fresh) }()
+	for read := 0; read < captureStep; {
+		n, err := c.file.ReadAt(c.buffer, c.offset)
+		read += n
+		c.add(c.buffer[:n])
+		fresh = lastOf(append(fresh, lastOf(c.buffer[:n], maxFragment)...), maxFragment)
+		if err := c.giveBack(); err != nil {
+			return false, err
+		}
+		if errors.Is(err, io.EOF) {
+			return true, c.noticeTruncation()
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+func (c *capture) add(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	c.offset += int64(len(p))
+	c.total += int64(len(p))
+	c.newlines += int64(bytes.Count(p, []byte("\n")))
+	c.endsLine = p[len(p)-1] == '\n'
+	if room := c.keep - len(c.head); room > 0 {
+		c.head = append(c.head, p[:min(room, len(p))]...)
+	}
+	c.tail = append(c.tail, lastOf(p, c.keep)...)
+	if len(c.tail) > 2*c.keep {
+		c.tail = append(c.tail[:0], lastOf(c.tail, c.keep)...)
+	}
+}
+
+// giveBack frees the disk of an output over the quota. Nobody is told of a file
+// with holes, so all that was read can go.
+func (c *capture) giveBack() error {
+	if c.total <= c.quota {
+		return nil
+	}
+	c.dropped = true
+	return punchHole(c.file, c.offset)
+}
+
+// noticeTruncation starts over where a command emptied its own output: a
+// redirection to /dev/stderr does that on Linux, since it opens the file anew.
+func (c *capture) noticeTruncation() error {
+	info, err := c.file.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() < c.offset {
+		c.offset, c.dropped = 0, true
+	}
+	return nil
+}
+
+// backlog is how much is written and not yet read.
+func (c *capture) backlog() int64 {
+	info, err := c.file.Stat()
+	if err != nil {
+		return 0
+	}
+	return max(info.Size()-c.offset, 0)
+}
+
+// drain reads to the end that the file has now; a process that escaped may still
+// be writing.
+func (c *capture) drain() error {
+	for left := c.backlog(); left > 0; left -= captureStep {
+		if atEnd, err := c.advance(); atEnd || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *capture) tell(fresh []byte) {
+	if c.report == nil || len(fresh) == 0 {
+		return
+	}
+	fresh = append(c.partial, fresh...)
+	whole := len(fresh) - unfinished(fresh)
+	c.partial = bytes.Clone(fresh[whole:])
+	if whole > 0 {
+		c.report(tool.Repair(string(fresh[:whole])))
+	}
+}
+
+// unfinished is the length of the incomplete rune that p ends in.
+func unfinished(p []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
+		if start := p[len(p)-n]; utf8.RuneStart(start) {
+			if start >= utf8.RuneSelf && !utf8.FullRune(p[len(p)-n:]) {
+				return n
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+func (c *capture) lines() int64 {
+	if c.total > 0 && !c.endsLine {
+		return c.newlines + 1
+	}
+	return c.newlines
+}
+
+// content is the output within the limit. cut is nil when that is all of it.
+// spool is where the file is, to be named when it holds more.
+func (c *capture) content(limit tool.Limit, spool string) (text string, cut *item.Cut) {
+	if c.total <= int64(limit.MaxBytes) && c.lines() <= int64(limit.MaxLines) {
+		return tool.Repair(string(c.head)), nil
+	}
+	if c.dropped {
+		spool = ""
+	}
+	tail := lastOf(c.tail, c.keep)
+	text, counts := limit.Fit(string(c.head), string(tail), item.Cut{TotalBytes: c.total, TotalLines: c.lines(), SpoolPath: spool})
+	return text, &counts
+}
+
+func lastOf(p []byte, n int) []byte { return p[max(len(p)-n, 0):] }

@@ -1,0 +1,103 @@
+package builtin_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"podd/pkg/scopefs"
+	"podd/pkg/tool"
+	"podd/pkg/tool/builtin"
+	"podd/pkg/tool/tooltest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// bench is a workspace with its tools.
+type bench struct {
+	t     *testing.T
+	dir   string
+	spool string
+	fs    *scopefs.FS
+	tools *tool.Registry
+}
+
+// newBench makes a workspace of files (name to content) and tools over it. adjust
+// may change their configuration.
+func newBench(t *testing.T, files map[string]string, adjust ...func(*builtin.Config)) *bench {
+	t.Helper()
+	b := &bench{t: t, dir: t.TempDir(), spool: t.TempDir()}
+	for name, content := range files {
+		b.write(name, content)
+	}
+	fs, err := scopefs.Open(scopefs.Config{Dir: b.dir, Read: []string{b.spool}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := fs.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c := builtin.Config{FS: fs, SpoolDir: b.spool}
+	for _, f := range adjust {
+		f(&c)
+	}
+	tools, err := builtin.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.tools, err = tool.NewRegistry(tools...); err != nil {
+		t.Fatal(err)
+	}
+	b.fs = fs
+	return b
+}
+
+func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
+
+func (b *bench) write(name, content string) {
+	b.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(b.path(name)), 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(b.path(name), []byte(content), 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) read(name string) string {
+	b.t.Helper()
+	data, err := os.ReadFile(b.path(name))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return string(data)
+}
+
+func (b *bench) tool(name string) tool.Tool {
+	b.t.Helper()
+	tl, ok := b.tools.Lookup(name)
+	if !ok {
+		b.t.Fatalf("there is no tool %s", name)
+	}
+	return tl
+}
+
+// call runs a tool as the worker does and fails the test where the output breaks
+// the rules of all outputs.
+func (b *bench) call(name, arguments string) tool.Output {
+	b.t.Helper()
+	return tooltest.Call(b.t.Context(), b.t, b.tool(name), arguments)
+}
+
+// object is the arguments of a call: keys and values in turn.
+func object(pairs ...any) string {
+	fields := make(map[string]any, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		fields[pairs[i].(string)] = pairs[i+1]
+	}
+	return encode(fields)
+}

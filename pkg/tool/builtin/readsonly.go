@@ -1,0 +1,57 @@
+package builtin
+
+import (
+	"slices"
+	"strings"
+)
+
+// readsOnly says whether a command does nothing but print files: it consists of
+// cat, sed -n, head, tail and nl. Its output then counts as a read. path is the
+// file as written, empty when there is not exactly one. Where in doubt, the answer
+// is no.
+func readsOnly(command string) (path string, ok bool) {
+	if strings.ContainsAny(command, "><`$(){}\\#*?[") {
+		return "", false
+	}
+	var files []string
+	parts := strings.NewReplacer("&&", "\n", "||", "\n", ";", "\n", "|", "\n").Replace(command)
+	for part := range strings.Lines(parts) {
+		words := strings.Fields(part)
+		if len(words) == 0 {
+			continue
+		}
+		operands, reads := readerOperands(words[0], words[1:])
+		if !reads || slices.Contains(words, "&") {
+			return "", false
+		}
+		files = append(files, operands...)
+		ok = true
+	}
+	if len(files) == 1 {
+		path = strings.Trim(files[0], `'"`)
+	}
+	return path, ok
+}
+
+// readerOperands is the files that a command names, if it is one that only reads.
+func readerOperands(name string, args []string) (files []string, ok bool) {
+	if !slices.Contains([]string{"cat", "sed", "head", "tail", "nl"}, name) || slices.Contains(args, "-f") {
+		return nil, false
+	}
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case (arg == "-n" || arg == "-c") && (name == "head" || name == "tail"):
+			i++
+		case !strings.HasPrefix(arg, "-"):
+			files = append(files, arg)
+		}
+	}
+	if name != "sed" {
+		return files, true
+	}
+	if len(args) < 2 || args[0] != "-n" || strings.ContainsAny(args[1], "we") || len(files) == 0 {
+		return nil, false
+	}
+	// The script is not a file.
+	return files[1:], true
+}

@@ -1,0 +1,37 @@
+package builtin
+
+import (
+	"slices"
+	"strings"
+)
+
+// passedVariables are taken over from podd's own environment. Everything else
+// stays out, podd's keys above all; Shell.Env adds what a command needs.
+var passedVariables = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR",
+	"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
+}
+
+// fixedVariables keep programs from waiting for a person or drawing for one.
+var fixedVariables = []string{
+	"TERM=dumb", "NO_COLOR=1", "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0",
+}
+
+// commandEnv is the environment of commands. own is podd's environment; extra
+// holds NAME=value, or NAME for the value in own.
+func commandEnv(own, extra []string) []string {
+	var env []string
+	for _, entry := range own {
+		name, _, _ := strings.Cut(entry, "=")
+		if slices.Contains(passedVariables, name) || strings.HasPrefix(name, "LC_") || slices.Contains(extra, name) {
+			env = append(env, entry)
+		}
+	}
+	env = append(env, fixedVariables...)
+	for _, entry := range extra {
+		if strings.Contains(entry, "=") {
+			env = append(env, entry)
+		}
+	}
+	return env
+}
