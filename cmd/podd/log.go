@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+)
+
+// logFlags say what is logged, and how.
+type logFlags struct {
+	level, format string
+}
+
+func (l *logFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&l.level, "log-level", "info", "debug, info, warn or error")
+	flags.StringVar(&l.format, "log-format", "", "text or json (default text on a terminal, else json)")
+}
+
+// logger writes to w. Both formats escape control characters.
+func (l *logFlags) logger(w io.Writer) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(l.level)); err != nil {
+		return nil, usageError{fmt.Errorf("--log-level %q: use debug, info, warn or error", l.level)}
+	}
+	options := &slog.HandlerOptions{Level: level}
+	format := l.format
+	if format == "" {
+		format = "json"
+		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			format = "text"
+		}
+	}
+	switch format {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, options)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, options)), nil
+	}
+	return nil, usageError{fmt.Errorf("--log-format %q: use text or json", l.format)}
+}

@@ -1,0 +1,26 @@
+// Command podd is the daemon that hosts pods.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	// The first signal ends the context, the second one the patience.
+	ctx, cancel := context.WithCancel(context.Background())
+	hurry := make(chan struct{})
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		close(hurry)
+	}()
+	os.Exit(run(ctx, os.Args[1:], program{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv, hurry: hurry,
+	}))
+}

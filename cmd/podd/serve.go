@@ -1,0 +1,60 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"podd/internal/config"
+	"podd/internal/daemon"
+	"podd/internal/paths"
+)
+
+func newServeCommand(p *program) *cobra.Command {
+	var logs logFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "serve in the foreground until SIGTERM or SIGINT (the default)",
+		Long: "Serves in the foreground and logs to standard error, \"podd ready\" once it answers.\n" +
+			"SIGTERM and SIGINT drain: running turns end at their next step. A second signal stops at once.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			logger, err := logs.logger(p.stderr)
+			if err != nil {
+				return err
+			}
+			c, err := p.daemonConfig()
+			if err != nil {
+				return err
+			}
+			c.Logger = logger
+			d, err := daemon.Open(cmd.Context(), c)
+			if err != nil {
+				return err
+			}
+			return d.Serve(cmd.Context(), p.hurry)
+		},
+	}
+	logs.add(cmd.Flags())
+	return cmd
+}
+
+// daemonConfig is what flags, environment and configuration file say.
+func (p *program) daemonConfig() (c daemon.Config, err error) {
+	file, err := paths.ConfigFile(p.places, p.env)
+	if err != nil {
+		return c, err
+	}
+	if c.Settings, err = config.Load(file.Path, file.Named, p.env); err != nil {
+		return c, err
+	}
+	c.ConfigFile = file.Path
+	state, err := paths.StateDir(p.places, p.env)
+	if err != nil {
+		return c, err
+	}
+	socket, err := paths.Socket(p.places, p.env)
+	if err != nil {
+		return c, err
+	}
+	c.StateDir, c.Socket = state.Path, socket.Path
+	return c, nil
+}

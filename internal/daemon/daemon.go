@@ -1,0 +1,244 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"podd/internal/config"
+	"podd/internal/paths"
+	"podd/internal/server"
+	"podd/internal/socket"
+	"podd/internal/version"
+	"podd/pkg/item"
+	"podd/pkg/llm/openai"
+	"podd/pkg/pod"
+	"podd/pkg/scopefs"
+	"podd/pkg/store"
+	"podd/pkg/tool"
+	"podd/pkg/worker"
+)
+
+// Sandbox is what this version runs shell commands in.
+const Sandbox = "none"
+
+// DefaultGrace is how long running turns have to reach a step boundary when podd is
+// told to stop.
+const DefaultGrace = 10 * time.Second
+
+// Config is what a Daemon works with. Settings, Socket, StateDir and Logger are
+// required.
+type Config struct {
+	Settings config.Config
+	// ConfigFile is where Settings came from; empty when there is no file.
+	ConfigFile string
+	// Socket is the path to listen at.
+	Socket string
+	// StateDir holds everything that is kept; it is made when it is missing.
+	StateDir string
+	// Grace is how long running turns have to reach a step boundary at the end;
+	// default DefaultGrace.
+	Grace  time.Duration
+	Logger *slog.Logger
+}
+
+// Daemon is a podd that is ready to serve.
+type Daemon struct {
+	Config
+	store  store.Store
+	model  *openai.Client
+	host   *pod.Host
+	server *server.Server
+	socket *socket.Listener
+	// undo holds what gives back each thing that Open took, in order.
+	undo []func()
+}
+
+// Open takes what a podd needs and recovers its pods. On error it gives back what
+// it took.
+func Open(ctx context.Context, c Config) (d *Daemon, err error) {
+	if c.Grace == 0 {
+		c.Grace = DefaultGrace
+	}
+	d = &Daemon{Config: c}
+	defer func() {
+		if err != nil {
+			d.release()
+		}
+	}()
+	token, err := d.openState(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.openHost(ctx); err != nil {
+		return nil, err
+	}
+	d.server = server.New(server.Config{Host: d.host, Token: token, Status: d.status(), Logger: c.Logger})
+	if err := d.host.Recover(ctx); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// openState takes the state directory, the socket and the store.
+func (d *Daemon) openState(ctx context.Context) (token string, err error) {
+	if err := paths.EnsurePrivateDir(d.StateDir); err != nil {
+		return "", err
+	}
+	lock, err := paths.LockStateDir(d.StateDir)
+	if err != nil {
+		return "", err
+	}
+	d.undo = append(d.undo, lock.Release)
+	if d.socket, err = socket.Listen(ctx, d.Socket); err != nil {
+		return "", err
+	}
+	d.undo = append(d.undo, func() { _ = d.socket.Close() })
+	token, err = paths.EnsureToken(d.StateDir)
+	if err != nil {
+		return "", err
+	}
+	bolt, err := store.OpenBolt(store.BoltConfig{Path: filepath.Join(d.StateDir, "podd.db"), Logger: d.Logger})
+	if err != nil {
+		return "", err
+	}
+	d.store = bolt
+	d.undo = append(d.undo, func() {
+		if err := bolt.Close(); err != nil {
+			d.Logger.Error("store did not close cleanly", "error", err)
+		}
+	})
+	return token, nil
+}
+
+// openHost connects the model and opens the pods.
+func (d *Daemon) openHost(ctx context.Context) (err error) {
+	s := d.Settings
+	d.model, err = openai.New(openai.Config{
+		BaseURL: s.BaseURL, APIKey: string(s.APIKey), API: s.API, UserAgent: "podd/" + version.String(), Logger: d.Logger,
+	})
+	if err != nil {
+		return err
+	}
+	d.undo = append(d.undo, d.model.Close)
+	limits, err := tool.NewLimits(s.ToolOutput.LimitsConfig)
+	if err != nil {
+		return err
+	}
+	spool := filepath.Join(d.StateDir, "spool")
+	if err := os.MkdirAll(spool, 0o700); err != nil {
+		return fmt.Errorf("the spool directory could not be made: %w", err)
+	}
+	d.host, err = pod.NewHost(ctx, pod.Config{
+		Store:          d.store,
+		Model:          d.model,
+		ModelName:      s.Model,
+		Instructions:   s.Instructions,
+		SpoolDir:       spool,
+		FileRefs:       scopefs.RefLimits{MaxBytes: s.FileRefs.MaxBytes, DirEntries: s.FileRefs.DirEntries},
+		FileRefRole:    s.FileRefs.Role,
+		ToolOutput:     limits,
+		MaxInbox:       s.Limits.MaxInbox,
+		MaxSubmitBytes: s.Limits.MaxSubmitBytes,
+		Limits: worker.Limits{
+			MaxSteps:     s.Limits.MaxSteps,
+			MaxToolCalls: s.Limits.MaxToolCalls,
+			MaxTime:      s.Limits.MaxTurnTime,
+			MaxParallel:  s.Limits.MaxParallelCalls,
+		},
+		Logger: d.Logger,
+	})
+	return err
+}
+
+func (d *Daemon) status() server.Status {
+	s := d.Settings
+	return server.Status{
+		Version:   version.String(),
+		PID:       os.Getpid(),
+		StartedAt: time.Now(),
+		Socket:    d.Socket,
+		StateDir:  d.StateDir,
+		Config:    d.ConfigFile,
+		Sandbox:   Sandbox,
+		Model:     s.Model,
+		BaseURL:   s.BaseURL,
+		API:       d.model.API(),
+		HasKey:    s.APIKey != "",
+	}
+}
+
+// Serve answers clients until ctx ends, then drains: nothing new is taken, running
+// turns end at their next step boundary, streams end, connections close, the store
+// closes. Closing hurry cuts the drain short. It is called once, and returns an
+// error when podd ended for another reason than ctx: the store failed, say.
+func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
+	defer d.release()
+	served := make(chan error, 1)
+	go func() { served <- d.server.Serve(d.socket) }()
+	d.Logger.Warn("shell commands run unsandboxed: they can do whatever this user can", "sandbox", Sandbox)
+	d.Logger.Info("podd ready", "socket", d.Socket, "pid", os.Getpid(), "version", version.String())
+
+	var cause error
+	serving := true
+	select {
+	case <-ctx.Done():
+	case <-d.store.Failed():
+		cause = item.Errorf(item.KindUnavailable, "STORE_FAILED",
+			"the store failed and what it wrote last is unknown: podd stops, and reads what is true at its next start")
+	case err := <-served:
+		serving = false
+		cause = fmt.Errorf("the socket could not be served: %w", err)
+	}
+	d.drain(ctx, hurry)
+	if serving {
+		if err := <-served; err != nil && cause == nil {
+			cause = fmt.Errorf("the socket could not be served: %w", err)
+		}
+	}
+	d.Logger.Info("podd stopped")
+	return cause
+}
+
+// drain ends turns, then streams, then connections.
+func (d *Daemon) drain(ctx context.Context, hurry <-chan struct{}) {
+	d.Logger.Info("podd is stopping", "grace", d.Grace)
+	d.server.Drain()
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.Grace)
+	defer cancel()
+	drained := make(chan struct{})
+	go func() {
+		select {
+		case <-hurry:
+			cancel()
+		case <-drained:
+		}
+	}()
+	defer close(drained)
+	if err := d.host.Close(grace); err != nil && !errors.Is(err, context.Canceled) {
+		d.Logger.Error("pods did not close cleanly", "error", err)
+	}
+	d.host = nil
+	stop, cancelStop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancelStop()
+	d.server.Stop(stop)
+}
+
+// Close gives back what Open took, for a Daemon that is not served.
+func (d *Daemon) Close(ctx context.Context) {
+	_ = d.host.Close(ctx)
+	d.host = nil
+	d.release()
+}
+
+// release undoes Open in reverse.
+func (d *Daemon) release() {
+	for i := len(d.undo) - 1; i >= 0; i-- {
+		d.undo[i]()
+	}
+	d.undo = nil
+}

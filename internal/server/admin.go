@@ -1,0 +1,62 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"podd/pkg/pod"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// Status is what is known of a podd from its start.
+type Status struct {
+	Version   string
+	PID       int
+	StartedAt time.Time
+	Socket    string
+	StateDir  string
+	// Config is the configuration file; empty when there is none.
+	Config string
+	// Sandbox is what shell commands run in: none, bwrap, landlock.
+	Sandbox string
+	// Model is the configured model; empty when it is chosen at the first request.
+	Model string
+	// BaseURL is the endpoint, without credentials.
+	BaseURL string
+	API     string
+	HasKey  bool
+}
+
+// admin serves AdminService.
+type admin struct {
+	poddv1.UnimplementedAdminServiceServer
+	host   *pod.Host
+	status Status
+}
+
+// GetStatus says what the daemon is and how it is set up.
+func (s *admin) GetStatus(ctx context.Context, _ *poddv1.GetStatusRequest) (*poddv1.GetStatusResponse, error) {
+	list, err := s.host.List(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	loaded, running := s.host.Counts()
+	return &poddv1.GetStatusResponse{
+		Version:     s.status.Version,
+		Pid:         int64(s.status.PID),
+		StartedAt:   timestamppb.New(s.status.StartedAt),
+		Socket:      s.status.Socket,
+		StateDir:    s.status.StateDir,
+		Config:      s.status.Config,
+		Pods:        int32(len(list)),
+		PodsLoaded:  int32(loaded),
+		PodsRunning: int32(running),
+		Sandbox:     s.status.Sandbox,
+		Model:       s.status.Model,
+		BaseUrl:     s.status.BaseURL,
+		Api:         s.status.API,
+		HasKey:      s.status.HasKey,
+	}, nil
+}

@@ -1,0 +1,53 @@
+package server
+
+import (
+	"context"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+	"podd/pkg/pod"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// alerts serves AlertService.
+type alerts struct {
+	poddv1.UnimplementedAlertServiceServer
+	host *pod.Host
+}
+
+// ListAlerts shows stored alerts.
+func (s *alerts) ListAlerts(ctx context.Context, r *poddv1.ListAlertsRequest) (*poddv1.ListAlertsResponse, error) {
+	list, err := s.host.Alerts(ctx, pod.AlertQuery{
+		Pod: r.GetPod(), After: item.Seq(r.GetAfterSeq()), Unacked: r.GetUnacked(), Limit: int(r.GetLimit()),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.ListAlertsResponse{Alerts: wire.AlertsToProto(list)}, nil
+}
+
+// StreamAlerts sends stored alerts and what comes.
+func (s *alerts) StreamAlerts(r *poddv1.StreamAlertsRequest, out poddv1.AlertService_StreamAlertsServer) error {
+	q := pod.AlertQuery{Pod: r.GetPod(), After: item.Seq(r.GetAfterSeq()), Unacked: r.GetUnacked()}
+	for alert, err := range s.host.StreamAlerts(out.Context(), q) {
+		if err != nil {
+			return err
+		}
+		if err := out.Send(&poddv1.StreamAlertsResponse{Alert: wire.AlertToProto(alert)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AckAlerts marks alerts as seen.
+func (s *alerts) AckAlerts(ctx context.Context, r *poddv1.AckAlertsRequest) (*poddv1.AckAlertsResponse, error) {
+	seqs := make([]item.Seq, len(r.GetSeqs()))
+	for i, seq := range r.GetSeqs() {
+		seqs[i] = item.Seq(seq)
+	}
+	if err := s.host.AckAlerts(ctx, seqs); err != nil {
+		return nil, err
+	}
+	return &poddv1.AckAlertsResponse{}, nil
+}

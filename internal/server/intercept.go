@@ -1,0 +1,80 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"google.golang.org/grpc"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+)
+
+// unary is what each unary call passes: the token, a net for panics and the one
+// translation of errors.
+func unary(c Config) grpc.UnaryServerInterceptor {
+	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
+		err = guard(func() error {
+			if err := authorize(ctx, info.FullMethod, c.Token); err != nil {
+				return err
+			}
+			resp, err = handler(ctx, req)
+			return err
+		})
+		return resp, answer(c, info.FullMethod, err)
+	}
+}
+
+// streaming is the same for streams.
+func streaming(c Config) grpc.StreamServerInterceptor {
+	return func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+		err := guard(func() error {
+			if err := authorize(ss.Context(), info.FullMethod, c.Token); err != nil {
+				return err
+			}
+			return handler(srv, ss)
+		})
+		return answer(c, info.FullMethod, err)
+	}
+}
+
+// panicked is a panic of a handler.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+// Error is what the panic said.
+func (p *panicked) Error() string { return fmt.Sprint("panic: ", p.value) }
+
+func guard(call func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &panicked{p, debug.Stack()}
+		}
+	}()
+	return call()
+}
+
+// answer is what the client is told. What only the operator needs is logged here:
+// defects, and the causes that an answer leaves out.
+func answer(c Config, method string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if p, ok := errors.AsType[*panicked](err); ok {
+		c.Logger.Error("call panicked", "method", method, "panic", fmt.Sprint(p.value), "stack", string(p.stack))
+	} else if e, ok := errors.AsType[*item.Error](err); ok && e.Cause != nil {
+		c.Logger.Warn("call failed", "method", method, "reason", e.Reason, "cause", e.Cause)
+	} else if !ok && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		c.Logger.Error("call failed", "method", method, "error", err)
+	}
+	return wire.ToStatus(err)
+}
+
+// notYet is the answer of a call that this version does not serve.
+func notYet(what string) error {
+	return item.Errorf(item.KindUnimplemented, "UNIMPLEMENTED", "%s is not supported by this version of podd", what)
+}

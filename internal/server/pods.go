@@ -1,0 +1,119 @@
+package server
+
+import (
+	"context"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+	"podd/pkg/pod"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// pods serves PodService.
+type pods struct {
+	poddv1.UnimplementedPodServiceServer
+	host *pod.Host
+}
+
+// CreatePod makes a new pod.
+func (s *pods) CreatePod(ctx context.Context, r *poddv1.CreatePodRequest) (*poddv1.CreatePodResponse, error) {
+	p, err := s.host.Create(ctx, r.GetName(), wire.PodSpecFromProto(r.GetSpec()))
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.CreatePodResponse{Pod: wire.PodToProto(p)}, nil
+}
+
+// GetPod shows one pod.
+func (s *pods) GetPod(ctx context.Context, r *poddv1.GetPodRequest) (*poddv1.GetPodResponse, error) {
+	p, err := s.host.Get(ctx, r.GetPod())
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.GetPodResponse{Pod: wire.PodToProto(p)}, nil
+}
+
+// ListPods shows all pods.
+func (s *pods) ListPods(ctx context.Context, r *poddv1.ListPodsRequest) (*poddv1.ListPodsResponse, error) {
+	list, err := s.host.List(ctx, r.GetDir())
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.ListPodsResponse{Pods: wire.PodsToProto(list)}, nil
+}
+
+// DeletePod removes a pod.
+func (s *pods) DeletePod(ctx context.Context, r *poddv1.DeletePodRequest) (*poddv1.DeletePodResponse, error) {
+	if err := s.host.Delete(ctx, r.GetPod()); err != nil {
+		return nil, err
+	}
+	return &poddv1.DeletePodResponse{}, nil
+}
+
+// Submit gives a pod input.
+func (s *pods) Submit(ctx context.Context, r *poddv1.SubmitRequest) (*poddv1.SubmitResponse, error) {
+	answer, err := s.host.Submit(ctx, pod.Submit{
+		Pod:       r.GetPod(),
+		Segments:  wire.SegmentsFromProto(r.GetSegments()),
+		RequestID: r.GetRequestId(),
+		Mode:      wire.SubmitModeFromProto(r.GetMode()),
+		ParseRefs: r.GetParseRefs(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.SubmitResponse{
+		Seq:       int64(answer.Seq),
+		RequestId: answer.RequestID,
+		Duplicate: answer.Duplicate,
+		Queued:    answer.Queued,
+		Alerts:    wire.AlertsToProto(answer.Alerts),
+	}, nil
+}
+
+// Stream sends a pod's log and what comes.
+func (s *pods) Stream(r *poddv1.StreamRequest, out poddv1.PodService_StreamServer) error {
+	q := pod.StreamQuery{Pod: r.GetPod(), After: item.Seq(r.GetAfterSeq()), Follow: r.GetFollow(), Deltas: r.GetDeltas()}
+	for ev, err := range s.host.Stream(out.Context(), q) {
+		if err != nil {
+			return err
+		}
+		if err := send(out, ev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Cancel ends the running turn.
+func (s *pods) Cancel(ctx context.Context, r *poddv1.CancelRequest) (*poddv1.CancelResponse, error) {
+	turn, cancelled, err := s.host.Cancel(ctx, r.GetPod(), r.GetReason())
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.CancelResponse{Cancelled: cancelled, Turn: turn}, nil
+}
+
+func send(out poddv1.PodService_StreamServer, ev pod.StreamEvent) error {
+	switch {
+	case ev.Record != nil:
+		// The entry goes out as the bytes that are stored: they are put behind the
+		// empty message, which is how protobuf encodes a field.
+		m := new(poddv1.StreamResponse)
+		m.ProtoReflect().SetUnknown(wire.StreamEntry(0, ev.Record.Entry))
+		return out.Send(m)
+	case ev.CaughtUp != nil:
+		caughtUp := &poddv1.CaughtUp{Seq: int64(*ev.CaughtUp)}
+		return out.Send(&poddv1.StreamResponse{Kind: &poddv1.StreamResponse_CaughtUp{CaughtUp: caughtUp}})
+	case ev.InFlight != nil:
+		inFlight := wire.InFlightToProto(ev.InFlight)
+		return out.Send(&poddv1.StreamResponse{Kind: &poddv1.StreamResponse_InFlight{InFlight: inFlight}})
+	}
+	for _, d := range ev.Deltas {
+		delta := &poddv1.StreamResponse_Delta{Delta: wire.DeltaToProto(d)}
+		if err := out.Send(&poddv1.StreamResponse{Kind: delta}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,306 @@
+package server_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/status"
+
+	"podd/internal/server"
+	"podd/pkg/llm/openai"
+	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
+	"podd/pkg/store"
+	poddv1 "podd/proto/podd/v1"
+)
+
+const token = "s3cret"
+
+// serve is a server on a real socket with one pod called "p", whose model says
+// "hello".
+func serve(t *testing.T) *grpc.ClientConn {
+	t.Helper()
+	state := t.TempDir()
+	model, err := scripted.Serve(scripted.Config{Handler: func(context.Context, scripted.Request) scripted.Reply {
+		return scripted.Say(scripted.Text("hello"))
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := openai.New(openai.Config{BaseURL: model.URL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bolt, err := store.OpenBolt(store.BoltConfig{Path: filepath.Join(state, "podd.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := pod.NewHost(t.Context(), pod.Config{Store: bolt, Model: client, SpoolDir: filepath.Join(state, "spool")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", filepath.Join(state, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := server.New(server.Config{
+		Host: host, Token: token, Status: server.Status{Sandbox: "none", PID: 7}, Logger: slog.New(slog.DiscardHandler),
+	})
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	conn, err := grpc.NewClient("unix:"+filepath.Join(state, "s"), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx := context.Background()
+		if err := host.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		_ = conn.Close()
+		s.Stop(ctx)
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+		if err := bolt.Close(); err != nil {
+			t.Error(err)
+		}
+		client.Close()
+		_ = model.Close()
+	})
+	_, err = poddv1.NewPodServiceClient(conn).CreatePod(withToken(t.Context()), &poddv1.CreatePodRequest{
+		Name: "p", Spec: &poddv1.PodSpec{Dir: t.TempDir()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+func withToken(ctx context.Context) context.Context {
+	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
+}
+
+// reason is the reason of an error's ErrorInfo.
+func reason(t *testing.T, err error) string {
+	t.Helper()
+	for _, d := range status.Convert(err).Details() {
+		if info, ok := d.(*errdetails.ErrorInfo); ok {
+			if info.GetDomain() != "podd" {
+				t.Errorf("domain %q", info.GetDomain())
+			}
+			return info.GetReason()
+		}
+	}
+	return ""
+}
+
+// The stream sends each entry once, in order and equal to what is stored, and then
+// what comes.
+func TestSubmitAndStream(t *testing.T) {
+	pods := poddv1.NewPodServiceClient(serve(t))
+	answer, err := pods.Submit(t.Context(), &poddv1.SubmitRequest{
+		Pod: "p", RequestId: "r",
+		Segments: []*poddv1.Segment{{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: "hi @missing"}}}}, ParseRefs: true,
+	})
+	if err != nil || answer.GetSeq() != 1 || answer.GetRequestId() != "r" || answer.GetDuplicate() || len(answer.GetAlerts()) != 1 {
+		t.Fatalf("answer %v, %v", answer, err)
+	}
+	stream, err := pods.Stream(t.Context(), &poddv1.StreamRequest{Pod: "p", Follow: true, Deltas: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seq int64
+	text := ""
+	for {
+		r, err := stream.Recv()
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := r.GetEntry()
+		if e == nil {
+			continue
+		}
+		if seq++; e.GetSeq() != seq || e.GetTime() == nil {
+			t.Fatalf("entry %v after %d", e, seq-1)
+		}
+		if m := e.GetItem().GetAssistantMessage(); m != nil {
+			text = m.GetText()
+		}
+		if end := e.GetTurnEnded(); end != nil {
+			if end.GetOutcome() != poddv1.Outcome_OUTCOME_FINISHED || text != "hello" {
+				t.Errorf("end %v, text %q", end, text)
+			}
+			break
+		}
+	}
+	again, err := pods.Stream(t.Context(), &poddv1.StreamRequest{Pod: "p", AfterSeq: seq - 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for {
+		r, err := again.Recv()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, strings.Fields(r.String())[0])
+	}
+	if len(got) != 2 || !strings.HasPrefix(got[0], "entry:") || !strings.HasPrefix(got[1], "caught_up:") {
+		t.Errorf("without follow: %v", got)
+	}
+}
+
+// Calls that change policy need the client token; a wrong one is none.
+func TestClientToken(t *testing.T) {
+	conn := serve(t)
+	pods, admin := poddv1.NewPodServiceClient(conn), poddv1.NewAdminServiceClient(conn)
+	approvals := poddv1.NewApprovalServiceClient(conn)
+	calls := map[string]func(context.Context) error{
+		"CreatePod": func(ctx context.Context) error {
+			_, err := pods.CreatePod(ctx, &poddv1.CreatePodRequest{Name: "q"})
+			return err
+		},
+		"UpdatePod": func(ctx context.Context) error {
+			_, err := pods.UpdatePod(ctx, &poddv1.UpdatePodRequest{})
+			return err
+		},
+		"ResolveApproval": func(ctx context.Context) error {
+			_, err := approvals.ResolveApproval(ctx, &poddv1.ResolveApprovalRequest{})
+			return err
+		},
+		"Reload": func(ctx context.Context) error {
+			_, err := admin.Reload(ctx, &poddv1.ReloadRequest{})
+			return err
+		},
+		"TrustDir": func(ctx context.Context) error {
+			_, err := admin.TrustDir(ctx, &poddv1.TrustDirRequest{})
+			return err
+		},
+		"Backup": func(ctx context.Context) error {
+			s, err := admin.Backup(ctx, &poddv1.BackupRequest{})
+			if err == nil {
+				_, err = s.Recv()
+			}
+			return err
+		},
+	}
+	for name, call := range calls {
+		for _, shown := range []string{"", "Bearer wrong", token} {
+			ctx := t.Context()
+			if shown != "" {
+				ctx = metadata.AppendToOutgoingContext(ctx, "authorization", shown)
+			}
+			if err := call(ctx); status.Code(err) != codes.Unauthenticated || reason(t, err) != "CLIENT_TOKEN" {
+				t.Errorf("%s with %q: %v", name, shown, err)
+			}
+		}
+		if err := call(withToken(t.Context())); status.Code(err) == codes.Unauthenticated {
+			t.Errorf("%s with the token: %v", name, err)
+		}
+	}
+}
+
+// Every call of the API is either served or says in a sentence that it is not; a
+// call that nobody thought of would say the generated "method X not implemented".
+func TestNothingPretends(t *testing.T) {
+	conn := serve(t)
+	for _, method := range unaryMethods() {
+		err := conn.Invoke(withToken(t.Context()), method, &poddv1.GetPodRequest{}, &poddv1.GetPodResponse{})
+		if status.Code(err) != codes.Unimplemented {
+			continue
+		}
+		if reason(t, err) != "UNIMPLEMENTED" || !strings.Contains(status.Convert(err).Message(), "not supported by this version") {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+}
+
+// unaryMethods are the full names of the unary calls of podd's services.
+func unaryMethods() []string {
+	var names []string
+	for _, d := range []grpc.ServiceDesc{
+		poddv1.PodService_ServiceDesc, poddv1.AlertService_ServiceDesc,
+		poddv1.ApprovalService_ServiceDesc, poddv1.AdminService_ServiceDesc,
+	} {
+		for _, m := range d.Methods {
+			names = append(names, "/"+d.ServiceName+"/"+m.MethodName)
+		}
+	}
+	return names
+}
+
+func TestErrors(t *testing.T) {
+	conn := serve(t)
+	pods, alerts := poddv1.NewPodServiceClient(conn), poddv1.NewAlertServiceClient(conn)
+	stream := func(r *poddv1.StreamRequest) error {
+		s, err := pods.Stream(t.Context(), r)
+		if err != nil {
+			return err
+		}
+		_, err = s.Recv()
+		return err
+	}
+	_, unknown := pods.GetPod(t.Context(), &poddv1.GetPodRequest{Pod: "nobody"})
+	_, empty := pods.Submit(t.Context(), &poddv1.SubmitRequest{Pod: "p"})
+	_, ack := alerts.AckAlerts(t.Context(), &poddv1.AckAlertsRequest{Seqs: []int64{99}})
+	_, taken := pods.CreatePod(withToken(t.Context()), &poddv1.CreatePodRequest{Name: "p", Spec: &poddv1.PodSpec{Dir: t.TempDir()}})
+	tests := []struct {
+		name   string
+		err    error
+		code   codes.Code
+		reason string
+	}{
+		{"unknown pod", unknown, codes.NotFound, "POD_NOT_FOUND"},
+		{"empty prompt", empty, codes.InvalidArgument, "EMPTY_PROMPT"},
+		{"unknown alert", ack, codes.NotFound, "ALERT_NOT_FOUND"},
+		{"taken name", taken, codes.AlreadyExists, "POD_EXISTS"},
+		{"stream of an unknown pod", stream(&poddv1.StreamRequest{Pod: "nobody"}), codes.NotFound, "POD_NOT_FOUND"},
+		{"cursor in the future", stream(&poddv1.StreamRequest{Pod: "p", AfterSeq: 5, Follow: true}), codes.OutOfRange, "BEYOND_END"},
+	}
+	for _, tt := range tests {
+		if status.Code(tt.err) != tt.code || reason(t, tt.err) != tt.reason {
+			t.Errorf("%s: %v", tt.name, tt.err)
+		}
+	}
+}
+
+func TestStatusHealthReflection(t *testing.T) {
+	conn := serve(t)
+	got, err := poddv1.NewAdminServiceClient(conn).GetStatus(t.Context(), &poddv1.GetStatusRequest{})
+	if err != nil || got.GetPods() != 1 || got.GetSandbox() != "none" || got.GetPid() != 7 {
+		t.Errorf("status %v, %v", got, err)
+	}
+	h, err := healthv1.NewHealthClient(conn).Check(t.Context(), &healthv1.HealthCheckRequest{})
+	if err != nil || h.GetStatus() != healthv1.HealthCheckResponse_SERVING {
+		t.Errorf("health %v, %v", h, err)
+	}
+	r, err := reflectionv1.NewServerReflectionClient(conn).ServerReflectionInfo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Send(&reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := r.Recv()
+	if err != nil || !strings.Contains(list.String(), "podd.v1.PodService") {
+		t.Errorf("reflection %v, %v", list, err)
+	}
+	_ = r.CloseSend()
+	_, _ = r.Recv()
+}

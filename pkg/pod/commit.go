@@ -1,0 +1,93 @@
+package pod
+
+import (
+	"context"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// commit appends a batch to the pod's log and then, once it is on disk, tells
+// everyone: readers of the log, of the alerts, and hooks. done are the live blocks
+// that the entries replace. waiting is shown in the pod's state. It returns the
+// entries with their sequences.
+func (a *actor) commit(ctx context.Context, b store.Batch, waiting string, done ...string) (store.Appended, []item.Entry, error) {
+	b.Pod, b.Epoch = a.id, a.epoch
+	now := a.host.Now().UTC()
+	if now.Before(a.rec.Status.LastActivity) {
+		// The log's times never go back, whatever the clock does.
+		now = a.rec.Status.LastActivity
+	}
+	j := a.journal
+	for i := range b.Entries {
+		b.Entries[i].Time = now
+		j.add(b.Entries[i])
+	}
+	status := j.status(a.rec.Status, waiting)
+	status.LastActivity = now
+	b.Status = &status
+	appended, err := a.host.Store.Append(ctx, b)
+	if err != nil || appended.Duplicate != nil {
+		return appended, nil, err
+	}
+	a.journal, a.rec.Status = j, status
+	entries := a.stored(b.Entries, appended)
+	if n := len(appended.Records); n > 0 {
+		a.rec.Last = appended.Records[n-1].Seq
+	}
+	a.live.Advance(a.rec.Last, done...)
+	a.host.announce(a.id, entries, appended.Alerts)
+	return appended, entries, nil
+}
+
+// stored gives entries the sequences that the store assigned, to alerts too.
+func (a *actor) stored(entries []item.Entry, appended store.Appended) []item.Entry {
+	alerts := appended.Alerts
+	for i, r := range appended.Records {
+		entries[i].Seq = r.Seq
+		if _, ok := entries[i].Kind.(item.AlertRaised); ok && len(alerts) > 0 {
+			entries[i].Kind = item.AlertRaised{Alert: alerts[0]}
+			alerts = alerts[1:]
+		}
+	}
+	return entries
+}
+
+// announce tells readers of alerts and hooks what was committed.
+func (h *Host) announce(pod string, entries []item.Entry, alerts []item.Alert) {
+	for _, e := range entries {
+		h.hooks.Entry(pod, e)
+	}
+	for _, alert := range alerts {
+		h.hooks.Alert(alert)
+		h.alerts.Advance(alert.Seq)
+	}
+}
+
+// readAll gives the entries of a pod's log above after, in order, to fn.
+func (h *Host) readAll(ctx context.Context, pod string, after item.Seq, fn func(item.Entry)) error {
+	for {
+		records, err := h.Store.Read(ctx, pod, after, pageLen)
+		for _, r := range records {
+			e, derr := wire.DecodeEntry(r.Entry)
+			if derr != nil {
+				return damaged(pod, r.Seq, derr)
+			}
+			fn(e)
+			after = r.Seq
+		}
+		if err != nil || len(records) == 0 {
+			return err
+		}
+	}
+}
+
+// pageLen is how many records one read of the log asks for.
+const pageLen = 256
+
+func damaged(pod string, seq item.Seq, cause error) error {
+	e := item.Errorf(item.KindDataLoss, "DAMAGED", "the log of pod %s is damaged at seq %d; what stands before it can be read", pod, seq)
+	e.Cause = cause
+	return e
+}

@@ -1,0 +1,241 @@
+package pod
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"podd/internal/live"
+	"podd/pkg/hook"
+	"podd/pkg/interceptor"
+	"podd/pkg/item"
+	"podd/pkg/llm"
+	"podd/pkg/scopefs"
+	"podd/pkg/store"
+	"podd/pkg/tool"
+	"podd/pkg/worker"
+)
+
+// Config is what a Host works with. Store, Model and SpoolDir are required; the
+// zero value of the rest is its documented default.
+type Config struct {
+	// Store keeps the pods. The Host does not close it.
+	Store store.Store
+	// Model answers the requests of all pods.
+	Model llm.Model
+	// ModelName and Instructions are for pods that name none of their own.
+	ModelName    string
+	Instructions string
+	// SpoolDir holds the output of commands while they run; one folder a pod.
+	SpoolDir string
+	// FileRefs bounds what an @path adds to a submit.
+	FileRefs scopefs.RefLimits
+	// FileRefRole is "system" to send file references with that literal role.
+	FileRefRole string
+	// ToolOutput cuts what tools answer; nil means the default limits.
+	ToolOutput *tool.Limits
+	// Limits bound each turn.
+	Limits worker.Limits
+	// Retry says how a failed request is tried again.
+	Retry worker.Retry
+	// MaxInbox is how many submits may wait for one pod; default 100.
+	MaxInbox int
+	// MaxSubmitBytes is the largest submit, all segments together; default 1 MiB.
+	MaxSubmitBytes int
+	// Interceptors decide, after the file references, in this order.
+	Interceptors []interceptor.Interceptor
+	// Hooks observe.
+	Hooks []hook.Hook
+	// Tools are offered beside the built-in ones.
+	Tools []tool.Tool
+	// Idle is how long a pod stays in memory with nothing to do; default ten
+	// minutes.
+	Idle time.Duration
+	// Logger gets what an operator should know; nil means none.
+	Logger *slog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+func (c Config) withDefaults() Config {
+	if c.MaxInbox == 0 {
+		c.MaxInbox = 100
+	}
+	if c.MaxSubmitBytes == 0 {
+		c.MaxSubmitBytes = 1 << 20
+	}
+	if c.Idle == 0 {
+		c.Idle = 10 * time.Minute
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c
+}
+
+// Host owns the pods of one store. Its methods may be called from any goroutine.
+// Errors that a client may see are *item.Error.
+type Host struct {
+	Config
+	chain  interceptor.Chain
+	hooks  *hook.Fanout
+	alerts *live.Broadcast
+	// base is the context of the pods' own work: it ends with no client.
+	base context.Context
+
+	// mu guards what follows. It is never held over I/O or while waiting for a pod.
+	mu      sync.Mutex
+	actors  map[string]*actor
+	deleted map[string]bool
+	closing bool
+	wg      sync.WaitGroup
+}
+
+var errStopping = item.Errorf(item.KindUnavailable, "STOPPING", "podd is stopping; try again once it is back")
+
+// NewHost opens the pods of a store. ctx is not kept: Close ends the Host. Call Recover before serving clients, and
+// Close at the end.
+func NewHost(ctx context.Context, c Config) (*Host, error) {
+	if c.Store == nil || c.Model == nil || c.SpoolDir == "" {
+		return nil, errors.New("pod: Store, Model and SpoolDir are required")
+	}
+	c = c.withDefaults()
+	return &Host{
+		Config:  c,
+		chain:   append(interceptor.Chain{interceptor.FileRefs{}}, c.Interceptors...),
+		hooks:   hook.NewFanout(c.Logger, c.Hooks...),
+		alerts:  live.New(0),
+		base:    context.WithoutCancel(ctx),
+		actors:  make(map[string]*actor),
+		deleted: make(map[string]bool),
+	}, nil
+}
+
+// Recover loads each pod that was left in the middle of a turn or with submits
+// waiting, which repairs its log and lets its submits run.
+func (h *Host) Recover(ctx context.Context) error {
+	pods, err := h.Store.Pods(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range pods {
+		switch p.Status.State {
+		case item.StateRunning, item.StateWaiting, item.StateResuming:
+		default:
+			if p.Queued == 0 {
+				continue
+			}
+		}
+		a, release, err := h.acquire(ctx, p.ID)
+		if err != nil {
+			h.Logger.Error("pod could not be recovered", "pod", p.ID, "name", p.Name, "error", err)
+			continue
+		}
+		h.Logger.Info("pod recovered", "pod", a.id, "name", p.Name)
+		release()
+	}
+	return nil
+}
+
+// acquire loads a pod, if need be, and keeps it loaded until release is called.
+func (h *Host) acquire(ctx context.Context, idOrName string) (a *actor, release func(), err error) {
+	rec, err := h.Store.Pod(ctx, idOrName)
+	if err != nil {
+		return nil, nil, err
+	}
+	h.mu.Lock()
+	if h.closing {
+		h.mu.Unlock()
+		return nil, nil, errStopping
+	}
+	if h.deleted[rec.ID] {
+		h.mu.Unlock()
+		return nil, nil, item.Errorf(item.KindNotFound, "POD_NOT_FOUND", "there is no pod %q: it was deleted", idOrName)
+	}
+	a = h.actors[rec.ID]
+	if a == nil {
+		a = newActor(h, rec)
+		h.actors[rec.ID] = a
+		h.wg.Go(a.run)
+	}
+	a.users++
+	h.mu.Unlock()
+
+	release = sync.OnceFunc(func() {
+		h.mu.Lock()
+		a.users--
+		h.mu.Unlock()
+	})
+	select {
+	case <-a.loaded:
+	case <-ctx.Done():
+		release()
+		return nil, nil, context.Cause(ctx)
+	}
+	if a.loadErr != nil {
+		release()
+		return nil, nil, a.loadErr
+	}
+	return a, release, nil
+}
+
+// forget takes a pod out of memory unless someone uses it. It is called by the
+// pod's own goroutine, which ends when it returns true.
+func (h *Host) forget(a *actor) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if a.users > 0 {
+		return false
+	}
+	delete(h.actors, a.id)
+	return true
+}
+
+// drop takes a pod whose goroutine ends out of memory.
+func (h *Host) drop(a *actor) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.actors[a.id] == a {
+		delete(h.actors, a.id)
+	}
+}
+
+// Counts says how many pods there are in memory, and how many of them run a turn.
+func (h *Host) Counts() (loaded, running int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, a := range h.actors {
+		if a.running.Load() {
+			running++
+		}
+	}
+	return len(h.actors), running
+}
+
+// Close stops all pods: no submit is accepted any more, running turns end at their
+// next step boundary, or at once when ctx ends first, and streams end. It returns
+// when all goroutines of the Host have ended.
+func (h *Host) Close(ctx context.Context) error {
+	h.mu.Lock()
+	h.closing = true
+	actors := make([]*actor, 0, len(h.actors))
+	for _, a := range h.actors {
+		actors = append(actors, a)
+	}
+	h.mu.Unlock()
+
+	var wg sync.WaitGroup
+	for _, a := range actors {
+		wg.Go(func() { a.end(ctx, errStopping, worker.ErrShutdown) })
+	}
+	wg.Wait()
+	h.wg.Wait()
+	h.alerts.Close(errStopping)
+	h.hooks.Close(ctx.Done())
+	return nil
+}

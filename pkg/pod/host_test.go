@@ -1,0 +1,455 @@
+package pod_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"podd/pkg/item"
+	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
+)
+
+// gate is a handler whose first answer streams some text, then waits until it is
+// opened. waiting is closed once the text is on its way.
+type gate struct {
+	open    chan struct{}
+	waiting chan struct{}
+	once    sync.Once
+}
+
+func newGate() *gate { return &gate{open: make(chan struct{}), waiting: make(chan struct{})} }
+
+func (g *gate) answer(_ context.Context, r scripted.Request) scripted.Reply {
+	if r.Steps() > 0 {
+		return scripted.Say(scripted.Text("next"))
+	}
+	g.once.Do(func() { close(g.waiting) })
+	return scripted.Say(scripted.Text("so far"), scripted.Wait(g.open), scripted.Text(" and the rest"))
+}
+
+func wantError(t *testing.T, err error, kind item.ErrorKind, reason string) {
+	t.Helper()
+	e, ok := errors.AsType[*item.Error](err)
+	if !ok || e.Kind != kind || e.Reason != reason || e.Message == "" {
+		t.Errorf("error %v, want %s %s", err, kind, reason)
+	}
+}
+
+func TestCreateRefuses(t *testing.T) {
+	h := newHouse(t, steps())
+	file := filepath.Join(h.dir, "file")
+	h.write("file", "")
+	tests := []struct {
+		name   string
+		pod    string
+		spec   item.PodSpec
+		kind   item.ErrorKind
+		reason string
+	}{
+		{"taken name", "p", item.PodSpec{Dir: h.dir}, item.KindExists, "POD_EXISTS"},
+		{"empty name", "", item.PodSpec{Dir: h.dir}, item.KindInvalid, "BAD_NAME"},
+		{"upper case", "Pod", item.PodSpec{Dir: h.dir}, item.KindInvalid, "BAD_NAME"},
+		{"dash first", "-p", item.PodSpec{Dir: h.dir}, item.KindInvalid, "BAD_NAME"},
+		{"long name", strings.Repeat("a", 64), item.PodSpec{Dir: h.dir}, item.KindInvalid, "BAD_NAME"},
+		{"newline", "p\n", item.PodSpec{Dir: h.dir}, item.KindInvalid, "BAD_NAME"},
+		{"no dir", "q", item.PodSpec{}, item.KindInvalid, "BAD_DIR"},
+		{"relative dir", "q", item.PodSpec{Dir: "."}, item.KindInvalid, "BAD_DIR"},
+		{"missing dir", "q", item.PodSpec{Dir: h.dir + "/no"}, item.KindInvalid, "BAD_DIR"},
+		{"a file", "q", item.PodSpec{Dir: file}, item.KindInvalid, "BAD_DIR"},
+		{"a file to write", "q", item.PodSpec{Dir: h.dir, Write: []string{file}}, item.KindInvalid, "BAD_DIR"},
+		{"ask", "q", item.PodSpec{Dir: h.dir, Ask: "never"}, item.KindUnimplemented, "UNIMPLEMENTED"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := h.host.Create(t.Context(), tt.pod, tt.spec)
+			wantError(t, err, tt.kind, tt.reason)
+		})
+	}
+}
+
+func TestSubmitRefuses(t *testing.T) {
+	h := newHouse(t, steps(), func(c *pod.Config) { c.MaxSubmitBytes = 100 })
+	text := func(s string) []item.Segment { return []item.Segment{item.TextSegment{Text: s}} }
+	tests := []struct {
+		name   string
+		submit pod.Submit
+		kind   item.ErrorKind
+		reason string
+	}{
+		{"unknown pod", pod.Submit{Pod: "nobody", Segments: text("hi")}, item.KindNotFound, "POD_NOT_FOUND"},
+		{"nothing", pod.Submit{Pod: "p"}, item.KindInvalid, "EMPTY_PROMPT"},
+		{"white space", pod.Submit{Pod: "p", Segments: append(text(" \n\t"), item.PasteSegment{Text: " "})}, item.KindInvalid, "EMPTY_PROMPT"},
+		{"too large", pod.Submit{Pod: "p", Segments: text(strings.Repeat("x", 101))}, item.KindExhausted, "SUBMIT_TOO_LARGE"},
+		{"long id", pod.Submit{Pod: "p", Segments: text("hi"), RequestID: strings.Repeat("x", 129)}, item.KindInvalid, "BAD_REQUEST_ID"},
+		{"steer", pod.Submit{Pod: "p", Segments: text("hi"), Mode: item.ModeSteer}, item.KindUnimplemented, "UNIMPLEMENTED"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := h.host.Submit(t.Context(), tt.submit)
+			wantError(t, err, tt.kind, tt.reason)
+		})
+	}
+	if log := h.log(); len(log) != 0 {
+		t.Errorf("a refused submit is in the log: %+v", log)
+	}
+}
+
+// Segments keep their order and their meaning; what podd does not know raises an
+// alert and leaves a placeholder.
+func TestSegments(t *testing.T) {
+	h := newHouse(t, steps())
+	h.write("a.txt", "one\ntwo\n")
+	got, err := h.host.Submit(t.Context(), pod.Submit{Pod: "p", Segments: []item.Segment{
+		item.TextSegment{Text: "see @a.txt "},
+		item.PasteSegment{Text: "@a.txt "},
+		item.FileRef{Path: "a.txt", StartLine: 2},
+		item.UnknownSegment{},
+	}})
+	if err != nil || len(got.Alerts) != 1 || got.Alerts[0].Source != "segment" {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	h.ended(got)
+	all := items(h.log())
+	if m := all[0].(item.UserMessage); m.Text != "see @a.txt @a.txt @a.txt:2[unknown input segment]" {
+		t.Errorf("text %q", m.Text)
+	}
+	if m := all[1].(item.SystemMessage); !strings.HasSuffix(m.Text, "two\n") || strings.Contains(m.Text, "one") {
+		t.Errorf("file %q", m.Text)
+	}
+}
+
+// A request id is admitted once: a retry gets the first answer, another content is
+// refused, and both hold after a restart and while many retry at once.
+func TestRequestIDs(t *testing.T) {
+	h := newHouse(t, steps())
+	submit := func(text string) (pod.Submitted, error) {
+		return h.host.Submit(t.Context(), pod.Submit{
+			Pod: "p", Segments: []item.Segment{item.TextSegment{Text: text}}, RequestID: "r1",
+		})
+	}
+	var wg sync.WaitGroup
+	seqs := make([]item.Seq, 8)
+	for i := range seqs {
+		wg.Go(func() {
+			got, err := submit("hi")
+			if err != nil {
+				t.Error(err)
+			}
+			seqs[i] = got.Seq
+		})
+	}
+	wg.Wait()
+	if slices.Max(seqs) != slices.Min(seqs) {
+		t.Errorf("one request id has the sequences %v", seqs)
+	}
+	h.ended(pod.Submitted{Seq: seqs[0], RequestID: "r1"})
+	h.restart()
+	if got, err := submit("hi"); err != nil || !got.Duplicate || got.Seq != seqs[0] {
+		t.Errorf("after a restart: %+v, %v", got, err)
+	}
+	_, err := submit("ho")
+	wantError(t, err, item.KindExists, "REQUEST_ID_TAKEN")
+	if n := len(h.model.Requests()); n != 1 {
+		t.Errorf("the model was asked %d times", n)
+	}
+}
+
+// Submits to a busy pod wait and run in their order, one turn each; the inbox is
+// bounded.
+func TestQueue(t *testing.T) {
+	g := newGate()
+	h := newHouse(t, g.answer, func(c *pod.Config) { c.MaxInbox = 2 })
+	first := h.submit("first")
+	<-g.waiting
+	second, third := h.submit("second"), h.submit("third")
+	if first.Queued || !second.Queued || !third.Queued {
+		t.Errorf("queued: %v %v %v", first.Queued, second.Queued, third.Queued)
+	}
+	_, err := h.host.Submit(t.Context(), pod.Submit{Pod: "p", Segments: []item.Segment{item.TextSegment{Text: "fourth"}}})
+	wantError(t, err, item.KindExhausted, "INBOX_FULL")
+	if p, err := h.host.Get(t.Context(), "p"); err != nil || p.Queued != 2 || p.Status.State != item.StateRunning {
+		t.Errorf("pod %+v, %v", p, err)
+	}
+	close(g.open)
+	h.ended(third)
+	var users []string
+	for _, it := range items(h.log()) {
+		if m, ok := it.(item.UserMessage); ok {
+			users = append(users, m.Text)
+		}
+	}
+	if !slices.Equal(users, []string{"first", "second", "third"}) {
+		t.Errorf("turns in the order %v", users)
+	}
+}
+
+// Cancel ends a turn in the middle of its answer: what was said stays, submits that
+// wait go on, and a second cancel finds the next turn or nothing.
+func TestCancelWhileStreaming(t *testing.T) {
+	g := newGate()
+	h := newHouse(t, g.answer)
+	s := h.submit("go")
+	<-g.waiting
+	h.inFlight("so far")
+	next := h.submit("next")
+	turn, cancelled, err := h.host.Cancel(t.Context(), "p", "")
+	if err != nil || !cancelled || turn != 1 {
+		t.Fatalf("cancel: %d %v %v", turn, cancelled, err)
+	}
+	if end := h.ended(s); end.Outcome != item.OutcomeCancelled || end.Cause != "cancelled by a client" {
+		t.Errorf("end %+v", end)
+	}
+	if end := h.ended(next); end.Outcome != item.OutcomeFinished {
+		t.Errorf("next end %+v", end)
+	}
+	if m, ok := items(h.log())[1].(item.AssistantMessage); !ok || m.Text != "so far" {
+		t.Errorf("what was said is lost: %+v", items(h.log()))
+	}
+	if _, cancelled, err := h.host.Cancel(t.Context(), "p", ""); cancelled || err != nil {
+		t.Errorf("an idle pod was cancelled: %v %v", cancelled, err)
+	}
+}
+
+// inFlight waits until a stream that attaches now sees this text in flight.
+func (h *house) inFlight(want string) {
+	h.t.Helper()
+	ctx, cancel := context.WithCancel(h.t.Context())
+	defer cancel()
+	text := ""
+	for ev, err := range h.host.Stream(ctx, pod.StreamQuery{Pod: "p", Follow: true, Deltas: true}) {
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		for _, d := range slices.Concat(ev.InFlight, ev.Deltas) {
+			if d.Kind == item.DeltaText {
+				text += d.Text
+			}
+		}
+		if text == want {
+			return
+		}
+	}
+}
+
+// Cancel while a tool runs kills it and stores its one result.
+func TestCancelWhileToolRuns(t *testing.T) {
+	h := newHouse(t, steps(scripted.Say(shell("touch started; sleep 1000"))))
+	s := h.submit("go")
+	for e := range h.follow(t.Context(), 0) {
+		if _, ok := e.Kind.(item.ToolStarted); ok {
+			break
+		}
+	}
+	if _, cancelled, err := h.host.Cancel(t.Context(), "p", "enough"); !cancelled || err != nil {
+		t.Fatalf("cancel: %v %v", cancelled, err)
+	}
+	if end := h.ended(s); end.Outcome != item.OutcomeCancelled || end.Cause != "enough" {
+		t.Errorf("end %+v", end)
+	}
+	if r := results(h.log()); len(r) != 1 || !r[0].IsError {
+		t.Errorf("results %+v", r)
+	}
+}
+
+// Two streams show the same entries in the same order, wherever they attach; one
+// that attaches in the middle of an answer gets the text so far, and one that ends
+// disturbs nothing.
+func TestStreams(t *testing.T) {
+	g := newGate()
+	h := newHouse(t, g.answer)
+	type seen struct {
+		seqs []item.Seq
+		text string
+	}
+	watch := func(ctx context.Context, after item.Seq) seen {
+		var s seen
+		for ev, err := range h.host.Stream(ctx, pod.StreamQuery{Pod: "p", After: after, Follow: true, Deltas: true}) {
+			if err != nil {
+				break
+			}
+			for _, d := range slices.Concat(ev.InFlight, ev.Deltas) {
+				s.text += d.Text
+			}
+			if ev.Record != nil {
+				s.seqs = append(s.seqs, ev.Record.Seq)
+				if _, ok := h.decode(*ev.Record).Kind.(item.TurnEnded); ok {
+					break
+				}
+			}
+		}
+		return s
+	}
+	s := h.submit("go")
+	<-g.waiting
+	gone, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	var a, b seen
+	wg.Go(func() { a = watch(t.Context(), 0) })
+	wg.Go(func() { b = watch(t.Context(), s.Seq) })
+	wg.Go(func() { watch(gone, 0) })
+	h.inFlight("so far")
+	cancel()
+	close(g.open)
+	wg.Wait()
+	if len(a.seqs) == 0 || !slices.Equal(a.seqs[s.Seq:], b.seqs) {
+		t.Errorf("streams differ: %v, %v", a.seqs, b.seqs)
+	}
+	if !strings.HasPrefix("so far and the rest", a.text) {
+		t.Errorf("live text %q", a.text)
+	}
+}
+
+func TestStreamErrors(t *testing.T) {
+	h := newHouse(t, steps())
+	h.run("go")
+	read := func(q pod.StreamQuery) error {
+		for _, err := range h.host.Stream(t.Context(), q) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, follow := range []bool{false, true} {
+		wantError(t, read(pod.StreamQuery{Pod: "nobody", Follow: follow}), item.KindNotFound, "POD_NOT_FOUND")
+		wantError(t, read(pod.StreamQuery{Pod: "p", After: 1000, Follow: follow}), item.KindOutOfRange, "BEYOND_END")
+	}
+	p, err := h.host.Get(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := read(pod.StreamQuery{Pod: p.ID, After: p.Last}); err != nil {
+		t.Errorf("a stream from the end: %v", err)
+	}
+}
+
+// After a restart the history is the same, and the next submit goes on with it.
+func TestRestart(t *testing.T) {
+	h := newHouse(t, steps(scripted.Say(scripted.Text("one")), scripted.Say(scripted.Text("two"))))
+	h.run("first")
+	before := fmt.Sprintf("%+v", h.log())
+	h.restart()
+	if after := fmt.Sprintf("%+v", h.log()); after != before {
+		t.Errorf("history changed:\n%s\n%s", before, after)
+	}
+	h.run("second")
+	if body := string(h.model.Requests()[1]); !strings.Contains(body, "first") || !strings.Contains(body, "one") {
+		t.Errorf("the second request forgot the first turn: %s", body)
+	}
+}
+
+// A podd that stops in the middle of a turn leaves the turn interrupted, its call
+// answered, and the submit that waited runs at the next start.
+func TestStopInTheMiddle(t *testing.T) {
+	h := newHouse(t, steps(scripted.Say(shell("sleep 1000")), scripted.Say(scripted.Text("on"))))
+	s := h.submit("go")
+	for e := range h.follow(t.Context(), 0) {
+		if _, ok := e.Kind.(item.ToolStarted); ok {
+			break
+		}
+	}
+	waiting := h.submit("waiting")
+	h.restart()
+	if end := h.ended(s); end.Outcome != item.OutcomeInterrupted || end.Cause == "" {
+		t.Errorf("end %+v", end)
+	}
+	if end := h.ended(waiting); end.Outcome != item.OutcomeFinished {
+		t.Errorf("waiting end %+v", end)
+	}
+}
+
+// A pod that nobody uses leaves memory and comes back when it is needed.
+func TestPassivation(t *testing.T) {
+	h := newHouse(t, steps(), func(c *pod.Config) { c.Idle = time.Nanosecond })
+	h.run("first")
+	for loaded := 1; loaded > 0; loaded, _ = h.host.Counts() {
+		if t.Context().Err() != nil {
+			t.Fatal("the pod stays in memory")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if end := h.run("second"); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+}
+
+// Delete ends the turn, the streams and the log.
+func TestDelete(t *testing.T) {
+	g := newGate()
+	h := newHouse(t, g.answer)
+	h.submit("go")
+	<-g.waiting
+	attached, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		var last error
+		for ev, err := range h.host.Stream(t.Context(), pod.StreamQuery{Pod: "p", Follow: true}) {
+			last = err
+			if ev.CaughtUp != nil {
+				close(attached)
+			}
+		}
+		ended <- last
+	}()
+	<-attached
+	if err := h.host.Delete(t.Context(), "p"); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, <-ended, item.KindNotFound, "POD_NOT_FOUND")
+	_, err := h.host.Get(t.Context(), "p")
+	wantError(t, err, item.KindNotFound, "POD_NOT_FOUND")
+	if _, err := h.host.Create(t.Context(), "p", item.PodSpec{Dir: h.dir}); err != nil {
+		t.Errorf("the name is not free: %v", err)
+	}
+	if log := h.log(); len(log) != 0 {
+		t.Errorf("the new pod has a log: %v", log)
+	}
+}
+
+// A workspace that is gone fails the submit with a sentence and loses nothing.
+func TestWorkspaceGone(t *testing.T) {
+	h := newHouse(t, steps())
+	moved := h.dir + "-moved"
+	if err := os.Rename(h.dir, moved); err != nil {
+		t.Fatal(err)
+	}
+	_, err := h.host.Submit(t.Context(), pod.Submit{Pod: "p", Segments: []item.Segment{item.TextSegment{Text: "hi"}}})
+	wantError(t, err, item.KindInvalid, "BAD_DIR")
+	if err := os.Rename(moved, h.dir); err != nil {
+		t.Fatal(err)
+	}
+	if end := h.run("hi"); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+}
+
+// Nothing is accepted while podd stops, and streams end with a sentence.
+func TestClose(t *testing.T) {
+	h := newHouse(t, steps())
+	h.run("go")
+	attached, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		var last error
+		for ev, err := range h.host.Stream(t.Context(), pod.StreamQuery{Pod: "p", Follow: true}) {
+			last = err
+			if ev.CaughtUp != nil {
+				close(attached)
+			}
+		}
+		ended <- last
+	}()
+	<-attached
+	if err := h.host.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, <-ended, item.KindUnavailable, "STOPPING")
+	_, err := h.host.Submit(t.Context(), pod.Submit{Pod: "p", Segments: []item.Segment{item.TextSegment{Text: "hi"}}})
+	wantError(t, err, item.KindUnavailable, "STOPPING")
+}

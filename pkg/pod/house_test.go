@@ -1,0 +1,233 @@
+package pod_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+	"podd/pkg/llm/openai"
+	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
+	"podd/pkg/store"
+	"podd/pkg/worker"
+)
+
+// house is a Host on a real store in a temporary directory, with one pod called
+// "p" and a scripted model behind real HTTP. When the test ends, the pod's log is
+// checked against the invariants.
+type house struct {
+	t      *testing.T
+	dir    string
+	state  string
+	model  *scripted.Server
+	client *openai.Client
+	config func(*pod.Config)
+
+	store *store.Bolt
+	host  *pod.Host
+}
+
+// newHouse opens a house; config may change the Host's configuration.
+func newHouse(t *testing.T, handler scripted.Handler, config ...func(*pod.Config)) *house {
+	t.Helper()
+	h := &house{t: t, dir: t.TempDir(), state: t.TempDir(), config: func(*pod.Config) {}}
+	if len(config) > 0 {
+		h.config = config[0]
+	}
+	var err error
+	h.model, err = scripted.Serve(scripted.Config{Handler: handler})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.client, err = openai.New(openai.Config{BaseURL: h.model.URL(), API: "chat"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.open()
+	t.Cleanup(func() {
+		verify(t, h.log())
+		h.close()
+		h.client.Close()
+		if err := h.model.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := h.host.Create(t.Context(), "p", item.PodSpec{Dir: h.dir}); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func (h *house) open() {
+	h.t.Helper()
+	var err error
+	h.store, err = store.OpenBolt(store.BoltConfig{Path: filepath.Join(h.state, "podd.db")})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	c := pod.Config{
+		Store: h.store, Model: h.client, ModelName: "m", SpoolDir: filepath.Join(h.state, "spool"),
+		Logger: slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Retry:  worker.Retry{Sleep: func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }},
+	}
+	h.config(&c)
+	if h.host, err = pod.NewHost(context.Background(), c); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := h.host.Recover(context.Background()); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// close drains with no grace.
+func (h *house) close() {
+	h.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := h.host.Close(ctx); err != nil {
+		h.t.Error(err)
+	}
+	if err := h.store.Close(); err != nil {
+		h.t.Error(err)
+	}
+}
+
+// restart is a podd that is stopped and started again.
+func (h *house) restart() {
+	h.t.Helper()
+	h.close()
+	h.open()
+}
+
+// submit gives the pod text with @path references.
+func (h *house) submit(text string) pod.Submitted {
+	h.t.Helper()
+	got, err := h.host.Submit(h.t.Context(), pod.Submit{
+		Pod: "p", Segments: []item.Segment{item.TextSegment{Text: text}}, ParseRefs: true,
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return got
+}
+
+// ended follows the log until the turn that took a submit has ended.
+func (h *house) ended(s pod.Submitted) item.TurnEnded {
+	h.t.Helper()
+	turn := int64(-1)
+	for e := range h.follow(h.t.Context(), s.Seq) {
+		switch k := e.Kind.(type) {
+		case item.TurnStarted:
+			if len(k.RequestIDs) == 1 && k.RequestIDs[0] == s.RequestID {
+				turn = e.Turn
+			}
+		case item.TurnEnded:
+			if e.Turn == turn {
+				return k
+			}
+		}
+	}
+	h.t.Fatal("the stream ended before the turn")
+	return item.TurnEnded{}
+}
+
+// run submits text and waits for its turn's end.
+func (h *house) run(text string) item.TurnEnded {
+	h.t.Helper()
+	return h.ended(h.submit(text))
+}
+
+// follow gives the entries above a sequence as they come.
+func (h *house) follow(ctx context.Context, after item.Seq) func(func(item.Entry) bool) {
+	return func(yield func(item.Entry) bool) {
+		for ev, err := range h.host.Stream(ctx, pod.StreamQuery{Pod: "p", After: after, Follow: true}) {
+			if err != nil {
+				return
+			}
+			if ev.Record != nil && !yield(h.decode(*ev.Record)) {
+				return
+			}
+		}
+	}
+}
+
+// log is the whole log.
+func (h *house) log() []item.Entry {
+	h.t.Helper()
+	var entries []item.Entry
+	for ev, err := range h.host.Stream(context.Background(), pod.StreamQuery{Pod: "p"}) {
+		if item.KindOf(err) == item.KindNotFound && err != nil {
+			return nil
+		}
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if ev.Record != nil {
+			entries = append(entries, h.decode(*ev.Record))
+		}
+	}
+	return entries
+}
+
+func (h *house) decode(r store.Record) item.Entry {
+	h.t.Helper()
+	e, err := wire.DecodeEntry(r.Entry)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return e
+}
+
+// write puts a file into the workspace.
+func (h *house) write(name, content string) {
+	h.t.Helper()
+	if err := os.WriteFile(filepath.Join(h.dir, name), []byte(content), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// read is a file of the workspace, "" when there is none.
+func (h *house) read(name string) string {
+	h.t.Helper()
+	f, err := os.Open(filepath.Join(h.dir, name))
+	if os.IsNotExist(err) {
+		return ""
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// items are the items of a log.
+func items(entries []item.Entry) []item.Item {
+	var out []item.Item
+	for _, e := range entries {
+		if k, ok := e.Kind.(item.ItemAdded); ok {
+			out = append(out, k.Item)
+		}
+	}
+	return out
+}
+
+// results are the tool results of a log.
+func results(entries []item.Entry) []item.ToolResult {
+	var out []item.ToolResult
+	for _, it := range items(entries) {
+		if r, ok := it.(item.ToolResult); ok {
+			out = append(out, r)
+		}
+	}
+	return out
+}

@@ -1,0 +1,183 @@
+package pod
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"podd/pkg/item"
+	"podd/pkg/worker"
+)
+
+var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+
+// Create makes a new pod. Its workspace must be an existing directory.
+func (h *Host) Create(ctx context.Context, name string, spec item.PodSpec) (item.Pod, error) {
+	if !validName.MatchString(name) {
+		return item.Pod{}, item.Errorf(item.KindInvalid, "BAD_NAME",
+			"%q is no pod name: use up to 63 lower-case letters, digits and dashes, a letter or digit first", name)
+	}
+	if err := h.checkSpec(&spec); err != nil {
+		return item.Pod{}, err
+	}
+	now := h.Now().UTC()
+	p := item.Pod{
+		ID: "pod_" + strings.ToLower(rand.Text())[:16], Name: name, Spec: spec, CreatedAt: now,
+		Status: item.PodStatus{State: item.StateIdle, LastActivity: now},
+	}
+	if h.isClosing() {
+		return item.Pod{}, errStopping
+	}
+	if err := h.Store.CreatePod(ctx, p); err != nil {
+		return item.Pod{}, err
+	}
+	return h.Store.Pod(ctx, p.ID)
+}
+
+// checkSpec refuses a spec that can't work and cleans its paths.
+func (h *Host) checkSpec(spec *item.PodSpec) error {
+	if spec.Ask != "" {
+		return item.Errorf(item.KindUnimplemented, "UNIMPLEMENTED", "approvals are not supported by this version: leave out ask; shell commands run unsandboxed and unasked")
+	}
+	if spec.Dir == "" {
+		return item.Errorf(item.KindInvalid, "BAD_DIR", "a pod needs a workspace: give a directory")
+	}
+	if err := cleanDir(&spec.Dir, "workspace"); err != nil {
+		return err
+	}
+	for i := range spec.Read {
+		if err := cleanDir(&spec.Read[i], "read root"); err != nil {
+			return err
+		}
+	}
+	for i := range spec.Write {
+		if err := cleanDir(&spec.Write[i], "write root"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cleanDir checks that a path is an existing directory and resolves its links, so
+// that one directory has one name.
+func cleanDir(path *string, what string) error {
+	bad := func(format string, args ...any) error {
+		return item.Errorf(item.KindInvalid, "BAD_DIR", format, args...)
+	}
+	if !filepath.IsAbs(*path) {
+		return bad("the %s %q is not absolute: give the whole path", what, *path)
+	}
+	real, err := filepath.EvalSymlinks(*path)
+	if err != nil {
+		return bad("the %s %q can't be opened: %v", what, *path, cause(err))
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return bad("the %s %q can't be opened: %v", what, *path, cause(err))
+	}
+	if !info.IsDir() {
+		return bad("the %s %q is a file: give a directory", what, *path)
+	}
+	*path = real
+	return nil
+}
+
+// cause is the system's word for a failed path operation, without the path.
+func cause(err error) error {
+	if pe, ok := err.(*os.PathError); ok {
+		return pe.Err
+	}
+	return err
+}
+
+// Get finds a pod by name or id.
+func (h *Host) Get(ctx context.Context, idOrName string) (item.Pod, error) {
+	return h.Store.Pod(ctx, idOrName)
+}
+
+// List gives all pods in the order of their names; those of one workspace when dir
+// is set.
+func (h *Host) List(ctx context.Context, dir string) ([]item.Pod, error) {
+	pods, err := h.Store.Pods(ctx)
+	if err != nil || dir == "" {
+		return pods, err
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	var matching []item.Pod
+	for _, p := range pods {
+		if p.Spec.Dir == filepath.Clean(dir) {
+			matching = append(matching, p)
+		}
+	}
+	return matching, nil
+}
+
+// Delete removes a pod for good; a running turn is cancelled first.
+func (h *Host) Delete(ctx context.Context, idOrName string) error {
+	rec, err := h.Store.Pod(ctx, idOrName)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	a := h.actors[rec.ID]
+	h.deleted[rec.ID] = true
+	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		delete(h.deleted, rec.ID)
+		h.mu.Unlock()
+	}()
+	if a != nil {
+		gone := item.Errorf(item.KindNotFound, "POD_NOT_FOUND", "pod %q was deleted", rec.Name)
+		at, cancel := context.WithCancel(ctx)
+		cancel()
+		a.end(at, gone, &worker.Cancelled{Reason: "the pod was deleted"})
+	}
+	if err := h.Store.DeletePod(ctx, rec.ID); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(h.spoolDir(rec.ID)); err != nil {
+		return fmt.Errorf("the pod is deleted, but its spooled output is not: %w", err)
+	}
+	return nil
+}
+
+// Cancel ends a pod's running turn and returns its number once its terminal entry
+// is stored; cancelled is false when no turn runs. Submits that wait stay.
+func (h *Host) Cancel(ctx context.Context, idOrName, reason string) (turnNumber int64, cancelled bool, err error) {
+	a, release, err := h.acquire(ctx, idOrName)
+	if err != nil {
+		return 0, false, err
+	}
+	defer release()
+	if reason == "" {
+		reason = "cancelled by a client"
+	}
+	var t *turn
+	err = a.do(ctx, func() {
+		if t = a.turn; t != nil {
+			t.cancel(&worker.Cancelled{Reason: reason})
+		}
+	})
+	if err != nil || t == nil {
+		return 0, false, err
+	}
+	select {
+	case <-t.ended:
+		return t.number, true, nil
+	case <-ctx.Done():
+		return t.number, true, context.Cause(ctx)
+	}
+}
+
+func (h *Host) isClosing() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.closing
+}

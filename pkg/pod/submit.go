@@ -1,0 +1,178 @@
+package pod
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"time"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+	"podd/pkg/store"
+	"podd/pkg/worker"
+)
+
+// Submit is a user's input.
+type Submit struct {
+	// Pod is a name or an id.
+	Pod      string
+	Segments []item.Segment
+	// RequestID is the client's, at most MaxRequestID bytes; empty to have one
+	// made.
+	RequestID string
+	Mode      item.SubmitMode
+	// ParseRefs finds @path in text segments.
+	ParseRefs bool
+}
+
+// Submitted is the answer to a Submit.
+type Submitted struct {
+	// Seq is the sequence of the submitted entry.
+	Seq       item.Seq
+	RequestID string
+	// Duplicate says that the request id was known: this is the first answer.
+	Duplicate bool
+	// Queued says that the pod was busy.
+	Queued bool
+	// Alerts tell of references that could not be resolved.
+	Alerts []item.Alert
+}
+
+// MaxRequestID is the longest request id, in bytes.
+const MaxRequestID = 128
+
+// resolveTime bounds how long the file references of one submit may take.
+const resolveTime = 10 * time.Second
+
+// Submit takes input for a pod. It returns once the input is on disk: from then on
+// it is not lost, and the same request id is not taken twice.
+func (h *Host) Submit(ctx context.Context, s Submit) (Submitted, error) {
+	if err := h.checkSubmit(&s); err != nil {
+		return Submitted{}, err
+	}
+	digest, err := s.digest()
+	if err != nil {
+		return Submitted{}, err
+	}
+	a, release, err := h.acquire(ctx, s.Pod)
+	if err != nil {
+		return Submitted{}, err
+	}
+	defer release()
+	if known, ok, err := h.Store.Request(ctx, a.id, s.RequestID); err != nil {
+		return Submitted{}, err
+	} else if ok {
+		return replay(known, digest)
+	}
+	work, err := a.openFor(ctx)
+	if err != nil {
+		return Submitted{}, err
+	}
+	resolveCtx, cancel := context.WithTimeout(ctx, resolveTime)
+	defer cancel()
+	entry, alerts := h.resolve(resolveCtx, a.id, work.fs, s)
+	return a.admit(ctx, s, digest, entry, alerts)
+}
+
+// checkSubmit refuses what can never work and makes a request id where there is
+// none.
+func (h *Host) checkSubmit(s *Submit) error {
+	size, blank := measure(s.Segments)
+	switch {
+	case blank:
+		return item.Errorf(item.KindInvalid, "EMPTY_PROMPT", "the prompt is empty: give it some text or a file")
+	case size > h.MaxSubmitBytes:
+		return item.Errorf(item.KindExhausted, "SUBMIT_TOO_LARGE",
+			"the submit has %d bytes, the limit is %d: put large text into a file and refer to it with @path", size, h.MaxSubmitBytes)
+	case len(s.RequestID) > MaxRequestID:
+		return item.Errorf(item.KindInvalid, "BAD_REQUEST_ID", "the request id has %d bytes, the limit is %d", len(s.RequestID), MaxRequestID)
+	case s.Mode == item.ModeSteer:
+		return item.Errorf(item.KindUnimplemented, "UNIMPLEMENTED", "steering a running turn is not supported by this version: submit without it to wait for the turn's end")
+	}
+	if s.Mode == "" {
+		s.Mode = item.ModeQueue
+	}
+	if s.RequestID == "" {
+		s.RequestID = rand.Text()
+	}
+	return nil
+}
+
+// digest tells this content from another.
+func (s Submit) digest() ([32]byte, error) {
+	b, err := wire.EncodeEntry(item.Entry{Kind: item.Submitted{RequestID: s.RequestID, Mode: s.Mode, Segments: s.Segments}})
+	if err != nil {
+		return [32]byte{}, err
+	}
+	if s.ParseRefs {
+		b = append(b, 1)
+	}
+	return sha256.Sum256(b), nil
+}
+
+// openFor opens the workspace in the pod's goroutine.
+func (a *actor) openFor(ctx context.Context) (work *workspace, err error) {
+	doErr := a.do(ctx, func() { work, err = a.workspace() })
+	if doErr != nil {
+		return nil, doErr
+	}
+	return work, err
+}
+
+// admit stores a submit and lets the pod go on with it.
+func (a *actor) admit(ctx context.Context, s Submit, digest [32]byte, entry item.Submitted, alerts []item.Alert) (answer Submitted, err error) {
+	b := store.Batch{
+		Entries:    []item.Entry{{Kind: entry}},
+		Admit:      &store.Request{ID: s.RequestID, Digest: digest},
+		Enqueue:    true,
+		InboxLimit: a.host.MaxInbox,
+	}
+	for _, alert := range alerts {
+		b.Entries = append(b.Entries, item.Entry{Kind: item.AlertRaised{Alert: alert}})
+	}
+	doErr := a.do(ctx, func() {
+		if a.closing != nil {
+			err = a.closing
+			return
+		}
+		b.Admit.Queued = a.turn != nil || len(a.inbox) > 0
+		answer, err = a.store(ctx, b, entry)
+	})
+	if doErr != nil {
+		return Submitted{}, doErr
+	}
+	return answer, err
+}
+
+// store commits a submit in the pod's goroutine.
+func (a *actor) store(ctx context.Context, b store.Batch, entry item.Submitted) (Submitted, error) {
+	waiting := ""
+	if a.rec.Status.State == item.StateWaiting {
+		waiting = a.rec.Status.Reason
+	}
+	appended, entries, err := a.commit(ctx, b, waiting)
+	if err != nil {
+		return Submitted{}, err
+	}
+	if appended.Duplicate != nil {
+		return repeated(*appended.Duplicate), nil
+	}
+	a.inbox = append(a.inbox, worker.Submit{Seq: entries[0].Seq, Submitted: entry})
+	a.next()
+	return Submitted{
+		Seq: entries[0].Seq, RequestID: entry.RequestID, Queued: b.Admit.Queued, Alerts: appended.Alerts,
+	}, nil
+}
+
+// replay answers a request id that is known already.
+func replay(known store.Request, digest [32]byte) (Submitted, error) {
+	if known.Digest != digest {
+		return Submitted{}, item.Errorf(item.KindExists, "REQUEST_ID_TAKEN",
+			"request id %q was used for another submit (seq %d): use a new id", known.ID, known.Seq)
+	}
+	return repeated(known), nil
+}
+
+func repeated(r store.Request) Submitted {
+	return Submitted{Seq: r.Seq, RequestID: r.ID, Duplicate: true, Queued: r.Queued}
+}

@@ -1,0 +1,91 @@
+package pod_test
+
+import (
+	"testing"
+
+	"podd/pkg/item"
+)
+
+// verify holds a log to the invariants: sequences are dense and times never go
+// back; each started turn ends exactly once, before the next one starts; each call
+// is started before it has a result and has exactly one, within its turn; each
+// submit is claimed at most once.
+func verify(t *testing.T, entries []item.Entry) {
+	t.Helper()
+	v := verifier{t: t, calls: map[string]int{}, claims: map[string]int{}, submitted: map[string]bool{}}
+	for i, e := range entries {
+		if e.Seq != item.Seq(i+1) {
+			t.Errorf("entry %d has seq %d", i+1, e.Seq)
+		}
+		if i > 0 && e.Time.Before(entries[i-1].Time) {
+			t.Errorf("seq %d is older than the entry before it", e.Seq)
+		}
+		v.add(e)
+	}
+	if v.open != 0 {
+		t.Errorf("turn %d has no end", v.open)
+	}
+}
+
+type verifier struct {
+	t *testing.T
+	// open is the running turn, last the last one.
+	open, last int64
+	// calls is the state of each call: 1 asked for, 2 answered.
+	calls     map[string]int
+	claims    map[string]int
+	submitted map[string]bool
+}
+
+func (v *verifier) add(e item.Entry) {
+	t := v.t
+	t.Helper()
+	switch k := e.Kind.(type) {
+	case item.Submitted:
+		if v.submitted[k.RequestID] {
+			t.Errorf("seq %d: request %s is admitted twice", e.Seq, k.RequestID)
+		}
+		v.submitted[k.RequestID] = true
+	case item.TurnStarted:
+		if v.open != 0 || e.Turn != v.last+1 {
+			t.Errorf("seq %d: turn %d starts after %d, with %d open", e.Seq, e.Turn, v.last, v.open)
+		}
+		v.open, v.last = e.Turn, e.Turn
+		for _, id := range k.RequestIDs {
+			if v.claims[id]++; v.claims[id] > 1 || !v.submitted[id] {
+				t.Errorf("seq %d: request %s is claimed %d times, submitted %v", e.Seq, id, v.claims[id], v.submitted[id])
+			}
+		}
+	case item.TurnEnded:
+		if v.open != e.Turn {
+			t.Errorf("seq %d: turn %d ends while %d is open", e.Seq, e.Turn, v.open)
+		}
+		v.open = 0
+		for id, state := range v.calls {
+			if state != 2 {
+				t.Errorf("seq %d: turn %d ends with call %s open", e.Seq, e.Turn, id)
+			}
+		}
+	case item.ItemAdded:
+		v.item(e, k.Item)
+	}
+}
+
+func (v *verifier) item(e item.Entry, it item.Item) {
+	v.t.Helper()
+	if v.open == 0 || e.Turn != v.open {
+		v.t.Errorf("seq %d: an item of turn %d while %d is open", e.Seq, e.Turn, v.open)
+	}
+	switch it := it.(type) {
+	case item.ToolCall:
+		if v.calls[it.CallID] != 0 {
+			v.t.Errorf("seq %d: call id %s is used twice", e.Seq, it.CallID)
+		}
+		v.calls[it.CallID] = 1
+	case item.ToolResult:
+		if v.calls[it.CallID] != 1 {
+			v.t.Errorf("seq %d: a result for call %s in state %d", e.Seq, it.CallID, v.calls[it.CallID])
+		}
+		v.calls[it.CallID] = 2
+	}
+}
