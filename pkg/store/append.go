@@ -100,7 +100,8 @@ func (c *appendBatch) check(tx *bbolt.Tx) (bool, error) {
 		return false, err
 	}
 	c.head = h
-	if c.batch.Epoch != h.epoch {
+	// Epoch 0 is a pod that nobody claimed.
+	if c.batch.Epoch != h.epoch || h.epoch == 0 {
 		return false, item.Errorf(item.KindPrecondition, ReasonStaleEpoch,
 			"another writer has pod %s (epoch %d, not %d)", c.batch.Pod, h.epoch, c.batch.Epoch)
 	}

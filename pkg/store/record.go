@@ -25,6 +25,9 @@ const seqRoom = 1 + binary.MaxVarintLen64
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// separator stands between two parts of a place.
+var separator = []byte{0}
+
 // draft is an encoded entry that waits for its sequence. The room for the sequence
 // stands before the entry, so that the writer copies nothing.
 type draft struct {
@@ -65,8 +68,7 @@ func openRecord(pod string, seq item.Seq, value []byte) (entry []byte, ok bool) 
 }
 
 func sumBody(pod string, body []byte) uint32 {
-	sum := crc32.Update(0, castagnoli, append([]byte(pod), 0))
-	return crc32.Update(sum, castagnoli, body)
+	return crc32.Update(sumAll([]byte(pod), separator), castagnoli, body)
 }
 
 func sumSeq(sum uint32, seq item.Seq) uint32 {
@@ -90,8 +92,12 @@ func unseal(bucket, key, sealed []byte) (body []byte, ok bool) {
 }
 
 func sumPlace(bucket, key, body []byte) uint32 {
-	place := make([]byte, 0, 128)
-	place = append(append(place, bucket...), 0)
-	place = append(append(place, key...), 0)
-	return crc32.Update(crc32.Update(0, castagnoli, place), castagnoli, body)
+	return sumAll(bucket, separator, key, separator, body)
+}
+
+func sumAll(parts ...[]byte) (sum uint32) {
+	for _, part := range parts {
+		sum = crc32.Update(sum, castagnoli, part)
+	}
+	return sum
 }

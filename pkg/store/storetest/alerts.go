@@ -1,0 +1,104 @@
+package storetest
+
+import (
+	"fmt"
+
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+func (f *fixture) alerts(q store.AlertQuery) []item.Alert {
+	f.Helper()
+	alerts, err := f.s.Alerts(f.Context(), q)
+	f.must(err)
+	return alerts
+}
+
+func (f *fixture) alertSeqs(q store.AlertQuery) []item.Seq {
+	f.Helper()
+	var out []item.Seq
+	for _, a := range f.alerts(q) {
+		out = append(out, a.Seq)
+	}
+	return out
+}
+
+// Alerts are numbered over all pods without a gap. An alert of a batch stands in
+// its pod's log and across pods, the same in both and with the same sequence; one
+// without a log stands across pods alone.
+func alertsCountOverAllPods(f *fixture) {
+	p, q := f.pod("p"), f.pod("q")
+	first := p.append(note(1), raised("one"), note(2), raised("two"))
+	daemon, err := f.s.RaiseAlert(f.Context(), item.Alert{Level: item.LevelError, Source: "store", Text: "of the daemon", Time: at(5), Count: 3})
+	f.must(err)
+	second := q.append(raised("three"))
+
+	want := []item.Alert{
+		{Seq: 1, Pod: "p", Level: item.LevelWarn, Source: "turn", Text: "one", Time: at(1), Count: 1},
+		{Seq: 2, Pod: "p", Level: item.LevelWarn, Source: "turn", Text: "two", Time: at(1), Count: 1},
+		{Seq: 3, Level: item.LevelError, Source: "store", Text: "of the daemon", Time: at(5), Count: 3},
+		{Seq: 4, Pod: "q", Level: item.LevelWarn, Source: "turn", Text: "three", Time: at(1), Count: 1},
+	}
+	equal(f, "alerts of the first batch", first.Alerts, want[:2])
+	equal(f, "alert of the daemon", daemon, want[2])
+	equal(f, "alerts of the second batch", second.Alerts, want[3:])
+	for range 2 {
+		equal(f, "alerts", f.alerts(store.AlertQuery{}), want)
+		equal(f, "in the first log", p.log(), numbered(1, note(1), inLog(want[0]), note(2), inLog(want[1])))
+		equal(f, "in the second log", q.log(), numbered(1, inLog(want[3])))
+		f.reopen()
+	}
+	equal(f, "the next, after reopening", p.append(raised("four")).Alerts[0].Seq, 5)
+}
+
+func inLog(a item.Alert) item.Entry {
+	return item.Entry{Time: at(0), Kind: item.AlertRaised{Alert: a}}
+}
+
+// A query chooses by pod, by sequence, by acknowledgement and by number, in any
+// combination; without a limit it gives 1,000, however many it must pass over.
+func alertsAreChosen(f *fixture) {
+	p, q := f.pod("p"), f.pod("p2")
+	var all []item.Entry
+	for n := range 1100 {
+		all = append(all, raised(fmt.Sprint(n)))
+	}
+	p.append(all...)
+	q.append(all[:3]...)
+	var old []item.Seq
+	for n := range item.Seq(1050) {
+		old = append(old, n+1)
+	}
+	f.must(f.s.AckAlerts(f.Context(), old))
+	equal(f, "without a limit", len(f.alertSeqs(store.AlertQuery{})), 1000)
+	equal(f, "after", f.alertSeqs(store.AlertQuery{After: 1098}), []item.Seq{1099, 1100, 1101, 1102, 1103})
+	equal(f, "at the end", f.alertSeqs(store.AlertQuery{After: 1103}), nil)
+	equal(f, "beyond the end", f.alertSeqs(store.AlertQuery{After: 9999}), nil)
+	equal(f, "limit", f.alertSeqs(store.AlertQuery{After: 3, Limit: 2}), []item.Seq{4, 5})
+	equal(f, "pod", f.alertSeqs(store.AlertQuery{Pod: "p2"}), []item.Seq{1101, 1102, 1103})
+	equal(f, "pod, after and limit", f.alertSeqs(store.AlertQuery{Pod: "p2", After: 1101, Limit: 1}), []item.Seq{1102})
+	equal(f, "unacked", len(f.alertSeqs(store.AlertQuery{Unacked: true})), 53)
+	equal(f, "unacked of a pod", f.alertSeqs(store.AlertQuery{Unacked: true, Pod: "p", Limit: 1}), []item.Seq{1051})
+	equal(f, "of an unknown pod", f.alertSeqs(store.AlertQuery{Pod: "p3"}), nil)
+}
+
+// Acknowledging marks alerts for good, changes nothing else of them, and can be
+// repeated. When one of several is unknown none is marked.
+func alertsAreAcknowledged(f *fixture) {
+	p := f.pod("p")
+	p.append(raised("one"), raised("two"), raised("three"))
+	log := p.log()
+	err := f.s.AckAlerts(f.Context(), []item.Seq{1, 4})
+	f.refused(err, item.KindNotFound, store.ReasonAlertNotFound)
+	equal(f, "unacked", f.alertSeqs(store.AlertQuery{Unacked: true}), []item.Seq{1, 2, 3})
+	want := f.alerts(store.AlertQuery{})
+	want[0].Acked, want[2].Acked = true, true
+	f.must(f.s.AckAlerts(f.Context(), []item.Seq{3, 1, 3}))
+	f.must(f.s.AckAlerts(f.Context(), []item.Seq{1}))
+	f.must(f.s.AckAlerts(f.Context(), nil))
+	for range 2 {
+		equal(f, "alerts", f.alerts(store.AlertQuery{}), want)
+		equal(f, "log", p.log(), log)
+		f.reopen()
+	}
+}

@@ -1,0 +1,137 @@
+package storetest
+
+import (
+	"strings"
+
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// Sequences begin at 1 and have no gap, whatever the sizes of the batches, and
+// those that Append returns are those that Read gives.
+func sequencesAreDense(f *fixture) {
+	p := f.pod("p")
+	want := []item.Entry{}
+	for n := range 20 {
+		var entries []item.Entry
+		for range n % 4 {
+			entries = append(entries, note(len(want)+len(entries)))
+		}
+		out := p.append(entries...)
+		next := numbered(item.Seq(len(want)+1), entries...)
+		equal(f, "returned records", decode(f, out.Records), next)
+		want = append(want, next...)
+	}
+	equal(f, "log", p.log(), want)
+	got := p.record()
+	equal(f, "ends", [2]item.Seq{got.First, got.Last}, [2]item.Seq{1, item.Seq(len(want))})
+}
+
+// Each kind of entry comes back as it was written.
+func entriesComeBack(f *fixture) {
+	p := f.pod("p")
+	usage := item.Usage{Input: 10, Output: 2, Requests: 1}
+	kinds := []item.Kind{
+		item.Submitted{RequestID: "r", Mode: item.ModeSteer, Text: "@a", Segments: []item.Segment{item.FileRef{Path: "a"}}, Items: []item.Item{item.SystemMessage{Origin: item.OriginFileRef, Text: "[File: a]\nb"}}},
+		item.Promoted{RequestIDs: []string{"r"}},
+		item.TurnStarted{RequestIDs: []string{"r", "s"}},
+		item.Setup{Model: "m", API: "chat", Tools: []item.ToolSpec{{Name: "t", Description: "d", Schema: "{}"}}, Renderer: 1},
+		item.ItemAdded{Item: item.UserMessage{Text: "hello\x1b[31m\n"}},
+		item.ItemAdded{Item: item.ToolCall{CallID: "c", Name: "t", Arguments: "{"}},
+		item.ToolStarted{CallID: "c", Tool: "t", Arguments: "{}"},
+		item.ItemAdded{Item: item.ToolResult{CallID: "c", Tool: "t", Output: item.Output{Summary: "s", Content: strings.Repeat("x", 10_000)}, DurationMS: 5}},
+		item.RequestUsage{Usage: usage, Measured: true, Model: "m", Step: 1},
+		item.Prune{Seqs: []item.Seq{3, 4}, Policy: "economic"},
+		item.Compaction{Summary: item.UserMessage{Text: "so far"}, UpTo: 3},
+		item.ApprovalRequested{CallID: "c", Digest: "d", Question: "run it?"},
+		item.ApprovalResolved{CallID: "c", Approved: true, By: "me"},
+		item.Rewind{To: 2},
+		item.Note{Text: "n"},
+		item.Recovered{Reason: "restart", CallIDs: []string{"c"}},
+		item.TurnEnded{Outcome: item.OutcomeFinished, Usage: usage, Steps: 1, ToolCalls: 1},
+	}
+	var entries []item.Entry
+	for i, kind := range kinds {
+		entries = append(entries, item.Entry{Time: at(i), Turn: int64(i % 2), Kind: kind})
+	}
+	p.append(entries...)
+	equal(f, "log", p.log(), numbered(1, entries...))
+}
+
+// Read gives what stands above a sequence, never more than limit. The end of the
+// log is an empty page, a sequence above it an error that names the last one.
+func readRanges(f *fixture) {
+	p := f.pod("p")
+	read := func(after item.Seq, limit int) []item.Seq {
+		f.Helper()
+		page, err := f.s.Read(f.Context(), "p", after, limit)
+		f.must(err)
+		return seqs(page)
+	}
+	beyond := func(after item.Seq, last string) {
+		f.Helper()
+		_, err := f.s.Read(f.Context(), "p", after, 1)
+		f.refused(err, item.KindOutOfRange, store.ReasonBeyondEnd)
+		if e, ok := err.(*item.Error); ok {
+			equal(f, "last_seq", e.Meta["last_seq"], last)
+		}
+	}
+	equal(f, "empty log", read(0, 10), []item.Seq{})
+	beyond(1, "0")
+	p.append(note(1), note(2), note(3), note(4), note(5))
+	equal(f, "all", read(0, 0), []item.Seq{1, 2, 3, 4, 5})
+	equal(f, "a page", read(0, 2), []item.Seq{1, 2})
+	equal(f, "the next", read(2, 2), []item.Seq{3, 4})
+	equal(f, "the last", read(4, 2), []item.Seq{5})
+	equal(f, "the end", read(5, 2), []item.Seq{})
+	beyond(6, "5")
+	beyond(1<<62, "5")
+	_, err := f.s.Read(f.Context(), "p", -1, 1)
+	f.refused(err, item.KindInvalid, store.ReasonBadRange)
+}
+
+// One Read gives at most ReadBytes, but always one record, so that a reader with
+// any record in front of it comes forward.
+func readIsBounded(f *fixture) {
+	p := f.pod("p")
+	sizes := []int{store.ReadBytes / 2, store.ReadBytes / 3, store.ReadBytes / 3, 2 * store.ReadBytes, 10, 10}
+	for i, size := range sizes {
+		p.append(item.Entry{Time: at(i), Kind: item.Note{Text: strings.Repeat("x", size)}})
+	}
+	var pages [][]item.Seq
+	for after := item.Seq(0); after < item.Seq(len(sizes)); {
+		page, err := f.s.Read(f.Context(), "p", after, 100)
+		f.must(err)
+		if len(page) == 0 {
+			f.Fatalf("no record after %d", after)
+		}
+		pages = append(pages, seqs(page))
+		after = page[len(page)-1].Seq
+	}
+	equal(f, "pages", pages, [][]item.Seq{{1, 2}, {3}, {4}, {5, 6}})
+}
+
+// The last claim alone may append. Claims count from 1; nobody can append before
+// the first, and a refused append writes nothing.
+func epochsFence(f *fixture) {
+	f.must(f.s.CreatePod(f.Context(), item.Pod{ID: "p", Name: "p"}))
+	p := &owned{f: f, id: "p"}
+	entries := []item.Entry{note(1)}
+	for _, epoch := range []store.Epoch{0, 1} {
+		_, err := f.s.Append(f.Context(), store.Batch{Pod: "p", Epoch: epoch, Entries: entries})
+		f.refused(err, item.KindPrecondition, store.ReasonStaleEpoch)
+	}
+	first := f.claim("p")
+	equal(f, "first epoch", first.epoch, 1)
+	first.append(note(1))
+	second := f.claim("p")
+	equal(f, "second epoch", second.epoch, 2)
+	for _, epoch := range []store.Epoch{1, 3, -1} {
+		_, err := p.try(store.Batch{Epoch: epoch, Entries: entries})
+		f.refused(err, item.KindPrecondition, store.ReasonStaleEpoch)
+	}
+	second.append(note(2))
+	equal(f, "log", p.log(), numbered(1, note(1), note(2)))
+	f.reopen()
+	equal(f, "third epoch, after reopening", f.claim("p").epoch, 3)
+}

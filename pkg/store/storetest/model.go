@@ -1,0 +1,312 @@
+package storetest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"podd/pkg/item"
+	"podd/pkg/store"
+
+	"pgregory.net/rapid"
+)
+
+// Whatever is done to a store, in any order and with any number of restarts in
+// between, it gives what a plain model in memory gives: the same records and the
+// same reasons for refusing.
+func followsTheModel(t T, open OpenFunc) {
+	t.Helper()
+	rapid.Check(t, func(t *rapid.T) {
+		m := &model{f: newFixture(t, open), pods: map[string]*modelPod{}}
+		t.Repeat(map[string]func(*rapid.T){
+			"create":  m.create,
+			"update":  m.update,
+			"delete":  m.delete,
+			"claim":   m.claim,
+			"append":  m.append,
+			"submit":  m.submit,
+			"take":    m.take,
+			"alert":   m.alert,
+			"ack":     m.ack,
+			"restart": func(*rapid.T) { m.f.reopen() },
+			"":        m.compare,
+		})
+	})
+}
+
+// model is what a store should hold.
+type model struct {
+	f      *fixture
+	clock  int
+	pods   map[string]*modelPod
+	alerts []item.Alert
+	raised item.Seq
+}
+
+type modelPod struct {
+	item.Pod
+	epoch    store.Epoch
+	log      []item.Entry
+	inbox    []item.Seq
+	requests map[string]store.Request
+}
+
+var (
+	podIDs     = rapid.SampledFrom([]string{"a", "ab", "b"})
+	requestIDs = rapid.SampledFrom([]string{"r", "rr", "s"})
+	texts      = rapid.SampledFrom([]string{"hello", "good bye"})
+)
+
+// tick is a number, and with at a time, that was not used before.
+func (m *model) tick() int {
+	m.clock++
+	return m.clock
+}
+
+// same compares an error with the reason that the model expects, "" for none.
+func (m *model) same(err error, reason string) bool {
+	m.f.Helper()
+	if item.ReasonOf(err) != reason || (err == nil) != (reason == "") {
+		m.f.Fatalf("error %v, want reason %q", err, reason)
+	}
+	return err == nil
+}
+
+func (m *model) create(t *rapid.T) {
+	id := podIDs.Draw(t, "pod")
+	pod := item.Pod{ID: id, Name: "name-" + id, Spec: item.PodSpec{Dir: "/" + id}, CreatedAt: at(m.tick())}
+	reason := ""
+	if m.pods[id] != nil {
+		reason = store.ReasonPodExists
+	}
+	if m.same(m.f.s.CreatePod(m.f.Context(), pod), reason) {
+		pod.Status.LastActivity = pod.CreatedAt
+		m.pods[id] = &modelPod{Pod: pod, requests: map[string]store.Request{}}
+	}
+}
+
+func (m *model) update(t *rapid.T) {
+	id := podIDs.Draw(t, "pod")
+	spec := item.PodSpec{Dir: "/", Model: fmt.Sprint(m.tick())}
+	if m.same(m.f.s.UpdateSpec(m.f.Context(), id, spec), m.missing(id)) {
+		m.pods[id].Spec = spec
+	}
+}
+
+func (m *model) delete(t *rapid.T) {
+	id := podIDs.Draw(t, "pod")
+	if m.same(m.f.s.DeletePod(m.f.Context(), id), m.missing(id)) {
+		delete(m.pods, id)
+		m.alerts = slices.DeleteFunc(m.alerts, func(a item.Alert) bool { return a.Pod == id })
+	}
+}
+
+func (m *model) claim(t *rapid.T) {
+	id := podIDs.Draw(t, "pod")
+	epoch, err := m.f.s.Claim(m.f.Context(), id)
+	if m.same(err, m.missing(id)) {
+		m.pods[id].epoch++
+		equal(m.f, "epoch", epoch, m.pods[id].epoch)
+	}
+}
+
+func (m *model) append(t *rapid.T) {
+	b := m.batch(t)
+	for range rapid.IntRange(0, 3).Draw(t, "entries") {
+		e := note(m.tick())
+		if rapid.IntRange(0, 3).Draw(t, "kind") == 0 {
+			e = raised(fmt.Sprint("alert ", m.tick()))
+		}
+		b.Entries = append(b.Entries, e)
+	}
+	if rapid.Bool().Draw(t, "status") {
+		b.Status = &item.PodStatus{State: item.StateRunning, Turn: int64(m.tick()), LastActivity: at(m.tick())}
+	}
+	m.try(b)
+}
+
+func (m *model) submit(t *rapid.T) {
+	text := texts.Draw(t, "text")
+	b := admission(requestIDs.Draw(t, "request"), text)
+	to := m.batch(t)
+	b.Pod, b.Epoch = to.Pod, to.Epoch
+	b.Enqueue = rapid.Bool().Draw(t, "enqueue")
+	b.InboxLimit = rapid.IntRange(0, 2).Draw(t, "limit")
+	m.try(b)
+}
+
+func (m *model) take(t *rapid.T) {
+	b := m.batch(t)
+	b.Dequeue = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) item.Seq {
+		return item.Seq(rapid.Int64Range(0, 6).Draw(t, "seq"))
+	}), 1, 2).Draw(t, "dequeue")
+	b.Entries = []item.Entry{note(m.tick())}
+	m.try(b)
+}
+
+// batch is an empty batch for some pod, mostly with its epoch.
+func (m *model) batch(t *rapid.T) store.Batch {
+	b := store.Batch{Pod: podIDs.Draw(t, "pod")}
+	if p := m.pods[b.Pod]; p != nil {
+		b.Epoch = p.epoch
+	}
+	if rapid.IntRange(0, 9).Draw(t, "epoch") == 0 {
+		b.Epoch--
+	}
+	return b
+}
+
+// try appends a batch to the store and to the model.
+func (m *model) try(b store.Batch) {
+	m.f.Helper()
+	out, err := m.f.s.Append(m.f.Context(), b)
+	reason, duplicate := m.refusal(b)
+	if !m.same(err, reason) {
+		return
+	}
+	if duplicate != nil {
+		equal(m.f, "duplicate", out.Duplicate, duplicate)
+		equal(m.f, "records of a duplicate", len(out.Records), 0)
+		return
+	}
+	alerts := len(m.alerts)
+	first := len(m.pods[b.Pod].log)
+	m.write(b)
+	equal(m.f, "duplicate", out.Duplicate, nil)
+	equal(m.f, "records", decode(m.f, out.Records), append([]item.Entry{}, m.pods[b.Pod].log[first:]...))
+	equal(m.f, "alerts", append([]item.Alert{}, out.Alerts...), append([]item.Alert{}, m.alerts[alerts:]...))
+}
+
+// refusal is the reason why a batch is refused, or the request that it repeats.
+func (m *model) refusal(b store.Batch) (reason string, duplicate *store.Request) {
+	p := m.pods[b.Pod]
+	if p == nil {
+		return store.ReasonPodNotFound, nil
+	}
+	if b.Epoch != p.epoch || p.epoch == 0 {
+		return store.ReasonStaleEpoch, nil
+	}
+	if b.Admit != nil {
+		if r, ok := p.requests[b.Admit.ID]; ok {
+			if r.Digest != b.Admit.Digest {
+				return store.ReasonRequestIDTaken, nil
+			}
+			return "", &r
+		}
+	}
+	left := slices.Clone(p.inbox)
+	for _, seq := range b.Dequeue {
+		i := slices.Index(left, seq)
+		if i < 0 {
+			return store.ReasonNotWaiting, nil
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	if b.Enqueue && b.InboxLimit > 0 && len(left) >= b.InboxLimit {
+		return store.ReasonInboxFull, nil
+	}
+	return "", nil
+}
+
+// write does to the model what an allowed batch does to a store.
+func (m *model) write(b store.Batch) {
+	p := m.pods[b.Pod]
+	first := item.Seq(len(p.log) + 1)
+	for i, e := range numbered(first, b.Entries...) {
+		if a, ok := e.Kind.(item.AlertRaised); ok {
+			a.Alert.Pod, a.Alert.Count = b.Pod, 1
+			a.Alert = m.raise(a.Alert)
+			e.Kind = a
+		}
+		p.log = append(p.log, e)
+		p.First, p.Last = 1, first+item.Seq(i)
+		p.Status.LastActivity = e.Time
+	}
+	p.inbox = slices.DeleteFunc(p.inbox, func(seq item.Seq) bool { return slices.Contains(b.Dequeue, seq) })
+	if b.Enqueue {
+		p.inbox = append(p.inbox, first)
+	}
+	p.Queued = len(p.inbox)
+	if b.Admit != nil {
+		p.requests[b.Admit.ID] = store.Request{ID: b.Admit.ID, Digest: b.Admit.Digest, Seq: first, Queued: b.Enqueue}
+	}
+	if b.Status != nil {
+		p.Status = *b.Status
+	}
+}
+
+func (m *model) raise(a item.Alert) item.Alert {
+	m.raised++
+	a.Seq = m.raised
+	m.alerts = append(m.alerts, a)
+	return a
+}
+
+func (m *model) alert(t *rapid.T) {
+	a := item.Alert{Level: item.LevelInfo, Text: "outside", Time: at(m.tick()), Count: 1}
+	reason := ""
+	if rapid.Bool().Draw(t, "of a pod") {
+		a.Pod = podIDs.Draw(t, "pod")
+		reason = m.missing(a.Pod)
+	}
+	got, err := m.f.s.RaiseAlert(m.f.Context(), a)
+	if m.same(err, reason) {
+		equal(m.f, "alert", got, m.raise(a))
+	}
+}
+
+func (m *model) ack(t *rapid.T) {
+	drawn := rapid.SliceOfN(rapid.Int64Range(1, 8), 1, 3).Draw(t, "alerts")
+	var wanted []item.Seq
+	reason := ""
+	for _, n := range drawn {
+		wanted = append(wanted, item.Seq(n))
+		if m.index(item.Seq(n)) < 0 {
+			reason = store.ReasonAlertNotFound
+		}
+	}
+	if m.same(m.f.s.AckAlerts(m.f.Context(), wanted), reason) {
+		for _, seq := range wanted {
+			m.alerts[m.index(seq)].Acked = true
+		}
+	}
+}
+
+func (m *model) index(seq item.Seq) int {
+	return slices.IndexFunc(m.alerts, func(a item.Alert) bool { return a.Seq == seq })
+}
+
+// missing is the reason for refusing what needs a pod.
+func (m *model) missing(id string) string {
+	if m.pods[id] == nil {
+		return store.ReasonPodNotFound
+	}
+	return ""
+}
+
+// compare reads everything and compares it.
+func (m *model) compare(*rapid.T) {
+	f := m.f
+	pods, err := f.s.Pods(f.Context())
+	f.must(err)
+	byName := slices.SortedFunc(maps.Values(m.pods), func(a, b *modelPod) int { return cmp.Compare(a.Name, b.Name) })
+	equal(f, "number of pods", len(pods), len(byName))
+	for i, want := range byName {
+		p := &owned{f: f, id: want.ID}
+		equal(f, "listed pod", pods[i], want.Pod)
+		equal(f, "pod", p.record(), want.Pod)
+		equal(f, "log", p.log(), want.log)
+		equal(f, "inbox", append([]item.Seq{}, p.inbox()...), append([]item.Seq{}, want.inbox...))
+		for _, id := range []string{"r", "rr", "s"} {
+			r, ok, err := f.s.Request(f.Context(), want.ID, id)
+			f.must(err)
+			wantRequest, wantOK := want.requests[id]
+			equal(f, "request", r, wantRequest)
+			equal(f, "request is known", ok, wantOK)
+		}
+		of := slices.DeleteFunc(slices.Clone(m.alerts), func(a item.Alert) bool { return a.Pod != want.ID })
+		equal(f, "alerts of a pod", append([]item.Alert{}, f.alerts(store.AlertQuery{Pod: want.ID})...), append([]item.Alert{}, of...))
+	}
+	equal(f, "alerts", append([]item.Alert{}, f.alerts(store.AlertQuery{})...), append([]item.Alert{}, m.alerts...))
+}

@@ -1,0 +1,139 @@
+package storetest
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"podd/pkg/store"
+)
+
+// OpenFunc opens the store that belongs to dir. The directory is empty at the
+// first call; the same dir means the same data, and a store that keeps it
+// elsewhere may take dir as a name. The suite closes a store before it opens the
+// same dir again.
+type OpenFunc func(dir string) (store.Store, error)
+
+// T is what a check needs of a test: the part of testing.TB that *testing.T,
+// *rapid.T and Recorder have.
+type T interface {
+	Helper()
+	Name() string
+	Context() context.Context
+	Cleanup(func())
+	Log(args ...any)
+	Logf(format string, args ...any)
+	Skip(args ...any)
+	Skipf(format string, args ...any)
+	SkipNow()
+	Error(args ...any)
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Fail()
+	FailNow()
+	Failed() bool
+}
+
+// Check is one property of a store.
+type Check struct {
+	Name string
+	// Run checks a store that open opens.
+	Run func(t T, open OpenFunc)
+}
+
+// Run runs all checks as subtests.
+func Run(t *testing.T, open OpenFunc) {
+	for _, c := range Checks() {
+		t.Run(c.Name, func(t *testing.T) { c.Run(t, open) })
+	}
+}
+
+// Checks are all checks, the quick ones first.
+func Checks() []Check {
+	return []Check{
+		{"PodRecords", onFixture(podRecords)},
+		{"PodNamesAreUnique", onFixture(podNamesAreUnique)},
+		{"DeletedPodIsGone", onFixture(deletedPodIsGone)},
+		{"SpecIsReplaced", onFixture(specIsReplaced)},
+		{"StatusGoesWithTheBatch", onFixture(statusGoesWithTheBatch)},
+		{"SequencesAreDense", onFixture(sequencesAreDense)},
+		{"EntriesComeBack", onFixture(entriesComeBack)},
+		{"ReadRanges", onFixture(readRanges)},
+		{"ReadIsBounded", onFixture(readIsBounded)},
+		{"UnknownPod", onFixture(unknownPod)},
+		{"EpochsFence", onFixture(epochsFence)},
+		{"BadBatchesAreRefused", onFixture(badBatchesAreRefused)},
+		{"RefusedBatchLeavesNoTrace", onFixture(refusedBatchLeavesNoTrace)},
+		{"RequestIDsAreAdmittedOnce", onFixture(requestIDsAreAdmittedOnce)},
+		{"OldRequestIDsAreForgotten", onFixture(oldRequestIDsAreForgotten)},
+		{"InboxKeepsItsOrder", onFixture(inboxKeepsItsOrder)},
+		{"InboxIsBounded", onFixture(inboxIsBounded)},
+		{"AlertsCountOverAllPods", onFixture(alertsCountOverAllPods)},
+		{"AlertsAreChosen", onFixture(alertsAreChosen)},
+		{"AlertsAreAcknowledged", onFixture(alertsAreAcknowledged)},
+		{"EverythingSurvivesReopening", onFixture(everythingSurvivesReopening)},
+		{"CancelledIsNotWritten", onFixture(cancelledIsNotWritten)},
+		{"ClosedRefuses", onFixture(closedRefuses)},
+		{"ManyPodsAtOnce", onFixture(manyPodsAtOnce)},
+		{"RaceForOneRequestID", onFixture(raceForOneRequestID)},
+		{"Model", followsTheModel},
+	}
+}
+
+// onFixture runs a check on a new store.
+func onFixture(run func(f *fixture)) func(T, OpenFunc) {
+	return func(t T, open OpenFunc) {
+		t.Helper()
+		run(newFixture(t, open))
+	}
+}
+
+// fixture is a store under test.
+type fixture struct {
+	T
+	open OpenFunc
+	dir  string
+	s    store.Store
+}
+
+func newFixture(t T, open OpenFunc) *fixture {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "storetest")
+	if err != nil {
+		t.Fatalf("make a directory: %v", err)
+	}
+	f := &fixture{T: t, open: open, dir: dir}
+	t.Cleanup(func() {
+		if f.s != nil {
+			f.close()
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Errorf("remove the directory: %v", err)
+		}
+	})
+	f.reopen()
+	return f
+}
+
+// reopen closes the store, if there is one, and opens it again.
+func (f *fixture) reopen() {
+	f.Helper()
+	if f.s != nil {
+		f.close()
+	}
+	s, err := f.open(f.dir)
+	if err != nil {
+		f.Fatalf("open the store: %v", err)
+	}
+	f.s = s
+}
+
+func (f *fixture) close() {
+	f.Helper()
+	s := f.s
+	f.s = nil
+	if err := s.Close(); err != nil {
+		f.Errorf("close the store: %v", err)
+	}
+}
