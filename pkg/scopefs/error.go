@@ -126,9 +126,12 @@ func (f *FS) wrap(path string, err error) error {
 // it holds control, format or other invisible characters, or ends or begins with
 // white space. It never holds a newline.
 func Display(path string) string {
-	hidden := func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
-	if path == "" || strings.TrimSpace(path) != path || strings.ContainsFunc(path, hidden) {
+	if path == "" || strings.TrimSpace(path) != path || strings.ContainsFunc(path, unprintable) {
 		return strconv.Quote(path)
 	}
 	return path
 }
+
+// unprintable says whether a character cannot be seen, or came from bytes that are
+// not UTF-8.
+func unprintable(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }

@@ -1,0 +1,271 @@
+package scopefs
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"podd/pkg/item"
+)
+
+const (
+	// maxRefBytes is longer than any path may be.
+	maxRefBytes = 4096
+	// maxTail is how many characters of punctuation a name may end with, without
+	// quotes.
+	maxTail = 8
+	// punctuation at the end belongs to the sentence, unless a file says otherwise.
+	punctuation = ".,;:!?)]}"
+)
+
+// closers has the characters that a reference may follow at once, beside white
+// space, and for each what ends the reference: nothing for brackets whose
+// counterpart is punctuation already.
+var closers = map[rune]string{
+	'(': "", '[': "", '{': "", '<': ">",
+	'"': `"`, '\'': "'", '`': "`", '“': "”", '‘': "’", '«': "»", '„': "“",
+}
+
+// lineSuffix is a range of lines at the end of a path, or one line.
+var lineSuffix = regexp.MustCompile(`:([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?$`)
+
+// ParseRefs finds the file references in a text that a user typed:
+//
+//	reference = "@" ( path | quoted ) [ range ]
+//	quoted    = '"' one or more characters of one line '"'
+//	range     = ":" line [ "-" line ]
+//
+// The @ counts at the start of the text and after white space, an opening bracket
+// or angle bracket, or a quote; so a@b is no reference, and neither is the second @
+// of @@. A path runs to the next white space. Of it,
+//
+//   - what follows the closing quote or angle bracket is dropped when the opening
+//     one stands right before the @;
+//   - the characters .,;:!?)]} at the end are dropped, unless a file is named with
+//     some of them (up to eight);
+//   - a range at the end is one, unless a file has that very name. Of
+//     path:line:column, as compilers print it, the column is dropped.
+//
+// In quotes all characters stand for themselves, but for \" and \\. What is dropped
+// stays in the text. A lone @, an empty or unclosed quote and a run of more than
+// 4096 bytes are text.
+//
+// exists says whether a path leads to something; it is asked only where the answer
+// matters. The texts and the references as written, joined, are the input.
+func ParseRefs(text string, exists func(path string) bool) []item.Segment {
+	var segments []item.Segment
+	for _, p := range scanRefs(text, exists) {
+		if p.ref.Path != "" {
+			segments = append(segments, p.ref)
+		} else {
+			segments = append(segments, item.TextSegment{Text: p.source})
+		}
+	}
+	return segments
+}
+
+// piece is a part of a text: a reference, or plain text where ref has no path.
+type piece struct {
+	source string
+	ref    item.FileRef
+}
+
+// scanRefs splits a text into pieces; their sources, joined, are the text. No two
+// plain ones follow each other.
+func scanRefs(text string, exists func(string) bool) []piece {
+	var pieces []piece
+	plain := 0 // where the text begins that is in no piece yet
+	s := scanner{text: text, exists: exists}
+	for at := 0; ; {
+		i := strings.IndexByte(text[at:], '@')
+		if i < 0 {
+			break
+		}
+		at += i
+		ref, end := s.refAt(at)
+		if end == 0 {
+			at++
+			continue
+		}
+		if plain < at {
+			pieces = append(pieces, piece{source: text[plain:at]})
+		}
+		pieces = append(pieces, piece{source: text[at:end], ref: ref})
+		plain, at = end, end
+	}
+	if plain < len(text) {
+		pieces = append(pieces, piece{source: text[plain:]})
+	}
+	return pieces
+}
+
+type scanner struct {
+	text   string
+	exists func(string) bool
+	// runEnd is the end of the run without white space that was looked at last.
+	runEnd int
+}
+
+// refAt is the reference that begins at the @ at position at, and its end; end is 0
+// when there is none.
+func (s *scanner) refAt(at int) (ref item.FileRef, end int) {
+	before, size := utf8.DecodeLastRuneInString(s.text[:at])
+	closer, opens := closers[before]
+	if size > 0 && !opens && !unicode.IsSpace(before) {
+		return ref, 0
+	}
+	start := at + 1
+	var length int
+	if strings.HasPrefix(s.text[start:], `"`) {
+		ref, length = quotedRef(s.text[start:])
+	} else {
+		ref, length = s.bareRef(s.run(start), closer)
+	}
+	if length == 0 {
+		return ref, 0
+	}
+	return ref, start + length
+}
+
+// run is the text from start to the next white space. Every run is measured once,
+// however many @ it holds.
+func (s *scanner) run(start int) string {
+	if start >= s.runEnd {
+		s.runEnd = len(s.text)
+		if i := strings.IndexFunc(s.text[start:], unicode.IsSpace); i >= 0 {
+			s.runEnd = start + i
+		}
+	}
+	return s.text[start:s.runEnd]
+}
+
+// quotedRef reads a path in quotes and the range behind it; length is 0 when there
+// is none.
+func quotedRef(s string) (ref item.FileRef, length int) {
+	var path strings.Builder
+	for i := 1; i < len(s) && i <= maxRefBytes; i++ {
+		switch c := s[i]; {
+		case c == '\n':
+			return ref, 0
+		case c == '\\' && i+1 < len(s) && (s[i+1] == '\\' || s[i+1] == '"'):
+			i++
+			path.WriteByte(s[i])
+		case c != '"':
+			path.WriteByte(c)
+		default:
+			ref.Path = path.String()
+			if ref.Path == "" {
+				return ref, 0
+			}
+			length = i + 1
+			ref.StartLine, ref.EndLine, i = leadingRange(s[length:])
+			return ref, length + i
+		}
+	}
+	return ref, 0
+}
+
+// bareRef reads a path without quotes from a run of characters that are no white
+// space; length is 0 when there is none.
+func (s *scanner) bareRef(run, closer string) (ref item.FileRef, length int) {
+	if len(run) > maxRefBytes || strings.HasPrefix(run, "@") {
+		return ref, 0
+	}
+	if closer != "" {
+		run, _, _ = strings.Cut(run, closer)
+	}
+	path := strings.TrimRight(run, punctuation)
+	for n := len(path) + min(len(run)-len(path), maxTail); n > len(path); n-- {
+		if s.exists(run[:n]) {
+			return item.FileRef{Path: run[:n]}, n
+		}
+	}
+	ref = item.FileRef{Path: path}
+	if r, ok := splitRange(path); ok && !s.exists(path) {
+		ref = r
+		if at, ok := splitRange(r.Path); ok && at.EndLine == 0 && r.EndLine == 0 && !s.exists(r.Path) {
+			return at, len(r.Path)
+		}
+	}
+	return ref, len(path)
+}
+
+// splitRange takes a range of lines off the end of a path.
+func splitRange(path string) (ref item.FileRef, ok bool) {
+	m := lineSuffix.FindStringSubmatchIndex(path)
+	if m == nil || m[0] == 0 {
+		return ref, false
+	}
+	ref.Path = path[:m[0]]
+	ref.StartLine, ref.EndLine, _ = leadingRange(path[m[0]:])
+	return ref, true
+}
+
+// leadingRange reads ":10" or ":10-20" at the start of s; length is 0 when there is
+// none.
+func leadingRange(s string) (start, end, length int) {
+	rest, ok := strings.CutPrefix(s, ":")
+	if !ok {
+		return 0, 0, 0
+	}
+	start, rest = leadingLine(rest)
+	if start == 0 {
+		return 0, 0, 0
+	}
+	if tail, ok := strings.CutPrefix(rest, "-"); ok {
+		if n, after := leadingLine(tail); n > 0 {
+			end, rest = n, after
+		}
+	}
+	return start, end, len(s) - len(rest)
+}
+
+// leadingLine reads a line number at the start of s; line is 0 when there is none.
+func leadingLine(s string) (line int, rest string) {
+	n := 0
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	if n == 0 || n > 9 || s[0] == '0' {
+		return 0, s
+	}
+	line, _ = strconv.Atoi(s[:n])
+	return line, s[n:]
+}
+
+// FormatRef writes a reference as a user would. ParseRefs reads it back; a path with
+// characters that cannot be seen is the exception, it is written with escapes for
+// people.
+func FormatRef(ref item.FileRef) string {
+	path := ref.Path
+	switch {
+	case strings.ContainsFunc(path, unprintable):
+		path = strconv.Quote(path)
+	case !bare(path):
+		path = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
+	}
+	return "@" + path + rangeSuffix(ref)
+}
+
+// bare says whether a path can stand without quotes, wherever that is.
+func bare(path string) bool {
+	if path == "." {
+		return true // There is always a workspace.
+	}
+	return path != "" && path[0] != '@' && strings.TrimRight(path, punctuation) == path &&
+		!lineSuffix.MatchString(path) && !strings.ContainsFunc(path, unicode.IsSpace) && !strings.ContainsAny(path, "<>\"'`“”‘’«»„")
+}
+
+// rangeSuffix is the range of a reference as it is written, "" for none.
+func rangeSuffix(ref item.FileRef) string {
+	if ref.StartLine == 0 && ref.EndLine == 0 {
+		return ""
+	}
+	s := ":" + strconv.Itoa(ref.StartLine)
+	if ref.EndLine != 0 {
+		s += "-" + strconv.Itoa(ref.EndLine)
+	}
+	return s
+}

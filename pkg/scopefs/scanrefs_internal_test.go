@@ -1,0 +1,75 @@
+package scopefs
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// The pieces joined are the text, plain pieces stand alone, and a reference begins
+// with @ and names something.
+func FuzzParseRefs(f *testing.F) {
+	for _, seed := range []string{
+		"", "@", "see @a.go:10-20, (@\"b c\":3)", "a@b @@c \"@d\",'@e'", "@x:1:2: @...", "“@a” @\"\\\"\\\\\"", "@\"a\nb\" \xff@\xff",
+	} {
+		f.Add(seed, true)
+		f.Add(seed, false)
+	}
+	f.Fuzz(func(t *testing.T, text string, odd bool) {
+		exists := func(path string) bool { return len(path)%2 == 1 == odd }
+		var joined strings.Builder
+		plain := false
+		for _, p := range scanRefs(text, exists) {
+			joined.WriteString(p.source)
+			if p.ref.Path == "" {
+				if plain || p.source == "" {
+					t.Fatalf("plain piece %q behind another, or empty", p.source)
+				}
+				plain = true
+				continue
+			}
+			plain = false
+			if !strings.HasPrefix(p.source, "@") || len(p.source) <= len("@") {
+				t.Fatalf("a reference %+v from %q", p.ref, p.source)
+			}
+			if len(p.ref.Path) > maxRefBytes || p.ref.StartLine < 0 || p.ref.StartLine == 0 && p.ref.EndLine != 0 {
+				t.Fatalf("reference %+v is out of bounds", p.ref)
+			}
+		}
+		if joined.String() != text {
+			t.Fatalf("pieces joined are %q, the text is %q", joined.String(), text)
+		}
+	})
+}
+
+func FuzzCutRunes(f *testing.F) {
+	f.Add("héllo", 2)
+	f.Add("日本", 4)
+	f.Add("\x80\x80\x80\x80", 2)
+	f.Fuzz(func(t *testing.T, s string, most int) {
+		got := CutRunes(s, most)
+		if !strings.HasPrefix(s, got) || len(got) > max(most, 0) {
+			t.Fatalf("CutRunes(%q, %d) = %q", s, most, got)
+		}
+		if utf8.ValidString(s) && !utf8.ValidString(got) {
+			t.Fatalf("CutRunes(%q, %d) = %q cuts a character", s, most, got)
+		}
+		if len(got) < len(s) && len(got)+utf8.UTFMax <= most {
+			t.Fatalf("CutRunes(%q, %d) = %q cuts too much", s, most, got)
+		}
+	})
+}
+
+// A long text with an @ at every other place is read in one pass.
+func TestScanRefsAsksLittle(t *testing.T) {
+	asked := 0
+	exists := func(string) bool { asked++; return false }
+	for _, unit := range []string{"(@", "\"@a\",", "@a ", "@", "@\"", "@)))))))))))))) ", "@a:1:1 "} {
+		asked = 0
+		n := 1 << 20 / len(unit)
+		scanRefs(strings.Repeat(unit, n), exists)
+		if limit := (maxTail + 2) * n; asked > limit {
+			t.Errorf("%q %d times: exists was asked %d times, at most %d are fine", unit, n, asked, limit)
+		}
+	}
+}
