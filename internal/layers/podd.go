@@ -38,6 +38,7 @@ func Podd() Table {
 
 			"internal/config": 2,
 			"internal/socket": 2,
+			"internal/view":   2,
 			"pkg/interceptor": 2,
 			"pkg/projection":  2,
 			"pkg/store":       2,
@@ -55,9 +56,11 @@ func Podd() Table {
 			"internal/server": 5,
 			"pkg/client":      5,
 
-			"cmd/podctl":        6,
-			"cmd/podd":          6,
-			"internal/testhost": 6,
+			"internal/daemon": 6,
+
+			"cmd/podctl":        7,
+			"cmd/podd":          7,
+			"internal/testhost": 7,
 		},
 		Homes: map[string][]string{
 			"github.com/bmatcuk/doublestar/v4": {"pkg/scopefs"},
@@ -68,6 +71,7 @@ func Podd() Table {
 			"github.com/spf13/pflag":           {"cmd/"},
 			"github.com/tidwall/gjson":         {"pkg/llm/openai"},
 			"go.etcd.io/bbolt":                 {"pkg/store"},
+			"golang.org/x/term":               {"cmd/"},
 			"google.golang.org/genproto":       rpc,
 			"google.golang.org/grpc":           rpc,
 			"google.golang.org/protobuf":       rpc,
