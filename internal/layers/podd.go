@@ -71,7 +71,7 @@ func Podd() Table {
 			"github.com/spf13/pflag":           {"cmd/"},
 			"github.com/tidwall/gjson":         {"pkg/llm/openai"},
 			"go.etcd.io/bbolt":                 {"pkg/store"},
-			"golang.org/x/term":               {"cmd/"},
+			"golang.org/x/term":                {"cmd/"},
 			"google.golang.org/genproto":       rpc,
 			"google.golang.org/grpc":           rpc,
 			"google.golang.org/protobuf":       rpc,
