@@ -161,7 +161,8 @@ func (h *Host) Cancel(ctx context.Context, idOrName, reason string) (turnNumber 
 	}
 	var t *turn
 	err = a.do(ctx, func() {
-		if t = a.turn; t != nil {
+		if a.busy() {
+			t = a.turn
 			t.cancel(&worker.Cancelled{Reason: reason})
 		}
 	})

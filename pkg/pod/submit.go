@@ -135,7 +135,7 @@ func (a *actor) admit(ctx context.Context, s Submit, digest [32]byte, entry item
 			err = a.closing
 			return
 		}
-		b.Admit.Queued = a.turn != nil || len(a.inbox) > 0
+		b.Admit.Queued = a.busy() || len(a.inbox) > 0
 		answer, err = a.store(ctx, b, entry)
 	})
 	if doErr != nil {

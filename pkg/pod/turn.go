@@ -19,7 +19,13 @@ type turn struct {
 	stop func()
 	// ended is closed once the turn has its terminal entry, or can't have one.
 	ended chan struct{}
+	// over says that the terminal entry is stored, while the turn's goroutine may
+	// still be on its way out.
+	over bool
 }
+
+// busy says whether a turn is under way that can still be cancelled or waited for.
+func (a *actor) busy() bool { return a.turn != nil && !a.turn.over }
 
 // next starts the turn of the oldest submit that waits, when the pod is free.
 func (a *actor) next() {
@@ -136,6 +142,7 @@ func (l *turnLog) Append(ctx context.Context, b worker.Batch) (entries []item.En
 		_, entries, err = l.a.commit(ctx, batch, b.Waiting, b.Done...)
 		if err == nil {
 			l.a.inbox = l.a.inbox[len(b.Claims):]
+			l.a.turn.over = !l.a.journal.open
 		}
 	})
 	if doErr != nil {
