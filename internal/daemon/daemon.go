@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -60,28 +59,28 @@ type Daemon struct {
 
 // Open takes what a podd needs and recovers its pods. On error it gives back what
 // it took.
-func Open(ctx context.Context, c Config) (d *Daemon, err error) {
+func Open(ctx context.Context, c Config) (*Daemon, error) {
 	if c.Grace == 0 {
 		c.Grace = DefaultGrace
 	}
-	d = &Daemon{Config: c}
-	defer func() {
-		if err != nil {
-			d.release()
-		}
-	}()
-	token, err := d.openState(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.openHost(ctx); err != nil {
-		return nil, err
-	}
-	d.server = server.New(server.Config{Host: d.host, Token: token, Status: d.status(), Logger: c.Logger})
-	if err := d.host.Recover(ctx); err != nil {
+	d := &Daemon{Config: c}
+	if err := d.open(ctx); err != nil {
+		d.Close(ctx)
 		return nil, err
 	}
 	return d, nil
+}
+
+func (d *Daemon) open(ctx context.Context) error {
+	token, err := d.openState(ctx)
+	if err != nil {
+		return err
+	}
+	if err := d.openHost(ctx); err != nil {
+		return err
+	}
+	d.server = server.New(server.Config{Host: d.host, Token: token, Status: d.status(), Logger: d.Logger})
+	return d.host.Recover(ctx)
 }
 
 // openState takes the state directory, the socket and the store.
@@ -219,10 +218,7 @@ func (d *Daemon) drain(ctx context.Context, hurry <-chan struct{}) {
 		}
 	}()
 	defer close(drained)
-	if err := d.host.Close(grace); err != nil && !errors.Is(err, context.Canceled) {
-		d.Logger.Error("pods did not close cleanly", "error", err)
-	}
-	d.host = nil
+	d.host.Close(grace)
 	stop, cancelStop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancelStop()
 	d.server.Stop(stop)
@@ -230,8 +226,9 @@ func (d *Daemon) drain(ctx context.Context, hurry <-chan struct{}) {
 
 // Close gives back what Open took, for a Daemon that is not served.
 func (d *Daemon) Close(ctx context.Context) {
-	_ = d.host.Close(ctx)
-	d.host = nil
+	if d.host != nil {
+		d.host.Close(ctx)
+	}
 	d.release()
 }
 

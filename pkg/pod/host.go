@@ -220,7 +220,7 @@ func (h *Host) Counts() (loaded, running int) {
 // Close stops all pods: no submit is accepted any more, running turns end at their
 // next step boundary, or at once when ctx ends first, and streams end. It returns
 // when all goroutines of the Host have ended.
-func (h *Host) Close(ctx context.Context) error {
+func (h *Host) Close(ctx context.Context) {
 	h.mu.Lock()
 	h.closing = true
 	actors := make([]*actor, 0, len(h.actors))
@@ -237,5 +237,4 @@ func (h *Host) Close(ctx context.Context) error {
 	h.wg.Wait()
 	h.alerts.Close(errStopping)
 	h.hooks.Close(ctx.Done())
-	return nil
 }

@@ -1,0 +1,20 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// runAsPodd makes the test binary be podd: tests start it as a process of its own,
+// to kill it.
+const runAsPodd = "PODD_TEST_RUN_AS_PODD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(runAsPodd) != "" {
+		main()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}

@@ -1,0 +1,305 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"podd/pkg/client"
+	"podd/pkg/llm/scripted"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// process is a podd in a process of its own.
+type process struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	state  string
+	log    lockedBuffer
+	exited chan struct{}
+}
+
+// startPodd starts podd on a state directory and waits until it is ready or has
+// ended.
+func startPodd(t *testing.T, state, baseURL string, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, state: state, exited: make(chan struct{})}
+	p.cmd = exec.Command(os.Args[0], append([]string{"--state-dir", state}, args...)...)
+	p.cmd.Env = []string{
+		runAsPodd + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + state, "OPENAI_BASE_URL=" + baseURL,
+		// The race detector's own exit code would hide podd's.
+		"GORACE=exitcode=99",
+	}
+	stderr, err := p.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ready := make(chan struct{})
+	go p.read(stderr, ready)
+	t.Cleanup(func() { p.signal(syscall.SIGKILL); <-p.exited })
+	select {
+	case <-ready:
+	case <-p.exited:
+	}
+	return p
+}
+
+// read collects the log and reaps the process.
+func (p *process) read(stderr io.Reader, ready chan struct{}) {
+	defer close(p.exited)
+	once := sync.OnceFunc(func() { close(ready) })
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() {
+		p.log.WriteString(lines.Text() + "\n")
+		if strings.Contains(lines.Text(), `"msg":"podd ready"`) {
+			once()
+		}
+	}
+	_ = p.cmd.Wait()
+}
+
+func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
+
+// wait waits for the end and gives the exit code.
+func (p *process) wait() int {
+	<-p.exited
+	return p.cmd.ProcessState.ExitCode()
+}
+
+func (p *process) client() *client.Client {
+	p.t.Helper()
+	c, err := client.New(client.Config{Socket: filepath.Join(p.state, "podd.sock"), StateDir: p.state, RetryFor: -1})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// lockedBuffer is a buffer for two goroutines.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+// WriteString adds to the buffer.
+func (b *lockedBuffer) WriteString(s string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.b.WriteString(s)
+}
+
+// String is all that was written.
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func stateDir(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "s")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func model(t *testing.T, h scripted.Handler) string {
+	t.Helper()
+	s, err := scripted.Serve(scripted.Config{Handler: h})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s.URL()
+}
+
+// createAndSubmit makes the pod "p" and gives it a prompt.
+func createAndSubmit(t *testing.T, c *client.Client, dir string) *poddv1.SubmitResponse {
+	t.Helper()
+	spec := &poddv1.PodSpec{Dir: dir}
+	if _, err := c.Pods().CreatePod(t.Context(), &poddv1.CreatePodRequest{Name: "p", Spec: spec}); err != nil {
+		t.Fatal(err)
+	}
+	return submit(t, c, "go")
+}
+
+func submit(t *testing.T, c *client.Client, text string) *poddv1.SubmitResponse {
+	t.Helper()
+	got, err := c.Submit(t.Context(), &poddv1.SubmitRequest{
+		Pod: "p", Segments: []*poddv1.Segment{{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: text}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// until follows the pod's log from its start to the first entry that matches, and
+// gives all entries up to it.
+func until(t *testing.T, c *client.Client, match func(*poddv1.Entry) bool) []*poddv1.Entry {
+	t.Helper()
+	var entries []*poddv1.Entry
+	for r, err := range c.Stream(t.Context(), client.StreamOptions{Pod: "p", Follow: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := r.GetEntry(); e != nil {
+			entries = append(entries, e)
+			if match(e) {
+				return entries
+			}
+		}
+	}
+	t.Fatal("the stream ended")
+	return nil
+}
+
+func turnEnded(turn int64) func(*poddv1.Entry) bool {
+	return func(e *poddv1.Entry) bool { return e.GetTurnEnded() != nil && e.GetTurn() == turn }
+}
+
+// A podd that is killed in the middle of a tool call does not run the call again:
+// its turn ends as interrupted, the call has the result that says so, and the next
+// submit goes on with the same history.
+func TestKill(t *testing.T) {
+	dir, state := t.TempDir(), stateDir(t)
+	url := model(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		if r.Steps() == 0 {
+			return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"echo $$ >> ran; exec sleep 1000"}`})
+		}
+		return scripted.Say(scripted.Text("on we go"))
+	})
+	p := startPodd(t, state, url)
+	c := p.client()
+	createAndSubmit(t, c, dir)
+	until(t, c, func(e *poddv1.Entry) bool { return e.GetToolStarted() != nil })
+	killOrphan := waitForPID(t, filepath.Join(dir, "ran"))
+	defer killOrphan()
+	before := until(t, c, func(e *poddv1.Entry) bool { return e.GetToolStarted() != nil })
+	p.signal(syscall.SIGKILL)
+	p.wait()
+
+	p = startPodd(t, state, url)
+	c = p.client()
+	log := until(t, c, turnEnded(1))
+	for i, e := range before {
+		if log[i].String() != e.String() {
+			t.Errorf("entry %d changed:\n%v\n%v", i+1, e, log[i])
+		}
+	}
+	end := log[len(log)-1].GetTurnEnded()
+	if end.GetOutcome() != poddv1.Outcome_OUTCOME_INTERRUPTED || end.GetCause() == "" {
+		t.Errorf("end %v", end)
+	}
+	results := 0
+	for _, e := range log {
+		if r := e.GetItem().GetToolResult(); r != nil {
+			results++
+			if !r.GetIsError() || r.GetSummary() != "interrupted, may have taken effect; verify before repeating" {
+				t.Errorf("result %v", r)
+			}
+		}
+	}
+	if results != 1 {
+		t.Errorf("%d results", results)
+	}
+	submit(t, c, "again")
+	log = until(t, c, turnEnded(2))
+	if end := log[len(log)-1].GetTurnEnded(); end.GetOutcome() != poddv1.Outcome_OUTCOME_FINISHED {
+		t.Errorf("second end %v", end)
+	}
+	if ran, _ := os.ReadFile(filepath.Join(dir, "ran")); strings.Count(string(ran), "\n") != 1 {
+		t.Errorf("the command ran again: %q", ran)
+	}
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != exitDone {
+		t.Errorf("exit code %d after SIGTERM", code)
+	}
+}
+
+// waitForPID reads the process id that a command left and returns what kills it.
+func waitForPID(t *testing.T, path string) func() {
+	t.Helper()
+	for t.Context().Err() == nil {
+		b, err := os.ReadFile(path)
+		if err == nil && bytes.HasSuffix(b, []byte("\n")) {
+			pid := strings.TrimSpace(string(b))
+			return func() { _ = exec.Command("kill", "-9", pid).Run() }
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("the command did not start")
+	return nil
+}
+
+// SIGTERM lets the running step end; a second one cuts it short. Either way podd
+// exits with 0, leaves no socket behind and says why the turn ended.
+func TestDrain(t *testing.T) {
+	dir, state := t.TempDir(), stateDir(t)
+	url := model(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"touch started; sleep 1000"}`})
+	})
+	p := startPodd(t, state, url)
+	c := p.client()
+	createAndSubmit(t, c, dir)
+	until(t, c, func(e *poddv1.Entry) bool { return e.GetToolStarted() != nil })
+	p.signal(syscall.SIGTERM)
+	for !strings.Contains(p.log.String(), "podd is stopping") {
+		select {
+		case <-p.exited:
+			t.Fatal("podd ended at once:", p.log.String())
+		default:
+		}
+	}
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != exitDone {
+		t.Errorf("exit code %d: %s", code, p.log.String())
+	}
+	if _, err := os.Stat(filepath.Join(state, "podd.sock")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the socket is left behind: %v", err)
+	}
+	c = startPodd(t, state, url).client()
+	log := until(t, c, turnEnded(1))
+	if end := log[len(log)-1].GetTurnEnded(); end.GetOutcome() != poddv1.Outcome_OUTCOME_INTERRUPTED || end.GetReason() != "SHUTDOWN" {
+		t.Errorf("end %v", end)
+	}
+}
+
+// A second podd on the same state directory or socket exits at once and names the
+// one that is there, which goes on undisturbed.
+func TestSecondPodd(t *testing.T) {
+	state := stateDir(t)
+	first := startPodd(t, state, "http://127.0.0.1:1/v1")
+	for name, args := range map[string][]string{
+		"state directory": {"--state-dir", state},
+		"socket":          {"--state-dir", stateDir(t), "--socket", filepath.Join(state, "podd.sock")},
+	} {
+		second := startPodd(t, state, "http://127.0.0.1:1/v1", args...)
+		if code := second.wait(); code != exitFailed {
+			t.Errorf("same %s: exit code %d", name, code)
+		}
+		log := second.log.String()
+		if !strings.HasPrefix(log, "podd: ") || strings.Count(log, "\n") != 1 {
+			t.Errorf("same %s: %s", name, log)
+		}
+	}
+	if _, err := first.client().Admin().GetStatus(t.Context(), &poddv1.GetStatusRequest{}); err != nil {
+		t.Errorf("the first podd is disturbed: %v", err)
+	}
+}
