@@ -1,0 +1,54 @@
+package view
+
+import (
+	"io"
+
+	"podd/internal/sanitize"
+)
+
+// body writes text in fragments, made safe and each line indented.
+type body struct {
+	safe   *sanitize.Writer
+	indent *indenter
+}
+
+func newBody(w io.Writer) *body {
+	in := &indenter{w: w, fresh: true}
+	return &body{safe: sanitize.NewWriter(in), indent: in}
+}
+
+// Write adds a fragment.
+func (b *body) Write(p []byte) (int, error) { return b.safe.Write(p) }
+
+// end ends the last line.
+func (b *body) end() error {
+	if err := b.safe.Flush(); err != nil || b.indent.fresh {
+		return err
+	}
+	_, err := b.indent.w.Write([]byte{'\n'})
+	return err
+}
+
+// indenter puts four blanks before each line that is not empty.
+type indenter struct {
+	w io.Writer
+	// fresh says that a line begins.
+	fresh bool
+	out   []byte
+}
+
+// Write adds a fragment.
+func (in *indenter) Write(p []byte) (int, error) {
+	in.out = in.out[:0]
+	for _, c := range p {
+		if in.fresh && c != '\n' {
+			in.out = append(in.out, "    "...)
+		}
+		in.out = append(in.out, c)
+		in.fresh = c == '\n'
+	}
+	if _, err := in.w.Write(in.out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

@@ -1,0 +1,142 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"podd/internal/sanitize"
+	"podd/pkg/item"
+)
+
+// described is an entry as its block: a safe title, and a body that is made safe
+// when it is written.
+type described struct {
+	title string
+	style style
+	body  string
+	// above says that the body stands above already.
+	above bool
+}
+
+// describe finds the words for an entry.
+func describe(e item.Entry) described {
+	switch k := e.Kind.(type) {
+	case item.Submitted:
+		return described{title: submitted(k), style: bold, body: k.Text}
+	case item.Promoted:
+		return described{title: "joined the running turn: " + list(k.RequestIDs)}
+	case item.TurnStarted:
+		return described{title: fmt.Sprintf("turn %d started", e.Turn)}
+	case item.TurnEnded:
+		return turnEnded(e.Turn, k)
+	case item.Setup:
+		return described{title: fmt.Sprintf("setup: model %s, %s", sanitize.Line(k.Model), counted(len(k.Tools), "tool"))}
+	case item.ItemAdded:
+		return describeItem(k.Item)
+	case item.ToolStarted:
+		return described{title: "started " + sanitize.Line(orTool(k.Tool))}
+	case item.RequestUsage:
+		return described{title: requestUsage(k), style: dim}
+	case item.AlertRaised:
+		return described{title: "alert " + AlertText(k.Alert), style: alertStyle(k.Alert.Level)}
+	case item.Recovered:
+		return described{title: "recovered", style: yellow, body: k.Reason}
+	case item.Note:
+		return described{title: "note", body: k.Text}
+	}
+	return describeRare(e.Kind)
+}
+
+// describeRare is the rest of describe.
+func describeRare(kind item.Kind) described {
+	switch k := kind.(type) {
+	case item.Prune:
+		return described{title: fmt.Sprintf("pruned %s", counted(len(k.Seqs), "result")), style: dim, body: k.Reason}
+	case item.Compaction:
+		return described{title: fmt.Sprintf("compacted up to #%d", k.UpTo), body: describeItem(k.Summary).body}
+	case item.ApprovalRequested:
+		return described{title: "waits for approval", style: yellow, body: k.Question}
+	case item.ApprovalResolved:
+		decision := "denied"
+		if k.Approved {
+			decision = "approved"
+		}
+		return described{title: decision + " by " + sanitize.Line(k.By), body: k.Reason}
+	case item.Rewind:
+		return described{title: fmt.Sprintf("rewound to #%d", k.To)}
+	}
+	return described{title: "an entry of a kind that this version does not know"}
+}
+
+// describeItem finds the words for an item of the conversation.
+func describeItem(it item.Item) described {
+	switch it := it.(type) {
+	case item.UserMessage:
+		return described{title: "user", style: bold, body: it.Text}
+	case item.SystemMessage:
+		return systemMessage(it)
+	case item.AssistantMessage:
+		return described{title: "assistant", style: bold, body: it.Text}
+	case item.Reasoning:
+		return described{title: "reasoning", style: dim, body: it.Text}
+	case item.ToolCall:
+		return described{title: "call " + sanitize.Line(orTool(it.Name)), style: cyan, body: cut(it.Arguments)}
+	case item.ToolResult:
+		st, word := plain, "result of "
+		if it.IsError {
+			st, word = red, "error of "
+		}
+		took := Duration(time.Duration(it.DurationMS) * time.Millisecond)
+		return described{title: fmt.Sprintf("%s%s (%s)", word, sanitize.Line(orTool(it.Tool)), took), style: st, body: it.Summary}
+	}
+	return described{title: "an item of a kind that this version does not know"}
+}
+
+// systemMessage shows a file by its name and size: the file itself is at hand.
+func systemMessage(m item.SystemMessage) described {
+	d := described{title: "system (" + sanitize.Line(m.Origin) + ")", body: m.Text}
+	if first, rest, ok := strings.Cut(m.Text, "\n"); ok && m.Origin == item.OriginFileRef {
+		d.body = fmt.Sprintf("%s %s bytes", first, Count(int64(len(rest))))
+	}
+	return d
+}
+
+func submitted(k item.Submitted) string {
+	title := "submitted as " + sanitize.Line(k.RequestID)
+	if k.Mode == item.ModeSteer {
+		title += " (steer)"
+	}
+	return title
+}
+
+func turnEnded(turn int64, k item.TurnEnded) described {
+	d := described{title: ending(turn, k), style: bold, body: k.Cause}
+	if k.Outcome != item.OutcomeFinished {
+		d.style = red
+	}
+	return d
+}
+
+func requestUsage(k item.RequestUsage) string {
+	tokens := "tokens not reported"
+	if k.Measured {
+		tokens = Tokens(k.Usage)
+	}
+	return fmt.Sprintf("step %d: %s, %s, %s", k.Step, tokens, sanitize.Line(k.Model), Duration(time.Duration(k.DurationMS)*time.Millisecond))
+}
+
+func list(words []string) string {
+	return sanitize.Line(strings.Join(words, ", "))
+}
+
+// maxArguments is how much of a call's arguments shows, in bytes.
+const maxArguments = 400
+
+// cut shortens long text on a rune edge.
+func cut(text string) string {
+	if len(text) <= maxArguments {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxArguments], "") + "…"
+}

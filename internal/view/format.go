@@ -1,0 +1,116 @@
+package view
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"podd/pkg/item"
+)
+
+// Count is a number with its thousands set apart: 1,234.
+func Count(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, digits = "-", digits[1:]
+	}
+	var b strings.Builder
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return sign + b.String()
+}
+
+// Duration is a length of time with as much detail as matters: 3 ms, 1.2 s, 2m05s,
+// 3h07m, 4d02h.
+func Duration(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%d.%d s", int(d.Seconds()), d.Milliseconds()%1000/100)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
+}
+
+// Tokens is what was billed: 1,234 tokens in (800 cached), 56 out.
+func Tokens(u item.Usage) string {
+	cached := ""
+	if u.CachedInput > 0 {
+		cached = fmt.Sprintf(" (%s cached)", Count(u.CachedInput))
+	}
+	return fmt.Sprintf("%s tokens in%s, %s out", Count(u.Input), cached, Count(u.Output))
+}
+
+// counted is "1 step" or "2 steps".
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return Count(int64(n)) + " " + what + "s"
+}
+
+// ending is the one line that a turn ends with, its cause left out.
+func ending(turn int64, e item.TurnEnded) string {
+	line := fmt.Sprintf("turn %d %s", turn, outcome(e.Outcome))
+	if e.Steps == 0 {
+		return line
+	}
+	line += ": " + counted(e.Steps, "step")
+	if e.Usage.Input == 0 && e.Usage.Output == 0 {
+		return line + ", tokens not reported"
+	}
+	return line + ", " + Tokens(e.Usage)
+}
+
+// outcome names how a turn ended in a sentence.
+func outcome(o item.Outcome) string {
+	switch o {
+	case item.OutcomeLimit:
+		return "stopped by a limit"
+	case "":
+		return "ended in a way that this version does not know"
+	}
+	return string(o)
+}
+
+// oneLine is text in one line: its lines set apart by a bar.
+func oneLine(text string) string {
+	return strings.ReplaceAll(strings.TrimSpace(text), "\n", " | ")
+}
+
+// fit cuts text to so many columns, an ellipsis in place of what is gone.
+func fit(text string, columns int) string {
+	used, last := 0, 0
+	for i, r := range text {
+		if used+width(r) > columns {
+			return text[:last] + "…"
+		}
+		// Up to here there is room for the ellipsis too.
+		if used+width(r) < columns {
+			last = i + len(string(r))
+		}
+		used += width(r)
+	}
+	return text
+}
+
+// width is how many columns a rune takes, by the large blocks of wide scripts and
+// emoji.
+func width(r rune) int {
+	if r >= 0x1100 && r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 ||
+		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 ||
+		r >= 0x1f300 && r <= 0x1faff || r >= 0x20000 && r <= 0x3fffd {
+		return 2
+	}
+	return 1
+}
