@@ -64,13 +64,14 @@ func From(b *debug.BuildInfo) Info {
 }
 
 // String is one line for people: the version, the commit, the toolchain and the
-// platform, such as "v0.2.0 (4f2c1a9b7d3e, modified) go1.26.8 linux/amd64".
+// platform, such as "v0.2.0 (4f2c1a9b7d3e, modified) go1.26.8 linux/amd64". What a
+// pseudo-version says is not said again.
 func (i Info) String() string {
 	var commit []string
-	if i.Revision != "" {
-		commit = append(commit, i.Revision[:min(len(i.Revision), 12)])
+	if short := i.Revision[:min(len(i.Revision), 12)]; !strings.Contains(i.Version, short) {
+		commit = append(commit, short)
 	}
-	if i.Modified {
+	if i.Modified && !strings.HasSuffix(i.Version, "+dirty") {
 		commit = append(commit, "modified")
 	}
 	parts := []string{i.Version}

@@ -35,6 +35,10 @@ func TestString(t *testing.T) {
 		"commit":               {stamped("(devel)", "vcs.revision", revision, "vcs.modified", "false"), "devel (4f2c1a9b7d4f)"},
 		"commit with changes":  {stamped("v0.2.0", "vcs.revision", revision, "vcs.modified", "true"), "v0.2.0 (4f2c1a9b7d4f, modified)"},
 		"short revision":       {stamped("v0.2.0", "vcs.revision", "4f2c"), "v0.2.0 (4f2c)"},
+		"pseudo-version": {
+			stamped("v0.0.0-20260203040506-4f2c1a9b7d4f+dirty", "vcs.revision", revision, "vcs.modified", "true"),
+			"v0.0.0-20260203040506-4f2c1a9b7d4f+dirty",
+		},
 		"changes alone":        {stamped("", "vcs.modified", "true"), "devel (modified)"},
 	}
 	for name, tt := range tests {
