@@ -29,7 +29,7 @@ help: ## list the targets
 
 .PHONY: build
 build: ## build bin/podd and bin/podctl, static
-	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -o bin/ ./cmd/podd ./cmd/podctl
+	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -ldflags='-s -w' -o bin/ ./cmd/podd ./cmd/podctl
 
 .PHONY: demo
 demo: build ## build, then watch a pod work with a scripted model
