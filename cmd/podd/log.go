@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 )
 
 // logFlags say what is logged, and how.
@@ -30,7 +28,7 @@ func (l *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 	format := l.format
 	if format == "" {
 		format = "json"
-		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if isTerminal(w) {
 			format = "text"
 		}
 	}

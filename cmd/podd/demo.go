@@ -1,0 +1,30 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"podd/internal/demo"
+)
+
+func newDemoCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "demo [DIR]",
+		Short: "show the main job with nothing to configure",
+		Long: "Runs a daemon on a temporary state directory, a scripted model on a loopback port and\n" +
+			"a pod, submits a prompt with an @file and shows the turn as it happens. With DIR the pod\n" +
+			"only reads there; without, it works in a small sample workspace. Nothing is left behind.",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return noArgs(cmd, args[1:])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c := demo.Config{Console: p.console()}
+			if len(args) == 1 {
+				c.Dir = args[0]
+			}
+			return demo.Run(cmd.Context(), c)
+		},
+	}
+}

@@ -1,0 +1,160 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"podd/internal/config"
+	"podd/internal/daemon"
+	"podd/internal/view"
+	"podd/pkg/client"
+	"podd/pkg/item"
+	"podd/pkg/llm/scripted"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// Config is what a demo works with.
+type Config struct {
+	// Dir is a directory of the user's to look at; empty for a sample workspace of
+	// the demo's own, in which the pod works.
+	Dir string
+	// Console is where the demo is shown: the assistant's text on Out, the rest on
+	// Err.
+	Console view.Console
+}
+
+// podName is the pod of the demo.
+const podName = "demo"
+
+// demo is one demo under way.
+type demo struct {
+	Config
+	// root is the temporary directory that holds everything.
+	root string
+	act  act
+}
+
+// act is what a demo plays: a prompt and the script that answers it.
+type act struct {
+	script, prompt string
+}
+
+// Run shows the demo. It returns when everything is over and removed; ending ctx
+// ends it early.
+func Run(ctx context.Context, c Config) (err error) {
+	d := &demo{Config: c}
+	if d.root, err = os.MkdirTemp("", "podd-demo-"); err != nil {
+		return fmt.Errorf("the demo needs a temporary directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(d.root)) }()
+	if err := d.prepare(); err != nil {
+		return err
+	}
+	model, err := d.serveModel()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, model.Close()) }()
+	return d.withDaemon(ctx, model.URL(), d.play)
+}
+
+// serveModel serves the scripted model.
+func (d *demo) serveModel() (*scripted.Server, error) {
+	text, err := files.Open(d.act.script)
+	if err != nil {
+		return nil, err
+	}
+	defer text.Close()
+	script, err := scripted.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.act.script, err)
+	}
+	return scripted.Serve(scripted.Config{Script: script})
+}
+
+// withDaemon runs a daemon on the demo's own state directory while f plays.
+func (d *demo) withDaemon(ctx context.Context, baseURL string, f func(context.Context, *client.Client) error) error {
+	settings, err := config.Load("", false, func(name string) string {
+		if name == "OPENAI_BASE_URL" {
+			return baseURL
+		}
+		return ""
+	})
+	if err != nil {
+		return err
+	}
+	state := filepath.Join(d.root, "state")
+	socket := filepath.Join(state, "podd.sock")
+	dm, err := daemon.Open(ctx, daemon.Config{
+		Settings: settings, Socket: socket, StateDir: state, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return err
+	}
+	serveCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	served := make(chan error, 1)
+	hurry := make(chan struct{})
+	close(hurry)
+	go func() { served <- dm.Serve(serveCtx, hurry) }()
+	c, err := client.New(client.Config{Socket: socket, StateDir: state})
+	if err == nil {
+		err = errors.Join(f(ctx, c), c.Close())
+	}
+	stop()
+	return errors.Join(err, <-served)
+}
+
+// play creates the pod, submits the prompt and shows the turn.
+func (d *demo) play(ctx context.Context, c *client.Client) error {
+	d.say("$ podctl create %s --dir %s", podName, d.Dir)
+	_, err := c.Pods().CreatePod(ctx, &poddv1.CreatePodRequest{Name: podName, Spec: &poddv1.PodSpec{Dir: d.Dir}})
+	if err != nil {
+		return err
+	}
+	d.say("$ podctl submit -p %s -f %q\n", podName, d.act.prompt)
+	answer, err := c.Submit(ctx, &poddv1.SubmitRequest{
+		Pod: podName, ParseRefs: true,
+		Segments: []*poddv1.Segment{{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: d.act.prompt}}}},
+	})
+	if err != nil {
+		return err
+	}
+	if err := d.show(ctx, c, answer); err != nil {
+		return err
+	}
+	return d.epilogue(ctx, c)
+}
+
+// show follows the turn to its end.
+func (d *demo) show(ctx context.Context, c *client.Client, submitted *poddv1.SubmitResponse) (err error) {
+	turn := view.NewTurn(d.Console, submitted.GetRequestId())
+	defer func() { err = errors.Join(err, turn.Close()) }()
+	for m, err := range c.Stream(ctx, client.StreamOptions{
+		Pod: podName, After: submitted.GetSeq(), Follow: true, Deltas: true, Lost: turn.Lost,
+	}) {
+		if err != nil {
+			return err
+		}
+		done, err := turn.Show(m)
+		if err != nil {
+			return err
+		}
+		if done {
+			break
+		}
+	}
+	if _, end := turn.Ended(); end != nil && end.Outcome != item.OutcomeFinished {
+		return fmt.Errorf("the demo's turn ended as %s: %s", end.Outcome, end.Cause)
+	}
+	return nil
+}
+
+// say writes a line beside the assistant's text.
+func (d *demo) say(format string, args ...any) {
+	_, _ = io.WriteString(d.Console.Err, fmt.Sprintf(format, args...)+"\n")
+}
