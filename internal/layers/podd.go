@@ -18,68 +18,79 @@ type Table struct {
 // Podd is the table of this module. docs/architecture.md says what each package
 // owns.
 func Podd() Table {
-	rpc := []string{"proto/podd/v1", "internal/wire", "pkg/store", "internal/server", "pkg/client", "cmd/"}
 	return Table{
 		Module: "podd",
-		Ranks: map[string]int{
-			"internal/layers":   0,
-			"internal/sanitize": 0,
-			"internal/version":  0,
-			"pkg/item":          0,
-			"proto/podd/v1":     0,
-
-			"internal/live":  1,
-			"internal/paths": 1,
-			"internal/wire":  1,
-			"pkg/hook":       1,
-			"pkg/llm":        1,
-			"pkg/scopefs":    1,
-			"pkg/tool":       1,
-
-			"internal/config": 2,
-			"internal/socket": 2,
-			"internal/view":   2,
-			"pkg/interceptor": 2,
-			"pkg/projection":  2,
-			"pkg/store":       2,
-
-			"pkg/llm/llmtest":     3,
-			"pkg/llm/openai":      3,
-			"pkg/llm/scripted":    3,
-			"pkg/store/storetest": 3,
-			"pkg/tool/builtin":    3,
-			"pkg/tool/tooltest":   3,
-			"pkg/worker":          3,
-
-			"pkg/pod": 4,
-
-			"internal/server": 5,
-			"pkg/client":      5,
-
-			"internal/daemon": 6,
-
-			"cmd/podctl":        7,
-			"cmd/podd":          7,
-			"internal/testhost": 7,
-		},
-		Homes: map[string][]string{
-			"github.com/bmatcuk/doublestar/v4": {"pkg/scopefs"},
-			"github.com/google/jsonschema-go":  {"pkg/tool"},
-			"github.com/openai/openai-go/v3":   {"pkg/llm/openai"},
-			"github.com/pelletier/go-toml/v2":  {"internal/config"},
-			"github.com/spf13/cobra":           {"cmd/"},
-			"github.com/spf13/pflag":           {"cmd/"},
-			"github.com/tidwall/gjson":         {"pkg/llm/openai"},
-			"go.etcd.io/bbolt":                 {"pkg/store"},
-			"golang.org/x/term":                {"cmd/"},
-			"google.golang.org/genproto":       rpc,
-			"google.golang.org/grpc":           rpc,
-			"google.golang.org/protobuf":       rpc,
-		},
+		Ranks:  ranks(),
+		Homes:  homes(),
 		ForTests: []string{
 			"github.com/rogpeppe/go-internal",
 			"go.uber.org/goleak",
 			"pgregory.net/rapid",
 		},
+	}
+}
+
+func ranks() map[string]int {
+	return map[string]int{
+		"internal/layers":   0,
+		"internal/sanitize": 0,
+		"internal/version":  0,
+		"pkg/item":          0,
+		"proto/podd/v1":     0,
+
+		"internal/live":  1,
+		"internal/paths": 1,
+		"internal/wire":  1,
+		"pkg/hook":       1,
+		"pkg/llm":        1,
+		"pkg/scopefs":    1,
+		"pkg/tool":       1,
+
+		"internal/config": 2,
+		"internal/socket": 2,
+		"internal/view":   2,
+		"pkg/interceptor": 2,
+		"pkg/projection":  2,
+		"pkg/store":       2,
+
+		"pkg/llm/llmtest":     3,
+		"pkg/llm/openai":      3,
+		"pkg/llm/scripted":    3,
+		"pkg/store/storetest": 3,
+		"pkg/tool/builtin":    3,
+		"pkg/tool/tooltest":   3,
+		"pkg/worker":          3,
+
+		"pkg/pod": 4,
+
+		"internal/server": 5,
+		"pkg/client":      5,
+
+		"internal/daemon": 6,
+
+		"internal/demo":     7,
+		"internal/testhost": 7,
+
+		"cmd/podctl": 8,
+		"cmd/podd":   8,
+	}
+}
+
+func homes() map[string][]string {
+	rpc := []string{"proto/podd/v1", "internal/wire", "pkg/store", "internal/server", "pkg/client", "cmd/"}
+	return map[string][]string{
+		"github.com/aymanbagabas/go-udiff": {"pkg/tool/builtin"},
+		"github.com/bmatcuk/doublestar/v4": {"pkg/scopefs"},
+		"github.com/google/jsonschema-go":  {"pkg/tool"},
+		"github.com/openai/openai-go/v3":   {"pkg/llm/openai"},
+		"github.com/pelletier/go-toml/v2":  {"internal/config"},
+		"github.com/spf13/cobra":           {"cmd/"},
+		"github.com/spf13/pflag":           {"cmd/"},
+		"github.com/tidwall/gjson":         {"pkg/llm/openai"},
+		"go.etcd.io/bbolt":                 {"pkg/store"},
+		"golang.org/x/term":                {"cmd/"},
+		"google.golang.org/genproto":       rpc,
+		"google.golang.org/grpc":           rpc,
+		"google.golang.org/protobuf":       rpc,
 	}
 }
