@@ -39,7 +39,7 @@ func TestString(t *testing.T) {
 			stamped("v0.0.0-20260203040506-4f2c1a9b7d4f+dirty", "vcs.revision", revision, "vcs.modified", "true"),
 			"v0.0.0-20260203040506-4f2c1a9b7d4f+dirty",
 		},
-		"changes alone":        {stamped("", "vcs.modified", "true"), "devel (modified)"},
+		"changes alone": {stamped("", "vcs.modified", "true"), "devel (modified)"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
