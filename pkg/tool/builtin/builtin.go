@@ -42,19 +42,25 @@ func New(c Config) ([]tool.Tool, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	if c.Tree.Depth <= 0 {
+		c.Tree.Depth = 3
+	}
+	if c.Tree.MaxEntries <= 0 {
+		c.Tree.MaxEntries = 500
+	}
+	f := &files{FS: c.FS}
 	return []tool.Tool{
+		newReadFile(f, c),
+		newWriteFile(f),
+		newEditFile(f),
+		newApplyPatch(f),
+		newListDir(f, c),
+		newRepoStructure(f, c),
+		newGlob(f, c),
+		newSearch(f, c),
 		newShell(c),
+		newTodo(),
 	}, nil
-}
-
-// Search bounds the search tool. A zero field is its default.
-type Search struct {
-	// MaxMatches is 100 by default.
-	MaxMatches int
-	// Context is the lines shown around a match, 2 by default; negative for none.
-	Context int
-	// MaxLineBytes is 500 by default.
-	MaxLineBytes int
 }
 
 // Tree bounds list_dir, repo_structure and glob. A zero field is its default.

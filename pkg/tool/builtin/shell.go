@@ -231,7 +231,7 @@ func (r *shellRun) output(why error, spool string) tool.Output {
 	if r.reopened {
 		printed += "; writing to /dev/stderr or /dev/stdout by name may have lost earlier output: use >&2"
 	}
-	out.Summary = tool.Bound(fmt.Sprintf("shell: %s, %s, %s", shorten(r.args.Command), r.ending(why), printed))
+	out.Summary = tool.Bound(fmt.Sprintf("shell: %s, %s, %s", shorten(r.args.Command, 60), r.ending(why), printed))
 	return out
 }
 
@@ -249,27 +249,4 @@ func (r *shellRun) ending(why error) string {
 		return fmt.Sprintf("ended after %s (%v), may have taken effect", took, why)
 	}
 	return exitStatus(r.processes.cmd.ProcessState)
-}
-
-// shorten is the start of a command on one line.
-func shorten(command string) string {
-	const limit = 60
-	first, _, more := strings.Cut(strings.TrimSpace(command), "\n")
-	if runes := []rune(first); len(runes) > limit {
-		first, more = string(runes[:limit]), true
-	}
-	if more {
-		return first + "…"
-	}
-	return first
-}
-
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if strings.HasSuffix(noun, "ch") {
-		return fmt.Sprintf("%d %ses", n, noun)
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

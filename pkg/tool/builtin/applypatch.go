@@ -1,0 +1,204 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"podd/pkg/item"
+	"podd/pkg/scopefs"
+	"podd/pkg/tool"
+)
+
+type patchArgs struct {
+	Input string `json:"input" jsonschema:"*** Begin Patch ... *** End Patch"`
+}
+
+type patcher struct{ *files }
+
+func newApplyPatch(f *files) tool.Tool {
+	p := &patcher{f}
+	return tool.New("apply_patch", "Change several files at once, all or none, by a patch of sections *** Add File: PATH (lines start with +), "+
+		"*** Delete File: PATH, *** Update File: PATH (then perhaps *** Move to: PATH, then hunks: @@ and a line before the change, "+
+		"then lines that start with space, - or +).", p.run)
+}
+
+func (p *patcher) run(ctx context.Context, args patchArgs) (tool.Output, error) {
+	changes, err := parsePatch(args.Input)
+	if err != nil {
+		return failed(ctx, "apply_patch", err)
+	}
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	plan := &patchPlan{files: p.files, texts: make(map[string]*plannedText)}
+	for _, c := range changes {
+		if err := plan.add(c); err != nil {
+			return failed(ctx, "apply_patch", fmt.Errorf("nothing was changed: %s: %w", p.show(c.path), err))
+		}
+	}
+	if err := plan.commit(); err != nil {
+		return failed(ctx, "apply_patch", err)
+	}
+	return plan.output(), nil
+}
+
+// patchPlan is what a patch comes to, worked out in memory before the first write.
+type patchPlan struct {
+	*files
+	// texts is what the files hold so far in the plan, by the path to show.
+	texts map[string]*plannedText
+	steps []patchStep
+}
+
+// plannedText is the text of a file within the plan; absent says that there is no
+// file.
+type plannedText struct {
+	text   string
+	absent bool
+}
+
+// patchStep is one change of the disk and how it is undone.
+type patchStep struct {
+	path, note string
+	do, undo   func() error
+}
+
+// text is what the plan has for a path, read from the disk the first time.
+func (p *patchPlan) text(path string) (*plannedText, error) {
+	key := p.Rel(path)
+	if t, ok := p.texts[key]; ok {
+		return t, nil
+	}
+	data, err := p.load(path)
+	if err != nil && !isKind(err, scopefs.NotFound) {
+		return nil, err
+	}
+	t := &plannedText{text: string(data), absent: err != nil}
+	if !t.absent {
+		if err := p.unchanged(path, data); err != nil {
+			return nil, err
+		}
+	}
+	p.texts[key] = t
+	return t, nil
+}
+
+func (p *patchPlan) add(c fileChange) error {
+	now, err := p.text(c.path)
+	if err != nil {
+		return err
+	}
+	if c.verb == "add" {
+		if !now.absent {
+			return errors.New("the file exists: use *** Update File, or delete it first")
+		}
+		p.write(c.path, now, c.content, fmt.Sprintf("A %s +%d", p.show(c.path), countLines(c.content)))
+		return nil
+	}
+	if now.absent {
+		return fmt.Errorf("there is no such file to %s", c.verb)
+	}
+	if c.verb == "delete" {
+		p.remove(c.path, now)
+		return nil
+	}
+	return p.update(c, now)
+}
+
+func (p *patchPlan) update(c fileChange, now *plannedText) error {
+	after, added, removed, err := applyHunks(now.text, c.hunks)
+	if err != nil {
+		return err
+	}
+	note := fmt.Sprintf("M %s +%d -%d", p.show(c.path), added, removed)
+	if c.moveTo != "" && p.Rel(c.moveTo) != p.Rel(c.path) {
+		there, err := p.text(c.moveTo)
+		if err != nil {
+			return err
+		}
+		if !there.absent {
+			return fmt.Errorf("it cannot be moved: %s exists", p.show(c.moveTo))
+		}
+		note = fmt.Sprintf("R %s -> %s +%d -%d", p.show(c.path), p.show(c.moveTo), added, removed)
+		p.steps = append(p.steps, patchStep{path: c.moveTo, note: note,
+			do:   func() error { return p.Rename(c.path, c.moveTo) },
+			undo: func() error { return p.Rename(c.moveTo, c.path) },
+		})
+		*there, *now = *now, plannedText{absent: true}
+		c.path, now, note = c.moveTo, there, ""
+	}
+	if after != now.text {
+		p.write(c.path, now, after, note)
+	}
+	return nil
+}
+
+func (p *patchPlan) write(path string, now *plannedText, text, note string) {
+	before := *now
+	p.steps = append(p.steps, patchStep{path: path, note: note,
+		do: func() error { return p.store(path, []byte(text)) },
+		undo: func() error {
+			if before.absent {
+				return p.Remove(path)
+			}
+			return p.store(path, []byte(before.text))
+		},
+	})
+	*now = plannedText{text: text}
+}
+
+func (p *patchPlan) remove(path string, now *plannedText) {
+	before := *now
+	p.steps = append(p.steps, patchStep{path: path, note: "D " + p.show(path),
+		do:   func() error { return p.Remove(path) },
+		undo: func() error { return p.store(path, []byte(before.text)) },
+	})
+	*now = plannedText{absent: true}
+}
+
+// commit does the steps. When one fails, those before it are undone; the error
+// says so, or names what could not be undone.
+func (p *patchPlan) commit() error {
+	for i, step := range p.steps {
+		err := step.do()
+		if err == nil {
+			continue
+		}
+		var stuck []string
+		for i--; i >= 0; i-- {
+			if p.steps[i].undo() != nil {
+				stuck = append(stuck, p.show(p.steps[i].path))
+			}
+		}
+		if len(stuck) > 0 {
+			return fmt.Errorf("%w; these files are changed and could not be restored: %s", err, strings.Join(stuck, ", "))
+		}
+		return fmt.Errorf("nothing was changed: %w", err)
+	}
+	return nil
+}
+
+// output lists what was done to each file.
+func (p *patchPlan) output() tool.Output {
+	var notes []string
+	path := ""
+	for _, step := range p.steps {
+		if step.note != "" {
+			notes = append(notes, step.note)
+			path = p.Rel(step.path)
+		}
+	}
+	switch len(notes) {
+	case 0:
+		return tool.Output{Summary: "apply_patch: the files are as the patch wants them already", Kind: item.OutputEdit}
+	case 1:
+		return p.edited(path, "apply_patch: "+notes[0], "")
+	}
+	list := strings.Join(notes, "\n")
+	out := tool.Output{Summary: tool.Bound("apply_patch: " + strings.Join(notes, ", ")), Kind: item.OutputEdit}
+	if len(out.Summary) > 120 {
+		out.Summary, out.Content = fmt.Sprintf("apply_patch: %s changed", plural(int64(len(notes)), "file")), list+"\n"
+	}
+	return out
+}

@@ -1,0 +1,30 @@
+package builtin
+
+import (
+	"strings"
+
+	udiff "github.com/aymanbagabas/go-udiff"
+)
+
+// showDiff is a unified diff of edits to a text, without the lines that name the
+// files, and how many lines it adds and removes. Empty when it cannot be made.
+func showDiff(before string, edits []udiff.Edit) (added, removed int, diff string) {
+	const context = 2
+	whole, err := udiff.ToUnifiedDiff("", "", before, edits, context)
+	if err != nil {
+		return 0, 0, ""
+	}
+	for _, hunk := range whole.Hunks {
+		for _, line := range hunk.Lines {
+			switch line.Kind {
+			case udiff.Insert:
+				added++
+			case udiff.Delete:
+				removed++
+			}
+		}
+	}
+	_, diff, _ = strings.Cut(whole.String(), "\n")
+	_, diff, _ = strings.Cut(diff, "\n")
+	return added, removed, strings.ReplaceAll(diff, "\r\n", "\n")
+}

@@ -1,0 +1,129 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	udiff "github.com/aymanbagabas/go-udiff"
+
+	"podd/pkg/tool"
+)
+
+type editArgs struct {
+	Path string `json:"path"`
+	Old  string `json:"old" jsonschema:"exact text to replace, without line numbers; must occur once"`
+	New  string `json:"new"`
+	All  bool   `json:"all,omitempty" jsonschema:"replace every occurrence"`
+}
+
+func (a *editArgs) check() error {
+	switch {
+	case a.Old == "":
+		return errors.New("old is empty: give the text to replace, or use write_file for a new file")
+	case a.Old == a.New:
+		return errors.New("old and new are the same: nothing would change")
+	}
+	return needPath(a.Path)
+}
+
+type editor struct{ *files }
+
+func newEditFile(f *files) tool.Tool {
+	e := &editor{f}
+	return tool.New("edit_file", "Replace text in a file.", e.run, tool.Validate((*editArgs).check))
+}
+
+func (e *editor) run(ctx context.Context, args editArgs) (tool.Output, error) {
+	e.changing.Lock()
+	defer e.changing.Unlock()
+	data, err := e.load(args.Path)
+	if err == nil {
+		err = e.unchanged(args.Path, data)
+	}
+	if err != nil {
+		return failed(ctx, "edit_file", err)
+	}
+	before := string(data)
+	args = withLineEnds(args, before)
+	starts := occurrences(before, args.Old)
+	switch {
+	case len(starts) == 0:
+		return e.absent(before, args), nil
+	case len(starts) > 1 && !args.All:
+		return tool.Error("edit_file: old occurs %d times in %s, at lines %s: add lines around it to make it unique, or set all",
+			len(starts), e.show(args.Path), lineList(before, starts)), nil
+	}
+	edits := make([]udiff.Edit, len(starts))
+	for i, at := range starts {
+		edits[i] = udiff.Edit{Start: at, End: at + len(args.Old), New: args.New}
+	}
+	after, err := udiff.Apply(before, edits)
+	if err != nil {
+		return tool.Output{}, fmt.Errorf("edit_file: %w", err)
+	}
+	if err := e.store(args.Path, []byte(after)); err != nil {
+		return failed(ctx, "edit_file", err)
+	}
+	added, removed, diff := showDiff(before, edits)
+	return e.edited(args.Path, fmt.Sprintf("edit_file: %s, %s replaced at line %s, +%d -%d lines",
+		e.show(args.Path), plural(int64(len(starts)), "place"), lineList(before, starts), added, removed), diff), nil
+}
+
+// withLineEnds brings the arguments to the file's line ends: a model writes \n
+// whatever the file has.
+func withLineEnds(args editArgs, text string) editArgs {
+	if strings.Contains(args.Old, "\r") || !strings.Contains(text, "\r\n") || strings.Contains(text, args.Old) && strings.Contains(args.Old, "\n") {
+		return args
+	}
+	crlf := strings.NewReplacer("\r\n", "\r\n", "\n", "\r\n")
+	args.Old, args.New = crlf.Replace(args.Old), crlf.Replace(args.New)
+	return args
+}
+
+// occurrences is where old starts in text, without overlaps.
+func occurrences(text, old string) []int {
+	var starts []int
+	for at := 0; ; {
+		i := strings.Index(text[at:], old)
+		if i < 0 {
+			return starts
+		}
+		starts = append(starts, at+i)
+		at += i + len(old)
+	}
+}
+
+// lineList is the lines of the offsets, the first few of them.
+func lineList(text string, offsets []int) string {
+	const most = 8
+	var b strings.Builder
+	line, at := 1, 0
+	for i, offset := range offsets {
+		if i == most {
+			b.WriteString(", …")
+			break
+		}
+		line += strings.Count(text[at:offset], "\n")
+		at = offset
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprint(&b, line)
+	}
+	return b.String()
+}
+
+// absent says that old is not there, and shows what of the file is most like it.
+func (e *editor) absent(text string, args editArgs) tool.Output {
+	out := tool.Error("edit_file: old is not in %s: read the file again and copy the text exactly", e.show(args.Path))
+	first, lines := nearest(text, args.Old)
+	if len(lines) == 0 {
+		return out
+	}
+	out.Summary = tool.Bound(fmt.Sprintf("edit_file: old is not in %s; most alike are lines %d-%d, which differ in space or words: copy them exactly",
+		e.show(args.Path), first, first+len(lines)-1))
+	out.Content = strings.Join(lines, "\n") + "\n"
+	return out
+}

@@ -1,0 +1,42 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"podd/pkg/item"
+	"podd/pkg/scopefs"
+	"podd/pkg/tool"
+)
+
+type globArgs struct {
+	Pattern string `json:"pattern" jsonschema:"such as src/**/*.{ts,tsx}"`
+}
+
+func (a *globArgs) check() error {
+	if a.Pattern == "" {
+		return errors.New("pattern is empty: write one such as **/*.go")
+	}
+	return nil
+}
+
+func newGlob(f *files, c Config) tool.Tool {
+	run := func(ctx context.Context, args globArgs) (tool.Output, error) {
+		paths, more, err := f.Glob(ctx, args.Pattern, c.Tree.MaxEntries)
+		if err != nil {
+			return failed(ctx, "glob", err)
+		}
+		var b strings.Builder
+		for _, path := range paths {
+			b.WriteString(scopefs.Display(path) + "\n")
+		}
+		summary := fmt.Sprintf("glob: %s, %s", shorten(args.Pattern, 80), plural(int64(len(paths)), "file"))
+		if more {
+			summary = fmt.Sprintf("glob: %s, the first %d files: narrow the pattern for the others", shorten(args.Pattern, 80), len(paths))
+		}
+		return tool.Output{Summary: tool.Bound(summary), Content: b.String(), Kind: item.OutputSearch}, nil
+	}
+	return tool.New("glob", "Find files by a pattern of their path, without what git ignores.", run, tool.Validate((*globArgs).check))
+}

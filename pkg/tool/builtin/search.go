@@ -1,0 +1,172 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os/exec"
+	"path"
+	"regexp"
+	"strings"
+
+	"podd/pkg/item"
+	"podd/pkg/scopefs"
+	"podd/pkg/tool"
+)
+
+// Search sets up the search tool. A zero field is its default.
+type Search struct {
+	// MaxMatches is 100 by default.
+	MaxMatches int
+	// Context is the lines shown around a match, 2 by default; negative for none.
+	Context int
+	// MaxLineBytes is 500 by default.
+	MaxLineBytes int
+	// Ripgrep is the path of rg; by default it is looked for in PATH, and "-" means
+	// to do without.
+	Ripgrep string
+}
+
+func (s Search) withDefaults() Search {
+	if s.MaxMatches <= 0 {
+		s.MaxMatches = 100
+	}
+	if s.Context == 0 {
+		s.Context = 2
+	}
+	s.Context = max(s.Context, 0)
+	if s.MaxLineBytes <= 0 {
+		s.MaxLineBytes = 500
+	}
+	switch s.Ripgrep {
+	case "-":
+		s.Ripgrep = ""
+	case "":
+		s.Ripgrep, _ = exec.LookPath("rg")
+	}
+	return s
+}
+
+type searchArgs struct {
+	Pattern    string `json:"pattern" jsonschema:"RE2 regular expression, matched line by line"`
+	Path       string `json:"path,omitempty" jsonschema:"file or directory"`
+	Glob       string `json:"glob,omitempty" jsonschema:"files to search, such as *.go"`
+	IgnoreCase bool   `json:"ignore_case,omitempty"`
+}
+
+func (a *searchArgs) check() error {
+	if a.Pattern == "" {
+		return errors.New("pattern is empty: write a regular expression")
+	}
+	_, err := a.compile()
+	return err
+}
+
+func (a *searchArgs) compile() (*regexp.Regexp, error) {
+	re, err := regexp.Compile(a.expression())
+	if err != nil {
+		return nil, fmt.Errorf("pattern is no RE2 regular expression: %w (put a backslash before each of .*+?()[]{}|^$ that is meant literally; there is no look-around)", err)
+	}
+	return re, nil
+}
+
+func (a *searchArgs) expression() string {
+	if a.IgnoreCase {
+		return "(?i)" + a.Pattern
+	}
+	return a.Pattern
+}
+
+type searcher struct {
+	*files
+	Search
+	log *slog.Logger
+}
+
+func newSearch(f *files, c Config) tool.Tool {
+	s := &searcher{files: f, Search: c.Search.withDefaults(), log: c.Logger}
+	return tool.New("search", fmt.Sprintf("Search the text of files, without what git ignores; at most %d matches.", s.MaxMatches),
+		s.run, tool.Validate((*searchArgs).check))
+}
+
+func (s *searcher) run(ctx context.Context, args searchArgs) (tool.Output, error) {
+	re, err := args.compile()
+	if err != nil {
+		return failed(ctx, "search", err)
+	}
+	h := &hits{search: s.Search, re: re}
+	batch := s.newBatch(ctx, args, h)
+	if args.Glob == "" {
+		err = s.Walk(ctx, orWorkspace(args.Path), scopefs.WalkOptions{}, func(e scopefs.Entry) error {
+			if !e.Type.IsRegular() {
+				return nil
+			}
+			return batch.add(e.Path)
+		})
+	} else {
+		err = s.eachOf(ctx, args, batch.add)
+	}
+	if err == nil {
+		err = batch.flush()
+	}
+	if err != nil && !errors.Is(err, fs.SkipAll) {
+		return failed(ctx, "search", err)
+	}
+	return batch.output(args), nil
+}
+
+// maxGlobbed is how many files a glob of the search can choose.
+const maxGlobbed = 200_000
+
+// eachOf calls add for the files that the glob chooses. A glob without a slash is
+// for the name alone, one with a slash for the path below args.Path.
+func (s *searcher) eachOf(ctx context.Context, args searchArgs, add func(string) error) error {
+	pattern := args.Glob
+	if !strings.Contains(pattern, "/") {
+		pattern = "**/" + pattern
+	}
+	if args.Path != "" {
+		pattern = path.Join(escapeGlob(args.Path), pattern)
+	}
+	paths, _, err := s.FS.Glob(ctx, pattern, maxGlobbed)
+	if err != nil {
+		return err
+	}
+	for _, name := range paths {
+		if err := add(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// escapeGlob makes a path stand for itself inside a pattern.
+func escapeGlob(name string) string {
+	return regexp.MustCompile(`[*?\[\]{}\\]`).ReplaceAllString(name, `\$0`)
+}
+
+// output is what was found.
+func (b *batch) output(args searchArgs) tool.Output {
+	h := b.hits
+	where := b.search.show(orWorkspace(args.Path))
+	if args.Glob != "" {
+		where += " (" + shorten(args.Glob, 40) + ")"
+	}
+	matches, found := plural(int64(h.matches), "match"), plural(int64(h.found), "file")
+	result := fmt.Sprintf("%s in %s", matches, found)
+	switch {
+	case h.matches == 0:
+		result = "no match in " + plural(int64(b.files), "file")
+	case h.more:
+		result = fmt.Sprintf("the first %s in %s: narrow it for the others", matches, found)
+	}
+	if b.unread > 0 {
+		result += fmt.Sprintf("; %s could not be read", plural(int64(b.unread), "file"))
+	}
+	return tool.Output{
+		Summary: tool.Bound(fmt.Sprintf("search: %q in %s, %s", shorten(args.Pattern, 50), where, result)),
+		Content: h.text.String(), Kind: item.OutputSearch,
+	}
+}

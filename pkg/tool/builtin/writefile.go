@@ -1,0 +1,55 @@
+package builtin
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"podd/pkg/scopefs"
+	"podd/pkg/tool"
+)
+
+type writeArgs struct {
+	Path    string `json:"path"`
+	Content string `json:"content" jsonschema:"the whole file"`
+}
+
+type writer struct{ *files }
+
+func newWriteFile(f *files) tool.Tool {
+	w := &writer{f}
+	return tool.New("write_file", "Create a file with its directories, or replace one that was read before.",
+		w.run, tool.Validate(func(a *writeArgs) error { return needPath(a.Path) }))
+}
+
+func (w *writer) run(ctx context.Context, args writeArgs) (tool.Output, error) {
+	w.changing.Lock()
+	defer w.changing.Unlock()
+	verb, err := w.allow(args)
+	if err != nil {
+		return failed(ctx, "write_file", err)
+	}
+	if err := w.store(args.Path, []byte(args.Content)); err != nil {
+		return failed(ctx, "write_file", err)
+	}
+	return w.edited(args.Path, fmt.Sprintf("write_file: %s %s, %s, %s", verb, w.show(args.Path),
+		plural(int64(countLines(args.Content)), "line"), plural(int64(len(args.Content)), "byte")), ""), nil
+}
+
+// allow says what the write does, "created" or "replaced". It refuses to replace
+// what the model has not seen as it is: a whole file is lost that way, not a line.
+func (w *writer) allow(args writeArgs) (verb string, err error) {
+	file, err := w.ReadFile(args.Path, maxEditBytes)
+	switch {
+	case isKind(err, scopefs.NotFound):
+		return "created", nil
+	case err != nil:
+		return "", err
+	case file.Size == 0, !file.Truncated && bytes.Equal(file.Data, []byte(args.Content)):
+		return "replaced", nil
+	}
+	if _, read := w.LastRead(args.Path); !read || file.Truncated {
+		return "", fmt.Errorf("%s exists (%d bytes) and was not read: read it first, or change a part of it with edit_file", w.show(args.Path), file.Size)
+	}
+	return "replaced", w.unchanged(args.Path, file.Data)
+}
