@@ -360,3 +360,41 @@ func TestGoOnForEver(t *testing.T) {
 		t.Errorf("end %+v", end)
 	}
 }
+
+// panics panics wherever it is asked.
+type panics struct{ interceptor.Base }
+
+func (panics) Name() string { return "panics" }
+
+func (panics) PromptSubmit(context.Context, interceptor.Submit) interceptor.SubmitVerdict {
+	panic("boom")
+}
+
+// A panic of an interceptor fails the turn, and nothing goes to the model.
+func TestPanickingInterceptor(t *testing.T) {
+	h := newHouse(t, steps(), func(c *pod.Config) { c.Interceptors = []interceptor.Interceptor{panics{}} })
+	end := h.run("go")
+	if end.Outcome != item.OutcomeFailed || end.Reason != "INTERCEPTOR" || !strings.Contains(end.Cause, "panics") {
+		t.Errorf("end %+v", end)
+	}
+	if n := len(h.model.Requests()); n != 0 {
+		t.Errorf("the model was asked %d times", n)
+	}
+}
+
+// An endpoint that cannot be reached is tried again a few times, also for its
+// default model; then the turn fails with a sentence.
+func TestUnreachableEndpoint(t *testing.T) {
+	waits := 0
+	h := newHouse(t, steps(), func(c *pod.Config) {
+		c.ModelName = ""
+		c.Retry.Sleep = func(context.Context, time.Duration) error { waits++; return nil }
+	})
+	if err := h.model.Close(); err != nil {
+		t.Fatal(err)
+	}
+	end := h.run("go")
+	if end.Outcome != item.OutcomeFailed || end.Reason != "NETWORK" || waits == 0 {
+		t.Errorf("end %+v after %d waits", end, waits)
+	}
+}

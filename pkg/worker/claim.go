@@ -14,20 +14,20 @@ import (
 // log and nothing for the model.
 func (t *run) claim(ctx context.Context) error {
 	var started item.TurnStarted
-	var batch Batch
 	var items []item.Kind
-	var cancelled string
+	var b Batch
+	var refused *stop
 	for _, s := range t.turn.Submits {
 		started.RequestIDs = append(started.RequestIDs, s.RequestID)
-		batch.Claims = append(batch.Claims, s.Seq)
+		b.Claims = append(b.Claims, s.Seq)
 		d, err := t.Chain.PromptSubmit(ctx, interceptor.Submit{
 			Pod: t.Pod, RequestID: s.RequestID, Segments: s.Segments, Text: s.Text, Resolved: s.Items,
 		})
 		switch {
 		case err != nil:
-			cancelled = err.Error()
+			refused = failed("INTERCEPTOR", "%v", err)
 		case d.Cancelled != "":
-			cancelled = d.Cancelled
+			refused = &stop{outcome: item.OutcomeCancelled, reason: "SUBMIT_CANCELLED", cause: d.Cancelled}
 		default:
 			items = append(items, item.ItemAdded{Item: item.UserMessage{Text: d.Text}})
 			for _, it := range d.Items {
@@ -35,22 +35,26 @@ func (t *run) claim(ctx context.Context) error {
 			}
 		}
 	}
-	batch.Kinds = append([]item.Kind{started}, items...)
-	if len(items) == 0 && cancelled != "" {
-		batch.Kinds = append(batch.Kinds, t.ended(&stop{outcome: item.OutcomeCancelled, reason: "SUBMIT_CANCELLED", cause: cancelled}))
-		if err := t.commit(ctx, batch); err != nil {
-			return err
-		}
-		return errEnded
+	b.Kinds = append([]item.Kind{started}, items...)
+	if len(items) > 0 || refused == nil {
+		return t.commit(ctx, b)
 	}
-	return t.commit(ctx, batch)
+	b.Kinds = append(b.Kinds, t.terminal(refused)...)
+	if err := t.commit(ctx, b); err != nil {
+		return err
+	}
+	return errEnded
 }
 
-// setUp stores what requests send beside the items, when it changed.
+// setUp stores what requests send beside the items, when it changed. Asking the
+// endpoint for its default model is tried again like a request.
 func (t *run) setUp(ctx context.Context) error {
 	name, err := t.Model.Resolve(ctx, t.ModelName)
-	if err != nil {
-		return err
+	for attempt := 1; err != nil; attempt++ {
+		if err := t.again(ctx, err, attempt); err != nil {
+			return err
+		}
+		name, err = t.Model.Resolve(ctx, t.ModelName)
 	}
 	setup := item.Setup{
 		Model:        name,

@@ -86,24 +86,26 @@ func (t *run) end(ctx context.Context, err error) error {
 		b.Kinds = append(b.Kinds, item.ItemAdded{Item: Interrupted(call)})
 		b.Done = append(b.Done, outputBlock(call.CallID))
 	}
-	if s != nil && (s.outcome == item.OutcomeFailed || s.outcome == item.OutcomeLimit) {
-		level := item.LevelError
-		if s.outcome == item.OutcomeLimit {
-			level = item.LevelWarn
-		}
-		b.Kinds = append(b.Kinds, t.alert(level, fmt.Sprintf("turn %d ended: %s", t.turn.Number, s.cause)))
-	}
-	b.Kinds = append(b.Kinds, t.ended(s))
+	b.Kinds = append(b.Kinds, t.terminal(s)...)
 	return t.commit(ctx, b)
 }
 
-// ended is the terminal entry; s is nil for a finished turn.
-func (t *run) ended(s *stop) item.TurnEnded {
-	e := item.TurnEnded{Outcome: item.OutcomeFinished, Usage: t.usage, Steps: int(t.usage.Requests), ToolCalls: t.calls}
-	if s != nil {
-		e.Outcome, e.Reason, e.Cause = s.outcome, s.reason, s.cause
+// terminal is the terminal entry, after an alert where a person should know; s is
+// nil for a finished turn.
+func (t *run) terminal(s *stop) []item.Kind {
+	end := item.TurnEnded{Outcome: item.OutcomeFinished, Usage: t.usage, Steps: int(t.usage.Requests), ToolCalls: t.calls}
+	if s == nil {
+		return []item.Kind{end}
 	}
-	return e
+	end.Outcome, end.Reason, end.Cause = s.outcome, s.reason, s.cause
+	text := fmt.Sprintf("turn %d ended: %s", t.turn.Number, s.cause)
+	switch s.outcome {
+	case item.OutcomeFailed:
+		return []item.Kind{t.alert(item.LevelError, text), end}
+	case item.OutcomeLimit:
+		return []item.Kind{t.alert(item.LevelWarn, text), end}
+	}
+	return []item.Kind{end}
 }
 
 // classify says how an error ends the turn; nil means that it finished.
