@@ -112,8 +112,10 @@ func (f *FS) wrap(path string, err error) error {
 	switch {
 	case errors.Is(err, f.escapes):
 		kind = OutOfScope
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+	case errors.Is(err, fs.ErrNotExist):
 		kind = NotFound
+	case errors.Is(err, syscall.ENOTDIR):
+		return sayf(NotFound, path, err, "does not exist: something on the way to it is no directory")
 	case errors.Is(err, fs.ErrExist):
 		kind = Exists
 	case errors.Is(err, syscall.EISDIR):

@@ -30,7 +30,8 @@ func (f *FS) Glob(ctx context.Context, pattern string, most int) (paths []string
 	}
 	base, rest := doublestar.SplitPattern(pattern)
 	err = f.walk(ctx, base, WalkOptions{MaxDepth: depthOf(rest)}, func(rel string, e Entry) error {
-		if e.IsDir() || !doublestar.MatchUnvalidated(rest, rel) {
+		// Depth 0 is a file where the pattern asks for a directory.
+		if e.IsDir() || e.Depth == 0 || !doublestar.MatchUnvalidated(rest, rel) {
 			return nil
 		}
 		if len(paths) == most {

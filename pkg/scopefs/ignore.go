@@ -102,12 +102,11 @@ func parseRules(text string) []rule {
 
 // rule is one line of such a file.
 type rule struct {
-	// glob is the pattern in the syntax of doublestar.
-	glob string
+	// glob is the pattern, in the syntax of doublestar and split at the slashes.
+	glob []string
 	// suffix is set for a pattern of one star and literal text, and plain for
 	// literal text alone: most rules are of these two kinds.
-	suffix string
-	plain  bool
+	suffix, plain string
 	// anchored patterns match the path below the rule's base, the others a name.
 	anchored bool
 	negated  bool
@@ -130,17 +129,11 @@ func parseRule(line string) (rule, bool) {
 	const special = `*?[]{}\`
 	switch rest, star := strings.CutPrefix(line, "*"); {
 	case !strings.ContainsAny(line, special):
-		r.plain = true
-		r.glob = line
-		return r, true
+		r.plain = line
 	case star && !r.anchored && rest != "" && !strings.ContainsAny(rest, special):
 		r.suffix = rest
-		return r, true
-	}
-	r.glob = literalBraces(line)
-	if strings.HasSuffix(r.glob, "/**") {
-		// Here ** stands for something below the directory, never for itself.
-		r.glob += "/*"
+	default:
+		r.glob = strings.Split(literalBraces(line), "/")
 	}
 	return r, true
 }
@@ -152,12 +145,39 @@ func (r *rule) matches(rel, name string) bool {
 		subject = rel
 	}
 	switch {
-	case r.plain:
-		return subject == r.glob
+	case r.plain != "":
+		return subject == r.plain
 	case r.suffix != "":
 		return strings.HasSuffix(subject, r.suffix)
 	}
-	return doublestar.MatchUnvalidated(r.glob, subject)
+	return matchSegments(r.glob, strings.Split(subject, "/"))
+}
+
+// matchSegments matches a path with a pattern, segment by segment: the segment **
+// stands for any number of others, and at the end of several for at least one.
+// (doublestar knows **, too, but lets [!a] match a slash.) A slash in brackets
+// splits them, which git does not do.
+func matchSegments(pattern, path []string) bool {
+	p, s := 0, 0
+	star, resume := -1, 0 // the last ** that was met, and where to go on after it
+	for s < len(path) {
+		switch {
+		case p < len(pattern) && pattern[p] == "**":
+			if p == len(pattern)-1 {
+				return true
+			}
+			star, resume = p, s
+			p++
+		case p < len(pattern) && doublestar.MatchUnvalidated(pattern[p], path[s]):
+			p, s = p+1, s+1
+		case star >= 0:
+			resume++
+			p, s = star+1, resume
+		default:
+			return false
+		}
+	}
+	return p == len(pattern)
 }
 
 // trimSpaces cuts the spaces at the end; one behind a backslash stays.
