@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"podd/internal/config"
@@ -46,7 +48,9 @@ func (p *program) daemonConfig() (c daemon.Config, err error) {
 	if c.Settings, err = config.Load(file.Path, file.Named, p.env); err != nil {
 		return c, err
 	}
-	c.ConfigFile = file.Path
+	if _, err := os.Stat(file.Path); err == nil {
+		c.ConfigFile = file.Path
+	}
 	state, err := paths.StateDir(p.places, p.env)
 	if err != nil {
 		return c, err

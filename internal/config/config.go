@@ -21,8 +21,11 @@ type Config struct {
 	// Instructions are for pods that have none of their own; may be empty.
 	Instructions string
 	Limits       Limits
-	ToolOutput   ToolOutput
-	FileRefs     FileRefs
+	// ToolOutput bounds what tools put into the conversation. It is for
+	// tool.NewLimits, which accepts every loaded one. The fields of Default are set;
+	// a zero field in Tools follows the tool's own default.
+	ToolOutput tool.LimitsConfig
+	FileRefs   FileRefs
 
 	values []Value
 }
@@ -39,16 +42,6 @@ type Limits struct {
 	MaxInbox int
 	// MaxSubmitBytes is the largest submit, all segments together.
 	MaxSubmitBytes int
-}
-
-// ToolOutput bounds what tools put into the conversation.
-type ToolOutput struct {
-	// LimitsConfig is for tool.NewLimits, which accepts every loaded one. The
-	// fields of Default are set; a zero field in Tools follows the tool's own
-	// default.
-	tool.LimitsConfig
-	// MaxRequestResultBytes is the most that one result may have in a request.
-	MaxRequestResultBytes int
 }
 
 // FileRefs bounds what a file reference adds to a submit.
@@ -76,11 +69,8 @@ func defaults() Config {
 			MaxInbox:         100,
 			MaxSubmitBytes:   1 << 20,
 		},
-		ToolOutput: ToolOutput{
-			LimitsConfig: tool.LimitsConfig{
-				Default: tool.Limit{MaxBytes: outputBytes, MaxLines: 500, Strategy: tool.StrategyHeadTail},
-			},
-			MaxRequestResultBytes: 64 << 10,
+		ToolOutput: tool.LimitsConfig{
+			Default: tool.Limit{MaxBytes: outputBytes, MaxLines: 500, Strategy: tool.StrategyHeadTail},
 		},
 		FileRefs: FileRefs{MaxBytes: outputBytes, DirEntries: 100, Role: "user"},
 	}

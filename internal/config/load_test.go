@@ -33,7 +33,6 @@ max_submit_bytes = 65_536
 max_bytes = 8192
 max_lines = 100
 strategy = "tail"
-max_request_result_bytes = 32768
 
 [tool_output.tools.shell]
 max_lines = 50
@@ -74,7 +73,7 @@ func TestDefaults(t *testing.T) {
 			if want := (tool.Limit{MaxBytes: 16384, MaxLines: 500, Strategy: tool.StrategyHeadTail}); c.ToolOutput.Default != want {
 				t.Errorf("tool output %+v, want %+v", c.ToolOutput.Default, want)
 			}
-			if len(c.ToolOutput.Tools) != 0 || c.ToolOutput.MaxRequestResultBytes != 65536 {
+			if len(c.ToolOutput.Tools) != 0 {
 				t.Errorf("tool output %+v", c.ToolOutput)
 			}
 			if want := (config.FileRefs{MaxBytes: 16384, DirEntries: 100, Role: "user"}); c.FileRefs != want {
@@ -96,15 +95,12 @@ func TestEveryKey(t *testing.T) {
 	if c.Limits != limits {
 		t.Errorf("limits %+v, want %+v", c.Limits, limits)
 	}
-	output := config.ToolOutput{
-		LimitsConfig: tool.LimitsConfig{
-			Default: tool.Limit{MaxBytes: 8192, MaxLines: 100, Strategy: tool.StrategyTail},
-			Tools: map[string]tool.Limit{
-				"shell":    {MaxLines: 50, Strategy: tool.StrategyHead},
-				"odd.name": {MaxBytes: 1024},
-			},
+	output := tool.LimitsConfig{
+		Default: tool.Limit{MaxBytes: 8192, MaxLines: 100, Strategy: tool.StrategyTail},
+		Tools: map[string]tool.Limit{
+			"shell":    {MaxLines: 50, Strategy: tool.StrategyHead},
+			"odd.name": {MaxBytes: 1024},
 		},
-		MaxRequestResultBytes: 32768,
 	}
 	if !reflect.DeepEqual(c.ToolOutput, output) {
 		t.Errorf("tool output %+v, want %+v", c.ToolOutput, output)
@@ -112,7 +108,7 @@ func TestEveryKey(t *testing.T) {
 	if want := (config.FileRefs{MaxBytes: 4096, DirEntries: 10, Role: "system"}); c.FileRefs != want {
 		t.Errorf("file references %+v, want %+v", c.FileRefs, want)
 	}
-	if _, err := tool.NewLimits(c.ToolOutput.LimitsConfig); err != nil {
+	if _, err := tool.NewLimits(c.ToolOutput); err != nil {
 		t.Errorf("pkg/tool refuses the limits: %v", err)
 	}
 }

@@ -124,7 +124,7 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 		return err
 	}
 	d.undo = append(d.undo, d.model.Close)
-	limits, err := tool.NewLimits(s.ToolOutput.LimitsConfig)
+	limits, err := tool.NewLimits(s.ToolOutput)
 	if err != nil {
 		return err
 	}

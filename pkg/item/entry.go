@@ -91,8 +91,8 @@ type Setup struct {
 	Tools []ToolSpec
 	// Renderer is the version of the code that turns a log into a request.
 	Renderer int
-	// FileRefRole is "system" to send file references with that literal role;
-	// empty sends them as the user's, in a frame.
+	// FileRefRole is "system" to send file references with that literal role; any
+	// other sends them as the user's, in a frame.
 	FileRefRole string
 }
 

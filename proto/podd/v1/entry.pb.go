@@ -826,7 +826,7 @@ type Setup struct {
 	// Version of the code that turns a log into a request. Another version may
 	// send other bytes for the same log.
 	Renderer int32 `protobuf:"varint,6,opt,name=renderer,proto3" json:"renderer,omitempty"`
-	// "system" sends file references with the literal system role; empty sends
+	// "system" sends file references with the literal system role; any other sends
 	// them as the user's, in a frame.
 	FileRefRole   string `protobuf:"bytes,7,opt,name=file_ref_role,json=fileRefRole,proto3" json:"file_ref_role,omitempty"`
 	unknownFields protoimpl.UnknownFields
