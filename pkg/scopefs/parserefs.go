@@ -1,7 +1,6 @@
 package scopefs
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -27,9 +26,6 @@ var closers = map[rune]string{
 	'(': "", '[': "", '{': "", '<': ">",
 	'"': `"`, '\'': "'", '`': "`", '“': "”", '‘': "’", '«': "»", '„': "“",
 }
-
-// lineSuffix is a range of lines at the end of a path, or one line.
-var lineSuffix = regexp.MustCompile(`:([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?$`)
 
 // ParseRefs finds the file references in a text that a user typed:
 //
@@ -194,13 +190,15 @@ func (s *scanner) bareRef(run, closer string) (ref item.FileRef, length int) {
 
 // splitRange takes a range of lines off the end of a path.
 func splitRange(path string) (ref item.FileRef, ok bool) {
-	m := lineSuffix.FindStringSubmatchIndex(path)
-	if m == nil || m[0] == 0 {
+	colon := strings.LastIndexByte(path, ':')
+	if colon <= 0 {
 		return ref, false
 	}
-	ref.Path = path[:m[0]]
-	ref.StartLine, ref.EndLine, _ = leadingRange(path[m[0]:])
-	return ref, true
+	start, end, length := leadingRange(path[colon:])
+	if length == 0 || colon+length != len(path) {
+		return ref, false
+	}
+	return item.FileRef{Path: path[:colon], StartLine: start, EndLine: end}, true
 }
 
 // leadingRange reads ":10" or ":10-20" at the start of s; length is 0 when there is
@@ -254,8 +252,9 @@ func bare(path string) bool {
 	if path == "." {
 		return true // There is always a workspace.
 	}
-	return path != "" && path[0] != '@' && strings.TrimRight(path, punctuation) == path &&
-		!lineSuffix.MatchString(path) && !strings.ContainsFunc(path, unicode.IsSpace) && !strings.ContainsAny(path, "<>\"'`“”‘’«»„")
+	_, ranged := splitRange(path)
+	return path != "" && path[0] != '@' && !ranged && strings.TrimRight(path, punctuation) == path &&
+		!strings.ContainsFunc(path, unicode.IsSpace) && !strings.ContainsAny(path, "<>\"'`“”‘’«»„")
 }
 
 // rangeSuffix is the range of a reference as it is written, "" for none.

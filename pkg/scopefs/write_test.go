@@ -135,7 +135,7 @@ func TestReadersSeeOldOrNew(t *testing.T) {
 			}
 		}
 	})
-	for range 200 {
+	for range 100 {
 		file, err := f.ReadFile("file", 0)
 		if err != nil || !bytes.Equal(file.Data, versions[0]) && !bytes.Equal(file.Data, versions[1]) {
 			t.Errorf("read %d bytes that nobody wrote: %v", len(file.Data), err)
