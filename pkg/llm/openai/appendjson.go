@@ -1,8 +1,20 @@
 package openai
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"podd/pkg/item"
+)
 
 const hexDigits = "0123456789abcdef"
+
+// plain are the bytes that stand for themselves in a JSON string.
+var plain = func() (t [256]bool) {
+	for c := range t {
+		t[c] = c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\'
+	}
+	return t
+}()
 
 // appendString appends s as a JSON string.
 func appendString(dst []byte, s string) []byte {
@@ -17,7 +29,7 @@ func appendEscaped(dst []byte, s string) []byte {
 	start := 0
 	for i := 0; i < len(s); {
 		c := s[i]
-		if c >= 0x20 && c != '"' && c != '\\' && c < utf8.RuneSelf {
+		if plain[c] {
 			i++
 			continue
 		}
@@ -47,6 +59,17 @@ func appendEscaped(dst []byte, s string) []byte {
 		start = i
 	}
 	return append(dst, s[start:]...)
+}
+
+// appendOutput appends what a tool answered: Output.Text, without a copy of it.
+func appendOutput(dst []byte, o item.Output) []byte {
+	dst = append(dst, '"')
+	dst = appendEscaped(dst, o.Summary)
+	if o.Content != "" {
+		dst = append(dst, `\n`...)
+		dst = appendEscaped(dst, o.Content)
+	}
+	return append(dst, '"')
 }
 
 // appendMember appends a comma and a string member of an object.

@@ -96,7 +96,8 @@ func (e *chatEncoder) item(it item.Item) {
 		e.open()
 		e.dst = append(e.dst, `{"role":"tool"`...)
 		e.dst = appendMember(e.dst, "tool_call_id", v.CallID)
-		e.dst = appendMember(e.dst, "content", v.Text())
+		e.dst = append(e.dst, `,"content":`...)
+		e.dst = appendOutput(e.dst, v.Output)
 		e.dst = append(e.dst, '}')
 		e.afterTool = true
 	}

@@ -105,7 +105,7 @@ func (c *chatCall) startsAnew(id, name string) bool {
 	}
 	// The same name again and no ids to compare: another call if this one's
 	// arguments are whole.
-	return gjson.Valid(c.args.String())
+	return isJSON([]byte(c.args.String()))
 }
 
 func (c *chatCall) addArguments(dst []llm.Event, blocks *int, args gjson.Result) []llm.Event {

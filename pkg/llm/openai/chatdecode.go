@@ -30,7 +30,7 @@ type chatDecoder struct {
 
 func (d *chatDecoder) over() bool { return d.done }
 
-func (d *chatDecoder) decode(dst []llm.Event, _, data string) ([]llm.Event, error) {
+func (d *chatDecoder) decode(dst []llm.Event, _ []byte, data string) ([]llm.Event, error) {
 	if strings.HasPrefix(data, "[") {
 		d.done = strings.HasPrefix(data, "[DONE]")
 		return dst, nil
@@ -64,6 +64,9 @@ func (d *chatDecoder) whole(dst []llm.Event, data string) ([]llm.Event, error) {
 	})
 	if failure.Exists() && failure.Type != gjson.Null {
 		return dst, d.endpoint.streamError(data)
+	}
+	if len(d.calls.calls) > maxItems {
+		return dst, d.endpoint.tooMany()
 	}
 	return dst, nil
 }

@@ -86,9 +86,9 @@ func (e *endpoint) connectionError(ctx context.Context, err error, begun bool) *
 	}
 	dns, isDNS := errors.AsType[*net.DNSError](err)
 	switch {
-	case errors.Is(err, errLongLine):
+	case errors.Is(err, errTooLong):
 		out.Class = llm.ClassProtocol
-		out.Message = e.compose(e.name()+" sent a line longer than 16 MiB", "", "check that base_url is a model endpoint")
+		out.Message = e.compose(e.name()+" sent a message or an answer that is too long to be one", "", "check that base_url is a model endpoint")
 	case isStall && begun:
 		out.Message = fmt.Sprintf("%s stopped in the middle of an answer and sent nothing for %s; try again", e.name(), stall.after)
 	case isStall:
@@ -119,6 +119,10 @@ func (e *endpoint) notJSON(data []byte) *llm.Error {
 		e.name()+" sent a message that is not JSON", string(data[:min(len(data), 200)]), "check that base_url is a model endpoint"))
 }
 
+func (e *endpoint) tooMany() *llm.Error {
+	return e.protocol(http.StatusOK, fmt.Sprintf("%s sent more than %d items in one answer; use another model", e.name(), maxItems))
+}
+
 func (e *endpoint) protocol(status int, message string) *llm.Error {
 	return &llm.Error{Class: llm.ClassProtocol, Status: status, Message: message}
 }
@@ -132,7 +136,7 @@ type said struct {
 // same in a list (Google), the fields at the top (vLLM, Mistral), one string
 // (Ollama), detail (FastAPI), or no JSON at all.
 func readSaid(body []byte) said {
-	if !gjson.ValidBytes(body) {
+	if !isJSON(body) {
 		return said{message: string(body)}
 	}
 	root := gjson.ParseBytes(body)

@@ -73,7 +73,7 @@ func (c *Client) firstModel(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", e.connectionError(askCtx, err, false)
 	}
-	if resp.StatusCode == http.StatusOK && gjson.ValidBytes(body) {
+	if resp.StatusCode == http.StatusOK && isJSON(body) {
 		if id := gjson.GetBytes(body, "data.0.id").String(); id != "" {
 			return id, nil
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"podd/pkg/item"
 )
 
@@ -48,4 +50,15 @@ func opaqueMembers(o item.Opaque, api string) string {
 // isObject says whether s is one JSON object with nothing around it.
 func isObject(s string) bool {
 	return len(s) >= 2 && s[0] == '{' && s[len(s)-1] == '}' && json.Valid([]byte(s))
+}
+
+// isJSON says whether data is JSON. gjson is the faster one, but it recurses: a
+// long message of brackets alone would overflow the stack, so those go to
+// encoding/json, which limits the depth.
+func isJSON(data []byte) bool {
+	const long = 64 << 10
+	if len(data) <= long {
+		return gjson.ValidBytes(data)
+	}
+	return json.Valid(data)
 }

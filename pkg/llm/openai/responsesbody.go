@@ -87,7 +87,8 @@ func (e *inputEncoder) item(it item.Item) {
 		e.open()
 		e.dst = append(e.dst, `{"type":"function_call_output"`...)
 		e.dst = appendMember(e.dst, "call_id", v.CallID)
-		e.dst = appendMember(e.dst, "output", v.Text())
+		e.dst = append(e.dst, `,"output":`...)
+		e.dst = appendOutput(e.dst, v.Output)
 		e.dst = append(e.dst, '}')
 	}
 }

@@ -24,6 +24,7 @@ type responsesDecoder struct {
 // outputItem is an output item as far as it came.
 type outputItem struct {
 	key   string
+	id    string
 	kind  llm.BlockKind
 	block int
 	// sent counts the bytes of text or arguments that were passed on.
@@ -36,15 +37,19 @@ type outputItem struct {
 
 func (d *responsesDecoder) over() bool { return d.ended }
 
-func (d *responsesDecoder) decode(dst []llm.Event, name, data string) ([]llm.Event, error) {
+func (d *responsesDecoder) decode(dst []llm.Event, name []byte, data string) ([]llm.Event, error) {
 	if strings.HasPrefix(data, "[") {
 		return dst, nil
 	}
-	ev := gjson.Parse(data)
-	if kind := ev.Get("type").Str; kind != "" {
-		name = kind
+	if len(d.items) > maxItems {
+		return dst, d.endpoint.tooMany()
 	}
-	switch name {
+	ev := gjson.Parse(data)
+	kind := ev.Get("type").Str
+	if kind == "" {
+		kind = string(name)
+	}
+	switch kind {
 	case "response.output_text.delta", "response.refusal.delta":
 		return d.delta(dst, ev, llm.BlockText), nil
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
@@ -92,6 +97,17 @@ func (d *responsesDecoder) find(key string) *outputItem {
 	return nil
 }
 
+// keyOf names an item of the final list: by its id where an event had it, else by
+// its place, because some servers make up new ids.
+func (d *responsesDecoder) keyOf(index int, id string) string {
+	for _, it := range d.items {
+		if id != "" && it.id == id {
+			return it.key
+		}
+	}
+	return strconv.Itoa(index)
+}
+
 // delta passes text on. A part of a summary that follows another begins on a new
 // paragraph; content_index says nothing, because vLLM counts it up with each delta.
 func (d *responsesDecoder) delta(dst []llm.Event, ev gjson.Result, kind llm.BlockKind) []llm.Event {
@@ -102,7 +118,7 @@ func (d *responsesDecoder) delta(dst []llm.Event, ev gjson.Result, kind llm.Bloc
 	key := itemKey(ev)
 	it := d.find(key)
 	if it == nil {
-		it = &outputItem{key: key, kind: kind}
+		it = &outputItem{key: key, id: ev.Get("item_id").Str, kind: kind}
 		d.items = append(d.items, it)
 	}
 	if it.kind != kind || it.done {
@@ -129,7 +145,7 @@ func (d *responsesDecoder) send(dst []llm.Event, it *outputItem, text, callID, n
 
 // added opens an item; text only opens with its first words.
 func (d *responsesDecoder) added(dst []llm.Event, key string, raw gjson.Result) []llm.Event {
-	it := &outputItem{key: key}
+	it := &outputItem{key: key, id: raw.Get("id").Str}
 	switch raw.Get("type").Str {
 	case "message":
 		it.kind = llm.BlockText
@@ -236,7 +252,7 @@ func (d *responsesDecoder) response(dst []llm.Event, r gjson.Result) ([]llm.Even
 	}
 	index := 0
 	r.Get("output").ForEach(func(_, raw gjson.Result) bool {
-		dst = d.itemDone(dst, strconv.Itoa(index), raw)
+		dst = d.itemDone(dst, d.keyOf(index, raw.Get("id").Str), raw)
 		index++
 		return true
 	})

@@ -10,8 +10,9 @@ import (
 // maxLine bounds a line of a stream, and so the memory that an endpoint can take.
 const maxLine = 16 << 20
 
-// errLongLine says that the endpoint sent a line or an event longer than maxLine.
-var errLongLine = errors.New("a line of the stream is longer than 16 MiB")
+// errTooLong says that the endpoint sent a line, an event or an answer beyond its
+// limit.
+var errTooLong = errors.New("a message of the stream is too long")
 
 // sseReader reads server-sent events: the fields event and data, lines that end
 // with LF or CRLF, comments skipped. The other fields have no use here.
@@ -56,7 +57,7 @@ func (s *sseReader) next() (sseEvent, error) {
 		switch string(name) {
 		case "data":
 			if len(s.data)+len(value) > maxLine {
-				return sseEvent{}, errLongLine
+				return sseEvent{}, errTooLong
 			}
 			if seen {
 				s.data = append(s.data, '\n')
@@ -90,7 +91,7 @@ func (s *sseReader) readLine() ([]byte, error) {
 		for errors.Is(err, bufio.ErrBufferFull) {
 			line, err = s.in.ReadSlice('\n')
 			if len(s.line)+len(line) > maxLine {
-				return nil, errLongLine
+				return nil, errTooLong
 			}
 			s.line = append(s.line, line...)
 		}

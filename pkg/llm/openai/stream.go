@@ -18,6 +18,11 @@ import (
 const (
 	// maxWhole bounds an answer that does not stream.
 	maxWhole = 16 << 20
+	// maxAnswer bounds one that does, in bytes of its messages. A chunk has some
+	// 300 bytes a token.
+	maxAnswer = 256 << 20
+	// maxItems bounds the calls or items of one answer.
+	maxItems = 1024
 	// drainTime and drainBytes bound the wait for the end of a body after the
 	// answer is whole; a body read to its end leaves the connection in use.
 	drainTime  = 100 * time.Millisecond
@@ -26,8 +31,9 @@ const (
 
 // decoder turns the messages of a stream into events.
 type decoder interface {
-	// decode appends the events of one message, which is valid JSON or "[DONE]".
-	decode(dst []llm.Event, name string, data string) ([]llm.Event, error)
+	// decode appends the events of one message, which is valid JSON or begins with
+	// a bracket. name is the event's, where it has one.
+	decode(dst []llm.Event, name []byte, data string) ([]llm.Event, error)
 	// whole appends the events of an answer that came as one JSON object.
 	whole(dst []llm.Event, data string) ([]llm.Event, error)
 	// over says that nothing more is to come.
@@ -132,7 +138,7 @@ func (a *answer) readWhole(ctx context.Context, dec decoder, body io.Reader) err
 	switch {
 	case err != nil:
 		return a.broken(ctx, err)
-	case len(text) > maxWhole || !gjson.ValidBytes(text):
+	case len(text) > maxWhole || !isJSON(text):
 		return a.client.endpoint.notJSON(text)
 	}
 	events, err := dec.whole(a.events[:0], string(text))
@@ -143,7 +149,7 @@ func (a *answer) readWhole(ctx context.Context, dec decoder, body io.Reader) err
 // readStream reads server-sent events until the answer is over or the stream ends.
 func (a *answer) readStream(ctx context.Context, dec decoder, body io.Reader, kind string) error {
 	sse := newSSEReader(body)
-	for messages := 0; !dec.over() && !a.stopped; {
+	for messages, size := 0, 0; !dec.over() && !a.stopped; {
 		ev, err := sse.next()
 		if errors.Is(err, io.EOF) {
 			if messages == 0 && kind != "" && kind != "text/event-stream" {
@@ -163,13 +169,16 @@ func (a *answer) readStream(ctx context.Context, dec decoder, body io.Reader, ki
 			continue
 		}
 		messages++
-		if data[0] != '[' && !gjson.ValidBytes(data) {
+		if size += len(data); size > maxAnswer {
+			return a.broken(ctx, errTooLong)
+		}
+		if data[0] != '[' && !isJSON(data) {
 			if ev.cut {
 				return nil
 			}
 			return a.client.endpoint.notJSON(data)
 		}
-		events, err := dec.decode(a.events[:0], string(ev.name), string(data))
+		events, err := dec.decode(a.events[:0], ev.name, string(data))
 		a.events = events[:0]
 		a.send(events)
 		if err != nil {

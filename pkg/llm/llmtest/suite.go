@@ -1,0 +1,281 @@
+package llmtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"podd/pkg/item"
+	"podd/pkg/llm"
+)
+
+// Run runs the whole suite.
+func Run(t *testing.T, open Open) {
+	for _, tc := range []struct {
+		name string
+		test func(*testing.T, Open)
+	}{
+		{"whole answer", testWhole},
+		{"calls", testCalls},
+		{"an answer goes back", testRoundTrip},
+		{"stop reasons", testStops},
+		{"no usage", testNoUsage},
+		{"broken answers", testBroken},
+		{"refusals", testRefusals},
+		{"cancel", testCancel},
+		{"the consumer stops", testConsumerStops},
+		{"many at once", testConcurrent},
+		{"resolve", testResolve},
+		{"hostile items", testHostileItems},
+		{"bodies grow at their end", testPrefix},
+	} {
+		t.Run(tc.name, func(t *testing.T) { tc.test(t, open) })
+	}
+}
+
+// request is a request of these items.
+func request(items ...item.Item) llm.Request {
+	return llm.Request{
+		Setup: item.Setup{
+			Model:        "scripted",
+			Instructions: "Be brief.",
+			Tools:        []item.ToolSpec{{Name: "read_file", Description: "Reads a file.", Schema: `{"type":"object","properties":{"path":{"type":"string"}}}`}},
+		},
+		Items: items,
+	}
+}
+
+// ask sends a request and reads the answer.
+func ask(t *testing.T, m llm.Model, r llm.Request) (Result, error) {
+	t.Helper()
+	body, err := m.Body(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Collect(m.Stream(t.Context(), body))
+}
+
+var hello = item.UserMessage{Text: "hello"}
+
+func testWhole(t *testing.T, open Open) {
+	usage := item.Usage{Input: 100, CachedInput: 64, Output: 9, Reasoning: 4, Requests: 1}
+	ep := open(t, Answer{Reasoning: "I think, so I am.", Text: "Hello, wörld ✓ \"quoted\"\n\tand tabbed.", Usage: usage})
+	r, err := ask(t, ep.Model, request(hello))
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case !r.Whole || r.End.Stop != llm.StopDone:
+		t.Errorf("end: %+v", r.End)
+	case r.Text() != "Hello, wörld ✓ \"quoted\"\n\tand tabbed." || r.Reasoning() != "I think, so I am.":
+		t.Errorf("text %q, reasoning %q", r.Text(), r.Reasoning())
+	case !r.End.Measured || r.End.Usage != usage:
+		t.Errorf("usage: %+v", r.End)
+	case r.End.Model != "scripted":
+		t.Errorf("model %q", r.End.Model)
+	}
+	body, _ := ep.Model.Body(request(hello))
+	if got := ep.Requests(); len(got) != 1 || !bytes.Equal(got[0], body) {
+		t.Errorf("%d requests arrived; the first is not the body that was sent", len(got))
+	}
+}
+
+func testCalls(t *testing.T, open Open) {
+	calls := []item.ToolCall{
+		{Name: "read_file", Arguments: `{"path": "a.go"}`},
+		{Name: "read_file", Arguments: `{"path": "b.go"}`},
+		{Name: "shell", Arguments: `{"command":"echo \"x\" > y","n":{"deep":[1,2,{}]}}`},
+		{Name: "todo", Arguments: `{}`},
+	}
+	r, err := ask(t, open(t, Answer{Text: "Reading.", Calls: calls}).Model, request(hello))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for i, got := range r.Calls() {
+		if got.Name != calls[i].Name || got.Arguments != calls[i].Arguments {
+			t.Errorf("call %d: %+v", i, got)
+		}
+		ids[got.CallID] = true
+	}
+	if len(r.Calls()) != len(calls) || len(ids) != len(calls) {
+		t.Errorf("%d calls with %d ids", len(r.Calls()), len(ids))
+	}
+	if r.End.Stop != llm.StopDone {
+		t.Errorf("stop %q", r.End.Stop)
+	}
+}
+
+// testRoundTrip sends an answer back with its results. The endpoint refuses what
+// is not well formed.
+func testRoundTrip(t *testing.T, open Open) {
+	ep := open(t,
+		Answer{Reasoning: "Look first.", Text: "Reading.", Calls: []item.ToolCall{{Name: "read_file", Arguments: `{"path":"a"}`}, {Name: "read_file", Arguments: `{"path":"b"}`}}},
+		Answer{Text: "Done."},
+		Answer{Text: "Again."})
+	items := []item.Item{hello}
+	for i, want := range []string{"Reading.", "Done.", "Again."} {
+		r, err := ask(t, ep.Model, request(items...))
+		if err != nil || r.Text() != want {
+			t.Fatalf("answer %d: %q, %v", i, r.Text(), err)
+		}
+		items = append(items, r.Items...)
+		for _, c := range r.Calls() {
+			items = append(items, item.ToolResult{CallID: c.CallID, Tool: c.Name, Output: item.Output{Summary: "read", Content: "forty-two " + c.Arguments}})
+		}
+		if len(r.Calls()) == 0 {
+			items = append(items, item.UserMessage{Text: "and then?"})
+		}
+	}
+	for i, body := range ep.Requests() {
+		if i > 0 && !bytes.Contains(body, []byte("forty-two")) {
+			t.Errorf("request %d misses a result", i)
+		}
+	}
+}
+
+func testStops(t *testing.T, open Open) {
+	for _, stop := range []llm.StopReason{llm.StopDone, llm.StopLength, llm.StopFilter} {
+		r, err := ask(t, open(t, Answer{Text: "one", Stop: stop}).Model, request(hello))
+		if err != nil || r.End.Stop != stop || r.Text() != "one" {
+			t.Errorf("%s: %+v, %v", stop, r, err)
+		}
+	}
+}
+
+func testNoUsage(t *testing.T, open Open) {
+	r, err := ask(t, open(t, Answer{Text: "one"}).Model, request(hello))
+	if err != nil || r.End.Measured || r.End.Usage.Input != 0 {
+		t.Errorf("%+v, %v", r.End, err)
+	}
+}
+
+func testBroken(t *testing.T, open Open) {
+	for _, ending := range []Ending{Cut, Reset} {
+		ep := open(t, Answer{Text: "Half an answer", Calls: []item.ToolCall{{Name: "shell", Arguments: `{"command":"rm"}`}}, Ending: ending}, Answer{Text: "whole"})
+		r, err := ask(t, ep.Model, request(hello))
+		if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != llm.ClassCut || !e.Retryable() {
+			t.Errorf("%s: error %v", ending, err)
+		}
+		if r.Whole || r.Text() != "Half an answer" {
+			t.Errorf("%s: %+v", ending, r)
+		}
+		if r, err := ask(t, ep.Model, request(hello)); err != nil || r.Text() != "whole" {
+			t.Errorf("after %s: %+v, %v", ending, r, err)
+		}
+	}
+}
+
+func testRefusals(t *testing.T, open Open) {
+	for ending, class := range map[Ending]llm.Class{
+		HTML:         llm.ClassProtocol,
+		BadKey:       llm.ClassAuth,
+		RateLimit:    llm.ClassRateLimit,
+		Quota:        llm.ClassQuota,
+		UnknownModel: llm.ClassUnknownModel,
+		TooLong:      llm.ClassContext,
+		Unavailable:  llm.ClassOverloaded,
+		Invalid:      llm.ClassInvalid,
+	} {
+		r, err := ask(t, open(t, Answer{Ending: ending}).Model, request(hello))
+		e, ok := errors.AsType[*llm.Error](err)
+		switch {
+		case !ok || e.Class != class:
+			t.Errorf("%s: error %v, class %q", ending, err, llm.ClassOf(err))
+		case len(r.Items) > 0 || r.Whole:
+			t.Errorf("%s: events %+v", ending, r)
+		case e.Message == "" || len(e.Message) > 400:
+			t.Errorf("%s: message of %d bytes", ending, len(e.Message))
+		case ending == RateLimit && e.RetryAfter != RetryAfter:
+			t.Errorf("%s: retry after %s", ending, e.RetryAfter)
+		}
+	}
+}
+
+// testCancel cancels a stream that is silent, and one before it begins.
+func testCancel(t *testing.T, open Open) {
+	why := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	ep := open(t, Answer{Text: "One word", Ending: Stall}, Answer{Text: "never"})
+	body, err := ep.Model.Body(request(hello))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last error
+	for _, err := range ep.Model.Stream(ctx, body) {
+		last = err
+		cancel(why)
+	}
+	if !errors.Is(last, why) {
+		t.Errorf("cancelled within an answer: %v", last)
+	}
+	if _, err := Collect(ep.Model.Stream(ctx, body)); !errors.Is(err, why) {
+		t.Errorf("cancelled before: %v", err)
+	}
+}
+
+func testConsumerStops(t *testing.T, open Open) {
+	ep := open(t, Answer{Text: "one two three four"}, Answer{Text: "next"})
+	body, err := ep.Model.Body(request(hello))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range ep.Model.Stream(t.Context(), body) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		break
+	}
+	if r, err := ask(t, ep.Model, request(hello)); err != nil || r.Text() != "next" {
+		t.Errorf("the next request: %+v, %v", r, err)
+	}
+}
+
+func testConcurrent(t *testing.T, open Open) {
+	const n = 16
+	answers := make([]Answer, n)
+	for i := range answers {
+		answers[i] = Answer{Text: fmt.Sprintf("%d is my number, %[1]d", i)}
+	}
+	ep := open(t, answers...)
+	seen := make([]string, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			body, err := ep.Model.Body(request(item.UserMessage{Text: fmt.Sprint("pod ", i)}))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			r, err := Collect(ep.Model.Stream(t.Context(), body))
+			if err != nil {
+				t.Error(err)
+			}
+			seen[i] = r.Text()
+		})
+	}
+	wg.Wait()
+	texts := map[string]bool{}
+	for _, s := range seen {
+		texts[s] = true
+	}
+	if len(texts) != n {
+		t.Errorf("%d different answers to %d requests: %v", len(texts), n, seen)
+	}
+}
+
+func testResolve(t *testing.T, open Open) {
+	m := open(t).Model
+	if got, err := m.Resolve(t.Context(), "named"); err != nil || got != "named" {
+		t.Errorf("a named model: %q, %v", got, err)
+	}
+	if got, err := m.Resolve(t.Context(), ""); err != nil || got != "scripted" {
+		t.Errorf("the default: %q, %v", got, err)
+	}
+	if api := m.API(); api != "chat" && api != "responses" {
+		t.Errorf("API %q", api)
+	}
+}

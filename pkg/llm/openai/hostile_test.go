@@ -1,0 +1,225 @@
+package openai_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"podd/pkg/llm"
+	"podd/pkg/llm/llmtest"
+	"podd/pkg/llm/openai"
+)
+
+const (
+	chunk = `data: {"choices":[{"index":0,"delta":{"content":"hello"}}]}` + "\n\n"
+	final = `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\n"
+)
+
+// TestHostileEndpoints has what endpoints do beside sending errors.
+func TestHostileEndpoints(t *testing.T) {
+	stream := func(text string) http.HandlerFunc { return sse(text) }
+	typed := func(kind, text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			_, _ = io.WriteString(w, text)
+		}
+	}
+	for name, tc := range map[string]struct {
+		handler http.HandlerFunc
+		text    string
+		class   llm.Class
+		says    string
+	}{
+		"a web page":                     {typed("text/html; charset=utf-8", "<html>"), "", llm.ClassProtocol, "text/html at http://"},
+		"plain text":                     {typed("text/plain", "welcome"), "", llm.ClassProtocol, "text/plain"},
+		"a stream that says plain text":  {typed("text/plain", chunk+final), "hello", "", ""},
+		"an answer that does not stream": {typed("application/json", `{"id":"x","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hello","tool_calls":null},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`), "hello", "", ""},
+		"an error with status 200":       {typed("application/json", `{"error":{"message":"Rate limit exceeded","code":429}}`), "", llm.ClassRateLimit, "Rate limit exceeded"},
+		"JSON that is no answer":         {typed("application/json", `{"status":"ok"}`), "", llm.ClassCut, ""},
+		"broken JSON":                    {typed("application/json", `{"choices":[`), "", llm.ClassProtocol, "not JSON"},
+		"a message that is not JSON":     {stream(chunk + "data: <html>\n\n"), "hello", llm.ClassProtocol, "not JSON"},
+		"a line without end":             {stream(chunk + "data: " + strings.Repeat("x", openai.MaxLine+1)), "hello", llm.ClassProtocol, "too long"},
+		"an empty body":                  {stream(""), "", llm.ClassCut, ""},
+		"comments alone":                 {stream(": hi\n\n: hi\n\n"), "", llm.ClassCut, ""},
+		"no DONE":                        {stream(chunk + final), "hello", "", ""},
+		"a reset after the last word":    {reset(chunk + final), "hello", "", ""},
+		"a reset in the middle":          {reset(chunk), "hello", llm.ClassCut, "broke the connection"},
+		"a reset before the first word":  {reset(": wait\n\n"), "", llm.ClassNetwork, ""},
+		"calls without end":              {stream(strings.Repeat(`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"function":{"name":"a","arguments":"{}"}},{"function":{"name":"b","arguments":"{}"}}]}}]}`+"\n\n", 600)), "", llm.ClassProtocol, "more than 1024"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := serve(t, openai.Config{}, tc.handler)
+			r, err := llmtest.Collect(c.Stream(t.Context(), []byte(`{}`)))
+			if r.Text() != tc.text || llm.ClassOf(err) != tc.class || (err == nil) != r.Whole {
+				t.Fatalf("text %q, whole %v, class %q, error %v", r.Text(), r.Whole, llm.ClassOf(err), err)
+			}
+			if err != nil && !strings.Contains(err.Error(), tc.says) {
+				t.Errorf("message: %s", err)
+			}
+		})
+	}
+}
+
+// reset sends part of a stream and then resets the connection.
+func reset(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		sse(text)(w, r)
+		rc := http.NewResponseController(w)
+		_ = rc.Flush()
+		conn, _, err := rc.Hijack()
+		if err != nil {
+			return
+		}
+		_ = conn.(*net.TCPConn).SetLinger(0)
+		_ = conn.Close()
+	}
+}
+
+// TestStalls: silence ends a request, before the first word and between two.
+func TestStalls(t *testing.T) {
+	for name, tc := range map[string]struct {
+		cfg   openai.Config
+		sent  string
+		class llm.Class
+		says  string
+	}{
+		"before the header":      {openai.Config{FirstByteTimeout: 30 * time.Millisecond}, "", llm.ClassNetwork, "did not begin to answer in 30ms"},
+		"before the first chunk": {openai.Config{FirstByteTimeout: time.Minute, IdleTimeout: 30 * time.Millisecond}, ": wait\n\n", llm.ClassNetwork, "30ms"},
+		"after the first chunk":  {openai.Config{FirstByteTimeout: time.Minute, IdleTimeout: 30 * time.Millisecond}, chunk, llm.ClassCut, "sent nothing for 30ms"},
+		"after the last word":    {openai.Config{FirstByteTimeout: time.Minute, IdleTimeout: 30 * time.Millisecond}, chunk + final, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := serve(t, tc.cfg, func(w http.ResponseWriter, r *http.Request) {
+				if tc.sent != "" {
+					sse(tc.sent)(w, r)
+					_ = http.NewResponseController(w).Flush()
+				} else {
+					_, _ = io.Copy(io.Discard, r.Body)
+				}
+				<-r.Context().Done()
+			})
+			r, err := llmtest.Collect(c.Stream(t.Context(), []byte(`{}`)))
+			if llm.ClassOf(err) != tc.class || (err == nil) != r.Whole {
+				t.Fatalf("%+v, class %q, error %v", r, llm.ClassOf(err), err)
+			}
+			if err != nil && !strings.Contains(err.Error(), tc.says) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestSlowConsumer: the time that the consumer takes is not the endpoint's.
+func TestSlowConsumer(t *testing.T) {
+	t.Parallel()
+	idle := time.Second
+	c := serve(t, openai.Config{IdleTimeout: idle}, sse(strings.Repeat(chunk, 20_000)+final))
+	events := 0
+	for _, err := range c.Stream(t.Context(), []byte(`{}`)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if events++; events == 10 {
+			time.Sleep(idle + idle/4)
+		}
+	}
+	if events != 20_000+3 {
+		t.Errorf("%d events", events)
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	_ = l.Close()
+	for base, says := range map[string]string{
+		"http://" + addr + "/v1":           "nothing answers at http://" + addr,
+		"http://no-such-host.invalid/v1":   "check base_url",
+		"http://user:hunter2@" + addr + "": "user:xxxxx@",
+	} {
+		c, err := openai.New(openai.Config{BaseURL: base})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		_, err = llmtest.Collect(c.Stream(t.Context(), []byte(`{}`)))
+		if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != llm.ClassNetwork || !strings.Contains(e.Message, says) || strings.Contains(e.Message, "hunter2") {
+			t.Errorf("%s: %v", base, err)
+		}
+	}
+}
+
+// TestEndlessError: an error's body is bounded.
+func TestEndlessError(t *testing.T) {
+	var sent atomic.Int64
+	c := serve(t, openai.Config{}, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		for r.Context().Err() == nil && sent.Load() < 1<<30 {
+			n, err := io.WriteString(w, strings.Repeat("x", 64<<10))
+			if sent.Add(int64(n)); err != nil {
+				return
+			}
+		}
+	})
+	_, err := llmtest.Collect(c.Stream(t.Context(), []byte(`{}`)))
+	if llm.ClassOf(err) != llm.ClassOverloaded || sent.Load() > 64<<20 {
+		t.Errorf("%v after %d bytes", err, sent.Load())
+	}
+}
+
+// TestOneConnection: a conversation keeps its connection, whatever the server does
+// with the end of the stream.
+func TestOneConnection(t *testing.T) {
+	for name, text := range map[string]string{
+		"with DONE": chunk + final + "data: [DONE]\n\n", "without": chunk + final, "with more": chunk + final + "data: [DONE]\n\n: bye\n\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			var conns atomic.Int64
+			srv := httptest.NewUnstartedServer(sse(text))
+			srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+				if s == http.StateNew {
+					conns.Add(1)
+				}
+			}
+			srv.Start()
+			defer srv.Close()
+			c, err := openai.New(openai.Config{BaseURL: srv.URL})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			for range 51 {
+				if _, err := llmtest.Collect(c.Stream(t.Context(), []byte(`{}`))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n := conns.Load(); n != 1 {
+				t.Errorf("%d connections for 51 requests", n)
+			}
+		})
+	}
+}
+
+// TestEndIsNotHeldBack: the end is passed on although the server keeps the body
+// open after it.
+func TestEndIsNotHeldBack(t *testing.T) {
+	c := serve(t, openai.Config{}, func(w http.ResponseWriter, r *http.Request) {
+		sse(chunk+final+"data: [DONE]\n\n")(w, r)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	r, err := llmtest.Collect(c.Stream(t.Context(), []byte(`{}`)))
+	if err != nil || !r.Whole {
+		t.Error(fmt.Sprint(r), err)
+	}
+}
