@@ -12,17 +12,29 @@ import (
 )
 
 type patchArgs struct {
-	Input string `json:"input" jsonschema:"*** Begin Patch ... *** End Patch"`
+	Input string `json:"input"`
 }
 
 type patcher struct{ *files }
 
 func newApplyPatch(f *files) tool.Tool {
 	p := &patcher{f}
-	return tool.New("apply_patch", "Change several files at once, all or none, by a patch of sections *** Add File: PATH (lines start with +), "+
-		"*** Delete File: PATH, *** Update File: PATH (then perhaps *** Move to: PATH, then hunks: @@ and a line before the change, "+
-		"then lines that start with space, - or +).", p.run)
+	return tool.New("apply_patch", patchDescription, p.run)
 }
+
+// patchDescription shows the format; models know it.
+const patchDescription = `Change several files, all or none. "Move to" is optional; @@ may name a line before the change.
+*** Begin Patch
+*** Update File: a.go
+*** Move to: b.go
+@@ func f() {
+ kept
+-removed
++added
+*** Add File: c.go
++text
+*** Delete File: d.go
+*** End Patch`
 
 func (p *patcher) run(ctx context.Context, args patchArgs) (tool.Output, error) {
 	changes, err := parsePatch(args.Input)
@@ -112,26 +124,34 @@ func (p *patchPlan) update(c fileChange, now *plannedText) error {
 		return err
 	}
 	note := fmt.Sprintf("M %s +%d -%d", p.show(c.path), added, removed)
+	path := c.path
 	if c.moveTo != "" && p.Rel(c.moveTo) != p.Rel(c.path) {
-		there, err := p.text(c.moveTo)
-		if err != nil {
+		if now, err = p.move(c, now, fmt.Sprintf("R %s -> %s +%d -%d", p.show(c.path), p.show(c.moveTo), added, removed)); err != nil {
 			return err
 		}
-		if !there.absent {
-			return fmt.Errorf("it cannot be moved: %s exists", p.show(c.moveTo))
-		}
-		note = fmt.Sprintf("R %s -> %s +%d -%d", p.show(c.path), p.show(c.moveTo), added, removed)
-		p.steps = append(p.steps, patchStep{path: c.moveTo, note: note,
-			do:   func() error { return p.Rename(c.path, c.moveTo) },
-			undo: func() error { return p.Rename(c.moveTo, c.path) },
-		})
-		*there, *now = *now, plannedText{absent: true}
-		c.path, now, note = c.moveTo, there, ""
+		path, note = c.moveTo, ""
 	}
 	if after != now.text {
-		p.write(c.path, now, after, note)
+		p.write(path, now, after, note)
 	}
 	return nil
+}
+
+// move plans a rename and gives what is then at the new path.
+func (p *patchPlan) move(c fileChange, now *plannedText, note string) (*plannedText, error) {
+	there, err := p.text(c.moveTo)
+	if err != nil {
+		return nil, err
+	}
+	if !there.absent {
+		return nil, fmt.Errorf("it cannot be moved: %s exists", p.show(c.moveTo))
+	}
+	p.steps = append(p.steps, patchStep{path: c.moveTo, note: note,
+		do:   func() error { return p.Rename(c.path, c.moveTo) },
+		undo: func() error { return p.Rename(c.moveTo, c.path) },
+	})
+	*there, *now = *now, plannedText{absent: true}
+	return there, nil
 }
 
 func (p *patchPlan) write(path string, now *plannedText, text, note string) {

@@ -3,6 +3,7 @@ package builtin
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -129,12 +130,21 @@ func (h hunk) misses(lines []textLine, from int) error {
 		if i >= len(near) || near[i] != want {
 			have := "the end of the file"
 			if i < len(near) {
-				have = fmt.Sprintf("%q", shorten(near[i], 60))
+				have = quote(near[i])
 			}
-			return fmt.Errorf("does not fit the file%s; at line %d it expects %q and there is %s: read the file again", where, from+first+i, shorten(want, 60), have)
+			return fmt.Errorf("does not fit the file%s; at line %d it expects %s and there is %s: read the file again", where, from+first+i, quote(want), have)
 		}
 	}
 	return fmt.Errorf("does not fit the file%s: read the file again", where)
+}
+
+// quote shows a line with its space, which may be what is wrong with it.
+func quote(line string) string {
+	const most = 60
+	if runes := []rune(line); len(runes) > most {
+		return strconv.Quote(string(runes[:most])) + "…"
+	}
+	return strconv.Quote(line)
 }
 
 func after(from int) string {

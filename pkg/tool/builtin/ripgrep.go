@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -20,30 +21,65 @@ const (
 )
 
 // batch collects names of files and searches them together. rg, where it is there,
-// says which of them can have a match; what is shown is always read through the
-// scope. So rg speeds a search up and decides nothing: without it, or where it
-// fails, the result is the same.
+// says which of them can have a match; what is shown is always matched again, and
+// read through the scope. So rg speeds a search up and decides nothing: without
+// it, or where it fails, the result is the same, but for one thing. A byte that is
+// not UTF-8 counts as a character for RE2 and not for rg.
 type batch struct {
 	ctx     context.Context
 	search  *searcher
 	hits    *hits
-	pattern string
-	ripgrep string
+	// ripgrep is empty to do without it; pattern is in its syntax.
+	ripgrep, pattern string
 	names   []string
 	bytes   int
 	// files counts all names, unread those that could not be read.
 	files, unread int
 }
 
-// perFile marks expressions that rg matches against the whole file.
-var perFile = regexp.MustCompile(`\\[AzQ]`)
-
 func (s *searcher) newBatch(ctx context.Context, args searchArgs, h *hits) *batch {
-	b := &batch{ctx: ctx, search: s, hits: h, pattern: args.expression(), ripgrep: s.Ripgrep}
-	if perFile.MatchString(b.pattern) {
+	b := &batch{ctx: ctx, search: s, hits: h, ripgrep: s.Ripgrep}
+	var ok bool
+	if b.pattern, ok = forRipgrep(args.expression()); !ok {
 		b.ripgrep = ""
 	}
 	return b
+}
+
+// ripgrepOnly finds what means something else to rg than to RE2: operators and
+// classes within a class, an open repetition, the replacement character.
+var ripgrepOnly = regexp.MustCompile(`\[[^\]]*(\[[^:]|&&|--|~~)|\{,|\x{FFFD}`)
+
+// forRipgrep is an RE2 expression in rg's syntax, which may match more and never
+// less. ok is false where that cannot be had in a simple way: \w and its kin are
+// ASCII in RE2 and Unicode in rg, so their opposites match less there; other
+// escapes differ or do not exist.
+func forRipgrep(pattern string) (translated string, ok bool) {
+	if ripgrepOnly.MatchString(pattern) {
+		return "", false
+	}
+	safe := "tfrv"
+	if !strings.Contains(pattern, "[^") {
+		safe += "wds"
+	}
+	var b bytes.Buffer
+	for i := 0; i < len(pattern); i++ {
+		b.WriteByte(pattern[i])
+		if pattern[i] != '\\' || i+1 == len(pattern) {
+			continue
+		}
+		i++
+		switch c := pattern[i]; {
+		case c == 'b' || c == 'B':
+			b.Truncate(b.Len() - 1)
+			b.WriteString(`(?-u:\` + string(c) + `)`)
+		case strings.IndexByte(safe, c) >= 0, strings.IndexByte(`.*+?()[]{}|^$\/-"'`, c) >= 0:
+			b.WriteByte(c)
+		default:
+			return "", false
+		}
+	}
+	return b.String(), true
 }
 
 // add searches what was collected when that is enough. It returns fs.SkipAll once
@@ -91,13 +127,8 @@ func (b *batch) scan(name string) error {
 func (b *batch) candidates(names []string) []string {
 	args := []string{
 		"--no-config", "--files-with-matches", "--null", "--no-messages", "--no-ignore", "--hidden",
-		"--text", "--crlf", "--encoding=none", "--color=never",
+		"--text", "--crlf", "--encoding=none", "--color=never", "-e", b.pattern, "--",
 	}
-	if !strings.ContainsFunc(b.pattern, func(r rune) bool { return r > 0x7f }) {
-		// As in RE2, \w and its kin are ASCII.
-		args = append(args, "--no-unicode")
-	}
-	args = append(args, "-e", b.pattern, "--")
 	for _, name := range names {
 		args = append(args, asArgument(name))
 	}

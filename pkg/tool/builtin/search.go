@@ -166,7 +166,7 @@ func (b *batch) output(args searchArgs) tool.Output {
 		result += fmt.Sprintf("; %s could not be read", plural(int64(b.unread), "file"))
 	}
 	return tool.Output{
-		Summary: tool.Bound(fmt.Sprintf("search: %q in %s, %s", shorten(args.Pattern, 50), where, result)),
+		Summary: tool.Bound(fmt.Sprintf("search: \"%s\" in %s, %s", shorten(args.Pattern, 50), where, result)),
 		Content: h.text.String(), Kind: item.OutputSearch,
 	}
 }
