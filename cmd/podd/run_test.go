@@ -44,7 +44,7 @@ func TestBadInput(t *testing.T) {
 		{"output form", []string{"config", "-o", "yaml"}, nil, []string{"yaml", "text or json"}},
 		{"missing config", []string{"--config", dir + "/none.toml"}, nil, []string{"none.toml"}},
 		{"directory as config", []string{"--config", dir}, nil, []string{dir}},
-		{"unknown key", []string{"--config", file("a.toml", "\nmodle = \"x\"\n")}, nil, []string{"a.toml:2", "modle"}},
+		{"unknown key", []string{"--config", file("a.toml", "\nmodell = \"x\"\n")}, nil, []string{"a.toml:2", "modell"}},
 		{"bad value", []string{"--config", file("b.toml", "[limits]\nmax_steps = -1\n")}, nil, []string{"b.toml:2", "max_steps"}},
 		{"no TOML", []string{"--config", file("c.toml", "model = \n")}, nil, []string{"c.toml:1"}},
 		{"bad base URL", nil, map[string]string{"OPENAI_BASE_URL": "localhost:1"}, []string{"OPENAI_BASE_URL"}},

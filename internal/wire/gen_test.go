@@ -162,6 +162,6 @@ func override[V any](cfg rapid.MakeConfig, g *rapid.Generator[V]) {
 
 // overrideLater is override for a type whose generator needs the configuration
 // itself.
-func overrideLater[V any](cfg rapid.MakeConfig, make func() *rapid.Generator[V]) {
-	override(cfg, rapid.Deferred(make))
+func overrideLater[V any](cfg rapid.MakeConfig, build func() *rapid.Generator[V]) {
+	override(cfg, rapid.Deferred(build))
 }

@@ -3,6 +3,7 @@ package pod
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -71,24 +72,24 @@ func cleanDir(path *string, what string) error {
 	if !filepath.IsAbs(*path) {
 		return bad("the %s %q is not absolute: give the whole path", what, *path)
 	}
-	real, err := filepath.EvalSymlinks(*path)
+	resolved, err := filepath.EvalSymlinks(*path)
 	if err != nil {
 		return bad("the %s %q can't be opened: %v", what, *path, cause(err))
 	}
-	info, err := os.Stat(real)
+	info, err := os.Stat(resolved)
 	if err != nil {
 		return bad("the %s %q can't be opened: %v", what, *path, cause(err))
 	}
 	if !info.IsDir() {
 		return bad("the %s %q is a file: give a directory", what, *path)
 	}
-	*path = real
+	*path = resolved
 	return nil
 }
 
 // cause is the system's word for a failed path operation, without the path.
 func cause(err error) error {
-	if pe, ok := err.(*os.PathError); ok {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err
 	}
 	return err
@@ -106,8 +107,8 @@ func (h *Host) List(ctx context.Context, dir string) ([]item.Pod, error) {
 	if err != nil || dir == "" {
 		return pods, err
 	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
 	}
 	var matching []item.Pod
 	for _, p := range pods {
