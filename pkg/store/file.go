@@ -3,6 +3,7 @@ package store
 import (
 	"os"
 	"strconv"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -30,10 +31,7 @@ func (f *boltFile) open(timeout time.Duration) (db *bbolt.DB, err error) {
 	if err == nil {
 		return db, nil
 	}
-	if f.file != nil {
-		// After a panic bbolt still holds the file and its lock.
-		_ = f.file.Close()
-	}
+	f.release()
 	return nil, openError(f.path, err)
 }
 
@@ -43,10 +41,23 @@ func (f *boltFile) openFile(path string, flag int, mode os.FileMode) (*os.File, 
 	return file, err
 }
 
-// abandon closes a database that is not used. Closing one that is damaged may
-// fail as well; the file's lock must go in any case.
+// abandon closes a database that is not used. When it is damaged closing may fail
+// as well; the lock must go in any case.
 func (f *boltFile) abandon(db *bbolt.DB) {
 	_ = guard(db.Close)
+	f.release()
+}
+
+// release lets go of the file and its lock, if bbolt did not: after a panic it
+// holds both. The lock is taken off by hand because the mapping, which stays until
+// the process ends, would keep it.
+func (f *boltFile) release() {
+	if f.file == nil {
+		return
+	}
+	if raw, err := f.file.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { _ = syscall.Flock(int(fd), syscall.LOCK_UN) })
+	}
 	_ = f.file.Close()
 }
 

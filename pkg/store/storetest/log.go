@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"strings"
 
 	"podd/pkg/item"
@@ -72,7 +73,7 @@ func readRanges(f *fixture) {
 		f.Helper()
 		_, err := f.s.Read(f.Context(), "p", after, 1)
 		f.refused(err, item.KindOutOfRange, store.ReasonBeyondEnd)
-		if e, ok := err.(*item.Error); ok {
+		if e, ok := errors.AsType[*item.Error](err); ok {
 			equal(f, "last_seq", e.Meta["last_seq"], last)
 		}
 	}

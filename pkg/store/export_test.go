@@ -1,0 +1,102 @@
+package store
+
+import (
+	"podd/pkg/item"
+
+	"go.etcd.io/bbolt"
+)
+
+// What the black-box tests need of the inside.
+
+// NewestVersion is the version of the last migration.
+func NewestVersion() uint32 { return migrations[len(migrations)-1].version }
+
+// Step is a migration of a test.
+type Step func(tx *bbolt.Tx) error
+
+// OpenWithSteps opens a database with this version's migrations and further ones.
+func OpenWithSteps(cfg BoltConfig, further ...Step) (*Bolt, error) {
+	steps := migrations[:len(migrations):len(migrations)]
+	for i, step := range further {
+		steps = append(steps, migration{version: NewestVersion() + uint32(i) + 1, migrate: step})
+	}
+	return openBolt(cfg, steps)
+}
+
+// MigrationVersions are the versions of the migrations in their order.
+func MigrationVersions() []uint32 {
+	var versions []uint32
+	for _, m := range migrations {
+		versions = append(versions, m.version)
+	}
+	return versions
+}
+
+// NewRecord is the stored form of an encoded entry.
+func NewRecord(pod string, seq item.Seq, body []byte) []byte { return newDraft(pod, body).record(seq) }
+
+// OpenRecord is the entry of a record.
+func OpenRecord(pod string, seq item.Seq, value []byte) ([]byte, bool) {
+	return openRecord(pod, seq, value)
+}
+
+// ReadSealed runs a value through each reader of sealed values.
+func ReadSealed(bucket, key, sealed []byte) (body []byte, ok bool) {
+	body, ok = unseal(bucket, key, sealed)
+	if h, okHead := decodeHead(body); okHead {
+		_ = h.fill(&item.Pod{})
+	}
+	_, _ = decodeRequest("r", body)
+	_, _ = decodeAlert(1, sealed)
+	_, _ = decodePodRecord("p", sealed)
+	return body, ok
+}
+
+// Seal is the sealed form of a body.
+func Seal(bucket, key, body []byte) []byte { return seal(bucket, key, body) }
+
+// Purge removes the records of a pod below first, as retention will.
+func (s *Bolt) Purge(pod string, first item.Seq) error {
+	return s.db.Update(func(tx *bbolt.Tx) error {
+		h, err := loadHead(tx, pod)
+		if err != nil {
+			return err
+		}
+		for seq := h.first; seq < first; seq++ {
+			if err := tx.Bucket(bucketLogs).Bucket([]byte(pod)).Delete(seqKey(seq)); err != nil {
+				return err
+			}
+		}
+		h.first = first
+		return storeHead(tx, pod, h)
+	})
+}
+
+// Edit changes the raw database.
+func (s *Bolt) Edit(fn func(tx *bbolt.Tx) error) error { return s.db.Update(fn) }
+
+// Inconsistencies is what bbolt finds wrong with its own pages.
+func (s *Bolt) Inconsistencies() (found []error) {
+	_ = s.db.View(func(tx *bbolt.Tx) error {
+		for err := range tx.Check() {
+			found = append(found, err)
+		}
+		return nil
+	})
+	return found
+}
+
+// Interpose puts a change of the test's own through the writer.
+func (s *Bolt) Interpose(check, write func() error) error {
+	c := &testChange{onCheck: check, onWrite: write}
+	p := &pending{change: c, done: make(chan struct{})}
+	s.queue <- p
+	<-p.done
+	return p.err
+}
+
+type testChange struct{ onCheck, onWrite func() error }
+
+func (c *testChange) check(*bbolt.Tx) (bool, error) { return c.onWrite != nil, c.onCheck() }
+func (c *testChange) write(*bbolt.Tx) error         { return c.onWrite() }
+func (c *testChange) size() int                     { return 0 }

@@ -1,0 +1,169 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+var platformHelpers = map[string]func(ctx context.Context, path string) error{
+	"fillTmpfs": helperFillTmpfs,
+	"unsure":    helperUnsure,
+}
+
+// A disk without space is what TestFileSizeLimit checks of a limit; here the
+// writes of pages run out of it, not the growing of the file.
+func TestDiskFull(t *testing.T) {
+	cmd := helper(t, "fillTmpfs", t.TempDir())
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
+	}
+	out, err := cmd.Output()
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) || strings.HasPrefix(string(out), "error: mount") {
+		t.Skipf("a small file system needs a user namespace: %v %s", err, out)
+	}
+	if err != nil {
+		t.Fatalf("the helper failed: %v\n%s", err, out)
+	}
+	wantFilled(t, "", string(out))
+}
+
+// helperFillTmpfs fills a small file system up, then removes a ballast from it.
+func helperFillTmpfs(ctx context.Context, dir string) error {
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=32m"); err != nil {
+		return fmt.Errorf("mount: %w", err)
+	}
+	ballast := filepath.Join(dir, "ballast")
+	return fillUp(ctx, filepath.Join(dir, "podd.db"),
+		func() error { return os.WriteFile(ballast, make([]byte, 16<<20), 0o600) },
+		func() error { return os.Remove(ballast) })
+}
+
+// A sync that fails leaves it open whether the commit is true. The store gives
+// itself up: it answers nothing more, and what it acknowledged before is there at
+// the next start, with at most the entry of unknown outcome behind it.
+func TestFailedSync(t *testing.T) {
+	if _, err := exec.LookPath("strace"); err != nil {
+		t.Skip("strace makes a sync fail, and is not installed")
+	}
+	// One of a commit's syncs comes before the page that makes it true, one after.
+	for _, when := range []int{12, 13, 14, 15} {
+		t.Run(fmt.Sprint(when), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "podd.db")
+			cmd := helper(t, "unsure", path, "strace", "-f", "-qq", "-o", filepath.Join(t.TempDir(), "strace"),
+				"-e", "trace=fdatasync", "-e", fmt.Sprintf("inject=fdatasync:error=EIO:when=%d", when))
+			out, err := cmd.Output()
+			if err != nil && strings.TrimSpace(string(out)) == "" {
+				t.Skipf("strace cannot trace here: %v", err)
+			}
+			var acknowledged int
+			if _, err := fmt.Sscanf(string(out), "failed after %d\n", &acknowledged); err != nil {
+				t.Fatalf("the helper says %q", out)
+			}
+			got, err := texts(t.Context(), open(t, path), "p")
+			if err != nil || len(got) < acknowledged || len(got) > acknowledged+1 {
+				t.Fatalf("the log has %d entries and error %v; %d were acknowledged", len(got), err, acknowledged)
+			}
+		})
+	}
+}
+
+// helperUnsure appends until the store fails, and checks that it has.
+func helperUnsure(ctx context.Context, path string) error {
+	s, err := store.OpenBolt(store.BoltConfig{Path: path})
+	if err != nil {
+		return err
+	}
+	if err := s.CreatePod(ctx, item.Pod{ID: "p", Name: "p"}); err != nil {
+		return err
+	}
+	epoch, err := s.Claim(ctx, "p")
+	if err != nil {
+		return err
+	}
+	acknowledged := 0
+	for ; err == nil && acknowledged < 1000; acknowledged++ {
+		err = appendNotes(ctx, s, "p", epoch, fmt.Sprint(acknowledged))
+	}
+	acknowledged--
+	if err := wantFailed(ctx, s, epoch, err); err != nil {
+		return err
+	}
+	fmt.Println("failed after", acknowledged)
+	return s.Close()
+}
+
+// wantFailed checks that err is that of a failed store, and that it stays so.
+func wantFailed(ctx context.Context, s *store.Bolt, epoch store.Epoch, err error) error {
+	_, readErr := s.Read(ctx, "p", 0, 1)
+	for what, err := range map[string]error{
+		"the first":  err,
+		"a further":  appendNotes(ctx, s, "p", epoch, "x"),
+		"a creation": s.CreatePod(ctx, item.Pod{ID: "q", Name: "q"}),
+		"a read":     readErr,
+	} {
+		if item.KindOf(err) != item.KindUnavailable || item.ReasonOf(err) != store.ReasonFailed {
+			return fmt.Errorf("%s: %w, want reason %s", what, err, store.ReasonFailed)
+		}
+	}
+	select {
+	case <-s.Failed():
+		return nil
+	default:
+		return errors.New("Failed is not closed")
+	}
+}
+
+// Writes that fail for another reason than space make the store fail as well, and
+// closing it still lets go of the file.
+func TestFailedWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "podd.db")
+	s := openUnchecked(t, path)
+	epoch := newPod(t, s, "p")
+	mustAppend(t, s, "p", epoch, "one")
+	makeReadOnly(t, path)
+	err := appendNotes(t.Context(), s, "p", epoch, "two")
+	if err := wantFailed(t.Context(), s, epoch, err); err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, s)
+	wantTexts(t, open(t, path), "p", "one")
+}
+
+// makeReadOnly replaces this process's descriptor of a file by one that cannot
+// write.
+func makeReadOnly(t *testing.T, path string) {
+	t.Helper()
+	readOnly, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer readOnly.Close()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		var fd int
+		target, err := os.Readlink(filepath.Join("/proc/self/fd", e.Name()))
+		if _, scanErr := fmt.Sscan(e.Name(), &fd); err != nil || scanErr != nil || target != path || fd == int(readOnly.Fd()) {
+			continue
+		}
+		if err := syscall.Dup3(int(readOnly.Fd()), fd, syscall.O_CLOEXEC); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Fatalf("no descriptor of %s", path)
+}

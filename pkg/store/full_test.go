@@ -1,0 +1,104 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// A file that may not grow refuses what it cannot hold with NO_SPACE, and that
+// alone: nothing of it is stored, reading goes on, and when there is space the
+// next append has the next sequence.
+func TestFileSizeLimit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "podd.db")
+	out, err := helper(t, "fill", path).Output()
+	if err != nil {
+		t.Fatalf("the helper failed: %v\n%s", err, out)
+	}
+	wantFilled(t, path, string(out))
+}
+
+// wantFilled checks what fillUp printed and left.
+func wantFilled(t *testing.T, path, out string) {
+	t.Helper()
+	var full, last int
+	if _, err := fmt.Sscanf(out, "full after %d\nlast is %d\n", &full, &last); err != nil || full == 0 || last != full+1 {
+		t.Fatalf("the helper says %q", out)
+	}
+	if path != "" {
+		got, err := texts(t.Context(), open(t, path), "p")
+		if err != nil || len(got) != last {
+			t.Fatalf("the log has %d entries and error %v, want %d", len(got), err, last)
+		}
+	}
+}
+
+// helperFill fills the store up to a limit of the file's size, then raises it.
+func helperFill(ctx context.Context, path string) error {
+	return fillUp(ctx, path, func() error { return limitFileSize(24 << 20) }, func() error { return limitFileSize(1 << 40) })
+}
+
+func limitFileSize(bytes uint64) error {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		return err
+	}
+	limit.Cur = min(bytes, limit.Max)
+	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
+}
+
+// fillUp appends until there is no space, checks the store, makes space, and
+// appends once more.
+func fillUp(ctx context.Context, path string, limit, unlimit func() error) (err error) {
+	s, err := store.OpenBolt(store.BoltConfig{Path: path})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.CreatePod(ctx, item.Pod{ID: "p", Name: "p"}); err != nil {
+		return err
+	}
+	epoch, err := s.Claim(ctx, "p")
+	if err != nil {
+		return err
+	}
+	if err := limit(); err != nil {
+		return err
+	}
+	content := strings.Repeat("x", 1<<20)
+	written := 0
+	for err == nil {
+		if err = appendNotes(ctx, s, "p", epoch, content); err == nil {
+			written++
+		}
+	}
+	if item.KindOf(err) != item.KindExhausted || item.ReasonOf(err) != store.ReasonNoSpace {
+		return fmt.Errorf("after %d entries: %w (cause %w)", written, err, errors.Unwrap(err))
+	}
+	// Refused again and again, it is still there for reading.
+	for range 3 {
+		if err := appendNotes(ctx, s, "p", epoch, strings.Repeat(content, 3)); item.ReasonOf(err) != store.ReasonNoSpace {
+			return fmt.Errorf("a further append: %w", err)
+		}
+	}
+	if got, err := texts(ctx, s, "p"); err != nil || len(got) != written {
+		return fmt.Errorf("the log has %d entries, %d were written: %w", len(got), written, err)
+	}
+	fmt.Println("full after", written)
+	if err := unlimit(); err != nil {
+		return err
+	}
+	out, err := s.Append(ctx, store.Batch{Pod: "p", Epoch: epoch, Entries: notes(content)})
+	if err != nil {
+		return fmt.Errorf("with space again: %w (cause %w)", err, errors.Unwrap(err))
+	}
+	fmt.Println("last is", out.Records[0].Seq)
+	return nil
+}

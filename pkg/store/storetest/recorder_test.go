@@ -1,0 +1,122 @@
+package storetest_test
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"podd/pkg/item"
+	"podd/pkg/store"
+	"podd/pkg/store/storetest"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// broken is a store with one method of a defective one.
+type broken struct {
+	store.Store
+	append func(s store.Store, ctx context.Context, b store.Batch) (store.Appended, error)
+	read   func(s store.Store, ctx context.Context, pod string, after item.Seq, limit int) ([]store.Record, error)
+	ack    func(s store.Store, ctx context.Context, seqs []item.Seq) error
+}
+
+func (b broken) Append(ctx context.Context, batch store.Batch) (store.Appended, error) {
+	if b.append == nil {
+		return b.Store.Append(ctx, batch)
+	}
+	return b.append(b.Store, ctx, batch)
+}
+
+func (b broken) Read(ctx context.Context, pod string, after item.Seq, limit int) ([]store.Record, error) {
+	if b.read == nil {
+		return b.Store.Read(ctx, pod, after, limit)
+	}
+	return b.read(b.Store, ctx, pod, after, limit)
+}
+
+func (b broken) AckAlerts(ctx context.Context, seqs []item.Seq) error {
+	if b.ack == nil {
+		return b.Store.AckAlerts(ctx, seqs)
+	}
+	return b.ack(b.Store, ctx, seqs)
+}
+
+// The suite notices a store with one defect: the check that names the property
+// fails. It passes the same checks on the store without the defect.
+func TestSuiteNoticesDefects(t *testing.T) {
+	for check, defect := range map[string]broken{
+		"EpochsFence": {append: func(s store.Store, ctx context.Context, b store.Batch) (store.Appended, error) {
+			if b.Epoch == 1 {
+				b.Epoch, _ = s.Claim(ctx, b.Pod)
+			}
+			return s.Append(ctx, b)
+		}},
+		"InboxIsBounded": {append: func(s store.Store, ctx context.Context, b store.Batch) (store.Appended, error) {
+			b.InboxLimit = 0
+			return s.Append(ctx, b)
+		}},
+		"RequestIDsAreAdmittedOnce": {append: func(s store.Store, ctx context.Context, b store.Batch) (store.Appended, error) {
+			b.Admit = nil
+			return s.Append(ctx, b)
+		}},
+		"RefusedBatchLeavesNoTrace": {append: func(s store.Store, ctx context.Context, b store.Batch) (store.Appended, error) {
+			out, err := s.Append(ctx, b)
+			if item.ReasonOf(err) == store.ReasonInboxFull {
+				_, _ = s.Append(ctx, store.Batch{Pod: b.Pod, Epoch: b.Epoch, Entries: b.Entries})
+			}
+			return out, err
+		}},
+		"StatusGoesWithTheBatch": {append: func(s store.Store, ctx context.Context, b store.Batch) (store.Appended, error) {
+			b.Status = nil
+			return s.Append(ctx, b)
+		}},
+		"ReadRanges": {read: func(s store.Store, ctx context.Context, pod string, after item.Seq, limit int) ([]store.Record, error) {
+			return s.Read(ctx, pod, max(after-1, 0), limit)
+		}},
+		"ReadIsBounded": {read: func(s store.Store, ctx context.Context, pod string, after item.Seq, limit int) ([]store.Record, error) {
+			page, err := s.Read(ctx, pod, after, limit)
+			if err != nil || len(page) == 0 {
+				return page, err
+			}
+			more, err := s.Read(ctx, pod, page[len(page)-1].Seq, limit)
+			return append(page, more...), err
+		}},
+		"AlertsAreAcknowledged": {ack: func(s store.Store, ctx context.Context, seqs []item.Seq) error {
+			var err error
+			for _, seq := range seqs {
+				err = s.AckAlerts(ctx, []item.Seq{seq})
+			}
+			return err
+		}},
+	} {
+		t.Run(check, func(t *testing.T) {
+			if notes := record(t, check, broken{}); notes != "" {
+				t.Errorf("the whole store fails:\n%s", notes)
+			}
+			notes := record(t, check, defect)
+			if notes == "" {
+				t.Error("the check passes")
+			}
+			t.Log(notes)
+		})
+	}
+}
+
+// record runs one check over stores with a defect.
+func record(t *testing.T, name string, defect broken) string {
+	t.Helper()
+	checks := storetest.Checks()
+	i := slices.IndexFunc(checks, func(c storetest.Check) bool { return c.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no check %s", name)
+	}
+	return storetest.Record(t.Context(), checks[i], func(dir string) (store.Store, error) {
+		s, err := store.OpenBolt(store.BoltConfig{Path: filepath.Join(dir, "podd.db")})
+		b := defect
+		b.Store = s
+		return b, err
+	}).Notes()
+}

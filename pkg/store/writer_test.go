@@ -1,0 +1,184 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// held is a change that keeps the writer busy until it is released.
+type held struct {
+	release chan struct{}
+	done    chan error
+}
+
+// hold makes the writer wait. What is queued afterwards waits behind it; what
+// was queued before it is in the same transaction.
+func hold(s *store.Bolt) held {
+	h := held{release: make(chan struct{}), done: make(chan error, 1)}
+	go func() {
+		h.done <- s.Interpose(func() error { <-h.release; return nil }, nil)
+	}()
+	return h
+}
+
+func (h held) end(t *testing.T) {
+	t.Helper()
+	close(h.release)
+	if err := <-h.done; err != nil {
+		t.Errorf("the change that held the writer: %v", err)
+	}
+}
+
+// inBubble runs a test on a store in a synctest bubble, where waiting for the
+// writer means waiting until nothing moves.
+func inBubble(t *testing.T, test func(t *testing.T, s *store.Bolt, epoch store.Epoch)) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "podd.db")
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, path)
+		test(t, s, newPod(t, s, "p"))
+	})
+}
+
+// begin appends in a goroutine and returns once nothing moves any more.
+func begin(ctx context.Context, s *store.Bolt, epoch store.Epoch, text string) <-chan error {
+	answer := make(chan error, 1)
+	go func() { answer <- appendNotes(ctx, s, "p", epoch, text) }()
+	synctest.Wait()
+	return answer
+}
+
+// A caller that gives up before the writer took its batch is told at once, and the
+// batch is never written.
+func TestCancelledWhileQueued(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *store.Bolt, epoch store.Epoch) {
+		writer := hold(s)
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		answer := begin(ctx, s, epoch, "cancelled")
+		cancel()
+		synctest.Wait()
+		select {
+		case err := <-answer:
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("the answer is %v", err)
+			}
+		default:
+			t.Error("the caller still waits")
+		}
+		writer.end(t)
+		mustAppend(t, s, "p", epoch, "next")
+		wantTexts(t, s, "p", "next")
+	})
+}
+
+// A caller that gives up after the writer took its batch waits all the same and
+// gets the outcome: it must know what was written.
+func TestCancelledWhileWritten(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *store.Bolt, epoch store.Epoch) {
+		first := hold(s)
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		answer := begin(ctx, s, epoch, "taken")
+		second := hold(s)
+		synctest.Wait()
+		// The batch and the second change are one group, and the second waits.
+		first.end(t)
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		select {
+		case err := <-answer:
+			t.Errorf("the caller did not wait: %v", err)
+		default:
+		}
+		second.end(t)
+		if err := <-answer; err != nil {
+			t.Errorf("the answer is %v", err)
+		}
+		wantTexts(t, s, "p", "taken")
+	})
+}
+
+// Close lets what was queued before it be written, and refuses what comes after.
+func TestCloseWritesWhatIsQueued(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "podd.db")
+	synctest.Test(t, func(t *testing.T) {
+		s := openUnchecked(t, path)
+		epoch := newPod(t, s, "p")
+		writer := hold(s)
+		synctest.Wait()
+		before := begin(t.Context(), s, epoch, "before")
+		closed := make(chan error, 1)
+		go func() { closed <- s.Close() }()
+		synctest.Wait()
+		after := begin(t.Context(), s, epoch, "after")
+		writer.end(t)
+		if err := <-before; err != nil {
+			t.Errorf("queued before: %v", err)
+		}
+		wantError(t, <-after, item.KindUnavailable, store.ReasonClosed)
+		if err := <-closed; err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	wantTexts(t, open(t, path), "p", "before")
+}
+
+// A change that fails while it is written, by an error or a panic, takes nothing
+// of its group with it and leaves nothing of its own.
+func TestOneBadChangeInAGroup(t *testing.T) {
+	for name, bad := range map[string]func() error{
+		"error": func() error { return errors.New("bad") },
+		"panic": func() error { panic("bad") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s *store.Bolt, epoch store.Epoch) {
+				writer := hold(s)
+				synctest.Wait()
+				first := begin(t.Context(), s, epoch, "first")
+				failed := make(chan error, 1)
+				go func() { failed <- s.Interpose(func() error { return nil }, bad) }()
+				synctest.Wait()
+				second := begin(t.Context(), s, epoch, "second")
+				stale := begin(t.Context(), s, epoch+1, "stale")
+				writer.end(t)
+				if err := <-failed; err == nil {
+					t.Error("the bad change was written")
+				}
+				if err := errors.Join(<-first, <-second); err != nil {
+					t.Errorf("the others: %v", err)
+				}
+				wantError(t, <-stale, item.KindPrecondition, store.ReasonStaleEpoch)
+				wantTexts(t, s, "p", "first", "second")
+			})
+		})
+	}
+}
+
+// A group that has nothing to write costs no commit.
+func TestRefusalsAreNotCommitted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "podd.db")
+	s := open(t, path)
+	epoch := newPod(t, s, "p")
+	before := content(t, path)
+	wantError(t, appendNotes(t.Context(), s, "p", epoch+1, "x"), item.KindPrecondition, store.ReasonStaleEpoch)
+	if string(before) != string(content(t, path)) {
+		t.Error("a refused append changed the file")
+	}
+}
+
+// An entry that cannot be stored is refused by itself.
+func TestEntryTooLarge(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "podd.db"))
+	epoch := newPod(t, s, "p")
+	err := appendNotes(t.Context(), s, "p", epoch, string(make([]byte, store.MaxEntryBytes)))
+	wantError(t, err, item.KindInvalid, store.ReasonTooLarge)
+	mustAppend(t, s, "p", epoch, "small")
+}
