@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/sanitize"
+	"podd/internal/view"
+	"podd/internal/wire"
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
+)
+
+func newAlertsCommand(p *program) *cobra.Command {
+	var options client.AlertOptions
+	var follow bool
+	cmd := &cobra.Command{
+		Use:               "alerts [POD]",
+		Short:             "show what a person should see, across pods",
+		Args:              argCount(0, 1),
+		ValidArgsFunction: p.completePods,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if options.After < 0 {
+				return usagef("--after %d: give 0 or more", options.After)
+			}
+			options.Pod = valid(first(args))
+			return p.with(func(c *client.Client) error { return p.alerts(cmd.Context(), c, options, follow) })
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&follow, "follow", "f", false, "go on with what comes")
+	f.Int64Var(&options.After, "after", 0, "only alerts above this sequence")
+	f.BoolVar(&options.Unacked, "unacked", false, "only alerts that nobody acknowledged")
+	cmd.AddCommand(newAlertsAckCommand(p))
+	return cmd
+}
+
+func newAlertsAckCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:               "ack SEQ...",
+		Short:             "acknowledge alerts",
+		Args:              argCount(1, -1, "a SEQ"),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			seqs := make([]int64, len(args))
+			for i, arg := range args {
+				seq, err := strconv.ParseInt(arg, 10, 64)
+				if err != nil || seq < 1 {
+					return usagef("%q is no sequence of an alert: podctl alerts shows them", arg)
+				}
+				seqs[i] = seq
+			}
+			return p.with(func(c *client.Client) error {
+				resp, err := c.Alerts().AckAlerts(cmd.Context(), &poddv1.AckAlertsRequest{Seqs: seqs})
+				if err != nil {
+					return err
+				}
+				return p.print(resp, line("acknowledged %s", strings.Join(args, ", ")))
+			})
+		},
+	}
+}
+
+// alerts shows the stored alerts and, with follow, goes on with what comes.
+func (p *program) alerts(ctx context.Context, c *client.Client, o client.AlertOptions, follow bool) error {
+	list := c.ListAlerts
+	if follow {
+		list = c.StreamAlerts
+		o.Lost = func(err error) {
+			fmt.Fprintf(p.stderr, "(podd is away, trying again: %s)\n", sanitize.Line(err.Error()))
+		}
+	}
+	names := nameBook{client: c, known: make(map[string]string)}
+	for a, err := range list(ctx, o) {
+		if err != nil {
+			return err
+		}
+		if err := p.print(a, line("%s", alertLine(a, names.of(ctx, a.GetPod())))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alertLine is an alert in one line. pod is empty for the daemon's own.
+func alertLine(a *poddv1.Alert, pod string) string {
+	acked := ""
+	if a.GetAcked() {
+		acked = "  (acknowledged)"
+	}
+	return fmt.Sprintf("%d  %s  %s  %s  %s%s", a.GetSeq(), stamp(a.GetTime().AsTime()), sanitize.Line(orDefault(pod, "podd")),
+		sanitize.Line(a.GetSource()), view.AlertText(wire.AlertFromProto(a)), acked)
+}
+
+// nameBook finds the names of pods by their ids.
+type nameBook struct {
+	client *client.Client
+	known  map[string]string
+}
+
+// of is the name of a pod, or its id when podd does not tell.
+func (n nameBook) of(ctx context.Context, id string) string {
+	if id == "" {
+		return ""
+	}
+	if name, ok := n.known[id]; ok {
+		return name
+	}
+	n.known[id] = id
+	resp, err := n.client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: id})
+	if err == nil {
+		n.known[id] = resp.GetPod().GetName()
+	}
+	return n.known[id]
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// verbArgs refuses arguments of a command that only has verbs: what stands there is
+// an unknown one.
+func verbArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return usagef("unknown verb %q: did you mean %s?", args[0], strings.Join(near, " or "))
+	}
+	return usagef("unknown verb %q: %s --help lists those that there are", args[0], cmd.CommandPath())
+}
+
+// argCount accepts from least to most arguments; what names them in the error, in
+// the order in which they stand.
+func argCount(least, most int, what ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usagef("%s needs %s: %s", cmd.CommandPath(), what[len(args)], cmd.UseLine())
+		case most >= 0 && len(args) > most:
+			return usagef("%s does not take the argument %q: %s", cmd.CommandPath(), args[most], cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+// usageError is a wrong command line.
+type usageError struct{ error }
+
+// Unwrap is the parser's error.
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error {
+	return usageError{fmt.Errorf(format, args...)}
+}

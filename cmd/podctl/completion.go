@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// completionPatience bounds what a person waits for behind the tab key.
+const completionPatience = 500 * time.Millisecond
+
+var shells = []string{"bash", "zsh", "fish", "powershell"}
+
+func newCompletionCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion SHELL",
+		Short: "print the completion script of a shell: " + strings.Join(shells, ", "),
+		Long: "Prints the completion script of a shell: " + strings.Join(shells, ", ") + ".\n\n" +
+			"bash: source <(podctl completion bash)\n" +
+			"zsh:  podctl completion zsh > \"${fpath[1]}/_podctl\"\n" +
+			"fish: podctl completion fish > ~/.config/fish/completions/podctl.fish",
+		Args:      argCount(1, 1, "a SHELL"),
+		ValidArgs: shells,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(p.stdout, true)
+			case "zsh":
+				return root.GenZshCompletion(p.stdout)
+			case "fish":
+				return root.GenFishCompletion(p.stdout, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(p.stdout)
+			}
+			return usagef("unknown shell %q: use %s", args[0], strings.Join(shells, ", "))
+		},
+	}
+}
+
+// completePods offers the names of the pods for the first argument. It is silent
+// when podd does not answer.
+func (p *program) completePods(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return p.podNames(cmd.Context(), start), cobra.ShellCompDirectiveNoFileComp
+}
+
+func (p *program) podNames(ctx context.Context, start string) []cobra.Completion {
+	ctx, cancel := context.WithTimeout(ctx, completionPatience)
+	defer cancel()
+	var names []cobra.Completion
+	_ = p.with(func(c *client.Client) error {
+		resp, err := c.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
+		for _, pod := range resp.GetPods() {
+			if strings.HasPrefix(pod.GetName(), start) {
+				names = append(names, cobra.CompletionWithDesc(pod.GetName(), pod.GetSpec().GetDir()))
+			}
+		}
+		return err
+	})
+	return names
+}
+
+// completeWith offers fixed values for a flag.
+func completeWith(cmd *cobra.Command, flag string, values ...string) {
+	mustRegister(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// mustRegister is for what fails only when a flag's name is misspelt here.
+func mustRegister(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"podd/internal/paths"
+	"podd/pkg/client"
+)
+
+// connect makes a client of the podd that flags and environment name. The caller
+// closes it.
+func (p *program) connect() (*client.Client, error) {
+	socket, err := paths.Socket(p.places, p.env)
+	if err != nil {
+		return nil, err
+	}
+	// Without a state directory the calls that need the client token are refused;
+	// all others work.
+	state, _ := paths.StateDir(p.places, p.env)
+	return client.New(client.Config{Socket: socket.Path, StateDir: state.Path})
+}
+
+// with calls f with a client.
+func (p *program) with(f func(*client.Client) error) error {
+	c, err := p.connect()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return f(c)
+}

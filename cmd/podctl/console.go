@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+
+	"golang.org/x/term"
+
+	"podd/internal/view"
+)
+
+// console is where views write. A terminal that can't move its cursor counts as
+// none.
+func (p *program) console() view.Console {
+	_, out := terminal(p.stdout)
+	fd, err := terminal(p.stderr)
+	dumb := p.env("TERM") == "dumb"
+	return view.Console{
+		Out: p.stdout, Err: p.stderr, OutTerminal: out && !dumb, ErrTerminal: err && !dumb,
+		Color: p.env("NO_COLOR") == "",
+		Width: func() int {
+			width, _, _ := term.GetSize(fd) // 0 when it cannot be told.
+			return width
+		},
+		Now: p.now,
+	}
+}
+
+// terminal says whether a stream is one, and its descriptor.
+func terminal(stream any) (fd int, ok bool) {
+	file, ok := stream.(*os.File)
+	if !ok {
+		return -1, false
+	}
+	fd = int(file.Fd())
+	return fd, term.IsTerminal(fd)
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"podd/pkg/item"
+)
+
+// Exit codes of podctl.
+const (
+	// exitDone: done; for submit without -f: admitted.
+	exitDone = 0
+	// exitFailed: what was asked for failed.
+	exitFailed = 1
+	// exitUsage: a wrong command line, or input that can never work.
+	exitUsage = 2
+	// exitUnreachable: podd cannot be reached.
+	exitUnreachable = 3
+	// exitNotFound: there is no such thing, or the log does not reach there.
+	exitNotFound = 4
+	// exitTurn: the turn that was followed ended other than finished.
+	exitTurn = 5
+	// exitInterrupted: the user stopped podctl; the turn goes on.
+	exitInterrupted = 130
+)
+
+// exitCode is the one place where an error becomes an exit code.
+func exitCode(err error) int {
+	if err == nil {
+		return exitDone
+	}
+	if _, ok := errors.AsType[interrupted](err); ok {
+		return exitInterrupted
+	}
+	if _, ok := errors.AsType[turnError](err); ok {
+		return exitTurn
+	}
+	if _, ok := errors.AsType[usageError](err); ok {
+		return exitUsage
+	}
+	switch item.KindOf(err) {
+	case item.KindInvalid:
+		return exitUsage
+	case item.KindUnavailable:
+		return exitUnreachable
+	case item.KindNotFound, item.KindOutOfRange:
+		return exitNotFound
+	}
+	return exitFailed
+}
+
+// turnError is the end of a turn that did not finish.
+type turnError struct {
+	turn int64
+	end  item.TurnEnded
+}
+
+// Error says how the turn ended and why.
+func (e turnError) Error() string {
+	how := string(e.end.Outcome)
+	switch e.end.Outcome {
+	case item.OutcomeLimit:
+		how = "was stopped by a limit"
+	case item.OutcomeCancelled, item.OutcomeInterrupted:
+		how = "was " + how
+	}
+	if e.end.Cause == "" {
+		return fmt.Sprintf("turn %d %s", e.turn, how)
+	}
+	return fmt.Sprintf("turn %d %s: %s", e.turn, how, e.end.Cause)
+}
+
+// interrupted is an error that says that the user stopped podctl, and how to go on.
+type interrupted string
+
+// Error is the sentence.
+func (e interrupted) Error() string { return string(e) }
+
+// interruption gives an error that came of the end of ctx its own type.
+func interruption(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	if _, ok := errors.AsType[interrupted](err); ok || !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return interrupted("interrupted")
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
+)
+
+// poddPath is the podd that the tests run, built once.
+var poddPath string
+
+func TestMain(m *testing.M) {
+	testscript.Main(built{m}, map[string]func(){"podctl": main})
+}
+
+// built runs the tests with a podd that is built first, and looks for goroutines
+// that they left.
+type built struct{ *testing.M }
+
+// Run runs the tests.
+func (b built) Run() int {
+	dir, err := os.MkdirTemp("", "podd-built")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	poddPath = filepath.Join(dir, "podd")
+	build := exec.Command("go", "build", "-o", poddPath, "podd/cmd/podd")
+	if raceDetected() {
+		build.Args = slices.Insert(build.Args, 2, "-race")
+	}
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "podd cannot be built: %v\n%s", err, out)
+		return 1
+	}
+	code := b.M.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// raceDetected says whether the tests run under the race detector; podd then does
+// too.
+func raceDetected() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"podd/internal/sanitize"
+)
+
+// output is the form of what a verb prints.
+type output string
+
+const (
+	outputText output = "text"
+	outputJSON output = "json"
+)
+
+// String is the flag's value.
+func (o *output) String() string { return string(*o) }
+
+// Type names the value in the help.
+func (o *output) Type() string { return "FORM" }
+
+// Set takes the flag's value.
+func (o *output) Set(value string) error {
+	switch output(value) {
+	case outputText, outputJSON:
+		*o = output(value)
+		return nil
+	}
+	return fmt.Errorf("%q is neither text nor json", value)
+}
+
+// print writes a message in the form that was asked for: as a JSON object in one
+// line, or as text does it.
+func (p *program) print(m proto.Message, text func(io.Writer) error) error {
+	if p.output == outputJSON {
+		return p.printJSON(m)
+	}
+	return text(p.stdout)
+}
+
+func (p *program) printJSON(m proto.Message) error {
+	line, err := protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("the answer cannot be shown as JSON: %w", err)
+	}
+	_, err = fmt.Fprintln(p.stdout, escapeJSON(string(line)))
+	return err
+}
+
+// escapeJSON escapes what JSON need not have escaped but a terminal would obey: such
+// characters stand in strings only, where \u means the same.
+func escapeJSON(line string) string {
+	risky := func(r rune) bool { return r >= 0x7f && (unicode.IsControl(r) || sanitize.Line(string(r)) != string(r)) }
+	if strings.IndexFunc(line, risky) < 0 {
+		return line
+	}
+	var b strings.Builder
+	for _, r := range line {
+		switch {
+		case !risky(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			r -= 0x10000
+			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// line prints one line of text.
+func line(format string, args ...any) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, format+"\n", args...)
+		return err
+	}
+}
+
+// facts are keys and values, a line each. An empty value leaves its line out.
+type facts [][2]string
+
+// print writes them, made safe.
+func (f facts) print(w io.Writer) error {
+	for _, fact := range f {
+		if fact[1] == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "%s: %s\n", fact[0], sanitize.Line(fact[1])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stamp is a time for people.
+func stamp(t time.Time) string { return t.Local().Format(time.DateTime) }

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"podd/pkg/llm/scripted"
+)
+
+// daemon is a podd in a process of its own.
+type daemon struct {
+	cmd    *exec.Cmd
+	mu     sync.Mutex
+	log    bytes.Buffer
+	exited chan struct{}
+}
+
+// startPodd starts podd and waits until it is ready. An error is that of one that
+// ended first, with its log.
+func startPodd(env []string, dir string, args ...string) (*daemon, error) {
+	d := &daemon{cmd: exec.Command(poddPath, append([]string{"--log-format", "json"}, args...)...), exited: make(chan struct{})}
+	d.cmd.Env, d.cmd.Dir = env, dir
+	stderr, err := d.cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := d.cmd.Start(); err != nil {
+		return nil, err
+	}
+	ready := make(chan struct{})
+	go func() {
+		defer close(d.exited)
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			d.mu.Lock()
+			d.log.WriteString(lines.Text() + "\n")
+			d.mu.Unlock()
+			if strings.Contains(lines.Text(), `"msg":"podd ready"`) {
+				close(ready)
+			}
+		}
+		_ = d.cmd.Wait()
+	}()
+	select {
+	case <-ready:
+		return d, nil
+	case <-d.exited:
+		return nil, errors.New("podd ended before it was ready:\n" + d.logged())
+	}
+}
+
+func (d *daemon) logged() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.log.String()
+}
+
+// end sends a signal and waits for the end. A drain that fails is an error.
+func (d *daemon) end(s syscall.Signal) error {
+	_ = d.cmd.Process.Signal(s)
+	<-d.exited
+	if code := d.cmd.ProcessState.ExitCode(); s == syscall.SIGTERM && code != 0 {
+		return fmt.Errorf("podd ended with exit code %d:\n%s", code, d.logged())
+	}
+	return nil
+}
+
+// world is a podd with a scripted model, and what a podctl needs to find it.
+type world struct {
+	t      *testing.T
+	daemon *daemon
+	env    []string
+	dir    string
+}
+
+// newWorld starts a podd whose model answers by h. It is drained at the end.
+func newWorld(t *testing.T, h scripted.Handler) *world {
+	t.Helper()
+	model, err := scripted.Serve(scripted.Config{Handler: h})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = model.Close() })
+	dir, err := os.MkdirTemp("", "podctl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	w := &world{t: t, dir: dir, env: []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "PODD_STATE_DIR=" + dir + "/state",
+		"OPENAI_BASE_URL=" + model.URL(), "OPENAI_API_KEY=test", "GORACE=exitcode=99",
+	}}
+	w.start()
+	t.Cleanup(w.drain)
+	return w
+}
+
+func (w *world) start() {
+	w.t.Helper()
+	d, err := startPodd(w.env, w.dir)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.daemon = d
+}
+
+func (w *world) drain() {
+	if err := w.daemon.end(syscall.SIGTERM); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// kill ends podd as a crash does.
+func (w *world) kill() { _ = w.daemon.end(syscall.SIGKILL) }
+
+// podctl is a podctl that has not been started.
+func (w *world) podctl(args ...string) *podctlProcess {
+	p := &podctlProcess{t: w.t, cmd: exec.CommandContext(w.t.Context(), "podctl", args...)}
+	p.cmd.Env, p.cmd.Dir = w.env, w.dir
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err
+	return p
+}
+
+// podctlProcess is a podctl in a process of its own.
+type podctlProcess struct {
+	t        *testing.T
+	cmd      *exec.Cmd
+	out, err watched
+}
+
+func (p *podctlProcess) start() *podctlProcess {
+	p.t.Helper()
+	if err := p.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	return p
+}
+
+// wait waits for the end and gives the exit code.
+func (p *podctlProcess) wait() int {
+	_ = p.cmd.Wait()
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// run runs it to its end, which must be exit code want.
+func (p *podctlProcess) run(want int) (stdout, stderr string) {
+	p.t.Helper()
+	if code := p.start().wait(); code != want {
+		p.t.Fatalf("%q ended with exit code %d, want %d; stdout:\n%s\nstderr:\n%s", p.cmd.Args, code, want, p.out.String(), p.err.String())
+	}
+	return p.out.String(), p.err.String()
+}
+
+// watched is what a process has written so far.
+type watched struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	// more is closed and renewed when text comes.
+	more chan struct{}
+}
+
+// Write adds text.
+func (w *watched) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.more != nil {
+		close(w.more)
+		w.more = nil
+	}
+	return w.text.Write(p)
+}
+
+// String is all text so far.
+func (w *watched) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
+
+// await waits until the text holds what.
+func (w *watched) await(t *testing.T, what string) {
+	t.Helper()
+	for {
+		w.mu.Lock()
+		if strings.Contains(w.text.String(), what) {
+			w.mu.Unlock()
+			return
+		}
+		if w.more == nil {
+			w.more = make(chan struct{})
+		}
+		more := w.more
+		w.mu.Unlock()
+		select {
+		case <-more:
+		case <-t.Context().Done():
+			t.Fatalf("%q did not come; there is\n%s", what, w.String())
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"pgregory.net/rapid"
+
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// hanging is a podd that takes a submit and never answers.
+type hanging struct {
+	poddv1.UnimplementedPodServiceServer
+	asked func()
+}
+
+// Submit waits for the client to go.
+func (h hanging) Submit(ctx context.Context, _ *poddv1.SubmitRequest) (*poddv1.SubmitResponse, error) {
+	h.asked()
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A submit that is stopped before podd's answer says how to repeat it.
+func TestInterruptedBeforeTheAnswer(t *testing.T) {
+	dir, err := os.MkdirTemp("", "podctl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer()
+	poddv1.RegisterPodServiceServer(server, hanging{asked: cancel})
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	defer func() { server.Stop(); <-served }()
+
+	var out, stderr bytes.Buffer
+	code := run(ctx, []string{"submit", "-p", "p", "--request-id", "r7", "hello", "--socket", filepath.Join(dir, "s")}, program{
+		stdin: strings.NewReader(""), stdout: &out, stderr: &stderr, env: func(string) string { return "" }, now: time.Now,
+	})
+	if code != exitInterrupted || !strings.Contains(stderr.String(), "-p p --request-id r7") || out.Len() != 0 {
+		t.Errorf("exit code %d, standard output %q, standard error %q", code, out.String(), stderr.String())
+	}
+}
+
+func TestExitCode(t *testing.T) {
+	tests := []struct {
+		err  error
+		want int
+	}{
+		{nil, 0},
+		{errors.New("x"), 1},
+		{item.Errorf(item.KindExists, "X", "x"), 1},
+		{item.Errorf(item.KindUnauthenticated, "X", "x"), 1},
+		{item.Errorf(item.KindUnimplemented, "X", "x"), 1},
+		{item.Errorf(item.KindInvalid, "X", "x"), 2},
+		{usagef("x"), 2},
+		{item.Errorf(item.KindUnavailable, "X", "x"), 3},
+		{item.Errorf(item.KindNotFound, "X", "x"), 4},
+		{item.Errorf(item.KindOutOfRange, "X", "x"), 4},
+		{fmt.Errorf("wrapped: %w", item.Errorf(item.KindOutOfRange, "X", "x")), 4},
+		{turnError{}, 5},
+		{interrupted("x"), 130},
+	}
+	for _, tt := range tests {
+		if got := exitCode(tt.err); got != tt.want {
+			t.Errorf("%v is exit code %d, want %d", tt.err, got, tt.want)
+		}
+	}
+}
+
+func TestTurnError(t *testing.T) {
+	for outcome, want := range map[item.Outcome]string{
+		item.OutcomeFailed:      "turn 3 failed: why",
+		item.OutcomeCancelled:   "turn 3 was cancelled: why",
+		item.OutcomeInterrupted: "turn 3 was interrupted: why",
+		item.OutcomeLimit:       "turn 3 was stopped by a limit: why",
+	} {
+		if got := (turnError{3, item.TurnEnded{Outcome: outcome, Cause: "why"}}).Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if got := (turnError{3, item.TurnEnded{Outcome: item.OutcomeFailed}}).Error(); got != "turn 3 failed" {
+		t.Errorf("got %q", got)
+	}
+}
+
+var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+
+func TestNameFor(t *testing.T) {
+	for dir, want := range map[string]string{
+		"my-project": "my-project", "My Project": "my-project", "a.b_c": "a-b-c", "--x--": "x",
+		"ünïcode": "n-code", "…": "pod", "": "pod", "/": "pod", strings.Repeat("x", 80): strings.Repeat("x", 63),
+	} {
+		if got := nameFor(dir); got != want {
+			t.Errorf("nameFor(%q) = %q, want %q", dir, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		base := nameFor(rapid.String().Draw(t, "dir"))
+		n := rapid.IntRange(1, maxNumbered).Draw(t, "n")
+		if name := numbered(base, n); !validName.MatchString(name) || n > 1 && !strings.HasSuffix(name, fmt.Sprint("-", n)) {
+			t.Fatalf("%q is no name", name)
+		}
+	})
+}
+
+// The escaped form means the same, and drives no terminal.
+func TestEscapeJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.SampledFrom([]rune("a\x7f\u009b\u202e\u2028\U000e0041é\U0001f600")), 0, 9, -1)).Draw(t, "text")
+		text = strings.ToValidUTF8(text, "")
+		raw, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		escaped := escapeJSON(string(raw))
+		var got string
+		if err := json.Unmarshal([]byte(escaped), &got); err != nil || got != text {
+			t.Fatalf("%q became %q (%v)", text, got, err)
+		}
+		if strings.ContainsAny(escaped, "\x7f\u009b\u202e\u2028\U000e0041") {
+			t.Fatalf("%q is not escaped", escaped)
+		}
+	})
+	if got := escapeJSON(`"é😀"`); got != `"é😀"` {
+		t.Errorf("readable text became %s", got)
+	}
+}
+
+func TestHelpNamesEveryVerb(t *testing.T) {
+	var out, stderr bytes.Buffer
+	p := program{stdin: strings.NewReader(""), stdout: &out, stderr: &stderr, env: func(string) string { return "" }, now: time.Now}
+	for _, args := range [][]string{nil, {"--help"}, {"help"}} {
+		out.Reset()
+		if code := run(t.Context(), args, p); code != 0 || stderr.Len() != 0 {
+			t.Errorf("%q: exit code %d, %s", args, code, stderr.String())
+		}
+		for _, verb := range strings.Fields("create list show delete submit tail alerts cancel status version completion") {
+			if !strings.Contains(out.String(), "\n  "+verb+" ") {
+				t.Errorf("%q does not name %s", args, verb)
+			}
+		}
+	}
+}

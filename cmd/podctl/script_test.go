@@ -1,0 +1,152 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"podd/pkg/llm/scripted"
+)
+
+// TestScript runs testdata/script/*.txtar: the built podd and podctl as a person uses
+// them. Commands of these scripts, beside testscript's own:
+//
+//	model SCRIPT [KEY]      serves a scripted model and sets OPENAI_BASE_URL
+//	podd start [ARG...]     starts podd and waits until it is ready
+//	podd stop, podd kill    drains it; kills it
+//	exits CODE podctl ...   podctl must end with this exit code
+//	json .PATH[=VALUE]...   the first object of standard output has these fields
+//	lastjson ...            so has the last one
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", env.WorkDir+"/home")
+			env.Setenv("PODD_STATE_DIR", env.WorkDir+"/state")
+			env.Setenv("GORACE", "exitcode=99")
+			env.Values[daemonKey{}] = new(*daemon)
+			return os.Mkdir(env.WorkDir+"/home", 0o700)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"model": scriptModel, "podd": scriptPodd, "exits": scriptExits,
+			"json":     func(ts *testscript.TestScript, neg bool, args []string) { scriptJSON(ts, neg, args, 0) },
+			"lastjson": func(ts *testscript.TestScript, neg bool, args []string) { scriptJSON(ts, neg, args, -1) },
+		},
+	})
+}
+
+type daemonKey struct{}
+
+func scriptModel(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: model SCRIPT [KEY]")
+	}
+	script, err := scripted.Parse(strings.NewReader(ts.ReadFile(args[0])))
+	ts.Check(err)
+	config := scripted.Config{Script: script}
+	if len(args) == 2 {
+		config.Key = args[1]
+	}
+	server, err := scripted.Serve(config)
+	ts.Check(err)
+	ts.Defer(func() { _ = server.Close() })
+	ts.Setenv("OPENAI_BASE_URL", server.URL())
+}
+
+func scriptPodd(ts *testscript.TestScript, neg bool, args []string) {
+	running := ts.Value(daemonKey{}).(**daemon)
+	end := func(s syscall.Signal) {
+		if *running != nil {
+			d := *running
+			*running = nil
+			ts.Check(d.end(s))
+		}
+	}
+	switch {
+	case neg || len(args) == 0:
+		ts.Fatalf("usage: podd start|stop|kill")
+	case args[0] == "start":
+		var env []string
+		for _, name := range []string{"PATH", "HOME", "PODD_STATE_DIR", "PODD_SOCKET", "PODD_CONFIG", "PODD_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY", "GORACE"} {
+			if value := ts.Getenv(name); value != "" {
+				env = append(env, name+"="+value)
+			}
+		}
+		d, err := startPodd(env, ts.MkAbs("."), args[1:]...)
+		ts.Check(err)
+		*running = d
+		ts.Defer(func() { end(syscall.SIGTERM) })
+	case args[0] == "stop":
+		end(syscall.SIGTERM)
+	case args[0] == "kill":
+		end(syscall.SIGKILL)
+	}
+}
+
+func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := "0"
+	if coded, ok := errors.AsType[interface {
+		error
+		ExitCode() int
+	}](err); ok {
+		code = strconv.Itoa(coded.ExitCode())
+	} else {
+		ts.Check(err)
+	}
+	if code != args[0] {
+		ts.Fatalf("exit code %s, want %s", code, args[0])
+	}
+}
+
+// scriptJSON looks at one of the lines of standard output.
+func scriptJSON(ts *testscript.TestScript, neg bool, args []string, which int) {
+	lines := strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n")
+	line := lines[(which+len(lines))%len(lines)]
+	var object any
+	if err := json.Unmarshal([]byte(line), &object); err != nil || neg {
+		ts.Fatalf("%v in %s", err, line)
+	}
+	for _, arg := range args {
+		path, want, exact := strings.Cut(arg, "=")
+		got, ok := field(object, path)
+		if !ok || exact && fmt.Sprint(got) != want {
+			ts.Fatalf("%s is %v, want %q, in %s", path, got, want, line)
+		}
+	}
+}
+
+// field finds a value by a path like .spec.read[0].
+func field(object any, path string) (any, bool) {
+	for name := range strings.SplitSeq(strings.TrimPrefix(path, "."), ".") {
+		name, index, indexed := strings.Cut(strings.TrimSuffix(name, "]"), "[")
+		fields, ok := object.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		if object, ok = fields[name]; !ok {
+			return nil, false
+		}
+		if indexed {
+			n, err := strconv.Atoi(index)
+			list, ok := object.([]any)
+			if err != nil || !ok || n >= len(list) {
+				return nil, false
+			}
+			object = list[n]
+		}
+	}
+	return object, true
+}

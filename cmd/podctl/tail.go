@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/view"
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// tailFlags are the flags of tail.
+type tailFlags struct {
+	follow, deltas bool
+	last, after    int64
+	// fromAfter says that --after was given, 0 included.
+	fromAfter bool
+}
+
+func newTailCommand(p *program) *cobra.Command {
+	var flags tailFlags
+	cmd := &cobra.Command{
+		Use:   "tail [POD]",
+		Short: "show the last entries of a pod's log",
+		Long: "Shows the last entries of a pod's log, or all above --after. With -f it goes on with what comes, across\n" +
+			"restarts of podd; stopping it disturbs nothing.\n" +
+			"Without POD: $PODD_POD, else the pod whose workspace is the current directory.",
+		Args:              argCount(0, 1),
+		ValidArgsFunction: p.completePods,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			flags.fromAfter = cmd.Flags().Changed("after")
+			if err := flags.check(cmd); err != nil {
+				return err
+			}
+			return p.with(func(c *client.Client) error {
+				pod, err := p.pod(cmd.Context(), c, first(args), false)
+				if err != nil {
+					return err
+				}
+				return p.tail(cmd.Context(), c, pod, flags)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&flags.follow, "follow", "f", false, "go on with what comes")
+	f.Int64VarP(&flags.last, "lines", "n", 10, "how many entries")
+	f.Int64Var(&flags.after, "after", 0, "all entries above this sequence instead")
+	f.BoolVar(&flags.deltas, "deltas", false, "with -f: show answers and tool output while they are made")
+	return cmd
+}
+
+func (f tailFlags) check(cmd *cobra.Command) error {
+	switch {
+	case f.last < 0:
+		return usagef("-n %d: give 0 or more", f.last)
+	case f.after < 0:
+		return usagef("--after %d: give 0 or more", f.after)
+	case f.fromAfter && cmd.Flags().Changed("lines"):
+		return usagef("-n and --after exclude each other")
+	}
+	return nil
+}
+
+// tail shows a pod's log.
+func (p *program) tail(ctx context.Context, c *client.Client, pod string, flags tailFlags) error {
+	after := flags.after
+	if !flags.fromAfter {
+		resp, err := c.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: pod})
+		if err != nil {
+			return err
+		}
+		after = max(resp.GetPod().GetLastSeq()-flags.last, resp.GetPod().GetFirstSeq()-1, 0)
+	}
+	options := client.StreamOptions{Pod: pod, After: after, Follow: flags.follow, Deltas: flags.follow && flags.deltas}
+	show, end := p.printJSONMessage, func() error { return nil }
+	if p.output == outputText {
+		log := view.NewLog(p.console(), flags.deltas)
+		show, end, options.Lost = log.Show, log.Close, log.Lost
+		// Fragments bring the text so far of an answer that is being made.
+		options.Deltas = flags.follow
+	}
+	at, err := showAll(ctx, c, options, show)
+	if endErr := end(); err == nil {
+		err = endErr
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return interrupted(fmt.Sprintf("interrupted: the pod goes on; podctl tail -f %s --after %d shows what follows", pod, at))
+	}
+	return err
+}
+
+// showAll shows a stream and returns the last sequence shown.
+func showAll(ctx context.Context, c *client.Client, o client.StreamOptions, show func(*poddv1.StreamResponse) error) (at int64, err error) {
+	at = o.After
+	for m, err := range c.Stream(ctx, o) {
+		if err == nil {
+			err = show(m)
+		}
+		if err != nil {
+			return at, err
+		}
+		at = max(at, m.GetEntry().GetSeq())
+	}
+	return at, nil
+}
+
+func (p *program) printJSONMessage(m *poddv1.StreamResponse) error { return p.printJSON(m) }
+
+// first is the first argument, "" when there is none.
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/sanitize"
+	"podd/internal/version"
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// versionPatience bounds the question to a podd that may not be there.
+const versionPatience = time.Second
+
+func newVersionCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "show which podctl this is, and which podd runs",
+		Long: "Shows which podctl this is, and which podd runs. With -o json: podd's status; without a running podd\n" +
+			"one with podctl's version and pid 0.",
+		Args:              argCount(0, 0),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), versionPatience)
+			defer cancel()
+			status, err := p.status(ctx)
+			if err != nil {
+				status = &poddv1.GetStatusResponse{Version: version.String()}
+			}
+			return p.print(status, func(w io.Writer) error {
+				podd := "not reached"
+				if err == nil {
+					podd = fmt.Sprintf("%s (pid %d)", sanitize.Line(status.GetVersion()), status.GetPid())
+				}
+				_, err := fmt.Fprintf(w, "podctl: %s\npodd: %s\n", version.String(), podd)
+				return err
+			})
+		},
+	}
+}
+
+// status asks podd what it is.
+func (p *program) status(ctx context.Context) (status *poddv1.GetStatusResponse, err error) {
+	err = p.with(func(c *client.Client) error {
+		status, err = c.Admin().GetStatus(ctx, &poddv1.GetStatusRequest{})
+		return err
+	})
+	return status, err
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"podd/internal/sanitize"
+	"podd/pkg/client"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// pod is the pod that a verb is about: the one named, $PODD_POD, or the one whose
+// workspace is the current directory. With create, that one is made when there is
+// none.
+func (p *program) pod(ctx context.Context, c *client.Client, named string, create bool) (string, error) {
+	if named == "" {
+		named = p.env("PODD_POD")
+	}
+	if named != "" {
+		return valid(named), nil
+	}
+	dir, err := currentDir()
+	if err != nil {
+		return "", err
+	}
+	name, err := podOf(ctx, c, dir)
+	if err != nil || name != "" {
+		return name, err
+	}
+	if !create {
+		return "", item.Errorf(item.KindNotFound, "NO_POD",
+			"no pod has %s as its workspace: name one (podctl list shows them) or make it with podctl submit or podctl create", dir)
+	}
+	return p.createFor(ctx, c, dir)
+}
+
+// currentDir is the current directory by its one real name.
+func currentDir() (string, error) {
+	dir, err := os.Getwd()
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return "", fmt.Errorf("the current directory cannot be read: %w", err)
+	}
+	return dir, nil
+}
+
+// podOf is the one pod of a workspace; "" when it has none.
+func podOf(ctx context.Context, c *client.Client, dir string) (string, error) {
+	resp, err := c.Pods().ListPods(ctx, &poddv1.ListPodsRequest{Dir: valid(dir)})
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for _, pod := range resp.GetPods() {
+		names = append(names, pod.GetName())
+	}
+	switch len(names) {
+	case 0:
+		return "", nil
+	case 1:
+		return names[0], nil
+	}
+	return "", usagef("several pods have %s as their workspace: name one of %s, or set PODD_POD", dir, strings.Join(names, ", "))
+}
+
+// maxNumbered is how many names are tried for a new pod.
+const maxNumbered = 99
+
+// createFor makes a pod for a workspace, named for it.
+func (p *program) createFor(ctx context.Context, c *client.Client, dir string) (string, error) {
+	base := nameFor(filepath.Base(dir))
+	for n := 1; ; n++ {
+		name := numbered(base, n)
+		resp, err := c.Pods().CreatePod(ctx, &poddv1.CreatePodRequest{Name: name, Spec: &poddv1.PodSpec{Dir: dir}})
+		if err == nil {
+			pod := resp.GetPod()
+			fmt.Fprintf(p.stderr, "created pod %s in %s\n", sanitize.Line(pod.GetName()), sanitize.Line(pod.GetSpec().GetDir()))
+			return pod.GetName(), nil
+		}
+		if item.KindOf(err) != item.KindExists || n == maxNumbered {
+			return "", err
+		}
+		// It may be this workspace's, made at the same time by another podctl.
+		if made, err := podOf(ctx, c, dir); err != nil || made != "" {
+			return made, err
+		}
+	}
+}
+
+// maxName is the longest pod name, in bytes.
+const maxName = 63
+
+// nameFor makes a pod's name of a directory's.
+func nameFor(dir string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r - 'A' + 'a'
+		}
+		return '-'
+	}, dir)
+	name = strings.Trim(name[:min(len(name), maxName)], "-")
+	if name == "" {
+		return "pod"
+	}
+	return name
+}
+
+// numbered tells names apart from the second on, within the length of a name.
+func numbered(base string, n int) string {
+	if n == 1 {
+		return base
+	}
+	suffix := fmt.Sprintf("-%d", n)
+	return base[:min(len(base), maxName-len(suffix))] + suffix
+}
+
+// valid is text that a message can carry; a name that was not valid names nothing.
+func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
