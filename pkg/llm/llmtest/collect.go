@@ -69,7 +69,7 @@ func Collect(stream iter.Seq2[llm.Event, error]) (Result, error) {
 	for ev, err := range stream {
 		switch {
 		case failed != nil:
-			failed = errors.Join(failed, fmt.Errorf("the stream went on after its error with %#v, %v", ev, err))
+			failed = errors.Join(failed, fmt.Errorf("the stream went on after its error with %#v", ev), err)
 		case err != nil:
 			failed = err
 		case r.Whole:

@@ -158,11 +158,17 @@ func (d *chatDecoder) addText(dst []llm.Event, value gjson.Result) []llm.Event {
 	return append(dst, llm.BlockDelta{Block: *d.text, Text: clean(value.Str)})
 }
 
-func (d *chatDecoder) finish(dst []llm.Event) ([]llm.Event, bool) {
+// complete goes by finish_reason alone. Some say with it that the answer broke off:
+// OpenRouter, GLM and DeepSeek in this order.
+func (d *chatDecoder) complete() bool {
 	switch d.stop {
 	case "", "error", "network_error", "insufficient_system_resource":
-		return dst, false
+		return false
 	}
+	return true
+}
+
+func (d *chatDecoder) finish(dst []llm.Event) []llm.Event {
 	dst = d.calls.flush(dst, &d.blocks)
 	if d.reasoning.open {
 		dst = append(dst, llm.BlockEnd{Block: d.reasoning.block, Opaque: d.reasoning.opaque(d.endpoint.quirks)})
@@ -177,7 +183,7 @@ func (d *chatDecoder) finish(dst []llm.Event) ([]llm.Event, bool) {
 		Measured:   d.measured,
 		Model:      d.model,
 		ResponseID: d.id,
-	}), true
+	})
 }
 
 // chatStop reads a finish_reason. Most servers say stop or tool_calls as they

@@ -287,9 +287,6 @@ func (d *responsesDecoder) readUsage(u gjson.Result) {
 	}
 }
 
-func (d *responsesDecoder) finish(dst []llm.Event) ([]llm.Event, bool) {
-	if !d.ended {
-		return dst, false
-	}
-	return append(dst, d.end), true
-}
+func (d *responsesDecoder) complete() bool { return d.ended }
+
+func (d *responsesDecoder) finish(dst []llm.Event) []llm.Event { return append(dst, d.end) }

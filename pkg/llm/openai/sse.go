@@ -21,7 +21,10 @@ type sseReader struct {
 	begun bool
 	event []byte
 	data  []byte
-	line  []byte
+	// lines counts the data lines of the event.
+	lines int
+	// line holds a line that is longer than the buffer of in.
+	line []byte
 }
 
 func newSSEReader(r io.Reader) *sseReader {
@@ -39,41 +42,46 @@ type sseEvent struct {
 // next reads one event that has data. At the end of the stream it gives what
 // stands unfinished, and io.EOF only when nothing does.
 func (s *sseReader) next() (sseEvent, error) {
-	s.event, s.data = s.event[:0], s.data[:0]
-	seen := false
+	s.event, s.data, s.lines = s.event[:0], s.data[:0], 0
 	for {
 		line, err := s.readLine()
-		if err != nil && !(errors.Is(err, io.EOF) && (len(line) > 0 || seen)) {
+		ended := errors.Is(err, io.EOF)
+		if err != nil && !ended {
 			return sseEvent{}, err
 		}
-		if len(line) == 0 && err == nil {
-			if seen {
-				return sseEvent{name: s.event, data: s.data}, nil
+		if len(line) > 0 {
+			if err := s.field(line); err != nil {
+				return sseEvent{}, err
 			}
+		}
+		switch {
+		case ended && s.lines == 0:
+			return sseEvent{}, io.EOF
+		case ended, len(line) == 0 && s.lines > 0:
+			return sseEvent{name: s.event, data: s.data, cut: ended}, nil
+		case len(line) == 0:
 			s.event = s.event[:0]
-			continue
-		}
-		name, value := cutField(line)
-		switch string(name) {
-		case "data":
-			if len(s.data)+len(value) > maxLine {
-				return sseEvent{}, errTooLong
-			}
-			if seen {
-				s.data = append(s.data, '\n')
-			}
-			s.data = append(s.data, value...)
-			seen = true
-		case "event":
-			s.event = append(s.event[:0], value...)
-		}
-		if err != nil {
-			if !seen {
-				return sseEvent{}, io.EOF
-			}
-			return sseEvent{name: s.event, data: s.data, cut: true}, nil
 		}
 	}
+}
+
+// field takes one line of an event.
+func (s *sseReader) field(line []byte) error {
+	name, value := cutField(line)
+	switch string(name) {
+	case "data":
+		if len(s.data)+len(value) > maxLine {
+			return errTooLong
+		}
+		if s.lines > 0 {
+			s.data = append(s.data, '\n')
+		}
+		s.lines++
+		s.data = append(s.data, value...)
+	case "event":
+		s.event = append(s.event[:0], value...)
+	}
+	return nil
 }
 
 // cutField splits "name: value"; one space after the colon is not of the value.

@@ -38,9 +38,10 @@ type decoder interface {
 	whole(dst []llm.Event, data string) ([]llm.Event, error)
 	// over says that nothing more is to come.
 	over() bool
-	// finish appends what closes the answer, End last; false when the answer is
-	// not whole.
-	finish(dst []llm.Event) ([]llm.Event, bool)
+	// complete says whether the answer is whole as it stands.
+	complete() bool
+	// finish appends what closes a complete answer, End last.
+	finish(dst []llm.Event) []llm.Event
 }
 
 // Stream sends a body and yields the answer's events; see llm.Model. A consumer
@@ -124,11 +125,10 @@ func (a *answer) read(ctx context.Context, resp *http.Response, body io.Reader) 
 	if err != nil {
 		return err
 	}
-	last, ok := dec.finish(a.events[:0])
-	if !ok {
+	if !dec.complete() {
 		return a.client.endpoint.cutError()
 	}
-	a.send(last)
+	a.send(dec.finish(a.events[:0]))
 	return nil
 }
 
@@ -149,20 +149,11 @@ func (a *answer) readWhole(ctx context.Context, dec decoder, body io.Reader) err
 // readStream reads server-sent events until the answer is over or the stream ends.
 func (a *answer) readStream(ctx context.Context, dec decoder, body io.Reader, kind string) error {
 	sse := newSSEReader(body)
-	for messages, size := 0, 0; !dec.over() && !a.stopped; {
+	messages, size := 0, 0
+	for !dec.over() && !a.stopped {
 		ev, err := sse.next()
-		if errors.Is(err, io.EOF) {
-			if messages == 0 && kind != "" && kind != "text/event-stream" {
-				return a.client.endpoint.wrongType(kind)
-			}
-			return nil
-		}
 		if err != nil {
-			// What breaks after the answer's last word breaks nothing.
-			if _, ok := dec.finish(nil); ok && a.ctx.Err() == nil {
-				return nil
-			}
-			return a.broken(ctx, err)
+			return a.ended(ctx, dec, err, messages, kind)
 		}
 		data := bytes.TrimSpace(ev.data)
 		if len(data) == 0 {
@@ -172,6 +163,7 @@ func (a *answer) readStream(ctx context.Context, dec decoder, body io.Reader, ki
 		if size += len(data); size > maxAnswer {
 			return a.broken(ctx, errTooLong)
 		}
+		// A list is no message of either API, "[DONE]" least.
 		if data[0] != '[' && !isJSON(data) {
 			if ev.cut {
 				return nil
@@ -186,6 +178,22 @@ func (a *answer) readStream(ctx context.Context, dec decoder, body io.Reader, ki
 		}
 	}
 	return nil
+}
+
+// ended is the error of a stream that has no more messages; nil where its answer
+// may be whole, which the decoder knows.
+func (a *answer) ended(ctx context.Context, dec decoder, err error, messages int, kind string) error {
+	if errors.Is(err, io.EOF) {
+		if messages == 0 && kind != "" && kind != "text/event-stream" {
+			return a.client.endpoint.wrongType(kind)
+		}
+		return nil
+	}
+	// What breaks after the answer's last word breaks nothing.
+	if dec.complete() && a.ctx.Err() == nil {
+		return nil
+	}
+	return a.broken(ctx, err)
 }
 
 // send yields events until the consumer stops.

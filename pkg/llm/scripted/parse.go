@@ -23,15 +23,16 @@ func Parse(r io.Reader) (*Script, error) {
 	in.Buffer(nil, maxLine)
 	for in.Scan() {
 		p.line++
+		p.at = p.line
 		if err := p.take(strings.TrimRight(in.Text(), " \t\r")); err != nil {
-			return nil, fmt.Errorf("line %d: %w", p.line, err)
+			return nil, fmt.Errorf("line %d: %w", p.at, err)
 		}
 	}
 	if err := in.Err(); err != nil {
 		return nil, fmt.Errorf("line %d: %w", p.line+1, err)
 	}
 	if err := p.flush(); err != nil {
-		return nil, fmt.Errorf("line %d: %w", p.pendingLine, err)
+		return nil, fmt.Errorf("line %d: %w", p.at, err)
 	}
 	s := p.script
 	if len(s.steps) == 0 && len(s.branches) == 0 && s.otherwise == nil {
@@ -44,9 +45,11 @@ func Parse(r io.Reader) (*Script, error) {
 // and the part that "| " lines go on with.
 type parser struct {
 	script *Script
-	line   int
-	list   *[]step
-	step   *step
+	// line is the last one read, at the one that an error is about.
+	line, at int
+
+	list *[]step
+	step *step
 
 	pending     []string
 	pendingLine int
@@ -89,16 +92,19 @@ func (p *parser) flush() error {
 	}
 	finish, text := p.finish, strings.Join(p.pending, "\n")
 	p.finish, p.pending = nil, nil
-	return finish(text)
+	if err := finish(text); err != nil {
+		p.at = p.pendingLine
+		return err
+	}
+	return nil
 }
 
 // collect gathers text that may go on in "| " lines.
-func (p *parser) collect(first string, finish func(string) error) error {
+func (p *parser) collect(first string, finish func(string) error) {
 	p.finish, p.pendingLine, p.pending = finish, p.line, nil
 	if first != "" {
 		p.pending = []string{first}
 	}
-	return nil
 }
 
 func (p *parser) setting(word, rest string) error {
@@ -150,49 +156,67 @@ func (p *parser) section(word, rest string) error {
 
 // directive reads a line of a step.
 func (p *parser) directive(word, rest string) error {
-	st := p.step
-	add := func(piece Part, times int) { st.parts = append(st.parts, part{piece, times}) }
 	switch word {
 	case "text":
-		return p.collect(rest, func(s string) error { add(Text(s), 0); return nil })
+		p.collect(rest, func(s string) error { p.part(Text(s), 0); return nil })
 	case "reasoning":
-		return p.collect(rest, func(s string) error { add(Reasoning(s), 0); return nil })
+		p.collect(rest, func(s string) error { p.part(Reasoning(s), 0); return nil })
 	case "call", "rawcall":
-		name, args, _ := strings.Cut(rest, " ")
-		if name == "" {
-			return fmt.Errorf("%s needs the name of a tool", word)
-		}
-		return p.collect(strings.TrimSpace(args), func(s string) error {
-			if s == "" {
-				s = "{}"
-			}
-			if word == "call" && !isObject(s) {
-				return fmt.Errorf("the arguments of %s are not a JSON object; correct them or write rawcall", name)
-			}
-			add(Call{Name: name, Arguments: s}, 0)
-			return nil
-		})
+		return p.call(word, rest)
 	case "pause":
 		d, err := duration(rest)
-		add(Pause(d), 0)
-		return err
+		if err != nil {
+			return err
+		}
+		p.part(Pause(d), 0)
 	case "cut", "reset", "stall":
-		times, rest, err := options(rest).times()
-		if err == nil && rest != "" {
-			err = fmt.Errorf("%s takes times=N alone, not %q", word, rest)
+		times, text, err := options(rest).times()
+		if err != nil {
+			return err
 		}
-		add(map[string]Part{"cut": Cut{}, "reset": Reset{}, "stall": Stall{}}[word], times)
-		return err
+		if text != "" {
+			return fmt.Errorf("%s takes times=N alone, not %q", word, text)
+		}
+		p.part(map[string]Part{"cut": Cut{}, "reset": Reset{}, "stall": Stall{}}[word], times)
 	case "expect":
-		what, text, _ := strings.Cut(rest, " ")
-		if what != "user" && what != "tool" && what != "system" && what != "body" {
-			return fmt.Errorf("expect knows user, tool, system and body, not %q", what)
-		}
-		text, err := quoted(strings.TrimSpace(text))
-		st.expects = append(st.expects, expect{p.line, what, text})
-		return err
+		return p.expect(rest)
+	default:
+		return p.outcome(word, rest)
 	}
-	return p.outcome(word, rest)
+	return nil
+}
+
+// part adds a part to the step.
+func (p *parser) part(piece Part, times int) {
+	p.step.parts = append(p.step.parts, part{piece, times})
+}
+
+func (p *parser) call(word, rest string) error {
+	name, args, _ := strings.Cut(rest, " ")
+	if name == "" {
+		return fmt.Errorf("%s needs the name of a tool", word)
+	}
+	p.collect(strings.TrimSpace(args), func(s string) error {
+		if word == "call" && s == "" {
+			s = "{}"
+		}
+		if word == "call" && !isObject(s) {
+			return fmt.Errorf("the arguments of %s are not a JSON object; correct them or write rawcall", name)
+		}
+		p.part(Call{Name: name, Arguments: s}, 0)
+		return nil
+	})
+	return nil
+}
+
+func (p *parser) expect(rest string) error {
+	what, text, _ := strings.Cut(rest, " ")
+	if what != "user" && what != "tool" && what != "system" && what != "body" {
+		return fmt.Errorf("expect knows user, tool, system and body, not %q", what)
+	}
+	text, err := quoted(strings.TrimSpace(text))
+	p.step.expects = append(p.step.expects, expect{p.line, what, text})
+	return err
 }
 
 // outcome reads the lines that say how a step ends.

@@ -2,7 +2,6 @@ package scripted
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -46,12 +45,11 @@ type Config struct {
 
 // Server is a model endpoint. It is safe for use from many goroutines.
 type Server struct {
-	cfg    Config
-	url    string
-	http   *http.Server
-	cancel context.CancelFunc
-	wg     sync.WaitGroup
-	seed   maphash.Seed
+	cfg  Config
+	url  string
+	http *http.Server
+	wg   sync.WaitGroup
+	seed maphash.Seed
 
 	mu       sync.Mutex
 	closed   bool
@@ -90,17 +88,13 @@ func Serve(cfg Config) (*Server, error) {
 }
 
 func (s *Server) start(l net.Listener) {
-	// Close alone ends the answers, so their context has no other parent.
-	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // the server's own root
-	s.cancel = cancel
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", s.answer("chat"))
 	mux.HandleFunc("POST /v1/responses", s.answer("responses"))
 	mux.HandleFunc("GET /v1/models", s.models)
 	s.http = &http.Server{
-		Handler:     s.guard(mux),
-		BaseContext: func(net.Listener) context.Context { return ctx },
-		ErrorLog:    slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelDebug),
+		Handler:  s.guard(mux),
+		ErrorLog: slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelDebug),
 	}
 	s.wg.Go(func() {
 		if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -117,7 +111,7 @@ func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	s.cancel()
+	// Closing a connection ends the context of its request.
 	err := s.http.Close()
 	s.wg.Wait()
 	return err
@@ -193,7 +187,7 @@ func (s *Server) answer(api string) http.HandlerFunc {
 				writeReply(w, reply)
 				return
 			}
-			newStream(w, hr.Context(), r, reply, cached).run()
+			newStream(hr.Context(), w, r, reply, cached).run()
 		}
 	}
 }

@@ -40,7 +40,7 @@ type stream struct {
 	buf          bytes.Buffer
 }
 
-func newStream(w http.ResponseWriter, ctx context.Context, r Request, reply Reply, cached int) *stream {
+func newStream(ctx context.Context, w http.ResponseWriter, r Request, reply Reply, cached int) *stream {
 	// A handler may give the same parts again.
 	reply.Parts = slices.Clone(reply.Parts)
 	s := &stream{w: w, ctx: ctx, r: r, reply: reply, cached: cached}
@@ -62,14 +62,19 @@ func newStream(w http.ResponseWriter, ctx context.Context, r Request, reply Repl
 	return s
 }
 
-// run sends all parts; it returns early when the client is gone.
+// run sends all parts. When the client or the server goes away it aborts the
+// connection, so that no answer seems to end in good order.
 func (s *stream) run() {
 	s.w.Header().Set("Content-Type", "text/event-stream")
 	s.w.Header().Set("Cache-Control", "no-cache")
 	s.w.WriteHeader(http.StatusOK)
 	s.out.begin()
 	for _, p := range s.reply.Parts {
-		if !s.part(p) || s.ctx.Err() != nil {
+		goesOn := s.part(p)
+		if s.ctx.Err() != nil {
+			panic(http.ErrAbortHandler)
+		}
+		if !goesOn {
 			return
 		}
 	}
