@@ -29,9 +29,9 @@ func parseStrict(text string) (any, error) {
 	var raw json.RawMessage
 	if err := json.Unmarshal([]byte(text), &raw); err != nil {
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-			return nil, fmt.Errorf("the arguments are not valid JSON: %v (at byte %d)", syntax, syntax.Offset)
+			return nil, fmt.Errorf("the arguments are not valid JSON: %w (at byte %d)", syntax, syntax.Offset)
 		}
-		return nil, fmt.Errorf("the arguments are not valid JSON: %v", err)
+		return nil, fmt.Errorf("the arguments are not valid JSON: %w", err)
 	}
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()

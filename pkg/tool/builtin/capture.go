@@ -21,13 +21,19 @@ const (
 	maxFragment = 8 << 10
 )
 
-// capture follows a file that a command writes. It counts everything, keeps the
-// two ends in memory, and gives back the disk of what is over the quota.
+// capture follows a file that a command writes after a header. It counts
+// everything but the header, keeps the two ends in memory, and gives back the disk
+// of what is over the quota.
+//
+// The header is how it sees that the file was emptied: on Linux a command does that
+// to its own output when it opens it by name, as >/dev/stderr does. What it had not
+// read by then is lost.
 //
 // It is not safe for concurrent use.
 type capture struct {
-	file  *os.File
-	quota int64
+	file   *os.File
+	header []byte
+	quota  int64
 	// keep is how much of each end a cut can need.
 	keep int
 	// report gets what is new, in fragments of valid UTF-8; may be nil.
@@ -41,17 +47,26 @@ type capture struct {
 	buffer     []byte
 	// partial is the start of a rune whose rest has not come yet.
 	partial []byte
-	// dropped says that the file no longer holds the whole output.
-	dropped bool
+	// dropped says that the file no longer holds the whole output, emptied that the
+	// command did that.
+	dropped, emptied bool
 }
 
-func newCapture(file *os.File, quota int64, keep int, report func(string)) *capture {
-	return &capture{file: file, quota: quota, keep: keep, report: report, buffer: make([]byte, captureBuffer)}
+// newCapture writes the header to an empty file.
+func newCapture(file *os.File, header string, quota int64, keep int, report func(string)) (*capture, error) {
+	if _, err := file.WriteString(header); err != nil {
+		return nil, err
+	}
+	return &capture{file: file, header: []byte(header), quota: quota, keep: keep, report: report,
+		offset: int64(len(header)), buffer: make([]byte, captureBuffer)}, nil
 }
 
 // advance reads what has come, at most captureStep of it, and says whether it
 // reached the end. The error is that of the file, or errNoHoles.
 func (c *capture) advance() (atEnd bool, err error) {
+	if err := c.checkHeader(); err != nil {
+		return false, err
+	}
 	var fresh []byte
 	defer func() { c.tell(fresh) }()
 	for read := 0; read < captureStep; {
@@ -63,7 +78,7 @@ func (c *capture) advance() (atEnd bool, err error) {
 			return false, err
 		}
 		if errors.Is(err, io.EOF) {
-			return true, c.noticeTruncation()
+			return true, nil
 		}
 		if err != nil {
 			return false, err
@@ -96,19 +111,25 @@ func (c *capture) giveBack() error {
 		return nil
 	}
 	c.dropped = true
-	return punchHole(c.file, c.offset)
+	return punchHole(c.file, int64(len(c.header)), c.offset)
 }
 
-// noticeTruncation starts over where a command emptied its own output: a
-// redirection to /dev/stderr does that on Linux, since it opens the file anew.
-func (c *capture) noticeTruncation() error {
+// checkHeader starts over when the file was emptied.
+func (c *capture) checkHeader() error {
 	info, err := c.file.Stat()
 	if err != nil {
 		return err
 	}
-	if info.Size() < c.offset {
-		c.offset, c.dropped = 0, true
+	if info.Size() >= c.offset && c.emptied {
+		return nil
 	}
+	if info.Size() >= c.offset {
+		start := make([]byte, len(c.header))
+		if _, err := c.file.ReadAt(start, 0); err != nil || bytes.Equal(start, c.header) {
+			return err
+		}
+	}
+	c.offset, c.dropped, c.emptied = 0, true, true
 	return nil
 }
 
@@ -124,7 +145,7 @@ func (c *capture) backlog() int64 {
 // drain reads to the end that the file has now; a process that escaped may still
 // be writing.
 func (c *capture) drain() error {
-	for left := c.backlog(); left > 0; left -= captureStep {
+	for left := c.backlog(); left >= 0; left -= captureStep {
 		if atEnd, err := c.advance(); atEnd || err != nil {
 			return err
 		}

@@ -10,4 +10,4 @@ import (
 // errNoHoles says that the disk of an output over the quota cannot be given back.
 var errNoHoles = errors.New("the file system cannot free parts of a file")
 
-func punchHole(*os.File, int64) error { return errNoHoles }
+func punchHole(*os.File, int64, int64) error { return errNoHoles }

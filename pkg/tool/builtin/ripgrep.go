@@ -26,13 +26,13 @@ const (
 // it, or where it fails, the result is the same, but for one thing. A byte that is
 // not UTF-8 counts as a character for RE2 and not for rg.
 type batch struct {
-	ctx     context.Context
-	search  *searcher
-	hits    *hits
+	ctx    context.Context
+	search *searcher
+	hits   *hits
 	// ripgrep is empty to do without it; pattern is in its syntax.
 	ripgrep, pattern string
-	names   []string
-	bytes   int
+	names            []string
+	bytes            int
 	// files counts all names, unread those that could not be read.
 	files, unread int
 }

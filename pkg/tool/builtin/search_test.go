@@ -133,11 +133,11 @@ func TestSearchInAnOutputThatWasCut(t *testing.T) {
 	b := newBench(t, nil)
 	cut := b.call("shell", object("command", "seq 1 100000")).Cut
 	out := b.call("search", object("pattern", "^50000$", "path", cut.SpoolPath))
-	if want := cut.SpoolPath + "\n49998-49998\n49999-49999\n50000:50000\n50001-50001\n50002-50002\n"; out.Content != want {
+	if want := cut.SpoolPath + "\n49999-49998\n50000-49999\n50001:50000\n50002-50001\n50003-50002\n"; out.Content != want {
 		t.Errorf("got %q\n%s", out.Summary, out.Content)
 	}
-	out = b.call("read_file", object("path", cut.SpoolPath, "start_line", 50000, "end_line", 50000))
-	if out.Content != "50000\t50000\n" {
+	out = b.call("read_file", object("path", cut.SpoolPath, "start_line", 50001, "end_line", 50001))
+	if out.Content != "50001\t50000\n" {
 		t.Errorf("got %q\n%s", out.Summary, out.Content)
 	}
 }

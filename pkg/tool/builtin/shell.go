@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"podd/pkg/item"
@@ -102,7 +104,8 @@ func newShell(c Config) tool.Tool {
 // run is an error to the model unless the command exits with 0: a result that
 // says what failed must outlive the rest of its turn.
 func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
-	spool, err := os.CreateTemp(s.spool, "shell-*.out")
+	// Appending, since a command's processes write without knowing of each other.
+	spool, err := os.OpenFile(filepath.Join(s.spool, "shell-"+rand.Text()[:12]+".out"), os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return tool.Output{}, fmt.Errorf("the command was not run, for its output cannot be stored: %w", err)
 	}
@@ -121,30 +124,28 @@ func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
 
 // runInto runs a command whose output is the file spool.
 func (s *shell) runInto(ctx context.Context, args shellArgs, spool *os.File) (tool.Output, error) {
-	writer, err := os.OpenFile(spool.Name(), os.O_WRONLY|os.O_APPEND, 0)
+	captured, err := newCapture(spool, tool.Bound("$ "+shorten(args.Command, 200))+"\n", s.SpoolBytes, s.limit.MaxBytes,
+		func(text string) { tool.Progress(ctx, text) })
 	if err != nil {
 		return tool.Output{}, fmt.Errorf("the command was not run, for its output cannot be stored: %w", err)
 	}
-	defer writer.Close()
-	watch := watchReopens(spool.Name())
-	defer watch.close()
 	cmd := exec.Command(s.Path, "-c", args.Command)
 	cmd.Dir, cmd.Env = s.fs.Dir(), append([]string{"PWD=" + s.fs.Dir()}, s.env...)
-	cmd.Stdout, cmd.Stderr = writer, writer
+	cmd.Stdout, cmd.Stderr = spool, spool
 	p, err := start(cmd)
 	if err != nil {
 		return tool.Error("shell: %s cannot be started in %s: %v", s.Path, s.fs.Dir(), err), nil
 	}
-	r := &shellRun{shell: s, args: args, processes: p, started: time.Now(),
-		captured: newCapture(spool, s.SpoolBytes, s.limit.MaxBytes, func(text string) { tool.Progress(ctx, text) })}
+	r := &shellRun{shell: s, args: args, processes: p, captured: captured, started: time.Now()}
+	stop := sync.OnceValue(func() int { return p.stop(s.Grace) })
+	defer stop() // Also when a watcher of the progress panics.
 	why := r.follow(ctx)
-	if left := p.stop(s.Grace); left > 0 {
+	if left := stop(); left > 0 {
 		s.log.Warn("processes of a command cannot be ended", "tool", "shell", "count", left)
 	}
 	if err := r.captured.drain(); err != nil && why == nil {
 		why = err
 	}
-	r.reopened = watch.reopened()
 	return r.output(why, spool.Name()), nil
 }
 
@@ -156,8 +157,6 @@ type shellRun struct {
 	captured  *capture
 	started   time.Time
 	paused    bool
-	// reopened says that the command may have emptied its own output.
-	reopened bool
 }
 
 // Why a command was stopped, where no other error says it.
@@ -228,7 +227,7 @@ func (r *shellRun) output(why error, spool string) tool.Output {
 	if n := r.captured.lines(); n > 0 {
 		printed = plural(n, "line")
 	}
-	if r.reopened {
+	if r.captured.emptied {
 		printed += "; writing to /dev/stderr or /dev/stdout by name may have lost earlier output: use >&2"
 	}
 	out.Summary = tool.Bound(fmt.Sprintf("shell: %s, %s, %s", shorten(r.args.Command, 60), r.ending(why), printed))
