@@ -16,7 +16,7 @@ import (
 const (
 	captureBuffer = 64 << 10
 	// captureStep bounds the work between two looks at clock and context.
-	captureStep = 64 << 20
+	captureStep = 8 << 20
 	// maxFragment bounds a live fragment; watchers see the end of a burst.
 	maxFragment = 8 << 10
 )

@@ -199,6 +199,37 @@ func TestShellEndlessOutputTimesOut(t *testing.T) {
 	}
 }
 
+// A command that prints faster than it is read is held, so that its disk stays
+// bounded whatever the speed.
+func TestShellHoldsACommandThatIsTooFast(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the state of a process is read from /proc")
+	}
+	const size = 40_000_000
+	b := newBench(t, nil, func(c *builtin.Config) { c.Shell.SpoolBytes = 1 << 20 })
+	held := false
+	ctx := tool.WithProgress(t.Context(), func(string) {
+		// A slow watcher: meanwhile the command writes all it has.
+		for !held {
+			info, err := os.Stat(b.spooled()[0])
+			if err != nil || info.Size() >= size {
+				break
+			}
+			runtime.Gosched()
+		}
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(b.pidIn("pid")) + "/stat")
+		if err == nil && strings.Contains(string(stat), ") T ") {
+			held = true
+			b.write("held", "")
+		}
+	})
+	out := tooltest.Call(ctx, t, b.tool("shell"), object("timeout_seconds", 60, "command",
+		"echo $$ >pid; echo go; head -c "+strconv.Itoa(size)+" /dev/zero; while ! [ -e held ]; do sleep 0.02; done; echo end"))
+	if !held || out.IsError || out.Cut == nil || out.Cut.TotalBytes != size+7 {
+		t.Errorf("held %v: %q %+v", held, out.Summary, out.Cut)
+	}
+}
+
 func TestShellTimeoutKeepsWhatWasPrinted(t *testing.T) {
 	b := newBench(t, nil)
 	out := b.call("shell", object("command", "echo started; sleep 600", "timeout_seconds", 1))
@@ -244,6 +275,14 @@ func TestShellCancelEndsTheWholeTree(t *testing.T) {
 				t.Errorf("got %+v", out)
 			}
 		})
+	}
+}
+
+func TestShellCancelReachesAStoppedCommand(t *testing.T) {
+	b := newBench(t, nil)
+	out := b.cancelAfter("trap 'echo bye; exit' TERM; echo ready; kill -STOP $$; sleep 600", "ready", errors.New("enough"))
+	if out.Content != "ready\nbye\n" {
+		t.Errorf("got %+v", out)
 	}
 }
 
