@@ -1,0 +1,144 @@
+package daemon_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"podd/internal/config"
+	"podd/internal/daemon"
+	"podd/pkg/client"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// newConfig is a podd in a directory of its own, whose endpoint nobody serves.
+func newConfig(t *testing.T) daemon.Config {
+	t.Helper()
+	settings, err := config.Load("", false, func(name string) string {
+		return map[string]string{"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}[name]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := filepath.Join(t.TempDir(), "state")
+	return daemon.Config{
+		Settings: settings, StateDir: state, Socket: filepath.Join(state, "podd.sock"), Logger: slog.New(slog.DiscardHandler),
+	}
+}
+
+// A podd serves until its context ends, gives back what it took, and can be opened
+// again on what it left.
+func TestServeAndOpenAgain(t *testing.T) {
+	c := newConfig(t)
+	for round := range 2 {
+		d, err := daemon.Open(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- d.Serve(ctx, nil) }()
+		cl, err := client.New(client.Config{Socket: c.Socket, StateDir: c.StateDir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, err := cl.Admin().GetStatus(t.Context(), &poddv1.GetStatusRequest{})
+		if err != nil || int(status.GetPods()) != round || status.GetApi() != "chat" || status.GetSandbox() != "none" {
+			t.Errorf("round %d: status %v, %v", round, status, err)
+		}
+		spec := &poddv1.PodSpec{Dir: t.TempDir()}
+		name := []string{"first", "second"}[round]
+		if _, err := cl.Pods().CreatePod(t.Context(), &poddv1.CreatePodRequest{Name: name, Spec: spec}); err != nil {
+			t.Error(err)
+		}
+		stop()
+		if err := <-served; err != nil {
+			t.Errorf("round %d: %v", round, err)
+		}
+		_ = cl.Close()
+		if _, err := os.Stat(c.Socket); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the socket is left behind: %v", err)
+		}
+	}
+}
+
+// Whatever Open fails at, it gives back what it took: the next Open is not refused
+// for a lock or a socket that the failed one holds.
+func TestOpenFails(t *testing.T) {
+	for name, tt := range map[string]struct {
+		spoil func(t *testing.T, c *daemon.Config)
+		mend  func(t *testing.T, c *daemon.Config)
+	}{
+		"foreign database": {
+			spoil: func(t *testing.T, c *daemon.Config) {
+				write(t, filepath.Join(c.StateDir, "podd.db"), "this is no database, whoever wrote it here")
+			},
+			mend: func(t *testing.T, c *daemon.Config) { remove(t, filepath.Join(c.StateDir, "podd.db")) },
+		},
+		"token that others can read": {
+			spoil: func(t *testing.T, c *daemon.Config) {
+				path := filepath.Join(c.StateDir, "client.token")
+				write(t, path, "x")
+				if err := os.Chmod(path, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			},
+			mend: func(t *testing.T, c *daemon.Config) { remove(t, filepath.Join(c.StateDir, "client.token")) },
+		},
+		"file in place of the spool": {
+			spoil: func(t *testing.T, c *daemon.Config) { write(t, filepath.Join(c.StateDir, "spool"), "") },
+			mend:  func(t *testing.T, c *daemon.Config) { remove(t, filepath.Join(c.StateDir, "spool")) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newConfig(t)
+			if err := os.Mkdir(c.StateDir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			tt.spoil(t, &c)
+			if d, err := daemon.Open(t.Context(), c); err == nil {
+				d.Close(t.Context())
+				t.Fatal("it opened")
+			}
+			tt.mend(t, &c)
+			d, err := daemon.Open(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.Close(t.Context())
+		})
+	}
+}
+
+func TestStateDirOfOthers(t *testing.T) {
+	c := newConfig(t)
+	if err := os.Mkdir(c.StateDir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err := daemon.Open(t.Context(), c)
+	if e, ok := errors.AsType[*item.Error](err); !ok || e.Message == "" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+}
