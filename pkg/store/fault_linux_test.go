@@ -57,8 +57,9 @@ func TestFailedSync(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace makes a sync fail, and is not installed")
 	}
-	// One of a commit's syncs comes before the page that makes it true, one after.
-	for _, when := range []int{12, 13, 14, 15} {
+	// A commit syncs before and after it writes the page that makes it true. Go may
+	// run the two on different threads, and strace counts for each thread.
+	for _, when := range []int{12, 13} {
 		t.Run(fmt.Sprint(when), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "podd.db")
 			cmd := helper(t, "unsure", path, "strace", "-f", "-qq", "-o", filepath.Join(t.TempDir(), "strace"),

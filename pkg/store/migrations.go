@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
@@ -25,11 +26,10 @@ var migrations = []migration{
 }
 
 // migrate runs the steps that the database has not seen. An error leaves it at the
-// last step that was committed; the next start goes on from there.
-func migrate(db *bbolt.DB, path string, at origin, steps []migration) (origin, error) {
-	if at.id == "" {
-		at.id = rand.Text()
-	}
+// last step that was committed; the next start goes on from there. id is the
+// database's id, a new one for a new database.
+func migrate(db *bbolt.DB, path string, at origin, steps []migration) (id string, err error) {
+	id = cmp.Or(at.id, rand.Text())
 	for _, step := range steps {
 		if step.version <= at.version {
 			continue
@@ -39,18 +39,17 @@ func migrate(db *bbolt.DB, path string, at origin, steps []migration) (origin, e
 				if err := step.migrate(tx); err != nil {
 					return err
 				}
-				return writeOrigin(tx, origin{version: step.version, id: at.id})
+				return writeOrigin(tx, origin{version: step.version, id: id})
 			})
 		})
 		if isFault(err) {
-			return at, unreadable(path, err)
+			return "", unreadable(path, err)
 		}
 		if err != nil {
-			return at, cannotOpen(path, fmt.Errorf("migrate to schema %d: %w", step.version, err))
+			return "", cannotOpen(path, fmt.Errorf("migrate to schema %d: %w", step.version, err))
 		}
-		at.version = step.version
 	}
-	return at, nil
+	return id, nil
 }
 
 func writeOrigin(tx *bbolt.Tx, at origin) error {

@@ -103,14 +103,12 @@ func prepare(db *bbolt.DB, cfg BoltConfig, existed bool, known string, steps []m
 	if err := os.Chmod(cfg.Path, fileMode); err != nil {
 		return cannotOpen(cfg.Path, err)
 	}
-	if at, err = migrate(db, cfg.Path, at, steps); err != nil {
+	id, err := migrate(db, cfg.Path, at, steps)
+	if err != nil || id == known {
 		return err
 	}
-	if at.id == known {
-		return nil
-	}
 	if known != "" {
-		cfg.Logger.Warn("the database is another one than before", "path", cfg.Path, "id", at.id, "before", known)
+		cfg.Logger.Warn("the database is another one than before", "path", cfg.Path, "id", id, "before", known)
 	}
-	return writeID(cfg.Path, at.id)
+	return writeID(cfg.Path, id)
 }

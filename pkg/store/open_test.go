@@ -16,12 +16,13 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// database makes a database with one entry and closes it.
+// database makes a database with an entry and a pod of some pages, and closes it.
 func database(t *testing.T) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "podd.db")
 	s := openUnchecked(t, path)
 	mustAppend(t, s, "p", newPod(t, s, "p"), "one")
+	mustAppend(t, s, "large", newPod(t, s, "large"), strings.Repeat("0123456789", 50_000))
 	closeStore(t, s)
 	return path
 }
@@ -88,6 +89,7 @@ func TestUnreadableFile(t *testing.T) {
 		"two pages":           good[:2*page],
 		"three pages":         good[:3*page],
 		"six pages":           good[:6*page],
+		"half of the pages":   good[:80*page],
 		"text":                []byte(strings.Repeat("this is no database\n", 10_000)),
 		"noise":               noise,
 		"zeros":               make([]byte, len(good)),
