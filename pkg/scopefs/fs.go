@@ -88,8 +88,8 @@ func openRoot(dir string, writable bool) (*root, error) {
 		return nil, badDir(dir, "cannot be opened: "+reason(err), err)
 	}
 	r := &root{Root: handle, names: []string{dir}, writable: writable}
-	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
-		r.names = append(r.names, real)
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil && resolved != dir {
+		r.names = append(r.names, resolved)
 	}
 	return r, nil
 }

@@ -61,19 +61,19 @@ func TestRel(t *testing.T) {
 	must(t, os.Symlink("work", filepath.Join(base, "link")))
 	dir := filepath.Join(base, "link")
 	f := open(t, scopefs.Config{Dir: dir})
-	real, err := filepath.EvalSymlinks(dir)
+	resolved, err := filepath.EvalSymlinks(dir)
 	must(t, err)
 	for path, want := range map[string]string{
-		"":                       ".",
-		".":                      ".",
-		"a/../b":                 "b",
-		dir + "/a":               "a",
-		real + "/a":              "a",
-		real + "shop/a":          real + "shop/a",
-		"../x":                   filepath.Join(base, "x"),
-		"/etc/passwd":            "/etc/passwd",
-		"a/":                     "a",
-		filepath.Dir(real) + "/": filepath.Dir(real),
+		"":                           ".",
+		".":                          ".",
+		"a/../b":                     "b",
+		dir + "/a":                   "a",
+		resolved + "/a":              "a",
+		resolved + "shop/a":          resolved + "shop/a",
+		"../x":                       filepath.Join(base, "x"),
+		"/etc/passwd":                "/etc/passwd",
+		"a/":                         "a",
+		filepath.Dir(resolved) + "/": filepath.Dir(resolved),
 	} {
 		if got := f.Rel(path); got != want {
 			t.Errorf("Rel(%q) = %q, want %q", path, got, want)

@@ -163,9 +163,6 @@ func matchSegments(pattern, path []string) bool {
 	for s < len(path) {
 		switch {
 		case p < len(pattern) && pattern[p] == "**":
-			if p == len(pattern)-1 {
-				return true
-			}
 			star, resume = p, s
 			p++
 		case p < len(pattern) && doublestar.MatchUnvalidated(pattern[p], path[s]):

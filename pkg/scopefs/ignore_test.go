@@ -99,7 +99,7 @@ func TestWalkIgnoresWhatGitIgnores(t *testing.T) {
 	}
 	dir := t.TempDir()
 	git(t, dir, "init", "-q")
-	parts := []string{"a", "b", "ab", "a.b", "a b"}
+	parts := []string{"a", "b", "ab", "a.b", "a b", "a "}
 	for _, x := range parts {
 		for _, y := range parts {
 			plant(t, dir, map[string]string{x + "_f": "", x + "/" + y: "", x + "_d/" + y + "_d/" + y: "", x + "_d/" + y + "_d/c/b": ""})

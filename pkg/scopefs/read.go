@@ -25,29 +25,29 @@ type File struct {
 	Truncated bool
 }
 
-// ReadFile reads at most max bytes of a regular file. A max of zero or less asks
+// ReadFile reads at most most bytes of a regular file. A most of zero or less asks
 // for the whole file, and one above MaxFileBytes is TooLarge then.
-func (f *FS) ReadFile(path string, max int64) (File, error) {
+func (f *FS) ReadFile(path string, most int64) (File, error) {
 	file, info, err := f.Open(path)
 	if err != nil {
 		return File{}, err
 	}
 	defer file.Close()
-	whole := max <= 0
+	whole := most <= 0
 	if whole {
-		max = MaxFileBytes
+		most = MaxFileBytes
 	}
-	data, err := readUpTo(file, info.Size(), max)
+	data, err := readUpTo(file, info.Size(), most)
 	if err != nil {
 		return File{}, f.wrap(path, err)
 	}
 	out := File{Path: f.Rel(path), Data: data, Size: info.Size(), ModTime: info.ModTime()}
-	if int64(len(data)) > max {
-		out.Data, out.Truncated = data[:max], true
+	if int64(len(data)) > most {
+		out.Data, out.Truncated = data[:most], true
 	}
 	if whole && out.Truncated {
 		return File{}, sayf(TooLarge, path, nil,
-			"has %d bytes, more than the %d that are read at once: read a part of it", info.Size(), max)
+			"has %d bytes, more than the %d that are read at once: read a part of it", info.Size(), most)
 	}
 	return out, nil
 }

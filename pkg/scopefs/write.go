@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 // WriteFile makes data the content of a regular file, all or nothing: whoever reads
@@ -38,11 +37,7 @@ func (f *FS) WriteFile(path string, data []byte) error {
 // makeDir opens a directory of the root, making it if it is missing.
 func (r *root) makeDir(rel string) (*os.Root, error) {
 	rel = filepath.Clean(rel)
-	err := r.MkdirAll(rel, 0o777)
-	if errors.Is(err, fs.ErrExist) {
-		err = syscall.ENOTDIR
-	}
-	if err != nil {
+	if err := r.MkdirAll(rel, 0o777); err != nil {
 		return nil, err
 	}
 	// With "/." nothing but a directory is opened: a named pipe would block.
