@@ -49,6 +49,8 @@ func TestTailsOfOnePod(t *testing.T) {
 	submitted.out.await(t, "The ans")
 	leaves.out.await(t, "turn 1 started")
 	live.out.await(t, "The ans")
+	objects := w.podctl("tail", "-f", "--deltas", "p", "-o", "json").start()
+	objects.out.await(t, "in_flight")
 	late := w.podctl("tail", "-f", "p", "--after", "0").start()
 	late.out.await(t, "(so far: assistant)\n    The ans\n")
 
@@ -62,13 +64,19 @@ func TestTailsOfOnePod(t *testing.T) {
 	if code := submitted.wait(); code != 0 {
 		t.Errorf("submit ended with %d: %s", code, submitted.err.String())
 	}
+	objects.out.await(t, "turn_ended")
 	for _, p := range []*podctlProcess{early, late, live} {
 		p.out.await(t, "turn 1 finished")
+	}
+	for _, p := range []*podctlProcess{early, late, live, objects} {
 		_ = p.cmd.Process.Signal(os.Interrupt)
 		p.wait()
 	}
 	if a, b := entries(early.out.String()), entries(late.out.String()); a != b || strings.Count(a, "assistant") != 1 {
 		t.Errorf("one shows\n%s\nthe other\n%s", a, b)
+	}
+	if got := objects.out.String(); !regexp.MustCompile(`"delta":.*"text": ?"wer\."`).MatchString(got) {
+		t.Errorf("as JSON the fragments are\n%s", got)
 	}
 	if got := live.out.String(); strings.Count(got, "The ans") != 1 || !strings.Contains(got, "assistant  (above)") {
 		t.Errorf("with fragments it shows\n%s", got)

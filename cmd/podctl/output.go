@@ -88,8 +88,8 @@ func line(format string, args ...any) func(io.Writer) error {
 // facts are keys and values, a line each. An empty value leaves its line out.
 type facts [][2]string
 
-// print writes them, made safe.
-func (f facts) print(w io.Writer) error {
+// writeTo writes them, made safe.
+func (f facts) writeTo(w io.Writer) error {
 	for _, fact := range f {
 		if fact[1] == "" {
 			continue

@@ -88,14 +88,14 @@ func newWorld(t *testing.T, h scripted.Handler) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = model.Close() })
-	dir, err := os.MkdirTemp("", "podctl")
+	dir, err := os.MkdirTemp("", "podctl") //nolint:usetesting // A socket's path has to be short.
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	w := &world{t: t, dir: dir, env: []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "PODD_STATE_DIR=" + dir + "/state",
-		"OPENAI_BASE_URL=" + model.URL(), "OPENAI_API_KEY=test", "GORACE=exitcode=99",
+		"OPENAI_BASE_URL=" + model.URL(), "OPENAI_API_KEY=test", "GORACE=exitcode=99 atexit_sleep_ms=0",
 	}}
 	w.start()
 	t.Cleanup(w.drain)

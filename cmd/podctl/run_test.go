@@ -36,7 +36,7 @@ func (h hanging) Submit(ctx context.Context, _ *poddv1.SubmitRequest) (*poddv1.S
 
 // A submit that is stopped before podd's answer says how to repeat it.
 func TestInterruptedBeforeTheAnswer(t *testing.T) {
-	dir, err := os.MkdirTemp("", "podctl")
+	dir, err := os.MkdirTemp("", "podctl") //nolint:usetesting // A socket's path has to be short.
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir+"/home")
 			env.Setenv("PODD_STATE_DIR", env.WorkDir+"/state")
-			env.Setenv("GORACE", "exitcode=99")
+			env.Setenv("GORACE", "exitcode=99 atexit_sleep_ms=0")
 			env.Values[daemonKey{}] = new(*daemon)
 			return os.Mkdir(env.WorkDir+"/home", 0o700)
 		},

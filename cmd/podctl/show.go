@@ -25,7 +25,7 @@ func newShowCommand(p *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.print(resp.GetPod(), podFacts(wire.PodFromProto(resp.GetPod())).print)
+				return p.print(resp.GetPod(), podFacts(wire.PodFromProto(resp.GetPod())).writeTo)
 			})
 		},
 	}

@@ -23,7 +23,7 @@ func newStatusCommand(p *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.print(status, statusFacts(status, p.now()).print)
+				return p.print(status, statusFacts(status, p.now()).writeTo)
 			})
 		},
 	}

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"podd/internal/view"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
-
-	"pgregory.net/rapid"
 )
 
 const ours = "our-request"

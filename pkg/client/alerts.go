@@ -4,9 +4,9 @@ import (
 	"context"
 	"iter"
 
-	poddv1 "podd/proto/podd/v1"
-
 	"google.golang.org/grpc"
+
+	poddv1 "podd/proto/podd/v1"
 )
 
 // AlertOptions says which alerts to read.

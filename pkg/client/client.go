@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"time"
 
-	"podd/internal/paths"
-	"podd/pkg/item"
-	poddv1 "podd/proto/podd/v1"
-
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"podd/internal/paths"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
 )
 
 // MaxMessageBytes is the largest message that podd and its clients exchange. It is

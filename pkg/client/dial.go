@@ -39,11 +39,11 @@ func (d *dialer) dial(ctx context.Context, _ string) (net.Conn, error) {
 	return conn, err
 }
 
-// state is what the last attempt came to, and whether any has ever succeeded.
-func (d *dialer) state() (failed error, reached bool) {
+// state is whether any attempt has ever succeeded, and what the last one came to.
+func (d *dialer) state() (reached bool, failed error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.failed, d.reached
+	return d.reached, d.failed
 }
 
 // connect opens a socket of this user. Another user's is refused: what is said

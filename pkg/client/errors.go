@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
+	"google.golang.org/grpc"
+
 	"podd/internal/wire"
 	"podd/pkg/item"
-
-	"google.golang.org/grpc"
 )
 
 // explainUnary gives each call's error in podd's vocabulary.
@@ -49,7 +49,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	}
 	switch {
 	case e.Reason == wire.ReasonUnreachable:
-		if failed, _ := c.dialer.state(); failed != nil {
+		if _, failed := c.dialer.state(); failed != nil {
 			return failed
 		}
 		return notReached(e, "the connection to podd at "+c.dialer.socket+" was lost")

@@ -6,9 +6,9 @@ import (
 	"io"
 	"time"
 
-	"podd/pkg/item"
-
 	"google.golang.org/grpc"
+
+	"podd/pkg/item"
 )
 
 // follower opens a server stream as often as it takes.

@@ -10,15 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"podd/internal/wire"
-	"podd/pkg/client"
-	"podd/pkg/item"
-	poddv1 "podd/proto/podd/v1"
-
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+
+	"podd/internal/wire"
+	"podd/pkg/client"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
 )
 
 // peer is a gRPC server on a real socket whose answers a test scripts. Stopped, it
@@ -57,7 +57,7 @@ func newPeer(t *testing.T) *peer {
 // shortDir is a directory whose path leaves room for a socket's name.
 func shortDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "podd")
+	dir, err := os.MkdirTemp("", "podd") //nolint:usetesting // A socket's path has to be short.
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,6 +56,6 @@ func (c *Client) passing(err error) bool {
 	if item.KindOf(err) != item.KindUnavailable {
 		return false
 	}
-	_, reached := c.dialer.state()
+	reached, _ := c.dialer.state()
 	return reached || item.ReasonOf(err) != wire.ReasonUnreachable
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"iter"
 
+	"google.golang.org/grpc"
+
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
-
-	"google.golang.org/grpc"
 )
 
 // StreamOptions says which part of a pod's log to read.

@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"podd/pkg/client"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
-
-	"pgregory.net/rapid"
 )
 
 // serveLog is a log of entries 1 to n, served as podd serves it.

@@ -5,9 +5,9 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 
-	poddv1 "podd/proto/podd/v1"
-
 	"google.golang.org/protobuf/proto"
+
+	poddv1 "podd/proto/podd/v1"
 )
 
 // NewRequestID makes a request id: 128 random bits in hexadecimal.

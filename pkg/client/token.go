@@ -3,11 +3,11 @@ package client
 import (
 	"context"
 
-	"podd/internal/paths"
-	poddv1 "podd/proto/podd/v1"
-
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
+
+	"podd/internal/paths"
+	poddv1 "podd/proto/podd/v1"
 )
 
 // needToken are the calls that need the client token. It goes nowhere else.
