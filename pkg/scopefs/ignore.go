@@ -29,20 +29,25 @@ type ignoring struct {
 }
 
 // ignores says whether git would leave the entry at rel alone, provided that it
-// does not leave alone one of the directories above. The last rule that matches
-// decides.
+// does not leave alone one of the directories above. rel is below the base of all
+// rules. The last rule that matches decides.
 func (g *ignoring) ignores(rel string, isDir bool) bool {
 	name := path.Base(rel)
 	for ; g != nil; g = g.outer {
-		below, ok := within(g.base, rel)
-		if g.base == "." {
-			below, ok = rel, true
+		below := rel
+		if g.base != "." {
+			below = rel[len(g.base)+1:]
 		}
-		if !ok {
-			continue
-		}
+		var segments []string // of below, split when the first rule asks for it
 		for i := len(g.rules) - 1; i >= 0; i-- {
-			if r := &g.rules[i]; (isDir || !r.dirOnly) && r.matches(below, name) {
+			r := &g.rules[i]
+			if r.dirOnly && !isDir {
+				continue
+			}
+			if r.glob != nil && segments == nil {
+				segments = strings.Split(below, "/")
+			}
+			if r.matches(below, name, segments) {
 				return !r.negated
 			}
 		}
@@ -138,11 +143,14 @@ func parseRule(line string) (rule, bool) {
 	return r, true
 }
 
-// matches says whether the pattern fits; dirOnly is the caller's to check.
-func (r *rule) matches(rel, name string) bool {
+// matches says whether the pattern fits a path below the rule's base, given whole
+// and in segments, or its last element; dirOnly is the caller's to check.
+func (r *rule) matches(rel, name string, segments []string) bool {
 	subject := name
 	if r.anchored {
 		subject = rel
+	} else {
+		segments = segments[max(0, len(segments)-1):]
 	}
 	switch {
 	case r.plain != "":
@@ -150,7 +158,7 @@ func (r *rule) matches(rel, name string) bool {
 	case r.suffix != "":
 		return strings.HasSuffix(subject, r.suffix)
 	}
-	return matchSegments(r.glob, strings.Split(subject, "/"))
+	return matchSegments(r.glob, segments)
 }
 
 // matchSegments matches a path with a pattern, segment by segment: the segment **
