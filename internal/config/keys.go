@@ -12,8 +12,9 @@ import (
 // rest of podd ends.
 const (
 	manyTimes = 1_000_000
-	maxOutput = 64 << 20
-	maxSubmit = 16 << 20
+	// A submit is stored with its text twice and its files once, in one entry.
+	maxOutput = 8 << 20
+	maxSubmit = 4 << 20
 )
 
 // settings are what this version can be told, tools' own keys aside, bound to c, in

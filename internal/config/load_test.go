@@ -146,7 +146,7 @@ func TestFileRefsAreCutWhereReadsAre(t *testing.T) {
 	if got := load(t, "tool_output.max_bytes = 2048\nfile_refs.max_bytes = 512").FileRefs.MaxBytes; got != 512 {
 		t.Errorf("got %d, want 512", got)
 	}
-	if got := load(t, "tool_output.max_bytes = 33554432").FileRefs.MaxBytes; got != 16<<20 {
+	if got := load(t, "tool_output.max_bytes = 8388608").FileRefs.MaxBytes; got != 4<<20 {
 		t.Errorf("got %d, want the most that a reference may have", got)
 	}
 }
@@ -177,7 +177,7 @@ func TestRefusals(t *testing.T) {
 		"zero":                      {"limits.max_inbox = 0", []string{":1: limits.max_inbox must be a whole number from 1", "it is 0"}},
 		"negative":                  {"limits.max_tool_calls = -1", []string{"limits.max_tool_calls", "it is -1"}},
 		"too many":                  {"limits.max_parallel_calls = 1000", []string{"from 1 to 256"}},
-		"too large a submit":        {"limits.max_submit_bytes = 16777217", []string{"from 1 to 16777216"}},
+		"too large a submit":        {"limits.max_submit_bytes = 4194305", []string{"from 1 to 4194304"}},
 		"too small an output":       {"tool_output.max_bytes = 10", []string{"from 256"}},
 		"too few lines":             {"tool_output.tools.x.max_lines = 1", []string{"tool_output.tools.x.max_lines must be", "from 2"}},
 		"number for a duration":     {"limits.max_turn_time = 60", []string{"limits.max_turn_time must be a duration of at least 1s, such as \"2h\"", "it is 60"}},

@@ -19,6 +19,7 @@ import (
 	"podd/pkg/scopefs"
 	"podd/pkg/store"
 	"podd/pkg/tool"
+	"podd/pkg/tool/builtin"
 	"podd/pkg/worker"
 )
 
@@ -117,6 +118,9 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 // openHost connects the model and opens the pods.
 func (d *Daemon) openHost(ctx context.Context) (err error) {
 	s := d.Settings
+	if err := s.CheckTools(builtin.Names()); err != nil {
+		return err
+	}
 	d.model, err = openai.New(openai.Config{
 		BaseURL: s.BaseURL, APIKey: string(s.APIKey), API: s.API, UserAgent: "podd/" + version.String(), Logger: d.Logger,
 	})

@@ -53,6 +53,7 @@ func ranks() map[string]int {
 		"pkg/projection":  2,
 		"pkg/store":       2,
 
+		"internal/prunebench": 3,
 		"pkg/llm/llmtest":     3,
 		"pkg/llm/openai":      3,
 		"pkg/llm/scripted":    3,
@@ -68,8 +69,7 @@ func ranks() map[string]int {
 
 		"internal/daemon": 6,
 
-		"internal/demo":     7,
-		"internal/testhost": 7,
+		"internal/demo": 7,
 
 		"cmd/podctl": 8,
 		"cmd/podd":   8,

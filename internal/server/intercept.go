@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"podd/internal/wire"
 	"podd/pkg/item"
@@ -68,10 +70,17 @@ func answer(c Config, method string, err error) error {
 		c.Logger.Error("call panicked", "method", method, "panic", fmt.Sprint(p.value), "stack", string(p.stack))
 	} else if e, ok := errors.AsType[*item.Error](err); ok && e.Cause != nil {
 		c.Logger.Warn("call failed", "method", method, "reason", e.Reason, "cause", e.Cause)
-	} else if !ok && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+	} else if !ok && !gone(err) {
 		c.Logger.Error("call failed", "method", method, "error", err)
 	}
 	return wire.ToStatus(err)
+}
+
+// gone says that the call ended because its client did.
+func gone(err error) bool {
+	code := status.Code(err)
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		code == codes.Canceled || code == codes.DeadlineExceeded
 }
 
 // notYet is the answer of a call that this version does not serve.

@@ -152,7 +152,7 @@ func TestRequestIDs(t *testing.T) {
 	}
 	h.ended(pod.Submitted{Seq: seqs[0], RequestID: "r1"})
 	h.restart()
-	if got, err := submit("hi"); err != nil || !got.Duplicate || got.Seq != seqs[0] {
+	if got, err := submit("hi"); err != nil || !got.Duplicate || got.Queued || got.Seq != seqs[0] {
 		t.Errorf("after a restart: %+v, %v", got, err)
 	}
 	_, err := submit("ho")
@@ -450,4 +450,23 @@ func TestClose(t *testing.T) {
 	wantError(t, <-ended, item.KindUnavailable, "STOPPING")
 	_, err := h.host.Submit(t.Context(), pod.Submit{Pod: "p", Segments: []item.Segment{item.TextSegment{Text: "hi"}}})
 	wantError(t, err, item.KindUnavailable, "STOPPING")
+}
+
+// However many files a submit refers to, what is stored of them is bounded, and what
+// was left out raises an alert.
+func TestReferencesAreBoundedTogether(t *testing.T) {
+	h := newHouse(t, steps())
+	h.write("a.txt", strings.Repeat("0123456789abcde\n", 1000))
+	end := h.run(strings.Repeat("@a.txt ", 400))
+	if end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+	size := 0
+	for _, it := range h.log()[0].Kind.(item.Submitted).Items {
+		size += len(it.(item.SystemMessage).Text)
+	}
+	alerts, err := h.host.Alerts(t.Context(), pod.AlertQuery{})
+	if err != nil || size > 4<<20 || size < 3<<20 || len(alerts) == 0 || !strings.Contains(alerts[0].Text, "refer to less at once") {
+		t.Errorf("%d bytes, %d alerts, %v", size, len(alerts), err)
+	}
 }

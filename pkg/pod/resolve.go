@@ -9,6 +9,11 @@ import (
 	"podd/pkg/scopefs"
 )
 
+// maxResolved bounds what the file references of one submit add to it, in bytes: the
+// submit is one entry of the log, and what is stored must be small enough to be
+// streamed.
+const maxResolved = 4 << 20
+
 // unknownSegment stands for a segment of a kind that this podd does not know.
 const unknownSegment = "[unknown input segment]"
 
@@ -42,6 +47,7 @@ func (h *Host) resolve(ctx context.Context, pod string, fs *scopefs.FS, s Submit
 	out := item.Submitted{RequestID: s.RequestID, Mode: s.Mode}
 	var text strings.Builder
 	var alerts []item.Alert
+	resolved := 0
 	warn := func(source, format string, args ...any) {
 		alerts = append(alerts, item.Alert{
 			Pod: pod, Level: item.LevelWarn, Source: source, Text: fmt.Sprintf(format, args...), Time: h.Now(),
@@ -56,6 +62,9 @@ func (h *Host) resolve(ctx context.Context, pod string, fs *scopefs.FS, s Submit
 			text.WriteString(segment.Text)
 		case item.FileRef:
 			message, err := fs.ResolveRef(ctx, segment, h.FileRefs)
+			if resolved += len(message.Text); err == nil && resolved > maxResolved {
+				err = fmt.Errorf("the references of this submit are larger than %d bytes together: refer to less at once", maxResolved)
+			}
 			if err != nil {
 				warn("file_ref", "%s was not added: %v", scopefs.FormatRef(segment), err)
 				fmt.Fprintf(&text, "[unresolved file ref: %s]", segment.Path)

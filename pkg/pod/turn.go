@@ -19,6 +19,8 @@ type turn struct {
 	stop func()
 	// ended is closed once the turn has its terminal entry, or can't have one.
 	ended chan struct{}
+	// claimed says that the turn has taken its submit out of the inbox.
+	claimed bool
 	// over says that the terminal entry is stored, while the turn's goroutine may
 	// still be on its way out.
 	over bool
@@ -105,6 +107,7 @@ func first(a, b string) string {
 // turnEnded goes on after a turn: with the next submit, or with a log that could
 // not be written.
 func (a *actor) turnEnded(err error) {
+	claimed := a.turn.claimed
 	a.turn.cancel(nil)
 	close(a.turn.ended)
 	a.turn = nil
@@ -112,9 +115,11 @@ func (a *actor) turnEnded(err error) {
 	if err != nil {
 		// The turn stays open in the log; it is repaired before the next one.
 		a.log.Error("turn ended without its terminal entry", "error", err)
-		return
 	}
-	a.next()
+	if claimed {
+		// A submit that could not even be claimed waits for the next one.
+		a.next()
+	}
 }
 
 // raise stores an alert of the pod. One that can't be stored is logged.
@@ -142,6 +147,7 @@ func (l *turnLog) Append(ctx context.Context, b worker.Batch) (entries []item.En
 		_, entries, err = l.a.commit(ctx, batch, b.Waiting, b.Done...)
 		if err == nil {
 			l.a.inbox = l.a.inbox[len(b.Claims):]
+			l.a.turn.claimed = true
 			l.a.turn.over = !l.a.journal.open
 		}
 	})

@@ -156,7 +156,7 @@ func (c *appendBatch) write(tx *bbolt.Tx) error {
 		return err
 	}
 	if admit := c.batch.Admit; admit != nil {
-		r := Request{ID: admit.ID, Digest: admit.Digest, Seq: first, Queued: c.batch.Enqueue}
+		r := Request{ID: admit.ID, Digest: admit.Digest, Seq: first, Queued: admit.Queued}
 		if err := rememberRequest(tx, c.batch.Pod, &c.head, r); err != nil {
 			return err
 		}

@@ -8,8 +8,10 @@ import (
 	"podd/pkg/item"
 )
 
-// MaxEntryBytes is the size of the largest entry that can be stored.
-const MaxEntryBytes = 32 << 20
+// MaxEntryBytes is the size of the largest entry that can be stored. It leaves room
+// below the largest message that podd sends, 16 MiB, so that whatever is stored can
+// be streamed.
+const MaxEntryBytes = 15 << 20
 
 // Decode is the record's entry.
 func (r Record) Decode() (item.Entry, error) { return wire.DecodeEntry(r.Entry) }

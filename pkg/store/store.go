@@ -108,7 +108,7 @@ type Request struct {
 	Digest [32]byte
 	// Seq is the sequence of the Submitted entry; assigned by Append.
 	Seq item.Seq
-	// Queued says whether the submit was put into the inbox.
+	// Queued is what the first answer said; it is kept for the answer to a retry.
 	Queued bool
 }
 

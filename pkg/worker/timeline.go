@@ -8,6 +8,10 @@ import (
 	"podd/pkg/llm"
 )
 
+// maxAnswer bounds the text of one answer, in bytes: an endpoint that never stops
+// must not fill the memory, and each item has to fit one entry of the log.
+const maxAnswer = 4 << 20
+
 // timeline collects the events of one answer into items and shows each fragment
 // live as it comes.
 type timeline struct {
@@ -15,6 +19,7 @@ type timeline struct {
 	step   int
 	live   func(item.Delta)
 	blocks []*block
+	size   int
 	end    *llm.End
 }
 
@@ -50,6 +55,9 @@ func (tl *timeline) add(ev llm.Event) error {
 		b, err := tl.block(ev.Block)
 		if err != nil {
 			return err
+		}
+		if tl.size += len(ev.Text); tl.size > maxAnswer {
+			return &llm.Error{Class: llm.ClassProtocol, Message: fmt.Sprintf("the model's answer is larger than %d bytes: it was cut off", maxAnswer)}
 		}
 		b.text.WriteString(ev.Text)
 		tl.show(b, ev.Text)

@@ -82,3 +82,16 @@ func TestTimelineRefuses(t *testing.T) {
 		}
 	}
 }
+
+// An answer without end is cut off before it fills the memory.
+func TestTimelineIsBounded(t *testing.T) {
+	tl, _ := collect(t, llm.BlockStart{Block: 0, Kind: llm.BlockText})
+	piece := strings.Repeat("x", 1<<20)
+	var err error
+	for n := 0; n < 10 && err == nil; n++ {
+		err = tl.add(llm.BlockDelta{Block: 0, Text: piece})
+	}
+	if llm.ClassOf(err) != llm.ClassProtocol || len(tl.spoken()) > maxAnswer {
+		t.Errorf("%d bytes, %v", len(tl.spoken()), err)
+	}
+}

@@ -64,7 +64,7 @@ func (e *endpoint) sentence(class llm.Class, status int, model string) (what, ne
 	case llm.ClassQuota:
 		return at + " says that the account is used up", "add credit or use another key"
 	case llm.ClassContext:
-		return at + " says that the request is larger than the model's window", "compact the pod or use a model with a larger window"
+		return at + " says that the request is larger than the model's window", "use a model with a larger window, or go on in a new pod"
 	case llm.ClassOverloaded:
 		return at + " failed on its side", "try again"
 	case llm.ClassProtocol:

@@ -3,6 +3,7 @@ package builtin_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -410,7 +411,15 @@ func TestToolsAreSmallToSend(t *testing.T) {
 	if size > 4500 {
 		t.Errorf("the tools take %d bytes, of 4500", size)
 	}
-	if n := len(b.tools.Specs()); n != 10 {
-		t.Errorf("%d tools", n)
+}
+
+// A configuration is checked against Names before there is a pod.
+func TestNamesAreThoseOfTheTools(t *testing.T) {
+	var names []string
+	for _, spec := range newBench(t, nil).tools.Specs() {
+		names = append(names, spec.Name)
+	}
+	if !slices.Equal(names, builtin.Names()) {
+		t.Errorf("New makes %q, Names says %q", names, builtin.Names())
 	}
 }

@@ -1,0 +1,10 @@
+package builtin
+
+// Names are the names of the tools that New makes, so that a configuration can be
+// checked before there is a pod.
+func Names() []string {
+	return []string{
+		"read_file", "write_file", "edit_file", "apply_patch", "list_dir", "repo_structure",
+		"glob", "search", "shell", "todo",
+	}
+}
