@@ -38,7 +38,8 @@ func helper(t *testing.T, verb, path string, wrapper ...string) *exec.Cmd {
 	t.Helper()
 	args := append(wrapper, os.Args[0])
 	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
-	cmd.Env = append(os.Environ(), helperVerb+"="+verb, helperPath+"="+path)
+	// The race detector waits a second before it lets a process end.
+	cmd.Env = append(os.Environ(), helperVerb+"="+verb, helperPath+"="+path, "GORACE=atexit_sleep_ms=0")
 	cmd.Stderr = os.Stderr
 	return cmd
 }

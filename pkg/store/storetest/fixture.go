@@ -91,7 +91,7 @@ func (p *owned) submit(requestID, text string) item.Seq {
 func admission(requestID, text string) store.Batch {
 	return store.Batch{
 		Entries: []item.Entry{submitted(requestID, text)},
-		Admit:   &store.Request{ID: requestID, Digest: digest(text)},
+		Admit:   &store.Request{ID: requestID, Digest: digest(text), Queued: true},
 		Enqueue: true,
 	}
 }

@@ -38,7 +38,7 @@ func requestIDsAreAdmittedOnce(f *fixture) {
 	equal(f, "log", len(p.log()), 1)
 
 	direct := admission("direct", "now")
-	direct.Enqueue = false
+	direct.Enqueue, direct.Admit.Queued = false, false
 	p.batch(direct)
 	got, _, err := f.s.Request(f.Context(), "p", "direct")
 	f.must(err)

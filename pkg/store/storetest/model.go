@@ -132,6 +132,7 @@ func (m *model) submit(t *rapid.T) {
 	to := m.batch(t)
 	b.Pod, b.Epoch = to.Pod, to.Epoch
 	b.Enqueue = rapid.Bool().Draw(t, "enqueue")
+	b.Admit.Queued = rapid.Bool().Draw(t, "queued")
 	b.InboxLimit = rapid.IntRange(0, 2).Draw(t, "limit")
 	m.try(b)
 }
@@ -229,7 +230,7 @@ func (m *model) write(b store.Batch) {
 	}
 	p.Queued = len(p.inbox)
 	if b.Admit != nil {
-		p.requests[b.Admit.ID] = store.Request{ID: b.Admit.ID, Digest: b.Admit.Digest, Seq: first, Queued: b.Enqueue}
+		p.requests[b.Admit.ID] = store.Request{ID: b.Admit.ID, Digest: b.Admit.Digest, Seq: first, Queued: b.Admit.Queued}
 	}
 	if b.Status != nil {
 		p.Status = *b.Status
