@@ -186,7 +186,11 @@ func TestOneConnection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var conns atomic.Int64
-			srv := httptest.NewUnstartedServer(sse(text))
+			srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				sse(text)(w, r)
+				// The end of the body comes on its own, after the last word.
+				_ = http.NewResponseController(w).Flush()
+			}))
 			srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
 				if s == http.StateNew {
 					conns.Add(1)

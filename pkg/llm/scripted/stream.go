@@ -62,19 +62,14 @@ func newStream(ctx context.Context, w http.ResponseWriter, r Request, reply Repl
 	return s
 }
 
-// run sends all parts. When the client or the server goes away it aborts the
-// connection, so that no answer seems to end in good order.
+// run sends all parts; it returns early when the client is gone.
 func (s *stream) run() {
 	s.w.Header().Set("Content-Type", "text/event-stream")
 	s.w.Header().Set("Cache-Control", "no-cache")
 	s.w.WriteHeader(http.StatusOK)
 	s.out.begin()
 	for _, p := range s.reply.Parts {
-		goesOn := s.part(p)
-		if s.ctx.Err() != nil {
-			panic(http.ErrAbortHandler)
-		}
-		if !goesOn {
+		if !s.part(p) || s.ctx.Err() != nil {
 			return
 		}
 	}
