@@ -78,12 +78,13 @@ type interrupted string
 // Error is the sentence.
 func (e interrupted) Error() string { return string(e) }
 
-// interruption gives an error that came of the end of ctx its own type.
+// interruption is err, or that the user stopped podctl: then err, whatever it says,
+// came of that.
 func interruption(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
-	if _, ok := errors.AsType[interrupted](err); ok || !errors.Is(err, context.Canceled) {
+	if _, ok := errors.AsType[interrupted](err); ok {
 		return err
 	}
 	return interrupted("interrupted")

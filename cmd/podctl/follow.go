@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -30,7 +29,7 @@ func (p *program) follow(ctx context.Context, c *client.Client, pod string, resp
 	if closeErr := turn.Close(); err == nil {
 		err = closeErr
 	}
-	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
+	if err != nil && ctx.Err() != nil {
 		at := max(turn.Seq(), resp.GetSeq())
 		return interrupted(fmt.Sprintf("interrupted: the turn goes on; follow it with podctl tail -f %s --after %d, end it with podctl cancel %s", pod, at, pod))
 	}

@@ -122,8 +122,9 @@ func (w *world) kill() { _ = w.daemon.end(syscall.SIGKILL) }
 
 // podctl is a podctl that has not been started.
 func (w *world) podctl(args ...string) *podctlProcess {
-	p := &podctlProcess{t: w.t, cmd: exec.CommandContext(w.t.Context(), "podctl", args...)}
+	p := &podctlProcess{t: w.t, cmd: exec.CommandContext(w.t.Context(), "podctl", args...), exited: make(chan struct{})}
 	p.cmd.Env, p.cmd.Dir = w.env, w.dir
+	p.out.done, p.err.done = p.exited, p.exited
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err
 	return p
 }
@@ -133,6 +134,7 @@ type podctlProcess struct {
 	t        *testing.T
 	cmd      *exec.Cmd
 	out, err watched
+	exited   chan struct{}
 }
 
 func (p *podctlProcess) start() *podctlProcess {
@@ -140,12 +142,16 @@ func (p *podctlProcess) start() *podctlProcess {
 	if err := p.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
+	go func() {
+		_ = p.cmd.Wait()
+		close(p.exited)
+	}()
 	return p
 }
 
 // wait waits for the end and gives the exit code.
 func (p *podctlProcess) wait() int {
-	_ = p.cmd.Wait()
+	<-p.exited
 	return p.cmd.ProcessState.ExitCode()
 }
 
@@ -164,6 +170,8 @@ type watched struct {
 	text bytes.Buffer
 	// more is closed and renewed when text comes.
 	more chan struct{}
+	// done is closed once no more comes.
+	done <-chan struct{}
 }
 
 // Write adds text.
@@ -188,20 +196,27 @@ func (w *watched) String() string {
 func (w *watched) await(t *testing.T, what string) {
 	t.Helper()
 	for {
-		w.mu.Lock()
-		if strings.Contains(w.text.String(), what) {
-			w.mu.Unlock()
+		found, more := w.look(what)
+		if found {
 			return
 		}
-		if w.more == nil {
-			w.more = make(chan struct{})
-		}
-		more := w.more
-		w.mu.Unlock()
 		select {
 		case <-more:
-		case <-t.Context().Done():
-			t.Fatalf("%q did not come; there is\n%s", what, w.String())
+		case <-w.done:
+			if found, _ := w.look(what); !found {
+				t.Fatalf("%q did not come; there is\n%s", what, w.String())
+			}
+			return
 		}
 	}
+}
+
+// look says whether the text holds what; more is closed when there is more.
+func (w *watched) look(what string) (found bool, more <-chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.more == nil {
+		w.more = make(chan struct{})
+	}
+	return strings.Contains(w.text.String(), what), w.more
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -73,7 +72,7 @@ func (p *program) submit(ctx context.Context, c *client.Client, flags submitFlag
 		req.RequestId = client.NewRequestID()
 	}
 	resp, err := c.Submit(ctx, req)
-	if errors.Is(err, context.Canceled) {
+	if err != nil && ctx.Err() != nil {
 		return interrupted(fmt.Sprintf("interrupted before podd answered: the submit may have been taken; "+
 			"the same one with -p %s --request-id %s tells, and counts once", pod, req.GetRequestId()))
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -86,7 +85,7 @@ func (p *program) tail(ctx context.Context, c *client.Client, pod string, flags 
 	if endErr := end(); err == nil {
 		err = endErr
 	}
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+	if err != nil && ctx.Err() != nil {
 		return interrupted(fmt.Sprintf("interrupted: the pod goes on; podctl tail -f %s --after %d shows what follows", pod, at))
 	}
 	return err

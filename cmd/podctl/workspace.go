@@ -77,7 +77,7 @@ func (p *program) createFor(ctx context.Context, c *client.Client, dir string) (
 	base := nameFor(filepath.Base(dir))
 	for n := 1; ; n++ {
 		name := numbered(base, n)
-		resp, err := c.Pods().CreatePod(ctx, &poddv1.CreatePodRequest{Name: name, Spec: &poddv1.PodSpec{Dir: dir}})
+		resp, err := c.Pods().CreatePod(ctx, &poddv1.CreatePodRequest{Name: name, Spec: &poddv1.PodSpec{Dir: valid(dir)}})
 		if err == nil {
 			pod := resp.GetPod()
 			fmt.Fprintf(p.stderr, "created pod %s in %s\n", sanitize.Line(pod.GetName()), sanitize.Line(pod.GetSpec().GetDir()))
