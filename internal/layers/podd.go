@@ -52,6 +52,7 @@ func ranks() map[string]int {
 		"pkg/interceptor": 2,
 		"pkg/projection":  2,
 		"pkg/store":       2,
+		"pkg/tool/spool":  2,
 
 		"internal/prunebench": 3,
 		"pkg/llm/llmtest":     3,

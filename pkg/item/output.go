@@ -53,3 +53,12 @@ type Cut struct {
 	// SpoolPath is the file that holds the whole output; empty when none does.
 	SpoolPath string
 }
+
+// Reduction is the share of the bytes that was removed, in whole per cent, rounded
+// down: 100 means that nothing was kept.
+func (c Cut) Reduction() int {
+	if c.TotalBytes <= 0 {
+		return 0
+	}
+	return int(float64(c.TotalBytes-c.KeptBytes) / float64(c.TotalBytes) * 100)
+}

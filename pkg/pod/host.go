@@ -15,6 +15,7 @@ import (
 	"podd/pkg/scopefs"
 	"podd/pkg/store"
 	"podd/pkg/tool"
+	"podd/pkg/tool/spool"
 	"podd/pkg/worker"
 )
 
@@ -28,8 +29,12 @@ type Config struct {
 	// ModelName and Instructions are for pods that name none of their own.
 	ModelName    string
 	Instructions string
-	// SpoolDir holds the output of commands while they run; one folder a pod.
+	// SpoolDir holds the full text of tool outputs that were cut and the output of
+	// running commands; one folder a pod.
 	SpoolDir string
+	// SpoolBytes and SpoolAge bound what is kept there; see spool.Config.
+	SpoolBytes int64
+	SpoolAge   time.Duration
 	// FileRefs bounds what an @path adds to a submit.
 	FileRefs scopefs.RefLimits
 	// FileRefRole is "system" to send file references with that literal role.
@@ -85,6 +90,7 @@ type Host struct {
 	chain  interceptor.Chain
 	hooks  *hook.Fanout
 	alerts *live.Broadcast
+	spool  *spool.Spool
 	// base is the context of the pods' own work: it ends with no client.
 	base context.Context
 
@@ -105,11 +111,16 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 		return nil, errors.New("pod: Store, Model and SpoolDir are required")
 	}
 	c = c.withDefaults()
+	files, err := spool.Open(spool.Config{Dir: c.SpoolDir, MaxBytes: c.SpoolBytes, MaxAge: c.SpoolAge, Logger: c.Logger, Now: c.Now})
+	if err != nil {
+		return nil, err
+	}
 	return &Host{
 		Config:  c,
 		chain:   append(interceptor.Chain{interceptor.FileRefs{}}, c.Interceptors...),
 		hooks:   hook.NewFanout(c.Logger, c.Hooks...),
 		alerts:  live.New(0),
+		spool:   files,
 		base:    context.WithoutCancel(ctx),
 		actors:  make(map[string]*actor),
 		deleted: make(map[string]bool),

@@ -455,18 +455,24 @@ func TestClose(t *testing.T) {
 // However many files a submit refers to, what is stored of them is bounded, and what
 // was left out raises an alert.
 func TestReferencesAreBoundedTogether(t *testing.T) {
-	h := newHouse(t, steps())
-	h.write("a.txt", strings.Repeat("0123456789abcde\n", 1000))
-	end := h.run(strings.Repeat("@a.txt ", 400))
-	if end.Outcome != item.OutcomeFinished {
-		t.Errorf("end %+v", end)
-	}
+	h := newHouse(t, steps(), func(c *pod.Config) { c.FileRefs.MaxBytes = 100_000 })
+	h.write("large.txt", strings.Repeat("0123456789abcde\n", 10_000))
+	h.write("small.txt", "x")
+	h.run(strings.Repeat("@large.txt ", 100) + strings.Repeat("@small.txt ", 200))
+	s := h.log()[0].Kind.(item.Submitted)
 	size := 0
-	for _, it := range h.log()[0].Kind.(item.Submitted).Items {
+	for _, it := range s.Items {
 		size += len(it.(item.SystemMessage).Text)
 	}
+	if size > 4<<20 || size < 3<<20 || strings.Count(s.Text, "[unresolved file ref: small.txt]") != 44 {
+		t.Errorf("%d bytes in %d items: %s", size, len(s.Items), s.Text)
+	}
 	alerts, err := h.host.Alerts(t.Context(), pod.AlertQuery{})
-	if err != nil || size > 4<<20 || size < 3<<20 || len(alerts) == 0 || !strings.Contains(alerts[0].Text, "refer to less at once") {
-		t.Errorf("%d bytes, %d alerts, %v", size, len(alerts), err)
+	if err != nil || len(alerts) == 0 {
+		t.Fatal(alerts, err)
+	}
+	if first, last := alerts[0].Text, alerts[len(alerts)-1].Text; !strings.Contains(first, "refer to less at once") ||
+		!strings.Contains(last, "44 file references were not added") {
+		t.Errorf("first alert %q, last %q", first, last)
 	}
 }

@@ -143,7 +143,7 @@ func (h *Host) Delete(ctx context.Context, idOrName string) error {
 	if err := h.Store.DeletePod(ctx, rec.ID); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(h.spoolDir(rec.ID)); err != nil {
+	if err := h.spool.Remove(rec.ID); err != nil {
 		return fmt.Errorf("the pod is deleted, but its spooled output is not: %w", err)
 	}
 	return nil

@@ -9,10 +9,13 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// maxResolved bounds what the file references of one submit add to it, in bytes: the
-// submit is one entry of the log, and what is stored must be small enough to be
-// streamed.
-const maxResolved = 4 << 20
+// Bounds of the file references of one submit: how many are resolved, and what they
+// add in bytes. The submit is one entry of the log, and what is stored must be small
+// enough to be streamed.
+const (
+	maxRefs     = 256
+	maxResolved = 4 << 20
+)
 
 // unknownSegment stands for a segment of a kind that this podd does not know.
 const unknownSegment = "[unknown input segment]"
@@ -44,41 +47,69 @@ func measure(segments []item.Segment) (size int, blank bool) {
 // found, the text with a placeholder for each, and what each resolved to, in order.
 // A reference that fails is an alert; nothing is silent.
 func (h *Host) resolve(ctx context.Context, pod string, fs *scopefs.FS, s Submit) (item.Submitted, []item.Alert) {
-	out := item.Submitted{RequestID: s.RequestID, Mode: s.Mode}
-	var text strings.Builder
-	var alerts []item.Alert
-	resolved := 0
-	warn := func(source, format string, args ...any) {
-		alerts = append(alerts, item.Alert{
-			Pod: pod, Level: item.LevelWarn, Source: source, Text: fmt.Sprintf(format, args...), Time: h.Now(),
-		})
-	}
+	r := resolver{host: h, pod: pod, fs: fs, out: item.Submitted{RequestID: s.RequestID, Mode: s.Mode}}
 	for _, segment := range parse(fs, s) {
-		out.Segments = append(out.Segments, segment)
+		r.out.Segments = append(r.out.Segments, segment)
 		switch segment := segment.(type) {
 		case item.TextSegment:
-			text.WriteString(segment.Text)
+			r.text.WriteString(segment.Text)
 		case item.PasteSegment:
-			text.WriteString(segment.Text)
+			r.text.WriteString(segment.Text)
 		case item.FileRef:
-			message, err := fs.ResolveRef(ctx, segment, h.FileRefs)
-			if resolved += len(message.Text); err == nil && resolved > maxResolved {
-				err = fmt.Errorf("the references of this submit are larger than %d bytes together: refer to less at once", maxResolved)
-			}
-			if err != nil {
-				warn("file_ref", "%s was not added: %v", scopefs.FormatRef(segment), err)
-				fmt.Fprintf(&text, "[unresolved file ref: %s]", segment.Path)
-				continue
-			}
-			out.Items = append(out.Items, message)
-			text.WriteString(scopefs.FormatRef(segment))
+			r.ref(ctx, segment)
 		default:
-			warn("segment", "a segment of the submit is of a kind that this podd does not know: upgrade podd, or the client is wrong")
-			text.WriteString(unknownSegment)
+			r.text.WriteString(unknownSegment)
+			r.warn("segment", "a segment of the submit is of a kind that this podd does not know: upgrade podd, or the client is wrong")
 		}
 	}
-	out.Text = text.String()
-	return out, alerts
+	if extra := r.refs - maxRefs; extra > 0 {
+		r.warn("file_ref", "%d file references were not added: a submit can have %d", extra, maxRefs)
+	}
+	r.out.Text = r.text.String()
+	return r.out, r.alerts
+}
+
+// resolver is one submit on its way to what is stored.
+type resolver struct {
+	host   *Host
+	pod    string
+	fs     *scopefs.FS
+	out    item.Submitted
+	text   strings.Builder
+	alerts []item.Alert
+	// refs counts the references, size the bytes that they resolved to.
+	refs, size int
+}
+
+// ref adds what a reference resolves to, or an alert.
+func (r *resolver) ref(ctx context.Context, ref item.FileRef) {
+	if r.refs++; r.refs > maxRefs {
+		r.unresolved(ref)
+		return
+	}
+	message, err := r.fs.ResolveRef(ctx, ref, r.host.FileRefs)
+	if err == nil && r.size+len(message.Text) > maxResolved {
+		err = fmt.Errorf("%s: the references of this submit are larger than %d bytes together: refer to less at once",
+			scopefs.Display(ref.Path), maxResolved)
+	}
+	if err != nil {
+		r.unresolved(ref)
+		r.warn("file_ref", "file reference not added: %v", err)
+		return
+	}
+	r.size += len(message.Text)
+	r.out.Items = append(r.out.Items, message)
+	r.text.WriteString(scopefs.FormatRef(ref))
+}
+
+func (r *resolver) unresolved(ref item.FileRef) {
+	fmt.Fprintf(&r.text, "[unresolved file ref: %s]", scopefs.Display(ref.Path))
+}
+
+func (r *resolver) warn(source, format string, args ...any) {
+	r.alerts = append(r.alerts, item.Alert{
+		Pod: r.pod, Level: item.LevelWarn, Source: source, Text: fmt.Sprintf(format, args...), Time: r.host.Now(),
+	})
 }
 
 // parse finds @path in the text segments of a submit that asks for it.

@@ -89,6 +89,7 @@ func (a *actor) worker(work *workspace) (*worker.Worker, error) {
 		FileRefRole:  h.FileRefRole,
 		Tools:        work.tools,
 		Output:       h.ToolOutput,
+		Spool:        work.spool,
 		Chain:        h.chain,
 		Limits:       h.Limits,
 		Retry:        h.Retry,

@@ -1,13 +1,11 @@
 package pod
 
 import (
-	"os"
-	"path/filepath"
-
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
+	"podd/pkg/tool/spool"
 )
 
 // workspace is what a pod works on: its files and its tools. It stays open while
@@ -15,6 +13,7 @@ import (
 type workspace struct {
 	fs    *scopefs.FS
 	tools *tool.Registry
+	spool *spool.Folder
 }
 
 // workspace opens the pod's workspace at first use.
@@ -31,31 +30,30 @@ func (a *actor) workspace() (*workspace, error) {
 }
 
 func (h *Host) openWorkspace(rec item.Pod) (*workspace, error) {
-	fs, err := scopefs.Open(scopefs.Config{Dir: rec.Spec.Dir, Read: rec.Spec.Read, Write: rec.Spec.Write})
+	folder, err := h.spool.Folder(rec.ID)
 	if err != nil {
 		return nil, err
 	}
-	tools, err := h.tools(rec, fs)
+	// What a cut left out can be read where its marker says.
+	read := append([]string{folder.Dir()}, rec.Spec.Read...)
+	fs, err := scopefs.Open(scopefs.Config{Dir: rec.Spec.Dir, Read: read, Write: rec.Spec.Write})
+	if err != nil {
+		return nil, err
+	}
+	tools, err := h.tools(fs, folder)
 	if err != nil {
 		_ = fs.Close()
 		return nil, err
 	}
-	return &workspace{fs: fs, tools: tools}, nil
+	return &workspace{fs: fs, tools: tools, spool: folder}, nil
 }
 
-func (h *Host) tools(rec item.Pod, fs *scopefs.FS) (*tool.Registry, error) {
-	spool := h.spoolDir(rec.ID)
-	if err := os.MkdirAll(spool, 0o700); err != nil {
-		return nil, err
-	}
-	tools, err := builtin.New(builtin.Config{FS: fs, SpoolDir: spool, Limits: h.ToolOutput, Logger: h.Logger})
+func (h *Host) tools(fs *scopefs.FS, folder *spool.Folder) (*tool.Registry, error) {
+	tools, err := builtin.New(builtin.Config{FS: fs, Spool: folder, Limits: h.ToolOutput, Logger: h.Logger})
 	if err != nil {
 		return nil, err
 	}
 	return tool.NewRegistry(append(tools, h.Tools...)...)
 }
-
-// spoolDir is the folder of a pod's command output.
-func (h *Host) spoolDir(pod string) string { return filepath.Join(h.SpoolDir, pod) }
 
 func (w *workspace) close() { _ = w.fs.Close() }

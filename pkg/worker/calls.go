@@ -151,11 +151,35 @@ func (t *run) runCall(ctx context.Context, c *call, slots chan struct{}) item.To
 			out = failure(c.Name + ": not run: the turn ended first")
 		}
 	}
-	out = t.Output.Apply(c.Name, out, nil)
-	if out.Cut != nil {
-		t.logger.Info("tool output cut", "step", t.step, "tool", c.Name, "bytes", out.Cut.TotalBytes, "kept", out.Cut.KeptBytes)
-	}
+	out = t.Output.Apply(c.Name, out, t.keep(c.Name))
+	t.logCut(c.Name, out.Cut)
 	return item.ToolResult{CallID: c.CallID, Tool: c.Name, Output: out, DurationMS: took.Milliseconds()}
+}
+
+// keep stores the full text of an output that is cut; nil when there is no spool.
+func (t *run) keep(name string) func(full string) (path string, err error) {
+	if t.Spool == nil {
+		return nil
+	}
+	return func(full string) (string, error) {
+		path, err := t.Spool.Keep(name, full)
+		if err != nil {
+			// The marker tells the model that the text is gone, and not why.
+			t.logger.Warn("full tool output not kept", "step", t.step, "tool", name, "bytes", len(full), "error", err)
+		}
+		return path, err
+	}
+}
+
+// logCut says what the limits removed from an output. The counts are in the log's
+// entry too, so that whoever wants sums takes them from there.
+func (t *run) logCut(name string, cut *item.Cut) {
+	if cut == nil {
+		return
+	}
+	t.logger.Info("tool output cut", "step", t.step, "tool", name,
+		"bytes", cut.TotalBytes, "kept_bytes", cut.KeptBytes, "lines", cut.TotalLines, "kept_lines", cut.KeptLines,
+		"reduction_percent", cut.Reduction())
 }
 
 // runTool runs a tool. Its error and its panic are results that the model sees.

@@ -34,6 +34,8 @@ type Config struct {
 	Tools *tool.Registry
 	// Output cuts what tools answer; nil means the default limits.
 	Output *tool.Limits
+	// Spool keeps the full text of what is cut; nil keeps none.
+	Spool Spool
 	// Chain decides at the edges of the turn.
 	Chain interceptor.Chain
 	// Limits end a turn that goes on for too long.
@@ -44,6 +46,12 @@ type Config struct {
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
+}
+
+// Spool keeps the full text of a tool's output.
+type Spool interface {
+	// Keep returns the path of the file that has the text.
+	Keep(tool, full string) (path string, err error)
 }
 
 // Limits bound one turn. A zero field means its default.

@@ -6,16 +6,15 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
+	"podd/pkg/tool/spool"
 )
 
 // Config sets up the tools of one pod.
 type Config struct {
 	// FS is the pod's files; the caller closes it after the tools are done.
 	FS *scopefs.FS
-	// SpoolDir is an existing directory, private to podd's user, for the output of
-	// commands. What a result names stays there; whoever owns the directory removes
-	// it some day.
-	SpoolDir string
+	// Spool is the pod's folder for the output of commands.
+	Spool *spool.Folder
 	// Limits are those that the outputs will be cut to; nil means the defaults. The
 	// tools that capture or page ask them how much can be used.
 	Limits *tool.Limits
@@ -27,10 +26,10 @@ type Config struct {
 }
 
 // New makes the tools, in the order in which they are sent to a model. A missing
-// FS or SpoolDir is an error of kind KindInternal.
+// FS or Spool is an error of kind KindInternal.
 func New(c Config) ([]tool.Tool, error) {
-	if c.FS == nil || c.SpoolDir == "" {
-		return nil, item.Errorf(item.KindInternal, "BAD_CONFIG", "builtin.New needs FS and SpoolDir")
+	if c.FS == nil || c.Spool == nil {
+		return nil, item.Errorf(item.KindInternal, "BAD_CONFIG", "builtin.New needs FS and Spool")
 	}
 	if c.Limits == nil {
 		limits, err := tool.NewLimits(tool.LimitsConfig{})

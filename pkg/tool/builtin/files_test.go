@@ -11,6 +11,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
+	"podd/pkg/tool/spool"
 	"podd/pkg/tool/tooltest"
 )
 
@@ -392,7 +393,7 @@ func TestTodo(t *testing.T) {
 
 func TestNewRefusesAnIncompleteConfig(t *testing.T) {
 	b := newBench(t, nil)
-	for _, c := range []builtin.Config{{}, {FS: b.fs}, {SpoolDir: b.spool}} {
+	for _, c := range []builtin.Config{{}, {FS: b.fs}, {Spool: new(spool.Folder)}} {
 		if _, err := builtin.New(c); item.ReasonOf(err) != "BAD_CONFIG" {
 			t.Errorf("New: %v", err)
 		}

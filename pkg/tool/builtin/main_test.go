@@ -10,6 +10,7 @@ import (
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
+	"podd/pkg/tool/spool"
 	"podd/pkg/tool/tooltest"
 )
 
@@ -28,7 +29,15 @@ type bench struct {
 // may change their configuration.
 func newBench(t *testing.T, files map[string]string, adjust ...func(*builtin.Config)) *bench {
 	t.Helper()
-	b := &bench{t: t, dir: t.TempDir(), spool: t.TempDir()}
+	all, err := spool.Open(spool.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := all.Folder("p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, dir: t.TempDir(), spool: folder.Dir()}
 	for name, content := range files {
 		b.write(name, content)
 	}
@@ -41,7 +50,7 @@ func newBench(t *testing.T, files map[string]string, adjust ...func(*builtin.Con
 			t.Error(err)
 		}
 	})
-	c := builtin.Config{FS: fs, SpoolDir: b.spool}
+	c := builtin.Config{FS: fs, Spool: folder}
 	for _, f := range adjust {
 		f(&c)
 	}

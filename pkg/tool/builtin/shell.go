@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +15,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
+	"podd/pkg/tool/spool"
 )
 
 // Shell settings that have no field of their own.
@@ -44,7 +44,7 @@ type Shell struct {
 	// Environ is podd's own environment; nil means os.Environ.
 	Environ []string
 	// SpoolBytes is the disk that the output of one command may take, 64 MiB by
-	// default. What is over it is counted, and only its ends are kept.
+	// default and never more than the spool's quota. What is over it is counted, and only its ends are kept.
 	SpoolBytes int64
 	// Grace is the time between SIGTERM and SIGKILL, one second by default.
 	Grace time.Duration
@@ -73,14 +73,14 @@ func (a *shellArgs) check() error {
 type shell struct {
 	Shell
 	fs    *scopefs.FS
-	spool string
+	spool *spool.Folder
 	limit tool.Limit
 	env   []string
 	log   *slog.Logger
 }
 
 func newShell(c Config) tool.Tool {
-	s := &shell{Shell: c.Shell, fs: c.FS, spool: c.SpoolDir, limit: c.Limits.For("shell"), log: c.Logger}
+	s := &shell{Shell: c.Shell, fs: c.FS, spool: c.Spool, limit: c.Limits.For("shell"), log: c.Logger}
 	if s.Path == "" {
 		s.Path = "sh"
 		if bash, err := exec.LookPath("bash"); err == nil {
@@ -94,6 +94,7 @@ func newShell(c Config) tool.Tool {
 	if s.SpoolBytes == 0 {
 		s.SpoolBytes = defaultSpoolBytes
 	}
+	s.SpoolBytes = min(s.SpoolBytes, c.Spool.Quota())
 	if s.Grace == 0 {
 		s.Grace = defaultGrace
 	}
@@ -104,21 +105,17 @@ func newShell(c Config) tool.Tool {
 // run is an error to the model unless the command exits with 0: a result that
 // says what failed must outlive the rest of its turn.
 func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
-	// Appending, since a command's processes write without knowing of each other.
-	spool, err := os.OpenFile(filepath.Join(s.spool, "shell-"+rand.Text()[:12]+".out"), os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := s.spool.Create("shell")
 	if err != nil {
 		return tool.Output{}, fmt.Errorf("the command was not run, for its output cannot be stored: %w", err)
 	}
-	// The file stays where the output names it.
-	keep := false
-	defer func() {
-		_ = spool.Close()
-		if !keep {
-			_ = os.Remove(spool.Name())
-		}
-	}()
-	out, err := s.runInto(ctx, args, spool)
-	keep = out.Cut != nil && out.Cut.SpoolPath != ""
+	// The file stays where the output names it; also a panic ends it.
+	end := file.Discard
+	defer func() { end() }()
+	out, err := s.runInto(ctx, args, file.File)
+	if out.Cut != nil && out.Cut.SpoolPath != "" {
+		end = file.Keep
+	}
 	return out, err
 }
 

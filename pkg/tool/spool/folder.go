@@ -1,0 +1,89 @@
+package spool
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+)
+
+// Folder is the files of one pod.
+type Folder struct {
+	spool *Spool
+	dir   string
+}
+
+// Dir is the folder's path.
+func (f *Folder) Dir() string { return f.dir }
+
+// Quota is what the files of all pods together may have, in bytes.
+func (f *Folder) Quota() int64 { return f.spool.MaxBytes }
+
+// Keep stores the full text of a tool's output and returns the path. A text that is
+// over the quota alone is refused, since it would push out everything else.
+func (f *Folder) Keep(tool, full string) (path string, err error) {
+	if int64(len(full)) > f.spool.MaxBytes {
+		return "", fmt.Errorf("%d bytes are over the spool's quota of %d", len(full), f.spool.MaxBytes)
+	}
+	file, err := f.Create(tool)
+	if err != nil {
+		return "", err
+	}
+	if _, err := file.WriteString(full); err != nil {
+		file.Discard()
+		return "", err
+	}
+	file.Keep()
+	return file.Name(), nil
+}
+
+// File is an output that is being written. Keep or Discard must follow.
+type File struct {
+	*os.File
+	spool *Spool
+}
+
+// Create makes an empty file for the output of a tool, open for reading and for
+// writing at its end.
+func (f *Folder) Create(tool string) (*File, error) {
+	name := fileName(tool)
+	// Appending, since a command's processes write without knowing of each other.
+	file, err := os.OpenFile(filepath.Join(f.dir, name), os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &File{File: file, spool: f.spool}, nil
+}
+
+// plainName is a tool's name that can stand in a file's name. A model may call for
+// a tool of any name.
+var plainName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+func fileName(tool string) string {
+	if !plainName.MatchString(tool) {
+		tool = "tool"
+	}
+	return tool + "-" + rand.Text()[:12] + ".out"
+}
+
+// Keep closes the file and leaves it where it is, as long as the limits allow.
+func (f *File) Keep() {
+	var size int64
+	if info, err := f.Stat(); err == nil {
+		size = info.Size()
+	}
+	// Nothing was buffered here that closing could lose.
+	_ = f.Close()
+	f.spool.add(f.Name(), size)
+}
+
+// Discard closes the file and removes it.
+func (f *File) Discard() {
+	_ = f.Close()
+	if err := os.Remove(f.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		f.spool.Logger.Warn("spool file could not be removed", "error", err)
+	}
+}

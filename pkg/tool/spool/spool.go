@@ -1,0 +1,177 @@
+package spool
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Defaults of Config.
+const (
+	DefaultMaxBytes = 1 << 30
+	DefaultMaxAge   = 7 * 24 * time.Hour
+)
+
+// Config sets up a Spool. Dir is required; the zero value of the rest is its
+// documented default.
+type Config struct {
+	// Dir holds the folders of the pods; it is made when it is missing.
+	Dir string
+	// MaxBytes is what all kept files together may have; default DefaultMaxBytes.
+	MaxBytes int64
+	// MaxAge is how long a file is kept; default DefaultMaxAge.
+	MaxAge time.Duration
+	// Logger gets what could not be removed; nil discards it.
+	Logger *slog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Spool is the files of all pods.
+type Spool struct {
+	Config
+
+	mu sync.Mutex
+	// kept is in the order in which files go: the oldest first.
+	kept  []kept
+	bytes int64
+}
+
+// kept is a finished file.
+type kept struct {
+	path string
+	size int64
+	time time.Time
+}
+
+// Open takes stock of a directory and removes what is over the limits. A file that
+// a podd left unfinished counts as kept.
+func Open(c Config) (*Spool, error) {
+	if c.Dir == "" {
+		return nil, errors.New("spool: Dir is required")
+	}
+	if c.MaxBytes <= 0 {
+		c.MaxBytes = DefaultMaxBytes
+	}
+	if c.MaxAge <= 0 {
+		c.MaxAge = DefaultMaxAge
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("the spool directory has no absolute path: %w", err)
+	}
+	c.Dir = dir
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("the spool directory could not be made: %w", err)
+	}
+	s := &Spool{Config: c}
+	if err := s.takeStock(); err != nil {
+		return nil, fmt.Errorf("the spool directory could not be read: %w", err)
+	}
+	s.Clean()
+	return s, nil
+}
+
+// takeStock finds the files that are there.
+func (s *Spool) takeStock() error {
+	err := filepath.WalkDir(s.Dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		// A clock that was ahead must not keep those behind it from going.
+		at := info.ModTime()
+		if now := s.Now(); at.After(now) {
+			at = now
+		}
+		s.kept = append(s.kept, kept{path: path, size: info.Size(), time: at})
+		s.bytes += info.Size()
+		return nil
+	})
+	slices.SortStableFunc(s.kept, func(a, b kept) int { return cmp.Or(a.time.Compare(b.time), cmp.Compare(a.path, b.path)) })
+	return err
+}
+
+// Folder is the folder of a pod, made when it is missing, after a Clean.
+func (s *Spool) Folder(pod string) (*Folder, error) {
+	s.Clean()
+	dir := filepath.Join(s.Dir, pod)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("the pod's spool folder could not be made: %w", err)
+	}
+	return &Folder{spool: s, dir: dir}, nil
+}
+
+// Remove removes the folder of a pod and all that is in it.
+func (s *Spool) Remove(pod string) error {
+	dir := filepath.Join(s.Dir, pod)
+	s.mu.Lock()
+	s.kept = slices.DeleteFunc(s.kept, func(k kept) bool {
+		gone := filepath.Dir(k.path) == dir
+		if gone {
+			s.bytes -= k.size
+		}
+		return gone
+	})
+	s.mu.Unlock()
+	return os.RemoveAll(dir)
+}
+
+// Clean removes what is too old or over the quota.
+func (s *Spool) Clean() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clean()
+}
+
+// Bytes is what all kept files have together.
+func (s *Spool) Bytes() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes
+}
+
+// add counts a finished file and makes room for it.
+func (s *Spool) add(path string, size int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept = append(s.kept, kept{path: path, size: size, time: s.Now()})
+	s.bytes += size
+	s.clean()
+}
+
+// clean is Clean with the lock held. The newest file never goes for its size: its
+// path is about to be told. A file that cannot be removed is no longer
+// counted, so that it does not cost the others their place; the next Open finds it.
+func (s *Spool) clean() {
+	oldest := s.Now().Add(-s.MaxAge)
+	gone := 0
+	for ; gone < len(s.kept); gone++ {
+		k := s.kept[gone]
+		over := s.bytes > s.MaxBytes && gone < len(s.kept)-1
+		if !over && !k.time.Before(oldest) {
+			break
+		}
+		if err := os.Remove(k.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			s.Logger.Warn("spool file could not be removed", "error", err)
+		}
+		s.bytes -= k.size
+	}
+	s.kept = slices.Delete(s.kept, 0, gone)
+}
