@@ -187,6 +187,29 @@ func TestDamagedPage(t *testing.T) {
 	}
 }
 
+// A damaged page of what all pods share is the file's damage, and only what needs
+// that page fails: no pod is blamed, and the logs go on.
+func TestDamagedSharedPage(t *testing.T) {
+	ctx := t.Context()
+	s := damaged(t, func(s *store.Bolt) {
+		mustAppend(t, s, "p", newPod(t, s, "p"), "good")
+		for range 3 {
+			if _, err := s.RaiseAlert(ctx, item.Alert{Text: strings.Repeat(marked, 100)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}, smash)
+	_, err := s.Alerts(ctx, store.AlertQuery{})
+	wantError(t, err, item.KindDataLoss, store.ReasonDamaged)
+	if e, _ := errors.AsType[*item.Error](err); e.Meta["pod"] != "" || !strings.Contains(e.Message, "podd.db") {
+		t.Errorf("the error blames %v: %v", e.Meta, e)
+	}
+	_, err = s.RaiseAlert(ctx, item.Alert{Text: "more"})
+	wantError(t, err, item.KindDataLoss, store.ReasonDamaged)
+	mustAppend(t, s, "p", claim(t, s, "p"), "more")
+	wantTexts(t, s, "p", "good", "more")
+}
+
 // A damaged alert is shown as one that says so, under its sequence, and hides no
 // other.
 func TestDamagedAlert(t *testing.T) {

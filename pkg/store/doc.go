@@ -50,8 +50,10 @@
 //	└── podalerts
 //	    └── POD·SEQ           nothing; the alert lies in alerts
 //
-// podalerts is an index, not a scan, because deleting a pod and listing its alerts
-// must not cost a walk over the alerts of all others.
+// Each log is a tree of its own, though one tree for all would write fewer pages: a
+// damaged page then harms one pod. podalerts is an index, not a scan, because
+// deleting a pod and listing its alerts must not cost a walk over the alerts of all
+// others.
 //
 // # Checksums
 //

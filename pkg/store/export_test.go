@@ -44,8 +44,9 @@ func OpenRecord(pod string, seq item.Seq, value []byte) ([]byte, bool) {
 func ReadSealed(bucket, key, sealed []byte) (body []byte, ok bool) {
 	body, ok = unseal(bucket, key, sealed)
 	if h, okHead := decodeHead(body); okHead {
-		_ = h.fill(&item.Pod{})
+		h.fill(&item.Pod{})
 	}
+	_, _ = readPod("p", sealed, sealed)
 	_, _ = decodeRequest("r", body)
 	_, _ = decodeAlert(1, sealed)
 	_, _ = decodePodRecord("p", sealed)

@@ -59,19 +59,22 @@ func encodeStatus(status item.PodStatus) ([]byte, error) {
 	return wire.EncodePod(item.Pod{Status: status})
 }
 
-// fill puts what the head knows into a pod's record.
-func (h head) fill(pod *item.Pod) error {
-	status, err := wire.DecodePod(h.status)
-	if err != nil {
-		return err
-	}
-	pod.Status = status.Status
+// fill puts what the head counts into a pod's record.
+func (h head) fill(pod *item.Pod) {
 	pod.Status.LastActivity = h.activity
 	pod.Queued = int(h.queued)
 	if h.last >= h.first {
 		pod.First, pod.Last = h.first, h.last
 	}
-	return nil
+}
+
+// openHead reads a sealed head.
+func openHead(pod string, sealed []byte) (h head, ok bool) {
+	body, ok := unseal(bucketHeads, []byte(pod), sealed)
+	if !ok {
+		return head{}, false
+	}
+	return decodeHead(body)
 }
 
 // loadHead reads the head of a pod. Its status is memory of the transaction.
@@ -80,11 +83,7 @@ func loadHead(tx *bbolt.Tx, pod string) (head, error) {
 	if sealed == nil {
 		return head{}, podNotFound(pod)
 	}
-	body, ok := unseal(bucketHeads, []byte(pod), sealed)
-	if !ok {
-		return head{}, damagedPod(pod)
-	}
-	h, ok := decodeHead(body)
+	h, ok := openHead(pod, sealed)
 	if !ok {
 		return head{}, damagedPod(pod)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 
+	"podd/internal/wire"
 	"podd/pkg/item"
 
 	"go.etcd.io/bbolt"
@@ -19,25 +20,40 @@ func (s *Bolt) Pod(ctx context.Context, idOrName string) (item.Pod, error) {
 	var pod item.Pod
 	id := idOrName
 	err := s.view(ctx, func(tx *bbolt.Tx) (err error) {
-		if tx.Bucket(bucketHeads).Get([]byte(id)) == nil {
+		heads := tx.Bucket(bucketHeads)
+		if heads.Get([]byte(id)) == nil {
 			known := tx.Bucket(bucketNames).Get([]byte(idOrName))
 			if known == nil {
 				return podNotFound(idOrName)
 			}
 			id = string(known)
 		}
-		h, err := loadHead(tx, id)
-		if err != nil {
-			return err
-		}
-		if pod, err = loadPodRecord(tx, id); err != nil {
-			return err
-		}
-		return h.fill(&pod)
+		pod, err = readPod(id, tx.Bucket(bucketPods).Get([]byte(id)), heads.Get([]byte(id)))
+		return err
 	})
 	if err != nil {
 		return item.Pod{}, podFault(id, err)
 	}
+	return pod, nil
+}
+
+// readPod puts a pod together from its sealed record and head.
+func readPod(id string, record, head []byte) (item.Pod, error) {
+	body, ok := unseal(bucketPods, []byte(id), record)
+	if !ok {
+		return item.Pod{}, damagedPod(id)
+	}
+	h, ok := openHead(id, head)
+	if !ok {
+		return item.Pod{}, damagedPod(id)
+	}
+	// The record is a message without the status, the head's status one of nothing
+	// else: one after the other they decode as one message that has both.
+	pod, err := wire.DecodePod(slices.Concat(body, h.status))
+	if err != nil {
+		return item.Pod{}, damagedPod(id)
+	}
+	h.fill(&pod)
 	return pod, nil
 }
 
@@ -109,27 +125,17 @@ func seekAfter(c *bbolt.Cursor, after []byte) (key, value []byte) {
 
 // pod is the row's pod, whatever state the row is in.
 func (r podRow) pod() item.Pod {
-	pod, err := decodePodRecord(r.id, r.record)
-	if err != nil {
-		pod = item.Pod{ID: r.id, Name: cmp.Or(r.name, r.id)}
-	}
+	pod, err := readPod(r.id, r.record, r.head)
 	if err == nil {
-		err = r.fill(&pod)
+		return pod
 	}
-	if err != nil {
-		pod.Status = item.PodStatus{State: item.StateQuarantined, Reason: err.Error()}
+	if pod, recordErr := decodePodRecord(r.id, r.record); recordErr == nil {
+		pod.Status = quarantined(err)
+		return pod
 	}
-	return pod
+	return item.Pod{ID: r.id, Name: cmp.Or(r.name, r.id), Status: quarantined(err)}
 }
 
-func (r podRow) fill(pod *item.Pod) error {
-	body, ok := unseal(bucketHeads, []byte(r.id), r.head)
-	if !ok {
-		return damagedPod(r.id)
-	}
-	h, ok := decodeHead(body)
-	if !ok || h.fill(pod) != nil {
-		return damagedPod(r.id)
-	}
-	return nil
+func quarantined(err error) item.PodStatus {
+	return item.PodStatus{State: item.StateQuarantined, Reason: err.Error()}
 }

@@ -29,13 +29,15 @@ type Store interface {
 	Pods(ctx context.Context) ([]item.Pod, error)
 
 	// Claim makes the caller the one writer of a pod's log and returns its epoch.
-	// An append with an older epoch is refused from then on.
+	// An append with another epoch is KindPrecondition, reason STALE_EPOCH, from
+	// then on.
 	Claim(ctx context.Context, pod string) (Epoch, error)
 	// Append writes one batch to a pod's log as one transaction and returns the
-	// records as stored. The store assigns the sequences.
+	// records as stored. The store assigns the sequences. When ctx ends before the
+	// batch is taken nothing is written; afterwards Append waits for the outcome.
 	Append(ctx context.Context, b Batch) (Appended, error)
-	// Read gives records above after, in order, bounded by limit and by
-	// ReadBytes; at least one when there is one. Below the first sequence that is
+	// Read gives records above after, in order, bounded by limit (0 means no limit)
+	// and by ReadBytes; at least one when there is one, none at the end. Below the first sequence that is
 	// left it is KindOutOfRange, reason PURGED, meta first_seq; above the last,
 	// KindOutOfRange, reason BEYOND_END, meta last_seq. A record whose checksum is
 	// wrong is KindDataLoss, reason DAMAGED, meta seq; the records before it are
@@ -48,8 +50,8 @@ type Store interface {
 	// so old that it was forgotten.
 	Request(ctx context.Context, pod, requestID string) (r Request, ok bool, err error)
 
-	// RaiseAlert stores an alert that belongs to no pod's log and returns it with
-	// its sequence.
+	// RaiseAlert stores an alert that stands in no pod's log and returns it with its
+	// sequence. It may name a pod, which must exist.
 	RaiseAlert(ctx context.Context, a item.Alert) (item.Alert, error)
 	// Alerts gives alerts, in order of their sequences.
 	Alerts(ctx context.Context, q AlertQuery) ([]item.Alert, error)
@@ -97,7 +99,8 @@ type Batch struct {
 	// Dequeue removes these submits (sequences of Submitted entries) from the
 	// inbox; one that is not there is KindNotFound, reason NOT_WAITING.
 	Dequeue []item.Seq
-	// Status, when set, replaces the pod's status.
+	// Status, when set, replaces the pod's status; a batch may be a status alone. A
+	// last activity that it leaves out is the time of the last entry.
 	Status *item.PodStatus
 }
 

@@ -1,0 +1,85 @@
+package store
+
+import (
+	"bytes"
+	"context"
+
+	"go.etcd.io/bbolt"
+)
+
+// DeletePod removes a pod and everything that belongs to it.
+func (s *Bolt) DeletePod(ctx context.Context, pod string) error {
+	return podFault(pod, s.do(ctx, &deletePod{pod: pod}))
+}
+
+type deletePod struct{ pod string }
+
+func (c *deletePod) size() int { return groupBytes }
+
+// check looks at keys alone: a damaged pod can be deleted.
+func (c *deletePod) check(tx *bbolt.Tx) (bool, error) {
+	if tx.Bucket(bucketHeads).Get([]byte(c.pod)) == nil {
+		return false, podNotFound(c.pod)
+	}
+	return true, nil
+}
+
+func (c *deletePod) write(tx *bbolt.Tx) error {
+	key := []byte(c.pod)
+	if err := c.deleteNames(tx); err != nil {
+		return err
+	}
+	if err := tx.Bucket(bucketPods).Delete(key); err != nil {
+		return err
+	}
+	if err := tx.Bucket(bucketHeads).Delete(key); err != nil {
+		return err
+	}
+	if err := tx.Bucket(bucketLogs).DeleteBucket(key); err != nil {
+		return err
+	}
+	if err := c.deleteAlerts(tx); err != nil {
+		return err
+	}
+	for _, name := range [][]byte{bucketInbox, bucketRequests, bucketAdmitted, bucketPodAlerts} {
+		b := tx.Bucket(name)
+		for _, k := range keysWith(b, podKey(c.pod)) {
+			if err := b.Delete(k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *deletePod) deleteAlerts(tx *bbolt.Tx) error {
+	alerts := tx.Bucket(bucketAlerts)
+	for _, k := range keysWith(tx.Bucket(bucketPodAlerts), podKey(c.pod)) {
+		if err := alerts.Delete(seqKey(seqOf(k))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *deletePod) deleteNames(tx *bbolt.Tx) error {
+	names := tx.Bucket(bucketNames)
+	if pod, err := loadPodRecord(tx, c.pod); err == nil {
+		return names.Delete([]byte(pod.Name))
+	}
+	if name := nameOf(tx, c.pod); name != "" {
+		return names.Delete([]byte(name))
+	}
+	return nil
+}
+
+// nameOf finds a pod's name without its record, by looking at all names.
+func nameOf(tx *bbolt.Tx, pod string) string {
+	c := tx.Bucket(bucketNames).Cursor()
+	for name, id := c.First(); name != nil; name, id = c.Next() {
+		if bytes.Equal(id, []byte(pod)) {
+			return string(name)
+		}
+	}
+	return ""
+}
