@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podd/pkg/tool"
+	"podd/pkg/tool/spool"
 )
 
 // Config is the effective configuration. Load makes it; no field needs a further
@@ -25,6 +26,7 @@ type Config struct {
 	// tool.NewLimits, which accepts every loaded one. The fields of Default are set;
 	// a zero field in Tools follows the tool's own default.
 	ToolOutput tool.LimitsConfig
+	Spool      Spool
 	FileRefs   FileRefs
 
 	values []Value
@@ -42,6 +44,14 @@ type Limits struct {
 	MaxInbox int
 	// MaxSubmitBytes is the largest submit, all segments together.
 	MaxSubmitBytes int
+}
+
+// Spool bounds the full texts that are kept of what was cut. All are above 0.
+type Spool struct {
+	// MaxBytes is what the texts of all pods together may have.
+	MaxBytes int64
+	// MaxAge is how long a text is kept.
+	MaxAge time.Duration
 }
 
 // FileRefs bounds what a file reference adds to a submit.
@@ -72,6 +82,7 @@ func defaults() Config {
 		ToolOutput: tool.LimitsConfig{
 			Default: tool.Limit{MaxBytes: outputBytes, MaxLines: 500, Strategy: tool.StrategyHeadTail},
 		},
+		Spool:    Spool{MaxBytes: spool.DefaultMaxBytes, MaxAge: spool.DefaultMaxAge},
 		FileRefs: FileRefs{MaxBytes: outputBytes, DirEntries: 100, Role: "user"},
 	}
 }

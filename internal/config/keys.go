@@ -37,6 +37,8 @@ func settings(c *Config) []setting {
 	}
 	all = append(all, limitSettings("tool_output", &o.Default)...)
 	return append(all,
+		number("tool_output.spool_bytes", &c.Spool.MaxBytes, 1<<20, 1<<40),
+		duration("tool_output.spool_age", &c.Spool.MaxAge, time.Minute),
 		number("file_refs.max_bytes", &r.MaxBytes, 256, maxSubmit).hinting("tool_output.max_bytes"),
 		number("file_refs.dir_entries", &r.DirEntries, 1, manyTimes),
 		choice("file_refs.role", &r.Role, "user", "system"),
@@ -62,7 +64,7 @@ func planned() []string {
 	return []string{
 		"ask",
 		"limits.max_tokens", "limits.max_cost",
-		"tool_output.max_request_result_bytes", "tool_output.spool_bytes", "tool_output.spool_age",
+		"tool_output.max_request_result_bytes",
 		"tool_output.tools.*.max_matches", "tool_output.tools.*.context", "tool_output.tools.*.max_line_bytes",
 		"tool_output.tools.*.depth", "tool_output.tools.*.max_entries",
 		"summarize", "prune", "compaction", "prices", "sandbox", "retention", "mcp",

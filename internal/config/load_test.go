@@ -33,6 +33,8 @@ max_submit_bytes = 65_536
 max_bytes = 8192
 max_lines = 100
 strategy = "tail"
+spool_bytes = 5_000_000_000
+spool_age = "36h"
 
 [tool_output.tools.shell]
 max_lines = 50
@@ -76,6 +78,9 @@ func TestDefaults(t *testing.T) {
 			if len(c.ToolOutput.Tools) != 0 {
 				t.Errorf("tool output %+v", c.ToolOutput)
 			}
+			if want := (config.Spool{MaxBytes: 1 << 30, MaxAge: 168 * time.Hour}); c.Spool != want {
+				t.Errorf("spool %+v, want %+v", c.Spool, want)
+			}
 			if want := (config.FileRefs{MaxBytes: 16384, DirEntries: 100, Role: "user"}); c.FileRefs != want {
 				t.Errorf("file references %+v, want %+v", c.FileRefs, want)
 			}
@@ -104,6 +109,9 @@ func TestEveryKey(t *testing.T) {
 	}
 	if !reflect.DeepEqual(c.ToolOutput, output) {
 		t.Errorf("tool output %+v, want %+v", c.ToolOutput, output)
+	}
+	if want := (config.Spool{MaxBytes: 5_000_000_000, MaxAge: 36 * time.Hour}); c.Spool != want {
+		t.Errorf("spool %+v, want %+v", c.Spool, want)
 	}
 	if want := (config.FileRefs{MaxBytes: 4096, DirEntries: 10, Role: "system"}); c.FileRefs != want {
 		t.Errorf("file references %+v, want %+v", c.FileRefs, want)
@@ -179,6 +187,8 @@ func TestRefusals(t *testing.T) {
 		"too many":                  {"limits.max_parallel_calls = 1000", []string{"from 1 to 256"}},
 		"too large a submit":        {"limits.max_submit_bytes = 4194305", []string{"from 1 to 4194304"}},
 		"too small an output":       {"tool_output.max_bytes = 10", []string{"from 256"}},
+		"too small a spool":         {"tool_output.spool_bytes = 1048575", []string{"from 1048576 to 1099511627776"}},
+		"too short an age":          {"tool_output.spool_age = '1s'", []string{"at least 1m0s"}},
 		"too few lines":             {"tool_output.tools.x.max_lines = 1", []string{"tool_output.tools.x.max_lines must be", "from 2"}},
 		"number for a duration":     {"limits.max_turn_time = 60", []string{"limits.max_turn_time must be a duration of at least 1s, such as \"2h\"", "it is 60"}},
 		"no duration":               {"limits.max_turn_time = 'soon'", []string{"a duration", `it is "soon"`}},
@@ -215,8 +225,7 @@ func TestRefusesWhatIsNotBuiltYet(t *testing.T) {
 		{"ask = 'never'", ":1: ", "ask"},
 		{"[limits]\nmax_cost = 1.5", ":2: ", "limits.max_cost"},
 		{"[limits]\nmax_tokens = 5", ":2: ", "limits.max_tokens"},
-		{"[tool_output]\nspool_bytes = 5", ":2: ", "tool_output.spool_bytes"},
-		{"[tool_output]\nspool_age = '1h'", ":2: ", "tool_output.spool_age"},
+		{"[tool_output]\nmax_request_result_bytes = 5", ":2: ", "tool_output.max_request_result_bytes"},
 		{"[tool_output.tools.search]\ncontext = 2", ":2: ", "tool_output.tools.search.context"},
 		{"[tool_output.tools.list_dir]\ndepth = 2", ":2: ", "tool_output.tools.list_dir.depth"},
 		{"[summarize]", ":1: ", "summarize"},

@@ -42,7 +42,7 @@ func (s setting) hinting(hint string) setting {
 	return s
 }
 
-func number(key string, target *int, lowest, highest int) setting {
+func number[T int | int64](key string, target *T, lowest, highest T) setting {
 	return setting{
 		key:  key,
 		must: fmt.Sprintf("a whole number from %d to %d", lowest, highest),
@@ -51,10 +51,10 @@ func number(key string, target *int, lowest, highest int) setting {
 			if !ok || n < int64(lowest) || n > int64(highest) {
 				return false
 			}
-			*target = int(n)
+			*target = T(n)
 			return true
 		},
-		show: func() string { return strconv.Itoa(*target) },
+		show: func() string { return strconv.FormatInt(int64(*target), 10) },
 	}
 }
 

@@ -132,16 +132,14 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	spool := filepath.Join(d.StateDir, "spool")
-	if err := os.MkdirAll(spool, 0o700); err != nil {
-		return fmt.Errorf("the spool directory could not be made: %w", err)
-	}
 	d.host, err = pod.NewHost(ctx, pod.Config{
 		Store:          d.store,
 		Model:          d.model,
 		ModelName:      s.Model,
 		Instructions:   s.Instructions,
-		SpoolDir:       spool,
+		SpoolDir:       filepath.Join(d.StateDir, "spool"),
+		SpoolBytes:     s.Spool.MaxBytes,
+		SpoolAge:       s.Spool.MaxAge,
 		FileRefs:       scopefs.RefLimits{MaxBytes: s.FileRefs.MaxBytes, DirEntries: s.FileRefs.DirEntries},
 		FileRefRole:    s.FileRefs.Role,
 		ToolOutput:     limits,

@@ -45,6 +45,7 @@ func ranks() map[string]int {
 		"pkg/llm":        1,
 		"pkg/scopefs":    1,
 		"pkg/tool":       1,
+		"pkg/tool/spool": 1,
 
 		"internal/config": 2,
 		"internal/socket": 2,
@@ -52,7 +53,6 @@ func ranks() map[string]int {
 		"pkg/interceptor": 2,
 		"pkg/projection":  2,
 		"pkg/store":       2,
-		"pkg/tool/spool":  2,
 
 		"internal/prunebench": 3,
 		"pkg/llm/llmtest":     3,
