@@ -31,13 +31,15 @@ func UsageFromProto(p *poddv1.Usage) item.Usage {
 
 func requestUsageToProto(k item.RequestUsage) *poddv1.RequestUsage {
 	return &poddv1.RequestUsage{
-		Usage:        UsageToProto(k.Usage),
-		Measured:     k.Measured,
-		Model:        clean(k.Model),
-		ResponseId:   clean(k.ResponseID),
-		Step:         toInt32(k.Step),
-		RequestBytes: k.RequestBytes,
-		DurationMs:   k.DurationMS,
+		Usage:           UsageToProto(k.Usage),
+		Measured:        k.Measured,
+		Model:           clean(k.Model),
+		ResponseId:      clean(k.ResponseID),
+		Step:            toInt32(k.Step),
+		RequestBytes:    k.RequestBytes,
+		PrefixBytes:     k.PrefixBytes,
+		PredictedTokens: k.Predicted,
+		DurationMs:      k.DurationMS,
 	}
 }
 
@@ -49,6 +51,8 @@ func requestUsageFromProto(p *poddv1.RequestUsage) item.RequestUsage {
 		ResponseID:   p.GetResponseId(),
 		Step:         int(p.GetStep()),
 		RequestBytes: p.GetRequestBytes(),
+		PrefixBytes:  p.GetPrefixBytes(),
+		Predicted:    p.GetPredictedTokens(),
 		DurationMS:   p.GetDurationMs(),
 	}
 }

@@ -127,8 +127,11 @@ type RequestUsage struct {
 	ResponseID string
 	// Step is the step of the turn, from 1.
 	Step int
-	// RequestBytes is the size of the request's body.
-	RequestBytes int64
+	// RequestBytes is the size of the request's body, PrefixBytes how much of it is
+	// the same as in the request before: what a prompt cache can hold.
+	RequestBytes, PrefixBytes int64
+	// Predicted is how many input tokens were expected when the request was sent.
+	Predicted int64
 	// DurationMS is from sending the request to the end of the answer, in
 	// milliseconds.
 	DurationMS int64

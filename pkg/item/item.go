@@ -22,6 +22,8 @@ const (
 	OriginNote = "note"
 	// OriginInterceptor marks what an interceptor added.
 	OriginInterceptor = "interceptor"
+	// OriginCompaction marks the summary that stands for the items before it.
+	OriginCompaction = "compaction"
 	// OriginRecovery marks what podd tells the model after a restart.
 	OriginRecovery = "recovery"
 )

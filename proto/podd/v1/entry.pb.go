@@ -1054,9 +1054,14 @@ type RequestUsage struct {
 	// From sending the request to the end of the answer, in milliseconds.
 	DurationMs int64 `protobuf:"varint,6,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
 	// Whether the endpoint sent a usage at all.
-	Measured      bool `protobuf:"varint,7,opt,name=measured,proto3" json:"measured,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Measured bool `protobuf:"varint,7,opt,name=measured,proto3" json:"measured,omitempty"`
+	// How much of the request is the same as in the one before, in bytes: what a
+	// prompt cache can hold.
+	PrefixBytes int64 `protobuf:"varint,8,opt,name=prefix_bytes,json=prefixBytes,proto3" json:"prefix_bytes,omitempty"`
+	// How many input tokens were expected when the request was sent.
+	PredictedTokens int64 `protobuf:"varint,9,opt,name=predicted_tokens,json=predictedTokens,proto3" json:"predicted_tokens,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *RequestUsage) Reset() {
@@ -1136,6 +1141,20 @@ func (x *RequestUsage) GetMeasured() bool {
 		return x.Measured
 	}
 	return false
+}
+
+func (x *RequestUsage) GetPrefixBytes() int64 {
+	if x != nil {
+		return x.PrefixBytes
+	}
+	return 0
+}
+
+func (x *RequestUsage) GetPredictedTokens() int64 {
+	if x != nil {
+		return x.PredictedTokens
+	}
+	return 0
 }
 
 // Prune names results that are sent as their summary from now on.
@@ -1719,7 +1738,7 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\vToolStarted\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x1c\n" +
-	"\targuments\x18\x03 \x01(\tR\targuments\"\xe1\x01\n" +
+	"\targuments\x18\x03 \x01(\tR\targuments\"\xaf\x02\n" +
 	"\fRequestUsage\x12$\n" +
 	"\x05usage\x18\x01 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12\x1f\n" +
@@ -1729,7 +1748,9 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\rrequest_bytes\x18\x05 \x01(\x03R\frequestBytes\x12\x1f\n" +
 	"\vduration_ms\x18\x06 \x01(\x03R\n" +
 	"durationMs\x12\x1a\n" +
-	"\bmeasured\x18\a \x01(\bR\bmeasured\"K\n" +
+	"\bmeasured\x18\a \x01(\bR\bmeasured\x12!\n" +
+	"\fprefix_bytes\x18\b \x01(\x03R\vprefixBytes\x12)\n" +
+	"\x10predicted_tokens\x18\t \x01(\x03R\x0fpredictedTokens\"K\n" +
 	"\x05Prune\x12\x12\n" +
 	"\x04seqs\x18\x01 \x03(\x03R\x04seqs\x12\x16\n" +
 	"\x06policy\x18\x02 \x01(\tR\x06policy\x12\x16\n" +

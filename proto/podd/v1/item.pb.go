@@ -554,7 +554,7 @@ func (x *UserMessage) GetText() string {
 // client's note.
 type SystemMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Who added it: file_ref, note, interceptor, recovery.
+	// Who added it: file_ref, note, interceptor, compaction, recovery.
 	Origin string `protobuf:"bytes,1,opt,name=origin,proto3" json:"origin,omitempty"`
 	// For file_ref: "[File: PATH]", a newline, the body.
 	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
