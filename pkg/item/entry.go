@@ -128,7 +128,8 @@ type RequestUsage struct {
 	// Step is the step of the turn, from 1.
 	Step int
 	// RequestBytes is the size of the request's body, PrefixBytes how much of it is
-	// the same as in the request before: what a prompt cache can hold.
+	// the same as in the request before: what a prompt cache can hold. PrefixBytes
+	// is 0 for the first request after a pod was loaded.
 	RequestBytes, PrefixBytes int64
 	// Predicted is how many input tokens were expected when the request was sent.
 	Predicted int64

@@ -58,7 +58,6 @@ func newActor(h *Host, rec item.Pod) *actor {
 		loaded:   make(chan struct{}),
 		mailbox:  make(chan func()),
 		done:     make(chan struct{}),
-		state:    new(projection.State),
 		turnDone: make(chan error, 1),
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm"
+	"podd/pkg/projection"
 	"podd/pkg/scopefs"
 	"podd/pkg/store"
 	"podd/pkg/tool"
@@ -41,6 +42,10 @@ type Config struct {
 	FileRefRole string
 	// ToolOutput cuts what tools answer; nil means the default limits.
 	ToolOutput *tool.Limits
+	// Prune is the rule by which tool results leave the context; its zero value is
+	// the default rule. Prices come before the built-in price table.
+	Prune  projection.Config
+	Prices []projection.ModelPrice
 	// Limits bound each turn.
 	Limits worker.Limits
 	// Retry says how a failed request is tried again.
@@ -83,6 +88,11 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// newState is the state of an empty log.
+func (c Config) newState() (*projection.State, error) {
+	return projection.NewState(projection.StateConfig{Prune: c.Prune, Prices: c.Prices})
+}
+
 // Host owns the pods of one store. Its methods may be called from any goroutine.
 // Errors that a client may see are *item.Error.
 type Host struct {
@@ -109,6 +119,9 @@ var errStopping = item.Errorf(item.KindUnavailable, "STOPPING", "podd is stoppin
 func NewHost(ctx context.Context, c Config) (*Host, error) {
 	if c.Store == nil || c.Model == nil || c.SpoolDir == "" {
 		return nil, errors.New("pod: Store, Model and SpoolDir are required")
+	}
+	if _, err := c.newState(); err != nil {
+		return nil, err
 	}
 	c = c.withDefaults()
 	files, err := spool.Open(spool.Config{Dir: c.SpoolDir, MaxBytes: c.SpoolBytes, MaxAge: c.SpoolAge, Logger: c.Logger, Now: c.Now})

@@ -20,6 +20,9 @@ func (a *actor) load() error {
 		return err
 	}
 	a.epoch = epoch
+	if a.state, err = a.host.newState(); err != nil {
+		return err
+	}
 	err = a.host.readAll(ctx, a.id, 0, func(e item.Entry) {
 		a.journal.add(e)
 		a.state.Add(e)

@@ -1,47 +1,184 @@
 package projection
 
 import (
+	"encoding/json"
+	"path"
+	"slices"
+	"time"
+
 	"podd/pkg/item"
 	"podd/pkg/llm"
 )
 
-// State is the fold of a log, entry by entry, into what the next request carries.
-// The zero State is that of an empty log. It belongs to one goroutine.
+// StateConfig is what a State knows beside the log.
+type StateConfig struct {
+	// Prune is the rule that decides; its zero value is the default rule.
+	Prune Config
+	// Prices come before the built-in price table.
+	Prices []ModelPrice
+}
+
+// State is the fold of a log, entry by entry, into what the next request carries. It
+// also holds what is needed to decide on pruning; a decision counts once its entry
+// is added. A State belongs to one goroutine.
 type State struct {
-	setup *item.Setup
+	cfg    StateConfig
+	ledger *Ledger
+	meter  meter
+	setup  *item.Setup
+
+	// items are what the next request carries, seqs their entries. What was given
+	// out by Request never changes: items only grow in place.
 	items []item.Item
-	// open holds the calls that have no result yet, by id; known, all call ids.
+	seqs  []item.Seq
+	// sent is the body of the last request; nil when this State has seen none.
+	sent []byte
+	// open holds the calls that have no result yet; known, all call ids.
 	open  []item.ToolCall
 	known map[string]struct{}
+}
+
+// NewState is the state of an empty log. A configuration that no rule can work with
+// is an error.
+func NewState(c StateConfig) (*State, error) {
+	ledger, err := NewLedger(c.Prune)
+	if err != nil {
+		return nil, err
+	}
+	return &State{cfg: c, ledger: ledger, known: make(map[string]struct{})}, nil
 }
 
 // Add folds the next entry in. Entries come in the order of the log.
 func (s *State) Add(e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.Setup:
-		s.setup = &k
+		s.setUp(k)
 	case item.ItemAdded:
-		s.add(k.Item)
+		s.add(e.Seq, k.Item)
+	case item.RequestUsage:
+		s.answered(e.Time, k)
+	case item.Prune:
+		s.prune(k.Seqs)
+	case item.Compaction:
+		s.compact(k)
 	}
 }
 
-func (s *State) add(it item.Item) {
-	s.items = append(s.items, it)
+func (s *State) setUp(setup item.Setup) {
+	s.setup = &setup
+	s.ledger.Setup(Terms{
+		Price:  PriceOf(setup.Model, s.cfg.Prices),
+		Window: WindowOf(setup.Model),
+		Fixed:  s.meter.tokens(setupSize(setup)),
+	})
+	s.meter.torn = true
+}
+
+func (s *State) add(seq item.Seq, it item.Item) {
+	s.items, s.seqs = append(s.items, it), append(s.seqs, seq)
+	s.meter.grown += size(it)
+	s.ledger.Add(s.element(seq, it))
 	switch it := it.(type) {
 	case item.ToolCall:
-		if s.known == nil {
-			s.known = make(map[string]struct{})
-		}
 		s.known[it.CallID] = struct{}{}
 		s.open = append(s.open, it)
 	case item.ToolResult:
-		for i, call := range s.open {
-			if call.CallID == it.CallID {
-				s.open = append(s.open[:i:i], s.open[i+1:]...)
-				break
-			}
+		s.open = slices.DeleteFunc(slices.Clone(s.open), func(c item.ToolCall) bool { return c.CallID == it.CallID })
+	}
+}
+
+// element is what pruning knows of an item.
+func (s *State) element(seq item.Seq, it item.Item) Element {
+	e := Element{Seq: seq, Tokens: s.meter.tokens(size(it))}
+	switch it := it.(type) {
+	case item.UserMessage:
+		e.StartsTurn = true
+	case item.ToolResult:
+		e.Result, e.Kind, e.IsError, e.Sticky = true, it.Kind, it.IsError, it.Sticky
+		e.Stub = e.Tokens
+		if it.Content != "" {
+			e.Stub = s.meter.tokens(len(it.Summary))
+		}
+		if it.Path != "" {
+			e.Path = path.Clean(it.Path)
+		}
+		if file, ok := s.readByShell(it); ok {
+			e.Kind, e.Path = item.OutputRead, path.Clean(file)
 		}
 	}
+	return e
+}
+
+// readByShell says whether a result is that of a command that only reads a file.
+func (s *State) readByShell(r item.ToolResult) (file string, ok bool) {
+	if r.Kind != item.OutputShell {
+		return "", false
+	}
+	i := slices.IndexFunc(s.open, func(c item.ToolCall) bool { return c.CallID == r.CallID })
+	if i < 0 {
+		return "", false
+	}
+	var arguments struct{ Command string }
+	if json.Unmarshal([]byte(s.open[i].Arguments), &arguments) != nil {
+		return "", false
+	}
+	return ReadCommand(arguments.Command)
+}
+
+// answered takes note of a request and of what it was billed.
+func (s *State) answered(at time.Time, u item.RequestUsage) {
+	items, bytes, tokens := s.lastAnswer()
+	if u.Measured && u.Usage.Input > 0 {
+		s.meter.bill(u.Usage.Input, bytes)
+		// What the items do not explain precedes them.
+		s.ledger.SetFixed(max(0, int(u.Usage.Input)-(s.ledger.tokens-tokens)))
+	}
+	s.ledger.Answered(Answer{Time: at, Items: items, Measured: u.Measured, CachedInput: u.Usage.CachedInput})
+}
+
+// lastAnswer is the model's own items at the end: how many, of how many bytes and
+// tokens.
+func (s *State) lastAnswer() (n, bytes, tokens int) {
+	for _, it := range slices.Backward(s.items) {
+		switch it.(type) {
+		case item.AssistantMessage, item.Reasoning, item.ToolCall:
+			n++
+			bytes += size(it)
+			tokens += s.ledger.records[len(s.ledger.records)-n].tokens()
+			continue
+		}
+		break
+	}
+	return n, bytes, tokens
+}
+
+// prune sends results as their summaries from now on.
+func (s *State) prune(seqs []item.Seq) {
+	s.ledger.Prune(seqs)
+	s.meter.torn = true
+	s.items = slices.Clone(s.items)
+	for _, seq := range seqs {
+		i, ok := slices.BinarySearch(s.seqs, seq)
+		if !ok {
+			continue
+		}
+		if r, ok := s.items[i].(item.ToolResult); ok {
+			r.Content = ""
+			s.items[i] = r
+		}
+	}
+}
+
+// compact lets a summary stand for the items up to a sequence.
+func (s *State) compact(c item.Compaction) {
+	n, ok := slices.BinarySearch(s.seqs, c.UpTo)
+	if ok {
+		n++
+	}
+	s.items = append([]item.Item{c.Summary}, s.items[n:]...)
+	s.seqs = append([]item.Seq{c.UpTo}, s.seqs[n:]...)
+	s.meter.torn = true
+	s.ledger.Compact(c.UpTo, s.element(c.UpTo, c.Summary))
 }
 
 // Setup is the last stored setup; ok is false before the first.
@@ -69,4 +206,24 @@ func (s *State) Request() llm.Request {
 	}
 	r.Items = s.items[:len(s.items):len(s.items)]
 	return r
+}
+
+// Tokens estimates the size of the next request: what was billed last, and an
+// estimate of what came since.
+func (s *State) Tokens() int { return s.ledger.Tokens() }
+
+// Decide says what to prune before a request that is sent now. It changes nothing:
+// its entry does, once it is added.
+func (s *State) Decide(now time.Time) Decision { return s.ledger.Decide(now) }
+
+// Sent remembers the body of a request that was answered, and gives how many bytes it
+// begins with like the one before: what a prompt cache can hold. It is 0 for the
+// first one that this State is told of, also after a restart.
+func (s *State) Sent(body []byte) (prefix int) {
+	n := min(len(s.sent), len(body))
+	for prefix < n && s.sent[prefix] == body[prefix] {
+		prefix++
+	}
+	s.sent = body
+	return prefix
 }

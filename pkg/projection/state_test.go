@@ -12,8 +12,17 @@ import (
 	"podd/pkg/projection"
 )
 
-func fold(kinds ...item.Kind) *projection.State {
-	s := new(projection.State)
+func newState(t interface{ Fatal(...any) }) *projection.State {
+	s, err := projection.NewState(projection.StateConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func fold(t *testing.T, kinds ...item.Kind) *projection.State {
+	t.Helper()
+	s := newState(t)
 	for i, k := range kinds {
 		s.Add(item.Entry{Seq: item.Seq(i + 1), Kind: k})
 	}
@@ -24,7 +33,7 @@ func TestRequest(t *testing.T) {
 	user := item.UserMessage{Text: "hi"}
 	call := item.ToolCall{CallID: "c1", Name: "shell"}
 	result := item.ToolResult{CallID: "c1"}
-	s := fold(
+	s := fold(t,
 		item.Submitted{Text: "hi"},
 		item.TurnStarted{},
 		item.Setup{Model: "old"},
@@ -46,7 +55,7 @@ func TestRequest(t *testing.T) {
 }
 
 func TestEmpty(t *testing.T) {
-	s := fold()
+	s := fold(t)
 	if _, ok := s.Setup(); ok || len(s.Request().Items) != 0 || len(s.OpenCalls()) != 0 || s.KnownCall("") {
 		t.Error("an empty log is not empty")
 	}
@@ -57,7 +66,7 @@ func TestEmpty(t *testing.T) {
 // log grows.
 func TestGrows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := new(projection.State)
+		s := newState(t)
 		var before, snapshot []item.Item
 		var open []string
 		calls := 0

@@ -13,15 +13,21 @@ import (
 type answer struct {
 	*timeline
 	// text is what the assistant said.
-	text         string
-	requestBytes int
-	took         time.Duration
+	text string
+	// request is the body that it answers, predicted what that was expected to cost
+	// in input tokens.
+	request   []byte
+	predicted int
+	took      time.Duration
 }
 
 // ask sends the next request and reads its answer to the end. A request that fails
 // in a way that may pass is sent again: until accept has stored an answer, nothing
 // came of it.
 func (t *run) ask(ctx context.Context) (answer, error) {
+	if err := t.prune(ctx); err != nil {
+		return answer{}, err
+	}
 	body, err := t.Model.Body(t.state.Request())
 	if err != nil {
 		return answer{}, failed("REQUEST", "the request could not be built: %v", err)
@@ -29,12 +35,24 @@ func (t *run) ask(ctx context.Context) (answer, error) {
 	for attempt := 1; ; attempt++ {
 		a, err := t.stream(ctx, body)
 		if err == nil {
+			a.predicted = t.state.Tokens()
 			return a, nil
 		}
 		if err := t.again(ctx, err, attempt); err != nil {
 			return answer{}, err
 		}
 	}
+}
+
+// prune stores what is sent as its summary from now on, when that is worth it.
+func (t *run) prune(ctx context.Context) error {
+	d := t.state.Decide(t.Now())
+	entry, ok := d.Entry()
+	if !ok {
+		return nil
+	}
+	t.logger.Info("context pruned", "step", t.step, "results", len(d.Seqs), "tokens", d.Saved, "policy", d.Policy)
+	return t.commit(ctx, Batch{Kinds: []item.Kind{entry}})
 }
 
 // stream sends a body once.
@@ -53,7 +71,7 @@ func (t *run) stream(ctx context.Context, body []byte) (answer, error) {
 	if tl.end == nil {
 		return answer{}, &llm.Error{Class: llm.ClassCut, Message: "the answer stopped before its end"}
 	}
-	return answer{timeline: tl, text: tl.spoken(), requestBytes: len(body), took: t.Now().Sub(start)}, nil
+	return answer{timeline: tl, text: tl.spoken(), request: body, took: t.Now().Sub(start)}, nil
 }
 
 // accept stores an answer: its items, what it cost and, in the same transaction,
@@ -69,7 +87,8 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	}
 	b.Kinds = append(b.Kinds, item.RequestUsage{
 		Usage: usage, Measured: a.end.Measured, Model: a.end.Model, ResponseID: a.end.ResponseID,
-		Step: t.step, RequestBytes: int64(a.requestBytes), DurationMS: a.took.Milliseconds(),
+		Step: t.step, RequestBytes: int64(len(a.request)), PrefixBytes: int64(t.state.Sent(a.request)),
+		Predicted: int64(a.predicted), DurationMS: a.took.Milliseconds(),
 	})
 	if a.end.Stop == llm.StopLength {
 		b.Kinds = append(b.Kinds, t.alert(item.LevelWarn, fmt.Sprintf("the answer of step %d was cut by the endpoint's limit on output", t.step)))

@@ -1,0 +1,162 @@
+package projection
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"podd/pkg/item"
+)
+
+// Price is what a model's input costs, as ratios to uncached input.
+type Price struct {
+	// Cached is the price of input read from the prompt cache, Write of input that
+	// is newly written to it.
+	Cached, Write float64
+	// TTL is for how long an idle cache lasts.
+	TTL time.Duration
+}
+
+// DefaultPrice is the price of a model of which nothing is known: that of most. An
+// endpoint that caches nothing shows it by its bills.
+func DefaultPrice() Price { return Price{Cached: 0.10, Write: 1, TTL: 10 * time.Minute} }
+
+// ModelPrice is a configured price: of the model of that name, and of all whose
+// name begins with it.
+type ModelPrice struct {
+	Model string
+	Price Price
+}
+
+// Money is a price list of a model, each number in the same money for the same
+// number of tokens: [prices.MODEL] of the configuration.
+type Money struct {
+	Input float64
+	// CachedInput and CacheWrite are Input when nothing is cached, and when writing
+	// to the cache costs no more.
+	CachedInput, CacheWrite float64
+	// TTL is for how long an idle cache lasts; by default 10 minutes.
+	TTL time.Duration
+}
+
+// Ratios turns money into ratios. Prices that no rule can work with are an error of
+// kind KindInvalid, reason BAD_PRICE.
+func (m Money) Ratios() (Price, error) {
+	if !(m.Input > 0) || math.IsInf(m.Input, 0) {
+		return Price{}, item.Errorf(item.KindInvalid, "BAD_PRICE", "the price of input is %v; it must be a number above 0", m.Input)
+	}
+	p := Price{Cached: m.CachedInput / m.Input, Write: m.CacheWrite / m.Input, TTL: m.TTL}
+	if p.TTL == 0 {
+		p.TTL = DefaultPrice().TTL
+	}
+	return p, p.Check()
+}
+
+// Check says what is wrong with a price; an error of kind KindInvalid, reason
+// BAD_PRICE.
+func (p Price) Check() error {
+	bad := func(text string) error { return item.Errorf(item.KindInvalid, "BAD_PRICE", "%s", text) }
+	switch {
+	case !(p.Cached >= 0):
+		return bad("the price of cached input must be a number, at least 0")
+	case !(p.Write > 0) || math.IsInf(p.Write, 0):
+		return bad("the price of newly written input must be a number above 0")
+	case p.Cached > p.Write:
+		return bad("the price of cached input must not be above that of newly written input")
+	case p.TTL <= 0:
+		return bad("the lifetime of an idle cache must be above 0")
+	}
+	return nil
+}
+
+// PriceOf is the price of a model. Of the configured prices the longest name that
+// begins the model's counts, whatever the built-in table says; an unknown model has
+// DefaultPrice. A vendor in front of the model's name, as in "openai/gpt-5", may be
+// left out in the configuration.
+func PriceOf(model string, configured []ModelPrice) Price {
+	bare := model[strings.LastIndexByte(model, '/')+1:]
+	if p, ok := lookup(model, configured); ok {
+		return p
+	}
+	if p, ok := lookup(bare, configured); ok {
+		return p
+	}
+	if p, ok := byGeneration(bare); ok {
+		return p
+	}
+	if p, ok := lookup(bare, olderModels()); ok {
+		return p
+	}
+	return DefaultPrice()
+}
+
+// byGeneration is the price of a model that is called gpt-MAJOR.MINOR, from
+// generation 5 on. From 5.6 on, writing to the cache is billed.
+func byGeneration(model string) (Price, bool) {
+	rest, ok := strings.CutPrefix(model, "gpt-")
+	if !ok {
+		return Price{}, false
+	}
+	major, rest := leadingNumber(rest)
+	minor := 0
+	if after, ok := strings.CutPrefix(rest, "."); ok {
+		minor, _ = leadingNumber(after)
+	}
+	switch {
+	case major > 5, major == 5 && minor >= 6:
+		return Price{Cached: 0.10, Write: 1.25, TTL: 30 * time.Minute}, true
+	case major == 5:
+		return Price{Cached: 0.10, Write: 1, TTL: 10 * time.Minute}, true
+	}
+	return Price{}, false
+}
+
+// leadingNumber is the number that s begins with, 0 when there is none, and what
+// follows it.
+func leadingNumber(s string) (n int, rest string) {
+	rest = strings.TrimLeft(s, "0123456789")
+	n, err := strconv.Atoi(s[:len(s)-len(rest)])
+	if err != nil {
+		return 0, rest
+	}
+	return n, rest
+}
+
+// olderModels is the table of the models that differ from DefaultPrice and have no
+// generation in their name.
+func olderModels() []ModelPrice {
+	const ttl = 10 * time.Minute
+	quarter := Price{Cached: 0.25, Write: 1, TTL: ttl}
+	half := Price{Cached: 0.50, Write: 1, TTL: ttl}
+	none := Price{Cached: 1, Write: 1, TTL: ttl}
+	return []ModelPrice{
+		{"gpt-4.1", quarter}, {"o3", quarter}, {"o4-mini", quarter},
+		{"gpt-4o", half}, {"gpt-4.5", half}, {"o1", half}, {"o3-mini", half},
+		{"gpt-4", none}, {"gpt-3.5", none},
+	}
+}
+
+// lookup takes the entry with the longest name that begins a model's.
+func lookup(model string, table []ModelPrice) (Price, bool) {
+	var found Price
+	length := 0
+	for _, e := range table {
+		if len(e.Model) > length && begins(model, e.Model) {
+			found, length = e.Price, len(e.Model)
+		}
+	}
+	return found, length > 0
+}
+
+// begins says whether a name begins with another one that does not end within a
+// number: gpt-5.1 does not begin gpt-5.10.
+func begins(model, name string) bool {
+	rest, ok := strings.CutPrefix(model, name)
+	if !ok || rest == "" || name == "" {
+		return ok
+	}
+	return !digit(name[len(name)-1]) || !digit(rest[0])
+}
+
+func digit(b byte) bool { return '0' <= b && b <= '9' }

@@ -1,0 +1,104 @@
+package projection_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"podd/pkg/item"
+	"podd/pkg/projection"
+)
+
+func TestPriceOf(t *testing.T) {
+	const short, long = 10 * time.Minute, 30 * time.Minute
+	tests := map[string]projection.Price{
+		"gpt-5":                    {Cached: .10, Write: 1, TTL: short},
+		"gpt-5-mini":               {Cached: .10, Write: 1, TTL: short},
+		"gpt-5.1-codex":            {Cached: .10, Write: 1, TTL: short},
+		"gpt-5.5":                  {Cached: .10, Write: 1, TTL: short},
+		"gpt-5.6":                  {Cached: .10, Write: 1.25, TTL: long},
+		"gpt-5.6-luna":             {Cached: .10, Write: 1.25, TTL: long},
+		"gpt-5.10":                 {Cached: .10, Write: 1.25, TTL: long},
+		"gpt-6-astra":              {Cached: .10, Write: 1.25, TTL: long},
+		"gpt-10":                   {Cached: .10, Write: 1.25, TTL: long},
+		"openai/gpt-5.6":           {Cached: .10, Write: 1.25, TTL: long},
+		"gpt-4.1":                  {Cached: .25, Write: 1, TTL: short},
+		"gpt-4.1-nano":             {Cached: .25, Write: 1, TTL: short},
+		"o3":                       {Cached: .25, Write: 1, TTL: short},
+		"o3-2025-04-16":            {Cached: .25, Write: 1, TTL: short},
+		"o3-mini":                  {Cached: .50, Write: 1, TTL: short},
+		"o4-mini":                  {Cached: .25, Write: 1, TTL: short},
+		"gpt-4o":                   {Cached: .50, Write: 1, TTL: short},
+		"gpt-4o-mini-2024-07-18":   {Cached: .50, Write: 1, TTL: short},
+		"gpt-4":                    {Cached: 1, Write: 1, TTL: short},
+		"gpt-4-turbo":              {Cached: 1, Write: 1, TTL: short},
+		"gpt-3.5-turbo":            {Cached: 1, Write: 1, TTL: short},
+		"":                         projection.DefaultPrice(),
+		"gpt-oss-120b":             projection.DefaultPrice(),
+		"gpt-99999999999999999999": projection.DefaultPrice(),
+		"qwen3-coder":              projection.DefaultPrice(),
+		"o30":                      projection.DefaultPrice(),
+	}
+	for model, want := range tests {
+		if got := projection.PriceOf(model, nil); got != want {
+			t.Errorf("%q: %+v, want %+v", model, got, want)
+		}
+	}
+}
+
+func TestConfiguredPrices(t *testing.T) {
+	price := func(r float64) projection.Price { return projection.Price{Cached: r, Write: 1, TTL: time.Minute} }
+	configured := []projection.ModelPrice{
+		{Model: "gpt-5", Price: price(.2)},
+		{Model: "gpt-5.1", Price: price(.3)},
+		{Model: "vendor/qwen3", Price: price(.4)},
+		{Model: "qwen3", Price: price(.5)},
+		{Model: "", Price: price(.6)},
+	}
+	tests := map[string]float64{
+		"gpt-5-mini":         .2,
+		"gpt-5.6":            .2,
+		"gpt-5.1-codex":      .3,
+		"gpt-5.10":           .2,
+		"vendor/qwen3-coder": .4,
+		"other/qwen3-coder":  .5,
+		"qwen3":              .5,
+		"openai/gpt-5.1":     .3,
+		"gpt-4o":             .5,
+		"mistral":            projection.DefaultPrice().Cached,
+	}
+	for model, want := range tests {
+		if got := projection.PriceOf(model, configured); got.Cached != want {
+			t.Errorf("%q: %v, want %v", model, got.Cached, want)
+		}
+	}
+}
+
+func TestRatios(t *testing.T) {
+	got, err := projection.Money{Input: 2.5, CachedInput: .25, CacheWrite: 3.125, TTL: time.Hour}.Ratios()
+	if want := (projection.Price{Cached: .1, Write: 1.25, TTL: time.Hour}); err != nil || got != want {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+	got, err = projection.Money{Input: 4, CacheWrite: 4}.Ratios()
+	if want := (projection.Price{Write: 1, TTL: 10 * time.Minute}); err != nil || got != want {
+		t.Errorf("free cached input: %+v, %v, want %+v", got, err, want)
+	}
+	bad := map[string]projection.Money{
+		"nothing":             {},
+		"free input":          {CachedInput: 1, CacheWrite: 1},
+		"negative":            {Input: -1, CachedInput: -1, CacheWrite: -1},
+		"not a number":        {Input: math.NaN(), CacheWrite: 1},
+		"infinite":            {Input: math.Inf(1), CacheWrite: 1},
+		"no price of writing": {Input: 1, CachedInput: .5},
+		"cached costs more":   {Input: 1, CachedInput: 2, CacheWrite: 1},
+		"negative cached":     {Input: 1, CachedInput: -.1, CacheWrite: 1},
+		"cached not a number": {Input: 1, CachedInput: math.NaN(), CacheWrite: 1},
+		"infinite writing":    {Input: 1, CacheWrite: math.Inf(1)},
+		"negative lifetime":   {Input: 1, CacheWrite: 1, TTL: -1},
+	}
+	for name, money := range bad {
+		if _, err := money.Ratios(); item.ReasonOf(err) != "BAD_PRICE" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
