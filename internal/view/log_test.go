@@ -116,6 +116,10 @@ func TestLogLive(t *testing.T) {
 			[]*poddv1.StreamResponse{delta(output("one\n")), delta(output("two\n")), added(4, 3, item.ToolResult{Tool: "shell", Output: item.Output{Summary: "ok"}})},
 			"(live: shell output)\n    one\n    two\n" + head + "result of shell (0 ms)\n    ok\n",
 		},
+		"the rest of text that stands further up": {
+			[]*poddv1.StreamResponse{delta(text(3, "b", "The")), delta(output("x")), added(4, 3, answer("The answer"))},
+			"(live: assistant)\n    The\n(live: shell output)\n    x\n" + head + "assistant\n    The answer\n",
+		},
 		"encrypted reasoning": {
 			[]*poddv1.StreamResponse{delta(thought), added(4, 3, item.Reasoning{})},
 			"(live: reasoning)\n    hm\n" + head + "reasoning  (above)\n",

@@ -97,6 +97,13 @@ func TestTurnOfAnotherSubmit(t *testing.T) {
 	}
 }
 
+func TestEndOfAnotherTurnIsNotOurs(t *testing.T) {
+	out, _, v := show(t, started(1), added(2, 4, answer("x")), entry(3, 4, item.TurnEnded{Outcome: item.OutcomeFailed}))
+	if _, end := v.Ended(); end != nil || out != "" {
+		t.Errorf("the end is %+v, standard output %q", end, out)
+	}
+}
+
 func TestSteeredTurn(t *testing.T) {
 	out, _, v := show(t,
 		entry(4, 2, item.Promoted{RequestIDs: []string{ours}}),
@@ -159,6 +166,16 @@ func TestEntryThatIsNotTheTextShown(t *testing.T) {
 	out, _, _ := show(t, started(1), lost, delta(text(3, "s1.0", "older half dropped")),
 		added(2, 3, answer("The older half dropped")), finished(3))
 	if out != "older half dropped\nThe older half dropped\n" {
+		t.Errorf("standard output is %q", out)
+	}
+}
+
+// Text cannot be added to in the middle: where other text stands behind it, it comes
+// whole.
+func TestEntryOfTextThatStandsFurtherUp(t *testing.T) {
+	out, _, _ := show(t, started(1), delta(text(3, "a", "One")), delta(text(3, "b", "Two")),
+		added(2, 3, answer("One more")), added(3, 3, answer("Two")), finished(4))
+	if out != "One\nTwo\nOne more\n" {
 		t.Errorf("standard output is %q", out)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"podd/pkg/client"
 	"podd/pkg/item"
@@ -58,7 +59,7 @@ func TestUnreachable(t *testing.T) {
 
 // A call that may be repeated does not wait for a podd that was never there.
 func TestUnreachableIsNotWaitedFor(t *testing.T) {
-	c := newPeer(t).client()
+	c := newPeer(t).client(func(cfg *client.Config) { cfg.RetryFor = 24 * time.Hour })
 	_, err := c.Submit(t.Context(), &poddv1.SubmitRequest{Pod: "p"})
 	wantError(t, err, item.KindUnavailable, "UNREACHABLE")
 	for _, err := range c.Stream(t.Context(), client.StreamOptions{Pod: "p", Follow: true}) {

@@ -129,6 +129,33 @@ func TestStreamGoesOnWhereItWas(t *testing.T) {
 	})
 }
 
+// What was read is not asked for again: podd may have purged it since.
+func TestStreamAsksForTheRest(t *testing.T) {
+	p := newPeer(t)
+	var asked []int64
+	p.stream = func(r *poddv1.StreamRequest, out poddv1.PodService_StreamServer) error {
+		asked = append(asked, r.GetAfterSeq())
+		if len(asked) == 3 {
+			return out.Send(caughtUp(r.GetAfterSeq()))
+		}
+		for seq := r.GetAfterSeq() + 1; seq <= r.GetAfterSeq()+2; seq++ {
+			if err := out.Send(note(seq)); err != nil {
+				return err
+			}
+		}
+		return errDraining
+	}
+	p.start()
+	for _, err := range p.client().Stream(t.Context(), client.StreamOptions{Pod: "p", After: 3}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(asked, []int64{3, 5, 7}) {
+		t.Errorf("asked after %v", asked)
+	}
+}
+
 // The consumer that stops ends the call at podd too.
 func TestStreamEndsWithItsConsumer(t *testing.T) {
 	p := newPeer(t)
