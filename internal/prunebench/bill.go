@@ -1,0 +1,43 @@
+package main
+
+import (
+	"time"
+
+	"podd/pkg/projection"
+)
+
+// A provider caches a prefix from cacheMin tokens on, in steps of cacheStep.
+const (
+	cacheMin  = 1024
+	cacheStep = 128
+)
+
+// bill is what a provider charges for a row of requests, each an extension of the
+// one before up to where pruning changed it.
+type bill struct {
+	price  projection.Price
+	cost   float64
+	tokens int
+
+	// cached is how much of the next request is as in the last one.
+	cached int
+	// last is when the last request was sent; sent says that there was one.
+	last time.Time
+	sent bool
+}
+
+func newBill(p projection.Price) bill { return bill{price: p} }
+
+// broken says that the next request differs from the last one after so many tokens.
+func (b *bill) broken(prefix int) { b.cached = min(b.cached, prefix) }
+
+// request charges for a request of a size.
+func (b *bill) request(tokens int, now time.Time) {
+	cached := b.cached - b.cached%cacheStep
+	if b.cached < cacheMin || !b.sent || now.Sub(b.last) > b.price.TTL {
+		cached = 0
+	}
+	b.cost += b.price.Cached*float64(cached) + b.price.Write*float64(tokens-cached)
+	b.tokens += tokens
+	b.cached, b.last, b.sent = tokens, now, true
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"podd/pkg/projection"
+)
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-6*max(1, math.Abs(b)) }
+
+func TestBill(t *testing.T) {
+	price := projection.Price{Cached: 0.1, Write: 2, TTL: 10 * time.Minute}
+	tests := map[string]struct {
+		// cached is how much of the second request, of 5,000 tokens, is billed as
+		// cached; the first has size tokens, and after prefix of them they differ.
+		size, prefix int
+		idle         time.Duration
+		cached       int
+	}{
+		"an extension":         {4096, 5000, 0, 4096},
+		"in steps of 128":      {4100, 5000, 0, 4096},
+		"changed early":        {4096, 2000, 0, 1920},
+		"too little is common": {4096, 1023, 0, 0},
+		"just enough":          {1024, 5000, 0, 1024},
+		"at the last moment":   {4096, 5000, 10 * time.Minute, 4096},
+		"too late":             {4096, 5000, 10*time.Minute + 1, 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := newBill(price)
+			now := time.Unix(0, 0)
+			b.request(tt.size, now)
+			if want := 2 * float64(tt.size); !near(b.cost, want) {
+				t.Errorf("the first request costs %v, want %v", b.cost, want)
+			}
+			first := b.cost
+			b.broken(tt.prefix)
+			b.request(5000, now.Add(tt.idle))
+			if want := 0.1*float64(tt.cached) + 2*float64(5000-tt.cached); !near(b.cost-first, want) {
+				t.Errorf("the second request costs %v, want %v", b.cost-first, want)
+			}
+			if b.tokens != tt.size+5000 {
+				t.Errorf("%d tokens", b.tokens)
+			}
+		})
+	}
+}
+
+// A shell result of 30,000 tokens is pruned before the third request, and the model
+// quotes it in the fourth: the call that finds it gone, the call that fetches it and
+// 10,000 of its tokens are charged.
+func TestMissIsCharged(t *testing.T) {
+	w := window{
+		Items: []traceItem{
+			{Role: "u", Tokens: 94, StartsTurn: true},
+			{Role: "c", Tokens: 94},
+			{Role: "o", Tokens: 30_000, Class: "shell"},
+			{Role: "a", Tokens: 94},
+			{Role: "a", Tokens: 94},
+			{Role: "a", Tokens: 94},
+		},
+		At:    []int{1, 3, 4, 5, 6},
+		Gap:   []float64{-1, 1, 1, 1, 1},
+		Needs: [][][]int{nil, nil, nil, nil, {{2}, {2}}},
+	}
+	economic, err := replayWindow(&w, projection.ModeEconomic, terms{price: projection.DefaultPrice(), cache: projection.CacheEnds})
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests := []int{
+		8100, 8200 + 30_006, 8300 + 30_006, // the result is sent twice
+		8400 + 36, 8500 + 36, // pruned
+		8500 + 36 + 46 + 10_006, // fetched again
+	}
+	tokens := 0
+	for _, r := range requests {
+		tokens += r
+	}
+	if economic.tokens != tokens || economic.misses != 1 || economic.events != 1 || economic.calls != 5 {
+		t.Errorf("%+v, want %d tokens", economic, tokens)
+	}
+	// Cached: each request as far as the one before goes, the fourth up to the
+	// result; in steps of 128.
+	cached := 8064 + 38_144 + 8192 + 8320 + 8448
+	if want := float64(tokens-cached) + 0.1*float64(cached); !near(economic.cost, want) {
+		t.Errorf("it costs %v, want %v", economic.cost, want)
+	}
+
+	off, err := replayWindow(&w, projection.ModeOff, terms{price: projection.DefaultPrice(), cache: projection.CacheEnds})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if off.misses != 0 || off.events != 0 || off.tokens != 8100+8200+8300+8400+8500+4*30_006 {
+		t.Errorf("off: %+v", off)
+	}
+}
+
+// One visible result is enough for a need, and so is a copy that was fetched.
+func TestNeedsAreAlternatives(t *testing.T) {
+	w := window{
+		Items: []traceItem{
+			{Role: "u", Tokens: 94},
+			{Role: "o", Tokens: 30_000, Class: "shell"},
+			{Role: "o", Tokens: 70},
+			{Role: "a", Tokens: 10},
+		},
+		At:    []int{1, 3, 3, 3, 4, 4},
+		Gap:   []float64{-1, 1, 1, 1, 1, 1},
+		Needs: [][][]int{nil, nil, nil, {{1, 2}}, {{1}}, {{1}}},
+	}
+	o, err := replayWindow(&w, projection.ModeEconomic, terms{price: projection.DefaultPrice(), cache: projection.CacheEnds})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.misses != 1 {
+		t.Errorf("%d misses, want 1", o.misses)
+	}
+}
