@@ -38,16 +38,6 @@ func (*pods) Notify(context.Context, *poddv1.NotifyRequest) (*poddv1.NotifyRespo
 	return nil, notYet("leaving a note")
 }
 
-// GetContext is not served yet.
-func (*pods) GetContext(context.Context, *poddv1.GetContextRequest) (*poddv1.GetContextResponse, error) {
-	return nil, notYet("showing the next request")
-}
-
-// GetStats is not served yet.
-func (*pods) GetStats(context.Context, *poddv1.GetStatsRequest) (*poddv1.GetStatsResponse, error) {
-	return nil, notYet("counting what a pod used")
-}
-
 // Compact is not served yet.
 func (*pods) Compact(context.Context, *poddv1.CompactRequest) (*poddv1.CompactResponse, error) {
 	return nil, notYet("compaction")

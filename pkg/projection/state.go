@@ -227,3 +227,38 @@ func (s *State) Sent(body []byte) (prefix int) {
 	s.sent = body
 	return prefix
 }
+
+// Part is one item of the next request and what it costs there.
+type Part struct {
+	Seq  item.Seq
+	Item item.Item
+	// Tokens is an estimate.
+	Tokens int
+	// Pruned says that a result is sent as its summary alone.
+	Pruned bool
+}
+
+// Size is the size of the next request in tokens.
+type Size struct {
+	// Total is what was billed last and an estimate of what came since; Fixed is its
+	// part that precedes the items, Billed the input of the last request as billed,
+	// 0 before the first bill.
+	Total, Fixed, Billed int
+	// BytesPerToken is how many bytes of an item make a token.
+	BytesPerToken float64
+	// Window is the model's context window; 0 when it is not known.
+	Window int
+}
+
+// Explain tells what the next request carries, item by item, and how large it is.
+func (s *State) Explain() ([]Part, Size) {
+	parts := make([]Part, len(s.items))
+	for i, it := range s.items {
+		r := &s.ledger.records[i]
+		parts[i] = Part{Seq: s.seqs[i], Item: it, Tokens: r.tokens(), Pruned: r.pruned}
+	}
+	return parts, Size{
+		Total: s.ledger.Tokens(), Fixed: s.ledger.terms.Fixed, Billed: int(s.meter.billed),
+		BytesPerToken: s.meter.bytesPerToken(), Window: s.ledger.terms.Window,
+	}
+}

@@ -46,23 +46,32 @@ func (t *run) claim(ctx context.Context) error {
 	return errEnded
 }
 
+// Setup is what the next request sends beside the items. It may ask the endpoint for
+// its default model.
+func (w *Worker) Setup(ctx context.Context) (item.Setup, error) {
+	name, err := w.Model.Resolve(ctx, w.ModelName)
+	if err != nil {
+		return item.Setup{}, err
+	}
+	return item.Setup{
+		Model:        name,
+		API:          w.Model.API(),
+		Instructions: w.Instructions,
+		Tools:        w.specs,
+		Renderer:     Renderer,
+		FileRefRole:  w.FileRefRole,
+	}, nil
+}
+
 // setUp stores what requests send beside the items, when it changed. Asking the
 // endpoint for its default model is tried again like a request.
 func (t *run) setUp(ctx context.Context) error {
-	name, err := t.Model.Resolve(ctx, t.ModelName)
+	setup, err := t.Setup(ctx)
 	for attempt := 1; err != nil; attempt++ {
 		if err := t.again(ctx, err, attempt); err != nil {
 			return err
 		}
-		name, err = t.Model.Resolve(ctx, t.ModelName)
-	}
-	setup := item.Setup{
-		Model:        name,
-		API:          t.Model.API(),
-		Instructions: t.Instructions,
-		Tools:        t.specs,
-		Renderer:     Renderer,
-		FileRefRole:  t.FileRefRole,
+		setup, err = t.Setup(ctx)
 	}
 	if old, ok := t.state.Setup(); ok && reflect.DeepEqual(old, setup) {
 		return nil

@@ -2080,9 +2080,22 @@ func (x *GetContextRequest) GetPod() string {
 type GetContextResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The exact body that the next request would send.
-	RequestBody   []byte         `protobuf:"bytes,1,opt,name=request_body,json=requestBody,proto3" json:"request_body,omitempty"`
-	Items         []*ContextItem `protobuf:"bytes,2,rep,name=items,proto3" json:"items,omitempty"`
-	Tokens        int64          `protobuf:"varint,3,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	RequestBody []byte `protobuf:"bytes,1,opt,name=request_body,json=requestBody,proto3" json:"request_body,omitempty"`
+	// The conversation, item by item, in the order in which it is sent.
+	Items []*ContextItem `protobuf:"bytes,2,rep,name=items,proto3" json:"items,omitempty"`
+	// The whole request in tokens: what was billed last and an estimate of what
+	// came since; an estimate alone before the first bill.
+	Tokens int64 `protobuf:"varint,3,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	// The part of tokens that precedes the items: instructions, tools.
+	FixedTokens int64 `protobuf:"varint,4,opt,name=fixed_tokens,json=fixedTokens,proto3" json:"fixed_tokens,omitempty"`
+	// Input tokens of the last request as billed; 0 before the first bill.
+	BilledTokens int64 `protobuf:"varint,5,opt,name=billed_tokens,json=billedTokens,proto3" json:"billed_tokens,omitempty"`
+	// Bytes of an item that make a token, as measured so far.
+	BytesPerToken float64 `protobuf:"fixed64,6,opt,name=bytes_per_token,json=bytesPerToken,proto3" json:"bytes_per_token,omitempty"`
+	// The model that is asked.
+	Model string `protobuf:"bytes,7,opt,name=model,proto3" json:"model,omitempty"`
+	// The model's window in tokens; 0 when it is not known.
+	Window        int64 `protobuf:"varint,8,opt,name=window,proto3" json:"window,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2138,18 +2151,58 @@ func (x *GetContextResponse) GetTokens() int64 {
 	return 0
 }
 
+func (x *GetContextResponse) GetFixedTokens() int64 {
+	if x != nil {
+		return x.FixedTokens
+	}
+	return 0
+}
+
+func (x *GetContextResponse) GetBilledTokens() int64 {
+	if x != nil {
+		return x.BilledTokens
+	}
+	return 0
+}
+
+func (x *GetContextResponse) GetBytesPerToken() float64 {
+	if x != nil {
+		return x.BytesPerToken
+	}
+	return 0
+}
+
+func (x *GetContextResponse) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *GetContextResponse) GetWindow() int64 {
+	if x != nil {
+		return x.Window
+	}
+	return 0
+}
+
 // ContextItem is one element of the next request.
 type ContextItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Sequence of its entry.
 	Seq int64 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
 	// What it is: user, system, assistant, reasoning, tool_call, tool_result.
-	Kind   string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
-	Tokens int64  `protobuf:"varint,3,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	Kind string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	// What it adds to the request; an estimate.
+	Tokens int64 `protobuf:"varint,3,opt,name=tokens,proto3" json:"tokens,omitempty"`
 	// Whether the number was measured rather than estimated.
 	Measured bool `protobuf:"varint,4,opt,name=measured,proto3" json:"measured,omitempty"`
 	// What was cut or pruned and why.
-	Note          string `protobuf:"bytes,5,opt,name=note,proto3" json:"note,omitempty"`
+	Note string `protobuf:"bytes,5,opt,name=note,proto3" json:"note,omitempty"`
+	// Its beginning, in one line.
+	Head string `protobuf:"bytes,6,opt,name=head,proto3" json:"head,omitempty"`
+	// Sent as its summary alone.
+	Pruned        bool `protobuf:"varint,7,opt,name=pruned,proto3" json:"pruned,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2219,6 +2272,20 @@ func (x *ContextItem) GetNote() string {
 	return ""
 }
 
+func (x *ContextItem) GetHead() string {
+	if x != nil {
+		return x.Head
+	}
+	return ""
+}
+
+func (x *ContextItem) GetPruned() bool {
+	if x != nil {
+		return x.Pruned
+	}
+	return false
+}
+
 type GetStatsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Empty means all pods together.
@@ -2265,10 +2332,19 @@ func (x *GetStatsRequest) GetPod() string {
 }
 
 type GetStatsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Usage         *Usage                 `protobuf:"bytes,1,opt,name=usage,proto3" json:"usage,omitempty"`
-	Turns         int64                  `protobuf:"varint,2,opt,name=turns,proto3" json:"turns,omitempty"`
-	ToolCalls     int64                  `protobuf:"varint,3,opt,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Usage     *Usage                 `protobuf:"bytes,1,opt,name=usage,proto3" json:"usage,omitempty"`
+	Turns     int64                  `protobuf:"varint,2,opt,name=turns,proto3" json:"turns,omitempty"`
+	ToolCalls int64                  `protobuf:"varint,3,opt,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
+	// Decisions to prune, the results that were pruned by them and what a request
+	// lost by it, in tokens as estimated when it was decided.
+	Prunes        int64 `protobuf:"varint,4,opt,name=prunes,proto3" json:"prunes,omitempty"`
+	PrunedResults int64 `protobuf:"varint,5,opt,name=pruned_results,json=prunedResults,proto3" json:"pruned_results,omitempty"`
+	PrunedTokens  int64 `protobuf:"varint,6,opt,name=pruned_tokens,json=prunedTokens,proto3" json:"pruned_tokens,omitempty"`
+	// Compactions.
+	Compactions int64 `protobuf:"varint,7,opt,name=compactions,proto3" json:"compactions,omitempty"`
+	// Each tool that was called, in the order of names.
+	Tools         []*ToolStats `protobuf:"bytes,8,rep,name=tools,proto3" json:"tools,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2324,6 +2400,129 @@ func (x *GetStatsResponse) GetToolCalls() int64 {
 	return 0
 }
 
+func (x *GetStatsResponse) GetPrunes() int64 {
+	if x != nil {
+		return x.Prunes
+	}
+	return 0
+}
+
+func (x *GetStatsResponse) GetPrunedResults() int64 {
+	if x != nil {
+		return x.PrunedResults
+	}
+	return 0
+}
+
+func (x *GetStatsResponse) GetPrunedTokens() int64 {
+	if x != nil {
+		return x.PrunedTokens
+	}
+	return 0
+}
+
+func (x *GetStatsResponse) GetCompactions() int64 {
+	if x != nil {
+		return x.Compactions
+	}
+	return 0
+}
+
+func (x *GetStatsResponse) GetTools() []*ToolStats {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
+// ToolStats counts the calls of one tool.
+type ToolStats struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Tool  string                 `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
+	Calls int64                  `protobuf:"varint,2,opt,name=calls,proto3" json:"calls,omitempty"`
+	// Calls whose result is an error.
+	Errors int64 `protobuf:"varint,3,opt,name=errors,proto3" json:"errors,omitempty"`
+	// Calls whose output was cut.
+	Cuts int64 `protobuf:"varint,4,opt,name=cuts,proto3" json:"cuts,omitempty"`
+	// Bytes of the outputs that were cut, whole and as kept.
+	CutTotalBytes int64 `protobuf:"varint,5,opt,name=cut_total_bytes,json=cutTotalBytes,proto3" json:"cut_total_bytes,omitempty"`
+	CutKeptBytes  int64 `protobuf:"varint,6,opt,name=cut_kept_bytes,json=cutKeptBytes,proto3" json:"cut_kept_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolStats) Reset() {
+	*x = ToolStats{}
+	mi := &file_podd_v1_pod_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolStats) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolStats) ProtoMessage() {}
+
+func (x *ToolStats) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolStats.ProtoReflect.Descriptor instead.
+func (*ToolStats) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *ToolStats) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *ToolStats) GetCalls() int64 {
+	if x != nil {
+		return x.Calls
+	}
+	return 0
+}
+
+func (x *ToolStats) GetErrors() int64 {
+	if x != nil {
+		return x.Errors
+	}
+	return 0
+}
+
+func (x *ToolStats) GetCuts() int64 {
+	if x != nil {
+		return x.Cuts
+	}
+	return 0
+}
+
+func (x *ToolStats) GetCutTotalBytes() int64 {
+	if x != nil {
+		return x.CutTotalBytes
+	}
+	return 0
+}
+
+func (x *ToolStats) GetCutKeptBytes() int64 {
+	if x != nil {
+		return x.CutKeptBytes
+	}
+	return 0
+}
+
 type CompactRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Pod           string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
@@ -2333,7 +2532,7 @@ type CompactRequest struct {
 
 func (x *CompactRequest) Reset() {
 	*x = CompactRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[37]
+	mi := &file_podd_v1_pod_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2345,7 +2544,7 @@ func (x *CompactRequest) String() string {
 func (*CompactRequest) ProtoMessage() {}
 
 func (x *CompactRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[37]
+	mi := &file_podd_v1_pod_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2358,7 +2557,7 @@ func (x *CompactRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactRequest.ProtoReflect.Descriptor instead.
 func (*CompactRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{37}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *CompactRequest) GetPod() string {
@@ -2377,7 +2576,7 @@ type CompactResponse struct {
 
 func (x *CompactResponse) Reset() {
 	*x = CompactResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[38]
+	mi := &file_podd_v1_pod_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2389,7 +2588,7 @@ func (x *CompactResponse) String() string {
 func (*CompactResponse) ProtoMessage() {}
 
 func (x *CompactResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[38]
+	mi := &file_podd_v1_pod_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2402,7 +2601,7 @@ func (x *CompactResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactResponse.ProtoReflect.Descriptor instead.
 func (*CompactResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{38}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *CompactResponse) GetSeq() int64 {
@@ -2425,7 +2624,7 @@ type ForkPodRequest struct {
 
 func (x *ForkPodRequest) Reset() {
 	*x = ForkPodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[39]
+	mi := &file_podd_v1_pod_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2437,7 +2636,7 @@ func (x *ForkPodRequest) String() string {
 func (*ForkPodRequest) ProtoMessage() {}
 
 func (x *ForkPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[39]
+	mi := &file_podd_v1_pod_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2450,7 +2649,7 @@ func (x *ForkPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPodRequest.ProtoReflect.Descriptor instead.
 func (*ForkPodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{39}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ForkPodRequest) GetPod() string {
@@ -2483,7 +2682,7 @@ type ForkPodResponse struct {
 
 func (x *ForkPodResponse) Reset() {
 	*x = ForkPodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[40]
+	mi := &file_podd_v1_pod_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2495,7 +2694,7 @@ func (x *ForkPodResponse) String() string {
 func (*ForkPodResponse) ProtoMessage() {}
 
 func (x *ForkPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[40]
+	mi := &file_podd_v1_pod_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2508,7 +2707,7 @@ func (x *ForkPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPodResponse.ProtoReflect.Descriptor instead.
 func (*ForkPodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{40}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ForkPodResponse) GetPod() *Pod {
@@ -2528,7 +2727,7 @@ type RewindPodRequest struct {
 
 func (x *RewindPodRequest) Reset() {
 	*x = RewindPodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[41]
+	mi := &file_podd_v1_pod_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2540,7 +2739,7 @@ func (x *RewindPodRequest) String() string {
 func (*RewindPodRequest) ProtoMessage() {}
 
 func (x *RewindPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[41]
+	mi := &file_podd_v1_pod_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2553,7 +2752,7 @@ func (x *RewindPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindPodRequest.ProtoReflect.Descriptor instead.
 func (*RewindPodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{41}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *RewindPodRequest) GetPod() string {
@@ -2579,7 +2778,7 @@ type RewindPodResponse struct {
 
 func (x *RewindPodResponse) Reset() {
 	*x = RewindPodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[42]
+	mi := &file_podd_v1_pod_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2591,7 +2790,7 @@ func (x *RewindPodResponse) String() string {
 func (*RewindPodResponse) ProtoMessage() {}
 
 func (x *RewindPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[42]
+	mi := &file_podd_v1_pod_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2604,7 +2803,7 @@ func (x *RewindPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindPodResponse.ProtoReflect.Descriptor instead.
 func (*RewindPodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{42}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *RewindPodResponse) GetSeq() int64 {
@@ -2627,7 +2826,7 @@ type CompletePathRequest struct {
 
 func (x *CompletePathRequest) Reset() {
 	*x = CompletePathRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[43]
+	mi := &file_podd_v1_pod_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2639,7 +2838,7 @@ func (x *CompletePathRequest) String() string {
 func (*CompletePathRequest) ProtoMessage() {}
 
 func (x *CompletePathRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[43]
+	mi := &file_podd_v1_pod_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2652,7 +2851,7 @@ func (x *CompletePathRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletePathRequest.ProtoReflect.Descriptor instead.
 func (*CompletePathRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{43}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *CompletePathRequest) GetPod() string {
@@ -2685,7 +2884,7 @@ type CompletePathResponse struct {
 
 func (x *CompletePathResponse) Reset() {
 	*x = CompletePathResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[44]
+	mi := &file_podd_v1_pod_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2697,7 +2896,7 @@ func (x *CompletePathResponse) String() string {
 func (*CompletePathResponse) ProtoMessage() {}
 
 func (x *CompletePathResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[44]
+	mi := &file_podd_v1_pod_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2710,7 +2909,7 @@ func (x *CompletePathResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletePathResponse.ProtoReflect.Descriptor instead.
 func (*CompletePathResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{44}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *CompletePathResponse) GetPaths() []string {
@@ -2844,24 +3043,43 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x0eNotifyResponse\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\"%\n" +
 	"\x11GetContextRequest\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"{\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\"\x99\x02\n" +
 	"\x12GetContextResponse\x12!\n" +
 	"\frequest_body\x18\x01 \x01(\fR\vrequestBody\x12*\n" +
 	"\x05items\x18\x02 \x03(\v2\x14.podd.v1.ContextItemR\x05items\x12\x16\n" +
-	"\x06tokens\x18\x03 \x01(\x03R\x06tokens\"{\n" +
+	"\x06tokens\x18\x03 \x01(\x03R\x06tokens\x12!\n" +
+	"\ffixed_tokens\x18\x04 \x01(\x03R\vfixedTokens\x12#\n" +
+	"\rbilled_tokens\x18\x05 \x01(\x03R\fbilledTokens\x12&\n" +
+	"\x0fbytes_per_token\x18\x06 \x01(\x01R\rbytesPerToken\x12\x14\n" +
+	"\x05model\x18\a \x01(\tR\x05model\x12\x16\n" +
+	"\x06window\x18\b \x01(\x03R\x06window\"\xa7\x01\n" +
 	"\vContextItem\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x16\n" +
 	"\x06tokens\x18\x03 \x01(\x03R\x06tokens\x12\x1a\n" +
 	"\bmeasured\x18\x04 \x01(\bR\bmeasured\x12\x12\n" +
-	"\x04note\x18\x05 \x01(\tR\x04note\"#\n" +
+	"\x04note\x18\x05 \x01(\tR\x04note\x12\x12\n" +
+	"\x04head\x18\x06 \x01(\tR\x04head\x12\x16\n" +
+	"\x06pruned\x18\a \x01(\bR\x06pruned\"#\n" +
 	"\x0fGetStatsRequest\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"m\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\"\x9d\x02\n" +
 	"\x10GetStatsResponse\x12$\n" +
 	"\x05usage\x18\x01 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x14\n" +
 	"\x05turns\x18\x02 \x01(\x03R\x05turns\x12\x1d\n" +
 	"\n" +
-	"tool_calls\x18\x03 \x01(\x03R\ttoolCalls\"\"\n" +
+	"tool_calls\x18\x03 \x01(\x03R\ttoolCalls\x12\x16\n" +
+	"\x06prunes\x18\x04 \x01(\x03R\x06prunes\x12%\n" +
+	"\x0epruned_results\x18\x05 \x01(\x03R\rprunedResults\x12#\n" +
+	"\rpruned_tokens\x18\x06 \x01(\x03R\fprunedTokens\x12 \n" +
+	"\vcompactions\x18\a \x01(\x03R\vcompactions\x12(\n" +
+	"\x05tools\x18\b \x03(\v2\x12.podd.v1.ToolStatsR\x05tools\"\xaf\x01\n" +
+	"\tToolStats\x12\x12\n" +
+	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x14\n" +
+	"\x05calls\x18\x02 \x01(\x03R\x05calls\x12\x16\n" +
+	"\x06errors\x18\x03 \x01(\x03R\x06errors\x12\x12\n" +
+	"\x04cuts\x18\x04 \x01(\x03R\x04cuts\x12&\n" +
+	"\x0fcut_total_bytes\x18\x05 \x01(\x03R\rcutTotalBytes\x12$\n" +
+	"\x0ecut_kept_bytes\x18\x06 \x01(\x03R\fcutKeptBytes\"\"\n" +
 	"\x0eCompactRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\"#\n" +
 	"\x0fCompactResponse\x12\x10\n" +
@@ -2934,7 +3152,7 @@ func file_podd_v1_pod_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_pod_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_podd_v1_pod_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
+var file_podd_v1_pod_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_podd_v1_pod_proto_goTypes = []any{
 	(PodState)(0),                   // 0: podd.v1.PodState
 	(DeltaKind)(0),                  // 1: podd.v1.DeltaKind
@@ -2975,93 +3193,95 @@ var file_podd_v1_pod_proto_goTypes = []any{
 	(*ContextItem)(nil),             // 36: podd.v1.ContextItem
 	(*GetStatsRequest)(nil),         // 37: podd.v1.GetStatsRequest
 	(*GetStatsResponse)(nil),        // 38: podd.v1.GetStatsResponse
-	(*CompactRequest)(nil),          // 39: podd.v1.CompactRequest
-	(*CompactResponse)(nil),         // 40: podd.v1.CompactResponse
-	(*ForkPodRequest)(nil),          // 41: podd.v1.ForkPodRequest
-	(*ForkPodResponse)(nil),         // 42: podd.v1.ForkPodResponse
-	(*RewindPodRequest)(nil),        // 43: podd.v1.RewindPodRequest
-	(*RewindPodResponse)(nil),       // 44: podd.v1.RewindPodResponse
-	(*CompletePathRequest)(nil),     // 45: podd.v1.CompletePathRequest
-	(*CompletePathResponse)(nil),    // 46: podd.v1.CompletePathResponse
-	(*Usage)(nil),                   // 47: podd.v1.Usage
-	(*timestamppb.Timestamp)(nil),   // 48: google.protobuf.Timestamp
-	(*Segment)(nil),                 // 49: podd.v1.Segment
-	(SubmitMode)(0),                 // 50: podd.v1.SubmitMode
-	(*Alert)(nil),                   // 51: podd.v1.Alert
-	(*Entry)(nil),                   // 52: podd.v1.Entry
+	(*ToolStats)(nil),               // 39: podd.v1.ToolStats
+	(*CompactRequest)(nil),          // 40: podd.v1.CompactRequest
+	(*CompactResponse)(nil),         // 41: podd.v1.CompactResponse
+	(*ForkPodRequest)(nil),          // 42: podd.v1.ForkPodRequest
+	(*ForkPodResponse)(nil),         // 43: podd.v1.ForkPodResponse
+	(*RewindPodRequest)(nil),        // 44: podd.v1.RewindPodRequest
+	(*RewindPodResponse)(nil),       // 45: podd.v1.RewindPodResponse
+	(*CompletePathRequest)(nil),     // 46: podd.v1.CompletePathRequest
+	(*CompletePathResponse)(nil),    // 47: podd.v1.CompletePathResponse
+	(*Usage)(nil),                   // 48: podd.v1.Usage
+	(*timestamppb.Timestamp)(nil),   // 49: google.protobuf.Timestamp
+	(*Segment)(nil),                 // 50: podd.v1.Segment
+	(SubmitMode)(0),                 // 51: podd.v1.SubmitMode
+	(*Alert)(nil),                   // 52: podd.v1.Alert
+	(*Entry)(nil),                   // 53: podd.v1.Entry
 }
 var file_podd_v1_pod_proto_depIdxs = []int32{
 	2,  // 0: podd.v1.Pod.spec:type_name -> podd.v1.PodSpec
 	0,  // 1: podd.v1.Pod.state:type_name -> podd.v1.PodState
-	47, // 2: podd.v1.Pod.usage:type_name -> podd.v1.Usage
-	48, // 3: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
-	48, // 4: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
+	48, // 2: podd.v1.Pod.usage:type_name -> podd.v1.Usage
+	49, // 3: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
+	49, // 4: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
 	2,  // 5: podd.v1.CreatePodRequest.spec:type_name -> podd.v1.PodSpec
 	3,  // 6: podd.v1.CreatePodResponse.pod:type_name -> podd.v1.Pod
 	3,  // 7: podd.v1.GetPodResponse.pod:type_name -> podd.v1.Pod
 	3,  // 8: podd.v1.ListPodsResponse.pods:type_name -> podd.v1.Pod
 	2,  // 9: podd.v1.UpdatePodRequest.spec:type_name -> podd.v1.PodSpec
 	3,  // 10: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
-	49, // 11: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
-	50, // 12: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
-	51, // 13: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
-	52, // 14: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
+	50, // 11: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
+	51, // 12: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
+	52, // 13: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
+	53, // 14: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
 	18, // 15: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
 	19, // 16: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
 	20, // 17: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
 	1,  // 18: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
 	18, // 19: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
 	23, // 20: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
-	50, // 21: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
-	48, // 22: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
+	51, // 21: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
+	49, // 22: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
 	3,  // 23: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
 	3,  // 24: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
 	36, // 25: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
-	47, // 26: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
-	3,  // 27: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
-	4,  // 28: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
-	6,  // 29: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
-	8,  // 30: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
-	10, // 31: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
-	12, // 32: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
-	14, // 33: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
-	16, // 34: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
-	21, // 35: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
-	24, // 36: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
-	26, // 37: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
-	28, // 38: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
-	30, // 39: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
-	32, // 40: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
-	34, // 41: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
-	37, // 42: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
-	39, // 43: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
-	41, // 44: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
-	43, // 45: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
-	45, // 46: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
-	5,  // 47: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
-	7,  // 48: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
-	9,  // 49: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
-	11, // 50: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
-	13, // 51: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
-	15, // 52: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
-	17, // 53: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
-	22, // 54: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
-	25, // 55: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
-	27, // 56: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
-	29, // 57: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
-	31, // 58: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
-	33, // 59: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
-	35, // 60: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
-	38, // 61: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
-	40, // 62: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
-	42, // 63: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
-	44, // 64: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
-	46, // 65: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
-	47, // [47:66] is the sub-list for method output_type
-	28, // [28:47] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	48, // 26: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
+	39, // 27: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
+	3,  // 28: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
+	4,  // 29: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
+	6,  // 30: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
+	8,  // 31: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
+	10, // 32: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
+	12, // 33: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
+	14, // 34: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
+	16, // 35: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
+	21, // 36: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
+	24, // 37: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
+	26, // 38: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
+	28, // 39: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
+	30, // 40: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
+	32, // 41: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
+	34, // 42: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
+	37, // 43: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
+	40, // 44: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
+	42, // 45: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
+	44, // 46: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
+	46, // 47: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
+	5,  // 48: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
+	7,  // 49: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
+	9,  // 50: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
+	11, // 51: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
+	13, // 52: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
+	15, // 53: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
+	17, // 54: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
+	22, // 55: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
+	25, // 56: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
+	27, // 57: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
+	29, // 58: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
+	31, // 59: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
+	33, // 60: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
+	35, // 61: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
+	38, // 62: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
+	41, // 63: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
+	43, // 64: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
+	45, // 65: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
+	47, // 66: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
+	48, // [48:67] is the sub-list for method output_type
+	29, // [29:48] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_pod_proto_init() }
@@ -3083,7 +3303,7 @@ func file_podd_v1_pod_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_pod_proto_rawDesc), len(file_podd_v1_pod_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   45,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

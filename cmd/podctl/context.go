@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/sanitize"
+	"podd/internal/view"
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
+)
+
+func newContextCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "context POD",
+		Short: "show what the pod's next request would send",
+		Long: "Shows what the pod's next request would send if it were sent now: each item, what it costs in\n" +
+			"tokens, what of it was cut or pruned. With -o json it is the request itself, byte for byte.",
+		Args:              argCount(1, 1, "a POD"),
+		ValidArgsFunction: p.completePods,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.with(func(c *client.Client) error {
+				resp, err := c.Pods().GetContext(cmd.Context(), &poddv1.GetContextRequest{Pod: valid(args[0])})
+				if err != nil {
+					return err
+				}
+				if p.output == outputJSON {
+					_, err := p.stdout.Write(resp.GetRequestBody())
+					return err
+				}
+				return contextTable(p.stdout, resp)
+			})
+		},
+	}
+}
+
+func contextTable(w io.Writer, c *poddv1.GetContextResponse) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "SEQ\tTOKENS\tKIND\tNOTE\tBEGINS")
+	fmt.Fprintf(t, "-\t~%s\tfixed\t\tinstructions and tools\n", view.Count(c.GetFixedTokens()))
+	for _, it := range c.GetItems() {
+		fmt.Fprintf(t, "#%d\t~%s\t%s\t%s\t%s\n", it.GetSeq(), view.Count(it.GetTokens()), sanitize.Line(it.GetKind()),
+			sanitize.Line(it.GetNote()), sanitize.Line(it.GetHead()))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return contextFacts(c).writeTo(w)
+}
+
+// contextFacts say how large the request is, and what of that is measured.
+func contextFacts(c *poddv1.GetContextResponse) facts {
+	measured := "nothing yet: all numbers are estimates"
+	if c.GetBilledTokens() > 0 {
+		measured = fmt.Sprintf("%s tokens in, as the last request was billed; what came since is estimated at %.1f bytes a token",
+			view.Count(c.GetBilledTokens()), c.GetBytesPerToken())
+	}
+	window := "not known"
+	if n := c.GetWindow(); n > 0 {
+		window = fmt.Sprintf("%s tokens, %d %% full", view.Count(n), 100*c.GetTokens()/n)
+	}
+	return facts{
+		{"request", fmt.Sprintf("about %s tokens, %s bytes, to %s", view.Count(c.GetTokens()), view.Count(int64(len(c.GetRequestBody()))), c.GetModel())},
+		{"measured", measured},
+		{"window", window},
+	}
+}

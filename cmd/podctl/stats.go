@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/sanitize"
+	"podd/internal/view"
+	"podd/internal/wire"
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
+)
+
+func newStatsCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:               "stats [POD]",
+		Short:             "count what a pod used, or all pods together",
+		Args:              argCount(0, 1),
+		ValidArgsFunction: p.completePods,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.with(func(c *client.Client) error {
+				req := &poddv1.GetStatsRequest{}
+				if len(args) == 1 {
+					req.Pod = valid(args[0])
+				}
+				resp, err := c.Pods().GetStats(cmd.Context(), req)
+				if err != nil {
+					return err
+				}
+				return p.print(resp, func(w io.Writer) error { return statsTable(w, resp) })
+			})
+		},
+	}
+}
+
+func statsTable(w io.Writer, s *poddv1.GetStatsResponse) error {
+	usage := wire.UsageFromProto(s.GetUsage())
+	pruned := "nothing"
+	if s.GetPrunes() > 0 {
+		pruned = fmt.Sprintf("%s results at %s times, about %s tokens a request",
+			view.Count(s.GetPrunedResults()), view.Count(s.GetPrunes()), view.Count(s.GetPrunedTokens()))
+	}
+	err := facts{
+		{"turns", view.Count(s.GetTurns())},
+		{"requests", view.Count(usage.Requests)},
+		{"tokens", view.Tokens(usage)},
+		{"tool calls", view.Count(s.GetToolCalls())},
+		{"pruned", pruned},
+	}.writeTo(w)
+	if err != nil || len(s.GetTools()) == 0 {
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "TOOL\tCALLS\tERRORS\tCUT\tBYTES OF THESE\tKEPT")
+	for _, tool := range s.GetTools() {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(tool.GetTool()), view.Count(tool.GetCalls()), view.Count(tool.GetErrors()),
+			view.Count(tool.GetCuts()), view.Count(tool.GetCutTotalBytes()), view.Count(tool.GetCutKeptBytes()))
+	}
+	return t.Flush()
+}

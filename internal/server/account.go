@@ -1,0 +1,96 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+	"podd/pkg/projection"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// GetContext shows what the next request would send.
+func (s *pods) GetContext(ctx context.Context, r *poddv1.GetContextRequest) (*poddv1.GetContextResponse, error) {
+	c, err := s.host.Context(ctx, r.GetPod())
+	if err != nil {
+		return nil, err
+	}
+	answer := &poddv1.GetContextResponse{
+		RequestBody:   c.Body,
+		Tokens:        int64(c.Size.Total),
+		FixedTokens:   int64(c.Size.Fixed),
+		BilledTokens:  int64(c.Size.Billed),
+		BytesPerToken: c.Size.BytesPerToken,
+		Window:        int64(c.Size.Window),
+		Model:         c.Model,
+	}
+	for _, p := range c.Parts {
+		answer.Items = append(answer.Items, contextItem(p))
+	}
+	return answer, nil
+}
+
+// headBytes is how much of an item's beginning is shown.
+const headBytes = 200
+
+func contextItem(p projection.Part) *poddv1.ContextItem {
+	c := &poddv1.ContextItem{Seq: int64(p.Seq), Tokens: int64(p.Tokens), Pruned: p.Pruned}
+	text := ""
+	switch it := p.Item.(type) {
+	case item.UserMessage:
+		c.Kind, text = "user", it.Text
+	case item.SystemMessage:
+		c.Kind, text, c.Note = "system", it.Text, it.Origin
+	case item.AssistantMessage:
+		c.Kind, text = "assistant", it.Text
+	case item.Reasoning:
+		c.Kind, text = "reasoning", it.Text
+	case item.ToolCall:
+		c.Kind, text = "tool_call", it.Name+" "+it.Arguments
+	case item.ToolResult:
+		c.Kind, text, c.Note = "tool_result", it.Summary, resultNote(it, p.Pruned)
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	if len(text) > headBytes {
+		text = strings.ToValidUTF8(text[:headBytes], "") + "…"
+	}
+	c.Head = strings.ToValidUTF8(text, "\uFFFD")
+	return c
+}
+
+// resultNote says what of a result is not sent, and why.
+func resultNote(r item.ToolResult, pruned bool) string {
+	var notes []string
+	if r.Cut != nil {
+		notes = append(notes, fmt.Sprintf("cut from %d to %d bytes", r.Cut.TotalBytes, r.Cut.KeptBytes))
+	}
+	if pruned {
+		notes = append(notes, "pruned to its summary")
+	}
+	return strings.Join(notes, ", ")
+}
+
+// GetStats counts what a pod used.
+func (s *pods) GetStats(ctx context.Context, r *poddv1.GetStatsRequest) (*poddv1.GetStatsResponse, error) {
+	st, err := s.host.Stats(ctx, r.GetPod())
+	if err != nil {
+		return nil, err
+	}
+	answer := &poddv1.GetStatsResponse{
+		Usage:         wire.UsageToProto(st.Usage),
+		Turns:         st.Turns,
+		ToolCalls:     st.ToolCalls,
+		Prunes:        st.Prunes,
+		PrunedResults: st.PrunedResults,
+		PrunedTokens:  st.PrunedTokens,
+		Compactions:   st.Compactions,
+	}
+	for _, t := range st.Tools {
+		answer.Tools = append(answer.Tools, &poddv1.ToolStats{
+			Tool: t.Tool, Calls: t.Calls, Errors: t.Errors, Cuts: t.Cuts, CutTotalBytes: t.CutTotal, CutKeptBytes: t.CutKept,
+		})
+	}
+	return answer, nil
+}

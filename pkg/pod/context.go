@@ -1,0 +1,75 @@
+package pod
+
+import (
+	"context"
+	"reflect"
+
+	"podd/pkg/item"
+	"podd/pkg/projection"
+	"podd/pkg/worker"
+)
+
+// Context is what a pod's next request would send.
+type Context struct {
+	// Body is the request, byte for byte.
+	Body []byte
+	// Model is the model that is asked.
+	Model string
+	Parts []projection.Part
+	Size  projection.Size
+}
+
+// Context says what the pod's next request would send, as if it were sent now with
+// nothing new to say. It is made from the log alone, as a pod that was just started
+// would make it; a running turn is not disturbed, and what it has not stored yet is
+// not part of it.
+func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
+	a, release, err := h.acquire(ctx, idOrName)
+	if err != nil {
+		return Context{}, err
+	}
+	defer release()
+	var w *worker.Worker
+	doErr := a.do(ctx, func() {
+		var work *workspace
+		if work, err = a.workspace(); err == nil {
+			w, err = a.worker(work)
+		}
+	})
+	if doErr != nil {
+		return Context{}, doErr
+	}
+	if err != nil {
+		return Context{}, err
+	}
+	state, err := h.newState()
+	if err != nil {
+		return Context{}, err
+	}
+	if err := h.readAll(ctx, a.id, 0, state.Add); err != nil {
+		return Context{}, err
+	}
+	return h.context(ctx, w, state)
+}
+
+// context is the request that comes next on a state.
+func (h *Host) context(ctx context.Context, w *worker.Worker, state *projection.State) (Context, error) {
+	setup, err := w.Setup(ctx)
+	if err != nil {
+		e := item.Errorf(item.KindPrecondition, "NO_SETUP", "the next request is not known: %v", err)
+		e.Cause = err
+		return Context{}, e
+	}
+	if old, ok := state.Setup(); !ok || !reflect.DeepEqual(old, setup) {
+		state.Add(item.Entry{Kind: setup})
+	}
+	if prune, ok := state.Decide(h.Now()).Entry(); ok {
+		state.Add(item.Entry{Kind: prune})
+	}
+	body, err := h.Model.Body(state.Request())
+	if err != nil {
+		return Context{}, err
+	}
+	parts, size := state.Explain()
+	return Context{Body: body, Model: setup.Model, Parts: parts, Size: size}, nil
+}

@@ -1,0 +1,144 @@
+package pod_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"podd/pkg/item"
+	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
+)
+
+// readLoop asks for one large file after the other, n in all.
+func readLoop(n int) scripted.Handler {
+	return func(_ context.Context, r scripted.Request) scripted.Reply {
+		if r.Steps() >= n {
+			return scripted.Say(scripted.Text("done"))
+		}
+		return scripted.Say(scripted.Call{Name: "shell", Arguments: fmt.Sprintf(`{"command":"cat big.txt; echo %d"}`, r.Steps())})
+	}
+}
+
+// writeBig puts a file of 20 KiB into the workspace.
+func (h *house) writeBig() { h.write("big.txt", strings.Repeat("all work and no play\n", 1000)) }
+
+// Over sixty calls with large results podd prunes, and between two prunes each
+// request extends the one before; what the log says was sent is what the model got.
+func TestPruning(t *testing.T) {
+	h := newHouse(t, readLoop(60))
+	h.writeBig()
+	if end := h.run("go"); end.Outcome != item.OutcomeFinished {
+		t.Fatalf("end %+v", end)
+	}
+	requests := h.model.Requests()
+	prunes, broken, sent := 0, 0, 0
+	for _, e := range h.log() {
+		switch k := e.Kind.(type) {
+		case item.Prune:
+			prunes++
+		case item.RequestUsage:
+			if int(k.RequestBytes) != len(requests[sent]) {
+				t.Errorf("request %d has %d bytes, the log says %d", sent+1, len(requests[sent]), k.RequestBytes)
+			}
+			if sent > 0 && !bytes.HasPrefix(requests[sent], bytes.TrimRight(requests[sent-1], "]}")) {
+				broken++
+			}
+			sent++
+		}
+	}
+	if sent != len(requests) || prunes == 0 || broken != prunes {
+		t.Errorf("%d of %d requests in the log; %d prunes, %d requests that do not extend the one before", sent, len(requests), prunes, broken)
+	}
+	st, err := h.host.Stats(t.Context(), "p")
+	if err != nil || int(st.Prunes) != prunes || st.PrunedTokens <= 0 || st.ToolCalls != 60 || st.Tools[0].Cuts != 60 {
+		t.Errorf("stats %+v, %v", st, err)
+	}
+	last := string(requests[len(requests)-1])
+	if n := strings.Count(last, "all work and no play"); n == 0 || n > 60*800/2 {
+		t.Errorf("the last request carries %d lines", n)
+	}
+}
+
+// The estimate of the next request follows the bill.
+func TestPredictedTokens(t *testing.T) {
+	h := newHouse(t, readLoop(20))
+	h.writeBig()
+	h.run("go")
+	var errs []float64
+	for _, e := range h.log() {
+		if u, ok := e.Kind.(item.RequestUsage); ok && u.Step > 3 {
+			errs = append(errs, max(float64(u.Predicted)/float64(u.Usage.Input), float64(u.Usage.Input)/float64(u.Predicted)))
+		}
+	}
+	slices.Sort(errs)
+	if median := errs[len(errs)/2]; median > 1.05 {
+		t.Errorf("the median prediction is wrong by a factor of %.3f", median)
+	}
+}
+
+// Context shows the very bytes of the next request, the same before and after a
+// restart, and what it says of its items adds up.
+func TestContext(t *testing.T) {
+	h := newHouse(t, readLoop(30))
+	h.writeBig()
+	h.run("go")
+	before, err := h.host.Context(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.restart()
+	after, err := h.host.Context(t.Context(), "p")
+	if err != nil || !bytes.Equal(before.Body, after.Body) {
+		t.Fatalf("the context changed with a restart: %v", err)
+	}
+	sum, pruned := after.Size.Fixed, 0
+	for _, p := range after.Parts {
+		sum += p.Tokens
+		if p.Pruned {
+			pruned++
+		}
+	}
+	if sum != after.Size.Total || pruned == 0 || after.Size.Billed == 0 || after.Model != "m" {
+		t.Errorf("%d tokens in parts, %+v, %d pruned", sum, after.Size, pruned)
+	}
+}
+
+// The next request begins with what the context showed.
+func TestContextIsTheNextRequest(t *testing.T) {
+	h := newHouse(t, readLoop(2))
+	h.writeBig()
+	first, err := h.host.Context(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.run("go")
+	second, err := h.host.Context(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.run("more")
+	requests := h.model.Requests()
+	for i, c := range []pod.Context{first, second} {
+		request := requests[[]int{0, len(requests) - 1}[i]]
+		if !bytes.HasPrefix(request, bytes.TrimRight(c.Body, "]}")) {
+			t.Errorf("the request does not begin with the context:\n%s\n%s", c.Body, request)
+		}
+	}
+}
+
+// With pruning off, nothing ever leaves.
+func TestPruningOff(t *testing.T) {
+	h := newHouse(t, readLoop(30), func(c *pod.Config) { c.Prune.Mode = "off" })
+	h.writeBig()
+	h.run("go")
+	requests := h.model.Requests()
+	for i := 1; i < len(requests); i++ {
+		if !bytes.HasPrefix(requests[i], bytes.TrimRight(requests[i-1], "]}")) {
+			t.Fatalf("request %d does not extend the one before", i+1)
+		}
+	}
+}

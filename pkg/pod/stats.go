@@ -1,0 +1,109 @@
+package pod
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"podd/pkg/item"
+	"podd/pkg/projection"
+)
+
+// Stats counts what pods used. All of it is read from their logs.
+type Stats struct {
+	Usage item.Usage
+	Turns int64
+	// ToolCalls counts results, so a call that runs is not in it yet.
+	ToolCalls int64
+	// Prunes counts decisions, PrunedResults the results that they named,
+	// PrunedTokens what the next request lost by them, as estimated then.
+	Prunes, PrunedResults, PrunedTokens int64
+	Compactions                         int64
+	// Tools are in the order of their names.
+	Tools []ToolStats
+}
+
+// ToolStats counts the calls of one tool.
+type ToolStats struct {
+	Tool          string
+	Calls, Errors int64
+	// Cuts counts outputs that were cut; CutTotal and CutKept are their bytes, whole
+	// and as kept.
+	Cuts, CutTotal, CutKept int64
+}
+
+// Stats counts what a pod used; all pods together when idOrName is empty.
+func (h *Host) Stats(ctx context.Context, idOrName string) (Stats, error) {
+	var pods []item.Pod
+	var err error
+	if idOrName == "" {
+		pods, err = h.Store.Pods(ctx)
+	} else {
+		var p item.Pod
+		p, err = h.Store.Pod(ctx, idOrName)
+		pods = []item.Pod{p}
+	}
+	if err != nil {
+		return Stats{}, err
+	}
+	c := counter{tools: make(map[string]*ToolStats)}
+	for _, p := range pods {
+		if c.state, err = h.newState(); err != nil {
+			return Stats{}, err
+		}
+		if err := h.readAll(ctx, p.ID, 0, c.add); err != nil {
+			return Stats{}, err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.tools)) {
+		c.Tools = append(c.Tools, *c.tools[name])
+	}
+	return c.Stats, nil
+}
+
+// counter folds logs into Stats.
+type counter struct {
+	Stats
+	tools map[string]*ToolStats
+	// state is the fold of the log that is read.
+	state *projection.State
+}
+
+func (c *counter) add(e item.Entry) {
+	before := c.state.Tokens()
+	c.state.Add(e)
+	switch k := e.Kind.(type) {
+	case item.TurnStarted:
+		c.Turns++
+	case item.RequestUsage:
+		c.Usage = c.Usage.Add(k.Usage)
+	case item.Compaction:
+		c.Compactions++
+	case item.Prune:
+		c.Prunes++
+		c.PrunedResults += int64(len(k.Seqs))
+		c.PrunedTokens += int64(before - c.state.Tokens())
+	case item.ItemAdded:
+		if r, ok := k.Item.(item.ToolResult); ok {
+			c.result(r)
+		}
+	}
+}
+
+func (c *counter) result(r item.ToolResult) {
+	t := c.tools[r.Tool]
+	if t == nil {
+		t = &ToolStats{Tool: r.Tool}
+		c.tools[r.Tool] = t
+	}
+	c.ToolCalls++
+	t.Calls++
+	if r.IsError {
+		t.Errors++
+	}
+	if r.Cut != nil {
+		t.Cuts++
+		t.CutTotal += r.Cut.TotalBytes
+		t.CutKept += r.Cut.KeptBytes
+	}
+}
