@@ -37,7 +37,7 @@ func startPodd(t *testing.T, state, baseURL string, args ...string) *process {
 	p.cmd.Env = []string{
 		runAsPodd + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + state, "OPENAI_BASE_URL=" + baseURL,
 		// The race detector's own exit code would hide podd's.
-		"GORACE=exitcode=99",
+		"GORACE=exitcode=99 atexit_sleep_ms=0",
 	}
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"podd/internal/wire"
 	"podd/pkg/client"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
@@ -175,7 +176,12 @@ func TestMessageCap(t *testing.T) {
 func TestTokenGoesWhereItIsNeeded(t *testing.T) {
 	p := newPeer(t)
 	var shown []string
-	p.create = func(ctx context.Context) error { shown = authorization(ctx); return nil }
+	p.create = func(ctx context.Context) error {
+		if shown = authorization(ctx); shown == nil {
+			return wire.ToStatus(item.Errorf(item.KindUnauthenticated, "CLIENT_TOKEN", "this call needs the client token"))
+		}
+		return nil
+	}
 	p.status = func(ctx context.Context) (*poddv1.GetStatusResponse, error) {
 		if got := authorization(ctx); got != nil {
 			t.Errorf("GetStatus was sent %q", got)
@@ -190,6 +196,9 @@ func TestTokenGoesWhereItIsNeeded(t *testing.T) {
 	}
 	_, err := c.Pods().CreatePod(t.Context(), &poddv1.CreatePodRequest{})
 	wantError(t, err, item.KindUnauthenticated, "CLIENT_TOKEN")
+	if !strings.Contains(err.Error(), state) {
+		t.Errorf("the error does not name the place of the token: %v", err)
+	}
 
 	for _, digit := range []string{"a", "b"} {
 		token := strings.Repeat(digit, 64)

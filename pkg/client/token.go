@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 
 	"podd/internal/paths"
 	poddv1 "podd/proto/podd/v1"
@@ -29,11 +31,13 @@ type token struct {
 }
 
 func (t token) unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	ctx, err := t.add(ctx, method)
-	if err != nil {
-		return err
+	ctx, missing := t.add(ctx, method)
+	err := next(ctx, method, req, reply, conn, opts...)
+	if missing != nil && status.Code(err) == codes.Unauthenticated {
+		// Only now is the token what is in the way: without podd there is none.
+		return missing
 	}
-	return next(ctx, method, req, reply, conn, opts...)
+	return err
 }
 
 func (t token) stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, next grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
