@@ -72,6 +72,8 @@ func TestAgreesWithTheReference(t *testing.T) {
 		{[]string{"-cache=lcp"}, line{"turns", 86.16, 79.81, 1.09, 66, 2291}, line{"economic", 70.28, 63.50, 1.92, 124, 2291}},
 		{[]string{"-cache=prefix"}, line{"turns", 86.16, 79.81, 1.09, 66, 2291}, line{"economic", 71.15, 65.62, 1.62, 82, 2291}},
 		{[]string{"-w=1.25", "-ttl=30m"}, line{"turns", 90.99, 79.81, 1.09, 66, 2291}, line{"economic", 75.87, 65.97, 1.75, 93, 2291}},
+		{[]string{"-r=0.25"}, line{"turns", 82.40, 79.81, 1.09, 66, 2291}, line{"economic", 64.33, 60.15, 2.31, 188, 2291}},
+		{[]string{"-r=0.5"}, line{"turns", 80.74, 79.81, 1.09, 66, 2291}, line{"economic", 60.09, 58.19, 2.58, 271, 2291}},
 		{[]string{"-r=1"}, line{"turns", 79.81, 79.81, 1.09, 66, 2291}, line{"economic", 54.01, 54.01, 3.36, 482, 2291}},
 	}
 	for _, tt := range tests {

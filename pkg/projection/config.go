@@ -36,8 +36,8 @@ const (
 	CachePrefix CacheMode = "prefix"
 )
 
-// Config is the [pruning] table of the configuration. A zero field means its
-// default.
+// Config holds the parameters of the rule; docs/pruning.md says where each comes
+// from. A zero field means its default.
 type Config struct {
 	Mode  Mode
 	Cache CacheMode
