@@ -103,7 +103,7 @@ func (s *State) element(seq item.Seq, it item.Item) Element {
 			e.Path = path.Clean(it.Path)
 		}
 		if file, ok := s.readByShell(it); ok {
-			e.Kind, e.Path = item.OutputRead, path.Clean(file)
+			e.Kind, e.Path = item.OutputRead, file
 		}
 	}
 	return e
