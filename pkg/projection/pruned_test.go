@@ -68,7 +68,7 @@ func TestPruneChangesWhatIsSent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newPodLog(t)
 		l.append(item.Setup{Model: "m"}, item.ItemAdded{Item: item.UserMessage{Text: "go"}})
-		var before []item.Item
+		var before, snapshot []item.Item
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			l.now = l.now.Add(time.Duration(rapid.SampledFrom([]int{1, 1, 700}).Draw(t, "pause")) * time.Second)
 			l.step("{}", shellOutput(rapid.SampledFrom([]int{0, 100, 5000, 60_000}).Draw(t, "bytes")))
@@ -81,7 +81,10 @@ func TestPruneChangesWhatIsSent(t *testing.T) {
 			if extends && !slices.Equal(items[:len(before)], before) {
 				t.Fatal("the request does not extend the one before")
 			}
-			before = items
+			if !slices.Equal(before, snapshot) {
+				t.Fatal("a request that was given out has changed")
+			}
+			before, snapshot = items, slices.Clone(items)
 			checkSent(t, l.entries, items)
 
 			anew := newState(t)
