@@ -23,10 +23,12 @@ type Config struct {
 	Instructions string
 	Limits       Limits
 	// ToolOutput bounds what tools put into the conversation. It is for
-	// tool.NewLimits, which accepts every loaded one. The fields of Default are set;
+	// tool.NewLimits, which accepts every loaded one. The fields of Default and
+	// MaxResultBytes are set;
 	// a zero field in Tools follows the tool's own default.
 	ToolOutput tool.LimitsConfig
 	Spool      Spool
+	Prune      Prune
 	FileRefs   FileRefs
 
 	values []Value
@@ -52,6 +54,16 @@ type Spool struct {
 	MaxBytes int64
 	// MaxAge is how long a text is kept.
 	MaxAge time.Duration
+}
+
+// Prune says when tool results leave the context. All numbers are above 0.
+type Prune struct {
+	// Mode is "economic", "turns" or "off".
+	Mode string
+	// ProtectedTurns and MinSavings, in tokens, are for mode "turns".
+	ProtectedTurns, MinSavings int
+	// MinGain is for mode "economic", in tokens of uncached input.
+	MinGain int
 }
 
 // FileRefs bounds what a file reference adds to a submit.
@@ -80,9 +92,11 @@ func defaults() Config {
 			MaxSubmitBytes:   1 << 20,
 		},
 		ToolOutput: tool.LimitsConfig{
-			Default: tool.Limit{MaxBytes: outputBytes, MaxLines: 500, Strategy: tool.StrategyHeadTail},
+			Default:        tool.Limit{MaxBytes: outputBytes, MaxLines: 500, Strategy: tool.StrategyHeadTail},
+			MaxResultBytes: tool.DefaultMaxResultBytes,
 		},
 		Spool:    Spool{MaxBytes: spool.DefaultMaxBytes, MaxAge: spool.DefaultMaxAge},
+		Prune:    Prune{Mode: "economic", ProtectedTurns: 3, MinSavings: 4096, MinGain: 6000},
 		FileRefs: FileRefs{MaxBytes: outputBytes, DirEntries: 100, Role: "user"},
 	}
 }

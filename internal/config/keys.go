@@ -37,11 +37,16 @@ func settings(c *Config) []setting {
 	}
 	all = append(all, limitSettings("tool_output", &o.Default)...)
 	return append(all,
+		number("tool_output.max_request_result_bytes", &o.MaxResultBytes, 1024, maxOutput),
 		number("tool_output.spool_bytes", &c.Spool.MaxBytes, 1<<20, 1<<40),
 		duration("tool_output.spool_age", &c.Spool.MaxAge, time.Minute),
 		number("file_refs.max_bytes", &r.MaxBytes, 256, maxSubmit).hinting("tool_output.max_bytes"),
 		number("file_refs.dir_entries", &r.DirEntries, 1, manyTimes),
 		choice("file_refs.role", &r.Role, "user", "system"),
+		choice("prune.mode", &c.Prune.Mode, "economic", "turns", "off"),
+		number("prune.protected_turns", &c.Prune.ProtectedTurns, 1, manyTimes),
+		number("prune.min_savings", &c.Prune.MinSavings, 1, manyTimes),
+		number("prune.min_gain", &c.Prune.MinGain, 1, manyTimes),
 	)
 }
 
@@ -56,7 +61,7 @@ func limitSettings(table string, l *tool.Limit) []setting {
 
 // tables are the tables that this version knows; "*" stands for any name.
 func tables() []string {
-	return []string{"limits", "tool_output", "tool_output.tools", "tool_output.tools.*", "file_refs"}
+	return []string{"limits", "tool_output", "tool_output.tools", "tool_output.tools.*", "file_refs", "prune"}
 }
 
 // planned are the tables and keys of later versions.
@@ -64,10 +69,9 @@ func planned() []string {
 	return []string{
 		"ask",
 		"limits.max_tokens", "limits.max_cost",
-		"tool_output.max_request_result_bytes",
 		"tool_output.tools.*.max_matches", "tool_output.tools.*.context", "tool_output.tools.*.max_line_bytes",
 		"tool_output.tools.*.depth", "tool_output.tools.*.max_entries",
-		"summarize", "prune", "compaction", "prices", "sandbox", "retention", "mcp",
+		"summarize", "compaction", "prices", "sandbox", "retention", "mcp",
 		"rule", "interceptor", "hook",
 	}
 }

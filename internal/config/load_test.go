@@ -33,6 +33,7 @@ max_submit_bytes = 65_536
 max_bytes = 8192
 max_lines = 100
 strategy = "tail"
+max_request_result_bytes = 32768
 spool_bytes = 5_000_000_000
 spool_age = "36h"
 
@@ -47,6 +48,12 @@ max_bytes = 1024
 max_bytes = 4096
 dir_entries = 10
 role = "system"
+
+[prune]
+mode = "turns"
+protected_turns = 5
+min_savings = 1000
+min_gain = 2000
 `
 
 func TestDefaults(t *testing.T) {
@@ -75,7 +82,7 @@ func TestDefaults(t *testing.T) {
 			if want := (tool.Limit{MaxBytes: 16384, MaxLines: 500, Strategy: tool.StrategyHeadTail}); c.ToolOutput.Default != want {
 				t.Errorf("tool output %+v, want %+v", c.ToolOutput.Default, want)
 			}
-			if len(c.ToolOutput.Tools) != 0 {
+			if len(c.ToolOutput.Tools) != 0 || c.ToolOutput.MaxResultBytes != 65536 {
 				t.Errorf("tool output %+v", c.ToolOutput)
 			}
 			if want := (config.Spool{MaxBytes: 1 << 30, MaxAge: 168 * time.Hour}); c.Spool != want {
@@ -106,6 +113,7 @@ func TestEveryKey(t *testing.T) {
 			"shell":    {MaxLines: 50, Strategy: tool.StrategyHead},
 			"odd.name": {MaxBytes: 1024},
 		},
+		MaxResultBytes: 32768,
 	}
 	if !reflect.DeepEqual(c.ToolOutput, output) {
 		t.Errorf("tool output %+v, want %+v", c.ToolOutput, output)
@@ -115,6 +123,9 @@ func TestEveryKey(t *testing.T) {
 	}
 	if want := (config.FileRefs{MaxBytes: 4096, DirEntries: 10, Role: "system"}); c.FileRefs != want {
 		t.Errorf("file references %+v, want %+v", c.FileRefs, want)
+	}
+	if want := (config.Prune{Mode: "turns", ProtectedTurns: 5, MinSavings: 1000, MinGain: 2000}); c.Prune != want {
+		t.Errorf("prune %+v, want %+v", c.Prune, want)
 	}
 	if _, err := tool.NewLimits(c.ToolOutput); err != nil {
 		t.Errorf("pkg/tool refuses the limits: %v", err)
@@ -187,6 +198,7 @@ func TestRefusals(t *testing.T) {
 		"too many":                  {"limits.max_parallel_calls = 1000", []string{"from 1 to 256"}},
 		"too large a submit":        {"limits.max_submit_bytes = 4194305", []string{"from 1 to 4194304"}},
 		"too small an output":       {"tool_output.max_bytes = 10", []string{"from 256"}},
+		"too small a result":        {"tool_output.max_request_result_bytes = 1023", []string{"from 1024 to 8388608"}},
 		"too small a spool":         {"tool_output.spool_bytes = 1048575", []string{"from 1048576 to 1099511627776"}},
 		"too short an age":          {"tool_output.spool_age = '1s'", []string{"at least 1m0s"}},
 		"too few lines":             {"tool_output.tools.x.max_lines = 1", []string{"tool_output.tools.x.max_lines must be", "from 2"}},
@@ -225,12 +237,11 @@ func TestRefusesWhatIsNotBuiltYet(t *testing.T) {
 		{"ask = 'never'", ":1: ", "ask"},
 		{"[limits]\nmax_cost = 1.5", ":2: ", "limits.max_cost"},
 		{"[limits]\nmax_tokens = 5", ":2: ", "limits.max_tokens"},
-		{"[tool_output]\nmax_request_result_bytes = 5", ":2: ", "tool_output.max_request_result_bytes"},
 		{"[tool_output.tools.search]\ncontext = 2", ":2: ", "tool_output.tools.search.context"},
 		{"[tool_output.tools.list_dir]\ndepth = 2", ":2: ", "tool_output.tools.list_dir.depth"},
 		{"[summarize]", ":1: ", "summarize"},
-		{"[prune]\nmode = 'turns'", ":1: ", "prune"},
-		{"prune.mode = 'turns'", ":1: ", "prune.mode"},
+		{"[compaction]\ntrigger = 1", ":1: ", "compaction"},
+		{"compaction.trigger = 1", ":1: ", "compaction.trigger"},
 		{"[compaction]", ":1: ", "compaction"},
 		{"[prices.model]\ninput = 1", ":1: ", "prices.model"},
 		{"[sandbox]\nmode = 'off'", ":1: ", "sandbox"},

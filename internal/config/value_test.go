@@ -16,8 +16,9 @@ func TestValuesHaveAFixedOrder(t *testing.T) {
 		"limits.max_steps", "limits.max_tool_calls", "limits.max_turn_time",
 		"limits.max_parallel_calls", "limits.max_inbox", "limits.max_submit_bytes",
 		"tool_output.max_bytes", "tool_output.max_lines", "tool_output.strategy",
-		"tool_output.spool_bytes", "tool_output.spool_age",
+		"tool_output.max_request_result_bytes", "tool_output.spool_bytes", "tool_output.spool_age",
 		"file_refs.max_bytes", "file_refs.dir_entries", "file_refs.role",
+		"prune.mode", "prune.protected_turns", "prune.min_savings", "prune.min_gain",
 	}
 	keys := func(c config.Config) (keys []string) {
 		for _, v := range c.Values() {
@@ -48,7 +49,7 @@ func TestOrigins(t *testing.T) {
 		{Key: "instructions", Value: `"Be brief.\nBe kind."`, Origin: path + ":5"},
 		{Key: "limits.max_turn_time", Value: `"30m0s"`, Origin: path + ":12"},
 		{Key: "limits.max_submit_bytes", Value: "65536", Origin: path + ":15"},
-		{Key: "tool_output.tools.shell.strategy", Value: `"head"`, Origin: path + ":26"},
+		{Key: "tool_output.tools.shell.strategy", Value: `"head"`, Origin: path + ":27"},
 	} {
 		if got := value(t, c, want.Key); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
@@ -147,7 +148,7 @@ func TestCheckTools(t *testing.T) {
 		t.Error(err)
 	}
 	wantError(t, c.CheckTools([]string{"shell", "read_file"}),
-		path+":29: ", `there is no tool odd.name: the tools are shell, read_file`)
+		path+":30: ", `there is no tool odd.name: the tools are shell, read_file`)
 	if err := load(t, "").CheckTools(nil); err != nil {
 		t.Error(err)
 	}

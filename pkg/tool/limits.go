@@ -22,6 +22,8 @@ const (
 const (
 	minLimitBytes = 256
 	minLimitLines = 2
+	// minResultBytes leaves that room beside the longest summary.
+	minResultBytes = 1024
 )
 
 // Limit bounds the content of one output, the marker of the cut included. A zero
@@ -42,13 +44,21 @@ type Limit struct {
 type LimitsConfig struct {
 	Default Limit
 	Tools   map[string]Limit
+	// MaxResultBytes bounds a whole result, summary and content, whatever the limit
+	// of its tool says. It is at least 1,024; zero means DefaultMaxResultBytes.
+	MaxResultBytes int
 }
+
+// DefaultMaxResultBytes is the bound of LimitsConfig.MaxResultBytes by default.
+const DefaultMaxResultBytes = 64 << 10
 
 // Limits is the one place where outputs are cut to size. It does not change after
 // NewLimits and is safe for concurrent use.
 type Limits struct {
 	general Limit
 	tools   map[string]Limit
+	// most is what a content may have under the bound of a whole result.
+	most int
 }
 
 func generalLimit() Limit {
@@ -75,7 +85,17 @@ func NewLimits(c LimitsConfig) (*Limits, error) {
 	if err := c.Default.check("tool_output"); err != nil {
 		return nil, err
 	}
-	l := &Limits{general: c.Default.or(generalLimit()), tools: make(map[string]Limit, len(c.Tools))}
+	if c.MaxResultBytes == 0 {
+		c.MaxResultBytes = DefaultMaxResultBytes
+	}
+	if c.MaxResultBytes < minResultBytes {
+		return nil, item.Errorf(item.KindInvalid, "BAD_LIMIT", "tool_output: max_request_result_bytes must be at least %d", minResultBytes)
+	}
+	l := &Limits{
+		general: c.Default.or(generalLimit()),
+		tools:   make(map[string]Limit, len(c.Tools)),
+		most:    c.MaxResultBytes - item.MaxSummaryBytes - len("\n"),
+	}
 	for name, limit := range c.Tools {
 		if err := limit.check("tool_output.tools." + name); err != nil {
 			return nil, err
@@ -121,15 +141,18 @@ func (l Limit) or(next Limit) Limit {
 }
 
 // For is the limit of a tool, with no field zero: what is configured for it, else
-// its own default, else the general one. A tool that captures more than it can
-// hold asks here what to keep.
+// its own default, else the general one; and never more bytes than the bound of a
+// whole result leaves. A tool that captures more than it can hold asks here what to
+// keep.
 func (l *Limits) For(name string) Limit {
-	return l.tools[name].or(toolLimit(name)).or(l.general)
+	limit := l.tools[name].or(toolLimit(name)).or(l.general)
+	limit.MaxBytes = min(limit.MaxBytes, l.most)
+	return limit
 }
 
 // Apply makes an output fit: the summary by Bound, the content by the limit of
-// the tool. What it returns is within the limit, its marker included, and applying
-// it again changes nothing.
+// the tool. What it returns is within the limit, its marker included, so that its
+// Text is within MaxResultBytes, and applying it again changes nothing.
 //
 // keep stores the full content and returns the path that the marker names; it is
 // called at most once, and only when something is cut. With keep nil or failing

@@ -85,6 +85,30 @@ func TestNewLimitsRefuses(t *testing.T) {
 	}
 }
 
+// No result is larger than the bound, whatever its tool may have and however long
+// its summary is.
+func TestWholeResultsAreBounded(t *testing.T) {
+	large := map[string]tool.Limit{"large": {MaxBytes: 1 << 20, MaxLines: 100_000}}
+	summary, content := strings.Repeat("s", 1000), numbered(20_000, 50)
+	for most, want := range map[int]int{0: 64 << 10, 1024: 1024, 300_000: 300_000} {
+		l := limits(t, tool.LimitsConfig{Tools: large, MaxResultBytes: most})
+		kept := ""
+		got := l.Apply("large", tool.Output{Summary: summary, Content: content}, func(full string) (string, error) {
+			kept = full
+			return "/s/1", nil
+		})
+		if size := len(got.Text()); size > want || size < want-200 || kept != content || got.Cut.SpoolPath != "/s/1" {
+			t.Errorf("bound %d: %d bytes, %d kept, cut %+v", most, size, len(kept), got.Cut)
+		}
+		if again := l.Apply("large", got, nil); again != got {
+			t.Errorf("bound %d: applied again it differs", most)
+		}
+	}
+	if _, err := tool.NewLimits(tool.LimitsConfig{MaxResultBytes: 1023}); item.ReasonOf(err) != "BAD_LIMIT" {
+		t.Errorf("too small a bound: %v", err)
+	}
+}
+
 func TestApplyLeavesWhatFits(t *testing.T) {
 	l := limits(t, tool.LimitsConfig{})
 	for name, content := range map[string]string{
