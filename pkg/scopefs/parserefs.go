@@ -242,9 +242,14 @@ func FormatRef(ref item.FileRef) string {
 	case strings.ContainsFunc(path, unprintable):
 		path = strconv.Quote(path)
 	case !bare(path):
-		path = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
+		path = quote(path)
 	}
 	return "@" + path + rangeSuffix(ref)
+}
+
+// quote puts a path into the quotes of a reference.
+func quote(path string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
 }
 
 // bare says whether a path can stand without quotes, wherever that is.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -83,7 +84,7 @@ func (f *FS) walk(ctx context.Context, dir string, opt WalkOptions, fn func(rel 
 	w := walker{ctx: ctx, fs: f, opt: opt, fn: fn}
 	top := branch{rel: p.rel, shown: f.Rel(dir)}
 	if !opt.Ignored {
-		top.ignoring = rulesAbove(p)
+		top.ignoring, _ = rulesAbove(p)
 	}
 	if err := w.open(&top, p.Root, p.rel); err != nil {
 		return f.wrap(dir, err)
@@ -92,14 +93,28 @@ func (f *FS) walk(ctx context.Context, dir string, opt WalkOptions, fn func(rel 
 	return endOfWalk(w.visit(&top))
 }
 
-// rulesAbove is the rules of the directories between the root and the place.
-func rulesAbove(p place) *ignoring {
-	var g *ignoring
+// rulesAbove is the rules of the directories between the root and the place, and
+// whether they rule out the place itself or a directory that it lies in. What lies
+// in a repository is not ruled out by what lies around it.
+func rulesAbove(p place) (g *ignoring, ignored bool) {
 	for at := range parents(p.rel) {
 		_, err := p.Lstat(path.Join(at, gitDir))
 		g = g.enter(p.Root, at, at, err == nil, true)
+		ignored = ignored && err != nil || g.ignores(stepDown(at, p.rel), true)
 	}
-	return g
+	return g, ignored
+}
+
+// stepDown is the entry of the directory at that lies on the way to rel.
+func stepDown(at, rel string) string {
+	start := 0
+	if at != "." {
+		start = len(at) + 1
+	}
+	if i := strings.IndexByte(rel[start:], '/'); i >= 0 {
+		return rel[:start+i]
+	}
+	return rel
 }
 
 // parents yields the directories above rel, the root first.
@@ -180,6 +195,11 @@ func (b *branch) has(name string) bool {
 	return found
 }
 
+// leavesOut says whether the entry, which is at rel, is not to be shown.
+func (b *branch) leavesOut(rel string, e fs.DirEntry) bool {
+	return e.Name() == gitDir || b.ignoring.ignores(rel, e.IsDir())
+}
+
 // visit calls fn for the entries of b and all below them.
 func (w *walker) visit(b *branch) error {
 	for _, e := range b.entries {
@@ -187,7 +207,7 @@ func (w *walker) visit(b *branch) error {
 			return err
 		}
 		rel := path.Join(b.rel, e.Name())
-		if e.Name() == gitDir || b.ignoring.ignores(rel, e.IsDir()) {
+		if b.leavesOut(rel, e) {
 			continue
 		}
 		info, err := e.Info()

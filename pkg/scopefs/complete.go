@@ -1,0 +1,217 @@
+package scopefs
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+const (
+	// usualCompletions is how many completions there are unless more are asked for,
+	// and maxCompletions how many there can be.
+	usualCompletions = 50
+	maxCompletions   = 1000
+)
+
+// Complete completes a reference from what was typed behind its @: a path relative
+// to the workspace or absolute, or one in quotes that are open or closed. Each
+// completion is what can stand there instead, as [ParseRefs] reads it: with the
+// directory as it was typed, in quotes where the path needs them or the prefix has
+// them, and with a slash at the end for a directory.
+//
+// These are the entries of the typed directory that begin with the rest, sorted by
+// name. On the way to a root of the scope that lies elsewhere, it is that root.
+// Left out is what a reference cannot name: pipes and the like, links that lead
+// nowhere or out of the scope, and names with characters that cannot be seen. Names
+// that begin with a dot are left out unless the typed one does, and what Walk leaves
+// out unless there is nothing else or the typed directory is left out itself.
+//
+// When no path begins with the prefix, files anywhere in the workspace stand in for
+// it: those whose name begins with what was typed, then those that contain it, upper
+// case or lower, and of each the ones nearest to the workspace first. A directory in
+// the prefix must be theirs, or the end of it. The search looks at 20,000 entries at
+// most and ends with ctx; what it has found by then is the answer.
+//
+// At most limit completions are returned: 50 for zero or less, never more than 1000.
+// A path that leads nowhere has none and is no error. An error is a *PathError: the
+// directory is TooLarge, or its system failed.
+func (f *FS) Complete(ctx context.Context, prefix string, limit int) ([]string, error) {
+	if limit <= 0 {
+		limit = usualCompletions
+	}
+	typed, quoted := typedPath(prefix)
+	dir, base := typed, ""
+	if path.Base(typed) != ".." {
+		dir, base = path.Split(typed)
+	} else if !strings.HasSuffix(dir, "/") {
+		dir += "/"
+	}
+	c := completer{fs: f, dir: dir, base: base, quoted: quoted, limit: min(limit, maxCompletions)}
+	exists, err := c.direct()
+	if err == nil && len(c.found) == 0 && (base != "" || !exists) {
+		c.similar(ctx)
+	}
+	return c.found, err
+}
+
+// typedPath is the path that a prefix means, and whether it has quotes. What follows
+// a closing quote belongs to the path: who goes on behind a completed directory does
+// not move into the quotes first.
+func typedPath(prefix string) (typed string, quoted bool) {
+	rest, quoted := strings.CutPrefix(prefix, `"`)
+	if !quoted {
+		return prefix, false
+	}
+	var b strings.Builder
+	for i := 0; i < len(rest); i++ {
+		switch c := rest[i]; {
+		case c == '\\' && i+1 < len(rest) && (rest[i+1] == '\\' || rest[i+1] == '"'):
+			i++
+			b.WriteByte(rest[i])
+		case c == '"':
+			return b.String() + rest[i+1:], true
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), true
+}
+
+// completer is one prefix and what has been found for it.
+type completer struct {
+	fs *FS
+	// dir is empty or ends with a slash, base is what follows it; both as typed.
+	dir, base string
+	quoted    bool
+	limit     int
+	found     []string
+}
+
+// full says that no more completions are wanted.
+func (c *completer) full() bool { return len(c.found) >= c.limit }
+
+// written is a path as it stands behind an @; ok is false for one that cannot.
+func (c *completer) written(name string) (text string, ok bool) {
+	text = name
+	if c.quoted || !bare(name) {
+		text = quote(name)
+	}
+	return text, len(text) <= maxRefBytes && !strings.ContainsFunc(name, unprintable)
+}
+
+func (c *completer) add(name string) {
+	if text, ok := c.written(name); ok && !c.full() {
+		c.found = append(c.found, text)
+	}
+}
+
+// direct finds the paths that begin with the prefix, and says whether the typed
+// directory is one.
+func (c *completer) direct() (exists bool, err error) {
+	b, all, err := c.fs.listing(c.dir)
+	e, _ := errors.AsType[*PathError](err)
+	switch {
+	case e != nil && e.Kind == OutOfScope:
+		c.roots()
+		return false, nil
+	case e != nil && e.Kind == NotFound, errors.Is(err, syscall.ENAMETOOLONG):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	c.entries(&b, all)
+	if len(c.found) == 0 && !all {
+		c.entries(&b, true)
+	}
+	return true, nil
+}
+
+// entries adds the entries of the typed directory that fit; with all those, too,
+// that a walk leaves out.
+func (c *completer) entries(b *branch, all bool) {
+	for _, e := range b.entries {
+		name := e.Name()
+		if c.full() {
+			return
+		}
+		if !strings.HasPrefix(name, c.base) || hidden(name, c.base) || !all && b.leavesOut(path.Join(b.rel, name), e) {
+			continue
+		}
+		mode := e.Type()
+		if mode == fs.ModeSymlink {
+			info, err := c.fs.Stat(c.dir + name)
+			if err != nil {
+				continue
+			}
+			mode = info.Mode()
+		}
+		switch {
+		case mode.IsDir():
+			c.add(c.dir + name + "/")
+		case mode.IsRegular():
+			c.add(c.dir + name)
+		}
+	}
+}
+
+// roots adds the roots that the typed directory, which is not in the scope, leads
+// to. Who types a relative path is in the workspace already.
+func (c *completer) roots() {
+	above := c.fs.abs(c.dir)
+	roots := c.fs.roots
+	if !filepath.IsAbs(c.dir) {
+		roots = roots[1:]
+	}
+	var names []string
+	for _, r := range roots {
+		for _, name := range r.names {
+			rel, ok := within(above, name)
+			if ok && strings.HasPrefix(rel, c.base) && (!hasHidden(rel) || strings.HasPrefix(c.base, ".")) {
+				names = append(names, c.dir+rel+"/")
+			}
+		}
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		c.add(name)
+	}
+}
+
+// hidden says whether a name is not for who typed this beginning of one.
+func hidden(name, typed string) bool {
+	return strings.HasPrefix(name, ".") && !strings.HasPrefix(typed, ".")
+}
+
+// hasHidden says whether a path has a name that begins with a dot.
+func hasHidden(path string) bool { return strings.Contains("/"+path, "/.") }
+
+// listing reads a directory as Walk does and closes it. ignored says that Walk would
+// not come to it by itself.
+func (f *FS) listing(dir string) (b branch, ignored bool, err error) {
+	p, err := f.locate(dir)
+	if err != nil {
+		return b, false, err
+	}
+	info, err := p.Stat(p.rel)
+	if err != nil {
+		return b, false, f.wrap(dir, err)
+	}
+	if !info.IsDir() {
+		return b, false, &PathError{Kind: NotFound, Path: dir}
+	}
+	if p, err = f.follow(p, true); err != nil {
+		return b, false, err
+	}
+	b = branch{rel: p.rel, shown: f.Rel(dir)}
+	b.ignoring, ignored = rulesAbove(p)
+	w := walker{fs: f}
+	if err := w.open(&b, p.Root, p.rel); err != nil {
+		return b, false, f.wrap(dir, err)
+	}
+	return b, ignored && !b.has(gitDir), b.dir.Close()
+}

@@ -1,0 +1,93 @@
+package scopefs
+
+import (
+	"context"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// maxSimilar is how many entries a search for similar names looks at.
+const maxSimilar = 20_000
+
+// similar adds files of the workspace that look like what was typed. It goes
+// through the workspace level by level, so that the bound cuts off what is far away
+// and not what comes late in the alphabet.
+func (c *completer) similar(ctx context.Context) {
+	l := likeness{base: c.base, folded: strings.ToLower(c.base)}
+	if dir := path.Clean(c.dir); dir != "." {
+		l.dir = dir + "/"
+	}
+	// Nothing of the workspace has a directory that leads out of it.
+	if filepath.IsAbs(c.dir) || strings.HasPrefix(l.dir, "../") {
+		return
+	}
+	var like [unlike][]string
+	c.fs.levels(ctx, hasHidden(l.dir+l.base), func(rel string) bool {
+		if n := l.of(rel); n < unlike && len(like[n]) < c.limit {
+			like[n] = append(like[n], rel)
+		}
+		return len(like[0]) < c.limit
+	})
+	for _, names := range like {
+		for _, name := range names {
+			c.add(name)
+		}
+	}
+}
+
+// likeness compares files with what was typed.
+type likeness struct {
+	// dir is empty or ends with a slash.
+	dir, base, folded string
+}
+
+// unlike is the likeness of what does not look alike.
+const unlike = 3
+
+// of is how well a path fits, 0 being the best.
+func (l likeness) of(rel string) int {
+	dir, name := path.Split(rel)
+	if !strings.HasSuffix("/"+dir, "/"+l.dir) && l.dir != "" {
+		return unlike
+	}
+	folded := strings.ToLower(name)
+	switch {
+	case strings.HasPrefix(name, l.base):
+		return 0
+	case strings.HasPrefix(folded, l.folded):
+		return 1
+	case strings.Contains(folded, l.folded):
+		return 2
+	}
+	return unlike
+}
+
+// levels calls fn for the regular files of the workspace that Walk visits, level by
+// level, until it says false, the bound is reached or ctx ends. Names that begin with
+// a dot are passed over unless dots is set.
+func (f *FS) levels(ctx context.Context, dots bool, fn func(rel string) bool) {
+	root := f.roots[0].Root
+	w := walker{ctx: ctx, fs: f}
+	looked := 0
+	for queue := []branch{{rel: "."}}; len(queue) > 0 && ctx.Err() == nil; queue = queue[1:] {
+		b := queue[0]
+		if w.open(&b, root, b.rel) != nil {
+			continue // It is gone, or not for us.
+		}
+		_ = b.dir.Close()
+		for _, e := range b.entries {
+			if looked++; looked > maxSimilar {
+				return
+			}
+			rel := path.Join(b.rel, e.Name())
+			switch {
+			case b.leavesOut(rel, e) || !dots && strings.HasPrefix(e.Name(), "."):
+			case e.IsDir():
+				queue = append(queue, branch{rel: rel, shown: rel, ignoring: b.ignoring})
+			case e.Type().IsRegular() && !fn(rel):
+				return
+			}
+		}
+	}
+}
