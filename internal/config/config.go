@@ -24,12 +24,13 @@ type Config struct {
 	Limits       Limits
 	// ToolOutput bounds what tools put into the conversation. It is for
 	// tool.NewLimits, which accepts every loaded one. The fields of Default and
-	// MaxResultBytes are set;
-	// a zero field in Tools follows the tool's own default.
+	// MaxResultBytes are set; a zero field in Tools follows the tool's own default.
 	ToolOutput tool.LimitsConfig
-	Spool      Spool
-	Prune      Prune
-	FileRefs   FileRefs
+	// Tools bounds what single tools find.
+	Tools    Tools
+	Spool    Spool
+	Prune    Prune
+	FileRefs FileRefs
 
 	values []Value
 }
@@ -46,6 +47,35 @@ type Limits struct {
 	MaxInbox int
 	// MaxSubmitBytes is the largest submit, all segments together.
 	MaxSubmitBytes int
+}
+
+// Tools bounds what single built-in tools find, before the limits of their output.
+type Tools struct {
+	Search        Search
+	RepoStructure RepoStructure
+	ListDir       Listing
+	Glob          Listing
+}
+
+// Search bounds the search tool. Context may be 0, the others are above.
+type Search struct {
+	MaxMatches int
+	// Context is the lines shown on either side of a match.
+	Context int
+	// MaxLineBytes is the most that is shown of a line.
+	MaxLineBytes int
+}
+
+// RepoStructure bounds the tree that repo_structure shows. All are above 0.
+type RepoStructure struct {
+	// Depth is for calls that name none.
+	Depth      int
+	MaxEntries int
+}
+
+// Listing bounds the entries that a tool shows; above 0.
+type Listing struct {
+	MaxEntries int
 }
 
 // Spool bounds the full texts that are kept of what was cut. All are above 0.
@@ -94,6 +124,12 @@ func defaults() Config {
 		ToolOutput: tool.LimitsConfig{
 			Default:        tool.Limit{MaxBytes: outputBytes, MaxLines: 500, Strategy: tool.StrategyHeadTail},
 			MaxResultBytes: tool.DefaultMaxResultBytes,
+		},
+		Tools: Tools{
+			Search:        Search{MaxMatches: 100, Context: 2, MaxLineBytes: 500},
+			RepoStructure: RepoStructure{Depth: 3, MaxEntries: 500},
+			ListDir:       Listing{MaxEntries: 500},
+			Glob:          Listing{MaxEntries: 500},
 		},
 		Spool:    Spool{MaxBytes: spool.DefaultMaxBytes, MaxAge: spool.DefaultMaxAge},
 		Prune:    Prune{Mode: "economic", ProtectedTurns: 3, MinSavings: 4096, MinGain: 6000},

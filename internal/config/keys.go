@@ -12,6 +12,8 @@ import (
 // rest of podd ends.
 const (
 	manyTimes = 1_000_000
+	// repo_structure holds no more entries than this to choose from.
+	manyEntries = 50_000
 	// A submit is stored with its text twice and its files once, in one entry.
 	maxOutput = 8 << 20
 	maxSubmit = 4 << 20
@@ -40,6 +42,13 @@ func settings(c *Config) []setting {
 		number("tool_output.max_request_result_bytes", &o.MaxResultBytes, 1024, maxOutput),
 		number("tool_output.spool_bytes", &c.Spool.MaxBytes, 1<<20, 1<<40),
 		duration("tool_output.spool_age", &c.Spool.MaxAge, time.Minute),
+		number("tool_output.tools.search.max_matches", &c.Tools.Search.MaxMatches, 1, manyTimes),
+		number("tool_output.tools.search.context", &c.Tools.Search.Context, 0, 1000),
+		number("tool_output.tools.search.max_line_bytes", &c.Tools.Search.MaxLineBytes, 40, 1<<20),
+		number("tool_output.tools.repo_structure.depth", &c.Tools.RepoStructure.Depth, 1, 200),
+		number("tool_output.tools.repo_structure.max_entries", &c.Tools.RepoStructure.MaxEntries, 1, manyEntries),
+		number("tool_output.tools.list_dir.max_entries", &c.Tools.ListDir.MaxEntries, 1, manyEntries),
+		number("tool_output.tools.glob.max_entries", &c.Tools.Glob.MaxEntries, 1, manyEntries),
 		number("file_refs.max_bytes", &r.MaxBytes, 256, maxSubmit).hinting("tool_output.max_bytes"),
 		number("file_refs.dir_entries", &r.DirEntries, 1, manyTimes),
 		choice("file_refs.role", &r.Role, "user", "system"),
@@ -69,8 +78,6 @@ func planned() []string {
 	return []string{
 		"ask",
 		"limits.max_tokens", "limits.max_cost",
-		"tool_output.tools.*.max_matches", "tool_output.tools.*.context", "tool_output.tools.*.max_line_bytes",
-		"tool_output.tools.*.depth", "tool_output.tools.*.max_entries",
 		"summarize", "compaction", "prices", "sandbox", "retention", "mcp",
 		"rule", "interceptor", "hook",
 	}

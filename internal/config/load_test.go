@@ -44,6 +44,17 @@ strategy = "head"
 [tool_output.tools."odd.name"]
 max_bytes = 1024
 
+[tool_output.tools.search]
+max_lines = 60
+max_matches = 20
+context = 0
+max_line_bytes = 200
+
+[tool_output.tools]
+repo_structure = { depth = 2, max_entries = 30 }
+list_dir.max_entries = 40
+glob.max_entries = 50
+
 [file_refs]
 max_bytes = 4096
 dir_entries = 10
@@ -85,6 +96,15 @@ func TestDefaults(t *testing.T) {
 			if len(c.ToolOutput.Tools) != 0 || c.ToolOutput.MaxResultBytes != 65536 {
 				t.Errorf("tool output %+v", c.ToolOutput)
 			}
+			tools := config.Tools{
+				Search:        config.Search{MaxMatches: 100, Context: 2, MaxLineBytes: 500},
+				RepoStructure: config.RepoStructure{Depth: 3, MaxEntries: 500},
+				ListDir:       config.Listing{MaxEntries: 500},
+				Glob:          config.Listing{MaxEntries: 500},
+			}
+			if c.Tools != tools {
+				t.Errorf("tools %+v, want %+v", c.Tools, tools)
+			}
 			if want := (config.Spool{MaxBytes: 1 << 30, MaxAge: 168 * time.Hour}); c.Spool != want {
 				t.Errorf("spool %+v, want %+v", c.Spool, want)
 			}
@@ -112,11 +132,21 @@ func TestEveryKey(t *testing.T) {
 		Tools: map[string]tool.Limit{
 			"shell":    {MaxLines: 50, Strategy: tool.StrategyHead},
 			"odd.name": {MaxBytes: 1024},
+			"search":   {MaxLines: 60},
 		},
 		MaxResultBytes: 32768,
 	}
 	if !reflect.DeepEqual(c.ToolOutput, output) {
 		t.Errorf("tool output %+v, want %+v", c.ToolOutput, output)
+	}
+	tools := config.Tools{
+		Search:        config.Search{MaxMatches: 20, Context: 0, MaxLineBytes: 200},
+		RepoStructure: config.RepoStructure{Depth: 2, MaxEntries: 30},
+		ListDir:       config.Listing{MaxEntries: 40},
+		Glob:          config.Listing{MaxEntries: 50},
+	}
+	if c.Tools != tools {
+		t.Errorf("tools %+v, want %+v", c.Tools, tools)
 	}
 	if want := (config.Spool{MaxBytes: 5_000_000_000, MaxAge: 36 * time.Hour}); c.Spool != want {
 		t.Errorf("spool %+v, want %+v", c.Spool, want)
@@ -181,6 +211,8 @@ func TestRefusals(t *testing.T) {
 		"unknown list of tables":    {"[[limit]]\nmax_steps = 1", []string{":1: there is no key or table limit"}},
 		"unknown key in a table":    {"[limits]\nmax_steps = 1\nmax_step = 2", []string{":3: there is no key limits.max_step: [limits] has max_steps, max_tool_calls, "}},
 		"unknown key of a tool":     {"[tool_output.tools.shell]\nmax_byte = 1", []string{":2: there is no key tool_output.tools.shell.max_byte: [tool_output.tools.shell] has max_bytes, max_lines, strategy"}},
+		"a key of another tool":     {"[tool_output.tools.list_dir]\ndepth = 1", []string{":2: there is no key tool_output.tools.list_dir.depth: [tool_output.tools.list_dir] has max_bytes, max_lines, strategy, max_entries"}},
+		"negative context":          {"tool_output.tools.search.context = -1", []string{"from 0 to 1000"}},
 		"unknown key below a key":   {"model.x = 1", []string{":1: there is no key or table model.x"}},
 		"key among the tools":       {"[tool_output]\ntools.max_bytes = 300", []string{":2: tool_output.tools.max_bytes must be a table", "it is 300"}},
 		"unknown inline":            {"limits = { max_steps = 1, oops = 2 }", []string{":1: there is no key limits.oops"}},
@@ -237,8 +269,6 @@ func TestRefusesWhatIsNotBuiltYet(t *testing.T) {
 		{"ask = 'never'", ":1: ", "ask"},
 		{"[limits]\nmax_cost = 1.5", ":2: ", "limits.max_cost"},
 		{"[limits]\nmax_tokens = 5", ":2: ", "limits.max_tokens"},
-		{"[tool_output.tools.search]\ncontext = 2", ":2: ", "tool_output.tools.search.context"},
-		{"[tool_output.tools.list_dir]\ndepth = 2", ":2: ", "tool_output.tools.list_dir.depth"},
 		{"[summarize]", ":1: ", "summarize"},
 		{"[compaction]\ntrigger = 1", ":1: ", "compaction"},
 		{"compaction.trigger = 1", ":1: ", "compaction.trigger"},

@@ -79,7 +79,7 @@ func (l *loader) find(key []string) (setting, bool) {
 		if l.tools[name] == nil {
 			l.tools[name] = &tool.Limit{}
 		}
-		all = limitSettings(toolTable(name), l.tools[name])
+		all = append(all, limitSettings(toolTable(name), l.tools[name])...)
 	}
 	text := keyText(key)
 	i := slices.IndexFunc(all, func(s setting) bool { return s.key == text && !s.noFile })
@@ -110,7 +110,7 @@ func (l *loader) keysIn(table []string) string {
 		prefix = keyText(table) + "."
 	}
 	if len(table) == 3 {
-		all = limitSettings(keyText(table), &tool.Limit{})
+		all = append(limitSettings(keyText(table), &tool.Limit{}), all...)
 	}
 	var keys []string
 	for _, s := range all {
@@ -135,6 +135,9 @@ func (l *loader) finish() Config {
 	l.show(settings(c), true)
 	c.ToolOutput.Tools = make(map[string]tool.Limit, len(l.tools))
 	for _, name := range slices.Sorted(maps.Keys(l.tools)) {
+		if *l.tools[name] == (tool.Limit{}) {
+			continue // Keys of its own alone.
+		}
 		c.ToolOutput.Tools[name] = *l.tools[name]
 		l.show(limitSettings(toolTable(name), l.tools[name]), false)
 	}

@@ -17,6 +17,9 @@ func TestValuesHaveAFixedOrder(t *testing.T) {
 		"limits.max_parallel_calls", "limits.max_inbox", "limits.max_submit_bytes",
 		"tool_output.max_bytes", "tool_output.max_lines", "tool_output.strategy",
 		"tool_output.max_request_result_bytes", "tool_output.spool_bytes", "tool_output.spool_age",
+		"tool_output.tools.search.max_matches", "tool_output.tools.search.context", "tool_output.tools.search.max_line_bytes",
+		"tool_output.tools.repo_structure.depth", "tool_output.tools.repo_structure.max_entries",
+		"tool_output.tools.list_dir.max_entries", "tool_output.tools.glob.max_entries",
 		"file_refs.max_bytes", "file_refs.dir_entries", "file_refs.role",
 		"prune.mode", "prune.protected_turns", "prune.min_savings", "prune.min_gain",
 	}
@@ -29,7 +32,7 @@ func TestValuesHaveAFixedOrder(t *testing.T) {
 	if got := keys(load(t, "")); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	want = append(want, `tool_output.tools."odd.name".max_bytes`, "tool_output.tools.shell.max_lines", "tool_output.tools.shell.strategy")
+	want = append(want, `tool_output.tools."odd.name".max_bytes`, "tool_output.tools.search.max_lines", "tool_output.tools.shell.max_lines", "tool_output.tools.shell.strategy")
 	if got := keys(load(t, full)); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -144,11 +147,11 @@ func TestCheckTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.CheckTools([]string{"shell", "odd.name", "read_file"}); err != nil {
+	if err := c.CheckTools([]string{"shell", "odd.name", "search"}); err != nil {
 		t.Error(err)
 	}
-	wantError(t, c.CheckTools([]string{"shell", "read_file"}),
-		path+":30: ", `there is no tool odd.name: the tools are shell, read_file`)
+	wantError(t, c.CheckTools([]string{"shell", "search"}),
+		path+":30: ", `there is no tool odd.name: the tools are shell, search`)
 	if err := load(t, "").CheckTools(nil); err != nil {
 		t.Error(err)
 	}

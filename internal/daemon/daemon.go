@@ -16,6 +16,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/llm/openai"
 	"podd/pkg/pod"
+	"podd/pkg/projection"
 	"podd/pkg/scopefs"
 	"podd/pkg/store"
 	"podd/pkg/tool"
@@ -143,8 +144,17 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 		FileRefs:       scopefs.RefLimits{MaxBytes: s.FileRefs.MaxBytes, DirEntries: s.FileRefs.DirEntries},
 		FileRefRole:    s.FileRefs.Role,
 		ToolOutput:     limits,
+		Search:         searchBounds(s.Tools.Search),
+		Tree:           builtin.Tree{Depth: s.Tools.RepoStructure.Depth, MaxEntries: s.Tools.RepoStructure.MaxEntries},
+		ListDir:        builtin.Listing{MaxEntries: s.Tools.ListDir.MaxEntries},
+		Glob:           builtin.Listing{MaxEntries: s.Tools.Glob.MaxEntries},
 		MaxInbox:       s.Limits.MaxInbox,
 		MaxSubmitBytes: s.Limits.MaxSubmitBytes,
+		Prune: projection.Config{
+			Mode:     projection.Mode(s.Prune.Mode),
+			Turns:    projection.TurnsConfig{Protected: s.Prune.ProtectedTurns, MinSavings: s.Prune.MinSavings},
+			Economic: projection.EconomicConfig{MinGain: float64(s.Prune.MinGain)},
+		},
 		Limits: worker.Limits{
 			MaxSteps:     s.Limits.MaxSteps,
 			MaxToolCalls: s.Limits.MaxToolCalls,
@@ -154,6 +164,14 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 		Logger: d.Logger,
 	})
 	return err
+}
+
+// searchBounds says that no context is none, and not the default.
+func searchBounds(s config.Search) builtin.Search {
+	if s.Context == 0 {
+		s.Context = -1
+	}
+	return builtin.Search{MaxMatches: s.MaxMatches, Context: s.Context, MaxLineBytes: s.MaxLineBytes}
 }
 
 func (d *Daemon) status() server.Status {

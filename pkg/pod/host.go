@@ -16,6 +16,7 @@ import (
 	"podd/pkg/scopefs"
 	"podd/pkg/store"
 	"podd/pkg/tool"
+	"podd/pkg/tool/builtin"
 	"podd/pkg/tool/spool"
 	"podd/pkg/worker"
 )
@@ -46,6 +47,11 @@ type Config struct {
 	// the default rule. Prices come before the built-in price table.
 	Prune  projection.Config
 	Prices []projection.ModelPrice
+	// Search, Tree, ListDir and Glob bound built-in tools; see builtin.Config.
+	Search  builtin.Search
+	Tree    builtin.Tree
+	ListDir builtin.Listing
+	Glob    builtin.Listing
 	// Limits bound each turn.
 	Limits worker.Limits
 	// Retry says how a failed request is tried again.

@@ -21,6 +21,9 @@ type Config struct {
 	Shell  Shell
 	Search Search
 	Tree   Tree
+	// ListDir and Glob bound the tools of these names.
+	ListDir Listing
+	Glob    Listing
 	// Logger gets what no result can say; nil discards it.
 	Logger *slog.Logger
 }
@@ -45,8 +48,9 @@ func New(c Config) ([]tool.Tool, error) {
 		c.Tree.Depth = 3
 	}
 	if c.Tree.MaxEntries <= 0 {
-		c.Tree.MaxEntries = 500
+		c.Tree.MaxEntries = maxEntries
 	}
+	c.ListDir, c.Glob = c.ListDir.withDefaults(), c.Glob.withDefaults()
 	f := &files{FS: c.FS}
 	return []tool.Tool{
 		newReadFile(f, c),
@@ -62,7 +66,23 @@ func New(c Config) ([]tool.Tool, error) {
 	}, nil
 }
 
-// Tree bounds list_dir, repo_structure and glob. A zero field is its default.
+// maxEntries is how many entries list_dir, repo_structure and glob show by default.
+const maxEntries = 500
+
+// Listing bounds what a tool lists. A zero field is its default.
+type Listing struct {
+	// MaxEntries is 500 by default.
+	MaxEntries int
+}
+
+func (l Listing) withDefaults() Listing {
+	if l.MaxEntries <= 0 {
+		l.MaxEntries = maxEntries
+	}
+	return l
+}
+
+// Tree bounds repo_structure. A zero field is its default.
 type Tree struct {
 	// Depth is 3 by default.
 	Depth int

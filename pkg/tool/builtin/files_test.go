@@ -293,7 +293,7 @@ func TestParallelChangesOfOneFile(t *testing.T) {
 
 func TestListDir(t *testing.T) {
 	b := newBench(t, map[string]string{"b.txt": "12345", "a/x": "", ".hidden": "1", ".gitignore": "b.txt\n", "odd\nname": ""},
-		func(c *builtin.Config) { c.Tree.MaxEntries = 6 })
+		func(c *builtin.Config) { c.ListDir.MaxEntries = 6 })
 	tooltest.Conform(t, b.tool("list_dir"), `{}`, `{"path":"a"}`)
 	if err := os.Symlink("b.txt", b.path("link")); err != nil {
 		t.Fatal(err)
@@ -351,7 +351,7 @@ func TestRepoStructureShowsTheTopFirst(t *testing.T) {
 
 func TestGlob(t *testing.T) {
 	b := newBench(t, map[string]string{"a.go": "", "x/b.go": "", "x/c.ts": "", "x/d.tsx": "", "skip/e.go": "", ".gitignore": "skip\n"},
-		func(c *builtin.Config) { c.Tree.MaxEntries = 3 })
+		func(c *builtin.Config) { c.Glob.MaxEntries = 3 })
 	tooltest.Conform(t, b.tool("glob"), `{"pattern":"*"}`)
 	for _, c := range []struct{ pattern, summary, content string }{
 		{"**/*.go", "glob: **/*.go, 2 files", "a.go\nx/b.go\n"},

@@ -24,7 +24,7 @@ func (a *globArgs) check() error {
 
 func newGlob(f *files, c Config) tool.Tool {
 	run := func(ctx context.Context, args globArgs) (tool.Output, error) {
-		paths, more, err := f.Glob(ctx, args.Pattern, c.Tree.MaxEntries)
+		paths, more, err := f.Glob(ctx, args.Pattern, c.Glob.MaxEntries)
 		if err != nil {
 			return failed(ctx, "glob", err)
 		}

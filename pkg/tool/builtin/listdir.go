@@ -22,7 +22,7 @@ func newListDir(f *files, c Config) tool.Tool {
 		if err != nil {
 			return failed(ctx, "list_dir", err)
 		}
-		return listing(f.show(dir), f.Rel(dir), entries, c.Tree.MaxEntries), nil
+		return listing(f.show(dir), f.Rel(dir), entries, c.ListDir.MaxEntries), nil
 	}
 	return tool.New("list_dir", "List one directory, hidden and ignored entries included, with sizes in bytes.", run)
 }

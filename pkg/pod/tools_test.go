@@ -1,0 +1,46 @@
+package pod_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
+	"podd/pkg/tool/builtin"
+)
+
+// What the host is told about single tools reaches them.
+func TestToolsHaveTheirBounds(t *testing.T) {
+	calls := []scripted.Part{
+		scripted.Call{Name: "search", Arguments: `{"pattern":"x"}`},
+		scripted.Call{Name: "repo_structure", Arguments: `{}`},
+		scripted.Call{Name: "list_dir", Arguments: `{}`},
+		scripted.Call{Name: "glob", Arguments: `{"pattern":"*"}`},
+	}
+	h := newHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		if r.Steps() > 0 {
+			return scripted.Say(scripted.Text("done"))
+		}
+		return scripted.Say(calls...)
+	}, func(c *pod.Config) {
+		c.Search = builtin.Search{MaxMatches: 2, Context: -1, MaxLineBytes: 5}
+		c.Tree = builtin.Tree{Depth: 1, MaxEntries: 4}
+		c.ListDir = builtin.Listing{MaxEntries: 3}
+		c.Glob = builtin.Listing{MaxEntries: 2}
+	})
+	for i := range 5 {
+		h.write(fmt.Sprintf("%d.txt", i), "before\nxxxxxxxxxx\n")
+	}
+	h.run("look")
+	got := results(h.log())
+	for i, want := range []string{"the first 2 matches", "depth 1; 4 of 5 entries", "the first 3 entries", "the first 2 files"} {
+		if !strings.Contains(got[i].Summary, want) {
+			t.Errorf("%s: %q does not say %q", got[i].Tool, got[i].Summary, want)
+		}
+	}
+	if want := "0.txt\n2:xxxxx…\n1.txt\n2:xxxxx…\n"; got[0].Content != want {
+		t.Errorf("search: %q, want %q", got[0].Content, want)
+	}
+}
