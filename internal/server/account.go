@@ -94,3 +94,12 @@ func (s *pods) GetStats(ctx context.Context, r *poddv1.GetStatsRequest) (*poddv1
 	}
 	return answer, nil
 }
+
+// Compact lets a summary stand for older items.
+func (s *pods) Compact(ctx context.Context, r *poddv1.CompactRequest) (*poddv1.CompactResponse, error) {
+	seq, err := s.host.Compact(ctx, r.GetPod())
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.CompactResponse{Seq: int64(seq)}, nil
+}

@@ -38,11 +38,6 @@ func (*pods) Notify(context.Context, *poddv1.NotifyRequest) (*poddv1.NotifyRespo
 	return nil, notYet("leaving a note")
 }
 
-// Compact is not served yet.
-func (*pods) Compact(context.Context, *poddv1.CompactRequest) (*poddv1.CompactResponse, error) {
-	return nil, notYet("compaction")
-}
-
 // ForkPod is not served yet.
 func (*pods) ForkPod(context.Context, *poddv1.ForkPodRequest) (*poddv1.ForkPodResponse, error) {
 	return nil, notYet("forking a pod")
@@ -51,11 +46,6 @@ func (*pods) ForkPod(context.Context, *poddv1.ForkPodRequest) (*poddv1.ForkPodRe
 // RewindPod is not served yet.
 func (*pods) RewindPod(context.Context, *poddv1.RewindPodRequest) (*poddv1.RewindPodResponse, error) {
 	return nil, notYet("rewinding a pod")
-}
-
-// CompletePath is not served yet.
-func (*pods) CompletePath(context.Context, *poddv1.CompletePathRequest) (*poddv1.CompletePathResponse, error) {
-	return nil, notYet("completing a path")
 }
 
 // approvals serves ApprovalService.

@@ -94,6 +94,15 @@ func (s *pods) Cancel(ctx context.Context, r *poddv1.CancelRequest) (*poddv1.Can
 	return &poddv1.CancelResponse{Cancelled: cancelled, Turn: turn}, nil
 }
 
+// CompletePath completes an @path.
+func (s *pods) CompletePath(ctx context.Context, r *poddv1.CompletePathRequest) (*poddv1.CompletePathResponse, error) {
+	found, err := s.host.CompletePath(ctx, r.GetPod(), r.GetPrefix(), int(r.GetLimit()))
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.CompletePathResponse{Paths: found}, nil
+}
+
 func send(out poddv1.PodService_StreamServer, ev pod.StreamEvent) error {
 	switch {
 	case ev.Record != nil:

@@ -5,7 +5,9 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -211,6 +213,36 @@ func TestClientToken(t *testing.T) {
 		if err := call(withToken(t.Context())); status.Code(err) == codes.Unauthenticated {
 			t.Errorf("%s with the token: %v", name, err)
 		}
+	}
+}
+
+// CompletePath is open to every client and answers with what stands behind an @.
+func TestCompletePath(t *testing.T) {
+	pods := poddv1.NewPodServiceClient(serve(t))
+	p, err := pods.GetPod(t.Context(), &poddv1.GetPodRequest{Pod: "p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"main.go", "make it.sh", "other"} {
+		if err := os.WriteFile(filepath.Join(p.GetPod().GetSpec().GetDir(), name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		req  *poddv1.CompletePathRequest
+		want []string
+	}{
+		{&poddv1.CompletePathRequest{Pod: "p", Prefix: "ma"}, []string{"main.go", `"make it.sh"`}},
+		{&poddv1.CompletePathRequest{Pod: "p", Prefix: "ma", Limit: 1}, []string{"main.go"}},
+		{&poddv1.CompletePathRequest{Pod: "p", Prefix: "/etc/pass"}, nil},
+	} {
+		if got, err := pods.CompletePath(t.Context(), tt.req); err != nil || !slices.Equal(got.GetPaths(), tt.want) {
+			t.Errorf("%v: %q, %v; want %q", tt.req, got.GetPaths(), err, tt.want)
+		}
+	}
+	_, err = pods.CompletePath(t.Context(), &poddv1.CompletePathRequest{Pod: "none"})
+	if status.Code(err) != codes.NotFound || reason(t, err) != "POD_NOT_FOUND" {
+		t.Errorf("of no pod: %v", err)
 	}
 }
 

@@ -38,6 +38,7 @@ func requestUsageToProto(k item.RequestUsage) *poddv1.RequestUsage {
 		Step:            toInt32(k.Step),
 		RequestBytes:    k.RequestBytes,
 		PrefixBytes:     k.PrefixBytes,
+		Purpose:         clean(k.Purpose),
 		PredictedTokens: k.Predicted,
 		DurationMs:      k.DurationMS,
 	}
@@ -52,6 +53,7 @@ func requestUsageFromProto(p *poddv1.RequestUsage) item.RequestUsage {
 		Step:         int(p.GetStep()),
 		RequestBytes: p.GetRequestBytes(),
 		PrefixBytes:  p.GetPrefixBytes(),
+		Purpose:      p.GetPurpose(),
 		Predicted:    p.GetPredictedTokens(),
 		DurationMS:   p.GetDurationMs(),
 	}

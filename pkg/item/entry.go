@@ -131,12 +131,18 @@ type RequestUsage struct {
 	// the same as in the request before: what a prompt cache can hold. PrefixBytes
 	// is 0 for the first request after a pod was loaded.
 	RequestBytes, PrefixBytes int64
+	// Purpose is empty for a step of a turn, PurposeCompaction for a request that asked
+	// for a summary.
+	Purpose string
 	// Predicted is how many input tokens were expected when the request was sent.
 	Predicted int64
 	// DurationMS is from sending the request to the end of the answer, in
 	// milliseconds.
 	DurationMS int64
 }
+
+// PurposeCompaction marks a request that asked for the summary of a compaction.
+const PurposeCompaction = "compaction"
 
 // Prune names results that are sent as their summary from now on.
 type Prune struct {

@@ -142,3 +142,101 @@ func TestPruningOff(t *testing.T) {
 		}
 	}
 }
+
+// summarizer answers requests for a summary, refuses requests over a size, and else
+// asks the handler.
+func summarizer(most int, next scripted.Handler) scripted.Handler {
+	return func(ctx context.Context, r scripted.Request) scripted.Reply {
+		switch {
+		case strings.Contains(r.LastUser(), "about to be replaced by a summary"):
+			return scripted.Say(scripted.Text("They wanted it done, and most is."))
+		case len(r.Body) > most:
+			return scripted.Fail(400, "context_length_exceeded", "This model's maximum context length is exceeded", 0)
+		}
+		return next(ctx, r)
+	}
+}
+
+// A conversation that outgrows the model's window is compacted once and goes on; the
+// log keeps every item, and the requests that follow carry the summary.
+func TestCompactionWhenTheWindowIsFull(t *testing.T) {
+	calls := 0
+	h := newHouse(t, summarizer(60_000, func(context.Context, scripted.Request) scripted.Reply {
+		if calls++; calls > 12 {
+			return scripted.Say(scripted.Text("done"))
+		}
+		return scripted.Say(scripted.Call{Name: "shell", Arguments: fmt.Sprintf(`{"command":"cat big.txt; echo %d"}`, calls)})
+	}), func(c *pod.Config) {
+		c.Prune.Mode = "off"
+		c.Compaction.KeepTokens = 3000
+	})
+	h.writeBig()
+	end := h.run("go")
+	if end.Outcome != item.OutcomeFinished {
+		t.Fatalf("end %+v", end)
+	}
+	log := h.log()
+	compactions := 0
+	for _, e := range log {
+		if c, ok := e.Kind.(item.Compaction); ok {
+			compactions++
+			if m, ok := c.Summary.(item.SystemMessage); !ok || !strings.Contains(m.Text, "They wanted it done") {
+				t.Errorf("summary %+v", c.Summary)
+			}
+		}
+	}
+	if compactions == 0 {
+		t.Error("nothing was compacted")
+	}
+	if m, ok := items(log)[0].(item.UserMessage); !ok || m.Text != "go" {
+		t.Error("the log lost what was compacted")
+	}
+	requests := h.model.Requests()
+	if last := string(requests[len(requests)-1]); !strings.Contains(last, "They wanted it done") || len(last) > 60_000 {
+		t.Errorf("the last request has %d bytes", len(last))
+	}
+	before, err := h.host.Context(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.restart()
+	if after, err := h.host.Context(t.Context(), "p"); err != nil || !bytes.Equal(before.Body, after.Body) {
+		t.Errorf("the context changed with a restart: %v", err)
+	}
+}
+
+// Where a summary helps nothing, the turn stops after one attempt.
+func TestCompactionThatDoesNotHelp(t *testing.T) {
+	h := newHouse(t, summarizer(10, steps()))
+	end := h.run(strings.Repeat("words ", 1000))
+	if end.Outcome != item.OutcomeFailed || end.Reason != "CONTEXT" {
+		t.Errorf("end %+v", end)
+	}
+	if n := len(h.model.Requests()); n > 3 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+// A person can ask for it, on an idle pod with something to compact.
+func TestCompactByHand(t *testing.T) {
+	h := newHouse(t, summarizer(1<<30, readLoop(5)), func(c *pod.Config) { c.Compaction.KeepTokens = 1 })
+	_, err := h.host.Compact(t.Context(), "p")
+	wantError(t, err, item.KindPrecondition, "NOTHING_TO_COMPACT")
+	h.writeBig()
+	h.run("go")
+	before, err := h.host.Context(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seq, err := h.host.Compact(t.Context(), "p")
+	if err != nil || seq == 0 {
+		t.Fatalf("seq %d, %v", seq, err)
+	}
+	after, err := h.host.Context(t.Context(), "p")
+	if err != nil || len(after.Parts) != 1 || after.Size.Total >= before.Size.Total {
+		t.Errorf("%d parts, %d tokens after %d, %v", len(after.Parts), after.Size.Total, before.Size.Total, err)
+	}
+	if end := h.run("more"); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+}

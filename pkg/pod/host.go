@@ -47,6 +47,8 @@ type Config struct {
 	// the default rule. Prices come before the built-in price table.
 	Prune  projection.Config
 	Prices []projection.ModelPrice
+	// Compaction says when a summary takes the place of older items.
+	Compaction worker.Compaction
 	// Search, Tree, ListDir and Glob bound built-in tools; see builtin.Config.
 	Search  builtin.Search
 	Tree    builtin.Tree

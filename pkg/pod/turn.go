@@ -41,41 +41,49 @@ func (a *actor) next() {
 }
 
 func (a *actor) startTurn() error {
+	number, submits := a.journal.turn+1, a.inbox[:1:1]
+	stopped := make(chan struct{})
+	err := a.start(func(ctx context.Context, w *worker.Worker) error {
+		return w.Run(ctx, &turnLog{a, number}, a.state, worker.Turn{Number: number, Submits: submits, Stop: stopped})
+	}, number)
+	if err == nil {
+		a.turn.stop = sync.OnceFunc(func() { close(stopped) })
+	}
+	return err
+}
+
+// start runs work in a goroutine that has the pod's state until it ends; turn is its
+// number, 0 for work that is no turn.
+func (a *actor) start(work func(context.Context, *worker.Worker) error, turnNumber int64) error {
 	if a.journal.open {
 		if err := a.repair(a.host.base); err != nil {
 			return err
 		}
 	}
-	work, err := a.workspace()
+	space, err := a.workspace()
 	if err != nil {
 		return err
 	}
-	w, err := a.worker(work)
+	w, err := a.worker(space)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(a.host.base)
-	stopped := make(chan struct{})
-	a.turn = &turn{
-		number: a.journal.turn + 1,
-		cancel: cancel,
-		stop:   sync.OnceFunc(func() { close(stopped) }),
-		ended:  make(chan struct{}),
-	}
+	a.turn = &turn{number: turnNumber, cancel: cancel, stop: func() {}, ended: make(chan struct{})}
 	a.running.Store(true)
-	t := worker.Turn{Number: a.turn.number, Submits: a.inbox[:1:1], Stop: stopped}
-	go func() { a.turnDone <- runTurn(ctx, w, &turnLog{a, t.Number}, a, t) }()
+	go func() { a.turnDone <- guardTurn(func() error { return work(ctx, w) }) }()
 	return nil
 }
 
-// runTurn is the turn's goroutine; the pod's goroutine waits for its result.
-func runTurn(ctx context.Context, w *worker.Worker, log *turnLog, a *actor, t worker.Turn) (err error) {
+// guardTurn turns a panic of a turn's goroutine into an error. The pod's goroutine
+// waits for it.
+func guardTurn(work func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("turn panicked: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return w.Run(ctx, log, a.state, t)
+	return work()
 }
 
 // worker is the pod's worker with the settings of now.
@@ -91,6 +99,7 @@ func (a *actor) worker(work *workspace) (*worker.Worker, error) {
 		Output:       h.ToolOutput,
 		Spool:        work.spool,
 		Chain:        h.chain,
+		Compaction:   h.Compaction,
 		Limits:       h.Limits,
 		Retry:        h.Retry,
 		Logger:       h.Logger,
@@ -108,7 +117,8 @@ func first(a, b string) string {
 // turnEnded goes on after a turn: with the next submit, or with a log that could
 // not be written.
 func (a *actor) turnEnded(err error) {
-	claimed := a.turn.claimed
+	// A submit that could not even be claimed waits for the next one.
+	goOn := a.turn.claimed || a.turn.number == 0
 	a.turn.cancel(nil)
 	close(a.turn.ended)
 	a.turn = nil
@@ -117,8 +127,7 @@ func (a *actor) turnEnded(err error) {
 		// The turn stays open in the log; it is repaired before the next one.
 		a.log.Error("turn ended without its terminal entry", "error", err)
 	}
-	if claimed {
-		// A submit that could not even be claimed waits for the next one.
+	if goOn {
 		a.next()
 	}
 }
@@ -149,7 +158,7 @@ func (l *turnLog) Append(ctx context.Context, b worker.Batch) (entries []item.En
 		if err == nil {
 			l.a.inbox = l.a.inbox[len(b.Claims):]
 			l.a.turn.claimed = true
-			l.a.turn.over = !l.a.journal.open
+			l.a.turn.over = l.number > 0 && !l.a.journal.open
 		}
 	})
 	if doErr != nil {

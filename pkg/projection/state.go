@@ -56,7 +56,9 @@ func (s *State) Add(e item.Entry) {
 	case item.ItemAdded:
 		s.add(e.Seq, k.Item)
 	case item.RequestUsage:
-		s.answered(e.Time, k)
+		if k.Purpose == "" {
+			s.answered(e.Time, k)
+		}
 	case item.Prune:
 		s.prune(k.Seqs)
 	case item.Compaction:

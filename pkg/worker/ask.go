@@ -14,11 +14,20 @@ type answer struct {
 	*timeline
 	// text is what the assistant said.
 	text string
-	// request is the body that it answers, predicted what that was expected to cost
-	// in input tokens.
-	request   []byte
-	predicted int
-	took      time.Duration
+	// bytes is the size of the request that it answers, prefix how much of that is as
+	// in the request before, predicted how many input tokens it was expected to cost.
+	bytes, prefix, predicted int
+	took                     time.Duration
+}
+
+// usage is the record of the request.
+func (a answer) usage(step int) item.RequestUsage {
+	usage := a.end.Usage
+	usage.Requests = 1
+	return item.RequestUsage{
+		Usage: usage, Measured: a.end.Measured, Model: a.end.Model, ResponseID: a.end.ResponseID, Step: step,
+		RequestBytes: int64(a.bytes), PrefixBytes: int64(a.prefix), Predicted: int64(a.predicted), DurationMS: a.took.Milliseconds(),
+	}
 }
 
 // ask sends the next request and reads its answer to the end. A request that fails
@@ -28,14 +37,39 @@ func (t *run) ask(ctx context.Context) (answer, error) {
 	if err := t.prune(ctx); err != nil {
 		return answer{}, err
 	}
+	if err := t.makeRoom(ctx); err != nil {
+		return answer{}, err
+	}
+	a, err := t.request(ctx)
+	if llm.ClassOf(err) != llm.ClassContext {
+		return a, err
+	}
+	// The endpoint knows its window better than podd: one attempt to make room.
+	if err := t.compact(ctx, "the endpoint says that the request is larger than the model's window"); err != nil {
+		return answer{}, err
+	}
+	return t.request(ctx)
+}
+
+// request sends what the log says now.
+func (t *run) request(ctx context.Context) (answer, error) {
 	body, err := t.Model.Body(t.state.Request())
 	if err != nil {
 		return answer{}, failed("REQUEST", "the request could not be built: %v", err)
 	}
+	a, err := t.send(ctx, body, t.log.Live)
+	a.predicted, a.prefix = t.state.Tokens(), 0
+	if err == nil {
+		a.prefix = t.state.Sent(body)
+	}
+	return a, err
+}
+
+// send sends a body until an answer came whole, or trying again can't help.
+func (t *run) send(ctx context.Context, body []byte, live func(item.Delta)) (answer, error) {
 	for attempt := 1; ; attempt++ {
-		a, err := t.stream(ctx, body)
+		a, err := t.stream(ctx, body, live)
 		if err == nil {
-			a.predicted = t.state.Tokens()
 			return a, nil
 		}
 		if err := t.again(ctx, err, attempt); err != nil {
@@ -56,9 +90,9 @@ func (t *run) prune(ctx context.Context) error {
 }
 
 // stream sends a body once.
-func (t *run) stream(ctx context.Context, body []byte) (answer, error) {
+func (t *run) stream(ctx context.Context, body []byte, live func(item.Delta)) (answer, error) {
 	start := t.Now()
-	tl := &timeline{turn: t.turn.Number, step: t.step, live: t.log.Live}
+	tl := &timeline{turn: t.turn.Number, step: t.step, live: live}
 	t.partial = tl
 	for ev, err := range t.Model.Stream(ctx, body) {
 		if err != nil {
@@ -71,25 +105,20 @@ func (t *run) stream(ctx context.Context, body []byte) (answer, error) {
 	if tl.end == nil {
 		return answer{}, &llm.Error{Class: llm.ClassCut, Message: "the answer stopped before its end"}
 	}
-	return answer{timeline: tl, text: tl.spoken(), request: body, took: t.Now().Sub(start)}, nil
+	return answer{timeline: tl, text: tl.spoken(), bytes: len(body), took: t.Now().Sub(start)}, nil
 }
 
 // accept stores an answer: its items, what it cost and, in the same transaction,
 // the start of each call that is going to run.
 func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
-	usage := a.end.Usage
-	usage.Requests = 1
-	t.usage = t.usage.Add(usage)
+	usage := a.usage(t.step)
+	t.usage = t.usage.Add(usage.Usage)
 	items, calls := t.prepare(ctx, a)
 	b := Batch{Done: a.blockIDs()}
 	for _, it := range items {
 		b.Kinds = append(b.Kinds, item.ItemAdded{Item: it})
 	}
-	b.Kinds = append(b.Kinds, item.RequestUsage{
-		Usage: usage, Measured: a.end.Measured, Model: a.end.Model, ResponseID: a.end.ResponseID,
-		Step: t.step, RequestBytes: int64(len(a.request)), PrefixBytes: int64(t.state.Sent(a.request)),
-		Predicted: int64(a.predicted), DurationMS: a.took.Milliseconds(),
-	})
+	b.Kinds = append(b.Kinds, usage)
 	if a.end.Stop == llm.StopLength {
 		b.Kinds = append(b.Kinds, t.alert(item.LevelWarn, fmt.Sprintf("the answer of step %d was cut by the endpoint's limit on output", t.step)))
 	}

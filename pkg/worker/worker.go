@@ -42,6 +42,8 @@ type Config struct {
 	Limits Limits
 	// Retry says how a failed request is tried again.
 	Retry Retry
+	// Compaction says when a summary takes the place of older items.
+	Compaction Compaction
 	// Logger gets what an operator should know; nil means none.
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.
@@ -113,6 +115,7 @@ func New(c Config) (*Worker, error) {
 	}
 	c.Limits = c.Limits.withDefaults()
 	c.Retry = c.Retry.withDefaults()
+	c.Compaction = c.Compaction.withDefaults()
 	return &Worker{Config: c, specs: c.Tools.Specs()}, nil
 }
 

@@ -1060,8 +1060,10 @@ type RequestUsage struct {
 	PrefixBytes int64 `protobuf:"varint,8,opt,name=prefix_bytes,json=prefixBytes,proto3" json:"prefix_bytes,omitempty"`
 	// How many input tokens were expected when the request was sent.
 	PredictedTokens int64 `protobuf:"varint,9,opt,name=predicted_tokens,json=predictedTokens,proto3" json:"predicted_tokens,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Empty for a step of a turn; compaction for a request that asked for a summary.
+	Purpose       string `protobuf:"bytes,10,opt,name=purpose,proto3" json:"purpose,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RequestUsage) Reset() {
@@ -1155,6 +1157,13 @@ func (x *RequestUsage) GetPredictedTokens() int64 {
 		return x.PredictedTokens
 	}
 	return 0
+}
+
+func (x *RequestUsage) GetPurpose() string {
+	if x != nil {
+		return x.Purpose
+	}
+	return ""
 }
 
 // Prune names results that are sent as their summary from now on.
@@ -1738,7 +1747,7 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\vToolStarted\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x1c\n" +
-	"\targuments\x18\x03 \x01(\tR\targuments\"\xaf\x02\n" +
+	"\targuments\x18\x03 \x01(\tR\targuments\"\xc9\x02\n" +
 	"\fRequestUsage\x12$\n" +
 	"\x05usage\x18\x01 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12\x1f\n" +
@@ -1750,7 +1759,9 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"durationMs\x12\x1a\n" +
 	"\bmeasured\x18\a \x01(\bR\bmeasured\x12!\n" +
 	"\fprefix_bytes\x18\b \x01(\x03R\vprefixBytes\x12)\n" +
-	"\x10predicted_tokens\x18\t \x01(\x03R\x0fpredictedTokens\"K\n" +
+	"\x10predicted_tokens\x18\t \x01(\x03R\x0fpredictedTokens\x12\x18\n" +
+	"\apurpose\x18\n" +
+	" \x01(\tR\apurpose\"K\n" +
 	"\x05Prune\x12\x12\n" +
 	"\x04seqs\x18\x01 \x03(\x03R\x04seqs\x12\x16\n" +
 	"\x06policy\x18\x02 \x01(\tR\x06policy\x12\x16\n" +

@@ -1,0 +1,67 @@
+package pod
+
+import (
+	"context"
+
+	"podd/pkg/item"
+	"podd/pkg/worker"
+)
+
+// Compact lets a summary by the model stand for the older items of an idle pod, and
+// returns the sequence of the entry that says so. Submits that come meanwhile wait.
+func (h *Host) Compact(ctx context.Context, idOrName string) (item.Seq, error) {
+	a, release, err := h.acquire(ctx, idOrName)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	compacted := make(chan error, 1)
+	doErr := a.do(ctx, func() { err = a.startCompaction(compacted) })
+	if doErr != nil {
+		return 0, doErr
+	}
+	if err != nil {
+		return 0, err
+	}
+	select {
+	case err = <-compacted:
+	case <-ctx.Done():
+		// It goes on: client gone is not cancel.
+		return 0, context.Cause(ctx)
+	}
+	if err != nil {
+		return 0, clientError(err)
+	}
+	var last item.Seq
+	err = h.readAll(ctx, a.id, 0, func(e item.Entry) {
+		if _, ok := e.Kind.(item.Compaction); ok {
+			last = e.Seq
+		}
+	})
+	return last, err
+}
+
+// clientError is what a client is told of a compaction that failed.
+func clientError(err error) error {
+	if item.KindOf(err) != item.KindInternal {
+		return err
+	}
+	e := item.Errorf(item.KindPrecondition, "COMPACTION_FAILED", "the pod was not compacted: %v", err)
+	e.Cause = err
+	return e
+}
+
+// startCompaction runs a compaction as if it were a turn: nothing else runs beside it.
+func (a *actor) startCompaction(compacted chan<- error) error {
+	if a.closing != nil {
+		return a.closing
+	}
+	if a.turn != nil {
+		return item.Errorf(item.KindPrecondition, "BUSY", "the pod is running a turn: compact it when the turn has ended, or cancel the turn")
+	}
+	return a.start(func(ctx context.Context, w *worker.Worker) error {
+		_, err := w.Compact(ctx, &turnLog{a, 0}, a.state)
+		compacted <- err
+		return nil
+	}, 0)
+}

@@ -1,0 +1,105 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+
+	"podd/pkg/item"
+	"podd/pkg/llm"
+	"podd/pkg/projection"
+)
+
+// Compaction says when a summary takes the place of older items in what is sent, and
+// what stays. A zero field means its default.
+type Compaction struct {
+	// Trigger is the share of the model's window from which on it happens by itself;
+	// default 0.85. A window that is not known triggers nothing until the endpoint
+	// says that it is full.
+	Trigger float64
+	// KeepTokens is how much of the newest items stays as it is; default 20,000.
+	KeepTokens int
+}
+
+func (c Compaction) withDefaults() Compaction {
+	return Compaction{Trigger: orDefault(c.Trigger, 0.85), KeepTokens: orDefault(c.KeepTokens, 20_000)}
+}
+
+// summaryInstruction asks for what a model needs to go on without the conversation.
+const summaryInstruction = `The conversation so far is about to be replaced by a summary that you write now. Do not call tools. ` +
+	`Write what is needed to go on: what the user asked for, in their words where it matters; what was decided and why; ` +
+	`what was done, with paths, names and commands; what was found out; what failed; what is left to do, and the next step. ` +
+	`Leave out what can be read again from files.`
+
+// summaryHead begins the text that stands for the items.
+const summaryHead = "[Summary of the conversation so far]\n"
+
+// makeRoom compacts when the next request would nearly fill the model's window.
+func (t *run) makeRoom(ctx context.Context) error {
+	window := t.state.Window()
+	if window == 0 || float64(t.state.Tokens()) <= t.Compaction.Trigger*float64(window) {
+		return nil
+	}
+	return t.compact(ctx, fmt.Sprintf("the next request would fill %d %% of the model's window", 100*t.state.Tokens()/window))
+}
+
+// compact lets a summary by the model stand for the older items. Afterwards the next
+// request must be smaller, or the turn stops.
+func (t *run) compact(ctx context.Context, reason string) error {
+	n, ok := t.state.CompactionPoint(t.Compaction.KeepTokens)
+	if !ok {
+		return failed("CONTEXT", "the conversation is too large for the model and there is nothing in it to compact: %s", reason)
+	}
+	before := t.state.Tokens()
+	text, usage, err := t.summarize(ctx, n)
+	if err != nil {
+		return err
+	}
+	b := Batch{Kinds: []item.Kind{
+		usage,
+		item.Compaction{Summary: item.SystemMessage{Origin: item.OriginCompaction, Text: summaryHead + text}, UpTo: t.state.SeqOf(n), Reason: reason},
+	}}
+	if err := t.commit(ctx, b); err != nil {
+		return err
+	}
+	after := t.state.Tokens()
+	t.logger.Info("context compacted", "step", t.step, "items", n, "tokens", before, "left", after, "reason", reason)
+	if after >= before {
+		return failed("CONTEXT", "the conversation is too large for the model and a summary did not make it smaller: %s", reason)
+	}
+	return nil
+}
+
+// summarize asks the model for a summary of the first n items.
+func (t *run) summarize(ctx context.Context, n int) (string, item.RequestUsage, error) {
+	body, err := t.Model.Body(t.state.SummaryRequest(n, summaryInstruction))
+	if err != nil {
+		return "", item.RequestUsage{}, failed("REQUEST", "the request for a summary could not be built: %v", err)
+	}
+	a, err := t.send(ctx, body, func(item.Delta) {})
+	if err != nil {
+		return "", item.RequestUsage{}, err
+	}
+	t.partial = nil
+	usage := a.usage(t.step)
+	usage.Purpose = item.PurposeCompaction
+	t.usage = t.usage.Add(usage.Usage)
+	if a.text == "" {
+		return "", usage, &llm.Error{Class: llm.ClassProtocol, Message: "the model was asked for a summary and wrote none"}
+	}
+	return a.text, usage, nil
+}
+
+// Compact lets a summary stand for the older items of a pod that is idle. It tells
+// how many tokens the next request lost.
+func (w *Worker) Compact(ctx context.Context, log Log, state *projection.State) (saved int, err error) {
+	t := &run{Worker: w, log: log, state: state, logger: w.Logger.With("pod", w.Pod)}
+	if _, ok := state.CompactionPoint(w.Compaction.KeepTokens); !ok {
+		return 0, item.Errorf(item.KindPrecondition, "NOTHING_TO_COMPACT",
+			"there is nothing to compact: the conversation is not larger than what is kept as it is")
+	}
+	before := state.Tokens()
+	if err := t.compact(ctx, "asked for by a client"); err != nil {
+		return 0, err
+	}
+	return before - state.Tokens(), nil
+}
