@@ -30,7 +30,7 @@ func newCompletionCommand(p *program) *cobra.Command {
 			root := cmd.Root()
 			switch args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(p.stdout, true)
+				return bashCompletion(p.stdout, root)
 			case "zsh":
 				return root.GenZshCompletion(p.stdout)
 			case "fish":

@@ -29,8 +29,10 @@ func newSubmitCommand(p *program) *cobra.Command {
 		Long: "Gives a pod input: TEXT, or standard input for - and when there is no TEXT. An @path in it adds that file.\n" +
 			"Without -p: $PODD_POD, else the pod whose workspace is the current directory, made on first use.\n" +
 			"With -f the turn is followed to its end: the answer on standard output, tools and alerts on standard error.",
-		Example:           "  podctl submit -f \"explain @README.md\"\n  git diff | podctl submit -f",
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Example: "  podctl submit -f \"explain @README.md\"\n  git diff | podctl submit -f",
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return p.completeReference(cmd.Context(), flags, typed)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := p.inputText(args)
 			if err != nil {

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// bashReferences completes words that begin with @. podctl has chosen what fits, and
+// that may begin otherwise than the word: with a quote, or in another directory. One
+// completion takes the place of the word. Of several, bash puts in what they have in
+// common; where that would not keep the word, a blank one beside them leaves nothing
+// in common, so that they are only shown. All are escaped: names of files are not to
+// be commands.
+const bashReferences = `
+__podctl_handle_references()
+{
+    local completion other=
+    for completion in "${completions[@]}"; do
+        printf -v completion "%q" "$completion"
+        [[ $completion == "$cur"* ]] || other=1
+        COMPREPLY+=("$completion")
+    done
+    if [[ -n $other ]] && ((${#COMPREPLY[@]} > 1)); then
+        COMPREPLY+=(" ")
+    fi
+}
+`
+
+// bashChanges makes cobra's script know words that begin with @. bash takes the @ for
+// the end of a word (COMP_WORDBREAKS), as it does = and :, which the script knows.
+var bashChanges = [][2]string{
+	{"_init_completion -n =:", "_init_completion -n =:@"},
+	{"        __podctl_handle_completion_types\n",
+		"        if [[ $cur == @* ]]; then\n            __podctl_handle_references\n        else\n            __podctl_handle_completion_types\n        fi\n"},
+	{"    __podctl_handle_special_char \"$cur\" =\n",
+		"    __podctl_handle_special_char \"$cur\" =\n    __podctl_handle_special_char \"$cur\" @\n"},
+	{"\n__start_podctl()", bashReferences + "\n__start_podctl()"},
+}
+
+// bashCompletion writes the completion script of bash.
+func bashCompletion(w io.Writer, root *cobra.Command) error {
+	var b bytes.Buffer
+	if err := root.GenBashCompletionV2(&b, true); err != nil {
+		return err
+	}
+	script := b.String()
+	for _, c := range bashChanges {
+		if !strings.Contains(script, c[0]) {
+			return fmt.Errorf("the completion script of bash has no %q to change", c[0])
+		}
+		script = strings.ReplaceAll(script, c[0], c[1])
+	}
+	_, err := io.WriteString(w, script)
+	return err
+}
