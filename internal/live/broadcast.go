@@ -68,6 +68,13 @@ func (b *Broadcast) Advance(head item.Seq, done ...string) {
 	}
 }
 
+// Forget drops what is in flight: nobody is going to finish it.
+func (b *Broadcast) Forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.forget(func(*block) bool { return true })
+}
+
 // Close ends all readers with cause, now and later.
 func (b *Broadcast) Close(cause error) {
 	b.mu.Lock()

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"podd/internal/sanitize"
@@ -92,7 +93,9 @@ func (t *Turn) entry(e item.Entry) error {
 		t.claim(e.Turn, k.RequestIDs)
 		return nil
 	case item.AlertRaised:
-		t.alert(k.Alert)
+		if !t.repeats(e.Turn, k.Alert) {
+			t.alert(k.Alert)
+		}
 		return nil
 	}
 	if t.turn == 0 || e.Turn != t.turn {
@@ -176,6 +179,12 @@ func summary(r item.ToolResult) string {
 		return text
 	}
 	return name + text
+}
+
+// repeats says that an alert only says how the turn that is shown ended, which its
+// own entry does.
+func (t *Turn) repeats(turn int64, a item.Alert) bool {
+	return t.turn != 0 && turn == t.turn && strings.HasPrefix(a.Text, fmt.Sprintf("turn %d ended: ", turn))
 }
 
 func (t *Turn) alert(a item.Alert) {

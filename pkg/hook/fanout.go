@@ -38,9 +38,10 @@ func NewFanout(log *slog.Logger, hooks ...Hook) *Fanout {
 	return f
 }
 
-// Entry publishes a committed entry.
-func (f *Fanout) Entry(pod string, e item.Entry) {
-	f.publish(func(h Hook) { h.Entry(pod, e) })
+// Entry publishes a committed entry. fresh makes a copy of it that shares nothing
+// with any other: each hook gets one of its own.
+func (f *Fanout) Entry(pod string, fresh func() item.Entry) {
+	f.publish(func(h Hook) { h.Entry(pod, fresh()) })
 }
 
 // Alert publishes a stored alert.

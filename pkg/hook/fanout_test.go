@@ -42,7 +42,7 @@ func TestFanout(t *testing.T) {
 	good, bad := &watcher{name: "good"}, &watcher{name: "bad", panics: true}
 	f := hook.NewFanout(slog.New(slog.NewTextHandler(&log, nil)), bad, good)
 	for seq := range item.Seq(100) {
-		f.Entry("p", item.Entry{Seq: seq})
+		f.Entry("p", func() item.Entry { return item.Entry{Seq: seq} })
 	}
 	f.Alert(item.Alert{})
 	f.Close(nil)
@@ -68,7 +68,7 @@ func TestHangingHook(t *testing.T) {
 	gate := hangs.gate
 	good := &watcher{name: "good"}
 	f := hook.NewFanout(slog.New(slog.DiscardHandler), hangs, good)
-	f.Entry("p", item.Entry{Seq: 1})
+	f.Entry("p", func() item.Entry { return item.Entry{Seq: 1} })
 	<-hangs.entered
 	const extra = 7
 	for range hook.QueueLen + extra {
@@ -85,7 +85,7 @@ func TestHangingHook(t *testing.T) {
 
 func TestNilFanout(t *testing.T) {
 	var f *hook.Fanout
-	f.Entry("p", item.Entry{})
+	f.Entry("p", func() item.Entry { return item.Entry{} })
 	f.Alert(item.Alert{})
 	f.Close(nil)
 	if !f.Empty() || len(f.Dropped()) != 0 {

@@ -32,6 +32,9 @@ type actor struct {
 	users int
 	// running mirrors turn != nil for whoever counts.
 	running atomic.Bool
+	// shown is the pod's status while it differs from the stored one, which can't be
+	// written; else nil.
+	shown atomic.Pointer[item.PodStatus]
 
 	// What follows belongs to the goroutine, and state to the turn while one runs.
 
@@ -44,8 +47,14 @@ type actor struct {
 	turn    *turn
 	// turnDone receives the error of a turn that ended.
 	turnDone chan error
-	// closing is why the pod is to end; nil while it is not.
+	// closing is why the pod is to end; nil while it is not. It may be read by
+	// anyone once done is closed.
 	closing error
+	// broken is set when a message panicked: what the pod holds in memory may not be
+	// what is stored, so nothing more is.
+	broken error
+	// stuck is set while the log can't be written although there is work to do.
+	stuck *stuck
 }
 
 func newActor(h *Host, rec item.Pod) *actor {
@@ -67,23 +76,28 @@ func newActor(h *Host, rec item.Pod) *actor {
 func (a *actor) run() {
 	defer close(a.done)
 	defer a.close()
-	a.loadErr = a.load()
+	_ = a.guard(func() { a.loadErr = a.load() })
+	if a.broken != nil {
+		a.loadErr = a.broken
+	}
 	close(a.loaded)
 	if a.loadErr != nil {
 		return
 	}
 	idle := time.NewTimer(a.host.Idle)
 	defer idle.Stop()
-	a.next()
+	_ = a.guard(a.next)
 	for a.closing == nil || a.turn != nil {
 		idle.Reset(a.host.Idle)
 		select {
 		case f := <-a.mailbox:
-			a.guard(f)
+			f()
 		case err := <-a.turnDone:
-			a.guard(func() { a.turnEnded(err) })
+			_ = a.guard(func() { a.turnEnded(err) })
+		case <-a.stuck.again():
+			_ = a.guard(a.next)
 		case <-idle.C:
-			if a.turn == nil && a.host.forget(a) {
+			if a.turn == nil && a.stuck == nil && a.host.forget(a) {
 				a.log.Debug("pod passivated")
 				return
 			}
@@ -97,6 +111,9 @@ func (a *actor) close() {
 	if cause == nil {
 		cause = errStopping
 	}
+	if a.stuck != nil {
+		a.stuck.timer.Stop()
+	}
 	a.host.drop(a)
 	a.live.Close(cause)
 	if a.work != nil {
@@ -104,29 +121,35 @@ func (a *actor) close() {
 	}
 }
 
-// guard keeps a panic in the mailbox from ending the daemon.
-func (a *actor) guard(f func()) {
+// guard keeps a panic of the pod from ending the daemon. The pod ends instead: it is
+// loaded anew from its log when it is needed next.
+func (a *actor) guard(f func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.log.Error("pod panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = item.Errorf(item.KindUnavailable, "POD_FAILED", "the pod met a defect of podd and is loaded anew: try again")
+			a.broken, a.closing = err, err
+			if a.turn != nil {
+				a.turn.cancel(worker.ErrShutdown)
+			}
 		}
 	}()
 	f()
+	return nil
 }
 
 // do runs f in the pod's goroutine and waits for it. Once f is taken it is waited
-// for whatever happens to ctx: the caller has to know what came of it.
+// for whatever happens to ctx: the caller has to know what came of it. An error says
+// that f did not run, or not to its end.
 func (a *actor) do(ctx context.Context, f func()) error {
-	finished := make(chan struct{})
-	message := func() {
-		defer close(finished)
-		f()
-	}
+	finished := make(chan error, 1)
 	select {
-	case a.mailbox <- message:
-		<-finished
-		return nil
+	case a.mailbox <- func() { finished <- a.guard(f) }:
+		return <-finished
 	case <-a.done:
+		if a.closing != nil {
+			return a.closing
+		}
 		return errStopping
 	case <-ctx.Done():
 		return context.Cause(ctx)

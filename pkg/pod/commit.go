@@ -13,6 +13,9 @@ import (
 // that the entries replace. waiting is shown in the pod's state. It returns the
 // entries with their sequences.
 func (a *actor) commit(ctx context.Context, b store.Batch, waiting string, done ...string) (store.Appended, []item.Entry, error) {
+	if a.broken != nil {
+		return store.Appended{}, nil, a.broken
+	}
 	b.Pod, b.Epoch = a.id, a.epoch
 	now := a.host.Now().UTC()
 	if now.Before(a.rec.Status.LastActivity) {
@@ -37,7 +40,7 @@ func (a *actor) commit(ctx context.Context, b store.Batch, waiting string, done 
 		a.rec.Last = appended.Records[n-1].Seq
 	}
 	a.live.Advance(a.rec.Last, done...)
-	a.host.announce(a.id, entries, appended.Alerts)
+	a.host.announce(a.id, appended.Records, appended.Alerts)
 	return appended, entries, nil
 }
 
@@ -55,9 +58,15 @@ func (a *actor) stored(entries []item.Entry, appended store.Appended) []item.Ent
 }
 
 // announce tells readers of alerts and hooks what was committed.
-func (h *Host) announce(pod string, entries []item.Entry, alerts []item.Alert) {
-	for _, e := range entries {
-		h.hooks.Entry(pod, e)
+func (h *Host) announce(pod string, records []store.Record, alerts []item.Alert) {
+	for _, r := range records {
+		h.hooks.Entry(pod, func() item.Entry {
+			e, err := wire.DecodeEntry(r.Entry)
+			if err != nil {
+				h.Logger.Error("entry could not be copied for a hook", "pod", pod, "seq", r.Seq, "error", err)
+			}
+			return e
+		})
 	}
 	for _, alert := range alerts {
 		h.hooks.Alert(alert)

@@ -229,3 +229,9 @@ func results(entries []item.Entry) []item.ToolResult {
 	}
 	return out
 }
+
+// exists says whether the workspace has a file.
+func (h *house) exists(name string) bool {
+	_, err := os.Stat(filepath.Join(h.dir, name))
+	return err == nil
+}

@@ -39,7 +39,7 @@ func (a *actor) load() error {
 		return err
 	}
 	if a.journal.open {
-		return a.repair(ctx)
+		return a.repair(ctx, "podd stopped in the middle of the turn; submit again to go on")
 	}
 	return nil
 }
@@ -61,10 +61,9 @@ func (a *actor) loadInbox(ctx context.Context) error {
 	return nil
 }
 
-// repair closes a turn that nobody runs: each call without a result gets one, the
-// turn its terminal entry, and a person an alert.
-func (a *actor) repair(ctx context.Context) error {
-	const cause = "podd stopped in the middle of the turn; submit again to go on"
+// repair closes a turn that nobody runs, and says why: each call without a result
+// gets one, the turn its terminal entry, and a person an alert.
+func (a *actor) repair(ctx context.Context, cause string) error {
 	recovered := item.Recovered{Reason: cause}
 	var kinds []item.Kind
 	for _, call := range a.state.OpenCalls() {
@@ -75,7 +74,7 @@ func (a *actor) repair(ctx context.Context) error {
 	kinds = append(kinds,
 		item.AlertRaised{Alert: item.Alert{
 			Pod: a.id, Level: item.LevelWarn, Source: "recovery",
-			Text: fmt.Sprintf("turn %d was interrupted: podd stopped in the middle of it", a.journal.turn),
+			Text: fmt.Sprintf("turn %d was interrupted: %s", a.journal.turn, cause),
 			Time: a.host.Now(),
 		}},
 		item.TurnEnded{

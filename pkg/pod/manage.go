@@ -97,13 +97,32 @@ func cause(err error) error {
 
 // Get finds a pod by name or id.
 func (h *Host) Get(ctx context.Context, idOrName string) (item.Pod, error) {
-	return h.Store.Pod(ctx, idOrName)
+	p, err := h.Store.Pod(ctx, idOrName)
+	if err != nil {
+		return p, err
+	}
+	return h.asShown(p), nil
+}
+
+// asShown is a stored pod with the state that it could not store.
+func (h *Host) asShown(p item.Pod) item.Pod {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if a := h.actors[p.ID]; a != nil {
+		if status := a.shown.Load(); status != nil {
+			p.Status.State, p.Status.Reason = status.State, status.Reason
+		}
+	}
+	return p
 }
 
 // List gives all pods in the order of their names; those of one workspace when dir
 // is set.
 func (h *Host) List(ctx context.Context, dir string) ([]item.Pod, error) {
 	pods, err := h.Store.Pods(ctx)
+	for i := range pods {
+		pods[i] = h.asShown(pods[i])
+	}
 	if err != nil || dir == "" {
 		return pods, err
 	}

@@ -19,8 +19,6 @@ type turn struct {
 	stop func()
 	// ended is closed once the turn has its terminal entry, or can't have one.
 	ended chan struct{}
-	// claimed says that the turn has taken its submit out of the inbox.
-	claimed bool
 	// over says that the terminal entry is stored, while the turn's goroutine may
 	// still be on its way out.
 	over bool
@@ -29,15 +27,25 @@ type turn struct {
 // busy says whether a turn is under way that can still be cancelled or waited for.
 func (a *actor) busy() bool { return a.turn != nil && !a.turn.over }
 
-// next starts the turn of the oldest submit that waits, when the pod is free.
+// next closes what was left open and starts the turn of the oldest submit that waits,
+// when the pod is free. What can't be done now is tried again.
 func (a *actor) next() {
-	if a.turn != nil || a.closing != nil || len(a.inbox) == 0 {
+	if a.turn != nil || a.closing != nil {
 		return
 	}
-	if err := a.startTurn(); err != nil {
-		a.log.Error("turn could not start", "error", err)
-		a.raise(item.LevelError, "turn", fmt.Sprintf("the next turn could not start: %v", err))
+	if a.journal.open {
+		if err := a.repair(a.host.base, "the log could not be written in the middle of the turn; submit again to go on"); err != nil {
+			a.hold(err)
+			return
+		}
 	}
+	if len(a.inbox) > 0 {
+		if err := a.startTurn(); err != nil {
+			a.hold(err)
+		}
+		return
+	}
+	a.release()
 }
 
 func (a *actor) startTurn() error {
@@ -55,11 +63,6 @@ func (a *actor) startTurn() error {
 // start runs work in a goroutine that has the pod's state until it ends; turn is its
 // number, 0 for work that is no turn.
 func (a *actor) start(work func(context.Context, *worker.Worker) error, turnNumber int64) error {
-	if a.journal.open {
-		if err := a.repair(a.host.base); err != nil {
-			return err
-		}
-	}
 	space, err := a.workspace()
 	if err != nil {
 		return err
@@ -117,28 +120,29 @@ func first(a, b string) string {
 // turnEnded goes on after a turn: with the next submit, or with a log that could
 // not be written.
 func (a *actor) turnEnded(err error) {
-	// A submit that could not even be claimed waits for the next one.
-	goOn := a.turn.claimed || a.turn.number == 0
 	a.turn.cancel(nil)
 	close(a.turn.ended)
 	a.turn = nil
 	a.running.Store(false)
+	a.live.Forget()
 	if err != nil {
-		// The turn stays open in the log; it is repaired before the next one.
-		a.log.Error("turn ended without its terminal entry", "error", err)
+		// The turn stays open in the log, or its submit in the inbox.
+		a.hold(err)
+		return
 	}
-	if goOn {
-		a.next()
-	}
+	a.release()
+	a.next()
 }
 
-// raise stores an alert of the pod. One that can't be stored is logged.
-func (a *actor) raise(level item.Level, source, text string) {
+// raise stores an alert of the pod. One that can't be stored is logged, and false.
+func (a *actor) raise(level item.Level, source, text string) bool {
 	alert := item.Alert{Pod: a.id, Level: level, Source: source, Text: text, Time: a.host.Now()}
 	b := store.Batch{Entries: []item.Entry{{Kind: item.AlertRaised{Alert: alert}}}}
 	if _, _, err := a.commit(a.host.base, b, ""); err != nil {
 		a.log.Error("alert could not be stored", "text", text, "error", err)
+		return false
 	}
+	return true
 }
 
 // turnLog is the pod's log as a turn sees it.
@@ -157,7 +161,6 @@ func (l *turnLog) Append(ctx context.Context, b worker.Batch) (entries []item.En
 		_, entries, err = l.a.commit(ctx, batch, b.Waiting, b.Done...)
 		if err == nil {
 			l.a.inbox = l.a.inbox[len(b.Claims):]
-			l.a.turn.claimed = true
 			l.a.turn.over = l.number > 0 && !l.a.journal.open
 		}
 	})

@@ -101,9 +101,10 @@ func (t *run) runCalls(ctx context.Context, calls []*call) error {
 	slots := make(chan struct{}, t.Limits.MaxParallel)
 	for _, c := range calls {
 		go func() {
+			defer func() { finished <- c }()
+			defer t.rescue(c)
 			r := t.runCall(ctx, c, slots)
 			c.result = &r
-			finished <- c
 		}()
 	}
 	done := make(map[*call]bool, len(calls))
@@ -132,6 +133,15 @@ func (t *run) runCalls(ctx context.Context, calls []*call) error {
 		return limit("MAX_TOOL_CALLS", "the turn reached its limit of %d tool calls; submit again to go on", t.Limits.MaxToolCalls)
 	}
 	return nil
+}
+
+// rescue gives a call that met a defect of podd's own a result that says so: a panic
+// costs the call, not the daemon.
+func (t *run) rescue(c *call) {
+	if p := recover(); p != nil {
+		t.logger.Error("call panicked", "step", t.step, "tool", c.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		c.result = &item.ToolResult{CallID: c.CallID, Tool: c.Name, Output: failure(c.Name + ": failed: a defect of podd; it may have taken effect")}
+	}
 }
 
 // runCall runs one call, when there is a free slot, and cuts its output to size.

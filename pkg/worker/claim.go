@@ -11,7 +11,7 @@ import (
 // claim takes the submits out of the inbox and puts their messages, with all that
 // follows them, into the history: one transaction, so that no crash leaves a prompt
 // without its files. A submit that an interceptor cancels leaves its text in the
-// log and nothing for the model.
+// log and nothing for the model: end stores its claim together with its end.
 func (t *run) claim(ctx context.Context) error {
 	var started item.TurnStarted
 	var items []item.Kind
@@ -36,14 +36,14 @@ func (t *run) claim(ctx context.Context) error {
 		}
 	}
 	b.Kinds = append([]item.Kind{started}, items...)
-	if len(items) > 0 || refused == nil {
-		return t.commit(ctx, b)
+	if len(items) == 0 && refused != nil {
+		return refused
 	}
-	b.Kinds = append(b.Kinds, t.terminal(refused)...)
 	if err := t.commit(ctx, b); err != nil {
 		return err
 	}
-	return errEnded
+	t.claimed = true
+	return nil
 }
 
 // Setup is what the next request sends beside the items. It may ask the endpoint for

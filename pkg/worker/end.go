@@ -25,8 +25,6 @@ var (
 	ErrShutdown = errors.New("podd was stopped in the middle of the turn; submit again to go on")
 
 	errTurnTime = errors.New("turn time")
-	// errEnded says that the terminal entry is stored already.
-	errEnded = errors.New("turn has ended")
 )
 
 // stop is why a turn ends without having finished.
@@ -70,11 +68,11 @@ func (t *run) finish(ctx context.Context, a answer) (goOn bool, err error) {
 
 // end stores the terminal entry, after a result for each call that has none.
 func (t *run) end(ctx context.Context, err error) error {
-	if errors.Is(err, errEnded) {
-		return nil
-	}
 	s := t.classify(ctx, err)
 	var b Batch
+	if !t.claimed {
+		b = t.bareClaim()
+	}
 	if t.partial != nil {
 		b.Done = t.partial.blockIDs()
 		if text := t.partial.spoken(); text != "" && s != nil && s.outcome == item.OutcomeCancelled {
@@ -88,6 +86,18 @@ func (t *run) end(ctx context.Context, err error) error {
 	}
 	b.Kinds = append(b.Kinds, t.terminal(s)...)
 	return t.commit(ctx, b)
+}
+
+// bareClaim takes the submits without giving the model anything.
+func (t *run) bareClaim() Batch {
+	var started item.TurnStarted
+	var b Batch
+	for _, s := range t.turn.Submits {
+		started.RequestIDs = append(started.RequestIDs, s.RequestID)
+		b.Claims = append(b.Claims, s.Seq)
+	}
+	b.Kinds = []item.Kind{started}
+	return b
 }
 
 // terminal is the terminal entry, after an alert where a person should know; s is

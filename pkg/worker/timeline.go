@@ -46,7 +46,7 @@ func (tl *timeline) add(ev llm.Event) error {
 		if _, known := deltaKinds[ev.Kind]; !known || ev.Block != len(tl.blocks) {
 			return tl.broken("block %d of kind %q after %d blocks", ev.Block, ev.Kind, len(tl.blocks))
 		}
-		b := &block{BlockStart: ev, id: fmt.Sprintf("step%d.%d", tl.step, ev.Block)}
+		b := &block{BlockStart: ev, id: fmt.Sprintf("turn%d.step%d.%d", tl.turn, tl.step, ev.Block)}
 		tl.blocks = append(tl.blocks, b)
 		if ev.Kind == llm.BlockToolCall {
 			tl.show(b, "")

@@ -25,6 +25,8 @@ type run struct {
 
 	// step is the number of the model request, from 1.
 	step int
+	// claimed says that turn_started is stored.
+	claimed bool
 	// usage, calls and goOns count what the turn used so far.
 	usage item.Usage
 	calls int

@@ -1,0 +1,227 @@
+package pod_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"podd/pkg/hook"
+	"podd/pkg/item"
+	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
+	"podd/pkg/store"
+)
+
+// faulty is the real store, in front of which a test can fail or panic.
+type faulty struct {
+	store.Store
+	mu sync.Mutex
+	// onAppend sees each batch before it is written; an error refuses it.
+	onAppend func(store.Batch) error
+	// onRead is called before each read.
+	onRead func()
+}
+
+// Append asks onAppend first.
+func (f *faulty) Append(ctx context.Context, b store.Batch) (store.Appended, error) {
+	f.mu.Lock()
+	check := f.onAppend
+	f.mu.Unlock()
+	if check != nil {
+		if err := check(b); err != nil {
+			return store.Appended{}, err
+		}
+	}
+	return f.Store.Append(ctx, b)
+}
+
+// Read calls onRead first.
+func (f *faulty) Read(ctx context.Context, pod string, after item.Seq, limit int) ([]store.Record, error) {
+	f.mu.Lock()
+	check := f.onRead
+	f.mu.Unlock()
+	if check != nil {
+		check()
+	}
+	return f.Store.Read(ctx, pod, after, limit)
+}
+
+func (f *faulty) set(onAppend func(store.Batch) error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.onAppend = onAppend
+}
+
+// newFaultyHouse is a house whose store can be made to fail.
+func newFaultyHouse(t *testing.T, handler scripted.Handler) (*house, *faulty) {
+	t.Helper()
+	f := new(faulty)
+	h := newHouse(t, handler, func(c *pod.Config) { f.Store, c.Store = c.Store, f })
+	return h, f
+}
+
+// holds says whether a batch has an entry of a kind.
+func holds[K item.Kind](b store.Batch) bool {
+	return slices.ContainsFunc(b.Entries, func(e item.Entry) bool { _, ok := e.Kind.(K); return ok })
+}
+
+var errFull = item.Errorf(item.KindExhausted, "NO_SPACE", "there is no space left on the disk")
+
+// full refuses everything from the first batch that match finds on. refused is closed
+// at that one.
+func full(match func(store.Batch) bool) (check func(store.Batch) error, refused chan struct{}) {
+	refused = make(chan struct{})
+	once := sync.OnceFunc(func() { close(refused) })
+	seen := false
+	var mu sync.Mutex
+	return func(b store.Batch) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if seen = seen || match(b); seen {
+			once()
+			return errFull
+		}
+		return nil
+	}, refused
+}
+
+// A disk that is full in the middle of a turn stops the turn and says so; when there
+// is space again the turn is closed, and the submit that waited runs, with nobody's
+// help.
+func TestFullDiskInTheMiddleOfATurn(t *testing.T) {
+	h, f := newFaultyHouse(t, steps(scripted.Say(scripted.Text("old text"))))
+	check, refused := full(func(b store.Batch) bool { return holds[item.RequestUsage](b) })
+	f.set(check)
+	s := h.submit("go")
+	<-refused
+	h.await(func(p item.Pod) bool {
+		return p.Status.State == item.StateWaiting && strings.Contains(p.Status.Reason, "no space")
+	})
+	f.set(nil)
+	if end := h.ended(s); end.Outcome != item.OutcomeInterrupted || !strings.Contains(end.Cause, "could not be written") {
+		t.Errorf("end %+v", end)
+	}
+	if end := h.run("next"); end.Outcome != item.OutcomeFinished {
+		t.Errorf("next end %+v", end)
+	}
+	alerts, err := h.host.Alerts(t.Context(), pod.AlertQuery{})
+	if err != nil || !slices.ContainsFunc(alerts, func(a item.Alert) bool { return strings.Contains(a.Text, "no space") }) {
+		t.Errorf("alerts %+v, %v", alerts, err)
+	}
+}
+
+// await polls a pod's record until it is as wanted.
+func (h *house) await(want func(item.Pod) bool) {
+	h.t.Helper()
+	for {
+		p, err := h.host.Get(h.t.Context(), "p")
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if want(p) {
+			return
+		}
+	}
+}
+
+// A submit that is acknowledged and can't be claimed is tried again until it can.
+func TestFullDiskAtTheClaim(t *testing.T) {
+	h, f := newFaultyHouse(t, steps())
+	check, refused := full(func(b store.Batch) bool { return holds[item.TurnStarted](b) })
+	f.set(check)
+	s := h.submit("go")
+	<-refused
+	f.set(nil)
+	if end := h.ended(s); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+}
+
+// A panic while a submit is stored is not an acknowledgement, and the pod works again
+// at once: it is loaded anew.
+func TestPanicWhileASubmitIsStored(t *testing.T) {
+	h, f := newFaultyHouse(t, steps())
+	f.set(func(store.Batch) error { panic("boom") })
+	_, err := h.host.Submit(t.Context(), pod.Submit{Pod: "p", Segments: []item.Segment{item.TextSegment{Text: "go"}}})
+	wantError(t, err, item.KindUnavailable, "POD_FAILED")
+	f.set(nil)
+	for {
+		s, err := h.host.Submit(t.Context(), pod.Submit{Pod: "p", Segments: []item.Segment{item.TextSegment{Text: "go"}}})
+		if item.ReasonOf(err) == "POD_FAILED" {
+			continue // It is still on its way out.
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if end := h.ended(s); end.Outcome != item.OutcomeFinished || s.Seq != 1 {
+			t.Errorf("seq %d, end %+v", s.Seq, end)
+		}
+		return
+	}
+}
+
+// A panic while the start of a call is stored keeps the call from running.
+func TestPanicWhileACallIsStored(t *testing.T) {
+	h, f := newFaultyHouse(t, steps(scripted.Say(shell("touch ran"))))
+	f.set(func(b store.Batch) error {
+		if holds[item.ToolStarted](b) {
+			panic("boom")
+		}
+		return nil
+	})
+	s := h.submit("go")
+	for loaded := 1; loaded > 0; loaded, _ = h.host.Counts() {
+		if t.Context().Err() != nil {
+			t.Fatal("the pod stays in memory")
+		}
+	}
+	f.set(nil)
+	if end := h.ended(s); end.Outcome != item.OutcomeInterrupted {
+		t.Errorf("end %+v", end)
+	}
+	if h.exists("ran") {
+		t.Error("the command ran without an entry that says so")
+	}
+}
+
+// A panic while a pod is loaded costs this pod's call, not the daemon.
+func TestPanicWhileLoading(t *testing.T) {
+	h, f := newFaultyHouse(t, steps())
+	f.mu.Lock()
+	f.onRead = func() { panic("boom") }
+	f.mu.Unlock()
+	_, err := h.host.Submit(t.Context(), pod.Submit{Pod: "p", Segments: []item.Segment{item.TextSegment{Text: "go"}}})
+	wantError(t, err, item.KindUnavailable, "POD_FAILED")
+	f.mu.Lock()
+	f.onRead = nil
+	f.mu.Unlock()
+	if end := h.run("go"); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+}
+
+// meddler changes what it is shown.
+type meddler struct{ hook.Base }
+
+func (meddler) Name() string { return "meddler" }
+
+func (meddler) Entry(_ string, e item.Entry) {
+	if s, ok := e.Kind.(item.Setup); ok {
+		s.Tools[0].Description = "meddled"
+	}
+}
+
+// A hook gets copies: what it changes, it changes for itself.
+func TestHooksCannotMeddle(t *testing.T) {
+	h := newHouse(t, steps(scripted.Say(shell("true")), scripted.Say(shell("true"))), func(c *pod.Config) {
+		c.Hooks = []hook.Hook{meddler{}, meddler{}}
+	})
+	h.run("go")
+	for _, r := range h.model.Requests() {
+		if strings.Contains(string(r), "meddled") {
+			t.Fatal("the model was sent what a hook wrote")
+		}
+	}
+}
