@@ -59,6 +59,7 @@ func New(c Config) ([]tool.Tool, error) {
 		newApplyPatch(f),
 		newListDir(f, c),
 		newRepoStructure(f, c),
+		newRepoMap(f, c),
 		newGlob(f, c),
 		newSearch(f, c),
 		newShell(c),

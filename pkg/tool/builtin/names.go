@@ -4,7 +4,7 @@ package builtin
 // checked before there is a pod.
 func Names() []string {
 	return []string{
-		"read_file", "write_file", "edit_file", "apply_patch", "list_dir", "repo_structure",
+		"read_file", "write_file", "edit_file", "apply_patch", "list_dir", "repo_structure", "repo_map",
 		"glob", "search", "shell", "todo",
 	}
 }

@@ -1,0 +1,99 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"podd/internal/repomap"
+	"podd/pkg/item"
+	"podd/pkg/scopefs"
+	"podd/pkg/tool"
+)
+
+// What a map is made from. More would take longer than it is worth waiting for.
+const (
+	maxMapped     = 10_000
+	maxMappedFile = 512 << 10
+	maxMappedAll  = 64 << 20
+	// mapTokenBytes is how many bytes of a map a token is taken for.
+	mapTokenBytes = 4
+)
+
+type repoMapArgs struct {
+	Path      string `json:"path,omitempty"`
+	MaxTokens int    `json:"max_tokens,omitempty"`
+}
+
+func (a *repoMapArgs) check() error {
+	if a.MaxTokens < 0 {
+		return errors.New("max_tokens must be at least 1")
+	}
+	return nil
+}
+
+func newRepoMap(f *files, c Config) tool.Tool {
+	limit := c.Limits.For("repo_map")
+	run := func(ctx context.Context, args repoMapArgs) (tool.Output, error) {
+		budget := repomap.Budget{Bytes: limit.MaxBytes, Lines: limit.MaxLines}
+		if args.MaxTokens > 0 && args.MaxTokens < budget.Bytes/mapTokenBytes {
+			budget.Bytes = args.MaxTokens * mapTokenBytes
+		}
+		dir := orWorkspace(args.Path)
+		m := mapper{files: f, made: repomap.New()}
+		if err := f.Walk(ctx, dir, scopefs.WalkOptions{}, m.add); err != nil {
+			return failed(ctx, "repo_map", err)
+		}
+		return m.output(f.show(dir), f.Rel(dir), budget), nil
+	}
+	return tool.New("repo_map", "Map the definitions of a directory's source files, those used most first.",
+		run, tool.Validate((*repoMapArgs).check))
+}
+
+// mapper collects the files of a map.
+type mapper struct {
+	files *files
+	made  *repomap.Map
+	bytes int
+	// left counts files that could not be read or were too large, more says that
+	// there are files behind the bounds.
+	left int
+	more bool
+}
+
+func (m *mapper) add(e scopefs.Entry) error {
+	if !e.Type.IsRegular() || !repomap.Knows(e.Path) {
+		return nil
+	}
+	if m.made.Files() == maxMapped || m.bytes > maxMappedAll {
+		m.more = true
+		return fs.SkipAll
+	}
+	file, err := m.files.ReadFile(e.Path, maxMappedFile)
+	if err != nil || file.Truncated {
+		m.left++
+		return nil
+	}
+	m.bytes += len(file.Data)
+	m.made.Add(e.Path, file.Data)
+	return nil
+}
+
+func (m *mapper) output(shown, rel string, budget repomap.Budget) tool.Output {
+	r := m.made.Render(budget, scopefs.Display)
+	summary := fmt.Sprintf("repo_map: %s, %d of %s in %d of %s", shown,
+		r.Definitions, plural(int64(m.made.Definitions()), "definition"), r.Files, plural(int64(m.made.Files()), "file"))
+	switch {
+	case m.more:
+		summary += "; there are more files: name a directory"
+	case m.made.Definitions() == 0:
+		summary = fmt.Sprintf("repo_map: %s, no definitions in %s: try repo_structure or search", shown, plural(int64(m.made.Files()), "source file"))
+	case r.Definitions < m.made.Definitions():
+		summary += "; name a directory for the others"
+	}
+	if m.left > 0 {
+		summary += fmt.Sprintf("; %s left out (unreadable or over 512 KiB)", plural(int64(m.left), "file"))
+	}
+	return tool.Output{Summary: tool.Bound(summary), Content: r.Text, Kind: item.OutputSearch, Path: rel}
+}
