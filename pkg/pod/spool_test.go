@@ -1,8 +1,10 @@
 package pod_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -121,5 +123,30 @@ func TestSpoolQuota(t *testing.T) {
 	}
 	if files, err := filepath.Glob(filepath.Join(h.state, "spool", "*", "*")); err != nil || len(files) > 0 {
 		t.Errorf("files %v, %v", files, err)
+	}
+}
+
+// Each cut is one line for the operator, with the numbers of the result.
+func TestCutsAreLogged(t *testing.T) {
+	var log bytes.Buffer // Written by the turn alone, and read after it.
+	h := newHouse(t, readAnything, func(c *pod.Config) {
+		c.Tools = []tool.Tool{long()}
+		c.Logger = slog.New(slog.NewJSONHandler(&log, nil))
+	})
+	h.run("long")
+	h.run("glob *")
+	cut := results(h.log())[0].Cut
+	h.close()
+	defer h.open()
+	var lines []string
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, `"tool output cut"`) {
+			lines = append(lines, line)
+		}
+	}
+	want := fmt.Sprintf(`"tool":"long","bytes":%d,"kept_bytes":%d,"lines":%d,"kept_lines":%d,"reduction_percent":%d}`,
+		cut.TotalBytes, cut.KeptBytes, cut.TotalLines, cut.KeptLines, cut.Reduction())
+	if len(lines) != 1 || !strings.Contains(lines[0], want) || cut.Reduction() < 50 {
+		t.Errorf("got %q, want one with %s", lines, want)
 	}
 }
