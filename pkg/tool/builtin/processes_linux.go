@@ -2,10 +2,13 @@ package builtin
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // fewPids is how many pids are looked at one by one rather than by listing /proc.
@@ -59,8 +62,32 @@ func (p *processes) owns(pid int) bool {
 	if fields[2] == leader || fields[3] == leader {
 		return true
 	}
-	environ, err := os.ReadFile(dir + "/environ")
-	return err == nil && slices.Contains(strings.Split(string(environ), "\x00"), p.mark)
+	return slices.Contains(environOf(dir), p.mark)
+}
+
+// How often, and after which pause, an environment that reads as empty is read again.
+const (
+	environTries = 20
+	environPause = 500 * time.Microsecond
+)
+
+// environOf is the environment of a process; none when it can't be read. It reads as
+// empty, or not at all, while the process is in the middle of an exec: then it is
+// read again.
+func environOf(dir string) []string {
+	for try := range environTries {
+		if try > 0 {
+			time.Sleep(environPause)
+		}
+		environ, err := os.ReadFile(dir + "/environ")
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+			return nil
+		}
+		if err == nil && len(environ) > 0 {
+			return strings.Split(string(environ), "\x00")
+		}
+	}
+	return nil
 }
 
 // lastPid is the pid that was given out last.

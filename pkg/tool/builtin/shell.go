@@ -24,7 +24,7 @@ const (
 	maxTimeout     = 3600
 	defaultGrace   = time.Second
 	// defaultSpoolBytes is the disk that the output of one command may take.
-	defaultSpoolBytes = 64 << 20
+	defaultSpoolBytes = 256 << 20
 )
 
 // Output is looked for this often; less while none comes.
@@ -43,7 +43,7 @@ type Shell struct {
 	Env []string
 	// Environ is podd's own environment; nil means os.Environ.
 	Environ []string
-	// SpoolBytes is the disk that the output of one command may take, 64 MiB by
+	// SpoolBytes is the disk that the output of one command may take, 256 MiB by
 	// default and never more than the spool's quota. What is over it is counted, and only its ends are kept.
 	SpoolBytes int64
 	// Grace is the time between SIGTERM and SIGKILL, one second by default.
