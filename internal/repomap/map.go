@@ -69,8 +69,10 @@ func (m *Map) Add(path string, text []byte) bool {
 	return true
 }
 
-// Files and Definitions count what was taken in.
-func (m *Map) Files() int       { return len(m.files) }
+// Files counts the files that were taken in.
+func (m *Map) Files() int { return len(m.files) }
+
+// Definitions counts what they define.
 func (m *Map) Definitions() int { return m.defined }
 
 // generated says whether a program wrote the file.

@@ -217,7 +217,7 @@ func TestOpenFails(t *testing.T) {
 // the quota, no file is left that is too old, and another Open finds the same.
 func TestBoundsProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp(t.TempDir(), "")
+		dir, err := os.MkdirTemp(t.TempDir(), "") //nolint:usetesting // each draw needs a directory of its own
 		if err != nil {
 			rt.Fatal(err)
 		}
