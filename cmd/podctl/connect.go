@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
+
 	"podd/internal/paths"
+	"podd/internal/sanitize"
 	"podd/pkg/client"
 )
 
@@ -15,7 +18,9 @@ func (p *program) connect() (*client.Client, error) {
 	// Without a state directory the calls that need the client token are refused;
 	// all others work.
 	state, _ := paths.StateDir(p.places, p.env)
-	return client.New(client.Config{Socket: socket.Path, StateDir: state.Path})
+	return client.New(client.Config{Socket: socket.Path, StateDir: state.Path, Waiting: func(cause error) {
+		fmt.Fprintf(p.stderr, "! podd does not take the submit now, trying again: %s\n", sanitize.Line(cause.Error()))
+	}})
 }
 
 // with calls f with a client.

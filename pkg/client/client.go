@@ -31,6 +31,9 @@ type Config struct {
 	// goes on trying once podd, having been there, has gone; default 30 seconds,
 	// negative: not at all. A podd that never answered is not waited for.
 	RetryFor time.Duration
+	// Waiting, if set, is told once for each Submit that has to wait for podd, with
+	// the reason.
+	Waiting func(error)
 }
 
 // Client is a connection to one podd. Close it after use.
@@ -38,6 +41,7 @@ type Client struct {
 	conn     *grpc.ClientConn
 	dialer   *dialer
 	retryFor time.Duration
+	waiting  func(error)
 }
 
 // New makes a Client. It does not connect: a podd that cannot be reached shows at
@@ -52,7 +56,7 @@ func New(cfg Config) (*Client, error) {
 	if err := paths.CheckSocketLength(cfg.Socket); err != nil {
 		return nil, err
 	}
-	c := &Client{dialer: &dialer{socket: cfg.Socket}, retryFor: cfg.RetryFor}
+	c := &Client{dialer: &dialer{socket: cfg.Socket}, retryFor: cfg.RetryFor, waiting: cfg.Waiting}
 	auth := token{dir: cfg.StateDir}
 	conn, err := grpc.NewClient("passthrough:///podd",
 		grpc.WithTransportCredentials(insecure.NewCredentials()),

@@ -31,9 +31,15 @@ func (c *Client) Submit(ctx context.Context, req *poddv1.SubmitRequest) (*poddv1
 		req.RequestId = NewRequestID()
 	}
 	r := retry{client: c}
-	for {
+	for first := true; ; first = false {
 		resp, err := c.Pods().Submit(ctx, req)
-		if err == nil || !r.worth(ctx, err) || !r.wait(ctx) {
+		if err == nil || !r.worth(ctx, err) {
+			return resp, err
+		}
+		if first && c.waiting != nil {
+			c.waiting(err)
+		}
+		if !r.wait(ctx) {
 			return resp, err
 		}
 	}

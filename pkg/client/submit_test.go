@@ -53,9 +53,14 @@ func TestSubmitOutlivesARestart(t *testing.T) {
 		return &poddv1.SubmitResponse{Seq: 9, Duplicate: true}, nil
 	}
 	p.start()
-	resp, err := p.client().Submit(t.Context(), &poddv1.SubmitRequest{Pod: "p"})
+	var told []error
+	c := p.client(func(cfg *client.Config) { cfg.Waiting = func(err error) { told = append(told, err) } })
+	resp, err := c.Submit(t.Context(), &poddv1.SubmitRequest{Pod: "p"})
 	if err != nil || resp.GetSeq() != 9 {
 		t.Fatalf("got %v, %v", resp, err)
+	}
+	if len(told) != 1 || item.KindOf(told[0]) != item.KindUnavailable {
+		t.Errorf("told of %v, want the first error alone", told)
 	}
 	for _, id := range ids {
 		if id == "" || id != ids[0] {
