@@ -27,10 +27,11 @@ type Config struct {
 	// MaxResultBytes are set; a zero field in Tools follows the tool's own default.
 	ToolOutput tool.LimitsConfig
 	// Tools bounds what single tools find.
-	Tools    Tools
-	Spool    Spool
-	Prune    Prune
-	FileRefs FileRefs
+	Tools      Tools
+	Spool      Spool
+	Prune      Prune
+	Compaction Compaction
+	FileRefs   FileRefs
 
 	values []Value
 }
@@ -96,6 +97,17 @@ type Prune struct {
 	MinGain int
 }
 
+// Compaction says when a summary takes the place of older items.
+type Compaction struct {
+	// Trigger is the share of the model's window from which on it happens by itself,
+	// above 0 and at most 1.
+	Trigger float64
+	// KeepTokens is how much of the newest items stays as it is; above 0.
+	KeepTokens int
+	// Model writes the summary; empty means the pod's own.
+	Model string
+}
+
 // FileRefs bounds what a file reference adds to a submit.
 type FileRefs struct {
 	// MaxBytes is the most of a file that is sent.
@@ -131,9 +143,10 @@ func defaults() Config {
 			ListDir:       Listing{MaxEntries: 500},
 			Glob:          Listing{MaxEntries: 500},
 		},
-		Spool:    Spool{MaxBytes: spool.DefaultMaxBytes, MaxAge: spool.DefaultMaxAge},
-		Prune:    Prune{Mode: "economic", ProtectedTurns: 3, MinSavings: 4096, MinGain: 6000},
-		FileRefs: FileRefs{MaxBytes: outputBytes, DirEntries: 100, Role: "user"},
+		Spool:      Spool{MaxBytes: spool.DefaultMaxBytes, MaxAge: spool.DefaultMaxAge},
+		Prune:      Prune{Mode: "economic", ProtectedTurns: 3, MinSavings: 4096, MinGain: 6000},
+		Compaction: Compaction{Trigger: 0.85, KeepTokens: 20_000},
+		FileRefs:   FileRefs{MaxBytes: outputBytes, DirEntries: 100, Role: "user"},
 	}
 }
 

@@ -56,6 +56,9 @@ func settings(c *Config) []setting {
 		number("prune.protected_turns", &c.Prune.ProtectedTurns, 1, manyTimes),
 		number("prune.min_savings", &c.Prune.MinSavings, 1, manyTimes),
 		number("prune.min_gain", &c.Prune.MinGain, 1, manyTimes),
+		decimal("compaction.trigger", &c.Compaction.Trigger, 0.05, 1),
+		number("compaction.keep_tokens", &c.Compaction.KeepTokens, 1, manyTimes),
+		name("compaction.model", &c.Compaction.Model).hinting("the pod's"),
 	)
 }
 
@@ -70,7 +73,7 @@ func limitSettings(table string, l *tool.Limit) []setting {
 
 // tables are the tables that this version knows; "*" stands for any name.
 func tables() []string {
-	return []string{"limits", "tool_output", "tool_output.tools", "tool_output.tools.*", "file_refs", "prune"}
+	return []string{"limits", "tool_output", "tool_output.tools", "tool_output.tools.*", "file_refs", "prune", "compaction"}
 }
 
 // planned are the tables and keys of later versions.
@@ -78,7 +81,7 @@ func planned() []string {
 	return []string{
 		"ask",
 		"limits.max_tokens", "limits.max_cost",
-		"summarize", "compaction", "prices", "sandbox", "retention", "mcp",
+		"summarize", "prices", "sandbox", "retention", "mcp",
 		"rule", "interceptor", "hook",
 	}
 }

@@ -65,6 +65,11 @@ mode = "turns"
 protected_turns = 5
 min_savings = 1000
 min_gain = 2000
+
+[compaction]
+trigger = 0.5
+keep_tokens = 5000
+model = "small-model"
 `
 
 func TestDefaults(t *testing.T) {
@@ -111,6 +116,9 @@ func TestDefaults(t *testing.T) {
 			if want := (config.FileRefs{MaxBytes: 16384, DirEntries: 100, Role: "user"}); c.FileRefs != want {
 				t.Errorf("file references %+v, want %+v", c.FileRefs, want)
 			}
+			if want := (config.Compaction{Trigger: 0.85, KeepTokens: 20_000}); c.Compaction != want {
+				t.Errorf("compaction %+v, want %+v", c.Compaction, want)
+			}
 		})
 	}
 }
@@ -156,6 +164,9 @@ func TestEveryKey(t *testing.T) {
 	}
 	if want := (config.Prune{Mode: "turns", ProtectedTurns: 5, MinSavings: 1000, MinGain: 2000}); c.Prune != want {
 		t.Errorf("prune %+v, want %+v", c.Prune, want)
+	}
+	if want := (config.Compaction{Trigger: 0.5, KeepTokens: 5000, Model: "small-model"}); c.Compaction != want {
+		t.Errorf("compaction %+v, want %+v", c.Compaction, want)
 	}
 	if _, err := tool.NewLimits(c.ToolOutput); err != nil {
 		t.Errorf("pkg/tool refuses the limits: %v", err)
@@ -239,6 +250,10 @@ func TestRefusals(t *testing.T) {
 		"too short a duration":      {"limits.max_turn_time = '10ms'", []string{"at least 1s"}},
 		"unknown API":               {"api = 'grpc'", []string{`:1: api must be "responses" or "chat"; it is "grpc"`}},
 		"strategy of a later time":  {"tool_output.strategy = 'summarize'", []string{`must be "head_tail", "head" or "tail"; it is "summarize"`}},
+		"trigger in percent":        {"compaction.trigger = 85", []string{"compaction.trigger must be a number from 0.05 to 1; it is 85"}},
+		"no trigger":                {"compaction.trigger = 0", []string{"a number from 0.05"}},
+		"trigger that is no number": {"compaction.trigger = nan", []string{"a number from 0.05"}},
+		"trigger in quotes":         {"compaction.trigger = '0.5'", []string{"a number from 0.05", `it is "0.5"`}},
 		"unknown role":              {"file_refs.role = 'root'", []string{`"user" or "system"`}},
 		"URL without a scheme":      {"base_url = 'localhost:8080/v1'", []string{":1: base_url must be an absolute http or https URL"}},
 		"URL of a file":             {"base_url = 'file:///v1'", []string{"base_url must be"}},
@@ -270,9 +285,8 @@ func TestRefusesWhatIsNotBuiltYet(t *testing.T) {
 		{"[limits]\nmax_cost = 1.5", ":2: ", "limits.max_cost"},
 		{"[limits]\nmax_tokens = 5", ":2: ", "limits.max_tokens"},
 		{"[summarize]", ":1: ", "summarize"},
-		{"[compaction]\ntrigger = 1", ":1: ", "compaction"},
-		{"compaction.trigger = 1", ":1: ", "compaction.trigger"},
-		{"[compaction]", ":1: ", "compaction"},
+		{"[retention]\nage = 1", ":1: ", "retention"},
+		{"retention.age = 1", ":1: ", "retention.age"},
 		{"[prices.model]\ninput = 1", ":1: ", "prices.model"},
 		{"[sandbox]\nmode = 'off'", ":1: ", "sandbox"},
 		{"[retention]", ":1: ", "retention"},

@@ -58,6 +58,28 @@ func number[T int | int64](key string, target *T, lowest, highest T) setting {
 	}
 }
 
+// decimal sets a variable to a number that may have a fraction.
+func decimal(key string, target *float64, lowest, highest float64) setting {
+	plain := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+	return setting{
+		key:  key,
+		must: fmt.Sprintf("a number from %s to %s", plain(lowest), plain(highest)),
+		set: func(value any) bool {
+			f, ok := value.(float64)
+			if n, whole := value.(int64); whole {
+				f, ok = float64(n), true
+			}
+			// NaN is in no range.
+			if !ok || !(f >= lowest && f <= highest) {
+				return false
+			}
+			*target = f
+			return true
+		},
+		show: func() string { return plain(*target) },
+	}
+}
+
 func duration(key string, target *time.Duration, lowest time.Duration) setting {
 	return setting{
 		key:  key,

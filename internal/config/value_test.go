@@ -22,6 +22,7 @@ func TestValuesHaveAFixedOrder(t *testing.T) {
 		"tool_output.tools.list_dir.max_entries", "tool_output.tools.glob.max_entries",
 		"file_refs.max_bytes", "file_refs.dir_entries", "file_refs.role",
 		"prune.mode", "prune.protected_turns", "prune.min_savings", "prune.min_gain",
+		"compaction.trigger", "compaction.keep_tokens", "compaction.model",
 	}
 	keys := func(c config.Config) (keys []string) {
 		for _, v := range c.Values() {

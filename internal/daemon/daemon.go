@@ -155,6 +155,9 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 			Turns:    projection.TurnsConfig{Protected: s.Prune.ProtectedTurns, MinSavings: s.Prune.MinSavings},
 			Economic: projection.EconomicConfig{MinGain: float64(s.Prune.MinGain)},
 		},
+		Compaction: worker.Compaction{
+			Trigger: s.Compaction.Trigger, KeepTokens: s.Compaction.KeepTokens, Model: s.Compaction.Model,
+		},
 		Limits: worker.Limits{
 			MaxSteps:     s.Limits.MaxSteps,
 			MaxToolCalls: s.Limits.MaxToolCalls,

@@ -15,6 +15,9 @@ func (h *Host) Compact(ctx context.Context, idOrName string) (item.Seq, error) {
 		return 0, err
 	}
 	defer release()
+	if err := a.waitForLast(ctx); err != nil {
+		return 0, err
+	}
 	compacted := make(chan error, 1)
 	doErr := a.do(ctx, func() { err = a.startCompaction(compacted) })
 	if doErr != nil {
@@ -49,6 +52,26 @@ func clientError(err error) error {
 	e := item.Errorf(item.KindPrecondition, "COMPACTION_FAILED", "the pod was not compacted: %v", err)
 	e.Cause = err
 	return e
+}
+
+// waitForLast waits for a turn that has ended for everyone who follows it, and whose
+// goroutine is still on its way out.
+func (a *actor) waitForLast(ctx context.Context) error {
+	var ended <-chan struct{}
+	err := a.do(ctx, func() {
+		if a.turn != nil && a.turn.over {
+			ended = a.turn.ended
+		}
+	})
+	if err != nil || ended == nil {
+		return err
+	}
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // startCompaction runs a compaction as if it were a turn: nothing else runs beside it.

@@ -11,6 +11,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
+	"podd/pkg/worker"
 )
 
 // readLoop asks for one large file after the other, n in all.
@@ -202,6 +203,59 @@ func TestCompactionWhenTheWindowIsFull(t *testing.T) {
 	h.restart()
 	if after, err := h.host.Context(t.Context(), "p"); err != nil || !bytes.Equal(before.Body, after.Body) {
 		t.Errorf("the context changed with a restart: %v", err)
+	}
+}
+
+// windows is a model that refuses requests over a size, by the model that is asked,
+// and writes summaries as the one it was asked as.
+func windows(sizes map[string]int, next scripted.Handler) scripted.Handler {
+	return func(ctx context.Context, r scripted.Request) scripted.Reply {
+		switch {
+		case len(r.Body) > sizes[r.Model]:
+			return scripted.Fail(400, "context_length_exceeded", "This model's maximum context length is exceeded", 0)
+		case strings.Contains(r.LastUser(), "about to be replaced by a summary"):
+			return scripted.Say(scripted.Text("Summary by " + r.Model))
+		}
+		return next(ctx, r)
+	}
+}
+
+// The model for summaries writes them, and the pod's own where its window is too
+// small; all else is asked of the pod's own, and the log says who answered.
+func TestCompactionModel(t *testing.T) {
+	for small, want := range map[int]string{1 << 30: "small", 100: "m"} {
+		thinking := func(ctx context.Context, r scripted.Request) scripted.Reply {
+			reply := readLoop(5)(ctx, r)
+			reply.Parts = append([]scripted.Part{scripted.Reasoning("hm")}, reply.Parts...)
+			return reply
+		}
+		h := newHouse(t, windows(map[string]int{"m": 1 << 30, "small": small}, thinking), func(c *pod.Config) {
+			c.Compaction = worker.Compaction{KeepTokens: 1, Model: "small"}
+		})
+		h.writeBig()
+		h.run("go")
+		if _, err := h.host.Compact(t.Context(), "p"); err != nil {
+			t.Fatal(err)
+		}
+		h.run("more")
+		for _, body := range h.model.Requests() {
+			thoughts := bytes.Contains(body, []byte(`"reasoning_content":"hm"`))
+			if forSmall := bytes.HasPrefix(body, []byte(`{"model":"small"`)); forSmall && thoughts {
+				t.Errorf("another model got the reasoning: %s", body)
+			}
+		}
+		for _, e := range h.log() {
+			switch k := e.Kind.(type) {
+			case item.Compaction:
+				if m := k.Summary.(item.SystemMessage); !strings.Contains(m.Text, "Summary by "+want) {
+					t.Errorf("small window %d: %q", small, m.Text)
+				}
+			case item.RequestUsage:
+				if asked := map[string]string{"": "m", item.PurposeCompaction: want}[k.Purpose]; k.Model != asked {
+					t.Errorf("small window %d: a request for %q was answered by %q, want %q", small, k.Purpose, k.Model, asked)
+				}
+			}
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"podd/pkg/item"
 	"podd/pkg/llm"
@@ -18,10 +19,15 @@ type Compaction struct {
 	Trigger float64
 	// KeepTokens is how much of the newest items stays as it is; default 20,000.
 	KeepTokens int
+	// Model writes the summary; empty means the pod's own. Where its window is too
+	// small for the request, the pod's own is asked.
+	Model string
 }
 
 func (c Compaction) withDefaults() Compaction {
-	return Compaction{Trigger: orDefault(c.Trigger, 0.85), KeepTokens: orDefault(c.KeepTokens, 20_000)}
+	c.Trigger = orDefault(c.Trigger, 0.85)
+	c.KeepTokens = orDefault(c.KeepTokens, 20_000)
+	return c
 }
 
 // summaryInstruction asks for what a model needs to go on without the conversation.
@@ -69,9 +75,35 @@ func (t *run) compact(ctx context.Context, reason string) error {
 	return nil
 }
 
-// summarize asks the model for a summary of the first n items.
+// summarize asks the model that writes summaries for one of the first n items.
 func (t *run) summarize(ctx context.Context, n int) (string, item.RequestUsage, error) {
-	body, err := t.Model.Body(t.state.SummaryRequest(n, summaryInstruction))
+	r := t.state.SummaryRequest(n, summaryInstruction)
+	own := r.Setup.Model
+	if t.Compaction.Model == "" || t.Compaction.Model == own {
+		return t.writeSummary(ctx, r)
+	}
+	text, usage, err := t.writeSummary(ctx, forModel(r, t.Compaction.Model))
+	if llm.ClassOf(err) != llm.ClassContext {
+		return text, usage, err
+	}
+	t.logger.Warn("the conversation is too large for the model that writes summaries; the pod's own is asked", "model", t.Compaction.Model, "own", own)
+	return t.writeSummary(ctx, r)
+}
+
+// forModel is a request for another model than the one that the conversation is with.
+// Reasoning is left out: only the model that it came from can be sure to read it.
+func forModel(r llm.Request, model string) llm.Request {
+	r.Setup.Model = model
+	r.Items = slices.DeleteFunc(slices.Clone(r.Items), func(it item.Item) bool {
+		_, ok := it.(item.Reasoning)
+		return ok
+	})
+	return r
+}
+
+// writeSummary sends a request for a summary.
+func (t *run) writeSummary(ctx context.Context, r llm.Request) (string, item.RequestUsage, error) {
+	body, err := t.Model.Body(r)
 	if err != nil {
 		return "", item.RequestUsage{}, failed("REQUEST", "the request for a summary could not be built: %v", err)
 	}
@@ -82,6 +114,7 @@ func (t *run) summarize(ctx context.Context, n int) (string, item.RequestUsage, 
 	t.partial = nil
 	usage := a.usage(t.step)
 	usage.Purpose = item.PurposeCompaction
+	usage.Model = orDefault(usage.Model, r.Setup.Model)
 	t.usage = t.usage.Add(usage.Usage)
 	if a.text == "" {
 		return "", usage, &llm.Error{Class: llm.ClassProtocol, Message: "the model was asked for a summary and wrote none"}
