@@ -131,8 +131,8 @@ type RequestUsage struct {
 	// the same as in the request before: what a prompt cache can hold. PrefixBytes
 	// is 0 for the first request after a pod was loaded.
 	RequestBytes, PrefixBytes int64
-	// Purpose is empty for a step of a turn, PurposeCompaction for a request that asked
-	// for a summary.
+	// Purpose is empty for a step of a turn; PurposeCompaction and PurposeSummarize are
+	// requests for a summary.
 	Purpose string
 	// Predicted is how many input tokens were expected when the request was sent.
 	Predicted int64
@@ -143,6 +143,10 @@ type RequestUsage struct {
 
 // PurposeCompaction marks a request that asked for the summary of a compaction.
 const PurposeCompaction = "compaction"
+
+// PurposeSummarize marks a request that asked for the summary of a tool's output. Its
+// answer stands in the result that follows in the log.
+const PurposeSummarize = "summarize"
 
 // Prune names results that are sent as their summary from now on.
 type Prune struct {

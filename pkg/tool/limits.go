@@ -16,6 +16,9 @@ const (
 	StrategyHeadTail Strategy = "head_tail"
 	StrategyHead     Strategy = "head"
 	StrategyTail     Strategy = "tail"
+	// StrategySummarize is for whoever can ask a model; what it does not summarise is
+	// cut as under head_tail, by Limits too.
+	StrategySummarize Strategy = "summarize"
 )
 
 // The smallest limits that leave room for the marker of a cut and some text.
@@ -79,6 +82,10 @@ func toolLimit(name string) Limit {
 	return Limit{}
 }
 
+// Pages says whether a built-in tool fits what it answers to its limit by itself, so
+// that there is no longer text to summarise.
+func Pages(name string) bool { return name == "read_file" || name == "repo_map" }
+
 // NewLimits checks the limits. A field out of range is an error of kind
 // KindInvalid, reason BAD_LIMIT.
 func NewLimits(c LimitsConfig) (*Limits, error) {
@@ -100,6 +107,9 @@ func NewLimits(c LimitsConfig) (*Limits, error) {
 		if err := limit.check("tool_output.tools." + name); err != nil {
 			return nil, err
 		}
+		if limit.Strategy == StrategySummarize && Pages(name) {
+			return nil, item.Errorf(item.KindInvalid, "BAD_LIMIT", "tool_output.tools.%s: strategy must not be summarize: the tool pages by itself", name)
+		}
 		l.tools[name] = limit
 	}
 	return l, nil
@@ -109,7 +119,7 @@ func (l Limit) check(where string) error {
 	bad := func(what string) error {
 		return item.Errorf(item.KindInvalid, "BAD_LIMIT", "%s: %s", where, what)
 	}
-	known := []Strategy{"", StrategyHeadTail, StrategyHead, StrategyTail}
+	known := []Strategy{"", StrategyHeadTail, StrategyHead, StrategyTail, StrategySummarize}
 	switch {
 	case l.MaxBytes != 0 && l.MaxBytes < minLimitBytes:
 		return bad("max_bytes must be at least 256")
@@ -118,7 +128,7 @@ func (l Limit) check(where string) error {
 	case l.HeadPercent < 0 || l.HeadPercent > 99:
 		return bad("the head's share must be 1 to 99 per cent")
 	case !slices.Contains(known, l.Strategy):
-		return bad("strategy must be head_tail, head or tail")
+		return bad("strategy must be head_tail, head, tail or summarize")
 	}
 	return nil
 }
@@ -163,11 +173,7 @@ func (l *Limits) For(name string) Limit {
 // none: keep is not called for it, and a further cut goes on with its counts.
 // Bytes that are not UTF-8 become question marks, one each, so that counts hold.
 func (l *Limits) Apply(name string, out Output, keep func(full string) (path string, err error)) Output {
-	if out.Content == "" && len(escapeControls(out.Summary)) > item.MaxSummaryBytes {
-		plain := FromString(out.Summary)
-		out.Summary, out.Content = plain.Summary, plain.Content
-	}
-	out.Summary = Bound(out.Summary)
+	out = Normal(out)
 	full := out.Content
 	out.Content = Repair(full)
 	limit := l.For(name)
@@ -186,6 +192,27 @@ func (l *Limits) Apply(name string, out Output, keep func(full string) (path str
 	out.Content, cut = limit.Fit(out.Content, out.Content, cut)
 	out.Cut = &cut
 	return out
+}
+
+// Normal bounds the summary of an output; one that is too long and stands alone
+// becomes a content with a summary. Doing it again changes nothing.
+func Normal(out Output) Output {
+	if out.Content == "" && len(escapeControls(out.Summary)) > item.MaxSummaryBytes {
+		plain := FromString(out.Summary)
+		out.Summary, out.Content = plain.Summary, plain.Content
+	}
+	out.Summary = Bound(out.Summary)
+	return out
+}
+
+// Over says how much an output has that is over the limit or was cut by its tool,
+// and where the whole text is, when that is known; ok is false for any other. Of one
+// that was not cut, Content is the whole text.
+func (l Limit) Over(out Output) (whole item.Cut, ok bool) {
+	if out.Cut != nil {
+		return *out.Cut, true
+	}
+	return item.Cut{TotalBytes: int64(len(out.Content)), TotalLines: countLines(out.Content)}, !l.fits(out.Content)
 }
 
 func (l Limit) fits(s string) bool {

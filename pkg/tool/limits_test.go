@@ -73,7 +73,7 @@ func TestNewLimitsRefuses(t *testing.T) {
 		{tool.Limit{MaxBytes: -1}, "max_bytes"},
 		{tool.Limit{MaxLines: 1}, "max_lines must be at least 2"},
 		{tool.Limit{HeadPercent: 100}, "1 to 99"},
-		{tool.Limit{Strategy: "middle"}, "head_tail, head or tail"},
+		{tool.Limit{Strategy: "middle"}, "head_tail, head, tail or summarize"},
 	} {
 		_, err := tool.NewLimits(tool.LimitsConfig{Tools: map[string]tool.Limit{"x": c.limit}})
 		if err == nil || !strings.Contains(err.Error(), "tool_output.tools.x: ") || !strings.Contains(err.Error(), c.want) {
@@ -81,6 +81,17 @@ func TestNewLimitsRefuses(t *testing.T) {
 		}
 		if _, err := tool.NewLimits(tool.LimitsConfig{Default: c.limit}); item.ReasonOf(err) != "BAD_LIMIT" {
 			t.Errorf("%+v as default: %v", c.limit, err)
+		}
+	}
+}
+
+// A tool that pages has nothing to summarise.
+func TestPagesAreNotSummarised(t *testing.T) {
+	summarize := tool.Limit{Strategy: tool.StrategySummarize}
+	for name, want := range map[string]string{"read_file": "BAD_LIMIT", "repo_map": "BAD_LIMIT", "shell": "", "x": ""} {
+		_, err := tool.NewLimits(tool.LimitsConfig{Default: summarize, Tools: map[string]tool.Limit{name: summarize}})
+		if got := item.ReasonOf(err); got != want {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -94,18 +94,26 @@ func (t *run) stream(ctx context.Context, body []byte, live func(item.Delta)) (a
 	start := t.Now()
 	tl := &timeline{turn: t.turn.Number, step: t.step, live: live}
 	t.partial = tl
-	for ev, err := range t.Model.Stream(ctx, body) {
+	if err := t.read(ctx, body, tl); err != nil {
+		return answer{}, err
+	}
+	return answer{timeline: tl, text: tl.spoken(), bytes: len(body), took: t.Now().Sub(start)}, nil
+}
+
+// read sends a body once and collects what comes back.
+func (w *Worker) read(ctx context.Context, body []byte, tl *timeline) error {
+	for ev, err := range w.Model.Stream(ctx, body) {
 		if err != nil {
-			return answer{}, err
+			return err
 		}
 		if err := tl.add(ev); err != nil {
-			return answer{}, err
+			return err
 		}
 	}
 	if tl.end == nil {
-		return answer{}, &llm.Error{Class: llm.ClassCut, Message: "the answer stopped before its end"}
+		return &llm.Error{Class: llm.ClassCut, Message: "the answer stopped before its end"}
 	}
-	return answer{timeline: tl, text: tl.spoken(), bytes: len(body), took: t.Now().Sub(start)}, nil
+	return nil
 }
 
 // accept stores an answer: its items, what it cost and, in the same transaction,

@@ -22,6 +22,9 @@ type call struct {
 	refused *tool.Output
 	// result is set once the call has ended.
 	result *item.ToolResult
+	// summary is the record of the request that summarised the output; nil when there
+	// was none.
+	summary *item.RequestUsage
 }
 
 // prepare gives the items of an answer, each call with an id of its own, and
@@ -116,6 +119,10 @@ func (t *run) runCalls(ctx context.Context, calls []*call) error {
 		var b Batch
 		for ; stored < len(calls) && done[calls[stored]]; stored++ {
 			c := calls[stored]
+			if c.summary != nil {
+				t.usage = t.usage.Add(c.summary.Usage)
+				b.Kinds = append(b.Kinds, *c.summary)
+			}
 			b.Kinds = append(b.Kinds, item.ItemAdded{Item: *c.result})
 			b.Done = append(b.Done, outputBlock(c.CallID))
 		}
@@ -161,19 +168,28 @@ func (t *run) runCall(ctx context.Context, c *call, slots chan struct{}) item.To
 			out = failure(c.Name + ": not run: the turn ended first")
 		}
 	}
-	out = t.Output.Apply(c.Name, out, t.keep(c.Name))
+	keep := t.keep(c.Name)
+	out = t.summarizeOutput(ctx, c, tool.Normal(out), keep, slots)
+	out = t.Output.Apply(c.Name, out, keep)
 	t.logCut(c.Name, out.Cut)
 	return item.ToolResult{CallID: c.CallID, Tool: c.Name, Output: out, DurationMS: took.Milliseconds()}
 }
 
-// keep stores the full text of an output that is cut; nil when there is no spool.
-func (t *run) keep(name string) func(full string) (path string, err error) {
+// keep stores the full text of one output that is cut, once however often it is
+// called; nil when there is no spool.
+func (t *run) keep(name string) keeper {
 	if t.Spool == nil {
 		return nil
 	}
+	var path string
+	var err error
+	done := false
 	return func(full string) (string, error) {
-		path, err := t.Spool.Keep(name, full)
-		if err != nil {
+		if done {
+			return path, err
+		}
+		done = true
+		if path, err = t.Spool.Keep(name, full); err != nil {
 			// The marker tells the model that the text is gone, and not why.
 			t.logger.Warn("full tool output not kept", "step", t.step, "tool", name, "bytes", len(full), "error", err)
 		}

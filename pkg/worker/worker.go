@@ -44,6 +44,8 @@ type Config struct {
 	Retry Retry
 	// Compaction says when a summary takes the place of older items.
 	Compaction Compaction
+	// Summarize says which outputs over their limit a model summarises.
+	Summarize Summarize
 	// Logger gets what an operator should know; nil means none.
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.
@@ -54,6 +56,8 @@ type Config struct {
 type Spool interface {
 	// Keep returns the path of the file that has the text.
 	Keep(tool, full string) (path string, err error)
+	// Ends returns what a kept text starts and ends with, at most n bytes each.
+	Ends(path string, n int) (head, tail string, err error)
 }
 
 // Limits bound one turn. A zero field means its default.
@@ -116,6 +120,7 @@ func New(c Config) (*Worker, error) {
 	c.Limits = c.Limits.withDefaults()
 	c.Retry = c.Retry.withDefaults()
 	c.Compaction = c.Compaction.withDefaults()
+	c.Summarize = c.Summarize.withDefaults()
 	return &Worker{Config: c, specs: c.Tools.Specs()}, nil
 }
 

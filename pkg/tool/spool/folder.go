@@ -40,6 +40,32 @@ func (f *Folder) Keep(tool, full string) (path string, err error) {
 	return file.Name(), nil
 }
 
+// Ends returns what a kept text of this folder starts and ends with, at most n bytes
+// each; both are the whole text when it has no more.
+func (f *Folder) Ends(path string, n int) (head, tail string, err error) {
+	if filepath.Dir(path) != f.dir {
+		return "", "", fmt.Errorf("%s is not in the spool folder", path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", "", err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return "", "", err
+	}
+	size := min(int64(n), info.Size())
+	ends := make([]byte, 2*size)
+	if _, err := file.ReadAt(ends[:size], 0); err != nil {
+		return "", "", err
+	}
+	if _, err := file.ReadAt(ends[size:], info.Size()-size); err != nil {
+		return "", "", err
+	}
+	return string(ends[:size]), string(ends[size:]), nil
+}
+
 // File is an output that is being written. Keep or Discard must follow.
 type File struct {
 	*os.File

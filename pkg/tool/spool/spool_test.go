@@ -278,3 +278,24 @@ func TestConcurrentUse(t *testing.T) {
 		t.Errorf("%d bytes are kept", s.Bytes())
 	}
 }
+
+// The two ends of a text are read from the folder that has it, and from no other.
+func TestEnds(t *testing.T) {
+	s := open(t, spool.Config{Dir: t.TempDir()})
+	f, other := folder(t, s, "a"), folder(t, s, "b")
+	path, err := f.Keep("x", "0123456789")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int][2]string{0: {"", ""}, 3: {"012", "789"}, 7: {"0123456", "3456789"}, 10: {"0123456789", "0123456789"}, 99: {"0123456789", "0123456789"}} {
+		if head, tail, err := f.Ends(path, n); err != nil || head != want[0] || tail != want[1] {
+			t.Errorf("%d: %q, %q, %v", n, head, tail, err)
+		}
+	}
+	if _, _, err := other.Ends(path, 3); err == nil {
+		t.Error("another folder reads it")
+	}
+	if _, _, err := f.Ends(path+"x", 3); err == nil {
+		t.Error("a file that is missing is read")
+	}
+}

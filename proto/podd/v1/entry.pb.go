@@ -1060,7 +1060,8 @@ type RequestUsage struct {
 	PrefixBytes int64 `protobuf:"varint,8,opt,name=prefix_bytes,json=prefixBytes,proto3" json:"prefix_bytes,omitempty"`
 	// How many input tokens were expected when the request was sent.
 	PredictedTokens int64 `protobuf:"varint,9,opt,name=predicted_tokens,json=predictedTokens,proto3" json:"predicted_tokens,omitempty"`
-	// Empty for a step of a turn; compaction for a request that asked for a summary.
+	// Empty for a step of a turn; compaction for a request that asked for a summary of
+	// the conversation, summarize for one of a tool's output.
 	Purpose       string `protobuf:"bytes,10,opt,name=purpose,proto3" json:"purpose,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
