@@ -80,10 +80,13 @@ func (a *actor) run() {
 	if a.broken != nil {
 		a.loadErr = a.broken
 	}
-	close(a.loaded)
 	if a.loadErr != nil {
+		// Who comes next gets a new try, not this error.
+		a.host.drop(a)
+		close(a.loaded)
 		return
 	}
+	close(a.loaded)
 	idle := time.NewTimer(a.host.Idle)
 	defer idle.Stop()
 	_ = a.guard(a.next)

@@ -49,6 +49,9 @@ type Config struct {
 	Prices []projection.ModelPrice
 	// Compaction says when a summary takes the place of older items.
 	Compaction worker.Compaction
+	// Summarize says which tool outputs over their limit a model summarises; its zero
+	// value is none.
+	Summarize worker.Summarize
 	// Search, Tree, ListDir and Glob bound built-in tools; see builtin.Config.
 	Search  builtin.Search
 	Tree    builtin.Tree

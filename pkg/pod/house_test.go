@@ -36,9 +36,11 @@ type house struct {
 // newHouse opens a house; config may change the Host's configuration.
 func newHouse(t *testing.T, handler scripted.Handler, config ...func(*pod.Config)) *house {
 	t.Helper()
-	h := &house{t: t, dir: t.TempDir(), state: t.TempDir(), config: func(*pod.Config) {}}
-	if len(config) > 0 {
-		h.config = config[0]
+	h := &house{t: t, dir: t.TempDir(), state: t.TempDir()}
+	h.config = func(c *pod.Config) {
+		for _, change := range config {
+			change(c)
+		}
 	}
 	var err error
 	h.model, err = scripted.Serve(scripted.Config{Handler: handler})

@@ -103,6 +103,7 @@ func (a *actor) worker(work *workspace) (*worker.Worker, error) {
 		Spool:        work.spool,
 		Chain:        h.chain,
 		Compaction:   h.Compaction,
+		Summarize:    h.Summarize,
 		Limits:       h.Limits,
 		Retry:        h.Retry,
 		Logger:       h.Logger,
