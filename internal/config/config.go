@@ -32,6 +32,7 @@ type Config struct {
 	Prune      Prune
 	Compaction Compaction
 	FileRefs   FileRefs
+	Summarize  Summarize
 
 	values []Value
 }
@@ -145,6 +146,7 @@ func defaults() Config {
 		},
 		Spool:      Spool{MaxBytes: spool.DefaultMaxBytes, MaxAge: spool.DefaultMaxAge},
 		Prune:      Prune{Mode: "economic", ProtectedTurns: 3, MinSavings: 4096, MinGain: 6000},
+		Summarize:  Summarize{MaxInputBytes: 50_000, TriggerBytes: 20_000},
 		Compaction: Compaction{Trigger: 0.85, KeepTokens: 20_000},
 		FileRefs:   FileRefs{MaxBytes: outputBytes, DirEntries: 100, Role: "user"},
 	}

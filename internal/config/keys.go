@@ -49,6 +49,11 @@ func settings(c *Config) []setting {
 		number("tool_output.tools.repo_structure.max_entries", &c.Tools.RepoStructure.MaxEntries, 1, manyEntries),
 		number("tool_output.tools.list_dir.max_entries", &c.Tools.ListDir.MaxEntries, 1, manyEntries),
 		number("tool_output.tools.glob.max_entries", &c.Tools.Glob.MaxEntries, 1, manyEntries),
+		flag("summarize.enabled", &c.Summarize.Enabled),
+		name("summarize.model", &c.Summarize.Model).hinting("the pod's"),
+		names("summarize.tools", &c.Summarize.Tools).hinting("all whose strategy is \"summarize\""),
+		number("summarize.max_input_bytes", &c.Summarize.MaxInputBytes, 1024, maxOutput),
+		number("summarize.trigger_bytes", &c.Summarize.TriggerBytes, 1, maxOutput),
 		number("file_refs.max_bytes", &r.MaxBytes, 256, maxSubmit).hinting("tool_output.max_bytes"),
 		number("file_refs.dir_entries", &r.DirEntries, 1, manyTimes),
 		choice("file_refs.role", &r.Role, "user", "system"),
@@ -67,13 +72,13 @@ func limitSettings(table string, l *tool.Limit) []setting {
 	return []setting{
 		number(table+".max_bytes", &l.MaxBytes, 256, maxOutput),
 		number(table+".max_lines", &l.MaxLines, 2, manyTimes),
-		choice(table+".strategy", &l.Strategy, tool.StrategyHeadTail, tool.StrategyHead, tool.StrategyTail),
+		choice(table+".strategy", &l.Strategy, tool.StrategyHeadTail, tool.StrategyHead, tool.StrategyTail, tool.StrategySummarize),
 	}
 }
 
 // tables are the tables that this version knows; "*" stands for any name.
 func tables() []string {
-	return []string{"limits", "tool_output", "tool_output.tools", "tool_output.tools.*", "file_refs", "prune", "compaction"}
+	return []string{"limits", "tool_output", "tool_output.tools", "tool_output.tools.*", "summarize", "file_refs", "prune", "compaction"}
 }
 
 // planned are the tables and keys of later versions.
@@ -81,7 +86,7 @@ func planned() []string {
 	return []string{
 		"ask",
 		"limits.max_tokens", "limits.max_cost",
-		"summarize", "prices", "sandbox", "retention", "mcp",
+		"prices", "sandbox", "retention", "mcp",
 		"rule", "interceptor", "hook",
 	}
 }

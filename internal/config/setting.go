@@ -122,6 +122,22 @@ func choice[T ~string](key string, target *T, words ...T) setting {
 	}
 }
 
+// flag sets a variable to true or false.
+func flag(key string, target *bool) setting {
+	return setting{
+		key:  key,
+		must: "true or false",
+		set: func(value any) bool {
+			b, ok := value.(bool)
+			if ok {
+				*target = b
+			}
+			return ok
+		},
+		show: func() string { return strconv.FormatBool(*target) },
+	}
+}
+
 // prose sets a variable to any text.
 func prose(key string, target *string) setting {
 	return setting{
@@ -152,6 +168,34 @@ func name(key string, target *string) setting {
 			return true
 		},
 		show: func() string { return quote(*target) },
+	}
+}
+
+// names sets a variable to a list of words.
+func names(key string, target *[]string) setting {
+	return setting{
+		key:  key,
+		must: `a list of names without white space, such as ["a", "b"]`,
+		set: func(value any) bool {
+			list, ok := value.([]any)
+			var words []string
+			for _, v := range list {
+				var word string
+				ok = ok && name(key, &word).set(v) && word != ""
+				words = append(words, word)
+			}
+			if ok {
+				*target = words
+			}
+			return ok
+		},
+		show: func() string {
+			quoted := make([]string, len(*target))
+			for i, word := range *target {
+				quoted[i] = quote(word)
+			}
+			return "[" + strings.Join(quoted, ", ") + "]"
+		},
 	}
 }
 

@@ -34,5 +34,15 @@ func (c Config) CheckTools(known []string) error {
 			}
 		}
 	}
+	for _, name := range c.Summarize.Tools {
+		if slices.Contains(known, name) {
+			continue
+		}
+		for _, v := range c.values {
+			if v.Key == "summarize.tools" {
+				return bad("%s: there is no tool %s: the tools are %s", v.Origin, name, strings.Join(known, ", "))
+			}
+		}
+	}
 	return nil
 }

@@ -20,6 +20,7 @@ func TestValuesHaveAFixedOrder(t *testing.T) {
 		"tool_output.tools.search.max_matches", "tool_output.tools.search.context", "tool_output.tools.search.max_line_bytes",
 		"tool_output.tools.repo_structure.depth", "tool_output.tools.repo_structure.max_entries",
 		"tool_output.tools.list_dir.max_entries", "tool_output.tools.glob.max_entries",
+		"summarize.enabled", "summarize.model", "summarize.tools", "summarize.max_input_bytes", "summarize.trigger_bytes",
 		"file_refs.max_bytes", "file_refs.dir_entries", "file_refs.role",
 		"prune.mode", "prune.protected_turns", "prune.min_savings", "prune.min_gain",
 		"compaction.trigger", "compaction.keep_tokens", "compaction.model",

@@ -155,6 +155,10 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 			Turns:    projection.TurnsConfig{Protected: s.Prune.ProtectedTurns, MinSavings: s.Prune.MinSavings},
 			Economic: projection.EconomicConfig{MinGain: float64(s.Prune.MinGain)},
 		},
+		Summarize: worker.Summarize{
+			Enabled: s.Summarize.Enabled, Model: s.Summarize.Model, Tools: s.Summarize.Tools,
+			MaxInputBytes: s.Summarize.MaxInputBytes, TriggerBytes: s.Summarize.TriggerBytes,
+		},
 		Compaction: worker.Compaction{
 			Trigger: s.Compaction.Trigger, KeepTokens: s.Compaction.KeepTokens, Model: s.Compaction.Model,
 		},
