@@ -36,6 +36,22 @@ func newStatsCommand(p *program) *cobra.Command {
 	}
 }
 
+// cost is empty when no request has a price.
+func cost(s *poddv1.GetStatsResponse) string {
+	unpriced := s.GetUnpricedRequests()
+	if s.GetUsage().GetRequests() == unpriced {
+		return ""
+	}
+	text := fmt.Sprintf("$%.4f", s.GetCostUsd())
+	switch unpriced {
+	case 0:
+		return text
+	case 1:
+		return text + " (1 request without a price)"
+	}
+	return fmt.Sprintf("%s (%s requests without a price)", text, view.Count(unpriced))
+}
+
 func statsTable(w io.Writer, s *poddv1.GetStatsResponse) error {
 	usage := wire.UsageFromProto(s.GetUsage())
 	pruned := "nothing"
@@ -47,6 +63,7 @@ func statsTable(w io.Writer, s *poddv1.GetStatsResponse) error {
 		{"turns", view.Count(s.GetTurns())},
 		{"requests", view.Count(usage.Requests)},
 		{"tokens", view.Tokens(usage)},
+		{"cost", cost(s)},
 		{"tool calls", view.Count(s.GetToolCalls())},
 		{"pruned", pruned},
 	}.writeTo(w)

@@ -33,6 +33,8 @@ type Config struct {
 	Compaction Compaction
 	FileRefs   FileRefs
 	Summarize  Summarize
+	// Prices are by the model's name, or what it begins with.
+	Prices map[string]Price
 
 	values []Value
 }
@@ -107,6 +109,18 @@ type Compaction struct {
 	KeepTokens int
 	// Model writes the summary; empty means the pod's own.
 	Model string
+}
+
+// Price is what a model costs, in USD for a million tokens. CachedInput is at most
+// CacheWrite; Input, CacheWrite and CacheTTL are above 0.
+type Price struct {
+	Input float64
+	// CachedInput is for input read from the prompt cache, CacheWrite for input newly
+	// written to it.
+	CachedInput, CacheWrite float64
+	Output                  float64
+	// CacheTTL is for how long an idle cache lasts.
+	CacheTTL time.Duration
 }
 
 // FileRefs bounds what a file reference adds to a submit.

@@ -78,7 +78,7 @@ func limitSettings(table string, l *tool.Limit) []setting {
 
 // tables are the tables that this version knows; "*" stands for any name.
 func tables() []string {
-	return []string{"limits", "tool_output", "tool_output.tools", "tool_output.tools.*", "summarize", "file_refs", "prune", "compaction"}
+	return []string{"limits", "tool_output", "tool_output.tools", "tool_output.tools.*", "summarize", "file_refs", "prune", "compaction", "prices", "prices.*"}
 }
 
 // planned are the tables and keys of later versions.
@@ -86,7 +86,7 @@ func planned() []string {
 	return []string{
 		"ask",
 		"limits.max_tokens", "limits.max_cost",
-		"prices", "sandbox", "retention", "mcp",
+		"sandbox", "retention", "mcp",
 		"rule", "interceptor", "hook",
 	}
 }

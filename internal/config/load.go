@@ -34,7 +34,7 @@ func Load(path string, named bool, env func(string) string) (Config, error) {
 	if err := l.checkSummarize(); err != nil {
 		return Config{}, err
 	}
-	return l.finish(), nil
+	return l.finish()
 }
 
 func bad(format string, args ...any) error {

@@ -70,6 +70,17 @@ min_gain = 2000
 trigger = 0.5
 keep_tokens = 5000
 model = "small-model"
+
+[prices."vendor/model-1.5"]
+input = 2
+cached_input = 0.25
+cache_write = 2.5
+output = 10.5
+cache_ttl = "30m"
+
+[prices.local]
+input = 0.5
+output = 0
 `
 
 func TestDefaults(t *testing.T) {
@@ -115,6 +126,9 @@ func TestDefaults(t *testing.T) {
 			}
 			if want := (config.FileRefs{MaxBytes: 16384, DirEntries: 100, Role: "user"}); c.FileRefs != want {
 				t.Errorf("file references %+v, want %+v", c.FileRefs, want)
+			}
+			if len(c.Prices) != 0 {
+				t.Errorf("prices %+v", c.Prices)
 			}
 			if want := (config.Compaction{Trigger: 0.85, KeepTokens: 20_000}); c.Compaction != want {
 				t.Errorf("compaction %+v, want %+v", c.Compaction, want)
@@ -167,6 +181,13 @@ func TestEveryKey(t *testing.T) {
 	}
 	if want := (config.Compaction{Trigger: 0.5, KeepTokens: 5000, Model: "small-model"}); c.Compaction != want {
 		t.Errorf("compaction %+v, want %+v", c.Compaction, want)
+	}
+	prices := map[string]config.Price{
+		"vendor/model-1.5": {Input: 2, CachedInput: 0.25, CacheWrite: 2.5, Output: 10.5, CacheTTL: 30 * time.Minute},
+		"local":            {Input: 0.5, CachedInput: 0.5, CacheWrite: 0.5, CacheTTL: 10 * time.Minute},
+	}
+	if !reflect.DeepEqual(c.Prices, prices) {
+		t.Errorf("prices %+v, want %+v", c.Prices, prices)
 	}
 	if _, err := tool.NewLimits(c.ToolOutput); err != nil {
 		t.Errorf("pkg/tool refuses the limits: %v", err)
@@ -254,6 +275,17 @@ func TestRefusals(t *testing.T) {
 		"no trigger":                {"compaction.trigger = 0", []string{"a number from 0.05"}},
 		"trigger that is no number": {"compaction.trigger = nan", []string{"a number from 0.05"}},
 		"trigger in quotes":         {"compaction.trigger = '0.5'", []string{"a number from 0.05", `it is "0.5"`}},
+		"price without input":       {"model = 'm'\n[prices.m]\noutput = 1", []string{":3: [prices.m] has no input: without it podd cannot count what the model costs"}},
+		"price without output":      {"[prices.m]\ninput = 1", []string{":2: [prices.m] has no output"}},
+		"price of no model":         {"[prices.'']\ninput = 1\noutput = 1", []string{`:2: [prices.""] names no model`}},
+		"price of nothing":          {"prices.m = { input = 0, output = 1 }", []string{"prices.m.input must be a number from 0.000001 to 1000000; it is 0"}},
+		"negative price":            {"prices.m = { input = 1, output = -1.5 }", []string{"prices.m.output must be a number from 0 to 1000000; it is -1.5"}},
+		"infinite price":            {"prices.m.input = inf", []string{"prices.m.input must be a number"}},
+		"cache that costs":          {"[prices.m]\ninput = 1\ncached_input = 2\noutput = 1", []string{":2: [prices.m] has cached input at 2 that costs more than writing it to the cache, 1"}},
+		"no lifetime of a cache":    {"prices.m.cache_ttl = '0s'", []string{"prices.m.cache_ttl must be a duration of at least 1s"}},
+		"unknown price":             {"[prices.m]\nimput = 1", []string{":2: there is no key prices.m.imput: [prices.m] has input, cached_input, cache_write, output, cache_ttl"}},
+		"price without a table":     {"[prices]\ninput = 1", []string{":2: prices.input must be a table"}},
+		"model with a bare dot":     {"[prices.gpt-5.1]\ninput = 1", []string{":1: there is no key prices.gpt-5.1", `stands in quotes, as in [prices."vendor/model-1.5"]`}},
 		"unknown role":              {"file_refs.role = 'root'", []string{`"user" or "system"`}},
 		"URL without a scheme":      {"base_url = 'localhost:8080/v1'", []string{":1: base_url must be an absolute http or https URL"}},
 		"URL of a file":             {"base_url = 'file:///v1'", []string{"base_url must be"}},
@@ -286,7 +318,6 @@ func TestRefusesWhatIsNotBuiltYet(t *testing.T) {
 		{"[limits]\nmax_tokens = 5", ":2: ", "limits.max_tokens"},
 		{"[retention]\nage = 1", ":1: ", "retention"},
 		{"retention.age = 1", ":1: ", "retention.age"},
-		{"[prices.model]\ninput = 1", ":1: ", "prices.model"},
 		{"[sandbox]\nmode = 'off'", ":1: ", "sandbox"},
 		{"[retention]", ":1: ", "retention"},
 		{"[mcp.servers.x]", ":1: ", "mcp.servers.x"},

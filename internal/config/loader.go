@@ -14,12 +14,14 @@ type loader struct {
 	config Config
 	// tools has the limits of single tools; settings of a map's values need
 	// somewhere to point to.
-	tools   map[string]*tool.Limit
+	tools map[string]*tool.Limit
+	// prices has those of single models.
+	prices  map[string]*Price
 	origins map[string]string
 }
 
 func newLoader() *loader {
-	return &loader{config: defaults(), tools: map[string]*tool.Limit{}, origins: map[string]string{}}
+	return &loader{config: defaults(), tools: map[string]*tool.Limit{}, prices: map[string]*Price{}, origins: map[string]string{}}
 }
 
 func (l *loader) applyFile(path string, text []byte) error {
@@ -81,6 +83,12 @@ func (l *loader) find(key []string) (setting, bool) {
 		}
 		all = append(all, limitSettings(toolTable(name), l.tools[name])...)
 	}
+	if model, ok := priceOf(key); ok {
+		if l.prices[model] == nil {
+			l.prices[model] = &Price{}
+		}
+		all = append(all, priceSettings(priceTable(model), l.prices[model])...)
+	}
 	text := keyText(key)
 	i := slices.IndexFunc(all, func(s setting) bool { return s.key == text && !s.noFile })
 	if i < 0 {
@@ -97,7 +105,7 @@ func (l *loader) unknown(key []string) string {
 	}
 	for n := len(key) - 1; n > 0; n-- {
 		if parent := key[:n]; isTable(parent) {
-			return fmt.Sprintf("there is no key %s: [%s] has %s", text, keyText(parent), l.keysIn(parent))
+			return fmt.Sprintf("there is no key %s: [%s] has %s%s", text, keyText(parent), l.keysIn(parent), dottedModel(key))
 		}
 	}
 	return fmt.Sprintf("there is no key or table %s: podd knows %s and the tables [%s]", text, l.keysIn(nil), strings.Join(tables(), "], ["))
@@ -112,6 +120,9 @@ func (l *loader) keysIn(table []string) string {
 	if len(table) == 3 {
 		all = append(limitSettings(keyText(table), &tool.Limit{}), all...)
 	}
+	if len(table) == 2 && table[0] == "prices" {
+		all = priceSettings(keyText(table), &Price{})
+	}
 	var keys []string
 	for _, s := range all {
 		if rest, ok := strings.CutPrefix(s.key, prefix); ok && !s.noFile && !strings.Contains(rest, ".") {
@@ -125,7 +136,7 @@ func (l *loader) keysIn(table []string) string {
 }
 
 // finish makes the Config of what was collected.
-func (l *loader) finish() Config {
+func (l *loader) finish() (Config, error) {
 	c := &l.config
 	if l.origins["file_refs.max_bytes"] == "" {
 		// A reference is cut where a read of the file would be, unless that is more
@@ -141,7 +152,10 @@ func (l *loader) finish() Config {
 		c.ToolOutput.Tools[name] = *l.tools[name]
 		l.show(limitSettings(toolTable(name), l.tools[name]), false)
 	}
-	return *c
+	if err := l.finishPrices(); err != nil {
+		return Config{}, err
+	}
+	return *c, nil
 }
 
 // show adds settings to the values, those with their defaults too or not.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -58,7 +59,7 @@ func number[T int | int64](key string, target *T, lowest, highest T) setting {
 	}
 }
 
-// decimal sets a variable to a number that may have a fraction.
+// decimal sets a variable to a number that may have a fraction; lowest is at least 0.
 func decimal(key string, target *float64, lowest, highest float64) setting {
 	plain := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 	return setting{
@@ -73,7 +74,7 @@ func decimal(key string, target *float64, lowest, highest float64) setting {
 			if !ok || !(f >= lowest && f <= highest) {
 				return false
 			}
-			*target = f
+			*target = math.Abs(f) // -0 is in a range from 0.
 			return true
 		},
 		show: func() string { return plain(*target) },

@@ -34,7 +34,10 @@ func TestValuesHaveAFixedOrder(t *testing.T) {
 	if got := keys(load(t, "")); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	want = append(want, `tool_output.tools."odd.name".max_bytes`, "tool_output.tools.search.max_lines", "tool_output.tools.shell.max_lines", "tool_output.tools.shell.strategy")
+	want = append(want, `tool_output.tools."odd.name".max_bytes`, "tool_output.tools.search.max_lines", "tool_output.tools.shell.max_lines", "tool_output.tools.shell.strategy",
+		"prices.local.input", "prices.local.cached_input", "prices.local.cache_write", "prices.local.output", "prices.local.cache_ttl",
+		`prices."vendor/model-1.5".input`, `prices."vendor/model-1.5".cached_input`, `prices."vendor/model-1.5".cache_write`,
+		`prices."vendor/model-1.5".output`, `prices."vendor/model-1.5".cache_ttl`)
 	if got := keys(load(t, full)); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -55,6 +58,9 @@ func TestOrigins(t *testing.T) {
 		{Key: "limits.max_turn_time", Value: `"30m0s"`, Origin: path + ":12"},
 		{Key: "limits.max_submit_bytes", Value: "65536", Origin: path + ":15"},
 		{Key: "tool_output.tools.shell.strategy", Value: `"head"`, Origin: path + ":27"},
+		{Key: "prices.local.input", Value: "0.5", Origin: path + ":67"},
+		{Key: "prices.local.cached_input", Value: "0.5", Origin: "default: input"},
+		{Key: "prices.local.cache_ttl", Value: `"10m0s"`, Origin: "default"},
 	} {
 		if got := value(t, c, want.Key); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
@@ -167,6 +173,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add("limits = { max_steps = 3, }\n'' = 1\n\"\\u0000\" = nan")
 	f.Add("[tool_output.tools.\"\"]\nmax_lines = 5\n")
 	f.Add("instructions = '''\n\x7f\u2028'''")
+	f.Add("[prices.'a.b/c']\ninput = 1e-3\noutput = -0.0\ncached_input = -0")
 	f.Add("model = 1979-05-27T07:32:00Z # c\r\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := config.Load(write(t, text), true, environment())

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"podd/internal/config"
@@ -133,6 +135,10 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	prices, err := modelPrices(s.Prices)
+	if err != nil {
+		return err
+	}
 	d.host, err = pod.NewHost(ctx, pod.Config{
 		Store:          d.store,
 		Model:          d.model,
@@ -155,6 +161,7 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 			Turns:    projection.TurnsConfig{Protected: s.Prune.ProtectedTurns, MinSavings: s.Prune.MinSavings},
 			Economic: projection.EconomicConfig{MinGain: float64(s.Prune.MinGain)},
 		},
+		Prices: prices,
 		Summarize: worker.Summarize{
 			Enabled: s.Summarize.Enabled, Model: s.Summarize.Model, Tools: s.Summarize.Tools,
 			MaxInputBytes: s.Summarize.MaxInputBytes, TriggerBytes: s.Summarize.TriggerBytes,
@@ -179,6 +186,21 @@ func searchBounds(s config.Search) builtin.Search {
 		s.Context = -1
 	}
 	return builtin.Search{MaxMatches: s.MaxMatches, Context: s.Context, MaxLineBytes: s.MaxLineBytes}
+}
+
+// modelPrices are configured prices as ratios, and in money.
+func modelPrices(configured map[string]config.Price) ([]projection.ModelPrice, error) {
+	var prices []projection.ModelPrice
+	for _, model := range slices.Sorted(maps.Keys(configured)) {
+		p := configured[model]
+		money := projection.Money{Input: p.Input, CachedInput: p.CachedInput, CacheWrite: p.CacheWrite, Output: p.Output, TTL: p.CacheTTL}
+		ratios, err := money.Ratios()
+		if err != nil {
+			return nil, fmt.Errorf("prices of %s: %w", model, err)
+		}
+		prices = append(prices, projection.ModelPrice{Model: model, Price: ratios, Money: money})
+	}
+	return prices, nil
 }
 
 func (d *Daemon) status() server.Status {

@@ -86,6 +86,8 @@ func (s *pods) GetStats(ctx context.Context, r *poddv1.GetStatsRequest) (*poddv1
 		PrunedResults: st.PrunedResults,
 		PrunedTokens:  st.PrunedTokens,
 		Compactions:   st.Compactions,
+
+		CostUsd: st.Cost, UnpricedRequests: st.Unpriced,
 	}
 	for _, t := range st.Tools {
 		answer.Tools = append(answer.Tools, &poddv1.ToolStats{

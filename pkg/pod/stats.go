@@ -19,6 +19,10 @@ type Stats struct {
 	// PrunedTokens what the next request lost by them, as estimated then.
 	Prunes, PrunedResults, PrunedTokens int64
 	Compactions                         int64
+	// Cost is in USD, of the requests that have a configured price and that the
+	// endpoint reported a usage of; Unpriced counts the others.
+	Cost     float64
+	Unpriced int64
 	// Tools are in the order of their names.
 	Tools []ToolStats
 }
@@ -46,7 +50,7 @@ func (h *Host) Stats(ctx context.Context, idOrName string) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	c := counter{tools: make(map[string]*ToolStats)}
+	c := counter{host: h, tools: make(map[string]*ToolStats)}
 	for _, p := range pods {
 		if c.state, err = h.newState(); err != nil {
 			return Stats{}, err
@@ -64,6 +68,7 @@ func (h *Host) Stats(ctx context.Context, idOrName string) (Stats, error) {
 // counter folds logs into Stats.
 type counter struct {
 	Stats
+	host  *Host
 	tools map[string]*ToolStats
 	// state is the fold of the log that is read.
 	state *projection.State
@@ -77,6 +82,7 @@ func (c *counter) add(e item.Entry) {
 		c.Turns++
 	case item.RequestUsage:
 		c.Usage = c.Usage.Add(k.Usage)
+		c.price(k)
 	case item.Compaction:
 		c.Compactions++
 	case item.Prune:
@@ -88,6 +94,32 @@ func (c *counter) add(e item.Entry) {
 			c.result(r)
 		}
 	}
+}
+
+// price adds what a request cost.
+func (c *counter) price(u item.RequestUsage) {
+	money, ok := c.money(u)
+	if !ok || !u.Measured {
+		c.Unpriced += u.Usage.Requests
+		return
+	}
+	c.Cost += money.Cost(u.Usage)
+}
+
+// money is the price of the model that answered. Endpoints may name it otherwise than
+// it is asked for, or not at all; then the price of the model that was asked counts.
+func (c *counter) money(u item.RequestUsage) (projection.Money, bool) {
+	if m, ok := projection.MoneyOf(u.Model, c.host.Prices); ok {
+		return m, true
+	}
+	asked := ""
+	switch setup, _ := c.state.Setup(); u.Purpose {
+	case "":
+		asked = setup.Model
+	case item.PurposeCompaction:
+		asked = first(c.host.Compaction.Model, setup.Model)
+	}
+	return projection.MoneyOf(asked, c.host.Prices)
 }
 
 func (c *counter) result(r item.ToolResult) {

@@ -27,15 +27,18 @@ func DefaultPrice() Price { return Price{Cached: 0.10, Write: 1, TTL: 10 * time.
 type ModelPrice struct {
 	Model string
 	Price Price
+	// Money counts what requests cost; without it they are not counted.
+	Money Money
 }
 
-// Money is a price list of a model, each number in the same money for the same
-// number of tokens: [prices.MODEL] of the configuration.
+// Money is a price list of a model, in USD for a million tokens: [prices.MODEL] of
+// the configuration. The zero value is no price.
 type Money struct {
 	Input float64
 	// CachedInput and CacheWrite are Input when nothing is cached, and when writing
 	// to the cache costs no more.
 	CachedInput, CacheWrite float64
+	Output                  float64
 	// TTL is for how long an idle cache lasts; by default 10 minutes.
 	TTL time.Duration
 }
@@ -51,6 +54,22 @@ func (m Money) Ratios() (Price, error) {
 		p.TTL = DefaultPrice().TTL
 	}
 	return p, p.Check()
+}
+
+// Cost is what a usage costs, in USD. Input that the endpoint does not report as read
+// from the cache or written to it costs Input.
+func (m Money) Cost(u item.Usage) float64 {
+	plain := max(0, u.Input-u.CachedInput-u.CacheWrite)
+	const million = 1_000_000
+	return (float64(plain)*m.Input + float64(u.CachedInput)*m.CachedInput + float64(u.CacheWrite)*m.CacheWrite +
+		float64(u.Output)*m.Output) / million
+}
+
+// MoneyOf is what a model costs, by the rule of PriceOf. Only a configured price
+// counts: ok is false where there is none.
+func MoneyOf(model string, configured []ModelPrice) (m Money, ok bool) {
+	p, ok := configuredPrice(model, configured)
+	return p.Money, ok && p.Money != Money{}
 }
 
 // Check says what is wrong with a price; an error of kind KindInvalid, reason
@@ -75,21 +94,28 @@ func (p Price) Check() error {
 // DefaultPrice. A vendor in front of the model's name, as in "openai/gpt-5", may be
 // left out in the configuration.
 func PriceOf(model string, configured []ModelPrice) Price {
-	bare := model[strings.LastIndexByte(model, '/')+1:]
-	if p, ok := lookup(model, configured); ok {
-		return p
+	if p, ok := configuredPrice(model, configured); ok {
+		return p.Price
 	}
-	if p, ok := lookup(bare, configured); ok {
-		return p
-	}
+	bare := withoutVendor(model)
 	if p, ok := byGeneration(bare); ok {
 		return p
 	}
 	if p, ok := lookup(bare, olderModels()); ok {
-		return p
+		return p.Price
 	}
 	return DefaultPrice()
 }
+
+// configuredPrice is the configured price that counts for a model.
+func configuredPrice(model string, configured []ModelPrice) (ModelPrice, bool) {
+	if p, ok := lookup(model, configured); ok {
+		return p, true
+	}
+	return lookup(withoutVendor(model), configured)
+}
+
+func withoutVendor(model string) string { return model[strings.LastIndexByte(model, '/')+1:] }
 
 // byGeneration is the price of a model that is called gpt-MAJOR.MINOR, from
 // generation 5 on. From 5.6 on, writing to the cache is billed.
@@ -131,19 +157,19 @@ func olderModels() []ModelPrice {
 	half := Price{Cached: 0.50, Write: 1, TTL: ttl}
 	none := Price{Cached: 1, Write: 1, TTL: ttl}
 	return []ModelPrice{
-		{"gpt-4.1", quarter}, {"o3", quarter}, {"o4-mini", quarter},
-		{"gpt-4o", half}, {"gpt-4.5", half}, {"o1", half}, {"o3-mini", half},
-		{"gpt-4", none}, {"gpt-3.5", none},
+		{Model: "gpt-4.1", Price: quarter}, {Model: "o3", Price: quarter}, {Model: "o4-mini", Price: quarter},
+		{Model: "gpt-4o", Price: half}, {Model: "gpt-4.5", Price: half}, {Model: "o1", Price: half}, {Model: "o3-mini", Price: half},
+		{Model: "gpt-4", Price: none}, {Model: "gpt-3.5", Price: none},
 	}
 }
 
 // lookup takes the entry with the longest name that begins a model's.
-func lookup(model string, table []ModelPrice) (Price, bool) {
-	var found Price
+func lookup(model string, table []ModelPrice) (ModelPrice, bool) {
+	var found ModelPrice
 	length := 0
 	for _, e := range table {
 		if len(e.Model) > length && begins(model, e.Model) {
-			found, length = e.Price, len(e.Model)
+			found, length = e, len(e.Model)
 		}
 	}
 	return found, length > 0

@@ -102,3 +102,38 @@ func TestRatios(t *testing.T) {
 		}
 	}
 }
+
+func TestMoney(t *testing.T) {
+	usage := func(input, cached, written, output int64) item.Usage {
+		return item.Usage{Input: input, CachedInput: cached, CacheWrite: written, Output: output, Reasoning: output}
+	}
+	money := projection.Money{Input: 2, CachedInput: .5, CacheWrite: 3, Output: 8}
+	for _, tt := range []struct {
+		usage item.Usage
+		want  float64
+	}{
+		{usage(0, 0, 0, 0), 0},
+		{usage(1_000_000, 0, 0, 0), 2},
+		{usage(1_000_000, 500_000, 250_000, 0), .5 + .25 + .75},
+		{usage(0, 0, 0, 1000), .008},
+		// An endpoint that counts what is cached beside the input.
+		{usage(0, 1_000_000, 0, 0), .5},
+	} {
+		if got := money.Cost(tt.usage); math.Abs(got-tt.want) > 1e-12 {
+			t.Errorf("%+v costs %v, want %v", tt.usage, got, tt.want)
+		}
+	}
+}
+
+func TestMoneyOf(t *testing.T) {
+	configured := []projection.ModelPrice{
+		{Model: "gpt-5", Money: projection.Money{Input: 1}},
+		{Model: "gpt-5.1", Money: projection.Money{Input: 2}},
+		{Model: "ratios-alone", Price: projection.DefaultPrice()},
+	}
+	for model, want := range map[string]float64{"gpt-5-mini": 1, "openai/gpt-5.1-codex": 2, "gpt-4o": 0, "ratios-alone": 0, "": 0} {
+		if got, ok := projection.MoneyOf(model, configured); got.Input != want || ok != (want > 0) {
+			t.Errorf("%q: %+v, %v", model, got, ok)
+		}
+	}
+}

@@ -2344,9 +2344,13 @@ type GetStatsResponse struct {
 	// Compactions.
 	Compactions int64 `protobuf:"varint,7,opt,name=compactions,proto3" json:"compactions,omitempty"`
 	// Each tool that was called, in the order of names.
-	Tools         []*ToolStats `protobuf:"bytes,8,rep,name=tools,proto3" json:"tools,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Tools []*ToolStats `protobuf:"bytes,8,rep,name=tools,proto3" json:"tools,omitempty"`
+	// What the requests cost, by the configured prices alone. It lacks the requests of
+	// models without a price, and those that the endpoint reported no usage of.
+	CostUsd          float64 `protobuf:"fixed64,9,opt,name=cost_usd,json=costUsd,proto3" json:"cost_usd,omitempty"`
+	UnpricedRequests int64   `protobuf:"varint,10,opt,name=unpriced_requests,json=unpricedRequests,proto3" json:"unpriced_requests,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *GetStatsResponse) Reset() {
@@ -2433,6 +2437,20 @@ func (x *GetStatsResponse) GetTools() []*ToolStats {
 		return x.Tools
 	}
 	return nil
+}
+
+func (x *GetStatsResponse) GetCostUsd() float64 {
+	if x != nil {
+		return x.CostUsd
+	}
+	return 0
+}
+
+func (x *GetStatsResponse) GetUnpricedRequests() int64 {
+	if x != nil {
+		return x.UnpricedRequests
+	}
+	return 0
 }
 
 // ToolStats counts the calls of one tool.
@@ -3062,7 +3080,7 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x04head\x18\x06 \x01(\tR\x04head\x12\x16\n" +
 	"\x06pruned\x18\a \x01(\bR\x06pruned\"#\n" +
 	"\x0fGetStatsRequest\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"\x9d\x02\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\"\xe5\x02\n" +
 	"\x10GetStatsResponse\x12$\n" +
 	"\x05usage\x18\x01 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x14\n" +
 	"\x05turns\x18\x02 \x01(\x03R\x05turns\x12\x1d\n" +
@@ -3072,7 +3090,10 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x0epruned_results\x18\x05 \x01(\x03R\rprunedResults\x12#\n" +
 	"\rpruned_tokens\x18\x06 \x01(\x03R\fprunedTokens\x12 \n" +
 	"\vcompactions\x18\a \x01(\x03R\vcompactions\x12(\n" +
-	"\x05tools\x18\b \x03(\v2\x12.podd.v1.ToolStatsR\x05tools\"\xaf\x01\n" +
+	"\x05tools\x18\b \x03(\v2\x12.podd.v1.ToolStatsR\x05tools\x12\x19\n" +
+	"\bcost_usd\x18\t \x01(\x01R\acostUsd\x12+\n" +
+	"\x11unpriced_requests\x18\n" +
+	" \x01(\x03R\x10unpricedRequests\"\xaf\x01\n" +
 	"\tToolStats\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x14\n" +
 	"\x05calls\x18\x02 \x01(\x03R\x05calls\x12\x16\n" +
