@@ -177,16 +177,19 @@ func TestFollowersOutliveACrash(t *testing.T) {
 }
 
 func TestAnswerThatIsCut(t *testing.T) {
-	asked := 0
-	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply {
-		if asked++; asked == 1 {
-			return scripted.Say(scripted.Text("The ans"), scripted.Reset{})
+	gate := make(chan struct{})
+	w := newWorld(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		if r.Attempt == 1 {
+			return scripted.Say(scripted.Text("The ans"), scripted.Wait(gate), scripted.Reset{})
 		}
 		return scripted.Say(scripted.Text("The answer."))
 	})
-	out, err := w.podctl("submit", "-f", "hello").run(0)
-	if out != "The ans\nThe answer.\n" || !strings.Contains(err, "(the answer was cut; starting again)\n") {
-		t.Errorf("standard output %q, standard error %q", out, err)
+	p := w.podctl("submit", "-f", "hello").start()
+	p.out.await(t, "The ans")
+	close(gate)
+	code, out, errs := p.wait(), p.out.String(), p.err.String()
+	if code != 0 || out != "The ans\nThe answer.\n" || !strings.Contains(errs, "(the answer was cut; starting again)\n") {
+		t.Errorf("exit code %d, standard output %q, standard error %q", code, out, errs)
 	}
 }
 
