@@ -49,9 +49,6 @@ func (f *Fanout) Alert(a item.Alert) {
 	f.publish(func(h Hook) { h.Alert(a) })
 }
 
-// Empty says that nobody watches, so that there is nothing to prepare.
-func (f *Fanout) Empty() bool { return f == nil || len(f.runners) == 0 }
-
 // Dropped counts, for each hook's name, the events that it was too slow for.
 func (f *Fanout) Dropped() map[string]int64 {
 	counts := make(map[string]int64)

@@ -88,7 +88,7 @@ func TestNilFanout(t *testing.T) {
 	f.Entry("p", func() item.Entry { return item.Entry{} })
 	f.Alert(item.Alert{})
 	f.Close(nil)
-	if !f.Empty() || len(f.Dropped()) != 0 {
+	if len(f.Dropped()) != 0 {
 		t.Error("the nil Fanout has hooks")
 	}
 }
