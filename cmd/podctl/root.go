@@ -18,6 +18,8 @@ type program struct {
 	stdout, stderr io.Writer
 	env            func(string) string
 	now            func() time.Time
+	// every is how often a watching verb asks podd; 0 means watchEvery.
+	every time.Duration
 
 	places paths.Flags
 	output output

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -15,9 +16,12 @@ import (
 )
 
 func newStatsCommand(p *program) *cobra.Command {
-	return &cobra.Command{
-		Use:               "stats [POD]",
-		Short:             "count what a pod used, or all pods together",
+	var watching bool
+	cmd := &cobra.Command{
+		Use:   "stats [POD]",
+		Short: "count what a pod used, or all pods together",
+		Long: "Counts what a pod used, or all pods together. With --watch it goes on every second until it is stopped: on a\n" +
+			"terminal in place, elsewhere each time that something changed.",
 		Args:              argCount(0, 1),
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -26,7 +30,11 @@ func newStatsCommand(p *program) *cobra.Command {
 				if len(args) == 1 {
 					req.Pod = valid(args[0])
 				}
-				resp, err := c.Pods().GetStats(cmd.Context(), req)
+				ask := func(ctx context.Context) (*poddv1.GetStatsResponse, error) { return c.Pods().GetStats(ctx, req) }
+				if watching {
+					return watch(cmd.Context(), p, ask, statsTable)
+				}
+				resp, err := ask(cmd.Context())
 				if err != nil {
 					return err
 				}
@@ -34,6 +42,8 @@ func newStatsCommand(p *program) *cobra.Command {
 			})
 		},
 	}
+	cmd.Flags().BoolVarP(&watching, "watch", "w", false, "go on every second")
+	return cmd
 }
 
 // cost is empty when no request has a price.
