@@ -156,6 +156,7 @@ func TestSummaryThatFails(t *testing.T) {
 		"refused": scripted.Fail(503, "overloaded", "try later", 0),
 		"empty":   scripted.Say(scripted.Text("  ")),
 		"cut":     scripted.Say(scripted.Text("Lines"), scripted.Cut{}),
+		"half":    {Parts: []scripted.Part{scripted.Text("Lines 1 to")}, Stop: "length"},
 		"longer":  scripted.Say(scripted.Text(strings.Repeat("word ", 10_000))),
 		"late":    scripted.Say(scripted.Text("Lines"), scripted.Wait(never)),
 	} {
@@ -182,7 +183,7 @@ func TestSummaryThatFails(t *testing.T) {
 				t.Errorf("cut %+v\n%.200s", r.Cut, r.Content)
 			}
 			billed := 0
-			if name == "empty" {
+			if name == "empty" || name == "half" {
 				billed = 1
 			}
 			if s := summaries(h.log()); len(s) != billed {

@@ -125,6 +125,7 @@ func (s Summarize) input(head, tail string, headPercent int, whole item.Cut) (st
 		return tool.Repair(head), whole.TotalBytes
 	}
 	part := whole
+	// What the model reads of the cut must not say that less than nothing is missing.
 	part.TotalBytes = max(part.TotalBytes, int64(len(head)))
 	// There are no more lines than bytes.
 	l := tool.Limit{MaxBytes: s.MaxInputBytes, MaxLines: s.MaxInputBytes, Strategy: tool.StrategyHeadTail, HeadPercent: headPercent}
