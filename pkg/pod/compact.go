@@ -2,6 +2,7 @@ package pod
 
 import (
 	"context"
+	"errors"
 
 	"podd/pkg/item"
 	"podd/pkg/worker"
@@ -18,7 +19,7 @@ func (h *Host) Compact(ctx context.Context, idOrName string) (item.Seq, error) {
 	if err := a.waitForLast(ctx); err != nil {
 		return 0, err
 	}
-	compacted := make(chan error, 1)
+	compacted := make(chan compaction, 1)
 	doErr := a.do(ctx, func() { err = a.startCompaction(compacted) })
 	if doErr != nil {
 		return 0, doErr
@@ -27,26 +28,41 @@ func (h *Host) Compact(ctx context.Context, idOrName string) (item.Seq, error) {
 		return 0, err
 	}
 	select {
-	case err = <-compacted:
+	case c := <-compacted:
+		return c.seq, clientError(c.err)
 	case <-ctx.Done():
 		// It goes on: client gone is not cancel.
 		return 0, context.Cause(ctx)
 	}
-	if err != nil {
-		return 0, clientError(err)
-	}
-	var last item.Seq
-	err = h.readAll(ctx, a.id, 0, func(e item.Entry) {
+}
+
+// compaction is what came of one.
+type compaction struct {
+	// seq is the entry that says so.
+	seq item.Seq
+	err error
+}
+
+// compactionLog is the pod's log, and remembers where the compaction stands in it.
+type compactionLog struct {
+	turnLog
+	seq item.Seq
+}
+
+// Append commits in the pod's goroutine.
+func (l *compactionLog) Append(ctx context.Context, b worker.Batch) ([]item.Entry, error) {
+	entries, err := l.turnLog.Append(ctx, b)
+	for _, e := range entries {
 		if _, ok := e.Kind.(item.Compaction); ok {
-			last = e.Seq
+			l.seq = e.Seq
 		}
-	})
-	return last, err
+	}
+	return entries, err
 }
 
 // clientError is what a client is told of a compaction that failed.
 func clientError(err error) error {
-	if item.KindOf(err) != item.KindInternal {
+	if err == nil || item.KindOf(err) != item.KindInternal {
 		return err
 	}
 	e := item.Errorf(item.KindPrecondition, "COMPACTION_FAILED", "the pod was not compacted: %v", err)
@@ -75,16 +91,20 @@ func (a *actor) waitForLast(ctx context.Context) error {
 }
 
 // startCompaction runs a compaction as if it were a turn: nothing else runs beside it.
-func (a *actor) startCompaction(compacted chan<- error) error {
+// What comes of it is sent in any case, also of one that panics.
+func (a *actor) startCompaction(compacted chan<- compaction) error {
 	if a.closing != nil {
 		return a.closing
 	}
-	if a.turn != nil {
+	if a.turn != nil || a.journal.open {
 		return item.Errorf(item.KindPrecondition, "BUSY", "the pod is running a turn: compact it when the turn has ended, or cancel the turn")
 	}
 	return a.start(func(ctx context.Context, w *worker.Worker) error {
-		_, err := w.Compact(ctx, &turnLog{a, 0}, a.state)
-		compacted <- err
+		log := &compactionLog{turnLog: turnLog{a, 0}}
+		c := compaction{err: errors.New("podd met a defect of its own")}
+		defer func() { compacted <- c }()
+		c.err = w.Compact(ctx, log, a.state)
+		c.seq = log.seq
 		return nil
 	}, 0)
 }

@@ -9,6 +9,7 @@ import (
 
 	"podd/pkg/hook"
 	"podd/pkg/item"
+	"podd/pkg/llm"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
 	"podd/pkg/store"
@@ -103,12 +104,55 @@ func TestFullDiskInTheMiddleOfATurn(t *testing.T) {
 	if end := h.ended(s); end.Outcome != item.OutcomeInterrupted || !strings.Contains(end.Cause, "could not be written") {
 		t.Errorf("end %+v", end)
 	}
+	h.nothingInFlight()
 	if end := h.run("next"); end.Outcome != item.OutcomeFinished {
 		t.Errorf("next end %+v", end)
 	}
 	alerts, err := h.host.Alerts(t.Context(), pod.AlertQuery{})
 	if err != nil || !slices.ContainsFunc(alerts, func(a item.Alert) bool { return strings.Contains(a.Text, "no space") }) {
 		t.Errorf("alerts %+v, %v", alerts, err)
+	}
+}
+
+// nothingInFlight fails when a stream that attaches now is shown text of a turn that
+// nobody finishes. The pod must be idle. A stream looks at what is in flight before it
+// looks at its context, so the end of that is the end of the look.
+func (h *house) nothingInFlight() {
+	h.t.Helper()
+	ctx, cancel := context.WithCancel(h.t.Context())
+	defer cancel()
+	for ev := range h.host.Stream(ctx, pod.StreamQuery{Pod: "p", Follow: true, Deltas: true}) {
+		if ev.CaughtUp != nil {
+			cancel()
+		}
+		if len(ev.InFlight) > 0 {
+			h.t.Errorf("in flight: %+v", ev.InFlight)
+		}
+	}
+}
+
+// panicking is the real model, which panics at the request for a summary.
+type panicking struct{ llm.Model }
+
+// Body panics at the request for a summary.
+func (p panicking) Body(r llm.Request) ([]byte, error) {
+	if m, ok := r.Items[len(r.Items)-1].(item.UserMessage); ok && strings.Contains(m.Text, "about to be replaced by a summary") {
+		panic("boom")
+	}
+	return p.Model.Body(r)
+}
+
+// A compaction that panics is answered, and the pod goes on.
+func TestPanicWhileCompacting(t *testing.T) {
+	h := newHouse(t, readLoop(2), func(c *pod.Config) {
+		c.Model = panicking{c.Model}
+		c.Compaction.KeepTokens = 1
+	})
+	h.run("go")
+	_, err := h.host.Compact(t.Context(), "p")
+	wantError(t, err, item.KindPrecondition, "COMPACTION_FAILED")
+	if end := h.run("more"); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
 	}
 }
 

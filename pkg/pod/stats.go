@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -117,7 +118,7 @@ func (c *counter) money(u item.RequestUsage) (projection.Money, bool) {
 	case "":
 		asked = setup.Model
 	case item.PurposeCompaction:
-		asked = first(c.host.Compaction.Model, setup.Model)
+		asked = cmp.Or(c.host.Compaction.Model, setup.Model)
 	}
 	return projection.MoneyOf(asked, c.host.Prices)
 }

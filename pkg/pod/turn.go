@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -95,8 +96,8 @@ func (a *actor) worker(work *workspace) (*worker.Worker, error) {
 	return worker.New(worker.Config{
 		Pod:          a.id,
 		Model:        h.Model,
-		ModelName:    first(spec.Model, h.ModelName),
-		Instructions: first(spec.Instructions, h.Instructions),
+		ModelName:    cmp.Or(spec.Model, h.ModelName),
+		Instructions: cmp.Or(spec.Instructions, h.Instructions),
 		FileRefRole:  h.FileRefRole,
 		Tools:        work.tools,
 		Output:       h.ToolOutput,
@@ -109,13 +110,6 @@ func (a *actor) worker(work *workspace) (*worker.Worker, error) {
 		Logger:       h.Logger,
 		Now:          h.Now,
 	})
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // turnEnded goes on after a turn: with the next submit, or with a log that could

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -25,8 +26,8 @@ type Compaction struct {
 }
 
 func (c Compaction) withDefaults() Compaction {
-	c.Trigger = orDefault(c.Trigger, 0.85)
-	c.KeepTokens = orDefault(c.KeepTokens, 20_000)
+	c.Trigger = cmp.Or(c.Trigger, 0.85)
+	c.KeepTokens = cmp.Or(c.KeepTokens, 20_000)
 	return c
 }
 
@@ -114,7 +115,7 @@ func (t *run) writeSummary(ctx context.Context, r llm.Request) (string, item.Req
 	t.partial = nil
 	usage := a.usage(t.step)
 	usage.Purpose = item.PurposeCompaction
-	usage.Model = orDefault(usage.Model, r.Setup.Model)
+	usage.Model = cmp.Or(usage.Model, r.Setup.Model)
 	t.usage = t.usage.Add(usage.Usage)
 	if a.text == "" {
 		return "", usage, &llm.Error{Class: llm.ClassProtocol, Message: "the model was asked for a summary and wrote none"}
@@ -122,17 +123,12 @@ func (t *run) writeSummary(ctx context.Context, r llm.Request) (string, item.Req
 	return a.text, usage, nil
 }
 
-// Compact lets a summary stand for the older items of a pod that is idle. It tells
-// how many tokens the next request lost.
-func (w *Worker) Compact(ctx context.Context, log Log, state *projection.State) (saved int, err error) {
+// Compact lets a summary stand for the older items of a pod that is idle.
+func (w *Worker) Compact(ctx context.Context, log Log, state *projection.State) error {
 	t := &run{Worker: w, log: log, state: state, logger: w.Logger.With("pod", w.Pod)}
 	if _, ok := state.CompactionPoint(w.Compaction.KeepTokens); !ok {
-		return 0, item.Errorf(item.KindPrecondition, "NOTHING_TO_COMPACT",
+		return item.Errorf(item.KindPrecondition, "NOTHING_TO_COMPACT",
 			"there is nothing to compact: the conversation is not larger than what is kept as it is")
 	}
-	before := state.Tokens()
-	if err := t.compact(ctx, "asked for by a client"); err != nil {
-		return 0, err
-	}
-	return before - state.Tokens(), nil
+	return t.compact(ctx, "asked for by a client")
 }

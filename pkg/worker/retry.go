@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,9 +29,9 @@ type Retry struct {
 }
 
 func (r Retry) withDefaults() Retry {
-	r.Attempts = orDefault(r.Attempts, 6)
-	r.Base = orDefault(r.Base, 500*time.Millisecond)
-	r.Max = orDefault(r.Max, 20*time.Second)
+	r.Attempts = cmp.Or(r.Attempts, 6)
+	r.Base = cmp.Or(r.Base, 500*time.Millisecond)
+	r.Max = cmp.Or(r.Max, 20*time.Second)
 	if r.Sleep == nil {
 		r.Sleep = sleep
 	}

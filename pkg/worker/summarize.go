@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,9 +34,9 @@ type Summarize struct {
 }
 
 func (s Summarize) withDefaults() Summarize {
-	s.MaxInputBytes = orDefault(s.MaxInputBytes, 50_000)
-	s.TriggerBytes = orDefault(s.TriggerBytes, 20_000)
-	s.Timeout = orDefault(s.Timeout, time.Minute)
+	s.MaxInputBytes = cmp.Or(s.MaxInputBytes, 50_000)
+	s.TriggerBytes = cmp.Or(s.TriggerBytes, 20_000)
+	s.Timeout = cmp.Or(s.Timeout, time.Minute)
 	return s
 }
 
@@ -137,7 +138,7 @@ func (s Summarize) input(head, tail string, headPercent int, whole item.Cut) (st
 // recorded whatever came of it.
 func (t *run) askSummary(ctx context.Context, c *call, input string) (model, text string, err error) {
 	start := t.Now()
-	if model, err = t.Model.Resolve(ctx, orDefault(t.Summarize.Model, t.ModelName)); err != nil {
+	if model, err = t.Model.Resolve(ctx, cmp.Or(t.Summarize.Model, t.ModelName)); err != nil {
 		return "", "", err
 	}
 	arguments := tool.Repair(c.arguments[:min(len(c.arguments), maxShown)])

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -77,20 +78,12 @@ type Limits struct {
 
 func (l Limits) withDefaults() Limits {
 	return Limits{
-		MaxSteps:     orDefault(l.MaxSteps, 200),
-		MaxToolCalls: orDefault(l.MaxToolCalls, 1000),
-		MaxTime:      orDefault(l.MaxTime, 2*time.Hour),
-		MaxParallel:  orDefault(l.MaxParallel, 8),
-		MaxGoOns:     orDefault(l.MaxGoOns, 10),
+		MaxSteps:     cmp.Or(l.MaxSteps, 200),
+		MaxToolCalls: cmp.Or(l.MaxToolCalls, 1000),
+		MaxTime:      cmp.Or(l.MaxTime, 2*time.Hour),
+		MaxParallel:  cmp.Or(l.MaxParallel, 8),
+		MaxGoOns:     cmp.Or(l.MaxGoOns, 10),
 	}
-}
-
-func orDefault[T comparable](v, def T) T {
-	var zero T
-	if v == zero {
-		return def
-	}
-	return v
 }
 
 // Worker runs the turns of one pod.
