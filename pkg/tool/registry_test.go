@@ -17,6 +17,10 @@ func (s stub) Check(arguments string) (string, error) { return arguments, nil }
 func (s stub) Run(_ context.Context, arguments string) (tool.Output, error) {
 	return tool.FromString(arguments), nil
 }
+func (s stub) Access(string) tool.Access { return tool.Access{} }
+func (s stub) Recover(context.Context, string) (tool.Output, bool, error) {
+	return tool.Output{}, false, nil
+}
 
 func named(name string) tool.Tool {
 	return stub{item.ToolSpec{Name: name, Description: "d", Schema: `{"type":"object"}`}}

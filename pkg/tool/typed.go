@@ -67,6 +67,9 @@ type typed[A any] struct {
 	schema *jsonschema.Schema
 	run    func(context.Context, A) (Output, error)
 	checks []func(*A) error
+	// access and find are nil where nothing is known.
+	access func(A) Access
+	find   func(context.Context, A) (Output, bool, error)
 }
 
 func (t *typed[A]) Spec() item.ToolSpec { return t.spec }

@@ -19,7 +19,7 @@ type patcher struct{ *files }
 
 func newApplyPatch(f *files) tool.Tool {
 	p := &patcher{f}
-	return tool.New("apply_patch", patchDescription, p.run)
+	return tool.New("apply_patch", patchDescription, p.run, tool.Touches(p.access))
 }
 
 // patchDescription shows the format; models know it.

@@ -32,7 +32,8 @@ type editor struct{ *files }
 
 func newEditFile(f *files) tool.Tool {
 	e := &editor{f}
-	return tool.New("edit_file", "Replace text in a file.", e.run, tool.Validate((*editArgs).check))
+	return tool.New("edit_file", "Replace text in a file.", e.run, tool.Validate((*editArgs).check),
+		tool.Touches(func(a editArgs) tool.Access { return f.writing(a.Path) }))
 }
 
 func (e *editor) run(ctx context.Context, args editArgs) (tool.Output, error) {

@@ -38,5 +38,6 @@ func newGlob(f *files, c Config) tool.Tool {
 		}
 		return tool.Output{Summary: tool.Bound(summary), Content: b.String(), Kind: item.OutputSearch}, nil
 	}
-	return tool.New("glob", "Find files by a pattern of their path, without what git ignores.", run, tool.Validate((*globArgs).check))
+	return tool.New("glob", "Find files by a pattern of their path, without what git ignores.", run, tool.Validate((*globArgs).check),
+		tool.Touches(func(globArgs) tool.Access { return f.reading("") }))
 }

@@ -39,7 +39,8 @@ func newReadFile(f *files, c Config) tool.Tool {
 	r := &reader{files: f, limit: c.Limits.For("read_file")}
 	return tool.New("read_file", fmt.Sprintf("Read a text file, at most %d lines or %d KiB a call. "+
 		"Each line comes as its number, a tab and its text.", r.limit.MaxLines-1, r.limit.MaxBytes>>10),
-		r.run, tool.Validate((*readArgs).check))
+		r.run, tool.Validate((*readArgs).check),
+		tool.Touches(func(a readArgs) tool.Access { return f.reading(a.Path) }))
 }
 
 func (r *reader) run(ctx context.Context, args readArgs) (tool.Output, error) {

@@ -48,7 +48,8 @@ func newRepoMap(f *files, c Config) tool.Tool {
 		return m.output(f.show(dir), f.Rel(dir), budget), nil
 	}
 	return tool.New("repo_map", "Map the definitions of a directory's source files, those used most first.",
-		run, tool.Validate((*repoMapArgs).check))
+		run, tool.Validate((*repoMapArgs).check),
+		tool.Touches(func(a repoMapArgs) tool.Access { return f.reading(a.Path) }))
 }
 
 // mapper collects the files of a map.

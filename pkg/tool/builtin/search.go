@@ -88,7 +88,8 @@ type searcher struct {
 func newSearch(f *files, c Config) tool.Tool {
 	s := &searcher{files: f, Search: c.Search.withDefaults(), log: c.Logger}
 	return tool.New("search", fmt.Sprintf("Search the text of files, without what git ignores; at most %d matches.", s.MaxMatches),
-		s.run, tool.Validate((*searchArgs).check))
+		s.run, tool.Validate((*searchArgs).check),
+		tool.Touches(func(a searchArgs) tool.Access { return f.reading(a.Path) }))
 }
 
 func (s *searcher) run(ctx context.Context, args searchArgs) (tool.Output, error) {

@@ -99,7 +99,8 @@ func newShell(c Config) tool.Tool {
 		s.Grace = defaultGrace
 	}
 	return tool.New("shell", "Run a command with "+filepath.Base(s.Path)+" in the workspace. No input, no terminal; "+
-		"what it leaves in the background is ended with it.", s.run, tool.Validate((*shellArgs).check))
+		"what it leaves in the background is ended with it.", s.run, tool.Validate((*shellArgs).check),
+		tool.Touches(func(a shellArgs) tool.Access { return tool.Access{Command: a.Command} }))
 }
 
 // run is an error to the model unless the command exits with 0: a result that

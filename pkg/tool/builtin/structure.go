@@ -41,7 +41,8 @@ func newRepoStructure(f *files, c Config) tool.Tool {
 		return t.output(f.show(dir), f.Rel(dir), depth), nil
 	}
 	return tool.New("repo_structure", fmt.Sprintf("Show the tree of a directory without what git ignores, %d levels deep by default.", c.Tree.Depth),
-		run, tool.Validate((*structureArgs).check))
+		run, tool.Validate((*structureArgs).check),
+		tool.Touches(func(a structureArgs) tool.Access { return f.reading(a.Path) }))
 }
 
 // tree is the entries below a directory. Where there are too many, the upper

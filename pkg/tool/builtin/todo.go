@@ -38,7 +38,8 @@ func (a *todoArgs) check() error {
 }
 
 func newTodo() tool.Tool {
-	return tool.New("todo", "Write down the task list, the whole of it each time.", runTodo, tool.Validate((*todoArgs).check))
+	return tool.New("todo", "Write down the task list, the whole of it each time.", runTodo,
+		tool.Validate((*todoArgs).check), tool.Confined[todoArgs]())
 }
 
 // runTodo keeps nothing: the list is in the history, where it is never pruned.

@@ -19,7 +19,8 @@ type writer struct{ *files }
 func newWriteFile(f *files) tool.Tool {
 	w := &writer{f}
 	return tool.New("write_file", "Create a file with its directories, or replace one that was read before.",
-		w.run, tool.Validate(func(a *writeArgs) error { return needPath(a.Path) }))
+		w.run, tool.Validate(func(a *writeArgs) error { return needPath(a.Path) }),
+		tool.Touches(func(a writeArgs) tool.Access { return f.writing(a.Path) }))
 }
 
 func (w *writer) run(ctx context.Context, args writeArgs) (tool.Output, error) {

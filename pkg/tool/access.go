@@ -1,0 +1,39 @@
+package tool
+
+// Access is what one call touches, as far as its arguments tell: what policy decides
+// on. The zero Access is that of a call that may do anything, for which a person is
+// asked.
+type Access struct {
+	// Command is a shell's command line, "" for a call that runs none.
+	Command string
+	// Paths are the files and directories that the call names, as it names them.
+	Paths []string
+	// Writes says that the call changes the files of Paths.
+	Writes bool
+	// Confined says that the call cannot leave the pod's scope or sandbox, whatever its
+	// arguments are.
+	Confined bool
+	// Protected says, in one sentence a path, why a person has to agree to the call in
+	// any mode.
+	Protected []string
+}
+
+// Touches tells policy what a call accesses. Without it a call may do anything.
+func Touches[A any](access func(A) Access) Option[A] {
+	return func(t *typed[A]) { t.access = access }
+}
+
+// Confined is Touches for a tool that names no files and leaves neither scope nor
+// sandbox.
+func Confined[A any]() Option[A] {
+	return Touches(func(A) Access { return Access{Confined: true} })
+}
+
+// Access decodes as strictly as Run; arguments that Check refuses may do anything.
+func (t *typed[A]) Access(arguments string) Access {
+	args, err := t.decode(arguments)
+	if err != nil || t.access == nil {
+		return Access{}
+	}
+	return t.access(args)
+}

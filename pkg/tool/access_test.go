@@ -1,0 +1,53 @@
+package tool_test
+
+import (
+	"context"
+	"reflect"
+	"testing"
+
+	"podd/pkg/tool"
+)
+
+type where struct {
+	Path string `json:"path"`
+}
+
+func ran(context.Context, where) (tool.Output, error) { return tool.FromString("ran"), nil }
+
+func TestAccess(t *testing.T) {
+	touches := tool.Touches(func(a where) tool.Access { return tool.Access{Paths: []string{a.Path}, Confined: true} })
+	tests := []struct {
+		name      string
+		tool      tool.Tool
+		arguments string
+		want      tool.Access
+	}{
+		{"nothing is known", tool.New("t", "d", ran), `{"path":"a"}`, tool.Access{}},
+		{"the tool tells", tool.New("t", "d", ran, touches), `{"path":"a"}`, tool.Access{Paths: []string{"a"}, Confined: true}},
+		{"arguments that are refused may do anything", tool.New("t", "d", ran, touches), `{"path":1}`, tool.Access{}},
+		{"confined", tool.New("t", "d", ran, tool.Confined[where]()), `{"path":"a"}`, tool.Access{Confined: true}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.tool.Access(tt.arguments); !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestRecover(t *testing.T) {
+	ctx := tool.WithCall(t.Context(), tool.Call{Pod: "p", Turn: 1, CallID: "c"})
+	if _, found, err := tool.New("t", "d", ran).Recover(ctx, `{"path":"a"}`); found || err != nil {
+		t.Errorf("a tool that knows nothing found something: %v", err)
+	}
+	finds := tool.New("t", "d", ran, tool.Recovers(func(ctx context.Context, a where) (tool.Output, bool, error) {
+		return tool.FromString(a.Path + tool.CallFrom(ctx).CallID), true, nil
+	}))
+	if out, found, err := finds.Recover(ctx, `{"path":"a"}`); err != nil || !found || out.Summary != "ac" {
+		t.Errorf("got %+v, %v, %v", out, found, err)
+	}
+	if _, _, err := finds.Recover(ctx, `{}`); err == nil {
+		t.Error("arguments that are refused were recovered")
+	}
+}
