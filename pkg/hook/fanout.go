@@ -19,17 +19,28 @@ type Fanout struct {
 	log     *slog.Logger
 	runners []*runner
 	wg      sync.WaitGroup
+	// alerts has room for the one alert of each hook.
+	alerts chan string
+	// closed ends the goroutine that raises them, which done waits for.
+	closed, done chan struct{}
 }
 
 type runner struct {
 	hook    Hook
 	events  chan func(Hook)
 	dropped atomic.Int64
+	// told says that the hook's one alert was raised.
+	told atomic.Bool
 }
 
-// NewFanout starts one goroutine a hook; Close ends them.
-func NewFanout(log *slog.Logger, hooks ...Hook) *Fanout {
-	f := &Fanout{log: log}
+// NewFanout starts one goroutine a hook and one for alerts; Close ends them. alert is
+// called once for a hook that is too slow or panics; nil raises none.
+func NewFanout(log *slog.Logger, alert func(text string), hooks ...Hook) *Fanout {
+	if alert == nil {
+		alert = func(string) {}
+	}
+	f := &Fanout{log: log, alerts: make(chan string, len(hooks)), closed: make(chan struct{}), done: make(chan struct{})}
+	go f.raise(alert)
 	for _, h := range hooks {
 		r := &runner{hook: h, events: make(chan func(Hook), QueueLen)}
 		f.runners = append(f.runners, r)
@@ -47,6 +58,16 @@ func (f *Fanout) Entry(pod string, fresh func() item.Entry) {
 // Alert publishes a stored alert.
 func (f *Fanout) Alert(a item.Alert) {
 	f.publish(func(h Hook) { h.Alert(a) })
+}
+
+// Edge publishes what happened at an edge.
+func (f *Fanout) Edge(e Edge) {
+	f.publish(func(h Hook) { h.Edge(e) })
+}
+
+// Pod publishes a change of a pod's life.
+func (f *Fanout) Pod(e PodEvent) {
+	f.publish(func(h Hook) { h.Pod(e) })
 }
 
 // Dropped counts, for each hook's name, the events that it was too slow for.
@@ -71,12 +92,14 @@ func (f *Fanout) Close(giveUp <-chan struct{}) {
 	for _, r := range f.runners {
 		close(r.events)
 	}
-	done := make(chan struct{})
-	go func() { f.wg.Wait(); close(done) }()
+	ended := make(chan struct{})
+	go func() { f.wg.Wait(); close(ended) }()
 	select {
-	case <-done:
+	case <-ended:
 	case <-giveUp:
 	}
+	close(f.closed)
+	<-f.done
 }
 
 func (f *Fanout) publish(event func(Hook)) {
@@ -89,6 +112,7 @@ func (f *Fanout) publish(event func(Hook)) {
 		default:
 			if r.dropped.Add(1) == 1 {
 				f.log.Warn("hook is too slow, events are dropped", "hook", r.hook.Name())
+				f.tell(r, fmt.Sprintf("hook %s is too slow: events are dropped for it", r.hook.Name()))
 			}
 		}
 	}
@@ -98,6 +122,30 @@ func (f *Fanout) run(r *runner) {
 	for event := range r.events {
 		if err := call(r.hook, event); err != nil {
 			f.log.Error("hook failed", "hook", r.hook.Name(), "error", err)
+			f.tell(r, fmt.Sprintf("hook %s failed (%v): see the log for further failures", r.hook.Name(), err))
+		}
+	}
+}
+
+// tell has a hook's one alert raised.
+func (f *Fanout) tell(r *runner, text string) {
+	if r.told.CompareAndSwap(false, true) {
+		f.alerts <- text
+	}
+}
+
+// raise raises alerts until the Fanout is closed, then those that are left.
+func (f *Fanout) raise(alert func(text string)) {
+	defer close(f.done)
+	for {
+		select {
+		case text := <-f.alerts:
+			alert(text)
+		case <-f.closed:
+			for len(f.alerts) > 0 {
+				alert(<-f.alerts)
+			}
+			return
 		}
 	}
 }

@@ -18,6 +18,8 @@ type watcher struct {
 	entered chan struct{}
 	seqs    []item.Seq
 	alerts  int
+	edges   int
+	pods    int
 	panics  bool
 }
 
@@ -35,26 +37,34 @@ func (w *watcher) Entry(_ string, e item.Entry) {
 	}
 }
 
-func (w *watcher) Alert(item.Alert) { w.alerts++ }
+func (w *watcher) Alert(item.Alert)  { w.alerts++ }
+func (w *watcher) Edge(hook.Edge)    { w.edges++ }
+func (w *watcher) Pod(hook.PodEvent) { w.pods++ }
 
 func TestFanout(t *testing.T) {
 	var log bytes.Buffer
+	var alerts []string
 	good, bad := &watcher{name: "good"}, &watcher{name: "bad", panics: true}
-	f := hook.NewFanout(slog.New(slog.NewTextHandler(&log, nil)), bad, good)
+	f := hook.NewFanout(slog.New(slog.NewTextHandler(&log, nil)), func(text string) { alerts = append(alerts, text) }, bad, good)
 	for seq := range item.Seq(100) {
 		f.Entry("p", func() item.Entry { return item.Entry{Seq: seq} })
 	}
 	f.Alert(item.Alert{})
+	f.Edge(hook.Edge{Name: hook.EdgeTurnEnd})
+	f.Pod(hook.PodEvent{Change: hook.PodLoaded})
 	f.Close(nil)
 	for _, w := range []*watcher{good, bad} {
-		if len(w.seqs) != 100 || w.alerts != 1 {
-			t.Errorf("%s saw %d entries, %d alerts", w.name, len(w.seqs), w.alerts)
+		if len(w.seqs) != 100 || w.alerts != 1 || w.edges != 1 || w.pods != 1 {
+			t.Errorf("%s saw %d entries, %d alerts, %d edges, %d changes", w.name, len(w.seqs), w.alerts, w.edges, w.pods)
 		}
 		for i, seq := range w.seqs {
 			if int(seq) != i {
 				t.Fatalf("%s saw entry %d at place %d", w.name, seq, i)
 			}
 		}
+	}
+	if len(alerts) != 1 || !strings.Contains(alerts[0], "hook bad failed (panic: boom)") {
+		t.Errorf("alerts %q, want one", alerts)
 	}
 	if !strings.Contains(log.String(), "hook=bad") || !strings.Contains(log.String(), "boom") {
 		t.Errorf("the panic is not logged: %s", log.String())
@@ -66,8 +76,9 @@ func TestFanout(t *testing.T) {
 func TestHangingHook(t *testing.T) {
 	hangs := &watcher{name: "hangs", gate: make(chan struct{}), entered: make(chan struct{})}
 	gate := hangs.gate
+	alerts := make(chan string, 10)
 	good := &watcher{name: "good"}
-	f := hook.NewFanout(slog.New(slog.DiscardHandler), hangs, good)
+	f := hook.NewFanout(slog.New(slog.DiscardHandler), func(text string) { alerts <- text }, hangs, good)
 	f.Entry("p", func() item.Entry { return item.Entry{Seq: 1} })
 	<-hangs.entered
 	const extra = 7
@@ -76,6 +87,9 @@ func TestHangingHook(t *testing.T) {
 	}
 	if got := f.Dropped()["hangs"]; got != extra {
 		t.Errorf("dropped %d, want %d", got, extra)
+	}
+	if got := <-alerts; got != "hook hangs is too slow: events are dropped for it" || len(alerts) != 0 {
+		t.Errorf("alert %q and %d more", got, len(alerts))
 	}
 	giveUp := make(chan struct{})
 	close(giveUp)

@@ -3,15 +3,74 @@ package hook
 import "podd/pkg/item"
 
 // Hook observes pods. Its methods are called one after the other from a goroutine
-// of its own, after what they tell is on disk. Embed Base to watch only some.
+// of its own: Entry and Alert after what they tell is on disk. What a hook gets is a
+// copy. Embed Base to watch only some.
 type Hook interface {
 	// Name is shown when the hook fails.
 	Name() string
-	// Entry tells of an entry that was committed to a pod's log. The entries of a
-	// pod come in order.
+	// Entry tells of an entry that was committed to a pod's log: a usage is one too.
+	// The entries of a pod come in order.
 	Entry(pod string, e item.Entry)
 	// Alert tells of a stored alert, of a pod or of the daemon.
 	Alert(a item.Alert)
+	// Edge tells that a turn passed a point where interceptors decide, and what came of
+	// it.
+	Edge(e Edge)
+	// Pod tells of a pod's life.
+	Pod(e PodEvent)
+}
+
+// EdgeName names a point of a turn at which interceptors decide.
+type EdgeName string
+
+// The edges.
+const (
+	EdgePromptSubmit  EdgeName = "prompt_submit"
+	EdgeBeforeRequest EdgeName = "before_request"
+	EdgeBeforeTool    EdgeName = "before_tool"
+	EdgeAfterTool     EdgeName = "after_tool"
+	EdgeTurnEnd       EdgeName = "turn_end"
+	EdgeAborted       EdgeName = "aborted"
+)
+
+// Edge is what happened at an edge. A field that its edge does not have is empty.
+type Edge struct {
+	Name EdgeName
+	// Pod is the pod's id, Turn the turn's number, Step its model request from 1.
+	Pod  string
+	Turn int64
+	Step int
+	// RequestID is that of the submit.
+	RequestID string
+	// CallID, Tool and Arguments are those of the call.
+	CallID, Tool, Arguments string
+	// Text is the user's message, a result's summary, the last answer or the cause of an
+	// abort.
+	Text string
+	// Decision says in one sentence what interceptors did; empty when things went on as
+	// they were.
+	Decision string
+}
+
+// PodChange names what happened to a pod.
+type PodChange string
+
+// The changes of a pod's life.
+const (
+	PodCreated  PodChange = "created"
+	PodUpdated  PodChange = "updated"
+	PodLoaded   PodChange = "loaded"
+	PodUnloaded PodChange = "unloaded"
+	PodPaused   PodChange = "paused"
+	PodResumed  PodChange = "resumed"
+	PodDeleted  PodChange = "deleted"
+)
+
+// PodEvent is a change of a pod's life.
+type PodEvent struct {
+	Change PodChange
+	// ID and Name are the pod's.
+	ID, Name string
 }
 
 // Base watches nothing. Hooks embed it.
@@ -22,3 +81,9 @@ func (Base) Entry(string, item.Entry) {}
 
 // Alert does nothing.
 func (Base) Alert(item.Alert) {}
+
+// Edge does nothing.
+func (Base) Edge(Edge) {}
+
+// Pod does nothing.
+func (Base) Pod(PodEvent) {}

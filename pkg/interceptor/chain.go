@@ -8,12 +8,19 @@ import (
 	"podd/pkg/item"
 )
 
-// Chain asks interceptors in their order: the first listed is the outermost. The
-// nil Chain continues everywhere.
+// Chain asks interceptors in their order: the first listed is the outermost, so it is
+// asked first about what goes in and last about what comes out. The nil Chain
+// continues everywhere. An error is a panic of an interceptor.
 type Chain []Interceptor
 
-// Decision is what a chain made of a submit.
-type Decision struct {
+// Immediate says that asking the chain about tool calls takes no time: it has none but
+// podd's own interceptors.
+func (c Chain) Immediate() bool {
+	return !slices.ContainsFunc(c, func(i Interceptor) bool { _, own := i.(FileRefs); return !own })
+}
+
+// SubmitDecision is what a chain made of a submit.
+type SubmitDecision struct {
 	// Text is the user message's text, rewritten or not.
 	Text string
 	// Items follow the user message, in the order in which they were added.
@@ -24,16 +31,16 @@ type Decision struct {
 }
 
 // PromptSubmit asks about a submit. A rewritten text is what later interceptors
-// see; the first Cancel ends the asking. An error is a panic of an interceptor.
-func (c Chain) PromptSubmit(ctx context.Context, s Submit) (Decision, error) {
-	d := Decision{Text: s.Text}
+// see; the first Cancel ends the asking.
+func (c Chain) PromptSubmit(ctx context.Context, s Submit) (SubmitDecision, error) {
+	d := SubmitDecision{Text: s.Text}
 	for _, i := range c {
 		var v SubmitVerdict
 		if err := guard(i, func() { v = i.PromptSubmit(ctx, s.clone()) }); err != nil {
-			return Decision{}, err
+			return SubmitDecision{}, err
 		}
 		if v.cancel != "" {
-			return Decision{Text: d.Text, Cancelled: fmt.Sprintf("%s cancelled the submit: %s", i.Name(), v.cancel)}, nil
+			return SubmitDecision{Text: d.Text, Cancelled: fmt.Sprintf("%s cancelled the submit: %s", i.Name(), v.cancel)}, nil
 		}
 		if v.text != nil {
 			s.Text, d.Text = *v.text, *v.text
@@ -43,33 +50,69 @@ func (c Chain) PromptSubmit(ctx context.Context, s Submit) (Decision, error) {
 	return d, nil
 }
 
-// BeforeTool asks about a tool call. It returns who denied it and why, or "". The
-// first Deny ends the asking.
-func (c Chain) BeforeTool(ctx context.Context, call Call) (denied string, err error) {
-	for _, i := range c {
-		var v CallVerdict
-		if err := guard(i, func() { v = i.BeforeTool(ctx, call) }); err != nil {
-			return "", err
-		}
-		if v.deny != "" {
-			return fmt.Sprintf("denied by %s: %s", i.Name(), v.deny), nil
-		}
-	}
-	return "", nil
+// RequestDecision is what a chain made of a model request.
+type RequestDecision struct {
+	// Items go into the history before the request is sent.
+	Items []item.Item
+	// Cancelled and Paused say who stopped the turn and why; at most one is set.
+	Cancelled, Paused string
 }
 
-// TurnEnd asks about a turn's end. The items of all interceptors are returned in
-// their order; none means that the turn finishes.
-func (c Chain) TurnEnd(ctx context.Context, t Turn) ([]item.Item, error) {
-	var items []item.Item
+// BeforeRequest asks about a model request. The first Cancel or Pause ends the asking.
+func (c Chain) BeforeRequest(ctx context.Context, r Request) (RequestDecision, error) {
+	var d RequestDecision
+	for _, i := range c {
+		var v RequestVerdict
+		if err := guard(i, func() { v = i.BeforeRequest(ctx, r) }); err != nil {
+			return RequestDecision{}, err
+		}
+		d.Items = append(d.Items, v.items...)
+		switch {
+		case v.cancel != "":
+			d.Cancelled = fmt.Sprintf("%s cancelled the turn: %s", i.Name(), v.cancel)
+			return d, nil
+		case v.pause != "":
+			d.Paused = fmt.Sprintf("%s paused the pod: %s", i.Name(), v.pause)
+			return d, nil
+		}
+	}
+	return d, nil
+}
+
+// TurnDecision is what a chain made of a turn's end.
+type TurnDecision struct {
+	// Items go into the history, and the turn takes another step; none means that it
+	// finishes.
+	Items []item.Item
+	// Paused says who holds the pod and why.
+	Paused string
+}
+
+// TurnEnd asks all interceptors about a turn's end.
+func (c Chain) TurnEnd(ctx context.Context, t Turn) (TurnDecision, error) {
+	var d TurnDecision
 	for _, i := range c {
 		var v TurnVerdict
 		if err := guard(i, func() { v = i.TurnEnd(ctx, t) }); err != nil {
-			return nil, err
+			return TurnDecision{}, err
 		}
-		items = append(items, v.items...)
+		d.Items = append(d.Items, v.items...)
+		if v.pause != "" && d.Paused == "" {
+			d.Paused = fmt.Sprintf("%s paused the pod: %s", i.Name(), v.pause)
+		}
 	}
-	return items, nil
+	return d, nil
+}
+
+// Aborted tells all interceptors that a turn did not finish. The error is that of the
+// first that panicked.
+func (c Chain) Aborted(ctx context.Context, a Abort) (err error) {
+	for _, i := range c {
+		if failed := guard(i, func() { i.Aborted(ctx, a) }); err == nil {
+			err = failed
+		}
+	}
+	return err
 }
 
 func (s Submit) clone() Submit {

@@ -11,5 +11,5 @@ func (FileRefs) Name() string { return "file_refs" }
 
 // PromptSubmit continues with what the references were resolved to.
 func (FileRefs) PromptSubmit(_ context.Context, s Submit) SubmitVerdict {
-	return ContinueWith(s.Resolved...)
+	return s.ContinueWith(s.Resolved...)
 }

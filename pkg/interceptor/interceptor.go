@@ -15,17 +15,26 @@ import (
 // fails the turn, not the daemon. What an interceptor gets is a copy: changing it
 // changes nothing.
 //
-// An interceptor may only narrow: what it continues, others may still deny.
+// An interceptor may only narrow: what it continues, others may still deny. It has to
+// give the same verdict when it is asked the same again: a crash between a verdict
+// and its commit asks again, and so does another interceptor's rewrite.
 type Interceptor interface {
 	// Name is shown as the cause of what the interceptor did.
 	Name() string
-	// PromptSubmit is asked before a submit becomes a turn, at least once: a crash
-	// between verdict and commit asks again.
+	// PromptSubmit is asked before a submit joins the conversation, at least once.
 	PromptSubmit(ctx context.Context, s Submit) SubmitVerdict
-	// BeforeTool is asked before a tool call runs, with validated arguments.
+	// BeforeRequest is asked before each model request of a turn.
+	BeforeRequest(ctx context.Context, r Request) RequestVerdict
+	// BeforeTool is asked before a tool call runs, with validated arguments, and again
+	// with what another interceptor rewrote them to.
 	BeforeTool(ctx context.Context, c Call) CallVerdict
+	// AfterTool is asked about what a call that ran or was answered by an interceptor
+	// gave, before the output is cut to size.
+	AfterTool(ctx context.Context, r Result) ResultVerdict
 	// TurnEnd is asked when the model has no more calls to make.
 	TurnEnd(ctx context.Context, t Turn) TurnVerdict
+	// Aborted is told that a turn ends otherwise than finished. It decides nothing.
+	Aborted(ctx context.Context, a Abort)
 }
 
 // Submit is what PromptSubmit decides on.
@@ -40,6 +49,18 @@ type Submit struct {
 	Resolved []item.Item
 }
 
+// Request is what BeforeRequest decides on.
+type Request struct {
+	Pod  string
+	Turn int64
+	// Step is the number of the request in its turn, from 1.
+	Step int
+	// Tokens estimates the size of the request.
+	Tokens int
+	// Usage is what the turn's requests were billed so far.
+	Usage item.Usage
+}
+
 // Call is what BeforeTool decides on.
 type Call struct {
 	Pod    string
@@ -48,6 +69,12 @@ type Call struct {
 	Tool   string
 	// Arguments is canonical JSON: what policy sees is what runs.
 	Arguments string
+}
+
+// Result is what AfterTool decides on.
+type Result struct {
+	Call
+	Output item.Output
 }
 
 // Turn is what TurnEnd decides on.
@@ -60,14 +87,32 @@ type Turn struct {
 	Answer string
 }
 
+// Abort is what Aborted is told.
+type Abort struct {
+	Pod     string
+	Turn    int64
+	Outcome item.Outcome
+	// Reason is a word for programs, Cause one sentence.
+	Reason, Cause string
+}
+
 // Base continues at every edge. Interceptors embed it.
 type Base struct{}
 
 // PromptSubmit continues.
 func (Base) PromptSubmit(context.Context, Submit) SubmitVerdict { return SubmitVerdict{} }
 
+// BeforeRequest continues.
+func (Base) BeforeRequest(context.Context, Request) RequestVerdict { return RequestVerdict{} }
+
 // BeforeTool continues.
 func (Base) BeforeTool(context.Context, Call) CallVerdict { return CallVerdict{} }
 
+// AfterTool continues.
+func (Base) AfterTool(context.Context, Result) ResultVerdict { return ResultVerdict{} }
+
 // TurnEnd lets the turn finish.
 func (Base) TurnEnd(context.Context, Turn) TurnVerdict { return TurnVerdict{} }
+
+// Aborted does nothing.
+func (Base) Aborted(context.Context, Abort) {}

@@ -2,45 +2,107 @@ package interceptor
 
 import "podd/pkg/item"
 
-// SubmitVerdict decides on a submit. Its zero value continues; the others are made
-// by Rewrite, Cancel and ContinueWith.
+// SubmitVerdict decides on a submit. Its zero value continues.
 type SubmitVerdict struct {
 	text   *string
 	cancel string
 	items  []item.Item
 }
 
+// Continue lets the submit go on as it is.
+func (Submit) Continue() SubmitVerdict { return SubmitVerdict{} }
+
 // ContinueWith lets the submit go on and adds items to the history right after the
 // user's message, in the same transaction.
-func ContinueWith(items ...item.Item) SubmitVerdict { return SubmitVerdict{items: items} }
+func (Submit) ContinueWith(items ...item.Item) SubmitVerdict { return SubmitVerdict{items: items} }
 
 // Rewrite lets the submit go on with another text. The log keeps what the user
 // wrote in its submitted entry.
-func Rewrite(text string) SubmitVerdict { return SubmitVerdict{text: &text} }
+func (Submit) Rewrite(text string) SubmitVerdict { return SubmitVerdict{text: &text} }
 
 // Cancel ends the submit: its turn is stored as cancelled with this reason, and
 // nothing goes to the model. An empty reason reads "no reason given".
-func Cancel(reason string) SubmitVerdict { return SubmitVerdict{cancel: orNone(reason)} }
+func (Submit) Cancel(reason string) SubmitVerdict { return SubmitVerdict{cancel: orNone(reason)} }
 
-// CallVerdict decides on a tool call. Its zero value continues; the other is made
-// by Deny.
-type CallVerdict struct {
-	deny string
+// RequestVerdict decides on a model request. Its zero value continues.
+type RequestVerdict struct {
+	items         []item.Item
+	cancel, pause string
 }
+
+// Continue lets the request be sent.
+func (Request) Continue() RequestVerdict { return RequestVerdict{} }
+
+// ContinueWith adds items to the history first, then lets the request be sent with
+// them.
+func (Request) ContinueWith(items ...item.Item) RequestVerdict { return RequestVerdict{items: items} }
+
+// Cancel ends the turn as cancelled.
+func (Request) Cancel(reason string) RequestVerdict { return RequestVerdict{cancel: orNone(reason)} }
+
+// Pause holds the pod until a person resumes it; then the request is sent without
+// asking again.
+func (Request) Pause(reason string) RequestVerdict { return RequestVerdict{pause: orNone(reason)} }
+
+// CallVerdict decides on a tool call. Its zero value continues.
+type CallVerdict struct {
+	arguments        *string
+	result           *item.Output
+	deny, ask, abort string
+}
+
+// Continue lets the call run.
+func (Call) Continue() CallVerdict { return CallVerdict{} }
+
+// Rewrite lets the call run with other arguments, which are validated like the
+// model's. Every interceptor is asked again about them.
+func (Call) Rewrite(arguments string) CallVerdict { return CallVerdict{arguments: &arguments} }
 
 // Deny keeps a call from running; the reason is the result that the model sees. An
 // empty reason reads "no reason given".
-func Deny(reason string) CallVerdict { return CallVerdict{deny: orNone(reason)} }
+func (Call) Deny(reason string) CallVerdict { return CallVerdict{deny: orNone(reason)} }
 
-// TurnVerdict decides on a turn that is about to finish. Its zero value lets it
-// finish; the other is made by GoOn.
-type TurnVerdict struct {
-	items []item.Item
+// Result answers the call without running it.
+func (Call) Result(output item.Output) CallVerdict { return CallVerdict{result: &output} }
+
+// Ask lets the call run only when a person agrees. The question is shown with it.
+func (Call) Ask(question string) CallVerdict { return CallVerdict{ask: orNone(question)} }
+
+// Abort keeps the call from running and ends the turn as cancelled.
+func (Call) Abort(reason string) CallVerdict { return CallVerdict{abort: orNone(reason)} }
+
+// ResultVerdict decides on what a call gave. Its zero value continues.
+type ResultVerdict struct {
+	output *item.Output
+	abort  string
 }
 
-// GoOn adds items to the history and lets the turn take another step, so that the
-// model can correct itself. The worker bounds how often.
-func GoOn(items ...item.Item) TurnVerdict { return TurnVerdict{items: items} }
+// Continue leaves the output as it is.
+func (Result) Continue() ResultVerdict { return ResultVerdict{} }
+
+// Replace puts another output in the place of the call's.
+func (Result) Replace(output item.Output) ResultVerdict { return ResultVerdict{output: &output} }
+
+// Abort stores the output and ends the turn as cancelled.
+func (Result) Abort(reason string) ResultVerdict { return ResultVerdict{abort: orNone(reason)} }
+
+// TurnVerdict decides on a turn that is about to finish. Its zero value lets it
+// finish.
+type TurnVerdict struct {
+	items []item.Item
+	pause string
+}
+
+// Finish lets the turn finish.
+func (Turn) Finish() TurnVerdict { return TurnVerdict{} }
+
+// ContinueWith adds items to the history and lets the turn take another step, so that
+// the model can correct itself. How often is bounded.
+func (Turn) ContinueWith(items ...item.Item) TurnVerdict { return TurnVerdict{items: items} }
+
+// Pause holds the pod until a person resumes it; then the turn finishes without asking
+// again, unless others added something for the model to see.
+func (Turn) Pause(reason string) TurnVerdict { return TurnVerdict{pause: orNone(reason)} }
 
 func orNone(reason string) string {
 	if reason == "" {

@@ -142,7 +142,7 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 	return &Host{
 		Config:  c,
 		chain:   append(interceptor.Chain{interceptor.FileRefs{}}, c.Interceptors...),
-		hooks:   hook.NewFanout(c.Logger, c.Hooks...),
+		hooks:   hook.NewFanout(c.Logger, nil, c.Hooks...),
 		alerts:  live.New(0),
 		spool:   files,
 		base:    context.WithoutCancel(ctx),

@@ -304,23 +304,23 @@ func (*deny) Name() string { return "deny" }
 
 func (d *deny) PromptSubmit(_ context.Context, s interceptor.Submit) interceptor.SubmitVerdict {
 	if strings.Contains(s.Text, "forbidden") {
-		return interceptor.Cancel("it is forbidden")
+		return s.Cancel("it is forbidden")
 	}
-	return interceptor.ContinueWith(item.SystemMessage{Origin: item.OriginInterceptor, Text: "be careful"})
+	return s.ContinueWith(item.SystemMessage{Origin: item.OriginInterceptor, Text: "be careful"})
 }
 
 func (d *deny) BeforeTool(_ context.Context, c interceptor.Call) interceptor.CallVerdict {
 	if strings.Contains(c.Arguments, "rm ") {
-		return interceptor.Deny("nothing is removed here")
+		return c.Deny("nothing is removed here")
 	}
-	return interceptor.CallVerdict{}
+	return c.Continue()
 }
 
-func (d *deny) TurnEnd(context.Context, interceptor.Turn) interceptor.TurnVerdict {
+func (d *deny) TurnEnd(_ context.Context, turn interceptor.Turn) interceptor.TurnVerdict {
 	if d.again--; d.again >= 0 {
-		return interceptor.GoOn(item.SystemMessage{Origin: item.OriginInterceptor, Text: "not yet"})
+		return turn.ContinueWith(item.SystemMessage{Origin: item.OriginInterceptor, Text: "not yet"})
 	}
-	return interceptor.TurnVerdict{}
+	return turn.Finish()
 }
 
 func TestInterceptors(t *testing.T) {

@@ -81,14 +81,15 @@ func (t *run) judge(ctx context.Context, c *call, stopped llm.StopReason) {
 		return
 	}
 	c.arguments = arguments
-	denied, err := t.Chain.BeforeTool(ctx, interceptor.Call{
+	d, err := t.Chain.BeforeTool(ctx, interceptor.Call{
 		Pod: t.Pod, Turn: t.turn.Number, CallID: c.CallID, Tool: c.Name, Arguments: arguments,
-	})
+	}, c.tool.Check)
 	if err != nil {
-		denied = "denied: " + err.Error()
+		d.Denied = "denied: " + err.Error()
 	}
-	if denied != "" {
-		c.refuse("%s: %s", c.Name, denied)
+	c.arguments = d.Arguments
+	if d.Denied != "" {
+		c.refuse("%s: %s", c.Name, d.Denied)
 	}
 }
 

@@ -48,11 +48,11 @@ func limit(reason, format string, args ...any) *stop {
 // finish asks the interceptors whether the turn may finish. It returns true when
 // they added something for the model to see.
 func (t *run) finish(ctx context.Context, a answer) (goOn bool, err error) {
-	items, err := t.Chain.TurnEnd(ctx, interceptor.Turn{Pod: t.Pod, Turn: t.turn.Number, Steps: t.step, Answer: a.text})
+	d, err := t.Chain.TurnEnd(ctx, interceptor.Turn{Pod: t.Pod, Turn: t.turn.Number, Steps: t.step, Answer: a.text})
 	if err != nil {
 		return false, failed("INTERCEPTOR", "%v", err)
 	}
-	if len(items) == 0 {
+	if len(d.Items) == 0 {
 		return false, nil
 	}
 	t.goOns++
@@ -60,7 +60,7 @@ func (t *run) finish(ctx context.Context, a answer) (goOn bool, err error) {
 		return false, limit("MAX_GO_ONS", "interceptors kept the turn from finishing %d times, which is the limit", t.Limits.MaxGoOns)
 	}
 	var b Batch
-	for _, it := range items {
+	for _, it := range d.Items {
 		b.Kinds = append(b.Kinds, item.ItemAdded{Item: it})
 	}
 	return true, t.commit(ctx, b)

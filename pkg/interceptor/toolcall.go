@@ -1,0 +1,119 @@
+package interceptor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"podd/pkg/item"
+)
+
+// maxRounds is how often a chain is asked about one call whose arguments keep being
+// rewritten.
+const maxRounds = 8
+
+// CallDecision is what a chain made of a tool call. At most one of Denied, Result and
+// Aborted is set; Ask counts when none is.
+type CallDecision struct {
+	// Arguments is what every interceptor agreed to, in canonical form.
+	Arguments string
+	// Denied says who denied the call and why.
+	Denied string
+	// Result answers the call without running it.
+	Result *item.Output
+	// Ask says who wants a person to agree and why; empty when nobody does.
+	Ask []string
+	// Aborted says who ended the turn and why.
+	Aborted string
+}
+
+// Check validates arguments and brings them to canonical form.
+type Check func(arguments string) (canonical string, err error)
+
+// BeforeTool asks about a tool call; the first Deny, Result or Abort ends the asking.
+// After a rewrite the chain is asked from its beginning, so that nobody can be led
+// round by arguments that it has not seen; rewrites that never settle deny the call.
+func (c Chain) BeforeTool(ctx context.Context, call Call, check Check) (CallDecision, error) {
+	for range maxRounds {
+		d, err := c.round(ctx, call, check)
+		if err != nil || d.Arguments == call.Arguments {
+			return d, err
+		}
+		call.Arguments = d.Arguments
+	}
+	return CallDecision{
+		Arguments: call.Arguments,
+		Denied:    "denied: interceptors kept rewriting the arguments and did not agree",
+	}, nil
+}
+
+// round asks each interceptor until one decides or rewrites. Arguments of its decision
+// that differ from the call's want another round.
+func (c Chain) round(ctx context.Context, call Call, check Check) (CallDecision, error) {
+	d := CallDecision{Arguments: call.Arguments}
+	for _, i := range c {
+		var v CallVerdict
+		if err := guard(i, func() { v = i.BeforeTool(ctx, call) }); err != nil {
+			return d, err
+		}
+		switch {
+		case v.deny != "":
+			d.Denied = fmt.Sprintf("denied by %s: %s", i.Name(), v.deny)
+			return d, nil
+		case v.abort != "":
+			d.Aborted = fmt.Sprintf("%s ended the turn: %s", i.Name(), v.abort)
+			return d, nil
+		case v.result != nil:
+			d.Result = v.result
+			return d, nil
+		case v.ask != "":
+			d.Ask = append(d.Ask, fmt.Sprintf("%s asks: %s", i.Name(), v.ask))
+		case v.arguments != nil:
+			arguments, err := check(*v.arguments)
+			if err != nil {
+				d.Denied = fmt.Sprintf("denied: %s rewrote the arguments to invalid ones: %v", i.Name(), err)
+				return d, nil
+			}
+			if arguments != call.Arguments {
+				d.Arguments = arguments
+				return d, nil
+			}
+		}
+	}
+	return d, nil
+}
+
+// ResultDecision is what a chain made of a call's output.
+type ResultDecision struct {
+	Output item.Output
+	// Aborted says who ended the turn and why; empty when it goes on.
+	Aborted string
+}
+
+// AfterTool asks about a call's output, the innermost interceptor first. What one
+// replaces the next one sees; all are asked, whatever one says.
+func (c Chain) AfterTool(ctx context.Context, r Result) (ResultDecision, error) {
+	d := ResultDecision{Output: r.Output}
+	for _, i := range slices.Backward(c) {
+		var v ResultVerdict
+		r.Output = clone(d.Output)
+		if err := guard(i, func() { v = i.AfterTool(ctx, r) }); err != nil {
+			return d, err
+		}
+		if v.output != nil {
+			d.Output = *v.output
+		}
+		if v.abort != "" && d.Aborted == "" {
+			d.Aborted = fmt.Sprintf("%s ended the turn: %s", i.Name(), v.abort)
+		}
+	}
+	return d, nil
+}
+
+func clone(o item.Output) item.Output {
+	if o.Cut != nil {
+		cut := *o.Cut
+		o.Cut = &cut
+	}
+	return o
+}
