@@ -42,7 +42,8 @@ func (c *raiseAlert) write(tx *bbolt.Tx) (err error) {
 	return err
 }
 
-// storeNewAlert gives an alert the next sequence and stores it.
+// storeNewAlert gives an alert the next sequence and stores it. When it repeats one,
+// it takes that one's place.
 func storeNewAlert(tx *bbolt.Tx, a item.Alert) (item.Alert, error) {
 	alerts := tx.Bucket(bucketAlerts)
 	alerts.FillPercent = fullPages
@@ -52,6 +53,9 @@ func storeNewAlert(tx *bbolt.Tx, a item.Alert) (item.Alert, error) {
 	}
 	a.Seq = item.Seq(next)
 	a.Count = max(a.Count, 1)
+	if a, err = fold(tx, a); err != nil {
+		return item.Alert{}, err
+	}
 	if err := storeAlert(tx, a); err != nil {
 		return item.Alert{}, err
 	}
@@ -164,18 +168,12 @@ func (c *ackAlerts) size() int { return 200 * len(c.seqs) }
 
 func (c *ackAlerts) check(tx *bbolt.Tx) (bool, error) {
 	c.unacked = nil
-	alerts := tx.Bucket(bucketAlerts)
 	for _, seq := range c.seqs {
-		sealed := alerts.Get(seqKey(seq))
-		if sealed == nil {
-			return false, item.Errorf(item.KindNotFound, ReasonAlertNotFound,
-				"there is no alert %d; none was acknowledged", seq)
-		}
-		a, err := decodeAlert(seq, sealed)
+		a, found, err := alertOf(tx, seq)
 		if err != nil {
 			return false, err
 		}
-		if !a.Acked {
+		if found && !a.Acked {
 			c.unacked = append(c.unacked, a)
 		}
 	}
@@ -186,6 +184,9 @@ func (c *ackAlerts) write(tx *bbolt.Tx) error {
 	for _, a := range c.unacked {
 		a.Acked = true
 		if err := storeAlert(tx, a); err != nil {
+			return err
+		}
+		if err := endChain(tx, a); err != nil {
 			return err
 		}
 	}

@@ -193,8 +193,8 @@ func TestDamagedSharedPage(t *testing.T) {
 	ctx := t.Context()
 	s := damaged(t, func(s *store.Bolt) {
 		mustAppend(t, s, "p", newPod(t, s, "p"), "good")
-		for range 3 {
-			if _, err := s.RaiseAlert(ctx, item.Alert{Text: strings.Repeat(marked, 100)}); err != nil {
+		for n := range 3 {
+			if _, err := s.RaiseAlert(ctx, item.Alert{Text: strings.Repeat(marked, 100+n)}); err != nil {
 				t.Fatal(err)
 			}
 		}

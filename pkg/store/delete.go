@@ -55,7 +55,13 @@ func (c *deletePod) write(tx *bbolt.Tx) error {
 func (c *deletePod) deleteAlerts(tx *bbolt.Tx) error {
 	alerts := tx.Bucket(bucketAlerts)
 	for _, k := range keysWith(tx.Bucket(bucketPodAlerts), podKey(c.pod)) {
-		if err := alerts.Delete(seqKey(seqOf(k))); err != nil {
+		seq := seqOf(k)
+		if a, err := decodeAlert(seq, alerts.Get(seqKey(seq))); err == nil {
+			if err := endChain(tx, a); err != nil {
+				return err
+			}
+		}
+		if err := alerts.Delete(seqKey(seq)); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,7 @@
 //
 // # Schema
 //
-// Version 1. Keys are text or 8-byte big-endian numbers (SEQ); POD is a pod's id,
+// Version 2. Keys are text or 8-byte big-endian numbers (SEQ); POD is a pod's id,
 // · one zero byte. Everything that an append changes lies in few, shared pages:
 // one leaf of the pod's log, one leaf each of logs and heads.
 //
@@ -47,8 +47,13 @@
 //	│   └── POD·SEQ           REQUEST; the order in which requests are forgotten
 //	├── alerts                the bucket's sequence is the last alert's
 //	│   └── SEQ               sealed podd.v1.Alert
-//	└── podalerts
-//	    └── POD·SEQ           nothing; the alert lies in alerts
+//	├── podalerts
+//	│   └── POD·SEQ           nothing; the alert lies in alerts
+//	├── chains
+//	│   └── NAME              SEQ of the newest of equal alerts; NAME is 16 bytes of the
+//	│                         SHA-256 of what is equal
+//	└── moved
+//	    └── SEQ               the next SEQ of an alert that was raised again
 //
 // Each log is a tree of its own, though one tree for all would write fewer pages: a
 // damaged page then harms one pod. podalerts is an index, not a scan, because
@@ -73,7 +78,7 @@
 //
 // # Versions
 //
-// The version counts changes of this tree. A file of an older version is migrated
+// The version counts changes of this tree: 2 brought chains and moved. A file of an older version is migrated
 // when it is opened, one transaction for each step; one of a newer version is
 // refused. A new field of a stored message is no new version.
 package store

@@ -96,7 +96,7 @@ func atSync(t *testing.T, errno string, check func(t *testing.T, out string, got
 	// A commit syncs before and after it writes the page that makes it true. Go may
 	// run the two on different threads, and strace counts for each thread: several
 	// numbers hit both.
-	for when := 8; when < 16; when++ {
+	for when := 12; when < 20; when++ {
 		t.Run(fmt.Sprint(when), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "podd.db")
 			cmd := helper(t, "unsure", path, "strace", "-f", "-qq", "-o", filepath.Join(t.TempDir(), "strace"),

@@ -23,6 +23,7 @@ type migration struct {
 // changed once it was released.
 var migrations = []migration{
 	{1, createBuckets},
+	{2, createSecondBuckets},
 }
 
 // migrate runs the steps that the database has not seen. An error leaves it at the
@@ -74,10 +75,19 @@ func decodeVersion(b []byte) (version uint32, ok bool) {
 }
 
 func createBuckets(tx *bbolt.Tx) error {
-	for _, name := range [][]byte{
-		bucketNames, bucketPods, bucketHeads, bucketLogs, bucketInbox,
-		bucketRequests, bucketAdmitted, bucketAlerts, bucketPodAlerts,
-	} {
+	return createAll(tx, bucketNames, bucketPods, bucketHeads, bucketLogs, bucketInbox,
+		bucketRequests, bucketAdmitted, bucketAlerts, bucketPodAlerts)
+}
+
+// createSecondBuckets makes what folding alerts, forks and purges need. What an older
+// version stored needs no change: its alerts have no chain, its pods no lineage and
+// no purge.
+func createSecondBuckets(tx *bbolt.Tx) error {
+	return createAll(tx, bucketChains, bucketMoved, bucketLineages, bucketSharers, bucketPurges)
+}
+
+func createAll(tx *bbolt.Tx, names ...[]byte) error {
+	for _, name := range names {
 		if _, err := tx.CreateBucket(name); err != nil {
 			return fmt.Errorf("create bucket %s: %w", name, err)
 		}

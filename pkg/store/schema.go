@@ -22,6 +22,11 @@ var (
 	bucketAdmitted  = []byte("admitted")
 	bucketAlerts    = []byte("alerts")
 	bucketPodAlerts = []byte("podalerts")
+	bucketChains    = []byte("chains")
+	bucketMoved     = []byte("moved")
+	bucketLineages  = []byte("lineages")
+	bucketSharers   = []byte("sharers")
+	bucketPurges    = []byte("purges")
 )
 
 // The keys of the meta bucket.

@@ -52,11 +52,19 @@ type Store interface {
 
 	// RaiseAlert stores an alert that stands in no pod's log and returns it with its
 	// sequence. It may name a pod, which must exist.
+	//
+	// An alert, of a batch too, that repeats another takes its place: it has a new
+	// sequence and its own time, the counts add up, and the old sequence is not given
+	// any more. It repeats the newest alert of the same pod, level, source and text,
+	// unless that one was acknowledged or raised more than FoldWithin before.
 	RaiseAlert(ctx context.Context, a item.Alert) (item.Alert, error)
 	// Alerts gives alerts, in order of their sequences.
 	Alerts(ctx context.Context, q AlertQuery) ([]item.Alert, error)
 	// AckAlerts marks alerts as seen; an unknown sequence is KindNotFound, reason
-	// ALERT_NOT_FOUND, and then none is marked.
+	// ALERT_NOT_FOUND, and then none is marked. A sequence that an alert had before it
+	// was repeated stands for that alert as it is now, so that one that is raised over
+	// and over can be acknowledged; when that was acknowledged or deleted meanwhile
+	// there is nothing to mark.
 	AckAlerts(ctx context.Context, seqs []item.Seq) error
 
 	// Failed is closed once the outcome of a commit is unknown.

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"time"
 
 	"podd/pkg/item"
 	"podd/pkg/store"
@@ -101,4 +102,94 @@ func alertsAreAcknowledged(f *fixture) {
 		equal(f, "log", p.log(), log)
 		f.reopen()
 	}
+}
+
+// An alert that repeats the newest of the same pod, level, source and text takes its
+// place: a reader with a cursor sees it anew, a list shows it once, and the counts
+// add up. Another pod, level, source or text, an acknowledgement or too long a time
+// makes it an alert of its own. What stands in logs stays.
+func alertsAreFolded(f *fixture) {
+	p := f.pod("p")
+	f.pod("q")
+	again := func(after time.Duration) item.Alert {
+		return item.Alert{Pod: "p", Level: item.LevelWarn, Source: "turn", Text: "full", Time: at(0).Add(after)}
+	}
+	raise := func(a item.Alert) item.Alert {
+		f.Helper()
+		got, err := f.s.RaiseAlert(f.Context(), a)
+		f.must(err)
+		return got
+	}
+	entry := func(after time.Duration) item.Entry {
+		return item.Entry{Time: at(0), Kind: item.AlertRaised{Alert: again(after)}}
+	}
+	stored := func(seq item.Seq, after time.Duration, count int64) item.Alert {
+		a := again(after)
+		a.Seq, a.Count = seq, count
+		return a
+	}
+	equal(f, "the first", raise(again(0)), stored(1, 0, 1))
+	equal(f, "its repetitions", p.append(entry(time.Minute), note(1), entry(2*time.Minute)).Alerts,
+		[]item.Alert{stored(2, time.Minute, 2), stored(3, 2*time.Minute, 3)})
+	equal(f, "in the log", p.log(), numbered(1, inLog(stored(2, time.Minute, 2)), note(1), inLog(stored(3, 2*time.Minute, 3))))
+	last := store.FoldWithin + 2*time.Minute
+	equal(f, "at the end of the time", raise(again(last)), stored(4, last, 4))
+	f.reopen()
+	equal(f, "one is left", f.alerts(store.AlertQuery{}), []item.Alert{stored(4, last, 4)})
+	equal(f, "one of the pod", f.alerts(store.AlertQuery{Pod: "p"}), []item.Alert{stored(4, last, 4)})
+	equal(f, "for a cursor", f.alertSeqs(store.AlertQuery{After: 3, Unacked: true}), []item.Seq{4})
+
+	late := last + store.FoldWithin + 1
+	equal(f, "too late", raise(again(late)), stored(5, late, 1))
+	for i, change := range []func(a *item.Alert){
+		func(a *item.Alert) { a.Pod = "q" },
+		func(a *item.Alert) { a.Pod = "" },
+		func(a *item.Alert) { a.Level = item.LevelError },
+		func(a *item.Alert) { a.Source = "turnfull" },
+		func(a *item.Alert) { a.Text = "full " },
+	} {
+		a := again(late)
+		change(&a)
+		equal(f, "another alert", raise(a).Count, 1)
+		equal(f, "alerts", len(f.alerts(store.AlertQuery{})), 3+i)
+	}
+	counted := again(late)
+	counted.Count = 5
+	equal(f, "one that comes with a count", raise(counted), stored(11, late, 6))
+	f.must(f.s.AckAlerts(f.Context(), []item.Seq{11}))
+	equal(f, "after an acknowledgement", raise(again(late)), stored(12, late, 1))
+	equal(f, "the acknowledged one stays", f.alertSeqs(store.AlertQuery{After: 10}), []item.Seq{11, 12})
+}
+
+// A sequence that an alert had stands for the alert, also when it was raised again
+// since; when that is acknowledged or gone it stands for nothing, and never for a
+// later alert that looks the same.
+func oldSequencesAcknowledge(f *fixture) {
+	p := f.pod("p")
+	ack := func(seqs ...item.Seq) {
+		f.Helper()
+		f.must(f.s.AckAlerts(f.Context(), seqs))
+	}
+	unacked := func(want ...item.Seq) {
+		f.Helper()
+		equal(f, "unacked", f.alertSeqs(store.AlertQuery{Unacked: true}), want)
+	}
+	p.append(raised("full"), raised("full"), raised("full"))
+	f.reopen()
+	err := f.s.AckAlerts(f.Context(), []item.Seq{1, 4})
+	f.refused(err, item.KindNotFound, store.ReasonAlertNotFound)
+	unacked(3)
+	ack(1, 2)
+	unacked()
+	p.append(raised("full"), raised("full"))
+	ack(1, 2, 3)
+	unacked(5)
+	ack(4)
+	unacked()
+	p.append(raised("full"), raised("full"))
+	f.must(f.s.DeletePod(f.Context(), "p"))
+	f.pod("p").append(raised("full"))
+	ack(6)
+	unacked(8)
+	f.refused(f.s.AckAlerts(f.Context(), []item.Seq{7}), item.KindNotFound, store.ReasonAlertNotFound)
 }

@@ -18,7 +18,7 @@ import (
 func followsTheModel(t T, open OpenFunc) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {
-		m := &model{f: newFixture(t, open), pods: map[string]*modelPod{}}
+		m := &model{f: newFixture(t, open), pods: map[string]*modelPod{}, firsts: map[item.Seq]item.Seq{}, moved: map[item.Seq]bool{}}
 		t.Repeat(map[string]func(*rapid.T){
 			"create":  m.create,
 			"update":  m.update,
@@ -29,6 +29,7 @@ func followsTheModel(t T, open OpenFunc) {
 			"take":    m.take,
 			"alert":   m.alert,
 			"ack":     m.ack,
+			"wait":    func(*rapid.T) { m.clock += int(store.FoldWithin.Milliseconds()) / 2 },
 			"restart": func(*rapid.T) { m.f.reopen() },
 			"":        m.compare,
 		})
@@ -42,6 +43,10 @@ type model struct {
 	pods   map[string]*modelPod
 	alerts []item.Alert
 	raised item.Seq
+	// firsts has the first sequence of the alert that has, or had, a sequence.
+	firsts map[item.Seq]item.Seq
+	// moved are the sequences of alerts that were raised again.
+	moved map[item.Seq]bool
 }
 
 type modelPod struct {
@@ -116,7 +121,7 @@ func (m *model) append(t *rapid.T) {
 	for range rapid.IntRange(0, 3).Draw(t, "entries") {
 		e := note(m.tick())
 		if rapid.IntRange(0, 3).Draw(t, "kind") == 0 {
-			e = raised(fmt.Sprint("alert ", m.tick()))
+			e = m.raising(t)
 		}
 		b.Entries = append(b.Entries, e)
 	}
@@ -171,12 +176,11 @@ func (m *model) try(b store.Batch) {
 		equal(m.f, "records of a duplicate", len(out.Records), 0)
 		return
 	}
-	alerts := len(m.alerts)
 	first := len(m.pods[b.Pod].log)
-	m.write(b)
+	alerts := m.write(b)
 	equal(m.f, "duplicate", out.Duplicate, nil)
 	equal(m.f, "records", decode(m.f, out.Records), append([]item.Entry{}, m.pods[b.Pod].log[first:]...))
-	equal(m.f, "alerts", append([]item.Alert{}, out.Alerts...), append([]item.Alert{}, m.alerts[alerts:]...))
+	equal(m.f, "alerts", append([]item.Alert{}, out.Alerts...), append([]item.Alert{}, alerts...))
 }
 
 // refusal is the reason why a batch is refused, or the request that it repeats.
@@ -210,14 +214,16 @@ func (m *model) refusal(b store.Batch) (reason string, duplicate *store.Request)
 	return "", nil
 }
 
-// write does to the model what an allowed batch does to a store.
-func (m *model) write(b store.Batch) {
+// write does to the model what an allowed batch does to a store, and gives its
+// alerts.
+func (m *model) write(b store.Batch) (alerts []item.Alert) {
 	p := m.pods[b.Pod]
 	first := item.Seq(len(p.log) + 1)
 	for i, e := range numbered(first, b.Entries...) {
 		if a, ok := e.Kind.(item.AlertRaised); ok {
 			a.Alert.Pod, a.Alert.Count = b.Pod, 1
 			a.Alert = m.raise(a.Alert)
+			alerts = append(alerts, a.Alert)
 			e.Kind = a
 		}
 		p.log = append(p.log, e)
@@ -235,11 +241,36 @@ func (m *model) write(b store.Batch) {
 	if b.Status != nil {
 		p.Status = *b.Status
 	}
+	return alerts
+}
+
+// raising is an entry with an alert that may repeat another.
+func (m *model) raising(t *rapid.T) item.Entry {
+	e := raised(texts.Draw(t, "alert"))
+	a := e.Kind.(item.AlertRaised)
+	a.Alert.Time = at(m.tick())
+	e.Kind = a
+	return e
 }
 
 func (m *model) raise(a item.Alert) item.Alert {
 	m.raised++
 	a.Seq = m.raised
+	m.firsts[a.Seq] = a.Seq
+	same := func(b item.Alert) bool {
+		return a.Pod == b.Pod && a.Level == b.Level && a.Source == b.Source && a.Text == b.Text
+	}
+	for i, old := range slices.Backward(m.alerts) {
+		if !same(old) {
+			continue
+		}
+		if !old.Acked && a.Time.Sub(old.Time) <= store.FoldWithin {
+			a.Count += old.Count
+			m.firsts[a.Seq], m.moved[old.Seq] = m.firsts[old.Seq], true
+			m.alerts = slices.Delete(m.alerts, i, i+1)
+		}
+		break
+	}
 	m.alerts = append(m.alerts, a)
 	return a
 }
@@ -263,19 +294,25 @@ func (m *model) ack(t *rapid.T) {
 	reason := ""
 	for _, n := range drawn {
 		wanted = append(wanted, item.Seq(n))
-		if m.index(item.Seq(n)) < 0 {
+		if m.index(item.Seq(n)) < 0 && !m.moved[item.Seq(n)] {
 			reason = store.ReasonAlertNotFound
 		}
 	}
 	if m.same(m.f.s.AckAlerts(m.f.Context(), wanted), reason) {
 		for _, seq := range wanted {
-			m.alerts[m.index(seq)].Acked = true
+			if i := m.index(seq); i >= 0 {
+				m.alerts[i].Acked = true
+			}
 		}
 	}
 }
 
+// index is where the alert stands that has a sequence or had it; -1 when there is
+// none.
 func (m *model) index(seq item.Seq) int {
-	return slices.IndexFunc(m.alerts, func(a item.Alert) bool { return a.Seq == seq })
+	return slices.IndexFunc(m.alerts, func(a item.Alert) bool {
+		return a.Seq == seq || m.moved[seq] && m.firsts[a.Seq] == m.firsts[seq]
+	})
 }
 
 // missing is the reason for refusing what needs a pod.

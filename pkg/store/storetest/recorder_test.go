@@ -21,6 +21,14 @@ type broken struct {
 	append func(s store.Store, ctx context.Context, b store.Batch) (store.Appended, error)
 	read   func(s store.Store, ctx context.Context, pod string, after item.Seq, limit int) ([]store.Record, error)
 	ack    func(s store.Store, ctx context.Context, seqs []item.Seq) error
+	raise  func(s store.Store, ctx context.Context, a item.Alert) (item.Alert, error)
+}
+
+func (b broken) RaiseAlert(ctx context.Context, a item.Alert) (item.Alert, error) {
+	if b.raise == nil {
+		return b.Store.RaiseAlert(ctx, a)
+	}
+	return b.raise(b.Store, ctx, a)
 }
 
 func (b broken) Append(ctx context.Context, batch store.Batch) (store.Appended, error) {
@@ -90,6 +98,22 @@ func TestSuiteNoticesDefects(t *testing.T) {
 				err = s.AckAlerts(ctx, []item.Seq{seq})
 			}
 			return err
+		}},
+		"AlertsAreFolded": {raise: func(s store.Store, ctx context.Context, a item.Alert) (item.Alert, error) {
+			got, err := s.RaiseAlert(ctx, a)
+			got.Count = 1
+			return got, err
+		}},
+		"OldSequencesAcknowledge": {ack: func(s store.Store, ctx context.Context, seqs []item.Seq) error {
+			alerts, err := s.Alerts(ctx, store.AlertQuery{})
+			if err != nil {
+				return err
+			}
+			known := func(a item.Alert) bool { return slices.Contains(seqs, a.Seq) }
+			if !slices.ContainsFunc(alerts, known) {
+				return nil
+			}
+			return s.AckAlerts(ctx, seqs)
 		}},
 	} {
 		t.Run(check, func(t *testing.T) {

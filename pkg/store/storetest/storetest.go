@@ -72,6 +72,8 @@ func Checks() []Check {
 		{"AlertsCountOverAllPods", onFixture(alertsCountOverAllPods)},
 		{"AlertsAreChosen", onFixture(alertsAreChosen)},
 		{"AlertsAreAcknowledged", onFixture(alertsAreAcknowledged)},
+		{"AlertsAreFolded", onFixture(alertsAreFolded)},
+		{"OldSequencesAcknowledge", onFixture(oldSequencesAcknowledge)},
 		{"EverythingSurvivesReopening", onFixture(everythingSurvivesReopening)},
 		{"CancelledIsNotWritten", onFixture(cancelledIsNotWritten)},
 		{"ClosedRefuses", onFixture(closedRefuses)},

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"time"
+
+	"podd/pkg/item"
+
+	"go.etcd.io/bbolt"
+)
+
+// FoldWithin is how long after an alert an equal one counts as its repetition.
+const FoldWithin = time.Hour
+
+// movedKept is about how many sequences of repeated alerts are remembered, so that
+// who saw one can still acknowledge the alert.
+const movedKept = 10_000
+
+// chainLen is the length of a chain's name.
+const chainLen = 16
+
+// chainName is what equal alerts have in common. It needs not tell all others apart:
+// who finds a chain compares the alerts.
+func chainName(a item.Alert) []byte {
+	sum := sha256.New()
+	for _, part := range []string{a.Pod, string(a.Level), a.Source, a.Text} {
+		_, _ = sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+		_, _ = sum.Write([]byte(part))
+	}
+	return sum.Sum(nil)[:chainLen]
+}
+
+// repeats says whether a is the same alert as old.
+func repeats(a, old item.Alert) bool {
+	return a.Pod == old.Pod && a.Level == old.Level && a.Source == old.Source && a.Text == old.Text
+}
+
+// fold takes the alert that a repeats away, if there is one, and adds up the counts.
+func fold(tx *bbolt.Tx, a item.Alert) (item.Alert, error) {
+	name := chainName(a)
+	if old, ok := chainEnd(tx, name); ok && !old.Acked && repeats(a, old) && a.Time.Sub(old.Time) <= FoldWithin {
+		a.Count += old.Count
+		if err := moveAlert(tx, old, a.Seq); err != nil {
+			return item.Alert{}, err
+		}
+	}
+	return a, tx.Bucket(bucketChains).Put(name, seqKey(a.Seq))
+}
+
+// moveAlert removes an alert that has another sequence now, and remembers which.
+func moveAlert(tx *bbolt.Tx, old item.Alert, to item.Seq) error {
+	if err := tx.Bucket(bucketAlerts).Delete(seqKey(old.Seq)); err != nil {
+		return err
+	}
+	if old.Pod != "" {
+		if err := tx.Bucket(bucketPodAlerts).Delete(podSeqKey(old.Pod, old.Seq)); err != nil {
+			return err
+		}
+	}
+	moved := tx.Bucket(bucketMoved)
+	moved.FillPercent = fullPages
+	if err := moved.Put(seqKey(old.Seq), seqKey(to)); err != nil {
+		return err
+	}
+	if oldest, _ := moved.Cursor().First(); seqOf(oldest)+movedKept < to {
+		return moved.Delete(bytes.Clone(oldest))
+	}
+	return nil
+}
+
+// chainEnd is the newest of equal alerts; ok is false when there is none, or when it
+// is gone or damaged.
+func chainEnd(tx *bbolt.Tx, name []byte) (a item.Alert, ok bool) {
+	seq := seqOf(tx.Bucket(bucketChains).Get(name))
+	sealed := tx.Bucket(bucketAlerts).Get(seqKey(seq))
+	if sealed == nil {
+		return item.Alert{}, false
+	}
+	a, err := decodeAlert(seq, sealed)
+	return a, err == nil
+}
+
+// endChain makes the next alert that equals a one of its own.
+func endChain(tx *bbolt.Tx, a item.Alert) error {
+	name, chains := chainName(a), tx.Bucket(bucketChains)
+	if seqOf(chains.Get(name)) != a.Seq {
+		return nil
+	}
+	return chains.Delete(name)
+}
+
+// alertOf finds the alert that has a sequence, or had it before it was raised again.
+// found is false for one that was deleted with its pod after that.
+func alertOf(tx *bbolt.Tx, seq item.Seq) (a item.Alert, found bool, err error) {
+	alerts, moved := tx.Bucket(bucketAlerts), tx.Bucket(bucketMoved)
+	// Each step leads to a later sequence.
+	for at, known := seq, false; ; known = true {
+		if sealed := alerts.Get(seqKey(at)); sealed != nil {
+			a, err := decodeAlert(at, sealed)
+			return a, err == nil, err
+		}
+		next := seqOf(moved.Get(seqKey(at)))
+		switch {
+		case next > at:
+			at = next
+		case known:
+			return item.Alert{}, false, nil
+		default:
+			return item.Alert{}, false, item.Errorf(item.KindNotFound, ReasonAlertNotFound,
+				"there is no alert %d; none was acknowledged", seq)
+		}
+	}
+}
