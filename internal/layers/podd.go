@@ -33,6 +33,7 @@ func Podd() Table {
 func ranks() map[string]int {
 	return map[string]int{
 		"internal/layers":   0,
+		"internal/process":  0,
 		"internal/repomap":  0,
 		"internal/sanitize": 0,
 		"internal/version":  0,

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"podd/internal/process"
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
@@ -130,12 +131,12 @@ func (s *shell) runInto(ctx context.Context, args shellArgs, spool *os.File) (to
 	cmd := exec.Command(s.Path, "-c", args.Command)
 	cmd.Dir, cmd.Env = s.fs.Dir(), append([]string{"PWD=" + s.fs.Dir()}, s.env...)
 	cmd.Stdout, cmd.Stderr = spool, spool
-	p, err := start(cmd)
+	tree, err := process.Start(cmd)
 	if err != nil {
 		return tool.Error("shell: %s cannot be started in %s: %v", s.Path, s.fs.Dir(), err), nil
 	}
-	r := &shellRun{shell: s, args: args, processes: p, captured: captured, started: time.Now()}
-	stop := sync.OnceValue(func() int { return p.stop(s.Grace) })
+	r := &shellRun{shell: s, args: args, tree: tree, captured: captured, started: time.Now()}
+	stop := sync.OnceValue(func() int { return tree.Stop(s.Grace) })
 	defer stop() // Also when a watcher of the progress panics.
 	why := r.follow(ctx)
 	if left := stop(); left > 0 {
@@ -149,12 +150,12 @@ func (s *shell) runInto(ctx context.Context, args shellArgs, spool *os.File) (to
 
 // shellRun is one run of a command.
 type shellRun struct {
-	shell     *shell
-	args      shellArgs
-	processes *processes
-	captured  *capture
-	started   time.Time
-	paused    bool
+	shell    *shell
+	args     shellArgs
+	tree     *process.Tree
+	captured *capture
+	started  time.Time
+	paused   bool
 }
 
 // Why a command was stopped, where no other error says it.
@@ -171,7 +172,7 @@ func (r *shellRun) follow(ctx context.Context) error {
 	defer poll.Stop()
 	for {
 		select {
-		case <-r.processes.exited:
+		case <-r.tree.Exited():
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -202,10 +203,10 @@ func (r *shellRun) follow(ctx context.Context) error {
 func (r *shellRun) hold(behind bool) {
 	switch {
 	case r.paused && !behind:
-		r.processes.resume()
+		r.tree.Resume()
 		r.paused = false
 	case !r.paused && behind && r.captured.backlog() > r.shell.SpoolBytes:
-		r.processes.pause()
+		r.tree.Pause()
 		r.paused = true
 	}
 }
@@ -213,7 +214,7 @@ func (r *shellRun) hold(behind bool) {
 // output is the result of a command that has ended.
 func (r *shellRun) output(why error, spool string) tool.Output {
 	content, cut := r.captured.content(r.shell.limit, spool)
-	state := r.processes.cmd.ProcessState
+	state := r.tree.State()
 	out := tool.Output{Content: content, Cut: cut, Kind: item.OutputShell, IsError: why != nil || state == nil || !state.Success()}
 	if path, reads := readsOnly(r.args.Command); reads && !out.IsError {
 		out.Kind = item.OutputRead
@@ -245,5 +246,5 @@ func (r *shellRun) ending(why error) string {
 	case why != nil:
 		return fmt.Sprintf("ended after %s (%v), may have taken effect", took, why)
 	}
-	return exitStatus(r.processes.cmd.ProcessState)
+	return exitStatus(r.tree.State())
 }

@@ -1,4 +1,4 @@
-package builtin
+package process
 
 import (
 	"bytes"
@@ -17,12 +17,12 @@ const fewPids = 64
 // members lists the live processes of the command. What a command starts has a
 // higher pid than its leader, until pids wrap around, so that after a command
 // that started nothing there is nothing to look at.
-func (p *processes) members() []int {
-	leader := p.cmd.Process.Pid
+func (t *Tree) members() []int {
+	leader := t.cmd.Process.Pid
 	last, err := lastPid()
 	if err != nil {
 		// No /proc: the group is all that can be seen.
-		if p.groupAlive() {
+		if t.groupAlive() {
 			return []int{leader}
 		}
 		return nil
@@ -30,7 +30,7 @@ func (p *processes) members() []int {
 	var found []int
 	if last >= leader && last-leader < fewPids {
 		for pid := leader; pid <= last; pid++ {
-			if p.owns(pid) {
+			if t.owns(pid) {
 				found = append(found, pid)
 			}
 		}
@@ -38,7 +38,7 @@ func (p *processes) members() []int {
 	}
 	for _, pid := range allPids() {
 		wrapped := last < leader
-		if (pid >= leader || wrapped) && p.owns(pid) {
+		if (pid >= leader || wrapped) && t.owns(pid) {
 			found = append(found, pid)
 		}
 	}
@@ -47,7 +47,7 @@ func (p *processes) members() []int {
 
 // owns says whether a live process belongs to the command: it is in its session
 // or group, or carries its mark.
-func (p *processes) owns(pid int) bool {
+func (t *Tree) owns(pid int) bool {
 	dir := "/proc/" + strconv.Itoa(pid)
 	stat, err := os.ReadFile(dir + "/stat")
 	if err != nil {
@@ -58,11 +58,11 @@ func (p *processes) owns(pid int) bool {
 	if len(fields) < 4 || fields[0] == "Z" || fields[0] == "X" {
 		return false
 	}
-	leader := strconv.Itoa(p.cmd.Process.Pid)
+	leader := strconv.Itoa(t.cmd.Process.Pid)
 	if fields[2] == leader || fields[3] == leader {
 		return true
 	}
-	return slices.Contains(environOf(dir), p.mark)
+	return slices.Contains(environOf(dir), t.mark)
 }
 
 // How often, and after which pause, an environment that reads as empty is read again.
