@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"math"
 
 	"go.etcd.io/bbolt"
 )
@@ -35,7 +36,7 @@ func (c *deletePod) write(tx *bbolt.Tx) error {
 	if err := tx.Bucket(bucketHeads).Delete(key); err != nil {
 		return err
 	}
-	if err := tx.Bucket(bucketLogs).DeleteBucket(key); err != nil {
+	if err := c.deleteLog(tx); err != nil {
 		return err
 	}
 	if err := c.deleteAlerts(tx); err != nil {
@@ -47,6 +48,21 @@ func (c *deletePod) write(tx *bbolt.Tx) error {
 			if err := b.Delete(k); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// deleteLog removes the pod's own records, save what its forks need, and what no one
+// but this pod needed of deleted pods.
+func (c *deletePod) deleteLog(tx *bbolt.Tx) error {
+	owners, err := endShares(tx, c.pod)
+	if err != nil {
+		return err
+	}
+	for _, owner := range append(owners, c.pod) {
+		if _, err := trim(tx, owner, math.MaxInt); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -13,7 +13,7 @@
 //
 // # What it refuses to do
 //
-// It never changes or deletes an entry of a log, never repairs a damaged record,
+// It never changes an entry of a log, deletes one only with its pod, never repairs a damaged record,
 // never deletes a damaged file, and answers nothing after a commit of unknown
 // outcome.
 //
@@ -52,13 +52,26 @@
 //	├── chains
 //	│   └── NAME              SEQ of the newest of equal alerts; NAME is 16 bytes of the
 //	│                         SHA-256 of what is equal
-//	└── moved
-//	    └── SEQ               the next SEQ of an alert that was raised again
+//	├── moved
+//	│   └── SEQ               the next SEQ of an alert that was raised again
+//	├── lineages
+//	│   └── POD               sealed lineage of a fork, oldest first: for each part of
+//	│                         its log that it shares the last SEQ, the length (varint)
+//	│                         and the id of the pod whose log has it
+//	└── sharers
+//	    └── POD·FORK          sealed last SEQ of POD's own records that FORK needs
 //
 // Each log is a tree of its own, though one tree for all would write fewer pages: a
 // damaged page then harms one pod. podalerts is an index, not a scan, because
 // deleting a pod and listing its alerts must not cost a walk over the alerts of all
 // others.
+//
+// # Forks
+//
+// A fork's bucket in logs has its own records alone; those before lie where they were
+// written. The bucket of a deleted pod stays, cut to what is needed, while it has
+// sharers. sharers repeats what the lineages say, by owner, so that deleting a pod
+// must not read all lineages.
 //
 // # Checksums
 //
@@ -78,7 +91,8 @@
 //
 // # Versions
 //
-// The version counts changes of this tree: 2 brought chains and moved. A file of an older version is migrated
+// The version counts changes of this tree: 2 brought chains and moved,
+// lineages and sharers. A file of an older version is migrated
 // when it is opened, one transaction for each step; one of a newer version is
 // refused. A new field of a stored message is no new version.
 package store

@@ -11,25 +11,31 @@ import (
 
 // CreatePod stores a new pod.
 func (s *Bolt) CreatePod(ctx context.Context, p item.Pod) error {
-	if err := checkKey("pod id", p.ID); err != nil {
+	c, err := newCreatePod(p)
+	if err != nil {
 		return err
+	}
+	return podFault(p.ID, s.do(ctx, &c))
+}
+
+// newCreatePod does the caller's part of the work.
+func newCreatePod(p item.Pod) (c createPod, err error) {
+	if err := checkKey("pod id", p.ID); err != nil {
+		return c, err
 	}
 	if err := checkKey("pod name", p.Name); err != nil {
-		return err
+		return c, err
 	}
-	c := createPod{id: p.ID, name: p.Name}
-	var err error
+	c = createPod{id: p.ID, name: p.Name}
 	if c.record, err = encodePodRecord(p); err != nil {
-		return err
+		return c, err
 	}
 	c.head = head{first: 1, activity: p.Status.LastActivity}
 	if c.head.activity.IsZero() {
 		c.head.activity = p.CreatedAt
 	}
-	if c.head.status, err = encodeStatus(p.Status); err != nil {
-		return err
-	}
-	return podFault(p.ID, s.do(ctx, &c))
+	c.head.status, err = encodeStatus(p.Status)
+	return c, err
 }
 
 type createPod struct {
@@ -47,6 +53,10 @@ func (c *createPod) check(tx *bbolt.Tx) (bool, error) {
 	}
 	if tx.Bucket(bucketHeads).Get([]byte(c.id)) != nil {
 		return false, item.Errorf(item.KindExists, ReasonPodExists, "there is a pod with the id %s already", c.id)
+	}
+	if tx.Bucket(bucketLogs).Bucket([]byte(c.id)) != nil {
+		return false, item.Errorf(item.KindExists, ReasonPodExists,
+			"the id %s was that of a deleted pod whose entries its forks still need; choose another id", c.id)
 	}
 	return true, nil
 }

@@ -14,18 +14,14 @@ import (
 func (s *Bolt) Read(ctx context.Context, pod string, after item.Seq, limit int) ([]Record, error) {
 	var page []Record
 	err := s.view(ctx, func(tx *bbolt.Tx) error {
-		h, err := loadHead(tx, pod)
+		v, err := openLog(tx, pod)
 		if err != nil {
 			return err
 		}
-		if err := checkRange(pod, h, after); err != nil {
+		if err := checkRange(pod, v.head, after); err != nil {
 			return err
 		}
-		log := tx.Bucket(bucketLogs).Bucket([]byte(pod))
-		if log == nil {
-			return damagedPod(pod)
-		}
-		page, err = readLog(log, pod, after+1, h.last, limit)
+		page, err = v.page(after+1, limit)
 		return err
 	})
 	return page, podFault(pod, err)
@@ -41,36 +37,87 @@ func checkRange(pod string, h head, after item.Seq) error {
 		e.Meta = map[string]string{"first_seq": strconv.FormatInt(int64(h.first), 10)}
 		return e
 	case after > h.last:
-		e := item.Errorf(item.KindOutOfRange, ReasonBeyondEnd,
-			"pod %s has no entry %d yet; its log ends at %d", pod, after, h.last)
-		e.Meta = map[string]string{"last_seq": strconv.FormatInt(int64(h.last), 10)}
-		return e
+		return beyondEnd(pod, h, after)
 	}
 	return nil
 }
 
-// readLog copies the records from next to last, within the bounds of one Read.
-// Where one is missing the cursor stands on a later one or on none, which is not the
-// record of this sequence either: it is as damaged as one that is wrong.
-func readLog(log *bbolt.Bucket, pod string, next, last item.Seq, limit int) ([]Record, error) {
-	var page []Record
-	size := 0
+func beyondEnd(pod string, h head, seq item.Seq) error {
+	e := item.Errorf(item.KindOutOfRange, ReasonBeyondEnd,
+		"pod %s has no entry %d yet; its log ends at %d", pod, seq, h.last)
+	e.Meta = map[string]string{"last_seq": strconv.FormatInt(int64(h.last), 10)}
+	return e
+}
+
+// logView is a pod's log inside a read transaction.
+type logView struct {
+	tx      *bbolt.Tx
+	pod     string
+	head    head
+	lineage lineage
+}
+
+func openLog(tx *bbolt.Tx, pod string) (v logView, err error) {
+	v = logView{tx: tx, pod: pod}
+	if v.head, err = loadHead(tx, pod); err != nil {
+		return v, err
+	}
+	if tx.Bucket(bucketLogs).Bucket([]byte(pod)) == nil {
+		return v, damagedPod(pod)
+	}
+	v.lineage, err = loadLineage(tx, pod)
+	return v, err
+}
+
+// page copies the records from next on, within the bounds of one Read.
+func (v logView) page(next item.Seq, limit int) ([]Record, error) {
+	p := pager{limit: limit}
+	for !p.full && next <= v.head.last {
+		owner, upTo := v.lineage.place(v.pod, next, v.head.last)
+		log := v.tx.Bucket(bucketLogs).Bucket([]byte(owner))
+		if log == nil {
+			return p.page, damagedAt(v.pod, next)
+		}
+		reached, ok := p.copy(log, owner, next, upTo)
+		if !ok {
+			return p.page, damagedAt(v.pod, reached)
+		}
+		next = reached
+	}
+	return p.page, nil
+}
+
+// pager collects the records of one Read.
+type pager struct {
+	limit int
+	page  []Record
+	size  int
+	// full says that no more fit.
+	full bool
+}
+
+// copy adds the records of a bucket from next to last and gives the sequence that it
+// came to; ok is false when that record is damaged. Where one is missing the cursor
+// stands on a later one or on none, which is not the record of this sequence either:
+// it is as damaged as one that is wrong.
+func (p *pager) copy(log *bbolt.Bucket, owner string, next, last item.Seq) (reached item.Seq, ok bool) {
 	c := log.Cursor()
 	for _, value := c.Seek(seqKey(next)); next <= last; _, value = c.Next() {
-		if limit > 0 && len(page) == limit {
+		if p.full = p.limit > 0 && len(p.page) == p.limit; p.full {
 			break
 		}
-		entry, ok := openRecord(pod, next, value)
+		entry, ok := openRecord(owner, next, value)
 		if !ok {
-			return page, damagedAt(pod, next)
+			return next, false
 		}
-		if size += len(entry); size > ReadBytes && len(page) > 0 {
+		if p.size += len(entry); p.size > ReadBytes && len(p.page) > 0 {
+			p.full = true
 			break
 		}
-		page = append(page, Record{Seq: next, Entry: bytes.Clone(entry)})
+		p.page = append(p.page, Record{Seq: next, Entry: bytes.Clone(entry)})
 		next++
 	}
-	return page, nil
+	return next, true
 }
 
 // readOne copies one record that is known to be in the log.

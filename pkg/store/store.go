@@ -19,8 +19,16 @@ type Store interface {
 	CreatePod(ctx context.Context, p item.Pod) error
 	// UpdateSpec replaces a pod's spec.
 	UpdateSpec(ctx context.Context, pod string, spec item.PodSpec) error
+	// Fork makes a new pod p, as CreatePod does, whose log begins with the entries 1 to
+	// at of the pod with the id parent. They are shared, not copied, and what happens to
+	// the parent later, its deletion too, does not touch them. Inbox, request ids,
+	// alerts and status are not the parent's: they are empty, or p's. The next entry of
+	// the new pod is at+1. An at that the parent does not have is KindOutOfRange, as for
+	// Read; one below 1 is KindInvalid, reason BAD_RANGE.
+	Fork(ctx context.Context, parent string, at item.Seq, p item.Pod) error
 	// DeletePod removes a pod, its log, its inbox and its alerts. An append to it
-	// afterwards is KindNotFound.
+	// afterwards is KindNotFound. Its name is free at once, its id once no fork needs
+	// entries of it any more.
 	DeletePod(ctx context.Context, pod string) error
 	// Pod finds a pod by its id or, failing that, by its name; KindNotFound, reason
 	// POD_NOT_FOUND, when there is none.

@@ -23,6 +23,7 @@ func followsTheModel(t T, open OpenFunc) {
 			"create":  m.create,
 			"update":  m.update,
 			"delete":  m.delete,
+			"fork":    m.fork,
 			"claim":   m.claim,
 			"append":  m.append,
 			"submit":  m.submit,
@@ -51,8 +52,10 @@ type model struct {
 
 type modelPod struct {
 	item.Pod
-	epoch    store.Epoch
-	log      []item.Entry
+	epoch store.Epoch
+	log   []item.Entry
+	// owners are the pods that wrote the entries of log.
+	owners   []string
 	inbox    []item.Seq
 	requests map[string]store.Request
 }
@@ -82,12 +85,47 @@ func (m *model) create(t *rapid.T) {
 	id := podIDs.Draw(t, "pod")
 	pod := item.Pod{ID: id, Name: "name-" + id, Spec: item.PodSpec{Dir: "/" + id}, CreatedAt: at(m.tick())}
 	reason := ""
-	if m.pods[id] != nil {
+	if m.pods[id] != nil || m.needed(id) {
 		reason = store.ReasonPodExists
 	}
 	if m.same(m.f.s.CreatePod(m.f.Context(), pod), reason) {
 		pod.Status.LastActivity = pod.CreatedAt
 		m.pods[id] = &modelPod{Pod: pod, requests: map[string]store.Request{}}
+	}
+}
+
+// needed says whether entries of a pod stand in the log of another.
+func (m *model) needed(id string) bool {
+	for _, p := range m.pods {
+		if p.ID != id && slices.Contains(p.owners, id) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *model) fork(t *rapid.T) {
+	parent, id := podIDs.Draw(t, "parent"), podIDs.Draw(t, "pod")
+	seq := item.Seq(rapid.Int64Range(0, 12).Draw(t, "at"))
+	pod := item.Pod{ID: id, Name: "name-" + id, Spec: item.PodSpec{Dir: "/fork"}, CreatedAt: at(m.tick())}
+	reason := m.missing(parent)
+	switch {
+	case seq < 1:
+		reason = store.ReasonBadRange
+	case reason != "":
+	case m.pods[id] != nil || m.needed(id):
+		reason = store.ReasonPodExists
+	case int(seq) > len(m.pods[parent].log):
+		reason = store.ReasonBeyondEnd
+	}
+	if m.same(m.f.s.Fork(m.f.Context(), parent, seq, pod), reason) {
+		pod.Status.LastActivity = pod.CreatedAt
+		pod.First, pod.Last = 1, seq
+		p := m.pods[parent]
+		m.pods[id] = &modelPod{
+			Pod: pod, requests: map[string]store.Request{},
+			log: slices.Clone(p.log[:seq]), owners: slices.Clone(p.owners[:seq]),
+		}
 	}
 }
 
@@ -226,7 +264,7 @@ func (m *model) write(b store.Batch) (alerts []item.Alert) {
 			alerts = append(alerts, a.Alert)
 			e.Kind = a
 		}
-		p.log = append(p.log, e)
+		p.log, p.owners = append(p.log, e), append(p.owners, p.ID)
 		p.First, p.Last = 1, first+item.Seq(i)
 		p.Status.LastActivity = e.Time
 	}

@@ -136,6 +136,7 @@ func unknownPod(f *fixture) {
 	calls := map[string]func() error{
 		"Pod":        func() error { _, err := f.s.Pod(ctx, "p"); return err },
 		"UpdateSpec": func() error { return f.s.UpdateSpec(ctx, "p", item.PodSpec{}) },
+		"Fork":       func() error { return f.s.Fork(ctx, "p", 1, item.Pod{ID: "f", Name: "f"}) },
 		"DeletePod":  func() error { return f.s.DeletePod(ctx, "p") },
 		"Claim":      func() error { _, err := f.s.Claim(ctx, "p"); return err },
 		"Append":     func() error { _, err := f.s.Append(ctx, store.Batch{Pod: "p", Epoch: 1}); return err },

@@ -2,6 +2,7 @@ package storetest_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -22,6 +23,22 @@ type broken struct {
 	read   func(s store.Store, ctx context.Context, pod string, after item.Seq, limit int) ([]store.Record, error)
 	ack    func(s store.Store, ctx context.Context, seqs []item.Seq) error
 	raise  func(s store.Store, ctx context.Context, a item.Alert) (item.Alert, error)
+	fork   func(s store.Store, ctx context.Context, parent string, at item.Seq, p item.Pod) error
+	delete func(s store.Store, ctx context.Context, pod string) error
+}
+
+func (b broken) Fork(ctx context.Context, parent string, at item.Seq, p item.Pod) error {
+	if b.fork == nil {
+		return b.Store.Fork(ctx, parent, at, p)
+	}
+	return b.fork(b.Store, ctx, parent, at, p)
+}
+
+func (b broken) DeletePod(ctx context.Context, pod string) error {
+	if b.delete == nil {
+		return b.Store.DeletePod(ctx, pod)
+	}
+	return b.delete(b.Store, ctx, pod)
 }
 
 func (b broken) RaiseAlert(ctx context.Context, a item.Alert) (item.Alert, error) {
@@ -114,6 +131,31 @@ func TestSuiteNoticesDefects(t *testing.T) {
 				return nil
 			}
 			return s.AckAlerts(ctx, seqs)
+		}},
+		// One entry too many is shared.
+		"ForksShareTheLog": {fork: func(s store.Store, ctx context.Context, parent string, at item.Seq, p item.Pod) error {
+			if pod, err := s.Pod(ctx, parent); err == nil && pod.Last > at {
+				at++
+			}
+			return s.Fork(ctx, parent, at, p)
+		}},
+		// The fork is claimed already.
+		"ForksShareNothingElse": {fork: func(s store.Store, ctx context.Context, parent string, at item.Seq, p item.Pod) error {
+			if err := s.Fork(ctx, parent, at, p); err != nil {
+				return err
+			}
+			_, err := s.Claim(ctx, p.ID)
+			return err
+		}},
+		// Deleting a pod deletes its forks.
+		"ForksOutliveTheirParent": {delete: func(s store.Store, ctx context.Context, pod string) error {
+			pods, err := s.Pods(ctx)
+			for _, p := range pods {
+				if pod == "p" && p.ID != pod {
+					err = errors.Join(err, s.DeletePod(ctx, p.ID))
+				}
+			}
+			return errors.Join(err, s.DeletePod(ctx, pod))
 		}},
 	} {
 		t.Run(check, func(t *testing.T) {

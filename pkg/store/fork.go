@@ -1,0 +1,57 @@
+package store
+
+import (
+	"context"
+
+	"podd/pkg/item"
+
+	"go.etcd.io/bbolt"
+)
+
+// Fork makes a pod whose log begins with the parent's entries up to a sequence.
+func (s *Bolt) Fork(ctx context.Context, parent string, at item.Seq, p item.Pod) error {
+	create, err := newCreatePod(p)
+	if err != nil {
+		return err
+	}
+	if at < 1 {
+		return item.Errorf(item.KindInvalid, ReasonBadRange, "a pod is forked at an entry, from 1 on, not at %d", at)
+	}
+	return podFault(parent, s.do(ctx, &forkPod{createPod: create, parent: parent, at: at}))
+}
+
+type forkPod struct {
+	createPod
+	parent string
+	at     item.Seq
+
+	// lineage is the fork's; check finds it.
+	lineage lineage
+}
+
+func (c *forkPod) check(tx *bbolt.Tx) (bool, error) {
+	h, err := loadHead(tx, c.parent)
+	if err != nil {
+		return false, err
+	}
+	if ok, err := c.createPod.check(tx); !ok || err != nil {
+		return false, err
+	}
+	if err := checkRange(c.parent, h, c.at-1); err != nil {
+		return false, err
+	}
+	if c.at > h.last {
+		return false, beyondEnd(c.parent, h, c.at)
+	}
+	of, err := loadLineage(tx, c.parent)
+	c.lineage = of.fork(c.parent, h.first, c.at)
+	c.head.first, c.head.last = h.first, c.at
+	return true, err
+}
+
+func (c *forkPod) write(tx *bbolt.Tx) error {
+	if err := c.createPod.write(tx); err != nil {
+		return err
+	}
+	return storeLineage(tx, c.id, c.lineage)
+}

@@ -1,0 +1,110 @@
+package store
+
+import (
+	"bytes"
+	"math"
+
+	"podd/pkg/item"
+
+	"go.etcd.io/bbolt"
+)
+
+// Who shares the records of a log stands in sharers, so that deleting and purging can
+// tell what is still needed. It says the same as the lineages, by owner.
+
+func sharerKey(owner, sharer string) []byte { return append(podKey(owner), sharer...) }
+
+// need is what is needed of the records in a log's bucket: those from low to high.
+type need struct{ low, high item.Seq }
+
+func (n need) none() bool { return n.high == 0 }
+
+// widen adds a range.
+func (n need) widen(low, high item.Seq) need {
+	if n.none() {
+		return need{low, high}
+	}
+	return need{min(n.low, low), max(n.high, high)}
+}
+
+// neededOf is what the pod itself, when it exists, and its forks need of its bucket.
+func neededOf(tx *bbolt.Tx, owner string) (n need) {
+	heads := tx.Bucket(bucketHeads)
+	if heads.Get([]byte(owner)) != nil {
+		n = need{firstOf(tx, owner), math.MaxInt64}
+	}
+	c := tx.Bucket(bucketSharers).Cursor()
+	prefix := podKey(owner)
+	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
+		upTo := item.Seq(math.MaxInt64)
+		if body, ok := unseal(bucketSharers, k, v); ok && len(body) == 8 {
+			upTo = seqOf(body)
+		}
+		if first := firstOf(tx, string(k[len(prefix):])); first <= upTo {
+			n = n.widen(first, upTo)
+		}
+	}
+	return n
+}
+
+// firstOf is the first sequence that a pod's log still has; 0, so that nothing is
+// taken away, when its head is damaged.
+func firstOf(tx *bbolt.Tx, pod string) item.Seq {
+	h, err := loadHead(tx, pod)
+	if err != nil {
+		return 0
+	}
+	return h.first
+}
+
+// trim removes the records in a log's bucket that nobody needs, at most limit of
+// them, and the bucket when it is of no use. more says that some are left.
+func trim(tx *bbolt.Tx, owner string, limit int) (more bool, err error) {
+	logs := tx.Bucket(bucketLogs)
+	log := logs.Bucket([]byte(owner))
+	if log == nil {
+		return false, nil
+	}
+	n := neededOf(tx, owner)
+	if n.none() {
+		return false, logs.DeleteBucket([]byte(owner))
+	}
+	var old [][]byte
+	c := log.Cursor()
+	for k, _ := c.First(); k != nil && seqOf(k) < n.low && len(old) <= limit; k, _ = c.Next() {
+		old = append(old, bytes.Clone(k))
+	}
+	for k, _ := c.Last(); k != nil && seqOf(k) > n.high && len(old) <= limit; k, _ = c.Prev() {
+		old = append(old, bytes.Clone(k))
+	}
+	for i, k := range old {
+		if i == limit {
+			return true, nil
+		}
+		if err := log.Delete(k); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// endShares takes a pod out of the sharers of all logs and gives those that it
+// shared. It goes by the keys alone: the lineage may be damaged.
+func endShares(tx *bbolt.Tx, pod string) (owners []string, err error) {
+	sharers := tx.Bucket(bucketSharers)
+	suffix := append(bytes.Clone(separator), pod...)
+	var keys [][]byte
+	c := sharers.Cursor()
+	for k, _ := c.First(); k != nil; k, _ = c.Next() {
+		if bytes.HasSuffix(k, suffix) {
+			keys = append(keys, bytes.Clone(k))
+		}
+	}
+	for _, k := range keys {
+		owners = append(owners, string(bytes.TrimSuffix(k, suffix)))
+		if err := sharers.Delete(k); err != nil {
+			return nil, err
+		}
+	}
+	return owners, tx.Bucket(bucketLineages).Delete([]byte(pod))
+}
