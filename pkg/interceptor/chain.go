@@ -28,6 +28,8 @@ type SubmitDecision struct {
 	// Cancelled says who cancelled the submit and why, in one sentence; empty when
 	// it goes on.
 	Cancelled string
+	// Warnings are alerts to raise, whatever was decided; each names who warns.
+	Warnings []string
 }
 
 // PromptSubmit asks about a submit. A rewritten text is what later interceptors
@@ -39,8 +41,10 @@ func (c Chain) PromptSubmit(ctx context.Context, s Submit) (SubmitDecision, erro
 		if err := guard(i, func() { v = i.PromptSubmit(ctx, s.clone()) }); err != nil {
 			return SubmitDecision{}, err
 		}
+		d.Warnings = warn(d.Warnings, i, v.warning)
 		if v.cancel != "" {
-			return SubmitDecision{Text: d.Text, Cancelled: fmt.Sprintf("%s cancelled the submit: %s", i.Name(), v.cancel)}, nil
+			cancelled := fmt.Sprintf("%s cancelled the submit: %s", i.Name(), v.cancel)
+			return SubmitDecision{Text: d.Text, Cancelled: cancelled, Warnings: d.Warnings}, nil
 		}
 		if v.text != nil {
 			s.Text, d.Text = *v.text, *v.text
@@ -56,6 +60,8 @@ type RequestDecision struct {
 	Items []item.Item
 	// Cancelled and Paused say who stopped the turn and why; at most one is set.
 	Cancelled, Paused string
+	// Warnings are alerts to raise.
+	Warnings []string
 }
 
 // BeforeRequest asks about a model request. The first Cancel or Pause ends the asking.
@@ -66,6 +72,7 @@ func (c Chain) BeforeRequest(ctx context.Context, r Request) (RequestDecision, e
 		if err := guard(i, func() { v = i.BeforeRequest(ctx, r) }); err != nil {
 			return RequestDecision{}, err
 		}
+		d.Warnings = warn(d.Warnings, i, v.warning)
 		d.Items = append(d.Items, v.items...)
 		switch {
 		case v.cancel != "":
@@ -86,6 +93,8 @@ type TurnDecision struct {
 	Items []item.Item
 	// Paused says who holds the pod and why.
 	Paused string
+	// Warnings are alerts to raise.
+	Warnings []string
 }
 
 // TurnEnd asks all interceptors about a turn's end.
@@ -96,6 +105,7 @@ func (c Chain) TurnEnd(ctx context.Context, t Turn) (TurnDecision, error) {
 		if err := guard(i, func() { v = i.TurnEnd(ctx, t) }); err != nil {
 			return TurnDecision{}, err
 		}
+		d.Warnings = warn(d.Warnings, i, v.warning)
 		d.Items = append(d.Items, v.items...)
 		if v.pause != "" && d.Paused == "" {
 			d.Paused = fmt.Sprintf("%s paused the pod: %s", i.Name(), v.pause)
@@ -119,6 +129,17 @@ func (s Submit) clone() Submit {
 	s.Segments = slices.Clone(s.Segments)
 	s.Resolved = slices.Clone(s.Resolved)
 	return s
+}
+
+// warn adds what an interceptor warns of, once however often it does.
+func warn(warnings []string, i Interceptor, text string) []string {
+	if text == "" {
+		return warnings
+	}
+	if text = i.Name() + ": " + text; slices.Contains(warnings, text) {
+		return warnings
+	}
+	return append(warnings, text)
 }
 
 // guard turns a panic of an interceptor into an error that names it.

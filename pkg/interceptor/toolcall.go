@@ -25,6 +25,8 @@ type CallDecision struct {
 	Ask []string
 	// Aborted says who ended the turn and why.
 	Aborted string
+	// Warnings are alerts to raise.
+	Warnings []string
 }
 
 // Check validates arguments and brings them to canonical form.
@@ -34,28 +36,32 @@ type Check func(arguments string) (canonical string, err error)
 // After a rewrite the chain is asked from its beginning, so that nobody can be led
 // round by arguments that it has not seen; rewrites that never settle deny the call.
 func (c Chain) BeforeTool(ctx context.Context, call Call, check Check) (CallDecision, error) {
+	var warnings []string
 	for range maxRounds {
-		d, err := c.round(ctx, call, check)
+		d, err := c.round(ctx, call, check, warnings)
 		if err != nil || d.Arguments == call.Arguments {
 			return d, err
 		}
-		call.Arguments = d.Arguments
+		call.Arguments, warnings = d.Arguments, d.Warnings
 	}
 	return CallDecision{
 		Arguments: call.Arguments,
 		Denied:    "denied: interceptors kept rewriting the arguments and did not agree",
+		Warnings:  warnings,
 	}, nil
 }
 
 // round asks each interceptor until one decides or rewrites. Arguments of its decision
-// that differ from the call's want another round.
-func (c Chain) round(ctx context.Context, call Call, check Check) (CallDecision, error) {
-	d := CallDecision{Arguments: call.Arguments}
+// that differ from the call's want another round. warnings are those of the rounds
+// before.
+func (c Chain) round(ctx context.Context, call Call, check Check, warnings []string) (CallDecision, error) {
+	d := CallDecision{Arguments: call.Arguments, Warnings: warnings}
 	for _, i := range c {
 		var v CallVerdict
 		if err := guard(i, func() { v = i.BeforeTool(ctx, call) }); err != nil {
 			return d, err
 		}
+		d.Warnings = warn(d.Warnings, i, v.warning)
 		switch {
 		case v.deny != "":
 			d.Denied = fmt.Sprintf("denied by %s: %s", i.Name(), v.deny)
@@ -88,6 +94,8 @@ type ResultDecision struct {
 	Output item.Output
 	// Aborted says who ended the turn and why; empty when it goes on.
 	Aborted string
+	// Warnings are alerts to raise.
+	Warnings []string
 }
 
 // AfterTool asks about a call's output, the innermost interceptor first. What one
@@ -100,6 +108,7 @@ func (c Chain) AfterTool(ctx context.Context, r Result) (ResultDecision, error) 
 		if err := guard(i, func() { v = i.AfterTool(ctx, r) }); err != nil {
 			return d, err
 		}
+		d.Warnings = warn(d.Warnings, i, v.warning)
 		if v.output != nil {
 			d.Output = *v.output
 		}

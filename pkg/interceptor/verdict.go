@@ -4,9 +4,10 @@ import "podd/pkg/item"
 
 // SubmitVerdict decides on a submit. Its zero value continues.
 type SubmitVerdict struct {
-	text   *string
-	cancel string
-	items  []item.Item
+	text    *string
+	cancel  string
+	items   []item.Item
+	warning string
 }
 
 // Continue lets the submit go on as it is.
@@ -24,10 +25,18 @@ func (Submit) Rewrite(text string) SubmitVerdict { return SubmitVerdict{text: &t
 // nothing goes to the model. An empty reason reads "no reason given".
 func (Submit) Cancel(reason string) SubmitVerdict { return SubmitVerdict{cancel: orNone(reason)} }
 
+// Warn has an alert raised with the verdict, in one sentence: what an interceptor could
+// not do, say. It stands in the pod's log.
+func (v SubmitVerdict) Warn(text string) SubmitVerdict {
+	v.warning = text
+	return v
+}
+
 // RequestVerdict decides on a model request. Its zero value continues.
 type RequestVerdict struct {
 	items         []item.Item
 	cancel, pause string
+	warning       string
 }
 
 // Continue lets the request be sent.
@@ -44,11 +53,18 @@ func (Request) Cancel(reason string) RequestVerdict { return RequestVerdict{canc
 // asking again.
 func (Request) Pause(reason string) RequestVerdict { return RequestVerdict{pause: orNone(reason)} }
 
+// Warn has an alert raised with the verdict, in one sentence.
+func (v RequestVerdict) Warn(text string) RequestVerdict {
+	v.warning = text
+	return v
+}
+
 // CallVerdict decides on a tool call. Its zero value continues.
 type CallVerdict struct {
 	arguments        *string
 	result           *item.Output
 	deny, ask, abort string
+	warning          string
 }
 
 // Continue lets the call run.
@@ -71,10 +87,17 @@ func (Call) Ask(question string) CallVerdict { return CallVerdict{ask: orNone(qu
 // Abort keeps the call from running and ends the turn as cancelled.
 func (Call) Abort(reason string) CallVerdict { return CallVerdict{abort: orNone(reason)} }
 
+// Warn has an alert raised with the verdict, in one sentence.
+func (v CallVerdict) Warn(text string) CallVerdict {
+	v.warning = text
+	return v
+}
+
 // ResultVerdict decides on what a call gave. Its zero value continues.
 type ResultVerdict struct {
-	output *item.Output
-	abort  string
+	output  *item.Output
+	abort   string
+	warning string
 }
 
 // Continue leaves the output as it is.
@@ -86,11 +109,18 @@ func (Result) Replace(output item.Output) ResultVerdict { return ResultVerdict{o
 // Abort stores the output and ends the turn as cancelled.
 func (Result) Abort(reason string) ResultVerdict { return ResultVerdict{abort: orNone(reason)} }
 
+// Warn has an alert raised with the verdict, in one sentence.
+func (v ResultVerdict) Warn(text string) ResultVerdict {
+	v.warning = text
+	return v
+}
+
 // TurnVerdict decides on a turn that is about to finish. Its zero value lets it
 // finish.
 type TurnVerdict struct {
-	items []item.Item
-	pause string
+	items   []item.Item
+	pause   string
+	warning string
 }
 
 // Finish lets the turn finish.
@@ -103,6 +133,12 @@ func (Turn) ContinueWith(items ...item.Item) TurnVerdict { return TurnVerdict{it
 // Pause holds the pod until a person resumes it; then the turn finishes without asking
 // again, unless others added something for the model to see.
 func (Turn) Pause(reason string) TurnVerdict { return TurnVerdict{pause: orNone(reason)} }
+
+// Warn has an alert raised with the verdict, in one sentence.
+func (v TurnVerdict) Warn(text string) TurnVerdict {
+	v.warning = text
+	return v
+}
 
 func orNone(reason string) string {
 	if reason == "" {
