@@ -3,6 +3,7 @@ package wire
 import (
 	"time"
 
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
@@ -20,4 +21,12 @@ func timeFromProto(p *timestamppb.Timestamp) time.Time {
 		return time.Time{}
 	}
 	return p.AsTime()
+}
+
+// durationToProto leaves the zero duration out.
+func durationToProto(d time.Duration) *durationpb.Duration {
+	if d == 0 {
+		return nil
+	}
+	return durationpb.New(d)
 }

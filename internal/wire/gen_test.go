@@ -80,9 +80,10 @@ func (g gens) entry() *rapid.Generator[item.Entry] {
 func (g gens) config() rapid.MakeConfig {
 	cfg := rapid.MakeConfig{
 		Kinds: map[reflect.Kind]*rapid.Generator[any]{
-			reflect.Int:    rapid.IntRange(g.least(math.MinInt32), math.MaxInt32).AsAny(),
-			reflect.Int64:  g.int64().AsAny(),
-			reflect.String: g.string().AsAny(),
+			reflect.Int:     rapid.IntRange(g.least(math.MinInt32), math.MaxInt32).AsAny(),
+			reflect.Int64:   g.int64().AsAny(),
+			reflect.String:  g.string().AsAny(),
+			reflect.Float64: rapid.Float64Range(float64(g.least(math.MinInt32)), math.MaxInt32).AsAny(),
 		},
 		Types: map[reflect.Type]*rapid.Generator[any]{},
 	}
@@ -90,6 +91,13 @@ func (g gens) config() rapid.MakeConfig {
 		cfg.Kinds[reflect.Bool] = rapid.Just(true).AsAny()
 	}
 	override(cfg, g.time())
+	override(cfg, rapid.Map(g.int64(), func(n int64) time.Duration {
+		if g.full {
+			// Both parts of a Duration message.
+			n |= 1 << 40
+		}
+		return time.Duration(n)
+	}))
 	override(cfg, names(g, item.ModeQueue, item.ModeSteer))
 	override(cfg, names(g, item.OutcomeFinished, item.OutcomeCancelled, item.OutcomeFailed,
 		item.OutcomeInterrupted, item.OutcomeLimit))
@@ -100,6 +108,8 @@ func (g gens) config() rapid.MakeConfig {
 	override(cfg, names(g, item.StateIdle, item.StateRunning, item.StateWaiting, item.StatePaused,
 		item.StateResuming, item.StateInterrupted, item.StateQuarantined))
 	override(cfg, lists(g, g.string()))
+	overrideLater(cfg, func() *rapid.Generator[*item.Pause] { return rapid.Ptr(generate[item.Pause](g), !g.full) })
+	overrideLater(cfg, func() *rapid.Generator[[]item.Rule] { return lists(g, generate[item.Rule](g)) })
 	override(cfg, lists(g, as[item.Seq](rapid.Map(g.int64(), func(n int64) item.Seq { return item.Seq(n) }))))
 	overrideLater(cfg, func() *rapid.Generator[*item.Cut] { return rapid.Ptr(generate[item.Cut](g), !g.full) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.ToolSpec] { return lists(g, generate[item.ToolSpec](g)) })

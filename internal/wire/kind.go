@@ -38,6 +38,7 @@ func setKind(p *poddv1.Entry, kind item.Kind) {
 	case item.ApprovalRequested:
 		p.Kind = &poddv1.Entry_ApprovalRequested{ApprovalRequested: &poddv1.ApprovalRequested{
 			CallId: clean(k.CallID), Digest: []byte(k.Digest), Question: clean(k.Question),
+			Tool: clean(k.Tool), Arguments: clean(k.Arguments), Expires: timeToProto(k.Expires),
 		}}
 	case item.ApprovalResolved:
 		p.Kind = &poddv1.Entry_ApprovalResolved{ApprovalResolved: &poddv1.ApprovalResolved{
@@ -46,7 +47,7 @@ func setKind(p *poddv1.Entry, kind item.Kind) {
 	case item.Rewind:
 		p.Kind = &poddv1.Entry_Rewind{Rewind: &poddv1.Rewind{ToSeq: int64(k.To)}}
 	case item.Note:
-		p.Kind = &poddv1.Entry_Note{Note: &poddv1.Note{Text: clean(k.Text)}}
+		p.Kind = &poddv1.Entry_Note{Note: &poddv1.Note{Text: clean(k.Text), Wake: k.Wake}}
 	case item.Recovered:
 		p.Kind = &poddv1.Entry_Recovered{Recovered: &poddv1.Recovered{
 			Reason: clean(k.Reason), CallIds: cleanAll(k.CallIDs),
@@ -92,14 +93,17 @@ func convertKind(p *poddv1.Entry) item.Kind {
 		return item.Compaction{Summary: ItemFromProto(c.GetSummary()), UpTo: item.Seq(c.GetUpToSeq()), Reason: c.GetReason()}
 	case *poddv1.Entry_ApprovalRequested:
 		a := k.ApprovalRequested
-		return item.ApprovalRequested{CallID: a.GetCallId(), Digest: string(a.GetDigest()), Question: a.GetQuestion()}
+		return item.ApprovalRequested{
+			CallID: a.GetCallId(), Digest: string(a.GetDigest()), Question: a.GetQuestion(),
+			Tool: a.GetTool(), Arguments: a.GetArguments(), Expires: timeFromProto(a.GetExpires()),
+		}
 	case *poddv1.Entry_ApprovalResolved:
 		a := k.ApprovalResolved
 		return item.ApprovalResolved{CallID: a.GetCallId(), Approved: a.GetApproved(), By: a.GetBy(), Reason: a.GetReason()}
 	case *poddv1.Entry_Rewind:
 		return item.Rewind{To: item.Seq(k.Rewind.GetToSeq())}
 	case *poddv1.Entry_Note:
-		return item.Note{Text: k.Note.GetText()}
+		return item.Note{Text: k.Note.GetText(), Wake: k.Note.GetWake()}
 	case *poddv1.Entry_Recovered:
 		return item.Recovered{Reason: k.Recovered.GetReason(), CallIDs: k.Recovered.GetCallIds()}
 	case *poddv1.Entry_Alert:

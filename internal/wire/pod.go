@@ -54,6 +54,8 @@ func PodToProto(pod item.Pod) *poddv1.Pod {
 		Usage:        UsageToProto(pod.Status.Usage),
 		CreatedAt:    timeToProto(pod.CreatedAt),
 		LastActivity: timeToProto(pod.Status.LastActivity),
+		Pause:        pauseToProto(pod.Status.Pause),
+		WaitUntil:    timeToProto(pod.Status.WaitUntil),
 	}
 }
 
@@ -71,6 +73,8 @@ func PodFromProto(p *poddv1.Pod) item.Pod {
 			Turn:         p.GetTurn(),
 			Usage:        UsageFromProto(p.GetUsage()),
 			LastActivity: timeFromProto(p.GetLastActivity()),
+			Pause:        pauseFromProto(p.GetPause()),
+			WaitUntil:    timeFromProto(p.GetWaitUntil()),
 		},
 		First:  item.Seq(p.GetFirstSeq()),
 		Last:   item.Seq(p.GetLastSeq()),
@@ -87,26 +91,16 @@ func PodsToProto(list []item.Pod) []*poddv1.Pod {
 	return out
 }
 
-// PodSpecToProto converts a spec; the result is never nil.
-func PodSpecToProto(s item.PodSpec) *poddv1.PodSpec {
-	return &poddv1.PodSpec{
-		Dir:          clean(s.Dir),
-		Model:        clean(s.Model),
-		Instructions: clean(s.Instructions),
-		Read:         cleanAll(s.Read),
-		Write:        cleanAll(s.Write),
-		Ask:          clean(s.Ask),
+func pauseToProto(p *item.Pause) *poddv1.Pause {
+	if p == nil {
+		return nil
 	}
+	return &poddv1.Pause{Reason: clean(p.Reason), At: clean(p.At), Turn: p.Turn}
 }
 
-// PodSpecFromProto converts a spec; nil is the zero spec.
-func PodSpecFromProto(p *poddv1.PodSpec) item.PodSpec {
-	return item.PodSpec{
-		Dir:          p.GetDir(),
-		Model:        p.GetModel(),
-		Instructions: p.GetInstructions(),
-		Read:         p.GetRead(),
-		Write:        p.GetWrite(),
-		Ask:          p.GetAsk(),
+func pauseFromProto(p *poddv1.Pause) *item.Pause {
+	if p == nil {
+		return nil
 	}
+	return &item.Pause{Reason: p.GetReason(), At: p.GetAt(), Turn: p.GetTurn()}
 }

@@ -23,6 +23,7 @@ type Fanout struct {
 	alerts chan string
 	// closed ends the goroutine that raises them, which done waits for.
 	closed, done chan struct{}
+	close        sync.Once
 }
 
 type runner struct {
@@ -82,13 +83,16 @@ func (f *Fanout) Dropped() map[string]int64 {
 	return counts
 }
 
-// Close ends the hooks' goroutines after the events that already wait. Nothing may
-// be published afterwards. A hook that never returns is not waited for when
-// giveUp closes first.
+// Close ends the hooks' goroutines after the events that already wait; a second call
+// does nothing. Nothing may be published afterwards. A hook that never returns is not
+// waited for when giveUp closes first.
 func (f *Fanout) Close(giveUp <-chan struct{}) {
-	if f == nil {
-		return
+	if f != nil {
+		f.close.Do(func() { f.end(giveUp) })
 	}
+}
+
+func (f *Fanout) end(giveUp <-chan struct{}) {
 	for _, r := range f.runners {
 		close(r.events)
 	}

@@ -77,8 +77,7 @@ func TestHangingHook(t *testing.T) {
 	hangs := &watcher{name: "hangs", gate: make(chan struct{}), entered: make(chan struct{})}
 	gate := hangs.gate
 	alerts := make(chan string, 10)
-	good := &watcher{name: "good"}
-	f := hook.NewFanout(slog.New(slog.DiscardHandler), func(text string) { alerts <- text }, hangs, good)
+	f := hook.NewFanout(slog.New(slog.DiscardHandler), func(text string) { alerts <- text }, hangs)
 	f.Entry("p", func() item.Entry { return item.Entry{Seq: 1} })
 	<-hangs.entered
 	const extra = 7

@@ -166,9 +166,13 @@ type Compaction struct {
 // ApprovalRequested records that a call waits for a person.
 type ApprovalRequested struct {
 	CallID string
-	// Digest is the SHA-256 of exactly what will run.
+	// Digest is the SHA-256 of exactly what will run, 32 bytes.
 	Digest   string
 	Question string
+	// Tool and Arguments are what will run, once it is approved.
+	Tool, Arguments string
+	// Expires is when the call counts as denied.
+	Expires time.Time
 }
 
 // ApprovalResolved records the decision on a waiting call.
@@ -187,6 +191,8 @@ type Rewind struct {
 // Note is a system note of a client.
 type Note struct {
 	Text string
+	// Wake starts a turn when the pod is idle.
+	Wake bool
 }
 
 // Recovered records what podd did about an open turn at start.

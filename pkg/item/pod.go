@@ -27,6 +27,37 @@ type PodSpec struct {
 	Read, Write []string
 	// Ask is never, risky, always, or empty to follow the configuration.
 	Ask string
+	// Limits bound its turns.
+	Limits PodLimits
+	// Rules are the pod's own, beside the operator's.
+	Rules []Rule
+	// SubPods is how many pods its spawn_pod tool may have at once; 0 means that there
+	// is no such tool.
+	SubPods int
+	// Tools are those that it may use; empty means all.
+	Tools []string
+	// Parent is the id of the pod that spawned it, ParentCall the call that did.
+	Parent, ParentCall string
+}
+
+// PodLimits bound a pod's turns. A zero field follows the configuration.
+type PodLimits struct {
+	MaxSteps, MaxToolCalls, MaxParallel int
+	// MaxTurnTime is how long a turn may work.
+	MaxTurnTime time.Duration
+	// MaxTokens and MaxCost (USD) bound one turn.
+	MaxTokens int64
+	MaxCost   float64
+	// TotalTokens and TotalCost bound all turns of the pod together.
+	TotalTokens int64
+	TotalCost   float64
+}
+
+// Rule decides on tool calls. Fields that are set all have to match.
+type Rule struct {
+	Tool, Path, Command string
+	// Decision is allow, ask or deny.
+	Decision string
 }
 
 // Pod is a pod's record: what a list shows without reading its log.
@@ -53,4 +84,18 @@ type PodStatus struct {
 	Usage Usage
 	// LastActivity is the time of the last entry, or of creation.
 	LastActivity time.Time
+	// Pause is set while the pod is held, from the request on.
+	Pause *Pause
+	// WaitUntil is set while a turn waits until a time.
+	WaitUntil time.Time
+}
+
+// Pause is what holds a pod.
+type Pause struct {
+	// Reason says who holds it and why, in one sentence.
+	Reason string
+	// At is the edge and step at which an interceptor held the turn Turn, so that it is
+	// not asked there again; empty when a person did.
+	At   string
+	Turn int64
 }

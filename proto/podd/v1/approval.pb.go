@@ -32,9 +32,16 @@ type Approval struct {
 	CallId  string `protobuf:"bytes,3,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	Tool    string `protobuf:"bytes,4,opt,name=tool,proto3" json:"tool,omitempty"`
 	// Exactly what will run.
-	Arguments     string                 `protobuf:"bytes,5,opt,name=arguments,proto3" json:"arguments,omitempty"`
-	Question      string                 `protobuf:"bytes,6,opt,name=question,proto3" json:"question,omitempty"`
-	Time          *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=time,proto3" json:"time,omitempty"`
+	Arguments string                 `protobuf:"bytes,5,opt,name=arguments,proto3" json:"arguments,omitempty"`
+	Question  string                 `protobuf:"bytes,6,opt,name=question,proto3" json:"question,omitempty"`
+	Time      *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=time,proto3" json:"time,omitempty"`
+	// SHA-256 of exactly what will run.
+	Digest []byte `protobuf:"bytes,8,opt,name=digest,proto3" json:"digest,omitempty"`
+	// From then on the call is denied.
+	Expires *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=expires,proto3" json:"expires,omitempty"`
+	// The pod's name.
+	PodName       string `protobuf:"bytes,10,opt,name=pod_name,json=podName,proto3" json:"pod_name,omitempty"`
+	Turn          int64  `protobuf:"varint,11,opt,name=turn,proto3" json:"turn,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -116,6 +123,34 @@ func (x *Approval) GetTime() *timestamppb.Timestamp {
 		return x.Time
 	}
 	return nil
+}
+
+func (x *Approval) GetDigest() []byte {
+	if x != nil {
+		return x.Digest
+	}
+	return nil
+}
+
+func (x *Approval) GetExpires() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Expires
+	}
+	return nil
+}
+
+func (x *Approval) GetPodName() string {
+	if x != nil {
+		return x.PodName
+	}
+	return ""
+}
+
+func (x *Approval) GetTurn() int64 {
+	if x != nil {
+		return x.Turn
+	}
+	return 0
 }
 
 type ListApprovalsRequest struct {
@@ -216,7 +251,11 @@ type ResolveApprovalRequest struct {
 	// Shown to the model when denied.
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Add a rule to the pod, so that such calls don't ask again.
-	Always        bool `protobuf:"varint,5,opt,name=always,proto3" json:"always,omitempty"`
+	Always bool `protobuf:"varint,5,opt,name=always,proto3" json:"always,omitempty"`
+	// Who answers, such as "podctl"; shown to whoever answers later.
+	Client string `protobuf:"bytes,6,opt,name=client,proto3" json:"client,omitempty"`
+	// When set, what the person saw: an answer to anything else is refused.
+	Digest        []byte `protobuf:"bytes,7,opt,name=digest,proto3" json:"digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -286,8 +325,24 @@ func (x *ResolveApprovalRequest) GetAlways() bool {
 	return false
 }
 
+func (x *ResolveApprovalRequest) GetClient() string {
+	if x != nil {
+		return x.Client
+	}
+	return ""
+}
+
+func (x *ResolveApprovalRequest) GetDigest() []byte {
+	if x != nil {
+		return x.Digest
+	}
+	return nil
+}
+
 type ResolveApprovalResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// With always: the rule that was added.
+	Rule          *Rule `protobuf:"bytes,1,opt,name=rule,proto3" json:"rule,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -322,11 +377,18 @@ func (*ResolveApprovalResponse) Descriptor() ([]byte, []int) {
 	return file_podd_v1_approval_proto_rawDescGZIP(), []int{4}
 }
 
+func (x *ResolveApprovalResponse) GetRule() *Rule {
+	if x != nil {
+		return x.Rule
+	}
+	return nil
+}
+
 var File_podd_v1_approval_proto protoreflect.FileDescriptor
 
 const file_podd_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	"\x16podd/v1/approval.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xce\x01\n" +
+	"\x16podd/v1/approval.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x11podd/v1/pod.proto\"\xcb\x02\n" +
 	"\bApproval\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x19\n" +
 	"\bcall_seq\x18\x02 \x01(\x03R\acallSeq\x12\x17\n" +
@@ -334,18 +396,26 @@ const file_podd_v1_approval_proto_rawDesc = "" +
 	"\x04tool\x18\x04 \x01(\tR\x04tool\x12\x1c\n" +
 	"\targuments\x18\x05 \x01(\tR\targuments\x12\x1a\n" +
 	"\bquestion\x18\x06 \x01(\tR\bquestion\x12.\n" +
-	"\x04time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x04time\"(\n" +
+	"\x04time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x16\n" +
+	"\x06digest\x18\b \x01(\fR\x06digest\x124\n" +
+	"\aexpires\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\aexpires\x12\x19\n" +
+	"\bpod_name\x18\n" +
+	" \x01(\tR\apodName\x12\x12\n" +
+	"\x04turn\x18\v \x01(\x03R\x04turn\"(\n" +
 	"\x14ListApprovalsRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\"H\n" +
 	"\x15ListApprovalsResponse\x12/\n" +
-	"\tapprovals\x18\x01 \x03(\v2\x11.podd.v1.ApprovalR\tapprovals\"\x8f\x01\n" +
+	"\tapprovals\x18\x01 \x03(\v2\x11.podd.v1.ApprovalR\tapprovals\"\xbf\x01\n" +
 	"\x16ResolveApprovalRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x19\n" +
 	"\bcall_seq\x18\x02 \x01(\x03R\acallSeq\x12\x18\n" +
 	"\aapprove\x18\x03 \x01(\bR\aapprove\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x16\n" +
-	"\x06always\x18\x05 \x01(\bR\x06always\"\x19\n" +
-	"\x17ResolveApprovalResponse2\xb7\x01\n" +
+	"\x06always\x18\x05 \x01(\bR\x06always\x12\x16\n" +
+	"\x06client\x18\x06 \x01(\tR\x06client\x12\x16\n" +
+	"\x06digest\x18\a \x01(\fR\x06digest\"<\n" +
+	"\x17ResolveApprovalResponse\x12!\n" +
+	"\x04rule\x18\x01 \x01(\v2\r.podd.v1.RuleR\x04rule2\xb7\x01\n" +
 	"\x0fApprovalService\x12N\n" +
 	"\rListApprovals\x12\x1d.podd.v1.ListApprovalsRequest\x1a\x1e.podd.v1.ListApprovalsResponse\x12T\n" +
 	"\x0fResolveApproval\x12\x1f.podd.v1.ResolveApprovalRequest\x1a .podd.v1.ResolveApprovalResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
@@ -370,19 +440,22 @@ var file_podd_v1_approval_proto_goTypes = []any{
 	(*ResolveApprovalRequest)(nil),  // 3: podd.v1.ResolveApprovalRequest
 	(*ResolveApprovalResponse)(nil), // 4: podd.v1.ResolveApprovalResponse
 	(*timestamppb.Timestamp)(nil),   // 5: google.protobuf.Timestamp
+	(*Rule)(nil),                    // 6: podd.v1.Rule
 }
 var file_podd_v1_approval_proto_depIdxs = []int32{
 	5, // 0: podd.v1.Approval.time:type_name -> google.protobuf.Timestamp
-	0, // 1: podd.v1.ListApprovalsResponse.approvals:type_name -> podd.v1.Approval
-	1, // 2: podd.v1.ApprovalService.ListApprovals:input_type -> podd.v1.ListApprovalsRequest
-	3, // 3: podd.v1.ApprovalService.ResolveApproval:input_type -> podd.v1.ResolveApprovalRequest
-	2, // 4: podd.v1.ApprovalService.ListApprovals:output_type -> podd.v1.ListApprovalsResponse
-	4, // 5: podd.v1.ApprovalService.ResolveApproval:output_type -> podd.v1.ResolveApprovalResponse
-	4, // [4:6] is the sub-list for method output_type
-	2, // [2:4] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	5, // 1: podd.v1.Approval.expires:type_name -> google.protobuf.Timestamp
+	0, // 2: podd.v1.ListApprovalsResponse.approvals:type_name -> podd.v1.Approval
+	6, // 3: podd.v1.ResolveApprovalResponse.rule:type_name -> podd.v1.Rule
+	1, // 4: podd.v1.ApprovalService.ListApprovals:input_type -> podd.v1.ListApprovalsRequest
+	3, // 5: podd.v1.ApprovalService.ResolveApproval:input_type -> podd.v1.ResolveApprovalRequest
+	2, // 6: podd.v1.ApprovalService.ListApprovals:output_type -> podd.v1.ListApprovalsResponse
+	4, // 7: podd.v1.ApprovalService.ResolveApproval:output_type -> podd.v1.ResolveApprovalResponse
+	6, // [6:8] is the sub-list for method output_type
+	4, // [4:6] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_approval_proto_init() }
@@ -390,6 +463,7 @@ func file_podd_v1_approval_proto_init() {
 	if File_podd_v1_approval_proto != nil {
 		return
 	}
+	file_podd_v1_pod_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

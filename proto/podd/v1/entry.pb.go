@@ -1302,7 +1302,12 @@ type ApprovalRequested struct {
 	// SHA-256 of exactly what will run.
 	Digest []byte `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
 	// What is asked, in one sentence.
-	Question      string `protobuf:"bytes,3,opt,name=question,proto3" json:"question,omitempty"`
+	Question string `protobuf:"bytes,3,opt,name=question,proto3" json:"question,omitempty"`
+	Tool     string `protobuf:"bytes,4,opt,name=tool,proto3" json:"tool,omitempty"`
+	// Exactly what will run, once it is approved: canonical JSON.
+	Arguments string `protobuf:"bytes,5,opt,name=arguments,proto3" json:"arguments,omitempty"`
+	// From then on the call is denied.
+	Expires       *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expires,proto3" json:"expires,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1356,6 +1361,27 @@ func (x *ApprovalRequested) GetQuestion() string {
 		return x.Question
 	}
 	return ""
+}
+
+func (x *ApprovalRequested) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *ApprovalRequested) GetArguments() string {
+	if x != nil {
+		return x.Arguments
+	}
+	return ""
+}
+
+func (x *ApprovalRequested) GetExpires() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Expires
+	}
+	return nil
 }
 
 // ApprovalResolved records the decision on a waiting call.
@@ -1477,8 +1503,10 @@ func (x *Rewind) GetToSeq() int64 {
 
 // Note is a system note of a client.
 type Note struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Text  string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// The note starts a turn when the pod is idle.
+	Wake          bool `protobuf:"varint,2,opt,name=wake,proto3" json:"wake,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1518,6 +1546,13 @@ func (x *Note) GetText() string {
 		return x.Text
 	}
 	return ""
+}
+
+func (x *Note) GetWake() bool {
+	if x != nil {
+		return x.Wake
+	}
+	return false
 }
 
 // Recovered records what podd did about an open turn at start.
@@ -1771,20 +1806,24 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"Compaction\x12'\n" +
 	"\asummary\x18\x01 \x01(\v2\r.podd.v1.ItemR\asummary\x12\x1a\n" +
 	"\tup_to_seq\x18\x02 \x01(\x03R\aupToSeq\x12\x16\n" +
-	"\x06reason\x18\x03 \x01(\tR\x06reason\"`\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\"\xc8\x01\n" +
 	"\x11ApprovalRequested\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\fR\x06digest\x12\x1a\n" +
-	"\bquestion\x18\x03 \x01(\tR\bquestion\"o\n" +
+	"\bquestion\x18\x03 \x01(\tR\bquestion\x12\x12\n" +
+	"\x04tool\x18\x04 \x01(\tR\x04tool\x12\x1c\n" +
+	"\targuments\x18\x05 \x01(\tR\targuments\x124\n" +
+	"\aexpires\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\aexpires\"o\n" +
 	"\x10ApprovalResolved\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x1a\n" +
 	"\bapproved\x18\x02 \x01(\bR\bapproved\x12\x0e\n" +
 	"\x02by\x18\x03 \x01(\tR\x02by\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\"\x1f\n" +
 	"\x06Rewind\x12\x15\n" +
-	"\x06to_seq\x18\x01 \x01(\x03R\x05toSeq\"\x1a\n" +
+	"\x06to_seq\x18\x01 \x01(\x03R\x05toSeq\".\n" +
 	"\x04Note\x12\x12\n" +
-	"\x04text\x18\x01 \x01(\tR\x04text\">\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n" +
+	"\x04wake\x18\x02 \x01(\bR\x04wake\">\n" +
 	"\tRecovered\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x19\n" +
 	"\bcall_ids\x18\x02 \x03(\tR\acallIds\"\xde\x01\n" +
@@ -1882,13 +1921,14 @@ var file_podd_v1_entry_proto_depIdxs = []int32{
 	9,  // 22: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
 	23, // 23: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
 	21, // 24: podd.v1.Compaction.summary:type_name -> podd.v1.Item
-	2,  // 25: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
-	20, // 26: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
-	27, // [27:27] is the sub-list for method output_type
-	27, // [27:27] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	20, // 25: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
+	2,  // 26: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
+	20, // 27: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
+	28, // [28:28] is the sub-list for method output_type
+	28, // [28:28] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_entry_proto_init() }

@@ -9,6 +9,7 @@ package poddv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -170,7 +171,19 @@ type PodSpec struct {
 	// Further directories that file tools may read and write, absolute.
 	Write []string `protobuf:"bytes,5,rep,name=write,proto3" json:"write,omitempty"`
 	// When calls ask a person: never, risky or always; empty means the daemon's.
-	Ask           string `protobuf:"bytes,6,opt,name=ask,proto3" json:"ask,omitempty"`
+	Ask string `protobuf:"bytes,6,opt,name=ask,proto3" json:"ask,omitempty"`
+	// What bounds its turns; absent means the daemon's.
+	Limits *Limits `protobuf:"bytes,7,opt,name=limits,proto3" json:"limits,omitempty"`
+	// Rules of this pod, beside the daemon's.
+	Rules []*Rule `protobuf:"bytes,8,rep,name=rules,proto3" json:"rules,omitempty"`
+	// How many pods its spawn_pod tool may have at once; 0 means that there is no such
+	// tool.
+	SubPods int32 `protobuf:"varint,9,opt,name=sub_pods,json=subPods,proto3" json:"sub_pods,omitempty"`
+	// The tools that it may use; empty means all.
+	Tools []string `protobuf:"bytes,10,rep,name=tools,proto3" json:"tools,omitempty"`
+	// The id of the pod that spawned it, and the call that did; set by podd.
+	Parent        string `protobuf:"bytes,11,opt,name=parent,proto3" json:"parent,omitempty"`
+	ParentCall    string `protobuf:"bytes,12,opt,name=parent_call,json=parentCall,proto3" json:"parent_call,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -247,6 +260,292 @@ func (x *PodSpec) GetAsk() string {
 	return ""
 }
 
+func (x *PodSpec) GetLimits() *Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+func (x *PodSpec) GetRules() []*Rule {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
+func (x *PodSpec) GetSubPods() int32 {
+	if x != nil {
+		return x.SubPods
+	}
+	return 0
+}
+
+func (x *PodSpec) GetTools() []string {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
+func (x *PodSpec) GetParent() string {
+	if x != nil {
+		return x.Parent
+	}
+	return ""
+}
+
+func (x *PodSpec) GetParentCall() string {
+	if x != nil {
+		return x.ParentCall
+	}
+	return ""
+}
+
+// Limits bound a pod's turns; reaching one ends the turn with outcome limit. 0 means
+// the daemon's.
+type Limits struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Model requests of a turn.
+	MaxSteps int32 `protobuf:"varint,1,opt,name=max_steps,json=maxSteps,proto3" json:"max_steps,omitempty"`
+	// Tool calls of a turn.
+	MaxToolCalls int32 `protobuf:"varint,2,opt,name=max_tool_calls,json=maxToolCalls,proto3" json:"max_tool_calls,omitempty"`
+	// How long a turn may work. Waiting for a person, a quota or the network does not
+	// count.
+	MaxTurnTime *durationpb.Duration `protobuf:"bytes,3,opt,name=max_turn_time,json=maxTurnTime,proto3" json:"max_turn_time,omitempty"`
+	// Tokens of a turn, in and out together.
+	MaxTokens int64 `protobuf:"varint,4,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
+	// Cost of a turn in USD, by the price table.
+	MaxCost float64 `protobuf:"fixed64,5,opt,name=max_cost,json=maxCost,proto3" json:"max_cost,omitempty"`
+	// Tools that run at once.
+	MaxParallelCalls int32 `protobuf:"varint,6,opt,name=max_parallel_calls,json=maxParallelCalls,proto3" json:"max_parallel_calls,omitempty"`
+	// Tokens and cost of all turns of the pod together.
+	TotalTokens   int64   `protobuf:"varint,7,opt,name=total_tokens,json=totalTokens,proto3" json:"total_tokens,omitempty"`
+	TotalCost     float64 `protobuf:"fixed64,8,opt,name=total_cost,json=totalCost,proto3" json:"total_cost,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Limits) Reset() {
+	*x = Limits{}
+	mi := &file_podd_v1_pod_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Limits) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Limits) ProtoMessage() {}
+
+func (x *Limits) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Limits.ProtoReflect.Descriptor instead.
+func (*Limits) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Limits) GetMaxSteps() int32 {
+	if x != nil {
+		return x.MaxSteps
+	}
+	return 0
+}
+
+func (x *Limits) GetMaxToolCalls() int32 {
+	if x != nil {
+		return x.MaxToolCalls
+	}
+	return 0
+}
+
+func (x *Limits) GetMaxTurnTime() *durationpb.Duration {
+	if x != nil {
+		return x.MaxTurnTime
+	}
+	return nil
+}
+
+func (x *Limits) GetMaxTokens() int64 {
+	if x != nil {
+		return x.MaxTokens
+	}
+	return 0
+}
+
+func (x *Limits) GetMaxCost() float64 {
+	if x != nil {
+		return x.MaxCost
+	}
+	return 0
+}
+
+func (x *Limits) GetMaxParallelCalls() int32 {
+	if x != nil {
+		return x.MaxParallelCalls
+	}
+	return 0
+}
+
+func (x *Limits) GetTotalTokens() int64 {
+	if x != nil {
+		return x.TotalTokens
+	}
+	return 0
+}
+
+func (x *Limits) GetTotalCost() float64 {
+	if x != nil {
+		return x.TotalCost
+	}
+	return 0
+}
+
+// Rule decides on tool calls; see ask. Fields that are set all have to match.
+type Rule struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Tool    string                 `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
+	Path    string                 `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
+	Command string                 `protobuf:"bytes,3,opt,name=command,proto3" json:"command,omitempty"`
+	// allow, ask or deny.
+	Decision      string `protobuf:"bytes,4,opt,name=decision,proto3" json:"decision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rule) Reset() {
+	*x = Rule{}
+	mi := &file_podd_v1_pod_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rule) ProtoMessage() {}
+
+func (x *Rule) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rule.ProtoReflect.Descriptor instead.
+func (*Rule) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Rule) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *Rule) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *Rule) GetCommand() string {
+	if x != nil {
+		return x.Command
+	}
+	return ""
+}
+
+func (x *Rule) GetDecision() string {
+	if x != nil {
+		return x.Decision
+	}
+	return ""
+}
+
+// Pause is what holds a pod.
+type Pause struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Who and why, in one sentence.
+	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Where an interceptor held it: the edge and the step of the turn; empty when a
+	// person did.
+	At            string `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	Turn          int64  `protobuf:"varint,3,opt,name=turn,proto3" json:"turn,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pause) Reset() {
+	*x = Pause{}
+	mi := &file_podd_v1_pod_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pause) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pause) ProtoMessage() {}
+
+func (x *Pause) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pause.ProtoReflect.Descriptor instead.
+func (*Pause) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Pause) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Pause) GetAt() string {
+	if x != nil {
+		return x.At
+	}
+	return ""
+}
+
+func (x *Pause) GetTurn() int64 {
+	if x != nil {
+		return x.Turn
+	}
+	return 0
+}
+
 // Pod is a pod as clients see it.
 type Pod struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -269,14 +568,19 @@ type Pod struct {
 	Usage     *Usage                 `protobuf:"bytes,10,opt,name=usage,proto3" json:"usage,omitempty"`
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Time of the last entry, or of creation.
-	LastActivity  *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=last_activity,json=lastActivity,proto3" json:"last_activity,omitempty"`
+	LastActivity *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=last_activity,json=lastActivity,proto3" json:"last_activity,omitempty"`
+	// Set while a person or an interceptor holds the pod, from the request on: a running
+	// turn stops at its next step.
+	Pause *Pause `protobuf:"bytes,13,opt,name=pause,proto3" json:"pause,omitempty"`
+	// Set while a turn waits until a time.
+	WaitUntil     *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=wait_until,json=waitUntil,proto3" json:"wait_until,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Pod) Reset() {
 	*x = Pod{}
-	mi := &file_podd_v1_pod_proto_msgTypes[1]
+	mi := &file_podd_v1_pod_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -288,7 +592,7 @@ func (x *Pod) String() string {
 func (*Pod) ProtoMessage() {}
 
 func (x *Pod) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[1]
+	mi := &file_podd_v1_pod_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -301,7 +605,7 @@ func (x *Pod) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pod.ProtoReflect.Descriptor instead.
 func (*Pod) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{1}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Pod) GetId() string {
@@ -388,6 +692,20 @@ func (x *Pod) GetLastActivity() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Pod) GetPause() *Pause {
+	if x != nil {
+		return x.Pause
+	}
+	return nil
+}
+
+func (x *Pod) GetWaitUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.WaitUntil
+	}
+	return nil
+}
+
 type CreatePodRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// [a-z0-9][a-z0-9-]{0,62}, unique.
@@ -400,7 +718,7 @@ type CreatePodRequest struct {
 
 func (x *CreatePodRequest) Reset() {
 	*x = CreatePodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[2]
+	mi := &file_podd_v1_pod_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -412,7 +730,7 @@ func (x *CreatePodRequest) String() string {
 func (*CreatePodRequest) ProtoMessage() {}
 
 func (x *CreatePodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[2]
+	mi := &file_podd_v1_pod_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -425,7 +743,7 @@ func (x *CreatePodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreatePodRequest.ProtoReflect.Descriptor instead.
 func (*CreatePodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{2}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CreatePodRequest) GetName() string {
@@ -451,7 +769,7 @@ type CreatePodResponse struct {
 
 func (x *CreatePodResponse) Reset() {
 	*x = CreatePodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[3]
+	mi := &file_podd_v1_pod_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -463,7 +781,7 @@ func (x *CreatePodResponse) String() string {
 func (*CreatePodResponse) ProtoMessage() {}
 
 func (x *CreatePodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[3]
+	mi := &file_podd_v1_pod_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -476,7 +794,7 @@ func (x *CreatePodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreatePodResponse.ProtoReflect.Descriptor instead.
 func (*CreatePodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{3}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CreatePodResponse) GetPod() *Pod {
@@ -495,7 +813,7 @@ type GetPodRequest struct {
 
 func (x *GetPodRequest) Reset() {
 	*x = GetPodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[4]
+	mi := &file_podd_v1_pod_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -507,7 +825,7 @@ func (x *GetPodRequest) String() string {
 func (*GetPodRequest) ProtoMessage() {}
 
 func (x *GetPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[4]
+	mi := &file_podd_v1_pod_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -520,7 +838,7 @@ func (x *GetPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPodRequest.ProtoReflect.Descriptor instead.
 func (*GetPodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{4}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetPodRequest) GetPod() string {
@@ -539,7 +857,7 @@ type GetPodResponse struct {
 
 func (x *GetPodResponse) Reset() {
 	*x = GetPodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[5]
+	mi := &file_podd_v1_pod_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -551,7 +869,7 @@ func (x *GetPodResponse) String() string {
 func (*GetPodResponse) ProtoMessage() {}
 
 func (x *GetPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[5]
+	mi := &file_podd_v1_pod_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -564,7 +882,7 @@ func (x *GetPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPodResponse.ProtoReflect.Descriptor instead.
 func (*GetPodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{5}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetPodResponse) GetPod() *Pod {
@@ -584,7 +902,7 @@ type ListPodsRequest struct {
 
 func (x *ListPodsRequest) Reset() {
 	*x = ListPodsRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[6]
+	mi := &file_podd_v1_pod_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -596,7 +914,7 @@ func (x *ListPodsRequest) String() string {
 func (*ListPodsRequest) ProtoMessage() {}
 
 func (x *ListPodsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[6]
+	mi := &file_podd_v1_pod_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -609,7 +927,7 @@ func (x *ListPodsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPodsRequest.ProtoReflect.Descriptor instead.
 func (*ListPodsRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{6}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListPodsRequest) GetDir() string {
@@ -628,7 +946,7 @@ type ListPodsResponse struct {
 
 func (x *ListPodsResponse) Reset() {
 	*x = ListPodsResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[7]
+	mi := &file_podd_v1_pod_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -640,7 +958,7 @@ func (x *ListPodsResponse) String() string {
 func (*ListPodsResponse) ProtoMessage() {}
 
 func (x *ListPodsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[7]
+	mi := &file_podd_v1_pod_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -653,7 +971,7 @@ func (x *ListPodsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPodsResponse.ProtoReflect.Descriptor instead.
 func (*ListPodsResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{7}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListPodsResponse) GetPods() []*Pod {
@@ -673,7 +991,7 @@ type UpdatePodRequest struct {
 
 func (x *UpdatePodRequest) Reset() {
 	*x = UpdatePodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[8]
+	mi := &file_podd_v1_pod_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -685,7 +1003,7 @@ func (x *UpdatePodRequest) String() string {
 func (*UpdatePodRequest) ProtoMessage() {}
 
 func (x *UpdatePodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[8]
+	mi := &file_podd_v1_pod_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -698,7 +1016,7 @@ func (x *UpdatePodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePodRequest.ProtoReflect.Descriptor instead.
 func (*UpdatePodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{8}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *UpdatePodRequest) GetPod() string {
@@ -724,7 +1042,7 @@ type UpdatePodResponse struct {
 
 func (x *UpdatePodResponse) Reset() {
 	*x = UpdatePodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[9]
+	mi := &file_podd_v1_pod_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -736,7 +1054,7 @@ func (x *UpdatePodResponse) String() string {
 func (*UpdatePodResponse) ProtoMessage() {}
 
 func (x *UpdatePodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[9]
+	mi := &file_podd_v1_pod_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -749,7 +1067,7 @@ func (x *UpdatePodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePodResponse.ProtoReflect.Descriptor instead.
 func (*UpdatePodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{9}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *UpdatePodResponse) GetPod() *Pod {
@@ -768,7 +1086,7 @@ type DeletePodRequest struct {
 
 func (x *DeletePodRequest) Reset() {
 	*x = DeletePodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[10]
+	mi := &file_podd_v1_pod_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -780,7 +1098,7 @@ func (x *DeletePodRequest) String() string {
 func (*DeletePodRequest) ProtoMessage() {}
 
 func (x *DeletePodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[10]
+	mi := &file_podd_v1_pod_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -793,7 +1111,7 @@ func (x *DeletePodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePodRequest.ProtoReflect.Descriptor instead.
 func (*DeletePodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{10}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *DeletePodRequest) GetPod() string {
@@ -811,7 +1129,7 @@ type DeletePodResponse struct {
 
 func (x *DeletePodResponse) Reset() {
 	*x = DeletePodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[11]
+	mi := &file_podd_v1_pod_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -823,7 +1141,7 @@ func (x *DeletePodResponse) String() string {
 func (*DeletePodResponse) ProtoMessage() {}
 
 func (x *DeletePodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[11]
+	mi := &file_podd_v1_pod_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -836,7 +1154,7 @@ func (x *DeletePodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePodResponse.ProtoReflect.Descriptor instead.
 func (*DeletePodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{11}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{14}
 }
 
 type SubmitRequest struct {
@@ -856,7 +1174,7 @@ type SubmitRequest struct {
 
 func (x *SubmitRequest) Reset() {
 	*x = SubmitRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[12]
+	mi := &file_podd_v1_pod_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -868,7 +1186,7 @@ func (x *SubmitRequest) String() string {
 func (*SubmitRequest) ProtoMessage() {}
 
 func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[12]
+	mi := &file_podd_v1_pod_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -881,7 +1199,7 @@ func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitRequest.ProtoReflect.Descriptor instead.
 func (*SubmitRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{12}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SubmitRequest) GetPod() string {
@@ -937,7 +1255,7 @@ type SubmitResponse struct {
 
 func (x *SubmitResponse) Reset() {
 	*x = SubmitResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[13]
+	mi := &file_podd_v1_pod_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -949,7 +1267,7 @@ func (x *SubmitResponse) String() string {
 func (*SubmitResponse) ProtoMessage() {}
 
 func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[13]
+	mi := &file_podd_v1_pod_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -962,7 +1280,7 @@ func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitResponse.ProtoReflect.Descriptor instead.
 func (*SubmitResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{13}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SubmitResponse) GetSeq() int64 {
@@ -1016,7 +1334,7 @@ type StreamRequest struct {
 
 func (x *StreamRequest) Reset() {
 	*x = StreamRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[14]
+	mi := &file_podd_v1_pod_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1028,7 +1346,7 @@ func (x *StreamRequest) String() string {
 func (*StreamRequest) ProtoMessage() {}
 
 func (x *StreamRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[14]
+	mi := &file_podd_v1_pod_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1041,7 +1359,7 @@ func (x *StreamRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamRequest.ProtoReflect.Descriptor instead.
 func (*StreamRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{14}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *StreamRequest) GetPod() string {
@@ -1087,7 +1405,7 @@ type StreamResponse struct {
 
 func (x *StreamResponse) Reset() {
 	*x = StreamResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[15]
+	mi := &file_podd_v1_pod_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1099,7 +1417,7 @@ func (x *StreamResponse) String() string {
 func (*StreamResponse) ProtoMessage() {}
 
 func (x *StreamResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[15]
+	mi := &file_podd_v1_pod_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1112,7 +1430,7 @@ func (x *StreamResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamResponse.ProtoReflect.Descriptor instead.
 func (*StreamResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{15}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *StreamResponse) GetKind() isStreamResponse_Kind {
@@ -1216,7 +1534,7 @@ type Delta struct {
 
 func (x *Delta) Reset() {
 	*x = Delta{}
-	mi := &file_podd_v1_pod_proto_msgTypes[16]
+	mi := &file_podd_v1_pod_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1228,7 +1546,7 @@ func (x *Delta) String() string {
 func (*Delta) ProtoMessage() {}
 
 func (x *Delta) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[16]
+	mi := &file_podd_v1_pod_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1241,7 +1559,7 @@ func (x *Delta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Delta.ProtoReflect.Descriptor instead.
 func (*Delta) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{16}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Delta) GetTurn() int64 {
@@ -1310,7 +1628,7 @@ type InFlight struct {
 
 func (x *InFlight) Reset() {
 	*x = InFlight{}
-	mi := &file_podd_v1_pod_proto_msgTypes[17]
+	mi := &file_podd_v1_pod_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1322,7 +1640,7 @@ func (x *InFlight) String() string {
 func (*InFlight) ProtoMessage() {}
 
 func (x *InFlight) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[17]
+	mi := &file_podd_v1_pod_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1335,7 +1653,7 @@ func (x *InFlight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InFlight.ProtoReflect.Descriptor instead.
 func (*InFlight) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{17}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *InFlight) GetBlocks() []*Delta {
@@ -1356,7 +1674,7 @@ type CaughtUp struct {
 
 func (x *CaughtUp) Reset() {
 	*x = CaughtUp{}
-	mi := &file_podd_v1_pod_proto_msgTypes[18]
+	mi := &file_podd_v1_pod_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1368,7 +1686,7 @@ func (x *CaughtUp) String() string {
 func (*CaughtUp) ProtoMessage() {}
 
 func (x *CaughtUp) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[18]
+	mi := &file_podd_v1_pod_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1381,7 +1699,7 @@ func (x *CaughtUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CaughtUp.ProtoReflect.Descriptor instead.
 func (*CaughtUp) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{18}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CaughtUp) GetSeq() int64 {
@@ -1400,7 +1718,7 @@ type ListInboxRequest struct {
 
 func (x *ListInboxRequest) Reset() {
 	*x = ListInboxRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[19]
+	mi := &file_podd_v1_pod_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1412,7 +1730,7 @@ func (x *ListInboxRequest) String() string {
 func (*ListInboxRequest) ProtoMessage() {}
 
 func (x *ListInboxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[19]
+	mi := &file_podd_v1_pod_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1425,7 +1743,7 @@ func (x *ListInboxRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInboxRequest.ProtoReflect.Descriptor instead.
 func (*ListInboxRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{19}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListInboxRequest) GetPod() string {
@@ -1444,7 +1762,7 @@ type ListInboxResponse struct {
 
 func (x *ListInboxResponse) Reset() {
 	*x = ListInboxResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[20]
+	mi := &file_podd_v1_pod_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1456,7 +1774,7 @@ func (x *ListInboxResponse) String() string {
 func (*ListInboxResponse) ProtoMessage() {}
 
 func (x *ListInboxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[20]
+	mi := &file_podd_v1_pod_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1469,7 +1787,7 @@ func (x *ListInboxResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInboxResponse.ProtoReflect.Descriptor instead.
 func (*ListInboxResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{20}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListInboxResponse) GetItems() []*InboxItem {
@@ -1494,7 +1812,7 @@ type InboxItem struct {
 
 func (x *InboxItem) Reset() {
 	*x = InboxItem{}
-	mi := &file_podd_v1_pod_proto_msgTypes[21]
+	mi := &file_podd_v1_pod_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1506,7 +1824,7 @@ func (x *InboxItem) String() string {
 func (*InboxItem) ProtoMessage() {}
 
 func (x *InboxItem) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[21]
+	mi := &file_podd_v1_pod_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1519,7 +1837,7 @@ func (x *InboxItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InboxItem.ProtoReflect.Descriptor instead.
 func (*InboxItem) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{21}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *InboxItem) GetSeq() int64 {
@@ -1567,7 +1885,7 @@ type CancelInboxItemRequest struct {
 
 func (x *CancelInboxItemRequest) Reset() {
 	*x = CancelInboxItemRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[22]
+	mi := &file_podd_v1_pod_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1579,7 +1897,7 @@ func (x *CancelInboxItemRequest) String() string {
 func (*CancelInboxItemRequest) ProtoMessage() {}
 
 func (x *CancelInboxItemRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[22]
+	mi := &file_podd_v1_pod_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1592,7 +1910,7 @@ func (x *CancelInboxItemRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelInboxItemRequest.ProtoReflect.Descriptor instead.
 func (*CancelInboxItemRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{22}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CancelInboxItemRequest) GetPod() string {
@@ -1617,7 +1935,7 @@ type CancelInboxItemResponse struct {
 
 func (x *CancelInboxItemResponse) Reset() {
 	*x = CancelInboxItemResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[23]
+	mi := &file_podd_v1_pod_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1629,7 +1947,7 @@ func (x *CancelInboxItemResponse) String() string {
 func (*CancelInboxItemResponse) ProtoMessage() {}
 
 func (x *CancelInboxItemResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[23]
+	mi := &file_podd_v1_pod_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1642,7 +1960,7 @@ func (x *CancelInboxItemResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelInboxItemResponse.ProtoReflect.Descriptor instead.
 func (*CancelInboxItemResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{23}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{26}
 }
 
 type CancelRequest struct {
@@ -1656,7 +1974,7 @@ type CancelRequest struct {
 
 func (x *CancelRequest) Reset() {
 	*x = CancelRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[24]
+	mi := &file_podd_v1_pod_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1668,7 +1986,7 @@ func (x *CancelRequest) String() string {
 func (*CancelRequest) ProtoMessage() {}
 
 func (x *CancelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[24]
+	mi := &file_podd_v1_pod_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1681,7 +1999,7 @@ func (x *CancelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequest.ProtoReflect.Descriptor instead.
 func (*CancelRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{24}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CancelRequest) GetPod() string {
@@ -1710,7 +2028,7 @@ type CancelResponse struct {
 
 func (x *CancelResponse) Reset() {
 	*x = CancelResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[25]
+	mi := &file_podd_v1_pod_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1722,7 +2040,7 @@ func (x *CancelResponse) String() string {
 func (*CancelResponse) ProtoMessage() {}
 
 func (x *CancelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[25]
+	mi := &file_podd_v1_pod_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1735,7 +2053,7 @@ func (x *CancelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelResponse.ProtoReflect.Descriptor instead.
 func (*CancelResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{25}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *CancelResponse) GetCancelled() bool {
@@ -1753,15 +2071,17 @@ func (x *CancelResponse) GetTurn() int64 {
 }
 
 type PauseRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Pod           string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Pod   string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	// Shown as the pod's state; empty means "paused by a client".
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PauseRequest) Reset() {
 	*x = PauseRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[26]
+	mi := &file_podd_v1_pod_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1773,7 +2093,7 @@ func (x *PauseRequest) String() string {
 func (*PauseRequest) ProtoMessage() {}
 
 func (x *PauseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[26]
+	mi := &file_podd_v1_pod_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1786,12 +2106,19 @@ func (x *PauseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseRequest.ProtoReflect.Descriptor instead.
 func (*PauseRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{26}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *PauseRequest) GetPod() string {
 	if x != nil {
 		return x.Pod
+	}
+	return ""
+}
+
+func (x *PauseRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
 	}
 	return ""
 }
@@ -1805,7 +2132,7 @@ type PauseResponse struct {
 
 func (x *PauseResponse) Reset() {
 	*x = PauseResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[27]
+	mi := &file_podd_v1_pod_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1817,7 +2144,7 @@ func (x *PauseResponse) String() string {
 func (*PauseResponse) ProtoMessage() {}
 
 func (x *PauseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[27]
+	mi := &file_podd_v1_pod_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1830,7 +2157,7 @@ func (x *PauseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseResponse.ProtoReflect.Descriptor instead.
 func (*PauseResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{27}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *PauseResponse) GetPod() *Pod {
@@ -1849,7 +2176,7 @@ type ResumeRequest struct {
 
 func (x *ResumeRequest) Reset() {
 	*x = ResumeRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[28]
+	mi := &file_podd_v1_pod_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1861,7 +2188,7 @@ func (x *ResumeRequest) String() string {
 func (*ResumeRequest) ProtoMessage() {}
 
 func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[28]
+	mi := &file_podd_v1_pod_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1874,7 +2201,7 @@ func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeRequest.ProtoReflect.Descriptor instead.
 func (*ResumeRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{28}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ResumeRequest) GetPod() string {
@@ -1893,7 +2220,7 @@ type ResumeResponse struct {
 
 func (x *ResumeResponse) Reset() {
 	*x = ResumeResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[29]
+	mi := &file_podd_v1_pod_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1905,7 +2232,7 @@ func (x *ResumeResponse) String() string {
 func (*ResumeResponse) ProtoMessage() {}
 
 func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[29]
+	mi := &file_podd_v1_pod_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1918,7 +2245,7 @@ func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeResponse.ProtoReflect.Descriptor instead.
 func (*ResumeResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{29}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ResumeResponse) GetPod() *Pod {
@@ -1940,7 +2267,7 @@ type NotifyRequest struct {
 
 func (x *NotifyRequest) Reset() {
 	*x = NotifyRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[30]
+	mi := &file_podd_v1_pod_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1952,7 +2279,7 @@ func (x *NotifyRequest) String() string {
 func (*NotifyRequest) ProtoMessage() {}
 
 func (x *NotifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[30]
+	mi := &file_podd_v1_pod_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1965,7 +2292,7 @@ func (x *NotifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotifyRequest.ProtoReflect.Descriptor instead.
 func (*NotifyRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{30}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *NotifyRequest) GetPod() string {
@@ -1998,7 +2325,7 @@ type NotifyResponse struct {
 
 func (x *NotifyResponse) Reset() {
 	*x = NotifyResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[31]
+	mi := &file_podd_v1_pod_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2010,7 +2337,7 @@ func (x *NotifyResponse) String() string {
 func (*NotifyResponse) ProtoMessage() {}
 
 func (x *NotifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[31]
+	mi := &file_podd_v1_pod_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2023,7 +2350,7 @@ func (x *NotifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NotifyResponse.ProtoReflect.Descriptor instead.
 func (*NotifyResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{31}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *NotifyResponse) GetSeq() int64 {
@@ -2042,7 +2369,7 @@ type GetContextRequest struct {
 
 func (x *GetContextRequest) Reset() {
 	*x = GetContextRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[32]
+	mi := &file_podd_v1_pod_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2054,7 +2381,7 @@ func (x *GetContextRequest) String() string {
 func (*GetContextRequest) ProtoMessage() {}
 
 func (x *GetContextRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[32]
+	mi := &file_podd_v1_pod_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2067,7 +2394,7 @@ func (x *GetContextRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetContextRequest.ProtoReflect.Descriptor instead.
 func (*GetContextRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{32}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GetContextRequest) GetPod() string {
@@ -2102,7 +2429,7 @@ type GetContextResponse struct {
 
 func (x *GetContextResponse) Reset() {
 	*x = GetContextResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[33]
+	mi := &file_podd_v1_pod_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2114,7 +2441,7 @@ func (x *GetContextResponse) String() string {
 func (*GetContextResponse) ProtoMessage() {}
 
 func (x *GetContextResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[33]
+	mi := &file_podd_v1_pod_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2127,7 +2454,7 @@ func (x *GetContextResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetContextResponse.ProtoReflect.Descriptor instead.
 func (*GetContextResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{33}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *GetContextResponse) GetRequestBody() []byte {
@@ -2209,7 +2536,7 @@ type ContextItem struct {
 
 func (x *ContextItem) Reset() {
 	*x = ContextItem{}
-	mi := &file_podd_v1_pod_proto_msgTypes[34]
+	mi := &file_podd_v1_pod_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2221,7 +2548,7 @@ func (x *ContextItem) String() string {
 func (*ContextItem) ProtoMessage() {}
 
 func (x *ContextItem) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[34]
+	mi := &file_podd_v1_pod_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2234,7 +2561,7 @@ func (x *ContextItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContextItem.ProtoReflect.Descriptor instead.
 func (*ContextItem) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{34}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ContextItem) GetSeq() int64 {
@@ -2296,7 +2623,7 @@ type GetStatsRequest struct {
 
 func (x *GetStatsRequest) Reset() {
 	*x = GetStatsRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[35]
+	mi := &file_podd_v1_pod_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2308,7 +2635,7 @@ func (x *GetStatsRequest) String() string {
 func (*GetStatsRequest) ProtoMessage() {}
 
 func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[35]
+	mi := &file_podd_v1_pod_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2321,7 +2648,7 @@ func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsRequest.ProtoReflect.Descriptor instead.
 func (*GetStatsRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{35}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *GetStatsRequest) GetPod() string {
@@ -2355,7 +2682,7 @@ type GetStatsResponse struct {
 
 func (x *GetStatsResponse) Reset() {
 	*x = GetStatsResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[36]
+	mi := &file_podd_v1_pod_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2367,7 +2694,7 @@ func (x *GetStatsResponse) String() string {
 func (*GetStatsResponse) ProtoMessage() {}
 
 func (x *GetStatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[36]
+	mi := &file_podd_v1_pod_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2380,7 +2707,7 @@ func (x *GetStatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsResponse.ProtoReflect.Descriptor instead.
 func (*GetStatsResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{36}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *GetStatsResponse) GetUsage() *Usage {
@@ -2471,7 +2798,7 @@ type ToolStats struct {
 
 func (x *ToolStats) Reset() {
 	*x = ToolStats{}
-	mi := &file_podd_v1_pod_proto_msgTypes[37]
+	mi := &file_podd_v1_pod_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2483,7 +2810,7 @@ func (x *ToolStats) String() string {
 func (*ToolStats) ProtoMessage() {}
 
 func (x *ToolStats) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[37]
+	mi := &file_podd_v1_pod_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2496,7 +2823,7 @@ func (x *ToolStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolStats.ProtoReflect.Descriptor instead.
 func (*ToolStats) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{37}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ToolStats) GetTool() string {
@@ -2550,7 +2877,7 @@ type CompactRequest struct {
 
 func (x *CompactRequest) Reset() {
 	*x = CompactRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[38]
+	mi := &file_podd_v1_pod_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2562,7 +2889,7 @@ func (x *CompactRequest) String() string {
 func (*CompactRequest) ProtoMessage() {}
 
 func (x *CompactRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[38]
+	mi := &file_podd_v1_pod_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2575,7 +2902,7 @@ func (x *CompactRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactRequest.ProtoReflect.Descriptor instead.
 func (*CompactRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{38}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *CompactRequest) GetPod() string {
@@ -2594,7 +2921,7 @@ type CompactResponse struct {
 
 func (x *CompactResponse) Reset() {
 	*x = CompactResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[39]
+	mi := &file_podd_v1_pod_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2606,7 +2933,7 @@ func (x *CompactResponse) String() string {
 func (*CompactResponse) ProtoMessage() {}
 
 func (x *CompactResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[39]
+	mi := &file_podd_v1_pod_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2619,7 +2946,7 @@ func (x *CompactResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactResponse.ProtoReflect.Descriptor instead.
 func (*CompactResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{39}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *CompactResponse) GetSeq() int64 {
@@ -2642,7 +2969,7 @@ type ForkPodRequest struct {
 
 func (x *ForkPodRequest) Reset() {
 	*x = ForkPodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[40]
+	mi := &file_podd_v1_pod_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2654,7 +2981,7 @@ func (x *ForkPodRequest) String() string {
 func (*ForkPodRequest) ProtoMessage() {}
 
 func (x *ForkPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[40]
+	mi := &file_podd_v1_pod_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2667,7 +2994,7 @@ func (x *ForkPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPodRequest.ProtoReflect.Descriptor instead.
 func (*ForkPodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{40}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ForkPodRequest) GetPod() string {
@@ -2700,7 +3027,7 @@ type ForkPodResponse struct {
 
 func (x *ForkPodResponse) Reset() {
 	*x = ForkPodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[41]
+	mi := &file_podd_v1_pod_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2712,7 +3039,7 @@ func (x *ForkPodResponse) String() string {
 func (*ForkPodResponse) ProtoMessage() {}
 
 func (x *ForkPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[41]
+	mi := &file_podd_v1_pod_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2725,7 +3052,7 @@ func (x *ForkPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPodResponse.ProtoReflect.Descriptor instead.
 func (*ForkPodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{41}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ForkPodResponse) GetPod() *Pod {
@@ -2745,7 +3072,7 @@ type RewindPodRequest struct {
 
 func (x *RewindPodRequest) Reset() {
 	*x = RewindPodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[42]
+	mi := &file_podd_v1_pod_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2757,7 +3084,7 @@ func (x *RewindPodRequest) String() string {
 func (*RewindPodRequest) ProtoMessage() {}
 
 func (x *RewindPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[42]
+	mi := &file_podd_v1_pod_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2770,7 +3097,7 @@ func (x *RewindPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindPodRequest.ProtoReflect.Descriptor instead.
 func (*RewindPodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{42}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *RewindPodRequest) GetPod() string {
@@ -2796,7 +3123,7 @@ type RewindPodResponse struct {
 
 func (x *RewindPodResponse) Reset() {
 	*x = RewindPodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[43]
+	mi := &file_podd_v1_pod_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2808,7 +3135,7 @@ func (x *RewindPodResponse) String() string {
 func (*RewindPodResponse) ProtoMessage() {}
 
 func (x *RewindPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[43]
+	mi := &file_podd_v1_pod_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2821,7 +3148,7 @@ func (x *RewindPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindPodResponse.ProtoReflect.Descriptor instead.
 func (*RewindPodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{43}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *RewindPodResponse) GetSeq() int64 {
@@ -2844,7 +3171,7 @@ type CompletePathRequest struct {
 
 func (x *CompletePathRequest) Reset() {
 	*x = CompletePathRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[44]
+	mi := &file_podd_v1_pod_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2856,7 +3183,7 @@ func (x *CompletePathRequest) String() string {
 func (*CompletePathRequest) ProtoMessage() {}
 
 func (x *CompletePathRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[44]
+	mi := &file_podd_v1_pod_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2869,7 +3196,7 @@ func (x *CompletePathRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletePathRequest.ProtoReflect.Descriptor instead.
 func (*CompletePathRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{44}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *CompletePathRequest) GetPod() string {
@@ -2902,7 +3229,7 @@ type CompletePathResponse struct {
 
 func (x *CompletePathResponse) Reset() {
 	*x = CompletePathResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[45]
+	mi := &file_podd_v1_pod_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2914,7 +3241,7 @@ func (x *CompletePathResponse) String() string {
 func (*CompletePathResponse) ProtoMessage() {}
 
 func (x *CompletePathResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[45]
+	mi := &file_podd_v1_pod_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2927,7 +3254,7 @@ func (x *CompletePathResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletePathResponse.ProtoReflect.Descriptor instead.
 func (*CompletePathResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{45}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *CompletePathResponse) GetPaths() []string {
@@ -2941,14 +3268,42 @@ var File_podd_v1_pod_proto protoreflect.FileDescriptor
 
 const file_podd_v1_pod_proto_rawDesc = "" +
 	"\n" +
-	"\x11podd/v1/pod.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13podd/v1/entry.proto\x1a\x12podd/v1/item.proto\"\x91\x01\n" +
+	"\x11podd/v1/pod.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13podd/v1/entry.proto\x1a\x12podd/v1/item.proto\"\xc9\x02\n" +
 	"\aPodSpec\x12\x10\n" +
 	"\x03dir\x18\x01 \x01(\tR\x03dir\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12\"\n" +
 	"\finstructions\x18\x03 \x01(\tR\finstructions\x12\x12\n" +
 	"\x04read\x18\x04 \x03(\tR\x04read\x12\x14\n" +
 	"\x05write\x18\x05 \x03(\tR\x05write\x12\x10\n" +
-	"\x03ask\x18\x06 \x01(\tR\x03ask\"\xa1\x03\n" +
+	"\x03ask\x18\x06 \x01(\tR\x03ask\x12'\n" +
+	"\x06limits\x18\a \x01(\v2\x0f.podd.v1.LimitsR\x06limits\x12#\n" +
+	"\x05rules\x18\b \x03(\v2\r.podd.v1.RuleR\x05rules\x12\x19\n" +
+	"\bsub_pods\x18\t \x01(\x05R\asubPods\x12\x14\n" +
+	"\x05tools\x18\n" +
+	" \x03(\tR\x05tools\x12\x16\n" +
+	"\x06parent\x18\v \x01(\tR\x06parent\x12\x1f\n" +
+	"\vparent_call\x18\f \x01(\tR\n" +
+	"parentCall\"\xb4\x02\n" +
+	"\x06Limits\x12\x1b\n" +
+	"\tmax_steps\x18\x01 \x01(\x05R\bmaxSteps\x12$\n" +
+	"\x0emax_tool_calls\x18\x02 \x01(\x05R\fmaxToolCalls\x12=\n" +
+	"\rmax_turn_time\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\vmaxTurnTime\x12\x1d\n" +
+	"\n" +
+	"max_tokens\x18\x04 \x01(\x03R\tmaxTokens\x12\x19\n" +
+	"\bmax_cost\x18\x05 \x01(\x01R\amaxCost\x12,\n" +
+	"\x12max_parallel_calls\x18\x06 \x01(\x05R\x10maxParallelCalls\x12!\n" +
+	"\ftotal_tokens\x18\a \x01(\x03R\vtotalTokens\x12\x1d\n" +
+	"\n" +
+	"total_cost\x18\b \x01(\x01R\ttotalCost\"d\n" +
+	"\x04Rule\x12\x12\n" +
+	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x12\n" +
+	"\x04path\x18\x02 \x01(\tR\x04path\x12\x18\n" +
+	"\acommand\x18\x03 \x01(\tR\acommand\x12\x1a\n" +
+	"\bdecision\x18\x04 \x01(\tR\bdecision\"C\n" +
+	"\x05Pause\x12\x16\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x0e\n" +
+	"\x02at\x18\x02 \x01(\tR\x02at\x12\x12\n" +
+	"\x04turn\x18\x03 \x01(\x03R\x04turn\"\x82\x04\n" +
 	"\x03Pod\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12$\n" +
@@ -2963,7 +3318,10 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	" \x01(\v2\x0e.podd.v1.UsageR\x05usage\x129\n" +
 	"\n" +
 	"created_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12?\n" +
-	"\rlast_activity\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\flastActivity\"L\n" +
+	"\rlast_activity\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\flastActivity\x12$\n" +
+	"\x05pause\x18\r \x01(\v2\x0e.podd.v1.PauseR\x05pause\x129\n" +
+	"\n" +
+	"wait_until\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\twaitUntil\"L\n" +
 	"\x10CreatePodRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12$\n" +
 	"\x04spec\x18\x02 \x01(\v2\x10.podd.v1.PodSpecR\x04spec\"3\n" +
@@ -3045,9 +3403,10 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\"B\n" +
 	"\x0eCancelResponse\x12\x1c\n" +
 	"\tcancelled\x18\x01 \x01(\bR\tcancelled\x12\x12\n" +
-	"\x04turn\x18\x02 \x01(\x03R\x04turn\" \n" +
+	"\x04turn\x18\x02 \x01(\x03R\x04turn\"8\n" +
 	"\fPauseRequest\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"/\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"/\n" +
 	"\rPauseResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\"!\n" +
 	"\rResumeRequest\x12\x10\n" +
@@ -3173,136 +3532,145 @@ func file_podd_v1_pod_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_pod_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_podd_v1_pod_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
+var file_podd_v1_pod_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
 var file_podd_v1_pod_proto_goTypes = []any{
 	(PodState)(0),                   // 0: podd.v1.PodState
 	(DeltaKind)(0),                  // 1: podd.v1.DeltaKind
 	(*PodSpec)(nil),                 // 2: podd.v1.PodSpec
-	(*Pod)(nil),                     // 3: podd.v1.Pod
-	(*CreatePodRequest)(nil),        // 4: podd.v1.CreatePodRequest
-	(*CreatePodResponse)(nil),       // 5: podd.v1.CreatePodResponse
-	(*GetPodRequest)(nil),           // 6: podd.v1.GetPodRequest
-	(*GetPodResponse)(nil),          // 7: podd.v1.GetPodResponse
-	(*ListPodsRequest)(nil),         // 8: podd.v1.ListPodsRequest
-	(*ListPodsResponse)(nil),        // 9: podd.v1.ListPodsResponse
-	(*UpdatePodRequest)(nil),        // 10: podd.v1.UpdatePodRequest
-	(*UpdatePodResponse)(nil),       // 11: podd.v1.UpdatePodResponse
-	(*DeletePodRequest)(nil),        // 12: podd.v1.DeletePodRequest
-	(*DeletePodResponse)(nil),       // 13: podd.v1.DeletePodResponse
-	(*SubmitRequest)(nil),           // 14: podd.v1.SubmitRequest
-	(*SubmitResponse)(nil),          // 15: podd.v1.SubmitResponse
-	(*StreamRequest)(nil),           // 16: podd.v1.StreamRequest
-	(*StreamResponse)(nil),          // 17: podd.v1.StreamResponse
-	(*Delta)(nil),                   // 18: podd.v1.Delta
-	(*InFlight)(nil),                // 19: podd.v1.InFlight
-	(*CaughtUp)(nil),                // 20: podd.v1.CaughtUp
-	(*ListInboxRequest)(nil),        // 21: podd.v1.ListInboxRequest
-	(*ListInboxResponse)(nil),       // 22: podd.v1.ListInboxResponse
-	(*InboxItem)(nil),               // 23: podd.v1.InboxItem
-	(*CancelInboxItemRequest)(nil),  // 24: podd.v1.CancelInboxItemRequest
-	(*CancelInboxItemResponse)(nil), // 25: podd.v1.CancelInboxItemResponse
-	(*CancelRequest)(nil),           // 26: podd.v1.CancelRequest
-	(*CancelResponse)(nil),          // 27: podd.v1.CancelResponse
-	(*PauseRequest)(nil),            // 28: podd.v1.PauseRequest
-	(*PauseResponse)(nil),           // 29: podd.v1.PauseResponse
-	(*ResumeRequest)(nil),           // 30: podd.v1.ResumeRequest
-	(*ResumeResponse)(nil),          // 31: podd.v1.ResumeResponse
-	(*NotifyRequest)(nil),           // 32: podd.v1.NotifyRequest
-	(*NotifyResponse)(nil),          // 33: podd.v1.NotifyResponse
-	(*GetContextRequest)(nil),       // 34: podd.v1.GetContextRequest
-	(*GetContextResponse)(nil),      // 35: podd.v1.GetContextResponse
-	(*ContextItem)(nil),             // 36: podd.v1.ContextItem
-	(*GetStatsRequest)(nil),         // 37: podd.v1.GetStatsRequest
-	(*GetStatsResponse)(nil),        // 38: podd.v1.GetStatsResponse
-	(*ToolStats)(nil),               // 39: podd.v1.ToolStats
-	(*CompactRequest)(nil),          // 40: podd.v1.CompactRequest
-	(*CompactResponse)(nil),         // 41: podd.v1.CompactResponse
-	(*ForkPodRequest)(nil),          // 42: podd.v1.ForkPodRequest
-	(*ForkPodResponse)(nil),         // 43: podd.v1.ForkPodResponse
-	(*RewindPodRequest)(nil),        // 44: podd.v1.RewindPodRequest
-	(*RewindPodResponse)(nil),       // 45: podd.v1.RewindPodResponse
-	(*CompletePathRequest)(nil),     // 46: podd.v1.CompletePathRequest
-	(*CompletePathResponse)(nil),    // 47: podd.v1.CompletePathResponse
-	(*Usage)(nil),                   // 48: podd.v1.Usage
-	(*timestamppb.Timestamp)(nil),   // 49: google.protobuf.Timestamp
-	(*Segment)(nil),                 // 50: podd.v1.Segment
-	(SubmitMode)(0),                 // 51: podd.v1.SubmitMode
-	(*Alert)(nil),                   // 52: podd.v1.Alert
-	(*Entry)(nil),                   // 53: podd.v1.Entry
+	(*Limits)(nil),                  // 3: podd.v1.Limits
+	(*Rule)(nil),                    // 4: podd.v1.Rule
+	(*Pause)(nil),                   // 5: podd.v1.Pause
+	(*Pod)(nil),                     // 6: podd.v1.Pod
+	(*CreatePodRequest)(nil),        // 7: podd.v1.CreatePodRequest
+	(*CreatePodResponse)(nil),       // 8: podd.v1.CreatePodResponse
+	(*GetPodRequest)(nil),           // 9: podd.v1.GetPodRequest
+	(*GetPodResponse)(nil),          // 10: podd.v1.GetPodResponse
+	(*ListPodsRequest)(nil),         // 11: podd.v1.ListPodsRequest
+	(*ListPodsResponse)(nil),        // 12: podd.v1.ListPodsResponse
+	(*UpdatePodRequest)(nil),        // 13: podd.v1.UpdatePodRequest
+	(*UpdatePodResponse)(nil),       // 14: podd.v1.UpdatePodResponse
+	(*DeletePodRequest)(nil),        // 15: podd.v1.DeletePodRequest
+	(*DeletePodResponse)(nil),       // 16: podd.v1.DeletePodResponse
+	(*SubmitRequest)(nil),           // 17: podd.v1.SubmitRequest
+	(*SubmitResponse)(nil),          // 18: podd.v1.SubmitResponse
+	(*StreamRequest)(nil),           // 19: podd.v1.StreamRequest
+	(*StreamResponse)(nil),          // 20: podd.v1.StreamResponse
+	(*Delta)(nil),                   // 21: podd.v1.Delta
+	(*InFlight)(nil),                // 22: podd.v1.InFlight
+	(*CaughtUp)(nil),                // 23: podd.v1.CaughtUp
+	(*ListInboxRequest)(nil),        // 24: podd.v1.ListInboxRequest
+	(*ListInboxResponse)(nil),       // 25: podd.v1.ListInboxResponse
+	(*InboxItem)(nil),               // 26: podd.v1.InboxItem
+	(*CancelInboxItemRequest)(nil),  // 27: podd.v1.CancelInboxItemRequest
+	(*CancelInboxItemResponse)(nil), // 28: podd.v1.CancelInboxItemResponse
+	(*CancelRequest)(nil),           // 29: podd.v1.CancelRequest
+	(*CancelResponse)(nil),          // 30: podd.v1.CancelResponse
+	(*PauseRequest)(nil),            // 31: podd.v1.PauseRequest
+	(*PauseResponse)(nil),           // 32: podd.v1.PauseResponse
+	(*ResumeRequest)(nil),           // 33: podd.v1.ResumeRequest
+	(*ResumeResponse)(nil),          // 34: podd.v1.ResumeResponse
+	(*NotifyRequest)(nil),           // 35: podd.v1.NotifyRequest
+	(*NotifyResponse)(nil),          // 36: podd.v1.NotifyResponse
+	(*GetContextRequest)(nil),       // 37: podd.v1.GetContextRequest
+	(*GetContextResponse)(nil),      // 38: podd.v1.GetContextResponse
+	(*ContextItem)(nil),             // 39: podd.v1.ContextItem
+	(*GetStatsRequest)(nil),         // 40: podd.v1.GetStatsRequest
+	(*GetStatsResponse)(nil),        // 41: podd.v1.GetStatsResponse
+	(*ToolStats)(nil),               // 42: podd.v1.ToolStats
+	(*CompactRequest)(nil),          // 43: podd.v1.CompactRequest
+	(*CompactResponse)(nil),         // 44: podd.v1.CompactResponse
+	(*ForkPodRequest)(nil),          // 45: podd.v1.ForkPodRequest
+	(*ForkPodResponse)(nil),         // 46: podd.v1.ForkPodResponse
+	(*RewindPodRequest)(nil),        // 47: podd.v1.RewindPodRequest
+	(*RewindPodResponse)(nil),       // 48: podd.v1.RewindPodResponse
+	(*CompletePathRequest)(nil),     // 49: podd.v1.CompletePathRequest
+	(*CompletePathResponse)(nil),    // 50: podd.v1.CompletePathResponse
+	(*durationpb.Duration)(nil),     // 51: google.protobuf.Duration
+	(*Usage)(nil),                   // 52: podd.v1.Usage
+	(*timestamppb.Timestamp)(nil),   // 53: google.protobuf.Timestamp
+	(*Segment)(nil),                 // 54: podd.v1.Segment
+	(SubmitMode)(0),                 // 55: podd.v1.SubmitMode
+	(*Alert)(nil),                   // 56: podd.v1.Alert
+	(*Entry)(nil),                   // 57: podd.v1.Entry
 }
 var file_podd_v1_pod_proto_depIdxs = []int32{
-	2,  // 0: podd.v1.Pod.spec:type_name -> podd.v1.PodSpec
-	0,  // 1: podd.v1.Pod.state:type_name -> podd.v1.PodState
-	48, // 2: podd.v1.Pod.usage:type_name -> podd.v1.Usage
-	49, // 3: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
-	49, // 4: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
-	2,  // 5: podd.v1.CreatePodRequest.spec:type_name -> podd.v1.PodSpec
-	3,  // 6: podd.v1.CreatePodResponse.pod:type_name -> podd.v1.Pod
-	3,  // 7: podd.v1.GetPodResponse.pod:type_name -> podd.v1.Pod
-	3,  // 8: podd.v1.ListPodsResponse.pods:type_name -> podd.v1.Pod
-	2,  // 9: podd.v1.UpdatePodRequest.spec:type_name -> podd.v1.PodSpec
-	3,  // 10: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
-	50, // 11: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
-	51, // 12: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
-	52, // 13: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
-	53, // 14: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
-	18, // 15: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
-	19, // 16: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
-	20, // 17: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
-	1,  // 18: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
-	18, // 19: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
-	23, // 20: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
-	51, // 21: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
-	49, // 22: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
-	3,  // 23: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
-	3,  // 24: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
-	36, // 25: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
-	48, // 26: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
-	39, // 27: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
-	3,  // 28: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
-	4,  // 29: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
-	6,  // 30: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
-	8,  // 31: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
-	10, // 32: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
-	12, // 33: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
-	14, // 34: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
-	16, // 35: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
-	21, // 36: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
-	24, // 37: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
-	26, // 38: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
-	28, // 39: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
-	30, // 40: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
-	32, // 41: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
-	34, // 42: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
-	37, // 43: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
-	40, // 44: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
-	42, // 45: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
-	44, // 46: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
-	46, // 47: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
-	5,  // 48: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
-	7,  // 49: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
-	9,  // 50: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
-	11, // 51: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
-	13, // 52: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
-	15, // 53: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
-	17, // 54: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
-	22, // 55: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
-	25, // 56: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
-	27, // 57: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
-	29, // 58: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
-	31, // 59: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
-	33, // 60: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
-	35, // 61: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
-	38, // 62: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
-	41, // 63: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
-	43, // 64: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
-	45, // 65: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
-	47, // 66: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
-	48, // [48:67] is the sub-list for method output_type
-	29, // [29:48] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	3,  // 0: podd.v1.PodSpec.limits:type_name -> podd.v1.Limits
+	4,  // 1: podd.v1.PodSpec.rules:type_name -> podd.v1.Rule
+	51, // 2: podd.v1.Limits.max_turn_time:type_name -> google.protobuf.Duration
+	2,  // 3: podd.v1.Pod.spec:type_name -> podd.v1.PodSpec
+	0,  // 4: podd.v1.Pod.state:type_name -> podd.v1.PodState
+	52, // 5: podd.v1.Pod.usage:type_name -> podd.v1.Usage
+	53, // 6: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
+	53, // 7: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
+	5,  // 8: podd.v1.Pod.pause:type_name -> podd.v1.Pause
+	53, // 9: podd.v1.Pod.wait_until:type_name -> google.protobuf.Timestamp
+	2,  // 10: podd.v1.CreatePodRequest.spec:type_name -> podd.v1.PodSpec
+	6,  // 11: podd.v1.CreatePodResponse.pod:type_name -> podd.v1.Pod
+	6,  // 12: podd.v1.GetPodResponse.pod:type_name -> podd.v1.Pod
+	6,  // 13: podd.v1.ListPodsResponse.pods:type_name -> podd.v1.Pod
+	2,  // 14: podd.v1.UpdatePodRequest.spec:type_name -> podd.v1.PodSpec
+	6,  // 15: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
+	54, // 16: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
+	55, // 17: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
+	56, // 18: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
+	57, // 19: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
+	21, // 20: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
+	22, // 21: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
+	23, // 22: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
+	1,  // 23: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
+	21, // 24: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
+	26, // 25: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
+	55, // 26: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
+	53, // 27: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
+	6,  // 28: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
+	6,  // 29: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
+	39, // 30: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
+	52, // 31: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
+	42, // 32: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
+	6,  // 33: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
+	7,  // 34: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
+	9,  // 35: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
+	11, // 36: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
+	13, // 37: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
+	15, // 38: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
+	17, // 39: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
+	19, // 40: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
+	24, // 41: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
+	27, // 42: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
+	29, // 43: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
+	31, // 44: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
+	33, // 45: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
+	35, // 46: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
+	37, // 47: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
+	40, // 48: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
+	43, // 49: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
+	45, // 50: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
+	47, // 51: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
+	49, // 52: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
+	8,  // 53: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
+	10, // 54: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
+	12, // 55: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
+	14, // 56: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
+	16, // 57: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
+	18, // 58: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
+	20, // 59: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
+	25, // 60: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
+	28, // 61: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
+	30, // 62: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
+	32, // 63: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
+	34, // 64: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
+	36, // 65: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
+	38, // 66: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
+	41, // 67: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
+	44, // 68: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
+	46, // 69: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
+	48, // 70: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
+	50, // 71: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
+	53, // [53:72] is the sub-list for method output_type
+	34, // [34:53] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_pod_proto_init() }
@@ -3312,7 +3680,7 @@ func file_podd_v1_pod_proto_init() {
 	}
 	file_podd_v1_entry_proto_init()
 	file_podd_v1_item_proto_init()
-	file_podd_v1_pod_proto_msgTypes[15].OneofWrappers = []any{
+	file_podd_v1_pod_proto_msgTypes[18].OneofWrappers = []any{
 		(*StreamResponse_Entry)(nil),
 		(*StreamResponse_Delta)(nil),
 		(*StreamResponse_InFlight)(nil),
@@ -3324,7 +3692,7 @@ func file_podd_v1_pod_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_pod_proto_rawDesc), len(file_podd_v1_pod_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   46,
+			NumMessages:   49,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

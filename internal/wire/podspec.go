@@ -1,0 +1,89 @@
+package wire
+
+import (
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// PodSpecToProto converts a spec; the result is never nil.
+func PodSpecToProto(s item.PodSpec) *poddv1.PodSpec {
+	return &poddv1.PodSpec{
+		Dir:          clean(s.Dir),
+		Model:        clean(s.Model),
+		Instructions: clean(s.Instructions),
+		Read:         cleanAll(s.Read),
+		Write:        cleanAll(s.Write),
+		Ask:          clean(s.Ask),
+		Limits:       limitsToProto(s.Limits),
+		Rules:        RulesToProto(s.Rules),
+		SubPods:      toInt32(s.SubPods),
+		Tools:        cleanAll(s.Tools),
+		Parent:       clean(s.Parent),
+		ParentCall:   clean(s.ParentCall),
+	}
+}
+
+// PodSpecFromProto converts a spec; nil is the zero spec.
+func PodSpecFromProto(p *poddv1.PodSpec) item.PodSpec {
+	return item.PodSpec{
+		Dir:          p.GetDir(),
+		Model:        p.GetModel(),
+		Instructions: p.GetInstructions(),
+		Read:         p.GetRead(),
+		Write:        p.GetWrite(),
+		Ask:          p.GetAsk(),
+		Limits:       limitsFromProto(p.GetLimits()),
+		Rules:        rulesFromProto(p.GetRules()),
+		SubPods:      int(p.GetSubPods()),
+		Tools:        p.GetTools(),
+		Parent:       p.GetParent(),
+		ParentCall:   p.GetParentCall(),
+	}
+}
+
+// limitsToProto leaves limits that say nothing out.
+func limitsToProto(l item.PodLimits) *poddv1.Limits {
+	if l == (item.PodLimits{}) {
+		return nil
+	}
+	return &poddv1.Limits{
+		MaxSteps:         toInt32(l.MaxSteps),
+		MaxToolCalls:     toInt32(l.MaxToolCalls),
+		MaxParallelCalls: toInt32(l.MaxParallel),
+		MaxTurnTime:      durationToProto(l.MaxTurnTime),
+		MaxTokens:        l.MaxTokens,
+		MaxCost:          l.MaxCost,
+		TotalTokens:      l.TotalTokens,
+		TotalCost:        l.TotalCost,
+	}
+}
+
+func limitsFromProto(p *poddv1.Limits) item.PodLimits {
+	return item.PodLimits{
+		MaxSteps:     int(p.GetMaxSteps()),
+		MaxToolCalls: int(p.GetMaxToolCalls()),
+		MaxParallel:  int(p.GetMaxParallelCalls()),
+		MaxTurnTime:  p.GetMaxTurnTime().AsDuration(),
+		MaxTokens:    p.GetMaxTokens(),
+		MaxCost:      p.GetMaxCost(),
+		TotalTokens:  p.GetTotalTokens(),
+		TotalCost:    p.GetTotalCost(),
+	}
+}
+
+// RulesToProto converts rules in their order.
+func RulesToProto(rules []item.Rule) []*poddv1.Rule {
+	var out []*poddv1.Rule
+	for _, r := range rules {
+		out = append(out, &poddv1.Rule{Tool: clean(r.Tool), Path: clean(r.Path), Command: clean(r.Command), Decision: clean(r.Decision)})
+	}
+	return out
+}
+
+func rulesFromProto(rules []*poddv1.Rule) []item.Rule {
+	var out []item.Rule
+	for _, r := range rules {
+		out = append(out, item.Rule{Tool: r.GetTool(), Path: r.GetPath(), Command: r.GetCommand(), Decision: r.GetDecision()})
+	}
+	return out
+}
