@@ -56,6 +56,7 @@ func ranks() map[string]int {
 		"pkg/projection":  2,
 		"pkg/store":       2,
 
+		"internal/extern":     3,
 		"internal/prunebench": 3,
 		"pkg/llm/llmtest":     3,
 		"pkg/llm/openai":      3,

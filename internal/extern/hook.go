@@ -1,0 +1,130 @@
+package extern
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"podd/internal/wire"
+	"podd/pkg/hook"
+	"podd/pkg/item"
+)
+
+// The events of a hook that are neither an edge nor a kind of entry. An alert is told
+// as such and not as the entry that it has in the log of its pod, except to EventEntry,
+// which is every entry.
+const (
+	EventEntry = "entry"
+	EventAlert = "alert"
+	EventPod   = "pod"
+)
+
+// Events are what a hook's command may run for: the edges, "pod", "alert", "entry" and
+// the kinds of entries.
+func Events() []string {
+	events := append(Edges(), EventPod, EventAlert, EventEntry)
+	for _, kind := range wire.KindNames() {
+		if kind != EventAlert {
+			events = append(events, kind)
+		}
+	}
+	return events
+}
+
+// Hook tells a command what happens, one event after the other. A command that fails
+// is logged each time; the first time raises an alert.
+type Hook struct {
+	runner  *Runner
+	command Command
+	alert   sync.Once
+}
+
+// Hook makes a hook of a command, whose timeout is by default DefaultHookTimeout. An
+// error is of kind KindInvalid, reason EXTENSION.
+func (r *Runner) Hook(c Command) (*Hook, error) {
+	if err := c.check(Events()); err != nil {
+		return nil, err
+	}
+	if c.Timeout == 0 {
+		c.Timeout = DefaultHookTimeout
+	}
+	return &Hook{runner: r, command: c}, nil
+}
+
+// Name is the command's.
+func (h *Hook) Name() string { return h.command.Name }
+
+// Entry tells of an entry.
+func (h *Hook) Entry(pod string, e item.Entry) {
+	kind := wire.KindName(e.Kind)
+	switch {
+	case h.wants(EventEntry) && kind == "":
+		kind = EventEntry
+	case !h.wants(EventEntry) && (kind == EventAlert || !h.wants(kind)):
+		return
+	}
+	body, err := wire.EntryJSON(e)
+	if err != nil {
+		h.fail(kind, pod, answer{}, fmt.Errorf("could not be told of entry %d: %w", e.Seq, err))
+		return
+	}
+	h.tell(pod, event{Event: kind, Turn: e.Turn, Entry: body})
+}
+
+// Alert tells of an alert.
+func (h *Hook) Alert(a item.Alert) {
+	if !h.wants(EventAlert) {
+		return
+	}
+	body, err := wire.AlertJSON(a)
+	if err != nil {
+		h.fail(EventAlert, a.Pod, answer{}, fmt.Errorf("could not be told of alert %d: %w", a.Seq, err))
+		return
+	}
+	h.tell(a.Pod, event{Event: EventAlert, Alert: body})
+}
+
+// Edge tells of an edge.
+func (h *Hook) Edge(e hook.Edge) {
+	if h.wants(string(e.Name)) {
+		h.tell(e.Pod, tellEdge(e))
+	}
+}
+
+// Pod tells of a pod's life.
+func (h *Hook) Pod(e hook.PodEvent) {
+	if h.wants(EventPod) {
+		h.tell(e.ID, event{Event: EventPod, Change: string(e.Change), Pod: podInfo{Name: e.Name}})
+	}
+}
+
+func (h *Hook) wants(event string) bool { return slices.Contains(h.command.On, event) }
+
+// tell runs the command and drops what it answers.
+func (h *Hook) tell(pod string, e event) {
+	ctx := h.runner.base
+	name := e.Pod.Name
+	e.Version, e.Name = Version, h.Name()
+	// A pod that was deleted meanwhile is told of by its id.
+	e.Pod, _ = h.runner.pod(ctx, pod)
+	if e.Pod.Name == "" {
+		e.Pod.Name = name
+	}
+	a, err := h.runner.run(ctx, h.command, e, 0)
+	if err == nil && a.status != 0 {
+		err = fmt.Errorf("ended with exit status %d%s", a.status, lastLine(a.stderr))
+	}
+	if err != nil {
+		h.fail(e.Event, pod, a, err)
+	}
+}
+
+func (h *Hook) fail(event, pod string, a answer, why error) {
+	if h.runner.base.Err() != nil {
+		return // podd is stopping.
+	}
+	h.runner.Logger.Warn("hook failed", "hook", h.Name(), "event", event, "pod", pod, "error", why, "stderr", cut(a.stderr, maxReasonBytes))
+	h.alert.Do(func() {
+		h.runner.Alert(h.runner.base, fmt.Sprintf("hook %s %v at %s; the log has further failures", h.Name(), why, event))
+	})
+}

@@ -1,0 +1,259 @@
+package extern
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"podd/pkg/hook"
+	"podd/pkg/interceptor"
+	"podd/pkg/item"
+	"podd/pkg/tool"
+)
+
+// OnFailure says what stands for the verdict of a command that gave none: it timed
+// out, say, or wrote what is no verdict.
+type OnFailure string
+
+// Allow lets things go on, and Deny stops them: a submit and a request are cancelled, a
+// call is denied, an output is withheld, and the pod is paused before its turn ends.
+// The empty OnFailure is Deny for tool calls and Allow elsewhere.
+const (
+	Allow OnFailure = "allow"
+	Deny  OnFailure = "deny"
+)
+
+// Edges are what an interceptor's command may run for.
+func Edges() []string {
+	return []string{
+		string(hook.EdgePromptSubmit), string(hook.EdgeBeforeRequest), string(hook.EdgeBeforeTool),
+		string(hook.EdgeAfterTool), string(hook.EdgeTurnEnd), string(hook.EdgeAborted),
+	}
+}
+
+// Interceptor asks a command. A command that answers the same event differently makes
+// an interceptor that breaks its contract; podd can't see to that.
+type Interceptor struct {
+	interceptor.Base
+	runner    *Runner
+	command   Command
+	onFailure OnFailure
+}
+
+// Interceptor makes an interceptor of a command, whose timeout is by default
+// DefaultInterceptorTimeout. An error is of kind KindInvalid, reason EXTENSION.
+func (r *Runner) Interceptor(c Command, f OnFailure) (*Interceptor, error) {
+	if err := c.check(Edges()); err != nil {
+		return nil, err
+	}
+	if f != "" && f != Allow && f != Deny {
+		return nil, bad("%s: on_failure is %q: it may be \"allow\" or \"deny\"", c.Name, f)
+	}
+	if c.Timeout == 0 {
+		c.Timeout = DefaultInterceptorTimeout
+	}
+	return &Interceptor{runner: r, command: c, onFailure: f}, nil
+}
+
+// Name is the command's.
+func (i *Interceptor) Name() string { return i.command.Name }
+
+// PromptSubmit asks the command. Exit status 2 cancels.
+func (i *Interceptor) PromptSubmit(ctx context.Context, s interceptor.Submit) interceptor.SubmitVerdict {
+	v := i.ask(ctx, hook.EdgePromptSubmit, s.Pod, event{Submit: tellSubmit(s)})
+	switch {
+	case v.failed && v.stops, v.refuses, v.word == "cancel":
+		return s.Cancel(v.reason).Warn(v.warning)
+	case v.word == "continue_with":
+		return s.ContinueWith(v.items...)
+	case v.word == "rewrite":
+		return s.Rewrite(v.text)
+	}
+	return s.Continue().Warn(v.warning)
+}
+
+// BeforeRequest asks the command. Exit status 2 cancels.
+func (i *Interceptor) BeforeRequest(ctx context.Context, r interceptor.Request) interceptor.RequestVerdict {
+	v := i.ask(ctx, hook.EdgeBeforeRequest, r.Pod, event{Turn: r.Turn, Request: tellRequest(r)})
+	switch {
+	case v.failed && v.stops, v.refuses, v.word == "cancel":
+		return r.Cancel(v.reason).Warn(v.warning)
+	case v.word == "continue_with":
+		return r.ContinueWith(v.items...)
+	case v.word == "pause":
+		return r.Pause(v.reason)
+	}
+	return r.Continue().Warn(v.warning)
+}
+
+// BeforeTool asks the command. Exit status 2 denies.
+func (i *Interceptor) BeforeTool(ctx context.Context, c interceptor.Call) interceptor.CallVerdict {
+	v := i.ask(ctx, hook.EdgeBeforeTool, c.Pod, event{Turn: c.Turn, Call: tellCall(c.CallID, c.Tool, c.Arguments)})
+	switch {
+	case v.failed && v.stops, v.refuses, v.word == "deny":
+		return c.Deny(v.reason).Warn(v.warning)
+	case v.word == "rewrite":
+		return c.Rewrite(v.arguments)
+	case v.word == "result":
+		return c.Result(v.output.over(item.Output{Kind: item.OutputOther}))
+	case v.word == "ask":
+		return c.Ask(v.reason)
+	case v.word == "abort":
+		return c.Abort(v.reason)
+	}
+	return c.Continue().Warn(v.warning)
+}
+
+// AfterTool asks the command. Exit status 2 adds what it wrote to the output.
+func (i *Interceptor) AfterTool(ctx context.Context, r interceptor.Result) interceptor.ResultVerdict {
+	v := i.ask(ctx, hook.EdgeAfterTool, r.Pod, event{
+		Turn: r.Turn, Call: tellCall(r.CallID, r.Tool, r.Arguments), Output: tellOutput(r.Output),
+	})
+	switch {
+	case v.failed && v.stops:
+		withheld := tool.Error("the output is withheld: %s %s", i.Name(), v.reason)
+		return r.Replace(withheld).Warn(v.warning)
+	case v.refuses:
+		out := r.Output
+		out.Content = strings.TrimPrefix(out.Content+"\n", "\n") + fmt.Sprintf("[%s]\n%s", i.Name(), v.reason)
+		return r.Replace(out)
+	case v.word == "replace":
+		return r.Replace(v.output.over(r.Output))
+	case v.word == "abort":
+		return r.Abort(v.reason)
+	}
+	return r.Continue().Warn(v.warning)
+}
+
+// TurnEnd asks the command. Exit status 2 sends what it wrote back to the model.
+func (i *Interceptor) TurnEnd(ctx context.Context, t interceptor.Turn) interceptor.TurnVerdict {
+	v := i.ask(ctx, hook.EdgeTurnEnd, t.Pod, event{Turn: t.Turn, End: &endInfo{Steps: t.Steps, Answer: t.Answer}})
+	switch {
+	case v.failed && v.stops, v.word == "pause":
+		return t.Pause(v.reason).Warn(v.warning)
+	case v.refuses:
+		return t.ContinueWith(message(v.reason))
+	case v.word == "continue_with":
+		return t.ContinueWith(v.items...)
+	}
+	return t.Finish().Warn(v.warning)
+}
+
+// Aborted tells the command. What it writes and how it ends decides nothing.
+func (i *Interceptor) Aborted(ctx context.Context, a interceptor.Abort) {
+	i.ask(ctx, hook.EdgeAborted, a.Pod, event{
+		Turn: a.Turn, Abort: &abortInfo{Outcome: string(a.Outcome), Reason: a.Reason, Cause: a.Cause},
+	})
+}
+
+// decision is a verdict or what stands for one.
+type decision struct {
+	verdict
+	// refuses says that the command ended with exit status 2; reason is what it wrote.
+	refuses bool
+	// failed says that there is no verdict, stops that on_failure is not to let things
+	// go on. reason and warning say what failed; warning is empty when that was no fault
+	// of the command.
+	failed, stops bool
+	warning       string
+}
+
+// ask runs the command for an event, if it is one of its own.
+func (i *Interceptor) ask(ctx context.Context, edge hook.EdgeName, pod string, e event) decision {
+	if !slices.Contains(i.command.On, string(edge)) {
+		return decision{}
+	}
+	e.Version, e.Event, e.Name = Version, string(edge), i.Name()
+	var err error
+	if e.Pod, err = i.runner.pod(ctx, pod); err != nil {
+		return i.fail(edge, e, answer{}, fmt.Errorf("could not be told of the pod: %w", err))
+	}
+	a, err := i.runner.run(ctx, i.command, e, maxVerdict)
+	if err != nil {
+		return i.fail(edge, e, a, err)
+	}
+	switch {
+	case a.status == refusal && edge != hook.EdgeAborted:
+		return decision{refuses: true, verdict: verdict{reason: i.refusal(edge, a.stderr)}}
+	case a.status != 0:
+		return i.fail(edge, e, a, fmt.Errorf("ended with exit status %d%s", a.status, lastLine(a.stderr)))
+	case edge == hook.EdgeAborted:
+		return decision{}
+	}
+	v, err := parseVerdict(edge, a.stdout)
+	if err != nil {
+		return i.fail(edge, e, a, fmt.Errorf("wrote no verdict to its standard output: %w", err))
+	}
+	return decision{verdict: v}
+}
+
+// refusal is the exit status of a command that says no, and why on standard error.
+const refusal = 2
+
+func (i *Interceptor) refusal(edge hook.EdgeName, stderr string) string {
+	text := strings.TrimSpace(stderr)
+	switch {
+	case text == "":
+		// A turn that goes on needs something for the model to read.
+		return i.Name() + " gave no reason"
+	case edge == hook.EdgeTurnEnd || edge == hook.EdgeAfterTool:
+		return cut(text, maxFeedbackBytes)
+	}
+	return reason(text)
+}
+
+// fail is the decision for a command that gave no verdict.
+func (i *Interceptor) fail(edge hook.EdgeName, e event, a answer, why error) decision {
+	d := decision{failed: true, stops: i.onFailure == Deny || i.onFailure == "" && edge == hook.EdgeBeforeTool}
+	d.reason = why.Error()
+	if errors.Is(why, errCut) || errors.Is(why, errClosed) {
+		return d
+	}
+	then := fmt.Sprintf("it was passed over at %s (on_failure = %q)", edge, Allow)
+	if d.stops {
+		then = fmt.Sprintf("%s (on_failure = %q)", stopped(edge), Deny)
+	}
+	d.warning = fmt.Sprintf("%v; %s", why, then)
+	i.runner.Logger.Warn("interceptor failed", "interceptor", i.Name(), "event", edge, "pod", e.Pod.ID, "turn", e.Turn,
+		"error", why, "stops", d.stops, "stderr", cut(a.stderr, maxReasonBytes))
+	return d
+}
+
+// stopped says what Deny made of an edge.
+func stopped(edge hook.EdgeName) string {
+	switch edge {
+	case hook.EdgePromptSubmit:
+		return "the submit was cancelled"
+	case hook.EdgeBeforeRequest:
+		return "the turn was cancelled"
+	case hook.EdgeBeforeTool:
+		return "the call was denied"
+	case hook.EdgeAfterTool:
+		return "the output was withheld"
+	}
+	return "the pod was paused"
+}
+
+// over is an output with what the command gave in the place of what it had.
+func (o outputVerdict) over(out item.Output) item.Output {
+	if o.summary != nil {
+		out.Summary = *o.summary
+	}
+	if o.content != nil {
+		// What was cut from the content before is not what this one lacks.
+		out.Content, out.Cut = tool.Repair(*o.content), nil
+	}
+	if o.isError != nil {
+		out.IsError = *o.isError
+	}
+	if out.Summary == "" {
+		plain := tool.FromString(out.Content)
+		out.Summary = plain.Summary
+		if plain.Content == "" {
+			out.Content = ""
+		}
+	}
+	return out
+}

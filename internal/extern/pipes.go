@@ -1,0 +1,122 @@
+package extern
+
+import (
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"podd/pkg/tool"
+)
+
+// pipes are podd's ends of the standard streams of one command.
+type pipes struct {
+	stdin          *os.File
+	stdout, stderr *capture
+	// theirs are the command's ends.
+	theirs []*os.File
+	wg     sync.WaitGroup
+}
+
+// openPipes gives a command its streams; most bytes of its standard output are kept.
+// started and close must follow.
+func openPipes(cmd *exec.Cmd, most int) (*pipes, error) {
+	p := &pipes{stdout: &capture{limit: most}, stderr: &capture{limit: maxStderr}}
+	if most > 0 {
+		p.stdout.full = make(chan struct{})
+	}
+	var files [6]*os.File
+	for i := 0; i < len(files); i += 2 {
+		r, w, err := os.Pipe()
+		if err != nil {
+			for _, f := range files[:i] {
+				_ = f.Close()
+			}
+			return nil, err
+		}
+		files[i], files[i+1] = r, w
+	}
+	cmd.Stdin, p.stdin = files[0], files[1]
+	p.stdout.file, cmd.Stdout = files[2], files[3]
+	p.stderr.file, cmd.Stderr = files[4], files[5]
+	p.theirs = []*os.File{files[0], files[3], files[5]}
+	return p, nil
+}
+
+// started lets go of the command's ends, which it has by now.
+func (p *pipes) started() {
+	for _, f := range p.theirs {
+		_ = f.Close()
+	}
+}
+
+// feed writes the command's input and reads what it writes, in goroutines that close
+// ends. A command need not read its input.
+func (p *pipes) feed(input []byte) {
+	p.wg.Go(func() {
+		_, _ = p.stdin.Write(input)
+		_ = p.stdin.Close()
+	})
+	p.wg.Go(p.stdout.read)
+	p.wg.Go(p.stderr.read)
+}
+
+// close waits for what the command has written, which has ended by now. Something
+// that outlived it and holds a pipe is not waited for.
+func (p *pipes) close() {
+	_ = p.stdin.Close()
+	for _, c := range []*capture{p.stdout, p.stderr} {
+		_ = c.file.SetReadDeadline(time.Now().Add(drainTime))
+	}
+	p.wg.Wait()
+	for _, c := range []*capture{p.stdout, p.stderr} {
+		_ = c.file.Close()
+	}
+}
+
+// capture keeps the two ends of what a command writes.
+type capture struct {
+	file *os.File
+	// limit is how many bytes of either end are kept at least.
+	limit      int
+	head, tail []byte
+	total      int64
+	// full is closed when there is more than limit; nil for what may be long.
+	full chan struct{}
+}
+
+// read reads to the end.
+func (c *capture) read() {
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := c.file.Read(buffer)
+		c.add(buffer[:n])
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (c *capture) add(more []byte) {
+	before := c.over()
+	c.total += int64(len(more))
+	room := min(c.limit-len(c.head), len(more))
+	c.head = append(c.head, more[:room]...)
+	if c.tail = append(c.tail, more[room:]...); len(c.tail) > 2*c.limit {
+		c.tail = append(c.tail[:0], c.tail[len(c.tail)-c.limit:]...)
+	}
+	if c.full != nil && !before && c.over() {
+		close(c.full)
+	}
+}
+
+// over says whether there was more than limit.
+func (c *capture) over() bool { return c.total > int64(c.limit) }
+
+// text is what was written, its middle left out when it is long.
+func (c *capture) text() string {
+	if c.total <= int64(len(c.head)+len(c.tail)) {
+		return tool.Repair(string(c.head) + string(c.tail))
+	}
+	return tool.Repair(string(c.head)) + "\n[cut]\n" + tool.Repair(string(c.tail))
+}

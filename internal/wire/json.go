@@ -1,0 +1,55 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// EntryJSON is an entry as clients print it: protobuf's JSON with the names of the
+// proto file and defaults written out, on one line.
+func EntryJSON(e item.Entry) ([]byte, error) { return toJSON(EntryToProto(e)) }
+
+// AlertJSON is an alert in the same form.
+func AlertJSON(a item.Alert) ([]byte, error) { return toJSON(AlertToProto(a)) }
+
+func toJSON(m proto.Message) ([]byte, error) {
+	loose, err := protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	// protojson varies its spaces on purpose.
+	var line bytes.Buffer
+	if err := json.Compact(&line, loose); err != nil {
+		return nil, err
+	}
+	return line.Bytes(), nil
+}
+
+// KindNames are the names of all kinds of entries, in the order of their numbers.
+func KindNames() []string {
+	var names []string
+	for n := KindSubmitted; n <= KindAlert; n++ {
+		names = append(names, kindName(n))
+	}
+	return names
+}
+
+// KindName is the name of a kind, such as "turn_ended"; empty for one that this podd
+// does not know.
+func KindName(kind item.Kind) string { return kindName(KindNumberOf(kind)) }
+
+func kindName(n KindNumber) string {
+	fields := (*poddv1.Entry)(nil).ProtoReflect().Descriptor().Fields()
+	field := fields.ByNumber(protoreflect.FieldNumber(n))
+	if field == nil {
+		return ""
+	}
+	return string(field.Name())
+}
