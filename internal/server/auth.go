@@ -6,13 +6,28 @@ import (
 	"strings"
 
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/tap"
 
+	"podd/internal/wire"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
+// tokenCalls are the calls that need the client token: they make pods, change what
+// pods may do, answer approvals, or work on the store as a whole.
+var tokenCalls = map[string]bool{
+	poddv1.AdminService_Backup_FullMethodName:             true,
+	poddv1.AdminService_Check_FullMethodName:              true,
+	poddv1.AdminService_CompactStore_FullMethodName:       true,
+	poddv1.AdminService_Reload_FullMethodName:             true,
+	poddv1.AdminService_TrustDir_FullMethodName:           true,
+	poddv1.ApprovalService_ResolveApproval_FullMethodName: true,
+	poddv1.PodService_CreatePod_FullMethodName:            true,
+	poddv1.PodService_UpdatePod_FullMethodName:            true,
+}
+
 // openCalls are the calls that need no client token: they read, or do what the
-// pod's user does all day. Every other one, a new one too, needs it.
+// pod's user does all day.
 var openCalls = map[string]bool{
 	poddv1.AdminService_GetStatus_FullMethodName:                     true,
 	poddv1.AlertService_AckAlerts_FullMethodName:                     true,
@@ -43,16 +58,39 @@ var openCalls = map[string]bool{
 	"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": true,
 }
 
-// authorize refuses a call that needs the client token and does not show it. Being
-// the same user is not enough: what a pod's tools run is the same user too.
-func authorize(ctx context.Context, method, token string) error {
-	if openCalls[method] {
-		return nil
+// admission decides which calls are let in.
+type admission struct {
+	// owner is the id of the one user who is served.
+	owner int
+	token string
+}
+
+// tap sees each call before any of its messages is read.
+func (a admission) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
+	return ctx, wire.ToStatus(a.admit(ctx, info.FullMethodName, info.Header))
+}
+
+// admit refuses another user's call, and a call that is in neither list.
+func (a admission) admit(ctx context.Context, method string, md metadata.MD) error {
+	if err := checkPeer(ctx, a.owner); err != nil {
+		return err
 	}
-	md, _ := metadata.FromIncomingContext(ctx)
+	switch {
+	case openCalls[method]:
+		return nil
+	case tokenCalls[method]:
+		return a.checkToken(md)
+	}
+	return item.Errorf(item.KindUnimplemented, "UNLISTED_CALL",
+		"the running podd does not serve %q: it may be older than this client; start the newer one", method)
+}
+
+// checkToken refuses a call that does not show the client token. Being the same
+// user is not enough: what a pod's tools run is the same user too.
+func (a admission) checkToken(md metadata.MD) error {
 	for _, value := range md.Get("authorization") {
 		shown, ok := strings.CutPrefix(value, "Bearer ")
-		if ok && subtle.ConstantTimeCompare([]byte(shown), []byte(token)) == 1 {
+		if ok && a.token != "" && subtle.ConstantTimeCompare([]byte(shown), []byte(a.token)) == 1 {
 			return nil
 		}
 	}

@@ -14,14 +14,12 @@ import (
 	"podd/pkg/item"
 )
 
-// unary is what each unary call passes: the token, a net for panics and the one
-// translation of errors.
+// unary is what each unary call passes once it is let in: a net for panics and the
+// one translation of errors.
 func unary(c Config) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
+		defer busy(ctx)()
 		err = guard(func() error {
-			if err := authorize(ctx, info.FullMethod, c.Token); err != nil {
-				return err
-			}
 			resp, err = handler(ctx, req)
 			return err
 		})
@@ -32,12 +30,8 @@ func unary(c Config) grpc.UnaryServerInterceptor {
 // streaming is the same for streams.
 func streaming(c Config) grpc.StreamServerInterceptor {
 	return func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-		err := guard(func() error {
-			if err := authorize(ss.Context(), info.FullMethod, c.Token); err != nil {
-				return err
-			}
-			return handler(srv, ss)
-		})
+		defer busy(ss.Context())()
+		err := guard(func() error { return handler(srv, ss) })
 		return answer(c, info.FullMethod, err)
 	}
 }

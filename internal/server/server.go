@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"os"
 	"time"
 
 	"google.golang.org/grpc"
@@ -12,12 +13,32 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
 
+	"podd/internal/socket"
 	"podd/pkg/pod"
 	poddv1 "podd/proto/podd/v1"
 )
 
-// MaxMessage is the largest message that is taken or sent, in bytes.
+// MaxMessage is the largest message that is taken or sent, in bytes. It is above
+// the largest entry that a log can have.
 const MaxMessage = 16 << 20
+
+// The bounds of connections. All clients are local, so that one who takes longer
+// than greetTimeout for the first bytes is none.
+const (
+	greetTimeout = 5 * time.Second
+	// maxConns is how many connections there are at once, and maxStreams how many
+	// calls on each of them.
+	maxConns   = 512
+	maxStreams = 1024
+	// maxHeaders bounds the metadata of a call, in bytes.
+	maxHeaders = 16 << 10
+	// pingAfter is how long a connection may be silent before podd asks whether the
+	// client is there; it then has pingTimeout to answer.
+	pingAfter   = time.Minute
+	pingTimeout = 20 * time.Second
+	// pingPause is how often a client may ask the same.
+	pingPause = 5 * time.Second
+)
 
 // Config is what a Server works with; all of it is required.
 type Config struct {
@@ -33,15 +54,25 @@ type Config struct {
 type Server struct {
 	grpc   *grpc.Server
 	health *health.Server
+	conns  int
 }
 
-// New registers the services.
+// New registers the services. They serve the user who runs this process.
 func New(c Config) *Server {
+	return newServer(c, admission{owner: os.Geteuid(), token: c.Token}, maxConns)
+}
+
+func newServer(c Config, a admission, conns int) *Server {
 	g := grpc.NewServer(
+		grpc.Creds(newPeerCredentials()),
+		grpc.InTapHandle(a.tap),
 		grpc.MaxRecvMsgSize(MaxMessage),
 		grpc.MaxSendMsgSize(MaxMessage),
-		grpc.ConnectionTimeout(5*time.Second),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: time.Minute}),
+		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.MaxHeaderListSize(maxHeaders),
+		grpc.ConnectionTimeout(greetTimeout),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingAfter, Timeout: pingTimeout}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingPause, PermitWithoutStream: true}),
 		grpc.ChainUnaryInterceptor(unary(c)),
 		grpc.ChainStreamInterceptor(streaming(c)),
 	)
@@ -52,11 +83,11 @@ func New(c Config) *Server {
 	h := health.NewServer()
 	healthv1.RegisterHealthServer(g, h)
 	reflection.Register(g)
-	return &Server{grpc: g, health: h}
+	return &Server{grpc: g, health: h, conns: conns}
 }
 
-// Serve answers on a listener until Stop. It closes the listener.
-func (s *Server) Serve(l net.Listener) error { return s.grpc.Serve(l) }
+// Serve answers on a listener of Unix sockets until Stop. It closes the listener.
+func (s *Server) Serve(l net.Listener) error { return s.grpc.Serve(socket.Limit(l, s.conns)) }
 
 // Drain tells health checks that the server is about to stop.
 func (s *Server) Drain() { s.health.Shutdown() }

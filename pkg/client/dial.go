@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 
+	"podd/internal/socket"
 	"podd/internal/wire"
 	"podd/pkg/item"
 )
@@ -48,24 +49,45 @@ func (d *dialer) state() (reached bool, failed error) {
 
 // connect opens a socket of this user. Another user's is refused: what is said
 // there, the client token too, is for podd alone.
-func connect(ctx context.Context, socket string) (net.Conn, error) {
-	info, err := os.Stat(socket)
+func connect(ctx context.Context, path string) (net.Conn, error) {
+	info, err := os.Stat(path)
 	if err != nil {
-		return nil, unreachable(socket, err)
+		return nil, unreachable(path, err)
 	}
 	if info.Mode()&fs.ModeSocket == 0 {
-		return nil, unreachable(socket, errNoSocket)
+		return nil, unreachable(path, errNoSocket)
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
-		return nil, item.Errorf(item.KindDenied, "SOCKET_NOT_OURS",
-			"the socket %s belongs to another user (uid %d): podd serves only the user who runs it; start your own with `podd &`", socket, stat.Uid)
+		return nil, notOurs(path, int(stat.Uid))
 	}
 	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", socket)
+	conn, err := d.DialContext(ctx, "unix", path)
 	if err != nil {
-		return nil, unreachable(socket, err)
+		return nil, unreachable(path, err)
+	}
+	if err := checkListener(conn, path); err != nil {
+		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil
+}
+
+// checkListener refuses a program of another user that has put itself behind the
+// socket's name since that was looked at. Root is let pass: it may have made the
+// socket for podd, as a service manager does, and need not pretend.
+func checkListener(conn net.Conn, path string) error {
+	uid, err := socket.PeerUID(conn)
+	if err == nil && (uid == os.Geteuid() || uid == 0) {
+		return nil
+	}
+	if err != nil {
+		return unreachable(path, err)
+	}
+	return notOurs(path, uid)
+}
+
+func notOurs(path string, uid int) error {
+	return item.Errorf(item.KindDenied, "SOCKET_NOT_OURS",
+		"the socket %s belongs to another user (uid %d): podd serves only the user who runs it; start your own with `podd &`", path, uid)
 }
 
 var errNoSocket = errors.New("that is no socket")
