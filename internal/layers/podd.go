@@ -40,14 +40,15 @@ func ranks() map[string]int {
 		"pkg/item":          0,
 		"proto/podd/v1":     0,
 
-		"internal/live":  1,
-		"internal/paths": 1,
-		"internal/wire":  1,
-		"pkg/hook":       1,
-		"pkg/llm":        1,
-		"pkg/scopefs":    1,
-		"pkg/tool":       1,
-		"pkg/tool/spool": 1,
+		"internal/live":   1,
+		"internal/paths":  1,
+		"internal/policy": 1,
+		"internal/wire":   1,
+		"pkg/hook":        1,
+		"pkg/llm":         1,
+		"pkg/scopefs":     1,
+		"pkg/tool":        1,
+		"pkg/tool/spool":  1,
 
 		"internal/config": 2,
 		"internal/socket": 2,
@@ -84,7 +85,7 @@ func homes() map[string][]string {
 	rpc := []string{"proto/podd/v1", "internal/wire", "pkg/store", "internal/server", "pkg/client", "cmd/"}
 	return map[string][]string{
 		"github.com/aymanbagabas/go-udiff": {"pkg/tool/builtin"},
-		"github.com/bmatcuk/doublestar/v4": {"pkg/scopefs"},
+		"github.com/bmatcuk/doublestar/v4": {"internal/policy", "pkg/scopefs"},
 		"github.com/google/jsonschema-go":  {"pkg/tool"},
 		"github.com/openai/openai-go/v3":   {"pkg/llm/openai"},
 		"github.com/pelletier/go-toml/v2":  {"internal/config"},
@@ -97,5 +98,6 @@ func homes() map[string][]string {
 		"google.golang.org/genproto":       rpc,
 		"google.golang.org/grpc":           rpc,
 		"google.golang.org/protobuf":       rpc,
+		"mvdan.cc/sh/v3":                   {"internal/policy"},
 	}
 }

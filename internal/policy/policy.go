@@ -1,0 +1,173 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"podd/pkg/item"
+)
+
+// Policy decides on calls.
+type Policy struct {
+	mode  Mode
+	rules []*compiled
+}
+
+// New makes a Policy of a mode and rules, the operator's and the pod's own in any
+// order. An error, of kind KindInvalid and reason RULE, names the rule by its
+// Source, or by its place where it has none.
+func New(mode Mode, rules []Rule) (*Policy, error) {
+	switch mode {
+	case Never, Risky, Always:
+	default:
+		return nil, item.Errorf(item.KindInvalid, "RULE", `there is no mode %s: write "never", "risky" or "always"`, quoted(string(mode)))
+	}
+	p := &Policy{mode: mode}
+	for i, r := range rules {
+		what := r.Source
+		if what == "" {
+			what = fmt.Sprintf("rule %d", i+1)
+		}
+		c, err := compile(r, what)
+		if err != nil {
+			return nil, err
+		}
+		p.rules = append(p.rules, c)
+	}
+	return p, nil
+}
+
+// Call is a tool call as far as a Policy cares.
+type Call struct {
+	Tool string
+	// Command is the line that a shell will run; empty when the call runs none.
+	Command string
+	// Paths are the files and directories that the arguments name: relative to the
+	// workspace when they lie in it, else absolute; slashes between names, links
+	// resolved, in the case that the disk has. A path that climbs out by .. is taken for
+	// one that no rule can be held against.
+	Paths []string
+	// Confined says that what the call does stays in the sandbox or in the scope.
+	Confined bool
+	// Protected are those of the touched paths that need approval in any mode.
+	Protected []string
+}
+
+// Decide decides on one call.
+func (p *Policy) Decide(c Call) Verdict {
+	x := p.examine(c)
+	if r := x.first(Deny, alike); r != nil {
+		return Verdict{Deny, x.because("is denied by", r)}
+	}
+	if len(c.Protected) > 0 {
+		return p.ask(x.protected(), `to allow it, set ask to "risky" or "always" and approve it`)
+	}
+	if r := x.first(Ask, alike); r != nil {
+		return p.ask(x.because("must be approved by", r), `to allow it, remove that rule, or set ask to "risky" or "always" and approve it`)
+	}
+	for _, d := range []Decision{Deny, Ask} {
+		if r := x.first(d, perhaps); r != nil {
+			return p.ask(x.doubt(r), `to allow it, write it in plain words, or set ask to "risky" or "always" and approve it`)
+		}
+	}
+	if allowing := x.allowing(); allowing != "" {
+		return Verdict{Allow, allowing}
+	}
+	return p.byMode(x)
+}
+
+// byMode decides where no rule does.
+func (p *Policy) byMode(x *examined) Verdict {
+	switch {
+	case p.mode == Always:
+		return Verdict{Ask, x.name() + ` must be approved, because ask is "always"` + x.unruled()}
+	case x.call.Confined:
+		return Verdict{Allow, x.name() + " is allowed, because it stays in the sandbox or the scope and no rule is against it."}
+	}
+	return p.ask(x.name()+" must be approved, because it is not kept in the sandbox or the scope"+x.unruled(), x.wayToAllow())
+}
+
+// ask is the verdict on a call that a person must decide on; in mode never there
+// is none. why is a sentence, way what to do about it there.
+func (p *Policy) ask(why, way string) Verdict {
+	if p.mode != Never {
+		return Verdict{Ask, why}
+	}
+	return Verdict{Deny, why[:len(why)-1] + `, and nobody is asked, because ask is "never": ` + way + "."}
+}
+
+// examined is a call, with what the rules for its tool make of it.
+type examined struct {
+	call  Call
+	rules []*compiled
+	// paths are those that rules can be held against; unclear, that there are others.
+	paths   []string
+	unclear bool
+	seen    *seen
+	// like is how like the call each rule against it is.
+	like map[*compiled]likeness
+}
+
+func (p *Policy) examine(c Call) *examined {
+	x := &examined{call: c}
+	for _, r := range p.rules {
+		if r.forTool(c.Tool) {
+			x.rules = append(x.rules, r)
+		}
+	}
+	for _, path := range c.Paths {
+		cleaned, ok := callPath(path)
+		if !ok {
+			x.unclear = true
+			continue
+		}
+		x.paths = append(x.paths, cleaned)
+	}
+	if c.Command != "" && slices.ContainsFunc(x.rules, func(r *compiled) bool { return r.command != nil && r.Decision != Allow }) {
+		x.seen = look(c.Command)
+	}
+	x.like = make(map[*compiled]likeness, len(x.rules))
+	for _, r := range x.rules {
+		if r.Decision != Allow {
+			x.like[r] = x.likens(r)
+		}
+	}
+	return x
+}
+
+// first is the first rule of a decision that is as like the call; nil when there is
+// none.
+func (x *examined) first(d Decision, least likeness) *compiled {
+	for _, r := range x.rules {
+		if r.Decision == d && x.like[r] >= least {
+			return r
+		}
+	}
+	return nil
+}
+
+// likens compares the call with a rule that denies or asks: one path, or one
+// command, is enough.
+func (x *examined) likens(r *compiled) likeness {
+	like := alike
+	if r.path != "" && !slices.ContainsFunc(x.paths, r.coversPath) {
+		if !x.unclear {
+			return unlike
+		}
+		like = perhaps
+	}
+	if r.command == nil {
+		return like
+	}
+	if x.call.Command == "" {
+		return unlike
+	}
+	most := unlike
+	if x.seen.hidden != nil {
+		most = perhaps
+	}
+	for _, words := range x.seen.commands {
+		most = max(most, r.command[0].likens(words))
+	}
+	return min(like, most)
+}

@@ -1,0 +1,126 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"podd/pkg/item"
+)
+
+// Rule decides on the calls that match all of its parts. At least one part must be
+// set.
+type Rule struct {
+	// Tool is a tool's name, in which * stands for any text; empty means any tool.
+	Tool string
+	// Path is a glob over the paths of a call; empty means any. * and ? stay within
+	// one name, ** crosses directories, a slash at the end means the directory and all
+	// below it.
+	Path string
+	// Command is a pattern over the words of commands; empty means any. * is one word
+	// or part of one, as the last word any number of words, ** any number anywhere.
+	Command  string
+	Decision Decision
+	// Source says where the rule stands, for errors and verdicts: "config.toml:12",
+	// "the pod's rule 2".
+	Source string
+}
+
+// compiled is a Rule that is ready to match.
+type compiled struct {
+	Rule
+	path string
+	// command has one element, or several for a line that is allowed as a whole.
+	command []patternCommand
+}
+
+// compile checks a rule. what is its Source, or its place in the list.
+func compile(r Rule, what string) (*compiled, error) {
+	wrong := func(format string, args ...any) error {
+		return item.Errorf(item.KindInvalid, "RULE", "%s: %s", what, fmt.Sprintf(format, args...))
+	}
+	switch r.Decision {
+	case Allow, Ask, Deny:
+	case "":
+		return nil, wrong(`the rule has no decision: set "allow", "ask" or "deny"`)
+	default:
+		return nil, wrong(`there is no decision %s: write "allow", "ask" or "deny"`, quoted(string(r.Decision)))
+	}
+	if r.Tool == "" && r.Path == "" && r.Command == "" {
+		return nil, wrong("the rule names no tool, no path and no command: set at least one")
+	}
+	if strings.ContainsFunc(r.Tool, odd) || strings.ContainsAny(r.Tool, " \t\n") {
+		return nil, wrong("the tool %s is no name: leave out white space and control characters", quoted(r.Tool))
+	}
+	r.Source = what
+	c := &compiled{Rule: r}
+	var err error
+	if r.Path != "" {
+		if c.path, err = compilePath(r.Path); err != nil {
+			return nil, wrong("the path %s %v", quoted(r.Path), err)
+		}
+	}
+	if r.Command != "" {
+		if c.command, err = compileCommand(r.Command, r.Decision); err != nil {
+			return nil, wrong("the command %s %v", quoted(r.Command), err)
+		}
+	}
+	return c, nil
+}
+
+// forTool says whether a rule is for a tool.
+func (c *compiled) forTool(tool string) bool {
+	return c.Tool == "" || matchStars(strings.Split(c.Tool, "*"), tool)
+}
+
+// String is the rule as a verdict names it.
+func (c *compiled) String() string {
+	var parts []string
+	for _, p := range []struct{ name, value string }{{"tool", c.Tool}, {"path", c.Path}, {"command", c.Command}} {
+		if p.value != "" {
+			parts = append(parts, p.name+" "+quoted(p.value))
+		}
+	}
+	return c.Source + " (" + strings.Join(parts, ", ") + ")"
+}
+
+// A Tool is a tool as far as rules care.
+type Tool struct {
+	Name string
+	// Paths and Commands say whether its calls name paths, or run a command line.
+	Paths, Commands bool
+}
+
+// CheckTools is an error for the first rule that can match no call of the known
+// tools: one that names a tool that there is not, a path for a tool without paths,
+// or a command for a tool without commands.
+func (p *Policy) CheckTools(known []Tool) error {
+	for _, r := range p.rules {
+		if wrong := r.unfit(known); wrong != "" {
+			return item.Errorf(item.KindInvalid, "RULE", "%s: %s", r.Source, wrong)
+		}
+	}
+	return nil
+}
+
+// unfit says why a rule can match no call; empty when it can.
+func (c *compiled) unfit(known []Tool) string {
+	var found, paths, commands bool
+	var names []string
+	for _, t := range known {
+		names = append(names, t.Name)
+		if c.forTool(t.Name) {
+			found = true
+			paths = paths || t.Paths
+			commands = commands || t.Commands
+		}
+	}
+	switch {
+	case !found:
+		return fmt.Sprintf("there is no tool %s: the tools are %s", quoted(c.Tool), strings.Join(names, ", "))
+	case c.Path != "" && !paths:
+		return fmt.Sprintf("the rule has a path, and the calls of tool %s name none: leave path out", quoted(c.Tool))
+	case c.Command != "" && !commands:
+		return fmt.Sprintf("the rule has a command, and tool %s runs none: leave command out", quoted(c.Tool))
+	}
+	return ""
+}

@@ -1,0 +1,99 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"podd/pkg/item"
+)
+
+// RuleFor is the rule that allows a call that a person approved for good: the same
+// tool with the same command line, word by word, or on the same paths, and nothing
+// beyond. A line of several commands is allowed as a whole, not each of them. The
+// caller sets Source.
+//
+// An error, of kind KindPrecondition and reason NO_RULE, says why there is no such
+// rule: the line is not plain words, a path is protected, or the call names neither
+// a command nor a path, so that the rule would allow the tool whatever it does.
+func RuleFor(c Call) (Rule, error) {
+	no := func(format string, args ...any) (Rule, error) {
+		return Rule{}, item.Errorf(item.KindPrecondition, "NO_RULE", format, args...)
+	}
+	r := Rule{Tool: c.Tool, Decision: Allow}
+	switch {
+	case c.Tool == "" || strings.Contains(c.Tool, "*"):
+		return no("no rule can be made for a tool named %s: approve the call alone", quoted(c.Tool))
+	case len(c.Protected) > 0:
+		return no("no rule allows %s, which is protected and asks each time: approve the call alone", quoted(c.Protected[0]))
+	case c.Command == "" && len(c.Paths) == 0:
+		return no("the call names no command and no path, so that a rule would allow %s whatever it does: approve the call alone, or add a [[rule]] with this tool to podd's configuration", quoted(c.Tool))
+	}
+	var err error
+	if c.Command != "" {
+		if r.Command, err = exactCommand(c.Command); err != nil {
+			return no("no rule can allow this command, because %v: approve the call alone", err)
+		}
+	}
+	if len(c.Paths) > 0 {
+		if r.Path, err = exactPath(c.Paths); err != nil {
+			return no("no rule can allow this call, because %v: approve the call alone", err)
+		}
+	}
+	// What cannot be said in a rule is found by trying.
+	p, err := New(Always, []Rule{r})
+	if err != nil {
+		return no("no rule can allow this call alone (%v): approve the call alone", err)
+	}
+	if p.Decide(c).Decision != Allow {
+		return no("no rule can be written for this call: approve the call alone")
+	}
+	return r, nil
+}
+
+// exactCommand is the pattern of a line alone.
+func exactCommand(line string) (string, error) {
+	commands, err := plain(line)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, c := range commands {
+		switch c.before {
+		case "":
+		case ";":
+			b.WriteString("; ")
+		default:
+			b.WriteString(" " + c.before + " ")
+		}
+		for i, w := range c.words {
+			if i > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(quotePattern(w))
+		}
+	}
+	return b.String(), nil
+}
+
+// exactPath is the glob of some paths alone.
+func exactPath(paths []string) (string, error) {
+	var globs []string
+	for _, p := range paths {
+		cleaned, ok := callPath(p)
+		if !ok {
+			return "", item.Errorf(item.KindInvalid, "PATH", "it climbs out of the workspace by ..")
+		}
+		if glob := escapeGlob(cleaned); !slices.Contains(globs, glob) {
+			globs = append(globs, glob)
+		}
+	}
+	if len(globs) == 1 {
+		return globs[0], nil
+	}
+	for _, g := range globs {
+		if strings.Contains(g, ",") {
+			return "", item.Errorf(item.KindInvalid, "PATH", "one of several paths has a comma")
+		}
+	}
+	return "{" + strings.Join(globs, ",") + "}", nil
+}

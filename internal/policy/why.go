@@ -1,0 +1,80 @@
+package policy
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// because is a sentence that names the rules.
+func (x *examined) because(what string, rules ...*compiled) string {
+	var names []string
+	for _, r := range rules {
+		if name := r.String(); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	const most = 3
+	if more := len(names) - most; more > 0 {
+		names = append(names[:most], strconv.Itoa(more)+" more")
+	}
+	return x.name() + " " + what + " " + strings.Join(names, " and ") + "."
+}
+
+func (x *examined) protected() string {
+	names := x.call.Protected
+	const most = 3
+	more := ""
+	if len(names) > most {
+		names, more = names[:most], " and others"
+	}
+	var list []string
+	for _, n := range names {
+		list = append(list, quoted(n))
+	}
+	return x.name() + " must be approved, because it touches " + strings.Join(list, ", ") + more + ", which is protected whatever the rules say."
+}
+
+// doubt says that a rule may be against the call.
+func (x *examined) doubt(r *compiled) string {
+	why := "a path of it leads out of the workspace by .."
+	if !x.unclear && x.seen != nil {
+		why = "a word of it is an expansion"
+		if x.seen.hidden != nil {
+			why = x.seen.hidden.Error()
+		}
+	}
+	return x.name() + " must be approved, because it cannot be seen whether " + r.String() + " is against it: " + why + "."
+}
+
+// name is the call as a sentence begins with it.
+func (x *examined) name() string {
+	switch {
+	case x.call.Command != "":
+		return "The command " + quoted(x.call.Command)
+	case len(x.call.Paths) > 0:
+		more := ""
+		if n := len(x.call.Paths) - 1; n > 0 {
+			more = " and " + strconv.Itoa(n) + " more"
+		}
+		return "The call of " + quoted(x.call.Tool) + " on " + quoted(x.call.Paths[0]) + more
+	}
+	return "The call of " + quoted(x.call.Tool)
+}
+
+// quoted is foreign text in a sentence: in quotes, escaped, not too long.
+func quoted(text string) string {
+	const most = 200
+	if runes := []rune(text); len(runes) > most {
+		return strconv.Quote(string(runes[:most])) + "..."
+	}
+	return strconv.Quote(text)
+}
+
+// toml is text as a string of a configuration file.
+func toml(text string) string {
+	if !strings.ContainsAny(text, "'\n\t") {
+		return "'" + text + "'"
+	}
+	return strconv.Quote(text)
+}
