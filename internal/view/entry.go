@@ -65,6 +65,8 @@ func describeRare(kind item.Kind) described {
 		return described{title: decision + " by " + sanitize.Line(k.By), body: k.Reason}
 	case item.Rewind:
 		return described{title: fmt.Sprintf("rewound to #%d", k.To)}
+	case item.Purged:
+		return described{title: "the log begins here: " + Count(k.Entries) + " older entries were removed", style: dim, body: k.Reason}
 	}
 	return described{title: "an entry of a kind that this version does not know"}
 }

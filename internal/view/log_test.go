@@ -63,6 +63,7 @@ func TestEachKindOfEntry(t *testing.T) {
 		{item.ApprovalResolved{Approved: true, By: "me"}, "approved by me", ""},
 		{item.ApprovalResolved{By: "me", Reason: "no"}, "denied by me", "    no\n"},
 		{item.Rewind{To: 4}, "rewound to #4", ""},
+		{item.Purged{Entries: 40, Reason: "too old"}, "the log begins here: 40 older entries were removed", "    too old\n"},
 		{item.Note{Text: "n"}, "note", "    n\n"},
 		{item.Recovered{Reason: "r"}, "recovered", "    r\n"},
 		{item.AlertRaised{Alert: item.Alert{Level: item.LevelError, Text: "full", Count: 1}}, "alert error: full", ""},

@@ -40,6 +40,7 @@ func (g gens) kind() *rapid.Generator[item.Kind] {
 		as[item.Kind](generate[item.Note](g)),
 		as[item.Kind](generate[item.Recovered](g)),
 		as[item.Kind](generate[item.AlertRaised](g)),
+		as[item.Kind](generate[item.Purged](g)),
 	)
 }
 
@@ -113,6 +114,9 @@ func (g gens) config() rapid.MakeConfig {
 	override(cfg, lists(g, as[item.Seq](rapid.Map(g.int64(), func(n int64) item.Seq { return item.Seq(n) }))))
 	overrideLater(cfg, func() *rapid.Generator[*item.Cut] { return rapid.Ptr(generate[item.Cut](g), !g.full) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.ToolSpec] { return lists(g, generate[item.ToolSpec](g)) })
+	overrideLater(cfg, func() *rapid.Generator[*item.Setup] { return rapid.Ptr(generate[item.Setup](g), !g.full) })
+	overrideLater(cfg, func() *rapid.Generator[[]item.RequestTotal] { return lists(g, generate[item.RequestTotal](g)) })
+	overrideLater(cfg, func() *rapid.Generator[[]item.ToolTotal] { return lists(g, generate[item.ToolTotal](g)) })
 	overrideLater(cfg, func() *rapid.Generator[item.Item] { return g.item() })
 	overrideLater(cfg, func() *rapid.Generator[[]item.Item] { return lists(g, g.item()) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.Segment] { return lists(g, g.segment()) })

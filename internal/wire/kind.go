@@ -54,6 +54,8 @@ func setKind(p *poddv1.Entry, kind item.Kind) {
 		}}
 	case item.AlertRaised:
 		p.Kind = &poddv1.Entry_Alert{Alert: AlertToProto(k.Alert)}
+	case item.Purged:
+		p.Kind = &poddv1.Entry_Purged{Purged: purgedToProto(k)}
 	}
 }
 
@@ -108,6 +110,8 @@ func convertKind(p *poddv1.Entry) item.Kind {
 		return item.Recovered{Reason: k.Recovered.GetReason(), CallIDs: k.Recovered.GetCallIds()}
 	case *poddv1.Entry_Alert:
 		return item.AlertRaised{Alert: AlertFromProto(k.Alert)}
+	case *poddv1.Entry_Purged:
+		return purgedFromProto(k.Purged)
 	default:
 		return item.UnknownKind{}
 	}

@@ -80,7 +80,7 @@ func TestKindOfMalformed(t *testing.T) {
 		"cut":                     good[:len(good)-1],
 		"tail of garbage":         append(bytes.Clone(good), 0xff),
 		"number in a kind's slot": {17 << 3 & 0xff, 1, 5},
-		"later kind":              {0xa2, 0x01, 0},
+		"later kind":              {0xfa, 0x01, 0},
 	} {
 		if got := wire.KindOf(body); got != 0 {
 			t.Errorf("%s: KindOf is %d", name, got)

@@ -29,6 +29,7 @@ const (
 	KindNote
 	KindRecovered
 	KindAlert
+	KindPurged
 )
 
 // KindOf is the kind of an encoded entry. It looks at the outermost tags alone and
@@ -47,7 +48,7 @@ func KindOf(body []byte) KindNumber {
 		}
 		body = body[n:]
 		// The last one wins, as it does for a decoder.
-		if number := KindNumber(field); wireType == protowire.BytesType && number >= KindSubmitted && number <= KindAlert {
+		if number := KindNumber(field); wireType == protowire.BytesType && number >= KindSubmitted && number <= KindPurged {
 			kind = number
 		}
 	}
@@ -90,6 +91,8 @@ func KindNumberOf(kind item.Kind) KindNumber {
 		return KindRecovered
 	case item.AlertRaised:
 		return KindAlert
+	case item.Purged:
+		return KindPurged
 	default:
 		return 0
 	}

@@ -188,6 +188,62 @@ type Rewind struct {
 	To Seq
 }
 
+// Purged begins a log whose older entries were removed. It has the sequence of the
+// last of them and keeps what the rest of the log needs of them.
+type Purged struct {
+	// At is when they were removed. The entry's own time and turn are those of the last
+	// removed one, so that both only grow in a log.
+	At time.Time
+	// Entries is how many were removed, by earlier purges too.
+	Entries int64
+	// From is the compaction whose summary stands for them in what is sent. Before it
+	// what was sent is not known any more: the log is not forked at an earlier entry,
+	// nor rewound to one.
+	From Seq
+	// Setup is the last of the removed ones; nil when there was none.
+	Setup *Setup
+	// Totals count what they recorded.
+	Totals Totals
+	Reason string
+}
+
+// Totals count what the entries of a log recorded.
+type Totals struct {
+	Turns, Compactions int64
+	// Prunes counts decisions, PrunedResults the results that they named,
+	// PrunedTokens what the next request lost by them, as estimated then.
+	Prunes, PrunedResults, PrunedTokens int64
+	// Requests and Tools have no two elements that differ in their counts alone.
+	Requests []RequestTotal
+	Tools    []ToolTotal
+}
+
+// Usage is that of all requests.
+func (t Totals) Usage() (sum Usage) {
+	for _, r := range t.Requests {
+		sum = sum.Add(r.Usage)
+	}
+	return sum
+}
+
+// RequestTotal counts the model requests that had these in common.
+type RequestTotal struct {
+	// Model, Purpose and Measured are those of RequestUsage; Asked is the model of the
+	// setup.
+	Model, Asked, Purpose string
+	Measured              bool
+	Usage                 Usage
+}
+
+// ToolTotal counts the results of one tool.
+type ToolTotal struct {
+	Tool          string
+	Calls, Errors int64
+	// Cuts counts outputs that were cut; CutTotal and CutKept are their bytes, whole
+	// and as kept.
+	Cuts, CutTotal, CutKept int64
+}
+
 // Note is a system note of a client.
 type Note struct {
 	Text string
@@ -224,6 +280,7 @@ func (Compaction) isKind()        {}
 func (ApprovalRequested) isKind() {}
 func (ApprovalResolved) isKind()  {}
 func (Rewind) isKind()            {}
+func (Purged) isKind()            {}
 func (Note) isKind()              {}
 func (Recovered) isKind()         {}
 func (AlertRaised) isKind()       {}

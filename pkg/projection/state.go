@@ -63,6 +63,10 @@ func (s *State) Add(e item.Entry) {
 		s.prune(k.Seqs)
 	case item.Compaction:
 		s.compact(k)
+	case item.Purged:
+		if k.Setup != nil {
+			s.setUp(*k.Setup)
+		}
 	}
 }
 

@@ -108,7 +108,22 @@ func (c *appendBatch) check(tx *bbolt.Tx) (bool, error) {
 	if known, err := c.checkRequest(tx); known || err != nil {
 		return false, err
 	}
+	if err := c.checkRewinds(tx); err != nil {
+		return false, err
+	}
 	return true, c.checkInbox(tx)
+}
+
+// checkRewinds refuses a rewind to what was purged.
+func (c *appendBatch) checkRewinds(tx *bbolt.Tx) error {
+	for _, e := range c.batch.Entries {
+		if k, ok := e.Kind.(item.Rewind); ok {
+			if err := checkPast(tx, c.batch.Pod, c.head, k.To); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // checkRequest says whether the request was admitted before.

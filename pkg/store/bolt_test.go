@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,31 @@ func TestConformance(t *testing.T) {
 	storetest.Run(t, func(dir string) (store.Store, error) {
 		return store.OpenBolt(store.BoltConfig{Path: filepath.Join(dir, "podd.db")})
 	})
+}
+
+// A store that does not sync passes all of the suite but the check of that.
+func TestSuiteNoticesMissingSync(t *testing.T) {
+	checks := storetest.Checks()
+	i := slices.IndexFunc(checks, func(c storetest.Check) bool { return c.Name == "AcknowledgedIsOnDisk" })
+	run := func(sync bool) *storetest.Recorder {
+		return storetest.Record(t.Context(), checks[i], func(dir string) (store.Store, error) {
+			s, err := store.OpenBolt(store.BoltConfig{Path: filepath.Join(dir, "podd.db")})
+			if err != nil || sync {
+				return s, err
+			}
+			return store.WithoutSync(s), nil
+		})
+	}
+	whole := run(true)
+	if whole.Skipped() {
+		t.Skip("the system does not say which pages of a file it has not written")
+	}
+	if whole.Failed() {
+		t.Errorf("the whole store fails:\n%s", whole.Notes())
+	}
+	if broken := run(false); !broken.Failed() {
+		t.Error("the check passes without a sync")
+	}
 }
 
 // open opens the database of a test. The clean-up checks its pages.

@@ -280,31 +280,3 @@ func TestDamagedInbox(t *testing.T) {
 		t.Errorf("before the damage wait %v", waiting)
 	}
 }
-
-// Below the first sequence that is left a log is purged, and the error names that
-// sequence; from there on it is read as before.
-func TestPurgedRange(t *testing.T) {
-	ctx := t.Context()
-	s := open(t, filepath.Join(t.TempDir(), "podd.db"))
-	epoch := newPod(t, s, "p")
-	mustAppend(t, s, "p", epoch, "one", "two", "three", "four")
-	if err := s.Purge("p", 3); err != nil {
-		t.Fatal(err)
-	}
-	for _, after := range []item.Seq{0, 1} {
-		_, err := s.Read(ctx, "p", after, 0)
-		wantError(t, err, item.KindOutOfRange, store.ReasonPurged)
-		if e, _ := errors.AsType[*item.Error](err); e.Meta["first_seq"] != "3" {
-			t.Errorf("the error names %v", e.Meta)
-		}
-	}
-	page, err := s.Read(ctx, "p", 2, 0)
-	if err != nil || len(page) != 2 || page[0].Seq != 3 {
-		t.Errorf("what is left is %v, error %v", page, err)
-	}
-	pod, err := s.Pod(ctx, "p")
-	if err != nil || pod.First != 3 || pod.Last != 4 {
-		t.Errorf("the pod is %+v, error %v", pod, err)
-	}
-	mustAppend(t, s, "p", epoch, "five")
-}

@@ -13,7 +13,7 @@
 //
 // # What it refuses to do
 //
-// It never changes an entry of a log, deletes one only with its pod, never repairs a damaged record,
+// It never changes an entry of a log, deletes one only with its pod or by Purge, never repairs a damaged record,
 // never deletes a damaged file, and answers nothing after a commit of unknown
 // outcome.
 //
@@ -58,8 +58,11 @@
 //	│   └── POD               sealed lineage of a fork, oldest first: for each part of
 //	│                         its log that it shares the last SEQ, the length (varint)
 //	│                         and the id of the pod whose log has it
-//	└── sharers
-//	    └── POD·FORK          sealed last SEQ of POD's own records that FORK needs
+//	├── sharers
+//	│   └── POD·FORK          sealed last SEQ of POD's own records that FORK needs
+//	└── purges
+//	    └── POD               record of the mark that stands in the first place of a
+//	                          purged log
 //
 // Each log is a tree of its own, though one tree for all would write fewer pages: a
 // damaged page then harms one pod. podalerts is an index, not a scan, because
@@ -72,6 +75,13 @@
 // written. The bucket of a deleted pod stays, cut to what is needed, while it has
 // sharers. sharers repeats what the lineages say, by owner, so that deleting a pod
 // must not read all lineages.
+//
+// # Purges
+//
+// A purge moves the first sequence of a log in one transaction and then removes what
+// nobody needs any more, step by step; records below the first that a fork needs, or
+// that a crash left, are not the log's any more. The mark lies apart because the slot
+// of its sequence may hold what a fork shares.
 //
 // # Checksums
 //
@@ -92,7 +102,7 @@
 // # Versions
 //
 // The version counts changes of this tree: 2 brought chains and moved,
-// lineages and sharers. A file of an older version is migrated
+// lineages and sharers, and purges. A file of an older version is migrated
 // when it is opened, one transaction for each step; one of a newer version is
 // refused. A new field of a stored message is no new version.
 package store

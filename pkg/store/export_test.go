@@ -23,6 +23,12 @@ func OpenWithSteps(cfg BoltConfig, further ...Step) (*Bolt, error) {
 	return openBolt(cfg, steps)
 }
 
+// WithoutSync makes a store one that does not wait for the disk.
+func WithoutSync(s *Bolt) *Bolt {
+	s.db.NoSync = true
+	return s
+}
+
 // MigrationVersions are the versions of the migrations in their order.
 func MigrationVersions() []uint32 {
 	var versions []uint32
@@ -55,23 +61,6 @@ func ReadSealed(bucket, key, sealed []byte) (body []byte, ok bool) {
 
 // Seal is the sealed form of a body.
 func Seal(bucket, key, body []byte) []byte { return seal(bucket, key, body) }
-
-// Purge removes the records of a pod below first, as retention will.
-func (s *Bolt) Purge(pod string, first item.Seq) error {
-	return s.db.Update(func(tx *bbolt.Tx) error {
-		h, err := loadHead(tx, pod)
-		if err != nil {
-			return err
-		}
-		for seq := h.first; seq < first; seq++ {
-			if err := tx.Bucket(bucketLogs).Bucket([]byte(pod)).Delete(seqKey(seq)); err != nil {
-				return err
-			}
-		}
-		h.first = first
-		return storeHead(tx, pod, h)
-	})
-}
 
 // Edit changes the raw database.
 func (s *Bolt) Edit(fn func(tx *bbolt.Tx) error) error { return s.db.Update(fn) }

@@ -43,6 +43,9 @@ func (c *forkPod) check(tx *bbolt.Tx) (bool, error) {
 	if c.at > h.last {
 		return false, beyondEnd(c.parent, h, c.at)
 	}
+	if err := checkPast(tx, c.parent, h, c.at); err != nil {
+		return false, err
+	}
 	of, err := loadLineage(tx, c.parent)
 	c.lineage = of.fork(c.parent, h.first, c.at)
 	c.head.first, c.head.last = h.first, c.at
@@ -51,6 +54,9 @@ func (c *forkPod) check(tx *bbolt.Tx) (bool, error) {
 
 func (c *forkPod) write(tx *bbolt.Tx) error {
 	if err := c.createPod.write(tx); err != nil {
+		return err
+	}
+	if err := copyMark(tx, c.parent, c.head, c.id); err != nil {
 		return err
 	}
 	return storeLineage(tx, c.id, c.lineage)

@@ -32,14 +32,18 @@ func checkRange(pod string, h head, after item.Seq) error {
 	case after < 0:
 		return item.Errorf(item.KindInvalid, ReasonBadRange, "a log is read from sequence 0 on, not from %d", after)
 	case after < h.first-1:
-		e := item.Errorf(item.KindOutOfRange, ReasonPurged,
-			"pod %s has no entry %d any more; its log begins at %d", pod, after+1, h.first)
-		e.Meta = map[string]string{"first_seq": strconv.FormatInt(int64(h.first), 10)}
-		return e
+		return purged(pod, after+1, h.first)
 	case after > h.last:
 		return beyondEnd(pod, h, after)
 	}
 	return nil
+}
+
+func purged(pod string, seq, first item.Seq) error {
+	e := item.Errorf(item.KindOutOfRange, ReasonPurged,
+		"pod %s has no entry %d any more; its log begins at %d", pod, seq, first)
+	e.Meta = map[string]string{"first_seq": strconv.FormatInt(int64(first), 10)}
+	return e
 }
 
 func beyondEnd(pod string, h head, seq item.Seq) error {
@@ -55,10 +59,13 @@ type logView struct {
 	pod     string
 	head    head
 	lineage lineage
+	// mark is the record in the place of the first entry; nil when the log was not
+	// purged.
+	mark []byte
 }
 
 func openLog(tx *bbolt.Tx, pod string) (v logView, err error) {
-	v = logView{tx: tx, pod: pod}
+	v = logView{tx: tx, pod: pod, mark: markOf(tx, pod)}
 	if v.head, err = loadHead(tx, pod); err != nil {
 		return v, err
 	}
@@ -72,6 +79,12 @@ func openLog(tx *bbolt.Tx, pod string) (v logView, err error) {
 // page copies the records from next on, within the bounds of one Read.
 func (v logView) page(next item.Seq, limit int) ([]Record, error) {
 	p := pager{limit: limit}
+	if v.mark != nil && next == v.head.first {
+		if !p.add(v.pod, next, v.mark) {
+			return nil, damagedAt(v.pod, next)
+		}
+		next++
+	}
 	for !p.full && next <= v.head.last {
 		owner, upTo := v.lineage.place(v.pod, next, v.head.last)
 		log := v.tx.Bucket(bucketLogs).Bucket([]byte(owner))
@@ -103,21 +116,32 @@ type pager struct {
 func (p *pager) copy(log *bbolt.Bucket, owner string, next, last item.Seq) (reached item.Seq, ok bool) {
 	c := log.Cursor()
 	for _, value := c.Seek(seqKey(next)); next <= last; _, value = c.Next() {
-		if p.full = p.limit > 0 && len(p.page) == p.limit; p.full {
-			break
-		}
-		entry, ok := openRecord(owner, next, value)
-		if !ok {
+		if !p.add(owner, next, value) {
 			return next, false
 		}
-		if p.size += len(entry); p.size > ReadBytes && len(p.page) > 0 {
-			p.full = true
+		if p.full {
 			break
 		}
-		p.page = append(p.page, Record{Seq: next, Entry: bytes.Clone(entry)})
 		next++
 	}
 	return next, true
+}
+
+// add copies a record unless it would be too much; ok is false when it is damaged.
+func (p *pager) add(owner string, seq item.Seq, value []byte) (ok bool) {
+	if p.full = p.limit > 0 && len(p.page) == p.limit; p.full {
+		return true
+	}
+	entry, ok := openRecord(owner, seq, value)
+	if !ok {
+		return false
+	}
+	if p.size += len(entry); p.size > ReadBytes && len(p.page) > 0 {
+		p.full = true
+		return true
+	}
+	p.page = append(p.page, Record{Seq: seq, Entry: bytes.Clone(entry)})
+	return true
 }
 
 // readOne copies one record that is known to be in the log.

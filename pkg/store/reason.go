@@ -24,6 +24,10 @@ const (
 	ReasonBadRange = "BAD_RANGE"
 	// ReasonPurged: the log begins later; meta first_seq.
 	ReasonPurged = "PURGED"
+	// ReasonLogGrew: the log has other entries at its end than the purge was decided on.
+	ReasonLogGrew = "LOG_GREW"
+	// ReasonStillWaiting: a submit that would be purged is in the inbox.
+	ReasonStillWaiting = "STILL_WAITING"
 	// ReasonBeyondEnd: the log ends earlier; meta last_seq.
 	ReasonBeyondEnd = "BEYOND_END"
 	// ReasonAlertNotFound: no alert has that sequence.

@@ -74,6 +74,9 @@ func podSeqKey(pod string, seq item.Seq) []byte {
 	return binary.BigEndian.AppendUint64(podKey(pod), uint64(seq))
 }
 
+// hasPod says whether a key is a pod's in a bucket that all pods share.
+func hasPod(key []byte, pod string) bool { return bytes.HasPrefix(key, podKey(pod)) }
+
 // keysWith collects the keys that begin with prefix, as copies: deleting while a
 // cursor stands on a key makes it skip others.
 func keysWith(b *bbolt.Bucket, prefix []byte) [][]byte {

@@ -31,7 +31,7 @@ func (n need) widen(low, high item.Seq) need {
 func neededOf(tx *bbolt.Tx, owner string) (n need) {
 	heads := tx.Bucket(bucketHeads)
 	if heads.Get([]byte(owner)) != nil {
-		n = need{firstOf(tx, owner), math.MaxInt64}
+		n = need{neededFrom(tx, owner), math.MaxInt64}
 	}
 	c := tx.Bucket(bucketSharers).Cursor()
 	prefix := podKey(owner)
@@ -40,19 +40,22 @@ func neededOf(tx *bbolt.Tx, owner string) (n need) {
 		if body, ok := unseal(bucketSharers, k, v); ok && len(body) == 8 {
 			upTo = seqOf(body)
 		}
-		if first := firstOf(tx, string(k[len(prefix):])); first <= upTo {
-			n = n.widen(first, upTo)
+		if from := neededFrom(tx, string(k[len(prefix):])); from <= upTo {
+			n = n.widen(from, upTo)
 		}
 	}
 	return n
 }
 
-// firstOf is the first sequence that a pod's log still has; 0, so that nothing is
-// taken away, when its head is damaged.
-func firstOf(tx *bbolt.Tx, pod string) item.Seq {
+// neededFrom is the first sequence of which a pod needs the record; 0, so that nothing
+// is taken away, when its head is damaged.
+func neededFrom(tx *bbolt.Tx, pod string) item.Seq {
 	h, err := loadHead(tx, pod)
 	if err != nil {
 		return 0
+	}
+	if markOf(tx, pod) != nil {
+		return h.first + 1
 	}
 	return h.first
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"podd/pkg/item"
 )
@@ -52,6 +53,17 @@ type Store interface {
 	// returned with the error.
 	Read(ctx context.Context, pod string, after item.Seq, limit int) ([]Record, error)
 
+	// Purge removes the entries of a log up to p.UpTo; p.Mark takes the place of the
+	// last of them and is the log's first entry from then on. What forks share stays
+	// theirs. It needs no epoch, because it changes nothing that an owner appends to;
+	// instead it is refused when the log has grown since: KindPrecondition, reason
+	// LOG_GREW. A submit among the entries that waits is KindPrecondition, reason
+	// STILL_WAITING; an UpTo that the log does not have, KindOutOfRange, as for Read.
+	//
+	// A purged log is not forked before the mark's From, and no Rewind to before it is
+	// appended: that is KindOutOfRange, reason PURGED, meta first_seq.
+	Purge(ctx context.Context, p Purge) error
+
 	// Inbox gives the submits that wait, oldest first.
 	Inbox(ctx context.Context, pod string) ([]Waiting, error)
 	// Request finds an admitted request id. ok is false when the id is unknown or
@@ -74,6 +86,10 @@ type Store interface {
 	// and over can be acknowledged; when that was acknowledged or deleted meanwhile
 	// there is nothing to mark.
 	AckAlerts(ctx context.Context, seqs []item.Seq) error
+
+	// PurgeAlerts removes alerts that were acknowledged and are older than before, and
+	// says how many.
+	PurgeAlerts(ctx context.Context, before time.Time) (removed int, err error)
 
 	// Failed is closed once the outcome of a commit is unknown.
 	Failed() <-chan struct{}
@@ -139,6 +155,17 @@ type Appended struct {
 	// Duplicate is the first admission, when Admit named a known id; then nothing
 	// was written.
 	Duplicate *Request
+}
+
+// Purge says what to remove from the beginning of a log.
+type Purge struct {
+	Pod string
+	// UpTo is the last entry to remove.
+	UpTo item.Seq
+	// Last is the end of the log when this was decided.
+	Last item.Seq
+	// Mark has the kind item.Purged. Its Seq must be 0.
+	Mark item.Entry
 }
 
 // Record is a stored entry, encoded as the podd.v1.Entry message that a stream

@@ -100,7 +100,7 @@ func admission(requestID, text string) store.Batch {
 func (p *owned) log() []item.Entry {
 	p.f.Helper()
 	var entries []item.Entry
-	for after := item.Seq(0); ; {
+	for after := max(p.record().First, 1) - 1; ; {
 		page, err := p.f.s.Read(p.f.Context(), p.id, after, 7)
 		p.f.must(err)
 		if len(page) == 0 {

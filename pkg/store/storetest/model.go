@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"podd/pkg/item"
 	"podd/pkg/store"
@@ -24,6 +25,9 @@ func followsTheModel(t T, open OpenFunc) {
 			"update":  m.update,
 			"delete":  m.delete,
 			"fork":    m.fork,
+			"purge":   m.purge,
+			"rewind":  m.rewind,
+			"forget":  m.forget,
 			"claim":   m.claim,
 			"append":  m.append,
 			"submit":  m.submit,
@@ -55,7 +59,9 @@ type modelPod struct {
 	epoch store.Epoch
 	log   []item.Entry
 	// owners are the pods that wrote the entries of log.
-	owners   []string
+	owners []string
+	// from is where a purged log can be forked or rewound.
+	from     item.Seq
 	inbox    []item.Seq
 	requests map[string]store.Request
 }
@@ -115,18 +121,92 @@ func (m *model) fork(t *rapid.T) {
 	case reason != "":
 	case m.pods[id] != nil || m.needed(id):
 		reason = store.ReasonPodExists
-	case int(seq) > len(m.pods[parent].log):
-		reason = store.ReasonBeyondEnd
+	default:
+		reason = m.pods[parent].past(seq)
 	}
 	if m.same(m.f.s.Fork(m.f.Context(), parent, seq, pod), reason) {
 		pod.Status.LastActivity = pod.CreatedAt
-		pod.First, pod.Last = 1, seq
 		p := m.pods[parent]
+		pod.First, pod.Last = p.First, seq
+		n := p.index(seq) + 1
 		m.pods[id] = &modelPod{
 			Pod: pod, requests: map[string]store.Request{},
-			log: slices.Clone(p.log[:seq]), owners: slices.Clone(p.owners[:seq]),
+			log: slices.Clone(p.log[:n]), owners: slices.Clone(p.owners[:n]), from: p.from,
 		}
 	}
+}
+
+// index is where the entry with a sequence stands.
+func (p *modelPod) index(seq item.Seq) int {
+	return slices.IndexFunc(p.log, func(e item.Entry) bool { return e.Seq == seq })
+}
+
+// past is the reason for which history cannot go on from an entry.
+func (p *modelPod) past(seq item.Seq) string {
+	switch {
+	case seq > p.Last:
+		return store.ReasonBeyondEnd
+	case seq < p.from || seq < p.First:
+		return store.ReasonPurged
+	}
+	return ""
+}
+
+func (m *model) purge(t *rapid.T) {
+	id := podIDs.Draw(t, "pod")
+	c := store.Purge{Pod: id, UpTo: item.Seq(rapid.Int64Range(0, 12).Draw(t, "up to"))}
+	from := item.Seq(rapid.Int64Range(0, 3).Draw(t, "from"))
+	c.Mark = item.Entry{Time: at(m.tick()), Kind: item.Purged{From: c.UpTo + from}}
+	p, reason := m.pods[id], m.missing(id)
+	if p != nil {
+		c.Last = p.Last
+	}
+	if rapid.IntRange(0, 9).Draw(t, "grown") == 0 {
+		c.Last--
+	}
+	switch {
+	case p == nil:
+	case c.Last != p.Last:
+		reason = store.ReasonLogGrew
+	case c.UpTo > p.Last:
+		reason = store.ReasonBeyondEnd
+	case c.UpTo < max(p.First, 1), p.marked() && c.UpTo == p.First:
+		reason = store.ReasonPurged
+	case len(p.inbox) > 0 && p.inbox[0] <= c.UpTo:
+		reason = store.ReasonStillWaiting
+	}
+	if m.same(m.f.s.Purge(m.f.Context(), c), reason) {
+		n := p.index(c.UpTo)
+		p.log, p.owners = slices.Clone(p.log[n:]), slices.Clone(p.owners[n:])
+		c.Mark.Seq = c.UpTo
+		// The mark is the pod's own.
+		p.log[0], p.owners[0] = c.Mark, id
+		p.First, p.from = c.UpTo, c.UpTo+from
+	}
+}
+
+func (p *modelPod) marked() bool {
+	if len(p.log) == 0 {
+		return false
+	}
+	_, ok := p.log[0].Kind.(item.Purged)
+	return ok
+}
+
+func (m *model) rewind(t *rapid.T) {
+	b := m.batch(t)
+	b.Entries = []item.Entry{{Time: at(m.tick()), Kind: item.Rewind{To: item.Seq(rapid.Int64Range(0, 12).Draw(t, "to"))}}}
+	m.try(b)
+}
+
+// forget drops the acknowledged alerts of a time.
+func (m *model) forget(t *rapid.T) {
+	before := at(m.tick()).Add(-time.Duration(rapid.IntRange(0, 10).Draw(t, "age")) * time.Millisecond)
+	n, err := m.f.s.PurgeAlerts(m.f.Context(), before)
+	m.f.must(err)
+	left := slices.DeleteFunc(slices.Clone(m.alerts), func(a item.Alert) bool { return a.Acked && a.Time.Before(before) })
+	equal(m.f, "alerts that were dropped", n, len(m.alerts)-len(left))
+	m.alerts = left
 }
 
 func (m *model) update(t *rapid.T) {
@@ -238,6 +318,11 @@ func (m *model) refusal(b store.Batch) (reason string, duplicate *store.Request)
 			return "", &r
 		}
 	}
+	for _, e := range b.Entries {
+		if k, ok := e.Kind.(item.Rewind); ok && p.marked() && k.To < p.from {
+			return store.ReasonPurged, nil
+		}
+	}
 	left := slices.Clone(p.inbox)
 	for _, seq := range b.Dequeue {
 		i := slices.Index(left, seq)
@@ -256,7 +341,7 @@ func (m *model) refusal(b store.Batch) (reason string, duplicate *store.Request)
 // alerts.
 func (m *model) write(b store.Batch) (alerts []item.Alert) {
 	p := m.pods[b.Pod]
-	first := item.Seq(len(p.log) + 1)
+	first := p.Last + 1
 	for i, e := range numbered(first, b.Entries...) {
 		if a, ok := e.Kind.(item.AlertRaised); ok {
 			a.Alert.Pod, a.Alert.Count = b.Pod, 1
@@ -265,7 +350,7 @@ func (m *model) write(b store.Batch) (alerts []item.Alert) {
 			e.Kind = a
 		}
 		p.log, p.owners = append(p.log, e), append(p.owners, p.ID)
-		p.First, p.Last = 1, first+item.Seq(i)
+		p.First, p.Last = max(p.First, 1), first+item.Seq(i)
 		p.Status.LastActivity = e.Time
 	}
 	p.inbox = slices.DeleteFunc(p.inbox, func(seq item.Seq) bool { return slices.Contains(b.Dequeue, seq) })

@@ -140,6 +140,7 @@ func unknownPod(f *fixture) {
 		"DeletePod":  func() error { return f.s.DeletePod(ctx, "p") },
 		"Claim":      func() error { _, err := f.s.Claim(ctx, "p"); return err },
 		"Append":     func() error { _, err := f.s.Append(ctx, store.Batch{Pod: "p", Epoch: 1}); return err },
+		"Purge":      func() error { return f.s.Purge(ctx, store.Purge{Pod: "p", Mark: purgedMark(0, 1)}) },
 		"Read":       func() error { _, err := f.s.Read(ctx, "p", 0, 1); return err },
 		"Inbox":      func() error { _, err := f.s.Inbox(ctx, "p"); return err },
 		"Request":    func() error { _, _, err := f.s.Request(ctx, "p", "r"); return err },

@@ -17,6 +17,7 @@ type Recorder struct {
 
 	mu       sync.Mutex
 	failed   bool
+	skipped  bool
 	notes    strings.Builder
 	cleanups []func()
 }
@@ -92,7 +93,19 @@ func (r *Recorder) Skip(args ...any) { r.Log(args...); r.SkipNow() }
 func (r *Recorder) Skipf(format string, args ...any) { r.Logf(format, args...); r.SkipNow() }
 
 // SkipNow ends the check.
-func (r *Recorder) SkipNow() { runtime.Goexit() }
+func (r *Recorder) SkipNow() {
+	r.mu.Lock()
+	r.skipped = true
+	r.mu.Unlock()
+	runtime.Goexit()
+}
+
+// Skipped says whether the check ended itself, because it can't be run here.
+func (r *Recorder) Skipped() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.skipped
+}
 
 // Error notes a failure.
 func (r *Recorder) Error(args ...any) { r.note(true, fmt.Sprintln(args...)) }

@@ -24,6 +24,7 @@ type broken struct {
 	ack    func(s store.Store, ctx context.Context, seqs []item.Seq) error
 	raise  func(s store.Store, ctx context.Context, a item.Alert) (item.Alert, error)
 	fork   func(s store.Store, ctx context.Context, parent string, at item.Seq, p item.Pod) error
+	purge  func(s store.Store, ctx context.Context, p store.Purge) error
 	delete func(s store.Store, ctx context.Context, pod string) error
 }
 
@@ -39,6 +40,13 @@ func (b broken) DeletePod(ctx context.Context, pod string) error {
 		return b.Store.DeletePod(ctx, pod)
 	}
 	return b.delete(b.Store, ctx, pod)
+}
+
+func (b broken) Purge(ctx context.Context, p store.Purge) error {
+	if b.purge == nil {
+		return b.Store.Purge(ctx, p)
+	}
+	return b.purge(b.Store, ctx, p)
 }
 
 func (b broken) RaiseAlert(ctx context.Context, a item.Alert) (item.Alert, error) {
@@ -156,6 +164,33 @@ func TestSuiteNoticesDefects(t *testing.T) {
 				}
 			}
 			return errors.Join(err, s.DeletePod(ctx, pod))
+		}},
+		// Nothing is removed.
+		"PurgedRangesAreGone": {purge: func(store.Store, context.Context, store.Purge) error { return nil }},
+		// Others lose what they share.
+		"ForksKeepWhatIsPurged": {purge: func(s store.Store, ctx context.Context, p store.Purge) error {
+			pods, err := s.Pods(ctx)
+			for _, fork := range pods {
+				if fork.ID != p.Pod {
+					q := p
+					q.Pod, q.Last, q.UpTo = fork.ID, fork.Last, min(p.UpTo, fork.Last)
+					_ = s.Purge(ctx, q)
+				}
+			}
+			return errors.Join(err, s.Purge(ctx, p))
+		}},
+		// What was decided on a shorter log is done to a longer one.
+		"BadPurgesAreRefused": {purge: func(s store.Store, ctx context.Context, p store.Purge) error {
+			if pod, err := s.Pod(ctx, p.Pod); err == nil {
+				p.Last = pod.Last
+			}
+			return s.Purge(ctx, p)
+		}},
+		// What comes later is read first.
+		"SequencesAreDense": {read: func(s store.Store, ctx context.Context, pod string, after item.Seq, limit int) ([]store.Record, error) {
+			page, err := s.Read(ctx, pod, after, limit)
+			slices.Reverse(page)
+			return page, err
 		}},
 	} {
 		t.Run(check, func(t *testing.T) {

@@ -222,6 +222,7 @@ type Entry struct {
 	//	*Entry_Note
 	//	*Entry_Recovered
 	//	*Entry_Alert
+	//	*Entry_Purged
 	Kind          isEntry_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -429,6 +430,15 @@ func (x *Entry) GetAlert() *Alert {
 	return nil
 }
 
+func (x *Entry) GetPurged() *Purged {
+	if x != nil {
+		if x, ok := x.Kind.(*Entry_Purged); ok {
+			return x.Purged
+		}
+	}
+	return nil
+}
+
 type isEntry_Kind interface {
 	isEntry_Kind()
 }
@@ -513,6 +523,11 @@ type Entry_Alert struct {
 	Alert *Alert `protobuf:"bytes,19,opt,name=alert,proto3,oneof"`
 }
 
+type Entry_Purged struct {
+	// The log begins here: older entries were removed.
+	Purged *Purged `protobuf:"bytes,20,opt,name=purged,proto3,oneof"`
+}
+
 func (*Entry_Submitted) isEntry_Kind() {}
 
 func (*Entry_Promoted) isEntry_Kind() {}
@@ -544,6 +559,8 @@ func (*Entry_Note) isEntry_Kind() {}
 func (*Entry_Recovered) isEntry_Kind() {}
 
 func (*Entry_Alert) isEntry_Kind() {}
+
+func (*Entry_Purged) isEntry_Kind() {}
 
 // Submitted records an accepted submit, with its references already resolved.
 type Submitted struct {
@@ -1501,6 +1518,368 @@ func (x *Rewind) GetToSeq() int64 {
 	return 0
 }
 
+// Purged begins a log whose older entries were removed. Its sequence is that of the
+// last of them.
+type Purged struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// When they were removed. The entry's own time and turn are those of the last
+	// removed one.
+	At *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	// How many were removed, by earlier purges too.
+	Entries int64 `protobuf:"varint,2,opt,name=entries,proto3" json:"entries,omitempty"`
+	// The compaction whose summary stands for them. The pod is not forked at an earlier
+	// entry, nor rewound to one.
+	FromSeq int64 `protobuf:"varint,3,opt,name=from_seq,json=fromSeq,proto3" json:"from_seq,omitempty"`
+	// The last setup among them; absent when there was none.
+	Setup *Setup `protobuf:"bytes,4,opt,name=setup,proto3" json:"setup,omitempty"`
+	// What they recorded.
+	Totals *Totals `protobuf:"bytes,5,opt,name=totals,proto3" json:"totals,omitempty"`
+	// Why, in one sentence.
+	Reason        string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Purged) Reset() {
+	*x = Purged{}
+	mi := &file_podd_v1_entry_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Purged) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Purged) ProtoMessage() {}
+
+func (x *Purged) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Purged.ProtoReflect.Descriptor instead.
+func (*Purged) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Purged) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *Purged) GetEntries() int64 {
+	if x != nil {
+		return x.Entries
+	}
+	return 0
+}
+
+func (x *Purged) GetFromSeq() int64 {
+	if x != nil {
+		return x.FromSeq
+	}
+	return 0
+}
+
+func (x *Purged) GetSetup() *Setup {
+	if x != nil {
+		return x.Setup
+	}
+	return nil
+}
+
+func (x *Purged) GetTotals() *Totals {
+	if x != nil {
+		return x.Totals
+	}
+	return nil
+}
+
+func (x *Purged) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// Totals count what entries of a log recorded.
+type Totals struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Turns       int64                  `protobuf:"varint,1,opt,name=turns,proto3" json:"turns,omitempty"`
+	Compactions int64                  `protobuf:"varint,2,opt,name=compactions,proto3" json:"compactions,omitempty"`
+	// Decisions to prune.
+	Prunes int64 `protobuf:"varint,3,opt,name=prunes,proto3" json:"prunes,omitempty"`
+	// The results that they named.
+	PrunedResults int64 `protobuf:"varint,4,opt,name=pruned_results,json=prunedResults,proto3" json:"pruned_results,omitempty"`
+	// What requests lost by them, as estimated.
+	PrunedTokens int64 `protobuf:"varint,5,opt,name=pruned_tokens,json=prunedTokens,proto3" json:"pruned_tokens,omitempty"`
+	// Model requests, by what they have in common.
+	Requests []*RequestTotal `protobuf:"bytes,6,rep,name=requests,proto3" json:"requests,omitempty"`
+	// Tool results, by tool.
+	Tools         []*ToolTotal `protobuf:"bytes,7,rep,name=tools,proto3" json:"tools,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Totals) Reset() {
+	*x = Totals{}
+	mi := &file_podd_v1_entry_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Totals) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Totals) ProtoMessage() {}
+
+func (x *Totals) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Totals.ProtoReflect.Descriptor instead.
+func (*Totals) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Totals) GetTurns() int64 {
+	if x != nil {
+		return x.Turns
+	}
+	return 0
+}
+
+func (x *Totals) GetCompactions() int64 {
+	if x != nil {
+		return x.Compactions
+	}
+	return 0
+}
+
+func (x *Totals) GetPrunes() int64 {
+	if x != nil {
+		return x.Prunes
+	}
+	return 0
+}
+
+func (x *Totals) GetPrunedResults() int64 {
+	if x != nil {
+		return x.PrunedResults
+	}
+	return 0
+}
+
+func (x *Totals) GetPrunedTokens() int64 {
+	if x != nil {
+		return x.PrunedTokens
+	}
+	return 0
+}
+
+func (x *Totals) GetRequests() []*RequestTotal {
+	if x != nil {
+		return x.Requests
+	}
+	return nil
+}
+
+func (x *Totals) GetTools() []*ToolTotal {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
+// RequestTotal counts model requests.
+type RequestTotal struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The model that answered, as the endpoint names it.
+	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	// The model of the setup.
+	Asked string `protobuf:"bytes,2,opt,name=asked,proto3" json:"asked,omitempty"`
+	// As in RequestUsage.
+	Purpose string `protobuf:"bytes,3,opt,name=purpose,proto3" json:"purpose,omitempty"`
+	// Whether the endpoint sent a usage.
+	Measured bool `protobuf:"varint,4,opt,name=measured,proto3" json:"measured,omitempty"`
+	// The sum.
+	Usage         *Usage `protobuf:"bytes,5,opt,name=usage,proto3" json:"usage,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RequestTotal) Reset() {
+	*x = RequestTotal{}
+	mi := &file_podd_v1_entry_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RequestTotal) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RequestTotal) ProtoMessage() {}
+
+func (x *RequestTotal) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RequestTotal.ProtoReflect.Descriptor instead.
+func (*RequestTotal) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *RequestTotal) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *RequestTotal) GetAsked() string {
+	if x != nil {
+		return x.Asked
+	}
+	return ""
+}
+
+func (x *RequestTotal) GetPurpose() string {
+	if x != nil {
+		return x.Purpose
+	}
+	return ""
+}
+
+func (x *RequestTotal) GetMeasured() bool {
+	if x != nil {
+		return x.Measured
+	}
+	return false
+}
+
+func (x *RequestTotal) GetUsage() *Usage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+// ToolTotal counts the results of one tool.
+type ToolTotal struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Tool   string                 `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
+	Calls  int64                  `protobuf:"varint,2,opt,name=calls,proto3" json:"calls,omitempty"`
+	Errors int64                  `protobuf:"varint,3,opt,name=errors,proto3" json:"errors,omitempty"`
+	// Outputs that were cut.
+	Cuts int64 `protobuf:"varint,4,opt,name=cuts,proto3" json:"cuts,omitempty"`
+	// Their bytes, whole.
+	CutTotal int64 `protobuf:"varint,5,opt,name=cut_total,json=cutTotal,proto3" json:"cut_total,omitempty"`
+	// Their bytes, as kept.
+	CutKept       int64 `protobuf:"varint,6,opt,name=cut_kept,json=cutKept,proto3" json:"cut_kept,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolTotal) Reset() {
+	*x = ToolTotal{}
+	mi := &file_podd_v1_entry_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolTotal) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolTotal) ProtoMessage() {}
+
+func (x *ToolTotal) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolTotal.ProtoReflect.Descriptor instead.
+func (*ToolTotal) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ToolTotal) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *ToolTotal) GetCalls() int64 {
+	if x != nil {
+		return x.Calls
+	}
+	return 0
+}
+
+func (x *ToolTotal) GetErrors() int64 {
+	if x != nil {
+		return x.Errors
+	}
+	return 0
+}
+
+func (x *ToolTotal) GetCuts() int64 {
+	if x != nil {
+		return x.Cuts
+	}
+	return 0
+}
+
+func (x *ToolTotal) GetCutTotal() int64 {
+	if x != nil {
+		return x.CutTotal
+	}
+	return 0
+}
+
+func (x *ToolTotal) GetCutKept() int64 {
+	if x != nil {
+		return x.CutKept
+	}
+	return 0
+}
+
 // Note is a system note of a client.
 type Note struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1513,7 +1892,7 @@ type Note struct {
 
 func (x *Note) Reset() {
 	*x = Note{}
-	mi := &file_podd_v1_entry_proto_msgTypes[14]
+	mi := &file_podd_v1_entry_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1525,7 +1904,7 @@ func (x *Note) String() string {
 func (*Note) ProtoMessage() {}
 
 func (x *Note) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[14]
+	mi := &file_podd_v1_entry_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1538,7 +1917,7 @@ func (x *Note) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Note.ProtoReflect.Descriptor instead.
 func (*Note) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{14}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Note) GetText() string {
@@ -1568,7 +1947,7 @@ type Recovered struct {
 
 func (x *Recovered) Reset() {
 	*x = Recovered{}
-	mi := &file_podd_v1_entry_proto_msgTypes[15]
+	mi := &file_podd_v1_entry_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1580,7 +1959,7 @@ func (x *Recovered) String() string {
 func (*Recovered) ProtoMessage() {}
 
 func (x *Recovered) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[15]
+	mi := &file_podd_v1_entry_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1593,7 +1972,7 @@ func (x *Recovered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recovered.ProtoReflect.Descriptor instead.
 func (*Recovered) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{15}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Recovered) GetReason() string {
@@ -1633,7 +2012,7 @@ type Alert struct {
 
 func (x *Alert) Reset() {
 	*x = Alert{}
-	mi := &file_podd_v1_entry_proto_msgTypes[16]
+	mi := &file_podd_v1_entry_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1645,7 +2024,7 @@ func (x *Alert) String() string {
 func (*Alert) ProtoMessage() {}
 
 func (x *Alert) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[16]
+	mi := &file_podd_v1_entry_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1658,7 +2037,7 @@ func (x *Alert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alert.ProtoReflect.Descriptor instead.
 func (*Alert) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{16}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Alert) GetSeq() int64 {
@@ -1721,7 +2100,7 @@ var File_podd_v1_entry_proto protoreflect.FileDescriptor
 
 const file_podd_v1_entry_proto_rawDesc = "" +
 	"\n" +
-	"\x13podd/v1/entry.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x12podd/v1/item.proto\"\x93\a\n" +
+	"\x13podd/v1/entry.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x12podd/v1/item.proto\"\xbe\a\n" +
 	"\x05Entry\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12.\n" +
 	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x12\n" +
@@ -1745,7 +2124,8 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x06rewind\x18\x10 \x01(\v2\x0f.podd.v1.RewindH\x00R\x06rewind\x12#\n" +
 	"\x04note\x18\x11 \x01(\v2\r.podd.v1.NoteH\x00R\x04note\x122\n" +
 	"\trecovered\x18\x12 \x01(\v2\x12.podd.v1.RecoveredH\x00R\trecovered\x12&\n" +
-	"\x05alert\x18\x13 \x01(\v2\x0e.podd.v1.AlertH\x00R\x05alertB\x06\n" +
+	"\x05alert\x18\x13 \x01(\v2\x0e.podd.v1.AlertH\x00R\x05alert\x12)\n" +
+	"\x06purged\x18\x14 \x01(\v2\x0f.podd.v1.PurgedH\x00R\x06purgedB\x06\n" +
 	"\x04kind\"\xba\x01\n" +
 	"\tSubmitted\x12\x1d\n" +
 	"\n" +
@@ -1820,7 +2200,35 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x02by\x18\x03 \x01(\tR\x02by\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\"\x1f\n" +
 	"\x06Rewind\x12\x15\n" +
-	"\x06to_seq\x18\x01 \x01(\x03R\x05toSeq\".\n" +
+	"\x06to_seq\x18\x01 \x01(\x03R\x05toSeq\"\xd0\x01\n" +
+	"\x06Purged\x12*\n" +
+	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x18\n" +
+	"\aentries\x18\x02 \x01(\x03R\aentries\x12\x19\n" +
+	"\bfrom_seq\x18\x03 \x01(\x03R\afromSeq\x12$\n" +
+	"\x05setup\x18\x04 \x01(\v2\x0e.podd.v1.SetupR\x05setup\x12'\n" +
+	"\x06totals\x18\x05 \x01(\v2\x0f.podd.v1.TotalsR\x06totals\x12\x16\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\"\x81\x02\n" +
+	"\x06Totals\x12\x14\n" +
+	"\x05turns\x18\x01 \x01(\x03R\x05turns\x12 \n" +
+	"\vcompactions\x18\x02 \x01(\x03R\vcompactions\x12\x16\n" +
+	"\x06prunes\x18\x03 \x01(\x03R\x06prunes\x12%\n" +
+	"\x0epruned_results\x18\x04 \x01(\x03R\rprunedResults\x12#\n" +
+	"\rpruned_tokens\x18\x05 \x01(\x03R\fprunedTokens\x121\n" +
+	"\brequests\x18\x06 \x03(\v2\x15.podd.v1.RequestTotalR\brequests\x12(\n" +
+	"\x05tools\x18\a \x03(\v2\x12.podd.v1.ToolTotalR\x05tools\"\x96\x01\n" +
+	"\fRequestTotal\x12\x14\n" +
+	"\x05model\x18\x01 \x01(\tR\x05model\x12\x14\n" +
+	"\x05asked\x18\x02 \x01(\tR\x05asked\x12\x18\n" +
+	"\apurpose\x18\x03 \x01(\tR\apurpose\x12\x1a\n" +
+	"\bmeasured\x18\x04 \x01(\bR\bmeasured\x12$\n" +
+	"\x05usage\x18\x05 \x01(\v2\x0e.podd.v1.UsageR\x05usage\"\x99\x01\n" +
+	"\tToolTotal\x12\x12\n" +
+	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x14\n" +
+	"\x05calls\x18\x02 \x01(\x03R\x05calls\x12\x16\n" +
+	"\x06errors\x18\x03 \x01(\x03R\x06errors\x12\x12\n" +
+	"\x04cuts\x18\x04 \x01(\x03R\x04cuts\x12\x1b\n" +
+	"\tcut_total\x18\x05 \x01(\x03R\bcutTotal\x12\x19\n" +
+	"\bcut_kept\x18\x06 \x01(\x03R\acutKept\".\n" +
 	"\x04Note\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n" +
 	"\x04wake\x18\x02 \x01(\bR\x04wake\">\n" +
@@ -1868,7 +2276,7 @@ func file_podd_v1_entry_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_entry_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_podd_v1_entry_proto_goTypes = []any{
 	(SubmitMode)(0),               // 0: podd.v1.SubmitMode
 	(Outcome)(0),                  // 1: podd.v1.Outcome
@@ -1887,22 +2295,26 @@ var file_podd_v1_entry_proto_goTypes = []any{
 	(*ApprovalRequested)(nil),     // 14: podd.v1.ApprovalRequested
 	(*ApprovalResolved)(nil),      // 15: podd.v1.ApprovalResolved
 	(*Rewind)(nil),                // 16: podd.v1.Rewind
-	(*Note)(nil),                  // 17: podd.v1.Note
-	(*Recovered)(nil),             // 18: podd.v1.Recovered
-	(*Alert)(nil),                 // 19: podd.v1.Alert
-	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
-	(*Item)(nil),                  // 21: podd.v1.Item
-	(*Segment)(nil),               // 22: podd.v1.Segment
-	(*Usage)(nil),                 // 23: podd.v1.Usage
+	(*Purged)(nil),                // 17: podd.v1.Purged
+	(*Totals)(nil),                // 18: podd.v1.Totals
+	(*RequestTotal)(nil),          // 19: podd.v1.RequestTotal
+	(*ToolTotal)(nil),             // 20: podd.v1.ToolTotal
+	(*Note)(nil),                  // 21: podd.v1.Note
+	(*Recovered)(nil),             // 22: podd.v1.Recovered
+	(*Alert)(nil),                 // 23: podd.v1.Alert
+	(*timestamppb.Timestamp)(nil), // 24: google.protobuf.Timestamp
+	(*Item)(nil),                  // 25: podd.v1.Item
+	(*Segment)(nil),               // 26: podd.v1.Segment
+	(*Usage)(nil),                 // 27: podd.v1.Usage
 }
 var file_podd_v1_entry_proto_depIdxs = []int32{
-	20, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
+	24, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
 	4,  // 1: podd.v1.Entry.submitted:type_name -> podd.v1.Submitted
 	5,  // 2: podd.v1.Entry.promoted:type_name -> podd.v1.Promoted
 	6,  // 3: podd.v1.Entry.turn_started:type_name -> podd.v1.TurnStarted
 	7,  // 4: podd.v1.Entry.turn_ended:type_name -> podd.v1.TurnEnded
 	8,  // 5: podd.v1.Entry.setup:type_name -> podd.v1.Setup
-	21, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
+	25, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
 	10, // 7: podd.v1.Entry.tool_started:type_name -> podd.v1.ToolStarted
 	11, // 8: podd.v1.Entry.usage:type_name -> podd.v1.RequestUsage
 	12, // 9: podd.v1.Entry.prune:type_name -> podd.v1.Prune
@@ -1910,25 +2322,32 @@ var file_podd_v1_entry_proto_depIdxs = []int32{
 	14, // 11: podd.v1.Entry.approval_requested:type_name -> podd.v1.ApprovalRequested
 	15, // 12: podd.v1.Entry.approval_resolved:type_name -> podd.v1.ApprovalResolved
 	16, // 13: podd.v1.Entry.rewind:type_name -> podd.v1.Rewind
-	17, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
-	18, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
-	19, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
-	0,  // 17: podd.v1.Submitted.mode:type_name -> podd.v1.SubmitMode
-	22, // 18: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
-	21, // 19: podd.v1.Submitted.items:type_name -> podd.v1.Item
-	1,  // 20: podd.v1.TurnEnded.outcome:type_name -> podd.v1.Outcome
-	23, // 21: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
-	9,  // 22: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
-	23, // 23: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
-	21, // 24: podd.v1.Compaction.summary:type_name -> podd.v1.Item
-	20, // 25: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
-	2,  // 26: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
-	20, // 27: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
-	28, // [28:28] is the sub-list for method output_type
-	28, // [28:28] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	21, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
+	22, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
+	23, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
+	17, // 17: podd.v1.Entry.purged:type_name -> podd.v1.Purged
+	0,  // 18: podd.v1.Submitted.mode:type_name -> podd.v1.SubmitMode
+	26, // 19: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
+	25, // 20: podd.v1.Submitted.items:type_name -> podd.v1.Item
+	1,  // 21: podd.v1.TurnEnded.outcome:type_name -> podd.v1.Outcome
+	27, // 22: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
+	9,  // 23: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
+	27, // 24: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
+	25, // 25: podd.v1.Compaction.summary:type_name -> podd.v1.Item
+	24, // 26: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
+	24, // 27: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
+	8,  // 28: podd.v1.Purged.setup:type_name -> podd.v1.Setup
+	18, // 29: podd.v1.Purged.totals:type_name -> podd.v1.Totals
+	19, // 30: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
+	20, // 31: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
+	27, // 32: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
+	2,  // 33: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
+	24, // 34: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
+	35, // [35:35] is the sub-list for method output_type
+	35, // [35:35] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_entry_proto_init() }
@@ -1954,6 +2373,7 @@ func file_podd_v1_entry_proto_init() {
 		(*Entry_Note)(nil),
 		(*Entry_Recovered)(nil),
 		(*Entry_Alert)(nil),
+		(*Entry_Purged)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1961,7 +2381,7 @@ func file_podd_v1_entry_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_entry_proto_rawDesc), len(file_podd_v1_entry_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   17,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,68 @@
+package wire
+
+import (
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+func purgedToProto(k item.Purged) *poddv1.Purged {
+	p := &poddv1.Purged{
+		At: timeToProto(k.At), Entries: k.Entries, FromSeq: int64(k.From),
+		Totals: totalsToProto(k.Totals), Reason: clean(k.Reason),
+	}
+	if k.Setup != nil {
+		p.Setup = setupToProto(*k.Setup)
+	}
+	return p
+}
+
+func purgedFromProto(p *poddv1.Purged) item.Purged {
+	k := item.Purged{
+		At: timeFromProto(p.GetAt()), Entries: p.GetEntries(), From: item.Seq(p.GetFromSeq()),
+		Totals: totalsFromProto(p.GetTotals()), Reason: p.GetReason(),
+	}
+	if p.GetSetup() != nil {
+		setup := setupFromProto(p.GetSetup())
+		k.Setup = &setup
+	}
+	return k
+}
+
+func totalsToProto(t item.Totals) *poddv1.Totals {
+	p := &poddv1.Totals{
+		Turns: t.Turns, Compactions: t.Compactions,
+		Prunes: t.Prunes, PrunedResults: t.PrunedResults, PrunedTokens: t.PrunedTokens,
+	}
+	for _, r := range t.Requests {
+		p.Requests = append(p.Requests, &poddv1.RequestTotal{
+			Model: clean(r.Model), Asked: clean(r.Asked), Purpose: clean(r.Purpose),
+			Measured: r.Measured, Usage: UsageToProto(r.Usage),
+		})
+	}
+	for _, u := range t.Tools {
+		p.Tools = append(p.Tools, &poddv1.ToolTotal{
+			Tool: clean(u.Tool), Calls: u.Calls, Errors: u.Errors, Cuts: u.Cuts, CutTotal: u.CutTotal, CutKept: u.CutKept,
+		})
+	}
+	return p
+}
+
+func totalsFromProto(p *poddv1.Totals) item.Totals {
+	t := item.Totals{
+		Turns: p.GetTurns(), Compactions: p.GetCompactions(),
+		Prunes: p.GetPrunes(), PrunedResults: p.GetPrunedResults(), PrunedTokens: p.GetPrunedTokens(),
+	}
+	for _, r := range p.GetRequests() {
+		t.Requests = append(t.Requests, item.RequestTotal{
+			Model: r.GetModel(), Asked: r.GetAsked(), Purpose: r.GetPurpose(),
+			Measured: r.GetMeasured(), Usage: UsageFromProto(r.GetUsage()),
+		})
+	}
+	for _, u := range p.GetTools() {
+		t.Tools = append(t.Tools, item.ToolTotal{
+			Tool: u.GetTool(), Calls: u.GetCalls(), Errors: u.GetErrors(),
+			Cuts: u.GetCuts(), CutTotal: u.GetCutTotal(), CutKept: u.GetCutKept(),
+		})
+	}
+	return t
+}

@@ -1,0 +1,207 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+
+	"go.etcd.io/bbolt"
+)
+
+// purgeStep is how many records one transaction removes, so that a long log holds
+// nobody up.
+const purgeStep = 4096
+
+// Purge removes the beginning of a log. What it leaves to remove when it ends early,
+// the next purge of the same log removes.
+func (s *Bolt) Purge(ctx context.Context, p Purge) error {
+	if _, ok := p.Mark.Kind.(item.Purged); !ok || p.Mark.Seq != 0 {
+		return badBatch("the mark of a purge is an entry of that kind without a sequence")
+	}
+	body, err := wire.EncodeEntry(p.Mark)
+	if err != nil {
+		return badBatch("%v", err)
+	}
+	c := purge{Purge: p, draft: newDraft(p.Pod, body)}
+	if err := s.do(ctx, &c); err != nil {
+		return podFault(p.Pod, err)
+	}
+	for more := true; more; {
+		t := trimLogs{pod: p.Pod}
+		if err := s.do(ctx, &t); err != nil {
+			return podFault(p.Pod, err)
+		}
+		more = t.more
+	}
+	return nil
+}
+
+type purge struct {
+	Purge
+	draft draft
+	head  head
+}
+
+func (c *purge) size() int { return len(c.draft.buf) }
+
+func (c *purge) check(tx *bbolt.Tx) (needed bool, err error) {
+	if c.head, err = loadHead(tx, c.Pod); err != nil {
+		return false, err
+	}
+	switch mark := markOf(tx, c.Pod); {
+	case c.head.last != c.Last:
+		return false, item.Errorf(item.KindPrecondition, ReasonLogGrew,
+			"the log of pod %s ends at %d by now, not at %d; look at it again", c.Pod, c.head.last, c.Last)
+	case c.UpTo > c.head.last:
+		return false, beyondEnd(c.Pod, c.head, c.UpTo)
+	case c.UpTo < c.head.first, mark != nil && c.UpTo == c.head.first:
+		return false, purged(c.Pod, c.UpTo, c.head.first)
+	}
+	k, _ := tx.Bucket(bucketInbox).Cursor().Seek(podKey(c.Pod))
+	if hasPod(k, c.Pod) && seqOf(k) <= c.UpTo {
+		return false, item.Errorf(item.KindPrecondition, ReasonStillWaiting,
+			"the submit with seq %d still waits in pod %s; what comes before it can be purged", seqOf(k), c.Pod)
+	}
+	return true, nil
+}
+
+func (c *purge) write(tx *bbolt.Tx) error {
+	c.head.first = c.UpTo
+	if err := storeHead(tx, c.Pod, c.head); err != nil {
+		return err
+	}
+	return tx.Bucket(bucketPurges).Put([]byte(c.Pod), c.draft.record(c.UpTo))
+}
+
+// trimLogs removes what a purge made needless: of the pod's own records, and of those
+// that it shared.
+type trimLogs struct {
+	pod  string
+	more bool
+}
+
+func (c *trimLogs) size() int { return groupBytes }
+
+func (c *trimLogs) check(tx *bbolt.Tx) (bool, error) {
+	_, err := loadHead(tx, c.pod)
+	return err == nil, err
+}
+
+func (c *trimLogs) write(tx *bbolt.Tx) error {
+	c.more = false
+	l, err := loadLineage(tx, c.pod)
+	if err != nil {
+		return err
+	}
+	from := neededFrom(tx, c.pod)
+	for _, s := range append(l, segment{owner: c.pod}) {
+		if s.owner != c.pod && s.upTo < from {
+			if err := tx.Bucket(bucketSharers).Delete(sharerKey(s.owner, c.pod)); err != nil {
+				return err
+			}
+		}
+		more, err := trim(tx, s.owner, purgeStep)
+		if err != nil {
+			return err
+		}
+		c.more = c.more || more
+	}
+	return nil
+}
+
+// markOf is the record of the mark that stands in a log's first place; nil when the
+// log was not purged.
+func markOf(tx *bbolt.Tx, pod string) []byte {
+	return tx.Bucket(bucketPurges).Get([]byte(pod))
+}
+
+// copyMark gives a fork the mark of its parent.
+func copyMark(tx *bbolt.Tx, parent string, h head, fork string) error {
+	mark := markOf(tx, parent)
+	if mark == nil {
+		return nil
+	}
+	entry, ok := openRecord(parent, h.first, mark)
+	if !ok {
+		return damagedAt(parent, h.first)
+	}
+	body := entry[len(wire.WithSeq(h.first, nil)):]
+	return tx.Bucket(bucketPurges).Put([]byte(fork), newDraft(fork, body).record(h.first))
+}
+
+// checkPast refuses an entry of a log that history cannot go on from: the log was
+// purged, and from says since when it tells again what was sent.
+func checkPast(tx *bbolt.Tx, pod string, h head, seq item.Seq) error {
+	mark := markOf(tx, pod)
+	if mark == nil {
+		return nil
+	}
+	entry, ok := openRecord(pod, h.first, mark)
+	if !ok {
+		return damagedAt(pod, h.first)
+	}
+	e, err := wire.DecodeEntry(entry)
+	if err != nil {
+		return damagedAt(pod, h.first)
+	}
+	if k, _ := e.Kind.(item.Purged); seq < k.From {
+		return purged(pod, seq, k.From)
+	}
+	return nil
+}
+
+// PurgeAlerts removes acknowledged alerts.
+func (s *Bolt) PurgeAlerts(ctx context.Context, before time.Time) (removed int, err error) {
+	for after := item.Seq(0); ; {
+		page, err := s.Alerts(ctx, AlertQuery{After: after})
+		if err != nil || len(page) == 0 {
+			return removed, err
+		}
+		after = page[len(page)-1].Seq
+		var old []item.Seq
+		for _, a := range page {
+			if a.Acked && a.Time.Before(before) {
+				old = append(old, a.Seq)
+			}
+		}
+		if len(old) == 0 {
+			continue
+		}
+		if err := s.do(ctx, &dropAlerts{seqs: old}); err != nil {
+			return removed, s.fileFault(err)
+		}
+		removed += len(old)
+	}
+}
+
+// dropAlerts removes alerts that nobody can change any more: they are acknowledged.
+type dropAlerts struct{ seqs []item.Seq }
+
+func (c *dropAlerts) size() int { return 200 * len(c.seqs) }
+
+func (c *dropAlerts) check(*bbolt.Tx) (bool, error) { return true, nil }
+
+func (c *dropAlerts) write(tx *bbolt.Tx) error {
+	alerts := tx.Bucket(bucketAlerts)
+	for _, seq := range c.seqs {
+		sealed := alerts.Get(seqKey(seq))
+		if sealed == nil {
+			continue
+		}
+		a, err := decodeAlert(seq, sealed)
+		if err != nil {
+			continue
+		}
+		if a.Pod != "" {
+			if err := tx.Bucket(bucketPodAlerts).Delete(podSeqKey(a.Pod, seq)); err != nil {
+				return err
+			}
+		}
+		if err := alerts.Delete(seqKey(seq)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
