@@ -93,7 +93,7 @@ func homes() map[string][]string {
 		"github.com/spf13/pflag":           {"cmd/"},
 		"github.com/tidwall/gjson":         {"pkg/llm/openai"},
 		"go.etcd.io/bbolt":                 {"pkg/store"},
-		"golang.org/x/sys":                 {"internal/socket", "pkg/scopefs"},
+		"golang.org/x/sys":                 {"internal/process", "internal/socket", "pkg/scopefs"},
 		"golang.org/x/term":                {"cmd/"},
 		"google.golang.org/genproto":       rpc,
 		"google.golang.org/grpc":           rpc,

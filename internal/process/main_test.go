@@ -1,9 +1,15 @@
 package process_test
 
 import (
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if script := os.Getenv("PODD_TEST_START"); script != "" {
+		startAndDie(script)
+	}
+	goleak.VerifyTestMain(m)
+}

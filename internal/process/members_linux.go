@@ -18,7 +18,7 @@ const fewPids = 64
 // higher pid than its leader, until pids wrap around, so that after a command
 // that started nothing there is nothing to look at.
 func (t *Tree) members() []int {
-	leader := t.cmd.Process.Pid
+	leader := t.id.PID
 	last, err := lastPid()
 	if err != nil {
 		// No /proc: the group is all that can be seen.
@@ -48,21 +48,15 @@ func (t *Tree) members() []int {
 // owns says whether a live process belongs to the command: it is in its session
 // or group, or carries its mark.
 func (t *Tree) owns(pid int) bool {
-	dir := "/proc/" + strconv.Itoa(pid)
-	stat, err := os.ReadFile(dir + "/stat")
-	if err != nil {
-		return false
-	}
-	// pid (name) state ppid pgrp session ...; the name may hold anything.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	fields := statOf(pid)
 	if len(fields) < 4 || fields[0] == "Z" || fields[0] == "X" {
 		return false
 	}
-	leader := strconv.Itoa(t.cmd.Process.Pid)
-	if fields[2] == leader || fields[3] == leader {
+	leader := strconv.Itoa(t.id.PID)
+	if (fields[2] == leader || fields[3] == leader) && !t.recycled() {
 		return true
 	}
-	return slices.Contains(environOf(dir), t.mark)
+	return slices.Contains(environOf("/proc/"+strconv.Itoa(pid)), t.id.Mark)
 }
 
 // How often, and after which pause, an environment that reads as empty is read again.

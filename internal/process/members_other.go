@@ -5,7 +5,7 @@ package process
 // members stands for the whole process group by its leader.
 func (t *Tree) members() []int {
 	if t.groupAlive() {
-		return []int{t.cmd.Process.Pid}
+		return []int{t.id.PID}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -21,22 +22,28 @@ const (
 
 // Tree is a running command and all that it started.
 type Tree struct {
-	cmd *exec.Cmd
-	// mark is NAME=value, unlike that of any other command.
-	mark   string
+	id ID
+	// cmd is nil for a tree that another process started.
+	cmd    *exec.Cmd
 	exited chan struct{}
+	// leave ends the watch of a tree that was found.
+	leave func()
 }
 
 // Start runs a command as the leader of a tree; Stop must follow. It sets the
 // command's SysProcAttr and waits for it. The environment is cmd.Env and the mark,
 // never this process's own.
 func Start(cmd *exec.Cmd) (*Tree, error) {
-	t := &Tree{cmd: cmd, mark: markVariable + "=" + rand.Text(), exited: make(chan struct{})}
-	cmd.Env = append(slices.Clone(cmd.Env), t.mark)
+	t := &Tree{cmd: cmd, exited: make(chan struct{}), leave: func() {}}
+	t.id.Mark = markVariable + "=" + rand.Text()
+	cmd.Env = append(slices.Clone(cmd.Env), t.id.Mark)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
+	t.id.PID = cmd.Process.Pid
+	// Nobody else waits for the leader yet: also one that has ended is still listed.
+	t.id.Born, _ = look(t.id.PID)
 	go func() {
 		defer close(t.exited)
 		// The outcome is in ProcessState.
@@ -45,17 +52,47 @@ func Start(cmd *exec.Cmd) (*Tree, error) {
 	return t, nil
 }
 
-// Exited is closed when the leader has ended and State says how.
+// Find is the tree that a process since ended started; Stop must follow. Its leader may
+// have ended too: then Exited is closed, and Stop ends what is left.
+func Find(id ID) *Tree {
+	t := &Tree{id: id, exited: make(chan struct{})}
+	left := make(chan struct{})
+	t.leave = sync.OnceFunc(func() { close(left) })
+	if t.leaderGone() {
+		close(t.exited)
+		return t
+	}
+	go t.watch(left)
+	return t
+}
+
+// watch looks for the end of a leader that is no child.
+func (t *Tree) watch(left <-chan struct{}) {
+	defer close(t.exited)
+	poll := time.NewTicker(watchPoll)
+	defer poll.Stop()
+	for !t.leaderGone() {
+		select {
+		case <-left:
+			return
+		case <-poll.C:
+		}
+	}
+}
+
+// Exited is closed when the leader has ended.
 func (t *Tree) Exited() <-chan struct{} { return t.exited }
 
-// State says how the leader ended; nil while it runs.
+// State says how the leader ended; nil while it runs, and for a tree that Find gave.
 func (t *Tree) State() *os.ProcessState {
 	select {
 	case <-t.exited:
-		return t.cmd.ProcessState
+		if t.cmd != nil {
+			return t.cmd.ProcessState
+		}
 	default:
-		return nil
 	}
+	return nil
 }
 
 // Pause holds the tree until Resume; what left the process group goes on.
@@ -65,13 +102,16 @@ func (t *Tree) Pause() { t.signalGroup(syscall.SIGSTOP) }
 func (t *Tree) Resume() { t.signalGroup(syscall.SIGCONT) }
 
 func (t *Tree) signalGroup(sig syscall.Signal) {
-	_ = syscall.Kill(-t.cmd.Process.Pid, sig)
+	if !t.recycled() {
+		_ = syscall.Kill(-t.id.PID, sig)
+	}
 }
 
 // Stop ends whatever still runs: politely first, and after grace by SIGKILL. It
 // waits for the end and says how many processes remain; above 0 only where the
 // kernel does not let one go.
 func (t *Tree) Stop(grace time.Duration) (left int) {
+	defer t.leave()
 	if t.gone() {
 		return 0
 	}
@@ -123,17 +163,33 @@ func (t *Tree) goneWithin(wait time.Duration) bool {
 	}
 }
 
-func (t *Tree) gone() bool {
+func (t *Tree) gone() bool { return t.leaderGone() && len(t.members()) == 0 }
+
+// leaderGone says whether the leader has ended and, as a child, was waited for.
+func (t *Tree) leaderGone() bool {
+	if t.cmd == nil {
+		born, runs := look(t.id.PID)
+		return !runs || born != t.id.Born
+	}
 	select {
 	case <-t.exited:
-		return len(t.members()) == 0
+		return true
 	default:
 		return false
 	}
 }
 
-// groupAlive says whether the group has a process. The leader's pid is not given
-// to another process while it has.
+// recycled says whether the leader's pid is another process's now. The system gives it
+// to none while it is the id of a group or session with members.
+func (t *Tree) recycled() bool {
+	if !t.leaderGone() {
+		return false
+	}
+	born, _ := look(t.id.PID)
+	return born != "" && born != t.id.Born
+}
+
+// groupAlive says whether the group has a process.
 func (t *Tree) groupAlive() bool {
-	return syscall.Kill(-t.cmd.Process.Pid, 0) == nil
+	return !t.recycled() && syscall.Kill(-t.id.PID, 0) == nil
 }

@@ -147,7 +147,7 @@ func TestPauseHoldsTheTree(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the state of a process is read from /proc")
 	}
-	tree, dir := start(t, "sh -c 'echo $$ >pid; while :; do sleep 0.01; done'; exit 1")
+	tree, dir := start(t, "sh -c 'echo $$ >pid; while :; do :; done'; exit 1")
 	pid := pidIn(t, dir)
 	stopped := func() bool {
 		stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
