@@ -22,6 +22,8 @@ type call struct {
 	refused *tool.Output
 	// result is set once the call has ended.
 	result *item.ToolResult
+	// stored is what the tool wants done once the result is stored.
+	stored []func()
 	// summary is the record of the request that summarised the output; nil when there
 	// was none.
 	summary *item.RequestUsage
@@ -118,8 +120,10 @@ func (t *run) runCalls(ctx context.Context, calls []*call) error {
 			done[<-finished] = true
 		}
 		var b Batch
+		var settle []func()
 		for ; stored < len(calls) && done[calls[stored]]; stored++ {
 			c := calls[stored]
+			settle = append(settle, c.stored...)
 			if c.summary != nil {
 				t.usage = t.usage.Add(c.summary.Usage)
 				b.Kinds = append(b.Kinds, *c.summary)
@@ -135,6 +139,9 @@ func (t *run) runCalls(ctx context.Context, calls []*call) error {
 				done[<-finished] = true
 			}
 			return err
+		}
+		for _, work := range settle {
+			work()
 		}
 	}
 	if t.calls > t.Limits.MaxToolCalls {
@@ -217,6 +224,8 @@ func (t *run) runTool(ctx context.Context, c *call) (out tool.Output) {
 			out = failure(c.Name + ": failed: a defect of the tool; it may have taken effect")
 		}
 	}()
+	ctx = tool.WithCall(ctx, tool.Call{Pod: t.Pod, Turn: t.turn.Number, CallID: c.CallID})
+	ctx = tool.WithStored(ctx, func(work func()) { c.stored = append(c.stored, work) })
 	ctx = tool.WithProgress(ctx, func(text string) {
 		t.log.Live(item.Delta{
 			Turn: t.turn.Number, Step: t.step, Block: outputBlock(c.CallID),

@@ -57,8 +57,13 @@ func newCapture(file *os.File, header string, quota int64, keep int, report func
 	if _, err := file.WriteString(header); err != nil {
 		return nil, err
 	}
+	return openCapture(file, header, quota, keep, report), nil
+}
+
+// openCapture follows a file that has its header.
+func openCapture(file *os.File, header string, quota int64, keep int, report func(string)) *capture {
 	return &capture{file: file, header: []byte(header), quota: quota, keep: keep, report: report,
-		offset: int64(len(header)), buffer: make([]byte, captureBuffer)}, nil
+		offset: int64(len(header)), buffer: make([]byte, captureBuffer)}
 }
 
 // advance reads what has come, at most captureStep of it, and says whether it

@@ -3,17 +3,32 @@ package builtin
 import (
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 )
 
-// exitStatus says how a process ended: "exit 1", "killed by SIGSEGV".
-func exitStatus(state *os.ProcessState) string {
+// exitStatus is an exit status as the model reads it: "exit 1". A shell gives 128 and
+// the number of the signal for a command that a signal ended; the status cannot be told
+// from that of a command that exits with such a number.
+func exitStatus(status int) string {
+	usual := []syscall.Signal{
+		syscall.SIGINT, syscall.SIGILL, syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGKILL,
+		syscall.SIGSEGV, syscall.SIGPIPE, syscall.SIGTERM, syscall.SIGXCPU, syscall.SIGXFSZ,
+	}
+	if signal := syscall.Signal(status - 128); slices.Contains(usual, signal) {
+		return fmt.Sprintf("exit %d (as by signal %d, %v)", status, int(signal), signal)
+	}
+	return fmt.Sprintf("exit %d", status)
+}
+
+// noStatus says how a command ended whose status was not written down. state is that
+// of its wrapper; nil when nobody saw its end.
+func noStatus(state *os.ProcessState) string {
 	if state == nil {
-		return "did not end"
+		return "ended while podd was down, and its exit status is not known"
 	}
-	status, ok := state.Sys().(syscall.WaitStatus)
-	if !ok || !status.Signaled() {
-		return fmt.Sprintf("exit %d", state.ExitCode())
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return fmt.Sprintf("killed by signal %d (%v)", status.Signal(), status.Signal())
 	}
-	return fmt.Sprintf("killed by signal %d (%v)", status.Signal(), status.Signal())
+	return "ended, and its exit status could not be written down"
 }

@@ -14,7 +14,18 @@ import (
 	"podd/pkg/tool/tooltest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(helperVariable) != "" {
+		helperMain()
+	}
+	if os.Getenv(fullVariable) != "" {
+		if err := fullMain(); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // bench is a workspace with its tools.
 type bench struct {
@@ -29,40 +40,47 @@ type bench struct {
 // may change their configuration.
 func newBench(t *testing.T, files map[string]string, adjust ...func(*builtin.Config)) *bench {
 	t.Helper()
-	all, err := spool.Open(spool.Config{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder, err := all.Folder("p")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &bench{t: t, dir: t.TempDir(), spool: folder.Dir()}
+	dir := t.TempDir()
 	for name, content := range files {
-		b.write(name, content)
+		(&bench{t: t, dir: dir}).write(name, content)
 	}
-	fs, err := scopefs.Open(scopefs.Config{Dir: b.dir, Read: []string{b.spool}})
+	b, err := openBench(dir, t.TempDir(), adjust...)
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.t = t
 	t.Cleanup(func() {
-		if err := fs.Close(); err != nil {
+		if err := b.fs.Close(); err != nil {
 			t.Error(err)
 		}
 	})
+	return b
+}
+
+// openBench makes tools over a workspace and a spool that are there.
+func openBench(dir, spoolDir string, adjust ...func(*builtin.Config)) (*bench, error) {
+	all, err := spool.Open(spool.Config{Dir: spoolDir})
+	if err != nil {
+		return nil, err
+	}
+	folder, err := all.Folder("p")
+	if err != nil {
+		return nil, err
+	}
+	fs, err := scopefs.Open(scopefs.Config{Dir: dir, Read: []string{folder.Dir()}})
+	if err != nil {
+		return nil, err
+	}
 	c := builtin.Config{FS: fs, Spool: folder}
 	for _, f := range adjust {
 		f(&c)
 	}
 	tools, err := builtin.New(c)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	if b.tools, err = tool.NewRegistry(tools...); err != nil {
-		t.Fatal(err)
-	}
-	b.fs = fs
-	return b
+	registry, err := tool.NewRegistry(tools...)
+	return &bench{dir: dir, spool: folder.Dir(), fs: fs, tools: registry}, err
 }
 
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }

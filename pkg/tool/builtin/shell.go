@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,11 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
-	"podd/internal/process"
-	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 	"podd/pkg/tool/spool"
@@ -28,17 +26,13 @@ const (
 	defaultSpoolBytes = 256 << 20
 )
 
-// Output is looked for this often; less while none comes.
-const (
-	minPoll = 20 * time.Millisecond
-	maxPoll = 250 * time.Millisecond
-)
-
 // Shell sets up the shell tool. The zero value is ready.
 type Shell struct {
 	// Path is the shell that runs commands by -c; by default bash where it is
 	// installed, else sh.
 	Path string
+	// Wrapper is a POSIX shell that notes how a command ended; by default sh.
+	Wrapper string
 	// Env adds to the environment of commands: NAME=value, or NAME to pass on
 	// podd's own value.
 	Env []string
@@ -88,6 +82,9 @@ func newShell(c Config) tool.Tool {
 			s.Path = bash
 		}
 	}
+	if s.Wrapper == "" {
+		s.Wrapper = "sh"
+	}
 	if s.Environ == nil {
 		s.Environ = os.Environ()
 	}
@@ -100,151 +97,44 @@ func newShell(c Config) tool.Tool {
 		s.Grace = defaultGrace
 	}
 	return tool.New("shell", "Run a command with "+filepath.Base(s.Path)+" in the workspace. No input, no terminal; "+
-		"what it leaves in the background is ended with it.", s.run, tool.Validate((*shellArgs).check),
+		"what it leaves in the background is ended with it.", s.run, tool.Validate((*shellArgs).check), tool.Recovers(s.recover),
 		tool.Touches(func(a shellArgs) tool.Access { return tool.Access{Command: a.Command} }))
 }
 
 // run is an error to the model unless the command exits with 0: a result that
 // says what failed must outlive the rest of its turn.
 func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
-	file, err := s.spool.Create("shell")
+	if _, err := exec.LookPath(s.Path); err != nil {
+		return tool.Error("shell: not run: %s cannot be started: %v", s.Path, err), nil
+	}
+	id := tool.CallFrom(ctx).CallID
+	if id == "" {
+		id = rand.Text()
+	}
+	job, err := s.spool.CreateJob("shell", id)
 	if err != nil {
-		return tool.Output{}, fmt.Errorf("the command was not run, for its output cannot be stored: %w", err)
+		return tool.Output{}, notRun(err)
 	}
-	// The file stays where the output names it; also a panic ends it.
-	end := file.Discard
-	defer func() { end() }()
-	out, err := s.runInto(ctx, args, file.File)
-	if out.Cut != nil && out.Cut.SpoolPath != "" {
-		end = file.Keep
+	r := &shellRun{shell: s, args: args, job: job}
+	defer r.settle(ctx)
+	if r.captured, err = newCapture(job.Output.File, header(args), s.SpoolBytes, s.limit.MaxBytes, progress(ctx)); err != nil {
+		return tool.Output{}, notRun(err)
 	}
-	return out, err
+	if err := r.start(); err != nil {
+		return tool.Output{}, err
+	}
+	return r.finish(ctx), nil
 }
 
-// runInto runs a command whose output is the file spool.
-func (s *shell) runInto(ctx context.Context, args shellArgs, spool *os.File) (tool.Output, error) {
-	captured, err := newCapture(spool, tool.Bound("$ "+shorten(args.Command, 200))+"\n", s.SpoolBytes, s.limit.MaxBytes,
-		func(text string) { tool.Progress(ctx, text) })
-	if err != nil {
-		return tool.Output{}, fmt.Errorf("the command was not run, for its output cannot be stored: %w", err)
-	}
-	cmd := exec.Command(s.Path, "-c", args.Command)
-	cmd.Dir, cmd.Env = s.fs.Dir(), append([]string{"PWD=" + s.fs.Dir()}, s.env...)
-	cmd.Stdout, cmd.Stderr = spool, spool
-	tree, err := process.Start(cmd)
-	if err != nil {
-		return tool.Error("shell: %s cannot be started in %s: %v", s.Path, s.fs.Dir(), err), nil
-	}
-	r := &shellRun{shell: s, args: args, tree: tree, captured: captured, started: time.Now()}
-	stop := sync.OnceValue(func() int { return tree.Stop(s.Grace) })
-	defer stop() // Also when a watcher of the progress panics.
-	why := r.follow(ctx)
-	if left := stop(); left > 0 {
-		s.log.Warn("processes of a command cannot be ended", "tool", "shell", "count", left)
-	}
-	if err := r.captured.drain(); err != nil && why == nil {
-		why = err
-	}
-	return r.output(why, spool.Name()), nil
+func notRun(err error) error {
+	return fmt.Errorf("the command was not run, for its output cannot be stored: %w", err)
 }
 
-// shellRun is one run of a command.
-type shellRun struct {
-	shell    *shell
-	args     shellArgs
-	tree     *process.Tree
-	captured *capture
-	started  time.Time
-	paused   bool
+// header is the first line of an output's file.
+func header(args shellArgs) string {
+	return tool.Bound("$ "+shorten(args.Command, 200)) + "\n"
 }
 
-// Why a command was stopped, where no other error says it.
-var errTimedOut = errors.New("timed out")
-
-// follow reads the output until the command ends by itself (nil) or must be
-// stopped, and says why: errTimedOut, the cause of ctx, or what is wrong with the
-// spool file.
-func (r *shellRun) follow(ctx context.Context) error {
-	timeout := time.NewTimer(time.Duration(r.args.Timeout) * time.Second)
-	defer timeout.Stop()
-	wait := minPoll
-	poll := time.NewTimer(wait)
-	defer poll.Stop()
-	for {
-		select {
-		case <-r.tree.Exited():
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-timeout.C:
-			return errTimedOut
-		case <-poll.C:
-		}
-		before := r.captured.total
-		atEnd, err := r.captured.advance()
-		if err != nil {
-			return err
-		}
-		switch {
-		case !atEnd:
-			wait = 0
-		case r.captured.total > before:
-			wait = minPoll
-		default:
-			wait = min(wait*3/2, maxPoll)
-		}
-		r.hold(!atEnd)
-		poll.Reset(wait)
-	}
-}
-
-// hold stops a command that prints faster than it can be read, until the reader
-// has caught up: its disk stays bounded.
-func (r *shellRun) hold(behind bool) {
-	switch {
-	case r.paused && !behind:
-		r.tree.Resume()
-		r.paused = false
-	case !r.paused && behind && r.captured.backlog() > r.shell.SpoolBytes:
-		r.tree.Pause()
-		r.paused = true
-	}
-}
-
-// output is the result of a command that has ended.
-func (r *shellRun) output(why error, spool string) tool.Output {
-	content, cut := r.captured.content(r.shell.limit, spool)
-	state := r.tree.State()
-	out := tool.Output{Content: content, Cut: cut, Kind: item.OutputShell, IsError: why != nil || state == nil || !state.Success()}
-	if path, reads := readsOnly(r.args.Command); reads && !out.IsError {
-		out.Kind = item.OutputRead
-		if path != "" {
-			out.Path = r.shell.fs.Rel(path)
-		}
-	}
-	printed := "no output"
-	if n := r.captured.lines(); n > 0 {
-		printed = plural(n, "line")
-	}
-	if r.captured.emptied {
-		printed += "; writing to /dev/stderr or /dev/stdout by name may have lost earlier output: use >&2"
-	}
-	out.Summary = tool.Bound(fmt.Sprintf("shell: %s, %s, %s", shorten(r.args.Command, 60), r.ending(why), printed))
-	return out
-}
-
-// ending says how the command ended.
-func (r *shellRun) ending(why error) string {
-	took := time.Since(r.started).Round(100 * time.Millisecond)
-	switch {
-	case errors.Is(why, errTimedOut):
-		return fmt.Sprintf("timed out after %d s and was ended (raise timeout_seconds, or split the work)", r.args.Timeout)
-	case errors.Is(why, errNoHoles):
-		return fmt.Sprintf("ended after %s: it printed over %d bytes (redirect the output to a file)", took, r.shell.SpoolBytes)
-	case errors.Is(why, context.Canceled), errors.Is(why, context.DeadlineExceeded):
-		return fmt.Sprintf("cancelled after %s, may have taken effect", took)
-	case why != nil:
-		return fmt.Sprintf("ended after %s (%v), may have taken effect", took, why)
-	}
-	return exitStatus(r.tree.State())
+func progress(ctx context.Context) func(string) {
+	return func(text string) { tool.Progress(ctx, text) }
 }

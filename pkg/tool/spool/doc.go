@@ -6,6 +6,9 @@
 // and whenever a file is added. A [File] that is still being written is in nobody's
 // way: it counts from when it is kept, and until then nothing removes it.
 //
+// A [Job] is such a file too, with a record beside it, by which a podd that was killed
+// is followed by one that finds the command's end. Open leaves both alone.
+//
 // Files are not synced. What is kept may be missing after a power cut, as it is
 // after the quota; a result that names a file says where the text was, not that it
 // is still there.

@@ -75,7 +75,10 @@ type File struct {
 // Create makes an empty file for the output of a tool, open for reading and for
 // writing at its end.
 func (f *Folder) Create(tool string) (*File, error) {
-	name := fileName(tool)
+	return f.create(fileName(tool))
+}
+
+func (f *Folder) create(name string) (*File, error) {
 	// Appending, since a command's processes write without knowing of each other.
 	file, err := os.OpenFile(filepath.Join(f.dir, name), os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -83,6 +86,9 @@ func (f *Folder) Create(tool string) (*File, error) {
 	}
 	return &File{File: file, spool: f.spool}, nil
 }
+
+// outputExt ends the name of an output.
+const outputExt = ".out"
 
 // plainName is a tool's name that can stand in a file's name. A model may call for
 // a tool of any name.
@@ -92,7 +98,7 @@ func fileName(tool string) string {
 	if !plainName.MatchString(tool) {
 		tool = "tool"
 	}
-	return tool + "-" + rand.Text()[:12] + ".out"
+	return tool + "-" + rand.Text()[:12] + outputExt
 }
 
 // Keep closes the file and leaves it where it is, as long as the limits allow.

@@ -85,8 +85,10 @@ func Open(c Config) (*Spool, error) {
 	return s, nil
 }
 
-// takeStock finds the files that are there.
+// takeStock finds the files that are there. Those of a job whose result may be asked
+// for are left alone, until they are too old for that.
 func (s *Spool) takeStock() error {
+	jobs := make(map[string]bool)
 	err := filepath.WalkDir(s.Dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
 			return err
@@ -99,6 +101,14 @@ func (s *Spool) takeStock() error {
 		at := info.ModTime()
 		if now := s.Now(); at.After(now) {
 			at = now
+		}
+		if output, ok := outputOf(e.Name()); ok && s.Now().Sub(at) < s.MaxAge {
+			// A record's name comes before that of its output.
+			jobs[filepath.Join(filepath.Dir(path), output)] = true
+			return nil
+		}
+		if jobs[path] {
+			return nil
 		}
 		s.kept = append(s.kept, kept{path: path, size: info.Size(), time: at})
 		s.bytes += info.Size()

@@ -1,0 +1,332 @@
+package builtin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"podd/pkg/item"
+	"podd/pkg/tool"
+	"podd/pkg/tool/builtin"
+	"podd/pkg/tool/tooltest"
+)
+
+// helperVariable makes the test binary a podd that runs one shell command: it has the
+// arguments. Workspace and spool are the working directory and the variable's sibling.
+const (
+	helperVariable = "PODD_TEST_SHELL"
+	spoolVariable  = "PODD_TEST_SPOOL"
+)
+
+// theCall is the call that is started, and recovered.
+var theCall = tool.Call{Pod: "p", Turn: 1, CallID: "call_1/../x"}
+
+func helperMain() {
+	dir, err := os.Getwd()
+	if err == nil {
+		var b *bench
+		if b, err = openBench(dir, os.Getenv(spoolVariable), quickly); err == nil {
+			sh, _ := b.tools.Lookup("shell")
+			// The result is never stored: podd dies first.
+			ctx := tool.WithStored(tool.WithCall(context.Background(), theCall), func(func()) {})
+			_, err = sh.Run(ctx, os.Getenv(helperVariable))
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	// The result is there; wait to be killed before it is stored.
+	_ = os.WriteFile("returned", nil, 0o600)
+	select {}
+}
+
+func quickly(c *builtin.Config) {
+	c.Shell.Grace = 100 * time.Millisecond
+	c.Shell.SpoolBytes = 1 << 20
+}
+
+// afterAKill runs a command in a podd of its own, kills that once the command has made
+// the file "ready", and gives the tools of the podd that comes next.
+func afterAKill(t *testing.T, arguments string) *bench {
+	t.Helper()
+	dir, spoolDir := t.TempDir(), t.TempDir()
+	killAfter(t, dir, spoolDir, arguments, "ready")
+	return benchAt(t, dir, spoolDir)
+}
+
+func benchAt(t *testing.T, dir, spoolDir string) *bench {
+	t.Helper()
+	b, err := openBench(dir, spoolDir, quickly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.t = t
+	t.Cleanup(func() { _ = b.fs.Close() })
+	return b
+}
+
+func killAfter(t *testing.T, dir, spoolDir, arguments, file string) {
+	t.Helper()
+	podd := exec.Command(os.Args[0])
+	podd.Dir, podd.Stderr = dir, os.Stderr
+	podd.Env = append(os.Environ(), helperVariable+"="+arguments, spoolVariable+"="+spoolDir)
+	if err := podd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	awaitFile(t, filepath.Join(dir, file))
+	if err := podd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = podd.Wait()
+}
+
+func awaitFile(t *testing.T, path string) {
+	t.Helper()
+	for t.Context().Err() == nil {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+// ends waits until a process, which a command wrote the pid of, has ended.
+func (b *bench) ends(name string) {
+	b.t.Helper()
+	for pid := b.pidIn(name); alive(pid) && b.t.Context().Err() == nil; {
+		runtime.Gosched()
+	}
+}
+
+// recover recovers the call as a podd does that stores the result.
+func (b *bench) recover(ctx context.Context, arguments string) (tool.Output, bool) {
+	b.t.Helper()
+	out, found, err := b.tool("shell").Recover(tool.WithCall(ctx, theCall), arguments)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if found {
+		tooltest.CheckOutput(b.t, out)
+	}
+	return out, found
+}
+
+// The command's parent is its wrapper, whose pid tells when the status is written.
+const beforeGo = "echo $PPID >pid; echo first; : >ready; while ! [ -e go ]; do sleep 0.01; done; "
+
+// A command that ended while podd was down gives the very result that it gives to a
+// podd that is there.
+func TestShellRecoversWhatEndedMeanwhile(t *testing.T) {
+	for _, c := range []struct{ name, command string }{
+		{"success", "echo done"},
+		{"failure", "echo bad >&2; exit 3"},
+		{"signal", "kill -SEGV $$"},
+		{"cut", "seq 1 10000"},
+		{"over the quota", "seq 1 400000"},
+		{"emptied its output", "echo b >/dev/stderr; echo c"},
+		{"no UTF-8", `printf 'a\377b\346'`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.name == "emptied its output" && runtime.GOOS != "linux" {
+				t.Skip("only on Linux a file opened by its descriptor's name is emptied")
+			}
+			arguments := object("command", beforeGo+c.command, "timeout_seconds", 60)
+			b := afterAKill(t, arguments)
+			if _, err := os.Stat(b.path("go")); err == nil {
+				t.Fatal("the command did not wait")
+			}
+			b.write("go", "")
+			b.ends("pid")
+			got, found := b.recover(t.Context(), arguments)
+			if !found {
+				t.Fatal("the command was not found")
+			}
+			live := newBench(t, map[string]string{"go": ""}, quickly)
+			want := live.call("shell", arguments)
+			if got.Cut != nil && want.Cut != nil && got.Cut.SpoolPath != "" {
+				got.Content = strings.ReplaceAll(got.Content, got.Cut.SpoolPath, want.Cut.SpoolPath)
+				got.Cut.SpoolPath = want.Cut.SpoolPath
+			}
+			if encode(got) != encode(want) {
+				t.Errorf("recovered %s\nlive      %s", encode(got), encode(want))
+			}
+		})
+	}
+}
+
+func TestShellRecoversWhatStillRuns(t *testing.T) {
+	arguments := object("command", beforeGo+"echo second; exit 4", "timeout_seconds", 60)
+	b := afterAKill(t, arguments)
+	var live strings.Builder
+	ctx := tool.WithProgress(t.Context(), func(text string) {
+		live.WriteString(text)
+		b.write("go", "")
+	})
+	out, found := b.recover(ctx, arguments)
+	if !found || out.Content != "first\nsecond\n" || live.String() != out.Content || !out.IsError || !strings.HasSuffix(out.Summary, ", exit 4, 2 lines") {
+		t.Errorf("found %v: %+v, live %q", found, out, live.String())
+	}
+	if left := b.spooled(); len(left) > 0 {
+		t.Errorf("spool files remain: %v", left)
+	}
+}
+
+// Timeout and cancel hold for a command that another podd started.
+func TestShellRecoversAndEnds(t *testing.T) {
+	const command = "sleep 600 & setsid sleep 600 & echo $$ >pid; echo up; : >ready; sleep 600"
+	t.Run("timeout", func(t *testing.T) {
+		arguments := object("command", command, "timeout_seconds", 1)
+		b := afterAKill(t, arguments)
+		out, found := b.recover(t.Context(), arguments)
+		if !found || out.Content != "up\n" || !strings.Contains(out.Summary, "timed out after 1 s and was ended") || alive(b.pidIn("pid")) {
+			t.Errorf("found %v: %+v", found, out)
+		}
+	})
+	t.Run("cancel", func(t *testing.T) {
+		arguments := object("command", command, "timeout_seconds", 600)
+		b := afterAKill(t, arguments)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(errors.New("the user cancelled"))
+		out, found := b.recover(ctx, arguments)
+		if !found || !strings.Contains(out.Summary, "(the user cancelled), may have taken effect") || alive(b.pidIn("pid")) {
+			t.Errorf("found %v: %+v", found, out)
+		}
+	})
+}
+
+// What a command leaves behind while podd is down is ended by the podd that comes next.
+func TestShellRecoversAndEndsWhatTheCommandLeft(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux finds what left the process group")
+	}
+	arguments := object("command", "echo $PPID >pid; setsid sh -c 'echo $$ >left; : >ready; exec sleep 600' & while ! [ -e go ]; do sleep 0.01; done; echo done", "timeout_seconds", 60)
+	b := afterAKill(t, arguments)
+	b.write("go", "")
+	b.ends("pid")
+	if !alive(b.pidIn("left")) {
+		t.Fatal("nothing was left behind")
+	}
+	if out, found := b.recover(t.Context(), arguments); !found || out.IsError || out.Content != "done\n" || alive(b.pidIn("left")) {
+		t.Errorf("found %v: %+v", found, out)
+	}
+}
+
+func TestShellRecoversWithoutAStatus(t *testing.T) {
+	arguments := object("command", "echo $PPID >wrapper; echo $$ >pid; echo up; : >ready; sleep 600", "timeout_seconds", 600)
+	b := afterAKill(t, arguments)
+	for _, name := range []string{"wrapper", "pid"} {
+		if err := syscall.Kill(b.pidIn(name), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, found := b.recover(t.Context(), arguments)
+	if !found || !out.IsError || out.Content != "up\n" || !strings.Contains(out.Summary, "its exit status is not known, may have taken effect") {
+		t.Errorf("found %v: %+v", found, out)
+	}
+}
+
+// Until the result is stored the files stay: podd may be killed between the two.
+func TestShellRecoversAgainUntilStored(t *testing.T) {
+	arguments := object("command", "echo once >>ran; echo done")
+	dir, spoolDir := t.TempDir(), t.TempDir()
+	killAfter(t, dir, spoolDir, arguments, "returned")
+	b := benchAt(t, dir, spoolDir)
+	var work []func()
+	unstored := tool.WithStored(t.Context(), func(f func()) { work = append(work, f) })
+	for range 2 {
+		if out, found := b.recover(unstored, arguments); !found || out.Content != "done\n" || out.IsError {
+			t.Fatalf("found %v: %+v", found, out)
+		}
+	}
+	for _, f := range work {
+		f()
+	}
+	if left := b.spooled(); len(left) > 0 {
+		t.Errorf("spool files remain: %v", left)
+	}
+	if _, found := b.recover(t.Context(), arguments); found {
+		t.Error("a call whose files are gone was found")
+	}
+	if ran := b.read("ran"); ran != "once\n" {
+		t.Errorf("the command ran %q", ran)
+	}
+}
+
+func TestShellRecoversNothing(t *testing.T) {
+	b := newBench(t, nil)
+	arguments := object("command", "true")
+	if _, found := b.recover(t.Context(), arguments); found {
+		t.Error("a call that nobody started was found")
+	}
+	if _, found, err := b.tool("shell").Recover(t.Context(), arguments); found || err != nil {
+		t.Errorf("without a call: %v, %v", found, err)
+	}
+}
+
+// A podd that is killed before the command's process is noted has not run it.
+func TestShellRecoversWhatNeverRan(t *testing.T) {
+	arguments := object("command", ": >ran; : >ready")
+	b := afterAKill(t, arguments)
+	records, err := filepath.Glob(filepath.Join(b.spool, ".*"))
+	if err != nil || len(records) != 1 {
+		t.Fatalf("records %v, %v", records, err)
+	}
+	for _, size := range []int64{16, 40} {
+		if err := os.Truncate(records[0], size); err != nil {
+			t.Fatal(err)
+		}
+		out, found := b.recover(tool.WithStored(t.Context(), func(func()) {}), arguments)
+		if !found || !out.IsError || !strings.Contains(out.Summary, "was not run") {
+			t.Errorf("found %v: %+v", found, out)
+		}
+	}
+	if err := os.Truncate(records[0], 3); err != nil {
+		t.Fatal(err)
+	}
+	if _, found, err := b.tool("shell").Recover(tool.WithCall(t.Context(), theCall), arguments); found || err == nil {
+		t.Errorf("of a record that is cut off: found %v, %v", found, err)
+	}
+}
+
+// A pid in a record is that of another process by now: it is left alone.
+func TestShellRecoverLeavesOthersAlone(t *testing.T) {
+	arguments := object("command", "echo $PPID >pid; : >ready")
+	b := afterAKill(t, arguments)
+	b.ends("pid")
+	other := exec.Command("sleep", "600")
+	other.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = other.Process.Kill()
+		_ = other.Wait()
+	}()
+	records, _ := filepath.Glob(filepath.Join(b.spool, ".*"))
+	record, err := os.ReadFile(records[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := `"pid":` + strings.TrimSpace(b.read("pid"))
+	changed := strings.Replace(string(record), old, `"pid":`+strconv.Itoa(other.Process.Pid), 1)
+	if changed == string(record) {
+		t.Fatalf("%s is not in %s", old, record)
+	}
+	if err := os.WriteFile(records[0], []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, found := b.recover(t.Context(), arguments)
+	if !found || out.IsError || out.Kind != item.OutputShell || !alive(other.Process.Pid) {
+		t.Errorf("found %v: %+v; the other is alive: %v", found, out, alive(other.Process.Pid))
+	}
+}

@@ -1,0 +1,150 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"podd/internal/process"
+	"podd/pkg/item"
+	"podd/pkg/tool"
+	"podd/pkg/tool/spool"
+)
+
+// Output is looked for this often; less while none comes.
+const (
+	minPoll = 20 * time.Millisecond
+	maxPoll = 250 * time.Millisecond
+)
+
+// shellRun is one run of a command.
+type shellRun struct {
+	shell    *shell
+	args     shellArgs
+	job      *spool.Job
+	captured *capture
+	tree     *process.Tree
+	started  time.Time
+	paused   bool
+	// keep says that the result names the output's file.
+	keep bool
+}
+
+// settle is for when the call is over, or panics: the job's files stay until its result
+// is stored.
+func (r *shellRun) settle(ctx context.Context) {
+	tool.Stored(ctx, func() { r.job.Settle(r.keep) })
+}
+
+// finish waits for the end of the command and of all that it started.
+func (r *shellRun) finish(ctx context.Context) tool.Output {
+	stop := sync.OnceValue(func() int { return r.tree.Stop(r.shell.Grace) })
+	defer stop() // Also when a watcher of the progress panics.
+	why := r.follow(ctx)
+	if left := stop(); left > 0 {
+		r.shell.log.Warn("processes of a command cannot be ended", "tool", "shell", "count", left)
+	}
+	if err := r.captured.drain(); err != nil && why == nil {
+		why = err
+	}
+	return r.output(why)
+}
+
+// Why a command was stopped, where no other error says it.
+var errTimedOut = errors.New("timed out")
+
+// follow reads the output until the command ends by itself (nil) or must be
+// stopped, and says why: errTimedOut, the cause of ctx, or what is wrong with the
+// spool file.
+func (r *shellRun) follow(ctx context.Context) error {
+	timeout := time.NewTimer(time.Duration(r.args.Timeout) * time.Second)
+	defer timeout.Stop()
+	wait := minPoll
+	poll := time.NewTimer(wait)
+	defer poll.Stop()
+	for {
+		select {
+		case <-r.tree.Exited():
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-timeout.C:
+			return errTimedOut
+		case <-poll.C:
+		}
+		before := r.captured.total
+		atEnd, err := r.captured.advance()
+		if err != nil {
+			return err
+		}
+		switch {
+		case !atEnd:
+			wait = 0
+		case r.captured.total > before:
+			wait = minPoll
+		default:
+			wait = min(wait*3/2, maxPoll)
+		}
+		r.hold(!atEnd)
+		poll.Reset(wait)
+	}
+}
+
+// hold stops a command that prints faster than it can be read, until the reader
+// has caught up: its disk stays bounded.
+func (r *shellRun) hold(behind bool) {
+	switch {
+	case r.paused && !behind:
+		r.tree.Resume()
+		r.paused = false
+	case !r.paused && behind && r.captured.backlog() > r.shell.SpoolBytes:
+		r.tree.Pause()
+		r.paused = true
+	}
+}
+
+// output is the result of a command that has ended.
+func (r *shellRun) output(why error) tool.Output {
+	content, cut := r.captured.content(r.shell.limit, r.job.Output.Name())
+	r.keep = cut != nil && cut.SpoolPath != ""
+	ending, success := r.ending(why)
+	out := tool.Output{Content: content, Cut: cut, Kind: item.OutputShell, IsError: !success}
+	if path, reads := readsOnly(r.args.Command); reads && success {
+		out.Kind = item.OutputRead
+		if path != "" {
+			out.Path = r.shell.fs.Rel(path)
+		}
+	}
+	printed := "no output"
+	if n := r.captured.lines(); n > 0 {
+		printed = plural(n, "line")
+	}
+	if r.captured.emptied {
+		printed += "; writing to /dev/stderr or /dev/stdout by name may have lost earlier output: use >&2"
+	}
+	out.Summary = tool.Bound(fmt.Sprintf("shell: %s, %s, %s", shorten(r.args.Command, 60), ending, printed))
+	return out
+}
+
+// ending says how the command ended.
+func (r *shellRun) ending(why error) (text string, success bool) {
+	took := time.Since(r.started).Round(100 * time.Millisecond)
+	switch {
+	case errors.Is(why, errTimedOut):
+		return fmt.Sprintf("timed out after %d s and was ended (raise timeout_seconds, or split the work)", r.args.Timeout), false
+	case errors.Is(why, errNoHoles):
+		return fmt.Sprintf("ended after %s: it printed over %d bytes (redirect the output to a file)", took, r.shell.SpoolBytes), false
+	case errors.Is(why, context.Canceled), errors.Is(why, context.DeadlineExceeded):
+		return fmt.Sprintf("cancelled after %s, may have taken effect", took), false
+	case why != nil:
+		return fmt.Sprintf("ended after %s (%v), may have taken effect", took, why), false
+	}
+	if status, err := strconv.Atoi(r.job.Status()); err == nil {
+		return exitStatus(status), status == 0
+	}
+	// What ended the wrapper ended the command too.
+	return noStatus(r.tree.State()) + ", may have taken effect", false
+}

@@ -1,0 +1,170 @@
+package spool_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"podd/pkg/tool/spool"
+)
+
+func createJob(t *testing.T, f *spool.Folder, id string) *spool.Job {
+	t.Helper()
+	j, err := f.CreateJob("shell", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func openJob(t *testing.T, f *spool.Folder, id string) *spool.Job {
+	t.Helper()
+	j, err := f.OpenJob("shell", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// files is how many files there are in a folder.
+func files(t *testing.T, f *spool.Folder) int {
+	t.Helper()
+	entries, err := os.ReadDir(f.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}
+
+type note struct {
+	A, B int
+}
+
+func TestJobIsFoundAgain(t *testing.T) {
+	f := folder(t, open(t, spool.Config{Dir: t.TempDir()}), "p")
+	for _, id := range []string{"call_1", "../../x", "", "a\nb"} {
+		j := createJob(t, f, id)
+		if _, err := f.CreateJob("shell", id); err == nil {
+			t.Errorf("%q: a job was made twice", id)
+		}
+		if err := errors.Join(j.Note(map[string]int{"A": 1, "B": 1}), j.Note(map[string]int{"B": 2})); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := j.Output.WriteString("text"); err != nil {
+			t.Fatal(err)
+		}
+		j.Close()
+
+		j = openJob(t, f, id)
+		var n note
+		if err := j.Notes(&n); err != nil || n != (note{1, 2}) || j.Status() != "" {
+			t.Errorf("%q: notes %+v, %v, status %q", id, n, err, j.Status())
+		}
+		if text, err := os.ReadFile(j.Output.Name()); err != nil || string(text) != "text" || filepath.Dir(j.Output.Name()) != f.Dir() {
+			t.Errorf("%q: output %q in %s, %v", id, text, j.Output.Name(), err)
+		}
+		j.Settle(false)
+		if _, err := f.OpenJob("shell", id); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q: of a settled job: %v", id, err)
+		}
+	}
+	if n := files(t, f); n != 0 {
+		t.Errorf("%d files remain", n)
+	}
+}
+
+func TestJobStatus(t *testing.T) {
+	f := folder(t, open(t, spool.Config{Dir: t.TempDir()}), "p")
+	for _, c := range []struct{ script, want string }{
+		{`printf '` + spool.StatusFormat + `' "0." >&3`, "0"},
+		{`printf '` + spool.StatusFormat + `' "139." >&3`, "139"},
+		{`printf '13' >&3`, ""},
+		{`printf '139' >&3`, ""},
+		{`true`, ""},
+	} {
+		j := createJob(t, f, c.script)
+		if err := j.Note(note{1, 2}); err != nil {
+			t.Fatal(err)
+		}
+		status, err := j.StatusFile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("sh", "-c", c.script)
+		cmd.ExtraFiles = []*os.File{status}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		_ = status.Close()
+		var n note
+		if err := j.Notes(&n); err != nil || n != (note{1, 2}) || j.Status() != c.want {
+			t.Errorf("%s: status %q, notes %+v, %v", c.script, j.Status(), n, err)
+		}
+		j.Settle(false)
+	}
+}
+
+func TestJobNotesThatAreDamaged(t *testing.T) {
+	f := folder(t, open(t, spool.Config{Dir: t.TempDir()}), "p")
+	j := createJob(t, f, "c")
+	defer j.Settle(false)
+	record, err := filepath.Glob(filepath.Join(f.Dir(), ".*"))
+	if err != nil || len(record) != 1 {
+		t.Fatal(record, err)
+	}
+	slot := "               \n"
+	for _, c := range []struct {
+		text string
+		want note
+		ok   bool
+	}{
+		{slot, note{}, true},
+		{slot + `{"A":1}` + "\n" + `{"A":2`, note{A: 1}, true},
+		{slot + `{"A":1` + "\n" + `{"A":2}` + "\n", note{}, false},
+		{slot[:5], note{}, false},
+		{"", note{}, false},
+	} {
+		if err := os.WriteFile(record[0], []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var n note
+		if err := j.Notes(&n); n != c.want || (err == nil) != c.ok {
+			t.Errorf("%q: %+v, %v", c.text, n, err)
+		}
+	}
+}
+
+// The files of a job are nobody else's until it is settled, over restarts too, but for
+// a job that is older than anything is kept.
+func TestJobsAreLeftAlone(t *testing.T) {
+	dir, now := t.TempDir(), newClock()
+	s := open(t, spool.Config{Dir: dir, MaxBytes: 10, Now: now.Now})
+	f := folder(t, s, "p")
+	j := createJob(t, f, "c")
+	if _, err := j.Output.WriteString("more than ten bytes"); err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+
+	s = open(t, spool.Config{Dir: dir, MaxBytes: 10, Now: now.Now})
+	f = folder(t, s, "p")
+	keep(t, f, "x", "1234567890")
+	if s.Bytes() != 10 || files(t, f) != 3 {
+		t.Errorf("%d bytes count, %d files", s.Bytes(), files(t, f))
+	}
+	openJob(t, f, "c").Settle(true)
+	if s.Bytes() != 19 || files(t, f) != 1 {
+		t.Errorf("once settled: %d bytes count, %d files", s.Bytes(), files(t, f))
+	}
+
+	createJob(t, f, "d").Close()
+	now.now = now.now.Add(spool.DefaultMaxAge + time.Hour)
+	s = open(t, spool.Config{Dir: dir, Now: now.Now})
+	if f = folder(t, s, "p"); files(t, f) != 0 {
+		t.Errorf("%d old files remain", files(t, f))
+	}
+}
