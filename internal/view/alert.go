@@ -15,7 +15,7 @@ func AlertText(a item.Alert) string {
 	}
 	line += ": " + sanitize.Line(a.Text)
 	if a.Count > 1 {
-		line += fmt.Sprintf(" (%s times)", Count(a.Count))
+		line += fmt.Sprintf(" (x%s)", Count(a.Count))
 	}
 	return line
 }

@@ -43,7 +43,7 @@ func describe(e item.Entry) described {
 	case item.Recovered:
 		return described{title: "recovered", style: yellow, body: k.Reason}
 	case item.Note:
-		return described{title: "note", body: k.Text}
+		return described{title: noteTitle(k), body: k.Text}
 	}
 	return describeRare(e.Kind)
 }
@@ -56,13 +56,9 @@ func describeRare(kind item.Kind) described {
 	case item.Compaction:
 		return described{title: fmt.Sprintf("compacted up to #%d", k.UpTo), body: describeItem(k.Summary).body}
 	case item.ApprovalRequested:
-		return described{title: "waits for approval", style: yellow, body: k.Question}
+		return described{title: sanitize.Line(orTool(k.Tool)) + " waits for approval", style: yellow, body: strings.Join(requestLines(k, 0), "\n")}
 	case item.ApprovalResolved:
-		decision := "denied"
-		if k.Approved {
-			decision = "approved"
-		}
-		return described{title: decision + " by " + sanitize.Line(k.By), body: k.Reason}
+		return described{title: resolved(k), body: k.Reason}
 	case item.Rewind:
 		return described{title: fmt.Sprintf("rewound to #%d", k.To)}
 	case item.Purged:
@@ -110,6 +106,13 @@ func submitted(k item.Submitted) string {
 		title += " (steer)"
 	}
 	return title
+}
+
+func noteTitle(k item.Note) string {
+	if k.Wake {
+		return "note (wakes the pod)"
+	}
+	return "note"
 }
 
 func turnEnded(turn int64, k item.TurnEnded) described {

@@ -117,6 +117,8 @@ func (t *Turn) progress() {
 	switch n := len(t.running); {
 	case t.ended != nil:
 		t.screen.going("")
+	case len(t.waiting) > 0 && n == 0:
+		t.screen.going("waiting for approval: " + orTool(t.waiting[0].tool))
 	case t.turn == 0:
 		t.screen.going("waiting for the running turn to end")
 	case n == 1:

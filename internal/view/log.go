@@ -27,6 +27,8 @@ type Log struct {
 	order []string
 	at    string
 	body  *body
+	// calls are the entries of the calls that have no result yet.
+	calls map[string]item.Seq
 }
 
 // liveBlock is text that is shown while it is made.
@@ -38,7 +40,7 @@ type liveBlock struct {
 // NewLog shows entries, and with live also fragments as they come. Close it after
 // use.
 func NewLog(c Console, live bool) *Log {
-	return &Log{Console: c, live: live, shown: make(map[string]*liveBlock)}
+	return &Log{Console: c, live: live, shown: make(map[string]*liveBlock), calls: make(map[string]item.Seq)}
 }
 
 // Close ends what is shown.
@@ -70,6 +72,7 @@ func (l *Log) Show(m *poddv1.StreamResponse) error {
 // entry shows an entry as a block.
 func (l *Log) entry(e item.Entry) error {
 	d := describe(e)
+	d.title += l.number(e)
 	if b := l.claim(e); b != nil {
 		rest, ok := strings.CutPrefix(d.body, b.text.String())
 		switch {
@@ -102,6 +105,25 @@ func (l *Log) entry(e item.Entry) error {
 		return err
 	}
 	return l.leave()
+}
+
+// number is what to add to the title of a call that asks: how to name it in an answer.
+// "" when its entry has not been shown.
+func (l *Log) number(e item.Entry) string {
+	switch k := e.Kind.(type) {
+	case item.ItemAdded:
+		switch it := k.Item.(type) {
+		case item.ToolCall:
+			l.calls[it.CallID] = e.Seq
+		case item.ToolResult:
+			delete(l.calls, it.CallID)
+		}
+	case item.ApprovalRequested:
+		if seq, ok := l.calls[k.CallID]; ok {
+			return fmt.Sprintf(" (call %d)", seq)
+		}
+	}
+	return ""
 }
 
 // claim takes the oldest live block that an entry finishes out of those shown.

@@ -59,12 +59,17 @@ func TestEachKindOfEntry(t *testing.T) {
 		{item.RequestUsage{Step: 2, Model: "m"}, "step 2: tokens not reported, m, 0 ms", ""},
 		{item.Prune{Seqs: []item.Seq{4, 5}, Reason: "old"}, "pruned 2 results", "    old\n"},
 		{item.Compaction{Summary: answer("so far"), UpTo: 9}, "compacted up to #9", "    so far\n"},
-		{item.ApprovalRequested{Question: "rm?"}, "waits for approval", "    rm?\n"},
+		{
+			item.ApprovalRequested{Question: "rm?", Tool: "shell", Arguments: `{"command":"rm x\nrm y"}`, Digest: "\x01\x02\x03\x04\x05\x06\x07", Expires: noon}, "shell waits for approval",
+			"    rm?\n      command:\n      | rm x\n      | rm y\n    digest 010203040506, denied unless answered by 2026-02-03 12:01:07\n",
+		},
+		{item.ApprovalRequested{}, "a tool waits for approval", "      | \n    digest \n"},
 		{item.ApprovalResolved{Approved: true, By: "me"}, "approved by me", ""},
 		{item.ApprovalResolved{By: "me", Reason: "no"}, "denied by me", "    no\n"},
 		{item.Rewind{To: 4}, "rewound to #4", ""},
 		{item.Purged{Entries: 40, Reason: "too old"}, "the log begins here: 40 older entries were removed", "    too old\n"},
 		{item.Note{Text: "n"}, "note", "    n\n"},
+		{item.Note{Text: "n", Wake: true}, "note (wakes the pod)", "    n\n"},
 		{item.Recovered{Reason: "r"}, "recovered", "    r\n"},
 		{item.AlertRaised{Alert: item.Alert{Level: item.LevelError, Text: "full", Count: 1}}, "alert error: full", ""},
 	}
@@ -77,6 +82,16 @@ func TestEachKindOfEntry(t *testing.T) {
 	unknown := &poddv1.StreamResponse{Kind: &poddv1.StreamResponse_Entry{Entry: &poddv1.Entry{Seq: 1}}}
 	if got := tail(t, false, unknown); !strings.Contains(got, "does not know") {
 		t.Errorf("an unknown kind shows as %q", got)
+	}
+}
+
+// A call that asks is named by the entry of the call, when that was shown.
+func TestLogNamesTheCallThatAsks(t *testing.T) {
+	asks := item.ApprovalRequested{CallID: "c1", Tool: "shell"}
+	got := tail(t, false, added(4, 3, item.ToolCall{CallID: "c1", Name: "shell"}), entry(5, 3, asks),
+		added(6, 3, item.ToolResult{CallID: "c1"}), entry(7, 3, asks))
+	if strings.Count(got, "shell waits for approval (call 4)\n") != 1 || strings.Count(got, "shell waits for approval") != 2 {
+		t.Errorf("shown\n%s", got)
 	}
 }
 
@@ -157,6 +172,7 @@ func TestLogIsSafe(t *testing.T) {
 		item.TurnEnded{Outcome: item.OutcomeFailed, Cause: evil}, item.ItemAdded{Item: item.UserMessage{Text: evil}},
 		item.ItemAdded{Item: item.SystemMessage{Origin: evil, Text: evil}}, item.ItemAdded{Item: item.ToolCall{Name: evil, Arguments: evil}},
 		item.ItemAdded{Item: item.ToolResult{Tool: evil, Output: item.Output{Summary: evil}}}, item.ToolStarted{Tool: evil},
+		item.ApprovalRequested{Question: evil, Tool: evil, Arguments: `{"` + evil + `":"` + evil + `"}`}, item.ApprovalRequested{Arguments: evil},
 		item.RequestUsage{Model: evil}, item.ApprovalResolved{By: evil, Reason: evil}, item.AlertRaised{Alert: item.Alert{Text: evil}},
 		item.Prune{Reason: evil}, item.Recovered{Reason: evil}, item.Note{Text: evil},
 	}

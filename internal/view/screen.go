@@ -22,12 +22,13 @@ type screen struct {
 	open bool
 	// broken says that a newline on Err has ended that line on the terminal.
 	broken bool
-	// status is what is going on since when; drawn says that it stands on the
-	// terminal.
-	status string
-	since  time.Time
-	drawn  bool
-	frame  int
+	// status is what is going on since when; question stands in its place while a
+	// person is asked. drawn says that one of them stands on the terminal.
+	status   string
+	question string
+	since    time.Time
+	drawn    bool
+	frame    int
 
 	stop    chan struct{}
 	stopped sync.WaitGroup
@@ -100,7 +101,52 @@ func (s *screen) note(st style, text string) {
 		text = fit(text, s.width())
 	}
 	fmt.Fprintln(s.Err, st.paint(s.ErrTerminal && s.Color, text))
+	s.drawQuestion()
 }
+
+// block writes lines to Err, whole, and the first of them in a style. They are safe.
+func (s *screen) block(st style, lines ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.erase()
+	s.leaveText()
+	for i, line := range lines {
+		if i > 0 {
+			st = plain
+		}
+		fmt.Fprintln(s.Err, st.paint(s.ErrTerminal && s.Color, line))
+	}
+	s.drawQuestion()
+}
+
+// ask puts a safe question below everything, with the cursor behind it; "" takes it
+// away. typed says that an answer, and with it the end of the line, stands behind the
+// one before.
+func (s *screen) ask(question string, typed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if typed {
+		s.drawn = false
+	}
+	s.erase()
+	s.question = question
+	if question != "" {
+		s.leaveText()
+	}
+	s.drawQuestion()
+}
+
+// drawQuestion draws the question where it was erased.
+func (s *screen) drawQuestion() {
+	if s.question == "" || s.drawn || s.behind() {
+		return
+	}
+	fmt.Fprint(s.Err, bold.paint(s.ErrTerminal && s.Color, fit(s.question, s.width()-questionRoom)), " ")
+	s.drawn = true
+}
+
+// questionRoom is what is left of the line for the blank and a short answer.
+const questionRoom = 4
 
 // going says what is going on now; empty: nothing to say. The text need not be
 // safe.
@@ -111,7 +157,7 @@ func (s *screen) going(on string) {
 		return
 	}
 	s.status, s.since = on, s.now()
-	if on == "" {
+	if on == "" && s.question == "" {
 		s.erase()
 	}
 }

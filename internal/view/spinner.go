@@ -31,6 +31,10 @@ func (s *screen) spin() {
 func (s *screen) draw() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.question != "" {
+		s.drawQuestion()
+		return
+	}
 	if s.status == "" || s.behind() {
 		return
 	}
@@ -46,7 +50,7 @@ func (s *screen) draw() {
 	s.drawn = true
 }
 
-// erase removes the status line.
+// erase removes the status line, or the question.
 func (s *screen) erase() {
 	if s.drawn {
 		fmt.Fprint(s.Err, eraseLine)

@@ -13,9 +13,10 @@ import (
 )
 
 // Turn shows the turn that takes a submit, as it happens: the assistant's text alone
-// on Out, as it comes; on Err a line for each tool call that ends, alerts and, at the
-// end, what the turn cost. What of another turn comes before is not shown, its alerts
-// excepted.
+// on Out, as it comes; on Err a line for each tool call that ends, alerts, notes, how
+// calls that waited for a person were answered and, at the end, what the turn cost.
+// What of another turn comes before is not shown, its alerts excepted. Which calls
+// wait, and asking for them, is left to the caller: see Approval and Ask.
 type Turn struct {
 	screen    *screen
 	requestID string
@@ -30,6 +31,9 @@ type Turn struct {
 	lost bool
 	// running are the calls that run, in the order of their starts.
 	running []call
+	// waiting are the calls that wait for a person: those of this turn, and those of the
+	// one before it that were shown.
+	waiting []call
 	alerts  map[item.Seq]bool
 }
 
@@ -87,18 +91,24 @@ func (t *Turn) Show(m *poddv1.StreamResponse) (done bool, err error) {
 func (t *Turn) entry(e item.Entry) error {
 	switch k := e.Kind.(type) {
 	case item.TurnStarted:
-		t.claim(e.Turn, k.RequestIDs)
+		t.claim(e.Turn, k.RequestIDs, "")
 		return nil
 	case item.Promoted:
-		t.claim(e.Turn, k.RequestIDs)
+		t.claim(e.Turn, k.RequestIDs, fmt.Sprintf("· joined turn %d, which was running", e.Turn))
 		return nil
 	case item.AlertRaised:
 		if !t.repeats(e.Turn, k.Alert) {
 			t.alert(k.Alert)
 		}
 		return nil
+	case item.ApprovalResolved:
+		t.resolved(e.Turn, k)
+		return nil
 	}
 	if t.turn == 0 || e.Turn != t.turn {
+		if _, ok := e.Kind.(item.TurnEnded); ok {
+			t.waiting = nil // They were that turn's.
+		}
 		return nil
 	}
 	switch k := e.Kind.(type) {
@@ -107,7 +117,7 @@ func (t *Turn) entry(e item.Entry) error {
 	case item.ToolStarted:
 		t.running = append(t.running, call{k.CallID, k.Tool})
 	case item.ApprovalRequested:
-		t.screen.note(yellow, "? waits for approval: "+sanitize.Line(k.Question))
+		t.waits(k.CallID, k.Tool)
 	case item.Recovered:
 		t.screen.note(yellow, "! podd was restarted: "+sanitize.Line(k.Reason))
 	case item.TurnEnded:
@@ -117,10 +127,14 @@ func (t *Turn) entry(e item.Entry) error {
 	return nil
 }
 
-// claim takes note of the turn that took the submit.
-func (t *Turn) claim(turn int64, requestIDs []string) {
+// claim takes note of the turn that took the submit, and says how when there is
+// something to say.
+func (t *Turn) claim(turn int64, requestIDs []string, how string) {
 	if t.turn == 0 && slices.Contains(requestIDs, t.requestID) {
 		t.turn = turn
+		if how != "" {
+			t.screen.note(dim, how)
+		}
 	}
 	t.progress()
 }
@@ -130,6 +144,10 @@ func (t *Turn) item(it item.Item) error {
 	switch it := it.(type) {
 	case item.AssistantMessage:
 		return t.message(it.Text)
+	case item.SystemMessage:
+		if it.Origin == item.OriginNote || it.Origin == item.OriginInterceptor {
+			t.screen.note(plain, "· "+it.Origin+": "+sanitize.Line(oneLine(it.Text)))
+		}
 	case item.ToolResult:
 		t.running = slices.DeleteFunc(t.running, func(c call) bool { return c.id == it.CallID })
 		t.result(it)
@@ -181,9 +199,12 @@ func summary(r item.ToolResult) string {
 	return name + text
 }
 
-// repeats says that an alert only says how the turn that is shown ended, which its
-// own entry does.
+// repeats says that an alert says what is shown anyway: how this turn ended, which its
+// own entry does, or that a call waits for a person.
 func (t *Turn) repeats(turn int64, a item.Alert) bool {
+	if a.Source == "approval" && turn != 0 {
+		return true
+	}
 	return t.turn != 0 && turn == t.turn && strings.HasPrefix(a.Text, fmt.Sprintf("turn %d ended: ", turn))
 }
 
@@ -199,6 +220,7 @@ func (t *Turn) alert(a item.Alert) {
 // Ended.
 func (t *Turn) end(k item.TurnEnded) error {
 	t.ended = &k
+	t.screen.ask("", false)
 	t.screen.going("")
 	if err := t.screen.endText(); err != nil {
 		return err

@@ -70,7 +70,7 @@ func TestTurn(t *testing.T) {
 	}
 	want := `· read_file: src/main.go, 42 lines  (3 ms)
 ✗ shell: exit 1 | 3 failed  (1.2 s)
-! warn: slow (2 times)
+! warn: slow (x2)
 turn 3 finished: 2 steps, 1,234 tokens in (800 cached), 56 out
 `
 	if err != want {
@@ -105,13 +105,16 @@ func TestEndOfAnotherTurnIsNotOurs(t *testing.T) {
 }
 
 func TestSteeredTurn(t *testing.T) {
-	out, _, v := show(t,
+	out, err, v := show(t,
 		entry(4, 2, item.Promoted{RequestIDs: []string{ours}}),
 		added(5, 2, answer("yes")),
 		entry(6, 2, item.TurnEnded{Outcome: item.OutcomeFinished}),
 	)
 	if turn, end := v.Ended(); out != "yes\n" || turn != 2 || end == nil {
 		t.Errorf("shown %q, turn %d, end %v", out, turn, end)
+	}
+	if err != "· joined turn 2, which was running\nturn 2 finished\n" {
+		t.Errorf("standard error is %q", err)
 	}
 }
 
@@ -238,7 +241,9 @@ func TestTurnIsSafe(t *testing.T) {
 		entry(3, 3, item.ToolStarted{CallID: "c", Tool: evil}),
 		added(4, 3, item.ToolResult{CallID: "c", Tool: evil, Output: item.Output{Summary: evil}}),
 		entry(5, 3, item.AlertRaised{Alert: item.Alert{Level: item.LevelWarn, Text: evil}}),
-		entry(6, 3, item.ApprovalRequested{Question: evil}),
+		entry(6, 3, item.ApprovalRequested{CallID: "c", Tool: evil, Question: evil}),
+		entry(6, 3, item.ApprovalResolved{CallID: "c", By: evil, Reason: evil}),
+		added(6, 3, item.SystemMessage{Origin: item.OriginNote, Text: evil}),
 		entry(7, 3, item.Recovered{Reason: evil}),
 		finished(8),
 	)

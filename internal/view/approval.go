@@ -1,0 +1,101 @@
+package view
+
+import (
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"podd/internal/sanitize"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// Approval is a call that waits for a person.
+type Approval struct {
+	// Pod is what the pod is called.
+	Pod  string
+	Turn int64
+	// Call is the sequence of the call's entry.
+	Call item.Seq
+	// Time is when it was asked.
+	Time time.Time
+	item.ApprovalRequested
+}
+
+// ApprovalFromProto converts a call that waits.
+func ApprovalFromProto(p *poddv1.Approval) Approval {
+	a := Approval{
+		Pod: p.GetPodName(), Turn: p.GetTurn(), Call: item.Seq(p.GetCallSeq()), Time: p.GetTime().AsTime(),
+		ApprovalRequested: item.ApprovalRequested{
+			CallID: p.GetCallId(), Digest: string(p.GetDigest()), Question: p.GetQuestion(),
+			Tool: p.GetTool(), Arguments: p.GetArguments(),
+		},
+	}
+	if a.Pod == "" {
+		a.Pod = p.GetPod()
+	}
+	if p.GetExpires() != nil {
+		a.Expires = p.GetExpires().AsTime()
+	}
+	return a
+}
+
+// Title is the call in one safe line.
+func (a Approval) Title() string {
+	return fmt.Sprintf("call %d of pod %s asks: %s", a.Call, sanitize.Line(a.Pod), sanitize.Line(orTool(a.Tool)))
+}
+
+// Lines is what a person has to see to decide: why it is asked, exactly what will
+// run, and until when. The lines are safe and have at most so many columns; 0 means
+// any number.
+func (a Approval) Lines(columns int) []string {
+	return requestLines(a.ApprovalRequested, columns)
+}
+
+// HowTo says with which commands the call is answered, in a safe line.
+func (a Approval) HowTo() string {
+	pod := sanitize.Line(a.Pod)
+	return fmt.Sprintf("answer with: podctl approve %s %d, or podctl deny %s %d", pod, a.Call, pod, a.Call)
+}
+
+// ShortDigest is the beginning of a digest in hexadecimal: enough to tell two calls
+// apart by eye.
+func ShortDigest(digest string) string {
+	return hex.EncodeToString([]byte(digest[:min(len(digest), shortDigest)]))
+}
+
+const shortDigest = 6
+
+func requestLines(a item.ApprovalRequested, columns int) []string {
+	var lines []string
+	if a.Question != "" {
+		lines = wrap(sanitize.Line(a.Question), "", wrapMark, columns)
+	}
+	inner := columns
+	if columns > 0 {
+		inner = max(columns-len(indent), 1)
+	}
+	for _, line := range argumentLines(a.Arguments, inner) {
+		lines = append(lines, indent+line)
+	}
+	end := "digest " + ShortDigest(a.Digest)
+	if !a.Expires.IsZero() {
+		end += ", denied unless answered by " + a.Expires.Local().Format(time.DateTime)
+	}
+	return append(lines, wrap(end, "", wrapMark, columns)...)
+}
+
+// indent sets what will run apart from what is said about it.
+const indent = "  "
+
+// resolved is how a call was answered, in a safe line.
+func resolved(k item.ApprovalResolved) string {
+	line := "denied"
+	if k.Approved {
+		line = "approved"
+	}
+	if k.By != "" {
+		line += " by " + sanitize.Line(k.By)
+	}
+	return line
+}
