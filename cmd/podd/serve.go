@@ -48,6 +48,7 @@ func (p *program) daemonConfig() (c daemon.Config, err error) {
 	if c.Settings, err = config.Load(file.Path, file.Named, p.env); err != nil {
 		return c, err
 	}
+	c.ConfigPath = file.Path
 	if _, err := os.Stat(file.Path); err == nil {
 		c.ConfigFile = file.Path
 	}

@@ -39,6 +39,9 @@ type Config struct {
 	Settings config.Config
 	// ConfigFile is where Settings came from; empty when there is no file.
 	ConfigFile string
+	// ConfigPath is where the configuration file is or would be; empty when there is
+	// no place for one. No pod's file tools reach it.
+	ConfigPath string
 	// Socket is the path to listen at.
 	Socket string
 	// StateDir holds everything that is kept; it is made when it is missing.
@@ -147,6 +150,7 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 		SpoolDir:       filepath.Join(d.StateDir, "spool"),
 		SpoolBytes:     s.Spool.MaxBytes,
 		SpoolAge:       s.Spool.MaxAge,
+		Hidden:         hiddenPaths(d.Config),
 		FileRefs:       scopefs.RefLimits{MaxBytes: s.FileRefs.MaxBytes, DirEntries: s.FileRefs.DirEntries},
 		FileRefRole:    s.FileRefs.Role,
 		ToolOutput:     limits,

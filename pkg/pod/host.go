@@ -37,6 +37,9 @@ type Config struct {
 	// SpoolBytes and SpoolAge bound what is kept there; see spool.Config.
 	SpoolBytes int64
 	SpoolAge   time.Duration
+	// Hidden are podd's own files and directories, which no pod's file tools reach;
+	// see scopefs.Config. A pod's own spool folder stays readable.
+	Hidden []string
 	// FileRefs bounds what an @path adds to a submit.
 	FileRefs scopefs.RefLimits
 	// FileRefRole is "system" to send file references with that literal role.

@@ -36,7 +36,9 @@ func (h *Host) openWorkspace(rec item.Pod) (*workspace, error) {
 	}
 	// What a cut left out can be read where its marker says.
 	read := append([]string{folder.Dir()}, rec.Spec.Read...)
-	fs, err := scopefs.Open(scopefs.Config{Dir: rec.Spec.Dir, Read: read, Write: rec.Spec.Write})
+	fs, err := scopefs.Open(scopefs.Config{
+		Dir: rec.Spec.Dir, Read: read, Write: rec.Spec.Write, Hidden: h.Hidden, Shown: []string{folder.Dir()},
+	})
 	if err != nil {
 		return nil, err
 	}

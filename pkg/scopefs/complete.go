@@ -197,9 +197,9 @@ func (f *FS) listing(dir string) (b branch, ignored bool, err error) {
 	if err != nil {
 		return b, false, err
 	}
-	info, err := p.Stat(p.rel)
+	info, err := f.stat(p)
 	if err != nil {
-		return b, false, f.wrap(dir, err)
+		return b, false, err
 	}
 	if !info.IsDir() {
 		return b, false, &PathError{Kind: NotFound, Path: dir}
@@ -210,7 +210,7 @@ func (f *FS) listing(dir string) (b branch, ignored bool, err error) {
 	b = branch{rel: p.rel, shown: f.Rel(dir)}
 	b.ignoring, ignored = rulesAbove(p)
 	w := walker{fs: f}
-	if err := w.open(&b, p.Root, p.rel); err != nil {
+	if err := w.openTop(&b, p); err != nil {
 		return b, false, f.wrap(dir, err)
 	}
 	return b, ignored && !b.has(gitDir), b.dir.Close()

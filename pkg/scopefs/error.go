@@ -30,6 +30,8 @@ const (
 	IsDir Kind = "is_dir"
 	// Exists: the name is taken.
 	Exists Kind = "exists"
+	// Protected: a change of it needs a person's approval.
+	Protected Kind = "protected"
 	// TooLarge: more than the limit of the operation.
 	TooLarge Kind = "too_large"
 )
@@ -112,6 +114,8 @@ func (f *FS) wrap(path string, err error) error {
 	switch {
 	case errors.Is(err, f.escapes):
 		kind = OutOfScope
+	case errors.Is(err, errSwapped):
+		return sayf(IO, path, err, "cannot be used: %v", errSwapped)
 	case errors.Is(err, fs.ErrNotExist):
 		kind = NotFound
 	case errors.Is(err, syscall.ENOTDIR):

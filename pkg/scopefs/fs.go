@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -19,6 +20,12 @@ type Config struct {
 	Read []string
 	// Write are further roots that may be read and written.
 	Write []string
+	// Hidden are podd's own files and directories, by absolute paths that need not
+	// exist: no method reads, lists or changes them or what is in them, by whatever
+	// name. A root must not lie in one.
+	Hidden []string
+	// Shown are roots that may lie in a hidden directory after all.
+	Shown []string
 }
 
 // FS is the files of one pod.
@@ -28,6 +35,8 @@ type FS struct {
 	// escapes is what an os.Root answers to a path that leaves it; the os package
 	// does not export it.
 	escapes error
+	// hide is Config.Hidden, with what its links lead to.
+	hide []string
 
 	mu   sync.Mutex
 	seen map[string][32]byte
@@ -40,12 +49,14 @@ type root struct {
 	// links resolved where that differs.
 	names    []string
 	writable bool
+	// near says that something hidden lies in it.
+	near bool
 }
 
 // Open opens the roots of cfg. A root that is missing or no directory is an
 // [item.Error] of kind invalid with reason BAD_DIR. Close the FS after use.
 func Open(cfg Config) (*FS, error) {
-	f := &FS{seen: make(map[string][32]byte)}
+	f := &FS{seen: make(map[string][32]byte), hide: withResolved(cfg.Hidden)}
 	add := func(writable bool, dirs ...string) error {
 		for _, dir := range dirs {
 			r, err := openRoot(dir, writable)
@@ -53,6 +64,10 @@ func Open(cfg Config) (*FS, error) {
 				return errors.Join(err, f.Close())
 			}
 			f.roots = append(f.roots, r)
+			r.near = r.nears(f.hide)
+			if slices.ContainsFunc(r.names, func(name string) bool { return insideHidden(name, f.hide) }) && !slices.Contains(cfg.Shown, dir) {
+				return errors.Join(badDir(dir, "belongs to podd itself: name another directory", nil), f.Close())
+			}
 		}
 		return nil
 	}

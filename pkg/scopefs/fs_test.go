@@ -52,7 +52,7 @@ func TestCloseEndsAccess(t *testing.T) {
 	must(t, f.Close())
 	_, err = f.ReadFile("a", 0)
 	wantKind(t, err, scopefs.IO)
-	wantKind(t, f.WriteFile("a", nil), scopefs.IO)
+	wantKind(t, write(f, "a", nil), scopefs.IO)
 }
 
 func TestRel(t *testing.T) {
@@ -112,10 +112,10 @@ func TestReadOnlyRoots(t *testing.T) {
 			t.Errorf("%s is read as %+v", path, file)
 		}
 		for name, err := range map[string]error{
-			"write":  f.WriteFile(path, []byte("z")),
-			"remove": f.Remove(path),
-			"from":   f.Rename(path, "c"),
-			"to":     f.Rename("a", path+"2"),
+			"write":  write(f, path, []byte("z")),
+			"remove": f.Remove(t.Context(), path),
+			"from":   f.Rename(t.Context(), path, "c"),
+			"to":     f.Rename(t.Context(), "a", path+"2"),
 		} {
 			wantKind(t, err, scopefs.OutOfScope)
 			if err != nil && !strings.Contains(err.Error(), "read-only") {
@@ -141,16 +141,16 @@ func TestOverlappingRoots(t *testing.T) {
 		Write: []string{at("all/out")},
 	})
 	for _, path := range []string{at("all/out/o"), at("work/x"), "y"} {
-		if err := f.WriteFile(path, []byte("new")); err != nil {
+		if err := write(f, path, []byte("new")); err != nil {
 			t.Errorf("writing %s: %v", path, err)
 		}
 	}
 	for _, path := range []string{"vendor/v", at("all/a"), at("all/outer"), "link/v", "link/new"} {
-		wantKind(t, f.WriteFile(path, []byte("new")), scopefs.OutOfScope)
+		wantKind(t, write(f, path, []byte("new")), scopefs.OutOfScope)
 	}
-	wantKind(t, f.Remove("link/v"), scopefs.OutOfScope)
+	wantKind(t, f.Remove(t.Context(), "link/v"), scopefs.OutOfScope)
 	// A link in a read-only root is not a way to write, wherever it leads.
-	wantKind(t, f.WriteFile(at("all/link/o"), []byte("new")), scopefs.OutOfScope)
+	wantKind(t, write(f, at("all/link/o"), []byte("new")), scopefs.OutOfScope)
 	if got := content(t, at("work/vendor/v")); got != "v" {
 		t.Errorf("the read-only file now holds %q", got)
 	}

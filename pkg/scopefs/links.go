@@ -1,6 +1,7 @@
 package scopefs
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -73,12 +74,13 @@ func (r *root) link(rel string) (string, error) {
 
 // writable locates a path that is about to change, with its links followed (all, or
 // all but the last element), so that a link cannot lead a write into a read-only
-// root that lies in a writable one.
-func (f *FS) writable(path string, last bool) (place, error) {
+// root that lies in a writable one. A protected path needs an approval in ctx.
+func (f *FS) writable(ctx context.Context, path string, last bool) (place, error) {
 	p, err := f.locate(path)
 	if err != nil {
 		return place{}, err
 	}
+	named := p
 	if p.root.writable {
 		if p, err = f.follow(p, last); err != nil {
 			return place{}, err
@@ -95,5 +97,5 @@ func (f *FS) writable(path string, last bool) (place, error) {
 	if p.rel == "." {
 		return place{}, &PathError{Kind: IsDir, Path: path}
 	}
-	return p, nil
+	return p, mayChange(ctx, named, p)
 }

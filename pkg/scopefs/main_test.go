@@ -1,6 +1,7 @@
 package scopefs_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -87,4 +88,10 @@ func wantKind(t testing.TB, err error, want scopefs.Kind) {
 			t.Errorf("the sentence %q holds a character that drives a terminal", e)
 		}
 	}
+}
+
+// write is WriteFile for those whom the error alone concerns.
+func write(f *scopefs.FS, path string, data []byte) error {
+	_, err := f.WriteFile(context.Background(), path, data)
+	return err
 }

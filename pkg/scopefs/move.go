@@ -1,19 +1,20 @@
 package scopefs
 
 import (
+	"context"
 	"errors"
 	"io/fs"
-	"path/filepath"
 )
 
 // Remove removes a regular file or a symbolic link (the link, not what it names)
-// from a writable root.
-func (f *FS) Remove(path string) error {
-	p, err := f.removable(path)
+// from a writable root. A protected path is refused unless ctx is one of [Approved].
+func (f *FS) Remove(ctx context.Context, path string) error {
+	e, _, err := f.removable(ctx, path)
 	if err != nil {
 		return err
 	}
-	if err := p.Remove(p.rel); err != nil {
+	defer e.close()
+	if err := e.dir.Remove(e.name); err != nil {
 		return f.wrap(path, err)
 	}
 	f.forget(path)
@@ -22,30 +23,34 @@ func (f *FS) Remove(path string) error {
 
 // Rename gives a regular file or a symbolic link a new path in the same writable
 // root and makes the directories that are missing. It replaces nothing: a path that
-// is taken is Exists, as far as that can be told before the system renames.
-func (f *FS) Rename(from, to string) error {
-	old, err := f.removable(from)
+// is taken is Exists, on systems other than Linux as far as that can be told before
+// the system renames. A protected path is refused unless ctx is one of [Approved].
+func (f *FS) Rename(ctx context.Context, from, to string) error {
+	old, at, err := f.removable(ctx, from)
 	if err != nil {
 		return err
 	}
-	dest, err := f.writable(to, false)
+	defer old.close()
+	dest, err := f.writable(ctx, to, false)
 	if err != nil {
 		return err
 	}
-	if old.root != dest.root {
+	if at.root != dest.root {
 		return sayf(IO, to, nil, "is in another root of the scope than the file: write it there and remove the old one")
 	}
-	switch _, err := dest.Lstat(dest.rel); {
-	case err == nil:
-		return &PathError{Kind: Exists, Path: to}
-	case !errors.Is(err, fs.ErrNotExist):
-		return f.wrap(to, err)
+	e, err := f.entryIn(dest, true)
+	if err != nil {
+		return err
 	}
-	if err := dest.MkdirAll(filepath.Dir(dest.rel), 0o777); err != nil {
+	defer e.close()
+	if err := e.isFree(to); err != nil {
 		return f.wrap(to, err)
 	}
 	digest, read := f.LastRead(from)
-	if err := old.Root.Rename(old.rel, dest.rel); err != nil {
+	if err := old.rename(e); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			from = to
+		}
 		return f.wrap(from, err)
 	}
 	if read {
@@ -55,18 +60,61 @@ func (f *FS) Rename(from, to string) error {
 	return nil
 }
 
-// removable locates a regular file or a symbolic link of a writable root.
-func (f *FS) removable(path string) (place, error) {
-	p, err := f.writable(path, false)
+// isFree refuses a name that something has.
+func (e entry) isFree(path string) error {
+	_, err := e.dir.Lstat(e.name)
+	switch {
+	case err == nil:
+		return &PathError{Kind: Exists, Path: path}
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return err
+}
+
+// rename gives what has the name another one, both in the directories as they were
+// opened: whatever their paths lead to by now.
+func (e entry) rename(to entry) error {
+	return e.withDir(func(from uintptr) error {
+		return to.withDir(func(dest uintptr) error { return renameAt(int(from), e.name, int(dest), to.name) })
+	})
+}
+
+// withDir calls fn with the descriptor of the directory.
+func (e entry) withDir(fn func(fd uintptr) error) error {
+	dir, err := e.dir.Open(".")
 	if err != nil {
-		return place{}, err
+		return err
 	}
-	info, err := p.Lstat(p.rel)
+	defer dir.Close()
+	conn, err := dir.SyscallConn()
 	if err != nil {
-		return place{}, f.wrap(path, err)
+		return err
 	}
-	if info.Mode().Type() == fs.ModeSymlink {
-		return p, nil
+	if cerr := conn.Control(func(fd uintptr) { err = fn(fd) }); cerr != nil {
+		return cerr
 	}
-	return p, regular(path, info)
+	return err
+}
+
+// removable opens the directory of a regular file or a symbolic link in a writable
+// root. The caller closes the entry.
+func (f *FS) removable(ctx context.Context, path string) (entry, place, error) {
+	p, err := f.writable(ctx, path, false)
+	if err != nil {
+		return entry{}, p, err
+	}
+	e, err := f.entryIn(p, false)
+	if err != nil {
+		return entry{}, p, err
+	}
+	info, err := e.dir.Lstat(e.name)
+	if err == nil && info.Mode().Type() != fs.ModeSymlink {
+		err = regular(path, info)
+	}
+	if err != nil {
+		e.close()
+		return entry{}, p, f.wrap(path, err)
+	}
+	return e, p, nil
 }

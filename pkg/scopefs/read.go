@@ -79,30 +79,56 @@ func (f *FS) Open(path string) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	e, err := f.entryOf(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer e.close()
 	// Opening alone can do harm: it wakes whoever waits at a pipe, and starts some
 	// devices. So look first; the look after it is the one that counts.
-	info, err := p.Stat(p.rel)
+	info, err := e.dir.Stat(e.name)
 	if err != nil {
 		return nil, nil, f.wrap(path, err)
 	}
 	if err := regular(path, info); err != nil {
 		return nil, nil, err
 	}
-	file, err := p.OpenFile(p.rel, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	file, err := e.dir.OpenFile(e.name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return nil, nil, f.wrap(path, err)
 	}
-	if info, err = file.Stat(); err == nil {
-		err = regular(path, info)
-	}
-	if err == nil && kernelFile(file) {
-		err = sayf(NotRegular, path, nil, "belongs to a file system of the kernel, which is never read")
-	}
-	if err != nil {
+	if info, err = f.checkOpen(path, e, file); err != nil {
 		_ = file.Close()
 		return nil, nil, f.wrap(path, err)
 	}
 	return file, info, nil
+}
+
+// checkOpen looks at what was opened, which is what counts.
+func (f *FS) checkOpen(path string, e entry, file *os.File) (fs.FileInfo, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := regular(path, info); err != nil {
+		return nil, err
+	}
+	if kernelFile(file) {
+		return nil, sayf(NotRegular, path, nil, "belongs to a file system of the kernel, which is never read")
+	}
+	if len(f.hide) == 0 {
+		return info, nil
+	}
+	if e.held {
+		// The name may have become a link that goes on below a hidden directory.
+		if link, err := e.dir.Lstat(e.name); err != nil || !os.SameFile(link, info) {
+			return nil, errSwapped
+		}
+	}
+	if h := f.hiddenNow(); h.has(info) || h.links(info, f.hide) {
+		return nil, errHidden(path)
+	}
+	return info, nil
 }
 
 // Stat describes what the path leads to, links followed. The name is that of the
@@ -112,8 +138,21 @@ func (f *FS) Stat(path string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := p.Stat(p.rel)
-	return info, f.wrap(path, err)
+	return f.stat(p)
+}
+
+// stat is Stat of a place.
+func (f *FS) stat(p place) (fs.FileInfo, error) {
+	e, err := f.entryOf(p)
+	if err != nil {
+		return nil, err
+	}
+	defer e.close()
+	info, err := e.dir.Stat(e.name)
+	if err == nil && e.held && f.hiddenNow().has(info) {
+		return nil, errHidden(p.given)
+	}
+	return info, f.wrap(p.given, err)
 }
 
 // regular refuses what is no regular file.

@@ -30,16 +30,20 @@ func (f *FS) openDir(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := p.Stat(p.rel)
+	info, err := f.stat(p)
 	if err != nil {
-		return nil, f.wrap(path, err)
+		return nil, err
 	}
 	if !info.IsDir() {
 		return nil, sayf(NotFound, path, nil, "is not a directory: read it as a file")
 	}
-	// With "/." nothing but a directory is opened, should it change now.
-	dir, err := p.Open(p.rel + "/.")
-	return dir, f.wrap(path, err)
+	dir, err := f.dirAt(p)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	file, err := dir.Open(".")
+	return file, f.wrap(path, err)
 }
 
 // readSorted reads an open directory.

@@ -206,8 +206,7 @@ func (f *FS) dirText(ctx context.Context, ref item.FileRef, most int) (string, e
 	if err != nil {
 		return "", err
 	}
-	// With "/." nothing but a directory is opened, should it change now.
-	dir, err := p.OpenRoot(p.rel + "/.")
+	dir, err := f.dirAt(p)
 	if err != nil {
 		return "", err
 	}

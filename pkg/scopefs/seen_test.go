@@ -28,14 +28,14 @@ func TestReadTracking(t *testing.T) {
 	if got, _ := f.LastRead("sub/a"); got != second {
 		t.Error("a later read does not count")
 	}
-	must(t, f.Rename("sub/a", "b"))
+	must(t, f.Rename(t.Context(), "sub/a", "b"))
 	if _, ok := f.LastRead("sub/a"); ok {
 		t.Error("a path whose file was renamed is still known")
 	}
 	if got, ok := f.LastRead("b"); !ok || got != second {
 		t.Error("a renamed file is not known under its new path")
 	}
-	must(t, f.Remove("b"))
+	must(t, f.Remove(t.Context(), "b"))
 	if _, ok := f.LastRead("b"); ok {
 		t.Error("a removed file is still known")
 	}

@@ -67,12 +67,12 @@ func (l likeness) of(rel string) int {
 // level, until it says false, the bound is reached or ctx ends. Names that begin with
 // a dot are passed over unless dots is set.
 func (f *FS) levels(ctx context.Context, dots bool, fn func(rel string) bool) {
-	root := f.roots[0].Root
+	root := f.roots[0]
 	w := walker{ctx: ctx, fs: f}
 	looked := 0
 	for queue := []branch{{rel: "."}}; len(queue) > 0 && ctx.Err() == nil; queue = queue[1:] {
 		b := queue[0]
-		if w.open(&b, root, b.rel) != nil {
+		if w.openTop(&b, place{root: root, rel: b.rel, given: b.rel}) != nil {
 			continue // It is gone, or not for us.
 		}
 		_ = b.dir.Close()

@@ -103,14 +103,14 @@ func TestSwapRaceOfReads(t *testing.T) {
 // The same for what changes files.
 func TestSwapRaceOfWrites(t *testing.T) {
 	outside := swapping(t, 1000, func(f *scopefs.FS, dir *os.Root) bool {
-		err := f.WriteFile("dir/file", []byte("own"))
+		err := write(f, "dir/file", []byte("own"))
 		must(t, dir.WriteFile("file", nil, 0o644))
 		must(t, dir.WriteFile("outer", nil, 0o644))
 		for i := range 5 {
-			_ = f.Rename("dir/file", "dir/renamed")
-			_ = f.Rename("dir/renamed", "dir/file")
+			_ = f.Rename(t.Context(), "dir/file", "dir/renamed")
+			_ = f.Rename(t.Context(), "dir/renamed", "dir/file")
 			if i == 4 {
-				_ = f.Remove("dir/outer")
+				_ = f.Remove(t.Context(), "dir/outer")
 			}
 		}
 		return err == nil
@@ -118,4 +118,73 @@ func TestSwapRaceOfWrites(t *testing.T) {
 	if got := names(t, outside); got != "file outer" || content(t, filepath.Join(outside, "file")) != "secret" {
 		t.Errorf("something was changed outside of the scope: %s", got)
 	}
+}
+
+// While a directory is swapped for a link into what is hidden, and for one into what
+// is protected, nothing hidden is read and nothing protected is written.
+func TestSwapRaceIntoHidden(t *testing.T) {
+	base := t.TempDir()
+	plant(t, base, map[string]string{"dir/file": "own", "podd/spool/file": "secret", "podd/file": "secret", ".git/hooks/keep": ""})
+	f := open(t, scopefs.Config{Dir: base, Hidden: []string{filepath.Join(base, "podd")}})
+	for _, target := range []string{"podd", "podd/spool", ".git/hooks"} {
+		link := filepath.Join(base, "link")
+		must(t, os.Symlink(target, link))
+		stop := swapper(t, filepath.Join(base, "dir"), link)
+		done := 0
+		for i := range 4000 {
+			file, err := f.ReadFile("dir/file", 0)
+			if err == nil && string(file.Data) == "secret" {
+				t.Fatalf("read a hidden file through %s", target)
+			}
+			if err == nil {
+				done++
+			}
+			if i%8 == 0 {
+				_ = write(f, "dir/planted", []byte("x"))
+				_ = f.Rename(context.Background(), "dir/planted", "dir/moved")
+				_ = f.Remove(context.Background(), "dir/keep")
+			}
+			_ = f.Walk(context.Background(), "dir", scopefs.WalkOptions{}, func(e scopefs.Entry) error {
+				if e.Path == "dir/spool" {
+					t.Error("walked what is hidden")
+				}
+				return nil
+			})
+		}
+		stop()
+		t.Logf("%d reads through %s came to something", done, target)
+		must(t, os.RemoveAll(link))
+		must(t, os.RemoveAll(filepath.Join(base, "dir")))
+		plant(t, base, map[string]string{"dir/file": "own"})
+	}
+	if got := names(t, filepath.Join(base, "podd")) + names(t, filepath.Join(base, "podd/spool")); got != "file spoolfile" {
+		t.Errorf("podd's directory has %s", got)
+	}
+	if got := names(t, filepath.Join(base, ".git/hooks")); got != "keep" {
+		t.Errorf("the hooks are %s", got)
+	}
+}
+
+// swapper exchanges two names as fast as the system can until stop is called.
+func swapper(t *testing.T, a, b string) (stop func()) {
+	t.Helper()
+	if err := exchange(a, b); err != nil {
+		t.Skip(err)
+	}
+	ended := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-ended:
+				return
+			default:
+			}
+			if err := exchange(a, b); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	return func() { close(ended); wg.Wait() }
 }

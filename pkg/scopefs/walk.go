@@ -65,9 +65,9 @@ func (f *FS) walk(ctx context.Context, dir string, opt WalkOptions, fn func(rel 
 	if err != nil {
 		return err
 	}
-	info, err := p.Stat(p.rel)
+	info, err := f.stat(p)
 	if err != nil {
-		return f.wrap(dir, err)
+		return err
 	}
 	if !info.IsDir() {
 		if err := regular(dir, info); err != nil {
@@ -86,7 +86,7 @@ func (f *FS) walk(ctx context.Context, dir string, opt WalkOptions, fn func(rel 
 	if !opt.Ignored {
 		top.ignoring, _ = rulesAbove(p)
 	}
-	if err := w.open(&top, p.Root, p.rel); err != nil {
+	if err := w.openTop(&top, p); err != nil {
 		return f.wrap(dir, err)
 	}
 	defer top.dir.Close()
@@ -145,8 +145,10 @@ func newEntry(shown string, depth int, info fs.FileInfo) Entry {
 type walker struct {
 	ctx context.Context
 	fs  *FS
-	opt WalkOptions
-	fn  func(rel string, e Entry) error
+	// opening is set where something hidden may be met.
+	opening *opening
+	opt     WalkOptions
+	fn      func(rel string, e Entry) error
 }
 
 // branch is a directory that a walk is in.
@@ -160,14 +162,39 @@ type branch struct {
 	ignoring          *ignoring
 }
 
-// open opens the directory at name in parent and reads its entries and rules. On
-// success the caller closes b.dir.
-func (w *walker) open(b *branch, parent *os.Root, name string) error {
-	// With "/." nothing but a directory is opened, whatever name is by now.
-	dir, err := parent.OpenRoot(name + "/.")
+// openTop opens the directory at a place, as open does for those below.
+func (w *walker) openTop(b *branch, p place) error {
+	if p.near {
+		o := w.fs.newOpening(false)
+		w.opening = &o
+	}
+	dir, err := w.fs.dirAt(p)
 	if err != nil {
 		return err
 	}
+	return w.read(b, dir)
+}
+
+// open opens the directory at name in parent and reads its entries and rules. On
+// success the caller closes b.dir.
+func (w *walker) open(b *branch, parent *os.Root, name string) error {
+	var dir *os.Root
+	var err error
+	if w.opening != nil {
+		dir, err = w.opening.step(parent, name)
+		err = w.fs.at(b.shown, err)
+	} else {
+		// With "/." nothing but a directory is opened, whatever name is by now.
+		dir, err = parent.OpenRoot(name + "/.")
+	}
+	if err != nil {
+		return err
+	}
+	return w.read(b, dir)
+}
+
+// read reads the entries and rules of a directory that was opened for b.
+func (w *walker) read(b *branch, dir *os.Root) (err error) {
 	if b.entries, err = readRoot(dir, b.shown); err != nil {
 		return errors.Join(err, dir.Close())
 	}

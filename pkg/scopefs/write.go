@@ -1,11 +1,11 @@
 package scopefs
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // WriteFile makes data the content of a regular file, all or nothing: whoever reads
@@ -16,52 +16,49 @@ import (
 // A new one gets those of the umask, and so do directories that are missing. A file
 // whose owner may not write it is left alone. A crash may leave a file behind whose
 // name is ".podd-", letters and digits, and ".tmp".
-func (f *FS) WriteFile(path string, data []byte) error {
-	p, err := f.writable(path, true)
+//
+// A protected path ([FS.Protected]) is refused unless ctx is one of [Approved].
+func (f *FS) WriteFile(ctx context.Context, path string, data []byte) (Written, error) {
+	p, err := f.writable(ctx, path, true)
 	if err != nil {
-		return err
+		return Written{}, err
 	}
-	dir, name := filepath.Split(p.rel)
-	parent, err := p.makeDir(dir)
+	e, err := f.entryIn(p, true)
 	if err != nil {
-		return f.wrap(path, err)
+		return Written{}, err
 	}
-	defer parent.Close()
-	mode, err := modeToKeep(parent, path, name)
+	defer e.close()
+	mode, written, err := e.toReplace(path)
 	if err != nil {
-		return f.wrap(path, err)
+		return Written{}, f.wrap(path, err)
 	}
-	return f.wrap(path, replace(parent, name, mode, data))
+	return written, f.wrap(path, replace(e.dir, e.name, mode, data))
 }
 
-// makeDir opens a directory of the root, making it if it is missing.
-func (r *root) makeDir(rel string) (*os.Root, error) {
-	rel = filepath.Clean(rel)
-	if err := r.MkdirAll(rel, 0o777); err != nil {
-		return nil, err
-	}
-	// With "/." nothing but a directory is opened: a named pipe would block.
-	return r.OpenRoot(rel + "/.")
+// Written is what a write leaves to be told.
+type Written struct {
+	// HardLinks is how many other names the file had; they keep the old content.
+	HardLinks int
 }
 
-// modeToKeep is the permissions of the file that a write replaces, 0 when there is
+// toReplace is the permissions of the file that a write replaces, 0 when there is
 // none. What must not be replaced is an error.
-func modeToKeep(dir *os.Root, path, name string) (fs.FileMode, error) {
-	info, err := dir.Lstat(name)
+func (e entry) toReplace(path string) (mode fs.FileMode, w Written, err error) {
+	info, err := e.dir.Lstat(e.name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+		return 0, w, nil
 	}
 	if err != nil {
-		return 0, err
+		return 0, w, err
 	}
 	if err := regular(path, info); err != nil {
-		return 0, err
+		return 0, w, err
 	}
-	mode := info.Mode().Perm()
+	mode = info.Mode().Perm()
 	if mode&0o200 == 0 {
-		return 0, sayf(IO, path, fs.ErrPermission, "is write-protected (mode %04o): make it writable first", mode)
+		return 0, w, sayf(IO, path, fs.ErrPermission, "is write-protected (mode %04o): make it writable first", mode)
 	}
-	return mode, nil
+	return mode, Written{HardLinks: hardLinks(info) - 1}, nil
 }
 
 // replace writes a new file beside name and renames it to name. mode 0 leaves the

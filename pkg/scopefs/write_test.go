@@ -30,7 +30,7 @@ func names(t *testing.T, dir string) string {
 func TestWriteFile(t *testing.T) {
 	f, dir := workspace(t, map[string]string{"old": "old", "sub/": ""})
 	for _, path := range []string{"new", "old", "sub/new", "made/on/the/way", filepath.Join(dir, "absolute")} {
-		if err := f.WriteFile(path, []byte("content")); err != nil {
+		if err := write(f, path, []byte("content")); err != nil {
 			t.Errorf("writing %s: %v", path, err)
 			continue
 		}
@@ -57,7 +57,7 @@ func TestWriteFileErrors(t *testing.T) {
 		"../outside": scopefs.OutOfScope,
 	} {
 		t.Run(path, func(t *testing.T) {
-			wantKind(t, f.WriteFile(path, []byte("x")), want)
+			wantKind(t, write(f, path, []byte("x")), want)
 		})
 	}
 	if got := names(t, dir) + " " + names(t, filepath.Join(dir, "sub")); got != "guarded sub a" {
@@ -74,7 +74,7 @@ func TestWriteFileKeepsTheMode(t *testing.T) {
 		path := filepath.Join(dir, "file")
 		must(t, os.WriteFile(path, []byte("old"), 0o600))
 		must(t, os.Chmod(path, mode))
-		must(t, f.WriteFile("file", []byte("new")))
+		must(t, write(f, "file", []byte("new")))
 		info, err := os.Stat(path)
 		must(t, err)
 		if info.Mode().Perm() != mode {
@@ -83,7 +83,7 @@ func TestWriteFileKeepsTheMode(t *testing.T) {
 	}
 	// A new file has the mode that any program would give it.
 	must(t, os.WriteFile(filepath.Join(dir, "theirs"), nil, 0o666))
-	must(t, f.WriteFile("ours", nil))
+	must(t, write(f, "ours", nil))
 	theirs, err := f.Stat("theirs")
 	must(t, err)
 	ours, err := f.Stat("ours")
@@ -104,7 +104,7 @@ func TestWriteFileThroughLinks(t *testing.T) {
 	for link, target := range map[string]string{
 		"link": "real/file", "chain": "real/file", "dir/file": "real/file", "dir/up": "top", "dangling": "real/new",
 	} {
-		must(t, f.WriteFile(link, []byte("via "+link)))
+		must(t, write(f, link, []byte("via "+link)))
 		if got := content(t, filepath.Join(dir, target)); got != "via "+link {
 			t.Errorf("writing %s: %s holds %q", link, target, got)
 		}
@@ -120,12 +120,12 @@ func TestWriteFileThroughLinks(t *testing.T) {
 func TestReadersSeeOldOrNew(t *testing.T) {
 	f, _ := workspace(t, nil)
 	versions := [][]byte{bytes.Repeat([]byte("a"), 1<<20), bytes.Repeat([]byte("b"), 2<<20)}
-	must(t, f.WriteFile("file", versions[0]))
+	must(t, write(f, "file", versions[0]))
 	stop := make(chan struct{})
 	var writer sync.WaitGroup
 	writer.Go(func() {
 		for i := 0; ; i++ {
-			if err := f.WriteFile("file", versions[i%2]); err != nil {
+			if err := write(f, "file", versions[i%2]); err != nil {
 				t.Error(err)
 			}
 			select {
@@ -156,7 +156,7 @@ func crashContent(i int) []byte {
 func rewriteForEver(dir string) {
 	f, err := scopefs.Open(scopefs.Config{Dir: dir})
 	for i := 0; err == nil; i++ {
-		err = f.WriteFile("file", crashContent(i))
+		err = write(f, "file", crashContent(i))
 		fmt.Println(i)
 	}
 	fmt.Fprintln(os.Stderr, err)
@@ -197,22 +197,22 @@ func TestKilledWriterLeavesOldOrNew(t *testing.T) {
 func TestRemoveAndRename(t *testing.T) {
 	f, dir := workspace(t, map[string]string{"a": "a", "b": "b", "sub/c": "c"})
 	must(t, os.Symlink("sub/c", filepath.Join(dir, "link")))
-	must(t, f.Rename("a", "made/here/a"))
-	must(t, f.Rename("link", "sub/link"))
-	must(t, f.Remove("sub/link"))
+	must(t, f.Rename(t.Context(), "a", "made/here/a"))
+	must(t, f.Rename(t.Context(), "link", "sub/link"))
+	must(t, f.Remove(t.Context(), "sub/link"))
 	if got := content(t, filepath.Join(dir, "made/here/a")) + content(t, filepath.Join(dir, "sub/c")); got != "ac" {
 		t.Errorf("the files hold %q", got)
 	}
-	wantKind(t, f.Rename("b", "sub/c"), scopefs.Exists)
-	wantKind(t, f.Rename("b", "sub"), scopefs.Exists)
-	wantKind(t, f.Rename("b", "b"), scopefs.Exists)
-	wantKind(t, f.Rename("none", "x"), scopefs.NotFound)
-	wantKind(t, f.Rename("sub", "x"), scopefs.IsDir)
-	wantKind(t, f.Rename("b", "sub/c/x"), scopefs.NotFound)
-	wantKind(t, f.Remove("none"), scopefs.NotFound)
-	wantKind(t, f.Remove("sub"), scopefs.IsDir)
-	wantKind(t, f.Remove("."), scopefs.IsDir)
-	must(t, f.Remove("b"))
+	wantKind(t, f.Rename(t.Context(), "b", "sub/c"), scopefs.Exists)
+	wantKind(t, f.Rename(t.Context(), "b", "sub"), scopefs.Exists)
+	wantKind(t, f.Rename(t.Context(), "b", "b"), scopefs.Exists)
+	wantKind(t, f.Rename(t.Context(), "none", "x"), scopefs.NotFound)
+	wantKind(t, f.Rename(t.Context(), "sub", "x"), scopefs.IsDir)
+	wantKind(t, f.Rename(t.Context(), "b", "sub/c/x"), scopefs.NotFound)
+	wantKind(t, f.Remove(t.Context(), "none"), scopefs.NotFound)
+	wantKind(t, f.Remove(t.Context(), "sub"), scopefs.IsDir)
+	wantKind(t, f.Remove(t.Context(), "."), scopefs.IsDir)
+	must(t, f.Remove(t.Context(), "b"))
 	if got, want := names(t, dir), "made sub"; got != want {
 		t.Errorf("the workspace has %q, want %q", got, want)
 	}
@@ -223,7 +223,7 @@ func TestRenameBetweenRoots(t *testing.T) {
 	dir := t.TempDir()
 	plant(t, dir, map[string]string{"a": "a"})
 	f := open(t, scopefs.Config{Dir: dir, Write: []string{other}})
-	err := f.Rename("a", filepath.Join(other, "a"))
+	err := f.Rename(t.Context(), "a", filepath.Join(other, "a"))
 	wantKind(t, err, scopefs.IO)
 	if content(t, filepath.Join(dir, "a")) != "a" || names(t, other) != "" {
 		t.Error("the file was moved in part")

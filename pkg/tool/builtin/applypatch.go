@@ -49,7 +49,7 @@ func (p *patcher) run(ctx context.Context, args patchArgs) (tool.Output, error) 
 			return failed(ctx, "apply_patch", fmt.Errorf("nothing was changed: %s: %w", p.show(c.path), err))
 		}
 	}
-	if err := plan.commit(); err != nil {
+	if err := plan.commit(ctx); err != nil {
 		return failed(ctx, "apply_patch", err)
 	}
 	return plan.output(), nil
@@ -73,7 +73,7 @@ type plannedText struct {
 // patchStep is one change of the disk and how it is undone.
 type patchStep struct {
 	path, note string
-	do, undo   func() error
+	do, undo   func(context.Context) error
 }
 
 // text is what the plan has for a path, read from the disk the first time.
@@ -147,22 +147,29 @@ func (p *patchPlan) move(c fileChange, now *plannedText, note string) (*plannedT
 		return nil, fmt.Errorf("it cannot be moved: %s exists", p.show(c.moveTo))
 	}
 	p.steps = append(p.steps, patchStep{path: c.moveTo, note: note,
-		do:   func() error { return p.Rename(c.path, c.moveTo) },
-		undo: func() error { return p.Rename(c.moveTo, c.path) },
+		do:   func(ctx context.Context) error { return p.Rename(ctx, c.path, c.moveTo) },
+		undo: func(ctx context.Context) error { return p.Rename(ctx, c.moveTo, c.path) },
 	})
 	*there, *now = *now, plannedText{absent: true}
 	return there, nil
 }
 
 func (p *patchPlan) write(path string, now *plannedText, text, note string) {
-	before := *now
+	before, i := *now, len(p.steps)
 	p.steps = append(p.steps, patchStep{path: path, note: note,
-		do: func() error { return p.store(path, []byte(text)) },
-		undo: func() error {
-			if before.absent {
-				return p.Remove(path)
+		do: func(ctx context.Context) error {
+			more, err := p.store(ctx, path, []byte(text))
+			if p.steps[i].note == "" {
+				more = strings.TrimPrefix(more, "; ")
 			}
-			return p.store(path, []byte(before.text))
+			p.steps[i].note += more
+			return err
+		},
+		undo: func(ctx context.Context) error {
+			if before.absent {
+				return p.Remove(ctx, path)
+			}
+			return p.restore(ctx, path, before.text)
 		},
 	})
 	*now = plannedText{text: text}
@@ -171,23 +178,29 @@ func (p *patchPlan) write(path string, now *plannedText, text, note string) {
 func (p *patchPlan) remove(path string, now *plannedText) {
 	before := *now
 	p.steps = append(p.steps, patchStep{path: path, note: "D " + p.show(path),
-		do:   func() error { return p.Remove(path) },
-		undo: func() error { return p.store(path, []byte(before.text)) },
+		do:   func(ctx context.Context) error { return p.Remove(ctx, path) },
+		undo: func(ctx context.Context) error { return p.restore(ctx, path, before.text) },
 	})
 	*now = plannedText{absent: true}
 }
 
+// restore gives a file the content that it had.
+func (p *patchPlan) restore(ctx context.Context, path, text string) error {
+	_, err := p.store(ctx, path, []byte(text))
+	return err
+}
+
 // commit does the steps. When one fails, those before it are undone; the error
 // says so, or names what could not be undone.
-func (p *patchPlan) commit() error {
+func (p *patchPlan) commit(ctx context.Context) error {
 	for i, step := range p.steps {
-		err := step.do()
+		err := step.do(ctx)
 		if err == nil {
 			continue
 		}
 		var stuck []string
 		for i--; i >= 0; i-- {
-			if p.steps[i].undo() != nil {
+			if p.steps[i].undo(ctx) != nil {
 				stuck = append(stuck, p.show(p.steps[i].path))
 			}
 		}

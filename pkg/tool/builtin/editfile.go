@@ -64,12 +64,13 @@ func (e *editor) run(ctx context.Context, args editArgs) (tool.Output, error) {
 	if err != nil {
 		return tool.Output{}, fmt.Errorf("edit_file: %w", err)
 	}
-	if err := e.store(args.Path, []byte(after)); err != nil {
+	note, err := e.store(ctx, args.Path, []byte(after))
+	if err != nil {
 		return failed(ctx, "edit_file", err)
 	}
 	added, removed, diff := showDiff(before, edits)
-	return e.edited(args.Path, fmt.Sprintf("edit_file: %s, %s replaced at line %s, +%d -%d lines",
-		e.show(args.Path), plural(int64(len(starts)), "place"), lineList(before, starts), added, removed), diff), nil
+	return e.edited(args.Path, fmt.Sprintf("edit_file: %s, %s replaced at line %s, +%d -%d lines%s",
+		e.show(args.Path), plural(int64(len(starts)), "place"), lineList(before, starts), added, removed, note), diff), nil
 }
 
 // withLineEnds brings the arguments to the file's line ends: a model writes \n

@@ -34,13 +34,18 @@ func (f *files) load(path string) ([]byte, error) {
 	return file.Data, nil
 }
 
-// store writes a file and remembers what it holds now.
-func (f *files) store(path string, data []byte) error {
-	if err := f.WriteFile(path, data); err != nil {
-		return err
+// store writes a file and remembers what it holds now. note is empty, or what there
+// is to say of the file beside that it was written.
+func (f *files) store(ctx context.Context, path string, data []byte) (note string, err error) {
+	written, err := f.WriteFile(ctx, path, data)
+	if err != nil {
+		return "", err
 	}
 	f.NoteRead(path, scopefs.Digest(data))
-	return nil
+	if n := written.HardLinks; n > 0 {
+		note = fmt.Sprintf("; %s of the file (hard links) kept the old content", plural(int64(n), "other name"))
+	}
+	return note, nil
 }
 
 // unchanged refuses a file that was read and is another one by now. Of a file that

@@ -30,11 +30,12 @@ func (w *writer) run(ctx context.Context, args writeArgs) (tool.Output, error) {
 	if err != nil {
 		return failed(ctx, "write_file", err)
 	}
-	if err := w.store(args.Path, []byte(args.Content)); err != nil {
+	note, err := w.store(ctx, args.Path, []byte(args.Content))
+	if err != nil {
 		return failed(ctx, "write_file", err)
 	}
-	return w.edited(args.Path, fmt.Sprintf("write_file: %s %s, %s, %s", verb, w.show(args.Path),
-		plural(int64(countLines(args.Content)), "line"), plural(int64(len(args.Content)), "byte")), ""), nil
+	return w.edited(args.Path, fmt.Sprintf("write_file: %s %s, %s, %s%s", verb, w.show(args.Path),
+		plural(int64(countLines(args.Content)), "line"), plural(int64(len(args.Content)), "byte"), note), ""), nil
 }
 
 // allow says what the write does, "created" or "replaced". It refuses to replace

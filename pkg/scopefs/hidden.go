@@ -1,0 +1,153 @@
+package scopefs
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// maxHiddenLinks bounds the files of a hidden directory that a hard link is compared
+// with.
+const maxHiddenLinks = 256
+
+// hiding is what is hidden at one moment: the inodes that the paths of Config.Hidden
+// lead to, since a name says little about what it names. It is read again for each
+// operation, as files are replaced and directories made while podd runs.
+type hiding struct {
+	files []fs.FileInfo
+	// missing are hidden names that nothing has yet, by their directory.
+	missing []missingName
+}
+
+type missingName struct {
+	dir  fs.FileInfo
+	name string
+}
+
+// hiddenNow looks the hidden paths up.
+func (f *FS) hiddenNow() hiding {
+	var h hiding
+	for _, path := range f.hide {
+		if info, err := os.Stat(path); err == nil {
+			h.files = append(h.files, info)
+		} else if dir, err := os.Stat(filepath.Dir(path)); err == nil {
+			h.missing = append(h.missing, missingName{dir, filepath.Base(path)})
+		}
+	}
+	return h
+}
+
+// has says whether a file or directory is hidden itself.
+func (h hiding) has(info fs.FileInfo) bool {
+	for _, file := range h.files {
+		if os.SameFile(file, info) {
+			return true
+		}
+	}
+	return false
+}
+
+// reserves says whether a name in a directory is kept for a file of podd's.
+func (h hiding) reserves(dir *os.Root, name string) bool {
+	for _, m := range h.missing {
+		if !strings.EqualFold(m.name, name) {
+			continue
+		}
+		if info, err := dir.Stat("."); err == nil && os.SameFile(info, m.dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// links says whether a file with more than one name is one of the files that lie in
+// a hidden directory.
+func (h hiding) links(info fs.FileInfo, hide []string) bool {
+	if hardLinks(info) < 2 {
+		return false
+	}
+	for _, path := range hide {
+		dir, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		names, _ := dir.Readdirnames(maxHiddenLinks)
+		_ = dir.Close()
+		for _, name := range names {
+			if other, err := os.Lstat(filepath.Join(path, name)); err == nil && os.SameFile(other, info) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hardLinks is how many names a file has.
+func hardLinks(info fs.FileInfo) int {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(stat.Nlink)
+	}
+	return 1
+}
+
+func errHidden(path string) error {
+	return sayf(OutOfScope, path, nil, "belongs to podd itself, whose files no tool reads or changes")
+}
+
+// errSwapped is the error of a path on which a directory became a link, or another
+// one, while it was opened.
+var errSwapped = errors.New("it was changed by someone else while it was opened; try again")
+
+// nears says whether a hidden path lies in the root, by any of its names. Only there
+// can a path inside of the root lead to it.
+func (r *root) nears(hide []string) bool {
+	for _, path := range hide {
+		for _, name := range r.names {
+			if _, ok := within(name, path); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// insideHidden says whether a directory is a hidden one or lies in one.
+func insideHidden(dir string, hide []string) bool {
+	for _, path := range hide {
+		if _, ok := within(path, dir); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// withResolved adds to each path the one that its links lead to, as far as they
+// exist.
+func withResolved(paths []string) []string {
+	var all []string
+	for _, path := range paths {
+		path = filepath.Clean(path)
+		all = append(all, path)
+		if resolved := resolve(path); resolved != path {
+			all = append(all, resolved)
+		}
+	}
+	return all
+}
+
+// resolve follows the links of a path whose last elements may be missing.
+func resolve(path string) string {
+	rest := ""
+	for at := path; ; at = filepath.Dir(at) {
+		if resolved, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(resolved, rest)
+		}
+		if at == filepath.Dir(at) {
+			return path
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+}

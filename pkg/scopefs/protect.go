@@ -1,0 +1,180 @@
+package scopefs
+
+import (
+	"context"
+	"path"
+	"strings"
+	"unicode"
+)
+
+// protection is a rule about paths whose change makes other programs run something
+// later: the names of elements that follow each other, folded, anywhere in a path.
+type protection struct {
+	names []string
+	// tree protects all below, too; else the last name ends the path.
+	tree bool
+	what string
+}
+
+// The reasons of protections.
+const (
+	ofGit     = "git runs or obeys what lies there"
+	ofShell   = "a shell runs it when it starts"
+	ofEditor  = "an editor or its tools run what it names"
+	ofAccess  = "it decides who gets in"
+	ofRunner  = "a tool that is started in its directory runs it"
+	ofDesktop = "it is started at login"
+	ofPodd    = "podd reads it as configuration"
+)
+
+// protections has the rules by the first name. The lists follow what git, shells and
+// editors document as read without being asked to.
+var protections = makeProtections()
+
+func makeProtections() map[string][]protection {
+	all := map[string][]protection{}
+	add := func(what string, paths ...string) {
+		for _, p := range paths {
+			p, tree := strings.CutSuffix(p, "/")
+			names := strings.Split(p, "/")
+			all[names[0]] = append(all[names[0]], protection{names, tree, what})
+		}
+	}
+	add(ofGit, ".git/", ".git", ".gitmodules", ".gitconfig", ".config/git/", ".husky/")
+	add(ofShell, ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".envrc",
+		".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".cshrc", ".tcshrc", ".login", ".logout", ".kshrc",
+		".mkshrc", ".inputrc", ".config/fish/", ".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".pam_environment", ".tmux.conf")
+	add(ofEditor, ".vimrc", ".gvimrc", ".exrc", ".nvimrc", ".nvim.lua", ".vim/", ".config/nvim/", ".ideavimrc",
+		".emacs", ".emacs.d/", ".dir-locals.el", ".dir-locals-2.el", ".nanorc", ".vscode/settings.json", ".vscode/tasks.json",
+		".vscode/launch.json", ".vscode/mcp.json", ".vscode/extensions.json", ".idea/", ".zed/", ".cursor/", ".fleet/",
+		".devcontainer/", ".devcontainer.json", ".config/code/")
+	add(ofRunner, ".gdbinit", ".lldbinit", ".pdbrc", ".pdbrc.py", ".irbrc", ".rprofile", ".npmrc", ".yarnrc", ".yarnrc.yml", ".mise.toml")
+	add(ofAccess, ".ssh/", ".gnupg/", ".netrc", ".pypirc", ".docker/config.json", ".aws/", ".kube/")
+	add(ofDesktop, ".config/autostart/", ".config/systemd/", ".config/environment.d/", "library/launchagents/")
+	add(ofPodd, ".podd/")
+	return all
+}
+
+// Protected says why a change of the path needs a person's word, in any mode: what is
+// there, or would be, makes other programs run something without being asked. It
+// knows the path by its name and by where its links lead, in any case of letters,
+// whether it exists or not.
+//
+// These are all of .git and of directories that look like a repository of git, the
+// start-up files of shells, editors and debuggers, settings of editors that name
+// programs, and files that decide who gets in.
+func (f *FS) Protected(path string) (why string, protected bool) {
+	p, err := f.locate(path)
+	if err != nil {
+		return "", false
+	}
+	for _, last := range []bool{false, true} {
+		followed, err := f.follow(p, last)
+		if err != nil {
+			continue
+		}
+		if why, protected = protects(p, followed); protected {
+			return why, true
+		}
+	}
+	return "", false
+}
+
+// protects says whether a change is protected by the path as it was named, or by
+// where that leads.
+func protects(named, followed place) (why string, protected bool) {
+	for _, p := range []place{named, followed} {
+		if why, protected = protectedName(p.rel); protected {
+			return why, true
+		}
+	}
+	if inRepository(followed) {
+		return ofGit, true
+	}
+	return "", false
+}
+
+// protectedName holds a path against the rules.
+func protectedName(rel string) (why string, protected bool) {
+	names := strings.Split(fold(rel), "/")
+	for i, name := range names {
+		for _, rule := range protections[name] {
+			if rule.matches(names[i:]) {
+				return rule.what, true
+			}
+		}
+		if i == len(names)-1 && strings.HasSuffix(name, ".code-workspace") {
+			return ofEditor, true
+		}
+	}
+	return "", false
+}
+
+// matches holds the rule against the rest of a path.
+func (r protection) matches(names []string) bool {
+	if len(names) < len(r.names) || !r.tree && len(names) != len(r.names) {
+		return false
+	}
+	for i, name := range r.names {
+		if names[i] != name {
+			return false
+		}
+	}
+	return true
+}
+
+// fold makes the names equal that a file system may take for the same: without case,
+// and without the characters that HFS+ ignores.
+func fold(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return unicode.ToLower(unicode.ToUpper(r))
+	}, name)
+}
+
+// inRepository says whether a directory above the place is a repository of git under
+// another name, bare ones too, or would be one with the change: what git looks for is
+// HEAD, objects and refs, and then it obeys config and hooks beside them.
+func inRepository(p place) bool {
+	for at := range parents(p.rel) {
+		child := fold(path.Base(stepDown(at, p.rel)))
+		switch child {
+		case "head", "objects", "refs", "config", "hooks", "commondir":
+		default:
+			continue
+		}
+		there := 0
+		for _, name := range []string{"HEAD", "objects", "refs"} {
+			if _, err := p.Lstat(path.Join(at, name)); err == nil && fold(name) != child {
+				there++
+			}
+		}
+		if there >= 2 {
+			return true
+		}
+	}
+	return false
+}
+
+type approvedKey struct{}
+
+// Approved is a context under which protected paths may be changed: that of a call
+// which a person has approved as it stands.
+func Approved(ctx context.Context) context.Context {
+	return context.WithValue(ctx, approvedKey{}, true)
+}
+
+// mayChange refuses the change of a protected path without an approval.
+func mayChange(ctx context.Context, named, followed place) error {
+	if approved, _ := ctx.Value(approvedKey{}).(bool); approved {
+		return nil
+	}
+	why, protected := protects(named, followed)
+	if !protected {
+		return nil
+	}
+	return sayf(Protected, named.given, nil,
+		"is protected (%s): a change needs a person's approval; leave it to the user, or say what to change and why", why)
+}

@@ -1,0 +1,17 @@
+package scopefs
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// renameAt renames in directories by their descriptors; a name that is taken is an
+// error, where the file system can tell.
+func renameAt(from int, old string, to int, name string) error {
+	err := unix.Renameat2(from, old, to, name, unix.RENAME_NOREPLACE)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
+		return unix.Renameat(from, old, to, name)
+	}
+	return err
+}
