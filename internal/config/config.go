@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"podd/internal/policy"
 	"podd/pkg/tool"
 	"podd/pkg/tool/spool"
 )
@@ -21,7 +22,12 @@ type Config struct {
 	APIKey Secret
 	// Instructions are for pods that have none of their own; may be empty.
 	Instructions string
-	Limits       Limits
+	// Ask is when calls ask a person, for pods that say nothing else.
+	Ask policy.Mode
+	// Rules decide on calls of all pods, in the order of the file. Each is right by
+	// itself (policy.New takes it) and has FILE:LINE as its Source.
+	Rules  []policy.Rule
+	Limits Limits
 	// ToolOutput bounds what tools put into the conversation. It is for
 	// tool.NewLimits, which accepts every loaded one. The fields of Default and
 	// MaxResultBytes are set; a zero field in Tools follows the tool's own default.
@@ -140,6 +146,7 @@ func defaults() Config {
 	const outputBytes = 16 << 10
 	return Config{
 		BaseURL: defaultBaseURL,
+		Ask:     policy.Risky,
 		Limits: Limits{
 			MaxSteps:         200,
 			MaxToolCalls:     1000,

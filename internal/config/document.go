@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -17,12 +18,17 @@ type assignment struct {
 	key  []string
 	line int
 	// value is what go-toml makes of it for an any; table{} for a header and for
-	// an inline table, whose keys are assignments of their own.
+	// an inline table, whose keys are assignments of their own; element{} for a table
+	// that is the next in a list.
 	value any
 }
 
 // table stands for the value of a table.
 type table struct{}
+
+// element stands for the value of a table in a list. The keys of its assignments
+// don't number it: they follow it.
+type element struct{}
 
 // syntaxError says why text is no TOML.
 type syntaxError struct {
@@ -37,7 +43,7 @@ func parse(text []byte) ([]assignment, *syntaxError) {
 	if err := toml.Unmarshal(text, &root); err != nil {
 		return nil, asSyntaxError(err)
 	}
-	w := walker{root: root}
+	w := walker{root: root, lists: map[string]int{}}
 	w.parser.Reset(text)
 	var current []string
 	for w.parser.NextExpression() {
@@ -45,7 +51,7 @@ func parse(text []byte) ([]assignment, *syntaxError) {
 		case unstable.Table:
 			current, _ = w.header(e, table{})
 		case unstable.ArrayTable:
-			current, _ = w.header(e, []any{})
+			current, _ = w.header(e, element{})
 		case unstable.KeyValue:
 			w.keyValue(current, e)
 		}
@@ -70,24 +76,62 @@ type walker struct {
 	parser unstable.Parser
 	root   map[string]any
 	found  []assignment
+	// lists counts the tables of each list so far, by its key's text.
+	lists map[string]int
 }
 
 func (w *walker) header(e *unstable.Node, value any) (key []string, line int) {
 	key, line = w.key(nil, e)
+	if value == (element{}) {
+		w.count(key)
+	}
 	w.found = append(w.found, assignment{key: key, line: line, value: value})
 	return key, line
 }
 
 func (w *walker) keyValue(parent []string, e *unstable.Node) {
 	key, line := w.key(parent, e)
-	if e.Value().Kind != unstable.InlineTable {
-		w.found = append(w.found, assignment{key: key, line: line, value: lookup(w.root, key)})
-		return
+	switch {
+	case e.Value().Kind == unstable.InlineTable:
+		w.found = append(w.found, assignment{key: key, line: line, value: table{}})
+		w.inline(key, e.Value())
+	case ofTables(e.Value()):
+		for it := e.Value().Children(); it.Next(); {
+			w.count(key)
+			w.found = append(w.found, assignment{key: key, line: line, value: element{}})
+			w.inline(key, it.Node())
+		}
+	default:
+		w.found = append(w.found, assignment{key: key, line: line, value: w.lookup(key)})
 	}
-	w.found = append(w.found, assignment{key: key, line: line, value: table{}})
-	for it := e.Value().Children(); it.Next(); {
+}
+
+func (w *walker) inline(key []string, table *unstable.Node) {
+	for it := table.Children(); it.Next(); {
 		w.keyValue(key, it.Node())
 	}
+}
+
+// ofTables says whether a value is a list of inline tables, with one at least.
+func ofTables(value *unstable.Node) bool {
+	if value.Kind != unstable.Array {
+		return false
+	}
+	some := false
+	for it := value.Children(); it.Next(); {
+		if it.Node().Kind != unstable.InlineTable {
+			return false
+		}
+		some = true
+	}
+	return some
+}
+
+// count begins the next table of a list; the lists in it begin anew.
+func (w *walker) count(key []string) {
+	text := keyText(key)
+	maps.DeleteFunc(w.lists, func(list string, _ int) bool { return strings.HasPrefix(list, text+".") })
+	w.lists[text]++
 }
 
 func (w *walker) key(parent []string, e *unstable.Node) (key []string, line int) {
@@ -99,17 +143,24 @@ func (w *walker) key(parent []string, e *unstable.Node) (key []string, line int)
 	return key, line
 }
 
-// lookup is nil for a key in an array of tables; the header of one is refused
-// before its keys are looked at.
-func lookup(root any, key []string) any {
-	for _, part := range key {
-		m, ok := root.(map[string]any)
+// lookup is the decoded value of a key; in a list, of the table that was begun last.
+func (w *walker) lookup(key []string) any {
+	var value any = w.root
+	for i, part := range key {
+		if list, ok := value.([]any); ok {
+			n := w.lists[keyText(key[:i])]
+			if n < 1 || n > len(list) {
+				return nil
+			}
+			value = list[n-1]
+		}
+		m, ok := value.(map[string]any)
 		if !ok {
 			return nil
 		}
-		root = m[part]
+		value = m[part]
 	}
-	return root
+	return value
 }
 
 // describe is a value as an error shows it: short, on one line.
@@ -125,7 +176,7 @@ func describe(value any) string {
 		return fmt.Sprint(v)
 	case table:
 		return "a table"
-	case []any:
+	case []any, element:
 		return "a list"
 	}
 	return "a date or time"

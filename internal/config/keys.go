@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"podd/internal/policy"
 	"podd/pkg/tool"
 )
 
@@ -30,6 +31,7 @@ func settings(c *Config) []setting {
 		address("base_url", &c.BaseURL).or("OPENAI_BASE_URL"),
 		secret("api_key", &c.APIKey).or("OPENAI_API_KEY"),
 		prose("instructions", &c.Instructions),
+		choice("ask", &c.Ask, policy.Never, policy.Risky, policy.Always),
 		number("limits.max_steps", &l.MaxSteps, 1, manyTimes),
 		number("limits.max_tool_calls", &l.MaxToolCalls, 1, manyTimes),
 		duration("limits.max_turn_time", &l.MaxTurnTime, time.Second),
@@ -84,10 +86,9 @@ func tables() []string {
 // planned are the tables and keys of later versions.
 func planned() []string {
 	return []string{
-		"ask",
 		"limits.max_tokens", "limits.max_cost",
 		"sandbox", "retention", "mcp",
-		"rule", "interceptor", "hook",
+		"interceptor", "hook",
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"podd/internal/policy"
 	"podd/pkg/tool"
 )
 
@@ -16,7 +17,9 @@ type loader struct {
 	// somewhere to point to.
 	tools map[string]*tool.Limit
 	// prices has those of single models.
-	prices  map[string]*Price
+	prices map[string]*Price
+	// rules are those begun so far.
+	rules   []*policy.Rule
 	origins map[string]string
 }
 
@@ -54,6 +57,9 @@ func (l *loader) applyEnvironment(env func(string) string) error {
 
 // assign says what is wrong with an assignment; empty when it was carried out.
 func (l *loader) assign(a assignment, where string) string {
+	if isRuleList(a.key) {
+		return l.assignRules(a.value, where)
+	}
 	_, header := a.value.(table)
 	s, known := l.find(a.key)
 	switch {
@@ -89,6 +95,9 @@ func (l *loader) find(key []string) (setting, bool) {
 		}
 		all = append(all, priceSettings(priceTable(model), l.prices[model])...)
 	}
+	if r, ok := l.inRule(key); ok {
+		all = append(all, ruleSettings(r)...)
+	}
 	text := keyText(key)
 	i := slices.IndexFunc(all, func(s setting) bool { return s.key == text && !s.noFile })
 	if i < 0 {
@@ -103,12 +112,15 @@ func (l *loader) unknown(key []string) string {
 	if key[len(key)-1] == "api_key" {
 		return fmt.Sprintf("there is no key %s: the API key comes from OPENAI_API_KEY in podd's environment", text)
 	}
+	if key[0] == ruleList {
+		return fmt.Sprintf("there is no key %s: a rule begins with [[%s]] and has tool, path, command, decision", text, ruleList)
+	}
 	for n := len(key) - 1; n > 0; n-- {
 		if parent := key[:n]; isTable(parent) {
 			return fmt.Sprintf("there is no key %s: [%s] has %s%s", text, keyText(parent), l.keysIn(parent), dottedModel(key))
 		}
 	}
-	return fmt.Sprintf("there is no key or table %s: podd knows %s and the tables [%s]", text, l.keysIn(nil), strings.Join(tables(), "], ["))
+	return fmt.Sprintf("there is no key or table %s: podd knows %s, the tables [%s] and the list [[%s]]", text, l.keysIn(nil), strings.Join(tables(), "], ["), ruleList)
 }
 
 // keysIn lists the last parts of the keys of a table.
@@ -153,6 +165,9 @@ func (l *loader) finish() (Config, error) {
 		l.show(limitSettings(toolTable(name), l.tools[name]), false)
 	}
 	if err := l.finishPrices(); err != nil {
+		return Config{}, err
+	}
+	if err := l.finishRules(); err != nil {
 		return Config{}, err
 	}
 	return *c, nil

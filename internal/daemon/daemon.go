@@ -12,6 +12,7 @@ import (
 
 	"podd/internal/config"
 	"podd/internal/paths"
+	"podd/internal/policy"
 	"podd/internal/server"
 	"podd/internal/socket"
 	"podd/internal/version"
@@ -126,6 +127,10 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 	s := d.Settings
 	if err := s.CheckTools(builtin.Names()); err != nil {
 		return err
+	}
+	if s.Ask != policy.Risky || len(s.Rules) > 0 {
+		// Until turns ask internal/policy: a rule that nobody follows is worse than none.
+		return item.Errorf(item.KindUnimplemented, "UNIMPLEMENTED", "this version of podd does not follow ask and [[rule]] yet: remove them from the configuration")
 	}
 	d.model, err = openai.New(openai.Config{
 		BaseURL: s.BaseURL, APIKey: string(s.APIKey), API: s.API, UserAgent: "podd/" + version.String(), Logger: d.Logger,

@@ -12,6 +12,7 @@ import (
 
 	"podd/internal/config"
 	"podd/internal/daemon"
+	"podd/internal/policy"
 	"podd/pkg/client"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
@@ -126,6 +127,24 @@ func TestStateDirOfOthers(t *testing.T) {
 	_, err := daemon.Open(t.Context(), c)
 	if e, ok := errors.AsType[*item.Error](err); !ok || e.Message == "" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Rules that no turn follows are refused.
+func TestRulesAreRefused(t *testing.T) {
+	for _, set := range []func(*config.Config){
+		func(c *config.Config) { c.Ask = policy.Always },
+		func(c *config.Config) { c.Rules = []policy.Rule{{Tool: "shell", Decision: policy.Deny}} },
+	} {
+		c := newConfig(t)
+		set(&c.Settings)
+		d, err := daemon.Open(t.Context(), c)
+		if err == nil {
+			d.Close(t.Context())
+		}
+		if item.KindOf(err) != item.KindUnimplemented {
+			t.Errorf("got %v", err)
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ type Call struct {
 	Paths []string
 	// Confined says that what the call does stays in the sandbox or in the scope.
 	Confined bool
-	// Protected are those of the touched paths that need approval in any mode.
+	// Protected says, in one sentence each, why the call needs approval in any mode.
 	Protected []string
 }
 

@@ -59,10 +59,10 @@ func TestPrecedence(t *testing.T) {
 
 // Protected paths ask whatever the rules say; where nobody is asked they are denied.
 func TestProtected(t *testing.T) {
-	c := policy.Call{Tool: "edit_file", Paths: []string{".git/config"}, Confined: true, Protected: []string{".git/config"}}
+	c := policy.Call{Tool: "edit_file", Paths: []string{".git/config"}, Confined: true, Protected: []string{"git runs\n what .git/config says."}}
 	all := policy.Rule{Tool: "*", Decision: policy.Allow}
 	for _, mode := range []policy.Mode{policy.Risky, policy.Always} {
-		if v := with(t, mode, all).Decide(c); v.Decision != policy.Ask || !strings.Contains(v.Why, `".git/config"`) {
+		if v := with(t, mode, all).Decide(c); v.Decision != policy.Ask || !strings.HasSuffix(v.Why, " must be approved whatever the rules say: git runs? what .git/config says.") {
 			t.Errorf("%s: %+v", mode, v)
 		}
 	}
@@ -237,5 +237,15 @@ func TestCheckTools(t *testing.T) {
 		if got := item.ReasonOf(err); tt.want == "" && err != nil || tt.want != "" && (err == nil || err.Error() != tt.want || got != "RULE") {
 			t.Errorf("%+v: %v, want %q", tt.rule, err, tt.want)
 		}
+	}
+}
+
+// A pod's rule keeps what it says, and its place names it.
+func TestPodRules(t *testing.T) {
+	kept := policy.Rule{Tool: "shell", Path: "src", Command: "ls *", Decision: policy.Allow}.Item()
+	rules := policy.PodRules([]item.Rule{{Tool: "x", Decision: "deny"}, kept})
+	want := policy.Rule{Tool: "shell", Path: "src", Command: "ls *", Decision: policy.Allow, Source: "the pod's rule 2"}
+	if len(rules) != 2 || rules[1] != want || rules[0].Decision != policy.Deny {
+		t.Errorf("%+v", rules)
 	}
 }

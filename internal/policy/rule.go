@@ -25,6 +25,22 @@ type Rule struct {
 	Source string
 }
 
+// PodRules are a pod's own rules, named by their place: "the pod's rule 2".
+func PodRules(rules []item.Rule) []Rule {
+	own := make([]Rule, len(rules))
+	for i, r := range rules {
+		own[i] = Rule{
+			Tool: r.Tool, Path: r.Path, Command: r.Command, Decision: Decision(r.Decision), Source: fmt.Sprintf("the pod's rule %d", i+1),
+		}
+	}
+	return own
+}
+
+// Item is the rule as a pod keeps it.
+func (r Rule) Item() item.Rule {
+	return item.Rule{Tool: r.Tool, Path: r.Path, Command: r.Command, Decision: string(r.Decision)}
+}
+
 // compiled is a Rule that is ready to match.
 type compiled struct {
 	Rule

@@ -13,7 +13,7 @@ import (
 // caller sets Source.
 //
 // An error, of kind KindPrecondition and reason NO_RULE, says why there is no such
-// rule: the line is not plain words, a path is protected, or the call names neither
+// rule: the line is not plain words, the call is protected, or the call names neither
 // a command nor a path, so that the rule would allow the tool whatever it does.
 func RuleFor(c Call) (Rule, error) {
 	no := func(format string, args ...any) (Rule, error) {
@@ -24,7 +24,7 @@ func RuleFor(c Call) (Rule, error) {
 	case c.Tool == "" || strings.Contains(c.Tool, "*"):
 		return no("no rule can be made for a tool named %s: approve the call alone", quoted(c.Tool))
 	case len(c.Protected) > 0:
-		return no("no rule allows %s, which is protected and asks each time: approve the call alone", quoted(c.Protected[0]))
+		return no("no rule can allow this call, which must be approved each time (%s): approve the call alone", phrase(c.Protected[0]))
 	case c.Command == "" && len(c.Paths) == 0:
 		return no("the call names no command and no path, so that a rule would allow %s whatever it does: approve the call alone, or add a [[rule]] with this tool to podd's configuration", quoted(c.Tool))
 	}

@@ -55,7 +55,7 @@ func TestRuleForRefuses(t *testing.T) {
 		{policy.Call{Tool: "edit_file", Paths: []string{"../x"}}, "climbs out of the workspace"},
 		{policy.Call{Tool: "edit_file", Paths: []string{"~x"}}, "begins with ~"},
 		{policy.Call{Tool: "edit_file", Paths: []string{"a,b", "c"}}, "has a comma"},
-		{policy.Call{Tool: "edit_file", Paths: []string{".git/x"}, Protected: []string{".git/x"}}, `".git/x", which is protected and asks each time`},
+		{policy.Call{Tool: "edit_file", Paths: []string{".git/x"}, Protected: []string{".git/x runs programs."}}, "which must be approved each time (.git/x runs programs): "},
 	} {
 		r, err := policy.RuleFor(tt.call)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "approve the call alone") {

@@ -21,18 +21,30 @@ func (x *examined) because(what string, rules ...*compiled) string {
 	return x.name() + " " + what + " " + strings.Join(names, " and ") + "."
 }
 
+// protected is why no rule allows the call. The reasons may quote what a model
+// wrote.
 func (x *examined) protected() string {
-	names := x.call.Protected
+	reasons := x.call.Protected
 	const most = 3
 	more := ""
-	if len(names) > most {
-		names, more = names[:most], " and others"
+	if n := len(reasons) - most; n > 0 {
+		reasons, more = reasons[:most], "; and "+strconv.Itoa(n)+" more"
 	}
 	var list []string
-	for _, n := range names {
-		list = append(list, quoted(n))
+	for _, reason := range reasons {
+		list = append(list, phrase(reason))
 	}
-	return x.name() + " must be approved, because it touches " + strings.Join(list, ", ") + more + ", which is protected whatever the rules say."
+	return x.name() + " must be approved whatever the rules say: " + strings.Join(list, "; ") + more + "."
+}
+
+// phrase is a sentence as a part of another one.
+func phrase(sentence string) string {
+	return strings.TrimSuffix(strings.Map(func(r rune) rune {
+		if odd(r) || r == '\n' || r == '\t' {
+			return '?'
+		}
+		return r
+	}, sentence), ".")
 }
 
 // doubt says that a rule may be against the call.
