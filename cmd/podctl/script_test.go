@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,6 +25,8 @@ import (
 //	exits CODE podctl ...   podctl must end with this exit code
 //	json .PATH[=VALUE]...   the first object of standard output has these fields
 //	lastjson ...            so has the last one
+//
+// $EXAMPLES is the directory of examples.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -32,6 +35,11 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir+"/home")
 			env.Setenv("PODD_STATE_DIR", env.WorkDir+"/state")
+			examples, err := filepath.Abs("../../examples")
+			if err != nil {
+				return err
+			}
+			env.Setenv("EXAMPLES", examples)
 			env.Setenv("GORACE", "exitcode=99 atexit_sleep_ms=0")
 			env.Values[daemonKey{}] = new(*daemon)
 			return os.Mkdir(env.WorkDir+"/home", 0o700)

@@ -41,6 +41,9 @@ type Config struct {
 	Summarize  Summarize
 	// Prices are by the model's name, or what it begins with.
 	Prices map[string]Price
+	// Interceptors and Hooks are commands, in the order of the file. What their events
+	// are is for internal/extern to check.
+	Interceptors, Hooks []Extension
 
 	values []Value
 }

@@ -88,7 +88,6 @@ func planned() []string {
 	return []string{
 		"limits.max_tokens", "limits.max_cost",
 		"sandbox", "retention", "mcp",
-		"interceptor", "hook",
 	}
 }
 

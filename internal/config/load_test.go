@@ -320,9 +320,6 @@ func TestRefusesWhatIsNotBuiltYet(t *testing.T) {
 		{"[sandbox]\nmode = 'off'", ":1: ", "sandbox"},
 		{"[retention]", ":1: ", "retention"},
 		{"[mcp.servers.x]", ":1: ", "mcp.servers.x"},
-		{"\n[[interceptor]]\nname = 'x'\n[interceptor.x]\ny = 1", ":2: ", "interceptor"},
-		{"[[interceptor]]\nname = 'x'", ":1: ", "interceptor"},
-		{"hook = [{name = 'x'}]", ":1: ", "hook"},
 	}
 	for _, tt := range tests {
 		_, err := config.Load(write(t, tt.text), true, environment())

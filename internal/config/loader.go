@@ -19,12 +19,17 @@ type loader struct {
 	// prices has those of single models.
 	prices map[string]*Price
 	// rules are those begun so far.
-	rules   []*policy.Rule
-	origins map[string]string
+	rules []*policy.Rule
+	// extensions are those begun so far, by the name of their list.
+	extensions map[string][]*Extension
+	origins    map[string]string
 }
 
 func newLoader() *loader {
-	return &loader{config: defaults(), tools: map[string]*tool.Limit{}, prices: map[string]*Price{}, origins: map[string]string{}}
+	return &loader{
+		config: defaults(), tools: map[string]*tool.Limit{}, prices: map[string]*Price{},
+		extensions: map[string][]*Extension{}, origins: map[string]string{},
+	}
 }
 
 func (l *loader) applyFile(path string, text []byte) error {
@@ -59,6 +64,9 @@ func (l *loader) applyEnvironment(env func(string) string) error {
 func (l *loader) assign(a assignment, where string) string {
 	if isRuleList(a.key) {
 		return l.assignRules(a.value, where)
+	}
+	if isExtensionList(a.key) {
+		return l.assignExtensions(a.key[0], a.value, where)
 	}
 	_, header := a.value.(table)
 	s, known := l.find(a.key)
@@ -99,6 +107,10 @@ func (l *loader) find(key []string) (setting, bool) {
 		all = append(all, ruleSettings(r)...)
 	}
 	text := keyText(key)
+	if e, n, ok := l.inExtension(key); ok {
+		all = extensionSettings(key[0], n, e)
+		text = elementKey(key[0], n) + "." + keyText(key[1:])
+	}
 	i := slices.IndexFunc(all, func(s setting) bool { return s.key == text && !s.noFile })
 	if i < 0 {
 		return setting{}, false
@@ -115,12 +127,16 @@ func (l *loader) unknown(key []string) string {
 	if key[0] == ruleList {
 		return fmt.Sprintf("there is no key %s: a rule begins with [[%s]] and has tool, path, command, decision", text, ruleList)
 	}
+	if isExtensionList(key[:1]) {
+		return fmt.Sprintf("there is no key %s: [[%s]] has %s", text, key[0], extensionKeys(key[0]))
+	}
 	for n := len(key) - 1; n > 0; n-- {
 		if parent := key[:n]; isTable(parent) {
 			return fmt.Sprintf("there is no key %s: [%s] has %s%s", text, keyText(parent), l.keysIn(parent), dottedModel(key))
 		}
 	}
-	return fmt.Sprintf("there is no key or table %s: podd knows %s, the tables [%s] and the list [[%s]]", text, l.keysIn(nil), strings.Join(tables(), "], ["), ruleList)
+	return fmt.Sprintf("there is no key or table %s: podd knows %s, the tables [%s] and the lists [[%s]]", text, l.keysIn(nil),
+		strings.Join(tables(), "], ["), strings.Join(append([]string{ruleList}, extensionLists()...), "]], [["))
 }
 
 // keysIn lists the last parts of the keys of a table.
@@ -168,6 +184,9 @@ func (l *loader) finish() (Config, error) {
 		return Config{}, err
 	}
 	if err := l.finishRules(); err != nil {
+		return Config{}, err
+	}
+	if err := l.finishExtensions(); err != nil {
 		return Config{}, err
 	}
 	return *c, nil

@@ -190,13 +190,7 @@ func names(key string, target *[]string) setting {
 			}
 			return ok
 		},
-		show: func() string {
-			quoted := make([]string, len(*target))
-			for i, word := range *target {
-				quoted[i] = quote(word)
-			}
-			return "[" + strings.Join(quoted, ", ") + "]"
-		},
+		show: func() string { return quoteAll(*target) },
 	}
 }
 

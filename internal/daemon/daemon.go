@@ -16,6 +16,8 @@ import (
 	"podd/internal/server"
 	"podd/internal/socket"
 	"podd/internal/version"
+	"podd/pkg/hook"
+	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm/openai"
 	"podd/pkg/pod"
@@ -61,6 +63,9 @@ type Daemon struct {
 	host   *pod.Host
 	server *server.Server
 	socket *socket.Listener
+	// interceptors and hooks are the configured commands.
+	interceptors []interceptor.Interceptor
+	hooks        []hook.Hook
 	// undo holds what gives back each thing that Open took, in order.
 	undo []func()
 }
@@ -82,6 +87,9 @@ func Open(ctx context.Context, c Config) (*Daemon, error) {
 func (d *Daemon) open(ctx context.Context) error {
 	token, err := d.openState(ctx)
 	if err != nil {
+		return err
+	}
+	if err := d.openExtensions(ctx); err != nil {
 		return err
 	}
 	if err := d.openHost(ctx); err != nil {
@@ -132,13 +140,9 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 		// Until turns ask internal/policy: a rule that nobody follows is worse than none.
 		return item.Errorf(item.KindUnimplemented, "UNIMPLEMENTED", "this version of podd does not follow ask and [[rule]] yet: remove them from the configuration")
 	}
-	d.model, err = openai.New(openai.Config{
-		BaseURL: s.BaseURL, APIKey: string(s.APIKey), API: s.API, UserAgent: "podd/" + version.String(), Logger: d.Logger,
-	})
-	if err != nil {
+	if err := d.openModel(); err != nil {
 		return err
 	}
-	d.undo = append(d.undo, d.model.Close)
 	limits, err := tool.NewLimits(s.ToolOutput)
 	if err != nil {
 		return err
@@ -184,8 +188,22 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 			MaxTime:      s.Limits.MaxTurnTime,
 			MaxParallel:  s.Limits.MaxParallelCalls,
 		},
-		Logger: d.Logger,
+		Interceptors: d.interceptors,
+		Hooks:        d.hooks,
+		Logger:       d.Logger,
 	})
+	return err
+}
+
+// openModel connects the model.
+func (d *Daemon) openModel() (err error) {
+	s := d.Settings
+	d.model, err = openai.New(openai.Config{
+		BaseURL: s.BaseURL, APIKey: string(s.APIKey), API: s.API, UserAgent: "podd/" + version.String(), Logger: d.Logger,
+	})
+	if err == nil {
+		d.undo = append(d.undo, d.model.Close)
+	}
 	return err
 }
 

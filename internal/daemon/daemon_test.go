@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -159,5 +160,29 @@ func remove(t *testing.T, path string) {
 	t.Helper()
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What is wrong with a command is said with the line that it is configured in.
+func TestMisconfiguredExtension(t *testing.T) {
+	for text, want := range map[string]string{
+		"[[interceptor]]\nname = 'x'\non = ['alert']\ncommand = 'true'":                    `config.toml:1: x: there is no event "alert"`,
+		"\n[[hook]]\nname = 'x'\non = ['alert']\ncommand = ['./x']":                        "config.toml:2: x: the program ./x is relative",
+		"[[hook]]\nname = 'x'\non = ['alert']\ncommand = 'true'\nenv = ['OPENAI_API_KEY']": "config.toml:1: x: env has OPENAI_API_KEY",
+	} {
+		path := filepath.Join(t.TempDir(), "config.toml")
+		write(t, path, text)
+		c := newConfig(t)
+		var err error
+		if c.Settings, err = config.Load(path, true, func(string) string { return "" }); err != nil {
+			t.Fatal(err)
+		}
+		d, err := daemon.Open(t.Context(), c)
+		if err == nil {
+			d.Close(t.Context())
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\ngives %v, want %s", text, err, want)
+		}
 	}
 }

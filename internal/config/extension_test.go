@@ -1,0 +1,102 @@
+package config_test
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"podd/internal/config"
+)
+
+const extensions = `model = "m"
+
+[[interceptor]]
+name = "tests"
+on = ["turn_end"]
+command = "make test >&2 || exit 2"
+
+[[hook]]
+name = "log"
+on = ["entry", "alert"]
+command = ["/usr/local/bin/log", "-a"]
+timeout = "5s"
+
+[limits]
+max_steps = 5
+
+[[interceptor]]
+name = "guard"
+on = ["before_tool"]
+command = ["guard"]
+timeout = "500ms"
+on_failure = "allow"
+env = ["TOKEN=secret", "DISPLAY"]
+`
+
+func TestExtensions(t *testing.T) {
+	path := write(t, extensions)
+	c, err := config.Load(path, true, environment())
+	if err != nil {
+		t.Fatal(err)
+	}
+	interceptors := []config.Extension{
+		{Name: "tests", On: []string{"turn_end"}, Command: []string{"sh", "-c", "make test >&2 || exit 2"}, Timeout: time.Minute, Origin: path + ":3"},
+		{
+			Name: "guard", On: []string{"before_tool"}, Command: []string{"guard"}, Timeout: 500 * time.Millisecond,
+			OnFailure: "allow", Env: []string{"TOKEN=secret", "DISPLAY"}, Origin: path + ":17",
+		},
+	}
+	hooks := []config.Extension{
+		{Name: "log", On: []string{"entry", "alert"}, Command: []string{"/usr/local/bin/log", "-a"}, Timeout: 5 * time.Second, Origin: path + ":8"},
+	}
+	if !reflect.DeepEqual(c.Interceptors, interceptors) || !reflect.DeepEqual(c.Hooks, hooks) {
+		t.Errorf("interceptors %+v\nhooks %+v", c.Interceptors, c.Hooks)
+	}
+	if c.Model != "m" || c.Limits.MaxSteps != 5 {
+		t.Errorf("what stands around them is not read: %q %d", c.Model, c.Limits.MaxSteps)
+	}
+	shown := map[string]string{}
+	for _, v := range c.Values() {
+		shown[v.Key] = v.Value + " " + v.Origin
+	}
+	for key, want := range map[string]string{
+		"interceptor[1].command":    `"make test >&2 || exit 2" ` + path + ":6",
+		"interceptor[1].timeout":    `"1m0s" default`,
+		"interceptor[1].on_failure": `"" default: "deny" for before_tool, else "allow"`,
+		"interceptor[2].env":        `["TOKEN=...", "DISPLAY"] ` + path + ":23",
+		"hook[1].on":                `["entry", "alert"] ` + path + ":10",
+		"hook[1].command":           `["/usr/local/bin/log", "-a"] ` + path + ":11",
+	} {
+		if shown[key] != want {
+			t.Errorf("%s is shown as %s, want %s", key, shown[key], want)
+		}
+	}
+}
+
+func TestExtensionRefusals(t *testing.T) {
+	const whole = "[[hook]]\nname = 'x'\non = ['alert']\ncommand = 'true'\n"
+	for text, want := range map[string]string{
+		"[[interceptor]]\nname = 'x'":               ":1: this [[interceptor]] has no on: name, on and command must be set",
+		"\n[[hook]]\non = ['alert']\ncommand = 'x'": ":2: this [[hook]] has no name",
+		whole + whole:                         `:5: there are two [[hook]] named "x"`,
+		whole + "on_failure = 'deny'":         ":5: there is no key hook.on_failure: [[hook]] has name, on, command, timeout, env",
+		"[[interceptor]]\nnam = 'x'":          ":2: there is no key interceptor.nam: [[interceptor]] has name, on, command, timeout, on_failure, env",
+		"[[interceptor]]\non_failure = 'ask'": `:2: interceptor[1].on_failure must be "allow" or "deny"; it is "ask"`,
+		whole + "[[hook]]\ncommand = []":      ":6: hook[2].command must be a command",
+		"[[hook]]\ncommand = ' '":             ":2: hook[1].command must be a command",
+		"[[hook]]\ncommand = ['a', 1]":        ":2: hook[1].command must be a command",
+		"[[hook]]\non = 'alert'":              ":2: hook[1].on must be a list of names",
+		"[[hook]]\ntimeout = '1ms'":           ":2: hook[1].timeout must be a duration of at least 100ms",
+		"[[hook]]\nenv = 'A'":                 ":2: hook[1].env must be a list of variables",
+		"hook = [{name = 'x'}]":               ":1: this [[hook]] has no on",
+		"[hook]\nname = 'x'":                  ":1: hook must be a list of tables, with [[hook]] on a line before each; it is a table",
+		"hook.name = 'x'":                     ":1: there is no key hook.name: [[hook]] has name,",
+		"[[hook]]\n[hook.env]\nA = 'b'":       ":2: hook[1].env must be a list of variables",
+		"[[hook]]\n[[hook.env]]\nA = 'b'":     ":2: hook[1].env must be a list of variables",
+		"[[hook]]\n[hook.extra]\nA = 'b'":     ":2: there is no key hook.extra: [[hook]] has name,",
+		"[[hook.name]]":                       ":1: there is no key hook.name",
+	} {
+		_, err := config.Load(write(t, text), true, environment())
+		wantError(t, err, want)
+	}
+}

@@ -1,0 +1,51 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"podd/internal/config"
+	"podd/internal/extern"
+	"podd/pkg/item"
+)
+
+// openExtensions makes the interceptors and hooks of the configuration. Their commands
+// end with the daemon.
+func (d *Daemon) openExtensions(ctx context.Context) error {
+	runner, err := extern.New(ctx, extern.Config{Pod: d.store.Pod, Alert: d.alert, Logger: d.Logger})
+	if err != nil {
+		return err
+	}
+	d.undo = append(d.undo, runner.Close)
+	for _, e := range d.Settings.Interceptors {
+		i, err := runner.Interceptor(commandOf(e), extern.OnFailure(e.OnFailure))
+		if err != nil {
+			return misconfigured(e, err)
+		}
+		d.interceptors = append(d.interceptors, i)
+	}
+	for _, e := range d.Settings.Hooks {
+		h, err := runner.Hook(commandOf(e))
+		if err != nil {
+			return misconfigured(e, err)
+		}
+		d.hooks = append(d.hooks, h)
+	}
+	return nil
+}
+
+func commandOf(e config.Extension) extern.Command {
+	return extern.Command{Name: e.Name, On: e.On, Argv: e.Command, Timeout: e.Timeout, Env: e.Env}
+}
+
+func misconfigured(e config.Extension, err error) error {
+	return item.Errorf(item.KindInvalid, "CONFIG", "%s: %v", e.Origin, err)
+}
+
+// alert stores an alert of the daemon's own.
+func (d *Daemon) alert(ctx context.Context, text string) {
+	a := item.Alert{Level: item.LevelWarn, Source: "hook", Text: text, Time: time.Now()}
+	if _, err := d.store.RaiseAlert(ctx, a); err != nil {
+		d.Logger.Error("alert could not be stored", "text", text, "error", err)
+	}
+}
