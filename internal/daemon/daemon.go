@@ -130,15 +130,24 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 	return token, nil
 }
 
+// checkRules refuses ask and rules until turns follow them: a rule that nobody
+// follows is worse than none.
+func checkRules(s config.Config) error {
+	if s.Ask == policy.Risky && len(s.Rules) == 0 {
+		return nil
+	}
+	return item.Errorf(item.KindUnimplemented, "UNIMPLEMENTED",
+		"this version of podd does not follow ask and [[rule]] yet: remove them from the configuration")
+}
+
 // openHost connects the model and opens the pods.
 func (d *Daemon) openHost(ctx context.Context) (err error) {
 	s := d.Settings
 	if err := s.CheckTools(builtin.Names()); err != nil {
 		return err
 	}
-	if s.Ask != policy.Risky || len(s.Rules) > 0 {
-		// Until turns ask internal/policy: a rule that nobody follows is worse than none.
-		return item.Errorf(item.KindUnimplemented, "UNIMPLEMENTED", "this version of podd does not follow ask and [[rule]] yet: remove them from the configuration")
+	if err := checkRules(s); err != nil {
+		return err
 	}
 	if err := d.openModel(); err != nil {
 		return err

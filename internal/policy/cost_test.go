@@ -14,8 +14,8 @@ func awkward() []string {
 		nested = "sh -c '" + strings.ReplaceAll(nested, "'", `'\''`) + "'"
 	}
 	var lines []string
-	for _, part := range []string{"eval ", "eval ';' ", "sudo 'a b' ", "git -c a=!b ", "$(", "( ", "env -S'x ", "ls &>x #\\\n", "a;", "sh -c 'x;'", "find -exec ", "-x ", "`", "$a ", "** "} {
-		lines = append(lines, strings.Repeat(part, (32<<10)/len(part)), "git -"+strings.Repeat(part, (30<<10)/len(part)))
+	for _, part := range []string{"eval ", "eval ';' ", "sudo 'a b' ", "git -c a=!b ", "$(", "( ", "env -S'x ", "ls &>x #\\\n", "a;", "sh -c 'x;'", "find -exec ", "-x ", "`", "$a ", "** ", "git -x "} {
+		lines = append(lines, strings.Repeat(part, (16<<10)/len(part)))
 	}
 	return append(lines, nested)
 }
