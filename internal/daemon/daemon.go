@@ -130,9 +130,12 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 	return token, nil
 }
 
-// checkRules refuses ask and rules until turns follow them: a rule that nobody
-// follows is worse than none.
-func checkRules(s config.Config) error {
+// checkSettings refuses limits of tools that there are not, and ask and rules until
+// turns follow them: a rule that nobody follows is worse than none.
+func checkSettings(s config.Config) error {
+	if err := s.CheckTools(builtin.Names()); err != nil {
+		return err
+	}
 	if s.Ask == policy.Risky && len(s.Rules) == 0 {
 		return nil
 	}
@@ -143,10 +146,7 @@ func checkRules(s config.Config) error {
 // openHost connects the model and opens the pods.
 func (d *Daemon) openHost(ctx context.Context) (err error) {
 	s := d.Settings
-	if err := s.CheckTools(builtin.Names()); err != nil {
-		return err
-	}
-	if err := checkRules(s); err != nil {
+	if err := checkSettings(s); err != nil {
 		return err
 	}
 	if err := d.openModel(); err != nil {
