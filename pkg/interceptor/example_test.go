@@ -1,0 +1,77 @@
+package interceptor_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"podd/pkg/interceptor"
+	"podd/pkg/interceptor/interceptortest"
+	"podd/pkg/item"
+)
+
+// noForcePush keeps the model from rewriting history that others have.
+type noForcePush struct{ interceptor.Base }
+
+// Name is "no_force_push".
+func (noForcePush) Name() string { return "no_force_push" }
+
+// BeforeTool denies what would push by force.
+func (noForcePush) BeforeTool(_ context.Context, c interceptor.Call) interceptor.CallVerdict {
+	if c.Tool == "shell" && strings.Contains(c.Arguments, "push --force") {
+		return c.Deny("history that others have is not rewritten: push a new commit")
+	}
+	return c.Continue()
+}
+
+// budget tells the model when a turn has become expensive, once.
+type budget struct {
+	interceptor.Base
+	tokens int64
+}
+
+// Name is "budget".
+func (budget) Name() string { return "budget" }
+
+// BeforeRequest adds a message to the history when the turn is over its budget. It
+// decides by what it is asked alone, so the same question gets the same verdict.
+func (b budget) BeforeRequest(_ context.Context, r interceptor.Request) interceptor.RequestVerdict {
+	if r.Step%10 != 0 || r.Usage.Input < b.tokens {
+		return r.Continue()
+	}
+	text := fmt.Sprintf("This turn has used %d tokens. Finish what you are at, and say what is left.", r.Usage.Input)
+	return r.ContinueWith(item.SystemMessage{Origin: item.OriginInterceptor, Text: text})
+}
+
+// An interceptor embeds Base and answers where it has something to say. It goes into
+// pod.Config.Interceptors.
+func Example() {
+	chain := interceptor.Chain{noForcePush{}, budget{tokens: 500_000}}
+	ctx := context.Background()
+
+	call := interceptor.Call{Tool: "shell", Arguments: `{"command":"git push --force"}`}
+	d, err := chain.BeforeTool(ctx, call, func(arguments string) (string, error) { return arguments, nil })
+	fmt.Println(d.Denied, err)
+
+	r, err := chain.BeforeRequest(ctx, interceptor.Request{Step: 20, Usage: item.Usage{Input: 600_000}})
+	fmt.Println(len(r.Items), err)
+	// Output:
+	// denied by no_force_push: history that others have is not rewritten: push a new commit <nil>
+	// 1 <nil>
+}
+
+// What every interceptor must do, the examples do.
+func TestExamplesConform(t *testing.T) {
+	force, err := json.Marshal(map[string]string{"command": "git push --force"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	interceptortest.Conform(t, noForcePush{}, interceptortest.Events{
+		Calls: []interceptor.Call{{Pod: "p", Turn: 1, CallID: "c", Tool: "shell", Arguments: string(force)}},
+	})
+	interceptortest.Conform(t, budget{tokens: 1000}, interceptortest.Events{
+		Requests: []interceptor.Request{{Pod: "p", Turn: 1, Step: 10, Usage: item.Usage{Input: 2000}}},
+	})
+}
