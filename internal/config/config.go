@@ -39,6 +39,9 @@ type Config struct {
 	Compaction Compaction
 	FileRefs   FileRefs
 	Summarize  Summarize
+	Retention  Retention
+	Snapshots  Snapshots
+	Store      Store
 	// Prices are by the model's name, or what it begins with.
 	Prices map[string]Price
 	// Interceptors and Hooks are commands, in the order of the file. What their events
@@ -97,6 +100,31 @@ type Spool struct {
 	MaxBytes int64
 	// MaxAge is how long a text is kept.
 	MaxAge time.Duration
+}
+
+// Retention says when old entries are removed from logs.
+type Retention struct {
+	// Age is how long an entry is kept; 0 means for ever.
+	Age time.Duration
+	// Bytes is what the log of one pod may have before its oldest entries go; 0 means
+	// no limit.
+	Bytes int64
+}
+
+// Snapshots says when podd copies its database by itself, and what it keeps.
+type Snapshots struct {
+	// Every is the time from one copy to the next; above 0.
+	Every time.Duration
+	// Keep is how many copies are kept; 0 means that none is made on schedule.
+	Keep int
+	// Age is how long a copy is kept; the newest stays in any case.
+	Age time.Duration
+}
+
+// Store bounds the database.
+type Store struct {
+	// MaxBytes is how large its file may grow; above 0.
+	MaxBytes int64
 }
 
 // Prune says when tool results leave the context. All numbers are above 0.
@@ -172,6 +200,8 @@ func defaults() Config {
 		Prune:      Prune{Mode: "economic", ProtectedTurns: 3, MinSavings: 4096, MinGain: 6000},
 		Summarize:  Summarize{MaxInputBytes: 50_000, TriggerBytes: 20_000},
 		Compaction: Compaction{Trigger: 0.85, KeepTokens: 20_000},
+		Snapshots:  Snapshots{Every: 24 * time.Hour, Keep: 3, Age: 30 * 24 * time.Hour},
+		Store:      Store{MaxBytes: maxStore},
 		FileRefs:   FileRefs{MaxBytes: outputBytes, DirEntries: 100, Role: "user"},
 	}
 }

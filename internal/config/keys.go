@@ -18,6 +18,8 @@ const (
 	// A submit is stored with its text twice and its files once, in one entry.
 	maxOutput = 8 << 20
 	maxSubmit = 4 << 20
+	// More than a file of the store ever has.
+	maxStore = 1 << 40
 )
 
 // settings are what this version can be told, tools' own keys aside, bound to c, in
@@ -66,6 +68,12 @@ func settings(c *Config) []setting {
 		decimal("compaction.trigger", &c.Compaction.Trigger, 0.05, 1),
 		number("compaction.keep_tokens", &c.Compaction.KeepTokens, 1, manyTimes),
 		name("compaction.model", &c.Compaction.Model).hinting("the pod's"),
+		duration("retention.age", &c.Retention.Age, 0).hinting("for ever"),
+		number("retention.bytes", &c.Retention.Bytes, 0, 1<<40).hinting("no limit"),
+		duration("snapshots.every", &c.Snapshots.Every, time.Minute),
+		number("snapshots.keep", &c.Snapshots.Keep, 0, 1000),
+		duration("snapshots.age", &c.Snapshots.Age, time.Minute),
+		number("store.max_bytes", &c.Store.MaxBytes, 64<<20, maxStore),
 	)
 }
 
@@ -80,14 +88,15 @@ func limitSettings(table string, l *tool.Limit) []setting {
 
 // tables are the tables that this version knows; "*" stands for any name.
 func tables() []string {
-	return []string{"limits", "tool_output", "tool_output.tools", "tool_output.tools.*", "summarize", "file_refs", "prune", "compaction", "prices", "prices.*"}
+	return []string{"limits", "tool_output", "tool_output.tools", "tool_output.tools.*", "summarize", "file_refs", "prune", "compaction", "prices", "prices.*",
+		"retention", "snapshots", "store"}
 }
 
 // planned are the tables and keys of later versions.
 func planned() []string {
 	return []string{
 		"limits.max_tokens", "limits.max_cost",
-		"sandbox", "retention", "mcp",
+		"sandbox", "mcp",
 	}
 }
 

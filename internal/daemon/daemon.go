@@ -117,7 +117,7 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 	if err != nil {
 		return "", err
 	}
-	bolt, err := store.OpenBolt(store.BoltConfig{Path: filepath.Join(d.StateDir, "podd.db"), Logger: d.Logger})
+	bolt, err := store.OpenBolt(store.BoltConfig{Path: filepath.Join(d.StateDir, "podd.db"), MaxBytes: d.Settings.Store.MaxBytes, Logger: d.Logger})
 	if err != nil {
 		return "", err
 	}
@@ -262,6 +262,8 @@ func (d *Daemon) status() server.Status {
 // error when podd ended for another reason than ctx: the store failed, say.
 func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 	defer d.release()
+	stop := d.housekeeping(ctx)
+	defer stop()
 	served := make(chan error, 1)
 	go func() { served <- d.server.Serve(d.socket) }()
 	d.Logger.Warn("shell commands run unsandboxed: they can do whatever this user can", "sandbox", Sandbox)

@@ -74,10 +74,19 @@ func (h *Host) announce(pod string, records []store.Record, alerts []item.Alert)
 	}
 }
 
-// readAll gives the entries of a pod's log above after, in order, to fn.
+// readAll gives the entries of a pod's log above after, in order, to fn. From 0 it
+// begins with the first that the log still has, whatever was purged.
 func (h *Host) readAll(ctx context.Context, pod string, after item.Seq, fn func(item.Entry)) error {
 	for {
 		records, err := h.Store.Read(ctx, pod, after, pageLen)
+		if after == 0 && item.ReasonOf(err) == store.ReasonPurged {
+			p, err := h.Store.Pod(ctx, pod)
+			if err != nil {
+				return err
+			}
+			after = p.First - 1
+			continue
+		}
 		for _, r := range records {
 			e, derr := wire.DecodeEntry(r.Entry)
 			if derr != nil {

@@ -19,6 +19,8 @@ type journal struct {
 
 func (j *journal) add(e item.Entry) {
 	switch k := e.Kind.(type) {
+	case item.Purged:
+		j.turn, j.total = e.Turn, k.Totals.Usage()
 	case item.TurnStarted:
 		*j = journal{turn: e.Turn, open: true, total: j.total}
 	case item.TurnEnded:

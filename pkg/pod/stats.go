@@ -79,6 +79,8 @@ func (c *counter) add(e item.Entry) {
 	before := c.state.Tokens()
 	c.state.Add(e)
 	switch k := e.Kind.(type) {
+	case item.Purged:
+		c.removed(k.Totals)
 	case item.TurnStarted:
 		c.Turns++
 	case item.RequestUsage:
@@ -97,9 +99,37 @@ func (c *counter) add(e item.Entry) {
 	}
 }
 
+// removed adds what purged entries recorded.
+func (c *counter) removed(t item.Totals) {
+	c.Turns += t.Turns
+	c.Compactions += t.Compactions
+	c.Prunes += t.Prunes
+	c.PrunedResults += t.PrunedResults
+	c.PrunedTokens += t.PrunedTokens
+	for _, r := range t.Requests {
+		c.Usage = c.Usage.Add(r.Usage)
+		c.priceOf(item.RequestUsage{Model: r.Model, Purpose: r.Purpose, Measured: r.Measured, Usage: r.Usage}, r.Asked)
+	}
+	for _, u := range t.Tools {
+		sum := c.tool(u.Tool)
+		c.ToolCalls += u.Calls
+		sum.Calls += u.Calls
+		sum.Errors += u.Errors
+		sum.Cuts += u.Cuts
+		sum.CutTotal += u.CutTotal
+		sum.CutKept += u.CutKept
+	}
+}
+
 // price adds what a request cost.
 func (c *counter) price(u item.RequestUsage) {
-	money, ok := c.money(u)
+	setup, _ := c.state.Setup()
+	c.priceOf(u, setup.Model)
+}
+
+// priceOf adds what requests cost under the setup of a model.
+func (c *counter) priceOf(u item.RequestUsage, setup string) {
+	money, ok := c.money(u, setup)
 	if !ok || !u.Measured {
 		c.Unpriced += u.Usage.Requests
 		return
@@ -109,26 +139,32 @@ func (c *counter) price(u item.RequestUsage) {
 
 // money is the price of the model that answered. Endpoints may name it otherwise than
 // it is asked for, or not at all; then the price of the model that was asked counts.
-func (c *counter) money(u item.RequestUsage) (projection.Money, bool) {
+func (c *counter) money(u item.RequestUsage, setup string) (projection.Money, bool) {
 	if m, ok := projection.MoneyOf(u.Model, c.host.Prices); ok {
 		return m, true
 	}
 	asked := ""
-	switch setup, _ := c.state.Setup(); u.Purpose {
+	switch u.Purpose {
 	case "":
-		asked = setup.Model
+		asked = setup
 	case item.PurposeCompaction:
-		asked = cmp.Or(c.host.Compaction.Model, setup.Model)
+		asked = cmp.Or(c.host.Compaction.Model, setup)
 	}
 	return projection.MoneyOf(asked, c.host.Prices)
 }
 
-func (c *counter) result(r item.ToolResult) {
-	t := c.tools[r.Tool]
+// tool is where the calls of a tool are counted.
+func (c *counter) tool(name string) *ToolStats {
+	t := c.tools[name]
 	if t == nil {
-		t = &ToolStats{Tool: r.Tool}
-		c.tools[r.Tool] = t
+		t = &ToolStats{Tool: name}
+		c.tools[name] = t
 	}
+	return t
+}
+
+func (c *counter) result(r item.ToolResult) {
+	t := c.tool(r.Tool)
 	c.ToolCalls++
 	t.Calls++
 	if r.IsError {

@@ -21,10 +21,16 @@ type BoltConfig struct {
 	Path string
 	// Logger gets what no caller is told; nil drops it.
 	Logger *slog.Logger
+	// MaxBytes is how large the file may grow, 0 or at least LeastMaxBytes; 0 means no
+	// limit. A change that would need more is refused like one on a full disk.
+	MaxBytes int64
 	// Timeout is how long to wait for another process to let go of the file; 0
 	// means half a second.
 	Timeout time.Duration
 }
+
+// LeastMaxBytes is the smallest limit of a file: it grows by 16 MiB at a time.
+const LeastMaxBytes = 64 << 20
 
 // Bolt is a Store in one bbolt file. Close ends the goroutine that writes.
 type Bolt struct {

@@ -8,12 +8,16 @@ import (
 	"podd/pkg/item"
 
 	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
 )
 
 // fullErrnos say that the disk, a quota or a file size limit is reached.
 var fullErrnos = []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG}
 
 func outOfSpace(err error) bool {
+	if errors.Is(err, berrors.ErrMaxSizeReached) {
+		return true
+	}
 	for _, errno := range fullErrnos {
 		// bbolt gives the errors of growing the file as text only. A false match
 		// does no harm: nothingWritten looks at the file as well.
@@ -50,6 +54,12 @@ func (s *Bolt) fail(err error) {
 }
 
 func (s *Bolt) errNoSpace(err error) error {
+	if errors.Is(err, berrors.ErrMaxSizeReached) {
+		e := item.Errorf(item.KindExhausted, ReasonNoSpace,
+			"%s may not grow any more; nothing was written: raise store.max_bytes, or delete pods and run podd compact-store", s.path)
+		e.Cause = err
+		return e
+	}
 	e := item.Errorf(item.KindExhausted, ReasonNoSpace,
 		"there is no space left for %s; nothing was written: free some, then try again", s.path)
 	e.Cause = err

@@ -12,7 +12,9 @@ import (
 // boltFile opens a database and can let go of it when bbolt could not.
 type boltFile struct {
 	path string
-	file *os.File
+	// maxBytes is how large it may grow; 0 means no limit.
+	maxBytes int64
+	file     *os.File
 }
 
 func (f *boltFile) open(timeout time.Duration) (db *bbolt.DB, err error) {
@@ -24,6 +26,7 @@ func (f *boltFile) open(timeout time.Duration) (db *bbolt.DB, err error) {
 			Timeout:         timeout,
 			InitialMmapSize: initialMmapSize(),
 			FreelistType:    bbolt.FreelistMapType,
+			MaxSize:         int(f.maxBytes),
 			OpenFile:        f.openFile,
 		})
 		return err

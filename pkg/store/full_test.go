@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -43,6 +44,40 @@ func wantFilled(t *testing.T, path, out string) {
 // helperFill fills the store up to a limit of the file's size, then raises it.
 func helperFill(ctx context.Context, path string) error {
 	return fillUp(ctx, path, func() error { return limitFileSize(24 << 20) }, func() error { return limitFileSize(1 << 40) })
+}
+
+// A file that reached its limit is like a disk that is full, and stays below the
+// limit. What is deleted makes room again, and so does a higher limit.
+func TestMaxBytes(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "podd.db")
+	wantError(t, func() error { _, err := store.OpenBolt(store.BoltConfig{Path: path, MaxBytes: 1}); return err }(),
+		item.KindInvalid, store.ReasonCannotOpen)
+	s, err := store.OpenBolt(store.BoltConfig{Path: path, MaxBytes: store.LeastMaxBytes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := strings.Repeat("x", 1<<20)
+	epoch, written := newPod(t, s, "p"), 0
+	for ; err == nil && written < 100; written++ {
+		err = appendNotes(ctx, s, "p", epoch, content)
+	}
+	written--
+	wantError(t, err, item.KindExhausted, store.ReasonNoSpace)
+	if !strings.Contains(err.Error(), "store.max_bytes") {
+		t.Errorf("%q does not say what to do", err)
+	}
+	info, statErr := os.Stat(path)
+	if statErr != nil || info.Size() > store.LeastMaxBytes || written < 30 {
+		t.Errorf("%d entries are written to %d bytes, %v", written, info.Size(), statErr)
+	}
+	if got, err := texts(ctx, s, "p"); err != nil || len(got) != written {
+		t.Errorf("the log has %d entries, %d were written: %v", len(got), written, err)
+	}
+	deletePod(t, s, "p")
+	mustAppend(t, s, "q", newPod(t, s, "q"), content, content)
+	closeStore(t, s)
+	wantTexts(t, open(t, path), "q", content, content)
 }
 
 func limitFileSize(bytes uint64) error {

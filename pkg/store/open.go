@@ -29,6 +29,9 @@ func openBolt(cfg BoltConfig, steps []migration) (*Bolt, error) {
 	if cfg.Path == "" {
 		return nil, item.Errorf(item.KindInvalid, ReasonCannotOpen, "the database needs a path")
 	}
+	if cfg.MaxBytes != 0 && cfg.MaxBytes < LeastMaxBytes {
+		return nil, item.Errorf(item.KindInvalid, ReasonCannotOpen, "a database needs room for at least %d bytes, not %d", LeastMaxBytes, cfg.MaxBytes)
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -40,7 +43,7 @@ func openBolt(cfg BoltConfig, steps []migration) (*Bolt, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &boltFile{path: cfg.Path}
+	f := &boltFile{path: cfg.Path, maxBytes: cfg.MaxBytes}
 	db, err := f.open(cfg.Timeout)
 	if err != nil {
 		return nil, err

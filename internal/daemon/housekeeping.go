@@ -1,0 +1,30 @@
+package daemon
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"podd/internal/retention"
+)
+
+// sweepEvery is how often retention looks at all logs.
+const sweepEvery = time.Hour
+
+// housekeeping is what podd does by itself beside its pods. It returns a function
+// that ends it and waits.
+func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	sweeper := retention.Sweeper{
+		Store:  d.store,
+		Policy: retention.Policy{Age: d.Settings.Retention.Age, Bytes: d.Settings.Retention.Bytes},
+		Logger: d.Logger,
+		Now:    time.Now,
+	}
+	wg.Go(func() { sweeper.Run(ctx, sweepEvery) })
+	return func() {
+		cancel()
+		wg.Wait()
+	}
+}
