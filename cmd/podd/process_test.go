@@ -172,9 +172,9 @@ func turnEnded(turn int64) func(*poddv1.Entry) bool {
 	return func(e *poddv1.Entry) bool { return e.GetTurnEnded() != nil && e.GetTurn() == turn }
 }
 
-// A podd that is killed in the middle of a tool call does not run the call again:
-// its turn ends as interrupted, the call has the result that says so, and the next
-// submit goes on with the same history.
+// A podd that is killed in the middle of a tool call goes on with the turn and does not
+// run the call again: the call has a result that says so, and the next submit goes on
+// with the same history.
 func TestKill(t *testing.T) {
 	dir, state := t.TempDir(), stateDir(t)
 	url := model(t, func(_ context.Context, r scripted.Request) scripted.Reply {
@@ -202,7 +202,7 @@ func TestKill(t *testing.T) {
 		}
 	}
 	end := log[len(log)-1].GetTurnEnded()
-	if end.GetOutcome() != poddv1.Outcome_OUTCOME_INTERRUPTED || end.GetCause() == "" {
+	if end.GetOutcome() != poddv1.Outcome_OUTCOME_FINISHED {
 		t.Errorf("end %v", end)
 	}
 	results := 0
@@ -249,11 +249,14 @@ func waitForPID(t *testing.T, path string) func() {
 }
 
 // SIGTERM lets the running step end; a second one cuts it short. Either way podd
-// exits with 0, leaves no socket behind and says why the turn ended.
+// exits with 0, leaves no socket behind, and the next podd goes on with the turn.
 func TestDrain(t *testing.T) {
 	dir, state := t.TempDir(), stateDir(t)
 	url := model(t, func(_ context.Context, r scripted.Request) scripted.Reply {
-		return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"touch started; sleep 1000"}`})
+		if r.Steps() == 0 {
+			return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"touch started; sleep 1000"}`})
+		}
+		return scripted.Say(scripted.Text("on we go"))
 	})
 	p := startPodd(t, state, url)
 	c := p.client()
@@ -276,8 +279,13 @@ func TestDrain(t *testing.T) {
 	}
 	c = startPodd(t, state, url).client()
 	log := until(t, c, turnEnded(1))
-	if end := log[len(log)-1].GetTurnEnded(); end.GetOutcome() != poddv1.Outcome_OUTCOME_INTERRUPTED || end.GetReason() != "SHUTDOWN" {
+	if end := log[len(log)-1].GetTurnEnded(); end.GetOutcome() != poddv1.Outcome_OUTCOME_FINISHED {
 		t.Errorf("end %v", end)
+	}
+	for _, e := range log {
+		if r := e.GetItem().GetToolResult(); r != nil && !strings.Contains(r.GetSummary(), "may have taken effect") {
+			t.Errorf("result %v", r)
+		}
 	}
 }
 

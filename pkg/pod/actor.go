@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"podd/internal/live"
+	"podd/pkg/hook"
 	"podd/pkg/item"
 	"podd/pkg/projection"
 	"podd/pkg/store"
@@ -36,15 +37,27 @@ type actor struct {
 	// written; else nil.
 	shown atomic.Pointer[item.PodStatus]
 
-	// What follows belongs to the goroutine, and state to the turn while one runs.
+	// What follows belongs to the goroutine.
 
-	rec     item.Pod
-	epoch   store.Epoch
-	journal journal
-	state   *projection.State
-	inbox   []worker.Submit
-	work    *workspace
-	turn    *turn
+	rec       item.Pod
+	epoch     store.Epoch
+	journal   journal
+	situation situation
+	questions questions
+	inbox     []worker.Submit
+	// taken are the submits of the inbox that the running turn is about to claim.
+	taken map[item.Seq]bool
+	// gate is closed when what holds the pod is lifted; lifted is what that was, until
+	// the turn has heard of it.
+	gate   chan struct{}
+	lifted *item.Pause
+	// resume says why an open turn is taken up again.
+	resume string
+	work   *workspace
+	turn   *turn
+	// state and progress belong to the turn while one runs.
+	state    *projection.State
+	progress *worker.Progress
 	// turnDone receives the error of a turn that ended.
 	turnDone chan error
 	// closing is why the pod is to end; nil while it is not. It may be read by
@@ -59,15 +72,17 @@ type actor struct {
 
 func newActor(h *Host, rec item.Pod) *actor {
 	return &actor{
-		host:     h,
-		id:       rec.ID,
-		rec:      rec,
-		log:      h.Logger.With("pod", rec.ID, "name", rec.Name),
-		live:     live.New(rec.Last),
-		loaded:   make(chan struct{}),
-		mailbox:  make(chan func()),
-		done:     make(chan struct{}),
-		turnDone: make(chan error, 1),
+		host:      h,
+		id:        rec.ID,
+		rec:       rec,
+		log:       h.Logger.With("pod", rec.ID, "name", rec.Name),
+		live:      live.New(rec.Last),
+		loaded:    make(chan struct{}),
+		mailbox:   make(chan func()),
+		done:      make(chan struct{}),
+		turnDone:  make(chan error, 1),
+		questions: newQuestions(),
+		taken:     make(map[item.Seq]bool),
 	}
 }
 
@@ -87,6 +102,8 @@ func (a *actor) run() {
 		return
 	}
 	close(a.loaded)
+	a.tellHooks(hook.PodLoaded)
+	defer a.tellHooks(hook.PodUnloaded)
 	idle := time.NewTimer(a.host.Idle)
 	defer idle.Stop()
 	_ = a.guard(a.next)

@@ -10,9 +10,9 @@ import (
 
 // commit appends a batch to the pod's log and then, once it is on disk, tells
 // everyone: readers of the log, of the alerts, and hooks. done are the live blocks
-// that the entries replace. waiting is shown in the pod's state. It returns the
+// that the entries replace. s is the pod's situation from then on. It returns the
 // entries with their sequences.
-func (a *actor) commit(ctx context.Context, b store.Batch, waiting string, done ...string) (store.Appended, []item.Entry, error) {
+func (a *actor) commit(ctx context.Context, b store.Batch, s situation, done ...string) (store.Appended, []item.Entry, error) {
 	if a.broken != nil {
 		return store.Appended{}, nil, a.broken
 	}
@@ -27,15 +27,20 @@ func (a *actor) commit(ctx context.Context, b store.Batch, waiting string, done 
 		b.Entries[i].Time = now
 		j.add(b.Entries[i])
 	}
-	status := j.status(a.rec.Status, waiting)
-	status.LastActivity = now
+	status := j.status(a.rec.Status, s)
+	if len(b.Entries) > 0 {
+		status.LastActivity = now
+	}
 	b.Status = &status
 	appended, err := a.host.Store.Append(ctx, b)
 	if err != nil || appended.Duplicate != nil {
 		return appended, nil, err
 	}
-	a.journal, a.rec.Status = j, status
+	a.journal, a.situation, a.rec.Status = j, s, status
 	entries := a.stored(b.Entries, appended)
+	for _, e := range entries {
+		a.questions.add(e)
+	}
 	if n := len(appended.Records); n > 0 {
 		a.rec.Last = appended.Records[n-1].Seq
 	}

@@ -103,7 +103,7 @@ func (a *actor) startCompaction(compacted chan<- compaction) error {
 		log := &compactionLog{turnLog: turnLog{a, 0}}
 		c := compaction{err: errors.New("podd met a defect of its own")}
 		defer func() { compacted <- c }()
-		c.err = w.Compact(ctx, log, a.state)
+		c.err = w.Compact(ctx, log, a.state, a.progress)
 		c.seq = log.seq
 		return nil
 	}, 0)

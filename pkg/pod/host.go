@@ -3,7 +3,10 @@ package pod
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -60,8 +63,12 @@ type Config struct {
 	Tree    builtin.Tree
 	ListDir builtin.Listing
 	Glob    builtin.Listing
-	// Limits bound each turn.
+	// Limits bound each turn of pods that have no limits of their own.
 	Limits worker.Limits
+	// ApprovalTime is how long a call waits for a person; default one week.
+	ApprovalTime time.Duration
+	// Fallbacks are models to ask when the pod's can't be asked for long.
+	Fallbacks []string
 	// Retry says how a failed request is tried again.
 	Retry worker.Retry
 	// MaxInbox is how many submits may wait for one pod; default 100.
@@ -142,20 +149,31 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Host{
+	h := &Host{
 		Config:  c,
 		chain:   append(interceptor.Chain{interceptor.FileRefs{}}, c.Interceptors...),
-		hooks:   hook.NewFanout(c.Logger, nil, c.Hooks...),
 		alerts:  live.New(0),
 		spool:   files,
 		base:    context.WithoutCancel(ctx),
 		actors:  make(map[string]*actor),
 		deleted: make(map[string]bool),
-	}, nil
+	}
+	h.hooks = hook.NewFanout(c.Logger, h.hookFailed, c.Hooks...)
+	return h, nil
 }
 
-// Recover loads each pod that was left in the middle of a turn or with submits
-// waiting, which repairs its log and lets its submits run.
+// hookFailed raises the alert about a hook.
+func (h *Host) hookFailed(text string) {
+	alert, err := h.Store.RaiseAlert(h.base, item.Alert{Level: item.LevelWarn, Source: "hook", Text: text, Time: h.Now(), Count: 1})
+	if err != nil {
+		h.Logger.Error("alert could not be stored", "text", text, "error", err)
+		return
+	}
+	h.announce("", nil, []item.Alert{alert})
+}
+
+// Recover loads each pod that was left in the middle of a turn or has something to do:
+// its turn goes on, its submits run.
 func (h *Host) Recover(ctx context.Context) error {
 	pods, err := h.Store.Pods(ctx)
 	if err != nil {
@@ -163,7 +181,7 @@ func (h *Host) Recover(ctx context.Context) error {
 	}
 	for _, p := range pods {
 		switch p.Status.State {
-		case item.StateRunning, item.StateWaiting, item.StateResuming:
+		case item.StateRunning, item.StateWaiting, item.StateResuming, item.StatePaused:
 		default:
 			if p.Queued == 0 {
 				continue
@@ -175,9 +193,19 @@ func (h *Host) Recover(ctx context.Context) error {
 			continue
 		}
 		h.Logger.Info("pod recovered", "pod", a.id, "name", p.Name)
+		if p.Queued > 0 {
+			_ = a.do(ctx, func() { a.raise(item.LevelInfo, "recovery", queuedText(p.Queued)) })
+		}
 		release()
 	}
 	return nil
+}
+
+func queuedText(n int) string {
+	if n == 1 {
+		return "podd is back: the submit that waited is kept and runs in its turn"
+	}
+	return fmt.Sprintf("podd is back: the %d submits that waited are kept and run in their order", n)
 }
 
 // acquire loads a pod, if need be, and keeps it loaded until release is called.
@@ -220,6 +248,13 @@ func (h *Host) acquire(ctx context.Context, idOrName string) (a *actor, release 
 		return nil, nil, a.loadErr
 	}
 	return a, release, nil
+}
+
+// inMemory are the pods in memory.
+func (h *Host) inMemory() []*actor {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Values(h.actors))
 }
 
 // forget takes a pod out of memory unless someone uses it. It is called by the

@@ -89,7 +89,6 @@ func TestSubmitRefuses(t *testing.T) {
 		{"white space", pod.Submit{Pod: "p", Segments: append(text(" \n\t"), item.PasteSegment{Text: " "})}, item.KindInvalid, "EMPTY_PROMPT"},
 		{"too large", pod.Submit{Pod: "p", Segments: text(strings.Repeat("x", 101))}, item.KindExhausted, "SUBMIT_TOO_LARGE"},
 		{"long id", pod.Submit{Pod: "p", Segments: text("hi"), RequestID: strings.Repeat("x", 129)}, item.KindInvalid, "BAD_REQUEST_ID"},
-		{"steer", pod.Submit{Pod: "p", Segments: text("hi"), Mode: item.ModeSteer}, item.KindUnimplemented, "UNIMPLEMENTED"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -346,8 +345,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// A podd that stops in the middle of a turn leaves the turn interrupted, its call
-// answered, and the submit that waited runs at the next start.
+// A podd that stops in the middle of a turn goes on with it at the next start: its call
+// has the one result of the command that was ended, and the submit that waited follows.
 func TestStopInTheMiddle(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("sleep 1000")), scripted.Say(scripted.Text("on"))))
 	s := h.submit("go")
@@ -358,8 +357,15 @@ func TestStopInTheMiddle(t *testing.T) {
 	}
 	waiting := h.submit("waiting")
 	h.restart()
-	if end := h.ended(s); end.Outcome != item.OutcomeInterrupted || end.Cause == "" {
+	if end := h.ended(s); end.Outcome != item.OutcomeFinished {
 		t.Errorf("end %+v", end)
+	}
+	log := h.log()
+	if r := recoveries(log); len(r) != 1 || len(r[0].CallIDs) != 0 {
+		t.Errorf("recovered %+v", r)
+	}
+	if r := results(log); len(r) != 1 || !strings.Contains(r[0].Summary, "may have taken effect") {
+		t.Errorf("results %+v", r)
 	}
 	if end := h.ended(waiting); end.Outcome != item.OutcomeFinished {
 		t.Errorf("waiting end %+v", end)
@@ -468,6 +474,7 @@ func TestReferencesAreBoundedTogether(t *testing.T) {
 		t.Errorf("%d bytes in %d items: %s", size, len(s.Items), s.Text)
 	}
 	alerts, err := h.host.Alerts(t.Context(), pod.AlertQuery{})
+	alerts = slices.DeleteFunc(alerts, func(a item.Alert) bool { return a.Level == item.LevelInfo })
 	if err != nil || len(alerts) == 0 {
 		t.Fatal(alerts, err)
 	}

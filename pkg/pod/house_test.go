@@ -237,3 +237,14 @@ func (h *house) exists(name string) bool {
 	_, err := os.Stat(filepath.Join(h.dir, name))
 	return err == nil
 }
+
+// recoveries are the entries of turns that went on.
+func recoveries(entries []item.Entry) []item.Recovered {
+	var out []item.Recovered
+	for _, e := range entries {
+		if r, ok := e.Kind.(item.Recovered); ok {
+			out = append(out, r)
+		}
+	}
+	return out
+}

@@ -1,18 +1,27 @@
 package pod
 
-import "podd/pkg/item"
+import (
+	"slices"
+	"time"
 
-// journal is the fold of a log into where its turns stand. It is a value: a copy
-// can be tried on a batch before it is committed.
+	"podd/pkg/item"
+)
+
+// journal is the fold of a log into what a pod's status shows and what waits for its
+// next turn. It is a value: a copy can be tried on a batch before it is committed.
+// Slices are replaced, never changed.
 type journal struct {
 	// turn is the last turn, open whether it has no terminal entry yet.
 	turn int64
 	open bool
-	// interrupted says that the last turn ended because podd stopped.
+	// resuming says that the turn was taken up again and has come no further.
+	resuming bool
+	// interrupted says why the last turn was given up.
 	interrupted string
-	// usage, steps and calls are those of the last turn.
-	usage item.Usage
-	calls int
+	// asking are the ids of the calls that wait for a person.
+	asking []string
+	// notes are those that no turn has taken in yet.
+	notes []item.Note
 	// total is the usage of all turns.
 	total item.Usage
 }
@@ -22,31 +31,80 @@ func (j *journal) add(e item.Entry) {
 	case item.Purged:
 		j.turn, j.total = e.Turn, k.Totals.Usage()
 	case item.TurnStarted:
-		*j = journal{turn: e.Turn, open: true, total: j.total}
+		*j = journal{turn: e.Turn, open: true, notes: j.notes, total: j.total}
 	case item.TurnEnded:
-		j.open = false
+		j.open, j.resuming, j.asking = false, false, nil
 		if k.Outcome == item.OutcomeInterrupted {
 			j.interrupted = k.Cause
 		}
+	case item.Recovered:
+		j.resuming = true
 	case item.RequestUsage:
-		j.usage, j.total = j.usage.Add(k.Usage), j.total.Add(k.Usage)
+		j.total, j.resuming = j.total.Add(k.Usage), false
+	case item.ApprovalRequested:
+		j.asking = append(slices.Clip(j.without(k.CallID)), k.CallID)
+	case item.ApprovalResolved:
+		j.asking = j.without(k.CallID)
+	case item.Note:
+		j.notes = append(slices.Clip(j.notes), k)
 	case item.ItemAdded:
-		if _, ok := k.Item.(item.ToolCall); ok {
-			j.calls++
+		j.item(k.Item)
+	}
+}
+
+func (j *journal) item(it item.Item) {
+	switch it := it.(type) {
+	case item.ToolResult:
+		j.asking, j.resuming = j.without(it.CallID), false
+	case item.SystemMessage:
+		if it.Origin == item.OriginNote && len(j.notes) > 0 {
+			j.notes = j.notes[1:]
 		}
 	}
 }
 
-// status is the pod's status after the entries so far.
-func (j *journal) status(old item.PodStatus, waiting string) item.PodStatus {
-	s := item.PodStatus{State: item.StateIdle, Turn: j.turn, Usage: j.total, LastActivity: old.LastActivity}
-	switch {
-	case j.open && waiting != "":
-		s.State, s.Reason = item.StateWaiting, waiting
-	case j.open:
-		s.State = item.StateRunning
-	case j.interrupted != "":
-		s.State, s.Reason = item.StateInterrupted, j.interrupted
+// without are the asking calls but one.
+func (j *journal) without(callID string) []string {
+	if !slices.Contains(j.asking, callID) {
+		return j.asking
 	}
-	return s
+	return slices.DeleteFunc(slices.Clone(j.asking), func(id string) bool { return id == callID })
+}
+
+// wakes says whether a note wants a turn.
+func (j *journal) wakes() bool {
+	return slices.ContainsFunc(j.notes, func(n item.Note) bool { return n.Wake })
+}
+
+// situation is what a pod's status shows beside its log.
+type situation struct {
+	// waiting says what the turn waits for, until until when.
+	waiting string
+	until   time.Time
+	// pause holds the pod; held says that the running turn has stopped for it.
+	pause *item.Pause
+	held  bool
+}
+
+// status is the pod's status after the entries so far.
+func (j *journal) status(old item.PodStatus, s situation) item.PodStatus {
+	out := item.PodStatus{State: item.StateIdle, Turn: j.turn, Usage: j.total, LastActivity: old.LastActivity, Pause: s.pause}
+	switch {
+	case s.pause != nil && (!j.open || s.held):
+		out.State, out.Reason = item.StatePaused, s.pause.Reason
+	case j.open && len(j.asking) > 0:
+		out.State, out.Reason = item.StateWaiting, "waits for approval"
+	case j.open && s.waiting != "":
+		out.State, out.Reason, out.WaitUntil = item.StateWaiting, s.waiting, s.until
+	case j.open && j.resuming:
+		out.State, out.Reason = item.StateResuming, "goes on with the turn that was interrupted"
+	case j.open:
+		out.State = item.StateRunning
+		if s.pause != nil {
+			out.Reason = "stops at the next step: " + s.pause.Reason
+		}
+	case j.interrupted != "":
+		out.State, out.Reason = item.StateInterrupted, j.interrupted
+	}
+	return out
 }

@@ -2,7 +2,6 @@ package pod
 
 import (
 	"context"
-	"fmt"
 
 	"podd/internal/wire"
 	"podd/pkg/item"
@@ -10,8 +9,7 @@ import (
 	"podd/pkg/worker"
 )
 
-// load makes the pod its log's one writer, reads the log, and repairs it when a
-// turn was left open. A pod with a damaged log is quarantined: it can be read up to
+// load makes the pod its log's one writer and reads the log. A pod with a damaged log is quarantined: it can be read up to
 // the damage, and nothing else.
 func (a *actor) load() error {
 	ctx := a.host.base
@@ -23,9 +21,16 @@ func (a *actor) load() error {
 	if a.state, err = a.host.newState(); err != nil {
 		return err
 	}
+	a.progress = worker.NewProgress(a.state.Cost)
+	if a.situation.pause = a.rec.Status.Pause; a.situation.pause != nil {
+		a.gate = make(chan struct{})
+	}
+	a.resume = "podd was stopped in the middle of it"
 	err = a.host.readAll(ctx, a.id, 0, func(e item.Entry) {
 		a.journal.add(e)
+		a.questions.add(e)
 		a.state.Add(e)
+		a.progress.Add(e)
 		a.rec.Last = e.Seq
 	})
 	if item.KindOf(err) == item.KindDataLoss {
@@ -35,13 +40,7 @@ func (a *actor) load() error {
 		return err
 	}
 	a.live.Advance(a.rec.Last)
-	if err := a.loadInbox(ctx); err != nil {
-		return err
-	}
-	if a.journal.open {
-		return a.repair(ctx, "podd stopped in the middle of the turn; submit again to go on")
-	}
-	return nil
+	return a.loadInbox(ctx)
 }
 
 func (a *actor) loadInbox(ctx context.Context) error {
@@ -59,38 +58,6 @@ func (a *actor) loadInbox(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// repair closes a turn that nobody runs, and says why: each call without a result
-// gets one, the turn its terminal entry, and a person an alert.
-func (a *actor) repair(ctx context.Context, cause string) error {
-	recovered := item.Recovered{Reason: cause}
-	var kinds []item.Kind
-	for _, call := range a.state.OpenCalls() {
-		recovered.CallIDs = append(recovered.CallIDs, call.CallID)
-		kinds = append(kinds, item.ItemAdded{Item: worker.Interrupted(call)})
-	}
-	kinds = append([]item.Kind{recovered}, kinds...)
-	kinds = append(kinds,
-		item.AlertRaised{Alert: item.Alert{
-			Pod: a.id, Level: item.LevelWarn, Source: "recovery",
-			Text: fmt.Sprintf("turn %d was interrupted: %s", a.journal.turn, cause),
-			Time: a.host.Now(),
-		}},
-		item.TurnEnded{
-			Outcome: item.OutcomeInterrupted, Reason: "RESTART", Cause: cause,
-			Usage: a.journal.usage, Steps: int(a.journal.usage.Requests), ToolCalls: a.journal.calls,
-		},
-	)
-	var b store.Batch
-	for _, k := range kinds {
-		b.Entries = append(b.Entries, item.Entry{Turn: a.journal.turn, Kind: k})
-	}
-	_, entries, err := a.commit(ctx, b, "")
-	for _, e := range entries {
-		a.state.Add(e)
-	}
-	return err
 }
 
 // quarantine marks a pod whose log can't be read to the end and raises an alert.

@@ -86,8 +86,6 @@ func (h *Host) checkSubmit(s *Submit) error {
 			"the submit has %d bytes, the limit is %d: put large text into a file and refer to it with @path", size, h.MaxSubmitBytes)
 	case len(s.RequestID) > MaxRequestID:
 		return item.Errorf(item.KindInvalid, "BAD_REQUEST_ID", "the request id has %d bytes, the limit is %d", len(s.RequestID), MaxRequestID)
-	case s.Mode == item.ModeSteer:
-		return item.Errorf(item.KindUnimplemented, "UNIMPLEMENTED", "steering a running turn is not supported by this version: submit without it to wait for the turn's end")
 	}
 	if s.Mode == "" {
 		s.Mode = item.ModeQueue
@@ -135,7 +133,7 @@ func (a *actor) admit(ctx context.Context, s Submit, digest [32]byte, entry item
 			err = a.closing
 			return
 		}
-		b.Admit.Queued = a.busy() || len(a.inbox) > 0
+		b.Admit.Queued = a.busy() || len(a.inbox) > 0 || a.situation.pause != nil
 		answer, err = a.store(ctx, b, entry)
 	})
 	if doErr != nil {
@@ -146,11 +144,7 @@ func (a *actor) admit(ctx context.Context, s Submit, digest [32]byte, entry item
 
 // store commits a submit in the pod's goroutine.
 func (a *actor) store(ctx context.Context, b store.Batch, entry item.Submitted) (Submitted, error) {
-	waiting := ""
-	if a.rec.Status.State == item.StateWaiting {
-		waiting = a.rec.Status.Reason
-	}
-	appended, entries, err := a.commit(ctx, b, waiting)
+	appended, entries, err := a.commit(ctx, b, a.situation)
 	if err != nil {
 		return Submitted{}, err
 	}

@@ -28,37 +28,45 @@ type turn struct {
 // busy says whether a turn is under way that can still be cancelled or waited for.
 func (a *actor) busy() bool { return a.turn != nil && !a.turn.over }
 
-// next closes what was left open and starts the turn of the oldest submit that waits,
-// when the pod is free. What can't be done now is tried again.
+// next goes on with a turn that was left open, or starts the turn of the oldest submit
+// that waits, or of a note that wants one, when the pod is free. What can't be done now
+// is tried again.
 func (a *actor) next() {
 	if a.turn != nil || a.closing != nil {
 		return
 	}
-	if a.journal.open {
-		if err := a.repair(a.host.base, "the log could not be written in the middle of the turn; submit again to go on"); err != nil {
-			a.hold(err)
-			return
-		}
+	var err error
+	switch {
+	case a.journal.open:
+		err = a.startTurn(worker.Turn{Number: a.journal.turn, Resume: a.resume, NotBefore: a.rec.Status.WaitUntil})
+	case a.situation.pause != nil:
+	case len(a.inbox) > 0:
+		err = a.startTurn(worker.Turn{Number: a.journal.turn + 1, Submits: a.inbox[:1:1], Notes: a.pendingNotes()})
+	case a.journal.wakes():
+		err = a.startTurn(worker.Turn{Number: a.journal.turn + 1, Notes: a.pendingNotes()})
 	}
-	if len(a.inbox) > 0 {
-		if err := a.startTurn(); err != nil {
-			a.hold(err)
-		}
-		return
+	switch {
+	case err != nil:
+		a.hold(err)
+	case a.turn == nil:
+		a.release()
 	}
-	a.release()
 }
 
-func (a *actor) startTurn() error {
-	number, submits := a.journal.turn+1, a.inbox[:1:1]
+func (a *actor) startTurn(t worker.Turn) error {
 	stopped := make(chan struct{})
+	t.Stop = stopped
 	err := a.start(func(ctx context.Context, w *worker.Worker) error {
-		return w.Run(ctx, &turnLog{a, number}, a.state, worker.Turn{Number: number, Submits: submits, Stop: stopped})
-	}, number)
-	if err == nil {
-		a.turn.stop = sync.OnceFunc(func() { close(stopped) })
+		return w.Run(ctx, &turnLog{a, t.Number}, a.state, a.progress, t)
+	}, t.Number)
+	if err != nil {
+		return err
 	}
-	return err
+	a.turn.stop = sync.OnceFunc(func() { close(stopped) })
+	for _, s := range t.Submits {
+		a.taken[s.Seq] = true
+	}
+	return nil
 }
 
 // start runs work in a goroutine that has the pod's state until it ends; turn is its
@@ -95,6 +103,7 @@ func (a *actor) worker(work *workspace) (*worker.Worker, error) {
 	h, spec := a.host, a.rec.Spec
 	return worker.New(worker.Config{
 		Pod:          a.id,
+		Dir:          spec.Dir,
 		Model:        h.Model,
 		ModelName:    cmp.Or(spec.Model, h.ModelName),
 		Instructions: cmp.Or(spec.Instructions, h.Instructions),
@@ -105,7 +114,10 @@ func (a *actor) worker(work *workspace) (*worker.Worker, error) {
 		Chain:        h.chain,
 		Compaction:   h.Compaction,
 		Summarize:    h.Summarize,
-		Limits:       h.Limits,
+		Limits:       limitsOf(spec.Limits, h.Limits),
+		ApprovalTime: h.ApprovalTime,
+		Fallbacks:    h.Fallbacks,
+		Observe:      h.hooks.Edge,
 		Retry:        h.Retry,
 		Logger:       h.Logger,
 		Now:          h.Now,
@@ -118,10 +130,12 @@ func (a *actor) turnEnded(err error) {
 	a.turn.cancel(nil)
 	close(a.turn.ended)
 	a.turn = nil
+	clear(a.taken)
 	a.running.Store(false)
 	a.live.Forget()
 	if err != nil {
 		// The turn stays open in the log, or its submit in the inbox.
+		a.resume = "the log could not be written in the middle of it"
 		a.hold(err)
 		return
 	}
@@ -133,7 +147,7 @@ func (a *actor) turnEnded(err error) {
 func (a *actor) raise(level item.Level, source, text string) bool {
 	alert := item.Alert{Pod: a.id, Level: level, Source: source, Text: text, Time: a.host.Now()}
 	b := store.Batch{Entries: []item.Entry{{Kind: item.AlertRaised{Alert: alert}}}}
-	if _, _, err := a.commit(a.host.base, b, ""); err != nil {
+	if _, _, err := a.commit(a.host.base, b, a.situation); err != nil {
 		a.log.Error("alert could not be stored", "text", text, "error", err)
 		return false
 	}
@@ -153,9 +167,11 @@ func (l *turnLog) Append(ctx context.Context, b worker.Batch) (entries []item.En
 		batch.Entries = append(batch.Entries, item.Entry{Turn: l.number, Kind: k})
 	}
 	doErr := l.a.do(ctx, func() {
-		_, entries, err = l.a.commit(ctx, batch, b.Waiting, b.Done...)
+		s := l.a.situation
+		s.waiting, s.until = b.Waiting, b.Until
+		_, entries, err = l.a.commit(ctx, batch, s, b.Done...)
 		if err == nil {
-			l.a.inbox = l.a.inbox[len(b.Claims):]
+			l.a.leave(b.Claims)
 			l.a.turn.over = l.number > 0 && !l.a.journal.open
 		}
 	})

@@ -60,7 +60,7 @@ func TestWalkOfASubmit(t *testing.T) {
 		"item.Reasoning", "item.AssistantMessage", "item.ToolCall", "item.RequestUsage", "item.ToolStarted",
 		"item.ToolResult",
 		"item.AssistantMessage", "item.RequestUsage",
-		"item.TurnEnded",
+		"item.AlertRaised", "item.TurnEnded",
 	}
 	if !slices.Equal(kinds, want) {
 		t.Errorf("log:\n%s\nwant:\n%s", strings.Join(kinds, "\n"), strings.Join(want, "\n"))
@@ -76,7 +76,8 @@ func TestWalkOfASubmit(t *testing.T) {
 		t.Errorf("result %+v", r)
 	}
 	alerts, err := h.host.Alerts(t.Context(), pod.AlertQuery{Pod: "p"})
-	if err != nil || len(alerts) != 1 || alerts[0].Level != item.LevelWarn || !strings.Contains(alerts[0].Text, "missing.txt") {
+	if err != nil || len(alerts) != 2 || alerts[0].Level != item.LevelWarn || !strings.Contains(alerts[0].Text, "missing.txt") ||
+		alerts[1].Text != "turn 1 finished" {
 		t.Errorf("alerts %+v, %v", alerts, err)
 	}
 	if p, err := h.host.Get(t.Context(), "p"); err != nil || p.Status.State != item.StateIdle || p.Status.Turn != 1 || p.Status.Usage.Requests != 2 {
@@ -382,19 +383,40 @@ func TestPanickingInterceptor(t *testing.T) {
 	}
 }
 
-// An endpoint that cannot be reached is tried again a few times, also for its
-// default model; then the turn fails with a sentence.
+// An endpoint that cannot be reached is tried again until it can or the turn is
+// cancelled, also for its default model: one alert, and the wait in the pod's state.
 func TestUnreachableEndpoint(t *testing.T) {
-	waits := 0
+	waits := make(chan time.Duration)
 	h := newHouse(t, steps(), func(c *pod.Config) {
 		c.ModelName = ""
-		c.Retry.Sleep = func(context.Context, time.Duration) error { waits++; return nil }
+		c.Retry.Sleep = func(ctx context.Context, d time.Duration) error {
+			select {
+			case waits <- d:
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
 	})
 	if err := h.model.Close(); err != nil {
 		t.Fatal(err)
 	}
-	end := h.run("go")
-	if end.Outcome != item.OutcomeFailed || end.Reason != "NETWORK" || waits == 0 {
-		t.Errorf("end %+v after %d waits", end, waits)
+	s := h.submit("go")
+	for range 50 {
+		<-waits
+	}
+	h.await(func(p item.Pod) bool {
+		return p.Status.State == item.StateWaiting && strings.Contains(p.Status.Reason, "waiting until") && !p.Status.WaitUntil.IsZero()
+	})
+	if _, cancelled, err := h.host.Cancel(t.Context(), "p", ""); !cancelled || err != nil {
+		t.Errorf("cancelled %v, %v", cancelled, err)
+	}
+	if end := h.ended(s); end.Outcome != item.OutcomeCancelled {
+		t.Errorf("end %+v", end)
+	}
+	alerts, err := h.host.Alerts(t.Context(), pod.AlertQuery{})
+	warned := slices.DeleteFunc(alerts, func(a item.Alert) bool { return a.Level != item.LevelWarn })
+	if err != nil || len(warned) == 0 || len(warned) > 2 {
+		t.Errorf("alerts %+v, %v", warned, err)
 	}
 }

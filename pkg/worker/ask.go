@@ -40,7 +40,16 @@ func (t *run) ask(ctx context.Context) (answer, error) {
 	if err := t.makeRoom(ctx); err != nil {
 		return answer{}, err
 	}
+	if err := t.waitOut(); err != nil {
+		return answer{}, err
+	}
 	a, err := t.request(ctx)
+	for t.canFallBack(err) {
+		if err := t.fallBack(ctx, err); err != nil {
+			return answer{}, err
+		}
+		a, err = t.request(ctx)
+	}
 	if llm.ClassOf(err) != llm.ClassContext {
 		return a, err
 	}
@@ -116,31 +125,51 @@ func (w *Worker) read(ctx context.Context, body []byte, tl *timeline) error {
 	return nil
 }
 
-// accept stores an answer: its items, what it cost and, in the same transaction,
-// the start of each call that is going to run.
+// accept stores an answer: its items and what it cost. Where nobody has to be asked, the
+// start of each call that is going to run is part of the same transaction; else what
+// the model said is on disk before anyone is asked about it.
 func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
-	usage := a.usage(t.step)
-	t.usage = t.usage.Add(usage.Usage)
-	items, calls := t.prepare(ctx, a)
+	items, calls := t.prepare(a)
 	b := Batch{Done: a.blockIDs()}
 	for _, it := range items {
 		b.Kinds = append(b.Kinds, item.ItemAdded{Item: it})
 	}
-	b.Kinds = append(b.Kinds, usage)
+	b.Kinds = append(b.Kinds, a.usage(t.step))
 	if a.end.Stop == llm.StopLength {
 		b.Kinds = append(b.Kinds, t.alert(item.LevelWarn, fmt.Sprintf("the answer of step %d was cut by the endpoint's limit on output", t.step)))
 	}
-	for _, c := range calls {
-		if c.refused == nil {
-			b.Kinds = append(b.Kinds, item.ToolStarted{CallID: c.CallID, Tool: c.Name, Arguments: c.arguments})
-		}
+	immediate := t.Chain.Immediate()
+	if immediate {
+		t.judge(ctx, calls, a.end.Stop)
+		b.Kinds = append(b.Kinds, t.starts(calls)...)
 	}
 	if err := t.commit(ctx, b); err != nil {
 		return nil, err
 	}
 	t.partial = nil
-	if a.end.Stop == llm.StopFilter && len(calls) == 0 {
+	switch {
+	case a.end.Stop == llm.StopFilter && len(calls) == 0:
 		return nil, failed("CONTENT_FILTER", "the endpoint withheld the rest of the answer (content filter)")
+	case immediate || len(calls) == 0:
+		return calls, nil
 	}
-	return calls, nil
+	t.judge(ctx, calls, a.end.Stop)
+	if ctx.Err() != nil {
+		// What was decided may come of that; the calls have not begun.
+		return nil, context.Cause(ctx)
+	}
+	kinds := t.starts(calls)
+	if len(kinds) == 0 {
+		return calls, nil
+	}
+	return calls, t.commit(ctx, Batch{Kinds: kinds})
+}
+
+// starts is what the log is told before calls go on.
+func (t *run) starts(calls []*call) []item.Kind {
+	var kinds []item.Kind
+	for _, c := range calls {
+		kinds = append(kinds, t.start(c)...)
+	}
+	return kinds
 }

@@ -2,13 +2,12 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
 
-	"podd/pkg/interceptor"
 	"podd/pkg/item"
-	"podd/pkg/llm"
 	"podd/pkg/tool"
 )
 
@@ -18,136 +17,210 @@ type call struct {
 	tool tool.Tool
 	// arguments is the canonical form that policy and the tool see.
 	arguments string
-	// refused is the result of a call that does not run; nil for one that does.
-	refused *tool.Output
+	// refused is the result of a call that does not run, made the one that an
+	// interceptor gave in its place; at most one is not nil.
+	refused, made *tool.Output
+	// questions say why a person has to agree; none when nobody is asked.
+	questions []string
+	// request is the question that waits for an answer, resolved an answer that is known
+	// already.
+	request  *item.ApprovalRequested
+	resolved *item.ApprovalResolved
+	// recovering says that an earlier podd started the call: it is not run again.
+	recovering bool
 	// result is set once the call has ended.
 	result *item.ToolResult
-	// stored is what the tool wants done once the result is stored.
-	stored []func()
+	// settle is what the tool wants done once the result is stored.
+	settle []func()
+	// stops says which interceptor ended the turn at the result, and why.
+	stops string
 	// summary is the record of the request that summarised the output; nil when there
 	// was none.
 	summary *item.RequestUsage
 }
 
-// prepare gives the items of an answer, each call with an id of its own, and
-// decides which calls run.
-func (t *run) prepare(ctx context.Context, a answer) ([]item.Item, []*call) {
-	items := a.items()
-	var calls []*call
-	taken := make(map[string]bool)
-	for i, it := range items {
-		tc, ok := it.(item.ToolCall)
-		if !ok {
-			continue
-		}
-		tc.CallID = t.uniqueID(tc.CallID, len(calls)+1, taken)
-		taken[tc.CallID] = true
-		items[i] = tc
-		c := &call{ToolCall: tc}
-		t.judge(ctx, c, a.end.Stop)
-		calls = append(calls, c)
-	}
-	return items, calls
-}
-
-// uniqueID keeps an id that the log does not have yet and makes one otherwise:
-// endpoints send none, or the same one twice.
-func (t *run) uniqueID(id string, n int, taken map[string]bool) string {
-	made := fmt.Sprintf("call_%d_%d_%d", t.turn.Number, t.step, n)
-	for id == "" || taken[id] || t.state.KnownCall(id) {
-		id, made = made, made+"x"
-	}
-	return id
-}
-
-// judge decides whether a call runs. A refusal is a result that tells the model
-// what to do instead.
-func (t *run) judge(ctx context.Context, c *call, stopped llm.StopReason) {
-	t.calls++
-	if stopped == llm.StopLength {
-		c.refuse("not run: the answer was cut by the endpoint's limit on output, so the arguments may be incomplete; call again, with less at once")
-		return
-	}
-	if t.calls > t.Limits.MaxToolCalls {
-		c.refuse("not run: the turn reached its limit of %d tool calls", t.Limits.MaxToolCalls)
-		return
-	}
-	var known bool
-	if c.tool, known = t.Tools.Lookup(c.Name); !known {
-		c.refuse("there is no tool %q; use one of those listed", c.Name)
-		return
-	}
-	arguments, err := c.tool.Check(c.Arguments)
-	if err != nil {
-		c.refuse("%s: invalid arguments: %v", c.Name, err)
-		return
-	}
-	c.arguments = arguments
-	d, err := t.Chain.BeforeTool(ctx, interceptor.Call{
-		Pod: t.Pod, Turn: t.turn.Number, CallID: c.CallID, Tool: c.Name, Arguments: arguments,
-	}, c.tool.Check)
-	if err != nil {
-		d.Denied = "denied: " + err.Error()
-	}
-	c.arguments = d.Arguments
-	if d.Denied != "" {
-		c.refuse("%s: %s", c.Name, d.Denied)
-	}
-}
-
 func (c *call) refuse(format string, args ...any) {
 	out := failure(fmt.Sprintf(format, args...))
-	c.refused = &out
+	c.refused, c.made, c.questions, c.request = &out, nil, nil, nil
 }
 
-// runCalls runs the calls of an answer in parallel and stores their results in the
-// order of the calls, each as soon as those before it are there.
+// signal is what the goroutine of a call ends with: its result is there, or the answer
+// to its question, or err says why neither comes.
+type signal struct {
+	call   *call
+	answer *item.ApprovalResolved
+	err    error
+}
+
+// batch are the calls of one answer, as they run. It belongs to the turn's goroutine.
+type batch struct {
+	*run
+	ctx     context.Context
+	calls   []*call
+	signals chan signal
+	slots   chan struct{}
+	// working and asking count the goroutines of calls, by what they do.
+	working, asking int
+	// ended are the calls whose results may be read, stored those whose results are.
+	ended, stored map[*call]bool
+	// leaving says that the turn is to stop while a question is open.
+	leaving bool
+}
+
+// runCalls brings the calls of an answer to their results. Those that ask nobody run in
+// parallel at once. Results are stored in the order of the calls, each as soon as those
+// before it are there; calls that wait for a person hold nobody up.
 func (t *run) runCalls(ctx context.Context, calls []*call) error {
-	finished := make(chan *call, len(calls))
-	slots := make(chan struct{}, t.Limits.MaxParallel)
+	b := &batch{
+		run: t, ctx: ctx, calls: calls, ended: make(map[*call]bool, len(calls)), stored: make(map[*call]bool, len(calls)),
+		signals: make(chan signal, len(calls)), slots: make(chan struct{}, t.Limits.MaxParallel),
+	}
 	for _, c := range calls {
-		go func() {
-			defer func() { finished <- c }()
-			defer t.rescue(c)
-			r := t.runCall(ctx, c, slots)
-			c.result = &r
-		}()
+		b.launch(c)
 	}
-	done := make(map[*call]bool, len(calls))
-	for stored := 0; stored < len(calls); {
-		done[<-finished] = true
-		for len(finished) > 0 {
-			done[<-finished] = true
-		}
-		var b Batch
-		var settle []func()
-		for ; stored < len(calls) && done[calls[stored]]; stored++ {
-			c := calls[stored]
-			settle = append(settle, c.stored...)
-			if c.summary != nil {
-				t.usage = t.usage.Add(c.summary.Usage)
-				b.Kinds = append(b.Kinds, *c.summary)
-			}
-			b.Kinds = append(b.Kinds, item.ItemAdded{Item: *c.result})
-			b.Done = append(b.Done, outputBlock(c.CallID))
-		}
-		if len(b.Kinds) == 0 {
-			continue
-		}
-		if err := t.commit(ctx, b); err != nil {
-			for len(done) < len(calls) {
-				done[<-finished] = true
-			}
-			return err
-		}
-		for _, work := range settle {
-			work()
-		}
+	err := b.loop()
+	t.clock.start()
+	switch {
+	case err != nil:
+		b.abandon()
+		return err
+	case b.leaving:
+		return ErrShutdown
 	}
-	if t.calls > t.Limits.MaxToolCalls {
+	if t.aborted != "" {
+		return &stop{outcome: item.OutcomeCancelled, reason: "ABORTED", cause: t.aborted}
+	}
+	if t.progress.calls > t.Limits.MaxToolCalls {
 		return limit("MAX_TOOL_CALLS", "the turn reached its limit of %d tool calls; submit again to go on", t.Limits.MaxToolCalls)
 	}
 	return nil
+}
+
+// launch starts the goroutine that waits for the call's approval, or the one that runs
+// it.
+func (b *batch) launch(c *call) {
+	if c.request != nil {
+		b.asking++
+		go func() {
+			r, err := b.await(c)
+			b.signals <- signal{call: c, answer: &r, err: err}
+		}()
+		return
+	}
+	b.working++
+	go func() {
+		defer func() { b.signals <- signal{call: c} }()
+		defer b.rescue(c)
+		r := b.runCall(b.ctx, c, b.slots)
+		c.result = &r
+	}()
+}
+
+// loop handles what the goroutines bring until all results are stored.
+func (b *batch) loop() error {
+	for len(b.stored) < len(b.calls) && (!b.leaving || b.working+b.asking > 0) {
+		if b.working == 0 {
+			b.clock.stop()
+		} else {
+			b.clock.start()
+		}
+		if err := b.handle(<-b.signals); err != nil {
+			return err
+		}
+		for len(b.signals) > 0 {
+			if err := b.handle(<-b.signals); err != nil {
+				return err
+			}
+		}
+		if err := b.store(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *batch) handle(s signal) error {
+	if s.answer == nil {
+		b.working--
+		b.ended[s.call] = true
+		if s.call.stops != "" && b.aborted == "" {
+			b.aborted = s.call.stops
+		}
+		return nil
+	}
+	b.asking--
+	switch ended := context.Cause(b.waiting); {
+	case errors.Is(ended, ErrShutdown):
+		// The question stays open, or its answer is found again.
+		b.leaving = true
+		return nil
+	case ended != nil:
+		s.call.refuse("%s: not run: the turn ended before anybody agreed", s.call.Name)
+		b.launch(s.call)
+		return nil
+	case s.err != nil:
+		return &logError{s.err}
+	}
+	if kinds := b.answered(b.ctx, s.call, *s.answer); len(kinds) > 0 {
+		if err := b.commit(b.ctx, Batch{Kinds: kinds}); err != nil {
+			return err
+		}
+	}
+	b.launch(s.call)
+	return nil
+}
+
+// store commits the results that are there and that no earlier call which runs has to
+// precede.
+func (b *batch) store() error {
+	var out Batch
+	var now []*call
+	for _, c := range b.calls {
+		if b.stored[c] || c.request != nil {
+			continue
+		}
+		if !b.ended[c] {
+			break
+		}
+		now = append(now, c)
+		if c.summary != nil {
+			out.Kinds = append(out.Kinds, *c.summary)
+		}
+		out.Kinds = append(out.Kinds, item.ItemAdded{Item: *c.result})
+		if c.result.Cut != nil {
+			out.Kinds = append(out.Kinds, item.AlertRaised{Alert: item.Alert{
+				Pod: b.Pod, Level: item.LevelInfo, Source: "output", Time: b.Now(),
+				Text: fmt.Sprintf("output of %s was cut to its limit", c.Name),
+			}})
+		}
+		out.Done = append(out.Done, outputBlock(c.CallID))
+	}
+	if len(now) == 0 {
+		return nil
+	}
+	if err := b.commit(b.ctx, out); err != nil {
+		return err
+	}
+	for _, c := range now {
+		b.stored[c] = true
+		for _, work := range c.settle {
+			work()
+		}
+	}
+	return nil
+}
+
+// abandon waits for the goroutines of a batch that has failed: what runs ends by
+// itself or with the turn, what asks when the turn's waiting ends.
+func (b *batch) abandon() {
+	b.stopWaiting(ErrShutdown)
+	for b.working+b.asking > 0 {
+		if s := <-b.signals; s.answer == nil {
+			b.working--
+		} else {
+			b.asking--
+		}
+	}
 }
 
 // rescue gives a call that met a defect of podd's own a result that says so: a panic
@@ -163,15 +236,19 @@ func (t *run) rescue(c *call) {
 func (t *run) runCall(ctx context.Context, c *call, slots chan struct{}) item.ToolResult {
 	var out tool.Output
 	var took time.Duration
-	if c.refused != nil {
+	switch {
+	case c.refused != nil:
 		out = *c.refused
-	} else {
+	case c.made != nil:
+		out = t.review(ctx, c, *c.made)
+	default:
 		select {
 		case slots <- struct{}{}:
 			start := t.Now()
 			out = t.runTool(ctx, c)
 			took = t.Now().Sub(start)
 			<-slots
+			out = t.review(ctx, c, tool.Normal(out))
 		case <-ctx.Done():
 			out = failure(c.Name + ": not run: the turn ended first")
 		}
@@ -181,70 +258,4 @@ func (t *run) runCall(ctx context.Context, c *call, slots chan struct{}) item.To
 	out = t.Output.Apply(c.Name, out, keep)
 	t.logCut(c.Name, out.Cut)
 	return item.ToolResult{CallID: c.CallID, Tool: c.Name, Output: out, DurationMS: took.Milliseconds()}
-}
-
-// keep stores the full text of one output that is cut, once however often it is
-// called; nil when there is no spool.
-func (t *run) keep(name string) keeper {
-	if t.Spool == nil {
-		return nil
-	}
-	var path string
-	var err error
-	done := false
-	return func(full string) (string, error) {
-		if done {
-			return path, err
-		}
-		done = true
-		if path, err = t.Spool.Keep(name, full); err != nil {
-			// The marker tells the model that the text is gone, and not why.
-			t.logger.Warn("full tool output not kept", "step", t.step, "tool", name, "bytes", len(full), "error", err)
-		}
-		return path, err
-	}
-}
-
-// logCut says what the limits removed from an output. The counts are in the log's
-// entry too, so that whoever wants sums takes them from there.
-func (t *run) logCut(name string, cut *item.Cut) {
-	if cut == nil {
-		return
-	}
-	t.logger.Info("tool output cut", "step", t.step, "tool", name,
-		"bytes", cut.TotalBytes, "kept_bytes", cut.KeptBytes, "lines", cut.TotalLines, "kept_lines", cut.KeptLines,
-		"reduction_percent", cut.Reduction())
-}
-
-// runTool runs a tool. Its error and its panic are results that the model sees.
-func (t *run) runTool(ctx context.Context, c *call) (out tool.Output) {
-	defer func() {
-		if p := recover(); p != nil {
-			t.logger.Error("tool panicked", "step", t.step, "tool", c.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			out = failure(c.Name + ": failed: a defect of the tool; it may have taken effect")
-		}
-	}()
-	ctx = tool.WithCall(ctx, tool.Call{Pod: t.Pod, Turn: t.turn.Number, CallID: c.CallID})
-	ctx = tool.WithStored(ctx, func(work func()) { c.stored = append(c.stored, work) })
-	ctx = tool.WithProgress(ctx, func(text string) {
-		t.log.Live(item.Delta{
-			Turn: t.turn.Number, Step: t.step, Block: outputBlock(c.CallID),
-			Kind: item.DeltaToolOutput, CallID: c.CallID, Tool: c.Name, Text: text,
-		})
-	})
-	out, err := c.tool.Run(ctx, c.arguments)
-	if err != nil {
-		return failure(fmt.Sprintf("%s: failed: %v", c.Name, err))
-	}
-	return out
-}
-
-// outputBlock names the live block of a running tool's output.
-func outputBlock(callID string) string { return "output:" + callID }
-
-// failure is the output of a call that did not do its work.
-func failure(text string) tool.Output {
-	out := tool.FromString(text)
-	out.IsError = true
-	return out
 }

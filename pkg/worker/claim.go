@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 
+	"podd/pkg/hook"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 )
@@ -14,31 +15,25 @@ import (
 // log and nothing for the model: end stores its claim together with its end.
 func (t *run) claim(ctx context.Context) error {
 	var started item.TurnStarted
-	var items []item.Kind
-	var b Batch
+	b := Batch{Kinds: notes(t.turn.Notes)}
 	var refused *stop
 	for _, s := range t.turn.Submits {
 		started.RequestIDs = append(started.RequestIDs, s.RequestID)
 		b.Claims = append(b.Claims, s.Seq)
-		d, err := t.Chain.PromptSubmit(ctx, interceptor.Submit{
-			Pod: t.Pod, RequestID: s.RequestID, Segments: s.Segments, Text: s.Text, Resolved: s.Items,
-		})
-		switch {
-		case err != nil:
-			refused = failed("INTERCEPTOR", "%v", err)
-		case d.Cancelled != "":
-			refused = &stop{outcome: item.OutcomeCancelled, reason: "SUBMIT_CANCELLED", cause: d.Cancelled}
-		default:
-			items = append(items, item.ItemAdded{Item: item.UserMessage{Text: d.Text}})
-			for _, it := range d.Items {
-				items = append(items, item.ItemAdded{Item: it})
-			}
+		kinds, stopped := t.message(ctx, s)
+		if stopped != nil {
+			refused = stopped
 		}
+		b.Kinds = append(b.Kinds, kinds...)
 	}
-	b.Kinds = append([]item.Kind{started}, items...)
-	if len(items) == 0 && refused != nil {
+	if ctx.Err() != nil {
+		// What the interceptors said may come of that; they are asked again.
+		return context.Cause(ctx)
+	}
+	if refused != nil {
 		return refused
 	}
+	b.Kinds = append([]item.Kind{started}, b.Kinds...)
 	if err := t.commit(ctx, b); err != nil {
 		return err
 	}
@@ -46,10 +41,52 @@ func (t *run) claim(ctx context.Context) error {
 	return nil
 }
 
+// message asks the interceptors about a submit. It gives the submit's messages, or why
+// there are none.
+func (t *run) message(ctx context.Context, s Submit) ([]item.Kind, *stop) {
+	d, err := t.Chain.PromptSubmit(ctx, interceptor.Submit{
+		Pod: t.Pod, RequestID: s.RequestID, Segments: s.Segments, Text: s.Text, Resolved: s.Items,
+	})
+	t.observe(hook.Edge{Name: hook.EdgePromptSubmit, RequestID: s.RequestID, Text: d.Text, Decision: d.Cancelled})
+	switch {
+	case err != nil:
+		return nil, failed("INTERCEPTOR", "%v", err)
+	case d.Cancelled != "":
+		return nil, &stop{outcome: item.OutcomeCancelled, reason: "SUBMIT_CANCELLED", cause: d.Cancelled}
+	}
+	return append([]item.Kind{item.ItemAdded{Item: item.UserMessage{Text: d.Text}}}, t.added(d.Items)...), nil
+}
+
+// promote adds the submits that join the running turn. One that the interceptors refuse
+// leaves the inbox with an alert; the turn goes on.
+func (t *run) promote(ctx context.Context, b *Batch, steered []Submit) error {
+	if len(steered) == 0 {
+		return nil
+	}
+	var promoted item.Promoted
+	var kinds []item.Kind
+	for _, s := range steered {
+		promoted.RequestIDs = append(promoted.RequestIDs, s.RequestID)
+		b.Claims = append(b.Claims, s.Seq)
+		messages, refused := t.message(ctx, s)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if refused != nil {
+			kinds = append(kinds, t.alert(item.LevelWarn, "a submit did not join the turn: "+refused.cause))
+		}
+		kinds = append(kinds, messages...)
+	}
+	b.Kinds = append(append(b.Kinds, promoted), kinds...)
+	return nil
+}
+
 // Setup is what the next request sends beside the items. It may ask the endpoint for
 // its default model.
-func (w *Worker) Setup(ctx context.Context) (item.Setup, error) {
-	name, err := w.Model.Resolve(ctx, w.ModelName)
+func (w *Worker) Setup(ctx context.Context) (item.Setup, error) { return w.setup(ctx, w.ModelName) }
+
+func (w *Worker) setup(ctx context.Context, model string) (item.Setup, error) {
+	name, err := w.Model.Resolve(ctx, model)
 	if err != nil {
 		return item.Setup{}, err
 	}
@@ -66,12 +103,12 @@ func (w *Worker) Setup(ctx context.Context) (item.Setup, error) {
 // setUp stores what requests send beside the items, when it changed. Asking the
 // endpoint for its default model is tried again like a request.
 func (t *run) setUp(ctx context.Context) error {
-	setup, err := t.Setup(ctx)
+	setup, err := t.setup(ctx, t.model)
 	for attempt := 1; err != nil; attempt++ {
 		if err := t.again(ctx, err, attempt); err != nil {
 			return err
 		}
-		setup, err = t.Setup(ctx)
+		setup, err = t.setup(ctx, t.model)
 	}
 	if old, ok := t.state.Setup(); ok && reflect.DeepEqual(old, setup) {
 		return nil

@@ -116,7 +116,6 @@ func (t *run) writeSummary(ctx context.Context, r llm.Request) (string, item.Req
 	usage := a.usage(t.step)
 	usage.Purpose = item.PurposeCompaction
 	usage.Model = cmp.Or(usage.Model, r.Setup.Model)
-	t.usage = t.usage.Add(usage.Usage)
 	if a.text == "" {
 		return "", usage, &llm.Error{Class: llm.ClassProtocol, Message: "the model was asked for a summary and wrote none"}
 	}
@@ -124,8 +123,11 @@ func (t *run) writeSummary(ctx context.Context, r llm.Request) (string, item.Req
 }
 
 // Compact lets a summary stand for the older items of a pod that is idle.
-func (w *Worker) Compact(ctx context.Context, log Log, state *projection.State) error {
-	t := &run{Worker: w, log: log, state: state, logger: w.Logger.With("pod", w.Pod)}
+func (w *Worker) Compact(ctx context.Context, log Log, state *projection.State, progress *Progress) error {
+	t := w.newRun(ctx, log, state, progress)
+	defer t.stopWaiting(nil)
+	t.clock = newWorkClock(w.Limits.MaxTime, func(error) {})
+	defer t.clock.stop()
 	if _, ok := state.CompactionPoint(w.Compaction.KeepTokens); !ok {
 		return item.Errorf(item.KindPrecondition, "NOTHING_TO_COMPACT",
 			"there is nothing to compact: the conversation is not larger than what is kept as it is")

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
+	"podd/pkg/hook"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm"
@@ -20,12 +22,9 @@ type Cancelled struct {
 // Error is the reason.
 func (c *Cancelled) Error() string { return c.Reason }
 
-var (
-	// ErrShutdown is the cause to cancel a turn's context with when podd stops.
-	ErrShutdown = errors.New("podd was stopped in the middle of the turn; submit again to go on")
-
-	errTurnTime = errors.New("turn time")
-)
+// ErrShutdown is the cause to cancel a turn's context with when podd stops. The turn
+// goes on when podd is back.
+var ErrShutdown = errors.New("podd was stopped in the middle of the turn")
 
 // stop is why a turn ends without having finished.
 type stop struct {
@@ -45,30 +44,57 @@ func limit(reason, format string, args ...any) *stop {
 	return &stop{outcome: item.OutcomeLimit, reason: reason, cause: fmt.Sprintf(format, args...)}
 }
 
-// finish asks the interceptors whether the turn may finish. It returns true when
-// they added something for the model to see.
-func (t *run) finish(ctx context.Context, a answer) (goOn bool, err error) {
-	d, err := t.Chain.TurnEnd(ctx, interceptor.Turn{Pod: t.Pod, Turn: t.turn.Number, Steps: t.step, Answer: a.text})
+// finish asks whether the turn may finish. It returns true when there is something new
+// for the model to see: submits that were given to the turn, or what interceptors added.
+func (t *run) finish(ctx context.Context) (goOn bool, err error) {
+	if joined, err := t.join(ctx, false); err != nil || joined {
+		return joined, err
+	}
+	at := fmt.Sprintf("%s %d", hook.EdgeTurnEnd, t.step)
+	if t.lifted == at {
+		return false, nil
+	}
+	d, err := t.Chain.TurnEnd(ctx, interceptor.Turn{Pod: t.Pod, Turn: t.turn.Number, Steps: t.step, Answer: t.progress.answer()})
+	t.observe(hook.Edge{Name: hook.EdgeTurnEnd, Text: t.progress.answer(), Decision: sentBack(d)})
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
 	if err != nil {
 		return false, failed("INTERCEPTOR", "%v", err)
 	}
-	if len(d.Items) == 0 {
-		return false, nil
+	kinds := t.added(d.Items)
+	if len(kinds) > 0 {
+		if t.progress.goOns >= t.Limits.MaxGoOns {
+			return false, limit("MAX_GO_ONS", "interceptors kept the turn from finishing %d times, which is the limit", t.Limits.MaxGoOns+1)
+		}
+		if err := t.commit(ctx, Batch{Kinds: kinds}); err != nil {
+			return false, err
+		}
 	}
-	t.goOns++
-	if t.goOns > t.Limits.MaxGoOns {
-		return false, limit("MAX_GO_ONS", "interceptors kept the turn from finishing %d times, which is the limit", t.Limits.MaxGoOns)
+	if d.Paused != "" {
+		if err := t.hold(ctx, at, d.Paused); err != nil {
+			return false, err
+		}
 	}
-	var b Batch
-	for _, it := range d.Items {
-		b.Kinds = append(b.Kinds, item.ItemAdded{Item: it})
-	}
-	return true, t.commit(ctx, b)
+	return !t.progress.done, nil
 }
 
-// end stores the terminal entry, after a result for each call that has none.
+// sentBack says in one sentence what interceptors made of a turn's end.
+func sentBack(d interceptor.TurnDecision) string {
+	if len(d.Items) > 0 && d.Paused == "" {
+		return fmt.Sprintf("sent back with %d items", len(d.Items))
+	}
+	return d.Paused
+}
+
+// end stores the terminal entry, after a result for each call that has none. A turn that
+// podd's own stop ends is left open.
 func (t *run) end(ctx context.Context, err error) error {
-	s := t.classify(ctx, err)
+	s, leave := t.classify(ctx, err)
+	if leave {
+		t.logger.Info("turn left open", "step", t.step)
+		return nil
+	}
 	var b Batch
 	if !t.claimed {
 		b = t.bareClaim()
@@ -80,12 +106,38 @@ func (t *run) end(ctx context.Context, err error) error {
 			b.Kinds = append(b.Kinds, item.ItemAdded{Item: item.AssistantMessage{Text: text}})
 		}
 	}
-	for _, call := range t.state.OpenCalls() {
-		b.Kinds = append(b.Kinds, item.ItemAdded{Item: Interrupted(call)})
-		b.Done = append(b.Done, outputBlock(call.CallID))
+	for _, c := range t.progress.waiting {
+		b.Kinds = append(b.Kinds, item.ItemAdded{Item: unfinished(c)})
+		b.Done = append(b.Done, outputBlock(c.CallID))
 	}
 	b.Kinds = append(b.Kinds, t.terminal(s)...)
+	if s != nil {
+		t.aborts(ctx, s)
+	}
 	return t.commit(ctx, b)
+}
+
+// unfinished is the result of a call that the end of its turn leaves without one.
+func unfinished(c *openCall) item.ToolResult {
+	r := Interrupted(c.ToolCall)
+	if c.started == nil {
+		r.Summary = "not run: the turn ended first"
+	}
+	return r
+}
+
+// abortTime bounds how long interceptors may take to hear of an abort.
+const abortTime = 5 * time.Second
+
+// aborts tells interceptors and hooks that the turn does not finish.
+func (t *run) aborts(ctx context.Context, s *stop) {
+	t.observe(hook.Edge{Name: hook.EdgeAborted, Text: s.cause, Decision: string(s.outcome)})
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
+	defer cancel()
+	err := t.Chain.Aborted(ctx, interceptor.Abort{Pod: t.Pod, Turn: t.turn.Number, Outcome: s.outcome, Reason: s.reason, Cause: s.cause})
+	if err != nil {
+		t.logger.Error("interceptor failed", "error", err)
+	}
 }
 
 // bareClaim takes the submits without giving the model anything.
@@ -100,49 +152,48 @@ func (t *run) bareClaim() Batch {
 	return b
 }
 
-// terminal is the terminal entry, after an alert where a person should know; s is
-// nil for a finished turn.
+// terminal is the terminal entry, after the alert about it; s is nil for a finished
+// turn.
 func (t *run) terminal(s *stop) []item.Kind {
-	end := item.TurnEnded{Outcome: item.OutcomeFinished, Usage: t.usage, Steps: int(t.usage.Requests), ToolCalls: t.calls}
+	spent := t.progress.spent.Usage
+	end := item.TurnEnded{Outcome: item.OutcomeFinished, Usage: spent, Steps: int(spent.Requests), ToolCalls: t.progress.calls}
 	if s == nil {
-		return []item.Kind{end}
+		return []item.Kind{t.alert(item.LevelInfo, fmt.Sprintf("turn %d finished", t.turn.Number)), end}
 	}
 	end.Outcome, end.Reason, end.Cause = s.outcome, s.reason, s.cause
-	text := fmt.Sprintf("turn %d ended: %s", t.turn.Number, s.cause)
-	switch s.outcome {
-	case item.OutcomeFailed:
-		return []item.Kind{t.alert(item.LevelError, text), end}
-	case item.OutcomeLimit:
-		return []item.Kind{t.alert(item.LevelWarn, text), end}
-	}
-	return []item.Kind{end}
+	level := map[item.Outcome]item.Level{
+		item.OutcomeFailed: item.LevelError, item.OutcomeInterrupted: item.LevelError,
+		item.OutcomeLimit: item.LevelWarn, item.OutcomeCancelled: item.LevelInfo,
+	}[s.outcome]
+	return []item.Kind{t.alert(level, fmt.Sprintf("turn %d ended: %s", t.turn.Number, s.cause)), end}
 }
 
-// classify says how an error ends the turn; nil means that it finished.
-func (t *run) classify(ctx context.Context, err error) *stop {
+// classify says how an error ends the turn; nil means that it finished. leave says that
+// it does not end: podd stops.
+func (t *run) classify(ctx context.Context, err error) (s *stop, leave bool) {
 	if err == nil {
-		return nil
+		return nil, false
 	}
 	if ctx.Err() != nil {
 		// Whatever failed, it failed because the turn was ended.
 		err = context.Cause(ctx)
 	}
 	if s, ok := errors.AsType[*stop](err); ok {
-		return s
+		return s, false
 	}
 	if c, ok := errors.AsType[*Cancelled](err); ok {
-		return &stop{outcome: item.OutcomeCancelled, reason: "CANCELLED", cause: c.Reason}
+		return &stop{outcome: item.OutcomeCancelled, reason: "CANCELLED", cause: c.Reason}, false
 	}
 	if e, ok := errors.AsType[*llm.Error](err); ok {
-		return failed(modelReason(e.Class), "%s", e.Message)
+		return failed(modelReason(e.Class), "%s", e.Message), false
 	}
 	switch {
 	case errors.Is(err, errTurnTime):
-		return limit("MAX_TURN_TIME", "the turn reached its limit of %s; submit again to go on", t.Limits.MaxTime)
+		return limit("MAX_TURN_TIME", "the turn reached its limit of %s; submit again to go on", t.Limits.MaxTime), false
 	case errors.Is(err, ErrShutdown), errors.Is(err, context.Canceled):
-		return &stop{outcome: item.OutcomeInterrupted, reason: "SHUTDOWN", cause: ErrShutdown.Error()}
+		return nil, true
 	}
-	return failed("INTERNAL", "%v", err)
+	return failed("INTERNAL", "%v", err), false
 }
 
 // modelReason is the word for programs of a model's failure.

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"time"
 
 	"podd/pkg/item"
 )
@@ -15,6 +16,17 @@ type Log interface {
 	// Live shows a fragment of what is unfinished to whoever watches. It does not
 	// block.
 	Live(d item.Delta)
+	// Joining says what joins the turn now. With wait it first waits while the pod is
+	// held. Submits that it gives are the turn's: nobody else takes them out of the
+	// inbox.
+	Joining(ctx context.Context, wait bool) (Joining, error)
+	// Hold holds the pod from now on.
+	Hold(ctx context.Context, p item.Pause) error
+	// Approval waits until the question about a call is resolved.
+	Approval(ctx context.Context, callID string) (item.ApprovalResolved, error)
+	// Resolve resolves a question unless someone has done so before, and returns the
+	// resolution that counts.
+	Resolve(ctx context.Context, r item.ApprovalResolved) (item.ApprovalResolved, error)
 }
 
 // Batch is what a turn commits at once.
@@ -25,7 +37,18 @@ type Batch struct {
 	Claims []item.Seq
 	// Done are the live blocks that the entries replace.
 	Done []string
-	// Waiting, when set, says in one sentence what the turn waits for from now on;
-	// the next batch without it ends the waiting.
+	// Waiting, when set, says in one sentence what the turn waits for from now on,
+	// Until until when; the next batch without it ends the waiting.
 	Waiting string
+	Until   time.Time
+}
+
+// Joining is what joins a turn at a step boundary.
+type Joining struct {
+	// Steered are submits that were given to the running turn.
+	Steered []Submit
+	// Notes are texts of clients.
+	Notes []string
+	// Lifted is what held the pod until now; nil when nothing did.
+	Lifted *item.Pause
 }

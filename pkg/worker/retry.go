@@ -15,9 +15,10 @@ import (
 // Retry says how a failed request is tried again: after Base, then twice as long
 // each time up to Max, each wait shortened by up to a half at random so that pods
 // don't come back all at once. What the endpoint asks for in Retry-After is waited
-// for in full. A zero field means its default.
+// for in full, however often. An endpoint that can't be reached is tried for as long
+// as the turn lasts: a network comes back. A zero field means its default.
 type Retry struct {
-	// Attempts is how often one request is sent at most; default 6.
+	// Attempts is how often one request is sent at most where neither holds; default 6.
 	Attempts int
 	// Base is the first wait; default half a second.
 	Base time.Duration
@@ -44,11 +45,13 @@ const visibleWait = 5 * time.Second
 // wait is how long to wait before the next attempt; ok is false when none is left
 // or trying again can't help. attempt counts those made, from 1.
 func (r Retry) wait(e *llm.Error, attempt int) (d time.Duration, ok bool) {
-	if !e.Retryable() || attempt >= r.Attempts {
+	switch {
+	case !e.Retryable():
 		return 0, false
-	}
-	if e.RetryAfter > 0 {
+	case e.RetryAfter > 0:
 		return e.RetryAfter, true
+	case attempt >= r.Attempts && e.Class != llm.ClassNetwork:
+		return 0, false
 	}
 	d = min(r.Base<<min(attempt-1, 20), r.Max)
 	return d/2 + rand.N(d/2+1), true
@@ -62,23 +65,56 @@ func (t *run) again(ctx context.Context, err error, attempt int) error {
 		return err
 	}
 	d, ok := t.Retry.wait(e, attempt)
-	if !ok {
+	if !ok || d > t.Retry.Max && len(t.fallbacks) > 0 {
 		return err
 	}
 	t.logger.Warn("model request failed, trying again", "step", t.step, "attempt", attempt, "wait", d, "error", e)
-	text := fmt.Sprintf("%s; trying again in %s (attempt %d of %d)", e.Message, d.Round(100*time.Millisecond), attempt+1, t.Retry.Attempts)
+	text := fmt.Sprintf("trying again in %s (attempt %d): %s", d.Round(100*time.Millisecond), attempt+1, e.Message)
 	t.log.Live(item.Delta{Turn: t.turn.Number, Step: t.step, Restarted: true, Text: text})
-	if d >= visibleWait || !t.retried {
-		b := Batch{Kinds: []item.Kind{t.alert(item.LevelWarn, text)}}
-		if d >= visibleWait {
-			b.Waiting = fmt.Sprintf("waiting until %s: %s", t.Now().Add(d).UTC().Format(time.TimeOnly+"Z"), e.Message)
-		}
-		if err := t.commit(ctx, b); err != nil {
-			return err
-		}
-		t.retried = true
+	if err := t.showWait(ctx, d, e.Message, text); err != nil {
+		return err
 	}
-	return t.Retry.Sleep(ctx, d)
+	t.clock.stop()
+	defer t.clock.start()
+	return t.Retry.Sleep(t.waiting, d)
+}
+
+// showWait raises an alert about the first failure of a turn and about its first wait
+// that a person may notice, and lets the pod's state say what each such wait is for.
+func (t *run) showWait(ctx context.Context, d time.Duration, why, text string) error {
+	var b Batch
+	long := d >= visibleWait
+	if !t.retried || long && !t.waited {
+		b.Kinds = []item.Kind{t.alert(item.LevelWarn, text)}
+	}
+	if long {
+		b.Until = t.Now().Add(d).UTC()
+		b.Waiting = waitingUntil(b.Until, why)
+	}
+	t.retried, t.waited = true, t.waited || long
+	if len(b.Kinds) == 0 && !long {
+		return nil
+	}
+	return t.commit(ctx, b)
+}
+
+// canFallBack says whether another model may answer what this one could not.
+func (t *run) canFallBack(err error) bool {
+	switch llm.ClassOf(err) {
+	case llm.ClassRateLimit, llm.ClassOverloaded, llm.ClassQuota, llm.ClassUnknownModel, llm.ClassCut, llm.ClassProtocol:
+		return len(t.fallbacks) > 0
+	}
+	return false
+}
+
+// fallBack asks the next model for the rest of the turn.
+func (t *run) fallBack(ctx context.Context, cause error) error {
+	t.model, t.fallbacks = t.fallbacks[0], t.fallbacks[1:]
+	text := fmt.Sprintf("the rest of turn %d is for the model %s: %v", t.turn.Number, t.model, cause)
+	if err := t.commit(ctx, Batch{Kinds: []item.Kind{t.alert(item.LevelWarn, text)}}); err != nil {
+		return err
+	}
+	return t.setUp(ctx)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

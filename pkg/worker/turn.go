@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"podd/pkg/item"
@@ -18,27 +19,41 @@ const commitTime = 30 * time.Second
 // run is one turn under way.
 type run struct {
 	*Worker
-	turn   Turn
-	log    Log
-	state  *projection.State
-	logger *slog.Logger
+	turn     Turn
+	log      Log
+	state    *projection.State
+	progress *Progress
+	logger   *slog.Logger
+	clock    *workClock
+	// waiting is the context of what waits for others: it ends with the turn's, and
+	// when the turn is to stop at its next boundary.
+	waiting     context.Context
+	stopWaiting context.CancelCauseFunc
+	// reviewing is held while interceptors are asked about a result: the calls of a step
+	// end in parallel.
+	reviewing sync.Mutex
 
+	// model is the one to ask: the pod's or, after it failed, a fallback.
+	model     string
+	fallbacks []string
 	// step is the number of the model request, from 1.
 	step int
 	// claimed says that turn_started is stored.
 	claimed bool
-	// usage, calls and goOns count what the turn used so far.
-	usage item.Usage
-	calls int
-	goOns int
-	// retried says that the turn has raised an alert about a failed request.
-	retried bool
+	// retried and waited say that the turn has raised an alert about a failed request,
+	// and about a long wait.
+	retried, waited bool
 	// partial is the timeline of an answer that has not ended.
 	partial *timeline
+	// lifted names where an interceptor held the turn and a person let it go on.
+	lifted string
+	// aborted says which interceptor ended the turn at a call, and why.
+	aborted string
 }
 
-// steps is the turn: claim, then ask and run tools until nothing is left to do. A
-// panic ends the turn as an error, not the daemon.
+// steps is the turn: claim, or go on with what was left open, then ask and run tools
+// until nothing is left to do. What comes next follows from the log alone. A panic ends
+// the turn as an error, not the daemon.
 func (t *run) steps(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -46,50 +61,54 @@ func (t *run) steps(ctx context.Context) (err error) {
 			err = failed("INTERNAL", "podd met a defect of its own in this turn: %v", p)
 		}
 	}()
-	if err := t.claim(ctx); err != nil {
+	calls, err := t.begin(ctx)
+	if err != nil {
 		return err
 	}
-	if err := t.setUp(ctx); err != nil {
-		return err
-	}
-	for t.step = 1; ; t.step++ {
-		if err := t.boundary(ctx); err != nil {
-			return err
-		}
-		answer, err := t.ask(ctx)
-		if err != nil {
-			return err
-		}
-		calls, err := t.accept(ctx, answer)
-		if err != nil {
-			return err
-		}
-		if len(calls) > 0 {
-			if err := t.runCalls(ctx, calls); err != nil {
-				return err
+	for {
+		switch {
+		case len(calls) > 0:
+			err = t.runCalls(ctx, calls)
+			calls = nil
+		case t.progress.done:
+			var goOn bool
+			if goOn, err = t.finish(ctx); err == nil && !goOn {
+				return nil
 			}
-			continue
+		default:
+			calls, err = t.oneStep(ctx)
 		}
-		if goOn, err := t.finish(ctx, answer); err != nil || !goOn {
+		if err != nil {
 			return err
 		}
 	}
 }
 
-// boundary is where a turn may stop between steps.
-func (t *run) boundary(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+// begin claims the turn's submits, or says which calls of a turn that goes on still
+// have to end.
+func (t *run) begin(ctx context.Context) (calls []*call, err error) {
+	if number, open := t.progress.Turn(); open && number == t.turn.Number {
+		calls, err = t.resume(ctx)
+	} else {
+		err = t.claim(ctx)
 	}
-	select {
-	case <-t.turn.Stop:
-		return ErrShutdown
-	default:
+	if err != nil {
+		return nil, err
 	}
-	if t.step > t.Limits.MaxSteps {
-		return limit("MAX_STEPS", "the turn reached its limit of %d model requests; submit again to go on", t.Limits.MaxSteps)
+	return calls, t.setUp(ctx)
+}
+
+// oneStep is a model request and its answer.
+func (t *run) oneStep(ctx context.Context) ([]*call, error) {
+	t.step = t.progress.step + 1
+	if err := t.boundary(ctx); err != nil {
+		return nil, err
 	}
-	return nil
+	answer, err := t.ask(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return t.accept(ctx, answer)
 }
 
 // commit appends a batch and folds its entries into the state.
@@ -102,6 +121,7 @@ func (t *run) commit(ctx context.Context, b Batch) error {
 	}
 	for _, e := range entries {
 		t.state.Add(e)
+		t.progress.Add(e)
 	}
 	return nil
 }

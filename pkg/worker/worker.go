@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"podd/pkg/hook"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm"
@@ -21,8 +22,8 @@ const Renderer = 1
 // Config is what a Worker works with. Model and Tools are required; the zero value
 // of the rest is its documented default.
 type Config struct {
-	// Pod is the pod's id.
-	Pod string
+	// Pod is the pod's id, Dir its workspace.
+	Pod, Dir string
 	// Model answers the requests.
 	Model llm.Model
 	// ModelName is the model to ask; empty means the endpoint's default.
@@ -39,6 +40,15 @@ type Config struct {
 	Spool Spool
 	// Chain decides at the edges of the turn.
 	Chain interceptor.Chain
+	// Policy says which calls run unasked; nil means all.
+	Policy Policy
+	// ApprovalTime is how long a call waits for a person; after it the call is denied.
+	// Default one week.
+	ApprovalTime time.Duration
+	// Observe is told what happens at the edges; it does not block. nil tells nobody.
+	Observe func(hook.Edge)
+	// Fallbacks are models to ask, in this order, when one can't be asked for long.
+	Fallbacks []string
 	// Limits end a turn that goes on for too long.
 	Limits Limits
 	// Retry says how a failed request is tried again.
@@ -59,31 +69,6 @@ type Spool interface {
 	Keep(tool, full string) (path string, err error)
 	// Ends returns what a kept text starts and ends with, at most n bytes each.
 	Ends(path string, n int) (head, tail string, err error)
-}
-
-// Limits bound one turn. A zero field means its default.
-type Limits struct {
-	// MaxSteps is the most model requests; default 200.
-	MaxSteps int
-	// MaxToolCalls is the most tool calls; default 1,000.
-	MaxToolCalls int
-	// MaxTime is the longest that a turn may run; default two hours.
-	MaxTime time.Duration
-	// MaxParallel is how many tools run at once; default 8.
-	MaxParallel int
-	// MaxGoOns is how often interceptors may keep a turn from finishing; default
-	// 10.
-	MaxGoOns int
-}
-
-func (l Limits) withDefaults() Limits {
-	return Limits{
-		MaxSteps:     cmp.Or(l.MaxSteps, 200),
-		MaxToolCalls: cmp.Or(l.MaxToolCalls, 1000),
-		MaxTime:      cmp.Or(l.MaxTime, 2*time.Hour),
-		MaxParallel:  cmp.Or(l.MaxParallel, 8),
-		MaxGoOns:     cmp.Or(l.MaxGoOns, 10),
-	}
 }
 
 // Worker runs the turns of one pod.
@@ -110,6 +95,7 @@ func New(c Config) (*Worker, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	c.ApprovalTime = cmp.Or(c.ApprovalTime, 7*24*time.Hour)
 	c.Limits = c.Limits.withDefaults()
 	c.Retry = c.Retry.withDefaults()
 	c.Compaction = c.Compaction.withDefaults()
@@ -128,29 +114,54 @@ type Submit struct {
 type Turn struct {
 	// Number is the turn's, from 1.
 	Number int64
-	// Submits are what it claims, oldest first.
+	// Submits are what it claims, oldest first; Notes what clients left before it.
 	Submits []Submit
-	// Stop, when closed, ends the turn at its next step boundary as interrupted.
+	Notes   []string
+	// Resume says, for a turn that was left open, why it goes on now; it claims
+	// nothing. NotBefore is when its next request may be sent.
+	Resume    string
+	NotBefore time.Time
+	// Stop, when closed, ends the turn at its next step boundary. It stays open in the
+	// log.
 	Stop <-chan struct{}
 }
 
-// Run runs a turn to its terminal entry. state is the fold of the log so far; Run
-// adds what it appends. Cancelling ctx ends the turn: with cause a *Cancelled as
-// cancelled, else as interrupted. The error is that of a log that failed; then the
-// turn has no terminal entry.
-func (w *Worker) Run(ctx context.Context, log Log, state *projection.State, turn Turn) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, w.Limits.MaxTime, errTurnTime)
-	defer cancel()
-	t := &run{
-		Worker: w,
-		turn:   turn,
-		log:    log,
-		state:  state,
-		logger: w.Logger.With("pod", w.Pod, "turn", turn.Number),
-	}
+// Run runs a turn to its terminal entry. state and progress are the folds of the log so
+// far; Run adds what it appends. Cancelling ctx with cause a *Cancelled ends the turn as
+// cancelled. With another cause, and when Stop is closed, Run returns with the turn open:
+// it goes on when it is run again. The error is that of a log that failed; then the turn
+// is open too.
+func (w *Worker) Run(ctx context.Context, log Log, state *projection.State, progress *Progress, turn Turn) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	t := w.newRun(ctx, log, state, progress)
+	t.turn, t.logger = turn, t.logger.With("turn", turn.Number)
+	stopped := make(chan struct{})
+	defer func() { <-stopped }()
+	go func() {
+		defer close(stopped)
+		select {
+		case <-turn.Stop:
+			t.stopWaiting(ErrShutdown)
+		case <-t.waiting.Done():
+		}
+	}()
+	defer t.stopWaiting(nil)
+	t.clock = newWorkClock(w.Limits.MaxTime, cancel)
+	defer t.clock.stop()
 	err := t.steps(ctx)
 	if _, failed := errors.AsType[*logError](err); failed {
 		return err
 	}
 	return t.end(ctx, err)
+}
+
+// newRun is a run that has not begun.
+func (w *Worker) newRun(ctx context.Context, log Log, state *projection.State, progress *Progress) *run {
+	t := &run{
+		Worker: w, log: log, state: state, progress: progress, logger: w.Logger.With("pod", w.Pod),
+		model: w.ModelName, fallbacks: w.Fallbacks,
+	}
+	t.waiting, t.stopWaiting = context.WithCancelCause(ctx)
+	return t
 }

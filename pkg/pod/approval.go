@@ -1,0 +1,176 @@
+package pod
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// Approval is a tool call that waits for a person.
+type Approval struct {
+	// Pod is the pod's id, PodName its name.
+	Pod, PodName string
+	Turn         int64
+	// CallSeq is the sequence of the call's entry.
+	CallSeq item.Seq
+	// Time is when it was asked.
+	Time time.Time
+	item.ApprovalRequested
+}
+
+// Resolution is a person's answer.
+type Resolution struct {
+	// Pod is a name or an id, CallSeq the sequence of the call's entry.
+	Pod     string
+	CallSeq item.Seq
+	Approve bool
+	// Always adds a rule to the pod so that such calls don't ask again.
+	Always bool
+	// Reason is shown to the model when the call is denied.
+	Reason string
+	// By says who answers.
+	By string
+	// Digest, when set, is that of what the person saw; anything else is not approved.
+	Digest string
+}
+
+// Approvals are the calls that wait, of one pod or of all, the oldest first.
+func (h *Host) Approvals(ctx context.Context, idOrName string) ([]Approval, error) {
+	var actors []*actor
+	if idOrName != "" {
+		a, release, err := h.acquire(ctx, idOrName)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+		actors = []*actor{a}
+	} else {
+		// A pod with an open turn is in memory.
+		actors = h.inMemory()
+	}
+	var waiting []Approval
+	for _, a := range actors {
+		err := a.do(ctx, func() {
+			for _, q := range a.questions.asked {
+				if q.open() {
+					found := q.Approval
+					found.Pod, found.PodName = a.id, a.rec.Name
+					waiting = append(waiting, found)
+				}
+			}
+		})
+		if err != nil && (idOrName != "" || ctx.Err() != nil) {
+			return nil, err
+		}
+	}
+	slices.SortFunc(waiting, func(x, y Approval) int {
+		return cmp.Or(x.Time.Compare(y.Time), cmp.Compare(x.Pod, y.Pod), cmp.Compare(x.CallSeq, y.CallSeq))
+	})
+	return waiting, nil
+}
+
+// Resolve stores a person's answer; the first one counts, and who comes later is told
+// whose it was. With Always it returns the rule that was added to the pod.
+func (h *Host) Resolve(ctx context.Context, r Resolution) (*item.Rule, error) {
+	a, release, err := h.acquire(ctx, r.Pod)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	var rule *item.Rule
+	doErr := a.do(ctx, func() { rule, err = a.resolve(ctx, r) })
+	if doErr != nil {
+		return nil, doErr
+	}
+	return rule, err
+}
+
+func (a *actor) resolve(ctx context.Context, r Resolution) (*item.Rule, error) {
+	q := a.questions.bySeq(r.CallSeq)
+	switch {
+	case q == nil:
+		return nil, item.Errorf(item.KindNotFound, "APPROVAL_NOT_FOUND",
+			"no call with seq %d of pod %s asks or asked in its last turn: podctl approvals lists those that wait", r.CallSeq, a.rec.Name)
+	case !q.open():
+		return nil, q.tooLate()
+	case r.Digest != "" && r.Digest != q.Digest:
+		return nil, item.Errorf(item.KindPrecondition, "APPROVAL_CHANGED",
+			"the call is not what was shown any more: look at it again with podctl approvals %s", a.rec.Name)
+	}
+	var rule *item.Rule
+	if r.Approve && r.Always {
+		var err error
+		if rule, err = a.addRule(ctx, q); err != nil {
+			return nil, err
+		}
+	}
+	_, _, err := a.answer(ctx, q, item.ApprovalResolved{CallID: q.CallID, Approved: r.Approve, By: cmp.Or(r.By, "a client"), Reason: r.Reason})
+	return rule, err
+}
+
+// answer commits the answer to an open question.
+func (a *actor) answer(ctx context.Context, q *question, r item.ApprovalResolved) (store.Appended, []item.Entry, error) {
+	return a.commit(ctx, store.Batch{Entries: []item.Entry{{Turn: q.Turn, Kind: r}}}, a.situation)
+}
+
+// tooLate says who answered before, and when.
+func (q *question) tooLate() error {
+	at := q.answered.UTC().Format(time.DateTime + "Z")
+	if q.answer == nil {
+		return item.Errorf(item.KindPrecondition, "APPROVAL_WITHDRAWN", "the call ended at %s without an answer: there is nothing to decide", at)
+	}
+	did := "denied"
+	if q.answer.Approved {
+		did = "approved"
+	}
+	return item.Errorf(item.KindPrecondition, "APPROVAL_RESOLVED", "the call was already %s by %s at %s", did, q.answer.By, at)
+}
+
+// Approval waits until the question about a call is no longer open.
+func (l *turnLog) Approval(ctx context.Context, callID string) (item.ApprovalResolved, error) {
+	var q *question
+	if err := l.a.do(ctx, func() { q = l.a.questions.asked[callID] }); err != nil {
+		return item.ApprovalResolved{}, err
+	}
+	if q == nil {
+		return item.ApprovalResolved{}, fmt.Errorf("the log has no question about call %s", callID)
+	}
+	select {
+	case <-q.done:
+		if q.answer == nil {
+			return item.ApprovalResolved{}, q.tooLate()
+		}
+		return *q.answer, nil
+	case <-ctx.Done():
+		return item.ApprovalResolved{}, context.Cause(ctx)
+	}
+}
+
+// Resolve answers a question unless someone has done so before.
+func (l *turnLog) Resolve(ctx context.Context, r item.ApprovalResolved) (counts item.ApprovalResolved, err error) {
+	counts = r
+	doErr := l.a.do(ctx, func() {
+		switch q := l.a.questions.asked[r.CallID]; {
+		case q.open():
+			_, _, err = l.a.answer(ctx, q, r)
+		case q.answer == nil:
+			err = q.tooLate()
+		default:
+			counts = *q.answer
+		}
+	})
+	if doErr != nil {
+		return counts, doErr
+	}
+	return counts, err
+}
+
+// addRule adds the rule that lets such calls run unasked.
+func (a *actor) addRule(context.Context, *question) (*item.Rule, error) {
+	return nil, item.Errorf(item.KindUnimplemented, "UNIMPLEMENTED", "rules come with policy")
+}

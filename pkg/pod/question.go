@@ -1,0 +1,77 @@
+package pod
+
+import (
+	"time"
+
+	"podd/pkg/item"
+)
+
+// question is a call that asks a person, or asked. It belongs to the pod's goroutine;
+// done alone is for others.
+type question struct {
+	Approval
+	// answer is nil while nobody has answered.
+	answer *item.ApprovalResolved
+	// answered is when it was, or when its call ended without an answer.
+	answered time.Time
+	// done is closed once the question is no longer open.
+	done chan struct{}
+}
+
+func (q *question) open() bool { return q.answered.IsZero() }
+
+func (q *question) close(at time.Time, answer *item.ApprovalResolved) {
+	if q.open() {
+		q.answer, q.answered = answer, at
+		close(q.done)
+	}
+}
+
+// questions are those of a pod's last turn, by the id of the call.
+type questions struct {
+	calls map[string]item.Seq
+	asked map[string]*question
+}
+
+func newQuestions() questions {
+	return questions{calls: make(map[string]item.Seq), asked: make(map[string]*question)}
+}
+
+// add folds a committed entry in.
+func (q *questions) add(e item.Entry) {
+	switch k := e.Kind.(type) {
+	case item.TurnStarted:
+		*q = newQuestions()
+	case item.ApprovalRequested:
+		if old := q.asked[k.CallID]; old != nil {
+			old.close(e.Time, nil)
+		}
+		q.asked[k.CallID] = &question{
+			Approval: Approval{Turn: e.Turn, CallSeq: q.calls[k.CallID], Time: e.Time, ApprovalRequested: k},
+			done:     make(chan struct{}),
+		}
+	case item.ApprovalResolved:
+		if asked := q.asked[k.CallID]; asked != nil {
+			asked.close(e.Time, &k)
+		}
+	case item.ItemAdded:
+		switch it := k.Item.(type) {
+		case item.ToolCall:
+			q.calls[it.CallID] = e.Seq
+		case item.ToolResult:
+			if asked := q.asked[it.CallID]; asked != nil {
+				asked.close(e.Time, nil)
+			}
+		}
+	}
+}
+
+// bySeq finds the question about the call of an entry.
+func (q *questions) bySeq(seq item.Seq) *question {
+	for id, at := range q.calls {
+		if at == seq {
+			return q.asked[id]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+package worker
+
+import (
+	"context"
+	"time"
+)
+
+// workClock ends a turn that has worked for too long. It stands still while the turn
+// waits for others. It belongs to the turn's goroutine.
+type workClock struct {
+	timer   *time.Timer
+	left    time.Duration
+	since   time.Time
+	running bool
+}
+
+// newWorkClock calls end once the clock has run for limit.
+func newWorkClock(limit time.Duration, end context.CancelCauseFunc) *workClock {
+	return &workClock{
+		left: limit, since: time.Now(), running: true,
+		timer: time.AfterFunc(limit, func() { end(errTurnTime) }),
+	}
+}
+
+// stop lets the clock stand still. A clock that has run out stays so.
+func (c *workClock) stop() {
+	if c.running {
+		c.running = false
+		c.timer.Stop()
+		c.left -= time.Since(c.since)
+	}
+}
+
+// start lets the clock run on.
+func (c *workClock) start() {
+	if !c.running {
+		c.running, c.since = true, time.Now()
+		c.timer.Reset(max(c.left, 0))
+	}
+}

@@ -1,0 +1,145 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"podd/pkg/hook"
+	"podd/pkg/interceptor"
+	"podd/pkg/item"
+	"podd/pkg/llm"
+	"podd/pkg/tool"
+)
+
+// Policy says which calls of a tool run unasked.
+type Policy func(tool string, a tool.Access) Ruling
+
+// Ruling is what policy says of a call. The zero Ruling lets it run.
+type Ruling struct {
+	// Deny says why the call must not run and how it could be allowed, Ask why a person
+	// has to agree; at most one is set.
+	Deny, Ask string
+}
+
+// prepare gives the items of an answer, each call with an id of its own.
+func (t *run) prepare(a answer) ([]item.Item, []*call) {
+	items := a.items()
+	var calls []*call
+	taken := make(map[string]bool)
+	for i, it := range items {
+		tc, ok := it.(item.ToolCall)
+		if !ok {
+			continue
+		}
+		tc.CallID = t.uniqueID(tc.CallID, len(calls)+1, taken)
+		taken[tc.CallID] = true
+		items[i] = tc
+		calls = append(calls, &call{ToolCall: tc})
+	}
+	return items, calls
+}
+
+// uniqueID keeps an id that the log does not have yet and makes one otherwise:
+// endpoints send none, or the same one twice.
+func (t *run) uniqueID(id string, n int, taken map[string]bool) string {
+	made := fmt.Sprintf("call_%d_%d_%d", t.turn.Number, t.step, n)
+	for id == "" || taken[id] || t.state.KnownCall(id) {
+		id, made = made, made+"x"
+	}
+	return id
+}
+
+// judge decides what becomes of the calls of an answer, in their order. When one ends
+// the turn none of them runs.
+func (t *run) judge(ctx context.Context, calls []*call, stopped llm.StopReason) {
+	for i, c := range calls {
+		t.check(c, t.progress.calls+i+1, stopped)
+		if c.refused == nil {
+			t.decide(ctx, c)
+		}
+	}
+	if t.aborted == "" {
+		return
+	}
+	for _, c := range calls {
+		c.refuse("%s: not run: %s", c.Name, t.aborted)
+	}
+}
+
+// check refuses a call that can't run, whoever would allow it. A refusal is a result
+// that tells the model what to do instead. n is the call's number in the turn.
+func (t *run) check(c *call, n int, stopped llm.StopReason) {
+	if stopped == llm.StopLength {
+		c.refuse("not run: the answer was cut by the endpoint's limit on output, so the arguments may be incomplete; call again, with less at once")
+		return
+	}
+	if n > t.Limits.MaxToolCalls {
+		c.refuse("not run: the turn reached its limit of %d tool calls", t.Limits.MaxToolCalls)
+		return
+	}
+	var known bool
+	if c.tool, known = t.Tools.Lookup(c.Name); !known {
+		c.refuse("there is no tool %q; use one of those listed", c.Name)
+		return
+	}
+	arguments, err := c.tool.Check(c.Arguments)
+	if err != nil {
+		c.refuse("%s: invalid arguments: %v", c.Name, err)
+		return
+	}
+	c.arguments = arguments
+}
+
+// decide asks the interceptors and then policy, which sees the arguments that they
+// leave.
+func (t *run) decide(ctx context.Context, c *call) {
+	d, err := t.Chain.BeforeTool(ctx, t.callOf(c), c.tool.Check)
+	if err != nil {
+		d.Denied = "denied: " + err.Error()
+	}
+	c.questions = nil
+	switch {
+	case d.Denied != "":
+		c.refuse("%s: %s", c.Name, d.Denied)
+	case d.Aborted != "":
+		t.aborted = d.Aborted
+		c.refuse("%s: not run: %s", c.Name, d.Aborted)
+	case d.Result != nil:
+		out := tool.Normal(*d.Result)
+		c.arguments, c.made = d.Arguments, &out
+	default:
+		c.arguments, c.questions = d.Arguments, d.Ask
+		t.rule(c)
+	}
+	t.observe(hook.Edge{Name: hook.EdgeBeforeTool, CallID: c.CallID, Tool: c.Name, Arguments: c.arguments, Decision: c.decision()})
+}
+
+// rule asks policy.
+func (t *run) rule(c *call) {
+	if t.Policy == nil {
+		return
+	}
+	r := t.Policy(c.Name, c.tool.Access(c.arguments))
+	switch {
+	case r.Deny != "":
+		c.refuse("%s: denied: %s", c.Name, r.Deny)
+	case r.Ask != "":
+		c.questions = append(c.questions, r.Ask)
+	}
+}
+
+func (t *run) callOf(c *call) interceptor.Call {
+	return interceptor.Call{Pod: t.Pod, Turn: t.turn.Number, CallID: c.CallID, Tool: c.Name, Arguments: c.arguments}
+}
+
+// decision says in one sentence what was decided on the call.
+func (c *call) decision() string {
+	switch {
+	case c.refused != nil:
+		return c.refused.Summary
+	case c.made != nil:
+		return "answered by an interceptor"
+	}
+	return strings.Join(c.questions, "; ")
+}

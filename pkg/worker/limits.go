@@ -1,0 +1,69 @@
+package worker
+
+import (
+	"cmp"
+	"errors"
+	"time"
+)
+
+// Limits bound one turn. A zero field means its default.
+type Limits struct {
+	// MaxSteps is the most model requests; default 200.
+	MaxSteps int
+	// MaxToolCalls is the most tool calls; default 1,000.
+	MaxToolCalls int
+	// MaxTime is the longest that a turn may work; default two hours. Waiting for a
+	// person, a quota or the network does not count, and a turn that goes on after a
+	// restart starts anew.
+	MaxTime time.Duration
+	// MaxParallel is how many tools run at once; default 8.
+	MaxParallel int
+	// MaxGoOns is how often interceptors may keep a turn from finishing; default
+	// 10.
+	MaxGoOns int
+	// MaxTokens (in and out together) and MaxCost (USD) bound what the turn may use;
+	// 0 is no limit. They are checked between steps.
+	MaxTokens int64
+	MaxCost   float64
+	// TotalTokens and TotalCost bound all turns of the pod together; 0 is no limit.
+	TotalTokens int64
+	TotalCost   float64
+}
+
+func (l Limits) withDefaults() Limits {
+	l.MaxSteps = cmp.Or(l.MaxSteps, 200)
+	l.MaxToolCalls = cmp.Or(l.MaxToolCalls, 1000)
+	l.MaxTime = cmp.Or(l.MaxTime, 2*time.Hour)
+	l.MaxParallel = cmp.Or(l.MaxParallel, 8)
+	l.MaxGoOns = cmp.Or(l.MaxGoOns, 10)
+	return l
+}
+
+var errTurnTime = errors.New("turn time")
+
+// withinLimits says which limit the next step would break.
+func (t *run) withinLimits() error {
+	p, l := t.progress, t.Limits
+	switch {
+	case p.step >= l.MaxSteps:
+		return limit("MAX_STEPS", "the turn reached its limit of %d model requests; submit again to go on", l.MaxSteps)
+	case p.loop.looping():
+		return limit("LOOP", "the same call gave the same result %d times in %d steps; submit again with what it should do instead", loopTimes, loopSteps)
+	case l.MaxTokens > 0 && p.spent.Tokens() >= l.MaxTokens:
+		return limit("MAX_TOKENS", "the turn used %d tokens, its limit is %d; submit again to go on", p.spent.Tokens(), l.MaxTokens)
+	case l.TotalTokens > 0 && p.total.Tokens() >= l.TotalTokens:
+		return limit("TOTAL_TOKENS", "the pod used %d tokens, its limit is %d; raise it to go on", p.total.Tokens(), l.TotalTokens)
+	}
+	if l.MaxCost <= 0 && l.TotalCost <= 0 {
+		return nil
+	}
+	switch {
+	case p.spent.Unpriced > 0 || l.TotalCost > 0 && p.total.Unpriced > 0:
+		return failed("NO_PRICE", "there is a limit of cost and no price of the model: set [prices.MODEL] in the configuration, or lift the limit")
+	case l.MaxCost > 0 && p.spent.Cost >= l.MaxCost:
+		return limit("MAX_COST", "the turn cost $%.4f, its limit is $%.4f; submit again to go on", p.spent.Cost, l.MaxCost)
+	case l.TotalCost > 0 && p.total.Cost >= l.TotalCost:
+		return limit("TOTAL_COST", "the pod cost $%.4f, its limit is $%.4f; raise it to go on", p.total.Cost, l.TotalCost)
+	}
+	return nil
+}

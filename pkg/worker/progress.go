@@ -1,0 +1,198 @@
+package worker
+
+import (
+	"crypto/sha256"
+	"slices"
+	"strings"
+
+	"podd/pkg/item"
+)
+
+// Progress is the fold of a pod's log into where its last turn stands: all that a turn
+// which was left open needs to go on. It belongs to one goroutine.
+type Progress struct {
+	price func(item.RequestUsage) (usd float64, known bool)
+
+	// number is that of the last turn, open whether it has no terminal entry.
+	number int64
+	open   bool
+	// step is the last model request that was answered.
+	step int
+	// spent is what the turn used, total what all turns did.
+	spent, total Spent
+	calls        int
+	goOns        int
+	// resumes counts how often the turn went on since its last answer.
+	resumes int
+	// waiting are the calls without a result, in the order of the log.
+	waiting []*openCall
+	// said is the text of the last answer, done whether that answer had no calls and
+	// nothing was added since.
+	said []string
+	done bool
+	// asked says that the last answer has calls.
+	asked bool
+	loop  loopGuard
+}
+
+// Spent is what requests were billed.
+type Spent struct {
+	Usage item.Usage
+	// Cost is in USD; Unpriced counts the requests whose price is not known.
+	Cost     float64
+	Unpriced int64
+}
+
+// Tokens are those in and out together.
+func (s Spent) Tokens() int64 { return s.Usage.Input + s.Usage.Output }
+
+func (s *Spent) add(u item.RequestUsage, price func(item.RequestUsage) (float64, bool)) {
+	s.Usage = s.Usage.Add(u.Usage)
+	if usd, known := price(u); known {
+		s.Cost += usd
+	} else {
+		s.Unpriced += u.Usage.Requests
+	}
+}
+
+// openCall is a call without a result, as far as the log tells.
+type openCall struct {
+	item.ToolCall
+	// started is set once the call may have had effects.
+	started *item.ToolStarted
+	// request is the last question about it, resolved the answer; nil without.
+	request  *item.ApprovalRequested
+	resolved *item.ApprovalResolved
+}
+
+// NewProgress is that of an empty log. price says what a request cost.
+func NewProgress(price func(item.RequestUsage) (usd float64, known bool)) *Progress {
+	return &Progress{price: price}
+}
+
+// Turn is the number of the last turn; open says that it has no terminal entry.
+func (p *Progress) Turn() (number int64, open bool) { return p.number, p.open }
+
+// Add folds the next entry in. Entries come in the order of the log.
+func (p *Progress) Add(e item.Entry) {
+	switch k := e.Kind.(type) {
+	case item.TurnStarted:
+		*p = Progress{price: p.price, total: p.total, number: e.Turn, open: true}
+	case item.TurnEnded:
+		p.open = false
+	case item.Recovered:
+		p.resumes++
+	case item.RequestUsage:
+		p.billed(k)
+	case item.ItemAdded:
+		p.added(k.Item)
+	case item.ToolStarted:
+		if c := p.call(k.CallID); c != nil {
+			c.started = &k
+		}
+	case item.ApprovalRequested:
+		if c := p.call(k.CallID); c != nil {
+			c.request, c.resolved = &k, nil
+		}
+	case item.ApprovalResolved:
+		p.resolve(k)
+	}
+}
+
+func (p *Progress) resolve(r item.ApprovalResolved) {
+	if c := p.call(r.CallID); c != nil {
+		c.resolved = &r
+	}
+}
+
+func (p *Progress) call(id string) *openCall {
+	i := slices.IndexFunc(p.waiting, func(c *openCall) bool { return c.CallID == id })
+	if i < 0 {
+		return nil
+	}
+	return p.waiting[i]
+}
+
+// billed takes note of a request. That of a step stands behind the items of its answer.
+func (p *Progress) billed(u item.RequestUsage) {
+	p.spent.add(u, p.price)
+	p.total.add(u, p.price)
+	if u.Purpose != "" {
+		return
+	}
+	p.step, p.resumes = u.Step, 0
+	p.done, p.asked = !p.asked, false
+}
+
+func (p *Progress) added(it item.Item) {
+	switch it := it.(type) {
+	case item.Reasoning:
+	case item.AssistantMessage:
+		p.said = append(p.said, it.Text)
+	case item.ToolCall:
+		p.asked = true
+		p.calls++
+		p.waiting = append(p.waiting, &openCall{ToolCall: it})
+	case item.ToolResult:
+		p.result(it)
+	case item.SystemMessage:
+		if p.done && it.Origin == item.OriginInterceptor {
+			p.goOns++
+		}
+		p.said, p.done = nil, false
+	default:
+		p.said, p.done = nil, false
+	}
+}
+
+func (p *Progress) result(r item.ToolResult) {
+	i := slices.IndexFunc(p.waiting, func(c *openCall) bool { return c.CallID == r.CallID })
+	if i < 0 {
+		return
+	}
+	c := p.waiting[i]
+	p.waiting = slices.Delete(p.waiting, i, i+1)
+	p.said = nil
+	arguments := c.Arguments
+	if c.started != nil {
+		arguments = c.started.Arguments
+	}
+	p.loop.add(p.step, c.Name, arguments, r.Output)
+}
+
+// answer is the text of the last answer.
+func (p *Progress) answer() string { return strings.Join(p.said, "\n\n") }
+
+// The loop guard's bounds: a call that gives the same result so often in so many steps
+// leads nowhere.
+const (
+	loopSteps = 10
+	loopTimes = 5
+)
+
+// loopGuard remembers what the calls of the last steps gave.
+type loopGuard struct {
+	seen []seenCall
+}
+
+type seenCall struct {
+	step int
+	sum  [sha256.Size]byte
+}
+
+func (g *loopGuard) add(step int, tool, arguments string, out item.Output) {
+	sum := sha256.Sum256([]byte(tool + "\x00" + arguments + "\x00" + out.Text()))
+	g.seen = slices.DeleteFunc(g.seen, func(c seenCall) bool { return c.step <= step-loopSteps })
+	g.seen = append(g.seen, seenCall{step, sum})
+}
+
+// looping says whether the newest results came that often.
+func (g *loopGuard) looping() bool {
+	times := make(map[[sha256.Size]byte]int)
+	for _, c := range g.seen {
+		if times[c.sum]++; times[c.sum] >= loopTimes {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,78 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"podd/pkg/item"
+)
+
+// maxResumes is how often a turn goes on without an answer of the model in between: what
+// ends podd each time must not do so for ever.
+const maxResumes = 3
+
+// resume takes up a turn that was left open. A call that was started is not run again:
+// its real result is found, or the model is told that it may have taken effect. A call
+// that asks goes on asking. One that had not begun does not begin by itself.
+func (t *run) resume(ctx context.Context) ([]*call, error) {
+	t.claimed, t.step = true, t.progress.step
+	if t.progress.resumes >= maxResumes {
+		return nil, &stop{outcome: item.OutcomeInterrupted, reason: "RECOVERY", cause: fmt.Sprintf(
+			"podd stopped %d times at the same step and does not try again; submit again to go on", t.progress.resumes+1)}
+	}
+	recovered := item.Recovered{Reason: t.turn.Resume}
+	var calls []*call
+	for _, open := range t.progress.waiting {
+		c := t.reopen(open)
+		if c.recovering {
+			recovered.CallIDs = append(recovered.CallIDs, c.CallID)
+		}
+		calls = append(calls, c)
+	}
+	t.logger.Info("turn goes on", "step", t.step, "calls", len(calls), "started", len(recovered.CallIDs), "reason", recovered.Reason)
+	b := Batch{Kinds: []item.Kind{recovered, item.AlertRaised{Alert: item.Alert{
+		Pod: t.Pod, Level: item.LevelWarn, Source: "recovery", Time: t.Now(),
+		Text: fmt.Sprintf("turn %d goes on: %s", t.turn.Number, recovered.Reason),
+	}}}}
+	if wait := t.turn.NotBefore.Sub(t.Now()); wait > 0 {
+		b.Waiting, b.Until = waitingUntil(t.turn.NotBefore, "the endpoint asked to wait"), t.turn.NotBefore
+	}
+	return calls, t.commit(ctx, b)
+}
+
+// reopen is an open call as the log left it.
+func (t *run) reopen(open *openCall) *call {
+	c := &call{ToolCall: open.ToolCall}
+	var known bool
+	c.tool, known = t.Tools.Lookup(c.Name)
+	switch {
+	case open.started != nil && known:
+		c.arguments, c.recovering = open.started.Arguments, true
+	case open.started != nil:
+		out := Interrupted(c.ToolCall).Output
+		c.refused = &out
+	case open.request != nil && known:
+		c.arguments, c.request, c.resolved = open.request.Arguments, open.request, open.resolved
+	default:
+		c.refuse("%s: not run: podd stopped before the call began; call again if it is still needed", c.Name)
+	}
+	return c
+}
+
+// waitingUntil says what a turn waits for.
+func waitingUntil(until time.Time, why string) string {
+	return fmt.Sprintf("waiting until %s: %s", until.UTC().Format(time.DateTime+"Z"), why)
+}
+
+// waitOut waits for a time that an earlier podd was told to wait for.
+func (t *run) waitOut() error {
+	d := t.turn.NotBefore.Sub(t.Now())
+	if d <= 0 {
+		return nil
+	}
+	t.clock.stop()
+	defer t.clock.start()
+	t.turn.NotBefore = time.Time{}
+	return t.Retry.Sleep(t.waiting, d)
+}

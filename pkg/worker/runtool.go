@@ -1,0 +1,110 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"podd/pkg/hook"
+	"podd/pkg/interceptor"
+	"podd/pkg/item"
+	"podd/pkg/tool"
+)
+
+// runTool runs a tool, or finds out what became of a call that an earlier podd started.
+// Its error and its panic are results that the model sees.
+func (t *run) runTool(ctx context.Context, c *call) (out tool.Output) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.logger.Error("tool panicked", "step", t.step, "tool", c.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			out = failure(c.Name + ": failed: a defect of the tool; it may have taken effect")
+		}
+	}()
+	ctx = tool.WithCall(ctx, tool.Call{Pod: t.Pod, Turn: t.turn.Number, CallID: c.CallID})
+	ctx = tool.WithStored(ctx, func(work func()) { c.settle = append(c.settle, work) })
+	ctx = tool.WithProgress(ctx, func(text string) {
+		t.log.Live(item.Delta{
+			Turn: t.turn.Number, Step: t.step, Block: outputBlock(c.CallID),
+			Kind: item.DeltaToolOutput, CallID: c.CallID, Tool: c.Name, Text: text,
+		})
+	})
+	if c.recovering {
+		return t.recoverCall(ctx, c)
+	}
+	out, err := c.tool.Run(ctx, c.arguments)
+	if err != nil {
+		return failure(fmt.Sprintf("%s: failed: %v", c.Name, err))
+	}
+	return out
+}
+
+// recoverCall finds the result of a call that was started and never starts it again.
+func (t *run) recoverCall(ctx context.Context, c *call) tool.Output {
+	out, found, err := c.tool.Recover(ctx, c.arguments)
+	if err != nil {
+		t.logger.Warn("what became of a call is not known", "tool", c.Name, "error", err)
+	}
+	if err != nil || !found {
+		return Interrupted(c.ToolCall).Output
+	}
+	return out
+}
+
+// review asks the interceptors about what a call gave, one call at a time.
+func (t *run) review(ctx context.Context, c *call, out tool.Output) tool.Output {
+	t.reviewing.Lock()
+	defer t.reviewing.Unlock()
+	d, err := t.Chain.AfterTool(ctx, interceptor.Result{Call: t.callOf(c), Output: out})
+	if err != nil {
+		// The call has run: its result stands, and the turn ends.
+		d.Output, d.Aborted = out, err.Error()
+	}
+	c.stops = d.Aborted
+	t.observe(hook.Edge{
+		Name: hook.EdgeAfterTool, CallID: c.CallID, Tool: c.Name, Arguments: c.arguments, Text: d.Output.Summary, Decision: d.Aborted,
+	})
+	return tool.Normal(d.Output)
+}
+
+// keep stores the full text of one output that is cut, once however often it is
+// called; nil when there is no spool.
+func (t *run) keep(name string) keeper {
+	if t.Spool == nil {
+		return nil
+	}
+	var path string
+	var err error
+	done := false
+	return func(full string) (string, error) {
+		if done {
+			return path, err
+		}
+		done = true
+		if path, err = t.Spool.Keep(name, full); err != nil {
+			// The marker tells the model that the text is gone, and not why.
+			t.logger.Warn("full tool output not kept", "step", t.step, "tool", name, "bytes", len(full), "error", err)
+		}
+		return path, err
+	}
+}
+
+// logCut says what the limits removed from an output. The counts are in the log's
+// entry too, so that whoever wants sums takes them from there.
+func (t *run) logCut(name string, cut *item.Cut) {
+	if cut == nil {
+		return
+	}
+	t.logger.Info("tool output cut", "step", t.step, "tool", name,
+		"bytes", cut.TotalBytes, "kept_bytes", cut.KeptBytes, "lines", cut.TotalLines, "kept_lines", cut.KeptLines,
+		"reduction_percent", cut.Reduction())
+}
+
+// outputBlock names the live block of a running tool's output.
+func outputBlock(callID string) string { return "output:" + callID }
+
+// failure is the output of a call that did not do its work.
+func failure(text string) tool.Output {
+	out := tool.FromString(text)
+	out.IsError = true
+	return out
+}
