@@ -172,14 +172,14 @@ func turnEnded(turn int64) func(*poddv1.Entry) bool {
 	return func(e *poddv1.Entry) bool { return e.GetTurnEnded() != nil && e.GetTurn() == turn }
 }
 
-// A podd that is killed in the middle of a tool call goes on with the turn and does not
-// run the call again: the call has a result that says so, and the next submit goes on
-// with the same history.
+// A podd that is killed in the middle of a command goes on with the turn when it is
+// back, waits for the command, which still runs, and does not run it again; the next
+// submit goes on with the same history.
 func TestKill(t *testing.T) {
 	dir, state := t.TempDir(), stateDir(t)
 	url := model(t, func(_ context.Context, r scripted.Request) scripted.Reply {
 		if r.Steps() == 0 {
-			return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"echo $$ >> ran; exec sleep 1000"}`})
+			return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"echo $$ >> ran; while [ ! -e gate ]; do sleep 0.01; done; echo through"}`})
 		}
 		return scripted.Say(scripted.Text("on we go"))
 	})
@@ -187,14 +187,17 @@ func TestKill(t *testing.T) {
 	c := p.client()
 	createAndSubmit(t, c, dir)
 	until(t, c, func(e *poddv1.Entry) bool { return e.GetToolStarted() != nil })
-	killOrphan := waitForPID(t, filepath.Join(dir, "ran"))
-	defer killOrphan()
+	defer waitForPID(t, filepath.Join(dir, "ran"))()
 	before := until(t, c, func(e *poddv1.Entry) bool { return e.GetToolStarted() != nil })
 	p.signal(syscall.SIGKILL)
 	p.wait()
 
 	p = startPodd(t, state, url)
 	c = p.client()
+	until(t, c, func(e *poddv1.Entry) bool { return e.GetRecovered() != nil })
+	if err := os.WriteFile(filepath.Join(dir, "gate"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	log := until(t, c, turnEnded(1))
 	for i, e := range before {
 		if log[i].String() != e.String() {
@@ -209,7 +212,7 @@ func TestKill(t *testing.T) {
 	for _, e := range log {
 		if r := e.GetItem().GetToolResult(); r != nil {
 			results++
-			if !r.GetIsError() || r.GetSummary() != "interrupted, may have taken effect; verify before repeating" {
+			if r.GetIsError() || r.GetContent() != "through\n" {
 				t.Errorf("result %v", r)
 			}
 		}
