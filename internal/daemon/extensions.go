@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"time"
 
 	"podd/internal/config"
 	"podd/internal/extern"
@@ -12,7 +11,7 @@ import (
 // openExtensions makes the interceptors and hooks of the configuration. Their commands
 // end with the daemon.
 func (d *Daemon) openExtensions(ctx context.Context) error {
-	runner, err := extern.New(ctx, extern.Config{Pod: d.store.Pod, Alert: d.alert, Logger: d.Logger})
+	runner, err := extern.New(ctx, extern.Config{Pod: d.store.Pod, Alert: func(text string) { d.host.HookFailed(text) }, Logger: d.Logger})
 	if err != nil {
 		return err
 	}
@@ -40,12 +39,4 @@ func commandOf(e config.Extension) extern.Command {
 
 func misconfigured(e config.Extension, err error) error {
 	return item.Errorf(item.KindInvalid, "CONFIG", "%s: %v", e.Origin, err)
-}
-
-// alert stores an alert of the daemon's own.
-func (d *Daemon) alert(ctx context.Context, text string) {
-	a := item.Alert{Level: item.LevelWarn, Source: "hook", Text: text, Time: time.Now()}
-	if _, err := d.store.RaiseAlert(ctx, a); err != nil {
-		d.Logger.Error("alert could not be stored", "text", text, "error", err)
-	}
 }

@@ -18,7 +18,7 @@ func TestConform(t *testing.T) {
 		Pod: func(_ context.Context, id string) (item.Pod, error) {
 			return item.Pod{ID: id, Name: "demo", Spec: item.PodSpec{Dir: t.TempDir()}}, nil
 		},
-		Alert:   func(_ context.Context, text string) { t.Error(text) },
+		Alert:   func(text string) { t.Error(text) },
 		Environ: []string{"PATH=" + os.Getenv("PATH")},
 	})
 	if err != nil {

@@ -37,7 +37,7 @@ func newBench(t *testing.T) *bench {
 			}
 			return item.Pod{ID: id, Name: "demo", Spec: item.PodSpec{Dir: b.dir}}, nil
 		},
-		Alert: func(_ context.Context, text string) {
+		Alert: func(text string) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.alerts = append(b.alerts, text)

@@ -125,6 +125,6 @@ func (h *Hook) fail(event, pod string, a answer, why error) {
 	}
 	h.runner.Logger.Warn("hook failed", "hook", h.Name(), "event", event, "pod", pod, "error", why, "stderr", cut(a.stderr, maxReasonBytes))
 	h.alert.Do(func() {
-		h.runner.Alert(h.runner.base, fmt.Sprintf("hook %s %v at %s; the log has further failures", h.Name(), why, event))
+		h.runner.Alert(fmt.Sprintf("hook %s %v at %s; the log has further failures", h.Name(), why, event))
 	})
 }

@@ -16,7 +16,7 @@ type Config struct {
 	Pod func(ctx context.Context, id string) (item.Pod, error)
 	// Alert is called when a hook's command fails for the first time, with one sentence;
 	// nil raises none. What an interceptor fails at is a warning of its verdict.
-	Alert func(ctx context.Context, text string)
+	Alert func(text string)
 	// Environ is podd's own environment; nil means os.Environ.
 	Environ []string
 	// Logger gets each failure with what the command wrote to standard error; nil means
@@ -42,7 +42,7 @@ func New(ctx context.Context, c Config) (*Runner, error) {
 		return nil, errors.New("extern: Pod is required")
 	}
 	if c.Alert == nil {
-		c.Alert = func(context.Context, string) {}
+		c.Alert = func(string) {}
 	}
 	if c.Environ == nil {
 		c.Environ = os.Environ()

@@ -158,12 +158,13 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 		actors:  make(map[string]*actor),
 		deleted: make(map[string]bool),
 	}
-	h.hooks = hook.NewFanout(c.Logger, h.hookFailed, c.Hooks...)
+	h.hooks = hook.NewFanout(c.Logger, h.HookFailed, c.Hooks...)
 	return h, nil
 }
 
-// hookFailed raises the alert about a hook.
-func (h *Host) hookFailed(text string) {
+// HookFailed raises the alert about a hook: one that panicked or was too slow, or one
+// that says so itself.
+func (h *Host) HookFailed(text string) {
 	alert, err := h.Store.RaiseAlert(h.base, item.Alert{Level: item.LevelWarn, Source: "hook", Text: text, Time: h.Now(), Count: 1})
 	if err != nil {
 		h.Logger.Error("alert could not be stored", "text", text, "error", err)

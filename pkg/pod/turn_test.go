@@ -351,6 +351,60 @@ func TestInterceptors(t *testing.T) {
 	}
 }
 
+// warns warns wherever it is asked, and decides nothing.
+type warns struct{ interceptor.Base }
+
+func (warns) Name() string { return "warns" }
+
+func (warns) PromptSubmit(_ context.Context, s interceptor.Submit) interceptor.SubmitVerdict {
+	return s.Continue().Warn("at submit")
+}
+
+func (warns) BeforeRequest(_ context.Context, r interceptor.Request) interceptor.RequestVerdict {
+	return r.Continue().Warn(fmt.Sprintf("at request %d", r.Step))
+}
+
+func (warns) BeforeTool(_ context.Context, c interceptor.Call) interceptor.CallVerdict {
+	return c.Continue().Warn("at call")
+}
+
+func (warns) AfterTool(_ context.Context, r interceptor.Result) interceptor.ResultVerdict {
+	return r.Continue().Warn("at result")
+}
+
+func (warns) TurnEnd(_ context.Context, t interceptor.Turn) interceptor.TurnVerdict {
+	return t.Finish().Warn("at end")
+}
+
+// What interceptors warn of stands in the log of the turn, between its start and its
+// end, and people are alerted.
+func TestWarnings(t *testing.T) {
+	h := newHouse(t, steps(scripted.Say(shell("true"))), func(c *pod.Config) {
+		c.Interceptors = []interceptor.Interceptor{warns{}}
+	})
+	if end := h.run("look"); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+	var texts []string
+	started := false
+	for _, e := range h.log() {
+		switch k := e.Kind.(type) {
+		case item.TurnStarted:
+			started = true
+		case item.AlertRaised:
+			if k.Alert.Source == "interceptor" {
+				texts = append(texts, strings.TrimPrefix(k.Alert.Text, "warns: "))
+				if !started || e.Turn != 1 || k.Alert.Level != item.LevelWarn {
+					t.Errorf("a warning stands out of its turn: %+v", e)
+				}
+			}
+		}
+	}
+	if want := "at submit, at request 1, at call, at result, at request 2, at end"; strings.Join(texts, ", ") != want {
+		t.Errorf("the log has warnings %q, want %s", texts, want)
+	}
+}
+
 // Interceptors that never let a turn finish are bounded.
 func TestGoOnForEver(t *testing.T) {
 	h := newHouse(t, steps(), func(c *pod.Config) {

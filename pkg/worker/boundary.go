@@ -77,6 +77,7 @@ func (t *run) beforeRequest(ctx context.Context) error {
 	d, err := t.Chain.BeforeRequest(ctx, interceptor.Request{
 		Pod: t.Pod, Turn: t.turn.Number, Step: t.step, Tokens: t.state.Tokens(), Usage: t.progress.spent.Usage,
 	})
+	t.warn(d.Warnings)
 	t.observe(hook.Edge{Name: hook.EdgeBeforeRequest, Decision: d.Cancelled + d.Paused})
 	if err != nil {
 		return failed("INTERCEPTOR", "%v", err)

@@ -47,6 +47,7 @@ func (t *run) message(ctx context.Context, s Submit) ([]item.Kind, *stop) {
 	d, err := t.Chain.PromptSubmit(ctx, interceptor.Submit{
 		Pod: t.Pod, RequestID: s.RequestID, Segments: s.Segments, Text: s.Text, Resolved: s.Items,
 	})
+	t.warn(d.Warnings)
 	t.observe(hook.Edge{Name: hook.EdgePromptSubmit, RequestID: s.RequestID, Text: d.Text, Decision: d.Cancelled})
 	switch {
 	case err != nil:

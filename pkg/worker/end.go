@@ -55,6 +55,7 @@ func (t *run) finish(ctx context.Context) (goOn bool, err error) {
 		return false, nil
 	}
 	d, err := t.Chain.TurnEnd(ctx, interceptor.Turn{Pod: t.Pod, Turn: t.turn.Number, Steps: t.step, Answer: t.progress.answer()})
+	t.warn(d.Warnings)
 	t.observe(hook.Edge{Name: hook.EdgeTurnEnd, Text: t.progress.answer(), Decision: sentBack(d)})
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)

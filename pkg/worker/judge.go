@@ -98,6 +98,7 @@ func (t *run) decide(ctx context.Context, c *call) {
 	if err != nil {
 		d.Denied = "denied: " + err.Error()
 	}
+	t.warn(d.Warnings)
 	c.questions = nil
 	switch {
 	case d.Denied != "":

@@ -59,6 +59,7 @@ func (t *run) review(ctx context.Context, c *call, out tool.Output) tool.Output 
 		// The call has run: its result stands, and the turn ends.
 		d.Output, d.Aborted = out, err.Error()
 	}
+	t.warn(d.Warnings)
 	c.stops = d.Aborted
 	t.observe(hook.Edge{
 		Name: hook.EdgeAfterTool, CallID: c.CallID, Tool: c.Name, Arguments: c.arguments, Text: d.Output.Summary, Decision: d.Aborted,

@@ -49,6 +49,7 @@ type run struct {
 	lifted string
 	// aborted says which interceptor ended the turn at a call, and why.
 	aborted string
+	warned  warnings
 }
 
 // steps is the turn: claim, or go on with what was left open, then ask and run tools
@@ -115,6 +116,7 @@ func (t *run) oneStep(ctx context.Context) ([]*call, error) {
 func (t *run) commit(ctx context.Context, b Batch) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer cancel()
+	b.Kinds = t.withWarnings(b.Kinds)
 	entries, err := t.log.Append(ctx, b)
 	if err != nil {
 		return &logError{err}
@@ -127,7 +129,7 @@ func (t *run) commit(ctx context.Context, b Batch) error {
 }
 
 // alert is an entry that raises an alert about this turn.
-func (t *run) alert(level item.Level, text string) item.Kind {
+func (t *run) alert(level item.Level, text string) item.AlertRaised {
 	return item.AlertRaised{Alert: item.Alert{Pod: t.Pod, Level: level, Source: "turn", Text: text, Time: t.Now()}}
 }
 

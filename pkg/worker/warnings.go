@@ -1,0 +1,45 @@
+package worker
+
+import (
+	"sync"
+
+	"podd/pkg/item"
+)
+
+// warnings are what interceptors warned of and no batch has stored yet. Results are
+// reviewed in the goroutines of their calls.
+type warnings struct {
+	mu    sync.Mutex
+	texts []string
+}
+
+// warn keeps warnings for the next batch.
+func (t *run) warn(texts []string) {
+	t.warned.mu.Lock()
+	defer t.warned.mu.Unlock()
+	t.warned.texts = append(t.warned.texts, texts...)
+}
+
+// withWarnings adds the alerts of what interceptors warned of to a batch, before all but
+// the claim of the turn: they belong to what was decided.
+func (t *run) withWarnings(kinds []item.Kind) []item.Kind {
+	t.warned.mu.Lock()
+	texts := t.warned.texts
+	t.warned.texts = nil
+	t.warned.mu.Unlock()
+	if len(texts) == 0 {
+		return kinds
+	}
+	var all []item.Kind
+	if len(kinds) > 0 {
+		if started, ok := kinds[0].(item.TurnStarted); ok {
+			all, kinds = append(all, started), kinds[1:]
+		}
+	}
+	for _, text := range texts {
+		a := t.alert(item.LevelWarn, text)
+		a.Alert.Source = "interceptor"
+		all = append(all, a)
+	}
+	return append(all, kinds...)
+}
