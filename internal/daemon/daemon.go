@@ -130,17 +130,21 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 	return token, nil
 }
 
-// checkSettings refuses limits of tools that there are not, and ask and rules until
-// turns follow them: a rule that nobody follows is worse than none.
+// checkSettings refuses limits of tools that there are not, and rules that can match no
+// call.
 func checkSettings(s config.Config) error {
 	if err := s.CheckTools(builtin.Names()); err != nil {
 		return err
 	}
-	if s.Ask == policy.Risky && len(s.Rules) == 0 {
-		return nil
+	rules, err := policy.New(s.Ask, s.Rules)
+	if err != nil {
+		return err
 	}
-	return item.Errorf(item.KindUnimplemented, "UNIMPLEMENTED",
-		"this version of podd does not follow ask and [[rule]] yet: remove them from the configuration")
+	var tools []policy.Tool
+	for _, name := range builtin.Names() {
+		tools = append(tools, policy.Tool{Name: name, Paths: name != "shell" && name != "todo", Commands: name == "shell"})
+	}
+	return rules.CheckTools(tools)
 }
 
 // openHost connects the model and opens the pods.
@@ -161,17 +165,21 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 		return err
 	}
 	d.host, err = pod.NewHost(ctx, pod.Config{
-		Store:          d.store,
-		Model:          d.model,
-		ModelName:      s.Model,
-		Instructions:   s.Instructions,
-		SpoolDir:       filepath.Join(d.StateDir, "spool"),
-		SpoolBytes:     s.Spool.MaxBytes,
-		SpoolAge:       s.Spool.MaxAge,
-		Hidden:         hiddenPaths(d.Config),
-		FileRefs:       scopefs.RefLimits{MaxBytes: s.FileRefs.MaxBytes, DirEntries: s.FileRefs.DirEntries},
-		FileRefRole:    s.FileRefs.Role,
-		ToolOutput:     limits,
+		Store:        d.store,
+		Model:        d.model,
+		ModelName:    s.Model,
+		Instructions: s.Instructions,
+		SpoolDir:     filepath.Join(d.StateDir, "spool"),
+		SpoolBytes:   s.Spool.MaxBytes,
+		SpoolAge:     s.Spool.MaxAge,
+		Hidden:       hiddenPaths(d.Config),
+		FileRefs:     scopefs.RefLimits{MaxBytes: s.FileRefs.MaxBytes, DirEntries: s.FileRefs.DirEntries},
+		FileRefRole:  s.FileRefs.Role,
+		ToolOutput:   limits,
+		Ask:          s.Ask,
+		Rules:        s.Rules,
+		// There is no sandbox yet: commands run unasked, which docs/security.md says.
+		Shell:          builtin.Shell{Confined: true},
 		Search:         searchBounds(s.Tools.Search),
 		Tree:           builtin.Tree{Depth: s.Tools.RepoStructure.Depth, MaxEntries: s.Tools.RepoStructure.MaxEntries},
 		ListDir:        builtin.Listing{MaxEntries: s.Tools.ListDir.MaxEntries},

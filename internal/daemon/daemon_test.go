@@ -131,20 +131,21 @@ func TestStateDirOfOthers(t *testing.T) {
 	}
 }
 
-// Rules that no turn follows are refused.
-func TestRulesAreRefused(t *testing.T) {
-	for _, set := range []func(*config.Config){
-		func(c *config.Config) { c.Ask = policy.Always },
-		func(c *config.Config) { c.Rules = []policy.Rule{{Tool: "shell", Decision: policy.Deny}} },
+// A rule that can match no call is refused with its place.
+func TestRulesAreChecked(t *testing.T) {
+	for _, r := range []policy.Rule{
+		{Tool: "shel", Decision: policy.Deny, Source: "config.toml:1"},
+		{Tool: "read_file", Command: "make", Decision: policy.Deny, Source: "config.toml:1"},
+		{Tool: "shell", Path: "a", Decision: policy.Deny, Source: "config.toml:1"},
 	} {
 		c := newConfig(t)
-		set(&c.Settings)
+		c.Settings.Rules = []policy.Rule{r}
 		d, err := daemon.Open(t.Context(), c)
 		if err == nil {
 			d.Close(t.Context())
 		}
-		if item.KindOf(err) != item.KindUnimplemented {
-			t.Errorf("got %v", err)
+		if item.ReasonOf(err) != "RULE" || !strings.Contains(err.Error(), "config.toml:1") {
+			t.Errorf("%+v: %v", r, err)
 		}
 	}
 }

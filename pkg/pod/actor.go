@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"podd/internal/live"
+	"podd/internal/policy"
 	"podd/pkg/hook"
 	"podd/pkg/item"
 	"podd/pkg/projection"
@@ -36,6 +37,8 @@ type actor struct {
 	// shown is the pod's status while it differs from the stored one, which can't be
 	// written; else nil.
 	shown atomic.Pointer[item.PodStatus]
+	// policy decides on calls; turns ask it while the pod's goroutine may replace it.
+	policy atomic.Pointer[policy.Policy]
 
 	// What follows belongs to the goroutine.
 

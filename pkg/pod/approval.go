@@ -169,8 +169,3 @@ func (l *turnLog) Resolve(ctx context.Context, r item.ApprovalResolved) (counts 
 	}
 	return counts, err
 }
-
-// addRule adds the rule that lets such calls run unasked.
-func (a *actor) addRule(context.Context, *question) (*item.Rule, error) {
-	return nil, item.Errorf(item.KindUnimplemented, "UNIMPLEMENTED", "rules come with policy")
-}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"podd/internal/live"
+	"podd/internal/policy"
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
@@ -58,6 +59,12 @@ type Config struct {
 	// Summarize says which tool outputs over their limit a model summarises; its zero
 	// value is none.
 	Summarize worker.Summarize
+	// Ask is when calls ask a person, for pods that say nothing else; default risky.
+	// Rules decide on calls of all pods.
+	Ask   policy.Mode
+	Rules []policy.Rule
+	// Shell sets up the shell tool.
+	Shell builtin.Shell
 	// Search, Tree, ListDir and Glob bound built-in tools; see builtin.Config.
 	Search  builtin.Search
 	Tree    builtin.Tree
@@ -96,6 +103,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxSubmitBytes == 0 {
 		c.MaxSubmitBytes = 1 << 20
+	}
+	if c.Ask == "" {
+		c.Ask = policy.Risky
 	}
 	if c.Idle == 0 {
 		c.Idle = 10 * time.Minute

@@ -15,6 +15,7 @@ import (
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
 	"podd/pkg/store"
+	"podd/pkg/tool/builtin"
 	"podd/pkg/worker"
 )
 
@@ -76,6 +77,7 @@ func (h *house) open() {
 	c := pod.Config{
 		Store: h.store, Model: h.client, ModelName: "m", SpoolDir: filepath.Join(h.state, "spool"),
 		Logger: slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Shell:  builtin.Shell{Confined: true},
 		Retry:  worker.Retry{Sleep: func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }},
 	}
 	h.config(&c)

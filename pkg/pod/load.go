@@ -18,6 +18,11 @@ func (a *actor) load() error {
 		return err
 	}
 	a.epoch = epoch
+	rules, err := a.host.policyOf(a.rec.Spec)
+	if err != nil {
+		return err
+	}
+	a.policy.Store(rules)
 	if a.state, err = a.host.newState(); err != nil {
 		return err
 	}

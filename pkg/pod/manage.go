@@ -41,8 +41,8 @@ func (h *Host) Create(ctx context.Context, name string, spec item.PodSpec) (item
 
 // checkSpec refuses a spec that can't work and cleans its paths.
 func (h *Host) checkSpec(spec *item.PodSpec) error {
-	if spec.Ask != "" {
-		return item.Errorf(item.KindUnimplemented, "UNIMPLEMENTED", "approvals are not supported by this version: leave out ask; shell commands run unsandboxed and unasked")
+	if _, err := h.policyOf(*spec); err != nil {
+		return err
 	}
 	if spec.Dir == "" {
 		return item.Errorf(item.KindInvalid, "BAD_DIR", "a pod needs a workspace: give a directory")

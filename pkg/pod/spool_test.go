@@ -20,7 +20,7 @@ import (
 func long() tool.Tool {
 	return tool.New("long", "Print many lines.", func(context.Context, struct{}) (tool.Output, error) {
 		return tool.FromString(longText()), nil
-	})
+	}, tool.Confined[struct{}]())
 }
 
 func longText() string {

@@ -112,6 +112,7 @@ func (a *actor) worker(work *workspace) (*worker.Worker, error) {
 		Output:       h.ToolOutput,
 		Spool:        work.spool,
 		Chain:        h.chain,
+		Policy:       a.rule,
 		Compaction:   h.Compaction,
 		Summarize:    h.Summarize,
 		Limits:       limitsOf(spec.Limits, h.Limits),

@@ -52,7 +52,7 @@ func (h *Host) openWorkspace(rec item.Pod) (*workspace, error) {
 
 func (h *Host) tools(fs *scopefs.FS, folder *spool.Folder) (*tool.Registry, error) {
 	tools, err := builtin.New(builtin.Config{
-		FS: fs, Spool: folder, Limits: h.ToolOutput, Search: h.Search, Tree: h.Tree, ListDir: h.ListDir, Glob: h.Glob, Logger: h.Logger,
+		FS: fs, Spool: folder, Limits: h.ToolOutput, Shell: h.Shell, Search: h.Search, Tree: h.Tree, ListDir: h.ListDir, Glob: h.Glob, Logger: h.Logger,
 	})
 	if err != nil {
 		return nil, err

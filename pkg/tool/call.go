@@ -9,6 +9,8 @@ type Call struct {
 	Turn int64
 	// CallID is unique in the pod's log.
 	CallID string
+	// Approved says that a person has agreed to exactly this call.
+	Approved bool
 }
 
 type callKey struct{}

@@ -79,7 +79,7 @@ func (t *run) answered(ctx context.Context, c *call, r item.ApprovalResolved) []
 	t.decide(ctx, c)
 	switch same := t.digest(c) == agreed; {
 	case same:
-		c.questions = nil
+		c.questions, c.approved = nil, true
 	case len(c.questions) == 0:
 		c.questions = []string{"the call was changed after it was approved"}
 	}

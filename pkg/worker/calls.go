@@ -26,6 +26,8 @@ type call struct {
 	// already.
 	request  *item.ApprovalRequested
 	resolved *item.ApprovalResolved
+	// approved says that a person agreed to the call as it stands.
+	approved bool
 	// recovering says that an earlier podd started the call: it is not run again.
 	recovering bool
 	// result is set once the call has ended.

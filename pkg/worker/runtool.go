@@ -20,7 +20,7 @@ func (t *run) runTool(ctx context.Context, c *call) (out tool.Output) {
 			out = failure(c.Name + ": failed: a defect of the tool; it may have taken effect")
 		}
 	}()
-	ctx = tool.WithCall(ctx, tool.Call{Pod: t.Pod, Turn: t.turn.Number, CallID: c.CallID})
+	ctx = tool.WithCall(ctx, tool.Call{Pod: t.Pod, Turn: t.turn.Number, CallID: c.CallID, Approved: c.approved})
 	ctx = tool.WithStored(ctx, func(work func()) { c.settle = append(c.settle, work) })
 	ctx = tool.WithProgress(ctx, func(text string) {
 		t.log.Live(item.Delta{

@@ -1,6 +1,12 @@
 package builtin
 
-import "podd/pkg/tool"
+import (
+	"context"
+	"fmt"
+
+	"podd/pkg/scopefs"
+	"podd/pkg/tool"
+)
 
 // reading is the access of a tool that reads files of the scope, named from the
 // workspace; no path stands for the workspace.
@@ -15,7 +21,21 @@ func (f *files) reading(paths ...string) tool.Access {
 func (f *files) writing(paths ...string) tool.Access {
 	a := f.reading(paths...)
 	a.Writes = true
+	for _, path := range a.Paths {
+		if why, protected := f.Protected(path); protected {
+			a.Protected = append(a.Protected, fmt.Sprintf("%s is protected (%s)", scopefs.Display(path), why))
+		}
+	}
 	return a
+}
+
+// granted is the context of a change: protected paths may be changed by a call that a
+// person has agreed to as it stands.
+func granted(ctx context.Context) context.Context {
+	if tool.CallFrom(ctx).Approved {
+		return scopefs.Approved(ctx)
+	}
+	return ctx
 }
 
 // access is what a patch changes; one that can't be read changes nothing.

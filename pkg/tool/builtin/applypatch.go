@@ -37,6 +37,7 @@ const patchDescription = `Change several files, all or none. "Move to" is option
 *** End Patch`
 
 func (p *patcher) run(ctx context.Context, args patchArgs) (tool.Output, error) {
+	ctx = granted(ctx)
 	changes, err := parsePatch(args.Input)
 	if err != nil {
 		return failed(ctx, "apply_patch", err)

@@ -37,6 +37,7 @@ func newEditFile(f *files) tool.Tool {
 }
 
 func (e *editor) run(ctx context.Context, args editArgs) (tool.Output, error) {
+	ctx = granted(ctx)
 	e.changing.Lock()
 	defer e.changing.Unlock()
 	data, err := e.load(args.Path)

@@ -43,6 +43,9 @@ type Shell struct {
 	SpoolBytes int64
 	// Grace is the time between SIGTERM and SIGKILL, one second by default.
 	Grace time.Duration
+	// Confined says that commands can't leave their sandbox, or that the operator wants
+	// them to run without one and unasked.
+	Confined bool
 }
 
 type shellArgs struct {
@@ -98,7 +101,7 @@ func newShell(c Config) tool.Tool {
 	}
 	return tool.New("shell", "Run a command with "+filepath.Base(s.Path)+" in the workspace. No input, no terminal; "+
 		"what it leaves in the background is ended with it.", s.run, tool.Validate((*shellArgs).check), tool.Recovers(s.recover),
-		tool.Touches(func(a shellArgs) tool.Access { return tool.Access{Command: a.Command} }))
+		tool.Touches(func(a shellArgs) tool.Access { return tool.Access{Command: a.Command, Confined: s.Confined} }))
 }
 
 // run is an error to the model unless the command exits with 0: a result that

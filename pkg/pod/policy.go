@@ -1,0 +1,73 @@
+package pod
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"podd/internal/policy"
+	"podd/pkg/item"
+	"podd/pkg/tool"
+	"podd/pkg/worker"
+)
+
+// policyOf is what decides on the calls of a pod: its own mode and rules beside the
+// operator's.
+func (h *Host) policyOf(spec item.PodSpec) (*policy.Policy, error) {
+	rules := slices.Concat(h.Rules, policy.PodRules(spec.Rules))
+	return policy.New(cmp.Or(policy.Mode(spec.Ask), h.Ask), rules)
+}
+
+// rule is the pod's policy as its turns ask it. A rule that is added while a turn runs
+// counts from then on.
+func (a *actor) rule(name string, access tool.Access) worker.Ruling {
+	switch v := a.policy.Load().Decide(callOf(name, access)); v.Decision {
+	case policy.Allow:
+		return worker.Ruling{}
+	case policy.Ask:
+		return worker.Ruling{Ask: v.Why}
+	default:
+		return worker.Ruling{Deny: v.Why}
+	}
+}
+
+func callOf(name string, access tool.Access) policy.Call {
+	return policy.Call{
+		Tool: name, Command: access.Command, Paths: access.Paths, Confined: access.Confined, Protected: access.Protected,
+	}
+}
+
+// addRule adds the rule to the pod that lets such calls run unasked.
+func (a *actor) addRule(ctx context.Context, q *question) (*item.Rule, error) {
+	work, err := a.workspace()
+	if err != nil {
+		return nil, err
+	}
+	t, known := work.tools.Lookup(q.Tool)
+	if !known {
+		return nil, item.Errorf(item.KindPrecondition, "NO_RULE", "the pod has no tool %q any more: no rule can be made for it", q.Tool)
+	}
+	made, err := policy.RuleFor(callOf(q.Tool, t.Access(q.Arguments)))
+	if err != nil {
+		return nil, err
+	}
+	rule, spec := made.Item(), a.rec.Spec
+	if !slices.Contains(spec.Rules, rule) {
+		spec.Rules = append(slices.Clip(spec.Rules), rule)
+	}
+	return &rule, a.setSpec(ctx, spec)
+}
+
+// setSpec stores a spec that is right and follows it from now on.
+func (a *actor) setSpec(ctx context.Context, spec item.PodSpec) error {
+	p, err := a.host.policyOf(spec)
+	if err != nil {
+		return err
+	}
+	if err := a.host.Store.UpdateSpec(ctx, a.id, spec); err != nil {
+		return err
+	}
+	a.rec.Spec = spec
+	a.policy.Store(p)
+	return nil
+}

@@ -1,0 +1,39 @@
+package pod
+
+import (
+	"context"
+	"slices"
+
+	"podd/pkg/hook"
+	"podd/pkg/item"
+)
+
+// Update replaces a pod's spec. Its limits, model and instructions count from the next
+// turn on, its rules at once. What the tools of a running turn stand on can't be changed
+// under them: that is KindPrecondition, reason BUSY.
+func (h *Host) Update(ctx context.Context, idOrName string, spec item.PodSpec) (item.Pod, error) {
+	if err := h.checkSpec(&spec); err != nil {
+		return item.Pod{}, err
+	}
+	return h.change(ctx, idOrName, func(a *actor) error { return a.update(ctx, spec) })
+}
+
+func (a *actor) update(ctx context.Context, spec item.PodSpec) error {
+	old := a.rec.Spec
+	spec.Parent, spec.ParentCall = old.Parent, old.ParentCall
+	moves := spec.Dir != old.Dir || !slices.Equal(spec.Read, old.Read) || !slices.Equal(spec.Write, old.Write) ||
+		!slices.Equal(spec.Tools, old.Tools) || spec.SubPods != old.SubPods
+	if moves && a.turn != nil {
+		return item.Errorf(item.KindPrecondition, "BUSY",
+			"pod %s runs a turn, and its directories and tools can't change under it: try again when the turn has ended, or cancel it", a.rec.Name)
+	}
+	if err := a.setSpec(ctx, spec); err != nil {
+		return err
+	}
+	if moves && a.work != nil {
+		a.work.close()
+		a.work = nil
+	}
+	a.tellHooks(hook.PodUpdated)
+	return nil
+}
