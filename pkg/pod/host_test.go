@@ -65,7 +65,6 @@ func TestCreateRefuses(t *testing.T) {
 		{"missing dir", "q", item.PodSpec{Dir: h.dir + "/no"}, item.KindInvalid, "BAD_DIR"},
 		{"a file", "q", item.PodSpec{Dir: file}, item.KindInvalid, "BAD_DIR"},
 		{"a file to write", "q", item.PodSpec{Dir: h.dir, Write: []string{file}}, item.KindInvalid, "BAD_DIR"},
-		{"ask", "q", item.PodSpec{Dir: h.dir, Ask: "never"}, item.KindUnimplemented, "UNIMPLEMENTED"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
