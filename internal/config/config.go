@@ -14,6 +14,8 @@ import (
 type Config struct {
 	// Model is the model to ask for; empty means the endpoint's default.
 	Model string
+	// FallbackModels are asked, in this order, when the model can't be asked for long.
+	FallbackModels []string
 	// API is "responses" or "chat"; empty means that the endpoint decides.
 	API string
 	// BaseURL is the endpoint with its version, without a slash at the end.
@@ -51,7 +53,7 @@ type Config struct {
 	values []Value
 }
 
-// Limits bounds turns and inboxes. All are above 0.
+// Limits bounds turns and inboxes. All but MaxTokens and MaxCost are above 0.
 type Limits struct {
 	// MaxSteps and MaxToolCalls bound one turn.
 	MaxSteps     int
@@ -59,6 +61,9 @@ type Limits struct {
 	MaxTurnTime  time.Duration
 	// MaxParallelCalls is how many tools of one pod run at once.
 	MaxParallelCalls int
+	// MaxTokens (in and out) and MaxCost (USD) bound one turn; 0 is no limit.
+	MaxTokens int64
+	MaxCost   float64
 	// MaxInbox is how many submits may wait for one pod.
 	MaxInbox int
 	// MaxSubmitBytes is the largest submit, all segments together.

@@ -29,6 +29,7 @@ func settings(c *Config) []setting {
 	all := []setting{
 		name("model", &c.Model).or("PODD_MODEL").
 			hinting("the built-in one at api.openai.com, elsewhere the first that the endpoint lists"),
+		names("fallback_models", &c.FallbackModels).hinting("none"),
 		choice("api", &c.API, "responses", "chat").hinting("responses at api.openai.com, elsewhere chat"),
 		address("base_url", &c.BaseURL).or("OPENAI_BASE_URL"),
 		secret("api_key", &c.APIKey).or("OPENAI_API_KEY"),
@@ -38,6 +39,8 @@ func settings(c *Config) []setting {
 		number("limits.max_tool_calls", &l.MaxToolCalls, 1, manyTimes),
 		duration("limits.max_turn_time", &l.MaxTurnTime, time.Second),
 		number("limits.max_parallel_calls", &l.MaxParallelCalls, 1, 256),
+		number("limits.max_tokens", &l.MaxTokens, 0, 1<<40).hinting("no limit"),
+		decimal("limits.max_cost", &l.MaxCost, 0, 1e6).hinting("no limit"),
 		number("limits.max_inbox", &l.MaxInbox, 1, manyTimes),
 		number("limits.max_submit_bytes", &l.MaxSubmitBytes, 1, maxSubmit),
 	}
@@ -95,7 +98,6 @@ func tables() []string {
 // planned are the tables and keys of later versions.
 func planned() []string {
 	return []string{
-		"limits.max_tokens", "limits.max_cost",
 		"sandbox", "mcp",
 	}
 }

@@ -265,7 +265,7 @@ func TestRefusals(t *testing.T) {
 		text string
 		want []string
 	}{
-		"unknown key":               {"model = 'm'\nmodell = 'n'", []string{":2: there is no key or table modell: podd knows model, api, base_url, instructions, ask, the tables [limits], "}},
+		"unknown key":               {"model = 'm'\nmodell = 'n'", []string{":2: there is no key or table modell: podd knows model, fallback_models, api, base_url, instructions, ask, the tables [limits], "}},
 		"unknown table":             {"\n[limit]\nmax_steps = 1", []string{":2: there is no key or table limit"}},
 		"unknown list of tables":    {"[[limit]]\nmax_steps = 1", []string{":1: there is no key or table limit"}},
 		"unknown key in a table":    {"[limits]\nmax_steps = 1\nmax_step = 2", []string{":3: there is no key limits.max_step: [limits] has max_steps, max_tool_calls, "}},
@@ -341,8 +341,6 @@ func TestRefusals(t *testing.T) {
 // What a later version brings is refused too: nothing pretends.
 func TestRefusesWhatIsNotBuiltYet(t *testing.T) {
 	tests := []struct{ text, line, key string }{
-		{"[limits]\nmax_cost = 1.5", ":2: ", "limits.max_cost"},
-		{"[limits]\nmax_tokens = 5", ":2: ", "limits.max_tokens"},
 		{"[sandbox]\nmode = 'off'", ":1: ", "sandbox"},
 		{"[mcp.servers.x]", ":1: ", "mcp.servers.x"},
 	}

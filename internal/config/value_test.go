@@ -12,9 +12,9 @@ import (
 
 func TestValuesHaveAFixedOrder(t *testing.T) {
 	want := []string{
-		"model", "api", "base_url", "api_key", "instructions", "ask",
+		"model", "fallback_models", "api", "base_url", "api_key", "instructions", "ask",
 		"limits.max_steps", "limits.max_tool_calls", "limits.max_turn_time",
-		"limits.max_parallel_calls", "limits.max_inbox", "limits.max_submit_bytes",
+		"limits.max_parallel_calls", "limits.max_tokens", "limits.max_cost", "limits.max_inbox", "limits.max_submit_bytes",
 		"tool_output.max_bytes", "tool_output.max_lines", "tool_output.strategy",
 		"tool_output.max_request_result_bytes", "tool_output.spool_bytes", "tool_output.spool_age",
 		"tool_output.tools.search.max_matches", "tool_output.tools.search.context", "tool_output.tools.search.max_line_bytes",
