@@ -51,6 +51,7 @@ func ranks() map[string]int {
 		"pkg/tool/spool":  1,
 
 		"internal/config":   2,
+		"internal/sandbox":  2,
 		"internal/socket":   2,
 		"internal/view":     2,
 		"pkg/hook/hooktest": 2,
@@ -96,7 +97,7 @@ func homes() map[string][]string {
 		"github.com/spf13/pflag":           {"cmd/"},
 		"github.com/tidwall/gjson":         {"pkg/llm/openai"},
 		"go.etcd.io/bbolt":                 {"pkg/store"},
-		"golang.org/x/sys":                 {"internal/process", "internal/socket", "pkg/scopefs"},
+		"golang.org/x/sys":                 {"internal/process", "internal/sandbox", "internal/socket", "pkg/scopefs"},
 		"golang.org/x/term":                {"cmd/"},
 		"google.golang.org/genproto":       rpc,
 		"google.golang.org/grpc":           rpc,

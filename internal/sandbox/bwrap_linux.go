@@ -1,0 +1,201 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// obeyed are the files and directories at the top of a root that other programs run or
+// obey without being asked. Those of .git are held apart.
+var obeyed = []string{
+	".gitmodules", ".gitconfig", ".husky", ".envrc", ".vscode", ".idea", ".devcontainer", ".devcontainer.json",
+	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
+	".vimrc", ".exrc", ".emacs", ".emacs.d", ".vim", ".gdbinit", ".inputrc", ".xprofile", ".xinitrc", ".xsession", ".tmux.conf",
+}
+
+// wrapBwrap makes the command line of bwrap.
+//
+// It has no --die-with-parent: the parent is a shell that outlives podd on purpose, and
+// with it SIGTERM, which bwrap does not pass on, would end everything inside at once.
+// What is inside is ended from outside: bwrap's own first process cannot leave the
+// session, and with it goes all else.
+func (s *Sandbox) wrapBwrap(c *Command, scope Scope, argv []string) error {
+	filter, err := seccompFile(allowLocal)
+	if err != nil {
+		return err
+	}
+	args := []string{
+		s.program, "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try",
+		"--cap-drop", "ALL", "--seccomp", c.add(filter),
+	}
+	if s.nested {
+		args = append(args, "--disable-userns")
+	}
+	if !s.Network {
+		args = append(args, "--unshare-net")
+	}
+	mounted, err := s.mounts(c, scope)
+	if err != nil {
+		return err
+	}
+	args = append(append(args, mounted...), "--chdir", scope.Dir, "--")
+	c.Args = append(args, argv...)
+	c.Env = tempEnv("/tmp")
+	return nil
+}
+
+// tempEnv are the variables for the directory that serves as /tmp. Caches go there too:
+// the home directory is read-only.
+func tempEnv(dir string) []string {
+	return []string{"TMPDIR=" + dir, "XDG_CACHE_HOME=" + filepath.Join(dir, ".cache")}
+}
+
+// mounts is the part of the command line that makes the file system.
+func (s *Sandbox) mounts(c *Command, scope Scope) ([]string, error) {
+	m := &mounts{command: c, pinned: map[string]*os.File{}}
+	if err := s.base(m, scope); err != nil {
+		return nil, err
+	}
+	if err := s.roots(m, scope); err != nil {
+		return nil, err
+	}
+	for _, root := range m.roots {
+		protectRoot(m, root)
+	}
+	s.makeHidden(scope)
+	own, others := s.hidden()
+	for _, path := range others {
+		if s.visible(scope, path) {
+			m.hide(path)
+		}
+	}
+	for _, path := range own {
+		m.hide(path)
+	}
+	for _, path := range scope.Show {
+		dir, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		m.add(path, "--ro-bind-fd", c.add(dir), path)
+	}
+	return m.args(), nil
+}
+
+// base is the system's part, and what every command has of its own.
+func (s *Sandbox) base(m *mounts, scope Scope) error {
+	if len(s.Read) == 0 {
+		m.add("/", "--ro-bind", "/", "/")
+	}
+	for _, path := range s.Read {
+		if resolved, err := filepath.EvalSymlinks(path); err == nil {
+			m.add(resolved, "--ro-bind", resolved, resolved)
+		}
+	}
+	for _, path := range system {
+		if target, err := os.Readlink(path); len(s.Read) > 0 && err == nil {
+			m.add(path, "--symlink", target, path)
+		} else if len(s.Read) > 0 && isDir(path) {
+			m.add(path, "--ro-bind", path, path)
+		}
+	}
+	temp, err := os.Open(scope.Temp)
+	if err != nil {
+		return err
+	}
+	m.add("/proc", "--proc", "/proc")
+	m.add("/dev", "--dev", "/dev")
+	m.add("/tmp", "--bind-fd", m.command.add(temp), "/tmp")
+	if isDir("/var/tmp") {
+		m.add("/var/tmp", "--tmpfs", "/var/tmp")
+	}
+	// Where /run is the way to the programs, or to the names of the network.
+	m.add("/run/current-system", "--ro-bind-try", "/run/current-system", "/run/current-system")
+	if resolver, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil && s.Network && within("/run", resolver) {
+		m.add(resolver, "--ro-bind", resolver, resolver)
+	}
+	return nil
+}
+
+// roots are the pod's directories and those that all pods have.
+func (s *Sandbox) roots(m *mounts, scope Scope) error {
+	for _, path := range s.Write {
+		resolved, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return err
+		}
+		dir, err := os.Open(resolved)
+		if err != nil {
+			return err
+		}
+		m.writable(resolved, dir)
+	}
+	for _, root := range scope.Roots {
+		dir, err := root.Open()
+		if err != nil {
+			return err
+		}
+		if root.Writable {
+			m.writable(root.Path, dir)
+			continue
+		}
+		m.add(root.Path, "--ro-bind-fd", m.command.add(dir), root.Path)
+	}
+	return nil
+}
+
+// protectRoot makes read-only what in a root other programs obey. A .git that is not
+// there yet can be made, and its hooks with it.
+func protectRoot(m *mounts, root openRoot) {
+	if git := openBelow(root.dir, ".git"); git != nil {
+		if info, err := git.Stat(); err == nil && info.IsDir() {
+			// One that is missing could be made.
+			_ = unix.Mkdirat(int(git.Fd()), "hooks", 0o755)
+			m.protect(filepath.Join(root.path, ".git", "hooks"))
+			m.protect(filepath.Join(root.path, ".git", "config"))
+		} else {
+			m.protect(filepath.Join(root.path, ".git"))
+		}
+		_ = git.Close()
+	}
+	for _, name := range obeyed {
+		m.protect(filepath.Join(root.path, name))
+	}
+}
+
+// visible says whether a path that is hidden by default would be seen otherwise, and was
+// not asked for.
+func (s *Sandbox) visible(scope Scope, path string) bool {
+	for _, root := range scope.Roots {
+		if root.Path == path {
+			return false
+		}
+	}
+	if slices.Contains(s.Read, path) || slices.Contains(s.Write, path) {
+		return false
+	}
+	if len(s.Read) == 0 {
+		return true
+	}
+	seen := slices.Concat(system, s.Read, s.Write)
+	for _, root := range scope.Roots {
+		seen = append(seen, root.Path)
+	}
+	return slices.ContainsFunc(seen, func(dir string) bool { return within(dir, path) })
+}
+
+// makeHidden makes a directory of podd's own that is missing in a root: a command could
+// make it instead.
+func (s *Sandbox) makeHidden(scope Scope) {
+	for _, path := range s.Hidden {
+		for _, root := range scope.Roots {
+			if _, err := os.Lstat(path); err != nil && root.Writable && within(root.Path, path) && filepath.Ext(path) == "" {
+				// Where it cannot be made, a command cannot make it either.
+				_ = os.MkdirAll(path, 0o700)
+			}
+		}
+	}
+}

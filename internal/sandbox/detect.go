@@ -1,0 +1,35 @@
+package sandbox
+
+import (
+	"context"
+	"os"
+	"strings"
+)
+
+// Detect tries the sandboxes that c allows, with real commands, and gives the first that
+// works. It never fails: what does not work is said by Why.
+func Detect(ctx context.Context, c Config) *Sandbox {
+	if c.Environ == nil {
+		c.Environ = os.Environ()
+	}
+	s := &Sandbox{Config: c, mode: None}
+	if c.Mode == Off {
+		s.why = "switched off by [sandbox] mode"
+		return s
+	}
+	var failed []string
+	for _, mode := range []Mode{Bwrap, Landlock} {
+		if c.Mode != "" && c.Mode != Auto && c.Mode != mode {
+			continue
+		}
+		s.mode = mode
+		if err := s.try(ctx); err != nil {
+			failed = append(failed, string(mode)+": "+err.Error())
+			continue
+		}
+		s.why = strings.Join(failed, "; ")
+		return s
+	}
+	s.mode, s.why = None, strings.Join(failed, "; ")
+	return s
+}

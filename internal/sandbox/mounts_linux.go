@@ -1,0 +1,131 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// mounts is the file system of a command as bwrap is told of it. What lies deeper is
+// mounted later, so that it shows whatever is mounted above it.
+type mounts struct {
+	command *Command
+	list    []mount
+	// pinned are the directories that are mounted on themselves.
+	pinned map[string]*os.File
+	// roots are the writable ones, opened.
+	roots []openRoot
+}
+
+type mount struct {
+	path string
+	args []string
+}
+
+// openRoot is a writable root. Whoever may write there can change what any path below
+// it leads to at any time; so paths below it are opened step by step, without links.
+type openRoot struct {
+	path string
+	dir  *os.File
+}
+
+func (m *mounts) add(path string, args ...string) {
+	m.list = append(m.list, mount{path: path, args: args})
+}
+
+// args is the command line, in the order in which it is carried out.
+func (m *mounts) args() []string {
+	depth := func(path string) int { return strings.Count(strings.TrimSuffix(path, "/"), "/") }
+	slices.SortStableFunc(m.list, func(a, b mount) int { return depth(a.path) - depth(b.path) })
+	var args []string
+	for _, mount := range m.list {
+		args = append(args, mount.args...)
+	}
+	return args
+}
+
+// writable binds a root, which it owns from now on.
+func (m *mounts) writable(path string, dir *os.File) {
+	m.add(path, "--bind-fd", m.command.add(dir), path)
+	m.roots = append(m.roots, openRoot{path, dir})
+}
+
+// rootOf is the innermost writable root that a path lies below.
+func (m *mounts) rootOf(path string) (root openRoot, rel string, ok bool) {
+	for _, r := range m.roots {
+		if r.path != path && within(r.path, path) && len(r.path) >= len(root.path) {
+			root, ok = r, true
+		}
+	}
+	return root, strings.TrimPrefix(strings.TrimPrefix(path, root.path), "/"), ok
+}
+
+// protect makes a path below a root read-only, if it is there. It holds the directories
+// on the way too: one with a mount in it could be moved aside, one that is a mount itself
+// cannot.
+func (m *mounts) protect(path string) {
+	if file := m.descend(path); file != nil {
+		m.add(path, "--ro-bind-fd", m.command.add(file), path)
+	}
+}
+
+// descend opens what is at a path below a root, and pins the directories on the way;
+// nil when there is nothing, or a link on the way.
+func (m *mounts) descend(path string) *os.File {
+	root, rel, ok := m.rootOf(path)
+	if !ok {
+		return nil
+	}
+	at, dir := root.dir, root.path
+	parent, name := filepath.Split(rel)
+	for step := range strings.SplitSeq(strings.Trim(parent, "/"), "/") {
+		if step == "" {
+			break
+		}
+		dir = filepath.Join(dir, step)
+		if m.pinned[dir] == nil {
+			file := openBelow(at, step)
+			if file == nil {
+				return nil
+			}
+			m.pinned[dir] = file
+			m.add(dir, "--bind-fd", m.command.add(file), dir)
+		}
+		at = m.pinned[dir]
+	}
+	return openBelow(at, name)
+}
+
+// openBelow opens an entry of a directory that is no link, without access to what is in
+// it; nil when there is none.
+func openBelow(dir *os.File, name string) *os.File {
+	fd, err := unix.Openat(int(dir.Fd()), name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	file := os.NewFile(uintptr(fd), filepath.Join(dir.Name(), name))
+	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeSymlink != 0 {
+		_ = file.Close()
+		return nil
+	}
+	return file
+}
+
+// hide puts nothing in the place of a file or directory.
+func (m *mounts) hide(path string) {
+	if _, _, below := m.rootOf(path); below {
+		file := m.descend(path)
+		if file == nil {
+			return
+		}
+		_ = file.Close()
+	}
+	if isDir(path) {
+		m.add(path, "--tmpfs", path)
+		return
+	}
+	m.add(path, "--ro-bind", "/dev/null", path)
+}

@@ -1,0 +1,129 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"podd/pkg/scopefs"
+)
+
+// Mode is a kind of sandbox, or how to choose one.
+type Mode string
+
+// The modes. Auto and Off can be asked for; None is what there is when no sandbox works
+// or is wanted.
+const (
+	Auto     Mode = "auto"
+	Bwrap    Mode = "bwrap"
+	Landlock Mode = "landlock"
+	Off      Mode = "off"
+	None     Mode = "none"
+)
+
+// Config says how commands are to be confined. The zero value is ready.
+type Config struct {
+	// Mode is Auto, Bwrap, Landlock or Off; empty means Auto: bwrap, else Landlock.
+	Mode Mode
+	// Required refuses commands where no sandbox works.
+	Required bool
+	// Network lets commands reach the network.
+	Network bool
+	// Read, when it is not empty, are all the files and directories that can be read
+	// beside the system's own and the pod's roots. They can be read also where they would
+	// be hidden by default.
+	Read []string
+	// Write are directories that every pod's commands can change.
+	Write []string
+	// Hidden are podd's own files and directories.
+	Hidden []string
+	// Environ is podd's environment, which names further places to hide; nil means
+	// os.Environ.
+	Environ []string
+}
+
+// Scope is what the commands of one pod may reach.
+type Scope struct {
+	// Dir is where they start: the path of the first root.
+	Dir string
+	// Roots are the pod's directories.
+	Roots []scopefs.Root
+	// Temp is a directory that serves as /tmp.
+	Temp string
+	// Show are directories of podd's own that can be read.
+	Show []string
+}
+
+// Sandbox is a kind of sandbox that works here, or none. It is safe for concurrent
+// use.
+type Sandbox struct {
+	Config
+	mode Mode
+	// why says why it is not another mode, in a clause; empty for the first choice.
+	why string
+	// program is bwrap's path; nested says that it can forbid user namespaces inside.
+	program string
+	nested  bool
+}
+
+// Mode is Bwrap, Landlock or None.
+func (s *Sandbox) Mode() Mode { return s.mode }
+
+// Confines says whether commands run in a sandbox.
+func (s *Sandbox) Confines() bool { return s.mode != None }
+
+// Why says in a clause why the mode is not a better one; empty for the best.
+func (s *Sandbox) Why() string { return s.why }
+
+// Refuses is a sentence when commands must not run, else empty.
+func (s *Sandbox) Refuses() string {
+	if s.Confines() || !s.Required {
+		return ""
+	}
+	return fmt.Sprintf("the configuration requires a sandbox, and none works here (%s): install bubblewrap, or change [sandbox] required", s.why)
+}
+
+// Command is a command line that runs another one in the sandbox. Close it once it
+// was started.
+type Command struct {
+	// Args is the whole command line.
+	Args []string
+	// Env are variables to set, after all others.
+	Env []string
+	// Files are open at the descriptors from the one on that was asked for.
+	Files []*os.File
+	first int
+}
+
+// add gives a file a descriptor.
+func (c *Command) add(file *os.File) string {
+	c.Files = append(c.Files, file)
+	return fmt.Sprint(c.first + len(c.Files) - 1)
+}
+
+// Close closes the files.
+func (c *Command) Close() {
+	for _, file := range c.Files {
+		_ = file.Close()
+	}
+}
+
+// Command is the command line for argv, whose first word is an absolute path. Files will
+// be open from descriptor first on, 3 or higher.
+func (s *Sandbox) Command(scope Scope, first int, argv ...string) (*Command, error) {
+	c := &Command{first: first}
+	if !s.Confines() {
+		c.Args = argv
+		return c, nil
+	}
+	if err := s.wrap(c, scope, argv); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// within says whether a clean path is dir or below it.
+func within(dir, path string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}

@@ -1,0 +1,109 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// The filters of system calls. Both refuse the socket families that no namespace of the
+// network holds, vsock above all, and io_uring, which makes sockets without asking. So
+// are the calls of another architecture, where the numbers mean something else: 32-bit
+// programs do not run.
+const (
+	// allowLocal is for a command with a network namespace of its own.
+	allowLocal = iota
+	// allowInternet is for one without, which may reach the network.
+	allowInternet
+	// allowNothing is for one without, which may not.
+	allowNothing
+)
+
+// architectures are the AUDIT_ARCH values of linux/audit.h.
+var architectures = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
+
+// families are the socket families that a filter lets pass.
+func families(filter int) []uint32 {
+	switch filter {
+	case allowLocal:
+		return []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
+	case allowInternet:
+		return []uint32{unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
+	}
+	return nil
+}
+
+// Offsets in struct seccomp_data.
+const (
+	offsetNumber = 0
+	offsetArch   = 4
+	offsetArg0   = 16
+)
+
+// x32Bit marks the calls of the x32 variant, which share amd64's architecture.
+const x32Bit = 0x40000000
+
+// program is a filter for this machine. Without a network namespace (all but allowLocal)
+// there is none of processes either: then setsid is refused too, so that the session
+// tells what belongs to a command.
+func program(filter int) ([]unix.SockFilter, error) {
+	arch, ok := architectures[runtime.GOARCH]
+	if !ok {
+		return nil, errors.New("system calls cannot be filtered on " + runtime.GOARCH)
+	}
+	load := func(offset uint32) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
+	}
+	// If the value is k, the next instruction is carried out, else it is skipped.
+	ifEqual := func(k uint32) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jf: 1}
+	}
+	answer := func(k uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: k} }
+	refuse := func(errno uint32) unix.SockFilter { return answer(unix.SECCOMP_RET_ERRNO | errno) }
+
+	p := []unix.SockFilter{
+		load(offsetArch),
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: arch, Jt: 1},
+		refuse(uint32(unix.ENOSYS)),
+		load(offsetNumber),
+		{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: x32Bit, Jf: 1},
+		refuse(uint32(unix.ENOSYS)),
+		ifEqual(unix.SYS_IO_URING_SETUP), refuse(uint32(unix.ENOSYS)),
+	}
+	if filter != allowLocal {
+		p = append(p, ifEqual(unix.SYS_SETSID), refuse(uint32(unix.EPERM)))
+	}
+	p = append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_SOCKET, Jt: 1},
+		answer(unix.SECCOMP_RET_ALLOW), load(offsetArg0))
+	for _, family := range families(filter) {
+		p = append(p, ifEqual(family), answer(unix.SECCOMP_RET_ALLOW))
+	}
+	return append(p, refuse(uint32(unix.EAFNOSUPPORT))), nil
+}
+
+// seccompFile is a file from which bwrap reads a filter.
+func seccompFile(filter int) (*os.File, error) {
+	p, err := program(filter)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := binary.Write(&b, binary.NativeEndian, p); err != nil {
+		return nil, err
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer writer.Close()
+	// Far less than a pipe holds.
+	if _, err := writer.Write(b.Bytes()); err != nil {
+		_ = reader.Close()
+		return nil, err
+	}
+	return reader, nil
+}

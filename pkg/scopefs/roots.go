@@ -1,0 +1,25 @@
+package scopefs
+
+import "os"
+
+// Root is a root of the scope, for who confines others to it.
+type Root struct {
+	// Path is absolute, with all links resolved.
+	Path string
+	// Writable says that files below may be changed.
+	Writable bool
+	root     *os.Root
+}
+
+// Open opens the directory that was there when the scope was opened, whatever its path
+// leads to by now.
+func (r Root) Open() (*os.File, error) { return r.root.Open(".") }
+
+// Roots are the roots of the scope, the workspace first.
+func (f *FS) Roots() []Root {
+	roots := make([]Root, len(f.roots))
+	for i, r := range f.roots {
+		roots[i] = Root{Path: r.names[len(r.names)-1], Writable: r.writable, root: r.Root}
+	}
+	return roots
+}
