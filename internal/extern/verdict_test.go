@@ -122,3 +122,18 @@ func TestTurnVerdicts(t *testing.T) {
 		}
 	}
 }
+
+// A content that was replaced lacks nothing of what was cut from the one before, and
+// leads nobody to the file that has it.
+func TestReplacedContentIsNotCut(t *testing.T) {
+	r := aResult
+	r.Output.Cut = &item.Cut{TotalBytes: 100, SpoolPath: "/spool/secret"}
+	d, err := newBench(t).script(t, says(`{"verdict":"replace","output":{"content":"***"}}`)).AfterTool(t.Context(), r)
+	if err != nil || d.Output.Cut != nil {
+		t.Errorf("%+v, %v", d, err)
+	}
+	d, err = newBench(t).script(t, says(`{"verdict":"replace","output":{"summary":"short"}}`)).AfterTool(t.Context(), r)
+	if err != nil || d.Output.Cut == nil || d.Output.Content != "a\nb" {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
