@@ -44,6 +44,9 @@ func (h *Host) checkSpec(spec *item.PodSpec) error {
 	if _, err := h.policyOf(*spec); err != nil {
 		return err
 	}
+	if err := h.checkTools(spec.Tools); err != nil {
+		return err
+	}
 	if spec.Dir == "" {
 		return item.Errorf(item.KindInvalid, "BAD_DIR", "a pod needs a workspace: give a directory")
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
 	"podd/pkg/tool/builtin"
@@ -42,5 +43,33 @@ func TestToolsHaveTheirBounds(t *testing.T) {
 	}
 	if want := "0.txt\n2:xxxxx…\n1.txt\n2:xxxxx…\n"; got[0].Content != want {
 		t.Errorf("search: %q, want %q", got[0].Content, want)
+	}
+}
+
+// A pod has the tools that its spec names and no other, and a name that no tool has is
+// refused with the list of those that do.
+func TestToolsOfTheSpec(t *testing.T) {
+	h := newHouse(t, steps(scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"touch ran"}`})))
+	spec := item.PodSpec{Dir: h.dir, Tools: []string{"todo", "read_file"}}
+	if _, err := h.host.Update(t.Context(), "p", spec); err != nil {
+		t.Fatal(err)
+	}
+	h.run("go")
+	if h.exists("ran") {
+		t.Error("a tool that the pod must not use has run")
+	}
+	if r := results(h.log()); len(r) != 1 || !strings.Contains(r[0].Summary, `no tool "shell"`) {
+		t.Errorf("results %+v", r)
+	}
+	if body := string(h.model.Requests()[0]); strings.Contains(body, `"edit_file"`) || strings.Index(body, `"read_file"`) > strings.Index(body, `"todo"`) {
+		t.Errorf("request %s", body)
+	}
+	spec.Tools = []string{"teleport"}
+	_, err := h.host.Update(t.Context(), "p", spec)
+	wantError(t, err, item.KindInvalid, "BAD_TOOLS")
+	_, err = h.host.Create(t.Context(), "q", spec)
+	wantError(t, err, item.KindInvalid, "BAD_TOOLS")
+	if !strings.Contains(err.Error(), `there is no tool "teleport": the tools are read_file, write_file`) {
+		t.Error(err)
 	}
 }

@@ -42,7 +42,7 @@ func (h *Host) openWorkspace(rec item.Pod) (*workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools, err := h.tools(fs, folder)
+	tools, err := h.tools(rec.Spec, fs, folder)
 	if err != nil {
 		_ = fs.Close()
 		return nil, err
@@ -50,14 +50,14 @@ func (h *Host) openWorkspace(rec item.Pod) (*workspace, error) {
 	return &workspace{fs: fs, tools: tools, spool: folder}, nil
 }
 
-func (h *Host) tools(fs *scopefs.FS, folder *spool.Folder) (*tool.Registry, error) {
+func (h *Host) tools(spec item.PodSpec, fs *scopefs.FS, folder *spool.Folder) (*tool.Registry, error) {
 	tools, err := builtin.New(builtin.Config{
 		FS: fs, Spool: folder, Limits: h.ToolOutput, Shell: h.Shell, Search: h.Search, Tree: h.Tree, ListDir: h.ListDir, Glob: h.Glob, Logger: h.Logger,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return tool.NewRegistry(append(tools, h.Tools...)...)
+	return tool.NewRegistry(chosen(spec.Tools, append(tools, h.Tools...))...)
 }
 
 func (w *workspace) close() { _ = w.fs.Close() }

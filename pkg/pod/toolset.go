@@ -1,0 +1,40 @@
+package pod
+
+import (
+	"slices"
+	"strings"
+
+	"podd/pkg/item"
+	"podd/pkg/tool"
+	"podd/pkg/tool/builtin"
+)
+
+// toolNames are those of all tools that a pod can have, in the order in which a model
+// is sent them.
+func (h *Host) toolNames() []string {
+	names := builtin.Names()
+	for _, t := range h.Tools {
+		names = append(names, t.Spec().Name)
+	}
+	return names
+}
+
+// checkTools refuses names that no tool has.
+func (h *Host) checkTools(names []string) error {
+	known := h.toolNames()
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return item.Errorf(item.KindInvalid, "BAD_TOOLS", "there is no tool %q: the tools are %s", name, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// chosen are the tools of these names, in their old order; all of them when there is no
+// name. Names that no tool has any more are passed over: fewer tools are never more.
+func chosen(names []string, tools []tool.Tool) []tool.Tool {
+	if len(names) == 0 {
+		return tools
+	}
+	return slices.DeleteFunc(tools, func(t tool.Tool) bool { return !slices.Contains(names, t.Spec().Name) })
+}
