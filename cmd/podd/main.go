@@ -6,9 +6,13 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"podd/internal/harden"
 )
 
 func main() {
+	// Before anything secret is read; where the system refuses, podd works all the same.
+	_ = harden.Process()
 	// The first signal ends the context, the second one the patience.
 	ctx, cancel := context.WithCancel(context.Background())
 	hurry := make(chan struct{})

@@ -22,6 +22,8 @@ type Config struct {
 	BaseURL string
 	// APIKey is the endpoint's key; empty means that none is sent.
 	APIKey Secret
+	// APIKeyFile holds the key where the environment does not; may be empty.
+	APIKeyFile string
 	// Instructions are for pods that have none of their own; may be empty.
 	Instructions string
 	// Ask is when calls ask a person, for pods that say nothing else.

@@ -33,6 +33,7 @@ func settings(c *Config) []setting {
 		choice("api", &c.API, "responses", "chat").hinting("responses at api.openai.com, elsewhere chat"),
 		address("base_url", &c.BaseURL).or("OPENAI_BASE_URL"),
 		secret("api_key", &c.APIKey).or("OPENAI_API_KEY"),
+		file("api_key_file", &c.APIKeyFile).hinting("the credential openai_api_key, where the service manager gives it"),
 		prose("instructions", &c.Instructions),
 		choice("ask", &c.Ask, policy.Never, policy.Risky, policy.Always),
 		number("limits.max_steps", &l.MaxSteps, 1, manyTimes),

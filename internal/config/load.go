@@ -31,6 +31,9 @@ func Load(path string, named bool, env func(string) string) (Config, error) {
 	if err := l.applyEnvironment(env); err != nil {
 		return Config{}, err
 	}
+	if err := l.applyKeyFile(env); err != nil {
+		return Config{}, err
+	}
 	if err := l.checkSummarize(); err != nil {
 		return Config{}, err
 	}

@@ -265,7 +265,7 @@ func TestRefusals(t *testing.T) {
 		text string
 		want []string
 	}{
-		"unknown key":               {"model = 'm'\nmodell = 'n'", []string{":2: there is no key or table modell: podd knows model, fallback_models, api, base_url, instructions, ask, the tables [limits], "}},
+		"unknown key":               {"model = 'm'\nmodell = 'n'", []string{":2: there is no key or table modell: podd knows model, fallback_models, api, base_url, api_key_file, instructions, ask, the tables [limits], "}},
 		"unknown table":             {"\n[limit]\nmax_steps = 1", []string{":2: there is no key or table limit"}},
 		"unknown list of tables":    {"[[limit]]\nmax_steps = 1", []string{":1: there is no key or table limit"}},
 		"unknown key in a table":    {"[limits]\nmax_steps = 1\nmax_step = 2", []string{":3: there is no key limits.max_step: [limits] has max_steps, max_tool_calls, "}},

@@ -122,7 +122,7 @@ func (l *loader) find(key []string) (setting, bool) {
 func (l *loader) unknown(key []string) string {
 	text := keyText(key)
 	if key[len(key)-1] == "api_key" {
-		return fmt.Sprintf("there is no key %s: the API key comes from OPENAI_API_KEY in podd's environment", text)
+		return fmt.Sprintf("there is no key %s: the API key comes from OPENAI_API_KEY in podd's environment, or from the file that api_key_file names", text)
 	}
 	if key[0] == ruleList {
 		return fmt.Sprintf("there is no key %s: a rule begins with [[%s]] and has tool, path, command, decision", text, ruleList)

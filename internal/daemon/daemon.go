@@ -13,6 +13,7 @@ import (
 	"podd/internal/config"
 	"podd/internal/paths"
 	"podd/internal/policy"
+	"podd/internal/secrets"
 	"podd/internal/server"
 	"podd/internal/socket"
 	"podd/internal/version"
@@ -63,6 +64,8 @@ type Daemon struct {
 	host   *pod.Host
 	server *server.Server
 	socket *socket.Listener
+	// secrets are kept out of the log, of what tools answer and of errors.
+	secrets *secrets.Set
 	// interceptors and hooks are the configured commands.
 	interceptors []interceptor.Interceptor
 	hooks        []hook.Hook
@@ -76,7 +79,8 @@ func Open(ctx context.Context, c Config) (*Daemon, error) {
 	if c.Grace == 0 {
 		c.Grace = DefaultGrace
 	}
-	d := &Daemon{Config: c}
+	d := &Daemon{Config: c, secrets: secrets.New(string(c.Settings.APIKey))}
+	d.Logger = slog.New(d.secrets.Handler(c.Logger.Handler()))
 	if err := d.open(ctx); err != nil {
 		d.Close(ctx)
 		return nil, err
@@ -95,7 +99,9 @@ func (d *Daemon) open(ctx context.Context) error {
 	if err := d.openHost(ctx); err != nil {
 		return err
 	}
-	d.server = server.New(server.Config{Host: d.host, Token: token, Status: d.status(), Logger: d.Logger})
+	d.server = server.New(server.Config{
+		Host: d.host, Token: token, Status: d.status(), Redact: d.secrets.Redact, Logger: d.Logger,
+	})
 	return d.host.Recover(ctx)
 }
 
@@ -117,6 +123,7 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 	if err != nil {
 		return "", err
 	}
+	d.secrets.Add(token)
 	bolt, err := store.OpenBolt(store.BoltConfig{Path: filepath.Join(d.StateDir, "podd.db"), MaxBytes: d.Settings.Store.MaxBytes, Logger: d.Logger})
 	if err != nil {
 		return "", err
@@ -156,6 +163,7 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 	if err := d.openModel(); err != nil {
 		return err
 	}
+	s.ToolOutput.Redactor = d.secrets
 	limits, err := tool.NewLimits(s.ToolOutput)
 	if err != nil {
 		return err
@@ -174,6 +182,7 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 		SpoolBytes:   s.Spool.MaxBytes,
 		SpoolAge:     s.Spool.MaxAge,
 		Hidden:       hiddenPaths(d.Config),
+		Scrub:        d.secrets.ScrubFile,
 		FileRefs:     scopefs.RefLimits{MaxBytes: s.FileRefs.MaxBytes, DirEntries: s.FileRefs.DirEntries},
 		FileRefRole:  s.FileRefs.Role,
 		ToolOutput:   limits,

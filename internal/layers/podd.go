@@ -32,6 +32,7 @@ func Podd() Table {
 
 func ranks() map[string]int {
 	return map[string]int{
+		"internal/harden":   0,
 		"internal/layers":   0,
 		"internal/process":  0,
 		"internal/repomap":  0,
@@ -40,15 +41,16 @@ func ranks() map[string]int {
 		"pkg/item":          0,
 		"proto/podd/v1":     0,
 
-		"internal/live":   1,
-		"internal/paths":  1,
-		"internal/policy": 1,
-		"internal/wire":   1,
-		"pkg/hook":        1,
-		"pkg/llm":         1,
-		"pkg/scopefs":     1,
-		"pkg/tool":        1,
-		"pkg/tool/spool":  1,
+		"internal/live":    1,
+		"internal/paths":   1,
+		"internal/secrets": 1,
+		"internal/policy":  1,
+		"internal/wire":    1,
+		"pkg/hook":         1,
+		"pkg/llm":          1,
+		"pkg/scopefs":      1,
+		"pkg/tool":         1,
+		"pkg/tool/spool":   1,
 
 		"internal/config":   2,
 		"internal/sandbox":  2,
@@ -97,7 +99,7 @@ func homes() map[string][]string {
 		"github.com/spf13/pflag":           {"cmd/"},
 		"github.com/tidwall/gjson":         {"pkg/llm/openai"},
 		"go.etcd.io/bbolt":                 {"pkg/store"},
-		"golang.org/x/sys":                 {"internal/process", "internal/sandbox", "internal/socket", "pkg/scopefs"},
+		"golang.org/x/sys":                 {"internal/harden", "internal/process", "internal/sandbox", "internal/socket", "pkg/scopefs"},
 		"golang.org/x/term":                {"cmd/"},
 		"google.golang.org/genproto":       rpc,
 		"google.golang.org/grpc":           rpc,

@@ -67,7 +67,18 @@ func answer(c Config, method string, err error) error {
 	} else if !ok && !gone(err) {
 		c.Logger.Error("call failed", "method", method, "error", err)
 	}
-	return wire.ToStatus(err)
+	return wire.ToStatus(redacted(c, err))
+}
+
+// redacted is an error whose message has no secrets.
+func redacted(c Config, err error) error {
+	e, ok := errors.AsType[*item.Error](err)
+	if !ok || c.Redact == nil {
+		return err
+	}
+	clean := *e
+	clean.Message = c.Redact(e.Message)
+	return &clean
 }
 
 // gone says that the call ended because its client did.

@@ -47,6 +47,8 @@ type Config struct {
 	Token string
 	// Status is what GetStatus tells beside the counts.
 	Status Status
+	// Redact takes secrets out of an error's message; nil takes none.
+	Redact func(string) string
 	Logger *slog.Logger
 }
 

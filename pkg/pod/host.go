@@ -48,6 +48,8 @@ type Config struct {
 	FileRefs scopefs.RefLimits
 	// FileRefRole is "system" to send file references with that literal role.
 	FileRefRole string
+	// Scrub takes secrets out of a spool file; see spool.Config.
+	Scrub func(path string) error
 	// ToolOutput cuts what tools answer; nil means the default limits.
 	ToolOutput *tool.Limits
 	// Prune is the rule by which tool results leave the context; its zero value is
@@ -155,7 +157,7 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 		return nil, err
 	}
 	c = c.withDefaults()
-	files, err := spool.Open(spool.Config{Dir: c.SpoolDir, MaxBytes: c.SpoolBytes, MaxAge: c.SpoolAge, Logger: c.Logger, Now: c.Now})
+	files, err := spool.Open(spool.Config{Dir: c.SpoolDir, MaxBytes: c.SpoolBytes, MaxAge: c.SpoolAge, Logger: c.Logger, Now: c.Now, Scrub: c.Scrub})
 	if err != nil {
 		return nil, err
 	}

@@ -97,6 +97,7 @@ func (r *resolver) ref(ctx context.Context, ref item.FileRef) {
 		r.warn("file_ref", "file reference not added: %v", err)
 		return
 	}
+	message.Text = r.host.ToolOutput.Redact(message.Text)
 	r.size += len(message.Text)
 	r.out.Items = append(r.out.Items, message)
 	r.text.WriteString(scopefs.FormatRef(ref))

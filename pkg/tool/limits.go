@@ -50,6 +50,8 @@ type LimitsConfig struct {
 	// MaxResultBytes bounds a whole result, summary and content, whatever the limit
 	// of its tool says. It is at least 1,024; zero means DefaultMaxResultBytes.
 	MaxResultBytes int
+	// Redactor keeps secrets out of outputs; nil keeps none out.
+	Redactor Redactor
 }
 
 // DefaultMaxResultBytes is the bound of LimitsConfig.MaxResultBytes by default.
@@ -61,7 +63,8 @@ type Limits struct {
 	general Limit
 	tools   map[string]Limit
 	// most is what a content may have under the bound of a whole result.
-	most int
+	most     int
+	redactor Redactor
 }
 
 func generalLimit() Limit {
@@ -102,6 +105,8 @@ func NewLimits(c LimitsConfig) (*Limits, error) {
 		general: c.Default.or(generalLimit()),
 		tools:   make(map[string]Limit, len(c.Tools)),
 		most:    c.MaxResultBytes - item.MaxSummaryBytes - len("\n"),
+
+		redactor: c.Redactor,
 	}
 	for name, limit := range c.Tools {
 		if err := limit.check("tool_output.tools." + name); err != nil {
@@ -160,7 +165,7 @@ func (l *Limits) For(name string) Limit {
 	return limit
 }
 
-// Apply makes an output fit: the summary by Bound, the content by the limit of
+// Apply makes an output fit: without secrets (see Clean), the summary by Bound, the content by the limit of
 // the tool. What it returns is within the limit, its marker included, so that its
 // Text is within MaxResultBytes, and applying it again changes nothing.
 //
@@ -173,7 +178,7 @@ func (l *Limits) For(name string) Limit {
 // none: keep is not called for it, and a further cut goes on with its counts.
 // Bytes that are not UTF-8 become question marks, one each, so that counts hold.
 func (l *Limits) Apply(name string, out Output, keep func(full string) (path string, err error)) Output {
-	out = Normal(out)
+	out = l.Clean(out)
 	full := out.Content
 	out.Content = Repair(full)
 	limit := l.For(name)

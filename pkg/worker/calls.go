@@ -250,13 +250,13 @@ func (t *run) runCall(ctx context.Context, c *call, slots chan struct{}) item.To
 			out = t.runTool(ctx, c)
 			took = t.Now().Sub(start)
 			<-slots
-			out = t.review(ctx, c, tool.Normal(out))
+			out = t.review(ctx, c, t.Output.Clean(out))
 		case <-ctx.Done():
 			out = failure(c.Name + ": not run: the turn ended first")
 		}
 	}
 	keep := t.keep(c.Name)
-	out = t.summarizeOutput(ctx, c, tool.Normal(out), keep, slots)
+	out = t.summarizeOutput(ctx, c, t.Output.Clean(out), keep, slots)
 	out = t.Output.Apply(c.Name, out, keep)
 	t.logCut(c.Name, out.Cut)
 	return item.ToolResult{CallID: c.CallID, Tool: c.Name, Output: out, DurationMS: took.Milliseconds()}

@@ -161,7 +161,7 @@ func (t *run) terminal(s *stop) []item.Kind {
 	if s == nil {
 		return []item.Kind{t.alert(item.LevelInfo, fmt.Sprintf("turn %d finished", t.turn.Number)), end}
 	}
-	end.Outcome, end.Reason, end.Cause = s.outcome, s.reason, s.cause
+	end.Outcome, end.Reason, end.Cause = s.outcome, s.reason, t.Output.Redact(s.cause)
 	level := map[item.Outcome]item.Level{
 		item.OutcomeFailed: item.LevelError, item.OutcomeInterrupted: item.LevelError,
 		item.OutcomeLimit: item.LevelWarn, item.OutcomeCancelled: item.LevelInfo,

@@ -22,12 +22,14 @@ func (t *run) runTool(ctx context.Context, c *call) (out tool.Output) {
 	}()
 	ctx = tool.WithCall(ctx, tool.Call{Pod: t.Pod, Turn: t.turn.Number, CallID: c.CallID, Approved: c.approved})
 	ctx = tool.WithStored(ctx, func(work func()) { c.settle = append(c.settle, work) })
-	ctx = tool.WithProgress(ctx, func(text string) {
+	report, flush := t.Output.Live(func(text string) {
 		t.log.Live(item.Delta{
 			Turn: t.turn.Number, Step: t.step, Block: outputBlock(c.CallID),
 			Kind: item.DeltaToolOutput, CallID: c.CallID, Tool: c.Name, Text: text,
 		})
 	})
+	defer flush()
+	ctx = tool.WithProgress(ctx, report)
 	if c.recovering {
 		return t.recoverCall(ctx, c)
 	}

@@ -130,7 +130,7 @@ func (t *run) commit(ctx context.Context, b Batch) error {
 
 // alert is an entry that raises an alert about this turn.
 func (t *run) alert(level item.Level, text string) item.AlertRaised {
-	return item.AlertRaised{Alert: item.Alert{Pod: t.Pod, Level: level, Source: "turn", Text: text, Time: t.Now()}}
+	return item.AlertRaised{Alert: item.Alert{Pod: t.Pod, Level: level, Source: "turn", Text: t.Output.Redact(text), Time: t.Now()}}
 }
 
 // logError is the failure of the log itself: nothing more can be stored.

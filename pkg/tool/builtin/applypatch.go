@@ -124,6 +124,9 @@ func (p *patchPlan) update(c fileChange, now *plannedText) error {
 	if err != nil {
 		return err
 	}
+	if err := p.keepsSecrets(c.path, now.text, after); err != nil {
+		return err
+	}
 	note := fmt.Sprintf("M %s +%d -%d", p.show(c.path), added, removed)
 	path := c.path
 	if c.moveTo != "" && p.Rel(c.moveTo) != p.Rel(c.path) {

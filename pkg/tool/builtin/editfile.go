@@ -65,6 +65,9 @@ func (e *editor) run(ctx context.Context, args editArgs) (tool.Output, error) {
 	if err != nil {
 		return tool.Output{}, fmt.Errorf("edit_file: %w", err)
 	}
+	if err := e.keepsSecrets(args.Path, before, after); err != nil {
+		return failed(ctx, "edit_file", err)
+	}
 	note, err := e.store(ctx, args.Path, []byte(after))
 	if err != nil {
 		return failed(ctx, "edit_file", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"podd/pkg/item"
@@ -32,6 +33,19 @@ func (f *files) load(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s has %d bytes, and files over %d are not changed by this tool: use shell", f.show(path), file.Size, maxEditBytes)
 	}
 	return file.Data, nil
+}
+
+// redactedMark stands in what a model has read for a secret that it was not shown.
+const redactedMark = "[redacted]"
+
+// keepsSecrets refuses a text with the mark in place of a file that does not have it:
+// the secret that it stands for would be lost.
+func (f *files) keepsSecrets(path, before, after string) error {
+	if strings.Count(after, redactedMark) > strings.Count(before, redactedMark) && before != "" {
+		return fmt.Errorf("%s would get %s, which stands for a secret that you were not shown: change other lines with edit_file, without this text",
+			f.show(path), redactedMark)
+	}
+	return nil
 }
 
 // store writes a file and remembers what it holds now. note is empty, or what there

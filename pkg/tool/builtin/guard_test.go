@@ -61,3 +61,24 @@ func TestToolsReportHardLinks(t *testing.T) {
 		}
 	}
 }
+
+// A model that was shown "[redacted]" does not write that over the secret.
+func TestToolsKeepSecrets(t *testing.T) {
+	b := newBench(t, map[string]string{"f": "key = real\nport = 1\n"})
+	b.call("read_file", object("path", "f"))
+	for name, arguments := range map[string]string{
+		"write_file":  object("path", "f", "content", "key = [redacted]\nport = 2\n"),
+		"edit_file":   object("path", "f", "old", "key = real\nport = 1", "new", "key = [redacted]\nport = 2"),
+		"apply_patch": object("input", "*** Begin Patch\n*** Update File: f\n@@\n-key = real\n+key = [redacted]\n*** End Patch"),
+	} {
+		if out := b.call(name, arguments); !out.IsError || !strings.Contains(out.Summary+out.Content, "secret that you were not shown") {
+			t.Errorf("%s: %s", name, out.Summary)
+		}
+	}
+	if out := b.call("edit_file", object("path", "f", "old", "port = 1", "new", "port = 2")); out.IsError || b.read("f") != "key = real\nport = 2\n" {
+		t.Errorf("another line: %s", out.Summary)
+	}
+	if out := b.call("write_file", object("path", "new", "content", "say [redacted]\n")); out.IsError {
+		t.Errorf("a new file: %s", out.Summary)
+	}
+}

@@ -54,5 +54,8 @@ func (w *writer) allow(args writeArgs) (verb string, err error) {
 	if _, read := w.LastRead(args.Path); !read || file.Truncated {
 		return "", fmt.Errorf("%s exists (%d bytes) and was not read: read it first, or change a part of it with edit_file", w.show(args.Path), file.Size)
 	}
+	if err := w.keepsSecrets(args.Path, string(file.Data), args.Content); err != nil {
+		return "", err
+	}
 	return "replaced", w.unchanged(args.Path, file.Data)
 }

@@ -109,7 +109,19 @@ func (f *File) Keep() {
 	}
 	// Nothing was buffered here that closing could lose.
 	_ = f.Close()
+	f.spool.scrub(f.Name())
 	f.spool.add(f.Name(), size)
+}
+
+// scrub takes secrets out of a file.
+func (s *Spool) scrub(path string) {
+	if s.Scrub == nil {
+		return
+	}
+	if err := s.Scrub(path); err != nil {
+		s.Logger.Warn("spool file could not be searched for secrets and is emptied", "error", err)
+		_ = os.Truncate(path, 0)
+	}
 }
 
 // Discard closes the file and removes it.

@@ -28,6 +28,9 @@ type Config struct {
 	MaxBytes int64
 	// MaxAge is how long a file is kept; default DefaultMaxAge.
 	MaxAge time.Duration
+	// Scrub takes secrets out of a file that was written, without changing its size;
+	// nil leaves files as they are. A file that it fails for is emptied.
+	Scrub func(path string) error
 	// Logger gets what could not be removed; nil discards it.
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.
