@@ -65,7 +65,8 @@ func newRootCommand(p *program) *cobra.Command {
 	root.AddCommand(
 		newCreateCommand(p), newListCommand(p), newShowCommand(p), newDeleteCommand(p),
 		newSubmitCommand(p), newTailCommand(p), newCancelCommand(p), newAlertsCommand(p),
-		newContextCommand(p), newStatsCommand(p), newCompactCommand(p), newStatusCommand(p), newVersionCommand(p), newCompletionCommand(p),
+		newContextCommand(p), newStatsCommand(p), newCompactCommand(p), newForkCommand(p), newRewindCommand(p),
+		newStatusCommand(p), newVersionCommand(p), newCompletionCommand(p),
 	)
 	return root
 }

@@ -38,16 +38,6 @@ func (*pods) Notify(context.Context, *poddv1.NotifyRequest) (*poddv1.NotifyRespo
 	return nil, notYet("leaving a note")
 }
 
-// ForkPod is not served yet.
-func (*pods) ForkPod(context.Context, *poddv1.ForkPodRequest) (*poddv1.ForkPodResponse, error) {
-	return nil, notYet("forking a pod")
-}
-
-// RewindPod is not served yet.
-func (*pods) RewindPod(context.Context, *poddv1.RewindPodRequest) (*poddv1.RewindPodResponse, error) {
-	return nil, notYet("rewinding a pod")
-}
-
 // approvals serves ApprovalService.
 type approvals struct {
 	poddv1.UnimplementedApprovalServiceServer

@@ -46,7 +46,7 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 	if err != nil {
 		return Context{}, err
 	}
-	if err := h.readAll(ctx, a.id, 0, state.Add); err != nil {
+	if err := h.history(ctx, a.id, state.Add, state.Skip); err != nil {
 		return Context{}, err
 	}
 	return h.context(ctx, w, state)

@@ -147,8 +147,12 @@ func (h *house) run(text string) item.TurnEnded {
 
 // follow gives the entries above a sequence as they come.
 func (h *house) follow(ctx context.Context, after item.Seq) func(func(item.Entry) bool) {
+	return h.followPod(ctx, "p", after)
+}
+
+func (h *house) followPod(ctx context.Context, name string, after item.Seq) func(func(item.Entry) bool) {
 	return func(yield func(item.Entry) bool) {
-		for ev, err := range h.host.Stream(ctx, pod.StreamQuery{Pod: "p", After: after, Follow: true}) {
+		for ev, err := range h.host.Stream(ctx, pod.StreamQuery{Pod: name, After: after, Follow: true}) {
 			if err != nil {
 				return
 			}
@@ -160,10 +164,12 @@ func (h *house) follow(ctx context.Context, after item.Seq) func(func(item.Entry
 }
 
 // log is the whole log.
-func (h *house) log() []item.Entry {
+func (h *house) log() []item.Entry { return h.logOf("p") }
+
+func (h *house) logOf(name string) []item.Entry {
 	h.t.Helper()
 	var entries []item.Entry
-	for ev, err := range h.host.Stream(context.Background(), pod.StreamQuery{Pod: "p"}) {
+	for ev, err := range h.host.Stream(context.Background(), pod.StreamQuery{Pod: name}) {
 		if item.KindOf(err) == item.KindNotFound && err != nil {
 			return nil
 		}

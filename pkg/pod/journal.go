@@ -30,6 +30,8 @@ func (j *journal) add(e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.Purged:
 		j.turn, j.total = e.Turn, k.Totals.Usage()
+	case item.Rewind:
+		*j = journal{turn: j.turn, notes: j.notes, total: j.total}
 	case item.TurnStarted:
 		*j = journal{turn: e.Turn, open: true, notes: j.notes, total: j.total}
 	case item.TurnEnded:
@@ -49,6 +51,14 @@ func (j *journal) add(e item.Entry) {
 		j.notes = append(slices.Clip(j.notes), k)
 	case item.ItemAdded:
 		j.item(k.Item)
+	}
+}
+
+// skip takes note of an entry that a rewind took back.
+func (j *journal) skip(e item.Entry) {
+	j.turn = max(j.turn, e.Turn)
+	if u, ok := e.Kind.(item.RequestUsage); ok {
+		j.total = j.total.Add(u.Usage)
 	}
 }
 

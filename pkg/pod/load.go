@@ -9,8 +9,8 @@ import (
 	"podd/pkg/worker"
 )
 
-// load makes the pod its log's one writer and reads the log. A pod with a damaged log is quarantined: it can be read up to
-// the damage, and nothing else.
+// load makes the pod its log's one writer and reads the log. A pod with a damaged log
+// is quarantined: it can be read up to the damage, and nothing else.
 func (a *actor) load() error {
 	ctx := a.host.base
 	epoch, err := a.host.Store.Claim(ctx, a.id)
@@ -23,21 +23,11 @@ func (a *actor) load() error {
 		return err
 	}
 	a.policy.Store(rules)
-	if a.state, err = a.host.newState(); err != nil {
-		return err
-	}
-	a.progress = worker.NewProgress(a.state.Cost)
 	if a.situation.pause = a.rec.Status.Pause; a.situation.pause != nil {
 		a.gate = make(chan struct{})
 	}
 	a.resume = "podd was stopped in the middle of it"
-	err = a.host.readAll(ctx, a.id, 0, func(e item.Entry) {
-		a.journal.add(e)
-		a.questions.add(e)
-		a.state.Add(e)
-		a.progress.Add(e)
-		a.rec.Last = e.Seq
-	})
+	err = a.fold(ctx)
 	if item.KindOf(err) == item.KindDataLoss {
 		return a.quarantine(ctx, err)
 	}
@@ -45,7 +35,34 @@ func (a *actor) load() error {
 		return err
 	}
 	a.live.Advance(a.rec.Last)
-	return a.loadInbox(ctx)
+	if err := a.loadInbox(ctx); err != nil {
+		return err
+	}
+	if a.journal.open && a.rec.Status.State == item.StateInterrupted {
+		// A fork in the middle of a turn: it is not this pod's to go on with.
+		b := store.Batch{Entries: []item.Entry{interruptedBy(a.journal.turn, a.rec.Status.Reason)}}
+		_, entries, err := a.commit(ctx, b, a.situation)
+		for _, e := range entries {
+			a.state.Add(e)
+			a.progress.Add(e)
+		}
+		return err
+	}
+	return nil
+}
+
+// fold reads the log into what the pod knows of it.
+func (a *actor) fold(ctx context.Context) error {
+	f, err := a.host.newFolds()
+	if err != nil {
+		return err
+	}
+	if err := a.host.history(ctx, a.id, f.add, f.skip); err != nil {
+		return err
+	}
+	a.journal, a.questions, a.state, a.progress = f.journal, f.questions, f.state, f.progress
+	a.rec.Last = max(a.rec.Last, f.last)
+	return nil
 }
 
 func (a *actor) loadInbox(ctx context.Context) error {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 
+	"podd/pkg/hook"
 	"podd/pkg/item"
 	"podd/pkg/worker"
 )
@@ -18,6 +19,19 @@ var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 // Create makes a new pod. Its workspace must be an existing directory.
 func (h *Host) Create(ctx context.Context, name string, spec item.PodSpec) (item.Pod, error) {
+	p, err := h.newPod(name, spec)
+	if err != nil {
+		return item.Pod{}, err
+	}
+	if err := h.Store.CreatePod(ctx, p); err != nil {
+		return item.Pod{}, err
+	}
+	h.hooks.Pod(hook.PodEvent{Change: hook.PodCreated, ID: p.ID, Name: p.Name})
+	return h.Store.Pod(ctx, p.ID)
+}
+
+// newPod is the record of a pod that is not stored yet.
+func (h *Host) newPod(name string, spec item.PodSpec) (item.Pod, error) {
 	if !validName.MatchString(name) {
 		return item.Pod{}, item.Errorf(item.KindInvalid, "BAD_NAME",
 			"%q is no pod name: use up to 63 lower-case letters, digits and dashes, a letter or digit first", name)
@@ -25,18 +39,14 @@ func (h *Host) Create(ctx context.Context, name string, spec item.PodSpec) (item
 	if err := h.checkSpec(&spec); err != nil {
 		return item.Pod{}, err
 	}
-	now := h.Now().UTC()
-	p := item.Pod{
-		ID: "pod_" + strings.ToLower(rand.Text())[:16], Name: name, Spec: spec, CreatedAt: now,
-		Status: item.PodStatus{State: item.StateIdle, LastActivity: now},
-	}
 	if h.isClosing() {
 		return item.Pod{}, errStopping
 	}
-	if err := h.Store.CreatePod(ctx, p); err != nil {
-		return item.Pod{}, err
-	}
-	return h.Store.Pod(ctx, p.ID)
+	now := h.Now().UTC()
+	return item.Pod{
+		ID: "pod_" + strings.ToLower(rand.Text())[:16], Name: name, Spec: spec, CreatedAt: now,
+		Status: item.PodStatus{State: item.StateIdle, LastActivity: now},
+	}, nil
 }
 
 // checkSpec refuses a spec that can't work and cleans its paths.
@@ -165,6 +175,7 @@ func (h *Host) Delete(ctx context.Context, idOrName string) error {
 	if err := h.Store.DeletePod(ctx, rec.ID); err != nil {
 		return err
 	}
+	h.hooks.Pod(hook.PodEvent{Change: hook.PodDeleted, ID: rec.ID, Name: rec.Name})
 	if err := h.spool.Remove(rec.ID); err != nil {
 		return fmt.Errorf("the pod is deleted, but its spooled output is not: %w", err)
 	}

@@ -40,7 +40,7 @@ func newQuestions() questions {
 // add folds a committed entry in.
 func (q *questions) add(e item.Entry) {
 	switch k := e.Kind.(type) {
-	case item.TurnStarted:
+	case item.TurnStarted, item.Rewind:
 		*q = newQuestions()
 	case item.ApprovalRequested:
 		if old := q.asked[k.CallID]; old != nil {

@@ -70,6 +70,16 @@ func (s *State) Add(e item.Entry) {
 	}
 }
 
+// Skip takes note of an entry that a rewind took back: the ids of its calls are not
+// used again.
+func (s *State) Skip(e item.Entry) {
+	if added, ok := e.Kind.(item.ItemAdded); ok {
+		if call, ok := added.Item.(item.ToolCall); ok {
+			s.known[call.CallID] = struct{}{}
+		}
+	}
+}
+
 func (s *State) setUp(setup item.Setup) {
 	s.setup = &setup
 	s.ledger.Setup(Terms{

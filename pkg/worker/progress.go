@@ -78,6 +78,10 @@ func (p *Progress) Add(e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.TurnStarted:
 		*p = Progress{price: p.price, total: p.total, number: e.Turn, open: true}
+	case item.Purged:
+		p.removed(e.Turn, k.Totals)
+	case item.Rewind:
+		*p = Progress{price: p.price, total: p.total, number: p.number}
 	case item.TurnEnded:
 		p.open = false
 	case item.Recovered:
@@ -96,6 +100,27 @@ func (p *Progress) Add(e item.Entry) {
 		}
 	case item.ApprovalResolved:
 		p.resolve(k)
+	}
+}
+
+// Skip takes note of an entry that a rewind took back: it was paid for, and the number
+// of its turn is taken.
+func (p *Progress) Skip(e item.Entry) {
+	p.number = max(p.number, e.Turn)
+	if u, ok := e.Kind.(item.RequestUsage); ok {
+		p.total.add(u, p.price)
+	}
+}
+
+// removed adds what the removed entries of a log recorded.
+func (p *Progress) removed(turn int64, t item.Totals) {
+	p.number = turn
+	for _, r := range t.Requests {
+		model := r.Model
+		if _, known := p.price(item.RequestUsage{Model: model, Measured: r.Measured}); !known {
+			model = r.Asked
+		}
+		p.total.add(item.RequestUsage{Model: model, Purpose: r.Purpose, Measured: r.Measured, Usage: r.Usage}, p.price)
 	}
 }
 

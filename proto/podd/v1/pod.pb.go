@@ -3019,8 +3019,12 @@ func (x *ForkPodRequest) GetAtSeq() int64 {
 }
 
 type ForkPodResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Pod           *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Pod   *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	// Files that tools changed after the place of the fork: they stay as they are.
+	ChangedFiles []string `protobuf:"bytes,2,rep,name=changed_files,json=changedFiles,proto3" json:"changed_files,omitempty"`
+	// Shell commands that ran after it.
+	Commands      int32 `protobuf:"varint,3,opt,name=commands,proto3" json:"commands,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3060,6 +3064,20 @@ func (x *ForkPodResponse) GetPod() *Pod {
 		return x.Pod
 	}
 	return nil
+}
+
+func (x *ForkPodResponse) GetChangedFiles() []string {
+	if x != nil {
+		return x.ChangedFiles
+	}
+	return nil
+}
+
+func (x *ForkPodResponse) GetCommands() int32 {
+	if x != nil {
+		return x.Commands
+	}
+	return 0
 }
 
 type RewindPodRequest struct {
@@ -3115,8 +3133,13 @@ func (x *RewindPodRequest) GetToSeq() int64 {
 }
 
 type RewindPodResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Seq           int64                  `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The entry that says so.
+	Seq int64 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
+	// Files that tools changed in what was taken back: they stay as they are.
+	ChangedFiles []string `protobuf:"bytes,2,rep,name=changed_files,json=changedFiles,proto3" json:"changed_files,omitempty"`
+	// Shell commands that ran in it.
+	Commands      int32 `protobuf:"varint,3,opt,name=commands,proto3" json:"commands,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3154,6 +3177,20 @@ func (*RewindPodResponse) Descriptor() ([]byte, []int) {
 func (x *RewindPodResponse) GetSeq() int64 {
 	if x != nil {
 		return x.Seq
+	}
+	return 0
+}
+
+func (x *RewindPodResponse) GetChangedFiles() []string {
+	if x != nil {
+		return x.ChangedFiles
+	}
+	return nil
+}
+
+func (x *RewindPodResponse) GetCommands() int32 {
+	if x != nil {
+		return x.Commands
 	}
 	return 0
 }
@@ -3467,14 +3504,18 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x0eForkPodRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x15\n" +
-	"\x06at_seq\x18\x03 \x01(\x03R\x05atSeq\"1\n" +
+	"\x06at_seq\x18\x03 \x01(\x03R\x05atSeq\"r\n" +
 	"\x0fForkPodResponse\x12\x1e\n" +
-	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\";\n" +
+	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12#\n" +
+	"\rchanged_files\x18\x02 \x03(\tR\fchangedFiles\x12\x1a\n" +
+	"\bcommands\x18\x03 \x01(\x05R\bcommands\";\n" +
 	"\x10RewindPodRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x15\n" +
-	"\x06to_seq\x18\x02 \x01(\x03R\x05toSeq\"%\n" +
+	"\x06to_seq\x18\x02 \x01(\x03R\x05toSeq\"f\n" +
 	"\x11RewindPodResponse\x12\x10\n" +
-	"\x03seq\x18\x01 \x01(\x03R\x03seq\"U\n" +
+	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12#\n" +
+	"\rchanged_files\x18\x02 \x03(\tR\fchangedFiles\x12\x1a\n" +
+	"\bcommands\x18\x03 \x01(\x05R\bcommands\"U\n" +
 	"\x13CompletePathRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x16\n" +
 	"\x06prefix\x18\x02 \x01(\tR\x06prefix\x12\x14\n" +

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/sanitize"
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
+)
+
+func newForkCommand(p *program) *cobra.Command {
+	var at int64
+	cmd := &cobra.Command{
+		Use:   "fork POD NEW",
+		Short: "start a new pod on another's history",
+		Long: "Makes the pod NEW, whose history is that of POD up to an entry, by default all of it. Nothing is\n" +
+			"copied and POD is left alone; it may run on. Files are not copied either: both work in the same directory.",
+		Example:           "  podctl fork api api-try --at 120",
+		Args:              argCount(2, 2, "a POD and the name of the NEW one"),
+		ValidArgsFunction: p.completePods,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if at < 0 {
+				return usageError{fmt.Errorf("--at must be the sequence of an entry, not %d", at)}
+			}
+			return p.with(func(c *client.Client) error {
+				resp, err := c.Pods().ForkPod(cmd.Context(), &poddv1.ForkPodRequest{Pod: valid(args[0]), Name: valid(args[1]), AtSeq: at})
+				if err != nil {
+					return err
+				}
+				return p.print(resp, line("pod %s goes on from #%d of pod %s%s",
+					resp.GetPod().GetName(), resp.GetPod().GetLastSeq(), sanitize.Line(args[0]), leftover(resp)))
+			})
+		},
+	}
+	cmd.Flags().Int64Var(&at, "at", 0, "the last entry to take (podctl tail shows the numbers); by default all")
+	return cmd
+}
+
+func newRewindCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "rewind POD SEQ",
+		Short: "let a pod's history go on from an earlier entry",
+		Long: "Takes back what came after the entry SEQ: requests don't carry it any more. It stays in the log and\n" +
+			"can be read. Changes of files are not undone. The pod must be idle.",
+		Example:           "  podctl rewind api 120",
+		Args:              argCount(2, 2, "a POD and the SEQ to go on from"),
+		ValidArgsFunction: p.completePods,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			to, err := strconv.ParseInt(args[1], 10, 64)
+			if err != nil || to < 1 {
+				return usageError{fmt.Errorf("%q is no sequence of an entry: podctl tail shows them", args[1])}
+			}
+			return p.with(func(c *client.Client) error {
+				resp, err := c.Pods().RewindPod(cmd.Context(), &poddv1.RewindPodRequest{Pod: valid(args[0]), ToSeq: to})
+				if err != nil {
+					return err
+				}
+				return p.print(resp, line("pod %s goes on from #%d%s", sanitize.Line(args[0]), to, leftover(resp)))
+			})
+		},
+	}
+}
+
+// leftover says what neither a fork nor a rewind undoes.
+func leftover(resp interface {
+	GetChangedFiles() []string
+	GetCommands() int32
+}) string {
+	var parts []string
+	if files := resp.GetChangedFiles(); len(files) > 0 {
+		parts = append(parts, "files changed since then stay as they are: "+sanitize.Line(strings.Join(files, ", ")))
+	}
+	if n := resp.GetCommands(); n > 0 {
+		parts = append(parts, fmt.Sprintf("what %d shell commands did since then is not undone", n))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "\n" + strings.Join(parts, "\n")
+}

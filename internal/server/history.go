@@ -1,0 +1,37 @@
+package server
+
+import (
+	"context"
+	"strings"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// ForkPod starts a new pod on another's history.
+func (s *pods) ForkPod(ctx context.Context, r *poddv1.ForkPodRequest) (*poddv1.ForkPodResponse, error) {
+	f, err := s.host.Fork(ctx, r.GetPod(), r.GetName(), item.Seq(r.GetAtSeq()))
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.ForkPodResponse{Pod: wire.PodToProto(f.Pod), ChangedFiles: valid(f.Files), Commands: int32(f.Commands)}, nil
+}
+
+// RewindPod lets history go on from an earlier entry.
+func (s *pods) RewindPod(ctx context.Context, r *poddv1.RewindPodRequest) (*poddv1.RewindPodResponse, error) {
+	out, err := s.host.Rewind(ctx, r.GetPod(), item.Seq(r.GetToSeq()))
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.RewindPodResponse{Seq: int64(out.Seq), ChangedFiles: valid(out.Files), Commands: int32(out.Commands)}, nil
+}
+
+// valid are paths as a message can carry them.
+func valid(paths []string) []string {
+	out := make([]string, len(paths))
+	for i, path := range paths {
+		out[i] = strings.ToValidUTF8(path, "\ufffd")
+	}
+	return out
+}

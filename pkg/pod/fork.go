@@ -1,0 +1,68 @@
+package pod
+
+import (
+	"context"
+
+	"podd/pkg/hook"
+	"podd/pkg/item"
+)
+
+// Forked is a new pod on another's history, and what it does not undo.
+type Forked struct {
+	Pod item.Pod
+	// Files are those that tools changed after the place of the fork, Commands counts
+	// the shell commands that ran there.
+	Files    []string
+	Commands int
+}
+
+// Fork makes a pod whose history is another's up to the entry at; 0 is all of it. The
+// entries are shared, and the other pod is left alone: it may run on. Neither its inbox
+// nor its alerts come along, and a turn that the fork cuts is closed as interrupted.
+func (h *Host) Fork(ctx context.Context, idOrName, name string, at item.Seq) (Forked, error) {
+	parent, err := h.Store.Pod(ctx, idOrName)
+	if err != nil {
+		return Forked{}, err
+	}
+	if at == 0 {
+		at = parent.Last
+	}
+	spec := parent.Spec
+	spec.Parent, spec.ParentCall = "", ""
+	p, err := h.newPod(name, spec)
+	if err != nil {
+		return Forked{}, err
+	}
+	if at == 0 {
+		// Nothing has happened yet.
+		if err := h.Store.CreatePod(ctx, p); err != nil {
+			return Forked{}, err
+		}
+		return h.forked(ctx, p, &cut{})
+	}
+	c, err := h.cutAt(ctx, parent, at)
+	if err != nil {
+		return Forked{}, err
+	}
+	j := c.folds.journal
+	p.Status.Turn, p.Status.Usage = j.turn, j.total
+	if j.open {
+		// load closes the turn.
+		p.Status.State, p.Status.Reason = item.StateInterrupted, "pod "+parent.Name+" was forked in the middle of it"
+	}
+	if err := h.Store.Fork(ctx, parent.ID, at, p); err != nil {
+		return Forked{}, err
+	}
+	return h.forked(ctx, p, c)
+}
+
+func (h *Host) forked(ctx context.Context, p item.Pod, c *cut) (Forked, error) {
+	h.hooks.Pod(hook.PodEvent{Change: hook.PodCreated, ID: p.ID, Name: p.Name})
+	_, release, err := h.acquire(ctx, p.ID)
+	if err != nil {
+		return Forked{}, err
+	}
+	release()
+	made, err := h.Store.Pod(ctx, p.ID)
+	return Forked{Pod: made, Files: c.files, Commands: c.commands}, err
+}

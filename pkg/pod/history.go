@@ -1,0 +1,183 @@
+package pod
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+	"podd/pkg/projection"
+	"podd/pkg/worker"
+)
+
+// rewound is a range of a log that a rewind took back: the entries above after and
+// below at, which is the rewind's own.
+type rewound struct{ after, at item.Seq }
+
+// takenBack are the ranges of a log that rewinds took back, given its rewinds in their
+// order. A rewind that was itself taken back counts for nothing.
+func takenBack(rewinds []rewound) []rewound {
+	var out []rewound
+	for _, r := range slices.Backward(rewinds) {
+		if len(out) == 0 || r.at <= out[len(out)-1].after {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func inAny(ranges []rewound, seq item.Seq) bool {
+	return slices.ContainsFunc(ranges, func(r rewound) bool { return r.after < seq && seq < r.at })
+}
+
+// history reads a pod's log: live gets the entries that count, gone those that a rewind
+// took back, all in order.
+func (h *Host) history(ctx context.Context, pod string, live, gone func(item.Entry)) error {
+	var rewinds []rewound
+	err := h.readRecords(ctx, pod, 0, func(seq item.Seq, body []byte) error {
+		if wire.KindOf(body) != wire.KindRewind {
+			return nil
+		}
+		e, err := wire.DecodeEntry(body)
+		if err != nil {
+			return damaged(pod, seq, err)
+		}
+		if k, ok := e.Kind.(item.Rewind); ok {
+			rewinds = append(rewinds, rewound{k.To, seq})
+		}
+		return nil
+	})
+	if err != nil && item.KindOf(err) != item.KindDataLoss {
+		return err
+	}
+	ranges := takenBack(rewinds)
+	return h.readAll(ctx, pod, 0, func(e item.Entry) {
+		if inAny(ranges, e.Seq) {
+			gone(e)
+		} else {
+			live(e)
+		}
+	})
+}
+
+// folds are what a loaded pod knows of its log.
+type folds struct {
+	journal   journal
+	questions questions
+	state     *projection.State
+	progress  *worker.Progress
+	last      item.Seq
+}
+
+func (h *Host) newFolds() (*folds, error) {
+	state, err := h.newState()
+	if err != nil {
+		return nil, err
+	}
+	return &folds{questions: newQuestions(), state: state, progress: worker.NewProgress(state.Cost)}, nil
+}
+
+func (f *folds) add(e item.Entry) {
+	f.journal.add(e)
+	f.questions.add(e)
+	f.state.Add(e)
+	f.progress.Add(e)
+	f.last = e.Seq
+}
+
+// skip takes note of an entry that was taken back: it was paid for, and its numbers and
+// ids are not used again.
+func (f *folds) skip(e item.Entry) {
+	f.journal.skip(e)
+	f.state.Skip(e)
+	f.progress.Skip(e)
+	f.last = e.Seq
+}
+
+// cut is a place in a log at which its history may end.
+type cut struct {
+	folds *folds
+	// whole is the last place up to the wanted one that cuts no call from its result.
+	whole item.Seq
+	// files are those that tools changed above it, commands counts the shell commands
+	// that ran there.
+	files    []string
+	commands int
+}
+
+// cutAt looks at the place at in a pod's log: 0 is its end. A place that does not count
+// any more, or that cuts a call from its result, is refused with where it could be cut.
+func (h *Host) cutAt(ctx context.Context, rec item.Pod, at item.Seq) (*cut, error) {
+	if at == 0 {
+		at = rec.Last
+	}
+	if at < 1 || at > rec.Last {
+		return nil, item.Errorf(item.KindOutOfRange, "BEYOND_END", "pod %s has no entry #%d: its last one is #%d", rec.Name, at, rec.Last)
+	}
+	if at < rec.First {
+		return nil, item.Errorf(item.KindOutOfRange, "PURGED", "entry #%d of pod %s was removed: the first that is left is #%d", at, rec.Name, rec.First)
+	}
+	f, err := h.newFolds()
+	if err != nil {
+		return nil, err
+	}
+	c := &cut{folds: f}
+	counts := false
+	err = h.history(ctx, rec.ID, func(e item.Entry) {
+		if e.Seq > at {
+			c.changed(e)
+			return
+		}
+		f.add(e)
+		counts = counts || e.Seq == at
+		if len(f.state.OpenCalls()) == 0 {
+			c.whole = e.Seq
+		}
+	}, func(e item.Entry) {
+		if e.Seq < at {
+			f.skip(e)
+		}
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !counts:
+		return nil, item.Errorf(item.KindPrecondition, "TAKEN_BACK", "entry #%d of pod %s was taken back by a rewind: name one that counts", at, rec.Name)
+	case c.whole != at:
+		return nil, item.Errorf(item.KindPrecondition, "OPEN_CALL",
+			"#%d of pod %s lies between a tool call and its result: the last place before it that does not is #%d", at, rec.Name, c.whole)
+	}
+	return c, nil
+}
+
+// changed takes note of what the entries above the place did to files.
+func (c *cut) changed(e item.Entry) {
+	added, ok := e.Kind.(item.ItemAdded)
+	if !ok {
+		return
+	}
+	r, ok := added.Item.(item.ToolResult)
+	switch {
+	case !ok:
+	case r.Kind == item.OutputEdit && r.Path != "":
+		if !slices.Contains(c.files, r.Path) {
+			c.files = append(c.files, r.Path)
+		}
+	case r.Kind == item.OutputShell:
+		c.commands++
+	}
+}
+
+// checkEnd refuses to end history while a turn runs.
+func (a *actor) checkEnd(what string) error {
+	if a.turn != nil || a.journal.open {
+		return item.Errorf(item.KindPrecondition, "BUSY", "pod %s runs a turn: %s it when the turn has ended, or cancel the turn", a.rec.Name, what)
+	}
+	return nil
+}
+
+// interruptedBy closes a turn that history leaves open.
+func interruptedBy(turn int64, why string) item.Entry {
+	return item.Entry{Turn: turn, Kind: item.TurnEnded{Outcome: item.OutcomeInterrupted, Reason: "CUT", Cause: fmt.Sprintf("the turn was left: %s", why)}}
+}

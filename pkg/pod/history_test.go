@@ -1,0 +1,160 @@
+package pod_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"podd/pkg/item"
+	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
+)
+
+// edits answers "edit" with a write and a command, and anything else with a word.
+func edits(_ context.Context, r scripted.Request) scripted.Reply {
+	last := r.Messages[len(r.Messages)-1]
+	if last.CallID == "" && strings.Contains(r.LastUser(), "edit") {
+		return scripted.Say(scripted.Call{Name: "write_file", Arguments: `{"path":"a.txt","content":"x"}`}, shell("true"))
+	}
+	return scripted.Say(scripted.Text("said: " + r.LastUser()))
+}
+
+// seqOf is the last entry that matches.
+func (h *house) seqOf(match func(item.Entry) bool) item.Seq {
+	h.t.Helper()
+	log := h.log()
+	for _, e := range slices.Backward(log) {
+		if match(e) {
+			return e.Seq
+		}
+	}
+	h.t.Fatal("no such entry")
+	return 0
+}
+
+func ended(e item.Entry) bool {
+	_, ok := e.Kind.(item.TurnEnded)
+	return ok
+}
+
+// A rewind takes back what came after an entry: requests don't carry it, the log keeps
+// it, numbers and ids are not used again, and what was paid stays paid; over restarts,
+// and over a rewind of a rewind.
+func TestRewind(t *testing.T) {
+	h := newHouse(t, edits)
+	h.run("one")
+	first := h.seqOf(ended)
+	h.run("edit two")
+	paid := h.usage()
+	got, err := h.host.Rewind(t.Context(), "p", first)
+	if err != nil || !slices.Equal(got.Files, []string{"a.txt"}) || got.Commands != 1 {
+		t.Fatalf("rewound %+v, %v", got, err)
+	}
+	h.lastRequest("three", []string{"one", "three"}, []string{"two"})
+	if p, err := h.host.Get(t.Context(), "p"); err != nil || p.Status.Turn != 3 || p.Status.Usage.Input <= paid.Input {
+		t.Errorf("pod %+v, %v", p.Status, err)
+	}
+	h.restart()
+	h.lastRequest("four", []string{"one", "three", "four"}, []string{"two"})
+	// Back to before the rewind itself: what it took back counts again.
+	if _, err := h.host.Rewind(t.Context(), "p", got.Seq-1); item.ReasonOf(err) != "TAKEN_BACK" {
+		t.Errorf("a place that was taken back: %v", err)
+	}
+	if _, err := h.host.Rewind(t.Context(), "p", got.Seq); err != nil {
+		t.Fatal(err)
+	}
+	h.lastRequest("five", []string{"one", "five"}, []string{"two", "three", "four"})
+	h.restart()
+	h.lastRequest("six", []string{"one", "five", "six"}, []string{"two", "three", "four"})
+}
+
+func (h *house) usage() item.Usage {
+	h.t.Helper()
+	p, err := h.host.Get(h.t.Context(), "p")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return p.Status.Usage
+}
+
+// lastRequest runs a turn and looks at what its last request has and has not.
+func (h *house) lastRequest(text string, has, lacks []string) {
+	h.t.Helper()
+	if end := h.run(text); end.Outcome != item.OutcomeFinished {
+		h.t.Fatalf("end %+v", end)
+	}
+	requests := h.model.Requests()
+	body := string(requests[len(requests)-1])
+	for _, word := range has {
+		if !strings.Contains(body, "said: "+word) && !strings.Contains(body, `"`+word+`"`) {
+			h.t.Errorf("the request of %q lacks %q: %s", text, word, body)
+		}
+	}
+	for _, word := range lacks {
+		if strings.Contains(body, "said: "+word) || strings.Contains(body, "edit "+word) {
+			h.t.Errorf("the request of %q has %q", text, word)
+		}
+	}
+}
+
+// Neither a rewind nor a fork cuts a call from its result; the refusal says where it
+// could be cut.
+func TestCutBetweenCallAndResult(t *testing.T) {
+	h := newHouse(t, edits)
+	h.run("edit")
+	call := h.seqOf(func(e item.Entry) bool { _, ok := e.Kind.(item.ToolStarted); return ok })
+	_, err := h.host.Rewind(t.Context(), "p", call)
+	wantError(t, err, item.KindPrecondition, "OPEN_CALL")
+	_, err = h.host.Fork(t.Context(), "p", "q", call)
+	wantError(t, err, item.KindPrecondition, "OPEN_CALL")
+	for seq, kind := range map[item.Seq]item.ErrorKind{0: item.KindInvalid, 9999: item.KindOutOfRange} {
+		if _, err := h.host.Rewind(t.Context(), "p", seq); item.KindOf(err) != kind {
+			t.Errorf("rewind to %d: %v", seq, err)
+		}
+	}
+}
+
+// A fork goes on by itself: the parent's log is untouched, in the middle of a turn too,
+// which the fork closes as interrupted.
+func TestFork(t *testing.T) {
+	g := newGate()
+	h := newHouse(t, g.answer)
+	s := h.submit("go")
+	<-g.waiting
+	f, err := h.host.Fork(t.Context(), "p", "q", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := len(h.logOf("p"))
+	close(g.open)
+	h.ended(s)
+	forked := h.logOf("q")
+	verify(t, forked)
+	if end, ok := forked[len(forked)-1].Kind.(item.TurnEnded); !ok || end.Outcome != item.OutcomeInterrupted {
+		t.Errorf("the fork's log ends with %+v", forked[len(forked)-1])
+	}
+	if f.Pod.Name != "q" || len(h.logOf("p")) <= before {
+		t.Errorf("forked %+v", f)
+	}
+	got, err := h.host.Submit(t.Context(), pod.Submit{Pod: "q", Segments: []item.Segment{item.TextSegment{Text: "alone"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e := range h.followPod(t.Context(), "q", got.Seq) {
+		if ended(e) {
+			break
+		}
+	}
+	for _, e := range h.logOf("p") {
+		if s, ok := e.Kind.(item.Submitted); ok && s.Text == "alone" {
+			t.Error("the parent got the fork's submit")
+		}
+	}
+	if err := h.host.Delete(t.Context(), "p"); err != nil {
+		t.Fatal(err)
+	}
+	if log := h.logOf("q"); len(log) < before {
+		t.Errorf("the fork has %d entries after its parent is gone", len(log))
+	}
+}

@@ -1,0 +1,49 @@
+package pod
+
+import (
+	"context"
+
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// Rewound is what a rewind did, and what it can't undo.
+type Rewound struct {
+	// Seq is the entry that says so.
+	Seq item.Seq
+	// Files are those that tools changed in what was taken back, Commands counts the
+	// shell commands that ran there. Neither is undone.
+	Files    []string
+	Commands int
+}
+
+// Rewind lets the history of an idle pod go on from an earlier entry. What was taken
+// back stays readable and paid for; requests don't carry it any more.
+func (h *Host) Rewind(ctx context.Context, idOrName string, to item.Seq) (out Rewound, err error) {
+	if to < 1 {
+		return Rewound{}, item.Errorf(item.KindInvalid, "BAD_SEQ", "a rewind needs the entry to go on from: a sequence from 1")
+	}
+	_, err = h.change(ctx, idOrName, func(a *actor) error {
+		out, err = a.rewind(ctx, to)
+		return err
+	})
+	return out, err
+}
+
+func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, error) {
+	if err := a.checkEnd("rewind"); err != nil {
+		return Rewound{}, err
+	}
+	c, err := a.host.cutAt(ctx, a.rec, to)
+	if err != nil {
+		return Rewound{}, err
+	}
+	_, entries, err := a.commit(ctx, store.Batch{Entries: []item.Entry{{Kind: item.Rewind{To: to}}}}, a.situation)
+	if err != nil {
+		return Rewound{}, err
+	}
+	if err := a.fold(a.host.base); err != nil {
+		return Rewound{}, err
+	}
+	return Rewound{Seq: entries[0].Seq, Files: c.files, Commands: c.commands}, nil
+}
