@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -18,7 +19,8 @@ func newContextCommand(p *program) *cobra.Command {
 		Use:   "context POD",
 		Short: "show what the pod's next request would send",
 		Long: "Shows what the pod's next request would send if it were sent now: each item, what it costs in\n" +
-			"tokens, what of it was cut or pruned. With -o json it is the request itself, byte for byte.",
+			"tokens, what of it was cut or pruned. With -o json it is the request itself, byte for byte, save that\n" +
+			"on a terminal characters that would drive it are escaped.",
 		Args:              argCount(1, 1, "a POD"),
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -28,13 +30,26 @@ func newContextCommand(p *program) *cobra.Command {
 					return err
 				}
 				if p.output == outputJSON {
-					_, err := p.stdout.Write(resp.GetRequestBody())
+					_, onTerminal := terminal(p.stdout)
+					_, err := p.stdout.Write(bodyFor(onTerminal, resp.GetRequestBody()))
 					return err
 				}
 				return contextTable(p.stdout, resp)
 			})
 		},
 	}
+}
+
+// bodyFor is a request's body as it is written: byte for byte, save on a terminal,
+// where characters that would drive it are escaped; JSON means the same with them.
+func bodyFor(onTerminal bool, body []byte) []byte {
+	switch {
+	case !onTerminal:
+		return body
+	case json.Valid(body):
+		return []byte(escapeJSON(string(body)))
+	}
+	return []byte(sanitize.Terminal(string(body)))
 }
 
 func contextTable(w io.Writer, c *poddv1.GetContextResponse) error {

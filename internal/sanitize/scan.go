@@ -12,6 +12,8 @@ type scanner struct {
 	prev rune
 	// joins says that a joiner may follow: the rune before ends a symbol.
 	joins bool
+	// escaped counts what was escaped.
+	escaped int
 }
 
 // append adds the sanitised src to dst. Unless src is final, it leaves as rest what
@@ -77,6 +79,7 @@ func (s *scanner) escapeRune(dst []byte, r rune) []byte {
 // escape adds prefix and n as hexadecimal of the given width.
 func (s *scanner) escape(dst []byte, prefix string, n rune, width int) []byte {
 	s.prev, s.joins = 0, false
+	s.escaped++
 	dst = append(dst, prefix...)
 	if width == 0 {
 		return dst

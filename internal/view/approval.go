@@ -78,6 +78,9 @@ func requestLines(a item.ApprovalRequested, columns int) []string {
 	for _, line := range argumentLines(a.Arguments, inner) {
 		lines = append(lines, indent+line)
 	}
+	if n := hiddenIn(a.Arguments); n > 0 {
+		lines = append(lines, wrap(fmt.Sprintf("! it has %s, shown as escapes such as \\u202e", counted(n, "hidden character")), "", wrapMark, columns)...)
+	}
 	end := "digest " + ShortDigest(a.Digest)
 	if !a.Expires.IsZero() {
 		end += ", denied unless answered by " + a.Expires.Local().Format(time.DateTime)

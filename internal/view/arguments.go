@@ -35,6 +35,16 @@ func arguments(raw string) []argument {
 	return list
 }
 
+// hiddenIn counts the characters of arguments that show as escapes, a text that is
+// one line in its JSON aside.
+func hiddenIn(raw string) int {
+	n := 0
+	for _, a := range arguments(raw) {
+		n += sanitize.Hidden(a.name) + sanitize.Hidden(a.text)
+	}
+	return n
+}
+
 func meaning(value json.RawMessage) string {
 	var text string
 	if bytes.HasPrefix(value, []byte(`"`)) && json.Unmarshal(value, &text) == nil {
