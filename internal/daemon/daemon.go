@@ -196,12 +196,8 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 		Glob:           builtin.Listing{MaxEntries: s.Tools.Glob.MaxEntries},
 		MaxInbox:       s.Limits.MaxInbox,
 		MaxSubmitBytes: s.Limits.MaxSubmitBytes,
-		Prune: projection.Config{
-			Mode:     projection.Mode(s.Prune.Mode),
-			Turns:    projection.TurnsConfig{Protected: s.Prune.ProtectedTurns, MinSavings: s.Prune.MinSavings},
-			Economic: projection.EconomicConfig{MinGain: float64(s.Prune.MinGain)},
-		},
-		Prices: prices,
+		Prune:          pruneRule(s.Prune),
+		Prices:         prices,
 		Summarize: worker.Summarize{
 			Enabled: s.Summarize.Enabled, Model: s.Summarize.Model, Tools: s.Summarize.Tools,
 			MaxInputBytes: s.Summarize.MaxInputBytes, TriggerBytes: s.Summarize.TriggerBytes,
@@ -209,19 +205,27 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 		Compaction: worker.Compaction{
 			Trigger: s.Compaction.Trigger, KeepTokens: s.Compaction.KeepTokens, Model: s.Compaction.Model,
 		},
-		Limits: worker.Limits{
-			MaxSteps:     s.Limits.MaxSteps,
-			MaxToolCalls: s.Limits.MaxToolCalls,
-			MaxTime:      s.Limits.MaxTurnTime,
-			MaxParallel:  s.Limits.MaxParallelCalls,
-			MaxTokens:    s.Limits.MaxTokens,
-			MaxCost:      s.Limits.MaxCost,
-		},
+		Limits:       turnLimits(s.Limits),
 		Interceptors: d.interceptors,
 		Hooks:        d.hooks,
 		Logger:       d.Logger,
 	})
 	return err
+}
+
+func pruneRule(p config.Prune) projection.Config {
+	return projection.Config{
+		Mode:     projection.Mode(p.Mode),
+		Turns:    projection.TurnsConfig{Protected: p.ProtectedTurns, MinSavings: p.MinSavings},
+		Economic: projection.EconomicConfig{MinGain: float64(p.MinGain)},
+	}
+}
+
+func turnLimits(l config.Limits) worker.Limits {
+	return worker.Limits{
+		MaxSteps: l.MaxSteps, MaxToolCalls: l.MaxToolCalls, MaxTime: l.MaxTurnTime, MaxParallel: l.MaxParallelCalls,
+		MaxTokens: l.MaxTokens, MaxCost: l.MaxCost,
+	}
 }
 
 // openModel connects the model.
