@@ -16,3 +16,6 @@ func Listed(method string) (open, token bool) { return openCalls[method], tokenC
 func EmptyTokenOpens() bool {
 	return admission{}.checkToken(metadata.Pairs("authorization", "Bearer ")) == nil
 }
+
+// AnsweredBy is how a client that calls itself so is named as the one who answered.
+func AnsweredBy(client string) string { return answeredBy(client, localUser()) }

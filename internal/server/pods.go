@@ -42,6 +42,15 @@ func (s *pods) ListPods(ctx context.Context, r *poddv1.ListPodsRequest) (*poddv1
 	return &poddv1.ListPodsResponse{Pods: wire.PodsToProto(list)}, nil
 }
 
+// UpdatePod changes a pod's spec.
+func (s *pods) UpdatePod(ctx context.Context, r *poddv1.UpdatePodRequest) (*poddv1.UpdatePodResponse, error) {
+	p, err := s.host.Update(ctx, r.GetPod(), wire.PodSpecFromProto(r.GetSpec()))
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.UpdatePodResponse{Pod: wire.PodToProto(p)}, nil
+}
+
 // DeletePod removes a pod.
 func (s *pods) DeletePod(ctx context.Context, r *poddv1.DeletePodRequest) (*poddv1.DeletePodResponse, error) {
 	if err := s.host.Delete(ctx, r.GetPod()); err != nil {
@@ -83,15 +92,6 @@ func (s *pods) Stream(r *poddv1.StreamRequest, out poddv1.PodService_StreamServe
 		}
 	}
 	return nil
-}
-
-// Cancel ends the running turn.
-func (s *pods) Cancel(ctx context.Context, r *poddv1.CancelRequest) (*poddv1.CancelResponse, error) {
-	turn, cancelled, err := s.host.Cancel(ctx, r.GetPod(), r.GetReason())
-	if err != nil {
-		return nil, err
-	}
-	return &poddv1.CancelResponse{Cancelled: cancelled, Turn: turn}, nil
 }
 
 // CompletePath completes an @path.

@@ -80,7 +80,7 @@ func newServer(c Config, a admission, conns int) *Server {
 	)
 	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host})
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
-	poddv1.RegisterApprovalServiceServer(g, approvals{})
+	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: localUser()})
 	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status})
 	h := health.NewServer()
 	healthv1.RegisterHealthServer(g, h)

@@ -34,10 +34,17 @@ const token = "s3cret"
 // "hello".
 func serve(t *testing.T) *grpc.ClientConn {
 	t.Helper()
-	state := t.TempDir()
-	model, err := scripted.Serve(scripted.Config{Handler: func(context.Context, scripted.Request) scripted.Reply {
+	return serveModel(t, &poddv1.PodSpec{}, func(context.Context, scripted.Request) scripted.Reply {
 		return scripted.Say(scripted.Text("hello"))
-	}})
+	})
+}
+
+// serveModel is serve with another model and more in the pod's spec than its
+// workspace.
+func serveModel(t *testing.T, spec *poddv1.PodSpec, h scripted.Handler) *grpc.ClientConn {
+	t.Helper()
+	state := t.TempDir()
+	model, err := scripted.Serve(scripted.Config{Handler: h})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,9 +87,8 @@ func serve(t *testing.T) *grpc.ClientConn {
 		client.Close()
 		_ = model.Close()
 	})
-	_, err = poddv1.NewPodServiceClient(conn).CreatePod(withToken(t.Context()), &poddv1.CreatePodRequest{
-		Name: "p", Spec: &poddv1.PodSpec{Dir: t.TempDir()},
-	})
+	spec.Dir = t.TempDir()
+	_, err = poddv1.NewPodServiceClient(conn).CreatePod(withToken(t.Context()), &poddv1.CreatePodRequest{Name: "p", Spec: spec})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,12 @@ func RulesToProto(rules []item.Rule) []*poddv1.Rule {
 func rulesFromProto(rules []*poddv1.Rule) []item.Rule {
 	var out []item.Rule
 	for _, r := range rules {
-		out = append(out, item.Rule{Tool: r.GetTool(), Path: r.GetPath(), Command: r.GetCommand(), Decision: r.GetDecision()})
+		out = append(out, RuleFromProto(r))
 	}
 	return out
+}
+
+// RuleFromProto converts a rule.
+func RuleFromProto(r *poddv1.Rule) item.Rule {
+	return item.Rule{Tool: r.GetTool(), Path: r.GetPath(), Command: r.GetCommand(), Decision: r.GetDecision()}
 }

@@ -1,0 +1,92 @@
+package server
+
+import (
+	"context"
+	"os/user"
+	"strings"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"podd/internal/sanitize"
+	"podd/internal/wire"
+	"podd/pkg/item"
+	"podd/pkg/pod"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// approvals serves ApprovalService.
+type approvals struct {
+	poddv1.UnimplementedApprovalServiceServer
+	host *pod.Host
+	// user is the one user who is served; "" when the system does not tell the name.
+	user string
+}
+
+// ListApprovals shows the calls that wait.
+func (s *approvals) ListApprovals(ctx context.Context, r *poddv1.ListApprovalsRequest) (*poddv1.ListApprovalsResponse, error) {
+	list, err := s.host.Approvals(ctx, r.GetPod())
+	if err != nil {
+		return nil, err
+	}
+	answer := &poddv1.ListApprovalsResponse{Approvals: make([]*poddv1.Approval, len(list))}
+	for i, a := range list {
+		answer.Approvals[i] = approval(a)
+	}
+	return answer, nil
+}
+
+func approval(a pod.Approval) *poddv1.Approval {
+	p := &poddv1.Approval{
+		Pod: a.Pod, PodName: a.PodName, Turn: a.Turn, CallSeq: int64(a.CallSeq), CallId: a.CallID,
+		Tool: a.Tool, Arguments: a.Arguments, Question: a.Question, Digest: []byte(a.Digest), Time: timestamppb.New(a.Time),
+	}
+	if !a.Expires.IsZero() {
+		p.Expires = timestamppb.New(a.Expires)
+	}
+	return p
+}
+
+// ResolveApproval decides on one.
+func (s *approvals) ResolveApproval(ctx context.Context, r *poddv1.ResolveApprovalRequest) (*poddv1.ResolveApprovalResponse, error) {
+	rule, err := s.host.Resolve(ctx, pod.Resolution{
+		Pod: r.GetPod(), CallSeq: item.Seq(r.GetCallSeq()), Approve: r.GetApprove(), Always: r.GetAlways(),
+		Reason: r.GetReason(), By: answeredBy(r.GetClient(), s.user), Digest: string(r.GetDigest()),
+	})
+	if err != nil {
+		return nil, err
+	}
+	answer := &poddv1.ResolveApprovalResponse{}
+	if rule != nil {
+		answer.Rule = wire.RulesToProto([]item.Rule{*rule})[0]
+	}
+	return answer, nil
+}
+
+// maxClient bounds what a client may call itself, in bytes.
+const maxClient = 64
+
+// answeredBy says who answered: the client as it calls itself, and the user on whose
+// behalf it did.
+func answeredBy(client, user string) string {
+	client = sanitize.Line(client)
+	if len(client) > maxClient {
+		client = strings.ToValidUTF8(client[:maxClient], "") + "…"
+	}
+	if client == "" {
+		client = "a client"
+	}
+	if user == "" {
+		return client
+	}
+	return client + " (" + user + ")"
+}
+
+// localUser is the name of the user who runs this process, who is the only one to be
+// served.
+func localUser() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return sanitize.Line(u.Username)
+}

@@ -1,0 +1,44 @@
+package server
+
+import (
+	"context"
+
+	"podd/internal/wire"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// Cancel ends the running turn.
+func (s *pods) Cancel(ctx context.Context, r *poddv1.CancelRequest) (*poddv1.CancelResponse, error) {
+	turn, cancelled, err := s.host.Cancel(ctx, r.GetPod(), r.GetReason())
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.CancelResponse{Cancelled: cancelled, Turn: turn}, nil
+}
+
+// Pause holds a pod at its next step.
+func (s *pods) Pause(ctx context.Context, r *poddv1.PauseRequest) (*poddv1.PauseResponse, error) {
+	p, err := s.host.Pause(ctx, r.GetPod(), r.GetReason())
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.PauseResponse{Pod: wire.PodToProto(p)}, nil
+}
+
+// Resume lets a pod go on.
+func (s *pods) Resume(ctx context.Context, r *poddv1.ResumeRequest) (*poddv1.ResumeResponse, error) {
+	p, err := s.host.Resume(ctx, r.GetPod())
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.ResumeResponse{Pod: wire.PodToProto(p)}, nil
+}
+
+// Notify leaves a note.
+func (s *pods) Notify(ctx context.Context, r *poddv1.NotifyRequest) (*poddv1.NotifyResponse, error) {
+	seq, err := s.host.Notify(ctx, r.GetPod(), r.GetText(), r.GetWake())
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.NotifyResponse{Seq: int64(seq)}, nil
+}
