@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 
 	"golang.org/x/term"
@@ -23,6 +24,16 @@ func (p *program) console() view.Console {
 		},
 		Now: p.now,
 	}
+}
+
+// columns is how wide what is written to w may be; 0 when it is no terminal.
+func (p *program) columns(w io.Writer) int {
+	fd, ok := terminal(w)
+	if !ok {
+		return 0
+	}
+	width, _, _ := term.GetSize(fd) // 0 when it cannot be told.
+	return width
 }
 
 // terminal says whether a stream is one, and its descriptor.

@@ -9,9 +9,9 @@ import (
 	"podd/pkg/item"
 )
 
-// inputText is what a submit says: the arguments, or standard input for "-" and when
-// there are no arguments and it is no terminal.
-func (p *program) inputText(args []string) (string, error) {
+// inputText is what a submit or a note says: the arguments, or standard input for "-"
+// and when there are no arguments and it is no terminal. what names it in errors.
+func (p *program) inputText(args []string, what string) (string, error) {
 	text := strings.Join(args, " ")
 	if len(args) == 0 {
 		if _, tty := terminal(p.stdin); tty {
@@ -30,7 +30,7 @@ func (p *program) inputText(args []string) (string, error) {
 		text = strings.TrimRight(string(raw), "\r\n")
 	}
 	if strings.TrimSpace(text) == "" {
-		return "", usagef("the prompt is empty: give it some text")
+		return "", usagef("the %s is empty: give it some text", what)
 	}
 	return text, nil
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +30,11 @@ func newListCommand(p *program) *cobra.Command {
 					return err
 				}
 				if p.output == outputText {
-					return p.podTable(p.stdout, resp.GetPods())
+					waiting, err := waitingCalls(cmd.Context(), c, "")
+					if err != nil {
+						return err
+					}
+					return p.podTable(p.stdout, resp.GetPods(), waiting)
 				}
 				for _, pod := range resp.GetPods() {
 					if err := p.printJSON(pod); err != nil {
@@ -41,7 +47,8 @@ func newListCommand(p *program) *cobra.Command {
 	}
 }
 
-func (p *program) podTable(w io.Writer, pods []*poddv1.Pod) error {
+// podTable shows pods, a row each. waiting counts the calls that wait for a person.
+func (p *program) podTable(w io.Writer, pods []*poddv1.Pod, waiting map[string]int) error {
 	if len(pods) == 0 {
 		_, err := fmt.Fprintln(p.stderr, "there are no pods; podctl create NAME makes one")
 		return err
@@ -50,21 +57,53 @@ func (p *program) podTable(w io.Writer, pods []*poddv1.Pod) error {
 	fmt.Fprintln(t, "NAME\tSTATE\tTURN\tTOKENS (IN/OUT)\tLAST ACTIVITY\tDIR")
 	for _, message := range pods {
 		pod := wire.PodFromProto(message)
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s/%s\t%s ago\t%s\n", sanitize.Line(pod.Name), state(pod), pod.Status.Turn,
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s/%s\t%s ago\t%s\n", sanitize.Line(pod.Name), p.state(pod, waiting[pod.ID]), pod.Status.Turn,
 			view.Count(pod.Status.Usage.Input), view.Count(pod.Status.Usage.Output),
 			view.Duration(p.now().Sub(pod.Status.LastActivity)), sanitize.Line(pod.Spec.Dir))
 	}
 	return t.Flush()
 }
 
-// state names a pod's state and how many submits wait.
-func state(pod item.Pod) string {
-	name := string(pod.Status.State)
-	if name == "" {
-		name = "unknown"
+// state names a pod's state, and what of it and in it waits.
+func (p *program) state(pod item.Pod, approvals int) string {
+	var notes []string
+	if pod.Status.Pause != nil && pod.Status.State != item.StatePaused {
+		notes = append(notes, "to pause")
+	}
+	if at := pod.Status.WaitUntil; !at.IsZero() {
+		notes = append(notes, "until "+p.clock(at))
+	}
+	if approvals > 0 {
+		notes = append(notes, plural(approvals, "approval"))
 	}
 	if pod.Queued > 0 {
-		return fmt.Sprintf("%s (%d queued)", name, pod.Queued)
+		notes = append(notes, fmt.Sprintf("%d queued", pod.Queued))
 	}
-	return name
+	if len(notes) == 0 {
+		return stateName(pod)
+	}
+	return fmt.Sprintf("%s (%s)", stateName(pod), strings.Join(notes, ", "))
+}
+
+func stateName(pod item.Pod) string {
+	if pod.Status.State == "" {
+		return "unknown"
+	}
+	return string(pod.Status.State)
+}
+
+// clock is a time of today as such, any other with its date.
+func (p *program) clock(t time.Time) string {
+	if day := time.DateOnly; t.Local().Format(day) == p.now().Local().Format(day) {
+		return t.Local().Format(time.TimeOnly)
+	}
+	return stamp(t)
+}
+
+// plural is "1 approval" or "2 approvals".
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return view.Count(int64(n)) + " " + what + "s"
 }

@@ -63,8 +63,10 @@ func newRootCommand(p *program) *cobra.Command {
 	flags.StringVar(&p.places.StateDir, "state-dir", "", "podd's state directory (PODD_STATE_DIR)")
 	completeWith(root, "output", string(outputText), string(outputJSON))
 	root.AddCommand(
-		newCreateCommand(p), newListCommand(p), newShowCommand(p), newDeleteCommand(p),
-		newSubmitCommand(p), newTailCommand(p), newCancelCommand(p), newAlertsCommand(p),
+		newCreateCommand(p), newListCommand(p), newShowCommand(p), newUpdateCommand(p), newDeleteCommand(p),
+		newSubmitCommand(p), newTailCommand(p), newInboxCommand(p), newNotifyCommand(p),
+		newCancelCommand(p), newPauseCommand(p), newResumeCommand(p),
+		newApprovalsCommand(p), newApproveCommand(p), newDenyCommand(p), newAlertsCommand(p),
 		newContextCommand(p), newStatsCommand(p), newCompactCommand(p), newForkCommand(p), newRewindCommand(p),
 		newStatusCommand(p), newVersionCommand(p), newCompletionCommand(p),
 	)

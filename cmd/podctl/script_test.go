@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -23,6 +24,8 @@ import (
 //	podd start [ARG...]     starts podd and waits until it is ready
 //	podd stop, podd kill    drains it; kills it
 //	exits CODE podctl ...   podctl must end with this exit code
+//	await TEXT podctl ...   runs podctl until its standard output holds TEXT
+//	keep NAME .PATH         sets a variable to a field of the last object
 //	json .PATH[=VALUE]...   the first object of standard output has these fields
 //	lastjson ...            so has the last one
 //
@@ -45,7 +48,7 @@ func TestScript(t *testing.T) {
 			return os.Mkdir(env.WorkDir+"/home", 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"model": scriptModel, "podd": scriptPodd, "exits": scriptExits,
+			"model": scriptModel, "podd": scriptPodd, "exits": scriptExits, "await": scriptAwait, "keep": scriptKeep,
 			"json":     func(ts *testscript.TestScript, neg bool, args []string) { scriptJSON(ts, neg, args, 0) },
 			"lastjson": func(ts *testscript.TestScript, neg bool, args []string) { scriptJSON(ts, neg, args, -1) },
 		},
@@ -117,6 +120,53 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	if code != args[0] {
 		ts.Fatalf("exit code %s, want %s", code, args[0])
 	}
+}
+
+// scriptAwait runs a command that goes on until what is awaited has come.
+func scriptAwait(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: await TEXT COMMAND...")
+	}
+	cmd := exec.Command(args[1], args[2:]...)
+	for _, name := range []string{"PATH", "HOME", "PODD_STATE_DIR", "PODD_SOCKET", "GORACE", "TZ"} {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
+	exited := make(chan struct{})
+	out := &watched{done: exited}
+	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, out
+	ts.Check(cmd.Start())
+	go func() {
+		_ = cmd.Wait()
+		close(exited)
+	}()
+	for {
+		found, more := out.look(args[0])
+		if found {
+			break
+		}
+		select {
+		case <-more:
+		case <-exited:
+			ts.Fatalf("%q did not come; there is\n%s", args[0], out.String())
+		}
+	}
+	_ = cmd.Process.Signal(os.Interrupt)
+	<-exited
+}
+
+// scriptKeep keeps a field of the last object for later commands.
+func scriptKeep(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: keep NAME .PATH")
+	}
+	lines := strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n")
+	var object any
+	ts.Check(json.Unmarshal([]byte(lines[len(lines)-1]), &object))
+	value, ok := field(object, args[1])
+	if !ok {
+		ts.Fatalf("there is no %s in %s", args[1], lines[len(lines)-1])
+	}
+	ts.Setenv(args[0], fmt.Sprint(value))
 }
 
 // scriptJSON looks at one of the lines of standard output.

@@ -25,13 +25,21 @@ func newShowCommand(p *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.print(resp.GetPod(), podFacts(wire.PodFromProto(resp.GetPod())).writeTo)
+				if p.output == outputJSON {
+					return p.printJSON(resp.GetPod())
+				}
+				waiting, err := waitingCalls(cmd.Context(), c, resp.GetPod().GetId())
+				if err != nil {
+					return err
+				}
+				return p.podFacts(wire.PodFromProto(resp.GetPod()), waiting[resp.GetPod().GetId()]).writeTo(p.stdout)
 			})
 		},
 	}
 }
 
-func podFacts(pod item.Pod) facts {
+// podFacts are what there is to say of a pod, of whose calls so many wait for a person.
+func (p *program) podFacts(pod item.Pod, approvals int) facts {
 	instructions := ""
 	if n := len(pod.Spec.Instructions); n > 0 {
 		instructions = fmt.Sprintf("its own, %s bytes", view.Count(int64(n)))
@@ -43,14 +51,24 @@ func podFacts(pod item.Pod) facts {
 	return facts{
 		{"name", pod.Name},
 		{"id", pod.ID},
-		{"state", state(pod)},
+		{"state", p.state(pod, approvals)},
 		{"reason", pod.Status.Reason},
+		{"held", held(pod)},
+		{"waiting until", p.waitingUntil(pod)},
+		{"approvals", hint(approvals, "call waits", "calls wait", "podctl approvals "+pod.Name)},
+		{"inbox", hint(pod.Queued, "submit waits", "submits wait", "podctl inbox "+pod.Name)},
 		{"dir", pod.Spec.Dir},
 		{"read", strings.Join(pod.Spec.Read, ", ")},
 		{"write", strings.Join(pod.Spec.Write, ", ")},
 		{"model", orDefault(pod.Spec.Model, "podd's")},
 		{"instructions", orDefault(instructions, "podd's")},
-		{"ask", pod.Spec.Ask},
+		{"ask", orDefault(pod.Spec.Ask, "podd's")},
+		{"rules", rules(pod.Spec.Rules)},
+		{"limits of a turn", turnLimits(pod.Spec.Limits)},
+		{"budget", budget(pod.Spec.Limits)},
+		{"tools", strings.Join(pod.Spec.Tools, ", ")},
+		{"sub-pods", subPods(pod.Spec.SubPods)},
+		{"spawned by", pod.Spec.Parent},
 		{"turns", view.Count(pod.Status.Turn)},
 		{"log", log},
 		{"requests", view.Count(pod.Status.Usage.Requests)},
@@ -65,4 +83,36 @@ func orDefault(value, otherwise string) string {
 		return otherwise
 	}
 	return value
+}
+
+// held says what holds a pod, where its state does not say so already.
+func held(pod item.Pod) string {
+	pause := pod.Status.Pause
+	switch {
+	case pause == nil:
+		return ""
+	case pause.At != "":
+		return fmt.Sprintf("%s (turn %d, %s)", pause.Reason, pause.Turn, pause.At)
+	case pause.Reason == pod.Status.Reason:
+		return ""
+	}
+	return pause.Reason
+}
+
+func (p *program) waitingUntil(pod item.Pod) string {
+	if pod.Status.WaitUntil.IsZero() {
+		return ""
+	}
+	return until(pod.Status.WaitUntil, p.now())
+}
+
+// hint says how much of something waits and which command shows it.
+func hint(n int, one, several, command string) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("1 %s: %s", one, command)
+	}
+	return fmt.Sprintf("%s %s: %s", view.Count(int64(n)), several, command)
 }

@@ -34,7 +34,7 @@ func newSubmitCommand(p *program) *cobra.Command {
 			return p.completeReference(cmd.Context(), flags, typed)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := p.inputText(args)
+			text, err := p.inputText(args, "prompt")
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/sanitize"
+	"podd/internal/view"
+	"podd/pkg/client"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+func newApprovalsCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:               "approvals [POD]",
+		Short:             "show the calls that wait for a person, with all that would run",
+		Long:              "Shows the tool calls that wait for a person, of one pod or of all, each with exactly what would run.",
+		Args:              argCount(0, 1),
+		ValidArgsFunction: p.completePods,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.with(func(c *client.Client) error {
+				list, err := approvals(cmd.Context(), c, valid(first(args)))
+				if err != nil {
+					return err
+				}
+				if p.output == outputText {
+					return p.approvalBlocks(p.stdout, list)
+				}
+				for _, a := range list {
+					if err := p.printJSON(a); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// approvals are the calls of a pod that wait; "" means all pods.
+func approvals(ctx context.Context, c *client.Client, pod string) ([]*poddv1.Approval, error) {
+	resp, err := c.Approvals().ListApprovals(ctx, &poddv1.ListApprovalsRequest{Pod: pod})
+	return resp.GetApprovals(), err
+}
+
+func (p *program) approvalBlocks(w io.Writer, list []*poddv1.Approval) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(p.stderr, "no call waits for approval")
+		return err
+	}
+	for i, message := range list {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		a := view.ApprovalFromProto(message)
+		fmt.Fprintf(w, "%s (%s ago)\n", a.Title(), view.Duration(p.now().Sub(a.Time)))
+		if _, err := fmt.Fprintln(w, strings.Join(append(a.Lines(p.columns(w)), a.HowTo()), "\n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// callArg reads a CALL, the way tail shows one too.
+func callArg(arg string) (int64, error) {
+	seq, err := strconv.ParseInt(strings.TrimPrefix(arg, "#"), 10, 64)
+	if err != nil || seq < 1 {
+		return 0, usagef("%q is no CALL: podctl approvals shows them", arg)
+	}
+	return seq, nil
+}
+
+// waitingCall is the call that waits under a sequence; ok is false when none does.
+func waitingCall(ctx context.Context, c *client.Client, pod string, seq int64) (a *poddv1.Approval, ok bool, err error) {
+	list, err := approvals(ctx, c, pod)
+	for _, a := range list {
+		if a.GetCallSeq() == seq {
+			return a, true, err
+		}
+	}
+	return &poddv1.Approval{Pod: pod, PodName: pod, CallSeq: seq}, false, err
+}
+
+// clientName is what podctl calls itself when it answers.
+const clientName = "podctl"
+
+// completeCalls offers the pods, and then the calls of one that wait.
+func (p *program) completeCalls(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) != 1 {
+		return p.completePods(cmd, args, start)
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
+	defer cancel()
+	var calls []cobra.Completion
+	_ = p.with(func(c *client.Client) error {
+		list, err := approvals(ctx, c, valid(args[0]))
+		for _, a := range list {
+			if call := fmt.Sprint(a.GetCallSeq()); strings.HasPrefix(call, start) {
+				calls = append(calls, cobra.CompletionWithDesc(call, sanitize.Line(a.GetTool())+": "+beginning(a.GetArguments())))
+			}
+		}
+		return err
+	})
+	return calls, cobra.ShellCompDirectiveNoFileComp
+}
+
+// waitingCalls counts the calls that wait, by the ids of their pods. A podd that knows
+// no approvals has none.
+func waitingCalls(ctx context.Context, c *client.Client, pod string) (map[string]int, error) {
+	list, err := approvals(ctx, c, pod)
+	if err != nil && item.KindOf(err) != item.KindUnimplemented {
+		return nil, err
+	}
+	counts := make(map[string]int)
+	for _, a := range list {
+		counts[a.GetPod()]++
+	}
+	return counts, nil
+}
+
+// ruleText is a rule in a safe line.
+func ruleText(r item.Rule) string {
+	parts := []string{r.Decision}
+	for _, part := range [][2]string{{"tool", r.Tool}, {"path", r.Path}, {"command", r.Command}} {
+		if part[1] != "" {
+			parts = append(parts, fmt.Sprintf("%s %q", part[0], part[1]))
+		}
+	}
+	return sanitize.Line(strings.Join(parts, ", "))
+}
+
+// until is a time that is to come, and how far away it is.
+func until(t, now time.Time) string {
+	if d := t.Sub(now); d > 0 {
+		return fmt.Sprintf("%s, in %s", stamp(t), view.Duration(d))
+	}
+	return stamp(t)
+}

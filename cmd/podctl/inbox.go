@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/sanitize"
+	"podd/internal/wire"
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
+)
+
+func newInboxCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:               "inbox POD",
+		Short:             "list the submits that wait",
+		Long:              "Lists the submits that wait for their turn, the next one first.",
+		Args:              argCount(1, 1, "a POD"),
+		ValidArgsFunction: p.completePods,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.with(func(c *client.Client) error {
+				resp, err := c.Pods().ListInbox(cmd.Context(), &poddv1.ListInboxRequest{Pod: valid(args[0])})
+				if err != nil {
+					return err
+				}
+				if p.output == outputText {
+					return p.inboxTable(p.stdout, args[0], resp.GetItems())
+				}
+				for _, it := range resp.GetItems() {
+					if err := p.printJSON(it); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	cmd.AddCommand(newInboxRmCommand(p))
+	return cmd
+}
+
+func newInboxRmCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:               "rm POD REQUEST_ID",
+		Short:             "take back a submit that waits",
+		Args:              argCount(2, 2, "a POD", "a REQUEST_ID"),
+		ValidArgsFunction: p.completeRequests,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			pod, id := valid(args[0]), valid(args[1])
+			return p.with(func(c *client.Client) error {
+				resp, err := c.Pods().ListInbox(cmd.Context(), &poddv1.ListInboxRequest{Pod: pod})
+				if err != nil {
+					return err
+				}
+				if _, err := c.Pods().CancelInboxItem(cmd.Context(), &poddv1.CancelInboxItemRequest{Pod: pod, RequestId: id}); err != nil {
+					return err
+				}
+				removed := &poddv1.InboxItem{RequestId: id}
+				for _, it := range resp.GetItems() {
+					if it.GetRequestId() == id {
+						removed = it
+					}
+				}
+				return p.print(removed, line("removed %s from the inbox of pod %s", sanitize.Line(id), sanitize.Line(pod)))
+			})
+		},
+	}
+}
+
+func (p *program) inboxTable(w io.Writer, pod string, items []*poddv1.InboxItem) error {
+	if len(items) == 0 {
+		_, err := fmt.Fprintf(p.stderr, "no submit waits for pod %s\n", sanitize.Line(pod))
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "SEQ\tREQUEST ID\tMODE\tSUBMITTED\tBEGINS")
+	for _, it := range items {
+		fmt.Fprintf(t, "#%d\t%s\t%s\t%s\t%s\n", it.GetSeq(), sanitize.Line(it.GetRequestId()), wire.SubmitModeFromProto(it.GetMode()),
+			stamp(it.GetTime().AsTime()), beginning(it.GetText()))
+	}
+	return t.Flush()
+}
+
+// completeRequests offers the pods, and then the submits of one that wait.
+func (p *program) completeRequests(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) != 1 {
+		return p.completePods(cmd, args, start)
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
+	defer cancel()
+	var ids []cobra.Completion
+	_ = p.with(func(c *client.Client) error {
+		resp, err := c.Pods().ListInbox(ctx, &poddv1.ListInboxRequest{Pod: valid(args[0])})
+		for _, it := range resp.GetItems() {
+			if strings.HasPrefix(it.GetRequestId(), start) {
+				ids = append(ids, cobra.CompletionWithDesc(sanitize.Line(it.GetRequestId()), beginning(it.GetText())))
+			}
+		}
+		return err
+	})
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// beginning is the first line of text, safe and not long.
+func beginning(text string) string {
+	first, _, more := strings.Cut(strings.TrimSpace(text), "\n")
+	if len(first) > maxBeginning {
+		first, more = strings.ToValidUTF8(first[:maxBeginning], ""), true
+	}
+	if more {
+		first += "…"
+	}
+	return sanitize.Line(first)
+}
+
+// maxBeginning bounds what a table shows of a text, in bytes.
+const maxBeginning = 60

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"podd/internal/sanitize"
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
+)
+
+func newPauseCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "pause POD",
+		Short: "hold a pod at its next step",
+		Long: "Holds a pod: a running turn stops at its next step and goes on from there after podctl resume, no other turn\n" +
+			"begins. A restart of podd changes nothing about it. Submits are taken and wait.",
+		Args:              argCount(1, 1, "a POD"),
+		ValidArgsFunction: p.completePods,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.with(func(c *client.Client) error {
+				resp, err := c.Pods().Pause(cmd.Context(), &poddv1.PauseRequest{Pod: valid(args[0])})
+				if err != nil {
+					return err
+				}
+				name := sanitize.Line(resp.GetPod().GetName())
+				if resp.GetPod().GetState() == poddv1.PodState_POD_STATE_PAUSED {
+					return p.print(resp, line("paused pod %s", name))
+				}
+				return p.print(resp, line("pod %s stops at its next step", name))
+			})
+		},
+	}
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"podd/internal/sanitize"
+	"podd/internal/wire"
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
+)
+
+func newResumeCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:               "resume POD",
+		Short:             "let a paused or interrupted pod go on",
+		Long:              "Lets a pod that was paused go on where it was, and one whose turn was interrupted with that turn's work.",
+		Args:              argCount(1, 1, "a POD"),
+		ValidArgsFunction: p.completePods,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.with(func(c *client.Client) error {
+				resp, err := c.Pods().Resume(cmd.Context(), &poddv1.ResumeRequest{Pod: valid(args[0])})
+				if err != nil {
+					return err
+				}
+				pod := wire.PodFromProto(resp.GetPod())
+				return p.print(resp, line("resumed pod %s: %s", sanitize.Line(pod.Name), stateName(pod)))
+			})
+		},
+	}
+}
