@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync"
 
 	"podd/internal/view"
 	"podd/pkg/client"
@@ -11,50 +12,136 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// follow shows what comes of a submit until the turn that took it has ended. As JSON
-// it prints the response first and then each message of the stream.
+// follow shows what comes of a submit until the turn that took it has ended, and asks
+// for the calls that wait meanwhile. As JSON it prints the response first and then
+// each message of the stream.
 func (p *program) follow(ctx context.Context, c *client.Client, pod string, resp *poddv1.SubmitResponse) error {
+	f := &following{program: p, client: c, pod: pod, show: func(*poddv1.StreamResponse) error { return nil }}
 	console := p.console()
-	show := func(*poddv1.StreamResponse) error { return nil }
 	if p.output == outputJSON {
 		// The turn is still looked at, to know its end.
 		console = view.Console{Out: io.Discard, Err: io.Discard}
-		show = func(m *poddv1.StreamResponse) error { return p.printJSON(m) }
+		f.show = func(m *poddv1.StreamResponse) error { return p.printJSON(m) }
 		if err := p.printJSON(resp); err != nil {
 			return err
 		}
 	}
-	turn := view.NewTurn(console, resp.GetRequestId())
-	err := p.followTurn(ctx, c, pod, resp.GetSeq(), turn, show)
-	if closeErr := turn.Close(); err == nil {
+	f.turn = view.NewTurn(console, resp.GetRequestId())
+	f.asking = p.newAsking(c, pod, f.turn)
+	err := f.run(ctx, resp.GetSeq())
+	if closeErr := f.turn.Close(); err == nil {
 		err = closeErr
 	}
 	if err != nil && ctx.Err() != nil {
-		at := max(turn.Seq(), resp.GetSeq())
+		at := max(f.turn.Seq(), resp.GetSeq())
 		return interrupted(fmt.Sprintf("interrupted: the turn goes on; follow it with podctl tail -f %s --after %d, end it with podctl cancel %s", pod, at, pod))
 	}
 	if err != nil {
 		return err
 	}
-	if number, end := turn.Ended(); end.Outcome != item.OutcomeFinished {
+	if number, end := f.turn.Ended(); end.Outcome != item.OutcomeFinished {
 		return turnError{number, *end}
 	}
 	return nil
 }
 
-// followTurn reads the stream until the turn has ended or an error comes.
-func (p *program) followTurn(ctx context.Context, c *client.Client, pod string, after int64, turn *view.Turn, show func(*poddv1.StreamResponse) error) error {
-	stream := c.Stream(ctx, client.StreamOptions{Pod: pod, After: after, Follow: true, Deltas: true, Lost: turn.Lost})
+// following is a turn that is followed.
+type following struct {
+	*program
+	client *client.Client
+	pod    string
+	turn   *view.Turn
+	show   func(*poddv1.StreamResponse) error
+	asking *asking
+}
+
+// event is what the stream brings: a message, or why it was lost.
+type event struct {
+	message *poddv1.StreamResponse
+	lost    error
+}
+
+// run shows the stream until the turn has ended or an error comes.
+func (f *following) run(ctx context.Context, after int64) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var reader sync.WaitGroup
+	defer reader.Wait()
+	defer cancel()
+	defer f.asking.close()
+	events := make(chan event)
+	var failed error
+	reader.Go(func() {
+		defer close(events)
+		failed = f.read(ctx, after, events)
+	})
+	for {
+		select {
+		case e, ok := <-events:
+			if !ok {
+				return failed
+			}
+			if done, err := f.take(ctx, e); err != nil || done {
+				return err
+			}
+		case typed := <-f.asking.typed:
+			f.asking.answered(ctx, typed)
+		}
+	}
+}
+
+// read hands on what the stream brings, so that an answer can come in between.
+func (f *following) read(ctx context.Context, after int64, events chan<- event) error {
+	send := func(e event) error {
+		select {
+		case events <- e:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	stream := f.client.Stream(ctx, client.StreamOptions{
+		Pod: f.pod, After: after, Follow: true, Deltas: true,
+		Lost: func(err error) { _ = send(event{lost: err}) }, // The stream ends with ctx.
+	})
 	for m, err := range stream {
+		if err == nil {
+			err = send(event{message: m})
+		}
 		if err != nil {
-			return err
-		}
-		if err := show(m); err != nil {
-			return err
-		}
-		if done, err := turn.Show(m); err != nil || done {
 			return err
 		}
 	}
 	return nil
+}
+
+// take shows what the stream brought. done says that the turn has ended.
+func (f *following) take(ctx context.Context, e event) (done bool, err error) {
+	if e.lost != nil {
+		f.turn.Lost(e.lost)
+		f.asking.lost()
+		return false, nil
+	}
+	if err := f.show(e.message); err != nil {
+		return false, err
+	}
+	done, err = f.turn.Show(e.message)
+	if err != nil || done {
+		return done, err
+	}
+	f.asking.observe(ctx, e.message)
+	if e.message.GetCaughtUp() != nil {
+		f.explainWait(ctx)
+	}
+	return false, nil
+}
+
+// explainWait says when the turn does not begin because a person holds the pod.
+func (f *following) explainWait(ctx context.Context) {
+	if number, _ := f.turn.Ended(); number != 0 {
+		return
+	}
+	resp, err := f.client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: f.pod})
+	if err == nil && resp.GetPod().GetPause() != nil {
+		f.asking.told.Warn(fmt.Sprintf("the pod is held (%s): podctl resume %s lets it go on", resp.GetPod().GetPause().GetReason(), f.pod))
+	}
 }

@@ -211,6 +211,24 @@ func (w *watched) await(t *testing.T, what string) {
 	}
 }
 
+// awaitTwice waits until the text holds what a second time.
+func (w *watched) awaitTwice(t *testing.T, what string) {
+	t.Helper()
+	w.await(t, what)
+	from := strings.Index(w.String(), what) + len(what)
+	for {
+		_, more := w.look(what)
+		if strings.Contains(w.String()[from:], what) {
+			return
+		}
+		select {
+		case <-more:
+		case <-w.done:
+			t.Fatalf("%q did not come twice; there is\n%s", what, w.String())
+		}
+	}
+}
+
 // look says whether the text holds what; more is closed when there is more.
 func (w *watched) look(what string) (found bool, more <-chan struct{}) {
 	w.mu.Lock()

@@ -23,6 +23,7 @@ func Podd() Table {
 		Ranks:  ranks(),
 		Homes:  homes(),
 		ForTests: []string{
+			"github.com/creack/pty",
 			"github.com/rogpeppe/go-internal",
 			"go.uber.org/goleak",
 			"pgregory.net/rapid",
@@ -99,7 +100,7 @@ func homes() map[string][]string {
 		"github.com/spf13/pflag":           {"cmd/"},
 		"github.com/tidwall/gjson":         {"pkg/llm/openai"},
 		"go.etcd.io/bbolt":                 {"pkg/store"},
-		"golang.org/x/sys":                 {"internal/harden", "internal/process", "internal/sandbox", "internal/socket", "pkg/scopefs"},
+		"golang.org/x/sys":                 {"internal/harden", "internal/process", "internal/sandbox", "internal/socket", "pkg/scopefs", "cmd/"},
 		"golang.org/x/term":                {"cmd/"},
 		"google.golang.org/genproto":       rpc,
 		"google.golang.org/grpc":           rpc,

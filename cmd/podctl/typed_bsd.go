@@ -1,0 +1,10 @@
+//go:build !linux
+
+package main
+
+import "golang.org/x/sys/unix"
+
+// forgetTyped drops what was typed on a terminal and not read.
+func forgetTyped(fd int) error {
+	return unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, unix.TCIFLUSH)
+}
