@@ -32,7 +32,7 @@ func newForkCommand(p *program) *cobra.Command {
 					return err
 				}
 				return p.print(resp, line("pod %s goes on from #%d of pod %s%s",
-					resp.GetPod().GetName(), resp.GetPod().GetLastSeq(), sanitize.Line(args[0]), leftover(resp)))
+					sanitize.Line(resp.GetPod().GetName()), resp.GetPod().GetLastSeq(), sanitize.Line(args[0]), leftover(resp)))
 			})
 		},
 	}
