@@ -39,6 +39,11 @@ demo: build ## build, then watch a pod work with a scripted model
 test: cgo-check ## run all tests with the race detector
 	go test $(RACE) -timeout 20m ./...
 
+.PHONY: guards
+guards: ## switch each guard against attacks off in turn; its tests must fail then (10 minutes)
+	PODD_GUARDS_OFF=1 go test -count=1 -timeout 60m -run TestWithoutGuards ./internal/attack
+
+
 # -race needs cgo; its own message when there is none names neither gcc nor a way on.
 .PHONY: cgo-check
 cgo-check:

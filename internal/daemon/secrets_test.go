@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"podd/internal/config"
@@ -38,8 +39,10 @@ func (b *buffer) String() string {
 
 // A key that podd was given, and a token that has a well-known form, are in a file, in
 // what commands print in pieces and in megabytes, and in an error of the endpoint. They
-// are in no entry, delta, alert, request, log line or file of podd's.
+// are in no entry, delta, alert, request, log line or file of podd's, and those files
+// are for podd's user alone, whatever the umask.
 func TestSecretsStayOut(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
 	key := "tall-purple-giraffe-hat"
 	token := "ghp_" + strings.Repeat("aB3d", 9)
 	work := t.TempDir()
@@ -88,6 +91,9 @@ func TestSecretsStayOut(t *testing.T) {
 	}
 	places := map[string]string{"the stream": seen, "the requests": requests.String(), "the log": log.String()}
 	err = filepath.WalkDir(c.StateDir, func(path string, e os.DirEntry, err error) error {
+		if info, err := e.Info(); err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s is open to others: %v", path, info.Mode())
+		}
 		if err != nil || !e.Type().IsRegular() {
 			return err
 		}

@@ -33,6 +33,7 @@ func Podd() Table {
 
 func ranks() map[string]int {
 	return map[string]int{
+		"internal/attack":   0,
 		"internal/harden":   0,
 		"internal/layers":   0,
 		"internal/process":  0,
