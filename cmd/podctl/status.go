@@ -43,7 +43,7 @@ func statusFacts(s *poddv1.GetStatusResponse, now time.Time) facts {
 		{"state", s.GetStateDir()},
 		{"config", orDefault(s.GetConfig(), "none, defaults hold")},
 		{"pods", fmt.Sprintf("%d, %d loaded, %d running a turn", s.GetPods(), s.GetPodsLoaded(), s.GetPodsRunning())},
-		{"sandbox", sandbox(s.GetSandbox())},
+		{"sandbox", sandbox(s.GetSandbox(), s.GetSandboxNote())},
 		{"model", orDefault(s.GetModel(), "chosen at the first request")},
 		{"endpoint", fmt.Sprintf("%s (%s)", s.GetBaseUrl(), s.GetApi())},
 		{"key", key},
@@ -51,10 +51,13 @@ func statusFacts(s *poddv1.GetStatusResponse, now time.Time) facts {
 }
 
 // sandbox says what the mode means for shell commands.
-func sandbox(mode string) string {
-	switch mode {
-	case "", "none":
-		return "none: shell commands run unsandboxed"
+func sandbox(mode, note string) string {
+	text := mode + ": shell commands run inside"
+	if mode == "" || mode == "none" {
+		text = "none: shell commands run unsandboxed"
 	}
-	return mode + ": shell commands run inside"
+	if note != "" {
+		text += " (" + note + ")"
+	}
+	return text
 }

@@ -8,9 +8,12 @@ import (
 	"syscall"
 
 	"podd/internal/harden"
+	"podd/internal/sandbox"
 )
 
 func main() {
+	// First of all: this may be the helper of a sandbox, which becomes its command.
+	sandbox.Main()
 	// Before anything secret is read; where the system refuses, podd works all the same.
 	_ = harden.Process()
 	// The first signal ends the context, the second one the patience.

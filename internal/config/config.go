@@ -43,6 +43,7 @@ type Config struct {
 	Compaction Compaction
 	FileRefs   FileRefs
 	Summarize  Summarize
+	Sandbox    Sandbox
 	Retention  Retention
 	Snapshots  Snapshots
 	Store      Store
@@ -205,6 +206,7 @@ func defaults() Config {
 		},
 		Spool:      Spool{MaxBytes: spool.DefaultMaxBytes, MaxAge: spool.DefaultMaxAge},
 		Prune:      Prune{Mode: "economic", ProtectedTurns: 3, MinSavings: 4096, MinGain: 6000},
+		Sandbox:    Sandbox{Mode: "auto"},
 		Summarize:  Summarize{MaxInputBytes: 50_000, TriggerBytes: 20_000},
 		Compaction: Compaction{Trigger: 0.85, KeepTokens: 20_000},
 		Snapshots:  Snapshots{Every: 24 * time.Hour, Keep: 3, Age: 30 * 24 * time.Hour},

@@ -72,6 +72,12 @@ func settings(c *Config) []setting {
 		decimal("compaction.trigger", &c.Compaction.Trigger, 0.05, 1),
 		number("compaction.keep_tokens", &c.Compaction.KeepTokens, 1, manyTimes),
 		name("compaction.model", &c.Compaction.Model).hinting("the pod's"),
+		choice("sandbox.mode", &c.Sandbox.Mode, "auto", "bwrap", "landlock", "off"),
+		flag("sandbox.required", &c.Sandbox.Required),
+		flag("sandbox.network", &c.Sandbox.Network),
+		directories("sandbox.read", &c.Sandbox.Read).hinting("all but what is hidden"),
+		directories("sandbox.write", &c.Sandbox.Write).hinting("the pod's alone"),
+		variables("sandbox.env", &c.Sandbox.Env),
 		duration("retention.age", &c.Retention.Age, 0).hinting("for ever"),
 		number("retention.bytes", &c.Retention.Bytes, 0, 1<<40).hinting("no limit"),
 		duration("snapshots.every", &c.Snapshots.Every, time.Minute),
@@ -93,13 +99,13 @@ func limitSettings(table string, l *tool.Limit) []setting {
 // tables are the tables that this version knows; "*" stands for any name.
 func tables() []string {
 	return []string{"limits", "tool_output", "tool_output.tools", "tool_output.tools.*", "summarize", "file_refs", "prune", "compaction", "prices", "prices.*",
-		"retention", "snapshots", "store"}
+		"retention", "sandbox", "snapshots", "store"}
 }
 
 // planned are the tables and keys of later versions.
 func planned() []string {
 	return []string{
-		"sandbox", "mcp",
+		"mcp",
 	}
 }
 

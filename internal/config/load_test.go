@@ -341,7 +341,6 @@ func TestRefusals(t *testing.T) {
 // What a later version brings is refused too: nothing pretends.
 func TestRefusesWhatIsNotBuiltYet(t *testing.T) {
 	tests := []struct{ text, line, key string }{
-		{"[sandbox]\nmode = 'off'", ":1: ", "sandbox"},
 		{"[mcp.servers.x]", ":1: ", "mcp.servers.x"},
 	}
 	for _, tt := range tests {

@@ -13,6 +13,7 @@ import (
 	"podd/internal/config"
 	"podd/internal/paths"
 	"podd/internal/policy"
+	"podd/internal/sandbox"
 	"podd/internal/secrets"
 	"podd/internal/server"
 	"podd/internal/socket"
@@ -29,9 +30,6 @@ import (
 	"podd/pkg/tool/builtin"
 	"podd/pkg/worker"
 )
-
-// Sandbox is what this version runs shell commands in.
-const Sandbox = "none"
 
 // DefaultGrace is how long running turns have to reach a step boundary when podd is
 // told to stop.
@@ -66,6 +64,8 @@ type Daemon struct {
 	socket *socket.Listener
 	// secrets are kept out of the log, of what tools answer and of errors.
 	secrets *secrets.Set
+	// sandbox is what shell commands run in.
+	sandbox *sandbox.Sandbox
 	// interceptors and hooks are the configured commands.
 	interceptors []interceptor.Interceptor
 	hooks        []hook.Hook
@@ -164,6 +164,7 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 		return err
 	}
 	s.ToolOutput.Redactor = d.secrets
+	d.openSandbox(ctx)
 	limits, err := tool.NewLimits(s.ToolOutput)
 	if err != nil {
 		return err
@@ -173,23 +174,22 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 		return err
 	}
 	d.host, err = pod.NewHost(ctx, pod.Config{
-		Store:        d.store,
-		Model:        d.model,
-		ModelName:    s.Model,
-		Fallbacks:    s.FallbackModels,
-		Instructions: s.Instructions,
-		SpoolDir:     filepath.Join(d.StateDir, "spool"),
-		SpoolBytes:   s.Spool.MaxBytes,
-		SpoolAge:     s.Spool.MaxAge,
-		Hidden:       hiddenPaths(d.Config),
-		Scrub:        d.secrets.ScrubFile,
-		FileRefs:     scopefs.RefLimits{MaxBytes: s.FileRefs.MaxBytes, DirEntries: s.FileRefs.DirEntries},
-		FileRefRole:  s.FileRefs.Role,
-		ToolOutput:   limits,
-		Ask:          s.Ask,
-		Rules:        s.Rules,
-		// There is no sandbox yet: commands run unasked, which docs/security.md says.
-		Shell:          builtin.Shell{Confined: true},
+		Store:          d.store,
+		Model:          d.model,
+		ModelName:      s.Model,
+		Fallbacks:      s.FallbackModels,
+		Instructions:   s.Instructions,
+		SpoolDir:       filepath.Join(d.StateDir, "spool"),
+		SpoolBytes:     s.Spool.MaxBytes,
+		SpoolAge:       s.Spool.MaxAge,
+		Hidden:         hiddenPaths(d.Config),
+		Scrub:          d.secrets.ScrubFile,
+		FileRefs:       scopefs.RefLimits{MaxBytes: s.FileRefs.MaxBytes, DirEntries: s.FileRefs.DirEntries},
+		FileRefRole:    s.FileRefs.Role,
+		ToolOutput:     limits,
+		Ask:            s.Ask,
+		Rules:          s.Rules,
+		Shell:          d.shell(),
 		Search:         searchBounds(s.Tools.Search),
 		Tree:           builtin.Tree{Depth: s.Tools.RepoStructure.Depth, MaxEntries: s.Tools.RepoStructure.MaxEntries},
 		ListDir:        builtin.Listing{MaxEntries: s.Tools.ListDir.MaxEntries},
@@ -272,11 +272,11 @@ func (d *Daemon) status() server.Status {
 		Socket:    d.Socket,
 		StateDir:  d.StateDir,
 		Config:    d.ConfigFile,
-		Sandbox:   Sandbox,
-		Model:     s.Model,
-		BaseURL:   s.BaseURL,
-		API:       d.model.API(),
-		HasKey:    s.APIKey != "",
+		Sandbox:   string(d.sandbox.Mode()), SandboxNote: d.sandbox.Why(),
+		Model:   s.Model,
+		BaseURL: s.BaseURL,
+		API:     d.model.API(),
+		HasKey:  s.APIKey != "",
 	}
 }
 
@@ -290,7 +290,7 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 	defer stop()
 	served := make(chan error, 1)
 	go func() { served <- d.server.Serve(d.socket) }()
-	d.Logger.Warn("shell commands run unsandboxed: they can do whatever this user can", "sandbox", Sandbox)
+	d.tellSandbox()
 	d.Logger.Info("podd ready", "socket", d.Socket, "pid", os.Getpid(), "version", version.String())
 
 	var cause error

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -14,12 +15,16 @@ import (
 // helperArgument makes the binary the helper.
 const helperArgument = "__sandbox"
 
+// hasHelper says that this binary calls Main.
+var hasHelper atomic.Bool
+
 // Main is the sandbox's helper, when this process was started as such: it confines itself
 // and becomes its command. Else it keeps what files this process was started with from
 // the commands that it will start, and returns. It comes first in main, before anything
 // is opened or started.
 func Main() {
 	if len(os.Args) < 2 || os.Args[1] != helperArgument {
+		hasHelper.Store(true)
 		// Kernels before 5.11 cannot, and nobody passes files as a rule.
 		_ = unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC)
 		return

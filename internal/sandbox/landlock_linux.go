@@ -50,6 +50,9 @@ func (s *Sandbox) wrapLandlock(c *Command, scope Scope, argv []string) error {
 	if abi := landlockABI(); abi < landlockVersion {
 		return fmt.Errorf("the kernel has Landlock version %d; %d or higher is needed (Linux 6.2)", abi, landlockVersion)
 	}
+	if !hasHelper.Load() {
+		return errors.New("this program is not podd and has no helper")
+	}
 	r, err := s.rules(c, scope)
 	if err != nil {
 		return err

@@ -21,6 +21,8 @@ type Status struct {
 	Config string
 	// Sandbox is what shell commands run in: none, bwrap, landlock.
 	Sandbox string
+	// SandboxNote says why it is that one, or not a better one; may be empty.
+	SandboxNote string
 	// Model is the configured model; empty when it is chosen at the first request.
 	Model string
 	// BaseURL is the endpoint, without credentials.
@@ -54,6 +56,7 @@ func (s *admin) GetStatus(ctx context.Context, _ *poddv1.GetStatusRequest) (*pod
 		PodsLoaded:  int32(loaded),
 		PodsRunning: int32(running),
 		Sandbox:     s.status.Sandbox,
+		SandboxNote: s.status.SandboxNote,
 		Model:       s.status.Model,
 		BaseUrl:     s.status.BaseURL,
 		Api:         s.status.API,

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"podd/internal/sandbox"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
@@ -15,6 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	sandbox.Main()
 	if os.Getenv(helperVariable) != "" {
 		helperMain()
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"podd/internal/sandbox"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 	"podd/pkg/tool/spool"
@@ -43,6 +44,8 @@ type Shell struct {
 	SpoolBytes int64
 	// Grace is the time between SIGTERM and SIGKILL, one second by default.
 	Grace time.Duration
+	// Sandbox confines commands; nil confines none.
+	Sandbox *sandbox.Sandbox
 	// Confined says that commands can't leave their sandbox, or that the operator wants
 	// them to run without one and unasked.
 	Confined bool
@@ -100,7 +103,7 @@ func newShell(c Config) tool.Tool {
 		s.Grace = defaultGrace
 	}
 	return tool.New("shell", "Run a command with "+filepath.Base(s.Path)+" in the workspace. No input, no terminal; "+
-		"what it leaves in the background is ended with it.", s.run, tool.Validate((*shellArgs).check), tool.Recovers(s.recover),
+		"what it leaves in the background is ended with it."+s.bounds(), s.run, tool.Validate((*shellArgs).check), tool.Recovers(s.recover),
 		tool.Touches(func(a shellArgs) tool.Access { return tool.Access{Command: a.Command, Confined: s.Confined} }))
 }
 
@@ -109,6 +112,9 @@ func newShell(c Config) tool.Tool {
 func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
 	if _, err := exec.LookPath(s.Path); err != nil {
 		return tool.Error("shell: not run: %s cannot be started: %v", s.Path, err), nil
+	}
+	if s.Sandbox != nil && s.Sandbox.Refuses() != "" {
+		return tool.Error("shell: not run: %s", s.Sandbox.Refuses()), nil
 	}
 	id := tool.CallFrom(ctx).CallID
 	if id == "" {
@@ -140,4 +146,15 @@ func header(args shellArgs) string {
 
 func progress(ctx context.Context) func(string) {
 	return func(text string) { tool.Progress(ctx, text) }
+}
+
+// bounds tells the model what a sandbox keeps from its commands.
+func (s *shell) bounds() string {
+	if s.Sandbox == nil || !s.Sandbox.Confines() {
+		return ""
+	}
+	if s.Sandbox.Network {
+		return " Only the workspace and $TMPDIR can be written."
+	}
+	return " Only the workspace and $TMPDIR can be written; there is no network."
 }

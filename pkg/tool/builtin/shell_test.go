@@ -118,16 +118,16 @@ func TestShellArguments(t *testing.T) {
 
 func TestShellEnvironmentIsAList(t *testing.T) {
 	b := newBench(t, nil, func(c *builtin.Config) {
-		c.Shell.Environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=/home/u", "LC_ALL=C", "OPENAI_API_KEY=secret-key", "OTHER=1", "WANTED=2"}
+		c.Shell.Environ = []string{"PATH=.:" + os.Getenv("PATH") + "::bin", "XDG_RUNTIME_DIR=/run/user/1", "HOME=/home/u", "LC_ALL=C", "OPENAI_API_KEY=secret-key", "OTHER=1", "WANTED=2"}
 		c.Shell.Env = []string{"WANTED", "EXTRA=3"}
 	})
 	out := b.call("shell", object("command", "env"))
-	for _, want := range []string{"HOME=/home/u\n", "LC_ALL=C\n", "TERM=dumb\n", "WANTED=2\n", "EXTRA=3\n", "PWD=" + b.dir + "\n"} {
+	for _, want := range []string{"HOME=/home/u\n", "LC_ALL=C\n", "TERM=dumb\n", "WANTED=2\n", "EXTRA=3\n", "PWD=" + b.dir + "\n", "PATH=" + os.Getenv("PATH") + "\n"} {
 		if !strings.Contains(out.Content, want) {
 			t.Errorf("%q is missing in\n%s", want, out.Content)
 		}
 	}
-	for _, secret := range []string{"secret-key", "OTHER="} {
+	for _, secret := range []string{"secret-key", "OTHER=", "XDG_RUNTIME_DIR"} {
 		if strings.Contains(out.Content, secret) {
 			t.Errorf("%q is passed on:\n%s", secret, out.Content)
 		}

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -9,7 +10,7 @@ import (
 // stays out, podd's keys above all; Shell.Env adds what a command needs.
 var passedVariables = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR",
-	"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
+	"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
 }
 
 // fixedVariables keep programs from waiting for a person or drawing for one.
@@ -22,7 +23,10 @@ var fixedVariables = []string{
 func commandEnv(own, extra []string) []string {
 	var env []string
 	for _, entry := range own {
-		name, _, _ := strings.Cut(entry, "=")
+		name, value, _ := strings.Cut(entry, "=")
+		if name == "PATH" {
+			entry = "PATH=" + absoluteOnly(value)
+		}
 		if slices.Contains(passedVariables, name) || strings.HasPrefix(name, "LC_") || slices.Contains(extra, name) {
 			env = append(env, entry)
 		}
@@ -34,4 +38,11 @@ func commandEnv(own, extra []string) []string {
 		}
 	}
 	return env
+}
+
+// absoluteOnly is a PATH without the entries that stand for the working directory, or
+// lie below it: there a workspace would decide what a command's name means.
+func absoluteOnly(path string) string {
+	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
+	return strings.Join(dirs, string(filepath.ListSeparator))
 }

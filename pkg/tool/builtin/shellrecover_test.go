@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"podd/internal/sandbox"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
@@ -25,6 +26,8 @@ import (
 const (
 	helperVariable = "PODD_TEST_SHELL"
 	spoolVariable  = "PODD_TEST_SPOOL"
+	// sandboxVariable is the mode of its sandbox, if it is to have one.
+	sandboxVariable = "PODD_TEST_SANDBOX"
 )
 
 // theCall is the call that is started, and recovered.
@@ -34,7 +37,7 @@ func helperMain() {
 	dir, err := os.Getwd()
 	if err == nil {
 		var b *bench
-		if b, err = openBench(dir, os.Getenv(spoolVariable), quickly); err == nil {
+		if b, err = openBench(dir, os.Getenv(spoolVariable), quickly, helperSandbox); err == nil {
 			sh, _ := b.tools.Lookup("shell")
 			// The result is never stored: podd dies first.
 			ctx := tool.WithStored(tool.WithCall(context.Background(), theCall), func(func()) {})
@@ -48,6 +51,12 @@ func helperMain() {
 	// The result is there; wait to be killed before it is stored.
 	_ = os.WriteFile("returned", nil, 0o600)
 	select {}
+}
+
+func helperSandbox(c *builtin.Config) {
+	if mode := os.Getenv(sandboxVariable); mode != "" {
+		c.Shell.Sandbox = sandbox.Detect(context.Background(), sandbox.Config{Mode: sandbox.Mode(mode)})
+	}
 }
 
 func quickly(c *builtin.Config) {

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"time"
 
 	"podd/internal/process"
+	"podd/internal/sandbox"
 	"podd/pkg/tool/spool"
 )
 
@@ -49,8 +51,13 @@ func (r *shellRun) start() error {
 	}
 	defer begin.Close()
 	defer wait.Close()
-	cmd := r.shell.command(r.args)
-	cmd.Stdout, cmd.ExtraFiles = r.job.Output.File, []*os.File{status, wait}
+	confined, err := r.shell.confine(r.args)
+	if err != nil {
+		return fmt.Errorf("the command was not run: %w", err)
+	}
+	defer confined.Close()
+	cmd := r.shell.command(confined)
+	cmd.Stdout, cmd.ExtraFiles = r.job.Output.File, append([]*os.File{status, wait}, confined.Files...)
 	if r.tree, err = process.Start(cmd); err != nil {
 		return fmt.Errorf("%s cannot be started in %s: %w", cmd.Path, cmd.Dir, err)
 	}
@@ -60,6 +67,11 @@ func (r *shellRun) start() error {
 		<-r.tree.Exited()
 		return notRun(err)
 	}
+	if s := r.shell.Sandbox; s != nil {
+		if err := s.Limit(id.PID); err != nil {
+			r.shell.log.Debug("limits do not all hold", "tool", "shell", "error", err)
+		}
+	}
 	if _, err := begin.WriteString("go\n"); err != nil {
 		// The wrapper has ended, which its state says more of.
 		r.shell.log.Debug("wrapper did not wait", "tool", "shell", "error", err)
@@ -67,9 +79,31 @@ func (r *shellRun) start() error {
 	return nil
 }
 
+// firstFile is the first descriptor behind those of the wrapper.
+const firstFile = 5
+
+// confine is the command line that runs a command, in the sandbox where there is one.
+func (s *shell) confine(args shellArgs) (*sandbox.Command, error) {
+	path, err := exec.LookPath(s.Path)
+	if err != nil {
+		return nil, err
+	}
+	argv := []string{path, "-c", args.Command}
+	if s.Sandbox == nil || !s.Sandbox.Confines() {
+		return &sandbox.Command{Args: argv}, nil
+	}
+	temp, err := s.spool.Temp()
+	if err != nil {
+		return nil, err
+	}
+	roots := s.fs.Roots()
+	return s.Sandbox.Command(sandbox.Scope{Dir: roots[0].Path, Roots: roots, Temp: temp, Show: []string{s.spool.Dir()}}, firstFile, argv...)
+}
+
 // command is the wrapped command, without its files.
-func (s *shell) command(args shellArgs) *exec.Cmd {
-	cmd := exec.Command(s.Wrapper, "-c", wrapper, "podd", s.Path, "-c", args.Command)
-	cmd.Dir, cmd.Env = s.fs.Dir(), append([]string{"PWD=" + s.fs.Dir()}, s.env...)
+func (s *shell) command(c *sandbox.Command) *exec.Cmd {
+	cmd := exec.Command(s.Wrapper, append([]string{"-c", wrapper, "podd"}, c.Args...)...)
+	cmd.Dir = s.fs.Roots()[0].Path
+	cmd.Env = slices.Concat([]string{"PWD=" + cmd.Dir}, s.env, c.Env)
 	return cmd
 }

@@ -19,6 +19,20 @@ type Folder struct {
 // Dir is the folder's path.
 func (f *Folder) Dir() string { return f.dir }
 
+// tempName is the directory of a folder that is no output.
+const tempName = "tmp"
+
+// Temp is a directory for temporary files of the pod's commands, made when it is
+// missing. It goes with the folder; what nobody changed for as long as outputs are kept
+// is removed by Open.
+func (f *Folder) Temp() (string, error) {
+	dir := filepath.Join(f.dir, tempName)
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	return dir, nil
+}
+
 // Quota is what the files of all pods together may have, in bytes.
 func (f *Folder) Quota() int64 { return f.spool.MaxBytes }
 

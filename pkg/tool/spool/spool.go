@@ -93,6 +93,10 @@ func Open(c Config) (*Spool, error) {
 func (s *Spool) takeStock() error {
 	jobs := make(map[string]bool)
 	err := filepath.WalkDir(s.Dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() && e.Name() == tempName && filepath.Dir(filepath.Dir(path)) == s.Dir {
+			s.cleanTemp(path)
+			return fs.SkipDir
+		}
 		if err != nil || !e.Type().IsRegular() {
 			return err
 		}
@@ -119,6 +123,24 @@ func (s *Spool) takeStock() error {
 	})
 	slices.SortStableFunc(s.kept, func(a, b kept) int { return cmp.Or(a.time.Compare(b.time), cmp.Compare(a.path, b.path)) })
 	return err
+}
+
+// cleanTemp removes what nobody changed for long.
+func (s *Spool) cleanTemp(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		s.Logger.Warn("temporary files of a pod could not be listed", "error", err)
+		return
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || s.Now().Sub(info.ModTime()) < s.MaxAge {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			s.Logger.Warn("temporary file of a pod could not be removed", "error", err)
+		}
+	}
 }
 
 // Folder is the folder of a pod, made when it is missing, after a Clean.

@@ -82,7 +82,9 @@ type GetStatusResponse struct {
 	// "responses" or "chat".
 	Api string `protobuf:"bytes,13,opt,name=api,proto3" json:"api,omitempty"`
 	// Whether an API key is set.
-	HasKey        bool `protobuf:"varint,14,opt,name=has_key,json=hasKey,proto3" json:"has_key,omitempty"`
+	HasKey bool `protobuf:"varint,14,opt,name=has_key,json=hasKey,proto3" json:"has_key,omitempty"`
+	// Why the sandbox is that one, or not a better one; may be empty.
+	SandboxNote   string `protobuf:"bytes,15,opt,name=sandbox_note,json=sandboxNote,proto3" json:"sandbox_note,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -213,6 +215,13 @@ func (x *GetStatusResponse) GetHasKey() bool {
 		return x.HasKey
 	}
 	return false
+}
+
+func (x *GetStatusResponse) GetSandboxNote() string {
+	if x != nil {
+		return x.SandboxNote
+	}
+	return ""
 }
 
 type CheckRequest struct {
@@ -649,7 +658,7 @@ var File_podd_v1_admin_proto protoreflect.FileDescriptor
 const file_podd_v1_admin_proto_rawDesc = "" +
 	"\n" +
 	"\x13podd/v1/admin.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x12\n" +
-	"\x10GetStatusRequest\"\x95\x03\n" +
+	"\x10GetStatusRequest\"\xb8\x03\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x10\n" +
 	"\x03pid\x18\x02 \x01(\x03R\x03pid\x129\n" +
@@ -667,7 +676,8 @@ const file_podd_v1_admin_proto_rawDesc = "" +
 	"\x05model\x18\v \x01(\tR\x05model\x12\x19\n" +
 	"\bbase_url\x18\f \x01(\tR\abaseUrl\x12\x10\n" +
 	"\x03api\x18\r \x01(\tR\x03api\x12\x17\n" +
-	"\ahas_key\x18\x0e \x01(\bR\x06hasKey\"\x0e\n" +
+	"\ahas_key\x18\x0e \x01(\bR\x06hasKey\x12!\n" +
+	"\fsandbox_note\x18\x0f \x01(\tR\vsandboxNote\"\x0e\n" +
 	"\fCheckRequest\"+\n" +
 	"\rCheckResponse\x12\x1a\n" +
 	"\bfindings\x18\x01 \x03(\tR\bfindings\"\x0f\n" +

@@ -1,0 +1,41 @@
+package daemon
+
+import (
+	"context"
+
+	"podd/internal/sandbox"
+	"podd/pkg/tool/builtin"
+)
+
+// openSandbox finds out what commands can be confined by.
+func (d *Daemon) openSandbox(ctx context.Context) {
+	s := d.Settings.Sandbox
+	d.sandbox = sandbox.Detect(ctx, sandbox.Config{
+		Mode: sandbox.Mode(s.Mode), Required: s.Required, Network: s.Network, Read: s.Read, Write: s.Write, Hidden: hiddenPaths(d.Config),
+	})
+}
+
+// shell is the shell tool's setup. Mode "off" is the operator's word that commands may
+// do all that this user may; and nobody needs to be asked about those that are refused.
+func (d *Daemon) shell() builtin.Shell {
+	return builtin.Shell{
+		Sandbox:  d.sandbox,
+		Confined: d.sandbox.Confines() || d.sandbox.Config.Mode == sandbox.Off || d.sandbox.Refuses() != "",
+		Env:      d.Settings.Sandbox.Env,
+	}
+}
+
+// tellSandbox logs what commands run in.
+func (d *Daemon) tellSandbox() {
+	mode, why := d.sandbox.Mode(), d.sandbox.Why()
+	switch {
+	case d.sandbox.Confines():
+		d.Logger.Info("shell commands run in a sandbox", "sandbox", mode, "note", why)
+	case d.sandbox.Refuses() != "":
+		d.Logger.Error("shell commands are refused", "sandbox", mode, "note", d.sandbox.Refuses())
+	case d.sandbox.Config.Mode == sandbox.Off:
+		d.Logger.Warn("shell commands run unsandboxed and unasked: they can do whatever this user can", "sandbox", mode, "note", why)
+	default:
+		d.Logger.Warn("shell commands run unsandboxed, once a person agrees to each: they can do whatever this user can", "sandbox", mode, "note", why)
+	}
+}
