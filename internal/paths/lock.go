@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"podd/pkg/item"
 )
@@ -39,7 +40,7 @@ func lockFile(path, place, flag string) (*Lock, error) {
 	if err != nil {
 		return nil, lockError(path, err)
 	}
-	if err := flock(file); err != nil {
+	if err := flockSoon(file); err != nil {
 		defer file.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, item.Errorf(item.KindPrecondition, "HELD",
@@ -59,6 +60,29 @@ func lockError(path string, err error) error {
 	e := item.Errorf(item.KindPrecondition, "LOCK", "the lock %s cannot be taken (%s): check the directory and its file system", path, systemSays(err))
 	e.Cause = err
 	return e
+}
+
+// How long a lock whose holder has ended is waited for, and how often it is tried. A
+// podd that is killed while it starts a command leaves its lock to that child for the
+// moment until the child is the command.
+const (
+	lockPatience = 2 * time.Second
+	lockPoll     = 5 * time.Millisecond
+)
+
+// flockSoon takes the lock. One whose file names a process that is there is not waited
+// for.
+func flockSoon(file *os.File) error {
+	for since := time.Now(); ; time.Sleep(lockPoll) {
+		err := flock(file)
+		if !errors.Is(err, syscall.EWOULDBLOCK) || time.Since(since) > lockPatience {
+			return err
+		}
+		text, pid := signature(file)
+		if text != "" && (pid == 0 || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)) {
+			return err
+		}
+	}
 }
 
 func flock(file *os.File) error {
@@ -82,15 +106,25 @@ func (l *Lock) sign() error {
 // holder is the id that the process with the lock wrote, as " (pid 42)"; empty in
 // the moment before it does.
 func holder(file *os.File) string {
-	text, err := io.ReadAll(io.LimitReader(file, 32))
-	if err != nil {
-		return ""
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil || pid <= 0 {
+	_, pid := signature(file)
+	if pid == 0 {
 		return ""
 	}
 	return " (pid " + strconv.Itoa(pid) + ")"
+}
+
+// signature is what stands in a lock, and as a process id; 0 when it is none.
+func signature(file *os.File) (text string, pid int) {
+	raw, err := io.ReadAll(io.NewSectionReader(file, 0, 32))
+	if err != nil {
+		return "", 0
+	}
+	text = strings.TrimSpace(string(raw))
+	pid, err = strconv.Atoi(text)
+	if err != nil || pid < 0 {
+		return text, 0
+	}
+	return text, pid
 }
 
 // Release gives the place free. It is called once.

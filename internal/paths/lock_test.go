@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"podd/internal/paths"
@@ -48,6 +49,38 @@ func TestLockSocketLiesBesideIt(t *testing.T) {
 	}
 	_, err = paths.LockSocket(socket)
 	wantError(t, err, item.KindPrecondition, "HELD", "holds the socket "+socket, "--socket")
+}
+
+// What a podd that was killed had just forked holds the lock for a moment longer: it is
+// waited for.
+func TestLockOfAnEndedPoddIsWaitedFor(t *testing.T) {
+	dir := t.TempDir()
+	file, err := os.Create(filepath.Join(dir, "podd.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		t.Fatal(err)
+	}
+	ended := exec.Command("true")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(file, ended.Process.Pid)
+	heir := exec.Command("sleep", "0.1")
+	heir.ExtraFiles = []*os.File{file}
+	if err := heir.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = file.Close()
+	lock, err := paths.LockStateDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock.Release()
+	if err := heir.Wait(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // A podd that was killed names nobody and holds nothing.
