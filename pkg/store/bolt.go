@@ -34,11 +34,17 @@ const LeastMaxBytes = 64 << 20
 
 // Bolt is a Store in one bbolt file. Close ends the goroutine that writes.
 type Bolt struct {
+	// swap guards db, which a compaction replaces.
+	swap sync.RWMutex
 	db   *bbolt.DB
-	path string
-	log  *slog.Logger
+
+	path     string
+	maxBytes int64
+	log      *slog.Logger
 
 	queue chan *pending
+	// alone are functions that the writer runs between two transactions.
+	alone chan func()
 	// quit is closed by Close, stopped by the writer when it has answered
 	// everything that it took.
 	quit, stopped chan struct{}
@@ -60,6 +66,8 @@ func (s *Bolt) Close() error {
 	s.closeOnce.Do(func() {
 		close(s.quit)
 		<-s.stopped
+		s.swap.Lock()
+		defer s.swap.Unlock()
 		if err := s.db.Close(); err != nil {
 			s.closeErr = fmt.Errorf("close %s: %w", s.path, err)
 		}
@@ -87,7 +95,9 @@ func (s *Bolt) view(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
 	if err := s.usable(); err != nil {
 		return err
 	}
+	s.swap.RLock()
 	err := guard(func() error { return s.db.View(fn) })
+	s.swap.RUnlock()
 	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
 		return errClosed()
 	}

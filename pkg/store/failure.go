@@ -38,6 +38,8 @@ func (s *Bolt) nothingWritten(t attempt) bool {
 		return false
 	}
 	shown := t.txid
+	s.swap.RLock()
+	defer s.swap.RUnlock()
 	err := guard(func() error {
 		return s.db.View(func(tx *bbolt.Tx) error {
 			shown = tx.ID()

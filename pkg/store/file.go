@@ -14,6 +14,8 @@ type boltFile struct {
 	path string
 	// maxBytes is how large it may grow; 0 means no limit.
 	maxBytes int64
+	// readOnly changes nothing, and can be had by several.
+	readOnly bool
 	file     *os.File
 }
 
@@ -27,6 +29,7 @@ func (f *boltFile) open(timeout time.Duration) (db *bbolt.DB, err error) {
 			InitialMmapSize: initialMmapSize(),
 			FreelistType:    bbolt.FreelistMapType,
 			MaxSize:         int(f.maxBytes),
+			ReadOnly:        f.readOnly,
 			OpenFile:        f.openFile,
 		})
 		return err

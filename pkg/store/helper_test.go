@@ -19,6 +19,7 @@ const (
 var helpers = map[string]func(ctx context.Context, path string) error{
 	"append": helperAppend,
 	"fill":   helperFill,
+	"check":  helperCheck,
 }
 
 func runHelper(verb string) int {

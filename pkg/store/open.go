@@ -52,19 +52,23 @@ func openBolt(cfg BoltConfig, steps []migration) (*Bolt, error) {
 		f.abandon(db)
 		return nil, err
 	}
+	// What a compaction left that did not come to its end.
+	_ = os.Remove(compactPath(cfg.Path))
 	return start(db, cfg), nil
 }
 
 // start makes the store and its writer.
 func start(db *bbolt.DB, cfg BoltConfig) *Bolt {
 	s := &Bolt{
-		db:      db,
-		path:    cfg.Path,
-		log:     cfg.Logger,
-		queue:   make(chan *pending, groupLen),
-		quit:    make(chan struct{}),
-		stopped: make(chan struct{}),
-		failed:  make(chan struct{}),
+		db:       db,
+		path:     cfg.Path,
+		maxBytes: cfg.MaxBytes,
+		log:      cfg.Logger,
+		queue:    make(chan *pending, groupLen),
+		alone:    make(chan func()),
+		quit:     make(chan struct{}),
+		stopped:  make(chan struct{}),
+		failed:   make(chan struct{}),
 	}
 	go s.write()
 	return s
@@ -99,9 +103,7 @@ func prepare(db *bbolt.DB, cfg BoltConfig, existed bool, known string, steps []m
 		return emptied(cfg.Path, known)
 	}
 	if newest := steps[len(steps)-1].version; at.version > newest {
-		return item.Errorf(item.KindPrecondition, ReasonNewer,
-			"%s was written by a newer podd (schema %d, this one knows %d); start that podd, or restore an older backup",
-			cfg.Path, at.version, newest)
+		return newer(cfg.Path, at.version, newest)
 	}
 	if err := os.Chmod(cfg.Path, fileMode); err != nil {
 		return cannotOpen(cfg.Path, err)

@@ -22,12 +22,35 @@ func openError(path string, err error) error {
 	return unreadable(path, err)
 }
 
+func newer(path string, version, newest uint32) error {
+	return item.Errorf(item.KindPrecondition, ReasonNewer,
+		"%s was written by a newer podd (schema %d, this one knows %d); start that podd, or restore an older backup",
+		path, version, newest)
+}
+
 func cannotOpen(path string, err error) error {
 	cause := err
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		cause = e.Err
 	}
 	e := item.Errorf(item.KindPrecondition, ReasonCannotOpen, "podd cannot open %s: %v", path, cause)
+	e.Cause = err
+	return e
+}
+
+// cannotWrite is about a copy of the database, which is of no use then.
+func cannotWrite(path string, err error) error {
+	if outOfSpace(err) {
+		e := item.Errorf(item.KindExhausted, ReasonNoSpace,
+			"there is no space for a copy of the database at %s; nothing was changed: free some, then try again", path)
+		e.Cause = err
+		return e
+	}
+	cause := err
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		cause = e.Err
+	}
+	e := item.Errorf(item.KindPrecondition, ReasonCannotOpen, "podd cannot write %s: %v; nothing was changed", path, cause)
 	e.Cause = err
 	return e
 }

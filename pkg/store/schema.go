@@ -82,7 +82,7 @@ func hasPod(key []byte, pod string) bool { return bytes.HasPrefix(key, podKey(po
 func keysWith(b *bbolt.Bucket, prefix []byte) [][]byte {
 	var keys [][]byte
 	c := b.Cursor()
-	for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
+	for k, _ := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, _ = c.Next() {
 		keys = append(keys, bytes.Clone(k))
 	}
 	return keys

@@ -27,6 +27,9 @@ func (s *Bolt) write() {
 		case p := <-s.queue:
 			s.commit(s.gather(p))
 			continue
+		case run := <-s.alone:
+			run()
+			continue
 		case <-s.quit:
 		}
 		select {
@@ -97,6 +100,8 @@ type attempt struct {
 
 func (s *Bolt) try(group []*pending) attempt {
 	t := attempt{refused: make([]error, len(group)), blamed: -1}
+	s.swap.RLock()
+	defer s.swap.RUnlock()
 	t.err = guard(func() error {
 		return s.db.Update(func(tx *bbolt.Tx) error {
 			t.txid = tx.ID()

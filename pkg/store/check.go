@@ -1,0 +1,137 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"podd/pkg/item"
+
+	"go.etcd.io/bbolt"
+)
+
+// Finding is something that is wrong with a database.
+type Finding struct {
+	// Text is one sentence.
+	Text string
+	// Fatal says that the database can't be used as it is; any other finding harms one
+	// pod, or one alert, and no other.
+	Fatal bool
+}
+
+// maxFindings bounds what a check reports.
+const maxFindings = 100
+
+// CheckFile looks for damage in a database that nobody has open, and changes nothing.
+// A quick check opens it and reads the last entry of each log, a full one everything.
+// A damaged file may end the process: run it in one of its own. The error is that of
+// ctx.
+func CheckFile(ctx context.Context, path string, quick bool) ([]Finding, error) {
+	c := checker{ctx: ctx, quick: quick}
+	if err := c.file(path); err != nil && !errors.Is(err, errEnough) {
+		if ctx.Err() != nil {
+			return c.found, ctx.Err()
+		}
+		c.fatal("%v", err)
+	}
+	return c.found, nil
+}
+
+var errEnough = errors.New("more than enough was found")
+
+// checker looks at one database.
+type checker struct {
+	ctx   context.Context
+	quick bool
+	found []Finding
+}
+
+func (c *checker) fatal(format string, args ...any) {
+	c.found = append(c.found, Finding{Text: fmt.Sprintf(format, args...), Fatal: true})
+}
+
+func (c *checker) note(format string, args ...any) {
+	c.found = append(c.found, Finding{Text: fmt.Sprintf(format, args...)})
+}
+
+// goOn is an error when the check must end.
+func (c *checker) goOn() error {
+	if len(c.found) >= maxFindings {
+		return errEnough
+	}
+	return c.ctx.Err()
+}
+
+func (c *checker) file(path string) error {
+	known, err := readID(path)
+	if err != nil {
+		return err
+	}
+	existed, err := checkFile(path, known)
+	if err != nil {
+		return err
+	}
+	if !existed {
+		return item.Errorf(item.KindNotFound, ReasonCannotOpen, "there is no database at %s", path)
+	}
+	f := &boltFile{path: path, readOnly: true}
+	db, err := f.open(0)
+	if err != nil {
+		return err
+	}
+	defer f.abandon(db)
+	at, err := inspect(db, path)
+	if err != nil {
+		return err
+	}
+	if newest := migrations[len(migrations)-1].version; at.version > newest {
+		return newer(path, at.version, newest)
+	} else if at.version < newest {
+		// What an older version stored is checked by the podd that wrote it, or after
+		// the migration.
+		return c.pages(db)
+	}
+	if !c.quick {
+		if err := c.pages(db); err != nil {
+			return err
+		}
+	}
+	return c.content(db)
+}
+
+// pages checks the tree itself.
+func (c *checker) pages(db *bbolt.DB) error {
+	return guard(func() error {
+		return db.View(func(tx *bbolt.Tx) error {
+			for err := range tx.Check() {
+				if len(c.found) < maxFindings {
+					c.fatal("the pages of the file contradict each other: %v", err)
+				}
+			}
+			return c.goOn()
+		})
+	})
+}
+
+// content checks what is stored. A transaction for each part is enough: nobody
+// writes.
+func (c *checker) content(db *bbolt.DB) error {
+	parts := []func(tx *bbolt.Tx) error{c.pods}
+	if !c.quick {
+		parts = append(parts, c.names, c.requests, c.alerts, c.shares)
+	}
+	for _, part := range parts {
+		err := guard(func() error { return db.View(part) })
+		if isFault(err) {
+			c.fatal("pages that all pods share cannot be read: restore a backup")
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sentence is an error as a finding.
+func (c *checker) sentence(err error) { c.note("%s", err.Error()) }

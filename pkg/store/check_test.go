@@ -1,0 +1,196 @@
+package store_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"podd/pkg/item"
+	"podd/pkg/store"
+
+	"go.etcd.io/bbolt"
+)
+
+// everything makes a database that has something of each kind.
+func everything(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "podd.db")
+	s := openUnchecked(t, path)
+	epoch := newPod(t, s, "p")
+	mustAppend(t, s, "p", epoch, "one", marked, "three")
+	for n := range 3 {
+		id := fmt.Sprint("r", n)
+		_, err := s.Append(t.Context(), store.Batch{
+			Pod: "p", Epoch: epoch, Admit: &store.Request{ID: id}, Enqueue: n > 0,
+			Entries: []item.Entry{{Kind: item.Submitted{RequestID: id}}, {Kind: item.AlertRaised{Alert: item.Alert{Text: id}}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustAppend(t, s, "gone", newPod(t, s, "gone"), "1", "2", "3")
+	mustAppend(t, s, "q", fork(t, s, "gone", 2, "q"), "3q", "4q")
+	deletePod(t, s, "gone")
+	mustAppend(t, s, "r", fork(t, s, "q", 3, "r"), "4r")
+	mustPurge(t, s, "r", 2)
+	for _, pod := range []string{"", "q"} {
+		if _, err := s.RaiseAlert(t.Context(), item.Alert{Pod: pod, Text: "alert"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeStore(t, s)
+	return path
+}
+
+func check(t *testing.T, path string, quick bool) []store.Finding {
+	t.Helper()
+	found, err := store.CheckFile(t.Context(), path, quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// A sound database has no finding, and is not changed by looking at it.
+func TestCheckSound(t *testing.T) {
+	path := everything(t)
+	before := content(t, path)
+	for _, quick := range []bool{true, false} {
+		if found := check(t, path, quick); len(found) > 0 {
+			t.Errorf("quick %v: %v", quick, found)
+		}
+	}
+	if string(content(t, path)) != string(before) {
+		t.Error("the file was changed")
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := store.CheckFile(cancelled, path, false); !errors.Is(err, context.Canceled) {
+		t.Errorf("a check that nobody waits for: %v", err)
+	}
+}
+
+// Each thing that can be wrong with what is stored is found, in a sentence that names
+// it; a full check finds all, a quick one what it reads.
+func TestCheckFinds(t *testing.T) {
+	key := func(pod string, seq byte) []byte {
+		return append(append([]byte(pod), 0), 0, 0, 0, 0, 0, 0, 0, seq)
+	}
+	in := func(tx *bbolt.Tx, name string) *bbolt.Bucket { return tx.Bucket([]byte(name)) }
+	for name, tt := range map[string]struct {
+		edit func(tx *bbolt.Tx) error
+		want string
+	}{
+		"a missing entry": {func(tx *bbolt.Tx) error {
+			return in(tx, "logs").Bucket([]byte("p")).Delete(key("", 2)[1:])
+		}, "pod p is damaged at seq 2"},
+		"a missing shared entry": {func(tx *bbolt.Tx) error {
+			return in(tx, "logs").Bucket([]byte("gone")).Delete(key("", 1)[1:])
+		}, "pod q is damaged at seq 1"},
+		"a missing log":             {func(tx *bbolt.Tx) error { return in(tx, "logs").DeleteBucket([]byte("p")) }, "the record of pod p is damaged"},
+		"a missing head":            {func(tx *bbolt.Tx) error { return in(tx, "heads").Put([]byte("p"), []byte("????")) }, "the record of pod p is damaged"},
+		"a missing record":          {func(tx *bbolt.Tx) error { return in(tx, "pods").Delete([]byte("p")) }, "the record of pod p is damaged"},
+		"a missing name":            {func(tx *bbolt.Tx) error { return in(tx, "names").Delete([]byte("p")) }, `pod p is named "p", but that name leads to ""`},
+		"a name of nobody":          {func(tx *bbolt.Tx) error { return in(tx, "names").Put([]byte("x"), []byte("y")) }, `the name "x" leads to pod y`},
+		"an entry beyond the end":   {func(tx *bbolt.Tx) error { return in(tx, "logs").Bucket([]byte("p")).Put(key("", 200)[1:], []byte("x")) }, "records up to 200"},
+		"a missing waiting submit":  {func(tx *bbolt.Tx) error { return in(tx, "inbox").Delete(key("p", 6)) }, "1 submits wait in pod p, but it counts 2"},
+		"a waiting note":            {func(tx *bbolt.Tx) error { return in(tx, "inbox").Put(key("p", 1), nil) }, "entry 1 of pod p waits in the inbox, but it is no submit"},
+		"a forgotten request":       {func(tx *bbolt.Tx) error { return in(tx, "requests").Delete([]byte("p\x00r1")) }, `the request "r1" of pod p is damaged`},
+		"an order without requests": {func(tx *bbolt.Tx) error { return in(tx, "admitted").Delete(key("p", 4)) }, "pod p remembers 3 requests, in the order of 2"},
+		"a damaged alert":           {func(tx *bbolt.Tx) error { return in(tx, "alerts").Put(key("", 1)[1:], []byte("????x")) }, "alert 1 is damaged"},
+		"an alert out of the index": {func(tx *bbolt.Tx) error { return in(tx, "podalerts").Delete(key("p", 1)) }, "alert 1 is missing among those of its pod p"},
+		"an index without an alert": {func(tx *bbolt.Tx) error { return in(tx, "podalerts").Put(key("p", 77), nil) }, "1 alerts of pods are listed that do not exist"},
+		"a damaged lineage":         {func(tx *bbolt.Tx) error { return in(tx, "lineages").Put([]byte("q"), []byte("????x")) }, "the record of pod q is damaged"},
+		"what is not kept for a fork": {func(tx *bbolt.Tx) error {
+			return in(tx, "sharers").Delete([]byte("gone\x00q"))
+		}, "pod q needs entries of pod gone up to 2, but they are not kept for it"},
+		"a log of nobody": {func(tx *bbolt.Tx) error {
+			_, err := in(tx, "logs").CreateBucket([]byte("lost"))
+			return err
+		}, "the entries of pod lost are left"},
+		"a damaged mark": {func(tx *bbolt.Tx) error { return in(tx, "purges").Put([]byte("r"), []byte("????x")) }, "pod r is damaged at seq 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := everything(t)
+			s := openUnchecked(t, path)
+			if err := s.Edit(tt.edit); err != nil {
+				t.Fatal(err)
+			}
+			closeStore(t, s)
+			found := check(t, path, false)
+			got := fmt.Sprint(found)
+			if len(found) == 0 || !strings.Contains(got, tt.want) {
+				t.Errorf("found %s, want %q", got, tt.want)
+			}
+			for _, f := range found {
+				if f.Fatal {
+					t.Errorf("fatal: %s", f.Text)
+				}
+			}
+			check(t, path, true)
+		})
+	}
+}
+
+// helperCheck checks a file and prints what it found. Pages that lead in a circle may
+// cost any memory.
+func helperCheck(ctx context.Context, path string) error {
+	if !underRace {
+		if err := syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: 4 << 30, Max: 4 << 30}); err != nil {
+			return err
+		}
+	}
+	found, err := store.CheckFile(ctx, path, false)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(found)
+}
+
+// Whatever happens to the bytes of a file, a check in a process of its own says that
+// something is wrong with it, or the file reads as before.
+func TestCheckGarbled(t *testing.T) {
+	path := everything(t)
+	good := content(t, path)
+	random := rand.New(rand.NewPCG(1, 2))
+	page := os.Getpagesize()
+	rounds := 40
+	if testing.Short() {
+		rounds = 8
+	}
+	crashed := 0
+	for round := range rounds {
+		bad := []byte(string(good))
+		// A page that is in use is garbled in part.
+		at := (2 + random.IntN(len(strings.TrimRight(string(good), "\x00"))/page-2)) * page
+		for range 1 + random.IntN(64) {
+			bad[at+random.IntN(page)] ^= byte(1 + random.IntN(255))
+		}
+		write(t, path, bad)
+		cmd := helper(t, "check", path)
+		cmd.Stderr = nil
+		out, err := cmd.Output()
+		var found []store.Finding
+		if err != nil || json.Unmarshal(out, &found) != nil {
+			crashed++
+			continue
+		}
+		if len(found) > 0 {
+			continue
+		}
+		s := openUnchecked(t, path)
+		wantTexts(t, s, "q", "1", "2", "3q", "4q")
+		closeStore(t, s)
+		if t.Failed() {
+			t.Fatalf("round %d: nothing was found", round)
+		}
+	}
+	t.Logf("%d of %d checks did not survive", crashed, rounds)
+}

@@ -1,0 +1,193 @@
+package store
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+
+	"podd/pkg/item"
+
+	"go.etcd.io/bbolt"
+)
+
+// pods checks each pod by itself: a page of one may be damaged.
+func (c *checker) pods(tx *bbolt.Tx) error {
+	for _, key := range keysWith(tx.Bucket(bucketHeads), nil) {
+		pod := string(key)
+		err := guard(func() error { return c.pod(tx, pod) })
+		if isFault(err) {
+			c.sentence(damagedPod(pod))
+		} else if err != nil {
+			return err
+		}
+		if err := c.goOn(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checker) pod(tx *bbolt.Tx, pod string) error {
+	p, err := readPod(pod, tx.Bucket(bucketPods).Get([]byte(pod)), tx.Bucket(bucketHeads).Get([]byte(pod)))
+	if err != nil {
+		c.sentence(err)
+		return nil
+	}
+	v, err := openLog(tx, pod)
+	if err != nil {
+		c.sentence(err)
+		return nil
+	}
+	if got := string(tx.Bucket(bucketNames).Get([]byte(p.Name))); got != pod {
+		c.note("pod %s is named %q, but that name leads to %q", pod, p.Name, got)
+	}
+	if c.quick {
+		if v.head.last >= v.head.first {
+			c.entries(v, v.head.last)
+		}
+		return nil
+	}
+	c.entries(v, v.head.first)
+	if k, _ := tx.Bucket(bucketLogs).Bucket([]byte(pod)).Cursor().Last(); seqOf(k) > v.head.last {
+		c.note("pod %s has records up to %d, but its log ends at %d", pod, seqOf(k), v.head.last)
+	}
+	c.inbox(v)
+	return c.goOn()
+}
+
+// entries reads a log from an entry on and goes on behind what is damaged.
+func (c *checker) entries(v logView, next item.Seq) {
+	for next <= v.head.last && c.goOn() == nil {
+		page, err := v.page(next, 0)
+		for _, r := range page {
+			if _, err := r.Decode(); err != nil {
+				c.sentence(damagedAt(v.pod, r.Seq))
+			}
+			next = r.Seq + 1
+		}
+		if err != nil {
+			c.sentence(err)
+			next++
+		}
+	}
+}
+
+// inbox checks that each waiting submit is one, and their number.
+func (c *checker) inbox(v logView) {
+	log := v.tx.Bucket(bucketLogs).Bucket([]byte(v.pod))
+	keys := keysWith(v.tx.Bucket(bucketInbox), podKey(v.pod))
+	for _, k := range keys {
+		entry, err := readOne(log, v.pod, seqOf(k))
+		if err != nil {
+			c.sentence(err)
+			continue
+		}
+		if e, err := (Waiting{Entry: entry}).Decode(); err == nil {
+			if _, ok := e.Kind.(item.Submitted); ok {
+				continue
+			}
+		}
+		c.note("entry %d of pod %s waits in the inbox, but it is no submit", seqOf(k), v.pod)
+	}
+	if len(keys) != int(v.head.queued) {
+		c.note("%d submits wait in pod %s, but it counts %d", len(keys), v.pod, v.head.queued)
+	}
+}
+
+// names checks that each leads to a pod.
+func (c *checker) names(tx *bbolt.Tx) error {
+	heads := tx.Bucket(bucketHeads)
+	return tx.Bucket(bucketNames).ForEach(func(name, pod []byte) error {
+		if heads.Get(pod) == nil {
+			c.note("the name %q leads to pod %s, which does not exist", name, pod)
+		}
+		return c.goOn()
+	})
+}
+
+// requests checks the request ids that are remembered, and their number.
+func (c *checker) requests(tx *bbolt.Tx) error {
+	for _, key := range keysWith(tx.Bucket(bucketHeads), nil) {
+		pod := string(key)
+		h, err := loadHead(tx, pod)
+		if err != nil {
+			continue
+		}
+		admitted := tx.Bucket(bucketAdmitted)
+		ids := keysWith(admitted, podKey(pod))
+		for _, k := range ids {
+			id := string(admitted.Get(k))
+			if r, ok, err := loadRequest(tx, pod, id); err != nil || !ok || r.Seq != seqOf(k) {
+				c.note("the request %q of pod %s is damaged: it might be taken twice", id, pod)
+			}
+		}
+		if n := len(keysWith(tx.Bucket(bucketRequests), podKey(pod))); n != len(ids) || n != int(h.requests) {
+			c.note("pod %s remembers %d requests, in the order of %d, and counts %d", pod, n, len(ids), h.requests)
+		}
+		if err := c.goOn(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alerts checks each alert, and that the index by pod has it.
+func (c *checker) alerts(tx *bbolt.Tx) error {
+	byPod := tx.Bucket(bucketPodAlerts)
+	indexed := 0
+	err := tx.Bucket(bucketAlerts).ForEach(func(k, v []byte) error {
+		a, err := decodeAlert(seqOf(k), v)
+		switch {
+		case err != nil:
+			c.sentence(err)
+		case a.Pod == "":
+		case byPod.Get(podSeqKey(a.Pod, a.Seq)) == nil:
+			c.note("alert %d is missing among those of its pod %s", a.Seq, a.Pod)
+		default:
+			indexed++
+		}
+		return c.goOn()
+	})
+	if err != nil {
+		return err
+	}
+	if n := len(keysWith(byPod, nil)); n > indexed && len(c.found) == 0 {
+		c.note("%d alerts of pods are listed that do not exist", n-indexed)
+	}
+	return nil
+}
+
+// shares checks that what forks need is there, and that it is kept for them.
+func (c *checker) shares(tx *bbolt.Tx) error {
+	sharers := tx.Bucket(bucketSharers)
+	for _, key := range keysWith(tx.Bucket(bucketLineages), nil) {
+		pod := string(key)
+		l, err := loadLineage(tx, pod)
+		if err != nil {
+			continue // The pod itself was found to be damaged.
+		}
+		from := neededFrom(tx, pod)
+		for _, s := range l {
+			key := sharerKey(s.owner, pod)
+			body, ok := unseal(bucketSharers, key, sharers.Get(key))
+			if s.upTo >= from && (!ok || !bytes.Equal(body, seqKey(s.upTo))) {
+				c.note("pod %s needs entries of pod %s up to %d, but they are not kept for it", pod, s.owner, s.upTo)
+			}
+		}
+	}
+	for _, pod := range c.ownerless(tx) {
+		c.note("the entries of pod %s are left, but nobody needs them", pod)
+	}
+	return c.goOn()
+}
+
+// ownerless are the logs of no pod and no fork.
+func (c *checker) ownerless(tx *bbolt.Tx) []string {
+	left := map[string]bool{}
+	for _, key := range keysWith(tx.Bucket(bucketLogs), nil) {
+		if neededOf(tx, string(key)) == (need{}) {
+			left[string(key)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(left))
+}
