@@ -12,7 +12,7 @@ import (
 const runAsPodd = "PODD_TEST_RUN_AS_PODD"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(runAsPodd) != "" {
+	if os.Getenv(runAsPodd) != "" || len(os.Args) > 1 && os.Args[1] == checkVerb {
 		main()
 		return
 	}

@@ -80,7 +80,8 @@ func newRootCommand(p *program) *cobra.Command {
 	flags.StringVar(&p.places.StateDir, "state-dir", "", "where podd keeps its state (PODD_STATE_DIR)")
 	flags.StringVar(&p.places.Config, "config", "", "the configuration file (PODD_CONFIG)")
 	root.Flags().AddFlagSet(serve.Flags())
-	root.AddCommand(serve, newConfigCommand(p), newDemoCommand(p), newVersionCommand())
+	root.AddCommand(serve, newConfigCommand(p), newDemoCommand(p), newVersionCommand(),
+		newCheckCommand(p), newBackupCommand(p), newCompactStoreCommand(p), newCheckFileCommand(p))
 	return root
 }
 

@@ -60,6 +60,6 @@ func (p *program) daemonConfig() (c daemon.Config, err error) {
 	if err != nil {
 		return c, err
 	}
-	c.StateDir, c.Socket = state.Path, socket.Path
+	c.StateDir, c.Socket, c.Checker = state.Path, socket.Path, checker()
 	return c, nil
 }

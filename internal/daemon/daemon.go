@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"podd/internal/config"
+	"podd/internal/keeper"
 	"podd/internal/paths"
 	"podd/internal/policy"
 	"podd/internal/sandbox"
@@ -50,13 +51,28 @@ type Config struct {
 	StateDir string
 	// Grace is how long running turns have to reach a step boundary at the end;
 	// default DefaultGrace.
-	Grace  time.Duration
-	Logger *slog.Logger
+	Grace time.Duration
+	// Checker is the command that checks a database; see keeper.Config.
+	Checker []string
+	Logger  *slog.Logger
+}
+
+// KeeperConfig is what of c concerns the file of the store.
+func KeeperConfig(c Config) keeper.Config {
+	s := c.Settings
+	return keeper.Config{
+		Dir:      c.StateDir,
+		MaxBytes: s.Store.MaxBytes,
+		Schedule: keeper.Schedule{Every: s.Snapshots.Every, Keep: s.Snapshots.Keep, Age: s.Snapshots.Age},
+		Checker:  c.Checker,
+		Logger:   c.Logger,
+	}
 }
 
 // Daemon is a podd that is ready to serve.
 type Daemon struct {
 	Config
+	keeper *keeper.Keeper
 	store  store.Store
 	model  *openai.Client
 	host   *pod.Host
@@ -100,7 +116,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Token: token, Status: d.status(), Redact: d.secrets.Redact, Logger: d.Logger,
+		Host: d.host, Token: token, Status: d.status(), Keeper: d.keeper, Redact: d.secrets.Redact, Logger: d.Logger,
 	})
 	return d.host.Recover(ctx)
 }
@@ -124,13 +140,13 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 		return "", err
 	}
 	d.secrets.Add(token)
-	bolt, err := store.OpenBolt(store.BoltConfig{Path: filepath.Join(d.StateDir, "podd.db"), MaxBytes: d.Settings.Store.MaxBytes, Logger: d.Logger})
+	d.keeper, err = keeper.Open(ctx, KeeperConfig(d.Config))
 	if err != nil {
 		return "", err
 	}
-	d.store = bolt
+	d.store = d.keeper.Store()
 	d.undo = append(d.undo, func() {
-		if err := bolt.Close(); err != nil {
+		if err := d.keeper.Close(); err != nil {
 			d.Logger.Error("store did not close cleanly", "error", err)
 		}
 	})

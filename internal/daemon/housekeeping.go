@@ -23,6 +23,7 @@ func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
 		Now:    time.Now,
 	}
 	wg.Go(func() { sweeper.Run(ctx, sweepEvery) })
+	wg.Go(func() { d.keeper.Run(ctx) })
 	return func() {
 		cancel()
 		wg.Wait()

@@ -64,6 +64,7 @@ func ranks() map[string]int {
 		"pkg/store":         2,
 
 		"internal/extern":                 3,
+		"internal/keeper":                 3,
 		"internal/prunebench":             3,
 		"internal/retention":              3,
 		"pkg/interceptor/interceptortest": 3,

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"bufio"
 	"context"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -36,6 +38,7 @@ type admin struct {
 	poddv1.UnimplementedAdminServiceServer
 	host   *pod.Host
 	status Status
+	keeper Keeper
 }
 
 // GetStatus says what the daemon is and how it is set up.
@@ -62,4 +65,50 @@ func (s *admin) GetStatus(ctx context.Context, _ *poddv1.GetStatusRequest) (*pod
 		Api:         s.status.API,
 		HasKey:      s.status.HasKey,
 	}, nil
+}
+
+// Check verifies the whole store.
+func (s *admin) Check(ctx context.Context, _ *poddv1.CheckRequest) (*poddv1.CheckResponse, error) {
+	found, err := s.keeper.Check(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.CheckResponse{Findings: found}, nil
+}
+
+// backupChunk is how much of a backup one message has.
+const backupChunk = 256 << 10
+
+// Backup streams a copy of the store.
+func (s *admin) Backup(_ *poddv1.BackupRequest, out poddv1.AdminService_BackupServer) error {
+	w := bufio.NewWriterSize(chunks{out}, backupChunk)
+	if err := s.keeper.Backup(out.Context(), w); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// chunks sends what is written.
+type chunks struct {
+	out poddv1.AdminService_BackupServer
+}
+
+// Write sends p, in as many messages as it takes.
+func (c chunks) Write(p []byte) (n int, err error) {
+	for part := range slices.Chunk(p, backupChunk) {
+		if err := c.out.Send(&poddv1.BackupResponse{Chunk: part}); err != nil {
+			return n, err
+		}
+		n += len(part)
+	}
+	return n, nil
+}
+
+// CompactStore gives unused space back to the disk.
+func (s *admin) CompactStore(ctx context.Context, _ *poddv1.CompactStoreRequest) (*poddv1.CompactStoreResponse, error) {
+	before, after, err := s.keeper.Compact(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.CompactStoreResponse{BytesBefore: before, BytesAfter: after}, nil
 }

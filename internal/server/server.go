@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -49,7 +50,19 @@ type Config struct {
 	Status Status
 	// Redact takes secrets out of an error's message; nil takes none.
 	Redact func(string) string
+	// Keeper looks after the store's file.
+	Keeper Keeper
 	Logger *slog.Logger
+}
+
+// Keeper looks after the store's file.
+type Keeper interface {
+	// Check gives one sentence for each thing that is wrong.
+	Check(ctx context.Context) ([]string, error)
+	// Backup writes a consistent copy.
+	Backup(ctx context.Context, w io.Writer) error
+	// Compact gives unused space back and says how large the file was and is.
+	Compact(ctx context.Context) (before, after int64, err error)
 }
 
 // Server is the gRPC server of one podd.
@@ -81,7 +94,7 @@ func newServer(c Config, a admission, conns int) *Server {
 	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host})
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: localUser()})
-	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status})
+	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, keeper: c.Keeper})
 	h := health.NewServer()
 	healthv1.RegisterHealthServer(g, h)
 	reflection.Register(g)

@@ -24,6 +24,9 @@ type BoltConfig struct {
 	// MaxBytes is how large the file may grow, 0 or at least LeastMaxBytes; 0 means no
 	// limit. A change that would need more is refused like one on a full disk.
 	MaxBytes int64
+	// BeforeMigrate, when set, is called before a database of an older version is
+	// migrated; its error leaves the database as it is. copyTo writes a copy.
+	BeforeMigrate func(from, to uint32, copyTo func(path string) error) error
 	// Timeout is how long to wait for another process to let go of the file; 0
 	// means half a second.
 	Timeout time.Duration

@@ -32,9 +32,16 @@ func CheckFile(ctx context.Context, path string, quick bool) ([]Finding, error) 
 		if ctx.Err() != nil {
 			return c.found, ctx.Err()
 		}
-		c.fatal("%v", err)
+		c.unopened(path, err)
 	}
 	return c.found, nil
+}
+
+// unopened tells damage from a file that podd cannot use for another reason.
+func (c *checker) unopened(path string, err error) {
+	size, _ := fileSize(path)
+	damaged := item.ReasonOf(err) == ReasonUnreadable && !IsForeign(err) && size > 0
+	c.found = append(c.found, Finding{Text: err.Error(), Fatal: damaged})
 }
 
 var errEnough = errors.New("more than enough was found")

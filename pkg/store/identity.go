@@ -100,18 +100,31 @@ func inspect(db *bbolt.DB, path string) (at origin, err error) {
 	return at, nil
 }
 
+var errForeign = errors.New("this is the database of another program")
+
+// IsForeign says that a file could not be opened because it is the sound database of
+// another program.
+func IsForeign(err error) bool { return errors.Is(err, errForeign) }
+
+// HasIdentity says whether a side file tells that there was a database of podd at a
+// path.
+func HasIdentity(path string) bool {
+	id, err := readID(path)
+	return err == nil && id != ""
+}
+
 func readOrigin(tx *bbolt.Tx) (origin, error) {
 	meta := tx.Bucket(bucketMeta)
 	if meta == nil {
 		if first, _ := tx.Cursor().First(); first != nil {
-			return origin{}, fmt.Errorf("it holds a bucket %q and no %q", first, bucketMeta)
+			return origin{}, fmt.Errorf("%w: it holds a bucket %q and no %q", errForeign, first, bucketMeta)
 		}
 		return origin{}, nil
 	}
 	version, okVersion := decodeVersion(meta.Get(keyVersion))
 	id := string(meta.Get(keyID))
 	if string(meta.Get(keyFormat)) != formatName || !okVersion || id == "" {
-		return origin{}, errors.New("its meta bucket is not podd's")
+		return origin{}, fmt.Errorf("%w: its meta bucket is not podd's", errForeign)
 	}
 	return origin{version: version, id: id}, nil
 }

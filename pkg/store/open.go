@@ -102,11 +102,18 @@ func prepare(db *bbolt.DB, cfg BoltConfig, existed bool, known string, steps []m
 	if existed && at.id == "" && known != "" {
 		return emptied(cfg.Path, known)
 	}
-	if newest := steps[len(steps)-1].version; at.version > newest {
+	newest := steps[len(steps)-1].version
+	if at.version > newest {
 		return newer(cfg.Path, at.version, newest)
 	}
 	if err := os.Chmod(cfg.Path, fileMode); err != nil {
 		return cannotOpen(cfg.Path, err)
+	}
+	if at.version > 0 && at.version < newest && cfg.BeforeMigrate != nil {
+		copyTo := func(path string) error { return copyDB(db, cfg.Path, path) }
+		if err := cfg.BeforeMigrate(at.version, newest, copyTo); err != nil {
+			return err
+		}
 	}
 	id, err := migrate(db, cfg.Path, at, steps)
 	if err != nil || id == known {

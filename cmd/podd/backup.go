@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/keeper"
+	"podd/pkg/client"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+func newBackupCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup FILE",
+		Short: "write a copy of the store to FILE",
+		Long: "Writes a consistent copy of the store to FILE, which must not exist, whole or not at all.\n" +
+			"A podd that runs goes on meanwhile. The spool, the configuration and the client token are not part of it.\n" +
+			"To restore: stop podd, copy FILE to podd.db in the state directory, start podd.",
+		Args: oneArg("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			to, err := filepath.Abs(args[0])
+			if err != nil {
+				return err
+			}
+			if _, err := os.Lstat(to); err == nil {
+				return item.Errorf(item.KindExists, "FILE_EXISTS", "%s exists already: choose another name", to)
+			}
+			err = p.keep(cmd.Context(), keepers{
+				online: func(ctx context.Context, c *client.Client) error { return receiveBackup(ctx, c, to) },
+				offline: func(ctx context.Context, c keeper.Config) error {
+					return withKeeper(ctx, c, func(k *keeper.Keeper) error { return k.BackupTo(ctx, to) })
+				},
+			})
+			if err != nil {
+				return err
+			}
+			info, err := os.Stat(to)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(p.stdout, "%s has %d bytes\n", to, info.Size())
+			return err
+		},
+	}
+}
+
+// oneArg takes one argument.
+func oneArg(name string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usageError{fmt.Errorf("give one %s", name)}
+		}
+		return nil
+	}
+}
+
+// receiveBackup writes what podd sends to a file that has its name once it is whole.
+func receiveBackup(ctx context.Context, c *client.Client, to string) (err error) {
+	temp := to + ".new"
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(temp)
+		}
+	}()
+	err = copyBackup(ctx, c, f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp, to)
+}
+
+func copyBackup(ctx context.Context, c *client.Client, w io.Writer) error {
+	stream, err := c.Admin().Backup(ctx, &poddv1.BackupRequest{})
+	if err != nil {
+		return err
+	}
+	for {
+		resp, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(resp.GetChunk()); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/keeper"
+	"podd/internal/sanitize"
+	"podd/pkg/client"
+	"podd/pkg/item"
+	"podd/pkg/store"
+	poddv1 "podd/proto/podd/v1"
+)
+
+func newCheckCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check",
+		Short: "look for damage in the store",
+		Long: "Reads the whole store and prints one sentence for each thing that is wrong. Nothing is changed.\n" +
+			"A podd that runs goes on; without one the file itself is read.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var found []string
+			err := p.keep(cmd.Context(), keepers{
+				online: func(ctx context.Context, c *client.Client) error {
+					resp, err := c.Admin().Check(ctx, &poddv1.CheckRequest{})
+					found = resp.GetFindings()
+					return err
+				},
+				offline: func(ctx context.Context, c keeper.Config) (err error) {
+					if err := keeper.MustExist(c); err != nil {
+						return err
+					}
+					found, err = keeper.CheckFile(ctx, c)
+					return err
+				},
+			})
+			if err != nil {
+				return err
+			}
+			return p.report(found)
+		},
+	}
+}
+
+// report prints what a check found.
+func (p *program) report(found []string) error {
+	for _, text := range found {
+		fmt.Fprintln(p.stdout, sanitize.Line(text))
+	}
+	if len(found) > 0 {
+		return item.Errorf(item.KindDataLoss, store.ReasonDamaged, "the check found %d things that are wrong; restore a backup, or delete the pods that are named", len(found))
+	}
+	fmt.Fprintln(p.stdout, "the store is sound")
+	return nil
+}
+
+// checkVerb is what podd is started with to look at a file that may end the process.
+const checkVerb = "check-file"
+
+// checker is the command that runs it.
+func checker() []string {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return []string{self, checkVerb}
+}
+
+// checkMemory is the most that a check may use: pages that lead in a circle would take
+// all there is.
+const checkMemory = 4 << 30
+
+func newCheckFileCommand(p *program) *cobra.Command {
+	var quick bool
+	cmd := &cobra.Command{
+		Use:    checkVerb + " FILE",
+		Short:  "check a database in this process and print the findings as JSON",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			defer boundMemory()()
+			found, err := store.CheckFile(cmd.Context(), args[0], quick)
+			if err != nil {
+				return err
+			}
+			return json.NewEncoder(p.stdout).Encode(found)
+		},
+	}
+	cmd.Flags().BoolVar(&quick, "quick", false, "open the file and read the last entry of each log")
+	return cmd
+}
+
+// boundMemory ends the process when it uses too much. It returns a function that stops
+// looking.
+func boundMemory() (stop func()) {
+	done, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		ticker := time.NewTicker(100 * time.Millisecond)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				var m runtime.MemStats
+				if runtime.ReadMemStats(&m); m.HeapAlloc > checkMemory {
+					os.Exit(exitFailed)
+				}
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-stopped
+	}
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+
+	"podd/internal/daemon"
+	"podd/internal/keeper"
+	"podd/internal/paths"
+	"podd/pkg/client"
+	"podd/pkg/item"
+)
+
+// keepers are the two ways to do something to the store.
+type keepers struct {
+	// online asks the podd that runs.
+	online func(ctx context.Context, c *client.Client) error
+	// offline works on the file.
+	offline func(ctx context.Context, c keeper.Config) error
+}
+
+// keep does what k says: through podd when one holds the state directory, else on the
+// file, which is ours until then.
+func (p *program) keep(ctx context.Context, k keepers) error {
+	c, err := p.daemonConfig()
+	if err != nil {
+		return err
+	}
+	c.Logger = slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if _, err := os.Stat(c.StateDir); err != nil {
+		return item.Errorf(item.KindNotFound, "NO_STATE", "there is no state directory at %s: name it with --state-dir", c.StateDir)
+	}
+	lock, err := paths.LockStateDir(c.StateDir)
+	if item.ReasonOf(err) == "HELD" {
+		return p.keepOnline(ctx, c, k)
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	return k.offline(ctx, daemon.KeeperConfig(c))
+}
+
+func (p *program) keepOnline(ctx context.Context, c daemon.Config, k keepers) error {
+	cl, err := client.New(client.Config{Socket: c.Socket, StateDir: c.StateDir, RetryFor: -1})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = cl.Close() }()
+	return k.online(ctx, cl)
+}
+
+// withKeeper opens the database of a podd that does not run.
+func withKeeper(ctx context.Context, c keeper.Config, fn func(k *keeper.Keeper) error) (err error) {
+	if err := keeper.MustExist(c); err != nil {
+		return err
+	}
+	k, err := keeper.Open(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := k.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	return fn(k)
+}

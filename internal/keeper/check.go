@@ -1,0 +1,110 @@
+package keeper
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// quickTime bounds the check at start: a damaged file may keep it busy for ever.
+const quickTime = 2 * time.Minute
+
+// check runs a check of a file in a process of its own.
+func (c Config) check(ctx context.Context, path string, quick bool) ([]store.Finding, error) {
+	if len(c.Checker) == 0 {
+		return store.CheckFile(ctx, path, quick)
+	}
+	args := c.Checker[1:len(c.Checker):len(c.Checker)]
+	running := ctx
+	if quick {
+		args = append(args, "--quick")
+		limited, cancel := context.WithTimeout(ctx, quickTime)
+		defer cancel()
+		running = limited
+	}
+	cmd := exec.CommandContext(running, c.Checker[0], append(args, path)...)
+	// Nothing of podd's environment concerns it, its keys least of all.
+	cmd.Env = []string{"GOTRACEBACK=none"}
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	runErr := cmd.Run()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	var found []store.Finding
+	if runErr == nil {
+		runErr = json.Unmarshal(out.Bytes(), &found)
+	}
+	if runErr == nil {
+		return found, nil
+	}
+	if _, ok := errors.AsType[*exec.ExitError](runErr); !ok {
+		return nil, item.Errorf(item.KindInternal, "INTERNAL", "the check of %s could not be run: %v", path, runErr)
+	}
+	c.Logger.Debug("check did not survive", "path", path, "error", runErr, "stderr", errs.String())
+	return []store.Finding{{Fatal: true, Text: fmt.Sprintf("the check of %s did not come to its end (%v): its pages are damaged", path, runErr)}}, nil
+}
+
+// Check looks for damage in a copy of the open database and gives one sentence a
+// finding.
+func (k *Keeper) Check(ctx context.Context) ([]string, error) {
+	var found []store.Finding
+	err := k.withCopy(ctx, func(path string) (err error) {
+		found, err = k.cfg.check(ctx, path, false)
+		return err
+	})
+	return sentences(found), err
+}
+
+// CheckFile looks for damage in a database that nobody has open.
+func CheckFile(ctx context.Context, c Config) ([]string, error) {
+	found, err := c.check(ctx, c.database(), false)
+	return sentences(found), err
+}
+
+func sentences(found []store.Finding) []string {
+	texts := make([]string, len(found))
+	for i, f := range found {
+		texts[i] = f.Text
+	}
+	return texts
+}
+
+// tempCopy is the name of a copy that is used once.
+const tempCopy = "temp-"
+
+// withCopy hands a copy of the database to fn and removes it.
+func (k *Keeper) withCopy(ctx context.Context, fn func(path string) error) error {
+	f, err := os.CreateTemp(k.cfg.snapshots(), tempCopy+"*")
+	if err != nil {
+		return stateError(k.cfg.snapshots(), err)
+	}
+	path := f.Name()
+	defer func() { _ = os.Remove(path) }()
+	if err := f.Close(); err != nil {
+		return stateError(path, err)
+	}
+	if err := k.store.CopyTo(ctx, path); err != nil {
+		return err
+	}
+	return fn(path)
+}
+
+// removeTemps removes what a podd that was killed left of its copies.
+func (c Config) removeTemps() {
+	for _, pattern := range []string{tempCopy + "*", "*.new"} {
+		left, _ := filepath.Glob(filepath.Join(c.snapshots(), pattern))
+		for _, path := range left {
+			_ = os.Remove(path)
+		}
+	}
+}

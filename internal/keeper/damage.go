@@ -1,0 +1,111 @@
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// timeForm is how names of files have a time: they sort by it.
+const timeForm = "20060102T150405Z"
+
+// setAside moves a damaged database away and says what to do.
+func (c Config) setAside(why string) error {
+	to := c.free(c.database() + ".damaged-" + c.Now().UTC().Format(timeForm))
+	if err := os.Rename(c.database(), to); err != nil {
+		return stateError(c.database(), err)
+	}
+	text := fmt.Sprintf("the database was damaged (%s) and is now %s; %s", strings.TrimSuffix(why, "."), to, c.advice())
+	// The note makes the new names durable too.
+	err := writeFile(c.note(), text+"\n")
+	_ = os.Remove(c.marker())
+	if err != nil {
+		return err
+	}
+	return item.Errorf(item.KindDataLoss, store.ReasonUnreadable, "%s", text)
+}
+
+// advice says how to go on without the database.
+func (c Config) advice() string {
+	empty := fmt.Sprintf("to start empty remove %s", c.note())
+	if newest := c.newest(); newest != "" {
+		return fmt.Sprintf("to go on with the newest snapshot copy %s to %s, or %s", newest, c.database(), empty)
+	}
+	return fmt.Sprintf("there is no snapshot: to go on with a backup copy it to %s, or %s", c.database(), empty)
+}
+
+// offer adds the newest snapshot to an error about a file that stays where it is.
+func (c Config) offer(err error) error {
+	newest := c.newest()
+	e, ok := errors.AsType[*item.Error](err)
+	if newest == "" || !ok {
+		return err
+	}
+	with := *e
+	with.Message += fmt.Sprintf("; the newest snapshot is %s", newest)
+	return &with
+}
+
+// refuseAfterDamage keeps podd from starting empty because its database was moved.
+func (c Config) refuseAfterDamage() error {
+	if exists(c.database()) || !exists(c.note()) {
+		return nil
+	}
+	text, err := os.ReadFile(c.note())
+	if err != nil {
+		return stateError(c.note(), err)
+	}
+	return item.Errorf(item.KindDataLoss, store.ReasonUnreadable, "%s", strings.TrimSpace(string(text)))
+}
+
+// free is a path that nothing has.
+func (c Config) free(path string) string {
+	for n, try := 1, path; ; n++ {
+		if !exists(try) {
+			return try
+		}
+		try = fmt.Sprintf("%s-%d", path, n)
+	}
+}
+
+// writeFile writes a small file and makes it, and the names in its directory, durable.
+func writeFile(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return stateError(path, err)
+	}
+	_, err = f.WriteString(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return stateError(path, err)
+	}
+	return nil
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+func stateError(path string, err error) error {
+	cause := err
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		cause = e.Err
+	}
+	e := item.Errorf(item.KindPrecondition, store.ReasonCannotOpen, "podd cannot use %s: %v", path, cause)
+	e.Cause = err
+	return e
+}

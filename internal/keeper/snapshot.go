@@ -1,0 +1,157 @@
+package keeper
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"podd/pkg/item"
+)
+
+// Schedule says when the database is copied by itself, and which copies stay.
+type Schedule struct {
+	// Every is the time from one copy to the next.
+	Every time.Duration
+	// Keep is how many stay; 0 means that none is made, save before a migration.
+	Keep int
+	// Age is how long a copy stays; the newest does in any case.
+	Age time.Duration
+}
+
+// snapshot is a copy that was made by itself.
+type snapshot struct {
+	path string
+	time time.Time
+}
+
+const snapshotPrefix, snapshotSuffix = "podd-", ".db"
+
+// list gives the snapshots, oldest first.
+func (c Config) list() []snapshot {
+	names, _ := filepath.Glob(filepath.Join(c.snapshots(), snapshotPrefix+"*"+snapshotSuffix))
+	var all []snapshot
+	for _, path := range names {
+		name := strings.TrimPrefix(filepath.Base(path), snapshotPrefix)
+		if len(name) < len(timeForm) {
+			continue
+		}
+		if at, err := time.Parse(timeForm, name[:len(timeForm)]); err == nil {
+			all = append(all, snapshot{path, at})
+		}
+	}
+	slices.SortFunc(all, func(a, b snapshot) int { return a.time.Compare(b.time) })
+	return all
+}
+
+// newest is the path of the newest snapshot; empty when there is none.
+func (c Config) newest() string {
+	all := c.list()
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1].path
+}
+
+// path is the name of a snapshot that is made now.
+func (c Config) path(what string) string {
+	return c.free(filepath.Join(c.snapshots(), snapshotPrefix+c.Now().UTC().Format(timeForm)+what+snapshotSuffix))
+}
+
+// beforeMigration copies a database of an older schema. It is not migrated when that
+// fails.
+func (c Config) beforeMigration(from, to uint32, copyTo func(path string) error) error {
+	path := c.path(fmt.Sprintf("-schema%d", from))
+	if err := copyTo(path); err != nil {
+		return err
+	}
+	c.Logger.Info("database is migrated; the snapshot is of before", "from", from, "to", to, "snapshot", path)
+	return nil
+}
+
+// Run makes snapshots on schedule until ctx ends. One that fails is logged and raises
+// an alert.
+func (k *Keeper) Run(ctx context.Context) {
+	if k.cfg.Schedule.Keep == 0 {
+		return
+	}
+	for {
+		timer := time.NewTimer(max(0, k.cfg.due().Sub(k.cfg.Now())))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+		if err := k.Snapshot(ctx); err != nil && ctx.Err() == nil {
+			k.failed(ctx, err)
+			if !pause(ctx, k.cfg.Schedule.Every) {
+				return
+			}
+		}
+	}
+}
+
+// due is when the next snapshot is to be made. A database that has none is as old as
+// its identity.
+func (c Config) due() time.Time {
+	if all := c.list(); len(all) > 0 {
+		return all[len(all)-1].time.Add(c.Schedule.Every)
+	}
+	info, err := os.Stat(filepath.Join(c.Dir, "podd.id"))
+	if err != nil {
+		return c.Now().Add(c.Schedule.Every)
+	}
+	return info.ModTime().Add(c.Schedule.Every)
+}
+
+// pause waits and says whether ctx has not ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (k *Keeper) failed(ctx context.Context, cause error) {
+	k.cfg.Logger.Error("snapshot failed", "error", cause)
+	_, err := k.store.RaiseAlert(ctx, item.Alert{
+		Level: item.LevelWarn, Source: "store", Text: fmt.Sprintf("no snapshot could be made: %v", cause), Time: k.cfg.Now(),
+	})
+	if err != nil {
+		k.cfg.Logger.Error("alert was not stored", "error", err)
+	}
+}
+
+// Snapshot copies the database now, and then removes the snapshots that are too many
+// or too old.
+func (k *Keeper) Snapshot(ctx context.Context) error {
+	path := k.cfg.path("")
+	if err := k.store.CopyTo(ctx, path); err != nil {
+		return err
+	}
+	k.cfg.Logger.Info("snapshot made", "path", path)
+	return k.cfg.prune()
+}
+
+// prune removes snapshots that are too many or too old, never the newest.
+func (c Config) prune() error {
+	all := c.list()
+	for i, s := range all {
+		left := len(all) - i
+		if left == 1 || left <= c.Schedule.Keep && c.Now().Sub(s.time) <= c.Schedule.Age {
+			continue
+		}
+		if err := os.Remove(s.path); err != nil {
+			return stateError(s.path, err)
+		}
+	}
+	return nil
+}
