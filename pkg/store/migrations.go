@@ -88,7 +88,7 @@ func createSecondBuckets(tx *bbolt.Tx) error {
 
 func createAll(tx *bbolt.Tx, names ...[]byte) error {
 	for _, name := range names {
-		if _, err := tx.CreateBucket(name); err != nil {
+		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 			return fmt.Errorf("create bucket %s: %w", name, err)
 		}
 	}
