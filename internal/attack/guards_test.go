@@ -81,14 +81,14 @@ func secretGuards() map[string]guard {
 	const p = "internal/secrets/"
 	return map[string]guard{
 		"known values":  {"values that podd was given are redacted", []edit{{p + "set.go", "	if known := s.known.Load(); known != nil {", "	if known := s.known.Load(); known != nil && len(*known) > 1<<30 {"}}},
-		"known forms":   {"well-known forms of secrets are redacted", []edit{{p + "set.go", "	for i := range forms {\n		f := &forms[i]\n", "	for i := range forms[:0] {\n		f := &forms[i]\n"}}},
+		"known forms":   {"well-known forms of secrets are redacted", []edit{{p + "set.go", "	for at := 0; at+1 < len(text); at++ {", "	for at := 0; at+1 < 0; at++ {"}}},
 		"fragments":     {"what may become a secret is held back", []edit{{p + "stream.go", "	return max(cut, len(s.before))\n", "	return max(len(text), cut, len(s.before))\n"}}},
 		"spool":         {"files that commands wrote are searched for secrets", []edit{{p + "scrub.go", "		for _, sp := range s.find(string(buffer[:n])) {", "		for _, sp := range s.find(string(buffer[:0])) {"}}},
 		"log":           {"the log's one handler redacts and escapes", []edit{{p + "log.go", "func (h handler) text(s string) string { return sanitize.Terminal(h.set.Redact(s)) }", "func (h handler) text(s string) string { _ = sanitize.Terminal; return s }"}}},
 		"key files":     {"a key file that others can read is refused", []edit{{p + "load.go", "mode&forbidden != 0 {", "mode&forbidden > 0o777 {"}}},
 		"owned keys":    {"a key file of another user is refused", []edit{{p + "load.go", "stat.Uid != 0 && int(stat.Uid) != os.Geteuid() {", "stat.Uid != 0 && int(stat.Uid) == -os.Geteuid()-1 {"}}},
 		"child":         {"values that podd was given go to no child", []edit{{p + "set.go", "		if !s.Holds(entry) {", "		if !s.Holds(entry) || entry != \"\" {"}}},
-		"outputs":       {"outputs are redacted where they are limited", []edit{{"internal/daemon/daemon.go", "	s.ToolOutput.Redactor = d.secrets\n", "\n"}}},
+		"outputs":       {"outputs are redacted where they are limited", []edit{{"internal/daemon/daemon.go", "	c.Redactor = d.secrets\n", "\n"}}},
 		"not dumpable":  {"podd's memory and environment are closed", []edit{{"internal/harden/dumpable_linux.go", "unix.PR_SET_DUMPABLE, 0, 0, 0, 0)", "unix.PR_SET_DUMPABLE, 1, 0, 0, 0)"}}},
 		"no key inside": {"a key in the configuration file is an error", []edit{{"internal/config/setting.go", "		noFile: true,\n", ""}}},
 	}

@@ -170,6 +170,23 @@ func checkSettings(s config.Config) error {
 	return rules.CheckTools(tools)
 }
 
+// outputLimits are the limits of what tools answer, which also keep secrets out.
+func (d *Daemon) outputLimits() (*tool.Limits, error) {
+	c := d.Settings.ToolOutput
+	c.Redactor = d.secrets
+	return tool.NewLimits(c)
+}
+
+func summarizeRule(c config.Summarize) worker.Summarize {
+	return worker.Summarize{
+		Enabled: c.Enabled, Model: c.Model, Tools: c.Tools, MaxInputBytes: c.MaxInputBytes, TriggerBytes: c.TriggerBytes,
+	}
+}
+
+func compactionRule(c config.Compaction) worker.Compaction {
+	return worker.Compaction{Trigger: c.Trigger, KeepTokens: c.KeepTokens, Model: c.Model}
+}
+
 // openHost connects the model and opens the pods.
 func (d *Daemon) openHost(ctx context.Context) (err error) {
 	s := d.Settings
@@ -179,9 +196,8 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 	if err := d.openModel(); err != nil {
 		return err
 	}
-	s.ToolOutput.Redactor = d.secrets
 	d.openSandbox(ctx)
-	limits, err := tool.NewLimits(s.ToolOutput)
+	limits, err := d.outputLimits()
 	if err != nil {
 		return err
 	}
@@ -214,17 +230,12 @@ func (d *Daemon) openHost(ctx context.Context) (err error) {
 		MaxSubmitBytes: s.Limits.MaxSubmitBytes,
 		Prune:          pruneRule(s.Prune),
 		Prices:         prices,
-		Summarize: worker.Summarize{
-			Enabled: s.Summarize.Enabled, Model: s.Summarize.Model, Tools: s.Summarize.Tools,
-			MaxInputBytes: s.Summarize.MaxInputBytes, TriggerBytes: s.Summarize.TriggerBytes,
-		},
-		Compaction: worker.Compaction{
-			Trigger: s.Compaction.Trigger, KeepTokens: s.Compaction.KeepTokens, Model: s.Compaction.Model,
-		},
-		Limits:       turnLimits(s.Limits),
-		Interceptors: d.interceptors,
-		Hooks:        d.hooks,
-		Logger:       d.Logger,
+		Summarize:      summarizeRule(s.Summarize),
+		Compaction:     compactionRule(s.Compaction),
+		Limits:         turnLimits(s.Limits),
+		Interceptors:   d.interceptors,
+		Hooks:          d.hooks,
+		Logger:         d.Logger,
 	})
 	return err
 }

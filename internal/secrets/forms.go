@@ -27,6 +27,23 @@ var forms = []form{
 	{"://", userinfo},
 }
 
+// index says for each pair of bytes which of pairs has the forms whose triggers begin
+// with it; the first one has none. A text is looked through once for all of them.
+var index, pairs = indexForms()
+
+func indexForms() (index [256][256]uint8, pairs [][]form) {
+	pairs = [][]form{nil}
+	for _, f := range forms {
+		at := &index[f.trigger[0]][f.trigger[1]]
+		if *at == 0 {
+			*at = uint8(len(pairs))
+			pairs = append(pairs, nil)
+		}
+		pairs[*at] = append(pairs[*at], f)
+	}
+	return index, pairs
+}
+
 // Sets of characters.
 const (
 	digits  = "0123456789"

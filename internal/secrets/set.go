@@ -141,19 +141,14 @@ func (s *Set) candidates(text string) []span {
 			at += i + 1
 		}
 	}
-	for i := range forms {
-		f := &forms[i]
-		for at := 0; ; {
-			i := strings.Index(text[at:], f.trigger)
-			if i < 0 {
-				break
+	for at := 0; at+1 < len(text); at++ {
+		for _, f := range pairs[index[text[at]][text[at+1]]] {
+			if !strings.HasPrefix(text[at:], f.trigger) {
+				continue
 			}
-			at += i
-			sp := f.match(text, at)
-			if !sp.no || sp.open {
+			if sp := f.match(text, at); !sp.no || sp.open {
 				all = append(all, sp)
 			}
-			at += len(f.trigger)
 		}
 	}
 	return all
