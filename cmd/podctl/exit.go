@@ -53,12 +53,16 @@ func exitCode(err error) int {
 
 // turnError is the end of a turn that did not finish.
 type turnError struct {
+	// turn is 0 for that of a submit that was taken back before it began.
 	turn int64
 	end  item.TurnEnded
 }
 
 // Error says how the turn ended and why.
 func (e turnError) Error() string {
+	if e.turn == 0 {
+		return "the submit was taken back from the inbox before its turn began"
+	}
 	how := string(e.end.Outcome)
 	switch e.end.Outcome {
 	case item.OutcomeLimit:

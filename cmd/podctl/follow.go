@@ -39,6 +39,9 @@ func (p *program) follow(ctx context.Context, c *client.Client, pod string, resp
 	if err != nil {
 		return err
 	}
+	if f.turn.Withdrawn() {
+		return turnError{}
+	}
 	if number, end := f.turn.Ended(); end.Outcome != item.OutcomeFinished {
 		return turnError{number, *end}
 	}

@@ -73,6 +73,10 @@ func TestPauseInboxNotify(t *testing.T) {
 	if status.Code(err) != codes.NotFound || reason(t, err) != "NOT_WAITING" {
 		t.Errorf("taken back twice: %v", err)
 	}
+	back := follow(t, conn, func(e *poddv1.Entry) bool { return e.GetWithdrawn() != nil })
+	if ids := back.GetWithdrawn().GetRequestIds(); len(ids) != 1 || ids[0] != "r2" {
+		t.Errorf("taken back: %v", back)
+	}
 	note, err := pods.Notify(t.Context(), &poddv1.NotifyRequest{Pod: "p", Text: "mind the gap"})
 	if err != nil {
 		t.Fatal(err)

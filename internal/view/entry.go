@@ -26,6 +26,8 @@ func describe(e item.Entry) described {
 		return described{title: submitted(k), style: bold, body: k.Text}
 	case item.Promoted:
 		return described{title: "joined the running turn: " + list(k.RequestIDs)}
+	case item.Withdrawn:
+		return described{title: "taken back: " + list(k.RequestIDs)}
 	case item.TurnStarted:
 		return described{title: fmt.Sprintf("turn %d started", e.Turn)}
 	case item.TurnEnded:

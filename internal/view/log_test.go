@@ -40,6 +40,7 @@ func TestEachKindOfEntry(t *testing.T) {
 	}{
 		{item.Submitted{RequestID: "r1", Mode: item.ModeSteer, Text: "fix it\n\nplease"}, "submitted as r1 (steer)", "    fix it\n\n    please\n"},
 		{item.Promoted{RequestIDs: []string{"r1", "r2"}}, "joined the running turn: r1, r2", ""},
+		{item.Withdrawn{RequestIDs: []string{"r1", "r2"}}, "taken back: r1, r2", ""},
 		{item.TurnStarted{}, "turn 3 started", ""},
 		{item.TurnEnded{Outcome: item.OutcomeFinished, Steps: 1, Usage: usage}, "turn 3 finished: 1 step, 1,234 tokens in (800 cached), 56 out", ""},
 		{item.TurnEnded{Outcome: item.OutcomeFailed, Cause: "no key"}, "turn 3 failed", "    no key\n"},
@@ -168,7 +169,7 @@ func TestLogLive(t *testing.T) {
 func TestLogIsSafe(t *testing.T) {
 	const evil = "\x1b]52;c;aGk=\a\u202e\r\x9b31m"
 	kinds := []item.Kind{
-		item.Submitted{RequestID: evil, Text: evil}, item.Promoted{RequestIDs: []string{evil}}, item.Setup{Model: evil},
+		item.Submitted{RequestID: evil, Text: evil}, item.Promoted{RequestIDs: []string{evil}}, item.Withdrawn{RequestIDs: []string{evil}}, item.Setup{Model: evil},
 		item.TurnEnded{Outcome: item.OutcomeFailed, Cause: evil}, item.ItemAdded{Item: item.UserMessage{Text: evil}},
 		item.ItemAdded{Item: item.SystemMessage{Origin: evil, Text: evil}}, item.ItemAdded{Item: item.ToolCall{Name: evil, Arguments: evil}},
 		item.ItemAdded{Item: item.ToolResult{Tool: evil, Output: item.Output{Summary: evil}}}, item.ToolStarted{Tool: evil},

@@ -25,6 +25,7 @@ type Turn struct {
 	// shown.
 	turn, seq int64
 	ended     *item.TurnEnded
+	withdrawn bool
 	text      spoken
 	// lost says that the stream broke and nothing has told yet what became of the
 	// text that is shown.
@@ -69,8 +70,11 @@ func (t *Turn) Lost(err error) {
 	t.screen.going("podd is away, trying again: " + err.Error())
 }
 
-// Show shows the next message of the stream. done says that the turn has ended. An
-// error is that of writing to Out.
+// Withdrawn says that the submit was taken back: no turn takes it.
+func (t *Turn) Withdrawn() bool { return t.withdrawn }
+
+// Show shows the next message of the stream. done says that the turn has ended, or
+// that there will be none. An error is that of writing to Out.
 func (t *Turn) Show(m *poddv1.StreamResponse) (done bool, err error) {
 	switch k := m.GetKind().(type) {
 	case *poddv1.StreamResponse_Entry:
@@ -84,7 +88,7 @@ func (t *Turn) Show(m *poddv1.StreamResponse) (done bool, err error) {
 	case *poddv1.StreamResponse_CaughtUp:
 		t.progress()
 	}
-	return t.ended != nil, err
+	return t.ended != nil || t.withdrawn, err
 }
 
 // entry shows an entry of the log.
@@ -100,6 +104,9 @@ func (t *Turn) entry(e item.Entry) error {
 		if !t.repeats(e.Turn, k.Alert) {
 			t.alert(k.Alert)
 		}
+		return nil
+	case item.Withdrawn:
+		t.withdrawn = t.withdrawn || t.turn == 0 && slices.Contains(k.RequestIDs, t.requestID)
 		return nil
 	case item.ApprovalResolved:
 		t.resolved(e.Turn, k)

@@ -118,6 +118,19 @@ func TestSteeredTurn(t *testing.T) {
 	}
 }
 
+// A submit that is taken back has no turn; another's is not ours.
+func TestSubmitThatIsTakenBack(t *testing.T) {
+	back := func(id string) *poddv1.StreamResponse { return entry(4, 0, item.Withdrawn{RequestIDs: []string{id}}) }
+	for id, want := range map[string]bool{ours: true, "another": false} {
+		var p pipes
+		v := view.NewTurn(p.console(), ours)
+		if done, err := v.Show(back(id)); done != want || err != nil || v.Withdrawn() != want {
+			t.Errorf("%s: done %v, %v", id, done, err)
+		}
+		_ = v.Close()
+	}
+}
+
 func TestTurnThatFails(t *testing.T) {
 	_, err, v := show(t, started(1), entry(2, 3, item.TurnEnded{Outcome: item.OutcomeFailed, Cause: "no key", Reason: "NO_API_KEY"}))
 	if _, end := v.Ended(); err != "" || end.Cause != "no key" {

@@ -26,6 +26,7 @@ func (g gens) kind() *rapid.Generator[item.Kind] {
 	return rapid.OneOf(
 		as[item.Kind](generate[item.Submitted](g)),
 		as[item.Kind](generate[item.Promoted](g)),
+		as[item.Kind](generate[item.Withdrawn](g)),
 		as[item.Kind](generate[item.TurnStarted](g)),
 		as[item.Kind](generate[item.TurnEnded](g)),
 		as[item.Kind](generate[item.Setup](g)),

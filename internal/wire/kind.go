@@ -15,6 +15,8 @@ func setKind(p *poddv1.Entry, kind item.Kind) {
 		p.Kind = &poddv1.Entry_Submitted{Submitted: submittedToProto(k)}
 	case item.Promoted:
 		p.Kind = &poddv1.Entry_Promoted{Promoted: &poddv1.Promoted{RequestIds: cleanAll(k.RequestIDs)}}
+	case item.Withdrawn:
+		p.Kind = &poddv1.Entry_Withdrawn{Withdrawn: &poddv1.Withdrawn{RequestIds: cleanAll(k.RequestIDs)}}
 	case item.TurnStarted:
 		p.Kind = &poddv1.Entry_TurnStarted{TurnStarted: &poddv1.TurnStarted{RequestIds: cleanAll(k.RequestIDs)}}
 	case item.TurnEnded:
@@ -75,6 +77,8 @@ func convertKind(p *poddv1.Entry) item.Kind {
 		return submittedFromProto(k.Submitted)
 	case *poddv1.Entry_Promoted:
 		return item.Promoted{RequestIDs: k.Promoted.GetRequestIds()}
+	case *poddv1.Entry_Withdrawn:
+		return item.Withdrawn{RequestIDs: k.Withdrawn.GetRequestIds()}
 	case *poddv1.Entry_TurnStarted:
 		return item.TurnStarted{RequestIDs: k.TurnStarted.GetRequestIds()}
 	case *poddv1.Entry_TurnEnded:

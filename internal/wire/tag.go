@@ -30,6 +30,7 @@ const (
 	KindRecovered
 	KindAlert
 	KindPurged
+	KindWithdrawn
 )
 
 // KindOf is the kind of an encoded entry. It looks at the outermost tags alone and
@@ -48,7 +49,7 @@ func KindOf(body []byte) KindNumber {
 		}
 		body = body[n:]
 		// The last one wins, as it does for a decoder.
-		if number := KindNumber(field); wireType == protowire.BytesType && number >= KindSubmitted && number <= KindPurged {
+		if number := KindNumber(field); wireType == protowire.BytesType && number >= KindSubmitted && number <= KindWithdrawn {
 			kind = number
 		}
 	}
@@ -93,6 +94,8 @@ func KindNumberOf(kind item.Kind) KindNumber {
 		return KindAlert
 	case item.Purged:
 		return KindPurged
+	case item.Withdrawn:
+		return KindWithdrawn
 	default:
 		return 0
 	}

@@ -48,6 +48,11 @@ type Promoted struct {
 	RequestIDs []string
 }
 
+// Withdrawn records that a client took waiting submits back.
+type Withdrawn struct {
+	RequestIDs []string
+}
+
 // TurnStarted is the claim of a turn. It names the submits that the turn took;
 // none when a note started it.
 type TurnStarted struct {
@@ -280,6 +285,7 @@ func (Compaction) isKind()        {}
 func (ApprovalRequested) isKind() {}
 func (ApprovalResolved) isKind()  {}
 func (Rewind) isKind()            {}
+func (Withdrawn) isKind()         {}
 func (Purged) isKind()            {}
 func (Note) isKind()              {}
 func (Recovered) isKind()         {}

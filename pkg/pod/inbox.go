@@ -69,7 +69,8 @@ func (a *actor) withdraw(ctx context.Context, requestID string) error {
 	if a.taken[seq] {
 		return item.Errorf(item.KindPrecondition, "TAKEN", "the submit %q is being taken by a turn: cancel the turn to end it", requestID)
 	}
-	if _, _, err := a.commit(ctx, store.Batch{Dequeue: []item.Seq{seq}}, a.situation); err != nil {
+	taken := item.Entry{Kind: item.Withdrawn{RequestIDs: []string{requestID}}}
+	if _, _, err := a.commit(ctx, store.Batch{Entries: []item.Entry{taken}, Dequeue: []item.Seq{seq}}, a.situation); err != nil {
 		return err
 	}
 	a.leave([]item.Seq{seq})

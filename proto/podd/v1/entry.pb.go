@@ -223,6 +223,7 @@ type Entry struct {
 	//	*Entry_Recovered
 	//	*Entry_Alert
 	//	*Entry_Purged
+	//	*Entry_Withdrawn
 	Kind          isEntry_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -439,6 +440,15 @@ func (x *Entry) GetPurged() *Purged {
 	return nil
 }
 
+func (x *Entry) GetWithdrawn() *Withdrawn {
+	if x != nil {
+		if x, ok := x.Kind.(*Entry_Withdrawn); ok {
+			return x.Withdrawn
+		}
+	}
+	return nil
+}
+
 type isEntry_Kind interface {
 	isEntry_Kind()
 }
@@ -528,6 +538,11 @@ type Entry_Purged struct {
 	Purged *Purged `protobuf:"bytes,20,opt,name=purged,proto3,oneof"`
 }
 
+type Entry_Withdrawn struct {
+	// Waiting submits were taken back.
+	Withdrawn *Withdrawn `protobuf:"bytes,21,opt,name=withdrawn,proto3,oneof"`
+}
+
 func (*Entry_Submitted) isEntry_Kind() {}
 
 func (*Entry_Promoted) isEntry_Kind() {}
@@ -561,6 +576,8 @@ func (*Entry_Recovered) isEntry_Kind() {}
 func (*Entry_Alert) isEntry_Kind() {}
 
 func (*Entry_Purged) isEntry_Kind() {}
+
+func (*Entry_Withdrawn) isEntry_Kind() {}
 
 // Submitted records an accepted submit, with its references already resolved.
 type Submitted struct {
@@ -689,6 +706,51 @@ func (x *Promoted) GetRequestIds() []string {
 	return nil
 }
 
+// Withdrawn records that a client took waiting submits back: no turn takes them.
+type Withdrawn struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	RequestIds    []string               `protobuf:"bytes,1,rep,name=request_ids,json=requestIds,proto3" json:"request_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Withdrawn) Reset() {
+	*x = Withdrawn{}
+	mi := &file_podd_v1_entry_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Withdrawn) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Withdrawn) ProtoMessage() {}
+
+func (x *Withdrawn) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Withdrawn.ProtoReflect.Descriptor instead.
+func (*Withdrawn) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Withdrawn) GetRequestIds() []string {
+	if x != nil {
+		return x.RequestIds
+	}
+	return nil
+}
+
 // TurnStarted is the claim of a turn.
 type TurnStarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -700,7 +762,7 @@ type TurnStarted struct {
 
 func (x *TurnStarted) Reset() {
 	*x = TurnStarted{}
-	mi := &file_podd_v1_entry_proto_msgTypes[3]
+	mi := &file_podd_v1_entry_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -712,7 +774,7 @@ func (x *TurnStarted) String() string {
 func (*TurnStarted) ProtoMessage() {}
 
 func (x *TurnStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[3]
+	mi := &file_podd_v1_entry_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -725,7 +787,7 @@ func (x *TurnStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnStarted.ProtoReflect.Descriptor instead.
 func (*TurnStarted) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{3}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *TurnStarted) GetRequestIds() []string {
@@ -756,7 +818,7 @@ type TurnEnded struct {
 
 func (x *TurnEnded) Reset() {
 	*x = TurnEnded{}
-	mi := &file_podd_v1_entry_proto_msgTypes[4]
+	mi := &file_podd_v1_entry_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -768,7 +830,7 @@ func (x *TurnEnded) String() string {
 func (*TurnEnded) ProtoMessage() {}
 
 func (x *TurnEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[4]
+	mi := &file_podd_v1_entry_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -781,7 +843,7 @@ func (x *TurnEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnEnded.ProtoReflect.Descriptor instead.
 func (*TurnEnded) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{4}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *TurnEnded) GetOutcome() Outcome {
@@ -852,7 +914,7 @@ type Setup struct {
 
 func (x *Setup) Reset() {
 	*x = Setup{}
-	mi := &file_podd_v1_entry_proto_msgTypes[5]
+	mi := &file_podd_v1_entry_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -864,7 +926,7 @@ func (x *Setup) String() string {
 func (*Setup) ProtoMessage() {}
 
 func (x *Setup) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[5]
+	mi := &file_podd_v1_entry_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -877,7 +939,7 @@ func (x *Setup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setup.ProtoReflect.Descriptor instead.
 func (*Setup) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{5}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Setup) GetModel() string {
@@ -942,7 +1004,7 @@ type ToolSpec struct {
 
 func (x *ToolSpec) Reset() {
 	*x = ToolSpec{}
-	mi := &file_podd_v1_entry_proto_msgTypes[6]
+	mi := &file_podd_v1_entry_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -954,7 +1016,7 @@ func (x *ToolSpec) String() string {
 func (*ToolSpec) ProtoMessage() {}
 
 func (x *ToolSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[6]
+	mi := &file_podd_v1_entry_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -967,7 +1029,7 @@ func (x *ToolSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolSpec.ProtoReflect.Descriptor instead.
 func (*ToolSpec) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{6}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ToolSpec) GetName() string {
@@ -1006,7 +1068,7 @@ type ToolStarted struct {
 
 func (x *ToolStarted) Reset() {
 	*x = ToolStarted{}
-	mi := &file_podd_v1_entry_proto_msgTypes[7]
+	mi := &file_podd_v1_entry_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1018,7 +1080,7 @@ func (x *ToolStarted) String() string {
 func (*ToolStarted) ProtoMessage() {}
 
 func (x *ToolStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[7]
+	mi := &file_podd_v1_entry_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1031,7 +1093,7 @@ func (x *ToolStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolStarted.ProtoReflect.Descriptor instead.
 func (*ToolStarted) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{7}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ToolStarted) GetCallId() string {
@@ -1086,7 +1148,7 @@ type RequestUsage struct {
 
 func (x *RequestUsage) Reset() {
 	*x = RequestUsage{}
-	mi := &file_podd_v1_entry_proto_msgTypes[8]
+	mi := &file_podd_v1_entry_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1098,7 +1160,7 @@ func (x *RequestUsage) String() string {
 func (*RequestUsage) ProtoMessage() {}
 
 func (x *RequestUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[8]
+	mi := &file_podd_v1_entry_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1111,7 +1173,7 @@ func (x *RequestUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestUsage.ProtoReflect.Descriptor instead.
 func (*RequestUsage) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{8}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RequestUsage) GetUsage() *Usage {
@@ -1199,7 +1261,7 @@ type Prune struct {
 
 func (x *Prune) Reset() {
 	*x = Prune{}
-	mi := &file_podd_v1_entry_proto_msgTypes[9]
+	mi := &file_podd_v1_entry_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1211,7 +1273,7 @@ func (x *Prune) String() string {
 func (*Prune) ProtoMessage() {}
 
 func (x *Prune) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[9]
+	mi := &file_podd_v1_entry_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1224,7 +1286,7 @@ func (x *Prune) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prune.ProtoReflect.Descriptor instead.
 func (*Prune) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{9}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Prune) GetSeqs() []int64 {
@@ -1263,7 +1325,7 @@ type Compaction struct {
 
 func (x *Compaction) Reset() {
 	*x = Compaction{}
-	mi := &file_podd_v1_entry_proto_msgTypes[10]
+	mi := &file_podd_v1_entry_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1275,7 +1337,7 @@ func (x *Compaction) String() string {
 func (*Compaction) ProtoMessage() {}
 
 func (x *Compaction) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[10]
+	mi := &file_podd_v1_entry_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1288,7 +1350,7 @@ func (x *Compaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Compaction.ProtoReflect.Descriptor instead.
 func (*Compaction) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{10}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Compaction) GetSummary() *Item {
@@ -1331,7 +1393,7 @@ type ApprovalRequested struct {
 
 func (x *ApprovalRequested) Reset() {
 	*x = ApprovalRequested{}
-	mi := &file_podd_v1_entry_proto_msgTypes[11]
+	mi := &file_podd_v1_entry_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1343,7 +1405,7 @@ func (x *ApprovalRequested) String() string {
 func (*ApprovalRequested) ProtoMessage() {}
 
 func (x *ApprovalRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[11]
+	mi := &file_podd_v1_entry_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1356,7 +1418,7 @@ func (x *ApprovalRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalRequested.ProtoReflect.Descriptor instead.
 func (*ApprovalRequested) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{11}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ApprovalRequested) GetCallId() string {
@@ -1415,7 +1477,7 @@ type ApprovalResolved struct {
 
 func (x *ApprovalResolved) Reset() {
 	*x = ApprovalResolved{}
-	mi := &file_podd_v1_entry_proto_msgTypes[12]
+	mi := &file_podd_v1_entry_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1427,7 +1489,7 @@ func (x *ApprovalResolved) String() string {
 func (*ApprovalResolved) ProtoMessage() {}
 
 func (x *ApprovalResolved) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[12]
+	mi := &file_podd_v1_entry_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1440,7 +1502,7 @@ func (x *ApprovalResolved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalResolved.ProtoReflect.Descriptor instead.
 func (*ApprovalResolved) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{12}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ApprovalResolved) GetCallId() string {
@@ -1483,7 +1545,7 @@ type Rewind struct {
 
 func (x *Rewind) Reset() {
 	*x = Rewind{}
-	mi := &file_podd_v1_entry_proto_msgTypes[13]
+	mi := &file_podd_v1_entry_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1495,7 +1557,7 @@ func (x *Rewind) String() string {
 func (*Rewind) ProtoMessage() {}
 
 func (x *Rewind) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[13]
+	mi := &file_podd_v1_entry_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1508,7 +1570,7 @@ func (x *Rewind) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rewind.ProtoReflect.Descriptor instead.
 func (*Rewind) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{13}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Rewind) GetToSeq() int64 {
@@ -1542,7 +1604,7 @@ type Purged struct {
 
 func (x *Purged) Reset() {
 	*x = Purged{}
-	mi := &file_podd_v1_entry_proto_msgTypes[14]
+	mi := &file_podd_v1_entry_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1554,7 +1616,7 @@ func (x *Purged) String() string {
 func (*Purged) ProtoMessage() {}
 
 func (x *Purged) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[14]
+	mi := &file_podd_v1_entry_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1567,7 +1629,7 @@ func (x *Purged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Purged.ProtoReflect.Descriptor instead.
 func (*Purged) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{14}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Purged) GetAt() *timestamppb.Timestamp {
@@ -1633,7 +1695,7 @@ type Totals struct {
 
 func (x *Totals) Reset() {
 	*x = Totals{}
-	mi := &file_podd_v1_entry_proto_msgTypes[15]
+	mi := &file_podd_v1_entry_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1645,7 +1707,7 @@ func (x *Totals) String() string {
 func (*Totals) ProtoMessage() {}
 
 func (x *Totals) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[15]
+	mi := &file_podd_v1_entry_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1658,7 +1720,7 @@ func (x *Totals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Totals.ProtoReflect.Descriptor instead.
 func (*Totals) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{15}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Totals) GetTurns() int64 {
@@ -1729,7 +1791,7 @@ type RequestTotal struct {
 
 func (x *RequestTotal) Reset() {
 	*x = RequestTotal{}
-	mi := &file_podd_v1_entry_proto_msgTypes[16]
+	mi := &file_podd_v1_entry_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1741,7 +1803,7 @@ func (x *RequestTotal) String() string {
 func (*RequestTotal) ProtoMessage() {}
 
 func (x *RequestTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[16]
+	mi := &file_podd_v1_entry_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1754,7 +1816,7 @@ func (x *RequestTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestTotal.ProtoReflect.Descriptor instead.
 func (*RequestTotal) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{16}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RequestTotal) GetModel() string {
@@ -1810,7 +1872,7 @@ type ToolTotal struct {
 
 func (x *ToolTotal) Reset() {
 	*x = ToolTotal{}
-	mi := &file_podd_v1_entry_proto_msgTypes[17]
+	mi := &file_podd_v1_entry_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1822,7 +1884,7 @@ func (x *ToolTotal) String() string {
 func (*ToolTotal) ProtoMessage() {}
 
 func (x *ToolTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[17]
+	mi := &file_podd_v1_entry_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1835,7 +1897,7 @@ func (x *ToolTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolTotal.ProtoReflect.Descriptor instead.
 func (*ToolTotal) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{17}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ToolTotal) GetTool() string {
@@ -1892,7 +1954,7 @@ type Note struct {
 
 func (x *Note) Reset() {
 	*x = Note{}
-	mi := &file_podd_v1_entry_proto_msgTypes[18]
+	mi := &file_podd_v1_entry_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1904,7 +1966,7 @@ func (x *Note) String() string {
 func (*Note) ProtoMessage() {}
 
 func (x *Note) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[18]
+	mi := &file_podd_v1_entry_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1917,7 +1979,7 @@ func (x *Note) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Note.ProtoReflect.Descriptor instead.
 func (*Note) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{18}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Note) GetText() string {
@@ -1947,7 +2009,7 @@ type Recovered struct {
 
 func (x *Recovered) Reset() {
 	*x = Recovered{}
-	mi := &file_podd_v1_entry_proto_msgTypes[19]
+	mi := &file_podd_v1_entry_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1959,7 +2021,7 @@ func (x *Recovered) String() string {
 func (*Recovered) ProtoMessage() {}
 
 func (x *Recovered) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[19]
+	mi := &file_podd_v1_entry_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1972,7 +2034,7 @@ func (x *Recovered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recovered.ProtoReflect.Descriptor instead.
 func (*Recovered) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{19}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Recovered) GetReason() string {
@@ -2012,7 +2074,7 @@ type Alert struct {
 
 func (x *Alert) Reset() {
 	*x = Alert{}
-	mi := &file_podd_v1_entry_proto_msgTypes[20]
+	mi := &file_podd_v1_entry_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2024,7 +2086,7 @@ func (x *Alert) String() string {
 func (*Alert) ProtoMessage() {}
 
 func (x *Alert) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[20]
+	mi := &file_podd_v1_entry_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2037,7 +2099,7 @@ func (x *Alert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alert.ProtoReflect.Descriptor instead.
 func (*Alert) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{20}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Alert) GetSeq() int64 {
@@ -2100,7 +2162,7 @@ var File_podd_v1_entry_proto protoreflect.FileDescriptor
 
 const file_podd_v1_entry_proto_rawDesc = "" +
 	"\n" +
-	"\x13podd/v1/entry.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x12podd/v1/item.proto\"\xbe\a\n" +
+	"\x13podd/v1/entry.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x12podd/v1/item.proto\"\xf2\a\n" +
 	"\x05Entry\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12.\n" +
 	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x12\n" +
@@ -2125,7 +2187,8 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x04note\x18\x11 \x01(\v2\r.podd.v1.NoteH\x00R\x04note\x122\n" +
 	"\trecovered\x18\x12 \x01(\v2\x12.podd.v1.RecoveredH\x00R\trecovered\x12&\n" +
 	"\x05alert\x18\x13 \x01(\v2\x0e.podd.v1.AlertH\x00R\x05alert\x12)\n" +
-	"\x06purged\x18\x14 \x01(\v2\x0f.podd.v1.PurgedH\x00R\x06purgedB\x06\n" +
+	"\x06purged\x18\x14 \x01(\v2\x0f.podd.v1.PurgedH\x00R\x06purged\x122\n" +
+	"\twithdrawn\x18\x15 \x01(\v2\x12.podd.v1.WithdrawnH\x00R\twithdrawnB\x06\n" +
 	"\x04kind\"\xba\x01\n" +
 	"\tSubmitted\x12\x1d\n" +
 	"\n" +
@@ -2135,6 +2198,9 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x05items\x18\x04 \x03(\v2\r.podd.v1.ItemR\x05items\x12\x12\n" +
 	"\x04text\x18\x05 \x01(\tR\x04text\"+\n" +
 	"\bPromoted\x12\x1f\n" +
+	"\vrequest_ids\x18\x01 \x03(\tR\n" +
+	"requestIds\",\n" +
+	"\tWithdrawn\x12\x1f\n" +
 	"\vrequest_ids\x18\x01 \x03(\tR\n" +
 	"requestIds\".\n" +
 	"\vTurnStarted\x12\x1f\n" +
@@ -2276,7 +2342,7 @@ func file_podd_v1_entry_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_entry_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_podd_v1_entry_proto_goTypes = []any{
 	(SubmitMode)(0),               // 0: podd.v1.SubmitMode
 	(Outcome)(0),                  // 1: podd.v1.Outcome
@@ -2284,70 +2350,72 @@ var file_podd_v1_entry_proto_goTypes = []any{
 	(*Entry)(nil),                 // 3: podd.v1.Entry
 	(*Submitted)(nil),             // 4: podd.v1.Submitted
 	(*Promoted)(nil),              // 5: podd.v1.Promoted
-	(*TurnStarted)(nil),           // 6: podd.v1.TurnStarted
-	(*TurnEnded)(nil),             // 7: podd.v1.TurnEnded
-	(*Setup)(nil),                 // 8: podd.v1.Setup
-	(*ToolSpec)(nil),              // 9: podd.v1.ToolSpec
-	(*ToolStarted)(nil),           // 10: podd.v1.ToolStarted
-	(*RequestUsage)(nil),          // 11: podd.v1.RequestUsage
-	(*Prune)(nil),                 // 12: podd.v1.Prune
-	(*Compaction)(nil),            // 13: podd.v1.Compaction
-	(*ApprovalRequested)(nil),     // 14: podd.v1.ApprovalRequested
-	(*ApprovalResolved)(nil),      // 15: podd.v1.ApprovalResolved
-	(*Rewind)(nil),                // 16: podd.v1.Rewind
-	(*Purged)(nil),                // 17: podd.v1.Purged
-	(*Totals)(nil),                // 18: podd.v1.Totals
-	(*RequestTotal)(nil),          // 19: podd.v1.RequestTotal
-	(*ToolTotal)(nil),             // 20: podd.v1.ToolTotal
-	(*Note)(nil),                  // 21: podd.v1.Note
-	(*Recovered)(nil),             // 22: podd.v1.Recovered
-	(*Alert)(nil),                 // 23: podd.v1.Alert
-	(*timestamppb.Timestamp)(nil), // 24: google.protobuf.Timestamp
-	(*Item)(nil),                  // 25: podd.v1.Item
-	(*Segment)(nil),               // 26: podd.v1.Segment
-	(*Usage)(nil),                 // 27: podd.v1.Usage
+	(*Withdrawn)(nil),             // 6: podd.v1.Withdrawn
+	(*TurnStarted)(nil),           // 7: podd.v1.TurnStarted
+	(*TurnEnded)(nil),             // 8: podd.v1.TurnEnded
+	(*Setup)(nil),                 // 9: podd.v1.Setup
+	(*ToolSpec)(nil),              // 10: podd.v1.ToolSpec
+	(*ToolStarted)(nil),           // 11: podd.v1.ToolStarted
+	(*RequestUsage)(nil),          // 12: podd.v1.RequestUsage
+	(*Prune)(nil),                 // 13: podd.v1.Prune
+	(*Compaction)(nil),            // 14: podd.v1.Compaction
+	(*ApprovalRequested)(nil),     // 15: podd.v1.ApprovalRequested
+	(*ApprovalResolved)(nil),      // 16: podd.v1.ApprovalResolved
+	(*Rewind)(nil),                // 17: podd.v1.Rewind
+	(*Purged)(nil),                // 18: podd.v1.Purged
+	(*Totals)(nil),                // 19: podd.v1.Totals
+	(*RequestTotal)(nil),          // 20: podd.v1.RequestTotal
+	(*ToolTotal)(nil),             // 21: podd.v1.ToolTotal
+	(*Note)(nil),                  // 22: podd.v1.Note
+	(*Recovered)(nil),             // 23: podd.v1.Recovered
+	(*Alert)(nil),                 // 24: podd.v1.Alert
+	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
+	(*Item)(nil),                  // 26: podd.v1.Item
+	(*Segment)(nil),               // 27: podd.v1.Segment
+	(*Usage)(nil),                 // 28: podd.v1.Usage
 }
 var file_podd_v1_entry_proto_depIdxs = []int32{
-	24, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
+	25, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
 	4,  // 1: podd.v1.Entry.submitted:type_name -> podd.v1.Submitted
 	5,  // 2: podd.v1.Entry.promoted:type_name -> podd.v1.Promoted
-	6,  // 3: podd.v1.Entry.turn_started:type_name -> podd.v1.TurnStarted
-	7,  // 4: podd.v1.Entry.turn_ended:type_name -> podd.v1.TurnEnded
-	8,  // 5: podd.v1.Entry.setup:type_name -> podd.v1.Setup
-	25, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
-	10, // 7: podd.v1.Entry.tool_started:type_name -> podd.v1.ToolStarted
-	11, // 8: podd.v1.Entry.usage:type_name -> podd.v1.RequestUsage
-	12, // 9: podd.v1.Entry.prune:type_name -> podd.v1.Prune
-	13, // 10: podd.v1.Entry.compaction:type_name -> podd.v1.Compaction
-	14, // 11: podd.v1.Entry.approval_requested:type_name -> podd.v1.ApprovalRequested
-	15, // 12: podd.v1.Entry.approval_resolved:type_name -> podd.v1.ApprovalResolved
-	16, // 13: podd.v1.Entry.rewind:type_name -> podd.v1.Rewind
-	21, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
-	22, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
-	23, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
-	17, // 17: podd.v1.Entry.purged:type_name -> podd.v1.Purged
-	0,  // 18: podd.v1.Submitted.mode:type_name -> podd.v1.SubmitMode
-	26, // 19: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
-	25, // 20: podd.v1.Submitted.items:type_name -> podd.v1.Item
-	1,  // 21: podd.v1.TurnEnded.outcome:type_name -> podd.v1.Outcome
-	27, // 22: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
-	9,  // 23: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
-	27, // 24: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
-	25, // 25: podd.v1.Compaction.summary:type_name -> podd.v1.Item
-	24, // 26: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
-	24, // 27: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
-	8,  // 28: podd.v1.Purged.setup:type_name -> podd.v1.Setup
-	18, // 29: podd.v1.Purged.totals:type_name -> podd.v1.Totals
-	19, // 30: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
-	20, // 31: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
-	27, // 32: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
-	2,  // 33: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
-	24, // 34: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
-	35, // [35:35] is the sub-list for method output_type
-	35, // [35:35] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	7,  // 3: podd.v1.Entry.turn_started:type_name -> podd.v1.TurnStarted
+	8,  // 4: podd.v1.Entry.turn_ended:type_name -> podd.v1.TurnEnded
+	9,  // 5: podd.v1.Entry.setup:type_name -> podd.v1.Setup
+	26, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
+	11, // 7: podd.v1.Entry.tool_started:type_name -> podd.v1.ToolStarted
+	12, // 8: podd.v1.Entry.usage:type_name -> podd.v1.RequestUsage
+	13, // 9: podd.v1.Entry.prune:type_name -> podd.v1.Prune
+	14, // 10: podd.v1.Entry.compaction:type_name -> podd.v1.Compaction
+	15, // 11: podd.v1.Entry.approval_requested:type_name -> podd.v1.ApprovalRequested
+	16, // 12: podd.v1.Entry.approval_resolved:type_name -> podd.v1.ApprovalResolved
+	17, // 13: podd.v1.Entry.rewind:type_name -> podd.v1.Rewind
+	22, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
+	23, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
+	24, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
+	18, // 17: podd.v1.Entry.purged:type_name -> podd.v1.Purged
+	6,  // 18: podd.v1.Entry.withdrawn:type_name -> podd.v1.Withdrawn
+	0,  // 19: podd.v1.Submitted.mode:type_name -> podd.v1.SubmitMode
+	27, // 20: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
+	26, // 21: podd.v1.Submitted.items:type_name -> podd.v1.Item
+	1,  // 22: podd.v1.TurnEnded.outcome:type_name -> podd.v1.Outcome
+	28, // 23: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
+	10, // 24: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
+	28, // 25: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
+	26, // 26: podd.v1.Compaction.summary:type_name -> podd.v1.Item
+	25, // 27: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
+	25, // 28: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
+	9,  // 29: podd.v1.Purged.setup:type_name -> podd.v1.Setup
+	19, // 30: podd.v1.Purged.totals:type_name -> podd.v1.Totals
+	20, // 31: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
+	21, // 32: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
+	28, // 33: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
+	2,  // 34: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
+	25, // 35: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
+	36, // [36:36] is the sub-list for method output_type
+	36, // [36:36] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_entry_proto_init() }
@@ -2374,6 +2442,7 @@ func file_podd_v1_entry_proto_init() {
 		(*Entry_Recovered)(nil),
 		(*Entry_Alert)(nil),
 		(*Entry_Purged)(nil),
+		(*Entry_Withdrawn)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2381,7 +2450,7 @@ func file_podd_v1_entry_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_entry_proto_rawDesc), len(file_podd_v1_entry_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   21,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
