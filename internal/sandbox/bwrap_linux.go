@@ -82,7 +82,7 @@ func (s *Sandbox) mounts(c *Command, scope Scope) ([]string, error) {
 		}
 		m.add(path, "--ro-bind-fd", c.add(dir), path)
 	}
-	return m.args(), nil
+	return m.args(), m.makePrivate(scope.Temp)
 }
 
 // base is the system's part, and what every command has of its own.

@@ -114,6 +114,29 @@ func openBelow(dir *os.File, name string) *os.File {
 	return file
 }
 
+// makePrivate makes the directories in /tmp on which something is mounted: bwrap would
+// make them open to others.
+func (m *mounts) makePrivate(temp string) error {
+	// What is in there is a command's.
+	root, err := os.OpenRoot(temp)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, mount := range m.list {
+		rest, below := strings.CutPrefix(mount.path, "/tmp/")
+		if !below {
+			continue
+		}
+		if !isDir(mount.path) {
+			rest = filepath.Dir(rest)
+		}
+		// Where a command keeps it from being made, bwrap says so.
+		_ = root.MkdirAll(rest, 0o700)
+	}
+	return nil
+}
+
 // hide puts nothing in the place of a file or directory.
 func (m *mounts) hide(path string) {
 	if _, _, below := m.rootOf(path); below {

@@ -43,7 +43,7 @@ func TestShellInASandbox(t *testing.T) {
 				{"pwd; echo $PWD", "exit 0, 2 lines", b.dir + "\n" + b.dir + "\n"},
 				{"echo x >$TMPDIR/kept", "exit 0, no output", ""},
 				{"cat $TMPDIR/kept; rm $TMPDIR/kept", "exit 0, 1 line", "x\n"},
-				{"sleep 600 & setsid sleep 600 & echo done", "exit 0, ", "done\n"},
+				{"sleep 600 & setsid sleep 600 2>/dev/null & echo done", "exit 0, ", "done\n"},
 				{"cat; read x || echo eof", "exit 0, 1 line", "eof\n"},
 			} {
 				out := b.call("shell", object("command", c.command))

@@ -1,0 +1,49 @@
+package builtin_test
+
+import (
+	"testing"
+
+	"podd/internal/sandbox"
+	"podd/pkg/scopefs"
+	"podd/pkg/tool/builtin"
+	"podd/pkg/tool/spool"
+)
+
+// What a command costs without a sandbox and in each.
+func BenchmarkShell(b *testing.B) {
+	for _, mode := range []sandbox.Mode{sandbox.Off, sandbox.Bwrap, sandbox.Landlock} {
+		b.Run(string(mode), func(b *testing.B) {
+			s := sandbox.Detect(b.Context(), sandbox.Config{Mode: mode})
+			if mode != sandbox.Off && s.Mode() != mode {
+				b.Skip(s.Why())
+			}
+			all, err := spool.Open(spool.Config{Dir: b.TempDir()})
+			if err != nil {
+				b.Fatal(err)
+			}
+			folder, err := all.Folder("p")
+			if err != nil {
+				b.Fatal(err)
+			}
+			fs, err := scopefs.Open(scopefs.Config{Dir: b.TempDir()})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer fs.Close()
+			tools, err := builtin.New(builtin.Config{FS: fs, Spool: folder, Shell: builtin.Shell{Sandbox: s, Path: "/bin/sh"}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for _, tl := range tools {
+				if tl.Spec().Name != "shell" {
+					continue
+				}
+				for b.Loop() {
+					if out, err := tl.Run(b.Context(), `{"command":"true"}`); err != nil || out.IsError {
+						b.Fatal(out.Summary, err)
+					}
+				}
+			}
+		})
+	}
+}
