@@ -15,6 +15,8 @@ type outline struct {
 	bytes  int64
 	// compactions are those that rewinds left in force.
 	compactions []standIn
+	// notes are those that no turn has taken in yet, oldest first.
+	notes []item.Seq
 }
 
 // pause is an entry at which a log may be parted.
@@ -37,6 +39,12 @@ func (o *outline) add(e item.Entry, size int) {
 		o.open = false
 	case item.Compaction:
 		o.compactions = append(o.compactions, standIn{e.Seq, k.UpTo})
+	case item.Note:
+		o.notes = append(o.notes, e.Seq)
+	case item.ItemAdded:
+		if m, ok := k.Item.(item.SystemMessage); ok && m.Origin == item.OriginNote && len(o.notes) > 0 {
+			o.notes = o.notes[1:]
+		}
 	case item.Rewind:
 		o.compactions = slices.DeleteFunc(o.compactions, func(c standIn) bool { return c.seq > k.To })
 	}
@@ -54,6 +62,9 @@ func (o *outline) removable(waiting item.Seq) []pause {
 	floor := o.compactions[len(o.compactions)-1].upTo
 	if waiting > 0 {
 		floor = min(floor, waiting-1)
+	}
+	if len(o.notes) > 0 {
+		floor = min(floor, o.notes[0]-1)
 	}
 	n, found := slices.BinarySearchFunc(o.breaks, floor, func(b pause, seq item.Seq) int { return int(b.seq - seq) })
 	if found {

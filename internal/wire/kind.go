@@ -52,7 +52,7 @@ func setKind(p *poddv1.Entry, kind item.Kind) {
 		p.Kind = &poddv1.Entry_Note{Note: &poddv1.Note{Text: clean(k.Text), Wake: k.Wake}}
 	case item.Recovered:
 		p.Kind = &poddv1.Entry_Recovered{Recovered: &poddv1.Recovered{
-			Reason: clean(k.Reason), CallIds: cleanAll(k.CallIDs),
+			Reason: clean(k.Reason), CallIds: cleanAll(k.CallIDs), Waited: k.Waited,
 		}}
 	case item.AlertRaised:
 		p.Kind = &poddv1.Entry_Alert{Alert: AlertToProto(k.Alert)}
@@ -111,7 +111,7 @@ func convertKind(p *poddv1.Entry) item.Kind {
 	case *poddv1.Entry_Note:
 		return item.Note{Text: k.Note.GetText(), Wake: k.Note.GetWake()}
 	case *poddv1.Entry_Recovered:
-		return item.Recovered{Reason: k.Recovered.GetReason(), CallIDs: k.Recovered.GetCallIds()}
+		return item.Recovered{Reason: k.Recovered.GetReason(), CallIDs: k.Recovered.GetCallIds(), Waited: k.Recovered.GetWaited()}
 	case *poddv1.Entry_Alert:
 		return item.AlertRaised{Alert: AlertFromProto(k.Alert)}
 	case *poddv1.Entry_Purged:

@@ -256,11 +256,15 @@ type Note struct {
 	Wake bool
 }
 
-// Recovered records what podd did about an open turn at start.
+// Recovered records that an open turn was taken up again.
 type Recovered struct {
 	Reason string
-	// CallIDs are the calls that got the stored result "interrupted".
+	// CallIDs are the calls that had been started and have no result yet.
 	CallIDs []string
+	// Waited says that the turn did no work of its own when it was left: it waited, or
+	// podd was told to stop, or the log could not be written. Such a recovery does not
+	// count against the bound on how often a turn is taken up.
+	Waited bool
 }
 
 // AlertRaised records an alert in the log of its pod.

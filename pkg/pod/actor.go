@@ -54,8 +54,10 @@ type actor struct {
 	// the turn has heard of it.
 	gate   chan struct{}
 	lifted *item.Pause
-	// resume says why an open turn is taken up again.
+	// resume says why an open turn is taken up again, waited that it did no work of its
+	// own when it was left.
 	resume string
+	waited bool
 	work   *workspace
 	turn   *turn
 	// state and progress belong to the turn while one runs.

@@ -59,6 +59,9 @@ func (h *Host) change(ctx context.Context, idOrName string, f func(*actor) error
 		return item.Pod{}, err
 	}
 	defer release()
+	if err := a.waitForLast(ctx); err != nil {
+		return item.Pod{}, err
+	}
 	doErr := a.do(ctx, func() {
 		if err = a.closing; err == nil {
 			err = f(a)

@@ -2,6 +2,7 @@ package pod_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -252,6 +253,42 @@ func recoveries(entries []item.Entry) []item.Recovered {
 	for _, e := range entries {
 		if r, ok := e.Kind.(item.Recovered); ok {
 			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// recovered waits until turns went on n times.
+func (h *house) recovered(n int) {
+	h.t.Helper()
+	for e := range h.follow(h.t.Context(), 0) {
+		if _, ok := e.Kind.(item.Recovered); ok {
+			if n--; n == 0 {
+				return
+			}
+		}
+	}
+	h.t.Fatal("the stream ended before")
+}
+
+// kill is a podd that is killed and started again: from one moment on nothing more is
+// stored.
+func (h *house) kill(f *faulty) {
+	h.t.Helper()
+	f.set(func(store.Batch) error { return errKilled })
+	h.close()
+	f.set(nil)
+	h.open()
+}
+
+var errKilled = errors.New("podd was killed")
+
+// kinds are the entries of a log that have a kind.
+func kinds[K item.Kind](entries []item.Entry) []K {
+	var out []K
+	for _, e := range entries {
+		if k, ok := e.Kind.(K); ok {
+			out = append(out, k)
 		}
 	}
 	return out

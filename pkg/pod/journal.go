@@ -113,6 +113,8 @@ func (j *journal) status(old item.PodStatus, s situation) item.PodStatus {
 		if s.pause != nil {
 			out.Reason = "stops at the next step: " + s.pause.Reason
 		}
+	case j.wakes():
+		out.State, out.Reason = item.StateWaiting, "a note waits for its turn"
 	case j.interrupted != "":
 		out.State, out.Reason = item.StateInterrupted, j.interrupted
 	}

@@ -18,6 +18,10 @@ func (a *actor) load() error {
 		return err
 	}
 	a.epoch = epoch
+	// The record is read anew: until the claim another owner may have changed it.
+	if a.rec, err = a.host.Store.Pod(ctx, a.id); err != nil {
+		return err
+	}
 	rules, err := a.host.policyOf(a.rec.Spec)
 	if err != nil {
 		return err
@@ -27,6 +31,10 @@ func (a *actor) load() error {
 		a.gate = make(chan struct{})
 	}
 	a.resume = "podd was stopped in the middle of it"
+	switch a.rec.Status.State {
+	case item.StateWaiting, item.StatePaused:
+		a.waited = true
+	}
 	err = a.fold(ctx)
 	if item.KindOf(err) == item.KindDataLoss {
 		return a.quarantine(ctx, err)

@@ -38,7 +38,9 @@ func (a *actor) next() {
 	var err error
 	switch {
 	case a.journal.open:
-		err = a.startTurn(worker.Turn{Number: a.journal.turn, Resume: a.resume, NotBefore: a.rec.Status.WaitUntil})
+		err = a.startTurn(worker.Turn{
+			Number: a.journal.turn, Resume: a.resume, Waited: a.waited, NotBefore: a.rec.Status.WaitUntil, Held: a.situation.pause,
+		})
 	case a.situation.pause != nil:
 	case len(a.inbox) > 0:
 		err = a.startTurn(worker.Turn{Number: a.journal.turn + 1, Submits: a.inbox[:1:1], Notes: a.pendingNotes()})
@@ -50,6 +52,8 @@ func (a *actor) next() {
 		a.hold(err)
 	case a.turn == nil:
 		a.release()
+	default:
+		a.waited = false
 	}
 }
 
@@ -136,12 +140,27 @@ func (a *actor) turnEnded(err error) {
 	a.live.Forget()
 	if err != nil {
 		// The turn stays open in the log, or its submit in the inbox.
-		a.resume = "the log could not be written in the middle of it"
+		a.resume, a.waited = "the log could not be written in the middle of it", true
 		a.hold(err)
 		return
 	}
+	if a.closing != nil && a.journal.open {
+		a.leaveTurn()
+	}
 	a.release()
 	a.next()
+}
+
+// leaveTurn shows that a turn waits for the podd that comes next, and so was not what
+// ended this one.
+func (a *actor) leaveTurn() {
+	s := a.situation
+	if s.waiting == "" {
+		s.waiting = "goes on when podd is back"
+	}
+	if _, _, err := a.commit(a.host.base, store.Batch{}, s); err != nil {
+		a.log.Warn("the turn's state could not be stored", "error", err)
+	}
 }
 
 // raise stores an alert of the pod. One that can't be stored is logged, and false.

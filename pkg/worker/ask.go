@@ -37,19 +37,25 @@ func (t *run) ask(ctx context.Context) (answer, error) {
 	if err := t.prune(ctx); err != nil {
 		return answer{}, err
 	}
-	if err := t.makeRoom(ctx); err != nil {
-		return answer{}, err
-	}
-	if err := t.waitOut(); err != nil {
-		return answer{}, err
-	}
-	a, err := t.request(ctx)
+	a, err := t.attempt(ctx)
 	for t.canFallBack(err) {
 		if err := t.fallBack(ctx, err); err != nil {
 			return answer{}, err
 		}
-		a, err = t.request(ctx)
+		a, err = t.attempt(ctx)
 	}
+	return a, err
+}
+
+// attempt asks the model of now, after making room where its window needs that.
+func (t *run) attempt(ctx context.Context) (answer, error) {
+	if err := t.makeRoom(ctx); err != nil {
+		return answer{}, err
+	}
+	if err := t.waitOut(ctx); err != nil {
+		return answer{}, err
+	}
+	a, err := t.request(ctx)
 	if llm.ClassOf(err) != llm.ClassContext {
 		return a, err
 	}
@@ -130,6 +136,7 @@ func (w *Worker) read(ctx context.Context, body []byte, tl *timeline) error {
 // the model said is on disk before anyone is asked about it.
 func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	items, calls := t.prepare(a)
+	before := t.progress.calls
 	b := Batch{Done: a.blockIDs()}
 	for _, it := range items {
 		b.Kinds = append(b.Kinds, item.ItemAdded{Item: it})
@@ -140,7 +147,7 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	}
 	immediate := t.Chain.Immediate()
 	if immediate {
-		t.judge(ctx, calls, a.end.Stop)
+		t.judge(ctx, calls, before, a.end.Stop)
 		b.Kinds = append(b.Kinds, t.starts(calls)...)
 	}
 	if err := t.commit(ctx, b); err != nil {
@@ -153,7 +160,7 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	case immediate || len(calls) == 0:
 		return calls, nil
 	}
-	t.judge(ctx, calls, a.end.Stop)
+	t.judge(ctx, calls, before, a.end.Stop)
 	if ctx.Err() != nil {
 		// What was decided may come of that; the calls have not begun.
 		return nil, context.Cause(ctx)

@@ -77,6 +77,7 @@ func (t *run) runCalls(ctx context.Context, calls []*call) error {
 		run: t, ctx: ctx, calls: calls, ended: make(map[*call]bool, len(calls)), stored: make(map[*call]bool, len(calls)),
 		signals: make(chan signal, len(calls)), slots: make(chan struct{}, t.Limits.MaxParallel),
 	}
+	defer b.abandon()
 	for _, c := range calls {
 		b.launch(c)
 	}
@@ -84,7 +85,6 @@ func (t *run) runCalls(ctx context.Context, calls []*call) error {
 	t.clock.start()
 	switch {
 	case err != nil:
-		b.abandon()
 		return err
 	case b.leaving:
 		return ErrShutdown
@@ -212,9 +212,12 @@ func (b *batch) store() error {
 	return nil
 }
 
-// abandon waits for the goroutines of a batch that has failed: what runs ends by
+// abandon waits for the goroutines that a batch which failed has left: what runs ends by
 // itself or with the turn, what asks when the turn's waiting ends.
 func (b *batch) abandon() {
+	if b.working+b.asking == 0 {
+		return
+	}
 	b.stopWaiting(ErrShutdown)
 	for b.working+b.asking > 0 {
 		if s := <-b.signals; s.answer == nil {
@@ -253,6 +256,9 @@ func (t *run) runCall(ctx context.Context, c *call, slots chan struct{}) item.To
 			out = t.review(ctx, c, t.Output.Clean(out))
 		case <-ctx.Done():
 			out = failure(c.Name + ": not run: the turn ended first")
+			if c.recovering {
+				out = Interrupted(c.ToolCall).Output
+			}
 		}
 	}
 	keep := t.keep(c.Name)

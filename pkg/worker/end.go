@@ -47,10 +47,11 @@ func limit(reason, format string, args ...any) *stop {
 // finish asks whether the turn may finish. It returns true when there is something new
 // for the model to see: submits that were given to the turn, or what interceptors added.
 func (t *run) finish(ctx context.Context) (goOn bool, err error) {
-	if joined, err := t.join(ctx, false); err != nil || joined {
+	at := fmt.Sprintf("%s %d", hook.EdgeTurnEnd, t.step)
+	held := t.turn.Held != nil && t.turn.Held.Turn == t.turn.Number && t.turn.Held.At == at
+	if joined, err := t.join(ctx, held); err != nil || joined {
 		return joined, err
 	}
-	at := fmt.Sprintf("%s %d", hook.EdgeTurnEnd, t.step)
 	if t.lifted == at {
 		return false, nil
 	}
@@ -150,6 +151,10 @@ func (t *run) bareClaim() Batch {
 		b.Claims = append(b.Claims, s.Seq)
 	}
 	b.Kinds = []item.Kind{started}
+	if len(t.turn.Submits) == 0 {
+		// The notes wanted this turn; they do not want another.
+		b.Kinds = append(b.Kinds, notes(t.turn.Notes)...)
+	}
 	return b
 }
 

@@ -51,10 +51,10 @@ func (t *run) uniqueID(id string, n int, taken map[string]bool) string {
 }
 
 // judge decides what becomes of the calls of an answer, in their order. When one ends
-// the turn none of them runs.
-func (t *run) judge(ctx context.Context, calls []*call, stopped llm.StopReason) {
+// the turn none of them runs. before is how many calls the turn had before them.
+func (t *run) judge(ctx context.Context, calls []*call, before int, stopped llm.StopReason) {
 	for i, c := range calls {
-		t.check(c, t.progress.calls+i+1, stopped)
+		t.check(c, before+i+1, stopped)
 		if c.refused == nil {
 			t.decide(ctx, c)
 		}
@@ -94,7 +94,9 @@ func (t *run) check(c *call, n int, stopped llm.StopReason) {
 // decide asks the interceptors and then policy, which sees the arguments that they
 // leave.
 func (t *run) decide(ctx context.Context, c *call) {
+	t.reviewing.Lock()
 	d, err := t.Chain.BeforeTool(ctx, t.callOf(c), c.tool.Check)
+	t.reviewing.Unlock()
 	if err != nil {
 		d.Denied = "denied: " + err.Error()
 	}

@@ -22,7 +22,8 @@ type Progress struct {
 	spent, total Spent
 	calls        int
 	goOns        int
-	// resumes counts how often the turn went on since its last answer.
+	// resumes counts how often the turn went on since its last answer, after it was cut
+	// short at work.
 	resumes int
 	// waiting are the calls without a result, in the order of the log.
 	waiting []*openCall
@@ -30,6 +31,8 @@ type Progress struct {
 	// nothing was added since.
 	said []string
 	done bool
+	// promoted says that submits joined since.
+	promoted bool
 	// asked says that the last answer has calls.
 	asked bool
 	loop  loopGuard
@@ -84,8 +87,12 @@ func (p *Progress) Add(e item.Entry) {
 		*p = Progress{price: p.price, total: p.total, number: p.number}
 	case item.TurnEnded:
 		p.open = false
+	case item.Promoted:
+		p.promoted = true
 	case item.Recovered:
-		p.resumes++
+		if !k.Waited {
+			p.resumes++
+		}
 	case item.RequestUsage:
 		p.billed(k)
 	case item.ItemAdded:
@@ -146,7 +153,7 @@ func (p *Progress) billed(u item.RequestUsage) {
 		return
 	}
 	p.step, p.resumes = u.Step, 0
-	p.done, p.asked = !p.asked, false
+	p.done, p.asked, p.promoted = !p.asked, false, false
 }
 
 func (p *Progress) added(it item.Item) {
@@ -161,13 +168,19 @@ func (p *Progress) added(it item.Item) {
 	case item.ToolResult:
 		p.result(it)
 	case item.SystemMessage:
-		if p.done && it.Origin == item.OriginInterceptor {
-			p.goOns++
-		}
-		p.said, p.done = nil, false
+		p.news(it.Origin != item.OriginNote)
 	default:
-		p.said, p.done = nil, false
+		p.news(true)
 	}
+}
+
+// news is something for the model to see. What neither a client's note nor a submit
+// brought behind a last answer came of an interceptor that keeps the turn from finishing.
+func (p *Progress) news(mayKeep bool) {
+	if p.done && mayKeep && !p.promoted {
+		p.goOns++
+	}
+	p.said, p.done = nil, false
 }
 
 func (p *Progress) result(r item.ToolResult) {

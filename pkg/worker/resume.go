@@ -17,11 +17,11 @@ const maxResumes = 3
 // that asks goes on asking. One that had not begun does not begin by itself.
 func (t *run) resume(ctx context.Context) ([]*call, error) {
 	t.claimed, t.step = true, t.progress.step
-	if t.progress.resumes >= maxResumes {
+	if t.progress.resumes >= maxResumes && !t.turn.Waited {
 		return nil, &stop{outcome: item.OutcomeInterrupted, reason: "RECOVERY", cause: fmt.Sprintf(
 			"podd stopped %d times at the same step and does not try again; submit again to go on", t.progress.resumes+1)}
 	}
-	recovered := item.Recovered{Reason: t.turn.Resume}
+	recovered := item.Recovered{Reason: t.turn.Resume, Waited: t.turn.Waited}
 	var calls []*call
 	for _, open := range t.progress.waiting {
 		c := t.reopen(open)
@@ -35,10 +35,18 @@ func (t *run) resume(ctx context.Context) ([]*call, error) {
 		Pod: t.Pod, Level: item.LevelWarn, Source: "recovery", Time: t.Now(),
 		Text: fmt.Sprintf("turn %d goes on: %s", t.turn.Number, recovered.Reason),
 	}}}}
-	if wait := t.turn.NotBefore.Sub(t.Now()); wait > 0 {
-		b.Waiting, b.Until = waitingUntil(t.turn.NotBefore, "the endpoint asked to wait"), t.turn.NotBefore
-	}
+	t.stillWaits(&b)
 	return calls, t.commit(ctx, b)
+}
+
+// stillWaits lets the pod's state say for how long an earlier podd was told to wait. It
+// says whether that time is not over.
+func (t *run) stillWaits(b *Batch) bool {
+	if !t.turn.NotBefore.After(t.Now()) {
+		return false
+	}
+	b.Waiting, b.Until = waitingUntil(t.turn.NotBefore, "the endpoint asked to wait"), t.turn.NotBefore
+	return true
 }
 
 // reopen is an open call as the log left it.
@@ -66,13 +74,14 @@ func waitingUntil(until time.Time, why string) string {
 }
 
 // waitOut waits for a time that an earlier podd was told to wait for.
-func (t *run) waitOut() error {
-	d := t.turn.NotBefore.Sub(t.Now())
-	if d <= 0 {
+func (t *run) waitOut(ctx context.Context) error {
+	var b Batch
+	if !t.stillWaits(&b) {
 		return nil
 	}
-	t.clock.stop()
-	defer t.clock.start()
+	if err := t.commit(ctx, b); err != nil {
+		return err
+	}
 	t.turn.NotBefore = time.Time{}
-	return t.Retry.Sleep(t.waiting, d)
+	return t.pause(ctx, b.Until.Sub(t.Now()), true)
 }

@@ -74,9 +74,18 @@ func (t *run) again(ctx context.Context, err error, attempt int) error {
 	if err := t.showWait(ctx, d, e.Message, text); err != nil {
 		return err
 	}
+	return t.pause(ctx, d, d >= visibleWait)
+}
+
+// pause waits with the turn's clock standing still. Where the pod's state shows the wait
+// it shows its end, too.
+func (t *run) pause(ctx context.Context, d time.Duration, shown bool) error {
 	t.clock.stop()
 	defer t.clock.start()
-	return t.Retry.Sleep(t.waiting, d)
+	if err := t.Retry.Sleep(t.waiting, d); err != nil || !shown {
+		return err
+	}
+	return t.commit(ctx, Batch{})
 }
 
 // showWait raises an alert about the first failure of a turn and about its first wait

@@ -29,8 +29,8 @@ type run struct {
 	// when the turn is to stop at its next boundary.
 	waiting     context.Context
 	stopWaiting context.CancelCauseFunc
-	// reviewing is held while interceptors are asked about a result: the calls of a step
-	// end in parallel.
+	// reviewing is held while interceptors are asked about a call or a result: the calls
+	// of a step end in parallel, also while others are decided on.
 	reviewing sync.Mutex
 
 	// model is the one to ask: the pod's or, after it failed, a fallback.
@@ -92,6 +92,9 @@ func (t *run) begin(ctx context.Context) (calls []*call, err error) {
 		calls, err = t.resume(ctx)
 	} else {
 		err = t.claim(ctx)
+	}
+	if err == nil && len(calls) == 0 {
+		err = t.waitOut(ctx)
 	}
 	if err != nil {
 		return nil, err

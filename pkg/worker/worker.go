@@ -118,9 +118,12 @@ type Turn struct {
 	Submits []Submit
 	Notes   []string
 	// Resume says, for a turn that was left open, why it goes on now; it claims
-	// nothing. NotBefore is when its next request may be sent.
+	// nothing. Waited says that it did no work of its own when it was left. NotBefore is
+	// when its next request may be sent, Held what holds the pod; nil when nothing does.
 	Resume    string
+	Waited    bool
 	NotBefore time.Time
+	Held      *item.Pause
 	// Stop, when closed, ends the turn at its next step boundary. It stays open in the
 	// log.
 	Stop <-chan struct{}

@@ -2001,8 +2001,12 @@ type Recovered struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One sentence.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Calls that got the stored result "interrupted".
-	CallIds       []string `protobuf:"bytes,2,rep,name=call_ids,json=callIds,proto3" json:"call_ids,omitempty"`
+	// Calls that had been started and have no result yet.
+	CallIds []string `protobuf:"bytes,2,rep,name=call_ids,json=callIds,proto3" json:"call_ids,omitempty"`
+	// The turn did no work of its own when it was left: it waited for others, podd was
+	// told to stop, or the log could not be written. Such a recovery does not count
+	// against the bound on how often a turn is taken up.
+	Waited        bool `protobuf:"varint,3,opt,name=waited,proto3" json:"waited,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2049,6 +2053,13 @@ func (x *Recovered) GetCallIds() []string {
 		return x.CallIds
 	}
 	return nil
+}
+
+func (x *Recovered) GetWaited() bool {
+	if x != nil {
+		return x.Waited
+	}
+	return false
 }
 
 // Alert is something that a person should see.
@@ -2297,10 +2308,11 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\bcut_kept\x18\x06 \x01(\x03R\acutKept\".\n" +
 	"\x04Note\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n" +
-	"\x04wake\x18\x02 \x01(\bR\x04wake\">\n" +
+	"\x04wake\x18\x02 \x01(\bR\x04wake\"V\n" +
 	"\tRecovered\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x19\n" +
-	"\bcall_ids\x18\x02 \x03(\tR\acallIds\"\xde\x01\n" +
+	"\bcall_ids\x18\x02 \x03(\tR\acallIds\x12\x16\n" +
+	"\x06waited\x18\x03 \x01(\bR\x06waited\"\xde\x01\n" +
 	"\x05Alert\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x10\n" +
 	"\x03pod\x18\x02 \x01(\tR\x03pod\x12)\n" +
