@@ -1,0 +1,47 @@
+package spool_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"podd/pkg/tool/spool"
+)
+
+// Temporary files are no outputs: they do not count, and go by their age and with the
+// folder.
+func TestTemp(t *testing.T) {
+	dir, now := t.TempDir(), newClock()
+	s := open(t, spool.Config{Dir: dir, Now: now.Now})
+	f := folder(t, s, "p")
+	temp, err := f.Temp()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := f.Temp(); err != nil || again != temp {
+		t.Errorf("asked again: %s, %v", again, err)
+	}
+	if info, err := os.Stat(temp); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info, err)
+	}
+	for _, name := range []string{"old/sub", "new"} {
+		if err := os.MkdirAll(filepath.Join(temp, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(temp, name, "file"), []byte("text"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	past := now.now.Add(-spool.DefaultMaxAge - time.Hour)
+	if err := os.Chtimes(filepath.Join(temp, "old"), past, past); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, spool.Config{Dir: dir, Now: now.Now})
+	if s.Bytes() != 0 || exists(filepath.Join(temp, "old")) || !exists(filepath.Join(temp, "new", "file")) {
+		t.Errorf("%d bytes count; old %v, new %v", s.Bytes(), exists(filepath.Join(temp, "old")), exists(filepath.Join(temp, "new", "file")))
+	}
+	if err := s.Remove("p"); err != nil || exists(temp) {
+		t.Errorf("removed: %v, there: %v", err, exists(temp))
+	}
+}
