@@ -46,11 +46,21 @@ func (o *outline) add(e item.Entry, size int) {
 			o.notes = o.notes[1:]
 		}
 	case item.Rewind:
-		o.compactions = slices.DeleteFunc(o.compactions, func(c standIn) bool { return c.seq > k.To })
+		o.rewind(k.To)
 	}
 	if !o.open {
 		o.breaks = append(o.breaks, pause{e.Seq, e.Time, o.bytes})
 	}
+}
+
+// rewind takes note that what comes after an entry does not count. Were a log parted in
+// there, its first entry would not count either. When this rewind is taken back one day
+// less is removed than could be.
+func (o *outline) rewind(to item.Seq) {
+	o.compactions = slices.DeleteFunc(o.compactions, func(c standIn) bool { return c.seq > to })
+	o.breaks = slices.DeleteFunc(o.breaks, func(b pause) bool { return b.seq > to })
+	n := len(o.breaks)
+	o.open = to > 0 && (n == 0 || o.breaks[n-1].seq != to)
 }
 
 // removable are the breaks up to which entries may go: the last compaction stands for

@@ -229,6 +229,9 @@ func TestSweepKeepsWhatCounts(t *testing.T) {
 				waiting = true
 			}
 			l.end()
+			if rapid.IntRange(0, 3).Draw(t, "rewind") == 0 {
+				l.rewind(t)
+			}
 			if rapid.IntRange(0, 3).Draw(t, "compact") == 0 {
 				l.compact(rapid.IntRange(0, 4000).Draw(t, "keep"))
 			}
@@ -277,10 +280,7 @@ func check(t *rapid.T, l *podLog, left []item.Entry) {
 	if left[0].Turn > 0 && left[0].Time.After(left[1].Time) || left[0].Time.IsZero() {
 		t.Fatalf("the mark has the time %s, what comes next %s", left[0].Time, left[1].Time)
 	}
-	state := newState(t)
-	for _, e := range left {
-		state.Add(e)
-	}
+	state := fold(t, left)
 	same(t, "the next request", state.Request(), l.state.Request())
 	same(t, "open calls", append([]item.ToolCall{}, state.OpenCalls()...), append([]item.ToolCall{}, l.state.OpenCalls()...))
 	same(t, "whole turns", wholeTurns(left), true)
@@ -299,6 +299,44 @@ func check(t *rapid.T, l *podLog, left []item.Entry) {
 	if !ok || c.UpTo < left[0].Seq {
 		t.Fatalf("the mark names %+v, the log begins at %d", l.entries[mark.From-1], left[0].Seq)
 	}
+}
+
+// fold gives what a log with rewinds comes to: entries that were taken back are not
+// added. In these logs no rewind takes back another.
+func fold(t fataler, entries []item.Entry) *projection.State {
+	gone := map[item.Seq]bool{}
+	for i, e := range entries {
+		if k, ok := e.Kind.(item.Rewind); ok {
+			for _, before := range entries[:i] {
+				gone[before.Seq] = gone[before.Seq] || before.Seq > k.To
+			}
+		}
+	}
+	state := newState(t)
+	for _, e := range entries {
+		if gone[e.Seq] {
+			state.Skip(e)
+		} else {
+			state.Add(e)
+		}
+	}
+	return state
+}
+
+// rewind goes back to the end of an earlier turn that counts.
+func (l *podLog) rewind(t *rapid.T) {
+	var ends []item.Seq
+	for _, e := range l.entries {
+		switch k := e.Kind.(type) {
+		case item.TurnEnded:
+			ends = append(ends, e.Seq)
+		case item.Rewind:
+			ends = slices.DeleteFunc(ends, func(seq item.Seq) bool { return seq > k.To })
+			ends = append(ends, e.Seq)
+		}
+	}
+	l.add(item.Rewind{To: rapid.SampledFrom(ends).Draw(t, "to")})
+	l.state = fold(t, l.entries)
 }
 
 // wholeTurns says that no turn lacks its beginning.

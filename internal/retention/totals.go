@@ -12,6 +12,44 @@ import (
 type summary struct {
 	mark item.Purged
 	last item.Entry
+	// asked is the model of the last setup.
+	asked   string
+	setups  []storedSetup
+	rewinds []rewind
+}
+
+type storedSetup struct {
+	seq   item.Seq
+	setup *item.Setup
+}
+
+// rewind took back what stands between its entry and to.
+type rewind struct{ at, to item.Seq }
+
+// counts says whether an entry is part of history: no rewind took it back, save one
+// that was itself taken back.
+func (s *summary) counts(seq item.Seq) bool {
+	end := s.last.Seq
+	for _, r := range slices.Backward(s.rewinds) {
+		if r.at > end {
+			continue
+		}
+		if r.to < seq && seq < r.at {
+			return false
+		}
+		end = r.to
+	}
+	return true
+}
+
+// setup is the last one that counts.
+func (s *summary) setup() *item.Setup {
+	for _, stored := range slices.Backward(s.setups) {
+		if s.counts(stored.seq) {
+			return stored.setup
+		}
+	}
+	return nil
 }
 
 func newSummary(at time.Time, from item.Seq, reason string) *summary {
@@ -20,6 +58,7 @@ func newSummary(at time.Time, from item.Seq, reason string) *summary {
 
 // entry is the mark, with the time and the turn of the last removed entry.
 func (s *summary) entry() item.Entry {
+	s.mark.Setup = s.setup()
 	return item.Entry{Time: s.last.Time, Turn: s.last.Turn, Kind: s.mark}
 }
 
@@ -31,10 +70,15 @@ func (s *summary) add(e item.Entry) {
 	t := &s.mark.Totals
 	switch k := e.Kind.(type) {
 	case item.Purged:
-		s.mark.Entries, s.mark.Setup, *t = k.Entries, k.Setup, k.Totals
+		s.mark.Entries, *t = k.Entries, k.Totals
 		t.PrunedTokens = 0
+		if k.Setup != nil {
+			s.setUp(e.Seq, *k.Setup)
+		}
 	case item.Setup:
-		s.mark.Setup = &k
+		s.setUp(e.Seq, k)
+	case item.Rewind:
+		s.rewinds = append(s.rewinds, rewind{e.Seq, k.To})
 	case item.TurnStarted:
 		t.Turns++
 	case item.Compaction:
@@ -51,11 +95,13 @@ func (s *summary) add(e item.Entry) {
 	}
 }
 
+func (s *summary) setUp(seq item.Seq, setup item.Setup) {
+	s.asked = setup.Model
+	s.setups = append(s.setups, storedSetup{seq, &setup})
+}
+
 func (s *summary) request(k item.RequestUsage) {
-	r := item.RequestTotal{Model: k.Model, Purpose: k.Purpose, Measured: k.Measured}
-	if s.mark.Setup != nil {
-		r.Asked = s.mark.Setup.Model
-	}
+	r := item.RequestTotal{Model: k.Model, Purpose: k.Purpose, Measured: k.Measured, Asked: s.asked}
 	same := func(b item.RequestTotal) bool {
 		b.Usage = item.Usage{}
 		return b == r
