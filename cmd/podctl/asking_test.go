@@ -163,6 +163,25 @@ func TestAnotherAnswersFirst(t *testing.T) {
 	}
 }
 
+// Of two calls that ask, another client answers the one that stands there: the other
+// is asked for, and the answer is for that one.
+func TestAnotherAnswersOneOfTwo(t *testing.T) {
+	w := newWorld(t, func(ctx context.Context, r scripted.Request) scripted.Reply {
+		if r.Steps() == 0 {
+			return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"echo one"}`}, scripted.Call{Name: "shell", Arguments: `{"command":"echo two"}`})
+		}
+		return results("")(ctx, r)
+	})
+	p, typed, call := w.asks("p")
+	w.podctl("deny", "p", call).run(0)
+	p.out.await(t, "  command: echo two\r\n")
+	p.out.awaitTwice(t, askQuestion)
+	typed("y\n")
+	if code := p.wait(); code != 0 || !strings.Contains(p.out.String(), "· shell: echo two, exit 0") || strings.Contains(p.out.String(), "echo one, exit") {
+		t.Errorf("exit code %d, shown\n%s", code, p.out.String())
+	}
+}
+
 // What was typed before the question was meant for something else.
 func TestTypedBeforeTheQuestion(t *testing.T) {
 	gate := make(chan struct{})
