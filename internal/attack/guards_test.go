@@ -24,22 +24,25 @@ func guards() map[string]guard {
 
 func fileGuards() map[string]guard {
 	const p = "pkg/scopefs/"
+	// anywhere makes the whole file system a root.
+	anywhere := edit{p + "locate.go",
+		"	if found.root == nil {\n		return place{}, &PathError{Kind: OutOfScope, Path: path}\n	}",
+		"	if found.root == nil {\n		r, err := openRoot(\"/\", true)\n		if err != nil {\n			return place{}, err\n		}\n		found.root, found.rel = r, strings.TrimPrefix(abs, \"/\")\n	}"}
 	return map[string]guard{
-		"scope": {"a path in none of the roots is refused", []edit{{p + "locate.go",
-			"	if found.root == nil {\n		return place{}, &PathError{Kind: OutOfScope, Path: path}\n	}",
-			"	if found.root == nil {\n		r, err := openRoot(\"/\", true)\n		if err != nil {\n			return place{}, err\n		}\n		found.root, found.rel = r, strings.TrimPrefix(abs, \"/\")\n	}"}}},
+		"scope": {"a path in none of the roots is refused", []edit{anywhere}},
 		"os.Root": {"files are opened inside of their root, link by link", []edit{
 			{p + "read.go", "info, err := e.dir.Stat(e.name)\n	if err != nil {\n		return nil, nil", "info, err := os.Stat(e.dir.Name() + \"/\" + e.name)\n	if err != nil {\n		return nil, nil"},
 			{p + "read.go", "file, err := e.dir.OpenFile(e.name,", "file, err := os.OpenFile(e.dir.Name()+\"/\"+e.name,"},
 		}},
 		"root of writes": {"the links of a path that is written are followed within its root", []edit{
-			{p + "links.go", "		if filepath.IsAbs(target) {\n			return place{}, &PathError{Kind: OutOfScope, Path: p.given}\n		}\n", "		if filepath.IsAbs(target) {\n			return f.locate(target)\n		}\n"},
+			{p + "links.go", "			return place{}, &PathError{Kind: OutOfScope, Path: p.given}\n		}\n		done = done[:len(done)-1]", "			return f.locate(target)\n		}\n		done = done[:len(done)-1]"},
+			anywhere,
 		}},
 		"read-only roots": {"a root for reading is not written to, by links either", []edit{{p + "links.go", "	if !p.root.writable {\n		return place{}, sayf", "	if false {\n		return place{}, sayf"}}},
 		"regular files":   {"nothing but regular files is opened", []edit{{p + "read.go", "	case mode.IsRegular():", "	case mode.IsRegular(), !mode.IsDir():"}}},
 		"no kernel files": {"files of /proc and the like are not read", []edit{{p + "kernelfile_linux.go", "	case procMagic,", "	case 1,"}}},
 		"bounded links":   {"a path goes through 40 links at most", []edit{{p + "links.go", "links > maxLinks", "links > 4096 && false"}}},
-		"shown paths":     {"a path is quoted in a sentence where it could pass for something else", []edit{{p + "error.go", "	if path == \"\" || strings.TrimSpace(path) != path || strings.ContainsFunc(path, unprintable) {", "	if path == \"\" {"}}},
+		"shown paths":     {"a path is quoted in a sentence where it could pass for something else", []edit{{p + "error.go", "	if path == \"\" || strings.TrimSpace(path) != path || strings.ContainsFunc(path, unprintable) {", "	if path == \"\" || strings.TrimSpace(path) == \"\\x00\" {"}}},
 		"bounded reads":   {"a file is read up to a limit", []edit{{p + "read.go", "	if whole && out.Truncated {", "	if false {"}}},
 		"atomic writes":   {"a file is replaced as a whole", []edit{{p + "write.go", "	temp := \".podd-\" + rand.Text() + \".tmp\"\n", "	temp := name\n	_ = rand.Text\n	_ = dir.Remove(temp)\n"}}},
 		"hidden":          {"podd's own files are told by device and inode", []edit{{p + "hidden.go", "		if os.SameFile(file, info) {\n			return true", "		if os.SameFile(file, info) {\n			return false"}}},
@@ -47,8 +50,8 @@ func fileGuards() map[string]guard {
 		"hidden links":    {"a file with more names is held against podd's files", []edit{{p + "hidden.go", "	if hardLinks(info) < 2 {", "	if hardLinks(info) < 1<<30 {"}}},
 		"hidden roots":    {"podd's directories are no workspace", []edit{{p + "hidden.go", "		if _, ok := within(path, dir); ok {\n			return true", "		if _, ok := within(path, dir); ok {\n			return false"}}},
 		"steps": {"directories are opened one by one, and none that became a link", []edit{
-			{p + "descend.go", "	if !os.SameFile(link, info) {\n		return errSwapped", "	if false {\n		return errSwapped"},
-			{p + "read.go", "err != nil || !os.SameFile(link, info) {", "err != nil {"},
+			{p + "descend.go", "	if !os.SameFile(link, info) {\n		return errSwapped", "	if os.SameFile(link, info) && false {\n		return errSwapped"},
+			{p + "read.go", "err != nil || !os.SameFile(link, info) {", "err != nil || false && !os.SameFile(link, info) {"},
 		}},
 		"protected":    {"what other programs run is changed with an approval", []edit{{p + "protect.go", "	if !protected {\n		return nil\n	}\n	return sayf", "	if !protected || protected {\n		return nil\n	}\n	return sayf"}}},
 		"folded names": {"names are compared without case and ignorable characters", []edit{{p + "protect.go", "	names := strings.Split(fold(rel), \"/\")", "	names := strings.Split(rel, \"/\")"}}},

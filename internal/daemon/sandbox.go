@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"os"
 
 	"podd/internal/sandbox"
 	"podd/pkg/tool/builtin"
@@ -22,6 +23,8 @@ func (d *Daemon) shell() builtin.Shell {
 		Sandbox:  d.sandbox,
 		Confined: d.sandbox.Confines() || d.sandbox.Config.Mode == sandbox.Off || d.sandbox.Refuses() != "",
 		Env:      d.Settings.Sandbox.Env,
+		// Not even a name in env passes a key of podd's on.
+		Environ: d.secrets.Environ(os.Environ()),
 	}
 }
 
