@@ -17,6 +17,8 @@ const markVariable = "PODD_COMMAND"
 // one that is ending is looked for.
 const (
 	killPatience = 2 * time.Second
+	// pipePatience is for how long output is read after the leader has ended.
+	pipePatience = 5 * time.Second
 	killPoll     = 2 * time.Millisecond
 )
 
@@ -31,13 +33,18 @@ type Tree struct {
 }
 
 // Start runs a command as the leader of a tree; Stop must follow. It sets the
-// command's SysProcAttr and waits for it. The environment is cmd.Env and the mark,
+// command's SysProcAttr, and its WaitDelay where there is none, and waits for it. The
+// environment is cmd.Env and the mark,
 // never this process's own.
 func Start(cmd *exec.Cmd) (*Tree, error) {
 	t := &Tree{cmd: cmd, exited: make(chan struct{}), leave: func() {}}
 	t.id.Mark = markVariable + "=" + rand.Text()
 	cmd.Env = append(slices.Clone(cmd.Env), t.id.Mark)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if cmd.WaitDelay == 0 {
+		// What the leader leaves behind may hold its pipes for ever.
+		cmd.WaitDelay = pipePatience
+	}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
