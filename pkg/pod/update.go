@@ -23,7 +23,7 @@ func (a *actor) update(ctx context.Context, spec item.PodSpec) error {
 	spec.Parent, spec.ParentCall = old.Parent, old.ParentCall
 	moves := spec.Dir != old.Dir || !slices.Equal(spec.Read, old.Read) || !slices.Equal(spec.Write, old.Write) ||
 		!slices.Equal(spec.Tools, old.Tools) || spec.SubPods != old.SubPods
-	if moves && a.turn != nil {
+	if moves && a.busy() {
 		return item.Errorf(item.KindPrecondition, "BUSY",
 			"pod %s runs a turn, and its directories and tools can't change under it: try again when the turn has ended, or cancel it", a.rec.Name)
 	}
