@@ -137,7 +137,7 @@ type RequestUsage struct {
 	// is 0 for the first request after a pod was loaded.
 	RequestBytes, PrefixBytes int64
 	// Purpose is empty for a step of a turn; PurposeCompaction and PurposeSummarize are
-	// requests for a summary.
+	// requests for a summary, PurposeSubPod stands for those of another pod.
 	Purpose string
 	// Predicted is how many input tokens were expected when the request was sent.
 	Predicted int64
@@ -152,6 +152,11 @@ const PurposeCompaction = "compaction"
 // PurposeSummarize marks a request that asked for the summary of a tool's output. Its
 // answer stands in the result that follows in the log.
 const PurposeSummarize = "summarize"
+
+// PurposeSubPod marks the record of what a spawned pod was billed by one model for the
+// turn that a call of this pod waited for. Each of its requests stands in that pod's own
+// log too.
+const PurposeSubPod = "sub_pod"
 
 // Prune names results that are sent as their summary from now on.
 type Prune struct {

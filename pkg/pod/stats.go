@@ -37,7 +37,8 @@ type ToolStats struct {
 	Cuts, CutTotal, CutKept int64
 }
 
-// Stats counts what a pod used; all pods together when idOrName is empty.
+// Stats counts what a pod used, with what the pods that it spawned used for it; all pods
+// together, each request once, when idOrName is empty.
 func (h *Host) Stats(ctx context.Context, idOrName string) (Stats, error) {
 	var pods []item.Pod
 	var err error
@@ -51,7 +52,7 @@ func (h *Host) Stats(ctx context.Context, idOrName string) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	c := counter{host: h, tools: make(map[string]*ToolStats)}
+	c := counter{host: h, all: idOrName == "", tools: make(map[string]*ToolStats)}
 	for _, p := range pods {
 		if c.state, err = h.newState(); err != nil {
 			return Stats{}, err
@@ -69,7 +70,9 @@ func (h *Host) Stats(ctx context.Context, idOrName string) (Stats, error) {
 // counter folds logs into Stats.
 type counter struct {
 	Stats
-	host  *Host
+	host *Host
+	// all says that the logs of spawned pods are counted themselves.
+	all   bool
 	tools map[string]*ToolStats
 	// state is the fold of the log that is read.
 	state *projection.State
@@ -84,6 +87,9 @@ func (c *counter) add(e item.Entry) {
 	case item.TurnStarted:
 		c.Turns++
 	case item.RequestUsage:
+		if c.elsewhere(k.Purpose) {
+			return
+		}
 		c.Usage = c.Usage.Add(k.Usage)
 		c.price(k)
 	case item.Compaction:
@@ -107,6 +113,9 @@ func (c *counter) removed(t item.Totals) {
 	c.PrunedResults += t.PrunedResults
 	c.PrunedTokens += t.PrunedTokens
 	for _, r := range t.Requests {
+		if c.elsewhere(r.Purpose) {
+			continue
+		}
 		c.Usage = c.Usage.Add(r.Usage)
 		c.priceOf(item.RequestUsage{Model: r.Model, Purpose: r.Purpose, Measured: r.Measured, Usage: r.Usage}, r.Asked)
 	}
@@ -120,6 +129,9 @@ func (c *counter) removed(t item.Totals) {
 		sum.CutKept += u.CutKept
 	}
 }
+
+// elsewhere says that requests are counted where they stand in a log of their own.
+func (c *counter) elsewhere(purpose string) bool { return c.all && purpose == item.PurposeSubPod }
 
 // price adds what a request cost.
 func (c *counter) price(u item.RequestUsage) {

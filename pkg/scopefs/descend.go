@@ -72,14 +72,7 @@ func (o opening) check(parent *os.Root, name string, dir *os.Root) error {
 	if o.hidden.has(info) {
 		return errHidden(name)
 	}
-	link, err := parent.Lstat(name)
-	if err != nil {
-		return err
-	}
-	if !os.SameFile(link, info) {
-		return errSwapped
-	}
-	return nil
+	return isNamed(parent, name, info)
 }
 
 // dirAt opens the directory that a place leads to. The caller closes it.

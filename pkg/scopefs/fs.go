@@ -24,8 +24,13 @@ type Config struct {
 	// exist: no method reads, lists or changes them or what is in them, by whatever
 	// name. A root must not lie in one.
 	Hidden []string
-	// Shown are roots that may lie in a hidden directory after all.
+	// Shown are roots that may lie in a hidden directory after all, and outside of
+	// Within.
 	Shown []string
+	// Within are directories that the roots must lie in, when there are any. On the way
+	// from there to a root no link is followed, so that whoever may change what is in them
+	// can't lead a root elsewhere. What is protected is named from there.
+	Within []string
 }
 
 // FS is the files of one pod.
@@ -51,6 +56,8 @@ type root struct {
 	writable bool
 	// near says that something hidden lies in it.
 	near bool
+	// prefix is where it lies in one of Within; empty without.
+	prefix string
 }
 
 // Open opens the roots of cfg. A root that is missing or no directory is an
@@ -59,7 +66,11 @@ func Open(cfg Config) (*FS, error) {
 	f := &FS{seen: make(map[string][32]byte), hide: withResolved(cfg.Hidden)}
 	add := func(writable bool, dirs ...string) error {
 		for _, dir := range dirs {
-			r, err := openRoot(dir, writable)
+			within := cfg.Within
+			if slices.Contains(cfg.Shown, dir) {
+				within = nil
+			}
+			r, err := openRoot(dir, writable, within)
 			if err != nil {
 				return errors.Join(err, f.Close())
 			}
@@ -87,14 +98,17 @@ func Open(cfg Config) (*FS, error) {
 	return f, nil
 }
 
-func openRoot(dir string, writable bool) (*root, error) {
+func openRoot(dir string, writable bool, within []string) (*root, error) {
 	if !filepath.IsAbs(dir) {
 		return nil, badDir(dir, "is not absolute: give the full path of a directory", nil)
 	}
 	dir = filepath.Clean(dir)
-	// With "/." the system opens nothing but a directory: a named pipe would block.
-	handle, err := os.OpenRoot(dir + "/.")
+	handle, prefix, err := openDir(dir, within)
 	switch {
+	case errors.Is(err, errOutside):
+		return nil, badDir(dir, "lies outside of what may be used: name a directory in it", nil)
+	case errors.Is(err, errSwapped):
+		return nil, badDir(dir, "is reached by a link: name the directory itself", nil)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, badDir(dir, "does not exist: create the directory first, or name another one", err)
 	case errors.Is(err, syscall.ENOTDIR):
@@ -102,7 +116,7 @@ func openRoot(dir string, writable bool) (*root, error) {
 	case err != nil:
 		return nil, badDir(dir, "cannot be opened: "+reason(err), err)
 	}
-	r := &root{Root: handle, names: []string{dir}, writable: writable}
+	r := &root{Root: handle, names: []string{dir}, writable: writable, prefix: prefix}
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil && resolved != dir {
 		r.names = append(r.names, resolved)
 	}

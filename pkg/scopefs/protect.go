@@ -84,7 +84,7 @@ func (f *FS) Protected(path string) (why string, protected bool) {
 // where that leads.
 func protects(named, followed place) (why string, protected bool) {
 	for _, p := range []place{named, followed} {
-		if why, protected = protectedName(p.rel); protected {
+		if why, protected = protectedName(path.Join(p.prefix, p.rel)); protected {
 			return why, true
 		}
 	}

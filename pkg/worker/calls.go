@@ -36,6 +36,10 @@ type call struct {
 	settle []func()
 	// stops says which interceptor ended the turn at the result, and why.
 	stops string
+	// goesOn says that the call's work goes on when podd is back: it has no result yet.
+	goesOn bool
+	// billed is the record of the requests that the tool caused.
+	billed []item.RequestUsage
 	// summary is the record of the request that summarised the output; nil when there
 	// was none.
 	summary *item.RequestUsage
@@ -121,13 +125,18 @@ func (b *batch) launch(c *call) {
 // loop handles what the goroutines bring until all results are stored.
 func (b *batch) loop() error {
 	for len(b.stored) < len(b.calls) && (!b.leaving || b.working+b.asking > 0) {
-		if b.working == 0 {
+		if b.working <= int(b.idle.n.Load()) {
 			b.clock.stop()
 		} else {
 			b.clock.start()
 		}
-		if err := b.handle(<-b.signals); err != nil {
-			return err
+		select {
+		case s := <-b.signals:
+			if err := b.handle(s); err != nil {
+				return err
+			}
+		case <-b.idle.poke:
+			continue
 		}
 		for len(b.signals) > 0 {
 			if err := b.handle(<-b.signals); err != nil {
@@ -144,6 +153,10 @@ func (b *batch) loop() error {
 func (b *batch) handle(s signal) error {
 	if s.answer == nil {
 		b.working--
+		if s.call.goesOn {
+			b.leaving = true
+			return nil
+		}
 		b.ended[s.call] = true
 		if s.call.stops != "" && b.aborted == "" {
 			b.aborted = s.call.stops
@@ -185,6 +198,9 @@ func (b *batch) store() error {
 			break
 		}
 		now = append(now, c)
+		for _, u := range c.billed {
+			out.Kinds = append(out.Kinds, u)
+		}
 		if c.summary != nil {
 			out.Kinds = append(out.Kinds, *c.summary)
 		}
@@ -253,6 +269,9 @@ func (t *run) runCall(ctx context.Context, c *call, slots chan struct{}) item.To
 			out = t.runTool(ctx, c)
 			took = t.Now().Sub(start)
 			<-slots
+			if c.goesOn {
+				return item.ToolResult{}
+			}
 			out = t.review(ctx, c, t.Output.Clean(out))
 		case <-ctx.Done():
 			out = failure(c.Name + ": not run: the turn ended first")

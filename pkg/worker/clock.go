@@ -31,6 +31,14 @@ func (c *workClock) stop() {
 	}
 }
 
+// remains is how long the turn may still work.
+func (c *workClock) remains() time.Duration {
+	if c.running {
+		return c.left - time.Since(c.since)
+	}
+	return c.left
+}
+
 // start lets the clock run on.
 func (c *workClock) start() {
 	if !c.running {

@@ -162,7 +162,7 @@ func (t *run) bareClaim() Batch {
 // turn.
 func (t *run) terminal(s *stop) []item.Kind {
 	spent := t.progress.spent.Usage
-	end := item.TurnEnded{Outcome: item.OutcomeFinished, Usage: spent, Steps: int(spent.Requests), ToolCalls: t.progress.calls}
+	end := item.TurnEnded{Outcome: item.OutcomeFinished, Usage: spent, Steps: t.progress.requests, ToolCalls: t.progress.calls}
 	if s == nil {
 		return []item.Kind{t.alert(item.LevelInfo, fmt.Sprintf("turn %d finished", t.turn.Number)), end}
 	}

@@ -21,7 +21,9 @@ type Progress struct {
 	// spent is what the turn used, total what all turns did.
 	spent, total Spent
 	calls        int
-	goOns        int
+	// requests counts the turn's own, those of spawned pods left out.
+	requests int
+	goOns    int
 	// resumes counts how often the turn went on since its last answer, after it was cut
 	// short at work.
 	resumes int
@@ -149,6 +151,9 @@ func (p *Progress) call(id string) *openCall {
 func (p *Progress) billed(u item.RequestUsage) {
 	p.spent.add(u, p.price)
 	p.total.add(u, p.price)
+	if u.Purpose != item.PurposeSubPod {
+		p.requests += int(u.Usage.Requests)
+	}
 	if u.Purpose != "" {
 		return
 	}

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 
@@ -22,6 +23,9 @@ func (t *run) runTool(ctx context.Context, c *call) (out tool.Output) {
 	}()
 	ctx = tool.WithCall(ctx, tool.Call{Pod: t.Pod, Turn: t.turn.Number, CallID: c.CallID, Approved: c.approved})
 	ctx = tool.WithStored(ctx, func(work func()) { c.settle = append(c.settle, work) })
+	turn := &callTurn{run: t, call: c}
+	defer turn.settle()
+	ctx = tool.WithTurn(ctx, turn)
 	report, flush := t.Output.Live(func(text string) {
 		t.log.Live(item.Delta{
 			Turn: t.turn.Number, Step: t.step, Block: outputBlock(c.CallID),
@@ -34,7 +38,11 @@ func (t *run) runTool(ctx context.Context, c *call) (out tool.Output) {
 		return t.recoverCall(ctx, c)
 	}
 	out, err := c.tool.Run(ctx, c.arguments)
-	if err != nil {
+	switch {
+	case errors.Is(err, tool.ErrGoesOn):
+		c.goesOn = true
+		return tool.Output{}
+	case err != nil:
 		return failure(fmt.Sprintf("%s: failed: %v", c.Name, err))
 	}
 	return out
@@ -43,6 +51,10 @@ func (t *run) runTool(ctx context.Context, c *call) (out tool.Output) {
 // recoverCall finds the result of a call that was started and never starts it again.
 func (t *run) recoverCall(ctx context.Context, c *call) tool.Output {
 	out, found, err := c.tool.Recover(ctx, c.arguments)
+	if errors.Is(err, tool.ErrGoesOn) {
+		c.goesOn = true
+		return tool.Output{}
+	}
 	if err != nil {
 		t.logger.Warn("what became of a call is not known", "tool", c.Name, "error", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"podd/pkg/item"
@@ -32,6 +33,11 @@ type run struct {
 	// reviewing is held while interceptors are asked about a call or a result: the calls
 	// of a step end in parallel, also while others are decided on.
 	reviewing sync.Mutex
+
+	// left is what remains of the turn's limits since the last commit; idle are the calls
+	// whose tools only wait.
+	left atomic.Pointer[leftover]
+	idle idleCalls
 
 	// model is the one to ask: the pod's or, after it failed, a fallback.
 	model     string
@@ -128,6 +134,7 @@ func (t *run) commit(ctx context.Context, b Batch) error {
 		t.state.Add(e)
 		t.progress.Add(e)
 	}
+	t.left.Store(t.remains())
 	return nil
 }
 

@@ -163,7 +163,7 @@ func (w *Worker) Run(ctx context.Context, log Log, state *projection.State, prog
 func (w *Worker) newRun(ctx context.Context, log Log, state *projection.State, progress *Progress) *run {
 	t := &run{
 		Worker: w, log: log, state: state, progress: progress, logger: w.Logger.With("pod", w.Pod),
-		model: w.ModelName, fallbacks: w.Fallbacks,
+		model: w.ModelName, fallbacks: w.Fallbacks, idle: idleCalls{poke: make(chan struct{}, 1)},
 	}
 	t.waiting, t.stopWaiting = context.WithCancelCause(ctx)
 	return t

@@ -1140,7 +1140,8 @@ type RequestUsage struct {
 	// How many input tokens were expected when the request was sent.
 	PredictedTokens int64 `protobuf:"varint,9,opt,name=predicted_tokens,json=predictedTokens,proto3" json:"predicted_tokens,omitempty"`
 	// Empty for a step of a turn; compaction for a request that asked for a summary of
-	// the conversation, summarize for one of a tool's output.
+	// the conversation, summarize for one of a tool's output, sub_pod for the sum of
+	// what a spawned pod's turn was billed, whose requests stand in its own log too.
 	Purpose       string `protobuf:"bytes,10,opt,name=purpose,proto3" json:"purpose,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1,0 +1,112 @@
+package worker
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"podd/pkg/item"
+	"podd/pkg/tool"
+)
+
+// callTurn is the turn as the tool of one call knows it.
+type callTurn struct {
+	*run
+	call *call
+
+	mu      sync.Mutex
+	waiting bool
+	billed  []item.RequestUsage
+}
+
+// Left is what the turn could still use when the last entry was stored.
+func (c *callTurn) Left() (item.PodLimits, error) {
+	left := c.left.Load()
+	if left == nil {
+		return item.PodLimits{}, errors.New("the turn has not begun")
+	}
+	return left.PodLimits, left.spent
+}
+
+// Bill keeps the record for the entries of the call's result.
+func (c *callTurn) Bill(u item.RequestUsage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	u.Step = c.step
+	c.billed = append(c.billed, u)
+}
+
+// Waits lets the turn's clock know.
+func (c *callTurn) Waits(waiting bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waiting == waiting {
+		return
+	}
+	c.waiting = waiting
+	c.idle.changed(waiting)
+}
+
+// settle is the end of the tool's work.
+func (c *callTurn) settle() {
+	c.Waits(false)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.call.billed = c.billed
+}
+
+// idleCalls counts the running calls whose tools only wait.
+type idleCalls struct {
+	n atomic.Int32
+	// poke is there when n has changed.
+	poke chan struct{}
+}
+
+func (i *idleCalls) changed(waiting bool) {
+	if waiting {
+		i.n.Add(1)
+	} else {
+		i.n.Add(-1)
+	}
+	select {
+	case i.poke <- struct{}{}:
+	default:
+	}
+}
+
+// leftover is what a turn may still use; spent says why that is nothing.
+type leftover struct {
+	item.PodLimits
+	spent error
+}
+
+// remains is what the turn may still use now. It is asked in the turn's goroutine.
+func (t *run) remains() *leftover {
+	p, l := t.progress, t.Limits
+	out := leftover{PodLimits: item.PodLimits{
+		MaxSteps:     l.MaxSteps - p.step,
+		MaxToolCalls: l.MaxToolCalls - p.calls,
+		MaxParallel:  l.MaxParallel,
+		MaxTurnTime:  t.clock.remains(),
+	}}
+	if l.MaxTokens > 0 {
+		out.MaxTokens = l.MaxTokens - p.spent.Tokens()
+	}
+	if l.MaxCost > 0 {
+		out.MaxCost = l.MaxCost - p.spent.Cost
+	}
+	if l.TotalTokens > 0 {
+		out.TotalTokens = l.TotalTokens - p.total.Tokens()
+	}
+	if l.TotalCost > 0 {
+		out.TotalCost = l.TotalCost - p.total.Cost
+	}
+	if s := t.withinLimits(); s != nil {
+		out.spent = s
+	} else if out.MaxToolCalls <= 0 || out.MaxTurnTime <= 0 {
+		out.spent = errors.New("the turn has no tool calls or no time left")
+	}
+	return &out
+}
+
+var _ tool.Turn = (*callTurn)(nil)
