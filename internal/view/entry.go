@@ -130,7 +130,11 @@ func requestUsage(k item.RequestUsage) string {
 	if k.Measured {
 		tokens = Tokens(k.Usage)
 	}
-	return fmt.Sprintf("step %d: %s, %s, %s", k.Step, tokens, sanitize.Line(k.Model), Duration(time.Duration(k.DurationMS)*time.Millisecond))
+	step := fmt.Sprintf("step %d", k.Step)
+	if k.Purpose == item.PurposeSubPod {
+		step += ", by a spawned pod"
+	}
+	return fmt.Sprintf("%s: %s, %s, %s", step, tokens, sanitize.Line(k.Model), Duration(time.Duration(k.DurationMS)*time.Millisecond))
 }
 
 func list(words []string) string {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"podd/internal/live"
-	"podd/internal/policy"
 	"podd/pkg/hook"
 	"podd/pkg/item"
 	"podd/pkg/projection"
@@ -21,10 +20,14 @@ import (
 type actor struct {
 	host *Host
 	id   string
-	log  *slog.Logger
-	live *live.Broadcast
+	// parent is the id of the pod that spawned it; empty for most.
+	parent string
+	log    *slog.Logger
+	live   *live.Broadcast
 
 	// loaded is closed once the log has been read; loadErr is set before.
+	// pace says whether its turn works.
+	pace    pace
 	loaded  chan struct{}
 	loadErr error
 	mailbox chan func()
@@ -37,8 +40,8 @@ type actor struct {
 	// shown is the pod's status while it differs from the stored one, which can't be
 	// written; else nil.
 	shown atomic.Pointer[item.PodStatus]
-	// policy decides on calls; turns ask it while the pod's goroutine may replace it.
-	policy atomic.Pointer[policy.Policy]
+	// rules decide on calls; turns ask them while the pod's goroutine may replace them.
+	rules atomic.Pointer[rulebook]
 
 	// What follows belongs to the goroutine.
 
@@ -75,10 +78,14 @@ type actor struct {
 	stuck *stuck
 }
 
+// reasonFailed is that of calls to a pod which met a defect and is loaded anew.
+const reasonFailed = "POD_FAILED"
+
 func newActor(h *Host, rec item.Pod) *actor {
 	return &actor{
 		host:      h,
 		id:        rec.ID,
+		parent:    rec.Spec.Parent,
 		rec:       rec,
 		log:       h.Logger.With("pod", rec.ID, "name", rec.Name),
 		live:      live.New(rec.Last),
@@ -152,7 +159,7 @@ func (a *actor) guard(f func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.log.Error("pod panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = item.Errorf(item.KindUnavailable, "POD_FAILED", "the pod met a defect of podd and is loaded anew: try again")
+			err = item.Errorf(item.KindUnavailable, reasonFailed, "the pod met a defect of podd and is loaded anew: try again")
 			a.broken, a.closing = err, err
 			if a.turn != nil {
 				a.turn.cancel(worker.ErrShutdown)

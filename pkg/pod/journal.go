@@ -14,6 +14,8 @@ type journal struct {
 	// turn is the last turn, open whether it has no terminal entry yet.
 	turn int64
 	open bool
+	// requests are the submits that the open turn began with.
+	requests []string
 	// resuming says that the turn was taken up again and has come no further.
 	resuming bool
 	// interrupted says why the last turn was given up.
@@ -33,9 +35,9 @@ func (j *journal) add(e item.Entry) {
 	case item.Rewind:
 		*j = journal{turn: j.turn, notes: j.notes, total: j.total}
 	case item.TurnStarted:
-		*j = journal{turn: e.Turn, open: true, notes: j.notes, total: j.total}
+		*j = journal{turn: e.Turn, open: true, requests: k.RequestIDs, notes: j.notes, total: j.total}
 	case item.TurnEnded:
-		j.open, j.resuming, j.asking = false, false, nil
+		j.open, j.requests, j.resuming, j.asking = false, nil, false, nil
 		if k.Outcome == item.OutcomeInterrupted {
 			j.interrupted = k.Cause
 		}

@@ -22,11 +22,11 @@ func (a *actor) load() error {
 	if a.rec, err = a.host.Store.Pod(ctx, a.id); err != nil {
 		return err
 	}
-	rules, err := a.host.policyOf(a.rec.Spec)
+	rules, err := a.host.rulesOf(ctx, a.rec.Spec)
 	if err != nil {
 		return err
 	}
-	a.policy.Store(rules)
+	a.rules.Store(rules)
 	if a.situation.pause = a.rec.Status.Pause; a.situation.pause != nil {
 		a.gate = make(chan struct{})
 	}

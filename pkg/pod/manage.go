@@ -17,8 +17,16 @@ import (
 
 var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
-// Create makes a new pod. Its workspace must be an existing directory.
+// Create makes a new pod. Its workspace must be an existing directory. Parent and
+// ParentCall of its spec are podd's to set.
 func (h *Host) Create(ctx context.Context, name string, spec item.PodSpec) (item.Pod, error) {
+	if spec.Parent != "" || spec.ParentCall != "" {
+		return item.Pod{}, item.Errorf(item.KindInvalid, "PARENT", "parent and parent_call are set by podd, for pods that a pod spawns: leave them out")
+	}
+	return h.create(ctx, name, spec)
+}
+
+func (h *Host) create(ctx context.Context, name string, spec item.PodSpec) (item.Pod, error) {
 	p, err := h.newPod(name, spec)
 	if err != nil {
 		return item.Pod{}, err
@@ -129,8 +137,8 @@ func (h *Host) asShown(p item.Pod) item.Pod {
 	return p
 }
 
-// List gives all pods in the order of their names; those of one workspace when dir
-// is set.
+// List gives all pods in the order of their names; when dir is set, those that people
+// made for that workspace. A pod that was spawned stands there on behalf of another.
 func (h *Host) List(ctx context.Context, dir string) ([]item.Pod, error) {
 	pods, err := h.Store.Pods(ctx)
 	for i := range pods {
@@ -144,14 +152,15 @@ func (h *Host) List(ctx context.Context, dir string) ([]item.Pod, error) {
 	}
 	var matching []item.Pod
 	for _, p := range pods {
-		if p.Spec.Dir == filepath.Clean(dir) {
+		if p.Spec.Dir == filepath.Clean(dir) && p.Spec.Parent == "" {
 			matching = append(matching, p)
 		}
 	}
 	return matching, nil
 }
 
-// Delete removes a pod for good; a running turn is cancelled first.
+// Delete removes a pod for good, and all that it spawned; a running turn is cancelled
+// first.
 func (h *Host) Delete(ctx context.Context, idOrName string) error {
 	rec, err := h.Store.Pod(ctx, idOrName)
 	if err != nil {
@@ -171,6 +180,9 @@ func (h *Host) Delete(ctx context.Context, idOrName string) error {
 		at, cancel := context.WithCancel(ctx)
 		cancel()
 		a.end(at, gone, &worker.Cancelled{Reason: "the pod was deleted"})
+	}
+	if err := h.deleteChildren(ctx, rec.ID); err != nil {
+		return err
 	}
 	if err := h.Store.DeletePod(ctx, rec.ID); err != nil {
 		return err

@@ -21,19 +21,14 @@ func (h *Host) policyOf(spec item.PodSpec) (*policy.Policy, error) {
 // rule is the pod's policy as its turns ask it. A rule that is added while a turn runs
 // counts from then on.
 func (a *actor) rule(name string, access tool.Access) worker.Ruling {
-	switch v := a.policy.Load().Decide(callOf(name, access)); v.Decision {
+	rules := a.rules.Load()
+	switch v := rules.Decide(rules.call(name, access)); v.Decision {
 	case policy.Allow:
 		return worker.Ruling{}
 	case policy.Ask:
 		return worker.Ruling{Ask: v.Why}
 	default:
 		return worker.Ruling{Deny: v.Why}
-	}
-}
-
-func callOf(name string, access tool.Access) policy.Call {
-	return policy.Call{
-		Tool: name, Command: access.Command, Paths: access.Paths, Confined: access.Confined, Protected: access.Protected,
 	}
 }
 
@@ -47,7 +42,7 @@ func (a *actor) addRule(ctx context.Context, q *question) (*item.Rule, error) {
 	if !known {
 		return nil, item.Errorf(item.KindPrecondition, "NO_RULE", "the pod has no tool %q any more: no rule can be made for it", q.Tool)
 	}
-	made, err := policy.RuleFor(callOf(q.Tool, t.Access(q.Arguments)))
+	made, err := policy.RuleFor(a.rules.Load().call(q.Tool, t.Access(q.Arguments)))
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +55,7 @@ func (a *actor) addRule(ctx context.Context, q *question) (*item.Rule, error) {
 
 // setSpec stores a spec that is right and follows it from now on.
 func (a *actor) setSpec(ctx context.Context, spec item.PodSpec) error {
-	p, err := a.host.policyOf(spec)
+	rules, err := a.host.rulesOf(ctx, spec)
 	if err != nil {
 		return err
 	}
@@ -68,6 +63,6 @@ func (a *actor) setSpec(ctx context.Context, spec item.PodSpec) error {
 		return err
 	}
 	a.rec.Spec = spec
-	a.policy.Store(p)
+	a.rules.Store(rules)
 	return nil
 }

@@ -12,9 +12,13 @@ import (
 // toolNames are those of all tools that a pod can have, in the order in which a model
 // is sent them.
 func (h *Host) toolNames() []string {
-	names := builtin.Names()
-	for _, t := range h.Tools {
-		names = append(names, t.Spec().Name)
+	return append(append(builtin.Names(), namesOf(h.Tools)...), spawnTool)
+}
+
+func namesOf(tools []tool.Tool) []string {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Spec().Name
 	}
 	return names
 }

@@ -122,6 +122,7 @@ func (a *actor) worker(work *workspace) (*worker.Worker, error) {
 		Limits:       limitsOf(spec.Limits, h.Limits),
 		ApprovalTime: h.ApprovalTime,
 		Fallbacks:    h.Fallbacks,
+		Working:      a.pace.set,
 		Observe:      h.hooks.Edge,
 		Retry:        h.Retry,
 		Logger:       h.Logger,
@@ -146,6 +147,9 @@ func (a *actor) turnEnded(err error) {
 	}
 	if a.closing != nil && a.journal.open {
 		a.leaveTurn()
+	}
+	if !a.journal.open {
+		a.host.disown(a.id)
 	}
 	a.release()
 	a.next()

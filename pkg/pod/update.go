@@ -21,6 +21,13 @@ func (h *Host) Update(ctx context.Context, idOrName string, spec item.PodSpec) (
 func (a *actor) update(ctx context.Context, spec item.PodSpec) error {
 	old := a.rec.Spec
 	spec.Parent, spec.ParentCall = old.Parent, old.ParentCall
+	above, err := a.host.ancestors(ctx, spec)
+	if err != nil {
+		return err
+	}
+	if _, err := within(spec, above); err != nil {
+		return err
+	}
 	moves := spec.Dir != old.Dir || !slices.Equal(spec.Read, old.Read) || !slices.Equal(spec.Write, old.Write) ||
 		!slices.Equal(spec.Tools, old.Tools) || spec.SubPods != old.SubPods
 	if moves && a.busy() {

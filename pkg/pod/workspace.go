@@ -34,15 +34,23 @@ func (h *Host) openWorkspace(rec item.Pod) (*workspace, error) {
 	if err != nil {
 		return nil, err
 	}
+	above, err := h.ancestors(h.base, rec.Spec)
+	if err != nil {
+		return nil, err
+	}
+	outer, err := within(rec.Spec, above)
+	if err != nil {
+		return nil, err
+	}
 	// What a cut left out can be read where its marker says.
 	read := append([]string{folder.Dir()}, rec.Spec.Read...)
 	fs, err := scopefs.Open(scopefs.Config{
-		Dir: rec.Spec.Dir, Read: read, Write: rec.Spec.Write, Hidden: h.Hidden, Shown: []string{folder.Dir()},
+		Dir: rec.Spec.Dir, Read: read, Write: rec.Spec.Write, Hidden: h.Hidden, Shown: []string{folder.Dir()}, Within: outer,
 	})
 	if err != nil {
 		return nil, err
 	}
-	tools, err := h.tools(rec.Spec, fs, folder)
+	tools, err := h.tools(rec, len(above), fs, folder)
 	if err != nil {
 		_ = fs.Close()
 		return nil, err
@@ -50,14 +58,19 @@ func (h *Host) openWorkspace(rec item.Pod) (*workspace, error) {
 	return &workspace{fs: fs, tools: tools, spool: folder}, nil
 }
 
-func (h *Host) tools(spec item.PodSpec, fs *scopefs.FS, folder *spool.Folder) (*tool.Registry, error) {
+// tools are those of a pod with so many above it.
+func (h *Host) tools(rec item.Pod, depth int, fs *scopefs.FS, folder *spool.Folder) (*tool.Registry, error) {
 	tools, err := builtin.New(builtin.Config{
 		FS: fs, Spool: folder, Limits: h.ToolOutput, Shell: h.Shell, Search: h.Search, Tree: h.Tree, ListDir: h.ListDir, Glob: h.Glob, Logger: h.Logger,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return tool.NewRegistry(chosen(spec.Tools, append(tools, h.Tools...))...)
+	tools = chosen(rec.Spec.Tools, append(tools, h.Tools...))
+	if rec.Spec.SubPods > 0 && depth < maxDepth {
+		tools = append(tools, chosen(rec.Spec.Tools, []tool.Tool{h.newSpawner(rec, fs, tools)})...)
+	}
+	return tool.NewRegistry(tools...)
 }
 
 func (w *workspace) close() { _ = w.fs.Close() }

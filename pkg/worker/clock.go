@@ -12,12 +12,15 @@ type workClock struct {
 	left    time.Duration
 	since   time.Time
 	running bool
+	// tell is told whenever the clock starts or stops.
+	tell func(working bool)
 }
 
 // newWorkClock calls end once the clock has run for limit.
-func newWorkClock(limit time.Duration, end context.CancelCauseFunc) *workClock {
+func newWorkClock(limit time.Duration, end context.CancelCauseFunc, tell func(working bool)) *workClock {
+	tell(true)
 	return &workClock{
-		left: limit, since: time.Now(), running: true,
+		left: limit, since: time.Now(), running: true, tell: tell,
 		timer: time.AfterFunc(limit, func() { end(errTurnTime) }),
 	}
 }
@@ -28,6 +31,7 @@ func (c *workClock) stop() {
 		c.running = false
 		c.timer.Stop()
 		c.left -= time.Since(c.since)
+		c.tell(false)
 	}
 }
 
@@ -44,5 +48,6 @@ func (c *workClock) start() {
 	if !c.running {
 		c.running, c.since = true, time.Now()
 		c.timer.Reset(max(c.left, 0))
+		c.tell(true)
 	}
 }

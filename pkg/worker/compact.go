@@ -126,7 +126,7 @@ func (t *run) writeSummary(ctx context.Context, r llm.Request) (string, item.Req
 func (w *Worker) Compact(ctx context.Context, log Log, state *projection.State, progress *Progress) error {
 	t := w.newRun(ctx, log, state, progress)
 	defer t.stopWaiting(nil)
-	t.clock = newWorkClock(w.Limits.MaxTime, func(error) {})
+	t.clock = newWorkClock(w.Limits.MaxTime, func(error) {}, w.Working)
 	defer t.clock.stop()
 	if _, ok := state.CompactionPoint(w.Compaction.KeepTokens); !ok {
 		return item.Errorf(item.KindPrecondition, "NOTHING_TO_COMPACT",

@@ -47,6 +47,9 @@ type Config struct {
 	ApprovalTime time.Duration
 	// Observe is told what happens at the edges; it does not block. nil tells nobody.
 	Observe func(hook.Edge)
+	// Working is told when the turn begins to work, and when it only waits or has ended;
+	// it does not block. nil tells nobody.
+	Working func(working bool)
 	// Fallbacks are models to ask, in this order, when one can't be asked for long.
 	Fallbacks []string
 	// Limits end a turn that goes on for too long.
@@ -91,6 +94,9 @@ func New(c Config) (*Worker, error) {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Working == nil {
+		c.Working = func(bool) {}
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -150,7 +156,7 @@ func (w *Worker) Run(ctx context.Context, log Log, state *projection.State, prog
 		}
 	}()
 	defer t.stopWaiting(nil)
-	t.clock = newWorkClock(w.Limits.MaxTime, cancel)
+	t.clock = newWorkClock(w.Limits.MaxTime, cancel, w.Working)
 	defer t.clock.stop()
 	err := t.steps(ctx)
 	if _, failed := errors.AsType[*logError](err); failed {

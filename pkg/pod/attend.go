@@ -1,0 +1,190 @@
+package pod
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+	"podd/pkg/store"
+	"podd/pkg/tool"
+	"podd/pkg/worker"
+)
+
+// recallTime bounds how long the turn of a spawned pod may take to end once it is
+// cancelled.
+const recallTime = 30 * time.Second
+
+// attend gives a spawned pod its task, unless it has it, and waits for the end of its
+// turn. When the call is cancelled the turn is, too.
+func (s *spawner) attend(ctx context.Context, child item.Pod, task string) (tool.Output, error) {
+	e := &errand{
+		pod: child, task: taskID(child.Spec), prices: s.host.Prices, report: func(text string) { tool.Progress(ctx, text) },
+	}
+	defer s.settle(ctx, e)
+	a, release, err := s.host.acquire(ctx, child.ID)
+	if err != nil {
+		return tool.Output{}, s.unless(ctx, err)
+	}
+	defer release()
+	turn := tool.TurnFrom(ctx)
+	defer a.pace.watch(turn.Waits)()
+	e.report(child.Name + ": has the task\n")
+	_, err = s.host.Submit(ctx, Submit{Pod: child.ID, Segments: []item.Segment{item.TextSegment{Text: task}}, RequestID: e.task})
+	switch {
+	case err == nil:
+		err = s.host.accompany(ctx, e)
+	case ctx.Err() == nil && !stopping(err):
+		return tool.Output{}, s.discard(ctx, child, err)
+	}
+	if err := s.unless(ctx, err); errors.Is(err, tool.ErrGoesOn) && e.ended == nil {
+		return tool.Output{}, err
+	}
+	if e.ended == nil && ctx.Err() != nil {
+		err = s.host.recall(context.WithoutCancel(ctx), a, e, "the call that it works for was cancelled: "+context.Cause(ctx).Error())
+	}
+	if e.ended == nil {
+		return e.gone(fmt.Sprintf("its end is not known: %v", err)), nil
+	}
+	return e.output(), nil
+}
+
+// settle bills what the turn has used and keeps it held back until that is stored.
+func (s *spawner) settle(ctx context.Context, e *errand) {
+	call := tool.CallFrom(ctx).CallID
+	s.purse.promise(call, e.used())
+	for _, b := range e.bills {
+		tool.TurnFrom(ctx).Bill(b)
+	}
+	tool.Stored(ctx, func() { s.purse.settled(call) })
+}
+
+// discard removes a pod that could not be given its task, and says why.
+func (s *spawner) discard(ctx context.Context, child item.Pod, cause error) error {
+	if err := s.host.Delete(ctx, child.ID); err != nil {
+		s.host.Logger.Warn("spawned pod without a task could not be removed", "pod", child.ID, "name", child.Name, "error", err)
+	}
+	return cause
+}
+
+// accompany reads the pod's log as it grows until the turn has ended. A pod that is
+// loaded anew is followed on.
+func (h *Host) accompany(ctx context.Context, e *errand) error {
+	for {
+		from := e.cursor
+		err := h.read(ctx, e, true)
+		switch {
+		case e.ended != nil:
+			return nil
+		case item.ReasonOf(err) == reasonFailed && e.cursor > from:
+			continue
+		}
+		return err
+	}
+}
+
+// read folds what the log has above the errand's cursor into it, and with follow what
+// comes, up to the end of the turn.
+func (h *Host) read(ctx context.Context, e *errand, follow bool) error {
+	if e.cursor == 0 {
+		p, err := h.Store.Pod(ctx, e.pod.ID)
+		if err != nil {
+			return err
+		}
+		e.cursor = max(p.First-1, 0)
+	}
+	for ev, err := range h.Stream(ctx, StreamQuery{Pod: e.pod.ID, After: e.cursor, Follow: follow}) {
+		if err != nil {
+			return err
+		}
+		if ev.Record == nil {
+			continue
+		}
+		entry, err := wire.DecodeEntry(ev.Record.Entry)
+		if err != nil {
+			return damaged(e.pod.ID, ev.Record.Seq, err)
+		}
+		if e.add(entry); e.ended != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// recall cancels the turn that a pod was spawned for and reads how it ended.
+func (h *Host) recall(ctx context.Context, a *actor, e *errand, reason string) error {
+	ctx, cancel := context.WithTimeout(ctx, recallTime)
+	defer cancel()
+	ended, err := a.recall(ctx, e.turn, reason)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		return errors.New("it has not ended in time")
+	}
+	if err := h.read(ctx, e, false); err != nil {
+		return err
+	}
+	if e.ended == nil && e.turn == 0 {
+		e.ended = &item.TurnEnded{Outcome: item.OutcomeCancelled, Cause: reason}
+	}
+	return nil
+}
+
+// recall takes the task back from a spawned pod: out of its inbox, or by cancelling the
+// turn that works on it, which has this number when that is known. The channel is closed once that has ended.
+func (a *actor) recall(ctx context.Context, turn int64, reason string) (ended <-chan struct{}, err error) {
+	none := make(chan struct{})
+	close(none)
+	ended = none
+	doErr := a.do(ctx, func() {
+		task := taskID(a.rec.Spec)
+		i := slices.IndexFunc(a.inbox, func(s worker.Submit) bool { return s.RequestID == task })
+		switch {
+		case i >= 0 && !a.taken[a.inbox[i].Seq]:
+			err = a.withdraw(ctx, task)
+		case a.busy() && (i >= 0 || slices.Contains(a.journal.requests, task) || a.turn.number == turn):
+			ended = a.turn.ended
+			a.turn.cancel(&worker.Cancelled{Reason: reason})
+		}
+	})
+	if doErr != nil {
+		return nil, doErr
+	}
+	return ended, err
+}
+
+// disown ends the turns of spawned pods that nobody waits for any more: those of the
+// calls of a turn that has ended. They have ended before it, unless podd could not tell
+// them: the tool is gone, or the turn was given up after several crashes.
+func (h *Host) disown(parent string) {
+	for _, a := range h.inMemory() {
+		if a.parent != parent {
+			continue
+		}
+		h.wg.Go(func() {
+			if _, err := a.recall(h.base, 0, "the turn that it worked for has ended"); err != nil && !stopping(err) {
+				h.Logger.Warn("spawned pod could not be told that nobody waits for it", "pod", a.id, "error", err)
+			}
+		})
+	}
+}
+
+// deleteChildren removes what a pod has spawned.
+func (h *Host) deleteChildren(ctx context.Context, parent string) error {
+	children, err := h.children(ctx, parent)
+	if err != nil {
+		return err
+	}
+	for _, p := range children {
+		if err := h.Delete(ctx, p.ID); err != nil && item.ReasonOf(err) != store.ReasonPodNotFound {
+			return fmt.Errorf("the pods that it spawned could not all be deleted: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,292 @@
+package pod_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"podd/pkg/item"
+	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
+	"podd/pkg/store"
+)
+
+// chain is a pod that spawns a pod that spawns a pod, which waits for a file.
+func chain(parts ...scripted.Part) map[string]scripted.Handler {
+	return map[string]scripted.Handler{
+		"go":     steps(scripted.Say(spawn(`{"task":"middle"}`)), scripted.Say(scripted.Text("top is done"))),
+		"middle": steps(scripted.Say(spawn(`{"task":"lowest"}`)), scripted.Say(scripted.Text("middle is done"))),
+		"lowest": steps(scripted.Say(parts...), scripted.Say(scripted.Text("lowest is done"))),
+	}
+}
+
+// waits is a command that runs until there is a file go, and leaves a mark.
+var waits = shell("echo x >> ran; while [ ! -e go ]; do sleep 0.01; done")
+
+// marked waits until a command has begun.
+func (h *house) marked() {
+	h.t.Helper()
+	for !h.exists("ran") {
+		if h.t.Context().Err() != nil {
+			h.t.Fatal("the command has not begun")
+		}
+	}
+}
+
+// outcomes are those of the only turns of the spawned pods.
+func (h *house) outcomes() []item.Outcome {
+	h.t.Helper()
+	var out []item.Outcome
+	for _, p := range h.pods() {
+		ends := h.ends(p.ID)
+		if len(ends) != 1 {
+			h.t.Errorf("pod %s has %d ends", p.Name, len(ends))
+		}
+		for _, end := range ends {
+			out = append(out, end.Outcome)
+		}
+	}
+	return out
+}
+
+// Cancelling a pod cancels what it spawned, all the way down, before it ends itself.
+func TestCancelReachesAll(t *testing.T) {
+	h := spawning(t, 2, chain(waits))
+	s := h.submit("go")
+	h.marked()
+	if _, cancelled, err := h.host.Cancel(t.Context(), "p", "enough"); !cancelled || err != nil {
+		t.Error(cancelled, err)
+	}
+	if got := h.outcomes(); !slices.Equal(got, []item.Outcome{item.OutcomeCancelled, item.OutcomeCancelled}) {
+		t.Errorf("outcomes %v", got)
+	}
+	if end := h.ended(s); end.Outcome != item.OutcomeCancelled {
+		t.Errorf("end %+v", end)
+	}
+	if r := results(h.log())[0]; !r.IsError || !strings.Contains(r.Summary, "did not finish (cancelled)") || !strings.Contains(r.Summary, "enough") {
+		t.Errorf("result %+v", r)
+	}
+}
+
+// However podd stops, each turn goes on when it is back, nobody is spawned twice, nobody
+// gets the task twice, and the answers arrive.
+func TestSpawnedPodsSurviveRestarts(t *testing.T) {
+	for name, stop := range map[string]func(*house){
+		"at once": (*house).close,
+		"in good order": func(h *house) {
+			closed := make(chan struct{})
+			go func() {
+				defer close(closed)
+				h.host.Close(context.Background())
+			}()
+			h.write("go", "")
+			<-closed
+			if err := h.store.Close(); err != nil {
+				h.t.Error(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := spawning(t, 2, chain(waits))
+			s := h.submit("go")
+			h.marked()
+			stop(h)
+			h.write("go", "")
+			h.open()
+			if end := h.ended(s); end.Outcome != item.OutcomeFinished {
+				t.Errorf("end %+v", end)
+			}
+			if got := h.outcomes(); !slices.Equal(got, []item.Outcome{item.OutcomeFinished, item.OutcomeFinished}) {
+				t.Errorf("outcomes %v", got)
+			}
+			if r := results(h.log()); len(r) != 1 || r[0].IsError || r[0].Content != "middle is done" {
+				t.Errorf("results %+v", r)
+			}
+			if h.read("ran") != "x\n" {
+				t.Errorf("the command ran: %q", h.read("ran"))
+			}
+		})
+	}
+}
+
+// A podd whose store fails between two steps of a call leaves it where it was: a pod
+// without a task gets it now, and one that has it goes on.
+func TestSpawnCutShort(t *testing.T) {
+	dead := item.Errorf(item.KindUnavailable, "STORE_FAILED", "the outcome of a commit is unknown")
+	for name, tt := range map[string]struct {
+		dies func(store.Batch) bool
+	}{
+		"without a task":   {func(b store.Batch) bool { return b.Admit != nil && strings.HasPrefix(b.Admit.ID, "spawn-") }},
+		"before the claim": {func(b store.Batch) bool { return holds[item.TurnStarted](b) && len(b.Dequeue) > 0 }},
+		"before its end":   {func(b store.Batch) bool { return holds[item.TurnEnded](b) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var f faulty
+			h := spawning(t, 1, map[string]scripted.Handler{"go": steps(scripted.Say(spawn(`{"task":"child"}`)), scripted.Say(scripted.Text("done")))},
+				func(c *pod.Config) { f.Store, c.Store = c.Store, &f })
+			p, err := h.host.Get(t.Context(), "p")
+			if err != nil {
+				t.Fatal(err)
+			}
+			refused := make(chan struct{}, 1)
+			died := false
+			f.set(func(b store.Batch) error {
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				if died = died || b.Pod != p.ID && tt.dies(b); !died {
+					return nil
+				}
+				select {
+				case refused <- struct{}{}:
+				default:
+				}
+				return dead
+			})
+			s := h.submit("go")
+			<-refused
+			h.close()
+			f.set(nil)
+			h.open()
+			if end := h.ended(s); end.Outcome != item.OutcomeFinished {
+				t.Errorf("end %+v", end)
+			}
+			if r := results(h.log()); len(r) != 1 || !strings.Contains(r[0].Summary, "finished") || len(h.pods()) != 1 {
+				t.Errorf("results %+v, pods %+v", r, h.pods())
+			}
+		})
+	}
+}
+
+// What is deleted takes what it spawned along.
+func TestDeleteReachesAll(t *testing.T) {
+	h := spawning(t, 2, chain(waits))
+	h.submit("go")
+	h.marked()
+	if err := h.host.Delete(t.Context(), "p"); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := h.host.List(t.Context(), ""); err != nil || len(all) > 0 {
+		t.Errorf("left %+v, %v", all, err)
+	}
+}
+
+// A spawned pod that is deleted is a result, and the parent goes on.
+func TestDeletedWhileWaitedFor(t *testing.T) {
+	h := spawning(t, 2, chain(waits))
+	s := h.submit("go")
+	h.marked()
+	for _, p := range h.pods() {
+		if top, err := h.host.Get(t.Context(), "p"); err == nil && p.Spec.Parent == top.ID {
+			if err := h.host.Delete(t.Context(), p.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if end := h.ended(s); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+	if r := results(h.log())[0]; !r.IsError || !strings.Contains(r.Summary, "was deleted") || len(h.pods()) > 0 {
+		t.Errorf("result %+v", r)
+	}
+}
+
+// A pod that asks is asked for by its own name. Waiting for a person takes no time of
+// the parent's turn.
+func TestSpawnedPodAsks(t *testing.T) {
+	h := spawning(t, 1, map[string]scripted.Handler{
+		"go":    steps(scripted.Say(spawn(`{"task":"child"}`)), scripted.Say(scripted.Text("done"))),
+		"child": steps(scripted.Say(shell("touch ran")), scripted.Say(scripted.Text("ran"))),
+	}, unsandboxed)
+	h.update(item.PodSpec{Dir: h.dir, SubPods: 1, Limits: item.PodLimits{MaxTurnTime: 2 * time.Second}})
+	s := h.submit("go")
+	asked := h.asked(1)[0]
+	if child := h.only(); asked.Pod != child.ID || asked.PodName != child.Name {
+		t.Errorf("asked %+v", asked)
+	}
+	// Longer than the turn may work.
+	<-time.After(2500 * time.Millisecond)
+	if _, err := h.host.Resolve(t.Context(), pod.Resolution{Pod: asked.Pod, CallSeq: asked.CallSeq, Approve: true}); err != nil {
+		t.Fatal(err)
+	}
+	if end := h.ended(s); end.Outcome != item.OutcomeFinished || !h.exists("ran") {
+		t.Errorf("end %+v", end)
+	}
+}
+
+// A pause holds the pod that it is for; what it spawned works on.
+func TestPauseIsForOne(t *testing.T) {
+	h := spawning(t, 2, chain(waits))
+	s := h.submit("go")
+	h.marked()
+	if _, err := h.host.Pause(t.Context(), "p", ""); err != nil {
+		t.Fatal(err)
+	}
+	h.write("go", "")
+	h.await(func(p item.Pod) bool { return p.Status.State == item.StatePaused })
+	if got := h.outcomes(); !slices.Equal(got, []item.Outcome{item.OutcomeFinished, item.OutcomeFinished}) {
+		t.Errorf("outcomes %v", got)
+	}
+	if _, err := h.host.Resume(t.Context(), "p"); err != nil {
+		t.Fatal(err)
+	}
+	if end := h.ended(s); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+}
+
+// A pod's directory that was made a link since it was spawned is not opened.
+func TestSwappedDirectory(t *testing.T) {
+	h := spawning(t, 1, map[string]scripted.Handler{"go": steps(scripted.Say(spawn(`{"task":"child","dir":"sub"}`)))})
+	sub := filepath.Join(h.dir, "sub")
+	if err := os.Mkdir(sub, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.run("go")
+	child := h.only()
+	if err := os.Rename(sub, sub+"2"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(".", sub); err != nil {
+		t.Fatal(err)
+	}
+	h.restart()
+	submit := func() error {
+		_, err := h.host.Submit(t.Context(), pod.Submit{Pod: child.ID, Segments: []item.Segment{item.TextSegment{Text: "again"}}})
+		return err
+	}
+	wantError(t, submit(), item.KindInvalid, "BAD_DIR")
+	if err := os.Remove(sub); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(sub+"2", sub); err != nil {
+		t.Fatal(err)
+	}
+	if err := submit(); err != nil {
+		t.Error(err)
+	}
+	h.awaitPod(child.ID, func(p item.Pod) bool { return p.Status.State == item.StateIdle && p.Status.Turn == 2 })
+	// Nor is one that its parent has no more.
+	other := t.TempDir()
+	h.update(item.PodSpec{Dir: other, SubPods: 1})
+	h.restart()
+	wantError(t, submit(), item.KindPrecondition, "WIDER_THAN_PARENT")
+	_, err := h.host.Update(t.Context(), child.ID, item.PodSpec{Dir: h.dir})
+	wantError(t, err, item.KindPrecondition, "WIDER_THAN_PARENT")
+}
+
+func (h *house) awaitPod(id string, want func(item.Pod) bool) {
+	h.t.Helper()
+	for {
+		p, err := h.host.Get(h.t.Context(), id)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if want(p) {
+			return
+		}
+	}
+}

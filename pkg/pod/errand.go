@@ -1,0 +1,150 @@
+package pod
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"podd/pkg/item"
+	"podd/pkg/projection"
+	"podd/pkg/tool"
+)
+
+// errand is what the log of a spawned pod says about the turn that it was spawned for.
+type errand struct {
+	pod  item.Pod
+	task string
+	// prices are those of the configuration; report shows progress.
+	prices []projection.ModelPrice
+	report func(text string)
+
+	// cursor is the last entry that was read.
+	cursor item.Seq
+	// turn is the number of the turn, 0 until it has begun; ended is its end.
+	turn  int64
+	ended *item.TurnEnded
+	// asked is the model that the pod's requests name.
+	asked string
+	// bills are what the turn was billed, one a model.
+	bills []item.RequestUsage
+	// said is the text of the last answer.
+	said []string
+}
+
+// add folds the next entry in.
+func (e *errand) add(entry item.Entry) {
+	e.cursor = entry.Seq
+	switch k := entry.Kind.(type) {
+	case item.Setup:
+		e.asked = k.Model
+	case item.Purged:
+		e.purged(entry.Turn, k)
+	case item.TurnStarted:
+		if slices.Contains(k.RequestIDs, e.task) {
+			e.turn, e.bills, e.said = entry.Turn, nil, nil
+		}
+	}
+	if e.turn == 0 || entry.Turn != e.turn {
+		return
+	}
+	switch k := entry.Kind.(type) {
+	case item.RequestUsage:
+		e.bill(k, e.asked)
+	case item.ToolStarted:
+		e.report(fmt.Sprintf("%s: %s %s\n", e.pod.Name, k.Tool, shortened(k.Arguments)))
+	case item.ItemAdded:
+		e.item(k.Item)
+	case item.TurnEnded:
+		e.ended = &k
+	}
+}
+
+// purged is for a log whose beginning is gone. When the turn began there it is the one
+// that was open then; else its start follows.
+func (e *errand) purged(turn int64, k item.Purged) {
+	e.turn = turn
+	if k.Setup != nil {
+		e.asked = k.Setup.Model
+	}
+	for _, r := range k.Totals.Requests {
+		e.bill(item.RequestUsage{Usage: r.Usage, Measured: r.Measured, Model: r.Model, Purpose: r.Purpose}, r.Asked)
+	}
+}
+
+func (e *errand) item(it item.Item) {
+	switch it := it.(type) {
+	case item.AssistantMessage:
+		e.said = append(e.said, it.Text)
+	case item.ToolResult, item.UserMessage, item.SystemMessage:
+		e.said = nil
+	}
+}
+
+// bill adds what a request was billed to the sum of its model: by the name that has a
+// price, of the one that answered and the one that was asked.
+func (e *errand) bill(u item.RequestUsage, asked string) {
+	model := u.Model
+	if _, priced := projection.MoneyOf(model, e.prices); !priced && u.Purpose == "" {
+		model = cmp.Or(asked, model)
+	}
+	i := slices.IndexFunc(e.bills, func(b item.RequestUsage) bool { return b.Model == model && b.Measured == u.Measured })
+	if i < 0 {
+		i = len(e.bills)
+		e.bills = append(e.bills, item.RequestUsage{Model: model, Measured: u.Measured, Purpose: item.PurposeSubPod})
+	}
+	e.bills[i].Usage = e.bills[i].Usage.Add(u.Usage)
+	e.bills[i].DurationMS += u.DurationMS
+}
+
+// used is what was billed so far.
+func (e *errand) used() share {
+	s := share{spent: true}
+	for _, b := range e.bills {
+		s.tokens += b.Usage.Input + b.Usage.Output
+		if money, ok := projection.MoneyOf(b.Model, e.prices); ok {
+			s.cost += money.Cost(b.Usage)
+		}
+	}
+	return s
+}
+
+// output is the result of a turn that has ended: what the pod said last, or why it did
+// not get that far.
+func (e *errand) output() tool.Output {
+	end := e.ended
+	work := fmt.Sprintf("%s, %s, %d tokens", counted(end.Steps, "step"), counted(end.ToolCalls, "tool call"), e.used().tokens)
+	out := tool.Output{Kind: item.OutputTask, Content: strings.Join(e.said, "\n\n")}
+	if end.Outcome == item.OutcomeFinished {
+		out.Summary = tool.Bound(fmt.Sprintf("%s: %s finished: %s", spawnTool, e.pod.Name, work))
+		return out
+	}
+	out.IsError = true
+	out.Summary = tool.Bound(fmt.Sprintf("%s: %s did not finish (%s): %s (%s). What it did before stands", spawnTool, e.pod.Name, end.Outcome, end.Cause, work))
+	return out
+}
+
+// gone is the result of a turn whose end can't be known.
+func (e *errand) gone(why string) tool.Output {
+	out := tool.Error("%s: %s: %s. What it did before stands", spawnTool, e.pod.Name, why)
+	out.Kind = item.OutputTask
+	return out
+}
+
+// maxShownArguments is how much of a call's arguments is shown as progress, in bytes.
+const maxShownArguments = 100
+
+func shortened(arguments string) string {
+	if len(arguments) <= maxShownArguments {
+		return arguments
+	}
+	return tool.Repair(arguments[:maxShownArguments]) + "…"
+}
+
+// counted is "1 step" or "2 steps".
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,61 @@
+package pod
+
+import (
+	"context"
+	"path/filepath"
+
+	"podd/internal/policy"
+	"podd/pkg/item"
+	"podd/pkg/tool"
+)
+
+// rulebook decides on the calls of one pod.
+type rulebook struct {
+	*policy.Policy
+	// dir is the pod's workspace, base that of the pod at the top of its family. Rules
+	// name paths from base: what a rule is about stays the same when a pod is spawned
+	// with a workspace further down.
+	dir, base string
+}
+
+// rulesOf are those of a pod with a spec.
+func (h *Host) rulesOf(ctx context.Context, spec item.PodSpec) (*rulebook, error) {
+	p, err := h.policyOf(spec)
+	if err != nil {
+		return nil, err
+	}
+	above, err := h.ancestors(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	book := &rulebook{Policy: p, dir: spec.Dir, base: spec.Dir}
+	if n := len(above); n > 0 {
+		book.base = above[n-1].Spec.Dir
+	}
+	return book, nil
+}
+
+// call is a call as the rules see it.
+func (b *rulebook) call(name string, access tool.Access) policy.Call {
+	paths := access.Paths
+	if b.dir != b.base {
+		paths = make([]string, len(access.Paths))
+		for i, path := range access.Paths {
+			paths[i] = b.fromBase(path)
+		}
+	}
+	return policy.Call{
+		Tool: name, Command: access.Command, Paths: paths, Confined: access.Confined, Protected: access.Protected,
+	}
+}
+
+// fromBase names a path of the pod's from base: relative in it, else absolute.
+func (b *rulebook) fromBase(path string) string {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(b.dir, path)
+	}
+	if rel, err := filepath.Rel(b.base, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}

@@ -1,0 +1,164 @@
+package pod
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"podd/pkg/item"
+	"podd/pkg/scopefs"
+	"podd/pkg/tool"
+	"podd/pkg/worker"
+)
+
+// spawnTool is the name of the tool that makes pods.
+const spawnTool = "spawn_pod"
+
+const spawnDescription = `Give a task to a new pod, an agent like you with a conversation of its own, and wait for its answer. ` +
+	`It knows nothing but the task. It works in your workspace with your tools, unless it is given less, and what it uses counts against your limits. ` +
+	`Calls of one step run side by side.`
+
+type spawnArgs struct {
+	Task  string   `json:"task" jsonschema:"all that the pod has to know: what to do, where, and what to answer with"`
+	Name  string   `json:"name,omitempty" jsonschema:"a word for the pod's name"`
+	Tools []string `json:"tools,omitempty" jsonschema:"those of your tools that it may use; default all"`
+	Dir   string   `json:"dir,omitempty" jsonschema:"its workspace, a directory that you may write; default yours. With dir, read or write it has no other directories than these"`
+	Read  []string `json:"read,omitempty" jsonschema:"further directories of yours that it may read"`
+	Write []string `json:"write,omitempty" jsonschema:"further directories of yours that it may read and write"`
+
+	MaxSteps   int     `json:"max_steps,omitempty" jsonschema:"the most model requests"`
+	MaxTokens  int64   `json:"max_tokens,omitempty" jsonschema:"the most tokens, in and out; default an equal share of what you have left"`
+	MaxCost    float64 `json:"max_cost,omitempty" jsonschema:"the most USD; default as for max_tokens"`
+	MaxSeconds int     `json:"max_seconds,omitempty" jsonschema:"the longest time that it may work"`
+}
+
+// notInName is what a word for a name can't have.
+var notInName = regexp.MustCompile(`[^a-z0-9]+`)
+
+// maxLabel bounds the word in a spawned pod's name, in bytes.
+const maxLabel = 24
+
+func (a *spawnArgs) check() error {
+	if strings.TrimSpace(a.Task) == "" {
+		return errors.New("task is empty: say what to do")
+	}
+	if a.MaxSteps < 0 || a.MaxTokens < 0 || a.MaxCost < 0 || a.MaxSeconds < 0 {
+		return errors.New("max_steps, max_tokens, max_cost and max_seconds can't be below 0")
+	}
+	a.Name = notInName.ReplaceAllString(strings.ToLower(a.Name), "-")
+	a.Name = strings.Trim(a.Name[:min(len(a.Name), maxLabel)], "-")
+	return nil
+}
+
+// spawner is the spawn_pod tool of one pod.
+type spawner struct {
+	host *Host
+	pod  string
+	// fs is the pod's scope, tools are the names of its tools.
+	fs    *scopefs.FS
+	tools []string
+	// slots has an element for each spawned pod at work.
+	slots chan struct{}
+	purse purse
+}
+
+func (h *Host) newSpawner(rec item.Pod, fs *scopefs.FS, tools []tool.Tool) tool.Tool {
+	s := &spawner{
+		host: h, pod: rec.ID, fs: fs, tools: append(namesOf(tools), spawnTool),
+		slots: make(chan struct{}, rec.Spec.SubPods), purse: newPurse(),
+	}
+	return tool.New(spawnTool, spawnDescription, s.run, tool.Validate((*spawnArgs).check),
+		tool.Touches(s.access), tool.Recovers(s.recover))
+}
+
+// access is what a call hands on. The pod's own calls are decided on by themselves.
+func (s *spawner) access(a spawnArgs) tool.Access {
+	dirs := slices.Concat(a.Write, a.Read)
+	if a.Dir != "" {
+		dirs = append(dirs, a.Dir)
+	}
+	for i, dir := range dirs {
+		dirs[i] = s.fs.Rel(dir)
+	}
+	return tool.Access{Paths: dirs, Writes: a.Dir != "" || len(a.Write) > 0, Confined: true}
+}
+
+// run makes the pod, gives it the task and waits for the end of its turn.
+func (s *spawner) run(ctx context.Context, args spawnArgs) (tool.Output, error) {
+	if err := s.take(ctx); err != nil {
+		return tool.Output{}, s.unless(ctx, err)
+	}
+	defer s.free()
+	parent, err := s.host.Store.Pod(ctx, s.pod)
+	if err != nil {
+		return tool.Output{}, s.unless(ctx, err)
+	}
+	spec, err := s.spec(ctx, parent, args)
+	if err != nil {
+		return tool.Output{}, s.unless(ctx, err)
+	}
+	child, err := s.host.spawn(ctx, parent, args.Name, spec)
+	if err != nil {
+		return tool.Output{}, s.unless(ctx, err)
+	}
+	return s.attend(ctx, child, args.Task)
+}
+
+// recover finds the pod of a call that an earlier podd started and waits for its turn.
+// The task is given to it once: its request id is known, or was never taken.
+func (s *spawner) recover(ctx context.Context, args spawnArgs) (tool.Output, bool, error) {
+	call := tool.CallFrom(ctx).CallID
+	children, err := s.host.children(ctx, s.pod)
+	if err != nil {
+		return tool.Output{}, false, s.unless(ctx, err)
+	}
+	children = slices.DeleteFunc(children, func(p item.Pod) bool { return p.Spec.ParentCall != call })
+	if len(children) == 0 {
+		out := tool.Error("%s: not run: podd ended before the pod was made, or it was deleted; call again if it is still needed", spawnTool)
+		return out, true, nil
+	}
+	// An id of a call may come again when the first is no longer in the log.
+	child := slices.MaxFunc(children, func(p, q item.Pod) int { return p.CreatedAt.Compare(q.CreatedAt) })
+	if err := s.take(ctx); err != nil {
+		return tool.Output{}, false, s.unless(ctx, err)
+	}
+	defer s.free()
+	s.purse.promise(call, share{tokens: child.Spec.Limits.MaxTokens, cost: child.Spec.Limits.MaxCost})
+	out, err := s.attend(ctx, child, args.Task)
+	return out, true, err
+}
+
+// take waits until fewer pods than allowed are at work.
+func (s *spawner) take(ctx context.Context) error {
+	select {
+	case s.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	tool.Progress(ctx, fmt.Sprintf("waits until fewer than %d pods are at work\n", cap(s.slots)))
+	select {
+	case s.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (s *spawner) free() { <-s.slots }
+
+// unless is an error of a call, or that the call goes on when podd is back, where the
+// error comes of podd's stop.
+func (s *spawner) unless(ctx context.Context, err error) error {
+	if stopping(err) || errors.Is(context.Cause(ctx), worker.ErrShutdown) {
+		return tool.ErrGoesOn
+	}
+	return err
+}
+
+// stopping says that an error is that of a host or a store that stops.
+func stopping(err error) bool {
+	return item.KindOf(err) == item.KindUnavailable && item.ReasonOf(err) != reasonFailed
+}
