@@ -234,6 +234,53 @@ func TestKill(t *testing.T) {
 	}
 }
 
+// A podd that is killed while one pod waits for another that it spawned finds both as
+// they were: nobody is spawned again, the task is given once, the answer arrives.
+func TestKillWithASpawnedPod(t *testing.T) {
+	dir, state := t.TempDir(), stateDir(t)
+	url := model(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		switch {
+		case r.Steps() > 0:
+			return scripted.Say(scripted.Text("that was " + r.LastUser()))
+		case r.LastUser() == "go":
+			return scripted.Say(scripted.Call{Name: "spawn_pod", Arguments: `{"task":"the task"}`})
+		}
+		return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"echo $$ >> ran; while [ ! -e gate ]; do sleep 0.01; done"}`})
+	})
+	p := startPodd(t, state, url)
+	c := p.client()
+	spec := &poddv1.PodSpec{Dir: dir, SubPods: 1}
+	if _, err := c.Pods().CreatePod(t.Context(), &poddv1.CreatePodRequest{Name: "p", Spec: spec}); err != nil {
+		t.Fatal(err)
+	}
+	submit(t, c, "go")
+	defer waitForPID(t, filepath.Join(dir, "ran"))()
+	p.signal(syscall.SIGKILL)
+	p.wait()
+
+	p = startPodd(t, state, url)
+	c = p.client()
+	if err := os.WriteFile(filepath.Join(dir, "gate"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log := until(t, c, turnEnded(1))
+	if end := log[len(log)-1].GetTurnEnded(); end.GetOutcome() != poddv1.Outcome_OUTCOME_FINISHED {
+		t.Errorf("end %v", end)
+	}
+	for _, e := range log {
+		if r := e.GetItem().GetToolResult(); r != nil && (r.GetIsError() || r.GetContent() != "that was the task") {
+			t.Errorf("result %v", r)
+		}
+	}
+	list, err := c.Pods().ListPods(t.Context(), &poddv1.ListPodsRequest{})
+	if err != nil || len(list.GetPods()) != 2 || list.GetPods()[1].GetSpec().GetParent() != list.GetPods()[0].GetId() {
+		t.Errorf("pods %v, %v", list, err)
+	}
+	if ran, _ := os.ReadFile(filepath.Join(dir, "ran")); strings.Count(string(ran), "\n") != 1 {
+		t.Errorf("the command ran again: %q", ran)
+	}
+}
+
 // waitForPID reads the process id that a command left and returns what kills it.
 func waitForPID(t *testing.T, path string) func() {
 	t.Helper()

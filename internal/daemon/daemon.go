@@ -156,7 +156,8 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 // checkSettings refuses limits of tools that there are not, and rules that can match no
 // call.
 func checkSettings(s config.Config) error {
-	if err := s.CheckTools(builtin.Names()); err != nil {
+	names := append(builtin.Names(), pod.SpawnTool)
+	if err := s.CheckTools(names); err != nil {
 		return err
 	}
 	rules, err := policy.New(s.Ask, s.Rules)
@@ -164,7 +165,7 @@ func checkSettings(s config.Config) error {
 		return err
 	}
 	var tools []policy.Tool
-	for _, name := range builtin.Names() {
+	for _, name := range names {
 		tools = append(tools, policy.Tool{Name: name, Paths: name != "shell" && name != "todo", Commands: name == "shell"})
 	}
 	return rules.CheckTools(tools)

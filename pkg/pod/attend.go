@@ -127,13 +127,7 @@ func (h *Host) recall(ctx context.Context, a *actor, e *errand, reason string) e
 	case <-ctx.Done():
 		return errors.New("it has not ended in time")
 	}
-	if err := h.read(ctx, e, false); err != nil {
-		return err
-	}
-	if e.ended == nil && e.turn == 0 {
-		e.ended = &item.TurnEnded{Outcome: item.OutcomeCancelled, Cause: reason}
-	}
-	return nil
+	return h.read(ctx, e, false)
 }
 
 // recall takes the task back from a spawned pod: out of its inbox, or by cancelling the

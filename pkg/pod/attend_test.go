@@ -2,6 +2,7 @@ package pod_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,6 +70,94 @@ func TestCancelReachesAll(t *testing.T) {
 	}
 	if r := results(h.log())[0]; !r.IsError || !strings.Contains(r.Summary, "did not finish (cancelled)") || !strings.Contains(r.Summary, "enough") {
 		t.Errorf("result %+v", r)
+	}
+}
+
+// A task that waits is taken back with the call, and one that a person takes out of the
+// inbox ends the call.
+func TestTaskThatWaits(t *testing.T) {
+	for name, end := range map[string]func(*house, item.Pod){
+		"cancelled": func(h *house, _ item.Pod) {
+			if _, _, err := h.host.Cancel(h.t.Context(), "p", "enough"); err != nil {
+				h.t.Error(err)
+			}
+		},
+		"withdrawn": func(h *house, child item.Pod) {
+			waiting, err := h.host.Inbox(h.t.Context(), child.ID)
+			if err != nil || len(waiting) != 1 {
+				h.t.Fatal(waiting, err)
+			}
+			if err := h.host.Withdraw(h.t.Context(), child.ID, waiting[0].RequestID); err != nil {
+				h.t.Error(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var f faulty
+			h := spawning(t, 1, map[string]scripted.Handler{"go": steps(scripted.Say(spawn(`{"task":"child"}`)))},
+				func(c *pod.Config) { f.Store, c.Store = c.Store, &f })
+			p, err := h.host.Get(t.Context(), "p")
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.set(func(b store.Batch) error {
+				if b.Pod != p.ID && holds[item.TurnStarted](b) {
+					return errFull
+				}
+				return nil
+			})
+			s := h.submit("go")
+			for {
+				if pods := h.pods(); len(pods) == 1 && pods[0].Status.State == item.StateWaiting {
+					end(h, pods[0])
+					break
+				}
+			}
+			if got := h.ended(s); name == "cancelled" && got.Outcome != item.OutcomeCancelled || name == "withdrawn" && got.Outcome != item.OutcomeFinished {
+				t.Errorf("end %+v", got)
+			}
+			if r := results(h.log()); len(r) != 1 || !r[0].IsError || !strings.Contains(r[0].Summary, "taken out of its inbox") {
+				t.Errorf("results %+v", r)
+			}
+			f.set(nil)
+			if child := h.only(); child.Queued != 0 || child.Status.Turn != 0 {
+				t.Errorf("child %+v", child)
+			}
+		})
+	}
+}
+
+// A pod that nobody waits for any more, because its parent has lost the tool, is told so
+// when the parent's turn ends.
+func TestNobodyWaits(t *testing.T) {
+	h := spawning(t, 2, map[string]scripted.Handler{
+		"go":    steps(scripted.Say(spawn(`{"task":"child"}`)), scripted.Say(scripted.Text("done"))),
+		"child": func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(waits) },
+	})
+	s := h.submit("go")
+	h.marked()
+	h.close()
+	// As if the tool had gone with another version of podd.
+	s2, err := store.OpenBolt(store.BoltConfig{Path: filepath.Join(h.state, "podd.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s2.Pod(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Spec.SubPods = 0
+	if err := errors.Join(s2.UpdateSpec(t.Context(), p.ID, p.Spec), s2.Close()); err != nil {
+		t.Fatal(err)
+	}
+	h.open()
+	if end := h.ended(s); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+	child := h.only()
+	h.awaitPod(child.ID, func(p item.Pod) bool { return p.Status.State == item.StateIdle })
+	if got := h.outcomes(); !slices.Equal(got, []item.Outcome{item.OutcomeCancelled}) {
+		t.Errorf("outcomes %v", got)
 	}
 }
 

@@ -40,6 +40,10 @@ func (e *errand) add(entry item.Entry) {
 		e.asked = k.Model
 	case item.Purged:
 		e.purged(entry.Turn, k)
+	case item.Withdrawn:
+		if slices.Contains(k.RequestIDs, e.task) {
+			e.ended = &item.TurnEnded{Outcome: item.OutcomeCancelled, Cause: "its task was taken out of its inbox"}
+		}
 	case item.TurnStarted:
 		if slices.Contains(k.RequestIDs, e.task) {
 			e.turn, e.bills, e.said = entry.Turn, nil, nil
@@ -116,17 +120,17 @@ func (e *errand) output() tool.Output {
 	work := fmt.Sprintf("%s, %s, %d tokens", counted(end.Steps, "step"), counted(end.ToolCalls, "tool call"), e.used().tokens)
 	out := tool.Output{Kind: item.OutputTask, Content: strings.Join(e.said, "\n\n")}
 	if end.Outcome == item.OutcomeFinished {
-		out.Summary = tool.Bound(fmt.Sprintf("%s: %s finished: %s", spawnTool, e.pod.Name, work))
+		out.Summary = tool.Bound(fmt.Sprintf("%s: %s finished: %s", SpawnTool, e.pod.Name, work))
 		return out
 	}
 	out.IsError = true
-	out.Summary = tool.Bound(fmt.Sprintf("%s: %s did not finish (%s): %s (%s). What it did before stands", spawnTool, e.pod.Name, end.Outcome, end.Cause, work))
+	out.Summary = tool.Bound(fmt.Sprintf("%s: %s did not finish (%s): %s (%s). What it did before stands", SpawnTool, e.pod.Name, end.Outcome, end.Cause, work))
 	return out
 }
 
 // gone is the result of a turn whose end can't be known.
 func (e *errand) gone(why string) tool.Output {
-	out := tool.Error("%s: %s: %s. What it did before stands", spawnTool, e.pod.Name, why)
+	out := tool.Error("%s: %s: %s. What it did before stands", SpawnTool, e.pod.Name, why)
 	out.Kind = item.OutputTask
 	return out
 }

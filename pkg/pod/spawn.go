@@ -14,8 +14,9 @@ import (
 	"podd/pkg/worker"
 )
 
-// spawnTool is the name of the tool that makes pods.
-const spawnTool = "spawn_pod"
+// SpawnTool is the name of the tool that makes pods, which a pod has when its spec has
+// SubPods.
+const SpawnTool = "spawn_pod"
 
 const spawnDescription = `Give a task to a new pod, an agent like you with a conversation of its own, and wait for its answer. ` +
 	`It knows nothing but the task. It works in your workspace with your tools, unless it is given less, and what it uses counts against your limits. ` +
@@ -67,10 +68,10 @@ type spawner struct {
 
 func (h *Host) newSpawner(rec item.Pod, fs *scopefs.FS, tools []tool.Tool) tool.Tool {
 	s := &spawner{
-		host: h, pod: rec.ID, fs: fs, tools: append(namesOf(tools), spawnTool),
+		host: h, pod: rec.ID, fs: fs, tools: append(namesOf(tools), SpawnTool),
 		slots: make(chan struct{}, rec.Spec.SubPods), purse: newPurse(),
 	}
-	return tool.New(spawnTool, spawnDescription, s.run, tool.Validate((*spawnArgs).check),
+	return tool.New(SpawnTool, spawnDescription, s.run, tool.Validate((*spawnArgs).check),
 		tool.Touches(s.access), tool.Recovers(s.recover))
 }
 
@@ -117,7 +118,7 @@ func (s *spawner) recover(ctx context.Context, args spawnArgs) (tool.Output, boo
 	}
 	children = slices.DeleteFunc(children, func(p item.Pod) bool { return p.Spec.ParentCall != call })
 	if len(children) == 0 {
-		out := tool.Error("%s: not run: podd ended before the pod was made, or it was deleted; call again if it is still needed", spawnTool)
+		out := tool.Error("%s: not run: podd ended before the pod was made, or it was deleted; call again if it is still needed", SpawnTool)
 		return out, true, nil
 	}
 	// An id of a call may come again when the first is no longer in the log.

@@ -12,7 +12,7 @@ import (
 // toolNames are those of all tools that a pod can have, in the order in which a model
 // is sent them.
 func (h *Host) toolNames() []string {
-	return append(append(builtin.Names(), namesOf(h.Tools)...), spawnTool)
+	return append(append(builtin.Names(), namesOf(h.Tools)...), SpawnTool)
 }
 
 func namesOf(tools []tool.Tool) []string {
