@@ -1,0 +1,155 @@
+package pod_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"podd/pkg/item"
+	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
+	"podd/pkg/store"
+	"podd/pkg/tool"
+)
+
+// errands is a turn of three steps with three calls, each of which leaves a mark.
+var errands = steps(
+	scripted.Say(scripted.Text("first two"), scripted.Call{Name: "mark", Arguments: `{"file":"a"}`}, shell("echo x >> b")),
+	scripted.Say(scripted.Call{Name: "mark", Arguments: `{"file":"c"}`}),
+	scripted.Say(scripted.Text("done")),
+)
+
+// mark is a tool that leaves a mark in a file of dir each time that it runs, and can't
+// tell afterwards whether it did.
+func mark(dir string) tool.Tool {
+	type args struct {
+		File string `json:"file"`
+	}
+	return tool.New("mark", "Leave a mark.", func(_ context.Context, a args) (tool.Output, error) {
+		f, err := os.OpenFile(filepath.Join(dir, filepath.Base(a.File)), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return tool.Output{}, err
+		}
+		defer f.Close()
+		_, err = f.WriteString("x\n")
+		return tool.FromString("marked " + a.File), err
+	}, tool.Confined[args]())
+}
+
+// shape is the kinds of a log's items in their order.
+func shape(entries []item.Entry) string {
+	var out []string
+	for _, it := range items(entries) {
+		out = append(out, strings.TrimPrefix(fmt.Sprintf("%T", it), "item."))
+	}
+	return strings.Join(out, " ")
+}
+
+// countdown calls hit at the nth batch after the submit that is stored.
+type countdown struct {
+	mu   sync.Mutex
+	left int
+	hit  chan struct{}
+	// refuse says that from then on nothing is stored.
+	refuse bool
+}
+
+func (c *countdown) check(b store.Batch) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if holds[item.Submitted](b) {
+		return nil
+	}
+	c.left--
+	if c.left == 0 {
+		close(c.hit)
+	}
+	if c.left <= 0 && c.refuse {
+		return errKilled
+	}
+	return nil
+}
+
+// A turn that podd's end cuts short at any of its write points goes on by itself: it
+// finishes, the conversation has the same shape, and no call runs twice. That each
+// request is well formed the model's server checks.
+func TestEndsAtEachWritePoint(t *testing.T) {
+	const want = "UserMessage AssistantMessage ToolCall ToolCall ToolResult ToolResult ToolCall ToolResult AssistantMessage"
+	for name, chain := range map[string]func(*pod.Config){"no interceptor": func(*pod.Config) {}, "an interceptor": with(&edges{})} {
+		for _, kill := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, kill %v", name, kill), func(t *testing.T) {
+				for n := 1; ; n++ {
+					if !endAt(t, n, kill, want, chain) {
+						t.Logf("%d write points", n-1)
+						if n < 7 {
+							t.Errorf("a turn of three steps has only %d write points", n-1)
+						}
+						break
+					}
+				}
+			})
+		}
+	}
+}
+
+// endAt ends podd at the nth write of a turn; false when the turn has fewer.
+func endAt(t *testing.T, n int, kill bool, want string, chain func(*pod.Config)) (more bool) {
+	t.Run(fmt.Sprint(n), func(t *testing.T) {
+		f, dir := new(faulty), t.TempDir()
+		h := newHouse(t, errands, chain, func(c *pod.Config) { c.Tools = append(c.Tools, mark(dir)) }, func(c *pod.Config) { f.Store, c.Store = c.Store, f })
+		c := &countdown{left: n, hit: make(chan struct{}), refuse: kill}
+		f.set(c.check)
+		s := h.submit("go")
+		ended := make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			defer close(ended)
+			for e := range h.follow(ctx, s.Seq) {
+				if _, ok := e.Kind.(item.TurnEnded); ok {
+					return
+				}
+			}
+		}()
+		select {
+		case <-c.hit:
+			more = true
+		case <-ended:
+		}
+		cancel()
+		<-ended
+		if kill {
+			h.kill(f)
+		} else {
+			f.set(nil)
+			h.restart()
+		}
+		if end := h.ended(s); end.Outcome != item.OutcomeFinished {
+			t.Errorf("end %+v", end)
+		}
+		log := h.log()
+		if got := shape(log); got != want {
+			t.Errorf("the conversation is\n%s\nwant\n%s", got, want)
+		}
+		for _, path := range []string{filepath.Join(dir, "a"), filepath.Join(h.dir, "b"), filepath.Join(dir, "c")} {
+			if got, err := os.ReadFile(path); err == nil && len(got) > 2 {
+				t.Errorf("the call for %s ran %d times", filepath.Base(path), len(got)/2)
+			}
+		}
+		if r := recoveries(log); len(r) > 1 {
+			t.Errorf("recovered %+v", r)
+		}
+		if !slices.ContainsFunc(kinds[item.TurnStarted](log), func(k item.TurnStarted) bool { return k.RequestIDs[0] == s.RequestID }) {
+			t.Error("the submit is lost")
+		}
+		// The next turn finds the conversation well formed.
+		if end := h.run("next"); end.Outcome != item.OutcomeFinished {
+			t.Errorf("next end %+v", end)
+		}
+	})
+	return more
+}

@@ -1,0 +1,220 @@
+package pod_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"podd/pkg/item"
+	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
+	"podd/pkg/worker"
+)
+
+// sleeper waits as long as a test says.
+type sleeper struct {
+	asked chan time.Duration
+	wake  chan struct{}
+}
+
+func newSleeper() *sleeper {
+	return &sleeper{asked: make(chan time.Duration, 10), wake: make(chan struct{})}
+}
+
+func (s *sleeper) sleep(ctx context.Context, d time.Duration) error {
+	s.asked <- d
+	select {
+	case <-s.wake:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// slowDown answers the first request of a conversation with a wait of an hour until it
+// has been told so the given number of times.
+func slowDown(times int) scripted.Handler {
+	return func(_ context.Context, r scripted.Request) scripted.Reply {
+		if r.Attempt <= times {
+			return scripted.Fail(429, "rate_limit_exceeded", "slow down", time.Hour)
+		}
+		return scripted.Say(scripted.Text("fine"))
+	}
+}
+
+func (h *house) waiting() item.Pod {
+	h.t.Helper()
+	var got item.Pod
+	h.await(func(p item.Pod) bool {
+		got = p
+		return p.Status.State == item.StateWaiting && !p.Status.WaitUntil.IsZero()
+	})
+	return got
+}
+
+// What the endpoint asks for in Retry-After is waited for over restarts and kills: until
+// the same time, in sight, and without asking in between. It does not count as having
+// stopped at the same step again and again.
+func TestWaitOverRestarts(t *testing.T) {
+	z := newSleeper()
+	f := new(faulty)
+	h := newHouse(t, slowDown(1), func(c *pod.Config) { c.Retry.Sleep = z.sleep; f.Store, c.Store = c.Store, f })
+	s := h.submit("go")
+	<-z.asked
+	before := h.waiting()
+	if until := time.Until(before.Status.WaitUntil); until < 50*time.Minute || until > time.Hour ||
+		!strings.Contains(before.Status.Reason, "waiting until "+before.Status.WaitUntil.UTC().Format(time.DateTime)) || !strings.Contains(before.Status.Reason, "slow down") {
+		t.Errorf("pod %+v", before.Status)
+	}
+	for i := range 5 {
+		if i%2 == 0 {
+			h.kill(f)
+		} else {
+			h.restart()
+		}
+		if d := <-z.asked; d > time.Hour || d < 50*time.Minute {
+			t.Errorf("waits %s more", d)
+		}
+		if p := h.waiting(); !p.Status.WaitUntil.Equal(before.Status.WaitUntil) || !strings.Contains(p.Status.Reason, "waiting until") {
+			t.Errorf("after restart %d: %+v", i, p.Status)
+		}
+	}
+	if n := len(h.model.Requests()); n != 1 {
+		t.Errorf("the model was asked %d times", n)
+	}
+	if ends := kinds[item.TurnEnded](h.log()); len(ends) != 0 {
+		t.Errorf("the turn ended: %+v", ends)
+	}
+	close(z.wake)
+	if end := h.ended(s); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+}
+
+// A wait can be cancelled, and its end shows.
+func TestWaitCancelled(t *testing.T) {
+	z := newSleeper()
+	h := newHouse(t, slowDown(1), func(c *pod.Config) { c.Retry.Sleep = z.sleep })
+	s := h.submit("go")
+	h.waiting()
+	if _, cancelled, err := h.host.Cancel(t.Context(), "p", "no time"); !cancelled || err != nil {
+		t.Fatal(cancelled, err)
+	}
+	h.wantEnd(h.ended(s), item.OutcomeCancelled, "CANCELLED", "no time")
+	if p, err := h.host.Get(t.Context(), "p"); err != nil || p.Status.State != item.StateIdle || !p.Status.WaitUntil.IsZero() {
+		t.Errorf("pod %+v, %v", p.Status, err)
+	}
+}
+
+// When a wait is over the pod runs again, before the model has said anything.
+func TestWaitEnds(t *testing.T) {
+	z := newSleeper()
+	open := make(chan struct{})
+	h := newHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		if r.Attempt == 1 {
+			return scripted.Fail(429, "rate_limit_exceeded", "slow down", time.Hour)
+		}
+		return scripted.Say(scripted.Wait(open), scripted.Text("fine"))
+	}, func(c *pod.Config) { c.Retry.Sleep = z.sleep })
+	s := h.submit("go")
+	h.waiting()
+	close(z.wake)
+	h.await(func(p item.Pod) bool { return p.Status.State == item.StateRunning && p.Status.WaitUntil.IsZero() })
+	close(open)
+	h.ended(s)
+	waits := slices.DeleteFunc(h.warned(), func(text string) bool { return !strings.Contains(text, "trying again in 1h") })
+	if len(waits) != 1 {
+		t.Errorf("alerts %q", h.warned())
+	}
+}
+
+// onlyModel lets one model answer; the others ask to wait for an hour.
+func onlyModel(name string, then scripted.Handler) scripted.Handler {
+	return func(ctx context.Context, r scripted.Request) scripted.Reply {
+		if r.Model != name {
+			return scripted.Fail(429, "rate_limit_exceeded", r.Model+" is busy", time.Hour)
+		}
+		return then(ctx, r)
+	}
+}
+
+// A model that can't be asked for long is passed over for the rest of the turn: the setup
+// says so and a person is alerted. The next turn begins with the pod's own again.
+func TestFallback(t *testing.T) {
+	h := newHouse(t, onlyModel("m3", steps(scripted.Say(shell("true")))), func(c *pod.Config) { c.Fallbacks = []string{"m2", "m3"} })
+	if end := h.run("go"); end.Outcome != item.OutcomeFinished || end.Steps != 2 {
+		t.Errorf("end %+v", end)
+	}
+	models := func() (names []string) {
+		for _, s := range kinds[item.Setup](h.log()) {
+			names = append(names, s.Model)
+		}
+		return names
+	}
+	if got := models(); !slices.Equal(got, []string{"m", "m2", "m3"}) {
+		t.Errorf("setups %q", got)
+	}
+	if n := len(h.model.Requests()); n != 4 {
+		t.Errorf("%d requests", n)
+	}
+	w := h.warned()
+	if len(w) != 2 || !strings.Contains(w[1], "the rest of turn 1 is for the model m3") || !strings.Contains(w[1], "m2 is busy") {
+		t.Errorf("alerts %q", w)
+	}
+	h.run("again")
+	if got := models(); len(got) != 6 || got[3] != "m" || got[5] != "m3" {
+		t.Errorf("setups %q", got)
+	}
+}
+
+// When no model is left the last one's wait is waited for.
+func TestFallbacksAreUsedUp(t *testing.T) {
+	z := newSleeper()
+	h := newHouse(t, onlyModel("m9", nil), func(c *pod.Config) { c.Fallbacks, c.Retry.Sleep = []string{"m2"}, z.sleep })
+	s := h.submit("go")
+	if d := <-z.asked; d != time.Hour {
+		t.Errorf("waits %s", d)
+	}
+	if p := h.waiting(); !strings.Contains(p.Status.Reason, "m2 is busy") {
+		t.Errorf("pod %+v", p.Status)
+	}
+	if _, _, err := h.host.Cancel(t.Context(), "p", ""); err != nil {
+		t.Error(err)
+	}
+	h.ended(s)
+}
+
+// A summary that the pod's model can't write now is the next model's to write, as its
+// requests are.
+func TestFallbackWhileCompacting(t *testing.T) {
+	var mu sync.Mutex
+	full := false
+	h := newHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		switch summary := strings.Contains(r.LastUser(), "about to be replaced by a summary"); {
+		case r.Model == "m2" && summary:
+			full = false
+			return scripted.Say(scripted.Text("short"))
+		case full && summary:
+			return scripted.Fail(429, "rate_limit_exceeded", "busy", time.Hour)
+		case full:
+			return scripted.Fail(400, "context_length_exceeded", "too long", 0)
+		}
+		return scripted.Say(scripted.Text(strings.Repeat("a long answer ", 1000)))
+	}, func(c *pod.Config) { c.Fallbacks, c.Compaction = []string{"m2"}, worker.Compaction{KeepTokens: 1} })
+	h.run("one")
+	h.run("two")
+	mu.Lock()
+	full = true
+	mu.Unlock()
+	if end := h.run("three"); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+	if n := len(kinds[item.Compaction](h.log())); n != 1 {
+		t.Errorf("%d compactions", n)
+	}
+}

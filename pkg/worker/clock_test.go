@@ -1,0 +1,60 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A turn may work for its time and no longer; what it waits does not count.
+func TestWorkClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
+		c := newWorkClock(time.Minute, cancel)
+		for range 3 {
+			time.Sleep(15 * time.Second)
+			c.stop()
+			c.stop()
+			time.Sleep(24 * time.Hour)
+			c.start()
+			c.start()
+		}
+		time.Sleep(15*time.Second - 1)
+		synctest.Wait()
+		if ctx.Err() != nil {
+			t.Fatal("the clock ran out before its time:", context.Cause(ctx))
+		}
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		if !errors.Is(context.Cause(ctx), errTurnTime) {
+			t.Errorf("cause %v after a minute of work", context.Cause(ctx))
+		}
+		c.stop()
+		c.start()
+	})
+}
+
+// What a turn waits before it asks again is no work.
+func TestPauseIsNoWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		w := &Worker{Config: Config{Logger: slog.New(slog.DiscardHandler), Retry: Retry{}.withDefaults()}}
+		r := w.newRun(ctx, nil, nil, nil)
+		r.clock = newWorkClock(time.Minute, cancel)
+		time.Sleep(time.Minute - time.Second)
+		if err := r.pause(ctx, time.Hour, false); err != nil || ctx.Err() != nil {
+			t.Errorf("an hour's wait: %v, %v", err, context.Cause(ctx))
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if !errors.Is(context.Cause(ctx), errTurnTime) {
+			t.Errorf("cause %v after a minute of work", context.Cause(ctx))
+		}
+		r.clock.stop()
+		r.stopWaiting(nil)
+	})
+}
