@@ -14,7 +14,7 @@ func TestWorkClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
-		c := newWorkClock(time.Minute, cancel)
+		c := newWorkClock(time.Minute, cancel, func(bool) {})
 		for range 3 {
 			time.Sleep(15 * time.Second)
 			c.stop()
@@ -44,7 +44,7 @@ func TestPauseIsNoWork(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		w := &Worker{Config: Config{Logger: slog.New(slog.DiscardHandler), Retry: Retry{}.withDefaults()}}
 		r := w.newRun(ctx, nil, nil, nil)
-		r.clock = newWorkClock(time.Minute, cancel)
+		r.clock = newWorkClock(time.Minute, cancel, func(bool) {})
 		time.Sleep(time.Minute - time.Second)
 		if err := r.pause(ctx, time.Hour, false); err != nil || ctx.Err() != nil {
 			t.Errorf("an hour's wait: %v, %v", err, context.Cause(ctx))
