@@ -54,15 +54,14 @@ func ranks() map[string]int {
 		"pkg/tool":         1,
 		"pkg/tool/spool":   1,
 
-		"internal/config":       2,
-		"internal/instructions": 2,
-		"internal/sandbox":      2,
-		"internal/socket":       2,
-		"internal/view":         2,
-		"pkg/hook/hooktest":     2,
-		"pkg/interceptor":       2,
-		"pkg/projection":        2,
-		"pkg/store":             2,
+		"internal/config":   2,
+		"internal/sandbox":  2,
+		"internal/socket":   2,
+		"internal/view":     2,
+		"pkg/hook/hooktest": 2,
+		"pkg/interceptor":   2,
+		"pkg/projection":    2,
+		"pkg/store":         2,
 
 		"internal/extern":                 3,
 		"internal/keeper":                 3,
@@ -82,6 +81,7 @@ func ranks() map[string]int {
 		"internal/server": 5,
 		"pkg/client":      5,
 
+		"internal/crash":  6,
 		"internal/daemon": 6,
 
 		"internal/demo": 7,

@@ -1,4 +1,4 @@
-package instructions_test
+package crash
 
 import (
 	"testing"

@@ -1,0 +1,221 @@
+package crash
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	poddv1 "podd/proto/podd/v1"
+)
+
+// checker folds the whole log of a pod and says what is wrong with it.
+type checker struct {
+	pod string
+	t   *Tally
+
+	submitted map[string]*poddv1.Entry
+	claims    map[string]int
+	// open is the turn that runs, last the newest.
+	open, last int64
+	calls      map[string]*callState
+	denied     map[string]bool
+}
+
+// callState is what became of a call.
+type callState struct {
+	started, resolved int
+	result            *poddv1.ToolResult
+}
+
+// checkLog folds a log.
+func checkLog(pod string, log []*poddv1.Entry, t *Tally) *checker {
+	c := &checker{
+		pod: pod, t: t, submitted: make(map[string]*poddv1.Entry), claims: make(map[string]int),
+		calls: make(map[string]*callState), denied: make(map[string]bool),
+	}
+	for i, e := range log {
+		if e.GetSeq() != int64(i+1) {
+			t.Gaps.add("%s: entry %d of the log has seq %d", pod, i+1, e.GetSeq())
+		}
+		c.add(e)
+	}
+	if c.open != 0 {
+		t.Other.add("%s: turn %d has no end", pod, c.open)
+	}
+	return c
+}
+
+func (c *checker) add(e *poddv1.Entry) {
+	switch k := e.GetKind().(type) {
+	case *poddv1.Entry_Submitted:
+		id := k.Submitted.GetRequestId()
+		if c.submitted[id] != nil {
+			c.t.Repeated.add("%s: request %s was admitted twice, with seq %d and %d", c.pod, id, c.submitted[id].GetSeq(), e.GetSeq())
+		}
+		c.submitted[id] = e
+	case *poddv1.Entry_Promoted:
+		c.claim(e, k.Promoted.GetRequestIds())
+	case *poddv1.Entry_TurnStarted:
+		if c.open != 0 || e.GetTurn() != c.last+1 {
+			c.t.Other.add("%s: seq %d: turn %d starts after %d while %d is open", c.pod, e.GetSeq(), e.GetTurn(), c.last, c.open)
+		}
+		c.open, c.last = e.GetTurn(), e.GetTurn()
+		c.claim(e, k.TurnStarted.GetRequestIds())
+	case *poddv1.Entry_TurnEnded:
+		c.end(e, k.TurnEnded)
+	case *poddv1.Entry_Recovered:
+		c.t.Resumed++
+	case *poddv1.Entry_ToolStarted:
+		c.start(e, k.ToolStarted.GetCallId())
+	case *poddv1.Entry_ApprovalResolved:
+		if s := c.calls[k.ApprovalResolved.GetCallId()]; s != nil {
+			s.resolved++
+			c.denied[k.ApprovalResolved.GetCallId()] = !k.ApprovalResolved.GetApproved()
+		}
+	case *poddv1.Entry_Item:
+		c.item(e, k.Item)
+	}
+}
+
+func (c *checker) claim(e *poddv1.Entry, ids []string) {
+	for _, id := range ids {
+		if c.claims[id]++; c.claims[id] > 1 {
+			c.t.Repeated.add("%s: seq %d: request %s is claimed for the %d. time", c.pod, e.GetSeq(), id, c.claims[id])
+		}
+		if c.submitted[id] == nil {
+			c.t.Other.add("%s: seq %d: request %s is claimed and was never submitted", c.pod, e.GetSeq(), id)
+		}
+	}
+}
+
+func (c *checker) end(e *poddv1.Entry, end *poddv1.TurnEnded) {
+	if c.open != e.GetTurn() {
+		c.t.Other.add("%s: seq %d: turn %d ends while %d is open", c.pod, e.GetSeq(), e.GetTurn(), c.open)
+	}
+	c.open = 0
+	switch end.GetOutcome() {
+	case poddv1.Outcome_OUTCOME_FINISHED:
+	case poddv1.Outcome_OUTCOME_INTERRUPTED:
+		c.t.GivenUp.add("%s: turn %d: %s (%s)", c.pod, e.GetTurn(), end.GetCause(), end.GetReason())
+	default:
+		c.t.Other.add("%s: turn %d ended as %s: %s", c.pod, e.GetTurn(), end.GetOutcome(), end.GetCause())
+	}
+	for id, s := range c.calls {
+		if s.result == nil {
+			c.t.IllFormed.add("%s: turn %d ends and call %s has no result", c.pod, e.GetTurn(), id)
+		}
+	}
+}
+
+func (c *checker) start(e *poddv1.Entry, id string) {
+	s := c.calls[id]
+	if s == nil {
+		c.t.Other.add("%s: seq %d: call %s starts and was never made", c.pod, e.GetSeq(), id)
+		return
+	}
+	if s.started++; s.started > 1 {
+		c.t.Repeated.add("%s: seq %d: call %s is started for the %d. time", c.pod, e.GetSeq(), id, s.started)
+	}
+}
+
+func (c *checker) item(e *poddv1.Entry, it *poddv1.Item) {
+	if c.open == 0 || e.GetTurn() != c.open {
+		c.t.Other.add("%s: seq %d: an item of turn %d while %d is open", c.pod, e.GetSeq(), e.GetTurn(), c.open)
+	}
+	if call := it.GetToolCall(); call != nil {
+		if c.calls[call.GetCallId()] != nil {
+			c.t.IllFormed.add("%s: seq %d: the call id %s is used twice", c.pod, e.GetSeq(), call.GetCallId())
+		}
+		c.calls[call.GetCallId()] = &callState{}
+	}
+	if r := it.GetToolResult(); r != nil {
+		s := c.calls[r.GetCallId()]
+		if s == nil || s.result != nil {
+			c.t.IllFormed.add("%s: seq %d: a result too many for call %s", c.pod, e.GetSeq(), r.GetCallId())
+			return
+		}
+		s.result = r
+	}
+}
+
+// submits checks what was acknowledged.
+func (c *checker) submits(acked []ack) {
+	c.t.Acknowledged += len(acked)
+	for _, a := range acked {
+		e := c.submitted[a.id]
+		switch {
+		case e == nil:
+			c.t.Lost.add("%s: request %s was acknowledged and is not in the log", c.pod, a.id)
+		case e.GetSeq() != a.seq || e.GetSubmitted().GetText() != a.text:
+			c.t.Lost.add("%s: request %s was acknowledged as seq %d, %q, and is seq %d, %q in the log",
+				c.pod, a.id, a.seq, a.text, e.GetSeq(), e.GetSubmitted().GetText())
+		case c.claims[a.id] == 0:
+			c.t.Lost.add("%s: request %s was acknowledged and never ran", c.pod, a.id)
+		default:
+			c.t.Found++
+		}
+	}
+}
+
+// commands checks what commands left in the workspace against the log. cancelled says
+// that podd was told to end commands.
+func (c *checker) commands(dir string, made map[string]madeCall, cancelled bool) error {
+	ran, err := countLines(filepath.Join(dir, ranFile))
+	if err != nil {
+		return err
+	}
+	ended, err := countLines(filepath.Join(dir, endedFile))
+	if err != nil {
+		return err
+	}
+	for id, times := range ran {
+		s := c.calls[id]
+		switch {
+		case times > 1:
+			c.t.Repeated.add("%s: the command of call %s ran %d times", c.pod, id, times)
+		case s == nil || s.started == 0:
+			c.t.Other.add("%s: the command of call %s ran and is not in the log as started", c.pod, id)
+		case c.denied[id]:
+			c.t.Other.add("%s: the command of call %s ran and was denied", c.pod, id)
+		}
+	}
+	for id, s := range c.calls {
+		call := made[id]
+		if !call.runs() || s.result == nil {
+			continue
+		}
+		c.t.Commands += ran[id]
+		if summary := s.result.GetSummary(); s.started == 0 && !c.denied[id] && !strings.Contains(summary, "not run: ") {
+			c.t.Other.add("%s: call %s did not start: %s", c.pod, id, summary)
+		}
+		genuine := s.result.GetContent() == "out-"+id+"\n" && s.result.GetIsError() == (call.status != 0)
+		switch {
+		case ended[id] > 0 && !genuine && !(cancelled && strings.Contains(s.result.GetSummary(), "may have taken effect")):
+			c.t.ResultsLost.add("%s: the command of call %s ended and its result is: %s: %q", c.pod, id, s.result.GetSummary(), s.result.GetContent())
+		case ended[id] == 0 && genuine:
+			c.t.Other.add("%s: the command of call %s did not end and has a result that says so", c.pod, id)
+		case ran[id] > 0 && ended[id] == 0 && !cancelled:
+			c.t.Other.add("%s: the command of call %s began and did not come to its end: %s", c.pod, id, s.result.GetSummary())
+		}
+	}
+	return nil
+}
+
+// countLines counts how often each line is in a file.
+func countLines(path string) (map[string]int, error) {
+	data, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	lines := make(map[string]int)
+	for line := range strings.Lines(string(data)) {
+		lines[strings.TrimSpace(line)]++
+	}
+	return lines, nil
+}
+
+// findings is a count of what must not be, with what it was.
+type findings []string
+
+func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }

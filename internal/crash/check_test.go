@@ -1,0 +1,131 @@
+package crash
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	poddv1 "podd/proto/podd/v1"
+)
+
+// sound is a log of one turn with one command, as it should be.
+func sound() []*poddv1.Entry {
+	itemOf := func(it *poddv1.Item) *poddv1.Entry { return &poddv1.Entry{Turn: 1, Kind: &poddv1.Entry_Item{Item: it}} }
+	return numbered([]*poddv1.Entry{
+		{Kind: &poddv1.Entry_Submitted{Submitted: &poddv1.Submitted{RequestId: "r1", Text: "job"}}},
+		{Turn: 1, Kind: &poddv1.Entry_TurnStarted{TurnStarted: &poddv1.TurnStarted{RequestIds: []string{"r1"}}}},
+		itemOf(&poddv1.Item{Kind: &poddv1.Item_UserMessage{UserMessage: &poddv1.UserMessage{Text: "job"}}}),
+		itemOf(&poddv1.Item{Kind: &poddv1.Item_ToolCall{ToolCall: &poddv1.ToolCall{CallId: "c1", Name: "shell"}}}),
+		{Turn: 1, Kind: &poddv1.Entry_ToolStarted{ToolStarted: &poddv1.ToolStarted{CallId: "c1"}}},
+		itemOf(&poddv1.Item{Kind: &poddv1.Item_ToolResult{ToolResult: &poddv1.ToolResult{CallId: "c1", Content: "out-c1\n"}}}),
+		{Turn: 1, Kind: &poddv1.Entry_TurnEnded{TurnEnded: &poddv1.TurnEnded{Outcome: poddv1.Outcome_OUTCOME_FINISHED}}},
+	})
+}
+
+func numbered(log []*poddv1.Entry) []*poddv1.Entry {
+	for i, e := range log {
+		e.Seq = int64(i + 1)
+	}
+	return log
+}
+
+func without(log []*poddv1.Entry, i int) []*poddv1.Entry { return numbered(slices.Delete(log, i, i+1)) }
+
+// again repeats an entry right behind itself.
+func again(log []*poddv1.Entry, i int) []*poddv1.Entry {
+	return numbered(slices.Insert(log, i, &poddv1.Entry{Turn: log[i].GetTurn(), Kind: log[i].GetKind()}))
+}
+
+// The checks find nothing in what is sound, and each thing that is not.
+func TestCheck(t *testing.T) {
+	oneEach := map[string]int{ranFile: 1, endedFile: 1}
+	for _, c := range []struct {
+		name string
+		log  []*poddv1.Entry
+		// times is how often the command is in each file.
+		times     map[string]int
+		cancelled bool
+		want      []string
+	}{
+		{name: "sound", log: sound(), times: oneEach},
+		{name: "submit is gone", log: without(sound(), 0), times: oneEach, want: []string{"lost", "other"}},
+		{name: "submit never ran", log: sound()[:1], want: []string{"lost"}},
+		{name: "claimed twice", log: func() []*poddv1.Entry {
+			l := sound()
+			l[1].GetTurnStarted().RequestIds = []string{"r1", "r1"}
+			return l
+		}(), times: oneEach, want: []string{"repeated"}},
+		{name: "admitted twice", log: again(sound(), 0), times: oneEach, want: []string{"lost", "repeated"}},
+		{name: "started twice", log: again(sound(), 4), times: oneEach, want: []string{"repeated"}},
+		{name: "ran twice", log: sound(), times: map[string]int{ranFile: 2, endedFile: 1}, want: []string{"repeated"}},
+		{name: "ran and was not noted", log: without(sound(), 4), times: oneEach, want: []string{"other", "other"}},
+		{name: "two results", log: again(sound(), 5), times: oneEach, want: []string{"ill-formed"}},
+		{name: "no result", log: without(sound(), 5), times: oneEach, want: []string{"ill-formed"}},
+		{name: "result is lost", log: func() []*poddv1.Entry {
+			l := sound()
+			l[5].GetItem().Kind = &poddv1.Item_ToolResult{ToolResult: &poddv1.ToolResult{CallId: "c1", IsError: true, Summary: "interrupted, may have taken effect"}}
+			return l
+		}(), times: oneEach, want: []string{"results lost"}},
+		{name: "result is made up", log: sound(), times: map[string]int{ranFile: 1}, want: []string{"other"}},
+		{name: "open turn", log: sound()[:6], times: oneEach, want: []string{"other"}},
+		{name: "given up", log: func() []*poddv1.Entry {
+			l := sound()
+			l[6].GetTurnEnded().Outcome = poddv1.Outcome_OUTCOME_INTERRUPTED
+			return l
+		}(), times: oneEach, want: []string{"given up"}},
+		{name: "a hole", log: func() []*poddv1.Entry {
+			l := sound()
+			l[6].Seq = 9
+			return l
+		}(), times: oneEach, want: []string{"gaps"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for name, n := range c.times {
+				text := slices.Repeat([]byte("c1\n"), n)
+				if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			tally := &Tally{}
+			k := checkLog("p", c.log, tally)
+			k.submits([]ack{{id: "r1", text: "job", seq: 1}})
+			if err := k.commands(dir, map[string]madeCall{"c1": {action: action{verb: "shell"}}}, c.cancelled); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, w := range tally.wrong() {
+				for range *w.found {
+					got = append(got, w.name)
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("found %v, want %v: %v", got, c.want, tally.Failures())
+			}
+		})
+	}
+}
+
+// A stream that leaves out, repeats or changes an entry is found out.
+func TestFollower(t *testing.T) {
+	log := sound()
+	f := newFollower("p")
+	for _, e := range log {
+		f.add(e)
+	}
+	f.compare(log)
+	if len(f.gaps)+len(f.duplicates)+len(f.changed) > 0 {
+		t.Errorf("a sound stream: %v %v %v", f.gaps, f.duplicates, f.changed)
+	}
+	f.add(log[2])
+	f.add(&poddv1.Entry{Seq: 3})
+	f.add(&poddv1.Entry{Seq: 9})
+	if len(f.gaps) != 1 || len(f.duplicates) != 2 || len(f.changed) != 1 || f.last() != 9 {
+		t.Errorf("%v %v %v", f.gaps, f.duplicates, f.changed)
+	}
+	f.compare(log)
+	if len(f.gaps) != 2 {
+		t.Errorf("more than the log has: %v", f.gaps)
+	}
+}

@@ -1,0 +1,175 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"podd/pkg/client"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// follower reads one pod's log over all the lives of its podd and holds the stream to
+// its promise: each entry once, in order, without a gap, the same each time.
+type follower struct {
+	pod string
+
+	mu      sync.Mutex
+	entries []*poddv1.Entry
+	// gaps, duplicates and changed say what the stream did wrong.
+	gaps, duplicates, changed []string
+	// claimed are the request ids that turns took; resumes is how often the last turn
+	// went on since its last answer.
+	claimed map[string]bool
+	resumes int
+}
+
+func newFollower(pod string) *follower { return &follower{pod: pod, claimed: make(map[string]bool)} }
+
+// raw follows through the plain call, which hides nothing, with a cursor of its own.
+func (f *follower) raw(ctx context.Context, c *client.Client) {
+	for ctx.Err() == nil {
+		stream, err := c.Pods().Stream(ctx, &poddv1.StreamRequest{Pod: f.pod, AfterSeq: f.last(), Follow: true, Deltas: true})
+		for err == nil {
+			var m *poddv1.StreamResponse
+			if m, err = stream.Recv(); err == nil && m.GetEntry() != nil {
+				f.add(m.GetEntry())
+			}
+		}
+		pause(ctx, retryPause)
+	}
+}
+
+// resuming follows through the client's stream that goes on by itself.
+func (f *follower) resuming(ctx context.Context, c *client.Client) {
+	for ctx.Err() == nil {
+		for m, err := range c.Stream(ctx, client.StreamOptions{Pod: f.pod, After: f.last(), Follow: true}) {
+			if item.ReasonOf(err) == "STREAM_GAP" {
+				f.wrong(&f.gaps, "the client's stream: %v", err)
+			}
+			if m.GetEntry() != nil {
+				f.add(m.GetEntry())
+			}
+		}
+		// podd was not there yet, or for too long.
+		pause(ctx, retryPause)
+	}
+}
+
+// retryPause is how long to wait before podd is asked again.
+const retryPause = 5 * time.Millisecond
+
+// pause waits; false when ctx ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// await looks until it is so; false when ctx ended before.
+func await(ctx context.Context, so func() bool) bool {
+	for !so() {
+		if !pause(ctx, retryPause) {
+			return false
+		}
+	}
+	return true
+}
+
+// last is the sequence of the newest entry.
+func (f *follower) last() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return int64(len(f.entries))
+}
+
+// add takes the next entry of the stream.
+func (f *follower) add(e *poddv1.Entry) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch last := int64(len(f.entries)); {
+	case e.GetSeq() <= last:
+		f.duplicates = append(f.duplicates, fmt.Sprintf("%s: entry %d came again", f.pod, e.GetSeq()))
+		if differ(e, f.entries[e.GetSeq()-1]) {
+			f.changed = append(f.changed, fmt.Sprintf("%s: entry %d was %v and came again as %v", f.pod, e.GetSeq(), f.entries[e.GetSeq()-1], e))
+		}
+		return
+	case e.GetSeq() > last+1:
+		f.gaps = append(f.gaps, fmt.Sprintf("%s: entry %d came after entry %d", f.pod, e.GetSeq(), last))
+		// The places stay empty, so that what comes is judged by itself.
+		f.entries = append(f.entries, make([]*poddv1.Entry, e.GetSeq()-last-1)...)
+	}
+	f.entries = append(f.entries, e)
+	switch {
+	case e.GetTurnStarted() != nil:
+		for _, id := range e.GetTurnStarted().GetRequestIds() {
+			f.claimed[id] = true
+		}
+		f.resumes = 0
+	case e.GetRecovered() != nil:
+		f.resumes++
+	case e.GetUsage() != nil:
+		f.resumes = 0
+	}
+}
+
+func (f *follower) wrong(list *[]string, format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	*list = append(*list, f.pod+": "+fmt.Sprintf(format, args...))
+}
+
+// has says whether an entry came that matches.
+func (f *follower) has(match func(*poddv1.Entry) bool) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, e := range f.entries {
+		if e != nil && match(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// weary says whether podd would give up the turn if it were ended now once more.
+func (f *follower) weary() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.resumes >= 2
+}
+
+// fresh says that the last turn had an answer since it went on, if it did.
+func (f *follower) fresh() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.resumes == 0
+}
+
+func (f *follower) took(id string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.claimed[id]
+}
+
+// compare holds what the stream brought against the log.
+func (f *follower) compare(log []*poddv1.Entry) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.entries) != len(log) {
+		f.gaps = append(f.gaps, fmt.Sprintf("%s: the stream brought %d entries of %d", f.pod, len(f.entries), len(log)))
+	}
+	for i := range min(len(log), len(f.entries)) {
+		if f.entries[i] != nil && differ(f.entries[i], log[i]) {
+			f.changed = append(f.changed, fmt.Sprintf("%s: entry %d was %v and is %v", f.pod, i+1, f.entries[i], log[i]))
+		}
+	}
+}
+
+func differ(a, b *poddv1.Entry) bool { return a.String() != b.String() }

@@ -1,0 +1,104 @@
+package crash
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// A job is what a prompt asks the model for. It stands in the prompt itself, so that the
+// model needs no memory: "job-3: shell/30/0 write; ask/10/0". Steps are separated by a
+// semicolon, the calls of a step by a blank.
+//
+//	shell/MS/STATUS  a command that takes so long and exits so
+//	ask/MS/STATUS    the same, after a person has agreed
+//	hold             a command that waits until the round opens its gate
+//	write, read      file tools
+//	stall            no call: the answer stops in its middle until the gate opens
+type job struct {
+	steps [][]action
+}
+
+type action struct {
+	verb       string
+	ms, status int
+}
+
+var jobText = regexp.MustCompile(`job-[0-9]+:([a-z0-9/; ]*)`)
+
+// parseJob reads a prompt.
+func parseJob(text string) (j job, ok bool) {
+	found := jobText.FindStringSubmatch(text)
+	if found == nil {
+		return j, false
+	}
+	for step := range strings.SplitSeq(found[1], ";") {
+		var actions []action
+		for word := range strings.FieldsSeq(step) {
+			parts := strings.Split(word, "/")
+			a := action{verb: parts[0]}
+			if len(parts) == 3 {
+				a.ms, _ = strconv.Atoi(parts[1])
+				a.status, _ = strconv.Atoi(parts[2])
+			}
+			actions = append(actions, a)
+		}
+		if len(actions) > 0 {
+			j.steps = append(j.steps, actions)
+		}
+	}
+	return j, true
+}
+
+// randomJob is the prompt of a job of one to three steps.
+func randomJob(random *rand.Rand, n int, asks bool) string {
+	verbs := []string{"shell", "shell", "shell", "write", "read"}
+	if asks {
+		verbs = append(verbs, "ask")
+	}
+	var steps []string
+	for range 1 + random.IntN(3) {
+		var calls []string
+		for range 1 + random.IntN(2) {
+			verb := verbs[random.IntN(len(verbs))]
+			if verb == "shell" || verb == "ask" {
+				verb = fmt.Sprintf("%s/%d/%d", verb, random.IntN(60), random.IntN(4)/3*3)
+			}
+			calls = append(calls, verb)
+		}
+		steps = append(steps, strings.Join(calls, " "))
+	}
+	return fmt.Sprintf("job-%d: %s", n, strings.Join(steps, "; "))
+}
+
+// Files of a workspace.
+const (
+	// ranFile has a line for each command that began, endedFile for each that came to
+	// its end.
+	ranFile, endedFile = "ran", "ended"
+	// gateFile lets commands go on that hold.
+	gateFile = "gate"
+	// readFile is there to be read.
+	readFile = "notes.txt"
+)
+
+// askMark makes the harness's interceptor ask.
+const askMark = ": ask-a-person;"
+
+// command is what the shell call with this id runs. It notes the id before and after.
+func (a action) command(id string) string {
+	wait := fmt.Sprintf("sleep 0.%03d", a.ms)
+	mark := ""
+	switch a.verb {
+	case "hold":
+		wait = "until [ -e " + gateFile + " ]; do sleep 0.02; done"
+	case "ask":
+		mark = askMark + " "
+	}
+	return fmt.Sprintf("%secho %s >>%s; %s; echo %s >>%s; echo out-%s; exit %d", mark, id, ranFile, wait, id, endedFile, id, a.status)
+}
+
+// runs says whether the action is a shell command.
+func (a action) runs() bool { return a.verb == "shell" || a.verb == "ask" || a.verb == "hold" }

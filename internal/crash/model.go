@@ -1,0 +1,157 @@
+package crash
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"podd/pkg/llm/scripted"
+)
+
+// model is the endpoint of a round. It remembers which calls it made.
+type model struct {
+	server *scripted.Server
+	// gate is closed to let what stalls go on.
+	gate chan struct{}
+	// most is how many messages a request may have; more are over the window.
+	most int
+
+	mu     sync.Mutex
+	number int
+	calls  map[string]madeCall
+	// stalled counts the requests that have stopped at the gate, by what they are.
+	stalled map[string]int
+}
+
+// madeCall is a call as the model made it.
+type madeCall struct {
+	action
+	tool, arguments string
+}
+
+// Pace of an answer: words come so far apart.
+const pace = 2 * time.Millisecond
+
+func newModel(most int) (*model, error) {
+	m := &model{most: most, gate: make(chan struct{}), calls: make(map[string]madeCall), stalled: make(map[string]int)}
+	var err error
+	m.server, err = scripted.Serve(scripted.Config{Handler: m.reply})
+	return m, err
+}
+
+// summaryMark stands in the request for a summary.
+const summaryMark = "is about to be replaced by a summary"
+
+// reply answers one request.
+func (m *model) reply(_ context.Context, r scripted.Request) scripted.Reply {
+	last := r.Messages[len(r.Messages)-1]
+	if strings.Contains(last.Text, summaryMark) {
+		return scripted.Reply{Delay: pace, Parts: []scripted.Part{m.stall("compaction"), scripted.Text("It was long, and went well.")}}
+	}
+	at := -1
+	var work job
+	for i, msg := range r.Messages {
+		if j, ok := parseJob(msg.Text); ok && msg.Role == "user" {
+			work, at = j, i
+		}
+	}
+	if m.most > 0 && len(r.Messages) > m.most {
+		return scripted.Fail(400, "context_length_exceeded", "This model's maximum context length is exceeded.", 0)
+	}
+	if at < 0 {
+		// The prompt went into a summary.
+		return scripted.Say(scripted.Text("There is nothing left to do."))
+	}
+	step := 0
+	for _, msg := range r.Messages[at:] {
+		if msg.Role == "assistant" {
+			step++
+		}
+	}
+	return m.step(work, step)
+}
+
+// step is the answer of a job's step.
+func (m *model) step(work job, step int) scripted.Reply {
+	if step >= len(work.steps) {
+		return scripted.Reply{Delay: pace, Parts: []scripted.Part{scripted.Text("All of it is done now.")}}
+	}
+	reply := scripted.Reply{Delay: pace, Parts: []scripted.Part{scripted.Text("I go on with it.")}}
+	for _, a := range work.steps[step] {
+		if a.verb == "stall" {
+			reply.Parts = append(reply.Parts, m.stall("stream"), scripted.Text(" And on."))
+			continue
+		}
+		reply.Parts = append(reply.Parts, m.call(a))
+	}
+	return reply
+}
+
+// call makes a call with an id of its own, whether or not the same step was asked
+// before: whoever runs it twice has run one call twice.
+func (m *model) call(a action) scripted.Call {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.number++
+	id := fmt.Sprintf("c%d", m.number)
+	tool, arguments := "shell", any(map[string]any{"command": a.command(id), "timeout_seconds": 300})
+	switch a.verb {
+	case "write":
+		tool, arguments = "write_file", map[string]any{"path": "made-" + id, "content": id}
+	case "read":
+		tool, arguments = "read_file", map[string]any{"path": readFile}
+	}
+	text, err := json.Marshal(arguments)
+	if err != nil {
+		panic(err) // Strings and numbers alone.
+	}
+	m.calls[id] = madeCall{action: a, tool: tool, arguments: string(text)}
+	return scripted.Call{ID: id, Name: tool, Arguments: string(text)}
+}
+
+// stall waits for the gate and counts that it does.
+func (m *model) stall(what string) scripted.Part {
+	select {
+	case <-m.gate:
+		return scripted.Text("")
+	default:
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.stalled[what]++
+	return scripted.Wait(m.gate)
+}
+
+func (m *model) hasStalled(what string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.stalled[what] > 0
+}
+
+// illFormed says what is wrong with the requests so far.
+func (m *model) illFormed(api string) []string {
+	var wrong []string
+	for i, body := range m.server.Requests() {
+		if err := checkRequest(api, body, m.knows); err != nil {
+			wrong = append(wrong, fmt.Sprintf("request %d: %v", i+1, err))
+		}
+	}
+	return wrong
+}
+
+// knows says whether the model made such a call.
+func (m *model) knows(id, tool, arguments string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c, ok := m.calls[id]
+	switch {
+	case !ok:
+		return fmt.Errorf("the call %q was never made", id)
+	case c.tool != tool || c.arguments != arguments:
+		return fmt.Errorf("the call %q was %s(%s) and came back as %s(%s)", id, c.tool, c.arguments, tool, arguments)
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package crash
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Command is how to run podd.
+type Command struct {
+	// Argv is the program and its first arguments, Env what its environment has beside
+	// what a round sets.
+	Argv, Env []string
+}
+
+// process is one run of podd.
+type process struct {
+	cmd *exec.Cmd
+	// ready is closed once podd answers, exited once it was waited for.
+	ready, exited chan struct{}
+	// sawFailure says that podd logged that its store failed. It may be read once
+	// exited is closed.
+	sawFailure bool
+	// sawDetach says that podd had the error that strace leaves behind when it goes in the
+	// middle of a call whose failure it makes up.
+	sawDetach bool
+}
+
+// startPodd starts podd below a tracer, if there is one, and returns at once. Its log is
+// appended to a file.
+func startPodd(c Command, tracer, args, env []string, logPath string) (*process, error) {
+	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	argv := append(append(append([]string{}, tracer...), c.Argv...), args...)
+	p := &process{cmd: exec.Command(argv[0], argv[1:]...), ready: make(chan struct{}), exited: make(chan struct{})}
+	p.cmd.Env = append(append([]string{"PATH=" + os.Getenv("PATH")}, c.Env...), env...)
+	stderr, err := p.cmd.StderrPipe()
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	fmt.Fprintf(log, "=== %s %s\n", time.Now().Format(time.TimeOnly+".000"), strings.Join(argv, " "))
+	if err := p.cmd.Start(); err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	go p.follow(stderr, log)
+	return p, nil
+}
+
+// follow copies the log and reaps the process.
+func (p *process) follow(stderr io.Reader, log *os.File) {
+	defer close(p.exited)
+	defer log.Close()
+	ready := sync.OnceFunc(func() { close(p.ready) })
+	lines := bufio.NewScanner(stderr)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		fmt.Fprintln(log, lines.Text())
+		switch text := lines.Text(); {
+		case strings.Contains(text, `"msg":"podd ready"`):
+			ready()
+		case strings.Contains(text, `"msg":"store failed`):
+			p.sawFailure = true
+			p.sawDetach = strings.Contains(text, syscall.ENOSYS.Error())
+		}
+	}
+	_ = p.cmd.Wait()
+	fmt.Fprintf(log, "=== %s %v\n", time.Now().Format(time.TimeOnly+".000"), p.cmd.ProcessState)
+}
+
+func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
+
+// over says whether the process has ended.
+func (p *process) over() bool {
+	select {
+	case <-p.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// answers waits until podd answers; false when it ended before.
+func (p *process) answers() bool {
+	select {
+	case <-p.ready:
+		return true
+	case <-p.exited:
+		return false
+	}
+}
+
+// killed says whether SIGKILL ended the process, which has ended.
+func (p *process) killed() bool {
+	status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
+// code is the exit code of a process that has ended; -1 when a signal did that.
+func (p *process) code() int { return p.cmd.ProcessState.ExitCode() }
+
+// settings is the configuration of a round.
+type settings struct {
+	// api is "chat" or "responses".
+	api string
+	// asks makes the calls that say so ask a person.
+	asks bool
+}
+
+// keepTokens is what a compaction leaves as it is: little, so that there is much of it.
+const keepTokens = 100
+
+func (s settings) write(dir string) error {
+	text := fmt.Sprintf("api = %q\n[compaction]\nkeep_tokens = %d\n", s.api, keepTokens)
+	if s.asks {
+		text += fmt.Sprintf("[[interceptor]]\nname = \"asks\"\non = [\"before_tool\"]\ntimeout = \"30s\"\ncommand = %q\n", askingCommand)
+	}
+	return os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600)
+}
+
+// askingCommand is an interceptor: a call with the mark asks.
+const askingCommand = `case $(cat) in *'` + askMark + `'*) echo '{"verdict":"ask","reason":"the harness asks"}' ;; esac`

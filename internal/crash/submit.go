@@ -1,0 +1,131 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"podd/pkg/client"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// submitter gives one pod its jobs, each until it is acknowledged.
+type submitter struct {
+	pod    string
+	client *client.Client
+
+	mu    sync.Mutex
+	acked []ack
+	wrong []string
+	count int
+	// refused counts the times that podd had no space.
+	refused int
+}
+
+// ack is a submit that podd acknowledged.
+type ack struct {
+	id, text string
+	seq      int64
+}
+
+// submit sends a prompt until podd has it; false when ctx ended first.
+func (s *submitter) submit(ctx context.Context, text string) bool {
+	s.mu.Lock()
+	s.count++
+	id := fmt.Sprintf("%s-request-%d", s.pod, s.count)
+	s.mu.Unlock()
+	seq, ok := s.send(ctx, id, text)
+	if !ok {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.acked = append(s.acked, ack{id, text, seq})
+	return true
+}
+
+// send sends a request until it has an answer that counts.
+func (s *submitter) send(ctx context.Context, id, text string) (seq int64, ok bool) {
+	for ctx.Err() == nil {
+		resp, err := s.client.Submit(ctx, request(s.pod, id, text))
+		switch {
+		case err == nil:
+			return resp.GetSeq(), true
+		case ctx.Err() != nil:
+			return 0, false
+		case item.KindOf(err) != item.KindUnavailable && item.KindOf(err) != item.KindExhausted:
+			s.complain("submit %s: %v", id, err)
+			return 0, false
+		case item.KindOf(err) == item.KindExhausted:
+			s.refuse()
+			pause(ctx, 20*retryPause)
+		}
+		pause(ctx, retryPause)
+	}
+	return 0, false
+}
+
+// again sends an acknowledged submit once more, and once with another content: the first
+// answer has to come back, and a refusal.
+func (s *submitter) again(ctx context.Context, a ack) {
+	if seq, ok := s.send(ctx, a.id, a.text); ok && seq != a.seq {
+		s.complain("request %s was acknowledged with seq %d, and with %d when it was sent again", a.id, a.seq, seq)
+	}
+	for ctx.Err() == nil {
+		_, err := s.client.Submit(ctx, request(s.pod, a.id, a.text+" and more"))
+		switch {
+		case err == nil:
+			s.complain("request %s was acknowledged with another content", a.id)
+			return
+		case item.KindOf(err) == item.KindExists, ctx.Err() != nil:
+			return
+		case item.KindOf(err) != item.KindUnavailable && item.KindOf(err) != item.KindExhausted:
+			s.complain("request %s with another content: %v", a.id, err)
+			return
+		}
+		pause(ctx, retryPause)
+	}
+}
+
+func request(pod, id, text string) *poddv1.SubmitRequest {
+	return &poddv1.SubmitRequest{Pod: pod, RequestId: id, Segments: []*poddv1.Segment{
+		{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: text}}},
+	}}
+}
+
+func (s *submitter) complain(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wrong = append(s.wrong, s.pod+": "+fmt.Sprintf(format, args...))
+}
+
+func (s *submitter) refuse() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused++
+}
+
+func (s *submitter) refusals() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refused
+}
+
+// all are the acknowledged submits so far.
+func (s *submitter) all() []ack {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]ack(nil), s.acked...)
+}
+
+// waiting is how many of them no turn has taken yet.
+func (s *submitter) waiting(f *follower) int {
+	n := 0
+	for _, a := range s.all() {
+		if !f.took(a.id) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,99 @@
+package crash
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// Tally is what rounds came to.
+type Tally struct {
+	// Rounds is how many state directories there were, Kills how often SIGKILL ended
+	// podd, Ends how often something else did: a signal, a failed store.
+	Rounds, Kills, Ends int
+	// Skipped counts rounds for what this podd does not serve.
+	Skipped int
+	// Acknowledged submits, and how many of them are in the log and ran.
+	Acknowledged, Found int
+	// Commands is how many shell commands ran, Requests how many requests the model got,
+	// Resumed how often a turn went on.
+	Commands, Requests, Resumed int
+
+	// What must not be. Lost are acknowledged submits, Repeated requests and calls that
+	// ran twice, ResultsLost results of commands that ended, Gaps and Duplicates what
+	// streams left out or brought twice, IllFormed requests, GivenUp turns that a person
+	// would have to take up. Other is everything else.
+	Lost, Repeated, ResultsLost, Gaps, Duplicates, IllFormed, GivenUp, Other findings
+}
+
+// wrong are the findings of each kind.
+func (t *Tally) wrong() []struct {
+	name  string
+	found *findings
+} {
+	return []struct {
+		name  string
+		found *findings
+	}{
+		{"lost", &t.Lost},
+		{"repeated", &t.Repeated},
+		{"results lost", &t.ResultsLost},
+		{"gaps", &t.Gaps},
+		{"duplicates", &t.Duplicates},
+		{"ill-formed", &t.IllFormed},
+		{"given up", &t.GivenUp},
+		{"other", &t.Other},
+	}
+}
+
+// Failures are the sentences about all that was wrong.
+func (t *Tally) Failures() []string {
+	var all []string
+	for _, w := range t.wrong() {
+		for _, text := range *w.found {
+			all = append(all, w.name+": "+text)
+		}
+	}
+	return all
+}
+
+func (t *Tally) merge(o *Tally) {
+	t.Rounds += o.Rounds
+	t.Kills += o.Kills
+	t.Ends += o.Ends
+	t.Skipped += o.Skipped
+	t.Acknowledged += o.Acknowledged
+	t.Found += o.Found
+	t.Commands += o.Commands
+	t.Requests += o.Requests
+	t.Resumed += o.Resumed
+	theirs := o.wrong()
+	for i, w := range t.wrong() {
+		*w.found = append(*w.found, *theirs[i].found...)
+	}
+}
+
+// table prints a line for each part, and the sum.
+func table(out io.Writer, names []string, parts []*Tally) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	head := []string{"", "rounds", "skipped", "kills", "other ends", "acknowledged", "found", "commands", "requests", "resumed"}
+	for _, x := range new(Tally).wrong() {
+		head = append(head, x.name)
+	}
+	fmt.Fprintln(w, strings.Join(head, "\t")+"\t")
+	sum := &Tally{}
+	line := func(name string, t *Tally) {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t", name, t.Rounds, t.Skipped, t.Kills, t.Ends, t.Acknowledged, t.Found, t.Commands, t.Requests, t.Resumed)
+		for _, x := range t.wrong() {
+			fmt.Fprintf(w, "%d\t", len(*x.found))
+		}
+		fmt.Fprintln(w)
+	}
+	for i, t := range parts {
+		line(names[i], t)
+		sum.merge(t)
+	}
+	line("all", sum)
+	w.Flush()
+}
