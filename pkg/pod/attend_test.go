@@ -379,3 +379,33 @@ func (h *house) awaitPod(id string, want func(item.Pod) bool) {
 		}
 	}
 }
+
+// Who watches the parent sees what the spawned pod does, a line for each of its calls.
+func TestProgressOfASpawnedPod(t *testing.T) {
+	h := spawning(t, 1, map[string]scripted.Handler{
+		"go":    steps(scripted.Say(spawn(`{"task":"child"}`))),
+		"child": steps(scripted.Say(shell("true")), scripted.Say(waits)),
+	})
+	s := h.submit("go")
+	h.marked()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var shown string
+	for ev := range h.host.Stream(ctx, pod.StreamQuery{Pod: "p", Follow: true, Deltas: true}) {
+		for _, d := range slices.Concat(ev.InFlight, ev.Deltas) {
+			if d.Kind == item.DeltaToolOutput && d.Tool == "spawn_pod" {
+				shown += d.Text
+			}
+		}
+		if strings.Contains(shown, "while") {
+			break
+		}
+	}
+	name := h.only().Name
+	lines := strings.Split(shown, "\n")
+	if len(lines) < 3 || lines[0] != name+": has the task" || !strings.HasPrefix(lines[1], name+`: shell {"command":"true"`) {
+		t.Errorf("shown %q", shown)
+	}
+	h.write("go", "")
+	h.ended(s)
+}
