@@ -81,5 +81,15 @@ func contextFacts(c *poddv1.GetContextResponse) facts {
 		{"request", fmt.Sprintf("about %s tokens, %s bytes, to %s", view.Count(c.GetTokens()), view.Count(int64(len(c.GetRequestBody()))), c.GetModel())},
 		{"measured", measured},
 		{"window", window},
+		{"project instructions", projectInstructions(c)},
 	}
+}
+
+// projectInstructions say where the workspace's own instructions are from.
+func projectInstructions(c *poddv1.GetContextResponse) string {
+	n := len(c.GetProjectInstructions())
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s, %s bytes, as the workspace's word", orDefault(c.GetProjectSource(), "a file that is not read"), view.Count(int64(n)))
 }

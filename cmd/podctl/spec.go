@@ -17,8 +17,8 @@ import (
 // specFlags are the flags of a verb that makes or changes a pod.
 type specFlags struct {
 	dir, model, instructions, ask string
-	read, write                   []string
-	steps                         int
+	read, write, tools            []string
+	steps, subPods                int
 	time                          time.Duration
 	tokens, budgetTokens          tokenCount
 	cost, budget                  dollars
@@ -33,6 +33,8 @@ func (f *specFlags) register(cmd *cobra.Command, dir string) {
 	flags.StringArrayVar(&f.read, "read", nil, "a further directory that file tools may read; may be repeated")
 	flags.StringArrayVar(&f.write, "write", nil, "a further directory that file tools may read and write; may be repeated")
 	flags.StringVar(&f.ask, "ask", "", "when calls ask a person: never, risky or always (default podd's)")
+	flags.StringSliceVar(&f.tools, "tools", nil, "the tools that the pod may use, such as read_file,search (default all)")
+	flags.IntVar(&f.subPods, "sub-pods", 0, "how many pods it may spawn and have at work at once (default none)")
 	flags.IntVar(&f.steps, "max-steps", 0, "model requests of a turn (default podd's)")
 	flags.DurationVar(&f.time, "max-time", 0, "how long a turn may work, such as 30m (default podd's)")
 	flags.Var(&f.tokens, "max-tokens", "tokens of a turn, in and out, such as 200k (default podd's)")
@@ -40,7 +42,7 @@ func (f *specFlags) register(cmd *cobra.Command, dir string) {
 	flags.Var(&f.budget, "budget", "cost of all turns together in USD, by podd's prices (default no bound)")
 	flags.Var(&f.budgetTokens, "budget-tokens", "tokens of all turns together, such as 5M (default no bound)")
 	completeWith(cmd, "ask", "never", "risky", "always")
-	for _, name := range []string{"model", "max-steps", "max-time", "max-tokens", "max-cost", "budget", "budget-tokens"} {
+	for _, name := range []string{"model", "max-steps", "max-time", "max-tokens", "max-cost", "budget", "budget-tokens", "tools", "sub-pods"} {
 		completeWith(cmd, name)
 	}
 	for _, name := range []string{"dir", "read", "write"} {
@@ -49,7 +51,7 @@ func (f *specFlags) register(cmd *cobra.Command, dir string) {
 }
 
 // specNames are the flags that change a spec.
-var specNames = strings.Fields("dir model instructions read write ask max-steps max-time max-tokens max-cost budget budget-tokens")
+var specNames = strings.Fields("dir model instructions read write ask tools sub-pods max-steps max-time max-tokens max-cost budget budget-tokens")
 
 // apply changes what flags were given for. Paths become absolute; podd checks what is
 // there. An empty value goes back to what a pod without the flag has.
@@ -61,7 +63,9 @@ func (f *specFlags) apply(cmd *cobra.Command, spec *item.PodSpec) error {
 		"read":          func() error { return absoluteAll(f.read, &spec.Read) },
 		"write":         func() error { return absoluteAll(f.write, &spec.Write) },
 		"ask":           func() error { spec.Ask = f.ask; return nil },
-		"max-steps":     func() error { return f.maxSteps(&spec.Limits.MaxSteps) },
+		"tools":         func() error { spec.Tools = f.tools; return nil },
+		"sub-pods":      func() error { return whole(f.subPods, "sub-pods", &spec.SubPods) },
+		"max-steps":     func() error { return whole(f.steps, "max-steps", &spec.Limits.MaxSteps) },
 		"max-tokens":    func() error { spec.Limits.MaxTokens = int64(f.tokens); return nil },
 		"budget-tokens": func() error { spec.Limits.TotalTokens = int64(f.budgetTokens); return nil },
 		"max-cost":      func() error { spec.Limits.MaxCost = float64(f.cost); return nil },
@@ -84,11 +88,12 @@ func (f *specFlags) apply(cmd *cobra.Command, spec *item.PodSpec) error {
 	return nil
 }
 
-func (f *specFlags) maxSteps(to *int) error {
-	if f.steps < 0 || f.steps > math.MaxInt32 {
-		return usagef("--max-steps %d: give a number from 0 to %d", f.steps, math.MaxInt32)
+// whole takes a flag's number.
+func whole(n int, flag string, to *int) error {
+	if n < 0 || n > math.MaxInt32 {
+		return usagef("--%s %d: give a number from 0 to %d", flag, n, math.MaxInt32)
 	}
-	*to = f.steps
+	*to = n
 	return nil
 }
 

@@ -100,12 +100,14 @@ func secretGuards() map[string]guard {
 func textGuards() map[string]guard {
 	const p = "internal/sanitize/runes.go"
 	return map[string]guard{
-		"controls":     {"control characters are escaped", []edit{{p, "	case r < 0x20 || r >= 0x7f && r < 0xa0:\n		return true", "	case r < 0x20 || r >= 0x7f && r < 0xa0:\n		return false"}}},
-		"invisible":    {"characters that hide or reorder are escaped", []edit{{p, "	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp,\n		unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)", "	return false"}}},
-		"bytes":        {"bytes that are no UTF-8 are escaped", []edit{{"internal/sanitize/scan.go", "			dst = s.escape(dst, `\\x`, rune(src[0]), 2)", "			dst = append(dst, src[0])"}}},
-		"one line":     {"a line stays one line", []edit{{"internal/sanitize/scan.go", "		return !s.oneLine\n", "		return true\n"}, {"internal/sanitize/scan.go", "			if oneLine {\n				return i\n			}\n", ""}}},
-		"json":         {"JSON for a terminal is escaped too", []edit{{"cmd/podctl/output.go", "_, err = fmt.Fprintln(p.stdout, escapeJSON(string(line)))", "_, err = fmt.Fprintln(p.stdout, string(line))"}}},
-		"errors":       {"errors pass the sanitiser", []edit{{"cmd/podctl/root.go", "		fmt.Fprintf(p.stderr, \"podctl: %s\\n\", sanitize.Line(err.Error()))", "		_ = sanitize.Line\n		fmt.Fprintf(p.stderr, \"podctl: %s\\n\", err.Error())"}}},
-		"hidden count": {"who approves is told of hidden characters", []edit{{"internal/sanitize/count.go", "	return sc.escaped\n", "	return sc.escaped * 0\n"}}},
+		"controls":             {"control characters are escaped", []edit{{p, "	case r < 0x20 || r >= 0x7f && r < 0xa0:\n		return true", "	case r < 0x20 || r >= 0x7f && r < 0xa0:\n		return false"}}},
+		"invisible":            {"characters that hide or reorder are escaped", []edit{{p, "	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp,\n		unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)", "	return false"}}},
+		"bytes":                {"bytes that are no UTF-8 are escaped", []edit{{"internal/sanitize/scan.go", "			dst = s.escape(dst, `\\x`, rune(src[0]), 2)", "			dst = append(dst, src[0])"}}},
+		"one line":             {"a line stays one line", []edit{{"internal/sanitize/scan.go", "		return !s.oneLine\n", "		return true\n"}, {"internal/sanitize/scan.go", "			if oneLine {\n				return i\n			}\n", ""}}},
+		"json":                 {"JSON for a terminal is escaped too", []edit{{"cmd/podctl/output.go", "_, err = fmt.Fprintln(p.stdout, escapeJSON(string(line)))", "_, err = fmt.Fprintln(p.stdout, string(line))"}}},
+		"errors":               {"errors pass the sanitiser", []edit{{"cmd/podctl/root.go", "		fmt.Fprintf(p.stderr, \"podctl: %s\\n\", sanitize.Line(err.Error()))", "		_ = sanitize.Line\n		fmt.Fprintf(p.stderr, \"podctl: %s\\n\", err.Error())"}}},
+		"visible instructions": {"what a workspace says is freed of what a person would not see", []edit{{"internal/instructions/read.go", "	text, hidden := sanitize.Visible(string(data))", "	_, hidden := sanitize.Visible(string(data))\n	text := string(data)"}}},
+		"bounded instructions": {"of what a workspace says 32 KiB are read", []edit{{"internal/instructions/read.go", "fs.ReadFile(path, MaxBytes)", "fs.ReadFile(path, 1<<20)"}}},
+		"hidden count":         {"who approves is told of hidden characters", []edit{{"internal/sanitize/count.go", "	return sc.escaped\n", "	return sc.escaped * 0\n"}}},
 	}
 }

@@ -109,5 +109,10 @@ func attacks() []attack {
 		{"a podd that answers with escapes, in JSON", "CWE-150", "json", ctl, "TestHostilePodd"},
 		{"an error, and a command line, with escapes", "CWE-150", "errors", ctl, "TestHostilePodd"},
 		{"a command with characters that cannot be seen, to be approved", "CWE-451", "hidden count", "internal/view", "TestApprovalCountsWhatIsHidden"},
+		// What a workspace says.
+		{"AGENTS.md with orders that nobody sees", "CWE-1007", "visible instructions", "internal/instructions", "TestHostileFiles"},
+		{"AGENTS.md of 5 GB", "CWE-400", "bounded instructions", "internal/instructions", "TestHostileFiles"},
+		{"AGENTS.md that is a link to a secret", "CWE-59", "os.Root", "internal/instructions", "TestHostileFiles"},
+		{"AGENTS.md that is a named pipe", "CWE-66", "regular files", "internal/instructions", "TestHostileFiles"},
 	}
 }

@@ -8,6 +8,8 @@ import (
 // scanner carries what the meaning of the next rune depends on.
 type scanner struct {
 	oneLine bool
+	// drop leaves out what would be escaped.
+	drop bool
 	// prev is the rune before, 0 when there is none or it was escaped.
 	prev rune
 	// joins says that a joiner may follow: the rune before ends a symbol.
@@ -80,6 +82,9 @@ func (s *scanner) escapeRune(dst []byte, r rune) []byte {
 func (s *scanner) escape(dst []byte, prefix string, n rune, width int) []byte {
 	s.prev, s.joins = 0, false
 	s.escaped++
+	if s.drop {
+		return dst
+	}
 	dst = append(dst, prefix...)
 	if width == 0 {
 		return dst

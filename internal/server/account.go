@@ -25,6 +25,9 @@ func (s *pods) GetContext(ctx context.Context, r *poddv1.GetContextRequest) (*po
 		BytesPerToken: c.Size.BytesPerToken,
 		Window:        int64(c.Size.Window),
 		Model:         c.Model,
+
+		ProjectInstructions: c.Project,
+		ProjectSource:       c.ProjectSource,
 	}
 	for _, p := range c.Parts {
 		answer.Items = append(answer.Items, contextItem(p))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 
+	"podd/internal/instructions"
 	"podd/pkg/item"
 	"podd/pkg/projection"
 	"podd/pkg/worker"
@@ -17,12 +18,16 @@ type Context struct {
 	Model string
 	Parts []projection.Part
 	Size  projection.Size
+	// Project is what the workspace says, as it is sent; ProjectSource is the file that it
+	// is from, empty when there is none.
+	Project, ProjectSource string
 }
 
 // Context says what the pod's next request would send, as if it were sent now with
 // nothing new to say. It is made from the log alone, as a pod that was just started
 // would make it; a running turn is not disturbed, and what it has not stored yet is
-// not part of it.
+// not part of it. What the workspace says is read anew between turns, as the next turn
+// would.
 func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 	a, release, err := h.acquire(ctx, idOrName)
 	if err != nil {
@@ -30,10 +35,12 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 	}
 	defer release()
 	var w *worker.Worker
+	var open bool
 	doErr := a.do(ctx, func() {
 		var work *workspace
 		if work, err = a.workspace(); err == nil {
 			w, err = a.worker(work)
+			open = a.journal.open
 		}
 	})
 	if doErr != nil {
@@ -48,6 +55,9 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 	}
 	if err := h.history(ctx, a.id, state.Add, state.Skip); err != nil {
 		return Context{}, err
+	}
+	if old, ok := state.Setup(); ok && open {
+		w.Project = func() (string, []string) { return old.ProjectInstructions, nil }
 	}
 	return h.context(ctx, w, state)
 }
@@ -71,5 +81,8 @@ func (h *Host) context(ctx context.Context, w *worker.Worker, state *projection.
 		return Context{}, err
 	}
 	parts, size := state.Explain()
-	return Context{Body: body, Model: setup.Model, Parts: parts, Size: size}, nil
+	return Context{
+		Body: body, Model: setup.Model, Parts: parts, Size: size,
+		Project: setup.ProjectInstructions, ProjectSource: instructions.Source(setup.ProjectInstructions),
+	}, nil
 }

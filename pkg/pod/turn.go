@@ -111,6 +111,7 @@ func (a *actor) worker(work *workspace) (*worker.Worker, error) {
 		Model:        h.Model,
 		ModelName:    cmp.Or(spec.Model, h.ModelName),
 		Instructions: cmp.Or(spec.Instructions, h.Instructions),
+		Project:      work.project,
 		FileRefRole:  h.FileRefRole,
 		Tools:        work.tools,
 		Output:       h.ToolOutput,

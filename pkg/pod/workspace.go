@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"podd/internal/instructions"
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
@@ -71,6 +72,12 @@ func (h *Host) tools(rec item.Pod, depth int, fs *scopefs.FS, folder *spool.Fold
 		tools = append(tools, chosen(rec.Spec.Tools, []tool.Tool{h.newSpawner(rec, fs, tools)})...)
 	}
 	return tool.NewRegistry(tools...)
+}
+
+// project is what the workspace says about how work is done in it.
+func (w *workspace) project() (text string, warnings []string) {
+	found := instructions.Read(w.fs)
+	return found.Text, found.Warnings
 }
 
 func (w *workspace) close() { _ = w.fs.Close() }

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"reflect"
 
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
@@ -80,39 +79,4 @@ func (t *run) promote(ctx context.Context, b *Batch, steered []Submit) error {
 	}
 	b.Kinds = append(append(b.Kinds, promoted), kinds...)
 	return nil
-}
-
-// Setup is what the next request sends beside the items. It may ask the endpoint for
-// its default model.
-func (w *Worker) Setup(ctx context.Context) (item.Setup, error) { return w.setup(ctx, w.ModelName) }
-
-func (w *Worker) setup(ctx context.Context, model string) (item.Setup, error) {
-	name, err := w.Model.Resolve(ctx, model)
-	if err != nil {
-		return item.Setup{}, err
-	}
-	return item.Setup{
-		Model:        name,
-		API:          w.Model.API(),
-		Instructions: w.Instructions,
-		Tools:        w.specs,
-		Renderer:     Renderer,
-		FileRefRole:  w.FileRefRole,
-	}, nil
-}
-
-// setUp stores what requests send beside the items, when it changed. Asking the
-// endpoint for its default model is tried again like a request.
-func (t *run) setUp(ctx context.Context) error {
-	setup, err := t.setup(ctx, t.model)
-	for attempt := 1; err != nil; attempt++ {
-		if err := t.again(ctx, err, attempt); err != nil {
-			return err
-		}
-		setup, err = t.setup(ctx, t.model)
-	}
-	if old, ok := t.state.Setup(); ok && reflect.DeepEqual(old, setup) {
-		return nil
-	}
-	return t.commit(ctx, Batch{Kinds: []item.Kind{setup}})
 }

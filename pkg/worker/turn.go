@@ -46,6 +46,8 @@ type run struct {
 	step int
 	// claimed says that turn_started is stored.
 	claimed bool
+	// isSetUp says that what the requests of this turn send beside the items is stored.
+	isSetUp bool
 	// retried and waited say that the turn has raised an alert about a failed request,
 	// and about a long wait.
 	retried, waited bool

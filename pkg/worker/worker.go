@@ -30,6 +30,10 @@ type Config struct {
 	ModelName string
 	// Instructions are the operator's, sent with each request.
 	Instructions string
+	// Project says what the workspace itself says about how work is done in it, and what
+	// a person should know of that. It is asked when a turn begins; what it says holds
+	// until the turn ends. nil says nothing.
+	Project func() (text string, warnings []string)
 	// FileRefRole is "system" to send file references with that literal role.
 	FileRefRole string
 	// Tools are those that the model may call.

@@ -566,7 +566,12 @@ func (x *ReloadResponse) GetNeedRestart() []string {
 type TrustDirRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Absolute.
-	Dir           string `protobuf:"bytes,1,opt,name=dir,proto3" json:"dir,omitempty"`
+	Dir string `protobuf:"bytes,1,opt,name=dir,proto3" json:"dir,omitempty"`
+	// SHA-256 of what is trusted, in hexadecimal, as an answer gave it. Empty only shows
+	// what there is to trust. What has another digest by now is not trusted.
+	Digest string `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
+	// Take the trust in the directory back.
+	Remove        bool `protobuf:"varint,3,opt,name=remove,proto3" json:"remove,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -608,10 +613,30 @@ func (x *TrustDirRequest) GetDir() string {
 	return ""
 }
 
+func (x *TrustDirRequest) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *TrustDirRequest) GetRemove() bool {
+	if x != nil {
+		return x.Remove
+	}
+	return false
+}
+
 type TrustDirResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// SHA-256 of what is trusted.
-	Digest        string `protobuf:"bytes,1,opt,name=digest,proto3" json:"digest,omitempty"`
+	// SHA-256 of what there is to trust, in hexadecimal; empty when there is nothing.
+	Digest string `protobuf:"bytes,1,opt,name=digest,proto3" json:"digest,omitempty"`
+	// The directory, its links resolved.
+	Dir string `protobuf:"bytes,2,opt,name=dir,proto3" json:"dir,omitempty"`
+	// Files of the workspace that podd obeys once they are trusted.
+	Files []*ProjectFile `protobuf:"bytes,3,rep,name=files,proto3" json:"files,omitempty"`
+	// Whether they are trusted now: trusted, changed, never, none.
+	State         string `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -653,6 +678,81 @@ func (x *TrustDirResponse) GetDigest() string {
 	return ""
 }
 
+func (x *TrustDirResponse) GetDir() string {
+	if x != nil {
+		return x.Dir
+	}
+	return ""
+}
+
+func (x *TrustDirResponse) GetFiles() []*ProjectFile {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+func (x *TrustDirResponse) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+// ProjectFile is a file of a workspace that podd obeys once it is trusted.
+type ProjectFile struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Relative to the directory.
+	Path          string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	Content       []byte `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProjectFile) Reset() {
+	*x = ProjectFile{}
+	mi := &file_podd_v1_admin_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProjectFile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProjectFile) ProtoMessage() {}
+
+func (x *ProjectFile) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_admin_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProjectFile.ProtoReflect.Descriptor instead.
+func (*ProjectFile) Descriptor() ([]byte, []int) {
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ProjectFile) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *ProjectFile) GetContent() []byte {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
 var File_podd_v1_admin_proto protoreflect.FileDescriptor
 
 const file_podd_v1_admin_proto_rawDesc = "" +
@@ -692,11 +792,19 @@ const file_podd_v1_admin_proto_rawDesc = "" +
 	"\rReloadRequest\"O\n" +
 	"\x0eReloadResponse\x12\x1a\n" +
 	"\breloaded\x18\x01 \x03(\tR\breloaded\x12!\n" +
-	"\fneed_restart\x18\x02 \x03(\tR\vneedRestart\"#\n" +
+	"\fneed_restart\x18\x02 \x03(\tR\vneedRestart\"S\n" +
 	"\x0fTrustDirRequest\x12\x10\n" +
-	"\x03dir\x18\x01 \x01(\tR\x03dir\"*\n" +
+	"\x03dir\x18\x01 \x01(\tR\x03dir\x12\x16\n" +
+	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x16\n" +
+	"\x06remove\x18\x03 \x01(\bR\x06remove\"~\n" +
 	"\x10TrustDirResponse\x12\x16\n" +
-	"\x06digest\x18\x01 \x01(\tR\x06digest2\x90\x03\n" +
+	"\x06digest\x18\x01 \x01(\tR\x06digest\x12\x10\n" +
+	"\x03dir\x18\x02 \x01(\tR\x03dir\x12*\n" +
+	"\x05files\x18\x03 \x03(\v2\x14.podd.v1.ProjectFileR\x05files\x12\x14\n" +
+	"\x05state\x18\x04 \x01(\tR\x05state\";\n" +
+	"\vProjectFile\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x18\n" +
+	"\acontent\x18\x02 \x01(\fR\acontent2\x90\x03\n" +
 	"\fAdminService\x12B\n" +
 	"\tGetStatus\x12\x19.podd.v1.GetStatusRequest\x1a\x1a.podd.v1.GetStatusResponse\x126\n" +
 	"\x05Check\x12\x15.podd.v1.CheckRequest\x1a\x16.podd.v1.CheckResponse\x12;\n" +
@@ -717,7 +825,7 @@ func file_podd_v1_admin_proto_rawDescGZIP() []byte {
 	return file_podd_v1_admin_proto_rawDescData
 }
 
-var file_podd_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_podd_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_podd_v1_admin_proto_goTypes = []any{
 	(*GetStatusRequest)(nil),      // 0: podd.v1.GetStatusRequest
 	(*GetStatusResponse)(nil),     // 1: podd.v1.GetStatusResponse
@@ -731,27 +839,29 @@ var file_podd_v1_admin_proto_goTypes = []any{
 	(*ReloadResponse)(nil),        // 9: podd.v1.ReloadResponse
 	(*TrustDirRequest)(nil),       // 10: podd.v1.TrustDirRequest
 	(*TrustDirResponse)(nil),      // 11: podd.v1.TrustDirResponse
-	(*timestamppb.Timestamp)(nil), // 12: google.protobuf.Timestamp
+	(*ProjectFile)(nil),           // 12: podd.v1.ProjectFile
+	(*timestamppb.Timestamp)(nil), // 13: google.protobuf.Timestamp
 }
 var file_podd_v1_admin_proto_depIdxs = []int32{
-	12, // 0: podd.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
-	0,  // 1: podd.v1.AdminService.GetStatus:input_type -> podd.v1.GetStatusRequest
-	2,  // 2: podd.v1.AdminService.Check:input_type -> podd.v1.CheckRequest
-	4,  // 3: podd.v1.AdminService.Backup:input_type -> podd.v1.BackupRequest
-	6,  // 4: podd.v1.AdminService.CompactStore:input_type -> podd.v1.CompactStoreRequest
-	8,  // 5: podd.v1.AdminService.Reload:input_type -> podd.v1.ReloadRequest
-	10, // 6: podd.v1.AdminService.TrustDir:input_type -> podd.v1.TrustDirRequest
-	1,  // 7: podd.v1.AdminService.GetStatus:output_type -> podd.v1.GetStatusResponse
-	3,  // 8: podd.v1.AdminService.Check:output_type -> podd.v1.CheckResponse
-	5,  // 9: podd.v1.AdminService.Backup:output_type -> podd.v1.BackupResponse
-	7,  // 10: podd.v1.AdminService.CompactStore:output_type -> podd.v1.CompactStoreResponse
-	9,  // 11: podd.v1.AdminService.Reload:output_type -> podd.v1.ReloadResponse
-	11, // 12: podd.v1.AdminService.TrustDir:output_type -> podd.v1.TrustDirResponse
-	7,  // [7:13] is the sub-list for method output_type
-	1,  // [1:7] is the sub-list for method input_type
-	1,  // [1:1] is the sub-list for extension type_name
-	1,  // [1:1] is the sub-list for extension extendee
-	0,  // [0:1] is the sub-list for field type_name
+	13, // 0: podd.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
+	12, // 1: podd.v1.TrustDirResponse.files:type_name -> podd.v1.ProjectFile
+	0,  // 2: podd.v1.AdminService.GetStatus:input_type -> podd.v1.GetStatusRequest
+	2,  // 3: podd.v1.AdminService.Check:input_type -> podd.v1.CheckRequest
+	4,  // 4: podd.v1.AdminService.Backup:input_type -> podd.v1.BackupRequest
+	6,  // 5: podd.v1.AdminService.CompactStore:input_type -> podd.v1.CompactStoreRequest
+	8,  // 6: podd.v1.AdminService.Reload:input_type -> podd.v1.ReloadRequest
+	10, // 7: podd.v1.AdminService.TrustDir:input_type -> podd.v1.TrustDirRequest
+	1,  // 8: podd.v1.AdminService.GetStatus:output_type -> podd.v1.GetStatusResponse
+	3,  // 9: podd.v1.AdminService.Check:output_type -> podd.v1.CheckResponse
+	5,  // 10: podd.v1.AdminService.Backup:output_type -> podd.v1.BackupResponse
+	7,  // 11: podd.v1.AdminService.CompactStore:output_type -> podd.v1.CompactStoreResponse
+	9,  // 12: podd.v1.AdminService.Reload:output_type -> podd.v1.ReloadResponse
+	11, // 13: podd.v1.AdminService.TrustDir:output_type -> podd.v1.TrustDirResponse
+	8,  // [8:14] is the sub-list for method output_type
+	2,  // [2:8] is the sub-list for method input_type
+	2,  // [2:2] is the sub-list for extension type_name
+	2,  // [2:2] is the sub-list for extension extendee
+	0,  // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_admin_proto_init() }
@@ -765,7 +875,7 @@ func file_podd_v1_admin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_admin_proto_rawDesc), len(file_podd_v1_admin_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

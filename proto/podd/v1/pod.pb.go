@@ -2422,7 +2422,12 @@ type GetContextResponse struct {
 	// The model that is asked.
 	Model string `protobuf:"bytes,7,opt,name=model,proto3" json:"model,omitempty"`
 	// The model's window in tokens; 0 when it is not known.
-	Window        int64 `protobuf:"varint,8,opt,name=window,proto3" json:"window,omitempty"`
+	Window int64 `protobuf:"varint,8,opt,name=window,proto3" json:"window,omitempty"`
+	// The workspace's own instructions as they are sent, part of fixed_tokens; empty when
+	// there are none.
+	ProjectInstructions string `protobuf:"bytes,9,opt,name=project_instructions,json=projectInstructions,proto3" json:"project_instructions,omitempty"`
+	// The file that they are from; empty when there is none.
+	ProjectSource string `protobuf:"bytes,10,opt,name=project_source,json=projectSource,proto3" json:"project_source,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2511,6 +2516,20 @@ func (x *GetContextResponse) GetWindow() int64 {
 		return x.Window
 	}
 	return 0
+}
+
+func (x *GetContextResponse) GetProjectInstructions() string {
+	if x != nil {
+		return x.ProjectInstructions
+	}
+	return ""
+}
+
+func (x *GetContextResponse) GetProjectSource() string {
+	if x != nil {
+		return x.ProjectSource
+	}
+	return ""
 }
 
 // ContextItem is one element of the next request.
@@ -3457,7 +3476,7 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x0eNotifyResponse\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\"%\n" +
 	"\x11GetContextRequest\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"\x99\x02\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\"\xf3\x02\n" +
 	"\x12GetContextResponse\x12!\n" +
 	"\frequest_body\x18\x01 \x01(\fR\vrequestBody\x12*\n" +
 	"\x05items\x18\x02 \x03(\v2\x14.podd.v1.ContextItemR\x05items\x12\x16\n" +
@@ -3466,7 +3485,10 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\rbilled_tokens\x18\x05 \x01(\x03R\fbilledTokens\x12&\n" +
 	"\x0fbytes_per_token\x18\x06 \x01(\x01R\rbytesPerToken\x12\x14\n" +
 	"\x05model\x18\a \x01(\tR\x05model\x12\x16\n" +
-	"\x06window\x18\b \x01(\x03R\x06window\"\xa7\x01\n" +
+	"\x06window\x18\b \x01(\x03R\x06window\x121\n" +
+	"\x14project_instructions\x18\t \x01(\tR\x13projectInstructions\x12%\n" +
+	"\x0eproject_source\x18\n" +
+	" \x01(\tR\rprojectSource\"\xa7\x01\n" +
 	"\vContextItem\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x16\n" +

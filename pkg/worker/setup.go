@@ -1,0 +1,77 @@
+package worker
+
+import (
+	"context"
+	"reflect"
+
+	"podd/pkg/item"
+)
+
+// Setup is what the first request of a turn that begins now sends beside the items. It
+// may ask the endpoint for its default model.
+func (w *Worker) Setup(ctx context.Context) (item.Setup, error) {
+	project, _ := w.project()
+	return w.setup(ctx, w.ModelName, project)
+}
+
+func (w *Worker) setup(ctx context.Context, model, project string) (item.Setup, error) {
+	name, err := w.Model.Resolve(ctx, model)
+	if err != nil {
+		return item.Setup{}, err
+	}
+	return item.Setup{
+		Model:               name,
+		API:                 w.Model.API(),
+		Instructions:        w.Instructions,
+		ProjectInstructions: project,
+		Tools:               w.specs,
+		Renderer:            Renderer,
+		FileRefRole:         w.FileRefRole,
+	}, nil
+}
+
+// project is what the workspace says now.
+func (w *Worker) project() (text string, warnings []string) {
+	if w.Project == nil {
+		return "", nil
+	}
+	text, warnings = w.Project()
+	return w.Output.Redact(text), warnings
+}
+
+// setUp stores what requests send beside the items, when it changed. Asking the
+// endpoint for its default model is tried again like a request.
+func (t *run) setUp(ctx context.Context) error {
+	project, warnings := t.said()
+	setup, err := t.setup(ctx, t.model, project)
+	for attempt := 1; err != nil; attempt++ {
+		if err := t.again(ctx, err, attempt); err != nil {
+			return err
+		}
+		setup, err = t.setup(ctx, t.model, project)
+	}
+	t.isSetUp = true
+	old, ok := t.state.Setup()
+	if ok && reflect.DeepEqual(old, setup) {
+		return nil
+	}
+	kinds := []item.Kind{setup}
+	if old.ProjectInstructions != project {
+		// The text says itself what there is to warn of: the same text needs no new alert.
+		for _, text := range warnings {
+			a := t.alert(item.LevelWarn, text)
+			a.Alert.Source = "workspace"
+			kinds = append(kinds, a)
+		}
+	}
+	return t.commit(ctx, Batch{Kinds: kinds})
+}
+
+// said is what the workspace said when the turn began. A turn that goes on has it in its
+// log, once it has asked the model.
+func (t *run) said() (text string, warnings []string) {
+	if old, ok := t.state.Setup(); ok && (t.isSetUp || t.progress.step > 0) {
+		return old.ProjectInstructions, nil
+	}
+	return t.project()
+}
