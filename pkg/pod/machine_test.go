@@ -1,0 +1,285 @@
+package pod_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"podd/pkg/interceptor"
+	"podd/pkg/item"
+	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
+)
+
+// machine is a pod in the hands of clients that do anything at any time, and what they
+// were told.
+type machine struct {
+	*house
+	faulty *faulty
+	marks  string
+	n      int
+	// submitted are the request ids of what was acknowledged and not taken back, notes
+	// the texts of notes.
+	submitted, notes []string
+}
+
+// restless is a model that marks a file once for each thing that it is told, some of them
+// only when a person agrees, and then says that it is done.
+func restless(_ context.Context, r scripted.Request) scripted.Reply {
+	last := r.Messages[len(r.Messages)-1]
+	if last.Role == "tool" {
+		return scripted.Say(scripted.Text("done"))
+	}
+	mark := func(kind string) scripted.Call {
+		return scripted.Call{Name: "mark", Arguments: fmt.Sprintf(`{"file":"%s-%d"}`, kind, len(r.Messages))}
+	}
+	return scripted.Say(scripted.Text("well"), mark("free"), mark("asked"))
+}
+
+func newMachine(t *testing.T) *machine {
+	m := &machine{faulty: new(faulty), marks: t.TempDir()}
+	m.house = newHouse(t, restless, func(c *pod.Config) {
+		m.faulty.Store, c.Store = c.Store, m.faulty
+		c.Tools = append(c.Tools, mark(m.marks))
+		c.MaxInbox = 1000
+	}, with(&edges{call: func(c interceptor.Call) interceptor.CallVerdict {
+		if strings.Contains(c.Arguments, "asked") {
+			return c.Ask("may it?")
+		}
+		return c.Continue()
+	}}))
+	return m
+}
+
+func (m *machine) name(kind string) string {
+	m.n++
+	return fmt.Sprintf("%s %d", kind, m.n)
+}
+
+func (m *machine) give(mode item.SubmitMode) {
+	id := m.name(string(mode))
+	_, err := m.host.Submit(m.t.Context(), pod.Submit{
+		Pod: "p", Segments: []item.Segment{item.TextSegment{Text: id}}, RequestID: id, Mode: mode,
+	})
+	if err != nil {
+		m.t.Error(err)
+		return
+	}
+	m.submitted = append(m.submitted, id)
+}
+
+func (m *machine) note(wake bool) {
+	text := m.name("note")
+	m.notify(text, wake)
+	m.notes = append(m.notes, text)
+}
+
+func (m *machine) withdraw(pick func(int) int) {
+	if len(m.submitted) == 0 {
+		return
+	}
+	i := pick(len(m.submitted))
+	switch err := m.host.Withdraw(m.t.Context(), "p", m.submitted[i]); {
+	case err == nil:
+		m.submitted = slices.Delete(m.submitted, i, i+1)
+	case item.ReasonOf(err) != "TAKEN" && item.ReasonOf(err) != "NOT_WAITING":
+		m.t.Error(err)
+	}
+}
+
+// answer resolves one open question, if there is any. Another end of the call may come
+// first.
+func (m *machine) answer(approve bool) (open bool) {
+	waiting, err := m.host.Approvals(m.t.Context(), "p")
+	if err != nil {
+		m.t.Error(err)
+	}
+	if len(waiting) == 0 {
+		return false
+	}
+	_, err = m.host.Resolve(m.t.Context(), pod.Resolution{Pod: "p", CallSeq: waiting[0].CallSeq, Approve: approve, Digest: waiting[0].Digest})
+	if reason := item.ReasonOf(err); err != nil && !slices.Contains([]string{"APPROVAL_WITHDRAWN", "APPROVAL_RESOLVED", "APPROVAL_NOT_FOUND"}, reason) {
+		m.t.Error(err)
+	}
+	return true
+}
+
+// die kills podd at one of its next writes, whatever that is.
+func (m *machine) die(after int) {
+	c := &countdown{left: after, hit: make(chan struct{}), refuse: true}
+	m.faulty.set(c.check)
+	m.give(item.ModeQueue)
+	for hit := false; !hit && !m.rests(); {
+		select {
+		case <-c.hit:
+			hit = true
+		default:
+		}
+	}
+	m.kill(m.faulty)
+}
+
+// rests says that nothing happens until a client does something.
+func (m *machine) rests() bool {
+	p, err := m.host.Get(m.t.Context(), "p")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	waiting, err := m.host.Approvals(m.t.Context(), "p")
+	return err == nil && len(waiting) > 0 || p.Status.State == item.StatePaused || p.Status.State == item.StateIdle && p.Queued == 0
+}
+
+// settle lets everything that waits go on until the pod is idle.
+func (m *machine) settle() {
+	m.resume()
+	for {
+		p, err := m.host.Get(m.t.Context(), "p")
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		if !m.answer(true) && (p.Status.State == item.StateIdle || p.Status.State == item.StateInterrupted) && p.Queued == 0 {
+			return
+		}
+	}
+}
+
+// check holds the log to what the clients were told. house holds it to the invariants of
+// any log.
+func (m *machine) check() {
+	m.t.Helper()
+	log := m.log()
+	claimed := map[string]int{}
+	for _, k := range kinds[item.TurnStarted](log) {
+		for _, id := range k.RequestIDs {
+			claimed[id]++
+		}
+	}
+	for _, k := range kinds[item.Promoted](log) {
+		for _, id := range k.RequestIDs {
+			claimed[id]++
+		}
+	}
+	for _, id := range m.submitted {
+		if claimed[id] != 1 {
+			m.t.Errorf("%s was acknowledged and taken %d times", id, claimed[id])
+		}
+		delete(claimed, id)
+	}
+	if len(claimed) > 0 {
+		m.t.Errorf("turns took %v, which nobody submitted or which was taken back", claimed)
+	}
+	var told []string
+	for _, text := range texts(log) {
+		if note, ok := strings.CutPrefix(text, "note: note"); ok {
+			told = append(told, "note"+note)
+		}
+	}
+	if !slices.Equal(told, m.notes[:min(len(told), len(m.notes))]) {
+		m.t.Errorf("the model is told %q, clients left %q", told, m.notes)
+	}
+	for _, k := range kinds[item.TurnEnded](log) {
+		if k.Outcome == item.OutcomeFailed || k.Outcome == item.OutcomeLimit {
+			m.t.Errorf("end %+v", k)
+		}
+	}
+	m.once(log)
+}
+
+// once checks that no call ran twice, and that none ran that nobody agreed to.
+func (m *machine) once(log []item.Entry) {
+	started := map[string]int{}
+	for _, k := range kinds[item.ToolStarted](log) {
+		started[strings.Trim(strings.TrimPrefix(k.Arguments, `{"file":`), `"}`)]++
+	}
+	files, err := os.ReadDir(m.marks)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for _, f := range files {
+		content, err := os.ReadFile(filepath.Join(m.marks, f.Name()))
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		if ran := len(content) / 2; ran > started[f.Name()] {
+			m.t.Errorf("%s ran %d times and was started %d times", f.Name(), ran, started[f.Name()])
+		}
+	}
+	yes := 0
+	for _, r := range kinds[item.ApprovalResolved](log) {
+		if r.Approved {
+			yes++
+		}
+	}
+	for _, k := range kinds[item.ToolStarted](log) {
+		if strings.Contains(k.Arguments, "asked") {
+			yes--
+		}
+	}
+	if yes < 0 {
+		m.t.Errorf("%d calls ran that nobody agreed to", -yes)
+	}
+}
+
+// Whatever clients do in whatever order, with podd stopped and killed in between: each
+// submit that was acknowledged and not taken back is taken by a turn once, notes are told
+// once and in their order, no call runs twice or without a person's word where one is
+// asked, no turn fails, and the pod comes to rest when everything that waits is let go.
+func TestAnythingAtAnyTime(t *testing.T) {
+	rounds := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		if rounds++; rounds > 25 && !rt.Failed() {
+			return
+		}
+		actions := rapid.SliceOfN(rapid.SampledFrom([]string{
+			"submit", "submit", "steer", "steer", "note", "wake", "withdraw", "cancel", "pause", "resume", "resume",
+			"approve", "approve", "approve", "deny", "stop", "kill", "die",
+		}), 5, 25).Draw(rt, "actions")
+		pick := func(n int) int { return rapid.IntRange(0, n-1).Draw(rt, "which") }
+		ok := t.Run(fmt.Sprint(rounds), func(t *testing.T) {
+			m := newMachine(t)
+			for _, action := range actions {
+				m.do(action, pick)
+			}
+			m.settle()
+			m.check()
+		})
+		if !ok {
+			rt.Fatalf("after %q", actions)
+		}
+	})
+}
+
+func (m *machine) do(action string, pick func(int) int) {
+	switch action {
+	case "submit":
+		m.give(item.ModeQueue)
+	case "steer":
+		m.give(item.ModeSteer)
+	case "note", "wake":
+		m.note(action == "wake")
+	case "withdraw":
+		m.withdraw(pick)
+	case "cancel":
+		if _, _, err := m.host.Cancel(m.t.Context(), "p", ""); err != nil {
+			m.t.Error(err)
+		}
+	case "pause":
+		m.pause()
+	case "resume":
+		m.resume()
+	case "approve", "deny":
+		m.answer(action == "approve")
+	case "stop":
+		m.restart()
+	case "kill":
+		m.kill(m.faulty)
+	case "die":
+		m.die(1 + pick(6))
+	}
+}
