@@ -43,7 +43,9 @@ func serveFor(t *testing.T, dir string, owner, conns int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host, err := pod.NewHost(t.Context(), pod.Config{Store: bolt, Model: model, SpoolDir: filepath.Join(state, "spool")})
+	host, err := pod.NewHost(t.Context(), pod.Config{
+		Fixed: pod.Fixed{Store: bolt, SpoolDir: filepath.Join(state, "spool")}, Settings: pod.Settings{Model: model},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

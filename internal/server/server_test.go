@@ -56,7 +56,9 @@ func serveModel(t *testing.T, spec *poddv1.PodSpec, h scripted.Handler) *grpc.Cl
 	if err != nil {
 		t.Fatal(err)
 	}
-	host, err := pod.NewHost(t.Context(), pod.Config{Store: bolt, Model: client, SpoolDir: filepath.Join(state, "spool")})
+	host, err := pod.NewHost(t.Context(), pod.Config{
+		Fixed: pod.Fixed{Store: bolt, SpoolDir: filepath.Join(state, "spool")}, Settings: pod.Settings{Model: client},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,10 @@ type Fanout struct {
 	// closed ends the goroutine that raises them, which done waits for.
 	closed, done chan struct{}
 	close        sync.Once
+
+	// mu lets publishers in until over is set.
+	mu   sync.RWMutex
+	over bool
 }
 
 type runner struct {
@@ -84,7 +88,7 @@ func (f *Fanout) Dropped() map[string]int64 {
 }
 
 // Close ends the hooks' goroutines after the events that already wait; a second call
-// does nothing. Nothing may be published afterwards. A hook that never returns is not
+// does nothing. What is published afterwards is dropped. A hook that never returns is not
 // waited for when giveUp closes first.
 func (f *Fanout) Close(giveUp <-chan struct{}) {
 	if f != nil {
@@ -93,6 +97,9 @@ func (f *Fanout) Close(giveUp <-chan struct{}) {
 }
 
 func (f *Fanout) end(giveUp <-chan struct{}) {
+	f.mu.Lock()
+	f.over = true
+	f.mu.Unlock()
 	for _, r := range f.runners {
 		close(r.events)
 	}
@@ -108,6 +115,11 @@ func (f *Fanout) end(giveUp <-chan struct{}) {
 
 func (f *Fanout) publish(event func(Hook)) {
 	if f == nil {
+		return
+	}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if f.over {
 		return
 	}
 	for _, r := range f.runners {

@@ -66,6 +66,8 @@ type actor struct {
 	// state and progress belong to the turn while one runs.
 	state    *projection.State
 	progress *worker.Progress
+	// folded are the settings under which state was made.
+	folded *settings
 	// turnDone receives the error of a turn that ended.
 	turnDone chan error
 	// closing is why the pod is to end; nil while it is not. It may be read by

@@ -22,7 +22,7 @@ const recallTime = 30 * time.Second
 // turn. When the call is cancelled the turn is, too.
 func (s *spawner) attend(ctx context.Context, child item.Pod, task string) (tool.Output, error) {
 	e := &errand{
-		pod: child, task: taskID(child.Spec), prices: s.host.Prices, report: func(text string) { tool.Progress(ctx, text) },
+		pod: child, task: taskID(child.Spec), prices: s.host.settings().Prices, report: func(text string) { tool.Progress(ctx, text) },
 	}
 	defer s.settle(ctx, e)
 	a, release, err := s.host.acquire(ctx, child.ID)

@@ -65,7 +65,7 @@ func (a *actor) stored(entries []item.Entry, appended store.Appended) []item.Ent
 // announce tells readers of alerts and hooks what was committed.
 func (h *Host) announce(pod string, records []store.Record, alerts []item.Alert) {
 	for _, r := range records {
-		h.hooks.Entry(pod, func() item.Entry {
+		h.hooks.Load().Entry(pod, func() item.Entry {
 			e, err := wire.DecodeEntry(r.Entry)
 			if err != nil {
 				h.Logger.Error("entry could not be copied for a hook", "pod", pod, "seq", r.Seq, "error", err)
@@ -74,7 +74,7 @@ func (h *Host) announce(pod string, records []store.Record, alerts []item.Alert)
 		})
 	}
 	for _, alert := range alerts {
-		h.hooks.Alert(alert)
+		h.hooks.Load().Alert(alert)
 		h.alerts.Advance(alert.Seq)
 	}
 }

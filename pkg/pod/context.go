@@ -36,10 +36,11 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 	defer release()
 	var w *worker.Worker
 	var open bool
+	s := h.settings()
 	doErr := a.do(ctx, func() {
 		var work *workspace
-		if work, err = a.workspace(); err == nil {
-			w, err = a.worker(work)
+		if work, err = a.workspace(s); err == nil {
+			w, err = a.worker(s, work)
 			open = a.journal.open
 		}
 	})
@@ -49,7 +50,7 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 	if err != nil {
 		return Context{}, err
 	}
-	state, err := h.newState()
+	state, err := s.newState()
 	if err != nil {
 		return Context{}, err
 	}
@@ -76,7 +77,7 @@ func (h *Host) context(ctx context.Context, w *worker.Worker, state *projection.
 	if prune, ok := state.Decide(h.Now()).Entry(); ok {
 		state.Add(item.Entry{Kind: prune})
 	}
-	body, err := h.Model.Body(state.Request())
+	body, err := w.Model.Body(state.Request())
 	if err != nil {
 		return Context{}, err
 	}

@@ -57,7 +57,7 @@ func (h *Host) Fork(ctx context.Context, idOrName, name string, at item.Seq) (Fo
 }
 
 func (h *Host) forked(ctx context.Context, p item.Pod, c *cut) (Forked, error) {
-	h.hooks.Pod(hook.PodEvent{Change: hook.PodCreated, ID: p.ID, Name: p.Name})
+	h.hooks.Load().Pod(hook.PodEvent{Change: hook.PodCreated, ID: p.ID, Name: p.Name})
 	_, release, err := h.acquire(ctx, p.ID)
 	if err != nil {
 		return Forked{}, err

@@ -70,8 +70,8 @@ type folds struct {
 	last      item.Seq
 }
 
-func (h *Host) newFolds() (*folds, error) {
-	state, err := h.newState()
+func (s *settings) newFolds() (*folds, error) {
+	state, err := s.newState()
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (h *Host) cutAt(ctx context.Context, rec item.Pod, at item.Seq) (*cut, erro
 	if at < rec.First {
 		return nil, item.Errorf(item.KindOutOfRange, "PURGED", "entry #%d of pod %s was removed: the first that is left is #%d", at, rec.Name, rec.First)
 	}
-	f, err := h.newFolds()
+	f, err := h.settings().newFolds()
 	if err != nil {
 		return nil, err
 	}

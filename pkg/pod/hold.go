@@ -39,11 +39,12 @@ func (h *Host) Resume(ctx context.Context, idOrName string) (item.Pod, error) {
 // Notify leaves a note for the model, which joins the conversation at the next step. It
 // returns the sequence of the note's entry. With wake an idle pod starts a turn for it.
 func (h *Host) Notify(ctx context.Context, idOrName, text string, wake bool) (seq item.Seq, err error) {
+	most := h.settings().MaxSubmitBytes
 	switch {
 	case text == "":
 		return 0, item.Errorf(item.KindInvalid, "EMPTY_NOTE", "the note is empty: give it some text")
-	case len(text) > h.MaxSubmitBytes:
-		return 0, item.Errorf(item.KindExhausted, "NOTE_TOO_LARGE", "the note has %d bytes, the limit is %d: put large text into a file", len(text), h.MaxSubmitBytes)
+	case len(text) > most:
+		return 0, item.Errorf(item.KindExhausted, "NOTE_TOO_LARGE", "the note has %d bytes, the limit is %d: put large text into a file", len(text), most)
 	}
 	_, err = h.change(ctx, idOrName, func(a *actor) error {
 		seq, err = a.note(ctx, text, wake)
@@ -175,5 +176,5 @@ func (a *actor) pendingNotes() []string {
 
 // tellHooks tells hooks of a change of the pod's life.
 func (a *actor) tellHooks(c hook.PodChange) {
-	a.host.hooks.Pod(hook.PodEvent{Change: c, ID: a.id, Name: a.rec.Name})
+	a.host.hooks.Load().Pod(hook.PodEvent{Change: c, ID: a.id, Name: a.rec.Name})
 }

@@ -8,16 +8,12 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"podd/internal/live"
-	"podd/internal/policy"
 	"podd/pkg/hook"
-	"podd/pkg/interceptor"
 	"podd/pkg/item"
-	"podd/pkg/llm"
-	"podd/pkg/projection"
-	"podd/pkg/scopefs"
 	"podd/pkg/store"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
@@ -25,16 +21,17 @@ import (
 	"podd/pkg/worker"
 )
 
-// Config is what a Host works with. Store, Model and SpoolDir are required; the
-// zero value of the rest is its documented default.
+// Config is what a Host works with.
 type Config struct {
+	Fixed
+	Settings
+}
+
+// Fixed is what stays as long as a Host lives. Store and SpoolDir are required; the
+// zero value of the rest is its documented default.
+type Fixed struct {
 	// Store keeps the pods. The Host does not close it.
 	Store store.Store
-	// Model answers the requests of all pods.
-	Model llm.Model
-	// ModelName and Instructions are for pods that name none of their own.
-	ModelName    string
-	Instructions string
 	// SpoolDir holds the full text of tool outputs that were cut and the output of
 	// running commands; one folder a pod.
 	SpoolDir string
@@ -44,50 +41,14 @@ type Config struct {
 	// Hidden are podd's own files and directories, which no pod's file tools reach;
 	// see scopefs.Config. A pod's own spool folder stays readable.
 	Hidden []string
-	// FileRefs bounds what an @path adds to a submit.
-	FileRefs scopefs.RefLimits
-	// FileRefRole is "system" to send file references with that literal role.
-	FileRefRole string
 	// Scrub takes secrets out of a spool file; see spool.Config.
 	Scrub func(path string) error
-	// ToolOutput cuts what tools answer; nil means the default limits.
-	ToolOutput *tool.Limits
-	// Prune is the rule by which tool results leave the context; its zero value is
-	// the default rule. Prices come before the built-in price table.
-	Prune  projection.Config
-	Prices []projection.ModelPrice
-	// Compaction says when a summary takes the place of older items.
-	Compaction worker.Compaction
-	// Summarize says which tool outputs over their limit a model summarises; its zero
-	// value is none.
-	Summarize worker.Summarize
-	// Ask is when calls ask a person, for pods that say nothing else; default risky.
-	// Rules decide on calls of all pods.
-	Ask   policy.Mode
-	Rules []policy.Rule
 	// Shell sets up the shell tool.
 	Shell builtin.Shell
-	// Search, Tree, ListDir and Glob bound built-in tools; see builtin.Config.
-	Search  builtin.Search
-	Tree    builtin.Tree
-	ListDir builtin.Listing
-	Glob    builtin.Listing
-	// Limits bound each turn of pods that have no limits of their own.
-	Limits worker.Limits
 	// ApprovalTime is how long a call waits for a person; default one week.
 	ApprovalTime time.Duration
-	// Fallbacks are models to ask when the pod's can't be asked for long.
-	Fallbacks []string
 	// Retry says how a failed request is tried again.
 	Retry worker.Retry
-	// MaxInbox is how many submits may wait for one pod; default 100.
-	MaxInbox int
-	// MaxSubmitBytes is the largest submit, all segments together; default 1 MiB.
-	MaxSubmitBytes int
-	// Interceptors decide, after the file references, in this order.
-	Interceptors []interceptor.Interceptor
-	// Hooks observe.
-	Hooks []hook.Hook
 	// Tools are offered beside the built-in ones.
 	Tools []tool.Tool
 	// Idle is how long a pod stays in memory with nothing to do; default ten
@@ -99,16 +60,7 @@ type Config struct {
 	Now func() time.Time
 }
 
-func (c Config) withDefaults() Config {
-	if c.MaxInbox == 0 {
-		c.MaxInbox = 100
-	}
-	if c.MaxSubmitBytes == 0 {
-		c.MaxSubmitBytes = 1 << 20
-	}
-	if c.Ask == "" {
-		c.Ask = policy.Risky
-	}
+func (c Fixed) withDefaults() Fixed {
 	if c.Idle == 0 {
 		c.Idle = 10 * time.Minute
 	}
@@ -121,19 +73,15 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// newState is the state of an empty log.
-func (c Config) newState() (*projection.State, error) {
-	return projection.NewState(projection.StateConfig{Prune: c.Prune, Prices: c.Prices})
-}
-
 // Host owns the pods of one store. Its methods may be called from any goroutine.
 // Errors that a client may see are *item.Error.
 type Host struct {
-	Config
-	chain  interceptor.Chain
-	hooks  *hook.Fanout
-	alerts *live.Broadcast
-	spool  *spool.Spool
+	Fixed
+	// current are the settings, which settings gives.
+	current atomic.Pointer[settings]
+	hooks   atomic.Pointer[hook.Fanout]
+	alerts  *live.Broadcast
+	spool   *spool.Spool
 	// base is the context of the pods' own work: it ends with no client.
 	base context.Context
 
@@ -143,6 +91,8 @@ type Host struct {
 	deleted map[string]bool
 	closing bool
 	wg      sync.WaitGroup
+	// ending is closed when closing is set.
+	ending chan struct{}
 }
 
 var errStopping = item.Errorf(item.KindUnavailable, "STOPPING", "podd is stopping; try again once it is back")
@@ -150,34 +100,39 @@ var errStopping = item.Errorf(item.KindUnavailable, "STOPPING", "podd is stoppin
 // NewHost opens the pods of a store. ctx is not kept: Close ends the Host. Call Recover before serving clients, and
 // Close at the end.
 func NewHost(ctx context.Context, c Config) (*Host, error) {
-	if c.Store == nil || c.Model == nil || c.SpoolDir == "" {
-		return nil, errors.New("pod: Store, Model and SpoolDir are required")
+	if c.Store == nil || c.SpoolDir == "" {
+		return nil, errors.New("pod: Store and SpoolDir are required")
 	}
-	if _, err := c.newState(); err != nil {
+	first, err := c.checked()
+	if err != nil {
 		return nil, err
 	}
-	c = c.withDefaults()
+	c.Fixed = c.withDefaults()
 	files, err := spool.Open(spool.Config{Dir: c.SpoolDir, MaxBytes: c.SpoolBytes, MaxAge: c.SpoolAge, Logger: c.Logger, Now: c.Now, Scrub: c.Scrub})
 	if err != nil {
 		return nil, err
 	}
 	h := &Host{
-		Config:  c,
-		chain:   append(interceptor.Chain{interceptor.FileRefs{}}, c.Interceptors...),
+		Fixed:   c.Fixed,
 		alerts:  live.New(0),
 		spool:   files,
 		base:    context.WithoutCancel(ctx),
 		actors:  make(map[string]*actor),
 		deleted: make(map[string]bool),
+		ending:  make(chan struct{}),
 	}
-	h.hooks = hook.NewFanout(c.Logger, h.HookFailed, c.Hooks...)
+	h.current.Store(first)
+	h.hooks.Store(h.newFanout(c.Hooks))
 	return h, nil
 }
 
 // HookFailed raises the alert about a hook: one that panicked or was too slow, or one
 // that says so itself.
-func (h *Host) HookFailed(text string) {
-	alert, err := h.Store.RaiseAlert(h.base, item.Alert{Level: item.LevelWarn, Source: "hook", Text: text, Time: h.Now(), Count: 1})
+func (h *Host) HookFailed(text string) { h.Raise(item.LevelWarn, "hook", text) }
+
+// Raise raises an alert that is no pod's. One that can't be stored is logged.
+func (h *Host) Raise(level item.Level, source, text string) {
+	alert, err := h.Store.RaiseAlert(h.base, item.Alert{Level: level, Source: source, Text: text, Time: h.Now(), Count: 1})
 	if err != nil {
 		h.Logger.Error("alert could not be stored", "text", text, "error", err)
 		return
@@ -308,6 +263,9 @@ func (h *Host) Counts() (loaded, running int) {
 // when all goroutines of the Host have ended.
 func (h *Host) Close(ctx context.Context) {
 	h.mu.Lock()
+	if !h.closing {
+		close(h.ending)
+	}
 	h.closing = true
 	actors := make([]*actor, 0, len(h.actors))
 	for _, a := range h.actors {
@@ -322,5 +280,5 @@ func (h *Host) Close(ctx context.Context) {
 	wg.Wait()
 	h.wg.Wait()
 	h.alerts.Close(errStopping)
-	h.hooks.Close(ctx.Done())
+	h.hooks.Load().Close(ctx.Done())
 }

@@ -76,10 +76,13 @@ func (h *house) open() {
 		h.t.Fatal(err)
 	}
 	c := pod.Config{
-		Store: h.store, Model: h.client, ModelName: "m", SpoolDir: filepath.Join(h.state, "spool"),
-		Logger: slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Shell:  builtin.Shell{Confined: true},
-		Retry:  worker.Retry{Sleep: func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }},
+		Fixed: pod.Fixed{
+			Store: h.store, SpoolDir: filepath.Join(h.state, "spool"),
+			Logger: slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
+			Shell:  builtin.Shell{Confined: true},
+			Retry:  worker.Retry{Sleep: func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }},
+		},
+		Settings: pod.Settings{Model: h.client, ModelName: "m"},
 	}
 	h.config(&c)
 	if h.host, err = pod.NewHost(context.Background(), c); err != nil {

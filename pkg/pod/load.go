@@ -35,7 +35,7 @@ func (a *actor) load() error {
 	case item.StateWaiting, item.StatePaused:
 		a.waited = true
 	}
-	err = a.fold(ctx)
+	err = a.fold(ctx, a.host.settings())
 	if item.KindOf(err) == item.KindDataLoss {
 		return a.quarantine(ctx, err)
 	}
@@ -60,8 +60,8 @@ func (a *actor) load() error {
 }
 
 // fold reads the log into what the pod knows of it.
-func (a *actor) fold(ctx context.Context) error {
-	f, err := a.host.newFolds()
+func (a *actor) fold(ctx context.Context, s *settings) error {
+	f, err := s.newFolds()
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (a *actor) fold(ctx context.Context) error {
 		return err
 	}
 	a.journal, a.questions, a.state, a.progress = f.journal, f.questions, f.state, f.progress
-	a.rec.Last = max(a.rec.Last, f.last)
+	a.rec.Last, a.folded = max(a.rec.Last, f.last), s
 	return nil
 }
 

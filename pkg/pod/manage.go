@@ -34,7 +34,7 @@ func (h *Host) create(ctx context.Context, name string, spec item.PodSpec) (item
 	if err := h.Store.CreatePod(ctx, p); err != nil {
 		return item.Pod{}, err
 	}
-	h.hooks.Pod(hook.PodEvent{Change: hook.PodCreated, ID: p.ID, Name: p.Name})
+	h.hooks.Load().Pod(hook.PodEvent{Change: hook.PodCreated, ID: p.ID, Name: p.Name})
 	return h.Store.Pod(ctx, p.ID)
 }
 
@@ -59,7 +59,7 @@ func (h *Host) newPod(name string, spec item.PodSpec) (item.Pod, error) {
 
 // checkSpec refuses a spec that can't work and cleans its paths.
 func (h *Host) checkSpec(spec *item.PodSpec) error {
-	if _, err := h.policyOf(*spec); err != nil {
+	if _, err := h.settings().policyOf(*spec); err != nil {
 		return err
 	}
 	if err := h.checkTools(spec.Tools); err != nil {
@@ -187,7 +187,7 @@ func (h *Host) Delete(ctx context.Context, idOrName string) error {
 	if err := h.Store.DeletePod(ctx, rec.ID); err != nil {
 		return err
 	}
-	h.hooks.Pod(hook.PodEvent{Change: hook.PodDeleted, ID: rec.ID, Name: rec.Name})
+	h.hooks.Load().Pod(hook.PodEvent{Change: hook.PodDeleted, ID: rec.ID, Name: rec.Name})
 	if err := h.spool.Remove(rec.ID); err != nil {
 		return fmt.Errorf("the pod is deleted, but its spooled output is not: %w", err)
 	}

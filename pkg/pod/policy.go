@@ -3,6 +3,7 @@ package pod
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"podd/internal/policy"
@@ -13,15 +14,18 @@ import (
 
 // policyOf is what decides on the calls of a pod: its own mode and rules beside the
 // operator's.
-func (h *Host) policyOf(spec item.PodSpec) (*policy.Policy, error) {
-	rules := slices.Concat(h.Rules, policy.PodRules(spec.Rules))
-	return policy.New(cmp.Or(policy.Mode(spec.Ask), h.Ask), rules)
+func (s *settings) policyOf(spec item.PodSpec) (*policy.Policy, error) {
+	rules := slices.Concat(s.Rules, policy.PodRules(spec.Rules))
+	return policy.New(cmp.Or(policy.Mode(spec.Ask), s.Ask), rules)
 }
 
 // rule is the pod's policy as its turns ask it. A rule that is added while a turn runs
 // counts from then on.
 func (a *actor) rule(name string, access tool.Access) worker.Ruling {
-	rules := a.rules.Load()
+	rules, err := a.rulesNow()
+	if err != nil {
+		return worker.Ruling{Deny: fmt.Sprintf("podd cannot tell whether this is allowed: %v", err)}
+	}
 	switch v := rules.Decide(rules.call(name, access)); v.Decision {
 	case policy.Allow:
 		return worker.Ruling{}
@@ -34,7 +38,7 @@ func (a *actor) rule(name string, access tool.Access) worker.Ruling {
 
 // addRule adds the rule to the pod that lets such calls run unasked.
 func (a *actor) addRule(ctx context.Context, q *question) (*item.Rule, error) {
-	work, err := a.workspace()
+	work, err := a.workspace(a.host.settings())
 	if err != nil {
 		return nil, err
 	}

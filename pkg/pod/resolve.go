@@ -47,7 +47,7 @@ func measure(segments []item.Segment) (size int, blank bool) {
 // found, the text with a placeholder for each, and what each resolved to, in order.
 // A reference that fails is an alert; nothing is silent.
 func (h *Host) resolve(ctx context.Context, pod string, fs *scopefs.FS, s Submit) (item.Submitted, []item.Alert) {
-	r := resolver{host: h, pod: pod, fs: fs, out: item.Submitted{RequestID: s.RequestID, Mode: s.Mode}}
+	r := resolver{host: h, settings: h.settings(), pod: pod, fs: fs, out: item.Submitted{RequestID: s.RequestID, Mode: s.Mode}}
 	for _, segment := range parse(fs, s) {
 		r.out.Segments = append(r.out.Segments, segment)
 		switch segment := segment.(type) {
@@ -71,12 +71,13 @@ func (h *Host) resolve(ctx context.Context, pod string, fs *scopefs.FS, s Submit
 
 // resolver is one submit on its way to what is stored.
 type resolver struct {
-	host   *Host
-	pod    string
-	fs     *scopefs.FS
-	out    item.Submitted
-	text   strings.Builder
-	alerts []item.Alert
+	host     *Host
+	settings *settings
+	pod      string
+	fs       *scopefs.FS
+	out      item.Submitted
+	text     strings.Builder
+	alerts   []item.Alert
 	// refs counts the references, size the bytes that they resolved to.
 	refs, size int
 }
@@ -87,7 +88,7 @@ func (r *resolver) ref(ctx context.Context, ref item.FileRef) {
 		r.unresolved(ref)
 		return
 	}
-	message, err := r.fs.ResolveRef(ctx, ref, r.host.FileRefs)
+	message, err := r.fs.ResolveRef(ctx, ref, r.settings.FileRefs)
 	if err == nil && r.size+len(message.Text) > maxResolved {
 		err = fmt.Errorf("%s: the references of this submit are larger than %d bytes together: refer to less at once",
 			scopefs.Display(ref.Path), maxResolved)
@@ -97,7 +98,7 @@ func (r *resolver) ref(ctx context.Context, ref item.FileRef) {
 		r.warn("file_ref", "file reference not added: %v", err)
 		return
 	}
-	message.Text = r.host.ToolOutput.Redact(message.Text)
+	message.Text = r.settings.ToolOutput.Redact(message.Text)
 	r.size += len(message.Text)
 	r.out.Items = append(r.out.Items, message)
 	r.text.WriteString(scopefs.FormatRef(ref))

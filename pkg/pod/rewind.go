@@ -50,7 +50,7 @@ func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, error) {
 	if err != nil {
 		return Rewound{}, err
 	}
-	if err := a.fold(a.host.base); err != nil {
+	if err := a.fold(a.host.base, a.host.settings()); err != nil {
 		return Rewound{}, err
 	}
 	return Rewound{Seq: entries[0].Seq, Files: c.files, Commands: c.commands}, nil

@@ -12,6 +12,9 @@ import (
 // rulebook decides on the calls of one pod.
 type rulebook struct {
 	*policy.Policy
+	// settings and spec are what the policy was made of.
+	settings *settings
+	spec     item.PodSpec
 	// dir is the pod's workspace, base that of the pod at the top of its family. Rules
 	// name paths from base: what a rule is about stays the same when a pod is spawned
 	// with a workspace further down.
@@ -20,7 +23,8 @@ type rulebook struct {
 
 // rulesOf are those of a pod with a spec.
 func (h *Host) rulesOf(ctx context.Context, spec item.PodSpec) (*rulebook, error) {
-	p, err := h.policyOf(spec)
+	s := h.settings()
+	p, err := s.policyOf(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -28,11 +32,28 @@ func (h *Host) rulesOf(ctx context.Context, spec item.PodSpec) (*rulebook, error
 	if err != nil {
 		return nil, err
 	}
-	book := &rulebook{Policy: p, dir: spec.Dir, base: spec.Dir}
+	book := &rulebook{Policy: p, settings: s, spec: spec, dir: spec.Dir, base: spec.Dir}
 	if n := len(above); n > 0 {
 		book.base = above[n-1].Spec.Dir
 	}
 	return book, nil
+}
+
+// rulesNow are the pod's rules under the settings of now.
+func (a *actor) rulesNow() (*rulebook, error) {
+	book, s := a.rules.Load(), a.host.settings()
+	if book.settings == s {
+		return book, nil
+	}
+	p, err := s.policyOf(book.spec)
+	if err != nil {
+		return nil, err
+	}
+	next := *book
+	next.Policy, next.settings = p, s
+	// Another spec that came meanwhile brings rules of its own.
+	a.rules.CompareAndSwap(book, &next)
+	return &next, nil
 }
 
 // call is a call as the rules see it.

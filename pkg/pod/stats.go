@@ -52,9 +52,9 @@ func (h *Host) Stats(ctx context.Context, idOrName string) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	c := counter{host: h, all: idOrName == "", tools: make(map[string]*ToolStats)}
+	c := counter{settings: h.settings(), all: idOrName == "", tools: make(map[string]*ToolStats)}
 	for _, p := range pods {
-		if c.state, err = h.newState(); err != nil {
+		if c.state, err = c.settings.newState(); err != nil {
 			return Stats{}, err
 		}
 		if err := h.readAll(ctx, p.ID, 0, c.add); err != nil {
@@ -70,7 +70,7 @@ func (h *Host) Stats(ctx context.Context, idOrName string) (Stats, error) {
 // counter folds logs into Stats.
 type counter struct {
 	Stats
-	host *Host
+	settings *settings
 	// all says that the logs of spawned pods are counted themselves.
 	all   bool
 	tools map[string]*ToolStats
@@ -152,7 +152,7 @@ func (c *counter) priceOf(u item.RequestUsage, setup string) {
 // money is the price of the model that answered. Endpoints may name it otherwise than
 // it is asked for, or not at all; then the price of the model that was asked counts.
 func (c *counter) money(u item.RequestUsage, setup string) (projection.Money, bool) {
-	if m, ok := projection.MoneyOf(u.Model, c.host.Prices); ok {
+	if m, ok := projection.MoneyOf(u.Model, c.settings.Prices); ok {
 		return m, true
 	}
 	asked := ""
@@ -160,9 +160,9 @@ func (c *counter) money(u item.RequestUsage, setup string) (projection.Money, bo
 	case "":
 		asked = setup
 	case item.PurposeCompaction:
-		asked = cmp.Or(c.host.Compaction.Model, setup)
+		asked = cmp.Or(c.settings.Compaction.Model, setup)
 	}
-	return projection.MoneyOf(asked, c.host.Prices)
+	return projection.MoneyOf(asked, c.settings.Prices)
 }
 
 // tool is where the calls of a tool are counted.

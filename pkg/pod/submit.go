@@ -78,12 +78,13 @@ func (h *Host) Submit(ctx context.Context, s Submit) (Submitted, error) {
 // none.
 func (h *Host) checkSubmit(s *Submit) error {
 	size, blank := measure(s.Segments)
+	most := h.settings().MaxSubmitBytes
 	switch {
 	case blank:
 		return item.Errorf(item.KindInvalid, "EMPTY_PROMPT", "the prompt is empty: give it some text or a file")
-	case size > h.MaxSubmitBytes:
+	case size > most:
 		return item.Errorf(item.KindExhausted, "SUBMIT_TOO_LARGE",
-			"the submit has %d bytes, the limit is %d: put large text into a file and refer to it with @path", size, h.MaxSubmitBytes)
+			"the submit has %d bytes, the limit is %d: put large text into a file and refer to it with @path", size, most)
 	case len(s.RequestID) > MaxRequestID:
 		return item.Errorf(item.KindInvalid, "BAD_REQUEST_ID", "the request id has %d bytes, the limit is %d", len(s.RequestID), MaxRequestID)
 	}
@@ -110,7 +111,7 @@ func (s Submit) digest() ([32]byte, error) {
 
 // openFor opens the workspace in the pod's goroutine.
 func (a *actor) openFor(ctx context.Context) (work *workspace, err error) {
-	doErr := a.do(ctx, func() { work, err = a.workspace() })
+	doErr := a.do(ctx, func() { work, err = a.workspace(a.host.settings()) })
 	if doErr != nil {
 		return nil, doErr
 	}
@@ -123,7 +124,7 @@ func (a *actor) admit(ctx context.Context, s Submit, digest [32]byte, entry item
 		Entries:    []item.Entry{{Kind: entry}},
 		Admit:      &store.Request{ID: s.RequestID, Digest: digest},
 		Enqueue:    true,
-		InboxLimit: a.host.MaxInbox,
+		InboxLimit: a.host.settings().MaxInbox,
 	}
 	for _, alert := range alerts {
 		b.Entries = append(b.Entries, item.Entry{Kind: item.AlertRaised{Alert: alert}})

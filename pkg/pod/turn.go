@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"podd/pkg/hook"
 	"podd/pkg/item"
 	"podd/pkg/store"
 	"podd/pkg/worker"
@@ -76,11 +77,15 @@ func (a *actor) startTurn(t worker.Turn) error {
 // start runs work in a goroutine that has the pod's state until it ends; turn is its
 // number, 0 for work that is no turn.
 func (a *actor) start(work func(context.Context, *worker.Worker) error, turnNumber int64) error {
-	space, err := a.workspace()
+	s := a.host.settings()
+	space, err := a.workspace(s)
 	if err != nil {
 		return err
 	}
-	w, err := a.worker(space)
+	if err := a.refold(s); err != nil {
+		return err
+	}
+	w, err := a.worker(s, space)
 	if err != nil {
 		return err
 	}
@@ -102,29 +107,29 @@ func guardTurn(work func() error) (err error) {
 	return work()
 }
 
-// worker is the pod's worker with the settings of now.
-func (a *actor) worker(work *workspace) (*worker.Worker, error) {
+// worker is the pod's worker with settings that stay as long as it does.
+func (a *actor) worker(s *settings, work *workspace) (*worker.Worker, error) {
 	h, spec := a.host, a.rec.Spec
 	return worker.New(worker.Config{
 		Pod:          a.id,
 		Dir:          spec.Dir,
-		Model:        h.Model,
-		ModelName:    cmp.Or(spec.Model, h.ModelName),
-		Instructions: cmp.Or(spec.Instructions, h.Instructions),
+		Model:        s.Model,
+		ModelName:    cmp.Or(spec.Model, s.ModelName),
+		Instructions: cmp.Or(spec.Instructions, s.Instructions),
 		Project:      work.project,
-		FileRefRole:  h.FileRefRole,
+		FileRefRole:  s.FileRefRole,
 		Tools:        work.tools,
-		Output:       h.ToolOutput,
+		Output:       s.ToolOutput,
 		Spool:        work.spool,
-		Chain:        h.chain,
+		Chain:        s.chain,
 		Policy:       a.rule,
-		Compaction:   h.Compaction,
-		Summarize:    h.Summarize,
-		Limits:       limitsOf(spec.Limits, h.Limits),
+		Compaction:   s.Compaction,
+		Summarize:    s.Summarize,
+		Limits:       limitsOf(spec.Limits, s.Limits),
 		ApprovalTime: h.ApprovalTime,
-		Fallbacks:    h.Fallbacks,
+		Fallbacks:    s.Fallbacks,
 		Working:      a.pace.set,
-		Observe:      h.hooks.Edge,
+		Observe:      func(e hook.Edge) { h.hooks.Load().Edge(e) },
 		Retry:        h.Retry,
 		Logger:       h.Logger,
 		Now:          h.Now,

@@ -13,21 +13,32 @@ import (
 // the pod is loaded, so that its tools remember which files were read.
 type workspace struct {
 	fs    *scopefs.FS
-	tools *tool.Registry
 	spool *spool.Folder
+	// depth is how many pods are above the pod.
+	depth int
+	// tools are made under settings, and anew under others.
+	tools    *tool.Registry
+	settings *settings
 }
 
-// workspace opens the pod's workspace at first use.
-func (a *actor) workspace() (*workspace, error) {
-	if a.work != nil {
+// workspace opens the pod's workspace at first use. Its tools are those of s.
+func (a *actor) workspace(s *settings) (*workspace, error) {
+	if a.work == nil {
+		work, err := a.host.openWorkspace(a.rec)
+		if err != nil {
+			return nil, err
+		}
+		a.work = work
+	}
+	if a.work.settings == s {
 		return a.work, nil
 	}
-	work, err := a.host.openWorkspace(a.rec)
+	tools, err := a.host.tools(s, a.rec, a.work)
 	if err != nil {
 		return nil, err
 	}
-	a.work = work
-	return work, nil
+	a.work.tools, a.work.settings = tools, s
+	return a.work, nil
 }
 
 func (h *Host) openWorkspace(rec item.Pod) (*workspace, error) {
@@ -51,25 +62,21 @@ func (h *Host) openWorkspace(rec item.Pod) (*workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools, err := h.tools(rec, len(above), fs, folder)
-	if err != nil {
-		_ = fs.Close()
-		return nil, err
-	}
-	return &workspace{fs: fs, tools: tools, spool: folder}, nil
+	return &workspace{fs: fs, spool: folder, depth: len(above)}, nil
 }
 
-// tools are those of a pod with so many above it.
-func (h *Host) tools(rec item.Pod, depth int, fs *scopefs.FS, folder *spool.Folder) (*tool.Registry, error) {
+// tools are those of a pod's workspace.
+func (h *Host) tools(s *settings, rec item.Pod, work *workspace) (*tool.Registry, error) {
 	tools, err := builtin.New(builtin.Config{
-		FS: fs, Spool: folder, Limits: h.ToolOutput, Shell: h.Shell, Search: h.Search, Tree: h.Tree, ListDir: h.ListDir, Glob: h.Glob, Logger: h.Logger,
+		FS: work.fs, Spool: work.spool, Shell: h.Shell, Logger: h.Logger,
+		Limits: s.ToolOutput, Search: s.Search, Tree: s.Tree, ListDir: s.ListDir, Glob: s.Glob,
 	})
 	if err != nil {
 		return nil, err
 	}
 	tools = chosen(rec.Spec.Tools, append(tools, h.Tools...))
-	if rec.Spec.SubPods > 0 && depth < maxDepth {
-		tools = append(tools, chosen(rec.Spec.Tools, []tool.Tool{h.newSpawner(rec, fs, tools)})...)
+	if rec.Spec.SubPods > 0 && work.depth < maxDepth {
+		tools = append(tools, chosen(rec.Spec.Tools, []tool.Tool{h.newSpawner(rec, work.fs, tools)})...)
 	}
 	return tool.NewRegistry(tools...)
 }

@@ -1,0 +1,139 @@
+package pod
+
+import (
+	"errors"
+	"reflect"
+
+	"podd/internal/policy"
+	"podd/pkg/hook"
+	"podd/pkg/interceptor"
+	"podd/pkg/llm"
+	"podd/pkg/projection"
+	"podd/pkg/scopefs"
+	"podd/pkg/tool"
+	"podd/pkg/tool/builtin"
+	"podd/pkg/worker"
+)
+
+// Settings are what a Host can be given anew while it runs. Model is required; the zero
+// value of the rest is its documented default. A Settings is not changed once a Host has
+// it.
+type Settings struct {
+	// Model answers the requests of all pods.
+	Model llm.Model
+	// ModelName and Instructions are for pods that name none of their own.
+	ModelName    string
+	Instructions string
+	// Fallbacks are models to ask when the pod's can't be asked for long.
+	Fallbacks []string
+	// FileRefs bounds what an @path adds to a submit.
+	FileRefs scopefs.RefLimits
+	// FileRefRole is "system" to send file references with that literal role.
+	FileRefRole string
+	// ToolOutput cuts what tools answer; nil means the default limits.
+	ToolOutput *tool.Limits
+	// Search, Tree, ListDir and Glob bound built-in tools; see builtin.Config.
+	Search  builtin.Search
+	Tree    builtin.Tree
+	ListDir builtin.Listing
+	Glob    builtin.Listing
+	// Prune is the rule by which tool results leave the context; its zero value is
+	// the default rule. Prices come before the built-in price table.
+	Prune  projection.Config
+	Prices []projection.ModelPrice
+	// Compaction says when a summary takes the place of older items.
+	Compaction worker.Compaction
+	// Summarize says which tool outputs over their limit a model summarises; its zero
+	// value is none.
+	Summarize worker.Summarize
+	// Ask is when calls ask a person, for pods that say nothing else; default risky.
+	// Rules decide on calls of all pods.
+	Ask   policy.Mode
+	Rules []policy.Rule
+	// Limits bound each turn of pods that have no limits of their own.
+	Limits worker.Limits
+	// MaxInbox is how many submits may wait for one pod; default 100.
+	MaxInbox int
+	// MaxSubmitBytes is the largest submit, all segments together; default 1 MiB.
+	MaxSubmitBytes int
+	// Interceptors decide, after the file references, in this order.
+	Interceptors []interceptor.Interceptor
+	// Hooks observe.
+	Hooks []hook.Hook
+}
+
+// settings are the Settings as a Host works with them.
+type settings struct {
+	Settings
+	chain interceptor.Chain
+}
+
+// checked fills in defaults and refuses what no pod can work with.
+func (s Settings) checked() (*settings, error) {
+	if s.Model == nil {
+		return nil, errors.New("pod: Model is required")
+	}
+	if s.MaxInbox == 0 {
+		s.MaxInbox = 100
+	}
+	if s.MaxSubmitBytes == 0 {
+		s.MaxSubmitBytes = 1 << 20
+	}
+	if s.Ask == "" {
+		s.Ask = policy.Risky
+	}
+	if _, err := s.newState(); err != nil {
+		return nil, err
+	}
+	if _, err := policy.New(s.Ask, s.Rules); err != nil {
+		return nil, err
+	}
+	return &settings{Settings: s, chain: append(interceptor.Chain{interceptor.FileRefs{}}, s.Interceptors...)}, nil
+}
+
+// newState is the state of an empty log.
+func (s Settings) newState() (*projection.State, error) {
+	return projection.NewState(projection.StateConfig{Prune: s.Prune, Prices: s.Prices})
+}
+
+// foldsLike says whether a log folds into the same under both.
+func (s *settings) foldsLike(o *settings) bool {
+	return s == o || reflect.DeepEqual(s.Prune, o.Prune) && reflect.DeepEqual(s.Prices, o.Prices)
+}
+
+// settings are those of now. Whoever does one thing reads them once.
+func (h *Host) settings() *settings { return h.current.Load() }
+
+// Reload gives the Host other settings. Rules and the mode of asking count from the next
+// decision on, the bounds of submits from the next one, hooks from the next event. All
+// else a pod takes at its next turn: a turn under way ends with what it began with. On
+// an error the old settings stay.
+func (h *Host) Reload(s Settings) error {
+	next, err := s.checked()
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closing {
+		return errStopping
+	}
+	h.current.Store(next)
+	old := h.hooks.Swap(h.newFanout(s.Hooks))
+	// Hooks that are replaced see what they were told; none keeps podd from ending.
+	h.wg.Go(func() { old.Close(h.ending) })
+	return nil
+}
+
+func (h *Host) newFanout(hooks []hook.Hook) *hook.Fanout {
+	return hook.NewFanout(h.Logger, h.HookFailed, hooks...)
+}
+
+// refold folds the log again when the pod's fold was made under other prices or another
+// rule of pruning. It is called while no turn runs.
+func (a *actor) refold(s *settings) error {
+	if a.folded.foldsLike(s) {
+		return nil
+	}
+	return a.fold(a.host.base, s)
+}
