@@ -33,7 +33,7 @@ func run(ctx context.Context, args []string, p program) int {
 	root.SetIn(p.stdin)
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
-	err := interruption(ctx, root.ExecuteContext(ctx))
+	err := interruption(ctx, p.explainAge(ctx, root.ExecuteContext(ctx)))
 	if err != nil {
 		fmt.Fprintf(p.stderr, "podctl: %s\n", sanitize.Line(err.Error()))
 	}
@@ -68,7 +68,7 @@ func newRootCommand(p *program) *cobra.Command {
 		newCancelCommand(p), newPauseCommand(p), newResumeCommand(p),
 		newApprovalsCommand(p), newApproveCommand(p), newDenyCommand(p), newAlertsCommand(p),
 		newContextCommand(p), newStatsCommand(p), newCompactCommand(p), newForkCommand(p), newRewindCommand(p),
-		newStatusCommand(p), newVersionCommand(p), newCompletionCommand(p),
+		newStatusCommand(p), newReloadCommand(p), newVersionCommand(p), newCompletionCommand(p),
 	)
 	return root
 }

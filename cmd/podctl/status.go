@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,13 +42,33 @@ func statusFacts(s *poddv1.GetStatusResponse, now time.Time) facts {
 		{"uptime", fmt.Sprintf("%s, since %s", view.Duration(now.Sub(started)), stamp(started))},
 		{"socket", s.GetSocket()},
 		{"state", s.GetStateDir()},
-		{"config", orDefault(s.GetConfig(), "none, defaults hold")},
+		{"config", configured(s)},
+		{"config refused", refusal(s)},
+		{"needs a restart", strings.Join(s.GetNeedRestart(), ", ")},
 		{"pods", fmt.Sprintf("%d, %d loaded, %d running a turn", s.GetPods(), s.GetPodsLoaded(), s.GetPodsRunning())},
 		{"sandbox", sandbox(s.GetSandbox(), s.GetSandboxNote())},
 		{"model", orDefault(s.GetModel(), "chosen at the first request")},
 		{"endpoint", fmt.Sprintf("%s (%s)", s.GetBaseUrl(), s.GetApi())},
 		{"key", key},
+		{"age", age(s)},
 	}
+}
+
+// configured says which file holds since when.
+func configured(s *poddv1.GetStatusResponse) string {
+	file := orDefault(s.GetConfig(), "none, defaults hold")
+	if at := s.GetConfigLoadedAt(); at != nil {
+		file += ", read " + stamp(at.AsTime())
+	}
+	return file
+}
+
+// refusal is why the file of now does not hold.
+func refusal(s *poddv1.GetStatusResponse) string {
+	if s.GetConfigError() == "" {
+		return ""
+	}
+	return s.GetConfigError() + "; the one before it holds"
 }
 
 // sandbox says what the mode means for shell commands.

@@ -37,8 +37,11 @@ func newVersionCommand(p *program) *cobra.Command {
 				if err == nil {
 					podd = fmt.Sprintf("%s (pid %d)", sanitize.Line(status.GetVersion()), status.GetPid())
 				}
-				_, err := fmt.Fprintf(w, "podctl: %s\npodd: %s\n", version.String(), podd)
-				return err
+				_, writeErr := fmt.Fprintf(w, "podctl: %s\npodd: %s\n", version.String(), podd)
+				if note := age(status); err == nil && note != "" {
+					fmt.Fprintf(p.stderr, "! %s\n", sanitize.Line(note))
+				}
+				return writeErr
 			})
 		},
 	}

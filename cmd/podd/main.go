@@ -16,6 +16,9 @@ func main() {
 	sandbox.Main()
 	// Before anything secret is read; where the system refuses, podd works all the same.
 	_ = harden.Process()
+	// Whoever closes the terminal that podd was started in asks for this too: podd stays.
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
 	// The first signal ends the context, the second one the patience.
 	ctx, cancel := context.WithCancel(context.Background())
 	hurry := make(chan struct{})
@@ -28,6 +31,6 @@ func main() {
 		close(hurry)
 	}()
 	os.Exit(run(ctx, os.Args[1:], program{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv, hurry: hurry,
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv, hurry: hurry, hangup: hangup,
 	}))
 }

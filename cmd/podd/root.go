@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,8 @@ type program struct {
 	env            func(string) string
 	// hurry is closed when a drain is to be cut short.
 	hurry <-chan struct{}
+	// hangup asks to read the configuration again.
+	hangup <-chan os.Signal
 	// places are the flags that name them.
 	places paths.Flags
 }

@@ -16,7 +16,8 @@ func newServeCommand(p *program) *cobra.Command {
 		Use:   "serve",
 		Short: "serve in the foreground until SIGTERM or SIGINT (the default)",
 		Long: "Serves in the foreground and logs to standard error, \"podd ready\" once it answers.\n" +
-			"SIGTERM and SIGINT drain: running turns end at their next step. A second signal stops at once.",
+			"SIGTERM and SIGINT drain: running turns end at their next step. A second signal stops at once.\n" +
+			"SIGHUP reads the configuration again, as podctl reload does.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			logger, err := logs.logger(p.stderr)
@@ -27,8 +28,12 @@ func newServeCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c.Logger = logger
+			c.Logger, c.Hangup = logger, p.hangup
 			d, err := daemon.Open(cmd.Context(), c)
+			if err != nil && cmd.Context().Err() != nil {
+				logger.Info("podd stopped before it was ready", "error", err)
+				return nil
+			}
 			if err != nil {
 				return err
 			}
@@ -45,7 +50,8 @@ func (p *program) daemonConfig() (c daemon.Config, err error) {
 	if err != nil {
 		return c, err
 	}
-	if c.Settings, err = config.Load(file.Path, file.Named, p.env); err != nil {
+	c.Reread = func() (config.Config, error) { return config.Load(file.Path, file.Named, p.env) }
+	if c.Settings, err = c.Reread(); err != nil {
 		return c, err
 	}
 	c.ConfigPath = file.Path

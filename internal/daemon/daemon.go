@@ -4,32 +4,24 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"podd/internal/config"
+	"podd/internal/extern"
 	"podd/internal/keeper"
 	"podd/internal/paths"
-	"podd/internal/policy"
 	"podd/internal/sandbox"
 	"podd/internal/secrets"
 	"podd/internal/server"
 	"podd/internal/socket"
 	"podd/internal/version"
-	"podd/pkg/hook"
-	"podd/pkg/interceptor"
 	"podd/pkg/item"
-	"podd/pkg/llm/openai"
 	"podd/pkg/pod"
-	"podd/pkg/projection"
-	"podd/pkg/scopefs"
 	"podd/pkg/store"
-	"podd/pkg/tool"
-	"podd/pkg/tool/builtin"
-	"podd/pkg/worker"
 )
 
 // DefaultGrace is how long running turns have to reach a step boundary when podd is
@@ -40,6 +32,10 @@ const DefaultGrace = 10 * time.Second
 // required.
 type Config struct {
 	Settings config.Config
+	// Reread reads the settings again; nil means that they stay. Hangup asks for it, as
+	// clients may; nil never does.
+	Reread func() (config.Config, error)
+	Hangup <-chan os.Signal
 	// ConfigFile is where Settings came from; empty when there is no file.
 	ConfigFile string
 	// ConfigPath is where the configuration file is or would be; empty when there is
@@ -74,7 +70,6 @@ type Daemon struct {
 	Config
 	keeper *keeper.Keeper
 	store  store.Store
-	model  *openai.Client
 	host   *pod.Host
 	server *server.Server
 	socket *socket.Listener
@@ -82,9 +77,12 @@ type Daemon struct {
 	secrets *secrets.Set
 	// sandbox is what shell commands run in.
 	sandbox *sandbox.Sandbox
-	// interceptors and hooks are the configured commands.
-	interceptors []interceptor.Interceptor
-	hooks        []hook.Hook
+	// runner runs the commands of interceptors and hooks.
+	runner *extern.Runner
+	// loaded is the configuration that holds; reloading is held to replace it.
+	loaded    atomic.Pointer[loaded]
+	reloading sync.Mutex
+	started   time.Time
 	// undo holds what gives back each thing that Open took, in order.
 	undo []func()
 }
@@ -95,7 +93,7 @@ func Open(ctx context.Context, c Config) (*Daemon, error) {
 	if c.Grace == 0 {
 		c.Grace = DefaultGrace
 	}
-	d := &Daemon{Config: c, secrets: secrets.New(string(c.Settings.APIKey))}
+	d := &Daemon{Config: c, started: time.Now(), secrets: secrets.New(string(c.Settings.APIKey))}
 	d.Logger = slog.New(d.secrets.Handler(c.Logger.Handler()))
 	if err := d.open(ctx); err != nil {
 		d.Close(ctx)
@@ -116,7 +114,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Token: token, Status: d.status(), Keeper: d.keeper, Redact: d.secrets.Redact, Logger: d.Logger,
+		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Keeper: d.keeper, Redact: d.secrets.Redact, Logger: d.Logger,
 	})
 	return d.host.Recover(ctx)
 }
@@ -153,158 +151,51 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 	return token, nil
 }
 
-// checkSettings refuses limits of tools that there are not, and rules that can match no
-// call.
-func checkSettings(s config.Config) error {
-	names := append(builtin.Names(), pod.SpawnTool)
-	if err := s.CheckTools(names); err != nil {
-		return err
-	}
-	rules, err := policy.New(s.Ask, s.Rules)
+// openHost opens the pods. What can be reloaded comes of settings, what can't stands
+// here.
+func (d *Daemon) openHost(ctx context.Context) error {
+	first := &loaded{Config: d.Settings, file: d.ConfigFile, at: d.started}
+	settings, err := d.settings(first, nil)
 	if err != nil {
 		return err
 	}
-	var tools []policy.Tool
-	for _, name := range names {
-		tools = append(tools, policy.Tool{Name: name, Paths: name != "shell" && name != "todo", Commands: name == "shell"})
-	}
-	return rules.CheckTools(tools)
-}
-
-// outputLimits are the limits of what tools answer, which also keep secrets out.
-func (d *Daemon) outputLimits() (*tool.Limits, error) {
-	c := d.Settings.ToolOutput
-	c.Redactor = d.secrets
-	return tool.NewLimits(c)
-}
-
-func summarizeRule(c config.Summarize) worker.Summarize {
-	return worker.Summarize{
-		Enabled: c.Enabled, Model: c.Model, Tools: c.Tools, MaxInputBytes: c.MaxInputBytes, TriggerBytes: c.TriggerBytes,
-	}
-}
-
-func compactionRule(c config.Compaction) worker.Compaction {
-	return worker.Compaction{Trigger: c.Trigger, KeepTokens: c.KeepTokens, Model: c.Model}
-}
-
-// openHost connects the model and opens the pods.
-func (d *Daemon) openHost(ctx context.Context) (err error) {
-	s := d.Settings
-	if err := checkSettings(s); err != nil {
-		return err
-	}
-	if err := d.openModel(); err != nil {
-		return err
-	}
+	d.loaded.Store(first)
 	d.openSandbox(ctx)
-	limits, err := d.outputLimits()
-	if err != nil {
-		return err
-	}
-	prices, err := modelPrices(s.Prices)
-	if err != nil {
-		return err
-	}
+	d.undo = append(d.undo, func() { d.loaded.Load().client.Close() })
 	d.host, err = pod.NewHost(ctx, pod.Config{
-		Store:          d.store,
-		Model:          d.model,
-		ModelName:      s.Model,
-		Fallbacks:      s.FallbackModels,
-		Instructions:   s.Instructions,
-		SpoolDir:       filepath.Join(d.StateDir, "spool"),
-		SpoolBytes:     s.Spool.MaxBytes,
-		SpoolAge:       s.Spool.MaxAge,
-		Hidden:         hiddenPaths(d.Config),
-		Scrub:          d.secrets.ScrubFile,
-		FileRefs:       scopefs.RefLimits{MaxBytes: s.FileRefs.MaxBytes, DirEntries: s.FileRefs.DirEntries},
-		FileRefRole:    s.FileRefs.Role,
-		ToolOutput:     limits,
-		Ask:            s.Ask,
-		Rules:          s.Rules,
-		Shell:          d.shell(),
-		Search:         searchBounds(s.Tools.Search),
-		Tree:           builtin.Tree{Depth: s.Tools.RepoStructure.Depth, MaxEntries: s.Tools.RepoStructure.MaxEntries},
-		ListDir:        builtin.Listing{MaxEntries: s.Tools.ListDir.MaxEntries},
-		Glob:           builtin.Listing{MaxEntries: s.Tools.Glob.MaxEntries},
-		MaxInbox:       s.Limits.MaxInbox,
-		MaxSubmitBytes: s.Limits.MaxSubmitBytes,
-		Prune:          pruneRule(s.Prune),
-		Prices:         prices,
-		Summarize:      summarizeRule(s.Summarize),
-		Compaction:     compactionRule(s.Compaction),
-		Limits:         turnLimits(s.Limits),
-		Interceptors:   d.interceptors,
-		Hooks:          d.hooks,
-		Logger:         d.Logger,
+		Settings: settings,
+		Fixed: pod.Fixed{
+			Store:      d.store,
+			SpoolDir:   filepath.Join(d.StateDir, "spool"),
+			SpoolBytes: d.Settings.Spool.MaxBytes,
+			SpoolAge:   d.Settings.Spool.MaxAge,
+			Hidden:     hiddenPaths(d.Config),
+			Scrub:      d.secrets.ScrubFile,
+			Shell:      d.shell(),
+			Logger:     d.Logger,
+		},
 	})
 	return err
-}
-
-func pruneRule(p config.Prune) projection.Config {
-	return projection.Config{
-		Mode:     projection.Mode(p.Mode),
-		Turns:    projection.TurnsConfig{Protected: p.ProtectedTurns, MinSavings: p.MinSavings},
-		Economic: projection.EconomicConfig{MinGain: float64(p.MinGain)},
-	}
-}
-
-func turnLimits(l config.Limits) worker.Limits {
-	return worker.Limits{
-		MaxSteps: l.MaxSteps, MaxToolCalls: l.MaxToolCalls, MaxTime: l.MaxTurnTime, MaxParallel: l.MaxParallelCalls,
-		MaxTokens: l.MaxTokens, MaxCost: l.MaxCost,
-	}
-}
-
-// openModel connects the model.
-func (d *Daemon) openModel() (err error) {
-	s := d.Settings
-	d.model, err = openai.New(openai.Config{
-		BaseURL: s.BaseURL, APIKey: string(s.APIKey), API: s.API, UserAgent: "podd/" + version.String(), Logger: d.Logger,
-	})
-	if err == nil {
-		d.undo = append(d.undo, d.model.Close)
-	}
-	return err
-}
-
-// searchBounds says that no context is none, and not the default.
-func searchBounds(s config.Search) builtin.Search {
-	if s.Context == 0 {
-		s.Context = -1
-	}
-	return builtin.Search{MaxMatches: s.MaxMatches, Context: s.Context, MaxLineBytes: s.MaxLineBytes}
-}
-
-// modelPrices are configured prices as ratios, and in money.
-func modelPrices(configured map[string]config.Price) ([]projection.ModelPrice, error) {
-	var prices []projection.ModelPrice
-	for _, model := range slices.Sorted(maps.Keys(configured)) {
-		p := configured[model]
-		money := projection.Money{Input: p.Input, CachedInput: p.CachedInput, CacheWrite: p.CacheWrite, Output: p.Output, TTL: p.CacheTTL}
-		ratios, err := money.Ratios()
-		if err != nil {
-			return nil, fmt.Errorf("prices of %s: %w", model, err)
-		}
-		prices = append(prices, projection.ModelPrice{Model: model, Price: ratios, Money: money})
-	}
-	return prices, nil
 }
 
 func (d *Daemon) status() server.Status {
-	s := d.Settings
+	l := d.loaded.Load()
 	return server.Status{
 		Version:   version.String(),
 		PID:       os.Getpid(),
-		StartedAt: time.Now(),
+		StartedAt: d.started,
 		Socket:    d.Socket,
 		StateDir:  d.StateDir,
-		Config:    d.ConfigFile,
+		Config:    l.file,
 		Sandbox:   string(d.sandbox.Mode()), SandboxNote: d.sandbox.Why(),
-		Model:   s.Model,
-		BaseURL: s.BaseURL,
-		API:     d.model.API(),
-		HasKey:  s.APIKey != "",
+		Model:   l.Model,
+		BaseURL: l.BaseURL,
+		API:     l.client.API(),
+		HasKey:  l.APIKey != "",
+
+		ConfigLoadedAt: l.at,
+		NeedRestart:    l.needRestart,
+		ConfigError:    l.refused,
 	}
 }
 

@@ -5,32 +5,40 @@ import (
 
 	"podd/internal/config"
 	"podd/internal/extern"
+	"podd/pkg/hook"
+	"podd/pkg/interceptor"
 	"podd/pkg/item"
 )
 
-// openExtensions makes the interceptors and hooks of the configuration. Their commands
-// end with the daemon.
+// openExtensions makes what runs the commands of interceptors and hooks, which end with
+// the daemon.
 func (d *Daemon) openExtensions(ctx context.Context) error {
 	runner, err := extern.New(ctx, extern.Config{Pod: d.store.Pod, Alert: func(text string) { d.host.HookFailed(text) }, Logger: d.Logger})
 	if err != nil {
 		return err
 	}
 	d.undo = append(d.undo, runner.Close)
-	for _, e := range d.Settings.Interceptors {
-		i, err := runner.Interceptor(commandOf(e), extern.OnFailure(e.OnFailure))
-		if err != nil {
-			return misconfigured(e, err)
-		}
-		d.interceptors = append(d.interceptors, i)
-	}
-	for _, e := range d.Settings.Hooks {
-		h, err := runner.Hook(commandOf(e))
-		if err != nil {
-			return misconfigured(e, err)
-		}
-		d.hooks = append(d.hooks, h)
-	}
+	d.runner = runner
 	return nil
+}
+
+// extensions makes the interceptors and hooks of a configuration.
+func (d *Daemon) extensions(c config.Config) (interceptors []interceptor.Interceptor, hooks []hook.Hook, err error) {
+	for _, e := range c.Interceptors {
+		i, err := d.runner.Interceptor(commandOf(e), extern.OnFailure(e.OnFailure))
+		if err != nil {
+			return nil, nil, misconfigured(e, err)
+		}
+		interceptors = append(interceptors, i)
+	}
+	for _, e := range c.Hooks {
+		h, err := d.runner.Hook(commandOf(e))
+		if err != nil {
+			return nil, nil, misconfigured(e, err)
+		}
+		hooks = append(hooks, h)
+	}
+	return interceptors, hooks, nil
 }
 
 func commandOf(e config.Extension) extern.Command {

@@ -8,11 +8,12 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"podd/internal/wire"
 	"podd/pkg/pod"
 	poddv1 "podd/proto/podd/v1"
 )
 
-// Status is what is known of a podd from its start.
+// Status is what a podd says of itself.
 type Status struct {
 	Version   string
 	PID       int
@@ -31,14 +32,28 @@ type Status struct {
 	BaseURL string
 	API     string
 	HasKey  bool
+	// ConfigLoadedAt is when the configuration that holds was read.
+	ConfigLoadedAt time.Time
+	// NeedRestart are keys whose values in the file count from the next start on.
+	NeedRestart []string
+	// ConfigError is why the last reload was refused; empty when it was not.
+	ConfigError string
+}
+
+// Reloaded is what came of a reload.
+type Reloaded struct {
+	// Keys have new values, which hold. NeedRestart have others than podd was started
+	// with, which count from its next start on.
+	Keys, NeedRestart []string
 }
 
 // admin serves AdminService.
 type admin struct {
 	poddv1.UnimplementedAdminServiceServer
 	host   *pod.Host
-	status Status
 	keeper Keeper
+	status func() Status
+	reload func(context.Context) (Reloaded, error)
 }
 
 // GetStatus says what the daemon is and how it is set up.
@@ -48,22 +63,27 @@ func (s *admin) GetStatus(ctx context.Context, _ *poddv1.GetStatusRequest) (*pod
 		return nil, err
 	}
 	loaded, running := s.host.Counts()
+	status := s.status()
 	return &poddv1.GetStatusResponse{
-		Version:     s.status.Version,
-		Pid:         int64(s.status.PID),
-		StartedAt:   timestamppb.New(s.status.StartedAt),
-		Socket:      s.status.Socket,
-		StateDir:    s.status.StateDir,
-		Config:      s.status.Config,
-		Pods:        int32(len(list)),
-		PodsLoaded:  int32(loaded),
-		PodsRunning: int32(running),
-		Sandbox:     s.status.Sandbox,
-		SandboxNote: s.status.SandboxNote,
-		Model:       s.status.Model,
-		BaseUrl:     s.status.BaseURL,
-		Api:         s.status.API,
-		HasKey:      s.status.HasKey,
+		Version:        status.Version,
+		Pid:            int64(status.PID),
+		StartedAt:      timestamppb.New(status.StartedAt),
+		Socket:         status.Socket,
+		StateDir:       status.StateDir,
+		Config:         status.Config,
+		Pods:           int32(len(list)),
+		PodsLoaded:     int32(loaded),
+		PodsRunning:    int32(running),
+		Sandbox:        status.Sandbox,
+		SandboxNote:    status.SandboxNote,
+		Model:          status.Model,
+		BaseUrl:        status.BaseURL,
+		Api:            status.API,
+		HasKey:         status.HasKey,
+		ConfigLoadedAt: timestamppb.New(status.ConfigLoadedAt),
+		NeedRestart:    status.NeedRestart,
+		ConfigError:    status.ConfigError,
+		ApiLevel:       wire.APILevel(),
 	}, nil
 }
 
@@ -111,4 +131,13 @@ func (s *admin) CompactStore(ctx context.Context, _ *poddv1.CompactStoreRequest)
 		return nil, err
 	}
 	return &poddv1.CompactStoreResponse{BytesBefore: before, BytesAfter: after}, nil
+}
+
+// Reload reads the configuration again.
+func (s *admin) Reload(ctx context.Context, _ *poddv1.ReloadRequest) (*poddv1.ReloadResponse, error) {
+	r, err := s.reload(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.ReloadResponse{Reloaded: r.Keys, NeedRestart: r.NeedRestart}, nil
 }

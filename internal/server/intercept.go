@@ -20,6 +20,9 @@ func unary(c Config) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
 		defer busy(ctx)()
 		err = guard(func() error {
+			if err := checkKnown(info.FullMethod, req); err != nil {
+				return err
+			}
 			resp, err = handler(ctx, req)
 			return err
 		})

@@ -47,7 +47,9 @@ type Config struct {
 	// Token is what calls that change policy must show.
 	Token string
 	// Status is what GetStatus tells beside the counts.
-	Status Status
+	Status func() Status
+	// Reload reads the configuration again.
+	Reload func(context.Context) (Reloaded, error)
 	// Redact takes secrets out of an error's message; nil takes none.
 	Redact func(string) string
 	// Keeper looks after the store's file.
@@ -94,7 +96,7 @@ func newServer(c Config, a admission, conns int) *Server {
 	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host})
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: localUser()})
-	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, keeper: c.Keeper})
+	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, keeper: c.Keeper})
 	h := health.NewServer()
 	healthv1.RegisterHealthServer(g, h)
 	reflection.Register(g)

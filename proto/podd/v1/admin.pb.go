@@ -84,7 +84,17 @@ type GetStatusResponse struct {
 	// Whether an API key is set.
 	HasKey bool `protobuf:"varint,14,opt,name=has_key,json=hasKey,proto3" json:"has_key,omitempty"`
 	// Why the sandbox is that one, or not a better one; may be empty.
-	SandboxNote   string `protobuf:"bytes,15,opt,name=sandbox_note,json=sandboxNote,proto3" json:"sandbox_note,omitempty"`
+	SandboxNote string `protobuf:"bytes,15,opt,name=sandbox_note,json=sandboxNote,proto3" json:"sandbox_note,omitempty"`
+	// When the configuration that holds was read.
+	ConfigLoadedAt *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=config_loaded_at,json=configLoadedAt,proto3" json:"config_loaded_at,omitempty"`
+	// Keys that the configuration file has other values of, which count from the next
+	// start on; as of the last reload.
+	NeedRestart []string `protobuf:"bytes,17,rep,name=need_restart,json=needRestart,proto3" json:"need_restart,omitempty"`
+	// Why the last reload was refused, in one sentence; empty when it was not.
+	ConfigError string `protobuf:"bytes,18,opt,name=config_error,json=configError,proto3" json:"config_error,omitempty"`
+	// How much there is of this API: it grows with each call, field and value that podd
+	// learns. Of two programs the one with more is the newer.
+	ApiLevel      int32 `protobuf:"varint,19,opt,name=api_level,json=apiLevel,proto3" json:"api_level,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -222,6 +232,34 @@ func (x *GetStatusResponse) GetSandboxNote() string {
 		return x.SandboxNote
 	}
 	return ""
+}
+
+func (x *GetStatusResponse) GetConfigLoadedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ConfigLoadedAt
+	}
+	return nil
+}
+
+func (x *GetStatusResponse) GetNeedRestart() []string {
+	if x != nil {
+		return x.NeedRestart
+	}
+	return nil
+}
+
+func (x *GetStatusResponse) GetConfigError() string {
+	if x != nil {
+		return x.ConfigError
+	}
+	return ""
+}
+
+func (x *GetStatusResponse) GetApiLevel() int32 {
+	if x != nil {
+		return x.ApiLevel
+	}
+	return 0
 }
 
 type CheckRequest struct {
@@ -511,9 +549,10 @@ func (*ReloadRequest) Descriptor() ([]byte, []int) {
 
 type ReloadResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Keys that changed and took effect.
+	// Keys with new values, which hold now; a turn that runs ends with the old ones.
 	Reloaded []string `protobuf:"bytes,1,rep,name=reloaded,proto3" json:"reloaded,omitempty"`
-	// Keys that changed and need a restart.
+	// Keys with other values than podd was started with, which count from its next start
+	// on.
 	NeedRestart   []string `protobuf:"bytes,2,rep,name=need_restart,json=needRestart,proto3" json:"need_restart,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -758,7 +797,7 @@ var File_podd_v1_admin_proto protoreflect.FileDescriptor
 const file_podd_v1_admin_proto_rawDesc = "" +
 	"\n" +
 	"\x13podd/v1/admin.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x12\n" +
-	"\x10GetStatusRequest\"\xb8\x03\n" +
+	"\x10GetStatusRequest\"\xe1\x04\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x10\n" +
 	"\x03pid\x18\x02 \x01(\x03R\x03pid\x129\n" +
@@ -777,7 +816,11 @@ const file_podd_v1_admin_proto_rawDesc = "" +
 	"\bbase_url\x18\f \x01(\tR\abaseUrl\x12\x10\n" +
 	"\x03api\x18\r \x01(\tR\x03api\x12\x17\n" +
 	"\ahas_key\x18\x0e \x01(\bR\x06hasKey\x12!\n" +
-	"\fsandbox_note\x18\x0f \x01(\tR\vsandboxNote\"\x0e\n" +
+	"\fsandbox_note\x18\x0f \x01(\tR\vsandboxNote\x12D\n" +
+	"\x10config_loaded_at\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\x0econfigLoadedAt\x12!\n" +
+	"\fneed_restart\x18\x11 \x03(\tR\vneedRestart\x12!\n" +
+	"\fconfig_error\x18\x12 \x01(\tR\vconfigError\x12\x1b\n" +
+	"\tapi_level\x18\x13 \x01(\x05R\bapiLevel\"\x0e\n" +
 	"\fCheckRequest\"+\n" +
 	"\rCheckResponse\x12\x1a\n" +
 	"\bfindings\x18\x01 \x03(\tR\bfindings\"\x0f\n" +
@@ -844,24 +887,25 @@ var file_podd_v1_admin_proto_goTypes = []any{
 }
 var file_podd_v1_admin_proto_depIdxs = []int32{
 	13, // 0: podd.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
-	12, // 1: podd.v1.TrustDirResponse.files:type_name -> podd.v1.ProjectFile
-	0,  // 2: podd.v1.AdminService.GetStatus:input_type -> podd.v1.GetStatusRequest
-	2,  // 3: podd.v1.AdminService.Check:input_type -> podd.v1.CheckRequest
-	4,  // 4: podd.v1.AdminService.Backup:input_type -> podd.v1.BackupRequest
-	6,  // 5: podd.v1.AdminService.CompactStore:input_type -> podd.v1.CompactStoreRequest
-	8,  // 6: podd.v1.AdminService.Reload:input_type -> podd.v1.ReloadRequest
-	10, // 7: podd.v1.AdminService.TrustDir:input_type -> podd.v1.TrustDirRequest
-	1,  // 8: podd.v1.AdminService.GetStatus:output_type -> podd.v1.GetStatusResponse
-	3,  // 9: podd.v1.AdminService.Check:output_type -> podd.v1.CheckResponse
-	5,  // 10: podd.v1.AdminService.Backup:output_type -> podd.v1.BackupResponse
-	7,  // 11: podd.v1.AdminService.CompactStore:output_type -> podd.v1.CompactStoreResponse
-	9,  // 12: podd.v1.AdminService.Reload:output_type -> podd.v1.ReloadResponse
-	11, // 13: podd.v1.AdminService.TrustDir:output_type -> podd.v1.TrustDirResponse
-	8,  // [8:14] is the sub-list for method output_type
-	2,  // [2:8] is the sub-list for method input_type
-	2,  // [2:2] is the sub-list for extension type_name
-	2,  // [2:2] is the sub-list for extension extendee
-	0,  // [0:2] is the sub-list for field type_name
+	13, // 1: podd.v1.GetStatusResponse.config_loaded_at:type_name -> google.protobuf.Timestamp
+	12, // 2: podd.v1.TrustDirResponse.files:type_name -> podd.v1.ProjectFile
+	0,  // 3: podd.v1.AdminService.GetStatus:input_type -> podd.v1.GetStatusRequest
+	2,  // 4: podd.v1.AdminService.Check:input_type -> podd.v1.CheckRequest
+	4,  // 5: podd.v1.AdminService.Backup:input_type -> podd.v1.BackupRequest
+	6,  // 6: podd.v1.AdminService.CompactStore:input_type -> podd.v1.CompactStoreRequest
+	8,  // 7: podd.v1.AdminService.Reload:input_type -> podd.v1.ReloadRequest
+	10, // 8: podd.v1.AdminService.TrustDir:input_type -> podd.v1.TrustDirRequest
+	1,  // 9: podd.v1.AdminService.GetStatus:output_type -> podd.v1.GetStatusResponse
+	3,  // 10: podd.v1.AdminService.Check:output_type -> podd.v1.CheckResponse
+	5,  // 11: podd.v1.AdminService.Backup:output_type -> podd.v1.BackupResponse
+	7,  // 12: podd.v1.AdminService.CompactStore:output_type -> podd.v1.CompactStoreResponse
+	9,  // 13: podd.v1.AdminService.Reload:output_type -> podd.v1.ReloadResponse
+	11, // 14: podd.v1.AdminService.TrustDir:output_type -> podd.v1.TrustDirResponse
+	9,  // [9:15] is the sub-list for method output_type
+	3,  // [3:9] is the sub-list for method input_type
+	3,  // [3:3] is the sub-list for extension type_name
+	3,  // [3:3] is the sub-list for extension extendee
+	0,  // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_admin_proto_init() }

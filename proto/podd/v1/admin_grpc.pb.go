@@ -42,7 +42,8 @@ type AdminServiceClient interface {
 	Backup(ctx context.Context, in *BackupRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[BackupResponse], error)
 	// CompactStore gives unused space back to the disk.
 	CompactStore(ctx context.Context, in *CompactStoreRequest, opts ...grpc.CallOption) (*CompactStoreResponse, error)
-	// Reload reads the configuration again.
+	// Reload reads the configuration again, as SIGHUP does. A broken one is refused,
+	// and the one before it holds.
 	Reload(ctx context.Context, in *ReloadRequest, opts ...grpc.CallOption) (*ReloadResponse, error)
 	// TrustDir lets a workspace's own podd files take effect.
 	TrustDir(ctx context.Context, in *TrustDirRequest, opts ...grpc.CallOption) (*TrustDirResponse, error)
@@ -140,7 +141,8 @@ type AdminServiceServer interface {
 	Backup(*BackupRequest, grpc.ServerStreamingServer[BackupResponse]) error
 	// CompactStore gives unused space back to the disk.
 	CompactStore(context.Context, *CompactStoreRequest) (*CompactStoreResponse, error)
-	// Reload reads the configuration again.
+	// Reload reads the configuration again, as SIGHUP does. A broken one is refused,
+	// and the one before it holds.
 	Reload(context.Context, *ReloadRequest) (*ReloadResponse, error)
 	// TrustDir lets a workspace's own podd files take effect.
 	TrustDir(context.Context, *TrustDirRequest) (*TrustDirResponse, error)

@@ -1,0 +1,50 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Changed are the keys with different values in two configurations, each once, in the
+// order in which they are shown. A list of tables, such as rule, is one key.
+func Changed(a, b Config) []string {
+	before, after := valuesByKey(a), valuesByKey(b)
+	var keys []string
+	for _, v := range append(b.Values(), a.Values()...) {
+		key, _, _ := strings.Cut(v.Key, "[")
+		if !slices.Contains(keys, key) && (before[v.Key] != after[v.Key] || changedUnseen(key, a, b)) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// changedUnseen compares what values do not show: the API key, and the environment of
+// commands.
+func changedUnseen(key string, a, b Config) bool {
+	switch key {
+	case "api_key":
+		return a.APIKey != b.APIKey
+	case listInterceptor:
+		return !slices.EqualFunc(a.Interceptors, b.Interceptors, sameExtension)
+	case listHook:
+		return !slices.EqualFunc(a.Hooks, b.Hooks, sameExtension)
+	}
+	return false
+}
+
+// sameExtension compares two wherever they stand in the file.
+func sameExtension(a, b Extension) bool {
+	a.Origin, b.Origin = "", ""
+	return reflect.DeepEqual(a, b)
+}
+
+// valuesByKey has no entry for a key that is not shown.
+func valuesByKey(c Config) map[string]string {
+	values := make(map[string]string)
+	for _, v := range c.values {
+		values[v.Key] = v.Value
+	}
+	return values
+}

@@ -1,0 +1,142 @@
+package daemon
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"podd/internal/config"
+	"podd/internal/policy"
+	"podd/internal/version"
+	"podd/pkg/llm/openai"
+	"podd/pkg/pod"
+	"podd/pkg/projection"
+	"podd/pkg/scopefs"
+	"podd/pkg/tool"
+	"podd/pkg/tool/builtin"
+	"podd/pkg/worker"
+)
+
+// settings are what pods take of the configuration next, at the start and when it is
+// reloaded, and connect its model, if need be, before being nil or what held so far.
+// Nothing else of the daemon is changed.
+func (d *Daemon) settings(next, before *loaded) (s pod.Settings, err error) {
+	c := next.Config
+	if err := checkSettings(c); err != nil {
+		return s, err
+	}
+	c.ToolOutput.Redactor = d.secrets
+	limits, err := tool.NewLimits(c.ToolOutput)
+	if err != nil {
+		return s, err
+	}
+	prices, err := modelPrices(c.Prices)
+	if err != nil {
+		return s, err
+	}
+	interceptors, hooks, err := d.extensions(c)
+	if err != nil {
+		return s, err
+	}
+	if err := d.connect(next, before); err != nil {
+		return s, err
+	}
+	return pod.Settings{
+		Model:          next.client,
+		ModelName:      c.Model,
+		Fallbacks:      c.FallbackModels,
+		Instructions:   c.Instructions,
+		FileRefs:       scopefs.RefLimits{MaxBytes: c.FileRefs.MaxBytes, DirEntries: c.FileRefs.DirEntries},
+		FileRefRole:    c.FileRefs.Role,
+		ToolOutput:     limits,
+		Search:         searchBounds(c.Tools.Search),
+		Tree:           builtin.Tree{Depth: c.Tools.RepoStructure.Depth, MaxEntries: c.Tools.RepoStructure.MaxEntries},
+		ListDir:        builtin.Listing{MaxEntries: c.Tools.ListDir.MaxEntries},
+		Glob:           builtin.Listing{MaxEntries: c.Tools.Glob.MaxEntries},
+		Ask:            c.Ask,
+		Rules:          c.Rules,
+		MaxInbox:       c.Limits.MaxInbox,
+		MaxSubmitBytes: c.Limits.MaxSubmitBytes,
+		Prune:          pruneRule(c.Prune),
+		Prices:         prices,
+		Summarize: worker.Summarize{
+			Enabled: c.Summarize.Enabled, Model: c.Summarize.Model, Tools: c.Summarize.Tools,
+			MaxInputBytes: c.Summarize.MaxInputBytes, TriggerBytes: c.Summarize.TriggerBytes,
+		},
+		Compaction: worker.Compaction{
+			Trigger: c.Compaction.Trigger, KeepTokens: c.Compaction.KeepTokens, Model: c.Compaction.Model,
+		},
+		Limits:       turnLimits(c.Limits),
+		Interceptors: interceptors,
+		Hooks:        hooks,
+	}, nil
+}
+
+// connect makes the client of a model's endpoint. One of the same endpoint and key is
+// kept, with its connections.
+func (d *Daemon) connect(next, before *loaded) (err error) {
+	if before != nil && before.BaseURL == next.BaseURL && before.API == next.API && before.APIKey == next.APIKey {
+		next.client = before.client
+		return nil
+	}
+	next.client, err = openai.New(openai.Config{
+		BaseURL: next.BaseURL, APIKey: string(next.APIKey), API: next.API, UserAgent: "podd/" + version.String(), Logger: d.Logger,
+	})
+	return err
+}
+
+// checkSettings refuses limits of tools that there are not, and rules that can match no
+// call.
+func checkSettings(s config.Config) error {
+	names := append(builtin.Names(), pod.SpawnTool)
+	if err := s.CheckTools(names); err != nil {
+		return err
+	}
+	rules, err := policy.New(s.Ask, s.Rules)
+	if err != nil {
+		return err
+	}
+	var tools []policy.Tool
+	for _, name := range names {
+		tools = append(tools, policy.Tool{Name: name, Paths: name != "shell" && name != "todo", Commands: name == "shell"})
+	}
+	return rules.CheckTools(tools)
+}
+
+func pruneRule(p config.Prune) projection.Config {
+	return projection.Config{
+		Mode:     projection.Mode(p.Mode),
+		Turns:    projection.TurnsConfig{Protected: p.ProtectedTurns, MinSavings: p.MinSavings},
+		Economic: projection.EconomicConfig{MinGain: float64(p.MinGain)},
+	}
+}
+
+func turnLimits(l config.Limits) worker.Limits {
+	return worker.Limits{
+		MaxSteps: l.MaxSteps, MaxToolCalls: l.MaxToolCalls, MaxTime: l.MaxTurnTime, MaxParallel: l.MaxParallelCalls,
+		MaxTokens: l.MaxTokens, MaxCost: l.MaxCost,
+	}
+}
+
+// searchBounds says that no context is none, and not the default.
+func searchBounds(s config.Search) builtin.Search {
+	if s.Context == 0 {
+		s.Context = -1
+	}
+	return builtin.Search{MaxMatches: s.MaxMatches, Context: s.Context, MaxLineBytes: s.MaxLineBytes}
+}
+
+// modelPrices are configured prices as ratios, and in money.
+func modelPrices(configured map[string]config.Price) ([]projection.ModelPrice, error) {
+	var prices []projection.ModelPrice
+	for _, model := range slices.Sorted(maps.Keys(configured)) {
+		p := configured[model]
+		money := projection.Money{Input: p.Input, CachedInput: p.CachedInput, CacheWrite: p.CacheWrite, Output: p.Output, TTL: p.CacheTTL}
+		ratios, err := money.Ratios()
+		if err != nil {
+			return nil, fmt.Errorf("prices of %s: %w", model, err)
+		}
+		prices = append(prices, projection.ModelPrice{Model: model, Price: ratios, Money: money})
+	}
+	return prices, nil
+}

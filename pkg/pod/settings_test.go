@@ -1,0 +1,194 @@
+package pod_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"podd/internal/policy"
+	"podd/pkg/hook"
+	"podd/pkg/interceptor"
+	"podd/pkg/item"
+	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
+	"podd/pkg/projection"
+	"podd/pkg/tool"
+	"podd/pkg/worker"
+)
+
+// reload gives the Host the settings that it was opened with, changed.
+func (h *house) reload(change func(*pod.Settings)) {
+	h.t.Helper()
+	if err := h.host.Reload(h.settings(change)); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) settings(change func(*pod.Settings)) pod.Settings {
+	c := pod.Config{Settings: pod.Settings{Model: h.client, ModelName: "m"}}
+	h.config(&c)
+	change(&c.Settings)
+	return c.Settings
+}
+
+// A turn under way ends with the model, instructions and limits that it began with; the
+// next one has the new ones.
+func TestReloadBetweenTurns(t *testing.T) {
+	g := newGate()
+	h := newHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		switch {
+		case r.Steps() == 0:
+			g.once.Do(func() { close(g.waiting) })
+			return scripted.Say(scripted.Wait(g.open), shell("seq 1 1000"))
+		case len(r.Results()) == 0:
+			return scripted.Say(shell("seq 1 1001"))
+		}
+		return scripted.Say(scripted.Text("done"))
+	})
+	first := h.submit("first")
+	<-g.waiting
+	limits, err := tool.NewLimits(tool.LimitsConfig{Default: tool.Limit{MaxBytes: 300, MaxLines: 5, Strategy: tool.StrategyHead}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.reload(func(s *pod.Settings) {
+		s.ModelName, s.Instructions, s.ToolOutput, s.Limits = "n", "Be brief.", limits, worker.Limits{MaxSteps: 1}
+	})
+	close(g.open)
+	if end := h.ended(first); end.Outcome != item.OutcomeFinished {
+		t.Errorf("the turn under way ended with %+v", end)
+	}
+	before := len(h.model.Requests())
+	for _, body := range h.model.Requests() {
+		if !strings.Contains(string(body), `"model":"m"`) {
+			t.Errorf("the turn under way asked %s", body)
+		}
+	}
+	if end := h.run("second"); end.Outcome != item.OutcomeLimit {
+		t.Errorf("the next turn ended with %+v", end)
+	}
+	next := string(h.model.Requests()[before])
+	if !strings.Contains(next, `"model":"n"`) || !strings.Contains(next, "Be brief.") {
+		t.Errorf("the next turn asked %s", next)
+	}
+	var sizes []int
+	for _, it := range items(h.log()) {
+		if r, ok := it.(item.ToolResult); ok {
+			sizes = append(sizes, len(r.Content))
+		}
+	}
+	if len(sizes) < 2 || sizes[0] < 1000 || sizes[len(sizes)-1] > 300 {
+		t.Errorf("results have %d bytes", sizes)
+	}
+}
+
+// Rules count from the next decision on, in a turn under way too, and so do bounds of
+// submits.
+func TestReloadAtOnce(t *testing.T) {
+	g := newGate()
+	h := newHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		if r.Steps() == 0 {
+			g.once.Do(func() { close(g.waiting) })
+			return scripted.Say(scripted.Wait(g.open), shell("touch ran"))
+		}
+		return scripted.Say(scripted.Text("done"))
+	})
+	s := h.submit("go")
+	<-g.waiting
+	h.reload(func(s *pod.Settings) {
+		s.Rules = []policy.Rule{{Tool: "shell", Command: "touch *", Decision: policy.Deny, Source: "config.toml:7"}}
+		s.MaxSubmitBytes = 10
+	})
+	_, err := h.host.Submit(t.Context(), pod.Submit{Pod: "p", Segments: []item.Segment{item.TextSegment{Text: "eleven bytes"}}})
+	wantError(t, err, item.KindExhausted, "SUBMIT_TOO_LARGE")
+	close(g.open)
+	h.ended(s)
+	if h.exists("ran") {
+		t.Error("the command ran although a rule denied it by then")
+	}
+	h.reload(func(*pod.Settings) {})
+	h.submit("longer than ten bytes")
+}
+
+// What a limit of cost counts, and what leaves the context, follow new prices and a new
+// rule as if they had always held.
+func TestReloadPrices(t *testing.T) {
+	h := newHouse(t, billed)
+	h.run("one")
+	h.reload(func(s *pod.Settings) {
+		c := pod.Config{}
+		priced(map[string]float64{"m": 1})(&c)
+		s.Prices, s.Limits.TotalCost = c.Prices, .5
+		s.Prune = projection.Config{Mode: projection.ModeOff}
+	})
+	if end := h.run("two"); end.Outcome != item.OutcomeLimit || end.Reason != "TOTAL_COST" {
+		t.Errorf("the pod's cost was not counted anew: %+v", end)
+	}
+	stats, err := h.host.Stats(t.Context(), "p")
+	if err != nil || stats.Unpriced != 0 || stats.Cost < .5 {
+		t.Errorf("stats %+v, %v", stats, err)
+	}
+}
+
+// watcher is a hook that tells of ended turns.
+type watcher struct {
+	hook.Base
+	ended chan struct{}
+}
+
+// Name is the hook's.
+func (watcher) Name() string { return "watcher" }
+
+// Entry tells.
+func (w watcher) Entry(_ string, e item.Entry) {
+	if _, ok := e.Kind.(item.TurnEnded); ok {
+		w.ended <- struct{}{}
+	}
+}
+
+// refuser is an interceptor that takes no submit.
+type refuser struct{ interceptor.Base }
+
+// Name is the interceptor's.
+func (refuser) Name() string { return "refuser" }
+
+// PromptSubmit refuses.
+func (refuser) PromptSubmit(_ context.Context, s interceptor.Submit) interceptor.SubmitVerdict {
+	return s.Cancel("not now")
+}
+
+// Other hooks and interceptors take the place of those that were.
+func TestReloadExtensions(t *testing.T) {
+	old, fresh := watcher{ended: make(chan struct{}, 8)}, watcher{ended: make(chan struct{}, 8)}
+	h := newHouse(t, steps(), func(c *pod.Config) { c.Hooks = []hook.Hook{old} })
+	h.run("one")
+	<-old.ended
+	h.reload(func(s *pod.Settings) { s.Hooks = []hook.Hook{fresh} })
+	h.run("two")
+	<-fresh.ended
+	if len(old.ended) > 0 {
+		t.Error("the old hook was told of the new turn")
+	}
+	h.reload(func(s *pod.Settings) { s.Interceptors = []interceptor.Interceptor{refuser{}} })
+	if end := h.run("three"); end.Outcome != item.OutcomeCancelled {
+		t.Errorf("the new interceptor was not asked: %+v", end)
+	}
+}
+
+// What no pod can work with is refused, and what was holds.
+func TestReloadRefused(t *testing.T) {
+	h := newHouse(t, steps())
+	for name, change := range map[string]func(*pod.Settings){
+		"no model":   func(s *pod.Settings) { s.Model = nil },
+		"bad prune":  func(s *pod.Settings) { s.Prune.Mode = "never" },
+		"bad rule":   func(s *pod.Settings) { s.Rules = []policy.Rule{{Tool: "shell", Decision: "perhaps"}} },
+		"bad asking": func(s *pod.Settings) { s.Ask = "perhaps" },
+	} {
+		if err := h.host.Reload(h.settings(change)); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if end := h.run("go"); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+}
