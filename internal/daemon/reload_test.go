@@ -97,9 +97,9 @@ func TestReload(t *testing.T) {
 func TestReloadRefused(t *testing.T) {
 	r := serveWith(t, "model = 'a'\n", nil)
 	for text, want := range map[string]string{
-		"model = ":   "config.toml:1",
-		"model = 7":  "config.toml:1",
-		"modle = ''": "modle",
+		"model = ":  "config.toml:1",
+		"model = 7": "config.toml:1",
+		"mood = ''": "mood",
 		"model = 'b'\n[[rule]]\ntool = 'shel'\ndecision = 'deny'":                  "shel",
 		"model = 'b'\n[[hook]]\nname = 'x'\non = ['alert']\ncommand = ['./x']":     "config.toml:2: x",
 		"model = 'b'\n[tool_output.tools.fly]\nmax_lines = 10\n":                   "fly",
