@@ -67,6 +67,9 @@ func compileCommand(pattern string, d Decision) ([]patternCommand, error) {
 		if last := &c.words[len(c.words)-1]; slices.Equal(last.parts, []string{"", ""}) && len(c.words) > 1 {
 			*last = patternWord{many: true}
 		}
+		if first := c.words[0]; first.literal() && first.parts[0] == "" {
+			return nil, errors.New("begins with an empty word, and no program has that name: begin with the program")
+		}
 		if first := c.words[0]; first.literal() && assignment.MatchString(first.parts[0]) {
 			return nil, fmt.Errorf("begins with an assignment, which no rule can match: begin with the program")
 		}
