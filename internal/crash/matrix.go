@@ -43,6 +43,7 @@ func matrixRound(r *round, state, end string) error {
 	if err != nil {
 		return err
 	}
+	r.follow()
 	if err := r.up(); err != nil {
 		return err
 	}

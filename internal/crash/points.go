@@ -14,6 +14,7 @@ func pointRound(r *round, tracer []string, fine func(*process) bool) (hit bool, 
 	if err != nil {
 		return false, err
 	}
+	r.follow()
 	close(r.model.gate)
 	if err := r.start(tracer...); err != nil {
 		return false, err
@@ -43,6 +44,9 @@ func pointRound(r *round, tracer []string, fine func(*process) bool) (hit bool, 
 	}
 	if r.podd.code() != 0 && !fine(r.podd) {
 		r.tally.Other.add("podd ended with %v (store failed: %v)", r.podd.cmd.ProcessState, r.podd.sawFailure)
+	}
+	if done(worked) {
+		r.leave()
 	}
 	if err := r.up(); err != nil {
 		return hit, err

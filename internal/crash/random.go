@@ -26,6 +26,7 @@ func randomRound(r *round, kills int) error {
 	if err := r.createAll(); err != nil {
 		return err
 	}
+	r.follow()
 	r.serveApprovals()
 	close(r.model.gate) // Nothing stalls.
 	working, enough := context.WithCancel(r.ctx)
@@ -40,6 +41,9 @@ func randomRound(r *round, kills int) error {
 		}
 	}
 	enough()
+	if r.random.IntN(2) == 0 {
+		r.leave()
+	}
 	return r.finish()
 }
 

@@ -35,6 +35,9 @@ type round struct {
 	client *client.Client
 	podd   *process
 	pods   []*pod
+	// following are the followers; unfollow ends them.
+	following sync.WaitGroup
+	unfollow  context.CancelFunc
 	// cancels says that podd was told to end commands that run.
 	cancels bool
 	// answers says that approvals are served.
@@ -70,6 +73,7 @@ func newRound(ctx context.Context, command Command, dir string, s settings, seed
 		return nil, errors.Join(err, r.model.server.Close())
 	}
 	r.ctx, r.stop = context.WithTimeout(ctx, roundTime)
+	r.unfollow = func() {}
 	return r, nil
 }
 
@@ -87,6 +91,7 @@ func (r *round) close() {
 	}
 	_ = r.client.Close()
 	r.tasks.Wait()
+	r.following.Wait()
 	_ = r.model.server.Close()
 }
 
@@ -173,7 +178,7 @@ func (r *round) honest() {
 	}
 }
 
-// addPod makes a pod and starts its followers. podd may end in the middle.
+// addPod makes the workspace of a pod.
 func (r *round) addPod(name string) (*pod, error) {
 	p := &pod{name: name, dir: filepath.Join(r.dir, "w-"+name)}
 	if err := os.MkdirAll(p.dir, 0o700); err != nil {
@@ -185,9 +190,23 @@ func (r *round) addPod(name string) (*pod, error) {
 	p.submits = &submitter{pod: name, client: r.client}
 	p.raw, p.resuming = newFollower(name), newFollower(name)
 	r.pods = append(r.pods, p)
-	r.tasks.Go(func() { p.raw.raw(r.ctx, r.client) })
-	r.tasks.Go(func() { p.resuming.resuming(r.ctx, r.client) })
 	return p, nil
+}
+
+// follow starts the followers, where they were.
+func (r *round) follow() {
+	var ctx context.Context
+	ctx, r.unfollow = context.WithCancel(r.ctx)
+	for _, p := range r.pods {
+		r.following.Go(func() { p.raw.raw(ctx, r.client) })
+		r.following.Go(func() { p.resuming.resuming(ctx, r.client) })
+	}
+}
+
+// leave ends the followers: a pod that nobody looks at has to go on by itself.
+func (r *round) leave() {
+	r.unfollow()
+	r.following.Wait()
 }
 
 // create makes the pod in podd; an error says that podd has gone, or will not.
@@ -265,6 +284,8 @@ func (r *round) finish() error {
 	if err := r.settle(); err != nil {
 		return err
 	}
+	r.leave()
+	r.follow()
 	for _, p := range r.pods {
 		if err := r.check(p); err != nil {
 			return err
