@@ -32,7 +32,8 @@ func newShowCommand(p *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.podFacts(wire.PodFromProto(resp.GetPod()), waiting[resp.GetPod().GetId()]).writeTo(p.stdout)
+				shown := p.podFacts(wire.PodFromProto(resp.GetPod()), waiting[resp.GetPod().GetId()])
+				return append(shown, projectFact(resp)).writeTo(p.stdout)
 			})
 		},
 	}
@@ -115,4 +116,21 @@ func hint(n int, one, several, command string) string {
 		return fmt.Sprintf("1 %s: %s", one, command)
 	}
 	return fmt.Sprintf("%s %s: %s", view.Count(int64(n)), several, command)
+}
+
+// projectFact says what podd makes of the configuration that the workspace has.
+func projectFact(resp *poddv1.GetPodResponse) [2]string {
+	dir := resp.GetPod().GetSpec().GetDir()
+	says := ""
+	switch resp.GetProjectConfig() {
+	case "trusted":
+		says = "trusted"
+	case "changed":
+		says = "ignored: it has changed since it was trusted; look at it with podctl trust " + dir
+	case "never":
+		says = "ignored: nobody has trusted it; look at it with podctl trust " + dir
+	case "":
+		says = "ignored: it cannot be read; podctl trust " + dir + " says why"
+	}
+	return [2]string{"workspace's configuration", says}
 }

@@ -108,6 +108,11 @@ func textGuards() map[string]guard {
 		"errors":               {"errors pass the sanitiser", []edit{{"cmd/podctl/root.go", "		fmt.Fprintf(p.stderr, \"podctl: %s\\n\", sanitize.Line(err.Error()))", "		_ = sanitize.Line\n		fmt.Fprintf(p.stderr, \"podctl: %s\\n\", err.Error())"}}},
 		"visible instructions": {"what a workspace says is freed of what a person would not see", []edit{{"internal/instructions/read.go", "	text, hidden := sanitize.Visible(string(data))", "	_, hidden := sanitize.Visible(string(data))\n	text := string(data)"}}},
 		"bounded instructions": {"of what a workspace says 32 KiB are read", []edit{{"internal/instructions/read.go", "fs.ReadFile(path, MaxBytes)", "fs.ReadFile(path, 1<<20)"}}},
+		"asked first":          {"a workspace's configuration counts once a person trusts it", []edit{{"internal/trust/book.go", "	case !ok:\n		return Never", "	case !ok:\n		return Trusted"}}},
+		"as trusted":           {"the trust is of the content", []edit{{"internal/trust/book.go", "	case known.Digest != look.Digest:", "	case known.Digest != look.Digest && false:"}}},
+		"as shown":             {"what is trusted is what was shown", []edit{{"internal/trust/book.go", "	case look.Digest != digest:", "	case false:"}}},
+		"narrow keys":          {"a trusted workspace sets instructions and rules, nothing else", []edit{{"internal/config/project.go", "		if mayBeProjects(a.key) {", "		if mayBeProjects(a.key) || true {"}}},
+		"narrow rules":         {"a rule of a trusted workspace asks or denies", []edit{{"internal/config/project.go", "	case policy.Ask, policy.Deny:", "	case policy.Ask, policy.Deny, policy.Allow:"}, {"internal/config/project.go", "	case policy.Allow:\n		return r.Source + \": a rule of a workspace cannot allow: write \\\"ask\\\" or \\\"deny\\\", or put the rule into your own configuration\"\n", ""}}},
 		"hidden count":         {"who approves is told of hidden characters", []edit{{"internal/sanitize/count.go", "	return sc.escaped\n", "	return sc.escaped * 0\n"}}},
 	}
 }

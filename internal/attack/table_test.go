@@ -114,5 +114,11 @@ func attacks() []attack {
 		{"AGENTS.md of 5 GB", "CWE-400", "bounded instructions", "internal/instructions", "TestHostileFiles"},
 		{"AGENTS.md that is a link to a secret", "CWE-59", "os.Root", "internal/instructions", "TestHostileFiles"},
 		{"AGENTS.md that is a named pipe", "CWE-66", "regular files", "internal/instructions", "TestHostileFiles"},
+		{"a configuration in a workspace that was just cloned", "CWE-829, CVE-2025-59536", "asked first", "internal/trust", "TestTrust"},
+		{"one that changes after it was trusted", "CWE-494, CVE-2025-54136", "as trusted", "internal/trust", "TestTrust"},
+		{"one that changes between showing and trusting", "CWE-367", "as shown", "internal/trust", "TestTrust"},
+		{"a trusted one with base_url, keys, commands, limits", "CWE-15", "narrow keys", "internal/config", "TestParseProject"},
+		{"a trusted one with a rule that allows", "CWE-269", "narrow rules", "internal/config", "TestParseProject"},
+		{"one that is a link to a file outside", "CWE-59", "os.Root", "internal/trust", "TestHostileFiles"},
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"podd/internal/secrets"
 	"podd/internal/server"
 	"podd/internal/socket"
+	"podd/internal/trust"
 	"podd/internal/version"
 	"podd/pkg/item"
 	"podd/pkg/pod"
@@ -75,6 +76,8 @@ type Daemon struct {
 	socket *socket.Listener
 	// secrets are kept out of the log, of what tools answer and of errors.
 	secrets *secrets.Set
+	// trust records which workspaces' configuration is trusted.
+	trust *trust.Book
 	// sandbox is what shell commands run in.
 	sandbox *sandbox.Sandbox
 	// runner runs the commands of interceptors and hooks.
@@ -114,7 +117,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Keeper: d.keeper, Redact: d.secrets.Redact, Logger: d.Logger,
+		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Keeper: d.keeper, Trust: d.trust, Redact: d.secrets.Redact, Logger: d.Logger,
 	})
 	return d.host.Recover(ctx)
 }
@@ -138,6 +141,9 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 		return "", err
 	}
 	d.secrets.Add(token)
+	if d.trust, err = trust.Open(d.StateDir, hiddenPaths(d.Config)); err != nil {
+		return "", err
+	}
 	d.keeper, err = keeper.Open(ctx, KeeperConfig(d.Config))
 	if err != nil {
 		return "", err
@@ -171,6 +177,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 			SpoolAge:   d.Settings.Spool.MaxAge,
 			Hidden:     hiddenPaths(d.Config),
 			Scrub:      d.secrets.ScrubFile,
+			Project:    d.project,
 			Shell:      d.shell(),
 			Logger:     d.Logger,
 		},

@@ -104,7 +104,7 @@ func read(fs *scopefs.FS, path string, found *Found) (string, error) {
 		return "", nil
 	}
 	var b strings.Builder
-	b.WriteString(heading + shown + "\n\n" + text)
+	b.WriteString(From(shown, text))
 	if file.Truncated {
 		fmt.Fprintf(&b, "\n[cut here: %s has %d bytes, and these are its first %d]", shown, file.Size, MaxBytes)
 	}
@@ -116,6 +116,9 @@ func read(fs *scopefs.FS, path string, found *Found) (string, error) {
 
 // heading begins a text, before the file's path.
 const heading = "From the file "
+
+// From is text with the heading that names its file.
+func From(file, text string) string { return heading + file + "\n\n" + text }
 
 // Source is the path of the file that a text is from, as Display shows it; empty when
 // it is from none.

@@ -68,6 +68,7 @@ func ranks() map[string]int {
 		"internal/keeper":                 3,
 		"internal/prunebench":             3,
 		"internal/retention":              3,
+		"internal/trust":                  3,
 		"pkg/interceptor/interceptortest": 3,
 		"pkg/llm/llmtest":                 3,
 		"pkg/llm/openai":                  3,

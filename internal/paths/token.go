@@ -77,7 +77,7 @@ func newToken(path string) (string, error) {
 	raw := make([]byte, tokenBytes)
 	rand.Read(raw)
 	token := hex.EncodeToString(raw)
-	if err := writeFile(path, token); err != nil {
+	if err := WritePrivateFile(path, token); err != nil {
 		e := item.Errorf(item.KindPrecondition, "CLIENT_TOKEN", "the client token %s cannot be written (%s): check the directory and the space left", path, systemSays(err))
 		e.Cause = err
 		return "", e
@@ -85,7 +85,10 @@ func newToken(path string) (string, error) {
 	return token, nil
 }
 
-func writeFile(path, text string) error {
+// WritePrivateFile replaces a file by one that only this user can read (0600), as a
+// whole: a crash leaves the old one or the new one, and the new one is on disk when it
+// returns.
+func WritePrivateFile(path, text string) error {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err
@@ -96,7 +99,14 @@ func writeFile(path, text string) error {
 	if err != nil {
 		return err
 	}
-	return os.Rename(file.Name(), path)
+	if err := os.Rename(file.Name(), path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 func tokenError(cause error, format string, args ...any) error {

@@ -11,7 +11,7 @@ import (
 // obeyed are the files and directories at the top of a root that other programs run or
 // obey without being asked. Those of .git are held apart.
 var obeyed = []string{
-	".gitmodules", ".gitconfig", ".husky", ".envrc", ".vscode", ".idea", ".devcontainer", ".devcontainer.json",
+	".gitmodules", ".gitconfig", ".husky", ".envrc", ".vscode", ".idea", ".devcontainer", ".devcontainer.json", ".podd", ".mcp.json",
 	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
 	".vimrc", ".exrc", ".emacs", ".emacs.d", ".vim", ".gdbinit", ".inputrc", ".xprofile", ".xinitrc", ".xsession", ".tmux.conf",
 }

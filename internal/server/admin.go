@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"podd/internal/trust"
 	"podd/internal/wire"
 	"podd/pkg/pod"
 	poddv1 "podd/proto/podd/v1"
@@ -54,6 +55,7 @@ type admin struct {
 	keeper Keeper
 	status func() Status
 	reload func(context.Context) (Reloaded, error)
+	trust  *trust.Book
 }
 
 // GetStatus says what the daemon is and how it is set up.

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"podd/internal/trust"
 	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/pod"
@@ -12,7 +13,8 @@ import (
 // pods serves PodService.
 type pods struct {
 	poddv1.UnimplementedPodServiceServer
-	host *pod.Host
+	host  *pod.Host
+	trust *trust.Book
 }
 
 // CreatePod makes a new pod.
@@ -30,7 +32,14 @@ func (s *pods) GetPod(ctx context.Context, r *poddv1.GetPodRequest) (*poddv1.Get
 	if err != nil {
 		return nil, err
 	}
-	return &poddv1.GetPodResponse{Pod: wire.PodToProto(p)}, nil
+	answer := &poddv1.GetPodResponse{Pod: wire.PodToProto(p)}
+	if p.Spec.Parent != "" {
+		// It follows the configuration of the pod at the top of its family.
+		answer.ProjectConfig = string(trust.None)
+	} else if look, err := s.trust.Look(p.Spec.Dir); err == nil {
+		answer.ProjectConfig = string(look.State)
+	}
+	return answer, nil
 }
 
 // ListPods shows all pods.

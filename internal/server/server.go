@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	"podd/internal/socket"
+	"podd/internal/trust"
 	"podd/pkg/pod"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -54,6 +55,8 @@ type Config struct {
 	Redact func(string) string
 	// Keeper looks after the store's file.
 	Keeper Keeper
+	// Trust records which workspaces' configuration is trusted.
+	Trust  *trust.Book
 	Logger *slog.Logger
 }
 
@@ -93,10 +96,10 @@ func newServer(c Config, a admission, conns int) *Server {
 		grpc.ChainUnaryInterceptor(unary(c)),
 		grpc.ChainStreamInterceptor(streaming(c)),
 	)
-	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host})
+	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, trust: c.Trust})
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: localUser()})
-	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, keeper: c.Keeper})
+	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, keeper: c.Keeper, trust: c.Trust})
 	h := health.NewServer()
 	healthv1.RegisterHealthServer(g, h)
 	reflection.Register(g)

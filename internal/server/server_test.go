@@ -67,7 +67,7 @@ func serveModel(t *testing.T, spec *poddv1.PodSpec, h scripted.Handler) *grpc.Cl
 		t.Fatal(err)
 	}
 	s := server.New(server.Config{
-		Host: host, Token: token, Status: func() server.Status { return server.Status{Sandbox: "none", PID: 7} }, Logger: slog.New(slog.DiscardHandler),
+		Host: host, Token: token, Trust: book(t), Status: func() server.Status { return server.Status{Sandbox: "none", PID: 7} }, Logger: slog.New(slog.DiscardHandler),
 	})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()

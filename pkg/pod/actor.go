@@ -62,7 +62,11 @@ type actor struct {
 	resume string
 	waited bool
 	work   *workspace
-	turn   *turn
+	// project is what the workspace's own configuration adds, told what its Says was
+	// when an alert told of it.
+	project Project
+	told    string
+	turn    *turn
 	// state and progress belong to the turn while one runs.
 	state    *projection.State
 	progress *worker.Progress

@@ -38,11 +38,7 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 	var open bool
 	s := h.settings()
 	doErr := a.do(ctx, func() {
-		var work *workspace
-		if work, err = a.workspace(s); err == nil {
-			w, err = a.worker(s, work)
-			open = a.journal.open
-		}
+		w, open, err = a.nextWorker(ctx, s)
 	})
 	if doErr != nil {
 		return Context{}, doErr
@@ -61,6 +57,22 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 		w.Project = func() (string, []string) { return old.ProjectInstructions, nil }
 	}
 	return h.context(ctx, w, state)
+}
+
+// nextWorker is the worker of the next turn, or of the one that is open.
+func (a *actor) nextWorker(ctx context.Context, s *settings) (w *worker.Worker, open bool, err error) {
+	open = a.journal.open
+	if !open && a.turn == nil {
+		if err := a.readProject(ctx); err != nil {
+			return nil, false, err
+		}
+	}
+	work, err := a.workspace(s)
+	if err != nil {
+		return nil, false, err
+	}
+	w, err = a.worker(s, work)
+	return w, open, err
 }
 
 // context is the request that comes next on a state.

@@ -41,6 +41,9 @@ type Fixed struct {
 	// Hidden are podd's own files and directories, which no pod's file tools reach;
 	// see scopefs.Config. A pod's own spool folder stays readable.
 	Hidden []string
+	// Project reads what the configuration of a workspace adds, as far as a person trusts
+	// it; nil reads none. It is asked when a turn begins.
+	Project func(dir string) Project
 	// Scrub takes secrets out of a spool file; see spool.Config.
 	Scrub func(path string) error
 	// Shell sets up the shell tool.

@@ -22,7 +22,7 @@ func (a *actor) load() error {
 	if a.rec, err = a.host.Store.Pod(ctx, a.id); err != nil {
 		return err
 	}
-	rules, err := a.host.rulesOf(ctx, a.rec.Spec)
+	rules, err := a.host.rulesOf(ctx, a.rec.Spec, nil)
 	if err != nil {
 		return err
 	}

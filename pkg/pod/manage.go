@@ -59,7 +59,7 @@ func (h *Host) newPod(name string, spec item.PodSpec) (item.Pod, error) {
 
 // checkSpec refuses a spec that can't work and cleans its paths.
 func (h *Host) checkSpec(spec *item.PodSpec) error {
-	if _, err := h.settings().policyOf(*spec); err != nil {
+	if _, err := h.settings().policyOf(*spec, nil); err != nil {
 		return err
 	}
 	if err := h.checkTools(spec.Tools); err != nil {

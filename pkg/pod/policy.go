@@ -13,9 +13,9 @@ import (
 )
 
 // policyOf is what decides on the calls of a pod: its own mode and rules beside the
-// operator's.
-func (s *settings) policyOf(spec item.PodSpec) (*policy.Policy, error) {
-	rules := slices.Concat(s.Rules, policy.PodRules(spec.Rules))
+// operator's, and those of its workspace, which ask or deny.
+func (s *settings) policyOf(spec item.PodSpec, workspace []policy.Rule) (*policy.Policy, error) {
+	rules := slices.Concat(s.Rules, policy.PodRules(spec.Rules), workspace)
 	return policy.New(cmp.Or(policy.Mode(spec.Ask), s.Ask), rules)
 }
 
@@ -59,7 +59,7 @@ func (a *actor) addRule(ctx context.Context, q *question) (*item.Rule, error) {
 
 // setSpec stores a spec that is right and follows it from now on.
 func (a *actor) setSpec(ctx context.Context, spec item.PodSpec) error {
-	rules, err := a.host.rulesOf(ctx, spec)
+	rules, err := a.host.rulesOf(ctx, spec, a.project.Rules)
 	if err != nil {
 		return err
 	}

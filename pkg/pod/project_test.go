@@ -11,8 +11,10 @@ import (
 	"syscall"
 	"testing"
 
+	"podd/internal/policy"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
 )
 
 // writesAgents is a model that changes AGENTS.md in the middle of its turn.
@@ -108,5 +110,36 @@ func TestHostileProjectInstructions(t *testing.T) {
 		if bytes.Contains(r, []byte("the secret")) || bytes.Contains(r, []byte("\u202e")) {
 			t.Errorf("sent:\n%s", r)
 		}
+	}
+}
+
+// The configuration of a workspace holds for the pods that its pod spawns, further down
+// too, and an allowing rule of the pod does not lift it.
+func TestProjectHoldsForSpawnedPods(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	h := spawning(t, 1, map[string]scripted.Handler{
+		"go":    steps(scripted.Say(spawn(`{"task":"child","dir":"sub"}`)), scripted.Say(scripted.Text("done"))),
+		"child": steps(scripted.Say(shell("echo x > ran")), scripted.Say(scripted.Text("done"))),
+	}, func(c *pod.Config) {
+		c.Rules = []policy.Rule{{Tool: "*", Decision: policy.Allow}}
+		c.Project = func(dir string) pod.Project {
+			mu.Lock()
+			defer mu.Unlock()
+			asked = append(asked, dir)
+			return pod.Project{Rules: []policy.Rule{{Tool: "shell", Decision: policy.Deny, Source: "the workspace"}}}
+		}
+	})
+	if err := os.Mkdir(filepath.Join(h.dir, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.run("go")
+	if h.exists("sub/ran") {
+		t.Error("the call of a spawned pod ran against the workspace's rule")
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(asked) < 2 || slices.ContainsFunc(asked, func(dir string) bool { return dir != asked[0] }) {
+		t.Errorf("asked for %q", asked)
 	}
 }

@@ -12,19 +12,20 @@ import (
 // rulebook decides on the calls of one pod.
 type rulebook struct {
 	*policy.Policy
-	// settings and spec are what the policy was made of.
-	settings *settings
-	spec     item.PodSpec
+	// settings, spec and the rules of the workspace are what the policy was made of.
+	settings  *settings
+	spec      item.PodSpec
+	workspace []policy.Rule
 	// dir is the pod's workspace, base that of the pod at the top of its family. Rules
 	// name paths from base: what a rule is about stays the same when a pod is spawned
 	// with a workspace further down.
 	dir, base string
 }
 
-// rulesOf are those of a pod with a spec.
-func (h *Host) rulesOf(ctx context.Context, spec item.PodSpec) (*rulebook, error) {
+// rulesOf are those of a pod with a spec, and with what its workspace adds.
+func (h *Host) rulesOf(ctx context.Context, spec item.PodSpec, workspace []policy.Rule) (*rulebook, error) {
 	s := h.settings()
-	p, err := s.policyOf(spec)
+	p, err := s.policyOf(spec, workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +33,7 @@ func (h *Host) rulesOf(ctx context.Context, spec item.PodSpec) (*rulebook, error
 	if err != nil {
 		return nil, err
 	}
-	book := &rulebook{Policy: p, settings: s, spec: spec, dir: spec.Dir, base: spec.Dir}
+	book := &rulebook{Policy: p, settings: s, spec: spec, workspace: workspace, dir: spec.Dir, base: spec.Dir}
 	if n := len(above); n > 0 {
 		book.base = above[n-1].Spec.Dir
 	}
@@ -45,7 +46,7 @@ func (a *actor) rulesNow() (*rulebook, error) {
 	if book.settings == s {
 		return book, nil
 	}
-	p, err := s.policyOf(book.spec)
+	p, err := s.policyOf(book.spec, book.workspace)
 	if err != nil {
 		return nil, err
 	}

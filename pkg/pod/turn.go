@@ -59,6 +59,10 @@ func (a *actor) next() {
 }
 
 func (a *actor) startTurn(t worker.Turn) error {
+	if err := a.readProject(a.host.base); err != nil {
+		return err
+	}
+	a.tellProject()
 	stopped := make(chan struct{})
 	t.Stop = stopped
 	err := a.start(func(ctx context.Context, w *worker.Worker) error {
@@ -116,7 +120,7 @@ func (a *actor) worker(s *settings, work *workspace) (*worker.Worker, error) {
 		Model:        s.Model,
 		ModelName:    cmp.Or(spec.Model, s.ModelName),
 		Instructions: cmp.Or(spec.Instructions, s.Instructions),
-		Project:      work.project,
+		Project:      saidBy(work, a.project),
 		FileRefRole:  s.FileRefRole,
 		Tools:        work.tools,
 		Output:       s.ToolOutput,

@@ -1,7 +1,6 @@
 package pod
 
 import (
-	"podd/internal/instructions"
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
@@ -79,12 +78,6 @@ func (h *Host) tools(s *settings, rec item.Pod, work *workspace) (*tool.Registry
 		tools = append(tools, chosen(rec.Spec.Tools, []tool.Tool{h.newSpawner(rec, work.fs, tools)})...)
 	}
 	return tool.NewRegistry(tools...)
-}
-
-// project is what the workspace says about how work is done in it.
-func (w *workspace) project() (text string, warnings []string) {
-	found := instructions.Read(w.fs)
-	return found.Text, found.Warnings
 }
 
 func (w *workspace) close() { _ = w.fs.Close() }

@@ -48,7 +48,7 @@ func makeProtections() map[string][]protection {
 		".emacs", ".emacs.d/", ".dir-locals.el", ".dir-locals-2.el", ".nanorc", ".vscode/settings.json", ".vscode/tasks.json",
 		".vscode/launch.json", ".vscode/mcp.json", ".vscode/extensions.json", ".idea/", ".zed/", ".cursor/", ".fleet/",
 		".devcontainer/", ".devcontainer.json", ".config/code/")
-	add(ofRunner, ".gdbinit", ".lldbinit", ".pdbrc", ".pdbrc.py", ".irbrc", ".rprofile", ".npmrc", ".yarnrc", ".yarnrc.yml", ".mise.toml")
+	add(ofRunner, ".gdbinit", ".lldbinit", ".pdbrc", ".pdbrc.py", ".irbrc", ".rprofile", ".npmrc", ".yarnrc", ".yarnrc.yml", ".mise.toml", ".mcp.json")
 	add(ofAccess, ".ssh/", ".gnupg/", ".netrc", ".pypirc", ".docker/config.json", ".aws/", ".kube/")
 	add(ofDesktop, ".config/autostart/", ".config/systemd/", ".config/environment.d/", "library/launchagents/")
 	add(ofPodd, ".podd/")

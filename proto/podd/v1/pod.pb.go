@@ -849,8 +849,11 @@ func (x *GetPodRequest) GetPod() string {
 }
 
 type GetPodResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Pod           *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Pod   *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	// Whether the configuration that its workspace has is trusted, and so followed:
+	// trusted, changed, never, none; empty when it cannot be read.
+	ProjectConfig string `protobuf:"bytes,2,opt,name=project_config,json=projectConfig,proto3" json:"project_config,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -890,6 +893,13 @@ func (x *GetPodResponse) GetPod() *Pod {
 		return x.Pod
 	}
 	return nil
+}
+
+func (x *GetPodResponse) GetProjectConfig() string {
+	if x != nil {
+		return x.ProjectConfig
+	}
+	return ""
 }
 
 type ListPodsRequest struct {
@@ -3384,9 +3394,10 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x11CreatePodResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\"!\n" +
 	"\rGetPodRequest\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"0\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\"W\n" +
 	"\x0eGetPodResponse\x12\x1e\n" +
-	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\"#\n" +
+	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12%\n" +
+	"\x0eproject_config\x18\x02 \x01(\tR\rprojectConfig\"#\n" +
 	"\x0fListPodsRequest\x12\x10\n" +
 	"\x03dir\x18\x01 \x01(\tR\x03dir\"4\n" +
 	"\x10ListPodsResponse\x12 \n" +

@@ -1,0 +1,33 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"podd/internal/trust"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// TrustDir shows the files of a workspace that podd obeys once they are trusted, and
+// trusts those that were shown.
+func (s *admin) TrustDir(_ context.Context, r *poddv1.TrustDirRequest) (*poddv1.TrustDirResponse, error) {
+	look, err := s.trusting(r)
+	if err != nil {
+		return nil, err
+	}
+	answer := &poddv1.TrustDirResponse{Digest: look.Digest, Dir: look.Dir, State: string(look.State)}
+	for _, f := range look.Files {
+		answer.Files = append(answer.Files, &poddv1.ProjectFile{Path: f.Path, Content: f.Content})
+	}
+	return answer, nil
+}
+
+func (s *admin) trusting(r *poddv1.TrustDirRequest) (trust.Look, error) {
+	switch {
+	case r.GetRemove():
+		return s.trust.Remove(r.GetDir())
+	case r.GetDigest() != "":
+		return s.trust.Trust(r.GetDir(), r.GetDigest(), time.Now())
+	}
+	return s.trust.Look(r.GetDir())
+}

@@ -1,0 +1,17 @@
+package server_test
+
+import (
+	"testing"
+
+	"podd/internal/trust"
+)
+
+// book is a record of trust with nothing in it.
+func book(t *testing.T) *trust.Book {
+	t.Helper()
+	b, err := trust.Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

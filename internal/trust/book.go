@@ -1,0 +1,158 @@
+package trust
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"podd/internal/paths"
+	"podd/pkg/item"
+	"podd/pkg/scopefs"
+)
+
+// bookName is the record's file in the state directory.
+const bookName = "trust.json"
+
+// maxBookBytes bounds the record.
+const maxBookBytes = 16 << 20
+
+// Book records what is trusted. Its methods may be called from any goroutine.
+type Book struct {
+	path   string
+	hidden []string
+
+	mu   sync.Mutex
+	dirs map[string]record
+}
+
+// record is what a person said of one directory.
+type record struct {
+	Digest string    `json:"digest"`
+	At     time.Time `json:"at"`
+}
+
+// contents are the record as it is stored.
+type contents struct {
+	Dirs map[string]record `json:"dirs"`
+}
+
+// Open reads the record of a state directory; there need not be one yet. hidden are
+// podd's own files, which are never looked at as a workspace's.
+func Open(stateDir string, hidden []string) (*Book, error) {
+	b := &Book{path: filepath.Join(stateDir, bookName), hidden: hidden, dirs: map[string]record{}}
+	text, err := b.read()
+	if errors.Is(err, fs.ErrNotExist) {
+		return b, nil
+	}
+	var c contents
+	if err == nil {
+		err = json.Unmarshal(text, &c)
+	}
+	if err != nil {
+		e := item.Errorf(item.KindPrecondition, "TRUST", "the record of trusted directories %s cannot be used (%v): mend or remove it; without it nothing is trusted", b.path, err)
+		e.Cause = err
+		return nil, e
+	}
+	if c.Dirs != nil {
+		b.dirs = c.Dirs
+	}
+	return b, nil
+}
+
+func (b *Book) read() ([]byte, error) {
+	file, err := os.Open(b.path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return nil, errors.New("it was open to other users")
+	}
+	return io.ReadAll(io.LimitReader(file, maxBookBytes))
+}
+
+// Look says what a workspace has and whether it is trusted.
+func (b *Book) Look(dir string) (Look, error) {
+	look, err := read(dir, b.hidden)
+	if err != nil {
+		return Look{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	look.State = b.state(look)
+	return look, nil
+}
+
+// state holds a look against the record.
+func (b *Book) state(look Look) State {
+	known, ok := b.dirs[look.Dir]
+	switch {
+	case look.Digest == "" && !ok:
+		return None
+	case !ok:
+		return Never
+	case known.Digest != look.Digest:
+		return Changed
+	}
+	return Trusted
+}
+
+// Trust records that a person trusts what has this digest. It is refused when the files
+// have another one by now: that nobody has seen.
+func (b *Book) Trust(dir, digest string, now time.Time) (Look, error) {
+	look, err := read(dir, b.hidden)
+	switch {
+	case err != nil:
+		return Look{}, err
+	case look.Digest == "":
+		return Look{}, item.Errorf(item.KindPrecondition, "NOTHING_TO_TRUST", "%s has no file that podd would obey: nothing needs to be trusted", scopefs.Display(look.Dir))
+	case look.Digest != digest:
+		return Look{}, item.Errorf(item.KindPrecondition, "PROJECT_CHANGED", "the files of %s are not what was shown any more: look at them again", scopefs.Display(look.Dir))
+	}
+	look.State = Trusted
+	return look, b.write(look.Dir, &record{Digest: digest, At: now.UTC()})
+}
+
+// Remove takes the trust in a directory back; the directory need not exist any more.
+func (b *Book) Remove(dir string) (Look, error) {
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	dir = filepath.Clean(dir)
+	return Look{Dir: dir, State: Never}, b.write(dir, nil)
+}
+
+// write stores the record with one directory changed; nil removes it. What is not stored
+// does not count.
+func (b *Book) write(dir string, r *record) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	dirs := make(map[string]record, len(b.dirs)+1)
+	for d, r := range b.dirs {
+		dirs[d] = r
+	}
+	delete(dirs, dir)
+	if r != nil {
+		dirs[dir] = *r
+	}
+	text, err := json.MarshalIndent(contents{dirs}, "", "  ")
+	if err == nil {
+		err = paths.WritePrivateFile(b.path, string(text)+"\n")
+	}
+	if err != nil {
+		e := item.Errorf(item.KindPrecondition, "TRUST", "the record of trusted directories %s cannot be written: %v", b.path, err)
+		e.Cause = err
+		return e
+	}
+	b.dirs = dirs
+	return nil
+}

@@ -1,0 +1,101 @@
+package trust
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"podd/pkg/item"
+	"podd/pkg/scopefs"
+)
+
+// ConfigFile is the configuration of a workspace, below its directory.
+const ConfigFile = ".podd/config.toml"
+
+// MaxFileBytes is the most that a file may have that is to be trusted, in bytes.
+const MaxFileBytes = 64 << 10
+
+// files are what a person trusts, all at once. podd does not obey .mcp.json yet; its
+// trust is asked with the rest, so that what will be obeyed is never older than that.
+var files = []string{ConfigFile, ".mcp.json"}
+
+// State says what a person said of the files of a workspace.
+type State string
+
+// The states.
+const (
+	// None: the workspace has none of these files.
+	None State = "none"
+	// Never: nobody has trusted them.
+	Never State = "never"
+	// Changed: they are not what was trusted.
+	Changed State = "changed"
+	// Trusted: they are what was trusted, byte by byte.
+	Trusted State = "trusted"
+)
+
+// File is a file of a workspace.
+type File struct {
+	// Path is relative to the workspace.
+	Path    string
+	Content []byte
+}
+
+// Look is what a workspace has, all read at one time.
+type Look struct {
+	// Dir is the workspace, its links resolved.
+	Dir   string
+	Files []File
+	// Digest is the SHA-256 of the files in hexadecimal; empty when there are none.
+	Digest string
+	State  State
+}
+
+// read reads the files of a workspace, within it. It does not say whether they are
+// trusted.
+func read(dir string, hidden []string) (Look, error) {
+	if !filepath.IsAbs(dir) {
+		return Look{}, item.Errorf(item.KindInvalid, "BAD_DIR", "the directory %s is not absolute: give the whole path", scopefs.Display(dir))
+	}
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	fs, err := scopefs.Open(scopefs.Config{Dir: dir, Hidden: hidden})
+	if err != nil {
+		return Look{}, err
+	}
+	defer fs.Close()
+	look := Look{Dir: dir}
+	for _, name := range files {
+		f, err := fs.ReadFile(name, MaxFileBytes)
+		if e, ok := errors.AsType[*scopefs.PathError](err); ok && e.Kind == scopefs.NotFound {
+			continue
+		}
+		if err == nil && f.Truncated {
+			err = fmt.Errorf("%s has %d bytes, more than the %d that such a file may have", name, f.Size, MaxFileBytes)
+		}
+		if err != nil {
+			e := item.Errorf(item.KindPrecondition, "PROJECT_FILE", "in %s: %v", scopefs.Display(dir), err)
+			e.Cause = err
+			return Look{}, e
+		}
+		look.Files = append(look.Files, File{Path: name, Content: f.Data})
+	}
+	look.Digest = digest(look.Files)
+	return look, nil
+}
+
+// digest is over names, lengths and contents, so that no two sets of files have the same.
+func digest(files []File) string {
+	if len(files) == 0 {
+		return ""
+	}
+	h := sha256.New()
+	for _, f := range files {
+		fmt.Fprintf(h, "%s\x00%d\x00", f.Path, len(f.Content))
+		h.Write(f.Content)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

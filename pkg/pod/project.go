@@ -1,0 +1,60 @@
+package pod
+
+import (
+	"context"
+	"strings"
+
+	"podd/internal/instructions"
+	"podd/internal/policy"
+	"podd/pkg/item"
+)
+
+// Project is what the configuration of a workspace adds. It informs and narrows.
+type Project struct {
+	// Instructions are sent as the workspace's word, Source is the file that they are
+	// from.
+	Instructions, Source string
+	// Rules ask or deny; their paths are those of the workspace.
+	Rules []policy.Rule
+	// Says tells a person in one sentence what of the configuration is not followed;
+	// empty when that is nothing.
+	Says string
+}
+
+// readProject follows what the configuration of the workspace says now: that of the pod
+// at the top of a family, from where the paths of rules are named.
+func (a *actor) readProject(ctx context.Context) error {
+	if a.host.Project == nil {
+		return nil
+	}
+	project := a.host.Project(a.rules.Load().base)
+	rules, err := a.host.rulesOf(ctx, a.rec.Spec, project.Rules)
+	if err != nil {
+		return err
+	}
+	a.project = project
+	a.rules.Store(rules)
+	return nil
+}
+
+// tellProject raises an alert about what is not followed, once.
+func (a *actor) tellProject() {
+	if a.project.Says == a.told {
+		return
+	}
+	a.told = a.project.Says
+	if a.told != "" {
+		a.raise(item.LevelWarn, "workspace", a.told)
+	}
+}
+
+// saidBy is what a workspace says: its file of instructions, then its configuration.
+func saidBy(work *workspace, p Project) func() (text string, warnings []string) {
+	return func() (string, []string) {
+		found := instructions.Read(work.fs)
+		if p.Instructions == "" {
+			return found.Text, found.Warnings
+		}
+		return strings.TrimPrefix(found.Text+"\n\n"+instructions.From(p.Source, p.Instructions), "\n\n"), found.Warnings
+	}
+}
