@@ -25,7 +25,7 @@ func TestProtectedPaths(t *testing.T) {
 		"repo/config", "h/pre-push", "repo/hooks/x", filepath.Join(dir, ".git/config"), "plain/../.git/config",
 		"store.git/config", "store.git/hooks/update", "half/HEAD", "half/config", ".husky/pre-commit",
 		".envrc", "sub/.envrc", ".bashrc", ".BASHRC", ".ba\u017fhrc", "rc", ".profile", ".zshenv", ".config/fish/config.fish", ".tmux.conf",
-		".vimrc", ".exrc", ".nvim.lua", ".vscode/settings.json", ".vscode/tasks.json", ".VSCode/Tasks.JSON", "a/.vscode/launch.json",
+		".mcp.json", ".vimrc", ".exrc", ".nvim.lua", ".vscode/settings.json", ".vscode/tasks.json", ".VSCode/Tasks.JSON", "a/.vscode/launch.json",
 		".idea/workspace.xml", ".idea/a/b", "x.code-workspace", ".dir-locals.el", ".devcontainer/devcontainer.json",
 		".gdbinit", ".npmrc", ".ssh/authorized_keys", ".netrc", ".config/autostart/x.desktop", ".podd/config.toml",
 	} {
