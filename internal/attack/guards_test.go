@@ -50,7 +50,7 @@ func fileGuards() map[string]guard {
 		"hidden links":    {"a file with more names is held against podd's files", []edit{{p + "hidden.go", "	if hardLinks(info) < 2 {", "	if hardLinks(info) < 1<<30 {"}}},
 		"hidden roots":    {"podd's directories are no workspace", []edit{{p + "hidden.go", "		if _, ok := within(path, dir); ok {\n			return true", "		if _, ok := within(path, dir); ok {\n			return false"}}},
 		"steps": {"directories are opened one by one, and none that became a link", []edit{
-			{p + "descend.go", "	if !os.SameFile(link, info) {\n		return errSwapped", "	if os.SameFile(link, info) && false {\n		return errSwapped"},
+			{p + "within.go", "	if !os.SameFile(link, info) {\n		return errSwapped", "	if os.SameFile(link, info) && false {\n		return errSwapped"},
 			{p + "read.go", "err != nil || !os.SameFile(link, info) {", "err != nil || false && !os.SameFile(link, info) {"},
 		}},
 		"protected":    {"what other programs run is changed with an approval", []edit{{p + "protect.go", "	if !protected {\n		return nil\n	}\n	return sayf", "	if !protected || protected {\n		return nil\n	}\n	return sayf"}}},
@@ -91,7 +91,7 @@ func secretGuards() map[string]guard {
 		"key files":     {"a key file that others can read is refused", []edit{{p + "load.go", "mode&forbidden != 0 {", "mode&forbidden > 0o777 {"}}},
 		"owned keys":    {"a key file of another user is refused", []edit{{p + "load.go", "stat.Uid != 0 && int(stat.Uid) != os.Geteuid() {", "stat.Uid != 0 && int(stat.Uid) == -os.Geteuid()-1 {"}}},
 		"child":         {"values that podd was given go to no child", []edit{{p + "set.go", "		if !s.Holds(entry) {", "		if !s.Holds(entry) || entry != \"\" {"}}},
-		"outputs":       {"outputs are redacted where they are limited", []edit{{"internal/daemon/daemon.go", "	c.Redactor = d.secrets\n", "\n"}}},
+		"outputs":       {"outputs are redacted where they are limited", []edit{{"internal/daemon/settings.go", "	c.ToolOutput.Redactor = d.secrets\n", "\n"}}},
 		"not dumpable":  {"podd's memory and environment are closed", []edit{{"internal/harden/dumpable_linux.go", "unix.PR_SET_DUMPABLE, 0, 0, 0, 0)", "unix.PR_SET_DUMPABLE, 1, 0, 0, 0)"}}},
 		"no key inside": {"a key in the configuration file is an error", []edit{{"internal/config/setting.go", "		noFile: true,\n", ""}}},
 	}

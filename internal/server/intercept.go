@@ -90,8 +90,3 @@ func gone(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
 		code == codes.Canceled || code == codes.DeadlineExceeded
 }
-
-// notYet is the answer of a call that this version does not serve.
-func notYet(what string) error {
-	return item.Errorf(item.KindUnimplemented, "UNIMPLEMENTED", "%s is not supported by this version of podd", what)
-}
