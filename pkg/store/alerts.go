@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"strconv"
 
 	"podd/internal/wire"
 	"podd/pkg/item"
@@ -98,6 +99,9 @@ func (s *Bolt) Alerts(ctx context.Context, q AlertQuery) ([]item.Alert, error) {
 	for {
 		var page []alertRow
 		err := s.view(ctx, func(tx *bbolt.Tx) error {
+			if last := tx.Bucket(bucketAlerts).Sequence(); uint64(q.After) > last {
+				return beyondAlerts(q.After, last)
+			}
 			page = alertRows(tx, q)
 			return nil
 		})
@@ -118,6 +122,12 @@ func (s *Bolt) Alerts(ctx context.Context, q AlertQuery) ([]item.Alert, error) {
 		}
 		q.After = page[len(page)-1].seq
 	}
+}
+
+func beyondAlerts(after item.Seq, last uint64) error {
+	e := item.Errorf(item.KindOutOfRange, ReasonBeyondEnd, "there is no alert %d yet; the last one is %d", after, last)
+	e.Meta = map[string]string{"last_seq": strconv.FormatUint(last, 10)}
+	return e
 }
 
 // alertRow is a copy of a stored alert.

@@ -78,7 +78,8 @@ type Store interface {
 	// any more. It repeats the newest alert of the same pod, level, source and text,
 	// unless that one was acknowledged or raised more than FoldWithin before.
 	RaiseAlert(ctx context.Context, a item.Alert) (item.Alert, error)
-	// Alerts gives alerts, in order of their sequences.
+	// Alerts gives alerts, in order of their sequences. After a sequence that no alert
+	// had yet is KindOutOfRange, reason BEYOND_END, meta last_seq.
 	Alerts(ctx context.Context, q AlertQuery) ([]item.Alert, error)
 	// AckAlerts marks alerts as seen; an unknown sequence is KindNotFound, reason
 	// ALERT_NOT_FOUND, and then none is marked. A sequence that an alert had before it

@@ -74,7 +74,6 @@ func alertsAreChosen(f *fixture) {
 	equal(f, "without a limit", len(f.alertSeqs(store.AlertQuery{})), 1000)
 	equal(f, "after", f.alertSeqs(store.AlertQuery{After: 1098}), []item.Seq{1099, 1100, 1101, 1102, 1103})
 	equal(f, "at the end", f.alertSeqs(store.AlertQuery{After: 1103}), nil)
-	equal(f, "beyond the end", f.alertSeqs(store.AlertQuery{After: 9999}), nil)
 	equal(f, "limit", f.alertSeqs(store.AlertQuery{After: 3, Limit: 2}), []item.Seq{4, 5})
 	equal(f, "pod", f.alertSeqs(store.AlertQuery{Pod: "p2"}), []item.Seq{1101, 1102, 1103})
 	equal(f, "pod, after and limit", f.alertSeqs(store.AlertQuery{Pod: "p2", After: 1101, Limit: 1}), []item.Seq{1102})
@@ -101,6 +100,14 @@ func alertsAreAcknowledged(f *fixture) {
 		equal(f, "alerts", f.alerts(store.AlertQuery{}), want)
 		equal(f, "log", p.log(), log)
 		f.reopen()
+	}
+	// A cursor may stand at the last alert, also when it is gone, and not behind it.
+	equal(f, "after the last", f.alertSeqs(store.AlertQuery{After: 3}), nil)
+	f.must(f.s.DeletePod(f.Context(), "p"))
+	equal(f, "after a deleted one", f.alertSeqs(store.AlertQuery{After: 3}), nil)
+	for _, pod := range []string{"", "q"} {
+		_, err = f.s.Alerts(f.Context(), store.AlertQuery{Pod: pod, After: 4})
+		f.refused(err, item.KindOutOfRange, store.ReasonBeyondEnd)
 	}
 }
 
