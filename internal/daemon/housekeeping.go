@@ -25,6 +25,7 @@ func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
 	wg.Go(func() { sweeper.Run(ctx, sweepEvery) })
 	wg.Go(func() { d.keeper.Run(ctx) })
 	wg.Go(func() { d.reloads(ctx) })
+	wg.Go(func() { d.watchSocket(ctx) })
 	return func() {
 		cancel()
 		wg.Wait()

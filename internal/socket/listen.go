@@ -26,12 +26,18 @@ const dialTimeout = 2 * time.Second
 // Listener is podd's socket. It is a net.Listener for any server to use; Close may
 // be called more than once and from any goroutine.
 type Listener struct {
-	*net.UnixListener
-	path string
-	// file is the socket's inode as it was made.
-	file  fs.FileInfo
+	path  string
 	lock  *paths.Lock
 	close func() error
+
+	// changing is held by Heal and Close: file is the socket's inode as it was made.
+	changing sync.Mutex
+	file     fs.FileInfo
+	closed   bool
+
+	// mu guards open.
+	mu   sync.Mutex
+	open *net.UnixListener
 }
 
 // Listen makes the directory of path private (paths.EnsurePrivateDir), takes the
@@ -72,15 +78,15 @@ func listenLocked(ctx context.Context, path string) (*Listener, error) {
 	if err != nil {
 		return nil, cannotListen(path, err)
 	}
-	l := &Listener{UnixListener: made.(*net.UnixListener), path: path}
+	l := &Listener{open: made.(*net.UnixListener), path: path}
 	// Closing must not remove what another program put in its place.
-	l.SetUnlinkOnClose(false)
+	l.open.SetUnlinkOnClose(false)
 	// Until here the directory alone protects it.
 	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(cannotListen(path, err), l.UnixListener.Close())
+		return nil, errors.Join(cannotListen(path, err), l.open.Close())
 	}
 	if l.file, err = os.Lstat(path); err != nil {
-		return nil, errors.Join(cannotListen(path, err), l.UnixListener.Close())
+		return nil, errors.Join(cannotListen(path, err), l.open.Close())
 	}
 	return l, nil
 }
@@ -131,6 +137,9 @@ func cannotListen(path string, err error) error {
 	return e
 }
 
+// Addr is the socket's address.
+func (l *Listener) Addr() net.Addr { return l.now().Addr() }
+
 // Path is where the socket lies.
 func (l *Listener) Path() string { return l.path }
 
@@ -139,12 +148,15 @@ func (l *Listener) Path() string { return l.path }
 func (l *Listener) Close() error { return l.close() }
 
 func (l *Listener) closeNow() error {
+	l.changing.Lock()
+	defer l.changing.Unlock()
+	l.closed = true
 	var removed error
 	// While the socket is open its inode's number is not given to another file.
 	if info, err := os.Lstat(l.path); err == nil && os.SameFile(info, l.file) {
 		removed = os.Remove(l.path)
 	}
-	err := errors.Join(removed, l.UnixListener.Close())
+	err := errors.Join(removed, l.open.Close())
 	l.lock.Release()
 	return err
 }

@@ -144,7 +144,7 @@ func (h *Host) Raise(level item.Level, source, text string) {
 }
 
 // Recover loads each pod that was left in the middle of a turn or has something to do:
-// its turn goes on, its submits run.
+// its turn goes on, its submits run. When ctx ends it stops between two pods.
 func (h *Host) Recover(ctx context.Context) error {
 	pods, err := h.Store.Pods(ctx)
 	if err != nil {
@@ -159,6 +159,12 @@ func (h *Host) Recover(ctx context.Context) error {
 			}
 		}
 		a, release, err := h.acquire(ctx, p.ID)
+		if ctx.Err() != nil {
+			if err == nil {
+				release()
+			}
+			return context.Cause(ctx)
+		}
 		if err != nil {
 			h.Logger.Error("pod could not be recovered", "pod", p.ID, "name", p.Name, "error", err)
 			continue
