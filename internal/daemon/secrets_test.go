@@ -52,7 +52,7 @@ func TestSecretsStayOut(t *testing.T) {
 	calls := []scripted.Call{
 		{Name: "read_file", Arguments: `{"path":"env"}`},
 		{Name: "search", Arguments: `{"pattern":"KEY"}`},
-		{Name: "shell", Arguments: `{"command":"cat env; printf tall-purple-; sleep 0.3; echo giraffe-hat; cat big; exit 3"}`},
+		{Name: "shell", Arguments: `{"command":"cat env; printf tall-purple-; sleep 0.3; printf gir; echo affe-hat; cat big; exit 3"}`},
 		{Name: "shell", Arguments: `{"command":"cat env >&2; env"}`},
 	}
 	model, err := scripted.Serve(scripted.Config{Handler: func(_ context.Context, r scripted.Request) scripted.Reply {
@@ -108,7 +108,7 @@ func TestSecretsStayOut(t *testing.T) {
 	}
 	for place, text := range places {
 		for _, secret := range []string{key, token, "giraffe"} {
-			if i := strings.Index(text, secret); i >= 0 && !strings.Contains(text[max(0, i-400):i], `printf tall-purple-; sleep`) {
+			if i := strings.Index(text, secret); i >= 0 {
 				t.Errorf("%s has %s: %q", place, secret, text[max(0, i-100):i+40])
 			}
 		}
