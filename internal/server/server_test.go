@@ -43,6 +43,12 @@ func serve(t *testing.T) *grpc.ClientConn {
 // workspace.
 func serveModel(t *testing.T, spec *poddv1.PodSpec, h scripted.Handler) *grpc.ClientConn {
 	t.Helper()
+	return serveWith(t, spec, h, func(*pod.Config) {})
+}
+
+// serveWith is serveModel with a Host that is set up otherwise.
+func serveWith(t testing.TB, spec *poddv1.PodSpec, h scripted.Handler, change func(*pod.Config)) *grpc.ClientConn {
+	t.Helper()
 	state := t.TempDir()
 	model, err := scripted.Serve(scripted.Config{Handler: h})
 	if err != nil {
@@ -56,9 +62,11 @@ func serveModel(t *testing.T, spec *poddv1.PodSpec, h scripted.Handler) *grpc.Cl
 	if err != nil {
 		t.Fatal(err)
 	}
-	host, err := pod.NewHost(t.Context(), pod.Config{
+	config := pod.Config{
 		Fixed: pod.Fixed{Store: bolt, SpoolDir: filepath.Join(state, "spool")}, Settings: pod.Settings{Model: client},
-	})
+	}
+	change(&config)
+	host, err := pod.NewHost(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // book is a record of trust with nothing in it.
-func book(t *testing.T) *trust.Book {
+func book(t testing.TB) *trust.Book {
 	t.Helper()
 	b, err := trust.Open(t.TempDir(), nil)
 	if err != nil {

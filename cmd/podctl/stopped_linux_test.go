@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"podd/pkg/llm/scripted"
+)
+
+// manyCalls answers with 250 calls of a step, for so many steps.
+func manyCalls(steps int) scripted.Handler {
+	return func(_ context.Context, r scripted.Request) scripted.Reply {
+		n := r.Steps()
+		if n >= steps {
+			return scripted.Say(scripted.Text("done"))
+		}
+		var calls []scripted.Part
+		for i := range 250 {
+			calls = append(calls, scripted.Call{Name: "todo", Arguments: fmt.Sprintf(`{"items":[{"text":"step %d, item %d","status":"done"}]}`, n, i)})
+		}
+		return scripted.Say(calls...)
+	}
+}
+
+// While a follower is stopped, 10,000 entries are made. Nothing of them waits in podd for
+// it: when it goes on it shows them all, each once.
+func TestStoppedTail(t *testing.T) {
+	w := newWorld(t, manyCalls(14))
+	w.configure("[limits]\nmax_tool_calls = 100000\n")
+	w.podctl("create", "p").run(0)
+	tail := w.podctl("tail", "-f", "p", "--after", "0").start()
+	w.podctl("pause", "p").run(0)
+	w.podctl("submit", "-p", "p", "go").run(0)
+	tail.out.await(t, "submitted")
+	if err := tail.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	w.podctl("resume", "p").run(0)
+	fast := w.podctl("tail", "-f", "p", "--after", "0").start()
+	fast.out.await(t, "turn 1 finished")
+	memory := w.anonymous()
+	if err := tail.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	tail.out.await(t, "turn 1 finished")
+	for _, p := range []*podctlProcess{tail, fast} {
+		_ = p.cmd.Process.Signal(os.Interrupt)
+		p.wait()
+	}
+	all := sequences(tail.out.String())
+	for i, seq := range all {
+		if seq != i+1 {
+			t.Fatalf("behind %d comes %d", i, seq)
+		}
+	}
+	if fast := sequences(fast.out.String()); len(fast) != len(all) || len(all) < 10_000 {
+		t.Errorf("the stopped follower shows %d entries, the other %d", len(all), len(fast))
+	}
+	t.Logf("%d entries, podd had %d MiB of its own while the follower was stopped, %d MiB afterwards", len(all), memory>>20, w.anonymous()>>20)
+}
+
+// sequences are those of the entries that tail printed.
+func sequences(text string) (all []int) {
+	for _, m := range regexp.MustCompile(`(?m)^#(\d+) `).FindAllStringSubmatch(text, -1) {
+		n, _ := strconv.Atoi(m[1])
+		all = append(all, n)
+	}
+	return all
+}
+
+// anonymous is podd's memory without its files, in bytes.
+func (w *world) anonymous() int64 {
+	w.t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.daemon.cmd.Process.Pid))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "RssAnon:")
+	kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return kib << 10
+}
+
+// configure lets podd work with another configuration.
+func (w *world) configure(text string) {
+	w.t.Helper()
+	dir := filepath.Join(w.dir, ".config", "podd")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	w.podctl("reload").run(0)
+}

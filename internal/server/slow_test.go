@@ -1,0 +1,159 @@
+package server_test
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"podd/pkg/interceptor"
+	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// refuser takes no submit, so that each is four entries and no request.
+type refuser struct{ interceptor.Base }
+
+// Name is the interceptor's.
+func (refuser) Name() string { return "refuser" }
+
+// PromptSubmit refuses.
+func (refuser) PromptSubmit(_ context.Context, s interceptor.Submit) interceptor.SubmitVerdict {
+	return s.Cancel("not now")
+}
+
+// busy is a pod that stores whatever it is told and asks no model.
+type busy struct {
+	tb   testing.TB
+	conn *grpc.ClientConn
+	pods poddv1.PodServiceClient
+	text string
+}
+
+func newBusy(tb testing.TB, size int) *busy {
+	conn := serveWith(tb, &poddv1.PodSpec{}, func(context.Context, scripted.Request) scripted.Reply {
+		tb.Error("the model was asked")
+		return scripted.Say(scripted.Text("no"))
+	}, func(c *pod.Config) { c.Interceptors, c.MaxInbox = []interceptor.Interceptor{refuser{}}, 1_000_000 })
+	return &busy{tb: tb, conn: conn, pods: poddv1.NewPodServiceClient(conn), text: strings.Repeat("word ", size/5)}
+}
+
+// submit stores n submits, several clients at once.
+func (b *busy) submit(n int) {
+	b.tb.Helper()
+	var wg sync.WaitGroup
+	for worker := range 8 {
+		wg.Go(func() {
+			for range (n + worker) / 8 {
+				_, err := b.pods.Submit(b.tb.Context(), &poddv1.SubmitRequest{Pod: "p", Segments: []*poddv1.Segment{
+					{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: b.text}}},
+				}})
+				if err != nil {
+					b.tb.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// stalled opens a stream that follows the log and is not read.
+func (b *busy) stalled(ctx context.Context) poddv1.PodService_StreamClient {
+	b.tb.Helper()
+	s, err := b.pods.Stream(ctx, &poddv1.StreamRequest{Pod: "p", Follow: true, Deltas: true})
+	if err != nil {
+		b.tb.Fatal(err)
+	}
+	return s
+}
+
+// settled waits until the log has so many entries and gives its end.
+func (b *busy) settled(entries int64) int64 {
+	b.tb.Helper()
+	for {
+		got, err := b.pods.GetPod(b.tb.Context(), &poddv1.GetPodRequest{Pod: "p"})
+		if err != nil {
+			b.tb.Fatal(err)
+		}
+		if last := got.GetPod().GetLastSeq(); last >= entries && got.GetPod().GetQueued() == 0 && got.GetPod().GetState() == poddv1.PodState_POD_STATE_IDLE {
+			return last
+		}
+	}
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// Readers that stop cost podd no memory, however long they stop: 10,000 entries with
+// many times what may be in memory are made meanwhile. Then they get all of them.
+func TestStoppedReaders(t *testing.T) {
+	const submits, size, most = 2550, 16 << 10, 12 << 20
+	b := newBusy(t, size)
+	var streams []poddv1.PodService_StreamClient
+	for range 2 {
+		streams = append(streams, b.stalled(t.Context()))
+	}
+	before := heap()
+	b.submit(submits)
+	last := b.settled(4 * submits)
+	if grown := heap() - before; grown > most {
+		t.Errorf("%d entries, %d MiB of text, cost %d MiB of memory", last, submits*size>>20, grown>>20)
+	} else {
+		t.Logf("%d entries, %d MiB of text, cost %.1f MiB of memory", last, submits*size>>20, float64(grown)/(1<<20))
+	}
+	for _, s := range streams {
+		for want := int64(1); want <= last; {
+			m, err := s.Recv()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e := m.GetEntry(); e != nil {
+				if e.GetSeq() != want {
+					t.Fatalf("entry %d, want %d", e.GetSeq(), want)
+				}
+				want++
+			}
+		}
+	}
+}
+
+// BenchmarkStoppedReaders measures what four stopped readers cost the pod that they
+// follow: the same work is done without and with them, in turns, and "ratio" is the time
+// with them over that without.
+func BenchmarkStoppedReaders(b *testing.B) {
+	p := newBusy(b, 1<<10)
+	p.submit(200)
+	var without, with time.Duration
+	for b.Loop() {
+		start := time.Now()
+		p.submit(400)
+		p.settled(1)
+		without += time.Since(start)
+
+		ctx, cancel := context.WithCancel(b.Context())
+		var streams []poddv1.PodService_StreamClient
+		for range 4 {
+			streams = append(streams, p.stalled(ctx))
+		}
+		start = time.Now()
+		p.submit(400)
+		p.settled(1)
+		with += time.Since(start)
+		cancel()
+		for _, s := range streams {
+			for err := error(nil); err == nil; _, err = s.Recv() {
+			}
+		}
+	}
+	b.ReportMetric(float64(with)/float64(without), "ratio")
+}
