@@ -55,8 +55,8 @@ func (h *house) awaitUp(tree *process.Tree) {
 }
 
 // named is the pid, as this machine has it, of the process whose argument is a name that
-// no other has; 0 when there is none.
-func named(name string) int {
+// no other has and that is not in a session; 0 when there is none.
+func named(name string, outside int) int {
 	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
@@ -64,7 +64,9 @@ func named(name string) int {
 			continue
 		}
 		stat, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "stat"))
-		if !strings.Contains(string(stat), ") Z ") {
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		// State, parent, process group, session.
+		if f := strings.Fields(rest); len(f) > 3 && f[0] != "Z" && f[3] != strconv.Itoa(outside) {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 			return pid
 		}
@@ -98,13 +100,17 @@ func TestNothingSurvivesStop(t *testing.T) {
 					tree := h.start(s, strings.ReplaceAll(c.script, "SLEEP", seconds))
 					h.awaitUp(tree)
 					// Landlock's filter lets no command leave its session.
-					for mode != sandbox.Landlock && c.name != "kills its wrapper" && named(seconds) == 0 && t.Context().Err() == nil {
+					session := 0
+					if mode == sandbox.Off && c.escapes {
+						session = tree.ID().PID
+					}
+					for mode != sandbox.Landlock && c.name != "kills its wrapper" && named(seconds, session) == 0 && t.Context().Err() == nil {
 						runtime.Gosched()
 					}
 					if left := tree.Stop(100 * time.Millisecond); left != 0 {
 						t.Errorf("%d processes remain", left)
 					}
-					survivor := named(seconds)
+					survivor := named(seconds, 0)
 					if survivor != 0 {
 						_ = syscall.Kill(survivor, syscall.SIGKILL)
 					}
