@@ -96,4 +96,3 @@ func (p *proxy) forward(client, server net.Conn) {
 	_ = server.Close()
 	wg.Wait()
 }
-
