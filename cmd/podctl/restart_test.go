@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -78,4 +80,61 @@ func TestTailAcrossRestarts(t *testing.T) {
 	if all, _ := w.podctl("alerts").run(0); all != alerts.out.String() {
 		t.Errorf("followed alerts:\n%s\nlisted:\n%s", alerts.out.String(), all)
 	}
+}
+
+// What retention removed is an error with exit code 4 that says where the log begins;
+// from there on it is all there. A cursor that the log has not reached is one too.
+func TestTailOfWhatIsNotThere(t *testing.T) {
+	w := newWorld(t, saysYes)
+	w.podctl("create", "p").run(0)
+	for range 3 {
+		w.podctl("submit", "-f", "-p", "p", strings.Repeat("hello ", 15_000)).run(0)
+	}
+	w.podctl("compact", "p").run(0)
+	before, _ := w.podctl("tail", "p", "--after", "0").run(0)
+	w.configure("[retention]\nbytes = 1\n")
+	if err := w.daemon.end(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	w.start()
+	for !strings.Contains(w.daemon.logged(), "old entries were removed") {
+		if t.Context().Err() != nil {
+			t.Fatal("nothing was removed")
+		}
+	}
+	_, errs := w.podctl("tail", "p", "--after", "1").run(4)
+	first := regexp.MustCompile(`its log begins at (\d+)`).FindStringSubmatch(errs)
+	if first == nil {
+		t.Fatalf("podctl says %q", errs)
+	}
+	begin, _ := strconv.Atoi(first[1])
+	rest, _ := w.podctl("tail", "p", "--after", strconv.Itoa(begin-1)).run(0)
+	if all := sequences(rest); len(all) == 0 || all[0] != begin || all[len(all)-1] != len(sequences(before)) {
+		t.Errorf("behind it there is\n%s", rest)
+	}
+	if _, errs := w.podctl("tail", "-f", "p", "--after", "9999").run(4); !strings.Contains(errs, "its log ends at") {
+		t.Errorf("podctl says %q", errs)
+	}
+}
+
+// sequences are those of the entries that tail printed.
+func sequences(text string) (all []int) {
+	for _, m := range regexp.MustCompile(`(?m)^#(\d+) `).FindAllStringSubmatch(text, -1) {
+		n, _ := strconv.Atoi(m[1])
+		all = append(all, n)
+	}
+	return all
+}
+
+// configure writes another configuration for podd and lets it read that.
+func (w *world) configure(text string) {
+	w.t.Helper()
+	dir := filepath.Join(w.dir, ".config", "podd")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	w.podctl("reload").run(0)
 }

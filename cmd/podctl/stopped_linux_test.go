@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -66,15 +64,6 @@ func TestStoppedTail(t *testing.T) {
 	t.Logf("%d entries, podd had %d MiB of its own while the follower was stopped, %d MiB afterwards", len(all), memory>>20, w.anonymous()>>20)
 }
 
-// sequences are those of the entries that tail printed.
-func sequences(text string) (all []int) {
-	for _, m := range regexp.MustCompile(`(?m)^#(\d+) `).FindAllStringSubmatch(text, -1) {
-		n, _ := strconv.Atoi(m[1])
-		all = append(all, n)
-	}
-	return all
-}
-
 // anonymous is podd's memory without its files, in bytes.
 func (w *world) anonymous() int64 {
 	w.t.Helper()
@@ -88,17 +77,4 @@ func (w *world) anonymous() int64 {
 		w.t.Fatal(err)
 	}
 	return kib << 10
-}
-
-// configure lets podd work with another configuration.
-func (w *world) configure(text string) {
-	w.t.Helper()
-	dir := filepath.Join(w.dir, ".config", "podd")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
-	w.podctl("reload").run(0)
 }

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"podd/pkg/client"
+	"podd/pkg/llm/scripted"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// onSmallDisk tells the test that it runs in a mount namespace of its own.
+const onSmallDisk = "PODD_TEST_ON_SMALL_DISK"
+
+// The disk of podd, 4 MiB of tmpfs, is full in the middle of a turn: an alert says so,
+// podd goes on to answer, nothing that was acknowledged is lost, and once there is space
+// the turn goes on by itself. Its tool call has run once.
+func TestFullDisk(t *testing.T) {
+	if os.Getenv(onSmallDisk) == "" {
+		inMountNamespace(t)
+		return
+	}
+	disk := filepath.Join(t.TempDir(), "disk")
+	if err := os.Mkdir(disk, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("none", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=4m,mode=0700"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
+
+	dir, gate := t.TempDir(), make(chan struct{})
+	url := model(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		if r.Steps() == 0 {
+			return scripted.Say(scripted.Wait(gate), scripted.Call{Name: "write_file", Arguments: `{"path":"made","content":"x"}`})
+		}
+		return scripted.Say(scripted.Text("on we go"))
+	})
+	state := filepath.Join(disk, "state")
+	if err := os.Mkdir(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := startPodd(t, state, url)
+	c := p.client()
+	acked := []string{createAndSubmit(t, c, dir).GetRequestId()}
+	until(t, c, func(e *poddv1.Entry) bool { return e.GetTurnStarted() != nil })
+
+	ballast := filepath.Join(disk, "ballast")
+	fill(t, ballast)
+	// What fits into the free pages of the database is still taken, until nothing is.
+	for refused := false; !refused; {
+		got, err := c.Submit(t.Context(), &poddv1.SubmitRequest{Pod: "p", Segments: []*poddv1.Segment{
+			{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: strings.Repeat("more ", 20_000)}}},
+		}})
+		if refused = err != nil; !refused {
+			acked = append(acked, got.GetRequestId())
+		}
+	}
+	close(gate)
+	for state := poddv1.PodState_POD_STATE_UNSPECIFIED; state != poddv1.PodState_POD_STATE_WAITING; {
+		got, err := c.Pods().GetPod(t.Context(), &poddv1.GetPodRequest{Pod: "p"})
+		if err != nil {
+			t.Fatalf("podd does not answer on a full disk: %v\n%s", err, p.log.String())
+		}
+		state = got.GetPod().GetState()
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	log := until(t, c, turnEnded(int64(len(acked))))
+	checkFullDisk(t, c, log, acked)
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != exitDone {
+		t.Errorf("exit code %d: %s", code, p.log.String())
+	}
+}
+
+// checkFullDisk looks at what is left of it all in the log and the alerts.
+func checkFullDisk(t *testing.T, c *client.Client, log []*poddv1.Entry, acked []string) {
+	t.Helper()
+	taken := map[string]int{}
+	results := 0
+	for _, e := range log {
+		if s := e.GetSubmitted(); s != nil {
+			taken[s.GetRequestId()]++
+		}
+		if e.GetItem().GetToolResult() != nil {
+			results++
+		}
+		if end := e.GetTurnEnded(); end != nil && end.GetOutcome() != poddv1.Outcome_OUTCOME_FINISHED {
+			t.Errorf("turn %d: %v", e.GetTurn(), end)
+		}
+	}
+	for _, id := range acked {
+		if taken[id] != 1 {
+			t.Errorf("the submit %s, which was acknowledged, is %d times in the log", id, taken[id])
+		}
+	}
+	if len(taken) != len(acked) || results != 1 {
+		t.Errorf("%d submits, %d acknowledged, %d results", len(taken), len(acked), results)
+	}
+	// The alert waits for space itself, and for the turn that was stopped.
+	for a, err := range c.StreamAlerts(t.Context(), client.AlertOptions{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(a.GetText(), "can't go on") && strings.Contains(a.GetText(), "no space left") {
+			return
+		}
+	}
+}
+
+// fill writes until there is no space.
+func fill(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for chunk := make([]byte, 4<<10); err == nil; {
+		_, err = f.Write(chunk)
+	}
+}
+
+// inMountNamespace runs the test again where what it mounts is seen by nobody else.
+func inMountNamespace(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), onSmallDisk+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+	if os.Geteuid() != 0 {
+		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Geteuid(), ContainerID: 0, Size: 1}}
+	}
+	out, err := cmd.CombinedOutput()
+	switch {
+	case cmd.Process == nil:
+		t.Skipf("this system gives the test no mount namespace (%v), so that no small disk can be made", err)
+	case err != nil:
+		t.Errorf("%v\n%s", err, out)
+	}
+}
