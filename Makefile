@@ -40,6 +40,25 @@ demo: build ## build, then watch a pod work with a scripted model
 test: cgo-check bubblewrap ## run all tests with the race detector; installs bubblewrap where it is missing and can be
 	go test $(RACE) -timeout 20m ./...
 
+# What the tests below integrations need, as PROGRAM:DEBIAN-PACKAGE and PATH:DEBIAN-PACKAGE.
+INTEGRATIONS_NEED := bwrap:bubblewrap tmux:tmux nvim:neovim node:nodejs npm:npm
+
+.PHONY: test-integrations
+test-integrations: integrations/npm/node_modules ## test against editors, MCP servers and clients of others; installs what it needs
+	@missing=; for need in $(INTEGRATIONS_NEED); do \
+		command -v "$${need%%:*}" >/dev/null || [ -e "$${need%%:*}" ] || missing="$$missing $${need#*:}"; \
+	done; \
+	if [ -n "$$missing" ]; then \
+		apt-get install -y -qq $$missing >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq $$missing >/dev/null; } || \
+		echo "These Debian packages could not be installed, and their tests will fail:$$missing" >&2; \
+	fi
+	go test -tags integrations -timeout 20m ./integrations/...
+
+# npm ci makes the folder anew from the lock file.
+integrations/npm/node_modules: integrations/npm/package.json integrations/npm/package-lock.json
+	cd integrations/npm && npm ci --silent
+	mkdir -p $@ && touch $@
+
 .PHONY: guards
 guards: ## switch each guard against attacks off in turn; its tests must fail then (10 minutes)
 	PODD_GUARDS_OFF=1 go test -count=1 -timeout 60m -run TestWithoutGuards ./internal/attack
@@ -67,7 +86,7 @@ endif
 
 .PHONY: vet
 vet: ## go vet, for Linux and for macOS
-	go vet ./...
+	go vet -tags integrations ./...
 	GOOS=darwin go vet ./...
 
 .PHONY: lint

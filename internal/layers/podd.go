@@ -90,6 +90,9 @@ func ranks() map[string]int {
 
 		"cmd/podctl": 8,
 		"cmd/podd":   8,
+
+		"integrations/rig":   8,
+		"integrations/shell": 9,
 	}
 }
 
