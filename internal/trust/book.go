@@ -34,6 +34,9 @@ type Book struct {
 type record struct {
 	Digest string    `json:"digest"`
 	At     time.Time `json:"at"`
+	// Config is the configuration that was trusted: its rules hold until that person
+	// says otherwise.
+	Config string `json:"config,omitempty"`
 }
 
 // contents are the record as it is stored.
@@ -119,15 +122,12 @@ func (b *Book) Trust(dir, digest string, now time.Time) (Look, error) {
 		return Look{}, item.Errorf(item.KindPrecondition, "PROJECT_CHANGED", "the files of %s are not what was shown any more: look at them again", scopefs.Display(look.Dir))
 	}
 	look.State = Trusted
-	return look, b.write(look.Dir, &record{Digest: digest, At: now.UTC()})
+	return look, b.write(look.Dir, &record{Digest: digest, At: now.UTC(), Config: look.config()})
 }
 
 // Remove takes the trust in a directory back; the directory need not exist any more.
 func (b *Book) Remove(dir string) (Look, error) {
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = resolved
-	}
-	dir = filepath.Clean(dir)
+	dir = filepath.Clean(resolved(dir))
 	return Look{Dir: dir, State: Never}, b.write(dir, nil)
 }
 
@@ -145,6 +145,9 @@ func (b *Book) write(dir string, r *record) error {
 		dirs[dir] = *r
 	}
 	text, err := json.MarshalIndent(contents{dirs}, "", "  ")
+	if err == nil && len(text) >= maxBookBytes && r != nil {
+		err = errors.New("it would be too large: take the trust in other directories back")
+	}
 	if err == nil {
 		err = paths.WritePrivateFile(b.path, string(text)+"\n")
 	}

@@ -12,10 +12,14 @@ import (
 // Follow is what podd follows of a workspace's configuration, and in says one sentence
 // for a person about what it does not; says is empty when that is nothing. What was read
 // is what was held against the record.
+//
+// A configuration that is not what was trusted loosens nothing: the rules that were
+// trusted hold, until a person trusts other ones or takes the trust back.
 func (b *Book) Follow(dir string) (p config.Project, says string) {
 	look, err := b.Look(dir)
 	if err != nil {
-		return config.Project{}, "the configuration of the workspace is ignored: " + err.Error()
+		kept, still := b.kept(resolved(dir))
+		return kept, "the configuration of the workspace is ignored" + still + ": " + err.Error()
 	}
 	shown := scopefs.Display(look.Dir)
 	switch look.State {
@@ -24,7 +28,8 @@ func (b *Book) Follow(dir string) (p config.Project, says string) {
 	case Never:
 		return config.Project{}, fmt.Sprintf("%s is ignored until you trust it: look at it with podctl trust %s", names(look), shown)
 	case Changed:
-		return config.Project{}, fmt.Sprintf("the configuration of %s has changed since you trusted it, and is ignored until you trust it again: run podctl trust %s", shown, shown)
+		kept, still := b.kept(look.Dir)
+		return kept, fmt.Sprintf("the configuration of %s has changed since you trusted it, and is ignored until you trust it again%s: run podctl trust %s", shown, still, shown)
 	}
 	for _, f := range look.Files {
 		if f.Path == ConfigFile {
@@ -32,6 +37,19 @@ func (b *Book) Follow(dir string) (p config.Project, says string) {
 		}
 	}
 	return p, says
+}
+
+// kept are the rules of the configuration that a person trusted last, and a clause for a
+// sentence that says so; nothing when there are none.
+func (b *Book) kept(dir string) (p config.Project, still string) {
+	b.mu.Lock()
+	known := b.dirs[dir]
+	b.mu.Unlock()
+	p, _ = parse(File{Path: ConfigFile + " (as trusted)", Content: []byte(known.Config)})
+	if len(p.Rules) == 0 {
+		return config.Project{}, ""
+	}
+	return config.Project{Rules: p.Rules}, "; the rules that you trusted hold on"
 }
 
 // parse reads a trusted configuration.

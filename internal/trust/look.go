@@ -59,9 +59,7 @@ func read(dir string, hidden []string) (Look, error) {
 	if !filepath.IsAbs(dir) {
 		return Look{}, item.Errorf(item.KindInvalid, "BAD_DIR", "the directory %s is not absolute: give the whole path", scopefs.Display(dir))
 	}
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = resolved
-	}
+	dir = resolved(dir)
 	fs, err := scopefs.Open(scopefs.Config{Dir: dir, Hidden: hidden})
 	if err != nil {
 		return Look{}, err
@@ -85,6 +83,24 @@ func read(dir string, hidden []string) (Look, error) {
 	}
 	look.Digest = digest(look.Files)
 	return look, nil
+}
+
+// resolved is a directory without links, or as it is when it is not there.
+func resolved(dir string) string {
+	if path, err := filepath.EvalSymlinks(dir); err == nil {
+		return path
+	}
+	return dir
+}
+
+// config is the content of the configuration; empty when there is none.
+func (l Look) config() string {
+	for _, f := range l.Files {
+		if f.Path == ConfigFile {
+			return string(f.Content)
+		}
+	}
+	return ""
 }
 
 // digest is over names, lengths and contents, so that no two sets of files have the same.

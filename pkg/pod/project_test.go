@@ -101,9 +101,14 @@ func TestHostileProjectInstructions(t *testing.T) {
 		h.run("go")
 		h.restart()
 		h.run("go")
-		alerts := slices.DeleteFunc(kinds[item.AlertRaised](h.log()), func(a item.AlertRaised) bool { return a.Alert.Source != "workspace" })
+		alerts := slices.DeleteFunc(kinds[item.AlertRaised](h.log()), func(a item.AlertRaised) bool { return a.Alert.Source != "workspace" || a.Alert.Level != item.LevelWarn })
 		if len(alerts) != i+1 {
 			t.Errorf("%d alerts after %d files: %+v", len(alerts), i+1, kinds[item.AlertRaised](h.log()))
+		}
+		// Another file than in the turn before is told of, once.
+		told := slices.DeleteFunc(kinds[item.AlertRaised](h.log()), func(a item.AlertRaised) bool { return !strings.Contains(a.Alert.Text, "not what it was") })
+		if len(told) != i {
+			t.Errorf("%d changes are told of after %d files: %+v", len(told), i+1, told)
 		}
 	}
 	for _, r := range h.model.Requests() {

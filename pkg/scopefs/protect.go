@@ -25,6 +25,7 @@ const (
 	ofRunner  = "a tool that is started in its directory runs it"
 	ofDesktop = "it is started at login"
 	ofPodd    = "podd reads it as configuration"
+	ofAgents  = "agents read it as instructions in every conversation to come"
 )
 
 // protections has the rules by the first name. The lists follow what git, shells and
@@ -52,6 +53,9 @@ func makeProtections() map[string][]protection {
 	add(ofAccess, ".ssh/", ".gnupg/", ".netrc", ".pypirc", ".docker/config.json", ".aws/", ".kube/")
 	add(ofDesktop, ".config/autostart/", ".config/systemd/", ".config/environment.d/", "library/launchagents/")
 	add(ofPodd, ".podd/")
+	add(ofAgents, "agents.md", "agents.override.md", "claude.md", "claude.local.md", "gemini.md", "skill.md", ".claude/", ".agents/",
+		".codex/", ".gemini/", ".windsurf/", ".windsurfrules", ".clinerules/", ".cursorrules", ".roo/", ".goosehints",
+		".github/copilot-instructions.md", ".github/instructions/", ".github/prompts/")
 	return all
 }
 
@@ -62,7 +66,7 @@ func makeProtections() map[string][]protection {
 //
 // These are all of .git and of directories that look like a repository of git, the
 // start-up files of shells, editors and debuggers, settings of editors that name
-// programs, and files that decide who gets in.
+// programs, files that decide who gets in, and what agents take for instructions.
 func (f *FS) Protected(path string) (why string, protected bool) {
 	p, err := f.locate(path)
 	if err != nil {

@@ -28,6 +28,8 @@ func TestProtectedPaths(t *testing.T) {
 		".mcp.json", ".vimrc", ".exrc", ".nvim.lua", ".vscode/settings.json", ".vscode/tasks.json", ".VSCode/Tasks.JSON", "a/.vscode/launch.json",
 		".idea/workspace.xml", ".idea/a/b", "x.code-workspace", ".dir-locals.el", ".devcontainer/devcontainer.json",
 		".gdbinit", ".npmrc", ".ssh/authorized_keys", ".netrc", ".config/autostart/x.desktop", ".podd/config.toml",
+		".podd/skills/x/run.sh", "AGENTS.md", "sub/agents.md", "Claude.MD", "a\u200bgents.md", "skills/x/SKILL.md", ".claude/settings.json",
+		".github/copilot-instructions.md", ".clinerules", ".clinerules/x.md", ".cursorrules",
 	} {
 		why, protected := f.Protected(path)
 		if !protected || why == "" {
@@ -56,12 +58,13 @@ func TestUnprotectedPaths(t *testing.T) {
 		".gitignore", ".gitattributes", "git/config", "hooks/pre-commit", ".github/workflows/ci.yml", "config", "HEAD", "refs/x",
 		"bashrc", "docs/.bashrc.md", ".vscode/notes.md", "settings.json", ".env", ".editorconfig", "profile", ".idea.md", "x.git/readme",
 		".config/app/settings.json", "ssh/config", ".bashrc/readme",
+		"docs/agents.md.txt", "AGENTS.md.orig", "agents/x.md", "skill.md/readme", ".github/instructions.md",
 	} {
 		if why, protected := f.Protected(path); protected {
 			t.Errorf("%s is protected: %s", path, why)
 		}
 		must(t, write(f, path, []byte("x")))
-		if path == ".bashrc/readme" || path == "config" || path == "HEAD" || path == "refs/x" {
+		if path == ".bashrc/readme" || path == "skill.md/readme" || path == "config" || path == "HEAD" || path == "refs/x" {
 			must(t, f.Remove(t.Context(), path))
 		}
 	}

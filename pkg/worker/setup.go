@@ -63,6 +63,12 @@ func (t *run) setUp(ctx context.Context) error {
 			a.Alert.Source = "workspace"
 			kinds = append(kinds, a)
 		}
+		if ok {
+			// Whoever may write in the workspace may have done it, the model included.
+			a := t.alert(item.LevelInfo, "what the workspace says to the model is not what it was in the turn before: podctl context shows it")
+			a.Alert.Source = "workspace"
+			kinds = append(kinds, a)
+		}
 	}
 	return t.commit(ctx, Batch{Kinds: kinds})
 }
