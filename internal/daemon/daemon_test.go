@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // newConfig is a podd in a directory of its own, whose endpoint nobody serves.
-func newConfig(t *testing.T) daemon.Config {
+func newConfig(t testing.TB) daemon.Config {
 	t.Helper()
 	settings, err := config.Load("", false, func(name string) string {
 		return map[string]string{"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}[name]

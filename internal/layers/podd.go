@@ -86,7 +86,12 @@ func ranks() map[string]int {
 		"internal/crash":  6,
 		"internal/daemon": 6,
 
-		"internal/demo": 7,
+		"internal/bench/floor":    6,
+		"internal/bench/floorctl": 6,
+		"internal/bench/model":    6,
+
+		"internal/bench": 7,
+		"internal/demo":  7,
 
 		"cmd/podctl": 8,
 		"cmd/podd":   8,
@@ -97,18 +102,18 @@ func ranks() map[string]int {
 }
 
 func homes() map[string][]string {
-	rpc := []string{"proto/podd/v1", "internal/wire", "pkg/store", "internal/server", "pkg/client", "cmd/"}
+	rpc := []string{"proto/podd/v1", "internal/wire", "pkg/store", "internal/server", "pkg/client", "internal/bench", "internal/bench/", "cmd/"}
 	return map[string][]string{
 		"github.com/aymanbagabas/go-udiff": {"pkg/tool/builtin"},
 		"github.com/bmatcuk/doublestar/v4": {"internal/policy", "pkg/scopefs"},
 		"github.com/google/jsonschema-go":  {"pkg/tool"},
-		"github.com/openai/openai-go/v3":   {"pkg/llm/openai"},
+		"github.com/openai/openai-go/v3":   {"pkg/llm/openai", "internal/bench/"},
 		"github.com/pelletier/go-toml/v2":  {"internal/config"},
 		"github.com/spf13/cobra":           {"cmd/"},
 		"github.com/spf13/pflag":           {"cmd/"},
-		"github.com/tidwall/gjson":         {"pkg/llm/openai"},
-		"go.etcd.io/bbolt":                 {"pkg/store"},
-		"golang.org/x/sys":                 {"internal/harden", "internal/process", "internal/sandbox", "internal/socket", "pkg/scopefs", "cmd/"},
+		"github.com/tidwall/gjson":         {"pkg/llm/openai", "internal/bench/"},
+		"go.etcd.io/bbolt":                 {"pkg/store", "internal/bench/"},
+		"golang.org/x/sys":                 {"internal/bench", "internal/harden", "internal/process", "internal/sandbox", "internal/socket", "pkg/scopefs", "cmd/"},
 		"golang.org/x/term":                {"cmd/"},
 		"google.golang.org/genproto":       rpc,
 		"google.golang.org/grpc":           rpc,

@@ -1,0 +1,75 @@
+// Command floor is the yardstick that podd is measured against: a bare daemon of
+// podd's shape and nothing else. It serves pods over gRPC on a Unix socket, has one
+// goroutine a pod and one writer that commits what waits as one group, keeps every
+// entry in bbolt and syncs it before anything that rests on it, streams entries and
+// fragments to its subscribers, asks a model and runs shell commands. It has no
+// approvals, sandbox, limits, recovery, pruning, request ids, hooks or checks.
+//
+// The model is asked through the typed API of openai-go. With -own-sse it is asked
+// with bytes of its own through the client's Post, and the answer is read by a small
+// stream reader: the other floor.
+//
+// docs/performance.md says what is compared with it. Rank 7; no part of podd.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"google.golang.org/grpc"
+
+	poddv1 "podd/proto/podd/v1"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "floor:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	dir := flag.String("dir", "", "the directory of the database and of the socket, floor.sock")
+	baseURL := flag.String("base-url", "", "the model endpoint")
+	own := flag.Bool("own-sse", false, "own request bytes and stream reader in place of openai-go's typed API")
+	shell := flag.String("shell", "bash", "the shell that runs commands by -c")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt) //nolint:forbidigo // main's own context
+	defer stop()
+
+	st, err := openStore(filepath.Join(*dir, "floor.db"))
+	if err != nil {
+		return err
+	}
+	defer st.close()
+	h := &host{store: st, ctx: ctx, shell: *shell, pods: map[string]*pod{}, newModel: typedModel(*baseURL)}
+	if *own {
+		h.newModel = ownModel(*baseURL)
+	}
+	if err := h.load(); err != nil {
+		return err
+	}
+	listener, err := net.Listen("unix", filepath.Join(*dir, "floor.sock"))
+	if err != nil {
+		return err
+	}
+	server := grpc.NewServer()
+	poddv1.RegisterPodServiceServer(server, &service{host: h})
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	fmt.Fprintln(os.Stderr, "floor ready")
+	select {
+	case <-ctx.Done():
+		h.running.Wait()
+		server.Stop()
+		return <-served
+	case err = <-served:
+		return err
+	}
+}

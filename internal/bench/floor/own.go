@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/tidwall/gjson"
+)
+
+// own keeps the bytes of each message and appends to them; it reads the stream line
+// by line.
+type own struct {
+	client *openai.Client
+	body   []byte
+}
+
+const (
+	ownHead = `{"model":"bench","stream":true,"stream_options":{"include_usage":true},"tools":[{"type":"function","function":{"name":"shell","description":"Run a command.","parameters":` +
+		toolSchema + `}}],"messages":[{"role":"system","content":"` + instructions + `"}`
+	ownTail = `]}`
+)
+
+func ownModel(baseURL string) func() model {
+	client := openai.NewClient(option.WithBaseURL(baseURL), option.WithAPIKey("none"),
+		option.WithHTTPClient(&http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128}}))
+	return func() model { return &own{client: &client, body: []byte(ownHead)} }
+}
+
+// message appends a message of JSON.
+func (o *own) message(v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	o.body = append(append(o.body, ','), text...)
+}
+
+func (o *own) user(text string) { o.message(map[string]string{"role": "user", "content": text}) }
+
+func (o *own) result(callID, text string) {
+	o.message(map[string]string{"role": "tool", "tool_call_id": callID, "content": text})
+}
+
+func (o *own) assistant(a answer) {
+	type function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	}
+	type toolCall struct {
+		ID       string   `json:"id"`
+		Type     string   `json:"type"`
+		Function function `json:"function"`
+	}
+	m := struct {
+		Role    string     `json:"role"`
+		Content string     `json:"content,omitempty"`
+		Calls   []toolCall `json:"tool_calls,omitempty"`
+	}{Role: "assistant", Content: a.text}
+	for _, c := range a.calls {
+		m.Calls = append(m.Calls, toolCall{c.id, "function", function{c.name, c.arguments}})
+	}
+	o.message(m)
+}
+
+func (o *own) ask(ctx context.Context, delta func(string)) (a answer, err error) {
+	body := append(o.body[:len(o.body):len(o.body)], ownTail...)
+	var resp *http.Response
+	if err := o.client.Post(ctx, "chat/completions", nil, &resp, option.WithRequestBody("application/json", body)); err != nil {
+		return a, err
+	}
+	defer resp.Body.Close()
+	var text strings.Builder
+	lines := bufio.NewReaderSize(resp.Body, 32<<10)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if err == io.EOF { //nolint:errorlint // a bufio.Reader hands on io.EOF as it is
+			a.text = text.String()
+			return a, nil
+		}
+		if err != nil {
+			return a, err
+		}
+		data, found := bytes.CutPrefix(line, []byte("data: "))
+		if !found || data[0] == '[' {
+			continue
+		}
+		parts := gjson.GetManyBytes(data, "choices.0.delta.content", "choices.0.delta.tool_calls")
+		if parts[0].Type == gjson.String {
+			text.WriteString(parts[0].String())
+			delta(parts[0].String())
+		}
+		for _, part := range parts[1].Array() {
+			a.add(int(part.Get("index").Int()), part.Get("id").String(), part.Get("function.name").String(), part.Get("function.arguments").String())
+		}
+	}
+}

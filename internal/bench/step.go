@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"time"
+)
+
+// steps are the lengths of the turns whose difference is the cost of a step.
+var steps = []int{5, 50, 200}
+
+// cost is what a turn took.
+type cost struct {
+	wall, cpu time.Duration
+}
+
+// measureStep runs turns of 5, 50 and 200 tool calls. A step costs what 45 more of
+// them cost, over 45; so what a turn costs besides is not in it.
+func measureStep(ctx context.Context, r *rig) error {
+	subjects := append(r.compared(), r.confined)
+	for _, s := range subjects {
+		if _, err := s.freshTurn(ctx, loop(5)); err != nil {
+			return err
+		}
+	}
+	return r.each(subjects, func(s *subject) error {
+		var costs []cost
+		for _, n := range steps {
+			c, err := s.costOfTurn(ctx, loop(n))
+			if err != nil {
+				return err
+			}
+			costs = append(costs, c)
+		}
+		wall := perStep(costs[1].wall-costs[0].wall, steps[1]-steps[0])
+		if s == r.confined {
+			r.results.add(rowConfinedStep, r.podd, wall)
+			return nil
+		}
+		r.results.add(rowStepWall, s, wall)
+		r.results.add(rowStepCPU, s, perStep(costs[1].cpu-costs[0].cpu, steps[1]-steps[0]))
+		r.results.add(rowGrowth, s, perStep(costs[2].wall-costs[1].wall, steps[2]-steps[1])/wall)
+		return nil
+	})
+}
+
+func perStep(d time.Duration, steps int) float64 { return milliseconds(d) / float64(steps) }
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// costOfTurn runs a turn of a new pod.
+func (s *subject) costOfTurn(ctx context.Context, prompt string) (c cost, err error) {
+	session, err := s.open(ctx)
+	if err != nil {
+		return c, err
+	}
+	defer session.close()
+	before, err := cpu(s.pid)
+	if err != nil {
+		return c, err
+	}
+	if c.wall, err = session.turn(ctx, prompt); err != nil {
+		return c, err
+	}
+	after, err := cpu(s.pid)
+	c.cpu = after - before
+	return c, err
+}
