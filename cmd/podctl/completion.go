@@ -68,6 +68,13 @@ func (p *program) podNames(ctx context.Context, start string) []cobra.Completion
 	return names
 }
 
+// completePodFlag offers the names of the pods for a flag.
+func (p *program) completePodFlag(cmd *cobra.Command) {
+	mustRegister(cmd.RegisterFlagCompletionFunc("pod", func(cmd *cobra.Command, _ []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return p.podNames(cmd.Context(), start), cobra.ShellCompDirectiveNoFileComp
+	}))
+}
+
 // completeWith offers fixed values for a flag.
 func completeWith(cmd *cobra.Command, flag string, values ...string) {
 	mustRegister(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -101,26 +100,6 @@ func TestTurnError(t *testing.T) {
 	if got := (turnError{3, item.TurnEnded{Outcome: item.OutcomeFailed}}).Error(); got != "turn 3 failed" {
 		t.Errorf("got %q", got)
 	}
-}
-
-var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
-
-func TestNameFor(t *testing.T) {
-	for dir, want := range map[string]string{
-		"my-project": "my-project", "My Project": "my-project", "a.b_c": "a-b-c", "--x--": "x",
-		"ünïcode": "n-code", "…": "pod", "": "pod", "/": "pod", strings.Repeat("x", 80): strings.Repeat("x", 63),
-	} {
-		if got := nameFor(dir); got != want {
-			t.Errorf("nameFor(%q) = %q, want %q", dir, got, want)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		base := nameFor(rapid.String().Draw(t, "dir"))
-		n := rapid.IntRange(1, maxNumbered).Draw(t, "n")
-		if name := numbered(base, n); !validName.MatchString(name) || n > 1 && !strings.HasSuffix(name, fmt.Sprint("-", n)) {
-			t.Fatalf("%q is no name", name)
-		}
-	})
 }
 
 // The escaped form means the same, and drives no terminal.

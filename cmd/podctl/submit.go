@@ -48,9 +48,7 @@ func newSubmitCommand(p *program) *cobra.Command {
 	f.BoolVar(&flags.literal, "literal", false, "take @path as text")
 	f.StringVar(&flags.requestID, "request-id", "", "the id that makes a repeated submit count once (default a new one)")
 	completeWith(cmd, "request-id")
-	mustRegister(cmd.RegisterFlagCompletionFunc("pod", func(cmd *cobra.Command, _ []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return p.podNames(cmd.Context(), start), cobra.ShellCompDirectiveNoFileComp
-	}))
+	p.completePodFlag(cmd)
 	return cmd
 }
 

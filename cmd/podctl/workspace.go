@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"podd/internal/podname"
 	"podd/internal/sanitize"
 	"podd/pkg/client"
 	"podd/pkg/item"
@@ -74,9 +75,9 @@ const maxNumbered = 99
 
 // createFor makes a pod for a workspace, named for it.
 func (p *program) createFor(ctx context.Context, c *client.Client, dir string) (string, error) {
-	base := nameFor(filepath.Base(dir))
+	base := podname.For(filepath.Base(dir))
 	for n := 1; ; n++ {
-		name := numbered(base, n)
+		name := podname.Numbered(base, n)
 		resp, err := c.Pods().CreatePod(ctx, &poddv1.CreatePodRequest{Name: name, Spec: &poddv1.PodSpec{Dir: valid(dir)}})
 		if err == nil {
 			pod := resp.GetPod()
@@ -91,36 +92,6 @@ func (p *program) createFor(ctx context.Context, c *client.Client, dir string) (
 			return made, err
 		}
 	}
-}
-
-// maxName is the longest pod name, in bytes.
-const maxName = 63
-
-// nameFor makes a pod's name of a directory's.
-func nameFor(dir string) string {
-	name := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
-			return r
-		case r >= 'A' && r <= 'Z':
-			return r - 'A' + 'a'
-		}
-		return '-'
-	}, dir)
-	name = strings.Trim(name[:min(len(name), maxName)], "-")
-	if name == "" {
-		return "pod"
-	}
-	return name
-}
-
-// numbered tells names apart from the second on, within the length of a name.
-func numbered(base string, n int) string {
-	if n == 1 {
-		return base
-	}
-	suffix := fmt.Sprintf("-%d", n)
-	return base[:min(len(base), maxName-len(suffix))] + suffix
 }
 
 // valid is text that a message can carry; a name that was not valid names nothing.

@@ -36,9 +36,11 @@ func ranks() map[string]int {
 		"internal/attack":   0,
 		"internal/harden":   0,
 		"internal/layers":   0,
+		"internal/podname":  0,
 		"internal/process":  0,
 		"internal/repomap":  0,
 		"internal/sanitize": 0,
+		"internal/spoken":   0,
 		"internal/version":  0,
 		"pkg/item":          0,
 		"proto/podd/v1":     0,
@@ -83,6 +85,7 @@ func ranks() map[string]int {
 		"internal/server": 5,
 		"pkg/client":      5,
 
+		"internal/acp":    6,
 		"internal/crash":  6,
 		"internal/daemon": 6,
 
@@ -106,6 +109,7 @@ func homes() map[string][]string {
 	return map[string][]string{
 		"github.com/aymanbagabas/go-udiff": {"pkg/tool/builtin"},
 		"github.com/bmatcuk/doublestar/v4": {"internal/policy", "pkg/scopefs"},
+		"github.com/coder/acp-go-sdk":      {"internal/acp"},
 		"github.com/google/jsonschema-go":  {"pkg/tool"},
 		"github.com/openai/openai-go/v3":   {"pkg/llm/openai", "internal/bench/"},
 		"github.com/pelletier/go-toml/v2":  {"internal/config"},

@@ -32,7 +32,7 @@ func (t *Turn) delta(d item.Delta) error {
 
 // inFlight shows what of all text so far is not shown yet.
 func (t *Turn) inFlight(blocks []item.Delta) error {
-	known := func(d item.Delta) bool { return t.text.shows(d.Block) }
+	known := func(d item.Delta) bool { return t.text.Shows(d.Block) }
 	if t.lost && !slices.ContainsFunc(blocks, known) {
 		// The log has no entry for the text that is shown, and podd none in flight.
 		if err := t.restart(); err != nil {
@@ -57,7 +57,7 @@ func (t *Turn) soFar(d item.Delta) error {
 		t.doing(d)
 		return nil
 	}
-	rest, ok := t.text.whole(d.Block, d.Text)
+	rest, ok := t.text.Whole(d.Block, d.Text)
 	if !ok {
 		if err := t.restart(); err != nil {
 			return err
@@ -73,7 +73,7 @@ func (t *Turn) fragment(d item.Delta) error {
 	if d.Text == "" {
 		return nil
 	}
-	if t.text.fragment(d.Block, d.Text) {
+	if t.text.Fragment(d.Block, d.Text) {
 		if err := t.screen.endText(); err != nil {
 			return err
 		}
@@ -85,10 +85,10 @@ func (t *Turn) fragment(d item.Delta) error {
 // restart ends text that came to nothing, so that what follows makes sense.
 func (t *Turn) restart() error {
 	t.lost = false
-	if !t.text.begun() {
+	if !t.text.Begun() {
 		return nil
 	}
-	t.text.forget()
+	t.text.Forget()
 	if err := t.screen.endText(); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podd/internal/sanitize"
+	"podd/internal/spoken"
 	"podd/internal/wire"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
@@ -26,7 +27,7 @@ type Turn struct {
 	turn, seq int64
 	ended     *item.TurnEnded
 	withdrawn bool
-	text      spoken
+	text      spoken.Text
 	// lost says that the stream broke and nothing has told yet what became of the
 	// text that is shown.
 	lost bool
@@ -66,7 +67,7 @@ func (t *Turn) Ended() (turn int64, end *item.TurnEnded) { return t.turn, t.ende
 
 // Lost says that the stream broke and is made again.
 func (t *Turn) Lost(err error) {
-	t.lost = t.text.begun()
+	t.lost = t.text.Begun()
 	t.screen.going("podd is away, trying again: " + err.Error())
 }
 
@@ -165,7 +166,7 @@ func (t *Turn) item(it item.Item) error {
 
 // message shows what of an assistant message the fragments have not shown.
 func (t *Turn) message(text string) error {
-	rest, ok := t.text.entry(text)
+	rest, ok := t.text.Entry(text)
 	if !ok {
 		// What stands there is not this text: it begins anew, on a line of its own.
 		if err := t.screen.endText(); err != nil {
@@ -180,7 +181,7 @@ func (t *Turn) message(text string) error {
 	if err := t.screen.text(rest); err != nil {
 		return err
 	}
-	if t.text.begun() {
+	if t.text.Begun() {
 		return nil // The next message stands behind it already.
 	}
 	return t.screen.endText()

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"log/slog"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/acp"
+	"podd/internal/version"
+	"podd/pkg/client"
+)
+
+func newACPCommand(p *program) *cobra.Command {
+	var pod string
+	cmd := &cobra.Command{
+		Use:   "acp",
+		Short: "let an editor use pods, by the Agent Client Protocol",
+		Long: "Speaks the Agent Client Protocol on standard input and output, for an editor that starts it. Each new session\n" +
+			"is a pod with the editor's directory as its workspace; with --pod, all are that pod. Pods go on when the editor\n" +
+			"is closed.",
+		Args:              argCount(0, 0),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.with(func(c *client.Client) error {
+				return acp.Serve(cmd.Context(), acp.Config{
+					Client: c, In: p.stdin, Out: p.stdout, Version: version.String(), Pod: pod, Log: slog.New(slog.NewTextHandler(p.stderr, acpLog())),
+				})
+			})
+		},
+	}
+	cmd.Flags().StringVarP(&pod, "pod", "p", "", "the pod that every new session joins (default a new one each)")
+	p.completePodFlag(cmd)
+	return cmd
+}
+
+// acpLog leaves out what goes well, and what the editor sent: that may be a person's
+// text.
+func acpLog() *slog.HandlerOptions {
+	private := []string{"raw"}
+	return &slog.HandlerOptions{
+		Level: slog.LevelWarn,
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if slices.Contains(private, a.Key) {
+				return slog.Attr{}
+			}
+			return a
+		},
+	}
+}

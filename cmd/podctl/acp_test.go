@@ -1,0 +1,315 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"podd/pkg/llm/scripted"
+)
+
+// answers is a model whose n-th answer of a conversation is the n-th of these; the last
+// one is given again.
+func answers(list ...scripted.Reply) scripted.Handler {
+	return func(_ context.Context, r scripted.Request) scripted.Reply {
+		n := 0
+		for _, m := range r.Messages {
+			if m.Role == "assistant" {
+				n++
+			}
+		}
+		return list[min(n, len(list)-1)]
+	}
+}
+
+func (w *world) file(name, text string) string {
+	w.t.Helper()
+	path := filepath.Join(w.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	return path
+}
+
+// A prompt of every kind of content becomes segments, and what the turn does shows as it
+// happens: thoughts, text, calls with their states, a diff, the plan.
+func TestACPTurn(t *testing.T) {
+	w := newWorld(t, answers(
+		scripted.Say(scripted.Reasoning("Hm, look first."), scripted.Text("I will look."),
+			scripted.Call{ID: "c1", Name: "read_file", Arguments: `{"path":"a.txt","start_line":2,"end_line":2}`},
+			scripted.Call{ID: "c2", Name: "todo", Arguments: `{"items":[{"text":"look","status":"done"},{"text":"edit","status":"in_progress"}]}`}),
+		scripted.Say(scripted.Call{ID: "c3", Name: "edit_file", Arguments: `{"path":"a.txt","old":"two","new":"TWO"}`},
+			scripted.Call{ID: "c4", Name: "read_file", Arguments: `{"path":"missing"}`}),
+		scripted.Say(scripted.Text("Done: ```x```")),
+	))
+	path := w.file("a.txt", "one\ntwo\nthree\n")
+	e := w.newEditor(nil)
+	session := e.session(w.dir)
+	var end stop
+	e.must("session/prompt", promptOf(session, "fix @a.txt and leave @Override: ",
+		map[string]string{"type": "resource_link", "name": "a.txt", "uri": "file://" + path + "#L2:3"},
+		map[string]string{"type": "resource_link", "name": "site", "uri": "https://example.com/x"},
+		map[string]any{"type": "resource", "resource": map[string]string{"uri": "file://" + path + "#L1", "text": "unsaved @a.txt\n", "mimeType": "text/plain"}},
+	), &end)
+	if end.StopReason != "end_turn" {
+		t.Errorf("the stop reason is %q", end.StopReason)
+	}
+	out, _ := w.podctl("tail", session, "--after", "0", "-o", "json").run(0)
+	var submitted struct {
+		Entry struct {
+			Submitted struct {
+				Segments json.RawMessage
+			}
+		}
+	}
+	line := out[:strings.IndexByte(out, '\n')]
+	if err := json.Unmarshal([]byte(line), &submitted); err != nil {
+		t.Fatal(err)
+	}
+	compact := strings.ReplaceAll(string(submitted.Entry.Submitted.Segments), `": `, `":`)
+	for _, want := range []string{`"text":"fix "`, `"path":"a.txt","start_line":0`, `and leave @Override: "`, `"start_line":2,"end_line":3`,
+		`"paste":{"text":"[site](https://example.com/x)"`, `[a.txt:1, as it is in the editor]\nunsaved @a.txt\n`} {
+		if !strings.Contains(strings.ReplaceAll(compact, `, "`, `,"`), want) {
+			t.Errorf("the segments lack %s: %s", want, compact)
+		}
+	}
+	if got := e.said("agent_message_chunk"); got != "I will look.Done: ```x```" {
+		t.Errorf("it said %q", got)
+	}
+	if got := e.said("agent_thought_chunk"); got != "Hm, look first." {
+		t.Errorf("it thought %q", got)
+	}
+	if got := e.said("user_message_chunk"); got != "" {
+		t.Errorf("the prompt came back: %q", got)
+	}
+	for id, last := range map[string]string{"c1": "completed", "c2": "completed", "c3": "completed", "c4": "failed"} {
+		if got, want := e.callStates(id), []string{"pending", "in_progress", last}; !slices.Equal(got, want) {
+			t.Errorf("call %s went through %q, want %q", id, got, want)
+		}
+	}
+	first := e.awaitUpdate("c1", func(u update) bool { return u.ToolCallID == "c1" })
+	if first.Kind != "read" || first.Title != "read_file a.txt:2-2" || len(first.Locations) != 1 || first.Locations[0].Path != path || first.Locations[0].Line != 2 {
+		t.Errorf("the first call is %+v", first)
+	}
+	edit := e.awaitUpdate("c3", func(u update) bool { return u.ToolCallID == "c3" && u.Status == "completed" })
+	if got := string(edit.Content); !strings.Contains(got, `"newText":"TWO"`) || !strings.Contains(got, `"oldText":"two"`) || !strings.Contains(got, `"type":"diff"`) {
+		t.Errorf("the edit shows %s", got)
+	}
+	plan := e.awaitUpdate("the plan", func(u update) bool { return u.SessionUpdate == "plan" })
+	if len(plan.Entries) != 2 || plan.Entries[0].Status != "completed" || plan.Entries[1].Content != "edit" {
+		t.Errorf("the plan is %+v", plan.Entries)
+	}
+}
+
+// The pod outlives the editor: another one finds it, loads its history, follows what the
+// first one does, and a turn of its own shows in the first.
+func TestACPTwoEditors(t *testing.T) {
+	gate := make(chan struct{})
+	w := newWorld(t, answers(scripted.Say(scripted.Text("One.")), scripted.Say(scripted.Text("Tw"), scripted.Wait(gate), scripted.Text("o.")), scripted.Say(scripted.Text("Three."))))
+	a := w.newEditor(nil)
+	session := a.session(w.dir)
+	var end stop
+	a.must("session/prompt", promptOf(session, "first"), &end)
+	running := a.begin("session/prompt", promptOf(session, "second"))
+	a.awaitText("Tw")
+
+	b := w.newEditor(nil)
+	var list struct {
+		Sessions []struct{ SessionID, Title, Cwd string }
+	}
+	b.must("session/list", map[string]any{"cwd": w.dir}, &list)
+	if len(list.Sessions) != 1 || list.Sessions[0].SessionID != session || list.Sessions[0].Cwd == "" {
+		t.Fatalf("the sessions are %+v", list)
+	}
+	var loaded struct{}
+	load := map[string]any{"sessionId": session, "cwd": w.dir, "mcpServers": []any{}}
+	b.must("session/load", load, &loaded)
+	if got := b.said("user_message_chunk"); got != "firstsecond" {
+		t.Errorf("the loaded session shows %q of the user", got)
+	}
+	b.awaitText("Tw")
+	c := w.newEditor(nil)
+	c.must("session/resume", load, &loaded)
+	close(gate)
+	if err := a.answered(running, &end); err != nil || end.StopReason != "end_turn" {
+		t.Errorf("%v, %+v", err, end)
+	}
+	b.awaitText("Two.")
+	b.must("session/prompt", promptOf(session, "third"), &end)
+	a.awaitText("Three.")
+	c.awaitText("Three.")
+	if got := a.said("agent_message_chunk"); got != "One.\n\nTwo.Three." && got != "One.Two.Three." {
+		t.Errorf("the first editor shows %q", got)
+	}
+	if got := a.said("user_message_chunk"); got != "third" {
+		t.Errorf("the first editor shows %q of the user", got)
+	}
+	if got := b.said("user_message_chunk"); got != "firstsecond" {
+		t.Errorf("the second editor shows %q of the user", got)
+	}
+	if got := c.said("user_message_chunk") + c.said("agent_message_chunk"); strings.Contains(got, "first") || strings.Contains(got, "One.") {
+		t.Errorf("a resumed session shows the past: %q", got)
+	}
+	joined := w.newEditor(nil, "--pod", session)
+	if got := joined.session(w.dir); got != session {
+		t.Errorf("--pod gave session %s, want %s", got, session)
+	}
+}
+
+// A question is answered in the editor: once, with a rule, or not at all.
+func TestACPPermissions(t *testing.T) {
+	for option, want := range map[string]string{"allow-once": "completed", "reject": "failed", "allow-always": "completed"} {
+		t.Run(option, func(t *testing.T) {
+			w := newWorld(t, answers(scripted.Say(scripted.Call{ID: "c1", Name: "shell", Arguments: `{"command":"true \u202e"}`}), scripted.Say(scripted.Text("Done."))))
+			asked := 0
+			e := w.newEditor(func(params json.RawMessage) string {
+				asked++
+				if !strings.Contains(string(params), `\\u202e`) || !strings.Contains(string(params), "allow_always") && asked == 1 {
+					t.Errorf("the question is %s", params)
+				}
+				if option == "allow-always" && asked > 1 {
+					return "allow-once"
+				}
+				return option
+			})
+			session := e.session(w.dir)
+			e.must("session/set_mode", map[string]any{"sessionId": session, "modeId": "always"}, &struct{}{})
+			var end stop
+			e.must("session/prompt", promptOf(session, "go"), &end)
+			if got := e.callStates("c1"); end.StopReason != "end_turn" || got[len(got)-1] != want {
+				t.Errorf("stop reason %q, states %q", end.StopReason, got)
+			}
+		})
+	}
+}
+
+// A question that another client answers is taken back.
+func TestACPAnsweredElsewhere(t *testing.T) {
+	w := newWorld(t, answers(scripted.Say(scripted.Call{ID: "c1", Name: "shell", Arguments: `{"command":"true"}`}), scripted.Say(scripted.Text("Done."))))
+	e := w.newEditor(func(json.RawMessage) string { return "" })
+	session := e.session(w.dir)
+	e.must("session/set_mode", map[string]any{"sessionId": session, "modeId": "always"}, &struct{}{})
+	running := e.begin("session/prompt", promptOf(session, "go"))
+	question := e.await("the question", func(m rpcMessage) bool { return m.Method == "session/request_permission" })
+	out, _ := w.podctl("approvals", session, "-o", "json").run(0)
+	var approval struct {
+		CallSeq string `json:"call_seq"`
+	}
+	if err := json.Unmarshal([]byte(out), &approval); err != nil {
+		t.Fatal(err)
+	}
+	w.podctl("approve", session, approval.CallSeq).run(0)
+	e.await("the withdrawal", func(m rpcMessage) bool {
+		var p struct{ RequestID int }
+		return m.Method == "$/cancel_request" && json.Unmarshal(m.Params, &p) == nil && p.RequestID == *question.ID
+	})
+	var end stop
+	if err := e.answered(running, &end); err != nil || end.StopReason != "end_turn" {
+		t.Errorf("%v, %+v", err, end)
+	}
+	// An answer that comes late disturbs nothing.
+	e.write(rpcMessage{JSONRPC: "2.0", ID: question.ID, Result: json.RawMessage(`{"outcome":{"outcome":"cancelled"}}`)})
+	e.must("session/set_mode", map[string]any{"sessionId": session, "modeId": "never"}, &struct{}{})
+}
+
+// session/cancel ends the turn, takes back what waits behind it, and both prompts say
+// so; so does a question that stands.
+func TestACPCancel(t *testing.T) {
+	w := newWorld(t, gated(nil))
+	e := w.newEditor(nil)
+	session := e.session(w.dir)
+	first := e.begin("session/prompt", promptOf(session, "go"))
+	e.awaitText("The ans")
+	second := e.begin("session/prompt", promptOf(session, "and then"))
+	tail := w.podctl("tail", "-f", session, "--after", "0").start()
+	tail.out.await(t, "and then")
+	e.notify("session/cancel", map[string]string{"sessionId": session})
+	for _, answer := range []<-chan rpcMessage{first, second} {
+		var end stop
+		if err := e.answered(answer, &end); err != nil || end.StopReason != "cancelled" {
+			t.Errorf("%v, %+v", err, end)
+		}
+	}
+	_ = tail.cmd.Process.Signal(os.Interrupt)
+	tail.wait()
+	if out, _ := w.podctl("show", session, "-o", "json").run(0); !strings.Contains(out, "POD_STATE_IDLE") {
+		t.Errorf("the pod goes on: %s", out)
+	}
+}
+
+// podd is killed in the middle of an answer and comes back: the session goes on where it
+// was, with each entry once.
+func TestACPOverARestart(t *testing.T) {
+	gate := make(chan struct{})
+	w := newWorld(t, gated(gate))
+	e := w.newEditor(nil)
+	session := e.session(w.dir)
+	running := e.begin("session/prompt", promptOf(session, "go"))
+	e.awaitText("The ans")
+	w.kill()
+	w.start()
+	close(gate)
+	var end stop
+	if err := e.answered(running, &end); err != nil || end.StopReason != "end_turn" {
+		t.Fatalf("%v, %+v", err, end)
+	}
+	// What was shown of the answer is a part of the second one, or is said to be cut.
+	const notice = "\n\n> podd: warn: turn 1 goes on: podd was stopped in the middle of it\n\n"
+	if got := e.said("agent_message_chunk"); got != "The answer."+notice && got != "The ans"+notice+"> podd: the answer was cut and begins again\n\nThe answer." {
+		t.Errorf("the editor shows %q", got)
+	}
+	if got := e.said("user_message_chunk"); got != "" {
+		t.Errorf("the prompt came back: %q", got)
+	}
+	e.must("session/prompt", promptOf(session, "again"), &end)
+	if got := e.said("agent_message_chunk"); !strings.HasSuffix(got, "The answer.") || strings.Count(got, "wer.") != 2 {
+		t.Errorf("the editor shows %q", got)
+	}
+}
+
+// What goes wrong is an error whose message is a sentence, and the connection goes on.
+func TestACPErrors(t *testing.T) {
+	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply {
+		return scripted.Fail(401, "invalid_api_key", "no such key", 0)
+	})
+	e := w.newEditor(nil)
+	session := e.session(w.dir)
+	tests := []struct {
+		method string
+		params any
+		want   string
+	}{
+		{"session/prompt", promptOf(session, ""), "-32602"},
+		{"session/prompt", promptOf("nobody", "x"), "-32002: session nobody is not open"},
+		{"session/prompt", promptOf(session, map[string]string{"type": "image", "data": "eA==", "mimeType": "image/png"}), "podd takes no images"},
+		{"session/prompt", promptOf(session, "x"), "turn 1 failed: "},
+		{"session/load", map[string]any{"sessionId": "nobody", "cwd": w.dir, "mcpServers": []any{}}, "-32002"},
+		{"session/new", map[string]any{"cwd": w.dir + "/nowhere", "mcpServers": []any{}}, "-32602"},
+		{"session/set_mode", map[string]any{"sessionId": session, "modeId": "yolo"}, `"yolo" is no mode`},
+		{"session/fork", map[string]any{"sessionId": session}, "-32601"},
+	}
+	for _, tt := range tests {
+		if err := e.call(tt.method, tt.params, &struct{}{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s gives %v, want %q", tt.method, err, tt.want)
+		}
+	}
+	e.must("session/new", map[string]any{"cwd": w.dir, "mcpServers": []any{map[string]any{"name": "files", "command": "/bin/x", "args": []string{}, "env": []any{}}}}, &struct{ SessionID *string }{&session})
+	_ = e.call("session/prompt", promptOf(session, "x"), &struct{}{})
+	e.awaitText("> podd: the editor's MCP servers (files) are not used here")
+}
+
+// Without a podd the editor learns why.
+func TestACPWithoutPodd(t *testing.T) {
+	w := newWorld(t, gated(nil))
+	e := w.newEditor(nil)
+	w.kill()
+	t.Cleanup(w.start)
+	err := e.call("session/new", map[string]any{"cwd": w.dir, "mcpServers": []any{}}, &struct{}{})
+	if err == nil || !strings.Contains(err.Error(), "start it with `podd &`") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,229 @@
+package acp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/coder/acp-go-sdk"
+
+	"podd/internal/podname"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// initialize says what podd can do. Nobody has to log in: the socket is the user's.
+func (a *agent) initialize(_ context.Context, p acp.InitializeRequest) (acp.InitializeResponse, error) {
+	a.mu.Lock()
+	a.editor = "editor"
+	if p.ClientInfo != nil && p.ClientInfo.Name != "" {
+		a.editor = valid(p.ClientInfo.Name)
+	}
+	a.mu.Unlock()
+	return acp.InitializeResponse{
+		ProtocolVersion: acp.ProtocolVersionNumber,
+		AgentInfo:       &acp.Implementation{Name: "podd", Title: acp.Ptr("podd"), Version: a.Version},
+		AuthMethods:     []acp.AuthMethod{},
+		AgentCapabilities: acp.AgentCapabilities{
+			LoadSession:        true,
+			PromptCapabilities: acp.PromptCapabilities{EmbeddedContext: true},
+			SessionCapabilities: acp.SessionCapabilities{
+				List:                  &acp.SessionListCapabilities{},
+				Resume:                &acp.SessionResumeCapabilities{},
+				AdditionalDirectories: &acp.SessionAdditionalDirectoriesCapabilities{},
+			},
+		},
+	}, nil
+}
+
+func (a *agent) authenticate(context.Context, acp.AuthenticateRequest) (acp.AuthenticateResponse, error) {
+	return acp.AuthenticateResponse{}, nil
+}
+
+// client is what the editor is called where podd tells others who did something.
+func (a *agent) client() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return "acp: " + a.editor
+}
+
+// newSession makes a pod with the editor's directory as its workspace, or joins the one
+// that all sessions join.
+func (a *agent) newSession(ctx context.Context, p acp.NewSessionRequest) (acp.NewSessionResponse, error) {
+	from := wholeLog
+	var pod *poddv1.Pod
+	var err error
+	if a.Pod != "" {
+		from = fromNow
+		pod, err = a.pod(ctx, a.Pod)
+	} else {
+		pod, err = a.create(ctx, p.Cwd, p.AdditionalDirectories)
+	}
+	if err != nil {
+		return acp.NewSessionResponse{}, err
+	}
+	// It shows nothing before the first prompt: until the answer is there, the editor
+	// does not know the session.
+	s, err := a.open(pod, from, p.Cwd, p.McpServers)
+	if err != nil {
+		return acp.NewSessionResponse{}, err
+	}
+	return acp.NewSessionResponse{SessionId: s.id, Modes: modes(pod)}, nil
+}
+
+// loadSession opens a pod and shows its history before it answers.
+func (a *agent) loadSession(ctx context.Context, p acp.LoadSessionRequest) (acp.LoadSessionResponse, error) {
+	pod, err := a.pod(ctx, string(p.SessionId))
+	if err == nil {
+		err = a.reopen(ctx, pod, wholeLog, p.Cwd, p.McpServers)
+	}
+	if err != nil {
+		return acp.LoadSessionResponse{}, err
+	}
+	return acp.LoadSessionResponse{Modes: modes(pod)}, nil
+}
+
+// resumeSession opens a pod whose history the editor has.
+func (a *agent) resumeSession(ctx context.Context, p acp.ResumeSessionRequest) (acp.ResumeSessionResponse, error) {
+	pod, err := a.pod(ctx, string(p.SessionId))
+	if err == nil {
+		err = a.reopen(ctx, pod, fromNow, p.Cwd, p.McpServers)
+	}
+	if err != nil {
+		return acp.ResumeSessionResponse{}, err
+	}
+	return acp.ResumeSessionResponse{Modes: modes(pod)}, nil
+}
+
+// listSessions shows the pods, those used last first. Pods that pods spawned are left
+// out.
+func (a *agent) listSessions(ctx context.Context, p acp.ListSessionsRequest) (acp.ListSessionsResponse, error) {
+	req := &poddv1.ListPodsRequest{}
+	if p.Cwd != nil {
+		req.Dir = valid(*p.Cwd)
+	}
+	resp, err := a.Client.Pods().ListPods(ctx, req)
+	if err != nil {
+		return acp.ListSessionsResponse{}, err
+	}
+	pods := slices.DeleteFunc(resp.GetPods(), func(p *poddv1.Pod) bool { return p.GetSpec().GetParent() != "" })
+	slices.SortStableFunc(pods, func(x, y *poddv1.Pod) int {
+		return cmp.Compare(y.GetLastActivity().AsTime().UnixNano(), x.GetLastActivity().AsTime().UnixNano())
+	})
+	list := acp.ListSessionsResponse{Sessions: []acp.SessionInfo{}}
+	for _, pod := range pods {
+		list.Sessions = append(list.Sessions, acp.SessionInfo{
+			SessionId: sessionID(pod), Cwd: pod.GetSpec().GetDir(), AdditionalDirectories: pod.GetSpec().GetWrite(),
+			Title: acp.Ptr(pod.GetName()), UpdatedAt: acp.Ptr(pod.GetLastActivity().AsTime().Format(time.RFC3339)),
+		})
+	}
+	return list, nil
+}
+
+// sessionID is what a pod is called towards editors: its id, which is never reused.
+func sessionID(pod *poddv1.Pod) acp.SessionId { return acp.SessionId(pod.GetId()) }
+
+func (a *agent) pod(ctx context.Context, name string) (*poddv1.Pod, error) {
+	resp, err := a.Client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: valid(name)})
+	return resp.GetPod(), err
+}
+
+// create makes a pod, named for its workspace.
+func (a *agent) create(ctx context.Context, dir string, more []string) (*poddv1.Pod, error) {
+	list, err := a.Client.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	taken := make(map[string]bool)
+	for _, pod := range list.GetPods() {
+		taken[pod.GetName()] = true
+	}
+	spec := &poddv1.PodSpec{Dir: valid(dir)}
+	for _, dir := range more {
+		spec.Write = append(spec.Write, valid(dir))
+	}
+	base := podname.For(filepath.Base(dir))
+	for n := 1; ; n++ {
+		name := podname.Numbered(base, n)
+		if taken[name] {
+			continue
+		}
+		resp, err := a.Client.Pods().CreatePod(ctx, &poddv1.CreatePodRequest{Name: name, Spec: spec})
+		if item.KindOf(err) != item.KindExists {
+			return resp.GetPod(), err
+		}
+	}
+}
+
+// reopen begins a session on a pod, and returns once what it shows of the past has been
+// sent.
+func (a *agent) reopen(ctx context.Context, pod *poddv1.Pod, from origin, cwd string, servers []acp.McpServer) error {
+	s, err := a.open(pod, from, cwd, servers)
+	if err != nil {
+		return err
+	}
+	return s.ready(ctx)
+}
+
+// open begins a session on a pod. One that is open already begins anew.
+func (a *agent) open(pod *poddv1.Pod, from origin, cwd string, servers []acp.McpServer) (*session, error) {
+	s := newSession(a, pod, from)
+	if names := serverNames(servers); len(names) > 0 {
+		s.first = append(s.first, fmt.Sprintf("the editor's MCP servers (%s) are not used here: name them in podd's config.toml, under [mcp.servers]", strings.Join(names, ", ")))
+	}
+	if dir := pod.GetSpec().GetDir(); !sameDir(cwd, dir) {
+		s.first = append(s.first, fmt.Sprintf("pod %s works in %s, not in %s", pod.GetName(), dir, cwd))
+	}
+	a.mu.Lock()
+	before, closed := a.sessions[s.id], a.closed
+	if !closed {
+		a.sessions[s.id] = s
+	}
+	a.mu.Unlock()
+	if closed {
+		return nil, context.Canceled
+	}
+	if before != nil {
+		before.close()
+	}
+	return s, nil
+}
+
+// session is one that is open.
+func (a *agent) session(id acp.SessionId) (*session, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s := a.sessions[id]; s != nil {
+		return s, nil
+	}
+	return nil, item.Errorf(item.KindNotFound, "NO_SESSION", "session %s is not open: load it first", id)
+}
+
+// sameDir says whether two names are of one directory.
+func sameDir(a, b string) bool {
+	real, err := filepath.EvalSymlinks(a)
+	return err == nil && real == b || a == b
+}
+
+func serverNames(servers []acp.McpServer) (names []string) {
+	for _, s := range servers {
+		switch {
+		case s.Stdio != nil:
+			names = append(names, s.Stdio.Name)
+		case s.Http != nil:
+			names = append(names, s.Http.Name)
+		case s.Sse != nil:
+			names = append(names, s.Sse.Name)
+		case s.Acp != nil:
+			names = append(names, s.Acp.Name)
+		}
+	}
+	return names
+}
+
+// valid is text that a message of podd can carry.
+func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }

@@ -1,0 +1,143 @@
+package acp
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/coder/acp-go-sdk"
+
+	"podd/pkg/item"
+	"podd/pkg/scopefs"
+)
+
+// segments are what an editor's prompt is for podd, in its order: a link to a file is a
+// reference, which podd resolves when it takes the submit; content that the editor
+// embeds, such as a buffer that is not saved, is pasted text. @path in typed text is a
+// reference when there is such a file, and text else: what looks like one is as often
+// code.
+func segments(blocks []acp.ContentBlock, dir string, exists func(path string) bool) ([]item.Segment, error) {
+	var list []item.Segment
+	for i, b := range blocks {
+		if b.Text != nil {
+			list = append(list, typed(valid(b.Text.Text), exists)...)
+			continue
+		}
+		s, err := segment(b, dir)
+		if err != nil {
+			return nil, item.Errorf(item.KindInvalid, "PROMPT", "block %d of the prompt: %v", i+1, err)
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// typed finds references to what exists.
+func typed(text string, exists func(path string) bool) (list []item.Segment) {
+	var plain strings.Builder
+	for _, s := range scopefs.ParseRefs(text, exists) {
+		switch s := s.(type) {
+		case item.TextSegment:
+			plain.WriteString(s.Text)
+		case item.FileRef:
+			if !exists(s.Path) {
+				plain.WriteString(scopefs.FormatRef(s))
+				continue
+			}
+			if plain.Len() > 0 {
+				list = append(list, item.TextSegment{Text: plain.String()})
+			}
+			list = append(list, s)
+			plain.Reset()
+		}
+	}
+	if plain.Len() > 0 {
+		list = append(list, item.TextSegment{Text: plain.String()})
+	}
+	return list
+}
+
+func segment(b acp.ContentBlock, dir string) (item.Segment, error) {
+	switch {
+	case b.ResourceLink != nil:
+		return link(b.ResourceLink, dir), nil
+	case b.Resource != nil && b.Resource.Resource.TextResourceContents != nil:
+		r := b.Resource.Resource.TextResourceContents
+		return item.PasteSegment{Text: valid(fmt.Sprintf("[%s, as it is in the editor]\n%s\n", label(r.Uri, dir), strings.TrimSuffix(r.Text, "\n")))}, nil
+	case b.Resource != nil:
+		return nil, fmt.Errorf("podd takes text, and this resource is binary: save it as a file and name its path")
+	case b.Image != nil:
+		return nil, fmt.Errorf("podd takes no images: save it as a file and name its path")
+	case b.Audio != nil:
+		return nil, fmt.Errorf("podd takes no audio: save it as a file and name its path")
+	}
+	return nil, fmt.Errorf("podd does not know its type: it takes text, resource_link and resource")
+}
+
+// link is a reference to a file, or, when it points elsewhere, a text that names it.
+func link(l *acp.ContentBlockResourceLink, dir string) item.Segment {
+	path, first, last, ok := filePath(l.Uri)
+	if !ok {
+		return item.PasteSegment{Text: valid(fmt.Sprintf("[%s](%s)", l.Name, l.Uri))}
+	}
+	return item.FileRef{Path: valid(within(path, dir)), StartLine: first, EndLine: last}
+}
+
+// label is how an embedded resource is named.
+func label(uri, dir string) string {
+	path, first, last, ok := filePath(uri)
+	if !ok {
+		return uri
+	}
+	path = within(path, dir)
+	switch {
+	case first == 0:
+		return path
+	case first == last:
+		return fmt.Sprintf("%s:%d", path, first)
+	}
+	return fmt.Sprintf("%s:%d-%d", path, first, last)
+}
+
+// lineRange is how editors write lines behind a file's URI: L10, L10:20, L10-20,
+// L10-L20, L10C1-L20C5.
+var lineRange = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^L?(\d{1,9})(?:C\d+)?(?:[:-]L?(\d{1,9})(?:C\d+)?)?$`)
+})
+
+// filePath reads the URI of a local file, or a plain absolute path. Lines are 0 where
+// the URI names none.
+func filePath(uri string) (path string, first, last int, ok bool) {
+	if filepath.IsAbs(uri) {
+		return filepath.Clean(uri), 0, 0, true
+	}
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || !filepath.IsAbs(u.Path) {
+		return "", 0, 0, false
+	}
+	if m := lineRange().FindStringSubmatch(u.Fragment); m != nil {
+		// Nine digits fit.
+		first, _ = strconv.Atoi(m[1])
+		last, _ = strconv.Atoi(m[2])
+		last = max(first, last)
+	}
+	return filepath.Clean(u.Path), first, last, true
+}
+
+// within is a path relative to the workspace when it lies there.
+func within(path, dir string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	// The workspace may have been named through a link.
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		if rel, err := filepath.Rel(dir, real); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+	}
+	return path
+}

@@ -1,0 +1,86 @@
+package acp
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestFilePath(t *testing.T) {
+	type place struct {
+		path        string
+		first, last int
+	}
+	for uri, want := range map[string]place{
+		"file:///w/a.go":              {"/w/a.go", 0, 0},
+		"file://localhost/w/a.go":     {"/w/a.go", 0, 0},
+		"file:///w/a%20b.go#L10":      {"/w/a b.go", 10, 10},
+		"file:///w/a.go#L10:20":       {"/w/a.go", 10, 20},
+		"file:///w/a.go#L10-20":       {"/w/a.go", 10, 20},
+		"file:///w/a.go#L10-L20":      {"/w/a.go", 10, 20},
+		"file:///w/a.go#L10C3-L20C7":  {"/w/a.go", 10, 20},
+		"file:///w/a.go#L20-10":       {"/w/a.go", 20, 20},
+		"file:///w/a.go#main":         {"/w/a.go", 0, 0},
+		"file:///w/dir/":              {"/w/dir", 0, 0},
+		"/w/plain.go":                 {"/w/plain.go", 0, 0},
+		"file://host/w/a.go":          {},
+		"https://example.com/w/a.go":  {},
+		"zed:///agent/thread/1":       {},
+		"file:relative":               {},
+		"file:///w/a.go#L9999999999L": {"/w/a.go", 0, 0},
+		"%zz":                         {},
+	} {
+		path, first, last, ok := filePath(uri)
+		if got := (place{path, first, last}); got != want || ok != (want.path != "") {
+			t.Errorf("%s is %+v, want %+v", uri, got, want)
+		}
+	}
+}
+
+func FuzzFilePath(f *testing.F) {
+	for _, seed := range []string{"file:///w/a.go#L10:20", "/w", "file:///w/%00#L1C1-L2C2", "zed:///x?path=/y", "file://h/x#"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, uri string) {
+		path, first, last, ok := filePath(uri)
+		if ok != filepath.IsAbs(path) || first < 0 || last < first {
+			t.Errorf("%q is %q, %d to %d, %v", uri, path, first, last, ok)
+		}
+	})
+}
+
+func TestWithin(t *testing.T) {
+	dir := t.TempDir()
+	for path, want := range map[string]string{dir + "/a/b": "a/b", dir: ".", "/elsewhere/x": "/elsewhere/x", dir + "x": dir + "x"} {
+		if got := within(path, dir); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+}
+
+func TestFenced(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\n":           "```\na\n```",
+		"":              "```\n\n```",
+		"x ```` y\n```": "`````\nx ```` y\n```\n`````",
+	} {
+		if got := fenced(text); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestTailIsBounded(t *testing.T) {
+	var o tail
+	for range 3 * mostOutput {
+		o.add("é\n")
+	}
+	if len(o.text) > mostOutput || len(o.text) < mostOutput/2 || !utf8.ValidString(o.text) || !strings.HasPrefix(o.text, "é\n") {
+		t.Errorf("%d bytes, beginning with %q", len(o.text), o.text[:4])
+	}
+	o.add(strings.Repeat("ü", mostOutput))
+	if len(o.text) > mostOutput || !utf8.ValidString(o.text) {
+		t.Errorf("%d bytes", len(o.text))
+	}
+}

@@ -1,0 +1,153 @@
+package acp
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/coder/acp-go-sdk"
+
+	"podd/internal/sanitize"
+	"podd/pkg/item"
+)
+
+// looks are how a call shows: what can be told from its tool and arguments alone.
+type looks struct {
+	title   string
+	kind    acp.ToolKind
+	places  []acp.ToolCallLocation
+	content []acp.ToolCallContent
+	input   any
+	// plan is what the call makes the plan once it is done.
+	plan []acp.PlanEntry
+}
+
+// kinds are those of podd's own tools; others are of kind other.
+var kinds = map[string]acp.ToolKind{
+	"read_file": acp.ToolKindRead, "list_dir": acp.ToolKindRead, "repo_structure": acp.ToolKindRead, "repo_map": acp.ToolKindRead,
+	"glob": acp.ToolKindSearch, "search": acp.ToolKindSearch,
+	"write_file": acp.ToolKindEdit, "edit_file": acp.ToolKindEdit, "apply_patch": acp.ToolKindEdit,
+	"shell": acp.ToolKindExecute, "todo": acp.ToolKindThink,
+}
+
+// arguments are those of podd's tools that show. What a model wrote may be anything:
+// what does not fit is not there.
+type arguments struct {
+	Path    string `json:"path"`
+	Start   int    `json:"start_line"`
+	End     int    `json:"end_line"`
+	Content string `json:"content"`
+	Old     string `json:"old"`
+	New     string `json:"new"`
+	Input   string `json:"input"`
+	Pattern string `json:"pattern"`
+	Command string `json:"command"`
+	Items   []struct {
+		Text   string `json:"text"`
+		Status string `json:"status"`
+	} `json:"items"`
+}
+
+func looksOf(tool, raw, dir string) looks {
+	var a arguments
+	_ = json.Unmarshal([]byte(raw), &a) // See arguments.
+	l := looks{title: title(tool, a), kind: acp.ToolKindOther, input: rawInput(raw)}
+	if kind, ok := kinds[tool]; ok {
+		l.kind = kind
+	}
+	if a.Path != "" {
+		place := acp.ToolCallLocation{Path: absolute(a.Path, dir)}
+		if a.Start > 0 {
+			place.Line = acp.Ptr(a.Start)
+		}
+		l.places = []acp.ToolCallLocation{place}
+	}
+	switch tool {
+	case "write_file":
+		l.content = []acp.ToolCallContent{acp.ToolDiffContent(absolute(a.Path, dir), a.Content)}
+	case "edit_file":
+		l.content = []acp.ToolCallContent{acp.ToolDiffContent(absolute(a.Path, dir), a.New, a.Old)}
+	case "apply_patch":
+		for _, c := range patched(a.Input) {
+			path := absolute(c.path, dir)
+			l.places = append(l.places, acp.ToolCallLocation{Path: path})
+			l.content = append(l.content, c.diff(path))
+		}
+	case "shell":
+		l.content = []acp.ToolCallContent{textContent("$ " + a.Command)}
+	case "todo":
+		l.plan = planOf(a)
+	}
+	return l
+}
+
+// ended is what shows of a call that has ended: the diff of one that changed files,
+// else what it answered.
+func (l looks) ended(r item.ToolResult) []acp.ToolCallContent {
+	if l.kind == acp.ToolKindEdit && !r.IsError && len(l.content) > 0 {
+		return l.content
+	}
+	text := r.Content
+	if strings.TrimSpace(text) == "" || r.IsError {
+		text = strings.TrimSuffix(r.Summary+"\n"+text, "\n")
+	}
+	return []acp.ToolCallContent{textContent(text)}
+}
+
+// planOf is the list of a todo call.
+func planOf(a arguments) []acp.PlanEntry {
+	plan := []acp.PlanEntry{}
+	for _, t := range a.Items {
+		status := acp.PlanEntryStatusPending
+		switch t.Status {
+		case "in_progress":
+			status = acp.PlanEntryStatusInProgress
+		case "done":
+			status = acp.PlanEntryStatusCompleted
+		}
+		plan = append(plan, acp.PlanEntry{Content: sanitize.Line(t.Text), Priority: acp.PlanEntryPriorityMedium, Status: status})
+	}
+	return plan
+}
+
+// mostTitle is the longest title, in characters.
+const mostTitle = 120
+
+// title is a call in one safe line.
+func title(tool string, a arguments) string {
+	about := ""
+	switch {
+	case a.Command != "":
+		about = "`" + strings.TrimSpace(a.Command) + "`"
+	case a.Pattern != "" && a.Path != "":
+		about = fmt.Sprintf("%q in %s", a.Pattern, a.Path)
+	case a.Pattern != "":
+		about = fmt.Sprintf("%q", a.Pattern)
+	case a.Path != "" && a.Start > 0 && a.End > 0:
+		about = fmt.Sprintf("%s:%d-%d", a.Path, a.Start, a.End)
+	default:
+		about = a.Path
+	}
+	text := []rune(sanitize.Line(strings.TrimSpace(tool + " " + about)))
+	if len(text) > mostTitle {
+		text = append(text[:mostTitle-1], '…')
+	}
+	return string(text)
+}
+
+// rawInput is a call's arguments as the protocol wants them, an object where they are
+// one.
+func rawInput(raw string) any {
+	if json.Valid([]byte(raw)) {
+		return json.RawMessage(raw)
+	}
+	return raw
+}
+
+func absolute(path, dir string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}

@@ -1,0 +1,221 @@
+package acp
+
+import (
+	"context"
+	"slices"
+
+	"github.com/coder/acp-go-sdk"
+
+	"podd/internal/wire"
+	"podd/pkg/client"
+	"podd/pkg/item"
+	"podd/pkg/scopefs"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// waiting is a prompt that has not been answered.
+type waiting struct {
+	done chan outcome
+	// submitted says that podd has it, stopped that the editor wants its end.
+	submitted, stopped bool
+}
+
+// outcome is what became of a prompt.
+type outcome struct {
+	turn int64
+	end  item.TurnEnded
+	// withdrawn says that no turn takes it.
+	withdrawn bool
+	err       error
+}
+
+// prompt submits a prompt and answers when the turn that took it has ended. A pod that
+// is busy takes it afterwards.
+func (a *agent) prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResponse, error) {
+	s, err := a.session(p.SessionId)
+	if err != nil {
+		return acp.PromptResponse{}, err
+	}
+	if err := s.ready(ctx); err != nil {
+		return acp.PromptResponse{}, err
+	}
+	list, err := s.segments(p.Prompt)
+	if err != nil {
+		return acp.PromptResponse{}, err
+	}
+	id := client.NewRequestID()
+	w, err := s.await(id)
+	if err != nil {
+		return acp.PromptResponse{}, err
+	}
+	defer s.forget(id)
+	for _, text := range s.takeFirst() {
+		s.notice(text)
+	}
+	_, err = a.Client.Submit(s.ctx, &poddv1.SubmitRequest{Pod: s.pod, RequestId: id, Segments: wire.SegmentsToProto(list)})
+	if err != nil {
+		return acp.PromptResponse{}, err
+	}
+	if s.submitted(id) {
+		s.stop(a.ctx, []string{id})
+	}
+	return s.answer(ctx, id, w)
+}
+
+// segments reads a prompt; @path in it is looked for in the workspace.
+func (s *session) segments(blocks []acp.ContentBlock) ([]item.Segment, error) {
+	exists := func(string) bool { return false }
+	if files, err := scopefs.Open(scopefs.Config{Dir: s.dir}); err == nil {
+		defer files.Close()
+		exists = files.ExistsRef
+	}
+	return segments(blocks, s.dir, exists)
+}
+
+// answer waits for what becomes of a prompt. The end of ctx while the connection stands
+// is the editor's wish that the turn end.
+func (s *session) answer(ctx context.Context, id string, w *waiting) (acp.PromptResponse, error) {
+	cancelled := ctx.Done()
+	for {
+		select {
+		case o := <-w.done:
+			return o.response()
+		case <-cancelled:
+			if s.ctx.Err() != nil {
+				return acp.PromptResponse{}, context.Canceled
+			}
+			cancelled = nil
+			s.stop(s.ctx, []string{id})
+		}
+	}
+}
+
+func (o outcome) response() (acp.PromptResponse, error) {
+	switch {
+	case o.err != nil:
+		return acp.PromptResponse{}, o.err
+	case o.withdrawn:
+		return acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+	}
+	reason, err := stopReason(o.turn, o.end)
+	return acp.PromptResponse{StopReason: reason, Usage: turnUsage(o.end.Usage)}, err
+}
+
+// cancel ends what the session's prompts are about; without one, the turn that runs.
+func (a *agent) cancel(ctx context.Context, p acp.CancelNotification) (struct{}, error) {
+	s, err := a.session(p.SessionId)
+	if err != nil {
+		return struct{}{}, err
+	}
+	s.mu.Lock()
+	var ids []string
+	for id, w := range s.waiting {
+		w.stopped = true
+		if w.submitted {
+			ids = append(ids, id)
+		}
+	}
+	idle := len(s.waiting) == 0
+	s.mu.Unlock()
+	if idle || len(ids) > 0 {
+		s.stop(ctx, ids)
+	}
+	return struct{}{}, nil
+}
+
+// stop takes submits back that wait, and cancels the turn when one of them runs, or when
+// there are none.
+func (s *session) stop(ctx context.Context, ids []string) {
+	s.mu.Lock()
+	s.stopping = true
+	s.mu.Unlock()
+	runs := len(ids) == 0
+	for _, id := range ids {
+		_, err := s.Client.Pods().CancelInboxItem(ctx, &poddv1.CancelInboxItemRequest{Pod: s.pod, RequestId: id})
+		runs = runs || err != nil
+	}
+	if !runs {
+		return
+	}
+	_, err := s.Client.Pods().Cancel(ctx, &poddv1.CancelRequest{Pod: s.pod, Reason: "cancelled in the editor (" + s.client() + ")"})
+	if err != nil && ctx.Err() == nil {
+		s.notice("the turn could not be cancelled: " + err.Error())
+	}
+}
+
+// await adds a prompt to those that wait.
+func (s *session) await(id string) (*waiting, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed != nil {
+		return nil, s.failed
+	}
+	w := &waiting{done: make(chan outcome, 1)}
+	s.waiting[id], s.mine[id] = w, true
+	return w, nil
+}
+
+// submitted says that podd has a prompt. stopped is whether the editor wanted its end
+// meanwhile.
+func (s *session) submitted(id string) (stopped bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.waiting[id]
+	w.submitted = true
+	return w.stopped
+}
+
+func (s *session) forget(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.waiting, id)
+}
+
+// waits says whether one of these submits is a prompt that waits.
+func (s *session) waits(ids []string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(ids, func(id string) bool { return s.waiting[id] != nil })
+}
+
+// said says whether a submit came from this session.
+func (s *session) said(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mine[id]
+}
+
+// resolve tells prompts what became of them.
+func (s *session) resolve(ids []string, o outcome) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopping = false
+	for _, id := range ids {
+		if w := s.waiting[id]; w != nil {
+			select {
+			case w.done <- o:
+			default: // It knows.
+			}
+		}
+	}
+}
+
+// fail tells all prompts that nothing more is heard of them.
+func (s *session) fail(err error) {
+	s.mu.Lock()
+	var ids []string
+	for id := range s.waiting {
+		ids = append(ids, id)
+	}
+	s.mu.Unlock()
+	s.resolve(ids, outcome{err: err})
+}
+
+// takeFirst gives the notices that wait for a prompt.
+func (s *session) takeFirst() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := s.first
+	s.first = nil
+	return first
+}

@@ -1,0 +1,197 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+
+	"github.com/coder/acp-go-sdk"
+
+	"podd/pkg/client"
+	"podd/pkg/item"
+)
+
+// Config says what Serve connects.
+type Config struct {
+	// Client is the podd; required.
+	Client *client.Client
+	// In and Out are the editor's streams; required. Out gets the protocol alone.
+	In  io.Reader
+	Out io.Writer
+	// Log gets what concerns no session; required.
+	Log *slog.Logger
+	// Version is what podd calls itself towards the editor.
+	Version string
+	// Pod, a name or an id, is the pod that every new session joins; empty gives each
+	// new session a pod of its own.
+	Pod string
+}
+
+// Serve answers the editor until it closes In or ctx ends. Turns go on in podd. After
+// the end of ctx a read of In may be left behind, since nothing can interrupt it.
+func Serve(ctx context.Context, cfg Config) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	a := &agent{Config: cfg, ctx: ctx, sessions: make(map[acp.SessionId]*session)}
+	in := &input{Reader: cfg.In, open: make(chan struct{})}
+	a.conn = acp.NewConnection(a.handle, cfg.Out, in)
+	a.conn.SetLogger(cfg.Log)
+	close(in.open)
+	select {
+	case <-ctx.Done():
+	case <-a.conn.Done():
+	}
+	cancel()
+	a.close()
+	if isDone(a.conn.Done()) && !in.ended() {
+		return errors.New("the editor sent a message of more than 10 MiB, which the protocol's library does not read")
+	}
+	return nil
+}
+
+func isDone(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}
+
+// input is the editor's stream. It is read once the connection is set up, and
+// remembers whether it came to its end.
+type input struct {
+	io.Reader
+	open chan struct{}
+	mu   sync.Mutex
+	end  bool
+}
+
+// Read reads on.
+func (in *input) Read(p []byte) (int, error) {
+	<-in.open
+	n, err := in.Reader.Read(p)
+	if err != nil {
+		in.mu.Lock()
+		in.end = true
+		in.mu.Unlock()
+	}
+	return n, err
+}
+
+func (in *input) ended() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.end
+}
+
+// agent is the connection to one editor.
+type agent struct {
+	Config
+	// ctx is the life of the connection.
+	ctx  context.Context
+	conn *acp.Connection
+	// calls are the requests that are being answered.
+	calls sync.WaitGroup
+
+	mu       sync.Mutex
+	closed   bool
+	editor   string
+	sessions map[acp.SessionId]*session
+}
+
+// handle answers one message of the editor.
+func (a *agent) handle(ctx context.Context, method string, params json.RawMessage) (any, *acp.RequestError) {
+	answer, known := map[string]handler{
+		acp.AgentMethodInitialize:     on(a.initialize),
+		acp.AgentMethodAuthenticate:   on(a.authenticate),
+		acp.AgentMethodSessionNew:     on(a.newSession),
+		acp.AgentMethodSessionLoad:    on(a.loadSession),
+		acp.AgentMethodSessionResume:  on(a.resumeSession),
+		acp.AgentMethodSessionList:    on(a.listSessions),
+		acp.AgentMethodSessionSetMode: on(a.setMode),
+		acp.AgentMethodSessionPrompt:  on(a.prompt),
+		acp.AgentMethodSessionCancel:  on(a.cancel),
+	}[method]
+	if !known {
+		return nil, acp.NewMethodNotFound(method)
+	}
+	if !a.begin() {
+		return nil, refusal(context.Canceled)
+	}
+	defer a.calls.Done()
+	result, err := answer(ctx, params)
+	return result, refusal(err)
+}
+
+// begin counts a request that is answered; false when the connection has ended.
+func (a *agent) begin() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.closed {
+		a.calls.Add(1)
+	}
+	return !a.closed
+}
+
+// close waits for all that goes on.
+func (a *agent) close() {
+	a.mu.Lock()
+	a.closed = true
+	a.mu.Unlock()
+	a.calls.Wait()
+	for _, s := range a.sessions {
+		s.close()
+	}
+}
+
+type handler func(ctx context.Context, params json.RawMessage) (any, error)
+
+// checked is a pointer to parameters that know what they need.
+type checked[P any] interface {
+	*P
+	Validate() error
+}
+
+// on makes a handler of a typed one.
+func on[P, R any, C checked[P]](f func(context.Context, P) (R, error)) handler {
+	return func(ctx context.Context, params json.RawMessage) (any, error) {
+		var p P
+		if err := json.Unmarshal(params, &p); err != nil {
+			return nil, item.Errorf(item.KindInvalid, "PARAMS", "the parameters cannot be read: %v", err)
+		}
+		if err := C(&p).Validate(); err != nil {
+			return nil, item.Errorf(item.KindInvalid, "PARAMS", "the parameters are incomplete: %v", err)
+		}
+		return f(ctx, p)
+	}
+}
+
+// notFoundCode is the protocol's code for a session or resource that does not exist.
+const notFoundCode = -32002
+
+// refusal is the one place where an error becomes one of the protocol. Editors show its
+// message.
+func refusal(err error) *acp.RequestError {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, context.Canceled) {
+		return acp.NewRequestCancelled(nil)
+	}
+	e := acp.NewInternalError(nil)
+	switch item.KindOf(err) {
+	case item.KindInvalid:
+		e = acp.NewInvalidParams(nil)
+	case item.KindNotFound:
+		e.Code = notFoundCode
+	}
+	e.Message = err.Error()
+	if reason := item.ReasonOf(err); reason != "" {
+		e.Data = map[string]any{"reason": reason}
+	}
+	return e
+}

@@ -1,0 +1,204 @@
+package acp
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/coder/acp-go-sdk"
+
+	"podd/internal/spoken"
+	"podd/internal/wire"
+	"podd/pkg/client"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// origin says which part of a pod's past a session shows.
+type origin int
+
+const (
+	// wholeLog shows all that the log has.
+	wholeLog origin = iota
+	// fromNow shows what comes.
+	fromNow
+)
+
+// awayPatience is how long a session waits before it asks a podd again that has been
+// away for longer than the client waits.
+const awayPatience = time.Second
+
+// session is a pod that is open in the editor.
+type session struct {
+	*agent
+	id acp.SessionId
+	// pod is the pod's id, name what people call it, dir its workspace.
+	pod, name, dir string
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	// work are the reader of the stream and the questions that stand in the editor.
+	work  sync.WaitGroup
+	start sync.Once
+	// caughtUp is closed once the past has been shown, over once no more comes.
+	caughtUp, over chan struct{}
+
+	// out guards what is sent: its order and what was sent last.
+	out  sync.Mutex
+	last spokenAs
+
+	// mu guards the prompts that wait for their end.
+	mu      sync.Mutex
+	waiting map[string]*waiting
+	// mine are all prompts of the session, by their request ids.
+	mine   map[string]bool
+	failed error
+	// stopping says that the editor asked for the end of what runs.
+	stopping bool
+	// first are notices for the next prompt: the editor knows the session by then.
+	first []string
+
+	// What follows is the reader's alone.
+
+	after int64
+	// muted keeps the past back that the editor has; live says that what the log says to
+	// wait still does.
+	muted, live bool
+	// claimed are the running turn's submits, unheard those whose message has not come.
+	claimed, unheard []string
+	text, thought    voice
+	// held are notices that wait for the end of a text.
+	held      []string
+	calls     map[string]*call
+	order     []string
+	asked     map[string]bool
+	questions map[string]context.CancelFunc
+}
+
+// voice is text that is sent while it is made. lost says that the stream broke and
+// nothing has told yet what became of it.
+type voice struct {
+	spoken.Text
+	lost bool
+}
+
+func newSession(a *agent, pod *poddv1.Pod, from origin) *session {
+	s := &session{
+		agent: a, id: sessionID(pod), pod: pod.GetId(), name: pod.GetName(), dir: pod.GetSpec().GetDir(),
+		caughtUp: make(chan struct{}), over: make(chan struct{}),
+		waiting: make(map[string]*waiting), mine: make(map[string]bool), calls: make(map[string]*call),
+		asked: make(map[string]bool), questions: make(map[string]context.CancelFunc),
+		after: max(pod.GetFirstSeq()-1, 0), muted: from == fromNow,
+	}
+	s.ctx, s.cancel = context.WithCancelCause(a.ctx)
+	return s
+}
+
+// ready begins to read the pod's stream, once, and waits until the past has been shown.
+func (s *session) ready(ctx context.Context) error {
+	s.start.Do(func() { s.work.Go(s.run) })
+	select {
+	case <-s.caughtUp:
+		return nil
+	case <-s.over:
+		return s.failure()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// close ends the session in the editor, and waits for what it started. The pod goes on.
+func (s *session) close() {
+	s.cancel(errors.New("the session was opened anew"))
+	s.work.Wait()
+}
+
+// run reads the stream until the session is closed or its pod is gone. A podd that is
+// away is waited for; prompts are told when that takes long.
+func (s *session) run() {
+	defer close(s.over)
+	for {
+		err := s.read()
+		if s.ctx.Err() != nil {
+			err = context.Cause(s.ctx)
+		}
+		s.fail(err)
+		if s.ctx.Err() != nil || item.KindOf(err) != item.KindUnavailable || !isDone(s.caughtUp) {
+			s.mu.Lock()
+			s.failed = err
+			s.mu.Unlock()
+			return
+		}
+		s.lost()
+		select {
+		case <-time.After(awayPatience):
+		case <-s.ctx.Done():
+		}
+	}
+}
+
+// read shows the stream from where the last one ended.
+func (s *session) read() error {
+	stream := s.Client.Stream(s.ctx, client.StreamOptions{
+		Pod: s.pod, After: s.after, Follow: true, Deltas: true,
+		Lost: func(error) { s.lost() },
+	})
+	for m, err := range stream {
+		if err != nil {
+			return err
+		}
+		s.take(m)
+	}
+	return nil
+}
+
+// lost says that the stream broke.
+func (s *session) lost() {
+	s.live = false
+	s.text.lost, s.thought.lost = s.text.Begun(), s.thought.Begun()
+}
+
+// take shows a message of the stream.
+func (s *session) take(m *poddv1.StreamResponse) {
+	switch k := m.GetKind().(type) {
+	case *poddv1.StreamResponse_Entry:
+		e := wire.EntryFromProto(k.Entry)
+		s.after = int64(e.Seq)
+		s.entry(e)
+	case *poddv1.StreamResponse_Delta:
+		s.delta(wire.DeltaFromProto(k.Delta))
+	case *poddv1.StreamResponse_InFlight:
+		s.inFlight(wire.InFlightFromProto(k.InFlight))
+	case *poddv1.StreamResponse_CaughtUp:
+		s.catchUp()
+	}
+}
+
+// catchUp is called when all that stood in the log has been read.
+func (s *session) catchUp() {
+	s.live = true
+	if s.muted {
+		s.muted = false
+		for _, id := range s.order {
+			s.send(s.calls[id].begin())
+		}
+	}
+	s.look()
+	if !isDone(s.caughtUp) {
+		if s.after > 0 {
+			s.usage()
+		}
+		close(s.caughtUp)
+	}
+}
+
+// failure is why the session is over.
+func (s *session) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed == nil {
+		return context.Canceled
+	}
+	return s.failed
+}

@@ -1,0 +1,39 @@
+// Package podname makes names of pods that nobody named: after their workspace.
+//
+// Rank 0. Its functions are pure.
+package podname
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxName is the longest pod name, in bytes.
+const maxName = 63
+
+// For makes a pod's name of a directory's.
+func For(dir string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r - 'A' + 'a'
+		}
+		return '-'
+	}, dir)
+	name = strings.Trim(name[:min(len(name), maxName)], "-")
+	if name == "" {
+		return "pod"
+	}
+	return name
+}
+
+// Numbered tells names apart from the second on, within the length of a name.
+func Numbered(base string, n int) string {
+	if n == 1 {
+		return base
+	}
+	suffix := fmt.Sprintf("-%d", n)
+	return base[:min(len(base), maxName-len(suffix))] + suffix
+}
