@@ -20,6 +20,8 @@ const (
 	maxSubmit = 4 << 20
 	// More than a file of the store ever has.
 	maxStore = 1 << 40
+	// More than a machine has.
+	maxMemory = 1 << 60
 )
 
 // settings are what this version can be told, tools' own keys aside, bound to c, in
@@ -78,6 +80,7 @@ func settings(c *Config) []setting {
 		directories("sandbox.read", &c.Sandbox.Read).hinting("all but what is hidden"),
 		directories("sandbox.write", &c.Sandbox.Write).hinting("the pod's alone"),
 		variables("sandbox.env", &c.Sandbox.Env),
+		number("sandbox.max_memory_bytes", &c.Sandbox.MaxMemory, 0, maxMemory).hinting("half of the machine's memory"),
 		duration("retention.age", &c.Retention.Age, 0).hinting("for ever"),
 		number("retention.bytes", &c.Retention.Bytes, 0, 1<<40).hinting("no limit"),
 		duration("snapshots.every", &c.Snapshots.Every, time.Minute),

@@ -16,6 +16,9 @@ type Sandbox struct {
 	// the pod's directories; Write are directories that they can change. The paths are
 	// absolute and clean.
 	Read, Write []string
+	// MaxMemory is how much memory a command may hold, in bytes; 0 means half of what there
+	// is.
+	MaxMemory int64
 	// Env adds to the environment of commands: NAME=value, or NAME to pass on podd's.
 	Env []string
 }

@@ -24,7 +24,7 @@ func TestValuesHaveAFixedOrder(t *testing.T) {
 		"file_refs.max_bytes", "file_refs.dir_entries", "file_refs.role",
 		"prune.mode", "prune.protected_turns", "prune.min_savings", "prune.min_gain",
 		"compaction.trigger", "compaction.keep_tokens", "compaction.model",
-		"sandbox.mode", "sandbox.required", "sandbox.network", "sandbox.read", "sandbox.write", "sandbox.env",
+		"sandbox.mode", "sandbox.required", "sandbox.network", "sandbox.read", "sandbox.write", "sandbox.env", "sandbox.max_memory_bytes",
 		"retention.age", "retention.bytes", "snapshots.every", "snapshots.keep", "snapshots.age", "store.max_bytes",
 	}
 	keys := func(c config.Config) (keys []string) {

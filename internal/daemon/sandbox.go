@@ -12,7 +12,8 @@ import (
 func (d *Daemon) openSandbox(ctx context.Context) {
 	s := d.Settings.Sandbox
 	d.sandbox = sandbox.Detect(ctx, sandbox.Config{
-		Mode: sandbox.Mode(s.Mode), Required: s.Required, Network: s.Network, Read: s.Read, Write: s.Write, Hidden: hiddenPaths(d.Config),
+		Mode: sandbox.Mode(s.Mode), Required: s.Required, Network: s.Network, Read: s.Read, Write: s.Write, MaxMemory: s.MaxMemory,
+		Hidden: hiddenPaths(d.Config),
 	})
 }
 

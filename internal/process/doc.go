@@ -1,5 +1,5 @@
 // Package process owns trees of processes: a command and all that it started, held,
-// and ended as one.
+// measured, and ended as one.
 //
 // A command leads a session of its own. On Linux what left that session (setsid, a
 // double fork) is found too, by a mark in the environment. Not found is what left the

@@ -82,7 +82,12 @@ func (s *Sandbox) mounts(c *Command, scope Scope) ([]string, error) {
 		}
 		m.add(path, "--ro-bind-fd", c.add(dir), path)
 	}
-	return m.args(), m.makePrivate(scope.Temp)
+	args := m.args()
+	if len(s.Read) > 0 {
+		// The directories on the way to what can be read are bwrap's own, in memory.
+		args = append(args, "--remount-ro", "/")
+	}
+	return args, m.makePrivate(scope.Temp)
 }
 
 // base is the system's part, and what every command has of its own.
@@ -102,15 +107,19 @@ func (s *Sandbox) base(m *mounts, scope Scope) error {
 			m.add(path, "--ro-bind", path, path)
 		}
 	}
-	temp, err := os.Open(scope.Temp)
-	if err != nil {
-		return err
-	}
 	m.add("/proc", "--proc", "/proc")
-	m.add("/dev", "--dev", "/dev")
-	m.add("/tmp", "--bind-fd", m.command.add(temp), "/tmp")
-	if isDir("/var/tmp") {
-		m.add("/var/tmp", "--tmpfs", "/var/tmp")
+	// What is written to a file system in memory is nobody's memory, so that none is to be
+	// had but the shared one, which programs expect.
+	m.add("/dev", "--dev", "/dev", "--remount-ro", "/dev")
+	m.tmpfs("/dev/shm", s.MaxMemory())
+	for _, path := range []string{"/tmp", "/var/tmp"} {
+		temp, err := os.Open(scope.Temp)
+		if err != nil {
+			return err
+		}
+		if isDir(path) {
+			m.add(path, "--bind-fd", m.command.add(temp), path)
+		}
 	}
 	// Where /run is the way to the programs, or to the names of the network.
 	m.add("/run/current-system", "--ro-bind-try", "/run/current-system", "/run/current-system")

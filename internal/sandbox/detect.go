@@ -12,6 +12,9 @@ func Detect(ctx context.Context, c Config) *Sandbox {
 	if c.Environ == nil {
 		c.Environ = os.Environ()
 	}
+	if c.MaxMemory == 0 {
+		c.MaxMemory = memory() / 2
+	}
 	s := &Sandbox{Config: c, mode: None}
 	if c.Mode == Off {
 		s.why = "switched off by [sandbox] mode"

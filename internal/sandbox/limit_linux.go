@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -55,4 +56,26 @@ func tasks() uint64 {
 	all, _, _ := strings.Cut(rest, " ")
 	n, _ := strconv.ParseUint(all, 10, 32)
 	return n
+}
+
+// memory is how much memory podd may use, in bytes: the machine's, or what a container or
+// service is given of it; 0 when that is not known.
+func memory() int64 {
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err != nil {
+		return 0
+	}
+	all := int64(info.Totalram) * int64(info.Unit)
+	groups, _ := os.ReadFile("/proc/self/cgroup")
+	for line := range strings.Lines(string(groups)) {
+		path, ok := strings.CutPrefix(strings.TrimSpace(line), "0::")
+		for ; ok && path != "."; path = filepath.Dir(path) {
+			text, _ := os.ReadFile(filepath.Join("/sys/fs/cgroup", path, "memory.max"))
+			if given, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && given > 0 {
+				all = min(all, given)
+			}
+			ok = path != "/"
+		}
+	}
+	return all
 }

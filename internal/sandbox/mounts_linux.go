@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -137,6 +138,19 @@ func (m *mounts) makePrivate(temp string) error {
 	return nil
 }
 
+// hiddenBytes is what can be written in the place of something hidden.
+const hiddenBytes = 1 << 20
+
+// tmpfs mounts an empty directory in memory that holds at most this much; 0 leaves that
+// to the kernel, which gives it half of the memory.
+func (m *mounts) tmpfs(path string, most int64) {
+	if most == 0 {
+		m.add(path, "--tmpfs", path)
+		return
+	}
+	m.add(path, "--size", strconv.FormatInt(most, 10), "--tmpfs", path)
+}
+
 // hide puts nothing in the place of a file or directory.
 func (m *mounts) hide(path string) {
 	if _, _, below := m.rootOf(path); below {
@@ -147,7 +161,7 @@ func (m *mounts) hide(path string) {
 		_ = file.Close()
 	}
 	if isDir(path) {
-		m.add(path, "--tmpfs", path)
+		m.tmpfs(path, hiddenBytes)
 		return
 	}
 	m.add(path, "--ro-bind", "/dev/null", path)

@@ -35,6 +35,9 @@ type Config struct {
 	Read []string
 	// Write are directories that every pod's commands can change.
 	Write []string
+	// MaxMemory is how much memory a command and all that it starts may hold, in bytes; 0
+	// means half of what there is.
+	MaxMemory int64
 	// Hidden are podd's own files and directories.
 	Hidden []string
 	// Environ is podd's environment, which names further places to hide; nil means
@@ -74,6 +77,15 @@ func (s *Sandbox) Confines() bool { return s.mode != None }
 
 // Why says in a clause why the mode is not a better one; empty for the best.
 func (s *Sandbox) Why() string { return s.why }
+
+// MaxMemory is how much memory a command may hold, in bytes; 0 where there is no bound.
+// The sandbox does not hold a command to it: whoever runs one does.
+func (s *Sandbox) MaxMemory() int64 {
+	if s.Config.Mode == Off {
+		return 0
+	}
+	return s.Config.MaxMemory
+}
 
 // Refuses is a sentence when commands must not run, else empty.
 func (s *Sandbox) Refuses() string {

@@ -18,6 +18,9 @@ import (
 const (
 	minPoll = 20 * time.Millisecond
 	maxPoll = 250 * time.Millisecond
+	// memoryPoll is how often the memory of a command is looked at. A look takes 1/50 of
+	// the time at most.
+	memoryPoll = 100 * time.Millisecond
 )
 
 // shellRun is one run of a command.
@@ -41,9 +44,13 @@ func (r *shellRun) settle(ctx context.Context) {
 
 // finish waits for the end of the command and of all that it started.
 func (r *shellRun) finish(ctx context.Context) tool.Output {
-	stop := sync.OnceValue(func() int { return r.tree.Stop(r.shell.Grace) })
+	grace := r.shell.Grace
+	stop := sync.OnceValue(func() int { return r.tree.Stop(grace) })
 	defer stop() // Also when a watcher of the progress panics.
 	why := r.follow(ctx)
+	if _, greedy := errors.AsType[*memoryError](why); greedy {
+		grace = 0 // In which it could take the rest.
+	}
 	if left := stop(); left > 0 {
 		r.shell.log.Warn("processes of a command cannot be ended", "tool", "shell", "count", left)
 	}
@@ -56,15 +63,25 @@ func (r *shellRun) finish(ctx context.Context) tool.Output {
 // Why a command was stopped, where no other error says it.
 var errTimedOut = errors.New("timed out")
 
+// memoryError is for a command that holds too much memory, in bytes.
+type memoryError struct{ taken, limit int64 }
+
+func (e *memoryError) Error() string {
+	return fmt.Sprintf("it took %d MiB of memory, more than the %d MiB of [sandbox] max_memory_bytes (take less at a time, such as fewer jobs at once)",
+		e.taken>>20, e.limit>>20)
+}
+
 // follow reads the output until the command ends by itself (nil) or must be
-// stopped, and says why: errTimedOut, the cause of ctx, or what is wrong with the
-// spool file.
+// stopped, and says why: errTimedOut, a memoryError, the cause of ctx, or what is wrong
+// with the spool file.
 func (r *shellRun) follow(ctx context.Context) error {
 	timeout := time.NewTimer(time.Duration(r.args.Timeout) * time.Second)
 	defer timeout.Stop()
 	wait := minPoll
 	poll := time.NewTimer(wait)
 	defer poll.Stop()
+	memory := time.NewTimer(memoryPoll)
+	defer memory.Stop()
 	for {
 		select {
 		case <-r.tree.Exited():
@@ -73,6 +90,13 @@ func (r *shellRun) follow(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-timeout.C:
 			return errTimedOut
+		case <-memory.C:
+			began := time.Now()
+			if err := r.overMemory(); err != nil {
+				return err
+			}
+			memory.Reset(max(memoryPoll, 50*time.Since(began)))
+			continue
 		case <-poll.C:
 		}
 		before := r.captured.total
@@ -91,6 +115,18 @@ func (r *shellRun) follow(ctx context.Context) error {
 		r.hold(!atEnd)
 		poll.Reset(wait)
 	}
+}
+
+// overMemory is a memoryError when the command holds too much.
+func (r *shellRun) overMemory() error {
+	if r.shell.Sandbox == nil || r.shell.Sandbox.MaxMemory() == 0 {
+		return nil
+	}
+	limit := r.shell.Sandbox.MaxMemory()
+	if taken, over := r.tree.Exceeds(limit); over {
+		return &memoryError{taken, limit}
+	}
+	return nil
 }
 
 // hold stops a command that prints faster than it can be read, until the reader
@@ -135,6 +171,8 @@ func (r *shellRun) ending(why error) (text string, success bool) {
 	switch {
 	case errors.Is(why, errTimedOut):
 		return fmt.Sprintf("timed out after %d s and was ended (raise timeout_seconds, or split the work)", r.args.Timeout), false
+	case errors.As(why, new(*memoryError)):
+		return fmt.Sprintf("was ended after %s: %v, may have taken effect", took, why), false
 	case errors.Is(why, errNoHoles):
 		return fmt.Sprintf("ended after %s: it printed over %d bytes (redirect the output to a file)", took, r.shell.SpoolBytes), false
 	case errors.Is(why, context.Canceled), errors.Is(why, context.DeadlineExceeded):
