@@ -100,6 +100,7 @@ func ranks() map[string]int {
 		"cmd/podd":   8,
 
 		"integrations/rig":   8,
+		"integrations/acp":   9,
 		"integrations/shell": 9,
 	}
 }

@@ -1,0 +1,159 @@
+//go:build integrations
+
+// Package acp tests podctl acp with the client of the protocol's own TypeScript library,
+// which checks every message against the protocol's schema.
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"podd/integrations/rig"
+	"podd/pkg/llm/scripted"
+)
+
+// answers is a model whose n-th answer of a conversation is the n-th of these, and then
+// the last one.
+func answers(list ...scripted.Reply) scripted.Handler {
+	return func(_ context.Context, r scripted.Request) scripted.Reply {
+		n := 0
+		for _, m := range r.Messages {
+			if m.Role == "assistant" {
+				n++
+			}
+		}
+		return list[min(n, len(list)-1)]
+	}
+}
+
+func TestTurn(t *testing.T) {
+	w := rig.New(t, answers(
+		scripted.Say(scripted.Reasoning("Hm."), scripted.Text("I will look."),
+			scripted.Call{ID: "c1", Name: "todo", Arguments: `{"items":[{"text":"edit","status":"in_progress"}]}`},
+			scripted.Call{ID: "c2", Name: "write_file", Arguments: `{"path":"new.txt","content":"hello\n"}`},
+			scripted.Call{ID: "c3", Name: "apply_patch", Arguments: `{"input":"*** Begin Patch\n*** Add File: b.txt\n+b\n*** End Patch"}`},
+			scripted.Call{ID: "c4", Name: "glob", Arguments: `{"pattern":"*.txt"}`},
+			scripted.Call{ID: "c5", Name: "no_such_tool", Arguments: `{`}),
+		scripted.Say(scripted.Text("Done."))))
+	path := w.Workspace + "/a.txt"
+	if err := os.WriteFile(path, []byte("one\ntwo\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := newPeer(t, w)
+	session := p.session(w)
+	var end stopped
+	p.must(&end, "session/prompt", map[string]any{"sessionId": session, "prompt": []any{
+		map[string]string{"type": "text", "text": "look at"},
+		map[string]string{"type": "resource_link", "name": "a.txt", "uri": "file://" + path + "#L2"},
+		map[string]any{"type": "resource", "resource": map[string]string{"uri": "file://" + path, "text": "unsaved"}},
+	}})
+	if end.StopReason != "end_turn" || p.said("agent_message_chunk") != "I will look.Done." || p.said("agent_thought_chunk") != "Hm." {
+		t.Errorf("%+v, it said %q and thought %q", end, p.said("agent_message_chunk"), p.said("agent_thought_chunk"))
+	}
+	for call, last := range map[string]string{"c1": "completed", "c2": "completed", "c3": "completed", "c4": "completed", "c5": "failed"} {
+		got := p.states(call)
+		if len(got) < 2 || got[0] != "pending" || got[len(got)-1] != last {
+			t.Errorf("call %s went through %q", call, got)
+		}
+	}
+	p.await("the plan", func(e event) bool {
+		return e.Update != nil && e.Update.SessionUpdate == "plan" && len(e.Update.Entries) == 1
+	})
+	p.await("the diff", func(e event) bool {
+		return e.Update != nil && e.Update.ToolCallID == "c2" && strings.Contains(string(e.Update.Content), `"newText":"hello\n"`)
+	})
+	if out := w.Podctl("tail", session, "--after", "0"); !strings.Contains(out, "[File: a.txt:2]") && !strings.Contains(out, "a.txt:2") || !strings.Contains(out, "unsaved") {
+		t.Errorf("the prompt became\n%s", out)
+	}
+}
+
+func TestPermissions(t *testing.T) {
+	shell := func(id, command string) scripted.Reply {
+		return scripted.Say(scripted.Call{ID: id, Name: "shell", Arguments: `{"command":"` + command + `"}`})
+	}
+	w := rig.New(t, answers(shell("c1", "true 1"), shell("c2", "true 2"), shell("c3", "true 3"), scripted.Say(scripted.Text("Done."))))
+	p := newPeer(t, w)
+	session := p.session(w)
+	p.must(&struct{}{}, "session/set_mode", map[string]string{"sessionId": session, "modeId": "always"})
+	running := p.begin("session/prompt", prompt(session, "go"))
+	asked := func(call string) event {
+		return p.await("the question for "+call, func(e event) bool { return e.ToolCall.ToolCallID == call })
+	}
+	first := asked("c1")
+	kinds := []string{}
+	for _, o := range first.Options {
+		kinds = append(kinds, o.Kind)
+	}
+	if want := []string{"allow_once", "reject_once", "allow_always"}; !slices.Equal(kinds, want) || !strings.Contains(first.ToolCall.Title, "true 1") {
+		t.Errorf("the question is %+v", first)
+	}
+	p.write(map[string]any{"question": first.Question, "option": "allow-once"})
+	p.write(map[string]any{"question": asked("c2").Question, "option": "reject"})
+	third := asked("c3")
+	var approval struct {
+		CallSeq string `json:"call_seq"`
+	}
+	if err := json.Unmarshal([]byte(w.Podctl("approvals", session, "-o", "json")), &approval); err != nil {
+		t.Fatal(err)
+	}
+	w.Podctl("approve", session, approval.CallSeq)
+	p.await("the withdrawal", func(e event) bool { return e.Question == third.Question && e.Withdrawn })
+	var end stopped
+	if err := p.answer(&end, running); err != nil || end.StopReason != "end_turn" {
+		t.Errorf("%v, %+v", err, end)
+	}
+	for call, last := range map[string]string{"c1": "completed", "c2": "failed", "c3": "completed"} {
+		if got := p.states(call); len(got) == 0 || got[len(got)-1] != last {
+			t.Errorf("call %s went through %q", call, got)
+		}
+	}
+}
+
+// podd is killed in the middle of an answer; a second editor joins; the first one stops
+// the next turn.
+func TestRestartJoinAndCancel(t *testing.T) {
+	gate, never := make(chan struct{}), make(chan struct{})
+	w := rig.New(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		if r.LastUser() == "second" {
+			return scripted.Say(scripted.Text("For ever"), scripted.Wait(never))
+		}
+		return scripted.Say(scripted.Text("The ans"), scripted.Wait(gate), scripted.Text("wer."))
+	})
+	a := newPeer(t, w)
+	session := a.session(w)
+	running := a.begin("session/prompt", prompt(session, "first"))
+	a.awaitText("The ans")
+	w.Kill()
+	w.Start()
+	close(gate)
+	var end stopped
+	if err := a.answer(&end, running); err != nil || end.StopReason != "end_turn" {
+		t.Fatalf("%v, %+v", err, end)
+	}
+	if got := a.said("agent_message_chunk"); strings.Count(got, "wer.") != 1 {
+		t.Errorf("it said %q", got)
+	}
+	b := newPeer(t, w)
+	var list struct {
+		Sessions []struct{ SessionID string }
+	}
+	b.must(&list, "session/list", map[string]any{"cwd": w.Workspace})
+	if len(list.Sessions) != 1 || list.Sessions[0].SessionID != session {
+		t.Fatalf("the sessions are %+v", list)
+	}
+	b.must(&struct{}{}, "session/load", map[string]any{"sessionId": session, "cwd": w.Workspace, "mcpServers": []any{}})
+	if got := b.said("user_message_chunk") + "|" + b.said("agent_message_chunk"); !strings.HasPrefix(got, "first|The answer.") && !strings.HasSuffix(got, "The answer.") {
+		t.Errorf("the history is %q", got)
+	}
+	running = a.begin("session/prompt", prompt(session, "second"))
+	b.awaitText("For ever")
+	a.write(map[string]any{"notify": "session/cancel", "params": map[string]string{"sessionId": session}})
+	if err := a.answer(&end, running); err != nil || end.StopReason != "cancelled" {
+		t.Errorf("%v, %+v", err, end)
+	}
+	b.awaitText("> podd: turn 2 was cancelled: cancelled in the editor (acp: typescript)")
+}
