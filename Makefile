@@ -111,9 +111,13 @@ generate-check: $(BUF) $(PLUGINS) ## check that the generated code is fresh and 
 	$(IMAGE) "$$tmp/$(BASELINE)"; \
 	diff -rq -x '*.proto' -x '*.md' "$$tmp/proto" proto || { echo "The generated code is not fresh: run 'make generate' and commit what it changes." >&2; exit 1; }
 
+# ONLY names parts of the comparison, with commas between; then the Go benchmarks are left out.
 .PHONY: bench
-bench: ## run all benchmarks
-	go test -run '^$$' -bench . -benchmem ./...
+bench: ## Go benchmarks, short, then podd beside a bare daemon of its shape; ONLY=stream: that part alone
+ifeq ($(ONLY),)
+	go test -run '^$$' -bench . -benchmem -benchtime 100ms $$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n1 dirname | sort -u) | grep -v '^PASS\|^ok '
+endif
+	go run ./internal/bench -only '$(ONLY)'
 
 .PHONY: fuzz
 fuzz: ## run each fuzz test for FUZZTIME (30s)

@@ -89,6 +89,14 @@ type part struct {
 
 var parts = []part{
 	{"step", measureStep},
+	{"many", measureMany},
+	{"turn", measureTurn},
+	{"stream", measureStream},
+	{"start", measureStart},
+	{"memory", measureMemory},
+	{"oneshot", measureOneShot},
+	{"wire", measureWire},
+	{"syncs", measureSyncs},
 }
 
 func partNames() (names []string) {

@@ -54,14 +54,19 @@ func (s *subject) costOfTurn(ctx context.Context, prompt string) (c cost, err er
 		return c, err
 	}
 	defer session.close()
-	before, err := cpu(s.pid)
+	return session.costOf(ctx, prompt)
+}
+
+// costOf runs a turn.
+func (s *session) costOf(ctx context.Context, prompt string) (c cost, err error) {
+	before, err := cpu(s.subject.pid)
 	if err != nil {
 		return c, err
 	}
-	if c.wall, err = session.turn(ctx, prompt); err != nil {
+	if c.wall, err = s.turn(ctx, prompt); err != nil {
 		return c, err
 	}
-	after, err := cpu(s.pid)
+	after, err := cpu(s.subject.pid)
 	c.cpu = after - before
 	return c, err
 }

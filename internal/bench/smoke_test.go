@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// The programs can be built, started and compared: each row has a number of each
+// daemon. What the numbers are is not asserted.
+func TestSmoke(t *testing.T) {
+	var out, log bytes.Buffer
+	if code := run(t.Context(), []string{"-reps", "1", "-only", "turn,stream,oneshot,wire"}, &out, &log); code != 0 {
+		t.Fatalf("exit %d: %s", code, log.String())
+	}
+	for _, want := range []*row{rowTurn, rowNewPod, streamed[0].speed, streamed[0].cpu, rowOneShot, rowConnections, rowFirstRequest} {
+		line := lineOf(out.String(), want.name)
+		cells := strings.Split(line, "|")
+		if len(cells) != 9 {
+			t.Errorf("%q is missing in\n%s", want.name, out.String())
+			continue
+		}
+		for _, cell := range cells[2:6] {
+			if !strings.ContainsAny(cell, "0123456789") {
+				t.Errorf("no number: %s", line)
+			}
+		}
+	}
+	for _, want := range []string{"Medians of 1.", "Commit ", "go1."} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
+	}
+}
+
+func lineOf(text, name string) string {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "| "+name+" |") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
+}
+
+func TestUnknownPart(t *testing.T) {
+	var out, log bytes.Buffer
+	if code := run(t.Context(), []string{"-only", "step,stap"}, &out, &log); code != 2 || !strings.Contains(log.String(), `no part "stap"; there are step,`) {
+		t.Errorf("exit %d: %s", code, log.String())
+	}
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// measureStream runs turns of one long answer with a client that follows every
+// fragment.
+func measureStream(ctx context.Context, r *rig) error {
+	return r.each(r.compared(), func(s *subject) error {
+		for _, length := range streamed {
+			c, err := s.streamOf(ctx, length.tokens)
+			if err != nil {
+				return err
+			}
+			r.results.add(length.speed, s, float64(length.tokens)/c.wall.Seconds())
+			r.results.add(length.cpu, s, float64(c.cpu)/float64(time.Microsecond)/float64(length.tokens))
+		}
+		return nil
+	})
+}
+
+// streamOf runs a turn of one answer of n tokens in a pod that has had a short one.
+func (s *subject) streamOf(ctx context.Context, n int) (c cost, err error) {
+	session, err := s.open(ctx)
+	if err != nil {
+		return c, err
+	}
+	defer session.close()
+	if _, err := session.turn(ctx, say); err != nil {
+		return c, err
+	}
+	session.text = 0
+	if c, err = session.costOf(ctx, tokens(n)); err != nil {
+		return c, err
+	}
+	// What was not sent yet when its entry came is not sent as a fragment any more.
+	if session.text < n*len("word ")/2 {
+		return c, fmt.Errorf("of %d tokens only %d bytes came as fragments", n, session.text)
+	}
+	return c, nil
+}
