@@ -11,16 +11,26 @@ import (
 // connect makes a client of the podd that flags and environment name. The caller
 // closes it.
 func (p *program) connect() (*client.Client, error) {
-	socket, err := paths.Socket(p.places, p.env)
+	cfg, err := p.clientConfig()
 	if err != nil {
 		return nil, err
+	}
+	cfg.Waiting = func(cause error) {
+		fmt.Fprintf(p.stderr, "! podd does not take the submit now, trying again: %s\n", sanitize.Line(cause.Error()))
+	}
+	return client.New(cfg)
+}
+
+// clientConfig says where that podd is.
+func (p *program) clientConfig() (client.Config, error) {
+	socket, err := paths.Socket(p.places, p.env)
+	if err != nil {
+		return client.Config{}, err
 	}
 	// Without a state directory the calls that need the client token are refused;
 	// all others work.
 	state, _ := paths.StateDir(p.places, p.env)
-	return client.New(client.Config{Socket: socket.Path, StateDir: state.Path, Waiting: func(cause error) {
-		fmt.Fprintf(p.stderr, "! podd does not take the submit now, trying again: %s\n", sanitize.Line(cause.Error()))
-	}})
+	return client.Config{Socket: socket.Path, StateDir: state.Path}, nil
 }
 
 // with calls f with a client.

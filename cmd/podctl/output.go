@@ -7,10 +7,10 @@ import (
 	"time"
 	"unicode"
 
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
 	"podd/internal/sanitize"
+	"podd/internal/wire"
 )
 
 // output is the form of what a verb prints.
@@ -47,7 +47,7 @@ func (p *program) print(m proto.Message, text func(io.Writer) error) error {
 }
 
 func (p *program) printJSON(m proto.Message) error {
-	line, err := protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}.Marshal(m)
+	line, err := wire.JSON(m)
 	if err != nil {
 		return fmt.Errorf("the answer cannot be shown as JSON: %w", err)
 	}

@@ -28,15 +28,25 @@ func (p *program) pod(ctx context.Context, c *client.Client, named string, creat
 	if err != nil {
 		return "", err
 	}
-	name, err := podOf(ctx, c, dir)
+	name, made, err := podFor(ctx, c, dir, create)
+	if made {
+		fmt.Fprintf(p.stderr, "created pod %s in %s\n", sanitize.Line(name), sanitize.Line(dir))
+	}
+	return name, err
+}
+
+// podFor is the pod of a workspace, by its one real name. With create, it is made when
+// there is none.
+func podFor(ctx context.Context, c *client.Client, dir string, create bool) (name string, made bool, err error) {
+	name, err = podOf(ctx, c, dir)
 	if err != nil || name != "" {
-		return name, err
+		return name, false, err
 	}
 	if !create {
-		return "", item.Errorf(item.KindNotFound, "NO_POD",
+		return "", false, item.Errorf(item.KindNotFound, "NO_POD",
 			"no pod has %s as its workspace: name one (podctl list shows them) or make it with podctl submit or podctl create", dir)
 	}
-	return p.createFor(ctx, c, dir)
+	return createFor(ctx, c, dir)
 }
 
 // currentDir is the current directory by its one real name.
@@ -67,29 +77,30 @@ func podOf(ctx context.Context, c *client.Client, dir string) (string, error) {
 	case 1:
 		return names[0], nil
 	}
-	return "", usagef("several pods have %s as their workspace: name one of %s, or set PODD_POD", dir, strings.Join(names, ", "))
+	several := item.Errorf(item.KindInvalid, "SEVERAL_PODS",
+		"several pods have %s as their workspace: name one of %s, or set PODD_POD", dir, strings.Join(names, ", "))
+	several.Meta = map[string]string{"pods": strings.Join(names, " ")}
+	return "", several
 }
 
 // maxNumbered is how many names are tried for a new pod.
 const maxNumbered = 99
 
 // createFor makes a pod for a workspace, named for it.
-func (p *program) createFor(ctx context.Context, c *client.Client, dir string) (string, error) {
+func createFor(ctx context.Context, c *client.Client, dir string) (name string, made bool, err error) {
 	base := podname.For(filepath.Base(dir))
 	for n := 1; ; n++ {
-		name := podname.Numbered(base, n)
+		name = podname.Numbered(base, n)
 		resp, err := c.Pods().CreatePod(ctx, &poddv1.CreatePodRequest{Name: name, Spec: &poddv1.PodSpec{Dir: valid(dir)}})
 		if err == nil {
-			pod := resp.GetPod()
-			fmt.Fprintf(p.stderr, "created pod %s in %s\n", sanitize.Line(pod.GetName()), sanitize.Line(pod.GetSpec().GetDir()))
-			return pod.GetName(), nil
+			return resp.GetPod().GetName(), true, nil
 		}
 		if item.KindOf(err) != item.KindExists || n == maxNumbered {
-			return "", err
+			return "", false, err
 		}
 		// It may be this workspace's, made at the same time by another podctl.
-		if made, err := podOf(ctx, c, dir); err != nil || made != "" {
-			return made, err
+		if other, err := podOf(ctx, c, dir); err != nil || other != "" {
+			return other, false, err
 		}
 	}
 }

@@ -86,6 +86,7 @@ func ranks() map[string]int {
 		"pkg/client":      5,
 
 		"internal/acp":    6,
+		"internal/bridge": 6,
 		"internal/crash":  6,
 		"internal/daemon": 6,
 
@@ -106,7 +107,7 @@ func ranks() map[string]int {
 }
 
 func homes() map[string][]string {
-	rpc := []string{"proto/podd/v1", "internal/wire", "pkg/store", "internal/server", "pkg/client", "internal/bench", "internal/bench/", "cmd/"}
+	rpc := []string{"proto/podd/v1", "internal/wire", "pkg/store", "internal/server", "pkg/client", "internal/bridge", "internal/bench", "internal/bench/", "cmd/"}
 	return map[string][]string{
 		"github.com/aymanbagabas/go-udiff": {"pkg/tool/builtin"},
 		"github.com/bmatcuk/doublestar/v4": {"internal/policy", "pkg/scopefs"},

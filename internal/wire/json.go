@@ -14,12 +14,14 @@ import (
 
 // EntryJSON is an entry as clients print it: protobuf's JSON with the names of the
 // proto file and defaults written out, on one line.
-func EntryJSON(e item.Entry) ([]byte, error) { return toJSON(EntryToProto(e)) }
+func EntryJSON(e item.Entry) ([]byte, error) { return JSON(EntryToProto(e)) }
 
 // AlertJSON is an alert in the same form.
-func AlertJSON(a item.Alert) ([]byte, error) { return toJSON(AlertToProto(a)) }
+func AlertJSON(a item.Alert) ([]byte, error) { return JSON(AlertToProto(a)) }
 
-func toJSON(m proto.Message) ([]byte, error) {
+// JSON is any message in the same form: what podctl prints, what its bridge says and
+// what hooks get.
+func JSON(m proto.Message) ([]byte, error) {
 	loose, err := protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}.Marshal(m)
 	if err != nil {
 		return nil, err

@@ -31,6 +31,9 @@ type Config struct {
 	// goes on trying once podd, having been there, has gone; default 30 seconds,
 	// negative: not at all. A podd that never answered is not waited for.
 	RetryFor time.Duration
+	// Patient streams wait for podd as long as it takes, for one that never answered
+	// too. Calls do not.
+	Patient bool
 	// Waiting, if set, is told once for each Submit that has to wait for podd, with
 	// the reason.
 	Waiting func(error)
@@ -41,6 +44,7 @@ type Client struct {
 	conn     *grpc.ClientConn
 	dialer   *dialer
 	retryFor time.Duration
+	patient  bool
 	waiting  func(error)
 }
 
@@ -56,7 +60,7 @@ func New(cfg Config) (*Client, error) {
 	if err := paths.CheckSocketLength(cfg.Socket); err != nil {
 		return nil, err
 	}
-	c := &Client{dialer: &dialer{socket: cfg.Socket}, retryFor: cfg.RetryFor, waiting: cfg.Waiting}
+	c := &Client{dialer: &dialer{socket: cfg.Socket}, retryFor: cfg.RetryFor, patient: cfg.Patient, waiting: cfg.Waiting}
 	auth := token{dir: cfg.StateDir}
 	conn, err := grpc.NewClient("passthrough:///podd",
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -92,6 +96,10 @@ func (c *Client) Close() error {
 	}
 	return nil
 }
+
+// Conn is the connection itself, for calls that are known by their names alone. They
+// get the token and podd's errors as all others do.
+func (c *Client) Conn() grpc.ClientConnInterface { return c.conn }
 
 // Pods is the generated client of PodService. Submit and Stream of Client do more.
 func (c *Client) Pods() poddv1.PodServiceClient { return poddv1.NewPodServiceClient(c.conn) }

@@ -30,7 +30,7 @@ var errEnded = item.Errorf(item.KindUnavailable, "STREAM_ENDED", "podd ended the
 // run reads until take wants no more, the stream is at its end, or an error is
 // final.
 func (f *follower[M]) run(ctx context.Context) error {
-	r := retry{client: f.client}
+	r := retry{client: f.client, patient: f.client.patient}
 	for {
 		began := time.Now()
 		got, err := f.once(ctx)

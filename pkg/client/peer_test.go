@@ -12,6 +12,8 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
@@ -31,6 +33,7 @@ type peer struct {
 	t        *testing.T
 	socket   string
 	server   *grpc.Server
+	health   *health.Server
 	served   sync.WaitGroup
 	restarts sync.WaitGroup
 
@@ -75,6 +78,8 @@ func (p *peer) start() {
 	poddv1.RegisterPodServiceServer(s, p)
 	poddv1.RegisterAlertServiceServer(s, p)
 	poddv1.RegisterAdminServiceServer(s, p)
+	p.health = health.NewServer()
+	healthv1.RegisterHealthServer(s, p.health)
 	p.server = s
 	p.served.Go(func() { _ = s.Serve(l) })
 }

@@ -12,6 +12,8 @@ import (
 const (
 	minPause = 5 * time.Millisecond
 	maxPause = 250 * time.Millisecond
+	// maxPatientPause is the longest of who waits without an end.
+	maxPatientPause = 2 * time.Second
 )
 
 // retry bounds how long a call that may be repeated is tried again.
@@ -20,18 +22,20 @@ type retry struct {
 	// since is when podd was last known to be there; zero until it was missed.
 	since time.Time
 	pause time.Duration
+	// patient is Config.Patient.
+	patient bool
 }
 
 // worth says whether to try again after err. It is not when err is final: podd's own
 // word, a podd that never answered, one that is gone for too long, or the end of ctx.
 func (r *retry) worth(ctx context.Context, err error) bool {
-	if ctx.Err() != nil || !r.client.passing(err) {
+	if ctx.Err() != nil || !r.passing(err) {
 		return false
 	}
 	if r.since.IsZero() {
 		r.since, r.pause = time.Now(), minPause
 	}
-	return time.Since(r.since)+r.pause <= r.client.retryFor
+	return r.patient || time.Since(r.since)+r.pause <= r.client.retryFor
 }
 
 // wait pauses before the next attempt, each time longer; ok is false when ctx ends
@@ -39,7 +43,11 @@ func (r *retry) worth(ctx context.Context, err error) bool {
 func (r *retry) wait(ctx context.Context) (ok bool) {
 	timer := time.NewTimer(r.pause)
 	defer timer.Stop()
-	r.pause = min(2*r.pause, maxPause)
+	longest := maxPause
+	if r.patient {
+		longest = maxPatientPause
+	}
+	r.pause = min(2*r.pause, longest)
 	select {
 	case <-timer.C:
 		return true
@@ -52,10 +60,10 @@ func (r *retry) wait(ctx context.Context) (ok bool) {
 func (r *retry) answered() { r.since = time.Time{} }
 
 // passing says whether an error is one of a podd that stops, starts or has gone.
-func (c *Client) passing(err error) bool {
+func (r *retry) passing(err error) bool {
 	if item.KindOf(err) != item.KindUnavailable {
 		return false
 	}
-	reached, _ := c.dialer.state()
-	return reached || item.ReasonOf(err) != wire.ReasonUnreachable
+	reached, _ := r.client.dialer.state()
+	return r.patient || reached || item.ReasonOf(err) != wire.ReasonUnreachable
 }

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"podd/pkg/llm/scripted"
+)
+
+// bridgeProcess is a podctl bridge in a process of its own.
+type bridgeProcess struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+	// said is every line so far.
+	said []map[string]any
+}
+
+func (w *world) bridge() *bridgeProcess {
+	w.t.Helper()
+	b := &bridgeProcess{t: w.t, cmd: exec.CommandContext(w.t.Context(), "podctl", "bridge")}
+	b.cmd.Env, b.cmd.Dir = w.env, w.dir
+	in, err := b.cmd.StdinPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	out, err := b.cmd.StdoutPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	b.in, b.out = in, bufio.NewReader(out)
+	if err := b.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	return b
+}
+
+// send writes a line.
+func (b *bridgeProcess) send(format string, args ...any) {
+	b.t.Helper()
+	if _, err := fmt.Fprintf(b.in, format+"\n", args...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// next reads a line.
+func (b *bridgeProcess) next() map[string]any {
+	b.t.Helper()
+	line, err := b.out.ReadString('\n')
+	var object map[string]any
+	if err == nil {
+		err = json.Unmarshal([]byte(line), &object)
+	}
+	if err != nil {
+		b.t.Fatalf("%q: %v; before it came %v", line, err, b.said)
+	}
+	b.said = append(b.said, object)
+	return object
+}
+
+// await reads until a line has a field with a value, as keep names fields.
+func (b *bridgeProcess) await(path string, want any) map[string]any {
+	b.t.Helper()
+	for {
+		object := b.next()
+		if got, ok := field(object, path); ok && (want == nil || fmt.Sprint(got) == fmt.Sprint(want)) {
+			return object
+		}
+	}
+}
+
+// end closes the input and waits.
+func (b *bridgeProcess) end() {
+	b.t.Helper()
+	_ = b.in.Close()
+	_, _ = io.Copy(io.Discard, b.out)
+	if err := b.cmd.Wait(); err != nil {
+		b.t.Error(err)
+	}
+}
+
+// entriesOf are the sequences of the entries that a stream brought.
+func (b *bridgeProcess) entriesOf(stream any) (all []string) {
+	for _, object := range b.said {
+		if seq, ok := field(object, ".entry.seq"); ok && fmt.Sprint(object["stream"]) == fmt.Sprint(stream) {
+			all = append(all, fmt.Sprint(seq))
+		}
+	}
+	return all
+}
+
+// A bridge outlives the ends of podd, orderly or not: its streams go on, each entry comes
+// once and in order, and it says when podd is away and when it is back.
+func TestBridgeAcrossRestarts(t *testing.T) {
+	w := newWorld(t, saysYes)
+	b := w.bridge()
+	if hello := b.next(); !is(hello, ".hello.connection.up", true) || !is(hello, ".hello.protocol", 1) {
+		t.Fatalf("the bridge greets with %v", hello)
+	}
+	b.send(`{"id":"find","method":"FindPod","params":{"dir":%q,"create":true}}`, w.dir)
+	found := b.await(".id", "find")
+	name, _ := field(found, ".result.pod.name")
+	b.send(`{"id":"s","method":"Stream","params":{"pod":%q,"follow":true,"deltas":true}}`, name)
+	b.send(`{"id":"a","method":"StreamAlerts"}`)
+	b.await(".caught_up", nil)
+	for i, end := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL} {
+		b.send(`{"id":%d,"method":"Submit","params":{"pod":%q,"segments":[{"text":{"text":"hello"}}]}}`, i, name)
+		b.await(".entry.turn_ended.outcome", "OUTCOME_FINISHED")
+		if err := w.daemon.end(end); err != nil {
+			t.Fatal(err)
+		}
+		b.await(".connection.up", false)
+		if i == 1 {
+			b.send(`{"id":"away","method":"ListPods"}`)
+			if away := b.await(".id", "away"); !is(away, ".error.reason", "UNREACHABLE") {
+				t.Errorf("without podd a call is answered by %v", away)
+			}
+		}
+		w.start()
+		b.await(".connection.up", true)
+	}
+	// A submit that is sent while podd is away waits for it.
+	w.kill()
+	b.await(".connection.up", false)
+	b.send(`{"id":"waits","method":"Submit","params":{"pod":%q,"segments":[{"text":{"text":"hello"}}]}}`, name)
+	w.start()
+	b.await(".entry.turn_ended.outcome", "OUTCOME_FINISHED")
+	b.send(`{"id":"all","method":"Stream","params":{"pod":%q}}`, name)
+	b.await(".end", nil)
+	b.end()
+	if followed, all := b.entriesOf("s"), b.entriesOf("all"); len(all) == 0 || fmt.Sprint(followed) != fmt.Sprint(all) {
+		t.Errorf("followed: %v\nread at once: %v", followed, all)
+	}
+}
+
+// A bridge that is there before podd waits for it, and a stream that was opened
+// meanwhile begins.
+func TestBridgeBeforePodd(t *testing.T) {
+	w := newWorld(t, saysYes)
+	w.podctl("create", "p").run(0)
+	w.kill()
+	b := w.bridge()
+	if hello := b.next(); !is(hello, ".hello.connection.up", false) {
+		t.Fatalf("the bridge greets with %v", hello)
+	}
+	b.send(`{"id":1,"method":"Stream","params":{"pod":"p","follow":true}}`)
+	b.await(".id", 1)
+	w.start()
+	b.await(".state.pod.name", "p")
+	b.send(`{"id":2,"method":"Unstream","params":{"stream":1}}`)
+	if done := b.await(".id", 2); done["error"] != nil {
+		t.Errorf("Unstream is answered by %v", done)
+	}
+	b.send(`{"id":1,"method":"Stream","params":{"pod":"nobody","follow":true}}`)
+	if end := b.await(".end", nil); !is(end, ".end.error.reason", "POD_NOT_FOUND") {
+		t.Errorf("a stream of no pod ends with %v", end)
+	}
+	b.end()
+}
+
+// A reader that stops holds up nothing but its own streams: podd serves on, the bridge
+// takes requests, and when the reader goes on, each entry is there once.
+func TestBridgeWithASlowReader(t *testing.T) {
+	big := strings.Repeat("All work and no play. ", 20_000)
+	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(scripted.Text(big)) })
+	w.podctl("create", "p").run(0)
+	b := w.bridge()
+	b.next()
+	b.send(`{"id":1,"method":"Stream","params":{"pod":"p","follow":true,"deltas":true}}`)
+	b.await(".caught_up", nil)
+	for range 5 {
+		w.podctl("submit", "-f", "-p", "p", "more").run(0)
+	}
+	b.send(`{"id":2,"method":"GetPod","params":{"pod":"p"}}`)
+	b.await(".id", 2)
+	b.send(`{"id":"all","method":"Stream","params":{"pod":"p"}}`)
+	b.await(".end", nil)
+	all := b.entriesOf("all")
+	for len(b.entriesOf(1)) < len(all) {
+		b.await(".entry", nil)
+	}
+	if followed := b.entriesOf(1); fmt.Sprint(followed) != fmt.Sprint(all) {
+		t.Errorf("followed: %v\nread at once: %v", followed, all)
+	}
+	// It ends with its input, though nobody reads.
+	b.send(`{"id":3,"method":"Stream","params":{"pod":"p","follow":true}}`)
+	_ = b.in.Close()
+	if err := b.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func is(object map[string]any, path string, want any) bool {
+	got, ok := field(object, path)
+	return ok && fmt.Sprint(got) == fmt.Sprint(want)
+}

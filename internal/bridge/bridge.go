@@ -1,0 +1,243 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"podd/internal/version"
+	"podd/pkg/client"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// Protocol is the version of the protocol. It changes when a client that follows
+// docs/bridge.md would break; new methods, fields and lines don't change it.
+const Protocol = 1
+
+const (
+	// maxCalls is how many requests are worked on at once; further ones are not read
+	// before one of these is answered.
+	maxCalls = 64
+	// maxStreams is how many streams are open at once.
+	maxStreams = 64
+	// greetPatience bounds how long the first line waits for podd.
+	greetPatience = time.Second
+	// defaultGrace is how long the requests that were read have, once the input has
+	// ended.
+	defaultGrace = 2 * time.Second
+)
+
+// Config is what a bridge works with.
+type Config struct {
+	In  io.Reader
+	Out io.Writer
+	// Client should be patient (client.Config.Patient).
+	Client *client.Client
+	// Socket is what the first line names.
+	Socket string
+	// FindPod finds the pod of a directory, or makes it.
+	FindPod func(ctx context.Context, dir string, create bool) (name string, created bool, err error)
+	// Grace is how long requests that were read have to be answered once the input has
+	// ended; default 2 seconds.
+	Grace time.Duration
+}
+
+// bridge is one that runs.
+type bridge struct {
+	config  Config
+	client  *client.Client
+	methods map[string]method
+	out     *writer
+	streams *streams
+	// slots are taken by requests that are worked on.
+	slots chan struct{}
+	calls sync.WaitGroup
+}
+
+// Run speaks until the input ends, which is no error, or until ctx ends or the output
+// fails. It waits for all that it started but a read of the input that has not returned,
+// and a write of the output that does not within the grace time.
+func Run(ctx context.Context, cfg Config) error {
+	if cfg.Grace <= 0 {
+		cfg.Grace = defaultGrace
+	}
+	b := &bridge{
+		config: cfg, client: cfg.Client, methods: podMethods(), out: newWriter(cfg.Out),
+		streams: newStreams(), slots: make(chan struct{}, maxCalls),
+	}
+	// What follows ends with the input; all else has the grace time.
+	calls, stopCalls := context.WithCancel(ctx)
+	defer stopCalls()
+	streaming, stopStreams := context.WithCancel(calls)
+	defer stopStreams()
+
+	up := b.greet(calls)
+	b.streams.running.Go(func() { b.watch(streaming, up) })
+	err := b.read(calls, streaming)
+	stopStreams()
+	timer := time.AfterFunc(cfg.Grace, stopCalls)
+	defer timer.Stop()
+	if err != nil {
+		stopCalls()
+	}
+	b.streams.running.Wait()
+	b.calls.Wait()
+	return errors.Join(err, b.finish(cfg.Grace))
+}
+
+// finish lets the writer end.
+func (b *bridge) finish(grace time.Duration) error {
+	close(b.out.lines)
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-b.out.ended:
+		if b.out.err != nil {
+			return fmt.Errorf("standard output cannot be written: %w", b.out.err)
+		}
+	case <-timer.C:
+		// Nobody reads. What the writer holds is lost with the process.
+	}
+	return nil
+}
+
+// say gives a line to the writer. It is false when the line will not be written:
+// ctx or the output has ended.
+func (b *bridge) say(ctx context.Context, line []byte) bool {
+	select {
+	case b.out.lines <- line:
+		return true
+	case <-ctx.Done():
+	case <-b.out.ended:
+	}
+	return false
+}
+
+// greet says who is there. It tells whether podd is.
+func (b *bridge) greet(ctx context.Context) (up bool) {
+	first, cancel := context.WithTimeout(ctx, greetPatience)
+	defer cancel()
+	c := b.look(first)
+	b.say(ctx, lineOf(greeting{hello{Protocol: Protocol, Version: version.String(), Socket: b.config.Socket, Connection: c}}))
+	return c.Up
+}
+
+// look asks podd who it is.
+func (b *bridge) look(ctx context.Context) connection {
+	resp, err := b.client.Admin().GetStatus(ctx, &poddv1.GetStatusRequest{})
+	if err != nil {
+		return connection{Error: failureOf(err)}
+	}
+	return connection{Up: true, Podd: resp.GetVersion(), APILevel: resp.GetApiLevel()}
+}
+
+// watch says each time that podd goes and is back.
+func (b *bridge) watch(ctx context.Context, up bool) {
+	down := func(err error) {
+		if up {
+			up = false
+			b.say(ctx, lineOf(connected{connection{Error: failureOf(err)}}))
+		}
+	}
+	for serving, err := range b.client.Serving(ctx, down) {
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			down(err)
+		case !serving:
+			down(errStopping)
+		case !up:
+			if c := b.look(ctx); c.Up {
+				up = true
+				b.say(ctx, lineOf(connected{c}))
+			}
+		}
+	}
+}
+
+var errStopping = item.Errorf(item.KindUnavailable, "STOPPING", "podd is stopping: streams go on once it is back")
+
+// read takes the requests until the input ends.
+func (b *bridge) read(ctx, streaming context.Context) error {
+	type input struct {
+		line []byte
+		err  error
+	}
+	inputs := make(chan input)
+	ended := make(chan error, 1)
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		ended <- lines(b.config.In, maxLine, func(line []byte, err error) bool {
+			select {
+			case inputs <- input{line, err}:
+				return true
+			case <-stop:
+				return false
+			}
+		})
+	}()
+	for {
+		select {
+		case in := <-inputs:
+			b.take(ctx, streaming, in.line, in.err)
+		case err := <-ended:
+			if err != nil {
+				return fmt.Errorf("standard input cannot be read: %w", err)
+			}
+			return nil
+		case <-b.out.ended:
+			return nil // finish says why.
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// take begins to work on a line.
+func (b *bridge) take(ctx, streaming context.Context, line []byte, err error) {
+	var r request
+	if err == nil {
+		r, err = parse(line)
+	}
+	if err == nil && (r.Method == "Stream" || r.Method == "StreamAlerts") {
+		if err = b.stream(ctx, streaming, r); err == nil {
+			return
+		}
+	}
+	// An error too is said by a goroutine of its own: while nobody reads the output, the
+	// end of the input is still seen.
+	select {
+	case b.slots <- struct{}{}:
+	case <-ctx.Done():
+		return
+	case <-b.out.ended:
+		return
+	}
+	b.calls.Go(func() {
+		defer func() { <-b.slots }()
+		var result json.RawMessage
+		if err == nil {
+			result, err = b.call(ctx, r)
+		}
+		b.answer(ctx, r.ID, result, err)
+	})
+}
+
+// answer says what came of a request. One without an id gets null.
+func (b *bridge) answer(ctx context.Context, id json.RawMessage, result []byte, err error) {
+	a := answer{ID: id, Result: result}
+	if id == nil {
+		a.ID = json.RawMessage("null")
+	}
+	if err != nil {
+		a.Result, a.Error = nil, failureOf(err)
+	}
+	b.say(ctx, lineOf(a))
+}

@@ -1,0 +1,171 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"podd/internal/wire"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// method is a call of podd that has one answer.
+type method struct {
+	full          string
+	input, output protoreflect.MessageType
+}
+
+// podMethods are all such calls, by their names without the service.
+func podMethods() map[string]method {
+	all := make(map[string]method)
+	for _, f := range []protoreflect.FileDescriptor{
+		poddv1.File_podd_v1_pod_proto, poddv1.File_podd_v1_alert_proto,
+		poddv1.File_podd_v1_approval_proto, poddv1.File_podd_v1_admin_proto,
+	} {
+		for i := range f.Services().Len() {
+			service := f.Services().Get(i)
+			for j := range service.Methods().Len() {
+				m := service.Methods().Get(j)
+				if m.IsStreamingClient() || m.IsStreamingServer() {
+					continue
+				}
+				all[string(m.Name())] = method{
+					full:  "/" + string(service.FullName()) + "/" + string(m.Name()),
+					input: typeOf(m.Input()), output: typeOf(m.Output()),
+				}
+			}
+		}
+	}
+	return all
+}
+
+// typeOf is the generated type of a message; all of podd.v1 are linked in.
+func typeOf(m protoreflect.MessageDescriptor) protoreflect.MessageType {
+	t, err := protoregistry.GlobalTypes.FindMessageByName(m.FullName())
+	if err != nil {
+		panic("bridge: " + err.Error())
+	}
+	return t
+}
+
+// call does what a request asks for and gives the result.
+func (b *bridge) call(ctx context.Context, r request) (json.RawMessage, error) {
+	switch r.Method {
+	case "Unstream":
+		return b.unstream(ctx, r)
+	case "FindPod":
+		return b.findPod(ctx, r)
+	}
+	m, ok := b.methods[r.Method]
+	if !ok {
+		return nil, item.Errorf(item.KindUnimplemented, "UNKNOWN_METHOD",
+			"the bridge knows no method %q: it has the calls of podd.v1 by their names, and Stream, StreamAlerts, Unstream, FindPod", clip(r.Method))
+	}
+	in, out := m.input.New().Interface(), m.output.New().Interface()
+	if err := params(r, in); err != nil {
+		return nil, err
+	}
+	if submit, ok := in.(*poddv1.SubmitRequest); ok {
+		// It is sent again while podd restarts, and counts once.
+		resp, err := b.client.Submit(ctx, submit)
+		if err != nil {
+			return nil, err
+		}
+		out = resp
+	} else if err := b.client.Conn().Invoke(ctx, m.full, in, out); err != nil {
+		return nil, err
+	}
+	if !reads(r.Method) {
+		b.streams.touch()
+	}
+	return wire.JSON(out)
+}
+
+// reads says that a call changes nothing that a state shows.
+func reads(method string) bool {
+	for _, start := range []string{"Get", "List", "Complete", "Check"} {
+		if strings.HasPrefix(method, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// params reads the parameters of a request into a message.
+func params(r request, m proto.Message) error {
+	if len(r.Params) == 0 {
+		return nil
+	}
+	if err := protojson.Unmarshal(r.Params, m); err != nil {
+		// protojson varies its spaces on purpose.
+		why := strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\u00a0", " "), "proto: ")
+		return badParams(r, why)
+	}
+	return nil
+}
+
+func badParams(r request, why string) error {
+	return item.Errorf(item.KindInvalid, "BAD_PARAMS", "the params of %s are wrong: %s; docs/bridge.md and proto/podd/v1 have them", clip(r.Method), why)
+}
+
+// clip keeps what is quoted short.
+func clip(text string) string {
+	if len(text) <= 64 {
+		return text
+	}
+	return strings.ToValidUTF8(text[:64], "") + "…"
+}
+
+// findPod is the pod of a directory.
+func (b *bridge) findPod(ctx context.Context, r request) (json.RawMessage, error) {
+	var p struct {
+		Dir    string `json:"dir"`
+		Create bool   `json:"create"`
+	}
+	if err := plainParams(r, &p); err != nil {
+		return nil, err
+	}
+	if !filepath.IsAbs(p.Dir) {
+		return nil, badParams(r, "dir has to be the whole path of a directory")
+	}
+	dir, err := filepath.EvalSymlinks(p.Dir)
+	if err != nil {
+		return nil, item.Errorf(item.KindInvalid, "BAD_DIR", "the directory %s cannot be found: name one that exists", clip(p.Dir))
+	}
+	name, created, err := b.config.FindPod(ctx, dir, p.Create)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := b.client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: name})
+	if err != nil {
+		return nil, err
+	}
+	pod, err := wire.JSON(resp.GetPod())
+	if err != nil {
+		return nil, err
+	}
+	return lineOf(struct {
+		Pod     json.RawMessage `json:"pod"`
+		Created bool            `json:"created"`
+	}{pod, created}), nil
+}
+
+// plainParams reads the parameters of a method that is the bridge's own.
+func plainParams(r request, to any) error {
+	if len(r.Params) == 0 {
+		return nil
+	}
+	in := json.NewDecoder(strings.NewReader(string(r.Params)))
+	in.DisallowUnknownFields()
+	if err := in.Decode(to); err != nil {
+		return badParams(r, strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"sync"
+
+	"google.golang.org/protobuf/proto"
+
+	"podd/pkg/client"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// streams are those that are open, by the ids of their requests.
+type streams struct {
+	// running are all of them, and the bridge's own watch.
+	running sync.WaitGroup
+
+	mu   sync.Mutex
+	open map[string]*stream
+}
+
+// stream is one that is open.
+type stream struct {
+	stop context.CancelFunc
+	// ended is closed once nothing of it will be said.
+	ended chan struct{}
+	// stale holds a token when the pod's state should be looked at.
+	stale chan struct{}
+}
+
+func newStreams() *streams { return &streams{open: make(map[string]*stream)} }
+
+// touch lets every stream look at its pod.
+func (s *streams) touch() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.open {
+		one.touch()
+	}
+}
+
+func (s *stream) touch() {
+	select {
+	case s.stale <- struct{}{}:
+	default:
+	}
+}
+
+// add opens a stream under an id.
+func (s *streams) add(id string, one *stream) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, taken := s.open[id]; taken {
+		return item.Errorf(item.KindExists, "STREAM_EXISTS", "a stream with the id %s is open: take another id, or Unstream it first", id)
+	}
+	if len(s.open) == maxStreams {
+		return item.Errorf(item.KindExhausted, "TOO_MANY_STREAMS", "%d streams are open: Unstream one first", maxStreams)
+	}
+	s.open[id] = one
+	return nil
+}
+
+func (s *streams) find(id string) *stream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open[id]
+}
+
+func (s *streams) remove(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, id)
+}
+
+// stream opens what a request asks for. Once it has, the stream says the answer. It ends
+// with following, or with ctx when it does not follow.
+func (b *bridge) stream(ctx, following context.Context, r request) error {
+	var run func(context.Context, *stream) error
+	if r.Method == "Stream" {
+		var req poddv1.StreamRequest
+		if err := params(r, &req); err != nil {
+			return err
+		}
+		if req.GetFollow() {
+			ctx = following
+		}
+		run = func(ctx context.Context, s *stream) error { return b.followPod(ctx, r.ID, s, &req) }
+	} else {
+		ctx = following
+		var req poddv1.StreamAlertsRequest
+		if err := params(r, &req); err != nil {
+			return err
+		}
+		run = func(ctx context.Context, _ *stream) error {
+			alerts := b.client.StreamAlerts(ctx, client.AlertOptions{Pod: req.GetPod(), After: req.GetAfterSeq(), Unacked: req.GetUnacked()})
+			return pass(ctx, b, r.ID, "alert", alerts, nil)
+		}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	one := &stream{stop: stop, ended: make(chan struct{}), stale: make(chan struct{}, 1)}
+	if err := b.streams.add(string(r.ID), one); err != nil {
+		stop()
+		return err
+	}
+	b.streams.running.Go(func() {
+		defer close(one.ended)
+		defer stop()
+		b.answer(ctx, r.ID, []byte("{}"), nil)
+		err := run(ctx, one)
+		b.streams.remove(string(r.ID))
+		if ctx.Err() != nil {
+			return // Unstream, or the end of all.
+		}
+		last := ending{Stream: r.ID}
+		if err != nil {
+			last.End.Error = failureOf(err)
+		}
+		b.say(ctx, lineOf(last))
+	})
+	return nil
+}
+
+// pass says each message of a stream, until it ends. seen, if set, is told of each.
+func pass[M proto.Message](ctx context.Context, b *bridge, id json.RawMessage, field string, all iter.Seq2[M, error], seen func(M)) error {
+	for m, err := range all {
+		if err != nil {
+			return err
+		}
+		line, err := streamLine(id, field, m)
+		if err != nil {
+			return err
+		}
+		if !b.say(ctx, line) {
+			return nil
+		}
+		if seen != nil {
+			seen(m)
+		}
+	}
+	return nil
+}
+
+// followPod says a pod's log and, while it follows, what the pod does.
+func (b *bridge) followPod(ctx context.Context, id json.RawMessage, s *stream, req *poddv1.StreamRequest) error {
+	log := b.client.Stream(ctx, client.StreamOptions{
+		Pod: req.GetPod(), After: req.GetAfterSeq(), Follow: req.GetFollow(), Deltas: req.GetFollow() && req.GetDeltas(),
+	})
+	if !req.GetFollow() {
+		return pass(ctx, b, id, "", log, nil)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	var looking sync.WaitGroup
+	defer looking.Wait()
+	defer stop()
+	looking.Go(func() { b.sayStates(ctx, id, s, req.GetPod()) })
+	live := false
+	return pass(ctx, b, id, "", log, func(m *poddv1.StreamResponse) {
+		live = live || m.GetCaughtUp() != nil
+		if live && (m.GetEntry() != nil || m.GetCaughtUp() != nil) {
+			s.touch()
+		}
+	})
+}
+
+// unstream ends a stream. Nothing of it comes behind the answer.
+func (b *bridge) unstream(ctx context.Context, r request) (json.RawMessage, error) {
+	var p struct {
+		Stream json.RawMessage `json:"stream"`
+	}
+	if err := plainParams(r, &p); err != nil {
+		return nil, err
+	}
+	one := b.streams.find(string(p.Stream))
+	if one == nil {
+		return nil, item.Errorf(item.KindNotFound, "NO_STREAM", "no stream with the id %q is open: name the id of its request", clip(string(p.Stream)))
+	}
+	one.stop()
+	select {
+	case <-one.ended:
+	case <-ctx.Done():
+	}
+	return json.RawMessage("{}"), nil
+}
