@@ -25,7 +25,7 @@ func measureStart(ctx context.Context, r *rig) error {
 // measureMemory starts one daemon of each kind, lets it lie idle, and gives it pods
 // that have each had a turn.
 func measureMemory(ctx context.Context, r *rig) error {
-	const settle, watch, pods, mb = 2 * time.Second, 5 * time.Second, 200, 1 << 20
+	const settle, watch, pods = 2 * time.Second, 5 * time.Second, 200
 	for _, s := range r.compared() {
 		fresh, err := r.start(ctx, s.kind, filepath.Join(r.dir, "memory", s.kind.name), nil)
 		if err != nil {

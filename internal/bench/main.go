@@ -97,6 +97,7 @@ var parts = []part{
 	{"oneshot", measureOneShot},
 	{"wire", measureWire},
 	{"syncs", measureSyncs},
+	{"scale", measureScale},
 }
 
 func partNames() (names []string) {

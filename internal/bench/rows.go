@@ -24,6 +24,16 @@ var (
 	rowConnections  = &row{"TCP connections for 51 requests", atMost(1)}
 	rowFirstRequest = &row{"first request, system and tools, bytes", atMost(6000)}
 	rowSyncs        = &row{"fdatasync a step", atMost(4)}
+
+	rowScaleReady    = &row{"10,000 pods: start to ready, ms", atMost(300)}
+	rowScaleList     = &row{"10,000 pods: list, ms", atMost(50)}
+	rowScaleMemory   = &row{"10,000 pods, 100 active: anonymous MB", atMost(100)}
+	rowScalePassive  = &row{"a pod that is not loaded, anonymous KB", atMost(4)}
+	rowScaleOpen     = &row{"100,000 entries, compacted: opening and first turn, ms", goal{}}
+	rowScaleOpenMore = &row{"the same less that of 1,000 entries, ms", atMost(5)}
+	rowScaleTail     = &row{"100,000 entries: `tail -n 10` of the command line, ms", atMost(20)}
+	rowScaleStreams  = &row{"100 streams on a pod, a turn's time over one stream's", atMost(1.05)}
+	rowScaleAppend   = &row{"64 pods appending, entries/s", atLeast(20_000)}
 )
 
 // streamed are the lengths of answers, in tokens, and their rows.

@@ -117,8 +117,11 @@ func (s *subject) state() string  { return filepath.Join(s.dir, "state") }
 func (s *subject) work() string   { return filepath.Join(s.dir, "work") }
 func (s *subject) socket() string { return filepath.Join(s.state(), s.kind.socket) }
 
-// stop ends the daemon in order and reaps it.
+// stop ends the daemon in order and reaps it. A second call does nothing.
 func (s *subject) stop() {
+	if s.cmd.ProcessState != nil {
+		return
+	}
 	if s.client != nil {
 		_ = s.client.Close()
 	}

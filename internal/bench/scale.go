@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"podd/pkg/item"
+	"podd/pkg/store"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// measureScale measures podd alone, on a database of 10,000 pods and one of long
+// histories, with many streams and with many pods that append.
+func measureScale(ctx context.Context, r *rig) error {
+	turn, err := r.recorded(ctx, 3)
+	if err != nil {
+		return err
+	}
+	for _, measure := range []func(context.Context, *rig, []item.Entry) error{scalePods, scaleHistory, scaleAppends} {
+		if err := measure(ctx, r, turn); err != nil {
+			return err
+		}
+	}
+	return scaleStreams(ctx, r)
+}
+
+// database makes a directory with a database and lets f write to it.
+func (r *rig) database(name string, f func(writer) error) (dir string, err error) {
+	dir = filepath.Join(r.dir, name)
+	w := writer{work: filepath.Join(dir, "work")}
+	for _, made := range []string{filepath.Join(dir, "state"), w.work} {
+		if err := os.MkdirAll(made, 0o700); err != nil {
+			return "", err
+		}
+	}
+	if w.store, err = store.OpenBolt(store.BoltConfig{Path: filepath.Join(dir, "state", "podd.db")}); err != nil {
+		return "", err
+	}
+	err = f(w)
+	if closing := w.store.Close(); err == nil {
+		err = closing
+	}
+	return dir, err
+}
+
+const mb = 1 << 20
+
+// scalePods starts podd on 10,000 pods, lists them and has 100 of them at work.
+func scalePods(ctx context.Context, r *rig, turn []item.Entry) error {
+	const pods, active = 10_000, 100
+	name := func(i int) string { return fmt.Sprintf("pod-%05d", i) }
+	dir, err := r.database("pods", func(w writer) error {
+		return many(pods, func(i int) error { return w.make(ctx, name(i), turn, len(turn)) })
+	})
+	if err != nil {
+		return err
+	}
+	without, err := r.start(ctx, poddKind, filepath.Join(r.dir, "without"), nil)
+	if err != nil {
+		return err
+	}
+	defer without.stop()
+	_, empty, err := memory(without.pid)
+	if err != nil {
+		return err
+	}
+	for rep := range r.reps {
+		s, err := r.start(ctx, poddKind, dir, nil)
+		if err != nil {
+			return err
+		}
+		defer s.stop()
+		r.results.add(rowScaleReady, r.podd, milliseconds(s.ready))
+		_, idle, err := memory(s.pid)
+		if err != nil {
+			return err
+		}
+		r.results.add(rowScalePassive, r.podd, float64(idle-empty)/1024/pods)
+		begun := time.Now()
+		listed, err := s.client.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
+		if err != nil {
+			return err
+		}
+		if len(listed.GetPods()) != pods {
+			return fmt.Errorf("of %d pods %d are listed", pods, len(listed.GetPods()))
+		}
+		r.results.add(rowScaleList, r.podd, milliseconds(time.Since(begun)))
+		err = many(active, func(i int) error {
+			session, err := s.follow(ctx, name(i*pods/active), 0)
+			if err != nil {
+				return err
+			}
+			defer session.close()
+			_, err = session.turn(ctx, loop(2))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		_, anonymous, err := memory(s.pid)
+		if err != nil {
+			return err
+		}
+		r.results.add(rowScaleMemory, r.podd, float64(anonymous)/mb)
+		if rep < r.reps-1 {
+			s.stop()
+		}
+	}
+	return nil
+}
+
+// scaleHistory opens pods whose history is compacted away but for one turn: one with
+// 1,000 entries and one with 100,000.
+func scaleHistory(ctx context.Context, r *rig, turn []item.Entry) error {
+	dir, err := r.database("history", func(w writer) error {
+		for name, entries := range map[string]int{"short": 1000, "long": 100_000} {
+			if err := w.make(ctx, name, turn, entries); err != nil {
+				return err
+			}
+			if err := w.compact(ctx, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for range r.reps {
+		took := map[string]float64{}
+		if err := r.openHistories(ctx, dir, took); err != nil {
+			return err
+		}
+		r.results.add(rowScaleOpen, r.podd, took["long"])
+		r.results.add(rowScaleOpenMore, r.podd, took["long"]-took["short"])
+	}
+	return nil
+}
+
+// openHistories starts podd, tails the long history and runs the first turn of each.
+func (r *rig) openHistories(ctx context.Context, dir string, took map[string]float64) error {
+	s, err := r.start(ctx, poddKind, dir, nil)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	wall, err := timed(exec.CommandContext(ctx, r.bin("podctl"), "--state-dir", s.state(), "tail", "-n", "10", "long"))
+	if err != nil {
+		return err
+	}
+	r.results.add(rowScaleTail, r.podd, milliseconds(wall))
+	for _, name := range []string{"short", "long"} {
+		p, err := s.client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: name})
+		if err != nil {
+			return err
+		}
+		begun := time.Now()
+		session, err := s.follow(ctx, name, p.GetPod().GetLastSeq())
+		if err != nil {
+			return err
+		}
+		_, err = session.turn(ctx, say)
+		session.close()
+		if err != nil {
+			return err
+		}
+		took[name] = milliseconds(time.Since(begun))
+	}
+	return nil
+}
+
+// scaleAppends has 64 pods append entries of 500 bytes, each synced before its pod goes
+// on.
+func scaleAppends(ctx context.Context, r *rig, _ []item.Entry) error {
+	const pods, each = 64, 200
+	for rep := range r.reps {
+		_, err := r.database(fmt.Sprintf("appends-%d", rep), func(w writer) error {
+			batches := make([]store.Batch, pods)
+			for i := range batches {
+				id := fmt.Sprint("pod_", i)
+				if err := w.store.CreatePod(ctx, item.Pod{ID: id, Name: fmt.Sprint("name-", i)}); err != nil {
+					return err
+				}
+				epoch, err := w.store.Claim(ctx, id)
+				if err != nil {
+					return err
+				}
+				batches[i] = store.Batch{Pod: id, Epoch: epoch, Entries: []item.Entry{{
+					Time: time.Now(), Turn: 1, Kind: item.ItemAdded{Item: item.AssistantMessage{Text: strings.Repeat("0123456789", 50)}},
+				}}}
+			}
+			begun := time.Now()
+			err := many(pods, func(i int) error {
+				for range each {
+					if _, err := w.store.Append(ctx, batches[i]); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			r.results.add(rowScaleAppend, r.podd, pods*each/time.Since(begun).Seconds())
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scaleStreams compares turns of a pod that 100 clients follow with turns of one that
+// only one does.
+func scaleStreams(ctx context.Context, r *rig) error {
+	const streams, steps = 100, 50
+	for range r.reps {
+		alone, err := r.podd.freshTurn(ctx, loop(steps))
+		if err != nil {
+			return err
+		}
+		session, err := r.podd.open(ctx)
+		if err != nil {
+			return err
+		}
+		following, stop := context.WithCancel(ctx)
+		var readers sync.WaitGroup
+		for range streams {
+			reader, err := r.podd.follow(following, session.pod, 0)
+			if err != nil {
+				stop()
+				return err
+			}
+			readers.Go(func() {
+				for err == nil {
+					_, err = reader.stream.Recv()
+				}
+			})
+		}
+		followed, err := session.turn(ctx, loop(steps))
+		stop()
+		readers.Wait()
+		session.close()
+		if err != nil {
+			return err
+		}
+		r.results.add(rowScaleStreams, r.podd, float64(followed)/float64(alone))
+	}
+	return nil
+}
