@@ -21,6 +21,8 @@ type Model interface {
 	// request gives the same bytes and a longer one extends a shorter one as far
 	// as the API's format allows.
 	Body(r Request) ([]byte, error)
+	// Composer makes the bodies of one conversation, one after the other.
+	Composer() Composer
 	// Stream sends a body and yields what comes back. The events of a whole answer
 	// end with one End; an answer that stops without it yields an *Error of class
 	// ClassCut last. The consumer may stop early. Every error is an *Error or the
@@ -28,6 +30,18 @@ type Model interface {
 	// caller knows whether that is safe.
 	Stream(ctx context.Context, body []byte) iter.Seq2[Event, error]
 }
+
+// Composer makes the bodies of a conversation that grows: what it has encoded for one
+// request it does not encode again for the next. A Composer belongs to one goroutine.
+type Composer interface {
+	// Body gives the bytes that Model.Body gives for r. They are not changed
+	// afterwards, by either side. r.Marks must be set.
+	Body(r Request) ([]byte, error)
+}
+
+// Mark names an item as it is sent. Marks of a request ascend, and two requests of one
+// conversation that have a mark in common have the same item there.
+type Mark uint64
 
 // Request is what a model is asked.
 type Request struct {
@@ -37,4 +51,6 @@ type Request struct {
 	// and each tool call is followed by its one result before the next assistant
 	// item.
 	Items []item.Item
+	// Marks, one an item, are for a Composer; nil where nothing is known of the items.
+	Marks []Mark
 }

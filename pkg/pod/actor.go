@@ -180,17 +180,27 @@ func (a *actor) guard(f func()) (err error) {
 // for whatever happens to ctx: the caller has to know what came of it. An error says
 // that f did not run, or not to its end.
 func (a *actor) do(ctx context.Context, f func()) error {
-	finished := make(chan error, 1)
+	finished, err := a.begin(ctx, f)
+	if err != nil {
+		return err
+	}
+	return <-finished
+}
+
+// begin gives f to the pod's goroutine, which takes it at once, and does not wait for
+// it. finished gets one value: an error says that f did not run to its end.
+func (a *actor) begin(ctx context.Context, f func()) (finished <-chan error, err error) {
+	done := make(chan error, 1)
 	select {
-	case a.mailbox <- func() { finished <- a.guard(f) }:
-		return <-finished
+	case a.mailbox <- func() { done <- a.guard(f) }:
+		return done, nil
 	case <-a.done:
 		if a.closing != nil {
-			return a.closing
+			return nil, a.closing
 		}
-		return errStopping
+		return nil, errStopping
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 }
 

@@ -13,8 +13,30 @@ import (
 // that the entries replace. s is the pod's situation from then on. It returns the
 // entries with their sequences.
 func (a *actor) commit(ctx context.Context, b store.Batch, s situation, done ...string) (store.Appended, []item.Entry, error) {
+	d, err := a.draft(b, s)
+	if err != nil {
+		return store.Appended{}, nil, err
+	}
+	appended, err := a.write(ctx, d, done...)
+	return appended, d.entries, err
+}
+
+// draft is a batch as it is going to be stored.
+type draft struct {
+	batch     store.Batch
+	journal   journal
+	situation situation
+	status    item.PodStatus
+	// entries are those of the batch with their sequences. The pod is the log's one
+	// writer: it knows them before the store assigns them. The sequences of alerts are
+	// not known before.
+	entries []item.Entry
+}
+
+// draft says what the pod is once the batch is stored.
+func (a *actor) draft(b store.Batch, s situation) (*draft, error) {
 	if a.broken != nil {
-		return store.Appended{}, nil, a.broken
+		return nil, a.broken
 	}
 	b.Pod, b.Epoch = a.id, a.epoch
 	now := a.host.Now().UTC()
@@ -22,23 +44,31 @@ func (a *actor) commit(ctx context.Context, b store.Batch, s situation, done ...
 		// The log's times never go back, whatever the clock does.
 		now = a.rec.Status.LastActivity
 	}
-	j := a.journal
+	d := &draft{batch: b, journal: a.journal, situation: s, entries: make([]item.Entry, len(b.Entries))}
 	for i := range b.Entries {
 		b.Entries[i].Time = now
-		j.add(b.Entries[i])
+		d.journal.add(b.Entries[i])
+		d.entries[i] = b.Entries[i]
+		d.entries[i].Seq = a.rec.Last + 1 + item.Seq(i)
 	}
-	status := j.status(a.rec.Status, s)
+	d.status = d.journal.status(a.rec.Status, s)
 	if len(b.Entries) > 0 {
-		status.LastActivity = now
+		d.status.LastActivity = now
 	}
-	b.Status = &status
-	appended, err := a.host.Store.Append(ctx, b)
+	d.batch.Status = &d.status
+	return d, nil
+}
+
+// write commits a draft and lets it count.
+func (a *actor) write(ctx context.Context, d *draft, done ...string) (store.Appended, error) {
+	appended, err := a.host.Store.Append(ctx, d.batch)
 	if err != nil || appended.Duplicate != nil {
-		return appended, nil, err
+		d.entries = nil
+		return appended, err
 	}
-	a.journal, a.situation, a.rec.Status = j, s, status
-	entries := a.stored(b.Entries, appended)
-	for _, e := range entries {
+	a.journal, a.situation, a.rec.Status = d.journal, d.situation, d.status
+	d.stored(appended)
+	for _, e := range d.entries {
 		a.questions.add(e)
 	}
 	if n := len(appended.Records); n > 0 {
@@ -46,20 +76,19 @@ func (a *actor) commit(ctx context.Context, b store.Batch, s situation, done ...
 	}
 	a.live.Advance(a.rec.Last, done...)
 	a.host.announce(a.id, appended.Records, appended.Alerts)
-	return appended, entries, nil
+	return appended, nil
 }
 
 // stored gives entries the sequences that the store assigned, to alerts too.
-func (a *actor) stored(entries []item.Entry, appended store.Appended) []item.Entry {
+func (d *draft) stored(appended store.Appended) {
 	alerts := appended.Alerts
 	for i, r := range appended.Records {
-		entries[i].Seq = r.Seq
-		if _, ok := entries[i].Kind.(item.AlertRaised); ok && len(alerts) > 0 {
-			entries[i].Kind = item.AlertRaised{Alert: alerts[0]}
+		d.entries[i].Seq = r.Seq
+		if _, ok := d.entries[i].Kind.(item.AlertRaised); ok && len(alerts) > 0 {
+			d.entries[i].Kind = item.AlertRaised{Alert: alerts[0]}
 			alerts = alerts[1:]
 		}
 	}
-	return entries
 }
 
 // announce tells readers of alerts and hooks what was committed.

@@ -3,6 +3,7 @@ package pod
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"podd/pkg/hook"
 	"podd/pkg/item"
@@ -164,6 +165,12 @@ func (a *actor) joining() worker.Joining {
 	j := worker.Joining{Steered: a.steered(), Notes: a.pendingNotes(), Lifted: a.lifted}
 	a.lifted = nil
 	return j
+}
+
+// joins says whether anything would join the running turn now, or holds the pod.
+func (a *actor) joins() bool {
+	return a.situation.pause != nil || a.lifted != nil || len(a.journal.notes) > 0 ||
+		slices.ContainsFunc(a.inbox, func(s worker.Submit) bool { return s.Mode == item.ModeSteer && !a.taken[s.Seq] })
 }
 
 func (a *actor) pendingNotes() []string {

@@ -130,9 +130,9 @@ func (h *Host) newFanout(hooks []hook.Hook) *hook.Fanout {
 }
 
 // refold folds the log again when the pod's fold was made under other prices or another
-// rule of pruning. It is called while no turn runs.
+// rule of pruning, or holds what was not stored. It is called while no turn runs.
 func (a *actor) refold(s *settings) error {
-	if a.folded.foldsLike(s) {
+	if a.folded != nil && a.folded.foldsLike(s) {
 		return nil
 	}
 	return a.fold(a.host.base, s)

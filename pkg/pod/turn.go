@@ -152,6 +152,8 @@ func (a *actor) turnEnded(err error) {
 	if err != nil {
 		// The turn stays open in the log, or its submit in the inbox.
 		a.resume, a.waited = "the log could not be written in the middle of it", true
+		// The turn may have taken entries for stored that are not.
+		a.folded = nil
 		a.hold(err)
 		return
 	}
@@ -187,33 +189,3 @@ func (a *actor) raise(level item.Level, source, text string) bool {
 	}
 	return true
 }
-
-// turnLog is the pod's log as a turn sees it.
-type turnLog struct {
-	a      *actor
-	number int64
-}
-
-// Append commits in the pod's goroutine.
-func (l *turnLog) Append(ctx context.Context, b worker.Batch) (entries []item.Entry, err error) {
-	batch := store.Batch{Dequeue: b.Claims}
-	for _, k := range b.Kinds {
-		batch.Entries = append(batch.Entries, item.Entry{Turn: l.number, Kind: k})
-	}
-	doErr := l.a.do(ctx, func() {
-		s := l.a.situation
-		s.waiting, s.until = b.Waiting, b.Until
-		_, entries, err = l.a.commit(ctx, batch, s, b.Done...)
-		if err == nil {
-			l.a.leave(b.Claims)
-			l.a.turn.over = l.number > 0 && !l.a.journal.open
-		}
-	})
-	if doErr != nil {
-		return nil, doErr
-	}
-	return entries, err
-}
-
-// Live shows a fragment at once, past the pod's goroutine.
-func (l *turnLog) Live(d item.Delta) { l.a.live.Publish(d) }

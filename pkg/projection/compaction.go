@@ -57,7 +57,7 @@ func (s *State) SummaryRequest(n int, instruction string) llm.Request {
 		}
 		items = append(items, it)
 	}
-	r.Items = append(items, item.UserMessage{Text: instruction})
+	r.Items, r.Marks = append(items, item.UserMessage{Text: instruction}), nil
 	return r
 }
 

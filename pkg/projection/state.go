@@ -31,6 +31,11 @@ type State struct {
 	// out by Request never changes: items only grow in place.
 	items []item.Item
 	seqs  []item.Seq
+	// marks name the items as they are sent; see markOf.
+	marks []llm.Mark
+	// composer makes the bodies for model; both are nil before the first.
+	composer llm.Composer
+	model    llm.Model
 	// sent is the body of the last request; nil when this State has seen none.
 	sent []byte
 	// open holds the calls that have no result yet; known, all call ids.
@@ -91,7 +96,7 @@ func (s *State) setUp(setup item.Setup) {
 }
 
 func (s *State) add(seq item.Seq, it item.Item) {
-	s.items, s.seqs = append(s.items, it), append(s.seqs, seq)
+	s.items, s.seqs, s.marks = append(s.items, it), append(s.seqs, seq), append(s.marks, markOf(seq, asIs))
 	s.meter.grown += size(it)
 	s.ledger.Add(s.element(seq, it))
 	switch it := it.(type) {
@@ -172,7 +177,7 @@ func (s *State) lastAnswer() (n, bytes, tokens int) {
 func (s *State) prune(seqs []item.Seq) {
 	s.ledger.Prune(seqs)
 	s.meter.torn = true
-	s.items = slices.Clone(s.items)
+	s.items, s.marks = slices.Clone(s.items), slices.Clone(s.marks)
 	for _, seq := range seqs {
 		i, ok := slices.BinarySearch(s.seqs, seq)
 		if !ok {
@@ -180,7 +185,7 @@ func (s *State) prune(seqs []item.Seq) {
 		}
 		if r, ok := s.items[i].(item.ToolResult); ok {
 			r.Content = ""
-			s.items[i] = r
+			s.items[i], s.marks[i] = r, markOf(seq, stub)
 		}
 	}
 }
@@ -193,6 +198,7 @@ func (s *State) compact(c item.Compaction) {
 	}
 	s.items = append([]item.Item{c.Summary}, s.items[n:]...)
 	s.seqs = append([]item.Seq{c.UpTo}, s.seqs[n:]...)
+	s.marks = append([]llm.Mark{markOf(c.UpTo, summary)}, s.marks[n:]...)
 	s.meter.torn = true
 	s.ledger.Compact(c.UpTo, s.element(c.UpTo, c.Summary))
 }
@@ -221,7 +227,17 @@ func (s *State) Request() llm.Request {
 		r.Setup = *s.setup
 	}
 	r.Items = s.items[:len(s.items):len(s.items)]
+	r.Marks = s.marks[:len(s.marks):len(s.marks)]
 	return r
+}
+
+// Body is the body of the next request to a model. What the one before had is not
+// encoded again.
+func (s *State) Body(m llm.Model) ([]byte, error) {
+	if s.composer == nil || s.model != m {
+		s.composer, s.model = m.Composer(), m
+	}
+	return s.composer.Body(s.Request())
 }
 
 // Tokens estimates the size of the next request: what was billed last, and an
@@ -251,10 +267,7 @@ func (s *State) Cost(u item.RequestUsage) (usd float64, known bool) {
 // begins with like the one before: what a prompt cache can hold. It is 0 for the
 // first one that this State is told of, also after a restart.
 func (s *State) Sent(body []byte) (prefix int) {
-	n := min(len(s.sent), len(body))
-	for prefix < n && s.sent[prefix] == body[prefix] {
-		prefix++
-	}
+	prefix = commonPrefix(s.sent, body)
 	s.sent = body
 	return prefix
 }

@@ -68,7 +68,7 @@ func (t *run) attempt(ctx context.Context) (answer, error) {
 
 // request sends what the log says now.
 func (t *run) request(ctx context.Context) (answer, error) {
-	body, err := t.Model.Body(t.state.Request())
+	body, err := t.state.Body(t.Model)
 	if err != nil {
 		return answer{}, failed("REQUEST", "the request could not be built: %v", err)
 	}
@@ -104,12 +104,19 @@ func (t *run) prune(ctx context.Context) error {
 	return t.commit(ctx, Batch{Kinds: []item.Kind{entry}})
 }
 
-// stream sends a body once.
+// stream sends a body once. What comes back counts once all that the body carries is on
+// disk.
 func (t *run) stream(ctx context.Context, body []byte, live func(item.Delta)) (answer, error) {
 	start := t.Now()
-	tl := &timeline{turn: t.turn.Number, step: t.step, live: live}
+	tl := &timeline{turn: t.turn.Number, step: t.step, live: live, opens: t.settle}
 	t.partial = tl
-	if err := t.read(ctx, body, tl); err != nil {
+	ctx, done := t.untilRefused(ctx)
+	defer done()
+	err := t.read(ctx, body, tl)
+	if unsettled := t.settle(); unsettled != nil {
+		err = unsettled
+	}
+	if err != nil {
 		return answer{}, err
 	}
 	return answer{timeline: tl, text: tl.spoken(), bytes: len(body), took: t.Now().Sub(start)}, nil

@@ -15,11 +15,13 @@ func (t *run) boundary(ctx context.Context) error {
 	if err := t.mayGoOn(ctx); err != nil {
 		return err
 	}
-	if _, err := t.join(ctx, true); err != nil {
-		return err
-	}
-	if err := t.mayGoOn(ctx); err != nil {
-		return err
+	if t.ahead == nil || !t.ahead.alone {
+		if _, err := t.join(ctx, true); err != nil {
+			return err
+		}
+		if err := t.mayGoOn(ctx); err != nil {
+			return err
+		}
 	}
 	return t.beforeRequest(ctx)
 }
@@ -40,6 +42,9 @@ func (t *run) mayGoOn(ctx context.Context) error {
 // join takes in what joins the turn, and says whether that was anything. With wait it
 // first waits while the pod is held.
 func (t *run) join(ctx context.Context, wait bool) (joined bool, err error) {
+	if err := t.settle(); err != nil {
+		return false, err
+	}
 	t.clock.stop()
 	defer t.clock.start()
 	j, err := t.log.Joining(t.waiting, wait)
@@ -78,7 +83,8 @@ func (t *run) beforeRequest(ctx context.Context) error {
 		Pod: t.Pod, Turn: t.turn.Number, Step: t.step, Tokens: t.state.Tokens(), Usage: t.progress.spent.Usage,
 	})
 	t.warn(d.Warnings)
-	t.observe(hook.Edge{Name: hook.EdgeBeforeRequest, Decision: d.Cancelled + d.Paused})
+	// Hooks hear of the request after the results that it carries.
+	t.whenSettled(func() { t.observe(hook.Edge{Name: hook.EdgeBeforeRequest, Decision: d.Cancelled + d.Paused}) })
 	if err != nil {
 		return failed("INTERCEPTOR", "%v", err)
 	}

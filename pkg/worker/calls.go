@@ -216,16 +216,30 @@ func (b *batch) store() error {
 	if len(now) == 0 {
 		return nil
 	}
+	for _, c := range now {
+		b.stored[c] = true
+	}
+	settle := func() {
+		for _, c := range now {
+			for _, work := range c.settle {
+				work()
+			}
+		}
+	}
+	if b.last() {
+		return b.commitAhead(b.ctx, out, settle)
+	}
 	if err := b.commit(b.ctx, out); err != nil {
 		return err
 	}
-	for _, c := range now {
-		b.stored[c] = true
-		for _, work := range c.settle {
-			work()
-		}
-	}
+	settle()
 	return nil
+}
+
+// last says that these results end the step and that nobody has to be asked before the
+// next request: it may leave while they are on their way to the disk.
+func (b *batch) last() bool {
+	return len(b.stored) == len(b.calls) && !b.leaving && b.aborted == "" && b.Chain.Immediate() && b.ctx.Err() == nil
 }
 
 // abandon waits for the goroutines that a batch which failed has left: what runs ends by

@@ -94,7 +94,7 @@ func (t *run) summarize(ctx context.Context, n int) (string, item.RequestUsage, 
 // forModel is a request for another model than the one that the conversation is with.
 // Reasoning is left out: only the model that it came from can be sure to read it.
 func forModel(r llm.Request, model string) llm.Request {
-	r.Setup.Model = model
+	r.Setup.Model, r.Marks = model, nil
 	r.Items = slices.DeleteFunc(slices.Clone(r.Items), func(it item.Item) bool {
 		_, ok := it.(item.Reasoning)
 		return ok

@@ -4,7 +4,7 @@
 // A turn is a sequence of named steps, one file each: claim, ask, answer, calls,
 // end. Everything that it does goes into the pod's log before it is acted on: the
 // claim before the first request, the calls before the tools run, the results
-// before the next request. Whatever happens, each call gets one result and the turn
+// before anything of the answer to the request that carries them. Whatever happens, each call gets one result and the turn
 // one terminal entry; only a log that fails leaves a turn open.
 //
 // A Worker keeps no state between turns. One turn belongs to one goroutine, which

@@ -15,9 +15,11 @@ const maxAnswer = 4 << 20
 // timeline collects the events of one answer into items and shows each fragment
 // live as it comes.
 type timeline struct {
-	turn   int64
-	step   int
-	live   func(item.Delta)
+	turn int64
+	step int
+	live func(item.Delta)
+	// opens is called before the first event is taken; nil for nothing to do.
+	opens  func() error
 	blocks []*block
 	size   int
 	end    *llm.End
@@ -41,6 +43,12 @@ var deltaKinds = map[llm.BlockKind]item.DeltaKind{
 // add takes the next event. Its error is that of a model that breaks the order of
 // events.
 func (tl *timeline) add(ev llm.Event) error {
+	if opens := tl.opens; opens != nil {
+		tl.opens = nil
+		if err := opens(); err != nil {
+			return err
+		}
+	}
 	switch ev := ev.(type) {
 	case llm.BlockStart:
 		if _, known := deltaKinds[ev.Kind]; !known || ev.Block != len(tl.blocks) {

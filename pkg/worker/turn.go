@@ -51,6 +51,9 @@ type run struct {
 	// retried and waited say that the turn has raised an alert about a failed request,
 	// and about a long wait.
 	retried, waited bool
+	// ahead is what the turn has appended and does not know to be stored yet; nil for
+	// nothing.
+	ahead *ahead
 	// partial is the timeline of an answer that has not ended.
 	partial *timeline
 	// lifted names where an interceptor held the turn and a person let it go on.
@@ -125,6 +128,9 @@ func (t *run) oneStep(ctx context.Context) ([]*call, error) {
 
 // commit appends a batch and folds its entries into the state.
 func (t *run) commit(ctx context.Context, b Batch) error {
+	if err := t.settle(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer cancel()
 	b.Kinds = t.withWarnings(b.Kinds)
@@ -132,11 +138,7 @@ func (t *run) commit(ctx context.Context, b Batch) error {
 	if err != nil {
 		return &logError{err}
 	}
-	for _, e := range entries {
-		t.state.Add(e)
-		t.progress.Add(e)
-	}
-	t.left.Store(t.remains())
+	t.fold(entries)
 	return nil
 }
 

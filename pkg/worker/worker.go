@@ -163,6 +163,9 @@ func (w *Worker) Run(ctx context.Context, log Log, state *projection.State, prog
 	t.clock = newWorkClock(w.Limits.MaxTime, cancel, w.Working)
 	defer t.clock.stop()
 	err := t.steps(ctx)
+	if unsettled := t.settle(); unsettled != nil {
+		err = unsettled
+	}
 	if _, failed := errors.AsType[*logError](err); failed {
 		return err
 	}

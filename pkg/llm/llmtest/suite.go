@@ -31,6 +31,7 @@ func Run(t *testing.T, open Open) {
 		{"resolve", testResolve},
 		{"hostile items", testHostileItems},
 		{"bodies grow at their end", testPrefix},
+		{"composed bodies", testCompose},
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.test(t, open) })
 	}

@@ -36,7 +36,8 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// BenchmarkBody encodes a request of 200,000 tokens.
+// BenchmarkBody encodes a request of 200,000 tokens: whole, and as the one that follows a
+// request with one step less.
 func BenchmarkBody(b *testing.B) {
 	r := llm.Request{Setup: item.Setup{Model: "m", Instructions: "Be brief."}, Items: []item.Item{item.UserMessage{Text: "go"}}}
 	line := "func (s *Server) handle(w http.ResponseWriter, r *http.Request) { // \"quoted\"\n"
@@ -47,11 +48,27 @@ func BenchmarkBody(b *testing.B) {
 			item.ToolCall{CallID: id, Name: "read_file", Arguments: `{"path":"pkg/server/server.go"}`},
 			item.ToolResult{CallID: id, Output: item.Output{Summary: "read_file: pkg/server/server.go, 100 lines", Content: strings.Repeat(line, 100)}})
 	}
+	for i := range r.Items {
+		r.Marks = append(r.Marks, llm.Mark(i))
+	}
+	less := r
+	less.Items, less.Marks = r.Items[:len(r.Items)-3], r.Marks[:len(r.Items)-3]
 	for api, c := range clients(b) {
-		b.Run(api, func(b *testing.B) {
+		b.Run(api+"/whole", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				body, err := c.Body(r)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.SetBytes(int64(len(body)))
+			}
+		})
+		b.Run(api+"/next", func(b *testing.B) {
+			b.ReportAllocs()
+			composer := c.Composer()
+			for i := 0; b.Loop(); i++ {
+				body, err := composer.Body([]llm.Request{less, r}[i%2])
 				if err != nil {
 					b.Fatal(err)
 				}

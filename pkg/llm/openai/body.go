@@ -10,22 +10,38 @@ import (
 // Body encodes a request. Package documentation says how; an error is an
 // *llm.Error of class ClassInvalid or ClassNoModel.
 func (c *Client) Body(r llm.Request) ([]byte, error) {
-	if r.Setup.Model == "" {
-		return nil, &llm.Error{Class: llm.ClassNoModel, Message: "the request names no model; set model in the configuration"}
+	if err := checkSetup(r.Setup); err != nil {
+		return nil, err
 	}
-	for _, t := range r.Setup.Tools {
+	e := c.newEncoder(make([]byte, 0, sizeHint(r)), r.Setup)
+	for rest := r.Items; len(rest) > 0; {
+		rest = rest[e.next(rest):]
+	}
+	return e.end(), nil
+}
+
+// newEncoder begins a body.
+func (c *Client) newEncoder(dst []byte, s item.Setup) encoder {
+	if c.endpoint.API == APIResponses {
+		return newInputEncoder(dst, s)
+	}
+	return newChatEncoder(dst, s, c.endpoint.quirks)
+}
+
+// checkSetup refuses a setup that no request can have.
+func checkSetup(s item.Setup) error {
+	if s.Model == "" {
+		return &llm.Error{Class: llm.ClassNoModel, Message: "the request names no model; set model in the configuration"}
+	}
+	for _, t := range s.Tools {
 		if t.Schema != "" && !isObject(t.Schema) {
-			return nil, &llm.Error{
+			return &llm.Error{
 				Class:   llm.ClassInvalid,
 				Message: fmt.Sprintf("the schema of tool %q is not a JSON object; correct the tool or remove it", t.Name),
 			}
 		}
 	}
-	dst := make([]byte, 0, sizeHint(r))
-	if c.endpoint.API == APIResponses {
-		return appendResponsesBody(dst, r), nil
-	}
-	return appendChatBody(dst, r, c.endpoint.quirks), nil
+	return nil
 }
 
 // sizeHint spares most requests a second allocation.

@@ -1,39 +1,25 @@
 package openai
 
-import (
-	"podd/pkg/item"
-	"podd/pkg/llm"
-)
+import "podd/pkg/item"
 
-// appendChatBody encodes r for Chat Completions.
-func appendChatBody(dst []byte, r llm.Request, q quirks) []byte {
+// newChatEncoder begins a body for Chat Completions with what stands before the items.
+func newChatEncoder(dst []byte, setup item.Setup, q quirks) *chatEncoder {
 	dst = append(dst, `{"model":`...)
-	dst = appendString(dst, r.Setup.Model)
+	dst = appendString(dst, setup.Model)
 	dst = append(dst, `,"stream":true`...)
 	if !q.noStreamOptions {
 		dst = append(dst, `,"stream_options":{"include_usage":true}`...)
 	}
-	dst = appendChatTools(dst, r.Setup.Tools)
+	dst = appendChatTools(dst, setup.Tools)
 	dst = append(dst, `,"messages":[`...)
-	e := chatEncoder{dst: dst, fileRefRole: r.Setup.FileRefRole, answerTools: wantsAnswerToTools(r.Setup.Model)}
-	if r.Setup.Instructions != "" {
-		e.message("system", r.Setup.Instructions)
+	e := &chatEncoder{written: written{dst: dst}, fileRefRole: setup.FileRefRole, answerTools: wantsAnswerToTools(setup.Model)}
+	if setup.Instructions != "" {
+		e.message("system", setup.Instructions)
 	}
-	if r.Setup.ProjectInstructions != "" {
-		e.user(framedProject(r.Setup.ProjectInstructions))
+	if setup.ProjectInstructions != "" {
+		e.user(framedProject(setup.ProjectInstructions))
 	}
-	for rest := r.Items; len(rest) > 0; {
-		n := stepLen(rest)
-		if n > 0 {
-			e.assistant(rest[:n])
-		} else {
-			n = 1
-			e.item(rest[0])
-		}
-		rest = rest[n:]
-	}
-	e.closeUser()
-	return append(e.dst, "]}"...)
+	return e
 }
 
 func appendChatTools(dst []byte, tools []item.ToolSpec) []byte {
@@ -68,14 +54,26 @@ func stepLen(items []item.Item) int {
 }
 
 // chatEncoder appends messages. A message of the user's role stays open until
-// another role follows, because the next of the user's joins it.
+// another role follows, because the next of the user's joins it. A unit is an answer of
+// the model, or another item.
 type chatEncoder struct {
-	dst         []byte
-	n           int
-	userOpen    bool
-	afterTool   bool
+	written
 	fileRefRole string
 	answerTools bool
+}
+
+func (e *chatEncoder) next(items []item.Item) int {
+	if n := stepLen(items); n > 0 {
+		e.assistant(items[:n])
+		return n
+	}
+	e.item(items[0])
+	return 1
+}
+
+func (e *chatEncoder) end() []byte {
+	e.closeUser()
+	return append(e.dst, "]}"...)
 }
 
 // item appends an item that is not the model's.
@@ -129,10 +127,10 @@ func (e *chatEncoder) closeUser() {
 func (e *chatEncoder) open() {
 	e.closeUser()
 	e.afterTool = false
-	if e.n > 0 {
+	if e.begun {
 		e.dst = append(e.dst, ',')
 	}
-	e.n++
+	e.begun = true
 }
 
 func (e *chatEncoder) message(role, text string) {

@@ -1,31 +1,25 @@
 package openai
 
-import (
-	"podd/pkg/item"
-	"podd/pkg/llm"
-)
+import "podd/pkg/item"
 
-// appendResponsesBody encodes r for the Responses API.
-func appendResponsesBody(dst []byte, r llm.Request) []byte {
+// newInputEncoder begins a body for the Responses API with what stands before the items.
+func newInputEncoder(dst []byte, setup item.Setup) *inputEncoder {
 	dst = append(dst, `{"model":`...)
-	dst = appendString(dst, r.Setup.Model)
+	dst = appendString(dst, setup.Model)
 	dst = append(dst, `,"stream":true,"store":false`...)
-	if wantsEncryptedReasoning(r.Setup.Model) {
+	if wantsEncryptedReasoning(setup.Model) {
 		dst = append(dst, `,"include":["reasoning.encrypted_content"]`...)
 	}
-	if r.Setup.Instructions != "" {
-		dst = appendMember(dst, "instructions", r.Setup.Instructions)
+	if setup.Instructions != "" {
+		dst = appendMember(dst, "instructions", setup.Instructions)
 	}
-	dst = appendResponsesTools(dst, r.Setup.Tools)
+	dst = appendResponsesTools(dst, setup.Tools)
 	dst = append(dst, `,"input":[`...)
-	e := inputEncoder{dst: dst, fileRefRole: r.Setup.FileRefRole}
-	if r.Setup.ProjectInstructions != "" {
-		e.message("user", framedProject(r.Setup.ProjectInstructions), "")
+	e := &inputEncoder{written: written{dst: dst}, fileRefRole: setup.FileRefRole}
+	if setup.ProjectInstructions != "" {
+		e.message("user", framedProject(setup.ProjectInstructions), "")
 	}
-	for _, it := range r.Items {
-		e.item(it)
-	}
-	return append(e.dst, "]}"...)
+	return e
 }
 
 func appendResponsesTools(dst []byte, tools []item.ToolSpec) []byte {
@@ -47,12 +41,18 @@ func appendResponsesTools(dst []byte, tools []item.ToolSpec) []byte {
 	return append(dst, ']')
 }
 
-// inputEncoder appends input items, each on its own.
+// inputEncoder appends input items, each of which is a unit.
 type inputEncoder struct {
-	dst         []byte
-	n           int
+	written
 	fileRefRole string
 }
+
+func (e *inputEncoder) next(items []item.Item) int {
+	e.item(items[0])
+	return 1
+}
+
+func (e *inputEncoder) end() []byte { return append(e.dst, "]}"...) }
 
 func (e *inputEncoder) item(it item.Item) {
 	switch v := it.(type) {
@@ -94,10 +94,10 @@ func (e *inputEncoder) item(it item.Item) {
 }
 
 func (e *inputEncoder) open() {
-	if e.n > 0 {
+	if e.begun {
 		e.dst = append(e.dst, ',')
 	}
-	e.n++
+	e.begun = true
 }
 
 // message appends a message; members are further ones, already encoded.
