@@ -41,7 +41,7 @@ test: cgo-check bubblewrap ## run all tests with the race detector; installs bub
 	go test $(RACE) -timeout 20m ./...
 
 # What the tests below integrations need, as PROGRAM:DEBIAN-PACKAGE and PATH:DEBIAN-PACKAGE.
-INTEGRATIONS_NEED := bwrap:bubblewrap tmux:tmux nvim:neovim node:nodejs npm:npm
+INTEGRATIONS_NEED := bwrap:bubblewrap systemctl:systemd tmux:tmux nvim:neovim node:nodejs npm:npm
 
 .PHONY: test-integrations
 test-integrations: integrations/npm/node_modules ## test against editors, MCP servers and clients of others; installs what it needs

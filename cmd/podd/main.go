@@ -9,6 +9,7 @@ import (
 
 	"podd/internal/harden"
 	"podd/internal/sandbox"
+	"podd/internal/systemd"
 )
 
 func main() {
@@ -31,6 +32,6 @@ func main() {
 		close(hurry)
 	}()
 	os.Exit(run(ctx, os.Args[1:], program{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv, hurry: hurry, hangup: hangup,
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv, hurry: hurry, hangup: hangup, manager: systemd.Take,
 	}))
 }

@@ -32,13 +32,19 @@ type process struct {
 // ended.
 func startPodd(t *testing.T, state, baseURL string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, state: state, exited: make(chan struct{})}
-	p.cmd = exec.Command(os.Args[0], append([]string{"--state-dir", state}, args...)...)
-	p.cmd.Env = []string{
+	cmd := exec.Command(os.Args[0], append([]string{"--state-dir", state}, args...)...)
+	cmd.Env = []string{
 		runAsPodd + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + state, "OPENAI_BASE_URL=" + baseURL,
 		// The race detector's own exit code would hide podd's.
 		"GORACE=exitcode=99 atexit_sleep_ms=0",
 	}
+	return startProcess(t, state, cmd)
+}
+
+// startProcess starts a podd and waits until it is ready or has ended.
+func startProcess(t *testing.T, state string, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{t: t, state: state, cmd: cmd, exited: make(chan struct{})}
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

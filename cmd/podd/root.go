@@ -11,6 +11,7 @@ import (
 
 	"podd/internal/paths"
 	"podd/internal/sanitize"
+	"podd/internal/systemd"
 	"podd/pkg/item"
 )
 
@@ -23,6 +24,8 @@ type program struct {
 	hurry <-chan struct{}
 	// hangup asks to read the configuration again.
 	hangup <-chan os.Signal
+	// manager takes what the service manager gave to this process; nil when there is none.
+	manager func() (systemd.Start, error)
 	// places are the flags that name them.
 	places paths.Flags
 }
@@ -83,7 +86,7 @@ func newRootCommand(p *program) *cobra.Command {
 	flags.StringVar(&p.places.StateDir, "state-dir", "", "where podd keeps its state (PODD_STATE_DIR)")
 	flags.StringVar(&p.places.Config, "config", "", "the configuration file (PODD_CONFIG)")
 	root.Flags().AddFlagSet(serve.Flags())
-	root.AddCommand(serve, newConfigCommand(p), newDemoCommand(p), newVersionCommand(),
+	root.AddCommand(serve, newConfigCommand(p), newDemoCommand(p), newVersionCommand(), newServiceCommand(p),
 		newCheckCommand(p), newBackupCommand(p), newCompactStoreCommand(p), newCheckFileCommand(p))
 	return root
 }

@@ -8,6 +8,8 @@ import (
 	"podd/internal/config"
 	"podd/internal/daemon"
 	"podd/internal/paths"
+	"podd/internal/socket"
+	"podd/pkg/item"
 )
 
 func newServeCommand(p *program) *cobra.Command {
@@ -28,6 +30,9 @@ func newServeCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := p.adopt(&c); err != nil {
+				return err
+			}
 			c.Logger, c.Hangup = logger, p.hangup
 			d, err := daemon.Open(cmd.Context(), c)
 			if err != nil && cmd.Context().Err() != nil {
@@ -42,6 +47,40 @@ func newServeCommand(p *program) *cobra.Command {
 	}
 	logs.add(cmd.Flags())
 	return cmd
+}
+
+// adopt takes what the service manager gave to this process.
+func (p *program) adopt(c *daemon.Config) error {
+	if p.manager == nil {
+		return nil
+	}
+	start, err := p.manager()
+	if err != nil {
+		return err
+	}
+	c.Manager = start.Manager
+	switch len(start.Sockets) {
+	case 0:
+		return nil
+	case 1:
+		c.Adopted = start.Sockets[0]
+	default:
+		return item.Errorf(item.KindInvalid, "SOCKETS", "the service manager passed on %d sockets and podd has one: let its unit have one ListenStream=", len(start.Sockets))
+	}
+	path, err := socket.AdoptedPath(c.Adopted)
+	if err != nil {
+		return err
+	}
+	named, err := paths.Socket(p.places, p.env)
+	if err != nil {
+		return err
+	}
+	if named.Named && named.Path != path {
+		return item.Errorf(item.KindInvalid, "SOCKETS",
+			"the service manager passed on the socket %s, and %s says %s: let them say the same", path, named.Origin, named.Path)
+	}
+	c.Socket = path
+	return nil
 }
 
 // daemonConfig is what flags, environment and configuration file say.

@@ -18,6 +18,7 @@ import (
 	"podd/internal/secrets"
 	"podd/internal/server"
 	"podd/internal/socket"
+	"podd/internal/systemd"
 	"podd/internal/trust"
 	"podd/internal/version"
 	"podd/pkg/item"
@@ -44,6 +45,11 @@ type Config struct {
 	ConfigPath string
 	// Socket is the path to listen at.
 	Socket string
+	// Adopted is the socket at that path which the service manager made and passed on;
+	// nil means that podd makes its own.
+	Adopted *os.File
+	// Manager hears how podd does; nil means that nobody does.
+	Manager *systemd.Manager
 	// StateDir holds everything that is kept; it is made when it is missing.
 	StateDir string
 	// Grace is how long running turns have to reach a step boundary at the end;
@@ -132,7 +138,7 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 		return "", err
 	}
 	d.undo = append(d.undo, lock.Release)
-	if d.socket, err = socket.Listen(ctx, d.Socket); err != nil {
+	if d.socket, err = d.listen(ctx); err != nil {
 		return "", err
 	}
 	d.undo = append(d.undo, func() { _ = d.socket.Close() })
@@ -155,6 +161,13 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 		}
 	})
 	return token, nil
+}
+
+func (d *Daemon) listen(ctx context.Context) (*socket.Listener, error) {
+	if d.Adopted != nil {
+		return socket.Adopt(d.Adopted)
+	}
+	return socket.Listen(ctx, d.Socket)
 }
 
 // openHost opens the pods. What can be reloaded comes of settings, what can't stands
@@ -217,6 +230,7 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 	served := make(chan error, 1)
 	go func() { served <- d.server.Serve(d.socket) }()
 	d.tellSandbox()
+	d.Manager.Ready(d.readyStatus())
 	d.Logger.Info("podd ready", "socket", d.Socket, "pid", os.Getpid(), "version", version.String())
 
 	var cause error
@@ -243,6 +257,7 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 // drain ends turns, then streams, then connections.
 func (d *Daemon) drain(ctx context.Context, hurry <-chan struct{}) {
 	d.Logger.Info("podd is stopping", "grace", d.Grace)
+	d.Manager.Stopping("running turns end at their next step")
 	d.server.Drain()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.Grace)
 	defer cancel()

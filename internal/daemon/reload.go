@@ -52,6 +52,8 @@ func needsRestart(key string) bool {
 func (d *Daemon) Reload(context.Context) (server.Reloaded, error) {
 	d.reloading.Lock()
 	defer d.reloading.Unlock()
+	d.Manager.Reloading()
+	defer func() { d.Manager.Ready(d.readyStatus()) }()
 	if d.Reread == nil {
 		return server.Reloaded{}, item.Errorf(item.KindPrecondition, "NO_CONFIG", "this podd was started without a configuration that could be read again")
 	}
@@ -69,6 +71,14 @@ func (d *Daemon) Reload(context.Context) (server.Reloaded, error) {
 	}
 	d.Logger.Info("configuration reloaded", "changed", reloaded.Keys, "need_restart", reloaded.NeedRestart)
 	return reloaded, nil
+}
+
+// readyStatus is what the service manager shows of a podd that answers.
+func (d *Daemon) readyStatus() string {
+	if refused := d.loaded.Load().refused; refused != "" {
+		return d.secrets.Redact("answers; the configuration was not reloaded: " + refused)
+	}
+	return "answers at " + d.Socket
 }
 
 // reload makes a configuration of the file that holds, unless it is wrong.

@@ -49,6 +49,8 @@ func ranks() map[string]int {
 		"internal/paths":   1,
 		"internal/secrets": 1,
 		"internal/policy":  1,
+		"internal/service": 1,
+		"internal/systemd": 1,
 		"internal/wire":    1,
 		"pkg/hook":         1,
 		"pkg/llm":          1,
@@ -100,9 +102,10 @@ func ranks() map[string]int {
 		"cmd/podctl": 8,
 		"cmd/podd":   8,
 
-		"integrations/rig":   8,
-		"integrations/acp":   9,
-		"integrations/shell": 9,
+		"integrations/rig":     8,
+		"integrations/acp":     9,
+		"integrations/shell":   9,
+		"integrations/service": 9,
 	}
 }
 

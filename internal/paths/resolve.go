@@ -24,8 +24,8 @@ type Place struct {
 	Named bool
 }
 
-// originDefault is the origin of a place that only the home directory decided.
-const originDefault = "default"
+// OriginDefault is the origin of a place that only the home directory decided.
+const OriginDefault = "default"
 
 // StateDir is the directory of everything that podd keeps: --state-dir,
 // $PODD_STATE_DIR, $XDG_STATE_HOME/podd or ~/.local/state/podd.
@@ -115,7 +115,7 @@ func underBase(variable, inHome, rest string, env func(string) string) Place {
 	}
 	home := env("HOME")
 	if !filepath.IsAbs(home) {
-		return Place{Origin: originDefault}
+		return Place{Origin: OriginDefault}
 	}
-	return Place{Path: filepath.Join(home, inHome, rest), Origin: originDefault}
+	return Place{Path: filepath.Join(home, inHome, rest), Origin: OriginDefault}
 }

@@ -30,7 +30,8 @@ func (l *Listener) Accept() (net.Conn, error) {
 // Heal makes the socket again when its file is gone: a cleaner of temporary files took
 // it, or a person did. healed says that it did. What else lies at the path is not ours to
 // remove: then the error, reason SOCKET_REPLACED, says so. Connections that are open
-// stay. After Close it does nothing.
+// stay. A socket that was adopted is not made again: reason SOCKET_GONE. After Close it
+// does nothing.
 func (l *Listener) Heal(ctx context.Context) (healed bool, err error) {
 	l.changing.Lock()
 	defer l.changing.Unlock()
@@ -42,6 +43,10 @@ func (l *Listener) Heal(ctx context.Context) (healed bool, err error) {
 		return false, cannotListen(l.path, err)
 	case lies == ours:
 		return false, nil
+	case l.adopted && lies == nothing:
+		return false, gone(l.path)
+	case l.adopted:
+		return false, replaced(l.path)
 	case lies == others:
 		return false, item.Errorf(item.KindPrecondition, "SOCKET_REPLACED",
 			"something else lies at %s in the place of podd's socket, and new clients do not reach podd: remove it, and podd makes its socket again", l.path)

@@ -29,6 +29,8 @@ type Listener struct {
 	path  string
 	lock  *paths.Lock
 	close func() error
+	// adopted says that the socket is a service manager's.
+	adopted bool
 
 	// changing is held by Heal and Close: file is the socket's inode as it was made.
 	changing sync.Mutex
@@ -143,8 +145,8 @@ func (l *Listener) Addr() net.Addr { return l.now().Addr() }
 // Path is where the socket lies.
 func (l *Listener) Path() string { return l.path }
 
-// Close stops listening, removes the socket if it is still this one, and gives its
-// lock free. Later calls return what the first did.
+// Close stops listening, removes the socket if it is still this one and podd's own, and
+// gives its lock free. Later calls return what the first did.
 func (l *Listener) Close() error { return l.close() }
 
 func (l *Listener) closeNow() error {
@@ -153,7 +155,7 @@ func (l *Listener) closeNow() error {
 	l.closed = true
 	var removed error
 	// While the socket is open its inode's number is not given to another file.
-	if info, err := os.Lstat(l.path); err == nil && os.SameFile(info, l.file) {
+	if info, err := os.Lstat(l.path); err == nil && os.SameFile(info, l.file) && !l.adopted {
 		removed = os.Remove(l.path)
 	}
 	err := errors.Join(removed, l.open.Close())

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"podd/internal/config"
+	"podd/internal/paths"
+	"podd/internal/sanitize"
+	"podd/internal/service"
+	"podd/pkg/item"
+)
+
+// servicePlan is what the service of this podd says.
+func (p *program) servicePlan() (plan service.Plan, err error) {
+	if plan.Program, err = stableProgram(p.env("PATH")); err != nil {
+		return plan, err
+	}
+	plan.Path = service.CleanPath(p.env("PATH"))
+	state, err := paths.StateDir(p.places, p.env)
+	if err != nil {
+		return plan, err
+	}
+	if state.Origin != paths.OriginDefault {
+		plan.Args = append(plan.Args, "--state-dir", state.Path)
+	}
+	file, err := paths.ConfigFile(p.places, p.env)
+	if err != nil {
+		return plan, err
+	}
+	if file.Origin != paths.OriginDefault {
+		plan.Args = append(plan.Args, "--config", file.Path)
+	}
+	socket, err := paths.Socket(p.places, p.env)
+	if err != nil {
+		return plan, err
+	}
+	if socket.Named || state.Named {
+		plan.Socket = socket.Path
+	}
+	return plan, nil
+}
+
+// stableProgram is the path of this podd: the one by which PATH finds it, which may be a
+// link that stays when podd is updated, else its own.
+func stableProgram(path string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	is, err := os.Stat(self)
+	if err != nil {
+		return "", err
+	}
+	for _, dir := range filepath.SplitList(path) {
+		there := filepath.Join(dir, "podd")
+		if info, err := os.Stat(there); err == nil && filepath.IsAbs(dir) && os.SameFile(info, is) {
+			return there, nil
+		}
+	}
+	return self, nil
+}
+
+// heldByHand is why podd can't be started as a service now: one that is none holds the
+// state directory.
+func (p *program) heldByHand(ctx context.Context, s service.Service) (held, err error) {
+	if is, err := s.Status(ctx); err == nil && is.PID != "" {
+		return nil, nil
+	}
+	state, err := paths.StateDir(p.places, p.env)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(state.Path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	lock, err := paths.LockStateDir(state.Path)
+	if item.ReasonOf(err) == "HELD" {
+		return err, nil
+	}
+	if err == nil {
+		lock.Release()
+	}
+	return nil, err
+}
+
+// serviceSettings is the configuration that the service will have, which knows nothing of
+// this shell, and what to do about what it lacks.
+func (p *program) serviceSettings() (config.Config, []string, error) {
+	file, err := paths.ConfigFile(p.places, p.env)
+	if err != nil {
+		return config.Config{}, nil, err
+	}
+	settings, err := config.Load(file.Path, file.Named, func(string) string { return "" })
+	if err != nil {
+		return settings, nil, err
+	}
+	var hints []string
+	for _, v := range []struct{ variable, key, value string }{
+		{"OPENAI_BASE_URL", "base_url", p.env("OPENAI_BASE_URL")}, {"PODD_MODEL", "model", p.env("PODD_MODEL")},
+	} {
+		if v.value != "" {
+			hints = append(hints, fmt.Sprintf("%s is set in this shell, and the service does not see it: put %s = %s into %s",
+				v.variable, v.key, strconv.Quote(v.value), sanitize.Line(file.Path)))
+		}
+	}
+	return settings, hints, nil
+}
+
+// keyHint says how the service gets a key.
+func keyHint(env func(string) string) string {
+	dir := filepath.Join(env("HOME"), ".config", "podd")
+	why := "There is no key for the model's endpoint yet"
+	if env("OPENAI_API_KEY") != "" {
+		why = "OPENAI_API_KEY is set in this shell, and the service does not see it"
+	}
+	return fmt.Sprintf("%s. Put the key into a file of its own, and name that in config.toml:\n"+
+		"    mkdir -p %[2]s && (umask 077; cat > %[2]s/openai_api_key)     # paste the key, then Ctrl-D\n"+
+		"    echo 'api_key_file = \"%[2]s/openai_api_key\"'                  # this line, at the top of %[2]s/config.toml\n"+
+		"    podctl reload", why, dir)
+}
+
+// lingerHint says what happens at the end of the login.
+func lingerHint(is service.Status) []string {
+	if is.Lingers != "off" {
+		return nil
+	}
+	return []string{"lingering is off: podd ends when you log out, and starts when you log in. To let it run always: loginctl enable-linger"}
+}
