@@ -2,19 +2,27 @@ package daemon_test
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"podd/internal/bench/model"
 	"podd/internal/daemon"
 	"podd/pkg/client"
+	"podd/pkg/item"
+	"podd/pkg/store"
 	poddv1 "podd/proto/podd/v1"
 )
 
 // benchDaemon is a podd in this process, without a sandbox and unasked, beside the
-// model endpoint of the measurements.
-func benchDaemon(b *testing.B) *client.Client {
+// model endpoint of the measurements. It finds so many pods.
+func benchDaemon(b *testing.B, pods int) *client.Client {
 	b.Helper()
 	var answers model.Server
 	endpoint := httptest.NewUnstartedServer(nil)
@@ -24,6 +32,7 @@ func benchDaemon(b *testing.B) *client.Client {
 	c := newConfig(b)
 	c.Settings.BaseURL, c.Settings.Model, c.Settings.Ask, c.Settings.Sandbox.Mode = endpoint.URL+"/v1", "bench", "never", "off"
 	c.Settings.Limits.MaxSteps, c.Settings.Limits.MaxToolCalls = 1_000_000, 1_000_000
+	benchPods(b, c, pods)
 	d, err := daemon.Open(b.Context(), c)
 	if err != nil {
 		b.Fatal(err)
@@ -45,6 +54,33 @@ func benchDaemon(b *testing.B) *client.Client {
 		}
 	})
 	return cl
+}
+
+// benchPods makes pods in the database of a podd that is not open yet.
+func benchPods(b *testing.B, c daemon.Config, n int) {
+	b.Helper()
+	if err := os.Mkdir(c.StateDir, 0o700); err != nil {
+		b.Fatal(err)
+	}
+	s, err := store.OpenBolt(store.BoltConfig{Path: filepath.Join(c.StateDir, "podd.db")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir, now := b.TempDir(), time.Now()
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() {
+			id := strings.ToLower(rand.Text())
+			p := item.Pod{ID: "pod_" + id, Name: id, Spec: item.PodSpec{Dir: dir}, CreatedAt: now, Status: item.PodStatus{State: item.StateIdle, LastActivity: now}}
+			if err := s.CreatePod(b.Context(), p); err != nil {
+				b.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
 }
 
 // benchPod follows a new pod.
@@ -87,7 +123,7 @@ func benchTurn(b *testing.B, c *client.Client, stream poddv1.PodService_StreamCl
 // call of the shell tool, its result, commits, a stream over the socket. The client and
 // the model endpoint are in the same process, and count.
 func BenchmarkStep(b *testing.B) {
-	c := benchDaemon(b)
+	c := benchDaemon(b, 0)
 	stream := benchPod(b, c)
 	benchTurn(b, c, stream, "bench:say-0")
 	b.ReportAllocs()
@@ -100,7 +136,7 @@ func BenchmarkStep(b *testing.B) {
 
 // BenchmarkTurn is a turn of one answer without a call.
 func BenchmarkTurn(b *testing.B) {
-	c := benchDaemon(b)
+	c := benchDaemon(b, 0)
 	stream := benchPod(b, c)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -110,10 +146,23 @@ func BenchmarkTurn(b *testing.B) {
 
 // BenchmarkStreamedToken is a token on its way from the endpoint to a client.
 func BenchmarkStreamedToken(b *testing.B) {
-	c := benchDaemon(b)
+	c := benchDaemon(b, 0)
 	stream := benchPod(b, c)
 	benchTurn(b, c, stream, "bench:say-0")
 	b.ReportAllocs()
 	b.ResetTimer()
 	benchTurn(b, c, stream, fmt.Sprintf("bench:stream-%d", b.N))
+}
+
+// BenchmarkList is the list of 10,000 pods, at the client; the goal is 50 ms.
+func BenchmarkList(b *testing.B) {
+	const pods = 10_000
+	c := benchDaemon(b, pods)
+	b.ReportAllocs()
+	for b.Loop() {
+		list, err := c.Pods().ListPods(b.Context(), &poddv1.ListPodsRequest{})
+		if err != nil || len(list.GetPods()) != pods {
+			b.Fatalf("%d pods, %v", len(list.GetPods()), err)
+		}
+	}
 }

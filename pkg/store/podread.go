@@ -60,7 +60,9 @@ func readPod(id string, record, head []byte) (item.Pod, error) {
 // Pods gives all pods in the order of their names. One whose record is damaged is
 // listed as quarantined. A pod that is made or deleted meanwhile may be missing.
 func (s *Bolt) Pods(ctx context.Context) ([]item.Pod, error) {
-	var pods []item.Pod
+	// A pod is large: growing one slice of them and sorting it would copy them over and
+	// over.
+	var found []*item.Pod
 	for after := []byte(nil); ; {
 		var page []podRow
 		err := s.view(ctx, func(tx *bbolt.Tx) error {
@@ -70,16 +72,22 @@ func (s *Bolt) Pods(ctx context.Context) ([]item.Pod, error) {
 		if err != nil {
 			return nil, s.fileFault(err)
 		}
-		for _, row := range page {
-			pods = append(pods, row.pod())
+		pods := make([]item.Pod, len(page))
+		for i, row := range page {
+			pods[i] = row.pod()
+			found = append(found, &pods[i])
 		}
 		if len(page) < podPage {
 			break
 		}
 		after = []byte(page[len(page)-1].id)
 	}
-	slices.SortFunc(pods, func(a, b item.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	return pods, nil
+	slices.SortFunc(found, func(a, b *item.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	sorted := make([]item.Pod, len(found))
+	for i, pod := range found {
+		sorted[i] = *pod
+	}
+	return sorted, nil
 }
 
 // podRow is a copy of what is stored about one pod.
@@ -94,7 +102,7 @@ type podRow struct {
 // podRows copies the next pods. Both buckets have the same keys, so that two
 // cursors walk side by side.
 func podRows(tx *bbolt.Tx, after []byte) []podRow {
-	var rows []podRow
+	rows := make([]podRow, 0, podPage)
 	heads, records := tx.Bucket(bucketHeads).Cursor(), tx.Bucket(bucketPods).Cursor()
 	id, head := seekAfter(heads, after)
 	key, record := seekAfter(records, after)
