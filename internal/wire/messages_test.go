@@ -88,14 +88,32 @@ func TestKindOfMalformed(t *testing.T) {
 	}
 }
 
-func BenchmarkEncodeEntry(b *testing.B) {
-	e := item.Entry{Seq: 1, Turn: 2, Kind: item.ItemAdded{Item: item.ToolResult{
+// shellResult is an entry as many have it: what a command printed, 4 KB.
+func shellResult() item.Entry {
+	return item.Entry{Seq: 1, Turn: 2, Kind: item.ItemAdded{Item: item.ToolResult{
 		CallID: "call_1", Tool: "shell",
 		Output: item.Output{Summary: "shell: go test, exit 0", Content: string(bytes.Repeat([]byte("ok  podd 0.1s\n"), 300))},
 	}}}
+}
+
+func BenchmarkEncodeEntry(b *testing.B) {
+	e := shellResult()
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := wire.EncodeEntry(e); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkDecodeEntry(b *testing.B) {
+	body, err := wire.EncodeEntry(shellResult())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := wire.DecodeEntry(body); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -38,6 +38,7 @@ func benchmarkPods(b *testing.B, pods int) {
 		wg.Go(func() { writers[i] = benchmarkPod(b, s, i) })
 	}
 	wg.Wait()
+	b.ReportAllocs()
 	b.ResetTimer()
 	for i, batch := range writers {
 		n := b.N / pods
