@@ -213,7 +213,10 @@ func (t *Turn) repeats(turn int64, a item.Alert) bool {
 	if a.Source == "approval" && turn != 0 {
 		return true
 	}
-	return t.turn != 0 && turn == t.turn && strings.HasPrefix(a.Text, fmt.Sprintf("turn %d ended: ", turn))
+	if t.turn == 0 || turn != t.turn {
+		return false
+	}
+	return a.Text == fmt.Sprintf("turn %d finished", turn) || strings.HasPrefix(a.Text, fmt.Sprintf("turn %d ended: ", turn))
 }
 
 func (t *Turn) alert(a item.Alert) {

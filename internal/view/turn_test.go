@@ -63,6 +63,7 @@ func TestTurn(t *testing.T) {
 		entry(8, 3, item.AlertRaised{Alert: item.Alert{Seq: 4, Level: item.LevelWarn, Text: "slow", Count: 2}}),
 		delta(text(3, "s2.0", "Do")),
 		added(9, 3, answer("Done.")),
+		entry(10, 3, item.AlertRaised{Alert: item.Alert{Seq: 5, Level: item.LevelInfo, Text: "turn 3 finished"}}),
 		finished(10),
 	)
 	if want := "I will read it.\nDone.\n"; out != want {
