@@ -25,9 +25,9 @@ type actor struct {
 	log    *slog.Logger
 	live   *live.Broadcast
 
-	// loaded is closed once the log has been read; loadErr is set before.
 	// pace says whether its turn works.
-	pace    pace
+	pace pace
+	// loaded is closed once the log has been read; loadErr is set before.
 	loaded  chan struct{}
 	loadErr error
 	mailbox chan func()
