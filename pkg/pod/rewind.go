@@ -23,15 +23,7 @@ func (h *Host) Rewind(ctx context.Context, idOrName string, to item.Seq) (out Re
 	if to < 1 {
 		return Rewound{}, item.Errorf(item.KindInvalid, "BAD_SEQ", "a rewind needs the entry to go on from: a sequence from 1")
 	}
-	a, release, err := h.acquire(ctx, idOrName)
-	if err != nil {
-		return Rewound{}, err
-	}
-	defer release()
-	if err := a.waitForLast(ctx); err != nil {
-		return Rewound{}, err
-	}
-	_, err = h.change(ctx, a.id, func(a *actor) error {
+	_, err = h.change(ctx, idOrName, func(a *actor) error {
 		out, err = a.rewind(ctx, to)
 		return err
 	})
