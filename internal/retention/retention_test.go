@@ -124,7 +124,7 @@ func (l *podLog) step(size int) {
 	l.calls++
 	id := fmt.Sprint("call", l.calls)
 	l.add(item.ItemAdded{Item: item.ToolCall{CallID: id, Name: "shell", Arguments: "{}"}},
-		item.RequestUsage{Usage: item.Usage{Input: 100, Output: 3, Requests: 1}, Measured: true, Model: "answered"},
+		item.RequestUsage{Usage: item.Usage{Input: 100, Output: 3, Requests: 1}, Measured: true, Model: "answered", Asked: "asked"},
 		item.ToolStarted{CallID: id, Tool: "shell", Arguments: "{}"})
 	l.add(item.ItemAdded{Item: item.ToolResult{CallID: id, Tool: "shell", Output: item.Output{
 		Summary: "ok", Content: strings.Repeat("x", size), IsError: l.calls%3 == 0,
@@ -285,7 +285,7 @@ func check(t *rapid.T, l *podLog, left []item.Entry) {
 	same(t, "open calls", append([]item.ToolCall{}, state.OpenCalls()...), append([]item.ToolCall{}, l.state.OpenCalls()...))
 	same(t, "whole turns", wholeTurns(left), true)
 	for _, c := range mark.Totals.Requests {
-		if c.Asked == "" || c.Model != "answered" || !c.Measured {
+		if c.Asked != "asked" || c.Model != "answered" || !c.Measured {
 			t.Fatalf("requests are counted as %+v", c)
 		}
 	}

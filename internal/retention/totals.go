@@ -10,10 +10,8 @@ import (
 
 // summary is the fold of removed entries into the one that takes their place.
 type summary struct {
-	mark item.Purged
-	last item.Entry
-	// asked is the model of the last setup.
-	asked   string
+	mark    item.Purged
+	last    item.Entry
 	setups  []storedSetup
 	rewinds []rewind
 }
@@ -96,12 +94,11 @@ func (s *summary) add(e item.Entry) {
 }
 
 func (s *summary) setUp(seq item.Seq, setup item.Setup) {
-	s.asked = setup.Model
 	s.setups = append(s.setups, storedSetup{seq, &setup})
 }
 
 func (s *summary) request(k item.RequestUsage) {
-	r := item.RequestTotal{Model: k.Model, Purpose: k.Purpose, Measured: k.Measured, Asked: s.asked}
+	r := item.RequestTotal{Model: k.Model, Purpose: k.Purpose, Measured: k.Measured, Asked: k.Asked}
 	same := func(b item.RequestTotal) bool {
 		b.Usage = item.Usage{}
 		return b == r

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -134,7 +135,7 @@ func requestUsage(k item.RequestUsage) string {
 	if k.Purpose == item.PurposeSubPod {
 		step += ", by a spawned pod"
 	}
-	return fmt.Sprintf("%s: %s, %s, %s", step, tokens, sanitize.Line(k.Model), Duration(time.Duration(k.DurationMS)*time.Millisecond))
+	return fmt.Sprintf("%s: %s, %s, %s", step, tokens, sanitize.Line(cmp.Or(k.Model, k.Asked)), Duration(time.Duration(k.DurationMS)*time.Millisecond))
 }
 
 func list(words []string) string {

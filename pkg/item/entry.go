@@ -127,9 +127,10 @@ type RequestUsage struct {
 	Usage Usage
 	// Measured says whether the endpoint sent a usage at all.
 	Measured bool
-	// Model is the model that answered, as the endpoint names it.
-	Model      string
-	ResponseID string
+	// Model is the model that answered, as the endpoint names it; Asked the one that was
+	// asked.
+	Model, Asked string
+	ResponseID   string
 	// Step is the step of the turn, from 1.
 	Step int
 	// RequestBytes is the size of the request's body, PrefixBytes how much of it is
@@ -238,11 +239,15 @@ func (t Totals) Usage() (sum Usage) {
 
 // RequestTotal counts the model requests that had these in common.
 type RequestTotal struct {
-	// Model, Purpose and Measured are those of RequestUsage; Asked is the model of the
-	// setup.
+	// Model, Asked, Purpose and Measured are those of RequestUsage.
 	Model, Asked, Purpose string
 	Measured              bool
 	Usage                 Usage
+}
+
+// Request is the sum of the requests as if it were one.
+func (t RequestTotal) Request() RequestUsage {
+	return RequestUsage{Usage: t.Usage, Measured: t.Measured, Model: t.Model, Asked: t.Asked, Purpose: t.Purpose}
 }
 
 // ToolTotal counts the results of one tool.

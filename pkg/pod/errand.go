@@ -1,7 +1,6 @@
 package pod
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,9 +23,7 @@ type errand struct {
 	// turn is the number of the turn, 0 until it has begun; ended is its end.
 	turn  int64
 	ended *item.TurnEnded
-	// asked is the model that the pod's requests name.
-	asked string
-	// bills are what the turn was billed, one a model.
+	// bills are what the turn was billed, one for each model that was asked and answered.
 	bills []item.RequestUsage
 	// said is the text of the last answer.
 	said []string
@@ -36,8 +33,6 @@ type errand struct {
 func (e *errand) add(entry item.Entry) {
 	e.cursor = entry.Seq
 	switch k := entry.Kind.(type) {
-	case item.Setup:
-		e.asked = k.Model
 	case item.Purged:
 		e.purged(entry.Turn, k)
 	case item.Withdrawn:
@@ -54,7 +49,7 @@ func (e *errand) add(entry item.Entry) {
 	}
 	switch k := entry.Kind.(type) {
 	case item.RequestUsage:
-		e.bill(k, e.asked)
+		e.bill(k)
 	case item.ToolStarted:
 		e.report(fmt.Sprintf("%s: %s %s\n", e.pod.Name, k.Tool, shortened(k.Arguments)))
 	case item.ItemAdded:
@@ -68,11 +63,8 @@ func (e *errand) add(entry item.Entry) {
 // that was open then; else its start follows.
 func (e *errand) purged(turn int64, k item.Purged) {
 	e.turn = turn
-	if k.Setup != nil {
-		e.asked = k.Setup.Model
-	}
 	for _, r := range k.Totals.Requests {
-		e.bill(item.RequestUsage{Usage: r.Usage, Measured: r.Measured, Model: r.Model, Purpose: r.Purpose}, r.Asked)
+		e.bill(r.Request())
 	}
 }
 
@@ -85,17 +77,14 @@ func (e *errand) item(it item.Item) {
 	}
 }
 
-// bill adds what a request was billed to the sum of its model: by the name that has a
-// price, of the one that answered and the one that was asked.
-func (e *errand) bill(u item.RequestUsage, asked string) {
-	model := u.Model
-	if _, priced := projection.MoneyOf(model, e.prices); !priced && u.Purpose == "" {
-		model = cmp.Or(asked, model)
-	}
-	i := slices.IndexFunc(e.bills, func(b item.RequestUsage) bool { return b.Model == model && b.Measured == u.Measured })
+// bill adds what a request was billed to the sum of its models.
+func (e *errand) bill(u item.RequestUsage) {
+	i := slices.IndexFunc(e.bills, func(b item.RequestUsage) bool {
+		return b.Model == u.Model && b.Asked == u.Asked && b.Measured == u.Measured
+	})
 	if i < 0 {
 		i = len(e.bills)
-		e.bills = append(e.bills, item.RequestUsage{Model: model, Measured: u.Measured, Purpose: item.PurposeSubPod})
+		e.bills = append(e.bills, item.RequestUsage{Model: u.Model, Asked: u.Asked, Measured: u.Measured, Purpose: item.PurposeSubPod})
 	}
 	e.bills[i].Usage = e.bills[i].Usage.Add(u.Usage)
 	e.bills[i].DurationMS += u.DurationMS
@@ -106,8 +95,8 @@ func (e *errand) used() share {
 	s := share{spent: true}
 	for _, b := range e.bills {
 		s.tokens += b.Usage.Input + b.Usage.Output
-		if money, ok := projection.MoneyOf(b.Model, e.prices); ok {
-			s.cost += money.Cost(b.Usage)
+		if usd, known := projection.CostOf(b, e.prices); known {
+			s.cost += usd
 		}
 	}
 	return s

@@ -75,7 +75,8 @@ func (s *settings) newFolds() (*folds, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &folds{questions: newQuestions(), state: state, progress: worker.NewProgress(state.Cost)}, nil
+	price := func(u item.RequestUsage) (usd float64, known bool) { return projection.CostOf(u, s.Prices) }
+	return &folds{questions: newQuestions(), state: state, progress: worker.NewProgress(price)}, nil
 }
 
 func (f *folds) add(e item.Entry) {

@@ -1,7 +1,6 @@
 package pod
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -87,11 +86,7 @@ func (c *counter) add(e item.Entry) {
 	case item.TurnStarted:
 		c.Turns++
 	case item.RequestUsage:
-		if c.elsewhere(k.Purpose) {
-			return
-		}
-		c.Usage = c.Usage.Add(k.Usage)
-		c.price(k)
+		c.request(k)
 	case item.Compaction:
 		c.Compactions++
 	case item.Prune:
@@ -113,11 +108,7 @@ func (c *counter) removed(t item.Totals) {
 	c.PrunedResults += t.PrunedResults
 	c.PrunedTokens += t.PrunedTokens
 	for _, r := range t.Requests {
-		if c.elsewhere(r.Purpose) {
-			continue
-		}
-		c.Usage = c.Usage.Add(r.Usage)
-		c.priceOf(item.RequestUsage{Model: r.Model, Purpose: r.Purpose, Measured: r.Measured, Usage: r.Usage}, r.Asked)
+		c.request(r.Request())
 	}
 	for _, u := range t.Tools {
 		sum := c.tool(u.Tool)
@@ -130,39 +121,17 @@ func (c *counter) removed(t item.Totals) {
 	}
 }
 
-// elsewhere says that requests are counted where they stand in a log of their own.
-func (c *counter) elsewhere(purpose string) bool { return c.all && purpose == item.PurposeSubPod }
-
-// price adds what a request cost.
-func (c *counter) price(u item.RequestUsage) {
-	setup, _ := c.state.Setup()
-	c.priceOf(u, setup.Model)
-}
-
-// priceOf adds what requests cost under the setup of a model.
-func (c *counter) priceOf(u item.RequestUsage, setup string) {
-	money, ok := c.money(u, setup)
-	if !ok || !u.Measured {
+// request counts a request, or the sum of several alike.
+func (c *counter) request(u item.RequestUsage) {
+	if c.all && u.Purpose == item.PurposeSubPod {
+		return // It is counted where it stands in a log of its own.
+	}
+	c.Usage = c.Usage.Add(u.Usage)
+	if usd, known := projection.CostOf(u, c.settings.Prices); known {
+		c.Cost += usd
+	} else {
 		c.Unpriced += u.Usage.Requests
-		return
 	}
-	c.Cost += money.Cost(u.Usage)
-}
-
-// money is the price of the model that answered. Endpoints may name it otherwise than
-// it is asked for, or not at all; then the price of the model that was asked counts.
-func (c *counter) money(u item.RequestUsage, setup string) (projection.Money, bool) {
-	if m, ok := projection.MoneyOf(u.Model, c.settings.Prices); ok {
-		return m, true
-	}
-	asked := ""
-	switch u.Purpose {
-	case "":
-		asked = setup
-	case item.PurposeCompaction:
-		asked = cmp.Or(c.settings.Compaction.Model, setup)
-	}
-	return projection.MoneyOf(asked, c.settings.Prices)
 }
 
 // tool is where the calls of a tool are counted.

@@ -72,6 +72,21 @@ func MoneyOf(model string, configured []ModelPrice) (m Money, ok bool) {
 	return p.Money, ok && p.Money != Money{}
 }
 
+// CostOf is what a request cost, in USD, by the configured prices; known is false where
+// there is none, or the endpoint reported no usage. Endpoints may name the model that
+// answered otherwise than it is asked for, or not at all; then the price of the model
+// that was asked counts.
+func CostOf(u item.RequestUsage, configured []ModelPrice) (usd float64, known bool) {
+	m, ok := MoneyOf(u.Model, configured)
+	if !ok {
+		m, ok = MoneyOf(u.Asked, configured)
+	}
+	if !ok || !u.Measured {
+		return 0, false
+	}
+	return m.Cost(u.Usage), true
+}
+
 // Check says what is wrong with a price; an error of kind KindInvalid, reason
 // BAD_PRICE.
 func (p Price) Check() error {

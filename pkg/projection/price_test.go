@@ -137,3 +137,29 @@ func TestMoneyOf(t *testing.T) {
 		}
 	}
 }
+
+// The name that has a price counts: of the model that answered, else of the one that was
+// asked. What was not measured has no known cost.
+func TestCostOf(t *testing.T) {
+	prices := []projection.ModelPrice{
+		{Model: "m", Price: projection.DefaultPrice(), Money: projection.Money{Input: 1}},
+		{Model: "small", Price: projection.DefaultPrice(), Money: projection.Money{Input: 2}},
+	}
+	for _, tt := range []struct {
+		answered, asked string
+		measured        bool
+		usd             float64
+		known           bool
+	}{
+		{"m", "small", true, 1, true},
+		{"elsewhere", "small", true, 2, true},
+		{"", "m", true, 1, true},
+		{"elsewhere", "unknown", true, 0, false},
+		{"m", "m", false, 0, false},
+	} {
+		u := item.RequestUsage{Model: tt.answered, Asked: tt.asked, Measured: tt.measured, Usage: item.Usage{Input: 1_000_000}}
+		if usd, known := projection.CostOf(u, prices); usd != tt.usd || known != tt.known {
+			t.Errorf("%+v costs %v, %v", tt, usd, known)
+		}
+	}
+}

@@ -248,21 +248,6 @@ func (s *State) Tokens() int { return s.ledger.Tokens() }
 // its entry does, once it is added.
 func (s *State) Decide(now time.Time) Decision { return s.ledger.Decide(now) }
 
-// Cost is what a request cost, in USD, by the configured prices; known is false where
-// there is none, or the endpoint reported no usage. Endpoints may name the model that
-// answered otherwise than it is asked for, or not at all; then the price of the setup's
-// model counts.
-func (s *State) Cost(u item.RequestUsage) (usd float64, known bool) {
-	m, ok := MoneyOf(u.Model, s.cfg.Prices)
-	if !ok && s.setup != nil && u.Purpose == "" {
-		m, ok = MoneyOf(s.setup.Model, s.cfg.Prices)
-	}
-	if !ok || !u.Measured {
-		return 0, false
-	}
-	return m.Cost(u.Usage), true
-}
-
 // Sent remembers the body of a request that was answered, and gives how many bytes it
 // begins with like the one before: what a prompt cache can hold. It is 0 for the
 // first one that this State is told of, also after a restart.

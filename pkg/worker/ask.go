@@ -20,12 +20,12 @@ type answer struct {
 	took                     time.Duration
 }
 
-// usage is the record of the request.
-func (a answer) usage(step int) item.RequestUsage {
+// usage is the record of the request, in which a model was asked.
+func (a answer) usage(step int, asked string) item.RequestUsage {
 	usage := a.end.Usage
 	usage.Requests = 1
 	return item.RequestUsage{
-		Usage: usage, Measured: a.end.Measured, Model: a.end.Model, ResponseID: a.end.ResponseID, Step: step,
+		Usage: usage, Measured: a.end.Measured, Model: a.end.Model, Asked: asked, ResponseID: a.end.ResponseID, Step: step,
 		RequestBytes: int64(a.bytes), PrefixBytes: int64(a.prefix), Predicted: int64(a.predicted), DurationMS: a.took.Milliseconds(),
 	}
 }
@@ -148,7 +148,8 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	for _, it := range items {
 		b.Kinds = append(b.Kinds, item.ItemAdded{Item: it})
 	}
-	b.Kinds = append(b.Kinds, a.usage(t.step))
+	setup, _ := t.state.Setup()
+	b.Kinds = append(b.Kinds, a.usage(t.step, setup.Model))
 	if a.end.Stop == llm.StopLength {
 		b.Kinds = append(b.Kinds, t.alert(item.LevelWarn, fmt.Sprintf("the answer of step %d was cut by the endpoint's limit on output", t.step)))
 	}

@@ -113,9 +113,8 @@ func (t *run) writeSummary(ctx context.Context, r llm.Request) (string, item.Req
 		return "", item.RequestUsage{}, err
 	}
 	t.partial = nil
-	usage := a.usage(t.step)
+	usage := a.usage(t.step, r.Setup.Model)
 	usage.Purpose = item.PurposeCompaction
-	usage.Model = cmp.Or(usage.Model, r.Setup.Model)
 	if a.text == "" {
 		return "", usage, &llm.Error{Class: llm.ClassProtocol, Message: "the model was asked for a summary and wrote none"}
 	}

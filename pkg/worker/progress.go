@@ -125,11 +125,7 @@ func (p *Progress) Skip(e item.Entry) {
 func (p *Progress) removed(turn int64, t item.Totals) {
 	p.number = turn
 	for _, r := range t.Requests {
-		model := r.Model
-		if _, known := p.price(item.RequestUsage{Model: model, Measured: r.Measured}); !known {
-			model = r.Asked
-		}
-		p.total.add(item.RequestUsage{Model: model, Purpose: r.Purpose, Measured: r.Measured, Usage: r.Usage}, p.price)
+		p.total.add(r.Request(), p.price)
 	}
 }
 

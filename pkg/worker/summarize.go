@@ -153,7 +153,7 @@ func (t *run) askSummary(ctx context.Context, c *call, input string) (model, tex
 	if err := t.read(ctx, body, tl); err != nil {
 		return "", "", err
 	}
-	usage := answer{timeline: tl, bytes: len(body), took: t.Now().Sub(start)}.usage(t.step)
+	usage := answer{timeline: tl, bytes: len(body), took: t.Now().Sub(start)}.usage(t.step, model)
 	usage.Purpose = item.PurposeSummarize
 	c.summary = &usage
 	if tl.end.Stop != llm.StopDone {

@@ -1142,7 +1142,9 @@ type RequestUsage struct {
 	// Empty for a step of a turn; compaction for a request that asked for a summary of
 	// the conversation, summarize for one of a tool's output, sub_pod for the sum of
 	// what a spawned pod's turn was billed, whose requests stand in its own log too.
-	Purpose       string `protobuf:"bytes,10,opt,name=purpose,proto3" json:"purpose,omitempty"`
+	Purpose string `protobuf:"bytes,10,opt,name=purpose,proto3" json:"purpose,omitempty"`
+	// The model that was asked.
+	Asked         string `protobuf:"bytes,11,opt,name=asked,proto3" json:"asked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1243,6 +1245,13 @@ func (x *RequestUsage) GetPredictedTokens() int64 {
 func (x *RequestUsage) GetPurpose() string {
 	if x != nil {
 		return x.Purpose
+	}
+	return ""
+}
+
+func (x *RequestUsage) GetAsked() string {
+	if x != nil {
+		return x.Asked
 	}
 	return ""
 }
@@ -1778,7 +1787,7 @@ type RequestTotal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The model that answered, as the endpoint names it.
 	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
-	// The model of the setup.
+	// The model that was asked.
 	Asked string `protobuf:"bytes,2,opt,name=asked,proto3" json:"asked,omitempty"`
 	// As in RequestUsage.
 	Purpose string `protobuf:"bytes,3,opt,name=purpose,proto3" json:"purpose,omitempty"`
@@ -2241,7 +2250,7 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\vToolStarted\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x1c\n" +
-	"\targuments\x18\x03 \x01(\tR\targuments\"\xc9\x02\n" +
+	"\targuments\x18\x03 \x01(\tR\targuments\"\xdf\x02\n" +
 	"\fRequestUsage\x12$\n" +
 	"\x05usage\x18\x01 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12\x1f\n" +
@@ -2255,7 +2264,8 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\fprefix_bytes\x18\b \x01(\x03R\vprefixBytes\x12)\n" +
 	"\x10predicted_tokens\x18\t \x01(\x03R\x0fpredictedTokens\x12\x18\n" +
 	"\apurpose\x18\n" +
-	" \x01(\tR\apurpose\"K\n" +
+	" \x01(\tR\apurpose\x12\x14\n" +
+	"\x05asked\x18\v \x01(\tR\x05asked\"K\n" +
 	"\x05Prune\x12\x12\n" +
 	"\x04seqs\x18\x01 \x03(\x03R\x04seqs\x12\x16\n" +
 	"\x06policy\x18\x02 \x01(\tR\x06policy\x12\x16\n" +
