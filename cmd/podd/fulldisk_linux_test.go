@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -19,7 +20,8 @@ const onSmallDisk = "PODD_TEST_ON_SMALL_DISK"
 
 // The disk of podd, 4 MiB of tmpfs, is full in the middle of a turn: an alert says so,
 // podd goes on to answer, nothing that was acknowledged is lost, and once there is space
-// the turn goes on by itself. Its tool call has run once.
+// the turn goes on by itself. The model was asked for its answer once, and the tool call
+// has run once.
 func TestFullDisk(t *testing.T) {
 	if os.Getenv(onSmallDisk) == "" {
 		inMountNamespace(t)
@@ -38,8 +40,10 @@ func TestFullDisk(t *testing.T) {
 	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
 
 	dir, gate := t.TempDir(), make(chan struct{})
+	var first atomic.Int32
 	url := model(t, func(_ context.Context, r scripted.Request) scripted.Reply {
 		if r.Steps() == 0 {
+			first.Add(1)
 			return scripted.Say(scripted.Wait(gate), scripted.Call{Name: "write_file", Arguments: `{"path":"made","content":"x"}`})
 		}
 		return scripted.Say(scripted.Text("on we go"))
@@ -77,6 +81,9 @@ func TestFullDisk(t *testing.T) {
 	}
 	log := until(t, c, turnEnded(int64(len(acked))))
 	checkFullDisk(t, c, log, acked)
+	if n := first.Load(); n != 1 {
+		t.Errorf("the model was asked %d times for the answer that waited for space", n)
+	}
 	p.signal(syscall.SIGTERM)
 	if code := p.wait(); code != exitDone {
 		t.Errorf("exit code %d: %s", code, p.log.String())

@@ -80,8 +80,13 @@ type actor struct {
 	// broken is set when a message panicked: what the pod holds in memory may not be
 	// what is stored, so nothing more is.
 	broken error
-	// stuck is set while the log can't be written although there is work to do.
+	// stuck is set while there is work to do that can't be done.
 	stuck *stuck
+	// unstored is what the running turn could not store yet, oldest first. promised says
+	// why the first of it is not, when its sequences are given out: nothing else is stored
+	// before it.
+	unstored []*unstored
+	promised error
 }
 
 // reasonFailed is that of calls to a pod which met a defect and is loaded anew.
@@ -126,6 +131,9 @@ func (a *actor) run() {
 	defer idle.Stop()
 	_ = a.guard(a.next)
 	for a.closing == nil || a.turn != nil {
+		if a.closing != nil {
+			a.giveUp()
+		}
 		idle.Reset(a.host.Idle)
 		select {
 		case f := <-a.mailbox:
@@ -133,7 +141,7 @@ func (a *actor) run() {
 		case err := <-a.turnDone:
 			_ = a.guard(func() { a.turnEnded(err) })
 		case <-a.stuck.again():
-			_ = a.guard(a.next)
+			_ = a.guard(a.again)
 		case <-idle.C:
 			if a.turn == nil && a.stuck == nil && a.host.forget(a) {
 				a.log.Debug("pod passivated")

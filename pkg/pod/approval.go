@@ -154,7 +154,7 @@ func (l *turnLog) Approval(ctx context.Context, callID string) (item.ApprovalRes
 // Resolve answers a question unless someone has done so before.
 func (l *turnLog) Resolve(ctx context.Context, r item.ApprovalResolved) (counts item.ApprovalResolved, err error) {
 	counts = r
-	doErr := l.a.do(ctx, func() {
+	err = l.write(ctx, true, func(ctx context.Context) (err error) {
 		switch q := l.a.questions.asked[r.CallID]; {
 		case q.open():
 			_, _, err = l.a.answer(ctx, q, r)
@@ -163,9 +163,7 @@ func (l *turnLog) Resolve(ctx context.Context, r item.ApprovalResolved) (counts 
 		default:
 			counts = *q.answer
 		}
+		return err
 	})
-	if doErr != nil {
-		return counts, doErr
-	}
 	return counts, err
 }

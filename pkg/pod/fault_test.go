@@ -56,64 +56,16 @@ func (f *faulty) set(onAppend func(store.Batch) error) {
 }
 
 // newFaultyHouse is a house whose store can be made to fail.
-func newFaultyHouse(t *testing.T, handler scripted.Handler) (*house, *faulty) {
+func newFaultyHouse(t *testing.T, handler scripted.Handler, config ...func(*pod.Config)) (*house, *faulty) {
 	t.Helper()
 	f := new(faulty)
-	h := newHouse(t, handler, func(c *pod.Config) { f.Store, c.Store = c.Store, f })
+	h := newHouse(t, handler, append(config, func(c *pod.Config) { f.Store, c.Store = c.Store, f })...)
 	return h, f
 }
 
 // holds says whether a batch has an entry of a kind.
 func holds[K item.Kind](b store.Batch) bool {
 	return slices.ContainsFunc(b.Entries, func(e item.Entry) bool { _, ok := e.Kind.(K); return ok })
-}
-
-var errFull = item.Errorf(item.KindExhausted, "NO_SPACE", "there is no space left on the disk")
-
-// full refuses everything from the first batch that match finds on. refused is closed
-// at that one.
-func full(match func(store.Batch) bool) (check func(store.Batch) error, refused chan struct{}) {
-	refused = make(chan struct{})
-	once := sync.OnceFunc(func() { close(refused) })
-	seen := false
-	var mu sync.Mutex
-	return func(b store.Batch) error {
-		mu.Lock()
-		defer mu.Unlock()
-		if seen = seen || match(b); seen {
-			once()
-			return errFull
-		}
-		return nil
-	}, refused
-}
-
-// A disk that is full in the middle of a turn stops the turn and says so; when there
-// is space again the turn goes on, with nobody's help.
-func TestFullDiskInTheMiddleOfATurn(t *testing.T) {
-	h, f := newFaultyHouse(t, steps(scripted.Say(scripted.Text("old text"))))
-	check, refused := full(func(b store.Batch) bool { return holds[item.RequestUsage](b) })
-	f.set(check)
-	s := h.submit("go")
-	<-refused
-	h.await(func(p item.Pod) bool {
-		return p.Status.State == item.StateWaiting && strings.Contains(p.Status.Reason, "no space")
-	})
-	f.set(nil)
-	if end := h.ended(s); end.Outcome != item.OutcomeFinished {
-		t.Errorf("end %+v", end)
-	}
-	if r := recoveries(h.log()); len(r) != 1 || !strings.Contains(r[0].Reason, "could not be written") {
-		t.Errorf("recovered %+v", r)
-	}
-	h.nothingInFlight()
-	if end := h.run("next"); end.Outcome != item.OutcomeFinished {
-		t.Errorf("next end %+v", end)
-	}
-	alerts, err := h.host.Alerts(t.Context(), pod.AlertQuery{})
-	if err != nil || !slices.ContainsFunc(alerts, func(a item.Alert) bool { return strings.Contains(a.Text, "no space") }) {
-		t.Errorf("alerts %+v, %v", alerts, err)
-	}
 }
 
 // nothingInFlight fails when a stream that attaches now is shown text of a turn that
@@ -169,19 +121,6 @@ func (h *house) await(want func(item.Pod) bool) {
 		if want(p) {
 			return
 		}
-	}
-}
-
-// A submit that is acknowledged and can't be claimed is tried again until it can.
-func TestFullDiskAtTheClaim(t *testing.T) {
-	h, f := newFaultyHouse(t, steps())
-	check, refused := full(func(b store.Batch) bool { return holds[item.TurnStarted](b) })
-	f.set(check)
-	s := h.submit("go")
-	<-refused
-	f.set(nil)
-	if end := h.ended(s); end.Outcome != item.OutcomeFinished {
-		t.Errorf("end %+v", end)
 	}
 }
 

@@ -115,32 +115,27 @@ func (a *actor) lift(ctx context.Context) error {
 }
 
 // Hold holds the pod for an interceptor.
-func (l *turnLog) Hold(ctx context.Context, p item.Pause) (err error) {
-	doErr := l.a.do(ctx, func() {
-		if l.a.situation.pause == nil {
-			err = l.a.holdFor(ctx, p)
+func (l *turnLog) Hold(ctx context.Context, p item.Pause) error {
+	return l.write(ctx, true, func(ctx context.Context) error {
+		if l.a.situation.pause != nil {
+			return nil
 		}
+		return l.a.holdFor(ctx, p)
 	})
-	if doErr != nil {
-		return doErr
-	}
-	return err
 }
 
 // Joining says what joins the turn, after waiting while the pod is held.
 func (l *turnLog) Joining(ctx context.Context, wait bool) (j worker.Joining, err error) {
 	for {
 		var gate chan struct{}
-		doErr := l.a.do(ctx, func() {
+		err := l.write(ctx, true, func(ctx context.Context) error {
 			if wait && l.a.situation.pause != nil {
-				gate, err = l.a.gate, l.a.stopped(ctx)
-				return
+				gate = l.a.gate
+				return l.a.stopped(ctx)
 			}
-			j = l.a.joining()
+			gate, j = nil, l.a.joining()
+			return nil
 		})
-		if doErr != nil {
-			return j, doErr
-		}
 		if err != nil || gate == nil {
 			return j, err
 		}

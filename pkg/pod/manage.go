@@ -12,6 +12,7 @@ import (
 
 	"podd/pkg/hook"
 	"podd/pkg/item"
+	"podd/pkg/store"
 	"podd/pkg/worker"
 )
 
@@ -195,7 +196,9 @@ func (h *Host) Delete(ctx context.Context, idOrName string) error {
 }
 
 // Cancel ends a pod's running turn and returns its number once its terminal entry
-// is stored; cancelled is false when no turn runs. Submits that wait stay.
+// is stored; cancelled is false when no turn runs. Submits that wait stay. While there is
+// no space for that entry the error says so: the turn has ended all the same, and its
+// entry is stored when there is.
 func (h *Host) Cancel(ctx context.Context, idOrName, reason string) (turnNumber int64, cancelled bool, err error) {
 	a, release, err := h.acquire(ctx, idOrName)
 	if err != nil {
@@ -206,10 +209,13 @@ func (h *Host) Cancel(ctx context.Context, idOrName, reason string) (turnNumber 
 		reason = "cancelled by a client"
 	}
 	var t *turn
+	var full <-chan struct{}
 	err = a.do(ctx, func() {
 		if a.busy() {
 			t = a.turn
 			t.cancel(&worker.Cancelled{Reason: reason})
+			a.giveUp()
+			full = t.full
 		}
 	})
 	if err != nil || t == nil {
@@ -218,6 +224,9 @@ func (h *Host) Cancel(ctx context.Context, idOrName, reason string) (turnNumber 
 	select {
 	case <-t.ended:
 		return t.number, true, nil
+	case <-full:
+		return t.number, true, item.Errorf(item.KindExhausted, store.ReasonNoSpace,
+			"turn %d is cancelled, but there is no space to store that: it is stored once there is, unless podd ends before", t.number)
 	case <-ctx.Done():
 		return t.number, true, context.Cause(ctx)
 	}

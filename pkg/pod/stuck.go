@@ -16,9 +16,9 @@ const (
 // stuck is a pod that has work to do and can't: its disk is full, its workspace is
 // gone. It tries again until it can.
 type stuck struct {
-	// told says that the alert about it is stored.
-	told  bool
+	// cause is what it was stuck by first; told says that the alert about that is stored.
 	cause error
+	told  bool
 	wait  time.Duration
 	timer *time.Timer
 }
@@ -31,18 +31,17 @@ func (s *stuck) again() <-chan time.Time {
 	return s.timer.C
 }
 
-// hold makes the pod try again later. Until then its state says why it waits; the
-// alert is stored now, or when the log can be written.
+// hold makes the pod try again later. Until then its state says why it waits; the log
+// says so at once, and the alert is stored as soon as the log can be written.
 func (a *actor) hold(cause error) {
 	if a.stuck == nil {
-		a.stuck = &stuck{wait: stuckFirst}
+		a.stuck = &stuck{cause: cause, wait: stuckFirst, timer: time.NewTimer(stuckFirst)}
+		a.log.Error("pod can't go on and tries again", "error", cause)
+		a.tell()
 	} else {
-		a.stuck.timer.Stop()
 		a.stuck.wait = min(2*a.stuck.wait, stuckMost)
+		a.stuck.timer.Reset(a.stuck.wait)
 	}
-	a.stuck.cause = cause
-	a.tell()
-	a.stuck.timer = time.NewTimer(a.stuck.wait)
 	status := a.rec.Status
 	status.State, status.Reason = item.StateWaiting, fmt.Sprintf("can't go on: %v", cause)
 	a.shown.Store(&status)
@@ -51,8 +50,29 @@ func (a *actor) hold(cause error) {
 // tell raises the alert about what holds the pod, once.
 func (a *actor) tell() {
 	if !a.stuck.told {
-		a.stuck.told = a.raise(item.LevelError, "turn", fmt.Sprintf("the pod can't go on and tries again: %v", a.stuck.cause))
+		a.stuck.told = a.alert(item.LevelError, "turn", fmt.Sprintf("the pod can't go on and tries again: %v", a.stuck.cause)) == nil
 	}
+}
+
+// again tries what could not be done before: to store what the turn gave, else to begin
+// a turn. The alert comes first, so that it stands in the log before what it held up.
+func (a *actor) again() {
+	a.tell()
+	if len(a.unstored) == 0 {
+		a.next()
+		return
+	}
+	for len(a.unstored) > 0 {
+		err := a.unstored[0].try()
+		if noSpace(err) {
+			a.hold(err)
+			return
+		}
+		a.unstored[0].outcome <- err
+		a.unstored = a.unstored[1:]
+	}
+	a.turn.full = make(chan struct{})
+	a.release()
 }
 
 // release ends the waiting.
@@ -61,6 +81,7 @@ func (a *actor) release() {
 		return
 	}
 	a.tell()
+	a.log.Info("pod goes on")
 	a.stuck.timer.Stop()
 	a.stuck = nil
 	a.shown.Store(nil)

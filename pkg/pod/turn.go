@@ -24,6 +24,8 @@ type turn struct {
 	// over says that the terminal entry is stored, while the turn's goroutine may
 	// still be on its way out.
 	over bool
+	// full is closed while what the turn has to store waits for space.
+	full chan struct{}
 }
 
 // busy says whether a turn is under way that can still be cancelled or waited for.
@@ -94,7 +96,7 @@ func (a *actor) start(work func(context.Context, *worker.Worker) error, turnNumb
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(a.host.base)
-	a.turn = &turn{number: turnNumber, cancel: cancel, stop: func() {}, ended: make(chan struct{})}
+	a.turn = &turn{number: turnNumber, cancel: cancel, stop: func() {}, ended: make(chan struct{}), full: make(chan struct{})}
 	a.running.Store(true)
 	go func() { a.turnDone <- guardTurn(func() error { return work(ctx, w) }) }()
 	return nil
@@ -149,7 +151,7 @@ func (a *actor) turnEnded(err error) {
 	clear(a.taken)
 	a.running.Store(false)
 	a.live.Forget()
-	if err != nil {
+	if err != nil && a.closing == nil {
 		// The turn stays open in the log, or its submit in the inbox.
 		a.resume, a.waited = "the log could not be written in the middle of it", true
 		// The turn may have taken entries for stored that are not.
@@ -179,13 +181,15 @@ func (a *actor) leaveTurn() {
 	}
 }
 
-// raise stores an alert of the pod. One that can't be stored is logged, and false.
-func (a *actor) raise(level item.Level, source, text string) bool {
-	alert := item.Alert{Pod: a.id, Level: level, Source: source, Text: text, Time: a.host.Now()}
-	b := store.Batch{Entries: []item.Entry{{Kind: item.AlertRaised{Alert: alert}}}}
-	if _, _, err := a.commit(a.host.base, b, a.situation); err != nil {
+// raise stores an alert of the pod. One that can't be stored is logged.
+func (a *actor) raise(level item.Level, source, text string) {
+	if err := a.alert(level, source, text); err != nil {
 		a.log.Error("alert could not be stored", "text", text, "error", err)
-		return false
 	}
-	return true
+}
+
+func (a *actor) alert(level item.Level, source, text string) error {
+	alert := item.Alert{Pod: a.id, Level: level, Source: source, Text: text, Time: a.host.Now()}
+	_, _, err := a.commit(a.host.base, store.Batch{Entries: []item.Entry{{Kind: item.AlertRaised{Alert: alert}}}}, a.situation)
+	return err
 }

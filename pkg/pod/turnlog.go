@@ -16,26 +16,40 @@ type turnLog struct {
 	number int64
 }
 
-// Append commits in the pod's goroutine.
+// Append commits in the pod's goroutine. What has cost nothing yet does not wait for space:
+// the claim, as until then the submits may be withdrawn, and a summary that a client asked
+// for.
 func (l *turnLog) Append(ctx context.Context, b worker.Batch) (entries []item.Entry, err error) {
-	doErr := l.a.do(ctx, func() {
-		var d *draft
-		if d, err = l.draft(b); err == nil {
-			err = l.commit(ctx, d, b)
-			entries = d.entries
+	err = l.write(ctx, l.number > 0 && !claims(b.Kinds), func(ctx context.Context) error {
+		d, err := l.draft(b)
+		if err != nil {
+			return err
 		}
+		err = l.commit(ctx, d, b)
+		entries = d.entries
+		return err
 	})
-	if doErr != nil {
-		return nil, doErr
-	}
 	return entries, err
 }
 
+// claims says that a batch claims its turn and does not end it as well.
+func claims(kinds []item.Kind) bool {
+	if len(kinds) == 0 {
+		return false
+	}
+	_, first := kinds[0].(item.TurnStarted)
+	_, last := kinds[len(kinds)-1].(item.TurnEnded)
+	return first && !last
+}
+
 // Ahead commits in the pod's goroutine, which does nothing else meanwhile, and lets the
-// turn go on.
+// turn go on. While there is no space for it nothing else is stored: its sequences are
+// promised.
 func (l *turnLog) Ahead(ctx context.Context, b worker.Batch) (worker.Ahead, error) {
+	ctx = context.WithoutCancel(ctx)
 	var out worker.Ahead
-	var refused, failed error
+	var refused error
+	u := &unstored{ctx: ctx, outcome: make(chan error, 1)}
 	drafted := make(chan struct{})
 	tell := sync.OnceFunc(func() { close(drafted) })
 	finished, err := l.a.begin(ctx, func() {
@@ -47,9 +61,18 @@ func (l *turnLog) Ahead(ctx context.Context, b worker.Batch) (worker.Ahead, erro
 		promised := slices.Clone(d.entries)
 		out.Entries, out.Joins = promised, l.a.joins()
 		tell()
-		if failed = l.commit(ctx, d, b); failed == nil && !sameSeqs(promised, d.entries) {
-			failed = item.Errorf(item.KindInternal, "INTERNAL", "the log of pod %s was written by another than its owner", l.a.id)
+		u.try = func() error {
+			d.entries, l.a.promised = slices.Clone(promised), nil
+			err := l.commit(ctx, d, b)
+			switch {
+			case noSpace(err):
+				l.a.promised = err
+			case err == nil && !sameSeqs(promised, d.entries):
+				err = item.Errorf(item.KindInternal, "INTERNAL", "the log of pod %s was written by another than its owner", l.a.id)
+			}
+			return err
 		}
+		l.a.attempt(u, true)
 	})
 	if err != nil {
 		return worker.Ahead{}, err
@@ -61,7 +84,7 @@ func (l *turnLog) Ahead(ctx context.Context, b worker.Batch) (worker.Ahead, erro
 		if err := <-finished; err != nil {
 			return err
 		}
-		return failed
+		return <-u.outcome
 	}
 	return out, nil
 }

@@ -26,11 +26,9 @@ func (t *run) commitAhead(ctx context.Context, b Batch, then func()) error {
 	if err := t.settle(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	b.Kinds = t.withWarnings(b.Kinds)
 	batch, err := t.log.Ahead(ctx, b)
 	if err != nil {
-		cancel()
 		return &logError{err}
 	}
 	t.fold(batch.Entries)
@@ -40,7 +38,6 @@ func (t *run) commitAhead(ctx context.Context, b Batch, then func()) error {
 	t.ahead = a
 	go func() { // settle waits for it.
 		defer close(a.stored)
-		defer cancel()
 		if err := batch.Stored(); err != nil {
 			a.err = &logError{err}
 			refuse()
@@ -49,13 +46,14 @@ func (t *run) commitAhead(ctx context.Context, b Batch, then func()) error {
 	return nil
 }
 
-// settle waits until all that the turn has appended is on disk. After an error it gives
-// the same again: nothing more can be stored.
+// settle waits until all that the turn has appended is on disk, which is no work. After an
+// error it gives the same again: nothing more can be stored.
 func (t *run) settle() error {
 	a := t.ahead
 	if a == nil {
 		return nil
 	}
+	defer t.clock.rest()()
 	<-a.stored
 	if a.err != nil {
 		return a.err

@@ -49,7 +49,7 @@ func (t *run) join(ctx context.Context, wait bool) (joined bool, err error) {
 	defer t.clock.start()
 	j, err := t.log.Joining(t.waiting, wait)
 	if err != nil {
-		return false, err
+		return false, logFailed(t.waiting, err)
 	}
 	if j.Lifted != nil && j.Lifted.Turn == t.turn.Number {
 		t.lifted = j.Lifted.At
@@ -111,7 +111,7 @@ func (t *run) hold(ctx context.Context, at, why string) error {
 		return err
 	}
 	if err := t.log.Hold(ctx, item.Pause{Reason: why, At: at, Turn: t.turn.Number}); err != nil {
-		return err
+		return logFailed(ctx, err)
 	}
 	_, err := t.join(ctx, true)
 	return err

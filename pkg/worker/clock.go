@@ -35,6 +35,15 @@ func (c *workClock) stop() {
 	}
 }
 
+// rest lets the clock stand still until back is called.
+func (c *workClock) rest() (back func()) {
+	if !c.running {
+		return func() {}
+	}
+	c.stop()
+	return c.start
+}
+
 // remains is how long the turn may still work.
 func (c *workClock) remains() time.Duration {
 	if c.running {

@@ -116,7 +116,7 @@ func (t *run) end(ctx context.Context, err error) error {
 	if s != nil {
 		t.aborts(ctx, s)
 	}
-	return t.commit(ctx, b)
+	return t.commit(context.WithoutCancel(ctx), b)
 }
 
 // unfinished is the result of a call that the end of its turn leaves without one.

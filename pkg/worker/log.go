@@ -10,12 +10,16 @@ import (
 // Log is what a turn needs of its pod.
 type Log interface {
 	// Append commits a batch as one transaction and returns its entries, with
-	// their sequences, once they are on disk. After an error the turn ends at
-	// once: nothing more can be stored.
+	// their sequences, once they are on disk, also when ctx has ended. While there is
+	// no space it waits for that, until ctx ends: then nothing of the batch is stored,
+	// and the error is the cause of that. The claim of a turn does not wait. After any
+	// other error the turn ends at once: nothing more can be stored. The other methods
+	// that commit wait likewise.
 	Append(ctx context.Context, b Batch) ([]item.Entry, error)
 	// Ahead is Append that does not wait: the turn may send its next request while the
 	// batch is on its way to the disk. Nothing of the answer counts before Stored has
 	// returned, which the caller owes before it calls anything else of the Log but Live.
+	// For space it waits also when ctx has ended.
 	// An error means that nothing was or will be stored.
 	Ahead(ctx context.Context, b Batch) (Ahead, error)
 	// Live shows a fragment of what is unfinished to whoever watches. It does not

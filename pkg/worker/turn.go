@@ -2,20 +2,16 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"podd/pkg/item"
 	"podd/pkg/projection"
 )
-
-// commitTime bounds one commit. A commit does not end with the turn: what happened
-// has to be stored also when the turn was cancelled.
-const commitTime = 30 * time.Second
 
 // run is one turn under way.
 type run struct {
@@ -126,17 +122,17 @@ func (t *run) oneStep(ctx context.Context) ([]*call, error) {
 	return t.accept(ctx, answer)
 }
 
-// commit appends a batch and folds its entries into the state.
+// commit appends a batch and folds its entries into the state. The time that it takes is
+// no work: the disk may be full for long.
 func (t *run) commit(ctx context.Context, b Batch) error {
 	if err := t.settle(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
-	defer cancel()
 	b.Kinds = t.withWarnings(b.Kinds)
+	defer t.clock.rest()()
 	entries, err := t.log.Append(ctx, b)
 	if err != nil {
-		return &logError{err}
+		return logFailed(ctx, err)
 	}
 	t.fold(entries)
 	return nil
@@ -149,6 +145,14 @@ func (t *run) alert(level item.Level, text string) item.AlertRaised {
 
 // logError is the failure of the log itself: nothing more can be stored.
 type logError struct{ error }
+
+// logFailed is a log's error, which is no failure when it only gave up because ctx ended.
+func logFailed(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		return err
+	}
+	return &logError{err}
+}
 
 // Unwrap is the log's own error.
 func (e *logError) Unwrap() error { return e.error }
