@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"podd/pkg/item"
@@ -152,4 +153,48 @@ func endAt(t *testing.T, n int, kill bool, want string, chain func(*pod.Config))
 		}
 	})
 	return more
+}
+
+// A turn that is given up asks once more what became of its commands, and not again when
+// podd ends in that too.
+func TestGivenUpWithTheResult(t *testing.T) {
+	type args struct{}
+	for name, again := range map[string]bool{"found": false, "ends podd": true} {
+		t.Run(name, func(t *testing.T) {
+			began := make(chan int)
+			var recoveries atomic.Int32
+			long := tool.New("long", "Take long.", func(ctx context.Context, _ args) (tool.Output, error) {
+				began <- 0
+				<-ctx.Done()
+				return tool.Output{}, tool.ErrGoesOn
+			}, tool.Confined[args](), tool.Recovers(func(ctx context.Context, _ args) (tool.Output, bool, error) {
+				n := int(recoveries.Add(1))
+				if n == 4 && !again {
+					return tool.FromString("the real result"), true, nil
+				}
+				began <- n
+				<-ctx.Done()
+				return tool.Output{}, false, tool.ErrGoesOn
+			}))
+			h, f := newFaultyHouse(t, steps(scripted.Say(scripted.Call{Name: "long", Arguments: `{}`})), func(c *pod.Config) {
+				c.Tools = append(c.Tools, long)
+			})
+			s := h.submit("go")
+			kills, result := 4, "the real result"
+			if again {
+				kills, result = 5, "interrupted, may have taken effect; verify before repeating"
+			}
+			for range kills {
+				<-began
+				h.kill(f)
+			}
+			h.wantEnd(h.ended(s), item.OutcomeInterrupted, "RECOVERY", fmt.Sprintf("podd stopped %d times", kills))
+			if got := results(h.log()); len(got) != 1 || got[0].Summary != result {
+				t.Errorf("results %+v", got)
+			}
+			if n := recoveries.Load(); n != 4 {
+				t.Errorf("the tool was asked %d times", n)
+			}
+		})
+	}
 }

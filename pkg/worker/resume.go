@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -17,18 +18,18 @@ const maxResumes = 3
 // that asks goes on asking. One that had not begun does not begin by itself.
 func (t *run) resume(ctx context.Context) ([]*call, error) {
 	t.claimed, t.step = true, t.progress.step
-	if t.progress.resumes >= maxResumes && !t.turn.Waited {
-		return nil, &stop{outcome: item.OutcomeInterrupted, reason: "RECOVERY", cause: fmt.Sprintf(
-			"podd stopped %d times at the same step and does not try again; submit again to go on", t.progress.resumes+1)}
-	}
 	recovered := item.Recovered{Reason: t.turn.Resume, Waited: t.turn.Waited}
-	var calls []*call
+	var calls, started []*call
 	for _, open := range t.progress.waiting {
 		c := t.reopen(open)
 		if c.recovering {
 			recovered.CallIDs = append(recovered.CallIDs, c.CallID)
+			started = append(started, c)
 		}
 		calls = append(calls, c)
+	}
+	if t.progress.resumes >= maxResumes && !t.turn.Waited {
+		return nil, t.giveUp(ctx, recovered, started)
 	}
 	t.logger.Info("turn goes on", "step", t.step, "calls", len(calls), "started", len(recovered.CallIDs), "reason", recovered.Reason)
 	b := Batch{Kinds: []item.Kind{recovered, item.AlertRaised{Alert: item.Alert{
@@ -37,6 +38,25 @@ func (t *run) resume(ctx context.Context) ([]*call, error) {
 	}}}}
 	t.stillWaits(&b)
 	return calls, t.commit(ctx, b)
+}
+
+// giveUp ends a turn in which podd stopped too often. What became of the calls that were
+// started is asked for once: that may be what ends podd.
+func (t *run) giveUp(ctx context.Context, recovered item.Recovered, started []*call) error {
+	why := &stop{outcome: item.OutcomeInterrupted, reason: "RECOVERY", cause: fmt.Sprintf(
+		"podd stopped %d times at the same step and does not try again; submit again to go on", t.progress.resumes+1)}
+	if len(started) == 0 || t.progress.resumes > maxResumes {
+		return why
+	}
+	if err := t.commit(ctx, Batch{Kinds: []item.Kind{recovered}}); err != nil {
+		return err
+	}
+	if err := t.runCalls(ctx, started); err != nil {
+		if _, ended := errors.AsType[*stop](err); !ended {
+			return err
+		}
+	}
+	return why
 }
 
 // stillWaits lets the pod's state say for how long an earlier podd was told to wait. It
