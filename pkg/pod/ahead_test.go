@@ -115,7 +115,7 @@ func hasResult(b store.Batch) bool {
 }
 
 // Results that can't be stored take their request back: it is cancelled, its answer
-// never counts, and the turn goes on when there is space again.
+// never counts, and the turn goes on when they can be.
 func TestResultsThatCannotBeStored(t *testing.T) {
 	asked, taken := make(chan struct{}), make(chan struct{})
 	var once sync.Once
@@ -136,7 +136,7 @@ func TestResultsThatCannotBeStored(t *testing.T) {
 	f.set(func(b store.Batch) error {
 		if hasResult(b) {
 			<-asked
-			return errFull
+			return item.Errorf(item.KindInternal, "BROKEN", "the disk is odd")
 		}
 		return nil
 	})
