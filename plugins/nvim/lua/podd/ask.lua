@@ -1,0 +1,154 @@
+-- What waits for a person: calls that ask, and alerts.
+local bridge = require('podd.bridge')
+local view = require('podd.view')
+local M = {}
+
+local watching, unacked = false, {}
+
+-- answer answers a call: how is once, always or deny. It is bound to what was shown.
+function M.answer(a, how)
+  local podd = require('podd')
+  local function send(reason)
+    bridge.request('ResolveApproval', {
+      pod = a.pod, call_seq = a.call_seq, digest = a.digest, client = 'nvim',
+      approve = how ~= 'deny', always = how == 'always', reason = reason,
+    }, function(err)
+      if err then
+        podd.fail(err)
+      end
+    end)
+  end
+  if how ~= 'deny' then
+    return send('')
+  end
+  vim.ui.input({ prompt = 'why not (the model is told)? ' }, function(reason)
+    if reason then
+      send(reason)
+    end
+  end)
+end
+
+-- show puts lines into a window of their own, and gives what closes it.
+local function show(lines)
+  vim.cmd('botright new')
+  local buf, win = vim.api.nvim_get_current_buf(), vim.api.nvim_get_current_win()
+  vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = 'nofile', 'wipe', false
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].modifiable = false
+  vim.api.nvim_win_set_height(win, math.min(#lines + 1, 15))
+  vim.cmd('redraw')
+  return function()
+    if vim.api.nvim_win_is_valid(win) then
+      vim.api.nvim_win_close(win, true)
+    end
+  end
+end
+
+local choices = { { 'run it once', 'once' }, { 'always run such calls', 'always' }, { 'deny it', 'deny' }, { 'later' } }
+
+-- ask shows a call whole and asks for the answer.
+function M.ask(a)
+  local close = show(view.approval(a))
+  vim.ui.select(choices, { prompt = 'run it?', format_item = function(c) return c[1] end }, function(c)
+    close()
+    if c and c[2] then
+      M.answer(a, c[2])
+    end
+  end)
+end
+
+-- approvals asks for one of the calls that wait, of all pods.
+function M.approvals()
+  bridge.request('ListApprovals', {}, function(err, r)
+    local podd = require('podd')
+    if err then
+      return podd.fail(err)
+    elseif #r.approvals == 0 then
+      return podd.say('no call waits')
+    elseif #r.approvals == 1 then
+      return M.ask(r.approvals[1])
+    end
+    vim.ui.select(r.approvals, {
+      prompt = 'which call?',
+      format_item = function(a) return view.approval(a)[1] .. '  ' .. require('podd.arguments').brief(a.arguments) end,
+    }, function(a)
+      if a then
+        M.ask(a)
+      end
+    end)
+  end)
+end
+
+-- acknowledge marks an alert as seen.
+function M.acknowledge(seq)
+  bridge.request('AckAlerts', { seqs = { seq } }, function(err)
+    if err then
+      return require('podd').fail(err)
+    end
+    unacked[seq] = nil
+    require('podd').say('acknowledged ' .. seq)
+    vim.cmd('redrawstatus!')
+  end)
+end
+
+-- alerts shows the alerts that nobody acknowledged, and acknowledges what is chosen.
+function M.alerts()
+  bridge.request('ListAlerts', { unacked = true }, function(err, r)
+    local podd = require('podd')
+    if err then
+      return podd.fail(err)
+    end
+    local list = vim.tbl_filter(view.matters, r.alerts)
+    if #list == 0 then
+      return podd.say('no alerts')
+    end
+    vim.ui.select(list, { prompt = 'acknowledge which alert?', format_item = view.alert }, function(a)
+      if a then
+        M.acknowledge(a.seq)
+      end
+    end)
+  end)
+end
+
+-- watch follows the alerts of all pods: what stood there is counted, what comes is shown.
+function M.watch()
+  if watching then
+    return
+  end
+  watching = true
+  bridge.request('ListAlerts', { unacked = true }, function(err, r)
+    if err then
+      watching = false
+      return
+    end
+    local last = '0'
+    for _, a in ipairs(r.alerts) do
+      unacked[a.seq], last = view.matters(a) or nil, a.seq
+    end
+    bridge.stream('StreamAlerts', { after_seq = last, unacked = true }, function(m)
+      if m.alert then
+        local matters = view.matters(m.alert)
+        unacked[m.alert.seq] = matters or nil
+        if matters or not require('podd.stream').visible() then
+          require('podd').say(view.alert(m.alert), matters and vim.log.levels.WARN or vim.log.levels.INFO)
+        end
+        vim.cmd('redrawstatus!')
+      elseif m['end'] then
+        watching = false
+      end
+    end)
+  end)
+end
+
+-- unacknowledged counts the alerts that nobody has seen.
+function M.unacknowledged()
+  return vim.tbl_count(unacked)
+end
+
+bridge.on_connection(function(c)
+  if c.up and not watching and require('podd.stream').status() ~= '' then
+    M.watch()
+  end
+end)
+
+return M

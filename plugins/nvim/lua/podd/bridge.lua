@@ -1,0 +1,226 @@
+-- The one `podctl bridge` of this Neovim: requests, streams that outlive podd and the
+-- bridge, and whether podd is there. docs/bridge.md of podd is the protocol.
+local M = {}
+
+local PROTOCOL = 1
+-- How long until a bridge that ended is started again, in milliseconds: the first time,
+-- and at most.
+local FIRST_PAUSE, LONGEST_PAUSE = 200, 5000
+
+local job, hello, pause, restarting
+local last_id = 0
+local pending, streams = {}, {}
+local listeners = {}
+local connection = { up = false }
+
+-- connection is whether podd is there: { up, podd, error }.
+function M.connection()
+  return connection
+end
+
+-- hello is the bridge's first line; nil before it came.
+function M.hello()
+  return hello
+end
+
+-- on_connection calls f each time that podd goes or comes.
+function M.on_connection(f)
+  listeners[#listeners + 1] = f
+end
+
+local function set_connection(c)
+  connection = c
+  for _, f in ipairs(listeners) do
+    f(c)
+  end
+end
+
+local function failed(message)
+  return { kind = 'unavailable', reason = 'BRIDGE', message = message }
+end
+
+local function write(id, method, params)
+  local request = { id = id, method = method }
+  if params and next(params) ~= nil then
+    request.params = params
+  end
+  vim.fn.chansend(job, vim.json.encode(request) .. '\n')
+end
+
+local function take(line)
+  local ok, m = pcall(vim.json.decode, line)
+  if not ok or type(m) ~= 'table' then
+    return
+  end
+  if m.stream ~= nil then
+    local s = streams[m.stream]
+    if s then
+      local after = m.entry or m.alert
+      if after then
+        s.params.after_seq = after.seq
+      end
+      if m['end'] then
+        streams[m.stream] = nil
+      end
+      s.handle(m)
+    end
+  elseif m.id ~= nil then
+    local p = pending[m.id]
+    pending[m.id] = nil
+    if p then
+      p.done(m.error, m.result)
+    end
+  elseif m.hello then
+    hello, pause = m.hello, nil
+    if hello.protocol ~= PROTOCOL then
+      set_connection({ up = false, error = failed(('podctl speaks protocol %s, this plugin %d: install those of the same version'):format(hello.protocol, PROTOCOL)) })
+      return
+    end
+    set_connection(hello.connection)
+  elseif m.connection then
+    set_connection(m.connection)
+  end
+end
+
+local start
+
+-- gone is the end of the bridge: requests fail, save those that count once, and what is
+-- left goes on with the next bridge.
+local function gone(code, words)
+  job, hello = nil, nil
+  local again = next(streams) ~= nil
+  for id, p in pairs(pending) do
+    if p.again then
+      again = true
+    else
+      pending[id] = nil
+      p.done(failed('the bridge ended: ' .. words))
+    end
+  end
+  set_connection({ up = false, error = failed(('podctl bridge ended with exit code %d: %s'):format(code, words)) })
+  if not again then
+    return
+  end
+  pause = math.min((pause or FIRST_PAUSE / 2) * 2, LONGEST_PAUSE)
+  restarting = true
+  vim.defer_fn(function()
+    restarting = false
+    if not job then
+      start()
+    end
+  end, pause)
+end
+
+start = function()
+  local config = require('podd').config
+  local cmd = { config.podctl, 'bridge' }
+  if config.socket then
+    vim.list_extend(cmd, { '--socket', config.socket })
+  end
+  if vim.fn.executable(config.podctl) == 0 then
+    gone(127, config.podctl .. ' is not on the PATH: install podctl, or name it with setup({ podctl = ... })')
+    return
+  end
+  local part, words = {}, ''
+  local this
+  this = vim.fn.jobstart(cmd, {
+    on_stdout = function(_, data)
+      part[#part + 1] = data[1]
+      for i = 2, #data do
+        local line = table.concat(part)
+        part = { data[i] }
+        if line ~= '' and this == job then
+          take(line)
+        end
+      end
+    end,
+    on_stderr = function(_, data)
+      words = (words .. table.concat(data, ' ')):sub(-500)
+    end,
+    on_exit = function(_, code)
+      if this == job then
+        gone(code, vim.trim(require('podd.safe').line(words)))
+      end
+    end,
+  })
+  job = this
+  for id, s in pairs(streams) do
+    write(id, s.method, s.params)
+  end
+  for id, p in pairs(pending) do
+    write(id, p.method, p.params)
+  end
+end
+
+-- ready starts the bridge where none runs. It is false while one waits to be started.
+local function ready()
+  if not job and not restarting then
+    start()
+  end
+  return job ~= nil
+end
+
+-- request sends a request; done gets the error, or nil and the result. A submit is sent
+-- again by a next bridge, and counts once.
+function M.request(method, params, done)
+  local up = ready()
+  last_id = last_id + 1
+  local again = method == 'Submit'
+  if not up and not again then
+    vim.schedule(function()
+      done(connection.error or failed('the bridge does not run'))
+    end)
+    return
+  end
+  pending[last_id] = { method = method, params = params, done = done, again = again }
+  if up then
+    write(last_id, method, params)
+  end
+end
+
+-- call waits for the answer, a second at most unless told otherwise.
+function M.call(method, params, patience)
+  local answered, err, result = false, nil, nil
+  M.request(method, params, function(e, r)
+    answered, err, result = true, e, r
+  end)
+  if not vim.wait(patience or 1000, function() return answered end, 10) then
+    return failed('podd did not answer in time'), nil
+  end
+  return err, result
+end
+
+-- stream opens a stream; handle gets each of its lines. It goes on across ends of podd
+-- and of the bridge, behind the last entry or alert that came.
+function M.stream(method, params, handle)
+  local up = ready()
+  last_id = last_id + 1
+  streams[last_id] = { method = method, params = params, handle = handle }
+  if up then
+    write(last_id, method, params)
+  end
+  return last_id
+end
+
+-- unstream ends a stream.
+function M.unstream(id)
+  if streams[id] then
+    streams[id] = nil
+    if job then
+      M.request('Unstream', { stream = id }, function() end)
+    end
+  end
+end
+
+-- stop ends the bridge and all streams.
+function M.stop()
+  streams, pending = {}, {}
+  if job then
+    local old = job
+    job, hello = nil, nil
+    vim.fn.chanclose(old, 'stdin')
+    set_connection({ up = false })
+  end
+end
+
+return M

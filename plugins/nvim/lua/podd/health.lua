@@ -1,0 +1,40 @@
+-- :checkhealth podd
+local M = {}
+
+-- The names of these functions changed with Neovim 0.10.
+local health = vim.health or require('health')
+local start = health.start or health.report_start
+local ok = health.ok or health.report_ok
+local warn = health.warn or health.report_warn
+local bad = health.error or health.report_error
+
+function M.check()
+  local podd, bridge, safe = require('podd'), require('podd.bridge'), require('podd.safe')
+  start('podd')
+  if vim.fn.has('nvim-0.7') == 1 then
+    ok('Neovim is 0.7 or later')
+  else
+    bad('Neovim is older than 0.7')
+  end
+  if vim.fn.executable(podd.config.podctl) == 0 then
+    return bad(podd.config.podctl .. ' is not on the PATH', { "install podctl, or name it with require('podd').setup({ podctl = ... })" })
+  end
+  ok(podd.config.podctl .. ' is ' .. vim.fn.exepath(podd.config.podctl))
+  local err, status = bridge.call('GetStatus', {}, 5000)
+  local hello = bridge.hello()
+  if not hello then
+    return bad('podctl bridge does not answer: ' .. safe.line((bridge.connection().error or err or {}).message), { 'install a podctl that has the verb bridge' })
+  end
+  ok('podctl is ' .. safe.line(hello.version) .. ', its bridge speaks protocol ' .. hello.protocol)
+  if err then
+    return bad(safe.line(err.message))
+  end
+  ok('podd is ' .. safe.line(status.version) .. ', at ' .. safe.line(hello.socket))
+  if status.has_key or not status.base_url:find('api.openai.com', 1, true) then
+    ok('the model is asked at ' .. safe.line(status.base_url))
+  else
+    warn('podd has no key for ' .. safe.line(status.base_url), { 'set OPENAI_API_KEY where podd is started, or base_url in its config.toml' })
+  end
+end
+
+return M

@@ -1,0 +1,68 @@
+-- The prompt buffer of a pod: :write sends it, and @path is completed.
+local bridge = require('podd.bridge')
+local M = {}
+
+local pods = {}
+
+-- start_of is the byte column behind the @ of the reference before the cursor; nil when
+-- there is none.
+function M.start_of(line)
+  local at
+  for i = 1, #line do
+    if line:sub(i, i) == '@' and (i == 1 or line:sub(i - 1, i - 1):find([=[[%s%(%[{<"'`]]=])) then
+      at = i
+    end
+  end
+  if not at then
+    return nil
+  end
+  local typed = line:sub(at + 1)
+  if typed:sub(1, 1) == '"' then
+    local close = typed:find('"', 2, true)
+    return (not close or not typed:find('%s', close)) and at or nil
+  end
+  return not typed:find('%s') and at or nil
+end
+
+-- complete is 'omnifunc' and 'completefunc'.
+function M.complete(findstart, base)
+  if findstart == 1 then
+    local column = vim.api.nvim_win_get_cursor(0)[2]
+    return M.start_of(vim.api.nvim_get_current_line():sub(1, column)) or -3
+  end
+  local err, r = bridge.call('CompletePath', { pod = pods[vim.api.nvim_get_current_buf()], prefix = base })
+  return err and {} or r.paths
+end
+
+local function send(buf)
+  local text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+  if not text:find('%S') then
+    return require('podd').say('the prompt is empty')
+  end
+  vim.bo[buf].modified = false
+  require('podd.submit').send(pods[buf], { { text = { text = text } } }, false, function()
+    if vim.api.nvim_buf_is_valid(buf) and table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n') == text then
+      vim.api.nvim_buf_set_lines(buf, 0, -1, false, {})
+      vim.bo[buf].modified = false
+    end
+  end)
+end
+
+-- open shows the prompt of a pod.
+function M.open(pod)
+  vim.cmd('keepalt botright 8split ' .. vim.fn.fnameescape('podd://' .. pod .. '/prompt'))
+  local buf = vim.api.nvim_get_current_buf()
+  if pods[buf] then
+    return
+  end
+  pods[buf] = pod
+  vim.bo[buf].buftype, vim.bo[buf].swapfile, vim.bo[buf].bufhidden = 'acwrite', false, 'hide'
+  vim.bo[buf].filetype = 'markdown'
+  vim.bo[buf].omnifunc = "v:lua.require'podd.prompt'.complete"
+  vim.bo[buf].completefunc = vim.bo[buf].omnifunc
+  vim.api.nvim_create_autocmd('BufWriteCmd', { buffer = buf, callback = function() send(buf) end })
+  vim.api.nvim_create_autocmd('BufWipeout', { buffer = buf, callback = function() pods[buf] = nil end })
+  vim.keymap.set({ 'n', 'i' }, '<C-s>', function() send(buf) end, { buffer = buf })
+end
+
+return M

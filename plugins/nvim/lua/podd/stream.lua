@@ -1,0 +1,315 @@
+-- Stream buffers: podd://NAME shows a pod's log, follows it, and answers what it asks.
+-- The buffer has two parts: entries, which only grow, and a tail that is drawn anew: live
+-- text, calls that wait, and a line that says what the pod does.
+local bridge = require('podd.bridge')
+local view = require('podd.view')
+local live = require('podd.live')
+local M = {}
+
+-- How long changes are gathered before they are drawn, and how long keys answer nothing
+-- after the calls that wait have changed, in milliseconds.
+local DRAW_PAUSE, LOOK_AGAIN = 30, 500
+
+local marks = vim.api.nvim_create_namespace('podd')
+local views, current = {}, nil
+
+local function now()
+  return vim.loop.hrtime() / 1e6
+end
+
+-- put writes lines from a line on, with their colours and folds.
+local function put(v, from, lines)
+  local text = {}
+  for i, l in ipairs(lines) do
+    text[i] = l[1]
+    v.levels[from + i] = l[3] or '0'
+  end
+  for i = from + #lines + 1, #v.levels do
+    v.levels[i] = nil
+  end
+  vim.bo[v.buf].modifiable = true
+  vim.api.nvim_buf_set_lines(v.buf, from, -1, false, text)
+  vim.bo[v.buf].modifiable = false
+  vim.bo[v.buf].modified = false
+  for i, l in ipairs(lines) do
+    if l[2] and l[1] ~= '' then
+      vim.api.nvim_buf_set_extmark(v.buf, marks, from + i - 1, 0, { end_col = #l[1], hl_group = l[2] })
+    end
+  end
+end
+
+local words = {
+  POD_STATE_IDLE = 'idle', POD_STATE_RUNNING = 'running', POD_STATE_WAITING = 'waiting', POD_STATE_PAUSED = 'paused',
+  POD_STATE_RESUMING = 'resuming', POD_STATE_INTERRUPTED = 'interrupted', POD_STATE_QUARANTINED = 'quarantined',
+}
+
+-- summary is what the pod does, in a few words.
+local function summary(v)
+  if v.ended then
+    return require('podd.safe').line(v.ended)
+  elseif not bridge.connection().up then
+    return 'podd is away'
+  elseif not v.state then
+    return 'connecting'
+  end
+  local text = words[v.state.pod.state] or 'unknown'
+  local calls = #v.state.approvals
+  if calls > 0 then
+    text = ('%s (%d approval%s)'):format(text, calls, calls == 1 and '' or 's')
+  elseif v.state.pod.queued > 0 then
+    text = ('%s (%d queued)'):format(text, v.state.pod.queued)
+  end
+  return text
+end
+
+local function tail(v)
+  local out = {}
+  v.calls = {}
+  for _, key in ipairs(v.live.order) do
+    vim.list_extend(out, view.live(v.live.blocks[key]))
+  end
+  for _, a in ipairs(v.state and v.state.approvals or {}) do
+    local from = #out + 1
+    for i, line in ipairs(view.approval(a)) do
+      out[#out + 1] = { line, i == 1 and 'PoddAsk' or nil, '0' }
+    end
+    out[#out + 1] = { '  keys here: a run it once, A always, d deny', 'PoddAsk', '0' }
+    v.calls[#v.calls + 1] = { from = v.entries + from, to = v.entries + #out, approval = a }
+  end
+  out[#out + 1] = { ('[%s]'):format(summary(v)), 'PoddNote', '0' }
+  return out
+end
+
+local function draw(v)
+  v.drawing = false
+  if not vim.api.nvim_buf_is_valid(v.buf) then
+    return
+  end
+  local following = {}
+  local last = vim.api.nvim_buf_line_count(v.buf)
+  for _, win in ipairs(vim.fn.win_findbuf(v.buf)) do
+    following[win] = vim.api.nvim_win_get_cursor(win)[1] == last or nil
+  end
+  local from, lines = v.entries, v.fresh
+  v.entries, v.fresh = v.entries + #lines, {}
+  put(v, from, vim.list_extend(lines, tail(v)))
+  last = vim.api.nvim_buf_line_count(v.buf)
+  for win in pairs(following) do
+    vim.api.nvim_win_set_cursor(win, { last, 0 })
+  end
+  vim.cmd('redrawstatus!')
+end
+
+local function later(v)
+  if not v.drawing then
+    v.drawing = true
+    vim.defer_fn(function() draw(v) end, DRAW_PAUSE)
+  end
+end
+
+local function entry(v, e)
+  live.entry(v.live, e)
+  local at = v.entries + #v.fresh
+  vim.list_extend(v.fresh, view.entry(e))
+  if e.alert and view.matters(e.alert) and e.alert.seq ~= '0' then
+    v.alerts[at + 1] = e.alert.seq
+  end
+end
+
+-- keys are the calls that wait, to tell whether they changed.
+local function keys(s)
+  return table.concat(vim.tbl_map(function(a) return a.call_seq .. a.digest end, s and s.approvals or {}), ' ')
+end
+
+local function state(v, s)
+  if keys(v.state) ~= keys(s) then
+    v.changed = now()
+    if #s.approvals > #(v.state and v.state.approvals or {}) and #vim.fn.win_findbuf(v.buf) == 0 then
+      require('podd').say(('a call of pod %s waits: :Podd approvals'):format(v.pod), vim.log.levels.WARN)
+    end
+  end
+  v.state = s
+end
+
+local attach
+
+local function handle(v, m)
+  if m.entry then
+    entry(v, m.entry)
+  elseif m.delta then
+    live.delta(v.live, m.delta)
+  elseif m.in_flight then
+    live.in_flight(v.live, m.in_flight)
+  elseif m.caught_up then
+    live.clear(v.live)
+  elseif m.state then
+    state(v, m.state)
+  elseif m['end'] then
+    local err = m['end'].error
+    if err and err.reason == 'PURGED' then
+      return attach(v, tonumber(err.meta.first_seq) - 1)
+    end
+    v.ended = err and err.message or 'the stream ended'
+  end
+  later(v)
+end
+
+attach = function(v, after)
+  v.stream = bridge.stream('Stream', { pod = v.pod, after_seq = tostring(after), follow = true, deltas = true }, function(m)
+    handle(v, m)
+  end)
+end
+
+-- options are those of each window that shows a stream.
+local function options()
+  vim.cmd([[setlocal foldmethod=expr foldexpr=v:lua.require'podd.stream'.fold() foldlevel=0 foldminlines=1 foldenable]])
+  vim.cmd([[setlocal foldtext=v:lua.require'podd.stream'.foldtext() wrap linebreak nolist nonumber norelativenumber]])
+  -- A long line goes on below itself, not in the column of headings.
+  vim.cmd([[setlocal breakindent breakindentopt=shift:2 fillchars+=fold:\ ]])
+end
+
+-- fold is 'foldexpr': by what a line is, never by what it says.
+function M.fold()
+  local v = views[vim.api.nvim_get_current_buf()]
+  return v and v.levels[vim.v.lnum] or '0'
+end
+
+-- foldtext is 'foldtext'.
+function M.foldtext()
+  local n = vim.v.foldend - vim.v.foldstart
+  return ('%s  (+%d line%s)'):format(vim.fn.getline(vim.v.foldstart), n, n == 1 and '' or 's')
+end
+
+-- call_here is the call that waits under the cursor.
+function M.call_here(buf, line)
+  for _, c in ipairs(views[buf] and views[buf].calls or {}) do
+    if line >= c.from and line <= c.to then
+      return c.approval
+    end
+  end
+end
+
+local function answer(buf, how)
+  local v = views[buf]
+  local a = M.call_here(buf, vim.api.nvim_win_get_cursor(0)[1])
+  if not a then
+    return require('podd').say('no call waits under the cursor')
+  elseif now() - (v.changed or 0) < LOOK_AGAIN then
+    return require('podd').say('what waits has just changed: look again')
+  end
+  require('podd.ask').answer(a, how)
+end
+
+local function acknowledge(buf)
+  local seq = views[buf].alerts[vim.api.nvim_win_get_cursor(0)[1]]
+  if not seq then
+    return require('podd').say('there is no alert under the cursor')
+  end
+  require('podd.ask').acknowledge(seq)
+end
+
+local function map(buf)
+  for key, f in pairs({
+    a = function() answer(buf, 'once') end,
+    A = function() answer(buf, 'always') end,
+    d = function() answer(buf, 'deny') end,
+    x = function() acknowledge(buf) end,
+    i = function() require('podd.prompt').open(views[buf].pod) end,
+  }) do
+    vim.keymap.set('n', key, f, { buffer = buf, nowait = true, silent = true })
+  end
+end
+
+-- load fills a buffer named podd://NAME and follows the pod.
+function M.load(buf, name)
+  local pod = name:gsub('^podd://', '')
+  if pod:find('/') then
+    return
+  end
+  local old = views[buf]
+  if old then
+    bridge.unstream(old.stream)
+  end
+  local v = { buf = buf, pod = pod, entries = 0, fresh = {}, levels = {}, alerts = {}, calls = {}, live = live.new() }
+  views[buf], current = v, v
+  vim.bo[buf].buftype, vim.bo[buf].swapfile, vim.bo[buf].filetype = 'nofile', false, 'podd'
+  vim.bo[buf].bufhidden = 'hide'
+  map(buf)
+  vim.api.nvim_create_autocmd('BufWinEnter', { buffer = buf, callback = options })
+  vim.api.nvim_create_autocmd('BufEnter', { buffer = buf, callback = function() current = views[buf] or current end })
+  vim.api.nvim_create_autocmd('BufWipeout', {
+    buffer = buf,
+    callback = function()
+      bridge.unstream(v.stream)
+      views[buf] = nil
+    end,
+  })
+  require('podd.ask').watch()
+  M.begin(v)
+  later(v)
+end
+
+-- begin asks where to begin, again when podd is not there yet.
+function M.begin(v)
+  bridge.request('GetPod', { pod = v.pod }, function(err, r)
+    if views[v.buf] ~= v then
+      return
+    elseif err and err.kind == 'unavailable' then
+      later(v)
+      v.waiting = true
+      return
+    elseif err then
+      v.ended = err.message
+      return later(v)
+    end
+    v.waiting = false
+    v.dir = r.pod.spec.dir
+    local last, first = tonumber(r.pod.last_seq), tonumber(r.pod.first_seq)
+    attach(v, math.max(last - require('podd').config.history, first - 1, 0))
+  end)
+end
+
+-- open shows the stream of a pod in a window.
+function M.open(pod)
+  local name = 'podd://' .. pod
+  local buf = vim.fn.bufnr('^' .. name .. '$')
+  for _, win in ipairs(buf > 0 and vim.fn.win_findbuf(buf) or {}) do
+    if vim.api.nvim_win_get_tabpage(win) == vim.api.nvim_get_current_tabpage() then
+      return vim.api.nvim_set_current_win(win)
+    end
+  end
+  vim.cmd('keepalt split ' .. vim.fn.fnameescape(name))
+  options()
+end
+
+-- visible says whether a window shows a stream.
+function M.visible()
+  for buf in pairs(views) do
+    if #vim.fn.win_findbuf(buf) > 0 then
+      return true
+    end
+  end
+  return false
+end
+
+-- status is what the statusline shows.
+function M.status()
+  local v = views[vim.api.nvim_get_current_buf()] or current
+  if not v or not views[v.buf] then
+    return ''
+  end
+  local text = ('podd %s: %s'):format(v.pod, summary(v))
+  local n = require('podd.ask').unacknowledged()
+  return n > 0 and ('%s !%d'):format(text, n) or text
+end
+
+bridge.on_connection(function(c)
+  for _, v in pairs(views) do
+    if c.up and v.waiting then
+      M.begin(v)
+    end
+    later(v)
+  end
+end)
+
+return M

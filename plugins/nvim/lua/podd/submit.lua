@@ -1,0 +1,59 @@
+-- Submits: what is typed, with a selection as a reference to its file or as a paste.
+local bridge = require('podd.bridge')
+local M = {}
+
+local count = 0
+
+-- request_id makes a submit count once, however often it is sent.
+local function request_id()
+  count = count + 1
+  return ('nvim-%d-%d-%d'):format(vim.fn.getpid(), vim.loop.hrtime(), count)
+end
+
+-- send gives a pod segments. done, if set, is called once podd has them.
+function M.send(pod, segments, steer, done)
+  local podd = require('podd')
+  bridge.request('Submit', {
+    pod = pod, segments = segments, request_id = request_id(), parse_refs = true,
+    mode = steer and 'SUBMIT_MODE_STEER' or 'SUBMIT_MODE_QUEUE',
+  }, function(err, r)
+    if err then
+      return podd.fail(err)
+    end
+    for _, a in ipairs(r.alerts) do
+      podd.say(require('podd.view').alert(a), vim.log.levels.WARN)
+    end
+    if r.queued then
+      podd.say('queued: the pod is busy')
+    end
+    if done then
+      done()
+    end
+  end)
+end
+
+-- reference is a range of the current buffer as a file reference; nil when podd would not
+-- see there what the buffer has.
+local function reference(dir, first, last)
+  local path = vim.api.nvim_buf_get_name(0)
+  if vim.bo.modified or vim.bo.buftype ~= '' or path == '' then
+    return nil
+  end
+  path = vim.loop.fs_realpath(path)
+  if not path or path:sub(1, #dir + 1) ~= dir .. '/' then
+    return nil
+  end
+  return { file_ref = { path = path:sub(#dir + 2), start_line = first, end_line = last } }
+end
+
+-- selection is a range of the current buffer as a segment: a reference to its file where
+-- podd sees the same there and no paste is asked for, else a paste.
+function M.selection(dir, first, last, paste)
+  local ref = not paste and reference(dir, first, last)
+  if ref then
+    return ref
+  end
+  return { paste = { text = table.concat(vim.api.nvim_buf_get_lines(0, first - 1, last, false), '\n') .. '\n' } }
+end
+
+return M
