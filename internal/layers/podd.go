@@ -104,6 +104,7 @@ func ranks() map[string]int {
 
 		"integrations/rig":     8,
 		"integrations/acp":     9,
+		"integrations/nvim":    9,
 		"integrations/shell":   9,
 		"integrations/service": 9,
 	}
