@@ -41,10 +41,10 @@ test: cgo-check bubblewrap ## run all tests with the race detector; installs bub
 	go test $(RACE) -timeout 20m ./...
 
 # What the tests below integrations need, as PROGRAM:DEBIAN-PACKAGE and PATH:DEBIAN-PACKAGE.
-INTEGRATIONS_NEED := bwrap:bubblewrap systemctl:systemd tmux:tmux nvim:neovim node:nodejs npm:npm
+INTEGRATIONS_NEED := bwrap:bubblewrap systemctl:systemd tmux:tmux nvim:neovim node:nodejs npm:npm chromium:chromium
 
 .PHONY: test-integrations
-test-integrations: integrations/npm/node_modules ## test against editors, MCP servers and clients of others; installs what it needs
+test-integrations: integrations/npm/node_modules plugins/vscode/node_modules $(BUF) ## test against editors, MCP servers and clients of others; installs what it needs
 	@missing=; for need in $(INTEGRATIONS_NEED); do \
 		command -v "$${need%%:*}" >/dev/null || [ -e "$${need%%:*}" ] || missing="$$missing $${need#*:}"; \
 	done; \
@@ -55,8 +55,8 @@ test-integrations: integrations/npm/node_modules ## test against editors, MCP se
 	go test -tags integrations -timeout 20m ./integrations/...
 
 # npm ci makes the folder anew from the lock file.
-integrations/npm/node_modules: integrations/npm/package.json integrations/npm/package-lock.json
-	cd integrations/npm && npm ci --silent
+%/node_modules: %/package.json %/package-lock.json
+	cd $* && npm ci --silent
 	mkdir -p $@ && touch $@
 
 .PHONY: guards

@@ -102,11 +102,12 @@ func ranks() map[string]int {
 		"cmd/podctl": 8,
 		"cmd/podd":   8,
 
-		"integrations/rig":     8,
 		"integrations/acp":     9,
 		"integrations/nvim":    9,
-		"integrations/shell":   9,
+		"integrations/rig":     8,
 		"integrations/service": 9,
+		"integrations/shell":   9,
+		"integrations/vscode":  9,
 	}
 }
 

@@ -1,0 +1,178 @@
+//go:build integrations
+
+// Package vscode tests the extension in plugins/vscode: its client layer in Node against a
+// real podd, its stream view in headless Chromium, its package with vsce.
+package vscode
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"podd/integrations/rig"
+	"podd/pkg/llm/scripted"
+)
+
+// model calls shell with what stands after "run", and says again anything else.
+func model(_ context.Context, r scripted.Request) scripted.Reply {
+	said := r.LastUser()
+	command, run := strings.CutPrefix(said, "run ")
+	switch {
+	case run && len(r.Results()) == 0:
+		args, _ := json.Marshal(map[string]string{"command": command})
+		return scripted.Say(scripted.Reasoning("The command does it."), scripted.Call{Name: "shell", Arguments: string(args)})
+	case run:
+		return scripted.Say(scripted.Text("Done."))
+	}
+	return scripted.Say(scripted.Text("You said: " + said))
+}
+
+// asking is a podd where every call asks.
+func asking(t *testing.T) *rig.World {
+	t.Helper()
+	w := rig.Prepare(t, model)
+	w.Configure("ask = \"always\"\n")
+	w.Start()
+	return w
+}
+
+// npm is an npm in the extension's directory.
+func npm(t *testing.T, w *rig.World, args ...string) *exec.Cmd {
+	t.Helper()
+	dir := filepath.Join(rig.Root(), "plugins", "vscode")
+	if _, err := os.Stat(filepath.Join(dir, "node_modules", ".bin", "tsc")); err != nil {
+		t.Fatal("the packages of plugins/vscode are not installed; `make test-integrations` installs them")
+	}
+	c := w.Command("npm", append([]string{"--silent"}, args...)...)
+	c.Dir = dir
+	c.Env = append(c.Env, "WORK="+w.Workspace)
+	return c
+}
+
+func TestClientLayer(t *testing.T) {
+	w := asking(t)
+	over := make(chan struct{})
+	restarted := make(chan struct{})
+	go func() {
+		defer close(restarted)
+		for {
+			select {
+			case <-over:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+			if os.Remove(filepath.Join(w.Workspace, "restart")) == nil {
+				w.Kill()
+				w.Start()
+			}
+		}
+	}()
+	out, err := npm(t, w, "test").CombinedOutput()
+	close(over)
+	<-restarted
+	if err != nil || strings.Contains(string(out), "# skipped 1") {
+		t.Fatalf("npm test: %v\n%s\nThe log of podd:\n%s", err, out, w.Log())
+	}
+}
+
+// shown is the page of a pod's stream as Chromium has it, once podd has said what is
+// looked for.
+func shown(t *testing.T, w *rig.World, pod, until, hash string) string {
+	t.Helper()
+	dir := t.TempDir()
+	page := filepath.Join(dir, "page.html")
+	rig.Run(t, npm(t, w, "run", "pretest"))
+	render := w.Command("node", filepath.Join(rig.Root(), "plugins", "vscode", "dist", "test", "render.js"), pod, until, page)
+	rig.Run(t, render)
+	flags := []string{
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--user-data-dir=" + filepath.Join(dir, "profile"), "--window-size=700,900",
+		"--allow-file-access-from-files",
+	}
+	if to := os.Getenv("PODD_SCREENSHOTS"); to != "" {
+		shot := filepath.Join(to, t.Name()+strings.TrimPrefix(hash, "#")+".png")
+		rig.Run(t, w.Command("chromium", append(flags, "--screenshot="+shot, "file://"+page+hash)...))
+	}
+	return rig.Run(t, w.Command("chromium", append(flags, "--dump-dom", "file://"+page+hash)...))
+}
+
+func TestStreamView(t *testing.T) {
+	w := asking(t)
+	w.Podctl("create", "p", "--dir", w.Workspace)
+	w.Podctl("submit", "-p", "p", "-f", "<b>good</b> morning \u202eevil")
+	w.Podctl("submit", "-p", "p", "run rm -rf ./build && echo '<img src=x onerror=alert(1)>'")
+	dom := shown(t, w, "p", `"waiting"`, "#deny")
+	for _, want := range []string{
+		`You said: &lt;b&gt;good&lt;/b&gt; morning \u{202e}evil`, // Text, never markup; nothing hides.
+		"turn 1 finished",
+		`class="tool block waiting"`,
+		`rm -rf ./build`,
+		"Allow once",
+		"p: waiting",
+		`{"type":"answer","callId":`, // The button told the extension.
+	} {
+		if !strings.Contains(strings.ReplaceAll(dom, "&quot;", `"`), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(dom, "<img") {
+		t.Error("a command became markup")
+	}
+	if t.Failed() {
+		t.Log(dom)
+	}
+}
+
+func TestPathsAreOffered(t *testing.T) {
+	w := asking(t)
+	w.Podctl("create", "p", "--dir", w.Workspace)
+	w.Podctl("submit", "-p", "p", "-f", "hello")
+	dom := strings.ReplaceAll(shown(t, w, "p", "turn 1 finished", "#type"), "&quot;", `"`)
+	for _, want := range []string{`{"type":"complete","prefix":"thr"}`, `{"type":"submit","text":"look at @three.txt ","steer":false}`} {
+		if !strings.Contains(dom, want) {
+			t.Errorf("the page did not tell %s:\n%s", want, dom)
+		}
+	}
+}
+
+// What vsce packs has the extension whole, and nothing of where it was built.
+func TestPackage(t *testing.T) {
+	w := rig.Prepare(t, model)
+	rig.Run(t, npm(t, w, "run", "package"))
+	z, err := zip.OpenReader(filepath.Join(rig.Root(), "plugins", "vscode", "dist", "podd.vsix"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	files := make(map[string]bool)
+	for _, f := range z.File {
+		files[f.Name] = true
+		if strings.Contains(f.Name, "node_modules") || strings.Contains(f.Name, "/src/") || strings.Contains(f.Name, "/test/") {
+			t.Errorf("the package has %s", f.Name)
+		}
+	}
+	for _, want := range []string{"extension/package.json", "extension/dist/extension.js", "extension/media/stream.js", "extension/media/stream.css", "extension/media/podd.svg"} {
+		if !files[want] {
+			t.Errorf("the package lacks %s", want)
+		}
+	}
+}
+
+// The committed types are those of proto/.
+func TestTypesAreFresh(t *testing.T) {
+	buf := filepath.Join(rig.Root(), "bin", "tools", "buf")
+	if _, err := os.Stat(buf); err != nil {
+		t.Fatalf("%s is not built; `make test-integrations` builds it", buf)
+	}
+	w := rig.Prepare(t, model)
+	dir := t.TempDir()
+	c := npm(t, w, "run", "generate", "--", "--output", dir)
+	rig.Run(t, c)
+	rig.Run(t, w.Command("diff", "-r", filepath.Join(dir, "src", "gen"), filepath.Join(rig.Root(), "plugins", "vscode", "src", "gen")))
+}

@@ -1,0 +1,208 @@
+// The page of the stream view. All text is set as text, never as markup.
+// Messages: src/stream/messages.ts.
+(function () {
+  "use strict";
+  const host = acquireVsCodeApi();
+  const list = document.getElementById("blocks");
+  const input = document.getElementById("input");
+  const paths = document.getElementById("paths");
+  const shown = new Map();
+
+  function element(tag, className, text) {
+    const e = document.createElement(tag);
+    e.className = className;
+    if (text !== undefined) e.textContent = text;
+    return e;
+  }
+
+  function fold(className, summary, detail, open) {
+    const d = element("details", className);
+    d.open = open;
+    d.append(element("summary", "", summary));
+    if (detail) d.append(element("pre", "detail", detail));
+    return d;
+  }
+
+  function button(label, b, approve, always) {
+    const e = element("button", approve ? "yes" : "no", label);
+    e.type = "button";
+    e.addEventListener("click", () => {
+      for (const other of e.parentElement.children) other.disabled = true;
+      host.postMessage({ type: "answer", callId: b.callId, approve, always });
+    });
+    return e;
+  }
+
+  const marks = { writing: "…", waiting: "?", running: "▶", done: "✓", error: "✗" };
+
+  function tool(b, before) {
+    const open = before ? before.querySelector("details").open : false;
+    const box = element("div", "tool");
+    box.append(fold("call", `${marks[b.state] || ""} ${b.tool}  ${b.text}`, b.arguments && `${b.arguments}\n\n${b.detail || ""}`, open));
+    if (b.state === "waiting") {
+      const ask = element("div", "ask");
+      ask.append(element("p", "question", b.question));
+      ask.append(element("pre", "what", b.arguments));
+      const answers = element("div", "answers");
+      answers.append(button("Allow once", b, true, false), button("Always", b, true, true), button("Deny", b, false, false));
+      ask.append(answers);
+      box.append(ask);
+    }
+    return box;
+  }
+
+  function draw(b, before) {
+    let e;
+    if (b.kind === "tool") {
+      e = tool(b, before);
+    } else if (b.detail !== undefined) {
+      const open = before ? before.querySelector("details").open : false;
+      e = element("div", "");
+      e.append(fold("", b.text, b.detail, open));
+    } else {
+      e = element("div", "", b.text);
+    }
+    e.classList.add("block", b.kind);
+    if (b.state) e.classList.add(b.state);
+    if (b.level) e.classList.add(b.level);
+    e.dataset.id = b.id;
+    return e;
+  }
+
+  function atEnd() {
+    return window.innerHeight + window.scrollY >= document.body.scrollHeight - 40;
+  }
+
+  function put(blocks) {
+    for (const b of blocks) {
+      const before = shown.get(b.id);
+      const e = draw(b, before);
+      if (before) before.replaceWith(e);
+      else list.append(e);
+      shown.set(b.id, e);
+    }
+  }
+
+  function drop(ids) {
+    for (const id of ids) {
+      const e = shown.get(id);
+      if (e) e.remove();
+      shown.delete(id);
+    }
+  }
+
+  // What is at the end stays in view, unless the person has scrolled away from it.
+  function keepingEnd(change) {
+    const follow = atEnd();
+    change();
+    if (follow) window.scrollTo(0, document.body.scrollHeight);
+  }
+
+  const handlers = {
+    reset(m) {
+      keepingEnd(() => {
+        drop([...shown.keys()]);
+        put(m.blocks);
+      });
+    },
+    change(m) {
+      keepingEnd(() => {
+        drop(m.drop);
+        put(m.put);
+      });
+    },
+    state(m) {
+      document.getElementById("state").textContent = m.text;
+      document.getElementById("cancel").hidden = !m.running;
+    },
+    paths(m) {
+      if (m.prefix === reference()) offer(m.paths);
+    },
+  };
+  window.addEventListener("message", (event) => {
+    const handle = handlers[event.data.type];
+    if (handle) handle(event.data);
+  });
+
+  // reference is what was typed after an @ up to the cursor; undefined when there is none.
+  function reference() {
+    const before = input.value.slice(0, input.selectionStart);
+    const found = /(?:^|\s)@([^\s@]*)$/.exec(before);
+    return found ? found[1] : undefined;
+  }
+
+  let chosen = 0;
+
+  function offer(found) {
+    paths.replaceChildren(
+      ...found.map((p) => {
+        const e = element("li", "", p);
+        e.setAttribute("role", "option");
+        e.addEventListener("mousedown", (event) => {
+          event.preventDefault();
+          take(p);
+        });
+        return e;
+      }),
+    );
+    paths.hidden = found.length === 0;
+    choose(0);
+  }
+
+  function choose(n) {
+    const count = paths.children.length;
+    if (count === 0) return;
+    chosen = (n + count) % count;
+    [...paths.children].forEach((e, i) => {
+      e.setAttribute("aria-selected", String(i === chosen));
+      if (i === chosen) e.scrollIntoView({ block: "nearest" });
+    });
+  }
+
+  function take(path) {
+    const end = input.selectionStart;
+    const start = end - reference().length;
+    const more = path.endsWith("/") ? "" : " ";
+    input.setRangeText(path + more, start, end, "end");
+    paths.hidden = true;
+    if (!more) complete();
+  }
+
+  function complete() {
+    const prefix = reference();
+    if (prefix === undefined) paths.hidden = true;
+    else host.postMessage({ type: "complete", prefix });
+  }
+
+  function send(steer) {
+    const text = input.value;
+    if (!text.trim()) return;
+    input.value = "";
+    paths.hidden = true;
+    host.postMessage({ type: "submit", text, steer });
+  }
+
+  input.addEventListener("input", complete);
+  input.addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
+    const open = !paths.hidden;
+    if (open && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
+      choose(chosen + (event.key === "ArrowDown" ? 1 : -1));
+    } else if (open && (event.key === "Tab" || event.key === "Enter")) {
+      take(paths.children[chosen].textContent);
+    } else if (open && event.key === "Escape") {
+      paths.hidden = true;
+    } else if (event.key === "Enter" && !event.shiftKey) {
+      send(event.ctrlKey || event.metaKey);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  });
+  document.getElementById("form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    send(false);
+  });
+  document.getElementById("cancel").addEventListener("click", () => host.postMessage({ type: "cancel" }));
+  host.postMessage({ type: "ready" });
+})();

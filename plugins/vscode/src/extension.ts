@@ -1,0 +1,191 @@
+import * as path from "node:path";
+import * as vscode from "vscode";
+
+import type { Approval } from "./gen/podd/v1/approval";
+import { type Pod, PodState } from "./gen/podd/v1/pod";
+import { type Answer, Connection } from "./podd/connection";
+import { places } from "./podd/places";
+import { type State, Watch } from "./podd/watch";
+import { type Selected, segments } from "./selection";
+import { visible } from "./stream/visible";
+import { Notifier } from "./views/notify";
+import { Panel } from "./views/panel";
+import { Status, podLine } from "./views/status";
+import { Tree } from "./views/tree";
+
+/** How often podd is asked what its pods do, in milliseconds. */
+const every = 1000;
+
+/** Extension holds what lives as long as the extension does. */
+class Extension {
+  private connection?: Connection;
+  private readonly panels = new Map<string, Panel>();
+  private readonly tree = new Tree();
+  private readonly status = new Status();
+  private readonly notifier: Notifier;
+  private readonly watch: Watch;
+  /** The pod that was last opened or given input. */
+  private current = "";
+
+  constructor(private readonly context: vscode.ExtensionContext) {
+    this.notifier = new Notifier({
+      answer: (what, how) => this.answer(what, how),
+      acknowledge: (seq) => this.connect().acknowledge([seq]),
+      open: (pod) => this.open(pod),
+      report: (what) => this.report(what),
+    });
+    this.watch = new Watch(() => this.connect(), every, (now) => this.show(now));
+    context.subscriptions.push(
+      this.status,
+      vscode.window.registerTreeDataProvider("podd.pods", this.tree),
+      vscode.workspace.onDidChangeConfiguration((e) => e.affectsConfiguration("podd") && this.disconnect()),
+      { dispose: () => this.watch.stop() },
+      { dispose: () => this.disconnect() },
+    );
+    this.command("podd.open", (p?: Pod) => this.pick(p).then((pod) => pod && this.open(pod.id)));
+    this.command("podd.create", () => this.create());
+    this.command("podd.submit", (p?: Pod) => this.submit(p, undefined));
+    this.command("podd.submitSelection", () => this.submit(undefined, vscode.window.activeTextEditor));
+    this.command("podd.cancel", (p?: Pod) => this.on(p, (c, pod) => c.cancel(pod)));
+    this.command("podd.pause", (p?: Pod) => this.on(p, (c, pod) => c.pause(pod)));
+    this.command("podd.resume", (p?: Pod) => this.on(p, (c, pod) => c.resume(pod)));
+    this.command("podd.acknowledge", async () => this.connect().acknowledge((await this.connect().unseen()).map((a) => a.seq)));
+    this.watch.start();
+  }
+
+  private command(name: string, run: (p?: Pod) => Promise<unknown>): void {
+    this.context.subscriptions.push(vscode.commands.registerCommand(name, (p?: Pod) => this.report(run(p))));
+  }
+
+  /** report shows an error, once, where a person sees it. */
+  private report(what: Promise<unknown>): void {
+    what.catch((err: Error) => vscode.window.showErrorMessage(visible(`podd: ${err.message}`)));
+  }
+
+  private connect(): Connection {
+    if (!this.connection) {
+      // These name a program to trust, so a workspace's own settings cannot set them.
+      const set = vscode.workspace.getConfiguration("podd");
+      this.connection = new Connection(places({ socket: set.get("socket"), stateDir: set.get("stateDir") }));
+    }
+    return this.connection;
+  }
+
+  private disconnect(): void {
+    this.connection?.close();
+    this.connection = undefined;
+  }
+
+  private show(now: State): void {
+    this.tree.show(now);
+    this.notifier.show(now);
+    for (const p of now.pods) {
+      this.panels.get(p.id)?.tell(visible(now.away || `${podLine(p)}${p.stateReason ? ` (${p.stateReason})` : ""}`), p.state === PodState.RUNNING);
+    }
+    const p = now.pods.find((pod) => pod.id === this.current) ?? now.pods.find((pod) => pod.spec?.dir === folder());
+    this.status.show(p ? podLine(p) : "", now.approvals.length, now.away);
+    if (p && !now.away) this.report(this.cost(p));
+  }
+
+  private async cost(p: Pod): Promise<void> {
+    const line = podLine(p, await this.connect().stats(p.id));
+    this.status.show(line, this.watch.state.approvals.length, this.watch.state.away);
+  }
+
+  private open(pod: string): void {
+    const known = this.panels.get(pod);
+    const p = this.watch.state.pods.find((q) => q.id === pod);
+    this.current = pod;
+    if (known || !p) {
+      known?.reveal();
+      return;
+    }
+    const panel = new Panel(this.connect(), p, this.context.extensionUri, {
+      answer: async (id, callId, how) => {
+        const what = (await this.connect().waiting()).find((a) => a.pod === id && a.callId === callId);
+        if (!what) throw new Error("the call does not wait any more: it was answered elsewhere, or its turn ended");
+        await this.answer(what, how);
+      },
+      report: (what) => this.report(what),
+      closed: () => this.panels.delete(pod),
+    });
+    this.panels.set(pod, panel);
+    panel.tell(podLine(p), p.state === PodState.RUNNING);
+  }
+
+  private async answer(what: Approval, how: Answer): Promise<void> {
+    if (!how.approve && how.reason === undefined) {
+      const reason = await vscode.window.showInputBox({ prompt: "Why not? The model is told. Escape leaves the call waiting.", placeHolder: "no reason" });
+      if (reason === undefined) return;
+      how = { ...how, reason };
+    }
+    await this.connect().answer(what, how);
+    await this.watch.look();
+  }
+
+  /** pick gives the pod that a command is about, and asks when it is not plain. */
+  private async pick(p?: Pod): Promise<Pod | undefined> {
+    if (p) return p;
+    await this.watch.look();
+    const { pods, away } = this.watch.state;
+    if (away) throw new Error(away);
+    const here = pods.filter((q) => q.id === this.current || q.spec?.dir === folder());
+    if (here.length === 1) return here[0];
+    if (pods.length === 0) return this.create();
+    const chosen = await vscode.window.showQuickPick(
+      pods.map((q) => ({ label: q.name, description: q.spec?.dir, pod: q })),
+      { placeHolder: "Which pod?" },
+    );
+    return chosen?.pod;
+  }
+
+  private async on(p: Pod | undefined, run: (c: Connection, pod: string) => Promise<unknown>): Promise<void> {
+    const pod = await this.pick(p);
+    if (pod) await run(this.connect(), pod.id);
+    await this.watch.look();
+  }
+
+  private async create(): Promise<Pod | undefined> {
+    const dir = folder();
+    if (!dir) throw new Error("open a folder first: it becomes the pod's workspace");
+    const named = path.basename(dir).toLowerCase().replace(/[^a-z0-9-]+/g, "-").replace(/^-+/, "").slice(0, 63);
+    const name = await vscode.window.showInputBox({ prompt: `A name for the pod that works in ${dir}`, value: named || "pod" });
+    if (!name) return undefined;
+    const pod = await this.connect().create(name, dir);
+    await this.watch.look();
+    this.open(pod.id);
+    return pod;
+  }
+
+  private async submit(p: Pod | undefined, editor: vscode.TextEditor | undefined): Promise<void> {
+    const pod = await this.pick(p);
+    if (!pod) return;
+    const what = editor && selected(editor, pod);
+    const about = what && (what.path ? ` about ${what.path}:${what.start}-${what.end}` : " about the selection");
+    const message = await vscode.window.showInputBox({ prompt: `Message to ${pod.name}${about ?? ""}; @ names a file` });
+    if (message === undefined) return;
+    const reply = await this.connect().submit(pod.id, segments(message, what));
+    this.open(pod.id);
+    for (const a of reply.alerts) void vscode.window.showWarningMessage(visible(`podd: ${a.text}`));
+  }
+}
+
+/** folder is the first folder of the window. */
+function folder(): string | undefined {
+  return vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+}
+
+/** selected is what is selected in an editor; undefined when nothing is. */
+function selected(editor: vscode.TextEditor, pod: Pod): Selected | undefined {
+  const { selection, document } = editor;
+  if (selection.isEmpty) return undefined;
+  const below = path.relative(pod.spec?.dir ?? "", document.uri.fsPath);
+  const there = document.uri.scheme === "file" && !document.isDirty && below !== "" && !below.startsWith("..") && !path.isAbsolute(below);
+  // A selection that ends at the beginning of a line has nothing of that line.
+  const last = selection.end.character === 0 && selection.end.line > selection.start.line ? selection.end.line : selection.end.line + 1;
+  return { text: document.getText(selection), path: there ? below : "", start: selection.start.line + 1, end: last };
+}
+
+export function activate(context: vscode.ExtensionContext): void {
+  new Extension(context);
+}

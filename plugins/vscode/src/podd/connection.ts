@@ -1,0 +1,193 @@
+import * as fs from "node:fs";
+import { randomUUID } from "node:crypto";
+import { type ClientUnaryCall, Metadata, type ServiceError, credentials, status } from "@grpc/grpc-js";
+
+import { AdminServiceClient } from "../gen/podd/v1/admin";
+import { type Alert, SubmitMode } from "../gen/podd/v1/entry";
+import { AlertServiceClient } from "../gen/podd/v1/alert";
+import { type Approval, ApprovalServiceClient } from "../gen/podd/v1/approval";
+import type { Segment } from "../gen/podd/v1/item";
+import { type GetStatsResponse, type Pod, PodServiceClient, PodSpec, type SubmitResponse } from "../gen/podd/v1/pod";
+import { PoddError, poddError } from "./errors";
+import { type Places, refusal } from "./places";
+
+/** podd takes messages of up to 16 MiB in either direction. */
+const options = {
+  "grpc.max_receive_message_length": 16 << 20,
+  "grpc.max_send_message_length": 16 << 20,
+  "grpc.initial_reconnect_backoff_ms": 100,
+  "grpc.min_reconnect_backoff_ms": 100,
+  "grpc.max_reconnect_backoff_ms": 2000,
+  // There is no host name on a Unix socket.
+  "grpc.default_authority": "podd",
+};
+
+/** How long a call may take, in milliseconds. */
+const callTime = 30_000;
+
+/** Answer is how a person decides on a call that waits. */
+export interface Answer {
+  approve: boolean;
+  always?: boolean;
+  reason?: string;
+}
+
+type Call<Q, R> = (
+  request: Q,
+  metadata: Metadata,
+  options: { deadline: number },
+  done: (err: ServiceError | null, reply: R) => void,
+) => ClientUnaryCall;
+
+/** Connection is the way to one podd. Its calls fail with a PoddError. */
+export class Connection {
+  readonly pods: PodServiceClient;
+  readonly alerts: AlertServiceClient;
+  private readonly approvals: ApprovalServiceClient;
+  private readonly admin: AdminServiceClient;
+
+  constructor(private readonly at: Places) {
+    const address = `unix:${at.socket}`;
+    this.pods = new PodServiceClient(address, credentials.createInsecure(), options);
+    const channelOverride = this.pods.getChannel();
+    const shared = { ...options, channelOverride };
+    this.alerts = new AlertServiceClient(address, credentials.createInsecure(), shared);
+    this.approvals = new ApprovalServiceClient(address, credentials.createInsecure(), shared);
+    this.admin = new AdminServiceClient(address, credentials.createInsecure(), shared);
+  }
+
+  close(): void {
+    this.pods.close();
+  }
+
+  /** check throws a PoddError when nothing may be sent to the socket. */
+  check(): void {
+    const why = refusal(this.at.socket);
+    if (why) {
+      throw new PoddError(why, "UNREACHABLE", status.UNAVAILABLE);
+    }
+  }
+
+  async version(): Promise<string> {
+    const reply = await this.call(this.admin.getStatus.bind(this.admin), {});
+    return reply.version;
+  }
+
+  /** list gives all pods in the order of their names. */
+  async list(): Promise<Pod[]> {
+    return (await this.call(this.pods.listPods.bind(this.pods), { dir: "" })).pods;
+  }
+
+  /** create makes a pod with a workspace. */
+  async create(name: string, dir: string): Promise<Pod> {
+    const spec: PodSpec = { ...PodSpec.decode(new Uint8Array()), dir };
+    const { pod } = await this.call(this.pods.createPod.bind(this.pods), { name, spec }, true);
+    return pod!;
+  }
+
+  async remove(pod: string): Promise<void> {
+    await this.call(this.pods.deletePod.bind(this.pods), { pod });
+  }
+
+  /**
+   * submit gives a pod input, once: when podd goes away in the middle it is sent again with
+   * the same request id.
+   */
+  async submit(pod: string, segments: Segment[], steer = false): Promise<SubmitResponse> {
+    const request = {
+      pod,
+      segments,
+      requestId: randomUUID(),
+      mode: steer ? SubmitMode.STEER : SubmitMode.QUEUE,
+      parseRefs: true,
+    };
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.call(this.pods.submit.bind(this.pods), request);
+      } catch (err) {
+        if (!(err instanceof PoddError && err.passing) || attempt === 10) throw err;
+        await new Promise((resolve) => setTimeout(resolve, 100 * attempt));
+      }
+    }
+  }
+
+  /** cancel ends the running turn; false when none ran. */
+  async cancel(pod: string): Promise<boolean> {
+    return (await this.call(this.pods.cancel.bind(this.pods), { pod, reason: "cancelled in VS Code" })).cancelled;
+  }
+
+  async pause(pod: string): Promise<void> {
+    await this.call(this.pods.pause.bind(this.pods), { pod, reason: "paused in VS Code" });
+  }
+
+  async resume(pod: string): Promise<void> {
+    await this.call(this.pods.resume.bind(this.pods), { pod });
+  }
+
+  /** complete gives paths of the workspace that begin with what was typed after an @. */
+  async complete(pod: string, prefix: string): Promise<string[]> {
+    return (await this.call(this.pods.completePath.bind(this.pods), { pod, prefix, limit: 50 })).paths;
+  }
+
+  async stats(pod: string): Promise<GetStatsResponse> {
+    return this.call(this.pods.getStats.bind(this.pods), { pod });
+  }
+
+  /** waiting gives the calls of all pods that wait for a person, the oldest first. */
+  async waiting(): Promise<Approval[]> {
+    return (await this.call(this.approvals.listApprovals.bind(this.approvals), { pod: "" })).approvals;
+  }
+
+  /** answer decides on a call; it holds for exactly what the approval shows. */
+  async answer(what: Approval, how: Answer): Promise<void> {
+    await this.call(
+      this.approvals.resolveApproval.bind(this.approvals),
+      {
+        pod: what.pod,
+        callSeq: what.callSeq,
+        approve: how.approve,
+        always: how.always ?? false,
+        reason: how.reason ?? "",
+        client: "VS Code",
+        digest: what.digest,
+      },
+      true,
+    );
+  }
+
+  /** unseen gives the alerts that nobody acknowledged, the oldest first. */
+  async unseen(): Promise<Alert[]> {
+    return (await this.call(this.alerts.listAlerts.bind(this.alerts), { pod: "", afterSeq: 0, unacked: true, limit: 0 })).alerts;
+  }
+
+  async acknowledge(seqs: number[]): Promise<void> {
+    await this.call(this.alerts.ackAlerts.bind(this.alerts), { seqs });
+  }
+
+  private call<Q, R>(f: Call<Q, R>, request: Q, withToken = false): Promise<R> {
+    return new Promise((resolve, reject) => {
+      const metadata = new Metadata();
+      try {
+        this.check();
+        if (withToken) metadata.set("authorization", `Bearer ${this.token()}`);
+      } catch (err) {
+        reject(err);
+        return;
+      }
+      f(request, metadata, { deadline: Date.now() + callTime }, (err, reply) => (err ? reject(poddError(err)) : resolve(reply)));
+    });
+  }
+
+  /** The token is read at each call: a podd that was set up anew has another one. */
+  private token(): string {
+    try {
+      return fs.readFileSync(this.at.token, "utf8").trim();
+    } catch (err) {
+      throw new PoddError(
+        `the client token cannot be read: ${(err as Error).message}; name podd's state directory in the setting podd.stateDir`,
+        "CLIENT_TOKEN",
+        status.UNAUTHENTICATED,
+      );
+    }
+  }
+}

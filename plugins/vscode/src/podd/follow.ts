@@ -1,0 +1,85 @@
+import type { ClientReadableStream, ServiceError } from "@grpc/grpc-js";
+
+import type { StreamResponse } from "../gen/podd/v1/pod";
+import type { Connection } from "./connection";
+import { PoddError, poddError } from "./errors";
+
+/** Follower is told what a pod's log says, as it grows. */
+export interface Follower {
+  /** The next message; each entry comes once and in order. */
+  message(m: StreamResponse): void;
+  /** What was read is no part of the log any more: it comes anew, as far as there is one. */
+  anew(): void;
+  /** podd is away; it is tried again. What was unfinished comes anew. */
+  lost(why: PoddError): void;
+}
+
+/** The longest pause between two attempts, in milliseconds. */
+const longestPause = 2000;
+
+/**
+ * follow reads a pod's log from the sequence after on, and goes on with what comes, over
+ * restarts of podd, until signal is aborted. It fails when there is nothing more to hope
+ * for: the pod is gone.
+ */
+export async function follow(c: Connection, pod: string, after: number, to: Follower, signal: AbortSignal): Promise<void> {
+  let seq = after;
+  let pause = 50;
+  while (!signal.aborted) {
+    try {
+      await once(c, pod, seq, signal, (m) => {
+        pause = 50;
+        if (m.kind?.$case === "entry") {
+          if (m.kind.value.seq <= seq) return; // It was there before.
+          seq = m.kind.value.seq;
+        }
+        to.message(m);
+      });
+    } catch (err) {
+      if (signal.aborted) return;
+      const e = err as PoddError;
+      if (e.reason === "PURGED" || e.reason === "BEYOND_END") {
+        // The log was cut at its beginning, or is another one than before.
+        seq = 0;
+        to.anew();
+        continue;
+      }
+      if (!e.passing) throw e;
+      to.lost(e);
+    }
+    await sleep(pause, signal);
+    pause = Math.min(pause * 2, longestPause);
+  }
+}
+
+/** once reads one stream to its end, which is an error. */
+function once(c: Connection, pod: string, afterSeq: number, signal: AbortSignal, take: (m: StreamResponse) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    c.check(); // Throwing rejects.
+    const stream: ClientReadableStream<StreamResponse> = c.pods.stream({ pod, afterSeq, follow: true, deltas: true });
+    const cancel = () => stream.cancel();
+    signal.addEventListener("abort", cancel, { once: true });
+    const done = () => signal.removeEventListener("abort", cancel);
+    stream.on("data", take);
+    stream.on("error", (err: ServiceError) => {
+      done();
+      reject(poddError(err));
+    });
+    stream.on("end", () => {
+      done();
+      resolve();
+    });
+  });
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}

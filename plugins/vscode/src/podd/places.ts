@@ -1,0 +1,50 @@
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+
+/** Where podd's socket and its client token are. */
+export interface Places {
+  socket: string;
+  token: string;
+}
+
+/**
+ * places finds them as podctl does: a socket or state directory that is set, then
+ * PODD_SOCKET and PODD_STATE_DIR, then the XDG directories.
+ */
+export function places(set: { socket?: string; stateDir?: string }, env: NodeJS.ProcessEnv = process.env): Places {
+  const home = env.HOME || os.homedir();
+  const named = set.stateDir || env.PODD_STATE_DIR;
+  const state = named || path.join(absolute(env.XDG_STATE_HOME) ?? path.join(home, ".local", "state"), "podd");
+  const runtime = absolute(env.XDG_RUNTIME_DIR);
+  const socket =
+    set.socket ||
+    env.PODD_SOCKET ||
+    (named || !runtime ? path.join(state, "podd.sock") : path.join(runtime, "podd", "podd.sock"));
+  return { socket, token: path.join(state, "client.token") };
+}
+
+/** An XDG variable with a relative path is ignored, as its specification says. */
+function absolute(dir: string | undefined): string | undefined {
+  return dir && path.isAbsolute(dir) ? dir : undefined;
+}
+
+/**
+ * refusal says in one sentence why nothing may be sent to a socket; undefined when it may.
+ * What is said there, the token too, is for a podd of the same user alone.
+ */
+export function refusal(socket: string): string | undefined {
+  let info: fs.Stats;
+  try {
+    info = fs.statSync(socket);
+  } catch {
+    return `podd cannot be reached at ${socket} (there is no such socket): start it with "podd service install" or "podd &", or name the socket in the setting podd.socket`;
+  }
+  if (!info.isSocket()) {
+    return `${socket} is no socket: name podd's in the setting podd.socket`;
+  }
+  if (process.getuid && info.uid !== process.getuid()) {
+    return `the socket ${socket} belongs to another user (uid ${info.uid}): podd serves only the user who runs it`;
+  }
+  return undefined;
+}

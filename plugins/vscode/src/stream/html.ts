@@ -1,0 +1,38 @@
+/** Assets are where the page's parts are, and what only they may do. */
+export interface Assets {
+  script: string;
+  style: string;
+  /** The source that styles and scripts come from, for the page's policy. */
+  source: string;
+}
+
+/**
+ * html is the page of the stream view. It is empty: blocks come as messages. Its policy lets
+ * nothing run or load but its own script and style.
+ */
+export function html(a: Assets): string {
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${a.source}; script-src ${a.source}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="${a.style}">
+<title>podd</title>
+</head>
+<body>
+<main id="blocks" role="log" aria-live="polite"></main>
+<footer>
+<div id="state" role="status"></div>
+<ul id="paths" role="listbox" hidden></ul>
+<form id="form">
+<textarea id="input" rows="2" aria-label="Message to the pod" placeholder="Message; @ names a file. Enter sends, Shift+Enter makes a line, Ctrl+Enter steers the running turn."></textarea>
+<button type="submit">Send</button>
+<button type="button" id="cancel" hidden>Cancel turn</button>
+</form>
+</footer>
+<script src="${a.script}"></script>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,104 @@
+import * as vscode from "vscode";
+
+import type { Pod } from "../gen/podd/v1/pod";
+import type { Answer, Connection } from "../podd/connection";
+import { follow } from "../podd/follow";
+import { html } from "../stream/html";
+import type { FromPage, ToPage } from "../stream/messages";
+import { Transcript } from "../stream/transcript";
+
+/** Asks is what the panel needs from the extension beside its pod. */
+export interface Asks {
+  answer(pod: string, callId: string, how: Answer): Promise<void>;
+  report(what: Promise<unknown>): void;
+  closed(): void;
+}
+
+/** Panel shows one pod's stream. Closing it leaves the pod as it is. */
+export class Panel {
+  private transcript = new Transcript();
+  private readonly stop = new AbortController();
+  private readonly view: vscode.WebviewPanel;
+  private ready = false;
+  private state: ToPage = { type: "state", text: "", running: false };
+
+  constructor(
+    private readonly c: Connection,
+    private readonly pod: Pod,
+    extension: vscode.Uri,
+    private readonly asks: Asks,
+  ) {
+    const media = vscode.Uri.joinPath(extension, "media");
+    this.view = vscode.window.createWebviewPanel("podd.stream", `podd: ${pod.name}`, vscode.ViewColumn.Beside, {
+      enableScripts: true,
+      localResourceRoots: [media],
+      retainContextWhenHidden: false,
+    });
+    const uri = (file: string) => this.view.webview.asWebviewUri(vscode.Uri.joinPath(media, file)).toString();
+    this.view.onDidDispose(() => {
+      this.stop.abort();
+      asks.closed();
+    });
+    this.view.webview.onDidReceiveMessage((m: FromPage) => asks.report(this.take(m)));
+    this.view.webview.html = html({ script: uri("stream.js"), style: uri("stream.css"), source: this.view.webview.cspSource });
+    asks.report(this.follow());
+  }
+
+  reveal(): void {
+    this.view.reveal();
+  }
+
+  /** tell shows what the pod does. */
+  tell(text: string, running: boolean): void {
+    this.state = { type: "state", text, running };
+    this.post(this.state);
+  }
+
+  private async follow(): Promise<void> {
+    await follow(
+      this.c,
+      this.pod.id,
+      0,
+      {
+        message: (m) => this.post({ type: "change", ...this.transcript.take(m) }),
+        anew: () => {
+          this.transcript = new Transcript();
+          this.post({ type: "reset", blocks: [] });
+        },
+        lost: (why) => {
+          this.post({ type: "change", ...this.transcript.lost() });
+          this.tell(`podd is away, trying again: ${why.message}`, false);
+        },
+      },
+      this.stop.signal,
+    );
+  }
+
+  /** A page that is not there yet, or that was hidden, gets everything when it says that it is. */
+  private post(m: ToPage): void {
+    if (m.type === "change" && m.put.length + m.drop.length === 0) return;
+    if (this.ready && !this.stop.signal.aborted) void this.view.webview.postMessage(m);
+  }
+
+  private async take(m: FromPage): Promise<void> {
+    switch (m.type) {
+      case "ready":
+        this.ready = true;
+        this.post({ type: "reset", blocks: this.transcript.all() });
+        this.post(this.state);
+        break;
+      case "submit":
+        await this.c.submit(this.pod.id, [{ kind: { $case: "text", value: { text: m.text } } }], m.steer);
+        break;
+      case "complete":
+        this.post({ type: "paths", prefix: m.prefix, paths: await this.c.complete(this.pod.id, m.prefix) });
+        break;
+      case "answer":
+        await this.asks.answer(this.pod.id, m.callId, { approve: m.approve, always: m.always });
+        break;
+      case "cancel":
+        await this.c.cancel(this.pod.id);
+        break;
+    }
+  }
+}

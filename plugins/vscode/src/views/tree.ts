@@ -1,0 +1,50 @@
+import * as vscode from "vscode";
+
+import { type Pod, PodState } from "../gen/podd/v1/pod";
+import type { State } from "../podd/watch";
+
+/** stateName is a pod's state as podctl writes it. */
+export function stateName(p: Pod): string {
+  return (PodState[p.state] ?? "unknown").toLowerCase();
+}
+
+const icons: Partial<Record<PodState, string>> = {
+  [PodState.IDLE]: "circle-outline",
+  [PodState.RUNNING]: "sync~spin",
+  [PodState.WAITING]: "question",
+  [PodState.PAUSED]: "debug-pause",
+  [PodState.RESUMING]: "sync~spin",
+  [PodState.INTERRUPTED]: "debug-disconnect",
+  [PodState.QUARANTINED]: "error",
+};
+
+/** Tree lists the pods with what each is doing. */
+export class Tree implements vscode.TreeDataProvider<Pod> {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChangeTreeData = this.changed.event;
+  private pods: Pod[] = [];
+
+  show(s: State): void {
+    this.pods = s.pods;
+    this.changed.fire();
+  }
+
+  getChildren(parent?: Pod): Pod[] {
+    // A spawned pod stands below the one that spawned it.
+    const ids = new Set(this.pods.map((p) => p.id));
+    const above = (p: Pod) => (p.spec && ids.has(p.spec.parent) ? p.spec.parent : "");
+    return this.pods.filter((p) => above(p) === (parent?.id ?? ""));
+  }
+
+  getTreeItem(p: Pod): vscode.TreeItem {
+    const spawned = this.getChildren(p).length > 0;
+    const item = new vscode.TreeItem(p.name, spawned ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.None);
+    item.id = p.id;
+    item.description = `${stateName(p)}${p.queued ? `, ${p.queued} waiting` : ""}`;
+    item.tooltip = [p.spec?.dir, p.stateReason].filter(Boolean).join("\n");
+    item.iconPath = new vscode.ThemeIcon(icons[p.state] ?? "circle-outline");
+    item.contextValue = p.pause ? "paused" : p.state === PodState.IDLE ? "idle" : "busy";
+    item.command = { command: "podd.open", title: "Open", arguments: [p] };
+    return item;
+  }
+}

@@ -1,0 +1,149 @@
+// Drives the extension's client layer against a real podd, which integrations/vscode starts:
+// PODD_STATE_DIR names it, WORK is an empty workspace. Its model calls shell with what stands
+// after "run", and answers anything else with what was said.
+import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { after, test } from "node:test";
+import { status } from "@grpc/grpc-js";
+
+import type { Segment } from "../src/gen/podd/v1/item";
+import type { StreamResponse } from "../src/gen/podd/v1/pod";
+import { Connection } from "../src/podd/connection";
+import { PoddError } from "../src/podd/errors";
+import { follow } from "../src/podd/follow";
+import { places } from "../src/podd/places";
+import { type State, Watch } from "../src/podd/watch";
+import { segments } from "../src/selection";
+import { Transcript } from "../src/stream/transcript";
+
+const work = process.env.WORK!;
+const c = new Connection(places({}));
+after(() => c.close());
+
+const text = (t: string): Segment => ({ kind: { $case: "text", value: { text: t } } });
+
+/** seen follows a pod until a transcript of it has what is looked for. */
+async function seen(pod: string, until: (t: Transcript) => boolean): Promise<{ transcript: Transcript; seqs: number[] }> {
+  const transcript = new Transcript();
+  const seqs: number[] = [];
+  const stop = new AbortController();
+  const message = (m: StreamResponse) => {
+    if (m.kind?.$case === "entry") seqs.push(m.kind.value.seq);
+    transcript.take(m);
+    if (until(transcript)) stop.abort();
+  };
+  await follow(c, pod, 0, { message, anew() {}, lost() {} }, stop.signal);
+  return { transcript, seqs };
+}
+
+const said = (t: Transcript, what: string) => t.all().some((b) => b.text.includes(what));
+
+test("a pod is made, given input, and its stream is shown", async () => {
+  await c.create("talk", work);
+  const reply = await c.submit("talk", [text("good morning")]);
+  assert.equal(reply.seq, 1);
+  const { transcript, seqs } = await seen("talk", (t) => said(t, "turn 1 finished"));
+  assert.deepEqual(
+    transcript.all().map((b) => [b.kind, b.text.split(" ·")[0], b.state]),
+    [
+      ["user", "good morning", undefined],
+      ["assistant", "You said: good morning", undefined],
+      ["end", "turn 1 finished", undefined],
+    ],
+  );
+  assert.deepEqual(seqs, seqs.map((_, i) => i + 1), "each entry once and in order");
+});
+
+test("a selection is a reference to lines, or a paste", async () => {
+  fs.writeFileSync(path.join(work, "three.txt"), "one\ntwo\nthree\n");
+  await c.create("select", work);
+  await c.submit("select", segments("look", { text: "two", path: "three.txt", start: 2, end: 2 }));
+  const { transcript } = await seen("select", (t) => said(t, "turn 1 finished"));
+  const note = transcript.all().find((b) => b.kind === "note");
+  assert.match(note?.detail ?? "", /two/);
+  assert.doesNotMatch(note?.detail ?? "", /three\n/);
+  await c.submit("select", segments("", { text: "pasted @three.txt", path: "", start: 1, end: 1 }));
+  await seen("select", (t) => said(t, "You said: pasted @three.txt"));
+});
+
+test("paths are completed", async () => {
+  assert.deepEqual(await c.complete("talk", "thr"), ["three.txt"]);
+});
+
+test("a call that asks is shown whole, answered once, and disappears", async () => {
+  await c.create("asks", work);
+  const states: State[] = [];
+  let changed = () => {};
+  const watch = new Watch(() => c, 20, (now) => {
+    states.push(now);
+    changed();
+  });
+  const until = (which: (s: State) => boolean) =>
+    new Promise<void>((resolve) => {
+      changed = () => which(watch.state) && resolve();
+      changed();
+    });
+  watch.start();
+  try {
+    await c.submit("asks", [text("run rm -rf ./build")]);
+    await until((s) => s.approvals.some((a) => a.podName === "asks"));
+    const what = watch.state.approvals.find((a) => a.podName === "asks")!;
+    assert.equal(JSON.parse(what.arguments).command, "rm -rf ./build");
+    const { transcript } = await seen("asks", (t) => t.all().some((b) => b.state === "waiting"));
+    const block = transcript.all().find((b) => b.state === "waiting")!;
+    assert.equal(block.callId, what.callId);
+    assert.match(block.arguments ?? "", /rm -rf/);
+    await c.answer(what, { approve: false, reason: "not today" });
+    await until((s) => !s.approvals.some((a) => a.podName === "asks"));
+    await assert.rejects(c.answer(what, { approve: true }), (e: PoddError) => e.reason === "APPROVAL_RESOLVED" && /VS Code/.test(e.message));
+    const after = await seen("asks", (t) => said(t, "turn 1 finished"));
+    assert.ok(said(after.transcript, "denied by"));
+    assert.ok(!after.transcript.all().some((b) => b.state === "waiting"));
+  } finally {
+    watch.stop();
+  }
+});
+
+test("a digest of something else approves nothing", async () => {
+  await c.create("digest", work);
+  await c.submit("digest", [text("run rm -rf ./dist")]);
+  await seen("digest", (t) => t.all().some((b) => b.state === "waiting"));
+  const what = (await c.waiting()).find((a) => a.podName === "digest")!;
+  await assert.rejects(c.answer({ ...what, digest: Buffer.alloc(32) }, { approve: true }), (e: PoddError) => e.reason === "APPROVAL_CHANGED");
+  assert.ok(await c.cancel("digest"));
+});
+
+test("errors have one sentence and a reason", async () => {
+  await assert.rejects(c.submit("nobody", [text("x")]), (e: PoddError) => e.reason === "POD_NOT_FOUND" && !e.passing);
+  await assert.rejects(c.create("Not A Name", work), (e: PoddError) => e.code === status.INVALID_ARGUMENT && e.message.length > 10);
+  const away = new Connection({ socket: path.join(work, "none"), token: "" });
+  await assert.rejects(away.list(), (e: PoddError) => e.reason === "UNREACHABLE" && /start it with/.test(e.message));
+  away.close();
+});
+
+test("a stream goes on over a restart of podd, each entry once", async () => {
+  await c.create("lasting", work);
+  await c.submit("lasting", [text("before")]);
+  const seqs: number[] = [];
+  const stop = new AbortController();
+  let lost = 0;
+  const transcript = new Transcript();
+  const message = (m: StreamResponse) => {
+    if (m.kind?.$case === "entry") seqs.push(m.kind.value.seq);
+    transcript.take(m);
+    if (lost === 0 && said(transcript, "You said: before") && said(transcript, "turn 1 finished")) {
+      // integrations/vscode kills podd and starts it anew when this file is there.
+      fs.writeFileSync(path.join(work, "restart"), "");
+    }
+    if (said(transcript, "turn 2 finished")) stop.abort();
+  };
+  let sent: Promise<unknown> = Promise.resolve();
+  const gone = () => {
+    if (lost++ === 0) sent = c.submit("lasting", [text("after")]);
+  };
+  await follow(c, "lasting", 0, { message, anew() {}, lost: gone }, stop.signal);
+  await sent;
+  assert.ok(lost > 0);
+  assert.deepEqual(seqs, seqs.map((_, i) => i + 1));
+});

@@ -1,0 +1,64 @@
+// Writes the stream view of a pod as a page that a browser shows by itself:
+// node render.js POD UNTIL PAGE, where UNTIL is a text that the stream comes to.
+import * as fs from "node:fs";
+import * as path from "node:path";
+
+import { Connection } from "../src/podd/connection";
+import { follow } from "../src/podd/follow";
+import { places } from "../src/podd/places";
+import { html } from "../src/stream/html";
+import type { ToPage } from "../src/stream/messages";
+import { Transcript } from "../src/stream/transcript";
+
+/** In VS Code messages come one by one; here they are played when the page says it is ready. */
+function host(messages: ToPage[]): string {
+  return `
+    window.acquireVsCodeApi = () => ({
+      postMessage(m) {
+        document.body.dataset.told = (document.body.dataset.told || "") + JSON.stringify(m);
+        if (m.type === "ready") {
+          for (const data of ${JSON.stringify(messages).replaceAll("<", "\\u003c")}) dispatchEvent(new MessageEvent("message", { data }));
+          if (location.hash === "#deny") document.querySelector("button.no").click();
+          if (location.hash === "#type") {
+            const input = document.getElementById("input");
+            input.value = "look at @thr";
+            input.setSelectionRange(12, 12);
+            input.dispatchEvent(new Event("input"));
+            dispatchEvent(new MessageEvent("message", { data: { type: "paths", prefix: "thr", paths: ["three.txt", "three/"] } }));
+            input.dispatchEvent(new KeyboardEvent("keydown", { key: "Tab" }));
+            input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+          }
+        }
+      },
+    });`;
+}
+
+async function main(pod: string, until: string, page: string): Promise<void> {
+  const c = new Connection(places({}));
+  const transcript = new Transcript();
+  const messages: ToPage[] = [{ type: "reset", blocks: [] }];
+  const stop = new AbortController();
+  const to = {
+    message(m: Parameters<Transcript["take"]>[0]) {
+      messages.push({ type: "change", ...transcript.take(m) });
+      if (JSON.stringify(transcript.all()).includes(until)) stop.abort();
+    },
+    anew() {},
+    lost() {},
+  };
+  await follow(c, pod, 0, to, stop.signal);
+  messages.push({ type: "state", text: `${pod}: waiting`, running: true });
+  c.close();
+  const dir = path.dirname(page);
+  const media = path.join(__dirname, "..", "..", "media");
+  fs.writeFileSync(path.join(dir, "host.js"), host(messages));
+  for (const file of ["stream.js", "stream.css"]) fs.copyFileSync(path.join(media, file), path.join(dir, file));
+  const text = html({ script: "stream.js", style: "stream.css", source: "file:" });
+  fs.writeFileSync(page, text.replace("<script", '<script src="host.js"></script>\n<script'));
+}
+
+const [pod, until, page] = process.argv.slice(2);
+main(pod!, until!, page!).catch((err: Error) => {
+  console.error(err.message);
+  process.exit(1);
+});
