@@ -7,6 +7,8 @@ MAKEFLAGS   += --no-builtin-rules
 
 PREFIX   ?= $(HOME)/.local
 FUZZTIME ?= 30s
+# Where the Debian package goes.
+DEBDIR   ?= bin
 # The race detector; `make test RACE=` does without.
 RACE     ?= -race
 # How often `make crash` kills podd, and how often a store alone.
@@ -133,10 +135,22 @@ crash: ## kill podd at least PODD_CRASH_KILLS (500) times, fail its disk, and ch
 	PODD_CRASH_KILLS=$(PODD_CRASH_KILLS) go test -count=1 -timeout 120m -v -run '^TestCrash$$' ./cmd/podd
 	PODD_CRASH_ROUNDS=$(PODD_CRASH_ROUNDS) go test -count=1 -timeout 60m -v -run Crash ./pkg/store
 
+# Manual pages, completion scripts and units, written by the programs themselves.
+.PHONY: share
+share:
+	rm -rf bin/share
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || date +%s)} && export SOURCE_DATE_EPOCH && \
+		go run -tags gendocs ./cmd/podd gen-docs bin/share && go run -tags gendocs ./cmd/podctl gen-docs bin/share
+
 .PHONY: install
-install: build ## install podd and podctl to PREFIX/bin (~/.local/bin)
+install: build share ## install podd and podctl, manual pages and completions below PREFIX (~/.local)
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 bin/podd bin/podctl $(DESTDIR)$(PREFIX)/bin/
+	cd bin/share && find man bash-completion zsh fish -type f -exec install -D -m 644 {} $(abspath $(DESTDIR)$(PREFIX))/share/{} \;
+
+.PHONY: deb
+deb: build share ## build bin/podd_VERSION_ARCH.deb: programs, units, manual pages, completions
+	packaging/deb.sh bin $(DEBDIR)
 
 .PHONY: clean
 clean: ## remove what was built, the tools too

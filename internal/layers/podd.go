@@ -24,6 +24,8 @@ func Podd() Table {
 		Homes:  homes(),
 		ForTests: []string{
 			"github.com/creack/pty",
+			"github.com/prometheus/client_model",
+			"github.com/prometheus/common",
 			"github.com/rogpeppe/go-internal",
 			"go.uber.org/goleak",
 			"pgregory.net/rapid",
@@ -60,6 +62,7 @@ func ranks() map[string]int {
 
 		"internal/config":       2,
 		"internal/instructions": 2,
+		"internal/metrics":      2,
 		"internal/sandbox":      2,
 		"internal/socket":       2,
 		"internal/view":         2,
@@ -69,6 +72,7 @@ func ranks() map[string]int {
 		"pkg/store":             2,
 
 		"internal/extern":                 3,
+		"internal/debugserver":            3,
 		"internal/keeper":                 3,
 		"internal/prunebench":             3,
 		"internal/retention":              3,
@@ -96,8 +100,9 @@ func ranks() map[string]int {
 		"internal/bench/floorctl": 6,
 		"internal/bench/model":    6,
 
-		"internal/bench": 7,
-		"internal/demo":  7,
+		"internal/bench":   7,
+		"internal/demo":    7,
+		"internal/manpage": 7,
 
 		"cmd/podctl": 8,
 		"cmd/podd":   8,
@@ -120,7 +125,7 @@ func homes() map[string][]string {
 		"github.com/google/jsonschema-go":  {"pkg/tool"},
 		"github.com/openai/openai-go/v3":   {"pkg/llm/openai", "internal/bench/"},
 		"github.com/pelletier/go-toml/v2":  {"internal/config"},
-		"github.com/spf13/cobra":           {"cmd/"},
+		"github.com/spf13/cobra":           {"cmd/", "internal/manpage"},
 		"github.com/spf13/pflag":           {"cmd/"},
 		"github.com/tidwall/gjson":         {"pkg/llm/openai", "internal/bench/"},
 		"go.etcd.io/bbolt":                 {"pkg/store", "internal/bench/"},
