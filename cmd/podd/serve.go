@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,7 @@ import (
 
 func newServeCommand(p *program) *cobra.Command {
 	var logs logFlags
+	var debug string
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "serve in the foreground until SIGTERM or SIGINT (the default)",
@@ -33,6 +35,11 @@ func newServeCommand(p *program) *cobra.Command {
 			if err := p.adopt(&c); err != nil {
 				return err
 			}
+			if debug != "" {
+				if c.DebugSocket, err = filepath.Abs(debug); err != nil {
+					return err
+				}
+			}
 			c.Logger, c.Hangup = logger, p.hangup
 			d, err := daemon.Open(cmd.Context(), c)
 			if err != nil && cmd.Context().Err() != nil {
@@ -46,6 +53,7 @@ func newServeCommand(p *program) *cobra.Command {
 		},
 	}
 	logs.add(cmd.Flags())
+	cmd.Flags().StringVar(&debug, "debug-socket", "", "serve metrics and profiles at this Unix socket")
 	return cmd
 }
 

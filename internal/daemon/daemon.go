@@ -13,6 +13,7 @@ import (
 	"podd/internal/config"
 	"podd/internal/extern"
 	"podd/internal/keeper"
+	"podd/internal/metrics"
 	"podd/internal/paths"
 	"podd/internal/sandbox"
 	"podd/internal/secrets"
@@ -48,6 +49,8 @@ type Config struct {
 	// Adopted is the socket at that path which the service manager made and passed on;
 	// nil means that podd makes its own.
 	Adopted *os.File
+	// DebugSocket is where metrics and profiles are served; empty means nowhere.
+	DebugSocket string
 	// Manager hears how podd does; nil means that nobody does.
 	Manager *systemd.Manager
 	// StateDir holds everything that is kept; it is made when it is missing.
@@ -86,6 +89,8 @@ type Daemon struct {
 	trust *trust.Book
 	// sandbox is what shell commands run in.
 	sandbox *sandbox.Sandbox
+	// recorder counts what pods do; nil when nobody may look.
+	recorder *metrics.Recorder
 	// runner runs the commands of interceptors and hooks.
 	runner *extern.Runner
 	// loaded is the configuration that holds; reloading is held to replace it.
@@ -119,12 +124,16 @@ func (d *Daemon) open(ctx context.Context) error {
 	if err := d.openExtensions(ctx); err != nil {
 		return err
 	}
+	d.openRecorder()
 	if err := d.openHost(ctx); err != nil {
 		return err
 	}
 	d.server = server.New(server.Config{
 		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Keeper: d.keeper, Trust: d.trust, Redact: d.secrets.Redact, Logger: d.Logger,
 	})
+	if err := d.serveDebug(ctx); err != nil {
+		return err
+	}
 	return d.host.Recover(ctx)
 }
 

@@ -6,6 +6,9 @@ import "path/filepath"
 // other things beside them is not hidden as a whole.
 func hiddenPaths(c Config) []string {
 	hidden := []string{c.StateDir, c.Socket, c.Socket + ".lock"}
+	if c.DebugSocket != "" {
+		hidden = append(hidden, c.DebugSocket, c.DebugSocket+".lock")
+	}
 	if key := c.Settings.APIKeyFile; key != "" {
 		hidden = append(hidden, key)
 	}

@@ -12,6 +12,7 @@ import (
 	"podd/internal/server"
 	"podd/pkg/item"
 	"podd/pkg/llm/openai"
+	"podd/pkg/projection"
 )
 
 // loaded is a configuration that holds.
@@ -19,6 +20,8 @@ type loaded struct {
 	config.Config
 	// client talks to its endpoint.
 	client *openai.Client
+	// prices are those of its models.
+	prices []projection.ModelPrice
 	// file is where it came from; empty when there was no file.
 	file string
 	// at is when it was read.

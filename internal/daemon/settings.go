@@ -8,6 +8,7 @@ import (
 	"podd/internal/config"
 	"podd/internal/policy"
 	"podd/internal/version"
+	"podd/pkg/llm"
 	"podd/pkg/llm/openai"
 	"podd/pkg/pod"
 	"podd/pkg/projection"
@@ -41,8 +42,13 @@ func (d *Daemon) settings(next, before *loaded) (s pod.Settings, err error) {
 	if err := d.connect(next, before); err != nil {
 		return s, err
 	}
+	next.prices = prices
+	var model llm.Model = next.client
+	if d.recorder != nil {
+		model, hooks = d.recorder.Model(model), append(hooks, d.recorder)
+	}
 	return pod.Settings{
-		Model:          next.client,
+		Model:          model,
 		ModelName:      c.Model,
 		Fallbacks:      c.FallbackModels,
 		Instructions:   c.Instructions,

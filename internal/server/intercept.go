@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -30,9 +31,11 @@ func unary(c Config) grpc.UnaryServerInterceptor {
 	}
 }
 
-// streaming is the same for streams.
-func streaming(c Config) grpc.StreamServerInterceptor {
+// streaming is the same for streams, which it counts while they are open.
+func streaming(c Config, open *atomic.Int64) grpc.StreamServerInterceptor {
 	return func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+		open.Add(1)
+		defer open.Add(-1)
 		defer busy(ss.Context())()
 		err := guard(func() error { return handler(srv, ss) })
 		return answer(c, info.FullMethod, err)

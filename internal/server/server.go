@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -75,6 +76,9 @@ type Server struct {
 	grpc   *grpc.Server
 	health *health.Server
 	conns  int
+	// streams are those that are open; limited are the connections, once Serve has begun.
+	streams *atomic.Int64
+	limited atomic.Pointer[socket.Limited]
 }
 
 // New registers the services. They serve the user who runs this process.
@@ -83,6 +87,7 @@ func New(c Config) *Server {
 }
 
 func newServer(c Config, a admission, conns int) *Server {
+	streams := new(atomic.Int64)
 	g := grpc.NewServer(
 		grpc.Creds(newPeerCredentials()),
 		grpc.InTapHandle(a.tap),
@@ -94,7 +99,7 @@ func newServer(c Config, a admission, conns int) *Server {
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingAfter, Timeout: pingTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingPause, PermitWithoutStream: true}),
 		grpc.ChainUnaryInterceptor(unary(c)),
-		grpc.ChainStreamInterceptor(streaming(c)),
+		grpc.ChainStreamInterceptor(streaming(c, streams)),
 	)
 	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, trust: c.Trust})
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
@@ -103,11 +108,23 @@ func newServer(c Config, a admission, conns int) *Server {
 	h := health.NewServer()
 	healthv1.RegisterHealthServer(g, h)
 	reflection.Register(g)
-	return &Server{grpc: g, health: h, conns: conns}
+	return &Server{grpc: g, health: h, conns: conns, streams: streams}
 }
 
 // Serve answers on a listener of Unix sockets until Stop. It closes the listener.
-func (s *Server) Serve(l net.Listener) error { return s.grpc.Serve(socket.Limit(l, s.conns)) }
+func (s *Server) Serve(l net.Listener) error {
+	limited := socket.Limit(l, s.conns)
+	s.limited.Store(limited)
+	return s.grpc.Serve(limited)
+}
+
+// Open says how many streams and connections there are.
+func (s *Server) Open() (streams, connections int) {
+	if l := s.limited.Load(); l != nil {
+		connections = l.Open()
+	}
+	return int(s.streams.Load()), connections
+}
 
 // Drain tells health checks that the server is about to stop.
 func (s *Server) Drain() { s.health.Shutdown() }

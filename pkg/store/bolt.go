@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"podd/pkg/item"
@@ -55,6 +57,26 @@ type Bolt struct {
 	failed    chan struct{}
 	closeOnce sync.Once
 	closeErr  error
+
+	commits, commitNanos atomic.Int64
+}
+
+// Counters count what a store did since it was opened.
+type Counters struct {
+	// Commits are the transactions that wrote, Time what they took with their syncs.
+	Commits int64
+	Time    time.Duration
+	// Bytes is the size of the file.
+	Bytes int64
+}
+
+// Counters may be called at any time, also after Close.
+func (s *Bolt) Counters() Counters {
+	c := Counters{Commits: s.commits.Load(), Time: time.Duration(s.commitNanos.Load())}
+	if info, err := os.Stat(s.path); err == nil {
+		c.Bytes = info.Size()
+	}
+	return c
 }
 
 var _ Store = (*Bolt)(nil)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"time"
 
 	"podd/pkg/item"
 
@@ -102,13 +103,18 @@ func (s *Bolt) try(group []*pending) attempt {
 	t := attempt{refused: make([]error, len(group)), blamed: -1}
 	s.swap.RLock()
 	defer s.swap.RUnlock()
+	began := time.Now()
 	t.err = guard(func() error {
 		return s.db.Update(func(tx *bbolt.Tx) error {
 			t.txid = tx.ID()
 			return t.apply(tx, group)
 		})
 	})
-	if errors.Is(t.err, errNothing) {
+	switch {
+	case t.err == nil:
+		s.commits.Add(1)
+		s.commitNanos.Add(int64(time.Since(began)))
+	case errors.Is(t.err, errNothing):
 		t.err = nil
 	}
 	return t

@@ -1,0 +1,39 @@
+package metrics
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"podd/pkg/llm"
+)
+
+// Model counts the requests to a model, each attempt of them.
+func (r *Recorder) Model(m llm.Model) llm.Model { return counted{m, r} }
+
+type counted struct {
+	llm.Model
+	recorder *Recorder
+}
+
+// Stream counts a request once it has ended, by what came of it.
+func (c counted) Stream(ctx context.Context, body []byte) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		began, outcome := time.Now(), "cancelled"
+		defer func() {
+			c.recorder.add(requests, Label("outcome", outcome), 1)
+			c.recorder.add(requestSeconds, Label("outcome", outcome), time.Since(began).Seconds())
+		}()
+		for event, err := range c.Model.Stream(ctx, body) {
+			if _, ended := event.(llm.End); ended {
+				outcome = "ok"
+			}
+			if err != nil && ctx.Err() == nil {
+				outcome = string(llm.ClassOf(err))
+			}
+			if !yield(event, err) {
+				return
+			}
+		}
+	}
+}
