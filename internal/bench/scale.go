@@ -215,40 +215,50 @@ func scaleAppends(ctx context.Context, r *rig, _ []item.Entry) error {
 }
 
 // scaleStreams compares turns of a pod that 100 clients follow with turns of one that
-// only one does.
+// only one does: of a model that takes its time, as real ones do, and of one that does
+// not, where what the clients do on the same processors counts too.
 func scaleStreams(ctx context.Context, r *rig) error {
-	const streams, steps = 100, 50
+	const streams, slowSteps, fastSteps = 100, 5, 50
 	for range r.reps {
-		alone, err := r.podd.freshTurn(ctx, loop(steps))
-		if err != nil {
-			return err
-		}
-		session, err := r.podd.open(ctx)
-		if err != nil {
-			return err
-		}
-		following, stop := context.WithCancel(ctx)
-		var readers sync.WaitGroup
-		for range streams {
-			reader, err := r.podd.follow(following, session.pod, 0)
+		for _, of := range []struct {
+			row    *row
+			prompt string
+		}{{rowScaleStreams, slow(slowSteps)}, {rowScaleBusy, loop(fastSteps)}} {
+			alone, err := r.podd.freshTurn(ctx, of.prompt)
 			if err != nil {
-				stop()
 				return err
 			}
-			readers.Go(func() {
-				for err == nil {
-					_, err = reader.stream.Recv()
-				}
-			})
+			followed, err := r.podd.followedTurn(ctx, streams, of.prompt)
+			if err != nil {
+				return err
+			}
+			r.results.add(of.row, r.podd, float64(followed)/float64(alone))
 		}
-		followed, err := session.turn(ctx, loop(steps))
-		stop()
-		readers.Wait()
-		session.close()
-		if err != nil {
-			return err
-		}
-		r.results.add(rowScaleStreams, r.podd, float64(followed)/float64(alone))
 	}
 	return nil
+}
+
+// followedTurn runs a turn of a new pod that many more streams follow.
+func (s *subject) followedTurn(ctx context.Context, streams int, prompt string) (time.Duration, error) {
+	session, err := s.open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer session.close()
+	following, stop := context.WithCancel(ctx)
+	var readers sync.WaitGroup
+	defer readers.Wait()
+	defer stop()
+	for range streams {
+		reader, err := s.follow(following, session.pod, 0)
+		if err != nil {
+			return 0, err
+		}
+		readers.Go(func() {
+			for err == nil {
+				_, err = reader.stream.Recv()
+			}
+		})
+	}
+	return session.turn(ctx, prompt)
 }

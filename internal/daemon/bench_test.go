@@ -83,13 +83,13 @@ func benchPods(b *testing.B, c daemon.Config, n int) {
 	}
 }
 
-// benchPod follows a new pod.
-func benchPod(b *testing.B, c *client.Client) poddv1.PodService_StreamClient {
+// benchPod makes a pod and follows it until the benchmark ends.
+func benchPod(b *testing.B, c *client.Client, name, dir string) poddv1.PodService_StreamClient {
 	b.Helper()
-	if _, err := c.Pods().CreatePod(b.Context(), &poddv1.CreatePodRequest{Name: "bench", Spec: &poddv1.PodSpec{Dir: b.TempDir()}}); err != nil {
+	if _, err := c.Pods().CreatePod(b.Context(), &poddv1.CreatePodRequest{Name: name, Spec: &poddv1.PodSpec{Dir: dir}}); err != nil {
 		b.Fatal(err)
 	}
-	stream, err := c.Pods().Stream(b.Context(), &poddv1.StreamRequest{Pod: "bench", Follow: true, Deltas: true})
+	stream, err := c.Pods().Stream(b.Context(), &poddv1.StreamRequest{Pod: name, Follow: true, Deltas: true})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -97,9 +97,9 @@ func benchPod(b *testing.B, c *client.Client) poddv1.PodService_StreamClient {
 }
 
 // benchTurn runs a turn and sees its end.
-func benchTurn(b *testing.B, c *client.Client, stream poddv1.PodService_StreamClient, prompt string) {
+func benchTurn(b *testing.B, c *client.Client, stream poddv1.PodService_StreamClient, pod, prompt string) {
 	b.Helper()
-	_, err := c.Submit(b.Context(), &poddv1.SubmitRequest{Pod: "bench", Segments: []*poddv1.Segment{
+	_, err := c.Submit(b.Context(), &poddv1.SubmitRequest{Pod: pod, Segments: []*poddv1.Segment{
 		{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: prompt}}},
 	}})
 	if err != nil {
@@ -124,34 +124,34 @@ func benchTurn(b *testing.B, c *client.Client, stream poddv1.PodService_StreamCl
 // the model endpoint are in the same process, and count.
 func BenchmarkStep(b *testing.B) {
 	c := benchDaemon(b, 0)
-	stream := benchPod(b, c)
-	benchTurn(b, c, stream, "bench:say-0")
+	stream := benchPod(b, c, "bench", b.TempDir())
+	benchTurn(b, c, stream, "bench", "bench:say-0")
 	b.ReportAllocs()
 	b.ResetTimer()
 	const most = 100
 	for left := b.N; left > 0; left -= most {
-		benchTurn(b, c, stream, fmt.Sprintf("bench:loop-%d", min(left, most)))
+		benchTurn(b, c, stream, "bench", fmt.Sprintf("bench:loop-%d", min(left, most)))
 	}
 }
 
 // BenchmarkTurn is a turn of one answer without a call.
 func BenchmarkTurn(b *testing.B) {
 	c := benchDaemon(b, 0)
-	stream := benchPod(b, c)
+	stream := benchPod(b, c, "bench", b.TempDir())
 	b.ReportAllocs()
 	for b.Loop() {
-		benchTurn(b, c, stream, "bench:say-0")
+		benchTurn(b, c, stream, "bench", "bench:say-0")
 	}
 }
 
 // BenchmarkStreamedToken is a token on its way from the endpoint to a client.
 func BenchmarkStreamedToken(b *testing.B) {
 	c := benchDaemon(b, 0)
-	stream := benchPod(b, c)
-	benchTurn(b, c, stream, "bench:say-0")
+	stream := benchPod(b, c, "bench", b.TempDir())
+	benchTurn(b, c, stream, "bench", "bench:say-0")
 	b.ReportAllocs()
 	b.ResetTimer()
-	benchTurn(b, c, stream, fmt.Sprintf("bench:stream-%d", b.N))
+	benchTurn(b, c, stream, "bench", fmt.Sprintf("bench:stream-%d", b.N))
 }
 
 // BenchmarkList is the list of 10,000 pods, at the client; the goal is 50 ms.
@@ -164,5 +164,20 @@ func BenchmarkList(b *testing.B) {
 		if err != nil || len(list.GetPods()) != pods {
 			b.Fatalf("%d pods, %v", len(list.GetPods()), err)
 		}
+	}
+}
+
+// BenchmarkNewPod is a pod from its making to the end of its first turn. All of them
+// stay loaded.
+func BenchmarkNewPod(b *testing.B) {
+	c := benchDaemon(b, 0)
+	dir := b.TempDir()
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		n++
+		name := fmt.Sprintf("bench-%d", n)
+		stream := benchPod(b, c, name, dir)
+		benchTurn(b, c, stream, name, "bench:say-0")
 	}
 }
