@@ -56,6 +56,13 @@ func contextTable(w io.Writer, c *poddv1.GetContextResponse) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "SEQ\tTOKENS\tKIND\tNOTE\tBEGINS")
 	fmt.Fprintf(t, "-\t~%s\tfixed\t\tinstructions and tools\n", view.Count(c.GetFixedTokens()))
+	for _, f := range c.GetFixed() {
+		note := ""
+		if f.GetCount() > 0 {
+			note = plural(int(f.GetCount()), "tool")
+		}
+		fmt.Fprintf(t, "-\t~%s\t  %s\t%s\t%s\n", view.Count(f.GetTokens()), sanitize.Line(f.GetKind()), note, sanitize.Line(f.GetName()))
+	}
 	for _, it := range c.GetItems() {
 		fmt.Fprintf(t, "#%d\t~%s\t%s\t%s\t%s\n", it.GetSeq(), view.Count(it.GetTokens()), sanitize.Line(it.GetKind()),
 			sanitize.Line(it.GetNote()), sanitize.Line(it.GetHead()))

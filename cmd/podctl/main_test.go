@@ -17,7 +17,7 @@ import (
 var poddPath string
 
 func TestMain(m *testing.M) {
-	testscript.Main(built{m}, map[string]func(){"podctl": main})
+	testscript.Main(built{m}, map[string]func(){"podctl": main, "tickets": mcpServer})
 }
 
 // built runs the tests with a podd that is built first, and looks for goroutines

@@ -67,7 +67,7 @@ func newRootCommand(p *program) *cobra.Command {
 		newSubmitCommand(p), newTailCommand(p), newInboxCommand(p), newNotifyCommand(p),
 		newCancelCommand(p), newPauseCommand(p), newResumeCommand(p),
 		newApprovalsCommand(p), newApproveCommand(p), newDenyCommand(p), newAlertsCommand(p),
-		newContextCommand(p), newTrustCommand(p), newStatsCommand(p), newCompactCommand(p), newForkCommand(p), newRewindCommand(p),
+		newContextCommand(p), newTrustCommand(p), newMCPCommand(p), newStatsCommand(p), newCompactCommand(p), newForkCommand(p), newRewindCommand(p),
 		newStatusCommand(p), newReloadCommand(p), newACPCommand(p), newBridgeCommand(p), newVersionCommand(p), newCompletionCommand(p),
 	)
 	return root

@@ -20,8 +20,8 @@ func Changed(a, b Config) []string {
 	return keys
 }
 
-// changedUnseen compares what values do not show: the API key, and the environment of
-// commands.
+// changedUnseen compares what values do not show: the API key, the environment of
+// commands, and what MCP servers are sent.
 func changedUnseen(key string, a, b Config) bool {
 	switch key {
 	case "api_key":
@@ -31,7 +31,26 @@ func changedUnseen(key string, a, b Config) bool {
 	case listHook:
 		return !slices.EqualFunc(a.Hooks, b.Hooks, sameExtension)
 	}
-	return false
+	return strings.HasPrefix(key, "mcp.servers.") && !slices.EqualFunc(hiddenOf(key, a), hiddenOf(key, b), reflect.DeepEqual)
+}
+
+// hiddenOf are the values of MCP servers under a key that shows none, or not the whole.
+func hiddenOf(key string, c Config) []any {
+	var all []any
+	for _, s := range c.MCP {
+		rest, _ := strings.CutPrefix(key, mcpTable(s.Name)+".")
+		switch {
+		case rest == "env":
+			all = append(all, s.Env)
+		case rest == "env_files":
+			all = append(all, s.EnvFiles)
+		case rest == "url":
+			all = append(all, s.URL)
+		case strings.HasPrefix(rest, "headers."):
+			all = append(all, s.Headers)
+		}
+	}
+	return all
 }
 
 // sameExtension compares two wherever they stand in the file.

@@ -52,6 +52,8 @@ type Config struct {
 	// Interceptors and Hooks are commands, in the order of the file. What their events
 	// are is for internal/extern to check.
 	Interceptors, Hooks []Extension
+	// MCP are the MCP servers of all pods, in the order of their names.
+	MCP []MCPServer
 
 	values []Value
 }

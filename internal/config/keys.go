@@ -102,24 +102,14 @@ func limitSettings(table string, l *tool.Limit) []setting {
 // tables are the tables that this version knows; "*" stands for any name.
 func tables() []string {
 	return []string{"limits", "tool_output", "tool_output.tools", "tool_output.tools.*", "summarize", "file_refs", "prune", "compaction", "prices", "prices.*",
+		"mcp", "mcp.servers", "mcp.servers.*", "mcp.servers.*.headers",
 		"retention", "sandbox", "snapshots", "store"}
-}
-
-// planned are the tables and keys of later versions.
-func planned() []string {
-	return []string{
-		"mcp",
-	}
 }
 
 func isTable(key []string) bool {
 	return slices.ContainsFunc(tables(), func(pattern string) bool {
 		return len(key) == strings.Count(pattern, ".")+1 && matches(pattern, key)
 	})
-}
-
-func isPlanned(key []string) bool {
-	return slices.ContainsFunc(planned(), func(pattern string) bool { return matches(pattern, key) })
 }
 
 // matches says whether a key is the pattern's or below it.

@@ -338,17 +338,6 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What a later version brings is refused too: nothing pretends.
-func TestRefusesWhatIsNotBuiltYet(t *testing.T) {
-	tests := []struct{ text, line, key string }{
-		{"[mcp.servers.x]", ":1: ", "mcp.servers.x"},
-	}
-	for _, tt := range tests {
-		_, err := config.Load(write(t, tt.text), true, environment())
-		wantError(t, err, tt.line, "this version of podd does not support "+tt.key+" yet: remove it")
-	}
-}
-
 func TestRefusesEnvironment(t *testing.T) {
 	for pair, want := range map[string]string{
 		"PODD_MODEL=a b":                       "PODD_MODEL must be a name without white space",

@@ -22,13 +22,15 @@ type loader struct {
 	rules []*policy.Rule
 	// extensions are those begun so far, by the name of their list.
 	extensions map[string][]*Extension
-	origins    map[string]string
+	// mcp has the MCP servers, by name.
+	mcp     map[string]*MCPServer
+	origins map[string]string
 }
 
 func newLoader() *loader {
 	return &loader{
 		config: defaults(), tools: map[string]*tool.Limit{}, prices: map[string]*Price{},
-		extensions: map[string][]*Extension{}, origins: map[string]string{},
+		extensions: map[string][]*Extension{}, mcp: map[string]*MCPServer{}, origins: map[string]string{},
 	}
 }
 
@@ -78,9 +80,8 @@ func (l *loader) assign(a assignment, where string) string {
 		return fmt.Sprintf("%s must be %s", s.key, s.must)
 	case known:
 		return fmt.Sprintf("%s must be %s; it is %s", s.key, s.must, describe(a.value))
-	case isPlanned(a.key):
-		return fmt.Sprintf("this version of podd does not support %s yet: remove it", keyText(a.key))
 	case isTable(a.key) && header:
+		l.beginMCP(a.key, where)
 		return ""
 	case isTable(a.key):
 		return fmt.Sprintf("%s must be a table, with [%[1]s] on a line of its own; it is %s", keyText(a.key), describe(a.value))
@@ -106,6 +107,7 @@ func (l *loader) find(key []string) (setting, bool) {
 	if r, ok := l.inRule(key); ok {
 		all = append(all, ruleSettings(r)...)
 	}
+	all = append(all, l.findMCP(key)...)
 	text := keyText(key)
 	if e, n, ok := l.inExtension(key); ok {
 		all = extensionSettings(key[0], n, e)
@@ -145,8 +147,15 @@ func (l *loader) keysIn(table []string) string {
 	if len(table) > 0 {
 		prefix = keyText(table) + "."
 	}
-	if len(table) == 3 {
+	if len(table) == 3 && table[0] == "tool_output" {
 		all = append(limitSettings(keyText(table), &tool.Limit{}), all...)
+	}
+	if len(table) == 3 && table[0] == "mcp" {
+		all = mcpSettings(keyText(table), &MCPServer{}, "")
+		all = append(all, setting{key: prefix + "headers"})
+	}
+	if len(table) == 4 && table[0] == "mcp" {
+		return "the names of headers"
 	}
 	if len(table) == 2 && table[0] == "prices" {
 		all = priceSettings(keyText(table), &Price{})
@@ -187,6 +196,9 @@ func (l *loader) finish() (Config, error) {
 		return Config{}, err
 	}
 	if err := l.finishExtensions(); err != nil {
+		return Config{}, err
+	}
+	if err := l.finishMCP(); err != nil {
 		return Config{}, err
 	}
 	return *c, nil

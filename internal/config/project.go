@@ -13,6 +13,8 @@ type Project struct {
 	Instructions string
 	// Rules have the decision ask or deny.
 	Rules []policy.Rule
+	// Servers are its MCP servers; see ParseMCP.
+	Servers []MCPServer
 }
 
 // MaxProjectInstructions is the most that a workspace's instructions may have, in

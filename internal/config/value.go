@@ -22,10 +22,10 @@ type Value struct {
 func (c Config) Values() []Value { return slices.Clone(c.values) }
 
 // CheckTools is an error when the configuration sets limits for a tool that is
-// none of the known ones.
+// none of the known ones, nor may be one of an MCP server.
 func (c Config) CheckTools(known []string) error {
 	for _, name := range slices.Sorted(maps.Keys(c.ToolOutput.Tools)) {
-		if slices.Contains(known, name) {
+		if slices.Contains(known, name) || strings.HasPrefix(name, MCPPrefix) {
 			continue
 		}
 		for _, v := range c.values {
@@ -35,7 +35,7 @@ func (c Config) CheckTools(known []string) error {
 		}
 	}
 	for _, name := range c.Summarize.Tools {
-		if slices.Contains(known, name) {
+		if slices.Contains(known, name) || strings.HasPrefix(name, MCPPrefix) {
 			continue
 		}
 		for _, v := range c.values {

@@ -13,6 +13,7 @@ import (
 	"podd/internal/config"
 	"podd/internal/extern"
 	"podd/internal/keeper"
+	"podd/internal/mcp"
 	"podd/internal/metrics"
 	"podd/internal/paths"
 	"podd/internal/sandbox"
@@ -93,6 +94,8 @@ type Daemon struct {
 	recorder *metrics.Recorder
 	// runner runs the commands of interceptors and hooks.
 	runner *extern.Runner
+	// mcp runs MCP servers.
+	mcp *mcp.Manager
 	// loaded is the configuration that holds; reloading is held to replace it.
 	loaded    atomic.Pointer[loaded]
 	reloading sync.Mutex
@@ -125,11 +128,14 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.openRecorder()
+	if err := d.openMCP(ctx); err != nil {
+		return err
+	}
 	if err := d.openHost(ctx); err != nil {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Keeper: d.keeper, Trust: d.trust, Redact: d.secrets.Redact, Logger: d.Logger,
+		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Keeper: d.keeper, Trust: d.trust, MCP: d, Redact: d.secrets.Redact, Logger: d.Logger,
 	})
 	if err := d.serveDebug(ctx); err != nil {
 		return err
@@ -200,8 +206,10 @@ func (d *Daemon) openHost(ctx context.Context) error {
 			Hidden:     hiddenPaths(d.Config),
 			Scrub:      d.secrets.ScrubFile,
 			Project:    d.project,
-			Shell:      d.shell(),
-			Logger:     d.Logger,
+
+			ForeignPrefix: mcp.Prefix,
+			Shell:         d.shell(),
+			Logger:        d.Logger,
 		},
 	})
 	return err

@@ -12,6 +12,7 @@ func hiddenPaths(c Config) []string {
 	if key := c.Settings.APIKeyFile; key != "" {
 		hidden = append(hidden, key)
 	}
+	hidden = append(hidden, c.Settings.SecretFiles()...)
 	for _, file := range []string{c.ConfigFile, c.ConfigPath} {
 		if file == "" {
 			continue

@@ -1,14 +1,26 @@
 package daemon
 
 import (
+	"context"
+	"strings"
+
 	"podd/internal/trust"
 	"podd/pkg/pod"
+	"podd/pkg/tool"
 )
 
 // project is what the configuration of a workspace adds, as far as it is trusted.
 func (d *Daemon) project(dir string) pod.Project {
 	followed, says := d.trust.Follow(dir)
-	return pod.Project{
+	p := pod.Project{
 		Instructions: followed.Instructions, Source: trust.ConfigFile, Rules: followed.Rules, Says: says,
 	}
+	servers, more := d.serversOf(followed.Servers)
+	if more != "" {
+		p.Says = strings.TrimPrefix(p.Says+"; "+more, "; ")
+	}
+	if len(servers) > 0 {
+		p.Tools = func(ctx context.Context, start bool) []tool.Tool { return d.mcp.Tools(ctx, servers, dir, start) }
+	}
+	return p
 }

@@ -37,7 +37,7 @@ type loaded struct {
 // below them that don't. A key that is in neither needs a restart.
 var (
 	reloadable = []string{
-		"model", "fallback_models", "api", "base_url", "api_key", "instructions", "ask", "rule", "interceptor", "hook",
+		"model", "fallback_models", "api", "base_url", "api_key", "instructions", "ask", "rule", "interceptor", "hook", "mcp",
 		"limits", "tool_output", "summarize", "file_refs", "prune", "compaction", "prices",
 	}
 	fixed = []string{"tool_output.spool_bytes", "tool_output.spool_age"}

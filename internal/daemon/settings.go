@@ -106,7 +106,8 @@ func checkSettings(s config.Config) error {
 	for _, name := range names {
 		tools = append(tools, policy.Tool{Name: name, Paths: name != "shell" && name != "todo", Commands: name == "shell"})
 	}
-	return rules.CheckTools(tools)
+	// What MCP servers call their tools is not known yet.
+	return rules.CheckTools(append(tools, policy.Tool{Name: config.MCPPrefix, Family: true}))
 }
 
 func pruneRule(p config.Prune) projection.Config {

@@ -51,6 +51,9 @@ type Call struct {
 	Confined bool
 	// Protected says, in one sentence each, why the call needs approval in any mode.
 	Protected []string
+	// Note is half a sentence about the call that whoever offers the tool says; it is
+	// quoted to the person who is asked, and decides nothing.
+	Note string
 }
 
 // Decide decides on one call.

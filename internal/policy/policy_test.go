@@ -218,17 +218,19 @@ func TestRefusedRules(t *testing.T) {
 }
 
 func TestCheckTools(t *testing.T) {
-	known := []policy.Tool{{Name: "shell", Commands: true}, {Name: "read_file", Paths: true}, {Name: "todo"}}
+	known := []policy.Tool{{Name: "shell", Commands: true}, {Name: "read_file", Paths: true}, {Name: "todo"}, {Name: "mcp__", Family: true}}
 	for _, tt := range []struct {
 		rule policy.Rule
 		want string
 	}{
 		{policy.Rule{Tool: "shell", Command: "ls"}, ""},
+		{policy.Rule{Tool: "mcp__files__*"}, ""},
+		{policy.Rule{Tool: "mcp__files__read", Path: "x"}, "c:1: the rule has a path, and the calls of tool \"mcp__files__read\" name none: leave path out"},
 		{policy.Rule{Tool: "*", Path: "x"}, ""},
 		{policy.Rule{Path: "x"}, ""},
 		{policy.Rule{Command: "x"}, ""},
 		{policy.Rule{Tool: "todo"}, ""},
-		{policy.Rule{Tool: "shel"}, `c:1: there is no tool "shel": the tools are shell, read_file, todo`},
+		{policy.Rule{Tool: "shel"}, `c:1: there is no tool "shel": the tools are shell, read_file, todo, mcp__*`},
 		{policy.Rule{Tool: "todo", Path: "x"}, `c:1: the rule has a path, and the calls of tool "todo" name none: leave path out`},
 		{policy.Rule{Tool: "read_*", Command: "x"}, `c:1: the rule has a command, and tool "read_*" runs none: leave command out`},
 	} {

@@ -104,6 +104,8 @@ type Tool struct {
 	Name string
 	// Paths and Commands say whether its calls name paths, or run a command line.
 	Paths, Commands bool
+	// Family says that Name is what the names of tools begin with that come and go.
+	Family bool
 }
 
 // CheckTools is an error for the first rule that can match no call of the known
@@ -123,8 +125,12 @@ func (c *compiled) unfit(known []Tool) string {
 	var found, paths, commands bool
 	var names []string
 	for _, t := range known {
-		names = append(names, t.Name)
-		if c.forTool(t.Name) {
+		if t.Family {
+			names = append(names, t.Name+"*")
+		} else {
+			names = append(names, t.Name)
+		}
+		if c.forTool(t.Name) || t.Family && strings.HasPrefix(c.Tool, t.Name) {
 			found = true
 			paths = paths || t.Paths
 			commands = commands || t.Commands

@@ -71,7 +71,11 @@ func (x *examined) name() string {
 		}
 		return "The call of " + quoted(x.call.Tool) + " on " + quoted(x.call.Paths[0]) + more
 	}
-	return "The call of " + quoted(x.call.Tool)
+	note := ""
+	if x.call.Note != "" {
+		note = " (" + phrase(x.call.Note) + ")"
+	}
+	return "The call of " + quoted(x.call.Tool) + note
 }
 
 // quoted is foreign text in a sentence: in quotes, escaped, not too long.

@@ -29,6 +29,9 @@ func (s *pods) GetContext(ctx context.Context, r *poddv1.GetContextRequest) (*po
 		ProjectInstructions: c.Project,
 		ProjectSource:       c.ProjectSource,
 	}
+	for _, p := range c.Fixed {
+		answer.Fixed = append(answer.Fixed, &poddv1.ContextPart{Kind: p.Kind, Name: p.Name, Count: int32(p.Count), Tokens: int64(p.Tokens)})
+	}
 	for _, p := range c.Parts {
 		answer.Items = append(answer.Items, contextItem(p))
 	}

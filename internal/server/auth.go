@@ -22,6 +22,8 @@ var tokenCalls = map[string]bool{
 	poddv1.AdminService_Reload_FullMethodName:             true,
 	poddv1.AdminService_TrustDir_FullMethodName:           true,
 	poddv1.ApprovalService_ResolveApproval_FullMethodName: true,
+	poddv1.McpService_AcceptMcpTools_FullMethodName:       true,
+	poddv1.McpService_TestMcpServer_FullMethodName:        true,
 	poddv1.PodService_CreatePod_FullMethodName:            true,
 	poddv1.PodService_UpdatePod_FullMethodName:            true,
 }
@@ -34,6 +36,7 @@ var openCalls = map[string]bool{
 	poddv1.AlertService_ListAlerts_FullMethodName:                    true,
 	poddv1.AlertService_StreamAlerts_FullMethodName:                  true,
 	poddv1.ApprovalService_ListApprovals_FullMethodName:              true,
+	poddv1.McpService_ListMcpServers_FullMethodName:                  true,
 	poddv1.PodService_CancelInboxItem_FullMethodName:                 true,
 	poddv1.PodService_Cancel_FullMethodName:                          true,
 	poddv1.PodService_Compact_FullMethodName:                         true,

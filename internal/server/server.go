@@ -56,6 +56,8 @@ type Config struct {
 	Redact func(string) string
 	// Keeper looks after the store's file.
 	Keeper Keeper
+	// MCP shows the MCP servers of workspaces.
+	MCP MCP
 	// Trust records which workspaces' configuration is trusted.
 	Trust  *trust.Book
 	Logger *slog.Logger
@@ -105,6 +107,7 @@ func newServer(c Config, a admission, conns int) *Server {
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: localUser()})
 	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, keeper: c.Keeper, trust: c.Trust})
+	poddv1.RegisterMcpServiceServer(g, &mcpServers{host: c.Host, mcp: c.MCP})
 	h := health.NewServer()
 	healthv1.RegisterHealthServer(g, h)
 	reflection.Register(g)

@@ -186,7 +186,7 @@ func TestSubmitAndStream(t *testing.T) {
 func TestClientToken(t *testing.T) {
 	conn := serve(t)
 	pods, admin := poddv1.NewPodServiceClient(conn), poddv1.NewAdminServiceClient(conn)
-	approvals := poddv1.NewApprovalServiceClient(conn)
+	approvals, servers := poddv1.NewApprovalServiceClient(conn), poddv1.NewMcpServiceClient(conn)
 	calls := map[string]func(context.Context) error{
 		"CreatePod": func(ctx context.Context) error {
 			_, err := pods.CreatePod(ctx, &poddv1.CreatePodRequest{Name: "q"})
@@ -206,6 +206,14 @@ func TestClientToken(t *testing.T) {
 		},
 		"TrustDir": func(ctx context.Context) error {
 			_, err := admin.TrustDir(ctx, &poddv1.TrustDirRequest{})
+			return err
+		},
+		"TestMcpServer": func(ctx context.Context) error {
+			_, err := servers.TestMcpServer(ctx, &poddv1.TestMcpServerRequest{})
+			return err
+		},
+		"AcceptMcpTools": func(ctx context.Context) error {
+			_, err := servers.AcceptMcpTools(ctx, &poddv1.AcceptMcpToolsRequest{})
 			return err
 		},
 		"Backup": func(ctx context.Context) error {

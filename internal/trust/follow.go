@@ -31,12 +31,18 @@ func (b *Book) Follow(dir string) (p config.Project, says string) {
 		kept, still := b.kept(look.Dir)
 		return kept, fmt.Sprintf("the configuration of %s has changed since you trusted it, and is ignored until you trust it again%s: run podctl trust %s", shown, still, shown)
 	}
+	var refused []string
 	for _, f := range look.Files {
-		if f.Path == ConfigFile {
-			p, says = parse(f)
+		var more []string
+		switch f.Path {
+		case ConfigFile:
+			p, more = parse(f)
+		case ServersFile:
+			p.Servers, more = config.ParseMCP(f.Path, f.Content)
 		}
+		refused = append(refused, more...)
 	}
-	return p, says
+	return p, strings.Join(refused, "; ")
 }
 
 // kept are the rules of the configuration that a person trusted last, and a clause for a
@@ -53,14 +59,14 @@ func (b *Book) kept(dir string) (p config.Project, still string) {
 }
 
 // parse reads a trusted configuration.
-func parse(f File) (config.Project, string) {
+func parse(f File) (config.Project, []string) {
 	p, refused := config.ParseProject(f.Path, f.Content)
 	var hidden int
 	p.Instructions, hidden = sanitize.Visible(p.Instructions)
 	if hidden > 0 {
 		refused = append(refused, fmt.Sprintf("%s: instructions has %d invisible characters, which are left out", f.Path, hidden))
 	}
-	return p, strings.Join(refused, "; ")
+	return p, refused
 }
 
 // names are the files of a look in a sentence.

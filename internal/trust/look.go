@@ -17,9 +17,11 @@ const ConfigFile = ".podd/config.toml"
 // MaxFileBytes is the most that a file may have that is to be trusted, in bytes.
 const MaxFileBytes = 64 << 10
 
-// files are what a person trusts, all at once. podd does not obey .mcp.json yet; its
-// trust is asked with the rest, so that what will be obeyed is never older than that.
-var files = []string{ConfigFile, ".mcp.json"}
+// ServersFile names the MCP servers of a workspace, below its directory.
+const ServersFile = ".mcp.json"
+
+// files are what a person trusts, all at once.
+var files = []string{ConfigFile, ServersFile}
 
 // State says what a person said of the files of a workspace.
 type State string

@@ -112,5 +112,8 @@ func (c *Client) Approvals() poddv1.ApprovalServiceClient {
 	return poddv1.NewApprovalServiceClient(c.conn)
 }
 
+// MCP is the generated client of McpService.
+func (c *Client) MCP() poddv1.McpServiceClient { return poddv1.NewMcpServiceClient(c.conn) }
+
 // Admin is the generated client of AdminService.
 func (c *Client) Admin() poddv1.AdminServiceClient { return poddv1.NewAdminServiceClient(c.conn) }

@@ -22,6 +22,8 @@ var needToken = map[string]bool{
 	poddv1.AdminService_CompactStore_FullMethodName:       true,
 	poddv1.AdminService_Reload_FullMethodName:             true,
 	poddv1.AdminService_TrustDir_FullMethodName:           true,
+	poddv1.McpService_AcceptMcpTools_FullMethodName:       true,
+	poddv1.McpService_TestMcpServer_FullMethodName:        true,
 }
 
 // token adds the client token to the calls that need it. The file is read for each

@@ -7,6 +7,7 @@ import (
 	"podd/internal/instructions"
 	"podd/pkg/item"
 	"podd/pkg/projection"
+	"podd/pkg/tool"
 	"podd/pkg/worker"
 )
 
@@ -21,6 +22,8 @@ type Context struct {
 	// Project is what the workspace says, as it is sent; ProjectSource is the file that it
 	// is from, empty when there is none.
 	Project, ProjectSource string
+	// Fixed is what precedes the items, part by part.
+	Fixed []FixedPart
 }
 
 // Context says what the pod's next request would send, as if it were sent now with
@@ -36,15 +39,26 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 	defer release()
 	var w *worker.Worker
 	var open bool
+	var own toolset
+	var foreign func(context.Context, bool) []tool.Tool
 	s := h.settings()
 	doErr := a.do(ctx, func() {
-		w, open, err = a.nextWorker(ctx, s)
+		if w, open, err = a.nextWorker(ctx, s); err == nil {
+			own, foreign = a.work.own, a.project.Tools
+		}
 	})
 	if doErr != nil {
 		return Context{}, doErr
 	}
 	if err != nil {
 		return Context{}, err
+	}
+	if foreign != nil {
+		offered, err := own.with(foreign(ctx, false))
+		if err != nil {
+			return Context{}, err
+		}
+		w.Offer(offered)
 	}
 	state, err := s.newState()
 	if err != nil {
@@ -97,5 +111,6 @@ func (h *Host) context(ctx context.Context, w *worker.Worker, state *projection.
 	return Context{
 		Body: body, Model: setup.Model, Parts: parts, Size: size,
 		Project: setup.ProjectInstructions, ProjectSource: instructions.Source(setup.ProjectInstructions),
+		Fixed: h.fixedParts(setup, size.BytesPerToken),
 	}, nil
 }

@@ -96,3 +96,17 @@ func callSum(spec item.PodSpec) string {
 
 // taskID is the request id under which a spawned pod gets its task.
 func taskID(spec item.PodSpec) string { return "spawn-" + callSum(spec)[:32] }
+
+// Workspace is the directory that a pod's rules and the configuration of its workspace are
+// about: that of the pod at the top of its family.
+func (h *Host) Workspace(ctx context.Context, idOrName string) (string, error) {
+	rec, err := h.Get(ctx, idOrName)
+	if err != nil {
+		return "", err
+	}
+	book, err := h.rulesOf(ctx, rec.Spec, nil)
+	if err != nil {
+		return "", err
+	}
+	return book.base, nil
+}

@@ -54,6 +54,9 @@ type Fixed struct {
 	Retry worker.Retry
 	// Tools are offered beside the built-in ones.
 	Tools []tool.Tool
+	// ForeignPrefix begins the names of the tools of other programs, which come and go
+	// with the Project; empty means that there are none.
+	ForeignPrefix string
 	// Idle is how long a pod stays in memory with nothing to do; default ten
 	// minutes.
 	Idle time.Duration

@@ -42,7 +42,7 @@ func (a *actor) addRule(ctx context.Context, q *question) (*item.Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, known := work.tools.Lookup(q.Tool)
+	t, known := work.offered.Load().Lookup(q.Tool)
 	if !known {
 		return nil, item.Errorf(item.KindPrecondition, "NO_RULE", "the pod has no tool %q any more: no rule can be made for it", q.Tool)
 	}

@@ -29,8 +29,8 @@ type purse struct {
 	changed chan struct{}
 }
 
-func newPurse() purse {
-	return purse{promised: make(map[string]share), changed: make(chan struct{})}
+func newPurse() *purse {
+	return &purse{promised: make(map[string]share), changed: make(chan struct{})}
 }
 
 func (p *purse) tell() {

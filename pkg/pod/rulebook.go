@@ -67,7 +67,7 @@ func (b *rulebook) call(name string, access tool.Access) policy.Call {
 		}
 	}
 	return policy.Call{
-		Tool: name, Command: access.Command, Paths: paths, Confined: access.Confined, Protected: access.Protected,
+		Tool: name, Command: access.Command, Paths: paths, Confined: access.Confined, Protected: access.Protected, Note: access.Note,
 	}
 }
 

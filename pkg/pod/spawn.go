@@ -63,14 +63,21 @@ type spawner struct {
 	tools []string
 	// slots has an element for each spawned pod at work.
 	slots chan struct{}
-	purse purse
+	purse *purse
 }
 
-func (h *Host) newSpawner(rec item.Pod, fs *scopefs.FS, tools []tool.Tool) tool.Tool {
-	s := &spawner{
-		host: h, pod: rec.ID, fs: fs, tools: append(namesOf(tools), SpawnTool),
-		slots: make(chan struct{}, rec.Spec.SubPods), purse: newPurse(),
-	}
+func (h *Host) newSpawner(rec item.Pod, fs *scopefs.FS) *spawner {
+	return &spawner{host: h, pod: rec.ID, fs: fs, slots: make(chan struct{}, rec.Spec.SubPods), purse: newPurse()}
+}
+
+// tool is the tool of a pod that has some tools beside it.
+func (s *spawner) tool(beside []tool.Tool) tool.Tool {
+	with := *s
+	with.tools = append(namesOf(beside), SpawnTool)
+	return with.made()
+}
+
+func (s *spawner) made() tool.Tool {
 	return tool.New(SpawnTool, spawnDescription, s.run, tool.Validate((*spawnArgs).check),
 		tool.Touches(s.access), tool.Recovers(s.recover))
 }

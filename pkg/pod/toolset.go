@@ -9,6 +9,25 @@ import (
 	"podd/pkg/tool/builtin"
 )
 
+// toolset is a pod's own tools.
+type toolset struct {
+	// names choose the pod's tools; empty for all.
+	names []string
+	tools []tool.Tool
+	// spawner makes pods; nil where none may be made.
+	spawner *spawner
+}
+
+// with puts the pod's own tools together with those of other programs that its names
+// choose.
+func (t toolset) with(foreign []tool.Tool) (*tool.Registry, error) {
+	tools := append(slices.Clone(t.tools), chosen(t.names, foreign)...)
+	if t.spawner != nil {
+		tools = append(tools, chosen(t.names, []tool.Tool{t.spawner.tool(tools)})...)
+	}
+	return tool.NewRegistry(tools...)
+}
+
 // toolNames are those of all tools that a pod can have, in the order in which a model
 // is sent them.
 func (h *Host) toolNames() []string {
@@ -27,7 +46,7 @@ func namesOf(tools []tool.Tool) []string {
 func (h *Host) checkTools(names []string) error {
 	known := h.toolNames()
 	for _, name := range names {
-		if !slices.Contains(known, name) {
+		if !slices.Contains(known, name) && (h.ForeignPrefix == "" || !strings.HasPrefix(name, h.ForeignPrefix)) {
 			return item.Errorf(item.KindInvalid, "BAD_TOOLS", "there is no tool %q: the tools are %s", name, strings.Join(known, ", "))
 		}
 	}

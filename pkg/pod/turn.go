@@ -98,7 +98,21 @@ func (a *actor) start(work func(context.Context, *worker.Worker) error, turnNumb
 	ctx, cancel := context.WithCancelCause(a.host.base)
 	a.turn = &turn{number: turnNumber, cancel: cancel, stop: func() {}, ended: make(chan struct{}), full: make(chan struct{})}
 	a.running.Store(true)
-	go func() { a.turnDone <- guardTurn(func() error { return work(ctx, w) }) }()
+	foreign, own := a.project.Tools, space.own
+	go func() {
+		a.turnDone <- guardTurn(func() error {
+			// Not in the pod's goroutine: a program may take long to start.
+			if foreign != nil {
+				offered, err := own.with(foreign(ctx, true))
+				if err != nil {
+					return err
+				}
+				space.offered.Store(offered)
+				w.Offer(offered)
+			}
+			return work(ctx, w)
+		})
+	}()
 	return nil
 }
 
@@ -124,7 +138,7 @@ func (a *actor) worker(s *settings, work *workspace) (*worker.Worker, error) {
 		Instructions: cmp.Or(spec.Instructions, s.Instructions),
 		Project:      saidBy(work, a.project),
 		FileRefRole:  s.FileRefRole,
-		Tools:        work.tools,
+		Tools:        work.offered.Load(),
 		Output:       s.ToolOutput,
 		Spool:        work.spool,
 		Chain:        s.chain,

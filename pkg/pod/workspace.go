@@ -1,6 +1,8 @@
 package pod
 
 import (
+	"sync/atomic"
+
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
@@ -15,9 +17,12 @@ type workspace struct {
 	spool *spool.Folder
 	// depth is how many pods are above the pod.
 	depth int
-	// tools are made under settings, and anew under others.
-	tools    *tool.Registry
+	// own are the pod's own tools, made under settings and anew under others.
+	own      toolset
 	settings *settings
+	// offered are the tools of the turn that runs, or of the last one: the pod's own and
+	// those of other programs.
+	offered atomic.Pointer[tool.Registry]
 }
 
 // workspace opens the pod's workspace at first use. Its tools are those of s.
@@ -32,11 +37,16 @@ func (a *actor) workspace(s *settings) (*workspace, error) {
 	if a.work.settings == s {
 		return a.work, nil
 	}
-	tools, err := a.host.tools(s, a.rec, a.work)
+	own, err := a.host.tools(s, a.rec, a.work)
 	if err != nil {
 		return nil, err
 	}
-	a.work.tools, a.work.settings = tools, s
+	offered, err := own.with(nil)
+	if err != nil {
+		return nil, err
+	}
+	a.work.offered.Store(offered)
+	a.work.own, a.work.settings = own, s
 	return a.work, nil
 }
 
@@ -64,20 +74,20 @@ func (h *Host) openWorkspace(rec item.Pod) (*workspace, error) {
 	return &workspace{fs: fs, spool: folder, depth: len(above)}, nil
 }
 
-// tools are those of a pod's workspace.
-func (h *Host) tools(s *settings, rec item.Pod, work *workspace) (*tool.Registry, error) {
+// tools makes a pod's own.
+func (h *Host) tools(s *settings, rec item.Pod, work *workspace) (toolset, error) {
 	tools, err := builtin.New(builtin.Config{
 		FS: work.fs, Spool: work.spool, Shell: h.Shell, Logger: h.Logger,
 		Limits: s.ToolOutput, Search: s.Search, Tree: s.Tree, ListDir: s.ListDir, Glob: s.Glob,
 	})
 	if err != nil {
-		return nil, err
+		return toolset{}, err
 	}
-	tools = chosen(rec.Spec.Tools, append(tools, h.Tools...))
+	own := toolset{names: rec.Spec.Tools, tools: chosen(rec.Spec.Tools, append(tools, h.Tools...))}
 	if rec.Spec.SubPods > 0 && work.depth < maxDepth {
-		tools = append(tools, chosen(rec.Spec.Tools, []tool.Tool{h.newSpawner(rec, work.fs, tools)})...)
+		own.spawner = h.newSpawner(rec, work.fs)
 	}
-	return tool.NewRegistry(tools...)
+	return own, nil
 }
 
 func (w *workspace) close() { _ = w.fs.Close() }

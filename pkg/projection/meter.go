@@ -84,3 +84,12 @@ func setupSize(s item.Setup) int {
 	}
 	return n
 }
+
+// Estimate is about how many tokens a text has; perToken is how many bytes make one, or 0
+// where nothing was measured yet.
+func Estimate(bytes int, perToken float64) int {
+	if perToken == 0 {
+		perToken = bytesStart
+	}
+	return int(math.Ceil(float64(bytes) / perToken))
+}

@@ -16,6 +16,9 @@ type Access struct {
 	// Protected says, in one sentence a path, why a person has to agree to the call in
 	// any mode.
 	Protected []string
+	// Note is what the offerer of a foreign tool says of it, as half a sentence for the
+	// person who is asked. It decides nothing.
+	Note string
 }
 
 // Touches tells policy what a call accesses. Without it a call may do anything.

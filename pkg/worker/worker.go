@@ -113,6 +113,9 @@ func New(c Config) (*Worker, error) {
 	return &Worker{Config: c, specs: c.Tools.Specs()}, nil
 }
 
+// Offer gives the worker other tools. It is called before Run, or not at all.
+func (w *Worker) Offer(tools *tool.Registry) { w.Tools, w.specs = tools, tools.Specs() }
+
 // Submit is a submit that a turn takes.
 type Submit struct {
 	// Seq is the sequence of its submitted entry.

@@ -2438,6 +2438,8 @@ type GetContextResponse struct {
 	ProjectInstructions string `protobuf:"bytes,9,opt,name=project_instructions,json=projectInstructions,proto3" json:"project_instructions,omitempty"`
 	// The file that they are from; empty when there is none.
 	ProjectSource string `protobuf:"bytes,10,opt,name=project_source,json=projectSource,proto3" json:"project_source,omitempty"`
+	// What fixed_tokens are for, in the order in which it is sent.
+	Fixed         []*ContextPart `protobuf:"bytes,11,rep,name=fixed,proto3" json:"fixed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2542,6 +2544,86 @@ func (x *GetContextResponse) GetProjectSource() string {
 	return ""
 }
 
+func (x *GetContextResponse) GetFixed() []*ContextPart {
+	if x != nil {
+		return x.Fixed
+	}
+	return nil
+}
+
+// ContextPart is a part of what precedes the conversation in a request.
+type ContextPart struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What it is: instructions, project, skill, tools, mcp.
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// The file, the skill or the MCP server; empty where there is one alone.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// How many tools it has; 0 for text.
+	Count int32 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
+	// What it adds to the request; an estimate.
+	Tokens        int64 `protobuf:"varint,4,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ContextPart) Reset() {
+	*x = ContextPart{}
+	mi := &file_podd_v1_pod_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ContextPart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ContextPart) ProtoMessage() {}
+
+func (x *ContextPart) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ContextPart.ProtoReflect.Descriptor instead.
+func (*ContextPart) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *ContextPart) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *ContextPart) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ContextPart) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *ContextPart) GetTokens() int64 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
 // ContextItem is one element of the next request.
 type ContextItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2565,7 +2647,7 @@ type ContextItem struct {
 
 func (x *ContextItem) Reset() {
 	*x = ContextItem{}
-	mi := &file_podd_v1_pod_proto_msgTypes[37]
+	mi := &file_podd_v1_pod_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2577,7 +2659,7 @@ func (x *ContextItem) String() string {
 func (*ContextItem) ProtoMessage() {}
 
 func (x *ContextItem) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[37]
+	mi := &file_podd_v1_pod_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2590,7 +2672,7 @@ func (x *ContextItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContextItem.ProtoReflect.Descriptor instead.
 func (*ContextItem) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{37}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ContextItem) GetSeq() int64 {
@@ -2652,7 +2734,7 @@ type GetStatsRequest struct {
 
 func (x *GetStatsRequest) Reset() {
 	*x = GetStatsRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[38]
+	mi := &file_podd_v1_pod_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2664,7 +2746,7 @@ func (x *GetStatsRequest) String() string {
 func (*GetStatsRequest) ProtoMessage() {}
 
 func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[38]
+	mi := &file_podd_v1_pod_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2677,7 +2759,7 @@ func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsRequest.ProtoReflect.Descriptor instead.
 func (*GetStatsRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{38}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *GetStatsRequest) GetPod() string {
@@ -2711,7 +2793,7 @@ type GetStatsResponse struct {
 
 func (x *GetStatsResponse) Reset() {
 	*x = GetStatsResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[39]
+	mi := &file_podd_v1_pod_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2723,7 +2805,7 @@ func (x *GetStatsResponse) String() string {
 func (*GetStatsResponse) ProtoMessage() {}
 
 func (x *GetStatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[39]
+	mi := &file_podd_v1_pod_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2736,7 +2818,7 @@ func (x *GetStatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsResponse.ProtoReflect.Descriptor instead.
 func (*GetStatsResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{39}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *GetStatsResponse) GetUsage() *Usage {
@@ -2827,7 +2909,7 @@ type ToolStats struct {
 
 func (x *ToolStats) Reset() {
 	*x = ToolStats{}
-	mi := &file_podd_v1_pod_proto_msgTypes[40]
+	mi := &file_podd_v1_pod_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2839,7 +2921,7 @@ func (x *ToolStats) String() string {
 func (*ToolStats) ProtoMessage() {}
 
 func (x *ToolStats) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[40]
+	mi := &file_podd_v1_pod_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2852,7 +2934,7 @@ func (x *ToolStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolStats.ProtoReflect.Descriptor instead.
 func (*ToolStats) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{40}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ToolStats) GetTool() string {
@@ -2906,7 +2988,7 @@ type CompactRequest struct {
 
 func (x *CompactRequest) Reset() {
 	*x = CompactRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[41]
+	mi := &file_podd_v1_pod_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2918,7 +3000,7 @@ func (x *CompactRequest) String() string {
 func (*CompactRequest) ProtoMessage() {}
 
 func (x *CompactRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[41]
+	mi := &file_podd_v1_pod_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2931,7 +3013,7 @@ func (x *CompactRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactRequest.ProtoReflect.Descriptor instead.
 func (*CompactRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{41}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *CompactRequest) GetPod() string {
@@ -2950,7 +3032,7 @@ type CompactResponse struct {
 
 func (x *CompactResponse) Reset() {
 	*x = CompactResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[42]
+	mi := &file_podd_v1_pod_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2962,7 +3044,7 @@ func (x *CompactResponse) String() string {
 func (*CompactResponse) ProtoMessage() {}
 
 func (x *CompactResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[42]
+	mi := &file_podd_v1_pod_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2975,7 +3057,7 @@ func (x *CompactResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactResponse.ProtoReflect.Descriptor instead.
 func (*CompactResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{42}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *CompactResponse) GetSeq() int64 {
@@ -2998,7 +3080,7 @@ type ForkPodRequest struct {
 
 func (x *ForkPodRequest) Reset() {
 	*x = ForkPodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[43]
+	mi := &file_podd_v1_pod_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3010,7 +3092,7 @@ func (x *ForkPodRequest) String() string {
 func (*ForkPodRequest) ProtoMessage() {}
 
 func (x *ForkPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[43]
+	mi := &file_podd_v1_pod_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3023,7 +3105,7 @@ func (x *ForkPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPodRequest.ProtoReflect.Descriptor instead.
 func (*ForkPodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{43}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ForkPodRequest) GetPod() string {
@@ -3060,7 +3142,7 @@ type ForkPodResponse struct {
 
 func (x *ForkPodResponse) Reset() {
 	*x = ForkPodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[44]
+	mi := &file_podd_v1_pod_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3072,7 +3154,7 @@ func (x *ForkPodResponse) String() string {
 func (*ForkPodResponse) ProtoMessage() {}
 
 func (x *ForkPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[44]
+	mi := &file_podd_v1_pod_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3085,7 +3167,7 @@ func (x *ForkPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPodResponse.ProtoReflect.Descriptor instead.
 func (*ForkPodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{44}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ForkPodResponse) GetPod() *Pod {
@@ -3119,7 +3201,7 @@ type RewindPodRequest struct {
 
 func (x *RewindPodRequest) Reset() {
 	*x = RewindPodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[45]
+	mi := &file_podd_v1_pod_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3131,7 +3213,7 @@ func (x *RewindPodRequest) String() string {
 func (*RewindPodRequest) ProtoMessage() {}
 
 func (x *RewindPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[45]
+	mi := &file_podd_v1_pod_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3144,7 +3226,7 @@ func (x *RewindPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindPodRequest.ProtoReflect.Descriptor instead.
 func (*RewindPodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{45}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *RewindPodRequest) GetPod() string {
@@ -3175,7 +3257,7 @@ type RewindPodResponse struct {
 
 func (x *RewindPodResponse) Reset() {
 	*x = RewindPodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[46]
+	mi := &file_podd_v1_pod_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3187,7 +3269,7 @@ func (x *RewindPodResponse) String() string {
 func (*RewindPodResponse) ProtoMessage() {}
 
 func (x *RewindPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[46]
+	mi := &file_podd_v1_pod_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3200,7 +3282,7 @@ func (x *RewindPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindPodResponse.ProtoReflect.Descriptor instead.
 func (*RewindPodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{46}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *RewindPodResponse) GetSeq() int64 {
@@ -3237,7 +3319,7 @@ type CompletePathRequest struct {
 
 func (x *CompletePathRequest) Reset() {
 	*x = CompletePathRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[47]
+	mi := &file_podd_v1_pod_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3249,7 +3331,7 @@ func (x *CompletePathRequest) String() string {
 func (*CompletePathRequest) ProtoMessage() {}
 
 func (x *CompletePathRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[47]
+	mi := &file_podd_v1_pod_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3262,7 +3344,7 @@ func (x *CompletePathRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletePathRequest.ProtoReflect.Descriptor instead.
 func (*CompletePathRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{47}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *CompletePathRequest) GetPod() string {
@@ -3295,7 +3377,7 @@ type CompletePathResponse struct {
 
 func (x *CompletePathResponse) Reset() {
 	*x = CompletePathResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[48]
+	mi := &file_podd_v1_pod_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3307,7 +3389,7 @@ func (x *CompletePathResponse) String() string {
 func (*CompletePathResponse) ProtoMessage() {}
 
 func (x *CompletePathResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[48]
+	mi := &file_podd_v1_pod_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3320,7 +3402,7 @@ func (x *CompletePathResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletePathResponse.ProtoReflect.Descriptor instead.
 func (*CompletePathResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{48}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *CompletePathResponse) GetPaths() []string {
@@ -3487,7 +3569,7 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x0eNotifyResponse\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\"%\n" +
 	"\x11GetContextRequest\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"\xf3\x02\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\"\x9f\x03\n" +
 	"\x12GetContextResponse\x12!\n" +
 	"\frequest_body\x18\x01 \x01(\fR\vrequestBody\x12*\n" +
 	"\x05items\x18\x02 \x03(\v2\x14.podd.v1.ContextItemR\x05items\x12\x16\n" +
@@ -3499,7 +3581,13 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x06window\x18\b \x01(\x03R\x06window\x121\n" +
 	"\x14project_instructions\x18\t \x01(\tR\x13projectInstructions\x12%\n" +
 	"\x0eproject_source\x18\n" +
-	" \x01(\tR\rprojectSource\"\xa7\x01\n" +
+	" \x01(\tR\rprojectSource\x12*\n" +
+	"\x05fixed\x18\v \x03(\v2\x14.podd.v1.ContextPartR\x05fixed\"c\n" +
+	"\vContextPart\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
+	"\x05count\x18\x03 \x01(\x05R\x05count\x12\x16\n" +
+	"\x06tokens\x18\x04 \x01(\x03R\x06tokens\"\xa7\x01\n" +
 	"\vContextItem\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x16\n" +
@@ -3606,7 +3694,7 @@ func file_podd_v1_pod_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_pod_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_podd_v1_pod_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
+var file_podd_v1_pod_proto_msgTypes = make([]protoimpl.MessageInfo, 50)
 var file_podd_v1_pod_proto_goTypes = []any{
 	(PodState)(0),                   // 0: podd.v1.PodState
 	(DeltaKind)(0),                  // 1: podd.v1.DeltaKind
@@ -3647,104 +3735,106 @@ var file_podd_v1_pod_proto_goTypes = []any{
 	(*NotifyResponse)(nil),          // 36: podd.v1.NotifyResponse
 	(*GetContextRequest)(nil),       // 37: podd.v1.GetContextRequest
 	(*GetContextResponse)(nil),      // 38: podd.v1.GetContextResponse
-	(*ContextItem)(nil),             // 39: podd.v1.ContextItem
-	(*GetStatsRequest)(nil),         // 40: podd.v1.GetStatsRequest
-	(*GetStatsResponse)(nil),        // 41: podd.v1.GetStatsResponse
-	(*ToolStats)(nil),               // 42: podd.v1.ToolStats
-	(*CompactRequest)(nil),          // 43: podd.v1.CompactRequest
-	(*CompactResponse)(nil),         // 44: podd.v1.CompactResponse
-	(*ForkPodRequest)(nil),          // 45: podd.v1.ForkPodRequest
-	(*ForkPodResponse)(nil),         // 46: podd.v1.ForkPodResponse
-	(*RewindPodRequest)(nil),        // 47: podd.v1.RewindPodRequest
-	(*RewindPodResponse)(nil),       // 48: podd.v1.RewindPodResponse
-	(*CompletePathRequest)(nil),     // 49: podd.v1.CompletePathRequest
-	(*CompletePathResponse)(nil),    // 50: podd.v1.CompletePathResponse
-	(*durationpb.Duration)(nil),     // 51: google.protobuf.Duration
-	(*Usage)(nil),                   // 52: podd.v1.Usage
-	(*timestamppb.Timestamp)(nil),   // 53: google.protobuf.Timestamp
-	(*Segment)(nil),                 // 54: podd.v1.Segment
-	(SubmitMode)(0),                 // 55: podd.v1.SubmitMode
-	(*Alert)(nil),                   // 56: podd.v1.Alert
-	(*Entry)(nil),                   // 57: podd.v1.Entry
+	(*ContextPart)(nil),             // 39: podd.v1.ContextPart
+	(*ContextItem)(nil),             // 40: podd.v1.ContextItem
+	(*GetStatsRequest)(nil),         // 41: podd.v1.GetStatsRequest
+	(*GetStatsResponse)(nil),        // 42: podd.v1.GetStatsResponse
+	(*ToolStats)(nil),               // 43: podd.v1.ToolStats
+	(*CompactRequest)(nil),          // 44: podd.v1.CompactRequest
+	(*CompactResponse)(nil),         // 45: podd.v1.CompactResponse
+	(*ForkPodRequest)(nil),          // 46: podd.v1.ForkPodRequest
+	(*ForkPodResponse)(nil),         // 47: podd.v1.ForkPodResponse
+	(*RewindPodRequest)(nil),        // 48: podd.v1.RewindPodRequest
+	(*RewindPodResponse)(nil),       // 49: podd.v1.RewindPodResponse
+	(*CompletePathRequest)(nil),     // 50: podd.v1.CompletePathRequest
+	(*CompletePathResponse)(nil),    // 51: podd.v1.CompletePathResponse
+	(*durationpb.Duration)(nil),     // 52: google.protobuf.Duration
+	(*Usage)(nil),                   // 53: podd.v1.Usage
+	(*timestamppb.Timestamp)(nil),   // 54: google.protobuf.Timestamp
+	(*Segment)(nil),                 // 55: podd.v1.Segment
+	(SubmitMode)(0),                 // 56: podd.v1.SubmitMode
+	(*Alert)(nil),                   // 57: podd.v1.Alert
+	(*Entry)(nil),                   // 58: podd.v1.Entry
 }
 var file_podd_v1_pod_proto_depIdxs = []int32{
 	3,  // 0: podd.v1.PodSpec.limits:type_name -> podd.v1.Limits
 	4,  // 1: podd.v1.PodSpec.rules:type_name -> podd.v1.Rule
-	51, // 2: podd.v1.Limits.max_turn_time:type_name -> google.protobuf.Duration
+	52, // 2: podd.v1.Limits.max_turn_time:type_name -> google.protobuf.Duration
 	2,  // 3: podd.v1.Pod.spec:type_name -> podd.v1.PodSpec
 	0,  // 4: podd.v1.Pod.state:type_name -> podd.v1.PodState
-	52, // 5: podd.v1.Pod.usage:type_name -> podd.v1.Usage
-	53, // 6: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
-	53, // 7: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
+	53, // 5: podd.v1.Pod.usage:type_name -> podd.v1.Usage
+	54, // 6: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
+	54, // 7: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
 	5,  // 8: podd.v1.Pod.pause:type_name -> podd.v1.Pause
-	53, // 9: podd.v1.Pod.wait_until:type_name -> google.protobuf.Timestamp
+	54, // 9: podd.v1.Pod.wait_until:type_name -> google.protobuf.Timestamp
 	2,  // 10: podd.v1.CreatePodRequest.spec:type_name -> podd.v1.PodSpec
 	6,  // 11: podd.v1.CreatePodResponse.pod:type_name -> podd.v1.Pod
 	6,  // 12: podd.v1.GetPodResponse.pod:type_name -> podd.v1.Pod
 	6,  // 13: podd.v1.ListPodsResponse.pods:type_name -> podd.v1.Pod
 	2,  // 14: podd.v1.UpdatePodRequest.spec:type_name -> podd.v1.PodSpec
 	6,  // 15: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
-	54, // 16: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
-	55, // 17: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
-	56, // 18: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
-	57, // 19: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
+	55, // 16: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
+	56, // 17: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
+	57, // 18: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
+	58, // 19: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
 	21, // 20: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
 	22, // 21: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
 	23, // 22: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
 	1,  // 23: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
 	21, // 24: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
 	26, // 25: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
-	55, // 26: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
-	53, // 27: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
+	56, // 26: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
+	54, // 27: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
 	6,  // 28: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
 	6,  // 29: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
-	39, // 30: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
-	52, // 31: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
-	42, // 32: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
-	6,  // 33: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
-	7,  // 34: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
-	9,  // 35: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
-	11, // 36: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
-	13, // 37: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
-	15, // 38: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
-	17, // 39: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
-	19, // 40: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
-	24, // 41: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
-	27, // 42: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
-	29, // 43: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
-	31, // 44: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
-	33, // 45: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
-	35, // 46: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
-	37, // 47: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
-	40, // 48: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
-	43, // 49: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
-	45, // 50: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
-	47, // 51: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
-	49, // 52: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
-	8,  // 53: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
-	10, // 54: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
-	12, // 55: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
-	14, // 56: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
-	16, // 57: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
-	18, // 58: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
-	20, // 59: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
-	25, // 60: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
-	28, // 61: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
-	30, // 62: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
-	32, // 63: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
-	34, // 64: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
-	36, // 65: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
-	38, // 66: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
-	41, // 67: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
-	44, // 68: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
-	46, // 69: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
-	48, // 70: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
-	50, // 71: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
-	53, // [53:72] is the sub-list for method output_type
-	34, // [34:53] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	40, // 30: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
+	39, // 31: podd.v1.GetContextResponse.fixed:type_name -> podd.v1.ContextPart
+	53, // 32: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
+	43, // 33: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
+	6,  // 34: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
+	7,  // 35: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
+	9,  // 36: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
+	11, // 37: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
+	13, // 38: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
+	15, // 39: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
+	17, // 40: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
+	19, // 41: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
+	24, // 42: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
+	27, // 43: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
+	29, // 44: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
+	31, // 45: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
+	33, // 46: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
+	35, // 47: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
+	37, // 48: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
+	41, // 49: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
+	44, // 50: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
+	46, // 51: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
+	48, // 52: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
+	50, // 53: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
+	8,  // 54: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
+	10, // 55: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
+	12, // 56: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
+	14, // 57: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
+	16, // 58: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
+	18, // 59: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
+	20, // 60: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
+	25, // 61: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
+	28, // 62: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
+	30, // 63: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
+	32, // 64: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
+	34, // 65: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
+	36, // 66: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
+	38, // 67: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
+	42, // 68: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
+	45, // 69: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
+	47, // 70: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
+	49, // 71: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
+	51, // 72: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
+	54, // [54:73] is the sub-list for method output_type
+	35, // [35:54] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_pod_proto_init() }
@@ -3766,7 +3856,7 @@ func file_podd_v1_pod_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_pod_proto_rawDesc), len(file_podd_v1_pod_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   49,
+			NumMessages:   50,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

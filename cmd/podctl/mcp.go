@@ -1,0 +1,188 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/sanitize"
+	"podd/internal/view"
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
+)
+
+func newMCPCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "show, test and accept MCP servers",
+		Long: "Shows, tests and accepts the MCP servers of a workspace: those of podd's configuration, and those of its\n" +
+			".mcp.json once podctl trust has trusted it.",
+		Args: argCount(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newMCPListCommand(p), newMCPTestCommand(p), newMCPAcceptCommand(p))
+	return cmd
+}
+
+// dirFlag is the workspace that a verb is about.
+func dirFlag(cmd *cobra.Command, dir *string) {
+	cmd.Flags().StringVar(dir, "dir", ".", "the workspace")
+}
+
+func newMCPListCommand(p *program) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "list [POD]",
+		Short: "show MCP servers and what they offer",
+		Long: "Shows the MCP servers of a pod, or of the current directory, with their state and what they offer. It starts\n" +
+			"none: what a server offers is known once a turn has used it, or podctl mcp test.",
+		Args:              argCount(0, 1, "at most a POD"),
+		ValidArgsFunction: p.completePods,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := filepath.Abs(valid(dir))
+			if err != nil {
+				return err
+			}
+			r := &poddv1.ListMcpServersRequest{Dir: at}
+			if len(args) == 1 {
+				r = &poddv1.ListMcpServersRequest{Pod: valid(args[0])}
+			}
+			return p.with(func(c *client.Client) error {
+				resp, err := c.MCP().ListMcpServers(cmd.Context(), r)
+				if err != nil {
+					return err
+				}
+				return p.printServers(resp)
+			})
+		},
+	}
+	dirFlag(cmd, &dir)
+	return cmd
+}
+
+// printServers shows servers: a paragraph each, or an object each.
+func (p *program) printServers(resp *poddv1.ListMcpServersResponse) error {
+	if p.output == outputText && len(resp.GetServers()) == 0 {
+		_, err := fmt.Fprintf(p.stderr, "there are no MCP servers for %s; [mcp.servers.NAME] in podd's configuration adds one\n", sanitize.Line(resp.GetDir()))
+		return err
+	}
+	for n, s := range resp.GetServers() {
+		if p.output == outputJSON {
+			if err := p.printJSON(s); err != nil {
+				return err
+			}
+			continue
+		}
+		if n > 0 {
+			fmt.Fprintln(p.stdout)
+		}
+		if err := writeServer(p.stdout, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeServer shows a server and what it offers.
+func writeServer(w io.Writer, s *poddv1.McpServer) error {
+	state := s.GetState()
+	if s.GetError() != "" {
+		state += ": it " + s.GetError()
+	}
+	from := facts{{"server", s.GetName()}, {"state", state}, {"target", s.GetTarget()}, {"configured in", s.GetOrigin()}}
+	if s.GetListed() {
+		from = append(from, [2]string{"says it is", strings.TrimSpace(s.GetTitle() + " " + s.GetVersion())})
+	} else {
+		from = append(from, [2]string{"offers", "not known yet; podctl mcp test " + s.GetName() + " asks it"})
+	}
+	for _, left := range s.GetLeftOut() {
+		from = append(from, [2]string{"left out", left})
+	}
+	if err := from.writeTo(w); err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, tool := range s.GetTools() {
+		fmt.Fprintf(t, "  tool\t%s\t~%s\t%s\n", sanitize.Line(tool.GetName()), view.Count(tool.GetTokens()), sanitize.Line(toolNote(tool)))
+	}
+	for _, r := range s.GetResources() {
+		fmt.Fprintf(t, "  resource\t%s\t\t%s\n", sanitize.Line(r.GetUri()), sanitize.Line(r.GetName()))
+	}
+	for _, prompt := range s.GetPrompts() {
+		fmt.Fprintf(t, "  prompt\t%s\t\t%s\n", sanitize.Line(prompt.GetName()), sanitize.Line(strings.Join(prompt.GetArguments(), ", ")))
+	}
+	return t.Flush()
+}
+
+// toolNote is what a person should know of a tool.
+func toolNote(t *poddv1.McpTool) string {
+	switch {
+	case t.GetOfferedAs() == "":
+		return "not offered: it is not among tools of the configuration"
+	case t.GetChanged():
+		return t.GetOfferedAs() + ", changed: podd asks before it runs"
+	}
+	return t.GetOfferedAs()
+}
+
+func newMCPTestCommand(p *program) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "test NAME",
+		Short: "start an MCP server, ask it what it offers, and end it",
+		Args:  argCount(1, 1, "the NAME of a server"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := filepath.Abs(valid(dir))
+			if err != nil {
+				return err
+			}
+			return p.with(func(c *client.Client) error {
+				resp, err := c.MCP().TestMcpServer(cmd.Context(), &poddv1.TestMcpServerRequest{Name: valid(args[0]), Dir: at})
+				if err != nil {
+					return err
+				}
+				return p.print(resp, func(w io.Writer) error {
+					s := resp.GetServer()
+					if _, err := fmt.Fprintf(w, "%s works: it was ready within %s, with %s, %s and %s\n", sanitize.Line(s.GetName()), resp.GetTook().AsDuration().Round(time.Millisecond),
+						plural(len(s.GetTools()), "tool"), plural(len(s.GetResources()), "resource"), plural(len(s.GetPrompts()), "prompt")); err != nil {
+						return err
+					}
+					return writeServer(w, s)
+				})
+			})
+		},
+	}
+	dirFlag(cmd, &dir)
+	return cmd
+}
+
+func newMCPAcceptCommand(p *program) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "accept NAME",
+		Short: "take the tools of an MCP server as they are now",
+		Long: "Takes the tools of an MCP server as podctl mcp list shows them: podd does not ask any more because they are\n" +
+			"not what they were. Rules and the mode of asking count as ever.",
+		Args: argCount(1, 1, "the NAME of a server"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := filepath.Abs(valid(dir))
+			if err != nil {
+				return err
+			}
+			return p.with(func(c *client.Client) error {
+				resp, err := c.MCP().AcceptMcpTools(cmd.Context(), &poddv1.AcceptMcpToolsRequest{Name: valid(args[0]), Dir: at})
+				if err != nil {
+					return err
+				}
+				return p.print(resp, line("%s of %s taken as they are now", plural(int(resp.GetAccepted()), "changed tool"), sanitize.Line(args[0])))
+			})
+		},
+	}
+	dirFlag(cmd, &dir)
+	return cmd
+}

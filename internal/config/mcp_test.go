@@ -1,0 +1,136 @@
+package config_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"podd/internal/config"
+)
+
+const mcpFile = `[mcp.servers.files]
+command = "npx"
+args = ["-y", "@modelcontextprotocol/server-filesystem", "."]
+env = ["LEVEL=1", "HTTPS_PROXY"]
+env_files = ["GITHUB_TOKEN=/run/keys/github"]
+tools = ["read_*", "list_directory"]
+timeout = "90s"
+
+[mcp.servers.tickets]
+url = "https://example.com/mcp?key=hidden"
+token_file = "/run/keys/tickets"
+headers = { X-Team = "blue", X-Key = "${TICKETS_KEY}" }
+`
+
+func TestMCPServers(t *testing.T) {
+	c := load(t, mcpFile)
+	if len(c.MCP) != 2 {
+		t.Fatalf("%d servers: %+v", len(c.MCP), c.MCP)
+	}
+	files, tickets := c.MCP[0], c.MCP[1]
+	want := config.MCPServer{
+		Name: "files", Command: "npx", Args: []string{"-y", "@modelcontextprotocol/server-filesystem", "."},
+		Env: []string{"LEVEL=1", "HTTPS_PROXY"}, EnvFiles: []string{"GITHUB_TOKEN=/run/keys/github"},
+		Headers: map[string]string{}, Tools: []string{"read_*", "list_directory"},
+		StartTimeout: 30 * time.Second, Timeout: 90 * time.Second, Origin: files.Origin,
+	}
+	if !reflect.DeepEqual(files, want) || !strings.HasSuffix(files.Origin, ":1") {
+		t.Errorf("%+v", files)
+	}
+	if tickets.Headers["X-Team"] != "blue" || tickets.URL != "https://example.com/mcp?key=hidden" || tickets.TokenFile != "/run/keys/tickets" {
+		t.Errorf("%+v", tickets)
+	}
+	if got := c.SecretFiles(); !reflect.DeepEqual(got, []string{"/run/keys/github", "/run/keys/tickets"}) {
+		t.Errorf("the files of secrets are %q", got)
+	}
+	var shown strings.Builder
+	for _, v := range c.Values() {
+		shown.WriteString(v.Key + " = " + v.Value + "\n")
+	}
+	for _, hidden := range []string{"key=hidden", "LEVEL=1", "blue", "TICKETS_KEY"} {
+		if strings.Contains(shown.String(), hidden) {
+			t.Errorf("%s is shown:\n%s", hidden, shown.String())
+		}
+	}
+	if !strings.Contains(shown.String(), `mcp.servers.tickets.headers.X-Team = "..."`) {
+		t.Errorf("the name of a header is not shown:\n%s", shown.String())
+	}
+	for _, change := range []struct{ from, to, key string }{
+		{"LEVEL=1", "LEVEL=2", "mcp.servers.files.env"}, {"blue", "red", "mcp.servers.tickets.headers.X-Team"},
+		{"key=hidden", "key=other", "mcp.servers.tickets.url"},
+	} {
+		keys := config.Changed(c, load(t, strings.Replace(mcpFile, change.from, change.to, 1)))
+		if len(keys) == 0 || keys[0] != change.key && !strings.Contains(strings.Join(keys, " "), change.key) || strings.Contains(strings.Join(keys, " "), "command") {
+			t.Errorf("%s for %s: changed are %q", change.to, change.from, keys)
+		}
+	}
+}
+
+func TestMCPServersThatCannotBe(t *testing.T) {
+	for text, want := range map[string]string{
+		"[mcp.servers.x]": ":1: [mcp.servers.x] has neither command nor url",
+		"[mcp.servers.x]\ncommand = 'a'\nurl = 'http://h/'":                 ":1: [mcp.servers.x] has command and url",
+		"[mcp.servers.x]\nurl = 'ftp://h'":                                  ":2: mcp.servers.x.url must be an absolute http or https URL",
+		"[mcp.servers.x]\nurl = 'http://h/'\nargs = ['a']":                  "which are for a command",
+		"[mcp.servers.x]\ncommand = 'a'\nheaders = { A = 'b' }":             "which a command is not sent",
+		"[mcp.servers.x]\ncommand = './a'":                                  "has a relative command",
+		"[mcp.servers.x]\ncommand = 'a'\ncwd = 'b'":                         "relative: write the whole path",
+		"[mcp.servers.x]\ncommand = 'a'\nenv = ['OPENAI_API_KEY']":          "podd's key goes to no server",
+		"[mcp.servers.x]\ncommand = 'a'\nenv = ['1=2']":                     "neither NAME nor NAME=value",
+		"[mcp.servers.x]\ncommand = 'a'\nenv_files = ['A=b']":               "not NAME=PATH with an absolute path",
+		"[mcp.servers.x]\nurl = 'http://h/'\nheaders.Authorization = 'abc'": "has a key in the file",
+		"[mcp.servers.x]\nurl = 'http://h/'\nheaders = { 'a b' = 'c' }":     "no name of one",
+		"[mcp.servers.x]\nurl = 'http://h/'\nheaders = { a = \"b\\nc\" }":   "must be a string on one line",
+		"[mcp.servers.x]\ncommand = 'a'\noops = 1":                          ":3: there is no key mcp.servers.x.oops: [mcp.servers.x] has command, args, env,",
+		"[mcp.servers.a__b]\ncommand = 'a'":                                 "use at most 24 letters and digits",
+		"[mcp.servers.abcdefghijklmnopqrstuvwxy]\ncommand = 'a'":            "use at most 24 letters and digits",
+		"[mcp]\nfoo = 1": "there is no key mcp.foo",
+		"[mcp.servers.x]\ncommand = 'a'\ntimeout = '0s'": "must be a duration of at least 1s",
+		"[mcp.servers.x]\ncommand = 'a'\nargs = 'b'":     "must be a list of strings",
+	} {
+		_, err := config.Load(write(t, text), true, environment())
+		wantError(t, err, want)
+	}
+}
+
+func TestProjectMCP(t *testing.T) {
+	servers, refused := config.ParseMCP(".mcp.json", []byte(`{"mcpServers": {
+		"b": {"type": "http", "url": "${URL:-https://example.com}/mcp", "headers": {"A": "${B}"}},
+		"a": {"command": "./server", "args": ["x"], "env": {"K": "${V}", "A": "1"}, "alwaysAllow": ["x"]},
+		"off": {"command": "x", "disabled": true},
+		"old": {"type": "sse", "url": "https://example.com/sse"},
+		"bad name": {"command": "x"},
+		"key": {"command": "x", "env": {"OPENAI_API_KEY": "x"}},
+		"none": {}
+	}}`))
+	if len(servers) != 2 || servers[0].Name != "a" || servers[1].Name != "b" || !servers[0].Expand ||
+		!reflect.DeepEqual(servers[0].Env, []string{"A=1", "K=${V}"}) || servers[0].Origin != ".mcp.json" {
+		t.Errorf("%+v", servers)
+	}
+	all := strings.Join(refused, "\n")
+	for _, want := range []string{`the server "old" has the type "sse"`, `the server "bad name" has the name`, `"key" has OPENAI_API_KEY`, `"none" has neither`} {
+		if len(refused) != 4 || !strings.Contains(all, want) {
+			t.Errorf("%q is not told in %d:\n%s", want, len(refused), all)
+		}
+	}
+	for _, text := range []string{"", "[]", "{\"mcpServers\": []}", "{\"mcpServers\": {\"a\": {\"args\": 1}}}"} {
+		if servers, refused := config.ParseMCP("f", []byte(text)); len(servers) != 0 || len(refused) != 1 || !strings.Contains(refused[0], "f: this is not the JSON") {
+			t.Errorf("%s: %v %q", text, servers, refused)
+		}
+	}
+}
+
+// Whatever a workspace writes there, what comes of it can be a server.
+func FuzzParseMCP(f *testing.F) {
+	f.Add([]byte(`{"mcpServers": {"a": {"command": "x", "env": {"A": "b"}}, "b": {"url": "http://h/"}}}`))
+	f.Add([]byte(`{"mcpServers": {"": {}, "a__b": {"command": "x"}, "c": {"command": "x", "url": "y"}}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		servers, _ := config.ParseMCP("f", text)
+		for _, s := range servers {
+			if !config.MCPName(s.Name) || (s.Command == "") == (s.URL == "") || s.Timeout <= 0 {
+				t.Errorf("%+v", s)
+			}
+		}
+	})
+}

@@ -1,0 +1,84 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// jsonServer is a server as .mcp.json has it. What else stands there is for other
+// programs.
+type jsonServer struct {
+	Type     string            `json:"type"`
+	Command  string            `json:"command"`
+	Args     []string          `json:"args"`
+	Env      map[string]string `json:"env"`
+	Cwd      string            `json:"cwd"`
+	URL      string            `json:"url"`
+	Headers  map[string]string `json:"headers"`
+	Disabled bool              `json:"disabled"`
+}
+
+// maxProjectServers is how many servers a workspace may have.
+const maxProjectServers = 20
+
+// ParseMCP reads the MCP servers of a workspace, in the order of their names; path is how
+// sentences name the file. A server that can't be is left out, with a sentence in
+// refused.
+func ParseMCP(path string, text []byte) (servers []MCPServer, refused []string) {
+	var file struct {
+		Servers map[string]jsonServer `json:"mcpServers"`
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, []string{fmt.Sprintf("%s: this is not the JSON of MCP servers: %s", path, strings.TrimPrefix(err.Error(), "json: "))}
+	}
+	for _, name := range slices.Sorted(maps.Keys(file.Servers)) {
+		j := file.Servers[name]
+		if j.Disabled {
+			continue
+		}
+		s, wrong := j.server(name)
+		if len(servers) == maxProjectServers {
+			wrong = fmt.Sprintf("is left out: a workspace may have %d servers", maxProjectServers)
+		}
+		if wrong != "" {
+			refused = append(refused, fmt.Sprintf("%s: the server %s %s", path, quote(name), wrong))
+			continue
+		}
+		s.Origin = path
+		servers = append(servers, s)
+	}
+	return servers, refused
+}
+
+// server says why there can't be such a server; empty when there can.
+func (j jsonServer) server(name string) (s MCPServer, wrong string) {
+	switch j.Type {
+	case "", "stdio", "http", "streamable-http", "streamableHttp":
+	case "sse":
+		return s, `has the type "sse", which the protocol has given up: use "http" with the address of its streamable HTTP`
+	default:
+		return s, fmt.Sprintf("has the type %s: podd knows stdio and http", quote(j.Type))
+	}
+	s = MCPServer{
+		Name: name, Command: j.Command, Args: j.Args, Cwd: j.Cwd, URL: j.URL, Headers: j.Headers,
+		StartTimeout: defaultMCPStart, Timeout: defaultMCPCall, Expand: true,
+	}
+	for _, variable := range slices.Sorted(maps.Keys(j.Env)) {
+		s.Env = append(s.Env, variable+"="+j.Env[variable])
+	}
+	if wrong := s.wrong(); wrong != "" {
+		return s, wrong
+	}
+	if s.URL != "" && !strings.Contains(s.URL, "${") && !isEndpoint(s.URL) {
+		return s, "has a url that is no absolute http or https URL without user or fragment"
+	}
+	for _, value := range s.Headers {
+		if strings.ContainsAny(value, "\r\n\x00") {
+			return s, "has a header of more than one line"
+		}
+	}
+	return s, ""
+}

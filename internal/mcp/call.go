@@ -1,0 +1,142 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"podd/pkg/tool"
+)
+
+// call calls a tool in the form that the pod was told of.
+func (i *instance) call(ctx context.Context, t Tool, arguments json.RawMessage) (out tool.Output, err error) {
+	err = i.ask(ctx, func(ctx context.Context, l *link, told func(*sdk.ProgressNotificationParams)) error {
+		if err := i.same(ctx, l, t); err != nil {
+			return err
+		}
+		token, stop := l.watch(told)
+		defer stop()
+		params := &sdk.CallToolParams{Name: t.Name, Arguments: arguments}
+		params.SetProgressToken(token)
+		result, err := l.session.CallTool(ctx, params)
+		if err == nil {
+			out = output(result)
+		}
+		return err
+	})
+	return out, err
+}
+
+// errOther is for a tool that is not what the pod was told of.
+var errOther = errors.New("offers this tool in another form by now, or not at all: it was not called. The form of now is sent from the next turn on, and a person is asked before it runs")
+
+// same refuses a tool that the server offers in another form by now.
+func (i *instance) same(ctx context.Context, l *link, t Tool) error {
+	if err := i.refresh(ctx, l); err != nil {
+		return err
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, now := range i.listing.Tools {
+		if now == t {
+			return nil
+		}
+	}
+	return errOther
+}
+
+// ask has work done by the server, which is bounded in time: by the server's timeout from
+// the begin on, and from each progress that it tells. An error is a sentence.
+func (i *instance) ask(ctx context.Context, work func(context.Context, *link, func(*sdk.ProgressNotificationParams)) error) error {
+	def := i.definition()
+	l, err := i.use(ctx, true)
+	if err != nil {
+		return i.sentence(err, false)
+	}
+	defer i.free()
+	late := fmt.Errorf("did not answer within %s", def.Timeout)
+	working, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(def.Timeout, func() { cancel(late) })
+	defer timer.Stop()
+	told := func(p *sdk.ProgressNotificationParams) {
+		if timer.Reset(def.Timeout) {
+			tool.Progress(ctx, progress(p))
+		}
+	}
+	done := make(chan error, 1)
+	i.m.wg.Go(func() { done <- work(working, l, told) })
+	select {
+	case err = <-done:
+	case <-working.Done():
+		// The work ends with its context, unless a write hangs.
+		select {
+		case err = <-done:
+		case <-time.After(time.Second):
+			err = context.Cause(working)
+		}
+	}
+	switch {
+	case err == nil:
+		i.worked()
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(context.Cause(working), late):
+		i.probe(ctx, l, late)
+		return i.sentence(late, true)
+	case errors.Is(err, errOther):
+		return i.sentence(err, false)
+	}
+	if refusal, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		// It answered: it works.
+		i.worked()
+		return i.sentence(fmt.Errorf("refuses the call%s", colon(text(refusal.Message, maxDescription))), false)
+	}
+	err = l.failure(working, err)
+	i.drop(l, err)
+	return i.sentence(err, true)
+}
+
+// probe drops a server that does not even answer a ping.
+func (i *instance) probe(ctx context.Context, l *link, late error) {
+	ctx, cancel := context.WithTimeout(ctx, i.m.PingTime)
+	defer cancel()
+	done := make(chan error, 1)
+	i.m.wg.Go(func() { done <- l.session.Ping(ctx, nil) })
+	select {
+	case err := <-done:
+		if err == nil {
+			return
+		}
+	case <-ctx.Done():
+	}
+	i.drop(l, fmt.Errorf("%w, nor a ping, and was ended", late))
+}
+
+// sentence is an error for the model. begun says that the call may have been made.
+func (i *instance) sentence(err error, begun bool) error {
+	if begun {
+		return fmt.Errorf("the MCP server %s %w; the call may have taken effect: verify before repeating", i.definition().Name, err)
+	}
+	return fmt.Errorf("the MCP server %s %w", i.definition().Name, err)
+}
+
+// progress is a line that shows how far a call is.
+func progress(p *sdk.ProgressNotificationParams) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%g", p.Progress)
+	if p.Total > 0 {
+		fmt.Fprintf(&b, "/%g", p.Total)
+	}
+	if message := word(p.Message); message != "" {
+		b.WriteString(" " + message)
+	}
+	return b.String() + "\n"
+}

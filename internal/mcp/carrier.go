@@ -1,0 +1,104 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"sync"
+)
+
+// carrier sends the requests to a server over HTTP: with its headers, and bounded.
+type carrier struct {
+	next    http.RoundTripper
+	headers http.Header
+	// ctx ends all requests.
+	ctx context.Context
+
+	mu   sync.Mutex
+	last error
+}
+
+// RoundTrip sends one request.
+func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(r.Context())
+	stop := context.AfterFunc(c.ctx, cancel)
+	r = r.Clone(ctx)
+	for name, values := range c.headers {
+		r.Header[name] = values
+	}
+	resp, err := c.next.RoundTrip(r)
+	if err != nil {
+		if ctx.Err() == nil {
+			c.failed(fmt.Errorf("cannot be reached: %w", withoutURL(err)))
+		}
+		stop()
+		cancel()
+		return nil, err
+	}
+	switch {
+	case resp.StatusCode >= 400 && (r.Method == http.MethodPost || resp.StatusCode == http.StatusUnauthorized):
+		c.failed(fmt.Errorf("answers with HTTP status %s", resp.Status))
+	case r.Method == http.MethodPost:
+		c.failed(nil)
+	}
+	body := &bounded{ReadCloser: resp.Body, done: func() { stop(); cancel() }, left: -1}
+	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != "text/event-stream" {
+		body.left, body.over = maxFrame, func() { c.failed(errFrame) }
+	}
+	resp.Body = body
+	return resp, nil
+}
+
+func withoutURL(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// failed remembers what went wrong last; nil that something went right since.
+func (c *carrier) failed(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last = err
+}
+
+// why is what the server did wrong last.
+func (c *carrier) why() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
+}
+
+// bounded is the body of an answer, of which no more is read than a message may have.
+type bounded struct {
+	io.ReadCloser
+	done func()
+	// left is how many bytes may come; below 0 there is no bound.
+	left int
+	over func()
+}
+
+// Read fails once there is too much.
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left < 0 {
+		return n, err
+	}
+	if b.left -= n; b.left < 0 {
+		b.left = 0
+		b.over()
+		return 0, errFrame
+	}
+	return n, err
+}
+
+// Close gives the connection back.
+func (b *bounded) Close() error {
+	defer b.done()
+	return b.ReadCloser.Close()
+}

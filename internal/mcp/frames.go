@@ -1,0 +1,89 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// maxFrame is the largest message that a server may send, in bytes.
+const maxFrame = 8 << 20
+
+// errFrame is for a message that is too large.
+var errFrame = fmt.Errorf("sent a message of more than %d MiB", maxFrame>>20)
+
+// frames passes on the lines of a server's standard output that are messages. Other
+// lines are told to noise: many a program greets, or logs, where it should not.
+type frames struct {
+	file  *os.File
+	noise func(line string)
+	// broken is called once, with why no more is read, unless that is Close.
+	broken func(error)
+
+	// read is what came and is not looked at yet, line what is passed on next.
+	read, line []byte
+	// seen is how much of read has no newline.
+	seen int
+	err  error
+}
+
+// Read gives the next message, or a part of one.
+func (f *frames) Read(p []byte) (int, error) {
+	for len(f.line) == 0 {
+		if f.err != nil {
+			return 0, f.err
+		}
+		if err := f.next(); err != nil {
+			if f.err = err; errors.Is(err, os.ErrClosed) {
+				f.err = io.EOF
+				continue
+			}
+			f.broken(err)
+		}
+	}
+	n := copy(p, f.line)
+	f.line = f.line[n:]
+	return n, nil
+}
+
+// next finds the next line that is a message.
+func (f *frames) next() error {
+	for {
+		if i := bytes.IndexByte(f.read[f.seen:], '\n'); i >= 0 {
+			end := f.seen + i + 1
+			line := f.read[:end]
+			f.read, f.seen = f.read[end:], 0
+			switch trimmed := bytes.TrimSpace(line); {
+			case len(trimmed) == 0:
+			case isMessage(trimmed):
+				f.line = line
+				return nil
+			default:
+				f.noise(string(trimmed[:min(len(trimmed), 200)]))
+			}
+			continue
+		}
+		if f.seen = len(f.read); f.seen > maxFrame {
+			return errFrame
+		}
+		if cap(f.read)-len(f.read) < 4<<10 {
+			f.read = append(make([]byte, 0, max(64<<10, 2*len(f.read))), f.read...)
+		}
+		n, err := f.file.Read(f.read[len(f.read):cap(f.read)])
+		f.read = f.read[:len(f.read)+n]
+		if n == 0 && err != nil {
+			return err
+		}
+	}
+}
+
+// isMessage says whether a line is a message of the protocol, or a batch of them.
+func isMessage(line []byte) bool {
+	return (line[0] == '{' || line[0] == '[') && json.Valid(line)
+}
+
+// Close ends a Read that waits.
+func (f *frames) Close() error { return f.file.Close() }

@@ -1,0 +1,257 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"podd/internal/config"
+)
+
+// patience is how long a call waits for a server that is to be started again.
+const patience = 5 * time.Second
+
+// pingTime is how long a server that did not answer a call has to answer at all.
+const pingTime = 5 * time.Second
+
+// instance is a server in a workspace. At most one of it runs.
+type instance struct {
+	m   *Manager
+	key string
+	dir string
+
+	mu  sync.Mutex
+	def config.MCPServer
+	// link is the server that runs; nil when none does. starting is closed when a start
+	// has ended; nil when none is under way.
+	link     *link
+	starting chan struct{}
+	// listing is what the server offers, as far as that is known; stale says that it has
+	// said since that this changed.
+	listing *Listing
+	stale   bool
+	// failures counts those since it did its work last, and broken is what the last was.
+	failures int
+	broken   error
+	retryAt  time.Time
+	// users are the calls under way, used is when the last one ended.
+	users int
+	used  time.Time
+	// greeted says that a line that is no message was told of.
+	greeted bool
+}
+
+// errStopped is for what is asked once podd stops.
+var errStopped = errors.New("is not started any more, for podd is stopping")
+
+// definition is how the server is configured now.
+func (i *instance) definition() config.MCPServer {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.def
+}
+
+// use is the server that runs, started if need be. free must follow. With wait false a
+// server that failed a moment ago is not waited for.
+func (i *instance) use(ctx context.Context, wait bool) (*link, error) {
+	for {
+		i.mu.Lock()
+		if i.link != nil {
+			i.users++
+			l := i.link
+			i.mu.Unlock()
+			return l, nil
+		}
+		if i.starting == nil {
+			if pause := i.retryAt.Sub(i.m.Now()); pause > 0 {
+				err := i.broken
+				i.mu.Unlock()
+				if !wait || pause > patience {
+					return nil, fmt.Errorf("%w; podd starts it again in %s at the earliest", err, pause.Round(time.Second))
+				}
+				if err := sleep(ctx, pause); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			if !i.m.begin(i.start) {
+				i.mu.Unlock()
+				return nil, errStopped
+			}
+			i.starting = make(chan struct{})
+		}
+		starting, failures := i.starting, i.failures
+		i.mu.Unlock()
+		select {
+		case <-starting:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		i.mu.Lock()
+		failed, err := i.link == nil && i.failures > failures, i.broken
+		i.mu.Unlock()
+		if failed {
+			return nil, err
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// free ends a use.
+func (i *instance) free() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.users--
+	i.used = i.m.Now()
+}
+
+// start starts the server and asks what it offers.
+func (i *instance) start() {
+	def := i.definition()
+	ctx, cancel := context.WithTimeoutCause(i.m.base, def.StartTimeout, fmt.Errorf("was not ready within %s", def.StartTimeout))
+	defer cancel()
+	l, listing, err := i.m.open(ctx, def, i.dir, i.changed, i.noise)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	close(i.starting)
+	i.starting = nil
+	switch {
+	case err != nil:
+		i.failed(err)
+		return
+	case i.m.base.Err() != nil:
+		l.end()
+		return
+	}
+	i.link, i.used = l, i.m.Now()
+	i.learn(listing)
+	i.m.wg.Go(func() { i.attend(l) })
+}
+
+// open starts a server and asks it for all that it offers.
+func (m *Manager) open(ctx context.Context, def config.MCPServer, dir string, changed func(), noise func(string)) (*link, *Listing, error) {
+	r, err := m.resolve(def, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := m.connect(ctx, r, changed, noise)
+	if err != nil {
+		return nil, nil, err
+	}
+	listing, err := l.list(ctx, m.Now())
+	if err != nil {
+		err = l.failure(ctx, err)
+		l.kill()
+		return nil, nil, err
+	}
+	return l, listing, nil
+}
+
+// attend waits for the end of a server and gives back what it leaves.
+func (i *instance) attend(l *link) {
+	<-l.gone
+	i.mu.Lock()
+	mine := i.link == l
+	if mine {
+		i.link = nil
+	}
+	i.mu.Unlock()
+	if mine {
+		// Nobody asked it to end.
+		err := l.failure(i.m.base, errors.New("the connection has ended"))
+		i.mu.Lock()
+		i.failed(err)
+		i.mu.Unlock()
+	}
+	l.kill()
+}
+
+// drop ends a server that does not do its work.
+func (i *instance) drop(l *link, err error) {
+	i.mu.Lock()
+	if i.link != l {
+		i.mu.Unlock()
+		return
+	}
+	i.link = nil
+	i.failed(err)
+	i.mu.Unlock()
+	l.kill()
+}
+
+// failed notes a failure, and tells of it unless the server has failed since it did its
+// work last. i.mu is held.
+func (i *instance) failed(err error) {
+	if i.m.base.Err() != nil {
+		return
+	}
+	i.failures++
+	i.broken = err
+	i.retryAt = i.m.Now().Add(i.m.Backoff(i.failures))
+	i.m.Logger.Warn("MCP server failed", "server", i.def.Name, "dir", i.dir, "failures", i.failures, "error", err)
+	if i.failures == 1 {
+		i.m.alert("the MCP server %s %v; podd starts it again when it is needed, and its calls fail until it works (podctl mcp test %s)", i.def.Name, err, i.def.Name)
+	}
+}
+
+// worked notes that the server did its work.
+func (i *instance) worked() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.failures, i.broken = 0, nil
+}
+
+// changed notes that the server's lists are not what they were.
+func (i *instance) changed() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.stale = true
+}
+
+// noise tells once of a line that is no message.
+func (i *instance) noise(line string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.greeted {
+		return
+	}
+	i.greeted = true
+	i.m.alert("the MCP server %s prints to its standard output what is no message, which is passed over%s", i.def.Name, colon(i.m.Redact(line)))
+}
+
+// idle ends the server when it was not used for long.
+func (i *instance) idle(now time.Time) {
+	i.mu.Lock()
+	l := i.link
+	if l == nil || i.users > 0 || now.Sub(i.used) < i.m.Idle {
+		i.mu.Unlock()
+		return
+	}
+	i.link = nil
+	i.mu.Unlock()
+	i.m.Logger.Info("MCP server ended, for nothing uses it", "server", i.definition().Name, "dir", i.dir)
+	l.end()
+}
+
+// stop ends the server.
+func (i *instance) stop() {
+	i.mu.Lock()
+	l := i.link
+	i.link = nil
+	i.mu.Unlock()
+	if l != nil {
+		l.end()
+	}
+}

@@ -1,0 +1,244 @@
+package mcp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"podd/internal/sanitize"
+)
+
+// The bounds of what is taken of a server.
+const (
+	maxTools       = 128
+	maxEntries     = 200
+	maxDescription = 4 << 10
+	maxSchema      = 32 << 10
+	maxWord        = 1 << 10
+)
+
+// Listing is what a server offers. Texts are the server's word, bounded and with nothing
+// invisible in them.
+type Listing struct {
+	// Title is what the server calls itself, Version which it says it is.
+	Title   string `json:"title"`
+	Version string `json:"version"`
+	// Protocol is the version that is spoken.
+	Protocol  string     `json:"protocol"`
+	Tools     []Tool     `json:"tools"`
+	Resources []Resource `json:"resources,omitempty"`
+	Prompts   []Prompt   `json:"prompts,omitempty"`
+	// LeftOut is one sentence for each thing that is not taken.
+	LeftOut []string  `json:"left_out,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// Tool is a tool of a server.
+type Tool struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// Schema is the JSON Schema of the arguments, keys sorted.
+	Schema string `json:"schema"`
+	// Hint is what the server says the tool does to its environment, as half a sentence;
+	// may be empty.
+	Hint string `json:"hint,omitempty"`
+}
+
+// Digest tells a tool from what it was.
+func (t Tool) Digest() string {
+	h := sha256.New()
+	for _, part := range []string{t.Name, t.Description, t.Schema, t.Hint} {
+		fmt.Fprintf(h, "%d\x00%s", len(part), part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Resource is a resource, or a template of some.
+type Resource struct {
+	URI         string `json:"uri"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	MIMEType    string `json:"mime_type,omitempty"`
+	// Template says that the URI has parts to fill in.
+	Template bool `json:"template,omitempty"`
+}
+
+// Prompt is a prompt, with the names of its arguments; a name that ends in "?" may be
+// left out.
+type Prompt struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Arguments   []string `json:"arguments,omitempty"`
+}
+
+// list asks a server for all that it offers.
+func (l *link) list(ctx context.Context, now time.Time) (*Listing, error) {
+	greeting := l.session.InitializeResult()
+	out := &Listing{Protocol: word(greeting.ProtocolVersion), At: now.UTC()}
+	if info := greeting.ServerInfo; info != nil {
+		out.Title, out.Version = word(firstOf(info.Title, info.Name)), word(info.Version)
+	}
+	can := greeting.Capabilities
+	if can == nil {
+		can = &sdk.ServerCapabilities{}
+	}
+	if can.Tools != nil {
+		if err := each(l.session.Tools(ctx, nil), out.addTool); err != nil {
+			return nil, fmt.Errorf("does not list its tools: %w", err)
+		}
+	}
+	if can.Resources != nil {
+		if err := each(l.session.Resources(ctx, nil), out.addResource); err != nil {
+			return nil, fmt.Errorf("does not list its resources: %w", err)
+		}
+		// Few servers have templates, and some don't know the question.
+		_ = each(l.session.ResourceTemplates(ctx, nil), out.addTemplate)
+	}
+	if can.Prompts != nil {
+		if err := each(l.session.Prompts(ctx, nil), out.addPrompt); err != nil {
+			return nil, fmt.Errorf("does not list its prompts: %w", err)
+		}
+	}
+	slices.SortFunc(out.Tools, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out.Resources, func(a, b Resource) int { return strings.Compare(a.URI, b.URI) })
+	slices.SortFunc(out.Prompts, func(a, b Prompt) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// each takes entries until take has enough.
+func each[T any](entries iter.Seq2[*T, error], take func(*T) bool) error {
+	for entry, err := range entries {
+		if err != nil {
+			return err
+		}
+		if entry != nil && !take(entry) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (l *Listing) leaveOut(format string, args ...any) {
+	if len(l.LeftOut) < 20 {
+		l.LeftOut = append(l.LeftOut, fmt.Sprintf(format, args...))
+	}
+}
+
+func (l *Listing) addTool(t *sdk.Tool) bool {
+	if len(l.Tools) == maxTools {
+		l.leaveOut("it has more than %d tools: only the first of them are offered", maxTools)
+		return false
+	}
+	name := word(t.Name)
+	schema, err := json.Marshal(t.InputSchema)
+	var object map[string]any
+	switch {
+	case name == "" || name != t.Name:
+		l.leaveOut("a tool is left out, because it has no usable name: %q", name)
+	case slices.ContainsFunc(l.Tools, func(other Tool) bool { return other.Name == name }):
+		l.leaveOut("the tool %s is there twice: the second one is left out", name)
+	case err != nil || len(schema) > maxSchema:
+		l.leaveOut("the tool %s is left out, because its schema has more than %d bytes", name, maxSchema)
+	case json.Unmarshal(schema, &object) != nil || object == nil:
+		l.leaveOut("the tool %s is left out, because its schema is no object", name)
+	default:
+		// Some endpoints take no object without these.
+		if object["type"] == nil {
+			object["type"] = "object"
+		}
+		if object["properties"] == nil {
+			object["properties"] = map[string]any{}
+		}
+		delete(object, "$schema")
+		canonical, _ := json.Marshal(object)
+		l.Tools = append(l.Tools, Tool{Name: name, Description: text(t.Description, maxDescription), Schema: string(canonical), Hint: hint(t.Annotations)})
+	}
+	return true
+}
+
+// hint is what the server's annotations say of a tool.
+func hint(a *sdk.ToolAnnotations) string {
+	switch {
+	case a == nil:
+		return ""
+	case a.ReadOnlyHint:
+		return "its server says that it only reads"
+	case a.DestructiveHint != nil && !*a.DestructiveHint:
+		return "its server says that it adds and destroys nothing"
+	case a.DestructiveHint != nil:
+		return "its server says that it may destroy something"
+	}
+	return ""
+}
+
+func (l *Listing) addResource(r *sdk.Resource) bool {
+	return l.resource(Resource{URI: word(r.URI), Name: word(firstOf(r.Title, r.Name)), Description: text(r.Description, maxWord), MIMEType: word(r.MIMEType)})
+}
+
+func (l *Listing) addTemplate(r *sdk.ResourceTemplate) bool {
+	return l.resource(Resource{URI: word(r.URITemplate), Name: word(firstOf(r.Title, r.Name)), Description: text(r.Description, maxWord), MIMEType: word(r.MIMEType), Template: true})
+}
+
+func (l *Listing) resource(r Resource) bool {
+	if len(l.Resources) >= maxEntries {
+		l.leaveOut("it has more than %d resources: only the first of them are shown", maxEntries)
+		return false
+	}
+	l.Resources = append(l.Resources, r)
+	return true
+}
+
+func (l *Listing) addPrompt(p *sdk.Prompt) bool {
+	if len(l.Prompts) == maxEntries {
+		l.leaveOut("it has more than %d prompts: only the first of them are shown", maxEntries)
+		return false
+	}
+	prompt := Prompt{Name: word(p.Name), Description: text(p.Description, maxWord)}
+	for _, a := range p.Arguments {
+		if a == nil || len(prompt.Arguments) == 32 {
+			continue
+		}
+		name := word(a.Name)
+		if !a.Required {
+			name += "?"
+		}
+		prompt.Arguments = append(prompt.Arguments, name)
+	}
+	l.Prompts = append(l.Prompts, prompt)
+	return true
+}
+
+// word is a text on one line.
+func word(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || r == '\r' {
+			return ' '
+		}
+		return r
+	}, text(s, maxWord)))
+}
+
+// text is a server's text with nothing invisible in it, and not too long.
+func text(s string, most int) string {
+	s, _ = sanitize.Visible(strings.ToValidUTF8(s, "?"))
+	s = strings.TrimSpace(s)
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most-len("…")], "") + "…"
+	}
+	return s
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

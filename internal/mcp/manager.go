@@ -1,0 +1,298 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"podd/internal/config"
+	"podd/pkg/item"
+	"podd/pkg/tool"
+)
+
+// Config is what a Manager works with. StateDir is required; the zero value of the rest is
+// its documented default.
+type Config struct {
+	// StateDir holds the record of what servers offered.
+	StateDir string
+	// Environ is podd's own environment, without its keys: what a server may get of it.
+	Environ []string
+	// SecretFiles are the files that secrets of servers are read from. No tool reaches
+	// them.
+	SecretFiles []string
+	// Secret is told of each secret that a server is given; nil is told of none.
+	Secret func(values ...string)
+	// Redact takes secrets out of text; nil takes none.
+	Redact func(string) string
+	// Alert is told of what a person should see, in one sentence.
+	Alert func(text string)
+	// Idle is how long a server runs on when nothing uses it; default ten minutes.
+	Idle time.Duration
+	// Backoff is the pause after so many failures in a row, from 1; by default a second,
+	// doubled with each, and a minute at most.
+	Backoff func(failures int) time.Duration
+	// PingTime is how long a server that did not answer a call in time has to answer at
+	// all, before it is ended; default five seconds.
+	PingTime time.Duration
+	// Logger gets what an operator should know; nil means none.
+	Logger *slog.Logger
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+func (c Config) withDefaults() Config {
+	if c.Secret == nil {
+		c.Secret = func(...string) {}
+	}
+	if c.Redact == nil {
+		c.Redact = func(text string) string { return text }
+	}
+	if c.Alert == nil {
+		c.Alert = func(string) {}
+	}
+	if c.Idle == 0 {
+		c.Idle = 10 * time.Minute
+	}
+	if c.Backoff == nil {
+		c.Backoff = func(failures int) time.Duration {
+			return min(time.Second<<min(failures-1, 10), time.Minute)
+		}
+	}
+	if c.PingTime == 0 {
+		c.PingTime = pingTime
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c
+}
+
+// Manager owns the servers that run.
+type Manager struct {
+	Config
+	record *record
+	// base is the context of the servers' own work; stop ends it.
+	base context.Context
+	stop context.CancelCauseFunc
+	wg   sync.WaitGroup
+
+	mu        sync.Mutex
+	closed    bool
+	instances map[string]*instance
+}
+
+// New makes a Manager. ctx is not kept: Close ends it.
+func New(ctx context.Context, c Config) (*Manager, error) {
+	record, err := openRecord(c.StateDir)
+	if err != nil {
+		return nil, err
+	}
+	m := &Manager{Config: c.withDefaults(), record: record, instances: map[string]*instance{}}
+	m.base, m.stop = context.WithCancelCause(context.WithoutCancel(ctx))
+	m.wg.Go(m.sweep)
+	return m, nil
+}
+
+// Close ends all servers with all that they started, and waits.
+func (m *Manager) Close() {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	// A start that ends from here on gives its server back itself.
+	m.stop(errStopped)
+	var ending sync.WaitGroup
+	for _, i := range m.all() {
+		ending.Go(i.stop)
+	}
+	ending.Wait()
+	m.wg.Wait()
+}
+
+// begin runs work in a goroutine, unless the Manager is closed.
+func (m *Manager) begin(work func()) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return false
+	}
+	m.wg.Go(work)
+	return true
+}
+
+// sweep ends servers that nothing uses.
+func (m *Manager) sweep() {
+	ticks := time.NewTicker(max(m.Idle/4, time.Millisecond))
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+		case <-m.base.Done():
+			return
+		}
+		for _, i := range m.all() {
+			i.idle(m.Now())
+		}
+	}
+}
+
+func (m *Manager) all() []*instance {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []*instance
+	for _, i := range m.instances {
+		all = append(all, i)
+	}
+	return all
+}
+
+func (m *Manager) alert(format string, args ...any) {
+	text := m.Redact(fmt.Sprintf(format, args...))
+	// Whoever is told may ask for a lock of its own.
+	if !m.begin(func() { m.Alert(text) }) {
+		m.Logger.Warn("alert of an MCP server while podd stops", "text", text)
+	}
+}
+
+// instance is that of a server in a workspace.
+func (m *Manager) instance(s config.MCPServer, dir string) *instance {
+	key := keyOf(s, dir)
+	m.mu.Lock()
+	i := m.instances[key]
+	if i == nil {
+		i = &instance{m: m, key: key, dir: dir, def: s, listing: m.record.listing(key)}
+		m.instances[key] = i
+	}
+	m.mu.Unlock()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.def = s
+	return i
+}
+
+// Tools are the tools of servers for a workspace, in the order of their names. With
+// start, a server of which nothing is known is started and asked; without, and when that
+// fails, it has no tools.
+func (m *Manager) Tools(ctx context.Context, servers []config.MCPServer, dir string, start bool) []tool.Tool {
+	offers := make([][]tool.Tool, len(servers))
+	var asking sync.WaitGroup
+	for n, s := range servers {
+		i := m.instance(s, dir)
+		asking.Go(func() { offers[n] = i.offer(i.offered(ctx, start)) })
+	}
+	asking.Wait()
+	tools := slices.Concat(offers...)
+	slices.SortFunc(tools, func(a, b tool.Tool) int { return strings.Compare(a.Spec().Name, b.Spec().Name) })
+	return tools
+}
+
+// State says what a server is doing.
+type State string
+
+// The states of a server.
+const (
+	// Idle: it does not run, and is started at the next use.
+	Idle State = "idle"
+	// Starting: it was started and has not said yet what it offers.
+	Starting State = "starting"
+	// Running: it runs.
+	Running State = "running"
+	// Failed: it does not run because it failed.
+	Failed State = "failed"
+)
+
+// Look is a server as it is shown to people.
+type Look struct {
+	Server config.MCPServer
+	State  State
+	// Error is what the server did wrong last, as half a sentence; empty when it works.
+	Error string
+	// Listing is what it offers; nil when that is not known.
+	Listing *Listing
+	// Names are the names of its tools as a model sees them; "" for one that is not
+	// offered. Changed says which of them a person is asked about, for they are not what
+	// they were.
+	Names   []string
+	Changed []bool
+}
+
+// Look shows a server in a workspace. It starts none.
+func (m *Manager) Look(s config.MCPServer, dir string) Look {
+	i := m.instance(s, dir)
+	i.mu.Lock()
+	look := Look{Server: i.def, State: Idle, Listing: i.listing}
+	switch {
+	case i.link != nil:
+		look.State = Running
+	case i.starting != nil:
+		look.State = Starting
+	case i.broken != nil:
+		look.State, look.Error = Failed, i.broken.Error()
+	}
+	i.mu.Unlock()
+	m.describe(&look, i.key)
+	return look
+}
+
+// describe fills in what a model is told of a server's tools.
+func (m *Manager) describe(look *Look, key string) {
+	if look.Listing == nil {
+		return
+	}
+	taken := map[string]bool{}
+	for _, t := range look.Listing.Tools {
+		name := ""
+		if wanted(look.Server.Tools, t.Name) {
+			name = nameOf(look.Server.Name, t.Name, taken)
+		}
+		look.Names = append(look.Names, name)
+		look.Changed = append(look.Changed, !m.record.accepted(key, t))
+	}
+}
+
+// Test starts a server of its own, beside one that may run, asks it for all that it
+// offers, and ends it. The error is a sentence that says what to do.
+func (m *Manager) Test(ctx context.Context, s config.MCPServer, dir string) (look Look, took time.Duration, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.StartTimeout, fmt.Errorf("was not ready within %s (start_timeout)", s.StartTimeout))
+	defer cancel()
+	begun := time.Now()
+	l, listing, err := m.open(ctx, s, dir, func() {}, func(string) {})
+	if err != nil {
+		e := item.Errorf(item.KindPrecondition, "MCP_SERVER", "the MCP server %s (%s) %s", s.Name, s.Origin, m.Redact(err.Error()))
+		return Look{}, 0, e
+	}
+	took = time.Since(begun)
+	l.end()
+	<-l.gone
+	look = Look{Server: s, State: Idle, Listing: listing}
+	i := m.instance(s, dir)
+	i.mu.Lock()
+	i.failures, i.broken, i.retryAt = 0, nil, time.Time{}
+	i.learn(listing)
+	i.mu.Unlock()
+	m.describe(&look, i.key)
+	return look, took, nil
+}
+
+// Accept takes the tools of a server as they are: nobody is asked about their form until
+// it changes again. It says how many were not what they had been.
+func (m *Manager) Accept(s config.MCPServer, dir string) (int, error) {
+	i := m.instance(s, dir)
+	look := m.Look(s, dir)
+	if look.Listing == nil {
+		return 0, item.Errorf(item.KindPrecondition, "MCP_SERVER", "nothing is known of the MCP server %s yet: run podctl mcp test %s first", s.Name, s.Name)
+	}
+	var tools []Tool
+	for n, t := range look.Listing.Tools {
+		if look.Changed[n] {
+			tools = append(tools, t)
+		}
+	}
+	return len(tools), m.record.accept(i.key, tools...)
+}

@@ -1,0 +1,243 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"podd/internal/config"
+	"podd/pkg/item"
+	"podd/pkg/tool"
+)
+
+// Prefix begins the names of all tools of MCP servers.
+const Prefix = config.MCPPrefix
+
+// maxName is the longest name of a tool that endpoints take.
+const maxName = 64
+
+var notInName = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+
+// nameOf is the name of a server's tool as a model sees it. taken are those that are
+// given already.
+func nameOf(server, toolName string, taken map[string]bool) string {
+	name := Prefix + server + "__" + notInName.ReplaceAllString(toolName, "_")
+	if len(name) > maxName || taken[name] {
+		sum := sha256.Sum256([]byte(toolName))
+		mark := "_" + hex.EncodeToString(sum[:4])
+		name = name[:min(len(name), maxName-len(mark))] + mark
+	}
+	taken[name] = true
+	return name
+}
+
+// wanted says whether a tool is one of those that the configuration offers.
+func wanted(patterns []string, name string) bool {
+	if len(patterns) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		matched, err := path.Match(p, name)
+		return err == nil && matched || p == name
+	})
+}
+
+// The names of the tools that podd adds for a server.
+const (
+	readResource = "read_resource"
+	getPrompt    = "get_prompt"
+)
+
+// offer makes tools of what a server offers.
+func (i *instance) offer(l *Listing) []tool.Tool {
+	if l == nil {
+		return nil
+	}
+	def := i.definition()
+	taken := map[string]bool{}
+	var tools []tool.Tool
+	add := func(f tool.Foreign) {
+		t, err := tool.NewForeign(f)
+		if err != nil {
+			i.m.Logger.Warn("tool of an MCP server left out", "server", def.Name, "error", err)
+			return
+		}
+		tools = append(tools, t)
+	}
+	for _, t := range l.Tools {
+		if !wanted(def.Tools, t.Name) {
+			continue
+		}
+		o := &offered{i: i, tool: t}
+		add(tool.Foreign{
+			ToolSpec: item.ToolSpec{
+				Name: nameOf(def.Name, t.Name, taken), Schema: t.Schema,
+				Description: cmp.Or(t.Description, fmt.Sprintf("A tool of the MCP server %s.", def.Name)),
+			},
+			Touches: o.touches, Call: o.run,
+		})
+	}
+	note := func() tool.Access { return tool.Access{} }
+	if len(l.Resources) > 0 && wanted(def.Tools, readResource) {
+		add(tool.Foreign{
+			ToolSpec: item.ToolSpec{
+				Name: nameOf(def.Name, readResource, taken), Schema: resourceSchema,
+				Description: fmt.Sprintf("Read a resource of the MCP server %s. Without uri it lists them.", def.Name),
+			},
+			Touches: note, Call: i.readResource,
+		})
+	}
+	if len(l.Prompts) > 0 && wanted(def.Tools, getPrompt) {
+		add(tool.Foreign{
+			ToolSpec: item.ToolSpec{
+				Name: nameOf(def.Name, getPrompt, taken), Schema: promptSchema,
+				Description: fmt.Sprintf("Get a prompt of the MCP server %s. Without name it lists them, with their arguments.", def.Name),
+			},
+			Touches: note, Call: i.getPrompt,
+		})
+	}
+	return tools
+}
+
+const (
+	resourceSchema = `{"properties":{"uri":{"description":"the resource's URI","type":"string"}},"type":"object"}`
+	promptSchema   = `{"properties":{"arguments":{"additionalProperties":{"type":"string"},"description":"the prompt's arguments, all strings","type":"object"},"name":{"description":"the prompt's name","type":"string"}},"type":"object"}`
+)
+
+// offered is a tool in the form in which a turn was told of it.
+type offered struct {
+	i    *instance
+	tool Tool
+	// asked says that the question about this form was put.
+	asked atomic.Bool
+}
+
+// touches says that a person must be asked when the tool is not what it was.
+func (o *offered) touches() tool.Access {
+	a := tool.Access{Note: o.tool.Hint}
+	r := o.i.m.record
+	if r.accepted(o.i.key, o.tool) {
+		return a
+	}
+	o.asked.Store(true)
+	server, says := o.i.definition().Name, word(text(o.tool.Description, 200))
+	if r.known(o.i.key, o.tool.Name) {
+		a.Protected = []string{fmt.Sprintf("the MCP server %s has changed this tool since it was last agreed to; it now says of it: %s", server, says)}
+	} else {
+		a.Protected = []string{fmt.Sprintf("the MCP server %s did not have this tool when podd first saw it; it says of it: %s", server, says)}
+	}
+	return a
+}
+
+// run calls the tool. A person who agreed to the call has agreed to the tool's form.
+func (o *offered) run(ctx context.Context, arguments json.RawMessage) (tool.Output, error) {
+	if !o.i.m.record.accepted(o.i.key, o.tool) {
+		if !tool.CallFrom(ctx).Approved || !o.asked.Load() {
+			return tool.Output{}, o.i.sentence(errOther, false)
+		}
+		if err := o.i.m.record.accept(o.i.key, o.tool); err != nil {
+			o.i.m.Logger.Error("the form of a tool that was agreed to could not be stored", "tool", o.tool.Name, "error", err)
+		}
+	}
+	return o.i.call(ctx, o.tool, arguments)
+}
+
+// readResource reads a resource, or lists them.
+func (i *instance) readResource(ctx context.Context, arguments json.RawMessage) (out tool.Output, err error) {
+	var args struct {
+		URI string `json:"uri"`
+	}
+	if err := json.Unmarshal(arguments, &args); err != nil {
+		return out, fmt.Errorf("invalid arguments: uri must be a string")
+	}
+	if args.URI == "" {
+		return tool.FromString(i.resources()), nil
+	}
+	err = i.ask(ctx, func(ctx context.Context, l *link, _ func(*sdk.ProgressNotificationParams)) error {
+		result, err := l.session.ReadResource(ctx, &sdk.ReadResourceParams{URI: args.URI})
+		if err != nil {
+			return err
+		}
+		var parts []string
+		for _, c := range result.Contents {
+			if c != nil {
+				parts = append(parts, resourceText(c))
+			}
+		}
+		out = tool.FromString(cmp.Or(strings.Join(parts, "\n"), "the resource is empty"))
+		return nil
+	})
+	return out, err
+}
+
+// resources is the list of them as text.
+func (i *instance) resources() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	var b strings.Builder
+	for _, r := range i.listing.Resources {
+		fmt.Fprintf(&b, "%s: %s", r.URI, r.Name)
+		if r.Template {
+			b.WriteString(" (a template: fill in what stands in braces)")
+		}
+		if r.Description != "" {
+			b.WriteString(": " + word(r.Description))
+		}
+		b.WriteByte('\n')
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// getPrompt gets a prompt, or lists them.
+func (i *instance) getPrompt(ctx context.Context, arguments json.RawMessage) (out tool.Output, err error) {
+	var args struct {
+		Name      string            `json:"name"`
+		Arguments map[string]string `json:"arguments"`
+	}
+	if err := json.Unmarshal(arguments, &args); err != nil {
+		return out, fmt.Errorf("invalid arguments: name must be a string, and arguments an object of strings")
+	}
+	if args.Name == "" {
+		return tool.FromString(i.prompts()), nil
+	}
+	err = i.ask(ctx, func(ctx context.Context, l *link, _ func(*sdk.ProgressNotificationParams)) error {
+		result, err := l.session.GetPrompt(ctx, &sdk.GetPromptParams{Name: args.Name, Arguments: args.Arguments})
+		if err != nil {
+			return err
+		}
+		var parts []string
+		for _, message := range result.Messages {
+			if message != nil && message.Content != nil {
+				parts = append(parts, fmt.Sprintf("%s: %s", word(string(message.Role)), contentText(message.Content)))
+			}
+		}
+		out = tool.FromString(cmp.Or(strings.Join(parts, "\n"), "the prompt is empty"))
+		return nil
+	})
+	return out, err
+}
+
+// prompts is the list of them as text.
+func (i *instance) prompts() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	var b strings.Builder
+	for _, p := range i.listing.Prompts {
+		fmt.Fprintf(&b, "%s(%s)", p.Name, strings.Join(p.Arguments, ", "))
+		if p.Description != "" {
+			b.WriteString(": " + word(p.Description))
+		}
+		b.WriteByte('\n')
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,60 @@
+package mcp
+
+import (
+	"os"
+	"strings"
+	"sync"
+
+	"podd/pkg/tool"
+)
+
+// maxTail is how much of a server's standard error is kept, in bytes.
+const maxTail = 4 << 10
+
+// tail keeps the end of what a server writes to its standard error.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// read reads to the end, however much there is.
+func (t *tail) read(file *os.File) {
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := file.Read(buffer)
+		t.mu.Lock()
+		t.text = append(t.text, buffer[max(0, n-maxTail):n]...)
+		t.text = append(t.text[:0], t.text[max(0, len(t.text)-maxTail):]...)
+		t.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// all is what is kept.
+func (t *tail) all() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return tool.Repair(string(t.text))
+}
+
+// last is the last line that says something, fit for a sentence; it begins with ": "
+// unless there is none.
+func (t *tail) last() string {
+	lines := strings.Split(strings.TrimSpace(t.all()), "\n")
+	return colon(lines[len(lines)-1])
+}
+
+// colon is text to end a sentence with, behind ": ", and nothing when there is none.
+func colon(text string) string {
+	const most = 200
+	text = tool.Bound(strings.TrimSpace(text))
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "…"
+	}
+	if text == "" {
+		return ""
+	}
+	return ": " + text
+}

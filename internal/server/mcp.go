@@ -1,0 +1,114 @@
+package server
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"podd/internal/mcp"
+	"podd/pkg/item"
+	"podd/pkg/pod"
+	"podd/pkg/projection"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// MCP shows the MCP servers of workspaces.
+type MCP interface {
+	// ListMCP shows those of a workspace, and starts none.
+	ListMCP(dir string) []mcp.Look
+	// TestMCP starts one and ends it again.
+	TestMCP(ctx context.Context, name, dir string) (mcp.Look, time.Duration, error)
+	// AcceptMCP takes the tools of one as they are, and counts those that were not.
+	AcceptMCP(name, dir string) (int, error)
+}
+
+type mcpServers struct {
+	poddv1.UnimplementedMcpServiceServer
+	host *pod.Host
+	mcp  MCP
+}
+
+// ListMcpServers shows the MCP servers of a pod, or of a directory.
+func (s *mcpServers) ListMcpServers(ctx context.Context, r *poddv1.ListMcpServersRequest) (*poddv1.ListMcpServersResponse, error) {
+	dir := r.GetDir()
+	var err error
+	if r.GetPod() != "" {
+		dir, err = s.host.Workspace(ctx, r.GetPod())
+	} else {
+		dir, err = workspaceDir(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	answer := &poddv1.ListMcpServersResponse{Dir: dir}
+	for _, look := range s.mcp.ListMCP(dir) {
+		answer.Servers = append(answer.Servers, mcpServer(look))
+	}
+	return answer, nil
+}
+
+// TestMcpServer starts an MCP server and ends it again.
+func (s *mcpServers) TestMcpServer(ctx context.Context, r *poddv1.TestMcpServerRequest) (*poddv1.TestMcpServerResponse, error) {
+	dir, err := workspaceDir(r.GetDir())
+	if err != nil {
+		return nil, err
+	}
+	look, took, err := s.mcp.TestMCP(ctx, r.GetName(), dir)
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.TestMcpServerResponse{Server: mcpServer(look), Took: durationpb.New(took)}, nil
+}
+
+// AcceptMcpTools takes the tools of an MCP server as they are.
+func (s *mcpServers) AcceptMcpTools(_ context.Context, r *poddv1.AcceptMcpToolsRequest) (*poddv1.AcceptMcpToolsResponse, error) {
+	dir, err := workspaceDir(r.GetDir())
+	if err != nil {
+		return nil, err
+	}
+	n, err := s.mcp.AcceptMCP(r.GetName(), dir)
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.AcceptMcpToolsResponse{Accepted: int32(n)}, nil
+}
+
+// workspaceDir is a directory as a pod that works there knows it.
+func workspaceDir(dir string) (string, error) {
+	if !filepath.IsAbs(dir) {
+		return "", item.Errorf(item.KindInvalid, "BAD_DIR", "the directory %q is not absolute: give the whole path", dir)
+	}
+	resolved, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", item.Errorf(item.KindInvalid, "BAD_DIR", "there is no directory %q: check the path", dir)
+	}
+	return resolved, nil
+}
+
+func mcpServer(look mcp.Look) *poddv1.McpServer {
+	s := &poddv1.McpServer{
+		Name: look.Server.Name, Origin: look.Server.Origin, Target: look.Server.Target(), State: string(look.State), Error: look.Error,
+	}
+	l := look.Listing
+	if l == nil {
+		return s
+	}
+	s.Listed, s.ListedAt = true, timestamppb.New(l.At)
+	s.Title, s.Version, s.Protocol, s.LeftOut = l.Title, l.Version, l.Protocol, l.LeftOut
+	for n, t := range l.Tools {
+		s.Tools = append(s.Tools, &poddv1.McpTool{
+			Name: t.Name, OfferedAs: look.Names[n], Description: t.Description, Schema: t.Schema, Hint: t.Hint, Changed: look.Changed[n],
+			Tokens: int64(projection.Estimate(len(look.Names[n])+len(t.Description)+len(t.Schema), 0)),
+		})
+	}
+	for _, r := range l.Resources {
+		s.Resources = append(s.Resources, &poddv1.McpResource{Uri: r.URI, Name: r.Name, Description: r.Description, MimeType: r.MIMEType, Template: r.Template})
+	}
+	for _, p := range l.Prompts {
+		s.Prompts = append(s.Prompts, &poddv1.McpPrompt{Name: p.Name, Description: p.Description, Arguments: p.Arguments})
+	}
+	return s
+}

@@ -1,0 +1,75 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"podd/pkg/item"
+)
+
+// Foreign is a tool of another program: that program describes its arguments and checks
+// them.
+type Foreign struct {
+	// ToolSpec has a name that NewForeign takes, a description, and the schema of an
+	// object.
+	item.ToolSpec
+	// Touches says what a call accesses. It is asked at each decision.
+	Touches func() Access
+	// Call does the work. arguments is a JSON object, its keys sorted.
+	Call func(ctx context.Context, arguments json.RawMessage) (Output, error)
+}
+
+// NewForeign makes a tool of another program's. A name, description or schema that no
+// Registry takes is an error of kind KindInvalid, reason BAD_TOOL.
+func NewForeign(f Foreign) (Tool, error) {
+	t := foreign{f}
+	if f.Touches == nil || f.Call == nil {
+		return nil, badTool("the tool %s lacks a function", f.Name)
+	}
+	if _, err := NewRegistry(t); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+type foreign struct{ f Foreign }
+
+func (t foreign) Spec() item.ToolSpec { return t.f.ToolSpec }
+
+// Check takes any object, as strictly written as the arguments of New's tools.
+func (t foreign) Check(arguments string) (string, error) {
+	if strings.TrimSpace(arguments) == "" {
+		arguments = "{}"
+	}
+	value, err := parseStrict(arguments)
+	if err != nil {
+		return "", refuse(err)
+	}
+	if _, ok := value.(map[string]any); !ok {
+		return "", refuse(errors.New("the arguments must be an object, not " + describe(value)))
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return "", refuse(err)
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+func (t foreign) Access(string) Access { return t.f.Touches() }
+
+func (t foreign) Run(ctx context.Context, arguments string) (Output, error) {
+	canonical, err := t.Check(arguments)
+	if err != nil {
+		return Output{}, err
+	}
+	return t.f.Call(ctx, json.RawMessage(canonical))
+}
+
+// Recover knows nothing: what the other program did with a call died with the connection
+// to it.
+func (t foreign) Recover(context.Context, string) (Output, bool, error) { return Output{}, false, nil }
