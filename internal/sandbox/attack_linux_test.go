@@ -14,12 +14,16 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
 // attackVariable makes the test binary carry out an attack: its name and what it is on.
 const attackVariable = "PODD_TEST_ATTACK"
+
+// somewhere is in the memory of each process of this program, in the same place.
+var somewhere [8]byte
 
 // attacks are what a command tries. Each returns nil when it did what it should not.
 var attacks = map[string]func(on string) error{
@@ -58,10 +62,103 @@ var attacks = map[string]func(on string) error{
 		return os.WriteFile("linked", []byte("attacked"), 0o600)
 	},
 	"mount": func(on string) error {
-		if err := unix.Unshare(unix.CLONE_NEWUSER | unix.CLONE_NEWNS); err != nil {
+		return exec.Command("unshare", "--user", "--map-root-user", "--mount", "mount", "--bind", on, ".").Run()
+	},
+	"program in memory": func(on string) error {
+		self, err := os.ReadFile(os.Args[0])
+		if err != nil {
 			return err
 		}
-		return unix.Mount(on, ".", "", unix.MS_BIND, "")
+		fd, err := unix.MemfdCreate("attack", 0)
+		if err != nil {
+			return err
+		}
+		if _, err := unix.Write(fd, self); err != nil {
+			return err
+		}
+		if err := os.Setenv(attackVariable, "write|"+on); err != nil {
+			return err
+		}
+		return execFile(fd)
+	},
+	"terminal": func(on string) error {
+		file, err := os.OpenFile(on, os.O_WRONLY|unix.O_NOCTTY, 0)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		_, err = file.WriteString("\x1b]52;c;YQ==\a")
+		return err
+	},
+	"keyring": func(on string) error {
+		id, err := unix.KeyctlSearch(unix.KEY_SPEC_SESSION_KEYRING, "user", on, 0)
+		if err != nil {
+			return err
+		}
+		_, err = unix.KeyctlBuffer(unix.KEYCTL_READ, id, make([]byte, 16), 0)
+		return err
+	},
+	"shared memory": func(on string) error {
+		id, err := strconv.Atoi(on)
+		if err != nil {
+			return err
+		}
+		_, err = unix.SysvShmAttach(id, 0, unix.SHM_RDONLY)
+		return err
+	},
+	"queue": func(on string) error { return openQueue(on, 0) },
+	"its limits": func(on string) error {
+		pid, err := strconv.Atoi(on)
+		if err != nil {
+			return err
+		}
+		return unix.Prlimit(pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
+	},
+	"its files": func(on string) error { return nonEmpty(os.ReadDir("/proc/" + on + "/fd/")) },
+	"its descriptors": func(on string) error {
+		pid, err := strconv.Atoi(on)
+		if err != nil {
+			return err
+		}
+		fd, err := unix.PidfdOpen(pid, 0)
+		if err != nil {
+			return err
+		}
+		_, err = unix.PidfdGetfd(fd, 0, 0)
+		return err
+	},
+	"memory by call": func(on string) error {
+		pid, err := strconv.Atoi(on)
+		if err != nil {
+			return err
+		}
+		// It has the same program at the same place.
+		buffer := make([]byte, 8)
+		local := []unix.Iovec{{Base: &buffer[0], Len: 8}}
+		_, err = unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: uintptr(unsafe.Pointer(&somewhere)), Len: 8}}, 0)
+		return err
+	},
+	"userfaultfd": func(string) error { return called(unix.SYS_USERFAULTFD, 0) },
+	"bpf": func(string) error {
+		// An array of one element.
+		attr := [32]uint32{2, 4, 4, 1}
+		return called(unix.SYS_BPF, 0, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr))
+	},
+	"perf": func(string) error {
+		_, err := unix.PerfEventOpen(&unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Size: unix.PERF_ATTR_SIZE_VER1}, 0, -1, -1, 0)
+		return err
+	},
+	"handle": func(on string) error {
+		handle, _, err := unix.NameToHandleAt(unix.AT_FDCWD, on, 0)
+		if err != nil {
+			return err
+		}
+		dir, err := unix.Open(".", unix.O_RDONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = unix.OpenByHandleAt(dir, handle, unix.O_WRONLY)
+		return err
 	},
 	"tcp":      func(on string) error { return dial("tcp", on) },
 	"unix":     func(on string) error { return dial("unix", on) },
@@ -189,6 +286,31 @@ var attacks = map[string]func(on string) error{
 		}
 		return nil
 	},
+}
+
+// called is the error of a system call.
+func called(number uintptr, args ...uintptr) error {
+	var a [4]uintptr
+	copy(a[:], args)
+	if _, _, errno := unix.Syscall6(number, a[0], a[1], a[2], a[3], 0, 0); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// execFile becomes an open program.
+func execFile(fd int) error {
+	empty, arg, env := []byte{0}, []byte("attack\x00"), []byte(attackVariable+"="+os.Getenv(attackVariable)+"\x00")
+	argv, envv := []*byte{&arg[0], nil}, []*byte{&env[0], nil}
+	_, _, errno := unix.Syscall6(unix.SYS_EXECVEAT, uintptr(fd), uintptr(unsafe.Pointer(&empty[0])),
+		uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&envv[0])), unix.AT_EMPTY_PATH, 0)
+	return errno
+}
+
+// openQueue opens a message queue of POSIX.
+func openQueue(name string, flags int) error {
+	text := append([]byte(name), 0)
+	return called(unix.SYS_MQ_OPEN, uintptr(unsafe.Pointer(&text[0])), uintptr(flags), 0o600)
 }
 
 func nonEmpty(entries []os.DirEntry, err error) error {

@@ -6,14 +6,17 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
 
 // The filters of system calls. Both refuse the socket families that no namespace of the
-// network holds, vsock above all, and io_uring, which makes sockets without asking. So
-// are the calls of another architecture, where the numbers mean something else: 32-bit
-// programs do not run.
+// network holds, vsock above all, and io_uring, which makes sockets without asking; keys
+// of the user's session and files by handle, which no namespace and no path rule holds;
+// and what the kernel's holes are found in and no build or test needs. So are the calls
+// of another architecture, where the numbers mean something else: 32-bit programs do not
+// run.
 const (
 	// allowLocal is for a command with a network namespace of its own.
 	allowLocal = iota
@@ -25,6 +28,20 @@ const (
 
 // architectures are the AUDIT_ARCH values of linux/audit.h.
 var architectures = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
+
+// refused are the calls that no filter lets pass; refusedUnspaced those that only a
+// namespace of processes or of System V's and POSIX's queues and memory holds.
+var (
+	refused = []uint32{
+		unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_OPEN_BY_HANDLE_AT,
+		unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
+	}
+	refusedUnspaced = []uint32{
+		unix.SYS_SETSID, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+		unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
+		unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
+	}
+)
 
 // families are the socket families that a filter lets pass.
 func families(filter int) []uint32 {
@@ -49,7 +66,8 @@ const x32Bit = 0x40000000
 
 // program is a filter for this machine. Without a network namespace (all but allowLocal)
 // there is none of processes either: then setsid is refused too, so that the session
-// tells what belongs to a command.
+// tells what belongs to a command, and so are limits set for another process, which may
+// be podd.
 func program(filter int) ([]unix.SockFilter, error) {
 	arch, ok := architectures[runtime.GOARCH]
 	if !ok {
@@ -74,8 +92,14 @@ func program(filter int) ([]unix.SockFilter, error) {
 		refuse(uint32(unix.ENOSYS)),
 		ifEqual(unix.SYS_IO_URING_SETUP), refuse(uint32(unix.ENOSYS)),
 	}
+	no := refused
 	if filter != allowLocal {
-		p = append(p, ifEqual(unix.SYS_SETSID), refuse(uint32(unix.EPERM)))
+		no = slices.Concat(refused, refusedUnspaced)
+		p = append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_PRLIMIT64, Jf: 4},
+			load(offsetArg0), ifEqual(0), answer(unix.SECCOMP_RET_ALLOW), refuse(uint32(unix.EPERM)))
+	}
+	for _, call := range no {
+		p = append(p, ifEqual(call), refuse(uint32(unix.EPERM)))
 	}
 	p = append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_SOCKET, Jt: 1},
 		answer(unix.SECCOMP_RET_ALLOW), load(offsetArg0))
