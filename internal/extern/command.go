@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"podd/internal/process"
 	"podd/pkg/item"
 )
 
@@ -107,7 +108,10 @@ var passedVariables = []string{
 func (c Command) environment(own []string, dir string, e event) []string {
 	var env []string
 	for _, entry := range own {
-		name, _, _ := strings.Cut(entry, "=")
+		name, value, _ := strings.Cut(entry, "=")
+		if name == "PATH" {
+			entry = "PATH=" + process.AbsolutePath(value)
+		}
 		if slices.Contains(passedVariables, name) || strings.HasPrefix(name, "LC_") || slices.Contains(c.Env, name) {
 			env = append(env, entry)
 		}

@@ -3,6 +3,7 @@ package extern_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -128,7 +129,7 @@ func TestEnvironment(t *testing.T) {
 		got != "GIVEN HOME LC_ALL OLDPWD PATH PODD_COMMAND PODD_EVENT PODD_POD PWD SET" {
 		t.Errorf("the environment has %s", got)
 	}
-	wantIn(t, b.file(t, "env"), "GIVEN=y\n", "SET=a=b\n", "PODD_EVENT=turn_end\n", "PODD_POD=demo\n")
+	wantIn(t, b.file(t, "env"), "GIVEN=y\n", "SET=a=b\n", "PODD_EVENT=turn_end\n", "PODD_POD=demo\n", "PATH="+os.Getenv("PATH")+"\n")
 	if got := b.file(t, "pwd"); got != b.dir+"\n" {
 		t.Errorf("it ran in %s", got)
 	}

@@ -42,7 +42,7 @@ func newBench(t *testing.T) *bench {
 			defer b.mu.Unlock()
 			b.alerts = append(b.alerts, text)
 		},
-		Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, "LC_ALL=C", "OPENAI_API_KEY=secret", "OTHER=x", "GIVEN=y"},
+		Environ: []string{"PATH=.:" + os.Getenv("PATH") + "::bin", "HOME=" + b.dir, "LC_ALL=C", "OPENAI_API_KEY=secret", "OTHER=x", "GIVEN=y"},
 		Logger:  slog.New(slog.NewTextHandler(b, nil)),
 	})
 	if err != nil {

@@ -118,7 +118,8 @@ func TestShellArguments(t *testing.T) {
 
 func TestShellEnvironmentIsAList(t *testing.T) {
 	b := newBench(t, nil, func(c *builtin.Config) {
-		c.Shell.Environ = []string{"PATH=.:" + os.Getenv("PATH") + "::bin", "XDG_RUNTIME_DIR=/run/user/1", "HOME=/home/u", "LC_ALL=C", "OPENAI_API_KEY=secret-key", "OTHER=1", "WANTED=2"}
+		c.Shell.Environ = []string{"PATH=.:" + os.Getenv("PATH") + "::bin", "XDG_RUNTIME_DIR=/run/user/1", "HOME=/home/u", "LC_ALL=C", "OPENAI_API_KEY=secret-key", "OTHER=1", "WANTED=2",
+			"LD_PRELOAD=/no.so", "LD_LIBRARY_PATH=/no", "BASH_ENV=/no", "ENV=/no", "NODE_OPTIONS=--no", "PYTHONSTARTUP=/no", "PERL5OPT=-no", "GIT_SSH_COMMAND=no", "GIT_DIR=/no", "PROMPT_COMMAND=no"}
 		c.Shell.Env = []string{"WANTED", "EXTRA=3"}
 	})
 	out := b.call("shell", object("command", "env"))
@@ -127,7 +128,7 @@ func TestShellEnvironmentIsAList(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, out.Content)
 		}
 	}
-	for _, secret := range []string{"secret-key", "OTHER=", "XDG_RUNTIME_DIR"} {
+	for _, secret := range []string{"secret-key", "OTHER=", "XDG_RUNTIME_DIR", "/no", "=no", "=-"} {
 		if strings.Contains(out.Content, secret) {
 			t.Errorf("%q is passed on:\n%s", secret, out.Content)
 		}

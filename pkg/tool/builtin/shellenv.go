@@ -1,9 +1,10 @@
 package builtin
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"podd/internal/process"
 )
 
 // passedVariables are taken over from podd's own environment. Everything else
@@ -25,7 +26,7 @@ func commandEnv(own, extra []string) []string {
 	for _, entry := range own {
 		name, value, _ := strings.Cut(entry, "=")
 		if name == "PATH" {
-			entry = "PATH=" + absoluteOnly(value)
+			entry = "PATH=" + process.AbsolutePath(value)
 		}
 		if slices.Contains(passedVariables, name) || strings.HasPrefix(name, "LC_") || slices.Contains(extra, name) {
 			env = append(env, entry)
@@ -38,11 +39,4 @@ func commandEnv(own, extra []string) []string {
 		}
 	}
 	return env
-}
-
-// absoluteOnly is a PATH without the entries that stand for the working directory, or
-// lie below it: there a workspace would decide what a command's name means.
-func absoluteOnly(path string) string {
-	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
-	return strings.Join(dirs, string(filepath.ListSeparator))
 }
