@@ -30,29 +30,47 @@ import (
 //	lastjson ...            so has the last one
 //
 // $EXAMPLES is the directory of examples.
-func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		Setup: func(env *testscript.Env) error {
-			env.Setenv("HOME", env.WorkDir+"/home")
-			env.Setenv("PODD_STATE_DIR", env.WorkDir+"/state")
-			examples, err := filepath.Abs("../../examples")
-			if err != nil {
-				return err
-			}
-			env.Setenv("EXAMPLES", examples)
-			env.Setenv("GORACE", "exitcode=99 atexit_sleep_ms=0")
-			env.Values[daemonKey{}] = new(*daemon)
-			return os.Mkdir(env.WorkDir+"/home", 0o700)
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"model": scriptModel, "podd": scriptPodd, "exits": scriptExits, "await": scriptAwait, "keep": scriptKeep,
-			"json":     func(ts *testscript.TestScript, neg bool, args []string) { scriptJSON(ts, neg, args, 0) },
-			"lastjson": func(ts *testscript.TestScript, neg bool, args []string) { scriptJSON(ts, neg, args, -1) },
-		},
-	})
+func TestScript(t *testing.T) { runScripts(t, testscript.Params{Dir: "testdata/script"}) }
+
+// TestSandboxScript runs scripts whose commands are confined. They do not lie in /tmp,
+// which every sandbox replaces.
+func TestSandboxScript(t *testing.T) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.MkdirTemp(cache, "podd-") //nolint:usetesting // t.TempDir is below /tmp
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(root) })
+	runScripts(t, testscript.Params{Dir: "testdata/sandbox", WorkdirRoot: root})
+}
+
+func runScripts(t *testing.T, p testscript.Params) {
+	t.Helper()
+	p.RequireExplicitExec, p.RequireUniqueNames = true, true
+	p.Setup = func(env *testscript.Env) error {
+		env.Setenv("HOME", env.WorkDir+"/home")
+		env.Setenv("PODD_STATE_DIR", env.WorkDir+"/state")
+		examples, err := filepath.Abs("../../examples")
+		if err != nil {
+			return err
+		}
+		env.Setenv("EXAMPLES", examples)
+		env.Setenv("GORACE", "exitcode=99 atexit_sleep_ms=0")
+		env.Values[daemonKey{}] = new(*daemon)
+		return os.Mkdir(env.WorkDir+"/home", 0o700)
+	}
+	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
+		"model": scriptModel, "podd": scriptPodd, "exits": scriptExits, "await": scriptAwait, "keep": scriptKeep,
+		"json":     func(ts *testscript.TestScript, neg bool, args []string) { scriptJSON(ts, neg, args, 0) },
+		"lastjson": func(ts *testscript.TestScript, neg bool, args []string) { scriptJSON(ts, neg, args, -1) },
+	}
+	testscript.Run(t, p)
 }
 
 type daemonKey struct{}

@@ -14,7 +14,7 @@ type edit struct{ file, old, without string }
 // guards are the guards by the name that the table of attacks uses.
 func guards() map[string]guard {
 	all := map[string]guard{}
-	for _, group := range []map[string]guard{fileGuards(), socketGuards(), secretGuards(), textGuards()} {
+	for _, group := range []map[string]guard{fileGuards(), socketGuards(), secretGuards(), textGuards(), sandboxGuards(), commandGuards()} {
 		for name, g := range group {
 			all[name] = g
 		}
@@ -110,6 +110,7 @@ func textGuards() map[string]guard {
 		"bounded instructions": {"of what a workspace says 32 KiB are read", []edit{{"internal/instructions/read.go", "fs.ReadFile(path, MaxBytes)", "fs.ReadFile(path, 1<<20)"}}},
 		"asked first":          {"a workspace's configuration counts once a person trusts it", []edit{{"internal/trust/book.go", "	case !ok:\n		return Never", "	case !ok:\n		return Trusted"}}},
 		"as trusted":           {"the trust is of the content", []edit{{"internal/trust/book.go", "	case known.Digest != look.Digest:", "	case known.Digest != look.Digest && false:"}}},
+		"rules hold on":        {"rules that were trusted hold until other ones are", []edit{{"internal/trust/follow.go", "	return config.Project{Rules: p.Rules}, ", "	return config.Project{}, "}}},
 		"as shown":             {"what is trusted is what was shown", []edit{{"internal/trust/book.go", "	case look.Digest != digest:", "	case false:"}}},
 		"narrow keys":          {"a trusted workspace sets instructions and rules, nothing else", []edit{{"internal/config/project.go", "		if mayBeProjects(a.key) {", "		if mayBeProjects(a.key) || true {"}}},
 		"narrow rules":         {"a rule of a trusted workspace asks or denies", []edit{{"internal/config/project.go", "	case policy.Ask, policy.Deny:", "	case policy.Ask, policy.Deny, policy.Allow:"}, {"internal/config/project.go", "	case policy.Allow:\n		return r.Source + \": a rule of a workspace cannot allow: write \\\"ask\\\" or \\\"deny\\\", or put the rule into your own configuration\"\n", ""}}},

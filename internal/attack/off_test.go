@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -37,18 +38,29 @@ func switchOff(t *testing.T, name string, g guard) {
 	}
 	for pkg, names := range tests {
 		for _, test := range names {
-			cmd := exec.Command("go", "test", "-count=1", "-timeout=30s", "-overlay="+overlay, "-run=^"+test+"$", "./"+pkg)
+			cmd := exec.Command("go", "test", "-count=1", "-timeout=30s", "-overlay="+overlay, "-run="+pattern(test), "./"+pkg)
 			cmd.Dir = root
 			out, err := cmd.CombinedOutput()
 			text := string(out)
 			switch {
 			case strings.Contains(text, "[build failed]") || strings.Contains(text, "[setup failed]"):
 				t.Errorf("it cannot be switched off: %s", text)
+			case strings.Contains(text, "[no tests to run]"):
+				t.Errorf("there is no %s in %s", test, pkg)
 			case err == nil:
 				t.Errorf("%s of %s passes without it", test, pkg)
 			}
 		}
 	}
+}
+
+// pattern is go's for one test, or one case of it.
+func pattern(test string) string {
+	parts := strings.Split(test, "/")
+	for i, part := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(part) + "$"
+	}
+	return strings.Join(parts, "/")
 }
 
 // writeOverlay makes a file for go's -overlay that has the guard's edits.

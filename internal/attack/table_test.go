@@ -1,5 +1,7 @@
 package attack_test
 
+import "slices"
+
 // attack is one way in that was tried.
 type attack struct {
 	what string
@@ -12,7 +14,10 @@ type attack struct {
 }
 
 // attacks is the table of docs/security.md.
-func attacks() []attack {
+func attacks() []attack { return slices.Concat(daemonAttacks(), sandboxAttacks(), commandAttacks()) }
+
+// daemonAttacks are those on podd itself.
+func daemonAttacks() []attack {
 	const (
 		fs, srv, sock, paths = "pkg/scopefs", "internal/server", "internal/socket", "internal/paths"
 		sec, san, ctl        = "internal/secrets", "internal/sanitize", "cmd/podctl"
@@ -63,6 +68,7 @@ func attacks() []attack {
 		{"a start-up file of a shell, and .envrc", "CWE-829", "protected", fs, "TestProtectedPaths"},
 		{".vscode/tasks.json that runs when a folder opens", "CWE-829, CVE-2025-53773", "protected", fs, "TestProtectedPaths"},
 		{"an MCP server in .cursor or .vscode/mcp.json", "CWE-829, CVE-2025-54135", "protected", fs, "TestProtectedPaths"},
+		{"standing orders in AGENTS.md, a skill, .podd or .claude", "CWE-829", "protected", fs, "TestProtectedPaths"},
 		{"a key in .ssh/authorized_keys", "CWE-284", "protected", fs, "TestProtectedPaths"},
 		{"a patch that moves a file to a protected name", "CWE-73", "protected", "pkg/tool/builtin", "TestToolsLeaveProtectedFilesAlone"},
 		{"an approval of one call used for another", "CWE-863", "protected", fs, "TestApprovedChanges"},
@@ -116,6 +122,7 @@ func attacks() []attack {
 		{"AGENTS.md that is a named pipe", "CWE-66", "regular files", "internal/instructions", "TestHostileFiles"},
 		{"a configuration in a workspace that was just cloned", "CWE-829, CVE-2025-59536", "asked first", "internal/trust", "TestTrust"},
 		{"one that changes after it was trusted", "CWE-494, CVE-2025-54136", "as trusted", "internal/trust", "TestTrust"},
+		{"one that changes, to be rid of its rules", "CWE-636", "rules hold on", "internal/trust", "TestTrustedRulesHold"},
 		{"one that changes between showing and trusting", "CWE-367", "as shown", "internal/trust", "TestTrust"},
 		{"a trusted one with base_url, keys, commands, limits", "CWE-15", "narrow keys", "internal/config", "TestParseProject"},
 		{"a trusted one with a rule that allows", "CWE-269", "narrow rules", "internal/config", "TestParseProject"},

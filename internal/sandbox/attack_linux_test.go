@@ -64,6 +64,7 @@ var attacks = map[string]func(on string) error{
 	"mount": func(on string) error {
 		return exec.Command("unshare", "--user", "--map-root-user", "--mount", "mount", "--bind", on, ".").Run()
 	},
+	"namespace": func(string) error { return exec.Command("unshare", "--user", "true").Run() },
 	"program in memory": func(on string) error {
 		self, err := os.ReadFile(os.Args[0])
 		if err != nil {

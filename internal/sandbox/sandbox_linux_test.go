@@ -11,7 +11,7 @@ import (
 )
 
 // hardened are the attacks that some machines stop by themselves.
-var hardened = []string{"trace", "memory by call", "its descriptors", "mount", "io_uring", "vsock", "userfaultfd", "bpf", "perf", "handle", "keyring"}
+var hardened = []string{"trace", "memory by call", "its descriptors", "mount", "namespace", "io_uring", "vsock", "userfaultfd", "bpf", "perf", "handle", "keyring"}
 
 var modes = []sandbox.Mode{sandbox.Bwrap, sandbox.Landlock}
 
@@ -49,6 +49,7 @@ func TestAttacks(t *testing.T) {
 		{"write through a link", "hard link", at("outside/file"), all, outsideIsUntouched},
 		{"write through a link", "symlink", at("outside/file"), all, outsideIsUntouched},
 		{"mounts of its own", "mount", at("outside"), all, nil},
+		{"mounts of its own", "namespace", as(""), sandbox.Bwrap, nil},
 		{"persistence by git", "write", at("work/.git/hooks/post-checkout"), sandbox.Bwrap, nil},
 		{"persistence by git", "write", at("work/.git/config"), sandbox.Bwrap, nil},
 		{"persistence by git", "rename", at("work/.git"), sandbox.Bwrap, nil},
