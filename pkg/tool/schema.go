@@ -7,15 +7,36 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
+// described remembers the schemas of types: each pod makes its tools anew, of the same
+// types. What it holds is not changed.
+var described sync.Map // reflect.Type to description
+
+type description struct {
+	schema *jsonschema.Schema
+	text   string
+}
+
 // schemaFor describes the struct A. The text has no spaces and its keys stand in
 // a fixed order: properties in the order of the fields.
 func schemaFor[A any]() (*jsonschema.Schema, string, error) {
 	t := reflect.TypeFor[A]()
+	if d, ok := described.Load(t); ok {
+		return d.(description).schema, d.(description).text, nil
+	}
+	schema, text, err := inferred(t)
+	if err == nil {
+		described.Store(t, description{schema, text})
+	}
+	return schema, text, err
+}
+
+func inferred(t reflect.Type) (*jsonschema.Schema, string, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, "", fmt.Errorf("%v is not a struct", t)
 	}

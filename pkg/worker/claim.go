@@ -32,11 +32,12 @@ func (t *run) claim(ctx context.Context) error {
 	if refused != nil {
 		return refused
 	}
-	b.Kinds = append([]item.Kind{started}, b.Kinds...)
+	setup, atOnce := t.setUpAtOnce(ctx)
+	b.Kinds = append(append([]item.Kind{started}, b.Kinds...), setup...)
 	if err := t.commit(ctx, b); err != nil {
 		return err
 	}
-	t.claimed = true
+	t.claimed, t.isSetUp = true, atOnce
 	return nil
 }
 

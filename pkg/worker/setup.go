@@ -43,34 +43,58 @@ func (w *Worker) project() (text string, warnings []string) {
 // endpoint for its default model is tried again like a request.
 func (t *run) setUp(ctx context.Context) error {
 	project, warnings := t.said()
-	setup, err := t.setup(ctx, t.model, project)
+	kinds, err := t.newSetup(ctx, project, warnings)
 	for attempt := 1; err != nil; attempt++ {
 		if err := t.again(ctx, err, attempt); err != nil {
 			return err
 		}
-		setup, err = t.setup(ctx, t.model, project)
+		kinds, err = t.newSetup(ctx, project, warnings)
 	}
 	t.isSetUp = true
-	old, ok := t.state.Setup()
-	if ok && reflect.DeepEqual(old, setup) {
+	if len(kinds) == 0 {
 		return nil
 	}
-	kinds := []item.Kind{setup}
-	if old.ProjectInstructions != project {
-		// The text says itself what there is to warn of: the same text needs no new alert.
-		for _, text := range warnings {
-			a := t.alert(item.LevelWarn, text)
-			a.Alert.Source = "workspace"
-			kinds = append(kinds, a)
-		}
-		if ok {
-			// Whoever may write in the workspace may have done it, the model included.
-			a := t.alert(item.LevelInfo, "what the workspace says to the model is not what it was in the turn before: podctl context shows it")
-			a.Alert.Source = "workspace"
-			kinds = append(kinds, a)
-		}
-	}
 	return t.commit(ctx, Batch{Kinds: kinds})
+}
+
+// setUpAtOnce is what setUp would store, where nobody has to be asked for it: then it is
+// part of the claim. ok is false where the endpoint has to say what its model is.
+func (t *run) setUpAtOnce(ctx context.Context) (kinds []item.Kind, ok bool) {
+	if t.model == "" {
+		return nil, false
+	}
+	project, warnings := t.project()
+	kinds, err := t.newSetup(ctx, project, warnings)
+	return kinds, err == nil
+}
+
+// newSetup is the setup, and the alerts that belong to it; nothing when it is as before.
+func (t *run) newSetup(ctx context.Context, project string, warnings []string) ([]item.Kind, error) {
+	setup, err := t.setup(ctx, t.model, project)
+	if err != nil {
+		return nil, err
+	}
+	old, ok := t.state.Setup()
+	if ok && reflect.DeepEqual(old, setup) {
+		return nil, nil
+	}
+	kinds := []item.Kind{setup}
+	if old.ProjectInstructions == project {
+		return kinds, nil
+	}
+	// The text says itself what there is to warn of: the same text needs no new alert.
+	for _, text := range warnings {
+		a := t.alert(item.LevelWarn, text)
+		a.Alert.Source = "workspace"
+		kinds = append(kinds, a)
+	}
+	if ok {
+		// Whoever may write in the workspace may have done it, the model included.
+		a := t.alert(item.LevelInfo, "what the workspace says to the model is not what it was in the turn before: podctl context shows it")
+		a.Alert.Source = "workspace"
+		kinds = append(kinds, a)
+	}
+	return kinds, nil
 }
 
 // said is what the workspace said when the turn began. A turn that goes on has it in its

@@ -106,6 +106,9 @@ func (t *run) begin(ctx context.Context) (calls []*call, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.isSetUp {
+		return calls, nil
+	}
 	return calls, t.setUp(ctx)
 }
 

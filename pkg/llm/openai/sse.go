@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"sync"
 )
 
 // maxLine bounds a line of a stream, and so the memory that an endpoint can take.
@@ -27,8 +28,21 @@ type sseReader struct {
 	line []byte
 }
 
+// buffers are those of streams that have ended.
+var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 32<<10) }}
+
+// newSSEReader reads r. Close it after use.
 func newSSEReader(r io.Reader) *sseReader {
-	return &sseReader{in: bufio.NewReaderSize(r, 32<<10)}
+	in := buffers.Get().(*bufio.Reader)
+	in.Reset(r)
+	return &sseReader{in: in}
+}
+
+// close gives the buffer back.
+func (s *sseReader) close() {
+	s.in.Reset(nil)
+	buffers.Put(s.in)
+	s.in = nil
 }
 
 // sseEvent is one event. Its bytes are valid until the next call of next.

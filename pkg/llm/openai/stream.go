@@ -149,6 +149,7 @@ func (a *answer) readWhole(ctx context.Context, dec decoder, body io.Reader) err
 // readStream reads server-sent events until the answer is over or the stream ends.
 func (a *answer) readStream(ctx context.Context, dec decoder, body io.Reader, kind string) error {
 	sse := newSSEReader(body)
+	defer sse.close()
 	messages, size := 0, 0
 	for !dec.over() && !a.stopped {
 		ev, err := sse.next()
