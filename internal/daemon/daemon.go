@@ -88,8 +88,9 @@ type Daemon struct {
 	secrets *secrets.Set
 	// trust records which workspaces' configuration is trusted.
 	trust *trust.Book
-	// sandbox is what shell commands run in.
-	sandbox *sandbox.Sandbox
+	// sandbox is what shell commands run in; detected waits until that is known.
+	sandbox  *sandbox.Sandbox
+	detected func() *sandbox.Sandbox
 	// recorder counts what pods do; nil when nobody may look.
 	recorder *metrics.Recorder
 	// runner runs the commands of interceptors and hooks.
@@ -153,6 +154,7 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 		return "", err
 	}
 	d.undo = append(d.undo, lock.Release)
+	d.detectSandbox(ctx)
 	if d.socket, err = d.listen(ctx); err != nil {
 		return "", err
 	}
@@ -194,7 +196,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 		return err
 	}
 	d.loaded.Store(first)
-	d.openSandbox(ctx)
+	d.sandbox = d.detected()
 	d.undo = append(d.undo, func() { d.loaded.Load().client.Close() })
 	d.host, err = pod.NewHost(ctx, pod.Config{
 		Settings: settings,

@@ -3,18 +3,28 @@ package daemon
 import (
 	"context"
 	"os"
+	"sync"
 
 	"podd/internal/sandbox"
 	"podd/pkg/tool/builtin"
 )
 
-// openSandbox finds out what commands can be confined by.
-func (d *Daemon) openSandbox(ctx context.Context) {
+// detectSandbox begins to find out what commands can be confined by, which takes as long
+// as all else that a start does. The state directory must be there.
+func (d *Daemon) detectSandbox(ctx context.Context) {
 	s := d.Settings.Sandbox
-	d.sandbox = sandbox.Detect(ctx, sandbox.Config{
+	c := sandbox.Config{
 		Mode: sandbox.Mode(s.Mode), Required: s.Required, Network: s.Network, Read: s.Read, Write: s.Write, MaxMemory: s.MaxMemory,
 		Hidden: hiddenPaths(d.Config),
-	})
+	}
+	var found *sandbox.Sandbox
+	var wg sync.WaitGroup
+	wg.Go(func() { found = sandbox.Detect(ctx, c) })
+	d.detected = func() *sandbox.Sandbox {
+		wg.Wait()
+		return found
+	}
+	d.undo = append(d.undo, wg.Wait)
 }
 
 // shell is the shell tool's setup. Mode "off" is the operator's word that commands may

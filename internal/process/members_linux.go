@@ -56,7 +56,11 @@ func (t *Tree) owns(pid int) bool {
 	if (fields[2] == leader || fields[3] == leader) && !t.recycled() {
 		return true
 	}
-	return slices.Contains(environOf("/proc/"+strconv.Itoa(pid)), t.id.Mark)
+	// Nobody joins a session: who is in that of another command is of that command.
+	if _, other := leaders.Load(fields[3]); other {
+		return false
+	}
+	return slices.Contains(environOf(pid), t.id.Mark)
 }
 
 // How often, and after which pause, an environment that reads as empty is read again.
@@ -67,13 +71,16 @@ const (
 
 // environOf is the environment of a process; none when it can't be read. It reads as
 // empty, or not at all, while the process is in the middle of an exec: then it is
-// read again.
-func environOf(dir string) []string {
+// read again, unless the process ends.
+func environOf(pid int) []string {
 	for try := range environTries {
 		if try > 0 {
+			if fields := statOf(pid); len(fields) == 0 || fields[0] == "Z" || fields[0] == "X" {
+				return nil
+			}
 			time.Sleep(environPause)
 		}
-		environ, err := os.ReadFile(dir + "/environ")
+		environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 			return nil
 		}

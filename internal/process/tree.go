@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -21,6 +22,10 @@ const (
 	pipePatience = 5 * time.Second
 	killPoll     = 2 * time.Millisecond
 )
+
+// leaders are the pids, as text, of the leaders that this process has started and not
+// waited for.
+var leaders sync.Map
 
 // Tree is a running command and all that it started.
 type Tree struct {
@@ -49,10 +54,14 @@ func Start(cmd *exec.Cmd) (*Tree, error) {
 		return nil, err
 	}
 	t.id.PID = cmd.Process.Pid
+	session := strconv.Itoa(t.id.PID)
+	leaders.Store(session, nil)
 	// Nobody else waits for the leader yet: also one that has ended is still listed.
 	t.id.Born, _ = look(t.id.PID)
 	go func() {
 		defer close(t.exited)
+		// From the end of Wait on the pid can be another's.
+		defer leaders.Delete(session)
 		// The outcome is in ProcessState.
 		_ = cmd.Wait()
 	}()

@@ -15,6 +15,8 @@ import (
 // either end.
 const (
 	captureBuffer = 64 << 10
+	// smallBuffer is what most outputs fit into.
+	smallBuffer = 1 << 10
 	// captureStep bounds the work between two looks at clock and context.
 	captureStep = 8 << 20
 	// maxFragment bounds a live fragment; watchers see the end of a burst.
@@ -63,7 +65,7 @@ func newCapture(file *os.File, header string, quota int64, keep int, report func
 // openCapture follows a file that has its header.
 func openCapture(file *os.File, header string, quota int64, keep int, report func(string)) *capture {
 	return &capture{file: file, header: []byte(header), quota: quota, keep: keep, report: report,
-		offset: int64(len(header)), buffer: make([]byte, captureBuffer)}
+		offset: int64(len(header)), buffer: make([]byte, smallBuffer)}
 }
 
 // advance reads what has come, at most captureStep of it, and says whether it
@@ -76,6 +78,10 @@ func (c *capture) advance() (atEnd bool, err error) {
 	defer func() { c.tell(fresh) }()
 	for read := 0; read < captureStep; {
 		n, err := c.file.ReadAt(c.buffer, c.offset)
+		if n == len(c.buffer) && n < captureBuffer {
+			c.buffer = make([]byte, captureBuffer)
+			continue
+		}
 		read += n
 		c.add(c.buffer[:n])
 		fresh = lastOf(append(fresh, lastOf(c.buffer[:n], maxFragment)...), maxFragment)
