@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"podd/integrations/rig"
+	"podd/integrations/rig/acpclient"
 	"podd/pkg/llm/scripted"
 )
 
@@ -43,27 +44,27 @@ func TestTurn(t *testing.T) {
 	if err := os.WriteFile(path, []byte("one\ntwo\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := newPeer(t, w)
-	session := p.session(w)
-	var end stopped
-	p.must(&end, "session/prompt", map[string]any{"sessionId": session, "prompt": []any{
+	p := acpclient.Start(t, w)
+	session := p.Session(w)
+	var end acpclient.Stopped
+	p.Must(&end, "session/prompt", map[string]any{"sessionId": session, "prompt": []any{
 		map[string]string{"type": "text", "text": "look at"},
 		map[string]string{"type": "resource_link", "name": "a.txt", "uri": "file://" + path + "#L2"},
 		map[string]any{"type": "resource", "resource": map[string]string{"uri": "file://" + path, "text": "unsaved"}},
 	}})
-	if end.StopReason != "end_turn" || p.said("agent_message_chunk") != "I will look.Done." || p.said("agent_thought_chunk") != "Hm." {
-		t.Errorf("%+v, it said %q and thought %q", end, p.said("agent_message_chunk"), p.said("agent_thought_chunk"))
+	if end.StopReason != "end_turn" || p.Said("agent_message_chunk") != "I will look.Done." || p.Said("agent_thought_chunk") != "Hm." {
+		t.Errorf("%+v, it said %q and thought %q", end, p.Said("agent_message_chunk"), p.Said("agent_thought_chunk"))
 	}
 	for call, last := range map[string]string{"c1": "completed", "c2": "completed", "c3": "completed", "c4": "completed", "c5": "failed"} {
-		got := p.states(call)
+		got := p.States(call)
 		if len(got) < 2 || got[0] != "pending" || got[len(got)-1] != last {
 			t.Errorf("call %s went through %q", call, got)
 		}
 	}
-	p.await("the plan", func(e event) bool {
+	p.Await("the plan", func(e acpclient.Event) bool {
 		return e.Update != nil && e.Update.SessionUpdate == "plan" && len(e.Update.Entries) == 1
 	})
-	p.await("the diff", func(e event) bool {
+	p.Await("the diff", func(e acpclient.Event) bool {
 		return e.Update != nil && e.Update.ToolCallID == "c2" && strings.Contains(string(e.Update.Content), `"newText":"hello\n"`)
 	})
 	if out := w.Podctl("tail", session, "--after", "0"); !strings.Contains(out, "[File: a.txt:2]") && !strings.Contains(out, "a.txt:2") || !strings.Contains(out, "unsaved") {
@@ -76,12 +77,12 @@ func TestPermissions(t *testing.T) {
 		return scripted.Say(scripted.Call{ID: id, Name: "shell", Arguments: `{"command":"` + command + `"}`})
 	}
 	w := rig.New(t, answers(shell("c1", "true 1"), shell("c2", "true 2"), shell("c3", "true 3"), scripted.Say(scripted.Text("Done."))))
-	p := newPeer(t, w)
-	session := p.session(w)
-	p.must(&struct{}{}, "session/set_mode", map[string]string{"sessionId": session, "modeId": "always"})
-	running := p.begin("session/prompt", prompt(session, "go"))
-	asked := func(call string) event {
-		return p.await("the question for "+call, func(e event) bool { return e.ToolCall.ToolCallID == call })
+	p := acpclient.Start(t, w)
+	session := p.Session(w)
+	p.Must(&struct{}{}, "session/set_mode", map[string]string{"sessionId": session, "modeId": "always"})
+	running := p.Begin("session/prompt", acpclient.Prompt(session, "go"))
+	asked := func(call string) acpclient.Event {
+		return p.Await("the question for "+call, func(e acpclient.Event) bool { return e.ToolCall.ToolCallID == call })
 	}
 	first := asked("c1")
 	kinds := []string{}
@@ -91,8 +92,8 @@ func TestPermissions(t *testing.T) {
 	if want := []string{"allow_once", "reject_once", "allow_always"}; !slices.Equal(kinds, want) || !strings.Contains(first.ToolCall.Title, "true 1") {
 		t.Errorf("the question is %+v", first)
 	}
-	p.write(map[string]any{"question": first.Question, "option": "allow-once"})
-	p.write(map[string]any{"question": asked("c2").Question, "option": "reject"})
+	p.Write(map[string]any{"question": first.Question, "option": "allow-once"})
+	p.Write(map[string]any{"question": asked("c2").Question, "option": "reject"})
 	third := asked("c3")
 	var approval struct {
 		CallSeq string `json:"call_seq"`
@@ -101,13 +102,13 @@ func TestPermissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Podctl("approve", session, approval.CallSeq)
-	p.await("the withdrawal", func(e event) bool { return e.Question == third.Question && e.Withdrawn })
-	var end stopped
-	if err := p.answer(&end, running); err != nil || end.StopReason != "end_turn" {
+	p.Await("the withdrawal", func(e acpclient.Event) bool { return e.Question == third.Question && e.Withdrawn })
+	var end acpclient.Stopped
+	if err := p.Answer(&end, running); err != nil || end.StopReason != "end_turn" {
 		t.Errorf("%v, %+v", err, end)
 	}
 	for call, last := range map[string]string{"c1": "completed", "c2": "failed", "c3": "completed"} {
-		if got := p.states(call); len(got) == 0 || got[len(got)-1] != last {
+		if got := p.States(call); len(got) == 0 || got[len(got)-1] != last {
 			t.Errorf("call %s went through %q", call, got)
 		}
 	}
@@ -123,37 +124,37 @@ func TestRestartJoinAndCancel(t *testing.T) {
 		}
 		return scripted.Say(scripted.Text("The ans"), scripted.Wait(gate), scripted.Text("wer."))
 	})
-	a := newPeer(t, w)
-	session := a.session(w)
-	running := a.begin("session/prompt", prompt(session, "first"))
-	a.awaitText("The ans")
+	a := acpclient.Start(t, w)
+	session := a.Session(w)
+	running := a.Begin("session/prompt", acpclient.Prompt(session, "first"))
+	a.AwaitText("The ans")
 	w.Kill()
 	w.Start()
 	close(gate)
-	var end stopped
-	if err := a.answer(&end, running); err != nil || end.StopReason != "end_turn" {
+	var end acpclient.Stopped
+	if err := a.Answer(&end, running); err != nil || end.StopReason != "end_turn" {
 		t.Fatalf("%v, %+v", err, end)
 	}
-	if got := a.said("agent_message_chunk"); strings.Count(got, "wer.") != 1 {
+	if got := a.Said("agent_message_chunk"); strings.Count(got, "wer.") != 1 {
 		t.Errorf("it said %q", got)
 	}
-	b := newPeer(t, w)
+	b := acpclient.Start(t, w)
 	var list struct {
 		Sessions []struct{ SessionID string }
 	}
-	b.must(&list, "session/list", map[string]any{"cwd": w.Workspace})
+	b.Must(&list, "session/list", map[string]any{"cwd": w.Workspace})
 	if len(list.Sessions) != 1 || list.Sessions[0].SessionID != session {
 		t.Fatalf("the sessions are %+v", list)
 	}
-	b.must(&struct{}{}, "session/load", map[string]any{"sessionId": session, "cwd": w.Workspace, "mcpServers": []any{}})
-	if got := b.said("user_message_chunk") + "|" + b.said("agent_message_chunk"); !strings.HasPrefix(got, "first|The answer.") && !strings.HasSuffix(got, "The answer.") {
+	b.Must(&struct{}{}, "session/load", map[string]any{"sessionId": session, "cwd": w.Workspace, "mcpServers": []any{}})
+	if got := b.Said("user_message_chunk") + "|" + b.Said("agent_message_chunk"); !strings.HasPrefix(got, "first|The answer.") && !strings.HasSuffix(got, "The answer.") {
 		t.Errorf("the history is %q", got)
 	}
-	running = a.begin("session/prompt", prompt(session, "second"))
-	b.awaitText("For ever")
-	a.write(map[string]any{"notify": "session/cancel", "params": map[string]string{"sessionId": session}})
-	if err := a.answer(&end, running); err != nil || end.StopReason != "cancelled" {
+	running = a.Begin("session/prompt", acpclient.Prompt(session, "second"))
+	b.AwaitText("For ever")
+	a.Write(map[string]any{"notify": "session/cancel", "params": map[string]string{"sessionId": session}})
+	if err := a.Answer(&end, running); err != nil || end.StopReason != "cancelled" {
 		t.Errorf("%v, %+v", err, end)
 	}
-	b.awaitText("> podd: turn 2 was cancelled: cancelled in the editor (acp: typescript)")
+	b.AwaitText("> podd: turn 2 was cancelled: cancelled in the editor (acp: typescript)")
 }

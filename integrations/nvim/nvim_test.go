@@ -1,5 +1,6 @@
 //go:build integrations
 
+// Package nvim tests the plugin of plugins/nvim in a headless Neovim against a real podd.
 package nvim
 
 import (
@@ -9,7 +10,19 @@ import (
 	"testing"
 
 	"podd/integrations/rig"
+	"podd/integrations/rig/neovim"
+	"podd/pkg/llm/scripted"
 )
+
+// newWorld starts a podd whose model follows a script.
+func newWorld(t *testing.T, script string) *rig.World {
+	t.Helper()
+	s, err := scripted.Parse(strings.NewReader(script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rig.New(t, s.Reply)
+}
 
 const hello = `otherwise
 text Yes.
@@ -33,11 +46,11 @@ func TestSubmitAndFollow(t *testing.T) {
 	w := newWorld(t, "step\ntext I will read it.\ncall read_file {\"path\": \"README.md\"}\nstep\ntext Done\x1b[31m \u202eevil\u2066.\n| you  #9\n| tab\there\n")
 	makePod(t, w)
 	write(t, w, "README.md", "one\ntwo\x1b]0;title\x07\nthree\n")
-	e := edit(t, w)
-	e.ex("Podd submit explain @README.md")
-	e.await("turn 1 finished")
-	e.await("[idle]")
-	text := e.stream()
+	e := neovim.Edit(t, w)
+	e.Ex("Podd submit explain @README.md")
+	e.Await("turn 1 finished")
+	e.Await("[idle]")
+	text := e.Stream()
 	for _, want := range []string{
 		"you  #3\n  explain @README.md\n", "\n  I will read it.\n", "\n● read_file  README.md\n", "\n    path: README.md\n",
 		"✓ read_file: README.md, 3 lines", `two\x1b]0;title\x07`, "\n  Done\\x1b[31m \\u202eevil\\u2066.\n", "\n  you  #9\n", "\n  tab\there\n",
@@ -49,19 +62,19 @@ func TestSubmitAndFollow(t *testing.T) {
 	if strings.ContainsAny(text, "\x1b\x07\u202e\u2066") {
 		t.Errorf("the buffer has %+q", text)
 	}
-	e.ex("wincmd p | call win_gotoid(bufwinid('^podd://p$'))")
+	e.Ex("wincmd p | call win_gotoid(bufwinid('^podd://p$'))")
 	for _, head := range []string{"● read_file", "✓ read_file"} {
-		if got := e.expr("foldclosed(" + e.lineOf(head) + ")"); got != e.lineOf(head) {
+		if got := e.Expr("foldclosed(" + e.LineOf(head) + ")"); got != e.LineOf(head) {
 			t.Errorf("the fold of %q begins at %s", head, got)
 		}
 	}
-	if got := e.expr("foldclosed(" + e.lineOf("I will read it") + ")"); got != "-1" {
+	if got := e.Expr("foldclosed(" + e.LineOf("I will read it") + ")"); got != "-1" {
 		t.Errorf("text is folded at %s", got)
 	}
-	if got := e.lua(`return require('podd').statusline()`); got != "podd p: idle" {
+	if got := e.Lua(`return require('podd').statusline()`); got != "podd p: idle" {
 		t.Errorf("the statusline says %q", got)
 	}
-	if e.expr("&l:modifiable") != "0" {
+	if e.Expr("&l:modifiable") != "0" {
 		t.Error("the buffer can be changed")
 	}
 }
@@ -71,14 +84,14 @@ func TestSelection(t *testing.T) {
 	w := newWorld(t, hello)
 	makePod(t, w)
 	write(t, w, "main.go", "package main\n\nfunc main() {}\n")
-	e := edit(t, w, "main.go")
-	e.ex("2,3Podd submit what is this")
-	e.await("turn 1 finished")
-	e.ex("1,1Podd paste and this")
-	e.await("turn 2 finished")
-	e.ex("call setline(1, 'package changed')")
-	e.ex("1Podd submit and now")
-	e.await("turn 3 finished")
+	e := neovim.Edit(t, w, "main.go")
+	e.Ex("2,3Podd submit what is this")
+	e.Await("turn 1 finished")
+	e.Ex("1,1Podd paste and this")
+	e.Await("turn 2 finished")
+	e.Ex("call setline(1, 'package changed')")
+	e.Ex("1Podd submit and now")
+	e.Await("turn 3 finished")
 	log := w.Podctl("tail", "p", "--after", "0", "-o", "json")
 	for _, want := range []string{
 		`"segments":[{"text":{"text":"what is this\n"}},{"file_ref":{"path":"main.go","start_line":2,"end_line":3}}]`,
@@ -97,29 +110,29 @@ func TestPrompt(t *testing.T) {
 	makePod(t, w)
 	write(t, w, "README.md", "one\n")
 	write(t, w, "a b.txt", "one\n")
-	e := edit(t, w)
-	e.ex("Podd open p")
-	e.await("[idle]")
-	e.keys("i")
-	e.awaitLua(`vim.api.nvim_buf_get_name(0):match('podd://p/prompt$')`)
-	e.keys("ilook at @RE<C-x><C-o><Esc>")
-	e.awaitLua(`vim.api.nvim_get_current_line() == 'look at @README.md'`)
-	e.keys("A and @a<C-x><C-u><Esc>")
-	e.awaitLua(`vim.api.nvim_get_current_line() == 'look at @README.md and @"a b.txt"'`)
-	e.ex("write")
-	e.await("turn 1 finished")
-	e.awaitLua(`vim.api.nvim_get_current_line() == '' and not vim.bo.modified`)
+	e := neovim.Edit(t, w)
+	e.Ex("Podd open p")
+	e.Await("[idle]")
+	e.Keys("i")
+	e.AwaitLua(`vim.api.nvim_buf_get_name(0):match('podd://p/prompt$')`)
+	e.Keys("ilook at @RE<C-x><C-o><Esc>")
+	e.AwaitLua(`vim.api.nvim_get_current_line() == 'look at @README.md'`)
+	e.Keys("A and @a<C-x><C-u><Esc>")
+	e.AwaitLua(`vim.api.nvim_get_current_line() == 'look at @README.md and @"a b.txt"'`)
+	e.Ex("write")
+	e.Await("turn 1 finished")
+	e.AwaitLua(`vim.api.nvim_get_current_line() == '' and not vim.bo.modified`)
 	if log := w.Podctl("tail", "p", "--after", "0", "-o", "json"); strings.Count(log, `{"file_ref":`) != 2 {
 		t.Errorf("the log lacks references:\n%s", log)
 	}
 	// On the command line too.
-	if got := e.expr(`join(getcompletion('Podd submit @RE', 'cmdline'))`); got != "@README.md" {
+	if got := e.Expr(`join(getcompletion('Podd submit @RE', 'cmdline'))`); got != "@README.md" {
 		t.Errorf("the command line completes %q", got)
 	}
-	if got := e.expr(`join(getcompletion('Podd open ', 'cmdline'))`); got != "p" {
+	if got := e.Expr(`join(getcompletion('Podd open ', 'cmdline'))`); got != "p" {
 		t.Errorf("the command line completes %q", got)
 	}
-	if got := e.expr(`join(getcompletion('Podd st', 'cmdline'))`); got != "stats steer stop" {
+	if got := e.Expr(`join(getcompletion('Podd st', 'cmdline'))`); got != "stats steer stop" {
 		t.Errorf("the command line completes %q", got)
 	}
 }
@@ -127,12 +140,12 @@ func TestPrompt(t *testing.T) {
 // Where a reference begins is a matter of what stands before the cursor.
 func TestStartOfReference(t *testing.T) {
 	w := newWorld(t, hello)
-	e := edit(t, w)
+	e := neovim.Edit(t, w)
 	for line, want := range map[string]string{
 		"@": "1", "@RE": "1", "see @RE": "5", "(@a": "2", "a@b": "<nil>", "see @a b": "<nil>", `@"a b`: "1", `@"a b" c`: "<nil>",
 		"@a @b": "4", "": "<nil>", "größe @ä": "9",
 	} {
-		if got := e.expr("luaeval('require\"podd.prompt\".start_of(_A)', " + quote(line) + ")"); got != want {
+		if got := e.Expr("luaeval('require\"podd.prompt\".start_of(_A)', " + neovim.Quote(line) + ")"); got != want {
 			t.Errorf("%q: %s, want %s", line, got, want)
 		}
 	}
@@ -158,57 +171,57 @@ step
 text Fine.
 `)
 	makePod(t, w, "--ask", "always")
-	e := edit(t, w)
-	e.ex("Podd open")
-	e.await("[idle]")
-	e.ex("Podd submit first")
-	e.await("[waiting (1 approval)]")
+	e := neovim.Edit(t, w)
+	e.Ex("Podd open")
+	e.Await("[idle]")
+	e.Ex("Podd submit first")
+	e.Await("[waiting (1 approval)]")
 	for _, want := range []string{"? call ", " of pod p asks: shell", "\n    command:\n    | echo one\n    | echo \\u202etwo\n", "    timeout_seconds: 5", "it has 1 hidden"} {
-		if text := e.stream(); !strings.Contains(text, want) {
+		if text := e.Stream(); !strings.Contains(text, want) {
 			t.Errorf("the buffer lacks %q:\n%s", want, text)
 		}
 	}
-	if got := e.lua(`return require('podd').statusline()`); !strings.HasPrefix(got, "podd p: waiting (1 approval)") {
+	if got := e.Lua(`return require('podd').statusline()`); !strings.HasPrefix(got, "podd p: waiting (1 approval)") {
 		t.Errorf("the statusline says %q", got)
 	}
 	// A key elsewhere answers nothing.
-	e.ex("1")
-	e.keys("a")
-	e.awaitLua(`table.concat(_G.said):find('no call waits under the cursor', 1, true)`)
+	e.Ex("1")
+	e.Keys("a")
+	e.AwaitLua(`table.concat(_G.said):find('no call waits under the cursor', 1, true)`)
 	answer := func(key, then string) {
 		t.Helper()
-		e.ex(e.lineOf("? call "))
+		e.Ex(e.LineOf("? call "))
 		// Right after a change keys answer nothing.
 		rig.Await(t, then, func() bool {
-			if strings.Contains(e.stream(), "? call ") {
-				e.ex(e.lineOf("? call "))
-				e.keys(key)
+			if strings.Contains(e.Stream(), "? call ") {
+				e.Ex(e.LineOf("? call "))
+				e.Keys(key)
 			}
-			return strings.Contains(e.stream(), then) || e.lua(`return _G.typing and 1 or 0`) == "1"
+			return strings.Contains(e.Stream(), then) || e.Lua(`return _G.typing and 1 or 0`) == "1"
 		})
 	}
 	answer("a", "· approved by nvim")
-	e.await("Ran it.")
-	e.await("[idle]")
+	e.Await("Ran it.")
+	e.Await("[idle]")
 
-	e.ex("Podd submit second")
-	e.await("[waiting (1 approval)]")
+	e.Ex("Podd submit second")
+	e.Await("[waiting (1 approval)]")
 	answer("d", "· denied")
-	e.lua(`_G.typing.done('not\27now')`)
-	e.await("· denied by nvim")
-	e.await(`not\x1bnow`)
-	e.await("I see.")
-	e.await("[idle]")
+	e.Lua(`_G.typing.done('not\27now')`)
+	e.Await("· denied by nvim")
+	e.Await(`not\x1bnow`)
+	e.Await("I see.")
+	e.Await("[idle]")
 
-	e.ex("Podd submit third")
-	e.await("[waiting (1 approval)]")
-	e.ex("Podd approvals")
-	e.awaitLua(`_G.asked ~= nil`)
-	if got := e.lua(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '|')`); !strings.Contains(got, "command: echo four") {
+	e.Ex("Podd submit third")
+	e.Await("[waiting (1 approval)]")
+	e.Ex("Podd approvals")
+	e.AwaitLua(`_G.asked ~= nil`)
+	if got := e.Lua(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '|')`); !strings.Contains(got, "command: echo four") {
 		t.Errorf("beside the question stands %q", got)
 	}
-	e.lua(`_G.asked.done(_G.asked.items[1])`)
-	e.await("Fine.")
+	e.Lua(`_G.asked.done(_G.asked.items[1])`)
+	e.Await("Fine.")
 }
 
 // Alerts are counted, shown, and acknowledged where they stand or by :Podd alerts.
@@ -216,24 +229,24 @@ func TestAlerts(t *testing.T) {
 	w := newWorld(t, hello)
 	makePod(t, w)
 	w.Podctl("submit", "-p", "p", "-f", "see @missing.txt")
-	e := edit(t, w)
-	e.ex("Podd open p")
-	e.await("! warn: file reference not added: missing.txt")
-	e.awaitLua(`require('podd').statusline() == 'podd p: idle !1'`)
-	e.ex("Podd submit see @lost.txt")
-	e.await("! warn: file reference not added: lost.txt")
-	e.awaitLua(`require('podd').statusline():match('!2$')`)
-	e.await("turn 2 finished")
-	e.ex(e.lineOf("missing.txt does not"))
-	e.keys("x")
-	e.awaitLua(`require('podd').statusline():match('!1$')`)
-	e.ex("Podd alerts")
-	e.awaitLua(`_G.asked ~= nil and #_G.asked.items == 1`)
-	if got := e.lua(`return _G.asked.texts[1]`); !strings.Contains(got, "lost.txt") {
+	e := neovim.Edit(t, w)
+	e.Ex("Podd open p")
+	e.Await("! warn: file reference not added: missing.txt")
+	e.AwaitLua(`require('podd').statusline() == 'podd p: idle !1'`)
+	e.Ex("Podd submit see @lost.txt")
+	e.Await("! warn: file reference not added: lost.txt")
+	e.AwaitLua(`require('podd').statusline():match('!2$')`)
+	e.Await("turn 2 finished")
+	e.Ex(e.LineOf("missing.txt does not"))
+	e.Keys("x")
+	e.AwaitLua(`require('podd').statusline():match('!1$')`)
+	e.Ex("Podd alerts")
+	e.AwaitLua(`_G.asked ~= nil and #_G.asked.items == 1`)
+	if got := e.Lua(`return _G.asked.texts[1]`); !strings.Contains(got, "lost.txt") {
 		t.Errorf("the alert is %q", got)
 	}
-	e.lua(`_G.asked.done(_G.asked.items[1])`)
-	e.awaitLua(`require('podd').statusline() == 'podd p: idle'`)
+	e.Lua(`_G.asked.done(_G.asked.items[1])`)
+	e.AwaitLua(`require('podd').statusline() == 'podd p: idle'`)
 	if out := w.Podctl("alerts", "--unacked"); strings.Contains(out, "warn:") {
 		t.Errorf("not acknowledged: %s", out)
 	}
@@ -244,37 +257,37 @@ func TestAlerts(t *testing.T) {
 func TestRestarts(t *testing.T) {
 	w := newWorld(t, hello)
 	makePod(t, w)
-	e := edit(t, w)
-	e.ex("Podd open p")
-	e.ex("Podd submit number 1")
-	e.await("turn 1 finished")
+	e := neovim.Edit(t, w)
+	e.Ex("Podd open p")
+	e.Ex("Podd submit number 1")
+	e.Await("turn 1 finished")
 	w.Kill()
-	e.await("[podd is away]")
-	e.ex("Podd use p")
+	e.Await("[podd is away]")
+	e.Ex("Podd use p")
 	w.Start()
-	e.await("[idle]")
-	e.ex("Podd submit number 2")
-	e.await("turn 2 finished")
+	e.Await("[idle]")
+	e.Ex("Podd submit number 2")
+	e.Await("turn 2 finished")
 	// The bridge is killed, as by a person.
-	e.lua(`for _, c in ipairs(vim.api.nvim_list_chans()) do
+	e.Lua(`for _, c in ipairs(vim.api.nvim_list_chans()) do
 		if c.argv and c.argv[2] == 'bridge' then vim.loop.kill(vim.fn.jobpid(c.id), 'sigkill') end end`)
 	w.Podctl("submit", "-p", "p", "-f", "number 3")
-	e.await("turn 3 finished")
-	before := e.stream()
+	e.Await("turn 3 finished")
+	before := e.Stream()
 	for _, want := range []string{"number 1", "number 2", "number 3", "turn 1 finished", "turn 2 finished", "turn 3 finished"} {
 		if strings.Count(before, want) != 1 {
 			t.Errorf("%q stands there %d times:\n%s", want, strings.Count(before, want), before)
 		}
 	}
-	e.quit()
-	e = edit(t, w, "podd://p")
-	e.await("turn 3 finished")
-	e.await("[idle]")
-	if after := e.stream(); after != before {
+	e.Quit()
+	e = neovim.Edit(t, w, "podd://p")
+	e.Await("turn 3 finished")
+	e.Await("[idle]")
+	if after := e.Stream(); after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}
 	w.Podctl("submit", "-p", "p", "-f", "number 4")
-	e.await("turn 4 finished")
+	e.Await("turn 4 finished")
 }
 
 // A Neovim that is there before podd waits for it.
@@ -282,60 +295,60 @@ func TestBeforePodd(t *testing.T) {
 	w := newWorld(t, hello)
 	makePod(t, w)
 	w.Kill()
-	e := edit(t, w, "podd://p")
-	e.await("[podd is away]")
+	e := neovim.Edit(t, w, "podd://p")
+	e.Await("[podd is away]")
 	w.Start()
-	e.await("[idle]")
+	e.Await("[idle]")
 }
 
 // What is unfinished shows as it grows, and its entry takes its place.
 func TestLiveText(t *testing.T) {
 	w := newWorld(t, "otherwise\ntext This takes\npause 2s\ntext  a while.\n")
 	makePod(t, w)
-	e := edit(t, w)
-	e.ex("Podd submit go on")
-	e.await("assistant  …\n  This takes")
-	e.ex("Podd cancel")
-	e.awaitLua(`table.concat(_G.said):find('cancelled turn 1 of pod p', 1, true)`)
-	e.await("turn 1 was cancelled")
-	e.await("[idle]")
-	if text := e.stream(); strings.Contains(text, "…") {
+	e := neovim.Edit(t, w)
+	e.Ex("Podd submit go on")
+	e.Await("assistant  …\n  This takes")
+	e.Ex("Podd cancel")
+	e.AwaitLua(`table.concat(_G.said):find('cancelled turn 1 of pod p', 1, true)`)
+	e.Await("turn 1 was cancelled")
+	e.Await("[idle]")
+	if text := e.Stream(); strings.Contains(text, "…") {
 		t.Errorf("live text is left:\n%s", text)
 	}
-	e.ex("Podd pause")
-	e.await("[paused]")
-	e.ex("Podd resume")
-	e.await("[idle]")
+	e.Ex("Podd pause")
+	e.Await("[paused]")
+	e.Ex("Podd resume")
+	e.Await("[idle]")
 	for _, verb := range []string{"stats", "context"} {
-		e.ex("Podd " + verb)
-		e.awaitLua(`vim.fn.getline(1):find('pod p', 1, true)`)
-		e.ex("bwipeout")
+		e.Ex("Podd " + verb)
+		e.AwaitLua(`vim.fn.getline(1):find('pod p', 1, true)`)
+		e.Ex("bwipeout")
 	}
 }
 
 func TestHealthAndHelp(t *testing.T) {
 	w := newWorld(t, hello)
-	e := edit(t, w)
-	e.ex("checkhealth podd")
-	e.awaitLua(`vim.fn.search('podd is ') > 0`)
-	text := e.lua(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')`)
+	e := neovim.Edit(t, w)
+	e.Ex("checkhealth podd")
+	e.AwaitLua(`vim.fn.search('podd is ') > 0`)
+	text := e.Lua(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')`)
 	if strings.Contains(text, "ERROR") || strings.Contains(text, "WARN") || !strings.Contains(text, "protocol 1") {
 		t.Errorf("checkhealth says:\n%s", text)
 	}
 	w.Kill()
-	e.ex("checkhealth podd")
-	e.awaitLua(`vim.fn.search('ERROR:.*podd') > 0`)
+	e.Ex("checkhealth podd")
+	e.AwaitLua(`vim.fn.search('ERROR:.*podd') > 0`)
 	// The tags that :help podd needs, and that each verb has its place there.
 	docs := filepath.Join(w.Dir, "doc")
 	if err := os.CopyFS(docs, os.DirFS(filepath.Join(rig.Root(), "plugins", "nvim", "doc"))); err != nil {
 		t.Fatal(err)
 	}
-	e.ex("helptags " + docs)
+	e.Ex("helptags " + docs)
 	tags, err := os.ReadFile(filepath.Join(docs, "tags"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, verb := range strings.Fields(e.expr(`join(getcompletion('Podd ', 'cmdline'))`)) {
+	for _, verb := range strings.Fields(e.Expr(`join(getcompletion('Podd ', 'cmdline'))`)) {
 		if !strings.Contains(string(tags), ":Podd-"+verb+"\t") {
 			t.Errorf("the help lacks :Podd-%s", verb)
 		}

@@ -108,12 +108,15 @@ func ranks() map[string]int {
 		"cmd/podctl": 8,
 		"cmd/podd":   8,
 
-		"integrations/acp":     9,
-		"integrations/nvim":    9,
-		"integrations/rig":     8,
-		"integrations/service": 9,
-		"integrations/shell":   9,
-		"integrations/vscode":  9,
+		"integrations/acp":           10,
+		"integrations/nvim":          10,
+		"integrations/rig":           8,
+		"integrations/rig/acpclient": 9,
+		"integrations/rig/neovim":    9,
+		"integrations/service":       10,
+		"integrations/shell":         10,
+		"integrations/together":      10,
+		"integrations/vscode":        10,
 	}
 }
 

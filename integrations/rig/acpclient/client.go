@@ -1,6 +1,8 @@
 //go:build integrations
 
-package acp
+// Package acpclient is an editor that speaks the Agent Client Protocol: the client of the
+// protocol's own TypeScript library, which checks every message against its schema.
+package acpclient
 
 import (
 	"bufio"
@@ -17,23 +19,25 @@ import (
 	"podd/integrations/rig"
 )
 
-// peer is an editor: the protocol's TypeScript client in a node of its own.
-type peer struct {
-	t      *testing.T
+// Client is an editor: the protocol's TypeScript client in a node of its own.
+type Client struct {
+	t      testing.TB
 	stdin  io.WriteCloser
 	stderr lockedBuffer
+	// Quit ends it and the agent, which must have nothing to complain about.
+	Quit func()
 
 	mu   sync.Mutex
 	last int
-	seen []event
+	seen []Event
 }
 
-// event is a line that the peer has said.
-type event struct {
+// Event is a line that the client has said.
+type Event struct {
 	ID       int
 	Result   json.RawMessage
 	Error    *struct{ Message string }
-	Update   *update
+	Update   *Update
 	Question int
 	// Withdrawn says that the question was taken back.
 	Withdrawn bool
@@ -42,8 +46,8 @@ type event struct {
 	Exit      *int
 }
 
-// update is a session update, as far as these tests look at it.
-type update struct {
+// Update is a session update, as far as these tests look at it.
+type Update struct {
 	SessionUpdate, ToolCallID, Title, Kind, Status string
 	Content                                        json.RawMessage
 	Entries                                        []struct{ Content, Status string }
@@ -67,12 +71,11 @@ func (l *lockedBuffer) text() string {
 	return l.b.String()
 }
 
-// newPeer starts an editor. At the end of the test it leaves, with nothing to complain
-// about.
-func newPeer(t *testing.T, w *rig.World, args ...string) *peer {
+// Start starts an editor and its agent. It quits when the test ends.
+func Start(t *testing.T, w *rig.World, args ...string) *Client {
 	t.Helper()
-	p := &peer{t: t}
-	script := append([]string{rig.Root() + "/integrations/acp/peer.mjs", rig.NPM(t), rig.Binaries(t) + "/podctl", "acp"}, args...)
+	p := &Client{t: t}
+	script := append([]string{rig.Root() + "/integrations/rig/acpclient/client.mjs", rig.NPM(t), rig.Binaries(t) + "/podctl", "acp"}, args...)
 	c := w.Command("node", script...)
 	// It ends when its standard input does.
 	c.Cancel = func() error { return os.ErrProcessDone }
@@ -90,15 +93,16 @@ func newPeer(t *testing.T, w *rig.World, args ...string) *peer {
 	}
 	var reader sync.WaitGroup
 	reader.Go(func() { p.read(out) })
-	t.Cleanup(func() {
+	p.Quit = sync.OnceFunc(func() {
 		_ = p.stdin.Close()
 		reader.Wait()
 		err := c.Wait()
-		exit := p.find(func(e event) bool { return e.Exit != nil })
+		exit := p.find(func(e Event) bool { return e.Exit != nil })
 		if err != nil || exit == nil || *exit.Exit != 0 || p.stderr.text() != "" {
 			t.Errorf("the editor ended with %v, the agent with %+v; it said:\n%s", err, exit, p.stderr.text())
 		}
 	})
+	t.Cleanup(p.Quit)
 	var hello struct {
 		ProtocolVersion   int
 		AuthMethods       []any
@@ -107,21 +111,21 @@ func newPeer(t *testing.T, w *rig.World, args ...string) *peer {
 			SessionCapabilities struct{ List, Resume any }
 		}
 	}
-	p.must(&hello, "initialize", map[string]any{"protocolVersion": 1, "clientInfo": map[string]string{"name": "typescript", "version": "1"}, "clientCapabilities": map[string]any{}})
+	p.Must(&hello, "initialize", map[string]any{"protocolVersion": 1, "clientInfo": map[string]string{"name": "typescript", "version": "1"}, "clientCapabilities": map[string]any{}})
 	if hello.ProtocolVersion != 1 || !hello.AgentCapabilities.LoadSession || hello.AgentCapabilities.SessionCapabilities.List == nil || len(hello.AuthMethods) != 0 {
 		t.Errorf("podd says %+v", hello)
 	}
 	return p
 }
 
-func (p *peer) read(out io.Reader) {
+func (p *Client) read(out io.Reader) {
 	lines := bufio.NewReader(out)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
 			return
 		}
-		var e event
+		var e Event
 		if err := json.Unmarshal(line, &e); err != nil {
 			p.t.Errorf("the editor says %q: %v", line, err)
 		}
@@ -131,7 +135,8 @@ func (p *peer) read(out io.Reader) {
 	}
 }
 
-func (p *peer) write(m map[string]any) {
+// Write sends a message.
+func (p *Client) Write(m map[string]any) {
 	line, err := json.Marshal(m)
 	if err != nil {
 		panic(err)
@@ -139,17 +144,17 @@ func (p *peer) write(m map[string]any) {
 	_, _ = p.stdin.Write(append(line, '\n')) // Of one that has ended the test hears anyway.
 }
 
-// begin sends a request and gives its number.
-func (p *peer) begin(method string, params any) int {
+// Begin sends a request and gives its number.
+func (p *Client) Begin(method string, params any) int {
 	p.last++
-	p.write(map[string]any{"id": p.last, "method": method, "params": params})
+	p.Write(map[string]any{"id": p.last, "method": method, "params": params})
 	return p.last
 }
 
-// answer waits for the answer to a request.
-func (p *peer) answer(result any, id int) error {
+// Answer waits for the answer to a request.
+func (p *Client) Answer(result any, id int) error {
 	p.t.Helper()
-	e := p.await("the answer", func(e event) bool { return e.ID == id })
+	e := p.Await("the answer", func(e Event) bool { return e.ID == id })
 	if e.Error != nil {
 		return errors.New(e.Error.Message)
 	}
@@ -159,14 +164,15 @@ func (p *peer) answer(result any, id int) error {
 	return nil
 }
 
-func (p *peer) must(result any, method string, params any) {
+// Must is a request whose answer is no error.
+func (p *Client) Must(result any, method string, params any) {
 	p.t.Helper()
-	if err := p.answer(result, p.begin(method, params)); err != nil {
+	if err := p.Answer(result, p.Begin(method, params)); err != nil {
 		p.t.Fatalf("%s: %v", method, err)
 	}
 }
 
-func (p *peer) find(fits func(event) bool) *event {
+func (p *Client) find(fits func(Event) bool) *Event {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i := slices.IndexFunc(p.seen, fits); i >= 0 {
@@ -175,9 +181,10 @@ func (p *peer) find(fits func(event) bool) *event {
 	return nil
 }
 
-func (p *peer) await(what string, fits func(event) bool) event {
+// Await waits for an event.
+func (p *Client) Await(what string, fits func(Event) bool) Event {
 	p.t.Helper()
-	var found *event
+	var found *Event
 	rig.Await(p.t, what, func() bool {
 		found = p.find(fits)
 		return found != nil
@@ -185,8 +192,8 @@ func (p *peer) await(what string, fits func(event) bool) event {
 	return *found
 }
 
-// said is all text of a kind of chunk.
-func (p *peer) said(kind string) string {
+// Said is all text of a kind of chunk.
+func (p *Client) Said(kind string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all strings.Builder
@@ -199,13 +206,14 @@ func (p *peer) said(kind string) string {
 	return all.String()
 }
 
-func (p *peer) awaitText(what string) {
+// AwaitText waits until the assistant has said something.
+func (p *Client) AwaitText(what string) {
 	p.t.Helper()
-	rig.Await(p.t, what, func() bool { return strings.Contains(p.said("agent_message_chunk"), what) })
+	rig.Await(p.t, what, func() bool { return strings.Contains(p.Said("agent_message_chunk"), what) })
 }
 
-// states are a call's, in order.
-func (p *peer) states(call string) (list []string) {
+// States are a call's, in order.
+func (p *Client) States(call string) (list []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, e := range p.seen {
@@ -216,17 +224,18 @@ func (p *peer) states(call string) (list []string) {
 	return list
 }
 
-// stopped is the answer to a prompt.
-type stopped struct{ StopReason string }
+// Stopped is the answer to a prompt.
+type Stopped struct{ StopReason string }
 
-func prompt(session, text string) map[string]any {
+// Prompt is what asks a session something.
+func Prompt(session, text string) map[string]any {
 	return map[string]any{"sessionId": session, "prompt": []any{map[string]string{"type": "text", "text": text}}}
 }
 
-// session begins a session in the workspace.
-func (p *peer) session(w *rig.World) string {
+// Session begins a session in the workspace.
+func (p *Client) Session(w *rig.World) string {
 	p.t.Helper()
 	var s struct{ SessionID string }
-	p.must(&s, "session/new", map[string]any{"cwd": w.Workspace, "mcpServers": []any{}})
+	p.Must(&s, "session/new", map[string]any{"cwd": w.Workspace, "mcpServers": []any{}})
 	return s.SessionID
 }

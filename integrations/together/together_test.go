@@ -1,0 +1,144 @@
+//go:build integrations
+
+// Package together opens one pod in several clients at once.
+package together
+
+import (
+	"context"
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"podd/integrations/rig"
+	"podd/integrations/rig/acpclient"
+	"podd/integrations/rig/neovim"
+	"podd/pkg/llm/scripted"
+)
+
+// tailed is a `podctl tail -f` and what it has printed so far.
+type tailed struct {
+	cmd *exec.Cmd
+	mu  sync.Mutex
+	out strings.Builder
+}
+
+// Write adds text.
+func (l *tailed) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out.Write(p)
+}
+
+func (l *tailed) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out.String()
+}
+
+func tail(t *testing.T, w *rig.World, pod string) *tailed {
+	t.Helper()
+	l := &tailed{cmd: w.Command("podctl", "tail", pod, "-f", "--after", "0")}
+	l.cmd.Stdout = l
+	if err := l.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func (l *tailed) await(t *testing.T, what string) {
+	t.Helper()
+	rig.Await(t, what+" in podctl tail", func() bool { return strings.Contains(l.text(), what) })
+}
+
+// inOrder says whether a text has these one after the other, each once.
+func inOrder(t *testing.T, where, text string, marks ...string) {
+	t.Helper()
+	at := 0
+	for _, m := range marks {
+		i := strings.Index(text[at:], m)
+		if i < 0 || strings.Count(text, m) != 1 {
+			t.Errorf("%s has %q %d times, or not after what came before it:\n%s", where, m, strings.Count(text, m), text)
+			return
+		}
+		at += i
+	}
+}
+
+// One pod in Neovim, in an ACP client and in podctl tail: the same entries in the same
+// order. An approval that is answered in one is gone in the others. When all three are
+// closed the turn goes on.
+func TestOnePod(t *testing.T) {
+	gate := make(chan struct{})
+	w := rig.New(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		switch r.Steps() {
+		case 0:
+			return scripted.Say(scripted.Text("Answer one."))
+		case 1:
+			return scripted.Say(scripted.Text("I will run it."), scripted.Call{ID: "c1", Name: "shell", Arguments: `{"command":"echo ran-it"}`})
+		case 2:
+			return scripted.Say(scripted.Text("Answer two."))
+		}
+		return scripted.Say(scripted.Text("Still at"), scripted.Wait(gate), scripted.Text(" work, done."))
+	})
+	acp := acpclient.Start(t, w)
+	pod := acp.Session(w)
+	acp.Must(&struct{}{}, "session/set_mode", map[string]string{"sessionId": pod, "modeId": "always"})
+	editor := neovim.Edit(t, w)
+	editor.Ex("Podd open " + pod)
+	buffer := func() string { return editor.Expr(`join(getbufline('^podd://` + pod + `$', 1, '$'), "\n")`) }
+	inNeovim := func(what string) {
+		t.Helper()
+		rig.Await(t, what+" in Neovim", func() bool { return strings.Contains(buffer(), what) })
+	}
+	log := tail(t, w, pod)
+
+	// What one says all see.
+	var end acpclient.Stopped
+	acp.Must(&end, "session/prompt", acpclient.Prompt(pod, "from the ACP client"))
+	inNeovim("turn 1 finished")
+	log.await(t, "turn 1 finished: ")
+
+	// Neovim asks; the question stands in all three; podctl answers it.
+	editor.Ex("Podd submit from Neovim")
+	asked := acp.Await("the question", func(e acpclient.Event) bool { return e.ToolCall.ToolCallID == "c1" && e.Question > 0 })
+	inNeovim("(1 approval)")
+	inNeovim("? call ")
+	var approval struct {
+		CallSeq string `json:"call_seq"`
+	}
+	if err := json.Unmarshal([]byte(w.Podctl("approvals", pod, "-o", "json")), &approval); err != nil {
+		t.Fatal(err)
+	}
+	w.Podctl("approve", pod, approval.CallSeq)
+	acp.Await("the withdrawal", func(e acpclient.Event) bool { return e.Question == asked.Question && e.Withdrawn })
+	inNeovim("turn 2 finished")
+	log.await(t, "turn 2 finished: ")
+	acp.AwaitText("Answer two.")
+	if text := buffer(); strings.Contains(text, "? call ") || strings.Contains(text, "1 approval") {
+		t.Errorf("the question still stands in Neovim:\n%s", text)
+	}
+	marks := []string{"from the ACP client", "Answer one.", "from Neovim", "I will run it.", "approved by", "Answer two."}
+	inOrder(t, "Neovim", buffer(), marks...)
+	// It shows a submit both when it is taken and when its turn takes it.
+	marks[0], marks[2] = "user\n    "+marks[0], "user\n    "+marks[2]
+	inOrder(t, "podctl tail", log.text(), marks...)
+	inOrder(t, "the ACP client", acp.Said("agent_message_chunk"), "Answer one.", "I will run it.", "Answer two.")
+
+	// All are closed in the middle of a turn; it ends by itself.
+	editor.Ex("Podd submit go on alone")
+	inNeovim("Still at")
+	acp.AwaitText("Still at")
+	editor.Quit()
+	acp.Quit()
+	if err := log.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = log.cmd.Wait()
+	close(gate)
+	rig.Await(t, "the end of the turn", func() bool { return strings.Contains(w.Podctl("tail", pod), "turn 3 finished: ") })
+	if out := w.Podctl("tail", pod); !strings.Contains(out, "Still at work, done.") {
+		t.Errorf("the turn came to\n%s", out)
+	}
+}
