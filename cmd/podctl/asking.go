@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"podd/internal/view"
 	"podd/internal/wire"
@@ -124,7 +123,7 @@ func (a *asking) ask(ctx context.Context) bool {
 	if a.tty == nil || clearTyped(a.tty) != nil {
 		return false
 	}
-	a.told.Ask("run it? y once, a always, n [REASON] deny, else later:")
+	a.told.Ask("run it? " + view.Answers + ", else later:")
 	ctx, a.stop = context.WithCancel(ctx)
 	typed := make(chan typedLine, 1)
 	a.typed = typed
@@ -169,14 +168,16 @@ func (a *asking) answered(ctx context.Context, typed typedLine) {
 	w := a.queue[0]
 	a.queue = a.queue[1:]
 	a.told.Answered(typed.err == nil)
-	answer, ok := parseAnswer(typed.text)
+	answer, ok := view.ParseAnswer(typed.text)
 	if !ok || typed.err != nil {
 		a.told.Say("left waiting; " + view.ApprovalFromProto(w).HowTo())
 		a.next(ctx)
 		return
 	}
-	answer.Pod, answer.CallSeq, answer.Digest, answer.Client = w.GetPod(), w.GetCallSeq(), w.GetDigest(), clientName
-	resp, err := a.client.Approvals().ResolveApproval(ctx, answer)
+	resp, err := a.client.Approvals().ResolveApproval(ctx, &poddv1.ResolveApprovalRequest{
+		Pod: w.GetPod(), CallSeq: w.GetCallSeq(), Digest: w.GetDigest(), Client: clientName,
+		Approve: answer.Approve, Always: answer.Always, Reason: valid(answer.Reason),
+	})
 	if err != nil {
 		a.failed(ctx, w, err)
 	} else if resp.GetRule() != nil {
@@ -196,20 +197,4 @@ func (a *asking) failed(ctx context.Context, w *poddv1.Approval, err error) {
 	if item.KindOf(err) != item.KindUnavailable {
 		a.look(ctx)
 	}
-}
-
-// parseAnswer reads what was typed behind a question. ok is false for what is no
-// clear answer.
-func parseAnswer(text string) (answer *poddv1.ResolveApprovalRequest, ok bool) {
-	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
-	rest = strings.TrimSpace(rest)
-	switch strings.ToLower(word) {
-	case "y", "yes":
-		return &poddv1.ResolveApprovalRequest{Approve: true}, rest == ""
-	case "a", "always":
-		return &poddv1.ResolveApprovalRequest{Approve: true, Always: true}, rest == ""
-	case "n", "no":
-		return &poddv1.ResolveApprovalRequest{Reason: valid(rest)}, true
-	}
-	return &poddv1.ResolveApprovalRequest{}, false
 }

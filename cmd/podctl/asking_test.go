@@ -274,33 +274,6 @@ func TestTwoAnswersAtOnce(t *testing.T) {
 	p.wait()
 }
 
-func TestParseAnswer(t *testing.T) {
-	tests := []struct {
-		text                string
-		ok, approve, always bool
-		reason              string
-	}{
-		{"y\n", true, true, false, ""},
-		{" YES \r\n", true, true, false, ""},
-		{"a", true, true, true, ""},
-		{"always\n", true, true, true, ""},
-		{"n", true, false, false, ""},
-		{"n  it is late\n", true, false, false, "it is late"},
-		{"No, thanks", false, false, false, ""},
-		{"y but", false, true, false, ""},
-		{"", false, false, false, ""},
-		{"\n", false, false, false, ""},
-		{"yep", false, false, false, ""},
-		{"approve", false, false, false, ""},
-	}
-	for _, tt := range tests {
-		got, ok := parseAnswer(tt.text)
-		if ok != tt.ok || ok && (got.GetApprove() != tt.approve || got.GetAlways() != tt.always || got.GetReason() != tt.reason) {
-			t.Errorf("%q is %v, %v", tt.text, got, ok)
-		}
-	}
-}
-
 // A program in the background of a terminal does not read from it.
 func TestNoTerminalHasNoBackground(t *testing.T) {
 	null, err := os.Open(os.DevNull)

@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"podd/internal/tty"
 )
 
 // errBackground says that the terminal belongs to another program now.
@@ -21,8 +23,8 @@ func inForeground(fd int) bool {
 
 // clearTyped forgets what was typed on a terminal before a question stands there: it
 // was meant for something else.
-func clearTyped(tty *os.File) error {
-	fd := int(tty.Fd())
+func clearTyped(file *os.File) error {
+	fd := int(file.Fd())
 	if !inForeground(fd) {
 		return errBackground
 	}
@@ -33,16 +35,16 @@ func clearTyped(tty *os.File) error {
 }
 
 // readTyped reads the next line that is typed on a terminal. It ends when ctx does.
-func readTyped(ctx context.Context, tty *os.File) (string, error) {
-	fd := int(tty.Fd())
-	if err := awaitTyped(ctx, fd); err != nil {
+func readTyped(ctx context.Context, file *os.File) (string, error) {
+	fd := int(file.Fd())
+	if err := tty.Await(ctx, fd); err != nil {
 		return "", err
 	}
 	if !inForeground(fd) {
 		return "", errBackground
 	}
 	line := make([]byte, maxTyped)
-	n, err := tty.Read(line)
+	n, err := file.Read(line)
 	if err != nil {
 		return "", fmt.Errorf("the terminal cannot be read: %w", err)
 	}
@@ -51,40 +53,3 @@ func readTyped(ctx context.Context, tty *os.File) (string, error) {
 
 // maxTyped is above the longest line that a terminal hands over, in bytes.
 const maxTyped = 8192
-
-// awaitTyped waits until a line was typed, or until ctx ends.
-func awaitTyped(ctx context.Context, fd int) error {
-	ended, end, err := os.Pipe()
-	if err != nil {
-		return fmt.Errorf("the terminal cannot be waited for: %w", err)
-	}
-	defer ended.Close()
-	closed := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(closed)
-		_ = end.Close()
-	})
-	defer func() {
-		if stop() {
-			_ = end.Close()
-			return
-		}
-		<-closed
-	}()
-	pipe := int(ended.Fd())
-	for {
-		var readable unix.FdSet
-		readable.Set(fd)
-		readable.Set(pipe)
-		_, err := unix.Select(max(fd, pipe)+1, &readable, nil, nil, nil)
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return fmt.Errorf("the terminal cannot be waited for: %w", err)
-		case readable.IsSet(pipe):
-			return context.Cause(ctx)
-		default:
-			return nil
-		}
-	}
-}

@@ -43,6 +43,7 @@ func ranks() map[string]int {
 		"internal/repomap":  0,
 		"internal/sanitize": 0,
 		"internal/spoken":   0,
+		"internal/tty":      0,
 		"internal/version":  0,
 		"pkg/item":          0,
 		"proto/podd/v1":     0,
@@ -94,6 +95,7 @@ func ranks() map[string]int {
 
 		"internal/acp":    6,
 		"internal/bridge": 6,
+		"internal/attach": 6,
 		"internal/crash":  6,
 		"internal/daemon": 6,
 
@@ -109,6 +111,7 @@ func ranks() map[string]int {
 		"cmd/podd":   8,
 
 		"integrations/acp":           10,
+		"integrations/attach":        10,
 		"integrations/nvim":          10,
 		"integrations/rig":           8,
 		"integrations/rig/acpclient": 9,
@@ -134,8 +137,8 @@ func homes() map[string][]string {
 		"github.com/spf13/pflag":                 {"cmd/"},
 		"github.com/tidwall/gjson":               {"pkg/llm/openai", "internal/bench/"},
 		"go.etcd.io/bbolt":                       {"pkg/store", "internal/bench/"},
-		"golang.org/x/sys":                       {"internal/bench", "internal/harden", "internal/process", "internal/sandbox", "internal/socket", "pkg/scopefs", "cmd/"},
-		"golang.org/x/term":                      {"cmd/"},
+		"golang.org/x/sys":                       {"internal/bench", "internal/harden", "internal/process", "internal/sandbox", "internal/socket", "internal/tty", "pkg/scopefs", "cmd/"},
+		"golang.org/x/term":                      {"internal/attach", "cmd/"},
 		"google.golang.org/genproto":             rpc,
 		"google.golang.org/grpc":                 rpc,
 		"google.golang.org/protobuf":             rpc,

@@ -84,6 +84,10 @@ func argumentLines(raw string, columns int) []string {
 	return lines
 }
 
+// Arguments shows the arguments of a call whole, as safe lines of at most so many
+// columns.
+func Arguments(raw string, columns int) []string { return argumentLines(raw, columns) }
+
 // wrap cuts a safe line into lines of at most so many columns, their marks included.
 // The first gets one mark, those that go on the other.
 func wrap(line, first, rest string, columns int) []string {
@@ -95,11 +99,11 @@ func wrap(line, first, rest string, columns int) []string {
 	var out []string
 	begin, used := 0, 0
 	for i, r := range line {
-		if used+width(r) > room {
+		if used+RuneWidth(r) > room {
 			out = append(out, first+line[begin:i])
 			begin, used, first = i, 0, rest
 		}
-		used += width(r)
+		used += RuneWidth(r)
 	}
 	return append(out, first+line[begin:])
 }
@@ -110,7 +114,7 @@ const minRoom = 10
 func fits(text string, columns int) bool {
 	used := 0
 	for _, r := range text {
-		used += width(r)
+		used += RuneWidth(r)
 	}
 	return used <= columns
 }

@@ -88,25 +88,25 @@ func oneLine(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "\n", " | ")
 }
 
-// fit cuts text to so many columns, an ellipsis in place of what is gone.
-func fit(text string, columns int) string {
+// Fit cuts text to so many columns, an ellipsis in place of what is gone.
+func Fit(text string, columns int) string {
 	used, last := 0, 0
 	for i, r := range text {
-		if used+width(r) > columns {
+		if used+RuneWidth(r) > columns {
 			return text[:last] + "…"
 		}
 		// Up to here there is room for the ellipsis too.
-		if used+width(r) < columns {
+		if used+RuneWidth(r) < columns {
 			last = i + len(string(r))
 		}
-		used += width(r)
+		used += RuneWidth(r)
 	}
 	return text
 }
 
-// width is how many columns a rune takes, by the large blocks of wide scripts and
+// RuneWidth is how many columns a rune takes, by the large blocks of wide scripts and
 // emoji.
-func width(r rune) int {
+func RuneWidth(r rune) int {
 	if r >= 0x1100 && r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 ||
 		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 ||
 		r >= 0x1f300 && r <= 0x1faff || r >= 0x20000 && r <= 0x3fffd {

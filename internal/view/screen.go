@@ -98,7 +98,7 @@ func (s *screen) note(st style, text string) {
 	s.erase()
 	s.leaveText()
 	if s.ErrTerminal {
-		text = fit(text, s.width())
+		text = Fit(text, s.width())
 	}
 	fmt.Fprintln(s.Err, st.paint(s.ErrTerminal && s.Color, text))
 	s.drawQuestion()
@@ -141,7 +141,7 @@ func (s *screen) drawQuestion() {
 	if s.question == "" || s.drawn || s.behind() {
 		return
 	}
-	fmt.Fprint(s.Err, bold.paint(s.ErrTerminal && s.Color, fit(s.question, s.width()-questionRoom)), " ")
+	fmt.Fprint(s.Err, bold.paint(s.ErrTerminal && s.Color, Fit(s.question, s.width()-questionRoom)), " ")
 	s.drawn = true
 }
 

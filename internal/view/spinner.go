@@ -45,7 +45,7 @@ func (s *screen) draw() {
 		since = fmt.Sprintf("  %.0f s", d.Truncate(time.Second).Seconds())
 	}
 	// The last column is left free: writing there makes some terminals wrap.
-	line = fit(line, s.width()-1-len(since)) + since
+	line = Fit(line, s.width()-1-len(since)) + since
 	fmt.Fprint(s.Err, eraseLine, dim.paint(s.Color, line))
 	s.drawn = true
 }

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/attach"
+	"podd/internal/sanitize"
+	"podd/pkg/client"
+)
+
+func newAttachCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "attach [POD]",
+		Short: "stay with a pod: its history, what it does, its questions, a line to write in",
+		Long: "Shows a pod on the whole terminal: history, text as it comes, tool calls, questions, and a line to write in.\n" +
+			"Leaving it (Ctrl-D, or Ctrl-C twice) ends no turn.\n" +
+			"Without POD: $PODD_POD, else the pod whose workspace is the current directory.",
+		Args:              argCount(0, 1),
+		ValidArgsFunction: p.completePods,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, out, err := p.wholeTerminal()
+			if err != nil {
+				return err
+			}
+			return p.with(func(c *client.Client) error {
+				pod, err := p.pod(cmd.Context(), c, first(args), false)
+				if err != nil {
+					return err
+				}
+				left, err := attach.Run(cmd.Context(), attach.Config{
+					Client: c, Pod: pod, In: in, Out: out, Color: p.env("NO_COLOR") == "", Name: clientName,
+				})
+				if err != nil {
+					return err
+				}
+				name := sanitize.Line(left.Pod)
+				if left.Turn != 0 {
+					fmt.Fprintf(p.stderr, "left %s; turn %d goes on: podctl attach %s\n", name, left.Turn, name)
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// wholeTerminal is the terminal of a verb that needs one.
+func (p *program) wholeTerminal() (in, out *os.File, err error) {
+	in, _ = p.stdin.(*os.File)
+	out, _ = p.stdout.(*os.File)
+	_, typed := terminal(p.stdin)
+	_, shown := terminal(p.stdout)
+	switch kind := p.env("TERM"); {
+	case p.output == outputJSON:
+		return nil, nil, usagef("attach is for people: use podctl tail -f -o json")
+	case !typed || !shown:
+		return nil, nil, usagef("attach needs a terminal: use podctl submit -f and podctl tail -f without one")
+	case kind == "dumb" || kind == "":
+		return nil, nil, usagef("attach needs a terminal that can move its cursor, and TERM is %q: use podctl submit -f and podctl tail -f here", kind)
+	}
+	return in, out, nil
+}

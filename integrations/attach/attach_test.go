@@ -1,0 +1,204 @@
+//go:build integrations
+
+// Package attach tests podctl attach as a person sees it: in tmux, by keys and by what
+// stands on the screen.
+package attach
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"podd/integrations/rig"
+	"podd/pkg/llm/scripted"
+)
+
+// answers is a model whose n-th answer of a conversation is the n-th of these, and then
+// the last one.
+func answers(list ...scripted.Reply) scripted.Handler {
+	return func(_ context.Context, r scripted.Request) scripted.Reply {
+		n := 0
+		for _, m := range r.Messages {
+			if m.Role == "assistant" {
+				n++
+			}
+		}
+		return list[min(n, len(list)-1)]
+	}
+}
+
+func world(t *testing.T, h scripted.Handler) *rig.World {
+	t.Helper()
+	w := rig.New(t, h)
+	if err := os.WriteFile(w.Workspace+"/a-file.txt", []byte("one\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.Podctl("create", "p", "--dir", w.Workspace)
+	return w
+}
+
+// restored checks that the shell has its terminal back: what is typed shows, and returns
+// are newlines.
+func (s *screen) restored() {
+	s.t.Helper()
+	s.keys("clear; stty -a | tr ' ' '\\n' | grep -cxE 'echo|icanon|icrnl|isig|opost'", "Enter")
+	s.awaitThat("the terminal as it was", func(shown string) bool {
+		lines := strings.Split(shown, "\n")
+		return len(lines) > 1 && lines[1] == "5" || lines[0] == "5"
+	})
+}
+
+// A prompt with a completed path and a paste of several lines, an answer with calls, which
+// open and close, and nothing hostile on the way; then the person leaves.
+func TestTalk(t *testing.T) {
+	w := world(t, answers(
+		scripted.Say(scripted.Text("I look.\x1b[31m\u202e"), scripted.Call{Name: "shell", Arguments: `{"command":"echo line; printf '\\033[2J\\033[31mred'"}`}),
+		scripted.Say(scripted.Text("Done."))))
+	s := newScreen(t, w, 80, 24, nil, "attach", "p")
+	s.await("── p · idle", "^D leaves")
+	s.typed("see @a-f")
+	s.keys("Tab")
+	s.await("> see @a-file.txt")
+	s.pasted("@one\n@two\n")
+	s.await("[pasted: 2 lines]")
+	s.keys("Enter")
+	s.await("› see @a-file.txt", `I look.\x1b[31m\u202e`, "✓ shell:", "Done.", "── turn 1 finished", "p · idle")
+	if strings.Contains(s.shown(), "| line") {
+		t.Errorf("calls are open at first:\n%s", s.shown())
+	}
+	s.keys("C-t")
+	s.await("| line", `| \x1b[2J\x1b[31mred`)
+	s.keys("C-t")
+	s.gone("| line")
+	if out := w.Podctl("tail", "p", "--after", "0", "-o", "json"); !strings.Contains(strings.ReplaceAll(out, `": `, `":`), `"paste":{"text":"@one\n@two\n"}`) {
+		t.Errorf("the paste is not a paste:\n%s", out)
+	}
+	s.typed("draft")
+	s.keys("C-c")
+	s.gone("draft")
+	s.keys("C-c")
+	s.await("^C again leaves")
+	s.keys("C-c")
+	s.await("shell>")
+	s.restored()
+}
+
+// A question is answered in place, once all of it was on the screen; one that is
+// answered elsewhere is taken back, and a draft is never an answer.
+func TestQuestions(t *testing.T) {
+	shell := func(lines string) scripted.Reply {
+		return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"true ` + lines + `"}`})
+	}
+	w := world(t, answers(shell(strings.Repeat(`\ntrue some words`, 20)), shell("second"), shell("third"), scripted.Say(scripted.Text("Done."))))
+	w.Podctl("update", "p", "--ask", "always")
+	s := newScreen(t, w, 60, 15, nil, "attach", "p")
+	s.await("p · idle")
+	s.typed("go")
+	s.keys("Enter")
+	s.await("run it?", "PgUp shows all of it")
+	s.typed("y")
+	s.keys("Enter")
+	s.await("see all of it first: PgUp")
+	s.keys("PageUp")
+	s.keys("PageUp")
+	s.await("? call", "command:")
+	s.keys("C-g")
+	s.keys("Enter")
+	s.await("approved by podctl", "command: true second", "run it?")
+	s.typed("n not that one")
+	s.keys("Enter")
+	s.await("denied by podctl", "command: true third", "run it?")
+	s.keys("Escape")
+	s.await("left waiting; ^Y to answer", "\n>")
+	s.typed("yes")
+	var approval struct {
+		CallSeq string `json:"call_seq"`
+	}
+	if err := json.Unmarshal([]byte(w.Podctl("approvals", "p", "-o", "json")), &approval); err != nil {
+		t.Fatal(err)
+	}
+	w.Podctl("approve", "p", approval.CallSeq)
+	s.await("Done.", "turn 1 finished", "> yes")
+	s.keys("C-u")
+	s.keys("C-d")
+	s.await("shell>")
+}
+
+// Leaving ends no turn; who comes back sees the text so far; podd may be killed meanwhile,
+// and the answer is there once.
+func TestLeaveAndComeBack(t *testing.T) {
+	gate := make(chan struct{})
+	w := world(t, answers(scripted.Say(scripted.Text("The ans"), scripted.Wait(gate), scripted.Text("wer."))))
+	s := newScreen(t, w, 80, 24, nil, "attach", "p")
+	s.await("p · idle")
+	s.typed("go")
+	s.keys("Enter")
+	s.await("The ans", "turn 1 runs")
+	s.keys("C-d")
+	s.await("left p; turn 1 goes on: podctl attach p")
+	s.keys("clear; podctl attach", "Enter")
+	s.await("The ans", "turn 1 runs")
+	w.Kill()
+	s.await("podd is away")
+	w.Start()
+	s.await("The ans", "turn 1 runs")
+	close(gate)
+	shown := s.await("The answer.", "turn 1 finished", "p · idle")
+	if strings.Count(shown, "The ans") != 1 || strings.Count(shown, "› go") != 1 {
+		t.Errorf("it shows\n%s", shown)
+	}
+	s.keys("C-x")
+	s.await("no turn runs")
+}
+
+// Who scrolled up keeps what they look at while text comes; sizes change meanwhile; a
+// signal gives the terminal back.
+func TestScrollResizeAndSignal(t *testing.T) {
+	gate := make(chan struct{})
+	var long strings.Builder
+	for range 60 {
+		long.WriteString("line of the first answer\n")
+	}
+	w := world(t, answers(scripted.Say(scripted.Text("begin\n"+long.String()+"end")),
+		scripted.Say(scripted.Text("The ans"), scripted.Wait(gate), scripted.Text("wer."))))
+	w.Podctl("submit", "-p", "p", "-f", "first")
+	s := newScreen(t, w, 80, 24, []string{"NO_COLOR=1"}, "attach", "p")
+	s.await("end", "turn 1 finished")
+	if strings.Contains(s.escapes(), "\x1b[") {
+		t.Errorf("there is colour:\n%q", s.escapes())
+	}
+	s.typed("second")
+	s.keys("Enter")
+	s.await("The ans")
+	for range 6 {
+		s.keys("PageUp")
+	}
+	s.await("› first", "begin", "scrolled up")
+	close(gate)
+	rig.Await(t, "the answer", func() bool { return strings.Contains(w.Podctl("tail", "p", "-n", "10"), "wer.") })
+	s.await("› first", "scrolled up")
+	rig.Run(t, s.command("resize-window", "-x", "60", "-y", "15"))
+	s.await("first", "scrolled up")
+	s.keys("C-g")
+	s.await("The answer.", "turn 2 finished")
+	rig.Run(t, s.command("resize-window", "-x", "100", "-y", "30"))
+	s.await("The answer.", "turn 2 finished", "Alt-Enter new line")
+	rig.Run(t, w.Command("pkill", "-TERM", "-x", "-P", strings.TrimSpace(rig.Run(t, s.command("display-message", "-p", "#{pane_pid}"))), "podctl"))
+	s.await("podctl: interrupted", "shell>")
+	s.restored()
+}
+
+// Where there is no such terminal, a sentence says what to use.
+func TestNoTerminal(t *testing.T) {
+	w := world(t, answers(scripted.Say(scripted.Text("x"))))
+	s := newScreen(t, w, 80, 24, nil, "attach p; TERM=dumb podctl attach p")
+	s.await("p · idle")
+	s.keys("C-d")
+	s.await(`attach needs a terminal that can move its cursor, and TERM is "dumb"`)
+	c := w.Command("podctl", "attach", "p")
+	if out, err := c.CombinedOutput(); err == nil || !strings.Contains(string(out), "attach needs a terminal") {
+		t.Errorf("%v, %s", err, out)
+	}
+}

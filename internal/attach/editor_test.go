@@ -1,0 +1,106 @@
+package attach
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"podd/pkg/item"
+)
+
+func written(text string) *editor {
+	var e editor
+	e.insert(text)
+	return &e
+}
+
+func TestEditor(t *testing.T) {
+	e := written("one two\nthree")
+	for _, step := range []struct {
+		key  keyKind
+		text string
+		at   int
+	}{
+		{keyHome, "one two\nthree", 8},
+		{keyBackspace, "one twothree", 7},
+		{keyNewline, "one two\nthree", 8},
+		{keyWordLeft, "one two\nthree", 4},
+		{keyDeleteToEnd, "one \nthree", 4},
+		{keyDeleteWord, "\nthree", 0},
+		{keyBackspace, "\nthree", 0},
+		{keyDelete, "three", 0},
+		{keyWordRight, "three", 5},
+		{keyRight, "three", 5},
+		{keyDeleteToStart, "", 0},
+		{keyDelete, "", 0},
+	} {
+		e.press(key{kind: step.key})
+		if e.text() != step.text || e.at != step.at {
+			t.Fatalf("key %d leaves %q at %d, want %q at %d", step.key, e.text(), e.at, step.text, step.at)
+		}
+	}
+}
+
+// One pasted line is as if it had been typed; more are taken as they stand.
+func TestPastes(t *testing.T) {
+	e := written("see ")
+	e.press(key{keyPaste, "@a.txt\n"})
+	e.press(key{keyPaste, "x\n@b\n"})
+	e.insert("!")
+	want := []item.Segment{item.TextSegment{Text: "see @a.txt"}, item.PasteSegment{Text: "x\n@b\n"}, item.TextSegment{Text: "!"}}
+	if got := e.segments(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
+	}
+	rows, _, _ := e.rows("> ", 80)
+	if len(rows) != 1 || rows[0] != "> see @a.txt[pasted: 2 lines]!" {
+		t.Errorf("it shows %q", rows)
+	}
+	e.press(key{kind: keyLeft})
+	e.press(key{kind: keyBackspace})
+	if got := e.segments(); len(got) != 1 {
+		t.Errorf("a paste goes as one: %+v", got)
+	}
+}
+
+func TestReference(t *testing.T) {
+	for text, want := range map[string]string{
+		"@": "", "see @cmd/m": "cmd/m", `(@x`: "x", `@"a b`: `"a b`,
+		"a@b": "-", "no": "-", "@a b": "-", `@"a" b`: "-", "@a\n": "-",
+	} {
+		prefix, _, ok := written(text).reference()
+		if !ok {
+			prefix = "-"
+		}
+		if prefix != want {
+			t.Errorf("%q has %q, want %q", text, prefix, want)
+		}
+	}
+	e := written("see @cm now")
+	e.at = 7
+	_, from, _ := e.reference()
+	e.complete(from, "cmd/")
+	if e.text() != "see @cmd/ now" || e.at != 9 {
+		t.Errorf("%q at %d", e.text(), e.at)
+	}
+}
+
+// Whatever is written fits the screen, with the cursor on it, and is safe.
+func TestEditorRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("ab \n\x1b\u202e漢😀")))).Draw(t, "text")
+		columns := rapid.IntRange(20, 100).Draw(t, "columns")
+		e := written(text)
+		e.at = rapid.IntRange(0, len(e.cells)).Draw(t, "at")
+		rows, row, column := e.rows("> ", columns)
+		if row < 0 || row >= len(rows) || column < 0 || column >= columns {
+			t.Fatalf("the cursor is at %d, %d of %d rows", row, column, len(rows))
+		}
+		for _, r := range rows {
+			if columnsOf(r) > columns || strings.ContainsAny(r, "\x1b\n\u202e") {
+				t.Fatalf("row %q", r)
+			}
+		}
+	})
+}

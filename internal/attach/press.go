@@ -1,0 +1,227 @@
+package attach
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"podd/internal/sanitize"
+	"podd/internal/wire"
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// press does what a key does.
+func (a *app) press(k key) {
+	armed := a.armed
+	a.armed, a.said = keyOther, ""
+	if k.kind != keyTab {
+		a.offered = nil
+	}
+	switch k.kind {
+	case keyInterrupt:
+		a.interrupt(armed == keyInterrupt)
+	case keyEndOfInput:
+		if a.written().empty() {
+			a.quit = true
+			return
+		}
+		a.written().press(key{kind: keyDelete})
+	case keyCancel:
+		a.cancel(armed == keyCancel)
+	case keyAnswer:
+		a.answering = len(a.questions) > 0 && !a.answering
+	case keyEscape:
+		if a.answering {
+			a.answering = false
+			a.said = "left waiting; ^Y to answer"
+		}
+	case keyTools:
+		a.log.open = !a.log.open
+	case keyRedraw:
+		a.screen.measure()
+	case keyPageUp, keyPageDown, keyLive, keyUp, keyDown:
+		a.scroll(k.kind)
+	case keyPrevious, keyNext:
+		a.recall(k.kind)
+	case keyEnter:
+		a.enter()
+	case keyTab:
+		a.complete()
+	default:
+		a.written().press(k)
+	}
+}
+
+// written is what keys write in.
+func (a *app) written() *editor {
+	if a.answering {
+		return &a.answer
+	}
+	return &a.draft
+}
+
+func (a *app) interrupt(again bool) {
+	switch {
+	case !a.written().empty():
+		a.written().clear()
+	case again:
+		a.quit = true
+	default:
+		a.armed = keyInterrupt
+		a.said = "^C again leaves"
+		if a.turn != 0 {
+			a.said += fmt.Sprintf("; turn %d goes on (^X ends it)", a.turn)
+		}
+	}
+}
+
+// cancel ends the running turn, when it is meant.
+func (a *app) cancel(again bool) {
+	if a.turn == 0 {
+		a.said = "no turn runs"
+		return
+	}
+	if !again {
+		a.armed = keyCancel
+		a.said = fmt.Sprintf("^X again ends turn %d", a.turn)
+		return
+	}
+	a.said = "ending the turn"
+	a.call(func(ctx context.Context) error {
+		_, err := a.Client.Pods().Cancel(ctx, &poddv1.CancelRequest{Pod: a.pod.GetId(), Reason: "cancelled by " + a.Name})
+		return err
+	}, func(err error) { a.told(err) })
+}
+
+// told says what became of a request.
+func (a *app) told(err error) {
+	a.said = ""
+	if err != nil {
+		a.log.notice(yellow, "! "+err.Error())
+	}
+}
+
+// scroll moves the transcript; in a text of several lines the arrows move the cursor's
+// line.
+func (a *app) scroll(k keyKind) {
+	of, blocks, rows := a.layouts(), a.blockCount(), a.logRows()
+	switch k {
+	case keyPageUp:
+		a.view.move(of, blocks, rows, -max(rows-1, 1))
+	case keyPageDown:
+		a.view.move(of, blocks, rows, max(rows-1, 1))
+	case keyUp:
+		a.view.move(of, blocks, rows, -1)
+	case keyDown:
+		a.view.move(of, blocks, rows, 1)
+	case keyLive:
+		a.view = scroll{}
+	}
+}
+
+// mostRecalled is how many prompts can be had again.
+const mostRecalled = 100
+
+// recall brings an earlier prompt back.
+func (a *app) recall(k keyKind) {
+	if a.answering || len(a.history) == 0 {
+		return
+	}
+	if k == keyPrevious {
+		a.recalled = max(a.recalled-1, 0)
+	} else {
+		a.recalled = min(a.recalled+1, len(a.history))
+	}
+	a.draft.clear()
+	if a.recalled < len(a.history) {
+		a.draft = editor{cells: slices.Clone(a.history[a.recalled].cells)}
+		a.draft.at = len(a.draft.cells)
+	}
+}
+
+// enter sends what is written.
+func (a *app) enter() {
+	if a.answering {
+		a.decide()
+		return
+	}
+	if len(a.draft.segments()) == 0 {
+		return
+	}
+	sent := a.draft
+	a.draft.clear()
+	a.history = append(a.history, sent)
+	a.history = a.history[max(len(a.history)-mostRecalled, 0):]
+	a.recalled = len(a.history)
+	a.view = scroll{}
+	a.said = "sending"
+	var resp *poddv1.SubmitResponse
+	a.call(func(ctx context.Context) (err error) {
+		resp, err = a.Client.Submit(ctx, &poddv1.SubmitRequest{
+			Pod: a.pod.GetId(), RequestId: client.NewRequestID(), Segments: wire.SegmentsToProto(sent.segments()), ParseRefs: true,
+		})
+		return err
+	}, func(err error) {
+		a.told(err)
+		switch {
+		case err != nil && a.draft.empty():
+			a.draft = sent
+		case resp.GetQueued():
+			a.log.notice(dim, "· the prompt waits for the running turn to end")
+		}
+	})
+}
+
+// complete completes the @path before the cursor.
+func (a *app) complete() {
+	prefix, from, ok := a.draft.reference()
+	if a.answering || !ok {
+		return
+	}
+	var paths []string
+	a.call(func(ctx context.Context) error {
+		resp, err := a.Client.Pods().CompletePath(ctx, &poddv1.CompletePathRequest{Pod: a.pod.GetId(), Prefix: prefix})
+		paths = resp.GetPaths()
+		return err
+	}, func(err error) {
+		now, at, ok := a.draft.reference()
+		if err != nil || !ok || now != prefix || at != from {
+			return // It is silent, and not for what is written by now.
+		}
+		a.completed(from, prefix, paths)
+	})
+}
+
+func (a *app) completed(from int, prefix string, paths []string) {
+	switch len(paths) {
+	case 0:
+		a.said = "no such path"
+	case 1:
+		path := paths[0]
+		if !strings.HasSuffix(strings.TrimSuffix(path, `"`), "/") {
+			path += " "
+		}
+		a.draft.complete(from, path)
+	default:
+		if common := commonPrefix(paths); len(common) > len(prefix) && strings.HasPrefix(common, prefix) {
+			a.draft.complete(from, common)
+		}
+		a.offered = nil
+		for _, path := range paths {
+			a.offered = append(a.offered, "@"+sanitize.Line(path))
+		}
+	}
+}
+
+// commonPrefix is what all texts begin with, in whole characters.
+func commonPrefix(list []string) string {
+	common := list[0]
+	for _, text := range list[1:] {
+		for !strings.HasPrefix(text, common) {
+			common = common[:len(common)-1]
+		}
+	}
+	return strings.ToValidUTF8(common, "")
+}

@@ -1,0 +1,51 @@
+// Package tty waits for what is typed on a terminal.
+//
+// Rank 0. Its functions may be called from any goroutine.
+package tty
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Await waits until a file can be read without waiting, or until ctx ends: a read of a
+// terminal cannot be interrupted once it has begun.
+func Await(ctx context.Context, fd int) error {
+	ended, end, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("the terminal cannot be waited for: %w", err)
+	}
+	defer ended.Close()
+	closed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(closed)
+		_ = end.Close()
+	})
+	defer func() {
+		if stop() {
+			_ = end.Close()
+			return
+		}
+		<-closed
+	}()
+	pipe := int(ended.Fd())
+	for {
+		var readable unix.FdSet
+		readable.Set(fd)
+		readable.Set(pipe)
+		_, err := unix.Select(max(fd, pipe)+1, &readable, nil, nil, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return fmt.Errorf("the terminal cannot be waited for: %w", err)
+		case readable.IsSet(pipe):
+			return context.Cause(ctx)
+		default:
+			return nil
+		}
+	}
+}
