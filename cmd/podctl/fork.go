@@ -23,8 +23,8 @@ func newForkCommand(p *program) *cobra.Command {
 		Args:              argCount(2, 2, "a POD and the name of the NEW one"),
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if at < 0 {
-				return usageError{fmt.Errorf("--at must be the sequence of an entry, not %d", at)}
+			if at < 1 && cmd.Flags().Changed("at") {
+				return usageError{fmt.Errorf("--at %d is no sequence of an entry: podctl tail shows them", at)}
 			}
 			return p.with(func(c *client.Client) error {
 				resp, err := c.Pods().ForkPod(cmd.Context(), &poddv1.ForkPodRequest{Pod: valid(args[0]), Name: valid(args[1]), AtSeq: at})

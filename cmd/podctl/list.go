@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -54,10 +55,18 @@ func (p *program) podTable(w io.Writer, pods []*poddv1.Pod, waiting map[string]i
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	names := make(map[string]string, len(pods))
+	for _, pod := range pods {
+		names[pod.GetId()] = pod.GetName()
+	}
 	fmt.Fprintln(t, "NAME\tSTATE\tTURN\tTOKENS (IN/OUT)\tLAST ACTIVITY\tDIR")
 	for _, message := range pods {
 		pod := wire.PodFromProto(message)
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s/%s\t%s ago\t%s\n", sanitize.Line(pod.Name), p.state(pod, waiting[pod.ID]), pod.Status.Turn,
+		state := p.state(pod, waiting[pod.ID])
+		if parent := pod.Spec.Parent; parent != "" {
+			state += ", spawned by " + sanitize.Line(cmp.Or(names[parent], parent))
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s/%s\t%s ago\t%s\n", sanitize.Line(pod.Name), state, pod.Status.Turn,
 			view.Count(pod.Status.Usage.Input), view.Count(pod.Status.Usage.Output),
 			view.Duration(p.now().Sub(pod.Status.LastActivity)), sanitize.Line(pod.Spec.Dir))
 	}

@@ -82,11 +82,25 @@ func (p *program) submit(ctx context.Context, c *client.Client, flags submitFlag
 	if flags.follow {
 		return p.follow(ctx, c, pod, resp)
 	}
-	return p.print(resp, func(w io.Writer) error { return p.admitted(w, pod, resp) })
+	waits := ""
+	if resp.GetQueued() && p.output == outputText {
+		waits = whyQueued(ctx, c, pod)
+	}
+	return p.print(resp, func(w io.Writer) error { return p.admitted(w, pod, resp, waits) })
 }
 
-// admitted says what became of a submit, and what of it could not be resolved.
-func (p *program) admitted(w io.Writer, pod string, resp *poddv1.SubmitResponse) error {
+// whyQueued says what a submit that was queued waits for.
+func whyQueued(ctx context.Context, c *client.Client, pod string) string {
+	got, err := c.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: pod})
+	if err == nil && got.GetPod().GetPause() != nil {
+		return "the pod is paused, podctl resume lets it go on"
+	}
+	return "the pod is busy"
+}
+
+// admitted says what became of a submit, what it waits for when it was queued, and what
+// of it could not be resolved.
+func (p *program) admitted(w io.Writer, pod string, resp *poddv1.SubmitResponse, waits string) error {
 	for _, a := range resp.GetAlerts() {
 		fmt.Fprintf(p.stderr, "! %s\n", view.AlertText(wire.AlertFromProto(a)))
 	}
@@ -95,7 +109,7 @@ func (p *program) admitted(w io.Writer, pod string, resp *poddv1.SubmitResponse)
 	case resp.GetDuplicate():
 		note = " (it had been submitted before; nothing is done twice)"
 	case resp.GetQueued():
-		note = " (queued: the pod is busy)"
+		note = " (queued: " + waits + ")"
 	}
 	_, err := fmt.Fprintf(w, "submitted to %s as %s, seq %d%s\n", sanitize.Line(pod), sanitize.Line(resp.GetRequestId()), resp.GetSeq(), note)
 	return err

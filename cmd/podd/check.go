@@ -55,7 +55,7 @@ func (p *program) report(found []string) error {
 		fmt.Fprintln(p.stdout, sanitize.Line(text))
 	}
 	if len(found) > 0 {
-		return item.Errorf(item.KindDataLoss, store.ReasonDamaged, "the check found %d things that are wrong; restore a backup, or delete the pods that are named", len(found))
+		return item.Errorf(item.KindDataLoss, store.ReasonDamaged, "the store is damaged (%d findings): restore a backup, or delete the pods that are named", len(found))
 	}
 	fmt.Fprintln(p.stdout, "the store is sound")
 	return nil

@@ -258,7 +258,7 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 	case <-ctx.Done():
 	case <-d.store.Failed():
 		cause = item.Errorf(item.KindUnavailable, "STORE_FAILED",
-			"the store failed and what it wrote last is unknown: podd stops, and reads what is true at its next start")
+			"the store failed and what it wrote last is unknown: podd stops, and reads what is true at its next start; if this comes again, run podd check")
 	case err := <-served:
 		serving = false
 		cause = fmt.Errorf("the socket could not be served: %w", err)

@@ -20,7 +20,9 @@ func (c Config) setAside(why string) error {
 	if err := os.Rename(c.database(), to); err != nil {
 		return stateError(c.database(), err)
 	}
-	text := fmt.Sprintf("the database was damaged (%s) and is now %s; %s", strings.TrimSuffix(why, "."), to, c.advice())
+	// What the store advises to do with a file that stays where it is does not hold any more.
+	why, _, _ = strings.Cut(strings.TrimSuffix(why, "."), "; nothing was changed")
+	text := fmt.Sprintf("the database was damaged (%s) and is now %s; %s", why, to, c.advice())
 	// The note makes the new names durable too.
 	err := writeFile(c.note(), text+"\n")
 	_ = os.Remove(c.marker())
