@@ -72,7 +72,7 @@ func (d *Daemon) Reload(context.Context) (server.Reloaded, error) {
 		// A turn that runs still uses it.
 		d.undo = append(d.undo, before.client.Close)
 	}
-	d.Logger.Info("configuration reloaded", "changed", reloaded.Keys, "need_restart", reloaded.NeedRestart)
+	d.Logger.Info("configuration reloaded", "changed", strings.Join(reloaded.Keys, ", "), "need_restart", strings.Join(reloaded.NeedRestart, ", "))
 	return reloaded, nil
 }
 
