@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -347,12 +348,15 @@ func TestRestart(t *testing.T) {
 // A podd that stops in the middle of a turn goes on with it at the next start: its call
 // has the one result of the command that was ended, and the submit that waited follows.
 func TestStopInTheMiddle(t *testing.T) {
-	h := newHouse(t, steps(scripted.Say(shell("sleep 1000")), scripted.Say(scripted.Text("on"))))
+	h := newHouse(t, steps(scripted.Say(shell("touch began; sleep 1000")), scripted.Say(scripted.Text("on"))))
 	s := h.submit("go")
-	for e := range h.follow(t.Context(), 0) {
-		if _, ok := e.Kind.(item.ToolStarted); ok {
-			break
+	// Its start in the log is not enough: a call that is stopped between that and its
+	// command has not run, and says so.
+	for !h.exists("began") {
+		if t.Context().Err() != nil {
+			t.Fatal("the command does not begin")
 		}
+		runtime.Gosched()
 	}
 	waiting := h.submit("waiting")
 	h.restart()
