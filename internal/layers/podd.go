@@ -112,6 +112,7 @@ func ranks() map[string]int {
 
 		"integrations/acp":           10,
 		"integrations/attach":        10,
+		"integrations/clients":       10,
 		"integrations/nvim":          10,
 		"integrations/rig":           8,
 		"integrations/rig/acpclient": 9,
