@@ -27,7 +27,7 @@ func fileGuards() map[string]guard {
 	// anywhere makes the whole file system a root.
 	anywhere := edit{p + "locate.go",
 		"	if found.root == nil {\n		return place{}, &PathError{Kind: OutOfScope, Path: path}\n	}",
-		"	if found.root == nil {\n		r, err := openRoot(\"/\", true)\n		if err != nil {\n			return place{}, err\n		}\n		found.root, found.rel = r, strings.TrimPrefix(abs, \"/\")\n	}"}
+		"	if found.root == nil {\n		r, err := openRoot(\"/\", true, nil)\n		if err != nil {\n			return place{}, err\n		}\n		found.root, found.rel = r, strings.TrimPrefix(abs, \"/\")\n	}"}
 	return map[string]guard{
 		"scope": {"a path in none of the roots is refused", []edit{anywhere}},
 		"os.Root": {"files are opened inside of their root, link by link", []edit{
