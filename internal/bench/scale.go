@@ -70,49 +70,52 @@ func scalePods(ctx context.Context, r *rig, turn []item.Entry) error {
 	if err != nil {
 		return err
 	}
-	for rep := range r.reps {
-		s, err := r.start(ctx, poddKind, dir, nil)
-		if err != nil {
+	for range r.reps {
+		if err := r.manyPods(ctx, dir, empty, pods, func(i int) string { return name(i * pods / active) }, active); err != nil {
 			return err
-		}
-		defer s.stop()
-		r.results.add(rowScaleReady, r.podd, milliseconds(s.ready))
-		_, idle, err := memory(s.pid)
-		if err != nil {
-			return err
-		}
-		r.results.add(rowScalePassive, r.podd, float64(idle-empty)/1024/pods)
-		begun := time.Now()
-		listed, err := s.client.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
-		if err != nil {
-			return err
-		}
-		if len(listed.GetPods()) != pods {
-			return fmt.Errorf("of %d pods %d are listed", pods, len(listed.GetPods()))
-		}
-		r.results.add(rowScaleList, r.podd, milliseconds(time.Since(begun)))
-		err = many(active, func(i int) error {
-			session, err := s.follow(ctx, name(i*pods/active), 0)
-			if err != nil {
-				return err
-			}
-			defer session.close()
-			_, err = session.turn(ctx, loop(2))
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		_, anonymous, err := memory(s.pid)
-		if err != nil {
-			return err
-		}
-		r.results.add(rowScaleMemory, r.podd, float64(anonymous)/mb)
-		if rep < r.reps-1 {
-			s.stop()
 		}
 	}
 	return nil
+}
+
+// manyPods starts podd on a database of so many pods, lists them and has some of them,
+// named by name, run a turn at once. empty is the memory of a podd without pods.
+func (r *rig) manyPods(ctx context.Context, dir string, empty int64, pods int, name func(i int) string, active int) error {
+	s, err := r.start(ctx, poddKind, dir, nil)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	r.results.add(rowScaleReady, r.podd, milliseconds(s.ready))
+	_, idle, err := memory(s.pid)
+	if err != nil {
+		return err
+	}
+	r.results.add(rowScalePassive, r.podd, float64(idle-empty)/1024/float64(pods))
+	begun := time.Now()
+	listed, err := s.client.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
+	if err != nil {
+		return err
+	}
+	if len(listed.GetPods()) != pods {
+		return fmt.Errorf("of %d pods %d are listed", pods, len(listed.GetPods()))
+	}
+	r.results.add(rowScaleList, r.podd, milliseconds(time.Since(begun)))
+	err = many(active, func(i int) error {
+		session, err := s.follow(ctx, name(i), 0)
+		if err != nil {
+			return err
+		}
+		defer session.close()
+		_, err = session.turn(ctx, loop(2))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, anonymous, err := memory(s.pid)
+	r.results.add(rowScaleMemory, r.podd, float64(anonymous)/mb)
+	return err
 }
 
 // scaleHistory opens pods whose history is compacted away but for one turn: one with
