@@ -63,7 +63,7 @@ func (r *rig) build(ctx context.Context) error {
 
 func (r *rig) startModel() error {
 	r.model = exec.Command(r.bin("bench"), serveModel)
-	r.model.Stderr = r.log
+	r.model.Stderr = os.Stderr
 	out, err := r.model.StdoutPipe()
 	if err == nil {
 		err = r.model.Start()
