@@ -21,6 +21,7 @@ import (
 	"podd/internal/server"
 	"podd/internal/socket"
 	"podd/internal/systemd"
+	"podd/internal/traces"
 	"podd/internal/trust"
 	"podd/internal/version"
 	"podd/pkg/item"
@@ -93,6 +94,8 @@ type Daemon struct {
 	detected func() *sandbox.Sandbox
 	// recorder counts what pods do; nil when nobody may look.
 	recorder *metrics.Recorder
+	// tracer sends spans; nil when nobody asks for them.
+	tracer *traces.Tracer
 	// runner runs the commands of interceptors and hooks.
 	runner *extern.Runner
 	// mcp runs MCP servers.
@@ -126,6 +129,9 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	if err := d.openExtensions(ctx); err != nil {
+		return err
+	}
+	if err := d.openTraces(ctx); err != nil {
 		return err
 	}
 	d.openRecorder()

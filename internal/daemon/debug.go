@@ -2,12 +2,29 @@ package daemon
 
 import (
 	"context"
+	"os"
 
 	"podd/internal/debugserver"
 	"podd/internal/metrics"
+	"podd/internal/traces"
+	"podd/internal/version"
 	"podd/pkg/item"
 	"podd/pkg/projection"
 )
+
+// openTraces sends spans of turns where OpenTelemetry's variables ask for it.
+func (d *Daemon) openTraces(ctx context.Context) error {
+	wanted, err := traces.Wanted(os.Getenv)
+	if err != nil || !wanted {
+		return err
+	}
+	if d.tracer, err = traces.Open(ctx, version.Get().Version, d.Logger); err != nil {
+		return err
+	}
+	d.undo = append(d.undo, func() { d.tracer.Close(context.WithoutCancel(ctx)) })
+	d.Logger.Info("spans of turns are sent by OpenTelemetry's variables")
+	return nil
+}
 
 // openRecorder makes what counts turns, where somebody may look at it.
 func (d *Daemon) openRecorder() {

@@ -47,6 +47,9 @@ func (d *Daemon) settings(next, before *loaded) (s pod.Settings, err error) {
 	if d.recorder != nil {
 		model, hooks = d.recorder.Model(model), append(hooks, d.recorder)
 	}
+	if d.tracer != nil {
+		hooks = append(hooks, d.tracer)
+	}
 	return pod.Settings{
 		Model:          model,
 		ModelName:      c.Model,

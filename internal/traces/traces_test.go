@@ -1,0 +1,39 @@
+package traces
+
+import (
+	"testing"
+
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.uber.org/goleak"
+
+	"podd/pkg/hook/hooktest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// The tracer keeps to what hooks are held to.
+func TestConform(t *testing.T) { hooktest.Conform(t, newTracer(sdk.NewTracerProvider())) }
+
+// Traces are made when an endpoint is named and nothing speaks against it.
+func TestWanted(t *testing.T) {
+	const endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
+	for name, tt := range map[string]struct {
+		env           map[string]string
+		want, refused bool
+	}{
+		"nothing":        {},
+		"an endpoint":    {env: map[string]string{endpoint: "http://x"}, want: true},
+		"one for traces": {env: map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://x"}, want: true},
+		"disabled":       {env: map[string]string{endpoint: "http://x", "OTEL_SDK_DISABLED": "TRUE"}},
+		"no exporter":    {env: map[string]string{endpoint: "http://x", "OTEL_TRACES_EXPORTER": "none"}},
+		"gRPC":           {env: map[string]string{endpoint: "http://x", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, refused: true},
+		"gRPC for others": {env: map[string]string{
+			endpoint: "http://x", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf",
+		}, want: true},
+	} {
+		got, err := Wanted(func(name string) string { return tt.env[name] })
+		if got != tt.want || (err != nil) != tt.refused {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+}
