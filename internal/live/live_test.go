@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"pgregory.net/rapid"
 
@@ -253,4 +254,34 @@ func BenchmarkPublish(b *testing.B) {
 			wg.Wait()
 		})
 	}
+}
+
+// A log can be read between a commit and its Advance. Whoever has read that far is not
+// given the text of an entry that they have.
+func TestReaderAheadOfTheHead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := live.New(1)
+		r := b.Subscribe(true)
+		defer r.Close()
+		b.Publish(text("a", "stored"))
+		got := make(chan live.Update, 1)
+		go func() {
+			u, err := r.Next(t.Context(), 2)
+			if err != nil {
+				t.Error(err)
+			}
+			got <- u
+		}()
+		synctest.Wait()
+		select {
+		case u := <-got:
+			t.Fatalf("it was given %+v", u)
+		default:
+		}
+		b.Advance(2, "a")
+		b.Publish(text("b", "next"))
+		if u := <-got; len(u.InFlight)+len(u.Deltas) != 1 || append(u.InFlight, u.Deltas...)[0].Text != "next" {
+			t.Errorf("it was given %+v", u)
+		}
+	})
 }

@@ -88,6 +88,10 @@ func (r *Reader) poll(cursor item.Seq) (Update, error) {
 		return u, r.b.closed
 	case !r.deltas:
 		return u, nil
+	case cursor > u.Head:
+		// The log was read between a commit and its Advance: what is in flight may have
+		// been sent as an entry already.
+		return u, nil
 	}
 	fresh := r.take()
 	if r.joined {
