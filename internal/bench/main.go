@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 
 // measure runs the parts and prints the table of what they found.
 func measure(ctx context.Context, wanted []string, reps int, out, log io.Writer) (err error) {
-	r, err := newRig(ctx, log)
+	r, err := newRig(ctx)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -21,7 +20,6 @@ import (
 type rig struct {
 	// dir holds everything and is removed at the end.
 	dir     string
-	log     io.Writer
 	reps    int
 	baseURL string
 	model   *exec.Cmd
@@ -32,8 +30,8 @@ type rig struct {
 }
 
 // newRig builds and starts everything.
-func newRig(ctx context.Context, log io.Writer) (r *rig, err error) {
-	r = &rig{log: log}
+func newRig(ctx context.Context) (r *rig, err error) {
+	r = &rig{}
 	if r.dir, err = os.MkdirTemp("", "podd-bench-"); err != nil {
 		return nil, err
 	}
