@@ -98,5 +98,5 @@ func projectInstructions(c *poddv1.GetContextResponse) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s, %s bytes, as the workspace's word", orDefault(c.GetProjectSource(), "a file that is not read"), view.Count(int64(n)))
+	return fmt.Sprintf("%s, %s bytes, as the workspace's word", orDefault(c.GetProjectSource(), "its skills, and files that are not read"), view.Count(int64(n)))
 }

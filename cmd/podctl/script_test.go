@@ -63,7 +63,7 @@ func runScripts(t *testing.T, p testscript.Params) {
 		env.Setenv("EXAMPLES", examples)
 		env.Setenv("GORACE", "exitcode=99 atexit_sleep_ms=0")
 		env.Values[daemonKey{}] = new(*daemon)
-		return os.Mkdir(env.WorkDir+"/home", 0o700)
+		return os.MkdirAll(env.WorkDir+"/home", 0o700)
 	}
 	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
 		"model": scriptModel, "podd": scriptPodd, "exits": scriptExits, "await": scriptAwait, "keep": scriptKeep,

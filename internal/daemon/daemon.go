@@ -216,6 +216,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 			Project:    d.project,
 
 			ForeignPrefix: mcp.Prefix,
+			SkillsDir:     skillsDir(d.ConfigPath),
 			Shell:         d.shell(),
 			Logger:        d.Logger,
 		},

@@ -2,12 +2,25 @@ package daemon
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 
 	"podd/internal/trust"
 	"podd/pkg/pod"
 	"podd/pkg/tool"
 )
+
+// skillsDir has the user's skills: beside the configuration.
+func skillsDir(configPath string) string {
+	if configPath == "" {
+		return ""
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Join(filepath.Dir(configPath), "skills"))
+	if err != nil {
+		return filepath.Join(filepath.Dir(configPath), "skills")
+	}
+	return dir
+}
 
 // project is what the configuration of a workspace adds, as far as it is trusted.
 func (d *Daemon) project(dir string) pod.Project {

@@ -7,6 +7,7 @@ import (
 
 	"podd/internal/config"
 	"podd/internal/policy"
+	"podd/internal/skills"
 	"podd/internal/version"
 	"podd/pkg/llm"
 	"podd/pkg/llm/openai"
@@ -97,7 +98,7 @@ func (d *Daemon) connect(next, before *loaded) (err error) {
 // checkSettings refuses limits of tools that there are not, and rules that can match no
 // call.
 func checkSettings(s config.Config) error {
-	names := append(builtin.Names(), pod.SpawnTool)
+	names := append(builtin.Names(), skills.ToolName, pod.SpawnTool)
 	if err := s.CheckTools(names); err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func checkSettings(s config.Config) error {
 	}
 	var tools []policy.Tool
 	for _, name := range names {
-		tools = append(tools, policy.Tool{Name: name, Paths: name != "shell" && name != "todo", Commands: name == "shell"})
+		tools = append(tools, policy.Tool{Name: name, Paths: name != "shell" && name != "todo" && name != skills.ToolName, Commands: name == "shell"})
 	}
 	// What MCP servers call their tools is not known yet.
 	return rules.CheckTools(append(tools, policy.Tool{Name: config.MCPPrefix, Family: true}))

@@ -64,6 +64,7 @@ func ranks() map[string]int {
 
 		"internal/config":       2,
 		"internal/instructions": 2,
+		"internal/skills":       2,
 		"internal/metrics":      2,
 		"internal/sandbox":      2,
 		"internal/socket":       2,
@@ -123,6 +124,7 @@ func ranks() map[string]int {
 		"integrations/shell":         10,
 		"integrations/together":      10,
 		"integrations/vscode":        10,
+		"integrations/mcp":           9,
 	}
 }
 
@@ -143,6 +145,7 @@ func homes() map[string][]string {
 		"go.opentelemetry.io/otel":               {"internal/traces"},
 		"golang.org/x/sys":                       {"internal/bench", "internal/harden", "internal/process", "internal/sandbox", "internal/socket", "internal/tty", "pkg/scopefs", "cmd/"},
 		"golang.org/x/term":                      {"internal/attach", "cmd/"},
+		"go.yaml.in/yaml/v3":                     {"internal/skills"},
 		"google.golang.org/genproto":             rpc,
 		"google.golang.org/grpc":                 rpc,
 		"google.golang.org/protobuf":             rpc,

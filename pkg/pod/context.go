@@ -3,6 +3,7 @@ package pod
 import (
 	"context"
 	"reflect"
+	"slices"
 
 	"podd/internal/instructions"
 	"podd/pkg/item"
@@ -41,10 +42,11 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 	var open bool
 	var own toolset
 	var foreign func(context.Context, bool) []tool.Tool
+	var skill []tool.Tool
 	s := h.settings()
 	doErr := a.do(ctx, func() {
 		if w, open, err = a.nextWorker(ctx, s); err == nil {
-			own, foreign = a.work.own, a.project.Tools
+			own, foreign, skill = a.work.own, a.project.Tools, slices.Clone(a.work.skill)
 		}
 	})
 	if doErr != nil {
@@ -54,7 +56,7 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 		return Context{}, err
 	}
 	if foreign != nil {
-		offered, err := own.with(foreign(ctx, false))
+		offered, err := own.with(append(skill, foreign(ctx, false)...))
 		if err != nil {
 			return Context{}, err
 		}

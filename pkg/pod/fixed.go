@@ -4,15 +4,16 @@ import (
 	"strings"
 
 	"podd/internal/instructions"
+	"podd/internal/skills"
 	"podd/pkg/item"
 	"podd/pkg/projection"
 )
 
 // FixedPart is a part of what precedes the conversation in a request.
 type FixedPart struct {
-	// Kind is instructions, project, tools or mcp.
+	// Kind is instructions, project, skill, tools or mcp.
 	Kind string
-	// Name is the file or the server that it is from; may be empty.
+	// Name is the file or the server that it is from, or the skill; may be empty.
 	Name string
 	// Count is how many tools it has; 0 for text.
 	Count int
@@ -28,8 +29,16 @@ func (h *Host) fixedParts(s item.Setup, perToken float64) []FixedPart {
 			parts = append(parts, FixedPart{Kind: kind, Name: name, Tokens: projection.Estimate(len(text), perToken)})
 		}
 	}
-	text("instructions", "", s.Instructions)
-	text("project", instructions.Source(s.ProjectInstructions), s.ProjectInstructions)
+	own, listed := skills.Split(s.Instructions)
+	said, offered := skills.Split(s.ProjectInstructions)
+	text("instructions", "", own)
+	for _, skill := range listed {
+		text("skill", skill.Name+" (user)", skill.Line)
+	}
+	text("project", instructions.Source(s.ProjectInstructions), said)
+	for _, skill := range offered {
+		text("skill", skill.Name+" (workspace)", skill.Line)
+	}
 	bytes := 0
 	for n, t := range s.Tools {
 		part := FixedPart{Kind: "tools"}

@@ -54,6 +54,9 @@ type Fixed struct {
 	Retry worker.Retry
 	// Tools are offered beside the built-in ones.
 	Tools []tool.Tool
+	// SkillsDir has the user's skills, which all pods may read; empty, or a directory that
+	// is not there, means none.
+	SkillsDir string
 	// ForeignPrefix begins the names of the tools of other programs, which come and go
 	// with the Project; empty means that there are none.
 	ForeignPrefix string

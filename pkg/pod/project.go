@@ -2,10 +2,10 @@ package pod
 
 import (
 	"context"
-	"strings"
 
 	"podd/internal/instructions"
 	"podd/internal/policy"
+	"podd/internal/skills"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 )
@@ -53,13 +53,28 @@ func (a *actor) tellProject() {
 	}
 }
 
-// saidBy is what a workspace says: its file of instructions, then its configuration.
-func saidBy(work *workspace, p Project) func() (text string, warnings []string) {
+// saidBy is what a workspace says: its file of instructions, then its configuration, then
+// its skills, and which skills are left out.
+func saidBy(work *workspace, p Project, found skills.Found) func() (text string, warnings []string) {
 	return func() (string, []string) {
-		found := instructions.Read(work.fs)
-		if p.Instructions == "" {
-			return found.Text, found.Warnings
+		said := instructions.Read(work.fs)
+		text := said.Text
+		if p.Instructions != "" {
+			text = joined(text, instructions.From(p.Source, p.Instructions))
 		}
-		return strings.TrimPrefix(found.Text+"\n\n"+instructions.From(p.Source, p.Instructions), "\n\n"), found.Warnings
+		text = joined(text, found.List(false))
+		// The text has what there is to warn of, so that the same is told once.
+		for _, note := range found.Notes {
+			text = joined(text, "["+note+"]")
+		}
+		return text, append(said.Warnings, found.Notes...)
 	}
+}
+
+// joined are two texts with an empty line between them; either may be empty.
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n\n" + b
 }

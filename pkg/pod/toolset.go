@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"podd/internal/skills"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
@@ -31,7 +32,7 @@ func (t toolset) with(foreign []tool.Tool) (*tool.Registry, error) {
 // toolNames are those of all tools that a pod can have, in the order in which a model
 // is sent them.
 func (h *Host) toolNames() []string {
-	return append(append(builtin.Names(), namesOf(h.Tools)...), SpawnTool)
+	return append(append(builtin.Names(), namesOf(h.Tools)...), skills.ToolName, SpawnTool)
 }
 
 func namesOf(tools []tool.Tool) []string {

@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 
+	"podd/internal/skills"
 	"podd/pkg/hook"
 	"podd/pkg/item"
 	"podd/pkg/store"
@@ -98,12 +100,14 @@ func (a *actor) start(work func(context.Context, *worker.Worker) error, turnNumb
 	ctx, cancel := context.WithCancelCause(a.host.base)
 	a.turn = &turn{number: turnNumber, cancel: cancel, stop: func() {}, ended: make(chan struct{}), full: make(chan struct{})}
 	a.running.Store(true)
+	space.offered.Store(w.Tools)
 	foreign, own := a.project.Tools, space.own
+	skill := slices.Clone(space.skill)
 	go func() {
 		a.turnDone <- guardTurn(func() error {
 			// Not in the pod's goroutine: a program may take long to start.
 			if foreign != nil {
-				offered, err := own.with(foreign(ctx, true))
+				offered, err := own.with(append(skill, foreign(ctx, true)...))
 				if err != nil {
 					return err
 				}
@@ -130,15 +134,20 @@ func guardTurn(work func() error) (err error) {
 // worker is the pod's worker with settings that stay as long as it does.
 func (a *actor) worker(s *settings, work *workspace) (*worker.Worker, error) {
 	h, spec := a.host, a.rec.Spec
+	found := skills.Find(work.fs, work.skillsDir)
+	tools, err := work.withSkills(found)
+	if err != nil {
+		return nil, err
+	}
 	return worker.New(worker.Config{
 		Pod:          a.id,
 		Dir:          spec.Dir,
 		Model:        s.Model,
 		ModelName:    cmp.Or(spec.Model, s.ModelName),
-		Instructions: cmp.Or(spec.Instructions, s.Instructions),
-		Project:      saidBy(work, a.project),
+		Instructions: joined(cmp.Or(spec.Instructions, s.Instructions), found.List(true)),
+		Project:      saidBy(work, a.project, found),
 		FileRefRole:  s.FileRefRole,
-		Tools:        work.offered.Load(),
+		Tools:        tools,
 		Output:       s.ToolOutput,
 		Spool:        work.spool,
 		Chain:        s.chain,

@@ -1,8 +1,10 @@
 package pod
 
 import (
+	"os"
 	"sync/atomic"
 
+	"podd/internal/skills"
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
@@ -20,6 +22,10 @@ type workspace struct {
 	// own are the pod's own tools, made under settings and anew under others.
 	own      toolset
 	settings *settings
+	// skillsDir is the user's directory of skills; empty when there is none. skill is the
+	// tool that gives them; empty where there are none.
+	skillsDir string
+	skill     []tool.Tool
 	// offered are the tools of the turn that runs, or of the last one: the pod's own and
 	// those of other programs.
 	offered atomic.Pointer[tool.Registry]
@@ -41,7 +47,7 @@ func (a *actor) workspace(s *settings) (*workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	offered, err := own.with(nil)
+	offered, err := own.with(a.work.skill)
 	if err != nil {
 		return nil, err
 	}
@@ -65,13 +71,20 @@ func (h *Host) openWorkspace(rec item.Pod) (*workspace, error) {
 	}
 	// What a cut left out can be read where its marker says.
 	read := append([]string{folder.Dir()}, rec.Spec.Read...)
+	shown := []string{folder.Dir()}
+	skillsDir := h.SkillsDir
+	if info, err := os.Stat(skillsDir); skillsDir == "" || err != nil || !info.IsDir() {
+		skillsDir = ""
+	} else {
+		read, shown = append(read, skillsDir), append(shown, skillsDir)
+	}
 	fs, err := scopefs.Open(scopefs.Config{
-		Dir: rec.Spec.Dir, Read: read, Write: rec.Spec.Write, Hidden: h.Hidden, Shown: []string{folder.Dir()}, Within: outer,
+		Dir: rec.Spec.Dir, Read: read, Write: rec.Spec.Write, Hidden: h.Hidden, Shown: shown, Within: outer,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &workspace{fs: fs, spool: folder, depth: len(above)}, nil
+	return &workspace{fs: fs, spool: folder, depth: len(above), skillsDir: skillsDir}, nil
 }
 
 // tools makes a pod's own.
@@ -88,6 +101,15 @@ func (h *Host) tools(s *settings, rec item.Pod, work *workspace) (toolset, error
 		own.spawner = h.newSpawner(rec, work.fs)
 	}
 	return own, nil
+}
+
+// withSkills are the pod's own tools, with that of the skills that there are now.
+func (w *workspace) withSkills(found skills.Found) (*tool.Registry, error) {
+	w.skill = nil
+	if t := found.Tool(); t != nil {
+		w.skill = []tool.Tool{t}
+	}
+	return w.own.with(w.skill)
 }
 
 func (w *workspace) close() { _ = w.fs.Close() }

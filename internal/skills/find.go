@@ -1,0 +1,197 @@
+package skills
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"podd/internal/sanitize"
+	"podd/pkg/scopefs"
+	"podd/pkg/tool"
+)
+
+// ToolName is the name of the tool that gives a skill's body.
+const ToolName = "skill"
+
+// The bounds of what is looked at and sent.
+const (
+	maxFile = 64 << 10
+	// maxSkills are in a list, maxList are its bytes.
+	maxSkills = 50
+	maxList   = 12 << 10
+	// maxEntries of a directory are looked at, maxBeside are named beside a SKILL.md.
+	maxEntries = 200
+	maxBeside  = 50
+)
+
+// workspaceDirs are where a workspace has its skills, the better one first.
+var workspaceDirs = []string{".agents/skills", ".claude/skills"}
+
+// Skill is a skill that can be used.
+type Skill struct {
+	Name, Description string
+	// Path is its SKILL.md, as tools name it.
+	Path string
+	// User says that it is the user's own, not the workspace's.
+	User bool
+}
+
+// Found are the skills of a pod.
+type Found struct {
+	fs *scopefs.FS
+	// Skills are in the order in which they are listed, each name once: the user's own
+	// before those of the workspace.
+	Skills []Skill
+	// Notes are one sentence each about skills that are left out.
+	Notes []string
+}
+
+// Find looks for skills in the user's directory, which is in the scope or empty, and in
+// the workspace of fs.
+func Find(fs *scopefs.FS, user string) Found {
+	f := Found{fs: fs}
+	if user != "" {
+		f.look(user, true)
+	}
+	for _, dir := range workspaceDirs {
+		f.look(filepath.Join(fs.Dir(), dir), false)
+	}
+	return f
+}
+
+// look adds the skills of a directory.
+func (f *Found) look(dir string, user bool) {
+	entries, err := f.fs.ReadDir(dir)
+	if err != nil {
+		if e, ok := errors.AsType[*scopefs.PathError](err); !ok || e.Kind != scopefs.NotFound {
+			f.note(dir, err)
+		}
+		return
+	}
+	for _, entry := range entries[:min(len(entries), maxEntries)] {
+		file := filepath.Join(dir, entry.Name(), "SKILL.md")
+		text, err := f.read(file)
+		if e, ok := errors.AsType[*scopefs.PathError](err); ok && e.Kind == scopefs.NotFound {
+			continue
+		}
+		if err != nil {
+			f.note(file, err)
+			continue
+		}
+		h, _, err := parse(text)
+		switch {
+		case err != nil:
+			f.note(file, err)
+		case slices.ContainsFunc(f.Skills, func(s Skill) bool { return s.Name == h.name }):
+		default:
+			f.Skills = append(f.Skills, Skill{Name: h.name, Description: h.description, Path: f.fs.Rel(file), User: user})
+		}
+	}
+}
+
+func (f *Found) note(path string, err error) {
+	// What is wrong may quote the file.
+	text, _ := sanitize.Visible(strings.ToValidUTF8(fmt.Sprintf("the skill %s is left out: %v", scopefs.Display(f.fs.Rel(path)), err), "?"))
+	f.Notes = append(f.Notes, strings.Join(strings.Fields(text), " "))
+}
+
+// read is a whole SKILL.md.
+func (f *Found) read(path string) ([]byte, error) {
+	file, err := f.fs.ReadFile(path, maxFile)
+	if err == nil && file.Truncated {
+		err = fmt.Errorf("it has %d bytes, more than %d: move what is not always needed into files beside it", file.Size, maxFile)
+	}
+	return file.Data, err
+}
+
+// List is the list of the user's skills, or of the workspace's, as it is sent; empty when
+// there are none.
+func (f Found) List(user bool) string {
+	var b strings.Builder
+	n, left := 0, 0
+	for _, s := range f.Skills {
+		if s.User != user {
+			continue
+		}
+		line := fmt.Sprintf("- %s: %s\n", s.Name, s.Description)
+		if n == maxSkills || b.Len()+len(line) > maxList {
+			left++
+			continue
+		}
+		b.WriteString(line)
+		n++
+	}
+	if n == 0 {
+		return ""
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "[%d more skills are not listed]\n", left)
+	}
+	return listHeading + b.String()
+}
+
+const listHeading = "Skills. Each says how a kind of work is done. When one fits, get it with the tool skill before you begin.\n"
+
+type useArgs struct {
+	Name string `json:"name" jsonschema:"the skill's name, as listed"`
+}
+
+// Tool gives the bodies of the skills; nil when there are none.
+func (f Found) Tool() tool.Tool {
+	if len(f.Skills) == 0 {
+		return nil
+	}
+	return tool.New(ToolName, "Get the instructions of a skill, with the names of the files that belong to it.", f.use, tool.Confined[useArgs]())
+}
+
+func (f Found) use(_ context.Context, args useArgs) (tool.Output, error) {
+	i := slices.IndexFunc(f.Skills, func(s Skill) bool { return s.Name == args.Name })
+	if i < 0 {
+		var names []string
+		for _, s := range f.Skills {
+			names = append(names, s.Name)
+		}
+		return tool.Error("skill: there is no skill %q: there are %s", args.Name, strings.Join(names, ", ")), nil
+	}
+	s := f.Skills[i]
+	text, err := f.read(s.Path)
+	var body string
+	if err == nil {
+		_, body, err = parse(text)
+	}
+	if err != nil {
+		return tool.Error("skill: %s cannot be read any more: %v", scopefs.Display(s.Path), err), nil
+	}
+	whose := "the workspace's word"
+	if s.User {
+		whose = "the user's own"
+	}
+	content := body
+	if beside := f.beside(path.Dir(s.Path)); len(beside) > 0 {
+		content += "\n\n[files of this skill; read_file reads them]\n" + strings.Join(beside, "\n")
+	}
+	out := tool.Output{Summary: tool.Bound(fmt.Sprintf("skill %s from %s, %s", s.Name, scopefs.Display(s.Path), whose)), Content: content, Path: s.Path}
+	return out, nil
+}
+
+// beside are the files in a skill's directory.
+func (f Found) beside(dir string) []string {
+	var files []string
+	_ = f.fs.Walk(context.Background(), dir, scopefs.WalkOptions{}, func(e scopefs.Entry) error {
+		if !e.Type.IsRegular() || path.Base(e.Path) == "SKILL.md" {
+			return nil
+		}
+		if len(files) == maxBeside {
+			return errEnough
+		}
+		files = append(files, scopefs.Display(e.Path))
+		return nil
+	})
+	return files
+}
+
+var errEnough = errors.New("enough")

@@ -1,0 +1,82 @@
+package skills
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"podd/internal/sanitize"
+)
+
+// The bounds of the format: of a name in bytes, of a description in characters.
+const (
+	maxName        = 64
+	maxDescription = 1024
+)
+
+var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// head is what the front matter of a skill says.
+type head struct{ name, description string }
+
+// parse reads a SKILL.md. Texts have nothing invisible in them. An error says what is
+// wrong and what to write instead.
+func parse(text []byte) (h head, body string, err error) {
+	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("\r\n"), []byte("\n"))
+	rest, ok := bytes.CutPrefix(text, []byte("---\n"))
+	if !ok {
+		return h, "", errors.New("it does not begin with front matter: write --- on the first line, then name and description, then ---")
+	}
+	front, below, ok := bytes.Cut(rest, []byte("\n---"))
+	if !ok || len(below) > 0 && below[0] != '\n' {
+		return h, "", errors.New("its front matter has no end: write --- on a line of its own after it")
+	}
+	if h, err = parseFront(front); err != nil {
+		return h, "", err
+	}
+	body, _ = sanitize.Visible(strings.ToValidUTF8(string(below), "?"))
+	if body = strings.TrimSpace(body); body == "" {
+		return h, "", errors.New("it says nothing below its front matter")
+	}
+	return h, body, nil
+}
+
+func parseFront(front []byte) (h head, err error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(front, &doc); err != nil {
+		return h, fmt.Errorf("its front matter is no YAML (%s): put values with a colon in quotes", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		return h, errors.New("its front matter has no name and description")
+	}
+	// Other keys are for other programs. Nodes are not expanded: an alias is no text.
+	pairs := doc.Content[0].Content
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1].Kind != yaml.ScalarNode {
+			continue
+		}
+		switch pairs[i].Value {
+		case "name":
+			h.name = pairs[i+1].Value
+		case "description":
+			h.description = pairs[i+1].Value
+		}
+	}
+	h.description, _ = sanitize.Visible(strings.ToValidUTF8(h.description, "?"))
+	h.description = strings.Join(strings.Fields(h.description), " ")
+	if utf8.RuneCountInString(h.description) > maxDescription {
+		h.description = string([]rune(h.description)[:maxDescription-1]) + "…"
+	}
+	switch {
+	case len(h.name) > maxName || !nameForm.MatchString(h.name):
+		return h, fmt.Errorf("its name must be lower-case letters and digits with single hyphens between them, at most %d", maxName)
+	case h.description == "":
+		return h, errors.New("it has no description: say what it is for and when to use it")
+	}
+	return h, nil
+}
