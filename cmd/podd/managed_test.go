@@ -230,7 +230,8 @@ func TestPassedSocketIsUnfit(t *testing.T) {
 func checkUntold(t *testing.T, p *process, path string) {
 	t.Helper()
 	var text []byte
-	for err := error(os.ErrNotExist); errors.Is(err, os.ErrNotExist); text, err = os.ReadFile(path) {
+	err := os.ErrNotExist
+	for ; errors.Is(err, os.ErrNotExist); text, err = os.ReadFile(path) {
 		select {
 		case <-p.exited:
 			t.Fatal("podd ended:", p.log.String())

@@ -80,7 +80,7 @@ func typescript(t *testing.T, w *rig.World, args ...string) *exec.Cmd {
 func compile(t *testing.T, w *rig.World) {
 	t.Helper()
 	packages := rig.NPM(t)
-	dir, err := os.MkdirTemp("", "podd-client")
+	dir, err := os.MkdirTemp("", "podd-client") //nolint:usetesting // It outlives the test that makes it.
 	if err != nil {
 		t.Fatal(err)
 	}

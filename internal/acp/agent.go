@@ -205,8 +205,8 @@ func (a *agent) session(id acp.SessionId) (*session, error) {
 
 // sameDir says whether two names are of one directory.
 func sameDir(a, b string) bool {
-	real, err := filepath.EvalSymlinks(a)
-	return err == nil && real == b || a == b
+	target, err := filepath.EvalSymlinks(a)
+	return err == nil && target == b || a == b
 }
 
 func serverNames(servers []acp.McpServer) (names []string) {

@@ -134,8 +134,8 @@ func within(path, dir string) string {
 		return rel
 	}
 	// The workspace may have been named through a link.
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		if rel, err := filepath.Rel(dir, real); err == nil && filepath.IsLocal(rel) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		if rel, err := filepath.Rel(dir, target); err == nil && filepath.IsLocal(rel) {
 			return rel
 		}
 	}

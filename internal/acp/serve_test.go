@@ -1,7 +1,6 @@
 package acp_test
 
 import (
-	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -18,7 +17,7 @@ func serve(t *testing.T, in string) (out string, err error) {
 	}
 	defer c.Close()
 	var b strings.Builder
-	err = acp.Serve(t.Context(), acp.Config{Client: c, In: strings.NewReader(in), Out: &b, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	err = acp.Serve(t.Context(), acp.Config{Client: c, In: strings.NewReader(in), Out: &b, Log: slog.New(slog.DiscardHandler)})
 	return b.String(), err
 }
 

@@ -25,7 +25,9 @@ func expect(t *testing.T, tr *transcript, want ...string) {
 	}
 }
 
-func text(block, text string) item.Delta { return item.Delta{Kind: item.DeltaText, Block: block, Text: text} }
+func text(block, text string) item.Delta {
+	return item.Delta{Kind: item.DeltaText, Block: block, Text: text}
+}
 
 // An entry takes the place of its fragments.
 func TestLiveText(t *testing.T) {

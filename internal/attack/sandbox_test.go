@@ -95,7 +95,7 @@ func sandboxGuards() map[string]guard {
 		"scoped signals":       {"signals reach nobody outside (Landlock)", []edit{{p + "helper_linux.go", "unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL", "unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET"}}},
 		"no limits of others":  {"limits are set for oneself alone", []edit{{p + "seccomp_linux.go", "K: unix.SYS_PRLIMIT64, Jf: 4", "K: 1 << 29, Jf: 4"}}},
 		"no new session":       {"a command cannot leave its session (Landlock)", []edit{{p + "seccomp_linux.go", "		unix.SYS_SETSID, ", "		"}}},
-		"mark":                 {"what left the session is known by a mark", []edit{{"internal/process/members_linux.go", "	return slices.Contains(environOf(\"/proc/\"+strconv.Itoa(pid)), t.id.Mark)", "	return slices.Contains(environOf(\"/proc/\"+strconv.Itoa(pid)), \"\\x00\")"}}},
+		"mark":                 {"what left the session is known by a mark", []edit{{"internal/process/members_linux.go", "	return slices.Contains(environOf(pid), t.id.Mark)", "	return slices.Contains(environOf(pid), \"\\x00\")"}}},
 		"no core":              {"no core is dumped", []edit{{p + "limit_linux.go", "	bound(unix.RLIMIT_CORE, 0)\n", ""}}},
 		"bounded files":        {"files are bounded", []edit{{p + "limit_linux.go", "	bound(unix.RLIMIT_FSIZE, maxFileBytes)", "	_ = maxFileBytes"}}},
 		"ended first":          {"the kernel ends a command before podd", []edit{{p + "limit_linux.go", "	oomScore = 500", "	oomScore = 0"}}},

@@ -77,7 +77,7 @@ func measure(ctx context.Context, wanted []string, reps int, out, log io.Writer)
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
-	r.results.print(out)
+	r.results.show(out)
 	return r.describe(ctx, out)
 }
 

@@ -184,22 +184,12 @@ func scaleAppends(ctx context.Context, r *rig, _ []item.Entry) error {
 	const pods, each = 64, 200
 	for rep := range r.reps {
 		_, err := r.database(fmt.Sprintf("appends-%d", rep), func(w writer) error {
-			batches := make([]store.Batch, pods)
-			for i := range batches {
-				id := fmt.Sprint("pod_", i)
-				if err := w.store.CreatePod(ctx, item.Pod{ID: id, Name: fmt.Sprint("name-", i)}); err != nil {
-					return err
-				}
-				epoch, err := w.store.Claim(ctx, id)
-				if err != nil {
-					return err
-				}
-				batches[i] = store.Batch{Pod: id, Epoch: epoch, Entries: []item.Entry{{
-					Time: time.Now(), Turn: 1, Kind: item.ItemAdded{Item: item.AssistantMessage{Text: strings.Repeat("0123456789", 50)}},
-				}}}
+			batches, err := appends(ctx, w, pods)
+			if err != nil {
+				return err
 			}
 			begun := time.Now()
-			err := many(pods, func(i int) error {
+			err = many(pods, func(i int) error {
 				for range each {
 					if _, err := w.store.Append(ctx, batches[i]); err != nil {
 						return err
@@ -215,6 +205,25 @@ func scaleAppends(ctx context.Context, r *rig, _ []item.Entry) error {
 		}
 	}
 	return nil
+}
+
+// appends makes pods and a batch of one entry for each.
+func appends(ctx context.Context, w writer, pods int) ([]store.Batch, error) {
+	batches := make([]store.Batch, pods)
+	for i := range batches {
+		id := fmt.Sprint("pod_", i)
+		if err := w.store.CreatePod(ctx, item.Pod{ID: id, Name: fmt.Sprint("name-", i)}); err != nil {
+			return nil, err
+		}
+		epoch, err := w.store.Claim(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		batches[i] = store.Batch{Pod: id, Epoch: epoch, Entries: []item.Entry{{
+			Time: time.Now(), Turn: 1, Kind: item.ItemAdded{Item: item.AssistantMessage{Text: strings.Repeat("0123456789", 50)}},
+		}}}
+	}
+	return batches, nil
 }
 
 // scaleStreams compares turns of a pod that 100 clients follow with turns of one that

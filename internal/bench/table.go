@@ -98,7 +98,7 @@ func median(values []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-func (r *results) print(out io.Writer) {
+func (r *results) show(out io.Writer) {
 	fmt.Fprint(out, "| measure | podd | floor | own-SSE floor | podd / floor | goal | met |\n|---|---|---|---|---|---|---|\n")
 	for _, line := range r.order {
 		cell := map[string]string{}

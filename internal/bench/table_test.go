@@ -38,7 +38,7 @@ func TestPrint(t *testing.T) {
 	}
 	r.note("a %s", "note")
 	var out strings.Builder
-	r.print(&out)
+	r.show(&out)
 	want := `| measure | podd | floor | own-SSE floor | podd / floor | goal | met |
 |---|---|---|---|---|---|---|
 | one tool step, ms | 2 | 2.5 |  | 0.80 | at most 1.3 x floor | yes |

@@ -53,12 +53,12 @@ func TestParse(t *testing.T) {
 func TestLines(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	for in, want := range map[string]string{
-		"":                                "",
-		"a\nb":                            "a|b|",
-		"a\n\n \r\nb\n":                   "a|b|",
+		"":                                 "",
+		"a\nb":                             "a|b|",
+		"a\n\n \r\nb\n":                    "a|b|",
 		strings.Repeat("y", 90_000) + "\n": strings.Repeat("y", 90_000) + "|",
-		long + "\nb\n":                    "LONG|b|",
-		"a\n" + long:                      "a|LONG|",
+		long + "\nb\n":                     "LONG|b|",
+		"a\n" + long:                       "a|LONG|",
 		"a\n" + long + "\n" + long + "\nb": "a|LONG|LONG|b|",
 	} {
 		var got strings.Builder

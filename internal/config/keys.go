@@ -48,7 +48,7 @@ func settings(c *Config) []setting {
 		number("limits.max_submit_bytes", &l.MaxSubmitBytes, 1, maxSubmit),
 	}
 	all = append(all, limitSettings("tool_output", &o.Default)...)
-	return append(all,
+	all = append(all,
 		number("tool_output.max_request_result_bytes", &o.MaxResultBytes, 1024, maxOutput),
 		number("tool_output.spool_bytes", &c.Spool.MaxBytes, 1<<20, 1<<40),
 		duration("tool_output.spool_age", &c.Spool.MaxAge, time.Minute),
@@ -74,6 +74,13 @@ func settings(c *Config) []setting {
 		decimal("compaction.trigger", &c.Compaction.Trigger, 0.05, 1),
 		number("compaction.keep_tokens", &c.Compaction.KeepTokens, 1, manyTimes),
 		name("compaction.model", &c.Compaction.Model).hinting("the pod's"),
+	)
+	return append(all, upkeepSettings(c)...)
+}
+
+// upkeepSettings are the keys of what commands run in and of what podd keeps.
+func upkeepSettings(c *Config) []setting {
+	return []setting{
 		choice("sandbox.mode", &c.Sandbox.Mode, "auto", "bwrap", "landlock", "off"),
 		flag("sandbox.required", &c.Sandbox.Required),
 		flag("sandbox.network", &c.Sandbox.Network),
@@ -87,7 +94,7 @@ func settings(c *Config) []setting {
 		number("snapshots.keep", &c.Snapshots.Keep, 0, 1000),
 		duration("snapshots.age", &c.Snapshots.Age, time.Minute),
 		number("store.max_bytes", &c.Store.MaxBytes, 64<<20, maxStore),
-	)
+	}
 }
 
 // limitSettings are the keys of [tool_output], and of a tool's own table below it.

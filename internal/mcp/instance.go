@@ -57,45 +57,62 @@ func (i *instance) definition() config.MCPServer {
 // server that failed a moment ago is not waited for.
 func (i *instance) use(ctx context.Context, wait bool) (*link, error) {
 	for {
-		i.mu.Lock()
-		if i.link != nil {
-			i.users++
-			l := i.link
-			i.mu.Unlock()
-			return l, nil
+		l, start, err := i.take(wait)
+		if l != nil || err != nil {
+			return l, err
 		}
-		if i.starting == nil {
-			if pause := i.retryAt.Sub(i.m.Now()); pause > 0 {
-				err := i.broken
-				i.mu.Unlock()
-				if !wait || pause > patience {
-					return nil, fmt.Errorf("%w; podd starts it again in %s at the earliest", err, pause.Round(time.Second))
-				}
-				if err := sleep(ctx, pause); err != nil {
-					return nil, err
-				}
-				continue
-			}
-			if !i.m.begin(i.start) {
-				i.mu.Unlock()
-				return nil, errStopped
-			}
-			i.starting = make(chan struct{})
-		}
-		starting, failures := i.starting, i.failures
-		i.mu.Unlock()
-		select {
-		case <-starting:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-		i.mu.Lock()
-		failed, err := i.link == nil && i.failures > failures, i.broken
-		i.mu.Unlock()
-		if failed {
+		if err := i.await(ctx, start); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// attempt is a start of a server to wait for: one under way, or the time before the next.
+type attempt struct {
+	pause    time.Duration
+	over     <-chan struct{}
+	failures int
+}
+
+// take gives the server that runs, or what to wait for before it is asked again.
+func (i *instance) take(wait bool) (*link, attempt, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.link != nil {
+		i.users++
+		return i.link, attempt{}, nil
+	}
+	if i.starting == nil {
+		if pause := i.retryAt.Sub(i.m.Now()); pause > 0 {
+			if !wait || pause > patience {
+				return nil, attempt{}, fmt.Errorf("%w; podd starts it again in %s at the earliest", i.broken, pause.Round(time.Second))
+			}
+			return nil, attempt{pause: pause}, nil
+		}
+		if !i.m.begin(i.start) {
+			return nil, attempt{}, errStopped
+		}
+		i.starting = make(chan struct{})
+	}
+	return nil, attempt{over: i.starting, failures: i.failures}, nil
+}
+
+// await waits for an attempt; it fails when that did.
+func (i *instance) await(ctx context.Context, a attempt) error {
+	if a.over == nil {
+		return sleep(ctx, a.pause)
+	}
+	select {
+	case <-a.over:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.link == nil && i.failures > a.failures {
+		return i.broken
+	}
+	return nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -50,7 +50,9 @@ func value(t *testing.T, families map[string]*dto.MetricFamily, name string, wan
 	return 0
 }
 
-func price(u item.RequestUsage) (float64, bool) { return float64(u.Usage.Output) / 1000, u.Model == "m" }
+func price(u item.RequestUsage) (float64, bool) {
+	return float64(u.Usage.Output) / 1000, u.Model == "m"
+}
 
 // What entries tell is counted, and Prometheus reads it as it was meant.
 func TestRecorder(t *testing.T) {

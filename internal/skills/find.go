@@ -148,7 +148,7 @@ func (f Found) Tool() tool.Tool {
 	return tool.New(ToolName, "Get the instructions of a skill, with the names of the files that belong to it.", f.use, tool.Confined[useArgs]())
 }
 
-func (f Found) use(_ context.Context, args useArgs) (tool.Output, error) {
+func (f Found) use(ctx context.Context, args useArgs) (tool.Output, error) {
 	i := slices.IndexFunc(f.Skills, func(s Skill) bool { return s.Name == args.Name })
 	if i < 0 {
 		var names []string
@@ -171,7 +171,7 @@ func (f Found) use(_ context.Context, args useArgs) (tool.Output, error) {
 		whose = "the user's own"
 	}
 	content := body
-	if beside := f.beside(path.Dir(s.Path)); len(beside) > 0 {
+	if beside := f.beside(ctx, path.Dir(s.Path)); len(beside) > 0 {
 		content += "\n\n[files of this skill; read_file reads them]\n" + strings.Join(beside, "\n")
 	}
 	out := tool.Output{Summary: tool.Bound(fmt.Sprintf("skill %s from %s, %s", s.Name, scopefs.Display(s.Path), whose)), Content: content, Path: s.Path}
@@ -179,9 +179,9 @@ func (f Found) use(_ context.Context, args useArgs) (tool.Output, error) {
 }
 
 // beside are the files in a skill's directory.
-func (f Found) beside(dir string) []string {
+func (f Found) beside(ctx context.Context, dir string) []string {
 	var files []string
-	_ = f.fs.Walk(context.Background(), dir, scopefs.WalkOptions{}, func(e scopefs.Entry) error {
+	_ = f.fs.Walk(ctx, dir, scopefs.WalkOptions{}, func(e scopefs.Entry) error {
 		if !e.Type.IsRegular() || path.Base(e.Path) == "SKILL.md" {
 			return nil
 		}

@@ -68,13 +68,16 @@ func (t *Tracer) Entry(pod string, e item.Entry) {
 	}
 }
 
+// none is a context that has nothing: spans are made from entries, whoever wrote them.
+var none = context.Background() //nolint:forbidigo // There is no caller whose context it could be.
+
 // begin opens the span of a turn, or of the rest of one that went on after a restart.
 func (t *Tracer) begin(pod string, e item.Entry, resumed bool) {
 	if open, ok := t.turns[pod]; ok {
 		open.End(trace.WithTimestamp(e.Time))
 	}
 	name := t.names[pod]
-	_, t.turns[pod] = t.tracer.Start(context.Background(), "invoke_agent "+name, trace.WithTimestamp(e.Time), trace.WithAttributes(
+	_, t.turns[pod] = t.tracer.Start(none, "invoke_agent "+name, trace.WithTimestamp(e.Time), trace.WithAttributes(
 		attribute.String("gen_ai.operation.name", "invoke_agent"), attribute.String("gen_ai.agent.id", pod),
 		attribute.String("gen_ai.agent.name", name), attribute.String("gen_ai.conversation.id", pod),
 		attribute.Int64("podd.turn", e.Turn), attribute.Bool("podd.turn.resumed", resumed),
@@ -122,7 +125,7 @@ func (t *Tracer) call(pod string, e item.Entry, r item.ToolResult) {
 
 // past makes a span within the pod's turn that ended at a time.
 func (t *Tracer) past(pod, name string, end time.Time, ms int64, kind trace.SpanKind, more func(trace.Span), attributes ...attribute.KeyValue) {
-	ctx := context.Background()
+	ctx := none
 	if turn, ok := t.turns[pod]; ok {
 		ctx = trace.ContextWithSpan(ctx, turn)
 	}

@@ -198,19 +198,7 @@ func (b *batch) store() error {
 			break
 		}
 		now = append(now, c)
-		for _, u := range c.billed {
-			out.Kinds = append(out.Kinds, u)
-		}
-		if c.summary != nil {
-			out.Kinds = append(out.Kinds, *c.summary)
-		}
-		out.Kinds = append(out.Kinds, item.ItemAdded{Item: *c.result})
-		if c.result.Cut != nil {
-			out.Kinds = append(out.Kinds, item.AlertRaised{Alert: item.Alert{
-				Pod: b.Pod, Level: item.LevelInfo, Source: "output", Time: b.Now(),
-				Text: fmt.Sprintf("output of %s was cut to its limit", c.Name),
-			}})
-		}
+		out.Kinds = append(out.Kinds, b.came(c)...)
 		out.Done = append(out.Done, outputBlock(c.CallID))
 	}
 	if len(now) == 0 {
@@ -234,6 +222,24 @@ func (b *batch) store() error {
 	}
 	settle()
 	return nil
+}
+
+// came is what is stored of a call that has its result.
+func (b *batch) came(c *call) (kinds []item.Kind) {
+	for _, u := range c.billed {
+		kinds = append(kinds, u)
+	}
+	if c.summary != nil {
+		kinds = append(kinds, *c.summary)
+	}
+	kinds = append(kinds, item.ItemAdded{Item: *c.result})
+	if c.result.Cut != nil {
+		kinds = append(kinds, item.AlertRaised{Alert: item.Alert{
+			Pod: b.Pod, Level: item.LevelInfo, Source: "output", Time: b.Now(),
+			Text: fmt.Sprintf("output of %s was cut to its limit", c.Name),
+		}})
+	}
+	return kinds
 }
 
 // last says that these results end the step and that nobody has to be asked before the

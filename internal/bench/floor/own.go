@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -80,7 +81,7 @@ func (o *own) ask(ctx context.Context, delta func(string)) (a answer, err error)
 	lines := bufio.NewReaderSize(resp.Body, 32<<10)
 	for {
 		line, err := lines.ReadSlice('\n')
-		if err == io.EOF { //nolint:errorlint // a bufio.Reader hands on io.EOF as it is
+		if errors.Is(err, io.EOF) {
 			a.text = text.String()
 			return a, nil
 		}

@@ -79,9 +79,9 @@ func (s *service) Submit(ctx context.Context, req *poddv1.SubmitRequest) (*poddv
 type subscriber struct {
 	wake chan struct{}
 
-	mu          sync.Mutex
-	block, text string
-	pending     []byte
+	mu      sync.Mutex
+	block   string
+	pending []byte
 }
 
 func (s *subscriber) signal() {

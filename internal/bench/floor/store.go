@@ -51,17 +51,7 @@ func (s *store) close() {
 // write commits all that waits as one synced transaction, again and again.
 func (s *store) write() {
 	for first := range s.queue {
-		group := []*commit{first}
-		for more := true; more; {
-			select {
-			case c, ok := <-s.queue:
-				if more = ok; ok {
-					group = append(group, c)
-				}
-			default:
-				more = false
-			}
-		}
+		group := s.waiting(first)
 		err := s.db.Update(func(tx *bbolt.Tx) error {
 			for _, c := range group {
 				bucket := tx.Bucket(c.bucket)
@@ -75,6 +65,22 @@ func (s *store) write() {
 		})
 		for _, c := range group {
 			c.done <- err
+		}
+	}
+}
+
+// waiting gives a commit and those that wait behind it.
+func (s *store) waiting(first *commit) []*commit {
+	group := []*commit{first}
+	for {
+		select {
+		case c, ok := <-s.queue:
+			if !ok {
+				return group
+			}
+			group = append(group, c)
+		default:
+			return group
 		}
 	}
 }

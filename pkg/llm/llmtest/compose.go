@@ -48,16 +48,21 @@ func testCompose(t *testing.T, open Open) {
 			if want := mustBody(t, m, r.Setup, r.Items); !bytes.Equal(got, want) {
 				t.Fatalf("the composed body is not the body:\n%s\n%s", got, want)
 			}
-			bad := r
-			bad.Setup.Model = ""
-			if _, err := c.Body(bad); err == nil {
-				t.Fatal("a request without a model has a body")
-			}
+			refuses(t, c, r)
 			if rapid.Bool().Draw(t, "forget") {
 				c = m.Composer()
 			}
 		}
 	})
+}
+
+// refuses holds that a request without a model has no body, and that a Composer survives
+// being asked for one.
+func refuses(t *rapid.T, c llm.Composer, r llm.Request) {
+	r.Setup.Model = ""
+	if _, err := c.Body(r); err == nil {
+		t.Fatal("a request without a model has a body")
+	}
 }
 
 // prune takes the content of the results from an item on.
