@@ -252,6 +252,8 @@ export interface RequestUsage {
    * what a spawned pod's turn was billed, whose requests stand in its own log too.
    */
   purpose: string;
+  /** The model that was asked. */
+  asked: string;
 }
 
 /** Prune names results that are sent as their summary from now on. */
@@ -359,7 +361,7 @@ export interface Totals {
 export interface RequestTotal {
   /** The model that answered, as the endpoint names it. */
   model: string;
-  /** The model of the setup. */
+  /** The model that was asked. */
   asked: string;
   /** As in RequestUsage. */
   purpose: string;
@@ -1280,6 +1282,7 @@ function createBaseRequestUsage(): RequestUsage {
     prefixBytes: 0,
     predictedTokens: 0,
     purpose: "",
+    asked: "",
   };
 }
 
@@ -1314,6 +1317,9 @@ export const RequestUsage: MessageFns<RequestUsage> = {
     }
     if (message.purpose !== "") {
       writer.uint32(82).string(message.purpose);
+    }
+    if (message.asked !== "") {
+      writer.uint32(90).string(message.asked);
     }
     return writer;
   },
@@ -1409,6 +1415,14 @@ export const RequestUsage: MessageFns<RequestUsage> = {
             }
 
             message.purpose = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.asked = reader.string();
             continue;
           }
         }

@@ -429,6 +429,20 @@ export interface GetContextResponse {
   projectInstructions: string;
   /** The file that they are from; empty when there is none. */
   projectSource: string;
+  /** What fixed_tokens are for, in the order in which it is sent. */
+  fixed: ContextPart[];
+}
+
+/** ContextPart is a part of what precedes the conversation in a request. */
+export interface ContextPart {
+  /** What it is: instructions, project, skill, tools, mcp. */
+  kind: string;
+  /** The file, the skill or the MCP server; empty where there is one alone. */
+  name: string;
+  /** How many tools it has; 0 for text. */
+  count: number;
+  /** What it adds to the request; an estimate. */
+  tokens: number;
 }
 
 /** ContextItem is one element of the next request. */
@@ -2997,6 +3011,7 @@ function createBaseGetContextResponse(): GetContextResponse {
     window: 0,
     projectInstructions: "",
     projectSource: "",
+    fixed: [],
   };
 }
 
@@ -3031,6 +3046,9 @@ export const GetContextResponse: MessageFns<GetContextResponse> = {
     }
     if (message.projectSource !== "") {
       writer.uint32(82).string(message.projectSource);
+    }
+    for (const v of message.fixed) {
+      ContextPart.encode(v!, writer.uint32(90).fork()).join();
     }
     return writer;
   },
@@ -3126,6 +3144,93 @@ export const GetContextResponse: MessageFns<GetContextResponse> = {
             }
 
             message.projectSource = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.fixed.push(ContextPart.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseContextPart(): ContextPart {
+  return { kind: "", name: "", count: 0, tokens: 0 };
+}
+
+export const ContextPart: MessageFns<ContextPart> = {
+  encode(message: ContextPart, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.count !== 0) {
+      writer.uint32(24).int32(message.count);
+    }
+    if (message.tokens !== 0) {
+      writer.uint32(32).int64(message.tokens);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ContextPart {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseContextPart();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.count = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.tokens = longToNumber(reader.int64());
             continue;
           }
         }
