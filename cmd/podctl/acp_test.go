@@ -12,20 +12,6 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// answers is a model whose n-th answer of a conversation is the n-th of these; the last
-// one is given again.
-func answers(list ...scripted.Reply) scripted.Handler {
-	return func(_ context.Context, r scripted.Request) scripted.Reply {
-		n := 0
-		for _, m := range r.Messages {
-			if m.Role == "assistant" {
-				n++
-			}
-		}
-		return list[min(n, len(list)-1)]
-	}
-}
-
 func (w *world) file(name, text string) string {
 	w.t.Helper()
 	path := filepath.Join(w.dir, name)
@@ -38,7 +24,7 @@ func (w *world) file(name, text string) string {
 // A prompt of every kind of content becomes segments, and what the turn does shows as it
 // happens: thoughts, text, calls with their states, a diff, the plan.
 func TestACPTurn(t *testing.T) {
-	w := newWorld(t, answers(
+	w := newWorld(t, scripted.Answers(
 		scripted.Say(scripted.Reasoning("Hm, look first."), scripted.Text("I will look."),
 			scripted.Call{ID: "c1", Name: "read_file", Arguments: `{"path":"a.txt","start_line":2,"end_line":2}`},
 			scripted.Call{ID: "c2", Name: "todo", Arguments: `{"items":[{"text":"look","status":"done"},{"text":"edit","status":"in_progress"}]}`}),
@@ -109,7 +95,7 @@ func TestACPTurn(t *testing.T) {
 // first one does, and a turn of its own shows in the first.
 func TestACPTwoEditors(t *testing.T) {
 	gate := make(chan struct{})
-	w := newWorld(t, answers(scripted.Say(scripted.Text("One.")), scripted.Say(scripted.Text("Tw"), scripted.Wait(gate), scripted.Text("o.")), scripted.Say(scripted.Text("Three."))))
+	w := newWorld(t, scripted.Answers(scripted.Say(scripted.Text("One.")), scripted.Say(scripted.Text("Tw"), scripted.Wait(gate), scripted.Text("o.")), scripted.Say(scripted.Text("Three."))))
 	a := w.newEditor(nil)
 	session := a.session(w.dir)
 	var end stop
@@ -164,7 +150,7 @@ func TestACPTwoEditors(t *testing.T) {
 func TestACPPermissions(t *testing.T) {
 	for option, want := range map[string]string{"allow-once": "completed", "reject": "failed", "allow-always": "completed"} {
 		t.Run(option, func(t *testing.T) {
-			w := newWorld(t, answers(scripted.Say(scripted.Call{ID: "c1", Name: "shell", Arguments: `{"command":"true \u202e"}`}), scripted.Say(scripted.Text("Done."))))
+			w := newWorld(t, scripted.Answers(scripted.Say(scripted.Call{ID: "c1", Name: "shell", Arguments: `{"command":"true \u202e"}`}), scripted.Say(scripted.Text("Done."))))
 			asked := 0
 			e := w.newEditor(func(params json.RawMessage) string {
 				asked++
@@ -189,7 +175,7 @@ func TestACPPermissions(t *testing.T) {
 
 // A question that another client answers is taken back.
 func TestACPAnsweredElsewhere(t *testing.T) {
-	w := newWorld(t, answers(scripted.Say(scripted.Call{ID: "c1", Name: "shell", Arguments: `{"command":"true"}`}), scripted.Say(scripted.Text("Done."))))
+	w := newWorld(t, scripted.Answers(scripted.Say(scripted.Call{ID: "c1", Name: "shell", Arguments: `{"command":"true"}`}), scripted.Say(scripted.Text("Done."))))
 	e := w.newEditor(func(json.RawMessage) string { return "" })
 	session := e.session(w.dir)
 	e.must("session/set_mode", map[string]any{"sessionId": session, "modeId": "always"}, &struct{}{})

@@ -17,22 +17,8 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// answers is a model whose n-th answer of a conversation is the n-th of these, and then
-// the last one.
-func answers(list ...scripted.Reply) scripted.Handler {
-	return func(_ context.Context, r scripted.Request) scripted.Reply {
-		n := 0
-		for _, m := range r.Messages {
-			if m.Role == "assistant" {
-				n++
-			}
-		}
-		return list[min(n, len(list)-1)]
-	}
-}
-
 func TestTurn(t *testing.T) {
-	w := rig.New(t, answers(
+	w := rig.New(t, scripted.Answers(
 		scripted.Say(scripted.Reasoning("Hm."), scripted.Text("I will look."),
 			scripted.Call{ID: "c1", Name: "todo", Arguments: `{"items":[{"text":"edit","status":"in_progress"}]}`},
 			scripted.Call{ID: "c2", Name: "write_file", Arguments: `{"path":"new.txt","content":"hello\n"}`},
@@ -76,7 +62,7 @@ func TestPermissions(t *testing.T) {
 	shell := func(id, command string) scripted.Reply {
 		return scripted.Say(scripted.Call{ID: id, Name: "shell", Arguments: `{"command":"` + command + `"}`})
 	}
-	w := rig.New(t, answers(shell("c1", "true 1"), shell("c2", "true 2"), shell("c3", "true 3"), scripted.Say(scripted.Text("Done."))))
+	w := rig.New(t, scripted.Answers(shell("c1", "true 1"), shell("c2", "true 2"), shell("c3", "true 3"), scripted.Say(scripted.Text("Done."))))
 	p := acpclient.Start(t, w)
 	session := p.Session(w)
 	p.Must(&struct{}{}, "session/set_mode", map[string]string{"sessionId": session, "modeId": "always"})

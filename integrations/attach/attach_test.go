@@ -5,7 +5,6 @@
 package attach
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"strings"
@@ -14,20 +13,6 @@ import (
 	"podd/integrations/rig"
 	"podd/pkg/llm/scripted"
 )
-
-// answers is a model whose n-th answer of a conversation is the n-th of these, and then
-// the last one.
-func answers(list ...scripted.Reply) scripted.Handler {
-	return func(_ context.Context, r scripted.Request) scripted.Reply {
-		n := 0
-		for _, m := range r.Messages {
-			if m.Role == "assistant" {
-				n++
-			}
-		}
-		return list[min(n, len(list)-1)]
-	}
-}
 
 func world(t *testing.T, h scripted.Handler) *rig.World {
 	t.Helper()
@@ -53,7 +38,7 @@ func (s *screen) restored() {
 // A prompt with a completed path and a paste of several lines, an answer with calls, which
 // open and close, and nothing hostile on the way; then the person leaves.
 func TestTalk(t *testing.T) {
-	w := world(t, answers(
+	w := world(t, scripted.Answers(
 		scripted.Say(scripted.Text("I look.\x1b[31m\u202e"), scripted.Call{Name: "shell", Arguments: `{"command":"echo line; printf '\\033[2J\\033[31mred'"}`}),
 		scripted.Say(scripted.Text("Done."))))
 	s := newScreen(t, w, 80, 24, nil, "attach", "p")
@@ -91,7 +76,7 @@ func TestQuestions(t *testing.T) {
 	shell := func(lines string) scripted.Reply {
 		return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"true ` + lines + `"}`})
 	}
-	w := world(t, answers(shell(strings.Repeat(`\ntrue some words`, 20)), shell("second"), shell("third"), scripted.Say(scripted.Text("Done."))))
+	w := world(t, scripted.Answers(shell(strings.Repeat(`\ntrue some words`, 20)), shell("second"), shell("third"), scripted.Say(scripted.Text("Done."))))
 	w.Podctl("update", "p", "--ask", "always")
 	s := newScreen(t, w, 60, 15, nil, "attach", "p")
 	s.await("p · idle")
@@ -130,7 +115,7 @@ func TestQuestions(t *testing.T) {
 // and the answer is there once.
 func TestLeaveAndComeBack(t *testing.T) {
 	gate := make(chan struct{})
-	w := world(t, answers(scripted.Say(scripted.Text("The ans"), scripted.Wait(gate), scripted.Text("wer."))))
+	w := world(t, scripted.Answers(scripted.Say(scripted.Text("The ans"), scripted.Wait(gate), scripted.Text("wer."))))
 	s := newScreen(t, w, 80, 24, nil, "attach", "p")
 	s.await("p · idle")
 	s.typed("go")
@@ -161,7 +146,7 @@ func TestScrollResizeAndSignal(t *testing.T) {
 	for range 60 {
 		long.WriteString("line of the first answer\n")
 	}
-	w := world(t, answers(scripted.Say(scripted.Text("begin\n"+long.String()+"end")),
+	w := world(t, scripted.Answers(scripted.Say(scripted.Text("begin\n"+long.String()+"end")),
 		scripted.Say(scripted.Text("The ans"), scripted.Wait(gate), scripted.Text("wer."))))
 	w.Podctl("submit", "-p", "p", "-f", "first")
 	s := newScreen(t, w, 80, 24, []string{"NO_COLOR=1"}, "attach", "p")
@@ -192,7 +177,7 @@ func TestScrollResizeAndSignal(t *testing.T) {
 
 // Where there is no such terminal, a sentence says what to use.
 func TestNoTerminal(t *testing.T) {
-	w := world(t, answers(scripted.Say(scripted.Text("x"))))
+	w := world(t, scripted.Answers(scripted.Say(scripted.Text("x"))))
 	s := newScreen(t, w, 80, 24, nil, "attach p; TERM=dumb podctl attach p")
 	s.await("p · idle")
 	s.keys("C-d")

@@ -81,7 +81,7 @@ func (u *home) update() {
 	ctx, stop := context.WithCancel(u.t.Context())
 	defer stop()
 	tail := u.command(ctx, "podctl", "tail", "p", "-f", "-o", "json", "--after", "0")
-	var seen lockedBuffer
+	var seen rig.Buffer
 	tail.Stdout, tail.Stderr = &seen, u.t.Output()
 	if err := tail.Start(); err != nil {
 		u.t.Fatal(err)
@@ -150,7 +150,7 @@ func (u *home) killed() {
 func (u *home) byHand() {
 	u.t.Helper()
 	podd := u.command(u.t.Context(), "podd", "--log-format", "text")
-	var log lockedBuffer
+	var log rig.Buffer
 	podd.Stderr = &log
 	if err := podd.Start(); err != nil {
 		u.t.Fatal(err)

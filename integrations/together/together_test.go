@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"os/exec"
 	"strings"
-	"sync"
 	"testing"
 
 	"podd/integrations/rig"
@@ -20,21 +19,7 @@ import (
 // tailed is a `podctl tail -f` and what it has printed so far.
 type tailed struct {
 	cmd *exec.Cmd
-	mu  sync.Mutex
-	out strings.Builder
-}
-
-// Write adds text.
-func (l *tailed) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.out.Write(p)
-}
-
-func (l *tailed) text() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.out.String()
+	rig.Buffer
 }
 
 func tail(t *testing.T, w *rig.World, pod string) *tailed {
@@ -49,7 +34,7 @@ func tail(t *testing.T, w *rig.World, pod string) *tailed {
 
 func (l *tailed) await(t *testing.T, what string) {
 	t.Helper()
-	rig.Await(t, what+" in podctl tail", func() bool { return strings.Contains(l.text(), what) })
+	rig.Await(t, what+" in podctl tail", func() bool { return strings.Contains(l.String(), what) })
 }
 
 // inOrder says whether a text has these one after the other, each once.
@@ -123,7 +108,7 @@ func TestOnePod(t *testing.T) {
 	inOrder(t, "Neovim", buffer(), marks...)
 	// It shows a submit both when it is taken and when its turn takes it.
 	marks[0], marks[2] = "user\n    "+marks[0], "user\n    "+marks[2]
-	inOrder(t, "podctl tail", log.text(), marks...)
+	inOrder(t, "podctl tail", log.String(), marks...)
 	inOrder(t, "the ACP client", acp.Said("agent_message_chunk"), "Answer one.", "I will run it.", "Answer two.")
 
 	// All are closed in the middle of a turn; it ends by itself.

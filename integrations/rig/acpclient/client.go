@@ -6,7 +6,6 @@ package acpclient
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -23,7 +22,7 @@ import (
 type Client struct {
 	t      testing.TB
 	stdin  io.WriteCloser
-	stderr lockedBuffer
+	stderr rig.Buffer
 	// Quit ends it and the agent, which must have nothing to complain about.
 	Quit func()
 
@@ -53,24 +52,6 @@ type Update struct {
 	Entries                                        []struct{ Content, Status string }
 }
 
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-// Write adds text.
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) text() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // Start starts an editor and its agent. It quits when the test ends.
 func Start(t *testing.T, w *rig.World, args ...string) *Client {
 	t.Helper()
@@ -98,8 +79,8 @@ func Start(t *testing.T, w *rig.World, args ...string) *Client {
 		reader.Wait()
 		err := c.Wait()
 		exit := p.find(func(e Event) bool { return e.Exit != nil })
-		if err != nil || exit == nil || *exit.Exit != 0 || p.stderr.text() != "" {
-			t.Errorf("the editor ended with %v, the agent with %+v; it said:\n%s", err, exit, p.stderr.text())
+		if err != nil || exit == nil || *exit.Exit != 0 || p.stderr.String() != "" {
+			t.Errorf("the editor ended with %v, the agent with %+v; it said:\n%s", err, exit, p.stderr.String())
 		}
 	})
 	t.Cleanup(p.Quit)

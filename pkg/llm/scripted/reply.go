@@ -98,3 +98,9 @@ func HTML() Reply {
 		Body:   "<!doctype html><title>Welcome</title><p>This is not a model.</p>\n",
 	}
 }
+
+// Answers is a model whose n-th answer in a conversation is the n-th of these, and the last
+// one from then on.
+func Answers(replies ...Reply) Handler {
+	return func(_ context.Context, r Request) Reply { return replies[min(r.Steps(), len(replies)-1)] }
+}
