@@ -7,6 +7,7 @@ package vscode
 import (
 	"archive/zip"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -107,6 +108,11 @@ func TestStreamView(t *testing.T) {
 	w.Podctl("create", "p", "--dir", w.Workspace)
 	w.Podctl("submit", "-p", "p", "-f", "<b>good</b> morning \u202eevil")
 	w.Podctl("submit", "-p", "p", "run rm -rf ./build && echo '<img src=x onerror=alert(1)>'")
+	var approval struct{ Digest []byte }
+	rig.Await(t, "the question", func() bool {
+		return json.Unmarshal([]byte(w.Podctl("approvals", "p", "-o", "json")), &approval) == nil && approval.Digest != nil
+	})
+	digest := approval.Digest
 	dom := shown(t, w, "p", `"waiting"`, "#deny")
 	for _, want := range []string{
 		`You said: &lt;b&gt;good&lt;/b&gt; morning \u{202e}evil`, // Text, never markup; nothing hides.
@@ -115,7 +121,7 @@ func TestStreamView(t *testing.T) {
 		`rm -rf ./build`,
 		"Allow once",
 		"p: waiting",
-		`{"type":"answer","callId":`, // The button told the extension.
+		`"digest":"` + hex.EncodeToString(digest) + `"`, // The button told the extension, for what was shown.
 	} {
 		if !strings.Contains(strings.ReplaceAll(dom, "&quot;", `"`), want) {
 			t.Errorf("the page lacks %q", want)

@@ -28,7 +28,7 @@
     e.type = "button";
     e.addEventListener("click", () => {
       for (const other of e.parentElement.children) other.disabled = true;
-      host.postMessage({ type: "answer", callId: b.callId, approve, always });
+      host.postMessage({ type: "answer", callId: b.callId, digest: b.digest, approve, always });
     });
     return e;
   }

@@ -101,10 +101,12 @@ class Extension {
       return;
     }
     const panel = new Panel(this.connect(), p, this.context.extensionUri, {
-      answer: async (id, callId, how) => {
+      answer: async (id, callId, digest, how) => {
         const what = (await this.connect().waiting()).find((a) => a.pod === id && a.callId === callId);
         if (!what) throw new Error("the call does not wait any more: it was answered elsewhere, or its turn ended");
-        await this.answer(what, how);
+        // Without a digest podd would take the yes for whatever waits.
+        if (how.approve && digest.length === 0) throw new Error("the call was not shown whole: open the stream again");
+        await this.answer({ ...what, digest }, how);
       },
       report: (what) => this.report(what),
       closed: () => this.panels.delete(pod),

@@ -76,7 +76,8 @@ test("a call goes from written to waiting to running to done", () => {
     return t.all().find((b) => b.kind === "tool")?.state;
   };
   assert.equal(state(entry(1, "item", { kind: { $case: "toolCall", value: { callId: "k", name: "shell", arguments: "{}" } } })), "writing");
-  assert.equal(state(entry(1, "approvalRequested", { callId: "k", question: "run it?", arguments: '{"command":"ls"}' })), "waiting");
+  assert.equal(state(entry(1, "approvalRequested", { callId: "k", question: "run it?", arguments: '{"command":"ls"}', digest: Buffer.from([0x3f, 0x2a]) })), "waiting");
+  assert.equal(t.all()[0]?.digest, "3f2a");
   assert.equal(state(entry(1, "approvalResolved", { callId: "k", approved: true, by: "podctl", reason: "" })), "running");
   assert.equal(state(delta({ kind: DeltaKind.TOOL_OUTPUT, callId: "k", text: "out" })), "running");
   assert.equal(t.all()[0]?.detail, "out");

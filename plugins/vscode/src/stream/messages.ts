@@ -12,5 +12,5 @@ export type FromPage =
   | { type: "ready" }
   | { type: "submit"; text: string; steer: boolean }
   | { type: "complete"; prefix: string }
-  | { type: "answer"; callId: string; approve: boolean; always: boolean }
+  | { type: "answer"; callId: string; digest: string; approve: boolean; always: boolean }
   | { type: "cancel" };

@@ -20,6 +20,8 @@ export interface Block {
   /** For a tool that waits: the sequence that an answer names, and what is asked. */
   question?: string;
   callId?: string;
+  /** For a tool that waits: the digest of exactly what is shown, in hexadecimal. */
+  digest?: string;
   level?: "info" | "warn" | "error";
 }
 
@@ -126,6 +128,7 @@ export class Transcript {
           question: e.kind.value.question,
           arguments: e.kind.value.arguments,
           callId: e.kind.value.callId,
+          digest: Buffer.from(e.kind.value.digest).toString("hex"),
         });
         break;
       case "approvalResolved": {

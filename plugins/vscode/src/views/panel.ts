@@ -9,7 +9,8 @@ import { Transcript } from "../stream/transcript";
 
 /** Asks is what the panel needs from the extension beside its pod. */
 export interface Asks {
-  answer(pod: string, callId: string, how: Answer): Promise<void>;
+  /** The answer is for what the page has shown, whose digest it says. */
+  answer(pod: string, callId: string, digest: Buffer, how: Answer): Promise<void>;
   report(what: Promise<unknown>): void;
   closed(): void;
 }
@@ -94,7 +95,7 @@ export class Panel {
         this.post({ type: "paths", prefix: m.prefix, paths: await this.c.complete(this.pod.id, m.prefix) });
         break;
       case "answer":
-        await this.asks.answer(this.pod.id, m.callId, { approve: m.approve, always: m.always });
+        await this.asks.answer(this.pod.id, m.callId, Buffer.from(m.digest, "hex"), { approve: m.approve, always: m.always });
         break;
       case "cancel":
         await this.c.cancel(this.pod.id);
