@@ -9,7 +9,7 @@
 // with bytes of its own through the client's Post, and the answer is read by a small
 // stream reader: the other floor.
 //
-// docs/performance.md says what is compared with it. Rank 7; no part of podd.
+// docs/performance.md says what is compared with it. Rank 6; no part of podd.
 package main
 
 import (
