@@ -24,7 +24,7 @@ func newCreateCommand(p *program) *cobra.Command {
 			if err := absolute(flags.dir, &spec.Dir); err != nil {
 				return err
 			}
-			if err := flags.apply(cmd, &spec); err != nil {
+			if _, err := flags.apply(cmd, &spec); err != nil {
 				return err
 			}
 			return p.with(func(c *client.Client) error {

@@ -50,12 +50,29 @@ func (f *specFlags) register(cmd *cobra.Command, dir string) {
 	}
 }
 
-// specNames are the flags that change a spec.
-var specNames = strings.Fields("dir model instructions read write ask tools sub-pods max-steps max-time max-tokens max-cost budget budget-tokens")
+// specFields are the flags that change a spec, in the order in which they are taken, and
+// the field of podd.v1.PodSpec that each one changes.
+var specFields = []struct{ flag, field string }{
+	{"dir", "dir"},
+	{"model", "model"},
+	{"instructions", "instructions"},
+	{"read", "read"},
+	{"write", "write"},
+	{"ask", "ask"},
+	{"tools", "tools"},
+	{"sub-pods", "sub_pods"},
+	{"max-steps", "limits.max_steps"},
+	{"max-time", "limits.max_turn_time"},
+	{"max-tokens", "limits.max_tokens"},
+	{"max-cost", "limits.max_cost"},
+	{"budget", "limits.total_cost"},
+	{"budget-tokens", "limits.total_tokens"},
+}
 
-// apply changes what flags were given for. Paths become absolute; podd checks what is
-// there. An empty value goes back to what a pod without the flag has.
-func (f *specFlags) apply(cmd *cobra.Command, spec *item.PodSpec) error {
+// apply changes what flags were given for, and returns the fields that they change. Paths
+// become absolute; podd checks what is there. An empty value goes back to what a pod
+// without the flag has.
+func (f *specFlags) apply(cmd *cobra.Command, spec *item.PodSpec) (fields []string, err error) {
 	set := map[string]func() error{
 		"dir":           func() error { return absolute(f.dir, &spec.Dir) },
 		"model":         func() error { spec.Model = f.model; return nil },
@@ -78,14 +95,15 @@ func (f *specFlags) apply(cmd *cobra.Command, spec *item.PodSpec) error {
 			return nil
 		},
 	}
-	for _, name := range specNames {
-		if cmd.Flags().Changed(name) {
-			if err := set[name](); err != nil {
-				return err
+	for _, f := range specFields {
+		if cmd.Flags().Changed(f.flag) {
+			if err := set[f.flag](); err != nil {
+				return nil, err
 			}
+			fields = append(fields, f.field)
 		}
 	}
-	return nil
+	return fields, nil
 }
 
 // whole takes a flag's number.

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"slices"
-
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
 
 	"podd/internal/sanitize"
 	"podd/internal/wire"
 	"podd/pkg/client"
+	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -22,20 +22,18 @@ func newUpdateCommand(p *program) *cobra.Command {
 		Args:              argCount(1, 1, "a POD"),
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.ContainsFunc(specNames, cmd.Flags().Changed) {
+			var spec item.PodSpec
+			fields, err := flags.apply(cmd, &spec)
+			if err != nil {
+				return err
+			}
+			if len(fields) == 0 {
 				return usagef("there is nothing to change: give at least one flag, such as --model")
 			}
 			return p.with(func(c *client.Client) error {
-				found, err := c.Pods().GetPod(cmd.Context(), &poddv1.GetPodRequest{Pod: valid(args[0])})
-				if err != nil {
-					return err
-				}
-				spec := wire.PodSpecFromProto(found.GetPod().GetSpec())
-				if err := flags.apply(cmd, &spec); err != nil {
-					return err
-				}
-				// By its id: the name may be another pod's by now.
-				resp, err := c.Pods().UpdatePod(cmd.Context(), &poddv1.UpdatePodRequest{Pod: found.GetPod().GetId(), Spec: wire.PodSpecToProto(spec)})
+				resp, err := c.Pods().UpdatePod(cmd.Context(), &poddv1.UpdatePodRequest{
+					Pod: valid(args[0]), Spec: wire.PodSpecToProto(spec), UpdateMask: &fieldmaskpb.FieldMask{Paths: fields},
+				})
 				if err != nil {
 					return err
 				}

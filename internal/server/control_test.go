@@ -8,7 +8,9 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
 
 	"podd/internal/server"
 	"podd/pkg/llm/scripted"
@@ -114,6 +116,52 @@ func TestUpdatePod(t *testing.T) {
 	}
 }
 
+// What update_mask names is changed, and nothing else; a field that no spec has is refused.
+func TestUpdatePodByMask(t *testing.T) {
+	pods := poddv1.NewPodServiceClient(serve(t))
+	p, err := pods.GetPod(t.Context(), &poddv1.GetPodRequest{Pod: "p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := p.GetPod().GetSpec().GetDir()
+	update := func(spec *poddv1.PodSpec, fields ...string) (*poddv1.PodSpec, error) {
+		r, err := pods.UpdatePod(withToken(t.Context()), &poddv1.UpdatePodRequest{
+			Pod: "p", Spec: spec, UpdateMask: &fieldmaskpb.FieldMask{Paths: fields},
+		})
+		return r.GetPod().GetSpec(), err
+	}
+	steps := []struct {
+		given  *poddv1.PodSpec
+		fields []string
+		want   *poddv1.PodSpec
+	}{
+		{
+			&poddv1.PodSpec{Dir: "/nowhere", Model: "m", Limits: &poddv1.Limits{MaxSteps: 3, TotalCost: 2}},
+			[]string{"model", "limits.total_cost"},
+			&poddv1.PodSpec{Dir: dir, Model: "m", Limits: &poddv1.Limits{TotalCost: 2}},
+		},
+		{
+			&poddv1.PodSpec{Limits: &poddv1.Limits{MaxTurnTime: durationpb.New(1e9)}, Ask: "never"},
+			[]string{"limits.max_turn_time", "model"},
+			&poddv1.PodSpec{Dir: dir, Limits: &poddv1.Limits{TotalCost: 2, MaxTurnTime: durationpb.New(1e9)}},
+		},
+		{nil, []string{"limits"}, &poddv1.PodSpec{Dir: dir}},
+	}
+	for _, step := range steps {
+		if got, err := update(step.given, step.fields...); err != nil || !proto.Equal(got, step.want) {
+			t.Errorf("%v of %v: %v, %v; want %v", step.fields, step.given, got, err, step.want)
+		}
+	}
+	for _, unknown := range []string{"colour", "model.name", "rules.tool", "limits.colour", ""} {
+		if _, err := update(&poddv1.PodSpec{Model: "x"}, unknown); reason(t, err) != "UNKNOWN_FIELD" {
+			t.Errorf("%q: %v", unknown, err)
+		}
+	}
+	if _, err := update(nil, "dir"); reason(t, err) != "BAD_DIR" {
+		t.Errorf("without a workspace: %v", err)
+	}
+}
+
 // A call that asks is listed with what will run, and the first answer wins; whoever
 // comes later is told who it was.
 func TestApprovals(t *testing.T) {
@@ -149,6 +197,13 @@ func TestApprovals(t *testing.T) {
 	got, err := approvals.ResolveApproval(withToken(t.Context()), answer)
 	if err != nil || got.GetRule().GetCommand() != "echo hi" || got.GetRule().GetDecision() != "allow" {
 		t.Errorf("answered: %v, %v", got, err)
+	}
+	// An update by fields, made from what was read before, leaves the new rule alone.
+	changed, err := poddv1.NewPodServiceClient(conn).UpdatePod(withToken(t.Context()), &poddv1.UpdatePodRequest{
+		Pod: "p", Spec: &poddv1.PodSpec{Model: "other"}, UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{"model"}},
+	})
+	if err != nil || changed.GetPod().GetSpec().GetModel() != "other" || len(changed.GetPod().GetSpec().GetRules()) != 1 {
+		t.Errorf("updated: %v, %v", changed, err)
 	}
 	by := server.AnsweredBy("test\x1b")
 	_, err = approvals.ResolveApproval(withToken(t.Context()), answer)

@@ -53,7 +53,9 @@ func (s *pods) ListPods(ctx context.Context, r *poddv1.ListPodsRequest) (*poddv1
 
 // UpdatePod changes a pod's spec.
 func (s *pods) UpdatePod(ctx context.Context, r *poddv1.UpdatePodRequest) (*poddv1.UpdatePodResponse, error) {
-	p, err := s.host.Update(ctx, r.GetPod(), wire.PodSpecFromProto(r.GetSpec()))
+	p, err := s.host.Update(ctx, r.GetPod(), func(spec item.PodSpec) (item.PodSpec, error) {
+		return wire.MergePodSpec(spec, r.GetSpec(), r.GetUpdateMask().GetPaths())
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -363,7 +363,7 @@ func TestSwappedDirectory(t *testing.T) {
 	h.update(item.PodSpec{Dir: other, SubPods: 1})
 	h.restart()
 	wantError(t, submit(), item.KindPrecondition, "WIDER_THAN_PARENT")
-	_, err := h.host.Update(t.Context(), child.ID, item.PodSpec{Dir: h.dir})
+	_, err := h.host.Update(t.Context(), child.ID, to(item.PodSpec{Dir: h.dir}))
 	wantError(t, err, item.KindPrecondition, "WIDER_THAN_PARENT")
 }
 

@@ -168,6 +168,11 @@ func (h *house) followPod(ctx context.Context, name string, after item.Seq) func
 }
 
 // log is the whole log.
+// to is an update that replaces a pod's spec.
+func to(spec item.PodSpec) func(item.PodSpec) (item.PodSpec, error) {
+	return func(item.PodSpec) (item.PodSpec, error) { return spec, nil }
+}
+
 func (h *house) log() []item.Entry { return h.logOf("p") }
 
 func (h *house) logOf(name string) []item.Entry {

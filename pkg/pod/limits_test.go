@@ -82,11 +82,11 @@ func TestTotalsCountOverTurns(t *testing.T) {
 // The limits of a pod's own spec go before the host's.
 func TestLimitsOfAPod(t *testing.T) {
 	h := newHouse(t, endless, func(c *pod.Config) { c.Limits = worker.Limits{MaxSteps: 5, MaxTokens: 1000} })
-	if _, err := h.host.Update(t.Context(), "p", item.PodSpec{Dir: h.dir, Limits: item.PodLimits{MaxSteps: 2}}); err != nil {
+	if _, err := h.host.Update(t.Context(), "p", to(item.PodSpec{Dir: h.dir, Limits: item.PodLimits{MaxSteps: 2}})); err != nil {
 		t.Fatal(err)
 	}
 	h.wantLimit(h.run("go"), item.OutcomeLimit, "MAX_STEPS", 2)
-	if _, err := h.host.Update(t.Context(), "p", item.PodSpec{Dir: h.dir, Limits: item.PodLimits{MaxTokens: 110}}); err != nil {
+	if _, err := h.host.Update(t.Context(), "p", to(item.PodSpec{Dir: h.dir, Limits: item.PodLimits{MaxTokens: 110}})); err != nil {
 		t.Fatal(err)
 	}
 	h.wantLimit(h.run("again"), item.OutcomeLimit, "MAX_TOKENS", 3)

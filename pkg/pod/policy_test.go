@@ -77,7 +77,7 @@ func TestDenied(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Spec.Rules = []item.Rule{{Tool: "shell", Decision: "allow"}}
-	if _, err := h.host.Update(t.Context(), "p", p.Spec); err != nil {
+	if _, err := h.host.Update(t.Context(), "p", to(p.Spec)); err != nil {
 		t.Fatal(err)
 	}
 	h.run("go")
@@ -122,7 +122,7 @@ func TestBadSpec(t *testing.T) {
 		if _, err := h.host.Create(t.Context(), "q", spec); item.KindOf(err) != item.KindInvalid {
 			t.Errorf("%+v: %v", spec, err)
 		}
-		if _, err := h.host.Update(t.Context(), "p", spec); item.KindOf(err) != item.KindInvalid {
+		if _, err := h.host.Update(t.Context(), "p", to(spec)); item.KindOf(err) != item.KindInvalid {
 			t.Errorf("%+v: %v", spec, err)
 		}
 	}

@@ -43,7 +43,7 @@ func spawning(t *testing.T, atOnce int, handlers map[string]scripted.Handler, co
 
 func (h *house) update(spec item.PodSpec) {
 	h.t.Helper()
-	if _, err := h.host.Update(h.t.Context(), "p", spec); err != nil {
+	if _, err := h.host.Update(h.t.Context(), "p", to(spec)); err != nil {
 		h.t.Fatal(err)
 	}
 }

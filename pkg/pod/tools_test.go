@@ -51,7 +51,7 @@ func TestToolsHaveTheirBounds(t *testing.T) {
 func TestToolsOfTheSpec(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"touch ran"}`})))
 	spec := item.PodSpec{Dir: h.dir, Tools: []string{"todo", "read_file"}}
-	if _, err := h.host.Update(t.Context(), "p", spec); err != nil {
+	if _, err := h.host.Update(t.Context(), "p", to(spec)); err != nil {
 		t.Fatal(err)
 	}
 	h.run("go")
@@ -65,7 +65,7 @@ func TestToolsOfTheSpec(t *testing.T) {
 		t.Errorf("request %s", body)
 	}
 	spec.Tools = []string{"teleport"}
-	_, err := h.host.Update(t.Context(), "p", spec)
+	_, err := h.host.Update(t.Context(), "p", to(spec))
 	wantError(t, err, item.KindInvalid, "BAD_TOOLS")
 	_, err = h.host.Create(t.Context(), "q", spec)
 	wantError(t, err, item.KindInvalid, "BAD_TOOLS")

@@ -8,14 +8,21 @@ import (
 	"podd/pkg/item"
 )
 
-// Update replaces a pod's spec. Its limits, model and instructions count from the next
+// Update gives a pod the spec that change makes of the one that it has. change runs in
+// the pod's goroutine, so that nothing else changes the spec meanwhile. Its limits, model and instructions count from the next
 // turn on, its rules at once. What the tools of a running turn stand on can't be changed
 // under them: that is KindPrecondition, reason BUSY.
-func (h *Host) Update(ctx context.Context, idOrName string, spec item.PodSpec) (item.Pod, error) {
-	if err := h.checkSpec(&spec); err != nil {
-		return item.Pod{}, err
-	}
-	return h.change(ctx, idOrName, func(a *actor) error { return a.update(ctx, spec) })
+func (h *Host) Update(ctx context.Context, idOrName string, change func(item.PodSpec) (item.PodSpec, error)) (item.Pod, error) {
+	return h.change(ctx, idOrName, func(a *actor) error {
+		spec, err := change(a.rec.Spec)
+		if err == nil {
+			err = h.checkSpec(&spec)
+		}
+		if err != nil {
+			return err
+		}
+		return a.update(ctx, spec)
+	})
 }
 
 func (a *actor) update(ctx context.Context, spec item.PodSpec) error {

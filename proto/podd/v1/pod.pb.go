@@ -10,6 +10,7 @@ import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
+	fieldmaskpb "google.golang.org/protobuf/types/known/fieldmaskpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -992,9 +993,13 @@ func (x *ListPodsResponse) GetPods() []*Pod {
 }
 
 type UpdatePodRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Pod           string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
-	Spec          *PodSpec               `protobuf:"bytes,2,opt,name=spec,proto3" json:"spec,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Pod   string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	Spec  *PodSpec               `protobuf:"bytes,2,opt,name=spec,proto3" json:"spec,omitempty"`
+	// The fields to take from spec, such as model or limits.max_steps: all others stay,
+	// those too that podd changes meanwhile. Empty: the spec takes the place of the old
+	// one, whole, and so takes back a rule that was learned since it was read.
+	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,3,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1039,6 +1044,13 @@ func (x *UpdatePodRequest) GetPod() string {
 func (x *UpdatePodRequest) GetSpec() *PodSpec {
 	if x != nil {
 		return x.Spec
+	}
+	return nil
+}
+
+func (x *UpdatePodRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
+	if x != nil {
+		return x.UpdateMask
 	}
 	return nil
 }
@@ -3416,7 +3428,7 @@ var File_podd_v1_pod_proto protoreflect.FileDescriptor
 
 const file_podd_v1_pod_proto_rawDesc = "" +
 	"\n" +
-	"\x11podd/v1/pod.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13podd/v1/entry.proto\x1a\x12podd/v1/item.proto\"\xc9\x02\n" +
+	"\x11podd/v1/pod.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13podd/v1/entry.proto\x1a\x12podd/v1/item.proto\"\xc9\x02\n" +
 	"\aPodSpec\x12\x10\n" +
 	"\x03dir\x18\x01 \x01(\tR\x03dir\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12\"\n" +
@@ -3483,10 +3495,12 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x0fListPodsRequest\x12\x10\n" +
 	"\x03dir\x18\x01 \x01(\tR\x03dir\"4\n" +
 	"\x10ListPodsResponse\x12 \n" +
-	"\x04pods\x18\x01 \x03(\v2\f.podd.v1.PodR\x04pods\"J\n" +
+	"\x04pods\x18\x01 \x03(\v2\f.podd.v1.PodR\x04pods\"\x87\x01\n" +
 	"\x10UpdatePodRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12$\n" +
-	"\x04spec\x18\x02 \x01(\v2\x10.podd.v1.PodSpecR\x04spec\"3\n" +
+	"\x04spec\x18\x02 \x01(\v2\x10.podd.v1.PodSpecR\x04spec\x12;\n" +
+	"\vupdate_mask\x18\x03 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
+	"updateMask\"3\n" +
 	"\x11UpdatePodResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\"$\n" +
 	"\x10DeletePodRequest\x12\x10\n" +
@@ -3751,10 +3765,11 @@ var file_podd_v1_pod_proto_goTypes = []any{
 	(*durationpb.Duration)(nil),     // 52: google.protobuf.Duration
 	(*Usage)(nil),                   // 53: podd.v1.Usage
 	(*timestamppb.Timestamp)(nil),   // 54: google.protobuf.Timestamp
-	(*Segment)(nil),                 // 55: podd.v1.Segment
-	(SubmitMode)(0),                 // 56: podd.v1.SubmitMode
-	(*Alert)(nil),                   // 57: podd.v1.Alert
-	(*Entry)(nil),                   // 58: podd.v1.Entry
+	(*fieldmaskpb.FieldMask)(nil),   // 55: google.protobuf.FieldMask
+	(*Segment)(nil),                 // 56: podd.v1.Segment
+	(SubmitMode)(0),                 // 57: podd.v1.SubmitMode
+	(*Alert)(nil),                   // 58: podd.v1.Alert
+	(*Entry)(nil),                   // 59: podd.v1.Entry
 }
 var file_podd_v1_pod_proto_depIdxs = []int32{
 	3,  // 0: podd.v1.PodSpec.limits:type_name -> podd.v1.Limits
@@ -3772,69 +3787,70 @@ var file_podd_v1_pod_proto_depIdxs = []int32{
 	6,  // 12: podd.v1.GetPodResponse.pod:type_name -> podd.v1.Pod
 	6,  // 13: podd.v1.ListPodsResponse.pods:type_name -> podd.v1.Pod
 	2,  // 14: podd.v1.UpdatePodRequest.spec:type_name -> podd.v1.PodSpec
-	6,  // 15: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
-	55, // 16: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
-	56, // 17: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
-	57, // 18: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
-	58, // 19: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
-	21, // 20: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
-	22, // 21: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
-	23, // 22: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
-	1,  // 23: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
-	21, // 24: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
-	26, // 25: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
-	56, // 26: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
-	54, // 27: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
-	6,  // 28: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
-	6,  // 29: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
-	40, // 30: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
-	39, // 31: podd.v1.GetContextResponse.fixed:type_name -> podd.v1.ContextPart
-	53, // 32: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
-	43, // 33: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
-	6,  // 34: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
-	7,  // 35: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
-	9,  // 36: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
-	11, // 37: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
-	13, // 38: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
-	15, // 39: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
-	17, // 40: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
-	19, // 41: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
-	24, // 42: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
-	27, // 43: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
-	29, // 44: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
-	31, // 45: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
-	33, // 46: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
-	35, // 47: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
-	37, // 48: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
-	41, // 49: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
-	44, // 50: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
-	46, // 51: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
-	48, // 52: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
-	50, // 53: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
-	8,  // 54: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
-	10, // 55: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
-	12, // 56: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
-	14, // 57: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
-	16, // 58: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
-	18, // 59: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
-	20, // 60: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
-	25, // 61: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
-	28, // 62: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
-	30, // 63: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
-	32, // 64: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
-	34, // 65: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
-	36, // 66: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
-	38, // 67: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
-	42, // 68: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
-	45, // 69: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
-	47, // 70: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
-	49, // 71: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
-	51, // 72: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
-	54, // [54:73] is the sub-list for method output_type
-	35, // [35:54] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	55, // 15: podd.v1.UpdatePodRequest.update_mask:type_name -> google.protobuf.FieldMask
+	6,  // 16: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
+	56, // 17: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
+	57, // 18: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
+	58, // 19: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
+	59, // 20: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
+	21, // 21: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
+	22, // 22: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
+	23, // 23: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
+	1,  // 24: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
+	21, // 25: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
+	26, // 26: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
+	57, // 27: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
+	54, // 28: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
+	6,  // 29: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
+	6,  // 30: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
+	40, // 31: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
+	39, // 32: podd.v1.GetContextResponse.fixed:type_name -> podd.v1.ContextPart
+	53, // 33: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
+	43, // 34: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
+	6,  // 35: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
+	7,  // 36: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
+	9,  // 37: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
+	11, // 38: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
+	13, // 39: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
+	15, // 40: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
+	17, // 41: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
+	19, // 42: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
+	24, // 43: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
+	27, // 44: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
+	29, // 45: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
+	31, // 46: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
+	33, // 47: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
+	35, // 48: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
+	37, // 49: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
+	41, // 50: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
+	44, // 51: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
+	46, // 52: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
+	48, // 53: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
+	50, // 54: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
+	8,  // 55: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
+	10, // 56: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
+	12, // 57: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
+	14, // 58: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
+	16, // 59: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
+	18, // 60: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
+	20, // 61: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
+	25, // 62: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
+	28, // 63: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
+	30, // 64: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
+	32, // 65: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
+	34, // 66: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
+	36, // 67: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
+	38, // 68: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
+	42, // 69: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
+	45, // 70: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
+	47, // 71: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
+	49, // 72: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
+	51, // 73: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
+	55, // [55:74] is the sub-list for method output_type
+	36, // [36:55] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_pod_proto_init() }

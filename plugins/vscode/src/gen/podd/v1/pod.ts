@@ -21,6 +21,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Duration } from "../../google/protobuf/duration";
+import { FieldMask } from "../../google/protobuf/field_mask";
 import { Timestamp } from "../../google/protobuf/timestamp";
 import { Alert, Entry, SubmitMode } from "./entry";
 import { Segment, Usage } from "./item";
@@ -219,7 +220,15 @@ export interface ListPodsResponse {
 
 export interface UpdatePodRequest {
   pod: string;
-  spec: PodSpec | undefined;
+  spec:
+    | PodSpec
+    | undefined;
+  /**
+   * The fields to take from spec, such as model or limits.max_steps: all others stay,
+   * those too that podd changes meanwhile. Empty: the spec takes the place of the old
+   * one, whole, and so takes back a rule that was learned since it was read.
+   */
+  updateMask: string[] | undefined;
 }
 
 export interface UpdatePodResponse {
@@ -1518,7 +1527,7 @@ export const ListPodsResponse: MessageFns<ListPodsResponse> = {
 };
 
 function createBaseUpdatePodRequest(): UpdatePodRequest {
-  return { pod: "", spec: undefined };
+  return { pod: "", spec: undefined, updateMask: undefined };
 }
 
 export const UpdatePodRequest: MessageFns<UpdatePodRequest> = {
@@ -1528,6 +1537,9 @@ export const UpdatePodRequest: MessageFns<UpdatePodRequest> = {
     }
     if (message.spec !== undefined) {
       PodSpec.encode(message.spec, writer.uint32(18).fork()).join();
+    }
+    if (message.updateMask !== undefined) {
+      FieldMask.encode(FieldMask.wrap(message.updateMask), writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1559,6 +1571,14 @@ export const UpdatePodRequest: MessageFns<UpdatePodRequest> = {
             }
 
             message.spec = PodSpec.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.updateMask = FieldMask.unwrap(FieldMask.decode(reader, reader.uint32()));
             continue;
           }
         }

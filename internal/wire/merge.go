@@ -1,0 +1,44 @@
+package wire
+
+import (
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// MergePodSpec is a spec with the fields that paths name taken from another, such as
+// model or limits.max_steps. Without paths it is the other, whole.
+func MergePodSpec(spec item.PodSpec, from *poddv1.PodSpec, paths []string) (item.PodSpec, error) {
+	if len(paths) == 0 {
+		return PodSpecFromProto(from), nil
+	}
+	merged := PodSpecToProto(spec)
+	for _, path := range paths {
+		if !take(merged.ProtoReflect(), from.ProtoReflect(), path) {
+			return item.PodSpec{}, item.Errorf(item.KindUnimplemented, "UNKNOWN_FIELD",
+				"the running podd does not know the field %q of a spec: mend update_mask, or start the newer podd", path)
+		}
+	}
+	return PodSpecFromProto(merged), nil
+}
+
+// take gives a message the field of another that a path names, and says whether there
+// is such a field.
+func take(to, from protoreflect.Message, path string) bool {
+	name, rest, nested := strings.Cut(path, ".")
+	field := to.Descriptor().Fields().ByName(protoreflect.Name(name))
+	switch {
+	case field == nil, nested && (field.Message() == nil || field.IsList()):
+		return false
+	case nested:
+		return take(to.Mutable(field).Message(), from.Get(field).Message(), rest)
+	case from.Has(field):
+		to.Set(field, from.Get(field))
+	default:
+		to.Clear(field)
+	}
+	return true
+}
