@@ -26,6 +26,7 @@ func toolResultToProto(r item.ToolResult) *poddv1.ToolResult {
 		IsError:    r.IsError,
 		Cut:        cutToProto(r.Cut),
 		DurationMs: r.DurationMS,
+		Aborted:    clean(r.Aborted),
 	}
 }
 
@@ -43,6 +44,7 @@ func toolResultFromProto(p *poddv1.ToolResult) item.ToolResult {
 			Cut:     cutFromProto(p.GetCut()),
 		},
 		DurationMS: p.GetDurationMs(),
+		Aborted:    p.GetAborted(),
 	}
 }
 

@@ -76,6 +76,9 @@ type ToolResult struct {
 	Output
 	// DurationMS is how long the tool ran, in milliseconds.
 	DurationMS int64
+	// Aborted says which interceptor ends the turn at this call, and why; empty for most.
+	// The model does not see it.
+	Aborted string
 }
 
 func (UserMessage) isItem()      {}

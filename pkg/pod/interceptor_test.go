@@ -12,6 +12,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
+	"podd/pkg/store"
 )
 
 // edges is an interceptor that decides where a function is set.
@@ -393,6 +394,44 @@ func TestResultAborted(t *testing.T) {
 	h.wantEnd(h.run("go"), item.OutcomeCancelled, "ABORTED", "edges ended the turn: seen enough")
 	if r := results(h.log()); len(r) != 1 || r[0].IsError || h.read("ran") != "ran\n" {
 		t.Errorf("results %+v", r)
+	}
+}
+
+// An abort counts from the moment when the result is stored: the turn ends by it also when
+// podd ends before the turn's end is stored.
+func TestAbortOutlivesPodd(t *testing.T) {
+	for name, e := range map[string]*edges{
+		"call":   {call: func(c interceptor.Call) interceptor.CallVerdict { return c.Abort("enough") }},
+		"result": {result: func(r interceptor.Result) interceptor.ResultVerdict { return r.Abort("enough") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, f := newFaultyHouse(t, steps(scripted.Say(shell("touch ran"))), with(e))
+			ended := make(chan struct{})
+			var once sync.Once
+			f.set(func(b store.Batch) error {
+				for _, entry := range b.Entries {
+					if _, ok := entry.Kind.(item.TurnEnded); ok {
+						once.Do(func() { close(ended) })
+						return errKilled
+					}
+				}
+				return nil
+			})
+			s := h.submit("go")
+			<-ended
+			h.kill(f)
+			h.wantEnd(h.ended(s), item.OutcomeCancelled, "ABORTED", "edges ended the turn: enough")
+			if n := len(h.model.Requests()); n != 1 {
+				t.Errorf("the model was asked %d times", n)
+			}
+			if r := results(h.log()); len(r) != 1 || r[0].Aborted != "edges ended the turn: enough" {
+				t.Errorf("results %+v", r)
+			}
+			h.run("again")
+			if strings.Contains(h.body(2), "edges ended the turn: enough") != (name == "call") {
+				t.Errorf("the model sees %s", h.body(2))
+			}
+		})
 	}
 }
 

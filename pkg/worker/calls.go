@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"podd/pkg/item"
@@ -34,8 +35,9 @@ type call struct {
 	result *item.ToolResult
 	// settle is what the tool wants done once the result is stored.
 	settle []func()
-	// stops says which interceptor ended the turn at the result, and why.
-	stops string
+	// aborted says which interceptor ended the turn at the call or its result, and why. It
+	// counts once it is stored with the result.
+	aborted string
 	// goesOn says that the call's work goes on when podd is back: it has no result yet.
 	goesOn bool
 	// billed is the record of the requests that the tool caused.
@@ -93,8 +95,8 @@ func (t *run) runCalls(ctx context.Context, calls []*call) error {
 	case b.leaving:
 		return ErrShutdown
 	}
-	if t.aborted != "" {
-		return &stop{outcome: item.OutcomeCancelled, reason: "ABORTED", cause: t.aborted}
+	if s := t.progress.abort(); s != nil {
+		return s
 	}
 	if t.progress.calls > t.Limits.MaxToolCalls {
 		return limit("MAX_TOOL_CALLS", "the turn reached its limit of %d tool calls; submit again to go on", t.Limits.MaxToolCalls)
@@ -158,9 +160,6 @@ func (b *batch) handle(s signal) error {
 			return nil
 		}
 		b.ended[s.call] = true
-		if s.call.stops != "" && b.aborted == "" {
-			b.aborted = s.call.stops
-		}
 		return nil
 	}
 	b.asking--
@@ -245,7 +244,8 @@ func (b *batch) came(c *call) (kinds []item.Kind) {
 // last says that these results end the step and that nobody has to be asked before the
 // next request: it may leave while they are on their way to the disk.
 func (b *batch) last() bool {
-	return len(b.stored) == len(b.calls) && !b.leaving && b.aborted == "" && b.Chain.Immediate() && b.ctx.Err() == nil
+	aborts := func(c *call) bool { return c.aborted != "" }
+	return len(b.stored) == len(b.calls) && !b.leaving && !slices.ContainsFunc(b.calls, aborts) && b.Chain.Immediate() && b.ctx.Err() == nil
 }
 
 // abandon waits for the goroutines that a batch which failed has left: what runs ends by
@@ -304,5 +304,5 @@ func (t *run) runCall(ctx context.Context, c *call, slots chan struct{}) item.To
 	out = t.summarizeOutput(ctx, c, t.Output.Clean(out), keep, slots)
 	out = t.Output.Apply(c.Name, out, keep)
 	t.logCut(c.Name, out.Cut)
-	return item.ToolResult{CallID: c.CallID, Tool: c.Name, Output: out, DurationMS: took.Milliseconds()}
+	return item.ToolResult{CallID: c.CallID, Tool: c.Name, Output: out, DurationMS: took.Milliseconds(), Aborted: t.Output.Redact(c.aborted)}
 }

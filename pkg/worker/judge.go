@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -53,17 +54,19 @@ func (t *run) uniqueID(id string, n int, taken map[string]bool) string {
 // judge decides what becomes of the calls of an answer, in their order. When one ends
 // the turn none of them runs. before is how many calls the turn had before them.
 func (t *run) judge(ctx context.Context, calls []*call, before int, stopped llm.StopReason) {
+	var aborted string
 	for i, c := range calls {
 		t.check(c, before+i+1, stopped)
 		if c.refused == nil {
 			t.decide(ctx, c)
 		}
+		aborted = cmp.Or(aborted, c.aborted)
 	}
-	if t.aborted == "" {
+	if aborted == "" {
 		return
 	}
 	for _, c := range calls {
-		c.refuse("%s: not run: %s", c.Name, t.aborted)
+		c.refuse("%s: not run: %s", c.Name, aborted)
 	}
 }
 
@@ -106,7 +109,7 @@ func (t *run) decide(ctx context.Context, c *call) {
 	case d.Denied != "":
 		c.refuse("%s: %s", c.Name, d.Denied)
 	case d.Aborted != "":
-		t.aborted = d.Aborted
+		c.aborted = d.Aborted
 		c.refuse("%s: not run: %s", c.Name, d.Aborted)
 	case d.Result != nil:
 		out := tool.Normal(*d.Result)

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"slices"
 	"strings"
@@ -37,7 +38,9 @@ type Progress struct {
 	promoted bool
 	// asked says that the last answer has calls.
 	asked bool
-	loop  loopGuard
+	// aborted says which interceptor ended the turn at a call, and why.
+	aborted string
+	loop    loopGuard
 }
 
 // Spent is what requests were billed.
@@ -192,11 +195,20 @@ func (p *Progress) result(r item.ToolResult) {
 	c := p.waiting[i]
 	p.waiting = slices.Delete(p.waiting, i, i+1)
 	p.said = nil
+	p.aborted = cmp.Or(p.aborted, r.Aborted)
 	arguments := c.Arguments
 	if c.started != nil {
 		arguments = c.started.Arguments
 	}
 	p.loop.add(p.step, c.Name, arguments, r.Output)
+}
+
+// abort ends a turn that an interceptor ended at a call; nil for another.
+func (p *Progress) abort() *stop {
+	if p.aborted == "" {
+		return nil
+	}
+	return &stop{outcome: item.OutcomeCancelled, reason: "ABORTED", cause: p.aborted}
 }
 
 // answer is the text of the last answer.

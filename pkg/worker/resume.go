@@ -28,6 +28,9 @@ func (t *run) resume(ctx context.Context) ([]*call, error) {
 		}
 		calls = append(calls, c)
 	}
+	if s := t.progress.abort(); s != nil && len(calls) == 0 {
+		return nil, s
+	}
 	if t.progress.resumes >= maxResumes && !t.turn.Waited {
 		return nil, t.giveUp(ctx, recovered, started)
 	}

@@ -74,7 +74,7 @@ func (t *run) review(ctx context.Context, c *call, out tool.Output) tool.Output 
 		d.Output, d.Aborted = out, err.Error()
 	}
 	t.warn(d.Warnings)
-	c.stops = d.Aborted
+	c.aborted = d.Aborted
 	t.observe(hook.Edge{
 		Name: hook.EdgeAfterTool, CallID: c.CallID, Tool: c.Name, Arguments: c.arguments, Text: d.Output.Summary, Decision: d.Aborted,
 	})

@@ -54,9 +54,7 @@ type run struct {
 	partial *timeline
 	// lifted names where an interceptor held the turn and a person let it go on.
 	lifted string
-	// aborted says which interceptor ended the turn at a call, and why.
-	aborted string
-	warned  warnings
+	warned warnings
 }
 
 // steps is the turn: claim, or go on with what was left open, then ask and run tools

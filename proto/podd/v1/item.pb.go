@@ -868,7 +868,10 @@ type ToolResult struct {
 	// How long the tool ran, in milliseconds.
 	DurationMs int64 `protobuf:"varint,9,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
 	// What the limits cut from the content; absent when nothing was cut.
-	Cut           *Cut `protobuf:"bytes,10,opt,name=cut,proto3" json:"cut,omitempty"`
+	Cut *Cut `protobuf:"bytes,10,opt,name=cut,proto3" json:"cut,omitempty"`
+	// Which interceptor ends the turn at this call, and why; empty for most. The model
+	// does not see it.
+	Aborted       string `protobuf:"bytes,11,opt,name=aborted,proto3" json:"aborted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -971,6 +974,13 @@ func (x *ToolResult) GetCut() *Cut {
 		return x.Cut
 	}
 	return nil
+}
+
+func (x *ToolResult) GetAborted() string {
+	if x != nil {
+		return x.Aborted
+	}
+	return ""
 }
 
 // Cut says what the limits removed from a tool's output.
@@ -1190,7 +1200,7 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
 	"\targuments\x18\x03 \x01(\tR\targuments\x12'\n" +
-	"\x06opaque\x18\x04 \x01(\v2\x0f.podd.v1.OpaqueR\x06opaque\"\x9e\x02\n" +
+	"\x06opaque\x18\x04 \x01(\v2\x0f.podd.v1.OpaqueR\x06opaque\"\xb8\x02\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x18\n" +
@@ -1204,7 +1214,8 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"\vduration_ms\x18\t \x01(\x03R\n" +
 	"durationMs\x12\x1e\n" +
 	"\x03cut\x18\n" +
-	" \x01(\v2\f.podd.v1.CutR\x03cut\"\xa4\x01\n" +
+	" \x01(\v2\f.podd.v1.CutR\x03cut\x12\x18\n" +
+	"\aaborted\x18\v \x01(\tR\aaborted\"\xa4\x01\n" +
 	"\x03Cut\x12\x1f\n" +
 	"\vtotal_bytes\x18\x01 \x01(\x03R\n" +
 	"totalBytes\x12\x1f\n" +

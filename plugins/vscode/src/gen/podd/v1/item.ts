@@ -177,7 +177,14 @@ export interface ToolResult {
   /** How long the tool ran, in milliseconds. */
   durationMs: number;
   /** What the limits cut from the content; absent when nothing was cut. */
-  cut: Cut | undefined;
+  cut:
+    | Cut
+    | undefined;
+  /**
+   * Which interceptor ends the turn at this call, and why; empty for most. The model
+   * does not see it.
+   */
+  aborted: string;
 }
 
 /** Cut says what the limits removed from a tool's output. */
@@ -906,6 +913,7 @@ function createBaseToolResult(): ToolResult {
     sticky: false,
     durationMs: 0,
     cut: undefined,
+    aborted: "",
   };
 }
 
@@ -940,6 +948,9 @@ export const ToolResult: MessageFns<ToolResult> = {
     }
     if (message.cut !== undefined) {
       Cut.encode(message.cut, writer.uint32(82).fork()).join();
+    }
+    if (message.aborted !== "") {
+      writer.uint32(90).string(message.aborted);
     }
     return writer;
   },
@@ -1035,6 +1046,14 @@ export const ToolResult: MessageFns<ToolResult> = {
             }
 
             message.cut = Cut.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.aborted = reader.string();
             continue;
           }
         }
