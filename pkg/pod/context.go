@@ -62,17 +62,14 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 		}
 		w.Offer(offered)
 	}
-	state, err := s.newState()
+	f, err := h.folded(ctx, a.id, s)
 	if err != nil {
 		return Context{}, err
 	}
-	if err := h.history(ctx, a.id, state.Add, state.Skip); err != nil {
-		return Context{}, err
-	}
-	if old, ok := state.Setup(); ok && open {
+	if old, ok := f.state.Setup(); ok && open {
 		w.Project = func() (string, []string) { return old.ProjectInstructions, nil }
 	}
-	return h.context(ctx, w, state)
+	return h.context(ctx, w, f.state)
 }
 
 // nextWorker is the worker of the next turn, or of the one that is open.

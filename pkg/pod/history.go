@@ -31,26 +31,24 @@ func inAny(ranges []rewound, seq item.Seq) bool {
 	return slices.ContainsFunc(ranges, func(r rewound) bool { return r.after < seq && seq < r.at })
 }
 
-// history reads a pod's log: live gets the entries that count, gone those that a rewind
-// took back, all in order.
-func (h *Host) history(ctx context.Context, pod string, live, gone func(item.Entry)) error {
-	var rewinds []rewound
-	err := h.readRecords(ctx, pod, 0, func(seq item.Seq, body []byte) error {
-		if wire.KindOf(body) != wire.KindRewind {
-			return nil
-		}
-		e, err := wire.DecodeEntry(body)
-		if err != nil {
-			return damaged(pod, seq, err)
-		}
-		if k, ok := e.Kind.(item.Rewind); ok {
-			rewinds = append(rewinds, rewound{k.To, seq})
-		}
-		return nil
-	})
-	if err != nil && item.KindOf(err) != item.KindDataLoss {
+// history reads a pod's log. begin is given what it folds into and says what is done with
+// the entries, all in order: live gets those that count, gone those that a rewind took back.
+// Most logs have no rewind, so it is read as if there were none; when there is one, it is
+// begun anew.
+func (h *Host) history(ctx context.Context, pod string, s *settings, begin func(*folds) (live, gone func(item.Entry))) error {
+	f, err := s.newFolds()
+	if err != nil {
 		return err
 	}
+	live, _ := begin(f)
+	rewinds, err := h.readToRewind(ctx, pod, live)
+	if err != nil || len(rewinds) == 0 {
+		return err
+	}
+	if f, err = s.newFolds(); err != nil {
+		return err
+	}
+	live, gone := begin(f)
 	ranges := takenBack(rewinds)
 	return h.readAll(ctx, pod, 0, func(e item.Entry) {
 		if inAny(ranges, e.Seq) {
@@ -59,6 +57,36 @@ func (h *Host) history(ctx context.Context, pod string, live, gone func(item.Ent
 			live(e)
 		}
 	})
+}
+
+// readToRewind gives the entries of a log up to its first rewind to fn, and finds all of
+// its rewinds.
+func (h *Host) readToRewind(ctx context.Context, pod string, fn func(item.Entry)) (rewinds []rewound, err error) {
+	err = h.readRecords(ctx, pod, 0, func(seq item.Seq, body []byte) error {
+		if len(rewinds) > 0 && wire.KindOf(body) != wire.KindRewind {
+			return nil
+		}
+		e, err := wire.DecodeEntry(body)
+		if err != nil {
+			return damaged(pod, seq, err)
+		}
+		if k, ok := e.Kind.(item.Rewind); ok {
+			rewinds = append(rewinds, rewound{k.To, seq})
+		} else if len(rewinds) == 0 {
+			fn(e)
+		}
+		return nil
+	})
+	return rewinds, err
+}
+
+// folded is the fold of a pod's log.
+func (h *Host) folded(ctx context.Context, pod string, s *settings) (out *folds, err error) {
+	err = h.history(ctx, pod, s, func(f *folds) (live, gone func(item.Entry)) {
+		out = f
+		return f.add, f.skip
+	})
+	return out, err
 }
 
 // folds are what a loaded pod knows of its log.
@@ -119,25 +147,25 @@ func (h *Host) cutAt(ctx context.Context, rec item.Pod, at item.Seq) (*cut, erro
 	if at < rec.First {
 		return nil, item.Errorf(item.KindOutOfRange, "PURGED", "entry #%d of pod %s was removed: the first that is left is #%d", at, rec.Name, rec.First)
 	}
-	f, err := h.settings().newFolds()
-	if err != nil {
-		return nil, err
-	}
-	c := &cut{folds: f}
-	counts := false
-	err = h.history(ctx, rec.ID, func(e item.Entry) {
-		if e.Seq > at {
-			c.changed(e)
-			return
+	var c *cut
+	var counts bool
+	err := h.history(ctx, rec.ID, h.settings(), func(f *folds) (live, gone func(item.Entry)) {
+		c, counts = &cut{folds: f}, false
+		live = func(e item.Entry) {
+			if e.Seq > at {
+				c.changed(e)
+				return
+			}
+			f.add(e)
+			counts = counts || e.Seq == at
+			if len(f.state.OpenCalls()) == 0 {
+				c.whole = e.Seq
+			}
 		}
-		f.add(e)
-		counts = counts || e.Seq == at
-		if len(f.state.OpenCalls()) == 0 {
-			c.whole = e.Seq
-		}
-	}, func(e item.Entry) {
-		if e.Seq < at {
-			f.skip(e)
+		return live, func(e item.Entry) {
+			if e.Seq < at {
+				f.skip(e)
+			}
 		}
 	})
 	switch {

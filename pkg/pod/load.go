@@ -61,11 +61,8 @@ func (a *actor) load() error {
 
 // fold reads the log into what the pod knows of it.
 func (a *actor) fold(ctx context.Context, s *settings) error {
-	f, err := s.newFolds()
+	f, err := a.host.folded(ctx, a.id, s)
 	if err != nil {
-		return err
-	}
-	if err := a.host.history(ctx, a.id, f.add, f.skip); err != nil {
 		return err
 	}
 	a.journal, a.questions, a.state, a.progress = f.journal, f.questions, f.state, f.progress
