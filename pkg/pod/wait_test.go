@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -167,6 +168,38 @@ func TestFallback(t *testing.T) {
 	h.run("again")
 	if got := models(); len(got) != 6 || got[3] != "m" || got[5] != "m3" {
 		t.Errorf("setups %q", got)
+	}
+}
+
+// A turn that fell back to another model stays with it over a restart.
+func TestFallbackOutlivesPodd(t *testing.T) {
+	asked := make(chan struct{})
+	var requests atomic.Int32
+	h, f := newFaultyHouse(t, onlyModel("m2", func(context.Context, scripted.Request) scripted.Reply {
+		switch requests.Add(1) {
+		case 1:
+			return scripted.Say(scripted.Call{Name: "todo", Arguments: `{"items":[]}`})
+		case 2:
+			close(asked)
+			return scripted.Say(scripted.Wait(make(chan struct{})))
+		}
+		return scripted.Say(scripted.Text("done"))
+	}), func(c *pod.Config) { c.Fallbacks = []string{"m2", "m3"} })
+	s := h.submit("go")
+	<-asked
+	h.kill(f)
+	if end := h.ended(s); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+	var models []string
+	for _, s := range kinds[item.Setup](h.log()) {
+		models = append(models, s.Model)
+	}
+	if !slices.Equal(models, []string{"m", "m2"}) {
+		t.Errorf("setups %q", models)
+	}
+	if n := len(h.model.Requests()); n != 4 {
+		t.Errorf("%d requests", n)
 	}
 }
 

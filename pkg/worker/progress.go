@@ -17,6 +17,8 @@ type Progress struct {
 	// number is that of the last turn, open whether it has no terminal entry.
 	number int64
 	open   bool
+	// model is the last one that a setup of this turn named; empty while none has.
+	model string
 	// step is the last model request that was answered.
 	step int
 	// spent is what the turn used, total what all turns did.
@@ -92,6 +94,8 @@ func (p *Progress) Add(e item.Entry) {
 		*p = Progress{price: p.price, total: p.total, number: p.number}
 	case item.TurnEnded:
 		p.open = false
+	case item.Setup:
+		p.model = k.Model
 	case item.Promoted:
 		p.promoted = true
 	case item.Recovered:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"podd/pkg/item"
@@ -18,6 +19,10 @@ const maxResumes = 3
 // that asks goes on asking. One that had not begun does not begin by itself.
 func (t *run) resume(ctx context.Context) ([]*call, error) {
 	t.claimed, t.step = true, t.progress.step
+	if i := slices.Index(t.fallbacks, t.progress.model); i >= 0 && t.progress.model != t.model {
+		// An earlier podd fell back to it for the rest of the turn.
+		t.model, t.fallbacks = t.fallbacks[i], t.fallbacks[i+1:]
+	}
 	recovered := item.Recovered{Reason: t.turn.Resume, Waited: t.turn.Waited}
 	var calls, started []*call
 	for _, open := range t.progress.waiting {
