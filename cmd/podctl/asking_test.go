@@ -226,7 +226,7 @@ func TestQuestionOutlivesACrash(t *testing.T) {
 	w.kill()
 	w.start()
 	// The connection is made again.
-	p.out.await(t, "podd was restarted")
+	p.out.await(t, "turn 1 goes on: ")
 	typed("y\n")
 	if code := p.wait(); code != 0 || !strings.Contains(p.out.String(), ran) {
 		t.Errorf("exit code %d, shown\n%s", code, p.out.String())

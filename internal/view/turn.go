@@ -126,8 +126,6 @@ func (t *Turn) entry(e item.Entry) error {
 		t.running = append(t.running, call{k.CallID, k.Tool})
 	case item.ApprovalRequested:
 		t.waits(k.CallID, k.Tool)
-	case item.Recovered:
-		t.screen.note(yellow, "! podd was restarted: "+sanitize.Line(k.Reason))
 	case item.TurnEnded:
 		return t.end(k)
 	}

@@ -82,6 +82,19 @@ turn 3 finished: 2 steps, 1,234 tokens in (800 cached), 56 out
 	}
 }
 
+// That podd was away is said once: by the alert about it, which says what became of the turn.
+func TestTurnThatGoesOn(t *testing.T) {
+	const reason = "podd was stopped in the middle of it"
+	_, err, _ := show(t, started(1),
+		entry(2, 3, item.Recovered{Reason: reason}),
+		entry(3, 3, item.AlertRaised{Alert: item.Alert{Seq: 4, Level: item.LevelWarn, Source: "recovery", Text: "turn 3 goes on: " + reason, Count: 1}}),
+		finished(4),
+	)
+	if !strings.HasPrefix(err, "! warn: turn 3 goes on: "+reason+"\nturn 3 finished") {
+		t.Errorf("standard error is %q", err)
+	}
+}
+
 // Another turn before ours shows its alerts alone; its end is not ours.
 func TestTurnOfAnotherSubmit(t *testing.T) {
 	other := func(seq int64, k item.Kind) *poddv1.StreamResponse { return entry(seq, 2, k) }

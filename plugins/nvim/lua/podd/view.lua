@@ -131,8 +131,6 @@ function M.entry(e)
     return note(('%d results are sent as their summaries from now on'):format(#e.prune.seqs))
   elseif e.rewind then
     return note(('rewound to #%s'):format(e.rewind.to_seq))
-  elseif e.recovered then
-    return note('podd ended in the middle of this turn; it goes on')
   elseif e.purged then
     return note('the log begins here: older entries were removed')
   elseif e.withdrawn then

@@ -149,9 +149,6 @@ export class Transcript {
       case "note":
         this.note(id, e.kind.value.text);
         break;
-      case "recovered":
-        this.note(id, e.kind.value.reason);
-        break;
       case "purged":
         this.note(id, `${e.kind.value.entries} older entries were removed: ${e.kind.value.reason}`);
         break;
