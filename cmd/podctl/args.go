@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // verbArgs refuses arguments of a command that only has verbs: what stands there is
@@ -31,6 +33,22 @@ func argCount(least, most int, what ...string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// flagError is the parser's error, said of a number where one was taken for a flag.
+func flagError(cmd *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return usageError{err}
+	}
+	number := unknown.GetSpecifiedShortnames()
+	switch {
+	case strings.Trim(number, "0123456789.") != "" || number == "":
+		return usageError{err}
+	case strings.Contains(cmd.Use, "SEQ"), strings.Contains(cmd.Use, "CALL"):
+		return usagef("%s does not take -%s: numbers of entries, calls and alerts begin at 1", cmd.CommandPath(), number)
+	}
+	return usagef("%s has no flag -%s: put -- before text that begins with a dash", cmd.CommandPath(), number)
 }
 
 // usageError is a wrong command line.

@@ -88,18 +88,18 @@ func (c *deletePod) deleteAlerts(tx *bbolt.Tx) error {
 }
 
 func (c *deletePod) deleteNames(tx *bbolt.Tx) error {
-	names := tx.Bucket(bucketNames)
-	if pod, err := loadPodRecord(tx, c.pod); err == nil {
-		return names.Delete([]byte(pod.Name))
-	}
 	if name := nameOf(tx, c.pod); name != "" {
-		return names.Delete([]byte(name))
+		return tx.Bucket(bucketNames).Delete([]byte(name))
 	}
 	return nil
 }
 
-// nameOf finds a pod's name without its record, by looking at all names.
+// nameOf is a pod's name. Where its record can't be read it is found by looking at all
+// names.
 func nameOf(tx *bbolt.Tx, pod string) string {
+	if p, err := loadPodRecord(tx, pod); err == nil {
+		return p.Name
+	}
 	c := tx.Bucket(bucketNames).Cursor()
 	for name, id := c.First(); name != nil; name, id = c.Next() {
 		if bytes.Equal(id, []byte(pod)) {

@@ -37,11 +37,11 @@ func (c *forkPod) check(tx *bbolt.Tx) (bool, error) {
 	if ok, err := c.createPod.check(tx); !ok || err != nil {
 		return false, err
 	}
-	if err := checkRange(c.parent, h, c.at-1); err != nil {
+	if err := checkRange(tx, c.parent, h, c.at-1); err != nil {
 		return false, err
 	}
 	if c.at > h.last {
-		return false, beyondEnd(c.parent, h, c.at)
+		return false, beyondEnd(tx, c.parent, h, c.at)
 	}
 	if err := checkPast(tx, c.parent, h, c.at); err != nil {
 		return false, err

@@ -55,9 +55,9 @@ func (c *purge) check(tx *bbolt.Tx) (needed bool, err error) {
 		return false, item.Errorf(item.KindPrecondition, ReasonLogGrew,
 			"the log of pod %s ends at %d by now, not at %d; look at it again", c.Pod, c.head.last, c.Last)
 	case c.UpTo > c.head.last:
-		return false, beyondEnd(c.Pod, c.head, c.UpTo)
+		return false, beyondEnd(tx, c.Pod, c.head, c.UpTo)
 	case c.UpTo < c.head.first, mark != nil && c.UpTo == c.head.first:
-		return false, purged(c.Pod, c.UpTo, c.head.first)
+		return false, purged(tx, c.Pod, c.UpTo, c.head.first)
 	}
 	k, _ := tx.Bucket(bucketInbox).Cursor().Seek(podKey(c.Pod))
 	if hasPod(k, c.Pod) && seqOf(k) <= c.UpTo {
@@ -147,7 +147,7 @@ func checkPast(tx *bbolt.Tx, pod string, h head, seq item.Seq) error {
 		return damagedAt(pod, h.first)
 	}
 	if k, _ := e.Kind.(item.Purged); seq < k.From {
-		return purged(pod, seq, k.From)
+		return purged(tx, pod, seq, k.From)
 	}
 	return nil
 }

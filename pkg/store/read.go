@@ -18,7 +18,7 @@ func (s *Bolt) Read(ctx context.Context, pod string, after item.Seq, limit int) 
 		if err != nil {
 			return err
 		}
-		if err := checkRange(pod, v.head, after); err != nil {
+		if err := checkRange(tx, pod, v.head, after); err != nil {
 			return err
 		}
 		page, err = v.page(after+1, limit)
@@ -27,28 +27,28 @@ func (s *Bolt) Read(ctx context.Context, pod string, after item.Seq, limit int) 
 	return page, podFault(pod, err)
 }
 
-func checkRange(pod string, h head, after item.Seq) error {
+func checkRange(tx *bbolt.Tx, pod string, h head, after item.Seq) error {
 	switch {
 	case after < 0:
 		return item.Errorf(item.KindInvalid, ReasonBadRange, "a log is read from sequence 0 on, not from %d", after)
 	case after < h.first-1:
-		return purged(pod, after+1, h.first)
+		return purged(tx, pod, after+1, h.first)
 	case after > h.last:
-		return beyondEnd(pod, h, after)
+		return beyondEnd(tx, pod, h, after)
 	}
 	return nil
 }
 
-func purged(pod string, seq, first item.Seq) error {
+func purged(tx *bbolt.Tx, pod string, seq, first item.Seq) error {
 	e := item.Errorf(item.KindOutOfRange, ReasonPurged,
-		"pod %s has no entry %d any more; its log begins at %d", pod, seq, first)
+		"pod %s has no entry %d any more; its log begins at %d", nameOf(tx, pod), seq, first)
 	e.Meta = map[string]string{"first_seq": strconv.FormatInt(int64(first), 10)}
 	return e
 }
 
-func beyondEnd(pod string, h head, seq item.Seq) error {
+func beyondEnd(tx *bbolt.Tx, pod string, h head, seq item.Seq) error {
 	e := item.Errorf(item.KindOutOfRange, ReasonBeyondEnd,
-		"pod %s has no entry %d yet; its log ends at %d", pod, seq, h.last)
+		"pod %s has no entry %d yet; its log ends at %d", nameOf(tx, pod), seq, h.last)
 	e.Meta = map[string]string{"last_seq": strconv.FormatInt(int64(h.last), 10)}
 	return e
 }
