@@ -20,7 +20,7 @@ func pointer(p *[120]byte) unsafe.Pointer { return unsafe.Pointer(p) }
 // house is a pod's workspace beside what is not its own, all under a home directory of
 // its own that does not lie in /tmp.
 type house struct {
-	t *testing.T
+	t testing.TB
 	// base has work (the workspace), temp, outside, state (podd's own), and bin.
 	base   string
 	config sandbox.Config
@@ -29,7 +29,7 @@ type house struct {
 	limited bool
 }
 
-func newHouse(t *testing.T) *house {
+func newHouse(t testing.TB) *house {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {

@@ -66,13 +66,12 @@ func (s *Sandbox) mounts(c *Command, scope Scope) ([]string, error) {
 		protectRoot(m, root)
 	}
 	s.makeHidden(scope)
-	own, others := s.hidden()
-	for _, path := range others {
+	for _, path := range s.others() {
 		if s.visible(scope, path) {
 			m.hide(path)
 		}
 	}
-	for _, path := range own {
+	for _, path := range s.own() {
 		m.hide(path)
 	}
 	for _, path := range scope.Show {
@@ -94,18 +93,8 @@ func (s *Sandbox) mounts(c *Command, scope Scope) ([]string, error) {
 func (s *Sandbox) base(m *mounts, scope Scope) error {
 	if len(s.Read) == 0 {
 		m.add("/", "--ro-bind", "/", "/")
-	}
-	for _, path := range s.Read {
-		if resolved, err := filepath.EvalSymlinks(path); err == nil {
-			m.add(resolved, "--ro-bind", resolved, resolved)
-		}
-	}
-	for _, path := range system {
-		if target, err := os.Readlink(path); len(s.Read) > 0 && err == nil {
-			m.add(path, "--symlink", target, path)
-		} else if len(s.Read) > 0 && isDir(path) {
-			m.add(path, "--ro-bind", path, path)
-		}
+	} else {
+		s.listed(m)
 	}
 	m.add("/proc", "--proc", "/proc")
 	// What is written to a file system in memory is nobody's memory, so that none is to be
@@ -123,10 +112,28 @@ func (s *Sandbox) base(m *mounts, scope Scope) error {
 	}
 	// Where /run is the way to the programs, or to the names of the network.
 	m.add("/run/current-system", "--ro-bind-try", "/run/current-system", "/run/current-system")
-	if resolver, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil && s.Network && within("/run", resolver) {
-		m.add(resolver, "--ro-bind", resolver, resolver)
+	if s.Network {
+		if resolver, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil && within("/run", resolver) {
+			m.add(resolver, "--ro-bind", resolver, resolver)
+		}
 	}
 	return nil
+}
+
+// listed is what can be read where that is a list, and the system's directories.
+func (s *Sandbox) listed(m *mounts) {
+	for _, path := range s.Read {
+		if resolved, err := filepath.EvalSymlinks(path); err == nil {
+			m.add(resolved, "--ro-bind", resolved, resolved)
+		}
+	}
+	for _, path := range system {
+		if target, err := os.Readlink(path); err == nil {
+			m.add(path, "--symlink", target, path)
+		} else if isDir(path) {
+			m.add(path, "--ro-bind", path, path)
+		}
+	}
 }
 
 // roots are the pod's directories and those that all pods have.

@@ -29,12 +29,17 @@ func (s *Sandbox) variable(name string) string {
 	return ""
 }
 
-// hidden are the files and directories that are there and that no command may see,
-// links resolved: podd's own, then those of the user's session and doors.
-func (s *Sandbox) hidden() (own, others []string) {
+// own are podd's files and directories that are there and that no command may see, links
+// resolved.
+func (s *Sandbox) own() (own []string) {
 	for _, path := range s.Hidden {
 		own = appendResolved(own, path)
 	}
+	return own
+}
+
+// others are those of the user's session and doors.
+func (s *Sandbox) others() (others []string) {
 	for _, path := range []string{"/run", "/var/run", s.variable("XDG_RUNTIME_DIR")} {
 		others = appendResolved(others, path)
 	}
@@ -46,12 +51,16 @@ func (s *Sandbox) hidden() (own, others []string) {
 			others = appendResolved(others, filepath.Join(home, name))
 		}
 	}
-	return own, others
+	return others
 }
 
 // appendResolved adds a path that exists.
 func appendResolved(paths []string, path string) []string {
 	if !filepath.IsAbs(path) {
+		return paths
+	}
+	// Most are not there, and to resolve one takes a look at each directory on the way.
+	if _, err := os.Lstat(path); err != nil {
 		return paths
 	}
 	resolved, err := filepath.EvalSymlinks(path)

@@ -78,8 +78,8 @@ func (s *Sandbox) rules(c *Command, scope Scope) (rules, error) {
 	if s.Network {
 		r.Filter = allowInternet
 	}
-	own, others := s.hidden()
-	others = slices.DeleteFunc(others, func(path string) bool { return slices.Contains(s.Read, path) })
+	own := s.own()
+	others := slices.DeleteFunc(s.others(), func(path string) bool { return slices.Contains(s.Read, path) })
 	for _, root := range scope.Roots {
 		dir, err := root.Open()
 		if err != nil {

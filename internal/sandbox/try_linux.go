@@ -128,7 +128,7 @@ func (s *Sandbox) wrap(c *Command, scope Scope, argv []string) error {
 
 // overlaps refuses a root that is podd's own directory.
 func (s *Sandbox) overlaps(scope Scope) error {
-	own, _ := s.hidden()
+	own := s.own()
 	for _, root := range scope.Roots {
 		for _, path := range own {
 			if root.Writable && within(path, root.Path) {
