@@ -148,7 +148,7 @@ func TestGarbledDatabase(t *testing.T) {
 	}
 	for range 2 {
 		p = startPodd(t, state, url)
-		if code := p.wait(); code != exitFailed || !strings.Contains(p.log.String(), "is now "+path+".damaged-") {
+		if code := p.wait(); code != exitDamaged || !strings.Contains(p.log.String(), "is now "+path+".damaged-") {
 			t.Errorf("podd: %d %s", code, p.log.String())
 		}
 	}

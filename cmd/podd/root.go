@@ -36,6 +36,8 @@ const (
 	exitFailed = 1
 	// exitUsage is a wrong command line or configuration.
 	exitUsage = 2
+	// exitDamaged is a damaged database: a person has to say what to go on with.
+	exitDamaged = 3
 )
 
 // run is podd: it parses arguments, does what they say and returns the exit code.
@@ -63,6 +65,9 @@ func (e usageError) Unwrap() error { return e.error }
 func exitCode(err error) int {
 	if _, ok := errors.AsType[usageError](err); ok || item.KindOf(err) == item.KindInvalid {
 		return exitUsage
+	}
+	if item.KindOf(err) == item.KindDataLoss {
+		return exitDamaged
 	}
 	return exitFailed
 }

@@ -264,8 +264,7 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 	select {
 	case <-ctx.Done():
 	case <-d.store.Failed():
-		cause = item.Errorf(item.KindUnavailable, "STORE_FAILED",
-			"the store failed and what it wrote last is unknown: podd stops, and reads what is true at its next start; if this comes again, run podd check")
+		cause = d.storeFailed()
 	case err := <-served:
 		serving = false
 		cause = fmt.Errorf("the socket could not be served: %w", err)
@@ -278,6 +277,16 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 	}
 	d.Logger.Info("podd stopped")
 	return cause
+}
+
+// storeFailed says why podd ends when its store has failed.
+func (d *Daemon) storeFailed() error {
+	if d.keeper.Store().Damaged() {
+		return item.Errorf(item.KindUnavailable, "STORE_FAILED",
+			"the store met damaged pages in its file: podd stops, and checks all of it at its next start, which takes a while")
+	}
+	return item.Errorf(item.KindUnavailable, "STORE_FAILED",
+		"the store failed and what it wrote last is unknown: podd stops, and reads what is true at its next start; if this comes again, run podd check")
 }
 
 // drain ends turns, then streams, then connections.

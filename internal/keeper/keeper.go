@@ -42,8 +42,15 @@ type Keeper struct {
 func (c Config) database() string  { return filepath.Join(c.Dir, "podd.db") }
 func (c Config) snapshots() string { return filepath.Join(c.Dir, "snapshots") }
 
-// marker is there while podd has the database open.
+// marker is there while podd has the database open, and says what to do when it is there
+// at a start.
 func (c Config) marker() string { return filepath.Join(c.Dir, "podd.open") }
+
+// The texts of a marker.
+const (
+	markedOpen    = "podd has the database open, or did not close it\n"
+	markedDamaged = "podd met damaged pages in the database, and reads all of it at its next start\n"
+)
 
 // note is there after a damaged database was moved aside, and says so.
 func (c Config) note() string { return filepath.Join(c.Dir, "podd.damaged") }
@@ -85,13 +92,19 @@ func MustExist(c Config) error {
 	return item.Errorf(item.KindNotFound, store.ReasonCannotOpen, "there is no database at %s", c.database())
 }
 
-// checkUnclean looks for damage when the database was not closed.
+// checkUnclean looks for damage when the database was not closed: everywhere, when podd met
+// some.
 func (c Config) checkUnclean(ctx context.Context) error {
 	if !exists(c.marker()) || !exists(c.database()) {
 		return nil
 	}
-	c.Logger.Info("podd did not end in order: the database is checked", "path", c.database())
-	found, err := c.check(ctx, c.database(), true)
+	marked, err := os.ReadFile(c.marker())
+	if err != nil {
+		return stateError(c.marker(), err)
+	}
+	quick := string(marked) != markedDamaged
+	c.Logger.Info("podd did not end in order: the database is checked", "path", c.database(), "quick", quick)
+	found, err := c.check(ctx, c.database(), quick)
 	if err != nil {
 		return err
 	}
@@ -120,7 +133,7 @@ func (c Config) opened() error {
 	if err := os.Remove(c.note()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return stateError(c.note(), err)
 	}
-	return writeFile(c.marker(), "podd has the database open, or did not close it\n")
+	return writeFile(c.marker(), markedOpen)
 }
 
 // Store is the open database.
@@ -134,6 +147,9 @@ func (k *Keeper) Close() error {
 	select {
 	case <-k.store.Failed():
 		// What is true is found at the next start.
+		if k.store.Damaged() {
+			return writeFile(k.cfg.marker(), markedDamaged)
+		}
 		return nil
 	default:
 	}

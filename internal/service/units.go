@@ -12,8 +12,8 @@ const (
 //
 // KillMode=process: podd ends its commands itself when it is told to stop; those of a podd
 // that was killed go on, and the next one finds their results. OOMPolicy=continue: a command
-// that takes too much memory does not end podd. Exit code 2 is a wrong configuration, which
-// trying again does not mend. A start may have to check and migrate a large store.
+// that takes too much memory does not end podd. Exit code 2 is a wrong configuration, 3 a
+// damaged database: trying again mends neither. A start may have to check and migrate a large store.
 func Units(p Plan) []File {
 	listen := "%t/podd/podd.sock"
 	if p.Socket != "" {
@@ -47,7 +47,7 @@ TimeoutStartSec=1h
 TimeoutStopSec=30s
 Restart=on-failure
 RestartSec=1s
-RestartPreventExitStatus=2
+RestartPreventExitStatus=2 3
 OOMPolicy=continue
 LimitCORE=0
 UMask=0077

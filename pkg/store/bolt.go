@@ -53,8 +53,9 @@ type Bolt struct {
 	// quit is closed by Close, stopped by the writer when it has answered
 	// everything that it took.
 	quit, stopped chan struct{}
-	// failed is closed by the writer.
+	// failed is closed by the writer; damaged, set before, says that pages are why.
 	failed    chan struct{}
+	damaged   bool
 	closeOnce sync.Once
 	closeErr  error
 
@@ -83,6 +84,17 @@ var _ Store = (*Bolt)(nil)
 
 // Failed is closed once the outcome of a commit is unknown.
 func (s *Bolt) Failed() <-chan struct{} { return s.failed }
+
+// Damaged says, once the store has failed, that its last commit met pages which contradict
+// each other: to open the file again does not mend that.
+func (s *Bolt) Damaged() bool {
+	select {
+	case <-s.failed:
+		return s.damaged
+	default:
+		return false
+	}
+}
 
 // Close refuses further calls, waits for the writes that were taken and for open
 // reads, and closes the file. A second Close waits for the first and says the

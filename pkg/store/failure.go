@@ -52,6 +52,7 @@ func (s *Bolt) nothingWritten(t attempt) bool {
 // fail gives the store up. Only the writer calls it, and at most once.
 func (s *Bolt) fail(err error) {
 	s.log.Error("store failed: the outcome of a commit is unknown", "path", s.path, "error", err)
+	s.damaged = isFault(err)
 	close(s.failed)
 }
 
