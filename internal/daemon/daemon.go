@@ -115,6 +115,7 @@ func Open(ctx context.Context, c Config) (*Daemon, error) {
 		c.Grace = DefaultGrace
 	}
 	d := &Daemon{Config: c, started: time.Now(), secrets: secrets.New(string(c.Settings.APIKey))}
+	d.secrets.Add(traces.Secrets(os.Getenv)...)
 	d.Logger = slog.New(d.secrets.Handler(c.Logger.Handler()))
 	if err := d.open(ctx); err != nil {
 		d.Close(ctx)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,7 +38,7 @@ func (b *buffer) String() string {
 	return b.all.String()
 }
 
-// A key that podd was given, and a token that has a well-known form, are in a file, in
+// A key that podd was given, one for its collector of traces, and a token that has a well-known form, are in a file, in
 // what commands print in pieces and in megabytes, and in an error of the endpoint. They
 // are in no entry, delta, alert, request, log line or file of podd's, and those files
 // are for podd's user alone, whatever the umask.
@@ -45,8 +46,10 @@ func TestSecretsStayOut(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	key := "tall-purple-giraffe-hat"
 	token := "ghp_" + strings.Repeat("aB3d", 9)
+	collector := "wide/orange=zebra"
+	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-team=podd,authorization=Bearer%20"+url.QueryEscape(collector))
 	work := t.TempDir()
-	write(t, filepath.Join(work, "env"), "KEY="+key+"\nTOKEN="+token+"\n")
+	write(t, filepath.Join(work, "env"), "KEY="+key+"\nTOKEN="+token+"\nOTEL="+collector+" "+url.QueryEscape(collector)+"\n")
 	write(t, filepath.Join(work, "big"), strings.Repeat("line "+key+" "+token+"\n", 20_000))
 	var requests buffer
 	calls := []scripted.Call{
@@ -107,7 +110,7 @@ func TestSecretsStayOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	for place, text := range places {
-		for _, secret := range []string{key, token, "giraffe"} {
+		for _, secret := range []string{key, token, "giraffe", "zebra"} {
 			if i := strings.Index(text, secret); i >= 0 {
 				t.Errorf("%s has %s: %q", place, secret, text[max(0, i-100):i+40])
 			}

@@ -8,6 +8,7 @@ package traces
 import (
 	"context"
 	"log/slog"
+	"net/url"
 	"strings"
 	"time"
 
@@ -39,6 +40,24 @@ func Wanted(env func(string) string) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// Secrets are the values of the headers that an environment has sent to collectors: keys, as
+// a rule. One that names a scheme, such as Bearer, is there without it too.
+func Secrets(env func(string) string) []string {
+	var values []string
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"} {
+		for header := range strings.SplitSeq(env(name), ",") {
+			_, value, _ := strings.Cut(header, "=")
+			if plain, err := url.PathUnescape(value); err == nil {
+				value = plain
+			}
+			value = strings.TrimSpace(value)
+			_, bare, _ := strings.Cut(value, " ")
+			values = append(values, value, bare)
+		}
+	}
+	return values
 }
 
 // Open sends to where OpenTelemetry's variables of this process say: endpoint, headers,
