@@ -13,8 +13,8 @@ import (
 // continues everywhere. An error is a panic of an interceptor.
 type Chain []Interceptor
 
-// Immediate says that asking the chain about tool calls takes no time: it has none but
-// podd's own interceptors.
+// Immediate says that asking the chain about tool calls takes no time and that it never
+// keeps a turn from finishing: it has none but podd's own interceptors.
 func (c Chain) Immediate() bool {
 	return !slices.ContainsFunc(c, func(i Interceptor) bool { _, own := i.(FileRefs); return !own })
 }

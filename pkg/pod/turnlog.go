@@ -20,12 +20,16 @@ type turnLog struct {
 // the claim, as until then the submits may be withdrawn, and a summary that a client asked
 // for.
 func (l *turnLog) Append(ctx context.Context, b worker.Batch) (entries []item.Entry, err error) {
-	err = l.write(ctx, l.number > 0 && !claims(b.Kinds), func(ctx context.Context) error {
-		d, err := l.draft(b)
+	err = l.write(ctx, l.number > 0 && !claims(b.Kinds), func(detached context.Context) error {
+		now := b
+		if b.Ending != nil && ctx.Err() == nil && !l.a.joins() {
+			now.Kinds = slices.Concat(b.Kinds, b.Ending)
+		}
+		d, err := l.draft(now)
 		if err != nil {
 			return err
 		}
-		err = l.commit(ctx, d, b)
+		err = l.commit(detached, d, now)
 		entries = d.entries
 		return err
 	})

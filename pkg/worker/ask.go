@@ -140,7 +140,8 @@ func (w *Worker) read(ctx context.Context, body []byte, tl *timeline) error {
 
 // accept stores an answer: its items and what it cost. Where nobody has to be asked, the
 // start of each call that is going to run is part of the same transaction; else what
-// the model said is on disk before anyone is asked about it.
+// the model said is on disk before anyone is asked about it. An answer without calls is
+// stored together with the turn's end, where nobody is asked about that and nothing joins.
 func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	items, calls := t.prepare(a)
 	before := t.progress.calls
@@ -149,7 +150,8 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 		b.Kinds = append(b.Kinds, item.ItemAdded{Item: it})
 	}
 	setup, _ := t.state.Setup()
-	b.Kinds = append(b.Kinds, a.usage(t.step, setup.Model))
+	usage := a.usage(t.step, setup.Model)
+	b.Kinds = append(b.Kinds, usage)
 	if a.end.Stop == llm.StopLength {
 		b.Kinds = append(b.Kinds, t.alert(item.LevelWarn, fmt.Sprintf("the answer of step %d was cut by the endpoint's limit on output", t.step)))
 	}
@@ -157,6 +159,9 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	if immediate {
 		t.judge(ctx, calls, before, a.end.Stop)
 		b.Kinds = append(b.Kinds, t.starts(calls)...)
+	}
+	if immediate && len(calls) == 0 && a.end.Stop != llm.StopFilter {
+		b.Ending = t.terminal(nil, t.progress.with(usage))
 	}
 	if err := t.commit(ctx, b); err != nil {
 		return nil, err

@@ -46,7 +46,12 @@ func limit(reason, format string, args ...any) *stop {
 
 // finish asks whether the turn may finish. It returns true when there is something new
 // for the model to see: submits that were given to the turn, or what interceptors added.
+// Where there was nobody to ask, the answer may have been stored together with the end.
 func (t *run) finish(ctx context.Context) (goOn bool, err error) {
+	if t.over() {
+		t.observe(hook.Edge{Name: hook.EdgeTurnEnd, Text: t.progress.answer()})
+		return false, nil
+	}
 	at := fmt.Sprintf("%s %d", hook.EdgeTurnEnd, t.step)
 	held := t.turn.Held != nil && t.turn.Held.Turn == t.turn.Number && t.turn.Held.At == at
 	if joined, err := t.join(ctx, held); err != nil || joined {
@@ -81,6 +86,12 @@ func (t *run) finish(ctx context.Context) (goOn bool, err error) {
 	return !t.progress.done, nil
 }
 
+// over says that the terminal entry is stored.
+func (t *run) over() bool {
+	number, open := t.progress.Turn()
+	return number == t.turn.Number && !open
+}
+
 // sentBack says in one sentence what interceptors made of a turn's end.
 func sentBack(d interceptor.TurnDecision) string {
 	if len(d.Items) > 0 && d.Paused == "" {
@@ -89,9 +100,12 @@ func sentBack(d interceptor.TurnDecision) string {
 	return d.Paused
 }
 
-// end stores the terminal entry, after a result for each call that has none. A turn that
-// podd's own stop ends is left open.
+// end stores the terminal entry, unless it is, after a result for each call that has none.
+// A turn that podd's own stop ends is left open.
 func (t *run) end(ctx context.Context, err error) error {
+	if t.over() {
+		return nil
+	}
 	s, leave := t.classify(ctx, err)
 	if leave {
 		t.logger.Info("turn left open", "step", t.step)
@@ -112,7 +126,7 @@ func (t *run) end(ctx context.Context, err error) error {
 		b.Kinds = append(b.Kinds, item.ItemAdded{Item: unfinished(c)})
 		b.Done = append(b.Done, outputBlock(c.CallID))
 	}
-	b.Kinds = append(b.Kinds, t.terminal(s)...)
+	b.Kinds = append(b.Kinds, t.terminal(s, t.progress)...)
 	if s != nil {
 		t.aborts(ctx, s)
 	}
@@ -159,10 +173,9 @@ func (t *run) bareClaim() Batch {
 }
 
 // terminal is the terminal entry, after the alert about it; s is nil for a finished
-// turn.
-func (t *run) terminal(s *stop) []item.Kind {
-	spent := t.progress.spent.Usage
-	end := item.TurnEnded{Outcome: item.OutcomeFinished, Usage: spent, Steps: t.progress.requests, ToolCalls: t.progress.calls}
+// turn. p is the progress that it ends with.
+func (t *run) terminal(s *stop, p *Progress) []item.Kind {
+	end := item.TurnEnded{Outcome: item.OutcomeFinished, Usage: p.spent.Usage, Steps: p.requests, ToolCalls: p.calls}
 	if s == nil {
 		return []item.Kind{t.alert(item.LevelInfo, fmt.Sprintf("turn %d finished", t.turn.Number)), end}
 	}

@@ -42,6 +42,10 @@ type Log interface {
 type Batch struct {
 	// Kinds become entries of the turn, in this order.
 	Kinds []item.Kind
+	// Ending, when set, ends the turn with this batch: its kinds stand behind Kinds. It is
+	// left out when something joins the turn or holds the pod by then, or ctx has ended.
+	// Ahead takes none.
+	Ending []item.Kind
 	// Claims are submits that leave the inbox with this batch.
 	Claims []item.Seq
 	// Done are the live blocks that the entries replace.

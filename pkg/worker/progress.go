@@ -150,6 +150,13 @@ func (p *Progress) call(id string) *openCall {
 	return p.waiting[i]
 }
 
+// with is the progress behind one more request. It shares what p holds: it is to be read.
+func (p *Progress) with(u item.RequestUsage) *Progress {
+	next := *p
+	next.billed(u)
+	return &next
+}
+
 // billed takes note of a request. That of a step stands behind the items of its answer.
 func (p *Progress) billed(u item.RequestUsage) {
 	p.spent.add(u, p.price)
