@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"podd/internal/extern"
 	"podd/pkg/interceptor"
@@ -135,6 +136,77 @@ func TestGitStatusRecipe(t *testing.T) {
 		t.Fatalf("%+v, %v", d, err)
 	}
 	wantIn(t, textOf(t, d.Items[0]), "git status --short --branch:\n## ", "trunk\n?? new.txt\n")
+}
+
+// Of what a repository's configuration names, and the configuration of a submodule, plain
+// git status runs all and the recipe nothing.
+func TestGitStatusRecipeRunsNothing(t *testing.T) {
+	needs(t, "jq")
+	needs(t, "git")
+	b := newBench(t)
+	program := func(name string) string {
+		b.write(t, name, "#!/bin/sh\ntouch '"+b.dir+"/ran-"+name+"'\ncat\n")
+		path := filepath.Join(b.dir, name)
+		if err := os.Chmod(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	git := func(args ...string) {
+		t.Helper()
+		c := exec.Command("git", append([]string{
+			"-C", b.dir, "-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "protocol.file.allow=always",
+		}, args...)...)
+		c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+	}
+	git("init", "-q", "-b", "trunk")
+	git("init", "-q", "sub")
+	git("-C", "sub", "commit", "-q", "--allow-empty", "-m", "x")
+	b.write(t, "a", "a\n")
+	b.write(t, "b", "b\n")
+	b.write(t, ".git/info/exclude", "*\n")
+	git("submodule", "--quiet", "add", "-f", "./sub")
+	git("add", "-f", "a", "b")
+	git("commit", "-q", "-m", "x")
+	git("config", "filter.odd=one.clean", program("clean"))
+	git("config", "filter.odd=one.required", "true")
+	git("config", "filter.other.process", program("process"))
+	git("config", "core.fsmonitor", program("monitor"))
+	git("-C", "sub", "config", "core.fsmonitor", program("inner"))
+	if err := os.Rename(program("hook"), filepath.Join(b.dir, ".git/hooks/post-index-change")); err != nil {
+		t.Fatal(err)
+	}
+	b.write(t, ".git/info/attributes", "a filter=odd=one\nb filter=other\n")
+	// Files whose times changed are read again.
+	touch := func(at int64) {
+		t.Helper()
+		for _, name := range []string{"a", "b"} {
+			if err := os.Chtimes(filepath.Join(b.dir, name), time.Time{}, time.Unix(at, 0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	ran := func() []string {
+		all, _ := filepath.Glob(filepath.Join(b.dir, "ran-*"))
+		return all
+	}
+	touch(1e9)
+	d, err := b.recipe(t, "git-status.sh", "prompt_submit").PromptSubmit(t.Context(), aSubmit)
+	if err != nil || len(d.Items) != 1 || len(d.Warnings) > 0 {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	wantIn(t, textOf(t, d.Items[0]), "## trunk\n")
+	if all := ran(); len(all) > 0 {
+		t.Errorf("the recipe ran %q", all)
+	}
+	touch(2e9)
+	git("status")
+	if all := ran(); len(all) != 5 {
+		t.Errorf("plain git status ran %q alone", all)
+	}
 }
 
 func TestNotifyRecipe(t *testing.T) {
