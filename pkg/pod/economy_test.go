@@ -3,6 +3,7 @@ package pod_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
+	"podd/pkg/tool"
 	"podd/pkg/worker"
 )
 
@@ -268,6 +270,43 @@ func TestCompactionThatDoesNotHelp(t *testing.T) {
 	}
 	if n := len(h.model.Requests()); n > 3 {
 		t.Errorf("%d requests", n)
+	}
+}
+
+// The request for a summary begins as the requests of the turn before did, also when the pod
+// was loaded for it: with the workspace's word, its tools and those of other programs. What
+// an endpoint has cached of them counts.
+func TestCompactionBeginsAsTheTurnDid(t *testing.T) {
+	h := newHouse(t, summarizer(1<<30, readLoop(5)), func(c *pod.Config) {
+		c.Compaction.KeepTokens = 1
+		foreign := tool.New("foreign", "Of another program.", func(context.Context, struct{}) (tool.Output, error) { return tool.Output{}, nil })
+		c.Project = func(string) pod.Project {
+			return pod.Project{Instructions: "Of the workspace.", Source: "x.toml", Tools: func(context.Context, bool) []tool.Tool { return []tool.Tool{foreign} }}
+		}
+	})
+	h.write("AGENTS.md", "Use tabs.")
+	h.writeBig()
+	h.run("go")
+	h.restart()
+	if _, err := h.host.Compact(t.Context(), "p"); err != nil {
+		t.Fatal(err)
+	}
+	requests := h.model.Requests()
+	begin := func(body []byte) (head struct {
+		Model    string
+		Tools    json.RawMessage
+		Messages []json.RawMessage
+	}) {
+		if err := json.Unmarshal(body, &head); err != nil {
+			t.Fatal(err)
+		}
+		return head
+	}
+	turn, summary := begin(requests[0]), begin(requests[len(requests)-1])
+	n := len(turn.Messages)
+	if turn.Model != summary.Model || !bytes.Equal(turn.Tools, summary.Tools) || !bytes.Contains(turn.Tools, []byte(`"foreign"`)) ||
+		!slices.EqualFunc(turn.Messages, summary.Messages[:n], func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+		t.Errorf("the summary was asked for by\n%s\nafter\n%s", requests[len(requests)-1], requests[0])
 	}
 }
 
