@@ -5,13 +5,13 @@ import "strings"
 // allowing is the sentence that allows the call by rules; empty when they don't.
 // Every path and every command must have a rule: one rule, or several between them.
 func (x *examined) allowing() string {
-	if r := x.whole(); r != nil {
-		return x.because("is allowed by", r)
-	}
 	var used []*compiled
-	if x.call.Command != "" {
-		used = x.byCommands()
-	} else {
+	switch whatever := x.rule(allowsWhatever); {
+	case whatever != nil:
+		used = []*compiled{whatever}
+	case x.call.Command != "":
+		used = x.byLine()
+	default:
 		used = x.byPaths()
 	}
 	if used == nil {
@@ -20,23 +20,28 @@ func (x *examined) allowing() string {
 	return x.because("is allowed by", used...)
 }
 
-// whole is a rule that allows the tool whatever it does, or the line as a whole.
-func (x *examined) whole() *compiled {
-	for _, r := range x.rules {
-		if r.Decision == Allow && r.command == nil && r.path == "" {
-			return r
-		}
-	}
-	commands, err := plain(x.call.Command)
-	if x.call.Command == "" || err != nil {
+// allowsWhatever says that a rule allows the tool whatever it does.
+func allowsWhatever(r *compiled) bool {
+	return r.Decision == Allow && r.command == nil && r.path == ""
+}
+
+// byLine are the rules that allow the line: one as a whole, or those of its commands. A
+// line is read only where such a rule is, which is what a decision takes longest over.
+func (x *examined) byLine() []*compiled {
+	if x.rule(x.allows) == nil {
 		return nil
 	}
-	for _, r := range x.rules {
-		if len(r.command) > 1 && x.allows(r) && sameLine(r.command, commands) {
-			return r
-		}
+	commands, err := plain(x.call.Command)
+	if err != nil {
+		return nil
 	}
-	return nil
+	whole := x.rule(func(r *compiled) bool {
+		return len(r.command) > 1 && x.allows(r) && sameLine(r.command, commands)
+	})
+	if whole != nil {
+		return []*compiled{whole}
+	}
+	return x.byCommands(commands)
 }
 
 func sameLine(pattern []patternCommand, commands []command) bool {
@@ -67,13 +72,9 @@ func (x *examined) allows(r *compiled) bool {
 	return !x.unclear && len(x.paths) > 0
 }
 
-// byCommands are the rules that allow the commands of the line, one each; nil when
-// one is allowed by none.
-func (x *examined) byCommands() []*compiled {
-	commands, err := plain(x.call.Command)
-	if err != nil {
-		return nil
-	}
+// byCommands are the rules that allow the commands of a line, one each; nil when one is
+// allowed by none.
+func (x *examined) byCommands(commands []command) []*compiled {
 	var used []*compiled
 	for _, c := range commands {
 		r := x.rule(func(r *compiled) bool {
