@@ -48,7 +48,9 @@ func matches(path string, s *jsonschema.Schema, value any) error {
 
 func matchObject(path string, s *jsonschema.Schema, object map[string]any) error {
 	// Sorted, so that the same arguments give the same error.
-	for _, key := range slices.Sorted(maps.Keys(object)) {
+	keys := slices.AppendSeq(make([]string, 0, len(object)), maps.Keys(object))
+	slices.Sort(keys)
+	for _, key := range keys {
 		property, known := s.Properties[key], true
 		if property == nil {
 			property, known = s.AdditionalProperties, s.Properties == nil

@@ -25,71 +25,118 @@ func parseStrict(text string) (any, error) {
 	if !utf8.ValidString(text) {
 		return nil, errors.New("the arguments are not valid UTF-8")
 	}
-	// Decoder.Token is lenient in places; Unmarshal checks the whole text first.
-	var raw json.RawMessage
-	if err := json.Unmarshal([]byte(text), &raw); err != nil {
-		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-			return nil, fmt.Errorf("the arguments are not valid JSON: %w (at byte %d)", syntax, syntax.Offset)
-		}
-		return nil, fmt.Errorf("the arguments are not valid JSON: %w", err)
+	if data := []byte(text); !json.Valid(data) {
+		return nil, invalid(data)
 	}
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
-	return parseValue(dec, "", 0)
+	w := walker{rest: text}
+	return w.value("", 0)
 }
 
-// parseValue reads the next value of dec; path is where it stands.
-func parseValue(dec *json.Decoder, path string, depth int) (any, error) {
+// invalid says where a text stops being JSON.
+func invalid(data []byte) error {
+	var raw json.RawMessage
+	err := json.Unmarshal(data, &raw)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("the arguments are not valid JSON: %w (at byte %d)", syntax, syntax.Offset)
+	}
+	return fmt.Errorf("the arguments are not valid JSON: %w", err)
+}
+
+// walker reads a text that is valid JSON: so it need not look at what stands between
+// two values. encoding/json's own tokens cost three times as much.
+type walker struct{ rest string }
+
+// next goes to the next value or closing bracket and gives its first byte.
+func (w *walker) next() byte {
+	w.rest = strings.TrimLeft(w.rest, " \t\r\n,:")
+	return w.rest[0]
+}
+
+// take reads n bytes.
+func (w *walker) take(n int) (taken string) {
+	taken, w.rest = w.rest[:n], w.rest[n:]
+	return taken
+}
+
+// value reads the next value; path is where it stands.
+func (w *walker) value(path string, depth int) (any, error) {
 	if depth > maxArgumentDepth {
 		return nil, fmt.Errorf("the arguments are nested deeper than %d levels", maxArgumentDepth)
 	}
-	token, err := dec.Token()
-	if err != nil {
-		return nil, fmt.Errorf("the arguments are not valid JSON: %w", err)
+	switch w.next() {
+	case '{':
+		return w.object(path, depth)
+	case '[':
+		return w.list(path, depth)
+	case '"':
+		return w.text()
+	case 'n':
+		w.take(len("null"))
+		return nil, nil
+	case 't':
+		w.take(len("true"))
+		return true, nil
+	case 'f':
+		w.take(len("false"))
+		return false, nil
 	}
-	switch token {
-	case json.Delim('{'):
-		return parseObject(dec, path, depth)
-	case json.Delim('['):
-		return parseList(dec, path, depth)
-	}
-	return token, nil
+	return w.number(), nil
 }
 
-func parseObject(dec *json.Decoder, path string, depth int) (any, error) {
+func (w *walker) object(path string, depth int) (any, error) {
 	object := map[string]any{}
-	for dec.More() {
-		token, err := dec.Token()
+	for w.take(1); w.next() != '}'; {
+		key, err := w.text()
 		if err != nil {
-			return nil, fmt.Errorf("the arguments are not valid JSON: %w", err)
-		}
-		key, ok := token.(string)
-		if !ok {
-			return nil, errors.New("the arguments are not valid JSON: a key is not a string")
+			return nil, err
 		}
 		at := joinPath(path, key)
 		if _, twice := object[key]; twice {
 			return nil, fmt.Errorf("the field %s is given twice: write it once", at)
 		}
-		if object[key], err = parseValue(dec, at, depth+1); err != nil {
+		if object[key], err = w.value(at, depth+1); err != nil {
 			return nil, err
 		}
 	}
-	_, err := dec.Token()
-	return object, err
+	w.take(1)
+	return object, nil
 }
 
-func parseList(dec *json.Decoder, path string, depth int) (any, error) {
+func (w *walker) list(path string, depth int) (any, error) {
 	list := []any{}
-	for dec.More() {
-		value, err := parseValue(dec, fmt.Sprintf("%s[%d]", path, len(list)), depth+1)
+	for w.take(1); w.next() != ']'; {
+		value, err := w.value(fmt.Sprintf("%s[%d]", path, len(list)), depth+1)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, value)
 	}
-	_, err := dec.Token()
-	return list, err
+	w.take(1)
+	return list, nil
+}
+
+// text reads a string.
+func (w *walker) text() (s string, err error) {
+	end := 1
+	for ; w.rest[end] != '"'; end++ {
+		if w.rest[end] == '\\' {
+			end++
+		}
+	}
+	quoted := w.take(end + 1)
+	if !strings.Contains(quoted, `\`) {
+		return quoted[1:end], nil
+	}
+	err = json.Unmarshal([]byte(quoted), &s)
+	return s, err
+}
+
+func (w *walker) number() json.Number {
+	end := strings.IndexAny(w.rest, " \t\r\n,]}")
+	if end < 0 {
+		end = len(w.rest)
+	}
+	return json.Number(w.take(end))
 }
 
 // joinPath appends a key to a path, in quotes unless it is a plain word, so that
