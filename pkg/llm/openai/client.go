@@ -37,7 +37,7 @@ func New(cfg Config) (*Client, error) {
 	c.sdk = sdk.Client{Options: []option.RequestOption{
 		option.WithBaseURL(e.base.String()),
 		option.WithHTTPClient(&http.Client{
-			Transport: boundedErrors{c.transport},
+			Transport: wholeBody{boundedErrors{c.transport}},
 			// A redirected POST would arrive as a GET, or take the key elsewhere.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"net"
 	"net/http"
 	"time"
 
@@ -51,3 +52,8 @@ func RetryAfter(h http.Header, now time.Time) time.Duration { return retryAfter(
 
 // MaxLine is the limit of a line.
 const MaxLine = maxLine
+
+// DialWith replaces how connections are made.
+func (c *Client) DialWith(dial func(ctx context.Context, network, address string) (net.Conn, error)) {
+	c.transport.DialContext = dial
+}

@@ -23,6 +23,8 @@ func newTransport() *http.Transport {
 		MaxIdleConns:        256,
 		MaxIdleConnsPerHost: 128,
 		IdleConnTimeout:     90 * time.Second,
+		// See wholeBody. What is over it leaves in writes of its own.
+		WriteBufferSize: 32 << 10,
 		// A compressed stream would arrive in lumps.
 		DisableCompression: true,
 		// A ping finds a dead HTTP/2 connection, as TCP keep-alive does for HTTP/1.
@@ -45,6 +47,28 @@ func (t boundedErrors) RoundTrip(req *http.Request) (*http.Response, error) {
 		}{io.LimitReader(resp.Body, maxErrorBody), resp.Body}
 	}
 	return resp, err
+}
+
+// wholeBody hands net/http a request's body as the bytes that it is, so that they leave
+// with the headers, in one write. openai-go wraps the body: then net/http takes it for one
+// that may block, and sends the headers first.
+type wholeBody struct {
+	next http.RoundTripper
+}
+
+// RoundTrip does the request.
+func (t wholeBody) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.GetBody == nil {
+		return t.next.RoundTrip(req)
+	}
+	defer req.Body.Close()
+	body, err := req.GetBody()
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(req.Context())
+	req.Body = body
+	return t.next.RoundTrip(req)
 }
 
 // stalled is the cause of a request that a watchdog ended.

@@ -1,0 +1,38 @@
+package openai_test
+
+import (
+	"context"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"podd/pkg/llm/openai"
+)
+
+// countedConn counts what is written to a connection.
+type countedConn struct {
+	net.Conn
+	writes *atomic.Int64
+}
+
+func (c countedConn) Write(p []byte) (int, error) {
+	c.writes.Add(1)
+	return c.Conn.Write(p)
+}
+
+// In two writes, a request would wake the endpoint twice.
+func TestRequestLeavesInOneWrite(t *testing.T) {
+	c := serve(t, openai.Config{}, sse("data: [DONE]\n\n"))
+	var writes atomic.Int64
+	c.DialWith(func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		return countedConn{conn, &writes}, err
+	})
+	if _, err := collect(t, c, `{"text":"`+strings.Repeat("x", 20_000)+`"}`); err == nil {
+		t.Error("an answer without an end passes")
+	}
+	if n := writes.Load(); n != 1 {
+		t.Errorf("the request took %d writes", n)
+	}
+}
