@@ -20,6 +20,12 @@ const MaxMessageBytes = 16 << 20
 // defaultRetryFor is long enough for a supervisor to start podd again.
 const defaultRetryFor = 30 * time.Second
 
+// window is how much a stream, and a connection, may have on its way to a reader. One
+// that stands spares the measuring of what the connection carries, which asks podd to
+// answer a ping for almost each message; on a socket of this machine there is nothing
+// to measure.
+const window = 1 << 20
+
 // Config says which podd to talk to.
 type Config struct {
 	// Socket is the path of podd's socket; required.
@@ -69,6 +75,8 @@ func New(cfg Config) (*Client, error) {
 		grpc.WithAuthority("localhost"),
 		grpc.WithDisableServiceConfig(),
 		grpc.WithConnectParams(connectParams),
+		grpc.WithStaticStreamWindowSize(window),
+		grpc.WithStaticConnWindowSize(window),
 		grpc.WithChainUnaryInterceptor(c.explainUnary, auth.unary),
 		grpc.WithChainStreamInterceptor(c.explainStream, auth.stream),
 		grpc.WithDefaultCallOptions(

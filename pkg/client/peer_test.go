@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -36,6 +37,8 @@ type peer struct {
 	health   *health.Server
 	served   sync.WaitGroup
 	restarts sync.WaitGroup
+	// heard gets what one client sends; nil for nothing.
+	heard io.Writer
 
 	submit func(context.Context, *poddv1.SubmitRequest) (*poddv1.SubmitResponse, error)
 	stream func(*poddv1.StreamRequest, poddv1.PodService_StreamServer) error
@@ -81,8 +84,29 @@ func (p *peer) start() {
 	p.health = health.NewServer()
 	healthv1.RegisterHealthServer(s, p.health)
 	p.server = s
-	p.served.Go(func() { _ = s.Serve(l) })
+	p.served.Go(func() { _ = s.Serve(tapped{l, p.heard}) })
 }
+
+// tapped copies what its connections read.
+type tapped struct {
+	net.Listener
+	to io.Writer
+}
+
+func (t tapped) Accept() (net.Conn, error) {
+	conn, err := t.Listener.Accept()
+	if err != nil || t.to == nil {
+		return conn, err
+	}
+	return tappedConn{conn, io.TeeReader(conn, t.to)}, nil
+}
+
+type tappedConn struct {
+	net.Conn
+	read io.Reader
+}
+
+func (c tappedConn) Read(b []byte) (int, error) { return c.read.Read(b) }
 
 // stop cuts all connections and removes the socket.
 func (p *peer) stop() {

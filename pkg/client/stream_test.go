@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -35,6 +36,34 @@ func seqs(from, to int64) []int64 {
 		list = append(list, seq)
 	}
 	return list
+}
+
+// A client does not measure the connection, for which podd would have to answer pings.
+func TestStreamSendsNoPings(t *testing.T) {
+	p := newPeer(t)
+	var heard bytes.Buffer
+	p.heard = &heard
+	p.serveLog(2_000, nil)
+	p.start()
+	for _, err := range p.client().Stream(t.Context(), client.StreamOptions{Pod: "p"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.stop()
+	p.server = nil
+	const preface, head, typeOfPing, answer = len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 9, 6, 1
+	frames, pings := heard.Bytes()[preface:], 0
+	for len(frames) >= head {
+		if frames[3] == typeOfPing && frames[4]&answer == 0 {
+			pings++
+		}
+		size := int(frames[0])<<16 | int(frames[1])<<8 | int(frames[2])
+		frames = frames[min(head+size, len(frames)):]
+	}
+	if pings > 0 {
+		t.Errorf("the client sent %d pings", pings)
+	}
 }
 
 func TestStreamEndsWhenCaughtUp(t *testing.T) {
