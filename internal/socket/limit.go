@@ -99,6 +99,17 @@ func (c *Conn) Begin() { c.calls.Add(1) }
 // End is the opposite of Begin.
 func (c *Conn) End() { c.calls.Add(-1) }
 
+// Write closes the connection when it fails. gRPC writes no more then, and waits for its
+// reader to fail as well, which one that the kernel had no memory to write to does not:
+// its client would wait for ever.
+func (c *Conn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	if err != nil {
+		_ = c.Close()
+	}
+	return n, err
+}
+
 // Close closes the connection and gives its place free.
 func (c *Conn) Close() error {
 	c.limited.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -86,6 +87,23 @@ func TestLimit(t *testing.T) {
 	if l.Open() != 0 {
 		t.Errorf("%d connections are open at the end", l.Open())
 	}
+}
+
+// A connection that can't be written is closed: its client hears of it, although it could
+// still be read.
+func TestFailedWriteCloses(t *testing.T) {
+	base := listen(t, place(t))
+	l := socket.Limit(base, 1)
+	client, accepted := connect(t, l, base.Path())
+	defer client.Close()
+	server := <-accepted
+	if err := server.SetWriteDeadline(time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.Write([]byte("x")); err == nil || l.Open() != 0 {
+		t.Fatalf("a write that fails: %v, %d connections are open", err, l.Open())
+	}
+	closed(t, client)
 }
 
 // Whatever comes and goes: never more than the limit are open, and one that is busy

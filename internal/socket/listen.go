@@ -106,7 +106,7 @@ func removeStale(ctx context.Context, path string) error {
 		return item.Errorf(item.KindPrecondition, "NOT_A_SOCKET",
 			"%s is there and is no socket: move it away, or choose another path with --socket", path)
 	}
-	if err := dial(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) {
+	if err := dialSoon(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) {
 		if err != nil {
 			return cannotListen(path, err)
 		}
@@ -117,6 +117,23 @@ func removeStale(ctx context.Context, path string) error {
 		return cannotListen(path, err)
 	}
 	return nil
+}
+
+// How long a program that answers is waited for to go, and how often it is asked. A podd
+// that is killed while it starts a command leaves its socket to that child, as it does its
+// locks, and the child gives them up one after the other.
+const (
+	goPatience = 500 * time.Millisecond
+	goPoll     = 10 * time.Millisecond
+)
+
+// dialSoon is dial once it refuses, or when it has not for long.
+func dialSoon(ctx context.Context, path string) error {
+	for since := time.Now(); ; time.Sleep(goPoll) {
+		if err := dial(ctx, path); err != nil || time.Since(since) > goPatience {
+			return err
+		}
+	}
 }
 
 // dial is nil when a program listens at path, whether it accepts or is too busy to.

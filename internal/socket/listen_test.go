@@ -96,6 +96,33 @@ func stale(t *testing.T, path string) {
 	l.Close()
 }
 
+// A socket that still answers because the podd that made it was killed in the middle of
+// starting a command is replaced as soon as it does not.
+func TestListenWaitsForWhatWasLeft(t *testing.T) {
+	path := place(t)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	left, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left.(*net.UnixListener).SetUnlinkOnClose(false)
+	asked := make(chan error, 1)
+	go func() {
+		conn, err := left.Accept()
+		if err == nil {
+			err = conn.Close()
+		}
+		asked <- errors.Join(err, left.Close())
+	}()
+	l := listen(t, path)
+	if err := <-asked; err != nil {
+		t.Error(err)
+	}
+	answers(t, l, path)
+}
+
 func TestListen(t *testing.T) {
 	path := place(t)
 	l := listen(t, path)
