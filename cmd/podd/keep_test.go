@@ -143,7 +143,7 @@ func TestGarbledDatabase(t *testing.T) {
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, errs := keep(t, state, "check"); code != exitFailed || !strings.Contains(out, "podd.db") || strings.Count(errs, "\n") != 1 {
+	if code, out, errs := keep(t, state, "check"); code != exitDamaged || !strings.Contains(out, "podd.db") || strings.Count(errs, "\n") != 1 {
 		t.Errorf("check: %d %q %q", code, out, errs)
 	}
 	for range 2 {
@@ -159,7 +159,7 @@ func TestGarbledDatabase(t *testing.T) {
 	if got, err := os.ReadFile(aside[0]); err != nil || !bytes.Equal(got, b) {
 		t.Errorf("the file was changed: %v", err)
 	}
-	if code, _, errs := keep(t, state, "check"); code != exitFailed || !strings.Contains(errs, "is now ") {
+	if code, _, errs := keep(t, state, "check"); code != exitDamaged || !strings.Contains(errs, "is now ") {
 		t.Errorf("check without a database: %d %q", code, errs)
 	}
 }
