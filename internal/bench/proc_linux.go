@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -10,8 +11,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpu is the processor time that a process and its ended children have used.
-func cpu(pid int) (time.Duration, error) {
+// cpu is the processor time that a process, its children and theirs have used.
+func cpu(pid int) (total time.Duration, err error) {
+	for _, member := range family(pid) {
+		used, err := cpuOf(member)
+		if err != nil {
+			return 0, err
+		}
+		total += used
+	}
+	return total, nil
+}
+
+// family is a process and all below it.
+func family(pid int) []int {
+	members := []int{pid}
+	// The children of a process are those of its threads; proc_pid_task(5).
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for _, field := range strings.Fields(string(text)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				members = append(members, family(child)...)
+			}
+		}
+	}
+	return members
+}
+
+// cpuOf is the processor time of one process and its ended children.
+func cpuOf(pid int) (time.Duration, error) {
 	// The clock of all threads of another process; clock_getcpuclockid(3).
 	var ts unix.Timespec
 	if err := unix.ClockGettime(int32(^pid<<3|2), &ts); err != nil {
@@ -35,8 +64,20 @@ func cpu(pid int) (time.Duration, error) {
 	return total, nil
 }
 
-// memory is what a process has in RAM, and the part that no file backs, in bytes.
+// memory is what a process, its children and theirs have in RAM, and the part that no
+// file backs, in bytes.
 func memory(pid int) (rss, anonymous int64, err error) {
+	for _, member := range family(pid) {
+		r, a, err := memoryOf(member)
+		if err != nil {
+			return 0, 0, err
+		}
+		rss, anonymous = rss+r, anonymous+a
+	}
+	return rss, anonymous, nil
+}
+
+func memoryOf(pid int) (rss, anonymous int64, err error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, 0, err
