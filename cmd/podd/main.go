@@ -9,12 +9,15 @@ import (
 
 	"podd/internal/harden"
 	"podd/internal/sandbox"
+	"podd/internal/shim"
 	"podd/internal/systemd"
 )
 
 func main() {
 	// First of all: this may be the helper of a sandbox, which becomes its command.
 	sandbox.Main()
+	// Or what starts commands for another podd.
+	shim.Main()
 	// Before anything secret is read; where the system refuses, podd works all the same.
 	_ = harden.Process()
 	// Whoever closes the terminal that podd was started in asks for this too: podd stays.

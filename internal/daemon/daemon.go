@@ -27,6 +27,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/store"
+	"podd/pkg/tool/builtin"
 )
 
 // DefaultGrace is how long running turns have to reach a step boundary when podd is
@@ -92,6 +93,8 @@ type Daemon struct {
 	// sandbox is what shell commands run in; detected waits until that is known.
 	sandbox  *sandbox.Sandbox
 	detected func() *sandbox.Sandbox
+	// starter starts shell commands; nil means as children of podd.
+	starter builtin.Starter
 	// recorder counts what pods do; nil when nobody may look.
 	recorder *metrics.Recorder
 	// tracer sends spans; nil when nobody asks for them.
@@ -204,6 +207,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 	}
 	d.loaded.Store(first)
 	d.sandbox = d.detected()
+	d.openStarter()
 	d.undo = append(d.undo, func() { d.loaded.Load().client.Close() })
 	d.host, err = pod.NewHost(ctx, pod.Config{
 		Settings: settings,

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"podd/internal/sandbox"
+	"podd/internal/shim"
 	"podd/pkg/tool/builtin"
 )
 
@@ -27,10 +28,23 @@ func (d *Daemon) detectSandbox(ctx context.Context) {
 	d.undo = append(d.undo, wg.Wait)
 }
 
+// openStarter makes what starts shell commands. In a program that cannot be a shim they
+// are started as its children, and lose their results when it is killed.
+func (d *Daemon) openStarter() {
+	client, err := shim.Open(d.Logger)
+	if err != nil {
+		d.Logger.Debug("commands are children of podd", "note", err)
+		return
+	}
+	d.starter = client
+	d.undo = append(d.undo, client.Close)
+}
+
 // shell is the shell tool's setup. Mode "off" is the operator's word that commands may
 // do all that this user may; and nobody needs to be asked about those that are refused.
 func (d *Daemon) shell() builtin.Shell {
 	return builtin.Shell{
+		Starter:  d.starter,
 		Sandbox:  d.sandbox,
 		Confined: d.sandbox.Confines() || d.sandbox.Config.Mode == sandbox.Off || d.sandbox.Refuses() != "",
 		Env:      d.Settings.Sandbox.Env,

@@ -67,6 +67,7 @@ var ranks = map[string]int{
 	"internal/skills":       2,
 	"internal/metrics":      2,
 	"internal/sandbox":      2,
+	"internal/shim":         2,
 	"internal/socket":       2,
 	"internal/view":         2,
 	"pkg/hook/hooktest":     2,

@@ -18,3 +18,22 @@ type ID struct {
 
 // ID is the tree's.
 func (t *Tree) ID() ID { return t.id }
+
+// gone says whether the leader has ended.
+func (id ID) gone() bool {
+	born, runs := look(id.PID)
+	return !runs || born != id.Born
+}
+
+// Await waits for the end of a leader that is no child, or until leave is closed.
+func (id ID) Await(leave <-chan struct{}) {
+	poll := time.NewTicker(watchPoll)
+	defer poll.Stop()
+	for !id.gone() {
+		select {
+		case <-leave:
+			return
+		case <-poll.C:
+		}
+	}
+}

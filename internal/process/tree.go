@@ -23,15 +23,16 @@ const (
 	killPoll     = 2 * time.Millisecond
 )
 
-// leaders are the pids, as text, of the leaders that this process has started and not
-// waited for.
+// leaders are the pids, as text, of the leaders that this process has started or adopted
+// and that were not waited for.
 var leaders sync.Map
 
 // Tree is a running command and all that it started.
 type Tree struct {
 	id ID
 	// cmd is nil for a tree that another process started.
-	cmd    *exec.Cmd
+	cmd *exec.Cmd
+	// exited is closed once the leader is known to have ended.
 	exited chan struct{}
 	// leave ends the watch of a tree that was found.
 	leave func()
@@ -54,18 +55,35 @@ func Start(cmd *exec.Cmd) (*Tree, error) {
 		return nil, err
 	}
 	t.id.PID = cmd.Process.Pid
-	session := strconv.Itoa(t.id.PID)
-	leaders.Store(session, nil)
+	forget := lead(t.id.PID)
 	// Nobody else waits for the leader yet: also one that has ended is still listed.
 	t.id.Born, _ = look(t.id.PID)
 	go func() {
 		defer close(t.exited)
 		// From the end of Wait on the pid can be another's.
-		defer leaders.Delete(session)
+		defer forget()
 		// The outcome is in ProcessState.
 		_ = cmd.Wait()
 	}()
 	return t, nil
+}
+
+// lead notes a leader until forget is called.
+func lead(pid int) (forget func()) {
+	session := strconv.Itoa(pid)
+	leaders.Store(session, nil)
+	return func() { leaders.Delete(session) }
+}
+
+// Adopt is the tree of a leader that another process waits for; Stop must follow. ended
+// is for when that process says that the leader has ended, and must be called.
+func Adopt(id ID) (t *Tree, ended func()) {
+	t = &Tree{id: id, exited: make(chan struct{}), leave: func() {}}
+	forget := lead(id.PID)
+	return t, sync.OnceFunc(func() {
+		forget()
+		close(t.exited)
+	})
 }
 
 // Find is the tree that a process since ended started; Stop must follow. Its leader may
@@ -74,26 +92,15 @@ func Find(id ID) *Tree {
 	t := &Tree{id: id, exited: make(chan struct{})}
 	left := make(chan struct{})
 	t.leave = sync.OnceFunc(func() { close(left) })
-	if t.leaderGone() {
+	if id.gone() {
 		close(t.exited)
 		return t
 	}
-	go t.watch(left)
+	go func() {
+		defer close(t.exited)
+		id.Await(left)
+	}()
 	return t
-}
-
-// watch looks for the end of a leader that is no child.
-func (t *Tree) watch(left <-chan struct{}) {
-	defer close(t.exited)
-	poll := time.NewTicker(watchPoll)
-	defer poll.Stop()
-	for !t.leaderGone() {
-		select {
-		case <-left:
-			return
-		case <-poll.C:
-		}
-	}
 }
 
 // Exited is closed when the leader has ended.
@@ -183,15 +190,11 @@ func (t *Tree) gone() bool { return t.leaderGone() && len(t.members()) == 0 }
 
 // leaderGone says whether the leader has ended and, as a child, was waited for.
 func (t *Tree) leaderGone() bool {
-	if t.cmd == nil {
-		born, runs := look(t.id.PID)
-		return !runs || born != t.id.Born
-	}
 	select {
 	case <-t.exited:
 		return true
 	default:
-		return false
+		return t.cmd == nil && t.id.gone()
 	}
 }
 

@@ -195,7 +195,7 @@ func (h *house) runIn(s *sandbox.Sandbox, scope sandbox.Scope, attack string, ar
 		h.t.Fatal(err)
 	}
 	if h.limited {
-		if err := s.Limit(tree.ID().PID); err != nil {
+		if err := s.Limits().Apply(tree.ID().PID); err != nil {
 			h.t.Error(err)
 		}
 	}

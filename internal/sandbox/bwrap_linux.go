@@ -18,7 +18,7 @@ var obeyed = []string{
 
 // wrapBwrap makes the command line of bwrap.
 //
-// It has no --die-with-parent: the parent is a shell that outlives podd on purpose, and
+// It has no --die-with-parent: the parent is a shim, which outlives podd on purpose, and
 // with it SIGTERM, which bwrap does not pass on, would end everything inside at once.
 // What is inside is ended from outside: bwrap's own first process cannot leave the
 // session, and with it goes all else.

@@ -89,7 +89,7 @@ func TestNothingSurvivesStop(t *testing.T) {
 		{"setsid, environment cleared", "setsid env -i sleep SLEEP & env -i sleep SLEEP & echo >up; sleep 600", true},
 		{"double fork", "(setsid env -i sh -c '(trap \"\" TERM; sleep SLEEP) &' &) ; (env -i sh -c 'sleep SLEEP &' &); echo >up; sleep 600", true},
 		{"holds the output", "(setsid env -i sleep SLEEP 2>&1 &); env -i sleep SLEEP & echo >up; sleep 600", true},
-		{"kills its wrapper", "sleep SLEEP & echo >up; kill -KILL $PPID; kill -KILL 0; sleep 600", false},
+		{"kills its parent", "sleep SLEEP & echo >up; kill -KILL $PPID; kill -KILL 0; sleep 600", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, mode := range []sandbox.Mode{sandbox.Off, sandbox.Bwrap, sandbox.Landlock} {
@@ -104,7 +104,7 @@ func TestNothingSurvivesStop(t *testing.T) {
 					if mode == sandbox.Off && c.escapes {
 						session = tree.ID().PID
 					}
-					for mode != sandbox.Landlock && c.name != "kills its wrapper" && named(seconds, session) == 0 && t.Context().Err() == nil {
+					for mode != sandbox.Landlock && c.name != "kills its parent" && named(seconds, session) == 0 && t.Context().Err() == nil {
 						runtime.Gosched()
 					}
 					if left := tree.Stop(100 * time.Millisecond); left != 0 {

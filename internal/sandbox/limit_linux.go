@@ -1,48 +1,35 @@
 package sandbox
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"podd/internal/process"
 )
 
 // What one command may take, whatever the sandbox.
 const (
-	// moreProcesses is how many processes and threads of the user there may be beyond all
-	// that the machine runs when the command starts. The kernel holds nobody who is root
-	// to it.
-	moreProcesses = 4096
+	// moreTasks is how many processes and threads of the user there may be, at least, beyond
+	// all that the machine runs when the command starts.
+	moreTasks = 4096
 	// maxFileBytes is the largest file.
 	maxFileBytes = 64 << 30
 	// oomScore makes the kernel end a command before podd when memory runs out.
 	oomScore = 500
 )
 
-// Limit bounds what a process and all that it will start can take. It is for a process
-// that has started nothing yet.
-func (s *Sandbox) Limit(pid int) error {
+// Limits are what bounds one command, whatever the sandbox.
+func (s *Sandbox) Limits() process.Limits {
 	if s.Mode() == None && s.Config.Mode == Off {
-		return nil
+		return process.Limits{}
 	}
-	var errs []error
-	bound := func(resource int, limit uint64) {
-		var now unix.Rlimit
-		if err := unix.Prlimit(pid, resource, nil, &now); err != nil {
-			errs = append(errs, err)
-			return
-		}
-		limit = min(limit, now.Max)
-		errs = append(errs, unix.Prlimit(pid, resource, &unix.Rlimit{Cur: min(limit, now.Cur), Max: limit}, nil))
-	}
-	bound(unix.RLIMIT_CORE, 0)
-	bound(unix.RLIMIT_FSIZE, maxFileBytes)
-	bound(unix.RLIMIT_NPROC, tasks()+moreProcesses)
-	errs = append(errs, os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte(strconv.Itoa(oomScore)), 0))
-	return errors.Join(errs...)
+	// Rounded, so that they are the same for a while.
+	allowed := (tasks()/moreTasks + 2) * moreTasks
+	return process.Limits{NoCore: true, FileBytes: maxFileBytes, Tasks: allowed, OOMScore: oomScore}
 }
 
 // tasks is how many processes and threads the machine runs.

@@ -5,6 +5,8 @@ package sandbox
 import (
 	"context"
 	"errors"
+
+	"podd/internal/process"
 )
 
 var errNotLinux = errors.New("it needs Linux")
@@ -13,8 +15,8 @@ func (s *Sandbox) try(context.Context) error { return errNotLinux }
 
 func (s *Sandbox) wrap(*Command, Scope, []string) error { return errNotLinux }
 
-// Limit bounds nothing here.
-func (s *Sandbox) Limit(int) error { return nil }
+// Limits bound nothing here.
+func (s *Sandbox) Limits() process.Limits { return process.Limits{} }
 
 func memory() int64 { return 0 }
 

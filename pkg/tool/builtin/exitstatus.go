@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"syscall"
 )
@@ -19,16 +18,4 @@ func exitStatus(status int) string {
 		return fmt.Sprintf("exit %d (as by signal %d, %v)", status, int(signal), signal)
 	}
 	return fmt.Sprintf("exit %d", status)
-}
-
-// noStatus says how a command ended whose status was not written down. state is that
-// of its wrapper; nil when nobody saw its end.
-func noStatus(state *os.ProcessState) string {
-	if state == nil {
-		return "ended while podd was down, and its exit status is not known"
-	}
-	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return fmt.Sprintf("killed by signal %d (%v)", status.Signal(), status.Signal())
-	}
-	return "ended, and its exit status could not be written down"
 }

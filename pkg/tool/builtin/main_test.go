@@ -1,6 +1,7 @@
 package builtin_test
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"podd/internal/sandbox"
+	"podd/internal/shim"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
@@ -17,6 +19,8 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.Main()
+	shim.Main()
+	openStarter()
 	if os.Getenv(helperVariable) != "" {
 		helperMain()
 	}
@@ -26,7 +30,25 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(withShim{m})
+}
+
+// starter starts the commands of all tests, and of the helpers, as podd does.
+var starter *shim.Client
+
+func openStarter() {
+	var err error
+	if starter, err = shim.Open(slog.New(slog.DiscardHandler)); err != nil {
+		panic(err)
+	}
+}
+
+// withShim are the tests, and then the end of what started their commands.
+type withShim struct{ *testing.M }
+
+func (w withShim) Run() int {
+	defer starter.Close()
+	return w.M.Run()
 }
 
 // bench is a workspace with its tools.
@@ -73,7 +95,7 @@ func openBench(dir, spoolDir string, adjust ...func(*builtin.Config)) (*bench, e
 	if err != nil {
 		return nil, err
 	}
-	c := builtin.Config{FS: fs, Spool: folder}
+	c := builtin.Config{FS: fs, Spool: folder, Shell: builtin.Shell{Starter: starter}}
 	for _, f := range adjust {
 		f(&c)
 	}

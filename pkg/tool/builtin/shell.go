@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"podd/internal/sandbox"
+	"podd/internal/shim"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 	"podd/pkg/tool/spool"
@@ -32,8 +33,9 @@ type Shell struct {
 	// Path is the shell that runs commands by -c; by default bash where it is
 	// installed, else sh.
 	Path string
-	// Wrapper is a POSIX shell that notes how a command ended; by default sh.
-	Wrapper string
+	// Starter starts commands; nil means shim.Local, whose commands lose their status when
+	// podd is killed.
+	Starter Starter
 	// Env adds to the environment of commands: NAME=value, or NAME to pass on
 	// podd's own value.
 	Env []string
@@ -88,8 +90,8 @@ func newShell(c Config) tool.Tool {
 			s.Path = bash
 		}
 	}
-	if s.Wrapper == "" {
-		s.Wrapper = "sh"
+	if s.Starter == nil {
+		s.Starter = shim.Local{}
 	}
 	if s.Environ == nil {
 		s.Environ = os.Environ()
@@ -120,16 +122,26 @@ func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
 	if id == "" {
 		id = rand.Text()
 	}
-	job, err := s.spool.CreateJob("shell", id)
+	started := time.Now()
+	job, err := s.spool.CreateJob("shell", id, jobNote{Started: started})
 	if err != nil {
 		return tool.Output{}, notRun(err)
 	}
-	r := &shellRun{shell: s, args: args, job: job}
-	defer r.settle(ctx)
+	r := &shellRun{shell: s, args: args, job: job, started: started}
+	defer func() { r.settle(ctx) }()
 	if r.captured, err = newCapture(job.Output.File, header(args), s.SpoolBytes, s.limit.MaxBytes, progress(ctx)); err != nil {
 		return tool.Output{}, notRun(err)
 	}
-	if err := r.start(); err != nil {
+	err = r.start()
+	if errors.Is(err, shim.ErrLost) {
+		// As after a podd that was killed.
+		if job, err = s.spool.OpenJob("shell", id); err == nil {
+			r.job.Close()
+			r.job = job
+			return r.resume(ctx)
+		}
+	}
+	if err != nil {
 		return tool.Output{}, err
 	}
 	return r.finish(ctx), nil

@@ -30,7 +30,7 @@ func BenchmarkShell(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer fs.Close()
-			tools, err := builtin.New(builtin.Config{FS: fs, Spool: folder, Shell: builtin.Shell{Sandbox: s, Path: "/bin/sh"}})
+			tools, err := builtin.New(builtin.Config{FS: fs, Spool: folder, Shell: builtin.Shell{Starter: starter, Sandbox: s, Path: "/bin/sh"}})
 			if err != nil {
 				b.Fatal(err)
 			}

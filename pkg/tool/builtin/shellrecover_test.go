@@ -130,8 +130,7 @@ func (b *bench) recover(ctx context.Context, arguments string) (tool.Output, boo
 	return out, found
 }
 
-// The command's parent is its wrapper, whose pid tells when the status is written.
-const beforeGo = "echo $PPID >pid; echo first; : >ready; while ! [ -e go ]; do sleep 0.01; done; "
+const beforeGo = "echo $$ >pid; echo first; : >ready; while ! [ -e go ]; do sleep 0.01; done; "
 
 // A command that ended while podd was down gives the very result that it gives to a
 // podd that is there.
@@ -218,7 +217,7 @@ func TestShellRecoversAndEndsWhatTheCommandLeft(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux finds what left the process group")
 	}
-	arguments := object("command", "echo $PPID >pid; setsid sh -c 'echo $$ >left; : >ready; exec sleep 600' & while ! [ -e go ]; do sleep 0.01; done; echo done", "timeout_seconds", 60)
+	arguments := object("command", "echo $$ >pid; setsid sh -c 'echo $$ >left; : >ready; exec sleep 600' & while ! [ -e go ]; do sleep 0.01; done; echo done", "timeout_seconds", 60)
 	b := afterAKill(t, arguments)
 	b.write("go", "")
 	b.ends("pid")
@@ -231,9 +230,9 @@ func TestShellRecoversAndEndsWhatTheCommandLeft(t *testing.T) {
 }
 
 func TestShellRecoversWithoutAStatus(t *testing.T) {
-	arguments := object("command", "echo $PPID >wrapper; echo $$ >pid; echo up; : >ready; sleep 600", "timeout_seconds", 600)
+	arguments := object("command", "echo $PPID >shim; echo $$ >pid; echo up; : >ready; sleep 600", "timeout_seconds", 600)
 	b := afterAKill(t, arguments)
-	for _, name := range []string{"wrapper", "pid"} {
+	for _, name := range []string{"shim", "pid"} {
 		if err := syscall.Kill(b.pidIn(name), syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -309,7 +308,7 @@ func TestShellRecoversWhatNeverRan(t *testing.T) {
 
 // A pid in a record is that of another process by now: it is left alone.
 func TestShellRecoverLeavesOthersAlone(t *testing.T) {
-	arguments := object("command", "echo $PPID >pid; : >ready")
+	arguments := object("command", "echo $$ >pid; : >ready")
 	b := afterAKill(t, arguments)
 	b.ends("pid")
 	other := exec.Command("sleep", "600")

@@ -30,8 +30,10 @@ type shellRun struct {
 	job      *spool.Job
 	captured *capture
 	tree     *process.Tree
-	started  time.Time
-	paused   bool
+	// status is how the command ended, as shim.Running has it.
+	status  func() string
+	started time.Time
+	paused  bool
 	// keep says that the result names the output's file.
 	keep bool
 }
@@ -180,9 +182,8 @@ func (r *shellRun) ending(why error) (text string, success bool) {
 	case why != nil:
 		return fmt.Sprintf("ended after %s (%v), may have taken effect", took, why), false
 	}
-	if status, err := strconv.Atoi(r.job.Status()); err == nil {
+	if status, err := strconv.Atoi(r.status()); err == nil {
 		return exitStatus(status), status == 0
 	}
-	// What ended the wrapper ended the command too.
-	return noStatus(r.tree.State()) + ", may have taken effect", false
+	return "ended, and its exit status is not known, may have taken effect", false
 }

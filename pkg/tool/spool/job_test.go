@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 
 func createJob(t *testing.T, f *spool.Folder, id string) *spool.Job {
 	t.Helper()
-	j, err := f.CreateJob("shell", id)
+	j, err := f.CreateJob("shell", id, note{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,10 +49,10 @@ func TestJobIsFoundAgain(t *testing.T) {
 	f := folder(t, open(t, spool.Config{Dir: t.TempDir()}), "p")
 	for _, id := range []string{"call_1", "../../x", "", "a\nb"} {
 		j := createJob(t, f, id)
-		if _, err := f.CreateJob("shell", id); err == nil {
+		if _, err := f.CreateJob("shell", id, note{}); err == nil {
 			t.Errorf("%q: a job was made twice", id)
 		}
-		if err := errors.Join(j.Note(map[string]int{"A": 1, "B": 1}), j.Note(map[string]int{"B": 2})); err != nil {
+		if err := errors.Join(j.Record.Note(map[string]int{"A": 1, "B": 1}), j.Record.Note(map[string]int{"B": 2})); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := j.Output.WriteString("text"); err != nil {
@@ -61,8 +62,8 @@ func TestJobIsFoundAgain(t *testing.T) {
 
 		j = openJob(t, f, id)
 		var n note
-		if err := j.Notes(&n); err != nil || n != (note{1, 2}) || j.Status() != "" {
-			t.Errorf("%q: notes %+v, %v, status %q", id, n, err, j.Status())
+		if err := j.Record.Notes(&n); err != nil || n != (note{1, 2}) || j.Record.Status() != "" {
+			t.Errorf("%q: notes %+v, %v, status %q", id, n, err, j.Record.Status())
 		}
 		if text, err := os.ReadFile(j.Output.Name()); err != nil || string(text) != "text" || filepath.Dir(j.Output.Name()) != f.Dir() {
 			t.Errorf("%q: output %q in %s, %v", id, text, j.Output.Name(), err)
@@ -79,32 +80,82 @@ func TestJobIsFoundAgain(t *testing.T) {
 
 func TestJobStatus(t *testing.T) {
 	f := folder(t, open(t, spool.Config{Dir: t.TempDir()}), "p")
-	for _, c := range []struct{ script, want string }{
-		{`printf '` + spool.StatusFormat + `' "0." >&3`, "0"},
-		{`printf '` + spool.StatusFormat + `' "139." >&3`, "139"},
-		{`printf '13' >&3`, ""},
-		{`printf '139' >&3`, ""},
-		{`true`, ""},
+	for _, c := range []struct{ slot, want string }{
+		{"", ""},
+		{"0.", "0"},
+		{"139.", "139"},
+		{"13", ""},
 	} {
-		j := createJob(t, f, c.script)
-		if err := j.Note(note{1, 2}); err != nil {
+		j := createJob(t, f, c.slot)
+		if err := j.Record.Note(note{1, 2}); err != nil {
 			t.Fatal(err)
 		}
-		status, err := j.StatusFile()
+		if _, err := j.Record.File().WriteAt([]byte(c.slot), 0); err != nil {
+			t.Fatal(err)
+		}
+		var n note
+		if err := j.Record.Notes(&n); err != nil || n != (note{1, 2}) || j.Record.Status() != c.want {
+			t.Errorf("%q: status %q, notes %+v, %v", c.slot, j.Record.Status(), n, err)
+		}
+		if err := j.Record.SetStatus("255"); err != nil || j.Record.Status() != "255" {
+			t.Errorf("status %q, %v", j.Record.Status(), err)
+		}
+		j.Settle(false)
+	}
+}
+
+// Whoever has the file of a record that is held holds it too, and nobody else does.
+func TestRecordIsHeld(t *testing.T) {
+	f := folder(t, open(t, spool.Config{Dir: t.TempDir()}), "p")
+	j := createJob(t, f, "c")
+	other := openJob(t, f, "c")
+	defer other.Settle(false)
+	if !other.Record.Held() {
+		t.Error("nobody holds a new record")
+	}
+	hold := exec.Command("sh", "-c", "read -r line")
+	hold.ExtraFiles = []*os.File{j.Record.File()}
+	stdin, err := hold.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := hold.Start(); err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	if !other.Record.Held() {
+		t.Error("a process that has the record's file does not hold it")
+	}
+	_ = stdin.Close()
+	_ = hold.Wait()
+	if other.Record.Held() || other.Record.Held() {
+		t.Error("a record is held by nobody")
+	}
+}
+
+// A record has its length from the start: notes and status go over it.
+func TestRecordDoesNotGrow(t *testing.T) {
+	f := folder(t, open(t, spool.Config{Dir: t.TempDir()}), "p")
+	j := createJob(t, f, "c")
+	defer j.Settle(false)
+	size := func() int64 {
+		info, err := j.Record.File().Stat()
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command("sh", "-c", c.script)
-		cmd.ExtraFiles = []*os.File{status}
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
+		return info.Size()
+	}
+	before := size()
+	for range 10 {
+		if err := errors.Join(j.Record.Note(note{1, 2}), j.Record.SetStatus("0")); err != nil {
+			t.Fatal(err)
 		}
-		_ = status.Close()
-		var n note
-		if err := j.Notes(&n); err != nil || n != (note{1, 2}) || j.Status() != c.want {
-			t.Errorf("%s: status %q, notes %+v, %v", c.script, j.Status(), n, err)
-		}
-		j.Settle(false)
+	}
+	if size() != before {
+		t.Errorf("%d bytes, were %d", size(), before)
+	}
+	if err := j.Record.Note(strings.Repeat("x", 600)); err != nil || size() <= before {
+		t.Errorf("a long note: %v, %d bytes", err, size())
 	}
 }
 
@@ -132,7 +183,7 @@ func TestJobNotesThatAreDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		var n note
-		if err := j.Notes(&n); n != c.want || (err == nil) != c.ok {
+		if err := j.Record.Notes(&n); n != c.want || (err == nil) != c.ok {
 			t.Errorf("%q: %+v, %v", c.text, n, err)
 		}
 	}

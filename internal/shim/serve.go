@@ -1,0 +1,86 @@
+package shim
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"podd/internal/harden"
+)
+
+// argument makes this binary a shim, whose connection is descriptor 3.
+const argument = "__shim"
+
+// hasMain says that this binary calls Main.
+var hasMain atomic.Bool
+
+// Main is a shim, when this process was started as such; it does not return then. It
+// comes first in main, behind sandbox.Main.
+func Main() {
+	if len(os.Args) != 2 || os.Args[1] != argument {
+		hasMain.Store(true)
+		return
+	}
+	// It ends with its last command, whoever asks it to. Signals that are ignored for good
+	// would be so for its commands too.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM)
+	// The environments of commands may have secrets.
+	_ = harden.Process()
+	conn, err := connection(os.NewFile(3, "podd"))
+	if err != nil {
+		os.Exit(1)
+	}
+	serve(conn)
+	// os.Exit takes a second under the race detector, in which podd would wait.
+	syscall.Exit(0)
+}
+
+// connection makes a connection of one end of a socket pair.
+func connection(file *os.File) (*net.UnixConn, error) {
+	defer file.Close()
+	conn, err := net.FileConn(file)
+	if err != nil {
+		return nil, err
+	}
+	return conn.(*net.UnixConn), nil
+}
+
+// serve starts what it is asked to until the other end is closed, and then waits for the
+// end of all commands.
+func serve(conn *net.UnixConn) {
+	defer conn.Close()
+	var (
+		commands sync.WaitGroup
+		mu       sync.Mutex
+		encoder  = json.NewEncoder(conn)
+	)
+	defer commands.Wait()
+	// A podd that is gone hears nothing; what matters to the next one is in the record.
+	tell := func(a answer) {
+		mu.Lock()
+		defer mu.Unlock()
+		_ = encoder.Encode(a)
+	}
+	for n := uint64(1); ; n++ {
+		c, err := receive(conn)
+		if err != nil {
+			return
+		}
+		child, err := start(c)
+		_ = c.Output.Close()
+		for _, file := range c.Files {
+			_ = file.Close()
+		}
+		if err != nil {
+			tell(answer{Number: n, Error: err.Error()})
+			continue
+		}
+		id := child.ID()
+		tell(answer{Number: n, Process: &id})
+		commands.Go(func() { tell(answer{Number: n, Ended: true, Status: end(child, c.Record)}) })
+	}
+}

@@ -1,0 +1,154 @@
+package spool
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// Record says what became of a command. It begins with a slot for the status; behind it
+// stand notes, one JSON object a line. It is as long as it will be when it is made, so that
+// it can be written to when the disk is full.
+//
+// Whoever answers for the command has the record open, and with it a lock on its file: a
+// record that nobody holds changes no more.
+type Record struct {
+	file *os.File
+}
+
+// slotBytes is the length of the slot, recordBytes that of the whole record, unless its
+// notes take more.
+const (
+	slotBytes   = 16
+	recordBytes = 512
+)
+
+// statusEnd tells a whole status from a part of one.
+const statusEnd = "."
+
+// createRecord makes a record that this process holds, with a first note.
+func createRecord(path string, note any) (*Record, error) {
+	line, err := noteLine(note)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	r := &Record{file: file}
+	text := append(slot(""), line...)
+	padding := bytes.Repeat([]byte(" "), max(0, recordBytes-len(text)))
+	if err = flock(file, syscall.LOCK_EX); err == nil {
+		_, err = file.Write(append(text, padding...))
+	}
+	if err == nil {
+		// The next note goes over the padding, whoever writes it.
+		_, err = file.Seek(int64(len(text)), io.SeekStart)
+	}
+	if err != nil {
+		r.remove()
+		return nil, err
+	}
+	return r, nil
+}
+
+// HeldRecord is the record of a file that came from another process, which held it.
+func HeldRecord(file *os.File) *Record { return &Record{file: file} }
+
+// File is what a process needs to hold the record.
+func (r *Record) File() *os.File { return r.file }
+
+// Close ends holding the record, once no other process holds it too.
+func (r *Record) Close() { _ = r.file.Close() }
+
+// Note adds to the record. It is there when podd is killed, and may be gone after a
+// power cut. It is for who holds the record.
+func (r *Record) Note(v any) error {
+	line, err := noteLine(v)
+	if err != nil {
+		return err
+	}
+	_, err = r.file.Write(line)
+	return err
+}
+
+// SetStatus fills the slot with a word of at most 13 characters.
+func (r *Record) SetStatus(status string) error {
+	_, err := r.file.WriteAt(slot(status+statusEnd), 0)
+	return err
+}
+
+// Held says whether somebody else holds the record. One that nobody does is whole: what
+// is read of it afterwards is its last word.
+func (r *Record) Held() bool {
+	if flock(r.file, syscall.LOCK_SH) != nil {
+		return true
+	}
+	_ = flock(r.file, syscall.LOCK_UN)
+	return false
+}
+
+// Notes decodes all notes into v, the later ones over the earlier ones. A last one that
+// was not written to its end is left out.
+func (r *Record) Notes(v any) error {
+	data, err := os.ReadFile(r.file.Name())
+	if err != nil {
+		return err
+	}
+	if len(data) < slotBytes {
+		return fmt.Errorf("the record %s is cut off", r.file.Name())
+	}
+	for line := range bytes.Lines(data[slotBytes:]) {
+		if !bytes.HasSuffix(line, []byte("\n")) {
+			break
+		}
+		if err := json.Unmarshal(line, v); err != nil {
+			return fmt.Errorf("the record %s is damaged: %w", r.file.Name(), err)
+		}
+	}
+	return nil
+}
+
+// Status is what was written into the slot; empty when nothing was, or only a part.
+func (r *Record) Status() string {
+	text := make([]byte, slotBytes)
+	if _, err := r.file.ReadAt(text, 0); err != nil {
+		return ""
+	}
+	status, whole := strings.CutSuffix(strings.TrimRight(string(text), " \n"), statusEnd)
+	if !whole {
+		return ""
+	}
+	return status
+}
+
+func (r *Record) remove() {
+	r.Close()
+	_ = os.Remove(r.file.Name())
+}
+
+func slot(text string) []byte { return fmt.Appendf(nil, "%-*s\n", slotBytes-1, text) }
+
+func noteLine(v any) ([]byte, error) {
+	line, err := json.Marshal(v)
+	return append(line, '\n'), err
+}
+
+// flock locks a file by flock(2), or fails where it would have to wait. The lock belongs
+// to the open file: a process that got it passed on has the lock too.
+func flock(file *os.File, how int) error {
+	control, err := file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	if err := control.Control(func(fd uintptr) { failed = syscall.Flock(int(fd), how|syscall.LOCK_NB) }); err != nil {
+		return err
+	}
+	return failed
+}
