@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// oneALine puts each command of a line on one of its own.
+var oneALine = strings.NewReplacer("&&", "\n", "||", "\n", ";", "\n", "|", "\n")
+
 // readsOnly says whether a command does nothing but print files: it consists of
 // cat, sed -n, head, tail and nl. Its output then counts as a read. path is the
 // file as written, empty when there is not exactly one. Where in doubt, the answer
@@ -14,8 +17,7 @@ func readsOnly(command string) (path string, ok bool) {
 		return "", false
 	}
 	var files []string
-	parts := strings.NewReplacer("&&", "\n", "||", "\n", ";", "\n", "|", "\n").Replace(command)
-	for part := range strings.Lines(parts) {
+	for part := range strings.Lines(oneALine.Replace(command)) {
 		words := strings.Fields(part)
 		if len(words) == 0 {
 			continue
