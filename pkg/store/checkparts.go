@@ -48,7 +48,7 @@ func (c *checker) pod(tx *bbolt.Tx, pod string) error {
 		return nil
 	}
 	c.entries(v, v.head.first)
-	if k, _ := tx.Bucket(bucketLogs).Bucket([]byte(pod)).Cursor().Last(); seqOf(k) > v.head.last {
+	if k, _ := v.log.Cursor().Last(); seqOf(k) > v.head.last {
 		c.note("pod %s has records up to %d, but its log ends at %d", pod, seqOf(k), v.head.last)
 	}
 	c.inbox(v)
@@ -74,10 +74,9 @@ func (c *checker) entries(v logView, next item.Seq) {
 
 // inbox checks that each waiting submit is one, and their number.
 func (c *checker) inbox(v logView) {
-	log := v.tx.Bucket(bucketLogs).Bucket([]byte(v.pod))
 	keys := keysWith(v.tx.Bucket(bucketInbox), podKey(v.pod))
 	for _, k := range keys {
-		entry, err := readOne(log, v.pod, seqOf(k))
+		entry, err := readOne(v.log, v.pod, seqOf(k))
 		if err != nil {
 			c.sentence(err)
 			continue

@@ -58,6 +58,7 @@ type logView struct {
 	tx      *bbolt.Tx
 	pod     string
 	head    head
+	log     *bbolt.Bucket
 	lineage lineage
 	// mark is the record in the place of the first entry; nil when the log was not
 	// purged.
@@ -69,7 +70,7 @@ func openLog(tx *bbolt.Tx, pod string) (v logView, err error) {
 	if v.head, err = loadHead(tx, pod); err != nil {
 		return v, err
 	}
-	if tx.Bucket(bucketLogs).Bucket([]byte(pod)) == nil {
+	if v.log = tx.Bucket(bucketLogs).Bucket([]byte(pod)); v.log == nil {
 		return v, damagedPod(pod)
 	}
 	v.lineage, err = loadLineage(tx, pod)
@@ -87,7 +88,10 @@ func (v logView) page(next item.Seq, limit int) ([]Record, error) {
 	}
 	for !p.full && next <= v.head.last {
 		owner, upTo := v.lineage.place(v.pod, next, v.head.last)
-		log := v.tx.Bucket(bucketLogs).Bucket([]byte(owner))
+		log := v.log
+		if owner != v.pod {
+			log = v.tx.Bucket(bucketLogs).Bucket([]byte(owner))
+		}
 		if log == nil {
 			return p.page, damagedAt(v.pod, next)
 		}
