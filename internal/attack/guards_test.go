@@ -73,7 +73,7 @@ func socketGuards() map[string]guard {
 		"greeting":    {"a connection that says nothing ends after 5 seconds", []edit{{"internal/server/server.go", "	greetTimeout = 5 * time.Second", "	greetTimeout = time.Hour"}}},
 		"sizes":       {"messages and metadata are bounded", []edit{{"internal/server/server.go", "		grpc.MaxRecvMsgSize(MaxMessage),", "		grpc.MaxRecvMsgSize(1 << 30),"}}},
 		"private":     {"directories that others can enter are refused", []edit{{"internal/paths/private.go", "	if mode := info.Mode().Perm(); mode&0o077 != 0 {", "	if mode := info.Mode().Perm(); mode&0o077 > 0o777 {"}}},
-		"stale":       {"a socket is replaced only after nobody answered", []edit{{"internal/socket/listen.go", "	if err := dialSoon(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) {", "	if err := dial(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) && ctx.Err() != nil {"}}},
+		"stale":       {"a socket is replaced only after nobody answered", []edit{{"internal/socket/listen.go", "	if err := dialSoon(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) {", "	if err := dialSoon(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) && ctx.Err() != nil {"}}},
 		"own socket":  {"a socket is removed only while it is podd's own", []edit{{"internal/socket/listen.go", "err == nil && os.SameFile(info, l.file) && !l.adopted {", "err == nil && (os.SameFile(info, l.file) || true) && !l.adopted {"}}},
 		"lock":        {"one podd holds a state directory", []edit{{"internal/paths/lock.go", "syscall.LOCK_EX|syscall.LOCK_NB", "syscall.LOCK_SH|syscall.LOCK_NB"}}},
 		"token mode":  {"a token that others could read is refused", []edit{{"internal/paths/token.go", "	if mode := info.Mode().Perm(); mode&0o077 != 0 {", "	if mode := info.Mode().Perm(); mode&0o077 > 0o777 {"}}},

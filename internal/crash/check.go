@@ -3,7 +3,7 @@ package crash
 import (
 	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	poddv1 "podd/proto/podd/v1"
@@ -13,26 +13,49 @@ import (
 type checker struct {
 	pod string
 	t   *Tally
+	log []*poddv1.Entry
+	// from is the last entry that a fork has from another pod; 0 for other pods.
+	from int64
 
 	submitted map[string]*poddv1.Entry
-	claims    map[string]int
-	// open is the turn that runs, last the newest.
+	// claims and withdrawn count how often a request was taken by a turn, which claimed
+	// names, and taken back.
+	claims, withdrawn map[string]int
+	claimed           map[string]int64
+	// said counts the texts of user messages and of notes that joined the conversation,
+	// notes those that were left.
+	said, notes map[string]int
+	// open is the turn that runs, last the newest; ends are the ends of turns.
 	open, last int64
+	ends       map[int64]*poddv1.Entry
 	calls      map[string]*callState
 	denied     map[string]bool
+	// kinds counts the pod's own entries of some kinds. forks are the pods that were made
+	// of it, and whether each is whole.
+	kinds map[string]int
+	forks map[string]bool
+	// mayCancel says that a client asked to cancel a turn and has no answer: its commands
+	// and spawned pods may have ended for that, and the turn have gone on after a kill.
+	mayCancel bool
+	// live are the entries that requests send.
+	live []int64
 }
 
 // callState is what became of a call.
 type callState struct {
+	seq, turn         int64
 	started, resolved int
 	result            *poddv1.ToolResult
 }
 
-// checkLog folds a log.
-func checkLog(pod string, log []*poddv1.Entry, t *Tally) *checker {
+// checkLog folds a log, whose entries up to from are another pod's.
+func checkLog(pod string, log []*poddv1.Entry, from int64, t *Tally) *checker {
 	c := &checker{
-		pod: pod, t: t, submitted: make(map[string]*poddv1.Entry), claims: make(map[string]int),
+		pod: pod, t: t, log: log, from: from,
+		submitted: make(map[string]*poddv1.Entry), claims: make(map[string]int), withdrawn: make(map[string]int), claimed: make(map[string]int64),
+		said: make(map[string]int), notes: make(map[string]int), ends: make(map[int64]*poddv1.Entry),
 		calls: make(map[string]*callState), denied: make(map[string]bool),
+		kinds: make(map[string]int), forks: make(map[string]bool),
 	}
 	for i, e := range log {
 		if e.GetSeq() != int64(i+1) {
@@ -43,10 +66,22 @@ func checkLog(pod string, log []*poddv1.Entry, t *Tally) *checker {
 	if c.open != 0 {
 		t.Other.add("%s: turn %d has no end", pod, c.open)
 	}
+	for text, left := range c.notes {
+		switch joined := c.said[text]; {
+		case joined > left:
+			t.Repeated.add("%s: the note %q was left %d times and joined the conversation %d times", pod, text, left, joined)
+		case joined < left:
+			t.Lost.add("%s: the note %q never joined the conversation", pod, text)
+		}
+	}
 	return c
 }
 
+// own says whether an entry is not another pod's.
+func (c *checker) own(e *poddv1.Entry) bool { return e.GetSeq() > c.from }
+
 func (c *checker) add(e *poddv1.Entry) {
+	c.send(e)
 	switch k := e.GetKind().(type) {
 	case *poddv1.Entry_Submitted:
 		id := k.Submitted.GetRequestId()
@@ -64,8 +99,24 @@ func (c *checker) add(e *poddv1.Entry) {
 		c.claim(e, k.TurnStarted.GetRequestIds())
 	case *poddv1.Entry_TurnEnded:
 		c.end(e, k.TurnEnded)
+	case *poddv1.Entry_Withdrawn:
+		for _, id := range k.Withdrawn.GetRequestIds() {
+			c.withdrawn[id]++
+		}
+		c.count(e, "withdrawn")
+	case *poddv1.Entry_Note:
+		c.notes[k.Note.GetText()]++
+		c.count(e, "note")
+	case *poddv1.Entry_Rewind:
+		c.count(e, "rewind")
+	case *poddv1.Entry_Compaction:
+		if k.Compaction.GetReason() == "asked for by a client" {
+			c.count(e, "compaction")
+		}
 	case *poddv1.Entry_Recovered:
-		c.t.Resumed++
+		if c.own(e) {
+			c.t.Resumed++
+		}
 	case *poddv1.Entry_ToolStarted:
 		c.start(e, k.ToolStarted.GetCallId())
 	case *poddv1.Entry_ApprovalResolved:
@@ -78,8 +129,27 @@ func (c *checker) add(e *poddv1.Entry) {
 	}
 }
 
+func (c *checker) count(e *poddv1.Entry, kind string) {
+	if c.own(e) {
+		c.kinds[kind]++
+	}
+}
+
+// send keeps account of what the next request sends: what a rewind took back it does not,
+// and a summary stands for what it was made of.
+func (c *checker) send(e *poddv1.Entry) {
+	without := func(gone func(seq int64) bool) { c.live = slices.DeleteFunc(c.live, gone) }
+	switch k := e.GetKind().(type) {
+	case *poddv1.Entry_Rewind:
+		without(func(seq int64) bool { return seq > k.Rewind.GetToSeq() })
+	case *poddv1.Entry_Item, *poddv1.Entry_Compaction:
+		c.live = append(c.live, e.GetSeq())
+	}
+}
+
 func (c *checker) claim(e *poddv1.Entry, ids []string) {
 	for _, id := range ids {
+		c.claimed[id] = e.GetTurn()
 		if c.claims[id]++; c.claims[id] > 1 {
 			c.t.Repeated.add("%s: seq %d: request %s is claimed for the %d. time", c.pod, e.GetSeq(), id, c.claims[id])
 		}
@@ -94,9 +164,14 @@ func (c *checker) end(e *poddv1.Entry, end *poddv1.TurnEnded) {
 		c.t.Other.add("%s: seq %d: turn %d ends while %d is open", c.pod, e.GetSeq(), e.GetTurn(), c.open)
 	}
 	c.open = 0
+	c.ends[e.GetTurn()] = e
 	switch end.GetOutcome() {
 	case poddv1.Outcome_OUTCOME_FINISHED:
+	case poddv1.Outcome_OUTCOME_CANCELLED: // cancels counts them.
 	case poddv1.Outcome_OUTCOME_INTERRUPTED:
+		if end.GetReason() == "CUT" && e.GetSeq() == c.from+1 {
+			break // A fork in the middle of a turn.
+		}
 		c.t.GivenUp.add("%s: turn %d: %s (%s)", c.pod, e.GetTurn(), end.GetCause(), end.GetReason())
 	default:
 		c.t.Other.add("%s: turn %d ended as %s: %s", c.pod, e.GetTurn(), end.GetOutcome(), end.GetCause())
@@ -127,7 +202,13 @@ func (c *checker) item(e *poddv1.Entry, it *poddv1.Item) {
 		if c.calls[call.GetCallId()] != nil {
 			c.t.IllFormed.add("%s: seq %d: the call id %s is used twice", c.pod, e.GetSeq(), call.GetCallId())
 		}
-		c.calls[call.GetCallId()] = &callState{}
+		c.calls[call.GetCallId()] = &callState{seq: e.GetSeq(), turn: e.GetTurn()}
+	}
+	if m := it.GetUserMessage(); m != nil {
+		c.said[m.GetText()]++
+	}
+	if m := it.GetSystemMessage(); m.GetOrigin() == "note" {
+		c.said[m.GetText()]++
 	}
 	if r := it.GetToolResult(); r != nil {
 		s := c.calls[r.GetCallId()]
@@ -150,48 +231,55 @@ func (c *checker) submits(acked []ack) {
 		case e.GetSeq() != a.seq || e.GetSubmitted().GetText() != a.text:
 			c.t.Lost.add("%s: request %s was acknowledged as seq %d, %q, and is seq %d, %q in the log",
 				c.pod, a.id, a.seq, a.text, e.GetSeq(), e.GetSubmitted().GetText())
+		case c.withdrawn[a.id] > 0:
+			if c.claims[a.id] > 0 {
+				c.t.Repeated.add("%s: request %s was taken back and ran", c.pod, a.id)
+			}
+			c.t.Found++
 		case c.claims[a.id] == 0:
 			c.t.Lost.add("%s: request %s was acknowledged and never ran", c.pod, a.id)
+		case c.said[a.text] > 1:
+			c.t.Repeated.add("%s: request %s joined the conversation %d times", c.pod, a.id, c.said[a.text])
+		case c.said[a.text] == 0 && !c.wasCancelled(c.claimed[a.id]):
+			c.t.Lost.add("%s: request %s was claimed and is not in the conversation", c.pod, a.id)
 		default:
 			c.t.Found++
 		}
 	}
 }
 
-// commands checks what commands left in the workspace against the log. cancelled says
-// that podd was told to end commands.
-func (c *checker) commands(dir string, made map[string]madeCall, cancelled bool) error {
-	ran, err := countLines(filepath.Join(dir, ranFile))
-	if err != nil {
-		return err
-	}
-	ended, err := countLines(filepath.Join(dir, endedFile))
-	if err != nil {
-		return err
-	}
-	for id, times := range ran {
-		s := c.calls[id]
-		switch {
-		case times > 1:
-			c.t.Repeated.add("%s: the command of call %s ran %d times", c.pod, id, times)
-		case s == nil || s.started == 0:
-			c.t.Other.add("%s: the command of call %s ran and is not in the log as started", c.pod, id)
-		case c.denied[id]:
-			c.t.Other.add("%s: the command of call %s ran and was denied", c.pod, id)
-		}
-	}
+// wasCancelled says whether a turn ended so.
+func (c *checker) wasCancelled(turn int64) bool {
+	return c.ends[turn].GetTurnEnded().GetOutcome() == poddv1.Outcome_OUTCOME_CANCELLED
+}
+
+// commands checks what the commands of a pod left in its workspace against the log. all
+// says that podd was told to end commands, whichever.
+func (c *checker) commands(ran, ended map[string]int, made map[string]madeCall, all bool) {
 	for id, s := range c.calls {
 		call := made[id]
-		if !call.runs() || s.result == nil {
+		if !call.runs() || s.seq <= c.from {
 			continue
 		}
+		switch times := ran[id]; {
+		case times > 1:
+			c.t.Repeated.add("%s: the command of call %s ran %d times", c.pod, id, times)
+		case times > 0 && s.started == 0:
+			c.t.Other.add("%s: the command of call %s ran and is not in the log as started", c.pod, id)
+		case times > 0 && c.denied[id]:
+			c.t.Other.add("%s: the command of call %s ran and was denied", c.pod, id)
+		}
+		if s.result == nil {
+			continue
+		}
+		cancelled := all || c.mayCancel || c.wasCancelled(s.turn)
 		c.t.Commands += ran[id]
-		if summary := s.result.GetSummary(); s.started == 0 && !c.denied[id] && !strings.Contains(summary, "not run: ") {
+		if summary := s.result.GetSummary(); s.started == 0 && !c.denied[id] && !strings.Contains(summary, "not run: ") && !cancelled {
 			c.t.Other.add("%s: call %s did not start: %s", c.pod, id, summary)
 		}
 		genuine := s.result.GetContent() == "out-"+id+"\n" && s.result.GetIsError() == (call.status != 0)
 		switch {
-		case ended[id] > 0 && !genuine && !(cancelled && strings.Contains(s.result.GetSummary(), "may have taken effect")):
+		case ended[id] > 0 && !genuine && !(cancelled && s.result.GetIsError()):
 			c.t.ResultsLost.add("%s: the command of call %s ended and its result is: %s: %q", c.pod, id, s.result.GetSummary(), s.result.GetContent())
 		case ended[id] == 0 && genuine:
 			c.t.Other.add("%s: the command of call %s did not end and has a result that says so", c.pod, id)
@@ -199,7 +287,6 @@ func (c *checker) commands(dir string, made map[string]madeCall, cancelled bool)
 			c.t.Other.add("%s: the command of call %s began and did not come to its end: %s", c.pod, id, s.result.GetSummary())
 		}
 	}
-	return nil
 }
 
 // countLines counts how often each line is in a file.

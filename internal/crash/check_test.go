@@ -1,8 +1,6 @@
 package crash
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -74,6 +72,9 @@ func TestCheck(t *testing.T) {
 			l[6].GetTurnEnded().Outcome = poddv1.Outcome_OUTCOME_INTERRUPTED
 			return l
 		}(), times: oneEach, want: []string{"given up"}},
+		{name: "taken back and ran", log: numbered(slices.Insert(sound(), 1, &poddv1.Entry{Kind: &poddv1.Entry_Withdrawn{Withdrawn: &poddv1.Withdrawn{RequestIds: []string{"r1"}}}})), times: oneEach, want: []string{"repeated", "repeated"}},
+		{name: "not in the conversation", log: without(sound(), 2), times: oneEach, want: []string{"lost"}},
+		{name: "a note is lost", log: numbered(append(sound(), &poddv1.Entry{Kind: &poddv1.Entry_Note{Note: &poddv1.Note{Text: "n"}}})), times: oneEach, want: []string{"lost", "repeated"}},
 		{name: "a hole", log: func() []*poddv1.Entry {
 			l := sound()
 			l[6].Seq = 9
@@ -81,19 +82,12 @@ func TestCheck(t *testing.T) {
 		}(), times: oneEach, want: []string{"gaps"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			for name, n := range c.times {
-				text := slices.Repeat([]byte("c1\n"), n)
-				if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
 			tally := &Tally{}
-			k := checkLog("p", c.log, tally)
+			k := checkLog("p", c.log, 0, tally)
+			k.deeds(nil)
 			k.submits([]ack{{id: "r1", text: "job", seq: 1}})
-			if err := k.commands(dir, map[string]madeCall{"c1": {action: action{verb: "shell"}}}, c.cancelled); err != nil {
-				t.Fatal(err)
-			}
+			count := func(file string) map[string]int { return map[string]int{"c1": c.times[file]} }
+			k.commands(count(ranFile), count(endedFile), map[string]madeCall{"c1": {action: action{verb: "shell"}}}, c.cancelled)
 			var got []string
 			for _, w := range tally.wrong() {
 				for range *w.found {

@@ -5,7 +5,7 @@
 //
 // A round is one state directory. Its podd works for clients that submit and retry,
 // with a scripted model over HTTP whose calls are shell commands that note their own
-// ids in a file. What is checked is what stands outside of podd: what clients were
+// ids in a file. In random rounds they do all else to pods that a client can, too. What is checked is what stands outside of podd: what clients were
 // told, what the model was sent, what commands left behind, and the log over gRPC.
 //
 // There are four kinds of round. Random rounds send SIGKILL at random times. Point

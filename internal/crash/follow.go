@@ -3,6 +3,7 @@ package crash
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,8 +21,8 @@ type follower struct {
 	entries []*poddv1.Entry
 	// gaps, duplicates and changed say what the stream did wrong.
 	gaps, duplicates, changed []string
-	// claimed are the request ids that turns took; resumes is how often the last turn
-	// went on since its last answer.
+	// claimed are the request ids that turns took or clients took back; resumes is how
+	// often the last turn went on since its last answer.
 	claimed map[string]bool
 	resumes int
 }
@@ -107,11 +108,11 @@ func (f *follower) add(e *poddv1.Entry) {
 		f.entries = append(f.entries, make([]*poddv1.Entry, e.GetSeq()-last-1)...)
 	}
 	f.entries = append(f.entries, e)
+	for _, id := range slices.Concat(e.GetTurnStarted().GetRequestIds(), e.GetPromoted().GetRequestIds(), e.GetWithdrawn().GetRequestIds()) {
+		f.claimed[id] = true
+	}
 	switch {
-	case e.GetTurnStarted() != nil:
-		for _, id := range e.GetTurnStarted().GetRequestIds() {
-			f.claimed[id] = true
-		}
+	case e.GetTurnStarted() != nil, e.GetTurnEnded() != nil:
 		f.resumes = 0
 	case e.GetRecovered() != nil:
 		f.resumes++

@@ -16,9 +16,11 @@ import (
 //	ask/MS/STATUS    the same, after a person has agreed
 //	hold             a command that waits until the round opens its gate
 //	write, read      file tools
+//	spawn/MS/STATUS  a pod of its own, whose job is such a command
 //	stall            no call: the answer stops in its middle until the gate opens
 type job struct {
-	steps [][]action
+	number string
+	steps  [][]action
 }
 
 type action struct {
@@ -26,7 +28,7 @@ type action struct {
 	ms, status int
 }
 
-var jobText = regexp.MustCompile(`job-[0-9]+:([a-z0-9/; ]*)`)
+var jobText = regexp.MustCompile(`(job-[0-9]+):([a-z0-9/; ]*)`)
 
 // parseJob reads a prompt.
 func parseJob(text string) (j job, ok bool) {
@@ -34,7 +36,8 @@ func parseJob(text string) (j job, ok bool) {
 	if found == nil {
 		return j, false
 	}
-	for step := range strings.SplitSeq(found[1], ";") {
+	j.number = found[1]
+	for step := range strings.SplitSeq(found[2], ";") {
 		var actions []action
 		for word := range strings.FieldsSeq(step) {
 			parts := strings.Split(word, "/")
@@ -54,7 +57,7 @@ func parseJob(text string) (j job, ok bool) {
 
 // randomJob is the prompt of a job of one to three steps.
 func randomJob(random *rand.Rand, n int, asks bool) string {
-	verbs := []string{"shell", "shell", "shell", "write", "read"}
+	verbs := []string{"shell", "shell", "shell", "shell", "write", "read", "spawn"}
 	if asks {
 		verbs = append(verbs, "ask")
 	}
@@ -63,7 +66,7 @@ func randomJob(random *rand.Rand, n int, asks bool) string {
 		var calls []string
 		for range 1 + random.IntN(2) {
 			verb := verbs[random.IntN(len(verbs))]
-			if verb == "shell" || verb == "ask" {
+			if verb == "shell" || verb == "ask" || verb == "spawn" {
 				verb = fmt.Sprintf("%s/%d/%d", verb, random.IntN(60), random.IntN(4)/3*3)
 			}
 			calls = append(calls, verb)
@@ -99,6 +102,17 @@ func (a action) command(id string) string {
 	}
 	return fmt.Sprintf("%secho %s >>%s; %s; echo %s >>%s; echo out-%s; exit %d", mark, id, ranFile, wait, id, endedFile, id, a.status)
 }
+
+// answer is what the model says when a job is done.
+func (j job) answer() string { return "All of " + j.number + " is done now." }
+
+// spawned is the job of the pod that the call with this number spawns.
+func (a action) spawned(call int) string {
+	return fmt.Sprintf("job-%d: shell/%d/%d", spawnedJobs+call, a.ms, a.status)
+}
+
+// spawnedJobs is where the numbers of jobs of spawned pods begin.
+const spawnedJobs = 100_000
 
 // runs says whether the action is a shell command.
 func (a action) runs() bool { return a.verb == "shell" || a.verb == "ask" || a.verb == "hold" }

@@ -30,6 +30,8 @@ type model struct {
 type madeCall struct {
 	action
 	tool, arguments string
+	// task is what a spawned pod is given.
+	task string
 }
 
 // Pace of an answer: words come so far apart.
@@ -77,7 +79,7 @@ func (m *model) reply(_ context.Context, r scripted.Request) scripted.Reply {
 // step is the answer of a job's step.
 func (m *model) step(work job, step int) scripted.Reply {
 	if step >= len(work.steps) {
-		return scripted.Reply{Delay: pace, Parts: []scripted.Part{scripted.Text("All of it is done now.")}}
+		return scripted.Reply{Delay: pace, Parts: []scripted.Part{scripted.Text(work.answer())}}
 	}
 	reply := scripted.Reply{Delay: pace, Parts: []scripted.Part{scripted.Text("I go on with it.")}}
 	for _, a := range work.steps[step] {
@@ -97,19 +99,30 @@ func (m *model) call(a action) scripted.Call {
 	defer m.mu.Unlock()
 	m.number++
 	id := fmt.Sprintf("c%d", m.number)
+	task := ""
 	tool, arguments := "shell", any(map[string]any{"command": a.command(id), "timeout_seconds": 300})
 	switch a.verb {
 	case "write":
 		tool, arguments = "write_file", map[string]any{"path": "made-" + id, "content": id}
 	case "read":
 		tool, arguments = "read_file", map[string]any{"path": readFile}
+	case "spawn":
+		task = a.spawned(m.number)
+		tool, arguments = "spawn_pod", map[string]any{"task": task}
 	}
 	text, err := json.Marshal(arguments)
 	if err != nil {
 		panic(err) // Strings and numbers alone.
 	}
-	m.calls[id] = madeCall{action: a, tool: tool, arguments: string(text)}
+	m.calls[id] = madeCall{action: a, tool: tool, arguments: string(text), task: task}
 	return scripted.Call{ID: id, Name: tool, Arguments: string(text)}
+}
+
+// made is a call as it was made.
+func (m *model) made(id string) madeCall {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.calls[id]
 }
 
 // stall waits for the gate and counts that it does.

@@ -32,6 +32,9 @@ type process struct {
 	// sawDetach says that podd had the error that strace leaves behind when it goes in the
 	// middle of a call whose failure it makes up.
 	sawDetach bool
+	// sawThrow says that Go's runtime could not write to its own event descriptor, which
+	// it does not survive.
+	sawThrow bool
 }
 
 // startPodd starts podd below a tracer, if there is one, and returns at once. Its log is
@@ -71,6 +74,8 @@ func (p *process) follow(stderr io.Reader, log *os.File) {
 		case strings.Contains(text, `"msg":"store failed`):
 			p.sawFailure = true
 			p.sawDetach = strings.Contains(text, syscall.ENOSYS.Error())
+		case strings.HasPrefix(text, "runtime: netpollBreak write failed"):
+			p.sawThrow = true
 		}
 	}
 	_ = p.cmd.Wait()
@@ -85,16 +90,6 @@ func (p *process) over() bool {
 	case <-p.exited:
 		return true
 	default:
-		return false
-	}
-}
-
-// answers waits until podd answers; false when it ended before.
-func (p *process) answers() bool {
-	select {
-	case <-p.ready:
-		return true
-	case <-p.exited:
 		return false
 	}
 }

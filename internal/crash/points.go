@@ -2,6 +2,7 @@ package crash
 
 import (
 	"context"
+	"math"
 	"strconv"
 	"syscall"
 )
@@ -26,7 +27,7 @@ func pointRound(r *round, tracer []string, fine func(*process) bool) (hit bool, 
 		defer close(worked)
 		r.someWork(ctx, p)
 	})
-	if r.podd.answers() {
+	if r.answering() {
 		r.serveApprovals()
 	}
 	if !await(r.ctx, func() bool { return r.podd.over() || done(worked) && r.busy() == "" }) {
@@ -90,7 +91,7 @@ func (r *round) someWork(ctx context.Context, p *pod) {
 // pointRounds kills podd at each call that writes.
 func (rn *runner) pointRounds(ctx context.Context, t *Tally) error {
 	for _, calls := range []string{storeCalls, fileCalls} {
-		err := rn.each(ctx, t, "kill-"+calls[:5], func(r *round, n int) (bool, error) {
+		err := rn.each(ctx, t, "kill-"+calls[:5], endless, func(r *round, n int) (bool, error) {
 			return pointRound(r, r.tracer(calls, "signal=SIGKILL", strconv.Itoa(n)), (*process).killed)
 		})
 		if err != nil {
@@ -104,17 +105,20 @@ func (rn *runner) pointRounds(ctx context.Context, t *Tally) error {
 func (rn *runner) faultRounds(ctx context.Context, t *Tally) error {
 	for _, f := range []struct {
 		name, calls, errno string
+		most               int
 	}{
-		{"eio-write", "pwrite64", "EIO"},
-		{"eio-sync", "fdatasync,fsync", "EIO"},
-		{"full-write", spaceCalls, "ENOSPC"},
-		{"full-sync", "fdatasync,fsync", "ENOSPC"},
+		{"eio-write", "pwrite64", "EIO", endless},
+		{"eio-files", "write", "EIO", mostWrites},
+		{"eio-sync", "fdatasync,fsync", "EIO", endless},
+		{"full-write", spaceCalls, "ENOSPC", endless},
+		{"full-files", "write", "ENOSPC", mostWrites},
+		{"full-sync", "fdatasync,fsync", "ENOSPC", endless},
 	} {
-		err := rn.each(ctx, t, f.name, func(r *round, n int) (bool, error) {
+		err := rn.each(ctx, t, f.name, f.most, func(r *round, n int) (bool, error) {
 			return pointRound(r, r.tracer(f.calls, "error="+f.errno, strconv.Itoa(n)), func(p *process) bool {
 				// Before podd answers it says why it can't; after that its store has to have
 				// failed.
-				return p.code() == 1 && (p.sawFailure || !done(p.ready))
+				return p.code() == 1 && (p.sawFailure || !done(p.ready)) || p.sawThrow
 			})
 		})
 		if err != nil {
@@ -124,11 +128,17 @@ func (rn *runner) faultRounds(ctx context.Context, t *Tally) error {
 	return nil
 }
 
-// each runs a round for each number of a call, until two numbers in a row were never
-// reached.
-func (rn *runner) each(ctx context.Context, t *Tally, name string, run func(r *round, n int) (bool, error)) error {
+// Files, and sockets to clients and to the model, are written very often.
+const (
+	mostWrites = 16
+	endless    = math.MaxInt
+)
+
+// each runs a round for each number of a call up to most, until two numbers in a row were
+// never reached.
+func (rn *runner) each(ctx context.Context, t *Tally, name string, most int, run func(r *round, n int) (bool, error)) error {
 	missed := 0
-	for n := 1; missed < 2; n++ {
+	for n := 1; missed < 2 && n <= most; n++ {
 		if rn.Short {
 			// One in the middle.
 			n, missed = 9, 1

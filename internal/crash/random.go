@@ -3,13 +3,17 @@ package crash
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
+
+	poddv1 "podd/proto/podd/v1"
 )
 
 // Kills at random times: how many pods work at once, how many submits of one may wait.
 const (
 	randomPods  = 3
 	mostWaiting = 2
+	lastJob     = "job-99999: shell/5/0"
 )
 
 // randomRound ends podd so many times at random times while pods work, and then lets
@@ -31,9 +35,10 @@ func randomRound(r *round, kills int) error {
 	close(r.model.gate) // Nothing stalls.
 	working, enough := context.WithCancel(r.ctx)
 	defer enough()
-	for i, p := range r.pods {
-		seed := r.random.Uint64() + uint64(i)
-		r.tasks.Go(func() { r.work(working, p, seed) })
+	var hands sync.WaitGroup
+	for _, p := range r.pods {
+		h := &hand{round: r, ctx: working, pod: p, random: newRandom(r.random.Uint64())}
+		hands.Go(h.work)
 	}
 	for range kills {
 		if err := r.randomEnd(); err != nil {
@@ -41,10 +46,35 @@ func randomRound(r *round, kills int) error {
 		}
 	}
 	enough()
+	if err := r.up(); err != nil { // A pod that is paused has to be let go.
+		return err
+	}
+	hands.Wait()
 	if r.random.IntN(2) == 0 {
 		r.leave()
 	}
+	if err := r.lastJobs(); err != nil {
+		return err
+	}
+	if err := r.sameAfterKill(); err != nil {
+		return err
+	}
 	return r.finish()
+}
+
+// lastJobs gives each pod one more job once all have come to rest by themselves: what
+// waits for a next turn has one.
+func (r *round) lastJobs() error {
+	if err := r.up(); err != nil {
+		return err
+	}
+	if err := r.settle(); err != nil {
+		return err
+	}
+	for _, p := range r.all() {
+		p.submits.submit(r.ctx, lastJob)
+	}
+	return r.settle()
 }
 
 // randomEnd lets podd live for a while and ends it.
@@ -64,10 +94,8 @@ func (r *round) randomEnd() error {
 		}
 	}
 	pause(r.ctx, time.Duration(r.random.IntN(400))*time.Millisecond)
-	for _, p := range r.pods {
-		if !await(r.ctx, func() bool { return !p.raw.weary() || r.podd.over() }) {
-			return r.stuck()
-		}
+	if !await(r.ctx, func() bool { return r.podd.over() || r.mayEnd() }) {
+		return r.stuck()
 	}
 	switch {
 	case r.podd.over():
@@ -80,6 +108,18 @@ func (r *round) randomEnd() error {
 	return nil
 }
 
+// mayEnd says that no pod would give its turn up if podd were ended now. Followers may not
+// know yet what this podd has done.
+func (r *round) mayEnd() bool {
+	for _, p := range r.all() {
+		now := r.state(p)
+		if now == nil || p.raw.last() < now.GetLastSeq() || p.raw.weary() {
+			return false
+		}
+	}
+	return true
+}
+
 // rest starts podd and lets each open turn get an answer: podd gives a turn up that is
 // ended too often in between.
 func (r *round) rest() error {
@@ -87,12 +127,13 @@ func (r *round) rest() error {
 		return err
 	}
 	mark := make(map[*pod]int64)
-	for _, p := range r.pods {
+	for _, p := range r.all() {
 		mark[p] = p.raw.last()
 	}
-	for _, p := range r.pods {
+	for _, p := range r.all() {
 		rested := func() bool {
-			return r.podd.over() || p.raw.last() > mark[p] && p.raw.fresh() || r.busy() == ""
+			idle := func() bool { return r.state(p).GetState() == poddv1.PodState_POD_STATE_IDLE }
+			return r.podd.over() || p.raw.fresh() && (p.raw.last() > mark[p] || idle())
 		}
 		if !await(r.ctx, rested) {
 			return r.stuck()
@@ -101,16 +142,13 @@ func (r *round) rest() error {
 	return nil
 }
 
-// work gives a pod jobs until ctx ends, some of them twice.
-func (r *round) work(ctx context.Context, p *pod, seed uint64) {
-	random := newRandom(seed)
-	for n := 1; ctx.Err() == nil; n++ {
-		if !p.submits.submit(ctx, randomJob(random, n, r.answers)) {
+// work gives the pod jobs and does other things to it until ctx ends.
+func (h *hand) work() {
+	for h.ctx.Err() == nil {
+		if !h.pod.submits.submit(h.ctx, h.job()) {
 			return
 		}
-		if acked := p.submits.all(); random.IntN(4) == 0 {
-			p.submits.again(ctx, acked[random.IntN(len(acked))])
-		}
-		await(ctx, func() bool { return p.submits.waiting(p.raw) < mostWaiting })
+		h.next()
+		await(h.ctx, func() bool { return h.pod.submits.waiting(h.pod.raw) < mostWaiting })
 	}
 }

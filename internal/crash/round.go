@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -16,8 +17,12 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// roundTime bounds a round: what takes longer is stuck.
-const roundTime = time.Minute
+// roundTime bounds a round: what takes longer is stuck. followTime bounds how long a
+// stream takes to bring the rest.
+const (
+	roundTime  = time.Minute
+	followTime = 10 * time.Second
+)
 
 // round is one state directory with its podd, its clients and its model.
 type round struct {
@@ -34,9 +39,12 @@ type round struct {
 	tasks  sync.WaitGroup
 	client *client.Client
 	podd   *process
-	pods   []*pod
-	// following are the followers; unfollow ends them.
+	// mu guards pods.
+	mu   sync.Mutex
+	pods []*pod
+	// following are the followers, which go on as long as followed; unfollow ends them.
 	following sync.WaitGroup
+	followed  context.Context
 	unfollow  context.CancelFunc
 	// cancels says that podd was told to end commands that run.
 	cancels bool
@@ -50,6 +58,8 @@ type pod struct {
 	submits   *submitter
 	// raw and resuming follow its log, one by each way.
 	raw, resuming *follower
+	// forked says that there is a fork of it.
+	forked bool
 }
 
 // newRound makes the directory and the model. most is how many messages a request may
@@ -86,7 +96,7 @@ func (r *round) close() {
 		r.podd.signal(syscall.SIGKILL)
 		<-r.podd.exited
 	}
-	for _, p := range r.pods {
+	for _, p := range r.all() {
 		_ = os.WriteFile(filepath.Join(p.dir, gateFile), nil, 0o600)
 	}
 	_ = r.client.Close()
@@ -140,12 +150,25 @@ func (r *round) up() error {
 			return err
 		}
 	}
-	if !r.podd.answers() {
+	if !r.answering() {
 		r.tally.Other.add("podd did not start: %v", r.podd.cmd.ProcessState)
 		return errStuck
 	}
 	r.honest()
 	return nil
+}
+
+// answering waits until podd says that it is ready, or answers where what it says is lost;
+// false when it ended before.
+func (r *round) answering() bool {
+	answered := func() bool {
+		if done(r.podd.ready) {
+			return true
+		}
+		_, err := r.client.Admin().GetStatus(r.ctx, &poddv1.GetStatusRequest{})
+		return err == nil
+	}
+	return await(r.ctx, func() bool { return r.podd.over() || answered() }) && !r.podd.over()
 }
 
 var errStuck = errors.New("the round cannot go on")
@@ -187,20 +210,45 @@ func (r *round) addPod(name string) (*pod, error) {
 	if err := os.WriteFile(filepath.Join(p.dir, readFile), []byte("There is something to read here.\n"), 0o600); err != nil {
 		return nil, err
 	}
-	p.submits = &submitter{pod: name, client: r.client}
-	p.raw, p.resuming = newFollower(name), newFollower(name)
-	r.pods = append(r.pods, p)
+	r.add(p)
 	return p, nil
+}
+
+func (r *round) add(p *pod) {
+	p.submits = &submitter{pod: p.name, client: r.client}
+	p.raw, p.resuming = newFollower(p.name), newFollower(p.name)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pods = append(r.pods, p)
+}
+
+// adopt looks after a pod that podd has made in the workspace of another.
+func (r *round) adopt(name, dir string) *pod {
+	p := &pod{name: name, dir: dir, forked: true}
+	r.add(p)
+	r.followOne(p)
+	return p
+}
+
+// all are the pods that the round looks after.
+func (r *round) all() []*pod {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.pods)
 }
 
 // follow starts the followers, where they were.
 func (r *round) follow() {
-	var ctx context.Context
-	ctx, r.unfollow = context.WithCancel(r.ctx)
-	for _, p := range r.pods {
-		r.following.Go(func() { p.raw.raw(ctx, r.client) })
-		r.following.Go(func() { p.resuming.resuming(ctx, r.client) })
+	r.followed, r.unfollow = context.WithCancel(r.ctx)
+	for _, p := range r.all() {
+		r.followOne(p)
 	}
+}
+
+func (r *round) followOne(p *pod) {
+	ctx := r.followed
+	r.following.Go(func() { p.raw.raw(ctx, r.client) })
+	r.following.Go(func() { p.resuming.resuming(ctx, r.client) })
 }
 
 // leave ends the followers: a pod that nobody looks at has to go on by itself.
@@ -211,16 +259,19 @@ func (r *round) leave() {
 
 // create makes the pod in podd; an error says that podd has gone, or will not.
 func (r *round) create(p *pod) error {
-	_, err := r.client.Pods().CreatePod(r.ctx, &poddv1.CreatePodRequest{Name: p.name, Spec: &poddv1.PodSpec{Dir: p.dir}})
+	_, err := r.client.Pods().CreatePod(r.ctx, &poddv1.CreatePodRequest{Name: p.name, Spec: &poddv1.PodSpec{Dir: p.dir, SubPods: subPods}})
 	if item.KindOf(err) == item.KindExists {
 		return nil
 	}
 	return err
 }
 
+// subPods is how many pods a pod may have at work.
+const subPods = 2
+
 // createAll makes all pods, over as many lives of podd as it takes.
 func (r *round) createAll() error {
-	for _, p := range r.pods {
+	for _, p := range r.all() {
 		for err := r.create(p); err != nil; err = r.create(p) {
 			if !pause(r.ctx, retryPause) {
 				return err
@@ -271,8 +322,13 @@ func (r *round) settle() error {
 func (r *round) stuck() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), 5*time.Second)
 	defer cancel()
-	list, err := r.client.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
-	r.tally.Other.add("stuck: %v %v", list.GetPods(), err)
+	list, _ := r.client.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
+	for _, p := range r.all() {
+		r.tally.Other.add("stuck: %s last %d resumes %d", p.name, p.raw.last(), p.raw.resumes)
+	}
+	for _, p := range list.GetPods() {
+		r.tally.Other.add("stuck: %s %s last %d queued %d %s", p.GetName(), p.GetState(), p.GetLastSeq(), p.GetQueued(), p.GetStateReason())
+	}
 	return errStuck
 }
 
@@ -286,10 +342,8 @@ func (r *round) finish() error {
 	}
 	r.leave()
 	r.follow()
-	for _, p := range r.pods {
-		if err := r.check(p); err != nil {
-			return err
-		}
+	if err := r.check(); err != nil {
+		return err
 	}
 	for _, text := range r.model.illFormed(r.api) {
 		r.tally.IllFormed.add("%s", text)
@@ -300,34 +354,5 @@ func (r *round) finish() error {
 	if r.podd.code() != 0 {
 		r.tally.Other.add("podd ended by SIGTERM while idle with %v", r.podd.cmd.ProcessState)
 	}
-	return nil
-}
-
-// check holds one pod to all that is known of it.
-func (r *round) check(p *pod) error {
-	var log []*poddv1.Entry
-	for m, err := range r.client.Stream(r.ctx, client.StreamOptions{Pod: p.name}) {
-		if err != nil {
-			return fmt.Errorf("the log of %s cannot be read: %w", p.name, err)
-		}
-		if e := m.GetEntry(); e != nil {
-			log = append(log, e)
-		}
-	}
-	c := checkLog(p.name, log, r.tally)
-	c.submits(p.submits.all())
-	if err := c.commands(p.dir, r.model.calls, r.cancels); err != nil {
-		return err
-	}
-	for _, f := range []*follower{p.raw, p.resuming} {
-		ctx, cancel := context.WithTimeout(r.ctx, 10*time.Second)
-		await(ctx, func() bool { return f.last() >= int64(len(log)) })
-		cancel()
-		f.compare(log)
-		r.tally.Gaps = append(r.tally.Gaps, f.gaps...)
-		r.tally.Duplicates = append(r.tally.Duplicates, f.duplicates...)
-		r.tally.Other = append(r.tally.Other, f.changed...)
-	}
-	r.tally.Other = append(r.tally.Other, p.submits.wrong...)
 	return nil
 }

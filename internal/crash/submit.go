@@ -3,6 +3,7 @@ package crash
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"podd/pkg/client"
@@ -21,41 +22,50 @@ type submitter struct {
 	count int
 	// refused counts the times that podd had no space.
 	refused int
+	// deeds are what else was done to the pod.
+	deeds []deed
 }
 
 // ack is a submit that podd acknowledged.
 type ack struct {
 	id, text string
+	mode     poddv1.SubmitMode
 	seq      int64
 }
 
 // submit sends a prompt until podd has it; false when ctx ended first.
 func (s *submitter) submit(ctx context.Context, text string) bool {
+	return s.give(ctx, text, poddv1.SubmitMode_SUBMIT_MODE_QUEUE)
+}
+
+// give is submit in a mode.
+func (s *submitter) give(ctx context.Context, text string, mode poddv1.SubmitMode) bool {
 	s.mu.Lock()
 	s.count++
 	id := fmt.Sprintf("%s-request-%d", s.pod, s.count)
 	s.mu.Unlock()
-	seq, ok := s.send(ctx, id, text)
-	if !ok {
+	a := ack{id: id, text: text, mode: mode}
+	var ok bool
+	if a.seq, ok = s.send(ctx, a); !ok {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.acked = append(s.acked, ack{id, text, seq})
+	s.acked = append(s.acked, a)
 	return true
 }
 
 // send sends a request until it has an answer that counts.
-func (s *submitter) send(ctx context.Context, id, text string) (seq int64, ok bool) {
+func (s *submitter) send(ctx context.Context, a ack) (seq int64, ok bool) {
 	for ctx.Err() == nil {
-		resp, err := s.client.Submit(ctx, request(s.pod, id, text))
+		resp, err := s.client.Submit(ctx, a.request(s.pod))
 		switch {
 		case err == nil:
 			return resp.GetSeq(), true
 		case ctx.Err() != nil:
 			return 0, false
 		case item.KindOf(err) != item.KindUnavailable && item.KindOf(err) != item.KindExhausted:
-			s.complain("submit %s: %v", id, err)
+			s.complain("submit %s: %v", a.id, err)
 			return 0, false
 		case item.KindOf(err) == item.KindExhausted:
 			s.refuse()
@@ -69,11 +79,12 @@ func (s *submitter) send(ctx context.Context, id, text string) (seq int64, ok bo
 // again sends an acknowledged submit once more, and once with another content: the first
 // answer has to come back, and a refusal.
 func (s *submitter) again(ctx context.Context, a ack) {
-	if seq, ok := s.send(ctx, a.id, a.text); ok && seq != a.seq {
+	if seq, ok := s.send(ctx, a); ok && seq != a.seq {
 		s.complain("request %s was acknowledged with seq %d, and with %d when it was sent again", a.id, a.seq, seq)
 	}
+	a.text += " and more"
 	for ctx.Err() == nil {
-		_, err := s.client.Submit(ctx, request(s.pod, a.id, a.text+" and more"))
+		_, err := s.client.Submit(ctx, a.request(s.pod))
 		switch {
 		case err == nil:
 			s.complain("request %s was acknowledged with another content", a.id)
@@ -88,9 +99,9 @@ func (s *submitter) again(ctx context.Context, a ack) {
 	}
 }
 
-func request(pod, id, text string) *poddv1.SubmitRequest {
-	return &poddv1.SubmitRequest{Pod: pod, RequestId: id, Segments: []*poddv1.Segment{
-		{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: text}}},
+func (a ack) request(pod string) *poddv1.SubmitRequest {
+	return &poddv1.SubmitRequest{Pod: pod, RequestId: a.id, Mode: a.mode, Segments: []*poddv1.Segment{
+		{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: a.text}}},
 	}}
 }
 
@@ -98,6 +109,13 @@ func (s *submitter) complain(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.wrong = append(s.wrong, s.pod+": "+fmt.Sprintf(format, args...))
+}
+
+// did notes a deed.
+func (s *submitter) did(d deed) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deeds = append(s.deeds, d)
 }
 
 func (s *submitter) refuse() {
@@ -110,6 +128,18 @@ func (s *submitter) refusals() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.refused
+}
+
+// done are the deeds so far.
+func (s *submitter) done() []deed {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.deeds)
+}
+
+// mayCancel says whether a cancel had no answer.
+func (s *submitter) mayCancel() bool {
+	return slices.ContainsFunc(s.done(), func(d deed) bool { return d.act == "cancel" && !d.sure })
 }
 
 // all are the acknowledged submits so far.

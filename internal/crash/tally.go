@@ -3,6 +3,8 @@ package crash
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -20,11 +22,31 @@ type Tally struct {
 	// Resumed how often a turn went on.
 	Commands, Requests, Resumed int
 
+	// Acts are what clients did beside submitting, by the name of the act.
+	Acts map[string]Answered
+
 	// What must not be. Lost are acknowledged submits, Repeated requests and calls that
 	// ran twice, ResultsLost results of commands that ended, Gaps and Duplicates what
 	// streams left out or brought twice, IllFormed requests, GivenUp turns that a person
 	// would have to take up. Other is everything else.
 	Lost, Repeated, ResultsLost, Gaps, Duplicates, IllFormed, GivenUp, Other findings
+}
+
+// Answered is how often podd acknowledged an act, and how often no answer came.
+type Answered struct{ Acknowledged, Open int }
+
+// act counts one.
+func (t *Tally) act(name string, acknowledged bool) {
+	if t.Acts == nil {
+		t.Acts = make(map[string]Answered)
+	}
+	a := t.Acts[name]
+	if acknowledged {
+		a.Acknowledged++
+	} else {
+		a.Open++
+	}
+	t.Acts[name] = a
 }
 
 // wrong are the findings of each kind.
@@ -68,6 +90,13 @@ func (t *Tally) merge(o *Tally) {
 	t.Commands += o.Commands
 	t.Requests += o.Requests
 	t.Resumed += o.Resumed
+	for name, theirs := range o.Acts {
+		if t.Acts == nil {
+			t.Acts = make(map[string]Answered)
+		}
+		a := t.Acts[name]
+		t.Acts[name] = Answered{a.Acknowledged + theirs.Acknowledged, a.Open + theirs.Open}
+	}
 	theirs := o.wrong()
 	for i, w := range t.wrong() {
 		*w.found = append(*w.found, *theirs[i].found...)
@@ -96,4 +125,7 @@ func table(out io.Writer, names []string, parts []*Tally) {
 	}
 	line("all", sum)
 	w.Flush()
+	for _, name := range slices.Sorted(maps.Keys(sum.Acts)) {
+		fmt.Fprintf(out, "%s: %d acknowledged, %d without an answer\n", name, sum.Acts[name].Acknowledged, sum.Acts[name].Open)
+	}
 }

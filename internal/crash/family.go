@@ -1,0 +1,294 @@
+package crash
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"podd/pkg/client"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// kin is a pod that podd has: one of the round's, one that was forked or spawned.
+type kin struct {
+	*poddv1.Pod
+	*checker
+}
+
+// family reads the logs of all pods and folds them.
+func (r *round) family() ([]kin, error) {
+	list, err := r.client.Pods().ListPods(r.ctx, &poddv1.ListPodsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	var all []kin
+	for _, p := range list.GetPods() {
+		log, err := r.log(p.GetName())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, kin{p, checkLog(p.GetName(), log, r.forkedAt(p.GetName()), r.tally)})
+	}
+	return all, nil
+}
+
+func (r *round) log(pod string) (log []*poddv1.Entry, err error) {
+	for m, err := range r.client.Stream(r.ctx, client.StreamOptions{Pod: pod}) {
+		if err != nil {
+			return nil, fmt.Errorf("the log of %s cannot be read: %w", pod, err)
+		}
+		if e := m.GetEntry(); e != nil {
+			log = append(log, e)
+		}
+	}
+	return log, nil
+}
+
+// forkedAt is where a fork was made; 0 for what is none.
+func (r *round) forkedAt(name string) int64 {
+	for _, p := range r.all() {
+		for _, d := range p.submits.done() {
+			if d.act == "fork" && d.mark == name {
+				return d.seq
+			}
+		}
+	}
+	return 0
+}
+
+// forked holds a fork against the pod that it was made of: it has all entries up to
+// there, and a turn that was cut ends right behind them.
+func forked(of, fork kin) bool {
+	at := int(fork.from)
+	if len(fork.log) < at || len(of.log) < at || fork.GetSpec().GetParent() != "" || fork.GetSpec().GetDir() != of.GetSpec().GetDir() {
+		return false
+	}
+	return !slices.ContainsFunc(fork.log[:at], func(e *poddv1.Entry) bool { return differ(e, of.log[e.GetSeq()-1]) })
+}
+
+// spawned holds the pods that calls spawned against the calls: there is one, it got its
+// task once, and what it said is the result.
+func (r *round) spawned(all []kin) {
+	children := make(map[string][]kin)
+	for _, k := range all {
+		if parent := k.GetSpec().GetParent(); parent != "" {
+			children[parent+" "+k.GetSpec().GetParentCall()] = append(children[parent+" "+k.GetSpec().GetParentCall()], k)
+		}
+	}
+	for _, k := range all {
+		for id, s := range k.calls {
+			call := r.model.made(id)
+			if call.verb != "spawn" || s.seq <= k.from {
+				continue
+			}
+			of := children[k.GetId()+" "+id]
+			delete(children, k.GetId()+" "+id)
+			cancelled := r.cancels || k.mayCancel || k.wasCancelled(s.turn)
+			switch {
+			case len(of) > 1:
+				r.tally.Repeated.add("%s: the call %s spawned %d pods", k.pod, id, len(of))
+			case len(of) == 1 && s.started == 0:
+				r.tally.Other.add("%s: the call %s spawned a pod and did not start", k.pod, id)
+			case len(of) == 1:
+				r.child(k, s, of[0], call, cancelled)
+			case !s.result.GetIsError() || !cancelled && !strings.Contains(s.result.GetSummary(), "not run: "):
+				r.tally.Other.add("%s: the call %s spawned no pod: %s", k.pod, id, s.result.GetSummary())
+			}
+		}
+	}
+	for call := range children {
+		r.tally.Other.add("a pod was spawned by no call: %s", call)
+	}
+}
+
+// child holds a spawned pod against its call.
+func (r *round) child(parent kin, s *callState, k kin, call madeCall, cancelled bool) {
+	r.tally.act("spawn", true)
+	answer := ""
+	if j, ok := parseJob(call.task); ok {
+		answer = j.answer()
+	}
+	end := k.ends[1].GetTurnEnded()
+	delivered := !s.result.GetIsError() && strings.Contains(s.result.GetContent(), answer)
+	switch finished := end.GetOutcome() == poddv1.Outcome_OUTCOME_FINISHED; {
+	case len(k.submitted) > 1 || k.last > 1:
+		r.tally.Repeated.add("%s: the task was given %d times, in %d turns", k.pod, len(k.submitted), k.last)
+	case finished && !delivered && !cancelled:
+		r.tally.ResultsLost.add("%s finished and the result of its call %s is: %s: %q", k.pod, s.result.GetCallId(), s.result.GetSummary(), s.result.GetContent())
+	case delivered && !finished:
+		r.tally.Other.add("%s did not finish and its call %s has a result that says so", k.pod, s.result.GetCallId())
+	case end != nil && !finished && !cancelled:
+		r.tally.Other.add("%s: ended as %s, and nobody cancelled it: %s", k.pod, end.GetOutcome(), end.GetCause())
+	}
+	if over := parent.ends[s.turn]; over != nil && k.ends[1] != nil && k.ends[1].GetTime().AsTime().After(over.GetTime().AsTime()) {
+		r.tally.Other.add("%s worked on after the turn %d that it worked for had ended", k.pod, s.turn)
+	}
+}
+
+// check holds all pods to all that is known of them.
+func (r *round) check() error {
+	all, err := r.family()
+	if err != nil {
+		return err
+	}
+	byName := make(map[string]kin)
+	for _, k := range all {
+		byName[k.pod] = k
+	}
+	for _, p := range r.all() {
+		for _, d := range p.submits.done() {
+			if k, ok := byName[d.mark]; ok && d.act == "fork" {
+				byName[p.name].forks[d.mark] = forked(byName[p.name], k)
+			}
+		}
+	}
+	for _, p := range r.all() {
+		for i, k := range all {
+			of := byName[p.name]
+			if k.pod == p.name || k.GetSpec().GetParent() == of.GetId() && of.checker != nil {
+				all[i].mayCancel = p.submits.mayCancel()
+			}
+		}
+	}
+	for _, p := range r.all() {
+		k, ok := byName[p.name]
+		if !ok {
+			r.tally.Lost.add("the pod %s is gone", p.name)
+			continue
+		}
+		k.submits(p.submits.all())
+		k.deeds(p.submits.done())
+		r.streams(p, k.log)
+		r.tally.Other = append(r.tally.Other, p.submits.wrong...)
+	}
+	for _, k := range all {
+		context, err := r.client.Pods().GetContext(r.ctx, &poddv1.GetContextRequest{Pod: k.pod})
+		if err != nil {
+			return err
+		}
+		k.sends(context)
+	}
+	r.spawned(all)
+	return r.commands(all)
+}
+
+// commands holds what commands left in each workspace against the logs of the pods that
+// work there.
+func (r *round) commands(all []kin) error {
+	for _, p := range r.all() {
+		ran, err := countLines(filepath.Join(p.dir, ranFile))
+		if err != nil {
+			return err
+		}
+		ended, err := countLines(filepath.Join(p.dir, endedFile))
+		if err != nil {
+			return err
+		}
+		known := make(map[string]bool)
+		for _, k := range all {
+			if k.GetSpec().GetDir() != p.dir {
+				continue
+			}
+			for id := range k.calls {
+				known[id] = true
+			}
+			if k.pod == p.name || k.GetSpec().GetParent() != "" {
+				k.commands(ran, ended, r.model.calls, r.cancels)
+			}
+		}
+		for id := range ran {
+			if !known[id] {
+				r.tally.Other.add("%s: the command of call %s ran and is in no log", p.dir, id)
+			}
+		}
+	}
+	return nil
+}
+
+// streams holds what the followers of a pod got against its log.
+func (r *round) streams(p *pod, log []*poddv1.Entry) {
+	for _, f := range []*follower{p.raw, p.resuming} {
+		ctx, cancel := context.WithTimeout(r.ctx, followTime)
+		await(ctx, func() bool { return f.last() >= int64(len(log)) })
+		cancel()
+		f.compare(log)
+		r.tally.Gaps = append(r.tally.Gaps, f.gaps...)
+		r.tally.Duplicates = append(r.tally.Duplicates, f.duplicates...)
+		r.tally.Other = append(r.tally.Other, f.changed...)
+	}
+}
+
+// sends holds what the next request would send against the log: each message, call and
+// result of it, but those that a rewind took back and those that the last summary stands
+// for, which goes by the last of them.
+func (c *checker) sends(context *poddv1.GetContextResponse) {
+	var want []int64
+	for _, seq := range c.live {
+		summary := c.log[seq-1].GetCompaction()
+		if summary == nil {
+			want = append(want, seq)
+			continue
+		}
+		rest := slices.DeleteFunc(want, func(s int64) bool { return s <= summary.GetUpToSeq() })
+		want = append([]int64{summary.GetUpToSeq()}, rest...)
+	}
+	var got []int64
+	for _, it := range context.GetItems() {
+		got = append(got, it.GetSeq())
+	}
+	if !slices.Equal(got, want) {
+		c.t.Other.add("%s: the next request sends the entries %v and should send %v", c.pod, got, want)
+	}
+}
+
+// bodies are what the next request of each pod would be.
+func (r *round) bodies() (all map[string][]byte, err error) {
+	await(r.ctx, func() bool {
+		all, err = r.askBodies()
+		return item.KindOf(err) != item.KindUnavailable // The connection is that of the podd before.
+	})
+	return all, err
+}
+
+func (r *round) askBodies() (map[string][]byte, error) {
+	list, err := r.client.Pods().ListPods(r.ctx, &poddv1.ListPodsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string][]byte)
+	for _, p := range list.GetPods() {
+		context, err := r.client.Pods().GetContext(r.ctx, &poddv1.GetContextRequest{Pod: p.GetName()})
+		if err != nil {
+			return nil, err
+		}
+		all[p.GetName()] = context.GetRequestBody()
+	}
+	return all, nil
+}
+
+// sameAfterKill checks that what the next requests would be does not hang on the podd that
+// sends them.
+func (r *round) sameAfterKill() error {
+	before, err := r.bodies()
+	if err != nil {
+		return err
+	}
+	r.kill()
+	if err := r.up(); err != nil {
+		return err
+	}
+	after, err := r.bodies()
+	if err != nil {
+		return err
+	}
+	for pod, body := range before {
+		if !bytes.Equal(body, after[pod]) {
+			r.tally.Other.add("%s: the next request was %s and is %s after a kill", pod, body, after[pod])
+		}
+	}
+	return nil
+}
