@@ -261,14 +261,7 @@ func (c *checker) commands(ran, ended map[string]int, made map[string]madeCall, 
 		if !call.runs() || s.seq <= c.from {
 			continue
 		}
-		switch times := ran[id]; {
-		case times > 1:
-			c.t.Repeated.add("%s: the command of call %s ran %d times", c.pod, id, times)
-		case times > 0 && s.started == 0:
-			c.t.Other.add("%s: the command of call %s ran and is not in the log as started", c.pod, id)
-		case times > 0 && c.denied[id]:
-			c.t.Other.add("%s: the command of call %s ran and was denied", c.pod, id)
-		}
+		c.ran(id, s, ran[id])
 		if s.result == nil {
 			continue
 		}
@@ -286,6 +279,18 @@ func (c *checker) commands(ran, ended map[string]int, made map[string]madeCall, 
 		case ran[id] > 0 && ended[id] == 0 && !cancelled:
 			c.t.Other.add("%s: the command of call %s began and did not come to its end: %s", c.pod, id, s.result.GetSummary())
 		}
+	}
+}
+
+// ran checks how often a call's command ran.
+func (c *checker) ran(id string, s *callState, times int) {
+	switch {
+	case times > 1:
+		c.t.Repeated.add("%s: the command of call %s ran %d times", c.pod, id, times)
+	case times > 0 && s.started == 0:
+		c.t.Other.add("%s: the command of call %s ran and is not in the log as started", c.pod, id)
+	case times > 0 && c.denied[id]:
+		c.t.Other.add("%s: the command of call %s ran and was denied", c.pod, id)
 	}
 }
 

@@ -140,18 +140,8 @@ func (r *round) check() error {
 		byName[k.pod] = k
 	}
 	for _, p := range r.all() {
-		for _, d := range p.submits.done() {
-			if k, ok := byName[d.mark]; ok && d.act == "fork" {
-				byName[p.name].forks[d.mark] = forked(byName[p.name], k)
-			}
-		}
-	}
-	for _, p := range r.all() {
-		for i, k := range all {
-			of := byName[p.name]
-			if k.pod == p.name || k.GetSpec().GetParent() == of.GetId() && of.checker != nil {
-				all[i].mayCancel = p.submits.mayCancel()
-			}
+		if of, ok := byName[p.name]; ok {
+			p.relate(of, byName)
 		}
 	}
 	for _, p := range r.all() {
@@ -176,6 +166,21 @@ func (r *round) check() error {
 	return r.commands(all)
 }
 
+// relate tells the checkers what became of a pod's forks, and of its and its children's
+// commands.
+func (p *pod) relate(of kin, byName map[string]kin) {
+	for _, d := range p.submits.done() {
+		if k, ok := byName[d.mark]; ok && d.act == "fork" {
+			of.forks[d.mark] = forked(of, k)
+		}
+	}
+	for _, k := range byName {
+		if k.pod == p.name || k.GetSpec().GetParent() == of.GetId() {
+			k.checker.mayCancel = p.submits.mayCancel()
+		}
+	}
+}
+
 // commands holds what commands left in each workspace against the logs of the pods that
 // work there.
 func (r *round) commands(all []kin) error {
@@ -188,15 +193,15 @@ func (r *round) commands(all []kin) error {
 		if err != nil {
 			return err
 		}
+		here := slices.DeleteFunc(slices.Clone(all), func(k kin) bool { return k.GetSpec().GetDir() != p.dir })
 		known := make(map[string]bool)
-		for _, k := range all {
-			if k.GetSpec().GetDir() != p.dir {
-				continue
-			}
+		for _, k := range here {
 			for id := range k.calls {
 				known[id] = true
 			}
-			if k.pod == p.name || k.GetSpec().GetParent() != "" {
+		}
+		if !p.isFork {
+			for _, k := range here {
 				k.commands(ran, ended, r.model.calls, r.cancels)
 			}
 		}

@@ -58,8 +58,9 @@ type pod struct {
 	submits   *submitter
 	// raw and resuming follow its log, one by each way.
 	raw, resuming *follower
-	// forked says that there is a fork of it.
-	forked bool
+	// forked says that there is a fork of it, isFork that it is one, in the workspace of
+	// another.
+	forked, isFork bool
 }
 
 // newRound makes the directory and the model. most is how many messages a request may
@@ -224,7 +225,7 @@ func (r *round) add(p *pod) {
 
 // adopt looks after a pod that podd has made in the workspace of another.
 func (r *round) adopt(name, dir string) *pod {
-	p := &pod{name: name, dir: dir, forked: true}
+	p := &pod{name: name, dir: dir, forked: true, isFork: true}
 	r.add(p)
 	r.followOne(p)
 	return p
