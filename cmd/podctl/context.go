@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -53,7 +52,7 @@ func bodyFor(onTerminal bool, body []byte) []byte {
 }
 
 func contextTable(w io.Writer, c *poddv1.GetContextResponse) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := newTable(w)
 	fmt.Fprintln(t, "SEQ\tTOKENS\tKIND\tNOTE\tBEGINS")
 	fmt.Fprintf(t, "-\t~%s\tfixed\t\tinstructions and tools\n", view.Count(c.GetFixedTokens()))
 	for _, f := range c.GetFixed() {

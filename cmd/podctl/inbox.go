@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -77,7 +76,7 @@ func (p *program) inboxTable(w io.Writer, pod string, items []*poddv1.InboxItem)
 		_, err := fmt.Fprintf(p.stderr, "no submit waits for pod %s\n", sanitize.Line(pod))
 		return err
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := newTable(w)
 	fmt.Fprintln(t, "SEQ\tREQUEST ID\tMODE\tSUBMITTED\tBEGINS")
 	for _, it := range items {
 		fmt.Fprintf(t, "#%d\t%s\t%s\t%s\t%s\n", it.GetSeq(), sanitize.Line(it.GetRequestId()), wire.SubmitModeFromProto(it.GetMode()),

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,7 +53,7 @@ func (p *program) podTable(w io.Writer, pods []*poddv1.Pod, waiting map[string]i
 		_, err := fmt.Fprintln(p.stderr, "there are no pods; podctl create NAME makes one")
 		return err
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := newTable(w)
 	names := make(map[string]string, len(pods))
 	for _, pod := range pods {
 		names[pod.GetId()] = pod.GetName()

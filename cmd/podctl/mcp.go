@@ -5,7 +5,6 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -106,7 +105,7 @@ func writeServer(w io.Writer, s *poddv1.McpServer) error {
 	if err := from.writeTo(w); err != nil {
 		return err
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := newTable(w)
 	for _, tool := range s.GetTools() {
 		fmt.Fprintf(t, "  tool\t%s\t~%s\t%s\n", sanitize.Line(tool.GetName()), view.Count(tool.GetTokens()), sanitize.Line(toolNote(tool)))
 	}

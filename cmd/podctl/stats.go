@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -80,7 +79,7 @@ func statsTable(w io.Writer, s *poddv1.GetStatsResponse) error {
 	if err != nil || len(s.GetTools()) == 0 {
 		return err
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := newTable(w)
 	fmt.Fprintln(t, "TOOL\tCALLS\tERRORS\tCUT\tBYTES OF THESE\tKEPT")
 	for _, tool := range s.GetTools() {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(tool.GetTool()), view.Count(tool.GetCalls()), view.Count(tool.GetErrors()),

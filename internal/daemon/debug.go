@@ -73,7 +73,8 @@ func (d *Daemon) samples(ctx context.Context) ([]metrics.Sample, error) {
 	for _, state := range []item.State{item.StateIdle, item.StateRunning, item.StateWaiting, item.StatePaused, item.StateResuming, item.StateInterrupted, item.StateQuarantined} {
 		states[state] = 0
 	}
-	for _, p := range pods {
+	for _, r := range pods {
+		p := r.Decode()
 		states[p.Status.State]++
 		queued += p.Queued
 	}

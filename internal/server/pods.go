@@ -48,7 +48,14 @@ func (s *pods) ListPods(ctx context.Context, r *poddv1.ListPodsRequest) (*poddv1
 	if err != nil {
 		return nil, err
 	}
-	return &poddv1.ListPodsResponse{Pods: wire.PodsToProto(list)}, nil
+	bodies := make([][]byte, len(list))
+	for i, p := range list {
+		bodies[i] = p.Body
+	}
+	// The pods go out as the bytes that are stored, as entries do.
+	m := new(poddv1.ListPodsResponse)
+	m.ProtoReflect().SetUnknown(wire.PodList(bodies))
+	return m, nil
 }
 
 // UpdatePod changes a pod's spec.

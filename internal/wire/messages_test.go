@@ -7,7 +7,9 @@ import (
 
 	"podd/internal/wire"
 	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
 
+	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 )
 
@@ -33,13 +35,39 @@ func TestMessagesRoundTrip(t *testing.T) {
 	}))
 	t.Run("pods", rapid.MakeCheck(func(t *rapid.T) {
 		want := rapid.SliceOfN(generate[item.Pod](anyValue), 0, 3).Draw(t, "pods")
-		got := wire.PodsToProto(want)
-		if len(got) != len(want) {
-			t.Fatalf("%d pods became %d", len(want), len(got))
+		var bodies [][]byte
+		for _, pod := range want {
+			body, err := wire.EncodePod(pod)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantEqual(t, wire.PodName(body), pod.Name)
+			bodies = append(bodies, body)
 		}
-		for i := range got {
-			wantEqual(t, wire.PodFromProto(got[i]), want[i])
+		var got poddv1.ListPodsResponse
+		if err := proto.Unmarshal(wire.PodList(bodies), &got); err != nil || len(got.GetPods()) != len(want) {
+			t.Fatalf("%d pods became %d, error %v", len(want), len(got.GetPods()), err)
 		}
+		for i, pod := range got.GetPods() {
+			wantEqual(t, wire.PodFromProto(pod), want[i])
+		}
+	}))
+	t.Run("counts behind a pod", rapid.MakeCheck(func(t *rapid.T) {
+		pod, counts := generate[item.Pod](anyValue).Draw(t, "pod"), generate[item.Pod](anyValue).Draw(t, "counts")
+		body, err := wire.EncodePod(pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		activity := counts.Status.LastActivity
+		got, err := wire.DecodePod(wire.AppendPodCounts(body, counts.First, counts.Last, counts.Queued, activity))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pod.First, pod.Last, pod.Queued = counts.First, counts.Last, counts.Queued
+		if !activity.IsZero() {
+			pod.Status.LastActivity = activity
+		}
+		wantEqual(t, got, pod)
 	}))
 }
 

@@ -82,15 +82,6 @@ func PodFromProto(p *poddv1.Pod) item.Pod {
 	}
 }
 
-// PodsToProto converts records in their order.
-func PodsToProto(list []item.Pod) []*poddv1.Pod {
-	out := make([]*poddv1.Pod, len(list))
-	for i, pod := range list {
-		out[i] = PodToProto(pod)
-	}
-	return out
-}
-
 func pauseToProto(p *item.Pause) *poddv1.Pause {
 	if p == nil {
 		return nil

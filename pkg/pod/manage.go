@@ -8,8 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
+	"podd/internal/wire"
 	"podd/pkg/hook"
 	"podd/pkg/item"
 	"podd/pkg/store"
@@ -128,36 +130,48 @@ func (h *Host) Get(ctx context.Context, idOrName string) (item.Pod, error) {
 
 // asShown is a stored pod with the state that it could not store.
 func (h *Host) asShown(p item.Pod) item.Pod {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if a := h.actors[p.ID]; a != nil {
-		if status := a.shown.Load(); status != nil {
-			p.Status.State, p.Status.Reason = status.State, status.Reason
-		}
+	if status := h.shown(p.ID); status != nil {
+		p.Status.State, p.Status.Reason = status.State, status.Reason
 	}
 	return p
 }
 
+// shown is the status of a pod that could not store it; nil for most.
+func (h *Host) shown(id string) *item.PodStatus {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if a := h.actors[id]; a != nil {
+		return a.shown.Load()
+	}
+	return nil
+}
+
 // List gives all pods in the order of their names; when dir is set, those that people
 // made for that workspace. A pod that was spawned stands there on behalf of another.
-func (h *Host) List(ctx context.Context, dir string) ([]item.Pod, error) {
-	pods, err := h.Store.Pods(ctx)
-	for i := range pods {
-		pods[i] = h.asShown(pods[i])
+func (h *Host) List(ctx context.Context, dir string) ([]store.PodRecord, error) {
+	pods, err := h.Store.PodRecords(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if err != nil || dir == "" {
-		return pods, err
+	for i, r := range pods {
+		if h.shown(r.ID) == nil {
+			continue
+		}
+		if pods[i].Body, err = wire.EncodePod(h.asShown(r.Decode())); err != nil {
+			return nil, err
+		}
+	}
+	if dir == "" {
+		return pods, nil
 	}
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = resolved
 	}
-	var matching []item.Pod
-	for _, p := range pods {
-		if p.Spec.Dir == filepath.Clean(dir) && p.Spec.Parent == "" {
-			matching = append(matching, p)
-		}
-	}
-	return matching, nil
+	dir = filepath.Clean(dir)
+	return slices.DeleteFunc(pods, func(r store.PodRecord) bool {
+		spec := r.Decode().Spec
+		return spec.Dir != dir || spec.Parent != ""
+	}), nil
 }
 
 // Delete removes a pod for good, and all that it spawned; a running turn is cancelled

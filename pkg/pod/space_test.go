@@ -2,6 +2,7 @@ package pod_test
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -44,6 +45,29 @@ func (h *house) fill(f *faulty, text string, match func(store.Batch) bool) pod.S
 		return p.Status.State == item.StateWaiting && strings.Contains(p.Status.Reason, "no space")
 	})
 	return s
+}
+
+// A list shows what each pod shows, also what it could not store.
+func TestListOnAFullDisk(t *testing.T) {
+	h, f := newFaultyHouse(t, steps())
+	if _, err := h.host.Create(t.Context(), "a", item.PodSpec{Dir: t.TempDir()}); err != nil {
+		t.Fatal(err)
+	}
+	s := h.fill(f, "go", holds[item.RequestUsage])
+	for dir, want := range map[string][]string{"": {"a", "p"}, h.dir: {"p"}} {
+		list, err := h.host.List(t.Context(), dir)
+		if err != nil || len(list) != len(want) {
+			t.Fatalf("listed %+v, %v", list, err)
+		}
+		for i, r := range list {
+			p, err := h.host.Get(t.Context(), want[i])
+			if got := r.Decode(); err != nil || r.Name != want[i] || !reflect.DeepEqual(got, p) {
+				t.Errorf("listed %+v, want %+v, %v", got, p, err)
+			}
+		}
+	}
+	f.set(nil)
+	h.ended(s)
 }
 
 // wantNoSpace fails unless exactly one alert says that the disk was full.

@@ -55,7 +55,13 @@ func (h *house) pods() []item.Pod {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return slices.DeleteFunc(all, func(p item.Pod) bool { return p.Name == "p" })
+	var others []item.Pod
+	for _, r := range all {
+		if r.Name != "p" {
+			others = append(others, r.Decode())
+		}
+	}
+	return others
 }
 
 // only is the one pod that was spawned.

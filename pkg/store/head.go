@@ -59,13 +59,18 @@ func encodeStatus(status item.PodStatus) ([]byte, error) {
 	return wire.EncodePod(item.Pod{Status: status})
 }
 
-// fill puts what the head counts into a pod's record.
-func (h head) fill(pod *item.Pod) {
-	pod.Status.LastActivity = h.activity
-	pod.Queued = int(h.queued)
-	if h.last >= h.first {
-		pod.First, pod.Last = h.first, h.last
+// behind is a pod's encoded record with what the head has behind it. The record is a
+// message without the status, the head's status one of nothing else: one after the other
+// they decode as one message that has both.
+func (h head) behind(record []byte) []byte {
+	const counts = 64
+	b := make([]byte, 0, len(record)+len(h.status)+counts)
+	b = append(append(b, record...), h.status...)
+	first, last := h.first, h.last
+	if last < first {
+		first, last = 0, 0
 	}
+	return wire.AppendPodCounts(b, first, last, int(h.queued), h.activity)
 }
 
 // openHead reads a sealed head.

@@ -39,87 +39,117 @@ func (s *Bolt) Pod(ctx context.Context, idOrName string) (item.Pod, error) {
 
 // readPod puts a pod together from its sealed record and head.
 func readPod(id string, record, head []byte) (item.Pod, error) {
-	body, ok := unseal(bucketPods, []byte(id), record)
-	if !ok {
-		return item.Pod{}, damagedPod(id)
+	body, err := podBody(id, record, head)
+	if err != nil {
+		return item.Pod{}, err
 	}
-	h, ok := openHead(id, head)
-	if !ok {
-		return item.Pod{}, damagedPod(id)
-	}
-	// The record is a message without the status, the head's status one of nothing
-	// else: one after the other they decode as one message that has both.
-	pod, err := wire.DecodePod(slices.Concat(body, h.status))
+	pod, err := wire.DecodePod(body)
 	if err != nil {
 		return item.Pod{}, damagedPod(id)
 	}
-	h.fill(&pod)
 	return pod, nil
 }
 
-// Pods gives all pods in the order of their names. One whose record is damaged is
-// listed as quarantined. A pod that is made or deleted meanwhile may be missing.
+// podBody is the encoded pod of a sealed record and head. It shares no memory with them.
+func podBody(id string, record, head []byte) ([]byte, error) {
+	body, ok := unseal(bucketPods, []byte(id), record)
+	if !ok {
+		return nil, damagedPod(id)
+	}
+	h, ok := openHead(id, head)
+	if !ok {
+		return nil, damagedPod(id)
+	}
+	return h.behind(body), nil
+}
+
+// PodRecord is a pod as it is listed.
+type PodRecord struct {
+	ID, Name string
+	// Body is an encoded podd.v1.Pod.
+	Body []byte
+}
+
+// Decode is the record's pod. One that can't be decoded is quarantined.
+func (r PodRecord) Decode() item.Pod {
+	pod, err := wire.DecodePod(r.Body)
+	if err != nil {
+		return item.Pod{ID: r.ID, Name: cmp.Or(r.Name, r.ID), Status: quarantined(damagedPod(r.ID))}
+	}
+	return pod
+}
+
+// Pods gives all pods in the order of their names.
 func (s *Bolt) Pods(ctx context.Context) ([]item.Pod, error) {
-	// A pod is large: growing one slice of them and sorting it would copy them over and
-	// over.
-	var found []*item.Pod
-	for after := []byte(nil); ; {
-		var page []podRow
-		err := s.view(ctx, func(tx *bbolt.Tx) error {
-			page = podRows(tx, after)
-			return nil
+	records, err := s.PodRecords(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pods := make([]item.Pod, len(records))
+	for i, r := range records {
+		pods[i] = r.Decode()
+	}
+	return pods, nil
+}
+
+// PodRecords gives all pods in the order of their names, encoded. One whose record is
+// damaged is listed as quarantined. A pod that is made or deleted meanwhile may be
+// missing.
+func (s *Bolt) PodRecords(ctx context.Context) ([]PodRecord, error) {
+	var found []PodRecord
+	for after, full := []byte(nil), true; full; {
+		before := len(found)
+		err := s.view(ctx, func(tx *bbolt.Tx) (err error) {
+			found, err = appendPods(found, tx, after)
+			return err
 		})
 		if err != nil {
 			return nil, s.fileFault(err)
 		}
-		pods := make([]item.Pod, len(page))
-		for i, row := range page {
-			pods[i] = row.pod()
-			found = append(found, &pods[i])
+		if full = len(found) == before+podPage; full {
+			after = []byte(found[len(found)-1].ID)
 		}
-		if len(page) < podPage {
-			break
-		}
-		after = []byte(page[len(page)-1].id)
 	}
-	slices.SortFunc(found, func(a, b *item.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	sorted := make([]item.Pod, len(found))
-	for i, pod := range found {
-		sorted[i] = *pod
-	}
-	return sorted, nil
+	slices.SortFunc(found, func(a, b PodRecord) int { return cmp.Compare(a.Name, b.Name) })
+	return found, nil
 }
 
-// podRow is a copy of what is stored about one pod.
-type podRow struct {
-	id string
-	// record and head are sealed.
-	record, head []byte
-	// name is set when the record is damaged and cannot tell it.
-	name string
-}
-
-// podRows copies the next pods. Both buckets have the same keys, so that two
+// appendPods copies the next page of pods. Both buckets have the same keys, so that two
 // cursors walk side by side.
-func podRows(tx *bbolt.Tx, after []byte) []podRow {
-	rows := make([]podRow, 0, podPage)
+func appendPods(found []PodRecord, tx *bbolt.Tx, after []byte) ([]PodRecord, error) {
 	heads, records := tx.Bucket(bucketHeads).Cursor(), tx.Bucket(bucketPods).Cursor()
 	id, head := seekAfter(heads, after)
 	key, record := seekAfter(records, after)
-	for ; id != nil && len(rows) < podPage; id, head = heads.Next() {
-		row := podRow{id: string(id), head: bytes.Clone(head)}
+	for most := len(found) + podPage; id != nil && len(found) < most; id, head = heads.Next() {
 		for key != nil && bytes.Compare(key, id) < 0 {
 			key, record = records.Next()
 		}
+		var own []byte
 		if bytes.Equal(key, id) {
-			row.record = bytes.Clone(record)
+			own = record
 		}
-		if _, ok := unseal(bucketPods, id, row.record); !ok {
-			row.name = nameOf(tx, row.id)
+		r, err := listed(tx, string(id), own, head)
+		if err != nil {
+			return nil, err
 		}
-		rows = append(rows, row)
+		found = append(found, r)
 	}
-	return rows
+	return found, nil
+}
+
+// listed is a pod for the list, whatever state its sealed record and head are in.
+func listed(tx *bbolt.Tx, id string, record, head []byte) (PodRecord, error) {
+	body, err := podBody(id, record, head)
+	if err == nil {
+		return PodRecord{ID: id, Name: wire.PodName(body), Body: body}, nil
+	}
+	pod, recordErr := decodePodRecord(id, record)
+	if recordErr != nil {
+		pod = item.Pod{ID: id, Name: cmp.Or(nameOf(tx, id), id)}
+	}
+	pod.Status = quarantined(err)
+	body, err = wire.EncodePod(pod)
+	return PodRecord{ID: id, Name: pod.Name, Body: body}, err
 }
 
 // seekAfter stands on the first key above after.
@@ -129,19 +159,6 @@ func seekAfter(c *bbolt.Cursor, after []byte) (key, value []byte) {
 		return c.Next()
 	}
 	return key, value
-}
-
-// pod is the row's pod, whatever state the row is in.
-func (r podRow) pod() item.Pod {
-	pod, err := readPod(r.id, r.record, r.head)
-	if err == nil {
-		return pod
-	}
-	if pod, recordErr := decodePodRecord(r.id, r.record); recordErr == nil {
-		pod.Status = quarantined(err)
-		return pod
-	}
-	return item.Pod{ID: r.id, Name: cmp.Or(r.name, r.id), Status: quarantined(err)}
 }
 
 func quarantined(err error) item.PodStatus {

@@ -36,6 +36,8 @@ type Store interface {
 	Pod(ctx context.Context, idOrName string) (item.Pod, error)
 	// Pods gives all pods in the order of their names, without reading their logs.
 	Pods(ctx context.Context) ([]item.Pod, error)
+	// PodRecords is Pods without decoding them.
+	PodRecords(ctx context.Context) ([]PodRecord, error)
 
 	// Claim makes the caller the one writer of a pod's log and returns its epoch.
 	// An append with another epoch is KindPrecondition, reason STALE_EPOCH, from

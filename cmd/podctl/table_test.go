@@ -1,0 +1,39 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// pieces counts the writes that it gets.
+type pieces struct {
+	bytes.Buffer
+	n int
+}
+
+func (p *pieces) Write(b []byte) (int, error) {
+	p.n++
+	return p.Buffer.Write(b)
+}
+
+// A table is aligned, and written in fewer pieces than it has lines.
+func TestTable(t *testing.T) {
+	const lines = 1000
+	var out pieces
+	w := newTable(&out)
+	for i := range lines {
+		fmt.Fprintf(w, "%d\tcell\tlast\n", i)
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Split(out.String(), "\n")
+	if len(got) != lines+1 || got[0] != "0    cell  last" || got[lines-1] != "999  cell  last" {
+		t.Errorf("%d lines, the first %q", len(got)-1, got[0])
+	}
+	if out.n > lines/10 {
+		t.Errorf("%d lines are written in %d pieces", lines, out.n)
+	}
+}
