@@ -173,8 +173,8 @@ func (t *Tree) signal(sig syscall.Signal) {
 }
 
 func (t *Tree) goneWithin(wait time.Duration) bool {
-	poll := time.NewTicker(killPoll)
-	defer poll.Stop()
+	// What is ending already, as the inside of a sandbox is, is gone in no time.
+	pause := killPoll / 16
 	for deadline := time.Now().Add(wait); ; {
 		if t.gone() {
 			return true
@@ -182,7 +182,8 @@ func (t *Tree) goneWithin(wait time.Duration) bool {
 		if !time.Now().Before(deadline) {
 			return false
 		}
-		<-poll.C
+		time.Sleep(pause)
+		pause = min(2*pause, killPoll)
 	}
 }
 
