@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"podd/internal/shim"
 )
 
 // runAsPodd makes the test binary be podd: tests start it as a process of its own,
@@ -12,6 +14,8 @@ import (
 const runAsPodd = "PODD_TEST_RUN_AS_PODD"
 
 func TestMain(m *testing.M) {
+	// Its commands are started by this binary too, without a variable.
+	shim.Main()
 	if os.Getenv(runAsPodd) != "" || len(os.Args) > 1 && os.Args[1] == checkVerb {
 		main()
 		return
