@@ -70,8 +70,10 @@ type actor struct {
 	// state and progress belong to the turn while one runs.
 	state    *projection.State
 	progress *worker.Progress
-	// folded are the settings under which state was made.
+	// folded are the settings under which state was made; based is the last entry of the
+	// base that goes with them, 0 for none.
 	folded *settings
+	based  item.Seq
 	// turnDone receives the error of a turn that ended.
 	turnDone chan error
 	// closing is why the pod is to end; nil while it is not. It may be read by

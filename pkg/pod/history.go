@@ -3,6 +3,7 @@ package pod
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"podd/internal/wire"
@@ -31,26 +32,26 @@ func inAny(ranges []rewound, seq item.Seq) bool {
 	return slices.ContainsFunc(ranges, func(r rewound) bool { return r.after < seq && seq < r.at })
 }
 
-// history reads a pod's log. begin is given what it folds into and says what is done with
-// the entries, all in order: live gets those that count, gone those that a rewind took back.
-// Most logs have no rewind, so it is read as if there were none; when there is one, it is
-// begun anew.
-func (h *Host) history(ctx context.Context, pod string, s *settings, begin func(*folds) (live, gone func(item.Entry))) error {
-	f, err := s.newFolds()
+// history reads a pod's log. begin is given what it folds into, which may know the log up to
+// an entry that is not above at, and says what is done with those that follow, all in order:
+// live gets those that count, gone those that a rewind took back. Most logs have no rewind,
+// so it is read as if there were none; when there is one, it is begun anew.
+func (h *Host) history(ctx context.Context, pod string, s *settings, at item.Seq, begin func(*folds) (live, gone func(item.Entry))) error {
+	f, err := h.start(ctx, pod, s, at)
 	if err != nil {
 		return err
 	}
 	live, _ := begin(f)
-	rewinds, err := h.readToRewind(ctx, pod, live)
+	rewinds, err := h.readToRewind(ctx, pod, f.last, live)
 	if err != nil || len(rewinds) == 0 {
 		return err
 	}
-	if f, err = s.newFolds(); err != nil {
+	if f, err = h.start(ctx, pod, s, at); err != nil {
 		return err
 	}
 	live, gone := begin(f)
 	ranges := takenBack(rewinds)
-	return h.readAll(ctx, pod, 0, func(e item.Entry) {
+	return h.readAll(ctx, pod, f.last, func(e item.Entry) {
 		if inAny(ranges, e.Seq) {
 			gone(e)
 		} else {
@@ -59,10 +60,10 @@ func (h *Host) history(ctx context.Context, pod string, s *settings, begin func(
 	})
 }
 
-// readToRewind gives the entries of a log up to its first rewind to fn, and finds all of
-// its rewinds.
-func (h *Host) readToRewind(ctx context.Context, pod string, fn func(item.Entry)) (rewinds []rewound, err error) {
-	err = h.readRecords(ctx, pod, 0, func(seq item.Seq, body []byte) error {
+// readToRewind gives the entries of a log above after and up to the first rewind to fn, and
+// finds all rewinds.
+func (h *Host) readToRewind(ctx context.Context, pod string, after item.Seq, fn func(item.Entry)) (rewinds []rewound, err error) {
+	err = h.readRecords(ctx, pod, after, func(seq item.Seq, body []byte) error {
 		if len(rewinds) > 0 && wire.KindOf(body) != wire.KindRewind {
 			return nil
 		}
@@ -81,8 +82,14 @@ func (h *Host) readToRewind(ctx context.Context, pod string, fn func(item.Entry)
 }
 
 // folded is the fold of a pod's log.
-func (h *Host) folded(ctx context.Context, pod string, s *settings) (out *folds, err error) {
-	err = h.history(ctx, pod, s, func(f *folds) (live, gone func(item.Entry)) {
+func (h *Host) folded(ctx context.Context, pod string, s *settings) (*folds, error) {
+	return h.foldedFrom(ctx, pod, s, math.MaxInt64)
+}
+
+// foldedFrom is the fold of a pod's log that goes on from what is known of it up to an
+// entry that is not above at.
+func (h *Host) foldedFrom(ctx context.Context, pod string, s *settings, at item.Seq) (out *folds, err error) {
+	err = h.history(ctx, pod, s, at, func(f *folds) (live, gone func(item.Entry)) {
 		out = f
 		return f.add, f.skip
 	})
@@ -96,6 +103,8 @@ type folds struct {
 	state     *projection.State
 	progress  *worker.Progress
 	last      item.Seq
+	// base is the last entry of the base that they began with; 0 without.
+	base item.Seq
 }
 
 func (s *settings) newFolds() (*folds, error) {
@@ -103,8 +112,12 @@ func (s *settings) newFolds() (*folds, error) {
 	if err != nil {
 		return nil, err
 	}
-	price := func(u item.RequestUsage) (usd float64, known bool) { return projection.CostOf(u, s.Prices) }
-	return &folds{questions: newQuestions(), state: state, progress: worker.NewProgress(price)}, nil
+	return &folds{questions: newQuestions(), state: state, progress: worker.NewProgress(s.price)}, nil
+}
+
+// price is what a request cost.
+func (s *settings) price(u item.RequestUsage) (usd float64, known bool) {
+	return projection.CostOf(u, s.Prices)
 }
 
 func (f *folds) add(e item.Entry) {
@@ -149,8 +162,8 @@ func (h *Host) cutAt(ctx context.Context, rec item.Pod, at item.Seq) (*cut, erro
 	}
 	var c *cut
 	var counts bool
-	err := h.history(ctx, rec.ID, h.settings(), func(f *folds) (live, gone func(item.Entry)) {
-		c, counts = &cut{folds: f}, false
+	err := h.history(ctx, rec.ID, h.settings(), at, func(f *folds) (live, gone func(item.Entry)) {
+		c, counts = &cut{folds: f, whole: f.last}, f.last == at
 		live = func(e item.Entry) {
 			if e.Seq > at {
 				c.changed(e)

@@ -56,6 +56,7 @@ func newHouse(t *testing.T, handler scripted.Handler, config ...func(*pod.Config
 	h.open()
 	t.Cleanup(func() {
 		verify(t, h.log())
+		h.folds("p")
 		h.close()
 		h.client.Close()
 		if err := h.model.Close(); err != nil {
@@ -102,6 +103,24 @@ func (h *house) close() {
 	if err := h.store.Close(); err != nil {
 		h.t.Error(err)
 	}
+}
+
+// folds holds what a pod's log folds into from its base to what all of it does. It gives
+// the last entry of the base.
+func (h *house) folds(name string) (based item.Seq) {
+	h.t.Helper()
+	p, err := h.host.Get(context.Background(), name)
+	if item.KindOf(err) == item.KindNotFound && err != nil {
+		return 0
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	based, differs, err := h.host.Unlike(context.Background(), p.ID)
+	if err != nil || differs != "" {
+		h.t.Errorf("from its base at #%d the log of pod %s folds into another %s, error %v", based, name, differs, err)
+	}
+	return based
 }
 
 // restart is a podd that is stopped and started again.

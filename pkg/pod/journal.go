@@ -28,6 +28,20 @@ type journal struct {
 	total item.Usage
 }
 
+// rest is what a journal has between two turns; its fields are those.
+type rest struct {
+	Turn        int64
+	Interrupted string
+	Notes       []item.Note
+	Total       item.Usage
+}
+
+func (j *journal) rest() rest { return rest{j.turn, j.interrupted, j.notes, j.total} }
+
+func (r rest) journal() journal {
+	return journal{turn: r.Turn, interrupted: r.Interrupted, notes: r.Notes, total: r.Total}
+}
+
 func (j *journal) add(e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.Purged:

@@ -66,7 +66,8 @@ func (a *actor) fold(ctx context.Context, s *settings) error {
 		return err
 	}
 	a.journal, a.questions, a.state, a.progress = f.journal, f.questions, f.state, f.progress
-	a.rec.Last, a.folded = max(a.rec.Last, f.last), s
+	a.rec.Last, a.folded, a.based = max(a.rec.Last, f.last), s, f.base
+	a.rebase(f)
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package pod
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"podd/pkg/item"
@@ -35,6 +37,37 @@ type questions struct {
 
 func newQuestions() questions {
 	return questions{calls: make(map[string]item.Seq), asked: make(map[string]*question)}
+}
+
+// asked is a question in a base.
+type asked struct {
+	Approval
+	Answer   *item.ApprovalResolved
+	Answered time.Time
+}
+
+// all are the questions in the order of their calls.
+func (q *questions) all() []asked {
+	var all []asked
+	for _, one := range q.asked {
+		all = append(all, asked{one.Approval, one.answer, one.answered})
+	}
+	slices.SortFunc(all, func(a, b asked) int { return cmp.Compare(a.CallSeq, b.CallSeq) })
+	return all
+}
+
+// questionsOf are those that all gave.
+func questionsOf(all []asked) questions {
+	q := newQuestions()
+	for _, one := range all {
+		q.calls[one.CallID] = one.CallSeq
+		was := &question{Approval: one.Approval, done: make(chan struct{})}
+		if !one.Answered.IsZero() {
+			was.close(one.Answered, one.Answer)
+		}
+		q.asked[one.CallID] = was
+	}
+	return q
 }
 
 // add folds a committed entry in.

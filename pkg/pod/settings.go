@@ -1,8 +1,8 @@
 package pod
 
 import (
+	"crypto/sha256"
 	"errors"
-	"reflect"
 
 	"podd/internal/policy"
 	"podd/pkg/hook"
@@ -66,6 +66,8 @@ type Settings struct {
 type settings struct {
 	Settings
 	chain interceptor.Chain
+	// rule is their foldingRule.
+	rule [sha256.Size]byte
 }
 
 // checked fills in defaults and refuses what no pod can work with.
@@ -88,17 +90,18 @@ func (s Settings) checked() (*settings, error) {
 	if _, err := policy.New(s.Ask, s.Rules); err != nil {
 		return nil, err
 	}
-	return &settings{Settings: s, chain: append(interceptor.Chain{interceptor.FileRefs{}}, s.Interceptors...)}, nil
+	return &settings{
+		Settings: s, chain: append(interceptor.Chain{interceptor.FileRefs{}}, s.Interceptors...), rule: s.foldingRule(),
+	}, nil
 }
 
 // newState is the state of an empty log.
 func (s Settings) newState() (*projection.State, error) {
-	return projection.NewState(projection.StateConfig{Prune: s.Prune, Prices: s.Prices})
+	return projection.NewState(s.stateConfig())
 }
 
-// foldsLike says whether a log folds into the same under both.
-func (s *settings) foldsLike(o *settings) bool {
-	return s == o || reflect.DeepEqual(s.Prune, o.Prune) && reflect.DeepEqual(s.Prices, o.Prices)
+func (s Settings) stateConfig() projection.StateConfig {
+	return projection.StateConfig{Prune: s.Prune, Prices: s.Prices}
 }
 
 // settings are those of now. Whoever does one thing reads them once.
@@ -132,7 +135,7 @@ func (h *Host) newFanout(hooks []hook.Hook) *hook.Fanout {
 // refold folds the log again when the pod's fold was made under other prices or another
 // rule of pruning, or holds what was not stored. It is called while no turn runs.
 func (a *actor) refold(s *settings) error {
-	if a.folded != nil && a.folded.foldsLike(s) {
+	if a.folded != nil && a.folded.rule == s.rule {
 		return nil
 	}
 	return a.fold(a.host.base, s)

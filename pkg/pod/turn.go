@@ -187,6 +187,7 @@ func (a *actor) turnEnded(err error) {
 	}
 	if !a.journal.open {
 		a.host.disown(a.id)
+		a.rebaseAtRest()
 	}
 	a.release()
 	a.next()

@@ -72,8 +72,8 @@ type touches struct {
 // touch notes that a result read or edited a path, and gives what a read has to
 // watch from then on.
 func (l *Ledger) touch(e *Element) *touches {
-	reads, edits := e.Kind == item.OutputRead, e.Kind == item.OutputEdit
-	if !e.Result || e.Path == "" || !reads && !edits {
+	shows, edits := reads(e), e.Result && e.Kind == item.OutputEdit && e.Path != ""
+	if !shows && !edits {
 		return nil
 	}
 	t := l.paths[e.Path]
@@ -87,8 +87,11 @@ func (l *Ledger) touch(e *Element) *touches {
 			t.edit = e.Seq
 		}
 	}
-	if reads {
+	if shows {
 		return t
 	}
 	return nil
 }
+
+// reads says whether an element shows a file.
+func reads(e *Element) bool { return e.Result && e.Kind == item.OutputRead && e.Path != "" }

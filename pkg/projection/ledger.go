@@ -102,12 +102,17 @@ func (l *Ledger) Add(e Element) {
 		l.starts = true
 	}
 	r := record{Element: e, start: l.tokens, born: l.steps, turn: l.turns, touched: l.touch(&e)}
-	if e.Result && e.Tokens >= l.cfg.Floor && e.saving() > 0 && !e.Sticky {
+	if l.prunable(&e) {
 		r.size = sizeFactor(e.Tokens, l.cfg.Economic)
 		l.open = append(l.open, len(l.records))
 	}
 	l.records = append(l.records, r)
 	l.tokens += e.Tokens
+}
+
+// prunable says whether an element may be pruned one day.
+func (l *Ledger) prunable(e *Element) bool {
+	return e.Result && e.Tokens >= l.cfg.Floor && e.saving() > 0 && !e.Sticky
 }
 
 // Answered says that the request which carried all elements, except the answer's
@@ -204,6 +209,18 @@ func (l *Ledger) Compact(upTo item.Seq, summary Element) {
 	l.ends = nil
 	l.compacted = l.steps
 	l.lay(0)
+	l.forgetPaths()
+}
+
+// forgetPaths drops what happened to files that no record reads.
+func (l *Ledger) forgetPaths() {
+	read := make(map[string]*touches)
+	for i := range l.records {
+		if r := &l.records[i]; r.touched != nil {
+			read[r.Path] = r.touched
+		}
+	}
+	l.paths = read
 }
 
 // find is the index of a sequence, or where it would stand.

@@ -38,9 +38,12 @@ type State struct {
 	model    llm.Model
 	// sent is the body of the last request; nil when this State has seen none.
 	sent []byte
-	// open holds the calls that have no result yet; known, all call ids.
+	// open holds the calls that have no result yet; calls, all call ids.
 	open  []item.ToolCall
-	known map[string]struct{}
+	calls callIDs
+	// summary is the entry of the compaction whose summary the items begin with; 0
+	// without.
+	summary item.Seq
 }
 
 // NewState is the state of an empty log. A configuration that no rule can work with
@@ -50,7 +53,7 @@ func NewState(c StateConfig) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &State{cfg: c, ledger: ledger, known: make(map[string]struct{})}, nil
+	return &State{cfg: c, ledger: ledger}, nil
 }
 
 // Add folds the next entry in. Entries come in the order of the log.
@@ -67,7 +70,7 @@ func (s *State) Add(e item.Entry) {
 	case item.Prune:
 		s.prune(k.Seqs)
 	case item.Compaction:
-		s.compact(k)
+		s.compact(e.Seq, k)
 	case item.Purged:
 		if k.Setup != nil {
 			s.setUp(*k.Setup)
@@ -80,19 +83,24 @@ func (s *State) Add(e item.Entry) {
 func (s *State) Skip(e item.Entry) {
 	if added, ok := e.Kind.(item.ItemAdded); ok {
 		if call, ok := added.Item.(item.ToolCall); ok {
-			s.known[call.CallID] = struct{}{}
+			s.calls.add(call.CallID)
 		}
 	}
 }
 
 func (s *State) setUp(setup item.Setup) {
 	s.setup = &setup
-	s.ledger.Setup(Terms{
+	s.ledger.Setup(s.terms(setup))
+	s.meter.torn = true
+}
+
+// terms are what a setup brings to the rule of pruning.
+func (s *State) terms(setup item.Setup) Terms {
+	return Terms{
 		Price:  PriceOf(setup.Model, s.cfg.Prices),
 		Window: WindowOf(setup.Model),
 		Fixed:  s.meter.tokens(setupSize(setup)),
-	})
-	s.meter.torn = true
+	}
 }
 
 func (s *State) add(seq item.Seq, it item.Item) {
@@ -101,7 +109,7 @@ func (s *State) add(seq item.Seq, it item.Item) {
 	s.ledger.Add(s.element(seq, it))
 	switch it := it.(type) {
 	case item.ToolCall:
-		s.known[it.CallID] = struct{}{}
+		s.calls.add(it.CallID)
 		s.open = append(s.open, it)
 	case item.ToolResult:
 		s.open = slices.DeleteFunc(slices.Clone(s.open), func(c item.ToolCall) bool { return c.CallID == it.CallID })
@@ -183,15 +191,22 @@ func (s *State) prune(seqs []item.Seq) {
 		if !ok {
 			continue
 		}
-		if r, ok := s.items[i].(item.ToolResult); ok {
-			r.Content = ""
-			s.items[i], s.marks[i] = r, markOf(seq, stub)
-		}
+		s.stub(i)
 	}
 }
 
-// compact lets a summary stand for the items up to a sequence.
-func (s *State) compact(c item.Compaction) {
+// stub sends an item, if it is a result, as its summary.
+func (s *State) stub(i int) {
+	if r, ok := s.items[i].(item.ToolResult); ok {
+		r.Content = ""
+		s.items[i], s.marks[i] = r, markOf(s.seqs[i], stub)
+	}
+}
+
+// compact lets a summary stand for the items up to a sequence. at is the entry that says
+// so.
+func (s *State) compact(at item.Seq, c item.Compaction) {
+	s.summary = at
 	n, ok := slices.BinarySearch(s.seqs, c.UpTo)
 	if ok {
 		n++
@@ -214,10 +229,24 @@ func (s *State) Setup() (setup item.Setup, ok bool) {
 // OpenCalls are the tool calls without a result, in the order of the log.
 func (s *State) OpenCalls() []item.ToolCall { return s.open }
 
-// KnownCall says whether a call id stands in the log.
+// KnownCall says whether a call id stands in the log. Of a billion others it may take one
+// for such.
 func (s *State) KnownCall(id string) bool {
-	_, ok := s.known[id]
-	return ok
+	return s.calls.has(id)
+}
+
+// First is the first entry that the next request carries something of; 0 when there is
+// none.
+func (s *State) First() item.Seq {
+	switch {
+	case len(s.seqs) == 0:
+		return 0
+	case s.summary == 0:
+		return s.seqs[0]
+	case len(s.seqs) == 1:
+		return s.summary
+	}
+	return min(s.summary, s.seqs[1])
 }
 
 // Request is the next model request. Its items must not be changed.

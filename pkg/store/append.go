@@ -85,6 +85,9 @@ func (c *appendBatch) encode() error {
 		c.drafts[i] = newDraft(c.batch.Pod, body)
 		c.bytes += len(body)
 	}
+	if c.batch.Base != nil {
+		c.bytes += len(c.batch.Base.Fold)
+	}
 	if c.batch.Status == nil {
 		return nil
 	}
@@ -109,6 +112,9 @@ func (c *appendBatch) check(tx *bbolt.Tx) (bool, error) {
 		return false, err
 	}
 	if err := c.checkRewinds(tx); err != nil {
+		return false, err
+	}
+	if err := c.checkBase(); err != nil {
 		return false, err
 	}
 	return true, c.checkInbox(tx)
@@ -175,6 +181,9 @@ func (c *appendBatch) write(tx *bbolt.Tx) error {
 		if err := rememberRequest(tx, c.batch.Pod, &c.head, r); err != nil {
 			return err
 		}
+	}
+	if err := c.writeBase(tx); err != nil {
+		return err
 	}
 	if c.status != nil {
 		c.head.status = c.status

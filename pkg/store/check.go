@@ -125,7 +125,7 @@ func (c *checker) pages(db *bbolt.DB) error {
 func (c *checker) content(db *bbolt.DB) error {
 	parts := []func(tx *bbolt.Tx) error{c.pods}
 	if !c.quick {
-		parts = append(parts, c.names, c.requests, c.alerts, c.shares)
+		parts = append(parts, c.names, c.requests, c.alerts, c.shares, c.bases)
 	}
 	for _, part := range parts {
 		err := guard(func() error { return db.View(part) })

@@ -40,6 +40,9 @@ func everything(t *testing.T) (path string) {
 	deletePod(t, s, "gone")
 	mustAppend(t, s, "r", fork(t, s, "q", 3, "r"), "4r")
 	mustPurge(t, s, "r", 2)
+	if _, err := s.Append(t.Context(), store.Batch{Pod: "p", Epoch: epoch, Base: &store.Base{Seq: 3, Fold: []byte("folded")}}); err != nil {
+		t.Fatal(err)
+	}
 	for _, pod := range []string{"", "q"} {
 		if _, err := s.RaiseAlert(t.Context(), item.Alert{Pod: pod, Text: "alert"}); err != nil {
 			t.Fatal(err)
@@ -115,7 +118,9 @@ func TestCheckFinds(t *testing.T) {
 			_, err := in(tx, "logs").CreateBucket([]byte("lost"))
 			return err
 		}, "the entries of pod lost are left"},
-		"a damaged mark": {func(tx *bbolt.Tx) error { return in(tx, "purges").Put([]byte("r"), []byte("????x")) }, "pod r is damaged at seq 2"},
+		"a damaged base":   {func(tx *bbolt.Tx) error { return in(tx, "bases").Put([]byte("p"), []byte("????folded")) }, "the base of pod p is damaged"},
+		"a base of nobody": {func(tx *bbolt.Tx) error { return in(tx, "bases").Put([]byte("x"), nil) }, "there is a base of pod x, which does not exist"},
+		"a damaged mark":   {func(tx *bbolt.Tx) error { return in(tx, "purges").Put([]byte("r"), []byte("????x")) }, "pod r is damaged at seq 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := everything(t)

@@ -93,6 +93,25 @@ func (c *checker) inbox(v logView) {
 	}
 }
 
+// bases checks that each is of entries that its pod's log has.
+func (c *checker) bases(tx *bbolt.Tx) error {
+	for _, key := range keysWith(tx.Bucket(bucketBases), nil) {
+		pod := string(key)
+		h, err := loadHead(tx, pod)
+		switch b, ok := loadBase(tx, pod); {
+		case item.KindOf(err) == item.KindNotFound:
+			c.note("there is a base of pod %s, which does not exist", pod)
+		case err != nil: // The pod itself was found to be damaged.
+		case !ok || b.Seq < h.first || b.Seq > h.last:
+			c.note("the base of pod %s is damaged: its log is read instead, which takes longer", pod)
+		}
+		if err := c.goOn(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // names checks that each leads to a pod.
 func (c *checker) names(tx *bbolt.Tx) error {
 	heads := tx.Bucket(bucketHeads)

@@ -39,6 +39,9 @@ func (c *deletePod) write(tx *bbolt.Tx) error {
 	if err := tx.Bucket(bucketPurges).Delete(key); err != nil {
 		return err
 	}
+	if err := tx.Bucket(bucketBases).Delete(key); err != nil {
+		return err
+	}
 	if err := c.deleteLog(tx); err != nil {
 		return err
 	}

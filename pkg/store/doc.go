@@ -19,7 +19,7 @@
 //
 // # Schema
 //
-// Version 2. Keys are text or 8-byte big-endian numbers (SEQ); POD is a pod's id,
+// Version 3. Keys are text or 8-byte big-endian numbers (SEQ); POD is a pod's id,
 // · one zero byte. Everything that an append changes lies in few, shared pages:
 // one leaf of the pod's log, one leaf each of logs and heads.
 //
@@ -60,9 +60,11 @@
 //	│                         and the id of the pod whose log has it
 //	├── sharers
 //	│   └── POD·FORK          sealed last SEQ of POD's own records that FORK needs
-//	└── purges
-//	    └── POD               record of the mark that stands in the first place of a
-//	                          purged log
+//	├── purges
+//	│   └── POD               record of the mark that stands in the first place of a
+//	│                         purged log
+//	└── bases
+//	    └── POD               sealed base: last SEQ that it folds, 8, then the fold
 //
 // Each log is a tree of its own, though one tree for all would write fewer pages: a
 // damaged page then harms one pod. podalerts is an index, not a scan, because
@@ -83,6 +85,12 @@
 // that a crash left, are not the log's any more. The mark lies apart because the slot
 // of its sequence may hold what a fork shares.
 //
+// # Bases
+//
+// A base is what a pod's log folds into up to an entry: a shorter way to what the log says,
+// which never says anything else. What would make it untrue, a rewind or a purge that
+// reaches behind it, removes it in its own transaction. Who finds none reads the log.
+//
 // # Checksums
 //
 // All are CRC32-C, 4 bytes, big-endian, in front of what they guard; a log's
@@ -102,7 +110,7 @@
 // # Versions
 //
 // The version counts changes of this tree: 2 brought chains and moved,
-// lineages and sharers, and purges. A file of an older version is migrated
+// lineages and sharers, and purges, 3 bases. A file of an older version is migrated
 // when it is opened, one transaction for each step; one of a newer version is
 // refused. A new field of a stored message is no new version.
 package store

@@ -59,5 +59,8 @@ func (c *forkPod) write(tx *bbolt.Tx) error {
 	if err := copyMark(tx, c.parent, c.head, c.id); err != nil {
 		return err
 	}
+	if err := copyBase(tx, c.parent, c.at, c.id); err != nil {
+		return err
+	}
 	return storeLineage(tx, c.id, c.lineage)
 }

@@ -24,6 +24,7 @@ type migration struct {
 var migrations = []migration{
 	{1, createBuckets},
 	{2, createSecondBuckets},
+	{3, createBases},
 }
 
 // migrate runs the steps that the database has not seen. An error leaves it at the
@@ -85,6 +86,10 @@ func createBuckets(tx *bbolt.Tx) error {
 func createSecondBuckets(tx *bbolt.Tx) error {
 	return createAll(tx, bucketChains, bucketMoved, bucketLineages, bucketSharers, bucketPurges)
 }
+
+// createBases makes room for bases. What an older version stored has none: its logs are
+// read whole.
+func createBases(tx *bbolt.Tx) error { return createAll(tx, bucketBases) }
 
 func createAll(tx *bbolt.Tx, names ...[]byte) error {
 	for _, name := range names {

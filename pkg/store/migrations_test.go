@@ -86,6 +86,35 @@ func TestOlderDatabaseIsMigrated(t *testing.T) {
 	wantTexts(t, s, "p", "one")
 }
 
+// A database of the second version has no bases; it gets room for them.
+func TestDatabaseWithoutBases(t *testing.T) {
+	path := database(t)
+	s := openUnchecked(t, path)
+	err := s.Edit(func(tx *bbolt.Tx) error {
+		return errors.Join(
+			tx.DeleteBucket([]byte("bases")),
+			tx.Bucket([]byte("meta")).Put([]byte("version"), binary.BigEndian.AppendUint32(nil, 2)),
+		)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, s)
+	s = openUnchecked(t, path)
+	defer closeStore(t, s)
+	if b, ok, err := s.Base(t.Context(), "p"); ok || err != nil {
+		t.Errorf("base %+v, %v", b, err)
+	}
+	epoch, err := s.Claim(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Append(t.Context(), store.Batch{Pod: "p", Epoch: epoch, Base: &store.Base{Seq: 1}}); err != nil {
+		t.Error(err)
+	}
+	wantTexts(t, s, "p", "one")
+}
+
 // A new database runs all steps.
 func TestNewDatabaseIsMigrated(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "podd.db")

@@ -27,6 +27,7 @@ var (
 	bucketLineages  = []byte("lineages")
 	bucketSharers   = []byte("sharers")
 	bucketPurges    = []byte("purges")
+	bucketBases     = []byte("bases")
 )
 
 // The keys of the meta bucket.

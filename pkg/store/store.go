@@ -55,6 +55,11 @@ type Store interface {
 	// returned with the error.
 	Read(ctx context.Context, pod string, after item.Seq, limit int) ([]Record, error)
 
+	// Base gives a pod's base; ok is false when it has none, or one that can't be read.
+	// A Rewind to an entry before its Seq ends a base, and so does a Purge of entries
+	// behind it; a fork at its Seq, or later, has it too.
+	Base(ctx context.Context, pod string) (b Base, ok bool, err error)
+
 	// Purge removes the entries of a log up to p.UpTo; p.Mark takes the place of the
 	// last of them and is the log's first entry from then on. What forks share stays
 	// theirs. It needs no epoch, because it changes nothing that an owner appends to;
@@ -137,6 +142,17 @@ type Batch struct {
 	// Status, when set, replaces the pod's status; a batch may be a status alone. A
 	// last activity that it leaves out is the time of the last entry.
 	Status *item.PodStatus
+	// Base, when set, replaces the pod's base; a batch may be a base alone.
+	Base *Base
+}
+
+// Base is what a log folds into up to an entry, kept so that what stands before it need
+// not be read again.
+type Base struct {
+	// Seq is the last entry that is folded: one that the log has.
+	Seq item.Seq
+	// Fold is the business of who folds.
+	Fold []byte
 }
 
 // Request is an admitted request id.

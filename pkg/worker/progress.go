@@ -80,6 +80,21 @@ func NewProgress(price func(item.RequestUsage) (usd float64, known bool)) *Progr
 	return &Progress{price: price}
 }
 
+// Rest is what a Progress knows between two turns that counts for the next one.
+type Rest struct {
+	// Turn is the number of the last turn, Total what all turns used.
+	Turn  int64
+	Total Spent
+}
+
+// Rest is all of the Progress that the next turn does not begin anew.
+func (p *Progress) Rest() Rest { return Rest{Turn: p.number, Total: p.total} }
+
+// Progress goes on from a rest. price must be as it was.
+func (r Rest) Progress(price func(item.RequestUsage) (usd float64, known bool)) *Progress {
+	return &Progress{price: price, number: r.Turn, total: r.Total}
+}
+
 // Turn is the number of the last turn; open says that it has no terminal entry.
 func (p *Progress) Turn() (number int64, open bool) { return p.number, p.open }
 

@@ -62,6 +62,7 @@ type modelPod struct {
 	owners []string
 	// from is where a purged log can be forked or rewound.
 	from     item.Seq
+	base     *store.Base
 	inbox    []item.Seq
 	requests map[string]store.Request
 }
@@ -131,8 +132,9 @@ func (m *model) fork(t *rapid.T) {
 		n := p.index(seq) + 1
 		m.pods[id] = &modelPod{
 			Pod: pod, requests: map[string]store.Request{},
-			log: slices.Clone(p.log[:n]), owners: slices.Clone(p.owners[:n]), from: p.from,
+			log: slices.Clone(p.log[:n]), owners: slices.Clone(p.owners[:n]), from: p.from, base: p.base,
 		}
+		m.pods[id].endBase()
 	}
 }
 
@@ -182,6 +184,19 @@ func (m *model) purge(t *rapid.T) {
 		// The mark is the pod's own.
 		p.log[0], p.owners[0] = c.Mark, id
 		p.First, p.from = c.UpTo, c.UpTo+from
+		p.endBase()
+	}
+}
+
+// mayBase says whether a batch has the base of entries that the log has with it.
+func (p *modelPod) mayBase(b store.Batch) bool {
+	return max(p.First, 1) <= b.Base.Seq && b.Base.Seq <= p.Last+item.Seq(len(b.Entries))
+}
+
+// endBase forgets a base of what the log does not have.
+func (p *modelPod) endBase() {
+	if p.base != nil && (p.base.Seq < p.First || p.base.Seq > p.Last) {
+		p.base = nil
 	}
 }
 
@@ -195,6 +210,7 @@ func (p *modelPod) marked() bool {
 
 func (m *model) rewind(t *rapid.T) {
 	b := m.batch(t)
+	m.based(t, &b)
 	b.Entries = []item.Entry{{Time: at(m.tick()), Kind: item.Rewind{To: item.Seq(rapid.Int64Range(0, 12).Draw(t, "to"))}}}
 	m.try(b)
 }
@@ -246,6 +262,7 @@ func (m *model) append(t *rapid.T) {
 	if rapid.Bool().Draw(t, "status") {
 		b.Status = &item.PodStatus{State: item.StateRunning, Turn: int64(m.tick()), LastActivity: at(m.tick())}
 	}
+	m.based(t, &b)
 	m.try(b)
 }
 
@@ -267,6 +284,13 @@ func (m *model) take(t *rapid.T) {
 	}), 1, 2).Draw(t, "dequeue")
 	b.Entries = []item.Entry{note(m.tick())}
 	m.try(b)
+}
+
+// based gives some batches a base.
+func (m *model) based(t *rapid.T, b *store.Batch) {
+	if rapid.IntRange(0, 3).Draw(t, "based") == 0 {
+		b.Base = based(item.Seq(rapid.Int64Range(0, 12).Draw(t, "base")), fmt.Sprint(m.tick()))
+	}
 }
 
 // batch is an empty batch for some pod, mostly with its epoch.
@@ -323,6 +347,9 @@ func (m *model) refusal(b store.Batch) (reason string, duplicate *store.Request)
 			return store.ReasonPurged, nil
 		}
 	}
+	if b.Base != nil && !p.mayBase(b) {
+		return store.ReasonBadBatch, nil
+	}
 	left := slices.Clone(p.inbox)
 	for _, seq := range b.Dequeue {
 		i := slices.Index(left, seq)
@@ -352,6 +379,14 @@ func (m *model) write(b store.Batch) (alerts []item.Alert) {
 		p.log, p.owners = append(p.log, e), append(p.owners, p.ID)
 		p.First, p.Last = max(p.First, 1), first+item.Seq(i)
 		p.Status.LastActivity = e.Time
+	}
+	if b.Base != nil {
+		p.base = b.Base
+	}
+	for _, e := range b.Entries {
+		if k, ok := e.Kind.(item.Rewind); ok && p.base != nil && p.base.Seq > k.To {
+			p.base = nil
+		}
 	}
 	p.inbox = slices.DeleteFunc(p.inbox, func(seq item.Seq) bool { return slices.Contains(b.Dequeue, seq) })
 	if b.Enqueue {
@@ -458,6 +493,7 @@ func (m *model) compare(*rapid.T) {
 		equal(f, "listed pod", pods[i], want.Pod)
 		equal(f, "pod", p.record(), want.Pod)
 		equal(f, "log", p.log(), want.log)
+		equal(f, "base", p.base(), want.base)
 		equal(f, "inbox", append([]item.Seq{}, p.inbox()...), append([]item.Seq{}, want.inbox...))
 		for _, id := range []string{"r", "rr", "s"} {
 			r, ok, err := f.s.Request(f.Context(), want.ID, id)

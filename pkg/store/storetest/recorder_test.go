@@ -179,6 +179,37 @@ func TestSuiteNoticesDefects(t *testing.T) {
 			}
 			return errors.Join(err, s.Purge(ctx, p))
 		}},
+		// A rewind leaves it as it was.
+		"BasesStandForWhatIsThere": {append: func(s store.Store, ctx context.Context, b store.Batch) (store.Appended, error) {
+			kept, ok, err := s.Base(ctx, b.Pod)
+			if err != nil {
+				return store.Appended{}, err
+			}
+			if ok && b.Base == nil {
+				defer func() { _, _ = s.Append(ctx, store.Batch{Pod: b.Pod, Epoch: b.Epoch, Base: &kept}) }()
+			}
+			return s.Append(ctx, b)
+		}},
+		// It is lost with the fork.
+		"ForksHaveTheBase": {fork: func(s store.Store, ctx context.Context, parent string, at item.Seq, p item.Pod) error {
+			if err := s.Fork(ctx, parent, at, p); err != nil {
+				return err
+			}
+			epoch, err := s.Claim(ctx, p.ID)
+			if err == nil {
+				_, err = s.Append(ctx, store.Batch{Pod: p.ID, Epoch: epoch, Entries: []item.Entry{{Kind: item.Rewind{}}}})
+			}
+			return err
+		}},
+		// One that is refused is stored after all.
+		"BadBasesAreRefused": {append: func(s store.Store, ctx context.Context, b store.Batch) (store.Appended, error) {
+			out, err := s.Append(ctx, b)
+			if b.Base != nil && item.ReasonOf(err) == store.ReasonBadBatch {
+				b.Base = nil
+				return s.Append(ctx, b)
+			}
+			return out, err
+		}},
 		// What was decided on a shorter log is done to a longer one.
 		"BadPurgesAreRefused": {purge: func(s store.Store, ctx context.Context, p store.Purge) error {
 			if pod, err := s.Pod(ctx, p.Pod); err == nil {

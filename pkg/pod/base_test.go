@@ -1,0 +1,292 @@
+package pod_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"podd/pkg/item"
+	"podd/pkg/pod"
+	"podd/pkg/store"
+)
+
+// lowest is the real store, and remembers the lowest entry that was asked for.
+type lowest struct {
+	store.Store
+	seq atomic.Int64
+}
+
+// Read takes note of where it begins.
+func (l *lowest) Read(ctx context.Context, pod string, after item.Seq, limit int) ([]store.Record, error) {
+	l.seq.Store(min(l.seq.Load(), int64(after)+1))
+	return l.Store.Read(ctx, pod, after, limit)
+}
+
+// tight compacts all that it can.
+func tight(c *pod.Config) { c.Compaction.KeepTokens = 1 }
+
+// compact compacts the pod, if it has something to compact.
+func (h *house) compact() {
+	h.t.Helper()
+	_, err := h.host.Compact(h.t.Context(), "p")
+	// A summary that is longer than what it stands for is stored all the same.
+	if err != nil && !slices.Contains([]string{"NOTHING_TO_COMPACT", "COMPACTION_FAILED"}, item.ReasonOf(err)) {
+		h.t.Fatal(err)
+	}
+}
+
+// loaded loads the pod and gives the last entry of its base.
+func (h *house) loaded() item.Seq {
+	h.t.Helper()
+	h.context()
+	return h.folds("p")
+}
+
+// context is the pod's next request.
+func (h *house) context() string {
+	h.t.Helper()
+	c, err := h.host.Context(h.t.Context(), "p")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return string(c.Body)
+}
+
+// offline does something to the store while no podd has it, in the place of the pod's
+// owner.
+func (h *house) offline(f func(s store.Store, id string, epoch store.Epoch)) {
+	h.t.Helper()
+	h.close()
+	s, err := store.OpenBolt(store.BoltConfig{Path: filepath.Join(h.state, "podd.db")})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	p, err := s.Pod(h.t.Context(), "p")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	epoch, err := s.Claim(h.t.Context(), p.ID)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	f(s, p.ID, epoch)
+	if err := s.Close(); err != nil {
+		h.t.Fatal(err)
+	}
+	h.open()
+}
+
+// A pod that was compacted is loaded without a look at what the summary stands for, also
+// after further turns, and by a fork too; after a rewind to before the compaction it is.
+func TestCompactedPastIsNotRead(t *testing.T) {
+	var l *lowest
+	h := newHouse(t, summarizer(1<<30, edits), tight, func(c *pod.Config) {
+		l = &lowest{Store: c.Store}
+		c.Store = l
+	})
+	h.run("edit one")
+	before := h.seqOf(ended)
+	h.run("edit two")
+	h.compact()
+	compacted := h.seqOf(func(e item.Entry) bool { _, ok := e.Kind.(item.Compaction); return ok })
+	h.restart()
+	if based := h.loaded(); based == 0 {
+		t.Error("there is no base")
+	} else if _, err := h.host.Fork(t.Context(), "p", "early", based); err != nil {
+		t.Errorf("a fork where the base ends: %v", err)
+	}
+	h.run("three")
+	loaded := func(name string, want bool) {
+		t.Helper()
+		h.restart()
+		l.seq.Store(math.MaxInt64)
+		if _, err := h.host.Context(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		if read := item.Seq(l.seq.Load()); (read < before) != want {
+			t.Errorf("pod %s was read from #%d on, its compaction is #%d", name, read, compacted)
+		}
+		h.folds(name)
+	}
+	loaded("p", false)
+	if _, err := h.host.Fork(t.Context(), "p", "q", 0); err != nil {
+		t.Fatal(err)
+	}
+	loaded("q", false)
+	if _, err := h.host.Rewind(t.Context(), "p", before); err != nil {
+		t.Fatal(err)
+	}
+	loaded("p", true)
+	h.lastRequest("four", []string{"four"}, []string{"two", "three"})
+}
+
+// Who answered a question of the last turn is known after a restart, and so are notes that
+// wait, from the base too.
+func TestBaseKnowsMore(t *testing.T) {
+	h := newHouse(t, summarizer(1<<30, edits), tight, with(asks("true")))
+	var q pod.Approval
+	for range 2 {
+		s := h.submit("edit")
+		q = h.asked(1)[0]
+		h.resolve(pod.Resolution{CallSeq: q.CallSeq, Approve: true, By: "ann"})
+		h.ended(s)
+	}
+	h.notify("by the way", false)
+	h.compact()
+	h.restart()
+	if h.loaded() == 0 {
+		t.Fatal("there is no base")
+	}
+	_, err := h.host.Resolve(t.Context(), pod.Resolution{Pod: "p", CallSeq: q.CallSeq})
+	wantError(t, err, item.KindPrecondition, "APPROVAL_RESOLVED")
+}
+
+// A base that can't be stored, can't be read, is another log's or was made by other
+// settings costs the time that reading the log takes, and the next one takes its place.
+func TestBaseOfNoUse(t *testing.T) {
+	var limit float64
+	h, f := newFaultyHouse(t, summarizer(1<<30, edits), func(c *pod.Config) { priced(map[string]float64{"m": 1 + limit})(c) })
+	h.run("edit one")
+	h.run("edit two")
+	f.set(func(b store.Batch) error {
+		if b.Base != nil {
+			return errKilled
+		}
+		return nil
+	})
+	h.compact()
+	h.close()
+	f.set(nil)
+	h.open()
+	if based := h.folds("p"); based != 0 {
+		t.Fatalf("a base at #%d was stored", based)
+	}
+	made := h.loaded()
+	if made == 0 {
+		t.Fatal("no base was made when the pod was loaded")
+	}
+	body := h.context()
+	for what, spoil := range map[string]func(b *store.Base){
+		"no base":        func(b *store.Base) { b.Fold = nil },
+		"a longer base":  func(b *store.Base) { b.Fold = append(b.Fold, b.Fold...)[:len(b.Fold)/2] },
+		"another log's":  func(b *store.Base) { b.Fold = otherBase(t) },
+		"other settings": func(*store.Base) { limit++ },
+	} {
+		h.offline(func(s store.Store, id string, epoch store.Epoch) {
+			b, ok, err := s.Base(t.Context(), id)
+			if err != nil || !ok {
+				t.Fatalf("%s: base %v, %v", what, ok, err)
+			}
+			spoil(&b)
+			if _, err := s.Append(t.Context(), store.Batch{Pod: id, Epoch: epoch, Base: &b}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if based := h.folds("p"); based != 0 {
+			t.Errorf("%s: it counts", what)
+		}
+		if got := h.context(); got != body {
+			t.Errorf("%s: the next request is\n%s\nwant\n%s", what, got, body)
+		}
+		if based := h.folds("p"); based != made {
+			t.Errorf("%s: the next base is at #%d, want #%d", what, based, made)
+		}
+	}
+}
+
+// otherBase is the base of a pod of another house, whose items stand elsewhere.
+func otherBase(t *testing.T) (fold []byte) {
+	h := newHouse(t, summarizer(1<<30, edits), priced(map[string]float64{"m": 1}))
+	for range 3 {
+		h.run("edit")
+	}
+	h.compact()
+	h.run("more")
+	h.compact()
+	h.offline(func(s store.Store, id string, _ store.Epoch) {
+		b, _, err := s.Base(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fold = b.Fold
+	})
+	return fold
+}
+
+// Whatever happens to a pod, folding its log from its base gives what folding all of it
+// does, for its forks too.
+func TestBaseStandsForTheLog(t *testing.T) {
+	rounds, based := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		if rounds++; rounds > 20 && !rt.Failed() {
+			return
+		}
+		actions := rapid.SliceOfN(rapid.SampledFrom([]string{
+			"run", "run", "edit", "edit", "edit", "note", "compact", "compact", "rewind", "rewind", "fork", "restart", "price",
+		}), 6, 18).Draw(rt, "actions")
+		places := rapid.SliceOfN(rapid.IntRange(0, 1000), len(actions), len(actions)).Draw(rt, "places")
+		ok := t.Run(fmt.Sprint(rounds), func(t *testing.T) {
+			var price float64
+			h := newHouse(t, summarizer(1<<30, edits), func(c *pod.Config) { priced(map[string]float64{"m": 1 + price})(c) })
+			for i, action := range actions {
+				switch action {
+				case "run", "edit":
+					h.run(fmt.Sprint(action, " ", i))
+				case "note":
+					h.notify(fmt.Sprint("note ", i), false)
+				case "compact":
+					h.compact()
+				case "rewind", "fork":
+					h.cut(action, i, places[i])
+				case "price":
+					price++
+					h.restart()
+				default:
+					h.restart()
+				}
+				if h.folds("p") > 0 {
+					based++
+				}
+			}
+		})
+		if !ok {
+			rt.Fatalf("after %q", actions)
+		}
+	})
+	if based == 0 {
+		t.Error("no pod had a base")
+	}
+}
+
+// cut rewinds the pod to an entry, or forks it there.
+func (h *house) cut(action string, i, place int) {
+	h.t.Helper()
+	var places []item.Seq
+	for _, e := range h.log() {
+		if _, rewound := e.Kind.(item.Rewind); rewound || ended(e) {
+			places = append(places, e.Seq)
+		}
+	}
+	if len(places) == 0 {
+		return
+	}
+	at := places[place%len(places)]
+	var err error
+	if action == "rewind" {
+		_, err = h.host.Rewind(h.t.Context(), "p", at)
+	} else {
+		fork := fmt.Sprint("fork-", i)
+		if _, err = h.host.Fork(h.t.Context(), "p", fork, at); err == nil {
+			h.folds(fork)
+		}
+	}
+	if err != nil && !slices.Contains([]string{"TAKEN_BACK", "OPEN_CALL"}, item.ReasonOf(err)) {
+		h.t.Fatal(err)
+	}
+}

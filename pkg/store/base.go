@@ -1,0 +1,84 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+
+	"podd/pkg/item"
+
+	"go.etcd.io/bbolt"
+)
+
+// Base gives a pod's base. One that cannot be read counts for none: the log has all that
+// it was made of.
+func (s *Bolt) Base(ctx context.Context, pod string) (b Base, ok bool, err error) {
+	err = s.view(ctx, func(tx *bbolt.Tx) error {
+		b, ok = loadBase(tx, pod)
+		return nil
+	})
+	if isFault(err) {
+		return Base{}, false, nil
+	}
+	return b, ok, err
+}
+
+// loadBase copies a pod's base; ok is false for one that is damaged, too.
+func loadBase(tx *bbolt.Tx, pod string) (b Base, ok bool) {
+	key := []byte(pod)
+	body, ok := unseal(bucketBases, key, tx.Bucket(bucketBases).Get(key))
+	if !ok || len(body) < 8 {
+		return Base{}, false
+	}
+	return Base{Seq: seqOf(body[:8]), Fold: bytes.Clone(body[8:])}, true
+}
+
+func storeBase(tx *bbolt.Tx, pod string, b Base) error {
+	key := []byte(pod)
+	body := append(binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(b.Fold)), uint64(b.Seq)), b.Fold...)
+	return tx.Bucket(bucketBases).Put(key, seal(bucketBases, key, body))
+}
+
+// endBase removes a pod's base unless it stands for what is left of the log: its Seq must
+// be one of those from low to high.
+func endBase(tx *bbolt.Tx, pod string, low, high item.Seq) error {
+	if b, ok := loadBase(tx, pod); ok && low <= b.Seq && b.Seq <= high {
+		return nil
+	}
+	return tx.Bucket(bucketBases).Delete([]byte(pod))
+}
+
+// copyBase gives a fork at an entry the base of its parent, when that is of what they share.
+func copyBase(tx *bbolt.Tx, parent string, at item.Seq, fork string) error {
+	if b, ok := loadBase(tx, parent); ok && b.Seq <= at {
+		return storeBase(tx, fork, b)
+	}
+	return nil
+}
+
+// checkBase refuses a base of what the log does not have.
+func (c *appendBatch) checkBase() error {
+	last := c.head.last + item.Seq(len(c.batch.Entries))
+	if b := c.batch.Base; b != nil && (b.Seq < c.head.first || b.Seq > last) {
+		return badBatch("the base of pod %s ends at %d, its log has %d to %d", c.batch.Pod, b.Seq, c.head.first, last)
+	}
+	return nil
+}
+
+// writeBase stores the batch's base, and removes one that a rewind of the batch reaches
+// behind.
+func (c *appendBatch) writeBase(tx *bbolt.Tx) error {
+	if c.batch.Base != nil {
+		if err := storeBase(tx, c.batch.Pod, *c.batch.Base); err != nil {
+			return err
+		}
+	}
+	for _, e := range c.batch.Entries {
+		if k, ok := e.Kind.(item.Rewind); ok {
+			if err := endBase(tx, c.batch.Pod, c.head.first, k.To); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
