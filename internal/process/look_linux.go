@@ -2,10 +2,13 @@ package process
 
 import (
 	"bytes"
-	"os"
+	"errors"
+	"io/fs"
 	"strconv"
 	"strings"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // look says when a process started and whether it still runs; born is empty when there
@@ -23,7 +26,7 @@ func look(pid int) (born string, runs bool) {
 // statOf is /proc/PID/stat from its third field on: state, ppid, pgrp, session. The
 // second, a name, may hold anything.
 func statOf(pid int) []string {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	stat, err := readProc("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return nil
 	}
@@ -32,6 +35,36 @@ func statOf(pid int) []string {
 
 // bootID is unlike that of any other boot.
 var bootID = sync.OnceValue(func() string {
-	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	id, _ := readProc("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id))
 })
+
+// readProc is os.ReadFile for /proc, where many files are read for each command: without
+// the calls that find out whether a file can be waited for.
+func readProc(path string) (text []byte, err error) {
+	fd, err := uninterrupted(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	for text = make([]byte, 0, 1024); ; {
+		n, err := uninterrupted(func() (int, error) { return unix.Read(fd, text[len(text):cap(text)]) })
+		if err != nil {
+			return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+		}
+		if n == 0 {
+			return text, nil
+		}
+		if text = text[:len(text)+n]; len(text) == cap(text) {
+			text = append(text, make([]byte, cap(text))...)[:len(text)]
+		}
+	}
+}
+
+func uninterrupted(call func() (int, error)) (int, error) {
+	for {
+		if n, err := call(); !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
+}

@@ -80,7 +80,7 @@ func environOf(pid int) []string {
 			}
 			time.Sleep(environPause)
 		}
-		environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+		environ, err := readProc("/proc/" + strconv.Itoa(pid) + "/environ")
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 			return nil
 		}
@@ -93,7 +93,7 @@ func environOf(pid int) []string {
 
 // lastPid is the pid that was given out last.
 func lastPid() (int, error) {
-	load, err := os.ReadFile("/proc/loadavg")
+	load, err := readProc("/proc/loadavg")
 	if err != nil {
 		return 0, err
 	}

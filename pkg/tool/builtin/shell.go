@@ -112,7 +112,8 @@ func newShell(c Config) tool.Tool {
 // run is an error to the model unless the command exits with 0: a result that
 // says what failed must outlive the rest of its turn.
 func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
-	if _, err := exec.LookPath(s.Path); err != nil {
+	path, err := exec.LookPath(s.Path)
+	if err != nil {
 		return tool.Error("shell: not run: %s cannot be started: %v", s.Path, err), nil
 	}
 	if s.Sandbox != nil && s.Sandbox.Refuses() != "" {
@@ -132,7 +133,7 @@ func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
 	if r.captured, err = newCapture(job.Output.File, header(args), s.SpoolBytes, s.limit.MaxBytes, progress(ctx)); err != nil {
 		return tool.Output{}, notRun(err)
 	}
-	err = r.start()
+	err = r.start(path)
 	if errors.Is(err, shim.ErrLost) {
 		// As after a podd that was killed.
 		if job, err = s.spool.OpenJob("shell", id); err == nil {

@@ -3,7 +3,6 @@ package builtin
 import (
 	"errors"
 	"fmt"
-	"os/exec"
 	"slices"
 	"time"
 
@@ -22,10 +21,10 @@ type jobNote struct {
 	shim.Note
 }
 
-// start starts the command. What keeps it from that is an error, and nothing runs, save
+// start starts the command by the shell at path. What keeps it from that is an error, and nothing runs, save
 // on shim.ErrLost.
-func (r *shellRun) start() error {
-	confined, err := r.shell.confine(r.args)
+func (r *shellRun) start(path string) error {
+	confined, err := r.shell.confine(path, r.args)
 	if err != nil {
 		return fmt.Errorf("the command was not run: %w", err)
 	}
@@ -46,12 +45,8 @@ func (r *shellRun) start() error {
 // firstFile is the first descriptor behind the standard ones.
 const firstFile = 3
 
-// confine is the command line that runs a command, in the sandbox where there is one.
-func (s *shell) confine(args shellArgs) (*sandbox.Command, error) {
-	path, err := exec.LookPath(s.Path)
-	if err != nil {
-		return nil, err
-	}
+// confine is the command line that has the shell at path run a command, in the sandbox where there is one.
+func (s *shell) confine(path string, args shellArgs) (*sandbox.Command, error) {
 	argv := []string{path, "-c", args.Command}
 	if s.Sandbox == nil || !s.Sandbox.Confines() {
 		return &sandbox.Command{Args: argv}, nil
