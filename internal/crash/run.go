@@ -95,11 +95,16 @@ func (rn *runner) randomRounds(ctx context.Context, t *Tally) error {
 			return nil
 		}
 		s := settings{api: []string{"chat", "responses"}[seed%2], asks: seed/2%2 == 0}
+		before := rn.kills()
 		err := rn.round(ctx, t, fmt.Sprintf("random-%d", seed), s, seed, func(r *round) error {
 			return randomRound(r, min(left, killsOfRound))
 		})
 		if err != nil {
 			return err
+		}
+		if rn.kills() == before {
+			// The next one would come to as little, for ever.
+			return fmt.Errorf("no podd was killed in round random-%d", seed)
 		}
 	}
 }
