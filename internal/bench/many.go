@@ -11,7 +11,7 @@ import (
 
 // measureMany runs turns of several pods at once.
 func measureMany(ctx context.Context, r *rig) error {
-	const manyPods, manySteps, slowPods, slowSteps = 10, 20, 20, 2
+	const manyPods, manySteps, slowPods, slowSteps = 10, 20, 20, 10
 	return r.each(r.compared(), func(s *subject) error {
 		wall, err := s.together(ctx, manyPods, loop(manySteps))
 		if err != nil {

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"sync"
@@ -18,9 +19,9 @@ const (
 
 // Errors of Start.
 var (
-	// ErrLost is for a command whose shim ended before it answered. Whether the command
-	// began is in its record.
-	ErrLost = errors.New("the process that starts commands has ended")
+	// ErrLost is for a command of which it is not known whether it began; its record may
+	// say so.
+	ErrLost = errors.New("it is not known whether the command began")
 	// ErrClosed is for a Client that is closed.
 	ErrClosed = errors.New("podd is stopping")
 )
@@ -47,15 +48,17 @@ func Open(log *slog.Logger) (*Client, error) {
 	return &Client{log: log, idle: idleTime, closed: make(chan struct{}), shims: map[process.Limits]*remote{}}, nil
 }
 
-// Start starts a command. On ErrLost it may run, on any other error it does not.
-func (c *Client) Start(command Command) (*Running, error) {
+// Start starts a command. On ErrLost it may have run or still run, on any other error it
+// has not. When ctx ends before the command has begun, that is ErrLost too, and what
+// begins then is ended.
+func (c *Client) Start(ctx context.Context, command Command) (*Running, error) {
 	// From here on the shim holds the record, or nobody.
 	defer command.Record.Close()
 	s, err := c.shim(command.Limits)
 	if err != nil {
 		return nil, err
 	}
-	return s.start(command)
+	return s.start(ctx, command)
 }
 
 // shim is the one for commands of these limits, which counts as busy with one more.

@@ -29,6 +29,8 @@ type Command struct {
 type Note struct {
 	// Begins is noted before the command is started.
 	Begins bool `json:"begins,omitempty"`
+	// Failed is noted when it could not be started.
+	Failed bool `json:"failed,omitempty"`
 	// Process is noted once it was.
 	Process *process.ID `json:"process,omitempty"`
 }

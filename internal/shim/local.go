@@ -1,7 +1,8 @@
 package shim
 
 import (
-	"fmt"
+	"context"
+	"errors"
 	"os/exec"
 
 	"podd/internal/process"
@@ -11,8 +12,8 @@ import (
 // their start on.
 type Local struct{}
 
-// Start starts a command. On error none runs.
-func (Local) Start(c Command) (*Running, error) {
+// Start starts a command. On ErrLost it may have run, on any other error it has not.
+func (Local) Start(_ context.Context, c Command) (*Running, error) {
 	child, err := start(c)
 	if err != nil {
 		return nil, err
@@ -28,8 +29,8 @@ func (Local) Start(c Command) (*Running, error) {
 	return r, nil
 }
 
-// start starts a command as a child and notes it. On error it closes the record, and
-// nothing runs.
+// start starts a command as a child and notes it. On error it closes the record; nothing
+// has run then, save on ErrLost.
 func start(c Command) (child *process.Tree, err error) {
 	defer func() {
 		if err != nil {
@@ -43,12 +44,13 @@ func start(c Command) (child *process.Tree, err error) {
 	cmd.Args, cmd.Env, cmd.Dir = c.Args, c.Env, c.Dir
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = c.Output, c.Output, c.Files
 	if child, err = process.Start(cmd); err != nil {
-		return nil, err
+		return nil, errors.Join(err, c.Record.Note(Note{Failed: true}))
 	}
 	id := child.ID()
 	if err := c.Record.Note(Note{Process: &id}); err != nil {
+		// Nobody would find it.
 		child.Stop(0)
-		return nil, fmt.Errorf("it could not be written down and was ended at once: %w", err)
+		return nil, ErrLost
 	}
 	return child, nil
 }

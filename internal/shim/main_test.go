@@ -1,6 +1,7 @@
 package shim_test
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -51,7 +52,7 @@ func startAndWait(script string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := client.Start(command(job, dir, script)); err != nil {
+	if _, err := client.Start(context.Background(), command(job, dir, script)); err != nil {
 		return err
 	}
 	select {}

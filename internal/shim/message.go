@@ -40,8 +40,10 @@ type answer struct {
 	Number  uint64      `json:"n"`
 	Process *process.ID `json:"process,omitempty"`
 	Error   string      `json:"error,omitempty"`
-	Ended   bool        `json:"ended,omitempty"`
-	Status  string      `json:"status,omitempty"`
+	// Lost stands for ErrLost.
+	Lost   bool   `json:"lost,omitempty"`
+	Ended  bool   `json:"ended,omitempty"`
+	Status string `json:"status,omitempty"`
 }
 
 // request is a message on its way. The files must stay open until it is sent.
@@ -80,7 +82,7 @@ func (r request) send(conn *net.UnixConn) error {
 
 // receive is the next command; io.EOF when there is none any more. The caller closes its
 // files.
-func receive(conn *net.UnixConn) (Command, error) {
+func receive(conn *net.UnixConn) (c Command, err error) {
 	head, rights := make([]byte, headBytes), make([]byte, syscall.CmsgSpace(4*maxFiles))
 	n, m, _, _, err := conn.ReadMsgUnix(head, rights)
 	if err == nil && n == 0 {
@@ -90,6 +92,11 @@ func receive(conn *net.UnixConn) (Command, error) {
 		return Command{}, err
 	}
 	files, err := filesOf(rights[:m])
+	defer func() {
+		if err != nil {
+			closeAll(files)
+		}
+	}()
 	if err != nil {
 		return Command{}, err
 	}
@@ -131,4 +138,10 @@ func filesOf(rights []byte) ([]*os.File, error) {
 		}
 	}
 	return files, nil
+}
+
+func closeAll(files []*os.File) {
+	for _, file := range files {
+		_ = file.Close()
+	}
 }

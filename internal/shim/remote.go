@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,6 +34,8 @@ type remote struct {
 	// asked are the commands that it has not answered, running those that it has.
 	asked   map[uint64]chan<- outcome
 	running map[uint64]running
+	// ending counts the commands that nobody waits for any more.
+	ending sync.WaitGroup
 }
 
 // outcome is what became of a request.
@@ -66,15 +69,15 @@ func (c *Client) launch(limits process.Limits) (*remote, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
+	bounds, err := json.Marshal(limits)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
 	cmd := exec.Command(self)
-	cmd.Args, cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{"podd", argument}, []string{}, "/", []*os.File{theirs}
+	cmd.Args, cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{"podd", argument, string(bounds)}, []string{}, "/", []*os.File{theirs}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(err, conn.Close())
-	}
-	// It has started nothing: it is asked for nothing before.
-	if err := limits.Apply(cmd.Process.Pid); err != nil {
-		c.log.Debug("limits do not all hold", "tool", "shell", "error", err)
 	}
 	s := &remote{client: c, limits: limits, cmd: cmd, conn: conn, asked: map[uint64]chan<- outcome{}, running: map[uint64]running{}}
 	s.rest = time.AfterFunc(c.idle, func() { c.retire(s) })
@@ -98,22 +101,34 @@ func socketpair() ([2]int, error) {
 }
 
 // start asks for a command, and waits until it was started or could not be.
-func (s *remote) start(c Command) (*Running, error) {
+func (s *remote) start(ctx context.Context, c Command) (*Running, error) {
 	answered := make(chan outcome, 1)
-	if err := s.ask(c, answered); err != nil {
+	message, err := encode(c)
+	if err == nil {
+		err = s.ask(message, answered)
+	}
+	if err != nil {
 		s.client.free(s)
 		return nil, err
 	}
-	a := <-answered
-	return a.running, a.err
+	select {
+	case a := <-answered:
+		return a.running, a.err
+	case <-ctx.Done():
+		s.ending.Go(func() {
+			if a := <-answered; a.running != nil {
+				a.running.Stop(endGrace)
+			}
+		})
+		return nil, ErrLost
+	}
 }
 
+// endGrace is the time between SIGTERM and SIGKILL for a command that began too late.
+const endGrace = time.Second
+
 // ask sends a request. On error the shim has not got it.
-func (s *remote) ask(c Command, answered chan<- outcome) error {
-	message, err := encode(c)
-	if err != nil {
-		return err
-	}
+func (s *remote) ask(message request, answered chan<- outcome) error {
 	s.sending.Lock()
 	defer s.sending.Unlock()
 	s.mu.Lock()
@@ -126,7 +141,9 @@ func (s *remote) ask(c Command, answered chan<- outcome) error {
 	s.mu.Unlock()
 	if message.send(s.conn) != nil {
 		// What the shim has read of it is no request. Listen tells of its end.
-		_ = s.conn.CloseWrite()
+		s.client.mu.Lock()
+		s.client.drop(s)
+		s.client.mu.Unlock()
 	}
 	return nil
 }
@@ -141,10 +158,21 @@ func (s *remote) listen() {
 		}
 		s.hear(a)
 	}
-	s.lose()
+	left := s.lose()
 	_ = s.conn.Close()
 	// Its outcome says nothing of its commands.
 	_ = s.cmd.Wait()
+	if len(left) > 0 {
+		s.client.log.Warn("the process that starts commands has ended before them: how they end is not known", "tool", "shell", "commands", len(left), "state", s.cmd.ProcessState.String())
+	}
+	// They are watched from here, until they end or podd does.
+	for _, r := range left {
+		s.ending.Go(func() {
+			defer r.ended()
+			r.ID().Await(s.client.closed)
+		})
+	}
+	s.ending.Wait()
 }
 
 func (s *remote) hear(a answer) {
@@ -165,30 +193,26 @@ func (s *remote) hear(a answer) {
 		answered <- outcome{running: r}
 	default:
 		delete(s.asked, a.Number)
-		answered <- outcome{err: errors.New(a.Error)}
+		err := errors.New(a.Error)
+		if a.Lost {
+			err = ErrLost
+		}
+		answered <- outcome{err: err}
 		s.client.free(s)
 	}
 }
 
-// lose is for the end of the shim, which nobody expects while it has commands: they are
-// watched from here, until they end or podd does.
-func (s *remote) lose() {
+// lose is for the end of the shim, which nobody expects while it has commands: those that
+// run are left.
+func (s *remote) lose() (left map[uint64]running) {
 	s.client.mu.Lock()
 	s.client.drop(s)
 	s.client.mu.Unlock()
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.lost = true
 	for _, answered := range s.asked {
 		answered <- outcome{err: ErrLost}
 	}
-	left := s.running
-	s.mu.Unlock()
-	var watching sync.WaitGroup
-	for _, r := range left {
-		watching.Go(func() {
-			defer r.ended()
-			r.ID().Await(s.client.closed)
-		})
-	}
-	watching.Wait()
+	return s.running
 }

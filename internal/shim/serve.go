@@ -2,6 +2,8 @@ package shim
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"net"
 	"os"
 	"os/signal"
@@ -10,9 +12,11 @@ import (
 	"syscall"
 
 	"podd/internal/harden"
+	"podd/internal/process"
 )
 
-// argument makes this binary a shim, whose connection is descriptor 3.
+// argument makes this binary a shim, whose connection is descriptor 3. Behind it stand
+// its limits, as JSON.
 const argument = "__shim"
 
 // hasMain says that this binary calls Main.
@@ -21,13 +25,23 @@ var hasMain atomic.Bool
 // Main is a shim, when this process was started as such; it does not return then. It
 // comes first in main, behind sandbox.Main.
 func Main() {
-	if len(os.Args) != 2 || os.Args[1] != argument {
+	if len(os.Args) != 3 || os.Args[1] != argument {
 		hasMain.Store(true)
 		return
 	}
 	// It ends with its last command, whoever asks it to. Signals that are ignored for good
 	// would be so for its commands too.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM)
+	// What bounds it bounds all that it starts. A process that is closed to others cannot
+	// change its own OOM score, so this comes before that. Where the system refuses,
+	// commands run without.
+	var limits process.Limits
+	if json.Unmarshal([]byte(os.Args[2]), &limits) != nil {
+		os.Exit(1)
+	}
+	_ = limits.Apply(os.Getpid())
+	// Linux has the name of the file otherwise, which is exe.
+	_ = os.WriteFile("/proc/self/comm", []byte("podd-shim"), 0)
 	// The environments of commands may have secrets.
 	_ = harden.Process()
 	conn, err := connection(os.NewFile(3, "podd"))
@@ -68,19 +82,26 @@ func serve(conn *net.UnixConn) {
 	for n := uint64(1); ; n++ {
 		c, err := receive(conn)
 		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				// Podd asks another one. It watches what runs here by itself.
+				_ = conn.Close()
+			}
 			return
 		}
-		child, err := start(c)
-		_ = c.Output.Close()
-		for _, file := range c.Files {
-			_ = file.Close()
-		}
-		if err != nil {
-			tell(answer{Number: n, Error: err.Error()})
-			continue
-		}
-		id := child.ID()
-		tell(answer{Number: n, Process: &id})
-		commands.Go(func() { tell(answer{Number: n, Ended: true, Status: end(child, c.Record)}) })
+		// Beside the others: a directory that cannot be reached may hold up a start for long.
+		commands.Go(func() { serveOne(n, c, tell) })
 	}
+}
+
+// serveOne starts a command, the n-th, and waits for its end.
+func serveOne(n uint64, c Command, tell func(answer)) {
+	child, err := start(c)
+	closeAll(append(c.Files, c.Output))
+	if err != nil {
+		tell(answer{Number: n, Error: err.Error(), Lost: errors.Is(err, ErrLost)})
+		return
+	}
+	id := child.ID()
+	tell(answer{Number: n, Process: &id})
+	tell(answer{Number: n, Ended: true, Status: end(child, c.Record)})
 }

@@ -1,6 +1,7 @@
 package shim_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,7 +23,7 @@ import (
 
 // starter is what both kinds have.
 type starter interface {
-	Start(c shim.Command) (*shim.Running, error)
+	Start(ctx context.Context, c shim.Command) (*shim.Running, error)
 }
 
 func command(job *spool.Job, dir, script string) shim.Command {
@@ -74,7 +75,7 @@ func run(t *testing.T, s starter, adjust func(*shim.Command), script string) (st
 	if adjust != nil {
 		adjust(&c)
 	}
-	r, err := s.Start(c)
+	r, err := s.Start(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,12 +158,12 @@ func TestWhatACommandHas(t *testing.T) {
 			c.Dir, c.Files = dir, []*os.File{third}
 			c.Env = append(c.Env, "LONG="+long, "A=b=c", "EMPTY=")
 		}, `pwd; env | grep -v -e ^PWD -e ^_ -e ^SHLVL -e ^PATH -e ^OLDPWD | sort | cut -c1-40; echo three >&3; ls -l /proc/self/fd 2>/dev/null`)
-		real, err := filepath.EvalSymlinks(dir)
+		resolved, err := filepath.EvalSymlinks(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(output, "\n")
-		if lines[0] != real || lines[1] != "A=b=c" || lines[2] != "EMPTY=" || !strings.HasPrefix(lines[3], "LONG=éé") || !strings.HasPrefix(lines[4], "PODD_COMMAND=") {
+		if lines[0] != resolved || lines[1] != "A=b=c" || lines[2] != "EMPTY=" || !strings.HasPrefix(lines[3], "LONG=éé") || !strings.HasPrefix(lines[4], "PODD_COMMAND=") {
 			t.Errorf("it has %.200q", lines)
 		}
 		if open := strings.Join(lines[5:], "\n"); strings.Contains(open, ".job") || strings.Contains(open, "socket:") {
@@ -186,18 +187,27 @@ func TestCommandsThatCannotBeStarted(t *testing.T) {
 			job := newJob(t)
 			c := command(job, t.TempDir(), ": >ran")
 			adjust(&c)
-			_, err := s.Start(c)
+			_, err := s.Start(t.Context(), c)
 			if _, local := s.(shim.Local); local && (err == nil || !strings.Contains(want, "such file")) {
 				continue
 			}
 			if err == nil || errors.Is(err, shim.ErrLost) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %q", err, want)
 			}
+			if text, err := os.ReadFile(recordOf(job)); err != nil || strings.Contains(string(text), "begins") != strings.Contains(string(text), "failed") {
+				t.Errorf("%s: its record has %q, %v", want, text, err)
+			}
 		}
 		if status, _ := run(t, s, nil, "true"); status != "0" {
 			t.Errorf("the next one ends with %q", status)
 		}
 	})
+}
+
+// recordOf is the path of a job's record.
+func recordOf(job *spool.Job) string {
+	dir, name := filepath.Split(job.Output.Name())
+	return filepath.Join(dir, "."+strings.TrimSuffix(name, ".out")+".job")
 }
 
 func fill(files []*os.File, file *os.File) {
@@ -285,7 +295,7 @@ func gone(pid int) bool {
 // A shim that is killed costs its commands their status, and nothing else.
 func TestShimIsKilled(t *testing.T) {
 	client, job, dir := newClient(t), newJob(t), t.TempDir()
-	r, err := client.Start(command(job, dir, "echo $PPID >shim; while ! [ -e go ]; do sleep 0.01; done; : >done"))
+	r, err := client.Start(t.Context(), command(job, dir, "echo $PPID >shim; while ! [ -e go ]; do sleep 0.01; done; : >done"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +337,7 @@ func TestRequestIsLost(t *testing.T) {
 	dir := t.TempDir()
 	failed := make(chan error)
 	go func() {
-		_, err := client.Start(command(job, dir, ": >ran"))
+		_, err := client.Start(t.Context(), command(job, dir, ": >ran"))
 		failed <- err
 	}()
 	other, err := f.OpenJob("shell", "c")
@@ -348,6 +358,35 @@ func TestRequestIsLost(t *testing.T) {
 	var note shim.Note
 	if err := other.Record.Notes(&note); err != nil || note != (shim.Note{}) || exists(filepath.Join(dir, "ran")) {
 		t.Errorf("noted: %+v, %v", note, err)
+	}
+}
+
+// A start that takes too long is left, and what begins all the same is ended.
+func TestStartIsCancelled(t *testing.T) {
+	client, dir := newClient(t), t.TempDir()
+	_, output := run(t, client, nil, "echo $PPID")
+	pid, err := strconv.Atoi(strings.TrimSpace(output))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	job := newJob(t)
+	if _, err := client.Start(ctx, command(job, dir, "echo $$ >pid; exec sleep 600")); !errors.Is(err, shim.ErrLost) {
+		t.Errorf("Start: %v", err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if status, _ := run(t, client, nil, "exit 5"); status != "5" {
+		t.Errorf("the next one ends with %q", status)
+	}
+	client.Close()
+	if text, err := os.ReadFile(filepath.Join(dir, "pid")); err == nil && !gone(pidIn(t, filepath.Join(dir, "pid"))) {
+		t.Errorf("process %s goes on", text)
 	}
 }
 
@@ -411,7 +450,7 @@ func TestClose(t *testing.T) {
 		t.Error("the shim is there after Close")
 	}
 	job := newJob(t)
-	if _, err := client.Start(command(job, t.TempDir(), "true")); !errors.Is(err, shim.ErrClosed) {
+	if _, err := client.Start(t.Context(), command(job, t.TempDir(), "true")); !errors.Is(err, shim.ErrClosed) {
 		t.Errorf("Start after Close: %v", err)
 	}
 }

@@ -133,14 +133,16 @@ func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
 	if r.captured, err = newCapture(job.Output.File, header(args), s.SpoolBytes, s.limit.MaxBytes, progress(ctx)); err != nil {
 		return tool.Output{}, notRun(err)
 	}
-	err = r.start(path)
+	err = r.start(ctx, path)
 	if errors.Is(err, shim.ErrLost) {
 		// As after a podd that was killed.
-		if job, err = s.spool.OpenJob("shell", id); err == nil {
-			r.job.Close()
-			r.job = job
-			return r.resume(ctx)
+		again, err := s.spool.OpenJob("shell", id)
+		if err != nil {
+			return tool.Output{}, unknown(err)
 		}
+		job.Close()
+		r.job = again
+		return r.resume(ctx)
 	}
 	if err != nil {
 		return tool.Output{}, err

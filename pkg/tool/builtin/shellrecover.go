@@ -25,7 +25,7 @@ func (s *shell) recover(ctx context.Context, args shellArgs) (out tool.Output, f
 		return tool.Output{}, false, nil
 	}
 	if err != nil {
-		return tool.Output{}, false, fmt.Errorf("what became of the command is not known: %w", err)
+		return tool.Output{}, false, unknown(err)
 	}
 	r := &shellRun{shell: s, args: args, job: job}
 	defer r.settle(ctx)
@@ -33,28 +33,22 @@ func (s *shell) recover(ctx context.Context, args shellArgs) (out tool.Output, f
 	return out, err == nil, err
 }
 
-// heldPoll is how often it is looked whether a record is still held.
-const heldPoll = 5 * time.Millisecond
+const (
+	// heldPoll is how often it is looked whether a record is still held.
+	heldPoll = 5 * time.Millisecond
+	// beginPatience is for how long a cancelled call waits for a command to begin.
+	beginPatience = 2 * time.Second
+)
 
 // resume is for a job whose command this podd did not start, or cannot tell whether it
 // did.
 func (r *shellRun) resume(ctx context.Context) (tool.Output, error) {
-	var note jobNote
-	for {
-		// In this order: what nobody holds changes no more.
-		held := r.job.Record.Held()
-		if err := r.job.Record.Notes(&note); err != nil {
-			return tool.Output{}, fmt.Errorf("what became of the command is not known: %w", err)
-		}
-		if note.Process != nil {
-			break
-		}
-		if !held {
-			return r.unstarted(note.Begins), nil
-		}
-		if !pause(ctx, heldPoll) {
-			return tool.Output{}, context.Cause(ctx)
-		}
+	note, err := r.found(ctx)
+	if err != nil {
+		return tool.Output{}, unknown(err)
+	}
+	if note.Process == nil {
+		return r.unstarted(note), nil
 	}
 	r.started = note.Started
 	r.tree = process.Find(*note.Process)
@@ -63,12 +57,39 @@ func (r *shellRun) resume(ctx context.Context) (tool.Output, error) {
 	return r.finish(ctx), nil
 }
 
+// found is what the record says once it names a process, or nobody holds it. A command
+// that is about to begin is waited for also when ctx has ended, for beginPatience: nobody
+// else would end it.
+func (r *shellRun) found(ctx context.Context) (note jobNote, err error) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(beginPatience, cancel) })()
+	for {
+		// In this order: what nobody holds changes no more.
+		held := r.job.Record.Held()
+		err := r.job.Record.Notes(&note)
+		switch {
+		case err == nil && note.Process != nil:
+			return note, nil
+		case !held:
+			return note, err
+		case !pause(late, heldPoll):
+			return note, context.Cause(ctx)
+		}
+	}
+}
+
 // lastWord is the status once the shim has written it down, which it does as soon as the
 // command has ended.
 func (r *shellRun) lastWord(ctx context.Context) string {
-	for r.job.Record.Held() && pause(ctx, heldPoll) {
+	for r.job.Record.Status() == "" && r.job.Record.Held() && pause(ctx, heldPoll) {
 	}
 	return r.job.Record.Status()
+}
+
+// unknown is for a command of which nothing can be found out.
+func unknown(err error) error {
+	return fmt.Errorf("what became of the command is not known: %w", err)
 }
 
 // pause is false when ctx ends first.
@@ -85,10 +106,13 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // unstarted is for a command without a process, on the way to which podd or its shim was
 // killed.
-func (r *shellRun) unstarted(begins bool) tool.Output {
+func (r *shellRun) unstarted(note jobNote) tool.Output {
 	what := "was not run: podd, or the process that starts its commands, ended just before it"
-	if begins {
-		what = "the process that starts commands was killed as it began; may have taken effect"
+	switch {
+	case note.Failed:
+		what = "was not run: it could not be started"
+	case note.Begins:
+		what = "podd, or the process that starts its commands, ended as it began; may have taken effect"
 	}
 	return tool.Output{
 		Summary: tool.Bound(fmt.Sprintf("shell: %s, %s", shorten(r.args.Command, 60), what)),

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,7 +13,7 @@ import (
 
 // Starter starts commands: a shim.Client, or shim.Local.
 type Starter interface {
-	Start(c shim.Command) (*shim.Running, error)
+	Start(ctx context.Context, c shim.Command) (*shim.Running, error)
 }
 
 // jobNote is what a job's record says of its command.
@@ -23,7 +24,7 @@ type jobNote struct {
 
 // start starts the command by the shell at path. What keeps it from that is an error, and nothing runs, save
 // on shim.ErrLost.
-func (r *shellRun) start(path string) error {
+func (r *shellRun) start(ctx context.Context, path string) error {
 	confined, err := r.shell.confine(path, r.args)
 	if err != nil {
 		return fmt.Errorf("the command was not run: %w", err)
@@ -31,7 +32,7 @@ func (r *shellRun) start(path string) error {
 	defer confined.Close()
 	c := r.shell.command(confined)
 	c.Output, c.Record = r.job.Output.File, r.job.Record
-	running, err := r.shell.Starter.Start(c)
+	running, err := r.shell.Starter.Start(ctx, c)
 	switch {
 	case errors.Is(err, shim.ErrLost):
 		return err

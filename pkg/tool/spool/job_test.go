@@ -128,8 +128,10 @@ func TestRecordIsHeld(t *testing.T) {
 	}
 	_ = stdin.Close()
 	_ = hold.Wait()
-	if other.Record.Held() || other.Record.Held() {
-		t.Error("a record is held by nobody")
+	for range 2 { // Looking is not holding.
+		if other.Record.Held() {
+			t.Error("a record is held by nobody")
+		}
 	}
 }
 
