@@ -3,6 +3,7 @@ package pod_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -393,6 +394,27 @@ func TestResultAborted(t *testing.T) {
 	}}))
 	h.wantEnd(h.run("go"), item.OutcomeCancelled, "ABORTED", "edges ended the turn: seen enough")
 	if r := results(h.log()); len(r) != 1 || r[0].IsError || h.read("ran") != "ran\n" {
+		t.Errorf("results %+v", r)
+	}
+}
+
+// brittle is a log that can't take one of podd's lines.
+type brittle string
+
+func (b brittle) Write(line []byte) (int, error) {
+	if strings.Contains(string(line), string(b)) {
+		panic("the log is brittle")
+	}
+	return len(line), nil
+}
+
+// A defect of podd's own behind the review costs the output, not the abort.
+func TestResultAbortedDespiteDefect(t *testing.T) {
+	h := newHouse(t, steps(scripted.Say(shell("seq 100000"))), with(&edges{result: func(r interceptor.Result) interceptor.ResultVerdict {
+		return r.Abort("seen enough")
+	}}), func(c *pod.Config) { c.Logger = slog.New(slog.NewJSONHandler(brittle("tool output cut"), nil)) })
+	h.wantEnd(h.run("go"), item.OutcomeCancelled, "ABORTED", "edges ended the turn: seen enough")
+	if r := results(h.log()); len(r) != 1 || !strings.Contains(r[0].Summary, "a defect of podd") || !strings.Contains(r[0].Aborted, "seen enough") {
 		t.Errorf("results %+v", r)
 	}
 }

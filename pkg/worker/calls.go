@@ -265,11 +265,14 @@ func (b *batch) abandon() {
 }
 
 // rescue gives a call that met a defect of podd's own a result that says so: a panic
-// costs the call, not the daemon.
+// costs the call, not the daemon, nor what was decided on it.
 func (t *run) rescue(c *call) {
 	if p := recover(); p != nil {
 		t.logger.Error("call panicked", "step", t.step, "tool", c.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-		c.result = &item.ToolResult{CallID: c.CallID, Tool: c.Name, Output: failure(c.Name + ": failed: a defect of podd; it may have taken effect")}
+		c.result = &item.ToolResult{
+			CallID: c.CallID, Tool: c.Name, Aborted: t.Output.Redact(c.aborted),
+			Output: failure(c.Name + ": failed: a defect of podd; it may have taken effect"),
+		}
 	}
 }
 
