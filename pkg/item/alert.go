@@ -19,8 +19,8 @@ type Alert struct {
 	// Pod is the pod's id; empty for the daemon itself.
 	Pod   string
 	Level Level
-	// Source is what raised it: turn, file_ref, segment, recovery, store, interceptor,
-	// hook.
+	// Source is what raised it: turn, fallback, file_ref, segment, recovery, store,
+	// interceptor, hook.
 	Source string
 	// Text is one sentence.
 	Text string

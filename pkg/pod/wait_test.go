@@ -203,6 +203,47 @@ func TestFallbackOutlivesPodd(t *testing.T) {
 	}
 }
 
+// A turn whose own model is one of the fallbacks too has not fallen back by asking it: after
+// a restart it has all of them before it, also where its own model is another by then.
+func TestOwnModelIsNoFallback(t *testing.T) {
+	for _, c := range []struct {
+		name, before, after string
+		want                []string
+	}{
+		{"default", "", "", []string{"scripted", "m2"}},
+		{"changed", "scripted", "n", []string{"scripted", "n", "m2"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			asked := make(chan struct{})
+			var requests atomic.Int32
+			model := c.before
+			h, f := newFaultyHouse(t, func(context.Context, scripted.Request) scripted.Reply {
+				switch requests.Add(1) {
+				case 1:
+					close(asked)
+					return scripted.Say(scripted.Wait(make(chan struct{})))
+				case 2:
+					return scripted.Fail(429, "rate_limit_exceeded", "busy", time.Hour)
+				}
+				return scripted.Say(scripted.Text("done"))
+			}, func(cfg *pod.Config) {
+				cfg.ModelName, cfg.Fallbacks, model = model, []string{"m2", "scripted"}, c.after
+			})
+			s := h.submit("go")
+			<-asked
+			h.kill(f)
+			h.ended(s)
+			var models []string
+			for _, s := range kinds[item.Setup](h.log()) {
+				models = append(models, s.Model)
+			}
+			if !slices.Equal(models, c.want) {
+				t.Errorf("setups %q, want %q", models, c.want)
+			}
+		})
+	}
+}
+
 // When no model is left the last one's wait is waited for.
 func TestFallbacksAreUsedUp(t *testing.T) {
 	z := newSleeper()

@@ -17,8 +17,10 @@ type Progress struct {
 	// number is that of the last turn, open whether it has no terminal entry.
 	number int64
 	open   bool
-	// model is the last one that a setup of this turn named; empty while none has.
-	model string
+	// fallback is the model that the turn fell back to, as its setup names it; empty while
+	// it has not. falling says that it is about to.
+	fallback string
+	falling  bool
 	// step is the last model request that was answered.
 	step int
 	// spent is what the turn used, total what all turns did.
@@ -109,11 +111,16 @@ func (p *Progress) Add(e item.Entry) {
 		*p = Progress{price: p.price, total: p.total, number: p.number}
 	case item.TurnEnded:
 		p.open = false
+	case item.AlertRaised:
+		p.falling = p.falling || k.Alert.Source == sourceFallback
 	case item.Setup:
-		p.model = k.Model
+		if p.falling {
+			p.fallback, p.falling = k.Model, false
+		}
 	case item.Promoted:
 		p.promoted = true
 	case item.Recovered:
+		p.falling = false
 		if !k.Waited {
 			p.resumes++
 		}

@@ -19,7 +19,7 @@ const maxResumes = 3
 // that asks goes on asking. One that had not begun does not begin by itself.
 func (t *run) resume(ctx context.Context) ([]*call, error) {
 	t.claimed, t.step = true, t.progress.step
-	if i := slices.Index(t.fallbacks, t.progress.model); i >= 0 && t.progress.model != t.model {
+	if i := slices.Index(t.fallbacks, t.progress.fallback); i >= 0 {
 		// An earlier podd fell back to it for the rest of the turn.
 		t.model, t.fallbacks = t.fallbacks[i], t.fallbacks[i+1:]
 	}
