@@ -3,9 +3,7 @@ package pod
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -47,9 +45,11 @@ func (h *Host) newPod(name string, spec item.PodSpec) (item.Pod, error) {
 		return item.Pod{}, item.Errorf(item.KindInvalid, "BAD_NAME",
 			"%q is no pod name: use up to 63 lower-case letters, digits and dashes, a letter or digit first", name)
 	}
-	if err := h.checkSpec(&spec); err != nil {
+	found, err := h.checkSpec(spec, item.PodSpec{})
+	if err != nil {
 		return item.Pod{}, err
 	}
+	spec = found.resolve(spec, item.PodSpec{})
 	if h.isClosing() {
 		return item.Pod{}, errStopping
 	}
@@ -60,63 +60,21 @@ func (h *Host) newPod(name string, spec item.PodSpec) (item.Pod, error) {
 	}, nil
 }
 
-// checkSpec refuses a spec that can't work and cleans its paths.
-func (h *Host) checkSpec(spec *item.PodSpec) error {
-	if _, err := h.settings().policyOf(*spec, nil); err != nil {
-		return err
+// checkSpec refuses a spec that can't work. What it has of the one before was right when it
+// was stored, and is not asked about again. It may wait for a file system.
+func (h *Host) checkSpec(spec, before item.PodSpec) (places, error) {
+	if _, err := h.settings().policyOf(spec, nil); err != nil {
+		return nil, err
 	}
-	if err := h.checkTools(spec.Tools); err != nil {
-		return err
+	if !slices.Equal(spec.Tools, before.Tools) {
+		if err := h.checkTools(spec.Tools); err != nil {
+			return nil, err
+		}
 	}
 	if spec.Dir == "" {
-		return item.Errorf(item.KindInvalid, "BAD_DIR", "a pod needs a workspace: give a directory")
+		return nil, item.Errorf(item.KindInvalid, "BAD_DIR", "a pod needs a workspace: give a directory")
 	}
-	if err := cleanDir(&spec.Dir, "workspace"); err != nil {
-		return err
-	}
-	for i := range spec.Read {
-		if err := cleanDir(&spec.Read[i], "read root"); err != nil {
-			return err
-		}
-	}
-	for i := range spec.Write {
-		if err := cleanDir(&spec.Write[i], "write root"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// cleanDir checks that a path is an existing directory and resolves its links, so
-// that one directory has one name.
-func cleanDir(path *string, what string) error {
-	bad := func(format string, args ...any) error {
-		return item.Errorf(item.KindInvalid, "BAD_DIR", format, args...)
-	}
-	if !filepath.IsAbs(*path) {
-		return bad("the %s %q is not absolute: give the whole path", what, *path)
-	}
-	resolved, err := filepath.EvalSymlinks(*path)
-	if err != nil {
-		return bad("the %s %q can't be opened: %v", what, *path, cause(err))
-	}
-	info, err := os.Stat(resolved)
-	if err != nil {
-		return bad("the %s %q can't be opened: %v", what, *path, cause(err))
-	}
-	if !info.IsDir() {
-		return bad("the %s %q is a file: give a directory", what, *path)
-	}
-	*path = resolved
-	return nil
-}
-
-// cause is the system's word for a failed path operation, without the path.
-func cause(err error) error {
-	if pe, ok := errors.AsType[*os.PathError](err); ok {
-		return pe.Err
-	}
-	return err
+	return findPlaces(spec, before)
 }
 
 // Get finds a pod by name or id.

@@ -8,20 +8,31 @@ import (
 	"podd/pkg/item"
 )
 
-// Update gives a pod the spec that change makes of the one that it has. change runs in
-// the pod's goroutine, so that nothing else changes the spec meanwhile. Its limits, model and instructions count from the next
-// turn on, its rules at once. What the tools of a running turn stand on can't be changed
-// under them: that is KindPrecondition, reason BUSY.
+// Update gives a pod the spec that change makes of the one that it has. What change leaves as
+// it is stays, whatever became of it: a root that is gone is in nobody's way. change runs
+// twice: so that what is new is looked for before the pod has to wait, and in the pod's
+// goroutine, so that nothing else changes the spec meanwhile. Limits, model and
+// instructions count from the next turn on, rules at once. What the tools of a running turn
+// stand on can't be changed under them: that is KindPrecondition, reason BUSY.
 func (h *Host) Update(ctx context.Context, idOrName string, change func(item.PodSpec) (item.PodSpec, error)) (item.Pod, error) {
-	return h.change(ctx, idOrName, func(a *actor) error {
+	p, err := h.Store.Pod(ctx, idOrName)
+	if err != nil {
+		return item.Pod{}, err
+	}
+	spec, err := change(p.Spec)
+	if err != nil {
+		return item.Pod{}, err
+	}
+	found, err := h.checkSpec(spec, p.Spec)
+	if err != nil {
+		return item.Pod{}, err
+	}
+	return h.change(ctx, p.ID, func(a *actor) error {
 		spec, err := change(a.rec.Spec)
-		if err == nil {
-			err = h.checkSpec(&spec)
-		}
 		if err != nil {
 			return err
 		}
-		return a.update(ctx, spec)
+		return a.update(ctx, found.resolve(spec, a.rec.Spec))
 	})
 }
 
