@@ -141,17 +141,18 @@ func (k *Keeper) Store() *store.Bolt { return k.store }
 
 // Close closes the database.
 func (k *Keeper) Close() error {
-	if err := k.store.Close(); err != nil {
-		return err
-	}
+	err := k.store.Close()
 	select {
 	case <-k.store.Failed():
-		// What is true is found at the next start.
+		// What is true is found at the next start, also of a file that did not close.
 		if k.store.Damaged() {
-			return writeFile(k.cfg.marker(), markedDamaged)
+			err = errors.Join(err, writeFile(k.cfg.marker(), markedDamaged))
 		}
-		return nil
+		return err
 	default:
+	}
+	if err != nil {
+		return err
 	}
 	if err := os.Remove(k.cfg.marker()); err != nil {
 		return stateError(k.cfg.marker(), err)
