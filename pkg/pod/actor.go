@@ -2,6 +2,7 @@ package pod
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -71,9 +72,11 @@ type actor struct {
 	state    *projection.State
 	progress *worker.Progress
 	// folded are the settings under which state was made; based is the last entry of the
-	// base that goes with them, 0 for none.
-	folded *settings
-	based  item.Seq
+	// base that goes with them, 0 for none. refused is the rule of others under which the
+	// log could not be folded, for damage.
+	folded  *settings
+	based   item.Seq
+	refused [sha256.Size]byte
 	// turnDone receives the error of a turn that ended.
 	turnDone chan error
 	// closing is why the pod is to end; nil while it is not. It may be read by

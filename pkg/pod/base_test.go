@@ -1,11 +1,14 @@
 package pod_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -198,6 +201,109 @@ func TestBaseOfNoUse(t *testing.T) {
 			t.Errorf("%s: the next base is at #%d, want #%d", what, based, made)
 		}
 	}
+}
+
+// damage garbles the entries of the pod that have a text, and nothing else may have it, while
+// no podd has the file.
+func (h *house) damage(text string) {
+	h.t.Helper()
+	h.close()
+	path := filepath.Join(h.state, "podd.db")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if !bytes.Contains(b, []byte(text)) {
+		h.t.Fatalf("nothing has %q", text)
+	}
+	if err := os.WriteFile(path, bytes.ReplaceAll(b, []byte(text), bytes.ToUpper([]byte(text))), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+	h.open()
+}
+
+// replaced is a pod "p" whose log is whole.
+func (h *house) replaced() {
+	h.t.Helper()
+	if err := h.host.Delete(h.t.Context(), "p"); err != nil {
+		h.t.Fatal(err)
+	}
+	if _, err := h.host.Create(h.t.Context(), "p", item.PodSpec{Dir: h.dir}); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// prices reloads with a price that no base knows.
+func (h *house) prices(usd float64) {
+	h.t.Helper()
+	h.reload(func(s *pod.Settings) {
+		var c pod.Config
+		priced(map[string]float64{"m": usd})(&c)
+		s.Prices = c.Prices
+	})
+}
+
+// A pod whose base hides damage works on when prices change that the base was not made
+// under, and says so once for each change.
+func TestDamageBehindTheBase(t *testing.T) {
+	h := newHouse(t, summarizer(1<<30, edits), tight)
+	h.run("edit whatever")
+	h.run("edit two")
+	h.compact()
+	h.damage("whatever")
+	told := func() (n int64) {
+		t.Helper()
+		alerts, err := h.store.Alerts(t.Context(), store.AlertQuery{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range alerts {
+			if strings.Contains(a.Text, "is damaged at seq") {
+				n += a.Count
+			}
+		}
+		return n
+	}
+	h.run("three")
+	if n := told(); n != 0 {
+		t.Errorf("%d alerts before the change", n)
+	}
+	for usd := range int64(2) {
+		h.prices(float64(5 + usd))
+		for range 2 {
+			if end := h.run("edit more"); end.Outcome != item.OutcomeFinished {
+				t.Errorf("end %+v", end)
+			}
+		}
+		if n := told(); n != usd+1 {
+			t.Errorf("%d alerts after %d changes", n, usd+1)
+		}
+	}
+	h.replaced()
+}
+
+// A pod that can't trust what it has in memory, and can't fold its log any more, is
+// quarantined instead of trying for ever.
+func TestDamageWithoutAFold(t *testing.T) {
+	h, f := newFaultyHouse(t, summarizer(1<<30, edits), tight)
+	h.run("edit whatever")
+	h.run("edit two")
+	h.compact()
+	h.damage("whatever")
+	h.context()
+	f.set(func(b store.Batch) error {
+		if holds[item.TurnEnded](b) {
+			h.prices(5)
+			return errKilled
+		}
+		return nil
+	})
+	h.submit("three")
+	h.await(func(p item.Pod) bool { return p.Status.State == item.StateQuarantined })
+	_, err := h.host.Submit(t.Context(), pod.Submit{Pod: "p", Segments: []item.Segment{item.TextSegment{Text: "go"}}})
+	wantError(t, err, item.KindDataLoss, "DAMAGED")
+	f.set(nil)
+	h.replaced()
 }
 
 // otherBase is the base of a pod of another house, whose items stand elsewhere.

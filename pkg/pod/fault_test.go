@@ -59,7 +59,11 @@ func (f *faulty) set(onAppend func(store.Batch) error) {
 func newFaultyHouse(t *testing.T, handler scripted.Handler, config ...func(*pod.Config)) (*house, *faulty) {
 	t.Helper()
 	f := new(faulty)
-	h := newHouse(t, handler, append(config, func(c *pod.Config) { f.Store, c.Store = c.Store, f })...)
+	h := newHouse(t, handler, append(config, func(c *pod.Config) {
+		if c.Store != nil { // A reload has none.
+			f.Store, c.Store = c.Store, f
+		}
+	})...)
 	return h, f
 }
 

@@ -3,10 +3,12 @@ package pod
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 
 	"podd/internal/policy"
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
+	"podd/pkg/item"
 	"podd/pkg/llm"
 	"podd/pkg/projection"
 	"podd/pkg/scopefs"
@@ -133,10 +135,26 @@ func (h *Host) newFanout(hooks []hook.Hook) *hook.Fanout {
 }
 
 // refold folds the log again when the pod's fold was made under other prices or another
-// rule of pruning, or holds what was not stored. It is called while no turn runs.
+// rule of pruning, or holds what was not stored. It is called while no turn runs. Damage
+// that no fold needed until now does not keep the pod from working: it keeps the fold that
+// it has, with the prices and the rule of that. One that has none is quarantined and ends.
 func (a *actor) refold(s *settings) error {
-	if a.folded != nil && a.folded.rule == s.rule {
+	if a.folded != nil && (a.folded.rule == s.rule || a.refused == s.rule) {
 		return nil
 	}
-	return a.fold(a.host.base, s)
+	err := a.fold(a.host.base, s)
+	switch {
+	case item.KindOf(err) != item.KindDataLoss:
+		return err
+	case a.folded == nil:
+		if err = a.quarantine(a.host.base, err); item.KindOf(err) == item.KindDataLoss {
+			a.closing = err
+		}
+		return err
+	}
+	a.refused = s.rule
+	a.log.Error("the log can't be folded under other prices or another rule of pruning: those of before hold on", "error", err)
+	a.raise(item.LevelError, "store", fmt.Sprintf(
+		"the pod goes on with the prices and the rule of pruning that it had, and can't be loaded with others: set them back, or restore a backup: %v", err))
+	return nil
 }

@@ -53,6 +53,8 @@ func (a *actor) next() {
 		err = a.startTurn(worker.Turn{Number: a.journal.turn + 1, Notes: a.pendingNotes()})
 	}
 	switch {
+	case a.closing != nil:
+		// It was quarantined.
 	case err != nil:
 		a.hold(err)
 	case a.turn == nil:
