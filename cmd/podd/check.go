@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,36 +27,36 @@ func newCheckCommand(p *program) *cobra.Command {
 			"A podd that runs goes on; without one the file itself is read.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var found []string
+			var harm, harmless []string
 			err := p.keep(cmd.Context(), keepers{
 				online: func(ctx context.Context, c *client.Client) error {
 					resp, err := c.Admin().Check(ctx, &poddv1.CheckRequest{})
-					found = resp.GetFindings()
+					harm, harmless = resp.GetFindings(), resp.GetHarmless()
 					return err
 				},
 				offline: func(ctx context.Context, c keeper.Config) (err error) {
 					if err := keeper.MustExist(c); err != nil {
 						return err
 					}
-					found, err = keeper.CheckFile(ctx, c)
+					harm, harmless, err = keeper.CheckFile(ctx, c)
 					return err
 				},
 			})
 			if err != nil {
 				return err
 			}
-			return p.report(found)
+			return p.report(harm, harmless)
 		},
 	}
 }
 
-// report prints what a check found.
-func (p *program) report(found []string) error {
-	for _, text := range found {
+// report prints what a check found. What does no harm is no error.
+func (p *program) report(harm, harmless []string) error {
+	for _, text := range slices.Concat(harm, harmless) {
 		fmt.Fprintln(p.stdout, sanitize.Line(text))
 	}
-	if len(found) > 0 {
-		return item.Errorf(item.KindDataLoss, store.ReasonDamaged, "the store is damaged (%d findings): restore a backup, or delete the pods that are named", len(found))
+	if len(harm) > 0 {
+		return item.Errorf(item.KindDataLoss, store.ReasonDamaged, "the store is damaged (%d findings): restore a backup, or delete the pods that are named", len(harm))
 	}
 	fmt.Fprintln(p.stdout, "the store is sound")
 	return nil

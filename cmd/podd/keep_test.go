@@ -11,6 +11,7 @@ import (
 
 	"podd/pkg/client"
 	"podd/pkg/llm/scripted"
+	"podd/pkg/store"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -161,6 +162,51 @@ func TestGarbledDatabase(t *testing.T) {
 	}
 	if code, _, errs := keep(t, state, "check"); code != exitDamaged || !strings.Contains(errs, "is now ") {
 		t.Errorf("check without a database: %d %q", code, errs)
+	}
+}
+
+// A damaged base is worth a sentence and no more, with a podd that runs and without one.
+func TestCheckHarmless(t *testing.T) {
+	state := stateDir(t)
+	url := model(t, say)
+	p := startPodd(t, state, url)
+	createAndSubmit(t, p.client(), t.TempDir())
+	p.signal(syscall.SIGTERM)
+	p.wait()
+	path := filepath.Join(state, "podd.db")
+	s, err := store.OpenBolt(store.BoltConfig{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pods, err := s.Pods(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	epoch, err := s.Claim(t.Context(), pods[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Append(t.Context(), store.Batch{Pod: pods[0].ID, Epoch: epoch, Base: &store.Base{Seq: 1, Fold: []byte("folded")}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.ReplaceAll(b, []byte("folded"), []byte("FOLDED")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, running := range []bool{false, true} {
+		if running {
+			startPodd(t, state, url)
+		}
+		code, out, errs := keep(t, state, "check")
+		if code != exitDone || !strings.Contains(out, "is damaged: its log is read instead") || !strings.HasSuffix(out, "\nthe store is sound\n") || errs != "" {
+			t.Errorf("running %v: %d %q %q", running, code, out, errs)
+		}
 	}
 }
 

@@ -55,28 +55,33 @@ func (c Config) check(ctx context.Context, path string, quick bool) ([]store.Fin
 }
 
 // Check looks for damage in a copy of the open database and gives one sentence a
-// finding.
-func (k *Keeper) Check(ctx context.Context) ([]string, error) {
+// finding, those that do no harm apart.
+func (k *Keeper) Check(ctx context.Context) (harm, harmless []string, err error) {
 	var found []store.Finding
-	err := k.withCopy(ctx, func(path string) (err error) {
+	err = k.withCopy(ctx, func(path string) (err error) {
 		found, err = k.cfg.check(ctx, path, false)
 		return err
 	})
-	return sentences(found), err
+	harm, harmless = sentences(found)
+	return harm, harmless, err
 }
 
 // CheckFile looks for damage in a database that nobody has open.
-func CheckFile(ctx context.Context, c Config) ([]string, error) {
+func CheckFile(ctx context.Context, c Config) (harm, harmless []string, err error) {
 	found, err := c.check(ctx, c.database(), false)
-	return sentences(found), err
+	harm, harmless = sentences(found)
+	return harm, harmless, err
 }
 
-func sentences(found []store.Finding) []string {
-	texts := make([]string, len(found))
-	for i, f := range found {
-		texts[i] = f.Text
+func sentences(found []store.Finding) (harm, harmless []string) {
+	for _, f := range found {
+		if f.Harmless {
+			harmless = append(harmless, f.Text)
+		} else {
+			harm = append(harm, f.Text)
+		}
 	}
-	return texts
+	return harm, harmless
 }
 
 // tempCopy is the name of a copy that is used once.

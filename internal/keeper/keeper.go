@@ -112,6 +112,10 @@ func (c Config) checkUnclean(ctx context.Context) error {
 		if f.Fatal {
 			return c.setAside(f.Text)
 		}
+		if f.Harmless {
+			c.Logger.Info("database is sound but for this", "finding", f.Text)
+			continue
+		}
 		c.Logger.Warn("database is damaged in part", "finding", f.Text)
 	}
 	return nil

@@ -440,7 +440,7 @@ func TestCheckAndBackup(t *testing.T) {
 	c := config(t)
 	k := open(t, c)
 	fill(t, k, "p")
-	if found, err := k.Check(t.Context()); err != nil || len(found) != 0 {
+	if found, _, err := k.Check(t.Context()); err != nil || len(found) != 0 {
 		t.Errorf("a sound database: %q, %v", found, err)
 	}
 	var b bytes.Buffer
@@ -450,26 +450,26 @@ func TestCheckAndBackup(t *testing.T) {
 	closeKeeper(t, k)
 	damageRecord(t, c.Dir)
 	k = open(t, c)
-	if found, err := k.Check(t.Context()); err != nil || len(found) != 1 || !strings.Contains(found[0], "pod p is damaged at seq 1") {
+	if found, _, err := k.Check(t.Context()); err != nil || len(found) != 1 || !strings.Contains(found[0], "pod p is damaged at seq 1") {
 		t.Errorf("a damaged record: %q, %v", found, err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := k.Check(cancelled); !errors.Is(err, context.Canceled) {
+	if _, _, err := k.Check(cancelled); !errors.Is(err, context.Canceled) {
 		t.Errorf("a check that nobody waits for: %v", err)
 	}
 	if left := glob(t, c.Dir, "snapshots", "*"); len(left) > 0 {
 		t.Errorf("%q are left", left)
 	}
 	closeKeeper(t, k)
-	if found, err := keeper.CheckFile(t.Context(), c); err != nil || len(found) != 1 {
+	if found, _, err := keeper.CheckFile(t.Context(), c); err != nil || len(found) != 1 {
 		t.Errorf("a file that nobody has open: %q, %v", found, err)
 	}
 	write(t, filepath.Join(c.Dir, "podd.db"), b.Bytes())
 	write(t, filepath.Join(c.Dir, "snapshots", "temp-left"), []byte("of a podd that was killed"))
 	k = open(t, c)
 	wantPods(t, k, "p")
-	if found, err := k.Check(t.Context()); err != nil || len(found) != 0 {
+	if found, _, err := k.Check(t.Context()); err != nil || len(found) != 0 {
 		t.Errorf("a backup: %q, %v", found, err)
 	}
 	closeKeeper(t, k)

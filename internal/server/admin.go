@@ -91,11 +91,11 @@ func (s *admin) GetStatus(ctx context.Context, _ *poddv1.GetStatusRequest) (*pod
 
 // Check verifies the whole store.
 func (s *admin) Check(ctx context.Context, _ *poddv1.CheckRequest) (*poddv1.CheckResponse, error) {
-	found, err := s.keeper.Check(ctx)
+	harm, harmless, err := s.keeper.Check(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &poddv1.CheckResponse{Findings: found}, nil
+	return &poddv1.CheckResponse{Findings: harm, Harmless: harmless}, nil
 }
 
 // backupChunk is how much of a backup one message has.

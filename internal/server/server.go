@@ -65,8 +65,8 @@ type Config struct {
 
 // Keeper looks after the store's file.
 type Keeper interface {
-	// Check gives one sentence for each thing that is wrong.
-	Check(ctx context.Context) ([]string, error)
+	// Check gives one sentence for each thing that is wrong, those that do no harm apart.
+	Check(ctx context.Context) (harm, harmless []string, err error)
 	// Backup writes a consistent copy.
 	Backup(ctx context.Context, w io.Writer) error
 	// Compact gives unused space back and says how large the file was and is.

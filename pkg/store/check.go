@@ -17,6 +17,8 @@ type Finding struct {
 	// Fatal says that the database can't be used as it is; any other finding harms one
 	// pod, or one alert, and no other.
 	Fatal bool
+	// Harmless says that nothing is lost by it and nothing need be done.
+	Harmless bool
 }
 
 // maxFindings bounds what a check reports.
@@ -59,6 +61,10 @@ func (c *checker) fatal(format string, args ...any) {
 
 func (c *checker) note(format string, args ...any) {
 	c.found = append(c.found, Finding{Text: fmt.Sprintf(format, args...)})
+}
+
+func (c *checker) harmless(format string, args ...any) {
+	c.found = append(c.found, Finding{Text: fmt.Sprintf(format, args...), Harmless: true})
 }
 
 // goOn is an error when the check must end.

@@ -93,17 +93,20 @@ func (c *checker) inbox(v logView) {
 	}
 }
 
-// bases checks that each is of entries that its pod's log has.
+// bases checks that each is of entries that its pod's log has. One that nobody can use is
+// as good as none.
 func (c *checker) bases(tx *bbolt.Tx) error {
 	for _, key := range keysWith(tx.Bucket(bucketBases), nil) {
 		pod := string(key)
 		h, err := loadHead(tx, pod)
 		switch b, ok := loadBase(tx, pod); {
 		case item.KindOf(err) == item.KindNotFound:
-			c.note("there is a base of pod %s, which does not exist", pod)
+			c.harmless("there is a base of pod %s, which does not exist", pod)
 		case err != nil: // The pod itself was found to be damaged.
-		case !ok || b.Seq < h.first || b.Seq > h.last:
-			c.note("the base of pod %s is damaged: its log is read instead, which takes longer", pod)
+		case !ok:
+			c.harmless("the base of pod %s is damaged: its log is read instead, which takes longer", pod)
+		case b.Seq < h.first || b.Seq > h.last:
+			c.note("the base of pod %s ends at %d, but its log has %d to %d", pod, b.Seq, h.first, h.last)
 		}
 		if err := c.goOn(); err != nil {
 			return err

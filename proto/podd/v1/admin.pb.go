@@ -301,7 +301,9 @@ func (*CheckRequest) Descriptor() ([]byte, []int) {
 type CheckResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One sentence a finding; empty means sound.
-	Findings      []string `protobuf:"bytes,1,rep,name=findings,proto3" json:"findings,omitempty"`
+	Findings []string `protobuf:"bytes,1,rep,name=findings,proto3" json:"findings,omitempty"`
+	// One sentence for each thing that is not as it should be and does no harm.
+	Harmless      []string `protobuf:"bytes,2,rep,name=harmless,proto3" json:"harmless,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -339,6 +341,13 @@ func (*CheckResponse) Descriptor() ([]byte, []int) {
 func (x *CheckResponse) GetFindings() []string {
 	if x != nil {
 		return x.Findings
+	}
+	return nil
+}
+
+func (x *CheckResponse) GetHarmless() []string {
+	if x != nil {
+		return x.Harmless
 	}
 	return nil
 }
@@ -821,9 +830,10 @@ const file_podd_v1_admin_proto_rawDesc = "" +
 	"\fneed_restart\x18\x11 \x03(\tR\vneedRestart\x12!\n" +
 	"\fconfig_error\x18\x12 \x01(\tR\vconfigError\x12\x1b\n" +
 	"\tapi_level\x18\x13 \x01(\x05R\bapiLevel\"\x0e\n" +
-	"\fCheckRequest\"+\n" +
+	"\fCheckRequest\"G\n" +
 	"\rCheckResponse\x12\x1a\n" +
-	"\bfindings\x18\x01 \x03(\tR\bfindings\"\x0f\n" +
+	"\bfindings\x18\x01 \x03(\tR\bfindings\x12\x1a\n" +
+	"\bharmless\x18\x02 \x03(\tR\bharmless\"\x0f\n" +
 	"\rBackupRequest\"&\n" +
 	"\x0eBackupResponse\x12\x14\n" +
 	"\x05chunk\x18\x01 \x01(\fR\x05chunk\"\x15\n" +

@@ -79,6 +79,8 @@ export interface CheckRequest {
 export interface CheckResponse {
   /** One sentence a finding; empty means sound. */
   findings: string[];
+  /** One sentence for each thing that is not as it should be and does no harm. */
+  harmless: string[];
 }
 
 export interface BackupRequest {
@@ -474,13 +476,16 @@ export const CheckRequest: MessageFns<CheckRequest> = {
 };
 
 function createBaseCheckResponse(): CheckResponse {
-  return { findings: [] };
+  return { findings: [], harmless: [] };
 }
 
 export const CheckResponse: MessageFns<CheckResponse> = {
   encode(message: CheckResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.findings) {
       writer.uint32(10).string(v!);
+    }
+    for (const v of message.harmless) {
+      writer.uint32(18).string(v!);
     }
     return writer;
   },
@@ -504,6 +509,14 @@ export const CheckResponse: MessageFns<CheckResponse> = {
             }
 
             message.findings.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.harmless.push(reader.string());
             continue;
           }
         }
