@@ -129,6 +129,67 @@ func TestCompactedPastIsNotRead(t *testing.T) {
 	h.lastRequest("four", []string{"four"}, []string{"two", "three"})
 }
 
+// intruder is the real store, and does something before it gives a base.
+type intruder struct {
+	store.Store
+	before atomic.Pointer[func()]
+}
+
+// Base lets the deed come first.
+func (m *intruder) Base(ctx context.Context, pod string) (store.Base, bool, error) {
+	if f := m.before.Load(); f != nil {
+		(*f)()
+	}
+	return m.Store.Base(ctx, pod)
+}
+
+// A rewind that removes the base while somebody reads the log a second time leaves no entry
+// that it took back in what they read, nor one that an earlier rewind did.
+func TestRewindWhileTheLogIsRead(t *testing.T) {
+	var m *intruder
+	h := newHouse(t, summarizer(1<<30, edits), tight, func(c *pod.Config) {
+		m = &intruder{Store: c.Store}
+		c.Store = m
+	})
+	back := func(to item.Seq) {
+		t.Helper()
+		if _, err := h.host.Rewind(t.Context(), "p", to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.run("edit one")
+	kept := h.seqOf(ended)
+	h.run("wrong turn")
+	back(kept)
+	h.run("edit two")
+	before := h.seqOf(ended)
+	h.run("edit three")
+	h.compact()
+	h.restart()
+	if h.loaded() == 0 {
+		t.Fatal("there is no base")
+	}
+	h.run("four")
+	after := h.seqOf(ended)
+	h.run("five")
+	back(after)
+	starts := 0
+	meddle := func() {
+		if starts++; starts == 2 {
+			m.before.Store(nil)
+			back(before)
+		}
+	}
+	m.before.Store(&meddle)
+	got := h.context()
+	if starts != 2 {
+		t.Fatalf("the log was begun %d times", starts)
+	}
+	if want := h.context(); got != want {
+		t.Errorf("the next request is\n%s\nwant\n%s", got, want)
+	}
+}
+
 // Who answered a question of the last turn is known after a restart, and so are notes that
 // wait, from the base too.
 func TestBaseKnowsMore(t *testing.T) {

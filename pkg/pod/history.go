@@ -35,35 +35,44 @@ func inAny(ranges []rewound, seq item.Seq) bool {
 // history reads a pod's log. begin is given what it folds into, which may know the log up to
 // an entry that is not above at, and says what is done with those that follow, all in order:
 // live gets those that count, gone those that a rewind took back. Most logs have no rewind,
-// so it is read as if there were none; when there is one, it is begun anew.
+// so it is read as if there were none; when there is one, it is begun anew, and ends where it
+// ended then. Who is not in the pod's goroutine may begin before where it began then, because
+// a rewind has removed the base: the rewinds that are known are too few for that.
 func (h *Host) history(ctx context.Context, pod string, s *settings, at item.Seq, begin func(*folds) (live, gone func(item.Entry))) error {
 	f, err := h.start(ctx, pod, s, at)
 	if err != nil {
 		return err
 	}
 	live, _ := begin(f)
-	rewinds, err := h.readToRewind(ctx, pod, f.last, live)
+	from := f.last
+	rewinds, last, err := h.readToRewind(ctx, pod, from, live)
 	if err != nil || len(rewinds) == 0 {
 		return err
 	}
-	if f, err = h.start(ctx, pod, s, at); err != nil {
+	if f, err = h.start(ctx, pod, s, min(at, last)); err != nil {
 		return err
+	}
+	if f.last < from {
+		return h.history(ctx, pod, s, at, begin)
 	}
 	live, gone := begin(f)
 	ranges := takenBack(rewinds)
 	return h.readAll(ctx, pod, f.last, func(e item.Entry) {
-		if inAny(ranges, e.Seq) {
+		switch {
+		case e.Seq > last:
+		case inAny(ranges, e.Seq):
 			gone(e)
-		} else {
+		default:
 			live(e)
 		}
 	})
 }
 
 // readToRewind gives the entries of a log above after and up to the first rewind to fn, and
-// finds all rewinds.
-func (h *Host) readToRewind(ctx context.Context, pod string, after item.Seq, fn func(item.Entry)) (rewinds []rewound, err error) {
+// finds all rewinds. last is where the log ended.
+func (h *Host) readToRewind(ctx context.Context, pod string, after item.Seq, fn func(item.Entry)) (rewinds []rewound, last item.Seq, err error) {
 	err = h.readRecords(ctx, pod, after, func(seq item.Seq, body []byte) error {
+		last = seq
 		if len(rewinds) > 0 && wire.KindOf(body) != wire.KindRewind {
 			return nil
 		}
@@ -78,7 +87,7 @@ func (h *Host) readToRewind(ctx context.Context, pod string, after item.Seq, fn 
 		}
 		return nil
 	})
-	return rewinds, err
+	return rewinds, last, err
 }
 
 // folded is the fold of a pod's log.
