@@ -395,11 +395,12 @@ func TestBaseStandsForTheLog(t *testing.T) {
 			return
 		}
 		actions := rapid.SliceOfN(rapid.SampledFrom([]string{
-			"run", "run", "edit", "edit", "edit", "note", "compact", "compact", "rewind", "rewind", "fork", "restart", "price",
+			"run", "run", "edit", "edit", "edit", "note", "compact", "compact", "rewind", "rewind", "fork", "restart", "price", "purge",
 		}), 6, 18).Draw(rt, "actions")
 		places := rapid.SliceOfN(rapid.IntRange(0, 1000), len(actions), len(actions)).Draw(rt, "places")
 		ok := t.Run(fmt.Sprint(rounds), func(t *testing.T) {
 			var price float64
+			purged := false
 			h := newHouse(t, summarizer(1<<30, edits), func(c *pod.Config) { priced(map[string]float64{"m": 1 + price})(c) })
 			for i, action := range actions {
 				switch action {
@@ -411,6 +412,9 @@ func TestBaseStandsForTheLog(t *testing.T) {
 					h.compact()
 				case "rewind", "fork":
 					h.cut(action, i, places[i])
+				case "purge":
+					purged = true
+					h.sweep()
 				case "price":
 					price++
 					h.restart()
@@ -420,6 +424,9 @@ func TestBaseStandsForTheLog(t *testing.T) {
 				if h.folds("p") > 0 {
 					based++
 				}
+			}
+			if purged {
+				h.replaced() // What is checked of a log at the end is that of a whole one.
 			}
 		})
 		if !ok {
@@ -431,11 +438,29 @@ func TestBaseStandsForTheLog(t *testing.T) {
 	}
 }
 
+// left is what a purge has left of the log.
+func (h *house) left() (entries []item.Entry) {
+	h.t.Helper()
+	p, err := h.host.Get(h.t.Context(), "p")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for ev, err := range h.host.Stream(h.t.Context(), pod.StreamQuery{Pod: "p", After: max(p.First, 1) - 1}) {
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if ev.Record != nil {
+			entries = append(entries, h.decode(*ev.Record))
+		}
+	}
+	return entries
+}
+
 // cut rewinds the pod to an entry, or forks it there.
 func (h *house) cut(action string, i, place int) {
 	h.t.Helper()
 	var places []item.Seq
-	for _, e := range h.log() {
+	for _, e := range h.left() {
 		if _, rewound := e.Kind.(item.Rewind); rewound || ended(e) {
 			places = append(places, e.Seq)
 		}
@@ -453,7 +478,7 @@ func (h *house) cut(action string, i, place int) {
 			h.folds(fork)
 		}
 	}
-	if err != nil && !slices.Contains([]string{"TAKEN_BACK", "OPEN_CALL"}, item.ReasonOf(err)) {
+	if err != nil && !slices.Contains([]string{"TAKEN_BACK", "OPEN_CALL", store.ReasonPurged}, item.ReasonOf(err)) {
 		h.t.Fatal(err)
 	}
 }

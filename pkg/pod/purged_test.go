@@ -12,6 +12,17 @@ import (
 	"podd/pkg/pod"
 )
 
+// sweep removes all that may go.
+func (h *house) sweep() {
+	h.t.Helper()
+	sweeper := retention.Sweeper{
+		Store: h.store, Policy: retention.Policy{Bytes: 1}, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+	}
+	if err := sweeper.Sweep(h.t.Context()); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 // A pod whose older entries were removed goes on as if they were there: it sends the
 // same bytes, has used the same, numbers its turns on, and its log begins with the
 // entry that says so.
@@ -40,12 +51,7 @@ func TestPurgedLog(t *testing.T) {
 		return string(c.Body), stats, p
 	}
 	body, stats, before := told()
-	sweeper := retention.Sweeper{
-		Store: h.store, Policy: retention.Policy{Bytes: 1}, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
-	}
-	if err := sweeper.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	h.sweep()
 	for range 2 {
 		gotBody, gotStats, p := told()
 		if p.First <= 1 || p.Last != before.Last || p.Status.Usage != before.Status.Usage {

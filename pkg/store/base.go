@@ -39,12 +39,7 @@ func storeBase(tx *bbolt.Tx, pod string, b Base) error {
 	return tx.Bucket(bucketBases).Put(key, seal(bucketBases, key, body))
 }
 
-// endBase removes a pod's base unless it stands for what is left of the log: its Seq must
-// be one of those from low to high.
-func endBase(tx *bbolt.Tx, pod string, low, high item.Seq) error {
-	if b, ok := loadBase(tx, pod); ok && low <= b.Seq && b.Seq <= high {
-		return nil
-	}
+func dropBase(tx *bbolt.Tx, pod string) error {
 	return tx.Bucket(bucketBases).Delete([]byte(pod))
 }
 
@@ -74,10 +69,15 @@ func (c *appendBatch) writeBase(tx *bbolt.Tx) error {
 		}
 	}
 	for _, e := range c.batch.Entries {
-		if k, ok := e.Kind.(item.Rewind); ok {
-			if err := endBase(tx, c.batch.Pod, c.head.first, k.To); err != nil {
-				return err
-			}
+		k, ok := e.Kind.(item.Rewind)
+		if !ok {
+			continue
+		}
+		if b, ok := loadBase(tx, c.batch.Pod); ok && b.Seq <= k.To {
+			continue
+		}
+		if err := dropBase(tx, c.batch.Pod); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -88,8 +88,8 @@
 // # Bases
 //
 // A base is what a pod's log folds into up to an entry: a shorter way to what the log says,
-// which never says anything else. What would make it untrue, a rewind or a purge that
-// reaches behind it, removes it in its own transaction. Who finds none reads the log.
+// which never says anything else. What would make it untrue, a rewind that reaches
+// behind it or a purge, removes it in its own transaction. Who finds none reads the log.
 //
 // # Checksums
 //

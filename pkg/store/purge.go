@@ -72,7 +72,7 @@ func (c *purge) write(tx *bbolt.Tx) error {
 	if err := storeHead(tx, c.Pod, c.head); err != nil {
 		return err
 	}
-	if err := endBase(tx, c.Pod, c.head.first, c.head.last); err != nil {
+	if err := dropBase(tx, c.Pod); err != nil {
 		return err
 	}
 	return tx.Bucket(bucketPurges).Put([]byte(c.Pod), c.draft.record(c.UpTo))

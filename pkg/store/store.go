@@ -56,8 +56,8 @@ type Store interface {
 	Read(ctx context.Context, pod string, after item.Seq, limit int) ([]Record, error)
 
 	// Base gives a pod's base; ok is false when it has none, or one that can't be read.
-	// A Rewind to an entry before its Seq ends a base, and so does a Purge of entries
-	// behind it; a fork at its Seq, or later, has it too.
+	// A Rewind to an entry before its Seq ends a base, and so does each Purge; a fork at
+	// its Seq, or later, has it too.
 	Base(ctx context.Context, pod string) (b Base, ok bool, err error)
 
 	// Purge removes the entries of a log up to p.UpTo; p.Mark takes the place of the

@@ -134,7 +134,9 @@ func (m *model) fork(t *rapid.T) {
 			Pod: pod, requests: map[string]store.Request{},
 			log: slices.Clone(p.log[:n]), owners: slices.Clone(p.owners[:n]), from: p.from, base: p.base,
 		}
-		m.pods[id].endBase()
+		if p.base != nil && p.base.Seq > seq {
+			m.pods[id].base = nil
+		}
 	}
 }
 
@@ -183,21 +185,13 @@ func (m *model) purge(t *rapid.T) {
 		c.Mark.Seq = c.UpTo
 		// The mark is the pod's own.
 		p.log[0], p.owners[0] = c.Mark, id
-		p.First, p.from = c.UpTo, c.UpTo+from
-		p.endBase()
+		p.First, p.from, p.base = c.UpTo, c.UpTo+from, nil
 	}
 }
 
 // mayBase says whether a batch has the base of entries that the log has with it.
 func (p *modelPod) mayBase(b store.Batch) bool {
 	return max(p.First, 1) <= b.Base.Seq && b.Base.Seq <= p.Last+item.Seq(len(b.Entries))
-}
-
-// endBase forgets a base of what the log does not have.
-func (p *modelPod) endBase() {
-	if p.base != nil && (p.base.Seq < p.First || p.base.Seq > p.Last) {
-		p.base = nil
-	}
 }
 
 func (p *modelPod) marked() bool {
