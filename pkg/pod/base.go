@@ -138,7 +138,7 @@ func (a *actor) outdated(state *projection.State) bool {
 // rebaseAtRest makes a base of the log, when a turn or a compaction has ended and it is due.
 // What the pod's own state has of the log is as good, but a base is made of what is stored.
 func (a *actor) rebaseAtRest() {
-	if a.broken != nil || !a.outdated(a.state) {
+	if a.broken != nil || a.folded == nil || !a.outdated(a.state) {
 		return
 	}
 	f, err := a.host.folded(a.host.base, a.id, a.folded)

@@ -42,6 +42,8 @@ func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, error) {
 	if err != nil {
 		return Rewound{}, err
 	}
+	// Where this fails the next turn folds again, before it begins.
+	a.folded = nil
 	if err := a.fold(a.host.base, a.host.settings()); err != nil {
 		return Rewound{}, err
 	}
