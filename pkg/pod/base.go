@@ -27,7 +27,10 @@ var baseAfter item.Seq = 1000
 
 // base is the form in which folds are kept.
 type base struct {
-	Rule     [sha256.Size]byte
+	Rule [sha256.Size]byte
+	// First is the log's first entry when it was folded: a base of what was purged
+	// meanwhile knows more than the log.
+	First    item.Seq
 	Rest     rest
 	Asked    []asked
 	State    []byte
@@ -36,7 +39,7 @@ type base struct {
 
 // baseForm is raised when a base has another form, or the same log folds into something
 // else: not every build has a version of its own.
-const baseForm = 1
+const baseForm = 2
 
 // foldingRule names all that folding depends on beside the log.
 func (s Settings) foldingRule() [sha256.Size]byte {
@@ -52,7 +55,7 @@ func (f *folds) encode(s *settings) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := base{Rule: s.rule, Rest: f.journal.rest(), Asked: f.questions.all(), State: state, Progress: f.progress.Rest()}
+	b := base{Rule: s.rule, First: f.first, Rest: f.journal.rest(), Asked: f.questions.all(), State: state, Progress: f.progress.Rest()}
 	var out bytes.Buffer
 	err = gob.NewEncoder(&out).Encode(b)
 	return out.Bytes(), err
@@ -61,22 +64,31 @@ func (f *folds) encode(s *settings) ([]byte, error) {
 // start is what folding a pod's log goes on from: its base, when there is one that is not
 // above at, or nothing.
 func (h *Host) start(ctx context.Context, pod string, s *settings, at item.Seq) (*folds, error) {
+	rec, err := h.Store.Pod(ctx, pod)
+	if err != nil {
+		return nil, err
+	}
 	kept, ok, err := h.Store.Base(ctx, pod)
 	if err != nil {
 		return nil, err
 	}
 	if ok && kept.Seq <= at {
-		f, err := h.restore(ctx, pod, s, kept)
+		f, err := h.restore(ctx, rec, s, kept)
 		if err == nil {
 			return f, nil
 		}
 		h.Logger.Debug("the whole log is read", "pod", pod, "error", err)
 	}
-	return s.newFolds()
+	f, err := s.newFolds()
+	if err != nil {
+		return nil, err
+	}
+	f.first = rec.First
+	return f, nil
 }
 
 // restore makes the folds that a base was made of. The log has the items.
-func (h *Host) restore(ctx context.Context, pod string, s *settings, kept store.Base) (*folds, error) {
+func (h *Host) restore(ctx context.Context, rec item.Pod, s *settings, kept store.Base) (*folds, error) {
 	var b base
 	if err := gob.NewDecoder(bytes.NewReader(kept.Fold)).Decode(&b); err != nil {
 		return nil, err
@@ -84,11 +96,14 @@ func (h *Host) restore(ctx context.Context, pod string, s *settings, kept store.
 	if b.Rule != s.rule {
 		return nil, errors.New("it was folded by another podd, or by other settings")
 	}
+	if b.First != rec.First {
+		return nil, errors.New("it was folded before a purge")
+	}
 	r, err := projection.Restore(s.stateConfig(), b.State)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.readItems(ctx, pod, r, kept.Seq); err != nil {
+	if err := h.readItems(ctx, rec.ID, r, kept.Seq); err != nil {
 		return nil, err
 	}
 	state, err := r.State()
@@ -97,7 +112,7 @@ func (h *Host) restore(ctx context.Context, pod string, s *settings, kept store.
 	}
 	return &folds{
 		journal: b.Rest.journal(), questions: questionsOf(b.Asked), state: state, progress: b.Progress.Progress(s.price),
-		last: kept.Seq, base: kept.Seq,
+		first: rec.First, last: kept.Seq, base: kept.Seq,
 	}, nil
 }
 

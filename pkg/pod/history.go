@@ -111,7 +111,8 @@ type folds struct {
 	questions questions
 	state     *projection.State
 	progress  *worker.Progress
-	last      item.Seq
+	// first is the log's first entry, last the one that they reach.
+	first, last item.Seq
 	// base is the last entry of the base that they began with; 0 without.
 	base item.Seq
 }

@@ -90,3 +90,6 @@ type testChange struct{ onCheck, onWrite func() error }
 func (c *testChange) check(*bbolt.Tx) (bool, error) { return c.onWrite != nil, c.onCheck() }
 func (c *testChange) write(*bbolt.Tx) error         { return c.onWrite() }
 func (c *testChange) size() int                     { return 0 }
+
+// OpenError is what OpenBolt says of an error of bbolt's.
+func OpenError(path string, err error) error { return openError(path, err) }

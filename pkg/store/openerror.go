@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"io/fs"
+	"syscall"
 
 	"podd/pkg/item"
 
@@ -16,7 +17,9 @@ func openError(path string, err error) error {
 			"another podd holds %s; stop it, or give this one another state directory", path)
 		e.Cause = err
 		return e
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), outOfSpace(err):
+	case errors.As(err, new(syscall.Errno)):
+		// The system's word, also that a disk could not be read or written just now, is no
+		// word on what the file holds.
 		return cannotOpen(path, err)
 	}
 	return unreadable(path, err)

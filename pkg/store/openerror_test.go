@@ -1,0 +1,35 @@
+package store_test
+
+import (
+	"errors"
+	"io/fs"
+	"syscall"
+	"testing"
+
+	berrors "go.etcd.io/bbolt/errors"
+
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// What the system says of a disk is not taken for damage, which a supervisor does not try
+// again after.
+func TestOpenErrors(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		reason string
+	}{
+		{&fs.PathError{Op: "write", Path: "podd.db", Err: syscall.EIO}, store.ReasonCannotOpen},
+		{&fs.PathError{Op: "open", Path: "podd.db", Err: syscall.EACCES}, store.ReasonCannotOpen},
+		{&fs.PathError{Op: "write", Path: "podd.db", Err: syscall.ENOSPC}, store.ReasonCannotOpen},
+		{syscall.ENOMEM, store.ReasonCannotOpen},
+		{berrors.ErrInvalid, store.ReasonUnreadable},
+		{berrors.ErrChecksum, store.ReasonUnreadable},
+		{errors.New("anything else"), store.ReasonUnreadable},
+		{berrors.ErrTimeout, store.ReasonHeld},
+	} {
+		if reason := item.ReasonOf(store.OpenError("podd.db", c.err)); reason != c.reason {
+			t.Errorf("%v: %s, want %s", c.err, reason, c.reason)
+		}
+	}
+}
