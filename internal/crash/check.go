@@ -25,6 +25,8 @@ type checker struct {
 	// said counts the texts of user messages and of notes that joined the conversation,
 	// notes those that were left.
 	said, notes map[string]int
+	// waiting are the notes since the last turn began: they join the next one.
+	waiting map[string]bool
 	// open is the turn that runs, last the newest; ends are the ends of turns.
 	open, last int64
 	ends       map[int64]*poddv1.Entry
@@ -53,7 +55,7 @@ func checkLog(pod string, log []*poddv1.Entry, from int64, t *Tally) *checker {
 	c := &checker{
 		pod: pod, t: t, log: log, from: from,
 		submitted: make(map[string]*poddv1.Entry), claims: make(map[string]int), withdrawn: make(map[string]int), claimed: make(map[string]int64),
-		said: make(map[string]int), notes: make(map[string]int), ends: make(map[int64]*poddv1.Entry),
+		said: make(map[string]int), notes: make(map[string]int), waiting: make(map[string]bool), ends: make(map[int64]*poddv1.Entry),
 		calls: make(map[string]*callState), denied: make(map[string]bool),
 		kinds: make(map[string]int), forks: make(map[string]bool),
 	}
@@ -70,7 +72,7 @@ func checkLog(pod string, log []*poddv1.Entry, from int64, t *Tally) *checker {
 		switch joined := c.said[text]; {
 		case joined > left:
 			t.Repeated.add("%s: the note %q was left %d times and joined the conversation %d times", pod, text, left, joined)
-		case joined < left:
+		case joined < left && !c.waiting[text]:
 			t.Lost.add("%s: the note %q never joined the conversation", pod, text)
 		}
 	}
@@ -95,7 +97,7 @@ func (c *checker) add(e *poddv1.Entry) {
 		if c.open != 0 || e.GetTurn() != c.last+1 {
 			c.t.Other.add("%s: seq %d: turn %d starts after %d while %d is open", c.pod, e.GetSeq(), e.GetTurn(), c.last, c.open)
 		}
-		c.open, c.last = e.GetTurn(), e.GetTurn()
+		c.open, c.last, c.waiting = e.GetTurn(), e.GetTurn(), make(map[string]bool)
 		c.claim(e, k.TurnStarted.GetRequestIds())
 	case *poddv1.Entry_TurnEnded:
 		c.end(e, k.TurnEnded)
@@ -106,6 +108,7 @@ func (c *checker) add(e *poddv1.Entry) {
 		c.count(e, "withdrawn")
 	case *poddv1.Entry_Note:
 		c.notes[k.Note.GetText()]++
+		c.waiting[k.Note.GetText()] = true
 		c.count(e, "note")
 	case *poddv1.Entry_Rewind:
 		c.count(e, "rewind")

@@ -21,6 +21,10 @@ func sound() []*poddv1.Entry {
 	})
 }
 
+func aNote() *poddv1.Entry {
+	return &poddv1.Entry{Kind: &poddv1.Entry_Note{Note: &poddv1.Note{Text: "n"}}}
+}
+
 func numbered(log []*poddv1.Entry) []*poddv1.Entry {
 	for i, e := range log {
 		e.Seq = int64(i + 1)
@@ -74,7 +78,8 @@ func TestCheck(t *testing.T) {
 		}(), times: oneEach, want: []string{"given up"}},
 		{name: "taken back and ran", log: numbered(slices.Insert(sound(), 1, &poddv1.Entry{Kind: &poddv1.Entry_Withdrawn{Withdrawn: &poddv1.Withdrawn{RequestIds: []string{"r1"}}}})), times: oneEach, want: []string{"repeated", "repeated"}},
 		{name: "not in the conversation", log: without(sound(), 2), times: oneEach, want: []string{"lost"}},
-		{name: "a note is lost", log: numbered(append(sound(), &poddv1.Entry{Kind: &poddv1.Entry_Note{Note: &poddv1.Note{Text: "n"}}})), times: oneEach, want: []string{"lost", "repeated"}},
+		{name: "a note is lost", log: numbered(slices.Insert(sound(), 1, aNote())), times: oneEach, want: []string{"lost", "repeated"}},
+		{name: "a note waits, and nobody left it", log: numbered(append(sound(), aNote())), times: oneEach, want: []string{"repeated"}},
 		{name: "a hole", log: func() []*poddv1.Entry {
 			l := sound()
 			l[6].Seq = 9
