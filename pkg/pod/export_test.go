@@ -20,15 +20,28 @@ func MakeBasesAfter(entries item.Seq) { baseAfter = entries }
 // based is the last entry of the base; 0 when there is none that counts.
 func (h *Host) Unlike(ctx context.Context, pod string) (based item.Seq, differs string, err error) {
 	s := h.settings()
-	whole, err := h.foldedFrom(ctx, pod, s, 0)
-	if err != nil {
-		return 0, "", err
+	for {
+		before, err := h.Store.Pod(ctx, pod)
+		if err != nil {
+			return 0, "", err
+		}
+		whole, err := h.foldedFrom(ctx, pod, s, 0)
+		if err != nil {
+			return 0, "", err
+		}
+		short, err := h.folded(ctx, pod, s)
+		if err != nil {
+			return 0, "", err
+		}
+		after, err := h.Store.Pod(ctx, pod)
+		if err != nil {
+			return 0, "", err
+		}
+		// The two are of one log only when nothing was written meanwhile.
+		if before.First == after.First && before.Last == after.Last {
+			return short.base, unlike(short, whole, s, h.Now()), nil
+		}
 	}
-	short, err := h.folded(ctx, pod, s)
-	if err != nil {
-		return 0, "", err
-	}
-	return short.base, unlike(short, whole, s, h.Now()), nil
 }
 
 func unlike(got, want *folds, s *settings, now time.Time) string {

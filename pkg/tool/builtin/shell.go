@@ -141,7 +141,7 @@ func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
 			return tool.Output{}, unknown(err)
 		}
 		job.Close()
-		r.job = again
+		r.job, r.ended = again, context.Cause(ctx)
 		return r.resume(ctx)
 	}
 	if err != nil {

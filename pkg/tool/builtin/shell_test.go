@@ -447,3 +447,20 @@ func TestShellSummariesAreShort(t *testing.T) {
 		t.Errorf("summary %q", out.Summary)
 	}
 }
+
+// A call that is cancelled before anybody knows whether its command began says so, and the
+// command is ended.
+func TestShellCancelledAtItsStart(t *testing.T) {
+	b := newBench(t, nil)
+	ctx, cancel := context.WithCancelCause(tool.WithCall(t.Context(), theCall))
+	cancel(errors.New("the user cancelled"))
+	out := tooltest.Call(ctx, t, b.tool("shell"), object("command", "echo $$ >pid; exec sleep 600"))
+	if !out.IsError || !strings.Contains(out.Summary, "(the user cancelled), may have taken effect") {
+		t.Errorf("summary %q", out.Summary)
+	}
+	// It may have been ended before it wrote that.
+	text, _ := os.ReadFile(b.path("pid"))
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && alive(pid) {
+		t.Error("the command goes on")
+	}
+}

@@ -34,6 +34,8 @@ type shellRun struct {
 	status  func() string
 	started time.Time
 	paused  bool
+	// ended is why the command was ended before anybody followed it.
+	ended error
 	// keep says that the result names the output's file.
 	keep bool
 }
@@ -77,6 +79,9 @@ func (e *memoryError) Error() string {
 // stopped, and says why: errTimedOut, a memoryError, the cause of ctx, or what is wrong
 // with the spool file.
 func (r *shellRun) follow(ctx context.Context) error {
+	if r.ended != nil {
+		return r.ended
+	}
 	timeout := time.NewTimer(time.Duration(r.args.Timeout) * time.Second)
 	defer timeout.Stop()
 	wait := minPoll
