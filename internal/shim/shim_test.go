@@ -292,6 +292,26 @@ func gone(pid int) bool {
 	return err != nil || strings.Contains(string(stat), ") Z ")
 }
 
+// stop stops a process, and waits until each of its threads has.
+func stop(t *testing.T, pid int) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("the state of a process is read from /proc")
+	}
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	await(t, func() bool {
+		threads, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/stat")
+		for _, thread := range threads {
+			if stat, _ := os.ReadFile(thread); !strings.Contains(string(stat), ") T ") {
+				return false
+			}
+		}
+		return err == nil && len(threads) > 0
+	})
+}
+
 // A shim that is killed costs its commands their status, and nothing else.
 func TestShimIsKilled(t *testing.T) {
 	client, job, dir := newClient(t), newJob(t), t.TempDir()
@@ -325,9 +345,7 @@ func TestRequestIsLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	stop(t, pid)
 	f := folder(t, t.TempDir())
 	job, err := f.CreateJob("shell", "c", nil)
 	if err != nil {
@@ -369,9 +387,7 @@ func TestStartIsCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	stop(t, pid)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	job := newJob(t)
