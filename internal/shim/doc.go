@@ -9,8 +9,9 @@
 // alone:
 //
 //   - A record that nobody holds is the last word on its command.
-//   - A command without a note that it was to begin has not begun.
-//   - One with that note and without its process may have begun: somebody killed the shim.
+//   - A command without a note that it begins, or with one that this failed, has not run.
+//   - One that begins, and has no process and no such note, may have run: podd or the shim
+//     ended at that moment.
 //
 // [Local] starts commands as children of this process; it is for programs that do not
 // call [Main], and is what a shim does itself.

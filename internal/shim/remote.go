@@ -61,11 +61,7 @@ func (c *Client) launch(limits process.Limits) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Not by its path, where another version may lie by now.
-	self, err := os.Executable()
-	if _, missing := os.Stat(ownBinary); missing == nil {
-		self, err = ownBinary, nil
-	}
+	self, err := ownBinary()
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -85,8 +81,15 @@ func (c *Client) launch(limits process.Limits) (*remote, error) {
 	return s, nil
 }
 
-// ownBinary is the binary of this process, on Linux.
-const ownBinary = "/proc/self/exe"
+// ownBinary is a path of this process's binary: on Linux not the one that it was started
+// by, where another version may lie by now.
+func ownBinary() (string, error) {
+	const self = "/proc/self/exe"
+	if _, err := os.Stat(self); err == nil {
+		return self, nil
+	}
+	return os.Executable()
+}
 
 func socketpair() ([2]int, error) {
 	syscall.ForkLock.RLock()

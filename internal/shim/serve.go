@@ -3,6 +3,7 @@ package shim
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -37,7 +38,7 @@ func Main() {
 	// commands run without.
 	var limits process.Limits
 	if json.Unmarshal([]byte(os.Args[2]), &limits) != nil {
-		os.Exit(1)
+		refuse()
 	}
 	_ = limits.Apply(os.Getpid())
 	// Linux has the name of the file otherwise, which is exe.
@@ -46,11 +47,17 @@ func Main() {
 	_ = harden.Process()
 	conn, err := connection(os.NewFile(3, "podd"))
 	if err != nil {
-		os.Exit(1)
+		refuse()
 	}
 	serve(conn)
 	// os.Exit takes a second under the race detector, in which podd would wait.
 	syscall.Exit(0)
+}
+
+// refuse is for a shim that a person has started. Nobody sees what another one says.
+func refuse() {
+	fmt.Fprintln(os.Stderr, "podd: what starts commands is started by podd alone")
+	os.Exit(1)
 }
 
 // connection makes a connection of one end of a socket pair.
