@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -151,9 +150,7 @@ func (m *Manager) overPipes(l *link, r resolved, noise func(string)) (sdk.Transp
 		defer close(silent)
 		said.read(stderr)
 	}()
-	// broken is set once closed is closed.
-	var broken error
-	closed := make(chan struct{})
+	broken := newBroken()
 	l.quit = func(leave time.Duration) {
 		_ = stdin.Close()
 		within(tree.Exited(), leave)
@@ -168,22 +165,19 @@ func (m *Manager) overPipes(l *link, r resolved, noise func(string)) (sdk.Transp
 	}
 	l.why = func() error {
 		switch {
-		case !within(closed, noticeTime):
+		case !within(broken.done, noticeTime):
 			return nil
-		case !errors.Is(broken, io.EOF):
-			return broken
+		case !errors.Is(broken.err, errOutput) && !errors.Is(broken.err, errInput):
+			return broken.err
 		case !within(tree.Exited(), leaveTime):
-			return fmt.Errorf("closed its standard output%s", m.Redact(said.last()))
+			return fmt.Errorf("%w%s", broken.err, m.Redact(said.last()))
 		}
 		// Its last words may be still in the pipe.
 		within(silent, noticeTime)
 		return fmt.Errorf("ended (%s)%s", tree.State(), m.Redact(said.last()))
 	}
-	reader := &frames{file: stdout, noise: noise, broken: func(err error) {
-		broken = err
-		close(closed)
-	}}
-	return &sdk.IOTransport{Reader: reader, Writer: stdin, MaxLineLength: 2 * maxFrame}, nil
+	reader := &frames{file: stdout, noise: noise, broken: broken}
+	return &sdk.IOTransport{Reader: reader, Writer: input{stdin, broken}, MaxLineLength: 2 * maxFrame}, nil
 }
 
 // within says whether something comes to its end in time.

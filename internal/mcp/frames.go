@@ -7,21 +7,47 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
+	"syscall"
 )
 
 // maxFrame is the largest message that a server may send, in bytes.
 const maxFrame = 8 << 20
 
-// errFrame is for a message that is too large.
-var errFrame = fmt.Errorf("sent a message of more than %d MiB", maxFrame>>20)
+var (
+	// errFrame is for a message that is too large.
+	errFrame = fmt.Errorf("sent a message of more than %d MiB", maxFrame>>20)
+	// errOutput and errInput are for a server that closed one of its streams, which most
+	// do by ending.
+	errOutput = errors.New("closed its standard output")
+	errInput  = errors.New("closed its standard input")
+)
+
+// broken is the first thing that ended a conversation from the server's side.
+type broken struct {
+	once sync.Once
+	// err is set once done is closed.
+	err  error
+	done chan struct{}
+}
+
+func newBroken() *broken { return &broken{done: make(chan struct{})} }
+
+// by tells what it was; only the first counts.
+func (b *broken) by(err error) {
+	b.once.Do(func() {
+		b.err = err
+		close(b.done)
+	})
+}
 
 // frames passes on the lines of a server's standard output that are messages. Other
 // lines are told to noise: many a program greets, or logs, where it should not.
 type frames struct {
 	file  *os.File
 	noise func(line string)
-	// broken is called once, with why no more is read, unless that is Close.
-	broken func(error)
+	// broken is told why no more is read, unless that is Close.
+	broken *broken
 
 	// read is what came and is not looked at yet, line what is passed on next.
 	read, line []byte
@@ -37,11 +63,15 @@ func (f *frames) Read(p []byte) (int, error) {
 			return 0, f.err
 		}
 		if err := f.next(); err != nil {
-			if f.err = err; errors.Is(err, os.ErrClosed) {
-				f.err = io.EOF
-				continue
+			f.err = io.EOF
+			switch {
+			case errors.Is(err, os.ErrClosed):
+			case errors.Is(err, io.EOF):
+				f.broken.by(errOutput)
+			default:
+				f.err = err
+				f.broken.by(err)
 			}
-			f.broken(err)
 		}
 	}
 	n := copy(p, f.line)
@@ -87,3 +117,19 @@ func isMessage(line []byte) bool {
 
 // Close ends a Read that waits.
 func (f *frames) Close() error { return f.file.Close() }
+
+// input is the standard input of a server. What is written after the server has closed it
+// ends the conversation before its output has been read to the end, so broken is told.
+type input struct {
+	*os.File
+	broken *broken
+}
+
+// Write writes a message.
+func (w input) Write(p []byte) (int, error) {
+	n, err := w.File.Write(p)
+	if errors.Is(err, syscall.EPIPE) {
+		w.broken.by(errInput)
+	}
+	return n, err
+}
