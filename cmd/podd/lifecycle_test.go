@@ -79,14 +79,20 @@ func TestSocketIsTaken(t *testing.T) {
 	}
 }
 
-// await waits for a line of the log.
+// await waits for a part of the log.
 func (p *process) await(part string) {
 	p.t.Helper()
-	for !strings.Contains(p.log.String(), part) {
+	for {
+		text, grows := p.log.read()
+		if strings.Contains(text, part) {
+			return
+		}
 		select {
+		case <-grows:
 		case <-p.exited:
-			p.t.Fatalf("podd ended without %q: %s", part, p.log.String())
-		default:
+			if text = p.log.String(); !strings.Contains(text, part) {
+				p.t.Fatalf("podd ended without %q: %s", part, text)
+			}
 		}
 	}
 }

@@ -24,7 +24,7 @@ type process struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	state  string
-	log    lockedBuffer
+	log    logBuffer
 	exited chan struct{}
 }
 
@@ -94,24 +94,39 @@ func (p *process) client() *client.Client {
 	return c
 }
 
-// lockedBuffer is a buffer for two goroutines.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
+// logBuffer is what a podd has said so far: one goroutine writes, others wait for more.
+type logBuffer struct {
+	mu    sync.Mutex
+	text  strings.Builder
+	grows chan struct{}
 }
 
-// WriteString adds to the buffer.
-func (b *lockedBuffer) WriteString(s string) {
+// WriteString adds to the log and wakes who waits.
+func (b *logBuffer) WriteString(s string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.b.WriteString(s)
+	b.text.WriteString(s)
+	if b.grows != nil {
+		close(b.grows)
+		b.grows = nil
+	}
+}
+
+// read is all that was written, and a channel that is closed when more is.
+func (b *logBuffer) read() (text string, grows <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.grows == nil {
+		b.grows = make(chan struct{})
+	}
+	return b.text.String(), b.grows
 }
 
 // String is all that was written.
-func (b *lockedBuffer) String() string {
+func (b *logBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.b.String()
+	return b.text.String()
 }
 
 func stateDir(t *testing.T) string {
@@ -319,13 +334,7 @@ func TestDrain(t *testing.T) {
 	createAndSubmit(t, c, dir)
 	until(t, c, func(e *poddv1.Entry) bool { return e.GetToolStarted() != nil })
 	p.signal(syscall.SIGTERM)
-	for !strings.Contains(p.log.String(), "podd is stopping") {
-		select {
-		case <-p.exited:
-			t.Fatal("podd ended at once:", p.log.String())
-		default:
-		}
-	}
+	p.await("podd is stopping")
 	p.signal(syscall.SIGTERM)
 	if code := p.wait(); code != exitDone {
 		t.Errorf("exit code %d: %s", code, p.log.String())
