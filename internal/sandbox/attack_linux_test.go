@@ -113,7 +113,12 @@ var attacks = map[string]func(on string) error{
 		if err != nil {
 			return err
 		}
-		return unix.Prlimit(pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
+		// Those that it has are set: a control that succeeds must change nothing.
+		var limit unix.Rlimit
+		if err := unix.Prlimit(pid, unix.RLIMIT_CORE, nil, &limit); err != nil {
+			return err
+		}
+		return unix.Prlimit(pid, unix.RLIMIT_CORE, &limit, nil)
 	},
 	"its files": func(on string) error { return nonEmpty(os.ReadDir("/proc/" + on + "/fd/")) },
 	"its descriptors": func(on string) error {
