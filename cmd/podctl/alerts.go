@@ -111,9 +111,9 @@ func (n nameBook) of(ctx context.Context, id string) string {
 		return name
 	}
 	n.known[id] = id
-	resp, err := n.client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: id})
+	pod, err := n.client.Pod(ctx, id)
 	if err == nil {
-		n.known[id] = resp.GetPod().GetName()
+		n.known[id] = pod.GetName()
 	}
 	return n.known[id]
 }

@@ -58,6 +58,10 @@ func TestTailAcrossRestarts(t *testing.T) {
 	w.podctl("create", "p").run(0)
 	tail := w.podctl("tail", "-f", "p", "--after", "0").start()
 	alerts := w.podctl("alerts", "-f").start()
+	w.podctl("submit", "-f", "-p", "p", "hello").run(0)
+	// Who has never reached podd does not wait for it.
+	tail.out.await(t, "turn 1 finished")
+	alerts.out.await(t, "turn 1 finished")
 	for _, end := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL} {
 		w.podctl("submit", "-f", "-p", "p", "hello").run(0)
 		if err := w.daemon.end(end); err != nil {
@@ -67,7 +71,7 @@ func TestTailAcrossRestarts(t *testing.T) {
 	}
 	w.podctl("submit", "-f", "-p", "p", "hello").run(0)
 	for _, p := range []*podctlProcess{tail, alerts} {
-		p.out.await(t, "turn 5 finished")
+		p.out.await(t, "turn 6 finished")
 		_ = p.cmd.Process.Signal(os.Interrupt)
 		if code := p.wait(); code != 130 {
 			t.Errorf("exit code %d: %s", code, p.err.String())

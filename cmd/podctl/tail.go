@@ -67,11 +67,11 @@ func (f tailFlags) check(cmd *cobra.Command) error {
 func (p *program) tail(ctx context.Context, c *client.Client, pod string, flags tailFlags) error {
 	after := flags.after
 	if !flags.fromAfter {
-		resp, err := c.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: pod})
+		got, err := c.Pod(ctx, pod)
 		if err != nil {
 			return err
 		}
-		after = max(resp.GetPod().GetLastSeq()-flags.last, resp.GetPod().GetFirstSeq()-1, 0)
+		after = max(got.GetLastSeq()-flags.last, got.GetFirstSeq()-1, 0)
 	}
 	options := client.StreamOptions{Pod: pod, After: after, Follow: flags.follow, Deltas: flags.follow && flags.deltas}
 	show, end := p.printJSONMessage, func() error { return nil }

@@ -43,6 +43,7 @@ type peer struct {
 	submit func(context.Context, *poddv1.SubmitRequest) (*poddv1.SubmitResponse, error)
 	stream func(*poddv1.StreamRequest, poddv1.PodService_StreamServer) error
 	create func(context.Context) error
+	pod    func(context.Context) (*poddv1.GetPodResponse, error)
 	alerts func(*poddv1.StreamAlertsRequest, poddv1.AlertService_StreamAlertsServer) error
 	list   func(*poddv1.ListAlertsRequest) (*poddv1.ListAlertsResponse, error)
 	status func(context.Context) (*poddv1.GetStatusResponse, error)
@@ -150,6 +151,14 @@ func (p *peer) Submit(ctx context.Context, r *poddv1.SubmitRequest) (*poddv1.Sub
 
 func (p *peer) Stream(r *poddv1.StreamRequest, out poddv1.PodService_StreamServer) error {
 	return wire.ToStatus(p.stream(r, out))
+}
+
+func (p *peer) GetPod(ctx context.Context, _ *poddv1.GetPodRequest) (*poddv1.GetPodResponse, error) {
+	resp, err := p.pod(ctx)
+	if err != nil {
+		return nil, wire.ToStatus(err)
+	}
+	return resp, nil
 }
 
 func (p *peer) CreatePod(ctx context.Context, _ *poddv1.CreatePodRequest) (*poddv1.CreatePodResponse, error) {

@@ -26,6 +26,24 @@ type retry struct {
 	patient bool
 }
 
+// again makes a call that may be repeated until it has podd's word, or until trying on is
+// not worth it, and tells the user once that podd is waited for.
+func again[T any](ctx context.Context, c *Client, call func() (T, error)) (T, error) {
+	r := retry{client: c}
+	for first := true; ; first = false {
+		got, err := call()
+		if err == nil || !r.worth(ctx, err) {
+			return got, err
+		}
+		if first && c.waiting != nil {
+			c.waiting(err)
+		}
+		if !r.wait(ctx) {
+			return got, err
+		}
+	}
+}
+
 // worth says whether to try again after err. It is not when err is final: podd's own
 // word, a podd that never answered, one that is gone for too long, or the end of ctx.
 func (r *retry) worth(ctx context.Context, err error) bool {

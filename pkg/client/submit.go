@@ -30,17 +30,5 @@ func (c *Client) Submit(ctx context.Context, req *poddv1.SubmitRequest) (*poddv1
 		req = proto.CloneOf(req)
 		req.RequestId = NewRequestID()
 	}
-	r := retry{client: c}
-	for first := true; ; first = false {
-		resp, err := c.Pods().Submit(ctx, req)
-		if err == nil || !r.worth(ctx, err) {
-			return resp, err
-		}
-		if first && c.waiting != nil {
-			c.waiting(err)
-		}
-		if !r.wait(ctx) {
-			return resp, err
-		}
-	}
+	return again(ctx, c, func() (*poddv1.SubmitResponse, error) { return c.Pods().Submit(ctx, req) })
 }

@@ -69,6 +69,22 @@ func TestSubmitOutlivesARestart(t *testing.T) {
 	}
 }
 
+// A pod that is asked for while podd restarts is told of by the next podd.
+func TestPodOutlivesARestart(t *testing.T) {
+	p := newPeer(t)
+	asked := 0
+	p.pod = func(ctx context.Context) (*poddv1.GetPodResponse, error) {
+		if asked++; asked == 1 {
+			return nil, p.restart(ctx)
+		}
+		return &poddv1.GetPodResponse{Pod: &poddv1.Pod{Name: "p"}}, nil
+	}
+	p.start()
+	if pod, err := p.client().Pod(t.Context(), "p"); err != nil || pod.GetName() != "p" {
+		t.Errorf("got %v, %v", pod, err)
+	}
+}
+
 func TestSubmitGivesUp(t *testing.T) {
 	tests := map[string]struct {
 		retryFor time.Duration
