@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -38,24 +37,10 @@ func tight(c *pod.Config) { c.Compaction.KeepTokens = 1 }
 // compact compacts the pod, if it has something to compact.
 func (h *house) compact() {
 	h.t.Helper()
-	err := h.atRest(func() error {
-		_, err := h.host.Compact(h.t.Context(), "p")
-		return err
-	})
+	_, err := h.host.Compact(h.t.Context(), "p")
 	// A summary that is longer than what it stands for is stored all the same.
 	if err != nil && !slices.Contains([]string{"NOTHING_TO_COMPACT", "COMPACTION_FAILED"}, item.ReasonOf(err)) {
 		h.t.Fatal(err)
-	}
-}
-
-// atRest does something that is refused while a turn runs. The end of one is in the log a
-// moment before the pod has put it away.
-func (h *house) atRest(do func() error) error {
-	for {
-		if err := do(); item.ReasonOf(err) != "BUSY" || h.t.Context().Err() != nil {
-			return err
-		}
-		runtime.Gosched()
 	}
 }
 
@@ -486,10 +471,7 @@ func (h *house) cut(action string, i, place int) {
 	at := places[place%len(places)]
 	var err error
 	if action == "rewind" {
-		err = h.atRest(func() error {
-			_, err := h.host.Rewind(h.t.Context(), "p", at)
-			return err
-		})
+		_, err = h.host.Rewind(h.t.Context(), "p", at)
 	} else {
 		fork := fmt.Sprint("fork-", i)
 		if _, err = h.host.Fork(h.t.Context(), "p", fork, at); err == nil {

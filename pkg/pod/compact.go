@@ -19,8 +19,9 @@ func (h *Host) Compact(ctx context.Context, idOrName string) (item.Seq, error) {
 	if err := a.waitForLast(ctx); err != nil {
 		return 0, err
 	}
-	compacted := make(chan compaction, 1)
-	doErr := a.do(ctx, func() { err = a.startCompaction(compacted) })
+	c := compaction{err: errors.New("podd met a defect of its own")}
+	var ended <-chan struct{}
+	doErr := a.do(ctx, func() { ended, err = a.startCompaction(&c) })
 	if doErr != nil {
 		return 0, doErr
 	}
@@ -28,7 +29,7 @@ func (h *Host) Compact(ctx context.Context, idOrName string) (item.Seq, error) {
 		return 0, err
 	}
 	select {
-	case c := <-compacted:
+	case <-ended:
 		return c.seq, clientError(c.err)
 	case <-ctx.Done():
 		// It goes on: client gone is not cancel.
@@ -91,20 +92,22 @@ func (a *actor) waitForLast(ctx context.Context) error {
 }
 
 // startCompaction runs a compaction as if it were a turn: nothing else runs beside it.
-// What comes of it is sent in any case, also of one that panics.
-func (a *actor) startCompaction(compacted chan<- compaction) error {
+// What came of it is in c once ended is closed, and then the pod is at rest.
+func (a *actor) startCompaction(c *compaction) (ended <-chan struct{}, err error) {
 	if a.closing != nil {
-		return a.closing
+		return nil, a.closing
 	}
 	if a.turn != nil || a.journal.open {
-		return item.Errorf(item.KindPrecondition, "BUSY", "the pod is running a turn: compact it when the turn has ended, or cancel the turn")
+		return nil, item.Errorf(item.KindPrecondition, "BUSY", "the pod is running a turn: compact it when the turn has ended, or cancel the turn")
 	}
-	return a.start(func(ctx context.Context, w *worker.Worker) error {
+	err = a.start(func(ctx context.Context, w *worker.Worker) error {
 		log := &compactionLog{turnLog: turnLog{a, 0}}
-		c := compaction{err: errors.New("podd met a defect of its own")}
-		defer func() { compacted <- c }()
 		c.err = w.Compact(ctx, log, a.state, a.progress)
 		c.seq = log.seq
 		return nil
 	}, 0)
+	if err != nil {
+		return nil, err
+	}
+	return a.turn.ended, nil
 }
