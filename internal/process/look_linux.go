@@ -15,13 +15,18 @@ import (
 // is none. A zombie, which nobody may ever wait for, does not run.
 func look(pid int) (born string, runs bool) {
 	fields := statOf(pid)
-	// The 22nd field counts clock ticks from the boot on, which another boot can repeat.
-	const startTime = 22 - 3
 	if len(fields) <= startTime {
 		return "", false
 	}
-	return bootID() + "-" + fields[startTime], fields[0] != "Z" && fields[0] != "X"
+	return when(fields), fields[0] != "Z" && fields[0] != "X"
 }
+
+// startTime is where statOf has when a process started.
+const startTime = 22 - 3
+
+// when a process started, of its statOf. The field counts clock ticks from the boot on,
+// which another boot can repeat.
+func when(fields []string) string { return bootID() + "-" + fields[startTime] }
 
 // statOf is /proc/PID/stat from its third field on: state, ppid, pgrp, session. The
 // second, a name, may hold anything.

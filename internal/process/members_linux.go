@@ -34,11 +34,16 @@ func (t *Tree) members() []int {
 				found = append(found, pid)
 			}
 		}
-		return found
+	} else {
+		for _, pid := range allPids() {
+			wrapped := last < leader
+			if (pid >= leader || wrapped) && t.owns(pid) {
+				found = append(found, pid)
+			}
+		}
 	}
-	for _, pid := range allPids() {
-		wrapped := last < leader
-		if (pid >= leader || wrapped) && t.owns(pid) {
+	for _, pid := range t.strays.pids() {
+		if !slices.Contains(found, pid) && t.owns(pid) {
 			found = append(found, pid)
 		}
 	}
@@ -46,11 +51,14 @@ func (t *Tree) members() []int {
 }
 
 // owns says whether a live process belongs to the command: it is in its session
-// or group, or carries its mark.
+// or group, carries its mark, or was seen below its leader.
 func (t *Tree) owns(pid int) bool {
 	fields := statOf(pid)
 	if len(fields) < 4 || fields[0] == "Z" || fields[0] == "X" {
 		return false
+	}
+	if t.strays.has(pid, fields) {
+		return true
 	}
 	leader := strconv.Itoa(t.id.PID)
 	if (fields[2] == leader || fields[3] == leader) && !t.recycled() {

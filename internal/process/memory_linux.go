@@ -2,7 +2,6 @@ package process
 
 import (
 	"bufio"
-	"bytes"
 	"os"
 	"strconv"
 	"strings"
@@ -14,8 +13,7 @@ import (
 // not see what no process has mapped (a memfd that is only written, a file in a tmpfs)
 // and what the kernel holds for them.
 //
-// A tree that left its session is followed by parents, and by the mark where those are
-// gone. The look is cheap while the whole machine uses less than limit.
+// The look is cheap while the whole machine uses less than limit.
 func (t *Tree) Exceeds(limit int64) (taken int64, over bool) {
 	if used, ok := used(); ok && used <= limit {
 		return 0, false
@@ -38,56 +36,6 @@ func (t *Tree) Exceeds(limit int64) (taken int64, over bool) {
 		taken += share
 	}
 	return taken, taken > limit
-}
-
-// family lists the processes of the tree and all below them.
-func (t *Tree) family() []int {
-	if t.recycled() {
-		return nil
-	}
-	type process struct {
-		pid    int
-		parent string
-	}
-	leader := strconv.Itoa(t.id.PID)
-	inside := map[string]bool{leader: true}
-	var rest []process
-	family := []int{}
-	for _, pid := range allPids() {
-		fields := statOf(pid)
-		if len(fields) < 4 || fields[0] == "Z" || fields[0] == "X" {
-			continue
-		}
-		if fields[2] == leader || fields[3] == leader || t.marked(pid) {
-			inside[strconv.Itoa(pid)] = true
-			family = append(family, pid)
-			continue
-		}
-		rest = append(rest, process{pid, fields[1]})
-	}
-	for grown := true; grown; {
-		grown = false
-		left := rest[:0]
-		for _, p := range rest {
-			if !inside[p.parent] {
-				left = append(left, p)
-				continue
-			}
-			inside[strconv.Itoa(p.pid)], grown = true, true
-			family = append(family, p.pid)
-		}
-		rest = left
-	}
-	return family
-}
-
-// marked says whether a process carries the tree's mark, as far as it can be seen now.
-func (t *Tree) marked(pid int) bool {
-	if pid < t.id.PID {
-		return false
-	}
-	environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	return err == nil && bytes.Contains(environ, []byte(t.id.Mark))
 }
 
 // used is how much memory the machine uses, in bytes: what could not be had without

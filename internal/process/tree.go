@@ -35,7 +35,8 @@ type Tree struct {
 	// exited is closed once the leader is known to have ended.
 	exited chan struct{}
 	// leave ends the watch of a tree that was found.
-	leave func()
+	leave  func()
+	strays strays
 }
 
 // Start runs a command as the leader of a tree; Stop must follow. It sets the
@@ -138,6 +139,7 @@ func (t *Tree) Stop(grace time.Duration) (left int) {
 	if t.gone() {
 		return 0
 	}
+	t.follow()
 	t.signal(syscall.SIGTERM)
 	t.signal(syscall.SIGCONT)
 	if t.goneWithin(grace) {
@@ -145,6 +147,7 @@ func (t *Tree) Stop(grace time.Duration) (left int) {
 	}
 	for deadline := time.Now().Add(killPatience); time.Now().Before(deadline); {
 		// Again and again: what forks in between is found by the next round.
+		t.follow()
 		t.signal(syscall.SIGKILL)
 		if t.goneWithin(10 * killPoll) {
 			return 0

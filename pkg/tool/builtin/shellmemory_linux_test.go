@@ -1,6 +1,8 @@
 package builtin_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -33,6 +35,9 @@ func TestShellMemory(t *testing.T) {
 				"(env -i setsid tail /dev/zero || env -i tail /dev/zero) & sleep 600",
 			} {
 				out := b.call("shell", object("command", command))
+				if left := at(t, b.dir); len(left) > 0 {
+					t.Errorf("%s: it is told to be ended, and there is still %q", command, left)
+				}
 				if !out.IsError || !strings.Contains(out.Summary, "MiB of memory, more than the 128 MiB of [sandbox] max_memory_bytes") {
 					t.Errorf("%s: %q", command, out.Summary)
 				}
@@ -63,4 +68,20 @@ func TestShellFilesInMemory(t *testing.T) {
 	if strings.Contains(out.Content, "tmpfs") || strings.Count(out.Content, "No space left") < 2 {
 		t.Errorf("there is room in memory: %s", out.Content)
 	}
+}
+
+// at are the command lines of the processes that work in a directory.
+func at(t *testing.T, dir string) (found []string) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cwd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range all {
+		if cwd, err := os.Readlink(link); err == nil && cwd == dir {
+			text, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
+			found = append(found, string(text))
+		}
+	}
+	return found
 }
