@@ -50,6 +50,7 @@ func sandboxAttacks() []attack {
 		{"a session of its own, to outlive its end", "CWE-404", "no new session", sb, "TestNothingSurvivesStop/setsid, environment cleared/landlock"},
 		{"two forks and a cleared environment", "CWE-404", "no new session", sb, "TestNothingSurvivesStop/double fork/landlock"},
 		{"a session of its own, without a sandbox", "CWE-404", "mark", builtin, "TestShellCancelEndsTheWholeTree/setsid"},
+		{"the same with a cleared environment", "CWE-404", "known strays", process, "TestStopEndsTheWholeTree/setsid, cleared environment"},
 		{"a core file with what it read", "CWE-528", "no core", sb, "TestLimits"},
 		{"a file without end", "CWE-400", "bounded files", sb, "TestLimits"},
 		{"all memory, so that podd is ended", "CWE-400", "ended first", sb, "TestLimits"},
@@ -95,12 +96,13 @@ func sandboxGuards() map[string]guard {
 		"scoped signals":       {"signals reach nobody outside (Landlock)", []edit{{p + "helper_linux.go", "unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL", "unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET"}}},
 		"no limits of others":  {"limits are set for oneself alone", []edit{{p + "seccomp_linux.go", "K: unix.SYS_PRLIMIT64, Jf: 4", "K: 1 << 29, Jf: 4"}}},
 		"no new session":       {"a command cannot leave its session (Landlock)", []edit{{p + "seccomp_linux.go", "		unix.SYS_SETSID, ", "		"}}},
+		"known strays":         {"what left the session is known by its parents", []edit{{"internal/process/members_linux.go", "	if t.strays.has(pid, fields) {", "	if t.strays.has(pid, nil) {"}}},
 		"mark":                 {"what left the session is known by a mark", []edit{{"internal/process/members_linux.go", "	return slices.Contains(environOf(pid), t.id.Mark)", "	return slices.Contains(environOf(pid), \"\\x00\")"}}},
 		"no core":              {"no core is dumped", []edit{{"internal/process/limits_linux.go", "		bound(unix.RLIMIT_CORE, 0)\n", ""}}},
 		"bounded files":        {"files are bounded", []edit{{"internal/process/limits_linux.go", "		bound(unix.RLIMIT_FSIZE, l.FileBytes)\n", ""}}},
 		"ended first":          {"the kernel ends a command before podd", []edit{{p + "limit_linux.go", "	oomScore = 500", "	oomScore = 0"}}},
 		"measured memory":      {"a command that holds too much is ended", []edit{{"internal/process/memory_linux.go", "	return taken, taken > limit", "	return taken, false"}}},
-		"measured descendants": {"what left the session is found by its parents", []edit{{"internal/process/memory_linux.go", "			if !inside[p.parent] {", "			if len(inside) > 0 {"}}},
+		"measured descendants": {"what left the session is found by its parents", []edit{{"internal/process/family_linux.go", "			if !inside[p.parent] {", "			if len(inside) > 0 {"}}},
 		"bounded tmpfs":        {"file systems in memory have a size", []edit{{p + "mounts_linux.go", "	if most == 0 {", "	if most >= 0 {"}}},
 	}
 }

@@ -14,40 +14,43 @@ import (
 // fewPids is how many pids are looked at one by one rather than by listing /proc.
 const fewPids = 64
 
-// members lists the live processes of the command. What a command starts has a
-// higher pid than its leader, until pids wrap around, so that after a command
-// that started nothing there is nothing to look at.
+// members lists the live processes of the command.
 func (t *Tree) members() []int {
-	leader := t.id.PID
-	last, err := lastPid()
+	pids, err := t.candidates()
 	if err != nil {
 		// No /proc: the group is all that can be seen.
 		if t.groupAlive() {
-			return []int{leader}
+			return []int{t.id.PID}
 		}
 		return nil
 	}
-	var found []int
-	if last >= leader && last-leader < fewPids {
+	return slices.DeleteFunc(pids, func(pid int) bool { return !t.owns(pid) })
+}
+
+// candidates are the pids that a member can have. What a command starts has a higher one
+// than its leader, until pids wrap around, so that after a command that started nothing
+// there is nothing to look at.
+func (t *Tree) candidates() (pids []int, err error) {
+	leader := t.id.PID
+	last, err := lastPid()
+	switch {
+	case err != nil:
+		return nil, err
+	case last < leader:
+		return allPids(), nil
+	case last-leader < fewPids:
 		for pid := leader; pid <= last; pid++ {
-			if t.owns(pid) {
-				found = append(found, pid)
-			}
+			pids = append(pids, pid)
 		}
-	} else {
-		for _, pid := range allPids() {
-			wrapped := last < leader
-			if (pid >= leader || wrapped) && t.owns(pid) {
-				found = append(found, pid)
-			}
-		}
+	default:
+		pids = slices.DeleteFunc(allPids(), func(pid int) bool { return pid < leader })
 	}
 	for _, pid := range t.strays.pids() {
-		if !slices.Contains(found, pid) && t.owns(pid) {
-			found = append(found, pid)
+		if !slices.Contains(pids, pid) {
+			pids = append(pids, pid)
 		}
 	}
-	return found
+	return pids, nil
 }
 
 // owns says whether a live process belongs to the command: it is in its session
