@@ -105,7 +105,7 @@ func TestStopEndsTheWholeTree(t *testing.T) {
 		{"setsid", "setsid sh -c 'echo $$ >pid; sleep 600' & sleep 600", true},
 		{"double fork", "(setsid sh -c '(sh -c \"echo \\$\\$ >pid; exec sleep 600\" &)' &); sleep 600", true},
 		{"closed its output", "setsid sh -c 'exec <&- >&- 2>&-; echo $$ >pid; exec sleep 600'", true},
-		{"setsid, cleared environment", "env -i setsid sh -c 'echo $$ >pid; sleep 600' & sleep 600", true},
+		{"setsid, cleared environment", "env -i setsid sh -c 'echo $$ >pid; exec sleep 600' & sleep 600", true},
 		{"setsid, cleared environment, ignores SIGTERM", "env -i setsid sh -c 'trap \"\" TERM; echo $$ >pid; while :; do sleep 0.05; done' & sleep 600", true},
 		{"cleared environment", "env -i sh -c 'echo $$ >pid; exec sleep 600'", false},
 	} {
