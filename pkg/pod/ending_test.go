@@ -108,6 +108,33 @@ func (h *house) cancel() (cancelled chan bool) {
 	return cancelled
 }
 
+// A cancel that could not be stored is not acknowledged, and the turn can be cancelled by
+// the next podd.
+func TestCancelThatIsNotStored(t *testing.T) {
+	g := newGate()
+	h, f := newFaultyHouse(t, g.answer)
+	s := h.submit("go")
+	h.inFlight("so far")
+	f.set(func(store.Batch) error {
+		return item.Errorf(item.KindUnavailable, "STORE_FAILED", "the outcome of a commit is unknown")
+	})
+	_, cancelled, err := h.host.Cancel(t.Context(), "p", "")
+	wantError(t, err, item.KindUnavailable, "NOT_CANCELLED")
+	if cancelled {
+		t.Error("it is told to be cancelled")
+	}
+	h.close()
+	f.set(nil)
+	h.open()
+	h.inFlight("so far")
+	if _, cancelled, err := h.host.Cancel(t.Context(), "p", ""); err != nil || !cancelled {
+		t.Errorf("%v, %v", cancelled, err)
+	}
+	if end := h.ended(s); end.Outcome != item.OutcomeCancelled {
+		t.Errorf("end %+v", end)
+	}
+}
+
 // A cancel that is answered with the turn's number ended it as cancelled, also when the
 // whole answer waited to be stored; one that comes while the end is stored finds no turn.
 func TestCancelAtTheEnding(t *testing.T) {

@@ -170,7 +170,8 @@ func (h *Host) Delete(ctx context.Context, idOrName string) error {
 // Cancel ends a pod's running turn and returns its number once its terminal entry
 // is stored; cancelled is false when no turn runs. Submits that wait stay. While there is
 // no space for that entry the error says so: the turn has ended all the same, and its
-// entry is stored when there is.
+// entry is stored when there is. One that ended without it, which goes on later, is
+// KindUnavailable, reason NOT_CANCELLED.
 func (h *Host) Cancel(ctx context.Context, idOrName, reason string) (turnNumber int64, cancelled bool, err error) {
 	a, release, err := h.acquire(ctx, idOrName)
 	if err != nil {
@@ -195,6 +196,10 @@ func (h *Host) Cancel(ctx context.Context, idOrName, reason string) (turnNumber 
 	}
 	select {
 	case <-t.ended:
+		if t.number > 0 && !t.over {
+			return t.number, false, item.Errorf(item.KindUnavailable, "NOT_CANCELLED",
+				"turn %d stopped, but its end could not be stored, and it may go on: cancel it again", t.number)
+		}
 		return t.number, true, nil
 	case <-full:
 		return t.number, true, item.Errorf(item.KindExhausted, store.ReasonNoSpace,
