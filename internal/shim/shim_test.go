@@ -358,6 +358,7 @@ func TestRequestIsLost(t *testing.T) {
 		_, err := client.Start(t.Context(), command(job, dir, ": >ran"))
 		failed <- err
 	}()
+	await(t, func() bool { return client.Asked() == 1 })
 	other, err := f.OpenJob("shell", "c")
 	if err != nil {
 		t.Fatal(err)
