@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,43 +115,52 @@ func (h *Host) read(ctx context.Context, e *errand, follow bool) error {
 	return nil
 }
 
-// recall cancels the turn that a pod was spawned for and reads how it ended.
+// recall takes the task back from a spawned pod and reads how its turn ended.
 func (h *Host) recall(ctx context.Context, a *actor, e *errand, reason string) error {
 	ctx, cancel := context.WithTimeout(ctx, recallTime)
 	defer cancel()
-	ended, err := a.recall(ctx, e.turn, reason)
-	if err != nil {
-		return err
+	err := a.recall(ctx, e.turn, reason)
+	if err == nil {
+		err = h.read(ctx, e, false)
 	}
-	select {
-	case <-ended:
-	case <-ctx.Done():
-		return errors.New("it has not ended in time")
+	if err == nil && e.ended == nil {
+		err = errors.New("its log does not say")
 	}
-	return h.read(ctx, e, false)
+	return err
 }
 
 // recall takes the task back from a spawned pod: out of its inbox, or by cancelling the
-// turn that works on it, which has this number when that is known. The channel is closed once that has ended.
-func (a *actor) recall(ctx context.Context, turn int64, reason string) (ended <-chan struct{}, err error) {
-	none := make(chan struct{})
-	close(none)
-	ended = none
-	doErr := a.do(ctx, func() {
-		task := taskID(a.rec.Spec)
-		i := slices.IndexFunc(a.inbox, func(s worker.Submit) bool { return s.RequestID == task })
-		switch {
-		case i >= 0 && !a.taken[a.inbox[i].Seq]:
-			err = a.withdraw(ctx, task)
-		case a.busy() && (i >= 0 || slices.Contains(a.journal.requests, task) || a.turn.number == turn):
-			ended = a.turn.ended
-			a.turn.cancel(&worker.Cancelled{Reason: reason})
+// turn that works on it, which has this number when that is known, and waits for its end.
+func (a *actor) recall(ctx context.Context, turn int64, reason string) error {
+	for {
+		var err error
+		var ended, full <-chan struct{}
+		begins := false
+		doErr := a.do(ctx, func() {
+			task := taskID(a.rec.Spec)
+			i := slices.IndexFunc(a.inbox, func(s worker.Submit) bool { return s.RequestID == task })
+			switch begins = i >= 0; {
+			case begins && !a.taken[a.inbox[i].Seq]:
+				err = a.withdraw(ctx, task)
+			case a.busy() && (begins || slices.Contains(a.journal.requests, task) || a.turn.number == turn):
+				ended, full = a.cancelTurn(reason)
+			}
+		})
+		if err = cmp.Or(doErr, err); err != nil || ended == nil {
+			return err
 		}
-	})
-	if doErr != nil {
-		return nil, doErr
+		select {
+		case <-ended:
+		case <-full:
+			return errors.New("there is no space to store it")
+		case <-ctx.Done():
+			return errors.New("it has not ended in time")
+		}
+		if !begins {
+			return nil
+		}
+		// A turn whose beginning could not be stored has left the task where it was.
 	}
-	return ended, err
 }
 
 // disown ends the turns of spawned pods that nobody waits for any more: those of the
@@ -162,7 +172,7 @@ func (h *Host) disown(parent string) {
 			continue
 		}
 		h.wg.Go(func() {
-			if _, err := a.recall(h.base, 0, "the turn that it worked for has ended"); err != nil && !stopping(err) {
+			if err := a.recall(h.base, 0, "the turn that it worked for has ended"); err != nil && !stopping(err) {
 				h.Logger.Warn("spawned pod could not be told that nobody waits for it", "pod", a.id, "error", err)
 			}
 		})

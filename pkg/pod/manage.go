@@ -182,20 +182,18 @@ func (h *Host) Cancel(ctx context.Context, idOrName, reason string) (turnNumber 
 		reason = "cancelled by a client"
 	}
 	var t *turn
-	var full <-chan struct{}
+	var ended, full <-chan struct{}
 	err = a.do(ctx, func() {
 		if a.busy() {
 			t = a.turn
-			t.cancel(&worker.Cancelled{Reason: reason})
-			a.giveUp()
-			full = t.full
+			ended, full = a.cancelTurn(reason)
 		}
 	})
 	if err != nil || t == nil {
 		return 0, false, err
 	}
 	select {
-	case <-t.ended:
+	case <-ended:
 		if t.number > 0 && !t.over {
 			return t.number, false, item.Errorf(item.KindUnavailable, "NOT_CANCELLED",
 				"turn %d stopped, but its end could not be stored, and it may go on: cancel it again", t.number)
@@ -207,6 +205,14 @@ func (h *Host) Cancel(ctx context.Context, idOrName, reason string) (turnNumber 
 	case <-ctx.Done():
 		return t.number, true, context.Cause(ctx)
 	}
+}
+
+// cancelTurn cancels the running turn. ended is closed once it has ended, full when there
+// is no space to store that: it is stored once there is, unless podd ends before.
+func (a *actor) cancelTurn(reason string) (ended, full <-chan struct{}) {
+	a.turn.cancel(&worker.Cancelled{Reason: reason})
+	a.giveUp()
+	return a.turn.ended, a.turn.full
 }
 
 func (h *Host) isClosing() bool {
