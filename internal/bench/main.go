@@ -46,6 +46,14 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
+	if *reps < 1 {
+		fmt.Fprintf(log, "bench: -reps is %d: it takes 1 or more\n", *reps)
+		return 2
+	}
+	if flags.NArg() > 0 {
+		fmt.Fprintf(log, "bench: %q is no flag: a part is named with -only\n", flags.Arg(0))
+		return 2
+	}
 	wanted := strings.FieldsFunc(*only, func(r rune) bool { return r == ',' || r == ' ' })
 	for _, name := range wanted {
 		if !slices.Contains(partNames(), name) {
@@ -53,7 +61,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 			return 2
 		}
 	}
-	if err := measure(ctx, wanted, max(*reps, 1), out, log); err != nil {
+	if err := measure(ctx, wanted, *reps, out, log); err != nil {
 		fmt.Fprintln(log, "bench: it could not be measured:", err)
 		return 1
 	}

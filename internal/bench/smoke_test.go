@@ -46,9 +46,15 @@ func lineOf(text, name string) string {
 	return ""
 }
 
-func TestUnknownPart(t *testing.T) {
-	var out, log bytes.Buffer
-	if code := run(t.Context(), []string{"-only", "step,stap"}, &out, &log); code != 2 || !strings.Contains(log.String(), `no part "stap"; there are step,`) {
-		t.Errorf("exit %d: %s", code, log.String())
+func TestUsage(t *testing.T) {
+	for args, want := range map[string]string{
+		"-only step,stap": `no part "stap"; there are step,`,
+		"-reps 0":         "-reps is 0: it takes 1 or more",
+		"step":            `"step" is no flag: a part is named with -only`,
+	} {
+		var out, log bytes.Buffer
+		if code := run(t.Context(), strings.Fields(args), &out, &log); code != 2 || !strings.Contains(log.String(), want) {
+			t.Errorf("%s: exit %d: %s", args, code, log.String())
+		}
 	}
 }
