@@ -22,11 +22,9 @@ type checker struct {
 	// names, and taken back.
 	claims, withdrawn map[string]int
 	claimed           map[string]int64
-	// said counts the texts of user messages and of notes that joined the conversation,
-	// notes those that were left.
-	said, notes map[string]int
-	// waiting are the notes since the last turn began: they join the next one.
-	waiting map[string]bool
+	// said counts the texts of user messages.
+	said  map[string]int
+	notes notes
 	// open is the turn that runs, last the newest; ends are the ends of turns.
 	open, last int64
 	ends       map[int64]*poddv1.Entry
@@ -55,7 +53,7 @@ func checkLog(pod string, log []*poddv1.Entry, from int64, t *Tally) *checker {
 	c := &checker{
 		pod: pod, t: t, log: log, from: from,
 		submitted: make(map[string]*poddv1.Entry), claims: make(map[string]int), withdrawn: make(map[string]int), claimed: make(map[string]int64),
-		said: make(map[string]int), notes: make(map[string]int), waiting: make(map[string]bool), ends: make(map[int64]*poddv1.Entry),
+		said: make(map[string]int), notes: newNotes(), ends: make(map[int64]*poddv1.Entry),
 		calls: make(map[string]*callState), denied: make(map[string]bool),
 		kinds: make(map[string]int), forks: make(map[string]bool),
 	}
@@ -68,14 +66,7 @@ func checkLog(pod string, log []*poddv1.Entry, from int64, t *Tally) *checker {
 	if c.open != 0 {
 		t.Other.add("%s: turn %d has no end", pod, c.open)
 	}
-	for text, left := range c.notes {
-		switch joined := c.said[text]; {
-		case joined > left:
-			t.Repeated.add("%s: the note %q was left %d times and joined the conversation %d times", pod, text, left, joined)
-		case joined < left && !c.waiting[text]:
-			t.Lost.add("%s: the note %q never joined the conversation", pod, text)
-		}
-	}
+	c.notes.check(pod, t)
 	return c
 }
 
@@ -84,6 +75,9 @@ func (c *checker) own(e *poddv1.Entry) bool { return e.GetSeq() > c.from }
 
 func (c *checker) add(e *poddv1.Entry) {
 	c.send(e)
+	if c.notes.add(e) {
+		c.count(e, "note")
+	}
 	switch k := e.GetKind().(type) {
 	case *poddv1.Entry_Submitted:
 		id := k.Submitted.GetRequestId()
@@ -97,7 +91,7 @@ func (c *checker) add(e *poddv1.Entry) {
 		if c.open != 0 || e.GetTurn() != c.last+1 {
 			c.t.Other.add("%s: seq %d: turn %d starts after %d while %d is open", c.pod, e.GetSeq(), e.GetTurn(), c.last, c.open)
 		}
-		c.open, c.last, c.waiting = e.GetTurn(), e.GetTurn(), make(map[string]bool)
+		c.open, c.last = e.GetTurn(), e.GetTurn()
 		c.claim(e, k.TurnStarted.GetRequestIds())
 	case *poddv1.Entry_TurnEnded:
 		c.end(e, k.TurnEnded)
@@ -106,10 +100,6 @@ func (c *checker) add(e *poddv1.Entry) {
 			c.withdrawn[id]++
 		}
 		c.count(e, "withdrawn")
-	case *poddv1.Entry_Note:
-		c.notes[k.Note.GetText()]++
-		c.waiting[k.Note.GetText()] = true
-		c.count(e, "note")
 	case *poddv1.Entry_Rewind:
 		c.count(e, "rewind")
 	case *poddv1.Entry_Compaction:
@@ -208,9 +198,6 @@ func (c *checker) item(e *poddv1.Entry, it *poddv1.Item) {
 		c.calls[call.GetCallId()] = &callState{seq: e.GetSeq(), turn: e.GetTurn()}
 	}
 	if m := it.GetUserMessage(); m != nil {
-		c.said[m.GetText()]++
-	}
-	if m := it.GetSystemMessage(); m.GetOrigin() == "note" {
 		c.said[m.GetText()]++
 	}
 	if r := it.GetToolResult(); r != nil {

@@ -25,6 +25,10 @@ func aNote() *poddv1.Entry {
 	return &poddv1.Entry{Kind: &poddv1.Entry_Note{Note: &poddv1.Note{Text: "n"}}}
 }
 
+func aRewind(to int64) *poddv1.Entry {
+	return &poddv1.Entry{Kind: &poddv1.Entry_Rewind{Rewind: &poddv1.Rewind{ToSeq: to}}}
+}
+
 func numbered(log []*poddv1.Entry) []*poddv1.Entry {
 	for i, e := range log {
 		e.Seq = int64(i + 1)
@@ -80,6 +84,8 @@ func TestCheck(t *testing.T) {
 		{name: "not in the conversation", log: without(sound(), 2), times: oneEach, want: []string{"lost"}},
 		{name: "a note is lost", log: numbered(slices.Insert(sound(), 1, aNote())), times: oneEach, want: []string{"lost", "repeated"}},
 		{name: "a note waits, and nobody left it", log: numbered(append(sound(), aNote())), times: oneEach, want: []string{"repeated"}},
+		{name: "a note that a rewind passes is stored again", log: numbered(append(sound(), aNote(), aRewind(7), aNote())), times: oneEach, want: []string{"repeated", "repeated"}},
+		{name: "a rewind loses a note", log: numbered(append(sound(), aNote(), aRewind(7))), times: oneEach, want: []string{"lost", "repeated", "repeated"}},
 		{name: "a hole", log: func() []*poddv1.Entry {
 			l := sound()
 			l[6].Seq = 9

@@ -156,6 +156,16 @@ type cut struct {
 	// that ran there.
 	files    []string
 	commands int
+	// notes are those that were left above it, taken counts the notes that turns above it
+	// took in.
+	notes []item.Note
+	taken int
+}
+
+// waiting are the notes above the place that no turn has taken in. Turns take them in the
+// order in which they were left, those below the place first.
+func (c *cut) waiting() []item.Note {
+	return c.notes[min(max(0, c.taken-len(c.folds.journal.notes)), len(c.notes)):]
 }
 
 // cutAt looks at the place at in a pod's log: 0 is its end. A place that does not count
@@ -203,21 +213,29 @@ func (h *Host) cutAt(ctx context.Context, rec item.Pod, at item.Seq) (*cut, erro
 	return c, nil
 }
 
-// changed takes note of what the entries above the place did to files.
+// changed takes note of what the entries above the place did to files and notes.
 func (c *cut) changed(e item.Entry) {
-	added, ok := e.Kind.(item.ItemAdded)
-	if !ok {
-		return
+	switch k := e.Kind.(type) {
+	case item.Note:
+		c.notes = append(c.notes, k)
+	case item.ItemAdded:
+		c.did(k.Item)
 	}
-	r, ok := added.Item.(item.ToolResult)
-	switch {
-	case !ok:
-	case r.Kind == item.OutputEdit && r.Path != "":
-		if !slices.Contains(c.files, r.Path) {
-			c.files = append(c.files, r.Path)
+}
+
+func (c *cut) did(it item.Item) {
+	switch it := it.(type) {
+	case item.SystemMessage:
+		if it.Origin == item.OriginNote {
+			c.taken++
 		}
-	case r.Kind == item.OutputShell:
-		c.commands++
+	case item.ToolResult:
+		switch {
+		case it.Kind == item.OutputShell:
+			c.commands++
+		case it.Kind == item.OutputEdit && it.Path != "" && !slices.Contains(c.files, it.Path):
+			c.files = append(c.files, it.Path)
+		}
 	}
 }
 

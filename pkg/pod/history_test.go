@@ -69,6 +69,40 @@ func TestRewind(t *testing.T) {
 	h.lastRequest("six", []string{"one", "five", "six"}, []string{"two", "three", "four"})
 }
 
+// A rewind takes back what turns did, and no note that still waits for one. A note that a
+// turn took in which is taken back waits again, unless it was left behind that place too.
+func TestRewindPassesNotes(t *testing.T) {
+	h := newHouse(t, steps())
+	first := h.notify("before", false)
+	h.run("one")
+	h.notify("between", false)
+	h.run("two")
+	h.notify("after", false)
+	if _, err := h.host.Rewind(t.Context(), "p", first); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		h.restart()
+		if p, err := h.host.Get(t.Context(), "p"); err != nil || p.Status.State != item.StateIdle {
+			t.Fatalf("pod %+v, %v", p, err)
+		}
+		if _, err := h.host.Rewind(t.Context(), "p", first); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := len(h.log())
+	h.run("three")
+	var notes []string
+	for _, it := range items(h.log()[before:]) {
+		if m, ok := it.(item.SystemMessage); ok && m.Origin == item.OriginNote {
+			notes = append(notes, m.Text)
+		}
+	}
+	if !slices.Equal(notes, []string{"before", "after"}) {
+		t.Errorf("notes %q", notes)
+	}
+}
+
 func (h *house) usage() item.Usage {
 	h.t.Helper()
 	p, err := h.host.Get(h.t.Context(), "p")

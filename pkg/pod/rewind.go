@@ -18,7 +18,8 @@ type Rewound struct {
 }
 
 // Rewind lets the history of an idle pod go on from an earlier entry. What was taken
-// back stays readable and paid for; requests don't carry it any more.
+// back stays readable and paid for; requests don't carry it any more. Notes that no turn
+// has taken in yet go on waiting: they are stored again behind the rewind.
 func (h *Host) Rewind(ctx context.Context, idOrName string, to item.Seq) (out Rewound, err error) {
 	if to < 1 {
 		return Rewound{}, item.Errorf(item.KindInvalid, "BAD_SEQ", "a rewind needs the entry to go on from: a sequence from 1")
@@ -38,7 +39,11 @@ func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, error) {
 	if err != nil {
 		return Rewound{}, err
 	}
-	_, entries, err := a.commit(ctx, store.Batch{Entries: []item.Entry{{Kind: item.Rewind{To: to}}}}, a.situation)
+	b := store.Batch{Entries: []item.Entry{{Kind: item.Rewind{To: to}}}}
+	for _, n := range c.waiting() {
+		b.Entries = append(b.Entries, item.Entry{Kind: n})
+	}
+	_, entries, err := a.commit(ctx, b, a.situation)
 	if err != nil {
 		return Rewound{}, err
 	}

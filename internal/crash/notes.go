@@ -1,0 +1,80 @@
+package crash
+
+import poddv1 "podd/proto/podd/v1"
+
+// notes follows the notes of a log by their texts, no two of which are the same. A note
+// waits until a turn takes it in. A rewind that takes that turn back lets it wait again,
+// and one that takes back the note itself while it waits is followed by the note.
+type notes struct {
+	// left counts how often a note was left, joined how often it joined the conversation.
+	left, joined map[string]int
+	// leftAt and joinedAt are where that was.
+	leftAt, joinedAt map[string]int64
+	// waiting are those since the last turn began: they join the next one.
+	waiting map[string]bool
+	// renews says that what comes next is behind a rewind.
+	renews bool
+}
+
+func newNotes() notes {
+	return notes{
+		left: make(map[string]int), joined: make(map[string]int), leftAt: make(map[string]int64), joinedAt: make(map[string]int64),
+		waiting: make(map[string]bool),
+	}
+}
+
+// add follows an entry; fresh says that somebody left a note.
+func (n *notes) add(e *poddv1.Entry) (fresh bool) {
+	switch k := e.GetKind().(type) {
+	case *poddv1.Entry_Note:
+		text := k.Note.GetText()
+		if fresh = !n.renews || n.left[text] == 0; fresh {
+			n.left[text]++
+		}
+		n.leftAt[text], n.waiting[text] = e.GetSeq(), true
+		return fresh
+	case *poddv1.Entry_TurnStarted:
+		clear(n.waiting)
+	case *poddv1.Entry_Item:
+		if m := k.Item.GetSystemMessage(); m.GetOrigin() == "note" {
+			n.joined[m.GetText()]++
+			n.joinedAt[m.GetText()] = e.GetSeq()
+		}
+	case *poddv1.Entry_Rewind:
+		n.rewind(k.Rewind.GetToSeq())
+	}
+	_, n.renews = e.GetKind().(*poddv1.Entry_Rewind)
+	return false
+}
+
+func (n *notes) rewind(to int64) {
+	for text, at := range n.joinedAt {
+		if at <= to {
+			continue
+		}
+		delete(n.joinedAt, text)
+		n.joined[text]--
+		if n.leftAt[text] > to {
+			n.left[text]--
+		} else {
+			n.waiting[text] = true
+		}
+	}
+	for text, at := range n.leftAt {
+		if at > to {
+			// It has to come again.
+			delete(n.waiting, text)
+		}
+	}
+}
+
+func (n *notes) check(pod string, t *Tally) {
+	for text, left := range n.left {
+		switch joined := n.joined[text]; {
+		case joined > left:
+			t.Repeated.add("%s: the note %q was left %d times and joined the conversation %d times", pod, text, left, joined)
+		case joined < left && !n.waiting[text]:
+			t.Lost.add("%s: the note %q never joined the conversation", pod, text)
+		}
+	}
+}
