@@ -7,21 +7,21 @@ import (
 	"sync"
 )
 
-// strays are processes below the leader that left its session and cleared the mark. A
-// parent is all that tells whose they are, and it may end before they do, so those that
-// were seen once are remembered: by pid, when each was born.
-type strays struct {
+// sightings are the processes that were seen to be of a tree. One may leave the session and
+// clear the mark; then a parent is all that tells whose it is, and may end before it. By
+// pid, when each was born.
+type sightings struct {
 	mu   sync.Mutex
 	born map[int]string
 }
 
-// follow takes note of the strays there are, before their parents are ended.
+// follow takes note of what there is, before parents are ended.
 func (t *Tree) follow() { t.family() }
 
-// family lists the processes of the tree and all below them, and takes note of strays.
+// family lists the processes of the tree and all below them, and takes note of them.
 func (t *Tree) family() []int {
-	t.strays.mu.Lock()
-	defer t.strays.mu.Unlock()
+	t.seen.mu.Lock()
+	defer t.seen.mu.Unlock()
 	inside := map[string]bool{}
 	leader := ""
 	if !t.recycled() {
@@ -37,20 +37,26 @@ func (t *Tree) family() []int {
 	known := map[int]string{}
 	for _, pid := range allPids() {
 		fields := statOf(pid)
-		if len(fields) <= startTime || fields[0] == "Z" || fields[0] == "X" {
+		if len(fields) <= startTime {
+			if born, ok := t.seen.born[pid]; ok {
+				// Where it can't be looked at it may still be there.
+				known[pid] = born
+			}
+			continue
+		}
+		if fields[0] == "Z" || fields[0] == "X" {
 			continue
 		}
 		p := process{pid, fields[1], when(fields)}
 		switch {
-		case t.strays.born[pid] == p.born:
-			known[pid] = p.born
+		case t.seen.born[pid] == p.born:
 		case leader != "" && (fields[2] == leader || fields[3] == leader), t.marked(pid):
 		default:
 			rest = append(rest, p)
 			continue
 		}
 		inside[strconv.Itoa(pid)] = true
-		family = append(family, pid)
+		family, known[pid] = append(family, pid), p.born
 	}
 	for grown := true; grown; {
 		grown = false
@@ -59,12 +65,11 @@ func (t *Tree) family() []int {
 				return false
 			}
 			inside[strconv.Itoa(p.pid)], grown = true, true
-			family = append(family, p.pid)
-			known[p.pid] = p.born
+			family, known[p.pid] = append(family, p.pid), p.born
 			return true
 		})
 	}
-	t.strays.born = known
+	t.seen.born = known
 	return family
 }
 
@@ -77,16 +82,16 @@ func (t *Tree) marked(pid int) bool {
 	return err == nil && bytes.Contains(environ, []byte(t.id.Mark))
 }
 
-// has says whether a process is a stray that was seen; fields are those of statOf.
-func (s *strays) has(pid int, fields []string) bool {
+// has says whether a process was seen; fields are those of statOf.
+func (s *sightings) has(pid int, fields []string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known, ok := s.born[pid]
 	return ok && len(fields) > startTime && when(fields) == known
 }
 
-// pids are those of the strays that were seen, ended ones too.
-func (s *strays) pids() []int {
+// pids are those of all that were seen, ended ones too.
+func (s *sightings) pids() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pids := make([]int, 0, len(s.born))

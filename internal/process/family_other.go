@@ -2,8 +2,8 @@
 
 package process
 
-// strays are not seen.
-type strays struct{}
+// sightings are none.
+type sightings struct{}
 
 // follow has nothing to look at.
 func (t *Tree) follow() {}

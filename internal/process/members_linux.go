@@ -45,7 +45,7 @@ func (t *Tree) candidates() (pids []int, err error) {
 	default:
 		pids = slices.DeleteFunc(allPids(), func(pid int) bool { return pid < leader })
 	}
-	for _, pid := range t.strays.pids() {
+	for _, pid := range t.seen.pids() {
 		if !slices.Contains(pids, pid) {
 			pids = append(pids, pid)
 		}
@@ -60,7 +60,7 @@ func (t *Tree) owns(pid int) bool {
 	if len(fields) < 4 || fields[0] == "Z" || fields[0] == "X" {
 		return false
 	}
-	if t.strays.has(pid, fields) {
+	if t.seen.has(pid, fields) {
 		return true
 	}
 	leader := strconv.Itoa(t.id.PID)

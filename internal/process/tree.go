@@ -35,8 +35,8 @@ type Tree struct {
 	// exited is closed once the leader is known to have ended.
 	exited chan struct{}
 	// leave ends the watch of a tree that was found.
-	leave  func()
-	strays strays
+	leave func()
+	seen  sightings
 }
 
 // Start runs a command as the leader of a tree; Stop must follow. It sets the
