@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"podd/internal/view"
 	"podd/internal/wire"
 	"podd/pkg/client"
+	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -79,7 +81,11 @@ func (p *program) alerts(ctx context.Context, c *client.Client, o client.AlertOp
 		if err != nil {
 			return err
 		}
-		if err := p.print(a, line("%s", alertLine(a, names.of(ctx, a.GetPod())))); err != nil {
+		show := func(w io.Writer) error {
+			_, err := fmt.Fprintln(w, alertLine(a, names.of(ctx, a.GetPod())))
+			return err
+		}
+		if err := p.print(a, show); err != nil {
 			return err
 		}
 	}
@@ -102,7 +108,8 @@ type nameBook struct {
 	known  map[string]string
 }
 
-// of is the name of a pod, or its id when podd does not tell.
+// of is the name of a pod, or its id when podd does not tell: now, or because the pod is
+// gone.
 func (n nameBook) of(ctx context.Context, id string) string {
 	if id == "" {
 		return ""
@@ -110,10 +117,13 @@ func (n nameBook) of(ctx context.Context, id string) string {
 	if name, ok := n.known[id]; ok {
 		return name
 	}
-	n.known[id] = id
+	name := id
 	pod, err := n.client.Pod(ctx, id)
 	if err == nil {
-		n.known[id] = pod.GetName()
+		name = pod.GetName()
 	}
-	return n.known[id]
+	if item.KindOf(err) != item.KindUnavailable {
+		n.known[id] = name
+	}
+	return name
 }

@@ -143,8 +143,8 @@ func (f *following) explainWait(ctx context.Context) {
 	if number, _ := f.turn.Ended(); number != 0 {
 		return
 	}
-	pod, err := f.client.Pod(ctx, f.pod)
-	if err == nil && pod.GetPause() != nil {
-		f.asking.told.Warn(fmt.Sprintf("the pod is held (%s): podctl resume %s lets it go on", pod.GetPause().GetReason(), f.pod))
+	resp, err := f.client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: f.pod})
+	if err == nil && resp.GetPod().GetPause() != nil {
+		f.asking.told.Warn(fmt.Sprintf("the pod is held (%s): podctl resume %s lets it go on", resp.GetPod().GetPause().GetReason(), f.pod))
 	}
 }

@@ -86,6 +86,25 @@ func TestTailAcrossRestarts(t *testing.T) {
 	}
 }
 
+// A pod whose name is asked for while podd is killed is named all the same.
+func TestAlertsNamePodsAcrossARestart(t *testing.T) {
+	w := newWorld(t, saysYes)
+	w.podctl("create", "p").run(0)
+	w.podctl("submit", "-f", "-p", "p", "hello").run(0)
+	described, _ := w.podctl("show", "p", "-o", "json").run(0)
+	proxy := newProxy(t, w.dir+"/state/podd.sock", regexp.MustCompile(`pod_\w+`).FindString(described))
+	alerts := w.podctl("alerts", "-f", "--socket", proxy.path()).start()
+	<-proxy.passed
+	w.kill()
+	w.start()
+	alerts.out.await(t, "turn 1 finished")
+	if out := alerts.out.String(); !strings.Contains(out, "  p  turn  info: turn 1 finished") {
+		t.Errorf("alerts: %s", out)
+	}
+	_ = alerts.cmd.Process.Signal(os.Interrupt)
+	alerts.wait()
+}
+
 // What retention removed is an error with exit code 4 that says where the log begins;
 // from there on it is all there. A cursor that the log has not reached is one too.
 func TestTailOfWhatIsNotThere(t *testing.T) {

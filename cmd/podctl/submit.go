@@ -91,8 +91,8 @@ func (p *program) submit(ctx context.Context, c *client.Client, flags submitFlag
 
 // whyQueued says what a submit that was queued waits for.
 func whyQueued(ctx context.Context, c *client.Client, pod string) string {
-	got, err := c.Pod(ctx, pod)
-	if err == nil && got.GetPause() != nil {
+	got, err := c.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: pod})
+	if err == nil && got.GetPod().GetPause() != nil {
 		return "the pod is paused, podctl resume lets it go on"
 	}
 	return "the pod is busy"

@@ -27,16 +27,16 @@ type retry struct {
 }
 
 // again makes a call that may be repeated until it has podd's word, or until trying on is
-// not worth it, and tells the user once that podd is waited for.
-func again[T any](ctx context.Context, c *Client, call func() (T, error)) (T, error) {
+// not worth it. waiting, which may be nil, is told of the first error that is waited out.
+func again[T any](ctx context.Context, c *Client, waiting func(error), call func() (T, error)) (T, error) {
 	r := retry{client: c}
 	for first := true; ; first = false {
 		got, err := call()
 		if err == nil || !r.worth(ctx, err) {
 			return got, err
 		}
-		if first && c.waiting != nil {
-			c.waiting(err)
+		if first && waiting != nil {
+			waiting(err)
 		}
 		if !r.wait(ctx) {
 			return got, err

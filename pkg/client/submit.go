@@ -30,5 +30,5 @@ func (c *Client) Submit(ctx context.Context, req *poddv1.SubmitRequest) (*poddv1
 		req = proto.CloneOf(req)
 		req.RequestId = NewRequestID()
 	}
-	return again(ctx, c, func() (*poddv1.SubmitResponse, error) { return c.Pods().Submit(ctx, req) })
+	return again(ctx, c, c.waiting, func() (*poddv1.SubmitResponse, error) { return c.Pods().Submit(ctx, req) })
 }
