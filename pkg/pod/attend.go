@@ -129,6 +129,9 @@ func (h *Host) recall(ctx context.Context, a *actor, e *errand, reason string) e
 	return err
 }
 
+// errUnstored is for a turn that was cancelled and whose end waits for space.
+var errUnstored = errors.New("it is cancelled, and there is no space to store that yet")
+
 // recall takes the task back from a spawned pod: out of its inbox, or by cancelling the
 // turn that works on it, which has this number when that is known, and waits for its end.
 func (a *actor) recall(ctx context.Context, turn int64, reason string) error {
@@ -142,7 +145,7 @@ func (a *actor) recall(ctx context.Context, turn int64, reason string) error {
 			switch begins = i >= 0; {
 			case begins && !a.taken[a.inbox[i].Seq]:
 				err = a.withdraw(ctx, task)
-			case a.busy() && (begins || slices.Contains(a.journal.requests, task) || a.turn.number == turn):
+			case a.busy() && (begins || slices.Contains(a.journal.requests, task) || turn > 0 && a.turn.number == turn):
 				ended, full = a.cancelTurn(reason)
 			}
 		})
@@ -152,7 +155,7 @@ func (a *actor) recall(ctx context.Context, turn int64, reason string) error {
 		select {
 		case <-ended:
 		case <-full:
-			return errors.New("there is no space to store it")
+			return errUnstored
 		case <-ctx.Done():
 			return errors.New("it has not ended in time")
 		}
@@ -171,11 +174,15 @@ func (h *Host) disown(parent string) {
 		if a.parent != parent {
 			continue
 		}
-		h.wg.Go(func() {
-			if err := a.recall(h.base, 0, "the turn that it worked for has ended"); err != nil && !stopping(err) {
-				h.Logger.Warn("spawned pod could not be told that nobody waits for it", "pod", a.id, "error", err)
-			}
-		})
+		h.wg.Go(a.disowned)
+	}
+}
+
+// disowned ends the turn that a spawned pod was spawned for: that of its parent has ended.
+func (a *actor) disowned() {
+	err := a.recall(a.host.base, 0, "the turn that it worked for has ended")
+	if err != nil && !stopping(err) && !errors.Is(err, errUnstored) {
+		a.host.Logger.Warn("spawned pod could not be told that nobody waits for it", "pod", a.id, "error", err)
 	}
 }
 

@@ -92,7 +92,8 @@ func (a *actor) waitForLast(ctx context.Context) error {
 }
 
 // startCompaction runs a compaction as if it were a turn: nothing else runs beside it.
-// What came of it is in c once ended is closed, and then the pod is at rest.
+// What came of it is in c once ended is closed; then the pod is at rest, or a turn that
+// waited has begun.
 func (a *actor) startCompaction(c *compaction) (ended <-chan struct{}, err error) {
 	if a.closing != nil {
 		return nil, a.closing

@@ -135,6 +135,34 @@ func TestCancelThatIsNotStored(t *testing.T) {
 	}
 }
 
+// A turn that could not begin is none that a cancel ends: its submit waits, and runs.
+func TestCancelOfWhatCannotBegin(t *testing.T) {
+	h, f := newFaultyHouse(t, steps())
+	for range 10 {
+		storing, release := make(chan struct{}), make(chan struct{})
+		stall := sync.OnceFunc(func() {
+			close(storing)
+			<-release
+		})
+		f.set(func(b store.Batch) error {
+			if !holds[item.TurnStarted](b) || holds[item.TurnEnded](b) {
+				return nil
+			}
+			stall()
+			return errFull
+		})
+		s := h.submit("go")
+		<-storing
+		cancelled := h.cancel()
+		f.set(nil)
+		close(release)
+		// A cancel that came when it was tried again ended it.
+		if end := h.ended(s); <-cancelled != (end.Outcome == item.OutcomeCancelled) {
+			t.Errorf("end %+v", end)
+		}
+	}
+}
+
 // A cancel that is answered with the turn's number ended it as cancelled, also when the
 // whole answer waited to be stored; one that comes while the end is stored finds no turn.
 func TestCancelAtTheEnding(t *testing.T) {

@@ -156,6 +156,10 @@ func (h *Host) Recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	atRest := make(map[string]bool)
+	for _, p := range pods {
+		atRest[p.ID] = p.Status.State == item.StateIdle || p.Status.State == item.StateInterrupted
+	}
 	for _, p := range pods {
 		switch p.Status.State {
 		case item.StateRunning, item.StateWaiting, item.StateResuming, item.StatePaused:
@@ -178,6 +182,10 @@ func (h *Host) Recover(ctx context.Context) error {
 		h.Logger.Info("pod recovered", "pod", a.id, "name", p.Name)
 		if p.Queued > 0 {
 			_ = a.do(ctx, func() { a.raise(item.LevelInfo, "recovery", queuedText(p.Queued)) })
+		}
+		if atRest[p.Spec.Parent] {
+			// podd ended between the end of the parent's turn and that of this one.
+			h.wg.Go(a.disowned)
 		}
 		release()
 	}

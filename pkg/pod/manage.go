@@ -168,7 +168,7 @@ func (h *Host) Delete(ctx context.Context, idOrName string) error {
 }
 
 // Cancel ends a pod's running turn and returns its number once its terminal entry
-// is stored; cancelled is false when no turn runs. Submits that wait stay. While there is
+// is stored; cancelled is false when no turn runs, or one that could not begin. Submits that wait stay. While there is
 // no space for that entry the error says so: the turn has ended all the same, and its
 // entry is stored when there is. One that ended without it, which goes on later, is
 // KindUnavailable, reason NOT_CANCELLED.
@@ -194,11 +194,16 @@ func (h *Host) Cancel(ctx context.Context, idOrName, reason string) (turnNumber 
 	}
 	select {
 	case <-ended:
-		if t.number > 0 && !t.over {
-			return t.number, false, item.Errorf(item.KindUnavailable, "NOT_CANCELLED",
-				"turn %d stopped, but its end could not be stored, and it may go on: cancel it again", t.number)
+		if t.number == 0 || t.over {
+			return t.number, true, nil
 		}
-		return t.number, true, nil
+		begun := true
+		if err := a.do(ctx, func() { begun = a.journal.turn == t.number }); err == nil && !begun {
+			// Its submit waits as before.
+			return 0, false, nil
+		}
+		return t.number, false, item.Errorf(item.KindUnavailable, "NOT_CANCELLED",
+			"turn %d stopped, but its end could not be stored, and it may go on: cancel it again", t.number)
 	case <-full:
 		return t.number, true, item.Errorf(item.KindExhausted, store.ReasonNoSpace,
 			"turn %d is cancelled, but there is no space to store that: it is stored once there is, unless podd ends before", t.number)

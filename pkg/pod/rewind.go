@@ -2,6 +2,7 @@ package pod
 
 import (
 	"context"
+	"slices"
 
 	"podd/pkg/item"
 	"podd/pkg/store"
@@ -47,6 +48,7 @@ func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, error) {
 	if err != nil {
 		return Rewound{}, err
 	}
+	a.journal.notes = slices.Concat(c.folds.journal.notes, c.waiting())
 	// Where this fails the next turn folds again, before it begins.
 	a.folded = nil
 	if err := a.fold(a.host.base, a.host.settings()); err != nil {
