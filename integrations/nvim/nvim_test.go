@@ -190,11 +190,10 @@ text Fine.
 	e.AwaitLua(`table.concat(_G.said):find('no call waits under the cursor', 1, true)`)
 	answer := func(key, then string) {
 		t.Helper()
-		e.Ex(e.LineOf("? call "))
 		// Right after a change keys answer nothing.
 		rig.Await(t, then, func() bool {
-			if strings.Contains(e.Stream(), "? call ") {
-				e.Ex(e.LineOf("? call "))
+			if line, ok := e.FindLine("? call "); ok {
+				e.Ex(line)
 				e.Keys(key)
 			}
 			return strings.Contains(e.Stream(), then) || e.Lua(`return _G.typing and 1 or 0`) == "1"

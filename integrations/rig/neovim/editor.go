@@ -124,10 +124,17 @@ func (e *Editor) AwaitLua(code string) {
 // LineOf is the number of the first line of the current buffer that holds a text.
 func (e *Editor) LineOf(text string) string {
 	e.t.Helper()
-	n := e.Lua(fmt.Sprintf(`for i, l in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do
-		if l:find(%q, 1, true) then return i end end return 0`, text))
-	if n == "0" {
+	n, ok := e.FindLine(text)
+	if !ok {
 		e.t.Fatalf("no line of the buffer holds %q:\n%s", text, e.Stream())
 	}
 	return n
+}
+
+// FindLine is LineOf where there may be none.
+func (e *Editor) FindLine(text string) (n string, ok bool) {
+	e.t.Helper()
+	n = e.Lua(fmt.Sprintf(`for i, l in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do
+		if l:find(%q, 1, true) then return i end end return 0`, text))
+	return n, n != "0"
 }
