@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -114,11 +115,15 @@ func newServer(c Config, a admission, conns int) *Server {
 	return &Server{grpc: g, health: h, conns: conns, streams: streams}
 }
 
-// Serve answers on a listener of Unix sockets until Stop. It closes the listener.
+// Serve answers on a listener of Unix sockets until Stop, not at all when that came
+// first. It closes the listener.
 func (s *Server) Serve(l net.Listener) error {
 	limited := socket.Limit(l, s.conns)
 	s.limited.Store(limited)
-	return s.grpc.Serve(limited)
+	if err := s.grpc.Serve(limited); !errors.Is(err, grpc.ErrServerStopped) {
+		return err
+	}
+	return nil
 }
 
 // Open says how many streams and connections there are.

@@ -105,6 +105,22 @@ func serveWith(t testing.TB, spec *poddv1.PodSpec, h scripted.Handler, change fu
 	return conn
 }
 
+// A server that was stopped before it served is no failure, and leaves no listener.
+func TestStoppedBeforeServing(t *testing.T) {
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := server.New(server.Config{Token: token, Status: func() server.Status { return server.Status{} }, Logger: slog.New(slog.DiscardHandler)})
+	s.Stop(t.Context())
+	if err := s.Serve(l); err != nil {
+		t.Error(err)
+	}
+	if err := l.Close(); err == nil {
+		t.Error("the listener is left open")
+	}
+}
+
 func withToken(ctx context.Context) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
 }
