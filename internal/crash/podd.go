@@ -68,13 +68,16 @@ func (p *process) follow(stderr io.Reader, log *os.File) {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		fmt.Fprintln(log, lines.Text())
-		switch text := lines.Text(); {
-		case strings.Contains(text, `"msg":"podd ready"`):
+		text := lines.Text()
+		if strings.Contains(text, `"msg":"podd ready"`) {
 			ready()
-		case strings.Contains(text, `"msg":"store failed`):
+		}
+		if strings.Contains(text, `"msg":"store failed`) {
 			p.sawFailure = true
 			p.sawDetach = strings.Contains(text, syscall.ENOSYS.Error())
-		case strings.HasPrefix(text, "runtime: netpollBreak write failed"):
+		}
+		// The runtime writes in the middle of others' lines.
+		if strings.Contains(text, "netpollBreak write failed") {
 			p.sawThrow = true
 		}
 	}
