@@ -198,13 +198,20 @@ func (h *hand) fork(d *deed) error {
 	if d.seq == 0 || h.pod.forked {
 		return errNothing
 	}
+	known := h.round.expect(d.mark)
+	defer known()
 	_, err := h.client.Pods().ForkPod(h.round.ctx, &poddv1.ForkPodRequest{Pod: h.pod.name, Name: d.mark, AtSeq: d.seq})
 	if err != nil {
-		return err
+		// It may be there all the same.
+		if _, missing := h.client.Pod(h.round.ctx, d.mark); missing != nil {
+			return err
+		}
 	}
 	h.pod.forked = true
-	h.adopt(d.mark, h.pod.dir).submits.submit(h.ctx, h.job())
-	return nil
+	fork := h.adopt(d.mark, h.pod.dir)
+	known()
+	fork.submits.submit(h.ctx, h.job())
+	return err
 }
 
 // found, count and the like: what the log has of each.

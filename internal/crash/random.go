@@ -111,6 +111,11 @@ func (r *round) randomEnd() error {
 // mayEnd says that no pod would give its turn up if podd were ended now. Followers may not
 // know yet what this podd has done.
 func (r *round) mayEnd() bool {
+	for _, name := range r.expected() {
+		if r.state(&pod{name: name}) != nil {
+			return false // Nobody follows it yet.
+		}
+	}
 	for _, p := range r.all() {
 		now := r.state(p)
 		if now == nil || p.raw.last() < now.GetLastSeq() || p.raw.weary() {

@@ -39,9 +39,11 @@ type round struct {
 	tasks  sync.WaitGroup
 	client *client.Client
 	podd   *process
-	// mu guards pods.
-	mu   sync.Mutex
-	pods []*pod
+	// mu guards pods and unknown, which are the pods that were asked for and may be there
+	// by now.
+	mu      sync.Mutex
+	pods    []*pod
+	unknown []string
 	// following are the followers, which go on as long as followed; unfollow ends them.
 	following sync.WaitGroup
 	followed  context.Context
@@ -221,6 +223,25 @@ func (r *round) add(p *pod) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.pods = append(r.pods, p)
+}
+
+// expect says that a pod of this name may come to be until known is called.
+func (r *round) expect(name string) (known func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unknown = append(r.unknown, name)
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.unknown = slices.DeleteFunc(r.unknown, func(n string) bool { return n == name })
+	}
+}
+
+// expected are the pods that may have come to be.
+func (r *round) expected() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.unknown)
 }
 
 // adopt looks after a pod that podd has made in the workspace of another.
