@@ -167,11 +167,11 @@ func (h *Host) Delete(ctx context.Context, idOrName string) error {
 	return nil
 }
 
-// Cancel ends a pod's running turn and returns its number once its terminal entry
-// is stored; cancelled is false when no turn runs, or one that could not begin. Submits that wait stay. While there is
-// no space for that entry the error says so: the turn has ended all the same, and its
-// entry is stored when there is. One that ended without it, which goes on later, is
-// KindUnavailable, reason NOT_CANCELLED.
+// Cancel ends a pod's running turn and returns its number once its terminal entry is
+// stored; cancelled is false when no turn runs, or one that could not begin. Submits that
+// wait stay. While there is no space for that entry the error says so: the turn has ended
+// all the same, and its entry is stored when there is. One that ended without it, which
+// goes on later, is KindUnavailable, reason NOT_CANCELLED.
 func (h *Host) Cancel(ctx context.Context, idOrName, reason string) (turnNumber int64, cancelled bool, err error) {
 	a, release, err := h.acquire(ctx, idOrName)
 	if err != nil {

@@ -41,15 +41,17 @@ func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, error) {
 		return Rewound{}, err
 	}
 	b := store.Batch{Entries: []item.Entry{{Kind: item.Rewind{To: to}}}}
-	for _, n := range c.waiting() {
+	waiting := c.waiting()
+	for _, n := range waiting {
 		b.Entries = append(b.Entries, item.Entry{Kind: n})
 	}
 	_, entries, err := a.commit(ctx, b, a.situation)
 	if err != nil {
 		return Rewound{}, err
 	}
-	a.journal.notes = slices.Concat(c.folds.journal.notes, c.waiting())
-	// Where this fails the next turn folds again, before it begins.
+	// Where the fold fails the next turn folds again, before it begins, but after it has
+	// taken these.
+	a.journal.notes = slices.Concat(c.folds.journal.notes, waiting)
 	a.folded = nil
 	if err := a.fold(a.host.base, a.host.settings()); err != nil {
 		return Rewound{}, err
