@@ -19,7 +19,7 @@ func newACPCommand(p *program) *cobra.Command {
 		Long: "Speaks the Agent Client Protocol on standard input and output, for an editor that starts it. Each new session\n" +
 			"is a pod with the editor's directory as its workspace; with --pod, all are that pod. Pods go on when the editor\n" +
 			"is closed.",
-		Args:              argCount(0, 0),
+		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return p.with(func(c *client.Client) error {

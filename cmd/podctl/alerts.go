@@ -23,7 +23,7 @@ func newAlertsCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "alerts [POD]",
 		Short:             "show what a person should see, across pods",
-		Args:              argCount(0, 1),
+		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if options.After < 0 {
@@ -45,7 +45,7 @@ func newAlertsAckCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "ack SEQ...",
 		Short:             "acknowledge alerts",
-		Args:              argCount(1, -1, "a SEQ"),
+		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			seqs := make([]int64, len(args))

@@ -22,7 +22,7 @@ func newApprovalsCommand(p *program) *cobra.Command {
 		Use:               "approvals [POD]",
 		Short:             "show the calls that wait for a person, with all that would run",
 		Long:              "Shows the tool calls that wait for a person, of one pod or of all, each with exactly what would run.",
-		Args:              argCount(0, 1),
+		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {

@@ -30,7 +30,7 @@ func newApproveCommand(p *program) *cobra.Command {
 		Short: "let a call run that waits",
 		Long: "Lets the tool call run that waits under CALL, and shows what that is. What is approved is what is shown: a call\n" +
 			"that has changed meanwhile asks again. podctl approvals lists the calls that wait.",
-		Args:              argCount(2, 2, "a POD", "a CALL"),
+		Args:              operands,
 		ValidArgsFunction: p.completeCalls,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			seq, err := callArg(args[1])

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,24 +16,56 @@ func verbArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		return usagef("unknown verb %q: did you mean %s?", args[0], strings.Join(near, " or "))
 	}
 	return usagef("unknown verb %q: %s --help lists those that there are", args[0], cmd.CommandPath())
 }
 
-// argCount accepts from least to most arguments; what names them in the error, in
-// the order in which they stand.
-func argCount(least, most int, what ...string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
+// operands refuses a number of arguments that the verb's line of use does not have, and
+// an empty one: a shell writes it where a variable is not set.
+func operands(cmd *cobra.Command, args []string) error {
+	names := strings.Fields(cmd.Use)[1:]
+	for i, name := range names {
 		switch {
-		case len(args) < least:
-			return usagef("%s needs %s: %s", cmd.CommandPath(), what[len(args)], cmd.UseLine())
-		case most >= 0 && len(args) > most:
-			return usagef("%s does not take the argument %q: %s", cmd.CommandPath(), args[most], cmd.UseLine())
+		case i >= len(args) && !strings.HasPrefix(name, "["):
+			return usagef("%s needs %s: %s", cmd.CommandPath(), strings.Trim(name, "[]."), cmd.UseLine())
+		case i < len(args) && args[i] == "" && !strings.Contains(name, "TEXT"):
+			return usagef("%s: %s is empty: %s", cmd.CommandPath(), strings.Trim(name, "[]."), cmd.UseLine())
+		case strings.Contains(name, "..."):
+			return nil
 		}
-		return nil
 	}
+	if len(args) > len(names) {
+		return usagef("%s does not take the argument %q: %s", cmd.CommandPath(), args[len(names)], cmd.UseLine())
+	}
+	return nil
+}
+
+// podFlags lets every verb whose first argument is a POD take it as -p too, as submit
+// does.
+func (p *program) podFlags(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		p.podFlags(sub)
+	}
+	if operand := strings.Fields(cmd.Use); len(operand) < 2 || strings.Trim(operand[1], "[]") != "POD" {
+		return
+	}
+	flag := cmd.Flags().StringP("pod", "p", "", "the pod, in place of POD")
+	named := func(args []string) []string {
+		if cmd.Flags().Changed("pod") {
+			return slices.Insert(slices.Clone(args), 0, *flag)
+		}
+		return args
+	}
+	check, run, complete := cmd.Args, cmd.RunE, cmd.ValidArgsFunction
+	cmd.Args = func(cmd *cobra.Command, args []string) error { return check(cmd, named(args)) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return run(cmd, named(args)) }
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return complete(cmd, named(args), start)
+	}
+	p.completePodFlag(cmd)
 }
 
 // flagError is the parser's error, said of a number where one was taken for a flag.

@@ -18,7 +18,7 @@ func newAttachCommand(p *program) *cobra.Command {
 		Long: "Shows a pod on the whole terminal: history, text as it comes, tool calls, questions, and a line to write in.\n" +
 			"Leaving it (Ctrl-D, or Ctrl-C twice) ends no turn.\n" +
 			"Without POD: $PODD_POD, else the pod whose workspace is the current directory.",
-		Args:              argCount(0, 1),
+		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, out, err := p.wholeTerminal()

@@ -17,7 +17,7 @@ func newBridgeCommand(p *program) *cobra.Command {
 			"process more easily than they speak gRPC. It goes on across restarts of podd and ends with its input.\n" +
 			"docs/bridge.md is the protocol; -o changes nothing here.",
 		Example: `  echo '{"id":1,"method":"ListPods"}' | podctl bridge`,
-		Args:    argCount(0, 0),
+		Args:    operands,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := p.clientConfig()
 			if err != nil {

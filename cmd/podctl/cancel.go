@@ -13,7 +13,7 @@ func newCancelCommand(p *program) *cobra.Command {
 		Use:               "cancel POD",
 		Short:             "end the running turn of a pod",
 		Long:              "Ends the running turn of a pod with the outcome cancelled. Submits that wait stay, and the next one begins.",
-		Args:              argCount(1, 1, "a POD"),
+		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {

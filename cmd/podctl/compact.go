@@ -13,7 +13,7 @@ func newCompactCommand(p *program) *cobra.Command {
 		Short: "let a summary stand for the older part of a pod's conversation",
 		Long: "Asks the model for a summary of the conversation but for its newest part; from then on requests\n" +
 			"carry the summary in its place. The log keeps everything. The pod must be idle.",
-		Args:              argCount(1, 1, "a POD"),
+		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {

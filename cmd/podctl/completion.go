@@ -24,7 +24,7 @@ func newCompletionCommand(p *program) *cobra.Command {
 			"bash: source <(podctl completion bash)\n" +
 			"zsh:  podctl completion zsh > \"${fpath[1]}/_podctl\"\n" +
 			"fish: podctl completion fish > ~/.config/fish/completions/podctl.fish",
-		Args:      argCount(1, 1, "a SHELL"),
+		Args:      operands,
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()

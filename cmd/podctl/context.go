@@ -20,7 +20,7 @@ func newContextCommand(p *program) *cobra.Command {
 		Long: "Shows what the pod's next request would send if it were sent now: each item, what it costs in\n" +
 			"tokens, what of it was cut or pruned. With -o json it is the request itself, byte for byte, save that\n" +
 			"on a terminal characters that would drive it are escaped.",
-		Args:              argCount(1, 1, "a POD"),
+		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {

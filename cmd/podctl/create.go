@@ -17,7 +17,7 @@ func newCreateCommand(p *program) *cobra.Command {
 		Short: "make a pod",
 		Long: "Makes a pod whose workspace is DIR, by default the current directory. Its file tools stay in the\n" +
 			"workspace and in the directories of --read and --write. podctl update changes all of this later.",
-		Args:              argCount(1, 1, "a NAME"),
+		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var spec item.PodSpec

@@ -13,7 +13,7 @@ func newDeleteCommand(p *program) *cobra.Command {
 		Use:               "delete POD",
 		Short:             "remove a pod and its log for good",
 		Long:              "Removes a pod and its log for good. A running turn is cancelled first. The workspace stays as it is.",
-		Args:              argCount(1, 1, "a POD"),
+		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {

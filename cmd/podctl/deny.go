@@ -14,7 +14,7 @@ func newDenyCommand(p *program) *cobra.Command {
 		Use:               "deny POD CALL",
 		Short:             "refuse a call that waits",
 		Long:              "Refuses the tool call that waits under CALL: the model is told, with the reason, and goes on without it.",
-		Args:              argCount(2, 2, "a POD", "a CALL"),
+		Args:              operands,
 		ValidArgsFunction: p.completeCalls,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			seq, err := callArg(args[1])

@@ -20,7 +20,7 @@ func newForkCommand(p *program) *cobra.Command {
 		Long: "Makes the pod NEW, whose history is that of POD up to an entry, by default all of it. Nothing is\n" +
 			"copied and POD is left alone; it may run on. Files are not copied either: both work in the same directory.",
 		Example:           "  podctl fork api api-try --at 120",
-		Args:              argCount(2, 2, "a POD and the name of the NEW one"),
+		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at < 1 && cmd.Flags().Changed("at") {
@@ -47,7 +47,7 @@ func newRewindCommand(p *program) *cobra.Command {
 		Long: "Takes back what came after the entry SEQ: requests don't carry it any more. It stays in the log and\n" +
 			"can be read. Changes of files are not undone. The pod must be idle.",
 		Example:           "  podctl rewind api 120",
-		Args:              argCount(2, 2, "a POD and the SEQ to go on from"),
+		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			to, err := strconv.ParseInt(args[1], 10, 64)

@@ -19,7 +19,7 @@ func newInboxCommand(p *program) *cobra.Command {
 		Use:               "inbox POD",
 		Short:             "list the submits that wait",
 		Long:              "Lists the submits that wait for their turn, the next one first.",
-		Args:              argCount(1, 1, "a POD"),
+		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {
@@ -47,7 +47,7 @@ func newInboxRmCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "rm POD REQUEST_ID",
 		Short:             "take back a submit that waits",
-		Args:              argCount(2, 2, "a POD", "a REQUEST_ID"),
+		Args:              operands,
 		ValidArgsFunction: p.completeRequests,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pod, id := valid(args[0]), valid(args[1])

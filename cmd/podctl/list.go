@@ -21,7 +21,7 @@ func newListCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "list",
 		Short:             "list the pods",
-		Args:              argCount(0, 0),
+		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return p.with(func(c *client.Client) error {

@@ -21,7 +21,7 @@ func newMCPCommand(p *program) *cobra.Command {
 		Short: "show, test and accept MCP servers",
 		Long: "Shows, tests and accepts the MCP servers of a workspace: those of podd's configuration, and those of its\n" +
 			".mcp.json once podctl trust has trusted it.",
-		Args: argCount(0, 0),
+		Args: verbArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newMCPListCommand(p), newMCPTestCommand(p), newMCPAcceptCommand(p))
@@ -40,7 +40,7 @@ func newMCPListCommand(p *program) *cobra.Command {
 		Short: "show MCP servers and what they offer",
 		Long: "Shows the MCP servers of a pod, or of the current directory, with their state and what they offer. It starts\n" +
 			"none: what a server offers is known once a turn has used it, or podctl mcp test.",
-		Args:              argCount(0, 1, "at most a POD"),
+		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := filepath.Abs(valid(dir))
@@ -134,7 +134,7 @@ func newMCPTestCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test NAME",
 		Short: "start an MCP server, ask it what it offers, and end it",
-		Args:  argCount(1, 1, "the NAME of a server"),
+		Args:  operands,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := filepath.Abs(valid(dir))
 			if err != nil {
@@ -167,7 +167,7 @@ func newMCPAcceptCommand(p *program) *cobra.Command {
 		Short: "take the tools of an MCP server as they are now",
 		Long: "Takes the tools of an MCP server as podctl mcp list shows them: podd does not ask any more because they are\n" +
 			"not what they were. Rules and the mode of asking count as ever.",
-		Args: argCount(1, 1, "the NAME of a server"),
+		Args: operands,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := filepath.Abs(valid(dir))
 			if err != nil {

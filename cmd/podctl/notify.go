@@ -15,7 +15,7 @@ func newNotifyCommand(p *program) *cobra.Command {
 		Short: "leave a note that the model sees at its next step",
 		Long: "Leaves a note, TEXT or standard input for -, that the model sees at its next step. An idle pod sees it with\n" +
 			"its next turn; --wake begins one.",
-		Args:              argCount(2, -1, "a POD", "TEXT"),
+		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := p.inputText(args[1:], "note")

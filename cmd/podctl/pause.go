@@ -14,7 +14,7 @@ func newPauseCommand(p *program) *cobra.Command {
 		Short: "hold a pod at its next step",
 		Long: "Holds a pod: a running turn stops at its next step and goes on from there after podctl resume, no other turn\n" +
 			"begins. A restart of podd changes nothing about it. Submits are taken and wait.",
-		Args:              argCount(1, 1, "a POD"),
+		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {

@@ -19,7 +19,7 @@ func newReloadCommand(p *program) *cobra.Command {
 		Long: "Lets podd read its configuration file again, as SIGHUP does, and says which keys have new values and\n" +
 			"which need a restart. A broken file is refused, and the one before it holds. Turns that run end with\n" +
 			"the settings that they began with.",
-		Args:              argCount(0, 0),
+		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return p.with(func(c *client.Client) error {

@@ -14,7 +14,7 @@ func newResumeCommand(p *program) *cobra.Command {
 		Use:               "resume POD",
 		Short:             "let a paused or interrupted pod go on",
 		Long:              "Lets a pod that was paused go on where it was, and one whose turn was interrupted with that turn's work.",
-		Args:              argCount(1, 1, "a POD"),
+		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {

@@ -55,7 +55,6 @@ func newRootCommand(p *program) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SuggestionsMinimumDistance = 2
 	p.output = outputText
 	flags := root.PersistentFlags()
 	flags.VarP(&p.output, "output", "o", "text, or json: one object a line")
@@ -70,5 +69,6 @@ func newRootCommand(p *program) *cobra.Command {
 		newContextCommand(p), newTrustCommand(p), newMCPCommand(p), newStatsCommand(p), newCompactCommand(p), newForkCommand(p), newRewindCommand(p),
 		newStatusCommand(p), newReloadCommand(p), newACPCommand(p), newBridgeCommand(p), newVersionCommand(p), newCompletionCommand(p),
 	)
+	p.podFlags(root)
 	return root
 }

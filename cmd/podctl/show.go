@@ -17,7 +17,7 @@ func newShowCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "show POD",
 		Short:             "show one pod",
-		Args:              argCount(1, 1, "a POD"),
+		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {

@@ -21,7 +21,7 @@ func newStatsCommand(p *program) *cobra.Command {
 		Short: "count what a pod used, or all pods together",
 		Long: "Counts what a pod used, or all pods together. With --watch it goes on every second until it is stopped: on a\n" +
 			"terminal in place, elsewhere each time that something changed.",
-		Args:              argCount(0, 1),
+		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {

@@ -16,7 +16,7 @@ func newStatusCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "status",
 		Short:             "show how podd is set up",
-		Args:              argCount(0, 0),
+		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return p.with(func(c *client.Client) error {

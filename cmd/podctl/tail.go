@@ -27,7 +27,7 @@ func newTailCommand(p *program) *cobra.Command {
 		Long: "Shows the last entries of a pod's log, or all above --after. With -f it goes on with what comes, across\n" +
 			"restarts of podd; stopping it disturbs nothing.\n" +
 			"Without POD: $PODD_POD, else the pod whose workspace is the current directory.",
-		Args:              argCount(0, 1),
+		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			flags.fromAfter = cmd.Flags().Changed("after")

@@ -28,7 +28,7 @@ func newTrustCommand(p *program) *cobra.Command {
 		Short: "let podd follow a workspace's own configuration",
 		Long: "Shows .podd/config.toml and .mcp.json of a workspace, whole, and asks whether podd may follow them. What is\n" +
 			"trusted is what is shown: when a file changes, it is ignored until you trust it again, and the rules that you trusted hold on.",
-		Args: argCount(1, 1, "a DIR"),
+		Args: operands,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := filepath.Abs(valid(args[0]))
 			if err != nil {

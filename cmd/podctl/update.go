@@ -19,7 +19,7 @@ func newUpdateCommand(p *program) *cobra.Command {
 		Long: "Changes what a pod was made with: what a flag is given for, and nothing else. --read and --write name the\n" +
 			"whole list anew. An empty value or 0 goes back to podd's own setting; --read '' to none.",
 		Example:           "  podctl update greeter --model gpt-5.1 --budget 5",
-		Args:              argCount(1, 1, "a POD"),
+		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var spec item.PodSpec

@@ -23,7 +23,7 @@ func newVersionCommand(p *program) *cobra.Command {
 		Short: "show which podctl this is, and which podd runs",
 		Long: "Shows which podctl this is, and which podd runs. With -o json: podd's status; without a running podd\n" +
 			"one with podctl's version and pid 0.",
-		Args:              argCount(0, 0),
+		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), versionPatience)
