@@ -38,6 +38,9 @@ type BlockDelta struct {
 // stands.
 type BlockEnd struct {
 	Block int
+	// Text is what the block says in the end, where that differs from its deltas; else
+	// empty.
+	Text string
 	// Opaque goes back to the endpoint with the item.
 	Opaque item.Opaque
 }

@@ -64,8 +64,8 @@ func (tl *timeline) add(ev llm.Event) error {
 		if err != nil {
 			return err
 		}
-		if tl.size += len(ev.Text); tl.size > maxAnswer {
-			return &llm.Error{Class: llm.ClassProtocol, Message: fmt.Sprintf("the model's answer is larger than %d bytes: it was cut off", maxAnswer)}
+		if err := tl.grow(len(ev.Text)); err != nil {
+			return err
 		}
 		b.text.WriteString(ev.Text)
 		tl.show(b, ev.Text)
@@ -75,8 +75,23 @@ func (tl *timeline) add(ev llm.Event) error {
 			return err
 		}
 		b.opaque = ev.Opaque
+		if ev.Text != "" {
+			if err := tl.grow(len(ev.Text) - b.text.Len()); err != nil {
+				return err
+			}
+			b.text.Reset()
+			b.text.WriteString(ev.Text)
+		}
 	case llm.End:
 		tl.end = &ev
+	}
+	return nil
+}
+
+// grow makes room for n more bytes.
+func (tl *timeline) grow(n int) error {
+	if tl.size += n; tl.size > maxAnswer {
+		return &llm.Error{Class: llm.ClassProtocol, Message: fmt.Sprintf("the model's answer is larger than %d bytes: it was cut off", maxAnswer)}
 	}
 	return nil
 }

@@ -21,6 +21,20 @@ func collect(t *testing.T, events ...llm.Event) (*timeline, []item.Delta) {
 	return tl, deltas
 }
 
+// What a block says in the end counts, where it is not what its deltas said. It counts
+// against the size of the answer in their place.
+func TestTimelineLastWord(t *testing.T) {
+	tl, _ := collect(t,
+		llm.BlockStart{Block: 0, Kind: llm.BlockToolCall, CallID: "c", Name: "shell"},
+		llm.BlockDelta{Block: 0, Text: strings.Repeat("x", maxAnswer)},
+		llm.BlockEnd{Block: 0, Text: `{"a":1}`},
+		llm.End{Stop: llm.StopDone},
+	)
+	if got := tl.items()[0].(item.ToolCall).Arguments; got != `{"a":1}` || tl.size != len(got) {
+		t.Errorf("arguments %q, size %d", got, tl.size)
+	}
+}
+
 // Overlapping blocks become items in the order of their starts; those that came to
 // nothing are left out, calls excepted.
 func TestTimelineItems(t *testing.T) {

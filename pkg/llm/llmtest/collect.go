@@ -108,6 +108,10 @@ func take(blocks []*block, ev llm.Event, r *Result) ([]*block, error) {
 		b, err := at(v.Block)
 		if err == nil {
 			b.ended, b.opaque = true, v.Opaque
+			if v.Text != "" {
+				b.text.Reset()
+				b.text.WriteString(v.Text)
+			}
 		}
 		return blocks, err
 	case llm.End:

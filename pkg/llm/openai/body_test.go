@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"podd/pkg/item"
 	"podd/pkg/llm"
+	"podd/pkg/llm/llmtest"
 	"podd/pkg/llm/openai"
 )
 
@@ -140,19 +142,34 @@ func TestQuirks(t *testing.T) {
 	}
 }
 
-// TestReasoningField: Groq refuses the field that it sends.
-func TestReasoningField(t *testing.T) {
-	stream := `data: {"choices":[{"index":0,"delta":{"reasoning":"hm"},"finish_reason":"stop"}]}` + "\n\n"
-	for base, want := range map[string]string{"http://localhost/v1": `{"reasoning":"hm"}`, "https://api.groq.com/openai/v1": ""} {
-		c, err := openai.New(openai.Config{BaseURL: base})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for ev, err := range c.Decode(t.Context(), "text/event-stream", strings.NewReader(stream)) {
-			if end, ok := ev.(llm.BlockEnd); err != nil || ok && end.Opaque.JSON != want {
-				t.Errorf("%s: %+v, %v", base, ev, err)
+// TestReasoningGoesBack: what came with an answer stands in the next request as its
+// endpoint takes it back.
+func TestReasoningGoesBack(t *testing.T) {
+	streams := streamFiles(t)
+	for name, want := range map[string]string{
+		"chat-reasoning": `{"role":"assistant","reasoning":"Look first.","content":"I will."}`,
+		"chat-mistral":   `{"role":"assistant","content":[{"type":"thinking","thinking":[{"type":"text","text":"Well, so."}]},{"type":"text","text":"So it is."}]}`,
+		"chat-litellm": `{"role":"assistant","reasoning_content":"Look first.","thinking_blocks":[{"type":"thinking","thinking":"Look first.","signature":"c2ln"},` +
+			`{"type":"redacted_thinking","data":"aGlk"},{"type":"thinking","thinking":"Then go.","signature":"Z28"}],"content":null,` +
+			`"tool_calls":[{"id":"toolu_1","type":"function","function":{"name":"shell","arguments":"{\"command\":\"ls\"}"}}]}`,
+		"chat-copilot": `{"role":"assistant","reasoning_text":"Look first.","reasoning_opaque":"c2VhbGVk","content":"I will."}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, base := range []string{"http://localhost/v1", "https://api.groq.com/openai/v1", "https://api.cerebras.ai/v1"} {
+				c, err := openai.New(openai.Config{BaseURL: base})
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := llmtest.Collect(c.Decode(t.Context(), "text/event-stream", bytes.NewReader(streams[name])))
+				if err != nil {
+					t.Fatal(err)
+				}
+				body, err := c.Body(llm.Request{Setup: item.Setup{Model: "m"}, Items: r.Items})
+				if err != nil || !strings.Contains(string(body), want) || !json.Valid(body) {
+					t.Errorf("%s: %s, %v\nwant %s", base, body, err, want)
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -1,6 +1,12 @@
 package openai
 
-import "podd/pkg/item"
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"podd/pkg/item"
+)
 
 // newChatEncoder begins a body for Chat Completions with what stands before the items.
 func newChatEncoder(dst []byte, setup item.Setup, q quirks) *chatEncoder {
@@ -145,14 +151,14 @@ func (e *chatEncoder) message(role, text string) {
 // assistant appends the items of one answer as one message. An answer of reasoning
 // alone says nothing that could be sent.
 func (e *chatEncoder) assistant(items []item.Item) {
-	text, reasoning, calls := "", "", 0
+	text, reasoning, thinking, calls := "", "", "", 0
 	for _, it := range items {
 		switch v := it.(type) {
 		case item.AssistantMessage:
 			text += v.Text
 		case item.Reasoning:
 			if m := opaqueMembers(v.Opaque, APIChat); m != "" {
-				reasoning = m
+				reasoning, thinking = contentParts(m)
 			}
 		case item.ToolCall:
 			calls++
@@ -166,17 +172,40 @@ func (e *chatEncoder) assistant(items []item.Item) {
 	if reasoning != "" {
 		e.dst = append(append(e.dst, ','), reasoning...)
 	}
-	if text != "" {
-		e.dst = appendMember(e.dst, "content", text)
-	} else {
-		e.dst = append(e.dst, `,"content":null`...)
-	}
+	e.content(thinking, text)
 	if calls > 0 {
 		e.dst = append(e.dst, `,"tool_calls":[`...)
 		e.toolCalls(items)
 		e.dst = append(e.dst, ']')
 	}
 	e.dst = append(e.dst, '}')
+}
+
+// content appends an answer's text, as a list where reasoning is a part of it.
+func (e *chatEncoder) content(thinking, text string) {
+	switch {
+	case thinking == "" && text == "":
+		e.dst = append(e.dst, `,"content":null`...)
+	case thinking == "":
+		e.dst = appendMember(e.dst, "content", text)
+	default:
+		e.dst = append(append(e.dst, `,"content":[`...), thinking...)
+		if text != "" {
+			e.dst = append(e.dst, `,{"type":"text"`...)
+			e.dst = append(appendMember(e.dst, "text", text), '}')
+		}
+		e.dst = append(e.dst, ']')
+	}
+}
+
+// contentParts splits the members of reasoning that goes back: those of the message, or
+// parts of its content, without the brackets of their list.
+func contentParts(members string) (ofMessage, parts string) {
+	if !strings.HasPrefix(members, `"content":[`) {
+		return members, ""
+	}
+	parts = gjson.Get("{"+members+"}", "content").Raw
+	return "", strings.TrimSpace(parts[1 : len(parts)-1])
 }
 
 func (e *chatEncoder) toolCalls(items []item.Item) {

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -27,13 +28,16 @@ type chatCall struct {
 	started  bool
 }
 
-// add takes one fragment.
+// add takes one fragment. One that says nothing is no call.
 func (c *chatCalls) add(dst []llm.Event, blocks *int, fragment gjson.Result) []llm.Event {
 	function := fragment.Get("function")
-	id, name := clean(fragment.Get("id").String()), clean(function.Get("name").String())
+	id, name, args := clean(fragment.Get("id").String()), clean(function.Get("name").String()), argumentsText(function.Get("arguments"))
 	index := fragment.Get("index")
-	call := c.find(index, id, name)
+	call := c.find(index, id, name, args)
 	if call == nil {
+		if id == "" && name == "" && args == "" {
+			return dst
+		}
 		call = &chatCall{index: index.Int(), hasIndex: index.Type == gjson.Number, id: id}
 		c.calls = append(c.calls, call)
 	}
@@ -46,39 +50,44 @@ func (c *chatCalls) add(dst []llm.Event, blocks *int, fragment gjson.Result) []l
 	if extra := fragment.Get("extra_content"); extra.IsObject() {
 		call.extra = extra.Raw
 	}
-	return call.addArguments(dst, blocks, function.Get("arguments"))
+	return call.addArguments(dst, blocks, args)
 }
 
 // addFunction takes a fragment of the old form with at most one call.
 func (c *chatCalls) addFunction(dst []llm.Event, blocks *int, function gjson.Result) []llm.Event {
+	name, args := clean(function.Get("name").String()), argumentsText(function.Get("arguments"))
+	if name == "" && args == "" {
+		return dst
+	}
 	if len(c.calls) == 0 {
 		c.calls = append(c.calls, &chatCall{})
 	}
 	call := c.calls[0]
 	if call.name == "" {
-		call.name = clean(function.Get("name").String())
+		call.name = name
 	}
-	return call.addArguments(dst, blocks, function.Get("arguments"))
+	return call.addArguments(dst, blocks, args)
 }
 
 // find gives the call that a fragment goes on with; nil for a new one.
 //
-// The id decides where both have one and the fragment names a tool: an endpoint
-// that numbers all calls 0 still gives them ids, and one that makes up an id for
-// each fragment names the tool in the first only. Then the index, then the order.
-func (c *chatCalls) find(index gjson.Result, id, name string) *chatCall {
+// The id decides, then the index, then the order. A fragment with another index or
+// another tool is another call even under the same id: some endpoints give parallel
+// calls one id. An endpoint that makes up an id for each fragment names the tool in
+// the first only, and one that numbers all calls 0 still gives them ids.
+func (c *chatCalls) find(index gjson.Result, id, name, args string) *chatCall {
 	if len(c.calls) == 0 {
 		return nil
 	}
-	if id != "" {
-		for _, call := range c.calls {
-			if call.id == id {
-				return call
-			}
+	indexed := index.Type == gjson.Number
+	for _, call := range slices.Backward(c.calls) {
+		other := indexed && call.hasIndex && call.index != index.Int()
+		if id != "" && call.id == id && !other && !call.startsAnew(id, name, args) {
+			return call
 		}
 	}
 	last := c.calls[len(c.calls)-1]
-	if index.Type == gjson.Number {
+	if indexed {
 		last = nil
 		for _, call := range c.calls {
 			if call.hasIndex && call.index == index.Int() {
@@ -86,7 +95,7 @@ func (c *chatCalls) find(index gjson.Result, id, name string) *chatCall {
 			}
 		}
 	}
-	if last == nil || !last.startsAnew(id, name) {
+	if last == nil || !last.startsAnew(id, name, args) {
 		return last
 	}
 	return nil
@@ -94,28 +103,36 @@ func (c *chatCalls) find(index gjson.Result, id, name string) *chatCall {
 
 // startsAnew says whether a fragment that could go on with this call is the first
 // of another one.
-func (c *chatCall) startsAnew(id, name string) bool {
+func (c *chatCall) startsAnew(id, name, args string) bool {
 	switch {
 	case name == "" || c.name == "":
 		return false
-	case id != "" && c.id != "":
-		return id != c.id
 	case name != c.name:
 		return true
+	case id != "" && c.id != "" && id != c.id:
+		return true
+	case id != "" && id == c.id && args == "":
+		return false
 	}
-	// The same name again and no ids to compare: another call if this one's
+	// The same name again, and no ids that differ: another call if this one's
 	// arguments are whole.
-	return isJSON([]byte(c.args.String()))
+	whole := c.args.String()
+	return strings.HasSuffix(whole, "}") && isJSON([]byte(whole))
 }
 
-func (c *chatCall) addArguments(dst []llm.Event, blocks *int, args gjson.Result) []llm.Event {
-	var text string
+// argumentsText is what a fragment has of a call's arguments; some endpoints send an
+// object.
+func argumentsText(args gjson.Result) string {
 	switch args.Type {
 	case gjson.String:
-		text = clean(args.Str)
+		return clean(args.Str)
 	case gjson.JSON:
-		text = clean(args.Raw)
+		return clean(args.Raw)
 	}
+	return ""
+}
+
+func (c *chatCall) addArguments(dst []llm.Event, blocks *int, text string) []llm.Event {
 	c.args.WriteString(text)
 	if c.started {
 		return appendDelta(dst, c.block, text)

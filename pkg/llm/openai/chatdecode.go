@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -21,11 +22,17 @@ type chatDecoder struct {
 	reasoning reasoningBlock
 	calls     chatCalls
 
+	// message is the last message that came where a delta belongs, and is used where
+	// the answer has no delta.
+	message  gjson.Result
+	hasDelta bool
+
 	model, id string
 	usage     item.Usage
 	measured  bool
 	stop      string
-	done      bool
+	// done says that the stream said DONE, unstreamed that the answer was one object.
+	done, unstreamed bool
 }
 
 func (d *chatDecoder) over() bool { return d.done }
@@ -35,10 +42,20 @@ func (d *chatDecoder) decode(dst []llm.Event, _ []byte, data string) ([]llm.Even
 		d.done = strings.HasPrefix(data, "[DONE]")
 		return dst, nil
 	}
-	return d.whole(dst, data)
+	return d.chunk(dst, data)
 }
 
 func (d *chatDecoder) whole(dst []llm.Event, data string) ([]llm.Event, error) {
+	dst, err := d.chunk(dst, data)
+	if err != nil {
+		return dst, err
+	}
+	d.unstreamed = true
+	return d.useMessage(dst), d.bounded()
+}
+
+// chunk reads one object, of a stream or a whole answer.
+func (d *chatDecoder) chunk(dst []llm.Event, data string) ([]llm.Event, error) {
 	var failure gjson.Result
 	gjson.Parse(data).ForEach(func(key, value gjson.Result) bool {
 		switch key.Str {
@@ -65,19 +82,24 @@ func (d *chatDecoder) whole(dst []llm.Event, data string) ([]llm.Event, error) {
 	if failure.Exists() && failure.Type != gjson.Null {
 		return dst, d.endpoint.streamError(data)
 	}
-	if len(d.calls.calls) > maxItems {
-		return dst, d.endpoint.tooMany()
-	}
-	return dst, nil
+	return dst, d.bounded()
 }
 
-// choice reads the one choice that was asked for. An answer that does not stream
-// has a message in place of the delta.
+func (d *chatDecoder) bounded() error {
+	if len(d.calls.calls) > maxItems {
+		return d.endpoint.tooMany()
+	}
+	return nil
+}
+
+// choice reads the one choice that was asked for.
 func (d *chatDecoder) choice(dst []llm.Event, choice gjson.Result) []llm.Event {
 	choice.ForEach(func(key, value gjson.Result) bool {
 		switch key.Str {
-		case "delta", "message":
+		case "delta":
 			dst = d.delta(dst, value)
+		case "message":
+			dst = d.instead(dst, value)
 		case "finish_reason":
 			if value.Type == gjson.String && value.Str != "" {
 				d.stop = value.Str
@@ -90,38 +112,65 @@ func (d *chatDecoder) choice(dst []llm.Event, choice gjson.Result) []llm.Event {
 	return dst
 }
 
+// instead takes a message where a delta belongs. An answer that does not stream has
+// one. In a stream it is the whole message beside the deltas or after them (Perplexity,
+// MiniMax), which says nothing new, or the message so far where there are no deltas.
+func (d *chatDecoder) instead(dst []llm.Event, message gjson.Result) []llm.Event {
+	if !strings.HasPrefix(message.Get("content").String(), d.message.Get("content").String()) {
+		dst = d.useMessage(dst)
+	}
+	d.message = message
+	return dst
+}
+
+// useMessage reads the last message, unless deltas have said it.
+func (d *chatDecoder) useMessage(dst []llm.Event) []llm.Event {
+	if !d.hasDelta {
+		dst = d.say(dst, d.message)
+	}
+	d.message = gjson.Result{}
+	return dst
+}
+
 func (d *chatDecoder) delta(dst []llm.Event, delta gjson.Result) []llm.Event {
-	var named, plain gjson.Result
+	n := len(dst)
+	dst = d.say(dst, delta)
+	d.hasDelta = d.hasDelta || len(dst) > n
+	return dst
+}
+
+// say reads what a delta or a message says.
+func (d *chatDecoder) say(dst []llm.Event, delta gjson.Result) []llm.Event {
+	var named [len(reasoningFields)]gjson.Result
 	delta.ForEach(func(key, value gjson.Result) bool {
 		switch key.Str {
 		case "content":
 			dst = d.content(dst, value)
 		case "refusal":
 			dst = d.addText(dst, value)
-		case "reasoning_content":
-			named = value
-		case "reasoning":
-			plain = value
 		case "reasoning_details":
 			dst = d.reasoning.addDetails(dst, &d.blocks, value)
+		case "thinking_blocks":
+			dst = d.reasoning.addThinking(dst, &d.blocks, value)
+		case "reasoning_opaque":
+			dst = d.reasoning.seal(dst, &d.blocks, value)
 		case "tool_calls":
-			value.ForEach(func(_, call gjson.Result) bool {
+			for _, call := range value.Array() {
 				dst = d.calls.add(dst, &d.blocks, call)
-				return true
-			})
+			}
 		case "function_call":
-			if value.IsObject() {
-				dst = d.calls.addFunction(dst, &d.blocks, value)
+			dst = d.calls.addFunction(dst, &d.blocks, value)
+		default:
+			if i := slices.Index(reasoningFields[:], key.Str); i >= 0 {
+				named[i] = value
 			}
 		}
 		return true
 	})
-	// Some servers send the same reasoning under both names.
-	if named.Type == gjson.String && named.Str != "" {
-		return d.reasoning.add(dst, &d.blocks, "reasoning_content", clean(named.Str))
-	}
-	if plain.Type == gjson.String && plain.Str != "" {
-		return d.reasoning.add(dst, &d.blocks, "reasoning", clean(plain.Str))
+	for i, field := range reasoningFields {
+		if named[i].Type == gjson.String && named[i].Str != "" {
+			return d.reasoning.add(dst, &d.blocks, field, clean(named[i].Str))
+		}
 	}
 	return dst
 }
@@ -137,7 +186,7 @@ func (d *chatDecoder) content(dst []llm.Event, value gjson.Result) []llm.Event {
 			return true
 		}
 		part.Get("thinking").ForEach(func(_, t gjson.Result) bool {
-			dst = d.reasoning.add(dst, &d.blocks, "", clean(t.Get("text").Str))
+			dst = d.reasoning.add(dst, &d.blocks, fieldContent, clean(t.Get("text").Str))
 			return true
 		})
 		return true
@@ -158,20 +207,29 @@ func (d *chatDecoder) addText(dst []llm.Event, value gjson.Result) []llm.Event {
 	return append(dst, llm.BlockDelta{Block: *d.text, Text: clean(value.Str)})
 }
 
-// complete goes by finish_reason alone. Some say with it that the answer broke off:
-// OpenRouter, GLM and DeepSeek in this order.
+// complete goes by finish_reason. Some say with it that the answer broke off:
+// OpenRouter, GLM and DeepSeek in this order. Some give none: there an answer is whole
+// that came in one piece, or that its usage and DONE follow. DONE alone says nothing,
+// because proxies add it to what broke off.
 func (d *chatDecoder) complete() bool {
 	switch d.stop {
-	case "", "error", "network_error", "insufficient_system_resource":
+	case "error", "network_error", "insufficient_system_resource":
 		return false
+	case "":
+		said := d.blocks > 0 || d.message.Exists()
+		return said && (d.unstreamed || d.done && d.measured)
 	}
 	return true
 }
 
-func (d *chatDecoder) finish(dst []llm.Event) []llm.Event {
+func (d *chatDecoder) finish(dst []llm.Event) ([]llm.Event, error) {
+	dst = d.useMessage(dst)
+	if err := d.bounded(); err != nil {
+		return dst, err
+	}
 	dst = d.calls.flush(dst, &d.blocks)
 	if d.reasoning.open {
-		dst = append(dst, llm.BlockEnd{Block: d.reasoning.block, Opaque: d.reasoning.opaque(d.endpoint.quirks)})
+		dst = append(dst, llm.BlockEnd{Block: d.reasoning.block, Opaque: d.reasoning.opaque()})
 	}
 	if d.text != nil {
 		dst = append(dst, llm.BlockEnd{Block: *d.text})
@@ -183,7 +241,7 @@ func (d *chatDecoder) finish(dst []llm.Event) []llm.Event {
 		Measured:   d.measured,
 		Model:      d.model,
 		ResponseID: d.id,
-	})
+	}), nil
 }
 
 // chatStop reads a finish_reason. Most servers say stop or tool_calls as they
@@ -204,19 +262,30 @@ func (d *chatDecoder) readUsage(u gjson.Result) {
 	if !u.IsObject() || !u.Get("prompt_tokens").Exists() {
 		return
 	}
-	cached := u.Get("prompt_tokens_details.cached_tokens")
-	if !cached.Exists() {
-		cached = u.Get("prompt_cache_hit_tokens")
-	}
 	d.measured = true
 	d.usage = item.Usage{
 		Input:       count(u.Get("prompt_tokens")),
-		CachedInput: count(cached),
+		CachedInput: count(first(u, "prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens")),
 		CacheWrite:  count(u.Get("prompt_tokens_details.cache_write_tokens")),
 		Output:      count(u.Get("completion_tokens")),
 		Reasoning:   count(u.Get("completion_tokens_details.reasoning_tokens")),
 		Requests:    1,
 	}
+	// xAI and Gemini count reasoning in the total alone. What a total has of audio that
+	// went in was not put out.
+	if count(first(u, "prompt_tokens_details.audio_tokens", "prompt_audio_seconds")) == 0 {
+		d.usage.Output = max(d.usage.Output, count(u.Get("total_tokens"))-d.usage.Input)
+	}
+}
+
+// first is the first of these members that is there and not null.
+func first(v gjson.Result, paths ...string) gjson.Result {
+	for _, path := range paths {
+		if m := v.Get(path); m.Exists() && m.Type != gjson.Null {
+			return m
+		}
+	}
+	return gjson.Result{}
 }
 
 // count is a number of tokens; never negative.

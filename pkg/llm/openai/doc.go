@@ -25,7 +25,7 @@
 //     blank line between: templates of Mistral and Gemma want the roles to
 //     alternate.
 //   - The text and the calls of one step are one assistant message.
-//   - Reasoning goes back under the name that the endpoint gave it
+//   - Reasoning goes back as the endpoint gave it, mostly under a name of its own
 //     (reasoning_content, reasoning, reasoning_details): DeepSeek and others answer
 //     400 when it is missing in a tool loop. Quirks are kept in quirks.go.
 //   - Models of the Mistral family refuse a user message right after a tool result

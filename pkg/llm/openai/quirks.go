@@ -8,16 +8,12 @@ type quirks struct {
 	// noStreamOptions: the service answers 422 to stream_options, and sends the
 	// usage without being asked.
 	noStreamOptions bool
-	// noReasoningField: the service may answer 400 to the field "reasoning" that it
-	// sends itself.
-	noReasoningField bool
 }
 
 func quirksOf(host string) quirks {
 	host = strings.ToLower(host)
 	return quirks{
-		noStreamOptions:  host == "api.mistral.ai" || host == "codestral.mistral.ai",
-		noReasoningField: host == "api.groq.com" || host == "api.cerebras.ai",
+		noStreamOptions: host == "api.mistral.ai" || host == "codestral.mistral.ai",
 	}
 }
 

@@ -9,16 +9,25 @@ import (
 	"podd/pkg/llm"
 )
 
+// reasoningFields are the names under which endpoints send the text of reasoning, the
+// first that says something counts: some send the same text under two of them.
+var reasoningFields = [...]string{"reasoning_content", "reasoning", "reasoning_text"}
+
+// fieldContent is the field of reasoning that comes as parts of the content (Mistral).
+const fieldContent = "content"
+
 // reasoningBlock collects the reasoning of a chat answer: what a person may read,
 // and what the endpoint wants back.
 type reasoningBlock struct {
 	open  bool
 	block int
-	// field is the name under which the endpoint sent the text; empty when it does
-	// not take it back.
-	field   string
-	text    strings.Builder
-	details []reasoningDetail
+	// field is the name under which the endpoint sent the text.
+	field string
+	text  strings.Builder
+	// details are OpenRouter's reasoning_details, thinking LiteLLM's thinking_blocks.
+	details, thinking []reasoningEntry
+	// sealed is Copilot's reasoning_opaque, as JSON.
+	sealed string
 }
 
 // add appends text that came under a field.
@@ -41,66 +50,101 @@ func (r *reasoningBlock) start(dst []llm.Event, blocks *int) []llm.Event {
 	return append(dst, llm.BlockStart{Block: r.block, Kind: llm.BlockReasoning})
 }
 
-// reasoningDetail is one entry of OpenRouter's reasoning_details. A provider's
-// signature covers the whole text, so the fragments with one type and index become
-// one entry again.
-type reasoningDetail struct {
+// seal takes what the endpoint wants back and nobody else can read.
+func (r *reasoningBlock) seal(dst []llm.Event, blocks *int, value gjson.Result) []llm.Event {
+	if value.Type != gjson.String || value.Str == "" {
+		return dst
+	}
+	r.sealed = value.Raw
+	return r.start(dst, blocks)
+}
+
+// reasoningEntry is one entry of a list that goes back with the reasoning. A provider's
+// signature covers the whole text, so the fragments of an entry become one again.
+type reasoningEntry struct {
 	kind, index string
 	members     []member
 }
 
-// member is one member of a JSON object: text for a string, else raw.
+// member is one member of a JSON object: text for a string that comes in pieces, else
+// raw.
 type member struct {
 	name string
-	text *strings.Builder
+	text *pieces
 	raw  string
 }
 
 // addDetails takes the reasoning_details of a chunk. Their text also comes as
-// "reasoning", so it is not shown from here.
+// "reasoning", so it is not shown from here. Fragments with one type and index are of
+// one entry.
 func (r *reasoningBlock) addDetails(dst []llm.Event, blocks *int, list gjson.Result) []llm.Event {
-	if !list.IsArray() {
-		return dst
-	}
-	list.ForEach(func(_, entry gjson.Result) bool {
-		if entry.IsObject() {
-			dst = r.start(dst, blocks)
-			r.merge(entry)
+	for _, fragment := range list.Array() {
+		if !fragment.IsObject() {
+			continue
 		}
-		return true
-	})
+		dst = r.start(dst, blocks)
+		kind, index := fragment.Get("type").Str, fragment.Get("index")
+		n := len(r.details)
+		goesOn := n > 0 && kind != "reasoning.encrypted" && index.Type == gjson.Number &&
+			r.details[n-1].kind == kind && r.details[n-1].index == index.Raw
+		r.details = appendFragment(r.details, goesOn, fragment)
+	}
 	return dst
 }
 
-// merge joins an entry to the last one when both are fragments of one.
-func (r *reasoningBlock) merge(entry gjson.Result) {
-	kind, index := entry.Get("type").Str, entry.Get("index")
-	n := len(r.details)
-	if n == 0 || kind == "reasoning.encrypted" || index.Type != gjson.Number ||
-		r.details[n-1].kind != kind || r.details[n-1].index != index.Raw {
-		r.details = append(r.details, reasoningDetail{kind: kind, index: index.Raw})
-		n++
+// addThinking takes the thinking_blocks of a chunk, whose text also comes as
+// "reasoning_content". A block ends with its signature.
+func (r *reasoningBlock) addThinking(dst []llm.Event, blocks *int, list gjson.Result) []llm.Event {
+	for _, fragment := range list.Array() {
+		if !fragment.IsObject() {
+			continue
+		}
+		dst = r.start(dst, blocks)
+		n := len(r.thinking)
+		goesOn := n > 0 && fragment.Get("type").Str == "thinking" && r.thinking[n-1].kind == "thinking" &&
+			(!r.thinking[n-1].has("signature") || fragment.Get("thinking").Str == "")
+		r.thinking = appendFragment(r.thinking, goesOn, fragment)
 	}
-	d := &r.details[n-1]
-	entry.ForEach(func(key, value gjson.Result) bool {
-		d.set(key.String(), value)
+	return dst
+}
+
+// appendFragment adds a fragment to the last entry, or begins another.
+func appendFragment(list []reasoningEntry, goesOn bool, fragment gjson.Result) []reasoningEntry {
+	if !goesOn {
+		list = append(list, reasoningEntry{kind: fragment.Get("type").Str, index: fragment.Get("index").Raw})
+	}
+	e := &list[len(list)-1]
+	fragment.ForEach(func(key, value gjson.Result) bool {
+		e.set(key.String(), value)
 		return true
 	})
+	return list
+}
+
+// has says whether a string that comes in pieces has begun.
+func (e *reasoningEntry) has(name string) bool {
+	for _, m := range e.members {
+		if m.name == name {
+			return m.text != nil && m.text.joined.Len() > 0
+		}
+	}
+	return false
 }
 
 // set takes one member of a fragment: text is joined, anything else that is not
 // null replaces what was there.
-func (d *reasoningDetail) set(name string, value gjson.Result) {
-	joined := value.Type == gjson.String && (name == "text" || name == "summary")
-	for i := range d.members {
-		m := &d.members[i]
+func (e *reasoningEntry) set(name string, value gjson.Result) {
+	joined := value.Type == gjson.String &&
+		(name == "text" || name == "summary" || e.kind == "thinking" && (name == "thinking" || name == "signature"))
+	for i := range e.members {
+		m := &e.members[i]
 		switch {
 		case m.name != name:
 			continue
 		case joined && m.text != nil:
-			m.text.WriteString(value.Str)
+			m.text.add(value.Str)
 		case joined:
-			m.text = newText(value.Str)
+			m.text = newPieces(value.Str)
 		case value.Type != gjson.Null:
 			m.raw = value.Raw
 		}
@@ -108,49 +152,104 @@ func (d *reasoningDetail) set(name string, value gjson.Result) {
 	}
 	m := member{name: name, raw: value.Raw}
 	if joined {
-		m.text = newText(value.Str)
+		m.text = newPieces(value.Str)
 	}
-	d.members = append(d.members, m)
+	e.members = append(e.members, m)
 }
 
-func newText(s string) *strings.Builder {
-	b := new(strings.Builder)
-	b.WriteString(s)
-	return b
+// pieces is text that comes in pieces: each goes on, or each is all the text so far
+// (MiniMax). Which it is shows in the end only.
+type pieces struct {
+	joined strings.Builder
+	last   string
+	// soFar says that each piece began with the one before, grown how often it was longer.
+	soFar bool
+	grown int
+}
+
+func newPieces(s string) *pieces {
+	p := &pieces{soFar: true}
+	p.add(s)
+	return p
+}
+
+func (p *pieces) add(s string) {
+	if s == "" {
+		return
+	}
+	if p.joined.Len() > 0 {
+		p.soFar = p.soFar && strings.HasPrefix(s, p.last)
+		if len(s) > len(p.last) {
+			p.grown++
+		}
+	}
+	p.joined.WriteString(s)
+	p.last = s
+}
+
+// text is the text; shown is what the endpoint gave of it to read, if anything.
+func (p *pieces) text(shown string) string {
+	if p.soFar && (p.last == shown || p.grown > 1) {
+		return p.last
+	}
+	return p.joined.String()
 }
 
 // opaque is what goes back with the reasoning: the details where there are any,
-// else the text under its own name.
-func (r *reasoningBlock) opaque(q quirks) item.Opaque {
+// else the text under its own name, with what belongs to it.
+func (r *reasoningBlock) opaque() item.Opaque {
+	shown := r.text.String()
+	dst := []byte{'{'}
 	switch {
 	case len(r.details) > 0:
-		dst := []byte(`{"reasoning_details":[`)
-		for i, d := range r.details {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = d.append(dst)
-		}
-		return item.Opaque{API: APIChat, JSON: clean(string(dst) + "]}")}
-	case r.field == "" || r.field == "reasoning" && q.noReasoningField:
+		dst = appendEntries(dst, "reasoning_details", r.details, shown)
+	case r.field == fieldContent:
+		dst = append(dst, `"content":[{"type":"thinking","thinking":[{"type":"text","text":`...)
+		dst = append(appendString(dst, shown), "}]}]"...)
+	case r.field != "":
+		dst = append(appendString(dst, r.field), ':')
+		dst = appendString(dst, shown)
+	}
+	if len(r.thinking) > 0 {
+		dst = appendEntries(comma(dst), "thinking_blocks", r.thinking, shown)
+	}
+	if r.sealed != "" {
+		dst = append(append(comma(dst), `"reasoning_opaque":`...), r.sealed...)
+	}
+	if len(dst) == 1 {
 		return item.Opaque{}
 	}
-	dst := append([]byte(`{"`), r.field...)
-	dst = append(dst, `":`...)
-	dst = appendString(dst, r.text.String())
-	return item.Opaque{API: APIChat, JSON: clean(string(dst) + "}")}
+	return item.Opaque{API: APIChat, JSON: clean(string(append(dst, '}')))}
 }
 
-func (d *reasoningDetail) append(dst []byte) []byte {
-	dst = append(dst, '{')
-	for i, m := range d.members {
+// comma separates the next member from one before.
+func comma(dst []byte) []byte {
+	if len(dst) > 1 {
+		dst = append(dst, ',')
+	}
+	return dst
+}
+
+func appendEntries(dst []byte, name string, list []reasoningEntry, shown string) []byte {
+	dst = append(appendString(dst, name), ":["...)
+	for i := range list {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendString(dst, m.name)
-		dst = append(dst, ':')
+		dst = list[i].append(dst, shown)
+	}
+	return append(dst, ']')
+}
+
+func (e *reasoningEntry) append(dst []byte, shown string) []byte {
+	dst = append(dst, '{')
+	for i, m := range e.members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendString(dst, m.name), ':')
 		if m.text != nil {
-			dst = appendString(dst, m.text.String())
+			dst = appendString(dst, m.text.text(shown))
 		} else {
 			dst = append(dst, m.raw...)
 		}

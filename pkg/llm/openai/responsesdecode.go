@@ -27,8 +27,9 @@ type outputItem struct {
 	id    string
 	kind  llm.BlockKind
 	block int
-	// sent counts the bytes of text or arguments that were passed on.
+	// sent counts the bytes of text that were passed on; args are those of a call.
 	sent int
+	args strings.Builder
 	// part is the last part of a summary that text came for.
 	part    string
 	started bool
@@ -140,6 +141,9 @@ func (d *responsesDecoder) send(dst []llm.Event, it *outputItem, text, callID, n
 		dst = append(dst, llm.BlockStart{Block: it.block, Kind: it.kind, CallID: callID, Name: name})
 	}
 	it.sent += len(text)
+	if it.kind == llm.BlockToolCall {
+		it.args.WriteString(text)
+	}
 	return appendDelta(dst, it.block, text)
 }
 
@@ -171,13 +175,13 @@ func (d *responsesDecoder) itemDone(dst []llm.Event, key string, raw gjson.Resul
 	if it.done || it.kind == "" {
 		return dst
 	}
+	var end llm.BlockEnd
 	var text string
-	var opaque item.Opaque
 	switch it.kind {
 	case llm.BlockText:
 		text = partsText(raw.Get("content"), "")
 		if phase := raw.Get("phase"); phase.Type == gjson.String {
-			opaque = item.Opaque{API: APIResponses, JSON: clean(`{"phase":` + phase.Raw + `}`)}
+			end.Opaque = item.Opaque{API: APIResponses, JSON: clean(`{"phase":` + phase.Raw + `}`)}
 		}
 		if text == "" && it.sent == 0 {
 			it.done = true
@@ -185,22 +189,21 @@ func (d *responsesDecoder) itemDone(dst []llm.Event, key string, raw gjson.Resul
 		}
 	case llm.BlockReasoning:
 		text = partsText(raw.Get("content"), partsText(raw.Get("summary"), ""))
-		opaque = reasoningOpaque(raw)
+		end.Opaque = reasoningOpaque(raw)
 	case llm.BlockToolCall:
-		if args := raw.Get("arguments"); args.Type == gjson.JSON {
-			text = clean(args.Raw)
-		} else {
-			text = clean(args.String())
+		final := argumentsText(raw.Get("arguments"))
+		var extends bool
+		if text, extends = strings.CutPrefix(final, it.args.String()); !extends {
+			// Copilot's deltas are ciphertext.
+			text, end.Text = "", final
 		}
 	}
-	if it.sent > 0 && it.kind != llm.BlockToolCall || it.sent > len(text) {
+	if it.sent > 0 && it.kind != llm.BlockToolCall {
 		text = ""
-	} else {
-		text = text[it.sent:]
 	}
 	dst = d.send(dst, it, text, "", "")
-	it.done = true
-	return append(dst, llm.BlockEnd{Block: it.block, Opaque: opaque})
+	it.done, end.Block = true, it.block
+	return append(dst, end)
 }
 
 // partsText joins the texts of an item's parts; fallback when there are none.
@@ -289,4 +292,6 @@ func (d *responsesDecoder) readUsage(u gjson.Result) {
 
 func (d *responsesDecoder) complete() bool { return d.ended }
 
-func (d *responsesDecoder) finish(dst []llm.Event) []llm.Event { return append(dst, d.end) }
+func (d *responsesDecoder) finish(dst []llm.Event) ([]llm.Event, error) {
+	return append(dst, d.end), nil
+}

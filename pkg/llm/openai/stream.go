@@ -41,7 +41,7 @@ type decoder interface {
 	// complete says whether the answer is whole as it stands.
 	complete() bool
 	// finish appends what closes a complete answer, End last.
-	finish(dst []llm.Event) []llm.Event
+	finish(dst []llm.Event) ([]llm.Event, error)
 }
 
 // Stream sends a body and yields the answer's events; see llm.Model. A consumer
@@ -128,8 +128,9 @@ func (a *answer) read(ctx context.Context, resp *http.Response, body io.Reader) 
 	if !dec.complete() {
 		return a.client.endpoint.cutError()
 	}
-	a.send(dec.finish(a.events[:0]))
-	return nil
+	events, err := dec.finish(a.events[:0])
+	a.send(events)
+	return err
 }
 
 // readWhole reads an answer of an endpoint that does not stream.
