@@ -333,3 +333,37 @@ func TestCompactByHand(t *testing.T) {
 		t.Errorf("end %+v", end)
 	}
 }
+
+// A summary that is larger than what it would replace changes nothing but the bill: who
+// asked for it learns that the pod was not compacted, and the log agrees.
+func TestCompactionThatWouldGrow(t *testing.T) {
+	long := strings.Repeat("They said a lot. ", 1000)
+	h := newHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		if strings.Contains(r.LastUser(), "about to be replaced by a summary") {
+			return scripted.Say(scripted.Text(long))
+		}
+		return scripted.Say(scripted.Text("yes"))
+	}, func(c *pod.Config) { c.Compaction.KeepTokens = 1 })
+	h.run("short")
+	before := h.context()
+	seq, err := h.host.Compact(t.Context(), "p")
+	wantError(t, err, item.KindPrecondition, "COMPACTION_FAILED")
+	if seq != 0 {
+		t.Errorf("the refusal names entry %d", seq)
+	}
+	var paid bool
+	for _, e := range h.log() {
+		switch k := e.Kind.(type) {
+		case item.Compaction:
+			t.Errorf("entry %d compacts: %s", e.Seq, k.Reason)
+		case item.RequestUsage:
+			paid = paid || k.Purpose == item.PurposeCompaction
+		}
+	}
+	if !paid {
+		t.Error("the log has no usage of the summary")
+	}
+	if after := h.context(); after != before {
+		t.Errorf("the next request has %d bytes, and had %d before", len(after), len(before))
+	}
+}

@@ -27,7 +27,12 @@ func (l *podLog) drawEntries(t *rapid.T) {
 		l.prune()
 	case 4:
 		if n, ok := l.state.CompactionPoint(rapid.IntRange(0, 8000).Draw(t, "keep")); ok {
-			l.append(item.Compaction{Summary: item.SystemMessage{Text: fmt.Sprint("summary ", len(l.entries))}, UpTo: l.state.SeqOf(n)})
+			summary := item.SystemMessage{Text: fmt.Sprint("summary ", len(l.entries))}
+			foretold := l.state.TokensWith(n, summary)
+			l.append(item.Compaction{Summary: summary, UpTo: l.state.SeqOf(n)})
+			if now := l.state.Tokens(); now != foretold {
+				t.Fatalf("the next request has %d tokens; with the summary it was to have %d", now, foretold)
+			}
 		}
 	default:
 		l.drawStep(t)

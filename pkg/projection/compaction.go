@@ -25,6 +25,12 @@ func (s *State) CompactionPoint(keep int) (n int, ok bool) {
 	return n, n > 1
 }
 
+// TokensWith is how many tokens the next request would have with a summary in place of
+// the first n items.
+func (s *State) TokensWith(n int, summary item.SystemMessage) int {
+	return s.Tokens() - s.ledger.start(n) + s.meter.tokens(size(summary))
+}
+
 // begins says whether the items before i can be taken away from it.
 func (s *State) begins(i int) bool {
 	switch s.items[i].(type) {

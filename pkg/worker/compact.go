@@ -49,8 +49,8 @@ func (t *run) makeRoom(ctx context.Context) error {
 	return t.compact(ctx, fmt.Sprintf("the next request would fill %d %% of the model's window", 100*t.state.Tokens()/window))
 }
 
-// compact lets a summary by the model stand for the older items. Afterwards the next
-// request must be smaller, or the turn stops.
+// compact lets a summary by the model stand for the older items. A summary that would not
+// make the next request smaller is paid for and not stored, and the turn stops.
 func (t *run) compact(ctx context.Context, reason string) error {
 	n, ok := t.state.CompactionPoint(t.Compaction.KeepTokens)
 	if !ok {
@@ -61,18 +61,19 @@ func (t *run) compact(ctx context.Context, reason string) error {
 	if err != nil {
 		return err
 	}
-	b := Batch{Kinds: []item.Kind{
-		usage,
-		item.Compaction{Summary: item.SystemMessage{Origin: item.OriginCompaction, Text: summaryHead + text}, UpTo: t.state.SeqOf(n), Reason: reason},
-	}}
+	b := Batch{Kinds: []item.Kind{usage}}
+	summary := item.SystemMessage{Origin: item.OriginCompaction, Text: summaryHead + text}
+	after := t.state.TokensWith(n, summary)
+	if after < before {
+		b.Kinds = append(b.Kinds, item.Compaction{Summary: summary, UpTo: t.state.SeqOf(n), Reason: reason})
+	}
 	if err := t.commit(ctx, b); err != nil {
 		return err
 	}
-	after := t.state.Tokens()
-	t.logger.Info("context compacted", "step", t.step, "items", n, "tokens", before, "left", after, "reason", reason)
 	if after >= before {
-		return failed("CONTEXT", "the conversation is too large for the model and a summary did not make it smaller: %s", reason)
+		return failed("CONTEXT", "a summary does not make the conversation smaller: %d tokens with it, %d without (%s)", after, before, reason)
 	}
+	t.logger.Info("context compacted", "step", t.step, "items", n, "tokens", before, "left", t.state.Tokens(), "reason", reason)
 	return nil
 }
 
