@@ -78,6 +78,7 @@ var ranks = map[string]int{
 	"internal/extern":                 3,
 	"internal/debugserver":            3,
 	"internal/keeper":                 3,
+	"internal/wire/wiretest":          3,
 	"internal/mcp":                    3,
 	"internal/prunebench":             3,
 	"internal/retention":              3,
@@ -129,7 +130,7 @@ var ranks = map[string]int{
 }
 
 func homes() map[string][]string {
-	rpc := []string{"proto/podd/v1", "internal/wire", "pkg/store", "internal/server", "pkg/client", "internal/bridge", "internal/bench", "internal/bench/", "cmd/"}
+	rpc := []string{"proto/podd/v1", "internal/wire", "internal/wire/wiretest", "pkg/store", "internal/server", "pkg/client", "internal/bridge", "internal/bench", "internal/bench/", "cmd/"}
 	return map[string][]string{
 		"github.com/aymanbagabas/go-udiff":       {"pkg/tool/builtin"},
 		"github.com/bmatcuk/doublestar/v4":       {"internal/policy", "pkg/scopefs"},

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"podd/internal/wire"
+	"podd/internal/wire/wiretest"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 
@@ -37,10 +38,7 @@ func TestMessagesRoundTrip(t *testing.T) {
 		want := rapid.SliceOfN(generate[item.Pod](anyValue), 0, 3).Draw(t, "pods")
 		var bodies [][]byte
 		for _, pod := range want {
-			body, err := wire.EncodePod(pod)
-			if err != nil {
-				t.Fatal(err)
-			}
+			body := encodePod(t, pod)
 			wantEqual(t, wire.PodName(body), pod.Name)
 			bodies = append(bodies, body)
 		}
@@ -52,23 +50,45 @@ func TestMessagesRoundTrip(t *testing.T) {
 			wantEqual(t, wire.PodFromProto(pod), want[i])
 		}
 	}))
-	t.Run("counts behind a pod", rapid.MakeCheck(func(t *rapid.T) {
-		pod, counts := generate[item.Pod](anyValue).Draw(t, "pod"), generate[item.Pod](anyValue).Draw(t, "counts")
-		body, err := wire.EncodePod(pod)
+	t.Run("joined pod", rapid.MakeCheck(func(t *rapid.T) {
+		record, status := generate[item.Pod](anyValue).Draw(t, "record"), generate[item.Pod](anyValue).Draw(t, "status")
+		counts := generate[wire.PodCounts](anyValue).Draw(t, "counts")
+		body, err := wire.JoinPod(encodePod(t, record), encodePod(t, status), counts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		activity := counts.Status.LastActivity
-		got, err := wire.DecodePod(wire.AppendPodCounts(body, counts.First, counts.Last, counts.Queued, activity))
+		if err := wiretest.Once((&poddv1.Pod{}).ProtoReflect().Descriptor(), body); err != nil {
+			t.Error(err)
+		}
+		got, err := wire.DecodePod(body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		pod.First, pod.Last, pod.Queued = counts.First, counts.Last, counts.Queued
-		if !activity.IsZero() {
-			pod.Status.LastActivity = activity
+		want := item.Pod{
+			ID: record.ID, Name: record.Name, Spec: record.Spec, CreatedAt: record.CreatedAt,
+			Status: status.Status, First: counts.First, Last: counts.Last, Queued: counts.Queued,
 		}
-		wantEqual(t, got, pod)
+		want.Status.LastActivity = counts.Activity
+		wantEqual(t, got, want)
 	}))
+}
+
+func encodePod(t *rapid.T, pod item.Pod) []byte {
+	body, err := wire.EncodePod(pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+// Bytes that are no pod are refused: they would spoil a whole list.
+func TestMalformedPodIsNotJoined(t *testing.T) {
+	malformed := []byte{0x1a, 9, 1}
+	for _, two := range [][2][]byte{{malformed, nil}, {nil, malformed}} {
+		if body, err := wire.JoinPod(two[0], two[1], wire.PodCounts{}); err == nil {
+			t.Errorf("%x and %x became %x", two[0], two[1], body)
+		}
+	}
 }
 
 // A message that a client left out is the zero value.

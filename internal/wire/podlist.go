@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"time"
 
 	"podd/pkg/item"
@@ -11,35 +12,88 @@ import (
 // The numbers of fields of podd.v1.Pod, of its timestamp, and of
 // podd.v1.ListPodsResponse.pods.
 const (
+	fieldPodID           = protowire.Number(1)
 	fieldPodName         = protowire.Number(2)
+	fieldPodSpec         = protowire.Number(3)
 	fieldPodFirstSeq     = protowire.Number(7)
 	fieldPodLastSeq      = protowire.Number(8)
 	fieldPodQueued       = protowire.Number(9)
+	fieldPodCreatedAt    = protowire.Number(11)
 	fieldPodLastActivity = protowire.Number(12)
 	fieldSeconds         = protowire.Number(1)
 	fieldNanos           = protowire.Number(2)
 	fieldListedPod       = protowire.Number(1)
 )
 
-// AppendPodCounts puts what the head of a pod's log counts behind the encoded pod: it
-// decodes as one that has these, whatever it had.
-func AppendPodCounts(b []byte, first, last item.Seq, queued int, activity time.Time) []byte {
-	number := func(field protowire.Number, v int64) {
-		b = protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), uint64(v))
+// PodCounts is what the head of a pod's log counts.
+type PodCounts struct {
+	First, Last item.Seq
+	Queued      int
+	Activity    time.Time
+}
+
+// JoinPod puts an encoded pod together from three sources and decodes no message in them:
+// what turns do not change (id, name, spec, creation) from an encoded record, what the
+// head counts from counts, all else from an encoded status. Each field is there at most
+// once: a decoder need not merge.
+func JoinPod(record, status []byte, counts PodCounts) ([]byte, error) {
+	const room = 64 // for the counts
+	b := make([]byte, 0, len(record)+len(status)+room)
+	b, err := appendFields(b, record, fromRecord)
+	if err != nil {
+		return nil, err
 	}
-	number(fieldPodFirstSeq, int64(first))
-	number(fieldPodLastSeq, int64(last))
-	number(fieldPodQueued, int64(toInt32(queued)))
-	if activity.IsZero() {
+	b, err = appendFields(b, status, func(n protowire.Number) bool { return !fromRecord(n) && !fromCounts(n) })
+	if err != nil {
+		return nil, err
+	}
+	return counts.appendTo(b), nil
+}
+
+func fromRecord(n protowire.Number) bool {
+	return n == fieldPodID || n == fieldPodName || n == fieldPodSpec || n == fieldPodCreatedAt
+}
+
+func fromCounts(n protowire.Number) bool {
+	return n == fieldPodFirstSeq || n == fieldPodLastSeq || n == fieldPodQueued || n == fieldPodLastActivity
+}
+
+var errMalformed = errors.New("an encoded pod is malformed")
+
+// appendFields appends the fields of a message that are wanted.
+func appendFields(b, message []byte, wanted func(protowire.Number) bool) ([]byte, error) {
+	for len(message) > 0 {
+		number, _, n := protowire.ConsumeField(message)
+		if n < 0 {
+			return nil, errMalformed
+		}
+		if wanted(number) {
+			b = append(b, message[:n]...)
+		}
+		message = message[n:]
+	}
+	return b, nil
+}
+
+func (c PodCounts) appendTo(b []byte) []byte {
+	b = appendNumber(b, fieldPodFirstSeq, int64(c.First))
+	b = appendNumber(b, fieldPodLastSeq, int64(c.Last))
+	b = appendNumber(b, fieldPodQueued, int64(toInt32(c.Queued)))
+	if c.Activity.IsZero() {
 		return b
 	}
-	seconds, nanos := uint64(activity.Unix()), uint64(activity.Nanosecond())
-	size := protowire.SizeTag(fieldSeconds) + protowire.SizeVarint(seconds) + protowire.SizeTag(fieldNanos) + protowire.SizeVarint(nanos)
-	b = protowire.AppendVarint(protowire.AppendTag(b, fieldPodLastActivity, protowire.BytesType), uint64(size))
-	// A decoder merges two timestamps: both fields are there, also when they are 0.
-	number(fieldSeconds, int64(seconds))
-	number(fieldNanos, int64(nanos))
-	return b
+	const room = 24 // for the timestamp
+	at := appendNumber(make([]byte, 0, room), fieldSeconds, c.Activity.Unix())
+	at = appendNumber(at, fieldNanos, int64(c.Activity.Nanosecond()))
+	return protowire.AppendBytes(protowire.AppendTag(b, fieldPodLastActivity, protowire.BytesType), at)
+}
+
+// appendNumber leaves 0 out, as an encoder does.
+func appendNumber(b []byte, field protowire.Number, v int64) []byte {
+	if v == 0 {
+		return b
+	}
+	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), uint64(v))
 }
 
 // PodName is the name in an encoded pod; empty when the bytes are malformed.

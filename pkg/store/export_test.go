@@ -50,7 +50,7 @@ func OpenRecord(pod string, seq item.Seq, value []byte) ([]byte, bool) {
 func ReadSealed(bucket, key, sealed []byte) (body []byte, ok bool) {
 	body, ok = unseal(bucket, key, sealed)
 	if h, okHead := decodeHead(body); okHead {
-		_ = h.behind(nil)
+		_, _ = h.join(nil)
 	}
 	_, _ = readPod("p", sealed, sealed)
 	_, _ = decodeRequest("r", body)

@@ -59,18 +59,13 @@ func encodeStatus(status item.PodStatus) ([]byte, error) {
 	return wire.EncodePod(item.Pod{Status: status})
 }
 
-// behind is a pod's encoded record with what the head has behind it. The record is a
-// message without the status, the head's status one of nothing else: one after the other
-// they decode as one message that has both.
-func (h head) behind(record []byte) []byte {
-	const counts = 64
-	b := make([]byte, 0, len(record)+len(h.status)+counts)
-	b = append(append(b, record...), h.status...)
-	first, last := h.first, h.last
-	if last < first {
-		first, last = 0, 0
+// join is the encoded pod of an encoded record and this head.
+func (h head) join(record []byte) ([]byte, error) {
+	counts := wire.PodCounts{First: h.first, Last: h.last, Queued: int(h.queued), Activity: h.activity}
+	if counts.Last < counts.First {
+		counts.First, counts.Last = 0, 0
 	}
-	return wire.AppendPodCounts(b, first, last, int(h.queued), h.activity)
+	return wire.JoinPod(record, h.status, counts)
 }
 
 // openHead reads a sealed head.

@@ -60,7 +60,10 @@ func podBody(id string, record, head []byte) ([]byte, error) {
 	if !ok {
 		return nil, damagedPod(id)
 	}
-	return h.behind(body), nil
+	if body, err := h.join(body); err == nil {
+		return body, nil
+	}
+	return nil, damagedPod(id)
 }
 
 // PodRecord is a pod as it is listed.
