@@ -38,11 +38,11 @@ func (a *actor) rule(name string, access tool.Access) worker.Ruling {
 
 // addRule adds the rule to the pod that lets such calls run unasked.
 func (a *actor) addRule(ctx context.Context, q *question) (*item.Rule, error) {
-	work, err := a.workspace(a.host.settings())
+	tools, err := a.toolsKnown(ctx)
 	if err != nil {
 		return nil, err
 	}
-	t, known := work.offered.Load().Lookup(q.Tool)
+	t, known := tools.Lookup(q.Tool)
 	if !known {
 		return nil, item.Errorf(item.KindPrecondition, "NO_RULE", "the pod has no tool %q any more: no rule can be made for it", q.Tool)
 	}
@@ -55,6 +55,20 @@ func (a *actor) addRule(ctx context.Context, q *question) (*item.Rule, error) {
 		spec.Rules = append(slices.Clip(spec.Rules), rule)
 	}
 	return &rule, a.setSpec(ctx, spec)
+}
+
+// toolsKnown are the pod's own tools and those of other programs, of which none is
+// started.
+func (a *actor) toolsKnown(ctx context.Context) (*tool.Registry, error) {
+	work, err := a.workspace(a.host.settings())
+	if err != nil {
+		return nil, err
+	}
+	more := slices.Clone(work.skill)
+	if foreign := a.project.Tools; foreign != nil {
+		more = append(more, foreign(ctx, false)...)
+	}
+	return work.own.with(more)
 }
 
 // setSpec stores a spec that is right and follows it from now on.

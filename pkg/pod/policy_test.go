@@ -1,6 +1,7 @@
 package pod_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
+	"podd/pkg/tool"
 )
 
 // unsandboxed is a host whose commands can go anywhere.
@@ -125,5 +127,28 @@ func TestBadSpec(t *testing.T) {
 		if _, err := h.host.Update(t.Context(), "p", to(spec)); item.KindOf(err) != item.KindInvalid {
 			t.Errorf("%+v: %v", spec, err)
 		}
+	}
+}
+
+// A rule can be made for a call of another program's tool also when the settings changed
+// while the call waited.
+func TestAlwaysAfterReload(t *testing.T) {
+	h := newHouse(t, steps(scripted.Say(scripted.Call{ID: "f1", Name: "foreign", Arguments: `{}`})), func(c *pod.Config) {
+		c.Project = func(string) pod.Project {
+			return pod.Project{Tools: func(context.Context, bool) []tool.Tool {
+				return []tool.Tool{tool.New("foreign", "Of another program.",
+					func(context.Context, struct{}) (tool.Output, error) { return tool.FromString("done"), nil },
+					tool.Touches(func(struct{}) tool.Access { return tool.Access{Command: "play chess"} }))}
+			}}
+		}
+	})
+	s := h.submit("go")
+	asked := h.asked(1)[0]
+	h.reload(func(s *pod.Settings) { s.Instructions = "Be brief." })
+	if rule := h.resolve(pod.Resolution{CallSeq: asked.CallSeq, Approve: true, Always: true}); rule == nil || rule.Tool != "foreign" || rule.Command != "play chess" {
+		t.Errorf("rule %+v", rule)
+	}
+	if end := h.ended(s); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
 	}
 }

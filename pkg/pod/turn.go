@@ -102,7 +102,6 @@ func (a *actor) start(work func(context.Context, *worker.Worker) error, turnNumb
 	ctx, cancel := context.WithCancelCause(a.host.base)
 	a.turn = &turn{number: turnNumber, cancel: cancel, stop: func() {}, ended: make(chan struct{}), full: make(chan struct{})}
 	a.running.Store(true)
-	space.offered.Store(w.Tools)
 	foreign, own := a.project.Tools, space.own
 	skill := slices.Clone(space.skill)
 	go func() {
@@ -113,7 +112,6 @@ func (a *actor) start(work func(context.Context, *worker.Worker) error, turnNumb
 				if err != nil {
 					return err
 				}
-				space.offered.Store(offered)
 				w.Offer(offered)
 			}
 			return work(ctx, w)

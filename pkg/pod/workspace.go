@@ -2,7 +2,6 @@ package pod
 
 import (
 	"os"
-	"sync/atomic"
 
 	"podd/internal/skills"
 	"podd/pkg/item"
@@ -26,9 +25,6 @@ type workspace struct {
 	// tool that gives them; empty where there are none.
 	skillsDir string
 	skill     []tool.Tool
-	// offered are the tools of the turn that runs, or of the last one: the pod's own and
-	// those of other programs.
-	offered atomic.Pointer[tool.Registry]
 }
 
 // workspace opens the pod's workspace at first use. Its tools are those of s.
@@ -47,11 +43,6 @@ func (a *actor) workspace(s *settings) (*workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	offered, err := own.with(a.work.skill)
-	if err != nil {
-		return nil, err
-	}
-	a.work.offered.Store(offered)
 	a.work.own, a.work.settings = own, s
 	return a.work, nil
 }
