@@ -151,7 +151,7 @@ func (l *loader) keysIn(table []string) string {
 		all = append(limitSettings(keyText(table), &tool.Limit{}), all...)
 	}
 	if len(table) == 3 && table[0] == "mcp" {
-		all = mcpSettings(keyText(table), &MCPServer{}, "")
+		all = mcpSettings(keyText(table), &MCPServer{})
 		all = append(all, setting{key: prefix + "headers"})
 	}
 	if len(table) == 4 && table[0] == "mcp" {

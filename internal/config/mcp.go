@@ -86,13 +86,13 @@ func mcpOf(key []string) (string, bool) {
 	return "", false
 }
 
-// mcpSettings are the keys of a server; header is one of its headers, empty for none.
-func mcpSettings(table string, s *MCPServer, header string) []setting {
-	all := []setting{
+// mcpSettings are the keys of a server, the names of its headers and variables aside.
+func mcpSettings(table string, s *MCPServer) []setting {
+	return []setting{
 		prose(table+".command", &s.Command),
 		words(table+".args", &s.Args),
-		variables(table+".env", &s.Env),
-		variables(table+".env_files", &s.EnvFiles),
+		variables(table+".env", &s.Env).orTable(&s.Env),
+		variables(table+".env_files", &s.EnvFiles).orTable(&s.EnvFiles),
 		prose(table+".cwd", &s.Cwd).hinting("the workspace"),
 		endpoint(table+".url", &s.URL),
 		prose(table+".token_file", &s.TokenFile),
@@ -100,10 +100,34 @@ func mcpSettings(table string, s *MCPServer, header string) []setting {
 		duration(table+".start_timeout", &s.StartTimeout, time.Second),
 		duration(table+".timeout", &s.Timeout, time.Second),
 	}
-	if header != "" {
-		all = append(all, headerSetting(table, s, header))
+}
+
+// orTable lets a list of variables be a table too, whose keys variableSetting sets.
+func (s setting) orTable(target *[]string) setting {
+	list := s.set
+	s.must += `, or a table, such as { NAME = "value" }`
+	s.set = func(value any) bool {
+		if value == (table{}) {
+			*target = nil
+			return true
+		}
+		return list(value)
 	}
-	return all
+	return s
+}
+
+// variableSetting sets one variable in a table of them.
+func variableSetting(key []string, target *[]string) setting {
+	return setting{
+		key: keyText(key), must: "a string", hidden: true,
+		set: func(value any) bool {
+			text, ok := value.(string)
+			if ok {
+				*target = append(*target, key[len(key)-1]+"="+text)
+			}
+			return ok
+		},
+	}
 }
 
 // headerSetting sets one header. Its value, which may be secret, is not shown.
@@ -195,23 +219,38 @@ func (l *loader) findMCP(key []string) []setting {
 	if !ok {
 		return nil
 	}
-	s, header := l.mcpServer(name), ""
-	if len(key) == 5 && key[3] == "headers" {
-		header = key[4]
+	s := l.mcpServer(name)
+	if len(key) == 5 {
+		switch key[3] {
+		case "headers":
+			return []setting{headerSetting(mcpTable(name), s, key[4])}
+		case "env":
+			return []setting{variableSetting(key, &s.Env)}
+		case "env_files":
+			return []setting{variableSetting(key, &s.EnvFiles)}
+		}
 	}
-	return mcpSettings(mcpTable(name), s, header)
+	return mcpSettings(mcpTable(name), s)
 }
 
 // finishMCP refuses servers that can't be.
 func (l *loader) finishMCP() error {
 	for _, name := range slices.Sorted(maps.Keys(l.mcp)) {
 		s, table := l.mcp[name], mcpTable(name)
-		all := mcpSettings(table, s, "")
+		all := mcpSettings(table, s)
 		for _, header := range slices.Sorted(maps.Keys(s.Headers)) {
 			all = append(all, headerSetting(table, s, header))
 		}
 		if s.Origin == "" {
 			s.Origin = l.firstOrigin(all)
+		}
+		for _, key := range slices.Sorted(maps.Keys(l.origins)) {
+			// A variable of a table that no line begins stands for the whole.
+			for _, list := range []string{table + ".env", table + ".env_files"} {
+				if strings.HasPrefix(key, list+".") && l.origins[list] == "" {
+					l.origins[list] = l.origins[key]
+				}
+			}
 		}
 		if wrong := s.wrong(); wrong != "" {
 			return bad("%s: [%s] %s", s.Origin, table, wrong)

@@ -134,3 +134,35 @@ func FuzzParseMCP(f *testing.F) {
 		}
 	})
 }
+
+// Variables can be written as a table too, as .mcp.json has them.
+func TestVariablesAsATable(t *testing.T) {
+	for _, text := range []string{
+		"[mcp.servers.x]\ncommand = 'a'\nenv = { B = 'secret=2', A = '1' }\nenv_files = { K = '/k' }",
+		"[mcp.servers.x]\ncommand = 'a'\nenv.B = 'secret=2'\nenv.A = '1'\nenv_files.K = '/k'",
+		"[mcp.servers.x]\ncommand = 'a'\n[mcp.servers.x.env]\nB = 'secret=2'\nA = '1'\n[mcp.servers.x.env_files]\nK = '/k'",
+	} {
+		c := load(t, text)
+		if s := c.MCP[0]; !reflect.DeepEqual(s.Env, []string{"B=secret=2", "A=1"}) || !reflect.DeepEqual(s.EnvFiles, []string{"K=/k"}) {
+			t.Errorf("%s: %+v", text, s)
+		}
+		for _, v := range c.Values() {
+			if v.Key == "mcp.servers.x.env" && (v.Value != `["B=...", "A=..."]` || v.Origin == "default") {
+				t.Errorf("%s: shown as %+v", text, v)
+			}
+		}
+	}
+	if s := load(t, "[mcp.servers.x]\ncommand = 'a'\nenv = {}\nenv_files = {}\nheaders = {}").MCP[0]; len(s.Env)+len(s.EnvFiles) > 0 {
+		t.Errorf("%+v", s)
+	}
+	for text, want := range map[string]string{
+		"env = { A = 1 }":          ":3: mcp.servers.x.env.A must be a string",
+		"env = { '1' = 'a' }":      "neither NAME nor NAME=value",
+		"env = 1":                  "mcp.servers.x.env must be a list of variables",
+		"env = { A = { B = '1' }}": "mcp.servers.x.env.A must be a string",
+		"env_files = { A = 'b' }":  "not NAME=PATH with an absolute path",
+	} {
+		_, err := config.Load(write(t, "[mcp.servers.x]\ncommand = 'a'\n"+text), true, environment())
+		wantError(t, err, want)
+	}
+}

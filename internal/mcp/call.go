@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -94,14 +95,21 @@ func (i *instance) ask(ctx context.Context, work func(context.Context, *link, fu
 	case errors.Is(err, errOther):
 		return i.sentence(err, false)
 	}
-	if refusal, ok := errors.AsType[*jsonrpc.Error](err); ok {
+	if refusal, ok := errors.AsType[*jsonrpc.Error](err); ok && !unsent(refusal) {
 		// It answered: it works.
 		i.worked()
 		return i.sentence(fmt.Errorf("refuses the call%s", colon(text(refusal.Message, maxDescription))), false)
 	}
 	err = l.failure(working, err)
 	i.drop(l, err)
-	return i.sentence(err, true)
+	dial, ok := errors.AsType[*net.OpError](err)
+	return i.sentence(err, !ok || dial.Op != "dial")
+}
+
+// unsent says whether an error is no answer of the server's: the protocol's library says
+// in the form of one that a message did not get through.
+func unsent(err *jsonrpc.Error) bool {
+	return err.Code == -32005 && err.Message == "rejected by transport"
 }
 
 // probe drops a server that does not even answer a ping.

@@ -17,6 +17,8 @@ type carrier struct {
 	headers http.Header
 	// ctx ends all requests.
 	ctx context.Context
+	// see is shown each message that answers a request.
+	see func(message []byte)
 
 	mu   sync.Mutex
 	last error
@@ -46,8 +48,12 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 		c.failed(nil)
 	}
 	body := &bounded{ReadCloser: resp.Body, done: func() { stop(); cancel() }, left: -1}
-	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != "text/event-stream" {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if kind != "text/event-stream" {
 		body.left, body.over = maxFrame, func() { c.failed(errFrame) }
+	}
+	if r.Method == http.MethodPost {
+		body.messages = &messages{stream: kind == "text/event-stream", see: c.see}
 	}
 	resp.Body = body
 	return resp, nil
@@ -81,11 +87,16 @@ type bounded struct {
 	// left is how many bytes may come; below 0 there is no bound.
 	left int
 	over func()
+	// messages is shown what is read; nil when nobody looks.
+	messages *messages
 }
 
 // Read fails once there is too much.
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
+	if b.messages != nil {
+		b.messages.write(p[:n], err != nil)
+	}
 	if b.left < 0 {
 		return n, err
 	}

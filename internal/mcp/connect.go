@@ -40,7 +40,8 @@ type link struct {
 	// that is not known.
 	why func() error
 	// gone is closed when nothing more comes from the server.
-	gone chan struct{}
+	gone  chan struct{}
+	tasks tasks
 
 	mu sync.Mutex
 	// progress has who is told of the progress of a call, by its token.
@@ -176,7 +177,7 @@ func (m *Manager) overPipes(l *link, r resolved, noise func(string)) (sdk.Transp
 		within(silent, noticeTime)
 		return fmt.Errorf("ended (%s)%s", tree.State(), m.Redact(said.last()))
 	}
-	reader := &frames{file: stdout, noise: noise, broken: broken}
+	reader := &frames{file: stdout, noise: noise, see: l.tasks.see, broken: broken}
 	return &sdk.IOTransport{Reader: reader, Writer: input{stdin, broken}, MaxLineLength: 2 * maxFrame}, nil
 }
 
@@ -217,7 +218,7 @@ func (m *Manager) overHTTP(l *link, r resolved) sdk.Transport {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.ResponseHeaderTimeout = 0
 	ctx, cut := context.WithCancel(context.WithoutCancel(m.base))
-	carrier := &carrier{next: base, headers: r.headers, ctx: ctx}
+	carrier := &carrier{next: base, headers: r.headers, ctx: ctx, see: l.tasks.see}
 	l.why = carrier.why
 	l.quit = func(leave time.Duration) {
 		if l.session != nil {

@@ -46,6 +46,8 @@ func (b *broken) by(err error) {
 type frames struct {
 	file  *os.File
 	noise func(line string)
+	// see is shown each message.
+	see func(message []byte)
 	// broken is told why no more is read, unless that is Close.
 	broken *broken
 
@@ -89,6 +91,7 @@ func (f *frames) next() error {
 			switch trimmed := bytes.TrimSpace(line); {
 			case len(trimmed) == 0:
 			case isMessage(trimmed):
+				f.see(trimmed)
 				f.line = line
 				return nil
 			default:

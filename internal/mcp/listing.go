@@ -5,12 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"podd/internal/sanitize"
@@ -91,7 +93,8 @@ func (l *link) list(ctx context.Context, now time.Time) (*Listing, error) {
 		can = &sdk.ServerCapabilities{}
 	}
 	if can.Tools != nil {
-		if err := each(l.session.Tools(ctx, nil), out.addTool); err != nil {
+		add := func(t *sdk.Tool) bool { return out.addTool(t, l.tasks.only(t.Name)) }
+		if err := each(l.session.Tools(ctx, nil), add); err != nil {
 			return nil, fmt.Errorf("does not list its tools: %w", err)
 		}
 	}
@@ -113,9 +116,13 @@ func (l *link) list(ctx context.Context, now time.Time) (*Listing, error) {
 	return out, nil
 }
 
-// each takes entries until take has enough.
+// each takes entries until take has enough. A server that does not know the question has
+// no entries, whatever it said that it can.
 func each[T any](entries iter.Seq2[*T, error], take func(*T) bool) error {
 	for entry, err := range entries {
+		if refusal, ok := errors.AsType[*jsonrpc.Error](err); ok && refusal.Code == jsonrpc.CodeMethodNotFound {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -132,7 +139,8 @@ func (l *Listing) leaveOut(format string, args ...any) {
 	}
 }
 
-func (l *Listing) addTool(t *sdk.Tool) bool {
+// addTool takes a tool. onlyTask says that the server runs it as a task alone.
+func (l *Listing) addTool(t *sdk.Tool, onlyTask bool) bool {
 	if len(l.Tools) == maxTools {
 		l.leaveOut("it has more than %d tools: only the first of them are offered", maxTools)
 		return false
@@ -145,6 +153,8 @@ func (l *Listing) addTool(t *sdk.Tool) bool {
 		l.leaveOut("a tool is left out, because it has no usable name: %q", name)
 	case slices.ContainsFunc(l.Tools, func(other Tool) bool { return other.Name == name }):
 		l.leaveOut("the tool %s is there twice: the second one is left out", name)
+	case onlyTask:
+		l.leaveOut("the tool %s is left out, because it runs as a task alone, and podd runs no tasks", name)
 	case err != nil || len(schema) > maxSchema:
 		l.leaveOut("the tool %s is left out, because its schema has more than %d bytes", name, maxSchema)
 	case json.Unmarshal(schema, &object) != nil || object == nil:

@@ -389,3 +389,65 @@ func TestLazy(t *testing.T) {
 		t.Errorf("a server of which nothing is known has tools without being started")
 	}
 }
+
+// However a server names its tools, each has a name of its own, the same each time.
+func TestNamesThatCollide(t *testing.T) {
+	b := newBench(t, "names")
+	var first []string
+	for range 2 {
+		var names []string
+		for _, made := range b.tools() {
+			names = append(names, made.Spec().Name)
+		}
+		slices.Sort(names)
+		if len(slices.Compact(slices.Clone(names))) != len(names) || len(names) != len(collidingNames())+5 {
+			t.Fatalf("the tools are %q", names)
+		}
+		if _, err := tool.NewRegistry(b.tools()...); err != nil {
+			t.Error(err)
+		}
+		if first != nil && !slices.Equal(first, names) {
+			t.Errorf("%q, then %q", first, names)
+		}
+		first = names
+	}
+	look := b.Look(b.server, b.dir)
+	for n, listed := range look.Listing.Tools {
+		i := slices.IndexFunc(b.tools(), func(made tool.Tool) bool { return made.Spec().Name == look.Names[n] })
+		if out, err := b.tools()[i].Run(t.Context(), "{}"); err != nil || text(out) != "called "+listed.Name {
+			t.Errorf("%s calls %q, %v", look.Names[n], text(out), err)
+		}
+	}
+}
+
+// What a result says in two forms is shown once, and what one form has alone is not lost.
+func TestBothForms(t *testing.T) {
+	b := newBench(t, "good")
+	for name, want := range map[string]string{
+		"form_json": "{\n  \"name\": \"ad\\u0061\",\n  \"n\": [1, 2]\n}", "form_file": "package main\n", "form_table": "| name | stars |\n| ada | 17 |",
+		"form_less": "Found 3 items of 17.\n{\"items\":[\"one\",\"two\"]}", "form_count": "Found items: 17.\n{\"total\":17}", "form_alone": `{"n":1}`,
+	} {
+		if out := b.call(name, "{}"); text(out) != want {
+			t.Errorf("%s: %q", name, text(out))
+		}
+	}
+}
+
+// A server that offers lists and does not know them has empty ones, and a tool that runs
+// as a task alone is not offered.
+func TestListsThatAreNotKnown(t *testing.T) {
+	b := newBench(t, "raw")
+	wantTaskTools(t, b)
+	b.oneAlert("the tool slow is left out, because it runs as a task alone, and podd runs no tasks")
+}
+
+func wantTaskTools(t *testing.T, b *bench) {
+	t.Helper()
+	var names []string
+	for _, made := range b.tools() {
+		names = append(names, made.Spec().Name)
+	}
+	if strings.Join(names, " ") != "mcp__test__either mcp__test__plain" {
+		t.Errorf("the tools are %q", names)
+	}
+}

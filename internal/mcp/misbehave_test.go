@@ -1,6 +1,8 @@
 package mcp_test
 
 import (
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -266,5 +268,56 @@ func TestOverHTTP(t *testing.T) {
 	b.Close()
 	if alerts := b.told(); len(alerts) > 1 {
 		t.Errorf("alerts: %q", alerts)
+	}
+}
+
+// Over HTTP a server answers with JSON or a stream, and both are read alike.
+func TestTasksOverHTTP(t *testing.T) {
+	for _, stream := range []bool{false, true} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			reply := rawReply(body, taskTools)
+			switch {
+			case r.Method != http.MethodPost:
+				w.WriteHeader(http.StatusMethodNotAllowed)
+			case reply == "":
+				w.WriteHeader(http.StatusAccepted)
+			case stream:
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.WriteString(w, "event: message\ndata: "+reply+"\n\n")
+			default:
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, reply)
+			}
+		}))
+		b := newBench(t, "good")
+		b.server = config.MCPServer{Name: "test", URL: server.URL, StartTimeout: 20 * time.Second, Timeout: 20 * time.Second, Origin: "config.toml:1"}
+		wantTaskTools(t, b)
+		b.Close()
+		server.Close()
+	}
+}
+
+// A server that is gone says so, and that nothing was called.
+func TestConnectionRefused(t *testing.T) {
+	handler, end := httpServer()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Each request has a connection of its own, so that the next one is refused.
+		w.Header().Set("Connection", "close")
+		handler.ServeHTTP(w, r)
+	}))
+	b := newBench(t, "good", func(c *mcp.Config) { c.Backoff = func(int) time.Duration { return time.Hour } })
+	b.server = config.MCPServer{
+		Name: "test", URL: server.URL, Headers: map[string]string{"Authorization": "Bearer ${SECRET_ONE}"},
+		StartTimeout: 20 * time.Second, Timeout: 20 * time.Second, Origin: "config.toml:1",
+	}
+	env := b.tool("env")
+	end()
+	server.CloseClientConnections()
+	server.Close()
+	_, err := env.Run(t.Context(), "{}")
+	if err == nil || !strings.Contains(err.Error(), "the MCP server test cannot be reached: dial tcp") || !strings.Contains(err.Error(), "connection refused") ||
+		strings.Contains(err.Error(), "rejected by transport") || strings.Contains(err.Error(), "may have taken effect") {
+		t.Errorf("%v", err)
 	}
 }

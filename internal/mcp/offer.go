@@ -29,13 +29,17 @@ const maxName = 64
 var notInName = regexp.MustCompile(`[^A-Za-z0-9_-]`)
 
 // nameOf is the name of a server's tool as a model sees it. taken are those that are
-// given already.
+// given already; the name is none of them. A server's tools get the same names each time
+// that they are named in the same order.
 func nameOf(server, toolName string, taken map[string]bool) string {
-	name := Prefix + server + "__" + notInName.ReplaceAllString(toolName, "_")
-	if len(name) > maxName || taken[name] {
-		sum := sha256.Sum256([]byte(toolName))
+	plain := Prefix + server + "__" + notInName.ReplaceAllString(toolName, "_")
+	name, seed := plain, toolName
+	for len(name) > maxName || taken[name] {
+		sum := sha256.Sum256([]byte(seed))
 		mark := "_" + hex.EncodeToString(sum[:4])
-		name = name[:min(len(name), maxName-len(mark))] + mark
+		name = plain[:min(len(plain), maxName-len(mark))] + mark
+		// A server can have chosen this very name for another tool.
+		seed += "\x00"
 	}
 	taken[name] = true
 	return name

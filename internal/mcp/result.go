@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -14,28 +17,15 @@ import (
 // output is a result as text: text as it is, and a sentence for what is none.
 func output(r *sdk.CallToolResult) tool.Output {
 	var parts []string
-	var whole any
-	given := r.StructuredContent == nil
-	if !given {
-		// As other JSON is decoded here.
-		if text, err := json.Marshal(r.StructuredContent); err == nil {
-			_ = json.Unmarshal(text, &whole)
-		}
-	}
 	for _, c := range r.Content {
 		parts = append(parts, contentText(c))
-		if t, ok := c.(*sdk.TextContent); ok && !given {
-			// The protocol wants structured content to be there as text too.
-			var same any
-			given = json.Unmarshal([]byte(t.Text), &same) == nil && reflect.DeepEqual(same, whole)
-		}
-	}
-	if !given {
-		if text, err := json.Marshal(r.StructuredContent); err == nil {
-			parts = append(parts, string(text))
-		}
 	}
 	text := strings.Join(parts, "\n")
+	if r.StructuredContent != nil && !isJSON(r.Content, r.StructuredContent) && !says(text, r.StructuredContent) {
+		if form, err := json.Marshal(r.StructuredContent); err == nil {
+			text = strings.TrimPrefix(text+"\n"+string(form), "\n")
+		}
+	}
 	if strings.TrimSpace(text) == "" {
 		text = "done, with no output"
 		if r.IsError {
@@ -45,6 +35,66 @@ func output(r *sdk.CallToolResult) tool.Output {
 	out := tool.FromString(text)
 	out.IsError = r.IsError
 	return out
+}
+
+// isJSON says whether a block has structured content as JSON, as the protocol wants it.
+func isJSON(blocks []sdk.Content, content any) bool {
+	return slices.ContainsFunc(blocks, func(c sdk.Content) bool {
+		var same any
+		t, ok := c.(*sdk.TextContent)
+		return ok && json.Unmarshal([]byte(t.Text), &same) == nil && reflect.DeepEqual(same, content)
+	})
+}
+
+// says tells whether a text has each value of structured content, as prose, as a table
+// or in another form. Then the content says nothing new. A short value counts under its name alone.
+func says(text string, content any) bool {
+	switch v := content.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		for name, value := range v {
+			if !says(text, value) || short(value) && value != text && !strings.Contains(text, name) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		return !slices.ContainsFunc(v, func(value any) bool { return !says(text, value) })
+	case string:
+		quoted, err := json.Marshal(v)
+		return strings.Contains(text, v) || err == nil && strings.Contains(text, string(quoted))
+	}
+	form, err := json.Marshal(content)
+	return err == nil && hasWord(text, string(form))
+}
+
+// short says whether a value may stand in a text by chance.
+func short(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return len(v) < 16
+	case bool, float64:
+		return true
+	}
+	return false
+}
+
+// hasWord says whether a text has a number or another word that is no part of a longer
+// one.
+func hasWord(text, word string) bool {
+	for {
+		before, after, found := strings.Cut(text, word)
+		if !found {
+			return false
+		}
+		last, _ := utf8.DecodeLastRuneInString(before)
+		next, _ := utf8.DecodeRuneInString(after)
+		if !unicode.IsLetter(last) && !unicode.IsDigit(last) && !unicode.IsLetter(next) && !unicode.IsDigit(next) {
+			return true
+		}
+		text = after
+	}
 }
 
 // contentText is one block of content.

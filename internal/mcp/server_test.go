@@ -1,7 +1,11 @@
 package mcp_test
 
 import (
+	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -73,6 +77,9 @@ func testServer() *sdk.Server {
 			StructuredContent: map[string]any{"n": 1},
 		}, nil
 	})
+	for name, r := range bothForms {
+		add(name, "both forms", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return r, nil })
+	}
 	add("long", "a long text", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return said(strings.Repeat("a line\n", 100)), nil
 	})
@@ -124,6 +131,22 @@ func testServer() *sdk.Server {
 	return s
 }
 
+// bothForms are results with structured content beside text.
+var bothForms = map[string]*sdk.CallToolResult{
+	"form_json":  both("{\n  \"name\": \"ad\\u0061\",\n  \"n\": [1, 2]\n}", map[string]any{"n": []any{1, 2}, "name": "ada"}),
+	"form_file":  both("package main\n", map[string]any{"content": "package main\n"}),
+	"form_table": both("| name | stars |\n| ada | 17 |", map[string]any{"rows": []any{map[string]any{"name": "ada", "stars": 17, "gone": nil}}}),
+	"form_less":  both("Found 3 items of 17.", map[string]any{"items": []any{"one", "two"}}),
+	"form_count": both("Found items: 17.", map[string]any{"total": 17}),
+	"form_alone": {StructuredContent: map[string]any{"n": 1}},
+}
+
+func both(text string, content any) *sdk.CallToolResult {
+	r := said(text)
+	r.StructuredContent = content
+	return r
+}
+
 // describe is the description of echo: what a file in the working directory says.
 func describe() string {
 	if text, err := os.ReadFile("description"); err == nil {
@@ -142,6 +165,12 @@ func serve(mode string) {
 		os.Exit(4)
 	case "prose":
 		fmt.Println("Usage: server [options]")
+		return
+	case "raw":
+		rawServer(taskTools)
+		return
+	case "names":
+		_ = namesServer().Run(context.Background(), &sdk.StdioTransport{})
 		return
 	case "invalid":
 		fmt.Println(`{"jsonrpc": "2.0", "id": 77, "result": {}}`)
@@ -170,4 +199,59 @@ func httpServer() (handler http.Handler, end func()) {
 		}
 		h.ServeHTTP(w, r)
 	}), end
+}
+
+// namesServer is a server whose names are one after endpoints take them: some alike, some
+// as long as can be, and some that are the marks of others.
+func namesServer() *sdk.Server {
+	s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	long := strings.Repeat("x", 60)
+	for _, name := range append(collidingNames(), long+"1", long+"2", "read_resource", "echo") {
+		s.AddTool(&sdk.Tool{Name: name, InputSchema: map[string]any{"type": "object"}}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return said("called " + name), nil
+		})
+	}
+	s.AddResource(&sdk.Resource{URI: "test://one", Name: "one"}, nil)
+	return s
+}
+
+// collidingNames are three names of which the first two become one, and the third is what
+// the second becomes instead.
+func collidingNames() []string {
+	sum := sha256.Sum256([]byte("a.b"))
+	return []string{"a b", "a.b", "a/b", "a!b_" + hex.EncodeToString(sum[:4]), "a b_" + hex.EncodeToString(sum[:4])}
+}
+
+// rawServer answers as its table says, and refuses what it does not know.
+func rawServer(answers map[string]string) {
+	scanner := bufio.NewScanner(os.Stdin)
+	for scanner.Scan() {
+		if reply := rawReply(scanner.Bytes(), answers); reply != "" {
+			fmt.Println(reply)
+		}
+	}
+}
+
+// rawReply answers one message; empty for a notification.
+func rawReply(message []byte, answers map[string]string) string {
+	var request struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+	}
+	if json.Unmarshal(message, &request) != nil || request.ID == nil {
+		return ""
+	}
+	if answer, ok := answers[request.Method]; ok {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, request.ID, answer)
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, request.ID)
+}
+
+const rawGreeting = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{},"prompts":{}},"serverInfo":{"name":"raw","version":"1"}}`
+
+// taskTools has a tool that runs as a task alone, and two that need not.
+var taskTools = map[string]string{
+	"initialize": rawGreeting,
+	"tools/list": `{"tools":[{"name":"slow","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}},` +
+		`{"name":"either","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}},{"name":"plain","inputSchema":{"type":"object"}}]}`,
 }

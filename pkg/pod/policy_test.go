@@ -152,3 +152,22 @@ func TestAlwaysAfterReload(t *testing.T) {
 		t.Errorf("end %+v", end)
 	}
 }
+
+// Names that other programs give twice, or take from the pod's own tools, keep no turn
+// from running.
+func TestForeignNamesThatAreTaken(t *testing.T) {
+	made := func(name, says string) tool.Tool {
+		return tool.New(name, "Of another program.", func(context.Context, struct{}) (tool.Output, error) { return tool.FromString(says), nil })
+	}
+	h := newHouse(t, steps(scripted.Say(scripted.Call{ID: "f1", Name: "foreign", Arguments: `{}`})), func(c *pod.Config) {
+		c.Rules = []policy.Rule{{Tool: "foreign", Decision: policy.Allow, Source: "config.toml:1"}}
+		c.Project = func(string) pod.Project {
+			return pod.Project{Tools: func(context.Context, bool) []tool.Tool {
+				return []tool.Tool{made("foreign", "the first"), made("foreign", "the second"), made("shell", "never"), made(pod.SpawnTool, "never")}
+			}}
+		}
+	})
+	if end := h.run("go"); end.Outcome != item.OutcomeFinished || !strings.Contains(h.body(2), "the first") {
+		t.Errorf("end %+v, request %s", end, h.body(2))
+	}
+}

@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -17,12 +18,23 @@ type toolset struct {
 	tools []tool.Tool
 	// spawner makes pods; nil where none may be made.
 	spawner *spawner
+	log     *slog.Logger
 }
 
 // with puts the pod's own tools together with those of other programs that its names
-// choose.
+// choose. A name that is taken is a fault of the other program's, which costs that tool
+// and not the pod's turns.
 func (t toolset) with(foreign []tool.Tool) (*tool.Registry, error) {
-	tools := append(slices.Clone(t.tools), chosen(t.names, foreign)...)
+	tools := slices.Clone(t.tools)
+	taken := append(namesOf(tools), SpawnTool)
+	for _, f := range chosen(t.names, foreign) {
+		name := f.Spec().Name
+		if slices.Contains(taken, name) {
+			t.log.Warn("tool of another program left out, for its name is taken", "tool", name)
+			continue
+		}
+		tools, taken = append(tools, f), append(taken, name)
+	}
 	if t.spawner != nil {
 		tools = append(tools, chosen(t.names, []tool.Tool{t.spawner.tool(tools)})...)
 	}

@@ -87,7 +87,7 @@ func (h *Host) tools(s *settings, rec item.Pod, work *workspace) (toolset, error
 	if err != nil {
 		return toolset{}, err
 	}
-	own := toolset{names: rec.Spec.Tools, tools: chosen(rec.Spec.Tools, append(tools, h.Tools...))}
+	own := toolset{names: rec.Spec.Tools, tools: chosen(rec.Spec.Tools, append(tools, h.Tools...)), log: h.Logger}
 	if rec.Spec.SubPods > 0 && work.depth < maxDepth {
 		own.spawner = h.newSpawner(rec, work.fs)
 	}
