@@ -34,7 +34,8 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	resp, err := c.next.RoundTrip(r)
 	if err != nil {
-		if ctx.Err() == nil {
+		// What became of a request says more than the end of a stream beside it.
+		if ctx.Err() == nil && (r.Method == http.MethodPost || c.why() == nil) {
 			c.failed(fmt.Errorf("cannot be reached: %w", withoutURL(err)))
 		}
 		stop()
