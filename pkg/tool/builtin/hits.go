@@ -17,7 +17,7 @@ import (
 const maxHitsBytes = 256 << 10
 
 // hits collects matching lines with the lines around them, one file after the
-// other:
+// other, until they are too many to be shown:
 //
 //	path/of/file.go
 //	11-line before
@@ -28,10 +28,8 @@ type hits struct {
 	search Search
 	re     *regexp.Regexp
 
-	text    strings.Builder
-	matches int
-	found   int  // files with a match
-	more    bool // there are matches that the limit left out
+	text strings.Builder
+	all  *manyHits
 }
 
 // scan searches one file, whose name is shown above its first match. A file that
@@ -42,7 +40,7 @@ func (h *hits) scan(ctx context.Context, name string, r io.Reader) error {
 	if lines.binary() {
 		return nil
 	}
-	for !h.more {
+	for !h.all.stopped {
 		line, _, err := lines.next()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -51,9 +49,13 @@ func (h *hits) scan(ctx context.Context, name string, r io.Reader) error {
 			return err
 		}
 		f.see(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")))
-		if f.line%1024 == 0 && ctx.Err() != nil {
+		if f.line%1024 != 0 {
+			continue
+		}
+		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		h.all.late()
 	}
 	return nil
 }
@@ -68,16 +70,17 @@ type fileHits struct {
 	before []string
 	// after is how many lines are still to be shown.
 	after int
+	// found says that the file has a match.
+	found bool
 }
 
 func (f *fileHits) see(line []byte) {
 	f.line++
 	at := f.re.FindIndex(line)
 	switch {
-	case at != nil && (f.matches == f.search.MaxMatches || f.text.Len() > maxHitsBytes):
-		f.more = true
 	case at != nil:
 		f.match(line, at[0])
+	case f.all.begun:
 	case f.after > 0:
 		f.after--
 		f.show('-', f.line, f.clip(line, 0))
@@ -90,10 +93,18 @@ func (f *fileHits) see(line []byte) {
 }
 
 func (f *fileHits) match(line []byte, at int) {
+	if !f.all.begun && (f.all.matches == int64(f.search.MaxMatches) || f.text.Len() > maxHitsBytes) {
+		f.all.begin()
+	}
+	text := f.clip(line, at)
+	f.all.add(f.name, f.line, text, !f.found)
+	f.found = true
+	if f.all.begun {
+		return
+	}
 	first := f.line - len(f.before)
 	switch {
 	case f.last == 0:
-		f.found++
 		f.text.WriteString(scopefs.Display(f.name) + "\n")
 	case first > f.last+1:
 		f.text.WriteString("--\n")
@@ -101,8 +112,7 @@ func (f *fileHits) match(line []byte, at int) {
 	for i, text := range f.before {
 		f.show('-', first+i, text)
 	}
-	f.show(':', f.line, f.clip(line, at))
-	f.matches++
+	f.show(':', f.line, text)
 	f.before, f.after = f.before[:0], f.search.Context
 }
 

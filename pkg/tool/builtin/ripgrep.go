@@ -83,7 +83,7 @@ func forRipgrep(pattern string) (translated string, ok bool) {
 }
 
 // add searches what was collected when that is enough. It returns fs.SkipAll once
-// the limit of matches is reached.
+// counting is over.
 func (b *batch) add(name string) error {
 	b.names = append(b.names, name)
 	b.bytes += len(name)
@@ -104,7 +104,7 @@ func (b *batch) flush() error {
 		if err := b.scan(name); err != nil {
 			return err
 		}
-		if b.hits.more {
+		if b.hits.all.stopped || b.hits.all.late() {
 			return fs.SkipAll
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
+	"podd/pkg/tool/spool"
 )
 
 // Search sets up the search tool. A zero field is its default.
@@ -82,12 +83,14 @@ func (a *searchArgs) expression() string {
 type searcher struct {
 	*files
 	Search
-	log *slog.Logger
+	spool *spool.Folder
+	limit tool.Limit
+	log   *slog.Logger
 }
 
 func newSearch(f *files, c Config) tool.Tool {
-	s := &searcher{files: f, Search: c.Search.withDefaults(), log: c.Logger}
-	return tool.New("search", fmt.Sprintf("Search the text of files, without what git ignores; at most %d matches.", s.MaxMatches),
+	s := &searcher{files: f, Search: c.Search.withDefaults(), spool: c.Spool, limit: c.Limits.For("search"), log: c.Logger}
+	return tool.New("search", fmt.Sprintf("Search the text of files, without what git ignores. Over %d matches are counted by file, and all of them kept in a file.", s.MaxMatches),
 		s.run, tool.Validate((*searchArgs).check),
 		tool.Touches(func(a searchArgs) tool.Access { return f.reading(a.Path) }))
 }
@@ -97,7 +100,7 @@ func (s *searcher) run(ctx context.Context, args searchArgs) (tool.Output, error
 	if err != nil {
 		return failed(ctx, "search", err)
 	}
-	h := &hits{search: s.Search, re: re}
+	h := &hits{search: s.Search, re: re, all: newManyHits(s.spool, s.limit)}
 	batch := s.newBatch(ctx, args, h)
 	if args.Glob == "" {
 		err = s.Walk(ctx, orWorkspace(args.Path), scopefs.WalkOptions{}, func(e scopefs.Entry) error {
@@ -113,6 +116,7 @@ func (s *searcher) run(ctx context.Context, args searchArgs) (tool.Output, error
 		err = batch.flush()
 	}
 	if err != nil && !errors.Is(err, fs.SkipAll) {
+		h.all.discard()
 		return failed(ctx, "search", err)
 	}
 	return batch.output(args), nil
@@ -155,19 +159,22 @@ func (b *batch) output(args searchArgs) tool.Output {
 	if args.Glob != "" {
 		where += " (" + shorten(args.Glob, 40) + ")"
 	}
-	matches, found := plural(int64(h.matches), "match"), plural(int64(h.found), "file")
-	result := fmt.Sprintf("%s in %s", matches, found)
-	switch {
-	case h.matches == 0:
+	result := h.all.summary()
+	if h.all.matches == 0 {
 		result = "no match in " + plural(int64(b.files), "file")
-	case h.more:
-		result = fmt.Sprintf("the first %s in %s: narrow it for the others", matches, found)
 	}
 	if b.unread > 0 {
 		result += fmt.Sprintf("; %s could not be read", plural(int64(b.unread), "file"))
 	}
-	return tool.Output{
+	out := tool.Output{
 		Summary: tool.Bound(fmt.Sprintf("search: \"%s\" in %s, %s", shorten(args.Pattern, 50), where, result)),
 		Content: h.text.String(), Kind: item.OutputSearch,
 	}
+	if h.all.begun {
+		out.Content, out.Cut = h.all.content()
+	}
+	if h.all.lost != nil {
+		b.search.log.Warn("all matches of a search not kept", "tool", "search", "bytes", h.all.bytes, "error", h.all.lost)
+	}
+	return out
 }

@@ -7,12 +7,14 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"podd/pkg/item"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
+	"podd/pkg/tool/spool"
 	"podd/pkg/tool/tooltest"
 )
 
@@ -106,8 +108,8 @@ func TestSearchLimits(t *testing.T) {
 	})
 	engines(t, func(t *testing.T, rg string) {
 		b := newBench(t, files, withRipgrep(rg))
-		out := b.call("search", `{"pattern":"hit"}`)
-		if out.Summary != `search: "hit" in ., the first 100 matches in 2 files: narrow it for the others` || strings.Count(out.Content, ":hit\n") != 100 {
+		out := b.call("search", `{"pattern":"hit","glob":"[ac]"}`)
+		if out.Summary != `search: "hit" in . ([ac]), 61 matches in 2 files` || strings.Count(out.Content, ":hit\n") != 61 || out.Cut != nil {
 			t.Errorf("got %q, %d matches", out.Summary, strings.Count(out.Content, ":hit\n"))
 		}
 		out = b.call("search", `{"pattern":"needle"}`)
@@ -123,8 +125,114 @@ func TestSearchLimits(t *testing.T) {
 		}
 	})
 	b := newBench(t, files, func(c *builtin.Config) { c.Search = builtin.Search{MaxMatches: 2, Context: -1, Ripgrep: "-"} })
-	if out := b.call("search", `{"pattern":"hit"}`); out.Content != "a\n1:hit\n2:hit\n" {
+	b.write("d", "a hot\nb hot\n")
+	if out := b.call("search", `{"pattern":"hot"}`); out.Content != "d\n1:a hot\n2:b hot\n" {
 		t.Errorf("got %q\n%s", out.Summary, out.Content)
+	}
+}
+
+// manyMatches are 5,000 in 250 files: 250 in the first, none in the last, and so on.
+func manyMatches() (files map[string]string, all int) {
+	files = manyFiles(nil)
+	for i := range 250 {
+		n := 250 - i
+		if i >= 20 {
+			n = 1
+		}
+		files[fmt.Sprintf("src/%03d.go", i)] = "first\n" + strings.Repeat("a hit of "+fmt.Sprint(i)+"\n", n)
+		all += n
+	}
+	files["src/bytes.go"] = "no text \xff here\n" + strings.Repeat("x", 5000) + "hit\n" + strings.Repeat("y", 70000) + "\nhit \x00 hit\n"
+	return files, all + 2
+}
+
+// A search of very many matches counts them all, shows where most of them are, and keeps
+// the whole result in a file that the other tools read.
+func TestSearchOfVeryManyMatches(t *testing.T) {
+	files, all := manyMatches()
+	engines(t, func(t *testing.T, rg string) {
+		b := newBench(t, files, withRipgrep(rg))
+		out := b.call("search", `{"pattern":"hit"}`)
+		if want := fmt.Sprintf(`search: "hit" in ., %d,%03d matches in 251 files`, all/1000, all%1000); out.Summary != want || out.IsError {
+			t.Errorf("got %q, want %q", out.Summary, want)
+		}
+		lines := strings.Split(strings.TrimSuffix(out.Content, "\n"), "\n")
+		if len(lines) != 203 || out.Cut == nil || !strings.Contains(lines[0], out.Cut.SpoolPath) || out.Cut.TotalLines != int64(all) {
+			t.Fatalf("%d lines, cut %+v\n%s", len(lines), out.Cut, out.Content)
+		}
+		if lines[2] != "250 src/000.go:2:a hit of 0" || lines[21] != "231 src/019.go:2:a hit of 19" || lines[22] != "2 src/bytes.go:2:"+strings.Split(lines[22], ":2:")[1] {
+			t.Errorf("the map begins with\n%s", strings.Join(lines[:24], "\n"))
+		}
+		if want := fmt.Sprintf("and 51 more files with %d matches", 51); lines[202] != want {
+			t.Errorf("the map ends with %q, want %q", lines[202], want)
+		}
+		if out := b.call("read_file", object("path", out.Cut.SpoolPath, "start_line", 2, "end_line", 2)); out.Content != "2\tsrc/000.go:3:a hit of 0\n" {
+			t.Errorf("the file has %q, %q", out.Summary, out.Content)
+		}
+		if out := b.call("read_file", object("path", out.Cut.SpoolPath, "start_line", all)); !strings.Contains(out.Content, "src/bytes.go:4:hit ? hit") {
+			t.Errorf("the file ends with %q, %q", out.Summary, out.Content)
+		}
+		if out := b.call("search", object("pattern", "^src/249.go:", "path", out.Cut.SpoolPath)); !strings.Contains(out.Summary, "1 match in 1 file") {
+			t.Errorf("a search of the file: %q", out.Summary)
+		}
+		kept, err := os.ReadFile(out.Cut.SpoolPath)
+		if err != nil || strings.Count(string(kept), "\n") != all || int64(len(kept)) != out.Cut.TotalBytes {
+			t.Errorf("%d lines, %d bytes, %v; cut %+v", strings.Count(string(kept), "\n"), len(kept), err, out.Cut)
+		}
+	})
+}
+
+// Counting ends somewhere, and says so.
+func TestSearchThatCountsNoFurther(t *testing.T) {
+	b := newBench(t, map[string]string{"a": strings.Repeat("hit\n", 60_000), "b": strings.Repeat("hit\n", 60_000)})
+	out := b.call("search", `{"pattern":"hit"}`)
+	if !strings.HasSuffix(out.Summary, "at least 100,000 matches in 2 files") || out.Cut.TotalLines != 100_000 {
+		t.Errorf("got %q, %+v", out.Summary, out.Cut)
+	}
+}
+
+// Where the spool has no room the map alone is shown, which says so.
+func TestSearchWithoutSpool(t *testing.T) {
+	files, _ := manyMatches()
+	for name, spoil := range map[string]func(b *bench){
+		"full":    func(*bench) {},
+		"missing": func(b *bench) { _ = os.RemoveAll(b.spool) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			b := newBench(t, files, func(c *builtin.Config) {
+				all, err := spool.Open(spool.Config{Dir: dir, MaxBytes: 20_000})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c.Spool, err = all.Folder("q"); err != nil {
+					t.Fatal(err)
+				}
+			})
+			b.spool = filepath.Join(dir, "q")
+			spoil(b)
+			out := b.call("search", `{"pattern":"hit"}`)
+			if !strings.HasPrefix(out.Content, "The matches were not kept: narrow the search to see them.\n") || !strings.Contains(out.Content, "\n250 src/000.go:2:a hit of 0\n") {
+				t.Errorf("got %q\n%s", out.Summary, out.Content)
+			}
+			if left, _ := os.ReadDir(b.spool); len(left) > 0 || out.Cut.SpoolPath != "" {
+				t.Errorf("%v are left, %+v", left, out.Cut)
+			}
+		})
+	}
+}
+
+// A map is within the limit of its tool.
+func TestSearchMapFits(t *testing.T) {
+	files, _ := manyMatches()
+	limits, err := tool.NewLimits(tool.LimitsConfig{Default: tool.Limit{MaxBytes: 1500, MaxLines: 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, files, func(c *builtin.Config) { c.Limits = limits })
+	out := b.call("search", `{"pattern":"hit"}`)
+	if fitted := limits.Apply("search", out, nil); fitted.Content != out.Content || !strings.Contains(out.Content, "more files with") {
+		t.Errorf("%d bytes:\n%s", len(out.Content), out.Content)
 	}
 }
 
@@ -215,7 +323,8 @@ func FuzzSearchEngines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pattern string) {
 		var outs [2]tool.Output
 		for i, path := range []string{"-", rg} {
-			b := newBench(t, files, withRipgrep(path))
+			// A map names a file of its own, so that no two are equal.
+			b := newBench(t, files, func(c *builtin.Config) { c.Search = builtin.Search{Ripgrep: path, MaxMatches: 100_000} })
 			arguments := object("pattern", pattern)
 			if _, err := b.tool("search").Check(arguments); err != nil {
 				return

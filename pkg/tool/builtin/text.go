@@ -1,21 +1,32 @@
 package builtin
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 )
 
 // plural is a count with its noun: "1 line", "2 lines", "3 matches".
-func plural(n int64, noun string) string {
+func plural(n int64, noun string) string { return strconv.FormatInt(n, 10) + " " + nounOf(n, noun) }
+
+// grouped is plural with a comma after each three digits: "1,342 matches".
+func grouped(n int64, noun string) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits + " " + nounOf(n, noun)
+}
+
+func nounOf(n int64, noun string) string {
 	switch {
 	case n == 1:
-		return "1 " + noun
+		return noun
 	case strings.HasSuffix(noun, "ch"):
-		return fmt.Sprintf("%d %ses", n, noun)
+		return noun + "es"
 	case strings.HasSuffix(noun, "y"):
-		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(noun, "y"))
+		return strings.TrimSuffix(noun, "y") + "ies"
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return noun + "s"
 }
 
 // shorten is the start of a text on one line.

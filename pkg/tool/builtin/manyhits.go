@@ -1,0 +1,179 @@
+package builtin
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"podd/pkg/item"
+	"podd/pkg/scopefs"
+	"podd/pkg/tool"
+	"podd/pkg/tool/spool"
+)
+
+// The bounds of counting what is too much to show.
+const (
+	maxCountedMatches = 100_000
+	maxCountingTime   = 20 * time.Second
+	// maxMapRows is how many files a map of matches has.
+	maxMapRows = 200
+	// mapNote is the room for the lines of a map that are no rows, a path aside.
+	mapNote = 200
+	// maxMapText is how much of a file's first match a map shows, in runes.
+	maxMapText = 100
+)
+
+// manyHits counts matches file by file. Once they are too many to be shown, each is
+// written to a file of the spool, and a map of the files is shown.
+type manyHits struct {
+	folder *spool.Folder
+	limit  tool.Limit
+	// begun says that there are too many. Matches before that wait in early.
+	begun bool
+	early strings.Builder
+	// stopped says that counting ended before the search did.
+	stopped bool
+	until   time.Time
+	// most is how many matches are counted.
+	most int64
+
+	matches int64
+	files   []fileMatches
+	// bytes and lines are what the whole result has.
+	bytes int64
+
+	file *spool.File
+	out  *bufio.Writer
+	// lost is why the whole result is not kept; nil when it is.
+	lost error
+}
+
+// fileMatches are the matches of one file, and the first of them as the whole result has
+// it.
+type fileMatches struct {
+	matches int64
+	first   string
+}
+
+func newManyHits(folder *spool.Folder, limit tool.Limit) *manyHits {
+	return &manyHits{folder: folder, limit: limit, most: maxCountedMatches}
+}
+
+// begin starts counting: the matches are too many to be shown.
+func (m *manyHits) begin() {
+	m.begun, m.until = true, time.Now().Add(maxCountingTime)
+	if m.file, m.lost = m.folder.Create("search"); m.lost != nil {
+		return
+	}
+	m.out = bufio.NewWriterSize(m.file, 64<<10)
+	m.write(m.early.String())
+	m.early.Reset()
+}
+
+// late says whether counting has gone on for long enough, and ends it then.
+func (m *manyHits) late() bool {
+	if m.begun && !time.Now().Before(m.until) {
+		m.stopped = true
+	}
+	return m.stopped
+}
+
+// add counts a match; first says that it is the first of its file.
+func (m *manyHits) add(name string, line int, text string, first bool) {
+	if m.matches == m.most {
+		m.stopped = true
+		return
+	}
+	// read_file takes no file with a NUL for text.
+	row := scopefs.Display(name) + ":" + strconv.Itoa(line) + ":" + strings.ReplaceAll(text, "\x00", "?")
+	m.matches++
+	m.bytes += int64(len(row)) + 1
+	if first {
+		m.files = append(m.files, fileMatches{first: shorten(row, len([]rune(name))+maxMapText)})
+	}
+	m.files[len(m.files)-1].matches++
+	if !m.begun {
+		m.early.WriteString(row + "\n")
+		return
+	}
+	m.write(row + "\n")
+}
+
+// write adds to the whole result, as far as the spool has room for it.
+func (m *manyHits) write(text string) {
+	if m.lost != nil {
+		return
+	}
+	if most := min(m.folder.Quota(), defaultSpoolBytes); m.bytes > most {
+		m.lose(fmt.Errorf("it has more than %d bytes", most))
+		return
+	}
+	if _, err := m.out.WriteString(text); err != nil {
+		m.lose(err)
+	}
+}
+
+func (m *manyHits) lose(err error) {
+	m.lost = err
+	m.file.Discard()
+}
+
+// discard gives up what was counted; keep keeps it. One of them follows.
+func (m *manyHits) discard() {
+	if m.begun && m.lost == nil {
+		m.file.Discard()
+	}
+}
+
+// keep is the path of the whole result; empty when there is none.
+func (m *manyHits) keep() string {
+	if m.lost == nil {
+		if err := m.out.Flush(); err != nil {
+			m.lose(err)
+		}
+	}
+	if m.lost != nil {
+		return ""
+	}
+	m.file.Keep()
+	return m.file.Name()
+}
+
+// summary counts all matches.
+func (m *manyHits) summary() string {
+	least := ""
+	if m.stopped {
+		least = "at least "
+	}
+	return fmt.Sprintf("%s%s in %s", least, grouped(m.matches, "match"), grouped(int64(len(m.files)), "file"))
+}
+
+// content is where all matches are, and which files have the most of them.
+func (m *manyHits) content() (text string, cut *item.Cut) {
+	cut = &item.Cut{TotalBytes: m.bytes, TotalLines: m.matches, SpoolPath: m.keep()}
+	var b strings.Builder
+	if cut.SpoolPath == "" {
+		b.WriteString("The matches were not kept: narrow the search to see them.\n")
+	} else {
+		fmt.Fprintf(&b, "Every match is in %s as path:line:text (read_file or search it).\n", cut.SpoolPath)
+	}
+	b.WriteString("Matches of each file, and its first one:\n")
+	slices.SortStableFunc(m.files, func(a, b fileMatches) int { return cmp.Compare(b.matches, a.matches) })
+	room, rest := m.limit.MaxBytes-b.Len()-mapNote, m.matches
+	for i, f := range m.files {
+		row := fmt.Sprintf("%d %s\n", f.matches, f.first)
+		if i == min(maxMapRows, m.limit.MaxLines-3) || room < len(row) {
+			fmt.Fprintf(&b, "and %s with %s\n", grouped(int64(len(m.files)-i), "more file"), grouped(rest, "match"))
+			break
+		}
+		b.WriteString(row)
+		room, rest = room-len(row), rest-f.matches
+		cut.KeptBytes += int64(len(f.first))
+		cut.KeptLines++
+	}
+	return b.String(), cut
+}
