@@ -36,12 +36,12 @@ func TestToolsHaveTheirBounds(t *testing.T) {
 	}
 	h.run("look")
 	got := results(h.log())
-	for i, want := range []string{"the first 2 matches", "depth 1; 4 of 5 entries", "the first 3 entries", "the first 2 files"} {
+	for i, want := range []string{"5 matches in 5 files", "depth 1; 4 of 5 entries", "the first 3 entries", "the first 2 files"} {
 		if !strings.Contains(got[i].Summary, want) {
 			t.Errorf("%s: %q does not say %q", got[i].Tool, got[i].Summary, want)
 		}
 	}
-	if want := "0.txt\n2:xxxxx…\n1.txt\n2:xxxxx…\n"; got[0].Content != want {
+	if want := "\n1 0.txt:2:xxxxx…\n1 1.txt:2:xxxxx…\n"; !strings.Contains(got[0].Content, want) {
 		t.Errorf("search: %q, want %q", got[0].Content, want)
 	}
 }
