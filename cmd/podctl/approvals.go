@@ -61,7 +61,7 @@ func (p *program) approvalBlocks(w io.Writer, list []*poddv1.Approval) error {
 		}
 		a := view.ApprovalFromProto(message)
 		fmt.Fprintf(w, "%s (%s ago)\n", a.Title(), view.Duration(p.now().Sub(a.Time)))
-		if _, err := fmt.Fprintln(w, strings.Join(append(a.Lines(p.columns(w)), a.HowTo()), "\n")); err != nil {
+		if _, err := fmt.Fprintln(w, strings.Join(append(a.Lines(p.columns(w)), a.HowTo(p.now())), "\n")); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"podd/internal/view"
 	"podd/internal/wire"
@@ -112,7 +113,7 @@ func (a *asking) next(ctx context.Context) {
 		shown := view.ApprovalFromProto(a.queue[0])
 		a.told.Approval(shown)
 		if !a.ask(ctx) {
-			a.told.Say(shown.HowTo())
+			a.told.Say(shown.HowTo(time.Now()))
 			a.queue = a.queue[1:]
 		}
 	}
@@ -170,7 +171,7 @@ func (a *asking) answered(ctx context.Context, typed typedLine) {
 	a.told.Answered(typed.err == nil)
 	answer, ok := view.ParseAnswer(typed.text)
 	if !ok || typed.err != nil {
-		a.told.Say("left waiting; " + view.ApprovalFromProto(w).HowTo())
+		a.told.Say("left waiting; " + view.ApprovalFromProto(w).HowTo(time.Now()))
 		a.next(ctx)
 		return
 	}

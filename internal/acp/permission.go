@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/coder/acp-go-sdk"
 
@@ -117,6 +118,6 @@ func (s *session) left(shown view.Approval) {
 	stopping := s.stopping
 	s.mu.Unlock()
 	if !stopping {
-		s.notice("the call waits on; " + shown.HowTo())
+		s.notice("the call waits on; " + shown.HowTo(time.Now()))
 	}
 }

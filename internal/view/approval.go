@@ -52,8 +52,12 @@ func (a Approval) Lines(columns int) []string {
 	return requestLines(a.ApprovalRequested, columns)
 }
 
-// HowTo says with which commands the call is answered, in a safe line.
-func (a Approval) HowTo() string {
+// HowTo says with which commands the call is answered, or that it is too late for that, in
+// a safe line.
+func (a Approval) HowTo(now time.Time) string {
+	if !a.Expires.IsZero() && !now.Before(a.Expires) {
+		return "expired: the time to answer is over, and podd denies the call as soon as the turn goes on"
+	}
 	pod := sanitize.Line(a.Pod)
 	return fmt.Sprintf("answer with: podctl approve %s %d, or podctl deny %s %d", pod, a.Call, pod, a.Call)
 }

@@ -118,8 +118,11 @@ func TestApprovalFromProto(t *testing.T) {
 	if got := view.ApprovalFromProto(&poddv1.Approval{Pod: "pod_1"}); got.Pod != "pod_1" || !got.Expires.IsZero() {
 		t.Errorf("got %+v", got)
 	}
-	if got := want.HowTo(); got != "answer with: podctl approve greeter 12, or podctl deny greeter 12" {
+	if got := want.HowTo(want.Expires.Add(-1)); got != "answer with: podctl approve greeter 12, or podctl deny greeter 12" {
 		t.Errorf("got %q", got)
+	}
+	if got := want.HowTo(want.Expires); !strings.HasPrefix(got, "expired: ") || strings.Contains(got, "podctl approve") {
+		t.Errorf("after its time: %q", got)
 	}
 }
 

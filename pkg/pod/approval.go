@@ -98,6 +98,11 @@ func (a *actor) resolve(ctx context.Context, r Resolution) (*item.Rule, error) {
 			"no call with seq %d of pod %s asks or asked in its last turn: podctl approvals lists those that wait", r.CallSeq, a.rec.Name)
 	case !q.open():
 		return nil, q.tooLate()
+	case q.expired(a.now()):
+		if err := a.expire(ctx, q); err != nil {
+			a.log.Warn("the end of a question could not be stored", "call", q.CallID, "error", err)
+		}
+		return nil, q.tooLate()
 	case r.Digest != "" && r.Digest != q.Digest:
 		return nil, item.Errorf(item.KindPrecondition, "APPROVAL_CHANGED",
 			"the call is not what was shown any more: look at it again with podctl approvals %s", a.rec.Name)
@@ -109,61 +114,88 @@ func (a *actor) resolve(ctx context.Context, r Resolution) (*item.Rule, error) {
 			return nil, err
 		}
 	}
-	_, _, err := a.answer(ctx, q, item.ApprovalResolved{CallID: q.CallID, Approved: r.Approve, By: cmp.Or(r.By, "a client"), Reason: r.Reason})
-	return rule, err
+	return rule, a.answer(ctx, q, item.ApprovalResolved{CallID: q.CallID, Approved: r.Approve, By: cmp.Or(r.By, "a client"), Reason: r.Reason})
 }
 
 // answer commits the answer to an open question.
-func (a *actor) answer(ctx context.Context, q *question, r item.ApprovalResolved) (store.Appended, []item.Entry, error) {
-	return a.commit(ctx, store.Batch{Entries: []item.Entry{{Turn: q.Turn, Kind: r}}}, a.situation)
+func (a *actor) answer(ctx context.Context, q *question, r item.ApprovalResolved) error {
+	_, _, err := a.commit(ctx, store.Batch{Entries: []item.Entry{{Turn: q.Turn, Kind: r}}}, a.situation)
+	return err
 }
 
-// tooLate says who answered before, and when.
+// expire denies a call whose time to be answered is over.
+func (a *actor) expire(ctx context.Context, q *question) error {
+	return a.answer(ctx, q, item.ApprovalResolved{
+		CallID: q.CallID, By: "podd", Reason: "nobody answered until " + q.Expires.Format(time.RFC3339),
+	})
+}
+
+// tooLate says why the question takes no answer any more: who answered before, and when.
 func (q *question) tooLate() error {
-	at := q.answered.UTC().Format(time.DateTime + "Z")
-	if q.answer == nil {
-		return item.Errorf(item.KindPrecondition, "APPROVAL_WITHDRAWN", "the call ended at %s without an answer: there is nothing to decide", at)
+	at := func(t time.Time) string { return t.UTC().Format(time.DateTime + "Z") }
+	switch {
+	case q.open(), q.answer != nil && !q.answer.Approved && q.expired(q.answered):
+		return item.Errorf(item.KindPrecondition, "APPROVAL_EXPIRED", "the question expired at %s without an answer: the call is denied", at(q.Expires))
+	case q.answer == nil:
+		return item.Errorf(item.KindPrecondition, "APPROVAL_WITHDRAWN", "the call ended at %s without an answer: there is nothing to decide", at(q.answered))
+	case q.answer.Approved:
+		return item.Errorf(item.KindPrecondition, "APPROVAL_RESOLVED", "the call was already approved by %s at %s", q.answer.By, at(q.answered))
 	}
-	did := "denied"
-	if q.answer.Approved {
-		did = "approved"
-	}
-	return item.Errorf(item.KindPrecondition, "APPROVAL_RESOLVED", "the call was already %s by %s at %s", did, q.answer.By, at)
+	return item.Errorf(item.KindPrecondition, "APPROVAL_RESOLVED", "the call was already denied by %s at %s", q.answer.By, at(q.answered))
 }
 
-// Approval waits until the question about a call is no longer open.
-func (l *turnLog) Approval(ctx context.Context, callID string) (item.ApprovalResolved, error) {
+// Approval waits until the question about a call is no longer open, and closes it when its
+// time is over.
+func (l *turnLog) Approval(ctx context.Context, callID string) (r item.ApprovalResolved, err error) {
 	var q *question
 	if err := l.a.do(ctx, func() { q = l.a.questions.asked[callID] }); err != nil {
-		return item.ApprovalResolved{}, err
+		return r, err
 	}
 	if q == nil {
-		return item.ApprovalResolved{}, fmt.Errorf("the log has no question about call %s", callID)
+		return r, fmt.Errorf("the log has no question about call %s", callID)
+	}
+	if waitUntil(ctx, l.a.host.Now, q.Expires, q.done) {
+		err = l.write(ctx, true, func(ctx context.Context) error {
+			if q.open() {
+				return l.a.expire(ctx, q)
+			}
+			return nil
+		})
+		if err != nil {
+			return r, err
+		}
 	}
 	select {
 	case <-q.done:
 		if q.answer == nil {
-			return item.ApprovalResolved{}, q.tooLate()
+			return r, q.tooLate()
 		}
 		return *q.answer, nil
 	case <-ctx.Done():
-		return item.ApprovalResolved{}, context.Cause(ctx)
+		return r, context.Cause(ctx)
 	}
 }
 
-// Resolve answers a question unless someone has done so before.
-func (l *turnLog) Resolve(ctx context.Context, r item.ApprovalResolved) (counts item.ApprovalResolved, err error) {
-	counts = r
-	err = l.write(ctx, true, func(ctx context.Context) (err error) {
-		switch q := l.a.questions.asked[r.CallID]; {
-		case q.open():
-			_, _, err = l.a.answer(ctx, q, r)
-		case q.answer == nil:
-			err = q.tooLate()
-		default:
-			counts = *q.answer
+// clockLook is how often a wait looks at the clock. Timers stand still while the machine
+// sleeps.
+const clockLook = time.Minute
+
+// waitUntil waits for a time of the clock. It returns false when done is closed or ctx
+// ends before.
+func waitUntil(ctx context.Context, now func() time.Time, until time.Time, done <-chan struct{}) bool {
+	for {
+		left := until.Sub(now())
+		if left <= 0 {
+			return true
 		}
-		return err
-	})
-	return counts, err
+		timer := time.NewTimer(min(left, clockLook))
+		select {
+		case <-timer.C:
+			continue
+		case <-done:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		return false
+	}
 }

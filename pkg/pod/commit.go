@@ -2,6 +2,7 @@ package pod
 
 import (
 	"context"
+	"time"
 
 	"podd/internal/wire"
 	"podd/pkg/item"
@@ -42,11 +43,7 @@ func (a *actor) draft(b store.Batch, s situation) (*draft, error) {
 		return nil, a.promised
 	}
 	b.Pod, b.Epoch = a.id, a.epoch
-	now := a.host.Now().UTC()
-	if now.Before(a.rec.Status.LastActivity) {
-		// The log's times never go back, whatever the clock does.
-		now = a.rec.Status.LastActivity
-	}
+	now := a.now()
 	d := &draft{batch: b, journal: a.journal, situation: s, entries: make([]item.Entry, len(b.Entries))}
 	for i := range b.Entries {
 		b.Entries[i].Time = now
@@ -60,6 +57,14 @@ func (a *actor) draft(b store.Batch, s situation) (*draft, error) {
 	}
 	d.batch.Status = &d.status
 	return d, nil
+}
+
+// now is the time of the log: it never goes back, whatever the clock does.
+func (a *actor) now() time.Time {
+	if now := a.host.Now().UTC(); now.After(a.rec.Status.LastActivity) {
+		return now
+	}
+	return a.rec.Status.LastActivity
 }
 
 // write commits a draft and lets it count.

@@ -16,6 +16,9 @@ import (
 // MakeBasesAfter makes bases that spare so many entries.
 func MakeBasesAfter(entries item.Seq) { baseAfter = entries }
 
+// WaitUntil waits for a time of a clock.
+var WaitUntil = waitUntil
+
 // Unlike says in what folding a pod's log from its base differs from folding all of it.
 // based is the last entry of the base; 0 when there is none that counts.
 func (h *Host) Unlike(ctx context.Context, pod string) (based item.Seq, differs string, err error) {

@@ -22,6 +22,9 @@ type question struct {
 
 func (q *question) open() bool { return q.answered.IsZero() }
 
+// expired says whether the time to answer was over at a time.
+func (q *question) expired(at time.Time) bool { return !at.Before(q.Expires) }
+
 func (q *question) close(at time.Time, answer *item.ApprovalResolved) {
 	if q.open() {
 		q.answer, q.answered = answer, at

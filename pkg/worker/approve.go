@@ -3,10 +3,8 @@ package worker
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"podd/pkg/item"
 	"podd/pkg/tool"
@@ -14,8 +12,6 @@ import (
 
 // maxQuestion bounds what is shown of why a call asks, in bytes.
 const maxQuestion = 2000
-
-var errExpired = errors.New("nobody answered in time")
 
 // digest is the SHA-256 of exactly what a call will run: where, what tool, with what
 // arguments. The parts are separated by a byte that none of them has.
@@ -49,20 +45,12 @@ func (t *run) start(c *call) []item.Kind {
 }
 
 // await waits for the answer to a call's question. It is no answer that the turn ends:
-// then the error says why. Nobody's answer in time is a denial.
+// then the error says why.
 func (t *run) await(c *call) (item.ApprovalResolved, error) {
 	if c.resolved != nil {
 		return *c.resolved, nil
 	}
-	ctx, cancel := context.WithTimeoutCause(t.waiting, c.request.Expires.Sub(t.Now()), errExpired)
-	defer cancel()
-	r, err := t.log.Approval(ctx, c.CallID)
-	if err == nil || !errors.Is(context.Cause(ctx), errExpired) || t.waiting.Err() != nil {
-		return r, err
-	}
-	return t.log.Resolve(t.waiting, item.ApprovalResolved{
-		CallID: c.CallID, By: "podd", Reason: "nobody answered until " + c.request.Expires.Format(time.RFC3339),
-	})
+	return t.log.Approval(t.waiting, c.CallID)
 }
 
 // answered goes on with a call whose question has an answer. After a yes interceptors

@@ -31,11 +31,9 @@ type Log interface {
 	Joining(ctx context.Context, wait bool) (Joining, error)
 	// Hold holds the pod from now on.
 	Hold(ctx context.Context, p item.Pause) error
-	// Approval waits until the question about a call is resolved.
+	// Approval waits until the question about a call is resolved. One that expires is
+	// denied.
 	Approval(ctx context.Context, callID string) (item.ApprovalResolved, error)
-	// Resolve resolves a question unless someone has done so before, and returns the
-	// resolution that counts.
-	Resolve(ctx context.Context, r item.ApprovalResolved) (item.ApprovalResolved, error)
 }
 
 // Batch is what a turn commits at once.
