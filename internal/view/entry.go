@@ -132,8 +132,11 @@ func requestUsage(k item.RequestUsage) string {
 		tokens = Tokens(k.Usage)
 	}
 	step := fmt.Sprintf("step %d", k.Step)
-	if k.Purpose == item.PurposeSubPod {
+	switch k.Purpose {
+	case item.PurposeSubPod:
 		step += ", by a spawned pod"
+	case item.PurposeDiscarded:
+		step += ", the answer was discarded"
 	}
 	return fmt.Sprintf("%s: %s, %s, %s", step, tokens, sanitize.Line(cmp.Or(k.Model, k.Asked)), Duration(time.Duration(k.DurationMS)*time.Millisecond))
 }

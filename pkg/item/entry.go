@@ -138,7 +138,8 @@ type RequestUsage struct {
 	// is 0 for the first request after a pod was loaded.
 	RequestBytes, PrefixBytes int64
 	// Purpose is empty for a step of a turn; PurposeCompaction and PurposeSummarize are
-	// requests for a summary, PurposeSubPod stands for those of another pod.
+	// requests for a summary, PurposeDiscarded for an answer that was not kept, and
+	// PurposeSubPod stands for those of another pod.
 	Purpose string
 	// Predicted is how many input tokens were expected when the request was sent.
 	Predicted int64
@@ -153,6 +154,9 @@ const PurposeCompaction = "compaction"
 // PurposeSummarize marks a request that asked for the summary of a tool's output. Its
 // answer stands in the result that follows in the log.
 const PurposeSummarize = "summarize"
+
+// PurposeDiscarded marks a request whose answer came and could not be kept. It was billed.
+const PurposeDiscarded = "discarded"
 
 // PurposeSubPod marks the record of what a spawned pod was billed by one model for the
 // turn that a call of this pod waited for. Each of its requests stands in that pod's own

@@ -3,6 +3,7 @@ package pod_test
 import (
 	"context"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -137,15 +138,21 @@ func TestCancelOnAFullDisk(t *testing.T) {
 }
 
 // A cancel that the disk has space for ends the turn at once, although the answer that
-// waits does not fit.
+// waits does not fit. What that cost is stored all the same.
 func TestCancelOfWhatDoesNotFit(t *testing.T) {
+	answers := func(b store.Batch) bool {
+		return slices.ContainsFunc(b.Entries, func(e item.Entry) bool {
+			u, ok := e.Kind.(item.RequestUsage)
+			return ok && u.Purpose == ""
+		})
+	}
 	h, f := newFaultyHouse(t, steps(scripted.Say(scripted.Text("half of it"))))
-	check, refused := full(holds[item.RequestUsage])
+	check, refused := full(answers)
 	f.set(check)
 	s := h.submit("go")
 	<-refused
 	f.set(func(b store.Batch) error {
-		if holds[item.RequestUsage](b) {
+		if answers(b) {
 			return errFull
 		}
 		return nil
@@ -154,6 +161,9 @@ func TestCancelOfWhatDoesNotFit(t *testing.T) {
 		t.Fatal(cancelled, err)
 	}
 	h.wantEnd(h.ended(s), item.OutcomeCancelled, "CANCELLED", "enough")
+	if u := kinds[item.RequestUsage](h.log()); len(u) != 1 || u[0].Purpose != item.PurposeDiscarded {
+		t.Errorf("billed %+v", u)
+	}
 }
 
 // A podd that is stopped does not wait for space. Its turn goes on at the next start.

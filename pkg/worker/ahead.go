@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"slices"
 
 	"podd/pkg/item"
 )
@@ -26,11 +27,12 @@ func (t *run) commitAhead(ctx context.Context, b Batch, then func()) error {
 	if err := t.settle(); err != nil {
 		return err
 	}
-	b.Kinds = t.withWarnings(b.Kinds)
+	b.Kinds = slices.Concat(t.bills(), t.withWarnings(b.Kinds))
 	batch, err := t.log.Ahead(ctx, b)
 	if err != nil {
 		return &logError{err}
 	}
+	t.owed = nil
 	t.fold(batch.Entries)
 	a := &ahead{alone: !batch.Joins, stored: make(chan struct{}), then: []func(){then}}
 	var refuse context.CancelFunc

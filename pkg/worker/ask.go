@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -74,13 +75,19 @@ func (t *run) request(ctx context.Context) (answer, error) {
 	}
 	a, err := t.send(ctx, body, t.log.Live)
 	a.predicted, a.prefix = t.state.Tokens(), 0
+	if err != nil && a.timeline != nil {
+		setup, _ := t.state.Setup()
+		t.owe(a.usage(t.step, setup.Model))
+	}
 	if err == nil {
 		a.prefix = t.state.Sent(body)
 	}
 	return a, err
 }
 
-// send sends a body until an answer came whole, or trying again can't help.
+// send sends a body until an answer came whole, or trying again can't help. live shows the
+// answer as it comes; nil for one that is no part of the conversation. With an error it
+// gives the answer that came to its end and does not count, if there was one.
 func (t *run) send(ctx context.Context, body []byte, live func(item.Delta)) (answer, error) {
 	for attempt := 1; ; attempt++ {
 		a, err := t.stream(ctx, body, live)
@@ -88,7 +95,7 @@ func (t *run) send(ctx context.Context, body []byte, live func(item.Delta)) (ans
 			return a, nil
 		}
 		if err := t.again(ctx, err, attempt); err != nil {
-			return answer{}, err
+			return a, err
 		}
 	}
 }
@@ -109,17 +116,24 @@ func (t *run) prune(ctx context.Context) error {
 func (t *run) stream(ctx context.Context, body []byte, live func(item.Delta)) (answer, error) {
 	start := t.Now()
 	tl := &timeline{turn: t.turn.Number, step: t.step, live: live, opens: t.settle}
-	t.partial = tl
+	if live != nil {
+		t.partial = tl
+	}
 	ctx, done := t.untilRefused(ctx)
 	defer done()
 	err := t.read(ctx, body, tl)
 	if unsettled := t.settle(); unsettled != nil {
 		err = unsettled
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, context.Cause(ctx)) {
+		// It failed by itself: what it had said is void. Only a turn that ends in the middle
+		// of an answer keeps some of it.
+		t.partial = nil
+	}
+	if tl.end == nil {
 		return answer{}, err
 	}
-	return answer{timeline: tl, text: tl.spoken(), bytes: len(body), took: t.Now().Sub(start)}, nil
+	return answer{timeline: tl, text: tl.spoken(), bytes: len(body), took: t.Now().Sub(start)}, err
 }
 
 // read sends a body once and collects what comes back.
@@ -161,9 +175,10 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 		b.Kinds = append(b.Kinds, t.starts(calls)...)
 	}
 	if immediate && len(calls) == 0 && a.end.Stop != llm.StopFilter {
-		b.Ending = t.terminal(nil, t.progress.with(usage))
+		b.Ending = t.terminal(nil, t.billed().with(usage))
 	}
 	if err := t.commit(ctx, b); err != nil {
+		t.owe(usage)
 		return nil, err
 	}
 	t.partial = nil

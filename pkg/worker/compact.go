@@ -68,6 +68,7 @@ func (t *run) compact(ctx context.Context, reason string) error {
 		b.Kinds = append(b.Kinds, item.Compaction{Summary: summary, UpTo: t.state.SeqOf(n), Reason: reason})
 	}
 	if err := t.commit(ctx, b); err != nil {
+		t.owe(usage)
 		return err
 	}
 	if after >= before {
@@ -109,17 +110,19 @@ func (t *run) writeSummary(ctx context.Context, r llm.Request) (string, item.Req
 	if err != nil {
 		return "", item.RequestUsage{}, failed("REQUEST", "the request for a summary could not be built: %v", err)
 	}
-	a, err := t.send(ctx, body, func(item.Delta) {})
-	if err != nil {
+	a, err := t.send(ctx, body, nil)
+	if a.timeline == nil {
 		return "", item.RequestUsage{}, err
 	}
-	t.partial = nil
 	usage := a.usage(t.step, r.Setup.Model)
 	usage.Purpose = item.PurposeCompaction
-	if a.text == "" {
-		return "", usage, &llm.Error{Class: llm.ClassProtocol, Message: "the model was asked for a summary and wrote none"}
+	if err == nil && a.text == "" {
+		err = &llm.Error{Class: llm.ClassProtocol, Message: "the model was asked for a summary and wrote none"}
 	}
-	return a.text, usage, nil
+	if err != nil {
+		t.owe(usage)
+	}
+	return a.text, usage, err
 }
 
 // Compact lets a summary stand for the older items of a pod that is idle.
@@ -132,5 +135,12 @@ func (w *Worker) Compact(ctx context.Context, log Log, state *projection.State, 
 		return item.Errorf(item.KindPrecondition, "NOTHING_TO_COMPACT",
 			"there is nothing to compact: the conversation is not larger than what is kept as it is")
 	}
-	return t.compact(ctx, "asked for by a client")
+	err := t.compact(ctx, "asked for by a client")
+	if len(t.owed) == 0 {
+		return err
+	}
+	if unbilled := t.commit(context.WithoutCancel(ctx), Batch{}); unbilled != nil {
+		t.logger.Warn("what a summary cost could not be stored", "error", unbilled)
+	}
+	return err
 }

@@ -126,7 +126,7 @@ func (t *run) end(ctx context.Context, err error) error {
 		b.Kinds = append(b.Kinds, item.ItemAdded{Item: unfinished(c)})
 		b.Done = append(b.Done, outputBlock(c.CallID))
 	}
-	b.Kinds = append(b.Kinds, t.terminal(s, t.progress)...)
+	b.Kinds = append(b.Kinds, t.terminal(s, t.billed())...)
 	if s != nil {
 		t.aborts(ctx, s)
 	}

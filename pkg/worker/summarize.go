@@ -149,7 +149,7 @@ func (t *run) askSummary(ctx context.Context, c *call, input string) (model, tex
 	if err != nil {
 		return "", "", err
 	}
-	tl := &timeline{live: func(item.Delta) {}}
+	tl := new(timeline)
 	if err := t.read(ctx, body, tl); err != nil {
 		return "", "", err
 	}

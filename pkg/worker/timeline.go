@@ -8,8 +8,9 @@ import (
 	"podd/pkg/llm"
 )
 
-// maxAnswer bounds the text of one answer, in bytes: an endpoint that never stops
-// must not fill the memory, and each item has to fit one entry of the log.
+// maxAnswer bounds one answer, in bytes, with all that goes back to the endpoint: an
+// endpoint that never stops must not fill the memory, and each item has to fit one entry of
+// the log.
 const maxAnswer = 4 << 20
 
 // timeline collects the events of one answer into items and shows each fragment
@@ -17,6 +18,7 @@ const maxAnswer = 4 << 20
 type timeline struct {
 	turn int64
 	step int
+	// live shows a fragment; nil for an answer that is not shown.
 	live func(item.Delta)
 	// opens is called before the first event is taken; nil for nothing to do.
 	opens  func() error
@@ -56,6 +58,7 @@ func (tl *timeline) add(ev llm.Event) error {
 		}
 		b := &block{BlockStart: ev, id: fmt.Sprintf("turn%d.step%d.%d", tl.turn, tl.step, ev.Block)}
 		tl.blocks = append(tl.blocks, b)
+		tl.size += len(ev.CallID) + len(ev.Name)
 		if ev.Kind == llm.BlockToolCall {
 			tl.show(b, "")
 		}
@@ -75,15 +78,19 @@ func (tl *timeline) add(ev llm.Event) error {
 			return err
 		}
 		b.opaque = ev.Opaque
+		// Its end is near, and says what it cost.
+		tl.size += len(ev.Opaque.JSON)
 		if ev.Text != "" {
-			if err := tl.grow(len(ev.Text) - b.text.Len()); err != nil {
-				return err
-			}
+			tl.size += len(ev.Text) - b.text.Len()
 			b.text.Reset()
 			b.text.WriteString(ev.Text)
 		}
 	case llm.End:
 		tl.end = &ev
+		if err := tl.grow(len(ev.Model) + len(ev.ResponseID)); err != nil {
+			ev.Model, ev.ResponseID = "", ""
+			return err
+		}
 	}
 	return nil
 }
@@ -91,7 +98,8 @@ func (tl *timeline) add(ev llm.Event) error {
 // grow makes room for n more bytes.
 func (tl *timeline) grow(n int) error {
 	if tl.size += n; tl.size > maxAnswer {
-		return &llm.Error{Class: llm.ClassProtocol, Message: fmt.Sprintf("the model's answer is larger than %d bytes: it was cut off", maxAnswer)}
+		return &llm.Error{Class: llm.ClassProtocol, Message: fmt.Sprintf(
+			"the model's answer is larger than %d bytes, with what goes back to the endpoint: podd discards it", maxAnswer)}
 	}
 	return nil
 }
@@ -108,6 +116,9 @@ func (tl *timeline) broken(format string, args ...any) error {
 }
 
 func (tl *timeline) show(b *block, text string) {
+	if tl.live == nil {
+		return
+	}
 	tl.live(item.Delta{
 		Turn: tl.turn, Step: tl.step, Block: b.id,
 		Kind: deltaKinds[b.Kind], CallID: b.CallID, Tool: b.Name, Text: text,

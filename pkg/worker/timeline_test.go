@@ -24,13 +24,14 @@ func collect(t *testing.T, events ...llm.Event) (*timeline, []item.Delta) {
 // What a block says in the end counts, where it is not what its deltas said. It counts
 // against the size of the answer in their place.
 func TestTimelineLastWord(t *testing.T) {
+	const head = len("c") + len("shell")
 	tl, _ := collect(t,
 		llm.BlockStart{Block: 0, Kind: llm.BlockToolCall, CallID: "c", Name: "shell"},
-		llm.BlockDelta{Block: 0, Text: strings.Repeat("x", maxAnswer)},
+		llm.BlockDelta{Block: 0, Text: strings.Repeat("x", maxAnswer-head)},
 		llm.BlockEnd{Block: 0, Text: `{"a":1}`},
 		llm.End{Stop: llm.StopDone},
 	)
-	if got := tl.items()[0].(item.ToolCall).Arguments; got != `{"a":1}` || tl.size != len(got) {
+	if got := tl.items()[0].(item.ToolCall).Arguments; got != `{"a":1}` || tl.size != head+len(got) {
 		t.Errorf("arguments %q, size %d", got, tl.size)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -50,11 +51,13 @@ type run struct {
 	// ahead is what the turn has appended and does not know to be stored yet; nil for
 	// nothing.
 	ahead *ahead
-	// partial is the timeline of an answer that has not ended.
+	// partial is the timeline of a shown answer that has not ended.
 	partial *timeline
 	// lifted names where an interceptor held the turn and a person let it go on.
 	lifted string
 	warned warnings
+	// owed are requests that were billed and that no batch has recorded yet.
+	owed []item.RequestUsage
 }
 
 // steps is the turn: claim, or go on with what was left open, then ask and run tools
@@ -129,12 +132,13 @@ func (t *run) commit(ctx context.Context, b Batch) error {
 	if err := t.settle(); err != nil {
 		return err
 	}
-	b.Kinds = t.withWarnings(b.Kinds)
+	b.Kinds = slices.Concat(t.bills(), t.withWarnings(b.Kinds))
 	defer t.clock.rest()()
 	entries, err := t.log.Append(ctx, b)
 	if err != nil {
 		return logFailed(ctx, err)
 	}
+	t.owed = nil
 	t.fold(entries)
 	return nil
 }
@@ -153,6 +157,16 @@ func logFailed(ctx context.Context, err error) error {
 		return err
 	}
 	return &logError{err}
+}
+
+// refused is why a turn ends whose log refused a batch: to try the same again would cost
+// the same again. nil for a log that may take it later.
+func (e *logError) refused() *stop {
+	switch item.KindOf(e.error) {
+	case item.KindUnavailable, item.KindExhausted:
+		return nil
+	}
+	return failed("NOT_STORED", "the log refused what the turn had to store: %v; what came before is kept, submit again to go on", e.error)
 }
 
 // Unwrap is the log's own error.

@@ -169,10 +169,14 @@ func (w *Worker) Run(ctx context.Context, log Log, state *projection.State, prog
 	if unsettled := t.settle(); unsettled != nil {
 		err = unsettled
 	}
-	if _, failed := errors.AsType[*logError](err); failed {
+	unstored, ok := errors.AsType[*logError](err)
+	if !ok {
+		return t.end(ctx, err)
+	}
+	if s := unstored.refused(); s == nil || t.end(ctx, s) != nil {
 		return err
 	}
-	return t.end(ctx, err)
+	return nil
 }
 
 // newRun is a run that has not begun.

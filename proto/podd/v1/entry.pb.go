@@ -1140,8 +1140,9 @@ type RequestUsage struct {
 	// How many input tokens were expected when the request was sent.
 	PredictedTokens int64 `protobuf:"varint,9,opt,name=predicted_tokens,json=predictedTokens,proto3" json:"predicted_tokens,omitempty"`
 	// Empty for a step of a turn; compaction for a request that asked for a summary of
-	// the conversation, summarize for one of a tool's output, sub_pod for the sum of
-	// what a spawned pod's turn was billed, whose requests stand in its own log too.
+	// the conversation, summarize for one of a tool's output, discarded for one whose
+	// answer came and could not be kept, sub_pod for the sum of what a spawned pod's turn
+	// was billed, whose requests stand in its own log too.
 	Purpose string `protobuf:"bytes,10,opt,name=purpose,proto3" json:"purpose,omitempty"`
 	// The model that was asked.
 	Asked         string `protobuf:"bytes,11,opt,name=asked,proto3" json:"asked,omitempty"`

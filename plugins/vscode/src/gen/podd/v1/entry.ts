@@ -248,8 +248,9 @@ export interface RequestUsage {
   predictedTokens: number;
   /**
    * Empty for a step of a turn; compaction for a request that asked for a summary of
-   * the conversation, summarize for one of a tool's output, sub_pod for the sum of
-   * what a spawned pod's turn was billed, whose requests stand in its own log too.
+   * the conversation, summarize for one of a tool's output, discarded for one whose
+   * answer came and could not be kept, sub_pod for the sum of what a spawned pod's turn
+   * was billed, whose requests stand in its own log too.
    */
   purpose: string;
   /** The model that was asked. */

@@ -1,0 +1,108 @@
+package pod_test
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"sync"
+	"testing"
+
+	"podd/pkg/item"
+	"podd/pkg/llm"
+	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
+)
+
+// watched is the real model. It says when the turn has taken a fragment with a text.
+type watched struct {
+	llm.Model
+	text  string
+	taken chan struct{}
+	once  *sync.Once
+}
+
+func watch(c *pod.Config, text string, taken chan struct{}) {
+	c.Model = watched{c.Model, text, taken, new(sync.Once)}
+}
+
+// Stream is the model's.
+func (w watched) Stream(ctx context.Context, body []byte) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		for ev, err := range w.Model.Stream(ctx, body) {
+			if !yield(ev, err) {
+				return
+			}
+			if d, ok := ev.(llm.BlockDelta); ok && strings.Contains(d.Text, w.text) {
+				w.once.Do(func() { close(w.taken) })
+			}
+		}
+	}
+}
+
+// wantSaid checks which texts of the assistant the conversation has.
+func (h *house) wantSaid(want ...string) {
+	h.t.Helper()
+	var got []string
+	for _, it := range items(h.log()) {
+		if m, ok := it.(item.AssistantMessage); ok {
+			got = append(got, m.Text)
+		}
+	}
+	if strings.Join(got, "|") != strings.Join(want, "|") {
+		h.t.Errorf("the conversation has the answers %q, want %q", got, want)
+	}
+}
+
+// Half of a summary is no answer: a cancel while an automatic compaction runs leaves
+// nothing of it in the conversation.
+func TestCancelDuringASummary(t *testing.T) {
+	taken := make(chan struct{})
+	h := newHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		switch {
+		case strings.Contains(r.LastUser(), "about to be replaced by a summary"):
+			return scripted.Say(scripted.Text("half of a summary"), scripted.Stall{})
+		case len(r.Body) > 60_000:
+			return scripted.Fail(400, "context_length_exceeded", "This model's maximum context length is exceeded", 0)
+		}
+		return readLoop(10)(t.Context(), r)
+	}, func(c *pod.Config) {
+		watch(c, "summary", taken)
+		c.Prune.Mode, c.Compaction.KeepTokens = "off", 1
+	})
+	h.writeBig()
+	s := h.submit("go")
+	<-taken
+	<-h.cancel()
+	h.wantEnd(h.ended(s), item.OutcomeCancelled, "CANCELLED", "enough")
+	h.wantSaid()
+}
+
+// What a cut answer had said is void as soon as podd asks again: a cancel in the wait
+// before the next attempt, or while another model is asked, stores nothing of it.
+func TestCancelAfterACutAnswer(t *testing.T) {
+	for _, fallback := range []string{"", "other"} {
+		t.Run(fallback, func(t *testing.T) {
+			z, reached := newSleeper(), make(chan struct{})
+			h := newHouse(t, func(ctx context.Context, r scripted.Request) scripted.Reply {
+				if r.Model == "other" {
+					close(reached)
+					return scripted.Say(scripted.Stall{})
+				}
+				return scripted.Say(scripted.Text("half of an answer"), scripted.Cut{})
+			}, func(c *pod.Config) {
+				c.Retry.Sleep = z.sleep
+				if fallback != "" {
+					c.Fallbacks, c.Retry.Attempts = []string{fallback}, 1
+				}
+			})
+			s := h.submit("go")
+			select {
+			case <-z.asked:
+			case <-reached:
+			}
+			<-h.cancel()
+			h.wantEnd(h.ended(s), item.OutcomeCancelled, "CANCELLED", "enough")
+			h.wantSaid()
+		})
+	}
+}
