@@ -15,9 +15,13 @@ type outline struct {
 	bytes  int64
 	// compactions are those that rewinds left in force.
 	compactions []standIn
-	// notes are those that no turn has taken in yet, oldest first.
-	notes []item.Seq
+	// notes are those that rewinds left in force, oldest first.
+	notes []note
 }
+
+// note is one that a client left: its entry, and the one by which a turn took it in; 0 while
+// it waits.
+type note struct{ seq, taken item.Seq }
 
 // pause is an entry at which a log may be parted.
 type pause struct {
@@ -40,10 +44,12 @@ func (o *outline) add(e item.Entry, size int) {
 	case item.Compaction:
 		o.compactions = append(o.compactions, standIn{e.Seq, k.UpTo})
 	case item.Note:
-		o.notes = append(o.notes, e.Seq)
+		o.notes = append(o.notes, note{seq: e.Seq})
 	case item.ItemAdded:
-		if m, ok := k.Item.(item.SystemMessage); ok && m.Origin == item.OriginNote && len(o.notes) > 0 {
-			o.notes = o.notes[1:]
+		if m, ok := k.Item.(item.SystemMessage); ok && m.Origin == item.OriginNote {
+			if n := slices.IndexFunc(o.notes, note.waits); n >= 0 {
+				o.notes[n].taken = e.Seq
+			}
 		}
 	case item.Rewind:
 		o.rewind(k.To)
@@ -53,12 +59,21 @@ func (o *outline) add(e item.Entry, size int) {
 	}
 }
 
-// rewind takes note that what comes after an entry does not count. Were a log parted in
-// there, its first entry would not count either. When this rewind is taken back one day
-// less is removed than could be.
+func (n note) waits() bool { return n.taken == 0 }
+
+// rewind takes note that what comes after an entry does not count. A note that was left there,
+// and waits, stands behind the rewind again; one that was taken in there waits again. Were a
+// log parted in there, its first entry would not count either. When this rewind is taken back
+// one day less is removed than could be.
 func (o *outline) rewind(to item.Seq) {
 	o.compactions = slices.DeleteFunc(o.compactions, func(c standIn) bool { return c.seq > to })
 	o.breaks = slices.DeleteFunc(o.breaks, func(b pause) bool { return b.seq > to })
+	o.notes = slices.DeleteFunc(o.notes, func(n note) bool { return n.seq > to })
+	for i := range o.notes {
+		if o.notes[i].taken > to {
+			o.notes[i].taken = 0
+		}
+	}
 	n := len(o.breaks)
 	o.open = to > 0 && (n == 0 || o.breaks[n-1].seq != to)
 }
@@ -73,8 +88,8 @@ func (o *outline) removable(waiting item.Seq) []pause {
 	if waiting > 0 {
 		floor = min(floor, waiting-1)
 	}
-	if len(o.notes) > 0 {
-		floor = min(floor, o.notes[0]-1)
+	if n := slices.IndexFunc(o.notes, note.waits); n >= 0 {
+		floor = min(floor, o.notes[n].seq-1)
 	}
 	n, found := slices.BinarySearchFunc(o.breaks, floor, func(b pause, seq item.Seq) int { return int(b.seq - seq) })
 	if found {

@@ -472,6 +472,61 @@ func TestRewoundCompactionDoesNotCount(t *testing.T) {
 	}
 }
 
+// takeNote is a turn that takes in a note.
+func (l *podLog) takeNote() {
+	l.begin()
+	l.add(item.ItemAdded{Item: item.SystemMessage{Origin: item.OriginNote, Text: "note"}})
+	l.end()
+}
+
+// turns are some that are over.
+func (l *podLog) turns(n int) {
+	for range n {
+		l.begin()
+		l.step(100)
+		l.end()
+	}
+}
+
+// A note that a rewind passed on stands behind the rewind again: once a turn has taken it
+// in, it keeps nothing any more.
+func TestNoteThatPassedARewindKeepsNothing(t *testing.T) {
+	s := newStore(t)
+	l := newLog(t, s, "p")
+	l.turns(3)
+	to := l.entries[len(l.entries)-1].Seq
+	l.turns(1)
+	l.add(item.Note{Text: "note"}, item.Rewind{To: to}, item.Note{Text: "note"})
+	l.state = fold(t, l.entries)
+	l.takeNote()
+	l.turns(20)
+	l.compact(1)
+	sweep(t, l, retention.Policy{Bytes: 1}, l.day)
+	if got := count(stored(t, s, "p"))[0]; got != 1 {
+		t.Errorf("%d turns are left, want the last", got)
+	}
+}
+
+// A note that a turn took in waits again once a rewind takes that turn back: it stays.
+func TestNoteThatWaitsAgainStays(t *testing.T) {
+	s := newStore(t)
+	l := newLog(t, s, "p")
+	l.turns(3)
+	l.add(item.Note{Text: "note"})
+	note := l.entries[len(l.entries)-1].Seq
+	l.takeNote()
+	l.turns(1)
+	l.add(item.Rewind{To: note})
+	l.state = fold(t, l.entries)
+	l.turns(20)
+	l.compact(1)
+	sweep(t, l, retention.Policy{Bytes: 1}, l.day)
+	left := stored(t, s, "p")
+	if !slices.ContainsFunc(left, func(e item.Entry) bool { return e.Seq == note }) || len(left) == len(l.entries) {
+		t.Errorf("the log begins at #%d, the note that waits is #%d", left[0].Seq, note)
+	}
+}
+
 // Forks are purged by themselves, and each keeps what it needs.
 func TestForksArePurgedByThemselves(t *testing.T) {
 	s := newStore(t)
