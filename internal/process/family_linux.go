@@ -50,7 +50,7 @@ func (t *Tree) family() []int {
 		p := process{pid, fields[1], when(fields)}
 		switch {
 		case t.seen.born[pid] == p.born:
-		case leader != "" && (fields[2] == leader || fields[3] == leader), t.marked(pid):
+		case leader != "" && (fields[2] == leader || fields[3] == leader), t.marked(pid, fields):
 		default:
 			rest = append(rest, p)
 			continue
@@ -74,8 +74,8 @@ func (t *Tree) family() []int {
 }
 
 // marked says whether a process carries the tree's mark, as far as it can be seen now.
-func (t *Tree) marked(pid int) bool {
-	if pid < t.id.PID {
+func (t *Tree) marked(pid int, fields []string) bool {
+	if pid < t.id.PID && t.before(fields) {
 		return false
 	}
 	environ, err := readProc("/proc/" + strconv.Itoa(pid) + "/environ")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -86,6 +87,26 @@ func TestFind(t *testing.T) {
 				t.Errorf("state %v, id %+v", tree.State(), tree.ID())
 			}
 		})
+	}
+}
+
+// Pids wrap around: what a tree started may have a lower one than its leader.
+func TestStopFindsLowerPids(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux finds what left the process group")
+	}
+	id, dir := orphan(t, "setsid sh -c 'echo $$ >pid; exec sleep 600' & while ! [ -s pid ]; do :; done")
+	pid := pidIn(t, dir)
+	<-process.Find(id).Exited()
+	// The tree as it would be with a leader that had a higher pid, and started at the boot.
+	later := exec.Command("true")
+	if err := later.Run(); err != nil {
+		t.Fatal(err)
+	}
+	id.PID, id.Born = later.Process.Pid, id.Born[:strings.LastIndex(id.Born, "-")]+"-1"
+	if left := process.Find(id).Stop(grace); left != 0 || alive(pid) {
+		t.Errorf("%d remain; process %d below the leader's pid %d is alive: %v", left, pid, id.PID, alive(pid))
+		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 

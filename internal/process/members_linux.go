@@ -9,10 +9,16 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // fewPids is how many pids are looked at one by one rather than by listing /proc.
 const fewPids = 64
+
+// youngTicks is up to which age of a leader, in clock ticks, no pid that is given out can have
+// wrapped around past its own: half a second.
+const youngTicks = 50
 
 // members lists the live processes of the command.
 func (t *Tree) members() []int {
@@ -28,22 +34,20 @@ func (t *Tree) members() []int {
 }
 
 // candidates are the pids that a member can have. What a command starts has a higher one
-// than its leader, until pids wrap around, so that after a command that started nothing
-// there is nothing to look at.
+// than its leader, until pids wrap around: then it is the start that tells. After a short
+// command that started nothing there is nothing to look at.
 func (t *Tree) candidates() (pids []int, err error) {
 	leader := t.id.PID
 	last, err := lastPid()
 	switch {
 	case err != nil:
 		return nil, err
-	case last < leader:
-		return allPids(), nil
-	case last-leader < fewPids:
+	case last >= leader && last-leader < fewPids && t.young():
 		for pid := leader; pid <= last; pid++ {
 			pids = append(pids, pid)
 		}
 	default:
-		pids = slices.DeleteFunc(allPids(), func(pid int) bool { return pid < leader })
+		pids = slices.DeleteFunc(allPids(), func(pid int) bool { return pid < leader && t.before(statOf(pid)) })
 	}
 	for _, pid := range t.seen.pids() {
 		if !slices.Contains(pids, pid) {
@@ -51,6 +55,40 @@ func (t *Tree) candidates() (pids []int, err error) {
 		}
 	}
 	return pids, nil
+}
+
+// born is when the leader started, in clock ticks since the boot; ok is false when that is not
+// known.
+func (t *Tree) born() (ticks int64, ok bool) {
+	text, ok := strings.CutPrefix(t.id.Born, bootID()+"-")
+	if !ok {
+		return 0, false
+	}
+	ticks, err := strconv.ParseInt(text, 10, 64)
+	return ticks, err == nil
+}
+
+// young says whether the leader started a moment ago.
+func (t *Tree) young() bool {
+	born, ok := t.born()
+	var now unix.Timespec
+	if !ok || unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
+		return false
+	}
+	const ticksPerSecond = 100 // USER_HZ, on all of podd's platforms.
+	return now.Sec*ticksPerSecond+now.Nsec/(1e9/ticksPerSecond)-born < youngTicks
+}
+
+// before says whether a process with a lower pid than the leader's started before it, so that
+// the tree did not start it; fields are those of statOf. A leader of which it is not known
+// when it started is taken to have had the first of the pids.
+func (t *Tree) before(fields []string) bool {
+	born, ok := t.born()
+	if !ok || len(fields) <= startTime {
+		return true
+	}
+	started, err := strconv.ParseInt(fields[startTime], 10, 64)
+	return err != nil || started < born
 }
 
 // owns says whether a live process belongs to the command: it is in its session
