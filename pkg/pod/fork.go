@@ -44,6 +44,18 @@ func (h *Host) Fork(ctx context.Context, idOrName, name string, at item.Seq) (Fo
 	if err != nil {
 		return Forked{}, err
 	}
+	last, err := h.Store.Read(ctx, parent.ID, at-1, 1)
+	if err != nil {
+		return Forked{}, err
+	}
+	shared, err := last[0].Decode()
+	if err != nil {
+		return Forked{}, damaged(parent.ID, at, err)
+	}
+	if shared.Time.After(p.Status.LastActivity) {
+		// The clock was set back since: the times of the log do not go back.
+		p.Status.LastActivity = shared.Time
+	}
 	j := c.folds.journal
 	p.Status.Turn, p.Status.Usage = j.turn, j.total
 	if j.open {

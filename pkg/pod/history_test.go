@@ -192,3 +192,24 @@ func TestFork(t *testing.T) {
 		t.Errorf("the fork has %d entries after its parent is gone", len(log))
 	}
 }
+
+// What a fork appends is not older than what it shares, also when the clock was set back.
+func TestForkAfterAClockSetBack(t *testing.T) {
+	var clock leap
+	h := newHouse(t, steps(), clock.set)
+	clock.ahead(eightDays)
+	h.run("from the future")
+	clock.ahead(0)
+	if _, err := h.host.Fork(t.Context(), "p", "q", 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.host.Notify(t.Context(), "q", "now", false); err != nil {
+		t.Fatal(err)
+	}
+	log := h.logOf("q")
+	for i := 1; i < len(log); i++ {
+		if log[i].Time.Before(log[i-1].Time) {
+			t.Errorf("#%d is of %s, the entry before it of %s", log[i].Seq, log[i].Time, log[i-1].Time)
+		}
+	}
+}
