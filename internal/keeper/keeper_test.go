@@ -396,6 +396,45 @@ func TestSchedule(t *testing.T) {
 	})
 }
 
+// One snapshot that was named by a clock ahead stops none: the next is made, the newest is the
+// one that was made last, and the others go when there are too many.
+func TestSnapshotFromAClockAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := config(t)
+		ahead := c
+		ahead.Now = func() time.Time { return time.Now().AddDate(10, 0, 0) }
+		k := open(t, ahead)
+		fill(t, k, "p")
+		if err := k.Snapshot(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		closeKeeper(t, k)
+		first := glob(t, c.Dir, "snapshots", "*")[0]
+		k = open(t, c)
+		fill(t, k, "q")
+		for range 3 {
+			ctx, cancel := context.WithTimeout(t.Context(), 59*time.Minute)
+			k.Run(ctx)
+			cancel()
+			time.Sleep(time.Minute)
+		}
+		closeKeeper(t, k)
+		made := glob(t, c.Dir, "snapshots", "*")
+		if len(made) != 2 || made[0] == first || made[1] == first {
+			t.Errorf("after three hours the snapshots are %q, the first was %s", made, first)
+		}
+		path := filepath.Join(c.Dir, "podd.db")
+		write(t, path, []byte("this is no database\n"))
+		_, err := keeper.Open(t.Context(), c)
+		_, newest, _ := strings.Cut(fmt.Sprint(err), "copy ")
+		newest, _, _ = strings.Cut(newest, " to ")
+		write(t, path, read(t, newest))
+		k = open(t, c)
+		wantPods(t, k, "p q")
+		closeKeeper(t, k)
+	})
+}
+
 // born makes a database as old as faked time.
 func born(t *testing.T, c keeper.Config) {
 	t.Helper()

@@ -25,7 +25,10 @@ type Schedule struct {
 // snapshot is a copy that was made by itself.
 type snapshot struct {
 	path string
-	time time.Time
+	// named is the time in its name: a later one has a later name, whatever the clock did.
+	named time.Time
+	// made is when it was made, by the clock of that moment.
+	made time.Time
 }
 
 const snapshotPrefix, snapshotSuffix = "podd-", ".db"
@@ -39,11 +42,15 @@ func (c Config) list() []snapshot {
 		if len(name) < len(timeForm) {
 			continue
 		}
-		if at, err := time.Parse(timeForm, name[:len(timeForm)]); err == nil {
-			all = append(all, snapshot{path, at})
+		named, err := time.Parse(timeForm, name[:len(timeForm)])
+		if err != nil {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil {
+			all = append(all, snapshot{path, named, info.ModTime()})
 		}
 	}
-	slices.SortFunc(all, func(a, b snapshot) int { return a.time.Compare(b.time) })
+	slices.SortFunc(all, func(a, b snapshot) int { return a.named.Compare(b.named) })
 	return all
 }
 
@@ -56,16 +63,30 @@ func (c Config) newest() string {
 	return all[len(all)-1].path
 }
 
-// path is the name of a snapshot that is made now.
-func (c Config) path(what string) string {
-	return c.free(filepath.Join(c.snapshots(), snapshotPrefix+c.Now().UTC().Format(timeForm)+what+snapshotSuffix))
+// take makes a snapshot, whose name sorts behind those of all before it.
+func (c Config) take(what string, copyTo func(path string) error) (path string, err error) {
+	now := c.Now()
+	named := now.UTC().Truncate(time.Second)
+	if all := c.list(); len(all) > 0 {
+		if last := all[len(all)-1].named; !named.After(last) {
+			named = last.Add(time.Second)
+		}
+	}
+	path = c.free(filepath.Join(c.snapshots(), snapshotPrefix+named.Format(timeForm)+what+snapshotSuffix))
+	if err := copyTo(path); err != nil {
+		return "", err
+	}
+	if err := os.Chtimes(path, now, now); err != nil {
+		return "", stateError(path, err)
+	}
+	return path, nil
 }
 
 // beforeMigration copies a database of an older schema. It is not migrated when that
 // fails.
 func (c Config) beforeMigration(from, to uint32, copyTo func(path string) error) error {
-	path := c.path(fmt.Sprintf("-schema%d", from))
-	if err := copyTo(path); err != nil {
+	path, err := c.take(fmt.Sprintf("-schema%d", from), copyTo)
+	if err != nil {
 		return err
 	}
 	c.Logger.Info("database is migrated; the snapshot is of before", "from", from, "to", to, "snapshot", path)
@@ -96,10 +117,15 @@ func (k *Keeper) Run(ctx context.Context) {
 }
 
 // due is when the next snapshot is to be made. A database that has none is as old as
-// its identity.
+// its identity. How old a snapshot of a clock ahead is can't be known: the next is due at
+// once.
 func (c Config) due() time.Time {
 	if all := c.list(); len(all) > 0 {
-		return all[len(all)-1].time.Add(c.Schedule.Every)
+		made := all[len(all)-1].made
+		if now := c.Now(); made.After(now) {
+			return now
+		}
+		return made.Add(c.Schedule.Every)
 	}
 	info, err := os.Stat(filepath.Join(c.Dir, "podd.id"))
 	if err != nil {
@@ -133,8 +159,8 @@ func (k *Keeper) failed(ctx context.Context, cause error) {
 // Snapshot copies the database now, and then removes the snapshots that are too many
 // or too old.
 func (k *Keeper) Snapshot(ctx context.Context) error {
-	path := k.cfg.path("")
-	if err := k.store.CopyTo(ctx, path); err != nil {
+	path, err := k.cfg.take("", func(path string) error { return k.store.CopyTo(ctx, path) })
+	if err != nil {
 		return err
 	}
 	k.cfg.Logger.Info("snapshot made", "path", path)
@@ -146,7 +172,7 @@ func (c Config) prune() error {
 	all := c.list()
 	for i, s := range all {
 		left := len(all) - i
-		if left == 1 || left <= c.Schedule.Keep && c.Now().Sub(s.time) <= c.Schedule.Age {
+		if left == 1 || left <= c.Schedule.Keep && c.Now().Sub(s.made) <= c.Schedule.Age {
 			continue
 		}
 		if err := os.Remove(s.path); err != nil {
