@@ -1,36 +1,166 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
+	"time"
 
+	"github.com/spf13/cobra"
+
+	"podd/internal/tty"
 	"podd/pkg/client"
 	"podd/pkg/item"
 )
 
-// inputText is what a submit or a note says: the arguments, or standard input for "-"
-// and when there are no arguments and it is no terminal. what names it in errors.
-func (p *program) inputText(args []string, what string) (string, error) {
-	text := strings.Join(args, " ")
-	if len(args) == 0 {
-		if _, tty := terminal(p.stdin); tty {
-			return "", usagef("there is nothing to submit: give TEXT, or - to read standard input")
+// inputPatience is how long standard input may be silent before podctl says that it
+// waits for it.
+const inputPatience = 2 * time.Second
+
+// inputFlag adds the flag that leaves standard input alone.
+func inputFlag(cmd *cobra.Command, without *bool) {
+	cmd.Flags().BoolVar(without, "no-stdin", false, "do not read standard input")
+}
+
+// input is what a submit or a note says: TEXT as typed, and standard input as a paste,
+// at the place of the argument "-" or, where it is a pipe or a file, behind TEXT. args
+// are the words of TEXT, the last of cmd's arguments; what names it in errors.
+func (p *program) input(cmd *cobra.Command, args []string, what string, without bool) (list []item.Segment, err error) {
+	dash, err := dashAt(cmd, args)
+	if err != nil {
+		return nil, err
+	}
+	if dash >= 0 && without {
+		return nil, usagef("- and --no-stdin exclude each other")
+	}
+	before, after, read := args, []string(nil), ""
+	switch {
+	case dash >= 0:
+		before, after = args[:dash], args[dash+1:]
+		read, err = p.readInput(cmd.Context())
+	case !without && fed(p.stdin):
+		read, err = p.readInput(cmd.Context())
+	case len(args) == 0:
+		err = usagef("there is nothing to submit: give TEXT, pipe it in, or give - to type it")
+	}
+	if err != nil {
+		return nil, err
+	}
+	typed := func(words []string) {
+		if text := strings.Join(words, " "); strings.TrimSpace(text) != "" {
+			list = append(list, item.TextSegment{Text: text})
 		}
 	}
-	if len(args) == 0 || text == "-" {
-		raw, err := io.ReadAll(io.LimitReader(p.stdin, client.MaxMessageBytes+1))
-		if err != nil {
-			return "", fmt.Errorf("standard input cannot be read: %w", err)
-		}
-		if len(raw) > client.MaxMessageBytes {
-			return "", item.Errorf(item.KindExhausted, "MESSAGE_TOO_LARGE",
-				"standard input has more than %d MiB: put it into a file and refer to it with @path", client.MaxMessageBytes>>20)
-		}
-		text = strings.TrimRight(string(raw), "\r\n")
+	typed(before)
+	if strings.TrimSpace(read) != "" {
+		list = append(list, item.PasteSegment{Text: read})
 	}
-	if strings.TrimSpace(text) == "" {
-		return "", usagef("the %s is empty: give it some text", what)
+	typed(after)
+	if len(list) == 0 {
+		return nil, usagef("the %s is empty: give it some text", what)
+	}
+	for i, s := range list {
+		if paste, ok := s.(item.PasteSegment); ok && len(list) > 1 {
+			paste.Name = "stdin" // The model has to tell it from TEXT.
+			list[i] = paste
+		}
+	}
+	return list, nil
+}
+
+// dashAt is which argument stands for standard input; -1 when none does. Behind -- a
+// dash is text.
+func dashAt(cmd *cobra.Command, args []string) (int, error) {
+	until := len(args)
+	if at := cmd.ArgsLenAtDash(); at >= 0 {
+		until = max(at+len(args)-cmd.Flags().NArg(), 0)
+	}
+	found := -1
+	for i, arg := range args[:until] {
+		switch {
+		case arg != "-":
+		case found >= 0:
+			return -1, usagef("- stands for standard input, which can be read once: give it once, or put -- before text")
+		default:
+			found = i
+		}
+	}
+	return found, nil
+}
+
+// fed says whether standard input is there to be read: a pipe or a file. A terminal is a
+// person's, and a device or a socket may never end.
+func fed(stdin io.Reader) bool {
+	file, ok := stdin.(*os.File)
+	if !ok {
+		return true
+	}
+	info, err := file.Stat()
+	return err == nil && (info.Mode().IsRegular() || info.Mode()&fs.ModeNamedPipe != 0)
+}
+
+// readInput reads standard input to its end, and says when that takes long to begin.
+func (p *program) readInput(ctx context.Context) (string, error) {
+	patience := p.patience
+	if patience == 0 {
+		patience = inputPatience
+	}
+	in := io.Reader(p.stdin)
+	if file, ok := p.stdin.(*os.File); ok {
+		// A regular file is not waited for.
+		in = awaited{ctx, file}
+	}
+	_, typing := terminal(p.stdin)
+	silent := time.AfterFunc(patience, func() {
+		if typing {
+			return
+		}
+		fmt.Fprintln(p.stderr, "waiting for standard input; --no-stdin leaves it out")
+	})
+	defer silent.Stop()
+	raw, err := io.ReadAll(io.LimitReader(heard{in, silent}, client.MaxMessageBytes+1))
+	switch {
+	case ctx.Err() != nil:
+		return "", interrupted("interrupted: nothing was sent")
+	case err != nil:
+		return "", fmt.Errorf("standard input cannot be read: %w", err)
+	case len(raw) > client.MaxMessageBytes:
+		return "", item.Errorf(item.KindExhausted, "MESSAGE_TOO_LARGE",
+			"standard input has more than %d MiB: put it into a file and refer to it with @path", client.MaxMessageBytes>>20)
+	case strings.ContainsRune(string(raw), 0):
+		return "", usagef("standard input has NUL bytes and is not text: put it into a file and name its path")
+	}
+	text := strings.TrimRight(valid(string(raw)), "\r\n")
+	if len(raw) > 0 && valid(string(raw)) != string(raw) {
+		fmt.Fprintln(p.stderr, "! standard input is not valid UTF-8: U+FFFD stands for each wrong byte")
 	}
 	return text, nil
+}
+
+// awaited reads a file, and ends with ctx.
+type awaited struct {
+	ctx  context.Context
+	file *os.File
+}
+
+func (a awaited) Read(p []byte) (int, error) {
+	if err := tty.Await(a.ctx, int(a.file.Fd())); err != nil {
+		return 0, err
+	}
+	return a.file.Read(p)
+}
+
+// heard stops a timer once there is something to read.
+type heard struct {
+	io.Reader
+	silent *time.Timer
+}
+
+func (h heard) Read(p []byte) (int, error) {
+	n, err := h.Reader.Read(p)
+	h.silent.Stop()
+	return n, err
 }

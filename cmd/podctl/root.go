@@ -20,6 +20,8 @@ type program struct {
 	now            func() time.Time
 	// every is how often a watching verb asks podd; 0 means watchEvery.
 	every time.Duration
+	// patience is how long standard input may be silent; 0 means inputPatience.
+	patience time.Duration
 
 	places paths.Flags
 	output output

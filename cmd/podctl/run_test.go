@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -57,6 +58,33 @@ func TestInterruptedBeforeTheAnswer(t *testing.T) {
 	})
 	if code != exitInterrupted || !strings.Contains(stderr.String(), "-p p --request-id r7") || out.Len() != 0 {
 		t.Errorf("exit code %d, standard output %q, standard error %q", code, out.String(), stderr.String())
+	}
+}
+
+// A pipe that says nothing is waited for, and podctl says so; an interruption ends the
+// wait, and nothing is sent.
+func TestSilentStandardInput(t *testing.T) {
+	in, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer writer.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	exited := make(chan struct{})
+	stderr := &watched{done: exited}
+	code := 0
+	go func() {
+		defer close(exited)
+		code = run(ctx, []string{"submit", "review", "--socket", filepath.Join(t.TempDir(), "none")}, program{
+			stdin: in, stdout: io.Discard, stderr: stderr, env: func(string) string { return "" }, now: time.Now, patience: time.Millisecond,
+		})
+	}()
+	stderr.await(t, "waiting for standard input; --no-stdin leaves it out\n")
+	cancel()
+	<-exited
+	if code != exitInterrupted || !strings.Contains(stderr.String(), "podctl: interrupted: nothing was sent\n") {
+		t.Errorf("exit code %d, standard error %q", code, stderr.String())
 	}
 }
 

@@ -19,26 +19,28 @@ import (
 type submitFlags struct {
 	pod, requestID         string
 	follow, steer, literal bool
+	noStdin                bool
 }
 
 func newSubmitCommand(p *program) *cobra.Command {
 	var flags submitFlags
 	cmd := &cobra.Command{
-		Use:   "submit [TEXT... or -]",
+		Use:   "submit [TEXT...]",
 		Short: "give a pod input",
-		Long: "Gives a pod input: TEXT, or standard input for - and when there is no TEXT. An @path in it adds that file.\n" +
+		Long: "Gives a pod input: TEXT, then standard input where it is a pipe or a file. An @path in TEXT adds that file;\n" +
+			"standard input is taken as it is. An argument - puts it there, and lets you type it at a terminal.\n" +
 			"Without -p: $PODD_POD, else the pod whose workspace is the current directory, made on first use.\n" +
 			"With -f the turn is followed to its end: the answer on standard output, tools and alerts on standard error.",
-		Example: "  podctl submit -f \"explain @README.md\"\n  git diff | podctl submit -f",
+		Example: "  podctl submit -f \"explain @README.md\"\n  git diff | podctl submit -f \"review this\"",
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return p.completeReference(cmd.Context(), flags, typed)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := p.inputText(args, "prompt")
+			segments, err := p.input(cmd, args, "prompt", flags.noStdin)
 			if err != nil {
 				return err
 			}
-			return p.with(func(c *client.Client) error { return p.submit(cmd.Context(), c, flags, text) })
+			return p.with(func(c *client.Client) error { return p.submit(cmd.Context(), c, flags, segments) })
 		},
 	}
 	f := cmd.Flags()
@@ -47,20 +49,21 @@ func newSubmitCommand(p *program) *cobra.Command {
 	f.BoolVar(&flags.steer, "steer", false, "join a running turn at its next step")
 	f.BoolVar(&flags.literal, "literal", false, "take @path as text")
 	f.StringVar(&flags.requestID, "request-id", "", "the id that makes a repeated submit count once (default a new one)")
+	inputFlag(cmd, &flags.noStdin)
 	completeWith(cmd, "request-id")
 	p.completePodFlag(cmd)
 	return cmd
 }
 
-// submit gives the pod the text and, when asked, follows the turn.
-func (p *program) submit(ctx context.Context, c *client.Client, flags submitFlags, text string) error {
+// submit gives the pod the input and, when asked, follows the turn.
+func (p *program) submit(ctx context.Context, c *client.Client, flags submitFlags, segments []item.Segment) error {
 	pod, err := p.pod(ctx, c, flags.pod, true)
 	if err != nil {
 		return err
 	}
 	req := &poddv1.SubmitRequest{
 		Pod:       pod,
-		Segments:  wire.SegmentsToProto([]item.Segment{item.TextSegment{Text: text}}),
+		Segments:  wire.SegmentsToProto(segments),
 		RequestId: valid(flags.requestID),
 		Mode:      poddv1.SubmitMode_SUBMIT_MODE_QUEUE,
 		ParseRefs: !flags.literal,

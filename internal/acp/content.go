@@ -39,21 +39,16 @@ func segments(blocks []acp.ContentBlock, dir string, exists func(path string) bo
 // typed finds references to what exists.
 func typed(text string, exists func(path string) bool) (list []item.Segment) {
 	var plain strings.Builder
-	for _, s := range scopefs.ParseRefs(text, exists) {
-		switch s := s.(type) {
-		case item.TextSegment:
-			plain.WriteString(s.Text)
-		case item.FileRef:
-			if !exists(s.Path) {
-				plain.WriteString(scopefs.FormatRef(s))
-				continue
-			}
-			if plain.Len() > 0 {
-				list = append(list, item.TextSegment{Text: plain.String()})
-			}
-			list = append(list, s)
-			plain.Reset()
+	for _, p := range scopefs.ParseRefs(text, exists) {
+		if p.Ref.Path == "" || !exists(p.Ref.Path) {
+			plain.WriteString(p.Source)
+			continue
 		}
+		if plain.Len() > 0 {
+			list = append(list, item.TextSegment{Text: plain.String()})
+		}
+		list = append(list, p.Ref)
+		plain.Reset()
 	}
 	if plain.Len() > 0 {
 		list = append(list, item.TextSegment{Text: plain.String()})

@@ -54,6 +54,7 @@ type segmentInfo struct {
 	// Type is text, paste, file_ref or unknown.
 	Type      string `json:"type"`
 	Text      string `json:"text,omitempty"`
+	Name      string `json:"name,omitempty"`
 	Path      string `json:"path,omitempty"`
 	StartLine int    `json:"start_line,omitempty"`
 	EndLine   int    `json:"end_line,omitempty"`
@@ -129,7 +130,7 @@ func tellSegment(segment item.Segment) segmentInfo {
 	case item.TextSegment:
 		return segmentInfo{Type: "text", Text: s.Text}
 	case item.PasteSegment:
-		return segmentInfo{Type: "paste", Text: s.Text}
+		return segmentInfo{Type: "paste", Text: s.Text, Name: s.Name}
 	case item.FileRef:
 		return segmentInfo{Type: "file_ref", Path: s.Path, StartLine: s.StartLine, EndLine: s.EndLine}
 	}

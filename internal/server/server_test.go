@@ -145,7 +145,7 @@ func TestSubmitAndStream(t *testing.T) {
 	pods := poddv1.NewPodServiceClient(serve(t))
 	answer, err := pods.Submit(t.Context(), &poddv1.SubmitRequest{
 		Pod: "p", RequestId: "r",
-		Segments: []*poddv1.Segment{{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: "hi @missing"}}}}, ParseRefs: true,
+		Segments: []*poddv1.Segment{{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: "hi @./missing"}}}}, ParseRefs: true,
 	})
 	if err != nil || answer.GetSeq() != 1 || answer.GetRequestId() != "r" || answer.GetDuplicate() || len(answer.GetAlerts()) != 1 {
 		t.Fatalf("answer %v, %v", answer, err)

@@ -1,4 +1,4 @@
-// Package tty waits for what is typed on a terminal.
+// Package tty waits for input, such as what is typed on a terminal.
 //
 // Rank 0. Its functions may be called from any goroutine.
 package tty
@@ -17,7 +17,7 @@ import (
 func Await(ctx context.Context, fd int) error {
 	ended, end, err := os.Pipe()
 	if err != nil {
-		return fmt.Errorf("the terminal cannot be waited for: %w", err)
+		return fmt.Errorf("input cannot be waited for: %w", err)
 	}
 	defer ended.Close()
 	closed := make(chan struct{})
@@ -41,7 +41,7 @@ func Await(ctx context.Context, fd int) error {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case err != nil:
-			return fmt.Errorf("the terminal cannot be waited for: %w", err)
+			return fmt.Errorf("input cannot be waited for: %w", err)
 		case readable.IsSet(pipe):
 			return context.Cause(ctx)
 		default:

@@ -12,7 +12,7 @@ func SegmentToProto(s item.Segment) *poddv1.Segment {
 	case item.TextSegment:
 		return &poddv1.Segment{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: clean(s.Text)}}}
 	case item.PasteSegment:
-		return &poddv1.Segment{Kind: &poddv1.Segment_Paste{Paste: &poddv1.PasteSegment{Text: clean(s.Text)}}}
+		return &poddv1.Segment{Kind: &poddv1.Segment_Paste{Paste: &poddv1.PasteSegment{Text: clean(s.Text), Name: clean(s.Name)}}}
 	case item.FileRef:
 		return &poddv1.Segment{Kind: &poddv1.Segment_FileRef{FileRef: &poddv1.FileRefSegment{
 			Path:      clean(s.Path),
@@ -31,7 +31,7 @@ func SegmentFromProto(p *poddv1.Segment) item.Segment {
 	case *poddv1.Segment_Text:
 		return item.TextSegment{Text: k.Text.GetText()}
 	case *poddv1.Segment_Paste:
-		return item.PasteSegment{Text: k.Paste.GetText()}
+		return item.PasteSegment{Text: k.Paste.GetText(), Name: k.Paste.GetName()}
 	case *poddv1.Segment_FileRef:
 		return item.FileRef{
 			Path:      k.FileRef.GetPath(),

@@ -8,7 +8,8 @@ type Item interface {
 }
 
 // UserMessage is what the user said, as one text. A file reference stands in it
-// as @path, or as [unresolved file ref: PATH].
+// as @path, and one that a client named and that leads to nothing as
+// [unresolved file ref: PATH].
 type UserMessage struct {
 	Text string
 }

@@ -14,6 +14,9 @@ type TextSegment struct {
 // PasteSegment is text that the user pasted; it is never searched for @path.
 type PasteSegment struct {
 	Text string
+	// Name is what the text is, such as stdin or the name of a buffer. The model then
+	// sees where the text begins and ends.
+	Name string
 }
 
 // FileRef names a file or directory of the workspace, or a range of its lines.

@@ -86,6 +86,7 @@ func TestSubmitRefuses(t *testing.T) {
 	}{
 		{"unknown pod", pod.Submit{Pod: "nobody", Segments: text("hi")}, item.KindNotFound, "POD_NOT_FOUND"},
 		{"nothing", pod.Submit{Pod: "p"}, item.KindInvalid, "EMPTY_PROMPT"},
+		{"a long name of a paste", pod.Submit{Pod: "p", Segments: []item.Segment{item.PasteSegment{Text: "x", Name: strings.Repeat("n", 257)}}}, item.KindInvalid, "BAD_PASTE_NAME"},
 		{"white space", pod.Submit{Pod: "p", Segments: append(text(" \n\t"), item.PasteSegment{Text: " "})}, item.KindInvalid, "EMPTY_PROMPT"},
 		{"too large", pod.Submit{Pod: "p", Segments: text(strings.Repeat("x", 101))}, item.KindExhausted, "SUBMIT_TOO_LARGE"},
 		{"long id", pod.Submit{Pod: "p", Segments: text("hi"), RequestID: strings.Repeat("x", 129)}, item.KindInvalid, "BAD_REQUEST_ID"},
@@ -123,6 +124,99 @@ func TestSegments(t *testing.T) {
 	if m := all[1].(item.SystemMessage); !strings.HasSuffix(m.Text, "two\n") || strings.Contains(m.Text, "one") {
 		t.Errorf("file %q", m.Text)
 	}
+}
+
+// The model sees where a paste with a name begins and ends, whatever is in it.
+func TestNamedPastes(t *testing.T) {
+	for name, tt := range map[string]struct {
+		segments []item.Segment
+		want     string
+	}{
+		"behind a prompt": {
+			[]item.Segment{item.TextSegment{Text: "review @this"}, item.PasteSegment{Text: "@a.txt\n+b\n", Name: "stdin"}},
+			"review @this\n\n<stdin lines=\"2\">\n@a.txt\n+b\n</stdin>\n",
+		},
+		"alone, and text behind it": {
+			[]item.Segment{item.PasteSegment{Text: "x", Name: "stdin"}, item.TextSegment{Text: "why?"}},
+			"<stdin lines=\"1\">\nx\n</stdin>\nwhy?",
+		},
+		"with the end in it": {
+			[]item.Segment{item.TextSegment{Text: "a\n"}, item.PasteSegment{Text: "</stdin></stdin-2>", Name: "stdin"}},
+			"a\n\n<stdin-3 lines=\"1\">\n</stdin></stdin-2>\n</stdin-3>\n",
+		},
+		"a name that is not a word": {
+			[]item.Segment{item.PasteSegment{Text: "x\ny", Name: "src/a\n.go"}},
+			"<paste name=\"src/a\\n.go\" lines=\"2\">\nx\ny\n</paste>\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t, steps())
+			h.write("a.txt", "secret\n")
+			got, err := h.host.Submit(t.Context(), pod.Submit{Pod: "p", Segments: tt.segments, ParseRefs: true})
+			if err != nil || len(got.Alerts) != 0 {
+				t.Fatal(got, err)
+			}
+			h.ended(got)
+			if m := items(h.log())[0].(item.UserMessage); m.Text != tt.want {
+				t.Errorf("the model sees %q, want %q", m.Text, tt.want)
+			}
+			s := h.log()[0].Kind.(item.Submitted)
+			if !slices.Equal(s.Segments, tt.segments) || len(s.Items) != 0 {
+				t.Errorf("stored are %+v, with %+v", s.Segments, s.Items)
+			}
+		})
+	}
+}
+
+// What is typed behind an @ and leads to no file reaches the model as it was typed. A
+// warning says so where a file was meant; a reference that a client names itself leaves
+// a placeholder.
+func TestTypedTextThatIsNoReference(t *testing.T) {
+	h := newHouse(t, steps())
+	h.write("a.txt", "one\n")
+	if err := os.Mkdir(filepath.Join(h.dir, "cmd"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.write("cmd/main.go", "package main\n")
+	for _, tt := range []struct{ typed, warns string }{
+		{"fix the @pytest.fixture, bump @types/node@20.1; ask @alice (or @bob:), @click.command()", ""},
+		{"@app.get(\"/x\") and @Override", ""},
+		{"see (@a.tx), @a.txt", ""},
+		{"see @b.txt:10-20.", "@b.txt:10-20 is sent as text: b.txt does not exist: check the name, or list its directory"},
+		{"see @b.txt, please", "@b.txt is sent as text: b.txt does not exist"},
+		{"see @cmd/man.go", "@cmd/man.go is sent as text: "},
+		{`see @"b c"!`, `@"b c" is sent as text: `},
+		{"see @./b", "@./b is sent as text: "},
+		{"see @a.txt:9", "a.txt has no line 9"},
+		{"see @/etc/passwd", "/etc/passwd is outside of the scope"},
+	} {
+		got, err := h.host.Submit(t.Context(), pod.Submit{Pod: "p", Segments: []item.Segment{item.TextSegment{Text: tt.typed}}, ParseRefs: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tt.warns == "" && len(got.Alerts) > 0 || tt.warns != "" && (len(got.Alerts) != 1 || !strings.Contains(got.Alerts[0].Text, tt.warns)) {
+			t.Errorf("%q raises %+v", tt.typed, got.Alerts)
+		}
+		h.ended(got)
+		entry := h.log()[got.Seq-1].Kind.(item.Submitted)
+		said := ""
+		for _, it := range items(h.log()[got.Seq:]) {
+			if m, ok := it.(item.UserMessage); ok {
+				said = m.Text
+			}
+		}
+		if said != tt.typed || entry.Text != tt.typed {
+			t.Errorf("%q is sent as %q, stored as %q", tt.typed, said, entry.Text)
+		}
+	}
+	got, err := h.host.Submit(t.Context(), pod.Submit{Pod: "p", Segments: []item.Segment{item.FileRef{Path: "b"}}, ParseRefs: true})
+	if err != nil || len(got.Alerts) != 1 {
+		t.Fatal(got, err)
+	}
+	if text := h.log()[got.Seq-1].Kind.(item.Submitted).Text; text != "[unresolved file ref: b]" {
+		t.Errorf("a reference of the client is %q", text)
+	}
+	h.ended(got)
 }
 
 // A request id is admitted once: a retry gets the first answer, another content is
@@ -467,13 +561,19 @@ func TestReferencesAreBoundedTogether(t *testing.T) {
 	h := newHouse(t, steps(), func(c *pod.Config) { c.FileRefs.MaxBytes = 100_000 })
 	h.write("large.txt", strings.Repeat("0123456789abcde\n", 10_000))
 	h.write("small.txt", "x")
-	h.run(strings.Repeat("@large.txt ", 100) + strings.Repeat("@small.txt ", 200))
+	prompt := strings.Repeat("@large.txt ", 100) + strings.Repeat("@small.txt ", 200)
+	h.run(prompt)
 	s := h.log()[0].Kind.(item.Submitted)
-	size := 0
+	size, refs := 0, 0
 	for _, it := range s.Items {
 		size += len(it.(item.SystemMessage).Text)
 	}
-	if size > 4<<20 || size < 3<<20 || strings.Count(s.Text, "[unresolved file ref: small.txt]") != 44 {
+	for _, segment := range s.Segments {
+		if _, ok := segment.(item.FileRef); ok {
+			refs++
+		}
+	}
+	if size > 4<<20 || size < 3<<20 || refs != len(s.Items) || s.Text != prompt {
 		t.Errorf("%d bytes in %d items: %s", size, len(s.Items), s.Text)
 	}
 	alerts, err := h.host.Alerts(t.Context(), pod.AlertQuery{})

@@ -3,6 +3,7 @@ package pod
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"podd/pkg/item"
@@ -31,6 +32,7 @@ func measure(segments []item.Segment) (size int, blank bool) {
 			text = s.Text
 		case item.PasteSegment:
 			text = s.Text
+			size += len(s.Name)
 		case item.FileRef:
 			size += len(s.Path)
 			blank = blank && s.Path == ""
@@ -44,23 +46,19 @@ func measure(segments []item.Segment) (size int, blank bool) {
 }
 
 // resolve turns a submit into what is stored: the segments with their references
-// found, the text with a placeholder for each, and what each resolved to, in order.
+// found, the text as the model sees it, and what each reference resolved to, in order.
 // A reference that fails is an alert; nothing is silent.
 func (h *Host) resolve(ctx context.Context, pod string, fs *scopefs.FS, s Submit) (item.Submitted, []item.Alert) {
-	r := resolver{host: h, settings: h.settings(), pod: pod, fs: fs, out: item.Submitted{RequestID: s.RequestID, Mode: s.Mode}}
-	for _, segment := range parse(fs, s) {
-		r.out.Segments = append(r.out.Segments, segment)
-		switch segment := segment.(type) {
-		case item.TextSegment:
-			r.text.WriteString(segment.Text)
-		case item.PasteSegment:
-			r.text.WriteString(segment.Text)
-		case item.FileRef:
-			r.ref(ctx, segment)
-		default:
-			r.text.WriteString(unknownSegment)
-			r.warn("segment", "a segment of the submit is of a kind that this podd does not know: upgrade podd, or the client is wrong")
+	r := resolver{
+		host: h, settings: h.settings(), pod: pod, fs: fs, typos: scopefs.NewTypos(fs),
+		out: item.Submitted{RequestID: s.RequestID, Mode: s.Mode},
+	}
+	for _, segment := range s.Segments {
+		if t, ok := segment.(item.TextSegment); ok && s.ParseRefs {
+			r.typed(ctx, t.Text)
+			continue
 		}
+		r.segment(ctx, segment)
 	}
 	if extra := r.refs - maxRefs; extra > 0 {
 		r.warn("file_ref", "%d file references were not added: a submit can have %d", extra, maxRefs)
@@ -75,6 +73,7 @@ type resolver struct {
 	settings *settings
 	pod      string
 	fs       *scopefs.FS
+	typos    *scopefs.Typos
 	out      item.Submitted
 	text     strings.Builder
 	alerts   []item.Alert
@@ -82,11 +81,104 @@ type resolver struct {
 	refs, size int
 }
 
-// ref adds what a reference resolves to, or an alert.
-func (r *resolver) ref(ctx context.Context, ref item.FileRef) {
-	if r.refs++; r.refs > maxRefs {
-		r.unresolved(ref)
+// segment takes a segment as the client made it.
+func (r *resolver) segment(ctx context.Context, segment item.Segment) {
+	r.out.Segments = append(r.out.Segments, segment)
+	switch segment := segment.(type) {
+	case item.TextSegment:
+		r.text.WriteString(segment.Text)
+	case item.PasteSegment:
+		r.pasted(segment)
+	case item.FileRef:
+		ok, err := r.ref(ctx, segment)
+		if ok {
+			r.text.WriteString(scopefs.FormatRef(segment))
+		} else {
+			fmt.Fprintf(&r.text, "[unresolved file ref: %s]", scopefs.Display(segment.Path))
+		}
+		if err != nil {
+			r.warn("file_ref", "file reference not added: %v", err)
+		}
+	default:
+		r.text.WriteString(unknownSegment)
+		r.warn("segment", "a segment of the submit is of a kind that this podd does not know: upgrade podd, or the client is wrong")
+	}
+}
+
+// pasted takes a paste. One with a name stands between two lines that tell the model
+// where it begins and ends; no line of it can be taken for the second one.
+func (r *resolver) pasted(p item.PasteSegment) {
+	if p.Name == "" {
+		r.text.WriteString(p.Text)
 		return
+	}
+	tag, attribute := p.Name, ""
+	if strings.Trim(strings.ToLower(tag), "abcdefghijklmnopqrstuvwxyz") != "" {
+		tag, attribute = "paste", fmt.Sprintf(" name=%s", strconv.Quote(p.Name))
+	}
+	tag = freeTag(p.Text, tag)
+	if before := r.text.String(); before != "" {
+		r.text.WriteString("\n\n"[:2-trailingNewlines(before)])
+	}
+	text := strings.TrimSuffix(p.Text, "\n")
+	fmt.Fprintf(&r.text, "<%s%s lines=\"%d\">\n%s\n</%s>\n", tag, attribute, strings.Count(text, "\n")+1, text, tag)
+}
+
+// freeTag is a tag whose end is not in a text: the word, or the word with a number.
+func freeTag(text, word string) string {
+	ends := make(map[string]bool)
+	for _, behind := range strings.Split(text, "</"+word)[1:] {
+		if suffix, _, ok := strings.Cut(behind[:min(len(behind), 16)], ">"); ok {
+			ends[suffix] = true
+		}
+	}
+	suffix := ""
+	for n := 2; ends[suffix]; n++ {
+		suffix = fmt.Sprintf("-%d", n)
+	}
+	return word + suffix
+}
+
+// trailingNewlines counts the newlines that a text ends with, up to two.
+func trailingNewlines(text string) int {
+	return min(len(text)-len(strings.TrimRight(text, "\n")), 2)
+}
+
+// typed takes typed text. What looks like a reference and leads to no file stays as it
+// was typed: as often it is a name, a decorator or a package.
+func (r *resolver) typed(ctx context.Context, text string) {
+	var plain strings.Builder
+	flush := func() {
+		if plain.Len() > 0 {
+			r.segment(ctx, item.TextSegment{Text: plain.String()})
+			plain.Reset()
+		}
+	}
+	for _, p := range scopefs.ParseRefs(text, r.fs.ExistsRef) {
+		if p.Ref.Path == "" || !r.fs.ExistsRef(p.Ref.Path) && !r.typos.Has(p) {
+			plain.WriteString(p.Source)
+			continue
+		}
+		ok, err := r.ref(ctx, p.Ref)
+		if ok {
+			flush()
+			r.out.Segments = append(r.out.Segments, p.Ref)
+			r.text.WriteString(scopefs.FormatRef(p.Ref))
+			continue
+		}
+		plain.WriteString(p.Source)
+		if err != nil {
+			r.warn("file_ref", "%s is sent as text: %v", scopefs.FormatRef(p.Ref), err)
+		}
+	}
+	flush()
+}
+
+// ref adds what a reference resolves to. ok is false when it does not; without an error
+// there are more of them than a submit can have.
+func (r *resolver) ref(ctx context.Context, ref item.FileRef) (ok bool, err error) {
+	if r.refs++; r.refs > maxRefs {
+		return false, nil
 	}
 	message, err := r.fs.ResolveRef(ctx, ref, r.settings.FileRefs)
 	if err == nil && r.size+len(message.Text) > maxResolved {
@@ -94,38 +186,16 @@ func (r *resolver) ref(ctx context.Context, ref item.FileRef) {
 			scopefs.Display(ref.Path), maxResolved)
 	}
 	if err != nil {
-		r.unresolved(ref)
-		r.warn("file_ref", "file reference not added: %v", err)
-		return
+		return false, err
 	}
 	message.Text = r.settings.ToolOutput.Redact(message.Text)
 	r.size += len(message.Text)
 	r.out.Items = append(r.out.Items, message)
-	r.text.WriteString(scopefs.FormatRef(ref))
-}
-
-func (r *resolver) unresolved(ref item.FileRef) {
-	fmt.Fprintf(&r.text, "[unresolved file ref: %s]", scopefs.Display(ref.Path))
+	return true, nil
 }
 
 func (r *resolver) warn(source, format string, args ...any) {
 	r.alerts = append(r.alerts, item.Alert{
 		Pod: r.pod, Level: item.LevelWarn, Source: source, Text: fmt.Sprintf(format, args...), Time: r.host.Now(),
 	})
-}
-
-// parse finds @path in the text segments of a submit that asks for it.
-func parse(fs *scopefs.FS, s Submit) []item.Segment {
-	if !s.ParseRefs {
-		return s.Segments
-	}
-	var segments []item.Segment
-	for _, segment := range s.Segments {
-		if t, ok := segment.(item.TextSegment); ok {
-			segments = append(segments, scopefs.ParseRefs(t.Text, fs.ExistsRef)...)
-			continue
-		}
-		segments = append(segments, segment)
-	}
-	return segments
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"slices"
 	"time"
 
 	"podd/internal/wire"
@@ -40,6 +41,9 @@ type Submitted struct {
 
 // MaxRequestID is the longest request id, in bytes.
 const MaxRequestID = 128
+
+// maxPasteName is the longest name of a paste, in bytes.
+const maxPasteName = 256
 
 // resolveTime bounds how long the file references of one submit may take.
 const resolveTime = 10 * time.Second
@@ -82,6 +86,8 @@ func (h *Host) checkSubmit(s *Submit) error {
 	switch {
 	case blank:
 		return item.Errorf(item.KindInvalid, "EMPTY_PROMPT", "the prompt is empty: give it some text or a file")
+	case slices.ContainsFunc(s.Segments, longName):
+		return item.Errorf(item.KindInvalid, "BAD_PASTE_NAME", "the name of a paste has more than %d bytes: give it a shorter one", maxPasteName)
 	case size > most:
 		return item.Errorf(item.KindExhausted, "SUBMIT_TOO_LARGE",
 			"the submit has %d bytes, the limit is %d: put large text into a file and refer to it with @path", size, most)
@@ -95,6 +101,11 @@ func (h *Host) checkSubmit(s *Submit) error {
 		s.RequestID = rand.Text()
 	}
 	return nil
+}
+
+func longName(s item.Segment) bool {
+	paste, ok := s.(item.PasteSegment)
+	return ok && len(paste.Name) > maxPasteName
 }
 
 // digest tells this content from another.

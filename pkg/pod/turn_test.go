@@ -66,7 +66,7 @@ func TestWalkOfASubmit(t *testing.T) {
 		t.Errorf("log:\n%s\nwant:\n%s", strings.Join(kinds, "\n"), strings.Join(want, "\n"))
 	}
 	submitted := log[0].Kind.(item.Submitted)
-	if submitted.Text != "show @a.txt and [unresolved file ref: missing.txt]" {
+	if submitted.Text != "show @a.txt and @missing.txt" {
 		t.Errorf("text %q", submitted.Text)
 	}
 	if file := log[4].Kind.(item.ItemAdded).Item.(item.SystemMessage); file.Text != "[File: a.txt]\nhello\n" || file.Origin != item.OriginFileRef {

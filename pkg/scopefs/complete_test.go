@@ -244,7 +244,7 @@ func readBack(t *rapid.T, f *scopefs.FS, prefix string) []string {
 	}
 	var paths []string
 	for _, c := range got {
-		segments := scopefs.ParseRefs("@"+c, f.ExistsRef)
+		segments := parse("@"+c, f.ExistsRef)
 		if len(segments) != 1 {
 			t.Fatalf("%s is read as %#v", c, segments)
 		}

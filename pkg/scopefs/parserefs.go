@@ -49,29 +49,10 @@ var closers = map[rune]string{
 // 4096 bytes are text.
 //
 // exists says whether a path leads to something; it is asked only where the answer
-// matters. The texts and the references as written, joined, are the input.
-func ParseRefs(text string, exists func(path string) bool) []item.Segment {
-	var segments []item.Segment
-	for _, p := range scanRefs(text, exists) {
-		if p.ref.Path != "" {
-			segments = append(segments, p.ref)
-		} else {
-			segments = append(segments, item.TextSegment{Text: p.source})
-		}
-	}
-	return segments
-}
-
-// piece is a part of a text: a reference, or plain text where ref has no path.
-type piece struct {
-	source string
-	ref    item.FileRef
-}
-
-// scanRefs splits a text into pieces; their sources, joined, are the text. No two
-// plain ones follow each other.
-func scanRefs(text string, exists func(string) bool) []piece {
-	var pieces []piece
+// matters. The sources of the pieces, joined, are the text, and no two plain ones
+// follow each other.
+func ParseRefs(text string, exists func(path string) bool) []Piece {
+	var pieces []Piece
 	plain := 0 // where the text begins that is in no piece yet
 	s := scanner{text: text, exists: exists}
 	for at := 0; ; {
@@ -86,15 +67,22 @@ func scanRefs(text string, exists func(string) bool) []piece {
 			continue
 		}
 		if plain < at {
-			pieces = append(pieces, piece{source: text[plain:at]})
+			pieces = append(pieces, Piece{Source: text[plain:at]})
 		}
-		pieces = append(pieces, piece{source: text[at:end], ref: ref})
+		pieces = append(pieces, Piece{Source: text[at:end], Ref: ref})
 		plain, at = end, end
 	}
 	if plain < len(text) {
-		pieces = append(pieces, piece{source: text[plain:]})
+		pieces = append(pieces, Piece{Source: text[plain:]})
 	}
 	return pieces
+}
+
+// Piece is a part of a text: a reference, or plain text where Ref has no path.
+type Piece struct {
+	// Source is what was typed.
+	Source string
+	Ref    item.FileRef
 }
 
 type scanner struct {

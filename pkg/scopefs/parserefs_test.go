@@ -16,6 +16,18 @@ func exist(paths ...string) func(string) bool {
 	return func(path string) bool { return slices.Contains(paths, path) }
 }
 
+// parse gives what ParseRefs finds as segments.
+func parse(in string, exists func(string) bool) (list []item.Segment) {
+	for _, p := range scopefs.ParseRefs(in, exists) {
+		if p.Ref.Path == "" {
+			list = append(list, item.TextSegment{Text: p.Source})
+		} else {
+			list = append(list, p.Ref)
+		}
+	}
+	return list
+}
+
 func text(s string) item.Segment { return item.TextSegment{Text: s} }
 
 func ref(path string, lines ...int) item.Segment {
@@ -106,7 +118,7 @@ func TestParseRefs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := scopefs.ParseRefs(tt.in, exist(tt.files...))
+			got := parse(tt.in, exist(tt.files...))
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("ParseRefs(%q)\n got %#v\nwant %#v", tt.in, got, tt.want)
 			}
@@ -160,7 +172,7 @@ func TestFormatRefIsReadBack(t *testing.T) {
 			{"", ""}, {"see ", " now"}, {"(", ")."}, {`"`, `"`}, {"'", "', "}, {"<", ">"}, {"\n", "\n"}, {"“", "”"},
 		}).Draw(t, "around")
 		in := around[0] + scopefs.FormatRef(want) + around[1]
-		if got := scopefs.ParseRefs(in, exist(files...)); !slices.Contains(got, item.Segment(want)) {
+		if got := parse(in, exist(files...)); !slices.Contains(got, item.Segment(want)) {
 			t.Fatalf("%q gives %#v, want %#v among it", in, got, want)
 		}
 	})

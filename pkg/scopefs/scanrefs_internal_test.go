@@ -19,21 +19,21 @@ func FuzzParseRefs(f *testing.F) {
 		exists := func(path string) bool { return len(path)%2 == 1 == odd }
 		var joined strings.Builder
 		plain := false
-		for _, p := range scanRefs(text, exists) {
-			joined.WriteString(p.source)
-			if p.ref.Path == "" {
-				if plain || p.source == "" {
-					t.Fatalf("plain piece %q behind another, or empty", p.source)
+		for _, p := range ParseRefs(text, exists) {
+			joined.WriteString(p.Source)
+			if p.Ref.Path == "" {
+				if plain || p.Source == "" {
+					t.Fatalf("plain piece %q behind another, or empty", p.Source)
 				}
 				plain = true
 				continue
 			}
 			plain = false
-			if !strings.HasPrefix(p.source, "@") || len(p.source) <= len("@") {
-				t.Fatalf("a reference %+v from %q", p.ref, p.source)
+			if !strings.HasPrefix(p.Source, "@") || len(p.Source) <= len("@") {
+				t.Fatalf("a reference %+v from %q", p.Ref, p.Source)
 			}
-			if len(p.ref.Path) > maxRefBytes || p.ref.StartLine < 0 || p.ref.StartLine == 0 && p.ref.EndLine != 0 {
-				t.Fatalf("reference %+v is out of bounds", p.ref)
+			if len(p.Ref.Path) > maxRefBytes || p.Ref.StartLine < 0 || p.Ref.StartLine == 0 && p.Ref.EndLine != 0 {
+				t.Fatalf("reference %+v is out of bounds", p.Ref)
 			}
 		}
 		if joined.String() != text {
@@ -61,13 +61,13 @@ func FuzzCutRunes(f *testing.F) {
 }
 
 // However many @ a text holds, the disk is asked a few times for each at most.
-func TestScanRefsAsksLittle(t *testing.T) {
+func TestParseRefsAsksLittle(t *testing.T) {
 	asked := 0
 	exists := func(string) bool { asked++; return false }
 	for _, unit := range []string{"(@", "\"@a\",", "@a ", "@", "@\"", "@)))))))))))))) ", "@a:1:1 "} {
 		asked = 0
 		n := 1 << 17 / len(unit)
-		scanRefs(strings.Repeat(unit, n), exists)
+		ParseRefs(strings.Repeat(unit, n), exists)
 		if limit := (maxTail + 2) * n; asked > limit {
 			t.Errorf("%q %d times: exists was asked %d times, at most %d are fine", unit, n, asked, limit)
 		}

@@ -590,7 +590,8 @@ type Submitted struct {
 	// What the file references resolved to, in order of appearance.
 	Items []*Item `protobuf:"bytes,4,rep,name=items,proto3" json:"items,omitempty"`
 	// The user message's text as the model will see it: a reference stands as
-	// @path, or as [unresolved file ref: PATH].
+	// @path; one that leads to nothing stays as it was typed, or is
+	// [unresolved file ref: PATH] where a client named it by file_ref.
 	Text          string `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -177,7 +177,8 @@ type isSegment_Kind interface {
 }
 
 type Segment_Text struct {
-	// Typed text. With SubmitRequest.parse_refs, @path in it becomes a file_ref.
+	// Typed text. With SubmitRequest.parse_refs, @path in it becomes a file_ref
+	// where it leads to a file; all else stays as it was typed.
 	Text *TextSegment `protobuf:"bytes,1,opt,name=text,proto3,oneof"`
 }
 
@@ -244,8 +245,13 @@ func (x *TextSegment) GetText() string {
 
 // PasteSegment is text that the user pasted.
 type PasteSegment struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Text  string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// What the text is, such as stdin or the name of a buffer; at most 256 bytes.
+	// The model then sees it between a line <NAME lines="2"> and a line </NAME>,
+	// or, where the name is not a word, <paste name="NAME" lines="2">. Empty: the
+	// text alone.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -283,6 +289,13 @@ func (*PasteSegment) Descriptor() ([]byte, []int) {
 func (x *PasteSegment) GetText() string {
 	if x != nil {
 		return x.Text
+	}
+	return ""
+}
+
+func (x *PasteSegment) GetName() string {
+	if x != nil {
+		return x.Name
 	}
 	return ""
 }
@@ -1165,9 +1178,10 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"\bfile_ref\x18\x03 \x01(\v2\x17.podd.v1.FileRefSegmentH\x00R\afileRefB\x06\n" +
 	"\x04kind\"!\n" +
 	"\vTextSegment\x12\x12\n" +
-	"\x04text\x18\x01 \x01(\tR\x04text\"\"\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\"6\n" +
 	"\fPasteSegment\x12\x12\n" +
-	"\x04text\x18\x01 \x01(\tR\x04text\"^\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"^\n" +
 	"\x0eFileRefSegment\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x1d\n" +
 	"\n" +

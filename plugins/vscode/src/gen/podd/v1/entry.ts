@@ -133,7 +133,8 @@ export interface Submitted {
   items: Item[];
   /**
    * The user message's text as the model will see it: a reference stands as
-   * @path, or as [unresolved file ref: PATH].
+   * @path; one that leads to nothing stays as it was typed, or is
+   * [unresolved file ref: PATH] where a client named it by file_ref.
    */
   text: string;
 }

@@ -38,7 +38,10 @@ export enum OutputKind {
 export interface Segment {
   kind:
     | //
-    /** Typed text. With SubmitRequest.parse_refs, @path in it becomes a file_ref. */
+    /**
+     * Typed text. With SubmitRequest.parse_refs, @path in it becomes a file_ref
+     * where it leads to a file; all else stays as it was typed.
+     */
     { $case: "text"; value: TextSegment }
     | //
     /** Pasted text: taken as it is, never searched for @path. */
@@ -57,6 +60,13 @@ export interface TextSegment {
 /** PasteSegment is text that the user pasted. */
 export interface PasteSegment {
   text: string;
+  /**
+   * What the text is, such as stdin or the name of a buffer; at most 256 bytes.
+   * The model then sees it between a line <NAME lines="2"> and a line </NAME>,
+   * or, where the name is not a word, <paste name="NAME" lines="2">. Empty: the
+   * text alone.
+   */
+  name: string;
 }
 
 /** FileRefSegment names a file or directory of the pod's workspace. */
@@ -332,13 +342,16 @@ export const TextSegment: MessageFns<TextSegment> = {
 };
 
 function createBasePasteSegment(): PasteSegment {
-  return { text: "" };
+  return { text: "", name: "" };
 }
 
 export const PasteSegment: MessageFns<PasteSegment> = {
   encode(message: PasteSegment, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.text !== "") {
       writer.uint32(10).string(message.text);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
     }
     return writer;
   },
@@ -362,6 +375,14 @@ export const PasteSegment: MessageFns<PasteSegment> = {
             }
 
             message.text = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
             continue;
           }
         }
