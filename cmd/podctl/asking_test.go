@@ -209,7 +209,7 @@ func TestInterruptedAtTheQuestion(t *testing.T) {
 	w := newWorld(t, results("echo one"))
 	p, typed, call := w.asks("p")
 	typed("\x03")
-	if code := p.wait(); code != 130 || !strings.Contains(p.out.String(), "interrupted: the turn goes on; follow it with podctl tail -f p") {
+	if code := p.wait(); code != 130 || !strings.Contains(p.out.String(), "interrupted: turn 1 goes on; follow it with podctl tail -f p") {
 		t.Errorf("exit code %d, shown\n%s", code, p.out.String())
 	}
 	out, _ := w.podctl("approvals", "p").run(0)

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"time"
 
 	"podd/internal/paths"
 	"podd/internal/sanitize"
 	"podd/pkg/client"
 )
+
+// startPatience is how long podctl waits for a podd that is being started.
+const startPatience = 2 * time.Second
 
 // connect makes a client of the podd that flags and environment name. The caller
 // closes it.
@@ -15,6 +20,7 @@ func (p *program) connect() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.StartFor = cmp.Or(p.startFor, startPatience)
 	cfg.Waiting = func(cause error) {
 		fmt.Fprintf(p.stderr, "! podd does not take the submit now, trying again: %s\n", sanitize.Line(cause.Error()))
 	}

@@ -33,8 +33,7 @@ func (p *program) follow(ctx context.Context, c *client.Client, pod string, resp
 		err = closeErr
 	}
 	if err != nil && ctx.Err() != nil {
-		at := max(f.turn.Seq(), resp.GetSeq())
-		return interrupted(fmt.Sprintf("interrupted: the turn goes on; follow it with podctl tail -f %s --after %d, end it with podctl cancel %s", pod, at, pod))
+		return f.left(max(f.turn.Seq(), resp.GetSeq()), resp.GetRequestId())
 	}
 	if err != nil {
 		return err
@@ -46,6 +45,16 @@ func (p *program) follow(ctx context.Context, c *client.Client, pod string, resp
 		return turnError{number, *end}
 	}
 	return nil
+}
+
+// left says how to watch on and how to end what was followed: a turn, or a submit that
+// waits for one.
+func (f *following) left(at int64, requestID string) error {
+	turn, end := "the submit waits for its turn", "take it back with podctl inbox rm "+f.pod+" "+requestID
+	if number, _ := f.turn.Ended(); number != 0 {
+		turn, end = fmt.Sprintf("turn %d goes on", number), "end it with podctl cancel "+f.pod
+	}
+	return interrupted(fmt.Sprintf("interrupted: %s; follow it with podctl tail -f %s --after %d, %s", turn, f.pod, at, end))
 }
 
 // following is a turn that is followed.

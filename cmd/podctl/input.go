@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -104,17 +105,13 @@ func fed(stdin io.Reader) bool {
 
 // readInput reads standard input to its end, and says when that takes long to begin.
 func (p *program) readInput(ctx context.Context) (string, error) {
-	patience := p.patience
-	if patience == 0 {
-		patience = inputPatience
-	}
-	in := io.Reader(p.stdin)
+	in := p.stdin
 	if file, ok := p.stdin.(*os.File); ok {
 		// A regular file is not waited for.
 		in = awaited{ctx, file}
 	}
 	_, typing := terminal(p.stdin)
-	silent := time.AfterFunc(patience, func() {
+	silent := time.AfterFunc(cmp.Or(p.patience, inputPatience), func() {
 		if typing {
 			return
 		}

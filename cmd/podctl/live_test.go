@@ -108,6 +108,33 @@ func TestInterruptedSubmitGoesOn(t *testing.T) {
 	again.wait()
 }
 
+// A submit that is left while it waits is taken back by its id: to cancel would end the
+// turn of another.
+func TestInterruptedSubmitThatWaits(t *testing.T) {
+	gate := make(chan struct{})
+	w := newWorld(t, gated(gate))
+	w.podctl("create", "p").run(0)
+	first := w.podctl("submit", "-f", "-p", "p", "hello").start()
+	first.out.await(t, "The ans")
+	second := w.podctl("submit", "-f", "-p", "p", "--request-id", "r2", "and then", "-o", "json").start()
+	second.out.await(t, "caught_up")
+	if err := second.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if code := second.wait(); code != 130 || strings.Contains(second.err.String(), "cancel") {
+		t.Errorf("exit code %d, standard error %q", code, second.err.String())
+	}
+	how := regexp.MustCompile(`the submit waits for its turn; follow it with podctl tail -f p --after \d+, take it back with podctl (inbox) (rm) (p) (r2)\n`).FindStringSubmatch(second.err.String())
+	if how == nil {
+		t.Fatalf("standard error does not say how to take it back:\n%s", second.err.String())
+	}
+	w.podctl(how[1:]...).run(0)
+	close(gate)
+	if code := first.wait(); code != 0 {
+		t.Errorf("the turn before it ended with %d: %s", code, first.err.String())
+	}
+}
+
 func TestCancelledTurn(t *testing.T) {
 	w := newWorld(t, gated(nil))
 	w.podctl("create", "p").run(0)

@@ -40,7 +40,7 @@ func (p *program) completeReference(ctx context.Context, flags submitFlags, type
 // paths completes a path in the scope of the pod that a submit would go to. One that
 // the submit would make for the current directory has that as its scope.
 func (p *program) paths(ctx context.Context, c *client.Client, named, prefix string) ([]string, error) {
-	pod, err := p.pod(ctx, c, named, false)
+	pod, _, err := p.choosePod(ctx, c, named, false)
 	if item.ReasonOf(err) == "NO_POD" {
 		return pathsHere(ctx, prefix)
 	}

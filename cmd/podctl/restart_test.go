@@ -161,3 +161,18 @@ func (w *world) configure(text string) {
 	}
 	w.podctl("reload").run(0)
 }
+
+// A podd that is started in the same breath is waited for.
+func TestPoddThatIsBeingStarted(t *testing.T) {
+	w := newWorld(t, gated(nil))
+	w.drain()
+	exited := make(chan int, 1)
+	go func() {
+		code, _ := w.runHere([]string{"create", "p"})
+		exited <- code
+	}()
+	w.start()
+	if code := <-exited; code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}

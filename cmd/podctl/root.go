@@ -22,6 +22,9 @@ type program struct {
 	every time.Duration
 	// patience is how long standard input may be silent; 0 means inputPatience.
 	patience time.Duration
+	// startFor is how long a podd that is being started is waited for; 0 means
+	// startPatience, negative not at all.
+	startFor time.Duration
 
 	places paths.Flags
 	output output

@@ -49,7 +49,7 @@ func TestVerbsTakeAnyArguments(t *testing.T) {
 func (w *world) runHere(args []string) (code int, stderr string) {
 	var out, said bytes.Buffer
 	code = run(w.t.Context(), args, program{
-		stdin: strings.NewReader(""), stdout: &out, stderr: &said, now: time.Now,
+		stdin: strings.NewReader(""), stdout: &out, stderr: &said, now: time.Now, startFor: time.Hour,
 		env: func(name string) string {
 			for _, v := range w.env {
 				if value, ok := strings.CutPrefix(v, name+"="); ok {

@@ -26,6 +26,7 @@ func newVersionCommand(p *program) *cobra.Command {
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			p.startFor = -1 // That podd is not there is an answer.
 			ctx, cancel := context.WithTimeout(cmd.Context(), versionPatience)
 			defer cancel()
 			status, err := p.status(ctx)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"podd/internal/podname"
@@ -15,24 +16,41 @@ import (
 )
 
 // pod is the pod that a verb is about: the one named, $PODD_POD, or the one whose
-// workspace is the current directory. With create, that one is made when there is
-// none.
+// workspace is the current directory, of several the one that was at work last. With
+// create, one is made when there is none.
 func (p *program) pod(ctx context.Context, c *client.Client, named string, create bool) (string, error) {
+	name, note, err := p.choosePod(ctx, c, named, create)
+	if note != "" {
+		fmt.Fprintln(p.stderr, sanitize.Line(note))
+	}
+	return name, err
+}
+
+// choosePod is pod without a word of its own; note is what a person should know of the
+// choice.
+func (p *program) choosePod(ctx context.Context, c *client.Client, named string, create bool) (name, note string, err error) {
 	if named == "" {
 		named = p.env("PODD_POD")
 	}
 	if named != "" {
-		return valid(named), nil
+		return valid(named), "", nil
 	}
 	dir, err := currentDir()
 	if err != nil {
-		return "", err
+		return "", "", err
+	}
+	list, err := podsOf(ctx, c, dir)
+	if err != nil {
+		return "", "", err
+	}
+	if len(list) > 1 {
+		return list[0], fmt.Sprintf("pod %s, the last at work here; -p names another: %s", list[0], strings.Join(list[1:], ", ")), nil
 	}
 	name, made, err := podFor(ctx, c, dir, create)
 	if made {
-		fmt.Fprintf(p.stderr, "created pod %s in %s\n", sanitize.Line(name), sanitize.Line(dir))
+		note = fmt.Sprintf("created pod %s in %s", name, dir)
 	}
-	return name, err
+	return name, note, err
 }
 
 // podFor is the pod of a workspace, by its one real name. With create, it is made when
@@ -63,24 +81,33 @@ func currentDir() (string, error) {
 
 // podOf is the one pod of a workspace; "" when it has none.
 func podOf(ctx context.Context, c *client.Client, dir string) (string, error) {
-	resp, err := c.Pods().ListPods(ctx, &poddv1.ListPodsRequest{Dir: valid(dir)})
-	if err != nil {
+	names, err := podsOf(ctx, c, dir)
+	switch {
+	case err != nil || len(names) == 0:
 		return "", err
-	}
-	var names []string
-	for _, pod := range resp.GetPods() {
-		names = append(names, pod.GetName())
-	}
-	switch len(names) {
-	case 0:
-		return "", nil
-	case 1:
+	case len(names) == 1:
 		return names[0], nil
 	}
 	several := item.Errorf(item.KindInvalid, "SEVERAL_PODS",
 		"several pods have %s as their workspace: name one of %s, or set PODD_POD", dir, strings.Join(names, ", "))
 	several.Meta = map[string]string{"pods": strings.Join(names, " ")}
 	return "", several
+}
+
+// podsOf are the pods of a workspace that no other pod spawned, the last at work first.
+func podsOf(ctx context.Context, c *client.Client, dir string) (names []string, err error) {
+	resp, err := c.Pods().ListPods(ctx, &poddv1.ListPodsRequest{Dir: valid(dir)})
+	if err != nil {
+		return nil, err
+	}
+	list := slices.DeleteFunc(resp.GetPods(), func(pod *poddv1.Pod) bool { return pod.GetSpec().GetParent() != "" })
+	slices.SortStableFunc(list, func(a, b *poddv1.Pod) int {
+		return b.GetLastActivity().AsTime().Compare(a.GetLastActivity().AsTime())
+	})
+	for _, pod := range list {
+		names = append(names, pod.GetName())
+	}
+	return names, nil
 }
 
 // maxNumbered is how many names are tried for a new pod.

@@ -35,8 +35,12 @@ type Config struct {
 	StateDir string
 	// RetryFor is for how long a call that may be repeated (Submit, the streams)
 	// goes on trying once podd, having been there, has gone; default 30 seconds,
-	// negative: not at all. A podd that never answered is not waited for.
+	// negative: not at all. A podd that never answered is not waited for
+	// beyond StartFor.
 	RetryFor time.Duration
+	// StartFor is for how long a first call waits for a podd that does not listen yet,
+	// as one that is being started does not; default not at all.
+	StartFor time.Duration
 	// Patient streams wait for podd as long as it takes, for one that never answered
 	// too. Calls do not.
 	Patient bool
@@ -66,7 +70,7 @@ func New(cfg Config) (*Client, error) {
 	if err := paths.CheckSocketLength(cfg.Socket); err != nil {
 		return nil, err
 	}
-	c := &Client{dialer: &dialer{socket: cfg.Socket}, retryFor: cfg.RetryFor, patient: cfg.Patient, waiting: cfg.Waiting}
+	c := &Client{dialer: &dialer{socket: cfg.Socket, startFor: cfg.StartFor}, retryFor: cfg.RetryFor, patient: cfg.Patient, waiting: cfg.Waiting}
 	auth := token{dir: cfg.StateDir}
 	conn, err := grpc.NewClient("passthrough:///podd",
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -74,7 +78,7 @@ func New(cfg Config) (*Client, error) {
 		grpc.WithNoProxy(),
 		grpc.WithAuthority("localhost"),
 		grpc.WithDisableServiceConfig(),
-		grpc.WithConnectParams(connectParams),
+		grpc.WithConnectParams(connectParams(cfg.StartFor)),
 		grpc.WithStaticStreamWindowSize(window),
 		grpc.WithStaticConnWindowSize(window),
 		grpc.WithChainUnaryInterceptor(c.explainUnary, auth.unary),
@@ -91,10 +95,13 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// connectParams tries a local socket again sooner than gRPC would a host.
-var connectParams = grpc.ConnectParams{
-	Backoff:           backoff.Config{BaseDelay: minPause, Multiplier: 2, Jitter: 0.2, MaxDelay: maxPause},
-	MinConnectTimeout: 5 * time.Second,
+// connectParams tries a local socket again sooner than gRPC would a host. An attempt has
+// the time that podd may take to start.
+func connectParams(startFor time.Duration) grpc.ConnectParams {
+	return grpc.ConnectParams{
+		Backoff:           backoff.Config{BaseDelay: minPause, Multiplier: 2, Jitter: 0.2, MaxDelay: maxPause},
+		MinConnectTimeout: 5*time.Second + max(startFor, 0),
+	}
 }
 
 // Close ends the connection; calls and streams under way end with an error.

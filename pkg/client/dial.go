@@ -9,6 +9,7 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 
 	"podd/internal/socket"
 	"podd/internal/wire"
@@ -19,8 +20,11 @@ import (
 // text.
 type dialer struct {
 	socket string
+	// startFor is Config.StartFor; begun is when the first attempt began.
+	startFor time.Duration
 
-	mu sync.Mutex
+	mu    sync.Mutex
+	begun time.Time
 	// failed is why the last attempt failed; nil when it did not.
 	failed error
 	// reached says that an attempt has ever succeeded.
@@ -30,6 +34,9 @@ type dialer struct {
 // dial ignores the address that gRPC hands it: there is one socket.
 func (d *dialer) dial(ctx context.Context, _ string) (net.Conn, error) {
 	conn, err := connect(ctx, d.socket)
+	for d.starting(err) && pause(ctx, startPause) {
+		conn, err = connect(ctx, d.socket)
+	}
 	if ctx.Err() != nil {
 		return conn, err // closing, not a failure of podd
 	}
@@ -38,6 +45,34 @@ func (d *dialer) dial(ctx context.Context, _ string) (net.Conn, error) {
 	d.failed = err
 	d.reached = d.reached || err == nil
 	return conn, err
+}
+
+// startPause is how often a podd that is being started is looked for.
+const startPause = 25 * time.Millisecond
+
+// starting says whether an attempt failed as it does while podd is being started.
+func (d *dialer) starting(err error) bool {
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED) {
+		return false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.begun.IsZero() {
+		d.begun = time.Now()
+	}
+	return !d.reached && time.Since(d.begun) < d.startFor
+}
+
+// pause waits; false when ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // state is whether any attempt has ever succeeded, and what the last one came to.

@@ -59,19 +59,13 @@ func (r *retry) worth(ctx context.Context, err error) bool {
 // wait pauses before the next attempt, each time longer; ok is false when ctx ends
 // first.
 func (r *retry) wait(ctx context.Context) (ok bool) {
-	timer := time.NewTimer(r.pause)
-	defer timer.Stop()
 	longest := maxPause
 	if r.patient {
 		longest = maxPatientPause
 	}
+	now := r.pause
 	r.pause = min(2*r.pause, longest)
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return pause(ctx, now)
 }
 
 // answered says that podd was there after all: the time starts anew.
