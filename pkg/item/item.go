@@ -25,8 +25,9 @@ const (
 	OriginInterceptor = "interceptor"
 	// OriginCompaction marks the summary that stands for the items before it.
 	OriginCompaction = "compaction"
-	// OriginRecovery marks what podd tells the model after a restart.
-	OriginRecovery = "recovery"
+	// OriginRefusedCall marks what podd tells the model about a tool call that the endpoint
+	// refused.
+	OriginRefusedCall = "refused_call"
 )
 
 // SystemMessage is text that podd, an interceptor or a client's note added.

@@ -10,11 +10,10 @@ type Class string
 
 // The classes of failure.
 const (
-	// ClassNetwork: the endpoint could not be reached, or the connection broke
-	// before the answer began.
+	// ClassNetwork: the endpoint could not be reached; it has nothing of the request.
 	ClassNetwork Class = "network"
-	// ClassCut: the answer began and stopped before its end, by a closed
-	// connection, a reset or silence.
+	// ClassCut: the endpoint was reached, and its answer did not come or stopped before
+	// its end, by a closed connection, a reset or silence. It may have been billed.
 	ClassCut Class = "cut"
 	// ClassRateLimit: too many requests; RetryAfter may say how long to wait.
 	ClassRateLimit Class = "rate_limit"
@@ -32,11 +31,22 @@ const (
 	ClassUnknownModel Class = "unknown_model"
 	// ClassContext: the request is larger than the model's window.
 	ClassContext Class = "context"
+	// ClassContentFilter: the endpoint's content filter refused the request.
+	ClassContentFilter Class = "content_filter"
+	// ClassMalformedCall: the model wrote a tool call that the endpoint could not read or
+	// did not accept. It may do better when it is asked again.
+	ClassMalformedCall Class = "malformed_call"
 	// ClassInvalid: the endpoint refused the request for another reason (4xx).
 	ClassInvalid Class = "invalid"
 	// ClassProtocol: what answered does not speak the API (an HTML page, say).
 	ClassProtocol Class = "protocol"
 )
+
+// MaxRetryAfter is the longest wait that an endpoint can ask for.
+const MaxRetryAfter = 24 * time.Hour
+
+// MaxSaid bounds what is kept of the endpoint's own words, in bytes.
+const MaxSaid = 1000
 
 // Error is a failed request.
 type Error struct {
@@ -46,10 +56,15 @@ type Error struct {
 	Message string
 	// Status is the HTTP status; 0 when there was none.
 	Status int
+	// Said is what the endpoint said, on one line of at most MaxSaid bytes; may be empty.
+	Said string
 	// Code is the endpoint's own error code; may be empty.
 	Code string
-	// RetryAfter is how long the endpoint asks to wait; 0 when it does not say.
+	// RetryAfter is how long the endpoint asks to wait, MaxRetryAfter at most; 0 when it
+	// does not say.
 	RetryAfter time.Duration
+	// Final says that the endpoint asks not to try again.
+	Final bool
 	// Cause is the underlying error; may be nil.
 	Cause error
 }
@@ -64,8 +79,8 @@ func (e *Error) Unwrap() error { return e.Cause }
 // anything.
 func (e *Error) Retryable() bool {
 	switch e.Class {
-	case ClassNetwork, ClassCut, ClassRateLimit, ClassOverloaded:
-		return true
+	case ClassNetwork, ClassCut, ClassRateLimit, ClassOverloaded, ClassMalformedCall:
+		return !e.Final
 	}
 	return false
 }

@@ -15,12 +15,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestRetryable(t *testing.T) {
 	for class, want := range map[llm.Class]bool{
-		llm.ClassNetwork: true, llm.ClassCut: true, llm.ClassRateLimit: true, llm.ClassOverloaded: true,
+		llm.ClassNetwork: true, llm.ClassCut: true, llm.ClassRateLimit: true, llm.ClassOverloaded: true, llm.ClassMalformedCall: true, llm.ClassContentFilter: false,
 		llm.ClassQuota: false, llm.ClassAuth: false, llm.ClassNoKey: false, llm.ClassNoModel: false,
 		llm.ClassUnknownModel: false, llm.ClassContext: false, llm.ClassInvalid: false, llm.ClassProtocol: false,
 	} {
 		if got := (&llm.Error{Class: class}).Retryable(); got != want {
 			t.Errorf("%s: %v", class, got)
+		}
+		if (&llm.Error{Class: class, Final: true}).Retryable() {
+			t.Errorf("%s is retryable although the endpoint asks not to try again", class)
 		}
 	}
 }

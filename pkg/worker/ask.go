@@ -57,14 +57,31 @@ func (t *run) attempt(ctx context.Context) (answer, error) {
 		return answer{}, err
 	}
 	a, err := t.request(ctx)
-	if llm.ClassOf(err) != llm.ClassContext {
+	switch llm.ClassOf(err) {
+	case llm.ClassContext:
+		// The endpoint knows its window better than podd: one attempt to make room.
+		err = t.compact(ctx, "the endpoint says that the request is larger than the model's window")
+	case llm.ClassMalformedCall:
+		err = t.tellOfRefusedCall(ctx, err)
+	default:
 		return a, err
 	}
-	// The endpoint knows its window better than podd: one attempt to make room.
-	if err := t.compact(ctx, "the endpoint says that the request is larger than the model's window"); err != nil {
+	if err != nil {
 		return answer{}, err
 	}
 	return t.request(ctx)
+}
+
+// tellOfRefusedCall tells the model what became of its answer: asked the same again it
+// makes the same call.
+func (t *run) tellOfRefusedCall(ctx context.Context, refused error) error {
+	text := "Your last answer had a tool call that the endpoint refused, so nothing of that answer counts. " +
+		"Call tools by their exact names, with arguments that match their schemas, or answer without a call."
+	if e, ok := errors.AsType[*llm.Error](refused); ok && e.Said != "" {
+		text += " The endpoint says: " + e.Said
+	}
+	m := item.SystemMessage{Origin: item.OriginRefusedCall, Text: t.Output.Redact(text)}
+	return t.commit(ctx, Batch{Kinds: []item.Kind{item.ItemAdded{Item: m}}})
 }
 
 // request sends what the log says now.
@@ -89,12 +106,12 @@ func (t *run) request(ctx context.Context) (answer, error) {
 // answer as it comes; nil for one that is no part of the conversation. With an error it
 // gives the answer that came to its end and does not count, if there was one.
 func (t *run) send(ctx context.Context, body []byte, live func(item.Delta)) (answer, error) {
-	for attempt := 1; ; attempt++ {
+	for tries := new(tries); ; {
 		a, err := t.stream(ctx, body, live)
 		if err == nil {
 			return a, nil
 		}
-		if err := t.again(ctx, err, attempt); err != nil {
+		if err := t.again(ctx, err, tries); err != nil {
 			return a, err
 		}
 	}

@@ -12,13 +12,14 @@ import (
 	"podd/pkg/llm"
 )
 
-// Retry says how a failed request is tried again: after Base, then twice as long
-// each time up to Max, each wait shortened by up to a half at random so that pods
-// don't come back all at once. What the endpoint asks for in Retry-After is waited
-// for in full, however often. An endpoint that can't be reached is tried for as long
-// as the turn lasts: a network comes back. A zero field means its default.
+// Retry says how a failed request is sent again: after Base, then twice as long each
+// time up to Max, each wait shortened by up to a half at random so that pods don't come
+// back all at once. What the endpoint asks for makes a wait longer, never shorter. See
+// docs/model.md. A zero field means its default.
 type Retry struct {
-	// Attempts is how often one request is sent at most where neither holds; default 6.
+	// Attempts is how often one request is sent at most; default 6. Two kinds of failure
+	// don't count: that the endpoint was not reached, because a network comes back, and
+	// that it asked for a wait longer than podd's own, up to llm.MaxRetryAfter in all.
 	Attempts int
 	// Base is the first wait; default half a second.
 	Base time.Duration
@@ -42,34 +43,51 @@ func (r Retry) withDefaults() Retry {
 // visibleWait is from how long on a wait shows in the pod's state and as an alert.
 const visibleWait = 5 * time.Second
 
-// wait is how long to wait before the next attempt; ok is false when none is left
-// or trying again can't help. attempt counts those made, from 1.
-func (r Retry) wait(e *llm.Error, attempt int) (d time.Duration, ok bool) {
-	switch {
-	case !e.Retryable():
-		return 0, false
-	case e.RetryAfter > 0:
-		return e.RetryAfter, true
-	case attempt >= r.Attempts && e.Class != llm.ClassNetwork:
+// tries is how a request has failed so far.
+type tries struct {
+	// failed counts the failures, counted those that count against Retry.Attempts.
+	failed, counted int
+	// asked is how long was waited because the endpoint asked for it.
+	asked time.Duration
+}
+
+// wait takes note of a failure and says how long to wait before the request is sent
+// again; ok is false when it is not to be.
+func (r Retry) wait(e *llm.Error, t *tries) (d time.Duration, ok bool) {
+	if !e.Retryable() {
 		return 0, false
 	}
-	d = min(r.Base<<min(attempt-1, 20), r.Max)
-	return d/2 + rand.N(d/2+1), true
+	own := min(r.Base<<min(t.failed, 20), r.Max)
+	t.failed++
+	switch {
+	case e.Class == llm.ClassNetwork:
+	case e.RetryAfter > own:
+		t.asked += e.RetryAfter
+		return e.RetryAfter, t.asked <= llm.MaxRetryAfter
+	default:
+		t.counted++
+	}
+	most := r.Attempts
+	if e.Class == llm.ClassMalformedCall {
+		// The other half is for after the model is told.
+		most = (most + 1) / 2
+	}
+	return max(own/2+rand.N(own/2+1), e.RetryAfter), t.counted < most
 }
 
 // again waits before a failed request is sent again. It returns err when it is not
 // to be, and the context's cause when the turn ends in the meantime.
-func (t *run) again(ctx context.Context, err error, attempt int) error {
+func (t *run) again(ctx context.Context, err error, tries *tries) error {
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok || ctx.Err() != nil {
 		return err
 	}
-	d, ok := t.Retry.wait(e, attempt)
+	d, ok := t.Retry.wait(e, tries)
 	if !ok || d > t.Retry.Max && len(t.fallbacks) > 0 {
 		return err
 	}
-	t.logger.Warn("model request failed, trying again", "step", t.step, "attempt", attempt, "wait", d, "error", e)
-	text := fmt.Sprintf("trying again in %s (attempt %d): %s", d.Round(100*time.Millisecond), attempt+1, e.Message)
+	t.logger.Warn("model request failed, trying again", "step", t.step, "attempt", tries.failed, "wait", d, "error", e)
+	text := fmt.Sprintf("trying again in %s (attempt %d): %s", d.Round(100*time.Millisecond), tries.failed+1, e.Message)
 	t.log.Live(item.Delta{Turn: t.turn.Number, Step: t.step, Restarted: true, Text: text})
 	if err := t.showWait(ctx, d, e.Message, text); err != nil {
 		return err
@@ -110,7 +128,7 @@ func (t *run) showWait(ctx context.Context, d time.Duration, why, text string) e
 // canFallBack says whether another model may answer what this one could not.
 func (t *run) canFallBack(err error) bool {
 	switch llm.ClassOf(err) {
-	case llm.ClassRateLimit, llm.ClassOverloaded, llm.ClassQuota, llm.ClassUnknownModel, llm.ClassCut, llm.ClassProtocol:
+	case llm.ClassRateLimit, llm.ClassOverloaded, llm.ClassQuota, llm.ClassUnknownModel, llm.ClassCut, llm.ClassProtocol, llm.ClassMalformedCall:
 		return len(t.fallbacks) > 0
 	}
 	return false

@@ -44,8 +44,8 @@ func (w *Worker) project() (text string, warnings []string) {
 func (t *run) setUp(ctx context.Context) error {
 	project, warnings := t.said()
 	kinds, err := t.newSetup(ctx, project, warnings)
-	for attempt := 1; err != nil; attempt++ {
-		if err := t.again(ctx, err, attempt); err != nil {
+	for tries := new(tries); err != nil; {
+		if err := t.again(ctx, err, tries); err != nil {
 			return err
 		}
 		kinds, err = t.newSetup(ctx, project, warnings)

@@ -227,6 +227,9 @@ func (d *chatDecoder) finish(dst []llm.Event) ([]llm.Event, error) {
 	if err := d.bounded(); err != nil {
 		return dst, err
 	}
+	if malformedCall(d.stop) {
+		return dst, d.endpoint.malformedCall(d.stop)
+	}
 	dst = d.calls.flush(dst, &d.blocks)
 	if d.reasoning.open {
 		dst = append(dst, llm.BlockEnd{Block: d.reasoning.block, Opaque: d.reasoning.opaque()})
@@ -245,15 +248,22 @@ func (d *chatDecoder) finish(dst []llm.Event) ([]llm.Event, error) {
 }
 
 // chatStop reads a finish_reason. Most servers say stop or tool_calls as they
-// like, so the calls themselves decide whether there are any.
+// like, so the calls themselves decide whether there are any. Gemini adds its own reason
+// behind a colon.
 func chatStop(reason string) llm.StopReason {
-	switch reason {
+	switch kind, _, _ := strings.Cut(reason, ":"); kind {
 	case "length", "max_tokens", "model_length":
 		return llm.StopLength
 	case "content_filter", "sensitive":
 		return llm.StopFilter
 	}
 	return llm.StopDone
+}
+
+// malformedCall says whether a finish_reason is that the model wrote a call that is none
+// (Gemini, and those who pass its reasons on).
+func malformedCall(reason string) bool {
+	return strings.HasPrefix(reason, "function_call_filter") || strings.EqualFold(reason, "malformed_function_call")
 }
 
 // readUsage takes the last usage that says anything: some servers send one in

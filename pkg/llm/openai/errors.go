@@ -7,11 +7,8 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
-
-	"github.com/tidwall/gjson"
 
 	"podd/pkg/llm"
 )
@@ -23,26 +20,44 @@ func (e *endpoint) httpError(resp *http.Response, body []byte, model string) *ll
 		return e.protocol(status, fmt.Sprintf("%s redirects elsewhere (%d); set base_url to the address that answers itself", e.name(), status))
 	}
 	said := readSaid(body)
-	class := classOf(status, said)
-	err := &llm.Error{Class: class, Status: status, Code: e.safe(said.code, 64)}
-	what, next := e.sentence(class, status, model)
-	err.Message = e.compose(what, said.message, next)
-	if class == llm.ClassRateLimit || class == llm.ClassOverloaded {
-		err.RetryAfter = retryAfter(resp.Header, time.Now())
+	said.status = status
+	said.hint(resp.Header, time.Now())
+	class := classOf(said)
+	switch resp.Header.Get("X-Should-Retry") {
+	case "true":
+		if class == llm.ClassInvalid {
+			class = llm.ClassOverloaded
+		}
+	case "false":
+		said.final = true
 	}
-	return err
+	return e.said(said, class, status, model)
 }
 
 // streamError is the error that an endpoint sent in place of an answer, or in the
 // middle of one.
 func (e *endpoint) streamError(data string) *llm.Error {
 	said := readSaid([]byte(data))
-	status, _ := strconv.Atoi(said.code)
-	class := classOf(status, said)
-	err := &llm.Error{Class: class, Code: e.safe(said.code, 64)}
-	what, next := e.sentence(class, 0, "")
-	err.Message = e.compose(what, said.message, next)
+	said.hint(nil, time.Now())
+	return e.said(said, classOf(said), 0, "")
+}
+
+// said is the error of a class that an endpoint sent.
+func (e *endpoint) said(s said, class llm.Class, status int, model string) *llm.Error {
+	what, next := e.sentence(class, status, model)
+	err := &llm.Error{
+		Class: class, Status: status, Code: e.safe(s.code, 64), Final: s.final,
+		Said: e.safe(s.message, llm.MaxSaid), Message: e.compose(what, s.message, next),
+	}
+	if err.Retryable() {
+		err.RetryAfter = s.wait
+	}
 	return err
+}
+
+// malformedCall is the error of an answer that ends with a call that is none.
+func (e *endpoint) malformedCall(reason string) *llm.Error {
+	return e.said(said{code: reason, message: reason}, llm.ClassMalformedCall, 0, "")
 }
 
 // sentence says what happened and what to do next.
@@ -67,6 +82,10 @@ func (e *endpoint) sentence(class llm.Class, status int, model string) (what, ne
 		return at + " says that the request is larger than the model's window", "use a model with a larger window, or go on in a new pod"
 	case llm.ClassOverloaded:
 		return at + " failed on its side", "try again"
+	case llm.ClassContentFilter:
+		return at + " refused the request by its content filter", "submit it in other words, or use another model"
+	case llm.ClassMalformedCall:
+		return at + " refused the model's tool call", "submit again, or use another model"
 	case llm.ClassProtocol:
 		return at + " has no " + e.API + " API at this address", "set base_url to the address that ends in /v1, or api to the other API"
 	}
@@ -74,14 +93,15 @@ func (e *endpoint) sentence(class llm.Class, status int, model string) (what, ne
 }
 
 // connectionError is the error of a connection that failed before or within an
-// answer. ctx is the request's own, whose cause may be that the endpoint stalled.
-func (e *endpoint) connectionError(ctx context.Context, err error, begun bool) *llm.Error {
+// answer: sent says that the endpoint may have the request, begun that it answered. ctx
+// is the request's own, whose cause may be that the endpoint stalled.
+func (e *endpoint) connectionError(ctx context.Context, err error, sent, begun bool) *llm.Error {
 	stall, isStall := errors.AsType[stalled](context.Cause(ctx))
 	if isStall {
 		err = stall
 	}
 	out := &llm.Error{Class: llm.ClassNetwork, Cause: err}
-	if begun {
+	if sent || begun {
 		out.Class = llm.ClassCut
 	}
 	dns, isDNS := errors.AsType[*net.DNSError](err)
@@ -95,6 +115,8 @@ func (e *endpoint) connectionError(ctx context.Context, err error, begun bool) *
 		out.Message = fmt.Sprintf("%s did not begin to answer in %s; try again", e.name(), stall.after)
 	case begun:
 		out.Message = e.compose(e.name()+" broke the connection in the middle of an answer", "", "try again")
+	case sent:
+		out.Message = e.compose(e.name()+" broke the connection before it answered", err.Error(), "try again")
 	case errors.Is(err, syscall.ECONNREFUSED):
 		out.Message = e.compose("nothing answers at "+e.name(), "", "start the server there or set base_url to another endpoint")
 	case isDNS:
@@ -125,110 +147,4 @@ func (e *endpoint) tooMany() *llm.Error {
 
 func (e *endpoint) protocol(status int, message string) *llm.Error {
 	return &llm.Error{Class: llm.ClassProtocol, Status: status, Message: message}
-}
-
-// said is what an endpoint says in the body of an error.
-type said struct {
-	message, code, kind string
-}
-
-// readSaid reads the bodies that endpoints really send: OpenAI's error object, the
-// same in a list (Google), the fields at the top (vLLM, Mistral), one string
-// (Ollama), detail (FastAPI), or no JSON at all.
-func readSaid(body []byte) said {
-	if !isJSON(body) {
-		return said{message: string(body)}
-	}
-	root := gjson.ParseBytes(body)
-	if root.IsArray() {
-		root = root.Get("0")
-	}
-	at := root
-	for _, path := range []string{"error", "response.error"} {
-		if e := root.Get(path); e.IsObject() {
-			at = e
-		} else if e.Type == gjson.String {
-			return said{message: e.Str, code: root.Get("code").String(), kind: root.Get("type").String()}
-		}
-	}
-	s := said{code: at.Get("code").String(), kind: at.Get("type").String()}
-	for _, path := range []string{"message", "detail", "error"} {
-		if m := at.Get(path); m.Exists() && m.Type != gjson.Null {
-			s.message = m.String()
-			break
-		}
-	}
-	// OpenRouter keeps the provider's own words aside.
-	if raw := at.Get("metadata.raw"); raw.Exists() && raw.String() != "" {
-		s.message += ": " + raw.String()
-	}
-	return s
-}
-
-// classOf sorts an error by its status and by what was said. A stream's error has
-// status 0 when the endpoint gave none.
-func classOf(status int, s said) llm.Class {
-	text := strings.ToLower(s.code + " " + s.kind + " " + s.message)
-	switch {
-	case saysContext(text):
-		return llm.ClassContext
-	case status == 402 || containsAny(text, "insufficient_quota", "exceeded your current quota", "insufficient credit", "insufficient balance", "billing_hard_limit"):
-		return llm.ClassQuota
-	case status == 401 || status == 403 || containsAny(text, "invalid_api_key", "authentication_error"):
-		return llm.ClassAuth
-	case status == 429 || containsAny(text, "rate_limit", "rate limit", "too many requests"):
-		return llm.ClassRateLimit
-	case status == 413:
-		return llm.ClassContext
-	case (status == 0 || status == 400 || status == 404 || status == 422) && saysUnknownModel(text):
-		return llm.ClassUnknownModel
-	case status == 404 || status == 405 || status == 501:
-		return llm.ClassProtocol
-	case status == 408 || status == 409 || status >= 500:
-		return llm.ClassOverloaded
-	case status >= 400 || strings.Contains(s.kind, "invalid") || strings.HasPrefix(s.code, "invalid"):
-		return llm.ClassInvalid
-	}
-	return llm.ClassOverloaded
-}
-
-// saysContext knows how endpoints say that a request does not fit the window.
-func saysContext(text string) bool {
-	return containsAny(text,
-		"context_length_exceeded", "exceed_context_size", "context length", "context size", "context window", "context limit",
-		"maximum prompt length", "maximum model length", "prompt is too long", "input is too long", "prompt too long",
-		"prompt_tokens_exceeded", "exceeds the maximum number of tokens", "reduce the length of the messages",
-		"exceeds the limit of", "too many tokens in", "tokens exceed")
-}
-
-func saysUnknownModel(text string) bool {
-	return strings.Contains(text, "model") && containsAny(text,
-		"model_not_found", "not found", "does not exist", "not a valid model", "unknown model", "invalid model", "no such model", "no endpoints found")
-}
-
-func containsAny(text string, parts ...string) bool {
-	for _, p := range parts {
-		if strings.Contains(text, p) {
-			return true
-		}
-	}
-	return false
-}
-
-// retryAfter reads how long to wait: milliseconds (OpenAI), seconds or a date. 0
-// when the header says nothing that makes sense.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	const most = 7 * 24 * time.Hour
-	seconds := -1.0
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
-		seconds = ms / 1000
-	} else if s, err := strconv.ParseFloat(h.Get("Retry-After"), 64); err == nil {
-		seconds = s
-	} else if at, err := http.ParseTime(h.Get("Retry-After")); err == nil {
-		seconds = at.Sub(now).Seconds()
-	}
-	if !(seconds > 0) {
-		return 0
-	}
-	return time.Duration(min(seconds, most.Seconds()) * float64(time.Second))
 }

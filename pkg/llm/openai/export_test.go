@@ -47,8 +47,22 @@ func ReadMessages(r io.Reader) ([]Message, error) {
 // Quote encodes a JSON string.
 func Quote(s string) []byte { return appendString(nil, s) }
 
-// RetryAfter reads a response's header.
-func RetryAfter(h http.Header, now time.Time) time.Duration { return retryAfter(h, now) }
+// Wait reads how long an endpoint asks to wait.
+func Wait(h http.Header, body string, now time.Time) time.Duration {
+	s := readSaid([]byte(body))
+	s.hint(h, now)
+	return s.wait
+}
+
+// ClassOfError is the class of an error with a status, 0 for one within a stream.
+func ClassOfError(status int, body string) llm.Class {
+	s := readSaid([]byte(body))
+	if status != 0 {
+		s.status = status
+	}
+	s.hint(nil, time.Now())
+	return classOf(s)
+}
 
 // MaxLine is the limit of a line.
 const MaxLine = maxLine

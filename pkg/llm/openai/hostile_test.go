@@ -56,7 +56,10 @@ func TestHostileEndpoints(t *testing.T) {
 		"a reset after the last word":         {reset(chunk + final), "hello", "", ""},
 		"a reset after a call without a name": {reset(`data: {"choices":[{"index":0,"delta":{"content":"hello","tool_calls":[{"id":"c","function":{"arguments":"{}"}}]}}]}` + "\n\n" + final), "hello", "", ""},
 		"a reset in the middle":               {reset(chunk), "hello", llm.ClassCut, "broke the connection"},
-		"a reset before the first word":       {reset(": wait\n\n"), "", llm.ClassNetwork, ""},
+		"a reset before the first word":       {reset(": wait\n\n"), "", llm.ClassCut, "before it answered"},
+		"a reset before the header":           {drop, "", llm.ClassCut, "before it answered"},
+		"a call that Gemini refused":          {typed("application/json", `{"choices":[{"index":0,"message":{"role":"assistant"},"finish_reason":"function_call_filter: MALFORMED_FUNCTION_CALL"}]}`), "", llm.ClassMalformedCall, "MALFORMED_FUNCTION_CALL"},
+		"the same in a stream":                {stream(chunk + `data: {"choices":[{"index":0,"delta":{},"finish_reason":"MALFORMED_FUNCTION_CALL"}]}` + "\n\n"), "hello", llm.ClassMalformedCall, "refused the model's tool call"},
 		"calls without end":                   {stream(strings.Repeat(`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"function":{"name":"a","arguments":"{}"}},{"function":{"name":"b","arguments":"{}"}}]}}]}`+"\n\n", 600)), "", llm.ClassProtocol, "more than 1024"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,6 +90,17 @@ func reset(text string) http.HandlerFunc {
 	}
 }
 
+// drop resets the connection when the request has come.
+func drop(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	_ = conn.(*net.TCPConn).SetLinger(0)
+	_ = conn.Close()
+}
+
 // TestStalls: silence ends a request, before the first word and between two.
 func TestStalls(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -95,8 +109,8 @@ func TestStalls(t *testing.T) {
 		class llm.Class
 		says  string
 	}{
-		"before the header":      {openai.Config{FirstByteTimeout: 30 * time.Millisecond}, "", llm.ClassNetwork, "did not begin to answer in 30ms"},
-		"before the first chunk": {openai.Config{FirstByteTimeout: time.Minute, IdleTimeout: 30 * time.Millisecond}, ": wait\n\n", llm.ClassNetwork, "30ms"},
+		"before the header":      {openai.Config{FirstByteTimeout: 30 * time.Millisecond}, "", llm.ClassCut, "did not begin to answer in 30ms"},
+		"before the first chunk": {openai.Config{FirstByteTimeout: time.Minute, IdleTimeout: 30 * time.Millisecond}, ": wait\n\n", llm.ClassCut, "30ms"},
 		"after the first chunk":  {openai.Config{FirstByteTimeout: time.Minute, IdleTimeout: 30 * time.Millisecond}, chunk, llm.ClassCut, "sent nothing for 30ms"},
 		"after the last word":    {openai.Config{FirstByteTimeout: time.Minute, IdleTimeout: 30 * time.Millisecond}, chunk + final, "", ""},
 	} {

@@ -63,7 +63,7 @@ func (c *Client) firstModel(ctx context.Context) (string, error) {
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-		return "", e.connectionError(askCtx, err, false)
+		return "", e.connectionError(askCtx, err, false, false)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxModels))
@@ -71,7 +71,7 @@ func (c *Client) firstModel(ctx context.Context) (string, error) {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case err != nil:
-		return "", e.connectionError(askCtx, err, false)
+		return "", e.connectionError(askCtx, err, false, false)
 	}
 	if resp.StatusCode == http.StatusOK && isJSON(body) {
 		if id := gjson.GetBytes(body, "data.0.id").String(); id != "" {

@@ -8,6 +8,8 @@ import (
 	"iter"
 	"mime"
 	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -62,6 +64,8 @@ type answer struct {
 	body   []byte
 	yield  func(llm.Event, error) bool
 	events []llm.Event
+	// sent says that there was a connection, so that the endpoint may have the request.
+	sent atomic.Bool
 	// begun says that an event was yielded, stopped that no other may be.
 	begun, stopped bool
 }
@@ -75,7 +79,8 @@ func (a *answer) run() error {
 	ctx, dog := watch(a.ctx, e.FirstByteTimeout)
 	defer dog.close()
 	start := time.Now()
-	resp, err := a.client.post(ctx, a.body)
+	connected := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { a.sent.Store(true) }}
+	resp, err := a.client.post(httptrace.WithClientTrace(ctx, connected), a.body)
 	if err != nil || resp.StatusCode >= 300 {
 		return a.refused(ctx, resp, err)
 	}
@@ -106,7 +111,7 @@ func (a *answer) broken(ctx context.Context, err error) error {
 	if a.ctx.Err() != nil {
 		return context.Cause(a.ctx)
 	}
-	return a.client.endpoint.connectionError(ctx, err, a.begun)
+	return a.client.endpoint.connectionError(ctx, err, a.sent.Load(), a.begun)
 }
 
 // read yields the events of a response by what its content type promises.
