@@ -12,6 +12,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
+	"podd/pkg/projection"
 	"podd/pkg/tool"
 	"podd/pkg/worker"
 )
@@ -63,6 +64,22 @@ func TestPruning(t *testing.T) {
 	last := string(requests[len(requests)-1])
 	if n := strings.Count(last, "all work and no play"); n == 0 || n > 60*800/2 {
 		t.Errorf("the last request carries %d lines", n)
+	}
+}
+
+// What a command printed leaves the context, and what failed stays in it.
+func TestPrunedCommandsSayWhatFailed(t *testing.T) {
+	h := newHouse(t, steps(scripted.Say(shell("sh test.sh"))), func(c *pod.Config) {
+		c.Prune = projection.Config{Mode: projection.ModeTurns, Turns: projection.TurnsConfig{Protected: 1, MinSavings: 1}}
+	})
+	h.write("test.sh", "echo '--- FAIL: TestReadsDates (0.00s)'; seq 1 400 | sed 's/$/ a line of the log/'; printf 'FAIL\\tdates\\t0.1s\\n'; exit 1\n")
+	h.run("one")
+	h.run("two")
+	h.run("three")
+	requests := h.model.Requests()
+	last := string(requests[len(requests)-1])
+	if !strings.Contains(last, "exit 1, 1 failed, 1 package failed: TestReadsDates; 402 lines") || strings.Contains(last, "a line of the log") {
+		t.Errorf("the last request is %s", last)
 	}
 }
 

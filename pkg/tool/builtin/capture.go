@@ -210,4 +210,18 @@ func (c *capture) content(limit tool.Limit, spool string) (text string, cut *ite
 	return text, &counts
 }
 
+// ends is the output as far as it is kept, in whole lines.
+func (c *capture) ends() string {
+	tail := lastOf(c.tail, c.keep)
+	if c.total <= int64(len(c.head)) {
+		return tool.Repair(string(c.head))
+	}
+	if whole := int64(len(c.head)+len(tail)) - c.total; whole >= 0 {
+		return tool.Repair(string(c.head) + string(tail[whole:]))
+	}
+	head := c.head[:bytes.LastIndexByte(c.head, '\n')+1]
+	_, tail, _ = bytes.Cut(tail, []byte("\n"))
+	return tool.Repair(string(head) + string(tail))
+}
+
 func lastOf(p []byte, n int) []byte { return p[max(len(p)-n, 0):] }

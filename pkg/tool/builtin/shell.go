@@ -79,11 +79,13 @@ type shell struct {
 	spool *spool.Folder
 	limit tool.Limit
 	env   []string
-	log   *slog.Logger
+	// redact takes secrets out of what a summary quotes before it is cut.
+	redact func(string) string
+	log    *slog.Logger
 }
 
 func newShell(c Config) tool.Tool {
-	s := &shell{Shell: c.Shell, fs: c.FS, spool: c.Spool, limit: c.Limits.For("shell"), log: c.Logger}
+	s := &shell{Shell: c.Shell, fs: c.FS, spool: c.Spool, limit: c.Limits.For("shell"), redact: c.Limits.Redact, log: c.Logger}
 	if s.Path == "" {
 		s.Path = "sh"
 		if bash, err := exec.LookPath("bash"); err == nil {

@@ -67,18 +67,18 @@ func TestShellSaysHowTheCommandEnded(t *testing.T) {
 		name, command, summary, content string
 		isError                         bool
 	}{
-		{"output", "echo hi; echo there >&2", "shell: echo hi; echo there >&2, exit 0, 2 lines", "hi\nthere\n", false},
-		{"one line", "printf x", "shell: printf x, exit 0, 1 line", "x", false},
+		{"output", "echo hi; echo there >&2", "shell: echo hi; echo there >&2, exit 0: there; 2 lines", "hi\nthere\n", false},
+		{"one line", "printf x", "shell: printf x, exit 0: x; 1 line", "x", false},
 		{"none", "true", "shell: true, exit 0, no output", "", false},
-		{"failure", "echo bad; exit 3", "shell: echo bad; exit 3, exit 3, 1 line", "bad\n", true},
-		{"not found", "no-such-command-here", "shell: no-such-command-here, exit 127, 1 line", "", true},
+		{"failure", "echo bad; exit 3", "shell: echo bad; exit 3, exit 3: bad; 1 line", "bad\n", true},
+		{"not found", "no-such-command-here 2>/dev/null", "shell: no-such-command-here 2>/dev/null, exit 127, no output", "", true},
 		{"signal", "kill -SEGV $$", "shell: kill -SEGV $$, exit 139 (as by signal 11, segmentation fault), no output", "", true},
 		{"several lines", "true\ntrue", "shell: true…, exit 0, no output", "", false},
 		{"long", "true " + strings.Repeat("é", 100), "shell: true " + strings.Repeat("é", 55) + "…, exit 0, no output", "", false},
 		{"controls", "printf '\\033[31m' \x1b", `shell: printf '\033[31m' \x1b, exit 0, 1 line`, "\x1b[31m", false},
-		{"not UTF-8", `printf 'a\377b'`, `shell: printf 'a\377b', exit 0, 1 line`, "a?b", false},
-		{"no input", "cat; read x || echo eof", "shell: cat; read x || echo eof, exit 0, 1 line", "eof\n", false},
-		{"in the workspace", "cat a.txt; pwd | wc -l", "shell: cat a.txt; pwd | wc -l, exit 0, 3 lines", "one\ntwo\n1\n", false},
+		{"not UTF-8", `printf 'a\377b'`, `shell: printf 'a\377b', exit 0: a?b; 1 line`, "a?b", false},
+		{"no input", "cat; read x || echo eof", "shell: cat; read x || echo eof, exit 0: eof; 1 line", "eof\n", false},
+		{"in the workspace", "cat a.txt; pwd | wc -l", "shell: cat a.txt; pwd | wc -l, exit 0: 1; 3 lines", "one\ntwo\n1\n", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out := b.call("shell", object("command", c.command))
@@ -138,7 +138,7 @@ func TestShellEnvironmentIsAList(t *testing.T) {
 func TestShellCutsAndKeepsTheFullText(t *testing.T) {
 	b := newBench(t, nil)
 	out := b.call("shell", object("command", "seq 1 100000"))
-	if out.Summary != "shell: seq 1 100000, exit 0, 100000 lines" || out.Cut == nil || out.Cut.SpoolPath == "" {
+	if out.Summary != "shell: seq 1 100000, exit 0: 100000; 100000 lines" || out.Cut == nil || out.Cut.SpoolPath == "" {
 		t.Fatalf("got %q %+v", out.Summary, out.Cut)
 	}
 	full, err := os.ReadFile(out.Cut.SpoolPath)

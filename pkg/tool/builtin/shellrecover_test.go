@@ -181,7 +181,7 @@ func TestShellRecoversWhatStillRuns(t *testing.T) {
 		b.write("go", "")
 	})
 	out, found := b.recover(ctx, arguments)
-	if !found || out.Content != "first\nsecond\n" || live.String() != out.Content || !out.IsError || !strings.HasSuffix(out.Summary, ", exit 4, 2 lines") {
+	if !found || out.Content != "first\nsecond\n" || live.String() != out.Content || !out.IsError || !strings.HasSuffix(out.Summary, ", exit 4: second; 2 lines") {
 		t.Errorf("found %v: %+v, live %q", found, out, live.String())
 	}
 	if left := b.spooled(); len(left) > 0 {

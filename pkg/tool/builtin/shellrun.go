@@ -161,6 +161,12 @@ func (r *shellRun) output(why error) tool.Output {
 			out.Path = r.shell.fs.Rel(path)
 		}
 	}
+	said := ","
+	if out.Kind == item.OutputShell {
+		if o := outcome(r.shell.redact(r.captured.ends()), success); o != "" {
+			said = o + ";"
+		}
+	}
 	printed := "no output"
 	if n := r.captured.lines(); n > 0 {
 		printed = plural(n, "line")
@@ -168,7 +174,7 @@ func (r *shellRun) output(why error) tool.Output {
 	if r.captured.emptied {
 		printed += "; writing to /dev/stderr or /dev/stdout by name may have lost earlier output: use >&2"
 	}
-	out.Summary = tool.Bound(fmt.Sprintf("shell: %s, %s, %s", shorten(r.args.Command, 60), ending, printed))
+	out.Summary = tool.Bound(fmt.Sprintf("shell: %s, %s%s %s", shorten(r.args.Command, 60), ending, said, printed))
 	return out
 }
 

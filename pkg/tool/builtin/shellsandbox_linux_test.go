@@ -37,14 +37,14 @@ func TestShellInASandbox(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			b := newBench(t, map[string]string{"a.txt": "one\n"}, confined(t, mode))
 			for _, c := range []struct{ command, summary, content string }{
-				{"cat a.txt; echo there >&2", "exit 0, 2 lines", "one\nthere\n"},
-				{"echo b >b.txt && cat b.txt; exit 3", "exit 3, 1 line", "b\n"},
+				{"cat a.txt; echo there >&2", "exit 0: there; 2 lines", "one\nthere\n"},
+				{"echo b >b.txt && cat b.txt; exit 3", "exit 3: b; 1 line", "b\n"},
 				{"kill -SEGV $$", "exit 139 (as by signal 11, segmentation fault), no output", ""},
-				{"pwd; echo $PWD", "exit 0, 2 lines", b.dir + "\n" + b.dir + "\n"},
+				{"pwd; echo $PWD", "exit 0: " + b.dir + "; 2 lines", b.dir + "\n" + b.dir + "\n"},
 				{"echo x >$TMPDIR/kept", "exit 0, no output", ""},
-				{"cat $TMPDIR/kept; rm $TMPDIR/kept", "exit 0, 1 line", "x\n"},
-				{"sleep 600 & setsid sleep 600 2>/dev/null & echo done", "exit 0, ", "done\n"},
-				{"cat; read x || echo eof", "exit 0, 1 line", "eof\n"},
+				{"cat $TMPDIR/kept; rm $TMPDIR/kept", "exit 0: x; 1 line", "x\n"},
+				{"sleep 600 & setsid sleep 600 2>/dev/null & echo done", "exit 0: done; ", "done\n"},
+				{"cat; read x || echo eof", "exit 0: eof; 1 line", "eof\n"},
 			} {
 				out := b.call("shell", object("command", c.command))
 				if !strings.Contains(out.Summary, c.summary) || !strings.HasPrefix(out.Content, c.content) {
@@ -90,7 +90,7 @@ func TestShellRecoversInASandbox(t *testing.T) {
 			ctx := tool.WithCall(t.Context(), theCall)
 			b.write("go", "")
 			out, found, err := b.tool("shell").Recover(ctx, arguments)
-			if err != nil || !found || out.Content != "ended\n" || !strings.HasSuffix(out.Summary, ", exit 5, 1 line") {
+			if err != nil || !found || out.Content != "ended\n" || !strings.HasSuffix(out.Summary, ", exit 5: ended; 1 line") {
 				t.Errorf("found %v, %v: %+v", found, err, out)
 			}
 			if _, err := os.Stat(outside); err == nil {

@@ -1,0 +1,4 @@
+package builtin
+
+// Outcome is outcome for tests.
+var Outcome = outcome
