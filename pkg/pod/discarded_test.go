@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
@@ -118,4 +119,23 @@ func TestEmptySummaryIsBilled(t *testing.T) {
 	if p, err := h.host.Get(t.Context(), "p"); err != nil || p.Status.Usage.Input != 210 || p.Status.Usage.Requests != 3 {
 		t.Errorf("the pod counts %+v, %v", p.Status.Usage, err)
 	}
+}
+
+// Results that the log refuses for good do not let a turn ask for the next answer again and
+// again: the turn is given up.
+func TestRefusedResultsEndTheTurn(t *testing.T) {
+	before := pod.TryAgainAfter(time.Millisecond)
+	t.Cleanup(func() { pod.TryAgainAfter(before) })
+	h, f := newFaultyHouse(t, steps(scripted.Say(shell("echo one")), scripted.Say(scripted.Text("never"))))
+	f.set(func(b store.Batch) error {
+		for _, e := range b.Entries {
+			k, _ := e.Kind.(item.ItemAdded)
+			if r, ok := k.Item.(item.ToolResult); ok && strings.Contains(r.Content, "one") {
+				return item.Errorf(item.KindInvalid, store.ReasonTooLarge, "an entry of 16777216 bytes cannot be stored")
+			}
+		}
+		return nil
+	})
+	h.wantEnd(h.run("go"), item.OutcomeInterrupted, "RECOVERY", "at the same step")
+	h.wantSaid()
 }

@@ -16,6 +16,12 @@ import (
 // MakeBasesAfter makes bases that spare so many entries.
 func MakeBasesAfter(entries item.Seq) { baseAfter = entries }
 
+// TryAgainAfter makes pods that are stuck try again after this time at first.
+func TryAgainAfter(d time.Duration) (before time.Duration) {
+	before, stuckFirst = stuckFirst, d
+	return before
+}
+
 // WaitUntil waits for a time of a clock.
 var WaitUntil = waitUntil
 

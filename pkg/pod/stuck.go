@@ -8,10 +8,9 @@ import (
 )
 
 // Bounds of the wait before a log that could not be written is tried again.
-const (
-	stuckFirst = 250 * time.Millisecond
-	stuckMost  = 30 * time.Second
-)
+var stuckFirst = 250 * time.Millisecond
+
+const stuckMost = 30 * time.Second
 
 // stuck is a pod that has work to do and can't: its disk is full, its workspace is
 // gone. It tries again until it can.

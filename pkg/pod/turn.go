@@ -176,7 +176,7 @@ func (a *actor) turnEnded(err error) {
 	a.live.Forget()
 	if err != nil && a.closing == nil {
 		// The turn stays open in the log, or its submit in the inbox.
-		a.resume, a.waited = "the log could not be written in the middle of it", true
+		a.resume, a.waited = "the log could not be written in the middle of it", worker.Passes(err)
 		// The turn may have taken entries for stored that are not.
 		a.folded = nil
 		a.hold(err)

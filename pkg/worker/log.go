@@ -36,6 +36,12 @@ type Log interface {
 	Approval(ctx context.Context, callID string) (item.ApprovalResolved, error)
 }
 
+// Passes says whether a log that did not take a batch may take the same later.
+func Passes(err error) bool {
+	kind := item.KindOf(err)
+	return kind == item.KindUnavailable || kind == item.KindExhausted
+}
+
 // Batch is what a turn commits at once.
 type Batch struct {
 	// Kinds become entries of the turn, in this order.

@@ -150,14 +150,15 @@ func (t *run) askSummary(ctx context.Context, c *call, input string) (model, tex
 		return "", "", err
 	}
 	tl := new(timeline)
-	if err := t.read(ctx, body, tl); err != nil {
+	err = t.read(ctx, body, tl)
+	if tl.end == nil {
 		return "", "", err
 	}
 	usage := answer{timeline: tl, bytes: len(body), took: t.Now().Sub(start)}.usage(t.step, model)
 	usage.Purpose = item.PurposeSummarize
 	c.summary = &usage
-	if tl.end.Stop != llm.StopDone {
-		return "", "", errors.New("the model did not finish its summary")
+	if err == nil && tl.end.Stop != llm.StopDone {
+		err = errors.New("the model did not finish its summary")
 	}
-	return model, tl.spoken(), nil
+	return model, tl.spoken(), err
 }

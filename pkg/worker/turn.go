@@ -162,8 +162,7 @@ func logFailed(ctx context.Context, err error) error {
 // refused is why a turn ends whose log refused a batch: to try the same again would cost
 // the same again. nil for a log that may take it later.
 func (e *logError) refused() *stop {
-	switch item.KindOf(e.error) {
-	case item.KindUnavailable, item.KindExhausted:
+	if Passes(e.error) {
 		return nil
 	}
 	return failed("NOT_STORED", "the log refused what the turn had to store: %v; what came before is kept, submit again to go on", e.error)
