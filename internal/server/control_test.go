@@ -3,7 +3,9 @@ package server_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -14,6 +16,7 @@ import (
 
 	"podd/internal/server"
 	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -229,4 +232,36 @@ func TestAnsweredBy(t *testing.T) {
 			t.Errorf("%q is %q", client, by)
 		}
 	}
+}
+
+// An answer that comes after the question expired is refused with a reason of its own, and the
+// call is denied.
+func TestApprovalThatExpired(t *testing.T) {
+	var passed atomic.Int64
+	conn := serveWith(t, &poddv1.PodSpec{Ask: "always"}, func(_ context.Context, r scripted.Request) scripted.Reply {
+		if r.Steps() == 0 {
+			return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"echo hi"}`})
+		}
+		return scripted.Say(scripted.Text("done"))
+	}, func(c *pod.Config) {
+		c.Now = func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }
+	})
+	if _, err := poddv1.NewPodServiceClient(conn).Submit(t.Context(), textSubmit("r", "go", 0)); err != nil {
+		t.Fatal(err)
+	}
+	asked := follow(t, conn, func(e *poddv1.Entry) bool { return e.GetApprovalRequested() != nil }).GetApprovalRequested()
+	call := follow(t, conn, func(e *poddv1.Entry) bool { return e.GetItem().GetToolCall() != nil })
+	passed.Store(int64(30 * 24 * time.Hour))
+	_, err := poddv1.NewApprovalServiceClient(conn).ResolveApproval(withToken(t.Context()), &poddv1.ResolveApprovalRequest{
+		Pod: "p", CallSeq: call.GetSeq(), Approve: true, Client: "test", Digest: asked.GetDigest(),
+	})
+	if reason(t, err) != "APPROVAL_EXPIRED" || status.Code(err) != codes.FailedPrecondition ||
+		!strings.Contains(status.Convert(err).Message(), "expired at "+asked.GetExpires().AsTime().Format(time.DateTime)) {
+		t.Errorf("answered late: %v", err)
+	}
+	resolved := follow(t, conn, func(e *poddv1.Entry) bool { return e.GetApprovalResolved() != nil }).GetApprovalResolved()
+	if resolved.GetApproved() || resolved.GetBy() != "podd" {
+		t.Errorf("resolved %v", resolved)
+	}
+	follow(t, conn, func(e *poddv1.Entry) bool { return e.GetTurnEnded() != nil })
 }

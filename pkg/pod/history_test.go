@@ -206,10 +206,5 @@ func TestForkAfterAClockSetBack(t *testing.T) {
 	if _, err := h.host.Notify(t.Context(), "q", "now", false); err != nil {
 		t.Fatal(err)
 	}
-	log := h.logOf("q")
-	for i := 1; i < len(log); i++ {
-		if log[i].Time.Before(log[i-1].Time) {
-			t.Errorf("#%d is of %s, the entry before it of %s", log[i].Seq, log[i].Time, log[i-1].Time)
-		}
-	}
+	verify(t, h.logOf("q"))
 }
