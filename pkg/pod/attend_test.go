@@ -195,7 +195,7 @@ func TestNobodyWaitsAfterARestart(t *testing.T) {
 		result := item.ToolResult{CallID: call.CallID, Tool: call.Name, Output: item.Output{Summary: "its end is not known", IsError: true}}
 		b.Entries = []item.Entry{
 			{Time: time.Now(), Turn: 1, Kind: item.ItemAdded{Item: result}},
-			{Time: time.Now(), Turn: 1, Kind: item.TurnEnded{Outcome: item.OutcomeCancelled, Reason: "CANCELLED"}},
+			{Time: time.Now(), Turn: 1, Kind: item.TurnEnded{Outcome: item.OutcomeInterrupted, Reason: "CUT"}},
 		}
 		_, err = s.Append(t.Context(), b)
 		return err

@@ -9,7 +9,7 @@ import (
 // verify holds a log to the invariants: sequences are dense and times never go
 // back; each started turn ends exactly once, before the next one starts; each call
 // is started before it has a result and has exactly one, within its turn; each
-// submit is claimed at most once.
+// submit is claimed at most once; a turn's end counts all that the turn was billed.
 func verify(t *testing.T, entries []item.Entry) {
 	t.Helper()
 	v := verifier{t: t, calls: map[string]int{}, claims: map[string]int{}, submitted: map[string]bool{}}
@@ -35,6 +35,8 @@ type verifier struct {
 	calls     map[string]int
 	claims    map[string]int
 	submitted map[string]bool
+	// billed is what the open turn was.
+	billed item.Usage
 }
 
 func (v *verifier) add(e item.Entry) {
@@ -50,7 +52,7 @@ func (v *verifier) add(e item.Entry) {
 		if v.open != 0 || e.Turn != v.last+1 {
 			t.Errorf("seq %d: turn %d starts after %d, with %d open", e.Seq, e.Turn, v.last, v.open)
 		}
-		v.open, v.last = e.Turn, e.Turn
+		v.open, v.last, v.billed = e.Turn, e.Turn, item.Usage{}
 		for _, id := range k.RequestIDs {
 			if v.claims[id]++; v.claims[id] > 1 || !v.submitted[id] {
 				t.Errorf("seq %d: request %s is claimed %d times, submitted %v", e.Seq, id, v.claims[id], v.submitted[id])
@@ -61,10 +63,17 @@ func (v *verifier) add(e item.Entry) {
 			t.Errorf("seq %d: turn %d ends while %d is open", e.Seq, e.Turn, v.open)
 		}
 		v.open = 0
+		if k.Usage != v.billed && k.Outcome != item.OutcomeInterrupted {
+			t.Errorf("seq %d: turn %d counts %+v and was billed %+v", e.Seq, e.Turn, k.Usage, v.billed)
+		}
 		for id, state := range v.calls {
 			if state != 2 {
 				t.Errorf("seq %d: turn %d ends with call %s open", e.Seq, e.Turn, id)
 			}
+		}
+	case item.RequestUsage:
+		if e.Turn == v.open {
+			v.billed = v.billed.Add(k.Usage)
 		}
 	case item.ItemAdded:
 		v.item(e, k.Item)

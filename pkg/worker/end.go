@@ -112,8 +112,10 @@ func (t *run) end(ctx context.Context, err error) error {
 		return nil
 	}
 	var b Batch
+	spent := t.billed()
 	if !t.claimed {
-		b = t.bareClaim()
+		// What is known is of the turn before.
+		b, spent = t.bareClaim(), new(Progress)
 	}
 	if t.partial != nil {
 		b.Done = t.partial.blockIDs()
@@ -126,7 +128,7 @@ func (t *run) end(ctx context.Context, err error) error {
 		b.Kinds = append(b.Kinds, item.ItemAdded{Item: unfinished(c)})
 		b.Done = append(b.Done, outputBlock(c.CallID))
 	}
-	b.Kinds = append(b.Kinds, t.terminal(s, t.billed())...)
+	b.Kinds = append(b.Kinds, t.terminal(s, spent)...)
 	if s != nil {
 		t.aborts(ctx, s)
 	}
