@@ -23,6 +23,8 @@ type Extension struct {
 	OnFailure string
 	// Env holds NAME=value, or NAME to pass on podd's own value.
 	Env []string
+	// History is "none", "turn" or "all"; always empty for a hook.
+	History string
 	// Origin is FILE:LINE of the table's header.
 	Origin string
 }
@@ -44,7 +46,8 @@ func extensionSettings(list string, n int, e *Extension) []setting {
 	}
 	if list == listInterceptor {
 		all = append(all, choice(prefix+".on_failure", &e.OnFailure, "allow", "deny").
-			hinting(`"deny" for before_tool, else "allow"`))
+			hinting(`"deny" for before_tool, else "allow"`),
+			choice(prefix+".history", &e.History, "none", "turn", "all"))
 	}
 	return append(all, variables(prefix+".env", &e.Env))
 }
@@ -76,9 +79,9 @@ func (l *loader) assignExtensions(list string, value any, where string) string {
 	if _, ok := value.(element); !ok {
 		return fmt.Sprintf("%s must be a list of tables, with [[%[1]s]] on a line before each; it is %s", list, describe(value))
 	}
-	e := &Extension{Timeout: time.Minute, Origin: where}
+	e := &Extension{Timeout: time.Minute, History: "none", Origin: where}
 	if list == listHook {
-		e.Timeout = 30 * time.Second
+		e.Timeout, e.History = 30*time.Second, ""
 	}
 	l.extensions[list] = append(l.extensions[list], e)
 	return ""

@@ -30,6 +30,7 @@ on = ["before_tool"]
 command = ["guard"]
 timeout = "500ms"
 on_failure = "allow"
+history = "turn"
 env = ["TOKEN=secret", "DISPLAY"]
 `
 
@@ -40,10 +41,10 @@ func TestExtensions(t *testing.T) {
 		t.Fatal(err)
 	}
 	interceptors := []config.Extension{
-		{Name: "tests", On: []string{"turn_end"}, Command: []string{"sh", "-c", "make test >&2 || exit 2"}, Timeout: time.Minute, Origin: path + ":3"},
+		{Name: "tests", On: []string{"turn_end"}, Command: []string{"sh", "-c", "make test >&2 || exit 2"}, Timeout: time.Minute, History: "none", Origin: path + ":3"},
 		{
 			Name: "guard", On: []string{"before_tool"}, Command: []string{"guard"}, Timeout: 500 * time.Millisecond,
-			OnFailure: "allow", Env: []string{"TOKEN=secret", "DISPLAY"}, Origin: path + ":17",
+			OnFailure: "allow", History: "turn", Env: []string{"TOKEN=secret", "DISPLAY"}, Origin: path + ":17",
 		},
 	}
 	hooks := []config.Extension{
@@ -63,7 +64,8 @@ func TestExtensions(t *testing.T) {
 		"interceptor[1].command":    `"make test >&2 || exit 2" ` + path + ":6",
 		"interceptor[1].timeout":    `"1m0s" default`,
 		"interceptor[1].on_failure": `"" default: "deny" for before_tool, else "allow"`,
-		"interceptor[2].env":        `["TOKEN=...", "DISPLAY"] ` + path + ":23",
+		"interceptor[2].env":        `["TOKEN=...", "DISPLAY"] ` + path + ":24",
+		"interceptor[1].history":    `"none" default`,
 		"hook[1].on":                `["entry", "alert"] ` + path + ":10",
 		"hook[1].command":           `["/usr/local/bin/log", "-a"] ` + path + ":11",
 	} {
@@ -80,7 +82,9 @@ func TestExtensionRefusals(t *testing.T) {
 		"\n[[hook]]\non = ['alert']\ncommand = 'x'": ":2: this [[hook]] has no name",
 		whole + whole:                         `:5: there are two [[hook]] named "x"`,
 		whole + "on_failure = 'deny'":         ":5: there is no key hook.on_failure: [[hook]] has name, on, command, timeout, env",
-		"[[interceptor]]\nnam = 'x'":          ":2: there is no key interceptor.nam: [[interceptor]] has name, on, command, timeout, on_failure, env",
+		"[[interceptor]]\nnam = 'x'":          ":2: there is no key interceptor.nam: [[interceptor]] has name, on, command, timeout, on_failure, history, env",
+		"[[interceptor]]\nhistory = 'some'":   `:2: interceptor[1].history must be "none", "turn" or "all"; it is "some"`,
+		whole + "history = 'all'":             ":5: there is no key hook.history",
 		"[[interceptor]]\non_failure = 'ask'": `:2: interceptor[1].on_failure must be "allow" or "deny"; it is "ask"`,
 		whole + "[[hook]]\ncommand = []":      ":6: hook[2].command must be a command",
 		"[[hook]]\ncommand = ' '":             ":2: hook[1].command must be a command",

@@ -42,7 +42,7 @@ func (d *Daemon) extensions(c config.Config) (interceptors []interceptor.Interce
 }
 
 func commandOf(e config.Extension) extern.Command {
-	return extern.Command{Name: e.Name, On: e.On, Argv: e.Command, Timeout: e.Timeout, Env: e.Env}
+	return extern.Command{Name: e.Name, On: e.On, Argv: e.Command, Timeout: e.Timeout, Env: e.Env, History: extern.History(e.History)}
 }
 
 func misconfigured(e config.Extension, err error) error {

@@ -36,6 +36,9 @@ type Command struct {
 	Timeout time.Duration
 	// Env adds to its environment: NAME=value, or NAME to pass on podd's own value.
 	Env []string
+	// History is what an interceptor's command is given of the conversation; a hook's is
+	// given nothing.
+	History History
 }
 
 var (

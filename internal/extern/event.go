@@ -29,6 +29,13 @@ type event struct {
 	End     *endInfo     `json:"end,omitempty"`
 	Abort   *abortInfo   `json:"abort,omitempty"`
 
+	// History is a list of pastInfo, the oldest first; HistoryLeftOut counts the items
+	// before them that were left out. They are there for a command that asks for history.
+	History        json.RawMessage `json:"history,omitempty"`
+	HistoryLeftOut *int            `json:"history_left_out,omitempty"`
+	// past is what History is made of; nil where there is none.
+	past *interceptor.Conversation
+
 	// These are for hooks alone. Entry and Alert have protobuf's JSON, as podctl prints it.
 	Entry    json.RawMessage `json:"entry,omitempty"`
 	Alert    json.RawMessage `json:"alert,omitempty"`
@@ -104,11 +111,13 @@ type abortInfo struct {
 }
 
 // encode is the event as one line.
-func (e event) encode() ([]byte, error) {
+func (e event) encode() ([]byte, error) { return encodeLine(e) }
+
+func encodeLine(v any) ([]byte, error) {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(e)
+	err := enc.Encode(v)
 	return line.Bytes(), err
 }
 
@@ -145,12 +154,16 @@ func tellRequest(r interceptor.Request) *requestInfo {
 }
 
 func tellCall(id, tool, arguments string) *callInfo {
-	info := &callInfo{ID: id, Tool: tool, Arguments: json.RawMessage(arguments)}
-	if !json.Valid(info.Arguments) {
-		// Cannot fail: it is a string.
-		info.Arguments, _ = json.Marshal(arguments)
+	return &callInfo{ID: id, Tool: tool, Arguments: tellArguments(arguments)}
+}
+
+func tellArguments(arguments string) json.RawMessage {
+	if json.Valid([]byte(arguments)) {
+		return json.RawMessage(arguments)
 	}
-	return info
+	// Cannot fail: it is a string.
+	text, _ := json.Marshal(arguments)
+	return text
 }
 
 func tellOutput(o item.Output) *outputInfo {

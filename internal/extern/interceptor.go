@@ -51,6 +51,9 @@ func (r *Runner) Interceptor(c Command, f OnFailure) (*Interceptor, error) {
 	if f != "" && f != Allow && f != Deny {
 		return nil, bad("%s: on_failure is %q: it may be \"allow\" or \"deny\"", c.Name, f)
 	}
+	if err := c.checkHistory(); err != nil {
+		return nil, err
+	}
 	if c.Timeout == 0 {
 		c.Timeout = DefaultInterceptorTimeout
 	}
@@ -62,7 +65,7 @@ func (i *Interceptor) Name() string { return i.command.Name }
 
 // PromptSubmit asks the command. Exit status 2 cancels.
 func (i *Interceptor) PromptSubmit(ctx context.Context, s interceptor.Submit) interceptor.SubmitVerdict {
-	v := i.ask(ctx, hook.EdgePromptSubmit, s.Pod, event{Submit: tellSubmit(s)})
+	v := i.ask(ctx, hook.EdgePromptSubmit, s.Pod, event{Submit: tellSubmit(s), past: &s.Conversation})
 	switch {
 	case v.failed && v.stops, v.refuses, v.word == "cancel":
 		return s.Cancel(v.reason).Warn(v.warning)
@@ -76,7 +79,7 @@ func (i *Interceptor) PromptSubmit(ctx context.Context, s interceptor.Submit) in
 
 // BeforeRequest asks the command. Exit status 2 cancels.
 func (i *Interceptor) BeforeRequest(ctx context.Context, r interceptor.Request) interceptor.RequestVerdict {
-	v := i.ask(ctx, hook.EdgeBeforeRequest, r.Pod, event{Turn: r.Turn, Request: tellRequest(r)})
+	v := i.ask(ctx, hook.EdgeBeforeRequest, r.Pod, event{Turn: r.Turn, Request: tellRequest(r), past: &r.Conversation})
 	switch {
 	case v.failed && v.stops, v.refuses, v.word == "cancel":
 		return r.Cancel(v.reason).Warn(v.warning)
@@ -129,7 +132,9 @@ func (i *Interceptor) AfterTool(ctx context.Context, r interceptor.Result) inter
 
 // TurnEnd asks the command. Exit status 2 sends what it wrote back to the model.
 func (i *Interceptor) TurnEnd(ctx context.Context, t interceptor.Turn) interceptor.TurnVerdict {
-	v := i.ask(ctx, hook.EdgeTurnEnd, t.Pod, event{Turn: t.Turn, End: &endInfo{Steps: t.Steps, Answer: t.Answer}})
+	v := i.ask(ctx, hook.EdgeTurnEnd, t.Pod, event{
+		Turn: t.Turn, End: &endInfo{Steps: t.Steps, Answer: t.Answer}, past: &t.Conversation,
+	})
 	switch {
 	case v.failed && v.stops, v.word == "pause":
 		return t.Pause(v.reason).Warn(v.warning)
@@ -169,6 +174,12 @@ func (i *Interceptor) ask(ctx context.Context, edge hook.EdgeName, pod string, e
 	var err error
 	if e.Pod, err = i.runner.pod(ctx, pod); err != nil {
 		return i.fail(edge, e, answer{}, fmt.Errorf("could not be told of the pod: %w", err))
+	}
+	if err := e.recall(i.command.History); err != nil {
+		if ctx.Err() != nil {
+			err = errCut
+		}
+		return i.fail(edge, e, answer{}, fmt.Errorf("could not be told of the history: %w", err))
 	}
 	a, err := i.runner.run(ctx, i.command, e, maxVerdict)
 	if err != nil {

@@ -55,7 +55,7 @@ func TestRecipesAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	recipes, err := filepath.Glob(recipe(t, "*.sh"))
-	if err != nil || len(recipes) != 5 {
+	if err != nil || len(recipes) != 6 {
 		t.Fatalf("there are recipes %q, %v", recipes, err)
 	}
 	for _, path := range recipes {
@@ -114,6 +114,40 @@ func TestBlockWritesRecipe(t *testing.T) {
 		}
 		if denied {
 			wantIn(t, d.Denied, "denied by x: deploy/ is changed by people alone")
+		}
+	}
+}
+
+func TestTestChangesRecipe(t *testing.T) {
+	needs(t, "jq")
+	i, err := newBench(t).Interceptor(extern.Command{
+		Name: "x", On: []string{"turn_end"}, Argv: []string{"sh", recipe(t, "test-changes.sh")}, History: extern.HistoryTurn,
+	}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := func(kind item.OutputKind, path, summary string, isError bool) item.Item {
+		return item.ToolResult{Output: item.Output{Kind: kind, Path: path, Summary: summary, IsError: isError}}
+	}
+	edit, test := result(item.OutputEdit, "a.go", "edit_file: a.go", false), result(item.OutputShell, "", "shell: go test ./..., exit 0", false)
+	patch := result(item.OutputEdit, "", "apply_patch: 2 files changed", false)
+	for want, items := range map[string][]item.Item{
+		"":       {},
+		"tested": {edit, patch, test},
+		"failed": {result(item.OutputEdit, "a.go", "edit_file: old is not in a.go", true), result(item.OutputShell, "", "shell: ls, exit 0", false)},
+		"You changed a.go, apply_patch: 2 files changed and ran no test since then. Run the tests.": {
+			result(item.OutputEdit, "b.go", "edit_file: b.go", false), test, patch, edit, edit,
+		},
+	} {
+		end := aTurn
+		// The first half of a conversation is of the turn before.
+		end.Conversation = spoken(nil, append(make([]item.Item, len(items)), items...)...)
+		d, err := interceptor.Chain{i}.TurnEnd(t.Context(), end)
+		if err != nil || len(d.Warnings) > 0 || (len(d.Items) == 1) != strings.Contains(want, "changed") {
+			t.Fatalf("%q: %+v, %v", want, d, err)
+		}
+		if len(d.Items) == 1 {
+			wantIn(t, textOf(t, d.Items[0]), want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 
@@ -45,10 +46,39 @@ func (b budget) BeforeRequest(_ context.Context, r interceptor.Request) intercep
 	return r.ContinueWith(item.SystemMessage{Origin: item.OriginInterceptor, Text: text})
 }
 
+// tested sends a turn back that changed a file and ran no test since.
+type tested struct{ interceptor.Base }
+
+// Name is "tested".
+func (tested) Name() string { return "tested" }
+
+// TurnEnd looks at what the turn did. A history that can't be read is a reason to warn
+// and none to keep the turn.
+func (tested) TurnEnd(_ context.Context, t interceptor.Turn) interceptor.TurnVerdict {
+	changed := ""
+	for past, err := range t.ThisTurn() {
+		if err != nil {
+			return t.Finish().Warn(err.Error())
+		}
+		switch r, ok := past.Item.(item.ToolResult); {
+		case !ok:
+		case r.Kind == item.OutputEdit && !r.IsError:
+			changed = r.Summary
+		case r.Kind == item.OutputShell && strings.Contains(r.Summary, "test"):
+			changed = ""
+		}
+	}
+	if changed == "" {
+		return t.Finish()
+	}
+	text := "No test ran since this change: " + changed
+	return t.ContinueWith(item.SystemMessage{Origin: item.OriginInterceptor, Text: text})
+}
+
 // An interceptor embeds Base and answers where it has something to say. It goes into
 // pod.Config.Interceptors.
 func Example() {
-	chain := interceptor.Chain{noForcePush{}, budget{tokens: 500_000}}
+	chain := interceptor.Chain{noForcePush{}, budget{tokens: 500_000}, tested{}}
 	ctx := context.Background()
 
 	call := interceptor.Call{Tool: "shell", Arguments: `{"command":"git push --force"}`}
@@ -57,9 +87,20 @@ func Example() {
 
 	r, err := chain.BeforeRequest(ctx, interceptor.Request{Step: 20, Usage: item.Usage{Input: 600_000}})
 	fmt.Println(len(r.Items), err)
+
+	// podd sets the Conversation; this one is of a turn that edited a file.
+	edit := item.ToolResult{Tool: "edit_file", Output: item.Output{Summary: "edit_file: a.go, 1 place replaced", Kind: item.OutputEdit, Path: "a.go"}}
+	conversation := interceptor.NewConversation(func(bool) iter.Seq2[interceptor.Past, error] {
+		return func(yield func(interceptor.Past, error) bool) {
+			yield(interceptor.Past{Seq: 7, Turn: 1, Item: edit}, nil)
+		}
+	})
+	e, err := chain.TurnEnd(ctx, interceptor.Turn{Turn: 1, Steps: 2, Answer: "Done.", Conversation: conversation})
+	fmt.Println(e.Items[0].(item.SystemMessage).Text, err)
 	// Output:
 	// denied by no_force_push: history that others have is not rewritten: push a new commit <nil>
 	// 1 <nil>
+	// No test ran since this change: edit_file: a.go, 1 place replaced <nil>
 }
 
 // What every interceptor must do, the examples do.
@@ -74,4 +115,5 @@ func TestExamplesConform(t *testing.T) {
 	interceptortest.Conform(t, budget{tokens: 1000}, interceptortest.Events{
 		Requests: []interceptor.Request{{Pod: "p", Turn: 1, Step: 10, Usage: item.Usage{Input: 2000}}},
 	})
+	interceptortest.Conform(t, tested{}, interceptortest.Events{})
 }

@@ -47,6 +47,8 @@ type Submit struct {
 	// Resolved is what the file references of Segments became when the submit was
 	// accepted. FileRefs adds them to the history; no other interceptor has to.
 	Resolved []item.Item
+	// Conversation is what was said before it.
+	Conversation
 }
 
 // Request is what BeforeRequest decides on.
@@ -59,6 +61,8 @@ type Request struct {
 	Tokens int
 	// Usage is what the turn's requests were billed so far.
 	Usage item.Usage
+	// Conversation is what was said so far.
+	Conversation
 }
 
 // Call is what BeforeTool decides on.
@@ -85,6 +89,8 @@ type Turn struct {
 	Steps int
 	// Answer is the text of the last assistant message.
 	Answer string
+	// Conversation is what was said, the answer included.
+	Conversation
 }
 
 // Abort is what Aborted is told.

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
@@ -81,6 +82,7 @@ func (t *run) beforeRequest(ctx context.Context) error {
 	}
 	d, err := t.Chain.BeforeRequest(ctx, interceptor.Request{
 		Pod: t.Pod, Turn: t.turn.Number, Step: t.step, Tokens: t.state.Tokens(), Usage: t.progress.spent.Usage,
+		Conversation: t.conversation(ctx),
 	})
 	t.warn(d.Warnings)
 	// Hooks hear of the request after the results that it carries.
@@ -103,6 +105,22 @@ func (t *run) beforeRequest(ctx context.Context) error {
 		return err
 	}
 	return t.mayGoOn(ctx)
+}
+
+// conversation is what interceptors may read of the conversation now.
+func (t *run) conversation(ctx context.Context) interceptor.Conversation {
+	number, open := t.progress.Turn()
+	begun := open && number == t.turn.Number
+	before := t.progress.began - 1
+	return interceptor.NewConversation(func(whole bool) iter.Seq2[interceptor.Past, error] {
+		switch {
+		case whole:
+			return t.log.History(ctx, 0)
+		case begun:
+			return t.log.History(ctx, before)
+		}
+		return func(func(interceptor.Past, error) bool) {}
+	})
 }
 
 // hold holds the pod for an interceptor and waits until a person lets it go on.

@@ -46,6 +46,7 @@ func (t *run) claim(ctx context.Context) error {
 func (t *run) message(ctx context.Context, s Submit) ([]item.Kind, *stop) {
 	d, err := t.Chain.PromptSubmit(ctx, interceptor.Submit{
 		Pod: t.Pod, RequestID: s.RequestID, Segments: s.Segments, Text: s.Text, Resolved: s.Items,
+		Conversation: t.conversation(ctx),
 	})
 	t.warn(d.Warnings)
 	t.observe(hook.Edge{Name: hook.EdgePromptSubmit, RequestID: s.RequestID, Text: d.Text, Decision: d.Cancelled})

@@ -60,7 +60,9 @@ func (t *run) finish(ctx context.Context) (goOn bool, err error) {
 	if t.lifted == at {
 		return false, nil
 	}
-	d, err := t.Chain.TurnEnd(ctx, interceptor.Turn{Pod: t.Pod, Turn: t.turn.Number, Steps: t.step, Answer: t.progress.answer()})
+	d, err := t.Chain.TurnEnd(ctx, interceptor.Turn{
+		Pod: t.Pod, Turn: t.turn.Number, Steps: t.step, Answer: t.progress.answer(), Conversation: t.conversation(ctx),
+	})
 	t.warn(d.Warnings)
 	t.observe(hook.Edge{Name: hook.EdgeTurnEnd, Text: t.progress.answer(), Decision: sentBack(d)})
 	if ctx.Err() != nil {

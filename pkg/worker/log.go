@@ -2,8 +2,10 @@ package worker
 
 import (
 	"context"
+	"iter"
 	"time"
 
+	"podd/pkg/interceptor"
 	"podd/pkg/item"
 )
 
@@ -34,6 +36,9 @@ type Log interface {
 	// Approval waits until the question about a call is resolved. One that expires is
 	// denied.
 	Approval(ctx context.Context, callID string) (item.ApprovalResolved, error)
+	// History gives the items that are stored above a sequence, in order, those that a
+	// rewind took back left out. An error is the last element.
+	History(ctx context.Context, after item.Seq) iter.Seq2[interceptor.Past, error]
 }
 
 // Passes says whether a log that did not take a batch may take the same later.

@@ -17,6 +17,8 @@ type Progress struct {
 	// number is that of the last turn, open whether it has no terminal entry.
 	number int64
 	open   bool
+	// began is the entry that began it.
+	began item.Seq
 	// fallback is the model that the turn fell back to, as its setup names it; empty while
 	// it has not. falling says that it is about to.
 	fallback string
@@ -104,7 +106,7 @@ func (p *Progress) Turn() (number int64, open bool) { return p.number, p.open }
 func (p *Progress) Add(e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.TurnStarted:
-		*p = Progress{price: p.price, total: p.total, number: e.Turn, open: true}
+		*p = Progress{price: p.price, total: p.total, number: e.Turn, open: true, began: e.Seq}
 	case item.Purged:
 		p.removed(e.Turn, k.Totals)
 	case item.Rewind:

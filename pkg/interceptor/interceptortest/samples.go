@@ -1,6 +1,9 @@
 package interceptortest
 
 import (
+	"errors"
+	"iter"
+
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 )
@@ -36,8 +39,43 @@ func (e Events) withSamples() Events {
 		Cut: &item.Cut{TotalBytes: 588_895, TotalLines: 100_000, KeptBytes: 3, KeptLines: 2, SpoolPath: "/spool/1"},
 	}})
 	e.Turns = append(e.Turns, interceptor.Turn{Pod: pod, Turn: 1, Steps: 1}, interceptor.Turn{Pod: pod, Turn: 2, Steps: 7, Answer: "Done.\n"})
+	for _, err := range []error{nil, errors.New("the log of the pod is damaged")} {
+		e.Submits = append(e.Submits, interceptor.Submit{Pod: pod, RequestID: "r2", Text: "go on", Conversation: conversation(err)})
+		e.Requests = append(e.Requests, interceptor.Request{Pod: pod, Turn: 2, Step: 3, Conversation: conversation(err)})
+		e.Turns = append(e.Turns, interceptor.Turn{Pod: pod, Turn: 2, Steps: 2, Answer: "Done.", Conversation: conversation(err)})
+	}
 	e.Aborts = append(e.Aborts, interceptor.Abort{
 		Pod: pod, Turn: 1, Outcome: item.OutcomeLimit, Reason: "MAX_STEPS", Cause: "the turn reached its limit of 200 model requests",
 	})
 	return e
+}
+
+// conversation is one of two turns, with an item of each kind, whose reading ends with an
+// error that is not nil.
+func conversation(err error) interceptor.Conversation {
+	call := item.ToolCall{CallID: "call_1", Name: "edit_file", Arguments: `{"path":"a.txt"`}
+	all := []interceptor.Past{
+		{Seq: 3, Turn: 1, Item: item.UserMessage{Text: "hello"}},
+		{Seq: 5, Turn: 1, Item: item.AssistantMessage{}},
+		{Seq: 12, Turn: 2, Item: item.UserMessage{Text: "see @a.txt"}},
+		{Seq: 13, Turn: 2, Item: item.SystemMessage{Origin: item.OriginFileRef, Text: "[File: a.txt]\none"}},
+		{Seq: 15, Turn: 2, Item: item.Reasoning{Opaque: item.Opaque{API: "responses", JSON: "{}"}}},
+		{Seq: 16, Turn: 2, Item: call},
+		{Seq: 19, Turn: 2, Item: item.ToolResult{CallID: call.CallID, Tool: call.Name, Output: item.Output{
+			Summary: "edit_file: a.txt, 1 place replaced", Kind: item.OutputEdit, Path: "a.txt",
+		}}},
+		{Seq: 20, Turn: 2, Item: item.AssistantMessage{Text: "Done."}},
+	}
+	return interceptor.NewConversation(func(whole bool) iter.Seq2[interceptor.Past, error] {
+		return func(yield func(interceptor.Past, error) bool) {
+			for _, p := range all {
+				if (whole || p.Turn == 2) && !yield(p, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(interceptor.Past{}, err)
+			}
+		}
+	})
 }
