@@ -156,6 +156,8 @@ type Compaction struct {
 	KeepTokens int
 	// Model writes the summary; empty means the pod's own.
 	Model string
+	// ReadBackBytes bounds what comes back beside the summary; 0 brings nothing back.
+	ReadBackBytes int
 }
 
 // Price is what a model costs, in USD for a million tokens. CachedInput is at most
@@ -210,7 +212,7 @@ func defaults() Config {
 		Prune:      Prune{Mode: "economic", ProtectedTurns: 3, MinSavings: 4096, MinGain: 6000},
 		Sandbox:    Sandbox{Mode: "auto"},
 		Summarize:  Summarize{MaxInputBytes: 50_000, TriggerBytes: 20_000},
-		Compaction: Compaction{Trigger: 0.85, KeepTokens: 20_000},
+		Compaction: Compaction{Trigger: 0.85, KeepTokens: 20_000, ReadBackBytes: 20_000},
 		Snapshots:  Snapshots{Every: 24 * time.Hour, Keep: 3, Age: 30 * 24 * time.Hour},
 		Store:      Store{MaxBytes: maxStore},
 		FileRefs:   FileRefs{MaxBytes: outputBytes, DirEntries: 100, Role: "user"},

@@ -74,6 +74,7 @@ func settings(c *Config) []setting {
 		decimal("compaction.trigger", &c.Compaction.Trigger, 0.05, 1),
 		number("compaction.keep_tokens", &c.Compaction.KeepTokens, 1, manyTimes),
 		name("compaction.model", &c.Compaction.Model).hinting("the pod's"),
+		number("compaction.read_back_bytes", &c.Compaction.ReadBackBytes, 0, manyTimes),
 	)
 	return append(all, upkeepSettings(c)...)
 }

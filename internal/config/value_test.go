@@ -23,7 +23,7 @@ func TestValuesHaveAFixedOrder(t *testing.T) {
 		"summarize.enabled", "summarize.model", "summarize.tools", "summarize.max_input_bytes", "summarize.trigger_bytes",
 		"file_refs.max_bytes", "file_refs.dir_entries", "file_refs.role",
 		"prune.mode", "prune.protected_turns", "prune.min_savings", "prune.min_gain",
-		"compaction.trigger", "compaction.keep_tokens", "compaction.model",
+		"compaction.trigger", "compaction.keep_tokens", "compaction.model", "compaction.read_back_bytes",
 		"sandbox.mode", "sandbox.required", "sandbox.network", "sandbox.read", "sandbox.write", "sandbox.env", "sandbox.max_memory_bytes",
 		"retention.age", "retention.bytes", "snapshots.every", "snapshots.keep", "snapshots.age", "store.max_bytes",
 	}

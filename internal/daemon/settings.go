@@ -75,6 +75,7 @@ func (d *Daemon) settings(next, before *loaded) (s pod.Settings, err error) {
 		},
 		Compaction: worker.Compaction{
 			Trigger: c.Compaction.Trigger, KeepTokens: c.Compaction.KeepTokens, Model: c.Compaction.Model,
+			ReadBackBytes: c.Compaction.ReadBackBytes,
 		},
 		Limits:       turnLimits(c.Limits),
 		Interceptors: interceptors,

@@ -97,7 +97,7 @@ func describeItem(it item.Item) described {
 // systemMessage shows a file by its name and size: the file itself is at hand.
 func systemMessage(m item.SystemMessage) described {
 	d := described{title: "system (" + sanitize.Line(m.Origin) + ")", body: m.Text}
-	if first, rest, ok := strings.Cut(m.Text, "\n"); ok && m.Origin == item.OriginFileRef {
+	if first, rest, ok := strings.Cut(m.Text, "\n"); ok && m.FromFiles() {
 		d.body = fmt.Sprintf("%s %s bytes", first, Count(int64(len(rest))))
 	}
 	return d

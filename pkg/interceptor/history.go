@@ -8,7 +8,8 @@ import (
 
 // Past is one item of a conversation, with its place in the pod's log.
 type Past struct {
-	// Seq is the sequence of its entry, Turn the turn that it belongs to.
+	// Seq is the sequence of its entry, Turn the turn that it belongs to; 0 for what the
+	// compaction of an idle pod brought back.
 	Seq  item.Seq
 	Turn int64
 	Item item.Item

@@ -28,12 +28,21 @@ const (
 	// OriginRefusedCall marks what podd tells the model about a tool call that the endpoint
 	// refused.
 	OriginRefusedCall = "refused_call"
+	// OriginReadBack marks what comes back after a compaction: files as they are then, and
+	// the task list.
+	OriginReadBack = "read_back"
 )
 
 // SystemMessage is text that podd, an interceptor or a client's note added.
 type SystemMessage struct {
 	Origin string
 	Text   string
+}
+
+// FromFiles says that the text is that of files, which has no authority of its own. Its
+// first line is a heading.
+func (m SystemMessage) FromFiles() bool {
+	return m.Origin == OriginFileRef || m.Origin == OriginReadBack
 }
 
 // AssistantMessage is text that the model answered.

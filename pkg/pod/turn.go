@@ -148,6 +148,7 @@ func (a *actor) worker(s *settings, work *workspace) (*worker.Worker, error) {
 		Project:      saidBy(work, a.project, found),
 		FileRefRole:  s.FileRefRole,
 		Tools:        tools,
+		Files:        work.fs,
 		Output:       s.ToolOutput,
 		Spool:        work.spool,
 		Chain:        s.chain,

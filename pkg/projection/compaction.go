@@ -67,6 +67,9 @@ func (s *State) SummaryRequest(n int, instruction string) llm.Request {
 	return r
 }
 
+// BytesOf is about how many bytes of text so many tokens have; 0 when tokens is below 0.
+func (s *State) BytesOf(tokens int) int { return max(0, int(float64(tokens)*s.meter.bytesPerToken())) }
+
 // SeqOf is the entry of the n-th item, from 1.
 func (s *State) SeqOf(n int) item.Seq { return s.seqs[n-1] }
 

@@ -60,7 +60,7 @@ func (t *run) attempt(ctx context.Context) (answer, error) {
 	switch llm.ClassOf(err) {
 	case llm.ClassContext:
 		// The endpoint knows its window better than podd: one attempt to make room.
-		err = t.compact(ctx, "the endpoint says that the request is larger than the model's window")
+		err = t.compact(ctx, "the endpoint says that the request is larger than the model's window", t.state.Tokens())
 	case llm.ClassMalformedCall:
 		err = t.tellOfRefusedCall(ctx, err)
 	default:

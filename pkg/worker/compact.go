@@ -23,6 +23,9 @@ type Compaction struct {
 	// Model writes the summary; empty means the pod's own. Where its window is too
 	// small for the request, the pod's own is asked.
 	Model string
+	// ReadBackBytes is at most what comes back beside the summary, of the files in use and
+	// the task list; 0 brings nothing back.
+	ReadBackBytes int
 }
 
 func (c Compaction) withDefaults() Compaction {
@@ -46,12 +49,13 @@ func (t *run) makeRoom(ctx context.Context) error {
 	if window == 0 || float64(t.state.Tokens()) <= t.Compaction.Trigger*float64(window) {
 		return nil
 	}
-	return t.compact(ctx, fmt.Sprintf("the next request would fill %d %% of the model's window", 100*t.state.Tokens()/window))
+	return t.compact(ctx, fmt.Sprintf("the next request would fill %d %% of the model's window", 100*t.state.Tokens()/window), window)
 }
 
 // compact lets a summary by the model stand for the older items. A summary that would not
-// make the next request smaller is paid for and not stored, and the turn stops.
-func (t *run) compact(ctx context.Context, reason string) error {
+// make the next request smaller is paid for and not stored, and the turn stops. window is
+// what the model's window can't be more than; 0 when that is not known.
+func (t *run) compact(ctx context.Context, reason string, window int) error {
 	n, ok := t.state.CompactionPoint(t.Compaction.KeepTokens)
 	if !ok {
 		return failed("CONTEXT", "the conversation is too large for the model and there is nothing in it to compact: %s", reason)
@@ -64,12 +68,19 @@ func (t *run) compact(ctx context.Context, reason string) error {
 	b := Batch{Kinds: []item.Kind{usage}}
 	summary := item.SystemMessage{Origin: item.OriginCompaction, Text: summaryHead + text}
 	after := t.state.TokensWith(n, summary)
+	var seen []func()
 	if after < before {
+		var back []item.Kind
+		back, seen = t.readBack(ctx, n, window, before-after)
 		b.Kinds = append(b.Kinds, item.Compaction{Summary: summary, UpTo: t.state.SeqOf(n), Reason: reason})
+		b.Kinds = append(b.Kinds, back...)
 	}
 	if err := t.commit(ctx, b); err != nil {
 		t.owe(usage)
 		return err
+	}
+	for _, note := range seen {
+		note()
 	}
 	if after >= before {
 		return failed("CONTEXT", "a summary does not make the conversation smaller: %d tokens with it, %d without (%s)", after, before, reason)
@@ -135,7 +146,7 @@ func (w *Worker) Compact(ctx context.Context, log Log, state *projection.State, 
 		return item.Errorf(item.KindPrecondition, "NOTHING_TO_COMPACT",
 			"there is nothing to compact: the conversation is not larger than what is kept as it is")
 	}
-	err := t.compact(ctx, "asked for by a client")
+	err := t.compact(ctx, "asked for by a client", state.Window())
 	if len(t.owed) == 0 {
 		return err
 	}

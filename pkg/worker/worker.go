@@ -12,6 +12,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/llm"
 	"podd/pkg/projection"
+	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 )
 
@@ -38,6 +39,8 @@ type Config struct {
 	FileRefRole string
 	// Tools are those that the model may call.
 	Tools *tool.Registry
+	// Files are the pod's, which come back after a compaction; nil brings none back.
+	Files *scopefs.FS
 	// Output cuts what tools answer; nil means the default limits.
 	Output *tool.Limits
 	// Spool keeps the full text of what is cut; nil keeps none.

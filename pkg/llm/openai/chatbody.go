@@ -89,7 +89,7 @@ func (e *chatEncoder) item(it item.Item) {
 		e.user(v.Text)
 	case item.SystemMessage:
 		switch {
-		case v.Origin != item.OriginFileRef:
+		case !v.FromFiles():
 			e.user(noted(v))
 		case e.fileRefRole == "system":
 			e.message("system", v.Text)

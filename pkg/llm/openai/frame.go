@@ -18,7 +18,7 @@ func frame(heading, body string) string {
 	return heading + "\n" + fence + "\n" + strings.TrimSuffix(body, "\n") + "\n" + fence
 }
 
-// framedFile frames the text of a file reference, whose first line is its heading.
+// framedFile frames the text of files, whose first line is its heading.
 func framedFile(text string) string {
 	heading, body, _ := strings.Cut(text, "\n")
 	return frame(heading, body)

@@ -60,7 +60,7 @@ func (e *inputEncoder) item(it item.Item) {
 		e.message("user", v.Text, "")
 	case item.SystemMessage:
 		switch {
-		case v.Origin != item.OriginFileRef:
+		case !v.FromFiles():
 			e.message("developer", v.Text, "")
 		case e.fileRefRole == "system":
 			e.message("system", v.Text, "")

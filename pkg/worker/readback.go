@@ -1,0 +1,242 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"podd/pkg/item"
+	"podd/pkg/scopefs"
+	"podd/pkg/tool"
+)
+
+const (
+	// maxReadBack is how many files come back after a compaction.
+	maxReadBack = 5
+	// readBackShare is the most of the model's window that comes back.
+	readBackShare = 0.05
+	// readTool is the tool as whose calls files come back, todoTool the one that writes the
+	// task list.
+	readTool = "read_file"
+	todoTool = "todo"
+)
+
+// readBackHead begins the item.
+const readBackHead = "[Read back after the summary: the task list and the files in use, as they are now]\n"
+
+// backReader collects what a compaction brings back beside its summary.
+type backReader struct {
+	*run
+	ctx context.Context
+	// room is how many bytes more it may have.
+	room     int
+	sections []section
+	// seen remembers what is shown whole, once that is stored.
+	seen []func()
+}
+
+// section is a line in brackets and, where there is one, a body.
+type section struct{ head, body string }
+
+// readBack is what comes back when a summary stands for the first n items, which saves so
+// many tokens: the task list, and the files that the items read or changed. window is what
+// the model's window can't be more than; 0 when that is not known. Half of what is saved
+// stays saved. seen lets what is shown whole count as read, once it is stored.
+func (t *run) readBack(ctx context.Context, n, window, saved int) (kinds []item.Kind, seen []func()) {
+	b := &backReader{run: t, ctx: ctx, room: t.Compaction.ReadBackBytes}
+	if b.room == 0 {
+		return nil, nil
+	}
+	tokens := saved / 2
+	if window > 0 {
+		tokens = min(tokens, int(readBackShare*float64(window)))
+	}
+	b.room = min(b.room, t.state.BytesOf(tokens)) - len(readBackHead)
+	b.todo(t.state.SeqOf(n))
+	items := t.state.Request().Items
+	if _, ok := t.Tools.Lookup(readTool); ok && t.Files != nil {
+		for _, path := range t.inUse(items[:n], items[n:]) {
+			b.file(path)
+		}
+	}
+	return b.kinds(), b.seen
+}
+
+// kinds are the entry of what comes back; none when that is nothing.
+func (b *backReader) kinds() []item.Kind {
+	if len(b.sections) == 0 {
+		return nil
+	}
+	var text strings.Builder
+	text.WriteString(readBackHead)
+	fence := b.fence()
+	for _, s := range b.sections {
+		text.WriteString("[" + s.head + "]\n")
+		if s.body != "" {
+			text.WriteString(fence + s.body)
+			if !strings.HasSuffix(s.body, "\n") {
+				text.WriteByte('\n')
+			}
+			text.WriteString(fence)
+		}
+	}
+	return []item.Kind{item.ItemAdded{Item: item.SystemMessage{Origin: item.OriginReadBack, Text: text.String()}}}
+}
+
+// fence is a line that no body has, so that none can end before its end.
+func (b *backReader) fence() string {
+	for k := 1; ; k++ {
+		fence := "----- file " + strconv.Itoa(k) + "\n"
+		if !slices.ContainsFunc(b.sections, func(s section) bool { return strings.Contains(s.body, strings.TrimSuffix(fence, "\n")) }) {
+			return fence
+		}
+	}
+}
+
+// add takes a section in when there is room for it.
+func (b *backReader) add(head, body string) bool {
+	// A body stands between two fences and may lack its last newline.
+	const around = len("[]\n") + 2*len("----- file 100\n") + 1
+	size := len(head) + len(body) + around
+	if size > b.room {
+		return false
+	}
+	b.room -= size
+	b.sections = append(b.sections, section{head, body})
+	return true
+}
+
+// todo brings the task list back, unless it is above upTo and so is sent anyway.
+func (b *backReader) todo(upTo item.Seq) {
+	var list item.ToolResult
+	var at item.Seq
+	for past, err := range b.log.History(b.ctx, 0) {
+		if err != nil {
+			b.logger.Warn("the task list is not looked for: the log can't be read", "error", err)
+			return
+		}
+		if r, ok := past.Item.(item.ToolResult); ok && r.Tool == todoTool && !r.IsError {
+			list, at = r, past.Seq
+		}
+	}
+	if at <= upTo && list.Content != "" {
+		b.add(list.Summary, list.Content)
+	}
+}
+
+// inUse are the files that items read or changed and the later ones do not show: those
+// that were changed first, the newest first.
+func (t *run) inUse(items, later []item.Item) []string {
+	shown, changed := t.touched(later)
+	for _, path := range changed {
+		shown = slices.DeleteFunc(shown, func(s string) bool { return s == path })
+	}
+	read, edited := t.touched(items)
+	// What was changed later, and is not shown, is newer.
+	edited = append(changed, edited...)
+	var paths []string
+	for _, path := range append(edited, read...) {
+		if len(paths) < maxReadBack && !slices.Contains(paths, path) && !slices.Contains(shown, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// touched are the files whose content results show and those that calls changed, the newest
+// first.
+func (t *run) touched(items []item.Item) (read, edited []string) {
+	for i, it := range slices.Backward(items) {
+		r, ok := it.(item.ToolResult)
+		switch {
+		case !ok || r.IsError:
+		case r.Kind == item.OutputRead && r.Path != "":
+			read = append(read, r.Path)
+		case r.Kind == item.OutputEdit && r.Path != "":
+			edited = append(edited, r.Path)
+		case r.Kind == item.OutputEdit:
+			edited = append(edited, t.named(items[:i], r)...)
+		}
+	}
+	return read, edited
+}
+
+// named are the files that the call of a result names.
+func (t *run) named(items []item.Item, r item.ToolResult) []string {
+	for _, it := range slices.Backward(items) {
+		c, ok := it.(item.ToolCall)
+		if !ok || c.CallID != r.CallID {
+			continue
+		}
+		found, ok := t.Tools.Lookup(c.Name)
+		if !ok || t.Files == nil {
+			return nil
+		}
+		paths := slices.Clone(found.Access(c.Arguments).Paths)
+		for i := range paths {
+			paths[i] = t.Files.Rel(paths[i])
+		}
+		return paths
+	}
+	return nil
+}
+
+// file brings a file back, whole, or says why it does not.
+func (b *backReader) file(path string) {
+	text, seen, err := b.read(path)
+	shown := scopefs.Display(path)
+	switch {
+	case err != nil:
+		b.add(fmt.Sprintf("Not read back: %v", err), "")
+	case !b.add("File: "+shown, text):
+		b.add(fmt.Sprintf("Not read back: %s, %d bytes: read what you need of it", shown, len(text)), "")
+	case seen != nil:
+		b.seen = append(b.seen, seen)
+	}
+}
+
+// read reads a file as a call of the model would: rules and interceptors decide on it, and
+// secrets are taken out. seen lets it count as read; it is nil where an interceptor changed
+// what is shown.
+func (b *backReader) read(path string) (text string, seen func(), err error) {
+	c := &call{ToolCall: item.ToolCall{CallID: "read_back", Name: readTool}}
+	arguments, err := json.Marshal(map[string]string{"path": path})
+	if err != nil {
+		return "", nil, err
+	}
+	c.tool, _ = b.Tools.Lookup(readTool)
+	if c.arguments, err = c.tool.Check(string(arguments)); err != nil {
+		return "", nil, err
+	}
+	before := c.arguments
+	b.decide(b.ctx, c)
+	shown := scopefs.Display(path)
+	switch {
+	case c.refused != nil:
+		return "", nil, fmt.Errorf("%s: %s", shown, strings.TrimPrefix(c.refused.Summary, readTool+": "))
+	case len(c.questions) > 0 || c.made != nil || c.arguments != before:
+		return "", nil, fmt.Errorf("%s: read it again if you need it", shown)
+	}
+	file, err := b.Files.ReadFile(path, int64(max(b.room, 1)))
+	switch {
+	case err != nil:
+		return "", nil, err
+	case file.Truncated:
+		return "", nil, fmt.Errorf("%s, %d bytes: read what you need of it", shown, file.Size)
+	case !utf8.Valid(file.Data) || slices.Contains(file.Data, 0):
+		return "", nil, fmt.Errorf("%s: is no text", shown)
+	}
+	out := b.Output.Clean(tool.Output{Summary: readTool + ": " + shown, Content: string(file.Data), Kind: item.OutputRead, Path: path})
+	reviewed := b.review(b.ctx, c, out)
+	if c.aborted != "" {
+		return "", nil, fmt.Errorf("%s: %s", shown, c.aborted)
+	}
+	if reviewed.Content != out.Content {
+		return reviewed.Content, nil, nil
+	}
+	return out.Content, func() { b.Files.NoteRead(path, scopefs.Digest(file.Data)) }, nil
+}
