@@ -70,6 +70,7 @@ min_gain = 2000
 trigger = 0.5
 keep_tokens = 5000
 model = "small-model"
+read_back_bytes = 0
 
 [prices."vendor/model-1.5"]
 input = 2
@@ -148,7 +149,7 @@ func TestDefaults(t *testing.T) {
 			if len(c.Prices) != 0 {
 				t.Errorf("prices %+v", c.Prices)
 			}
-			if want := (config.Compaction{Trigger: 0.85, KeepTokens: 20_000}); c.Compaction != want {
+			if want := (config.Compaction{Trigger: 0.85, KeepTokens: 20_000, ReadBackBytes: 20_000}); c.Compaction != want {
 				t.Errorf("compaction %+v, want %+v", c.Compaction, want)
 			}
 		})
@@ -206,7 +207,7 @@ func TestEveryKey(t *testing.T) {
 	if c.Store.MaxBytes != 200_000_000 {
 		t.Errorf("store %+v", c.Store)
 	}
-	if want := (config.Compaction{Trigger: 0.5, KeepTokens: 5000, Model: "small-model"}); c.Compaction != want {
+	if want := (config.Compaction{Trigger: 0.5, KeepTokens: 5000, Model: "small-model", ReadBackBytes: 0}); c.Compaction != want {
 		t.Errorf("compaction %+v, want %+v", c.Compaction, want)
 	}
 	prices := map[string]config.Price{

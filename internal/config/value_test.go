@@ -60,7 +60,7 @@ func TestOrigins(t *testing.T) {
 		{Key: "limits.max_turn_time", Value: `"30m0s"`, Origin: path + ":12"},
 		{Key: "limits.max_submit_bytes", Value: "65536", Origin: path + ":15"},
 		{Key: "tool_output.tools.shell.strategy", Value: `"head"`, Origin: path + ":27"},
-		{Key: "prices.local.input", Value: "0.5", Origin: path + ":67"},
+		{Key: "prices.local.input", Value: "0.5", Origin: path + ":68"},
 		{Key: "prices.local.cached_input", Value: "0.5", Origin: "default: input"},
 		{Key: "prices.local.cache_ttl", Value: `"10m0s"`, Origin: "default"},
 	} {

@@ -115,6 +115,7 @@ func (g gens) config() rapid.MakeConfig {
 	override(cfg, lists(g, as[item.Seq](rapid.Map(g.int64(), func(n int64) item.Seq { return item.Seq(n) }))))
 	overrideLater(cfg, func() *rapid.Generator[*item.Cut] { return rapid.Ptr(generate[item.Cut](g), !g.full) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.ToolSpec] { return lists(g, generate[item.ToolSpec](g)) })
+	overrideLater(cfg, func() *rapid.Generator[[]item.OutputLimit] { return lists(g, generate[item.OutputLimit](g)) })
 	overrideLater(cfg, func() *rapid.Generator[*item.Setup] { return rapid.Ptr(generate[item.Setup](g), !g.full) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.RequestTotal] { return lists(g, generate[item.RequestTotal](g)) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.ToolTotal] { return lists(g, generate[item.ToolTotal](g)) })

@@ -14,6 +14,7 @@ func setupToProto(k item.Setup) *poddv1.Setup {
 		Tools:               toolSpecsToProto(k.Tools),
 		Renderer:            toInt32(k.Renderer),
 		FileRefRole:         clean(k.FileRefRole),
+		OutputLimits:        outputLimitsToProto(k.OutputLimits),
 	}
 }
 
@@ -26,7 +27,30 @@ func setupFromProto(p *poddv1.Setup) item.Setup {
 		Tools:               toolSpecsFromProto(p.GetTools()),
 		Renderer:            int(p.GetRenderer()),
 		FileRefRole:         p.GetFileRefRole(),
+		OutputLimits:        outputLimitsFromProto(p.GetOutputLimits()),
 	}
+}
+
+func outputLimitsToProto(list []item.OutputLimit) []*poddv1.OutputLimit {
+	var out []*poddv1.OutputLimit
+	for _, l := range list {
+		out = append(out, &poddv1.OutputLimit{
+			Tool: clean(l.Tool), MaxBytes: int64(l.MaxBytes), MaxLines: int64(l.MaxLines),
+			Strategy: clean(l.Strategy), HeadPercent: toInt32(l.HeadPercent),
+		})
+	}
+	return out
+}
+
+func outputLimitsFromProto(list []*poddv1.OutputLimit) []item.OutputLimit {
+	var out []item.OutputLimit
+	for _, p := range list {
+		out = append(out, item.OutputLimit{
+			Tool: p.GetTool(), MaxBytes: int(p.GetMaxBytes()), MaxLines: int(p.GetMaxLines()),
+			Strategy: p.GetStrategy(), HeadPercent: int(p.GetHeadPercent()),
+		})
+	}
+	return out
 }
 
 func toolSpecsToProto(list []item.ToolSpec) []*poddv1.ToolSpec {

@@ -99,6 +99,20 @@ type Setup struct {
 	// FileRefRole is "system" to send file references with that literal role; any
 	// other sends them as the user's, in a frame.
 	FileRefRole string
+	// OutputLimits bound what is sent of results, whatever limits they were stored under:
+	// the general limit, then those of tools that have their own, by name. Without any,
+	// results are sent as they are stored.
+	OutputLimits []OutputLimit
+}
+
+// OutputLimit bounds the content of a tool's results.
+type OutputLimit struct {
+	// Tool is empty for the general limit.
+	Tool               string
+	MaxBytes, MaxLines int
+	// Strategy says which part is kept, HeadPercent the head's share where both ends are.
+	Strategy    string
+	HeadPercent int
 }
 
 // ToolSpec describes a tool to the model.

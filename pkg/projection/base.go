@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"podd/pkg/item"
+	"podd/pkg/tool"
 )
 
 // base is a State without its items, which the log has: what folding the entries up to
@@ -87,6 +88,7 @@ func Restore(c StateConfig, encoded []byte) (*Restored, error) {
 	if b.Setup != nil {
 		s.setup = b.Setup
 		s.ledger.terms = s.terms(*b.Setup)
+		s.held.stored, s.held.limits = b.Setup.OutputLimits, tool.LimitsOf(b.Setup.OutputLimits)
 	}
 	l := s.ledger
 	l.terms.Fixed, l.ends = b.Fixed, b.Ends
@@ -132,6 +134,8 @@ func (r *Restored) Add(e item.Entry) {
 		s.items[i] = k.Item
 		if s.ledger.records[i].pruned {
 			s.stub(i)
+		} else {
+			s.items[i] = s.held.hold(e.Seq, k.Item)
 		}
 	}
 }

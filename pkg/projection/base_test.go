@@ -20,7 +20,10 @@ func (l *podLog) drawEntries(t *rapid.T) {
 	l.now = l.now.Add(time.Duration(rapid.SampledFrom([]int{1, 1, 700}).Draw(t, "pause")) * time.Second)
 	switch rapid.IntRange(0, 9).Draw(t, "what") {
 	case 0:
-		l.append(item.Setup{Model: rapid.SampledFrom([]string{"m", "gpt-5.6"}).Draw(t, "model"), Instructions: "be brief"})
+		l.append(item.Setup{
+			Model: rapid.SampledFrom([]string{"m", "gpt-5.6"}).Draw(t, "model"), Instructions: "be brief",
+			OutputLimits: rapid.SampledFrom([][]item.OutputLimit{nil, outputLimits(20_000), outputLimits(300), outputLimits(4000)}).Draw(t, "limits"),
+		})
 	case 1, 2:
 		l.append(item.Submitted{}, item.TurnStarted{}, item.ItemAdded{Item: item.UserMessage{Text: "go on"}})
 	case 3:

@@ -177,6 +177,35 @@ func (l *Ledger) Prune(seqs []item.Seq) {
 		return
 	}
 	l.open = slices.DeleteFunc(l.open, func(i int) bool { return l.records[i].pruned })
+	l.torn(first)
+}
+
+// Resize says that elements, by their index, are sent with other sizes from now on.
+func (l *Ledger) Resize(tokens map[int]int) {
+	if len(tokens) == 0 {
+		return
+	}
+	first := len(l.records)
+	for i, n := range tokens {
+		l.records[i].Tokens = n
+		first = min(first, i)
+	}
+	l.open = l.open[:0]
+	for i := range l.records {
+		r := &l.records[i]
+		r.size = 0
+		if l.prunable(&r.Element) {
+			r.size = sizeFactor(r.Tokens, l.cfg.Economic)
+			if !r.pruned {
+				l.open = append(l.open, i)
+			}
+		}
+	}
+	l.torn(first)
+}
+
+// torn says that requests differ from the record on, so that the cache has them up to there.
+func (l *Ledger) torn(first int) {
 	for len(l.ends) > 0 && l.ends[len(l.ends)-1] > first {
 		l.ends = l.ends[:len(l.ends)-1]
 	}

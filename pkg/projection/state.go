@@ -41,6 +41,7 @@ type State struct {
 	// open holds the calls that have no result yet; calls, all call ids.
 	open  []item.ToolCall
 	calls callIDs
+	held  held
 	// summary is the entry of the compaction whose summary the items begin with; 0
 	// without.
 	summary item.Seq
@@ -92,6 +93,7 @@ func (s *State) setUp(setup item.Setup) {
 	s.setup = &setup
 	s.ledger.Setup(s.terms(setup))
 	s.meter.torn = true
+	s.limit(setup.OutputLimits)
 }
 
 // terms are what a setup brings to the rule of pruning.
@@ -104,6 +106,7 @@ func (s *State) terms(setup item.Setup) Terms {
 }
 
 func (s *State) add(seq item.Seq, it item.Item) {
+	it = s.held.hold(seq, it)
 	s.items, s.seqs, s.marks = append(s.items, it), append(s.seqs, seq), append(s.marks, markOf(seq, asIs))
 	s.meter.grown += size(it)
 	s.ledger.Add(s.element(seq, it))
@@ -198,6 +201,8 @@ func (s *State) prune(seqs []item.Seq) {
 // stub sends an item, if it is a result, as its summary.
 func (s *State) stub(i int) {
 	if r, ok := s.items[i].(item.ToolResult); ok {
+		r.Output = s.held.asStored(s.seqs[i], r).(item.ToolResult).Output
+		delete(s.held.whole, s.seqs[i])
 		r.Content = ""
 		s.items[i], s.marks[i] = r, markOf(s.seqs[i], stub)
 	}
@@ -210,6 +215,9 @@ func (s *State) compact(at item.Seq, c item.Compaction) {
 	n, ok := slices.BinarySearch(s.seqs, c.UpTo)
 	if ok {
 		n++
+	}
+	for _, seq := range s.seqs[:n] {
+		delete(s.held.whole, seq)
 	}
 	s.items = append([]item.Item{c.Summary}, s.items[n:]...)
 	s.seqs = append([]item.Seq{c.UpTo}, s.seqs[n:]...)

@@ -2,7 +2,9 @@ package worker
 
 import (
 	"context"
+	"fmt"
 	"reflect"
+	"strings"
 
 	"podd/pkg/item"
 )
@@ -27,6 +29,7 @@ func (w *Worker) setup(ctx context.Context, model, project string) (item.Setup, 
 		Tools:               w.specs,
 		Renderer:            Renderer,
 		FileRefRole:         w.FileRefRole,
+		OutputLimits:        w.Output.Stored(),
 	}, nil
 }
 
@@ -78,7 +81,7 @@ func (t *run) newSetup(ctx context.Context, project string, warnings []string) (
 	if ok && reflect.DeepEqual(old, setup) {
 		return nil, nil
 	}
-	kinds := []item.Kind{setup}
+	kinds := append([]item.Kind{setup}, t.cuts(setup)...)
 	if old.ProjectInstructions == project {
 		return kinds, nil
 	}
@@ -95,6 +98,22 @@ func (t *run) newSetup(ctx context.Context, project string, warnings []string) (
 		kinds = append(kinds, a)
 	}
 	return kinds, nil
+}
+
+// cuts is the alert about what requests lose under the limits of a new setup.
+func (t *run) cuts(setup item.Setup) []item.Kind {
+	e := t.state.Excess(setup.OutputLimits)
+	if e.Results == 0 {
+		return nil
+	}
+	what := "1 earlier result is"
+	if e.Results > 1 {
+		what = fmt.Sprintf("%d earlier results are", e.Results)
+	}
+	a := t.alert(item.LevelWarn, fmt.Sprintf("%s over the limits of tool output that count now, and sent cut: %s; requests lose %d bytes, the log keeps them",
+		what, strings.Join(e.Tools, ", "), e.Bytes))
+	a.Alert.Source = "output"
+	return []item.Kind{a}
 }
 
 // said is what the workspace said when the turn began. A turn that goes on has it in its

@@ -908,7 +908,11 @@ type Setup struct {
 	Renderer int32 `protobuf:"varint,6,opt,name=renderer,proto3" json:"renderer,omitempty"`
 	// "system" sends file references with the literal system role; any other sends
 	// them as the user's, in a frame.
-	FileRefRole   string `protobuf:"bytes,7,opt,name=file_ref_role,json=fileRefRole,proto3" json:"file_ref_role,omitempty"`
+	FileRefRole string `protobuf:"bytes,7,opt,name=file_ref_role,json=fileRefRole,proto3" json:"file_ref_role,omitempty"`
+	// What bounds the results that are sent, whatever limits they were stored
+	// under: the general limit, then those of tools that have their own, by name.
+	// Without any, results are sent as they are stored.
+	OutputLimits  []*OutputLimit `protobuf:"bytes,8,rep,name=output_limits,json=outputLimits,proto3" json:"output_limits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -992,6 +996,93 @@ func (x *Setup) GetFileRefRole() string {
 	return ""
 }
 
+func (x *Setup) GetOutputLimits() []*OutputLimit {
+	if x != nil {
+		return x.OutputLimits
+	}
+	return nil
+}
+
+// OutputLimit bounds the content of a tool's results.
+type OutputLimit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Empty for the general limit.
+	Tool     string `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
+	MaxBytes int64  `protobuf:"varint,2,opt,name=max_bytes,json=maxBytes,proto3" json:"max_bytes,omitempty"`
+	MaxLines int64  `protobuf:"varint,3,opt,name=max_lines,json=maxLines,proto3" json:"max_lines,omitempty"`
+	// Which part is kept: head_tail, head, tail or summarize.
+	Strategy string `protobuf:"bytes,4,opt,name=strategy,proto3" json:"strategy,omitempty"`
+	// The head's share where both ends are kept.
+	HeadPercent   int32 `protobuf:"varint,5,opt,name=head_percent,json=headPercent,proto3" json:"head_percent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OutputLimit) Reset() {
+	*x = OutputLimit{}
+	mi := &file_podd_v1_entry_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OutputLimit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OutputLimit) ProtoMessage() {}
+
+func (x *OutputLimit) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OutputLimit.ProtoReflect.Descriptor instead.
+func (*OutputLimit) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *OutputLimit) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *OutputLimit) GetMaxBytes() int64 {
+	if x != nil {
+		return x.MaxBytes
+	}
+	return 0
+}
+
+func (x *OutputLimit) GetMaxLines() int64 {
+	if x != nil {
+		return x.MaxLines
+	}
+	return 0
+}
+
+func (x *OutputLimit) GetStrategy() string {
+	if x != nil {
+		return x.Strategy
+	}
+	return ""
+}
+
+func (x *OutputLimit) GetHeadPercent() int32 {
+	if x != nil {
+		return x.HeadPercent
+	}
+	return 0
+}
+
 // ToolSpec describes a tool to the model.
 type ToolSpec struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
@@ -1005,7 +1096,7 @@ type ToolSpec struct {
 
 func (x *ToolSpec) Reset() {
 	*x = ToolSpec{}
-	mi := &file_podd_v1_entry_proto_msgTypes[7]
+	mi := &file_podd_v1_entry_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1017,7 +1108,7 @@ func (x *ToolSpec) String() string {
 func (*ToolSpec) ProtoMessage() {}
 
 func (x *ToolSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[7]
+	mi := &file_podd_v1_entry_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1030,7 +1121,7 @@ func (x *ToolSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolSpec.ProtoReflect.Descriptor instead.
 func (*ToolSpec) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{7}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ToolSpec) GetName() string {
@@ -1069,7 +1160,7 @@ type ToolStarted struct {
 
 func (x *ToolStarted) Reset() {
 	*x = ToolStarted{}
-	mi := &file_podd_v1_entry_proto_msgTypes[8]
+	mi := &file_podd_v1_entry_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1081,7 +1172,7 @@ func (x *ToolStarted) String() string {
 func (*ToolStarted) ProtoMessage() {}
 
 func (x *ToolStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[8]
+	mi := &file_podd_v1_entry_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1094,7 +1185,7 @@ func (x *ToolStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolStarted.ProtoReflect.Descriptor instead.
 func (*ToolStarted) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{8}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ToolStarted) GetCallId() string {
@@ -1153,7 +1244,7 @@ type RequestUsage struct {
 
 func (x *RequestUsage) Reset() {
 	*x = RequestUsage{}
-	mi := &file_podd_v1_entry_proto_msgTypes[9]
+	mi := &file_podd_v1_entry_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1165,7 +1256,7 @@ func (x *RequestUsage) String() string {
 func (*RequestUsage) ProtoMessage() {}
 
 func (x *RequestUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[9]
+	mi := &file_podd_v1_entry_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1178,7 +1269,7 @@ func (x *RequestUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestUsage.ProtoReflect.Descriptor instead.
 func (*RequestUsage) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{9}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RequestUsage) GetUsage() *Usage {
@@ -1273,7 +1364,7 @@ type Prune struct {
 
 func (x *Prune) Reset() {
 	*x = Prune{}
-	mi := &file_podd_v1_entry_proto_msgTypes[10]
+	mi := &file_podd_v1_entry_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1285,7 +1376,7 @@ func (x *Prune) String() string {
 func (*Prune) ProtoMessage() {}
 
 func (x *Prune) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[10]
+	mi := &file_podd_v1_entry_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1298,7 +1389,7 @@ func (x *Prune) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prune.ProtoReflect.Descriptor instead.
 func (*Prune) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{10}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Prune) GetSeqs() []int64 {
@@ -1337,7 +1428,7 @@ type Compaction struct {
 
 func (x *Compaction) Reset() {
 	*x = Compaction{}
-	mi := &file_podd_v1_entry_proto_msgTypes[11]
+	mi := &file_podd_v1_entry_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1349,7 +1440,7 @@ func (x *Compaction) String() string {
 func (*Compaction) ProtoMessage() {}
 
 func (x *Compaction) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[11]
+	mi := &file_podd_v1_entry_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1362,7 +1453,7 @@ func (x *Compaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Compaction.ProtoReflect.Descriptor instead.
 func (*Compaction) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{11}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Compaction) GetSummary() *Item {
@@ -1405,7 +1496,7 @@ type ApprovalRequested struct {
 
 func (x *ApprovalRequested) Reset() {
 	*x = ApprovalRequested{}
-	mi := &file_podd_v1_entry_proto_msgTypes[12]
+	mi := &file_podd_v1_entry_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1417,7 +1508,7 @@ func (x *ApprovalRequested) String() string {
 func (*ApprovalRequested) ProtoMessage() {}
 
 func (x *ApprovalRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[12]
+	mi := &file_podd_v1_entry_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1430,7 +1521,7 @@ func (x *ApprovalRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalRequested.ProtoReflect.Descriptor instead.
 func (*ApprovalRequested) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{12}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ApprovalRequested) GetCallId() string {
@@ -1489,7 +1580,7 @@ type ApprovalResolved struct {
 
 func (x *ApprovalResolved) Reset() {
 	*x = ApprovalResolved{}
-	mi := &file_podd_v1_entry_proto_msgTypes[13]
+	mi := &file_podd_v1_entry_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1501,7 +1592,7 @@ func (x *ApprovalResolved) String() string {
 func (*ApprovalResolved) ProtoMessage() {}
 
 func (x *ApprovalResolved) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[13]
+	mi := &file_podd_v1_entry_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1514,7 +1605,7 @@ func (x *ApprovalResolved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalResolved.ProtoReflect.Descriptor instead.
 func (*ApprovalResolved) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{13}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ApprovalResolved) GetCallId() string {
@@ -1557,7 +1648,7 @@ type Rewind struct {
 
 func (x *Rewind) Reset() {
 	*x = Rewind{}
-	mi := &file_podd_v1_entry_proto_msgTypes[14]
+	mi := &file_podd_v1_entry_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1569,7 +1660,7 @@ func (x *Rewind) String() string {
 func (*Rewind) ProtoMessage() {}
 
 func (x *Rewind) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[14]
+	mi := &file_podd_v1_entry_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1582,7 +1673,7 @@ func (x *Rewind) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rewind.ProtoReflect.Descriptor instead.
 func (*Rewind) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{14}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Rewind) GetToSeq() int64 {
@@ -1616,7 +1707,7 @@ type Purged struct {
 
 func (x *Purged) Reset() {
 	*x = Purged{}
-	mi := &file_podd_v1_entry_proto_msgTypes[15]
+	mi := &file_podd_v1_entry_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1628,7 +1719,7 @@ func (x *Purged) String() string {
 func (*Purged) ProtoMessage() {}
 
 func (x *Purged) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[15]
+	mi := &file_podd_v1_entry_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1641,7 +1732,7 @@ func (x *Purged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Purged.ProtoReflect.Descriptor instead.
 func (*Purged) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{15}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Purged) GetAt() *timestamppb.Timestamp {
@@ -1707,7 +1798,7 @@ type Totals struct {
 
 func (x *Totals) Reset() {
 	*x = Totals{}
-	mi := &file_podd_v1_entry_proto_msgTypes[16]
+	mi := &file_podd_v1_entry_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1719,7 +1810,7 @@ func (x *Totals) String() string {
 func (*Totals) ProtoMessage() {}
 
 func (x *Totals) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[16]
+	mi := &file_podd_v1_entry_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1732,7 +1823,7 @@ func (x *Totals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Totals.ProtoReflect.Descriptor instead.
 func (*Totals) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{16}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Totals) GetTurns() int64 {
@@ -1803,7 +1894,7 @@ type RequestTotal struct {
 
 func (x *RequestTotal) Reset() {
 	*x = RequestTotal{}
-	mi := &file_podd_v1_entry_proto_msgTypes[17]
+	mi := &file_podd_v1_entry_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1815,7 +1906,7 @@ func (x *RequestTotal) String() string {
 func (*RequestTotal) ProtoMessage() {}
 
 func (x *RequestTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[17]
+	mi := &file_podd_v1_entry_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1828,7 +1919,7 @@ func (x *RequestTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestTotal.ProtoReflect.Descriptor instead.
 func (*RequestTotal) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{17}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RequestTotal) GetModel() string {
@@ -1884,7 +1975,7 @@ type ToolTotal struct {
 
 func (x *ToolTotal) Reset() {
 	*x = ToolTotal{}
-	mi := &file_podd_v1_entry_proto_msgTypes[18]
+	mi := &file_podd_v1_entry_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1896,7 +1987,7 @@ func (x *ToolTotal) String() string {
 func (*ToolTotal) ProtoMessage() {}
 
 func (x *ToolTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[18]
+	mi := &file_podd_v1_entry_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1909,7 +2000,7 @@ func (x *ToolTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolTotal.ProtoReflect.Descriptor instead.
 func (*ToolTotal) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{18}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ToolTotal) GetTool() string {
@@ -1966,7 +2057,7 @@ type Note struct {
 
 func (x *Note) Reset() {
 	*x = Note{}
-	mi := &file_podd_v1_entry_proto_msgTypes[19]
+	mi := &file_podd_v1_entry_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1978,7 +2069,7 @@ func (x *Note) String() string {
 func (*Note) ProtoMessage() {}
 
 func (x *Note) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[19]
+	mi := &file_podd_v1_entry_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1991,7 +2082,7 @@ func (x *Note) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Note.ProtoReflect.Descriptor instead.
 func (*Note) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{19}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Note) GetText() string {
@@ -2025,7 +2116,7 @@ type Recovered struct {
 
 func (x *Recovered) Reset() {
 	*x = Recovered{}
-	mi := &file_podd_v1_entry_proto_msgTypes[20]
+	mi := &file_podd_v1_entry_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2037,7 +2128,7 @@ func (x *Recovered) String() string {
 func (*Recovered) ProtoMessage() {}
 
 func (x *Recovered) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[20]
+	mi := &file_podd_v1_entry_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2050,7 +2141,7 @@ func (x *Recovered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recovered.ProtoReflect.Descriptor instead.
 func (*Recovered) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{20}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Recovered) GetReason() string {
@@ -2097,7 +2188,7 @@ type Alert struct {
 
 func (x *Alert) Reset() {
 	*x = Alert{}
-	mi := &file_podd_v1_entry_proto_msgTypes[21]
+	mi := &file_podd_v1_entry_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2109,7 +2200,7 @@ func (x *Alert) String() string {
 func (*Alert) ProtoMessage() {}
 
 func (x *Alert) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[21]
+	mi := &file_podd_v1_entry_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2122,7 +2213,7 @@ func (x *Alert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alert.ProtoReflect.Descriptor instead.
 func (*Alert) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{21}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Alert) GetSeq() int64 {
@@ -2236,7 +2327,7 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x05usage\x18\x04 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x14\n" +
 	"\x05steps\x18\x05 \x01(\x05R\x05steps\x12\x1d\n" +
 	"\n" +
-	"tool_calls\x18\x06 \x01(\x05R\ttoolCalls\"\xef\x01\n" +
+	"tool_calls\x18\x06 \x01(\x05R\ttoolCalls\"\xaa\x02\n" +
 	"\x05Setup\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12\x10\n" +
 	"\x03api\x18\x02 \x01(\tR\x03api\x12\"\n" +
@@ -2244,7 +2335,14 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x14project_instructions\x18\x04 \x01(\tR\x13projectInstructions\x12'\n" +
 	"\x05tools\x18\x05 \x03(\v2\x11.podd.v1.ToolSpecR\x05tools\x12\x1a\n" +
 	"\brenderer\x18\x06 \x01(\x05R\brenderer\x12\"\n" +
-	"\rfile_ref_role\x18\a \x01(\tR\vfileRefRole\"X\n" +
+	"\rfile_ref_role\x18\a \x01(\tR\vfileRefRole\x129\n" +
+	"\routput_limits\x18\b \x03(\v2\x14.podd.v1.OutputLimitR\foutputLimits\"\x9a\x01\n" +
+	"\vOutputLimit\x12\x12\n" +
+	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x1b\n" +
+	"\tmax_bytes\x18\x02 \x01(\x03R\bmaxBytes\x12\x1b\n" +
+	"\tmax_lines\x18\x03 \x01(\x03R\bmaxLines\x12\x1a\n" +
+	"\bstrategy\x18\x04 \x01(\tR\bstrategy\x12!\n" +
+	"\fhead_percent\x18\x05 \x01(\x05R\vheadPercent\"X\n" +
 	"\bToolSpec\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x16\n" +
@@ -2367,7 +2465,7 @@ func file_podd_v1_entry_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_entry_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_podd_v1_entry_proto_goTypes = []any{
 	(SubmitMode)(0),               // 0: podd.v1.SubmitMode
 	(Outcome)(0),                  // 1: podd.v1.Outcome
@@ -2379,68 +2477,70 @@ var file_podd_v1_entry_proto_goTypes = []any{
 	(*TurnStarted)(nil),           // 7: podd.v1.TurnStarted
 	(*TurnEnded)(nil),             // 8: podd.v1.TurnEnded
 	(*Setup)(nil),                 // 9: podd.v1.Setup
-	(*ToolSpec)(nil),              // 10: podd.v1.ToolSpec
-	(*ToolStarted)(nil),           // 11: podd.v1.ToolStarted
-	(*RequestUsage)(nil),          // 12: podd.v1.RequestUsage
-	(*Prune)(nil),                 // 13: podd.v1.Prune
-	(*Compaction)(nil),            // 14: podd.v1.Compaction
-	(*ApprovalRequested)(nil),     // 15: podd.v1.ApprovalRequested
-	(*ApprovalResolved)(nil),      // 16: podd.v1.ApprovalResolved
-	(*Rewind)(nil),                // 17: podd.v1.Rewind
-	(*Purged)(nil),                // 18: podd.v1.Purged
-	(*Totals)(nil),                // 19: podd.v1.Totals
-	(*RequestTotal)(nil),          // 20: podd.v1.RequestTotal
-	(*ToolTotal)(nil),             // 21: podd.v1.ToolTotal
-	(*Note)(nil),                  // 22: podd.v1.Note
-	(*Recovered)(nil),             // 23: podd.v1.Recovered
-	(*Alert)(nil),                 // 24: podd.v1.Alert
-	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
-	(*Item)(nil),                  // 26: podd.v1.Item
-	(*Segment)(nil),               // 27: podd.v1.Segment
-	(*Usage)(nil),                 // 28: podd.v1.Usage
+	(*OutputLimit)(nil),           // 10: podd.v1.OutputLimit
+	(*ToolSpec)(nil),              // 11: podd.v1.ToolSpec
+	(*ToolStarted)(nil),           // 12: podd.v1.ToolStarted
+	(*RequestUsage)(nil),          // 13: podd.v1.RequestUsage
+	(*Prune)(nil),                 // 14: podd.v1.Prune
+	(*Compaction)(nil),            // 15: podd.v1.Compaction
+	(*ApprovalRequested)(nil),     // 16: podd.v1.ApprovalRequested
+	(*ApprovalResolved)(nil),      // 17: podd.v1.ApprovalResolved
+	(*Rewind)(nil),                // 18: podd.v1.Rewind
+	(*Purged)(nil),                // 19: podd.v1.Purged
+	(*Totals)(nil),                // 20: podd.v1.Totals
+	(*RequestTotal)(nil),          // 21: podd.v1.RequestTotal
+	(*ToolTotal)(nil),             // 22: podd.v1.ToolTotal
+	(*Note)(nil),                  // 23: podd.v1.Note
+	(*Recovered)(nil),             // 24: podd.v1.Recovered
+	(*Alert)(nil),                 // 25: podd.v1.Alert
+	(*timestamppb.Timestamp)(nil), // 26: google.protobuf.Timestamp
+	(*Item)(nil),                  // 27: podd.v1.Item
+	(*Segment)(nil),               // 28: podd.v1.Segment
+	(*Usage)(nil),                 // 29: podd.v1.Usage
 }
 var file_podd_v1_entry_proto_depIdxs = []int32{
-	25, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
+	26, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
 	4,  // 1: podd.v1.Entry.submitted:type_name -> podd.v1.Submitted
 	5,  // 2: podd.v1.Entry.promoted:type_name -> podd.v1.Promoted
 	7,  // 3: podd.v1.Entry.turn_started:type_name -> podd.v1.TurnStarted
 	8,  // 4: podd.v1.Entry.turn_ended:type_name -> podd.v1.TurnEnded
 	9,  // 5: podd.v1.Entry.setup:type_name -> podd.v1.Setup
-	26, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
-	11, // 7: podd.v1.Entry.tool_started:type_name -> podd.v1.ToolStarted
-	12, // 8: podd.v1.Entry.usage:type_name -> podd.v1.RequestUsage
-	13, // 9: podd.v1.Entry.prune:type_name -> podd.v1.Prune
-	14, // 10: podd.v1.Entry.compaction:type_name -> podd.v1.Compaction
-	15, // 11: podd.v1.Entry.approval_requested:type_name -> podd.v1.ApprovalRequested
-	16, // 12: podd.v1.Entry.approval_resolved:type_name -> podd.v1.ApprovalResolved
-	17, // 13: podd.v1.Entry.rewind:type_name -> podd.v1.Rewind
-	22, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
-	23, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
-	24, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
-	18, // 17: podd.v1.Entry.purged:type_name -> podd.v1.Purged
+	27, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
+	12, // 7: podd.v1.Entry.tool_started:type_name -> podd.v1.ToolStarted
+	13, // 8: podd.v1.Entry.usage:type_name -> podd.v1.RequestUsage
+	14, // 9: podd.v1.Entry.prune:type_name -> podd.v1.Prune
+	15, // 10: podd.v1.Entry.compaction:type_name -> podd.v1.Compaction
+	16, // 11: podd.v1.Entry.approval_requested:type_name -> podd.v1.ApprovalRequested
+	17, // 12: podd.v1.Entry.approval_resolved:type_name -> podd.v1.ApprovalResolved
+	18, // 13: podd.v1.Entry.rewind:type_name -> podd.v1.Rewind
+	23, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
+	24, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
+	25, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
+	19, // 17: podd.v1.Entry.purged:type_name -> podd.v1.Purged
 	6,  // 18: podd.v1.Entry.withdrawn:type_name -> podd.v1.Withdrawn
 	0,  // 19: podd.v1.Submitted.mode:type_name -> podd.v1.SubmitMode
-	27, // 20: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
-	26, // 21: podd.v1.Submitted.items:type_name -> podd.v1.Item
+	28, // 20: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
+	27, // 21: podd.v1.Submitted.items:type_name -> podd.v1.Item
 	1,  // 22: podd.v1.TurnEnded.outcome:type_name -> podd.v1.Outcome
-	28, // 23: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
-	10, // 24: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
-	28, // 25: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
-	26, // 26: podd.v1.Compaction.summary:type_name -> podd.v1.Item
-	25, // 27: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
-	25, // 28: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
-	9,  // 29: podd.v1.Purged.setup:type_name -> podd.v1.Setup
-	19, // 30: podd.v1.Purged.totals:type_name -> podd.v1.Totals
-	20, // 31: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
-	21, // 32: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
-	28, // 33: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
-	2,  // 34: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
-	25, // 35: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
-	36, // [36:36] is the sub-list for method output_type
-	36, // [36:36] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	29, // 23: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
+	11, // 24: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
+	10, // 25: podd.v1.Setup.output_limits:type_name -> podd.v1.OutputLimit
+	29, // 26: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
+	27, // 27: podd.v1.Compaction.summary:type_name -> podd.v1.Item
+	26, // 28: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
+	26, // 29: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
+	9,  // 30: podd.v1.Purged.setup:type_name -> podd.v1.Setup
+	20, // 31: podd.v1.Purged.totals:type_name -> podd.v1.Totals
+	21, // 32: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
+	22, // 33: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
+	29, // 34: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
+	2,  // 35: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
+	26, // 36: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
+	37, // [37:37] is the sub-list for method output_type
+	37, // [37:37] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_entry_proto_init() }
@@ -2475,7 +2575,7 @@ func file_podd_v1_entry_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_entry_proto_rawDesc), len(file_podd_v1_entry_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   22,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -567,9 +567,10 @@ func (x *UserMessage) GetText() string {
 // client's note.
 type SystemMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Who added it: file_ref, note, interceptor, compaction, recovery.
+	// Who added it: file_ref, note, interceptor, compaction, read_back, recovery.
 	Origin string `protobuf:"bytes,1,opt,name=origin,proto3" json:"origin,omitempty"`
-	// For file_ref: "[File: PATH]", a newline, the body.
+	// For file_ref: "[File: PATH]", a newline, the body. For read_back: a heading,
+	// a newline, the files.
 	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

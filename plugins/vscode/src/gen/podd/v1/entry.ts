@@ -200,6 +200,24 @@ export interface Setup {
    * them as the user's, in a frame.
    */
   fileRefRole: string;
+  /**
+   * What bounds the results that are sent, whatever limits they were stored
+   * under: the general limit, then those of tools that have their own, by name.
+   * Without any, results are sent as they are stored.
+   */
+  outputLimits: OutputLimit[];
+}
+
+/** OutputLimit bounds the content of a tool's results. */
+export interface OutputLimit {
+  /** Empty for the general limit. */
+  tool: string;
+  maxBytes: number;
+  maxLines: number;
+  /** Which part is kept: head_tail, head, tail or summarize. */
+  strategy: string;
+  /** The head's share where both ends are kept. */
+  headPercent: number;
 }
 
 /** ToolSpec describes a tool to the model. */
@@ -1025,7 +1043,16 @@ export const TurnEnded: MessageFns<TurnEnded> = {
 };
 
 function createBaseSetup(): Setup {
-  return { model: "", api: "", instructions: "", projectInstructions: "", tools: [], renderer: 0, fileRefRole: "" };
+  return {
+    model: "",
+    api: "",
+    instructions: "",
+    projectInstructions: "",
+    tools: [],
+    renderer: 0,
+    fileRefRole: "",
+    outputLimits: [],
+  };
 }
 
 export const Setup: MessageFns<Setup> = {
@@ -1050,6 +1077,9 @@ export const Setup: MessageFns<Setup> = {
     }
     if (message.fileRefRole !== "") {
       writer.uint32(58).string(message.fileRefRole);
+    }
+    for (const v of message.outputLimits) {
+      OutputLimit.encode(v!, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -1121,6 +1151,104 @@ export const Setup: MessageFns<Setup> = {
             }
 
             message.fileRefRole = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.outputLimits.push(OutputLimit.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseOutputLimit(): OutputLimit {
+  return { tool: "", maxBytes: 0, maxLines: 0, strategy: "", headPercent: 0 };
+}
+
+export const OutputLimit: MessageFns<OutputLimit> = {
+  encode(message: OutputLimit, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.tool !== "") {
+      writer.uint32(10).string(message.tool);
+    }
+    if (message.maxBytes !== 0) {
+      writer.uint32(16).int64(message.maxBytes);
+    }
+    if (message.maxLines !== 0) {
+      writer.uint32(24).int64(message.maxLines);
+    }
+    if (message.strategy !== "") {
+      writer.uint32(34).string(message.strategy);
+    }
+    if (message.headPercent !== 0) {
+      writer.uint32(40).int32(message.headPercent);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): OutputLimit {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOutputLimit();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tool = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.maxBytes = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.maxLines = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.strategy = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.headPercent = reader.int32();
             continue;
           }
         }

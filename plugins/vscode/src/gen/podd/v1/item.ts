@@ -116,9 +116,12 @@ export interface UserMessage {
  * client's note.
  */
 export interface SystemMessage {
-  /** Who added it: file_ref, note, interceptor, compaction, recovery. */
+  /** Who added it: file_ref, note, interceptor, compaction, read_back, recovery. */
   origin: string;
-  /** For file_ref: "[File: PATH]", a newline, the body. */
+  /**
+   * For file_ref: "[File: PATH]", a newline, the body. For read_back: a heading,
+   * a newline, the files.
+   */
   text: string;
 }
 
