@@ -136,6 +136,6 @@ func TestRefusedResultsEndTheTurn(t *testing.T) {
 		}
 		return nil
 	})
-	h.wantEnd(h.run("go"), item.OutcomeInterrupted, "RECOVERY", "at the same step")
+	h.wantEnd(h.run("go"), item.OutcomeInterrupted, "RECOVERY", "because the log could not be written")
 	h.wantSaid()
 }

@@ -143,9 +143,9 @@ func TestGivenUpAndResumed(t *testing.T) {
 		<-asked
 		h.kill(f)
 	}
-	h.wantEnd(h.ended(s), item.OutcomeInterrupted, "RECOVERY", "podd stopped 4 times")
+	h.wantEnd(h.ended(s), item.OutcomeInterrupted, "RECOVERY", "stopped 4 times")
 	h.await(func(p item.Pod) bool { return p.Status.State == item.StateInterrupted })
-	if w := h.warned(); !strings.Contains(w[len(w)-1], "podd stopped 4 times") {
+	if w := h.warned(); !strings.Contains(w[len(w)-1], "stopped 4 times") {
 		t.Errorf("alerts %q", w)
 	}
 	mu.Lock()

@@ -188,7 +188,7 @@ func TestGivenUpWithTheResult(t *testing.T) {
 				<-began
 				h.kill(f)
 			}
-			h.wantEnd(h.ended(s), item.OutcomeInterrupted, "RECOVERY", fmt.Sprintf("podd stopped %d times", kills))
+			h.wantEnd(h.ended(s), item.OutcomeInterrupted, "RECOVERY", fmt.Sprintf("stopped %d times at the same step, the last time because podd was stopped", kills))
 			if got := results(h.log()); len(got) != 1 || got[0].Summary != result {
 				t.Errorf("results %+v", got)
 			}

@@ -48,11 +48,12 @@ func (t *run) resume(ctx context.Context) ([]*call, error) {
 	return calls, t.commit(ctx, b)
 }
 
-// giveUp ends a turn in which podd stopped too often. What became of the calls that were
+// giveUp ends a turn that was cut short too often. What became of the calls that were
 // started is asked for once: that may be what ends podd.
 func (t *run) giveUp(ctx context.Context, recovered item.Recovered, started []*call) error {
 	why := &stop{outcome: item.OutcomeInterrupted, reason: "RECOVERY", cause: fmt.Sprintf(
-		"podd stopped %d times at the same step and does not try again; submit again to go on", t.progress.resumes+1)}
+		"the turn stopped %d times at the same step, the last time because %s; podd does not try again: submit again to go on",
+		t.progress.resumes+1, t.turn.Resume)}
 	if len(started) == 0 || t.progress.resumes > maxResumes {
 		return why
 	}
