@@ -113,9 +113,9 @@ func TestPrompt(t *testing.T) {
 	e := neovim.Edit(t, w)
 	e.Ex("Podd open p")
 	e.Await("[idle]")
-	e.Keys("i")
-	e.AwaitLua(`vim.api.nvim_buf_get_name(0):match('podd://p/prompt$')`)
+	// Typed in one go: no letter is lost to Normal mode.
 	e.Keys("ilook at @RE<C-x><C-o><Esc>")
+	e.AwaitLua(`vim.api.nvim_buf_get_name(0):match('podd://p/prompt$')`)
 	e.AwaitLua(`vim.api.nvim_get_current_line() == 'look at @README.md'`)
 	e.Keys("A and @a<C-x><C-u><Esc>")
 	e.AwaitLua(`vim.api.nvim_get_current_line() == 'look at @README.md and @"a b.txt"'`)
@@ -135,6 +135,54 @@ func TestPrompt(t *testing.T) {
 	if got := e.Expr(`join(getcompletion('Podd st', 'cmdline'))`); got != "stats steer stop" {
 		t.Errorf("the command line completes %q", got)
 	}
+}
+
+// A command is about the pod on the screen: that of the current buffer, whatever the current
+// directory is. An answer to "which pod?" counts for one command.
+func TestWhichPod(t *testing.T) {
+	w := newWorld(t, hello)
+	makePod(t, w)
+	other := filepath.Join(w.Dir, "other")
+	if err := os.Mkdir(other, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.Podctl("create", "other", "--dir", other)
+	paused := func(pod string) bool {
+		return strings.Contains(w.Podctl("show", pod, "-o", "json"), "POD_STATE_PAUSED")
+	}
+	e := neovim.Edit(t, w)
+	enter := func(command, said string) {
+		t.Helper()
+		e.Keys(":Podd " + command + "<CR>")
+		e.AwaitLua(`table.concat(_G.said):find('` + said + `', 1, true)`)
+		e.Lua(`_G.said = {}`)
+	}
+	e.Ex("Podd open other")
+	enter("pause", "pod other is held")
+	if !paused("other") || paused("p") {
+		t.Error("the pod of the directory was held, not the one on the screen")
+	}
+	enter("resume", "pod other goes on")
+	enter("cancel", "pod other has no running turn")
+	e.Keys("i<Esc>")
+	e.AwaitLua(`vim.api.nvim_buf_get_name(0):match('podd://other/prompt$')`)
+	enter("pause", "pod other is held")
+	e.Keys(":only<CR>:enew<CR>")
+	e.AwaitLua(`vim.api.nvim_buf_get_name(0) == ''`)
+	enter("pause", "pod p is held")
+
+	w.Podctl("create", "second", "--dir", w.Workspace)
+	for _, pod := range []string{"p", "second"} {
+		e.Keys(":Podd resume<CR>")
+		e.AwaitLua(`_G.asked ~= nil`)
+		e.Lua(`local a = _G.asked; _G.asked = nil; a.done('` + pod + `')`)
+		e.AwaitLua(`table.concat(_G.said):find('pod ` + pod + ` goes on', 1, true)`)
+	}
+	e.Lua(`_G.said = {}`)
+	e.Ex("Podd open second")
+	e.Keys(":new<CR>")
+	e.AwaitLua(`vim.api.nvim_buf_get_name(0) == ''`)
+	enter("pause", "pod second is held")
 }
 
 // Where a reference begins is a matter of what stands before the cursor.

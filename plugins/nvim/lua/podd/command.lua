@@ -156,8 +156,11 @@ function M.complete(start, line)
     local err, r = bridge.call('ListPods', {})
     return err and {} or starting(vim.tbl_map(function(p) return p.name end, r.pods), start)
   elseif start:sub(1, 1) == '@' then
-    local err, r = bridge.call('FindPod', { dir = vim.fn.getcwd() })
-    local pod = podd().config.pod or vim.env.PODD_POD or (not err and r.pod.name)
+    local pod, err, r = podd().named()
+    if not pod then
+      err, r = bridge.call('FindPod', { dir = vim.fn.getcwd() })
+      pod = not err and r.pod.name
+    end
     if pod then
       err, r = bridge.call('CompletePath', { pod = pod, prefix = start:sub(2) })
       return err and {} or vim.tbl_map(function(p) return '@' .. p end, r.paths)

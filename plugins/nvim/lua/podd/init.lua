@@ -8,7 +8,8 @@ M.config = {
   socket = nil,
   -- How many entries of a pod's past a stream buffer begins with.
   history = 200,
-  -- The pod to talk to; nil: $PODD_POD, else the pod of the current directory.
+  -- The pod to talk to outside of podd:// buffers; nil: $PODD_POD, else the pod of the
+  -- current directory.
   pod = nil,
 }
 
@@ -38,27 +39,61 @@ function M.fail(err)
   vim.notify('podd: ' .. require('podd.safe').line(err.message), vim.log.levels.ERROR)
 end
 
+-- pod_of is the pod whose stream or prompt a buffer is; nil for other buffers.
+local function pod_of(buf)
+  return vim.api.nvim_buf_get_name(buf):match('^podd://([^/]+)')
+end
+
+-- named is the pod that is meant without a look at the current directory: that of the
+-- current buffer, of :Podd use, or of $PODD_POD; nil for none.
+function M.named()
+  local name = pod_of(0) or M.config.pod or vim.env.PODD_POD
+  return name ~= '' and name or nil
+end
+
+-- on_screen is the one of some pods that has a window here; nil for none or several.
+local function on_screen(names)
+  local found
+  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    local pod = pod_of(vim.api.nvim_win_get_buf(win))
+    if pod and pod ~= found and vim.tbl_contains(names, pod) then
+      if found then
+        return nil
+      end
+      found = pod
+    end
+  end
+  return found
+end
+
+-- with calls f with the name and the directory of a pod.
+local function with(name, f)
+  require('podd.bridge').request('GetPod', { pod = name }, function(err, r)
+    if err then
+      return M.fail(err)
+    end
+    f(r.pod.name, r.pod.spec.dir, r.pod)
+  end)
+end
+
 -- with_pod calls f with the name and the directory of the pod to talk to. With create, the
 -- pod of the current directory is made when there is none.
 function M.with_pod(create, f)
   local bridge = require('podd.bridge')
-  local named = M.config.pod or vim.env.PODD_POD
-  if named and named ~= '' then
-    bridge.request('GetPod', { pod = named }, function(err, r)
-      if err then
-        return M.fail(err)
-      end
-      f(r.pod.name, r.pod.spec.dir, r.pod)
-    end)
-    return
+  local named = M.named()
+  if named then
+    return with(named, f)
   end
   bridge.request('FindPod', { dir = vim.fn.getcwd(), create = create }, function(err, r)
     if err and err.reason == 'SEVERAL_PODS' then
       local names = vim.split(err.meta.pods, ' ')
+      local shown = on_screen(names)
+      if shown then
+        return with(shown, f)
+      end
       vim.ui.select(names, { prompt = 'which pod?' }, function(name)
         if name then
-          M.config.pod = name
-          M.with_pod(create, f)
+          with(name, f)
         end
       end)
       return

@@ -48,8 +48,9 @@ local function send(buf)
   end)
 end
 
--- open shows the prompt of a pod.
+-- open shows the prompt of a pod, ready to be typed into.
 function M.open(pod)
+  vim.cmd('startinsert!')
   vim.cmd('keepalt botright 8split ' .. vim.fn.fnameescape('podd://' .. pod .. '/prompt'))
   local buf = vim.api.nvim_get_current_buf()
   if pods[buf] then
