@@ -46,8 +46,14 @@ test: cgo-check bubblewrap ## run all tests with the race detector; installs bub
 INTEGRATIONS_NEED := bwrap:bubblewrap systemctl:systemd jq:jq tmux:tmux nvim:neovim node:nodejs npm:npm chromium:chromium \
 	/usr/lib/python3/dist-packages/grpc:python3-grpcio /usr/lib/python3/dist-packages/grpc_tools:python3-grpc-tools
 
+CODE_SERVER := integrations/npm/node_modules/code-server/lib/vscode/node_modules
+
 .PHONY: test-integrations
-test-integrations: integrations/npm/node_modules plugins/vscode/node_modules $(BUF) ## test against editors, MCP servers and clients of others; installs what it needs
+test-integrations: $(CODE_SERVER) integrations/npm/node_modules plugins/vscode/node_modules integrations-need ## test against editors, MCP servers and clients of others; installs what it needs
+	go test -tags integrations -timeout 20m ./integrations/...
+
+.PHONY: integrations-need
+integrations-need:
 	@missing=; for need in $(INTEGRATIONS_NEED); do \
 		command -v "$${need%%:*}" >/dev/null || [ -e "$${need%%:*}" ] || missing="$$missing $${need#*:}"; \
 	done; \
@@ -55,11 +61,15 @@ test-integrations: integrations/npm/node_modules plugins/vscode/node_modules $(B
 		apt-get install -y -qq $$missing >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq $$missing >/dev/null; } || \
 		echo "These Debian packages could not be installed, and their tests will fail:$$missing" >&2; \
 	fi
-	go test -tags integrations -timeout 20m ./integrations/...
 
-# npm ci makes the folder anew from the lock file.
-%/node_modules: %/package.json %/package-lock.json
-	cd $* && npm ci --silent
+# npm ci makes the folder anew from the lock file. No package's script runs: what they would build is not needed here.
+%/node_modules: %/package.json %/package-lock.json | integrations-need
+	cd $* && npm ci --silent --ignore-scripts
+	mkdir -p $@ && touch $@
+
+# code-server has VS Code's server; its packages stand in a shrinkwrap file of its own.
+$(CODE_SERVER): integrations/npm/node_modules
+	cd integrations/npm/node_modules/code-server/lib/vscode && npm install --silent --omit=dev --ignore-scripts
 	mkdir -p $@ && touch $@
 
 .PHONY: guards

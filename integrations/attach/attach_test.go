@@ -57,7 +57,7 @@ func TestTalk(t *testing.T) {
 	s.await("| line", `| \x1b[2J\x1b[31mred`)
 	s.keys("C-t")
 	s.gone("| line")
-	if out := w.Podctl("tail", "p", "--after", "0", "-o", "json"); !strings.Contains(strings.ReplaceAll(out, `": `, `":`), `"paste":{"text":"@one\n@two\n"}`) {
+	if out := w.Podctl("tail", "p", "--after", "0", "-o", "json"); !strings.Contains(strings.ReplaceAll(out, `": `, `":`), `"paste":{"text":"@one\n@two\n"`) {
 		t.Errorf("the paste is not a paste:\n%s", out)
 	}
 	s.typed("draft")

@@ -95,8 +95,8 @@ func TestSelection(t *testing.T) {
 	log := w.Podctl("tail", "p", "--after", "0", "-o", "json")
 	for _, want := range []string{
 		`"segments":[{"text":{"text":"what is this\n"}},{"file_ref":{"path":"main.go","start_line":2,"end_line":3}}]`,
-		`"segments":[{"text":{"text":"and this\n"}},{"paste":{"text":"package main\n"}}]`,
-		`"segments":[{"text":{"text":"and now\n"}},{"paste":{"text":"package changed\n"}}]`,
+		`"segments":[{"text":{"text":"and this\n"}},{"paste":{"text":"package main\n","name":"main.go:1-1, as it is in the editor"}}]`,
+		`"segments":[{"text":{"text":"and now\n"}},{"paste":{"text":"package changed\n","name":"main.go:1-1, as it is in the editor"}}]`,
 	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log lacks %s:\n%s", want, log)

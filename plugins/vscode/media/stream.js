@@ -38,7 +38,9 @@
   function tool(b, before) {
     const open = before ? before.querySelector("details").open : false;
     const box = element("div", "tool");
-    box.append(fold("call", `${marks[b.state] || ""} ${b.tool}  ${b.text}`, b.arguments && `${b.arguments}\n\n${b.detail || ""}`, open));
+    // Most summaries begin with the tool's name.
+    const text = b.text.startsWith(`${b.tool}:`) || b.text.startsWith(`${b.tool} `) ? b.text : `${b.tool}  ${b.text}`;
+    box.append(fold("call", `${marks[b.state] || ""} ${text}`, b.arguments && `${b.arguments}\n\n${b.detail || ""}`, open));
     if (b.state === "waiting") {
       const ask = element("div", "ask");
       ask.append(element("p", "question", b.question));
@@ -99,6 +101,9 @@
   }
 
   const handlers = {
+    keep(m) {
+      host.setState(m.state);
+    },
     reset(m) {
       keepingEnd(() => {
         drop([...shown.keys()]);
@@ -113,7 +118,7 @@
     },
     state(m) {
       document.getElementById("state").textContent = m.text;
-      document.getElementById("cancel").hidden = !m.running;
+      document.getElementById("cancel").hidden = !m.busy;
     },
     paths(m) {
       if (m.prefix === reference()) offer(m.paths);

@@ -1,17 +1,19 @@
+import * as fs from "node:fs";
 import * as path from "node:path";
 import * as vscode from "vscode";
 
 import type { Approval } from "./gen/podd/v1/approval";
-import { type Pod, PodState } from "./gen/podd/v1/pod";
+import type { Pod } from "./gen/podd/v1/pod";
 import { type Answer, Connection } from "./podd/connection";
 import { places } from "./podd/places";
 import { type State, Watch } from "./podd/watch";
 import { type Selected, segments } from "./selection";
+import type { Kept } from "./stream/messages";
 import { visible } from "./stream/visible";
-import { Notifier } from "./views/notify";
-import { Panel } from "./views/panel";
+import { Notifier, lookAndAnswer } from "./views/notify";
+import { Panel, streamType } from "./views/panel";
 import { Status, podLine } from "./views/status";
-import { Tree } from "./views/tree";
+import { Tree, turnRuns } from "./views/tree";
 
 /** How often podd is asked what its pods do, in milliseconds. */
 const every = 1000;
@@ -32,12 +34,17 @@ class Extension {
       answer: (what, how) => this.answer(what, how),
       acknowledge: (seq) => this.connect().acknowledge([seq]),
       open: (pod) => this.open(pod),
+      inSight: (pod) => this.panels.get(pod)?.visible ?? false,
       report: (what) => this.report(what),
     });
-    this.watch = new Watch(() => this.connect(), every, (now) => this.show(now));
+    this.watch = new Watch(() => this.connect(), every, (now) => this.look(now));
     context.subscriptions.push(
       this.status,
       vscode.window.registerTreeDataProvider("podd.pods", this.tree),
+      vscode.window.registerWebviewPanelSerializer(streamType, {
+        deserializeWebviewPanel: async (view, kept?: Kept) => (kept ? this.show(kept, view) : view.dispose()),
+      }),
+      vscode.commands.registerCommand(lookAndAnswer, (pod: string, seq: number) => this.report(this.lookAndAnswer(pod, seq))),
       vscode.workspace.onDidChangeConfiguration((e) => e.affectsConfiguration("podd") && this.disconnect()),
       { dispose: () => this.watch.stop() },
       { dispose: () => this.disconnect() },
@@ -76,13 +83,12 @@ class Extension {
     this.connection = undefined;
   }
 
-  private show(now: State): void {
+  private look(now: State): void {
+    void vscode.commands.executeCommand("setContext", "podd.seen", now.away ? "away" : "here");
     this.tree.show(now);
     this.notifier.show(now);
-    for (const p of now.pods) {
-      this.panels.get(p.id)?.tell(visible(now.away || `${podLine(p)}${p.stateReason ? ` (${p.stateReason})` : ""}`), p.state === PodState.RUNNING);
-    }
-    const p = now.pods.find((pod) => pod.id === this.current) ?? now.pods.find((pod) => pod.spec?.dir === folder());
+    for (const id of this.panels.keys()) this.tell(id);
+    const p = now.pods.find((pod) => pod.id === this.current) ?? here(now.pods)[0];
     this.status.show(p ? podLine(p) : "", now.approvals.length, now.away);
     if (p && !now.away) this.report(this.cost(p));
   }
@@ -92,27 +98,48 @@ class Extension {
     this.status.show(line, this.watch.state.approvals.length, this.watch.state.away);
   }
 
+  /** tell tells a pod's page what the pod does. */
+  private tell(id: string): void {
+    const { pods, away } = this.watch.state;
+    const p = pods.find((q) => q.id === id);
+    if (!p) return;
+    this.panels.get(id)?.tell(visible(away || `${podLine(p)}${p.stateReason ? ` (${p.stateReason})` : ""}`), turnRuns(p));
+  }
+
   private open(pod: string): void {
-    const known = this.panels.get(pod);
     const p = this.watch.state.pods.find((q) => q.id === pod);
     this.current = pod;
-    if (known || !p) {
-      known?.reveal();
-      return;
-    }
-    const panel = new Panel(this.connect(), p, this.context.extensionUri, {
-      answer: async (id, callId, digest, how) => {
+    if (this.panels.has(pod)) this.panels.get(pod)!.reveal();
+    else if (p) this.show({ pod, name: p.name });
+  }
+
+  /** show shows a pod's stream, in a view that was there before the window was loaded again or in a new one. */
+  private show(kept: Kept, view?: vscode.WebviewPanel): void {
+    const { pod } = kept;
+    const asks = {
+      answer: async (id: string, callId: string, digest: Buffer, how: Answer) => {
         const what = (await this.connect().waiting()).find((a) => a.pod === id && a.callId === callId);
-        if (!what) throw new Error("the call does not wait any more: it was answered elsewhere, or its turn ended");
+        if (!what) throw new Error(noLongerWaits);
         // Without a digest podd would take the yes for whatever waits.
         if (how.approve && digest.length === 0) throw new Error("the call was not shown whole: open the stream again");
         await this.answer({ ...what, digest }, how);
       },
-      report: (what) => this.report(what),
-      closed: () => this.panels.delete(pod),
-    });
-    this.panels.set(pod, panel);
-    panel.tell(podLine(p), p.state === PodState.RUNNING);
+      report: (what: Promise<unknown>) => this.report(what),
+      seen: () => this.notifier.questions(this.watch.state.approvals),
+      closed: () => {
+        this.panels.delete(pod);
+        this.notifier.questions(this.watch.state.approvals);
+      },
+    };
+    this.panels.set(pod, new Panel(this.connect(), kept, this.context.extensionUri, asks, view));
+    this.tell(pod);
+    asks.seen();
+  }
+
+  private async lookAndAnswer(pod: string, callSeq: number): Promise<void> {
+    const what = (await this.connect().waiting()).find((a) => a.pod === pod && a.callSeq === callSeq);
+    if (!what) throw new Error(noLongerWaits);
+    await this.notifier.lookAndAnswer(what);
   }
 
   private async answer(what: Approval, how: Answer): Promise<void> {
@@ -131,14 +158,17 @@ class Extension {
     await this.watch.look();
     const { pods, away } = this.watch.state;
     if (away) throw new Error(away);
-    const here = pods.filter((q) => q.id === this.current || q.spec?.dir === folder());
-    if (here.length === 1) return here[0];
+    const near = here(pods);
+    const current = pods.find((q) => q.id === this.current);
+    if (current && !near.includes(current)) near.push(current);
+    if (near.length === 1) return near[0];
     if (pods.length === 0) return this.create();
-    const chosen = await vscode.window.showQuickPick(
-      pods.map((q) => ({ label: q.name, description: q.spec?.dir, pod: q })),
-      { placeHolder: "Which pod?" },
-    );
-    return chosen?.pod;
+    // Pods of other folders are offered where this one has none.
+    const found = near.length > 0 ? near : pods;
+    const offered: { label: string; description?: string; pod?: Pod }[] = found.map((q) => ({ label: q.name, description: q.spec?.dir, pod: q }));
+    if (near.length === 0 && folder()) offered.unshift({ label: "$(add) New pod for this folder" });
+    const chosen = await vscode.window.showQuickPick(offered, { placeHolder: "Which pod?" });
+    return chosen && (chosen.pod ?? this.create());
   }
 
   private async on(p: Pod | undefined, run: (c: Connection, pod: string) => Promise<unknown>): Promise<void> {
@@ -172,9 +202,18 @@ class Extension {
   }
 }
 
-/** folder is the first folder of the window. */
+const noLongerWaits = "the call does not wait any more: it was answered elsewhere, or its turn ended";
+
+/** folder is the first folder of the window, by the path that podd knows it by. */
 function folder(): string | undefined {
-  return vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+  const dir = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+  return dir && fs.existsSync(dir) ? fs.realpathSync(dir) : dir;
+}
+
+/** here gives the pods that people made for the folder. */
+function here(pods: Pod[]): Pod[] {
+  const dir = folder();
+  return pods.filter((p) => p.spec?.dir === dir && !p.spec?.parent);
 }
 
 /** selected is what is selected in an editor; undefined when nothing is. */
@@ -185,7 +224,7 @@ function selected(editor: vscode.TextEditor, pod: Pod): Selected | undefined {
   const there = document.uri.scheme === "file" && !document.isDirty && below !== "" && !below.startsWith("..") && !path.isAbsolute(below);
   // A selection that ends at the beginning of a line has nothing of that line.
   const last = selection.end.character === 0 && selection.end.line > selection.start.line ? selection.end.line : selection.end.line + 1;
-  return { text: document.getText(selection), path: there ? below : "", start: selection.start.line + 1, end: last };
+  return { text: document.getText(selection), path: there ? below : "", name: path.basename(document.uri.path), start: selection.start.line + 1, end: last };
 }
 
 export function activate(context: vscode.ExtensionContext): void {

@@ -5,6 +5,8 @@ export interface Selected {
   text: string;
   /** Path of the file below the pod's workspace; empty when it is not there or not saved. */
   path: string;
+  /** What the file is called. */
+  name: string;
   /** First and last line, from 1. */
   start: number;
   end: number;
@@ -19,6 +21,11 @@ export function segments(message: string, s: Selected | undefined): Segment[] {
   if (!s) return said;
   const what: Segment = s.path
     ? { kind: { $case: "fileRef", value: { path: s.path, startLine: s.start, endLine: s.end } } }
-    : { kind: { $case: "paste", value: { text: s.text } } };
+    : { kind: { $case: "paste", value: { text: s.text, name: pasteName(s) } } };
   return [...said, what];
+}
+
+/** pasteName says what a paste is, in less than the 256 bytes that podd takes. */
+function pasteName(s: Selected): string {
+  return `${s.name.slice(-50)}:${s.start}-${s.end}, as it is in the editor`;
 }

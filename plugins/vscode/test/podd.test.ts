@@ -58,13 +58,13 @@ test("a pod is made, given input, and its stream is shown", async () => {
 test("a selection is a reference to lines, or a paste", async () => {
   fs.writeFileSync(path.join(work, "three.txt"), "one\ntwo\nthree\n");
   await c.create("select", work);
-  await c.submit("select", segments("look", { text: "two", path: "three.txt", start: 2, end: 2 }));
+  await c.submit("select", segments("look", { text: "two", path: "three.txt", name: "three.txt", start: 2, end: 2 }));
   const { transcript } = await seen("select", (t) => said(t, "turn 1 finished"));
   const note = transcript.all().find((b) => b.kind === "note");
   assert.match(note?.detail ?? "", /two/);
   assert.doesNotMatch(note?.detail ?? "", /three\n/);
-  await c.submit("select", segments("", { text: "pasted @three.txt", path: "", start: 1, end: 1 }));
-  await seen("select", (t) => said(t, "You said: pasted @three.txt"));
+  await c.submit("select", segments("", { text: "pasted @three.txt", path: "", name: "new.txt", start: 1, end: 1 }));
+  await seen("select", (t) => said(t, 'You said: <paste name="new.txt:1-1, as it is in the editor"'));
 });
 
 test("paths are completed", async () => {

@@ -14,6 +14,7 @@ import { Transcript } from "../src/stream/transcript";
 function host(messages: ToPage[]): string {
   return `
     window.acquireVsCodeApi = () => ({
+      setState() {},
       postMessage(m) {
         document.body.dataset.told = (document.body.dataset.told || "") + JSON.stringify(m);
         if (m.type === "ready") {
@@ -47,7 +48,7 @@ async function main(pod: string, until: string, page: string): Promise<void> {
     lost() {},
   };
   await follow(c, pod, 0, to, stop.signal);
-  messages.push({ type: "state", text: `${pod}: waiting`, running: true });
+  messages.push({ type: "state", text: `${pod}: waiting`, busy: true });
   c.close();
   const dir = path.dirname(page);
   const media = path.join(__dirname, "..", "..", "media");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Outcome } from "../src/gen/podd/v1/entry";
+import { AlertLevel, Outcome } from "../src/gen/podd/v1/entry";
 import { type Delta, DeltaKind, type StreamResponse } from "../src/gen/podd/v1/pod";
 import { type Block, type Change, Transcript } from "../src/stream/transcript";
 import { visible } from "../src/stream/visible";
@@ -82,6 +82,24 @@ test("a call goes from written to waiting to running to done", () => {
   assert.equal(state(delta({ kind: DeltaKind.TOOL_OUTPUT, callId: "k", text: "out" })), "running");
   assert.equal(t.all()[0]?.detail, "out");
   assert.equal(state(entry(1, "item", { kind: { $case: "toolResult", value: { callId: "k", summary: "s", content: "c", isError: false } } })), "done");
+});
+
+test("a call that was streamed is shown once", () => {
+  const written = (block: string, tool: string) => delta({ kind: DeltaKind.TOOL_ARGUMENTS, block, tool, text: "{}" });
+  const call = (callId: string, name: string) => entry(1, "item", { kind: { $case: "toolCall", value: { callId, name, arguments: "{}" } } });
+  const t = play(written("b1", "shell"), written("b2", "glob"), call("k1", "shell"));
+  assert.deepEqual(t.all().map((b) => [b.tool, b.state]), [["glob", "writing"], ["shell", "writing"]]);
+  t.take(call("k2", "glob"));
+  assert.deepEqual(t.all().map((b) => b.id), ["ck1", "ck2"]);
+});
+
+test("that a call asks is said by its block alone", () => {
+  const t = play(
+    entry(1, "item", { kind: { $case: "toolCall", value: { callId: "k", name: "shell", arguments: "{}" } } }),
+    entry(1, "alert", { level: AlertLevel.WARN, source: "approval", text: "shell asks" }),
+    entry(1, "alert", { level: AlertLevel.WARN, source: "file_ref", text: "no such file" }),
+  );
+  assert.deepEqual(t.all().map((b) => b.kind), ["tool", "alert"]);
 });
 
 test("a turn that ends leaves nothing running", () => {

@@ -53,7 +53,14 @@ function M.selection(dir, first, last, paste)
   if ref then
     return ref
   end
-  return { paste = { text = table.concat(vim.api.nvim_buf_get_lines(0, first - 1, last, false), '\n') .. '\n' } }
+  -- podd takes names of 256 bytes.
+  local name = vim.fn.strcharpart(vim.fn.fnamemodify(vim.api.nvim_buf_get_name(0), ':t'), 0, 50)
+  return {
+    paste = {
+      text = table.concat(vim.api.nvim_buf_get_lines(0, first - 1, last, false), '\n') .. '\n',
+      name = ('%s:%d-%d, as it is in the editor'):format(name, first, last),
+    },
+  }
 end
 
 return M

@@ -1,10 +1,18 @@
 import type { Block } from "./transcript";
 
+/** Kept is which pod a page shows. */
+export interface Kept {
+  pod: string;
+  name: string;
+}
+
 /** What the extension tells the page. */
 export type ToPage =
+  /** What the page keeps, so that its tab finds its pod again when the window is loaded again. */
+  | { type: "keep"; state: Kept }
   | { type: "reset"; blocks: Block[] }
   | { type: "change"; put: Block[]; drop: string[] }
-  | { type: "state"; text: string; running: boolean }
+  | { type: "state"; text: string; busy: boolean }
   | { type: "paths"; prefix: string; paths: string[] };
 
 /** What the page tells the extension. */

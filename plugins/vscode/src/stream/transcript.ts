@@ -153,8 +153,8 @@ export class Transcript {
         this.note(id, `${e.kind.value.entries} older entries were removed: ${e.kind.value.reason}`);
         break;
       case "alert":
-        // That a turn finished is what its end says.
-        if (e.kind.value.source === "turn" && e.kind.value.level === AlertLevel.INFO) break;
+        // That a turn finished is what its end says, and that a call asks what its block says.
+        if ((e.kind.value.source === "turn" && e.kind.value.level === AlertLevel.INFO) || e.kind.value.source === "approval") break;
         this.set({ id, kind: "alert", text: e.kind.value.text, level: levels[e.kind.value.level] ?? "info" });
         break;
     }
@@ -180,6 +180,7 @@ export class Transcript {
         break;
       case "toolCall": {
         const { callId, name, arguments: args } = it.kind.value;
+        this.finish(`t${turn}/`, DeltaKind.TOOL_ARGUMENTS);
         this.set({ id: `c${callId}`, kind: "tool", text: "", tool: name, arguments: args, state: "writing", callId });
         break;
       }

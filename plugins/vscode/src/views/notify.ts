@@ -11,53 +11,102 @@ export interface Asks {
   answer(what: Approval, how: Answer): Promise<void>;
   acknowledge(seq: number): Promise<void>;
   open(pod: string): void;
+  /** Whether the pod's stream, where its questions stand whole, is in sight. */
+  inSight(pod: string): boolean;
   report(what: Promise<unknown>): void;
 }
 
-/** Notifier shows each approval and alert once, as a notification. */
+/** lookAndAnswer is the command behind the link of a question's notification. */
+export const lookAndAnswer = "podd.lookAndAnswer";
+
+/**
+ * Notifier shows each alert once, and each call that waits as long as it waits: in a
+ * notification, unless the pod's stream shows it.
+ */
 export class Notifier {
-  private readonly told = new Set<string>();
+  private readonly told = new Set<number>();
+  /** The questions that have a notification, by their key; each closes it. */
+  private readonly open = new Map<string, () => void>();
+  private readonly dismissed = new Set<string>();
   private first = true;
 
   constructor(private readonly asks: Asks) {}
 
   show(now: State): void {
-    for (const a of now.approvals) {
-      this.once(`approval ${a.pod} ${a.callSeq}`, () => this.ask(a));
-    }
+    this.questions(now.approvals);
     for (const a of now.alerts) {
+      if (this.told.has(a.seq)) continue;
+      this.told.add(a.seq);
       // Old alerts are in the stream; what came while nobody looked is not shown one by one.
-      this.once(`alert ${a.seq}`, () => (this.first ? Promise.resolve() : this.alert(a)));
+      if (!this.first) this.asks.report(this.alert(a));
     }
-    if (this.first && now.alerts.some((a) => a.level >= AlertLevel.WARN)) {
+    if (this.first && now.alerts.some(matters)) {
       void vscode.window.showInformationMessage(`podd: ${now.alerts.length} alerts that nobody has acknowledged; "podctl alerts" lists them.`);
     }
     this.first = this.first && now.away !== "";
   }
 
-  private once(key: string, show: () => Promise<unknown>): void {
-    if (this.told.has(key)) return;
-    this.told.add(key);
-    this.asks.report(show());
+  /** questions shows the calls that wait and closes the notifications of all others. */
+  questions(waiting: Approval[]): void {
+    const wanted = new Map(waiting.filter((a) => !this.asks.inSight(a.pod)).map((a) => [key(a), a]));
+    for (const [k, close] of this.open) {
+      if (!wanted.has(k)) close();
+    }
+    for (const [k, a] of wanted) {
+      if (!this.open.has(k) && !this.dismissed.has(k)) this.ask(k, a);
+    }
   }
 
-  /** The whole call stands in the stream view and, for this question, in a dialog. */
-  private async ask(a: Approval): Promise<void> {
-    const title = visible(`${a.podName}: ${a.question}`);
-    const answered = await vscode.window.showWarningMessage(title, "Look and answer", "Deny", "Open stream");
-    if (answered === "Open stream") this.asks.open(a.pod);
-    if (answered === "Deny") await this.asks.answer(a, { approve: false });
-    if (answered !== "Look and answer") return;
+  /** VS Code lets an extension close no notification but that of a progress. */
+  private ask(k: string, a: Approval): void {
+    const link = `command:${lookAndAnswer}?${encodeURIComponent(JSON.stringify([a.pod, a.callSeq]))}`;
+    const options = {
+      location: vscode.ProgressLocation.Notification,
+      title: `${message(`${a.podName}: ${a.question}`)} [Look and answer](${link})`,
+      cancellable: true,
+    };
+    const closed = new Promise<void>((resolve) =>
+      this.open.set(k, () => {
+        this.open.delete(k);
+        resolve();
+      }),
+    );
+    void vscode.window.withProgress(options, (_, token) => {
+      token.onCancellationRequested(() => {
+        this.dismissed.add(k);
+        this.open.get(k)?.();
+      });
+      return closed;
+    });
+  }
+
+  /** lookAndAnswer shows a call whole, in a dialog. */
+  async lookAndAnswer(a: Approval): Promise<void> {
     const options = { modal: true, detail: `${a.tool}\n\n${visible(a.arguments)}` };
-    const chosen = await vscode.window.showWarningMessage(title, options, "Allow once", "Always", "Deny");
-    if (chosen) await this.asks.answer(a, { approve: chosen !== "Deny", always: chosen === "Always" });
+    const chosen = await vscode.window.showWarningMessage(message(`${a.podName}: ${a.question}`), options, "Allow once", "Always", "Deny", "Open stream");
+    if (chosen === "Open stream") this.asks.open(a.pod);
+    else if (chosen) await this.asks.answer(a, { approve: chosen !== "Deny", always: chosen === "Always" });
   }
 
   private async alert(a: Alert): Promise<void> {
-    if (a.level < AlertLevel.WARN) return;
+    if (!matters(a)) return;
     const show = a.level === AlertLevel.ERROR ? vscode.window.showErrorMessage : vscode.window.showWarningMessage;
-    const chosen = await show(visible(`podd: ${a.text}`), "Acknowledge", ...(a.pod ? ["Open stream"] : []));
+    const chosen = await show(message(`podd: ${a.text}`), "Acknowledge", ...(a.pod ? ["Open stream"] : []));
     if (chosen === "Acknowledge") await this.asks.acknowledge(a.seq);
     if (chosen === "Open stream") this.asks.open(a.pod);
   }
+}
+
+function key(a: Approval): string {
+  return `${a.pod} ${a.callSeq}`;
+}
+
+/** A person has to see it. That a call asks is what its question says. */
+function matters(a: Alert): boolean {
+  return a.level >= AlertLevel.WARN && a.source !== "approval";
+}
+
+/** message is text for a notification, in which VS Code would make links of Markdown's. */
+function message(text: string): string {
+  return visible(text).replaceAll("](", "] (");
 }

@@ -1,10 +1,9 @@
 import * as vscode from "vscode";
 
-import type { Pod } from "../gen/podd/v1/pod";
 import type { Answer, Connection } from "../podd/connection";
 import { follow } from "../podd/follow";
 import { html } from "../stream/html";
-import type { FromPage, ToPage } from "../stream/messages";
+import type { FromPage, Kept, ToPage } from "../stream/messages";
 import { Transcript } from "../stream/transcript";
 
 /** Asks is what the panel needs from the extension beside its pod. */
@@ -12,8 +11,13 @@ export interface Asks {
   /** The answer is for what the page has shown, whose digest it says. */
   answer(pod: string, callId: string, digest: Buffer, how: Answer): Promise<void>;
   report(what: Promise<unknown>): void;
+  /** The view came into sight or went out of it. */
+  seen(): void;
   closed(): void;
 }
+
+/** streamType is the type of the panel's view. */
+export const streamType = "podd.stream";
 
 /** Panel shows one pod's stream. Closing it leaves the pod as it is. */
 export class Panel {
@@ -21,20 +25,20 @@ export class Panel {
   private readonly stop = new AbortController();
   private readonly view: vscode.WebviewPanel;
   private ready = false;
-  private state: ToPage = { type: "state", text: "", running: false };
+  private state: ToPage = { type: "state", text: "", busy: false };
 
+  /** @param view where it is shown; a new one when there is none yet. */
   constructor(
     private readonly c: Connection,
-    private readonly pod: Pod,
+    private readonly pod: Kept,
     extension: vscode.Uri,
     private readonly asks: Asks,
+    view?: vscode.WebviewPanel,
   ) {
     const media = vscode.Uri.joinPath(extension, "media");
-    this.view = vscode.window.createWebviewPanel("podd.stream", `podd: ${pod.name}`, vscode.ViewColumn.Beside, {
-      enableScripts: true,
-      localResourceRoots: [media],
-      retainContextWhenHidden: false,
-    });
+    this.view = view ?? vscode.window.createWebviewPanel(streamType, `podd: ${pod.name}`, vscode.ViewColumn.Beside);
+    this.view.webview.options = { enableScripts: true, localResourceRoots: [media] };
+    this.view.onDidChangeViewState(() => asks.seen());
     const uri = (file: string) => this.view.webview.asWebviewUri(vscode.Uri.joinPath(media, file)).toString();
     this.view.onDidDispose(() => {
       this.stop.abort();
@@ -45,20 +49,25 @@ export class Panel {
     asks.report(this.follow());
   }
 
+  /** visible says whether the page is in sight. */
+  get visible(): boolean {
+    return this.view.visible;
+  }
+
   reveal(): void {
     this.view.reveal();
   }
 
   /** tell shows what the pod does. */
-  tell(text: string, running: boolean): void {
-    this.state = { type: "state", text, running };
+  tell(text: string, busy: boolean): void {
+    this.state = { type: "state", text, busy };
     this.post(this.state);
   }
 
   private async follow(): Promise<void> {
     await follow(
       this.c,
-      this.pod.id,
+      this.pod.pod,
       0,
       {
         message: (m) => this.post({ type: "change", ...this.transcript.take(m) }),
@@ -85,20 +94,21 @@ export class Panel {
     switch (m.type) {
       case "ready":
         this.ready = true;
+        this.post({ type: "keep", state: this.pod });
         this.post({ type: "reset", blocks: this.transcript.all() });
         this.post(this.state);
         break;
       case "submit":
-        await this.c.submit(this.pod.id, [{ kind: { $case: "text", value: { text: m.text } } }], m.steer);
+        await this.c.submit(this.pod.pod, [{ kind: { $case: "text", value: { text: m.text } } }], m.steer);
         break;
       case "complete":
-        this.post({ type: "paths", prefix: m.prefix, paths: await this.c.complete(this.pod.id, m.prefix) });
+        this.post({ type: "paths", prefix: m.prefix, paths: await this.c.complete(this.pod.pod, m.prefix) });
         break;
       case "answer":
-        await this.asks.answer(this.pod.id, m.callId, Buffer.from(m.digest, "hex"), { approve: m.approve, always: m.always });
+        await this.asks.answer(this.pod.pod, m.callId, Buffer.from(m.digest, "hex"), { approve: m.approve, always: m.always });
         break;
       case "cancel":
-        await this.c.cancel(this.pod.id);
+        await this.c.cancel(this.pod.pod);
         break;
     }
   }

@@ -3,6 +3,12 @@ import * as vscode from "vscode";
 import { type Pod, PodState } from "../gen/podd/v1/pod";
 import type { State } from "../podd/watch";
 
+/** turnRuns says whether a pod has a turn that can be cancelled: one that waits is one, too. */
+export function turnRuns(p: Pod): boolean {
+  const busy = p.state === PodState.RUNNING || p.state === PodState.WAITING || p.state === PodState.RESUMING;
+  return busy || (p.state === PodState.PAUSED && !!p.pause?.turn);
+}
+
 /** stateName is a pod's state as podctl writes it. */
 export function stateName(p: Pod): string {
   return (PodState[p.state] ?? "unknown").toLowerCase();

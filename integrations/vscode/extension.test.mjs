@@ -1,0 +1,135 @@
+// The extension in VS Code, as a person uses it. Go starts podd, whose model says again
+// what it is told and runs what stands behind "run"; all calls ask.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { after, before, test } from "node:test";
+
+import { Editor } from "./editor.mjs";
+
+const { HOME: home, WORK: work, PODD_SCREENSHOTS: screenshots } = process.env;
+
+function podctl(...args) {
+  const done = spawnSync("podctl", args, { encoding: "utf8" });
+  assert.equal(done.status, 0, `podctl ${args.join(" ")}: ${done.stderr}`);
+  return done.stdout;
+}
+
+/** waiting is the sequence of the one call of a pod that waits; undefined for none. */
+function waiting(pod) {
+  const line = podctl("approvals", pod, "-o", "json").trim();
+  return line ? JSON.parse(line).call_seq : undefined;
+}
+
+let e;
+before(async () => {
+  fs.writeFileSync(path.join(work, "a.txt"), "one\ntwo\nthree\nfour\n");
+  e = await Editor.open(path.join(home, "code"), work);
+});
+after(() => e?.close());
+
+let failed = false;
+/** check is a test that goes on in the window where the one before left it. */
+function check(name, run) {
+  test(name, async () => {
+    assert.ok(!failed, "a test before this one failed");
+    try {
+      await run();
+    } catch (err) {
+      failed = true;
+      if (screenshots) await e.page.screenshot({ path: path.join(screenshots, `${name.replace(/\W+/g, "-")}.png`) });
+      throw err;
+    }
+  });
+}
+
+const idle = () => e.await("idle", e.statusBar.bind(e), (text) => text.includes("here: idle"));
+
+check("the status bar shows the folder's pod", async () => {
+  await idle();
+});
+
+check("a selection goes to the folder's pod, as a reference to its lines", async () => {
+  await e.openFile("a.txt");
+  await e.page.keyboard.press("Control+Home");
+  await e.page.keyboard.press("ArrowDown");
+  await e.page.keyboard.press("Shift+ArrowDown");
+  await e.page.keyboard.press("Shift+End");
+  await e.command("podd: Submit Selection");
+  const asked = await e.await("the prompt", e.prompt.bind(e), (text) => text.includes("Message to"));
+  assert.match(asked, /^Message to here about a\.txt:2-3;/);
+  await e.page.locator(".quick-input-widget input").fill("explain");
+  await e.page.keyboard.press("Enter");
+  const page = await e.stream();
+  await page.getByText("turn 1 finished").waitFor();
+  assert.match(podctl("tail", "here", "--after", "0"), /a\.txt:2-3/);
+  await e.await("the tokens", e.statusBar.bind(e), (text) => /here: idle · .* in, .* out/.test(text));
+});
+
+check("a call is shown once, asks once, and asks no more once it is answered", async () => {
+  const page = await e.stream();
+  await page.locator("#input").fill("run echo three");
+  await page.locator("#input").press("Enter");
+  await page.locator(".ask").first().waitFor();
+  await e.await("the state", e.statusBar.bind(e), (text) => text.includes("here: waiting"));
+  assert.equal(await page.locator(".tool.block").count(), 1);
+  assert.equal(await page.locator(".ask").count(), 1);
+  assert.equal(await page.locator(".alert").count(), 0);
+  assert.deepEqual(await e.notifications(), []);
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await page.getByText("turn 2 finished").waitFor();
+  assert.equal(await page.locator(".ask").count(), 0);
+  assert.equal(await page.locator(".tool.block").count(), 1);
+  assert.match(await page.locator(".tool.block summary").innerText(), /^✓ shell: /);
+  await idle();
+});
+
+check("a turn that waits can be cancelled", async () => {
+  const page = await e.stream();
+  await page.locator("#input").fill("run echo four");
+  await page.locator("#input").press("Enter");
+  await page.locator(".ask").waitFor();
+  await page.getByRole("button", { name: "Cancel turn" }).click();
+  await page.getByText(/turn 3 cancelled/).waitFor();
+  assert.equal(await page.locator(".ask").count(), 0);
+  await page.getByRole("button", { name: "Cancel turn" }).waitFor({ state: "hidden" });
+});
+
+check("the stream's tab is there again when the window is loaded again", async () => {
+  await e.reload("podd.stream");
+  const page = await e.stream();
+  await page.getByText(/turn 3 cancelled/).waitFor();
+  await e.page.locator(".tab", { hasText: "podd: here" }).waitFor();
+});
+
+check("without its stream a question is one notification, which goes away with the answer", async () => {
+  await e.closeTab("podd: here");
+  podctl("submit", "-p", "here", "-f", "hello"); // The model runs nothing behind the result of the cancelled call.
+  podctl("submit", "-p", "here", "run echo five");
+  const shown = await e.await("the notification", e.notifications.bind(e), (list) => list.length > 0);
+  assert.equal(shown.length, 1);
+  assert.match(shown[0], /^here: .*Look and answer$/);
+  podctl("approve", "here", waiting("here"));
+  await e.await("no notification", e.notifications.bind(e), (list) => list.length === 0);
+  await idle();
+});
+
+check("a notification leads to the whole call and its answer", async () => {
+  podctl("submit", "-p", "here", "run echo six");
+  await e.lookAndAnswer();
+  const dialog = e.page.locator(".monaco-dialog-box");
+  await dialog.locator(".dialog-message-detail", { hasText: "echo six" }).waitFor();
+  await dialog.getByRole("button", { name: "Allow once" }).click();
+  await e.await("no notification", e.notifications.bind(e), (list) => list.length === 0);
+  await e.await("the answer", () => podctl("tail", "here", "--after", "0"), (log) => log.includes("turn 6 finished"));
+});
+
+check("a podd that is away is not a podd without pods", async () => {
+  const settings = path.join(home, "code", "server", "data", "Machine", "settings.json");
+  fs.writeFileSync(settings, JSON.stringify({ ...JSON.parse(fs.readFileSync(settings, "utf8")), "podd.socket": path.join(home, "nowhere") }));
+  await e.page.reload();
+  await e.page.locator(".activitybar [aria-label^='podd']").first().click();
+  await e.page.getByText("podd does not answer.").waitFor();
+  assert.equal(await e.page.getByText("No pod yet").count(), 0);
+});
