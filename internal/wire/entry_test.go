@@ -203,7 +203,7 @@ func TestDecodeMalformed(t *testing.T) {
 // A decoded entry must outlive the page that it was read from.
 func TestDecodedEntrySharesNoMemory(t *testing.T) {
 	want := item.Entry{Kind: item.ItemAdded{Item: item.ToolCall{
-		CallID: "c1", Name: "shell", Arguments: "{}", Opaque: item.Opaque{API: "chat", JSON: `{"a":1}`},
+		CallID: "c1", Name: "shell", Arguments: "{}", Opaque: item.Opaque{API: "chat", Model: "m", JSON: `{"a":1}`},
 	}}}
 	body := mustEncode(t, want)
 	got, err := wire.DecodeEntry(body)

@@ -87,11 +87,11 @@ func opaqueToProto(o item.Opaque) *poddv1.Opaque {
 	if o == (item.Opaque{}) {
 		return nil
 	}
-	return &poddv1.Opaque{Api: clean(o.API), Json: []byte(o.JSON)}
+	return &poddv1.Opaque{Api: clean(o.API), Model: clean(o.Model), Json: []byte(o.JSON)}
 }
 
 func opaqueFromProto(p *poddv1.Opaque) item.Opaque {
-	return item.Opaque{API: p.GetApi(), JSON: string(p.GetJson())}
+	return item.Opaque{API: p.GetApi(), Model: p.GetModel(), JSON: string(p.GetJson())}
 }
 
 // known says whether it is an item of the vocabulary, as a value.

@@ -60,10 +60,12 @@ type Reasoning struct {
 
 // Opaque is JSON of an endpoint that goes back to it as it came: encrypted
 // reasoning, thought signatures. podd never looks into it, and sends it through
-// API only. The zero value means nothing to send back.
+// API and to Model only. The zero value means nothing to send back.
 type Opaque struct {
 	// API is "responses" or "chat".
 	API string
+	// Model is the model that it is of, as it was asked for; empty when that is not known.
+	Model string
 	// JSON is one JSON object of the endpoint's own shape.
 	JSON string
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"podd/pkg/item"
 	"podd/pkg/llm"
@@ -96,23 +95,14 @@ func (t *run) summarize(ctx context.Context, n int) (string, item.RequestUsage, 
 	if t.Compaction.Model == "" || t.Compaction.Model == own {
 		return t.writeSummary(ctx, r)
 	}
-	text, usage, err := t.writeSummary(ctx, forModel(r, t.Compaction.Model))
+	other := r
+	other.Setup.Model = t.Compaction.Model
+	text, usage, err := t.writeSummary(ctx, other)
 	if llm.ClassOf(err) != llm.ClassContext {
 		return text, usage, err
 	}
 	t.logger.Warn("the conversation is too large for the model that writes summaries; the pod's own is asked", "model", t.Compaction.Model, "own", own)
 	return t.writeSummary(ctx, r)
-}
-
-// forModel is a request for another model than the one that the conversation is with.
-// Reasoning is left out: only the model that it came from can be sure to read it.
-func forModel(r llm.Request, model string) llm.Request {
-	r.Setup.Model, r.Marks = model, nil
-	r.Items = slices.DeleteFunc(slices.Clone(r.Items), func(it item.Item) bool {
-		_, ok := it.(item.Reasoning)
-		return ok
-	})
-	return r
 }
 
 // writeSummary sends a request for a summary.

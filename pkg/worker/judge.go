@@ -25,7 +25,8 @@ type Ruling struct {
 
 // prepare gives the items of an answer, each call with an id of its own.
 func (t *run) prepare(a answer) ([]item.Item, []*call) {
-	items := a.items()
+	setup, _ := t.state.Setup()
+	items := a.items(setup.Model)
 	var calls []*call
 	taken := make(map[string]bool)
 	for i, it := range items {

@@ -135,11 +135,15 @@ func (tl *timeline) blockIDs() []string {
 }
 
 // items are the finished items, in the order in which their blocks began. Blocks
-// that came to nothing are left out.
-func (tl *timeline) items() []item.Item {
+// that came to nothing are left out. model is the one that was asked: what only it can
+// read says so.
+func (tl *timeline) items(model string) []item.Item {
 	var items []item.Item
 	for _, b := range tl.blocks {
 		text := b.text.String()
+		if b.opaque != (item.Opaque{}) {
+			b.opaque.Model = model
+		}
 		switch {
 		case b.Kind == llm.BlockToolCall:
 			items = append(items, item.ToolCall{CallID: b.CallID, Name: b.Name, Arguments: text, Opaque: b.opaque})

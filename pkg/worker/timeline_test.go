@@ -31,7 +31,7 @@ func TestTimelineLastWord(t *testing.T) {
 		llm.BlockEnd{Block: 0, Text: `{"a":1}`},
 		llm.End{Stop: llm.StopDone},
 	)
-	if got := tl.items()[0].(item.ToolCall).Arguments; got != `{"a":1}` || tl.size != head+len(got) {
+	if got := tl.items("m")[0].(item.ToolCall).Arguments; got != `{"a":1}` || tl.size != head+len(got) {
 		t.Errorf("arguments %q, size %d", got, tl.size)
 	}
 }
@@ -40,6 +40,7 @@ func TestTimelineLastWord(t *testing.T) {
 // nothing are left out, calls excepted.
 func TestTimelineItems(t *testing.T) {
 	secret := item.Opaque{API: "responses", JSON: "{}"}
+	kept := item.Opaque{API: "responses", Model: "m", JSON: "{}"}
 	tl, deltas := collect(t,
 		llm.BlockStart{Block: 0, Kind: llm.BlockReasoning},
 		llm.BlockStart{Block: 1, Kind: llm.BlockText},
@@ -57,13 +58,13 @@ func TestTimelineItems(t *testing.T) {
 		llm.End{Stop: llm.StopDone},
 	)
 	want := []item.Item{
-		item.Reasoning{Text: "hm", Opaque: secret},
+		item.Reasoning{Text: "hm", Opaque: kept},
 		item.AssistantMessage{Text: "Hello"},
 		item.ToolCall{CallID: "c", Name: "shell", Arguments: `{"a":1}`},
-		item.Reasoning{Opaque: secret},
+		item.Reasoning{Opaque: kept},
 		item.ToolCall{Name: "todo"},
 	}
-	if got := tl.items(); !reflect.DeepEqual(got, want) {
+	if got := tl.items("m"); !reflect.DeepEqual(got, want) {
 		t.Errorf("items %+v", got)
 	}
 	if tl.spoken() != "Hello" || tl.end == nil || len(tl.blockIDs()) != 6 {

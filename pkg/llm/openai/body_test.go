@@ -173,6 +173,51 @@ func TestReasoningGoesBack(t *testing.T) {
 	}
 }
 
+// TestForeignReasoning: what another model gave to carry back is left out, unless a service
+// refuses a call without it; then it gets what it can read.
+func TestForeignReasoning(t *testing.T) {
+	opaque := func(api, model, json string) item.Opaque { return item.Opaque{API: api, Model: model, JSON: json} }
+	signature := `{"extra_content":{"google":{"thought_signature":"c2ln"}}}`
+	request := func(api, model string) llm.Request {
+		return llm.Request{Setup: item.Setup{Model: "new"}, Items: []item.Item{
+			item.UserMessage{Text: "go"},
+			item.Reasoning{Text: "Look first.", Opaque: opaque(api, model, map[string]string{
+				"chat": `{"reasoning_content":"Look first."}`, "responses": `{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"c2VhbGVk"}`}[api])},
+			item.AssistantMessage{Text: "I will.", Opaque: opaque(api, model, `{"phase":"commentary"}`)},
+			item.ToolCall{CallID: "c1", Name: "shell", Arguments: "{}", Opaque: opaque(api, model, signature)},
+			item.ToolResult{CallID: "c1", Tool: "shell", Output: item.Output{Summary: "ok"}},
+		}}
+	}
+	for _, tc := range []struct {
+		base, api, model string
+		has, hasNot      []string
+	}{
+		{"http://localhost/v1", "chat", "new", []string{`"reasoning_content":"Look first."`, "c2ln"}, nil},
+		{"http://localhost/v1", "chat", "", []string{`"reasoning_content":"Look first."`, "c2ln"}, nil},
+		{"http://localhost/v1", "chat", "old", nil, []string{"Look first.", "c2ln", "extra_content"}},
+		{"https://api.deepseek.com/v1", "chat", "old", []string{`"reasoning_content":"Look first."`}, []string{"c2ln"}},
+		{"https://generativelanguage.googleapis.com/v1beta/openai", "chat", "old", []string{`"thought_signature":"skip_thought_signature_validator"`}, []string{"Look first.", "c2ln"}},
+		{"https://generativelanguage.googleapis.com/v1beta/openai", "chat", "new", []string{"c2ln"}, []string{"skip_thought"}},
+		{"http://localhost/v1", "responses", "new", []string{"c2VhbGVk", "commentary"}, nil},
+		{"http://localhost/v1", "responses", "old", nil, []string{"c2VhbGVk", "commentary", `"type":"reasoning"`}},
+	} {
+		body := bodyOf(t, openai.Config{BaseURL: tc.base, API: tc.api}, request(tc.api, tc.model))
+		for _, part := range tc.has {
+			if !strings.Contains(body, part) {
+				t.Errorf("%+v: no %s in %s", tc, part, body)
+			}
+		}
+		for _, part := range tc.hasNot {
+			if strings.Contains(body, part) {
+				t.Errorf("%+v: %s in %s", tc, part, body)
+			}
+		}
+		if !json.Valid([]byte(body)) {
+			t.Errorf("%+v: %s", tc, body)
+		}
+	}
+}
+
 func TestBodyRefusals(t *testing.T) {
 	c, err := openai.New(local(openai.APIChat))
 	if err != nil {

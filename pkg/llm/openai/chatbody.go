@@ -18,7 +18,10 @@ func newChatEncoder(dst []byte, setup item.Setup, q quirks) *chatEncoder {
 	}
 	dst = appendChatTools(dst, setup.Tools)
 	dst = append(dst, `,"messages":[`...)
-	e := &chatEncoder{written: written{dst: dst}, fileRefRole: setup.FileRefRole, answerTools: wantsAnswerToTools(setup.Model)}
+	e := &chatEncoder{
+		written: written{dst: dst}, fileRefRole: setup.FileRefRole, model: setup.Model, quirks: q,
+		answerTools: wantsAnswerToTools(setup.Model),
+	}
 	if setup.Instructions != "" {
 		e.message("system", setup.Instructions)
 	}
@@ -64,8 +67,9 @@ func stepLen(items []item.Item) int {
 // the model, or another item.
 type chatEncoder struct {
 	written
-	fileRefRole string
-	answerTools bool
+	fileRefRole, model string
+	quirks             quirks
+	answerTools        bool
 }
 
 func (e *chatEncoder) next(items []item.Item) int {
@@ -152,13 +156,16 @@ func (e *chatEncoder) message(role, text string) {
 // alone says nothing that could be sent.
 func (e *chatEncoder) assistant(items []item.Item) {
 	text, reasoning, thinking, calls := "", "", "", 0
+	foreign := ""
 	for _, it := range items {
 		switch v := it.(type) {
 		case item.AssistantMessage:
 			text += v.Text
 		case item.Reasoning:
-			if m := opaqueMembers(v.Opaque, APIChat); m != "" {
+			if m := opaqueMembers(v.Opaque, APIChat, e.model); m != "" {
 				reasoning, thinking = contentParts(m)
+			} else if isForeign(v.Opaque, e.model) {
+				foreign += v.Text
 			}
 		case item.ToolCall:
 			calls++
@@ -171,6 +178,8 @@ func (e *chatEncoder) assistant(items []item.Item) {
 	e.dst = append(e.dst, `{"role":"assistant"`...)
 	if reasoning != "" {
 		e.dst = append(append(e.dst, ','), reasoning...)
+	} else if foreign != "" && calls > 0 && e.quirks.needsReasoning {
+		e.dst = appendMember(e.dst, "reasoning_content", foreign)
 	}
 	e.content(thinking, text)
 	if calls > 0 {
@@ -225,7 +234,11 @@ func (e *chatEncoder) toolCalls(items []item.Item) {
 		e.dst = appendString(e.dst, sentName(call.Name))
 		e.dst = appendMember(e.dst, "arguments", sentArguments(call.Arguments))
 		e.dst = append(e.dst, '}')
-		if m := opaqueMembers(call.Opaque, APIChat); m != "" {
+		m := opaqueMembers(call.Opaque, APIChat, e.model)
+		if isForeign(call.Opaque, e.model) {
+			m = e.quirks.unsigned
+		}
+		if m != "" {
 			e.dst = append(append(e.dst, ','), m...)
 		}
 		e.dst = append(e.dst, '}')

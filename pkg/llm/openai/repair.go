@@ -38,14 +38,17 @@ func sentName(s string) string {
 	return name[:min(len(name), maxToolName)]
 }
 
-// opaqueMembers gives the members of an opaque object that belongs to api, without
-// its braces; "" when there are none or when it is no JSON object.
-func opaqueMembers(o item.Opaque, api string) string {
-	if o.API != api || !isObject(o.JSON) {
+// opaqueMembers gives the members of an opaque object that belongs to api and model,
+// without its braces; "" when there are none or when it is no JSON object.
+func opaqueMembers(o item.Opaque, api, model string) string {
+	if o.API != api || isForeign(o, model) || !isObject(o.JSON) {
 		return ""
 	}
 	return strings.TrimSpace(o.JSON[1 : len(o.JSON)-1])
 }
+
+// isForeign says whether something is for another model than this.
+func isForeign(o item.Opaque, model string) bool { return o.Model != "" && o.Model != model }
 
 // isObject says whether s is one JSON object with nothing around it.
 func isObject(s string) bool {

@@ -15,7 +15,7 @@ func newInputEncoder(dst []byte, setup item.Setup) *inputEncoder {
 	}
 	dst = appendResponsesTools(dst, setup.Tools)
 	dst = append(dst, `,"input":[`...)
-	e := &inputEncoder{written: written{dst: dst}, fileRefRole: setup.FileRefRole}
+	e := &inputEncoder{written: written{dst: dst}, fileRefRole: setup.FileRefRole, model: setup.Model}
 	if setup.ProjectInstructions != "" {
 		e.message("user", framedProject(setup.ProjectInstructions), "")
 	}
@@ -44,7 +44,7 @@ func appendResponsesTools(dst []byte, tools []item.ToolSpec) []byte {
 // inputEncoder appends input items, each of which is a unit.
 type inputEncoder struct {
 	written
-	fileRefRole string
+	fileRefRole, model string
 }
 
 func (e *inputEncoder) next(items []item.Item) int {
@@ -69,10 +69,10 @@ func (e *inputEncoder) item(it item.Item) {
 		}
 	case item.AssistantMessage:
 		if v.Text != "" {
-			e.message("assistant", v.Text, opaqueMembers(v.Opaque, APIResponses))
+			e.message("assistant", v.Text, opaqueMembers(v.Opaque, APIResponses, e.model))
 		}
 	case item.Reasoning:
-		if v.Opaque.API == APIResponses && isObject(v.Opaque.JSON) {
+		if v.Opaque.API == APIResponses && !isForeign(v.Opaque, e.model) && isObject(v.Opaque.JSON) {
 			e.open()
 			e.dst = append(e.dst, v.Opaque.JSON...)
 		}

@@ -737,7 +737,10 @@ type Opaque struct {
 	// this API only.
 	Api string `protobuf:"bytes,1,opt,name=api,proto3" json:"api,omitempty"`
 	// One JSON object. Its shape is the endpoint's own.
-	Json          []byte `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
+	Json []byte `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
+	// The model that it is of, as it was asked for. It is sent back to this model
+	// only; empty in entries of an older podd.
+	Model         string `protobuf:"bytes,3,opt,name=model,proto3" json:"model,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -784,6 +787,13 @@ func (x *Opaque) GetJson() []byte {
 		return x.Json
 	}
 	return nil
+}
+
+func (x *Opaque) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
 }
 
 // ToolCall is a tool call that the model asked for.
@@ -1207,10 +1217,11 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"\x06opaque\x18\x02 \x01(\v2\x0f.podd.v1.OpaqueR\x06opaque\"H\n" +
 	"\tReasoning\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12'\n" +
-	"\x06opaque\x18\x02 \x01(\v2\x0f.podd.v1.OpaqueR\x06opaque\".\n" +
+	"\x06opaque\x18\x02 \x01(\v2\x0f.podd.v1.OpaqueR\x06opaque\"D\n" +
 	"\x06Opaque\x12\x10\n" +
 	"\x03api\x18\x01 \x01(\tR\x03api\x12\x12\n" +
-	"\x04json\x18\x02 \x01(\fR\x04json\"~\n" +
+	"\x04json\x18\x02 \x01(\fR\x04json\x12\x14\n" +
+	"\x05model\x18\x03 \x01(\tR\x05model\"~\n" +
 	"\bToolCall\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +

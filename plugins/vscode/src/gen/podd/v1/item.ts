@@ -152,6 +152,11 @@ export interface Opaque {
   api: string;
   /** One JSON object. Its shape is the endpoint's own. */
   json: Uint8Array;
+  /**
+   * The model that it is of, as it was asked for. It is sent back to this model
+   * only; empty in entries of an older podd.
+   */
+  model: string;
 }
 
 /** ToolCall is a tool call that the model asked for. */
@@ -790,7 +795,7 @@ export const Reasoning: MessageFns<Reasoning> = {
 };
 
 function createBaseOpaque(): Opaque {
-  return { api: "", json: new Uint8Array(0) };
+  return { api: "", json: new Uint8Array(0), model: "" };
 }
 
 export const Opaque: MessageFns<Opaque> = {
@@ -800,6 +805,9 @@ export const Opaque: MessageFns<Opaque> = {
     }
     if (message.json.length !== 0) {
       writer.uint32(18).bytes(message.json);
+    }
+    if (message.model !== "") {
+      writer.uint32(26).string(message.model);
     }
     return writer;
   },
@@ -831,6 +839,14 @@ export const Opaque: MessageFns<Opaque> = {
             }
 
             message.json = reader.bytes();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.model = reader.string();
             continue;
           }
         }

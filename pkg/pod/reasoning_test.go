@@ -1,0 +1,70 @@
+package pod_test
+
+import (
+	"bytes"
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"podd/pkg/item"
+	"podd/pkg/llm/openai"
+	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
+)
+
+// Reasoning goes back to the model that it is of and to no other, over restarts: not to a
+// fallback, and what the fallback thought not to the pod's own model afterwards. The requests
+// to one model extend each other meanwhile.
+func TestReasoningIsForItsModelOnly(t *testing.T) {
+	for _, api := range []string{openai.APIChat, openai.APIResponses} {
+		t.Run(api, func(t *testing.T) {
+			var requests atomic.Int32
+			answer := func(_ context.Context, r scripted.Request) scripted.Reply {
+				switch requests.Add(1) {
+				case 3:
+					return scripted.Fail(429, "rate_limit_exceeded", "busy", time.Hour)
+				case 5, 7:
+					return scripted.Say(scripted.Reasoning("thought of "+r.Model), scripted.Text("done"))
+				}
+				return scripted.Say(scripted.Reasoning("thought of "+r.Model), shell("true"))
+			}
+			var client *openai.Client
+			h := newHouse(t, answer, func(c *pod.Config) {
+				if c.Fallbacks = []string{"m2"}; client != nil {
+					c.Model = client
+				}
+			})
+			var err error
+			client, err = openai.New(openai.Config{BaseURL: h.model.URL(), API: api})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.Close()
+			h.restart()
+			for _, text := range []string{"one", "two"} {
+				if end := h.run(text); end.Outcome != item.OutcomeFinished {
+					t.Errorf("end %+v", end)
+				}
+				h.restart()
+			}
+			want := []struct {
+				model  string
+				m1, m2 int
+			}{{"m", 0, 0}, {"m", 1, 0}, {"m", 2, 0}, {"m2", 0, 0}, {"m2", 0, 1}, {"m", 2, 0}, {"m", 3, 0}}
+			got := h.model.Requests()
+			if len(got) != len(want) {
+				t.Fatalf("%d requests", len(got))
+			}
+			for i, w := range want {
+				m1, m2 := bytes.Count(got[i], []byte(`"thought of m"`)), bytes.Count(got[i], []byte(`"thought of m2"`))
+				if !bytes.HasPrefix(got[i], []byte(`{"model":"`+w.model+`"`)) || m1 != w.m1 || m2 != w.m2 {
+					t.Errorf("request %d has %d thoughts of m and %d of m2: %s", i+1, m1, m2, got[i])
+				}
+				if i > 0 && want[i-1].model == w.model && !bytes.HasPrefix(got[i], bytes.TrimRight(got[i-1], "]}")) {
+					t.Errorf("request %d does not extend the one before", i+1)
+				}
+			}
+		})
+	}
+}
