@@ -58,7 +58,7 @@ func TestACPTurn(t *testing.T) {
 	}
 	compact := strings.ReplaceAll(string(submitted.Entry.Submitted.Segments), `": `, `":`)
 	for _, want := range []string{`"text":"fix "`, `"path":"a.txt","start_line":0`, `and leave @Override: "`, `"start_line":2,"end_line":3`,
-		`"paste":{"text":"[site](https://example.com/x)"`, `[a.txt:1, as it is in the editor]\nunsaved @a.txt\n`} {
+		`"paste":{"text":"[site](https://example.com/x)"`, `"paste":{"text":"unsaved @a.txt\n","name":"a.txt:1, as it is in the editor"}`} {
 		if !strings.Contains(strings.ReplaceAll(compact, `, "`, `,"`), want) {
 			t.Errorf("the segments lack %s: %s", want, compact)
 		}
@@ -80,6 +80,11 @@ func TestACPTurn(t *testing.T) {
 	first := e.awaitUpdate("c1", func(u update) bool { return u.ToolCallID == "c1" })
 	if first.Kind != "read" || first.Title != "read_file a.txt:2-2" || len(first.Locations) != 1 || first.Locations[0].Path != path || first.Locations[0].Line != 2 {
 		t.Errorf("the first call is %+v", first)
+	}
+	for _, u := range e.updates() {
+		if len(u.RawOutput) > 0 {
+			t.Errorf("call %s has its output twice: %s beside %s", u.ToolCallID, u.RawOutput, u.Content)
+		}
 	}
 	edit := e.awaitUpdate("c3", func(u update) bool { return u.ToolCallID == "c3" && u.Status == "completed" })
 	if got := string(edit.Content); !strings.Contains(got, `"newText":"TWO"`) || !strings.Contains(got, `"oldText":"two"`) || !strings.Contains(got, `"type":"diff"`) {
@@ -143,6 +148,30 @@ func TestACPTwoEditors(t *testing.T) {
 	joined := w.newEditor(nil, "--pod", session)
 	if got := joined.session(w.dir); got != session {
 		t.Errorf("--pod gave session %s, want %s", got, session)
+	}
+}
+
+// A turn that ended before its first request left the model nothing to read. A session that
+// is loaded shows its prompt all the same.
+func TestACPLoadShowsWhatNoRequestSaid(t *testing.T) {
+	w := newWorld(t, scripted.Answers(scripted.Say(scripted.Text("One."))))
+	w.podctl("create", "p").run(0)
+	w.podctl("submit", "-f", "-p", "p", "first").run(0)
+	w.kill()
+	if err := os.MkdirAll(filepath.Join(w.dir, ".config", "podd"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.file(".config/podd/config.toml", `[[interceptor]]
+name = "judge"
+on = ["prompt_submit"]
+command = "echo '{\"verdict\":\"cancel\",\"reason\":\"not today\"}'"
+`)
+	w.start()
+	w.podctl("submit", "-f", "-p", "p", "second").run(5)
+	e := w.newEditor(nil, "--pod", "p")
+	e.must("session/load", map[string]any{"sessionId": e.session(w.dir), "cwd": w.dir, "mcpServers": []any{}}, &struct{}{})
+	if got := e.said("user_message_chunk"); !strings.HasSuffix(got, "firstsecond") {
+		t.Errorf("the loaded session shows %q of the user", got)
 	}
 }
 

@@ -204,7 +204,7 @@ func (e *editor) await(what string, fits func(m rpcMessage) bool) rpcMessage {
 // update is a session update, as far as tests look at it.
 type update struct {
 	SessionUpdate, ToolCallID, Title, Kind, Status string
-	Content                                        json.RawMessage
+	Content, RawOutput                             json.RawMessage
 	Entries                                        []struct{ Content, Status string }
 	Locations                                      []struct {
 		Path string

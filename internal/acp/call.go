@@ -83,7 +83,7 @@ func (s *session) result(it item.ToolResult) {
 	if it.IsError {
 		status = acp.ToolCallStatusFailed
 	}
-	s.send(acp.UpdateToolCall(c.id, acp.WithUpdateStatus(status), acp.WithUpdateContent(c.looks.ended(it)), acp.WithUpdateRawOutput(it.Text())))
+	s.send(acp.UpdateToolCall(c.id, acp.WithUpdateStatus(status), acp.WithUpdateContent(c.looks.ended(it))))
 	if plan := c.looks.plan; plan != nil && !it.IsError {
 		s.send(acp.UpdatePlan(plan...))
 	}

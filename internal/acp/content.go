@@ -62,7 +62,7 @@ func segment(b acp.ContentBlock, dir string) (item.Segment, error) {
 		return link(b.ResourceLink, dir), nil
 	case b.Resource != nil && b.Resource.Resource.TextResourceContents != nil:
 		r := b.Resource.Resource.TextResourceContents
-		return item.PasteSegment{Text: valid(fmt.Sprintf("[%s, as it is in the editor]\n%s\n", label(r.Uri, dir), strings.TrimSuffix(r.Text, "\n")))}, nil
+		return item.PasteSegment{Text: valid(r.Text), Name: pasteName(label(r.Uri, dir))}, nil
 	case b.Resource != nil:
 		return nil, fmt.Errorf("podd takes text, and this resource is binary: save it as a file and name its path")
 	case b.Image != nil:
@@ -71,6 +71,17 @@ func segment(b acp.ContentBlock, dir string) (item.Segment, error) {
 		return nil, fmt.Errorf("podd takes no audio: save it as a file and name its path")
 	}
 	return nil, fmt.Errorf("podd does not know its type: it takes text, resource_link and resource")
+}
+
+// mostLabel is how much of a label a paste's name has, in bytes: podd takes names of 256.
+const mostLabel = 200
+
+// pasteName names an embedded text; a long label is cut at its beginning.
+func pasteName(label string) string {
+	if over := len(label) - mostLabel; over > 0 {
+		label = "…" + strings.ToValidUTF8(label[over:], "")
+	}
+	return valid(label + ", as it is in the editor")
 }
 
 // link is a reference to a file, or, when it points elsewhere, a text that names it.

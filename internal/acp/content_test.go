@@ -71,6 +71,16 @@ func TestFenced(t *testing.T) {
 	}
 }
 
+func TestPasteNameIsBounded(t *testing.T) {
+	if got := pasteName("a.go:1-2"); got != "a.go:1-2, as it is in the editor" {
+		t.Errorf("got %q", got)
+	}
+	long := pasteName(strings.Repeat("é/", 200) + "end.go")
+	if len(long) > 256 || !utf8.ValidString(long) || !strings.HasPrefix(long, "…") || !strings.HasSuffix(long, "/end.go, as it is in the editor") {
+		t.Errorf("%d bytes: %q", len(long), long)
+	}
+}
+
 func TestTailIsBounded(t *testing.T) {
 	var o tail
 	for range 3 * mostOutput {

@@ -12,12 +12,15 @@ import (
 // entry shows an entry of the log.
 func (s *session) entry(e item.Entry) {
 	switch k := e.Kind.(type) {
+	case item.Submitted:
+		s.submits[k.RequestID] = k.Text
 	case item.TurnStarted:
 		s.claimed, s.unheard = k.RequestIDs, slices.Clone(k.RequestIDs)
 	case item.Promoted:
 		s.claimed = append(slices.Clip(s.claimed), k.RequestIDs...)
 		s.unheard = append(s.unheard, k.RequestIDs...)
 	case item.Withdrawn:
+		s.drop(k.RequestIDs)
 		s.resolve(k.RequestIDs, outcome{withdrawn: true})
 	case item.ItemAdded:
 		s.item(e.Turn, k.Item)
@@ -69,8 +72,21 @@ func (s *session) user(text string) {
 	if len(s.unheard) > 0 {
 		id, s.unheard = s.unheard[0], s.unheard[1:]
 	}
+	s.says(id, text)
+}
+
+// says shows what a submit said, once.
+func (s *session) says(id, text string) {
+	delete(s.submits, id)
 	if !s.muted && !s.said(id) {
 		s.send(acp.UpdateUserMessageText(text))
+	}
+}
+
+// drop forgets submits that no turn will say.
+func (s *session) drop(ids []string) {
+	for _, id := range ids {
+		delete(s.submits, id)
 	}
 }
 
@@ -80,6 +96,12 @@ func (s *session) turnEnded(turn int64, end item.TurnEnded) {
 		s.withdraw(id)
 	}
 	s.text, s.thought = voice{}, voice{}
+	// A turn that ends before its first request leaves no message of the user.
+	for _, id := range s.unheard {
+		if text, ok := s.submits[id]; ok {
+			s.says(id, text)
+		}
+	}
 	s.tellHeld()
 	s.calls, s.order = make(map[string]*call), nil
 	claimed := s.claimed

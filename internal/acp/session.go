@@ -67,7 +67,9 @@ type session struct {
 	muted, live bool
 	// claimed are the running turn's submits, unheard those whose message has not come.
 	claimed, unheard []string
-	text, thought    voice
+	// submits are the texts of submits whose message has not come, by their request ids.
+	submits       map[string]string
+	text, thought voice
 	// held are notices that wait for the end of a text.
 	held      []string
 	calls     map[string]*call
@@ -88,7 +90,8 @@ func newSession(a *agent, pod *poddv1.Pod, from origin) *session {
 		agent: a, id: sessionID(pod), pod: pod.GetId(), name: pod.GetName(), dir: pod.GetSpec().GetDir(),
 		caughtUp: make(chan struct{}), over: make(chan struct{}),
 		waiting: make(map[string]*waiting), mine: make(map[string]bool), calls: make(map[string]*call),
-		asked: make(map[string]bool), questions: make(map[string]context.CancelFunc),
+		submits: make(map[string]string),
+		asked:   make(map[string]bool), questions: make(map[string]context.CancelFunc),
 		after: max(pod.GetFirstSeq()-1, 0), muted: from == fromNow,
 	}
 	s.ctx, s.cancel = context.WithCancelCause(a.ctx)
