@@ -84,9 +84,16 @@ func want(t *testing.T, got []string, parts ...string) {
 	}
 }
 
-func noAlerts(t *testing.T, w *rig.World) {
+// wantAlerts checks that podd raised these alerts about MCP servers, and no others.
+func wantAlerts(t *testing.T, w *rig.World, texts ...string) {
 	t.Helper()
-	if out := w.Podctl("alerts", "-o", "json"); strings.Contains(out, `"source":"mcp"`) {
+	out := w.Podctl("alerts", "-o", "json")
+	for _, text := range texts {
+		if !strings.Contains(out, text) {
+			t.Errorf("no alert says %q:\n%s", text, out)
+		}
+	}
+	if strings.Count(out, `"source":"mcp"`) != len(texts) {
 		t.Errorf("alerts:\n%s", out)
 	}
 }
@@ -108,7 +115,7 @@ func TestFilesystem(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(w.Workspace, "new.txt")); err != nil || string(text) != "written by the server\n" {
 		t.Errorf("%q, %v", text, err)
 	}
-	noAlerts(t, w)
+	wantAlerts(t, w)
 }
 
 // create makes the pod demo in the workspace.
@@ -134,7 +141,7 @@ func everything() scripted.Handler {
 func wantEverything(t *testing.T, w *rig.World) {
 	t.Helper()
 	want(t, results(t, w), "hello", "42", "[image, image/png, ", "ompleted", "temperature", "demo://resource/", "user: ", "expected number")
-	noAlerts(t, w)
+	wantAlerts(t, w, "the tool simulate-research-query is left out")
 	list := w.Podctl("mcp", "list", "demo")
 	for _, part := range []string{"state: running", "  tool ", "  resource ", "  prompt "} {
 		if !strings.Contains(list, part) {
