@@ -93,7 +93,7 @@ func (s *pods) GetStats(ctx context.Context, r *poddv1.GetStatsRequest) (*poddv1
 		PrunedTokens:  st.PrunedTokens,
 		Compactions:   st.Compactions,
 
-		CostUsd: st.Cost, UnpricedRequests: st.Unpriced,
+		CostUsd: st.Cost, UnpricedRequests: st.Unpriced, Damaged: st.Damaged,
 	}
 	for _, t := range st.Tools {
 		answer.Tools = append(answer.Tools, &poddv1.ToolStats{

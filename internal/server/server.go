@@ -79,6 +79,8 @@ type Server struct {
 	grpc   *grpc.Server
 	health *health.Server
 	conns  int
+	// left is closed when Stop leaves calls behind that hang.
+	left chan struct{}
 	// streams are those that are open; limited are the connections, once Serve has begun.
 	streams *atomic.Int64
 	limited atomic.Pointer[socket.Limited]
@@ -112,7 +114,7 @@ func newServer(c Config, a admission, conns int) *Server {
 	h := health.NewServer()
 	healthv1.RegisterHealthServer(g, h)
 	reflection.Register(g)
-	return &Server{grpc: g, health: h, conns: conns, streams: streams}
+	return &Server{grpc: g, health: h, conns: conns, left: make(chan struct{}), streams: streams}
 }
 
 // Serve answers on a listener of Unix sockets until Stop, not at all when that came
@@ -120,8 +122,14 @@ func newServer(c Config, a admission, conns int) *Server {
 func (s *Server) Serve(l net.Listener) error {
 	limited := socket.Limit(l, s.conns)
 	s.limited.Store(limited)
-	if err := s.grpc.Serve(limited); !errors.Is(err, grpc.ErrServerStopped) {
-		return err
+	served := make(chan error, 1)
+	go func() { served <- s.grpc.Serve(limited) }()
+	select {
+	case err := <-served:
+		if !errors.Is(err, grpc.ErrServerStopped) {
+			return err
+		}
+	case <-s.left:
 	}
 	return nil
 }
@@ -137,8 +145,12 @@ func (s *Server) Open() (streams, connections int) {
 // Drain tells health checks that the server is about to stop.
 func (s *Server) Drain() { s.health.Shutdown() }
 
+// leaveTime is how long Stop waits for calls whose connections it has cut.
+const leaveTime = time.Second
+
 // Stop waits for calls under way and closes all connections; those left when ctx
-// ends are cut. Streams must have been ended before.
+// ends are cut. Streams must have been ended before. A call that hangs in the system is left
+// behind. Stop is called once.
 func (s *Server) Stop(ctx context.Context) {
 	stopped := make(chan struct{})
 	go func() {
@@ -147,8 +159,15 @@ func (s *Server) Stop(ctx context.Context) {
 	}()
 	select {
 	case <-stopped:
+		return
 	case <-ctx.Done():
-		s.grpc.Stop()
-		<-stopped
+	}
+	go s.grpc.Stop()
+	late := time.NewTimer(leaveTime)
+	defer late.Stop()
+	select {
+	case <-stopped:
+	case <-late.C:
+		close(s.left)
 	}
 }

@@ -41,8 +41,13 @@ type actor struct {
 	// shown is the pod's status while it differs from the stored one, which can't be
 	// written; else nil.
 	shown atomic.Pointer[item.PodStatus]
+	// asking are the calls that wait for a person; nil until the log is read.
+	asking atomic.Pointer[[]Approval]
 	// rules decide on calls; turns ask them while the pod's goroutine may replace them.
 	rules atomic.Pointer[rulebook]
+
+	// lanes have an element for each goroutine that asks the workspace.
+	lanes struct{ turn, clients chan struct{} }
 
 	// What follows belongs to the goroutine.
 
@@ -98,7 +103,7 @@ type actor struct {
 const reasonFailed = "POD_FAILED"
 
 func newActor(h *Host, rec item.Pod) *actor {
-	return &actor{
+	a := &actor{
 		host:      h,
 		id:        rec.ID,
 		parent:    rec.Spec.Parent,
@@ -112,6 +117,8 @@ func newActor(h *Host, rec item.Pod) *actor {
 		questions: newQuestions(),
 		taken:     make(map[item.Seq]bool),
 	}
+	a.lanes.turn, a.lanes.clients = make(chan struct{}, 1), make(chan struct{}, maxLooks)
+	return a
 }
 
 // run is the pod's goroutine: load, then serve the mailbox until the pod is idle
@@ -217,27 +224,26 @@ func (a *actor) begin(ctx context.Context, f func()) (finished <-chan error, err
 	}
 }
 
-// end tells the pod to end and waits for it: a running turn ends at its next step
-// boundary, or at once when ctx ends first. closing is what streams are told,
-// cause why a running turn that outlives ctx is
-// cancelled.
-func (a *actor) end(ctx context.Context, closing, cause error) {
-	told := a.do(context.WithoutCancel(ctx), func() {
+// end tells the pod to end: a running turn ends at its next step boundary, or at once when
+// hurry is closed first. closing is what streams are told, cause why a running turn that
+// outlives hurry is cancelled. The pod has ended when done is closed.
+func (a *actor) end(hurry <-chan struct{}, closing, cause error) {
+	told := a.do(a.host.base, func() {
 		a.closing = closing
 		if a.turn != nil {
 			a.turn.stop()
 		}
 	})
-	if told == nil {
-		select {
-		case <-a.done:
-		case <-ctx.Done():
-			_ = a.do(context.WithoutCancel(ctx), func() {
-				if a.turn != nil {
-					a.turn.cancel(cause)
-				}
-			})
-		}
+	if told != nil {
+		return
 	}
-	<-a.done
+	select {
+	case <-a.done:
+	case <-hurry:
+		_ = a.do(a.host.base, func() {
+			if a.turn != nil {
+				a.turn.cancel(cause)
+			}
+		})
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -39,39 +40,70 @@ type Resolution struct {
 	Digest string
 }
 
-// Approvals are the calls that wait, of one pod or of all, the oldest first.
+// Approvals are the calls that wait, of one pod or of all, the oldest first. No pod is waited
+// for.
 func (h *Host) Approvals(ctx context.Context, idOrName string) ([]Approval, error) {
-	var actors []*actor
+	var ids []string
 	if idOrName != "" {
-		a, release, err := h.acquire(ctx, idOrName)
+		rec, err := h.Store.Pod(ctx, idOrName)
 		if err != nil {
 			return nil, err
 		}
-		defer release()
-		actors = []*actor{a}
+		ids = []string{rec.ID}
 	} else {
-		// A pod with an open turn is in memory.
-		actors = h.inMemory()
+		ids = h.withOpenTurns()
 	}
 	var waiting []Approval
-	for _, a := range actors {
-		err := a.do(ctx, func() {
-			for _, q := range a.questions.asked {
-				if q.open() {
-					found := q.Approval
-					found.Pod, found.PodName = a.id, a.rec.Name
-					waiting = append(waiting, found)
-				}
-			}
-		})
-		if err != nil && (idOrName != "" || ctx.Err() != nil) {
+	for _, id := range ids {
+		asking, err := h.asking(ctx, id)
+		switch {
+		case err == nil:
+			waiting = append(waiting, asking...)
+		case idOrName != "" || ctx.Err() != nil:
 			return nil, err
+		default:
+			h.Logger.Warn("calls that wait for a person could not be read", "pod", id, "error", err)
 		}
 	}
 	slices.SortFunc(waiting, func(x, y Approval) int {
 		return cmp.Or(x.Time.Compare(y.Time), cmp.Compare(x.Pod, y.Pod), cmp.Compare(x.CallSeq, y.CallSeq))
 	})
 	return waiting, nil
+}
+
+// withOpenTurns are the ids of all pods that may have an open turn: those in memory, and
+// those that could not be loaded yet.
+func (h *Host) withOpenTurns() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ids := slices.Collect(maps.Keys(h.actors))
+	for id := range h.late {
+		if h.actors[id] == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// asking are the calls of a pod that wait, as it shows them or as its log has them.
+func (h *Host) asking(ctx context.Context, id string) ([]Approval, error) {
+	h.mu.Lock()
+	a := h.actors[id]
+	h.mu.Unlock()
+	if a != nil {
+		if shown := a.asking.Load(); shown != nil {
+			return *shown, nil
+		}
+	}
+	rec, err := h.Store.Pod(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	f, err := h.folded(ctx, id, h.settings())
+	if err != nil {
+		return nil, err
+	}
+	return f.questions.waiting(id, rec.Name), nil
 }
 
 // Resolve stores a person's answer; the first one counts, and who comes later is told
@@ -83,38 +115,39 @@ func (h *Host) Resolve(ctx context.Context, r Resolution) (*item.Rule, error) {
 	}
 	defer release()
 	var rule *item.Rule
-	doErr := a.do(ctx, func() { rule, err = a.resolve(ctx, r) })
-	if doErr != nil {
-		return nil, doErr
+	if r.Approve && r.Always {
+		if rule, err = a.ruleFor(ctx, r.CallSeq); err != nil {
+			return nil, err
+		}
 	}
-	return rule, err
+	doErr := a.do(ctx, func() { err = a.resolve(ctx, r, rule) })
+	return rule, cmp.Or(doErr, err)
 }
 
-func (a *actor) resolve(ctx context.Context, r Resolution) (*item.Rule, error) {
+// resolve stores an answer, and first the rule that it adds, unless that is nil.
+func (a *actor) resolve(ctx context.Context, r Resolution, rule *item.Rule) error {
 	q := a.questions.bySeq(r.CallSeq)
 	switch {
 	case q == nil:
-		return nil, item.Errorf(item.KindNotFound, "APPROVAL_NOT_FOUND",
+		return item.Errorf(item.KindNotFound, "APPROVAL_NOT_FOUND",
 			"no call with seq %d of pod %s asks or asked in its last turn: podctl approvals lists those that wait", r.CallSeq, a.rec.Name)
 	case !q.open():
-		return nil, q.tooLate()
+		return q.tooLate()
 	case q.expired(a.now()):
 		if err := a.expire(ctx, q); err != nil {
 			a.log.Warn("the end of a question could not be stored", "call", q.CallID, "error", err)
 		}
-		return nil, q.tooLate()
+		return q.tooLate()
 	case r.Digest != "" && r.Digest != q.Digest:
-		return nil, item.Errorf(item.KindPrecondition, "APPROVAL_CHANGED",
+		return item.Errorf(item.KindPrecondition, "APPROVAL_CHANGED",
 			"the call is not what was shown any more: look at it again with podctl approvals %s", a.rec.Name)
 	}
-	var rule *item.Rule
-	if r.Approve && r.Always {
-		var err error
-		if rule, err = a.addRule(ctx, q); err != nil {
-			return nil, err
+	if rule != nil {
+		if err := a.addRule(ctx, *rule); err != nil {
+			return err
 		}
 	}
-	return rule, a.answer(ctx, q, item.ApprovalResolved{CallID: q.CallID, Approved: r.Approve, By: cmp.Or(r.By, "a client"), Reason: r.Reason})
+	return a.answer(ctx, q, item.ApprovalResolved{CallID: q.CallID, Approved: r.Approve, By: cmp.Or(r.By, "a client"), Reason: r.Reason})
 }
 
 // answer commits the answer to an open question.

@@ -79,12 +79,21 @@ func (a *actor) write(ctx context.Context, d *draft, done ...string) (store.Appe
 	for _, e := range d.entries {
 		a.questions.add(e)
 	}
+	a.showQuestions()
 	if n := len(appended.Records); n > 0 {
 		a.rec.Last = appended.Records[n-1].Seq
 	}
 	a.live.Advance(a.rec.Last, done...)
 	a.host.announce(a.id, appended.Records, appended.Alerts)
 	return appended, nil
+}
+
+// showQuestions lets those who list approvals see which calls wait, without asking the pod.
+func (a *actor) showQuestions() {
+	waiting := a.questions.waiting(a.id, a.rec.Name)
+	if shown := a.asking.Load(); shown == nil || len(waiting)+len(*shown) > 0 {
+		a.asking.Store(&waiting)
+	}
 }
 
 // stored gives entries the sequences that the store assigned, to alerts too.

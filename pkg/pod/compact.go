@@ -101,14 +101,17 @@ func (a *actor) startCompaction(c *compaction) (ended <-chan struct{}, err error
 	if a.turn != nil || a.journal.open {
 		return nil, item.Errorf(item.KindPrecondition, "BUSY", "the pod is running a turn: compact it when the turn has ended, or cancel the turn")
 	}
-	err = a.start(func(ctx context.Context, w *worker.Worker) error {
+	set := a.host.settings()
+	a.start(0, func(ctx context.Context, under *turn) error {
+		w, err := a.prepare(ctx, under, set)
+		if err != nil {
+			c.err = err
+			return nil
+		}
 		log := &compactionLog{turnLog: turnLog{a, 0}}
 		c.err = w.Compact(ctx, log, a.state, a.progress)
 		c.seq = log.seq
 		return nil
-	}, 0)
-	if err != nil {
-		return nil, err
-	}
+	})
 	return a.turn.ended, nil
 }

@@ -22,13 +22,11 @@ func (h *Host) CompletePath(ctx context.Context, idOrName, prefix string, limit 
 		return nil, err
 	}
 	defer release()
-	work, err := a.openFor(ctx)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, completeTime)
-	defer cancel()
-	found, err := work.fs.Complete(ctx, prefix, limit)
+	found, err := visit(ctx, a, func(p place) ([]string, error) {
+		ctx, cancel := context.WithTimeout(ctx, completeTime)
+		defer cancel()
+		return p.work.fs.Complete(ctx, prefix, limit)
+	})
 	if e, ok := errors.AsType[*scopefs.PathError](err); ok {
 		return nil, item.Errorf(item.KindPrecondition, "BAD_PATH", "%s", e)
 	}

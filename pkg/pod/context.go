@@ -3,7 +3,6 @@ package pod
 import (
 	"context"
 	"reflect"
-	"slices"
 
 	"podd/internal/instructions"
 	"podd/pkg/item"
@@ -38,16 +37,17 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 		return Context{}, err
 	}
 	defer release()
+	g, err := visit(ctx, a, a.look)
+	if err != nil {
+		return Context{}, err
+	}
 	var w *worker.Worker
 	var open bool
-	var own toolset
 	var foreign func(context.Context, bool) []tool.Tool
-	var skill []tool.Tool
 	s := h.settings()
 	doErr := a.do(ctx, func() {
-		if w, open, err = a.nextWorker(ctx, s); err == nil {
-			own, foreign, skill = a.work.own, a.project.Tools, slices.Clone(a.work.skill)
-		}
+		w, open, err = a.nextWorker(ctx, s, g)
+		foreign = a.project.Tools
 	})
 	if doErr != nil {
 		return Context{}, doErr
@@ -56,7 +56,7 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 		return Context{}, err
 	}
 	if foreign != nil {
-		offered, err := own.with(append(skill, foreign(ctx, false)...))
+		offered, err := g.own.with(append(g.skill(), foreign(ctx, false)...))
 		if err != nil {
 			return Context{}, err
 		}
@@ -73,18 +73,14 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 }
 
 // nextWorker is the worker of the next turn, or of the one that is open.
-func (a *actor) nextWorker(ctx context.Context, s *settings) (w *worker.Worker, open bool, err error) {
+func (a *actor) nextWorker(ctx context.Context, s *settings, g *ground) (w *worker.Worker, open bool, err error) {
 	open = a.journal.open
 	if !open && a.turn == nil {
-		if err := a.readProject(ctx); err != nil {
+		if err := a.follow(ctx, g.project); err != nil {
 			return nil, false, err
 		}
 	}
-	work, err := a.workspace(s)
-	if err != nil {
-		return nil, false, err
-	}
-	w, err = a.worker(s, work)
+	w, err = a.worker(s, g)
 	return w, open, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"testing"
 	"time"
 
 	"podd/pkg/item"
@@ -24,6 +25,20 @@ func TryAgainAfter(d time.Duration) (before time.Duration) {
 
 // WaitUntil waits for a time of a clock.
 var WaitUntil = waitUntil
+
+// Impatient lets nothing wait long for what hangs, until the test ends.
+func Impatient(t *testing.T) {
+	all := []*time.Duration{&silentAfter, &leaveTime, &lookTime}
+	was := make([]time.Duration, len(all))
+	for i, d := range all {
+		was[i], *d = *d, time.Millisecond
+	}
+	t.Cleanup(func() {
+		for i, d := range all {
+			*d = was[i]
+		}
+	})
+}
 
 // Unlike says in what folding a pod's log from its base differs from folding all of it.
 // based is the last entry of the base; 0 when there is none that counts.

@@ -23,6 +23,21 @@ type faulty struct {
 	onAppend func(store.Batch) error
 	// onRead is called before each read.
 	onRead func()
+	// onClaim is asked before a log is claimed; an error refuses it.
+	onClaim func() error
+}
+
+// Claim asks onClaim first.
+func (f *faulty) Claim(ctx context.Context, id string) (store.Epoch, error) {
+	f.mu.Lock()
+	check := f.onClaim
+	f.mu.Unlock()
+	if check != nil {
+		if err := check(); err != nil {
+			return 0, err
+		}
+	}
+	return f.Store.Claim(ctx, id)
 }
 
 // Append asks onAppend first.
@@ -216,4 +231,10 @@ func TestHooksCannotMeddle(t *testing.T) {
 			t.Fatal("the model was sent what a hook wrote")
 		}
 	}
+}
+
+func (f *faulty) claim(onClaim func() error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.onClaim = onClaim
 }

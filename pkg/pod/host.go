@@ -95,11 +95,16 @@ type Host struct {
 	base context.Context
 
 	// mu guards what follows. It is never held over I/O or while waiting for a pod.
-	mu      sync.Mutex
-	actors  map[string]*actor
-	deleted map[string]bool
+	mu     sync.Mutex
+	actors map[string]*actor
+	// deleting counts the Deletes of a pod that are under way: it is not loaded meanwhile.
+	deleting map[string]int
+	// late are the pods that could not be loaded yet, by their ids, and why.
+	late    map[string]error
 	closing bool
 	wg      sync.WaitGroup
+	// looks are the goroutines that ask workspaces.
+	looks sync.WaitGroup
 	// ending is closed when closing is set.
 	ending chan struct{}
 }
@@ -122,13 +127,14 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 		return nil, err
 	}
 	h := &Host{
-		Fixed:   c.Fixed,
-		alerts:  live.New(0),
-		spool:   files,
-		base:    context.WithoutCancel(ctx),
-		actors:  make(map[string]*actor),
-		deleted: make(map[string]bool),
-		ending:  make(chan struct{}),
+		Fixed:    c.Fixed,
+		alerts:   live.New(0),
+		spool:    files,
+		base:     context.WithoutCancel(ctx),
+		actors:   make(map[string]*actor),
+		deleting: make(map[string]int),
+		late:     make(map[string]error),
+		ending:   make(chan struct{}),
 	}
 	h.current.Store(first)
 	h.hooks.Store(h.newFanout(c.Hooks))
@@ -150,7 +156,8 @@ func (h *Host) Raise(level item.Level, source, text string) {
 }
 
 // Recover loads each pod that was left in the middle of a turn or has something to do:
-// its turn goes on, its submits run. When ctx ends it stops between two pods.
+// its turn goes on, its submits run. One that can't be loaded now, for want of space, is
+// tried again until it can. When ctx ends it stops between two pods.
 func (h *Host) Recover(ctx context.Context) error {
 	pods, err := h.Store.Pods(ctx)
 	if err != nil {
@@ -160,6 +167,7 @@ func (h *Host) Recover(ctx context.Context) error {
 	for _, p := range pods {
 		atRest[p.ID] = p.Status.State == item.StateIdle || p.Status.State == item.StateInterrupted
 	}
+	var late []item.Pod
 	for _, p := range pods {
 		switch p.Status.State {
 		case item.StateRunning, item.StateWaiting, item.StateResuming, item.StatePaused:
@@ -168,28 +176,83 @@ func (h *Host) Recover(ctx context.Context) error {
 				continue
 			}
 		}
-		a, release, err := h.acquire(ctx, p.ID)
+		err := h.recover(ctx, p, atRest[p.Spec.Parent])
 		if ctx.Err() != nil {
-			if err == nil {
-				release()
-			}
 			return context.Cause(ctx)
 		}
 		if err != nil {
 			h.Logger.Error("pod could not be recovered", "pod", p.ID, "name", p.Name, "error", err)
-			continue
 		}
-		h.Logger.Info("pod recovered", "pod", a.id, "name", p.Name)
-		if p.Queued > 0 {
-			_ = a.do(ctx, func() { a.raise(item.LevelInfo, "recovery", queuedText(p.Queued)) })
+		if passes(err) {
+			late = append(late, p)
+			h.setLate(p.ID, err)
 		}
-		if atRest[p.Spec.Parent] {
-			// podd ended between the end of the parent's turn and that of this one.
-			h.wg.Go(a.disowned)
-		}
-		release()
+	}
+	if len(late) > 0 {
+		h.wg.Go(func() { h.recoverLate(late, atRest) })
 	}
 	return nil
+}
+
+// recover loads a pod, which then goes on by itself. disowned says that the turn of its
+// parent has ended.
+func (h *Host) recover(ctx context.Context, p item.Pod, disowned bool) error {
+	a, release, err := h.acquire(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	defer release()
+	h.Logger.Info("pod recovered", "pod", a.id, "name", p.Name)
+	if p.Queued > 0 {
+		_ = a.do(ctx, func() { a.raise(item.LevelInfo, "recovery", queuedText(p.Queued)) })
+	}
+	if disowned {
+		// podd ended between the end of the parent's turn and that of this one.
+		h.wg.Go(a.disowned)
+	}
+	return nil
+}
+
+// passes says whether a pod that can't be loaded may be later on.
+func passes(err error) bool {
+	switch item.KindOf(err) {
+	case item.KindDataLoss, item.KindNotFound:
+		return false
+	}
+	return err != nil
+}
+
+// setLate remembers why a pod is not loaded; nil forgets it.
+func (h *Host) setLate(id string, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err == nil {
+		delete(h.late, id)
+	} else {
+		h.late[id] = err
+	}
+}
+
+// recoverLate tries to load pods until each is or can never be, or the Host ends.
+func (h *Host) recoverLate(pods []item.Pod, atRest map[string]bool) {
+	for wait := stuckFirst; len(pods) > 0; wait = min(2*wait, stuckMost) {
+		again := time.NewTimer(wait)
+		select {
+		case <-again.C:
+		case <-h.ending:
+			again.Stop()
+			return
+		}
+		pods = slices.DeleteFunc(pods, func(p item.Pod) bool {
+			err := h.recover(h.base, p, atRest[p.Spec.Parent])
+			if passes(err) {
+				h.setLate(p.ID, err)
+				return false
+			}
+			h.setLate(p.ID, nil)
+			return true
+		})
+	}
 }
 
 func queuedText(n int) string {
@@ -210,7 +273,7 @@ func (h *Host) acquire(ctx context.Context, idOrName string) (a *actor, release 
 		h.mu.Unlock()
 		return nil, nil, errStopping
 	}
-	if h.deleted[rec.ID] {
+	if h.deleting[rec.ID] > 0 {
 		h.mu.Unlock()
 		return nil, nil, item.Errorf(item.KindNotFound, "POD_NOT_FOUND", "there is no pod %q: it was deleted", idOrName)
 	}
@@ -281,27 +344,56 @@ func (h *Host) Counts() (loaded, running int) {
 	return len(h.actors), running
 }
 
+// leaveTime is how long Close waits for what hangs once it is in a hurry, which is more than
+// the end of a command takes; lookTime is how long it waits for looks into workspaces, which
+// nothing depends on any more.
+var (
+	leaveTime = 3 * time.Second
+	lookTime  = time.Second
+)
+
 // Close stops all pods: no submit is accepted any more, running turns end at their
 // next step boundary, or at once when ctx ends first, and streams end. It returns
-// when all goroutines of the Host have ended.
+// when all goroutines of the Host have ended. One that hangs in a system call can't be
+// ended: Close leaves it behind, and says so in the log.
 func (h *Host) Close(ctx context.Context) {
 	h.mu.Lock()
 	if !h.closing {
 		close(h.ending)
 	}
 	h.closing = true
-	actors := make([]*actor, 0, len(h.actors))
-	for _, a := range h.actors {
-		actors = append(actors, a)
-	}
 	h.mu.Unlock()
 
-	var wg sync.WaitGroup
-	for _, a := range actors {
-		wg.Go(func() { a.end(ctx, errStopping, worker.ErrShutdown) })
+	for _, a := range h.inMemory() {
+		h.wg.Go(func() { a.end(ctx.Done(), errStopping, worker.ErrShutdown) })
 	}
-	wg.Wait()
-	h.wg.Wait()
+	if !endsIn(&h.wg, ctx.Done(), leaveTime) || !endsIn(&h.looks, nil, lookTime) {
+		h.Logger.Error("podd leaves behind what hangs in the system: the file system of a workspace does not answer")
+	}
 	h.alerts.Close(errStopping)
 	h.hooks.Load().Close(ctx.Done())
+}
+
+// endsIn waits for goroutines to end, and no longer than d once hurry is closed; nil is
+// closed.
+func endsIn(wg *sync.WaitGroup, hurry <-chan struct{}, d time.Duration) bool {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		wg.Wait()
+	}()
+	if hurry != nil {
+		select {
+		case <-ended:
+		case <-hurry:
+		}
+	}
+	late := time.NewTimer(d)
+	defer late.Stop()
+	select {
+	case <-ended:
+		return true
+	case <-late.C:
+		return false
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
+	"podd/pkg/store"
 )
 
 // gate is a handler whose first answer streams some text, then waits until it is
@@ -514,6 +515,56 @@ func TestDelete(t *testing.T) {
 	if log := h.log(); len(log) != 0 {
 		t.Errorf("the new pod has a log: %v", log)
 	}
+}
+
+// undeletable is a store that holds the first removal of a pod back.
+type undeletable struct {
+	store.Store
+	once             sync.Once
+	reached, release chan struct{}
+}
+
+// DeletePod waits once.
+func (s *undeletable) DeletePod(ctx context.Context, id string) error {
+	s.once.Do(func() {
+		close(s.reached)
+		<-s.release
+	})
+	return s.Store.DeletePod(ctx, id)
+}
+
+// A Delete that fails early does not let a pod be loaded that another one removes.
+func TestTwoDeletes(t *testing.T) {
+	slow := &undeletable{reached: make(chan struct{}), release: make(chan struct{})}
+	h := newHouse(t, steps(), func(c *pod.Config) { slow.Store, c.Store = c.Store, slow })
+	deleted := make(chan error, 1)
+	go func() { deleted <- h.host.Delete(t.Context(), "p") }()
+	<-slow.reached
+	gone := &lookedUp{Context: t.Context()}
+	if err := h.host.Delete(gone, "p"); !errors.Is(err, context.Canceled) {
+		t.Errorf("the second Delete gives %v", err)
+	}
+	_, err := h.host.Pause(t.Context(), "p", "")
+	wantError(t, err, item.KindNotFound, "POD_NOT_FOUND")
+	close(slow.release)
+	if err := <-deleted; err != nil {
+		t.Error(err)
+	}
+}
+
+// lookedUp is a context that ends after it was asked once, so after the pod was found.
+type lookedUp struct {
+	context.Context
+	asked bool
+}
+
+// Err is nil once.
+func (c *lookedUp) Err() error {
+	if c.asked {
+		return context.Canceled
+	}
+	c.asked = true
+	return nil
 }
 
 // A workspace that is gone fails the submit with a sentence and loses nothing.

@@ -67,6 +67,7 @@ func (a *actor) fold(ctx context.Context, s *settings) error {
 	}
 	a.journal, a.questions, a.state, a.progress = f.journal, f.questions, f.state, f.progress
 	a.rec.Last, a.folded, a.based = max(a.rec.Last, f.last), s, f.base
+	a.showQuestions()
 	a.rebase(f)
 	return nil
 }

@@ -101,6 +101,9 @@ func (h *Host) shown(id string) *item.PodStatus {
 	if a := h.actors[id]; a != nil {
 		return a.shown.Load()
 	}
+	if err := h.late[id]; err != nil {
+		return &item.PodStatus{State: item.StateWaiting, Reason: cantGoOn(err)}
+	}
 	return nil
 }
 
@@ -141,18 +144,25 @@ func (h *Host) Delete(ctx context.Context, idOrName string) error {
 	}
 	h.mu.Lock()
 	a := h.actors[rec.ID]
-	h.deleted[rec.ID] = true
+	h.deleting[rec.ID]++
 	h.mu.Unlock()
 	defer func() {
 		h.mu.Lock()
-		delete(h.deleted, rec.ID)
-		h.mu.Unlock()
+		defer h.mu.Unlock()
+		if h.deleting[rec.ID]--; h.deleting[rec.ID] == 0 {
+			delete(h.deleting, rec.ID)
+		}
 	}()
 	if a != nil {
 		gone := item.Errorf(item.KindNotFound, "POD_NOT_FOUND", "pod %q was deleted", rec.Name)
-		at, cancel := context.WithCancel(ctx)
-		cancel()
-		a.end(at, gone, &worker.Cancelled{Reason: "the pod was deleted"})
+		now := make(chan struct{})
+		close(now)
+		a.end(now, gone, &worker.Cancelled{Reason: "the pod was deleted"})
+		select {
+		case <-a.done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 	if err := h.deleteChildren(ctx, rec.ID); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"podd/internal/policy"
+	"podd/internal/skills"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 	"podd/pkg/worker"
@@ -36,39 +37,52 @@ func (a *actor) rule(name string, access tool.Access) worker.Ruling {
 	}
 }
 
-// addRule adds the rule to the pod that lets such calls run unasked.
-func (a *actor) addRule(ctx context.Context, q *question) (*item.Rule, error) {
-	tools, err := a.toolsKnown(ctx)
-	if err != nil {
+// ruleFor is the rule that lets such calls run unasked as the one that asks; nil when that
+// does not ask any more. The tools are the pod's own and those of other programs, of which
+// none is started.
+func (a *actor) ruleFor(ctx context.Context, call item.Seq) (*item.Rule, error) {
+	var asked *Approval
+	err := a.do(ctx, func() {
+		if q := a.questions.bySeq(call); q != nil && q.open() {
+			asked = &q.Approval
+		}
+	})
+	if err != nil || asked == nil {
 		return nil, err
 	}
-	t, known := tools.Lookup(q.Tool)
-	if !known {
-		return nil, item.Errorf(item.KindPrecondition, "NO_RULE", "the pod has no tool %q any more: no rule can be made for it", q.Tool)
-	}
-	made, err := policy.RuleFor(a.rules.Load().call(q.Tool, t.Access(q.Arguments)))
-	if err != nil {
-		return nil, err
-	}
-	rule, spec := made.Item(), a.rec.Spec
+	return visit(ctx, a, func(p place) (*item.Rule, error) {
+		own, err := a.host.tools(a.host.settings(), p.rec, p.work)
+		if err != nil {
+			return nil, err
+		}
+		more := (&ground{skills: skills.Find(p.work.fs, p.work.skillsDir)}).skill()
+		if foreign := p.project.Tools; foreign != nil {
+			more = append(more, foreign(ctx, false)...)
+		}
+		tools, err := own.with(more)
+		if err != nil {
+			return nil, err
+		}
+		t, known := tools.Lookup(asked.Tool)
+		if !known {
+			return nil, item.Errorf(item.KindPrecondition, "NO_RULE", "the pod has no tool %q any more: no rule can be made for it", asked.Tool)
+		}
+		made, err := policy.RuleFor(a.rules.Load().call(asked.Tool, t.Access(asked.Arguments)))
+		if err != nil {
+			return nil, err
+		}
+		rule := made.Item()
+		return &rule, nil
+	})
+}
+
+// addRule adds a rule to the pod.
+func (a *actor) addRule(ctx context.Context, rule item.Rule) error {
+	spec := a.rec.Spec
 	if !slices.Contains(spec.Rules, rule) {
 		spec.Rules = append(slices.Clip(spec.Rules), rule)
 	}
-	return &rule, a.setSpec(ctx, spec)
-}
-
-// toolsKnown are the pod's own tools and those of other programs, of which none is
-// started.
-func (a *actor) toolsKnown(ctx context.Context) (*tool.Registry, error) {
-	work, err := a.workspace(a.host.settings())
-	if err != nil {
-		return nil, err
-	}
-	more := slices.Clone(work.skill)
-	if foreign := a.project.Tools; foreign != nil {
-		more = append(more, foreign(ctx, false)...)
-	}
-	return work.own.with(more)
+	return a.setSpec(ctx, spec)
 }
 
 // setSpec stores a spec that is right and follows it from now on.

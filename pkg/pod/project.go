@@ -3,9 +3,7 @@ package pod
 import (
 	"context"
 
-	"podd/internal/instructions"
 	"podd/internal/policy"
-	"podd/internal/skills"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 )
@@ -26,18 +24,14 @@ type Project struct {
 	Says string
 }
 
-// readProject follows what the configuration of the workspace says now: that of the pod
-// at the top of a family, from where the paths of rules are named.
-func (a *actor) readProject(ctx context.Context) error {
-	if a.host.Project == nil {
-		return nil
-	}
-	project := a.host.Project(a.rules.Load().base)
-	rules, err := a.host.rulesOf(ctx, a.rec.Spec, project.Rules)
+// follow lets what the configuration of the workspace says count from now on: that of the
+// pod at the top of a family, from where the paths of rules are named.
+func (a *actor) follow(ctx context.Context, p Project) error {
+	rules, err := a.host.rulesOf(ctx, a.rec.Spec, p.Rules)
 	if err != nil {
 		return err
 	}
-	a.project = project
+	a.project = p
 	a.rules.Store(rules)
 	return nil
 }
@@ -50,24 +44,6 @@ func (a *actor) tellProject() {
 	a.told = a.project.Says
 	if a.told != "" {
 		a.raise(item.LevelWarn, "workspace", a.told)
-	}
-}
-
-// saidBy is what a workspace says: its file of instructions, then its configuration, then
-// its skills, and which skills are left out.
-func saidBy(work *workspace, p Project, found skills.Found) func() (text string, warnings []string) {
-	return func() (string, []string) {
-		said := instructions.Read(work.fs)
-		text := said.Text
-		if p.Instructions != "" {
-			text = joined(text, instructions.From(p.Source, p.Instructions))
-		}
-		text = joined(text, found.List(false))
-		// The text has what there is to warn of, so that the same is told once.
-		for _, note := range found.Notes {
-			text = joined(text, "["+note+"]")
-		}
-		return text, append(said.Warnings, found.Notes...)
 	}
 }
 

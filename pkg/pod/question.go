@@ -102,6 +102,19 @@ func (q *questions) add(e item.Entry) {
 	}
 }
 
+// waiting are the calls of a pod that wait for a person.
+func (q *questions) waiting(id, name string) []Approval {
+	var out []Approval
+	for _, one := range q.asked {
+		if one.open() {
+			found := one.Approval
+			found.Pod, found.PodName = id, name
+			out = append(out, found)
+		}
+	}
+	return out
+}
+
 // bySeq finds the question about the call of an entry.
 func (q *questions) bySeq(seq item.Seq) *question {
 	for id, at := range q.calls {

@@ -45,10 +45,16 @@ func measure(segments []item.Segment) (size int, blank bool) {
 	return size, blank
 }
 
+// resolved is a submit as it is stored, and the alerts about it.
+type resolved struct {
+	entry  item.Submitted
+	alerts []item.Alert
+}
+
 // resolve turns a submit into what is stored: the segments with their references
 // found, the text as the model sees it, and what each reference resolved to, in order.
 // A reference that fails is an alert; nothing is silent.
-func (h *Host) resolve(ctx context.Context, pod string, fs *scopefs.FS, s Submit) (item.Submitted, []item.Alert) {
+func (h *Host) resolve(ctx context.Context, pod string, fs *scopefs.FS, s Submit) resolved {
 	r := resolver{
 		host: h, settings: h.settings(), pod: pod, fs: fs, typos: scopefs.NewTypos(fs),
 		out: item.Submitted{RequestID: s.RequestID, Mode: s.Mode},
@@ -64,7 +70,7 @@ func (h *Host) resolve(ctx context.Context, pod string, fs *scopefs.FS, s Submit
 		r.warn("file_ref", "%d file references were not added: a submit can have %d", extra, maxRefs)
 	}
 	r.out.Text = r.text.String()
-	return r.out, r.alerts
+	return resolved{r.out, r.alerts}
 }
 
 // resolver is one submit on its way to what is stored.

@@ -116,6 +116,20 @@ func TestFullDiskInTheMiddleOfATurn(t *testing.T) {
 	}
 }
 
+// A pod that waited for space shows what its next turn waits for.
+func TestStateAfterAFullDisk(t *testing.T) {
+	h, f := newFaultyHouse(t, steps(scripted.Say(shell("echo x >> ran"))), with(asks("ran")))
+	s := h.fill(f, "go", holds[item.TurnStarted])
+	f.set(nil)
+	q := h.asked(1)[0]
+	if p, err := h.host.Get(t.Context(), "p"); err != nil || p.Status.Reason != "waits for approval" {
+		t.Errorf("status %+v, %v", p.Status, err)
+	}
+	h.resolve(pod.Resolution{CallSeq: q.CallSeq, Approve: true})
+	h.ended(s)
+	h.wantNoSpace()
+}
+
 // A cancel counts also while it can't be stored: it is told so, and with space the turn
 // ends as cancelled. What the person has read stays.
 func TestCancelOnAFullDisk(t *testing.T) {

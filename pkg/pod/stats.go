@@ -25,6 +25,9 @@ type Stats struct {
 	Unpriced int64
 	// Tools are in the order of their names.
 	Tools []ToolStats
+	// Damaged are the names of the pods that are counted up to the damage in their log
+	// alone.
+	Damaged []string
 }
 
 // ToolStats counts the calls of one tool.
@@ -37,7 +40,8 @@ type ToolStats struct {
 }
 
 // Stats counts what a pod used, with what the pods that it spawned used for it; all pods
-// together, each request once, when idOrName is empty.
+// together, each request once, when idOrName is empty: then a damaged log keeps nobody from
+// counting the others.
 func (h *Host) Stats(ctx context.Context, idOrName string) (Stats, error) {
 	var pods []item.Pod
 	var err error
@@ -56,7 +60,13 @@ func (h *Host) Stats(ctx context.Context, idOrName string) (Stats, error) {
 		if c.state, err = c.settings.newState(); err != nil {
 			return Stats{}, err
 		}
-		if err := h.readAll(ctx, p.ID, 0, c.add); err != nil {
+		switch err := h.readAll(ctx, p.ID, 0, c.add); {
+		case err == nil:
+		case c.all && item.KindOf(err) == item.KindDataLoss:
+			c.Damaged = append(c.Damaged, p.Name)
+		case c.all && item.KindOf(err) == item.KindNotFound:
+			// It was deleted meanwhile.
+		default:
 			return Stats{}, err
 		}
 	}

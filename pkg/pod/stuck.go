@@ -42,9 +42,12 @@ func (a *actor) hold(cause error) {
 		a.stuck.timer.Reset(a.stuck.wait)
 	}
 	status := a.rec.Status
-	status.State, status.Reason = item.StateWaiting, fmt.Sprintf("can't go on: %v", cause)
+	status.State, status.Reason = item.StateWaiting, cantGoOn(cause)
 	a.shown.Store(&status)
 }
+
+// cantGoOn is what a pod that waits shows.
+func cantGoOn(cause error) string { return fmt.Sprintf("can't go on: %v", cause) }
 
 // tell raises the alert about what holds the pod, once.
 func (a *actor) tell() {

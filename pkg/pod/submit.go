@@ -68,14 +68,15 @@ func (h *Host) Submit(ctx context.Context, s Submit) (Submitted, error) {
 	} else if ok {
 		return replay(known, digest)
 	}
-	work, err := a.openFor(ctx)
+	found, err := visit(ctx, a, func(p place) (resolved, error) {
+		ctx, cancel := context.WithTimeout(ctx, resolveTime)
+		defer cancel()
+		return h.resolve(ctx, a.id, p.work.fs, s), nil
+	})
 	if err != nil {
 		return Submitted{}, err
 	}
-	resolveCtx, cancel := context.WithTimeout(ctx, resolveTime)
-	defer cancel()
-	entry, alerts := h.resolve(resolveCtx, a.id, work.fs, s)
-	return a.admit(ctx, s, digest, entry, alerts)
+	return a.admit(ctx, s, digest, found)
 }
 
 // checkSubmit refuses what can never work and makes a request id where there is
@@ -120,24 +121,15 @@ func (s Submit) digest() ([32]byte, error) {
 	return sha256.Sum256(b), nil
 }
 
-// openFor opens the workspace in the pod's goroutine.
-func (a *actor) openFor(ctx context.Context) (work *workspace, err error) {
-	doErr := a.do(ctx, func() { work, err = a.workspace(a.host.settings()) })
-	if doErr != nil {
-		return nil, doErr
-	}
-	return work, err
-}
-
 // admit stores a submit and lets the pod go on with it.
-func (a *actor) admit(ctx context.Context, s Submit, digest [32]byte, entry item.Submitted, alerts []item.Alert) (answer Submitted, err error) {
+func (a *actor) admit(ctx context.Context, s Submit, digest [32]byte, found resolved) (answer Submitted, err error) {
 	b := store.Batch{
-		Entries:    []item.Entry{{Kind: entry}},
+		Entries:    []item.Entry{{Kind: found.entry}},
 		Admit:      &store.Request{ID: s.RequestID, Digest: digest},
 		Enqueue:    true,
 		InboxLimit: a.host.settings().MaxInbox,
 	}
-	for _, alert := range alerts {
+	for _, alert := range found.alerts {
 		b.Entries = append(b.Entries, item.Entry{Kind: item.AlertRaised{Alert: alert}})
 	}
 	doErr := a.do(ctx, func() {
@@ -146,7 +138,7 @@ func (a *actor) admit(ctx context.Context, s Submit, digest [32]byte, entry item
 			return
 		}
 		b.Admit.Queued = a.busy() || len(a.inbox) > 0 || a.situation.pause != nil
-		answer, err = a.store(ctx, b, entry)
+		answer, err = a.store(ctx, b, found.entry)
 	})
 	if doErr != nil {
 		return Submitted{}, doErr

@@ -3,15 +3,12 @@ package pod
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"runtime/debug"
-	"slices"
 	"sync"
 
-	"podd/internal/skills"
 	"podd/pkg/hook"
 	"podd/pkg/item"
 	"podd/pkg/store"
+	"podd/pkg/tool"
 	"podd/pkg/worker"
 )
 
@@ -19,8 +16,13 @@ import (
 type turn struct {
 	number int64
 	cancel context.CancelCauseFunc
-	// stop asks the turn to end at its next step boundary.
-	stop func()
+	// stop asks the turn to end at its next step boundary: it closes stopped and ends
+	// waiting, which ends with the turn, too.
+	stop    func()
+	stopped chan struct{}
+	waiting context.Context
+	// begun says that it has the pod's state, and so may have stored something.
+	begun bool
 	// ended is closed once the turn has its terminal entry, or can't have one.
 	ended chan struct{}
 	// over says that the terminal entry is stored, while the turn's goroutine may
@@ -40,117 +42,66 @@ func (a *actor) next() {
 	if a.turn != nil || a.closing != nil {
 		return
 	}
-	var err error
 	switch {
 	case a.journal.open:
-		err = a.startTurn(worker.Turn{
+		a.startTurn(worker.Turn{
 			Number: a.journal.turn, Resume: a.resume, Waited: a.waited, NotBefore: a.rec.Status.WaitUntil, Held: a.situation.pause,
 		})
 	case a.situation.pause != nil:
-	case len(a.inbox) > 0:
-		err = a.startTurn(worker.Turn{Number: a.journal.turn + 1, Submits: a.inbox[:1:1], Notes: a.pendingNotes()})
-	case a.journal.wakes():
-		err = a.startTurn(worker.Turn{Number: a.journal.turn + 1, Notes: a.pendingNotes()})
-	}
-	switch {
-	case a.closing != nil:
-		// It was quarantined.
-	case err != nil:
-		a.hold(err)
-	case a.turn == nil:
 		a.release()
+	case len(a.inbox) > 0:
+		a.startTurn(worker.Turn{Number: a.journal.turn + 1, Submits: a.inbox[:1:1], Notes: a.pendingNotes()})
+	case a.journal.wakes():
+		a.startTurn(worker.Turn{Number: a.journal.turn + 1, Notes: a.pendingNotes()})
 	default:
-		a.waited = false
+		a.release()
 	}
 }
 
-func (a *actor) startTurn(t worker.Turn) error {
-	if err := a.readProject(a.host.base); err != nil {
-		return err
-	}
-	a.tellProject()
-	stopped := make(chan struct{})
-	t.Stop = stopped
-	err := a.start(func(ctx context.Context, w *worker.Worker) error {
+// startTurn runs a turn on what its workspace has when it begins.
+func (a *actor) startTurn(t worker.Turn) {
+	s := a.host.settings()
+	a.start(t.Number, func(ctx context.Context, under *turn) error {
+		w, err := a.prepare(ctx, under, s)
+		if err != nil {
+			return err
+		}
+		t.Stop = under.stopped
 		return w.Run(ctx, &turnLog{a, t.Number}, a.state, a.progress, t)
-	}, t.Number)
-	if err != nil {
-		return err
-	}
-	a.turn.stop = sync.OnceFunc(func() { close(stopped) })
+	})
 	for _, s := range t.Submits {
 		a.taken[s.Seq] = true
 	}
-	return nil
 }
 
-// start runs work in a goroutine that has the pod's state until it ends; turn is its
-// number, 0 for work that is no turn.
-func (a *actor) start(work func(context.Context, *worker.Worker) error, turnNumber int64) error {
-	s := a.host.settings()
-	space, err := a.workspace(s)
-	if err != nil {
-		return err
-	}
-	if err := a.refold(s); err != nil {
-		return err
-	}
-	w, err := a.worker(s, space)
-	if err != nil {
-		return err
-	}
+// start runs work in a goroutine that has the pod's state, once it has begun, until it
+// ends. number is the turn's, 0 for work that is no turn.
+func (a *actor) start(number int64, work func(context.Context, *turn) error) {
 	ctx, cancel := context.WithCancelCause(a.host.base)
-	a.turn = &turn{number: turnNumber, cancel: cancel, stop: func() {}, ended: make(chan struct{}), full: make(chan struct{})}
+	t := &turn{number: number, cancel: cancel, stopped: make(chan struct{}), ended: make(chan struct{}), full: make(chan struct{})}
+	waiting, stopWaiting := context.WithCancelCause(ctx)
+	t.waiting, t.stop = waiting, sync.OnceFunc(func() {
+		close(t.stopped)
+		stopWaiting(worker.ErrShutdown)
+	})
+	a.turn = t
 	a.running.Store(true)
-	foreign, own := a.project.Tools, space.own
-	skill := slices.Clone(space.skill)
-	go func() {
-		a.turnDone <- guardTurn(func() error {
-			// Not in the pod's goroutine: a program may take long to start.
-			if foreign != nil {
-				offered, err := own.with(append(skill, foreign(ctx, true)...))
-				if err != nil {
-					return err
-				}
-				w.Offer(offered)
-			}
-			return work(ctx, w)
-		})
-	}()
-	return nil
+	go func() { a.turnDone <- a.contained(func() error { return work(ctx, t) }) }()
 }
 
-// guardTurn turns a panic of a turn's goroutine into an error. The pod's goroutine
-// waits for it.
-func guardTurn(work func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("turn panicked: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return work()
-}
-
-// worker is the pod's worker with settings that stay as long as it does.
-func (a *actor) worker(s *settings, work *workspace) (*worker.Worker, error) {
+// worker is the pod's worker with settings that stay as long as it does. Without a ground
+// it has no tools.
+func (a *actor) worker(s *settings, g *ground) (*worker.Worker, error) {
 	h, spec := a.host, a.rec.Spec
-	found := skills.Find(work.fs, work.skillsDir)
-	tools, err := work.withSkills(found)
-	if err != nil {
-		return nil, err
-	}
-	return worker.New(worker.Config{
+	c := worker.Config{
 		Pod:          a.id,
 		Dir:          spec.Dir,
 		Model:        s.Model,
 		ModelName:    cmp.Or(spec.Model, s.ModelName),
-		Instructions: joined(cmp.Or(spec.Instructions, s.Instructions), found.List(true)),
-		Project:      saidBy(work, a.project, found),
+		Instructions: cmp.Or(spec.Instructions, s.Instructions),
 		FileRefRole:  s.FileRefRole,
-		Tools:        tools,
-		Files:        work.fs,
+		Tools:        new(tool.Registry),
 		Output:       s.ToolOutput,
-		Spool:        work.spool,
 		Chain:        s.chain,
 		Policy:       a.rule,
 		Compaction:   s.Compaction,
@@ -163,18 +114,42 @@ func (a *actor) worker(s *settings, work *workspace) (*worker.Worker, error) {
 		Retry:        h.Retry,
 		Logger:       h.Logger,
 		Now:          h.Now,
-	})
+	}
+	if g != nil {
+		var err error
+		if g.own, err = h.ownTools(s, a.rec, g.work); err != nil {
+			return nil, err
+		}
+		if c.Tools, err = g.own.with(g.skill()); err != nil {
+			return nil, err
+		}
+		c.Instructions = joined(c.Instructions, g.skills.List(true))
+		c.Project, c.Spool, c.Files = g.says(a.project), g.work.spool, g.work.fs
+	}
+	return worker.New(c)
 }
 
 // turnEnded goes on after a turn: with the next submit, or with a log that could
 // not be written.
 func (a *actor) turnEnded(err error) {
-	a.turn.cancel(nil)
-	close(a.turn.ended)
+	t := a.turn
+	t.cancel(nil)
+	close(t.ended)
 	a.turn = nil
 	clear(a.taken)
 	a.running.Store(false)
 	a.live.Forget()
+	if !t.begun {
+		switch {
+		case a.closing != nil:
+		case err != nil:
+			a.hold(err)
+		default:
+			a.release()
+			a.next()
+		}
+		return
+	}
 	if err != nil && a.closing == nil {
 		// The turn stays open in the log, or its submit in the inbox.
 		a.resume, a.waited = "the log could not be written in the middle of it", worker.Passes(err)

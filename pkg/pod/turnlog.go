@@ -109,6 +109,9 @@ func (l *turnLog) commit(ctx context.Context, d *draft, b worker.Batch) error {
 	if err == nil {
 		l.a.leave(b.Claims)
 		l.a.turn.over = l.number > 0 && !l.a.journal.open
+		if len(l.a.unstored) == 0 {
+			l.a.release()
+		}
 	}
 	return err
 }

@@ -46,19 +46,24 @@ func (a *actor) update(ctx context.Context, spec item.PodSpec) error {
 	if _, err := within(spec, above); err != nil {
 		return err
 	}
-	moves := spec.Dir != old.Dir || !slices.Equal(spec.Read, old.Read) || !slices.Equal(spec.Write, old.Write) ||
-		!slices.Equal(spec.Tools, old.Tools) || spec.SubPods != old.SubPods
-	if moves && a.busy() {
+	moved := moves(old, spec)
+	if moved && a.busy() {
 		return item.Errorf(item.KindPrecondition, "BUSY",
 			"pod %s runs a turn, and its directories and tools can't change under it: try again when the turn has ended, or cancel it", a.rec.Name)
 	}
 	if err := a.setSpec(ctx, spec); err != nil {
 		return err
 	}
-	if moves && a.work != nil {
+	if moved && a.work != nil {
 		a.work.close()
 		a.work = nil
 	}
 	a.tellHooks(hook.PodUpdated)
 	return nil
+}
+
+// moves says whether tools stand on something else under another spec.
+func moves(from, to item.PodSpec) bool {
+	return from.Dir != to.Dir || !slices.Equal(from.Read, to.Read) || !slices.Equal(from.Write, to.Write) ||
+		!slices.Equal(from.Tools, to.Tools) || from.SubPods != to.SubPods
 }

@@ -3,10 +3,8 @@ package pod
 import (
 	"os"
 
-	"podd/internal/skills"
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
-	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
 	"podd/pkg/tool/spool"
 )
@@ -18,35 +16,28 @@ type workspace struct {
 	spool *spool.Folder
 	// depth is how many pods are above the pod.
 	depth int
-	// own are the pod's own tools, made under settings and anew under others.
+	// own are the pod's own tools, made under settings and anew under others, in the pod's
+	// goroutine.
 	own      toolset
 	settings *settings
-	// skillsDir is the user's directory of skills; empty when there is none. skill is the
-	// tool that gives them; empty where there are none.
+	// skillsDir is the user's directory of skills; empty when there is none.
 	skillsDir string
-	skill     []tool.Tool
 }
 
-// workspace opens the pod's workspace at first use. Its tools are those of s.
-func (a *actor) workspace(s *settings) (*workspace, error) {
-	if a.work == nil {
-		work, err := a.host.openWorkspace(a.rec)
-		if err != nil {
-			return nil, err
-		}
-		a.work = work
+// ownTools are a pod's own, those of s.
+func (h *Host) ownTools(s *settings, rec item.Pod, w *workspace) (toolset, error) {
+	if w.settings == s {
+		return w.own, nil
 	}
-	if a.work.settings == s {
-		return a.work, nil
-	}
-	own, err := a.host.tools(s, a.rec, a.work)
+	own, err := h.tools(s, rec, w)
 	if err != nil {
-		return nil, err
+		return own, err
 	}
-	a.work.own, a.work.settings = own, s
-	return a.work, nil
+	w.own, w.settings = own, s
+	return own, nil
 }
 
+// openWorkspace may hang.
 func (h *Host) openWorkspace(rec item.Pod) (*workspace, error) {
 	folder, err := h.spool.Folder(rec.ID)
 	if err != nil {
@@ -94,13 +85,5 @@ func (h *Host) tools(s *settings, rec item.Pod, work *workspace) (toolset, error
 	return own, nil
 }
 
-// withSkills are the pod's own tools, with that of the skills that there are now.
-func (w *workspace) withSkills(found skills.Found) (*tool.Registry, error) {
-	w.skill = nil
-	if t := found.Tool(); t != nil {
-		w.skill = []tool.Tool{t}
-	}
-	return w.own.with(w.skill)
-}
-
+// close asks no file system: what is open are directories.
 func (w *workspace) close() { _ = w.fs.Close() }

@@ -2799,8 +2799,11 @@ type GetStatsResponse struct {
 	// models without a price, and those that the endpoint reported no usage of.
 	CostUsd          float64 `protobuf:"fixed64,9,opt,name=cost_usd,json=costUsd,proto3" json:"cost_usd,omitempty"`
 	UnpricedRequests int64   `protobuf:"varint,10,opt,name=unpriced_requests,json=unpricedRequests,proto3" json:"unpriced_requests,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Of all pods together, the names of those whose log is damaged: they are counted up to
+	// the damage.
+	Damaged       []string `protobuf:"bytes,11,rep,name=damaged,proto3" json:"damaged,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetStatsResponse) Reset() {
@@ -2901,6 +2904,13 @@ func (x *GetStatsResponse) GetUnpricedRequests() int64 {
 		return x.UnpricedRequests
 	}
 	return 0
+}
+
+func (x *GetStatsResponse) GetDamaged() []string {
+	if x != nil {
+		return x.Damaged
+	}
+	return nil
 }
 
 // ToolStats counts the calls of one tool.
@@ -3611,7 +3621,7 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x04head\x18\x06 \x01(\tR\x04head\x12\x16\n" +
 	"\x06pruned\x18\a \x01(\bR\x06pruned\"#\n" +
 	"\x0fGetStatsRequest\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"\xe5\x02\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\"\xff\x02\n" +
 	"\x10GetStatsResponse\x12$\n" +
 	"\x05usage\x18\x01 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x14\n" +
 	"\x05turns\x18\x02 \x01(\x03R\x05turns\x12\x1d\n" +
@@ -3624,7 +3634,8 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x05tools\x18\b \x03(\v2\x12.podd.v1.ToolStatsR\x05tools\x12\x19\n" +
 	"\bcost_usd\x18\t \x01(\x01R\acostUsd\x12+\n" +
 	"\x11unpriced_requests\x18\n" +
-	" \x01(\x03R\x10unpricedRequests\"\xaf\x01\n" +
+	" \x01(\x03R\x10unpricedRequests\x12\x18\n" +
+	"\adamaged\x18\v \x03(\tR\adamaged\"\xaf\x01\n" +
 	"\tToolStats\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x14\n" +
 	"\x05calls\x18\x02 \x01(\x03R\x05calls\x12\x16\n" +

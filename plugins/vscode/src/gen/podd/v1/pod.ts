@@ -498,6 +498,11 @@ export interface GetStatsResponse {
    */
   costUsd: number;
   unpricedRequests: number;
+  /**
+   * Of all pods together, the names of those whose log is damaged: they are counted up to
+   * the damage.
+   */
+  damaged: string[];
 }
 
 /** ToolStats counts the calls of one tool. */
@@ -3436,6 +3441,7 @@ function createBaseGetStatsResponse(): GetStatsResponse {
     tools: [],
     costUsd: 0,
     unpricedRequests: 0,
+    damaged: [],
   };
 }
 
@@ -3470,6 +3476,9 @@ export const GetStatsResponse: MessageFns<GetStatsResponse> = {
     }
     if (message.unpricedRequests !== 0) {
       writer.uint32(80).int64(message.unpricedRequests);
+    }
+    for (const v of message.damaged) {
+      writer.uint32(90).string(v!);
     }
     return writer;
   },
@@ -3565,6 +3574,14 @@ export const GetStatsResponse: MessageFns<GetStatsResponse> = {
             }
 
             message.unpricedRequests = longToNumber(reader.int64());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.damaged.push(reader.string());
             continue;
           }
         }

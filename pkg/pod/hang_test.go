@@ -1,0 +1,237 @@
+package pod_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"podd/pkg/item"
+	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
+	"podd/pkg/tool"
+)
+
+// hanging is the configuration of workspaces, which does not answer for one of them
+// while it hangs.
+type hanging struct {
+	mu   sync.Mutex
+	dir  string
+	gate chan struct{}
+}
+
+// newHangingHouse is a house whose pod's workspace can be made to hang, and a second pod
+// "q" whose workspace works. Nothing waits long.
+func newHangingHouse(t *testing.T, handler scripted.Handler, config ...func(*pod.Config)) (*house, *hanging) {
+	t.Helper()
+	pod.Impatient(t)
+	g := &hanging{gate: make(chan struct{})}
+	close(g.gate)
+	h := newHouse(t, handler, append(config, func(c *pod.Config) { c.Project = g.project })...)
+	t.Cleanup(func() { g.letGo() })
+	if _, err := h.host.Create(t.Context(), "q", item.PodSpec{Dir: t.TempDir()}); err != nil {
+		t.Fatal(err)
+	}
+	return h, g
+}
+
+func (g *hanging) project(dir string) pod.Project {
+	g.mu.Lock()
+	gate, hangs := g.gate, dir == g.dir
+	g.mu.Unlock()
+	if hangs {
+		<-gate
+	}
+	return pod.Project{}
+}
+
+func (g *hanging) hang(dir string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.dir, g.gate = dir, make(chan struct{})
+}
+
+func (g *hanging) letGo() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.dir != "" {
+		close(g.gate)
+		g.dir = ""
+	}
+}
+
+// silent waits until the pod says that its workspace does not answer.
+func (h *house) silent() {
+	h.t.Helper()
+	h.await(func(p item.Pod) bool {
+		return p.Status.State == item.StateWaiting && strings.Contains(p.Status.Reason, "the workspace "+h.dir+" does not answer")
+	})
+}
+
+// othersWork holds while the workspace of the pod "p" hangs.
+func (h *house) othersWork() {
+	h.t.Helper()
+	h.elsewhere("q")
+	if _, err := h.host.Approvals(h.t.Context(), ""); err != nil {
+		h.t.Error(err)
+	}
+	if list, err := h.host.List(h.t.Context(), ""); err != nil || len(list) != 2 {
+		h.t.Errorf("listed %d pods, %v", len(list), err)
+	}
+	if _, err := h.host.Stats(h.t.Context(), ""); err != nil {
+		h.t.Error(err)
+	}
+}
+
+// A workspace that does not answer holds up its own pod alone, which says so: the others
+// work, podd stops and starts, the turn can be cancelled, and what waits runs once the
+// workspace answers.
+func TestSilentWorkspace(t *testing.T) {
+	h, g := newHangingHouse(t, steps())
+	g.hang(h.dir)
+	first := h.submit("go")
+	h.silent()
+	h.othersWork()
+	if turn, cancelled, err := h.host.Cancel(t.Context(), "p", "enough"); turn != 1 || !cancelled || err != nil {
+		t.Errorf("turn %d, cancelled %v, %v", turn, cancelled, err)
+	}
+	h.wantEnd(h.ended(first), item.OutcomeCancelled, "CANCELLED", "enough")
+	second := h.submit("once more")
+	h.silent()
+	h.restart()
+	h.silent()
+	h.othersWork()
+	g.letGo()
+	if end := h.ended(second); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+	h.await(func(p item.Pod) bool { return p.Status.State == item.StateIdle })
+}
+
+// A call that asks is shown and decided on while the workspace does not answer, and its
+// open turn can be cancelled.
+func TestSilentWorkspaceOfAnOpenTurn(t *testing.T) {
+	for name, cancels := range map[string]bool{"approved": false, "cancelled": true} {
+		t.Run(name, func(t *testing.T) {
+			h, g := newHangingHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+				if r.LastUser() == "go" && r.Steps() == 0 {
+					return scripted.Say(shell("echo x >> ran"))
+				}
+				return scripted.Say(scripted.Text("done"))
+			}, with(asks("ran")))
+			s := h.submit("go")
+			h.asked(1)
+			g.hang(h.dir)
+			h.restart()
+			h.silent()
+			h.othersWork()
+			q := h.asked(1)[0]
+			if cancels {
+				if turn, cancelled, err := h.host.Cancel(t.Context(), "p", "enough"); turn != 1 || !cancelled || err != nil {
+					t.Errorf("turn %d, cancelled %v, %v", turn, cancelled, err)
+				}
+				h.wantEnd(h.ended(s), item.OutcomeCancelled, "CANCELLED", "enough")
+				h.asked(0)
+				return
+			}
+			h.resolve(pod.Resolution{CallSeq: q.CallSeq, Approve: true})
+			g.letGo()
+			if end := h.ended(s); end.Outcome != item.OutcomeFinished || h.read("ran") != "x\n" {
+				t.Errorf("end %+v, ran %q", end, h.read("ran"))
+			}
+		})
+	}
+}
+
+// A panic while a workspace is read is an error of its own pod, which tries again.
+func TestPanicWhileAWorkspaceIsRead(t *testing.T) {
+	var mended atomic.Bool
+	h := newHouse(t, steps(), func(c *pod.Config) {
+		c.Project = func(string) pod.Project {
+			if !mended.Load() {
+				panic("boom")
+			}
+			return pod.Project{}
+		}
+	})
+	_, err := h.host.Context(t.Context(), "p")
+	wantError(t, err, item.KindInternal, "INTERNAL")
+	s := h.submit("go")
+	h.await(func(p item.Pod) bool {
+		return p.Status.State == item.StateWaiting && strings.HasSuffix(p.Status.Reason, "podd met a defect of its own: its log has more")
+	})
+	mended.Store(true)
+	if end := h.ended(s); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+}
+
+// A tool that hangs in the system does not keep podd from stopping. Its turn goes on at the
+// next start.
+func TestStopWhileAToolHangs(t *testing.T) {
+	type args struct{}
+	began, gate := make(chan struct{}), make(chan struct{})
+	hangs := tool.New("hangs", "Hangs.", func(context.Context, args) (tool.Output, error) {
+		close(began)
+		<-gate
+		return tool.FromString("late"), nil
+	}, tool.Confined[args]())
+	pod.Impatient(t)
+	h := newHouse(t, steps(scripted.Say(scripted.Call{Name: "hangs", Arguments: `{}`})), func(c *pod.Config) { c.Tools = append(c.Tools, hangs) })
+	t.Cleanup(func() { close(gate) })
+	s := h.submit("go")
+	<-began
+	h.restart()
+	if end := h.ended(s); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+	if got := results(h.log()); len(got) != 1 || !strings.Contains(got[0].Summary, "may have taken effect") {
+		t.Errorf("results %+v", got)
+	}
+}
+
+// A pod that podd could not take up at its start, for want of space, says so, shows which
+// of its calls wait, and goes on by itself once there is space.
+func TestRecoveryWithoutSpace(t *testing.T) {
+	h, f := newFaultyHouse(t, steps(scripted.Say(shell("echo x >> ran"))), with(asks("ran")))
+	s := h.submit("go")
+	asked := h.asked(1)[0]
+	f.claim(func() error { return errFull })
+	h.restart()
+	h.await(func(p item.Pod) bool {
+		return p.Status.State == item.StateWaiting && strings.Contains(p.Status.Reason, "no space")
+	})
+	if again := h.asked(1)[0]; again != asked {
+		t.Errorf("the call that waits is %+v, was %+v", again, asked)
+	}
+	f.claim(nil)
+	h.await(func(p item.Pod) bool { return p.Status.Reason == "waits for approval" })
+	for loaded, _ := h.host.Counts(); loaded == 0; loaded, _ = h.host.Counts() {
+		if t.Context().Err() != nil {
+			t.Fatal("the pod is not loaded")
+		}
+	}
+	h.resolve(pod.Resolution{CallSeq: asked.CallSeq, Approve: true})
+	if end := h.ended(s); end.Outcome != item.OutcomeFinished || h.read("ran") != "x\n" {
+		t.Errorf("end %+v, ran %q", end, h.read("ran"))
+	}
+}
+
+// The pods with a whole log are counted although that of another is damaged, which is named.
+func TestStatsBesideADamagedLog(t *testing.T) {
+	h := newHouse(t, steps())
+	if _, err := h.host.Create(t.Context(), "q", item.PodSpec{Dir: t.TempDir()}); err != nil {
+		t.Fatal(err)
+	}
+	h.run("whatever")
+	h.elsewhere("q")
+	h.damage("whatever")
+	got, err := h.host.Stats(t.Context(), "")
+	if err != nil || got.Turns != 1 || got.Usage.Requests != 1 || strings.Join(got.Damaged, " ") != "p" {
+		t.Errorf("stats %+v, %v", got, err)
+	}
+	_, err = h.host.Stats(t.Context(), "p")
+	wantError(t, err, item.KindDataLoss, "DAMAGED")
+	h.replaced()
+}
