@@ -160,7 +160,7 @@ install: build share ## install podd and podctl, manual pages and completions be
 	cd bin/share && find man bash-completion zsh fish -type f -exec install -D -m 644 {} $(abspath $(DESTDIR)$(PREFIX))/share/{} \;
 
 .PHONY: deb
-deb: build share ## build bin/podd_VERSION_ARCH.deb: programs, units, manual pages, completions
+deb: build share ## build bin/podd_VERSION_ARCH.deb: programs, units, manual pages, completions, the Neovim plugin
 	packaging/deb.sh bin $(DEBDIR)
 
 .PHONY: clean

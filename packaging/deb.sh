@@ -31,10 +31,23 @@ for name in podd podctl; do
 	put 644 "$built/share/zsh/site-functions/_$name" "/usr/share/zsh/vendor-completions/_$name"
 	put 644 "$built/share/fish/vendor_completions.d/$name.fish" "/usr/share/fish/vendor_completions.d/$name.fish"
 done
+# The plugin of Neovim, where each start of it looks.
+(cd plugins/nvim && find . -type f) | while read -r file; do
+	put 644 "plugins/nvim/$file" "/usr/share/nvim/site/pack/podd/start/podd/${file#./}"
+done
+# What :helptags would write.
+(cd plugins/nvim/doc && for page in *.txt; do
+	grep -o '\*[^ *|]*\*' "$page" | tr -d '*' | while read -r tag; do printf '%s\t%s\t/*%s*\n' "$tag" "$page" "$tag"; done
+done) | LC_ALL=C sort > "$root/usr/share/nvim/site/pack/podd/start/podd/doc/tags"
+chmod 644 "$root/usr/share/nvim/site/pack/podd/start/podd/doc/tags"
 put 644 LICENSE /usr/share/doc/podd/copyright
 put 644 README.md /usr/share/doc/podd/README.md
 put 644 CHANGELOG.md /usr/share/doc/podd/CHANGELOG.md
-for page in docs/*.md; do put 644 "$page" "/usr/share/doc/podd/$page"; done
+# The extension of VS Code is not part of the package: it is built from plugins/vscode.
+for page in docs/*.md; do
+	[ "$page" != docs/vscode.md ] || continue
+	put 644 "$page" "/usr/share/doc/podd/$page"
+done
 
 mkdir "$root/DEBIAN"
 cat > "$root/DEBIAN/control" <<EOF
@@ -52,5 +65,6 @@ Description: daemon that hosts LLM agents
  login on: systemctl --user enable --now podd.socket podd.service
 EOF
 (cd "$root" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum) > "$root/DEBIAN/md5sums"
+mkdir -p "$out"
 dpkg-deb --root-owner-group -Zxz --build "$root" "$out/podd_${version}_$arch.deb" >/dev/null
 echo "$out/podd_${version}_$arch.deb"

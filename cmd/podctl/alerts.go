@@ -52,7 +52,7 @@ func newAlertsAckCommand(p *program) *cobra.Command {
 			for i, arg := range args {
 				seq, err := strconv.ParseInt(arg, 10, 64)
 				if err != nil || seq < 1 {
-					return usagef("%q is no sequence of an alert: podctl alerts shows them", arg)
+					return usagef("%q is not the number of an alert: podctl alerts shows them", arg)
 				}
 				seqs[i] = seq
 			}

@@ -61,7 +61,8 @@ func (p *program) approve(ctx context.Context, c *client.Client, pod string, seq
 	}
 	if ok && !strings.HasPrefix(hex.EncodeToString(a.GetDigest()), strings.ToLower(flags.digest)) {
 		return item.Errorf(item.KindPrecondition, "APPROVAL_CHANGED",
-			"call %d of pod %s is another by now, with the digest %s: look at it with podctl approvals %s", seq, pod, view.ShortDigest(string(a.GetDigest())), pod)
+			"call %d of pod %s has the digest %s, not %s; nothing was approved: look at it with podctl approvals %s",
+			seq, pod, view.ShortDigest(string(a.GetDigest())), flags.digest, pod)
 	}
 	resp, err := c.Approvals().ResolveApproval(ctx, req)
 	if err != nil {

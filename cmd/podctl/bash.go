@@ -30,9 +30,31 @@ __podctl_handle_references()
 }
 `
 
+// bashWords finds the words of the command line where the package bash-completion is not
+// installed. bash has split them at = : and @, which does not end a word here.
+const bashWords = `    local i word rest=$COMP_LINE
+    words=() cword=0
+    for ((i = 0; i < ${#COMP_WORDS[@]}; i++)); do
+        word=${COMP_WORDS[i]}
+        if ((i > 0)) && [[ $rest != [[:space:]]* && ( $word == [=:@]* || ${words[${#words[@]}-1]} == *[=:@] ) ]]; then
+            words[${#words[@]}-1]+=$word
+        else
+            words+=("$word")
+        fi
+        rest=${rest#"${rest%%[![:space:]]*}"}
+        rest=${rest#"$word"}
+        if ((i == COMP_CWORD)); then
+            cword=$((${#words[@]} - 1))
+        fi
+    done
+    cur=${words[cword]}
+    prev=${words[cword > 0 ? cword - 1 : 0]}
+`
+
 // bashChanges makes cobra's script know words that begin with @. bash takes the @ for
 // the end of a word (COMP_WORDBREAKS), as it does = and :, which the script knows.
 var bashChanges = [][2]string{
+	{"    _get_comp_words_by_ref \"$@\" cur prev words cword\n", bashWords},
 	{"_init_completion -n =:", "_init_completion -n =:@"},
 	{"        __podctl_handle_completion_types\n",
 		"        if [[ $cur == @* ]]; then\n            __podctl_handle_references\n        else\n            __podctl_handle_completion_types\n        fi\n"},

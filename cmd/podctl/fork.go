@@ -24,15 +24,18 @@ func newForkCommand(p *program) *cobra.Command {
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at < 1 && cmd.Flags().Changed("at") {
-				return usageError{fmt.Errorf("--at %d is no sequence of an entry: podctl tail shows them", at)}
+				return usageError{fmt.Errorf("--at %d is not the number of an entry: podctl tail shows them", at)}
 			}
 			return p.with(func(c *client.Client) error {
 				resp, err := c.Pods().ForkPod(cmd.Context(), &poddv1.ForkPodRequest{Pod: valid(args[0]), Name: valid(args[1]), AtSeq: at})
 				if err != nil {
 					return err
 				}
-				return p.print(resp, line("pod %s goes on from #%d of pod %s%s",
-					sanitize.Line(resp.GetPod().GetName()), resp.GetPod().GetLastSeq(), sanitize.Line(args[0]), leftover(resp)))
+				place := ""
+				if at > 0 {
+					place = fmt.Sprintf(" at #%d", at)
+				}
+				return p.print(resp, line("forked %s from %s%s%s", sanitize.Line(resp.GetPod().GetName()), sanitize.Line(args[0]), place, leftover(resp)))
 			})
 		},
 	}
@@ -52,14 +55,14 @@ func newRewindCommand(p *program) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			to, err := strconv.ParseInt(args[1], 10, 64)
 			if err != nil || to < 1 {
-				return usageError{fmt.Errorf("%q is no sequence of an entry: podctl tail shows them", args[1])}
+				return usageError{fmt.Errorf("%q is not the number of an entry: podctl tail shows them", args[1])}
 			}
 			return p.with(func(c *client.Client) error {
 				resp, err := c.Pods().RewindPod(cmd.Context(), &poddv1.RewindPodRequest{Pod: valid(args[0]), ToSeq: to})
 				if err != nil {
 					return err
 				}
-				return p.print(resp, line("pod %s goes on from #%d%s", sanitize.Line(args[0]), to, leftover(resp)))
+				return p.print(resp, line("rewound %s to #%d%s", sanitize.Line(args[0]), to, leftover(resp)))
 			})
 		},
 	}
@@ -72,10 +75,10 @@ func leftover(resp interface {
 }) string {
 	var parts []string
 	if files := resp.GetChangedFiles(); len(files) > 0 {
-		parts = append(parts, "files changed since then stay as they are: "+sanitize.Line(strings.Join(files, ", ")))
+		parts = append(parts, "files changed after this point stay as they are: "+sanitize.Line(strings.Join(files, ", ")))
 	}
 	if n := resp.GetCommands(); n > 0 {
-		parts = append(parts, fmt.Sprintf("what %d shell commands did since then is not undone", n))
+		parts = append(parts, fmt.Sprintf("%s ran after this point; what they did stays", plural(int(n), "shell command")))
 	}
 	if len(parts) == 0 {
 		return ""

@@ -66,8 +66,11 @@ func newMCPListCommand(p *program) *cobra.Command {
 
 // printServers shows servers: a paragraph each, or an object each.
 func (p *program) printServers(resp *poddv1.ListMcpServersResponse) error {
+	if note := resp.GetNote(); note != "" {
+		fmt.Fprintf(p.stderr, "! %s\n", sanitize.Line(note))
+	}
 	if p.output == outputText && len(resp.GetServers()) == 0 {
-		_, err := fmt.Fprintf(p.stderr, "there are no MCP servers for %s; [mcp.servers.NAME] in podd's configuration adds one\n", sanitize.Line(resp.GetDir()))
+		_, err := fmt.Fprintf(p.stderr, "podd uses no MCP servers for %s; [mcp.servers.NAME] in podd's configuration adds one\n", sanitize.Line(resp.GetDir()))
 		return err
 	}
 	for n, s := range resp.GetServers() {
@@ -166,7 +169,7 @@ func newMCPAcceptCommand(p *program) *cobra.Command {
 		Use:   "accept NAME",
 		Short: "take the tools of an MCP server as they are now",
 		Long: "Takes the tools of an MCP server as podctl mcp list shows them: podd does not ask any more because they are\n" +
-			"not what they were. Rules and the mode of asking count as ever.",
+			"not what they were. Rules and the mode of asking still count.",
 		Args: operands,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := filepath.Abs(valid(dir))

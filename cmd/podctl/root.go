@@ -10,6 +10,7 @@ import (
 
 	"podd/internal/paths"
 	"podd/internal/sanitize"
+	"podd/internal/view"
 )
 
 // program is what podctl has of the world outside, and the flags of all verbs.
@@ -40,7 +41,7 @@ func run(ctx context.Context, args []string, p program) int {
 	root.SetErr(p.stderr)
 	err := interruption(ctx, p.explainAge(ctx, root.ExecuteContext(ctx)))
 	if err != nil {
-		fmt.Fprintf(p.stderr, "podctl: %s\n", sanitize.Line(err.Error()))
+		fmt.Fprintf(p.stderr, "podctl: %s\n", sanitize.Line(view.LocalTimes(err.Error())))
 	}
 	return exitCode(err)
 }

@@ -58,6 +58,9 @@ func (p *program) trust(ctx context.Context, c *client.Client, dir string, flags
 	if err := showFiles(shown, look); err != nil {
 		return err
 	}
+	for _, why := range look.GetRefused() {
+		fmt.Fprintf(p.stderr, "! podd will not follow this: %s\n", sanitize.Line(why))
+	}
 	switch {
 	case len(look.GetFiles()) == 0:
 		return item.Errorf(item.KindPrecondition, "NOTHING_TO_TRUST", "%s has no file that podd would follow: nothing needs to be trusted", look.GetDir())
@@ -72,7 +75,7 @@ func (p *program) trust(ctx context.Context, c *client.Client, dir string, flags
 	if err != nil {
 		return err
 	}
-	return p.print(look, line("%s is trusted; it counts from the next turn on", sanitize.Line(look.GetDir())))
+	return p.print(look, line("%s is trusted; this takes effect at the next turn", sanitize.Line(look.GetDir())))
 }
 
 // showFiles shows files whole, with what would not be seen made visible and counted.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 
 	"github.com/spf13/pflag"
 )
@@ -34,9 +35,28 @@ func (l *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 	}
 	switch format {
 	case "text":
+		options.ReplaceAttr = unquoted
 		return slog.New(slog.NewTextHandler(w, options)), nil
 	case "json":
+		options.ReplaceAttr = readable
 		return slog.New(slog.NewJSONHandler(w, options)), nil
 	}
 	return nil, usageError{fmt.Errorf("--log-format %q: use text or json", l.format)}
+}
+
+// unquoted spares the text format the escapes of quotes within quotes.
+func unquoted(_ []string, a slog.Attr) slog.Attr {
+	if text := a.Value.String(); strings.Contains(text, `"`) {
+		a.Value = slog.StringValue(strings.ReplaceAll(text, `"`, "'"))
+	}
+	return a
+}
+
+// readable writes a length of time as people and time.ParseDuration read it, not in
+// nanoseconds.
+func readable(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }

@@ -22,7 +22,7 @@ func TestDebianPackage(t *testing.T) {
 	rig.Need(t, "dpkg")
 	rig.Need(t, "dpkg-deb")
 	rig.Need(t, "systemd-analyze")
-	out := t.TempDir()
+	out := filepath.Join(t.TempDir(), "new")
 	build := exec.Command(rig.Need(t, "make"), "-s", "-C", rig.Root(), "deb", "DEBDIR="+out)
 	rig.Run(t, build)
 	found, err := filepath.Glob(filepath.Join(out, "podd_*.deb"))
@@ -64,7 +64,8 @@ func TestDebianPackage(t *testing.T) {
 	if page := manual(t, root, "podd-service-install"); !strings.Contains(page, "api_key_file") || strings.Contains(page, "gen-docs") {
 		t.Errorf("manual page %s", page)
 	}
-	for _, file := range []string{"zsh/vendor-completions/_podctl", "fish/vendor_completions.d/podctl.fish", "doc/podd/copyright", "doc/podd/docs/service.md"} {
+	for _, file := range []string{"zsh/vendor-completions/_podctl", "fish/vendor_completions.d/podctl.fish", "doc/podd/copyright", "doc/podd/docs/service.md",
+		"nvim/site/pack/podd/start/podd/plugin/podd.lua", "nvim/site/pack/podd/start/podd/doc/tags"} {
 		if info, err := os.Stat(filepath.Join(root, "usr/share", file)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", file, err)
 		}

@@ -124,8 +124,9 @@ func (a *app) statusLine(pg page) string {
 	if a.usage.cost > 0 {
 		parts = append(parts, fmt.Sprintf("$%.2f", a.usage.cost))
 	}
-	text := parts[0]
-	for _, part := range parts[1:] {
+	// What the pod does always shows, cut where there is no room for its reason.
+	text := view.Fit(parts[0]+" · "+parts[1], a.screen.columns-1)
+	for _, part := range parts[2:] {
 		if columnsOf(text+" · "+part) > a.screen.columns-1 {
 			break
 		}
@@ -144,7 +145,7 @@ func (a *app) state() string {
 	case a.pod.GetPause() != nil:
 		return "paused: podctl resume " + sanitize.Line(a.pod.GetName())
 	case a.turn != 0 && a.pod.GetState() == poddv1.PodState_POD_STATE_WAITING:
-		return fmt.Sprintf("turn %d waits: %s", a.turn, sanitize.Line(a.pod.GetStateReason()))
+		return fmt.Sprintf("turn %d waits: %s", a.turn, sanitize.Line(view.LocalTimes(a.pod.GetStateReason())))
 	case a.turn != 0:
 		return fmt.Sprintf("turn %d runs", a.turn)
 	}

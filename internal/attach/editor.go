@@ -18,11 +18,35 @@ type editor struct {
 	at    int
 }
 
-// cell is a character or a pasted text.
+// cell is a character as a person sees it, or a pasted text.
 type cell struct {
-	r     rune
-	paste string
+	r rune
+	// joined are the runes that make one character with r: marks, the rest of an emoji.
+	joined string
+	paste  string
 }
+
+// Runes that join others to one character.
+const (
+	zeroWidthJoiner = '\u200d'
+	firstSkin       = '\U0001f3fb'
+	lastSkin        = '\U0001f3ff'
+	firstRegion     = '\U0001f1e6'
+	lastRegion      = '\U0001f1ff'
+)
+
+// takes says whether a rune behind a character belongs to it.
+func (c cell) takes(r rune) bool {
+	if c.paste != "" || unicode.IsSpace(c.r) || unicode.IsControl(c.r) {
+		return false
+	}
+	region := func(r rune) bool { return firstRegion <= r && r <= lastRegion }
+	return r == zeroWidthJoiner || unicode.Is(unicode.M, r) || firstSkin <= r && r <= lastSkin ||
+		strings.HasSuffix(c.joined, string(zeroWidthJoiner)) || region(r) && region(c.r) && c.joined == ""
+}
+
+// text is the character.
+func (c cell) text() string { return string(c.r) + c.joined }
 
 func (e *editor) empty() bool { return len(e.cells) == 0 }
 
@@ -31,6 +55,10 @@ func (e *editor) clear() { *e = editor{} }
 // insert puts text at the cursor.
 func (e *editor) insert(text string) {
 	for _, r := range text {
+		if e.at > 0 && e.cells[e.at-1].takes(r) {
+			e.cells[e.at-1].joined += string(r)
+			continue
+		}
 		e.put(cell{r: r})
 	}
 }
@@ -144,7 +172,7 @@ func (e *editor) segments() (list []item.Segment) {
 	}
 	for _, c := range e.cells {
 		if c.paste == "" {
-			typed.WriteRune(c.r)
+			typed.WriteString(c.text())
 			continue
 		}
 		flush()
@@ -159,7 +187,7 @@ func (e *editor) text() string {
 	var b strings.Builder
 	for _, c := range e.cells {
 		if c.paste == "" {
-			b.WriteRune(c.r)
+			b.WriteString(c.text())
 		}
 	}
 	return b.String()
@@ -180,7 +208,9 @@ func (e *editor) reference() (prefix string, from int, ok bool) {
 			inQuotes := strings.HasPrefix(text, `"`) && strings.Count(text, `"`) == 1
 			return text, at, inQuotes || !strings.ContainsFunc(text, unicode.IsSpace)
 		}
-		b = append(b, c.r)
+		reversed := []rune(c.text())
+		slices.Reverse(reversed)
+		b = append(b, reversed...)
 	}
 	return "", 0, false
 }
@@ -211,7 +241,11 @@ func (e *editor) rows(prompt string, columns int) (rows []string, row, column in
 		if i < len(e.cells) && e.cells[i].r != '\n' {
 			shown = e.cells[i].shown()
 		}
-		if need := columnsOf(shown); used+need > room && used > len(rest) {
+		need := columnsOf(shown)
+		if i < len(e.cells) && e.cells[i].joined != "" && shown == e.cells[i].text() {
+			need = min(need, 2) // It is drawn as one character.
+		}
+		if used+need > room && used > len(rest) {
 			wrap()
 		}
 		if i == e.at {
@@ -222,7 +256,7 @@ func (e *editor) rows(prompt string, columns int) (rows []string, row, column in
 			continue
 		}
 		line += shown
-		used += columnsOf(shown)
+		used += need
 	}
 	return append(rows, line), row, column
 }
@@ -230,7 +264,7 @@ func (e *editor) rows(prompt string, columns int) (rows []string, row, column in
 // shown is a cell as safe text.
 func (c cell) shown() string {
 	if c.paste == "" {
-		return sanitize.Line(string(c.r))
+		return sanitize.Line(c.text())
 	}
 	lines := strings.Count(strings.TrimSuffix(c.paste, "\n"), "\n") + 1
 	return fmt.Sprintf("[pasted: %s lines]", view.Count(int64(lines)))

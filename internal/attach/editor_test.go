@@ -86,6 +86,25 @@ func TestReference(t *testing.T) {
 	}
 }
 
+// What a person sees as one character is one: it is drawn whole, and goes whole.
+func TestCharactersOfSeveralRunes(t *testing.T) {
+	for _, character := range []string{"👩‍👩‍👧‍👦", "👍🏽", "🇩🇪", "é", "❤️"} {
+		var e editor
+		for _, r := range "a" + character + "b" {
+			e.press(key{keyText, string(r)})
+		}
+		rows, _, _ := e.rows("> ", 40)
+		if len(e.cells) != 3 || e.text() != "a"+character+"b" || rows[0] != "> a"+character+"b" {
+			t.Errorf("%q has %d cells and is shown as %q", character, len(e.cells), rows)
+		}
+		e.press(key{kind: keyLeft})
+		e.press(key{kind: keyBackspace})
+		if e.text() != "ab" {
+			t.Errorf("without %q it is %q", character, e.text())
+		}
+	}
+}
+
 // Whatever is written fits the screen, with the cursor on it, and is safe.
 func TestEditorRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

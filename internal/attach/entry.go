@@ -115,12 +115,13 @@ func (a *app) ended(turn int64, k item.TurnEnded) {
 // resolved shows how a question was answered.
 func (a *app) resolved(k item.ApprovalResolved) {
 	a.void(func(w *poddv1.Approval) bool { return w.GetCallId() == k.CallID })
+	if !k.Approved {
+		// The call's result says by whom and why.
+		a.log.callState(k.CallID, "denied")
+		return
+	}
 	text := "· approved"
 	a.log.callState(k.CallID, "approved")
-	if !k.Approved {
-		text = "· denied"
-		a.log.callState(k.CallID, "denied")
-	}
 	if k.By != "" {
 		text += " by " + k.By
 	}

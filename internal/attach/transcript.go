@@ -72,7 +72,7 @@ func (b *block) changed() { b.lines = nil }
 
 // notice adds a line of podd's or of the view's own.
 func (t *transcript) notice(s style, text string) {
-	t.add(&block{kind: blockNotice, style: s}, sanitize.Line(text))
+	t.add(&block{kind: blockNotice, style: s}, sanitize.Line(view.LocalTimes(text)))
 }
 
 // message adds what a finished message says; the live block that it finishes is taken
@@ -100,8 +100,10 @@ var liveKinds = map[item.DeltaKind]blockKind{item.DeltaText: blockAnswer, item.D
 // delta adds a fragment.
 func (t *transcript) delta(d item.Delta) {
 	if d.Restarted {
-		t.void()
-		t.notice(yellow, "(the answer was cut; starting again)")
+		if len(t.live) > 0 {
+			t.void()
+			t.notice(yellow, "(the answer was cut; starting again)")
+		}
 		return
 	}
 	if t.stale {

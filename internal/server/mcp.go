@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"podd/internal/mcp"
+	"podd/internal/trust"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/projection"
@@ -27,8 +28,9 @@ type MCP interface {
 
 type mcpServers struct {
 	poddv1.UnimplementedMcpServiceServer
-	host *pod.Host
-	mcp  MCP
+	host  *pod.Host
+	mcp   MCP
+	trust *trust.Book
 }
 
 // ListMcpServers shows the MCP servers of a pod, or of a directory.
@@ -44,6 +46,7 @@ func (s *mcpServers) ListMcpServers(ctx context.Context, r *poddv1.ListMcpServer
 		return nil, err
 	}
 	answer := &poddv1.ListMcpServersResponse{Dir: dir}
+	_, answer.Note = s.trust.Follow(dir)
 	for _, look := range s.mcp.ListMCP(dir) {
 		answer.Servers = append(answer.Servers, mcpServer(look))
 	}

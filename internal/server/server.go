@@ -110,7 +110,7 @@ func newServer(c Config, a admission, conns int) *Server {
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: localUser()})
 	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, keeper: c.Keeper, trust: c.Trust})
-	poddv1.RegisterMcpServiceServer(g, &mcpServers{host: c.Host, mcp: c.MCP})
+	poddv1.RegisterMcpServiceServer(g, &mcpServers{host: c.Host, mcp: c.MCP, trust: c.Trust})
 	h := health.NewServer()
 	healthv1.RegisterHealthServer(g, h)
 	reflection.Register(g)

@@ -16,6 +16,7 @@ func (s *admin) TrustDir(_ context.Context, r *poddv1.TrustDirRequest) (*poddv1.
 		return nil, err
 	}
 	answer := &poddv1.TrustDirResponse{Digest: look.Digest, Dir: look.Dir, State: string(look.State)}
+	_, answer.Refused = look.Follows()
 	for _, f := range look.Files {
 		answer.Files = append(answer.Files, &poddv1.ProjectFile{Path: f.Path, Content: f.Content})
 	}

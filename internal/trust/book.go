@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -120,6 +121,10 @@ func (b *Book) Trust(dir, digest string, now time.Time) (Look, error) {
 		return Look{}, item.Errorf(item.KindPrecondition, "NOTHING_TO_TRUST", "%s has no file that podd would obey: nothing needs to be trusted", scopefs.Display(look.Dir))
 	case look.Digest != digest:
 		return Look{}, item.Errorf(item.KindPrecondition, "PROJECT_CHANGED", "the files of %s are not what was shown any more: look at them again", scopefs.Display(look.Dir))
+	}
+	if p, refused := look.Follows(); len(refused) > 0 && p.Instructions == "" && len(p.Rules)+len(p.Servers) == 0 {
+		return Look{}, item.Errorf(item.KindPrecondition, "NOTHING_TO_TRUST", "podd would follow nothing of %s, mend it first: %s",
+			names(look), strings.Join(refused, "; "))
 	}
 	look.State = Trusted
 	return look, b.write(look.Dir, &record{Digest: digest, At: now.UTC(), Config: look.config()})

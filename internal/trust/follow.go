@@ -31,8 +31,14 @@ func (b *Book) Follow(dir string) (p config.Project, says string) {
 		kept, still := b.kept(look.Dir)
 		return kept, fmt.Sprintf("the configuration of %s has changed since you trusted it, and is ignored until you trust it again%s: run podctl trust %s", shown, still, shown)
 	}
-	var refused []string
-	for _, f := range look.Files {
+	p, refused := look.Follows()
+	return p, strings.Join(refused, "; ")
+}
+
+// Follows is what podd follows of the files once they are trusted, and why not of the
+// rest, a sentence each.
+func (l Look) Follows() (p config.Project, refused []string) {
+	for _, f := range l.Files {
 		var more []string
 		switch f.Path {
 		case ConfigFile:
@@ -42,7 +48,7 @@ func (b *Book) Follow(dir string) (p config.Project, says string) {
 		}
 		refused = append(refused, more...)
 	}
-	return p, strings.Join(refused, "; ")
+	return p, refused
 }
 
 // kept are the rules of the configuration that a person trusted last, and a clause for a

@@ -2,8 +2,10 @@ package view
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"podd/pkg/item"
@@ -40,6 +42,22 @@ func Duration(d time.Duration) string {
 		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 	}
 	return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
+}
+
+// utcTime is a time as podd writes it into sentences.
+var utcTime = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ`)
+})
+
+// LocalTimes is a sentence of podd's with its times as the reader's clock shows them.
+func LocalTimes(text string) string {
+	return utcTime().ReplaceAllStringFunc(text, func(at string) string {
+		t, err := time.Parse(time.DateTime+"Z", at)
+		if err != nil {
+			return at
+		}
+		return t.Local().Format(time.DateTime)
+	})
 }
 
 // Tokens is what was billed: 1,234 tokens in (800 cached), 56 out.

@@ -46,3 +46,11 @@ func TestTokens(t *testing.T) {
 		}
 	}
 }
+
+func TestLocalTimes(t *testing.T) {
+	at := time.Date(2026, 11, 22, 18, 30, 0, 0, time.UTC)
+	want := "waiting until " + at.Local().Format(time.DateTime) + ": quota; 2026-99-99 00:00:00Z"
+	if got := view.LocalTimes("waiting until 2026-11-22 18:30:00Z: quota; 2026-99-99 00:00:00Z"); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -29,8 +29,12 @@ func (l *Log) delta(d item.Delta) error {
 	if err := l.leave(); err != nil {
 		return err
 	}
+	cut := ""
+	if len(l.order) > 0 {
+		cut = "the answer was cut; starting again: "
+	}
 	l.forget()
-	return l.heading(yellow, "the answer was cut; starting again: "+sanitize.Line(d.Text))
+	return l.heading(yellow, cut+sanitize.Line(d.Text))
 }
 
 // fragment adds to a block, under a heading when other text stands last.

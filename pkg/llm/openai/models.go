@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -83,9 +84,9 @@ func (c *Client) firstModel(ctx context.Context) (string, error) {
 			return "", failed
 		}
 	}
-	return "", &llm.Error{
-		Class:   llm.ClassNoModel,
-		Status:  resp.StatusCode,
-		Message: "no model is configured and " + e.name() + " lists none; set model, or PODD_MODEL",
+	what := e.name() + " lists none; set model, or PODD_MODEL"
+	if !gjson.GetBytes(body, "data").IsArray() && !strings.Contains(e.base.Path, "/v1") {
+		what = e.name() + " has no list of models at this address; set base_url to the address that ends in /v1"
 	}
+	return "", &llm.Error{Class: llm.ClassNoModel, Status: resp.StatusCode, Message: "no model is configured and " + what}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -71,5 +72,19 @@ func TestResolveIsCancelled(t *testing.T) {
 	})
 	if _, err := c.Resolve(ctx, ""); !errors.Is(err, why) {
 		t.Error(err)
+	}
+}
+
+// An address without /v1 lists no models; the error says what is wrong with it.
+func TestResolveAtAnAddressWithoutVersion(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	c, err := openai.New(openai.Config{BaseURL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Resolve(t.Context(), "")
+	if llm.ClassOf(err) != llm.ClassNoModel || !strings.Contains(err.Error(), "set base_url to the address that ends in /v1") {
+		t.Errorf("class %q, %v", llm.ClassOf(err), err)
 	}
 }

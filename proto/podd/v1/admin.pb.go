@@ -684,7 +684,10 @@ type TrustDirResponse struct {
 	// Files of the workspace that podd obeys once they are trusted.
 	Files []*ProjectFile `protobuf:"bytes,3,rep,name=files,proto3" json:"files,omitempty"`
 	// Whether they are trusted now: trusted, changed, never, none.
-	State         string `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
+	State string `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
+	// What podd does not follow of these files even when they are trusted, a sentence
+	// each.
+	Refused       []string `protobuf:"bytes,5,rep,name=refused,proto3" json:"refused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -745,6 +748,13 @@ func (x *TrustDirResponse) GetState() string {
 		return x.State
 	}
 	return ""
+}
+
+func (x *TrustDirResponse) GetRefused() []string {
+	if x != nil {
+		return x.Refused
+	}
+	return nil
 }
 
 // ProjectFile is a file of a workspace that podd obeys once it is trusted.
@@ -849,12 +859,13 @@ const file_podd_v1_admin_proto_rawDesc = "" +
 	"\x0fTrustDirRequest\x12\x10\n" +
 	"\x03dir\x18\x01 \x01(\tR\x03dir\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x16\n" +
-	"\x06remove\x18\x03 \x01(\bR\x06remove\"~\n" +
+	"\x06remove\x18\x03 \x01(\bR\x06remove\"\x98\x01\n" +
 	"\x10TrustDirResponse\x12\x16\n" +
 	"\x06digest\x18\x01 \x01(\tR\x06digest\x12\x10\n" +
 	"\x03dir\x18\x02 \x01(\tR\x03dir\x12*\n" +
 	"\x05files\x18\x03 \x03(\v2\x14.podd.v1.ProjectFileR\x05files\x12\x14\n" +
-	"\x05state\x18\x04 \x01(\tR\x05state\";\n" +
+	"\x05state\x18\x04 \x01(\tR\x05state\x12\x18\n" +
+	"\arefused\x18\x05 \x03(\tR\arefused\";\n" +
 	"\vProjectFile\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x18\n" +
 	"\acontent\x18\x02 \x01(\fR\acontent2\x90\x03\n" +

@@ -82,7 +82,10 @@ type ListMcpServersResponse struct {
 	// In the order of the configuration, then of .mcp.json.
 	Servers []*McpServer `protobuf:"bytes,1,rep,name=servers,proto3" json:"servers,omitempty"`
 	// The workspace, its links resolved.
-	Dir           string `protobuf:"bytes,2,opt,name=dir,proto3" json:"dir,omitempty"`
+	Dir string `protobuf:"bytes,2,opt,name=dir,proto3" json:"dir,omitempty"`
+	// What podd does not follow of the workspace's own configuration, .mcp.json among
+	// it, and what to do; empty when it follows all of it.
+	Note          string `protobuf:"bytes,3,opt,name=note,proto3" json:"note,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -127,6 +130,13 @@ func (x *ListMcpServersResponse) GetServers() []*McpServer {
 func (x *ListMcpServersResponse) GetDir() string {
 	if x != nil {
 		return x.Dir
+	}
+	return ""
+}
+
+func (x *ListMcpServersResponse) GetNote() string {
+	if x != nil {
+		return x.Note
 	}
 	return ""
 }
@@ -741,10 +751,11 @@ const file_podd_v1_mcp_proto_rawDesc = "" +
 	"\x11podd/v1/mcp.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\";\n" +
 	"\x15ListMcpServersRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x10\n" +
-	"\x03dir\x18\x02 \x01(\tR\x03dir\"X\n" +
+	"\x03dir\x18\x02 \x01(\tR\x03dir\"l\n" +
 	"\x16ListMcpServersResponse\x12,\n" +
 	"\aservers\x18\x01 \x03(\v2\x12.podd.v1.McpServerR\aservers\x12\x10\n" +
-	"\x03dir\x18\x02 \x01(\tR\x03dir\"<\n" +
+	"\x03dir\x18\x02 \x01(\tR\x03dir\x12\x12\n" +
+	"\x04note\x18\x03 \x01(\tR\x04note\"<\n" +
 	"\x14TestMcpServerRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03dir\x18\x02 \x01(\tR\x03dir\"r\n" +

@@ -132,6 +132,11 @@ export interface TrustDirResponse {
   files: ProjectFile[];
   /** Whether they are trusted now: trusted, changed, never, none. */
   state: string;
+  /**
+   * What podd does not follow of these files even when they are trusted, a sentence
+   * each.
+   */
+  refused: string[];
 }
 
 /** ProjectFile is a file of a workspace that podd obeys once it is trusted. */
@@ -866,7 +871,7 @@ export const TrustDirRequest: MessageFns<TrustDirRequest> = {
 };
 
 function createBaseTrustDirResponse(): TrustDirResponse {
-  return { digest: "", dir: "", files: [], state: "" };
+  return { digest: "", dir: "", files: [], state: "", refused: [] };
 }
 
 export const TrustDirResponse: MessageFns<TrustDirResponse> = {
@@ -882,6 +887,9 @@ export const TrustDirResponse: MessageFns<TrustDirResponse> = {
     }
     if (message.state !== "") {
       writer.uint32(34).string(message.state);
+    }
+    for (const v of message.refused) {
+      writer.uint32(42).string(v!);
     }
     return writer;
   },
@@ -929,6 +937,14 @@ export const TrustDirResponse: MessageFns<TrustDirResponse> = {
             }
 
             message.state = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.refused.push(reader.string());
             continue;
           }
         }

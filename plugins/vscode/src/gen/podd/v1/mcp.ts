@@ -37,6 +37,11 @@ export interface ListMcpServersResponse {
   servers: McpServer[];
   /** The workspace, its links resolved. */
   dir: string;
+  /**
+   * What podd does not follow of the workspace's own configuration, .mcp.json among
+   * it, and what to do; empty when it follows all of it.
+   */
+  note: string;
 }
 
 export interface TestMcpServerRequest {
@@ -188,7 +193,7 @@ export const ListMcpServersRequest: MessageFns<ListMcpServersRequest> = {
 };
 
 function createBaseListMcpServersResponse(): ListMcpServersResponse {
-  return { servers: [], dir: "" };
+  return { servers: [], dir: "", note: "" };
 }
 
 export const ListMcpServersResponse: MessageFns<ListMcpServersResponse> = {
@@ -198,6 +203,9 @@ export const ListMcpServersResponse: MessageFns<ListMcpServersResponse> = {
     }
     if (message.dir !== "") {
       writer.uint32(18).string(message.dir);
+    }
+    if (message.note !== "") {
+      writer.uint32(26).string(message.note);
     }
     return writer;
   },
@@ -229,6 +237,14 @@ export const ListMcpServersResponse: MessageFns<ListMcpServersResponse> = {
             }
 
             message.dir = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.note = reader.string();
             continue;
           }
         }
