@@ -70,7 +70,11 @@ func contextItem(p projection.Part) *poddv1.ContextItem {
 func resultNote(r item.ToolResult, pruned bool) string {
 	var notes []string
 	if r.Cut != nil {
-		notes = append(notes, fmt.Sprintf("cut from %d to %d bytes", r.Cut.TotalBytes, r.Cut.KeptBytes))
+		how := "cut"
+		if r.Summarized {
+			how = "summarized"
+		}
+		notes = append(notes, fmt.Sprintf("%s from %d to %d bytes", how, r.OriginalBytes(), r.Cut.KeptBytes))
 	}
 	if pruned {
 		notes = append(notes, "pruned to its summary")

@@ -284,3 +284,33 @@ func mustEncode(t testing.TB, e item.Entry) []byte {
 	}
 	return body
 }
+
+// A result that was stored before it said so was not summarised, and its original size is
+// what its cut says.
+func TestResultsOfOlderLogs(t *testing.T) {
+	for original, result := range map[int64]*poddv1.ToolResult{
+		7:     {CallId: "c", Tool: "shell", Summary: "s", Content: "content"},
+		9_000: {CallId: "c", Tool: "shell", Summary: "s", Content: "content", Cut: &poddv1.Cut{TotalBytes: 9_000, KeptBytes: 7, SpoolPath: "/x"}},
+	} {
+		body, err := proto.Marshal(&poddv1.Entry{Seq: 3, Kind: &poddv1.Entry_Item{Item: &poddv1.Item{Kind: &poddv1.Item_ToolResult{ToolResult: result}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry, err := wire.DecodeEntry(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		added, ok := entry.Kind.(item.ItemAdded)
+		if r, isResult := added.Item.(item.ToolResult); !ok || !isResult || r.Summarized || r.Content != "content" || r.OriginalBytes() != original {
+			t.Errorf("%+v", entry.Kind)
+		}
+		again, err := wire.EncodeEntry(entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stored poddv1.Entry
+		if err := proto.Unmarshal(again, &stored); err != nil || stored.GetItem().GetToolResult().GetOriginalBytes() != original {
+			t.Errorf("stored as %v, %v", &stored, err)
+		}
+	}
+}

@@ -27,6 +27,9 @@ func toolResultToProto(r item.ToolResult) *poddv1.ToolResult {
 		Cut:        cutToProto(r.Cut),
 		DurationMs: r.DurationMS,
 		Aborted:    clean(r.Aborted),
+
+		OriginalBytes: r.OriginalBytes(),
+		Summarized:    r.Summarized,
 	}
 }
 
@@ -42,6 +45,8 @@ func toolResultFromProto(p *poddv1.ToolResult) item.ToolResult {
 			Sticky:  p.GetSticky(),
 			IsError: p.GetIsError(),
 			Cut:     cutFromProto(p.GetCut()),
+
+			Summarized: p.GetSummarized(),
 		},
 		DurationMS: p.GetDurationMs(),
 		Aborted:    p.GetAborted(),

@@ -32,6 +32,17 @@ type Output struct {
 	IsError bool
 	// Cut says what the limits removed from Content; nil when nothing was cut.
 	Cut *Cut
+	// Summarized says that a model wrote Content, as a summary of what the tool made.
+	Summarized bool
+}
+
+// OriginalBytes is the size of the content as the tool made it, before a limit cut it or a
+// model summarized it.
+func (o Output) OriginalBytes() int64 {
+	if o.Cut != nil {
+		return o.Cut.TotalBytes
+	}
+	return int64(len(o.Content))
 }
 
 // MaxSummaryBytes is the hard cap of a summary.

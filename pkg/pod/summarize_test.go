@@ -78,6 +78,9 @@ func TestSummarizedOutput(t *testing.T) {
 	if want := (item.Cut{TotalBytes: int64(len(full)), TotalLines: 3000, KeptBytes: 38, KeptLines: 1, SpoolPath: r.Cut.SpoolPath}); *r.Cut != want {
 		t.Errorf("cut %+v, want %+v", *r.Cut, want)
 	}
+	if !r.Summarized || r.OriginalBytes() != int64(len(full)) {
+		t.Errorf("summarized %v from %d bytes", r.Summarized, r.OriginalBytes())
+	}
 	if kept, err := os.ReadFile(r.Cut.SpoolPath); err != nil || string(kept) != full {
 		t.Errorf("the spool file has %d bytes, %v", len(kept), err)
 	}
@@ -276,5 +279,38 @@ func TestSummariesOfParallelCalls(t *testing.T) {
 	want := slices.Concat([]string{"usage "}, pair, pair, pair, []string{"usage "})
 	if !slices.Equal(kinds, want) || end.Usage.Requests != 5 {
 		t.Errorf("%q, %d requests", kinds, end.Usage.Requests)
+	}
+}
+
+// A map of everything is summarised, and where that fails the map of what matters most
+// stays whole. A small map that was asked for stays too.
+func TestSummarizedMap(t *testing.T) {
+	for _, c := range []struct {
+		arguments string
+		reply     scripted.Reply
+		want      string
+	}{
+		{`{}`, said, "[summarized by cheap from "},
+		{`{"max_tokens":1000000}`, said, "[summarized by cheap from "},
+		{`{}`, scripted.Say(scripted.Text(" ")), "a.go:\n"},
+		{`{"max_tokens":100}`, said, "a.go:\n"},
+	} {
+		h := newHouse(t, summarizing(scripted.Call{Name: "repo_map", Arguments: c.arguments}, c.reply), summarizeAll(t))
+		var source strings.Builder
+		for i := range 1000 {
+			fmt.Fprintf(&source, "func Function%04d(argument string) error { return nil }\n", i)
+		}
+		h.write("a.go", "package a\n"+source.String())
+		h.run("go")
+		r := results(h.log())[0]
+		if summarized := strings.HasPrefix(c.want, "["); !strings.HasPrefix(r.Content, c.want) || r.Summarized != summarized || r.IsError {
+			t.Errorf("%s: summarized %v, %q\n%.200s", c.arguments, r.Summarized, r.Summary, r.Content)
+		}
+		if r.Summarized && (!strings.Contains(string(h.model.Requests()[1]), "Function0999") || r.OriginalBytes() < 40_000) {
+			t.Errorf("%s: of %d bytes the model is given %.3000s", c.arguments, r.OriginalBytes(), h.model.Requests()[1])
+		}
+		if !r.Summarized && (strings.Contains(r.Content, "[cut:") || len(r.Content) > 10_000) {
+			t.Errorf("%s: %d bytes: %.300s", c.arguments, len(r.Content), r.Content)
+		}
 	}
 }

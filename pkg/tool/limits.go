@@ -87,7 +87,7 @@ func toolLimit(name string) Limit {
 
 // Pages says whether a built-in tool fits what it answers to its limit by itself, so
 // that there is no longer text to summarise.
-func Pages(name string) bool { return name == "read_file" || name == "repo_map" }
+func Pages(name string) bool { return name == "read_file" }
 
 // NewLimits checks the limits. A field out of range is an error of kind
 // KindInvalid, reason BAD_LIMIT.

@@ -88,7 +88,7 @@ func TestNewLimitsRefuses(t *testing.T) {
 // A tool that pages has nothing to summarise.
 func TestPagesAreNotSummarised(t *testing.T) {
 	summarize := tool.Limit{Strategy: tool.StrategySummarize}
-	for name, want := range map[string]string{"read_file": "BAD_LIMIT", "repo_map": "BAD_LIMIT", "shell": "", "x": ""} {
+	for name, want := range map[string]string{"read_file": "BAD_LIMIT", "repo_map": "", "shell": "", "x": ""} {
 		_, err := tool.NewLimits(tool.LimitsConfig{Default: summarize, Tools: map[string]tool.Limit{name: summarize}})
 		if got := item.ReasonOf(err); got != want {
 			t.Errorf("%s: %v", name, err)

@@ -82,7 +82,7 @@ func (t *run) summarizeOutput(ctx context.Context, c *call, out tool.Output, kee
 		t.logger.Warn("tool output not summarized", "step", t.step, "tool", c.Name, "bytes", whole.TotalBytes, "error", err)
 		return out
 	}
-	out.Content, out.Cut = content, &cut
+	out.Content, out.Cut, out.Summarized = content, &cut, true
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
+	"podd/pkg/tool/spool"
 )
 
 // What a map is made from. More would take longer than it is worth waiting for.
@@ -17,6 +18,8 @@ const (
 	maxMapped     = 10_000
 	maxMappedFile = 512 << 10
 	maxMappedAll  = 64 << 20
+	// maxWholeMap bounds the map that a model summarises, in bytes.
+	maxWholeMap = 1 << 20
 	// mapTokenBytes is how many bytes of a map a token is taken for.
 	mapTokenBytes = 4
 )
@@ -37,7 +40,8 @@ func newRepoMap(f *files, c Config) tool.Tool {
 	limit := c.Limits.For("repo_map")
 	run := func(ctx context.Context, args repoMapArgs) (tool.Output, error) {
 		budget := repomap.Budget{Bytes: limit.MaxBytes, Lines: limit.MaxLines}
-		if args.MaxTokens > 0 && args.MaxTokens < budget.Bytes/mapTokenBytes {
+		small := args.MaxTokens > 0 && args.MaxTokens < budget.Bytes/mapTokenBytes
+		if small {
 			budget.Bytes = args.MaxTokens * mapTokenBytes
 		}
 		dir := orWorkspace(args.Path)
@@ -45,7 +49,13 @@ func newRepoMap(f *files, c Config) tool.Tool {
 		if err := f.Walk(ctx, dir, scopefs.WalkOptions{}, m.add); err != nil {
 			return failed(ctx, "repo_map", err)
 		}
-		return m.output(f.show(dir), f.Rel(dir), budget), nil
+		out := m.output(f.show(dir), f.Rel(dir), budget)
+		if limit.Strategy == tool.StrategySummarize && !small {
+			if err := m.keepWhole(c.Spool, &out); err != nil {
+				c.Logger.Warn("whole map not kept", "tool", "repo_map", "error", err)
+			}
+		}
+		return out, nil
 	}
 	return tool.New("repo_map", "Map the definitions of a directory's source files, those used most first.",
 		run, tool.Validate((*repoMapArgs).check),
@@ -78,6 +88,24 @@ func (m *mapper) add(e scopefs.Entry) error {
 	}
 	m.bytes += len(file.Data)
 	m.made.Add(e.Path, file.Data)
+	return nil
+}
+
+// keepWhole stores the map of all definitions where a model can summarise it, when out has
+// a part of it alone.
+func (m *mapper) keepWhole(folder *spool.Folder, out *tool.Output) error {
+	whole := m.made.Render(repomap.Budget{Bytes: maxWholeMap, Lines: maxWholeMap}, scopefs.Display).Text
+	if len(whole) <= len(out.Content) {
+		return nil
+	}
+	path, err := folder.Keep("repo_map", whole)
+	if err != nil {
+		return err
+	}
+	out.Cut = &item.Cut{
+		TotalBytes: int64(len(whole)), TotalLines: int64(countLines(whole)), SpoolPath: path,
+		KeptBytes: int64(len(out.Content)), KeptLines: int64(countLines(out.Content)),
+	}
 	return nil
 }
 

@@ -895,7 +895,12 @@ type ToolResult struct {
 	Cut *Cut `protobuf:"bytes,10,opt,name=cut,proto3" json:"cut,omitempty"`
 	// Which interceptor ends the turn at this call, and why; empty for most. The model
 	// does not see it.
-	Aborted       string `protobuf:"bytes,11,opt,name=aborted,proto3" json:"aborted,omitempty"`
+	Aborted string `protobuf:"bytes,11,opt,name=aborted,proto3" json:"aborted,omitempty"`
+	// Size of the content as the tool made it, in bytes: before a limit cut it or a model
+	// summarized it. 0 in what a podd stored that did not say it.
+	OriginalBytes int64 `protobuf:"varint,12,opt,name=original_bytes,json=originalBytes,proto3" json:"original_bytes,omitempty"`
+	// A model wrote the content, as a summary of what the tool made.
+	Summarized    bool `protobuf:"varint,13,opt,name=summarized,proto3" json:"summarized,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1005,6 +1010,20 @@ func (x *ToolResult) GetAborted() string {
 		return x.Aborted
 	}
 	return ""
+}
+
+func (x *ToolResult) GetOriginalBytes() int64 {
+	if x != nil {
+		return x.OriginalBytes
+	}
+	return 0
+}
+
+func (x *ToolResult) GetSummarized() bool {
+	if x != nil {
+		return x.Summarized
+	}
+	return false
 }
 
 // Cut says what the limits removed from a tool's output.
@@ -1226,7 +1245,7 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
 	"\targuments\x18\x03 \x01(\tR\targuments\x12'\n" +
-	"\x06opaque\x18\x04 \x01(\v2\x0f.podd.v1.OpaqueR\x06opaque\"\xb8\x02\n" +
+	"\x06opaque\x18\x04 \x01(\v2\x0f.podd.v1.OpaqueR\x06opaque\"\xff\x02\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x18\n" +
@@ -1241,7 +1260,11 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"durationMs\x12\x1e\n" +
 	"\x03cut\x18\n" +
 	" \x01(\v2\f.podd.v1.CutR\x03cut\x12\x18\n" +
-	"\aaborted\x18\v \x01(\tR\aaborted\"\xa4\x01\n" +
+	"\aaborted\x18\v \x01(\tR\aaborted\x12%\n" +
+	"\x0eoriginal_bytes\x18\f \x01(\x03R\roriginalBytes\x12\x1e\n" +
+	"\n" +
+	"summarized\x18\r \x01(\bR\n" +
+	"summarized\"\xa4\x01\n" +
 	"\x03Cut\x12\x1f\n" +
 	"\vtotal_bytes\x18\x01 \x01(\x03R\n" +
 	"totalBytes\x12\x1f\n" +

@@ -203,6 +203,13 @@ export interface ToolResult {
    * does not see it.
    */
   aborted: string;
+  /**
+   * Size of the content as the tool made it, in bytes: before a limit cut it or a model
+   * summarized it. 0 in what a podd stored that did not say it.
+   */
+  originalBytes: number;
+  /** A model wrote the content, as a summary of what the tool made. */
+  summarized: boolean;
 }
 
 /** Cut says what the limits removed from a tool's output. */
@@ -954,6 +961,8 @@ function createBaseToolResult(): ToolResult {
     durationMs: 0,
     cut: undefined,
     aborted: "",
+    originalBytes: 0,
+    summarized: false,
   };
 }
 
@@ -991,6 +1000,12 @@ export const ToolResult: MessageFns<ToolResult> = {
     }
     if (message.aborted !== "") {
       writer.uint32(90).string(message.aborted);
+    }
+    if (message.originalBytes !== 0) {
+      writer.uint32(96).int64(message.originalBytes);
+    }
+    if (message.summarized !== false) {
+      writer.uint32(104).bool(message.summarized);
     }
     return writer;
   },
@@ -1094,6 +1109,22 @@ export const ToolResult: MessageFns<ToolResult> = {
             }
 
             message.aborted = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.originalBytes = longToNumber(reader.int64());
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.summarized = reader.bool();
             continue;
           }
         }
