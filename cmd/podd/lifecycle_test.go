@@ -158,6 +158,34 @@ func TestDrainLetsTheStepEnd(t *testing.T) {
 	}
 }
 
+// A turn that is cut short before its first answer goes on with its first step, and the
+// log says so.
+func TestKillBeforeTheFirstAnswer(t *testing.T) {
+	state, asked := stateDir(t), make(chan struct{}, 1)
+	var first sync.Once
+	url := model(t, func(ctx context.Context, _ scripted.Request) scripted.Reply {
+		first.Do(func() {
+			asked <- struct{}{}
+			<-ctx.Done()
+		})
+		return scripted.Say(scripted.Text("on we go"))
+	})
+	p := startPodd(t, state, url)
+	createAndSubmit(t, p.client(), t.TempDir())
+	<-asked
+	p.signal(syscall.SIGKILL)
+	p.wait()
+
+	p = startPodd(t, state, url)
+	wantFinished(t, until(t, p.client(), turnEnded(1)))
+	p.signal(syscall.SIGTERM)
+	p.wait()
+	log := p.log.String()
+	if !strings.Contains(log, `"msg":"turn goes on"`) || !strings.Contains(log, `"step":1`) || strings.Contains(log, `"step":0`) {
+		t.Errorf("log: %s", log)
+	}
+}
+
 // SIGHUP reads the configuration again and does not end podd, whatever the file says.
 func TestSIGHUP(t *testing.T) {
 	state := stateDir(t)

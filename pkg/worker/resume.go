@@ -36,6 +36,10 @@ func (t *run) resume(ctx context.Context) ([]*call, error) {
 	if s := t.progress.abort(); s != nil && len(calls) == 0 {
 		return nil, s
 	}
+	if len(calls) == 0 && !t.progress.done {
+		// Its last step is complete, if it had one: it goes on with the next.
+		t.step++
+	}
 	if t.progress.resumes >= maxResumes && !t.turn.Waited {
 		return nil, t.giveUp(ctx, recovered, started)
 	}
