@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -61,6 +62,14 @@ func cost(s *poddv1.GetStatsResponse) string {
 	return fmt.Sprintf("%s (%s requests without a price)", text, view.Count(unpriced))
 }
 
+// damagedPods names the pods that are not counted to the end; empty when there are none.
+func damagedPods(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return strings.Join(names, ", ") + " (counted up to the damage in the log)"
+}
+
 func statsTable(w io.Writer, s *poddv1.GetStatsResponse) error {
 	usage := wire.UsageFromProto(s.GetUsage())
 	pruned := "nothing"
@@ -75,6 +84,7 @@ func statsTable(w io.Writer, s *poddv1.GetStatsResponse) error {
 		{"cost", cost(s)},
 		{"tool calls", view.Count(s.GetToolCalls())},
 		{"pruned", pruned},
+		{"damaged", damagedPods(s.GetDamaged())},
 	}.writeTo(w)
 	if err != nil || len(s.GetTools()) == 0 {
 		return err

@@ -33,6 +33,8 @@ func main() {
 		cancel()
 		<-signals
 		close(hurry)
+		// A third one ends podd as the system does, whatever hangs. Its store stands that.
+		signal.Stop(signals)
 	}()
 	os.Exit(run(ctx, os.Args[1:], program{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv, hurry: hurry, hangup: hangup, manager: systemd.Take,

@@ -325,14 +325,14 @@ func TestDrain(t *testing.T) {
 	dir, state := t.TempDir(), stateDir(t)
 	url := model(t, func(_ context.Context, r scripted.Request) scripted.Reply {
 		if r.Steps() == 0 {
-			return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"touch started; sleep 1000"}`})
+			return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"echo $$ > started; sleep 1000"}`})
 		}
 		return scripted.Say(scripted.Text("on we go"))
 	})
 	p := startPodd(t, state, url)
 	c := p.client()
 	createAndSubmit(t, c, dir)
-	until(t, c, func(e *poddv1.Entry) bool { return e.GetToolStarted() != nil })
+	waitForPID(t, filepath.Join(dir, "started"))
 	p.signal(syscall.SIGTERM)
 	p.await("podd is stopping")
 	p.signal(syscall.SIGTERM)

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"podd/pkg/client"
+	"podd/pkg/item"
+	"podd/pkg/llm/scripted"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// hang puts a file system on a directory that never answers. When the test ends it does
+// again: with an error.
+func hang(t *testing.T, dir string) {
+	t.Helper()
+	fd, err := syscall.Open("/dev/fuse", syscall.O_RDWR|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		t.Skipf("there is no FUSE: %v", err)
+	}
+	options := fmt.Sprintf("fd=%d,rootmode=40000,user_id=%d,group_id=%d", fd, os.Getuid(), os.Getgid())
+	if err := syscall.Mount("hangs", dir, "fuse", syscall.MS_NOSUID|syscall.MS_NODEV, options); err != nil {
+		_ = syscall.Close(fd)
+		t.Skipf("no file system can be mounted: %v", err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Close(fd)
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A workspace on a file system that does not answer holds up no other pod, neither podd's
+// start nor its end, and its turn can be cancelled.
+func TestHungWorkspace(t *testing.T) {
+	dir, state := t.TempDir(), stateDir(t)
+	url := model(t, func(ctx context.Context, r scripted.Request) scripted.Reply {
+		if r.LastUser() == "go" {
+			<-ctx.Done()
+		}
+		return scripted.Say(scripted.Text("hello"))
+	})
+	p := startPodd(t, state, url)
+	c := p.client()
+	createAndSubmit(t, c, dir)
+	until(t, c, func(e *poddv1.Entry) bool { return e.GetTurnStarted() != nil })
+	other := &poddv1.CreatePodRequest{Name: "other", Spec: &poddv1.PodSpec{Dir: t.TempDir()}}
+	if _, err := c.Pods().CreatePod(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(syscall.SIGKILL)
+	p.wait()
+	hang(t, dir)
+
+	p = startPodd(t, state, url)
+	c = p.client()
+	if _, err := c.Approvals().ListApprovals(t.Context(), &poddv1.ListApprovalsRequest{}); err != nil {
+		t.Fatalf("approvals: %v\n%s", err, p.log.String())
+	}
+	segments := []*poddv1.Segment{{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: "hi"}}}}
+	// This call hangs as long as its handler does, and podd ends all the same.
+	hangs := make(chan error, 1)
+	go func() {
+		_, err := c.Admin().TrustDir(t.Context(), &poddv1.TrustDirRequest{Dir: dir})
+		hangs <- err
+	}()
+	refused := make(chan error, 1)
+	go func() {
+		_, err := c.Submit(t.Context(), &poddv1.SubmitRequest{Pod: "p", Segments: segments})
+		refused <- err
+	}()
+	if _, err := c.Submit(t.Context(), &poddv1.SubmitRequest{Pod: "other", Segments: segments}); err != nil {
+		t.Fatal(err)
+	}
+	for r, err := range c.Stream(t.Context(), client.StreamOptions{Pod: "other", Follow: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.GetEntry().GetTurnEnded() != nil {
+			break
+		}
+	}
+	for reason := ""; !strings.Contains(reason, "does not answer"); {
+		list, err := c.Pods().ListPods(t.Context(), &poddv1.ListPodsRequest{})
+		if err != nil || len(list.GetPods()) != 2 {
+			t.Fatal(list, err)
+		}
+		reason = list.GetPods()[1].GetStateReason()
+	}
+	if got, err := c.Pods().Cancel(t.Context(), &poddv1.CancelRequest{Pod: "p"}); err != nil || !got.GetCancelled() {
+		t.Errorf("cancel: %v, %v", got, err)
+	}
+	until(t, c, turnEnded(1))
+	if err := <-refused; item.ReasonOf(err) != "WORKSPACE_SILENT" {
+		t.Errorf("a submit gives %v", err)
+	}
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != exitDone {
+		t.Errorf("exit code %d: %s", code, p.log.String())
+	}
+	if err := <-hangs; err == nil {
+		t.Error("the workspace that hangs was looked at")
+	}
+}
+
+// A tool that hangs in the system does not keep podd from ending: soon after the second
+// signal in order, at the third at once.
+func TestEndWhileAToolHangs(t *testing.T) {
+	dir := t.TempDir()
+	sub := filepath.Join(dir, "sub")
+	if err := os.Mkdir(sub, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	hang(t, sub)
+	url := model(t, func(context.Context, scripted.Request) scripted.Reply {
+		return scripted.Say(scripted.Call{Name: "read_file", Arguments: `{"path":"sub/file"}`})
+	})
+	twice := func(t *testing.T) *process {
+		p := startPodd(t, stateDir(t), url)
+		c := p.client()
+		createAndSubmit(t, c, dir)
+		until(t, c, func(e *poddv1.Entry) bool { return e.GetToolStarted() != nil })
+		p.signal(syscall.SIGTERM)
+		p.await("podd is stopping")
+		p.signal(syscall.SIGTERM)
+		return p
+	}
+	t.Run("two signals", func(t *testing.T) {
+		p := twice(t)
+		if code := p.wait(); code != exitDone || !strings.Contains(p.log.String(), "leaves behind what hangs") {
+			t.Errorf("exit code %d: %s", code, p.log.String())
+		}
+	})
+	t.Run("three signals", func(t *testing.T) {
+		p := twice(t)
+		for ended := false; !ended; {
+			// One that comes before podd has seen the second is the second.
+			p.signal(syscall.SIGTERM)
+			select {
+			case <-p.exited:
+				ended = true
+			default:
+			}
+		}
+		if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGTERM {
+			t.Errorf("%v: %s", p.cmd.ProcessState, p.log.String())
+		}
+	})
+}
