@@ -26,31 +26,43 @@ func (s *spawner) attend(ctx context.Context, child item.Pod, task string) (tool
 		pod: child, task: taskID(child.Spec), prices: s.host.settings().Prices, report: func(text string) { tool.Progress(ctx, text) },
 	}
 	defer s.settle(ctx, e)
-	a, release, err := s.host.acquire(ctx, child.ID)
-	if err != nil {
-		return tool.Output{}, s.unless(ctx, err)
-	}
-	defer release()
-	turn := tool.TurnFrom(ctx)
-	defer a.pace.watch(turn.Waits)()
-	e.report(child.Name + ": has the task\n")
-	_, err = s.host.Submit(ctx, Submit{Pod: child.ID, Segments: []item.Segment{item.TextSegment{Text: task}}, RequestID: e.task})
-	switch {
-	case err == nil:
-		err = s.host.accompany(ctx, e)
-	case ctx.Err() == nil && !stopping(err):
-		return tool.Output{}, s.discard(ctx, child, err)
-	}
+	err := s.await(ctx, e, task)
 	if err := s.unless(ctx, err); errors.Is(err, tool.ErrGoesOn) && e.ended == nil {
 		return tool.Output{}, err
 	}
 	if e.ended == nil && ctx.Err() != nil {
-		err = s.host.recall(context.WithoutCancel(ctx), a, e, "the call that it works for was cancelled: "+context.Cause(ctx).Error())
+		err = s.host.recall(context.WithoutCancel(ctx), e, "the call that it works for was cancelled: "+context.Cause(ctx).Error())
 	}
-	if e.ended == nil {
-		return e.gone(fmt.Sprintf("its end is not known: %v", err)), nil
+	switch {
+	case e.ended != nil:
+		return e.output(), nil
+	case !e.given:
+		return tool.Output{}, s.discard(context.WithoutCancel(ctx), child, err)
 	}
-	return e.output(), nil
+	return e.gone(fmt.Sprintf("its end is not known: %v", err)), nil
+}
+
+// await gives a spawned pod its task, unless its log has it, and follows the log to the
+// end of the turn.
+func (s *spawner) await(ctx context.Context, e *errand, task string) error {
+	if err := s.host.read(ctx, e, false); err != nil || e.ended != nil {
+		return err
+	}
+	a, release, err := s.host.acquire(ctx, e.pod.ID)
+	if err != nil {
+		return err
+	}
+	defer release()
+	defer a.pace.watch(tool.TurnFrom(ctx).Waits)()
+	e.report(e.pod.Name + ": has the task\n")
+	if !e.given {
+		_, err := s.host.Submit(ctx, Submit{Pod: e.pod.ID, Segments: []item.Segment{item.TextSegment{Text: task}}, RequestID: e.task})
+		if err != nil {
+			return err
+		}
+		e.given = true
+	}
+	return s.host.accompany(ctx, e)
 }
 
 // settle bills what the turn has used and keeps it held back until that is stored.
@@ -63,9 +75,14 @@ func (s *spawner) settle(ctx context.Context, e *errand) {
 	tool.Stored(ctx, func() { s.purse.settled(call) })
 }
 
-// discard removes a pod that could not be given its task, and says why.
+// discard removes a pod that never got its task, unless something else has happened to it,
+// and says why it did not.
 func (s *spawner) discard(ctx context.Context, child item.Pod, cause error) error {
-	if err := s.host.Delete(ctx, child.ID); err != nil {
+	now, err := s.host.Store.Pod(ctx, child.ID)
+	if err == nil && now.Last == 0 {
+		err = s.host.Delete(ctx, child.ID)
+	}
+	if err != nil {
 		s.host.Logger.Warn("spawned pod without a task could not be removed", "pod", child.ID, "name", child.Name, "error", err)
 	}
 	return cause
@@ -115,13 +132,18 @@ func (h *Host) read(ctx context.Context, e *errand, follow bool) error {
 	return nil
 }
 
-// recall takes the task back from a spawned pod and reads how its turn ended.
-func (h *Host) recall(ctx context.Context, a *actor, e *errand, reason string) error {
-	ctx, cancel := context.WithTimeout(ctx, recallTime)
+// recall takes the task back from a spawned pod and reads how its turn ended, or how far it
+// got.
+func (h *Host) recall(ctx context.Context, e *errand, reason string) error {
+	inTime, cancel := context.WithTimeout(ctx, recallTime)
 	defer cancel()
-	err := a.recall(ctx, e.turn, reason)
+	a, release, err := h.acquire(inTime, e.pod.ID)
 	if err == nil {
-		err = h.read(ctx, e, false)
+		defer release()
+		err = a.recall(inTime, e.turn, reason)
+	}
+	if readErr := h.read(ctx, e, false); err == nil {
+		err = readErr
 	}
 	if err == nil && e.ended == nil {
 		err = errors.New("its log does not say")

@@ -309,6 +309,77 @@ func TestSpawnCutShort(t *testing.T) {
 	}
 }
 
+// A spawned pod that has its task keeps it, whatever would be said of the task by now: it is
+// not given again, and no work is thrown away.
+func TestTaskIsGivenOnce(t *testing.T) {
+	most := 1000
+	h := spawning(t, 1, map[string]scripted.Handler{
+		"go":     steps(usageOf(100, 0, spawn(`{"task":"child: do what takes long"}`)), scripted.Say(scripted.Text("thanks"))),
+		"child:": steps(usageOf(1000, 0, waits), usageOf(1000, 0, scripted.Text("done"))),
+	}, func(c *pod.Config) { c.MaxSubmitBytes = most })
+	s := h.submit("go")
+	h.marked()
+	before := h.only()
+	h.close()
+	most = 5
+	h.write("go", "")
+	h.open()
+	if end := h.ended(s); end.Outcome != item.OutcomeFinished || end.Usage.Input < 2100 {
+		t.Errorf("end %+v", end)
+	}
+	if after := h.only(); after.ID != before.ID {
+		t.Errorf("pod %+v, before %+v", after, before)
+	}
+	if r := results(h.log()); len(r) != 1 || r[0].IsError || r[0].Content != "done" || h.read("ran") != "x\n" {
+		t.Errorf("results %+v", r)
+	}
+}
+
+// A pod that was made and can't be given its task is removed, as long as nothing has
+// happened to it.
+func TestPodWithoutATask(t *testing.T) {
+	for name, touched := range map[string]bool{"empty": false, "with a note": true} {
+		t.Run(name, func(t *testing.T) {
+			var f faulty
+			most := 1000
+			h := spawning(t, 1, map[string]scripted.Handler{
+				"go": steps(scripted.Say(spawn(`{"task":"child: do what takes long"}`)), scripted.Say(scripted.Text("well"))),
+			}, func(c *pod.Config) { f.Store, c.Store, c.MaxSubmitBytes = c.Store, &f, most })
+			refused := make(chan struct{}, 1)
+			f.set(func(b store.Batch) error {
+				if b.Admit == nil || !strings.HasPrefix(b.Admit.ID, "spawn-") {
+					return nil
+				}
+				select {
+				case refused <- struct{}{}:
+				default:
+				}
+				return item.Errorf(item.KindUnavailable, "STORE_FAILED", "the outcome of a commit is unknown")
+			})
+			s := h.submit("go")
+			<-refused
+			if touched {
+				if _, err := h.host.Notify(t.Context(), h.only().ID, "wait", false); err != nil {
+					t.Fatal(err)
+				}
+			}
+			h.close()
+			f.set(nil)
+			most = 5
+			h.open()
+			if end := h.ended(s); end.Outcome != item.OutcomeFinished {
+				t.Errorf("end %+v", end)
+			}
+			if r := results(h.log()); len(r) != 1 || !r[0].IsError {
+				t.Errorf("results %+v", r)
+			}
+			if left := h.pods(); len(left) > 0 != touched {
+				t.Errorf("left %+v", left)
+			}
+		})
+	}
+}
+
 // What is deleted takes what it spawned along.
 func TestDeleteReachesAll(t *testing.T) {
 	h := spawning(t, 2, chain(waits))

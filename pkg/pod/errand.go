@@ -18,8 +18,9 @@ type errand struct {
 	prices []projection.ModelPrice
 	report func(text string)
 
-	// cursor is the last entry that was read.
+	// cursor is the last entry that was read. given says that the pod has got the task.
 	cursor item.Seq
+	given  bool
 	// turn is the number of the turn, 0 until it has begun; ended is its end.
 	turn  int64
 	ended *item.TurnEnded
@@ -35,6 +36,8 @@ func (e *errand) add(entry item.Entry) {
 	switch k := entry.Kind.(type) {
 	case item.Purged:
 		e.purged(entry.Turn, k)
+	case item.Submitted:
+		e.given = e.given || k.RequestID == e.task
 	case item.Withdrawn:
 		if slices.Contains(k.RequestIDs, e.task) {
 			e.ended = &item.TurnEnded{Outcome: item.OutcomeCancelled, Cause: "its task was taken out of its inbox"}
@@ -59,10 +62,10 @@ func (e *errand) add(entry item.Entry) {
 	}
 }
 
-// purged is for a log whose beginning is gone. When the turn began there it is the one
-// that was open then; else its start follows.
+// purged is for a log whose beginning is gone, the task with it. When the turn began there
+// it is the one that was open then; else its start follows.
 func (e *errand) purged(turn int64, k item.Purged) {
-	e.turn = turn
+	e.given, e.turn = true, turn
 	for _, r := range k.Totals.Requests {
 		e.bill(r.Request())
 	}

@@ -637,3 +637,39 @@ func TestReferencesAreBoundedTogether(t *testing.T) {
 		t.Errorf("first alert %q, last %q", first, last)
 	}
 }
+
+// A submit that podd has is answered as it was the first time, whatever would be said of a
+// new one by now: its size is over the limit, its files and the workspace are gone, the inbox
+// is full.
+func TestKnownRequestIDs(t *testing.T) {
+	most := 1000
+	h := newHouse(t, steps(), func(c *pod.Config) { c.MaxSubmitBytes, c.MaxInbox = most, 1 })
+	h.write("a.txt", "x")
+	submit := func(text string) (pod.Submitted, error) {
+		return h.host.Submit(t.Context(), pod.Submit{
+			Pod: "p", Segments: []item.Segment{item.TextSegment{Text: text}}, RequestID: "r1", ParseRefs: true,
+		})
+	}
+	first, err := submit("look at @a.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.ended(first)
+	h.pause()
+	h.submit("waits")
+	if err := os.RemoveAll(h.dir); err != nil {
+		t.Fatal(err)
+	}
+	most = 5
+	h.restart()
+	if got, err := submit("look at @a.txt"); err != nil || !got.Duplicate || got.Seq != first.Seq || got.RequestID != "r1" {
+		t.Errorf("again: %+v, %v", got, err)
+	}
+	for _, other := range []string{"look at @b.txt", ""} {
+		_, err := submit(other)
+		wantError(t, err, item.KindExists, "REQUEST_ID_TAKEN")
+	}
+	if _, err := h.host.Resume(t.Context(), "p"); err != nil {
+		t.Fatal(err)
+	}
+}

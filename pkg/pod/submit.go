@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -49,25 +50,43 @@ const maxPasteName = 256
 const resolveTime = 10 * time.Second
 
 // Submit takes input for a pod. It returns once the input is on disk: from then on
-// it is not lost, and the same request id is not taken twice.
+// it is not lost, and the same request id is not taken twice. An id that is known is
+// answered before anything else is asked about: what podd has it has, whatever the limits
+// or the workspace are by now.
 func (h *Host) Submit(ctx context.Context, s Submit) (Submitted, error) {
-	if err := h.checkSubmit(&s); err != nil {
-		return Submitted{}, err
+	if len(s.RequestID) > MaxRequestID {
+		return Submitted{}, item.Errorf(item.KindInvalid, "BAD_REQUEST_ID", "the request id has %d bytes, the limit is %d", len(s.RequestID), MaxRequestID)
+	}
+	s.Mode = cmp.Or(s.Mode, item.ModeQueue)
+	if s.RequestID == "" {
+		s.RequestID = rand.Text()
 	}
 	digest, err := s.digest()
 	if err != nil {
 		return Submitted{}, err
 	}
-	a, release, err := h.acquire(ctx, s.Pod)
+	rec, err := h.Store.Pod(ctx, s.Pod)
 	if err != nil {
 		return Submitted{}, err
 	}
-	defer release()
-	if known, ok, err := h.Store.Request(ctx, a.id, s.RequestID); err != nil {
+	if known, ok, err := h.Store.Request(ctx, rec.ID, s.RequestID); err != nil {
 		return Submitted{}, err
 	} else if ok {
 		return replay(known, digest)
 	}
+	return h.submit(ctx, rec.ID, s, digest)
+}
+
+// submit takes input whose request id is new.
+func (h *Host) submit(ctx context.Context, pod string, s Submit, digest [32]byte) (Submitted, error) {
+	if err := h.checkSubmit(s); err != nil {
+		return Submitted{}, err
+	}
+	a, release, err := h.acquire(ctx, pod)
+	if err != nil {
+		return Submitted{}, err
+	}
+	defer release()
 	found, err := visit(ctx, a, func(p place) (resolved, error) {
 		ctx, cancel := context.WithTimeout(ctx, resolveTime)
 		defer cancel()
@@ -79,9 +98,8 @@ func (h *Host) Submit(ctx context.Context, s Submit) (Submitted, error) {
 	return a.admit(ctx, s, digest, found)
 }
 
-// checkSubmit refuses what can never work and makes a request id where there is
-// none.
-func (h *Host) checkSubmit(s *Submit) error {
+// checkSubmit refuses what can never work.
+func (h *Host) checkSubmit(s Submit) error {
 	size, blank := measure(s.Segments)
 	most := h.settings().MaxSubmitBytes
 	switch {
@@ -92,14 +110,6 @@ func (h *Host) checkSubmit(s *Submit) error {
 	case size > most:
 		return item.Errorf(item.KindExhausted, "SUBMIT_TOO_LARGE",
 			"the submit has %d bytes, the limit is %d: put large text into a file and refer to it with @path", size, most)
-	case len(s.RequestID) > MaxRequestID:
-		return item.Errorf(item.KindInvalid, "BAD_REQUEST_ID", "the request id has %d bytes, the limit is %d", len(s.RequestID), MaxRequestID)
-	}
-	if s.Mode == "" {
-		s.Mode = item.ModeQueue
-	}
-	if s.RequestID == "" {
-		s.RequestID = rand.Text()
 	}
 	return nil
 }
