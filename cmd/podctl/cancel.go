@@ -12,7 +12,7 @@ func newCancelCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "cancel POD",
 		Short:             "end the running turn of a pod",
-		Long:              "Ends the running turn of a pod with the outcome cancelled. Submits that wait stay, and the next one begins.",
+		Long:              "Ends the open turn of a pod with the outcome cancelled, also one that can't go on. Submits that wait stay, and the next one begins.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -48,7 +48,7 @@ func newRewindCommand(p *program) *cobra.Command {
 		Use:   "rewind POD SEQ",
 		Short: "let a pod's history go on from an earlier entry",
 		Long: "Takes back what came after the entry SEQ: requests don't carry it any more. It stays in the log and\n" +
-			"can be read. Changes of files are not undone. The pod must be idle.",
+			"can be read. Changes of files are not undone. No turn of the pod may run; one that can't go on is cancelled first.",
 		Example:           "  podctl rewind api 120",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,

@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
@@ -29,8 +30,10 @@ type checker struct {
 	// open is the turn that runs, last the newest; ends are the ends of turns.
 	open, last int64
 	ends       map[int64]*poddv1.Entry
-	calls      map[string]*callState
-	denied     map[string]bool
+	// cut is when a fork or a rewind was stored: the turn that it cuts ends with it.
+	cut    time.Time
+	calls  map[string]*callState
+	denied map[string]bool
 	// kinds counts the pod's own entries of some kinds. forks are the pods that were made
 	// of it, and whether each is whole.
 	kinds map[string]int
@@ -79,6 +82,9 @@ func (c *checker) add(e *poddv1.Entry) {
 	if c.notes.add(e) {
 		c.count(e, "note")
 	}
+	if c.from > 0 && e.GetSeq() == c.from+1 {
+		c.cut = e.GetTime().AsTime()
+	}
 	switch k := e.GetKind().(type) {
 	case *poddv1.Entry_Submitted:
 		id := k.Submitted.GetRequestId()
@@ -102,6 +108,7 @@ func (c *checker) add(e *poddv1.Entry) {
 		}
 		c.count(e, "withdrawn")
 	case *poddv1.Entry_Rewind:
+		c.cut = e.GetTime().AsTime()
 		c.count(e, "rewind")
 	case *poddv1.Entry_Compaction:
 		if k.Compaction.GetReason() == "asked for by a client" {
@@ -163,8 +170,8 @@ func (c *checker) end(e *poddv1.Entry, end *poddv1.TurnEnded) {
 	case poddv1.Outcome_OUTCOME_FINISHED:
 	case poddv1.Outcome_OUTCOME_CANCELLED: // cancels counts them.
 	case poddv1.Outcome_OUTCOME_INTERRUPTED:
-		if end.GetReason() == "CUT" && e.GetSeq() == c.from+1 {
-			break // A fork in the middle of a turn.
+		if end.GetReason() == "CUT" && e.GetTime().AsTime().Equal(c.cut) {
+			break
 		}
 		c.t.GivenUp.add("%s: turn %d: %s (%s)", c.pod, e.GetTurn(), end.GetCause(), end.GetReason())
 	default:

@@ -29,6 +29,16 @@ func aRewind(to int64) *poddv1.Entry {
 	return &poddv1.Entry{Kind: &poddv1.Entry_Rewind{Rewind: &poddv1.Rewind{ToSeq: to}}}
 }
 
+// aCutTurn is a turn that takes the note in and is cut.
+func aCutTurn() []*poddv1.Entry {
+	joined := &poddv1.Item{Kind: &poddv1.Item_SystemMessage{SystemMessage: &poddv1.SystemMessage{Origin: "note", Text: "n"}}}
+	return []*poddv1.Entry{
+		{Turn: 2, Kind: &poddv1.Entry_TurnStarted{TurnStarted: &poddv1.TurnStarted{}}},
+		{Turn: 2, Kind: &poddv1.Entry_Item{Item: joined}},
+		{Turn: 2, Kind: &poddv1.Entry_TurnEnded{TurnEnded: &poddv1.TurnEnded{Outcome: poddv1.Outcome_OUTCOME_INTERRUPTED, Reason: "CUT"}}},
+	}
+}
+
 func numbered(log []*poddv1.Entry) []*poddv1.Entry {
 	for i, e := range log {
 		e.Seq = int64(i + 1)
@@ -85,6 +95,7 @@ func TestCheck(t *testing.T) {
 		{name: "a note is lost", log: numbered(slices.Insert(sound(), 1, aNote())), times: oneEach, want: []string{"lost", "repeated"}},
 		{name: "a note waits, and nobody left it", log: numbered(append(sound(), aNote())), times: oneEach, want: []string{"repeated"}},
 		{name: "a note that a rewind passes is stored again", log: numbered(append(sound(), aNote(), aRewind(7), aNote())), times: oneEach, want: []string{"repeated", "repeated"}},
+		{name: "the turn of a note is cut by a rewind", log: numbered(slices.Concat(sound(), []*poddv1.Entry{aNote(), aRewind(8)}, aCutTurn())), times: oneEach, want: []string{"repeated", "repeated"}},
 		{name: "a rewind loses a note", log: numbered(append(sound(), aNote(), aRewind(7))), times: oneEach, want: []string{"lost", "repeated", "repeated"}},
 		{name: "a hole", log: func() []*poddv1.Entry {
 			l := sound()

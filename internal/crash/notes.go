@@ -1,6 +1,10 @@
 package crash
 
-import poddv1 "podd/proto/podd/v1"
+import (
+	"time"
+
+	poddv1 "podd/proto/podd/v1"
+)
 
 // notes follows the notes of a log by their texts, no two of which are the same. A note
 // waits until a turn takes it in. A rewind that takes that turn back lets it wait again,
@@ -12,8 +16,8 @@ type notes struct {
 	leftAt, joinedAt map[string]int64
 	// waiting are those since the last turn began: they join the next one.
 	waiting map[string]bool
-	// renews says that what comes next is behind a rewind.
-	renews bool
+	// rewound is when a rewind was stored: notes that were stored with it are not new.
+	rewound time.Time
 }
 
 func newNotes() notes {
@@ -28,7 +32,7 @@ func (n *notes) add(e *poddv1.Entry) (fresh bool) {
 	switch k := e.GetKind().(type) {
 	case *poddv1.Entry_Note:
 		text := k.Note.GetText()
-		if fresh = !n.renews || n.left[text] == 0; fresh {
+		if fresh = !e.GetTime().AsTime().Equal(n.rewound) || n.left[text] == 0; fresh {
 			n.left[text]++
 		}
 		n.leftAt[text], n.waiting[text] = e.GetSeq(), true
@@ -41,9 +45,9 @@ func (n *notes) add(e *poddv1.Entry) (fresh bool) {
 			n.joinedAt[m.GetText()] = e.GetSeq()
 		}
 	case *poddv1.Entry_Rewind:
+		n.rewound = e.GetTime().AsTime()
 		n.rewind(k.Rewind.GetToSeq())
 	}
-	_, n.renews = e.GetKind().(*poddv1.Entry_Rewind)
 	return false
 }
 

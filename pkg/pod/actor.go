@@ -21,10 +21,11 @@ import (
 type actor struct {
 	host *Host
 	id   string
-	// parent is the id of the pod that spawned it; empty for most.
-	parent string
-	log    *slog.Logger
-	live   *live.Broadcast
+	// parent is the id of the pod that spawned it, task the request id of what it was
+	// spawned for; empty for most.
+	parent, task string
+	log          *slog.Logger
+	live         *live.Broadcast
 
 	// pace says whether its turn works.
 	pace pace
@@ -63,6 +64,9 @@ type actor struct {
 	// the turn has heard of it.
 	gate   chan struct{}
 	lifted *item.Pause
+	// unsure is set until a spawned pod that was loaded with its task knows whether somebody
+	// waits for it; recalled once the task is taken back.
+	unsure, recalled bool
 	// resume says why an open turn is taken up again, waited that it did no work of its
 	// own when it was left.
 	resume string
@@ -103,10 +107,15 @@ type actor struct {
 const reasonFailed = "POD_FAILED"
 
 func newActor(h *Host, rec item.Pod) *actor {
+	task := ""
+	if rec.Spec.Parent != "" {
+		task = taskID(rec.Spec)
+	}
 	a := &actor{
 		host:      h,
 		id:        rec.ID,
 		parent:    rec.Spec.Parent,
+		task:      task,
 		rec:       rec,
 		log:       h.Logger.With("pod", rec.ID, "name", rec.Name),
 		live:      live.New(rec.Last),
@@ -141,6 +150,11 @@ func (a *actor) run() {
 	defer a.tellHooks(hook.PodUnloaded)
 	idle := time.NewTimer(a.host.Idle)
 	defer idle.Stop()
+	if a.waits(a.task) >= 0 || a.works(a.task, 0) {
+		a.unsure = true
+		spec := a.rec.Spec
+		a.host.wg.Go(func() { a.askParent(spec) })
+	}
 	_ = a.guard(a.next)
 	for a.closing == nil || a.turn != nil {
 		if a.closing != nil {
@@ -155,7 +169,7 @@ func (a *actor) run() {
 		case <-a.stuck.again():
 			_ = a.guard(a.again)
 		case <-idle.C:
-			if a.turn == nil && a.stuck == nil && a.host.forget(a) {
+			if a.turn == nil && a.stuck == nil && !a.unsure && a.host.forget(a) {
 				a.log.Debug("pod passivated")
 				return
 			}

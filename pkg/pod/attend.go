@@ -151,52 +151,84 @@ func (h *Host) recall(ctx context.Context, e *errand, reason string) error {
 	return err
 }
 
-// errUnstored is for a turn that was cancelled and whose end waits for space.
-var errUnstored = errors.New("it is cancelled, and there is no space to store that yet")
+// Why a task that was taken back may not be over.
+var (
+	errUnstored = errors.New("it is cancelled, and there is no space to store that yet")
+	errNotEnded = errors.New("it has not ended in time")
+	errNoEnd    = errors.New("its end could not be stored")
+)
 
 // recall takes the task back from a spawned pod: out of its inbox, or by cancelling the
 // turn that works on it, which has this number when that is known, and waits for its end.
+// A task that can't be taken back now is, before it could begin.
 func (a *actor) recall(ctx context.Context, turn int64, reason string) error {
 	for {
 		var err error
-		var ended, full <-chan struct{}
-		begins := false
-		doErr := a.do(ctx, func() {
-			task := taskID(a.rec.Spec)
-			i := slices.IndexFunc(a.inbox, func(s worker.Submit) bool { return s.RequestID == task })
-			switch begins = i >= 0; {
-			case begins && !a.taken[a.inbox[i].Seq]:
-				err = a.withdraw(ctx, task)
-			case a.busy() && (begins || slices.Contains(a.journal.requests, task) || turn > 0 && a.turn.number == turn):
-				ended, full = a.cancelTurn(reason)
-			}
-		})
-		if err = cmp.Or(doErr, err); err != nil || ended == nil {
-			return err
+		var c cancelling
+		doErr := a.do(ctx, func() { c, err = a.recallNow(turn, reason) })
+		if err = cmp.Or(doErr, err); err == nil && c.turn != nil {
+			err = c.wait(ctx)
 		}
-		select {
-		case <-ended:
-		case <-full:
+		switch {
+		case noSpace(err):
 			return errUnstored
-		case <-ctx.Done():
-			return errors.New("it has not ended in time")
+		case ctx.Err() != nil:
+			return errNotEnded
+		case err != nil || c.turn == nil || c.turn.over:
+			return err
+		case c.turn.ending:
+			return errNoEnd
 		}
-		if !begins {
-			return nil
-		}
-		// A turn whose beginning could not be stored has left the task where it was.
+		// It has left the task where it was, or the turn open.
 	}
+}
+
+// recallNow takes back what can be at once, and says which turn was cancelled for it.
+func (a *actor) recallNow(turn int64, reason string) (cancelling, error) {
+	a.recalled = true
+	if err := a.takeBack(); err != nil {
+		if a.turn == nil {
+			a.hold(err)
+		}
+		return cancelling{}, err
+	}
+	if a.waits(a.task) < 0 && !a.works(a.task, turn) {
+		return cancelling{}, nil
+	}
+	return a.cancelTurn(reason)
+}
+
+// waits is the place of a submit in the inbox; below 0 when it does not wait there.
+func (a *actor) waits(requestID string) int {
+	return slices.IndexFunc(a.inbox, func(s worker.Submit) bool { return s.RequestID == requestID })
+}
+
+// works says that the open turn works on a task: it has this number, or says so itself.
+func (a *actor) works(task string, turn int64) bool {
+	return a.journal.open && (slices.Contains(a.journal.requests, task) || turn > 0 && a.journal.turn == turn)
+}
+
+// takeBack takes the task that was recalled out of the inbox, unless a turn is about to
+// begin with it.
+func (a *actor) takeBack() error {
+	if !a.recalled {
+		return nil
+	}
+	if i := a.waits(a.task); i >= 0 && !a.taken[a.inbox[i].Seq] {
+		return a.withdraw(a.host.base, a.task)
+	}
+	return nil
 }
 
 // disown ends the turns of spawned pods that nobody waits for any more: those of the
 // calls of a turn that has ended. They have ended before it, unless podd could not tell
-// them: the tool is gone, or the turn was given up after several crashes.
+// them: the tool is gone, or the turn was given up after several crashes. Those that are
+// not in memory ask when they are loaded.
 func (h *Host) disown(parent string) {
 	for _, a := range h.inMemory() {
-		if a.parent != parent {
-			continue
+		if a.parent == parent {
+			h.wg.Go(a.disowned)
 		}
-		h.wg.Go(a.disowned)
 	}
 }
 
@@ -206,6 +238,35 @@ func (a *actor) disowned() {
 	if err != nil && !stopping(err) && !errors.Is(err, errUnstored) {
 		a.host.Logger.Warn("spawned pod could not be told that nobody waits for it", "pod", a.id, "error", err)
 	}
+}
+
+// askParent lets a spawned pod that was loaded with its task go on with it, when its
+// parent waits for it. One whose parent can't say goes on.
+func (a *actor) askParent(spec item.PodSpec) {
+	waits, err := a.host.waitsFor(a.host.base, spec)
+	switch {
+	case stopping(err):
+		return
+	case err == nil && !waits, item.ReasonOf(err) == store.ReasonPodNotFound:
+		a.disowned()
+	case err != nil:
+		a.log.Warn("it is not known whether the parent of a spawned pod waits for it", "error", err)
+	}
+	_ = a.do(a.host.base, func() {
+		a.unsure = false
+		a.next()
+	})
+}
+
+// waitsFor says whether the call that a pod was spawned for waits for it.
+func (h *Host) waitsFor(ctx context.Context, spec item.PodSpec) (waits bool, err error) {
+	parent, release, err := h.acquire(ctx, spec.Parent)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	err = parent.do(ctx, func() { waits = slices.Contains(parent.journal.calls, spec.ParentCall) })
+	return waits, err
 }
 
 // deleteChildren removes what a pod has spawned.

@@ -23,21 +23,21 @@ type faulty struct {
 	onAppend func(store.Batch) error
 	// onRead is called before each read.
 	onRead func()
-	// onClaim is asked before a log is claimed; an error refuses it.
-	onClaim func() error
+	// onClaim is asked before a pod's log is claimed; an error refuses it.
+	onClaim func(pod string) error
 }
 
 // Claim asks onClaim first.
-func (f *faulty) Claim(ctx context.Context, id string) (store.Epoch, error) {
+func (f *faulty) Claim(ctx context.Context, pod string) (store.Epoch, error) {
 	f.mu.Lock()
 	check := f.onClaim
 	f.mu.Unlock()
 	if check != nil {
-		if err := check(); err != nil {
+		if err := check(pod); err != nil {
 			return 0, err
 		}
 	}
-	return f.Store.Claim(ctx, id)
+	return f.Store.Claim(ctx, pod)
 }
 
 // Append asks onAppend first.
@@ -233,7 +233,7 @@ func TestHooksCannotMeddle(t *testing.T) {
 	}
 }
 
-func (f *faulty) claim(onClaim func() error) {
+func (f *faulty) claim(onClaim func(pod string) error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.onClaim = onClaim

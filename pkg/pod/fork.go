@@ -18,7 +18,8 @@ type Forked struct {
 
 // Fork makes a pod whose history is another's up to the entry at; 0 is all of it. The
 // entries are shared, and the other pod is left alone: it may run on. Neither its inbox
-// nor its alerts come along, and a turn that the fork cuts is closed as interrupted.
+// nor its alerts come along. A fork starts nothing by itself: a turn that it cuts, and one
+// that a note was about to start, is closed as interrupted.
 func (h *Host) Fork(ctx context.Context, idOrName, name string, at item.Seq) (Forked, error) {
 	parent, err := h.Store.Pod(ctx, idOrName)
 	if err != nil {
@@ -58,9 +59,12 @@ func (h *Host) Fork(ctx context.Context, idOrName, name string, at item.Seq) (Fo
 	}
 	j := c.folds.journal
 	p.Status.Turn, p.Status.Usage = j.turn, j.total
-	if j.open {
-		// load closes the turn.
+	// load closes the turn.
+	switch {
+	case j.open:
 		p.Status.State, p.Status.Reason = item.StateInterrupted, "pod "+parent.Name+" was forked in the middle of it"
+	case j.wakes():
+		p.Status.State, p.Status.Reason = item.StateInterrupted, "pod "+parent.Name+" was forked before it began"
 	}
 	if err := h.Store.Fork(ctx, parent.ID, at, p); err != nil {
 		return Forked{}, err

@@ -57,7 +57,7 @@ func (g *ground) says(p Project) func() (text string, warnings []string) {
 }
 
 // prepare makes the worker of a turn, in the turn's goroutine. A turn that is cancelled
-// before its workspace has answered gets a worker without tools, which can end it.
+// before its workspace has answered gets a worker that can only end it.
 func (a *actor) prepare(ctx context.Context, t *turn, s *settings) (*worker.Worker, error) {
 	g, err := a.awaitGround(t)
 	if _, cancelled := errors.AsType[*worker.Cancelled](context.Cause(ctx)); cancelled {
@@ -122,7 +122,11 @@ func (a *actor) ready(t *turn, s *settings, g *ground) (*worker.Worker, error) {
 	if err := a.refold(s); err != nil {
 		return nil, err
 	}
+	t.ending = g == nil && a.journal.open
 	w, err := a.worker(s, g)
+	if t.ending {
+		w, err = a.ender(s)
+	}
 	if err != nil {
 		return nil, err
 	}

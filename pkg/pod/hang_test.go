@@ -197,7 +197,7 @@ func TestRecoveryWithoutSpace(t *testing.T) {
 	h, f := newFaultyHouse(t, steps(scripted.Say(shell("echo x >> ran"))), with(asks("ran")))
 	s := h.submit("go")
 	asked := h.asked(1)[0]
-	f.claim(func() error { return errFull })
+	f.claim(func(string) error { return errFull })
 	h.restart()
 	h.await(func(p item.Pod) bool {
 		return p.Status.State == item.StateWaiting && strings.Contains(p.Status.Reason, "no space")

@@ -2,7 +2,6 @@ package pod
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -237,17 +236,4 @@ func (c *cut) did(it item.Item) {
 			c.files = append(c.files, it.Path)
 		}
 	}
-}
-
-// checkEnd refuses to end history while a turn runs.
-func (a *actor) checkEnd(what string) error {
-	if a.turn != nil || a.journal.open {
-		return item.Errorf(item.KindPrecondition, "BUSY", "pod %s runs a turn: %s it when the turn has ended, or cancel the turn", a.rec.Name, what)
-	}
-	return nil
-}
-
-// interruptedBy closes a turn that history leaves open.
-func interruptedBy(turn int64, why string) item.Entry {
-	return item.Entry{Turn: turn, Kind: item.TurnEnded{Outcome: item.OutcomeInterrupted, Reason: "CUT", Cause: fmt.Sprintf("the turn was left: %s", why)}}
 }

@@ -103,6 +103,106 @@ func TestRewindPassesNotes(t *testing.T) {
 	}
 }
 
+// A rewind starts nothing: the turn that a note started and that was taken back is closed
+// where it began, and a person decides about it. The pod's state says so, over a restart and
+// to whoever follows it.
+func TestRewindToANoteThatWakes(t *testing.T) {
+	h := newHouse(t, steps())
+	note := h.notify("wake up", true)
+	h.await(func(p item.Pod) bool { return p.Status.State == item.StateIdle && p.Status.Turn == 1 })
+	if _, err := h.host.Rewind(t.Context(), "p", note); err != nil {
+		t.Fatal(err)
+	}
+	for _, again := range []func(){func() {}, h.restart, func() { h.nothingInFlight() }} {
+		again()
+		if p, err := h.host.Get(t.Context(), "p"); err != nil || p.Status.State != item.StateInterrupted || p.Status.Turn != 2 {
+			t.Errorf("pod %+v, %v", p.Status, err)
+		}
+	}
+	if n := len(h.model.Requests()); n != 1 {
+		t.Errorf("the model was asked %d times", n)
+	}
+	h.resume()
+	h.await(func(p item.Pod) bool { return p.Status.State == item.StateIdle && p.Status.Turn == 3 })
+	if n := len(h.model.Requests()); n != 2 || strings.Count(h.body(2), "wake up") != 1 {
+		t.Errorf("the model was asked %d times, and told %s", n, h.body(n))
+	}
+}
+
+// A note that no turn has taken in wakes the pod behind a rewind, too, once nothing holds it.
+func TestRewindKeepsANoteThatWakes(t *testing.T) {
+	for name, below := range map[string]bool{"below the place": true, "above it": false} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t, steps())
+			h.run("one")
+			to := h.seqOf(ended)
+			h.pause()
+			if note := h.notify("wake up", true); below {
+				to = note
+			}
+			if _, err := h.host.Rewind(t.Context(), "p", to); err != nil {
+				t.Fatal(err)
+			}
+			h.restart()
+			if p := h.paused(); p.Status.Turn != 1 {
+				t.Errorf("pod %+v", p.Status)
+			}
+			h.resume()
+			h.await(func(p item.Pod) bool { return p.Status.State == item.StateIdle && p.Status.Turn == 2 })
+		})
+	}
+}
+
+// A fork starts nothing beside the pod that it is made of: a turn that a note is about to
+// start there is closed as interrupted here.
+func TestForkStartsNothing(t *testing.T) {
+	for name, busy := range map[string]bool{"a busy pod": true, "a pod that is held": false} {
+		t.Run(name, func(t *testing.T) {
+			g := newGate()
+			h := newHouse(t, g.answer)
+			var s pod.Submitted
+			if busy {
+				s = h.submit("go")
+				<-g.waiting
+			} else {
+				h.pause()
+			}
+			h.notify("wake up", true)
+			f, err := h.host.Fork(t.Context(), "p", "q", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Pod.Status.State != item.StateInterrupted || f.Pod.Status.Turn != 1 {
+				t.Errorf("fork %+v", f.Pod.Status)
+			}
+			forked := h.logOf("q")
+			verify(t, forked)
+			if end, ok := forked[len(forked)-1].Kind.(item.TurnEnded); !ok || end.Outcome != item.OutcomeInterrupted {
+				t.Errorf("the fork's log ends with %+v", forked[len(forked)-1])
+			}
+			if got := texts(forked); got[len(got)-1] != "note: wake up" {
+				t.Errorf("messages %q", got)
+			}
+			close(g.open)
+			if busy {
+				h.ended(s)
+			} else {
+				h.resume()
+				h.await(func(p item.Pod) bool { return p.Status.State == item.StateIdle && p.Status.Turn == 1 })
+			}
+			h.folds("q")
+			// It goes on when somebody says so.
+			if _, err := h.host.Resume(t.Context(), "q"); err != nil {
+				t.Fatal(err)
+			}
+			h.awaitPod("q", func(p item.Pod) bool { return p.Status.State == item.StateIdle && p.Status.Turn == 2 })
+			if n := len(kinds[item.TurnStarted](h.logOf("q"))); n != 2 {
+				t.Errorf("the fork has %d turns", n)
+			}
+		})
+	}
+}
+
 func (h *house) usage() item.Usage {
 	h.t.Helper()
 	p, err := h.host.Get(h.t.Context(), "p")

@@ -163,10 +163,6 @@ func (h *Host) Recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	atRest := make(map[string]bool)
-	for _, p := range pods {
-		atRest[p.ID] = p.Status.State == item.StateIdle || p.Status.State == item.StateInterrupted
-	}
 	var late []item.Pod
 	for _, p := range pods {
 		switch p.Status.State {
@@ -176,7 +172,7 @@ func (h *Host) Recover(ctx context.Context) error {
 				continue
 			}
 		}
-		err := h.recover(ctx, p, atRest[p.Spec.Parent])
+		err := h.recover(ctx, p)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -189,14 +185,13 @@ func (h *Host) Recover(ctx context.Context) error {
 		}
 	}
 	if len(late) > 0 {
-		h.wg.Go(func() { h.recoverLate(late, atRest) })
+		h.wg.Go(func() { h.recoverLate(late) })
 	}
 	return nil
 }
 
-// recover loads a pod, which then goes on by itself. disowned says that the turn of its
-// parent has ended.
-func (h *Host) recover(ctx context.Context, p item.Pod, disowned bool) error {
+// recover loads a pod, which then goes on by itself.
+func (h *Host) recover(ctx context.Context, p item.Pod) error {
 	a, release, err := h.acquire(ctx, p.ID)
 	if err != nil {
 		return err
@@ -205,10 +200,6 @@ func (h *Host) recover(ctx context.Context, p item.Pod, disowned bool) error {
 	h.Logger.Info("pod recovered", "pod", a.id, "name", p.Name)
 	if p.Queued > 0 {
 		_ = a.do(ctx, func() { a.raise(item.LevelInfo, "recovery", queuedText(p.Queued)) })
-	}
-	if disowned {
-		// podd ended between the end of the parent's turn and that of this one.
-		h.wg.Go(a.disowned)
 	}
 	return nil
 }
@@ -234,7 +225,7 @@ func (h *Host) setLate(id string, err error) {
 }
 
 // recoverLate tries to load pods until each is or can never be, or the Host ends.
-func (h *Host) recoverLate(pods []item.Pod, atRest map[string]bool) {
+func (h *Host) recoverLate(pods []item.Pod) {
 	for wait := stuckFirst; len(pods) > 0; wait = min(2*wait, stuckMost) {
 		again := time.NewTimer(wait)
 		select {
@@ -244,7 +235,7 @@ func (h *Host) recoverLate(pods []item.Pod, atRest map[string]bool) {
 			return
 		}
 		pods = slices.DeleteFunc(pods, func(p item.Pod) bool {
-			err := h.recover(h.base, p, atRest[p.Spec.Parent])
+			err := h.recover(h.base, p)
 			if passes(err) {
 				h.setLate(p.ID, err)
 				return false

@@ -16,6 +16,8 @@ type journal struct {
 	open bool
 	// requests are the submits that the open turn began with.
 	requests []string
+	// calls are those of the open turn that have no result yet.
+	calls []string
 	// resuming says that the turn was taken up again and has come no further.
 	resuming bool
 	// interrupted says why the last turn was given up.
@@ -51,7 +53,7 @@ func (j *journal) add(e item.Entry) {
 	case item.TurnStarted:
 		*j = journal{turn: e.Turn, open: true, requests: k.RequestIDs, notes: j.notes, total: j.total}
 	case item.TurnEnded:
-		j.open, j.requests, j.resuming, j.asking = false, nil, false, nil
+		j.open, j.requests, j.calls, j.resuming, j.asking = false, nil, nil, false, nil
 		if k.Outcome == item.OutcomeInterrupted {
 			j.interrupted = k.Cause
 		}
@@ -60,9 +62,9 @@ func (j *journal) add(e item.Entry) {
 	case item.RequestUsage:
 		j.total, j.resuming = j.total.Add(k.Usage), false
 	case item.ApprovalRequested:
-		j.asking = append(slices.Clip(j.without(k.CallID)), k.CallID)
+		j.asking = append(slices.Clip(without(j.asking, k.CallID)), k.CallID)
 	case item.ApprovalResolved:
-		j.asking = j.without(k.CallID)
+		j.asking = without(j.asking, k.CallID)
 	case item.Note:
 		j.notes = append(slices.Clip(j.notes), k)
 	case item.ItemAdded:
@@ -80,8 +82,10 @@ func (j *journal) skip(e item.Entry) {
 
 func (j *journal) item(it item.Item) {
 	switch it := it.(type) {
+	case item.ToolCall:
+		j.calls = append(slices.Clip(j.calls), it.CallID)
 	case item.ToolResult:
-		j.asking, j.resuming = j.without(it.CallID), false
+		j.calls, j.asking, j.resuming = without(j.calls, it.CallID), without(j.asking, it.CallID), false
 	case item.SystemMessage:
 		if it.Origin == item.OriginNote && len(j.notes) > 0 {
 			j.notes = j.notes[1:]
@@ -89,17 +93,34 @@ func (j *journal) item(it item.Item) {
 	}
 }
 
-// without are the asking calls but one.
-func (j *journal) without(callID string) []string {
-	if !slices.Contains(j.asking, callID) {
-		return j.asking
+// without are calls but one.
+func without(calls []string, callID string) []string {
+	if !slices.Contains(calls, callID) {
+		return calls
 	}
-	return slices.DeleteFunc(slices.Clone(j.asking), func(id string) bool { return id == callID })
+	return slices.DeleteFunc(slices.Clone(calls), func(id string) bool { return id == callID })
 }
 
 // wakes says whether a note wants a turn.
 func (j *journal) wakes() bool {
 	return slices.ContainsFunc(j.notes, func(n item.Note) bool { return n.Wake })
+}
+
+// cutShort are the entries that close what a cut of history leaves: the open turn, or one
+// that begins with the notes that wait and does nothing. They start no other.
+func (j *journal) cutShort(why string) []item.Entry {
+	turn := j.turn
+	var out []item.Entry
+	if !j.open {
+		turn++
+		out = append(out, item.Entry{Turn: turn, Kind: item.TurnStarted{}})
+	}
+	for _, n := range j.notes {
+		out = append(out, item.Entry{Turn: turn, Kind: item.ItemAdded{Item: item.SystemMessage{Origin: item.OriginNote, Text: n.Text}}})
+	}
+	return append(out, item.Entry{Turn: turn, Kind: item.TurnEnded{
+		Outcome: item.OutcomeInterrupted, Reason: "CUT", Cause: "the turn was left: " + why,
+	}})
 }
 
 // situation is what a pod's status shows beside its log.

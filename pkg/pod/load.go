@@ -46,9 +46,10 @@ func (a *actor) load() error {
 	if err := a.loadInbox(ctx); err != nil {
 		return err
 	}
-	if a.journal.open && a.rec.Status.State == item.StateInterrupted {
-		// A fork in the middle of a turn: it is not this pod's to go on with.
-		b := store.Batch{Entries: []item.Entry{interruptedBy(a.journal.turn, a.rec.Status.Reason)}}
+	if a.rec.Status.State == item.StateInterrupted && (a.journal.open || a.journal.wakes()) {
+		// A fork in the middle of a turn, or where one is about to begin: it is not this
+		// pod's to go on with.
+		b := store.Batch{Entries: a.journal.cutShort(a.rec.Status.Reason)}
 		_, entries, err := a.commit(ctx, b, a.situation)
 		for _, e := range entries {
 			a.state.Add(e)

@@ -177,59 +177,6 @@ func (h *Host) Delete(ctx context.Context, idOrName string) error {
 	return nil
 }
 
-// Cancel ends a pod's running turn and returns its number once its terminal entry is
-// stored; cancelled is false when no turn runs, or one that could not begin. Submits that
-// wait stay. While there is no space for that entry the error says so: the turn has ended
-// all the same, and its entry is stored when there is. One that ended without it, which
-// goes on later, is KindUnavailable, reason NOT_CANCELLED.
-func (h *Host) Cancel(ctx context.Context, idOrName, reason string) (turnNumber int64, cancelled bool, err error) {
-	a, release, err := h.acquire(ctx, idOrName)
-	if err != nil {
-		return 0, false, err
-	}
-	defer release()
-	if reason == "" {
-		reason = "cancelled by a client"
-	}
-	var t *turn
-	var ended, full <-chan struct{}
-	err = a.do(ctx, func() {
-		if a.busy() {
-			t = a.turn
-			ended, full = a.cancelTurn(reason)
-		}
-	})
-	if err != nil || t == nil {
-		return 0, false, err
-	}
-	select {
-	case <-ended:
-		if t.number == 0 || t.over {
-			return t.number, true, nil
-		}
-		begun := true
-		if err := a.do(ctx, func() { begun = a.journal.turn == t.number }); err == nil && !begun {
-			// Its submit waits as before.
-			return 0, false, nil
-		}
-		return t.number, false, item.Errorf(item.KindUnavailable, "NOT_CANCELLED",
-			"turn %d stopped, but its end could not be stored, and it may go on: cancel it again", t.number)
-	case <-full:
-		return t.number, true, item.Errorf(item.KindExhausted, store.ReasonNoSpace,
-			"turn %d is cancelled, but there is no space to store that: it is stored once there is, unless podd ends before", t.number)
-	case <-ctx.Done():
-		return t.number, true, context.Cause(ctx)
-	}
-}
-
-// cancelTurn cancels the running turn. ended is closed once it has ended, full when there
-// is no space to store that: it is stored once there is, unless podd ends before.
-func (a *actor) cancelTurn(reason string) (ended, full <-chan struct{}) {
-	a.turn.cancel(&worker.Cancelled{Reason: reason})
-	a.giveUp()
-	return a.turn.ended, a.turn.full
-}
-
 func (h *Host) isClosing() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -2,7 +2,7 @@ package pod
 
 import (
 	"context"
-	"slices"
+	"fmt"
 
 	"podd/pkg/item"
 	"podd/pkg/store"
@@ -18,43 +18,73 @@ type Rewound struct {
 	Commands int
 }
 
-// Rewind lets the history of an idle pod go on from an earlier entry. What was taken
-// back stays readable and paid for; requests don't carry it any more. Notes that no turn
-// has taken in yet go on waiting: they are stored again behind the rewind.
-func (h *Host) Rewind(ctx context.Context, idOrName string, to item.Seq) (out Rewound, err error) {
+// Rewind lets the history of a pod that runs no turn go on from an earlier entry. What was
+// taken back stays readable and paid for; requests don't carry it any more. Notes that no
+// turn has taken in yet go on waiting: they are stored again behind the rewind. It starts
+// nothing by itself: the turn that a note started and that was taken back is closed as
+// interrupted. A turn that is open and can't go on is cancelled first.
+func (h *Host) Rewind(ctx context.Context, idOrName string, to item.Seq) (Rewound, error) {
 	if to < 1 {
 		return Rewound{}, item.Errorf(item.KindInvalid, "BAD_SEQ", "a rewind needs the entry to go on from: a sequence from 1")
 	}
-	_, err = h.change(ctx, idOrName, func(a *actor) error {
-		out, err = a.rewind(ctx, to)
-		return err
-	})
-	return out, err
+	for {
+		var out Rewound
+		var first cancelling
+		_, err := h.change(ctx, idOrName, func(a *actor) (err error) {
+			out, first, err = a.rewind(ctx, to)
+			return err
+		})
+		if err != nil || first.turn == nil {
+			return out, err
+		}
+		if err := first.wait(ctx); err != nil {
+			return Rewound{}, err
+		}
+		if !first.turn.over {
+			return Rewound{}, first.turn.notCancelled()
+		}
+	}
 }
 
-func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, error) {
-	if err := a.checkEnd("rewind"); err != nil {
-		return Rewound{}, err
+// rewind says which turn has to end first.
+func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, cancelling, error) {
+	// A try to go on with a turn that could not is no work yet.
+	if t := a.turn; t != nil && (t.begun || a.stuck == nil) {
+		return Rewound{}, cancelling{}, item.Errorf(item.KindPrecondition, "BUSY",
+			"pod %s runs a turn: rewind it when the turn has ended, or cancel the turn", a.rec.Name)
 	}
 	c, err := a.host.cutAt(ctx, a.rec, to)
 	if err != nil {
-		return Rewound{}, err
+		return Rewound{}, cancelling{}, err
 	}
-	b := store.Batch{Entries: []item.Entry{{Kind: item.Rewind{To: to}}}}
-	waiting := c.waiting()
-	for _, n := range waiting {
-		b.Entries = append(b.Entries, item.Entry{Kind: n})
+	if a.journal.open {
+		first, err := a.cancelTurn(fmt.Sprintf("it could not go on, and the pod was rewound to #%d", to))
+		return Rewound{}, first, err
 	}
-	_, entries, err := a.commit(ctx, b, a.situation)
+	before := a.journal
+	a.journal.notes = c.folds.journal.notes
+	_, entries, err := a.commit(ctx, store.Batch{Entries: c.rewind(to, a.journal)}, a.situation)
 	if err != nil {
-		return Rewound{}, err
+		a.journal = before
+		return Rewound{}, cancelling{}, err
 	}
-	// Where the fold fails the next turn folds again, before it begins, but after it has
-	// taken these.
-	a.journal.notes = slices.Concat(c.folds.journal.notes, waiting)
+	// Where the fold fails the next turn folds again.
 	a.folded = nil
 	if err := a.fold(a.host.base, a.host.settings()); err != nil {
-		return Rewound{}, err
+		return Rewound{}, cancelling{}, err
 	}
-	return Rewound{Seq: entries[0].Seq, Files: c.files, Commands: c.commands}, nil
+	a.next()
+	return Rewound{Seq: entries[0].Seq, Files: c.files, Commands: c.commands}, cancelling{}, nil
+}
+
+// rewind are the entries of a rewind to the place. j is the journal after it.
+func (c *cut) rewind(to item.Seq, j journal) []item.Entry {
+	entries := []item.Entry{{Kind: item.Rewind{To: to}}}
+	if c.taken > 0 && j.wakes() {
+		entries = append(entries, j.cutShort("the pod was rewound to before it began")...)
+	}
+	for _, n := range c.waiting() {
+		entries = append(entries, item.Entry{Kind: n})
+	}
+	return entries
 }

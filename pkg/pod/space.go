@@ -45,8 +45,12 @@ func (l *turnLog) write(ctx context.Context, mayWait bool, f func(context.Contex
 // attempt tries u and keeps what finds no space, when that may wait.
 func (a *actor) attempt(u *unstored, mayWait bool) {
 	err := u.try()
-	if !mayWait || !noSpace(err) || a.closing != nil {
+	switch {
+	case !mayWait || !noSpace(err) || a.closing != nil:
 		u.outcome <- err
+		return
+	case u.ctx.Err() != nil:
+		u.outcome <- context.Cause(u.ctx)
 		return
 	}
 	if len(a.unstored) == 0 {

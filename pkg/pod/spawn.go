@@ -119,7 +119,8 @@ func (s *spawner) run(ctx context.Context, args spawnArgs) (tool.Output, error) 
 // The task is given to it once: its request id is known, or was never taken.
 func (s *spawner) recover(ctx context.Context, args spawnArgs) (tool.Output, bool, error) {
 	call := tool.CallFrom(ctx).CallID
-	children, err := s.host.children(ctx, s.pod)
+	// Also for a call that was cancelled: its pod has to end.
+	children, err := s.host.children(context.WithoutCancel(ctx), s.pod)
 	if err != nil {
 		return tool.Output{}, false, s.unless(ctx, err)
 	}

@@ -3,6 +3,7 @@ package pod
 import (
 	"cmp"
 	"context"
+	"errors"
 	"sync"
 
 	"podd/pkg/hook"
@@ -25,6 +26,8 @@ type turn struct {
 	begun bool
 	// ended is closed once the turn has its terminal entry, or can't have one.
 	ended chan struct{}
+	// ending says that it only runs to end.
+	ending bool
 	// over says that the terminal entry is stored, while the turn's goroutine may
 	// still be on its way out.
 	over bool
@@ -39,7 +42,11 @@ func (a *actor) busy() bool { return a.turn != nil && !a.turn.over }
 // that waits, or of a note that wants one, when the pod is free. What can't be done now
 // is tried again.
 func (a *actor) next() {
-	if a.turn != nil || a.closing != nil {
+	if a.turn != nil || a.closing != nil || a.unsure {
+		return
+	}
+	if err := a.takeBack(); err != nil {
+		a.hold(err)
 		return
 	}
 	switch {
@@ -65,6 +72,9 @@ func (a *actor) startTurn(t worker.Turn) {
 		w, err := a.prepare(ctx, under, s)
 		if err != nil {
 			return err
+		}
+		if cause, ok := errors.AsType[*worker.Cancelled](context.Cause(ctx)); ok && under.ending {
+			return w.Cancel(ctx, &turnLog{a, t.Number}, a.state, a.progress, t.Number, cause)
 		}
 		t.Stop = under.stopped
 		return w.Run(ctx, &turnLog{a, t.Number}, a.state, a.progress, t)
@@ -92,8 +102,25 @@ func (a *actor) start(number int64, work func(context.Context, *turn) error) {
 // worker is the pod's worker with settings that stay as long as it does. Without a ground
 // it has no tools.
 func (a *actor) worker(s *settings, g *ground) (*worker.Worker, error) {
+	c := a.workerConfig(s)
+	if g != nil {
+		var err error
+		if g.own, err = a.host.ownTools(s, a.rec, g.work); err != nil {
+			return nil, err
+		}
+		if c.Tools, err = g.own.with(g.skill()); err != nil {
+			return nil, err
+		}
+		c.Instructions = joined(c.Instructions, g.skills.List(true))
+		c.Project, c.Spool, c.Files = g.says(a.project), g.work.spool, g.work.fs
+	}
+	return worker.New(c)
+}
+
+// workerConfig is that of the pod's worker, as far as it does not depend on the workspace.
+func (a *actor) workerConfig(s *settings) worker.Config {
 	h, spec := a.host, a.rec.Spec
-	c := worker.Config{
+	return worker.Config{
 		Pod:          a.id,
 		Dir:          spec.Dir,
 		Model:        s.Model,
@@ -115,18 +142,6 @@ func (a *actor) worker(s *settings, g *ground) (*worker.Worker, error) {
 		Logger:       h.Logger,
 		Now:          h.Now,
 	}
-	if g != nil {
-		var err error
-		if g.own, err = h.ownTools(s, a.rec, g.work); err != nil {
-			return nil, err
-		}
-		if c.Tools, err = g.own.with(g.skill()); err != nil {
-			return nil, err
-		}
-		c.Instructions = joined(c.Instructions, g.skills.List(true))
-		c.Project, c.Spool, c.Files = g.says(a.project), g.work.spool, g.work.fs
-	}
-	return worker.New(c)
 }
 
 // turnEnded goes on after a turn: with the next submit, or with a log that could

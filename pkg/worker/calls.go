@@ -217,19 +217,27 @@ func (b *batch) store() error {
 		return b.commitAhead(b.ctx, out, settle)
 	}
 	if err := b.commit(b.ctx, out); err != nil {
+		for _, c := range now {
+			delete(b.stored, c)
+		}
 		return err
 	}
 	settle()
 	return nil
 }
 
+// bills are what the endpoint billed for a call.
+func (c *call) bills() []item.RequestUsage {
+	if c.summary == nil {
+		return c.billed
+	}
+	return append(slices.Clip(c.billed), *c.summary)
+}
+
 // came is what is stored of a call that has its result.
 func (b *batch) came(c *call) (kinds []item.Kind) {
-	for _, u := range c.billed {
+	for _, u := range c.bills() {
 		kinds = append(kinds, u)
-	}
-	if c.summary != nil {
-		kinds = append(kinds, *c.summary)
 	}
 	kinds = append(kinds, item.ItemAdded{Item: *c.result})
 	if c.result.Cut != nil {
@@ -251,15 +259,23 @@ func (b *batch) last() bool {
 // abandon waits for the goroutines that a batch which failed has left: what runs ends by
 // itself or with the turn, what asks when the turn's waiting ends.
 func (b *batch) abandon() {
-	if b.working+b.asking == 0 {
-		return
+	if b.working+b.asking > 0 {
+		b.stopWaiting(ErrShutdown)
 	}
-	b.stopWaiting(ErrShutdown)
 	for b.working+b.asking > 0 {
 		if s := <-b.signals; s.answer == nil {
 			b.working--
 		} else {
 			b.asking--
+		}
+	}
+	for _, c := range b.calls {
+		if b.stored[c] {
+			continue
+		}
+		// Whatever came of the call, it has to be paid for.
+		for _, u := range c.bills() {
+			b.owe(u)
 		}
 	}
 }
@@ -276,6 +292,21 @@ func (t *run) rescue(c *call) {
 	}
 }
 
+// take waits for a free slot, until ctx ends. A call that was started waits in any case: what
+// still runs of it has to end with ctx.
+func take(ctx context.Context, slots chan struct{}, started bool) bool {
+	if started {
+		slots <- struct{}{}
+		return true
+	}
+	select {
+	case slots <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // runCall runs one call, when there is a free slot, and cuts its output to size.
 func (t *run) runCall(ctx context.Context, c *call, slots chan struct{}) item.ToolResult {
 	var out tool.Output
@@ -286,22 +317,18 @@ func (t *run) runCall(ctx context.Context, c *call, slots chan struct{}) item.To
 	case c.made != nil:
 		out = t.review(ctx, c, *c.made)
 	default:
-		select {
-		case slots <- struct{}{}:
-			start := t.Now()
-			out = t.runTool(ctx, c)
-			took = t.Now().Sub(start)
-			<-slots
-			if c.goesOn {
-				return item.ToolResult{}
-			}
-			out = t.review(ctx, c, t.Output.Clean(out))
-		case <-ctx.Done():
+		if !take(ctx, slots, c.recovering) {
 			out = failure(c.Name + ": not run: the turn ended first")
-			if c.recovering {
-				out = Interrupted(c.ToolCall).Output
-			}
+			break
 		}
+		start := t.Now()
+		out = t.runTool(ctx, c)
+		took = t.Now().Sub(start)
+		<-slots
+		if c.goesOn {
+			return item.ToolResult{}
+		}
+		out = t.review(ctx, c, t.Output.Clean(out))
 	}
 	keep := t.keep(c.Name)
 	out = t.summarizeOutput(ctx, c, t.Output.Clean(out), keep, slots)

@@ -34,23 +34,10 @@ func New(c Config) ([]tool.Tool, error) {
 	if c.FS == nil || c.Spool == nil {
 		return nil, item.Errorf(item.KindInternal, "BAD_CONFIG", "builtin.New needs FS and Spool")
 	}
-	if c.Limits == nil {
-		limits, err := tool.NewLimits(tool.LimitsConfig{})
-		if err != nil {
-			return nil, err
-		}
-		c.Limits = limits
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
 	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if c.Tree.Depth <= 0 {
-		c.Tree.Depth = 3
-	}
-	if c.Tree.MaxEntries <= 0 {
-		c.Tree.MaxEntries = maxEntries
-	}
-	c.ListDir, c.Glob = c.ListDir.withDefaults(), c.Glob.withDefaults()
 	f := &files{FS: c.FS}
 	return []tool.Tool{
 		newReadFile(f, c),
@@ -65,6 +52,37 @@ func New(c Config) ([]tool.Tool, error) {
 		newShell(c),
 		newTodo(),
 	}, nil
+}
+
+// Recovering makes those tools that know what became of a call. They need no FS as long as
+// they are only asked to Recover.
+func Recovering(c Config) ([]tool.Tool, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return []tool.Tool{newShell(c)}, nil
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Limits == nil {
+		limits, err := tool.NewLimits(tool.LimitsConfig{})
+		if err != nil {
+			return c, err
+		}
+		c.Limits = limits
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Tree.Depth <= 0 {
+		c.Tree.Depth = 3
+	}
+	if c.Tree.MaxEntries <= 0 {
+		c.Tree.MaxEntries = maxEntries
+	}
+	c.ListDir, c.Glob = c.ListDir.withDefaults(), c.Glob.withDefaults()
+	return c, nil
 }
 
 // maxEntries is how many entries list_dir, repo_structure and glob show by default.

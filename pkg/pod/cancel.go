@@ -1,0 +1,141 @@
+package pod
+
+import (
+	"cmp"
+	"context"
+
+	"podd/pkg/item"
+	"podd/pkg/store"
+	"podd/pkg/tool"
+	"podd/pkg/tool/builtin"
+	"podd/pkg/worker"
+)
+
+// Cancel ends a pod's open turn and returns its number once its terminal entry is stored:
+// one that runs, and one that the log leaves open and that can't go on. cancelled is false
+// when no turn is open, or when it could not begin. Submits that wait stay. While there is
+// no space for that entry the error says so: the turn has ended all the same, and its entry
+// is stored when there is. One that ended without it, which goes on later, is
+// KindUnavailable, reason NOT_CANCELLED.
+func (h *Host) Cancel(ctx context.Context, idOrName, reason string) (turnNumber int64, cancelled bool, err error) {
+	a, release, err := h.acquire(ctx, idOrName)
+	if err != nil {
+		return 0, false, err
+	}
+	defer release()
+	return a.cancel(ctx, cmp.Or(reason, "cancelled by a client"))
+}
+
+func (a *actor) cancel(ctx context.Context, reason string) (turnNumber int64, cancelled bool, err error) {
+	for {
+		var c cancelling
+		doErr := a.do(ctx, func() { c, err = a.cancelTurn(reason) })
+		if err = cmp.Or(doErr, err); err != nil || c.turn == nil {
+			return 0, false, err
+		}
+		t := c.turn
+		if err := c.wait(ctx); err != nil || t.number == 0 || t.over {
+			return t.number, true, err
+		}
+		begun, again := true, false
+		err := a.do(ctx, func() { begun, again = a.journal.turn == t.number, a.closing == nil && !t.ending })
+		switch {
+		case err == nil && !begun:
+			// Its submit waits as before.
+			return 0, false, nil
+		case err != nil || !again:
+			return t.number, false, t.notCancelled()
+		}
+	}
+}
+
+func (t *turn) notCancelled() error {
+	return item.Errorf(item.KindUnavailable, "NOT_CANCELLED",
+		"turn %d stopped, but its end could not be stored, and it may go on: cancel it again", t.number)
+}
+
+// cancelling is a turn that was cancelled; the zero value says that none is open.
+type cancelling struct {
+	turn *turn
+	// full is closed when there is no space to store its end: it is stored once there is,
+	// unless podd ends before.
+	full <-chan struct{}
+}
+
+// wait waits until the turn has ended, whether that is stored or not.
+func (c cancelling) wait(ctx context.Context) error {
+	select {
+	case <-c.turn.ended:
+		return nil
+	case <-c.full:
+		return item.Errorf(item.KindExhausted, store.ReasonNoSpace,
+			"turn %d is cancelled, but there is no space to store that: it is stored once there is, unless podd ends before", c.turn.number)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// cancelTurn cancels the open turn: the one that runs, or else the one that the log leaves
+// open.
+func (a *actor) cancelTurn(reason string) (cancelling, error) {
+	cause := &worker.Cancelled{Reason: reason}
+	switch {
+	case a.busy():
+		a.turn.cancel(cause)
+		a.giveUp()
+	case a.turn != nil || !a.journal.open:
+		return cancelling{}, nil
+	case a.closing != nil:
+		return cancelling{}, a.closing
+	default:
+		if err := a.endTurn(cause); err != nil {
+			return cancelling{}, err
+		}
+	}
+	return cancelling{a.turn, a.turn.full}, nil
+}
+
+// endTurn ends the turn that the log leaves open and that does not run. It asks nothing of
+// the workspace, which may be what keeps the turn from going on.
+func (a *actor) endTurn(cause *worker.Cancelled) error {
+	s := a.host.settings()
+	if err := a.refold(s); err != nil {
+		return err
+	}
+	w, err := a.ender(s)
+	if err != nil {
+		return err
+	}
+	number := a.journal.turn
+	a.start(number, func(ctx context.Context, _ *turn) error {
+		return w.Cancel(ctx, &turnLog{a, number}, a.state, a.progress, number, cause)
+	})
+	a.turn.begun, a.turn.ending = true, true
+	a.release()
+	return nil
+}
+
+// manySlots is more spawned pods than can have been at work.
+const manySlots = 1 << 16
+
+// ender is a worker that ends a turn. Its tools know what became of calls, and work without
+// a workspace.
+func (a *actor) ender(s *settings) (*worker.Worker, error) {
+	h := a.host
+	folder, err := h.spool.Folder(a.id)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := builtin.Recovering(builtin.Config{Spool: folder, Shell: h.Shell, Logger: h.Logger, Limits: s.ToolOutput})
+	if err != nil {
+		return nil, err
+	}
+	spawner := &spawner{host: h, pod: a.id, slots: make(chan struct{}, manySlots), purse: newPurse()}
+	registry, err := tool.NewRegistry(append(append(tools, h.Tools...), spawner.made())...)
+	if err != nil {
+		return nil, err
+	}
+	c := a.workerConfig(s)
+	c.Tools, c.Spool = registry, folder
+	return worker.New(c)
+}
