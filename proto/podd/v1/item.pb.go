@@ -567,7 +567,7 @@ func (x *UserMessage) GetText() string {
 // client's note.
 type SystemMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Who added it: file_ref, note, interceptor, compaction, read_back, recovery.
+	// Who added it: file_ref, note, interceptor, compaction, read_back, refused_call.
 	Origin string `protobuf:"bytes,1,opt,name=origin,proto3" json:"origin,omitempty"`
 	// For file_ref: "[File: PATH]", a newline, the body. For read_back: a heading,
 	// a newline, the files.

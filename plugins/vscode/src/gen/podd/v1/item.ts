@@ -116,7 +116,7 @@ export interface UserMessage {
  * client's note.
  */
 export interface SystemMessage {
-  /** Who added it: file_ref, note, interceptor, compaction, read_back, recovery. */
+  /** Who added it: file_ref, note, interceptor, compaction, read_back, refused_call. */
   origin: string;
   /**
    * For file_ref: "[File: PATH]", a newline, the body. For read_back: a heading,
