@@ -135,8 +135,8 @@ func TestUnreadableHistory(t *testing.T) {
 	if err != nil || len(d.Warnings) != 1 {
 		t.Fatal(d, err)
 	}
-	wantIn(t, d.Warnings[0], `x: could not be told of the history: the log is damaged; the pod was paused (on_failure = "deny")`)
-	wantIn(t, d.Paused, "could not be told of the history")
+	wantIn(t, d.Warnings[0], `x: could not read the history: the log is damaged; the pod was paused (on_failure = "deny")`)
+	wantIn(t, d.Paused, "could not read the history")
 }
 
 func TestHistoryRefusals(t *testing.T) {

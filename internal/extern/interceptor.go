@@ -179,7 +179,7 @@ func (i *Interceptor) ask(ctx context.Context, edge hook.EdgeName, pod string, e
 		if ctx.Err() != nil {
 			err = errCut
 		}
-		return i.fail(edge, e, answer{}, fmt.Errorf("could not be told of the history: %w", err))
+		return i.fail(edge, e, answer{}, fmt.Errorf("could not read the history: %w", err))
 	}
 	a, err := i.runner.run(ctx, i.command, e, maxVerdict)
 	if err != nil {

@@ -159,7 +159,7 @@ func (a *actor) answer(ctx context.Context, q *question, r item.ApprovalResolved
 // expire denies a call whose time to be answered is over.
 func (a *actor) expire(ctx context.Context, q *question) error {
 	return a.answer(ctx, q, item.ApprovalResolved{
-		CallID: q.CallID, By: "podd", Reason: "nobody answered until " + q.Expires.Format(time.RFC3339),
+		CallID: q.CallID, By: "podd", Reason: "no answer came by " + q.Expires.Format(time.RFC3339),
 	})
 }
 

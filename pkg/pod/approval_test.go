@@ -115,7 +115,7 @@ func TestExpiredApproval(t *testing.T) {
 		t.Errorf("end %+v", end)
 	}
 	r := kinds[item.ApprovalResolved](h.log())
-	if len(r) != 1 || r[0].Approved || r[0].By != "podd" || !strings.Contains(h.body(2), "nobody answered until") {
+	if len(r) != 1 || r[0].Approved || r[0].By != "podd" || !strings.Contains(h.body(2), "no answer came by") {
 		t.Errorf("resolved %+v; the model is sent %s", r, h.body(2))
 	}
 }

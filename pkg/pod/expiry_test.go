@@ -46,7 +46,7 @@ func (h *house) deniedByTime(s pod.Submitted) {
 		h.t.Errorf("end %+v, ran: %v", end, h.exists("ran"))
 	}
 	r := kinds[item.ApprovalResolved](h.log())
-	if len(r) != 1 || r[0].Approved || r[0].By != "podd" || !strings.Contains(h.body(2), "nobody answered until") {
+	if len(r) != 1 || r[0].Approved || r[0].By != "podd" || !strings.Contains(h.body(2), "no answer came by") {
 		h.t.Errorf("resolved %+v; the model is sent %s", r, h.body(2))
 	}
 }
