@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"podd/pkg/client"
 	"podd/pkg/item"
@@ -17,7 +20,7 @@ import (
 
 // hang puts a file system on a directory that never answers. When the test ends it does
 // again: with an error.
-func hang(t *testing.T, dir string) {
+func hang(t *testing.T, dir string) int {
 	t.Helper()
 	fd, err := syscall.Open("/dev/fuse", syscall.O_RDWR|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -34,6 +37,35 @@ func hang(t *testing.T, dir string) {
 			t.Error(err)
 		}
 	})
+	return fd
+}
+
+// hangsNow waits until a process hangs in the file system behind fd. The kernel asks it
+// for its version first.
+func hangsNow(t *testing.T, fd int) {
+	t.Helper()
+	request := make([]byte, 1<<17)
+	if _, err := syscall.Read(fd, request); err != nil {
+		t.Fatal(err)
+	}
+	reply := make([]byte, 16+64)
+	binary.NativeEndian.PutUint32(reply, uint32(len(reply)))
+	copy(reply[8:16], request[8:16]) // which request
+	binary.NativeEndian.PutUint32(reply[16:], 7)
+	binary.NativeEndian.PutUint32(reply[20:], 31)
+	if _, err := syscall.Write(fd, reply); err != nil {
+		t.Fatal(err)
+	}
+	// Whoever waits for a request that was read can't be killed any more.
+	for {
+		var asked syscall.FdSet
+		asked.Bits[fd/64] |= 1 << (fd % 64)
+		if _, err := syscall.Select(fd+1, &asked, nil, nil, nil); err == nil {
+			return
+		} else if !errors.Is(err, syscall.EINTR) {
+			t.Fatal(err)
+		}
+	}
 }
 
 // A workspace on a file system that does not answer holds up no other pod, neither podd's
@@ -112,20 +144,19 @@ func TestHungWorkspace(t *testing.T) {
 // A tool that hangs in the system does not keep podd from ending: soon after the second
 // signal in order, at the third at once.
 func TestEndWhileAToolHangs(t *testing.T) {
-	dir := t.TempDir()
-	sub := filepath.Join(dir, "sub")
-	if err := os.Mkdir(sub, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	hang(t, sub)
 	url := model(t, func(context.Context, scripted.Request) scripted.Reply {
 		return scripted.Say(scripted.Call{Name: "read_file", Arguments: `{"path":"sub/file"}`})
 	})
 	twice := func(t *testing.T) *process {
+		dir := t.TempDir()
+		sub := filepath.Join(dir, "sub")
+		if err := os.Mkdir(sub, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		fd := hang(t, sub)
 		p := startPodd(t, stateDir(t), url)
-		c := p.client()
-		createAndSubmit(t, c, dir)
-		until(t, c, func(e *poddv1.Entry) bool { return e.GetToolStarted() != nil })
+		createAndSubmit(t, p.client(), dir)
+		hangsNow(t, fd)
 		p.signal(syscall.SIGTERM)
 		p.await("podd is stopping")
 		p.signal(syscall.SIGTERM)
@@ -139,13 +170,16 @@ func TestEndWhileAToolHangs(t *testing.T) {
 	})
 	t.Run("three signals", func(t *testing.T) {
 		p := twice(t)
+		// One that comes before podd has seen the second is the second, so that it takes more
+		// than one. A flood of them would leave podd no time to see any.
+		again := time.NewTicker(20 * time.Millisecond)
+		defer again.Stop()
 		for ended := false; !ended; {
-			// One that comes before podd has seen the second is the second.
-			p.signal(syscall.SIGTERM)
 			select {
 			case <-p.exited:
 				ended = true
-			default:
+			case <-again.C:
+				p.signal(syscall.SIGTERM)
 			}
 		}
 		if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGTERM {

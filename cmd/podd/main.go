@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"podd/internal/harden"
@@ -12,6 +13,10 @@ import (
 	"podd/internal/shim"
 	"podd/internal/systemd"
 )
+
+// The system hands a signal to the main thread first, and to no other when that one hangs in
+// a call of the system. So nothing but main runs on it, and main does no more than wait.
+func init() { runtime.LockOSThread() } //nolint:gochecknoinits // main.main may start on another thread
 
 func main() {
 	// First of all: this may be the helper of a sandbox, which becomes its command.
@@ -36,7 +41,11 @@ func main() {
 		// A third one ends podd as the system does, whatever hangs. Its store stands that.
 		signal.Stop(signals)
 	}()
-	os.Exit(run(ctx, os.Args[1:], program{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv, hurry: hurry, hangup: hangup, manager: systemd.Take,
-	}))
+	code := make(chan int)
+	go func() {
+		code <- run(ctx, os.Args[1:], program{
+			stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv, hurry: hurry, hangup: hangup, manager: systemd.Take,
+		})
+	}()
+	os.Exit(<-code)
 }
