@@ -111,8 +111,19 @@ func (a *actor) awaitGround(t *turn) (*ground, error) {
 	}
 }
 
-// ready lets a turn begin on its ground, which is nil for one that only ends.
+// ready lets a turn begin on its ground, which is nil for one that only ends. The pod may
+// have been paused or rewound since the turn started to wait for its workspace.
 func (a *actor) ready(t *turn, s *settings, g *ground) (*worker.Worker, error) {
+	if t.number > 0 {
+		due, ok := a.due()
+		if !ok || due.Number != t.number {
+			return nil, errNotDue
+		}
+		t.work = due
+		for _, s := range due.Submits {
+			a.taken[s.Seq] = true
+		}
+	}
 	if g != nil {
 		if err := a.follow(a.host.base, g.project); err != nil {
 			return nil, err

@@ -48,8 +48,8 @@ func (h *Host) Rewind(ctx context.Context, idOrName string, to item.Seq) (Rewoun
 
 // rewind says which turn has to end first.
 func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, cancelling, error) {
-	// A try to go on with a turn that could not is no work yet.
-	if t := a.turn; t != nil && (t.begun || a.stuck == nil) {
+	// A turn that has not begun does not stand in the log, or can't go on with what does.
+	if t := a.turn; t != nil && (t.begun || a.journal.open && a.stuck == nil) {
 		return Rewound{}, cancelling{}, item.Errorf(item.KindPrecondition, "BUSY",
 			"pod %s runs a turn: rewind it when the turn has ended, or cancel the turn", a.rec.Name)
 	}

@@ -22,8 +22,10 @@ type turn struct {
 	stop    func()
 	stopped chan struct{}
 	waiting context.Context
-	// begun says that it has the pod's state, and so may have stored something.
+	// begun says that it has the pod's state, and so may have stored something. work is what
+	// it does then.
 	begun bool
+	work  worker.Turn
 	// ended is closed once the turn has its terminal entry, or can't have one.
 	ended chan struct{}
 	// ending says that it only runs to end.
@@ -49,30 +51,51 @@ func (a *actor) next() {
 		a.hold(err)
 		return
 	}
-	switch {
-	case a.journal.open:
-		a.startTurn(worker.Turn{
-			Number: a.journal.turn, Resume: a.resume, Waited: a.waited, NotBefore: a.rec.Status.WaitUntil, Held: a.situation.pause,
-		})
-	case a.situation.pause != nil:
-		a.release()
-	case len(a.inbox) > 0:
-		a.startTurn(worker.Turn{Number: a.journal.turn + 1, Submits: a.inbox[:1:1], Notes: a.pendingNotes()})
-	case a.journal.wakes():
-		a.startTurn(worker.Turn{Number: a.journal.turn + 1, Notes: a.pendingNotes()})
-	default:
+	if a.recalled && a.works(a.task, 0) {
+		if err := a.endTurn(&worker.Cancelled{Reason: "the call that it works for has ended"}); err != nil {
+			a.hold(err)
+		}
+		return
+	}
+	if t, ok := a.due(); ok {
+		a.startTurn(t)
+	} else {
 		a.release()
 	}
 }
+
+// due is the turn that a free pod has to run now, if any.
+func (a *actor) due() (t worker.Turn, ok bool) {
+	switch {
+	case a.journal.open:
+		return worker.Turn{
+			Number: a.journal.turn, Resume: a.resume, Waited: a.waited, NotBefore: a.rec.Status.WaitUntil, Held: a.situation.pause,
+		}, true
+	case a.situation.pause != nil:
+		return t, false
+	case len(a.inbox) > 0:
+		return worker.Turn{Number: a.journal.turn + 1, Submits: a.inbox[:1:1], Notes: a.pendingNotes()}, true
+	case a.journal.wakes():
+		return worker.Turn{Number: a.journal.turn + 1, Notes: a.pendingNotes()}, true
+	}
+	return t, false
+}
+
+// errNotDue says that a turn has nothing to do by the time that it can begin.
+var errNotDue = errors.New("the turn is not due any more")
 
 // startTurn runs a turn on what its workspace has when it begins.
 func (a *actor) startTurn(t worker.Turn) {
 	s := a.host.settings()
 	a.start(t.Number, func(ctx context.Context, under *turn) error {
 		w, err := a.prepare(ctx, under, s)
+		if errors.Is(err, errNotDue) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
+		t := under.work
 		if cause, ok := errors.AsType[*worker.Cancelled](context.Cause(ctx)); ok && under.ending {
 			return w.Cancel(ctx, &turnLog{a, t.Number}, a.state, a.progress, t.Number, cause)
 		}
@@ -156,6 +179,8 @@ func (a *actor) turnEnded(err error) {
 	a.live.Forget()
 	if !t.begun {
 		switch {
+		case a.closing != nil && a.journal.open:
+			a.leaveTurn()
 		case a.closing != nil:
 		case err != nil:
 			a.hold(err)

@@ -1,0 +1,92 @@
+package pod_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"podd/pkg/item"
+	"podd/pkg/llm/scripted"
+)
+
+// A rewind while a turn waits for its workspace: the turn begins on the history as it is
+// then. verify sees a number that is used twice.
+func TestRewindBeforeATurnBegins(t *testing.T) {
+	h, g := newHangingHouse(t, steps())
+	seq := h.notify("note one", true)
+	h.await(func(p item.Pod) bool { return p.Status.Turn == 1 && p.Status.State == item.StateIdle })
+	g.hang(h.dir)
+	s := h.submit("go")
+	h.silent()
+	if _, err := h.host.Rewind(t.Context(), "p", seq); err != nil {
+		t.Fatal(err)
+	}
+	g.letGo()
+	if end := h.ended(s); end.Outcome != item.OutcomeFinished {
+		t.Errorf("end %+v", end)
+	}
+}
+
+// The notes that a turn takes in are those that wait when it begins.
+func TestNotesOfARewindBeforeATurnBegins(t *testing.T) {
+	h, g := newHangingHouse(t, steps())
+	h.run("first")
+	seq := h.notify("note zero", false)
+	h.run("second")
+	h.notify("note one", false)
+	g.hang(h.dir)
+	s := h.submit("go")
+	h.silent()
+	if _, err := h.host.Rewind(t.Context(), "p", seq); err != nil {
+		t.Fatal(err)
+	}
+	g.letGo()
+	h.ended(s)
+	requests := h.model.Requests()
+	last := string(requests[len(requests)-1])
+	for _, note := range []string{"note zero", "note one"} {
+		if n := strings.Count(last, note); n != 1 {
+			t.Errorf("the request has %q %d times", note, n)
+		}
+	}
+}
+
+// A pause that is acknowledged before a turn begins holds it.
+func TestPauseBeforeATurnBegins(t *testing.T) {
+	h, g := newHangingHouse(t, steps())
+	g.hang(h.dir)
+	s := h.submit("go")
+	h.silent()
+	if _, err := h.host.Pause(t.Context(), "p", "stop"); err != nil {
+		t.Fatal(err)
+	}
+	g.letGo()
+	h.await(func(p item.Pod) bool { return p.Status.State == item.StatePaused })
+	if err := h.host.Withdraw(t.Context(), "p", s.RequestID); err != nil {
+		t.Errorf("the submit cannot be taken back: %v", err)
+	}
+	if _, err := h.host.Resume(t.Context(), "p"); err != nil {
+		t.Fatal(err)
+	}
+	h.run("again")
+	if n := len(kinds[item.TurnStarted](h.log())); n != 1 {
+		t.Errorf("%d turns began", n)
+	}
+}
+
+// A rewind that has to end a turn first goes through although a submit waits behind it.
+func TestRewindOfAStuckTurnBeforeAnother(t *testing.T) {
+	h := newHouse(t, steps(scripted.Say(scripted.Text("hm, hm"), waits), scripted.Say(scripted.Text("done"))))
+	s := h.submit("go")
+	h.marked()
+	h.submit("queued")
+	back := h.away("")
+	h.cannotGoOn("p")
+	if _, err := h.host.Rewind(t.Context(), "p", s.Seq); err != nil {
+		t.Errorf("rewind: %v", err)
+	}
+	if !slices.ContainsFunc(h.log(), func(e item.Entry) bool { _, ok := e.Kind.(item.Rewind); return ok }) {
+		t.Error("the log has no rewind")
+	}
+	back()
+}
