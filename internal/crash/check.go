@@ -34,6 +34,8 @@ type checker struct {
 	cut    time.Time
 	calls  map[string]*callState
 	denied map[string]bool
+	// resumes counts how often the open turn was taken up again since its last answer.
+	resumes int
 	// kinds counts the pod's own entries of some kinds. forks are the pods that were made
 	// of it, and whether each is whole.
 	kinds map[string]int
@@ -74,6 +76,10 @@ func checkLog(pod string, log []*poddv1.Entry, from int64, t *Tally) *checker {
 	return c
 }
 
+// mostResumes is how often podd takes a turn up again at one step before it may give it up
+// (docs/reliability.md).
+const mostResumes = 3
+
 // own says whether an entry is not another pod's.
 func (c *checker) own(e *poddv1.Entry) bool { return e.GetSeq() > c.from }
 
@@ -98,7 +104,7 @@ func (c *checker) add(e *poddv1.Entry) {
 		if c.open != 0 || e.GetTurn() != c.last+1 {
 			c.t.Other.add("%s: seq %d: turn %d starts after %d while %d is open", c.pod, e.GetSeq(), e.GetTurn(), c.last, c.open)
 		}
-		c.open, c.last = e.GetTurn(), e.GetTurn()
+		c.open, c.last, c.resumes = e.GetTurn(), e.GetTurn(), 0
 		c.claim(e, k.TurnStarted.GetRequestIds())
 	case *poddv1.Entry_TurnEnded:
 		c.end(e, k.TurnEnded)
@@ -114,7 +120,14 @@ func (c *checker) add(e *poddv1.Entry) {
 		if k.Compaction.GetReason() == "asked for by a client" {
 			c.count(e, "compaction")
 		}
+	case *poddv1.Entry_Usage:
+		if k.Usage.GetPurpose() == "" {
+			c.resumes = 0
+		}
 	case *poddv1.Entry_Recovered:
+		if !k.Recovered.GetWaited() {
+			c.resumes++
+		}
 		if c.own(e) {
 			c.t.Resumed++
 		}
@@ -171,6 +184,10 @@ func (c *checker) end(e *poddv1.Entry, end *poddv1.TurnEnded) {
 	case poddv1.Outcome_OUTCOME_CANCELLED: // cancels counts them.
 	case poddv1.Outcome_OUTCOME_INTERRUPTED:
 		if end.GetReason() == "CUT" && e.GetTime().AsTime().Equal(c.cut) {
+			break
+		}
+		if end.GetReason() == "RECOVERY" && c.resumes >= mostResumes {
+			c.t.WornOut++
 			break
 		}
 		c.t.GivenUp.add("%s: turn %d: %s (%s)", c.pod, e.GetTurn(), end.GetCause(), end.GetReason())

@@ -21,6 +21,17 @@ func sound() []*poddv1.Entry {
 	})
 }
 
+// wornOut is sound, but that the turn was taken up so many times at its last step and then
+// given up.
+func wornOut(resumes int) []*poddv1.Entry {
+	log := sound()
+	log[6].GetTurnEnded().Outcome, log[6].GetTurnEnded().Reason = poddv1.Outcome_OUTCOME_INTERRUPTED, "RECOVERY"
+	for range resumes {
+		log = slices.Insert(log, 6, &poddv1.Entry{Turn: 1, Kind: &poddv1.Entry_Recovered{Recovered: &poddv1.Recovered{}}})
+	}
+	return numbered(log)
+}
+
 func aNote() *poddv1.Entry {
 	return &poddv1.Entry{Kind: &poddv1.Entry_Note{Note: &poddv1.Note{Text: "n"}}}
 }
@@ -90,6 +101,8 @@ func TestCheck(t *testing.T) {
 			l[6].GetTurnEnded().Outcome = poddv1.Outcome_OUTCOME_INTERRUPTED
 			return l
 		}(), times: oneEach, want: []string{"given up"}},
+		{name: "given up too early", log: wornOut(mostResumes - 1), times: oneEach, want: []string{"given up"}},
+		{name: "worn out", log: wornOut(mostResumes), times: oneEach},
 		{name: "taken back and ran", log: numbered(slices.Insert(sound(), 1, &poddv1.Entry{Kind: &poddv1.Entry_Withdrawn{Withdrawn: &poddv1.Withdrawn{RequestIds: []string{"r1"}}}})), times: oneEach, want: []string{"repeated", "repeated"}},
 		{name: "not in the conversation", log: without(sound(), 2), times: oneEach, want: []string{"lost"}},
 		{name: "a note is lost", log: numbered(slices.Insert(sound(), 1, aNote())), times: oneEach, want: []string{"lost", "repeated"}},

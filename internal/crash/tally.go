@@ -19,16 +19,17 @@ type Tally struct {
 	// Acknowledged submits, and how many of them are in the log and ran.
 	Acknowledged, Found int
 	// Commands is how many shell commands ran, Requests how many requests the model got,
-	// Resumed how often a turn went on.
-	Commands, Requests, Resumed int
+	// Resumed how often a turn went on, WornOut how many turns were given up after as many
+	// ends at one step as podd documents.
+	Commands, Requests, Resumed, WornOut int
 
 	// Acts are what clients did beside submitting, by the name of the act.
 	Acts map[string]Answered
 
 	// What must not be. Lost are acknowledged submits, Repeated requests and calls that
 	// ran twice, ResultsLost results of commands that ended, Gaps and Duplicates what
-	// streams left out or brought twice, IllFormed requests, GivenUp turns that a person
-	// would have to take up. Other is everything else.
+	// streams left out or brought twice, IllFormed requests, GivenUp turns that were
+	// given up too early. Other is everything else.
 	Lost, Repeated, ResultsLost, Gaps, Duplicates, IllFormed, GivenUp, Other findings
 }
 
@@ -90,6 +91,7 @@ func (t *Tally) merge(o *Tally) {
 	t.Commands += o.Commands
 	t.Requests += o.Requests
 	t.Resumed += o.Resumed
+	t.WornOut += o.WornOut
 	for name, theirs := range o.Acts {
 		if t.Acts == nil {
 			t.Acts = make(map[string]Answered)
@@ -106,14 +108,14 @@ func (t *Tally) merge(o *Tally) {
 // table prints a line for each part, and the sum.
 func table(out io.Writer, names []string, parts []*Tally) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	head := []string{"", "rounds", "skipped", "kills", "other ends", "acknowledged", "found", "commands", "requests", "resumed"}
+	head := []string{"", "rounds", "skipped", "kills", "other ends", "acknowledged", "found", "commands", "requests", "resumed", "worn out"}
 	for _, x := range new(Tally).wrong() {
 		head = append(head, x.name)
 	}
 	fmt.Fprintln(w, strings.Join(head, "\t")+"\t")
 	sum := &Tally{}
 	line := func(name string, t *Tally) {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t", name, t.Rounds, t.Skipped, t.Kills, t.Ends, t.Acknowledged, t.Found, t.Commands, t.Requests, t.Resumed)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t", name, t.Rounds, t.Skipped, t.Kills, t.Ends, t.Acknowledged, t.Found, t.Commands, t.Requests, t.Resumed, t.WornOut)
 		for _, x := range t.wrong() {
 			fmt.Fprintf(w, "%d\t", len(*x.found))
 		}
