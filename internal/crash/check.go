@@ -85,6 +85,7 @@ func (c *checker) own(e *poddv1.Entry) bool { return e.GetSeq() > c.from }
 
 func (c *checker) add(e *poddv1.Entry) {
 	c.send(e)
+	c.wear(e)
 	if c.notes.add(e) {
 		c.count(e, "note")
 	}
@@ -104,7 +105,7 @@ func (c *checker) add(e *poddv1.Entry) {
 		if c.open != 0 || e.GetTurn() != c.last+1 {
 			c.t.Other.add("%s: seq %d: turn %d starts after %d while %d is open", c.pod, e.GetSeq(), e.GetTurn(), c.last, c.open)
 		}
-		c.open, c.last, c.resumes = e.GetTurn(), e.GetTurn(), 0
+		c.open, c.last = e.GetTurn(), e.GetTurn()
 		c.claim(e, k.TurnStarted.GetRequestIds())
 	case *poddv1.Entry_TurnEnded:
 		c.end(e, k.TurnEnded)
@@ -120,14 +121,7 @@ func (c *checker) add(e *poddv1.Entry) {
 		if k.Compaction.GetReason() == "asked for by a client" {
 			c.count(e, "compaction")
 		}
-	case *poddv1.Entry_Usage:
-		if k.Usage.GetPurpose() == "" {
-			c.resumes = 0
-		}
 	case *poddv1.Entry_Recovered:
-		if !k.Recovered.GetWaited() {
-			c.resumes++
-		}
 		if c.own(e) {
 			c.t.Resumed++
 		}
@@ -140,6 +134,16 @@ func (c *checker) add(e *poddv1.Entry) {
 		}
 	case *poddv1.Entry_Item:
 		c.item(e, k.Item)
+	}
+}
+
+// wear counts how often the open turn was taken up again since its last answer.
+func (c *checker) wear(e *poddv1.Entry) {
+	switch {
+	case e.GetTurnStarted() != nil, e.GetUsage() != nil && e.GetUsage().GetPurpose() == "":
+		c.resumes = 0
+	case e.GetRecovered() != nil && !e.GetRecovered().GetWaited():
+		c.resumes++
 	}
 }
 
