@@ -179,7 +179,7 @@ func (a *actor) turnEnded(err error) {
 	a.live.Forget()
 	if !t.begun {
 		switch {
-		case a.closing != nil && a.journal.open:
+		case stopping(a.closing) && a.journal.open:
 			a.leaveTurn()
 		case a.closing != nil:
 		case err != nil:
