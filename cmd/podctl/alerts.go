@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,16 +25,13 @@ func newAlertsCommand(p *program) *cobra.Command {
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if options.After < 0 {
-				return usagef("--after %d: give 0 or more", options.After)
-			}
 			options.Pod = valid(first(args))
 			return p.with(func(c *client.Client) error { return p.alerts(cmd.Context(), c, options, follow) })
 		},
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&follow, "follow", "f", false, "go on with what comes")
-	f.Int64Var(&options.After, "after", 0, "only alerts above this sequence")
+	f.Var((*sequence)(&options.After), "after", "only alerts above this sequence")
 	f.BoolVar(&options.Unacked, "unacked", false, "only alerts that nobody acknowledged")
 	cmd.AddCommand(newAlertsAckCommand(p))
 	return cmd
@@ -50,8 +46,8 @@ func newAlertsAckCommand(p *program) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			seqs := make([]int64, len(args))
 			for i, arg := range args {
-				seq, err := strconv.ParseInt(arg, 10, 64)
-				if err != nil || seq < 1 {
+				seq, ok := parseSequence(arg)
+				if !ok || seq < 1 {
 					return usagef("%q is not the number of an alert: podctl alerts shows them", arg)
 				}
 				seqs[i] = seq

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -70,8 +69,8 @@ func (p *program) approvalBlocks(w io.Writer, list []*poddv1.Approval) error {
 
 // callArg reads a CALL, the way tail shows one too.
 func callArg(arg string) (int64, error) {
-	seq, err := strconv.ParseInt(strings.TrimPrefix(arg, "#"), 10, 64)
-	if err != nil || seq < 1 {
+	seq, ok := parseSequence(arg)
+	if !ok || seq < 1 {
 		return 0, usagef("%q is no CALL: podctl approvals shows them", arg)
 	}
 	return seq, nil

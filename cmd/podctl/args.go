@@ -70,6 +70,11 @@ func (p *program) podFlags(cmd *cobra.Command) {
 
 // flagError is the parser's error, said of a number where one was taken for a flag.
 func flagError(cmd *cobra.Command, err error) error {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		if wrong, ok := errors.AsType[errSequence](err); ok {
+			return usagef("--%s: %w", invalid.GetFlag().Name, wrong)
+		}
+	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return usageError{err}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,7 +38,7 @@ func newForkCommand(p *program) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().Int64Var(&at, "at", 0, "the last entry to take (podctl tail shows the numbers); by default all")
+	cmd.Flags().Var((*sequence)(&at), "at", "the last entry to take (podctl tail shows the numbers); by default all")
 	return cmd
 }
 
@@ -53,8 +52,8 @@ func newRewindCommand(p *program) *cobra.Command {
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			to, err := strconv.ParseInt(args[1], 10, 64)
-			if err != nil || to < 1 {
+			to, ok := parseSequence(args[1])
+			if !ok || to < 1 {
 				return usageError{fmt.Errorf("%q is not the number of an entry: podctl tail shows them", args[1])}
 			}
 			return p.with(func(c *client.Client) error {

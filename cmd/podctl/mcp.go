@@ -69,7 +69,7 @@ func (p *program) printServers(resp *poddv1.ListMcpServersResponse) error {
 	if note := resp.GetNote(); note != "" {
 		fmt.Fprintf(p.stderr, "! %s\n", sanitize.Line(note))
 	}
-	if p.output == outputText && len(resp.GetServers()) == 0 {
+	if p.output == outputText && len(resp.GetServers()) == 0 && resp.GetNote() == "" {
 		_, err := fmt.Fprintf(p.stderr, "podd uses no MCP servers for %s; [mcp.servers.NAME] in podd's configuration adds one\n", sanitize.Line(resp.GetDir()))
 		return err
 	}

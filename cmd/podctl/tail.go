@@ -46,7 +46,7 @@ func newTailCommand(p *program) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVarP(&flags.follow, "follow", "f", false, "go on with what comes")
 	f.Int64VarP(&flags.last, "lines", "n", 10, "how many entries")
-	f.Int64Var(&flags.after, "after", 0, "all entries above this sequence instead")
+	f.Var((*sequence)(&flags.after), "after", "all entries above this sequence instead")
 	f.BoolVar(&flags.deltas, "deltas", false, "with -f: show answers and tool output while they are made")
 	return cmd
 }
@@ -55,8 +55,6 @@ func (f tailFlags) check(cmd *cobra.Command) error {
 	switch {
 	case f.last < 0:
 		return usagef("-n %d: give 0 or more", f.last)
-	case f.after < 0:
-		return usagef("--after %d: give 0 or more", f.after)
 	case f.fromAfter && cmd.Flags().Changed("lines"):
 		return usagef("-n and --after exclude each other")
 	}

@@ -44,7 +44,7 @@ func (p *program) choosePod(ctx context.Context, c *client.Client, named string,
 		return "", "", err
 	}
 	if len(list) > 1 {
-		return list[0], fmt.Sprintf("pod %s, the last at work here; -p names another: %s", list[0], strings.Join(list[1:], ", ")), nil
+		return list[0], fmt.Sprintf("using pod %s (the last at work here); others: %s (-p NAME)", list[0], strings.Join(list[1:], ", ")), nil
 	}
 	name, made, err := podFor(ctx, c, dir, create)
 	if made {
@@ -94,7 +94,8 @@ func podOf(ctx context.Context, c *client.Client, dir string) (string, error) {
 	return "", several
 }
 
-// podsOf are the pods of a workspace that no other pod spawned, the last at work first.
+// podsOf are the pods of a workspace that no other pod spawned, the last at work first
+// and those that have done nothing yet behind them.
 func podsOf(ctx context.Context, c *client.Client, dir string) (names []string, err error) {
 	resp, err := c.Pods().ListPods(ctx, &poddv1.ListPodsRequest{Dir: valid(dir)})
 	if err != nil {
@@ -102,12 +103,25 @@ func podsOf(ctx context.Context, c *client.Client, dir string) (names []string, 
 	}
 	list := slices.DeleteFunc(resp.GetPods(), func(pod *poddv1.Pod) bool { return pod.GetSpec().GetParent() != "" })
 	slices.SortStableFunc(list, func(a, b *poddv1.Pod) int {
+		if worked := hasWork(a); worked != hasWork(b) {
+			if worked {
+				return -1
+			}
+			return 1
+		}
 		return b.GetLastActivity().AsTime().Compare(a.GetLastActivity().AsTime())
 	})
 	for _, pod := range list {
 		names = append(names, pod.GetName())
 	}
 	return names, nil
+}
+
+// hasWork says whether a pod has had a turn or is about to. A fork begins with the turns
+// of another: its own come with entries that are later than the fork.
+func hasWork(pod *poddv1.Pod) bool {
+	own := pod.GetLastActivity().AsTime().After(pod.GetCreatedAt().AsTime())
+	return pod.GetQueued() > 0 || pod.GetTurn() > 0 && own
 }
 
 // maxNumbered is how many names are tried for a new pod.

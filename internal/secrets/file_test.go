@@ -120,6 +120,23 @@ type valued struct{ Key string }
 // LogValue is a group that has the secret.
 func (v valued) LogValue() slog.Value { return slog.GroupValue(slog.String("inner", v.Key)) }
 
+// named is a string with a type of its own.
+type named string
+
+// A string of a named type is logged like any string, and without its secrets.
+func TestHandlerLogsNamedStringsPlainly(t *testing.T) {
+	var text, encoded bytes.Buffer
+	for _, to := range []slog.Handler{slog.NewTextHandler(&text, nil), slog.NewJSONHandler(&encoded, nil)} {
+		slog.New(secrets.New(known).Handler(to)).Info("m", "sandbox", named("bwrap"), "key", named(known))
+	}
+	if line := text.String(); !strings.Contains(line, " sandbox=bwrap ") || strings.Contains(line, known) {
+		t.Errorf("text: %s", line)
+	}
+	if line := encoded.String(); !strings.Contains(line, `"sandbox":"bwrap"`) || strings.Contains(line, known) {
+		t.Errorf("json: %s", line)
+	}
+}
+
 // Nothing that is logged has a secret or drives a terminal, in whatever way it gets
 // into the record.
 func TestHandler(t *testing.T) {

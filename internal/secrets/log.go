@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"reflect"
 
 	"podd/internal/sanitize"
 )
@@ -80,6 +81,10 @@ func (h handler) any(v any) slog.Value {
 		return slog.StringValue(h.text(string(v)))
 	case nil:
 		return slog.AnyValue(nil)
+	}
+	if s := reflect.ValueOf(v); s.Kind() == reflect.String {
+		// As JSON it would be quoted twice.
+		return slog.StringValue(h.text(s.String()))
 	}
 	if encoded, err := json.Marshal(v); err == nil {
 		return slog.StringValue(h.text(string(encoded)))

@@ -1,7 +1,11 @@
 package pod_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +14,7 @@ import (
 	"time"
 
 	"podd/pkg/item"
+	"podd/pkg/llm/openai"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
 	"podd/pkg/worker"
@@ -290,5 +295,35 @@ func TestFallbackWhileCompacting(t *testing.T) {
 	}
 	if n := len(kinds[item.Compaction](h.log())); n != 1 {
 		t.Errorf("%d compactions", n)
+	}
+}
+
+// A model listing that fails before the first request of a pod is logged with the step
+// that it is for.
+func TestFailedListingIsLoggedWithItsStep(t *testing.T) {
+	var asked atomic.Int32
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		w.WriteHeader(http.StatusBadRequest)
+	}))
+	t.Cleanup(endpoint.Close)
+	client, err := openai.New(openai.Config{BaseURL: endpoint.URL + "/v1", API: "chat"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	var log bytes.Buffer // Written by the turn alone, and read after it.
+	h := newHouse(t, steps(), func(c *pod.Config) {
+		c.Model, c.ModelName = client, ""
+		c.Logger = slog.New(slog.NewJSONHandler(&log, nil))
+	})
+	h.run("go")
+	h.close()
+	defer h.open()
+	if _, line, ok := strings.Cut(log.String(), `"model request failed, trying again"`); !ok || !strings.Contains(line, `"step":1,"attempt":1,`) {
+		t.Errorf("the log: %s", log.String())
 	}
 }

@@ -37,7 +37,7 @@ func (t *run) claim(ctx context.Context) error {
 	if err := t.commit(ctx, b); err != nil {
 		return err
 	}
-	t.claimed, t.isSetUp = true, atOnce
+	t.claimed, t.isSetUp, t.step = true, atOnce, 1
 	return nil
 }
 

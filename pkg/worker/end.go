@@ -74,7 +74,7 @@ func (t *run) finish(ctx context.Context) (goOn bool, err error) {
 	kinds := t.added(d.Items)
 	if len(kinds) > 0 {
 		if t.progress.goOns >= t.Limits.MaxGoOns {
-			return false, limit("MAX_GO_ONS", "interceptors kept the turn from finishing %d times, which is the limit", t.Limits.MaxGoOns+1)
+			return false, limit("MAX_GO_ONS", "interceptors kept the turn from finishing more than %d times, which is the limit", max(t.Limits.MaxGoOns, 0))
 		}
 		if err := t.commit(ctx, Batch{Kinds: kinds}); err != nil {
 			return false, err
