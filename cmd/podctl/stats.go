@@ -62,7 +62,7 @@ func cost(s *poddv1.GetStatsResponse) string {
 	return fmt.Sprintf("%s (%s requests without a price)", text, view.Count(unpriced))
 }
 
-// damagedPods names the pods that are not counted to the end; empty when there are none.
+// damagedPods names the pods whose log is damaged, so that their figures are incomplete; empty without one.
 func damagedPods(names []string) string {
 	if len(names) == 0 {
 		return ""

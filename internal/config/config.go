@@ -156,7 +156,7 @@ type Compaction struct {
 	KeepTokens int
 	// Model writes the summary; empty means the pod's own.
 	Model string
-	// ReadBackBytes bounds what comes back beside the summary; 0 brings nothing back.
+	// ReadBackBytes bounds what podd adds to the summary, in bytes; 0 adds nothing.
 	ReadBackBytes int
 }
 
