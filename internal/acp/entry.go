@@ -6,6 +6,7 @@ import (
 
 	"github.com/coder/acp-go-sdk"
 
+	"podd/internal/view"
 	"podd/pkg/item"
 )
 
@@ -33,7 +34,9 @@ func (s *session) entry(e item.Entry) {
 	case item.ApprovalResolved:
 		s.withdraw(k.CallID)
 	case item.AlertRaised:
-		s.alert(e.Turn, k.Alert)
+		if !k.Alert.Repeats() {
+			s.tell(view.AlertText(k.Alert))
+		}
 	case item.Compaction:
 		s.tell("what came before is sent to the model as a summary from now on")
 	case item.Rewind:

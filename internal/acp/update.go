@@ -1,13 +1,9 @@
 package acp
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/coder/acp-go-sdk"
 
 	"podd/internal/sanitize"
-	"podd/internal/view"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -176,15 +172,6 @@ func (s *session) message(v *voice, as spokenAs, text string) {
 	v.lost = false
 	s.chunk(as, rest, begins)
 	s.tellHeld()
-}
-
-// alert shows an alert, unless it says what is shown anyway.
-func (s *session) alert(turn int64, a item.Alert) {
-	said := a.Source == "approval" || a.Text == fmt.Sprintf("turn %d finished", turn) || strings.HasPrefix(a.Text, fmt.Sprintf("turn %d ended: ", turn))
-	if turn != 0 && said {
-		return
-	}
-	s.tell(view.AlertText(a))
 }
 
 // usage tells how full the context is, where the model's window is known.

@@ -3,7 +3,6 @@ package attach
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"podd/internal/view"
 	"podd/internal/wire"
@@ -56,7 +55,9 @@ func (a *app) entry(e item.Entry) {
 	case item.ApprovalResolved:
 		a.resolved(k)
 	case item.AlertRaised:
-		a.alert(e.Turn, k.Alert)
+		if !k.Alert.Repeats() {
+			a.alert(k.Alert)
+		}
 	case item.Withdrawn:
 		a.log.notice(dim, "· a prompt that waited was taken back")
 	case item.Compaction:
@@ -131,12 +132,8 @@ func (a *app) resolved(k item.ApprovalResolved) {
 	a.log.notice(dim, text)
 }
 
-// alert shows an alert, unless it says what is shown anyway.
-func (a *app) alert(turn int64, al item.Alert) {
-	said := al.Source == "approval" || al.Text == fmt.Sprintf("turn %d finished", turn) || strings.HasPrefix(al.Text, fmt.Sprintf("turn %d ended: ", turn))
-	if turn != 0 && said {
-		return
-	}
+// alert shows an alert.
+func (a *app) alert(al item.Alert) {
 	s := yellow
 	switch al.Level {
 	case item.LevelError:

@@ -3,7 +3,6 @@ package view
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"podd/internal/sanitize"
@@ -102,7 +101,7 @@ func (t *Turn) entry(e item.Entry) error {
 		t.claim(e.Turn, k.RequestIDs, fmt.Sprintf("· joined turn %d, which was running", e.Turn))
 		return nil
 	case item.AlertRaised:
-		if !t.repeats(e.Turn, k.Alert) {
+		if !k.Alert.Repeats() {
 			t.alert(k.Alert)
 		}
 		return nil
@@ -203,18 +202,6 @@ func summary(r item.ToolResult) string {
 		return text
 	}
 	return name + text
-}
-
-// repeats says that an alert says what is shown anyway: how this turn ended, which its
-// own entry does, or that a call waits for a person.
-func (t *Turn) repeats(turn int64, a item.Alert) bool {
-	if a.Source == "approval" && turn != 0 {
-		return true
-	}
-	if t.turn == 0 || turn != t.turn {
-		return false
-	}
-	return a.Text == fmt.Sprintf("turn %d finished", turn) || strings.HasPrefix(a.Text, fmt.Sprintf("turn %d ended: ", turn))
 }
 
 func (t *Turn) alert(a item.Alert) {

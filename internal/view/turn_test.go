@@ -63,7 +63,7 @@ func TestTurn(t *testing.T) {
 		entry(8, 3, item.AlertRaised{Alert: item.Alert{Seq: 4, Level: item.LevelWarn, Text: "slow", Count: 2}}),
 		delta(text(3, "s2.0", "Do")),
 		added(9, 3, answer("Done.")),
-		entry(10, 3, item.AlertRaised{Alert: item.Alert{Seq: 5, Level: item.LevelInfo, Text: "turn 3 finished"}}),
+		entry(10, 3, item.AlertRaised{Alert: item.Alert{Seq: 5, Level: item.LevelInfo, Source: "turn", Reason: item.ReasonTurnEnded, Text: "turn 3 finished"}}),
 		finished(10),
 	)
 	if want := "I will read it.\nDone.\n"; out != want {
@@ -95,7 +95,8 @@ func TestTurnThatGoesOn(t *testing.T) {
 	}
 }
 
-// Another turn before ours shows its alerts alone; its end is not ours.
+// Another turn before ours shows its alerts alone; its end is not ours, and the alert about
+// its end is not shown.
 func TestTurnOfAnotherSubmit(t *testing.T) {
 	other := func(seq int64, k item.Kind) *poddv1.StreamResponse { return entry(seq, 2, k) }
 	out, err, v := show(t,
@@ -104,7 +105,8 @@ func TestTurnOfAnotherSubmit(t *testing.T) {
 		other(2, item.ItemAdded{Item: answer("not ours")}),
 		other(3, item.ItemAdded{Item: item.ToolResult{Output: item.Output{Summary: "x"}}}),
 		other(4, item.AlertRaised{Alert: item.Alert{Level: item.LevelError, Text: "the disk is full"}}),
-		other(5, item.TurnEnded{Outcome: item.OutcomeFailed}),
+		other(5, item.AlertRaised{Alert: item.Alert{Level: item.LevelError, Source: "turn", Reason: item.ReasonTurnEnded, Text: "in any words"}}),
+		other(6, item.TurnEnded{Outcome: item.OutcomeFailed}),
 	)
 	if _, end := v.Ended(); out != "" || err != "! error: the disk is full\n" || end != nil {
 		t.Errorf("shown: %q, %q, end %v", out, err, end)

@@ -46,6 +46,7 @@ func AlertToProto(a item.Alert) *poddv1.Alert {
 		Time:   timeToProto(a.Time),
 		Count:  a.Count,
 		Acked:  a.Acked,
+		Reason: clean(a.Reason),
 	}
 }
 
@@ -61,6 +62,7 @@ func AlertFromProto(p *poddv1.Alert) item.Alert {
 		Time:   timeFromProto(p.GetTime()),
 		Count:  p.GetCount(),
 		Acked:  p.GetAcked(),
+		Reason: p.GetReason(),
 	}
 }
 

@@ -39,6 +39,8 @@ type verifier struct {
 	submitted map[string]bool
 	// billed is what the open turn was.
 	billed item.Usage
+	// alert is the last entry's, where it is one.
+	alert item.Alert
 }
 
 func (v *verifier) add(e item.Entry) {
@@ -46,6 +48,8 @@ func (v *verifier) add(e item.Entry) {
 	t.Helper()
 	compacted := v.compacted
 	_, v.compacted = e.Kind.(item.Compaction)
+	alert := v.alert
+	v.alert = item.Alert{}
 	switch k := e.Kind.(type) {
 	case item.Submitted:
 		if v.submitted[k.RequestID] {
@@ -67,6 +71,9 @@ func (v *verifier) add(e item.Entry) {
 			t.Errorf("seq %d: turn %d ends while %d is open", e.Seq, e.Turn, v.open)
 		}
 		v.open = 0
+		if alert.Reason != item.ReasonTurnEnded && k.Reason != "CUT" {
+			t.Errorf("seq %d: the end of turn %d stands behind the alert %+v", e.Seq, e.Turn, alert)
+		}
 		if k.Usage != v.billed && k.Outcome != item.OutcomeInterrupted {
 			t.Errorf("seq %d: turn %d counts %+v and was billed %+v", e.Seq, e.Turn, k.Usage, v.billed)
 		}
@@ -74,6 +81,11 @@ func (v *verifier) add(e item.Entry) {
 			if state != 2 {
 				t.Errorf("seq %d: turn %d ends with call %s open", e.Seq, e.Turn, id)
 			}
+		}
+	case item.AlertRaised:
+		v.alert = k.Alert
+		if want, ok := alertReasons[k.Alert.Source]; ok && k.Alert.Reason != want {
+			t.Errorf("seq %d: the alert %+v has not the reason %s", e.Seq, k.Alert, want)
 		}
 	case item.RequestUsage:
 		if e.Turn == v.open {
@@ -86,6 +98,9 @@ func (v *verifier) add(e item.Entry) {
 		v.item(e, k.Item, compacted)
 	}
 }
+
+// alertReasons are the reasons of sources that have one only.
+var alertReasons = map[string]string{"approval": item.ReasonApprovalWaits, "fallback": item.ReasonFallback}
 
 func (v *verifier) item(e item.Entry, it item.Item, compacted bool) {
 	v.t.Helper()

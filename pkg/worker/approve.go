@@ -39,7 +39,7 @@ func (t *run) start(c *call) []item.Kind {
 	}
 	c.resolved = nil
 	return []item.Kind{*c.request, item.AlertRaised{Alert: item.Alert{
-		Pod: t.Pod, Level: item.LevelWarn, Source: "approval", Time: t.Now(),
+		Pod: t.Pod, Level: item.LevelWarn, Source: "approval", Reason: item.ReasonApprovalWaits, Time: t.Now(),
 		Text: fmt.Sprintf("%s waits for approval: %s (podctl approvals shows it)", c.Name, why),
 	}}}
 }

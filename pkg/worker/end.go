@@ -181,14 +181,21 @@ func (t *run) bareClaim() Batch {
 func (t *run) terminal(s *stop, p *Progress) []item.Kind {
 	end := item.TurnEnded{Outcome: item.OutcomeFinished, Usage: p.spent.Usage, Steps: p.requests, ToolCalls: p.calls}
 	if s == nil {
-		return []item.Kind{t.alert(item.LevelInfo, fmt.Sprintf("turn %d finished", t.turn.Number)), end}
+		return []item.Kind{t.ended(item.LevelInfo, fmt.Sprintf("turn %d finished", t.turn.Number)), end}
 	}
 	end.Outcome, end.Reason, end.Cause = s.outcome, s.reason, t.Output.Redact(s.cause)
 	level := map[item.Outcome]item.Level{
 		item.OutcomeFailed: item.LevelError, item.OutcomeInterrupted: item.LevelError,
 		item.OutcomeLimit: item.LevelWarn, item.OutcomeCancelled: item.LevelInfo,
 	}[s.outcome]
-	return []item.Kind{t.alert(level, fmt.Sprintf("turn %d ended: %s", t.turn.Number, s.cause)), end}
+	return []item.Kind{t.ended(level, fmt.Sprintf("turn %d ended: %s", t.turn.Number, s.cause)), end}
+}
+
+// ended is the alert beside the terminal entry.
+func (t *run) ended(level item.Level, text string) item.AlertRaised {
+	a := t.alert(level, text)
+	a.Alert.Reason = item.ReasonTurnEnded
+	return a
 }
 
 // classify says how an error ends the turn; nil means that it finished. leave says that

@@ -143,7 +143,7 @@ func (t *run) fallBack(ctx context.Context, cause error) error {
 	t.model, t.fallbacks = t.fallbacks[0], t.fallbacks[1:]
 	text := fmt.Sprintf("the rest of turn %d is for the model %s: %v", t.turn.Number, t.model, cause)
 	a := t.alert(item.LevelWarn, text)
-	a.Alert.Source = sourceFallback
+	a.Alert.Source, a.Alert.Reason = sourceFallback, item.ReasonFallback
 	if err := t.commit(ctx, Batch{Kinds: []item.Kind{a}}); err != nil {
 		return err
 	}

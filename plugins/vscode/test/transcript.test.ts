@@ -93,11 +93,13 @@ test("a call that was streamed is shown once", () => {
   assert.deepEqual(t.all().map((b) => b.id), ["ck1", "ck2"]);
 });
 
-test("that a call asks is said by its block alone", () => {
+test("that a call asks, or how a turn ended, is said once", () => {
   const t = play(
     entry(1, "item", { kind: { $case: "toolCall", value: { callId: "k", name: "shell", arguments: "{}" } } }),
-    entry(1, "alert", { level: AlertLevel.WARN, source: "approval", text: "shell asks" }),
-    entry(1, "alert", { level: AlertLevel.WARN, source: "file_ref", text: "no such file" }),
+    entry(1, "alert", { level: AlertLevel.WARN, source: "approval", reason: "APPROVAL_WAITS", text: "shell asks" }),
+    entry(1, "alert", { level: AlertLevel.ERROR, source: "turn", reason: "TURN_ENDED", text: "in any words" }),
+    entry(1, "alert", { level: AlertLevel.INFO, source: "turn", reason: "", text: "of an older podd" }),
+    entry(1, "alert", { level: AlertLevel.WARN, source: "file_ref", reason: "", text: "no such file" }),
   );
   assert.deepEqual(t.all().map((b) => b.kind), ["tool", "alert"]);
 });

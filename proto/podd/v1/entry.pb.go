@@ -2181,7 +2181,11 @@ type Alert struct {
 	// How often it was raised; at least 1.
 	Count int64 `protobuf:"varint,7,opt,name=count,proto3" json:"count,omitempty"`
 	// Whether a person acknowledged it.
-	Acked         bool `protobuf:"varint,8,opt,name=acked,proto3" json:"acked,omitempty"`
+	Acked bool `protobuf:"varint,8,opt,name=acked,proto3" json:"acked,omitempty"`
+	// What it is about, for programs: TURN_ENDED and APPROVAL_WAITS repeat what another
+	// entry of the log says; FALLBACK: another model answers the rest of the turn. Empty for
+	// all others, and for alerts that were stored before there were reasons.
+	Reason        string `protobuf:"bytes,9,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2270,6 +2274,13 @@ func (x *Alert) GetAcked() bool {
 		return x.Acked
 	}
 	return false
+}
+
+func (x *Alert) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
 }
 
 var File_podd_v1_entry_proto protoreflect.FileDescriptor
@@ -2423,7 +2434,7 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\tRecovered\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x19\n" +
 	"\bcall_ids\x18\x02 \x03(\tR\acallIds\x12\x16\n" +
-	"\x06waited\x18\x03 \x01(\bR\x06waited\"\xde\x01\n" +
+	"\x06waited\x18\x03 \x01(\bR\x06waited\"\xf6\x01\n" +
 	"\x05Alert\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x10\n" +
 	"\x03pod\x18\x02 \x01(\tR\x03pod\x12)\n" +
@@ -2432,7 +2443,8 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x04text\x18\x05 \x01(\tR\x04text\x12.\n" +
 	"\x04time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x14\n" +
 	"\x05count\x18\a \x01(\x03R\x05count\x12\x14\n" +
-	"\x05acked\x18\b \x01(\bR\x05acked*W\n" +
+	"\x05acked\x18\b \x01(\bR\x05acked\x12\x16\n" +
+	"\x06reason\x18\t \x01(\tR\x06reason*W\n" +
 	"\n" +
 	"SubmitMode\x12\x1b\n" +
 	"\x17SUBMIT_MODE_UNSPECIFIED\x10\x00\x12\x15\n" +

@@ -1,4 +1,4 @@
-import { AlertLevel, type Entry, Outcome } from "../gen/podd/v1/entry";
+import { type Alert, AlertLevel, type Entry, Outcome } from "../gen/podd/v1/entry";
 import type { Item, Segment } from "../gen/podd/v1/item";
 import { type Delta, DeltaKind, type StreamResponse } from "../gen/podd/v1/pod";
 import { visible } from "./visible";
@@ -153,8 +153,7 @@ export class Transcript {
         this.note(id, `${e.kind.value.entries} older entries were removed: ${e.kind.value.reason}`);
         break;
       case "alert":
-        // That a turn finished is what its end says, and that a call asks what its block says.
-        if ((e.kind.value.source === "turn" && e.kind.value.level === AlertLevel.INFO) || e.kind.value.source === "approval") break;
+        if (repeats(e.kind.value)) break;
         this.set({ id, kind: "alert", text: e.kind.value.text, level: levels[e.kind.value.level] ?? "info" });
         break;
     }
@@ -271,6 +270,15 @@ const levels: Partial<Record<AlertLevel, Block["level"]>> = {
   [AlertLevel.WARN]: "warn",
   [AlertLevel.ERROR]: "error",
 };
+
+/**
+ * repeats says that another entry says the same: how a turn ended, or that a call waits. An
+ * alert without a reason may be older than reasons are.
+ */
+function repeats(a: Alert): boolean {
+  if (a.reason !== "") return a.reason === "TURN_ENDED" || a.reason === "APPROVAL_WAITS";
+  return a.source === "approval" || (a.source === "turn" && a.level === AlertLevel.INFO);
+}
 
 /** spoken is what segments say, in one text. */
 function spoken(segments: Segment[]): string {

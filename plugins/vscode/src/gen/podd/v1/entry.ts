@@ -443,6 +443,12 @@ export interface Alert {
   count: number;
   /** Whether a person acknowledged it. */
   acked: boolean;
+  /**
+   * What it is about, for programs: TURN_ENDED and APPROVAL_WAITS repeat what another
+   * entry of the log says; FALLBACK: another model answers the rest of the turn. Empty for
+   * all others, and for alerts that were stored before there were reasons.
+   */
+  reason: string;
 }
 
 function createBaseEntry(): Entry {
@@ -2474,7 +2480,7 @@ export const Recovered: MessageFns<Recovered> = {
 };
 
 function createBaseAlert(): Alert {
-  return { seq: 0, pod: "", level: 0, source: "", text: "", time: undefined, count: 0, acked: false };
+  return { seq: 0, pod: "", level: 0, source: "", text: "", time: undefined, count: 0, acked: false, reason: "" };
 }
 
 export const Alert: MessageFns<Alert> = {
@@ -2502,6 +2508,9 @@ export const Alert: MessageFns<Alert> = {
     }
     if (message.acked !== false) {
       writer.uint32(64).bool(message.acked);
+    }
+    if (message.reason !== "") {
+      writer.uint32(74).string(message.reason);
     }
     return writer;
   },
@@ -2581,6 +2590,14 @@ export const Alert: MessageFns<Alert> = {
             }
 
             message.acked = reader.bool();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.reason = reader.string();
             continue;
           }
         }
