@@ -68,7 +68,10 @@ export class Editor {
     throw new Error(`${what} did not come: ${JSON.stringify(got)}`);
   }
 
-  /** reload loads the window again, once VS Code has stored that a text is a part of it. */
+  /**
+   * reload loads the window again, once VS Code has stored that a text is a part of it. VS Code stores
+   * when a person turns to another window, else once a minute.
+   */
   async reload(text) {
     const stored = (wanted) =>
       indexedDB.databases().then(async (list) => {
@@ -81,7 +84,17 @@ export class Editor {
         }
         return false;
       });
-    await this.await(`a stored ${text}`, () => this.page.evaluate(stored, text), (there) => there);
+    const turnAway = () => {
+      for (const focus of [true, false]) {
+        document.hasFocus = () => focus;
+        document.dispatchEvent(new Event("visibilitychange"));
+      }
+    };
+    const look = async () => {
+      await this.page.evaluate(turnAway);
+      return this.page.evaluate(stored, text);
+    };
+    await this.await(`a stored ${text}`, look, (there) => there);
     await this.page.reload();
   }
 

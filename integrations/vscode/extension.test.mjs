@@ -97,7 +97,8 @@ check("a turn that waits can be cancelled", async () => {
 });
 
 check("the stream's tab is there again when the window is loaded again", async () => {
-  await e.reload("podd.stream");
+  // The tab is stored when it opens, what it needs to come back a little later: that names the pod.
+  await e.reload(JSON.parse(podctl("show", "here", "-o", "json")).id);
   const page = await e.stream();
   await page.getByText(/turn 3 cancelled/).waitFor();
   await e.page.locator(".tab", { hasText: "podd: here" }).waitFor();
