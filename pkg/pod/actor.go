@@ -96,11 +96,8 @@ type actor struct {
 	broken error
 	// stuck is set while there is work to do that can't be done.
 	stuck *stuck
-	// unstored is what the running turn could not store yet, oldest first. promised says
-	// why the first of it is not, when its sequences are given out: nothing else is stored
-	// before it.
+	// unstored is what the running turn could not store yet, oldest first.
 	unstored []*unstored
-	promised error
 }
 
 // reasonFailed is that of calls to a pod which met a defect and is loaded anew.
@@ -214,27 +211,17 @@ func (a *actor) guard(f func()) (err error) {
 // for whatever happens to ctx: the caller has to know what came of it. An error says
 // that f did not run, or not to its end.
 func (a *actor) do(ctx context.Context, f func()) error {
-	finished, err := a.begin(ctx, f)
-	if err != nil {
-		return err
-	}
-	return <-finished
-}
-
-// begin gives f to the pod's goroutine, which takes it at once, and does not wait for
-// it. finished gets one value: an error says that f did not run to its end.
-func (a *actor) begin(ctx context.Context, f func()) (finished <-chan error, err error) {
 	done := make(chan error, 1)
 	select {
 	case a.mailbox <- func() { done <- a.guard(f) }:
-		return done, nil
+		return <-done
 	case <-a.done:
 		if a.closing != nil {
-			return nil, a.closing
+			return a.closing
 		}
-		return nil, errStopping
+		return errStopping
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 }
 

@@ -36,11 +36,8 @@ type draft struct {
 
 // draft says what the pod is once the batch is stored.
 func (a *actor) draft(b store.Batch, s situation) (*draft, error) {
-	switch {
-	case a.broken != nil:
+	if a.broken != nil {
 		return nil, a.broken
-	case a.promised != nil:
-		return nil, a.promised
 	}
 	b.Pod, b.Epoch = a.id, a.epoch
 	now := a.now()

@@ -136,6 +136,6 @@ func TestRefusedResultsEndTheTurn(t *testing.T) {
 		}
 		return nil
 	})
-	h.wantEnd(h.run("go"), item.OutcomeInterrupted, "RECOVERY", "because the log could not be written")
+	h.wantEnd(h.run("go"), item.OutcomeFailed, "NOT_STORED", "16777216 bytes cannot be stored")
 	h.wantSaid()
 }

@@ -3,7 +3,6 @@ package pod
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"podd/pkg/item"
 	"podd/pkg/store"
@@ -46,53 +45,6 @@ func claims(kinds []item.Kind) bool {
 	return first && !last
 }
 
-// Ahead commits in the pod's goroutine, which does nothing else meanwhile, and lets the
-// turn go on. While there is no space for it nothing else is stored: its sequences are
-// promised.
-func (l *turnLog) Ahead(ctx context.Context, b worker.Batch) (worker.Ahead, error) {
-	ctx = context.WithoutCancel(ctx)
-	var out worker.Ahead
-	var refused error
-	u := &unstored{ctx: ctx, outcome: make(chan error, 1)}
-	drafted := make(chan struct{})
-	tell := sync.OnceFunc(func() { close(drafted) })
-	finished, err := l.a.begin(ctx, func() {
-		defer tell() // Also when it panics.
-		var d *draft
-		if d, refused = l.draft(b); refused != nil {
-			return
-		}
-		promised := slices.Clone(d.entries)
-		out.Entries, out.Joins = promised, l.a.joins()
-		tell()
-		u.try = func() error {
-			d.entries, l.a.promised = slices.Clone(promised), nil
-			err := l.commit(ctx, d, b)
-			switch {
-			case noSpace(err):
-				l.a.promised = err
-			case err == nil && !sameSeqs(promised, d.entries):
-				err = item.Errorf(item.KindInternal, "INTERNAL", "the log of pod %s was written by another than its owner", l.a.id)
-			}
-			return err
-		}
-		l.a.attempt(u, true)
-	})
-	if err != nil {
-		return worker.Ahead{}, err
-	}
-	if <-drafted; refused != nil {
-		return worker.Ahead{}, refused
-	}
-	out.Stored = func() error {
-		if err := <-finished; err != nil {
-			return err
-		}
-		return <-u.outcome
-	}
-	return out, nil
-}
-
 // draft says what the pod is once a batch of the turn is stored.
 func (l *turnLog) draft(b worker.Batch) (*draft, error) {
 	batch := store.Batch{Dequeue: b.Claims}
@@ -118,7 +70,3 @@ func (l *turnLog) commit(ctx context.Context, d *draft, b worker.Batch) error {
 
 // Live shows a fragment at once, past the pod's goroutine.
 func (l *turnLog) Live(d item.Delta) { l.a.live.Publish(d) }
-
-func sameSeqs(a, b []item.Entry) bool {
-	return slices.EqualFunc(a, b, func(a, b item.Entry) bool { return a.Seq == b.Seq })
-}

@@ -128,20 +128,14 @@ func (t *run) prune(ctx context.Context) error {
 	return t.commit(ctx, Batch{Kinds: []item.Kind{entry}})
 }
 
-// stream sends a body once. What comes back counts once all that the body carries is on
-// disk.
+// stream sends a body once.
 func (t *run) stream(ctx context.Context, body []byte, live func(item.Delta)) (answer, error) {
 	start := t.Now()
-	tl := &timeline{turn: t.turn.Number, step: t.step, live: live, opens: t.settle}
+	tl := &timeline{turn: t.turn.Number, step: t.step, live: live}
 	if live != nil {
 		t.partial = tl
 	}
-	ctx, done := t.untilRefused(ctx)
-	defer done()
 	err := t.read(ctx, body, tl)
-	if unsettled := t.settle(); unsettled != nil {
-		err = unsettled
-	}
 	if err != nil && !errors.Is(err, context.Cause(ctx)) {
 		// It failed by itself: what it had said is void. Only a turn that ends in the middle
 		// of an answer keeps some of it.

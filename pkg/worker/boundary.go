@@ -16,13 +16,11 @@ func (t *run) boundary(ctx context.Context) error {
 	if err := t.mayGoOn(ctx); err != nil {
 		return err
 	}
-	if t.ahead == nil || !t.ahead.alone {
-		if _, err := t.join(ctx, true); err != nil {
-			return err
-		}
-		if err := t.mayGoOn(ctx); err != nil {
-			return err
-		}
+	if _, err := t.join(ctx, true); err != nil {
+		return err
+	}
+	if err := t.mayGoOn(ctx); err != nil {
+		return err
 	}
 	return t.beforeRequest(ctx)
 }
@@ -43,9 +41,6 @@ func (t *run) mayGoOn(ctx context.Context) error {
 // join takes in what joins the turn, and says whether that was anything. With wait it
 // first waits while the pod is held.
 func (t *run) join(ctx context.Context, wait bool) (joined bool, err error) {
-	if err := t.settle(); err != nil {
-		return false, err
-	}
 	t.clock.stop()
 	defer t.clock.start()
 	j, err := t.log.Joining(t.waiting, wait)
@@ -85,8 +80,7 @@ func (t *run) beforeRequest(ctx context.Context) error {
 		Conversation: t.conversation(ctx),
 	})
 	t.warn(d.Warnings)
-	// Hooks hear of the request after the results that it carries.
-	t.whenSettled(func() { t.observe(hook.Edge{Name: hook.EdgeBeforeRequest, Decision: d.Cancelled + d.Paused}) })
+	t.observe(hook.Edge{Name: hook.EdgeBeforeRequest, Decision: d.Cancelled + d.Paused})
 	if err != nil {
 		return failed("INTERCEPTOR", "%v", err)
 	}

@@ -206,23 +206,17 @@ func (b *batch) store() error {
 	for _, c := range now {
 		b.stored[c] = true
 	}
-	settle := func() {
-		for _, c := range now {
-			for _, work := range c.settle {
-				work()
-			}
-		}
-	}
-	if b.last() {
-		return b.commitAhead(b.ctx, out, settle)
-	}
 	if err := b.commit(b.ctx, out); err != nil {
 		for _, c := range now {
 			delete(b.stored, c)
 		}
 		return err
 	}
-	settle()
+	for _, c := range now {
+		for _, work := range c.settle {
+			work()
+		}
+	}
 	return nil
 }
 
@@ -247,13 +241,6 @@ func (b *batch) came(c *call) (kinds []item.Kind) {
 		}})
 	}
 	return kinds
-}
-
-// last says that these results end the step and that nobody has to be asked before the
-// next request: it may leave while they are on their way to the disk.
-func (b *batch) last() bool {
-	aborts := func(c *call) bool { return c.aborted != "" }
-	return len(b.stored) == len(b.calls) && !b.leaving && !slices.ContainsFunc(b.calls, aborts) && b.Chain.Immediate() && b.ctx.Err() == nil
 }
 
 // abandon waits for the goroutines that a batch which failed has left: what runs ends by

@@ -18,12 +18,6 @@ type Log interface {
 	// other error the turn ends at once: nothing more can be stored. The other methods
 	// that commit wait likewise.
 	Append(ctx context.Context, b Batch) ([]item.Entry, error)
-	// Ahead is Append that does not wait: the turn may send its next request while the
-	// batch is on its way to the disk. Nothing of the answer counts before Stored has
-	// returned, which the caller owes before it calls anything else of the Log but Live.
-	// For space it waits also when ctx has ended.
-	// An error means that nothing was or will be stored.
-	Ahead(ctx context.Context, b Batch) (Ahead, error)
 	// Live shows a fragment of what is unfinished to whoever watches. It does not
 	// block.
 	Live(d item.Delta)
@@ -53,7 +47,6 @@ type Batch struct {
 	Kinds []item.Kind
 	// Ending, when set, ends the turn with this batch: its kinds stand behind Kinds. It is
 	// left out when something joins the turn or holds the pod by then, or ctx has ended.
-	// Ahead takes none.
 	Ending []item.Kind
 	// Claims are submits that leave the inbox with this batch.
 	Claims []item.Seq
@@ -63,19 +56,6 @@ type Batch struct {
 	// Until until when; the next batch without it ends the waiting.
 	Waiting string
 	Until   time.Time
-}
-
-// Ahead is a batch on its way to the disk.
-type Ahead struct {
-	// Entries are the batch's, with the sequences that they are going to have. Alerts
-	// among them have none.
-	Entries []item.Entry
-	// Joins says that something joins the turn or holds the pod: the turn has to ask
-	// before its next step.
-	Joins bool
-	// Stored waits until the batch is on disk. After an error the entries do not count,
-	// and the turn ends at once. It is called once.
-	Stored func() error
 }
 
 // Joining is what joins a turn at a step boundary.

@@ -19,9 +19,7 @@ type timeline struct {
 	turn int64
 	step int
 	// live shows a fragment; nil for an answer that is not shown.
-	live func(item.Delta)
-	// opens is called before the first event is taken; nil for nothing to do.
-	opens  func() error
+	live   func(item.Delta)
 	blocks []*block
 	size   int
 	end    *llm.End
@@ -45,12 +43,6 @@ var deltaKinds = map[llm.BlockKind]item.DeltaKind{
 // add takes the next event. Its error is that of a model that breaks the order of
 // events.
 func (tl *timeline) add(ev llm.Event) error {
-	if opens := tl.opens; opens != nil {
-		tl.opens = nil
-		if err := opens(); err != nil {
-			return err
-		}
-	}
 	switch ev := ev.(type) {
 	case llm.BlockStart:
 		if _, known := deltaKinds[ev.Kind]; !known || ev.Block != len(tl.blocks) {

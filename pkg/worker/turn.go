@@ -48,9 +48,6 @@ type run struct {
 	// retried and waited say that the turn has raised an alert about a failed request,
 	// and about a long wait.
 	retried, waited bool
-	// ahead is what the turn has appended and does not know to be stored yet; nil for
-	// nothing.
-	ahead *ahead
 	// partial is the timeline of a shown answer that has not ended.
 	partial *timeline
 	// lifted names where an interceptor held the turn and a person let it go on.
@@ -129,9 +126,6 @@ func (t *run) oneStep(ctx context.Context) ([]*call, error) {
 // commit appends a batch and folds its entries into the state. The time that it takes is
 // no work: the disk may be full for long.
 func (t *run) commit(ctx context.Context, b Batch) error {
-	if err := t.settle(); err != nil {
-		return err
-	}
 	b.Kinds = slices.Concat(t.bills(), t.withWarnings(b.Kinds))
 	defer t.clock.rest()()
 	entries, err := t.log.Append(ctx, b)
@@ -141,6 +135,15 @@ func (t *run) commit(ctx context.Context, b Batch) error {
 	t.owed = nil
 	t.fold(entries)
 	return nil
+}
+
+// fold lets entries of the log count.
+func (t *run) fold(entries []item.Entry) {
+	for _, e := range entries {
+		t.state.Add(e)
+		t.progress.Add(e)
+	}
+	t.left.Store(t.remains())
 }
 
 // alert is an entry that raises an alert about this turn.

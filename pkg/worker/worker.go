@@ -169,9 +169,6 @@ func (w *Worker) Run(ctx context.Context, log Log, state *projection.State, prog
 	t.clock = newWorkClock(w.Limits.MaxTime, cancel, w.Working)
 	defer t.clock.stop()
 	err := t.steps(ctx)
-	if unsettled := t.settle(); unsettled != nil {
-		err = unsettled
-	}
 	unstored, ok := errors.AsType[*logError](err)
 	if !ok {
 		return t.end(ctx, err)
