@@ -32,18 +32,27 @@ func chainName(a item.Alert) []byte {
 	return sum.Sum(nil)[:chainLen]
 }
 
-// repeats says whether a is the same alert as old.
-func repeats(a, old item.Alert) bool {
-	return a.Pod == old.Pod && a.Level == old.Level && a.Source == old.Source && a.Text == old.Text
+// FoldAlert is the one rule for repeated alerts, which every store applies in the
+// transaction that writes an alert. Where a repeats old, the newest alert of its chain,
+// folded is a with the counts of both and takes old's place.
+func FoldAlert(a, old item.Alert) (folded item.Alert, repeats bool) {
+	same := a.Pod == old.Pod && a.Level == old.Level && a.Source == old.Source && a.Text == old.Text
+	if !same || old.Acked || a.Time.Sub(old.Time) > FoldWithin {
+		return a, false
+	}
+	a.Count += old.Count
+	return a, true
 }
 
 // fold takes the alert that a repeats away, if there is one, and adds up the counts.
 func fold(tx *bbolt.Tx, a item.Alert) (item.Alert, error) {
 	name := chainName(a)
-	if old, ok := chainEnd(tx, name); ok && !old.Acked && repeats(a, old) && a.Time.Sub(old.Time) <= FoldWithin {
-		a.Count += old.Count
-		if err := moveAlert(tx, old, a.Seq); err != nil {
-			return item.Alert{}, err
+	if old, ok := chainEnd(tx, name); ok {
+		if folded, repeats := FoldAlert(a, old); repeats {
+			a = folded
+			if err := moveAlert(tx, old, a.Seq); err != nil {
+				return item.Alert{}, err
+			}
 		}
 	}
 	return a, tx.Bucket(bucketChains).Put(name, seqKey(a.Seq))

@@ -15,6 +15,14 @@ import (
 // unknown: the store accepts nothing more and the process must end; what is true
 // is read after the next start. Every other error means that nothing was written.
 type Store interface {
+	Pods
+	Logs
+	Alerts
+	Lifetime
+}
+
+// Pods keeps what pods are.
+type Pods interface {
 	// CreatePod stores a new pod. p.ID and p.Name must be new: a known name is
 	// KindExists, reason POD_EXISTS.
 	CreatePod(ctx context.Context, p item.Pod) error
@@ -38,7 +46,10 @@ type Store interface {
 	Pods(ctx context.Context) ([]item.Pod, error)
 	// PodRecords is Pods without decoding them.
 	PodRecords(ctx context.Context) ([]PodRecord, error)
+}
 
+// Logs keeps the log of each pod, its inbox and the request ids that it admitted.
+type Logs interface {
 	// Claim makes the caller the one writer of a pod's log and returns its epoch.
 	// An append with another epoch is KindPrecondition, reason STALE_EPOCH, from
 	// then on.
@@ -76,7 +87,10 @@ type Store interface {
 	// Request finds an admitted request id. ok is false when the id is unknown or
 	// so old that it was forgotten.
 	Request(ctx context.Context, pod, requestID string) (r Request, ok bool, err error)
+}
 
+// Alerts keeps the alerts of all pods.
+type Alerts interface {
 	// RaiseAlert stores an alert that stands in no pod's log and returns it with its
 	// sequence. It may name a pod, which must exist.
 	//
@@ -98,7 +112,10 @@ type Store interface {
 	// PurgeAlerts removes alerts that were acknowledged and are older than before, and
 	// says how many.
 	PurgeAlerts(ctx context.Context, before time.Time) (removed int, err error)
+}
 
+// Lifetime is what whoever opened a store needs of it.
+type Lifetime interface {
 	// Failed is closed once the outcome of a commit is unknown.
 	Failed() <-chan struct{}
 	// Close waits for writes under way and closes the files.

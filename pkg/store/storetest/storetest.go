@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"podd/pkg/store"
+
+	"pgregory.net/rapid"
 )
 
 // OpenFunc opens the store that belongs to dir. The directory is empty at the
@@ -17,22 +19,9 @@ type OpenFunc func(dir string) (store.Store, error)
 // T is what a check needs of a test: the part of testing.TB that *testing.T,
 // *rapid.T and Recorder have.
 type T interface {
-	Helper()
-	Name() string
+	rapid.TB
 	Context() context.Context
 	Cleanup(func())
-	Log(args ...any)
-	Logf(format string, args ...any)
-	Skip(args ...any)
-	Skipf(format string, args ...any)
-	SkipNow()
-	Error(args ...any)
-	Errorf(format string, args ...any)
-	Fatal(args ...any)
-	Fatalf(format string, args ...any)
-	Fail()
-	FailNow()
-	Failed() bool
 }
 
 // Check is one property of a store.
