@@ -11,3 +11,5 @@ import (
 var errNoHoles = errors.New("the file system cannot free parts of a file")
 
 func punchHole(*os.File, int64, int64) error { return errNoHoles }
+
+func dataFrom(_ *os.File, offset int64) int64 { return offset }

@@ -52,6 +52,8 @@ func (r *shellRun) resume(ctx context.Context) (tool.Output, error) {
 	}
 	r.started = note.Started
 	r.tree = process.Find(*note.Process)
+	// The podd before may have ended while it held the command.
+	r.paused = true
 	r.status = func() string { return r.lastWord(ctx) }
 	r.captured = openCapture(r.job.Output.File, header(r.args), r.shell.SpoolBytes, r.shell.limit.MaxBytes, progress(ctx))
 	return r.finish(ctx), nil

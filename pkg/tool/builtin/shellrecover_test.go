@@ -189,6 +189,23 @@ func TestShellRecoversWhatStillRuns(t *testing.T) {
 	}
 }
 
+// A podd that is killed while it holds a command, which prints faster than it can be read,
+// is followed by one that lets the command go on.
+func TestShellRecoversWhatIsHeld(t *testing.T) {
+	arguments := object("command", beforeGo+"echo second", "timeout_seconds", 60)
+	b := afterAKill(t, arguments)
+	// The leader of a tree has its number as its group.
+	pid := b.pidIn("pid")
+	if group, err := syscall.Getpgid(pid); err != nil || syscall.Kill(-group, syscall.SIGSTOP) != nil {
+		t.Fatal(err)
+	}
+	b.write("go", "")
+	out, found := b.recover(t.Context(), arguments)
+	if !found || out.IsError || out.Content != "first\nsecond\n" {
+		t.Errorf("found %v: %+v", found, out)
+	}
+}
+
 // Timeout and cancel hold for a command that another podd started.
 func TestShellRecoversAndEnds(t *testing.T) {
 	const command = "sleep 600 & setsid sleep 600 & echo $$ >pid; echo up; : >ready; sleep 600"
