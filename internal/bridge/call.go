@@ -162,10 +162,8 @@ func plainParams(r request, to any) error {
 	if len(r.Params) == 0 {
 		return nil
 	}
-	in := json.NewDecoder(strings.NewReader(string(r.Params)))
-	in.DisallowUnknownFields()
-	if err := in.Decode(to); err != nil {
-		return badParams(r, strings.TrimPrefix(err.Error(), "json: "))
+	if err := decode(r.Params, to, nil); err != nil {
+		return badParams(r, err.Error())
 	}
 	return nil
 }

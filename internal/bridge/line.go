@@ -5,7 +5,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"reflect"
+	"slices"
 	"strings"
 
 	"podd/pkg/client"
@@ -34,22 +37,74 @@ func parse(line []byte) (request, error) {
 	if !json.Valid(line) {
 		return r, badLine("it is no JSON")
 	}
-	in := json.NewDecoder(bytes.NewReader(line))
-	in.DisallowUnknownFields()
-	err := in.Decode(&r)
-	r.ID = bytes.TrimSpace(r.ID)
-	if !goodID(r.ID) {
-		r.ID = nil
+	var id json.RawMessage
+	err := decode(line, &r, func(key string, value json.RawMessage) {
+		if key == "id" {
+			id = value
+		}
+	})
+	if r.ID = nil; goodID(id) {
+		r.ID = id
 	}
 	switch {
 	case err != nil:
-		return r, badLine(strings.TrimPrefix(err.Error(), "json: "))
+		return r, badLine(err.Error())
 	case r.ID == nil:
 		return r, badLine("it has no id, or one that is neither a number nor a string of at most 120 bytes")
 	case r.Method == "":
 		return r, badLine("it names no method")
 	}
 	return r, nil
+}
+
+// decode reads JSON into a struct, and tells each key of the object that stands there once.
+// encoding/json takes a key in any case of letters, and of a key that stands there twice the
+// last: programs that read the same line otherwise would see another request.
+func decode(data []byte, to any, each func(key string, value json.RawMessage)) error {
+	values, err := object(data)
+	var known []string
+	for field := range reflect.TypeOf(to).Elem().Fields() {
+		known = append(known, field.Tag.Get("json"))
+	}
+	for key, all := range values {
+		switch {
+		case !slices.Contains(known, key):
+			err = fmt.Errorf("unknown field %q", key)
+		case len(all) > 1:
+			err = fmt.Errorf("%q is there twice", key)
+		case each != nil:
+			each(key, all[0])
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, to); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
+// object are the values of each key of an object; none of what is no object.
+func object(data []byte) (map[string][]json.RawMessage, error) {
+	values := make(map[string][]json.RawMessage)
+	in := json.NewDecoder(bytes.NewReader(data))
+	if start, err := in.Token(); start != json.Delim('{') {
+		return values, err
+	}
+	for in.More() {
+		key, err := in.Token()
+		if err != nil {
+			return values, err
+		}
+		var value json.RawMessage
+		if err := in.Decode(&value); err != nil {
+			return values, err
+		}
+		name, _ := key.(string)
+		values[name] = append(values[name], value)
+	}
+	return values, nil
 }
 
 // goodID says whether an id is a number or a string, and short.

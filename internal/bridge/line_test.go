@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
 )
 
 func TestParse(t *testing.T) {
@@ -31,6 +32,13 @@ func TestParse(t *testing.T) {
 		{`{"id":7,"method":""}`, "7", "", "it names no method"},
 		{`{"id":7,"method":5}`, "7", "", "cannot unmarshal number"},
 		{`{"id":7,"method":"X","parms":{}}`, "7", "X", `unknown field "parms"`},
+		{`{"id":7,"method":"ListPods","method":"DeletePod"}`, "7", "", `"method" is there twice`},
+		{`{"id":7,"method":"ListPods","Method":"DeletePod"}`, "7", "", `unknown field "Method"`},
+		{`{"id":7,"method":"ListPods","m\u0065thod":"DeletePod"}`, "7", "", `"method" is there twice`},
+		{`{"id":7,"method":"X","params":{"pod":"a"},"params":{"pod":"b"}}`, "7", "", `"params" is there twice`},
+		{`{"id":7,"id":8,"method":"X"}`, "", "", `"id" is there twice`},
+		{`{"ID":7,"method":"X"}`, "", "", `unknown field "ID"`},
+		{`{"id":7,"Id":8,"method":"X"}`, "7", "", `unknown field "Id"`},
 	}
 	for _, tt := range tests {
 		r, err := parse([]byte(tt.line))
@@ -45,6 +53,32 @@ func TestParse(t *testing.T) {
 		}
 		if item.ReasonOf(err) != "BAD_LINE" || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: error %v, want one that says %q", tt.line, err, tt.says)
+		}
+	}
+}
+
+// The params of the bridge's own methods are as strict, as are those of all others.
+func TestParamsAreExact(t *testing.T) {
+	for params, says := range map[string]string{
+		`{"dir":"/a","create":true}`:             "",
+		`null`:                                   "",
+		`{"dir":"/a","dir":"/b"}`:                `"dir" is there twice`,
+		`{"dir":"/a","Create":true}`:             `unknown field "Create"`,
+		`{"dir":"/a","create":false,"CREATE":1}`: `unknown field "CREATE"`,
+		`["dir"]`:                                "cannot unmarshal array",
+	} {
+		var p struct {
+			Dir    string `json:"dir"`
+			Create bool   `json:"create"`
+		}
+		err := plainParams(request{Method: "FindPod", Params: json.RawMessage(params)}, &p)
+		if says == "" && err != nil || says != "" && (item.ReasonOf(err) != "BAD_PARAMS" || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%s: %v, want %q", params, err, says)
+		}
+	}
+	for _, twice := range []string{`{"pod":"a","pod":"b"}`, `{"Pod":"a"}`} {
+		if err := params(request{Method: "DeletePod", Params: json.RawMessage(twice)}, &poddv1.DeletePodRequest{}); item.ReasonOf(err) != "BAD_PARAMS" {
+			t.Errorf("%s: %v", twice, err)
 		}
 	}
 }
