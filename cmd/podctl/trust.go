@@ -85,11 +85,12 @@ func showFiles(w io.Writer, look *poddv1.TrustDirResponse) error {
 		if _, err := fmt.Fprintf(w, "%s, %s bytes:\n", sanitize.Line(f.GetPath()), view.Count(int64(len(f.GetContent())))); err != nil {
 			return err
 		}
-		for l := range strings.SplitSeq(sanitize.Terminal(text), "\n") {
+		shown, hidden := sanitize.Exact(text)
+		for l := range strings.SplitSeq(shown, "\n") {
 			fmt.Fprintf(w, "  | %s\n", l)
 		}
-		if n := sanitize.Hidden(text); n > 0 {
-			fmt.Fprintf(w, "%d characters of it are invisible or invalid, and shown as escapes\n", n)
+		if hidden > 0 {
+			fmt.Fprintf(w, "%d characters of it are invisible or invalid, and shown as escapes\n", hidden)
 		}
 	}
 	return nil

@@ -10,6 +10,9 @@
 //   - what is invisible or changes the order of text (bidi controls, zero-width
 //     characters, tags, variation selectors, line separators): \u202e, \U000e0041
 //
+// [Exact], for text that a person decides on, also escapes what looks like a space and is
+// another character: \u00a0, \u2800.
+//
 // Emoji stay whole: a variation selector after a symbol and a zero-width joiner
 // between two symbols are kept. Elsewhere both are escaped, so that text in a script
 // that needs joiners shows some escapes.

@@ -27,6 +27,15 @@ func hidden(r rune) bool {
 		unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
+// blank says whether a rune looks like a space, or like nothing, and is not the space.
+func blank(r rune) bool {
+	switch r {
+	case '\u2800', '\U00016fe4', '\U0001d159': // Of Braille, Khitan, and musical notes.
+		return true
+	}
+	return r != ' ' && unicode.Is(unicode.Zs, r)
+}
+
 // symbol says whether a rune is one that emoji are made of. The block is taken
 // whole: newer emoji are not in the tables of every Go release. U+FFFD counts as
 // none, since it also stands for bytes that are no rune.

@@ -8,6 +8,8 @@ import (
 // scanner carries what the meaning of the next rune depends on.
 type scanner struct {
 	oneLine bool
+	// exact escapes what looks like a space too.
+	exact bool
 	// drop leaves out what would be escaped.
 	drop bool
 	// prev is the rune before, 0 when there is none or it was escaped.
@@ -58,8 +60,11 @@ func (s *scanner) keeps(r rune, next []byte) bool {
 		after, _ := utf8.DecodeRune(next)
 		return s.joins && symbol(after)
 	}
-	return !hidden(r)
+	return !s.hides(r)
 }
+
+// hides says whether r is escaped wherever it stands.
+func (s *scanner) hides(r rune) bool { return hidden(r) || s.exact && blank(r) }
 
 func (s *scanner) escapeRune(dst []byte, r rune) []byte {
 	switch {
@@ -109,18 +114,18 @@ func undecided(src []byte, joins bool) bool {
 	return r == joiner && joins && !utf8.FullRune(src[size:])
 }
 
-// safePrefix is the length of the start of s that surely stays as it is.
-func safePrefix(s string, oneLine bool) int {
-	for i, r := range s {
+// safePrefix is the length of the start of text that surely stays as it is.
+func (s *scanner) safePrefix(text string) int {
+	for i, r := range text {
 		switch {
 		case r >= 0x20 && r < 0x7f:
 		case r == '\n' || r == '\t':
-			if oneLine {
+			if s.oneLine {
 				return i
 			}
-		case r == utf8.RuneError || hidden(r):
+		case r == utf8.RuneError || s.hides(r):
 			return i
 		}
 	}
-	return len(s)
+	return len(text)
 }

@@ -10,11 +10,10 @@ func Terminal(s string) string { return whole(s, false) }
 func Line(s string) string { return whole(s, true) }
 
 func whole(s string, oneLine bool) string {
-	safe := safePrefix(s, oneLine)
-	if safe == len(s) {
+	sc := scanner{oneLine: oneLine}
+	if sc.safePrefix(s) == len(s) {
 		return s
 	}
-	sc := scanner{oneLine: oneLine}
 	out, _ := sc.append(make([]byte, 0, len(s)+len(s)/8+16), []byte(s), true)
 	return string(out)
 }

@@ -4,10 +4,10 @@ package sanitize
 // and how much that was: what Terminal shows as an escape is left out. It is valid
 // UTF-8. It is for text that goes to a model, which reads what a person does not see.
 func Visible(s string) (visible string, left int) {
-	if safePrefix(s, false) == len(s) {
+	sc := scanner{drop: true}
+	if sc.safePrefix(s) == len(s) {
 		return s, 0
 	}
-	sc := scanner{drop: true}
 	out, _ := sc.append(nil, []byte(s), true)
 	return string(out), sc.escaped
 }

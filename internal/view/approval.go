@@ -73,7 +73,7 @@ const shortDigest = 6
 func requestLines(a item.ApprovalRequested, columns int) []string {
 	var lines []string
 	if a.Question != "" {
-		lines = wrap(sanitize.Line(a.Question), "", wrapMark, columns)
+		lines = wrap(exactLine(a.Question), "", wrapMark, columns)
 	}
 	inner := columns
 	if columns > 0 {

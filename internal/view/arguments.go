@@ -40,7 +40,9 @@ func arguments(raw string) []argument {
 func hiddenIn(raw string) int {
 	n := 0
 	for _, a := range arguments(raw) {
-		n += sanitize.Hidden(a.name) + sanitize.Hidden(a.text)
+		_, inName := sanitize.Exact(a.name)
+		_, inText := sanitize.Exact(a.text)
+		n += inName + inText
 	}
 	return n
 }
@@ -67,10 +69,10 @@ func argumentLines(raw string, columns int) []string {
 	for _, a := range arguments(raw) {
 		name := ""
 		if a.name != "" {
-			name = sanitize.Line(a.name) + ":"
+			name = exactLine(a.name) + ":"
 		}
 		text := strings.Split(a.text, "\n")
-		if one := sanitize.Line(text[0]); len(text) == 1 && name != "" && one != "" && (columns < 1 || fits(name+" "+one, columns)) {
+		if one := exactLine(text[0]); len(text) == 1 && name != "" && one != "" && (columns < 1 || fits(name+" "+one, columns)) {
 			lines = append(lines, name+" "+one)
 			continue
 		}
@@ -78,10 +80,16 @@ func argumentLines(raw string, columns int) []string {
 			lines = append(lines, wrap(name, "", wrapMark, columns)...)
 		}
 		for _, line := range text {
-			lines = append(lines, wrap(sanitize.Line(line), lineMark, wrapMark, columns)...)
+			lines = append(lines, wrap(exactLine(line), lineMark, wrapMark, columns)...)
 		}
 	}
 	return lines
+}
+
+// exactLine is a line that shows what would not be seen, or would pass for a space.
+func exactLine(text string) string {
+	shown, _ := sanitize.Exact(text)
+	return sanitize.Line(shown)
 }
 
 // Arguments shows the arguments of a call whole, as safe lines of at most so many

@@ -21,6 +21,7 @@ func TestApprovalCountsWhatIsHidden(t *testing.T) {
 		`{"command":"echo \u202ehi"}`:                 "1 hidden character,",
 		`{"command":"echo \\u202ehi"}`:                "",
 		`{"command":"printf '\u001b[2J'","x":"\r\n"}`: "1 hidden character,",
+		"{\"command\":\"rm\u00a0-rf \u2800x\"}":       "2 hidden characters",
 		"{\"com\u200bmand\":\"ls\"}":                  "1 hidden character,",
 	} {
 		text := strings.Join(approval(arguments).Lines(60), "\n")
@@ -40,7 +41,9 @@ func FuzzApproval(f *testing.F) {
 		columns = min(max(columns, 0), 200)
 		lines := approval(arguments).Lines(columns)
 		for i, line := range lines {
-			if strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) || r == 0x202e || r == 0x200b || r == 0xfeff }) {
+			if strings.ContainsFunc(line, func(r rune) bool {
+				return unicode.IsControl(r) || r == 0x202e || r == 0xa0 || r == 0x2800 || r == 0x200b || r == 0xfeff
+			}) {
 				t.Fatalf("line %d drives the terminal: %+q", i, line)
 			}
 		}
