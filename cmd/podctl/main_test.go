@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -26,6 +27,8 @@ type built struct{ *testing.M }
 
 // Run runs the tests.
 func (b built) Run() int {
+	// A configuration that a group can write is refused.
+	syscall.Umask(0o022)
 	dir, err := os.MkdirTemp("", "podd-built")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -20,5 +21,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	// A configuration that a group can write is refused.
+	syscall.Umask(0o022)
 	goleak.VerifyTestMain(m)
 }

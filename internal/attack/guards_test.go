@@ -83,17 +83,19 @@ func socketGuards() map[string]guard {
 func secretGuards() map[string]guard {
 	const p = "internal/secrets/"
 	return map[string]guard{
-		"known values":  {"values that podd was given are redacted", []edit{{p + "set.go", "	if known := s.known.Load(); known != nil {", "	if known := s.known.Load(); known != nil && len(*known) > 1<<30 {"}}},
-		"known forms":   {"well-known forms of secrets are redacted", []edit{{p + "set.go", "	for at := 0; at+1 < len(text); at++ {", "	for at := 0; at+1 < 0; at++ {"}}},
-		"fragments":     {"what may become a secret is held back", []edit{{p + "stream.go", "	return max(cut, len(s.before))\n", "	return max(len(text), cut, len(s.before))\n"}}},
-		"spool":         {"files that commands wrote are searched for secrets", []edit{{p + "scrub.go", "		for _, sp := range s.find(string(buffer[:n])) {", "		for _, sp := range s.find(string(buffer[:0])) {"}}},
-		"log":           {"the log's one handler redacts and escapes", []edit{{p + "log.go", "func (h handler) text(s string) string { return sanitize.Terminal(h.set.Redact(s)) }", "func (h handler) text(s string) string { _ = sanitize.Terminal; return s }"}}},
-		"key files":     {"a key file that others can read is refused", []edit{{p + "load.go", "mode&forbidden != 0 {", "mode&forbidden > 0o777 {"}}},
-		"owned keys":    {"a key file of another user is refused", []edit{{p + "load.go", "stat.Uid != 0 && int(stat.Uid) != os.Geteuid() {", "stat.Uid != 0 && int(stat.Uid) == -os.Geteuid()-1 {"}}},
-		"child":         {"values that podd was given go to no child", []edit{{p + "set.go", "		if !s.Holds(entry) {", "		if !s.Holds(entry) || entry != \"\" {"}}},
-		"outputs":       {"outputs are redacted where they are limited", []edit{{"internal/daemon/settings.go", "	c.ToolOutput.Redactor = d.secrets\n", "\n"}}},
-		"not dumpable":  {"podd's memory and environment are closed", []edit{{"internal/harden/dumpable_linux.go", "unix.PR_SET_DUMPABLE, 0, 0, 0, 0)", "unix.PR_SET_DUMPABLE, 1, 0, 0, 0)"}}},
-		"no key inside": {"a key in the configuration file is an error", []edit{{"internal/config/setting.go", "		noFile: true,\n", ""}}},
+		"known values":           {"values that podd was given are redacted", []edit{{p + "set.go", "	if known := s.known.Load(); known != nil {", "	if known := s.known.Load(); known != nil && len(*known) > 1<<30 {"}}},
+		"known forms":            {"well-known forms of secrets are redacted", []edit{{p + "set.go", "	for at := 0; at+1 < len(text); at++ {", "	for at := 0; at+1 < 0; at++ {"}}},
+		"fragments":              {"what may become a secret is held back", []edit{{p + "stream.go", "	return max(cut, len(s.before))\n", "	return max(len(text), cut, len(s.before))\n"}}},
+		"spool":                  {"files that commands wrote are searched for secrets", []edit{{p + "scrub.go", "		for _, sp := range s.find(string(buffer[:n])) {", "		for _, sp := range s.find(string(buffer[:0])) {"}}},
+		"log":                    {"the log's one handler redacts and escapes", []edit{{p + "log.go", "func (h handler) text(s string) string { return sanitize.Terminal(h.set.Redact(s)) }", "func (h handler) text(s string) string { _ = sanitize.Terminal; return s }"}}},
+		"key files":              {"a key file that others can read is refused", []edit{{p + "load.go", "mode&forbidden != 0 {", "mode&forbidden > 0o777 {"}}},
+		"owned keys":             {"a key file of another user is refused", []edit{{p + "load.go", "stat.Uid != 0 && int(stat.Uid) != os.Geteuid() {", "stat.Uid != 0 && int(stat.Uid) == -os.Geteuid()-1 {"}}},
+		"owned configuration":    {"a configuration file of another user is refused", []edit{{"internal/config/owner.go", "	if ok && stat.Uid != 0 && int(stat.Uid) != os.Geteuid() {", "	if ok && stat.Uid != 0 && int(stat.Uid) == -os.Geteuid()-1 {"}}},
+		"unshared configuration": {"so is one that others can change, or replace", []edit{{"internal/config/owner.go", "mode.Perm()&0o022 != 0 {", "mode.Perm()&0o022 > 0o777 {"}}},
+		"child":                  {"values that podd was given go to no child", []edit{{p + "set.go", "		if !s.Holds(entry) {", "		if !s.Holds(entry) || entry != \"\" {"}}},
+		"outputs":                {"outputs are redacted where they are limited", []edit{{"internal/daemon/settings.go", "	c.ToolOutput.Redactor = d.secrets\n", "\n"}}},
+		"not dumpable":           {"podd's memory and environment are closed", []edit{{"internal/harden/dumpable_linux.go", "unix.PR_SET_DUMPABLE, 0, 0, 0, 0)", "unix.PR_SET_DUMPABLE, 1, 0, 0, 0)"}}},
+		"no key inside":          {"a key in the configuration file is an error", []edit{{"internal/config/setting.go", "		noFile: true,\n", ""}}},
 	}
 }
 
@@ -103,7 +105,7 @@ func textGuards() map[string]guard {
 		"controls":             {"control characters are escaped", []edit{{p, "	case r < 0x20 || r >= 0x7f && r < 0xa0:\n		return true", "	case r < 0x20 || r >= 0x7f && r < 0xa0:\n		return false"}}},
 		"invisible":            {"characters that hide or reorder are escaped", []edit{{p, "	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp,\n		unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)", "	return false"}}},
 		"bytes":                {"bytes that are no UTF-8 are escaped", []edit{{"internal/sanitize/scan.go", "			dst = s.escape(dst, `\\x`, rune(src[0]), 2)", "			dst = append(dst, src[0])"}}},
-		"one line":             {"a line stays one line", []edit{{"internal/sanitize/scan.go", "		return !s.oneLine\n", "		return true\n"}, {"internal/sanitize/scan.go", "			if oneLine {\n				return i\n			}\n", ""}}},
+		"one line":             {"a line stays one line", []edit{{"internal/sanitize/scan.go", "		return !s.oneLine\n", "		return true\n"}, {"internal/sanitize/scan.go", "			if s.oneLine {\n				return i\n			}\n", ""}}},
 		"json":                 {"JSON for a terminal is escaped too", []edit{{"cmd/podctl/output.go", "_, err = fmt.Fprintln(p.stdout, escapeJSON(string(line)))", "_, err = fmt.Fprintln(p.stdout, string(line))"}}},
 		"errors":               {"errors pass the sanitiser", []edit{{"cmd/podctl/root.go", "		fmt.Fprintf(p.stderr, \"podctl: %s\\n\", sanitize.Line(view.LocalTimes(err.Error())))", "		_ = sanitize.Line\n		fmt.Fprintf(p.stderr, \"podctl: %s\\n\", view.LocalTimes(err.Error()))"}}},
 		"visible instructions": {"what a workspace says is freed of what a person would not see", []edit{{"internal/instructions/read.go", "	text, hidden := sanitize.Visible(string(data))", "	_, hidden := sanitize.Visible(string(data))\n	text := string(data)"}}},
@@ -114,6 +116,8 @@ func textGuards() map[string]guard {
 		"as shown":             {"what is trusted is what was shown", []edit{{"internal/trust/book.go", "	case look.Digest != digest:", "	case false:"}}},
 		"narrow keys":          {"a trusted workspace sets instructions and rules, nothing else", []edit{{"internal/config/project.go", "		if mayBeProjects(a.key) {", "		if mayBeProjects(a.key) || true {"}}},
 		"narrow rules":         {"a rule of a trusted workspace asks or denies", []edit{{"internal/config/project.go", "	case policy.Ask, policy.Deny:", "	case policy.Ask, policy.Deny, policy.Allow:"}, {"internal/config/project.go", "	case policy.Allow:\n		return r.Source + \": a rule of a workspace cannot allow: write \\\"ask\\\" or \\\"deny\\\", or put the rule into your own configuration\"\n", ""}}},
-		"hidden count":         {"who approves is told of hidden characters", []edit{{"internal/sanitize/count.go", "	return sc.escaped\n", "	return sc.escaped * 0\n"}}},
+		"blanks":               {"what a person decides on shows characters that pass for spaces", []edit{{p, "	return r != ' ' && unicode.Is(unicode.Zs, r)", "	return false"}}},
+		"exact keys":           {"a request has each key once, as it is written", []edit{{"internal/bridge/line.go", "	values, err := object(data)\n", "	_, err := object(data)\n	values := map[string][]json.RawMessage{}\n"}}},
+		"hidden count":         {"who approves is told of hidden characters", []edit{{"internal/sanitize/exact.go", "	return string(out), sc.escaped\n", "	return string(out), 0\n"}}},
 	}
 }

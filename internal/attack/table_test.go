@@ -102,6 +102,9 @@ func daemonAttacks() []attack {
 		{"a key file that others can read", "CWE-732", "key files", sec, "TestReadFile"},
 		{"a key file that another user put there", "CWE-282", "owned keys", sec, "TestReadFileOfAnotherUser"},
 		{"a key in a configuration file that is shown around", "CWE-260", "no key inside", "internal/config", "TestRefusals"},
+		{"a configuration file of another user, or a link to one", "CWE-282", "owned configuration", "internal/config", "TestLoadRefusesWhatOthersCanChange/another user's"},
+		{"a configuration file that others can write, which names programs", "CWE-732", "unshared configuration", "internal/config", "TestLoadRefusesWhatOthersCanChange/world-writable"},
+		{"one that others can replace in its directory", "CWE-732", "unshared configuration", "internal/config", "TestLoadRefusesWhatOthersCanChange/in a shared directory"},
 		{"a mark for a secret written over the secret", "CWE-372", "shown secrets", "pkg/tool/builtin", "TestToolsKeepSecrets"},
 		// Text.
 		{"OSC 52 writes the clipboard", "CWE-150, CVE-2003-0063", "controls", san, "TestTerminal"},
@@ -115,6 +118,8 @@ func daemonAttacks() []attack {
 		{"a podd that answers with escapes, in JSON", "CWE-150", "json", ctl, "TestHostilePodd"},
 		{"an error, and a command line, with escapes", "CWE-150", "errors", ctl, "TestHostilePodd"},
 		{"a command with characters that cannot be seen, to be approved", "CWE-451", "hidden count", "internal/view", "TestApprovalCountsWhatIsHidden"},
+		{"one with characters that pass for spaces", "CWE-1007", "blanks", san, "TestExact"},
+		{"a request that other programs read otherwise: a key twice, or in another case", "CWE-436", "exact keys", "internal/bridge", "TestParse"},
 		// What a workspace says.
 		{"AGENTS.md with orders that nobody sees", "CWE-1007", "visible instructions", "internal/instructions", "TestHostileFiles"},
 		{"AGENTS.md of 5 GB", "CWE-400", "bounded instructions", "internal/instructions", "TestHostileFiles"},

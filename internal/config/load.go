@@ -60,6 +60,13 @@ func readFile(path string, named bool) ([]byte, error) {
 		return nil, unreadable(path, err)
 	}
 	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	if err := checkOwner(path, info); err != nil {
+		return nil, err
+	}
 	text, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1))
 	if err != nil {
 		return nil, unreadable(path, err)

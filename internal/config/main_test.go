@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -12,7 +13,11 @@ import (
 	"podd/pkg/item"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// A configuration that a group can write is refused.
+	syscall.Umask(0o022)
+	goleak.VerifyTestMain(m)
+}
 
 // environment is a lookup in "NAME=value" strings.
 func environment(pairs ...string) func(string) string {
