@@ -74,6 +74,7 @@ var ranks = map[string]int{
 	"pkg/interceptor":       2,
 	"pkg/projection":        2,
 	"pkg/store":             2,
+	"pkg/transcript":        2,
 
 	"internal/extern":                 3,
 	"internal/debugserver":            3,

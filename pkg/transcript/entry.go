@@ -1,0 +1,184 @@
+package transcript
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"podd/pkg/item"
+)
+
+// entry takes an entry of the log.
+func (t *Transcript) entry(e item.Entry) {
+	switch k := e.Kind.(type) {
+	case item.Submitted:
+		t.put(t.add(Block{ID: userID(k.RequestID), Kind: User, Seq: e.Seq, State: Queued, Text: k.Text}))
+	case item.TurnStarted:
+		t.turn, t.claimed = e.Turn, slices.Clone(k.RequestIDs)
+	case item.Promoted:
+		t.claimed = append(t.claimed, k.RequestIDs...)
+	case item.Withdrawn:
+		t.drop(func(b *block) bool {
+			return b.State == Queued && slices.ContainsFunc(k.RequestIDs, func(id string) bool { return b.ID == userID(id) })
+		})
+		t.notice(e, CodeWithdrawn, "a prompt that waited was taken back")
+	case item.ItemAdded:
+		t.item(e, k.Item)
+	case item.ToolStarted:
+		b := t.call(e.Turn, k.CallID, k.Tool)
+		b.State, b.Call.Arguments, b.Call.Question = Running, k.Arguments, Question{}
+		t.put(b)
+	case item.ApprovalRequested:
+		t.asked(e, k)
+	case item.ApprovalResolved:
+		t.resolved(e, k)
+	case item.AlertRaised:
+		t.alert(e, k.Alert)
+	case item.Recovered:
+		// The turn does its step once more, perhaps with the same words.
+		t.lost = true
+		t.hide()
+	case item.TurnEnded:
+		t.ended(e, k)
+	case item.Compaction:
+		t.notice(e, CodeCompaction, "what came before is sent to the model as a summary from now on")
+	case item.Rewind:
+		t.notice(e, CodeRewind, fmt.Sprintf("history goes on from entry %d; later entries no longer count", k.To))
+	case item.Purged:
+		t.notice(e, CodePurged, "older entries were removed: "+k.Reason)
+	case item.Setup, item.RequestUsage, item.Prune, item.Note, item.UnknownKind:
+		// Not part of what is said. A note shows when the model is told.
+	}
+}
+
+// item takes an item of the conversation.
+func (t *Transcript) item(e item.Entry, it item.Item) {
+	switch it := it.(type) {
+	case item.UserMessage:
+		id := fmt.Sprintf("e%d", e.Seq)
+		if len(t.claimed) > 0 {
+			id, t.claimed = userID(t.claimed[0]), t.claimed[1:]
+		}
+		t.user(e, id, it.Text)
+	case item.AssistantMessage:
+		t.message(e, Answer, it.Text)
+	case item.Reasoning:
+		t.message(e, Thought, it.Text)
+	case item.SystemMessage:
+		t.notice(e, it.Origin, it.Text)
+	case item.ToolCall:
+		if b := t.finished(e.Turn, Tool); b != nil {
+			t.drop(func(other *block) bool { return other == b })
+		}
+		b := t.call(e.Turn, it.CallID, it.Name)
+		b.Seq, b.Call.Arguments = e.Seq, it.Arguments
+		t.put(b)
+	case item.ToolResult:
+		b := t.call(e.Turn, it.CallID, it.Tool)
+		b.State, b.Call.Question = Done, Question{}
+		if it.IsError {
+			b.State = Failed
+		}
+		b.Text, b.Detail, b.text, b.Call.DurationMS = it.Summary, it.Content, strings.Builder{}, it.DurationMS
+		t.put(b)
+	}
+}
+
+func userID(requestID string) string { return "s:" + requestID }
+
+// user shows what was said, where the conversation has it.
+func (t *Transcript) user(e item.Entry, id, text string) {
+	t.put(t.add(Block{ID: id, Kind: User, Seq: e.Seq, Turn: e.Turn, State: Done, Text: text}))
+}
+
+// message takes a finished message, which takes the place of the live one. One without
+// text, such as reasoning that an endpoint only sends encrypted, is no block.
+func (t *Transcript) message(e item.Entry, kind Kind, text string) {
+	b := t.finished(e.Turn, kind)
+	if text == "" {
+		t.drop(func(other *block) bool { return other == b })
+		return
+	}
+	if b == nil {
+		b = t.add(Block{ID: fmt.Sprintf("e%d", e.Seq), Kind: kind, Turn: e.Turn})
+	}
+	b.Seq, b.State, b.Text, b.text = e.Seq, Done, text, strings.Builder{}
+	t.put(b)
+}
+
+// call is a tool call, which is made where the log was not read from its beginning.
+func (t *Transcript) call(turn int64, id, tool string) *block {
+	b := t.find(func(b *block) bool { return b.Kind == Tool && !b.live() && b.Call.ID == id })
+	if b == nil {
+		b = t.add(Block{ID: "c:" + id, Kind: Tool, Turn: turn, State: ToRun, Call: Call{ID: id}})
+	}
+	if tool != "" {
+		b.Call.Tool = tool
+	}
+	return b
+}
+
+// asked says that a call waits for a person.
+func (t *Transcript) asked(e item.Entry, k item.ApprovalRequested) {
+	b := t.call(e.Turn, k.CallID, k.Tool)
+	b.State, b.Call.Arguments = Asks, k.Arguments
+	b.Call.Question = Question{Text: k.Question, Digest: hex.EncodeToString([]byte(k.Digest)), CallSeq: b.Seq, Expires: k.Expires}
+	t.put(b)
+}
+
+// resolved says how a call was answered. One that is denied gets its result next.
+func (t *Transcript) resolved(e item.Entry, k item.ApprovalResolved) {
+	if b := t.find(func(b *block) bool { return b.State == Asks && b.Call.ID == k.CallID }); b != nil {
+		b.State, b.Call.Question = ToRun, Question{}
+		t.put(b)
+	}
+	code := CodeDenied
+	if k.Approved {
+		code = CodeApproved
+	}
+	text := code
+	if k.By != "" {
+		text += " by " + k.By
+	}
+	if k.Reason != "" {
+		text += ": " + k.Reason
+	}
+	t.notice(e, code, text)
+}
+
+// alert shows an alert, unless another entry says the same.
+func (t *Transcript) alert(e item.Entry, a item.Alert) {
+	if !a.Repeats() {
+		t.put(t.add(Block{
+			ID: fmt.Sprintf("e%d", e.Seq), Kind: Alert, Seq: e.Seq, Turn: e.Turn, State: Done, Text: a.Text,
+			Alert: AlertInfo{a.Seq, a.Level, a.Source, a.Count},
+		}))
+	}
+}
+
+func (t *Transcript) notice(e item.Entry, code, text string) {
+	t.put(t.add(Block{ID: fmt.Sprintf("e%d", e.Seq), Kind: Notice, Seq: e.Seq, Turn: e.Turn, State: Done, Code: code, Text: text}))
+}
+
+// ended ends the turn, and all that was under way in it.
+func (t *Transcript) ended(e item.Entry, k item.TurnEnded) {
+	t.drop((*block).live)
+	// A turn that ends before its first request has no message of the user.
+	for _, id := range t.claimed {
+		if b := t.find(func(b *block) bool { return b.State == Queued && b.ID == userID(id) }); b != nil {
+			t.user(item.Entry{Seq: b.Seq, Turn: e.Turn}, b.ID, b.Text)
+		}
+	}
+	for _, b := range t.blocks {
+		if b.Kind == Tool && b.open() {
+			b.State, b.Call.Question = Failed, Question{}
+			t.put(b)
+		}
+	}
+	t.turn, t.claimed = 0, nil
+	t.put(t.add(Block{
+		ID: fmt.Sprintf("e%d", e.Seq), Kind: End, Seq: e.Seq, Turn: e.Turn, State: Done, Text: k.Cause,
+		End: Ending{k.Outcome, k.Reason, k.Steps, Usage(k.Usage)},
+	}))
+}
