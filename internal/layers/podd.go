@@ -69,7 +69,6 @@ var ranks = map[string]int{
 	"internal/sandbox":      2,
 	"internal/shim":         2,
 	"internal/socket":       2,
-	"internal/view":         2,
 	"pkg/hook/hooktest":     2,
 	"pkg/interceptor":       2,
 	"pkg/projection":        2,
@@ -79,6 +78,7 @@ var ranks = map[string]int{
 	"internal/extern":                 3,
 	"internal/debugserver":            3,
 	"internal/keeper":                 3,
+	"internal/view":                   3,
 	"internal/wire/wiretest":          3,
 	"internal/mcp":                    3,
 	"internal/prunebench":             3,
@@ -150,7 +150,7 @@ func homes() map[string][]string {
 		"go.yaml.in/yaml/v3":                     {"internal/skills"},
 		"google.golang.org/genproto":             rpc,
 		"google.golang.org/grpc":                 rpc,
-		"google.golang.org/protobuf":             rpc,
+		"google.golang.org/protobuf":             append(rpc, "pkg/transcript"),
 		"mvdan.cc/sh/v3":                         {"internal/policy"},
 	}
 }

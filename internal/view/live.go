@@ -1,120 +1,77 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
-	"podd/pkg/item"
+	"podd/pkg/transcript"
 )
 
-// delta shows a live fragment of the turn.
-func (t *Turn) delta(d item.Delta) error {
-	if t.turn == 0 || d.Turn != t.turn {
+// put shows what a block of the turn says now: the answer on Out, each beginning a line,
+// and what is going on.
+func (t *Turn) put(p transcript.Put) error {
+	b := p.Block
+	if t.turn == 0 || b.Turn != t.turn {
 		return nil
 	}
-	if d.Restarted {
-		t.screen.going(d.Text)
-		return t.restart()
-	}
-	if d.Kind != item.DeltaText {
-		t.doing(d)
+	t.doing(b)
+	if b.Kind != transcript.Answer {
 		return nil
 	}
-	if t.lost {
-		// podd did not tell what became of the text before: it came to nothing.
-		if err := t.restart(); err != nil {
-			return err
-		}
+	text, begins, cut := t.text.Put(p)
+	var err error
+	if cut {
+		err = t.cut()
+	} else if begins {
+		err = t.screen.endText()
 	}
-	return t.fragment(d)
+	err = cmp.Or(err, t.screen.text(text))
+	if b.State == transcript.Done && !t.text.Open() {
+		err = cmp.Or(err, t.screen.endText())
+	}
+	return err
 }
 
-// inFlight shows what of all text so far is not shown yet.
-func (t *Turn) inFlight(blocks []item.Delta) error {
-	known := func(d item.Delta) bool { return t.text.Shows(d.Block) }
-	if t.lost && !slices.ContainsFunc(blocks, known) {
-		// The log has no entry for the text that is shown, and podd none in flight.
-		if err := t.restart(); err != nil {
-			return err
-		}
-	}
-	t.lost = false
-	for _, d := range blocks {
-		if err := t.soFar(d); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// soFar shows what of a block's whole text is not shown yet.
-func (t *Turn) soFar(d item.Delta) error {
-	if t.turn == 0 || d.Turn != t.turn {
-		return nil
-	}
-	if d.Kind != item.DeltaText {
-		t.doing(d)
-		return nil
-	}
-	rest, ok := t.text.Whole(d.Block, d.Text)
-	if !ok {
-		if err := t.restart(); err != nil {
-			return err
-		}
-		rest = d.Text
-	}
-	d.Text = rest
-	return t.fragment(d)
-}
-
-// fragment adds text to what is shown, each block beginning a line.
-func (t *Turn) fragment(d item.Delta) error {
-	if d.Text == "" {
-		return nil
-	}
-	if t.text.Fragment(d.Block, d.Text) {
-		if err := t.screen.endText(); err != nil {
-			return err
-		}
-	}
-	t.screen.going("answering")
-	return t.screen.text(d.Text)
-}
-
-// restart ends text that came to nothing, so that what follows makes sense.
-func (t *Turn) restart() error {
-	t.lost = false
-	if !t.text.Begun() {
-		return nil
-	}
-	t.text.Forget()
-	if err := t.screen.endText(); err != nil {
-		return err
-	}
+// cut ends text that came to nothing, so that what follows makes sense.
+func (t *Turn) cut() error {
+	err := t.screen.endText()
 	t.screen.note(yellow, cutNote)
-	return nil
+	return err
 }
 
 const cutNote = "(the answer was cut; starting again)"
 
-// doing says what a fragment that is not text belongs to.
-func (t *Turn) doing(d item.Delta) {
-	switch d.Kind {
-	case item.DeltaReasoning:
+// doing says what is going on in a block that is under way.
+func (t *Turn) doing(b transcript.Block) {
+	switch {
+	case b.State == transcript.Live && b.Kind == transcript.Answer:
+		t.screen.going("answering")
+	case b.State == transcript.Live:
 		t.screen.going("thinking")
-	case item.DeltaToolArguments:
-		t.screen.going("preparing " + orTool(d.Tool))
-	case item.DeltaToolOutput:
-		if line := lastLine(d.Text); line != "" {
-			t.screen.going(orTool(d.Tool) + ": " + line)
+	case b.State == transcript.Writing:
+		t.screen.going("preparing " + orTool(b.Call.Tool))
+	case b.State == transcript.Running:
+		if line := lastLine(b.Detail); line != "" {
+			t.screen.going(orTool(b.Call.Tool) + ": " + line)
 		}
 	}
 }
 
+// running are the names of the turn's calls that run.
+func (t *Turn) running() (names []string) {
+	for _, b := range t.log.Blocks() {
+		if b.State == transcript.Running && b.Turn == t.turn {
+			names = append(names, orTool(b.Call.Tool))
+		}
+	}
+	return names
+}
+
 // progress says what is going on when no fragment does.
 func (t *Turn) progress() {
-	switch n := len(t.running); {
+	running := t.running()
+	switch n := len(running); {
 	case t.ended != nil:
 		t.screen.going("")
 	case len(t.waiting) > 0 && n == 0:
@@ -122,13 +79,9 @@ func (t *Turn) progress() {
 	case t.turn == 0:
 		t.screen.going("waiting for the running turn to end")
 	case n == 1:
-		t.screen.going("running " + orTool(t.running[0].tool))
+		t.screen.going("running " + running[0])
 	case n > 1:
-		names := make([]string, n)
-		for i, c := range t.running {
-			names[i] = orTool(c.tool)
-		}
-		t.screen.going(fmt.Sprintf("running %d tools: %s", n, strings.Join(names, ", ")))
+		t.screen.going(fmt.Sprintf("running %d tools: %s", n, strings.Join(running, ", ")))
 	default:
 		t.screen.going("waiting for the model")
 	}

@@ -1,14 +1,14 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
 	"podd/internal/sanitize"
-	"podd/internal/spoken"
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/transcript"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -21,24 +21,21 @@ type Turn struct {
 	screen    *screen
 	requestID string
 
+	log  *transcript.Transcript
+	text transcript.Appender
+
 	// turn is the turn's number once it has claimed the submit; seq the last entry
 	// shown.
 	turn, seq int64
 	ended     *item.TurnEnded
 	withdrawn bool
-	text      spoken.Text
-	// lost says that the stream broke and nothing has told yet what became of the
-	// text that is shown.
-	lost bool
-	// running are the calls that run, in the order of their starts.
-	running []call
 	// waiting are the calls that wait for a person: those of this turn, and those of the
 	// one before it that were shown.
 	waiting []call
 	alerts  map[item.Seq]bool
 }
 
-// call is a tool call under way.
+// call is a tool call that waits.
 type call struct {
 	id, tool string
 }
@@ -46,7 +43,10 @@ type call struct {
 // NewTurn shows the turn that takes the submit with this request id. Close it after
 // use.
 func NewTurn(c Console, requestID string) *Turn {
-	t := &Turn{screen: newScreen(c), requestID: requestID, alerts: make(map[item.Seq]bool)}
+	t := &Turn{
+		screen: newScreen(c), requestID: requestID, alerts: make(map[item.Seq]bool),
+		log: transcript.New(transcript.Options{Last: 1}),
+	}
 	t.screen.going("waiting for podd")
 	return t
 }
@@ -66,7 +66,7 @@ func (t *Turn) Ended() (turn int64, end *item.TurnEnded) { return t.turn, t.ende
 
 // Lost says that the stream broke and is made again.
 func (t *Turn) Lost(err error) {
-	t.lost = t.text.Begun()
+	t.log.Lost()
 	t.screen.going("podd is away, trying again: " + err.Error())
 }
 
@@ -76,19 +76,29 @@ func (t *Turn) Withdrawn() bool { return t.withdrawn }
 // Show shows the next message of the stream. done says that the turn has ended, or
 // that there will be none. An error is that of writing to Out.
 func (t *Turn) Show(m *poddv1.StreamResponse) (done bool, err error) {
-	switch k := m.GetKind().(type) {
-	case *poddv1.StreamResponse_Entry:
-		e := wire.EntryFromProto(k.Entry)
-		t.seq = int64(e.Seq)
-		err = t.entry(e)
-	case *poddv1.StreamResponse_Delta:
-		err = t.delta(wire.DeltaFromProto(k.Delta))
-	case *poddv1.StreamResponse_InFlight:
-		err = t.inFlight(wire.InFlightFromProto(k.InFlight))
-	case *poddv1.StreamResponse_CaughtUp:
+	c := t.log.Apply(m)
+	if d := m.GetDelta(); d.GetRestarted() && d.GetTurn() == t.turn {
+		t.screen.going(d.GetText())
+	}
+	if t.text.Drop(c.Drop) && (c.Entry == nil || !isEnd(c.Entry.Kind)) {
+		err = t.cut()
+	}
+	for _, p := range c.Put {
+		err = cmp.Or(err, t.put(p))
+	}
+	if c.Entry != nil {
+		t.seq = int64(c.Entry.Seq)
+		err = cmp.Or(err, t.entry(*c.Entry))
+	}
+	if c.CaughtUp {
 		t.progress()
 	}
 	return t.ended != nil || t.withdrawn, err
+}
+
+func isEnd(k item.Kind) bool {
+	_, ok := k.(item.TurnEnded)
+	return ok
 }
 
 // entry shows an entry of the log.
@@ -113,16 +123,14 @@ func (t *Turn) entry(e item.Entry) error {
 		return nil
 	}
 	if t.turn == 0 || e.Turn != t.turn {
-		if _, ok := e.Kind.(item.TurnEnded); ok {
+		if isEnd(e.Kind) {
 			t.waiting = nil // They were that turn's.
 		}
 		return nil
 	}
 	switch k := e.Kind.(type) {
 	case item.ItemAdded:
-		return t.item(k.Item)
-	case item.ToolStarted:
-		t.running = append(t.running, call{k.CallID, k.Tool})
+		t.item(k.Item)
 	case item.ApprovalRequested:
 		t.waits(k.CallID, k.Tool)
 	case item.TurnEnded:
@@ -144,44 +152,16 @@ func (t *Turn) claim(turn int64, requestIDs []string, how string) {
 	t.progress()
 }
 
-// item shows an item of the conversation.
-func (t *Turn) item(it item.Item) error {
+// item shows an item of the conversation that is no text of the model's.
+func (t *Turn) item(it item.Item) {
 	switch it := it.(type) {
-	case item.AssistantMessage:
-		return t.message(it.Text)
 	case item.SystemMessage:
 		if it.Origin == item.OriginNote || it.Origin == item.OriginInterceptor {
 			t.screen.note(plain, "· "+it.Origin+": "+sanitize.Line(oneLine(it.Text)))
 		}
 	case item.ToolResult:
-		t.running = slices.DeleteFunc(t.running, func(c call) bool { return c.id == it.CallID })
 		t.result(it)
 	}
-	t.progress()
-	return nil
-}
-
-// message shows what of an assistant message the fragments have not shown.
-func (t *Turn) message(text string) error {
-	rest, ok := t.text.Entry(text)
-	if !ok {
-		// What stands there is not this text: it begins anew, on a line of its own.
-		if err := t.screen.endText(); err != nil {
-			return err
-		}
-		if t.lost {
-			t.screen.note(yellow, cutNote)
-		}
-		rest = text
-	}
-	t.lost = false
-	if err := t.screen.text(rest); err != nil {
-		return err
-	}
-	if t.text.Begun() {
-		return nil // The next message stands behind it already.
-	}
-	return t.screen.endText()
 }
 
 // result shows a tool call that ended, in one line.
