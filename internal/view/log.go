@@ -3,11 +3,10 @@ package view
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"podd/internal/sanitize"
-	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/transcript"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -21,26 +20,18 @@ import (
 type Log struct {
 	Console
 	live bool
-	// shown are the live blocks whose entry has not come; at is the one whose text
-	// stands last on Out, "" when there is none.
-	shown map[string]*liveBlock
-	order []string
-	at    string
-	body  *body
-	// calls are the entries of the calls that have no result yet.
-	calls map[string]item.Seq
-}
-
-// liveBlock is text that is shown while it is made.
-type liveBlock struct {
-	item.Delta
-	text strings.Builder
+	log  *transcript.Transcript
+	// printed are the live blocks whose text is shown; at is the one whose text stands last
+	// on Out, "" when there is none.
+	printed map[string]bool
+	at      string
+	body    *body
 }
 
 // NewLog shows entries, and with live also fragments as they come. Close it after
 // use.
 func NewLog(c Console, live bool) *Log {
-	return &Log{Console: c, live: live, shown: make(map[string]*liveBlock), calls: make(map[string]item.Seq)}
+	return &Log{Console: c, live: live, log: transcript.New(transcript.Options{Last: 1}), printed: make(map[string]bool)}
 }
 
 // Close ends what is shown.
@@ -50,39 +41,41 @@ func (l *Log) Close() error { return l.leave() }
 // then.
 func (l *Log) Lost(err error) {
 	_ = l.leave() // A writer that fails shows at the next block.
-	l.forget()
+	clear(l.printed)
+	l.log.Lost()
 	fmt.Fprintln(l.Err, yellow.paint(l.ErrTerminal && l.Color, "(podd is away, trying again: "+sanitize.Line(err.Error())+")"))
 }
 
 // Show shows the next message of the stream. An error is that of writing to Out.
 func (l *Log) Show(m *poddv1.StreamResponse) error {
-	switch k := m.GetKind().(type) {
-	case *poddv1.StreamResponse_Entry:
-		return l.entry(wire.EntryFromProto(k.Entry))
-	case *poddv1.StreamResponse_Delta:
-		if l.live {
-			return l.delta(wire.DeltaFromProto(k.Delta))
-		}
-	case *poddv1.StreamResponse_InFlight:
-		return l.inFlight(wire.InFlightFromProto(k.InFlight))
+	c := l.log.Apply(m)
+	switch {
+	case c.Entry != nil:
+		return l.entry(c)
+	case m.GetInFlight() != nil:
+		return l.inFlight(c.Put)
+	case l.live && m.GetDelta() != nil:
+		return l.delta(m.GetDelta(), c)
 	}
 	return nil
 }
 
-// entry shows an entry as a block.
-func (l *Log) entry(e item.Entry) error {
+// entry shows the entry of a change as a block.
+func (l *Log) entry(c transcript.Change) error {
+	e := *c.Entry
 	d := describe(e)
-	d.title += l.number(e)
-	if b := l.claim(e); b != nil {
-		rest, ok := strings.CutPrefix(d.body, b.text.String())
-		switch {
-		case d.body == "" || ok && rest == "":
-			d.body, d.above = "", true
-		case ok && l.at == b.Block:
-			if err := l.write(rest); err != nil {
+	if l.dropped(c) {
+		_, d.above = e.Kind.(item.ItemAdded) // What it is of was sent encrypted.
+	}
+	for _, p := range c.Put {
+		if seq := p.Block.Call.Question.CallSeq; seq != 0 {
+			// How to name the call in an answer.
+			d.title += fmt.Sprintf(" (call %d)", seq)
+		}
+		if p.Block.State == transcript.Done && l.printed[p.Block.ID] {
+			if err := l.finish(p, &d); err != nil {
 				return err
 			}
-			d.body, d.above = "", true
 		}
 	}
 	if err := l.leave(); err != nil {
@@ -107,48 +100,18 @@ func (l *Log) entry(e item.Entry) error {
 	return l.leave()
 }
 
-// number is what to add to the title of a call that asks: how to name it in an answer.
-// "" when its entry has not been shown.
-func (l *Log) number(e item.Entry) string {
-	switch k := e.Kind.(type) {
-	case item.ItemAdded:
-		switch it := k.Item.(type) {
-		case item.ToolCall:
-			l.calls[it.CallID] = e.Seq
-		case item.ToolResult:
-			delete(l.calls, it.CallID)
-		}
-	case item.ApprovalRequested:
-		if seq, ok := l.calls[k.CallID]; ok {
-			return fmt.Sprintf(" (call %d)", seq)
-		}
+// finish adds what is missing of the text of a live block, where that stands last.
+func (l *Log) finish(p transcript.Put, d *described) error {
+	delete(l.printed, p.Block.ID)
+	rest := d.body[p.Kept:]
+	if p.Kept == 0 || rest != "" && l.at != p.Block.ID {
+		return nil // Other text stands there, or behind it.
 	}
-	return ""
-}
-
-// claim takes the oldest live block that an entry finishes out of those shown.
-func (l *Log) claim(e item.Entry) *liveBlock {
-	added, ok := e.Kind.(item.ItemAdded)
-	if !ok {
+	d.body, d.above = "", true
+	if rest == "" {
 		return nil
 	}
-	var kind item.DeltaKind
-	switch added.Item.(type) {
-	case item.AssistantMessage:
-		kind = item.DeltaText
-	case item.Reasoning:
-		kind = item.DeltaReasoning
-	default:
-		return nil
-	}
-	for i, id := range l.order {
-		if b := l.shown[id]; b.Kind == kind && b.Turn == e.Turn {
-			l.order = append(l.order[:i:i], l.order[i+1:]...)
-			delete(l.shown, id)
-			return b
-		}
-	}
-	return nil
+	return l.write(rest)
 }
 
 // write adds text to the body that is open.

@@ -112,7 +112,7 @@ func TestLogLive(t *testing.T) {
 		return item.Delta{Turn: 3, Block: "o", Kind: item.DeltaToolOutput, Tool: "shell", Text: s}
 	}
 	thought := item.Delta{Turn: 3, Block: "r", Kind: item.DeltaReasoning, Text: "hm"}
-	restarted := delta(item.Delta{Turn: 3, Restarted: true, Text: "HTTP 503"})
+	restarted := delta(item.Delta{Turn: 3, Step: 1, Restarted: true, Text: "HTTP 503"})
 	tests := map[string]struct {
 		messages []*poddv1.StreamResponse
 		want     string

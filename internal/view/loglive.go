@@ -4,69 +4,73 @@ import (
 	"fmt"
 
 	"podd/internal/sanitize"
-	"podd/pkg/item"
+	"podd/pkg/transcript"
+	poddv1 "podd/proto/podd/v1"
 )
 
 // inFlight shows all text so far.
-func (l *Log) inFlight(blocks []item.Delta) error {
-	for _, d := range blocks {
-		if err := l.fragment(d, "so far"); err != nil {
+func (l *Log) inFlight(puts []transcript.Put) error {
+	for _, p := range puts {
+		text := p.Block.Text
+		if p.Block.Kind == transcript.Tool {
+			text = p.Block.Detail
+		}
+		if err := l.fragment(p.Block, text, "so far"); err != nil {
 			return err
 		}
 	}
 	if !l.live {
-		l.forget()
+		clear(l.printed)
 		return l.leave()
 	}
 	return nil
 }
 
 // delta shows a live fragment.
-func (l *Log) delta(d item.Delta) error {
-	if !d.Restarted {
-		return l.fragment(d, "live")
-	}
-	if err := l.leave(); err != nil {
-		return err
-	}
+func (l *Log) delta(d *poddv1.Delta, c transcript.Change) error {
 	cut := ""
-	if len(l.order) > 0 {
+	if l.dropped(c) {
 		cut = "the answer was cut; starting again: "
 	}
-	l.forget()
-	return l.heading(yellow, cut+sanitize.Line(d.Text))
-}
-
-// fragment adds to a block, under a heading when other text stands last.
-func (l *Log) fragment(d item.Delta, word string) error {
-	if d.Text == "" || d.Kind == item.DeltaToolArguments {
-		return nil // The call's entry shows them, and they are no text to read.
-	}
-	b := l.shown[d.Block]
-	if b == nil {
-		b = &liveBlock{Delta: d}
-		l.shown[d.Block] = b
-		l.order = append(l.order, d.Block)
-	}
-	if l.at != d.Block {
+	if d.GetRestarted() {
 		if err := l.leave(); err != nil {
 			return err
 		}
-		if err := l.heading(cyan, word+": "+liveTitle(d)); err != nil {
+		return l.heading(yellow, cut+sanitize.Line(d.GetText()))
+	}
+	for _, p := range c.Put {
+		if err := l.fragment(p.Block, d.GetText(), "live"); err != nil {
 			return err
 		}
-		l.at, l.body = d.Block, newBody(l.Out)
 	}
-	if d.Kind != item.DeltaToolOutput {
-		b.text.WriteString(d.Text)
-	}
-	return l.write(d.Text)
+	return nil
 }
 
-// forget drops the live blocks: their entries show whole.
-func (l *Log) forget() {
-	clear(l.shown)
-	l.order = nil
+// dropped says whether text that is printed came to nothing.
+func (l *Log) dropped(c transcript.Change) (printed bool) {
+	for _, id := range c.Drop {
+		printed = printed || l.printed[id]
+		delete(l.printed, id)
+	}
+	return printed
+}
+
+// fragment adds to a block, under a heading when other text stands last.
+func (l *Log) fragment(b transcript.Block, text, word string) error {
+	if text == "" || b.State == transcript.Writing {
+		return nil // The call's entry shows its arguments, and they are no text to read.
+	}
+	if l.at != b.ID {
+		if err := l.leave(); err != nil {
+			return err
+		}
+		if err := l.heading(cyan, word+": "+liveTitle(b)); err != nil {
+			return err
+		}
+		l.at, l.body = b.ID, newBody(l.Out)
+	}
+	l.printed[b.ID] = b.Kind != transcript.Tool
+	return l.write(text)
 }
 
 // heading writes a line that is no entry.
@@ -75,12 +79,12 @@ func (l *Log) heading(s style, text string) error {
 	return written(err)
 }
 
-func liveTitle(d item.Delta) string {
-	switch d.Kind {
-	case item.DeltaReasoning:
+func liveTitle(b transcript.Block) string {
+	switch b.Kind {
+	case transcript.Thought:
 		return "reasoning"
-	case item.DeltaToolOutput:
-		return sanitize.Line(orTool(d.Tool)) + " output"
+	case transcript.Tool:
+		return sanitize.Line(orTool(b.Call.Tool)) + " output"
 	}
 	return "assistant"
 }

@@ -82,10 +82,10 @@ func (t *Transcript) hide() {
 // liveBlock is the block that a fragment belongs to; nil when it shows nothing.
 func (t *Transcript) liveBlock(d item.Delta) *block {
 	if d.Kind == item.DeltaToolOutput {
-		b := t.call(d.Turn, d.CallID, d.Tool)
-		if !b.open() {
+		if t.find(func(b *block) bool { return b.ID == "c:"+d.CallID && !b.open() }) != nil {
 			return nil
 		}
+		b := t.call(d.Turn, d.CallID, d.Tool)
 		b.State = Running
 		return b
 	}
