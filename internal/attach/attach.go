@@ -55,7 +55,7 @@ func Run(ctx context.Context, cfg Config) (left Left, err error) {
 	}
 	defer screen.close()
 	ctx, cancel := context.WithCancel(ctx)
-	a := &app{Config: cfg, ctx: ctx, screen: screen, pod: pod.GetPod(), do: make(chan func()), log: newTranscript()}
+	a := &app{Config: cfg, ctx: ctx, screen: screen, pod: pod.GetPod(), do: make(chan func()), log: newBlockList()}
 	defer a.work.Wait()
 	defer cancel()
 	defer func() {
@@ -84,7 +84,7 @@ type app struct {
 	pod    *poddv1.Pod
 	// turn is the running turn; 0 when none runs.
 	turn int64
-	log  *transcript
+	log  *blockList
 	view scroll
 	// ready says that the past has been read; away that podd is.
 	ready, away bool

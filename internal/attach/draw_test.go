@@ -11,7 +11,7 @@ import (
 // However long the reason is, the state line says what the pod does.
 func TestStateLineKeepsTheState(t *testing.T) {
 	a := &app{
-		turn: 3, log: newTranscript(), screen: &terminal{columns: 60, rows: 20},
+		turn: 3, log: newBlockList(), screen: &terminal{columns: 60, rows: 20},
 		pod: &poddv1.Pod{Name: "p", State: poddv1.PodState_POD_STATE_WAITING, StateReason: strings.Repeat("the endpoint answers 503 ", 9)},
 	}
 	got := a.statusLine(page{})
@@ -22,27 +22,24 @@ func TestStateLineKeepsTheState(t *testing.T) {
 
 // A request that is sent again is no cut answer when none had begun.
 func TestRestartWithoutAnAnswer(t *testing.T) {
-	log := newTranscript()
-	log.delta(item.Delta{Restarted: true, Text: "trying again in 2s"})
+	log := newBlockList()
+	log.see(item.Delta{Restarted: true, Text: "trying again in 2s"})
 	if len(log.blocks) != 0 {
-		t.Errorf("it shows %q", log.blocks[0].text.String())
+		t.Errorf("it shows %q", log.blocks[0].Text)
 	}
-	log.delta(item.Delta{Kind: item.DeltaText, Block: "1", Text: "The ans"})
-	log.delta(item.Delta{Restarted: true, Text: "trying again in 2s"})
-	if len(log.blocks) != 1 || !strings.Contains(log.blocks[0].text.String(), "the answer was cut") {
-		t.Errorf("%d blocks", len(log.blocks))
+	log.see(text("1", "The ans"), item.Delta{Restarted: true, Text: "trying again in 2s"})
+	if got := shown(log, 80); len(got) != 1 || !strings.Contains(got[0], "the answer was cut") {
+		t.Errorf("it shows %q", got)
 	}
 }
 
 // A denial shows once, with the call's result.
 func TestDenialShowsOnce(t *testing.T) {
-	a := &app{log: newTranscript()}
-	a.log.called(item.ToolCall{CallID: "c", Name: "shell", Arguments: "{}"})
-	a.resolved(item.ApprovalResolved{CallID: "c", By: "podctl (ada)", Reason: "no"})
+	log := newBlockList()
 	denied := item.ToolResult{CallID: "c", Tool: "shell"}
 	denied.IsError, denied.Summary = true, "shell: not run: denied by podctl (ada): no"
-	a.log.result(denied)
-	if len(a.log.blocks) != 1 {
-		t.Errorf("it shows %d blocks", len(a.log.blocks))
+	log.see(item.ToolCall{CallID: "c", Name: "shell", Arguments: "{}"}, item.ApprovalResolved{CallID: "c", By: "podctl (ada)", Reason: "no"}, denied)
+	if got := shown(log, 80); len(got) != 1 {
+		t.Errorf("it shows %q", got)
 	}
 }

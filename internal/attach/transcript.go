@@ -2,195 +2,61 @@ package attach
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"podd/internal/sanitize"
 	"podd/internal/view"
 	"podd/pkg/item"
+	"podd/pkg/transcript"
+	poddv1 "podd/proto/podd/v1"
 )
 
-// transcript is what happened and what happens, oldest first.
-type transcript struct {
+// blockList is what happened and what happens, oldest first: the blocks of the stream, and
+// between them what the view itself has to say.
+type blockList struct {
+	*transcript.Transcript
 	blocks []*block
-	// live are the blocks whose entry has not come, by the names that podd gives them.
-	live map[string]*block
-	// stale says that the stream broke and nothing has told yet what became of them.
-	stale bool
-	// calls are the tool calls without a result, by their ids.
-	calls map[string]*block
 	// open shows tool calls and thoughts whole.
 	open bool
 }
 
-// block is a piece of the transcript.
+// block is a block as it is shown. One of the view's own has no ID.
 type block struct {
-	kind blockKind
-	// text is a message, raw; for the other kinds a safe line.
-	text strings.Builder
-	// style is that of a notice.
+	transcript.Block
 	style style
-	// call is a tool call's.
-	call *call
 	// lines are the block as it was shown last, at so many columns.
 	lines   []line
 	columns int
 	opened  bool
 }
 
-type blockKind int
+func newBlockList() *blockList { return &blockList{Transcript: transcript.New(transcript.Options{})} }
 
-const (
-	blockUser blockKind = iota
-	blockAnswer
-	blockThought
-	blockCall
-	blockNotice
-)
-
-// call is a tool call.
-type call struct {
-	tool, arguments string
-	// state is what it does, while it has no result.
-	state  string
-	output strings.Builder
-	result *item.ToolResult
+// notice adds a line of the view's own.
+func (t *blockList) notice(s style, text string) {
+	t.blocks = append(t.blocks, &block{Block: transcript.Block{Kind: transcript.Notice, Text: text}, style: s})
 }
 
-func newTranscript() *transcript {
-	return &transcript{live: make(map[string]*block), calls: make(map[string]*block)}
-}
-
-func (t *transcript) add(b *block, text string) *block {
-	b.text.WriteString(text)
-	t.blocks = append(t.blocks, b)
-	return b
-}
-
-// changed says that a block has to be laid out anew.
-func (b *block) changed() { b.lines = nil }
-
-// notice adds a line of podd's or of the view's own.
-func (t *transcript) notice(s style, text string) {
-	t.add(&block{kind: blockNotice, style: s}, sanitize.Line(view.LocalTimes(text)))
-}
-
-// message adds what a finished message says; the live block that it finishes is taken
-// over.
-func (t *transcript) message(kind blockKind, text string) {
-	for _, b := range t.blocks {
-		for id, l := range t.live {
-			if l == b && b.kind == kind {
-				delete(t.live, id)
-				b.text.Reset()
-				b.text.WriteString(text)
-				b.changed()
-				return
-			}
+// apply takes the next message of the stream.
+func (t *blockList) apply(m *poddv1.StreamResponse) transcript.Change {
+	c := t.Apply(m)
+	if len(c.Drop) > 0 {
+		t.blocks = slices.DeleteFunc(t.blocks, func(b *block) bool { return slices.Contains(c.Drop, b.ID) })
+	}
+	for _, p := range c.Put {
+		if i := slices.IndexFunc(t.blocks, func(b *block) bool { return b.ID == p.Block.ID }); i >= 0 {
+			t.blocks[i].Block, t.blocks[i].lines = p.Block, nil
+		} else {
+			t.blocks = append(t.blocks, &block{Block: p.Block})
 		}
 	}
-	if text != "" {
-		t.add(&block{kind: kind}, text)
-	}
-}
-
-// liveKinds are the kinds of fragments that are text to read.
-var liveKinds = map[item.DeltaKind]blockKind{item.DeltaText: blockAnswer, item.DeltaReasoning: blockThought}
-
-// delta adds a fragment.
-func (t *transcript) delta(d item.Delta) {
-	if d.Restarted {
-		if len(t.live) > 0 {
-			t.void()
-			t.notice(yellow, "(the answer was cut; starting again)")
-		}
-		return
-	}
-	if t.stale {
-		t.void()
-	}
-	if d.Kind == item.DeltaToolOutput {
-		if b := t.calls[d.CallID]; b != nil {
-			b.call.output.WriteString(d.Text)
-			b.changed()
-		}
-		return
-	}
-	kind, ok := liveKinds[d.Kind]
-	if !ok || d.Text == "" {
-		return
-	}
-	b := t.live[d.Block]
-	if b == nil {
-		b = t.add(&block{kind: kind}, "")
-		t.live[d.Block] = b
-	}
-	b.text.WriteString(d.Text)
-	b.changed()
-}
-
-// inFlight takes all text so far in place of what was shown.
-func (t *transcript) inFlight(blocks []item.Delta) {
-	t.void()
-	for _, d := range blocks {
-		if b := t.calls[d.CallID]; b != nil && d.Kind == item.DeltaToolOutput {
-			b.call.output.Reset()
-		}
-		t.delta(d)
-	}
-}
-
-// void takes away text that came to nothing.
-func (t *transcript) void() {
-	t.stale = false
-	kept := t.blocks[:0]
-	for _, b := range t.blocks {
-		if !t.isLive(b) {
-			kept = append(kept, b)
-		}
-	}
-	clear(t.blocks[len(kept):])
-	t.blocks = kept
-	clear(t.live)
-}
-
-func (t *transcript) isLive(b *block) bool {
-	for _, l := range t.live {
-		if l == b {
-			return true
-		}
-	}
-	return false
-}
-
-// called adds a tool call.
-func (t *transcript) called(c item.ToolCall) {
-	b := t.add(&block{kind: blockCall, call: &call{tool: c.Name, arguments: c.Arguments, state: "to run"}}, "")
-	t.calls[c.CallID] = b
-}
-
-// callState says what a call does.
-func (t *transcript) callState(id, state string) {
-	if b := t.calls[id]; b != nil {
-		b.call.state = state
-		b.changed()
-	}
-}
-
-// result ends a call.
-func (t *transcript) result(r item.ToolResult) {
-	b := t.calls[r.CallID]
-	if b == nil {
-		b = t.add(&block{kind: blockCall, call: &call{tool: r.Tool}}, "")
-	}
-	delete(t.calls, r.CallID)
-	b.call.result = &r
-	b.call.output = strings.Builder{}
-	b.changed()
+	return c
 }
 
 // layout gives a block's lines.
-func (t *transcript) layout(b *block, columns int) []line {
+func (t *blockList) layout(b *block, columns int) []line {
 	if b.lines == nil || b.columns != columns || b.opened != t.open {
 		b.lines, b.columns, b.opened = b.lay(columns, t.open), columns, t.open
 	}
@@ -198,10 +64,14 @@ func (t *transcript) layout(b *block, columns int) []line {
 }
 
 func (b *block) lay(columns int, open bool) (lines []line) {
-	switch b.kind {
-	case blockUser:
+	switch b.State {
+	case transcript.Queued, transcript.Lost, transcript.Writing:
+		return nil
+	}
+	switch b.Kind {
+	case transcript.User:
 		lines = append(lines, line{})
-		for i, l := range paragraphs(b.text.String(), columns-2) {
+		for i, l := range paragraphs(b.Text, columns-2) {
 			lead := "  "
 			if i == 0 {
 				lead = "› "
@@ -209,13 +79,13 @@ func (b *block) lay(columns int, open bool) (lines []line) {
 			lines = append(lines, line{lead + l, bold})
 		}
 		return append(lines, line{})
-	case blockAnswer:
-		for _, l := range paragraphs(b.text.String(), columns) {
+	case transcript.Answer:
+		for _, l := range paragraphs(b.Text, columns) {
 			lines = append(lines, line{l, plain})
 		}
 		return lines
-	case blockThought:
-		text := paragraphs(b.text.String(), columns-2)
+	case transcript.Thought:
+		text := paragraphs(b.Text, columns-2)
 		if !open {
 			first := view.Fit("~ "+strings.Join(strings.Fields(strings.Join(text, " ")), " "), columns)
 			return []line{{first, dim}}
@@ -224,13 +94,57 @@ func (b *block) lay(columns int, open bool) (lines []line) {
 			lines = append(lines, line{"~ " + l, dim})
 		}
 		return lines
-	case blockCall:
-		return b.call.lay(columns, open)
+	case transcript.Tool:
+		return b.layCall(columns, open)
 	}
-	for _, l := range wordWrap(b.text.String(), "  ", columns) {
-		lines = append(lines, line{l, b.style})
+	s, text := b.words()
+	if text == "" {
+		return nil
+	}
+	for _, l := range wordWrap(sanitize.Line(view.LocalTimes(text)), "  ", columns) {
+		lines = append(lines, line{l, s})
 	}
 	return lines
+}
+
+// words are a block that is one line; "" for what a person need not see.
+func (b *block) words() (s style, text string) {
+	switch b.Kind {
+	case transcript.Alert:
+		return alertStyles[b.Alert.Level], "! " + view.AlertText(item.Alert{Level: b.Alert.Level, Text: b.Text, Count: b.Alert.Count})
+	case transcript.End:
+		return b.ending()
+	}
+	switch b.Code {
+	case "":
+		return b.style, b.Text
+	case transcript.CodeDenied, item.OriginFileRef, item.OriginReadBack, item.OriginRefusedCall:
+		return plain, "" // The call's result says by whom and why; the others are for the model.
+	case item.OriginNote, item.OriginInterceptor:
+		return plain, "· " + b.Code + ": " + b.Text
+	case transcript.CodeRewind:
+		return yellow, "! " + b.Text
+	case transcript.CodeCut:
+		return yellow, "(the answer was cut; starting again)"
+	}
+	return dim, "· " + b.Text
+}
+
+var alertStyles = map[item.Level]style{item.LevelError: red, item.LevelWarn: yellow, "": yellow, item.LevelInfo: dim}
+
+// ending says how a turn ended.
+func (b *block) ending() (s style, text string) {
+	text = fmt.Sprintf("── turn %d %s", b.Turn, b.End.Outcome)
+	if u := item.Usage(b.End.Usage); u.Input+u.Output > 0 {
+		text += ", " + view.Tokens(u)
+	}
+	if b.End.Outcome == item.OutcomeFinished {
+		return dim, text
+	}
+	if b.Text != "" {
+		text += ": " + b.Text
+	}
+	return yellow, text
 }
 
 // paragraphs is text as safe lines that fit, without empty ones at its ends.
@@ -243,56 +157,58 @@ func paragraphs(text string, columns int) (lines []string) {
 	return lines
 }
 
-// lay shows a call: in one line, or with all that it was given and answered.
-func (c *call) lay(columns int, open bool) (lines []line) {
-	mark, s, about := "·", cyan, c.about()+"  ("+c.state+")"
-	if r := c.result; r != nil {
-		mark, s, about = "✓", dim, c.summary(*r)
-		if r.IsError {
-			mark, s = "✗", red
-		}
+// callStates are the words for what a call does, while it has no result.
+var callStates = map[transcript.State]string{
+	transcript.ToRun: "to run", transcript.Asks: "waits for an answer", transcript.Running: "running",
+}
+
+// layCall shows a call: in one line, or with all that it was given and answered.
+func (b *block) layCall(columns int, open bool) (lines []line) {
+	mark, s, about := "·", cyan, b.about()+"  ("+callStates[b.State]+")"
+	switch b.State {
+	case transcript.Done:
+		mark, s, about = "✓", dim, b.summary()
+	case transcript.Failed:
+		mark, s, about = "✗", red, b.summary()
 	}
 	lines = append(lines, line{view.Fit(mark+" "+about, columns), s})
 	if !open {
-		if c.result == nil {
-			if last := lastLine(c.output.String()); last != "" {
-				lines = append(lines, line{view.Fit("  | "+sanitize.Line(last), columns), dim})
-			}
+		if last := lastLine(b.Detail); last != "" && b.State == transcript.Running {
+			lines = append(lines, line{view.Fit("  | "+sanitize.Line(last), columns), dim})
 		}
 		return lines
 	}
-	if c.arguments != "" {
-		for _, l := range view.Arguments(c.arguments, columns-4) {
+	if b.Call.Arguments != "" {
+		for _, l := range view.Arguments(b.Call.Arguments, columns-4) {
 			lines = append(lines, line{"    " + l, cyan})
 		}
 	}
-	text := c.output.String()
-	if c.result != nil {
-		text = c.result.Content
-	}
-	if strings.TrimSpace(text) == "" {
+	if strings.TrimSpace(b.Detail) == "" {
 		return lines
 	}
-	for _, l := range paragraphs(text, columns-4) {
+	for _, l := range paragraphs(b.Detail, columns-4) {
 		lines = append(lines, line{"  | " + l, dim})
 	}
 	return lines
 }
 
 // about is a call in one safe line: its tool and its arguments.
-func (c *call) about() string {
-	args := strings.Join(view.Arguments(c.arguments, 0), " ")
-	return strings.TrimSpace(sanitize.Line(c.tool) + " " + args)
+func (b *block) about() string {
+	args := strings.Join(view.Arguments(b.Call.Arguments, 0), " ")
+	return strings.TrimSpace(sanitize.Line(b.Call.Tool) + " " + args)
 }
 
 // summary is a call that has ended in one safe line.
-func (c *call) summary(r item.ToolResult) string {
-	text := sanitize.Line(strings.ReplaceAll(strings.TrimSpace(r.Summary), "\n", " | "))
-	tool := sanitize.Line(c.tool)
+func (b *block) summary() string {
+	if b.Text == "" {
+		return b.about() + "  (no result)"
+	}
+	text := sanitize.Line(strings.ReplaceAll(strings.TrimSpace(b.Text), "\n", " | "))
+	tool := sanitize.Line(b.Call.Tool)
 	if tool != "" && !strings.HasPrefix(text, tool+": ") {
 		text = tool + ": " + text
 	}
-	return fmt.Sprintf("%s  (%s)", text, view.Duration(time.Duration(r.DurationMS)*time.Millisecond))
+	return fmt.Sprintf("%s  (%s)", text, view.Duration(time.Duration(b.Call.DurationMS)*time.Millisecond))
 }
 
 // lastLine is the last line of text that is not empty.

@@ -6,10 +6,41 @@ import (
 
 	"pgregory.net/rapid"
 
+	"podd/internal/wire"
 	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
 )
 
-func shown(t *transcript, columns int) (lines []string) {
+// see shows what a stream brings: entries' kinds, items, fragments, text so far, and nil
+// where it broke.
+func (t *blockList) see(messages ...any) {
+	for _, m := range messages {
+		var r poddv1.StreamResponse
+		switch m := m.(type) {
+		case nil:
+			t.Lost()
+			continue
+		case item.Delta:
+			r.Kind = &poddv1.StreamResponse_Delta{Delta: wire.DeltaToProto(m)}
+		case []item.Delta:
+			r.Kind = &poddv1.StreamResponse_InFlight{InFlight: wire.InFlightToProto(m)}
+		case item.Item:
+			r.Kind = &poddv1.StreamResponse_Entry{Entry: wire.EntryToProto(item.Entry{Seq: nextSeq(), Kind: item.ItemAdded{Item: m}})}
+		case item.Kind:
+			r.Kind = &poddv1.StreamResponse_Entry{Entry: wire.EntryToProto(item.Entry{Seq: nextSeq(), Kind: m})}
+		}
+		t.apply(&r)
+	}
+}
+
+var lastSeq item.Seq
+
+func nextSeq() item.Seq {
+	lastSeq++
+	return lastSeq
+}
+
+func shown(t *blockList, columns int) (lines []string) {
 	for _, b := range t.blocks {
 		for _, l := range t.layout(b, columns) {
 			lines = append(lines, l.text)
@@ -18,7 +49,7 @@ func shown(t *transcript, columns int) (lines []string) {
 	return lines
 }
 
-func expect(t *testing.T, tr *transcript, want ...string) {
+func expect(t *testing.T, tr *blockList, want ...string) {
 	t.Helper()
 	if got := strings.Join(shown(tr, 80), "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("it shows\n%s\nwant\n%s", got, strings.Join(want, "\n"))
@@ -31,48 +62,60 @@ func text(block, text string) item.Delta {
 
 // An entry takes the place of its fragments.
 func TestLiveText(t *testing.T) {
-	tr := newTranscript()
-	tr.delta(text("a", "The "))
-	tr.delta(text("a", "ans"))
-	tr.delta(text("b", "Next"))
+	tr := newBlockList()
+	tr.see(text("a", "The "), text("a", "ans"), text("b", "Next"))
 	expect(t, tr, "The ans", "Next")
-	tr.message(blockAnswer, "The answer.")
+	tr.see(item.AssistantMessage{Text: "The answer."})
 	expect(t, tr, "The answer.", "Next")
-	tr.message(blockAnswer, "Next one.")
-	tr.message(blockAnswer, "Never live.")
+	tr.see(item.AssistantMessage{Text: "Next one."}, item.AssistantMessage{Text: "Never live."})
 	expect(t, tr, "The answer.", "Next one.", "Never live.")
 }
 
 // After a loss the text so far replaces what was shown; without any it came to nothing.
 func TestLiveTextOverALoss(t *testing.T) {
-	tr := newTranscript()
-	tr.delta(text("a", "The an"))
-	tr.stale = true
+	tr := newBlockList()
+	tr.see(text("a", "The an"), nil)
 	expect(t, tr, "The an")
-	tr.inFlight([]item.Delta{text("a", "The answ")})
-	tr.delta(text("a", "er"))
+	tr.see([]item.Delta{text("a", "The answ")}, text("a", "er"))
 	expect(t, tr, "The answer")
-	tr.stale = true
-	tr.delta(text("b", "Anew"))
+	tr.see(nil, text("b", "Anew"))
 	expect(t, tr, "Anew")
-	tr.delta(item.Delta{Restarted: true})
+	tr.see(item.Delta{Restarted: true})
 	expect(t, tr, "(the answer was cut; starting again)")
 }
 
 func TestCalls(t *testing.T) {
-	tr := newTranscript()
-	tr.called(item.ToolCall{CallID: "c", Name: "shell", Arguments: `{"command":"ls \u001b[2J"}`})
-	tr.callState("c", "running")
-	tr.delta(item.Delta{Kind: item.DeltaToolOutput, CallID: "c", Text: "one\n\x1b[2Jtwo\n"})
+	tr := newBlockList()
+	const args = `{"command":"ls \u001b[2J"}`
+	tr.see(item.ToolCall{CallID: "c", Name: "shell", Arguments: args}, item.ToolStarted{CallID: "c", Tool: "shell", Arguments: args},
+		item.Delta{Kind: item.DeltaToolOutput, CallID: "c", Text: "one\n\x1b[2Jtwo\n"})
 	expect(t, tr, `· shell command: ls \x1b[2J  (running)`, `  | \x1b[2Jtwo`)
 	tr.open = true
 	expect(t, tr, `· shell command: ls \x1b[2J  (running)`, `    command: ls \x1b[2J`, "  | one", `  | \x1b[2Jtwo`)
-	tr.result(item.ToolResult{CallID: "c", DurationMS: 5, Output: item.Output{Summary: "exit 1", Content: "all\tof it", IsError: true}})
+	tr.see(item.ToolResult{CallID: "c", DurationMS: 5, Output: item.Output{Summary: "exit 1", Content: "all\tof it", IsError: true}})
 	expect(t, tr, "✗ shell: exit 1  (5 ms)", `    command: ls \x1b[2J`, "  | all    of it")
 	tr.open = false
 	expect(t, tr, "✗ shell: exit 1  (5 ms)")
-	tr.result(item.ToolResult{CallID: "older", Tool: "glob", Output: item.Output{Summary: "glob: 2 paths"}})
+	tr.see(item.ToolResult{CallID: "older", Tool: "glob", Output: item.Output{Summary: "glob: 2 paths"}})
 	expect(t, tr, "✗ shell: exit 1  (5 ms)", "✓ glob: 2 paths  (0 ms)")
+}
+
+// What a person should know shows in one line, among what the view itself says; what is
+// for the model does not.
+func TestNotices(t *testing.T) {
+	tr := newBlockList()
+	tr.see(item.Submitted{RequestID: "r", Text: "waits"}, item.SystemMessage{Origin: item.OriginNote, Text: "look\nhere"},
+		item.SystemMessage{Origin: item.OriginFileRef, Text: "[File: a]"})
+	tr.notice(dim, "of the view")
+	tr.see(item.Rewind{To: 4}, item.ApprovalResolved{Approved: true, By: "ada"}, item.Delta{Kind: item.DeltaToolArguments, Block: "w", Text: "{"},
+		item.AlertRaised{Alert: item.Alert{Level: item.LevelWarn, Text: "no\x1b file", Count: 2}},
+		item.TurnEnded{Outcome: item.OutcomeFailed, Cause: "no key", Usage: item.Usage{Input: 1200, Output: 3}})
+	expect(t, tr, `· note: look\nhere`, "of the view", "! history goes on from entry 4; later entries no longer count",
+		"· approved by ada", `! warn: no\x1b file (x2)`, "── turn 0 failed, 1,200 tokens in, 3 out: no key")
+	tr.see(item.Withdrawn{RequestIDs: []string{"r"}})
+	if got := shown(tr, 80); got[len(got)-1] != "· a prompt that waited was taken back" {
+		t.Errorf("it shows %q", got)
+	}
 }
 
 // Every line of the transcript is safe and fits, and no text is lost on the way.
