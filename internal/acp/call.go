@@ -6,86 +6,56 @@ import (
 	"github.com/coder/acp-go-sdk"
 
 	"podd/internal/sanitize"
-	"podd/pkg/item"
+	"podd/pkg/transcript"
 )
 
-// call is a tool call that has no result yet, as the editor shows it.
-type call struct {
-	id     acp.ToolCallId
-	looks  looks
-	status acp.ToolCallStatus
-	output tail
-}
-
 // begin is the update that shows a call for the first time.
-func (c *call) begin() acp.SessionUpdate {
-	return acp.StartToolCall(c.id, c.looks.title,
-		acp.WithStartKind(c.looks.kind), acp.WithStartStatus(c.status), acp.WithStartLocations(c.looks.places),
-		acp.WithStartContent(c.looks.content), acp.WithStartRawInput(c.looks.input))
+func (s *session) begin(b transcript.Block) acp.SessionUpdate {
+	l, status := s.looks(b), acp.ToolCallStatusPending
+	if b.State == transcript.Running {
+		status = acp.ToolCallStatusInProgress
+	}
+	return acp.StartToolCall(acp.ToolCallId(b.Call.ID), l.title,
+		acp.WithStartKind(l.kind), acp.WithStartStatus(status), acp.WithStartLocations(l.places),
+		acp.WithStartContent(l.content), acp.WithStartRawInput(l.input))
 }
 
-// called shows a call that the model asked for.
-func (s *session) called(it item.ToolCall) {
-	c := &call{id: acp.ToolCallId(it.CallID), looks: looksOf(it.Name, it.Arguments, s.dir), status: acp.ToolCallStatusPending}
-	s.calls[it.CallID] = c
-	s.order = append(s.order, it.CallID)
-	if !s.muted {
-		s.send(c.begin())
-	}
+func (s *session) looks(b transcript.Block) looks {
+	return looksOf(b.Call.Tool, b.Call.Arguments, s.dir)
 }
 
-// started shows that a call runs, with the arguments that it runs with.
-func (s *session) started(k item.ToolStarted) {
-	c := s.calls[k.CallID]
-	if c == nil {
-		return
-	}
-	c.status, c.looks = acp.ToolCallStatusInProgress, looksOf(k.Tool, k.Arguments, s.dir)
-	if !s.muted {
-		s.send(acp.UpdateToolCall(c.id, acp.WithUpdateStatus(c.status), acp.WithUpdateTitle(c.looks.title),
-			acp.WithUpdateContent(c.looks.content), acp.WithUpdateRawInput(c.looks.input)))
-	}
-}
-
-// output shows what a running call has printed: its end.
-func (s *session) output(callID, text string, whole bool) {
-	c := s.calls[callID]
-	if c == nil || text == "" {
-		return
-	}
-	if whole {
-		c.output = tail{}
-	}
-	c.output.add(text)
-	if !s.muted {
-		s.send(acp.UpdateToolCall(c.id, acp.WithUpdateContent([]acp.ToolCallContent{textContent(c.output.text)})))
-	}
-}
-
-// result shows how a call ended.
-func (s *session) result(it item.ToolResult) {
-	c := s.calls[it.CallID]
-	if c == nil {
-		return
-	}
-	delete(s.calls, it.CallID)
-	for i, id := range s.order {
-		if id == it.CallID {
-			s.order = append(s.order[:i], s.order[i+1:]...)
-			break
+// call shows what a call does now.
+func (s *session) call(b transcript.Block) {
+	id, was := acp.ToolCallId(b.Call.ID), s.calls[b.Call.ID]
+	s.calls[b.Call.ID] = b.State
+	switch {
+	case b.State == transcript.Done || b.State == transcript.Failed:
+		delete(s.calls, b.Call.ID)
+		s.withdraw(b.Call.ID)
+		if was != "" && !s.muted {
+			s.ended(id, b)
 		}
+	case s.muted:
+	case was == "":
+		s.send(s.begin(b))
+	case b.State == transcript.Running && was != transcript.Running:
+		l := s.looks(b)
+		s.send(acp.UpdateToolCall(id, acp.WithUpdateStatus(acp.ToolCallStatusInProgress), acp.WithUpdateTitle(l.title),
+			acp.WithUpdateContent(l.content), acp.WithUpdateRawInput(l.input)))
+	case b.State == transcript.Running && b.Detail != "":
+		s.send(acp.UpdateToolCall(id, acp.WithUpdateContent([]acp.ToolCallContent{textContent(end(b.Detail))})))
 	}
-	s.withdraw(it.CallID)
-	if s.muted {
-		return
-	}
-	status := acp.ToolCallStatusCompleted
-	if it.IsError {
+}
+
+// ended shows how a call ended.
+func (s *session) ended(id acp.ToolCallId, b transcript.Block) {
+	l, status := s.looks(b), acp.ToolCallStatusCompleted
+	if b.State == transcript.Failed {
 		status = acp.ToolCallStatusFailed
 	}
-	s.send(acp.UpdateToolCall(c.id, acp.WithUpdateStatus(status), acp.WithUpdateContent(c.looks.ended(it))))
-	if plan := c.looks.plan; plan != nil && !it.IsError {
-		s.send(acp.UpdatePlan(plan...))
+	s.send(acp.UpdateToolCall(id, acp.WithUpdateStatus(status), acp.WithUpdateContent(l.ended(b))))
+	if l.plan != nil && b.State == transcript.Done {
+		s.send(acp.UpdatePlan(l.plan...))
 	}
 }
 
@@ -93,20 +63,16 @@ func (s *session) result(it item.ToolResult) {
 // brings all of it again.
 const mostOutput = 8 << 10
 
-// tail is the end of a text.
-type tail struct {
-	text string
-}
-
-// add adds to the text. What is cut off ends with a line, where there is one.
-func (t *tail) add(text string) {
-	t.text += text
-	if over := len(t.text) - mostOutput; over > 0 {
-		if i := strings.IndexByte(t.text[over:], '\n'); i >= 0 && i < mostOutput/2 {
-			over += i + 1
-		}
-		t.text = strings.ToValidUTF8(t.text[over:], "")
+// end is the end of an output. What is cut off ends with a line, where there is one.
+func end(text string) string {
+	over := len(text) - mostOutput
+	if over <= 0 {
+		return text
 	}
+	if i := strings.IndexByte(text[over:], '\n'); i >= 0 && i < mostOutput/2 {
+		over += i + 1
+	}
+	return strings.ToValidUTF8(text[over:], "")
 }
 
 // textContent is text as it stands: a fence keeps editors from reading it as Markdown.

@@ -81,16 +81,13 @@ func TestPasteNameIsBounded(t *testing.T) {
 	}
 }
 
-func TestTailIsBounded(t *testing.T) {
-	var o tail
-	for range 3 * mostOutput {
-		o.add("é\n")
+func TestOutputIsBounded(t *testing.T) {
+	got := end(strings.Repeat("é\n", 3*mostOutput))
+	if len(got) > mostOutput || len(got) < mostOutput/2 || !utf8.ValidString(got) || !strings.HasPrefix(got, "é\n") {
+		t.Errorf("%d bytes, beginning with %q", len(got), got[:4])
 	}
-	if len(o.text) > mostOutput || len(o.text) < mostOutput/2 || !utf8.ValidString(o.text) || !strings.HasPrefix(o.text, "é\n") {
-		t.Errorf("%d bytes, beginning with %q", len(o.text), o.text[:4])
-	}
-	o.add(strings.Repeat("ü", mostOutput))
-	if len(o.text) > mostOutput || !utf8.ValidString(o.text) {
-		t.Errorf("%d bytes", len(o.text))
+	got = end(got + strings.Repeat("ü", mostOutput))
+	if len(got) > mostOutput || !utf8.ValidString(got) {
+		t.Errorf("%d bytes", len(got))
 	}
 }

@@ -1,95 +1,62 @@
 package acp
 
 import (
-	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/coder/acp-go-sdk"
 
 	"podd/internal/view"
 	"podd/pkg/item"
+	"podd/pkg/transcript"
 )
 
-// entry shows an entry of the log.
+// entry does what an entry asks for beside being shown.
 func (s *session) entry(e item.Entry) {
 	switch k := e.Kind.(type) {
-	case item.Submitted:
-		s.submits[k.RequestID] = k.Text
 	case item.TurnStarted:
-		s.claimed, s.unheard = k.RequestIDs, slices.Clone(k.RequestIDs)
+		s.claimed = k.RequestIDs
 	case item.Promoted:
 		s.claimed = append(slices.Clip(s.claimed), k.RequestIDs...)
-		s.unheard = append(s.unheard, k.RequestIDs...)
 	case item.Withdrawn:
-		s.drop(k.RequestIDs)
 		s.resolve(k.RequestIDs, outcome{withdrawn: true})
-	case item.ItemAdded:
-		s.item(e.Turn, k.Item)
-	case item.ToolStarted:
-		s.started(k)
 	case item.ApprovalRequested:
 		if s.live {
 			s.look()
 		}
 	case item.ApprovalResolved:
 		s.withdraw(k.CallID)
-	case item.AlertRaised:
-		if !k.Alert.Repeats() {
-			s.tell(view.AlertText(k.Alert))
-		}
-	case item.Compaction:
-		s.tell("what came before is sent to the model as a summary from now on")
-	case item.Rewind:
-		s.tell(fmt.Sprintf("history goes on from entry %d; what came after it counts no more", k.To))
 	case item.TurnEnded:
 		s.turnEnded(e.Turn, k)
 	}
 }
 
-// item shows an item of the conversation.
-func (s *session) item(turn int64, it item.Item) {
-	switch it := it.(type) {
-	case item.UserMessage:
-		s.user(it.Text)
-	case item.AssistantMessage:
-		s.message(&s.text, spokenText, it.Text)
-	case item.Reasoning:
-		if it.Text != "" {
-			s.message(&s.thought, spokenThought, it.Text)
+// put shows what a block says now.
+func (s *session) put(p transcript.Put) {
+	b := p.Block
+	switch b.Kind {
+	case transcript.User:
+		// The editor shows by itself what this session's prompts say.
+		if b.State == transcript.Done && !s.muted && !s.said(strings.TrimPrefix(b.ID, "s:")) {
+			s.send(acp.UpdateUserMessageText(b.Text))
 		}
-	case item.SystemMessage:
-		if it.Origin == item.OriginNote || it.Origin == item.OriginInterceptor {
-			s.tell(it.Origin + ": " + it.Text)
+	case transcript.Answer:
+		s.say(&s.text, spokenText, p)
+	case transcript.Thought:
+		s.say(&s.thought, spokenThought, p)
+	case transcript.Tool:
+		if b.State != transcript.Writing && b.State != transcript.Lost {
+			s.call(b)
 		}
-	case item.ToolCall:
-		s.called(it)
-	case item.ToolResult:
-		s.result(it)
-	}
-}
-
-// user shows what was said, save what this session's prompts said: the editor shows
-// those itself.
-func (s *session) user(text string) {
-	id := ""
-	if len(s.unheard) > 0 {
-		id, s.unheard = s.unheard[0], s.unheard[1:]
-	}
-	s.says(id, text)
-}
-
-// says shows what a submit said, once.
-func (s *session) says(id, text string) {
-	delete(s.submits, id)
-	if !s.muted && !s.said(id) {
-		s.send(acp.UpdateUserMessageText(text))
-	}
-}
-
-// drop forgets submits that no turn will say.
-func (s *session) drop(ids []string) {
-	for _, id := range ids {
-		delete(s.submits, id)
+	case transcript.Alert:
+		s.tell(view.AlertText(item.Alert{Level: b.Alert.Level, Text: b.Text, Count: b.Alert.Count}))
+	case transcript.Notice:
+		switch b.Code {
+		case item.OriginNote, item.OriginInterceptor:
+			s.tell(b.Code + ": " + b.Text)
+		case transcript.CodeCompaction, transcript.CodeRewind:
+			s.tell(b.Text)
+		}
 	}
 }
 
@@ -98,17 +65,8 @@ func (s *session) turnEnded(turn int64, end item.TurnEnded) {
 	for id := range s.questions {
 		s.withdraw(id)
 	}
-	s.text, s.thought = voice{}, voice{}
-	// A turn that ends before its first request leaves no message of the user.
-	for _, id := range s.unheard {
-		if text, ok := s.submits[id]; ok {
-			s.says(id, text)
-		}
-	}
-	s.tellHeld()
-	s.calls, s.order = make(map[string]*call), nil
 	claimed := s.claimed
-	s.claimed, s.unheard = nil, nil
+	s.claimed = nil
 	mine := s.waits(claimed)
 	_, err := stopReason(turn, end)
 	// A prompt that fails is answered with the cause, and who cancels knows it.

@@ -9,7 +9,7 @@ import (
 	"github.com/coder/acp-go-sdk"
 
 	"podd/internal/sanitize"
-	"podd/pkg/item"
+	"podd/pkg/transcript"
 )
 
 // looks are how a call shows: what can be told from its tool and arguments alone.
@@ -84,13 +84,13 @@ func looksOf(tool, raw, dir string) looks {
 
 // ended is what shows of a call that has ended: the diff of one that changed files,
 // else what it answered.
-func (l looks) ended(r item.ToolResult) []acp.ToolCallContent {
-	if l.kind == acp.ToolKindEdit && !r.IsError && len(l.content) > 0 {
+func (l looks) ended(b transcript.Block) []acp.ToolCallContent {
+	failed, text := b.State == transcript.Failed, b.Detail
+	if l.kind == acp.ToolKindEdit && !failed && len(l.content) > 0 {
 		return l.content
 	}
-	text := r.Content
-	if strings.TrimSpace(text) == "" || r.IsError {
-		text = strings.TrimSuffix(r.Summary+"\n"+text, "\n")
+	if strings.TrimSpace(text) == "" || failed {
+		text = strings.TrimSuffix(b.Text+"\n"+text, "\n")
 	}
 	return []acp.ToolCallContent{textContent(text)}
 }

@@ -8,10 +8,9 @@ import (
 
 	"github.com/coder/acp-go-sdk"
 
-	"podd/internal/spoken"
-	"podd/internal/wire"
 	"podd/pkg/client"
 	"podd/pkg/item"
+	"podd/pkg/transcript"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -65,33 +64,25 @@ type session struct {
 	// muted keeps the past back that the editor has; live says that what the log says to
 	// wait still does.
 	muted, live bool
-	// claimed are the running turn's submits, unheard those whose message has not come.
-	claimed, unheard []string
-	// submits are the texts of submits whose message has not come, by their request ids.
-	submits       map[string]string
-	text, thought voice
+	log         *transcript.Transcript
+	// claimed are the running turn's submits.
+	claimed       []string
+	text, thought transcript.Appender
 	// held are notices that wait for the end of a text.
-	held      []string
-	calls     map[string]*call
-	order     []string
+	held []string
+	// calls are the states of the calls without a result, by their ids.
+	calls     map[string]transcript.State
 	asked     map[string]bool
 	questions map[string]context.CancelFunc
-}
-
-// voice is text that is sent while it is made. lost says that the stream broke and
-// nothing has told yet what became of it.
-type voice struct {
-	spoken.Text
-	lost bool
 }
 
 func newSession(a *agent, pod *poddv1.Pod, from origin) *session {
 	s := &session{
 		agent: a, id: sessionID(pod), pod: pod.GetId(), name: pod.GetName(), dir: pod.GetSpec().GetDir(),
 		caughtUp: make(chan struct{}), over: make(chan struct{}),
-		waiting: make(map[string]*waiting), mine: make(map[string]bool), calls: make(map[string]*call),
-		submits: make(map[string]string),
-		asked:   make(map[string]bool), questions: make(map[string]context.CancelFunc),
+		waiting: make(map[string]*waiting), mine: make(map[string]bool), calls: make(map[string]transcript.State),
+		log:   transcript.New(transcript.Options{Last: 1}),
+		asked: make(map[string]bool), questions: make(map[string]context.CancelFunc),
 		after: max(pod.GetFirstSeq()-1, 0), muted: from == fromNow,
 	}
 	s.ctx, s.cancel = context.WithCancelCause(a.ctx)
@@ -159,21 +150,28 @@ func (s *session) read() error {
 // lost says that the stream broke.
 func (s *session) lost() {
 	s.live = false
-	s.text.lost, s.thought.lost = s.text.Begun(), s.thought.Begun()
+	s.log.Lost()
 }
 
 // take shows a message of the stream.
 func (s *session) take(m *poddv1.StreamResponse) {
-	switch k := m.GetKind().(type) {
-	case *poddv1.StreamResponse_Entry:
-		e := wire.EntryFromProto(k.Entry)
-		s.after = int64(e.Seq)
-		s.entry(e)
-	case *poddv1.StreamResponse_Delta:
-		s.delta(wire.DeltaFromProto(k.Delta))
-	case *poddv1.StreamResponse_InFlight:
-		s.inFlight(wire.InFlightFromProto(k.InFlight))
-	case *poddv1.StreamResponse_CaughtUp:
+	c := s.log.Apply(m)
+	s.thought.Drop(c.Drop)
+	if s.text.Drop(c.Drop) {
+		// The end of a turn needs no such word.
+		if s.log.Turn() != 0 {
+			s.cut()
+		}
+		s.tellHeld()
+	}
+	for _, p := range c.Put {
+		s.put(p)
+	}
+	if c.Entry != nil {
+		s.after = int64(c.Entry.Seq)
+		s.entry(*c.Entry)
+	}
+	if c.CaughtUp {
 		s.catchUp()
 	}
 }
@@ -183,8 +181,10 @@ func (s *session) catchUp() {
 	s.live = true
 	if s.muted {
 		s.muted = false
-		for _, id := range s.order {
-			s.send(s.calls[id].begin())
+		for _, b := range s.log.Blocks() {
+			if s.calls[b.Call.ID] != "" {
+				s.send(s.begin(b))
+			}
 		}
 	}
 	s.look()

@@ -4,7 +4,7 @@ import (
 	"github.com/coder/acp-go-sdk"
 
 	"podd/internal/sanitize"
-	"podd/pkg/item"
+	"podd/pkg/transcript"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -78,100 +78,34 @@ func (s *session) tell(text string) {
 
 // tellHeld tells what was held back, unless a text is being made.
 func (s *session) tellHeld() {
-	if s.text.Begun() {
-		return
+	if !s.text.Open() {
+		s.tellAll()
 	}
+}
+
+func (s *session) tellAll() {
 	for _, text := range s.held {
 		s.notice(text)
 	}
 	s.held = nil
 }
 
-const cutNote = "the answer was cut and begins again"
-
-func (s *session) voiceOf(kind item.DeltaKind) (*voice, spokenAs) {
-	switch kind {
-	case item.DeltaText:
-		return &s.text, spokenText
-	case item.DeltaReasoning:
-		return &s.thought, spokenThought
+// say shows what of a text has not been shown.
+func (s *session) say(a *transcript.Appender, as spokenAs, p transcript.Put) {
+	text, begins, cut := a.Put(p)
+	if cut && as == spokenText {
+		s.cut()
 	}
-	return nil, spokenNot
-}
-
-// delta shows a live fragment.
-func (s *session) delta(d item.Delta) {
-	if d.Restarted {
-		s.restart()
-		return
-	}
-	if d.Kind == item.DeltaToolOutput {
-		s.output(d.CallID, d.Text, false)
-		return
-	}
-	v, as := s.voiceOf(d.Kind)
-	if v == nil {
-		return
-	}
-	if v.lost {
-		// podd did not tell what became of the text before: it came to nothing.
-		s.restart()
-	}
-	s.fragment(v, as, d.Block, d.Text)
-}
-
-func (s *session) fragment(v *voice, as spokenAs, block, text string) {
-	if text != "" {
-		s.chunk(as, text, v.Fragment(block, text))
-	}
-}
-
-// inFlight shows what of all text so far has not been shown.
-func (s *session) inFlight(blocks []item.Delta) {
-	for _, d := range blocks {
-		if d.Kind == item.DeltaToolOutput {
-			s.output(d.CallID, d.Text, true)
-		}
-		v, as := s.voiceOf(d.Kind)
-		if v == nil {
-			continue
-		}
-		if v.lost && !v.Shows(d.Block) {
-			s.restart()
-		}
-		v.lost = false
-		rest, ok := v.Whole(d.Block, d.Text)
-		if !ok {
-			s.restart()
-			rest = d.Text
-		}
-		s.fragment(v, as, d.Block, rest)
-	}
-}
-
-// restart says that the text before came to nothing.
-func (s *session) restart() {
-	told := s.text.Begun()
-	s.text, s.thought = voice{}, voice{}
+	s.chunk(as, text, begins)
 	s.tellHeld()
-	if told {
-		s.tell(cutNote)
-	}
 }
 
-// message shows what of an entry's text the fragments have not shown.
-func (s *session) message(v *voice, as spokenAs, text string) {
-	begins := !v.Begun()
-	rest, ok := v.Entry(text)
-	if !ok {
-		if as == spokenText {
-			s.tell(cutNote)
-		}
-		rest, begins = text, true
+// cut says that the text before came to nothing.
+func (s *session) cut() {
+	s.tellAll()
+	if !s.muted {
+		s.notice("the answer was cut and begins again")
 	}
-	v.lost = false
-	s.chunk(as, rest, begins)
-	s.tellHeld()
 }
 
 // usage tells how full the context is, where the model's window is known.

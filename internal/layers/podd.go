@@ -43,7 +43,6 @@ var ranks = map[string]int{
 	"internal/process":  0,
 	"internal/repomap":  0,
 	"internal/sanitize": 0,
-	"internal/spoken":   0,
 	"internal/tty":      0,
 	"internal/version":  0,
 	"pkg/item":          0,
