@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -196,6 +197,74 @@ func TestBridgeWithASlowReader(t *testing.T) {
 	if err := b.cmd.Wait(); err != nil {
 		t.Error(err)
 	}
+}
+
+// Blocks brings the same pod as a transcript: what is live goes on across a reader that
+// comes anew, and the changes add up to the answer.
+func TestBridgeBlocks(t *testing.T) {
+	gate := make(chan struct{})
+	w := newWorld(t, gated(gate))
+	w.podctl("create", "p").run(0)
+	b := w.bridge()
+	b.next()
+	b.send(`{"id":1,"method":"Blocks","params":{"pod":"p","follow":true,"deltas":true}}`)
+	b.await(".blocks.caught_up", true)
+	b.await(".state.pod.name", "p")
+	b.send(`{"id":"submit","method":"Submit","params":{"pod":"p","segments":[{"text":{"text":"go"}}]}}`)
+	shown := map[string]map[string]any{}
+	take := func(stream any) (seq string) {
+		object := b.next()
+		if fmt.Sprint(object["stream"]) != fmt.Sprint(stream) {
+			return ""
+		}
+		drop, _ := field(object, ".blocks.drop")
+		for _, id := range listOf(drop) {
+			delete(shown, id.(string))
+		}
+		put, _ := field(object, ".blocks.put")
+		for _, p := range listOf(put) {
+			block := p.(map[string]any)["block"].(map[string]any)
+			if before := shown[block["id"].(string)]; before != nil {
+				kept := int(p.(map[string]any)["kept"].(float64))
+				block["text"] = before["text"].(string)[:kept] + block["text"].(string)
+			}
+			shown[block["id"].(string)] = block
+		}
+		at, _ := field(object, ".blocks.seq")
+		seq, _ = at.(string)
+		return seq
+	}
+	has := func(kind, state, text string) bool {
+		for _, block := range shown {
+			if block["kind"] == kind && block["state"] == state && block["text"] == text {
+				return true
+			}
+		}
+		return false
+	}
+	last := ""
+	for !has("answer", "live", "The ans") {
+		last = cmp.Or(take(1), last)
+	}
+	if !has("user", "done", "go") {
+		t.Errorf("the prompt is not there: %v", shown)
+	}
+	// A reader that comes in the middle goes on behind what the first has seen.
+	b.send(`{"id":2,"method":"Blocks","params":{"pod":"p","after_seq":%s,"follow":true,"deltas":true}}`, last)
+	b.await(".id", 2)
+	close(gate)
+	for !has("end", "done", "") {
+		take(2)
+	}
+	if !has("answer", "done", "The answer.") || len(shown) != 3 {
+		t.Errorf("shown: %v", shown)
+	}
+	b.end()
+}
+
+func listOf(v any) []any {
+	list, _ := v.([]any)
+	return list
 }
 
 func is(object map[string]any, path string, want any) bool {

@@ -206,7 +206,7 @@ func (b *bridge) take(ctx, streaming context.Context, line []byte, err error) {
 	if err == nil {
 		r, err = parse(line)
 	}
-	if err == nil && (r.Method == "Stream" || r.Method == "StreamAlerts") {
+	if err == nil && (r.Method == "Stream" || r.Method == "Blocks" || r.Method == "StreamAlerts") {
 		if err = b.stream(ctx, streaming, r); err == nil {
 			return
 		}

@@ -66,7 +66,7 @@ func (b *bridge) call(ctx context.Context, r request) (json.RawMessage, error) {
 	m, ok := b.methods[r.Method]
 	if !ok {
 		return nil, item.Errorf(item.KindUnimplemented, "UNKNOWN_METHOD",
-			"the bridge knows no method %q: it has the calls of podd.v1 by their names, and Stream, StreamAlerts, Unstream, FindPod", clip(r.Method))
+			"the bridge knows no method %q: it has the calls of podd.v1 by their names, and Stream, Blocks, StreamAlerts, Unstream, FindPod", clip(r.Method))
 	}
 	in, out := m.input.New().Interface(), m.output.New().Interface()
 	if err := params(r, in); err != nil {

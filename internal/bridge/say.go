@@ -11,6 +11,7 @@ import (
 
 	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/transcript"
 )
 
 // What the bridge says, a line each. Exactly one of the other fields stands beside an id
@@ -54,6 +55,29 @@ type stateOf struct {
 type state struct {
 	Pod       json.RawMessage   `json:"pod"`
 	Approvals []json.RawMessage `json:"approvals"`
+}
+
+type blocksOf struct {
+	Stream json.RawMessage `json:"stream"`
+	Blocks blocks          `json:"blocks"`
+}
+
+// blocks is what a message changes in a transcript. Seq is its entry, which a client goes on
+// behind.
+type blocks struct {
+	Seq item.Seq `json:"seq,string,omitempty"`
+	transcript.Change
+}
+
+// blocksLine is a change as a line; nil where nothing changed.
+func blocksLine(stream json.RawMessage, c transcript.Change) []byte {
+	b := blocks{Change: c}
+	if c.Entry != nil {
+		b.Seq = c.Entry.Seq
+	} else if len(c.Drop)+len(c.Put) == 0 && !c.CaughtUp {
+		return nil
+	}
+	return lineOf(blocksOf{stream, b})
 }
 
 type ending struct {

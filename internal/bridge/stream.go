@@ -6,10 +6,9 @@ import (
 	"iter"
 	"sync"
 
-	"google.golang.org/protobuf/proto"
-
 	"podd/pkg/client"
 	"podd/pkg/item"
+	"podd/pkg/transcript"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -79,7 +78,7 @@ func (s *streams) remove(id string) {
 // with following, or with ctx when it does not follow.
 func (b *bridge) stream(ctx, following context.Context, r request) error {
 	var run func(context.Context, *stream) error
-	if r.Method == "Stream" {
+	if r.Method != "StreamAlerts" {
 		var req poddv1.StreamRequest
 		if err := params(r, &req); err != nil {
 			return err
@@ -87,7 +86,16 @@ func (b *bridge) stream(ctx, following context.Context, r request) error {
 		if req.GetFollow() {
 			ctx = following
 		}
-		run = func(ctx context.Context, s *stream) error { return b.followPod(ctx, r.ID, s, &req) }
+		o := client.StreamOptions{
+			Pod: req.GetPod(), After: req.GetAfterSeq(), Follow: req.GetFollow(), Deltas: req.GetFollow() && req.GetDeltas(),
+		}
+		line := func(m *poddv1.StreamResponse) ([]byte, error) { return streamLine(r.ID, "", m) }
+		if r.Method == "Blocks" {
+			log := transcript.New(transcript.Options{Last: 1})
+			o.Lost = func(error) { log.Lost() }
+			line = func(m *poddv1.StreamResponse) ([]byte, error) { return blocksLine(r.ID, log.Apply(m)), nil }
+		}
+		run = func(ctx context.Context, s *stream) error { return b.followPod(ctx, r.ID, s, o, line) }
 	} else {
 		ctx = following
 		var req poddv1.StreamAlertsRequest
@@ -96,7 +104,8 @@ func (b *bridge) stream(ctx, following context.Context, r request) error {
 		}
 		run = func(ctx context.Context, _ *stream) error {
 			alerts := b.client.StreamAlerts(ctx, client.AlertOptions{Pod: req.GetPod(), After: req.GetAfterSeq(), Unacked: req.GetUnacked()})
-			return pass(ctx, b, r.ID, "alert", alerts, nil)
+			line := func(m *poddv1.Alert) ([]byte, error) { return streamLine(r.ID, "alert", m) }
+			return pass(ctx, b, alerts, line, nil)
 		}
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -123,17 +132,18 @@ func (b *bridge) stream(ctx, following context.Context, r request) error {
 	return nil
 }
 
-// pass says each message of a stream, until it ends. seen, if set, is told of each.
-func pass[M proto.Message](ctx context.Context, b *bridge, id json.RawMessage, field string, all iter.Seq2[M, error], seen func(M)) error {
+// pass says each message of a stream, until it ends. line is what to say of it, nil for
+// nothing; seen, if set, is told of each.
+func pass[M any](ctx context.Context, b *bridge, all iter.Seq2[M, error], line func(M) ([]byte, error), seen func(M)) error {
 	for m, err := range all {
 		if err != nil {
 			return err
 		}
-		line, err := streamLine(id, field, m)
+		text, err := line(m)
 		if err != nil {
 			return err
 		}
-		if !b.say(ctx, line) {
+		if text != nil && !b.say(ctx, text) {
 			return nil
 		}
 		if seen != nil {
@@ -144,20 +154,18 @@ func pass[M proto.Message](ctx context.Context, b *bridge, id json.RawMessage, f
 }
 
 // followPod says a pod's log and, while it follows, what the pod does.
-func (b *bridge) followPod(ctx context.Context, id json.RawMessage, s *stream, req *poddv1.StreamRequest) error {
-	log := b.client.Stream(ctx, client.StreamOptions{
-		Pod: req.GetPod(), After: req.GetAfterSeq(), Follow: req.GetFollow(), Deltas: req.GetFollow() && req.GetDeltas(),
-	})
-	if !req.GetFollow() {
-		return pass(ctx, b, id, "", log, nil)
+func (b *bridge) followPod(ctx context.Context, id json.RawMessage, s *stream, o client.StreamOptions, line func(*poddv1.StreamResponse) ([]byte, error)) error {
+	log := b.client.Stream(ctx, o)
+	if !o.Follow {
+		return pass(ctx, b, log, line, nil)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	var looking sync.WaitGroup
 	defer looking.Wait()
 	defer stop()
-	looking.Go(func() { b.sayStates(ctx, id, s, req.GetPod()) })
+	looking.Go(func() { b.sayStates(ctx, id, s, o.Pod) })
 	live := false
-	return pass(ctx, b, id, "", log, func(m *poddv1.StreamResponse) {
+	return pass(ctx, b, log, line, func(m *poddv1.StreamResponse) {
 		live = live || m.GetCaughtUp() != nil
 		if live && (m.GetEntry() != nil || m.GetCaughtUp() != nil) {
 			s.touch()
