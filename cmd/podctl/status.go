@@ -80,5 +80,8 @@ func sandbox(mode, note string) string {
 	if note != "" {
 		text += " (" + note + ")"
 	}
+	if mode == "landlock" {
+		text += "; they can change .git/hooks, .git/config and start-up files of a workspace, which Landlock does not keep read-only"
+	}
 	return text
 }

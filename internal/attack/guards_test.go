@@ -56,6 +56,7 @@ func fileGuards() map[string]guard {
 		"protected":    {"what other programs run is changed with an approval", []edit{{p + "protect.go", "	if !protected {\n		return nil\n	}\n	return sayf", "	if !protected || protected {\n		return nil\n	}\n	return sayf"}}},
 		"folded names": {"names are compared without case and ignorable characters", []edit{{p + "protect.go", "	names := strings.Split(fold(rel), \"/\")", "	names := strings.Split(rel, \"/\")"}}},
 		"repositories": {"a repository is one by what it has, not by its name", []edit{{p + "protect.go", "		if there >= 2 {", "		if there >= 9 {"}}},
+		"obeyed":       {"what a repository's configuration names is protected like .git", []edit{{p + "protect.go", "inRepository(followed) || obeyedByGit(followed) {", "inRepository(followed) || obeyedByGit(followed) && false {"}}},
 		"followed":     {"a protected path is one by where its links lead", []edit{{p + "protect.go", "	for _, p := range []place{named, followed} {", "	for _, p := range []place{named} {"}}},
 		"shown secrets": {"a mark for a secret is not written over the secret", []edit{{"pkg/tool/builtin/files.go",
 			"strings.Count(after, redactedMark) > strings.Count(before, redactedMark)", "strings.Count(after, redactedMark) > 1<<30+strings.Count(before, redactedMark)"}}},

@@ -62,6 +62,7 @@ func daemonAttacks() []attack {
 		{"`.GIT/Hooks`, on a file system without case", "CWE-178, CVE-2014-9390", "folded names", fs, "TestProtectedPaths"},
 		{"`.g\\u200cit`, on one that ignores characters", "CWE-176, CVE-2014-9390", "folded names", fs, "TestProtectedPaths"},
 		{"a link into .git", "CWE-59, CVE-2024-32002", "followed", fs, "TestProtectedPaths"},
+		{"a hook in the directory of core.hooksPath, and a file that include.path names, by a file tool", "CWE-829", "obeyed", fs, "TestWhatGitObeysIsProtected"},
 		{"a bare repository inside the workspace", "CWE-829, CVE-2022-24765", "repositories", fs, "TestProtectedPaths"},
 		{"a repository made file by file, HEAD last", "CWE-829", "repositories", fs, "TestProtectedPaths"},
 		{"`update = !command` in .gitmodules", "CWE-78, CVE-2019-19604", "protected", fs, "TestProtectedPaths"},

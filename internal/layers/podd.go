@@ -37,6 +37,7 @@ func Podd() Table {
 // ranks has each package; it imports only those of lower ranks.
 var ranks = map[string]int{
 	"internal/attack":   0,
+	"internal/git":      0,
 	"internal/harden":   0,
 	"internal/layers":   0,
 	"internal/podname":  0,

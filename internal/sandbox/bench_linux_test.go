@@ -27,6 +27,8 @@ type house struct {
 	binary string
 	// limited says that Limit holds for what runs.
 	limited bool
+	// git is what commands may change in repositories.
+	git sandbox.GitAccess
 }
 
 func newHouse(t testing.TB) *house {
@@ -162,7 +164,7 @@ func (h *house) scope() (sandbox.Scope, func()) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return sandbox.Scope{Dir: h.path("work"), Roots: fs.Roots(), Temp: h.path("temp"), Show: []string{h.path("state/spool/p")}}, func() { _ = fs.Close() }
+	return sandbox.Scope{Dir: h.path("work"), Roots: fs.Roots(), Temp: h.path("temp"), Show: []string{h.path("state/spool/p")}, Git: h.git}, func() { _ = fs.Close() }
 }
 
 // run runs a command in the workspace.
@@ -209,6 +211,9 @@ func (h *house) runIn(s *sandbox.Sandbox, scope sandbox.Scope, attack string, ar
 	}
 	tree.Stop(100 * time.Millisecond)
 	<-tree.Exited()
+	if _, err := c.Held.Mend(); err != nil {
+		h.t.Error(err)
+	}
 	return strings.TrimSpace(out.String())
 }
 

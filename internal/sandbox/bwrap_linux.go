@@ -4,12 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"golang.org/x/sys/unix"
 )
 
 // obeyed are the files and directories at the top of a root that other programs run or
-// obey without being asked. Those of .git are held apart.
+// obey without being asked, beside those of repositories.
 var obeyed = []string{
 	".gitmodules", ".gitconfig", ".husky", ".envrc", ".vscode", ".idea", ".devcontainer", ".devcontainer.json", ".podd", ".mcp.json",
 	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
@@ -55,15 +53,27 @@ func tempEnv(dir string) []string {
 
 // mounts is the part of the command line that makes the file system.
 func (s *Sandbox) mounts(c *Command, scope Scope) ([]string, error) {
-	m := &mounts{command: c, pinned: map[string]*os.File{}}
+	m := &mounts{command: c, pinned: map[string]*os.File{}, mode: map[string]bool{}, worked: map[string]bool{}}
+	defer func() {
+		for _, file := range m.passed {
+			_ = file.Close()
+		}
+	}()
 	if err := s.base(m, scope); err != nil {
 		return nil, err
 	}
 	if err := s.roots(m, scope); err != nil {
 		return nil, err
 	}
+	if err := s.repositories(m, scope); err != nil {
+		return nil, err
+	}
 	for _, root := range m.roots {
-		protectRoot(m, root)
+		for _, name := range obeyed {
+			if name != ".gitmodules" || scope.Git != GitAll {
+				m.protect(filepath.Join(root.path, name))
+			}
+		}
 	}
 	s.makeHidden(scope)
 	for _, path := range s.others() {
@@ -159,27 +169,9 @@ func (s *Sandbox) roots(m *mounts, scope Scope) error {
 			continue
 		}
 		m.add(root.Path, "--ro-bind-fd", m.command.add(dir), root.Path)
+		m.mode[root.Path] = false
 	}
 	return nil
-}
-
-// protectRoot makes read-only what in a root other programs obey. A .git that is not
-// there yet can be made, and its hooks with it.
-func protectRoot(m *mounts, root openRoot) {
-	if git := openBelow(root.dir, ".git"); git != nil {
-		if info, err := git.Stat(); err == nil && info.IsDir() {
-			// One that is missing could be made.
-			_ = unix.Mkdirat(int(git.Fd()), "hooks", 0o755)
-			m.protect(filepath.Join(root.path, ".git", "hooks"))
-			m.protect(filepath.Join(root.path, ".git", "config"))
-		} else {
-			m.protect(filepath.Join(root.path, ".git"))
-		}
-		_ = git.Close()
-	}
-	for _, name := range obeyed {
-		m.protect(filepath.Join(root.path, name))
-	}
 }
 
 // visible says whether a path that is hidden by default would be seen otherwise, and was

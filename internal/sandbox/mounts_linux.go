@@ -15,8 +15,14 @@ import (
 type mounts struct {
 	command *Command
 	list    []mount
-	// pinned are the directories that are mounted on themselves.
+	// pinned are directories below roots that are open, most of them mounted on themselves.
 	pinned map[string]*os.File
+	// mode says of what is mounted whether it is writable.
+	mode map[string]bool
+	// worked are the git directories whose parts are held.
+	worked map[string]bool
+	// passed are the open directories that are not bwrap's.
+	passed []*os.File
 	// roots are the writable ones, opened.
 	roots []openRoot
 }
@@ -52,6 +58,23 @@ func (m *mounts) args() []string {
 func (m *mounts) writable(path string, dir *os.File) {
 	m.add(path, "--bind-fd", m.command.add(dir), path)
 	m.roots = append(m.roots, openRoot{path, dir})
+	m.mode[path] = true
+}
+
+// isRoot says whether a path is a writable root.
+func (m *mounts) isRoot(path string) bool {
+	return slices.ContainsFunc(m.roots, func(r openRoot) bool { return r.path == path })
+}
+
+// writableAt says whether a command can write at a path, by the innermost mount that it
+// lies in.
+func (m *mounts) writableAt(path string) bool {
+	for ; path != "/"; path = filepath.Dir(path) {
+		if writable, mounted := m.mode[path]; mounted {
+			return writable
+		}
+	}
+	return m.mode[path]
 }
 
 // rootOf is the innermost writable root that a path lies below.
@@ -64,13 +87,17 @@ func (m *mounts) rootOf(path string) (root openRoot, rel string, ok bool) {
 	return root, strings.TrimPrefix(strings.TrimPrefix(path, root.path), "/"), ok
 }
 
-// protect makes a path below a root read-only, if it is there. It holds the directories
-// on the way too: one with a mount in it could be moved aside, one that is a mount itself
-// cannot.
-func (m *mounts) protect(path string) {
-	if file := m.descend(path); file != nil {
-		m.add(path, "--ro-bind-fd", m.command.add(file), path)
+// protect makes a path below a root read-only, and says whether it is there. It holds the
+// directories on the way too: one with a mount in it could be moved aside, one that is a
+// mount itself cannot.
+func (m *mounts) protect(path string) bool {
+	file := m.descend(path)
+	if file == nil {
+		return false
 	}
+	m.add(path, "--ro-bind-fd", m.command.add(file), path)
+	m.pinned[path], m.mode[path] = file, false
+	return true
 }
 
 // descend opens what is at a path below a root, and pins the directories on the way;
@@ -93,7 +120,12 @@ func (m *mounts) descend(path string) *os.File {
 				return nil
 			}
 			m.pinned[dir] = file
-			m.add(dir, "--bind-fd", m.command.add(file), dir)
+			if !m.writableAt(dir) {
+				m.passed = append(m.passed, file)
+			} else {
+				m.mode[dir] = true
+				m.add(dir, "--bind-fd", m.command.add(file), dir)
+			}
 		}
 		at = m.pinned[dir]
 	}

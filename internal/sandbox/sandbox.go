@@ -55,6 +55,11 @@ type Scope struct {
 	Temp string
 	// Show are directories of podd's own that can be read.
 	Show []string
+	// Git is what the command may change in the repositories of its writable roots. Landlock
+	// does not hold it to that.
+	Git GitAccess
+	// GitDirs are git directories in no root that it may change as far.
+	GitDirs []string
 }
 
 // Sandbox is a kind of sandbox that works here, or none. It is safe for concurrent
@@ -104,6 +109,8 @@ type Command struct {
 	Env []string
 	// Files are open at the descriptors from the one on that was asked for.
 	Files []*os.File
+	// Held is what no mount keeps as it is.
+	Held  Held
 	first int
 }
 

@@ -92,7 +92,7 @@ func protects(named, followed place) (why string, protected bool) {
 			return why, true
 		}
 	}
-	if inRepository(followed) {
+	if inRepository(followed) || obeyedByGit(followed) {
 		return ofGit, true
 	}
 	return "", false

@@ -108,7 +108,7 @@ func newShell(c Config) tool.Tool {
 	}
 	return tool.New("shell", "Run a command with "+filepath.Base(s.Path)+" in the workspace. No input, no terminal; "+
 		"what it leaves in the background is ended with it."+s.bounds(), s.run, tool.Validate((*shellArgs).check), tool.Recovers(s.recover),
-		tool.Touches(func(a shellArgs) tool.Access { return tool.Access{Command: a.Command, Confined: s.Confined} }))
+		tool.Touches(s.access))
 }
 
 // run is an error to the model unless the command exits with 0: a result that
@@ -121,21 +121,26 @@ func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
 	if s.Sandbox != nil && s.Sandbox.Refuses() != "" {
 		return tool.Error("shell: not run: %s", s.Sandbox.Refuses()), nil
 	}
+	confined, err := s.confine(path, args, s.granted(ctx, args.Command))
+	if err != nil {
+		return tool.Output{}, fmt.Errorf("the command was not run: %w", err)
+	}
+	defer confined.Close()
 	id := tool.CallFrom(ctx).CallID
 	if id == "" {
 		id = rand.Text()
 	}
 	started := time.Now()
-	job, err := s.spool.CreateJob("shell", id, jobNote{Started: started})
+	job, err := s.spool.CreateJob("shell", id, jobNote{Started: started, Held: confined.Held})
 	if err != nil {
 		return tool.Output{}, notRun(err)
 	}
-	r := &shellRun{shell: s, args: args, job: job, started: started}
+	r := &shellRun{shell: s, args: args, job: job, started: started, held: confined.Held}
 	defer func() { r.settle(ctx) }()
 	if r.captured, err = newCapture(job.Output.File, header(args), s.SpoolBytes, s.limit.MaxBytes, progress(ctx)); err != nil {
 		return tool.Output{}, notRun(err)
 	}
-	err = r.start(ctx, path)
+	err = r.start(ctx, confined)
 	if errors.Is(err, shim.ErrLost) {
 		// As after a podd that was killed.
 		again, err := s.spool.OpenJob("shell", id)
@@ -170,8 +175,12 @@ func (s *shell) bounds() string {
 	if s.Sandbox == nil || !s.Sandbox.Confines() {
 		return ""
 	}
-	if s.Sandbox.Network {
-		return " Only the workspace and $TMPDIR can be written."
+	bounds := " Only the workspace and $TMPDIR can be written"
+	if s.Sandbox.Mode() == sandbox.Bwrap {
+		bounds += ", .git by plain git commands (add, commit, switch, ...) on a line of their own"
 	}
-	return " Only the workspace and $TMPDIR can be written; there is no network."
+	if s.Sandbox.Network {
+		return bounds + "."
+	}
+	return bounds + "; there is no network."
 }

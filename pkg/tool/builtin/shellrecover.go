@@ -50,7 +50,7 @@ func (r *shellRun) resume(ctx context.Context) (tool.Output, error) {
 	if note.Process == nil {
 		return r.unstarted(note), nil
 	}
-	r.started = note.Started
+	r.started, r.held = note.Started, note.Held
 	r.tree = process.Find(*note.Process)
 	// The podd before may have ended while it held the command.
 	r.paused = true

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"podd/internal/process"
+	"podd/internal/sandbox"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 	"podd/pkg/tool/spool"
@@ -34,6 +35,8 @@ type shellRun struct {
 	status  func() string
 	started time.Time
 	paused  bool
+	// held is what the command must leave as it is.
+	held sandbox.Held
 	// ended is why the command was ended before anybody followed it.
 	ended error
 	// keep says that the result names the output's file.
@@ -57,6 +60,10 @@ func (r *shellRun) finish(ctx context.Context) tool.Output {
 	}
 	if left := stop(); left > 0 {
 		r.shell.log.Warn("processes of a command cannot be ended", "tool", "shell", "count", left)
+	}
+	// Even where it ended by itself.
+	if err := r.mend(); err != nil {
+		why = err
 	}
 	if err := r.captured.drain(); err != nil && why == nil {
 		why = err
@@ -105,6 +112,9 @@ func (r *shellRun) follow(ctx context.Context) error {
 			memory.Reset(max(memoryPoll, 50*time.Since(began)))
 			continue
 		case <-poll.C:
+		}
+		if err := r.overHeld(); err != nil {
+			return err
 		}
 		before := r.captured.total
 		atEnd, err := r.captured.advance()
@@ -161,9 +171,10 @@ func (r *shellRun) output(why error) tool.Output {
 			out.Path = r.shell.fs.Rel(path)
 		}
 	}
+	ends := r.captured.ends()
 	said := ","
 	if out.Kind == item.OutputShell {
-		if o := outcome(r.shell.redact(r.captured.ends()), success); o != "" {
+		if o := outcome(r.shell.redact(ends), success); o != "" {
 			said = o + ";"
 		}
 	}
@@ -174,6 +185,7 @@ func (r *shellRun) output(why error) tool.Output {
 	if r.captured.emptied {
 		printed += "; writing to /dev/stderr or /dev/stdout by name may have lost earlier output: use >&2"
 	}
+	printed += r.shell.gitHint(r.args.Command, ends)
 	out.Summary = tool.Bound(fmt.Sprintf("shell: %s, %s%s %s", shorten(r.args.Command, 60), ending, said, printed))
 	return out
 }
@@ -186,6 +198,8 @@ func (r *shellRun) ending(why error) (text string, success bool) {
 		return fmt.Sprintf("timed out after %d s and was ended (raise timeout_seconds, or split the work)", r.args.Timeout), false
 	case errors.As(why, new(*memoryError)):
 		return fmt.Sprintf("was ended after %s: %v, may have taken effect", took, why), false
+	case errors.As(why, new(errHeld)):
+		return fmt.Sprintf("failed after %s: %v; it was ended, and that was undone", took, why), false
 	case errors.Is(why, errNoHoles):
 		return fmt.Sprintf("ended after %s: it printed over %d bytes (redirect the output to a file)", took, r.shell.SpoolBytes), false
 	case errors.Is(why, context.Canceled), errors.Is(why, context.DeadlineExceeded):

@@ -19,17 +19,14 @@ type Starter interface {
 // jobNote is what a job's record says of its command.
 type jobNote struct {
 	Started time.Time `json:"started,omitzero"`
+	// Held is what the command must leave as it is.
+	Held sandbox.Held `json:"held,omitzero"`
 	shim.Note
 }
 
-// start starts the command by the shell at path. What keeps it from that is an error, and nothing runs, save
+// start starts the command. What keeps it from that is an error, and nothing runs, save
 // on shim.ErrLost.
-func (r *shellRun) start(ctx context.Context, path string) error {
-	confined, err := r.shell.confine(path, r.args)
-	if err != nil {
-		return fmt.Errorf("the command was not run: %w", err)
-	}
-	defer confined.Close()
+func (r *shellRun) start(ctx context.Context, confined *sandbox.Command) error {
 	c := r.shell.command(confined)
 	c.Output, c.Record = r.job.Output.File, r.job.Record
 	running, err := r.shell.Starter.Start(ctx, c)
@@ -47,7 +44,7 @@ func (r *shellRun) start(ctx context.Context, path string) error {
 const firstFile = 3
 
 // confine is the command line that has the shell at path run a command, in the sandbox where there is one.
-func (s *shell) confine(path string, args shellArgs) (*sandbox.Command, error) {
+func (s *shell) confine(path string, args shellArgs, use gitUse) (*sandbox.Command, error) {
 	argv := []string{path, "-c", args.Command}
 	if s.Sandbox == nil || !s.Sandbox.Confines() {
 		return &sandbox.Command{Args: argv}, nil
@@ -57,7 +54,10 @@ func (s *shell) confine(path string, args shellArgs) (*sandbox.Command, error) {
 		return nil, err
 	}
 	roots := s.fs.Roots()
-	return s.Sandbox.Command(sandbox.Scope{Dir: roots[0].Path, Roots: roots, Temp: temp, Show: []string{s.spool.Dir()}}, firstFile, argv...)
+	scope := sandbox.Scope{
+		Dir: roots[0].Path, Roots: roots, Temp: temp, Show: []string{s.spool.Dir()}, Git: use.access, GitDirs: use.outside,
+	}
+	return s.Sandbox.Command(scope, firstFile, argv...)
 }
 
 // command is the command without the files of its job.

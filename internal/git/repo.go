@@ -1,0 +1,223 @@
+package git
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Bounds of what is read of a repository. What is beyond is not found.
+const (
+	maxConfig   = 256 << 10
+	maxIncludes = 64
+	maxHooks    = 256
+	maxBelow    = 256
+)
+
+// Repo is a repository as it is found from a directory. All paths are absolute; those of
+// Dirs and Obeyed have their links resolved as far as they exist.
+type Repo struct {
+	// Entry is the file or directory called .git; empty for a bare repository.
+	Entry string
+	// Dirs are its git directories: its own, and the common one of a linked worktree.
+	Dirs []string
+	// Obeyed are further files and directories that git executes or obeys: what
+	// core.hooksPath and include.path name, and what a configuration and hooks that are
+	// links lead to. They may be missing.
+	Obeyed []string
+}
+
+// At is the repository whose working tree, or bare repository, a directory is. home is
+// the user's, whose own configuration counts too; it may be empty.
+func At(dir, home string) (repo Repo, ok bool) {
+	own := ""
+	entry := filepath.Join(dir, ".git")
+	switch info, err := os.Lstat(entry); {
+	case err != nil && IsDir(dir):
+		own = dir
+	case err != nil:
+		return Repo{}, false
+	case info.Mode().IsRegular():
+		repo.Entry = entry
+		target, found := strings.CutPrefix(readSome(entry), "gitdir:")
+		if !found {
+			return repo, true
+		}
+		own = beside(dir, strings.TrimSpace(target))
+	default:
+		repo.Entry, own = entry, entry
+	}
+	own = resolve(own)
+	repo.Dirs = []string{own}
+	if common := strings.TrimSpace(readSome(filepath.Join(own, "commondir"))); common != "" {
+		if common = resolve(beside(own, common)); common != own {
+			repo.Dirs = append(repo.Dirs, common)
+		}
+	}
+	o := obeyed{repo: &repo, top: dir, home: home}
+	o.look()
+	return repo, true
+}
+
+// IsDir says whether a directory has what git takes for a git directory.
+func IsDir(dir string) bool {
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Below are the git directories in a git directory, outermost first: those of linked
+// worktrees and of submodules.
+func Below(dir string) (below []string) {
+	worktrees, err := os.ReadDir(filepath.Join(dir, "worktrees"))
+	if err == nil {
+		for _, e := range worktrees[:min(len(worktrees), maxBelow)] {
+			if e.IsDir() {
+				below = append(below, filepath.Join(dir, "worktrees", e.Name()))
+			}
+		}
+	}
+	// The name of a submodule may have slashes.
+	queue := []string{filepath.Join(dir, "modules")}
+	for seen := 0; len(queue) > 0 && seen < maxBelow; seen++ {
+		at := queue[0]
+		queue = queue[1:]
+		entries, err := os.ReadDir(at)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			path := filepath.Join(at, e.Name())
+			switch {
+			case !e.IsDir():
+			case IsDir(path):
+				below = append(below, path)
+			default:
+				queue = append(queue, path)
+			}
+		}
+	}
+	return below
+}
+
+// obeyed collects what a repository obeys.
+type obeyed struct {
+	repo      *Repo
+	top, home string
+	read      []string
+}
+
+func (o *obeyed) look() {
+	for _, dir := range o.repo.Dirs {
+		o.config(filepath.Join(dir, "config"))
+		o.config(filepath.Join(dir, "config.worktree"))
+		o.hooks(filepath.Join(dir, "hooks"))
+	}
+	if filepath.IsAbs(o.home) {
+		o.config(filepath.Join(o.home, ".gitconfig"))
+		o.config(filepath.Join(o.home, ".config", "git", "config"))
+	}
+}
+
+// add takes a path that git obeys, with what it leads to.
+func (o *obeyed) add(path string) {
+	if resolved := resolve(path); !slices.Contains(o.repo.Obeyed, resolved) {
+		o.repo.Obeyed = append(o.repo.Obeyed, resolved)
+	}
+}
+
+// config reads a configuration file, and those that it includes.
+func (o *obeyed) config(path string) {
+	if slices.Contains(o.read, path) || len(o.read) >= maxIncludes {
+		return
+	}
+	o.read = append(o.read, path)
+	o.link(path)
+	for _, s := range parseConfig(readSome(path)) {
+		switch {
+		case s.value == "":
+		case s.section == "core" && s.key == "hookspath":
+			hooks := beside(o.top, o.expand(s.value))
+			o.add(hooks)
+			o.hooks(hooks)
+		case s.key == "path" && (s.section == "include" || strings.HasPrefix(s.section, "includeif.")):
+			included := beside(filepath.Dir(path), o.expand(s.value))
+			o.add(included)
+			o.config(included)
+		}
+	}
+}
+
+// hooks takes what links in a directory of hooks lead to, and the directory where it is a
+// link itself.
+func (o *obeyed) hooks(dir string) {
+	o.link(dir)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries[:min(len(entries), maxHooks)] {
+		o.link(filepath.Join(dir, e.Name()))
+	}
+}
+
+// link takes what a path leads to that is a link.
+func (o *obeyed) link(path string) {
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		o.add(path)
+	}
+}
+
+// expand replaces a ~ at the beginning.
+func (o *obeyed) expand(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && o.home != "" {
+		return filepath.Join(o.home, rest)
+	}
+	return path
+}
+
+// beside is a path from a directory, unless it is absolute.
+func beside(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+// resolve follows the links of a path whose last elements may be missing.
+func resolve(path string) string {
+	rest := ""
+	for at := path; ; at = filepath.Dir(at) {
+		if resolved, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(resolved, rest)
+		}
+		if at == filepath.Dir(at) {
+			return path
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+}
+
+// readSome is the beginning of a regular file; empty for all else.
+func readSome(path string) string {
+	// A pipe must not block.
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxConfig))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}

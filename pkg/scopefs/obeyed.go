@@ -1,0 +1,31 @@
+package scopefs
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"podd/internal/git"
+)
+
+// obeyedByGit says whether a repository above the place executes or obeys what is there:
+// core.hooksPath and include.path name it, or a hook is a link to it.
+func obeyedByGit(p place) bool {
+	home, _ := os.UserHomeDir()
+	// The last name has the links resolved.
+	top := p.names[len(p.names)-1]
+	abs := fold(filepath.Join(top, p.rel))
+	for at := range parents(p.rel) {
+		if _, err := p.Lstat(path.Join(at, ".git")); err != nil {
+			continue
+		}
+		repo, _ := git.At(filepath.Join(top, at), home)
+		for _, obeyed := range repo.Obeyed {
+			if obeyed = fold(obeyed); abs == obeyed || strings.HasPrefix(abs, obeyed+"/") {
+				return true
+			}
+		}
+	}
+	return false
+}
