@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"podd/internal/live"
+	"podd/pkg/fold"
 	"podd/pkg/hook"
 	"podd/pkg/item"
 	"podd/pkg/projection"
@@ -54,9 +55,8 @@ type actor struct {
 
 	rec       item.Pod
 	epoch     store.Epoch
-	journal   journal
+	state     fold.State
 	situation situation
-	questions questions
 	inbox     []worker.Submit
 	// taken are the submits of the inbox that the running turn is about to claim.
 	taken map[item.Seq]bool
@@ -77,10 +77,11 @@ type actor struct {
 	project Project
 	told    string
 	turn    *turn
-	// state and progress belong to the turn while one runs.
-	state    *projection.State
-	progress *worker.Progress
-	// folded are the settings under which state was made; based is the last entry of the
+	// waiters are closed once the question about a call, named by its id, is closed.
+	waiters map[string]chan struct{}
+	// context belongs to the turn while one runs.
+	context *projection.State
+	// folded are the settings under which context was made; based is the last entry of the
 	// base that goes with them, 0 for none. refused is the rule of others under which the
 	// log could not be folded, for damage.
 	folded  *settings
@@ -109,19 +110,19 @@ func newActor(h *Host, rec item.Pod) *actor {
 		task = taskID(rec.Spec)
 	}
 	a := &actor{
-		host:      h,
-		id:        rec.ID,
-		parent:    rec.Spec.Parent,
-		task:      task,
-		rec:       rec,
-		log:       h.Logger.With("pod", rec.ID, "name", rec.Name),
-		live:      live.New(rec.Last),
-		loaded:    make(chan struct{}),
-		mailbox:   make(chan func()),
-		done:      make(chan struct{}),
-		turnDone:  make(chan error, 1),
-		questions: newQuestions(),
-		taken:     make(map[item.Seq]bool),
+		host:     h,
+		id:       rec.ID,
+		parent:   rec.Spec.Parent,
+		task:     task,
+		rec:      rec,
+		log:      h.Logger.With("pod", rec.ID, "name", rec.Name),
+		live:     live.New(rec.Last),
+		loaded:   make(chan struct{}),
+		mailbox:  make(chan func()),
+		done:     make(chan struct{}),
+		turnDone: make(chan error, 1),
+		waiters:  make(map[string]chan struct{}),
+		taken:    make(map[item.Seq]bool),
 	}
 	a.lanes.turn, a.lanes.clients = make(chan struct{}, 1), make(chan struct{}, maxLooks)
 	return a

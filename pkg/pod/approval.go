@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/store"
 )
@@ -103,7 +104,7 @@ func (h *Host) asking(ctx context.Context, id string) ([]Approval, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.questions.waiting(id, rec.Name), nil
+	return waiting(&f.state.Turn, id, rec.Name), nil
 }
 
 // Resolve stores a person's answer; the first one counts, and who comes later is told
@@ -126,18 +127,18 @@ func (h *Host) Resolve(ctx context.Context, r Resolution) (*item.Rule, error) {
 
 // resolve stores an answer, and first the rule that it adds, unless that is nil.
 func (a *actor) resolve(ctx context.Context, r Resolution, rule *item.Rule) error {
-	q := a.questions.bySeq(r.CallSeq)
+	q := a.state.Turn.QuestionAt(r.CallSeq)
 	switch {
 	case q == nil:
 		return item.Errorf(item.KindNotFound, "APPROVAL_NOT_FOUND",
 			"no call with seq %d of pod %s asks or asked in its last turn: podctl approvals lists those that wait", r.CallSeq, a.rec.Name)
-	case !q.open():
-		return q.tooLate()
-	case q.expired(a.now()):
+	case !q.IsOpen():
+		return tooLate(q)
+	case q.Expired(a.now()):
 		if err := a.expire(ctx, q); err != nil {
 			a.log.Warn("the end of a question could not be stored", "call", q.CallID, "error", err)
 		}
-		return q.tooLate()
+		return tooLate(cmp.Or(a.state.Turn.QuestionAt(r.CallSeq), q))
 	case r.Digest != "" && r.Digest != q.Digest:
 		return item.Errorf(item.KindPrecondition, "APPROVAL_CHANGED",
 			"the call is not what was shown any more: look at it again with podctl approvals %s", a.rec.Name)
@@ -151,62 +152,72 @@ func (a *actor) resolve(ctx context.Context, r Resolution, rule *item.Rule) erro
 }
 
 // answer commits the answer to an open question.
-func (a *actor) answer(ctx context.Context, q *question, r item.ApprovalResolved) error {
+func (a *actor) answer(ctx context.Context, q *fold.Question, r item.ApprovalResolved) error {
 	_, _, err := a.commit(ctx, store.Batch{Entries: []item.Entry{{Turn: q.Turn, Kind: r}}}, a.situation)
 	return err
 }
 
 // expire denies a call whose time to be answered is over.
-func (a *actor) expire(ctx context.Context, q *question) error {
+func (a *actor) expire(ctx context.Context, q *fold.Question) error {
 	return a.answer(ctx, q, item.ApprovalResolved{
 		CallID: q.CallID, By: "podd", Reason: "no answer came by " + q.Expires.Format(time.RFC3339),
 	})
 }
 
 // tooLate says why the question takes no answer any more: who answered before, and when.
-func (q *question) tooLate() error {
+func tooLate(q *fold.Question) error {
 	at := func(t time.Time) string { return t.UTC().Format(time.DateTime + "Z") }
 	switch {
-	case q.open(), q.answer != nil && !q.answer.Approved && q.expired(q.answered):
+	case q.IsOpen(), q.Answer != nil && !q.Answer.Approved && q.Expired(q.Closed):
 		return item.Errorf(item.KindPrecondition, "APPROVAL_EXPIRED", "the question expired at %s without an answer: the call is denied", at(q.Expires))
-	case q.answer == nil:
-		return item.Errorf(item.KindPrecondition, "APPROVAL_WITHDRAWN", "the call ended at %s without an answer: there is nothing to decide", at(q.answered))
-	case q.answer.Approved:
-		return item.Errorf(item.KindPrecondition, "APPROVAL_RESOLVED", "the call was already approved by %s at %s", q.answer.By, at(q.answered))
+	case q.Answer == nil:
+		return item.Errorf(item.KindPrecondition, "APPROVAL_WITHDRAWN", "the call ended at %s without an answer: there is nothing to decide", at(q.Closed))
+	case q.Answer.Approved:
+		return item.Errorf(item.KindPrecondition, "APPROVAL_RESOLVED", "the call was already approved by %s at %s", q.Answer.By, at(q.Closed))
 	}
-	return item.Errorf(item.KindPrecondition, "APPROVAL_RESOLVED", "the call was already denied by %s at %s", q.answer.By, at(q.answered))
+	return item.Errorf(item.KindPrecondition, "APPROVAL_RESOLVED", "the call was already denied by %s at %s", q.Answer.By, at(q.Closed))
 }
 
 // Approval waits until the question about a call is no longer open, and closes it when its
 // time is over.
 func (l *turnLog) Approval(ctx context.Context, callID string) (r item.ApprovalResolved, err error) {
-	var q *question
-	if err := l.a.do(ctx, func() { q = l.a.questions.asked[callID] }); err != nil {
+	var q *fold.Question
+	var closed <-chan struct{}
+	look := func() { q, closed = l.a.state.Turn.Question(callID), l.a.closed(callID) }
+	if err := l.a.do(ctx, look); err != nil {
 		return r, err
 	}
 	if q == nil {
 		return r, fmt.Errorf("the log has no question about call %s", callID)
 	}
-	if waitUntil(ctx, l.a.host.Now, q.Expires, q.done) {
-		err = l.write(ctx, true, func(ctx context.Context) error {
-			if q.open() {
-				return l.a.expire(ctx, q)
+	if closed != nil {
+		if waitUntil(ctx, l.a.host.Now, q.Expires, closed) {
+			err = l.write(ctx, true, func(ctx context.Context) error {
+				if now := l.a.state.Turn.Question(callID); now != nil && now.IsOpen() {
+					return l.a.expire(ctx, now)
+				}
+				return nil
+			})
+			if err != nil {
+				return r, err
 			}
-			return nil
-		})
-		if err != nil {
+		}
+		select {
+		case <-closed:
+		case <-ctx.Done():
+			return r, context.Cause(ctx)
+		}
+		if err := l.a.do(ctx, look); err != nil {
 			return r, err
 		}
 	}
-	select {
-	case <-q.done:
-		if q.answer == nil {
-			return r, q.tooLate()
-		}
-		return *q.answer, nil
-	case <-ctx.Done():
-		return r, context.Cause(ctx)
+	switch {
+	case q == nil:
+		return r, fmt.Errorf("the log has no question about call %s any more", callID)
+	case q.Answer == nil:
+		return r, tooLate(q)
 	}
+	return *q.Answer, nil
 }
 
 // clockLook is how often a wait looks at the clock. Timers stand still while the machine

@@ -205,7 +205,7 @@ func (a *actor) waits(requestID string) int {
 
 // works says that the open turn works on a task: it has this number, or says so itself.
 func (a *actor) works(task string, turn int64) bool {
-	return a.journal.open && (slices.Contains(a.journal.requests, task) || turn > 0 && a.journal.turn == turn)
+	return a.state.Turn.Open && (slices.Contains(a.state.Turn.RequestIDs, task) || turn > 0 && a.state.Turn.Number == turn)
 }
 
 // takeBack takes the task that was recalled out of the inbox, unless a turn is about to
@@ -265,7 +265,7 @@ func (h *Host) waitsFor(ctx context.Context, spec item.PodSpec) (waits bool, err
 		return false, err
 	}
 	defer release()
-	err = parent.do(ctx, func() { waits = slices.Contains(parent.journal.calls, spec.ParentCall) })
+	err = parent.do(ctx, func() { waits = parent.state.Turn.HasCall(spec.ParentCall) })
 	return waits, err
 }
 

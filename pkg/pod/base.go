@@ -10,10 +10,10 @@ import (
 
 	"podd/internal/version"
 	"podd/internal/wire"
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/projection"
 	"podd/pkg/store"
-	"podd/pkg/worker"
 )
 
 // A pod's base is what its log folds into up to an entry at which no turn is open: loading
@@ -30,16 +30,14 @@ type base struct {
 	Rule [sha256.Size]byte
 	// First is the log's first entry when it was folded: a base of what was purged
 	// meanwhile knows more than the log.
-	First    item.Seq
-	Rest     rest
-	Asked    []asked
-	State    []byte
-	Progress worker.Rest
+	First   item.Seq
+	State   fold.State
+	Context []byte
 }
 
 // baseForm is raised when a base has another form, or the same log folds into something
 // else: not every build has a version of its own.
-const baseForm = 2
+const baseForm = 3
 
 // foldingRule names all that folding depends on beside the log.
 func (s Settings) foldingRule() [sha256.Size]byte {
@@ -48,14 +46,14 @@ func (s Settings) foldingRule() [sha256.Size]byte {
 
 // encode gives folds the form in which they are kept. No turn may be open.
 func (f *folds) encode(s *settings) ([]byte, error) {
-	if f.journal.open {
+	if f.state.Turn.Open {
 		return nil, errors.New("a turn is open")
 	}
-	state, err := f.state.Base()
+	context, err := f.context.Base()
 	if err != nil {
 		return nil, err
 	}
-	b := base{Rule: s.rule, First: f.first, Rest: f.journal.rest(), Asked: f.questions.all(), State: state, Progress: f.progress.Rest()}
+	b := base{Rule: s.rule, First: f.first, State: f.state, Context: context}
 	var out bytes.Buffer
 	err = gob.NewEncoder(&out).Encode(b)
 	return out.Bytes(), err
@@ -99,7 +97,7 @@ func (h *Host) restore(ctx context.Context, rec item.Pod, s *settings, kept stor
 	if b.First != rec.First {
 		return nil, errors.New("it was folded before a purge")
 	}
-	r, err := projection.Restore(s.stateConfig(), b.State)
+	r, err := projection.Restore(s.stateConfig(), b.Context)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +109,7 @@ func (h *Host) restore(ctx context.Context, rec item.Pod, s *settings, kept stor
 		return nil, err
 	}
 	return &folds{
-		journal: b.Rest.journal(), questions: questionsOf(b.Asked), state: state, progress: b.Progress.Progress(s.price),
+		state: b.State.Priced(s.price), context: state,
 		first: rec.First, last: kept.Seq, base: kept.Seq,
 	}, nil
 }
@@ -153,7 +151,7 @@ func (a *actor) outdated(state *projection.State) bool {
 // rebaseAtRest makes a base of the log, when a turn or a compaction has ended and it is due.
 // What the pod's own state has of the log is as good, but a base is made of what is stored.
 func (a *actor) rebaseAtRest() {
-	if a.broken != nil || a.folded == nil || !a.outdated(a.state) {
+	if a.broken != nil || a.folded == nil || !a.outdated(a.context) {
 		return
 	}
 	f, err := a.host.folded(a.host.base, a.id, a.folded)
@@ -166,7 +164,7 @@ func (a *actor) rebaseAtRest() {
 
 // rebase keeps folds of the whole log as the pod's base, when it is due.
 func (a *actor) rebase(f *folds) {
-	if f.journal.open || !a.outdated(f.state) {
+	if f.state.Turn.Open || !a.outdated(f.context) {
 		return
 	}
 	fold, err := f.encode(a.folded)

@@ -38,7 +38,7 @@ func (a *actor) cancel(ctx context.Context, reason string) (turnNumber int64, ca
 			return t.number, true, err
 		}
 		begun, again := true, false
-		err := a.do(ctx, func() { begun, again = a.journal.turn == t.number, a.closing == nil && !t.ending })
+		err := a.do(ctx, func() { begun, again = a.state.Turn.Number == t.number, a.closing == nil && !t.ending })
 		switch {
 		case err == nil && !begun:
 			// Its submit waits as before.
@@ -83,7 +83,7 @@ func (a *actor) cancelTurn(reason string) (cancelling, error) {
 	case a.busy():
 		a.turn.cancel(cause)
 		a.giveUp()
-	case a.turn != nil || !a.journal.open:
+	case a.turn != nil || !a.state.Turn.Open:
 		return cancelling{}, nil
 	case a.closing != nil:
 		return cancelling{}, a.closing
@@ -106,9 +106,9 @@ func (a *actor) endTurn(cause *worker.Cancelled) error {
 	if err != nil {
 		return err
 	}
-	number := a.journal.turn
+	number, now := a.state.Turn.Number, a.state
 	a.start(number, func(ctx context.Context, _ *turn) error {
-		return w.Cancel(ctx, &turnLog{a, number}, a.state, a.progress, number, cause)
+		return w.Cancel(ctx, &turnLog{a, number}, a.context, now, number, cause)
 	})
 	a.turn.begun, a.turn.ending = true, true
 	a.release()

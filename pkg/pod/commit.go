@@ -2,6 +2,7 @@ package pod
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"podd/internal/wire"
@@ -25,12 +26,9 @@ func (a *actor) commit(ctx context.Context, b store.Batch, s situation, done ...
 // draft is a batch as it is going to be stored.
 type draft struct {
 	batch     store.Batch
-	journal   journal
 	situation situation
 	status    item.PodStatus
-	// entries are those of the batch with their sequences. The pod is the log's one
-	// writer: it knows them before the store assigns them. The sequences of alerts are
-	// not known before.
+	// entries are those of the batch. They get their sequences from the store.
 	entries []item.Entry
 }
 
@@ -41,14 +39,12 @@ func (a *actor) draft(b store.Batch, s situation) (*draft, error) {
 	}
 	b.Pod, b.Epoch = a.id, a.epoch
 	now := a.now()
-	d := &draft{batch: b, journal: a.journal, situation: s, entries: make([]item.Entry, len(b.Entries))}
+	then := a.state
 	for i := range b.Entries {
 		b.Entries[i].Time = now
-		d.journal.add(b.Entries[i])
-		d.entries[i] = b.Entries[i]
-		d.entries[i].Seq = a.rec.Last + 1 + item.Seq(i)
+		then.Add(b.Entries[i])
 	}
-	d.status = d.journal.status(a.rec.Status, s)
+	d := &draft{batch: b, situation: s, entries: slices.Clone(b.Entries), status: status(then, s, a.rec.Status.LastActivity)}
 	if len(b.Entries) > 0 {
 		d.status.LastActivity = now
 	}
@@ -71,10 +67,10 @@ func (a *actor) write(ctx context.Context, d *draft, done ...string) (store.Appe
 		d.entries = nil
 		return appended, err
 	}
-	a.journal, a.situation, a.rec.Status = d.journal, d.situation, d.status
+	a.situation, a.rec.Status = d.situation, d.status
 	d.stored(appended)
 	for _, e := range d.entries {
-		a.questions.add(e)
+		a.state.Add(e)
 	}
 	a.showQuestions()
 	if n := len(appended.Records); n > 0 {
@@ -83,14 +79,6 @@ func (a *actor) write(ctx context.Context, d *draft, done ...string) (store.Appe
 	a.live.Advance(a.rec.Last, done...)
 	a.host.announce(a.id, appended.Records, appended.Alerts)
 	return appended, nil
-}
-
-// showQuestions lets those who list approvals see which calls wait, without asking the pod.
-func (a *actor) showQuestions() {
-	waiting := a.questions.waiting(a.id, a.rec.Name)
-	if shown := a.asking.Load(); shown == nil || len(waiting)+len(*shown) > 0 {
-		a.asking.Store(&waiting)
-	}
 }
 
 // stored gives entries the sequences that the store assigned, to alerts too.

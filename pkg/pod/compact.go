@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/worker"
 )
@@ -51,14 +52,14 @@ type compactionLog struct {
 }
 
 // Append commits in the pod's goroutine.
-func (l *compactionLog) Append(ctx context.Context, b worker.Batch) ([]item.Entry, error) {
-	entries, err := l.turnLog.Append(ctx, b)
+func (l *compactionLog) Append(ctx context.Context, b worker.Batch) ([]item.Entry, fold.State, error) {
+	entries, now, err := l.turnLog.Append(ctx, b)
 	for _, e := range entries {
 		if _, ok := e.Kind.(item.Compaction); ok {
 			l.seq = e.Seq
 		}
 	}
-	return entries, err
+	return entries, now, err
 }
 
 // clientError is what a client is told of a compaction that failed.
@@ -98,7 +99,7 @@ func (a *actor) startCompaction(c *compaction) (ended <-chan struct{}, err error
 	if a.closing != nil {
 		return nil, a.closing
 	}
-	if a.turn != nil || a.journal.open {
+	if a.turn != nil || a.state.Turn.Open {
 		return nil, item.Errorf(item.KindPrecondition, "BUSY", "the pod is running a turn: compact it when the turn has ended, or cancel the turn")
 	}
 	set := a.host.settings()
@@ -109,7 +110,7 @@ func (a *actor) startCompaction(c *compaction) (ended <-chan struct{}, err error
 			return nil
 		}
 		log := &compactionLog{turnLog: turnLog{a, 0}}
-		c.err = w.Compact(ctx, log, a.state, a.progress)
+		c.err = w.Compact(ctx, log, a.context, under.now)
 		c.seq = log.seq
 		return nil
 	})

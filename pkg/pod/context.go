@@ -66,15 +66,15 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 	if err != nil {
 		return Context{}, err
 	}
-	if old, ok := f.state.Setup(); ok && open {
+	if old, ok := f.context.Setup(); ok && open {
 		w.Project = func() (string, []string) { return old.ProjectInstructions, nil }
 	}
-	return h.context(ctx, w, f.state)
+	return h.context(ctx, w, f.context)
 }
 
 // nextWorker is the worker of the next turn, or of the one that is open.
 func (a *actor) nextWorker(ctx context.Context, s *settings, g *ground) (w *worker.Worker, open bool, err error) {
-	open = a.journal.open
+	open = a.state.Turn.Open
 	if !open && a.turn == nil {
 		if err := a.follow(ctx, g.project); err != nil {
 			return nil, false, err

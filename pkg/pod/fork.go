@@ -57,13 +57,13 @@ func (h *Host) Fork(ctx context.Context, idOrName, name string, at item.Seq) (Fo
 		// The clock was set back since: the times of the log do not go back.
 		p.Status.LastActivity = shared.Time
 	}
-	j := c.folds.journal
-	p.Status.Turn, p.Status.Usage = j.turn, j.total
+	s := c.folds.state
+	p.Status.Turn, p.Status.Usage = s.Turn.Number, s.Total.Usage
 	// load closes the turn.
 	switch {
-	case j.open:
+	case s.Turn.Open:
 		p.Status.State, p.Status.Reason = item.StateInterrupted, "pod "+parent.Name+" was forked in the middle of it"
-	case j.wakes():
+	case s.Wakes():
 		p.Status.State, p.Status.Reason = item.StateInterrupted, "pod "+parent.Name+" was forked before it began"
 	}
 	if err := h.Store.Fork(ctx, parent.ID, at, p); err != nil {

@@ -133,7 +133,7 @@ func (a *actor) ready(t *turn, s *settings, g *ground) (*worker.Worker, error) {
 	if err := a.refold(s); err != nil {
 		return nil, err
 	}
-	t.ending = g == nil && a.journal.open
+	t.ending = g == nil && a.state.Turn.Open
 	w, err := a.worker(s, g)
 	if t.ending {
 		w, err = a.ender(s)
@@ -141,6 +141,6 @@ func (a *actor) ready(t *turn, s *settings, g *ground) (*worker.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.begun, a.waited = true, false
+	t.begun, t.now, a.waited = true, a.state, false
 	return w, nil
 }

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"podd/internal/wire"
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/projection"
-	"podd/pkg/worker"
 )
 
 // rewound is a range of a log that a rewind took back: the entries above after and
@@ -106,10 +106,8 @@ func (h *Host) foldedFrom(ctx context.Context, pod string, s *settings, at item.
 
 // folds are what a loaded pod knows of its log.
 type folds struct {
-	journal   journal
-	questions questions
-	state     *projection.State
-	progress  *worker.Progress
+	state   fold.State
+	context *projection.State
 	// first is the log's first entry, last the one that they reach.
 	first, last item.Seq
 	// base is the last entry of the base that they began with; 0 without.
@@ -121,7 +119,7 @@ func (s *settings) newFolds() (*folds, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &folds{questions: newQuestions(), state: state, progress: worker.NewProgress(s.price)}, nil
+	return &folds{state: fold.New(s.price), context: state}, nil
 }
 
 // price is what a request cost.
@@ -130,19 +128,16 @@ func (s *settings) price(u item.RequestUsage) (usd float64, known bool) {
 }
 
 func (f *folds) add(e item.Entry) {
-	f.journal.add(e)
-	f.questions.add(e)
 	f.state.Add(e)
-	f.progress.Add(e)
+	f.context.Add(e)
 	f.last = e.Seq
 }
 
 // skip takes note of an entry that was taken back: it was paid for, and its numbers and
 // ids are not used again.
 func (f *folds) skip(e item.Entry) {
-	f.journal.skip(e)
 	f.state.Skip(e)
-	f.progress.Skip(e)
+	f.context.Skip(e)
 	f.last = e.Seq
 }
 
@@ -164,7 +159,7 @@ type cut struct {
 // waiting are the notes above the place that no turn has taken in. Turns take them in the
 // order in which they were left, those below the place first.
 func (c *cut) waiting() []item.Note {
-	return c.notes[min(max(0, c.taken-len(c.folds.journal.notes)), len(c.notes)):]
+	return c.notes[min(max(0, c.taken-len(c.folds.state.Notes)), len(c.notes)):]
 }
 
 // cutAt looks at the place at in a pod's log: 0 is its end. A place that does not count
@@ -190,7 +185,7 @@ func (h *Host) cutAt(ctx context.Context, rec item.Pod, at item.Seq) (*cut, erro
 			}
 			f.add(e)
 			counts = counts || e.Seq == at
-			if len(f.state.OpenCalls()) == 0 {
+			if len(f.context.OpenCalls()) == 0 {
 				c.whole = e.Seq
 			}
 		}

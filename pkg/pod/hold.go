@@ -32,7 +32,7 @@ func (h *Host) Resume(ctx context.Context, idOrName string) (item.Pod, error) {
 		if a.rec.Status.State != item.StateInterrupted {
 			return nil
 		}
-		_, err := a.note(ctx, "The last turn was interrupted: "+a.journal.interrupted+". Go on with it.", true)
+		_, err := a.note(ctx, "The last turn was interrupted: "+a.state.Turn.Interrupted+". Go on with it.", true)
 		return err
 	})
 }
@@ -164,13 +164,13 @@ func (a *actor) joining() worker.Joining {
 
 // joins says whether anything would join the running turn now, or holds the pod.
 func (a *actor) joins() bool {
-	return a.situation.pause != nil || a.lifted != nil || len(a.journal.notes) > 0 ||
+	return a.situation.pause != nil || a.lifted != nil || len(a.state.Notes) > 0 ||
 		slices.ContainsFunc(a.inbox, func(s worker.Submit) bool { return s.Mode == item.ModeSteer && !a.taken[s.Seq] })
 }
 
 func (a *actor) pendingNotes() []string {
 	var texts []string
-	for _, n := range a.journal.notes {
+	for _, n := range a.state.Notes {
 		texts = append(texts, n.Text)
 	}
 	return texts

@@ -46,14 +46,13 @@ func (a *actor) load() error {
 	if err := a.loadInbox(ctx); err != nil {
 		return err
 	}
-	if a.rec.Status.State == item.StateInterrupted && (a.journal.open || a.journal.wakes()) {
+	if a.rec.Status.State == item.StateInterrupted && (a.state.Turn.Open || a.state.Wakes()) {
 		// A fork in the middle of a turn, or where one is about to begin: it is not this
 		// pod's to go on with.
-		b := store.Batch{Entries: a.journal.cutShort(a.rec.Status.Reason)}
+		b := store.Batch{Entries: cutShort(a.state, a.rec.Status.Reason)}
 		_, entries, err := a.commit(ctx, b, a.situation)
 		for _, e := range entries {
-			a.state.Add(e)
-			a.progress.Add(e)
+			a.context.Add(e)
 		}
 		return err
 	}
@@ -66,7 +65,7 @@ func (a *actor) fold(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
-	a.journal, a.questions, a.state, a.progress = f.journal, f.questions, f.state, f.progress
+	a.state, a.context = f.state, f.context
 	a.rec.Last, a.folded, a.based = max(a.rec.Last, f.last), s, f.base
 	a.showQuestions()
 	a.rebase(f)

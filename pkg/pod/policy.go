@@ -8,6 +8,7 @@ import (
 
 	"podd/internal/policy"
 	"podd/internal/skills"
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 	"podd/pkg/worker"
@@ -41,10 +42,10 @@ func (a *actor) rule(name string, access tool.Access) worker.Ruling {
 // does not ask any more. The tools are the pod's own and those of other programs, of which
 // none is started.
 func (a *actor) ruleFor(ctx context.Context, call item.Seq) (*item.Rule, error) {
-	var asked *Approval
+	var asked *fold.Question
 	err := a.do(ctx, func() {
-		if q := a.questions.bySeq(call); q != nil && q.open() {
-			asked = &q.Approval
+		if q := a.state.Turn.QuestionAt(call); q != nil && q.IsOpen() {
+			asked = q
 		}
 	})
 	if err != nil || asked == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/store"
 )
@@ -49,7 +50,7 @@ func (h *Host) Rewind(ctx context.Context, idOrName string, to item.Seq) (Rewoun
 // rewind says which turn has to end first.
 func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, cancelling, error) {
 	// A turn that has not begun does not stand in the log, or can't go on with what does.
-	if t := a.turn; t != nil && (t.begun || a.journal.open && a.stuck == nil) {
+	if t := a.turn; t != nil && (t.begun || a.state.Turn.Open && a.stuck == nil) {
 		return Rewound{}, cancelling{}, item.Errorf(item.KindPrecondition, "BUSY",
 			"pod %s runs a turn: rewind it when the turn has ended, or cancel the turn", a.rec.Name)
 	}
@@ -57,15 +58,15 @@ func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, cancelling, e
 	if err != nil {
 		return Rewound{}, cancelling{}, err
 	}
-	if a.journal.open {
+	if a.state.Turn.Open {
 		first, err := a.cancelTurn(fmt.Sprintf("it could not go on, and the pod was rewound to #%d", to))
 		return Rewound{}, first, err
 	}
-	before := a.journal
-	a.journal.notes = c.folds.journal.notes
-	_, entries, err := a.commit(ctx, store.Batch{Entries: c.rewind(to, a.journal)}, a.situation)
+	before := a.state
+	a.state.Notes = c.folds.state.Notes
+	_, entries, err := a.commit(ctx, store.Batch{Entries: c.rewind(to, a.state)}, a.situation)
 	if err != nil {
-		a.journal = before
+		a.state = before
 		return Rewound{}, cancelling{}, err
 	}
 	// Where the fold fails the next turn folds again.
@@ -77,11 +78,11 @@ func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, cancelling, e
 	return Rewound{Seq: entries[0].Seq, Files: c.files, Commands: c.commands}, cancelling{}, nil
 }
 
-// rewind are the entries of a rewind to the place. j is the journal after it.
-func (c *cut) rewind(to item.Seq, j journal) []item.Entry {
+// rewind are the entries of a rewind to the place. s is the pod's state after it.
+func (c *cut) rewind(to item.Seq, s fold.State) []item.Entry {
 	entries := []item.Entry{{Kind: item.Rewind{To: to}}}
-	if c.taken > 0 && j.wakes() {
-		entries = append(entries, j.cutShort("the pod was rewound to before it began")...)
+	if c.taken > 0 && s.Wakes() {
+		entries = append(entries, cutShort(s, "the pod was rewound to before it began")...)
 	}
 	for _, n := range c.waiting() {
 		entries = append(entries, item.Entry{Kind: n})

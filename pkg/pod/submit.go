@@ -147,7 +147,7 @@ func (a *actor) admit(ctx context.Context, s Submit, digest [32]byte, found reso
 			err = a.closing
 			return
 		}
-		b.Admit.Queued = a.busy() || a.journal.open || len(a.inbox) > 0 || a.situation.pause != nil
+		b.Admit.Queued = a.busy() || a.state.Turn.Open || len(a.inbox) > 0 || a.situation.pause != nil
 		answer, err = a.store(ctx, b, found.entry)
 	})
 	if doErr != nil {

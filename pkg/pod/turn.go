@@ -6,6 +6,7 @@ import (
 	"errors"
 	"sync"
 
+	"podd/pkg/fold"
 	"podd/pkg/hook"
 	"podd/pkg/item"
 	"podd/pkg/store"
@@ -26,6 +27,8 @@ type turn struct {
 	// it does then.
 	begun bool
 	work  worker.Turn
+	// now is where the pod stands when the turn begins.
+	now fold.State
 	// ended is closed once the turn has its terminal entry, or can't have one.
 	ended chan struct{}
 	// ending says that it only runs to end.
@@ -67,16 +70,16 @@ func (a *actor) next() {
 // due is the turn that a free pod has to run now, if any.
 func (a *actor) due() (t worker.Turn, ok bool) {
 	switch {
-	case a.journal.open:
+	case a.state.Turn.Open:
 		return worker.Turn{
-			Number: a.journal.turn, Resume: a.resume, Waited: a.waited, NotBefore: a.rec.Status.WaitUntil, Held: a.situation.pause,
+			Number: a.state.Turn.Number, Resume: a.resume, Waited: a.waited, NotBefore: a.rec.Status.WaitUntil, Held: a.situation.pause,
 		}, true
 	case a.situation.pause != nil:
 		return t, false
 	case len(a.inbox) > 0:
-		return worker.Turn{Number: a.journal.turn + 1, Submits: a.inbox[:1:1], Notes: a.pendingNotes()}, true
-	case a.journal.wakes():
-		return worker.Turn{Number: a.journal.turn + 1, Notes: a.pendingNotes()}, true
+		return worker.Turn{Number: a.state.Turn.Number + 1, Submits: a.inbox[:1:1], Notes: a.pendingNotes()}, true
+	case a.state.Wakes():
+		return worker.Turn{Number: a.state.Turn.Number + 1, Notes: a.pendingNotes()}, true
 	}
 	return t, false
 }
@@ -97,10 +100,10 @@ func (a *actor) startTurn(t worker.Turn) {
 		}
 		t := under.work
 		if cause, ok := errors.AsType[*worker.Cancelled](context.Cause(ctx)); ok && under.ending {
-			return w.Cancel(ctx, &turnLog{a, t.Number}, a.state, a.progress, t.Number, cause)
+			return w.Cancel(ctx, &turnLog{a, t.Number}, a.context, under.now, t.Number, cause)
 		}
 		t.Stop = under.stopped
-		return w.Run(ctx, &turnLog{a, t.Number}, a.state, a.progress, t)
+		return w.Run(ctx, &turnLog{a, t.Number}, a.context, under.now, t)
 	})
 	for _, s := range t.Submits {
 		a.taken[s.Seq] = true
@@ -179,7 +182,7 @@ func (a *actor) turnEnded(err error) {
 	a.live.Forget()
 	if !t.begun {
 		switch {
-		case stopping(a.closing) && a.journal.open:
+		case stopping(a.closing) && a.state.Turn.Open:
 			a.leaveTurn()
 		case a.closing != nil:
 		case err != nil:
@@ -198,10 +201,10 @@ func (a *actor) turnEnded(err error) {
 		a.hold(err)
 		return
 	}
-	if a.closing != nil && a.journal.open {
+	if a.closing != nil && a.state.Turn.Open {
 		a.leaveTurn()
 	}
-	if !a.journal.open {
+	if !a.state.Turn.Open {
 		a.host.disown(a.id)
 		a.rebaseAtRest()
 	}

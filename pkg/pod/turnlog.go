@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/store"
 	"podd/pkg/worker"
@@ -18,21 +19,21 @@ type turnLog struct {
 // Append commits in the pod's goroutine. What has cost nothing yet does not wait for space:
 // the claim, as until then the submits may be withdrawn, and a summary that a client asked
 // for.
-func (l *turnLog) Append(ctx context.Context, b worker.Batch) (entries []item.Entry, err error) {
+func (l *turnLog) Append(ctx context.Context, b worker.Batch) (entries []item.Entry, now fold.State, err error) {
 	err = l.write(ctx, l.number > 0 && !claims(b.Kinds), func(detached context.Context) error {
-		now := b
+		batch := b
 		if b.Ending != nil && ctx.Err() == nil && !l.a.joins() {
-			now.Kinds = slices.Concat(b.Kinds, b.Ending)
+			batch.Kinds = slices.Concat(b.Kinds, b.Ending)
 		}
-		d, err := l.draft(now)
+		d, err := l.draft(batch)
 		if err != nil {
 			return err
 		}
-		err = l.commit(detached, d, now)
-		entries = d.entries
+		err = l.commit(detached, d, batch)
+		entries, now = d.entries, l.a.state
 		return err
 	})
-	return entries, err
+	return entries, now, err
 }
 
 // claims says that a batch claims its turn and does not end it as well.
@@ -60,7 +61,7 @@ func (l *turnLog) commit(ctx context.Context, d *draft, b worker.Batch) error {
 	_, err := l.a.write(ctx, d, b.Done...)
 	if err == nil {
 		l.a.leave(b.Claims)
-		l.a.turn.over = l.number > 0 && !l.a.journal.open
+		l.a.turn.over = l.number > 0 && !l.a.state.Turn.Open
 		if len(l.a.unstored) == 0 {
 			l.a.release()
 		}

@@ -57,7 +57,6 @@ func (t *run) await(c *call) (item.ApprovalResolved, error) {
 // and policy are asked again, for what runs is what they say now; a call that they
 // changed asks again. It returns what the log has to be told before the call goes on.
 func (t *run) answered(ctx context.Context, c *call, r item.ApprovalResolved) []item.Kind {
-	t.progress.resolve(r)
 	agreed := c.request.Digest
 	c.request = nil
 	if !r.Approved {

@@ -169,7 +169,7 @@ func (w *Worker) read(ctx context.Context, body []byte, tl *timeline) error {
 // stored together with the turn's end, where nobody is asked about that and nothing joins.
 func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	items, calls := t.prepare(a)
-	before := t.progress.calls
+	before := t.now.Turn.ToolCalls
 	b := Batch{Done: a.blockIDs()}
 	for _, it := range items {
 		b.Kinds = append(b.Kinds, item.ItemAdded{Item: it})
@@ -186,7 +186,7 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 		b.Kinds = append(b.Kinds, t.starts(calls)...)
 	}
 	if immediate && len(calls) == 0 && a.end.Stop != llm.StopFilter {
-		b.Ending = t.terminal(nil, t.billed().with(usage))
+		b.Ending = t.terminal(nil, t.billed(usage))
 	}
 	if err := t.commit(ctx, b); err != nil {
 		t.owe(usage)

@@ -76,7 +76,7 @@ func (t *run) beforeRequest(ctx context.Context) error {
 		return nil
 	}
 	d, err := t.Chain.BeforeRequest(ctx, interceptor.Request{
-		Pod: t.Pod, Turn: t.turn.Number, Step: t.step, Tokens: t.state.Tokens(), Usage: t.progress.spent.Usage,
+		Pod: t.Pod, Turn: t.turn.Number, Step: t.step, Tokens: t.state.Tokens(), Usage: t.now.Turn.Spent.Usage,
 		Conversation: t.conversation(ctx),
 	})
 	t.warn(d.Warnings)
@@ -103,9 +103,8 @@ func (t *run) beforeRequest(ctx context.Context) error {
 
 // conversation is what interceptors may read of the conversation now.
 func (t *run) conversation(ctx context.Context) interceptor.Conversation {
-	number, open := t.progress.Turn()
-	begun := open && number == t.turn.Number
-	before := t.progress.began - 1
+	begun := t.now.Turn.Open && t.now.Turn.Number == t.turn.Number
+	before := t.now.Turn.Began - 1
 	return interceptor.NewConversation(func(whole bool) iter.Seq2[interceptor.Past, error] {
 		switch {
 		case whole:

@@ -95,10 +95,10 @@ func (t *run) runCalls(ctx context.Context, calls []*call) error {
 	case b.leaving:
 		return ErrShutdown
 	}
-	if s := t.progress.abort(); s != nil {
+	if s := t.aborted(); s != nil {
 		return s
 	}
-	if t.progress.calls > t.Limits.MaxToolCalls {
+	if t.now.Turn.ToolCalls > t.Limits.MaxToolCalls {
 		return limit("MAX_TOOL_CALLS", "the turn reached its limit of %d tool calls; submit again to go on", t.Limits.MaxToolCalls)
 	}
 	return nil

@@ -82,24 +82,24 @@ type leftover struct {
 
 // remains is what the turn may still use now. It is asked in the turn's goroutine.
 func (t *run) remains() *leftover {
-	p, l := t.progress, t.Limits
+	p, total, l := t.now.Turn, t.now.Total, t.Limits
 	out := leftover{PodLimits: item.PodLimits{
-		MaxSteps:     l.MaxSteps - p.step,
-		MaxToolCalls: l.MaxToolCalls - p.calls,
+		MaxSteps:     l.MaxSteps - p.Step,
+		MaxToolCalls: l.MaxToolCalls - p.ToolCalls,
 		MaxParallel:  l.MaxParallel,
 		MaxTurnTime:  t.clock.remains(),
 	}}
 	if l.MaxTokens > 0 {
-		out.MaxTokens = l.MaxTokens - p.spent.Tokens()
+		out.MaxTokens = l.MaxTokens - p.Spent.Tokens()
 	}
 	if l.MaxCost > 0 {
-		out.MaxCost = l.MaxCost - p.spent.Cost
+		out.MaxCost = l.MaxCost - p.Spent.Cost
 	}
 	if l.TotalTokens > 0 {
-		out.TotalTokens = l.TotalTokens - p.total.Tokens()
+		out.TotalTokens = l.TotalTokens - total.Tokens()
 	}
 	if l.TotalCost > 0 {
-		out.TotalCost = l.TotalCost - p.total.Cost
+		out.TotalCost = l.TotalCost - total.Cost
 	}
 	if s := t.withinLimits(); s != nil {
 		out.spent = s

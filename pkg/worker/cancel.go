@@ -4,23 +4,24 @@ import (
 	"context"
 	"errors"
 
+	"podd/pkg/fold"
 	"podd/pkg/projection"
 )
 
 // Cancel ends a turn that was left open and does not run: it is cancelled before it goes
 // on. What became of its calls that were started is found out, and what still runs of them
-// ends. log, state and progress are as for Run, and so is the error.
-func (w *Worker) Cancel(ctx context.Context, log Log, state *projection.State, progress *Progress, number int64, cause *Cancelled) error {
+// ends. log, state and now are as for Run, and so is the error.
+func (w *Worker) Cancel(ctx context.Context, log Log, state *projection.State, now fold.State, number int64, cause *Cancelled) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	cancel(cause)
-	t := w.newRun(ctx, log, state, progress)
+	t := w.newRun(ctx, log, state, now)
 	defer t.stopWaiting(nil)
 	t.turn, t.logger = Turn{Number: number}, t.logger.With("turn", number)
-	t.claimed, t.step = true, progress.step
+	t.claimed, t.step = true, now.Turn.Step
 	t.clock = newWorkClock(w.Limits.MaxTime, func(error) {}, w.Working)
 	defer t.clock.stop()
 	var started []*call
-	for _, open := range progress.waiting {
+	for _, open := range now.Turn.Calls {
 		if c := t.reopen(open); c.recovering {
 			started = append(started, c)
 		}

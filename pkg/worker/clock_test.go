@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"podd/pkg/fold"
 )
 
 // A turn may work for its time and no longer; what it waits does not count.
@@ -43,7 +45,7 @@ func TestPauseIsNoWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		w := &Worker{Config: Config{Logger: slog.New(slog.DiscardHandler), Retry: Retry{}.withDefaults()}}
-		r := w.newRun(ctx, nil, nil, nil)
+		r := w.newRun(ctx, nil, nil, fold.State{})
 		r.clock = newWorkClock(time.Minute, cancel, func(bool) {})
 		time.Sleep(time.Minute - time.Second)
 		if err := r.pause(ctx, time.Hour, false); err != nil || ctx.Err() != nil {

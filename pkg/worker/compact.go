@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/llm"
 	"podd/pkg/projection"
@@ -127,8 +128,8 @@ func (t *run) writeSummary(ctx context.Context, r llm.Request) (string, item.Req
 }
 
 // Compact lets a summary stand for the older items of a pod that is idle.
-func (w *Worker) Compact(ctx context.Context, log Log, state *projection.State, progress *Progress) error {
-	t := w.newRun(ctx, log, state, progress)
+func (w *Worker) Compact(ctx context.Context, log Log, state *projection.State, now fold.State) error {
+	t := w.newRun(ctx, log, state, now)
 	defer t.stopWaiting(nil)
 	t.clock = newWorkClock(w.Limits.MaxTime, func(error) {}, w.Working)
 	defer t.clock.stop()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"podd/pkg/fold"
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
@@ -49,7 +50,7 @@ func limit(reason, format string, args ...any) *stop {
 // Where there was nobody to ask, the answer may have been stored together with the end.
 func (t *run) finish(ctx context.Context) (goOn bool, err error) {
 	if t.over() {
-		t.observe(hook.Edge{Name: hook.EdgeTurnEnd, Text: t.progress.answer()})
+		t.observe(hook.Edge{Name: hook.EdgeTurnEnd, Text: t.now.Turn.Text()})
 		return false, nil
 	}
 	at := fmt.Sprintf("%s %d", hook.EdgeTurnEnd, t.step)
@@ -61,10 +62,10 @@ func (t *run) finish(ctx context.Context) (goOn bool, err error) {
 		return false, nil
 	}
 	d, err := t.Chain.TurnEnd(ctx, interceptor.Turn{
-		Pod: t.Pod, Turn: t.turn.Number, Steps: t.step, Answer: t.progress.answer(), Conversation: t.conversation(ctx),
+		Pod: t.Pod, Turn: t.turn.Number, Steps: t.step, Answer: t.now.Turn.Text(), Conversation: t.conversation(ctx),
 	})
 	t.warn(d.Warnings)
-	t.observe(hook.Edge{Name: hook.EdgeTurnEnd, Text: t.progress.answer(), Decision: sentBack(d)})
+	t.observe(hook.Edge{Name: hook.EdgeTurnEnd, Text: t.now.Turn.Text(), Decision: sentBack(d)})
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
@@ -73,7 +74,7 @@ func (t *run) finish(ctx context.Context) (goOn bool, err error) {
 	}
 	kinds := t.added(d.Items)
 	if len(kinds) > 0 {
-		if t.progress.goOns >= t.Limits.MaxGoOns {
+		if t.now.Turn.SentBack >= t.Limits.MaxGoOns {
 			return false, limit("MAX_GO_ONS", "interceptors kept the turn from finishing more than %d times, which is the limit", max(t.Limits.MaxGoOns, 0))
 		}
 		if err := t.commit(ctx, Batch{Kinds: kinds}); err != nil {
@@ -85,13 +86,20 @@ func (t *run) finish(ctx context.Context) (goOn bool, err error) {
 			return false, err
 		}
 	}
-	return !t.progress.done, nil
+	return !t.now.Turn.Final, nil
+}
+
+// aborted ends a turn that an interceptor ended at a call; nil for another.
+func (t *run) aborted() *stop {
+	if t.now.Turn.Aborted == "" {
+		return nil
+	}
+	return &stop{outcome: item.OutcomeCancelled, reason: "ABORTED", cause: t.now.Turn.Aborted}
 }
 
 // over says that the terminal entry is stored.
 func (t *run) over() bool {
-	number, open := t.progress.Turn()
-	return number == t.turn.Number && !open
+	return t.now.Turn.Number == t.turn.Number && !t.now.Turn.Open
 }
 
 // sentBack says in one sentence what interceptors made of a turn's end.
@@ -117,7 +125,7 @@ func (t *run) end(ctx context.Context, err error) error {
 	spent := t.billed()
 	if !t.claimed {
 		// What is known is of the turn before.
-		b, spent = t.bareClaim(), new(Progress)
+		b, spent = t.bareClaim(), fold.Turn{}
 	}
 	if t.partial != nil {
 		b.Done = t.partial.blockIDs()
@@ -126,7 +134,7 @@ func (t *run) end(ctx context.Context, err error) error {
 			b.Kinds = append(b.Kinds, item.ItemAdded{Item: item.AssistantMessage{Text: text}})
 		}
 	}
-	for _, c := range t.progress.waiting {
+	for _, c := range t.now.Turn.Calls {
 		b.Kinds = append(b.Kinds, item.ItemAdded{Item: unfinished(c)})
 		b.Done = append(b.Done, outputBlock(c.CallID))
 	}
@@ -138,9 +146,9 @@ func (t *run) end(ctx context.Context, err error) error {
 }
 
 // unfinished is the result of a call that the end of its turn leaves without one.
-func unfinished(c *openCall) item.ToolResult {
+func unfinished(c fold.Call) item.ToolResult {
 	r := Interrupted(c.ToolCall)
-	if c.started == nil {
+	if c.Started == nil {
 		r.Summary = "not run: the turn ended first"
 	}
 	return r
@@ -177,9 +185,9 @@ func (t *run) bareClaim() Batch {
 }
 
 // terminal is the terminal entry, after the alert about it; s is nil for a finished
-// turn. p is the progress that it ends with.
-func (t *run) terminal(s *stop, p *Progress) []item.Kind {
-	end := item.TurnEnded{Outcome: item.OutcomeFinished, Usage: p.spent.Usage, Steps: p.requests, ToolCalls: p.calls}
+// turn, spent where the turn stands with all that it was billed.
+func (t *run) terminal(s *stop, spent fold.Turn) []item.Kind {
+	end := item.TurnEnded{Outcome: item.OutcomeFinished, Usage: spent.Spent.Usage, Steps: spent.Requests, ToolCalls: spent.ToolCalls}
 	if s == nil {
 		return []item.Kind{t.ended(item.LevelInfo, fmt.Sprintf("turn %d finished", t.turn.Number)), end}
 	}

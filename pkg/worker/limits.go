@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"time"
+
+	"podd/pkg/fold"
 )
 
 // Limits bound one turn. A zero field means its default.
@@ -43,27 +45,27 @@ var errTurnTime = errors.New("turn time")
 
 // withinLimits says which limit the next step would break.
 func (t *run) withinLimits() error {
-	p, l := t.progress, t.Limits
+	p, total, l := t.now.Turn, t.now.Total, t.Limits
 	switch {
-	case p.step >= l.MaxSteps:
+	case p.Step >= l.MaxSteps:
 		return limit("MAX_STEPS", "the turn reached its limit of %d model requests; submit again to go on", l.MaxSteps)
-	case p.loop.looping():
-		return limit("LOOP", "the same call gave the same result %d times in %d steps; submit again with what it should do instead", loopTimes, loopSteps)
-	case l.MaxTokens > 0 && p.spent.Tokens() >= l.MaxTokens:
-		return limit("MAX_TOKENS", "the turn used %d tokens, its limit is %d; submit again to go on", p.spent.Tokens(), l.MaxTokens)
-	case l.TotalTokens > 0 && p.total.Tokens() >= l.TotalTokens:
-		return limit("TOTAL_TOKENS", "the pod used %d tokens, its limit is %d; raise it to go on", p.total.Tokens(), l.TotalTokens)
+	case p.Repeats.Loop():
+		return limit("LOOP", "the same call gave the same result %d times in %d steps; submit again with what it should do instead", fold.LoopTimes, fold.LoopSteps)
+	case l.MaxTokens > 0 && p.Spent.Tokens() >= l.MaxTokens:
+		return limit("MAX_TOKENS", "the turn used %d tokens, its limit is %d; submit again to go on", p.Spent.Tokens(), l.MaxTokens)
+	case l.TotalTokens > 0 && total.Tokens() >= l.TotalTokens:
+		return limit("TOTAL_TOKENS", "the pod used %d tokens, its limit is %d; raise it to go on", total.Tokens(), l.TotalTokens)
 	}
 	if l.MaxCost <= 0 && l.TotalCost <= 0 {
 		return nil
 	}
 	switch {
-	case p.spent.Unpriced > 0 || l.TotalCost > 0 && p.total.Unpriced > 0:
+	case p.Spent.Unpriced > 0 || l.TotalCost > 0 && total.Unpriced > 0:
 		return failed("NO_PRICE", "there is a limit of cost and no price of the model: set [prices.MODEL] in the configuration, or lift the limit")
-	case l.MaxCost > 0 && p.spent.Cost >= l.MaxCost:
-		return limit("MAX_COST", "the turn cost $%.4f, its limit is $%.4f; submit again to go on", p.spent.Cost, l.MaxCost)
-	case l.TotalCost > 0 && p.total.Cost >= l.TotalCost:
-		return limit("TOTAL_COST", "the pod cost $%.4f, its limit is $%.4f; raise it to go on", p.total.Cost, l.TotalCost)
+	case l.MaxCost > 0 && p.Spent.Cost >= l.MaxCost:
+		return limit("MAX_COST", "the turn cost $%.4f, its limit is $%.4f; submit again to go on", p.Spent.Cost, l.MaxCost)
+	case l.TotalCost > 0 && total.Cost >= l.TotalCost:
+		return limit("TOTAL_COST", "the pod cost $%.4f, its limit is $%.4f; raise it to go on", total.Cost, l.TotalCost)
 	}
 	return nil
 }

@@ -5,19 +5,21 @@ import (
 	"iter"
 	"time"
 
+	"podd/pkg/fold"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 )
 
 // Log is what a turn needs of its pod.
 type Log interface {
-	// Append commits a batch as one transaction and returns its entries, with
-	// their sequences, once they are on disk, also when ctx has ended. While there is
+	// Append commits a batch as one transaction and returns its entries, with their
+	// sequences, and where the pod stands behind them, once they are on disk, also when ctx
+	// has ended. While there is
 	// no space it waits for that, until ctx ends: then nothing of the batch is stored,
 	// and the error is the cause of that. The claim of a turn does not wait. After any
 	// other error the turn ends at once: nothing more can be stored. The other methods
 	// that commit wait likewise.
-	Append(ctx context.Context, b Batch) ([]item.Entry, error)
+	Append(ctx context.Context, b Batch) (entries []item.Entry, now fold.State, err error)
 	// Live shows a fragment of what is unfinished to whoever watches. It does not
 	// block.
 	Live(d item.Delta)

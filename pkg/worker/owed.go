@@ -2,7 +2,9 @@ package worker
 
 import (
 	"cmp"
+	"slices"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 )
 
@@ -23,11 +25,11 @@ func (t *run) bills() []item.Kind {
 	return kinds
 }
 
-// billed is the progress behind all that was billed. It is to be read.
-func (t *run) billed() *Progress {
-	p := t.progress
-	for _, u := range t.owed {
-		p = p.with(u)
+// billed is where the turn stands once all that is owed, and more, is stored.
+func (t *run) billed(more ...item.RequestUsage) fold.Turn {
+	then := t.now
+	for _, u := range slices.Concat(t.owed, more) {
+		then.Add(item.Entry{Kind: u})
 	}
-	return p
+	return then.Turn
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 )
 
@@ -18,14 +19,14 @@ const maxResumes = 3
 // its real result is found, or the model is told that it may have taken effect. A call
 // that asks goes on asking. One that had not begun does not begin by itself.
 func (t *run) resume(ctx context.Context) ([]*call, error) {
-	t.claimed, t.step = true, t.progress.step
-	if i := slices.Index(t.fallbacks, t.progress.fallback); i >= 0 {
+	t.claimed, t.step = true, t.now.Turn.Step
+	if i := slices.Index(t.fallbacks, t.now.Turn.Fallback); i >= 0 {
 		// An earlier podd fell back to it for the rest of the turn.
 		t.model, t.fallbacks = t.fallbacks[i], t.fallbacks[i+1:]
 	}
 	recovered := item.Recovered{Reason: t.turn.Resume, Waited: t.turn.Waited}
 	var calls, started []*call
-	for _, open := range t.progress.waiting {
+	for _, open := range t.now.Turn.Calls {
 		c := t.reopen(open)
 		if c.recovering {
 			recovered.CallIDs = append(recovered.CallIDs, c.CallID)
@@ -33,14 +34,14 @@ func (t *run) resume(ctx context.Context) ([]*call, error) {
 		}
 		calls = append(calls, c)
 	}
-	if s := t.progress.abort(); s != nil && len(calls) == 0 {
+	if s := t.aborted(); s != nil && len(calls) == 0 {
 		return nil, s
 	}
-	if len(calls) == 0 && !t.progress.done {
+	if len(calls) == 0 && !t.now.Turn.Final {
 		// Its last step is complete, if it had one: it goes on with the next.
 		t.step++
 	}
-	if t.progress.resumes >= maxResumes && !t.turn.Waited {
+	if t.now.Turn.Resumes >= maxResumes && !t.turn.Waited {
 		return nil, t.giveUp(ctx, recovered, started)
 	}
 	t.logger.Info("turn goes on", "step", t.step, "calls", len(calls), "started", len(recovered.CallIDs), "reason", recovered.Reason)
@@ -57,8 +58,8 @@ func (t *run) resume(ctx context.Context) ([]*call, error) {
 func (t *run) giveUp(ctx context.Context, recovered item.Recovered, started []*call) error {
 	why := &stop{outcome: item.OutcomeInterrupted, reason: "RECOVERY", cause: fmt.Sprintf(
 		"the turn stopped %d times at the same step, the last time because %s; podd does not try again: submit again to go on",
-		t.progress.resumes+1, t.turn.Resume)}
-	if len(started) == 0 || t.progress.resumes > maxResumes {
+		t.now.Turn.Resumes+1, t.turn.Resume)}
+	if len(started) == 0 || t.now.Turn.Resumes > maxResumes {
 		return why
 	}
 	if err := t.commit(ctx, Batch{Kinds: []item.Kind{recovered}}); err != nil {
@@ -83,18 +84,19 @@ func (t *run) stillWaits(b *Batch) bool {
 }
 
 // reopen is an open call as the log left it.
-func (t *run) reopen(open *openCall) *call {
+func (t *run) reopen(open fold.Call) *call {
 	c := &call{ToolCall: open.ToolCall}
 	var known bool
 	c.tool, known = t.Tools.Lookup(c.Name)
+	asked := t.now.Turn.Question(c.CallID)
 	switch {
-	case open.started != nil && known:
-		c.arguments, c.recovering = open.started.Arguments, true
-	case open.started != nil:
+	case open.Started != nil && known:
+		c.arguments, c.recovering = open.Started.Arguments, true
+	case open.Started != nil:
 		out := Interrupted(c.ToolCall).Output
 		c.refused = &out
-	case open.request != nil && known:
-		c.arguments, c.request, c.resolved = open.request.Arguments, open.request, open.resolved
+	case asked != nil && known:
+		c.arguments, c.request, c.resolved = asked.Arguments, &asked.ApprovalRequested, asked.Answer
 	default:
 		c.refuse("%s: not run: podd stopped before the call began; call again if it is still needed", c.Name)
 	}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/llm"
 )
@@ -134,16 +135,12 @@ func (t *run) canFallBack(err error) bool {
 	return false
 }
 
-// sourceFallback marks the alert that the setup of a fallback stands behind: nothing else
-// in the log tells it from one of the turn's own model.
-const sourceFallback = "fallback"
-
 // fallBack asks the next model for the rest of the turn.
 func (t *run) fallBack(ctx context.Context, cause error) error {
 	t.model, t.fallbacks = t.fallbacks[0], t.fallbacks[1:]
 	text := fmt.Sprintf("the rest of turn %d is for the model %s: %v", t.turn.Number, t.model, cause)
 	a := t.alert(item.LevelWarn, text)
-	a.Alert.Source, a.Alert.Reason = sourceFallback, item.ReasonFallback
+	a.Alert.Source, a.Alert.Reason = fold.SourceFallback, item.ReasonFallback
 	if err := t.commit(ctx, Batch{Kinds: []item.Kind{a}}); err != nil {
 		return err
 	}

@@ -119,7 +119,7 @@ func (t *run) cuts(setup item.Setup) []item.Kind {
 // said is what the workspace said when the turn began. A turn that goes on has it in its
 // log, once it has asked the model.
 func (t *run) said() (text string, warnings []string) {
-	if old, ok := t.state.Setup(); ok && (t.isSetUp || t.progress.step > 0) {
+	if old, ok := t.state.Setup(); ok && (t.isSetUp || t.now.Turn.Step > 0) {
 		return old.ProjectInstructions, nil
 	}
 	return t.project()

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/projection"
 )
@@ -17,12 +18,13 @@ import (
 // run is one turn under way.
 type run struct {
 	*Worker
-	turn     Turn
-	log      Log
-	state    *projection.State
-	progress *Progress
-	logger   *slog.Logger
-	clock    *workClock
+	turn  Turn
+	log   Log
+	state *projection.State
+	// now is where the pod stands since the last commit.
+	now    fold.State
+	logger *slog.Logger
+	clock  *workClock
 	// waiting is the context of what waits for others: it ends with the turn's, and
 	// when the turn is to stop at its next boundary.
 	waiting     context.Context
@@ -76,7 +78,7 @@ func (t *run) steps(ctx context.Context) (err error) {
 		case len(calls) > 0:
 			err = t.runCalls(ctx, calls)
 			calls = nil
-		case t.progress.done:
+		case t.now.Turn.Final:
 			var goOn bool
 			if goOn, err = t.finish(ctx); err == nil && !goOn {
 				return nil
@@ -93,7 +95,7 @@ func (t *run) steps(ctx context.Context) (err error) {
 // begin claims the turn's submits, or says which calls of a turn that goes on still
 // have to end.
 func (t *run) begin(ctx context.Context) (calls []*call, err error) {
-	if number, open := t.progress.Turn(); open && number == t.turn.Number {
+	if t.now.Turn.Open && t.now.Turn.Number == t.turn.Number {
 		calls, err = t.resume(ctx)
 	} else {
 		err = t.claim(ctx)
@@ -112,7 +114,7 @@ func (t *run) begin(ctx context.Context) (calls []*call, err error) {
 
 // oneStep is a model request and its answer.
 func (t *run) oneStep(ctx context.Context) ([]*call, error) {
-	t.step = t.progress.step + 1
+	t.step = t.now.Turn.Step + 1
 	if err := t.boundary(ctx); err != nil {
 		return nil, err
 	}
@@ -128,22 +130,17 @@ func (t *run) oneStep(ctx context.Context) ([]*call, error) {
 func (t *run) commit(ctx context.Context, b Batch) error {
 	b.Kinds = slices.Concat(t.bills(), t.withWarnings(b.Kinds))
 	defer t.clock.rest()()
-	entries, err := t.log.Append(ctx, b)
+	entries, now, err := t.log.Append(ctx, b)
 	if err != nil {
 		return logFailed(ctx, err)
 	}
 	t.owed = nil
-	t.fold(entries)
-	return nil
-}
-
-// fold lets entries of the log count.
-func (t *run) fold(entries []item.Entry) {
+	t.now = now
 	for _, e := range entries {
 		t.state.Add(e)
-		t.progress.Add(e)
 	}
 	t.left.Store(t.remains())
+	return nil
 }
 
 // alert is an entry that raises an alert about this turn.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"podd/pkg/fold"
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
@@ -145,15 +146,15 @@ type Turn struct {
 	Stop <-chan struct{}
 }
 
-// Run runs a turn to its terminal entry. state and progress are the folds of the log so
-// far; Run adds what it appends. Cancelling ctx with cause a *Cancelled ends the turn as
+// Run runs a turn to its terminal entry. state and now are what the log so far folds
+// into; Run adds what it appends to state, and the log gives a new now. Cancelling ctx with cause a *Cancelled ends the turn as
 // cancelled. With another cause, and when Stop is closed, Run returns with the turn open:
 // it goes on when it is run again. The error is that of a log that failed; then the turn
 // is open too.
-func (w *Worker) Run(ctx context.Context, log Log, state *projection.State, progress *Progress, turn Turn) error {
+func (w *Worker) Run(ctx context.Context, log Log, state *projection.State, now fold.State, turn Turn) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	t := w.newRun(ctx, log, state, progress)
+	t := w.newRun(ctx, log, state, now)
 	t.turn, t.logger = turn, t.logger.With("turn", turn.Number)
 	stopped := make(chan struct{})
 	defer func() { <-stopped }()
@@ -180,9 +181,9 @@ func (w *Worker) Run(ctx context.Context, log Log, state *projection.State, prog
 }
 
 // newRun is a run that has not begun.
-func (w *Worker) newRun(ctx context.Context, log Log, state *projection.State, progress *Progress) *run {
+func (w *Worker) newRun(ctx context.Context, log Log, state *projection.State, now fold.State) *run {
 	t := &run{
-		Worker: w, log: log, state: state, progress: progress, logger: w.Logger.With("pod", w.Pod),
+		Worker: w, log: log, state: state, now: now, logger: w.Logger.With("pod", w.Pod),
 		model: w.ModelName, fallbacks: w.Fallbacks, idle: idleCalls{poke: make(chan struct{}, 1)},
 	}
 	t.waiting, t.stopWaiting = context.WithCancelCause(ctx)

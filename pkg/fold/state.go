@@ -1,0 +1,76 @@
+package fold
+
+import (
+	"slices"
+
+	"podd/pkg/item"
+)
+
+// State is where a pod stands after the entries of its log so far. It is a value: slices are
+// replaced and never changed, so a copy can be tried on entries that are not stored yet, and
+// whoever got a copy may keep it. The zero value has no price; begin with New.
+type State struct {
+	// Total is what all turns used, those that a rewind took back included.
+	Total Spent
+	// Turn is the last turn.
+	Turn Turn
+	// Notes are those that no turn has taken in yet, in their order.
+	Notes []item.Note
+
+	price Price
+}
+
+// New is the state of an empty log. price says what a request cost.
+func New(price Price) State { return State{price: price} }
+
+// Priced is the state with another price for requests to come. A decoded State has none.
+func (s State) Priced(price Price) State {
+	s.price = price
+	return s
+}
+
+// Add folds the next entry in. Entries come in the order of the log.
+func (s *State) Add(e item.Entry) {
+	switch k := e.Kind.(type) {
+	case item.Purged:
+		s.purged(e.Turn, k.Totals)
+	case item.Rewind:
+		s.Turn = Turn{Number: s.Turn.Number}
+	case item.TurnStarted:
+		s.Turn = Turn{Number: e.Turn, Open: true, Began: e.Seq, RequestIDs: k.RequestIDs}
+	case item.Note:
+		s.Notes = append(slices.Clip(s.Notes), k)
+	case item.RequestUsage:
+		s.Total.add(k, s.price)
+		s.Turn.billed(k, s.price)
+	case item.ItemAdded:
+		if m, ok := k.Item.(item.SystemMessage); ok && m.Origin == item.OriginNote && len(s.Notes) > 0 {
+			s.Notes = s.Notes[1:]
+		}
+		s.Turn.added(e, k.Item)
+	default:
+		s.Turn.add(e)
+	}
+}
+
+// Skip takes note of an entry that a rewind took back: it was paid for, and the number of its
+// turn is taken.
+func (s *State) Skip(e item.Entry) {
+	s.Turn.Number = max(s.Turn.Number, e.Turn)
+	if u, ok := e.Kind.(item.RequestUsage); ok {
+		s.Total.add(u, s.price)
+	}
+}
+
+// purged adds what the removed entries of a log recorded.
+func (s *State) purged(turn int64, t item.Totals) {
+	s.Turn.Number = turn
+	for _, r := range t.Requests {
+		s.Total.add(r.Request(), s.price)
+	}
+}
+
+// Wakes says whether a note wants a turn.
+func (s *State) Wakes() bool {
+	return slices.ContainsFunc(s.Notes, func(n item.Note) bool { return n.Wake })
+}

@@ -1,0 +1,234 @@
+package fold
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"podd/pkg/item"
+)
+
+// Turn is where a pod's last turn stands: all that one which was left open needs to go on.
+type Turn struct {
+	// Number is that of the turn, 0 before the first; Open says that it has no terminal entry.
+	Number int64
+	Open   bool
+	// Began is the entry that began it.
+	Began item.Seq
+	// RequestIDs are the submits that the open turn began with.
+	RequestIDs []string
+	// Resuming says that the turn was taken up again and has come no further. Resumes counts
+	// how often that was since its last answer, after it was cut short at work.
+	Resuming bool
+	Resumes  int
+	// Interrupted says why the turn was given up.
+	Interrupted string
+	// Fallback is the model that the turn fell back to, as its setup names it; empty while it
+	// has not. Falling says that it is about to.
+	Fallback string
+	Falling  bool
+	// Step is the last model request that was answered.
+	Step int
+	// Spent is what the turn used. Requests counts its own, those of spawned pods left out.
+	Spent     Spent
+	Requests  int
+	ToolCalls int
+	// SentBack counts how often interceptors kept the turn from finishing.
+	SentBack int
+	// Calls are those without a result, in the order of the log.
+	Calls []Call
+	// Questions are those that the turn asked, answered ones too, in the order of the log.
+	Questions []Question
+	// Answer has the texts of the last answer. HasCalls says that this has calls, Final that
+	// it has none and that nothing was added since.
+	Answer          []string
+	HasCalls, Final bool
+	// Promoted says that submits joined since.
+	Promoted bool
+	// Aborted says which interceptor ended the turn at a call, and why.
+	Aborted string
+	Repeats Repeats
+}
+
+// Call is a call without a result, as far as the log tells.
+type Call struct {
+	item.ToolCall
+	// Seq is the call's entry.
+	Seq item.Seq
+	// Started is set once the call may have had effects.
+	Started *item.ToolStarted
+}
+
+// Question is a call that asks a person, or asked.
+type Question struct {
+	item.ApprovalRequested
+	// CallSeq is the call's entry; 0 for a call that the turn does not have.
+	CallSeq item.Seq
+	Turn    int64
+	// Answer is nil while nobody has answered.
+	Answer *item.ApprovalResolved
+	// Asked is when it was asked; Closed is when it was answered, or when its call ended
+	// without an answer, and zero while it is open.
+	Asked, Closed time.Time
+}
+
+// IsOpen says whether a person can still answer.
+func (q *Question) IsOpen() bool { return q.Closed.IsZero() }
+
+// Expired says whether the time to answer was over at a time.
+func (q *Question) Expired(at time.Time) bool { return !at.Before(q.Expires) }
+
+// Question is the last one about a call; nil when there is none.
+func (t *Turn) Question(callID string) *Question {
+	return t.question(func(q *Question) bool { return q.CallID == callID })
+}
+
+// QuestionAt is the last one about the call of an entry; nil when there is none.
+func (t *Turn) QuestionAt(callSeq item.Seq) *Question {
+	return t.question(func(q *Question) bool { return q.CallSeq == callSeq })
+}
+
+func (t *Turn) question(is func(*Question) bool) *Question {
+	for i := range slices.Backward(t.Questions) {
+		if q := &t.Questions[i]; is(q) {
+			return q
+		}
+	}
+	return nil
+}
+
+// Asks says whether a call waits for a person.
+func (t *Turn) Asks() bool {
+	return t.Open && slices.ContainsFunc(t.Questions, func(q Question) bool { return q.IsOpen() })
+}
+
+// HasCall says whether a call has no result yet.
+func (t *Turn) HasCall(id string) bool { return t.call(id) >= 0 }
+
+// Text is the text of the last answer.
+func (t *Turn) Text() string { return strings.Join(t.Answer, "\n\n") }
+
+func (t *Turn) call(id string) int {
+	return slices.IndexFunc(t.Calls, func(c Call) bool { return c.CallID == id })
+}
+
+// SourceFallback marks the alert that the setup of a fallback stands behind: nothing else
+// tells such a setup from one of the pod's own model.
+const SourceFallback = "fallback"
+
+// add folds entries in that concern the turn alone.
+func (t *Turn) add(e item.Entry) {
+	switch k := e.Kind.(type) {
+	case item.TurnEnded:
+		t.Open, t.Resuming, t.RequestIDs, t.Calls = false, false, nil, nil
+		if k.Outcome == item.OutcomeInterrupted {
+			t.Interrupted = k.Cause
+		}
+	case item.AlertRaised:
+		t.Falling = t.Falling || k.Alert.Source == SourceFallback
+	case item.Setup:
+		if t.Falling {
+			t.Fallback, t.Falling = k.Model, false
+		}
+	case item.Promoted:
+		t.Promoted = true
+	case item.Recovered:
+		t.Resuming, t.Falling = true, false
+		if !k.Waited {
+			t.Resumes++
+		}
+	case item.ToolStarted:
+		t.started(k)
+	case item.ApprovalRequested:
+		t.asked(e, k)
+	case item.ApprovalResolved:
+		t.closeQuestion(k.CallID, e.Time, &k)
+	}
+}
+
+func (t *Turn) started(k item.ToolStarted) {
+	if i := t.call(k.CallID); i >= 0 {
+		t.Calls = slices.Clone(t.Calls)
+		t.Calls[i].Started = &k
+	}
+}
+
+func (t *Turn) asked(e item.Entry, k item.ApprovalRequested) {
+	t.closeQuestion(k.CallID, e.Time, nil)
+	q := Question{ApprovalRequested: k, Turn: e.Turn, Asked: e.Time}
+	if i := t.call(k.CallID); i >= 0 {
+		q.CallSeq = t.Calls[i].Seq
+	}
+	t.Questions = append(slices.Clip(t.Questions), q)
+}
+
+// closeQuestion closes the question about a call, if one is open.
+func (t *Turn) closeQuestion(callID string, at time.Time, answer *item.ApprovalResolved) {
+	q := t.Question(callID)
+	if q == nil || !q.IsOpen() {
+		return
+	}
+	t.Questions = slices.Clone(t.Questions)
+	q = t.Question(callID)
+	q.Answer, q.Closed = answer, at
+}
+
+// billed takes note of a request. That of a step stands behind the items of its answer.
+func (t *Turn) billed(u item.RequestUsage, price Price) {
+	t.Resuming = false
+	t.Spent.add(u, price)
+	if u.Purpose != item.PurposeSubPod {
+		t.Requests += int(u.Usage.Requests)
+	}
+	if u.Purpose != "" {
+		return
+	}
+	t.Step, t.Resumes = u.Step, 0
+	t.Final, t.HasCalls, t.Promoted = !t.HasCalls, false, false
+}
+
+func (t *Turn) added(e item.Entry, it item.Item) {
+	switch it := it.(type) {
+	case item.Reasoning:
+	case item.AssistantMessage:
+		t.Answer = append(slices.Clip(t.Answer), it.Text)
+	case item.ToolCall:
+		t.HasCalls = true
+		t.ToolCalls++
+		t.Calls = append(slices.Clip(t.Calls), Call{ToolCall: it, Seq: e.Seq})
+	case item.ToolResult:
+		t.result(e.Time, it)
+	case item.SystemMessage:
+		t.news(it.Origin != item.OriginNote)
+	default:
+		t.news(true)
+	}
+}
+
+// news is something for the model to see. What neither a client's note nor a submit
+// brought behind a last answer came of an interceptor that keeps the turn from finishing.
+func (t *Turn) news(mayKeep bool) {
+	if t.Final && mayKeep && !t.Promoted {
+		t.SentBack++
+	}
+	t.Answer, t.Final = nil, false
+}
+
+func (t *Turn) result(at time.Time, r item.ToolResult) {
+	t.Resuming = false
+	t.closeQuestion(r.CallID, at, nil)
+	i := t.call(r.CallID)
+	if i < 0 {
+		return
+	}
+	c := t.Calls[i]
+	t.Calls = slices.Delete(slices.Clone(t.Calls), i, i+1)
+	t.Answer = nil
+	t.Aborted = cmp.Or(t.Aborted, r.Aborted)
+	arguments := c.Arguments
+	if c.Started != nil {
+		arguments = c.Started.Arguments
+	}
+	t.Repeats = t.Repeats.with(t.Step, c.Name, arguments, r.Output)
+}
