@@ -13,7 +13,7 @@ var attacks = []string{
 	"echo hi | rm x", "echo hi |& rm x", "echo <(rm x)", "echo >(rm x)", "echo hi > f", "echo hi >> f", "echo hi >| f", "echo hi &> f",
 	"echo hi <> f", "echo hi 3>f", "echo hi {fd}>f", "echo < f", "echo hi > /dev/null/../f", "echo hi >&f", "FOO=1 rm", "FOO=1 echo rm", "FOO=1",
 	"FOO[1]=1 echo", "FOO+=1 echo", "{ rm x; }", "{ echo hi; }", "(echo hi)", "(rm x)", "echo hi && rm x", "echo hi || rm x", "! echo hi",
-	"rm\tx", "rm x", "echo {a,b}", "echo {1..3}", "echo a{b", "{echo,hi}", "echo ~", "echo ~root", "echo x=~", "echo a:~", "echo *", "echo ?",
+	"rm\tx", "rm x", "echo {a,b}", "echo {1..3}", "echo {}a,b}", "echo {a,{}}", "echo a{b", "{echo,hi}", "echo ~", "echo ~root", "echo x=~", "echo a:~", "echo *", "echo ?",
 	"echo [a]", "ec?o hi", "/bin/ech* hi", "echo $'hi'", "$'echo' hi", "echo $\"hi\"", "echo \"$(rm x)\"", "echo \"`rm x`\"", "echo \"${X:-$(rm x)}\"",
 	"echo $X", "echo \"$X\"", "echo ${X}", "echo $((1))", "echo $[1]", "echo $((a[$(rm x)]))", "echo \"$\"(rm x)", "echo $(rm x", "echo `rm x",
 	"echo\u00a0hi", "echo\u2003hi", "echo hi\u2028rm x", "echo hi\u200b", "echo hi\u202erm", "echo hi\x00rm x", "echo hi\r\nrm x", "echo hi\rrm x",
@@ -41,7 +41,7 @@ func TestPlainLines(t *testing.T) {
 	for _, line := range []string{
 		"echo", "echo hi", "  echo\t hi ", "echo 'a; rm x'", `echo "a $ b \$(rm x)"`, `echo a\;b`, "echo a \\\n b", "echo hi && echo ho || true; echo",
 		"echo hi | echo ho\necho\n", "echo hi # rm x", "echo a#b", "echo 2>&1 >/dev/null", "echo hi 2>/dev/null </dev/null", "echo hi >&2", "'echo' hi",
-		`e"ch"o hi`, `\echo hi`, "echo {} [ ]", "echo '*' \"?\" \\*", "echo HEAD~1 a=b x:y", "echo ''", "echo hi;", "echo é 日本", "echo !x", "echo -- -n", "echo 'a\nb'",
+		`e"ch"o hi`, `\echo hi`, "echo {} [ ]", "echo -I{} x{}y{}", "echo '*' \"?\" \\*", "echo HEAD~1 a=b x:y", "echo ''", "echo hi;", "echo é 日本", "echo !x", "echo -- -n", "echo 'a\nb'",
 		`echo "foo$"`,
 	} {
 		if v := p.Decide(shell(line)); v.Decision != policy.Allow {

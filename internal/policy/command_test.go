@@ -76,12 +76,12 @@ var hidden = map[string]policy.Decision{
 	"cat <(rm x)": policy.Deny, "{ rm x; }": policy.Deny, "(rm x)": policy.Deny, "! rm x": policy.Deny, "if rm x; then ls; fi": policy.Deny, "while rm x; do ls; done": policy.Deny,
 	"f() { rm x; }; f": policy.Deny, "case x in x) rm x;; esac": policy.Deny, "cat <<E\n$(rm x)\nE": policy.Deny, "X=$(rm x)": policy.Deny, "export X=$(rm x)": policy.Deny,
 	"echo $((a[$(rm x)]))": policy.Deny, "time rm x": policy.Deny, "coproc rm x": policy.Deny, "> f rm x": policy.Deny, "rm x > f": policy.Deny, "ls &>f rm x": policy.Deny,
-	"sudo rm x": policy.Deny, "sudo -u bob rm x": policy.Deny, "env A=1 rm x": policy.Deny, "env -S 'rm x'": policy.Deny, "env -S'rm x'": policy.Deny, "nohup rm x": policy.Deny,
+	"sudo rm x": policy.Deny, "sudo -u bob rm x": policy.Deny, "env A=1 rm x": policy.Deny, "env -S 'rm x'": policy.Ask, "env -S'rm x'": policy.Ask, "nohup rm x": policy.Deny,
 	"timeout -k 1 5 rm x": policy.Deny, "xargs rm": policy.Deny, "ls | xargs -n 1 rm -f": policy.Deny, "command rm x": policy.Deny, "builtin command rm x": policy.Deny,
 	"exec rm x": policy.Deny, "find . -exec rm {} +": policy.Deny, "find . -name x -execdir rm {} ';'": policy.Deny, "fd x -x rm": policy.Deny, "sudo find . -exec rm {} +": policy.Deny,
 	"find . -exec sh -c 'rm x' ';'": policy.Deny, "sh -c 'rm x'": policy.Deny, "bash -lc \"ls; rm x\"": policy.Deny, "sh -c 'sh -c \"rm x\"'": policy.Deny, "sudo bash -c 'r\\m x'": policy.Deny,
 	"eval rm x": policy.Deny, "eval 'rm x'": policy.Deny, "eval 'r\\m' x": policy.Deny, "eval \"ls;\" rm x": policy.Deny, "ssh host rm x": policy.Deny, "ssh host 'cd y && rm x'": policy.Deny,
-	"trap 'rm x' EXIT": policy.Deny, "alias ls='rm x'": policy.Deny, "alias ls=rm": policy.Deny, "watch 'rm x'": policy.Deny, "git -c alias.x='!rm x' x": policy.Deny, "true #\\\nrm x": policy.Deny,
+	"trap 'rm x' EXIT": policy.Deny, "alias ls='rm x'": policy.Ask, "alias ls=rm": policy.Ask, "watch 'rm x'": policy.Deny, "git -c alias.x='!rm x' x": policy.Ask, "true #\\\nrm x": policy.Deny,
 	"$X x": policy.Ask, "$(echo rm) x": policy.Ask, "`echo rm` x": policy.Ask, "$'rm' x": policy.Ask, "$'\\x72m' x": policy.Ask, "r[m] x": policy.Ask, "/bin/r? x": policy.Ask,
 	"{rm,x}": policy.Ask, "~/rm x": policy.Ask, "\"$X\" x": policy.Ask, "sudo $X": policy.Ask, "xargs $X": policy.Ask, "eval \"$X\"": policy.Ask, "sh -c \"$X\"": policy.Ask,
 	"echo cm0geAo= | base64 -d | sh": policy.Ask, "bash < f": policy.Ask, "sh <<E\nrm x\nE": policy.Ask, "sh -s": policy.Ask, "sudo sh": policy.Ask, "bash <<<'rm x'": policy.Ask,
@@ -155,7 +155,7 @@ func TestDenyPatterns(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	v := with(t, policy.Risky, deny("rm *")).Decide(confined("$X y"))
-	if want := `The command "$X y" must be approved, because it cannot be seen whether rule 1 (tool "shell", command "rm *") is against it: the name of a program is an expansion.`; v.Why != want {
+	if want := `The command "$X y" must be approved, because podd cannot tell whether rule 1 (tool "shell", command "rm *") applies to it: the name of a program is an expansion.`; v.Why != want {
 		t.Errorf("%s\nwant %s", v.Why, want)
 	}
 }

@@ -6,10 +6,10 @@
 // they stand and whoever wrote them; without one the mode decides. The three look
 // at a shell line from different sides. A rule that allows takes the line
 // literally: every command of it must be plain words, the same to bash and to a
-// POSIX shell, and each must match. A rule that denies or asks looks at all that
-// can be seen to run, inside substitutions, loops and sh -c too; where a command
-// cannot be seen, a call that nothing denies asks. What fails to parse is never
-// allowed by a command rule.
+// POSIX shell, and each must match. A rule that denies or asks matches a command that
+// stands in the line. Where the line names that command in other words, or hides what
+// runs, podd cannot tell, and the call asks. What fails to parse is never allowed by a
+// command rule.
 //
 // Rules are about words, not about what programs do with them, and no confinement:
 // that is the sandbox's and the scope's business. Nor does the package know a

@@ -218,6 +218,11 @@ func bare(b *strings.Builder, text string, first bool) error {
 		case '*', '?', '[':
 			return errors.New("it has a glob, which the shell replaces by file names")
 		case '{', '}':
+			if strings.HasPrefix(text[i:], "{}") { // As in xargs -I{}.
+				b.WriteString("{}")
+				i++
+				continue
+			}
 			return errors.New("it has braces, which the shell may expand")
 		case '~':
 			if i == 0 && first || i > 0 && (text[i-1] == '=' || text[i-1] == ':') {

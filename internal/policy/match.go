@@ -2,6 +2,8 @@ package policy
 
 import (
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -10,7 +12,7 @@ type likeness int
 
 const (
 	unlike likeness = iota
-	// perhaps: it hangs on what the shell makes of the words that are not known.
+	// perhaps: podd cannot tell, because the shell or another program decides.
 	perhaps
 	alike
 )
@@ -22,45 +24,72 @@ func (p patternCommand) matches(words []string) bool {
 	for i, w := range words {
 		known[i] = word{text: w, known: true}
 	}
-	return matcher{pattern: p.words, guards: guarded(p.words)}.match(known)
+	return matcher{pattern: p.words, literal: beyond(words)}.match(known)
 }
 
-// likens compares a command with that of a rule that denies or asks. A program
-// that the rule names without a directory is that program in any directory, in
-// upper and lower case: /bin/rm is rm.
-func (p patternCommand) likens(words []word) likeness {
-	if first := p.words[0]; !first.many {
-		if !words[0].known {
-			return perhaps
-		}
-		name := words[0].text
-		if !strings.Contains(strings.Join(first.parts, ""), "/") {
-			name = path.Base(name)
-		}
-		lower := make([]string, len(first.parts))
-		for i, part := range first.parts {
-			lower[i] = strings.ToLower(part)
-		}
-		if !matchStars(lower, strings.ToLower(name)) {
-			return unlike
-		}
-		p.words, words = p.words[1:], words[1:]
+// against is the pattern of a rule that denies or asks: git -C dir push is git push, and
+// a program that the rule names without a directory is that program in any directory,
+// in upper and lower case: /bin/RM is rm.
+func (p patternCommand) against() []patternWord {
+	first := p.words[0]
+	if first.many {
+		return p.words
 	}
+	parts := make([]string, len(first.parts))
+	for i, part := range first.parts {
+		parts[i] = strings.ToLower(part)
+	}
+	program := patternWord{parts: parts, program: true}
+	return slices.Concat([]patternWord{program, {option: true}, {many: true}}, p.words[1:])
+}
+
+// likens compares a command with a rule that denies or asks.
+func (c *compiled) likens(e execution) likeness {
 	switch {
-	case matcher{pattern: p.words}.match(words):
+	case matcher{pattern: c.against, starts: e.starts}.match(e.words):
 		return alike
-	case matcher{pattern: p.words, doubt: true}.match(words):
+	case matcher{pattern: c.against, starts: e.starts, doubt: true}.match(e.words):
 		return perhaps
 	}
 	return unlike
 }
 
+// named says whether words that a program of a line may run name the command of a rule:
+// all that is literal in it. Then that program may run it.
+func (c *compiled) named(text string) bool {
+	return len(c.names) > 0 && !slices.ContainsFunc(c.names, func(r *regexp.Regexp) bool { return !r.MatchString(text) })
+}
+
+// namesOf are what a text has that names the command of a pattern. A word may begin behind
+// the letters of an option too, as in -xrm; the name of an option such as --rm is none.
+func namesOf(pattern []patternWord) []*regexp.Regexp {
+	var names []*regexp.Regexp
+	for _, w := range pattern {
+		for i, part := range w.parts {
+			expression := regexp.QuoteMeta(strings.ToLower(part))
+			if i == 0 && wordly.MatchString(part) {
+				expression = `(^|[^\w\x01-]|\w-|[^\w-]-[a-z]*)` + expression
+			}
+			if i == len(w.parts)-1 && wordly.MatchString(part) {
+				expression += `(\W|$)`
+			}
+			if part != "" {
+				names = append(names, regexp.MustCompile(expression))
+			}
+		}
+	}
+	return names
+}
+
+var wordly = regexp.MustCompile(`^\w(.*\w)?$`)
+
 // matcher matches words one by one and keeps track of how much of the pattern the
 // words so far may have used up: its work is the product of both lengths at most.
 type matcher struct {
 	pattern []patternWord
-	// guards are the words that only a literal word of the pattern matches.
-	guards []string
+	// literal marks the words that only a literal word of the pattern matches, starts those
+	// where a command may begin, beside the first one.
+	literal, starts []bool
 	// doubt lets a word that is not known be any words, or none. Without it only **
 	// is sure to match one.
 	doubt bool
@@ -70,42 +99,62 @@ func (m matcher) match(words []word) bool {
 	at := make([]bool, len(m.pattern)+1)
 	at[0] = true
 	m.skip(at)
-	for _, w := range words {
-		at = m.step(at, w)
+	next := make([]bool, len(at))
+	for i, w := range words {
+		if m.starts != nil && m.starts[i] {
+			at[0] = true
+			m.skip(at)
+		}
+		m.step(at, next, w, m.literal != nil && m.literal[i])
+		at, next = next, at
 	}
 	return at[len(m.pattern)]
 }
 
 // step is where the pattern may stand after one more word.
-func (m matcher) step(at []bool, w word) []bool {
-	next := make([]bool, len(at))
+func (m matcher) step(at, next []bool, w word, literal bool) {
 	reached := false
 	for i := range at {
 		reached = reached || at[i]
-		if !w.known && m.doubt {
-			next[i] = reached
-			continue
-		}
-		if !at[i] || i == len(m.pattern) {
-			continue
-		}
-		p := m.pattern[i]
+		next[i] = !w.known && m.doubt && reached
+	}
+	for i, p := range m.pattern {
 		switch {
+		case !at[i]:
 		case p.many:
-			next[i] = next[i] || !w.known || !isGuarded(w.text, m.guards)
-		case w.known && p.matches(w.text) && (p.literal() || !isGuarded(w.text, m.guards)):
+			next[i] = next[i] || !literal
+		case p.matches(w) && (!literal || p.literal()):
 			next[i+1] = true
 		}
 	}
 	m.skip(next)
-	return next
 }
 
-// skip lets ** be no word at all.
+// skip lets ** be no word at all, and lets what stands between a program and its
+// command be missing.
 func (m matcher) skip(at []bool) {
 	for i, p := range m.pattern {
 		if at[i] && p.many {
 			at[i+1] = true
 		}
+		if at[i] && p.option {
+			at[i+2] = true
+		}
 	}
+}
+
+func (w patternWord) matches(text word) bool {
+	switch {
+	case w.option:
+		return !text.known || strings.HasPrefix(text.text, "-")
+	case !text.known:
+		return false
+	case w.program:
+		name := strings.ToLower(text.text)
+		if !strings.Contains(strings.Join(w.parts, ""), "/") {
+			name = path.Base(name)
+		}
+		return matchStars(w.parts, name)
+	}
+	return matchStars(w.parts, text.text)
 }

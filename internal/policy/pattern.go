@@ -22,11 +22,12 @@ type patternWord struct {
 	parts []string
 	// many stands for any number of words.
 	many bool
+	// program stands for a program in any directory, option for one option, which may be
+	// missing together with the words that the next one stands for. No rule has these two.
+	program, option bool
 }
 
 func (w patternWord) literal() bool { return !w.many && len(w.parts) == 1 }
-
-func (w patternWord) matches(text string) bool { return matchStars(w.parts, text) }
 
 // matchStars says whether text is the parts with any text between them.
 func matchStars(parts []string, text string) bool {

@@ -70,7 +70,7 @@ func (p *Policy) Decide(c Call) Verdict {
 	}
 	for _, d := range []Decision{Deny, Ask} {
 		if r := x.first(d, perhaps); r != nil {
-			return p.ask(x.doubt(r), `to allow it, write it in plain words, or set ask to "risky" or "always" and approve it`)
+			return p.ask(x.doubt(r), `to allow it, write each command by itself in plain words, or set ask to "risky" or "always" and approve it`)
 		}
 	}
 	if allowing := x.allowing(); allowing != "" {
@@ -166,11 +166,11 @@ func (x *examined) likens(r *compiled) likeness {
 		return unlike
 	}
 	most := unlike
-	if x.seen.hidden != nil {
+	if x.seen.hidden != nil || r.named(x.seen.text.String()) {
 		most = perhaps
 	}
-	for _, words := range x.seen.commands {
-		most = max(most, r.command[0].likens(words))
+	for _, e := range x.seen.commands {
+		most = max(most, r.likens(e))
 	}
 	return min(like, most)
 }

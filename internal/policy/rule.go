@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"podd/pkg/item"
@@ -47,6 +48,10 @@ type compiled struct {
 	path string
 	// command has one element, or several for a line that is allowed as a whole.
 	command []patternCommand
+	// against is the command of a rule that denies or asks.
+	against []patternWord
+	// names is what a line that may run it names.
+	names []*regexp.Regexp
 }
 
 // compile checks a rule. what is its Source, or its place in the list.
@@ -79,6 +84,8 @@ func compile(r Rule, what string) (*compiled, error) {
 		if c.command, err = compileCommand(r.Command, r.Decision); err != nil {
 			return nil, wrong("the command %s %v", quoted(r.Command), err)
 		}
+		c.against = c.command[0].against()
+		c.names = namesOf(c.against)
 	}
 	return c, nil
 }

@@ -1,7 +1,7 @@
 package policy
 
 import (
-	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -12,10 +12,6 @@ import (
 const (
 	maxSeenDepth = 8
 	maxSeenBytes = 256 << 10
-	maxSeenWords = 32 << 10
-	// maxRunnerWords bounds the places where the command in the arguments of another
-	// may begin.
-	maxRunnerWords = 64
 )
 
 // word is a word of a command that may run. What the shell makes of one that is
@@ -23,31 +19,41 @@ const (
 type word struct {
 	text  string
 	known bool
+	// partly says that a part of a word that is not known is.
+	partly bool
 }
 
-// seen is what can be seen to run when a line runs: rather too much than too little.
+// execution is a command that may run, and those in its own words.
+type execution struct {
+	words []word
+	// starts says of each word whether a command may begin there.
+	starts []bool
+}
+
+// seen is what can be seen to run when a line runs.
 type seen struct {
-	commands [][]word
-	// hidden says why there may be more; nil when there is not.
+	commands []execution
+	// text are the words that a program of the line may run, in lower case and without
+	// quotes; the words of commands that only read are not among them.
+	text strings.Builder
+	// hidden says why there may be more commands; nil when there are not.
 	hidden error
 	// read has the lines that were looked at, bytes their length.
 	read  map[string]bool
 	bytes int
-	// words counts those of commands.
-	words int
 }
 
-// look finds the commands of a line, those in substitutions, functions, loops and
-// the arguments of others too.
+// look finds the commands of a line, those in substitutions, functions, loops, code
+// for shells and the arguments of wrappers too.
 func look(line string) *seen {
 	s := &seen{read: map[string]bool{}}
 	s.line(line, 0)
 	return s
 }
 
-func (s *seen) hide(why error) {
+func (s *seen) hide(format string, args ...any) {
 	if s.hidden == nil {
-		s.hidden = why
+		s.hidden = fmt.Errorf(format, args...)
 	}
 }
 
@@ -58,12 +64,12 @@ func (s *seen) line(line string, depth int) {
 	}
 	s.read[line] = true
 	if s.bytes += len(line); depth > maxSeenDepth || s.bytes > maxSeenBytes {
-		s.hide(errors.New("it nests commands too deeply"))
+		s.hide("it nests commands too deeply")
 		return
 	}
 	file, err := parse(line, syntax.LangBash)
 	if err != nil {
-		s.hide(err)
+		s.hide("%w", err)
 		return
 	}
 	s.file(file, depth)
@@ -91,22 +97,16 @@ func readings(line string) []string {
 	return all
 }
 
-func (s *seen) file(file *syntax.File, depth int) {
-	for node := range syntax.Preorder(file) {
-		switch n := node.(type) {
-		case *syntax.CallExpr:
-			s.add(wordsOf(n.Args), depth)
-		case *syntax.DeclClause:
-			s.add(wordsOfDeclaration(n), depth)
-		}
-	}
-}
-
 func wordsOf(args []*syntax.Word) []word {
 	words := make([]word, len(args))
 	for i, w := range args {
 		text, err := literal(w)
-		words[i] = word{text: text, known: err == nil}
+		partly := slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool {
+			q, quoted := p.(*syntax.DblQuoted)
+			_, lit := p.(*syntax.Lit)
+			return lit || quoted && len(q.Parts) > 1
+		})
+		words[i] = word{text: text, known: err == nil, partly: partly}
 	}
 	return words
 }
@@ -121,143 +121,126 @@ func wordsOfDeclaration(d *syntax.DeclClause) []word {
 	return words
 }
 
-// add takes a command, and those in its arguments.
-func (s *seen) add(words []word, depth int) {
-	if len(words) == 0 {
-		return
-	}
-	if k := kindOf(words[0].text); words[0].known && (k == runner || k == coder) {
-		s.command(words, depth)
-		s.arguments(words, depth)
-		return
-	}
-	s.command(words, depth)
-}
-
-// command takes one command: as it is, without the options that stand before its
-// own command, so that git -C dir push is git push, and what find and git are told
-// to run.
-func (s *seen) command(words []word, depth int) {
-	if !s.keep(words) {
-		return
-	}
-	program := words[0]
-	if !program.known {
-		s.hide(errors.New("the name of a program is an expansion"))
-		return
-	}
-	if len(words) > 2 && (!words[1].known || strings.HasPrefix(words[1].text, "-")) {
-		for i := 2; i < min(len(words), maxRunnerWords); i++ {
-			s.keep(append([]word{program}, words[i:]...))
+// command takes one command, and what its words make run. fed says that its input is in
+// the line, or a file.
+func (s *seen) command(words []word, fed bool, depth int) {
+	starts := startsOf(words)
+	for i, w := range words {
+		if !starts[i] || s.bytes > maxSeenBytes {
+			continue
+		}
+		if !w.known || w.text == "{}" && kindOf(words[0].text) == ordinary {
+			s.hide("the name of a program is an expansion")
+			break
+		}
+		switch rest := words[i+1:]; kindOf(w.text) {
+		case shell:
+			s.shell(w.text, rest, depth)
+		case evaluator:
+			s.evaluator(rest, depth)
+		case interpreter:
+			if i == 0 || !slices.ContainsFunc(words[1:i], operand) {
+				s.interpreter(w.text, rest, fed)
+			}
+		case runner:
+			if i > 0 && programName(words[0].text) == "xargs" && !slices.ContainsFunc(rest, operand) {
+				s.hide("%s runs what xargs reads", quoted(w.text))
+			}
 		}
 	}
-	if after := afterExec(words); len(after) > 0 {
-		if depth > maxSeenDepth {
-			s.hide(errors.New("it nests commands too deeply"))
-			return
-		}
-		s.add(after, depth+1)
+	if slices.ContainsFunc(words, func(w word) bool { return programName(w.text) == "xargs" }) {
+		words, starts = append(slices.Clip(words), word{}), append(starts, false)
 	}
-	if programName(program.text) == "git" {
-		s.aliases(words, depth)
-	}
-	if isShell(program.text) && !slices.ContainsFunc(words[1:], operand) {
-		s.hide(errors.New("it runs what a shell reads from its input"))
-	}
+	s.commands = append(s.commands, execution{words, starts})
 }
 
-// keep takes a command for the rules; false when there is no room.
-func (s *seen) keep(words []word) bool {
-	if s.words += len(words); s.words > maxSeenWords {
-		s.hide(errors.New("it has too many commands and words"))
-		return false
-	}
-	s.commands = append(s.commands, words)
-	return true
-}
-
-// operand says whether a word may be something else than an option.
+// operand says whether a word in the arguments of a wrapper is the command that it runs:
+// no option, assignment or number.
 func operand(w word) bool {
-	return !w.known || !strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "+")
+	return !w.known || strings.Trim(w.text, "0123456789.smh") != "" && w.text[0] != '-' && !assignment.MatchString(w.text)
 }
 
-// arguments takes the commands in the arguments of a program that runs them: each
-// argument may be where the command begins, and those of a shell and its like may
-// be code.
-func (s *seen) arguments(words []word, depth int) {
-	if len(words) > maxRunnerWords {
-		s.hide(errors.New("it has a command with too many words in the arguments of another"))
-	}
-	code := false
-	for i := 1; i < min(len(words), maxRunnerWords); i++ {
-		s.command(words[i:], depth)
-		before := words[i-1]
-		code = code || before.known && kindOf(before.text) == coder
-		if rest, ok := splitString(words[i].text); ok {
-			code = true // env -S
-			s.line(rest, depth+1)
-		}
-		if code && words[i].known {
-			s.code(words[i:], depth)
-		}
-	}
-}
-
-// splitString is what follows the S of an option -S or -vS.
-func splitString(text string) (string, bool) {
-	if !strings.HasPrefix(text, "-") || strings.HasPrefix(text, "--") {
-		return "", false
-	}
-	_, rest, ok := strings.Cut(text, "S")
-	return rest, ok
-}
-
-// code takes an argument as shell code, and the arguments from it on as the line
-// that eval and ssh make of them.
-func (s *seen) code(words []word, depth int) {
-	first := words[0].text
-	if _, value, ok := strings.Cut(first, "="); ok {
-		s.line(value, depth+1) // alias x='rm y', --split-string=...
-	}
-	if strings.ContainsAny(first, " \t\n;&|<>()$`\\\"'*?[{~") {
-		s.line(first, depth+1)
-	}
-	if len(words) == 1 {
-		return
-	}
-	var joined []string
-	for _, w := range words {
-		if !w.known {
-			return // The command that begins there is hidden already.
-		}
-		joined = append(joined, w.text)
-	}
-	if text := strings.Join(joined, " "); strings.ContainsAny(text, "\n;&|<>()$`\\\"'*?[{~") {
-		s.line(text, depth+1)
-	}
-}
-
-// afterExec is the command that find or fd runs; nil when it runs none.
-func afterExec(words []word) []word {
+// startsOf says of each word of a command whether a command may begin there: at the
+// first one, at each argument of a wrapper, and where find and fd are told to run one.
+func startsOf(words []word) []bool {
+	starts := make([]bool, len(words))
+	starts[0] = true
+	program := programName(words[0].text)
 	var marks []string
-	switch programName(words[0].text) {
+	switch program {
 	case "find":
 		marks = []string{"-exec", "-execdir", "-ok", "-okdir"}
 	case "fd", "fdfind":
 		marks = []string{"-x", "-X", "--exec", "--exec-batch"}
 	}
-	i := slices.IndexFunc(words, func(w word) bool { return w.known && slices.Contains(marks, w.text) })
-	if i < 0 || i+1 == len(words) {
-		return nil
+	k := kindOf(program)
+	if program == "command" && len(words) > 1 && strings.EqualFold(words[1].text, "-v") {
+		return starts // It looks a program up.
 	}
-	return words[i+1:]
+	for i := 1; i < len(words); i++ {
+		starts[i] = k == runner || k == evaluator || slices.Contains(marks, words[i-1].text)
+	}
+	return starts
 }
 
-// aliases takes what git is told on its command line to run: alias.x=!command.
-func (s *seen) aliases(words []word, depth int) {
-	for _, w := range words[1:] {
-		if _, code, ok := strings.Cut(w.text, "=!"); ok && w.known {
-			s.line(code, depth+1)
+// codeOf is what a shell is given: the place of its code or of its script among its
+// arguments; -1 when it reads its input, or nobody can say.
+func codeOf(args []word) (at int, code bool) {
+	for i := 0; i < len(args) && args[i].known; i++ {
+		text := args[i].text
+		switch {
+		case text == "" || text[0] != '-' && text[0] != '+':
+			if code || text != "/dev/stdin" && !strings.HasPrefix(text, "/dev/fd/") && !strings.HasPrefix(text, "/proc/") {
+				return i, code
+			}
+			return -1, false
+		case strings.HasPrefix(text, "--rcfile"), strings.HasPrefix(text, "--init-file"):
+			return -1, false
+		case text == "-" || strings.HasPrefix(text, "--"):
+			// bash -- script
+		case !code && strings.Contains(text, "s"):
+			return -1, false
+		default:
+			code = code || strings.Contains(text, "c")
+			if strings.ContainsAny(text, "oO") {
+				i++
+			}
 		}
+	}
+	return -1, false
+}
+
+func (s *seen) shell(name string, args []word, depth int) {
+	switch at, code := codeOf(args); {
+	case len(args) == 0 && (name == "." || name == "source"):
+		// It does nothing.
+	case at < 0:
+		s.hide("%s runs what it reads, or an expansion", quoted(name))
+	case code:
+		s.line(args[at].text, depth+1)
+	}
+}
+
+// evaluator takes the arguments of eval and its like as one line.
+func (s *seen) evaluator(args []word, depth int) {
+	var line strings.Builder
+	for _, w := range args {
+		line.WriteString(w.text + " ")
+	}
+	s.line(line.String(), depth+1)
+}
+
+// interpreter looks at what an interpreter of another language is given.
+func (s *seen) interpreter(name string, args []word, fed bool) {
+	at := slices.IndexFunc(args, func(w word) bool { return !w.known || !strings.HasPrefix(w.text, "-") || w.text == "-" })
+	switch {
+	case at < 0 && len(args) == 1 && slices.Contains([]string{"--version", "--help", "-V"}, args[0].text), at == 0 && !args[0].known:
+		// It runs nothing, or a script.
+	case at < 0 || args[at].text == "-":
+		if !fed {
+			s.hide("%s runs what it reads", quoted(name))
+		}
+	case !args[at].known && !args[at].partly && strings.ContainsAny(args[at-1].text, "ceEr"):
+		s.hide("the code for %s is an expansion", quoted(name))
 	}
 }

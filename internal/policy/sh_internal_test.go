@@ -38,6 +38,10 @@ func newLab(t testing.TB) *lab {
 			t.Fatal(err)
 		}
 	}
+	// A program that no list has runs its arguments.
+	if err := os.WriteFile(filepath.Join(l.bin, "wrap"), []byte("#!/bin/sh\n\"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"sh", "bash"} {
 		if path, err := exec.LookPath(name); err == nil {
 			l.shells = append(l.shells, path)
@@ -133,7 +137,7 @@ func tokens() *rapid.Generator[string] {
 	return rapid.SampledFrom([]string{
 		"say", "say", "say ", " ", " ", "\t", "\n", ";", "&", "|", "&&", "||", "'", "'", "\"", "\"", "\\", "\\\n", "$", "(", ")", "{", "}", "<", ">", "`", "~", "*", "?",
 		"[", "]", "#", "!", "=", ",", "..", "x", "hi", "rm x", "rm", "r", "m", "2>&1", ">/dev/null", "<<E", "E", "$'", "$\"", "é", "-", "%", "^", "a=", "=~", "in", "{}",
-		"$(rm x)", "`rm`", " && ", " | ", "; ", "eval ", "sh -c ", "'rm x'", "\"rm x\"", "#\\\n", "a=rm ", "$a", "()", "{ ", "; }", "&>x ", "\r\n",
+		"$(rm x)", "`rm`", " && ", " | ", "; ", "eval ", "sh -c ", "'rm x'", "\"rm x\"", "#\\\n", "a=rm ", "$a", "wrap ", "wrap ", "echo ", "()", "{ ", "; }", "&>x ", "\r\n",
 	})
 }
 
@@ -155,22 +159,27 @@ func TestDeniedCommandsDoNotRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		line := strings.Join(rapid.SliceOfN(tokens(), 1, 10).Draw(t, "tokens"), "")
-		if p.Decide(Call{Tool: "shell", Command: line}).Decision != Allow {
-			return
-		}
-		for _, shell := range l.shells {
-			ran, files := l.run(t, shell, line)
-			for _, words := range ran {
-				if words[0] == "rm" {
-					t.Errorf("%s runs %q for %q", shell, words, line)
-				}
-			}
-			for _, f := range files {
-				_ = os.RemoveAll(filepath.Join(l.dir, f.Name()))
-			}
-		}
+		l.checkDenied(t, p, strings.Join(rapid.SliceOfN(tokens(), 1, 10).Draw(t, "tokens"), ""))
 	})
+}
+
+// checkDenied runs a line that the policy allows in each shell: none may run rm.
+func (l *lab) checkDenied(t shellT, p *Policy, line string) {
+	t.Helper()
+	if p.Decide(Call{Tool: "shell", Command: line}).Decision != Allow {
+		return
+	}
+	for _, shell := range l.shells {
+		ran, files := l.run(t, shell, line)
+		for _, words := range ran {
+			if words[0] == "rm" {
+				t.Errorf("%s runs %q for %q", shell, words, line)
+			}
+		}
+		for _, f := range files {
+			_ = os.RemoveAll(filepath.Join(l.dir, f.Name()))
+		}
+	}
 }
 
 func FuzzAllowedLines(f *testing.F) {

@@ -51,12 +51,15 @@ func phrase(sentence string) string {
 func (x *examined) doubt(r *compiled) string {
 	why := "a path of it leads out of the workspace by .."
 	if !x.unclear && x.seen != nil {
-		why = "a word of it is an expansion"
-		if x.seen.hidden != nil {
+		why = "the shell decides what an argument of it is"
+		switch {
+		case x.seen.hidden != nil:
 			why = x.seen.hidden.Error()
+		case r.named(x.seen.text.String()):
+			why = "the words of another command name that one"
 		}
 	}
-	return x.name() + " must be approved, because it cannot be seen whether " + r.String() + " is against it: " + why + "."
+	return x.name() + " must be approved, because podd cannot tell whether " + r.String() + " applies to it: " + why + "."
 }
 
 // name is the call as a sentence begins with it.
