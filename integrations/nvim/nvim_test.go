@@ -4,8 +4,10 @@
 package nvim
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -370,6 +372,54 @@ func TestLiveText(t *testing.T) {
 		e.Ex("Podd " + verb)
 		e.AwaitLua(`vim.fn.getline(1):find('pod p', 1, true)`)
 		e.Ex("bwipeout")
+	}
+}
+
+// The changes of each shared case add up to its blocks.
+func TestBlocksOfSharedCases(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(rig.Root(), "pkg", "transcript", "testdata", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases", err)
+	}
+	e := neovim.Edit(t, newWorld(t, hello))
+	for _, file := range files {
+		var c struct {
+			Last   int
+			Blocks []any
+		}
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = json.Unmarshal(text, &c)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Last > 0 {
+			continue // Blocks that leave for their age are no change.
+		}
+		said := e.Lua(`local list, c = {}, vim.json.decode(table.concat(vim.fn.readfile(` + neovim.Quote(file) + `), '\n'))
+			for _, change in ipairs(c.changes) do require('podd.blocks').change(list, change) end
+			return vim.json.encode(vim.tbl_filter(function(b) return b.state ~= 'lost' end, list))`)
+		var got []any
+		if err := json.Unmarshal([]byte(said), &got); err != nil || !reflect.DeepEqual(got, c.Blocks) {
+			t.Errorf("%s: %v\n%v\nwant\n%v", filepath.Base(file), err, got, c.Blocks)
+		}
+	}
+}
+
+// A submit that waits holds up nothing, and what a bridge that ended knew is forgotten.
+func TestBlocksThatSettle(t *testing.T) {
+	e := neovim.Edit(t, newWorld(t, hello))
+	got := e.Lua(`local blocks, list = require('podd.blocks'), {}
+		for i, state in ipairs({ 'done', 'queued', 'failed', 'running', 'done', 'live', 'lost', 'writing' }) do
+			list[i] = { id = i, state = state }
+		end
+		local done, rest = blocks.settled(list)
+		blocks.restarted(rest)
+		local ids = function(l) return table.concat(vim.tbl_map(function(b) return b.id end, l)) end
+		return ids(done) .. ' ' .. ids(rest)`)
+	if got != "13 245" {
+		t.Errorf("got %q", got)
 	}
 }
 

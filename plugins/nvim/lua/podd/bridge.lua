@@ -55,8 +55,8 @@ local function take(line)
   if m.stream ~= nil then
     local s = streams[m.stream]
     if s then
-      local after = m.entry or m.alert
-      if after then
+      local after = m.blocks or m.alert
+      if after and after.seq then
         s.params.after_seq = after.seq
       end
       if m['end'] then
@@ -145,6 +145,7 @@ start = function()
   })
   job = this
   for id, s in pairs(streams) do
+    s.handle({ restarted = true })
     write(id, s.method, s.params)
   end
   for id, p in pairs(pending) do
@@ -191,7 +192,8 @@ function M.call(method, params, patience)
 end
 
 -- stream opens a stream; handle gets each of its lines. It goes on across ends of podd
--- and of the bridge, behind the last entry or alert that came.
+-- and of the bridge, behind the last entry or alert that came; of a new bridge handle is
+-- told with { restarted = true }.
 function M.stream(method, params, handle)
   local up = ready()
   last_id = last_id + 1

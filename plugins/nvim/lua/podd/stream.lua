@@ -1,9 +1,9 @@
 -- Stream buffers: podd://NAME shows a pod's log, follows it, and answers what it asks.
--- The buffer has two parts: entries, which only grow, and a tail that is drawn anew: live
--- text, calls that wait, and a line that says what the pod does.
+-- The buffer has two parts: blocks that change no more, which only grow, and a tail that is
+-- drawn anew: the other blocks, calls that wait, and a line that says what the pod does.
 local bridge = require('podd.bridge')
 local view = require('podd.view')
-local live = require('podd.live')
+local blocks = require('podd.blocks')
 local M = {}
 
 -- How long changes are gathered before they are drawn, and how long keys answer nothing
@@ -17,15 +17,15 @@ local function now()
   return vim.loop.hrtime() / 1e6
 end
 
--- put writes lines from a line on, with their colours and folds.
+-- put writes lines from a line on, with their colours, folds and alerts.
 local function put(v, from, lines)
   local text = {}
   for i, l in ipairs(lines) do
     text[i] = l[1]
-    v.levels[from + i] = l[3] or '0'
+    v.levels[from + i], v.alerts[from + i] = l[3] or '0', l[4] or false
   end
   for i = from + #lines + 1, #v.levels do
-    v.levels[i] = nil
+    v.levels[i], v.alerts[i] = nil, nil
   end
   vim.bo[v.buf].modifiable = true
   vim.api.nvim_buf_set_lines(v.buf, from, -1, false, text)
@@ -65,8 +65,12 @@ end
 local function tail(v)
   local out = {}
   v.calls = {}
-  for _, key in ipairs(v.live.order) do
-    vim.list_extend(out, view.live(v.live.blocks[key]))
+  for _, queued in ipairs({ false, true }) do
+    for _, b in ipairs(v.blocks) do
+      if (b.state == 'queued') == queued then
+        vim.list_extend(out, view.block(b))
+      end
+    end
   end
   for _, a in ipairs(v.state and v.state.approvals or {}) do
     local from = #out + 1
@@ -74,7 +78,7 @@ local function tail(v)
       out[#out + 1] = { line, i == 1 and 'PoddAsk' or nil, '0' }
     end
     out[#out + 1] = { '  keys here: a run it once, A always, d deny', 'PoddAsk', '0' }
-    v.calls[#v.calls + 1] = { from = v.entries + from, to = v.entries + #out, approval = a }
+    v.calls[#v.calls + 1] = { from = v.settled + from, to = v.settled + #out, approval = a }
   end
   out[#out + 1] = { ('[%s]'):format(summary(v)), 'PoddNote', '0' }
   return out
@@ -90,8 +94,12 @@ local function draw(v)
   for _, win in ipairs(vim.fn.win_findbuf(v.buf)) do
     following[win] = vim.api.nvim_win_get_cursor(win)[1] == last or nil
   end
-  local from, lines = v.entries, v.fresh
-  v.entries, v.fresh = v.entries + #lines, {}
+  local from, lines, done = v.settled, {}, nil
+  done, v.blocks = blocks.settled(v.blocks)
+  for _, b in ipairs(done) do
+    vim.list_extend(lines, view.block(b))
+  end
+  v.settled = from + #lines
   put(v, from, vim.list_extend(lines, tail(v)))
   last = vim.api.nvim_buf_line_count(v.buf)
   for win in pairs(following) do
@@ -104,15 +112,6 @@ local function later(v)
   if not v.drawing then
     v.drawing = true
     vim.defer_fn(function() draw(v) end, DRAW_PAUSE)
-  end
-end
-
-local function entry(v, e)
-  live.entry(v.live, e)
-  local at = v.entries + #v.fresh
-  vim.list_extend(v.fresh, view.entry(e))
-  if e.alert and view.matters(e.alert) and e.alert.seq ~= '0' then
-    v.alerts[at + 1] = e.alert.seq
   end
 end
 
@@ -134,14 +133,10 @@ end
 local attach
 
 local function handle(v, m)
-  if m.entry then
-    entry(v, m.entry)
-  elseif m.delta then
-    live.delta(v.live, m.delta)
-  elseif m.in_flight then
-    live.in_flight(v.live, m.in_flight)
-  elseif m.caught_up then
-    live.clear(v.live)
+  if m.blocks then
+    blocks.change(v.blocks, m.blocks)
+  elseif m.restarted then
+    blocks.restarted(v.blocks)
   elseif m.state then
     state(v, m.state)
   elseif m['end'] then
@@ -155,7 +150,7 @@ local function handle(v, m)
 end
 
 attach = function(v, after)
-  v.stream = bridge.stream('Stream', { pod = v.pod, after_seq = tostring(after), follow = true, deltas = true }, function(m)
+  v.stream = bridge.stream('Blocks', { pod = v.pod, after_seq = tostring(after), follow = true, deltas = true }, function(m)
     handle(v, m)
   end)
 end
@@ -230,7 +225,7 @@ function M.load(buf, name)
   if old then
     bridge.unstream(old.stream)
   end
-  local v = { buf = buf, pod = pod, entries = 0, fresh = {}, levels = {}, alerts = {}, calls = {}, live = live.new() }
+  local v = { buf = buf, pod = pod, settled = 0, blocks = {}, levels = {}, alerts = {}, calls = {} }
   views[buf], current = v, v
   vim.bo[buf].buftype, vim.bo[buf].swapfile, vim.bo[buf].filetype = 'nofile', false, 'podd'
   vim.bo[buf].bufhidden = 'hide'

@@ -1,12 +1,12 @@
--- Entries and what is unfinished, as lines: { text, hl, level }, where level is what
--- 'foldexpr' gives. A heading begins at the first column; text of models, tools and files
+-- Blocks as lines: { text, hl, level, alert }, where level is what 'foldexpr' gives and
+-- alert the sequence of the alert that the line shows. A heading begins at the first column; text of models, tools and files
 -- never does, so that none can pass for a heading.
 local safe = require('podd.safe')
 local arguments = require('podd.arguments')
 local M = {}
 
--- How many of the last lines of live text are shown.
-local LIVE_LINES = 200
+-- How many of the last lines of live text are shown, and of how many bytes.
+local LIVE_LINES, LIVE_BYTES = 200, 64 * 1024
 
 local function head(text, hl)
   return { text, hl or 'PoddHead', '0' }
@@ -38,112 +38,103 @@ local function with(first, rest)
   return out
 end
 
-local function note(text)
-  return { head('· ' .. safe.line(text), 'PoddNote') }
+-- last are the last lines of live text.
+local function last(text)
+  local lines = safe.lines(text:sub(-LIVE_BYTES))
+  return vim.list_slice(lines, math.max(#lines - LIVE_LINES + 1, 1))
 end
 
-local items = {}
+local kinds = {}
 
-function items.user_message(m, seq)
-  return with(head(('you  #%s'):format(seq)), body(m.text))
+function kinds.user(b)
+  return with(head(b.state == 'queued' and 'you  …' or ('you  #%s'):format(b.seq)), body(b.text))
 end
 
-function items.assistant_message(m, seq)
-  if m.text == '' then
-    return {}
+function kinds.answer(b)
+  if b.state == 'live' then
+    return with(head('assistant  …'), vim.tbl_map(function(l) return { '  ' .. l, nil, '0' } end, last(b.text)))
   end
-  return with(head(('assistant  #%s'):format(seq)), body(m.text))
+  return with(head(('assistant  #%s'):format(b.seq)), body(b.text))
 end
 
-function items.system_message(m)
-  local lines = safe.lines(m.text)
+function kinds.thought(b)
+  if b.state == 'live' then
+    return folded('· reasoning  …', 'PoddNote', last(b.text))
+  end
+  return folded('· reasoning', 'PoddNote', (safe.lines(b.text)))
+end
+
+local function result(b)
+  local failed = b.state == 'failed'
+  local lines = safe.lines(b.text)
   local first = table.remove(lines, 1)
-  return folded(('· %s: %s'):format(safe.line(m.origin), first), 'PoddNote', lines)
+  if b.detail ~= '' then
+    vim.list_extend(lines, (safe.lines(b.detail)))
+  end
+  if b.text == '' then
+    first = safe.line(b.call.tool)
+  end
+  return folded((failed and '  ✗ ' or '  ✓ ') .. first, failed and 'PoddWarn' or 'PoddNote', lines)
 end
 
-function items.reasoning(m)
-  if m.text == '' then
-    return {}
+function kinds.call(b)
+  local tool = safe.line(b.call.tool)
+  if b.state == 'writing' then
+    return { head(('● %s  …'):format(tool), 'PoddTool') }
   end
-  return folded('· reasoning', 'PoddNote', (safe.lines(m.text)))
+  local out = folded(('● %s  %s'):format(tool, arguments.brief(b.call.arguments)), 'PoddTool', (arguments.lines(b.call.arguments)))
+  if b.state == 'done' or b.state == 'failed' then
+    vim.list_extend(out, result(b))
+  elseif b.detail ~= '' then
+    vim.list_extend(out, folded(('● %s runs  …'):format(tool), 'PoddTool', last(b.detail)))
+  end
+  return out
 end
 
-function items.tool_call(m)
-  return folded(('● %s  %s'):format(safe.line(m.name), arguments.brief(m.arguments)), 'PoddTool', (arguments.lines(m.arguments)))
+-- What notices are about that are one line; the others are system messages, by their origin.
+local line_codes = {
+  rewind = true, compaction = true, purged = true, withdrawn = true, cut = true, approved = true, denied = true,
+}
+
+function kinds.notice(b)
+  if line_codes[b.code] then
+    return { head('· ' .. safe.line(b.text), 'PoddNote') }
+  end
+  local lines = safe.lines(b.text)
+  local first = table.remove(lines, 1)
+  return folded(('· %s: %s'):format(safe.line(b.code), first), 'PoddNote', lines)
 end
 
-function items.tool_result(m)
-  local summary = safe.lines(m.summary)
-  local lines = {}
-  for i = 2, #summary do
-    lines[#lines + 1] = summary[i]
-  end
-  if m.content ~= '' then
-    vim.list_extend(lines, (safe.lines(m.content)))
-  end
-  local mark = m.is_error and '  ✗ ' or '  ✓ '
-  return folded(mark .. (m.summary ~= '' and summary[1] or safe.line(m.tool)), m.is_error and 'PoddWarn' or 'PoddNote', lines)
+function kinds.alert(b)
+  local a = { level = b.alert.level, text = b.text, count = b.alert.count }
+  return M.matters(a) and { { '! ' .. M.alert(a), 'PoddWarn', '0', b.alert.seq ~= '0' and b.alert.seq or nil } } or {}
 end
 
 local outcomes = {
-  OUTCOME_FINISHED = 'finished',
-  OUTCOME_CANCELLED = 'was cancelled',
-  OUTCOME_FAILED = 'failed',
-  OUTCOME_INTERRUPTED = 'was interrupted',
-  OUTCOME_LIMIT = 'was stopped by a limit',
+  finished = 'finished', cancelled = 'was cancelled', failed = 'failed', interrupted = 'was interrupted', limit = 'was stopped by a limit',
 }
 
-local function turn_end(e)
-  local t = e.turn_ended
-  local text = ('turn %s %s'):format(e.turn, outcomes[t.outcome] or safe.line(t.outcome))
-  if t.cause ~= '' then
-    text = text .. ': ' .. safe.line(t.cause)
-  elseif t.usage then
+kinds['end'] = function(b)
+  local t = b['end']
+  local text = ('turn %s %s'):format(b.turn, outcomes[t.outcome] or 'ended')
+  if b.text ~= '' then
+    text = text .. ': ' .. safe.line(b.text)
+  else
     text = ('%s: %d steps, %s tokens in (%s cached), %s out'):format(
       text, t.steps, t.usage.input_tokens, t.usage.cached_input_tokens, t.usage.output_tokens)
   end
-  return { head(text, t.outcome == 'OUTCOME_FINISHED' and 'PoddNote' or 'PoddWarn'), { '', nil, '0' } }
+  return { head(text, t.outcome == 'finished' and 'PoddNote' or 'PoddWarn'), { '', nil, '0' } }
 end
 
--- entry is an entry as lines; none for what a reader need not see.
-function M.entry(e)
-  if e.item then
-    for kind, show in pairs(items) do
-      if e.item[kind] then
-        return show(e.item[kind], e.seq)
-      end
-    end
-  elseif e.turn_ended then
-    return turn_end(e)
-  elseif e.alert then
-    -- Others say what the entries show anyway: that a turn ended.
-    return M.matters(e.alert) and { head('! ' .. M.alert(e.alert), 'PoddWarn') } or {}
-  elseif e.approval_resolved then
-    local r = e.approval_resolved
-    local text = r.approved and 'approved' or 'denied'
-    if r.by ~= '' then
-      text = text .. ' by ' .. r.by
-    end
-    return note(r.reason ~= '' and text .. ': ' .. r.reason or text)
-  elseif e.compaction then
-    return note(('compacted: a summary stands for what came before #%s'):format(e.compaction.up_to_seq))
-  elseif e.prune then
-    return note(('%d results are sent as their summaries from now on'):format(#e.prune.seqs))
-  elseif e.rewind then
-    return note(('rewound to #%s'):format(e.rewind.to_seq))
-  elseif e.purged then
-    return note('the log begins here: older entries were removed')
-  elseif e.withdrawn then
-    return note('a waiting submit was taken back')
-  elseif e.submitted and e.submitted.mode == 'SUBMIT_MODE_STEER' then
-    return note('steer: ' .. e.submitted.text)
-  end
-  return {}
+-- block is a block as lines; none for what a reader need not see.
+function M.block(b)
+  local show = kinds[b.kind]
+  return b.state ~= 'lost' and show and show(b) or {}
 end
 
 -- matters says whether somebody has to see an alert: it warns, or is an error.
 function M.matters(a)
-  return a.level ~= 'ALERT_LEVEL_INFO'
+  return a.level ~= 'ALERT_LEVEL_INFO' and a.level ~= 'info'
 end
 
 -- alert is an alert in one safe line.
@@ -171,22 +162,6 @@ function M.approval(a)
     out[#out + 1] = '  denied unless answered by ' .. safe.line(a.expires:gsub('T', ' '):gsub('%.%d+', ''):gsub('Z$', ' UTC'))
   end
   return out
-end
-
--- live is an unfinished block as lines.
-function M.live(b)
-  local lines = safe.lines(b.text)
-  if #lines > LIVE_LINES then
-    lines = vim.list_slice(lines, #lines - LIVE_LINES + 1)
-  end
-  if b.kind == 'DELTA_KIND_TEXT' then
-    return with(head('assistant  …'), vim.tbl_map(function(l) return { '  ' .. l, nil, '0' } end, lines))
-  elseif b.kind == 'DELTA_KIND_REASONING' then
-    return folded('· reasoning  …', 'PoddNote', lines)
-  elseif b.kind == 'DELTA_KIND_TOOL_OUTPUT' then
-    return folded(('● %s runs  …'):format(safe.line(b.tool)), 'PoddTool', lines)
-  end
-  return { head(('● %s  …'):format(safe.line(b.tool)), 'PoddTool') }
 end
 
 return M
