@@ -82,6 +82,7 @@ const (
 
 // Call is a tool call.
 type Call struct {
+	// ID is the call's id; the block's while the call is being written.
 	ID   string `json:"id"`
 	Tool string `json:"tool"`
 	// Arguments are what the model wrote and, once that is known, what runs.

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,8 +100,8 @@ func (t *Transcript) liveBlock(d item.Delta) *block {
 		b = t.add(Block{ID: id, Kind: as.kind, Turn: d.Turn, State: as.state})
 		b.step = d.Step
 	}
-	if as.kind == Tool && d.Tool != "" {
-		b.Call.Tool = d.Tool
+	if as.kind == Tool {
+		b.Call = Call{ID: id, Tool: cmp.Or(d.Tool, b.Call.Tool)}
 	}
 	return b
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 
 	"podd/pkg/transcript"
 	poddv1 "podd/proto/podd/v1"
@@ -26,8 +27,11 @@ type testCase struct {
 	Last  int    `json:"last,omitempty"`
 	// Messages are those of a stream, {"lost":{}} where it broke; Changes what each changes.
 	Messages []json.RawMessage `json:"messages"`
-	Changes  []json.RawMessage `json:"changes"`
-	Blocks   json.RawMessage   `json:"blocks"`
+	// Wire are the messages as podd sends them, in base64, "" where the stream broke: for
+	// those who have no protobuf JSON.
+	Wire    []json.RawMessage `json:"wire"`
+	Changes []json.RawMessage `json:"changes"`
+	Blocks  json.RawMessage   `json:"blocks"`
 }
 
 func TestCases(t *testing.T) {
@@ -53,8 +57,9 @@ func runCase(t *testing.T, file string) {
 	tr := transcript.New(transcript.Options{Last: want.Last})
 	var m mirror
 	for _, raw := range want.Messages {
-		change := take(t, tr, raw)
+		change, body := take(t, tr, raw)
 		m.take(t, change)
+		got.Wire = append(got.Wire, encode(t, body))
 		got.Changes = append(got.Changes, encode(t, change))
 	}
 	got.Blocks = encode(t, tr.Blocks())
@@ -66,27 +71,33 @@ func runCase(t *testing.T, file string) {
 		write(t, file, got)
 		return
 	}
-	if len(want.Changes) != len(got.Changes) {
-		t.Fatalf("%d changes, want %d", len(got.Changes), len(want.Changes))
+	if len(want.Changes) != len(got.Changes) || len(want.Wire) != len(got.Wire) {
+		t.Fatalf("%d messages, %d changes: run with -update", len(want.Messages), len(want.Changes))
 	}
 	for i := range want.Changes {
 		equal(t, "change "+string(want.Messages[i]), got.Changes[i], want.Changes[i])
+		equal(t, "wire "+string(want.Messages[i]), got.Wire[i], want.Wire[i])
 	}
 	equal(t, "blocks", got.Blocks, want.Blocks)
 }
 
-func take(t testing.TB, tr *transcript.Transcript, raw json.RawMessage) transcript.Change {
+// take gives a message to a transcript, and tells how podd sends it.
+func take(t testing.TB, tr *transcript.Transcript, raw json.RawMessage) (c transcript.Change, body []byte) {
 	t.Helper()
 	var lost struct{ Lost *struct{} }
 	if err := json.Unmarshal(raw, &lost); err == nil && lost.Lost != nil {
 		tr.Lost()
-		return transcript.Change{}
+		return c, []byte{}
 	}
 	var m poddv1.StreamResponse
-	if err := protojson.Unmarshal(raw, &m); err != nil {
+	err := protojson.Unmarshal(raw, &m)
+	if err == nil {
+		body, err = proto.MarshalOptions{Deterministic: true}.Marshal(&m)
+	}
+	if err != nil {
 		t.Fatalf("%s: %v", raw, err)
 	}
-	return tr.Apply(&m)
+	return tr.Apply(&m), body
 }
 
 func encode(t check, v any) json.RawMessage {
@@ -130,6 +141,7 @@ func write(t *testing.T, file string, c testCase) {
 		b.WriteString(" \"last\": " + string(encode(t, c.Last)) + ",\n")
 	}
 	list("messages", c.Messages, ",")
+	list("wire", c.Wire, ",")
 	list("changes", c.Changes, ",")
 	list("blocks", blocks, "")
 	b.WriteString("}\n")

@@ -15,7 +15,8 @@ import { follow } from "../src/podd/follow";
 import { places } from "../src/podd/places";
 import { type State, Watch } from "../src/podd/watch";
 import { segments } from "../src/selection";
-import { Transcript } from "../src/stream/transcript";
+import { pageBlock } from "../src/stream/page";
+import { Transcript } from "../../transcript/transcript";
 
 const work = process.env.WORK!;
 const c = new Connection(places({}));
@@ -37,7 +38,9 @@ async function seen(pod: string, until: (t: Transcript) => boolean): Promise<{ t
   return { transcript, seqs };
 }
 
-const said = (t: Transcript, what: string) => t.all().some((b) => b.text.includes(what));
+/** shown is what the page shows of a transcript. */
+const shown = (t: Transcript) => t.all().map(pageBlock);
+const said = (t: Transcript, what: string) => shown(t).some((b) => b.text.includes(what));
 
 test("a pod is made, given input, and its stream is shown", async () => {
   await c.create("talk", work);
@@ -45,7 +48,7 @@ test("a pod is made, given input, and its stream is shown", async () => {
   assert.equal(reply.seq, 1);
   const { transcript, seqs } = await seen("talk", (t) => said(t, "turn 1 finished"));
   assert.deepEqual(
-    transcript.all().map((b) => [b.kind, b.text.split(" ·")[0], b.state]),
+    shown(transcript).map((b) => [b.kind, b.text.split(" ·")[0], b.state]),
     [
       ["user", "good morning", undefined],
       ["assistant", "You said: good morning", undefined],
@@ -60,7 +63,7 @@ test("a selection is a reference to lines, or a paste", async () => {
   await c.create("select", work);
   await c.submit("select", segments("look", { text: "two", path: "three.txt", name: "three.txt", start: 2, end: 2 }));
   const { transcript } = await seen("select", (t) => said(t, "turn 1 finished"));
-  const note = transcript.all().find((b) => b.kind === "note");
+  const note = shown(transcript).find((b) => b.kind === "note");
   assert.match(note?.detail ?? "", /two/);
   assert.doesNotMatch(note?.detail ?? "", /three\n/);
   await c.submit("select", segments("", { text: "pasted @three.txt", path: "", name: "new.txt", start: 1, end: 1 }));
@@ -90,8 +93,8 @@ test("a call that asks is shown whole, answered once, and disappears", async () 
     await until((s) => s.approvals.some((a) => a.podName === "asks"));
     const what = watch.state.approvals.find((a) => a.podName === "asks")!;
     assert.equal(JSON.parse(what.arguments).command, "rm -rf ./build");
-    const { transcript } = await seen("asks", (t) => t.all().some((b) => b.state === "waiting"));
-    const block = transcript.all().find((b) => b.state === "waiting")!;
+    const { transcript } = await seen("asks", (t) => shown(t).some((b) => b.state === "waiting"));
+    const block = shown(transcript).find((b) => b.state === "waiting")!;
     assert.equal(block.callId, what.callId);
     assert.match(block.arguments ?? "", /rm -rf/);
     await c.answer(what, { approve: false, reason: "not today" });
@@ -99,7 +102,7 @@ test("a call that asks is shown whole, answered once, and disappears", async () 
     await assert.rejects(c.answer(what, { approve: true }), (e: PoddError) => e.reason === "APPROVAL_RESOLVED" && /VS Code/.test(e.message));
     const after = await seen("asks", (t) => said(t, "turn 1 finished"));
     assert.ok(said(after.transcript, "denied by"));
-    assert.ok(!after.transcript.all().some((b) => b.state === "waiting"));
+    assert.ok(!shown(after.transcript).some((b) => b.state === "waiting"));
   } finally {
     watch.stop();
   }
@@ -108,7 +111,7 @@ test("a call that asks is shown whole, answered once, and disappears", async () 
 test("a digest of something else approves nothing", async () => {
   await c.create("digest", work);
   await c.submit("digest", [text("run rm -rf ./dist")]);
-  await seen("digest", (t) => t.all().some((b) => b.state === "waiting"));
+  await seen("digest", (t) => shown(t).some((b) => b.state === "waiting"));
   const what = (await c.waiting()).find((a) => a.podName === "digest")!;
   await assert.rejects(c.answer({ ...what, digest: Buffer.alloc(32) }, { approve: true }), (e: PoddError) => e.reason === "APPROVAL_CHANGED");
   assert.ok(await c.cancel("digest"));

@@ -8,7 +8,8 @@ import { follow } from "../src/podd/follow";
 import { places } from "../src/podd/places";
 import { html } from "../src/stream/html";
 import type { ToPage } from "../src/stream/messages";
-import { Transcript } from "../src/stream/transcript";
+import { pageBlock, pageChange } from "../src/stream/page";
+import { Transcript } from "../../transcript/transcript";
 
 /** In VS Code messages come one by one; here they are played when the page says it is ready. */
 function host(messages: ToPage[]): string {
@@ -41,8 +42,8 @@ async function main(pod: string, until: string, page: string): Promise<void> {
   const stop = new AbortController();
   const to = {
     message(m: Parameters<Transcript["take"]>[0]) {
-      messages.push({ type: "change", ...transcript.take(m) });
-      if (JSON.stringify(transcript.all()).includes(until)) stop.abort();
+      messages.push({ type: "change", ...pageChange(transcript.take(m)) });
+      if (JSON.stringify(transcript.all().map(pageBlock)).includes(until)) stop.abort();
     },
     anew() {},
     lost() {},

@@ -1,121 +1,98 @@
 import assert from "node:assert/strict";
+import * as fs from "node:fs";
+import * as path from "node:path";
 import { test } from "node:test";
 
-import { AlertLevel, Outcome } from "../src/gen/podd/v1/entry";
-import { type Delta, DeltaKind, type StreamResponse } from "../src/gen/podd/v1/pod";
-import { type Block, type Change, Transcript } from "../src/stream/transcript";
+import { type Block, type Change, Transcript } from "../../transcript/transcript";
+import { StreamResponse } from "../src/gen/podd/v1/pod";
+import { pageBlock, pageChange } from "../src/stream/page";
 import { visible } from "../src/stream/visible";
 
-let seq = 0;
-// What a test leaves out is empty, as it is on the wire.
-const entry = (turn: number, $case: string, value: object): StreamResponse =>
-  ({ kind: { $case: "entry", value: { seq: ++seq, turn, time: undefined, kind: { $case, value } } } }) as never;
-const delta = (d: Partial<Delta>): StreamResponse => ({
-  kind: { $case: "delta", value: { turn: 1, step: 1, block: "b", kind: DeltaKind.TEXT, callId: "", tool: "", text: "", restarted: false, ...d } },
-});
+/** Case is a file of pkg/transcript/testdata. Its changes have of a growing part what follows the kept bytes. */
+interface Case {
+  last?: number;
+  wire: string[];
+  changes: { drop?: string[]; put?: { kept: number; block: Block }[] }[];
+  blocks: Block[];
+}
 
-/** Page is what the page does with changes: the order of blocks on the screen. */
-class Page {
-  shown: Block[] = [];
-  take(c: Change): void {
-    this.shown = this.shown.filter((b) => !c.drop.includes(b.id));
-    for (const b of c.put) {
-      const at = this.shown.findIndex((s) => s.id === b.id);
-      if (at >= 0) this.shown[at] = b;
-      else this.shown.push(b);
+const cases = path.join("..", "..", "pkg", "transcript", "testdata");
+
+/** Mirror is what a client has that applies changes. */
+class Mirror {
+  blocks: Block[] = [];
+  take(drop: string[], put: Block[]): void {
+    this.blocks = this.blocks.filter((b) => !drop.includes(b.id));
+    for (const b of put) {
+      const at = this.blocks.findIndex((s) => s.id === b.id);
+      if (at >= 0) this.blocks[at] = b;
+      else this.blocks.push(b);
     }
   }
 }
 
-function play(...messages: StreamResponse[]): Transcript {
-  const t = new Transcript();
-  const page = new Page();
-  for (const m of messages) {
-    page.take(t.take(m));
-    assert.deepEqual(page.shown, t.all(), "what changed adds up to the whole");
-  }
-  return t;
+/** plain is a block as JSON has it, without the time that a question expires at. */
+function plain(b: Block): unknown {
+  const p = JSON.parse(JSON.stringify(b));
+  delete p.call?.question?.expires;
+  return p;
 }
 
-test("fragments grow, and their entry takes their place", () => {
-  const live = play(delta({ text: "Good " }), delta({ text: "morning" }));
-  assert.deepEqual(live.all().map((b) => [b.text, b.state]), [["Good morning", "live"]]);
-  live.take(entry(1, "item", { kind: { $case: "assistantMessage", value: { text: "Good morning." } } }));
-  assert.deepEqual(live.all().map((b) => [b.text, b.state]), [["Good morning.", undefined]]);
+for (const file of fs.readdirSync(cases)) {
+  test(`the shared case ${file}`, () => {
+    const c = JSON.parse(fs.readFileSync(path.join(cases, file), "utf8")) as Case;
+    const t = new Transcript();
+    const mine = new Mirror();
+    const theirs = new Mirror();
+    c.wire.forEach((body, i) => {
+      let got: Change = { drop: [], put: [] };
+      if (body === "") t.lost();
+      else got = t.take(StreamResponse.decode(Buffer.from(body, "base64")));
+      mine.take(got.drop, got.put);
+      const want = c.changes[i]!;
+      const whole = (want.put ?? []).map(({ kept, block }) => {
+        const grows = block.kind === "call" ? "detail" : "text";
+        const before = Buffer.from(theirs.blocks.find((b) => b.id === block.id)?.[grows] ?? "");
+        return { ...block, [grows]: before.subarray(0, kept).toString() + block[grows] };
+      });
+      theirs.take(want.drop ?? [], whole);
+      assert.deepEqual(got.drop, want.drop ?? [], `what message ${i} drops`);
+      assert.deepEqual(got.put.map(plain), whole.map(plain), `what message ${i} puts`);
+      assert.deepEqual(t.all(), mine.blocks.filter((b) => b.state !== "lost"), "what changed adds up to the whole");
+    });
+    if (!c.last) assert.deepEqual(t.all().map(plain), c.blocks.map(plain));
+  });
+}
+
+const block = (b: Partial<Block>): Block => ({ id: "b", kind: "notice", seq: "1", turn: "1", state: "done", text: "", detail: "", ...b });
+
+test("the page shows where a call is, and what asks", () => {
+  const call = { id: "k", tool: "shell", arguments: "{}" };
+  const shown = (state: Block["state"], more: Partial<Block> = {}) => pageBlock(block({ kind: "call", state, call, ...more }));
+  assert.deepEqual([shown("writing", { detail: '{"a' }).arguments, shown("writing").detail], ['{"a', undefined]);
+  assert.deepEqual((["to_run", "running", "done", "failed"] as const).map((s) => shown(s).state), ["writing", "running", "done", "error"]);
+  const asks = shown("asks", { call: { ...call, question: { text: "run it?", digest: "3f2a", call_seq: "4" } } });
+  assert.deepEqual([asks.state, asks.question, asks.digest, asks.callId], ["waiting", "run it?", "3f2a", "k"]);
 });
 
-test("an answer that starts again voids its step alone", () => {
-  const t = play(delta({ step: 1, text: "kept" }), delta({ step: 2, text: "void" }), delta({ step: 2, restarted: true }));
-  assert.deepEqual(t.all().map((b) => b.text), ["kept"]);
+test("what is lost leaves the page until it comes again", () => {
+  const change = pageChange({ drop: ["a"], put: [block({ state: "lost" }), block({ id: "c", text: "one\ntwo" })] });
+  assert.deepEqual(change.drop, ["a", "b"]);
+  assert.deepEqual(change.put.map((b) => [b.id, b.text, b.detail]), [["c", "one", "one\ntwo"]]);
 });
 
-test("in_flight takes the place of all that was unfinished", () => {
-  const whole = delta({ text: "all so far" }).kind!.value as Delta;
-  const t = play(delta({ text: "all s" }), delta({ block: "c", text: "gone" }), { kind: { $case: "inFlight", value: { blocks: [whole] } } });
-  assert.deepEqual(t.all().map((b) => b.text), ["all so far"]);
-});
-
-test("a submit that waits joins where its turn begins, and one that is taken back goes", () => {
-  const submitted = (requestId: string) => entry(0, "submitted", { requestId, segments: [], text: requestId });
-  const t = play(
-    submitted("one"),
-    entry(1, "turnStarted", { requestIds: ["one"] }),
-    submitted("two"),
-    submitted("three"),
-    entry(1, "item", { kind: { $case: "assistantMessage", value: { text: "answer" } } }),
-    entry(0, "withdrawn", { requestIds: ["three"] }),
-    entry(2, "turnStarted", { requestIds: ["two"] }),
-  );
-  assert.deepEqual(t.all().map((b) => [b.text, b.state]), [["one", undefined], ["answer", undefined], ["two", undefined]]);
-});
-
-test("a call goes from written to waiting to running to done", () => {
-  const t = new Transcript();
-  const state = (m: StreamResponse) => {
-    t.take(m);
-    return t.all().find((b) => b.kind === "tool")?.state;
-  };
-  assert.equal(state(entry(1, "item", { kind: { $case: "toolCall", value: { callId: "k", name: "shell", arguments: "{}" } } })), "writing");
-  assert.equal(state(entry(1, "approvalRequested", { callId: "k", question: "run it?", arguments: '{"command":"ls"}', digest: Buffer.from([0x3f, 0x2a]) })), "waiting");
-  assert.equal(t.all()[0]?.digest, "3f2a");
-  assert.equal(state(entry(1, "approvalResolved", { callId: "k", approved: true, by: "podctl", reason: "" })), "running");
-  assert.equal(state(delta({ kind: DeltaKind.TOOL_OUTPUT, callId: "k", text: "out" })), "running");
-  assert.equal(t.all()[0]?.detail, "out");
-  assert.equal(state(entry(1, "item", { kind: { $case: "toolResult", value: { callId: "k", summary: "s", content: "c", isError: false } } })), "done");
-});
-
-test("a call that was streamed is shown once", () => {
-  const written = (block: string, tool: string) => delta({ kind: DeltaKind.TOOL_ARGUMENTS, block, tool, text: "{}" });
-  const call = (callId: string, name: string) => entry(1, "item", { kind: { $case: "toolCall", value: { callId, name, arguments: "{}" } } });
-  const t = play(written("b1", "shell"), written("b2", "glob"), call("k1", "shell"));
-  assert.deepEqual(t.all().map((b) => [b.tool, b.state]), [["glob", "writing"], ["shell", "writing"]]);
-  t.take(call("k2", "glob"));
-  assert.deepEqual(t.all().map((b) => b.id), ["ck1", "ck2"]);
-});
-
-test("that a call asks, or how a turn ended, is said once", () => {
-  const t = play(
-    entry(1, "item", { kind: { $case: "toolCall", value: { callId: "k", name: "shell", arguments: "{}" } } }),
-    entry(1, "alert", { level: AlertLevel.WARN, source: "approval", reason: "APPROVAL_WAITS", text: "shell asks" }),
-    entry(1, "alert", { level: AlertLevel.ERROR, source: "turn", reason: "TURN_ENDED", text: "in any words" }),
-    entry(1, "alert", { level: AlertLevel.INFO, source: "turn", reason: "", text: "of an older podd" }),
-    entry(1, "alert", { level: AlertLevel.WARN, source: "file_ref", reason: "", text: "no such file" }),
-  );
-  assert.deepEqual(t.all().map((b) => b.kind), ["tool", "alert"]);
-});
-
-test("a turn that ends leaves nothing running", () => {
-  const t = play(
-    delta({ text: "half" }),
-    entry(1, "item", { kind: { $case: "toolCall", value: { callId: "k", name: "shell", arguments: "{}" } } }),
-    entry(1, "turnEnded", { outcome: Outcome.CANCELLED, cause: "cancelled by podctl", steps: 1 }),
-  );
-  assert.deepEqual(t.all().map((b) => [b.kind, b.state]), [["tool", "error"], ["end", undefined]]);
-  assert.match(t.all()[1]!.text, /turn 1 cancelled: cancelled by podctl/);
+test("a turn's end is one line", () => {
+  const end = (text: string, steps: number) => block({ kind: "end", text, end: { outcome: "cancelled", reason: "", steps, usage: { input_tokens: "12", output_tokens: "3" } } });
+  assert.equal(pageBlock(end("cancelled by podctl", 1)).text, "turn 1 cancelled: cancelled by podctl · 1 step · 12 tokens in, 3 out");
+  assert.equal(pageBlock(end("", 0)).text, "turn 1 cancelled");
 });
 
 test("nothing hides in what is shown", () => {
   assert.equal(visible("rm\u202e -rf\u200b\u001b[31m\ttab\n\u{e0041}"), "rm\\u{202e} -rf\\u{200b}\\u{1b}[31m\ttab\n\\u{e0041}");
-  const t = play(entry(1, "item", { kind: { $case: "toolCall", value: { callId: "k", name: "sh\u200bell", arguments: "a\u202eb" } } }));
-  assert.deepEqual([t.all()[0]!.tool, t.all()[0]!.arguments], ["sh\\u{200b}ell", "a\\u{202e}b"]);
+  const asks = { id: "k", tool: "sh\u200bell", arguments: "a\u202eb", question: { text: "?\u200b", digest: "", call_seq: "1" } };
+  const shown = pageBlock(block({ kind: "call", state: "asks", text: "\u200b", detail: "\u200b", call: asks }));
+  assert.deepEqual(
+    [shown.tool, shown.arguments, shown.question, shown.text, shown.detail],
+    ["sh\\u{200b}ell", "a\\u{202e}b", "?\\u{200b}", "\\u{200b}", "\\u{200b}"],
+  );
 });

@@ -1,4 +1,4 @@
-import type { Block } from "./transcript";
+import type { PageBlock, PageChange } from "./page";
 
 /** Kept is which pod a page shows. */
 export interface Kept {
@@ -10,8 +10,8 @@ export interface Kept {
 export type ToPage =
   /** What the page keeps, so that its tab finds its pod again when the window is loaded again. */
   | { type: "keep"; state: Kept }
-  | { type: "reset"; blocks: Block[] }
-  | { type: "change"; put: Block[]; drop: string[] }
+  | { type: "reset"; blocks: PageBlock[] }
+  | ({ type: "change" } & PageChange)
   | { type: "state"; text: string; busy: boolean }
   | { type: "paths"; prefix: string; paths: string[] };
 

@@ -1,10 +1,11 @@
 import * as vscode from "vscode";
 
+import { Transcript } from "../../../transcript/transcript";
 import type { Answer, Connection } from "../podd/connection";
 import { follow } from "../podd/follow";
 import { html } from "../stream/html";
 import type { FromPage, Kept, ToPage } from "../stream/messages";
-import { Transcript } from "../stream/transcript";
+import { pageBlock, pageChange } from "../stream/page";
 
 /** Asks is what the panel needs from the extension beside its pod. */
 export interface Asks {
@@ -70,13 +71,13 @@ export class Panel {
       this.pod.pod,
       0,
       {
-        message: (m) => this.post({ type: "change", ...this.transcript.take(m) }),
+        message: (m) => this.post({ type: "change", ...pageChange(this.transcript.take(m)) }),
         anew: () => {
           this.transcript = new Transcript();
           this.post({ type: "reset", blocks: [] });
         },
         lost: (why) => {
-          this.post({ type: "change", ...this.transcript.lost() });
+          this.transcript.lost();
           this.tell(`podd is away, trying again: ${why.message}`, false);
         },
       },
@@ -95,7 +96,7 @@ export class Panel {
       case "ready":
         this.ready = true;
         this.post({ type: "keep", state: this.pod });
-        this.post({ type: "reset", blocks: this.transcript.all() });
+        this.post({ type: "reset", blocks: this.transcript.all().map(pageBlock) });
         this.post(this.state);
         break;
       case "submit":

@@ -1,0 +1,74 @@
+import type { Block, Change } from "../../../transcript/transcript";
+import { visible } from "./visible";
+
+/** PageBlock is a block as the page shows it. Its texts hide nothing. */
+export interface PageBlock {
+  /** Unique in the transcript. */
+  id: string;
+  kind: "user" | "assistant" | "reasoning" | "tool" | "note" | "alert" | "end";
+  /** The text; for a tool its summary or, while it runs, nothing. */
+  text: string;
+  /** What is folded away at first: a tool's output, a file, reasoning. */
+  detail?: string;
+  /** For a tool: its name and what it was called with. */
+  tool?: string;
+  arguments?: string;
+  /** For a tool: where it is; for the rest: whether it is still being written. */
+  state?: "writing" | "waiting" | "running" | "done" | "error" | "live" | "queued";
+  /** For a tool that waits: what is asked, and the digest of exactly what is shown, in hexadecimal. */
+  question?: string;
+  callId?: string;
+  digest?: string;
+  level?: string;
+}
+
+/** PageChange is a change as the page takes it. */
+export interface PageChange {
+  put: PageBlock[];
+  drop: string[];
+}
+
+/** pageChange turns a change into the page's: what is lost is not shown until it comes again. */
+export function pageChange(c: Change): PageChange {
+  const lost = c.put.filter((b) => b.state === "lost").map((b) => b.id);
+  return { put: c.put.filter((b) => b.state !== "lost").map(pageBlock), drop: [...c.drop, ...lost] };
+}
+
+const toolStates = { writing: "writing", to_run: "writing", asks: "waiting", running: "running", done: "done", failed: "error" } as const;
+
+export function pageBlock(b: Block): PageBlock {
+  const id = b.id;
+  const text = visible(b.text);
+  switch (b.kind) {
+    case "user":
+    case "answer":
+      return { id, kind: b.kind === "user" ? "user" : "assistant", text, state: b.state === "live" || b.state === "queued" ? b.state : undefined };
+    case "thought":
+      return { id, kind: "reasoning", text: "reasoning", detail: text, state: b.state === "live" ? "live" : undefined };
+    case "call":
+      return {
+        id, kind: "tool", text,
+        tool: visible(b.call!.tool),
+        arguments: visible(b.state === "writing" ? b.detail : b.call!.arguments),
+        detail: b.state === "writing" ? undefined : visible(b.detail),
+        state: toolStates[b.state as keyof typeof toolStates],
+        callId: b.call!.id,
+        question: b.call!.question && visible(b.call!.question.text),
+        digest: b.call!.question?.digest,
+      };
+    case "alert":
+      return { id, kind: "alert", text, level: b.alert!.level };
+    case "end":
+      return { id, kind: "end", text: ending(b, text) };
+    case "notice": {
+      const first = text.split("\n", 1)[0]!;
+      return { id, kind: "note", text: first, detail: first === text ? undefined : text };
+    }
+  }
+}
+
+function ending(b: Block, cause: string): string {
+  const { outcome, steps, usage: u } = b.end!;
+  const spent = ` · ${steps} ${steps === 1 ? "step" : "steps"} · ${u["input_tokens"]} tokens in, ${u["output_tokens"]} out`;
+  return `turn ${b.turn} ${outcome || "ended"}${cause ? `: ${cause}` : ""}${steps ? spent : ""}`;
+}
