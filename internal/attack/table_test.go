@@ -14,7 +14,9 @@ type attack struct {
 }
 
 // attacks is the table of docs/security.md.
-func attacks() []attack { return slices.Concat(daemonAttacks(), sandboxAttacks(), commandAttacks()) }
+func attacks() []attack {
+	return slices.Concat(daemonAttacks(), sandboxAttacks(), commandAttacks(), pathAttacks())
+}
 
 // daemonAttacks are those on podd itself.
 func daemonAttacks() []attack {

@@ -127,6 +127,11 @@ func (c *checker) add(e *poddv1.Entry) {
 		}
 	case *poddv1.Entry_ToolStarted:
 		c.start(e, k.ToolStarted.GetCallId())
+	case *poddv1.Entry_ApprovalRequested:
+		// A call that asks once it was started did nothing yet.
+		if s := c.calls[k.ApprovalRequested.GetCallId()]; s != nil {
+			s.started = 0
+		}
 	case *poddv1.Entry_ApprovalResolved:
 		if s := c.calls[k.ApprovalResolved.GetCallId()]; s != nil {
 			s.resolved++

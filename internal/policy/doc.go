@@ -13,7 +13,7 @@
 //
 // Rules are about words, not about what programs do with them, and no confinement:
 // that is the sandbox's and the scope's business. Nor does the package know a
-// file system: paths come with links resolved and case as it is on disk.
+// file system: paths come as they are named and as they resolve.
 //
 // Rank 1: pure, it imports pkg/item for its errors; it is the home of mvdan.cc/sh.
 // A Policy does not change after New and is safe for concurrent use.

@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -27,6 +28,11 @@ func compilePath(pattern string) (string, error) {
 		pattern += "**"
 	}
 	return path.Clean(pattern), nil
+}
+
+// allPaths are the paths that the call names, and those that they lead to.
+func (c Call) allPaths() []string {
+	return slices.Concat(append([][]string{c.Paths}, c.Leads...)...)
 }
 
 // callPath is a path of a call as rules see it; false when it climbs out of the

@@ -43,10 +43,12 @@ type Call struct {
 	// Command is the line that a shell will run; empty when the call runs none.
 	Command string
 	// Paths are the files and directories that the arguments name: relative to the
-	// workspace when they lie in it, else absolute; slashes between names, links
-	// resolved, in the case that the disk has. A path that climbs out by .. is taken for
-	// one that no rule can be held against.
+	// workspace when they lie in it, else absolute; slashes between names. A path that
+	// climbs out by .. is taken for one that no rule can be held against.
 	Paths []string
+	// Leads has, for each of Paths, the other paths that it is once links are followed, in
+	// the same form. It may be shorter: what it lacks leads to itself. Rules see them all.
+	Leads [][]string
 	// Confined says that what the call does stays in the sandbox or in the scope.
 	Confined bool
 	// Protected says, in one sentence each, why the call needs approval in any mode.
@@ -77,6 +79,19 @@ func (p *Policy) Decide(c Call) Verdict {
 		return Verdict{Allow, allowing}
 	}
 	return p.byMode(x)
+}
+
+// Against is the first rule that denies a call, or that asks about it, and which of both it
+// does; Allow when there is no such rule. It is for what is no call of a model: the mode
+// does not count.
+func (p *Policy) Against(c Call) (d Decision, rule string) {
+	x := p.examine(c)
+	for _, d := range []Decision{Deny, Ask} {
+		if r := x.first(d, perhaps); r != nil {
+			return d, r.String()
+		}
+	}
+	return Allow, ""
 }
 
 // byMode decides where no rule does.
@@ -118,7 +133,7 @@ func (p *Policy) examine(c Call) *examined {
 			x.rules = append(x.rules, r)
 		}
 	}
-	for _, path := range c.Paths {
+	for _, path := range c.allPaths() {
 		cleaned, ok := callPath(path)
 		if !ok {
 			x.unclear = true

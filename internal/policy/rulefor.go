@@ -35,7 +35,7 @@ func RuleFor(c Call) (Rule, error) {
 		}
 	}
 	if len(c.Paths) > 0 {
-		if r.Path, err = exactPath(c.Paths); err != nil {
+		if r.Path, err = exactPath(c.allPaths()); err != nil {
 			return no("no rule can allow this call, because %v: approve the call alone", err)
 		}
 	}

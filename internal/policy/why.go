@@ -68,17 +68,28 @@ func (x *examined) name() string {
 	case x.call.Command != "":
 		return "The command " + quoted(x.call.Command)
 	case len(x.call.Paths) > 0:
+		// Where a path leads by a link is what may surprise most.
+		shown := max(slices.IndexFunc(x.call.Leads, func(leads []string) bool { return len(leads) > 0 }), 0)
+		name := quoted(x.call.Paths[shown])
+		if shown < len(x.call.Leads) && len(x.call.Leads[shown]) > 0 {
+			name = Leading(x.call.Paths[shown], x.call.Leads[shown])
+		}
 		more := ""
 		if n := len(x.call.Paths) - 1; n > 0 {
 			more = " and " + strconv.Itoa(n) + " more"
 		}
-		return "The call of " + quoted(x.call.Tool) + " on " + quoted(x.call.Paths[0]) + more
+		return "The call of " + quoted(x.call.Tool) + " on " + name + more
 	}
 	note := ""
 	if x.call.Note != "" {
 		note = " (" + phrase(x.call.Note) + ")"
 	}
 	return "The call of " + quoted(x.call.Tool) + note
+}
+
+// Leading is a path with what it leads to, as a verdict has it.
+func Leading(path string, leads []string) string {
+	return quoted(path) + ", which leads to " + quoted(leads[0]) + ","
 }
 
 // quoted is foreign text in a sentence: in quotes, escaped, not too long.

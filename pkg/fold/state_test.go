@@ -141,6 +141,20 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
+// A call that asks after it was started did nothing yet, until it is started again.
+func TestAQuestionUndoesAStart(t *testing.T) {
+	kinds := []item.Kind{item.TurnStarted{}, item.ItemAdded{Item: item.ToolCall{CallID: "a"}}, item.ToolStarted{CallID: "a"}}
+	for i, started := range []bool{true, false, false, true} {
+		s := folded(kinds...)
+		if got := s.Turn.Calls[0].Started != nil; got != started {
+			t.Errorf("after %d more entries it is started: %v", i, got)
+		}
+		kinds = append(kinds, []item.Kind{
+			item.ApprovalRequested{CallID: "a"}, item.ApprovalResolved{CallID: "a", Approved: true}, item.ToolStarted{CallID: "a"}, item.TurnEnded{},
+		}[i])
+	}
+}
+
 // A rewind takes the turn back, and neither its number nor what it cost.
 func TestRewindKeepsWhatWasPaid(t *testing.T) {
 	s := folded(item.TurnStarted{}, item.RequestUsage{Usage: item.Usage{Input: 7, Requests: 1}}, item.Note{Text: "waits"}, item.Rewind{To: 1})

@@ -159,6 +159,9 @@ func (t *Turn) asked(e item.Entry, k item.ApprovalRequested) {
 	q := Question{ApprovalRequested: k, Turn: e.Turn, Asked: e.Time}
 	if i := t.call(k.CallID); i >= 0 {
 		q.CallSeq = t.Calls[i].Seq
+		// A call that asks after it was started was changed before it did anything.
+		t.Calls = slices.Clone(t.Calls)
+		t.Calls[i].Started = nil
 	}
 	t.Questions = append(slices.Clip(t.Questions), q)
 }

@@ -128,7 +128,8 @@ type ItemAdded struct {
 	Item Item
 }
 
-// ToolStarted is written before a tool runs; the call is never run again after it.
+// ToolStarted is written before a tool runs; the call is never run again after it. A
+// question that follows says that the tool found the call changed and did nothing.
 type ToolStarted struct {
 	CallID string
 	Tool   string

@@ -59,16 +59,25 @@ func (a *actor) rulesNow() (*rulebook, error) {
 
 // call is a call as the rules see it.
 func (b *rulebook) call(name string, access tool.Access) policy.Call {
-	paths := access.Paths
-	if b.dir != b.base {
-		paths = make([]string, len(access.Paths))
-		for i, path := range access.Paths {
-			paths[i] = b.fromBase(path)
-		}
+	var leads [][]string
+	for _, t := range access.Targets {
+		leads = append(leads, b.allFromBase(t.Leads()))
 	}
 	return policy.Call{
-		Tool: name, Command: access.Command, Paths: paths, Confined: access.Confined, Protected: access.Protected, Note: access.Note,
+		Tool: name, Command: access.Command, Paths: b.allFromBase(access.Paths), Leads: leads, Confined: access.Confined, Protected: access.Protected, Note: access.Note,
 	}
+}
+
+// allFromBase names paths of the pod's from base.
+func (b *rulebook) allFromBase(paths []string) []string {
+	if b.dir == b.base {
+		return paths
+	}
+	all := make([]string, len(paths))
+	for i, path := range paths {
+		all[i] = b.fromBase(path)
+	}
+	return all
 }
 
 // fromBase names a path of the pod's from base: relative in it, else absolute.

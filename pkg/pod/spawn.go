@@ -11,6 +11,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
+	"podd/pkg/tool/builtin"
 	"podd/pkg/worker"
 )
 
@@ -91,7 +92,7 @@ func (s *spawner) access(a spawnArgs) tool.Access {
 	for i, dir := range dirs {
 		dirs[i] = s.fs.Rel(dir)
 	}
-	return tool.Access{Paths: dirs, Writes: a.Dir != "" || len(a.Write) > 0, Confined: true}
+	return tool.Access{Paths: dirs, Targets: builtin.Targets(s.fs, dirs), Writes: a.Dir != "" || len(a.Write) > 0, Confined: true}
 }
 
 // run makes the pod, gives it the task and waits for the end of its turn.

@@ -139,6 +139,7 @@ func (a *actor) worker(s *settings, g *ground) (*worker.Worker, error) {
 		}
 		c.Instructions = joined(c.Instructions, g.skills.List(true))
 		c.Project, c.Spool, c.Files = g.says(a.project), g.work.spool, g.work.fs
+		c.Executes = executed(g.work.fs)
 	}
 	return worker.New(c)
 }

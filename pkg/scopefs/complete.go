@@ -26,7 +26,7 @@ const (
 //
 // These are the entries of the typed directory that begin with the rest, sorted by
 // name. On the way to a root of the scope that lies elsewhere, it is that root.
-// Left out is what a reference cannot name: pipes and the like, links that lead
+// Left out is what a reference cannot name: what a [FS.Guarded] does not read, pipes and the like, links that lead
 // nowhere or out of the scope, and names with characters that cannot be seen. Names
 // that begin with a dot are left out unless the typed one does, and what Walk leaves
 // out unless there is nothing else or the typed directory is left out itself.
@@ -105,7 +105,8 @@ func (c *completer) written(name string) (text string, ok bool) {
 }
 
 func (c *completer) add(name string) {
-	if text, ok := c.written(name); ok && !c.full() {
+	text, ok := c.written(name)
+	if _, err := c.fs.allowed(name); ok && err == nil && !c.full() {
 		c.found = append(c.found, text)
 	}
 }
@@ -119,7 +120,7 @@ func (c *completer) direct() (exists bool, err error) {
 	case e != nil && e.Kind == OutOfScope:
 		c.roots()
 		return false, nil
-	case e != nil && e.Kind == NotFound, errors.Is(err, syscall.ENAMETOOLONG):
+	case e != nil && (e.Kind == NotFound || e.Kind == Refused), errors.Is(err, syscall.ENAMETOOLONG):
 		return false, nil
 	case err != nil:
 		return false, err

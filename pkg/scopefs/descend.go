@@ -3,9 +3,9 @@ package scopefs
 import (
 	"errors"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
-	"strings"
 )
 
 // opening opens the directories on the way to a place one by one and holds each
@@ -17,6 +17,8 @@ type opening struct {
 	hidden hiding
 	// making makes directories that are missing.
 	making bool
+	// spot is what was decided on; nil when nothing was.
+	spot *spot
 }
 
 func (f *FS) newOpening(making bool) opening {
@@ -26,18 +28,44 @@ func (f *FS) newOpening(making bool) opening {
 // dir opens the directory at rel, which is clean, in a root. The caller closes it.
 func (o opening) dir(r *root, rel string) (*os.Root, error) {
 	dir, err := r.OpenRoot(".")
-	if err != nil || rel == "." || rel == "" {
-		return dir, err
+	if err != nil {
+		return nil, err
 	}
-	for name := range strings.SplitSeq(rel, "/") {
-		next, err := o.step(dir, name)
-		_ = dir.Close()
+	err = o.passes(dir, ".")
+	making := o.making
+	for at := range stepsTo(rel) {
 		if err != nil {
-			return nil, err
+			break
 		}
-		dir = next
+		o.making = making && (o.spot == nil || o.spot.missed(at))
+		var next *os.Root
+		if next, err = o.step(dir, path.Base(at)); err == nil {
+			_ = dir.Close()
+			dir = next
+			err = o.passes(dir, at)
+		} else if o.spot != nil && !o.spot.missed(at) && o.fs.moved(err) {
+			err = changed(o.spot.given)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, dir.Close())
 	}
 	return dir, nil
+}
+
+// stepsTo yields the directories on the way from a root to rel, rel the last.
+func stepsTo(rel string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if rel == "." || rel == "" {
+			return
+		}
+		for i, c := range rel {
+			if c == '/' && !yield(rel[:i]) {
+				return
+			}
+		}
+		yield(rel)
+	}
 }
 
 // step opens a directory in another one.
@@ -48,10 +76,14 @@ func (o opening) step(dir *os.Root, name string) (*os.Root, error) {
 	// With "/." nothing but a directory is opened: a named pipe would block.
 	next, err := dir.OpenRoot(name + "/.")
 	if o.making && errors.Is(err, fs.ErrNotExist) {
-		if err := dir.Mkdir(name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
+		made := dir.Mkdir(name, 0o777)
+		if made != nil && !errors.Is(made, fs.ErrExist) {
+			return nil, made
 		}
 		next, err = dir.OpenRoot(name + "/.")
+		if err == nil && made == nil && o.spot != nil {
+			err = o.note(next)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -60,6 +92,15 @@ func (o opening) step(dir *os.Root, name string) (*os.Root, error) {
 		return nil, errors.Join(err, next.Close())
 	}
 	return next, nil
+}
+
+// note remembers a directory that was made.
+func (o opening) note(dir *os.Root) error {
+	info, err := dir.Stat(".")
+	if err == nil {
+		o.fs.bound.note(info)
+	}
+	return err
 }
 
 // check refuses a directory that is hidden, or that name in its parent was not the
@@ -77,16 +118,21 @@ func (o opening) check(parent *os.Root, name string, dir *os.Root) error {
 
 // dirAt opens the directory that a place leads to. The caller closes it.
 func (f *FS) dirAt(p place) (*os.Root, error) {
-	if !p.near {
+	f, err := f.allowed(p.given)
+	if err != nil {
+		return nil, err
+	}
+	if !p.near && f.bound == nil {
 		// With "/." nothing but a directory is opened, should it change now.
 		dir, err := p.OpenRoot(p.rel + "/.")
 		return dir, f.wrap(p.given, err)
 	}
-	p, err := f.follow(p, true)
-	if err != nil {
+	if p, err = f.read(p); err != nil {
 		return nil, err
 	}
-	dir, err := f.newOpening(false).dir(p.root, p.rel)
+	o := f.newOpening(false)
+	o.spot = p.spot
+	dir, err := o.dir(p.root, p.rel)
 	return dir, f.at(p.given, err)
 }
 
@@ -106,14 +152,22 @@ func (e entry) close() {
 
 // entryOf is where a place that is to be read leads, links followed.
 func (f *FS) entryOf(p place) (entry, error) {
-	if !p.near {
+	if !p.near && f.bound == nil {
 		return entry{dir: p.Root, name: p.rel}, nil
 	}
-	p, err := f.follow(p, true)
+	p, err := f.read(p)
 	if err != nil {
 		return entry{}, err
 	}
 	return f.entryIn(p, false)
+}
+
+// read is where a place leads that is to be read: where it was decided to lead, if it was.
+func (f *FS) read(p place) (place, error) {
+	if f.bound != nil {
+		return f.decided(p, true, false)
+	}
+	return f.follow(p, true)
 }
 
 // entryIn is the entry of a place that was followed, its directory opened step by
@@ -121,6 +175,7 @@ func (f *FS) entryOf(p place) (entry, error) {
 func (f *FS) entryIn(p place, making bool) (entry, error) {
 	parent, name := path.Split(p.rel)
 	o := f.newOpening(making)
+	o.spot = p.spot
 	dir, err := o.dir(p.root, path.Clean(parent))
 	if err != nil {
 		return entry{}, f.at(p.given, err)

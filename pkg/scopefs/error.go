@@ -32,6 +32,10 @@ const (
 	Exists Kind = "exists"
 	// Protected: a change of it needs a person's approval.
 	Protected Kind = "protected"
+	// Changed: it leads elsewhere than when it was decided on.
+	Changed Kind = "changed"
+	// Refused: something else than the scope speaks against it.
+	Refused Kind = "refused"
 	// TooLarge: more than the limit of the operation.
 	TooLarge Kind = "too_large"
 )

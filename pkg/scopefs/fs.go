@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"syscall"
 
 	"podd/pkg/item"
@@ -42,9 +41,11 @@ type FS struct {
 	escapes error
 	// hide is Config.Hidden, with what its links lead to.
 	hide []string
-
-	mu   sync.Mutex
-	seen map[string][32]byte
+	seen *seen
+	// bound is what a call is held to; nil for any call.
+	bound *bound
+	// against says why a path is not read; nil for no reason but those of an FS.
+	against Against
 }
 
 // root is a directory of the scope.
@@ -63,7 +64,7 @@ type root struct {
 // Open opens the roots of cfg. A root that is missing or no directory is an
 // [item.Error] of kind invalid with reason BAD_DIR. Close the FS after use.
 func Open(cfg Config) (*FS, error) {
-	f := &FS{seen: make(map[string][32]byte), hide: withResolved(cfg.Hidden)}
+	f := &FS{seen: &seen{digests: make(map[string][32]byte)}, hide: withResolved(cfg.Hidden)}
 	add := func(writable bool, dirs ...string) error {
 		for _, dir := range dirs {
 			within := cfg.Within

@@ -44,6 +44,13 @@ func (f *FS) Glob(ctx context.Context, pattern string, most int) (paths []string
 	return paths, more, err
 }
 
+// GlobBase is the directory that a pattern names before its first wildcard, ".." and all:
+// where Glob begins.
+func GlobBase(pattern string) string {
+	base, _ := doublestar.SplitPattern(pattern)
+	return base
+}
+
 // depthOf is how deep a pattern can reach; 0 means any depth.
 func depthOf(pattern string) int {
 	if strings.Contains(pattern, "**") {

@@ -81,14 +81,15 @@ func (f *FS) writable(ctx context.Context, path string, last bool) (place, error
 		return place{}, err
 	}
 	named := p
-	if p.root.writable {
-		if p, err = f.follow(p, last); err != nil {
-			return place{}, err
-		}
-		if p, err = f.locate(p.abs()); err != nil {
-			return place{}, err
-		}
-		p.given = path
+	switch {
+	case !p.root.writable:
+	case f.bound != nil:
+		p, err = f.decided(p, last, true)
+	default:
+		p, err = f.led(p, last)
+	}
+	if err != nil {
+		return place{}, err
 	}
 	if !p.root.writable {
 		return place{}, sayf(OutOfScope, path, nil,
@@ -96,6 +97,11 @@ func (f *FS) writable(ctx context.Context, path string, last bool) (place, error
 	}
 	if p.rel == "." {
 		return place{}, &PathError{Kind: IsDir, Path: path}
+	}
+	if p.spot != nil {
+		if why, _ := protects(named, p); why != p.spot.protected {
+			return place{}, changed(path)
+		}
 	}
 	return p, mayChange(ctx, named, p)
 }

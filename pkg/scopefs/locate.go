@@ -11,6 +11,8 @@ type place struct {
 	rel string
 	// given is the path as the caller wrote it, for errors.
 	given string
+	// spot is what was decided on for the place; nil when nothing was.
+	spot *spot
 }
 
 // abs makes a path absolute and clean. The empty path is the workspace.

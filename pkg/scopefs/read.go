@@ -79,6 +79,9 @@ func (f *FS) Open(path string) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if f, err = f.allowed(path); err != nil {
+		return nil, nil, err
+	}
 	e, err := f.entryOf(p)
 	if err != nil {
 		return nil, nil, err
@@ -116,7 +119,7 @@ func (f *FS) checkOpen(path string, e entry, file *os.File) (fs.FileInfo, error)
 	if kernelFile(file) {
 		return nil, sayf(NotRegular, path, nil, "belongs to a file system of the kernel, which is never read")
 	}
-	if len(f.hide) == 0 {
+	if len(f.hide) == 0 && f.bound == nil {
 		return info, nil
 	}
 	if e.held {

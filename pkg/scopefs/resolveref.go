@@ -53,7 +53,7 @@ func (f *FS) ExistsRef(path string) bool {
 // line says so and how much there is.
 //
 // The error is a *PathError of kind OutOfScope, NotFound (a range that begins behind
-// the last line, too), Binary (not UTF-8, or a NUL byte, in what was read) or IO.
+// the last line, too), Refused, Binary (not UTF-8, or a NUL byte, in what was read) or IO.
 func (f *FS) ResolveRef(ctx context.Context, ref item.FileRef, lim RefLimits) (item.SystemMessage, error) {
 	text, err := f.refText(ctx, ref, lim.withDefaults())
 	if err != nil {
@@ -62,14 +62,14 @@ func (f *FS) ResolveRef(ctx context.Context, ref item.FileRef, lim RefLimits) (i
 	return item.SystemMessage{Origin: item.OriginFileRef, Text: text}, nil
 }
 
-// refError narrows an error to the four kinds of a reference.
+// refError narrows an error to the kinds of a reference.
 func (f *FS) refError(path string, err error) *PathError {
 	e, ok := errors.AsType[*PathError](f.wrap(path, err))
 	if !ok {
 		return &PathError{Kind: IO, Path: path, Err: err}
 	}
 	switch e.Kind {
-	case OutOfScope, NotFound, Binary, IO:
+	case OutOfScope, NotFound, Refused, Binary, IO:
 		return e
 	}
 	return &PathError{Kind: IO, Path: e.Path, Err: e.Err, says: strings.TrimPrefix(e.Error(), Display(e.Path)+" ")}

@@ -164,7 +164,7 @@ type branch struct {
 
 // openTop opens the directory at a place, as open does for those below.
 func (w *walker) openTop(b *branch, p place) error {
-	if p.near {
+	if p.near || w.fs.bound != nil {
 		o := w.fs.newOpening(false)
 		w.opening = &o
 	}

@@ -1,5 +1,7 @@
 package tool
 
+import "errors"
+
 // Access is what one call touches, as far as its arguments tell: what policy decides
 // on. The zero Access is that of a call that may do anything, for which a person is
 // asked.
@@ -8,6 +10,8 @@ type Access struct {
 	Command string
 	// Paths are the files and directories that the call names, as it names them.
 	Paths []string
+	// Targets are where Paths lead, in the same order; empty where nobody knows.
+	Targets []Target
 	// Writes says that the call changes the files of Paths.
 	Writes bool
 	// Confined says that the call cannot leave the pod's scope or sandbox, whatever its
@@ -20,6 +24,22 @@ type Access struct {
 	// person who is asked. It decides nothing.
 	Note string
 }
+
+// Target is where a path of a call leads at the moment when the call is decided on.
+type Target interface {
+	// Named is the path as Access.Paths has it, Leads the other paths that it is once links
+	// are followed; none when it leads to itself.
+	Named() string
+	Leads() []string
+	// Seal differs for any two targets.
+	Seal() string
+	// Still says whether the path leads where it led earlier.
+	Still(earlier Target) bool
+}
+
+// ErrChanged is what Run returns when a path of the call leads elsewhere than the Targets
+// that the call was decided on with. The call has done nothing: it is decided on again.
+var ErrChanged = errors.New("the call was changed")
 
 // Touches tells policy what a call accesses. Without it a call may do anything.
 func Touches[A any](access func(A) Access) Option[A] {

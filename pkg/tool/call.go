@@ -11,6 +11,8 @@ type Call struct {
 	CallID string
 	// Approved says that a person has agreed to exactly this call.
 	Approved bool
+	// Targets are those of the Access that the call was decided on with.
+	Targets []Target
 }
 
 type callKey struct{}

@@ -4,20 +4,79 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"podd/pkg/item"
+	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 )
 
 // maxQuestion bounds what is shown of why a call asks, in bytes.
 const maxQuestion = 2000
 
+// maxLeading bounds what is shown of where the paths of a call lead, in bytes: it is never
+// cut, for a person decides by it.
+const maxLeading = 16 << 10
+
 // digest is the SHA-256 of exactly what a call will run: where, what tool, with what
-// arguments. The parts are separated by a byte that none of them has.
+// arguments, where its paths lead, and what files it executes. The parts are separated by a
+// byte that none of them has.
 func (t *run) digest(c *call) string {
-	sum := sha256.Sum256([]byte(t.Dir + "\x00" + c.Name + "\x00" + c.arguments))
+	parts := []string{t.Dir, c.Name, c.arguments}
+	for _, target := range c.targets {
+		parts = append(parts, target.Seal())
+	}
+	for _, e := range c.executes {
+		parts = append(parts, e.Path, e.Leads, e.Sum)
+	}
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return string(sum[:])
+}
+
+// leading says which paths of a call lead elsewhere by links, and what files it executes,
+// as far as why does not say so.
+func (c *call) leading(why string) string {
+	verb := "reads"
+	if c.writes {
+		verb = "writes"
+	}
+	var said []string
+	for _, target := range c.targets {
+		leads := target.Leads()
+		if len(leads) == 0 || strings.Contains(why, strconv.Quote(target.Named())+", which leads to "+strconv.Quote(leads[0])) {
+			continue
+		}
+		said = append(said, fmt.Sprintf("it %s %s, which leads to %s", verb, scopefs.Display(target.Named()), scopefs.Display(leads[0])))
+	}
+	for _, e := range c.executes {
+		said = append(said, "it runs "+e.String())
+	}
+	return strings.Join(said, "; ")
+}
+
+// String is the file with the beginning of its sum.
+func (e Executed) String() string {
+	const short = 12
+	shown := scopefs.Display(e.Path)
+	if e.Leads != "" {
+		shown += ", which leads to " + scopefs.Display(e.Leads)
+	}
+	return fmt.Sprintf("%s (sha256 %s…, %s)", shown, e.Sum[:min(short, len(e.Sum))], e.Size)
+}
+
+// question is what a person is asked about a call: why, and what the arguments alone do not
+// show. It is false when that is too much to be shown.
+func (c *call) question() (text string, ok bool) {
+	why := strings.Join(c.questions, "; ")
+	if len(why) > maxQuestion {
+		why = tool.Repair(why[:maxQuestion]) + "…"
+	}
+	leading := c.leading(why)
+	if leading != "" {
+		why += "; " + leading
+	}
+	return why, len(leading) <= maxLeading
 }
 
 // start is what the log is told before a call goes on: that a person is asked, or that
@@ -29,9 +88,10 @@ func (t *run) start(c *call) []item.Kind {
 	case len(c.questions) == 0:
 		return []item.Kind{item.ToolStarted{CallID: c.CallID, Tool: c.Name, Arguments: c.arguments}}
 	}
-	why := strings.Join(c.questions, "; ")
-	if len(why) > maxQuestion {
-		why = tool.Repair(why[:maxQuestion]) + "…"
+	why, ok := c.question()
+	if !ok {
+		c.refuse("%s: not run: too many of its paths lead elsewhere by links to show them all to a person; name fewer at once", c.Name)
+		return nil
 	}
 	c.request = &item.ApprovalRequested{
 		CallID: c.CallID, Tool: c.Name, Arguments: c.arguments,
@@ -64,11 +124,42 @@ func (t *run) answered(ctx context.Context, c *call, r item.ApprovalResolved) []
 		return nil
 	}
 	t.decide(ctx, c)
-	switch same := t.digest(c) == agreed; {
-	case same:
+	// Also where nobody would be asked by now.
+	c.executes = t.executed(c)
+	if t.digest(c) == agreed {
 		c.questions, c.approved = nil, true
+	} else {
+		c.questions = append(c.questions, changedSince)
+	}
+	return t.start(c)
+}
+
+// changedSince is why a call asks again.
+const changedSince = "the call was changed after it was approved"
+
+// maxAgain is how often a call is decided on again because it was changed when it was to
+// begin.
+const maxAgain = 3
+
+// redecide decides once more on a call that was changed when it was to begin, and did nothing.
+// The log already has that it was started: it hears of it only when a person is asked.
+func (t *run) redecide(ctx context.Context, c *call) []item.Kind {
+	c.changed = false
+	if c.tries++; c.tries > maxAgain {
+		c.refuse("%s: not run: where its paths lead, or what it executes, changes again and again; find out what changes it, then call again", c.Name)
+		return nil
+	}
+	agreed, before := c.approved, c.arguments
+	c.approved = false
+	t.decide(ctx, c)
+	switch {
+	case c.refused != nil || c.made != nil:
+		return nil
+	case agreed || c.arguments != before:
+		c.questions = append(c.questions, changedSince)
+		c.executes = t.executed(c)
 	case len(c.questions) == 0:
-		c.questions = []string{"the call was changed after it was approved"}
+		return nil
 	}
 	return t.start(c)
 }

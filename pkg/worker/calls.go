@@ -29,6 +29,20 @@ type call struct {
 	resolved *item.ApprovalResolved
 	// approved says that a person agreed to the call as it stands.
 	approved bool
+	// targets are where the paths of the call led when it was decided on; writes says that
+	// it changes them.
+	targets []tool.Target
+	writes  bool
+	// command is the line that the call runs, executes the files that this executes, as
+	// they were then.
+	command  string
+	executes []Executed
+	// working is closed once the call has run; nil before it is launched.
+	working chan struct{}
+	// changed says that one of them is another by now, so that the call did nothing; tries
+	// counts how often it was decided on again.
+	changed bool
+	tries   int
 	// recovering says that an earlier podd started the call: it is not run again.
 	recovering bool
 	// result is set once the call has ended.
@@ -116,12 +130,33 @@ func (b *batch) launch(c *call) {
 		return
 	}
 	b.working++
+	earlier := b.changing(c)
+	working := make(chan struct{})
+	c.working = working
 	go func() {
 		defer func() { b.signals <- signal{call: c} }()
+		defer close(working)
 		defer b.rescue(c)
+		for _, ended := range earlier {
+			<-ended
+		}
 		r := b.runCall(b.ctx, c, b.slots)
 		c.result = &r
 	}()
+}
+
+// changing are the calls before c that run and may change a file that c executes: they end
+// first. What was approved is then looked at again.
+func (b *batch) changing(c *call) (ended []<-chan struct{}) {
+	if len(c.executes) == 0 {
+		return nil
+	}
+	for _, earlier := range b.calls[:slices.Index(b.calls, c)] {
+		if earlier.writes && earlier.working != nil {
+			ended = append(ended, earlier.working)
+		}
+	}
+	return ended
 }
 
 // loop handles what the goroutines bring until all results are stored.
@@ -155,6 +190,9 @@ func (b *batch) loop() error {
 func (b *batch) handle(s signal) error {
 	if s.answer == nil {
 		b.working--
+		if s.call.changed {
+			return b.relaunch(s.call, b.redecide(b.ctx, s.call))
+		}
 		if s.call.goesOn {
 			b.leaving = true
 			return nil
@@ -175,12 +213,17 @@ func (b *batch) handle(s signal) error {
 	case s.err != nil:
 		return &logError{s.err}
 	}
-	if kinds := b.answered(b.ctx, s.call, *s.answer); len(kinds) > 0 {
+	return b.relaunch(s.call, b.answered(b.ctx, s.call, *s.answer))
+}
+
+// relaunch goes on with a call once the log has what came of a decision on it.
+func (b *batch) relaunch(c *call, kinds []item.Kind) error {
+	if len(kinds) > 0 {
 		if err := b.commit(b.ctx, Batch{Kinds: kinds}); err != nil {
 			return err
 		}
 	}
-	b.launch(s.call)
+	b.launch(c)
 	return nil
 }
 
@@ -312,7 +355,7 @@ func (t *run) runCall(ctx context.Context, c *call, slots chan struct{}) item.To
 		out = t.runTool(ctx, c)
 		took = t.Now().Sub(start)
 		<-slots
-		if c.goesOn {
+		if c.goesOn || c.changed {
 			return item.ToolResult{}
 		}
 		out = t.review(ctx, c, t.Output.Clean(out))

@@ -23,6 +23,15 @@ type Ruling struct {
 	Deny, Ask string
 }
 
+// Executed is a file that a command executes, as it is at one moment.
+type Executed struct {
+	// Path is as the command names it, Leads where that leads by links; empty when it leads
+	// to itself.
+	Path, Leads string
+	// Sum is the SHA-256 of the content in hexadecimal, Size how much that is, in words.
+	Sum, Size string
+}
+
 // prepare gives the items of an answer, each call with an id of its own.
 func (t *run) prepare(a answer) ([]item.Item, []*call) {
 	setup, _ := t.state.Setup()
@@ -122,18 +131,36 @@ func (t *run) decide(ctx context.Context, c *call) {
 	t.observe(hook.Edge{Name: hook.EdgeBeforeTool, CallID: c.CallID, Tool: c.Name, Arguments: c.arguments, Decision: c.decision()})
 }
 
-// rule asks policy.
+// rule asks policy, with where the paths of the call lead now. A path that leads where it
+// led before keeps its target: nothing has changed.
 func (t *run) rule(c *call) {
-	if t.Policy == nil {
-		return
+	a := c.tool.Access(c.arguments)
+	earlier := c.targets
+	c.targets, c.writes, c.command, c.executes = a.Targets, a.Writes, a.Command, nil
+	for i := range min(len(earlier), len(c.targets)) {
+		if c.targets[i].Still(earlier[i]) {
+			c.targets[i] = earlier[i]
+		}
 	}
-	r := t.Policy(c.Name, c.tool.Access(c.arguments))
-	switch {
-	case r.Deny != "":
-		c.refuse("%s: denied: %s", c.Name, r.Deny)
-	case r.Ask != "":
-		c.questions = append(c.questions, r.Ask)
+	if t.Policy != nil {
+		switch r := t.Policy(c.Name, a); {
+		case r.Deny != "":
+			c.refuse("%s: denied: %s", c.Name, r.Deny)
+		case r.Ask != "":
+			c.questions = append(c.questions, r.Ask)
+		}
 	}
+	if len(c.questions) > 0 {
+		c.executes = t.executed(c)
+	}
+}
+
+// executed are the files that a call executes, as they are now.
+func (t *run) executed(c *call) []Executed {
+	if t.Executes == nil || c.command == "" {
+		return nil
+	}
+	return t.Executes(c.command)
 }
 
 func (t *run) callOf(c *call) interceptor.Call {

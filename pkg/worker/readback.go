@@ -221,7 +221,11 @@ func (b *backReader) read(path string) (text string, seen func(), err error) {
 	case len(c.questions) > 0 || c.made != nil || c.arguments != before:
 		return "", nil, fmt.Errorf("%s: read it again if you need it", shown)
 	}
-	file, err := b.Files.ReadFile(path, int64(max(b.room, 1)))
+	target := b.Files.Target(path)
+	if len(c.targets) != 1 || c.targets[0].Seal() != target.Seal() {
+		return "", nil, fmt.Errorf("%s: read it again if you need it", shown)
+	}
+	file, err := b.Files.Bound([]scopefs.Target{target}).ReadFile(path, int64(max(b.room, 1)))
 	switch {
 	case err != nil:
 		return "", nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
@@ -21,7 +22,7 @@ func (t *run) runTool(ctx context.Context, c *call) (out tool.Output) {
 			out = failure(c.Name + ": failed: a defect of the tool; it may have taken effect")
 		}
 	}()
-	ctx = tool.WithCall(ctx, tool.Call{Pod: t.Pod, Turn: t.turn.Number, CallID: c.CallID, Approved: c.approved})
+	ctx = tool.WithCall(ctx, tool.Call{Pod: t.Pod, Turn: t.turn.Number, CallID: c.CallID, Approved: c.approved, Targets: c.targets})
 	ctx = tool.WithStored(ctx, func(work func()) { c.settle = append(c.settle, work) })
 	turn := &callTurn{run: t, call: c}
 	defer turn.settle()
@@ -37,8 +38,15 @@ func (t *run) runTool(ctx context.Context, c *call) (out tool.Output) {
 	if c.recovering {
 		return t.recoverCall(ctx, c)
 	}
+	if c.approved && !slices.Equal(c.executes, t.executed(c)) {
+		c.changed = true
+		return tool.Output{}
+	}
 	out, err := c.tool.Run(ctx, c.arguments)
 	switch {
+	case errors.Is(err, tool.ErrChanged):
+		c.changed = true
+		return tool.Output{}
 	case errors.Is(err, tool.ErrGoesOn):
 		c.goesOn = true
 		return tool.Output{}

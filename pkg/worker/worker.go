@@ -50,6 +50,9 @@ type Config struct {
 	Chain interceptor.Chain
 	// Policy says which calls run unasked; nil means all.
 	Policy Policy
+	// Executes are the files of the pod that a command line is known to execute, as they are
+	// now; nil knows none.
+	Executes func(line string) []Executed
 	// ApprovalTime is how long a call waits for a person; after it the call is denied.
 	// Default one week.
 	ApprovalTime time.Duration

@@ -8,13 +8,31 @@ import (
 	"podd/pkg/tool"
 )
 
+// target is a target of a scope.
+type target struct{ scopefs.Target }
+
+// Still says whether the path leads where it led earlier.
+func (t target) Still(earlier tool.Target) bool {
+	e, ok := earlier.(target)
+	return ok && t.Target.Still(e.Target)
+}
+
+// Targets are where some paths of a scope lead now.
+func Targets(fs *scopefs.FS, paths []string) []tool.Target {
+	all := make([]tool.Target, len(paths))
+	for i, path := range paths {
+		all[i] = target{fs.Target(path)}
+	}
+	return all
+}
+
 // reading is the access of a tool that reads files of the scope, named from the
 // workspace; no path stands for the workspace.
 func (f *files) reading(paths ...string) tool.Access {
 	for i, path := range paths {
 		paths[i] = f.Rel(orWorkspace(path))
 	}
-	return tool.Access{Paths: paths, Confined: true}
+	return tool.Access{Paths: paths, Targets: Targets(f.FS, paths), Confined: true}
 }
 
 // writing is the access of a tool that changes files of the scope.
@@ -27,6 +45,22 @@ func (f *files) writing(paths ...string) tool.Access {
 		}
 	}
 	return a
+}
+
+// bound are the files as the call of ctx may use them: where its paths led when it was
+// decided on.
+func (f *files) bound(ctx context.Context) *files {
+	decided := tool.CallFrom(ctx).Targets
+	if len(decided) == 0 {
+		return f
+	}
+	var targets []scopefs.Target
+	for _, d := range decided {
+		if t, ok := d.(target); ok {
+			targets = append(targets, t.Target)
+		}
+	}
+	return &files{FS: f.Bound(targets), changing: f.changing}
 }
 
 // granted is the context of a change: protected paths may be changed by a call that a

@@ -37,7 +37,7 @@ const patchDescription = `Change several files, all or none. "Move to" is option
 *** End Patch`
 
 func (p *patcher) run(ctx context.Context, args patchArgs) (tool.Output, error) {
-	ctx = granted(ctx)
+	ctx, p = granted(ctx), &patcher{p.bound(ctx)}
 	changes, err := parsePatch(args.Input)
 	if err != nil {
 		return failed(ctx, "apply_patch", err)
@@ -209,7 +209,8 @@ func (p *patchPlan) commit(ctx context.Context) error {
 			}
 		}
 		if len(stuck) > 0 {
-			return fmt.Errorf("%w; these files are changed and could not be restored: %s", err, strings.Join(stuck, ", "))
+			// Not what is tried again: something was done.
+			return fmt.Errorf("%s; these files are changed and could not be restored: %s", err.Error(), strings.Join(stuck, ", "))
 		}
 		return fmt.Errorf("nothing was changed: %w", err)
 	}

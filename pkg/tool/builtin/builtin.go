@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"log/slog"
+	"sync"
 
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
@@ -38,7 +39,7 @@ func New(c Config) ([]tool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &files{FS: c.FS}
+	f := &files{FS: c.FS, changing: new(sync.Mutex)}
 	return []tool.Tool{
 		newReadFile(f, c),
 		newWriteFile(f),

@@ -37,7 +37,7 @@ func newEditFile(f *files) tool.Tool {
 }
 
 func (e *editor) run(ctx context.Context, args editArgs) (tool.Output, error) {
-	ctx = granted(ctx)
+	ctx, e = granted(ctx), &editor{e.bound(ctx)}
 	e.changing.Lock()
 	defer e.changing.Unlock()
 	data, err := e.load(args.Path)

@@ -20,7 +20,7 @@ const maxEditBytes = 8 << 20
 // under it, so that parallel calls do not lose each other's work.
 type files struct {
 	*scopefs.FS
-	changing sync.Mutex
+	changing *sync.Mutex
 }
 
 // load reads a file that is to be changed.
@@ -77,8 +77,11 @@ func (f *files) show(path string) string { return scopefs.Display(f.Rel(path)) }
 // failed turns an error of the scope into an output that the model reads. What is
 // no fault of the call is returned as an error.
 func failed(ctx context.Context, name string, err error) (tool.Output, error) {
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return tool.Output{}, context.Cause(ctx)
+	case isKind(err, scopefs.Changed):
+		return tool.Output{}, fmt.Errorf("%w: %w", tool.ErrChanged, err)
 	}
 	return tool.Error("%s: %v", name, err), nil
 }

@@ -24,7 +24,7 @@ func (a *globArgs) check() error {
 
 func newGlob(f *files, c Config) tool.Tool {
 	run := func(ctx context.Context, args globArgs) (tool.Output, error) {
-		paths, more, err := f.Glob(ctx, args.Pattern, c.Glob.MaxEntries)
+		paths, more, err := f.bound(ctx).Glob(ctx, args.Pattern, c.Glob.MaxEntries)
 		if err != nil {
 			return failed(ctx, "glob", err)
 		}
@@ -39,5 +39,5 @@ func newGlob(f *files, c Config) tool.Tool {
 		return tool.Output{Summary: tool.Bound(summary), Content: b.String(), Kind: item.OutputSearch}, nil
 	}
 	return tool.New("glob", "Find files by a pattern of their path, without what git ignores.", run, tool.Validate((*globArgs).check),
-		tool.Touches(func(globArgs) tool.Access { return f.reading("") }))
+		tool.Touches(func(a globArgs) tool.Access { return f.reading(scopefs.GlobBase(a.Pattern)) }))
 }

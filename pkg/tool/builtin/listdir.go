@@ -18,7 +18,7 @@ type listArgs struct {
 func newListDir(f *files, c Config) tool.Tool {
 	run := func(ctx context.Context, args listArgs) (tool.Output, error) {
 		dir := orWorkspace(args.Path)
-		entries, err := f.ReadDir(dir)
+		entries, err := f.bound(ctx).ReadDir(dir)
 		if err != nil {
 			return failed(ctx, "list_dir", err)
 		}

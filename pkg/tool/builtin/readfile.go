@@ -44,7 +44,7 @@ func newReadFile(f *files, c Config) tool.Tool {
 }
 
 func (r *reader) run(ctx context.Context, args readArgs) (tool.Output, error) {
-	file, info, err := r.Open(args.Path)
+	file, info, err := r.bound(ctx).Open(args.Path)
 	switch {
 	case isKind(err, scopefs.IsDir):
 		return tool.Error("read_file: %s is a directory: use list_dir", r.show(args.Path)), nil

@@ -45,8 +45,8 @@ func newRepoMap(f *files, c Config) tool.Tool {
 			budget.Bytes = args.MaxTokens * mapTokenBytes
 		}
 		dir := orWorkspace(args.Path)
-		m := mapper{files: f, made: repomap.New()}
-		if err := f.Walk(ctx, dir, scopefs.WalkOptions{}, m.add); err != nil {
+		m := mapper{files: f.bound(ctx), made: repomap.New()}
+		if err := m.files.Walk(ctx, dir, scopefs.WalkOptions{}, m.add); err != nil {
 			return failed(ctx, "repo_map", err)
 		}
 		out := m.output(f.show(dir), f.Rel(dir), budget)

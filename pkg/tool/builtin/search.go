@@ -92,7 +92,7 @@ func newSearch(f *files, c Config) tool.Tool {
 	s := &searcher{files: f, Search: c.Search.withDefaults(), spool: c.Spool, limit: c.Limits.For("search"), log: c.Logger}
 	return tool.New("search", fmt.Sprintf("Search the text of files, without what git ignores. Over %d matches are counted by file, and all of them kept in a file.", s.MaxMatches),
 		s.run, tool.Validate((*searchArgs).check),
-		tool.Touches(func(a searchArgs) tool.Access { return f.reading(a.Path) }))
+		tool.Touches(func(a searchArgs) tool.Access { return f.reading(a.where()...) }))
 }
 
 func (s *searcher) run(ctx context.Context, args searchArgs) (tool.Output, error) {
@@ -100,6 +100,8 @@ func (s *searcher) run(ctx context.Context, args searchArgs) (tool.Output, error
 	if err != nil {
 		return failed(ctx, "search", err)
 	}
+	bound := *s
+	s, bound.files = &bound, s.bound(ctx)
 	h := &hits{search: s.Search, re: re, all: newManyHits(s.spool, s.limit)}
 	batch := s.newBatch(ctx, args, h)
 	if args.Glob == "" {
@@ -125,17 +127,34 @@ func (s *searcher) run(ctx context.Context, args searchArgs) (tool.Output, error
 // maxGlobbed is how many files a glob of the search can choose.
 const maxGlobbed = 200_000
 
-// eachOf calls add for the files that the glob chooses. A glob without a slash is
-// for the name alone, one with a slash for the path below args.Path.
-func (s *searcher) eachOf(ctx context.Context, args searchArgs, add func(string) error) error {
-	pattern := args.Glob
+// pattern is the glob of the files to search. A glob without a slash is for the name
+// alone, one with a slash for the path below a.Path.
+func (a *searchArgs) pattern() string {
+	pattern := a.Glob
 	if !strings.Contains(pattern, "/") {
 		pattern = "**/" + pattern
 	}
-	if args.Path != "" {
-		pattern = path.Join(escapeGlob(args.Path), pattern)
+	if a.Path != "" {
+		pattern = path.Join(escapeGlob(a.Path), pattern)
 	}
-	paths, _, err := s.FS.Glob(ctx, pattern, maxGlobbed)
+	return pattern
+}
+
+// where is where a search looks: what it names, and the directory that its glob names.
+func (a *searchArgs) where() []string {
+	if a.Glob == "" {
+		return []string{a.Path}
+	}
+	base := scopefs.GlobBase(a.pattern())
+	if path.Clean(orWorkspace(a.Path)) == base {
+		return []string{base}
+	}
+	return []string{a.Path, base}
+}
+
+// eachOf calls add for the files that the glob chooses.
+func (s *searcher) eachOf(ctx context.Context, args searchArgs, add func(string) error) error {
+	paths, _, err := s.FS.Glob(ctx, args.pattern(), maxGlobbed)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func newRepoStructure(f *files, c Config) tool.Tool {
 			depth = c.Tree.Depth
 		}
 		t := tree{most: c.Tree.MaxEntries}
-		if err := f.Walk(ctx, dir, scopefs.WalkOptions{MaxDepth: depth}, t.add); err != nil {
+		if err := f.bound(ctx).Walk(ctx, dir, scopefs.WalkOptions{MaxDepth: depth}, t.add); err != nil {
 			return failed(ctx, "repo_structure", err)
 		}
 		return t.output(f.show(dir), f.Rel(dir), depth), nil

@@ -24,7 +24,7 @@ func newWriteFile(f *files) tool.Tool {
 }
 
 func (w *writer) run(ctx context.Context, args writeArgs) (tool.Output, error) {
-	ctx = granted(ctx)
+	ctx, w = granted(ctx), &writer{w.bound(ctx)}
 	w.changing.Lock()
 	defer w.changing.Unlock()
 	verb, err := w.allow(args)

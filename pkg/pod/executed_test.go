@@ -1,0 +1,96 @@
+package pod_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+
+	"podd/internal/policy"
+	"podd/pkg/llm/scripted"
+	"podd/pkg/pod"
+)
+
+// runs is what a question says of a file that a command executes.
+func runs(name, content string) string {
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(content)))
+	return fmt.Sprintf("it runs %s (sha256 %s…, ", name, sum[:12])
+}
+
+// A question about a command names the files that it executes, and a yes is for them as
+// they were: a file that has changed since asks again, also after a restart.
+func TestApprovedScriptRunsAsItWas(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		h := newHouse(t, steps(scripted.Say(shell("sh sub/build.sh && make"))), unsandboxed)
+		h.plant("sub/build.sh", "echo one > ran\n")
+		h.plant("Makefile", "all:\n\techo made > made\n")
+		s := h.submit("go")
+		first := h.asked(1)[0]
+		if !strings.Contains(first.Question, runs("sub/build.sh", "echo one > ran\n")+"1 line)") ||
+			!strings.Contains(first.Question, runs("Makefile", "all:\n\techo made > made\n")+"2 lines)") {
+			t.Errorf("question %s", first.Question)
+		}
+		h.plant("sub/build.sh", "echo two > ran\n")
+		if again {
+			h.restart()
+		}
+		h.resolve(pod.Resolution{CallSeq: first.CallSeq, Approve: true, Digest: first.Digest})
+		second := h.asked(1)[0]
+		if second.Digest == first.Digest || !strings.Contains(second.Question, runs("sub/build.sh", "echo two > ran\n")) ||
+			!strings.Contains(second.Question, "changed after it was approved") || h.exists("ran") {
+			t.Errorf("question %s", second.Question)
+		}
+		h.resolve(pod.Resolution{CallSeq: second.CallSeq, Approve: true, Digest: second.Digest})
+		h.ended(s)
+		if h.read("ran") != "two\n" {
+			t.Errorf("ran %q", h.read("ran"))
+		}
+	}
+}
+
+// Of a step that edits a script and runs it, what runs is what was approved, in whatever
+// order the answers come.
+func TestAStepThatEditsItsScript(t *testing.T) {
+	h := newHouse(t, steps(scripted.Say(
+		called("write_file", "path", "build.sh", "content", "echo two > ran\n"), shell("sh build.sh"),
+	)), unsandboxed, func(c *pod.Config) { c.Ask = policy.Always })
+	h.plant("build.sh", "")
+	s := h.submit("go")
+	asked := h.asked(2)
+	h.resolve(pod.Resolution{CallSeq: asked[0].CallSeq, Approve: true})
+	h.resolve(pod.Resolution{CallSeq: asked[1].CallSeq, Approve: true})
+	for {
+		// The first answer may count before the second was asked about again.
+		if now := h.asked(1)[0]; now.Digest != asked[1].Digest && now.Tool == "shell" {
+			if !strings.Contains(now.Question, runs("build.sh", "echo two > ran\n")) || h.exists("ran") {
+				t.Errorf("question %s", now.Question)
+			}
+			h.resolve(pod.Resolution{CallSeq: now.CallSeq, Approve: true})
+			break
+		}
+	}
+	h.ended(s)
+	if h.read("ran") != "two\n" {
+		t.Errorf("ran %q", h.read("ran"))
+	}
+}
+
+// A script is the file that its name leads to: another one with the same content asks again.
+func TestApprovedScriptIsOneFile(t *testing.T) {
+	h := newHouse(t, steps(scripted.Say(shell("sh x.sh"))), unsandboxed)
+	h.plant("x.sh", "echo one > ran\n")
+	s := h.submit("go")
+	first := h.asked(1)[0]
+	h.plant("y.sh", "echo one > ran\n")
+	h.link("y.sh", "x.sh")
+	h.resolve(pod.Resolution{CallSeq: first.CallSeq, Approve: true})
+	second := h.asked(1)[0]
+	if !strings.Contains(second.Question, "it runs x.sh, which leads to y.sh (sha256") || h.exists("ran") {
+		t.Errorf("question %s", second.Question)
+	}
+	h.resolve(pod.Resolution{CallSeq: second.CallSeq, Reason: "no"})
+	h.ended(s)
+	if h.exists("ran") {
+		t.Error("it ran")
+	}
+}

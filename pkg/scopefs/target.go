@@ -1,0 +1,284 @@
+package scopefs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+)
+
+// Target is where a path leads at one moment, links followed: what is decided on when a
+// call that names the path is decided on. [FS.Bound] holds the call to it.
+type Target struct {
+	// named is the path as FS.Rel shows it, leads are the other paths that it is by then.
+	named string
+	leads []string
+	// file is what the path leads to, entry the name itself: a link when the last element
+	// is one. broken says why the path leads nowhere in the scope.
+	file, entry spot
+	broken      string
+}
+
+// spot is one name in one directory.
+type spot struct {
+	place
+	// held is the deepest directory on the way that exists, relative to the root, and id
+	// tells it from every other one.
+	held, id string
+	// protected is why a change needs approval; empty when it does not.
+	protected string
+}
+
+// Target looks up where a path leads now. A path that leads out of the scope has a Target
+// too: a call that is bound to it fails as it would without.
+func (f *FS) Target(path string) Target {
+	t := Target{named: f.Rel(path)}
+	named, err := f.locate(path)
+	if err == nil {
+		t.file, err = f.spot(named, true)
+	}
+	if err == nil {
+		t.entry, err = f.spot(named, false)
+	}
+	if err != nil {
+		return Target{named: t.named, broken: err.Error()}
+	}
+	for _, s := range []spot{t.file, t.entry} {
+		for _, name := range s.names {
+			if p := f.Rel(filepath.Join(name, s.rel)); p != t.named && !slices.Contains(t.leads, p) {
+				t.leads = append(t.leads, p)
+			}
+		}
+	}
+	return t
+}
+
+// spot is where a place leads, links followed: all, or all but the last element.
+func (f *FS) spot(named place, last bool) (spot, error) {
+	p, err := f.led(named, last)
+	if err != nil {
+		return spot{}, err
+	}
+	s := spot{place: p}
+	s.protected, _ = protects(named, p)
+	top, err := p.Stat(".")
+	if err != nil {
+		return s, err
+	}
+	if s.held = p.rel; !last {
+		s.held = path.Dir(p.rel)
+	}
+	for ; ; s.held = path.Dir(s.held) {
+		info, err := p.Stat(s.held)
+		if err == nil && info.IsDir() {
+			s.id = identityOf(info, top)
+			return s, nil
+		}
+		if s.held == "." {
+			return s, err
+		}
+	}
+}
+
+// led follows the links of a place in a root, and finds the root that it lies in then.
+func (f *FS) led(named place, last bool) (place, error) {
+	p, err := f.follow(named, last)
+	if err != nil {
+		return p, err
+	}
+	if p, err = f.locate(p.abs()); err != nil {
+		return p, err
+	}
+	p.given = named.given
+	return p, nil
+}
+
+// identityOf tells a directory from all others on its file system, and from those of
+// other file systems than that of top.
+func identityOf(info, top fs.FileInfo) string {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return "?"
+	}
+	// The device of a root may have another number after the machine starts again.
+	if first, ok := top.Sys().(*syscall.Stat_t); ok && first.Dev == stat.Dev {
+		return fmt.Sprint(stat.Ino)
+	}
+	return fmt.Sprint(stat.Dev, ":", stat.Ino)
+}
+
+// Named is the path as it was named, as [FS.Rel] shows it.
+func (t Target) Named() string { return t.named }
+
+// Leads are the other paths that the named one is once its links are followed, the file's
+// first; none when it leads to itself.
+func (t Target) Leads() []string { return t.leads }
+
+// Seal is the target in one line: it differs for any two targets.
+func (t Target) Seal() string {
+	if t.broken != "" {
+		return fmt.Sprintf("%q %q", t.named, t.broken)
+	}
+	return fmt.Sprintf("%q %s %s", t.named, t.file.seal(), t.entry.seal())
+}
+
+func (s spot) seal() string { return fmt.Sprintf("%q %q %s %q", s.abs(), s.held, s.id, s.protected) }
+
+// Still says whether the path leads where it led earlier: there may be directories by now
+// that were missing, unless what lies in them is protected.
+func (t Target) Still(earlier Target) bool {
+	return t.Seal() == earlier.Seal() ||
+		t.broken == "" && earlier.broken == "" && t.named == earlier.named && t.file.still(earlier.file) && t.entry.still(earlier.entry)
+}
+
+func (s spot) still(earlier spot) bool {
+	if s.root != earlier.root || s.rel != earlier.rel || s.protected != "" || earlier.protected != "" {
+		return false
+	}
+	top, err := s.Stat(".")
+	if err != nil {
+		return false
+	}
+	info, err := s.Stat(earlier.held)
+	return err == nil && identityOf(info, top) == earlier.id
+}
+
+// bound is what a call is held to.
+type bound struct {
+	targets map[string]Target
+
+	mu sync.Mutex
+	// made are the directories that were made on the way to a target.
+	made []fs.FileInfo
+}
+
+// Bound is f for one call that was decided on with these targets. A path must lead where
+// its target says, and nothing but the targets is changed; what lies below one may be
+// read. Where a path leads elsewhere by now the error is of kind [Changed], and nothing was
+// done. A Bound is not closed.
+func (f *FS) Bound(targets []Target) *FS {
+	to := *f
+	to.bound = &bound{targets: make(map[string]Target, len(targets))}
+	for _, t := range targets {
+		to.bound.targets[t.named] = t
+	}
+	return &to
+}
+
+// find is the target that a path, or a directory above it, was decided on with; rest is
+// the path below that.
+func (b *bound) find(named string) (t Target, rest string, ok bool) {
+	for at := named; ; at = path.Dir(at) {
+		if t, ok = b.targets[at]; ok {
+			if rest = named; at != "." {
+				rest, _ = within(at, named)
+			}
+			return t, rest, true
+		}
+		if at == "." || at == "/" {
+			return Target{}, ".", false
+		}
+	}
+}
+
+// changed is the error of a path that does not lead where it did when it was decided on.
+func changed(given string) error {
+	return sayf(Changed, given, nil, "leads elsewhere than when the call was decided on, and nothing was done: look where it leads, then call again")
+}
+
+// decided is where a place was decided to lead, with its spot. last false is for the name
+// itself, write for a change.
+func (f *FS) decided(p place, last, write bool) (place, error) {
+	t, rest, ok := f.bound.find(f.Rel(p.given))
+	if !ok || write && rest != "." {
+		return p, sayf(IO, p.given, nil, "is not among the paths that the call was decided on")
+	}
+	s := t.file
+	if !last {
+		s = t.entry
+	}
+	if rest != "." && t.broken == "" {
+		// A walk follows no links: strictly below there is none.
+		at := s.place
+		at.rel, at.given, at.spot = path.Join(s.rel, rest), p.given, &s
+		return at, nil
+	}
+	now, err := f.led(p, last)
+	if err != nil {
+		return p, err
+	}
+	if now.root != s.root || now.rel != s.rel {
+		return p, changed(p.given)
+	}
+	now.spot = &s
+	return now, nil
+}
+
+// passes checks a directory that was opened on the way to what was decided on: at is its
+// path in the root.
+func (o opening) passes(dir *os.Root, at string) error {
+	s := o.spot
+	if s == nil {
+		return nil
+	}
+	if at == s.held {
+		top, err := s.Stat(".")
+		if err != nil {
+			return err
+		}
+		info, err := dir.Stat(".")
+		if err == nil && identityOf(info, top) != s.id {
+			err = changed(s.given)
+		}
+		return err
+	}
+	if s.protected == "" || !s.missed(at) {
+		return nil
+	}
+	// Whoever made it may have put a repository there.
+	info, err := dir.Stat(".")
+	if err == nil && !o.fs.bound.has(info) {
+		err = changed(s.given)
+	}
+	return err
+}
+
+// moved says whether it may be the error of a directory that is no longer there.
+func (f *FS) moved(err error) bool {
+	for _, is := range []error{errSwapped, fs.ErrNotExist, syscall.ENOTDIR, syscall.ELOOP, f.escapes} {
+		if errors.Is(err, is) {
+			return true
+		}
+	}
+	return false
+}
+
+// missed says whether a directory on the way to the spot was not there yet.
+func (s *spot) missed(at string) bool {
+	return at != s.held && inside(s.held, at) && inside(at, path.Dir(s.rel))
+}
+
+// inside says whether the path at in a root is dir or lies in it.
+func inside(dir, at string) bool {
+	_, ok := within(dir, at)
+	return ok || dir == "."
+}
+
+// has says whether a directory was made on the way to a target.
+func (b *bound) has(info fs.FileInfo) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.ContainsFunc(b.made, func(made fs.FileInfo) bool { return os.SameFile(made, info) })
+}
+
+// note remembers a directory that was made.
+func (b *bound) note(info fs.FileInfo) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.made = append(b.made, info)
+}
