@@ -24,7 +24,8 @@ type ground struct {
 
 // look reads what a turn stands on. It may hang.
 func (a *actor) look(p place) (*ground, error) {
-	g := &ground{work: p.work, skills: skills.Find(p.work.fs, p.work.skillsDir), said: instructions.Read(p.work.fs)}
+	told := toldBy(a, p.work.fs)
+	g := &ground{work: p.work, skills: skills.Find(told, p.work.skillsDir), said: instructions.Read(told)}
 	if a.host.Project != nil {
 		g.project = a.host.Project(p.base)
 	}

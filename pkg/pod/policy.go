@@ -56,7 +56,7 @@ func (a *actor) ruleFor(ctx context.Context, call item.Seq) (*item.Rule, error) 
 		if err != nil {
 			return nil, err
 		}
-		more := (&ground{skills: skills.Find(p.work.fs, p.work.skillsDir)}).skill()
+		more := (&ground{skills: skills.Find(toldBy(a, p.work.fs), p.work.skillsDir)}).skill()
 		if foreign := p.project.Tools; foreign != nil {
 			more = append(more, foreign(ctx, false)...)
 		}

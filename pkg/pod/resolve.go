@@ -51,12 +51,12 @@ type resolved struct {
 	alerts []item.Alert
 }
 
-// resolve turns a submit into what is stored: the segments with their references
+// refer turns a submit into what is stored: the segments with their references
 // found, the text as the model sees it, and what each reference resolved to, in order.
-// A reference that fails is an alert; nothing is silent.
-func (h *Host) resolve(ctx context.Context, pod string, fs *scopefs.FS, s Submit) resolved {
+// A reference that fails, or that a rule is against, is an alert; nothing is silent.
+func refer(ctx context.Context, a *actor, fs *scopefs.FS, s Submit) resolved {
 	r := resolver{
-		host: h, settings: h.settings(), pod: pod, fs: fs, typos: scopefs.NewTypos(fs),
+		host: a.host, settings: a.host.settings(), pod: a.id, fs: fs, guarded: referenced(a, fs), typos: scopefs.NewTypos(fs),
 		out: item.Submitted{RequestID: s.RequestID, Mode: s.Mode},
 	}
 	for _, segment := range s.Segments {
@@ -79,10 +79,12 @@ type resolver struct {
 	settings *settings
 	pod      string
 	fs       *scopefs.FS
-	typos    *scopefs.Typos
-	out      item.Submitted
-	text     strings.Builder
-	alerts   []item.Alert
+	// guarded is fs without what rules are against.
+	guarded *scopefs.FS
+	typos   *scopefs.Typos
+	out     item.Submitted
+	text    strings.Builder
+	alerts  []item.Alert
 	// refs counts the references, size the bytes that they resolved to.
 	refs, size int
 }
@@ -186,7 +188,7 @@ func (r *resolver) ref(ctx context.Context, ref item.FileRef) (ok bool, err erro
 	if r.refs++; r.refs > maxRefs {
 		return false, nil
 	}
-	message, err := r.fs.ResolveRef(ctx, ref, r.settings.FileRefs)
+	message, err := r.guarded.ResolveRef(ctx, ref, r.settings.FileRefs)
 	if err == nil && r.size+len(message.Text) > maxResolved {
 		err = fmt.Errorf("%s: the references of this submit are larger than %d bytes together: refer to less at once",
 			scopefs.Display(ref.Path), maxResolved)

@@ -90,7 +90,7 @@ func (h *Host) submit(ctx context.Context, pod string, s Submit, digest [32]byte
 	found, err := visit(ctx, a, func(p place) (resolved, error) {
 		ctx, cancel := context.WithTimeout(ctx, resolveTime)
 		defer cancel()
-		return h.resolve(ctx, a.id, p.work.fs, s), nil
+		return refer(ctx, a, p.work.fs, s), nil
 	})
 	if err != nil {
 		return Submitted{}, err
