@@ -145,6 +145,9 @@ func TestDenyPatterns(t *testing.T) {
 		{"rm* *", "rmdir x", policy.Deny},
 		{"bash *", "bash build.sh", policy.Deny},
 		{"sudo *", "/usr/bin/sudo ls", policy.Deny},
+		{`deploy "it's live" *`, `choom deploy "it's live"`, policy.Ask},
+		{"make", "make all", policy.Allow},
+		{"make", "choom make", policy.Ask},
 	} {
 		if v := with(t, policy.Risky, deny(tt.pattern)).Decide(confined(tt.line)); v.Decision != tt.want {
 			t.Errorf("%s: %q is %s, want %s: %s", tt.pattern, tt.line, v.Decision, tt.want, v.Why)

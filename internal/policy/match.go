@@ -66,7 +66,8 @@ func namesOf(pattern []patternWord) []*regexp.Regexp {
 	var names []*regexp.Regexp
 	for _, w := range pattern {
 		for i, part := range w.parts {
-			expression := regexp.QuoteMeta(strings.ToLower(part))
+			part = unquote.Replace(strings.ToLower(part)) // As the text is.
+			expression := regexp.QuoteMeta(part)
 			if i == 0 && wordly.MatchString(part) {
 				expression = `(^|[^\w\x01-]|\w-|[^\w-]-[a-z]*)` + expression
 			}

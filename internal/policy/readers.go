@@ -46,9 +46,10 @@ func only(options string) *regexp.Regexp {
 // quietVerbs are commands of git that write, and run nothing that their words name.
 var quietVerbs = strings.Fields("add branch blame checkout commit describe init ls-files mv reset restore rev-parse rm stash switch tag")
 
-// guards are the options by which git's other commands, and programs that reach other
+// guards are the options by which git's other commands, go, and programs that reach other
 // machines, run a program or write a file.
 var guards = map[string][]string{
+	"go":            {"-exec", "--exec", "-toolexec", "--toolexec", "-vettool", "--vettool"},
 	"rsync":         {"-e", "--rsh", "--rsync-path"},
 	"scp":           {"-o", "-S"},
 	"sftp":          {"-o", "-S"},

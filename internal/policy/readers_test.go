@@ -31,6 +31,7 @@ func TestWildcardsAllowReadingOnly(t *testing.T) {
 		"jq":     {[]string{"jq -r .x y"}, nil},
 		"printf": {[]string{"printf '%s -v' x", "printf -- x"}, []string{"printf -v x y"}},
 		"test":   {[]string{"test -f x -a -n y", "test 1 -lt 2"}, []string{"test -v x", "test -R x"}},
+		"go vet": {[]string{"go vet ./..."}, []string{"go vet -vettool=x ./...", "go vet -toolexec x ./..."}},
 		"rsync":  {[]string{"rsync -a x y"}, []string{"rsync -e x y z", "rsync --rsh=x y z"}},
 	} {
 		p := with(t, policy.Always, allow(program+" *"))
