@@ -46,7 +46,8 @@ func statusFacts(s *poddv1.GetStatusResponse, now time.Time) facts {
 		{"config refused", refusal(s)},
 		{"needs a restart", strings.Join(s.GetNeedRestart(), ", ")},
 		{"pods", fmt.Sprintf("%d, %d loaded, %d running a turn", s.GetPods(), s.GetPodsLoaded(), s.GetPodsRunning())},
-		{"sandbox", sandbox(s.GetSandbox(), s.GetSandboxNote())},
+		{"sandbox", sandbox(s)},
+		{"hidden", hidden(s)},
 		{"model", orDefault(s.GetModel(), "chosen at the first request")},
 		{"endpoint", fmt.Sprintf("%s (%s)", s.GetBaseUrl(), s.GetApi())},
 		{"key", key},
@@ -71,17 +72,41 @@ func refusal(s *poddv1.GetStatusResponse) string {
 	return s.GetConfigError() + "; the one before it holds"
 }
 
-// sandbox says what the mode means for shell commands.
-func sandbox(mode, note string) string {
+// sandbox says what becomes of shell commands.
+func sandbox(s *poddv1.GetStatusResponse) string {
+	mode := orDefault(s.GetSandbox(), "none")
 	text := mode + ": shell commands run inside"
-	if mode == "" || mode == "none" {
-		text = "none: shell commands run unsandboxed"
+	switch s.GetShellCommands() {
+	case "refuse":
+		text = mode + ": shell commands are refused"
+	case "ask":
+		text = mode + ": shell commands run unsandboxed, once a person agrees to each"
+	case "run":
+		text = mode + ": shell commands run unsandboxed and unasked"
+	default:
+		if mode == "none" { // Of a podd that does not say more.
+			text = "none: shell commands run unsandboxed"
+		}
 	}
-	if note != "" {
+	if note := s.GetSandboxNote(); note != "" {
 		text += " (" + note + ")"
 	}
 	if mode == "landlock" {
 		text += "; they can change .git/hooks, .git/config and start-up files of a workspace, which Landlock does not keep read-only"
 	}
 	return text
+}
+
+// hidden counts what shell commands don't see; empty without a sandbox.
+func hidden(s *poddv1.GetStatusResponse) string {
+	switch n := s.GetHiddenCredentials(); {
+	case s.GetShellCommands() != "confined":
+		return ""
+	case n == 0:
+		return "no credentials found in your home directory"
+	case n == 1:
+		return "1 file or directory with credentials, from shell commands"
+	default:
+		return fmt.Sprintf("%d files and directories with credentials, from shell commands", n)
+	}
 }

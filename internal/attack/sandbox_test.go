@@ -40,6 +40,8 @@ func sandboxAttacks() []attack {
 		// What it reads.
 		{"the client token and other pods' spools, by a command", "CWE-552", "hidden from commands", sb, "TestAttacks/podd's own secrets"},
 		{"keys in the home directory", "CWE-522", "hidden from commands", sb, "TestAttacks/the user's keys"},
+		{"tokens of agents, clouds, databases, package managers; password stores, wallets", "CWE-522", "credential places", sb, "TestCredentialsAreHidden"},
+		{"the same where a variable has moved them", "CWE-522", "credential places", sb, "TestCredentialsElsewhere"},
 		{"keys in the kernel's keyring", "CWE-522", "refused calls", sb, "TestAttacks/the user's session/keyring"},
 		{"command lines of other processes, without bwrap", "CWE-214", "no /proc", sb, "TestAttacks/other processes/command line/landlock"},
 		{"podd's environment and memory", "CWE-214", "own processes", sb, "TestAttacks/other processes/environment/bwrap"},
@@ -136,6 +138,7 @@ func sandboxGuards() map[string]guard {
 		"no core":              {"no core is dumped", []edit{{"internal/process/limits_linux.go", "		bound(unix.RLIMIT_CORE, 0)\n", ""}}},
 		"bounded files":        {"files are bounded", []edit{{"internal/process/limits_linux.go", "		bound(unix.RLIMIT_FSIZE, l.FileBytes)\n", ""}}},
 		"ended first":          {"the kernel ends a command before podd", []edit{{p + "limit_linux.go", "	oomScore = 500", "	oomScore = 0"}}},
+		"credential places":    {"the places where programs keep credentials are listed by class, and hidden", []edit{{"internal/sandbox/hidden.go", "	return append(others, s.credentials()...)\n", "	return others\n"}}},
 		"skipped holes":        {"what a command did not write is not read", []edit{{"pkg/tool/builtin/capture.go", "			c.skip(dataFrom(c.file, c.offset) - c.offset)\n", "			c.skip(0 * dataFrom(c.file, c.offset))\n"}}},
 		"bounded reading":      {"of an output far over its quota the end alone is read", []edit{{"pkg/tool/builtin/capture.go", "left >= 0; left -= captureStep {", "left >= 0; left -= 0 {"}}},
 		"measured memory":      {"a command that holds too much is ended", []edit{{"internal/process/memory_linux.go", "	return taken, taken > limit", "	return taken, false"}}},

@@ -239,6 +239,7 @@ func (d *Daemon) status() server.Status {
 		StateDir:  d.StateDir,
 		Config:    l.file,
 		Sandbox:   string(d.sandbox.Mode()), SandboxNote: d.sandbox.Why(),
+		ShellCommands: d.sandbox.Fate(), HiddenCredentials: d.sandbox.Credentials(),
 		Model:   l.Model,
 		BaseURL: l.BaseURL,
 		API:     l.client.API(),

@@ -46,7 +46,7 @@ func (d *Daemon) shell() builtin.Shell {
 	return builtin.Shell{
 		Starter:  d.starter,
 		Sandbox:  d.sandbox,
-		Confined: d.sandbox.Confines() || d.sandbox.Config.Mode == sandbox.Off || d.sandbox.Refuses() != "",
+		Confined: d.sandbox.Fate() != sandbox.Ask,
 		Env:      d.Settings.Sandbox.Env,
 		// Not even a name in env passes a key of podd's on.
 		Environ: d.secrets.Environ(os.Environ()),
@@ -56,12 +56,12 @@ func (d *Daemon) shell() builtin.Shell {
 // tellSandbox logs what commands run in.
 func (d *Daemon) tellSandbox() {
 	mode, why := d.sandbox.Mode(), d.sandbox.Why()
-	switch {
-	case d.sandbox.Confines():
-		d.Logger.Info("shell commands run in a sandbox", "sandbox", mode, "note", why)
-	case d.sandbox.Refuses() != "":
+	switch d.sandbox.Fate() {
+	case sandbox.Confined:
+		d.Logger.Info("shell commands run in a sandbox", "sandbox", mode, "note", why, "hidden_credentials", d.sandbox.Credentials())
+	case sandbox.Refuse:
 		d.Logger.Error("shell commands are refused", "sandbox", mode, "note", d.sandbox.Refuses())
-	case d.sandbox.Config.Mode == sandbox.Off:
+	case sandbox.Run:
 		d.Logger.Warn("shell commands run unsandboxed and unasked: they can do whatever this user can", "sandbox", mode, "note", why)
 	default:
 		d.Logger.Warn("shell commands run unsandboxed, once a person agrees to each: they can do whatever this user can", "sandbox", mode, "note", why)

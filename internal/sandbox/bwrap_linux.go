@@ -76,6 +76,7 @@ func (s *Sandbox) mounts(c *Command, scope Scope) ([]string, error) {
 		}
 	}
 	s.makeHidden(scope)
+	s.reopen(m)
 	for _, path := range s.others() {
 		if s.visible(scope, path) {
 			m.hide(path)
@@ -92,7 +93,7 @@ func (s *Sandbox) mounts(c *Command, scope Scope) ([]string, error) {
 		m.add(path, "--ro-bind-fd", c.add(dir), path)
 	}
 	args := m.args()
-	if len(s.Read) > 0 {
+	if len(s.list) > 0 {
 		// The directories on the way to what can be read are bwrap's own, in memory.
 		args = append(args, "--remount-ro", "/")
 	}
@@ -101,7 +102,7 @@ func (s *Sandbox) mounts(c *Command, scope Scope) ([]string, error) {
 
 // base is the system's part, and what every command has of its own.
 func (s *Sandbox) base(m *mounts, scope Scope) error {
-	if len(s.Read) == 0 {
+	if len(s.list) == 0 {
 		m.add("/", "--ro-bind", "/", "/")
 	} else {
 		s.listed(m)
@@ -132,7 +133,7 @@ func (s *Sandbox) base(m *mounts, scope Scope) error {
 
 // listed is what can be read where that is a list, and the system's directories.
 func (s *Sandbox) listed(m *mounts) {
-	for _, path := range s.Read {
+	for _, path := range s.list {
 		if resolved, err := filepath.EvalSymlinks(path); err == nil {
 			m.add(resolved, "--ro-bind", resolved, resolved)
 		}
@@ -142,6 +143,17 @@ func (s *Sandbox) listed(m *mounts) {
 			m.add(path, "--symlink", target, path)
 		} else if isDir(path) {
 			m.add(path, "--ro-bind", path, path)
+		}
+	}
+}
+
+// reopen shows what was asked for by name below what is hidden.
+func (s *Sandbox) reopen(m *mounts) {
+	for _, path := range s.reopened {
+		if _, _, below := m.rootOf(path); below {
+			m.protect(path)
+		} else if resolved, err := filepath.EvalSymlinks(path); err == nil {
+			m.add(resolved, "--ro-bind", resolved, resolved)
 		}
 	}
 }
@@ -182,13 +194,13 @@ func (s *Sandbox) visible(scope Scope, path string) bool {
 			return false
 		}
 	}
-	if slices.Contains(s.Read, path) || slices.Contains(s.Write, path) {
+	if slices.Contains(s.list, path) || slices.Contains(s.Write, path) {
 		return false
 	}
-	if len(s.Read) == 0 {
+	if len(s.list) == 0 {
 		return true
 	}
-	seen := slices.Concat(system, s.Read, s.Write)
+	seen := slices.Concat(system, s.list, s.Write)
 	for _, root := range scope.Roots {
 		seen = append(seen, root.Path)
 	}

@@ -16,6 +16,7 @@ func Detect(ctx context.Context, c Config) *Sandbox {
 		c.MaxMemory = memory() / 2
 	}
 	s := &Sandbox{Config: c, mode: None}
+	s.divide()
 	if c.Mode == Off {
 		s.why = "switched off by [sandbox] mode"
 		return s

@@ -7,15 +7,6 @@ import (
 	"strings"
 )
 
-// ofHome are the places below a home directory where programs keep what opens other
-// doors: keys, tokens, cookies, sockets of agents.
-var ofHome = []string{
-	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".git-credentials", ".pypirc", ".npmrc",
-	".password-store", ".mozilla", ".cargo/credentials", ".cargo/credentials.toml",
-	".config/gcloud", ".config/gh", ".config/op", ".config/google-chrome", ".config/chromium", ".config/git/credentials",
-	".local/share/keyrings",
-}
-
 // socketVariables name sockets of the user's session.
 var socketVariables = []string{"SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "CONTAINER_HOST", "GPG_AGENT_INFO"}
 
@@ -46,12 +37,45 @@ func (s *Sandbox) others() (others []string) {
 	for _, name := range socketVariables {
 		others = appendResolved(others, socketPath(s.variable(name)))
 	}
-	if home := s.variable("HOME"); filepath.IsAbs(home) {
-		for _, name := range ofHome {
-			others = appendResolved(others, filepath.Join(home, name))
+	return append(others, s.credentials()...)
+}
+
+// credentials are the user's that are there and were not asked for.
+func (s *Sandbox) credentials() (paths []string) {
+	for _, path := range s.places {
+		paths = appendResolved(paths, path)
+	}
+	return slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(s.reopened, path) })
+}
+
+// Credentials is how many files and directories with credentials of the user are hidden.
+func (s *Sandbox) Credentials() int {
+	if !s.Confines() {
+		return 0
+	}
+	return len(s.credentials())
+}
+
+// divide tells the paths of Read that open what is hidden by default from those that begin
+// the list of all that can be read.
+func (s *Sandbox) divide() {
+	s.places = places(s.variable)
+	var there []string
+	for _, path := range s.places {
+		there = appendResolved(there, path)
+	}
+	for _, path := range s.Read {
+		resolved, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			resolved = path
+		}
+		inside := func(place string) bool { return within(place, path) || within(place, resolved) }
+		if slices.ContainsFunc(s.places, inside) || slices.ContainsFunc(there, inside) {
+			s.reopened = append(s.reopened, path, resolved)
+		} else {
+			s.list = append(s.list, path)
 		}
 	}
-	return others
 }
 
 // appendResolved adds a path that exists.

@@ -79,7 +79,7 @@ func (s *Sandbox) rules(c *Command, scope Scope) (rules, error) {
 		r.Filter = allowInternet
 	}
 	own := s.own()
-	others := slices.DeleteFunc(s.others(), func(path string) bool { return slices.Contains(s.Read, path) })
+	others := slices.DeleteFunc(s.others(), func(path string) bool { return slices.Contains(s.list, path) })
 	for _, root := range scope.Roots {
 		dir, err := root.Open()
 		if err != nil {
@@ -111,9 +111,9 @@ func (s *Sandbox) rules(c *Command, scope Scope) (rules, error) {
 	}
 	// /proc shows all processes; /tmp and the like have sockets and other people's files.
 	hide := slices.Concat(own, others, []string{"/proc", "/dev", "/tmp", "/var/tmp"})
-	from := slices.Concat(system, s.Read)
-	if len(s.Read) == 0 {
-		from = []string{"/"}
+	from := slices.Concat(system, s.list, s.reopened)
+	if len(s.list) == 0 {
+		from = append([]string{"/"}, s.reopened...)
 	}
 	for _, path := range from {
 		if resolved, err := filepath.EvalSymlinks(path); err == nil {

@@ -29,9 +29,9 @@ type Config struct {
 	Required bool
 	// Network lets commands reach the network.
 	Network bool
-	// Read, when it is not empty, are all the files and directories that can be read
-	// beside the system's own and the pod's roots. They can be read also where they would
-	// be hidden by default.
+	// Read are files and directories that can be read also where they would be hidden by
+	// default. One that would not be begins a list: all that can be read beside the system's
+	// own and the pod's roots.
 	Read []string
 	// Write are directories that every pod's commands can change.
 	Write []string
@@ -69,6 +69,9 @@ type Sandbox struct {
 	mode Mode
 	// why says why it is not another mode, in a clause; empty for the first choice.
 	why string
+	// places are those of credentials. Of Read, reopened are the paths among them, list are the
+	// others.
+	places, reopened, list []string
 	// program is bwrap's path; nested says that it can forbid user namespaces inside.
 	program string
 	nested  bool
@@ -94,10 +97,32 @@ func (s *Sandbox) MaxMemory() int64 {
 
 // Refuses is a sentence when commands must not run, else empty.
 func (s *Sandbox) Refuses() string {
-	if s.Confines() || !s.Required {
+	if s.Fate() != Refuse {
 		return ""
 	}
 	return fmt.Sprintf("the configuration requires a sandbox, and none works here (%s): install bubblewrap, or change [sandbox] required", s.why)
+}
+
+// What becomes of a command.
+const (
+	Confined = "confined"
+	Ask      = "ask"
+	Refuse   = "refuse"
+	Run      = "run"
+)
+
+// Fate is what becomes of a command: it is Confined, or without a sandbox it is Refuse-d, a
+// person is to be Ask-ed before it, or it is Run because the operator wants that.
+func (s *Sandbox) Fate() string {
+	switch {
+	case s.Confines():
+		return Confined
+	case s.Required:
+		return Refuse
+	case s.Config.Mode == Off:
+		return Run
+	}
+	return Ask
 }
 
 // Command is a command line that runs another one in the sandbox. Close it once it

@@ -27,6 +27,10 @@ type Status struct {
 	Sandbox string
 	// SandboxNote says why it is that one, or not a better one; may be empty.
 	SandboxNote string
+	// ShellCommands says what becomes of them: confine, ask, refuse, run.
+	ShellCommands string
+	// HiddenCredentials is how many of the user's places are hidden from them.
+	HiddenCredentials int
 	// Model is the configured model; empty when it is chosen at the first request.
 	Model string
 	// BaseURL is the endpoint, without credentials.
@@ -78,6 +82,7 @@ func (s *admin) GetStatus(ctx context.Context, _ *poddv1.GetStatusRequest) (*pod
 		PodsRunning:    int32(running),
 		Sandbox:        status.Sandbox,
 		SandboxNote:    status.SandboxNote,
+		ShellCommands:  status.ShellCommands,
 		Model:          status.Model,
 		BaseUrl:        status.BaseURL,
 		Api:            status.API,
@@ -86,6 +91,8 @@ func (s *admin) GetStatus(ctx context.Context, _ *poddv1.GetStatusRequest) (*pod
 		NeedRestart:    status.NeedRestart,
 		ConfigError:    status.ConfigError,
 		ApiLevel:       wire.APILevel(),
+
+		HiddenCredentials: int32(status.HiddenCredentials),
 	}, nil
 }
 

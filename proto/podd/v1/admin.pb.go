@@ -94,9 +94,15 @@ type GetStatusResponse struct {
 	ConfigError string `protobuf:"bytes,18,opt,name=config_error,json=configError,proto3" json:"config_error,omitempty"`
 	// How much there is of this API: it grows with each call, field and value that podd
 	// learns. Of two programs the one with more is the newer.
-	ApiLevel      int32 `protobuf:"varint,19,opt,name=api_level,json=apiLevel,proto3" json:"api_level,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	ApiLevel int32 `protobuf:"varint,19,opt,name=api_level,json=apiLevel,proto3" json:"api_level,omitempty"`
+	// What becomes of a shell command: "confined" in the sandbox; without one "ask" a person
+	// before it, "refuse" it, or "run" it unasked.
+	ShellCommands string `protobuf:"bytes,20,opt,name=shell_commands,json=shellCommands,proto3" json:"shell_commands,omitempty"`
+	// How many files and directories with credentials of the user, such as keys and tokens, are
+	// hidden from shell commands.
+	HiddenCredentials int32 `protobuf:"varint,21,opt,name=hidden_credentials,json=hiddenCredentials,proto3" json:"hidden_credentials,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *GetStatusResponse) Reset() {
@@ -258,6 +264,20 @@ func (x *GetStatusResponse) GetConfigError() string {
 func (x *GetStatusResponse) GetApiLevel() int32 {
 	if x != nil {
 		return x.ApiLevel
+	}
+	return 0
+}
+
+func (x *GetStatusResponse) GetShellCommands() string {
+	if x != nil {
+		return x.ShellCommands
+	}
+	return ""
+}
+
+func (x *GetStatusResponse) GetHiddenCredentials() int32 {
+	if x != nil {
+		return x.HiddenCredentials
 	}
 	return 0
 }
@@ -816,7 +836,7 @@ var File_podd_v1_admin_proto protoreflect.FileDescriptor
 const file_podd_v1_admin_proto_rawDesc = "" +
 	"\n" +
 	"\x13podd/v1/admin.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x12\n" +
-	"\x10GetStatusRequest\"\xe1\x04\n" +
+	"\x10GetStatusRequest\"\xb7\x05\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x10\n" +
 	"\x03pid\x18\x02 \x01(\x03R\x03pid\x129\n" +
@@ -839,7 +859,9 @@ const file_podd_v1_admin_proto_rawDesc = "" +
 	"\x10config_loaded_at\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\x0econfigLoadedAt\x12!\n" +
 	"\fneed_restart\x18\x11 \x03(\tR\vneedRestart\x12!\n" +
 	"\fconfig_error\x18\x12 \x01(\tR\vconfigError\x12\x1b\n" +
-	"\tapi_level\x18\x13 \x01(\x05R\bapiLevel\"\x0e\n" +
+	"\tapi_level\x18\x13 \x01(\x05R\bapiLevel\x12%\n" +
+	"\x0eshell_commands\x18\x14 \x01(\tR\rshellCommands\x12-\n" +
+	"\x12hidden_credentials\x18\x15 \x01(\x05R\x11hiddenCredentials\"\x0e\n" +
 	"\fCheckRequest\"G\n" +
 	"\rCheckResponse\x12\x1a\n" +
 	"\bfindings\x18\x01 \x03(\tR\bfindings\x12\x1a\n" +

@@ -71,6 +71,16 @@ export interface GetStatusResponse {
    * learns. Of two programs the one with more is the newer.
    */
   apiLevel: number;
+  /**
+   * What becomes of a shell command: "confined" in the sandbox; without one "ask" a person
+   * before it, "refuse" it, or "run" it unasked.
+   */
+  shellCommands: string;
+  /**
+   * How many files and directories with credentials of the user, such as keys and tokens, are
+   * hidden from shell commands.
+   */
+  hiddenCredentials: number;
 }
 
 export interface CheckRequest {
@@ -202,6 +212,8 @@ function createBaseGetStatusResponse(): GetStatusResponse {
     needRestart: [],
     configError: "",
     apiLevel: 0,
+    shellCommands: "",
+    hiddenCredentials: 0,
   };
 }
 
@@ -263,6 +275,12 @@ export const GetStatusResponse: MessageFns<GetStatusResponse> = {
     }
     if (message.apiLevel !== 0) {
       writer.uint32(152).int32(message.apiLevel);
+    }
+    if (message.shellCommands !== "") {
+      writer.uint32(162).string(message.shellCommands);
+    }
+    if (message.hiddenCredentials !== 0) {
+      writer.uint32(168).int32(message.hiddenCredentials);
     }
     return writer;
   },
@@ -430,6 +448,22 @@ export const GetStatusResponse: MessageFns<GetStatusResponse> = {
             }
 
             message.apiLevel = reader.int32();
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.shellCommands = reader.string();
+            continue;
+          }
+          case 21: {
+            if (tag !== 168) {
+              break;
+            }
+
+            message.hiddenCredentials = reader.int32();
             continue;
           }
         }
