@@ -103,32 +103,34 @@ var xdg = map[string]string{
 // places are the paths of all credentials, there or not, by the values of variables.
 func places(variable func(string) string) (all []string) {
 	home := variable("HOME")
-	add := func(path string) {
-		// A variable could name anything: what is above the home directory is no secret.
-		if path = filepath.Clean(path); filepath.IsAbs(path) && !(filepath.IsAbs(home) && within(path, filepath.Clean(home))) && path != "/" && !slices.Contains(all, path) {
-			all = append(all, path)
-		}
-	}
 	for _, c := range credentials {
 		for _, place := range c.places {
-			if name, ok := strings.CutPrefix(place, "$"); ok {
-				name, rest, _ := strings.Cut(name, "/")
-				for _, value := range filepath.SplitList(variable(name)) {
-					if filepath.IsAbs(value) {
-						add(filepath.Join(value, rest))
-					}
-				}
-				continue
-			}
-			if filepath.IsAbs(home) {
-				add(filepath.Join(home, place))
-			}
-			for prefix, name := range xdg {
-				if rest, ok := strings.CutPrefix(place, prefix); ok && filepath.IsAbs(variable(name)) {
-					add(filepath.Join(variable(name), rest))
+			for _, path := range expand(place, home, variable) {
+				// A variable could name anything: what is above the home directory is no secret.
+				above := path == "/" || filepath.IsAbs(home) && within(path, filepath.Clean(home))
+				if !above && !slices.Contains(all, path) {
+					all = append(all, path)
 				}
 			}
 		}
 	}
 	return all
+}
+
+// expand are the absolute paths that a place of the table stands for.
+func expand(place, home string, variable func(string) string) (paths []string) {
+	if name, ok := strings.CutPrefix(place, "$"); ok {
+		name, rest, _ := strings.Cut(name, "/")
+		for _, value := range filepath.SplitList(variable(name)) {
+			paths = append(paths, filepath.Join(value, rest))
+		}
+	} else {
+		paths = append(paths, filepath.Join(home, place))
+	}
+	for prefix, name := range xdg {
+		if rest, ok := strings.CutPrefix(place, prefix); ok && variable(name) != "" {
+			paths = append(paths, filepath.Join(variable(name), rest))
+		}
+	}
+	return slices.DeleteFunc(paths, func(path string) bool { return !filepath.IsAbs(path) })
 }

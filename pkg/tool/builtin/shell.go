@@ -121,6 +121,7 @@ func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
 	if s.Sandbox != nil && s.Sandbox.Refuses() != "" {
 		return tool.Error("shell: not run: %s", s.Sandbox.Refuses()), nil
 	}
+	s.makeRoom(ctx)
 	confined, err := s.confine(path, args, s.granted(ctx, args.Command))
 	if err != nil {
 		return tool.Output{}, fmt.Errorf("the command was not run: %w", err)

@@ -39,6 +39,8 @@ type shellRun struct {
 	held sandbox.Held
 	// ended is why the command was ended before anybody followed it.
 	ended error
+	// emptied is why its temporary files were removed.
+	emptied error
 	// keep says that the result names the output's file.
 	keep bool
 }
@@ -55,7 +57,7 @@ func (r *shellRun) finish(ctx context.Context) tool.Output {
 	stop := sync.OnceValue(func() int { return r.tree.Stop(grace) })
 	defer stop() // Also when a watcher of the progress panics.
 	why := r.follow(ctx)
-	if _, greedy := errors.AsType[*memoryError](why); greedy {
+	if r.greedy(why) {
 		grace = 0 // In which it could take the rest.
 	}
 	if left := stop(); left > 0 {
@@ -65,6 +67,7 @@ func (r *shellRun) finish(ctx context.Context) tool.Output {
 	if err := r.mend(); err != nil {
 		why = err
 	}
+	r.emptyTemp(ctx, why)
 	if err := r.captured.drain(); err != nil && why == nil {
 		why = err
 	}
@@ -96,6 +99,8 @@ func (r *shellRun) follow(ctx context.Context) error {
 	defer poll.Stop()
 	memory := time.NewTimer(memoryPoll)
 	defer memory.Stop()
+	temp := time.NewTimer(0)
+	defer temp.Stop()
 	for {
 		select {
 		case <-r.tree.Exited():
@@ -110,6 +115,13 @@ func (r *shellRun) follow(ctx context.Context) error {
 				return err
 			}
 			memory.Reset(max(memoryPoll, 50*time.Since(began)))
+			continue
+		case <-temp.C:
+			next, err := r.checkTemp(ctx)
+			if err != nil {
+				return err
+			}
+			temp.Reset(next)
 			continue
 		case <-poll.C:
 		}
@@ -186,6 +198,9 @@ func (r *shellRun) output(why error) tool.Output {
 		printed += "; writing to /dev/stderr or /dev/stdout by name may have lost earlier output: use >&2"
 	}
 	printed += r.shell.gitHint(r.args.Command, ends)
+	if r.emptied != nil && !r.greedy(why) {
+		printed += fmt.Sprintf("; %v, and were removed", r.emptied)
+	}
 	out.Summary = tool.Bound(fmt.Sprintf("shell: %s, %s%s %s", shorten(r.args.Command, 60), ending, said, printed))
 	return out
 }
@@ -196,6 +211,8 @@ func (r *shellRun) ending(why error) (text string, success bool) {
 	switch {
 	case errors.Is(why, errTimedOut):
 		return fmt.Sprintf("timed out after %d s and was ended (raise timeout_seconds, or split the work)", r.args.Timeout), false
+	case errors.As(why, new(*spool.TempError)):
+		return fmt.Sprintf("was ended after %s: %v, and were removed (put large files into the workspace)", took, why), false
 	case errors.As(why, new(*memoryError)):
 		return fmt.Sprintf("was ended after %s: %v, may have taken effect", took, why), false
 	case errors.As(why, new(errHeld)):

@@ -14,6 +14,7 @@ import (
 type Folder struct {
 	spool *Spool
 	dir   string
+	temp  tempWatch
 }
 
 // Dir is the folder's path.
