@@ -8,8 +8,8 @@ import (
 	"podd/internal/metrics"
 	"podd/internal/traces"
 	"podd/internal/version"
+	"podd/pkg/fold"
 	"podd/pkg/item"
-	"podd/pkg/projection"
 )
 
 // openTraces sends spans of turns where OpenTelemetry's variables ask for it.
@@ -36,10 +36,10 @@ func (d *Daemon) openRecorder() {
 		if l == nil || !u.Measured {
 			return 0, false
 		}
-		money, ok := projection.MoneyOf(u.Model, l.prices)
+		money, ok := fold.MoneyOf(u.Model, l.prices)
 		if !ok && u.Purpose == "" {
 			// Endpoints may name the model otherwise than it is asked for.
-			money, ok = projection.MoneyOf(l.Model, l.prices)
+			money, ok = fold.MoneyOf(l.Model, l.prices)
 		}
 		return money.Cost(u.Usage), ok
 	})

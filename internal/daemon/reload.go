@@ -10,9 +10,9 @@ import (
 
 	"podd/internal/config"
 	"podd/internal/server"
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/llm/openai"
-	"podd/pkg/projection"
 )
 
 // loaded is a configuration that holds.
@@ -21,7 +21,7 @@ type loaded struct {
 	// client talks to its endpoint.
 	client *openai.Client
 	// prices are those of its models.
-	prices []projection.ModelPrice
+	prices []fold.ModelPrice
 	// file is where it came from; empty when there was no file.
 	file string
 	// at is when it was read.

@@ -9,10 +9,10 @@ import (
 	"podd/internal/policy"
 	"podd/internal/skills"
 	"podd/internal/version"
+	"podd/pkg/fold"
 	"podd/pkg/llm"
 	"podd/pkg/llm/openai"
 	"podd/pkg/pod"
-	"podd/pkg/projection"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
@@ -115,11 +115,11 @@ func checkSettings(s config.Config) error {
 	return rules.CheckTools(append(tools, policy.Tool{Name: config.MCPPrefix, Family: true}))
 }
 
-func pruneRule(p config.Prune) projection.Config {
-	return projection.Config{
-		Mode:     projection.Mode(p.Mode),
-		Turns:    projection.TurnsConfig{Protected: p.ProtectedTurns, MinSavings: p.MinSavings},
-		Economic: projection.EconomicConfig{MinGain: float64(p.MinGain)},
+func pruneRule(p config.Prune) fold.Config {
+	return fold.Config{
+		Mode:     fold.Mode(p.Mode),
+		Turns:    fold.TurnsConfig{Protected: p.ProtectedTurns, MinSavings: p.MinSavings},
+		Economic: fold.EconomicConfig{MinGain: float64(p.MinGain)},
 	}
 }
 
@@ -139,16 +139,16 @@ func searchBounds(s config.Search) builtin.Search {
 }
 
 // modelPrices are configured prices as ratios, and in money.
-func modelPrices(configured map[string]config.Price) ([]projection.ModelPrice, error) {
-	var prices []projection.ModelPrice
+func modelPrices(configured map[string]config.Price) ([]fold.ModelPrice, error) {
+	var prices []fold.ModelPrice
 	for _, model := range slices.Sorted(maps.Keys(configured)) {
 		p := configured[model]
-		money := projection.Money{Input: p.Input, CachedInput: p.CachedInput, CacheWrite: p.CacheWrite, Output: p.Output, TTL: p.CacheTTL}
+		money := fold.Money{Input: p.Input, CachedInput: p.CachedInput, CacheWrite: p.CacheWrite, Output: p.Output, TTL: p.CacheTTL}
 		ratios, err := money.Ratios()
 		if err != nil {
 			return nil, fmt.Errorf("prices of %s: %w", model, err)
 		}
-		prices = append(prices, projection.ModelPrice{Model: model, Price: ratios, Money: money})
+		prices = append(prices, fold.ModelPrice{Model: model, Price: ratios, Money: money})
 	}
 	return prices, nil
 }

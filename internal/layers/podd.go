@@ -72,7 +72,6 @@ var ranks = map[string]int{
 	"pkg/hook/hooktest":     2,
 	"pkg/interceptor":       2,
 	"pkg/fold":              2,
-	"pkg/projection":        2,
 	"pkg/store":             2,
 	"pkg/transcript":        2,
 

@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"podd/pkg/projection"
+	"podd/pkg/fold"
 )
 
 // A provider caches a prefix from cacheMin tokens on, in steps of cacheStep.
@@ -15,7 +15,7 @@ const (
 // bill is what a provider charges for a row of requests, each an extension of the
 // one before up to where pruning changed it.
 type bill struct {
-	price  projection.Price
+	price  fold.Price
 	cost   float64
 	tokens int
 
@@ -26,7 +26,7 @@ type bill struct {
 	sent bool
 }
 
-func newBill(p projection.Price) bill { return bill{price: p} }
+func newBill(p fold.Price) bill { return bill{price: p} }
 
 // broken says that the next request differs from the last one after so many tokens.
 func (b *bill) broken(prefix int) { b.cached = min(b.cached, prefix) }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"podd/pkg/projection"
+	"podd/pkg/fold"
 )
 
 // line is what is printed for a mode. Per cents have two decimals.
@@ -23,7 +23,7 @@ type line struct {
 func compare(windows []window, t terms) ([]line, error) {
 	var lines []line
 	var off outcome
-	for _, mode := range []projection.Mode{projection.ModeOff, projection.ModeTurns, projection.ModeEconomic} {
+	for _, mode := range []fold.Mode{fold.ModeOff, fold.ModeTurns, fold.ModeEconomic} {
 		var sum outcome
 		for i := range windows {
 			o, err := replayWindow(&windows[i], mode, t)
@@ -36,7 +36,7 @@ func compare(windows []window, t terms) ([]line, error) {
 			sum.events += o.events
 			sum.calls += o.calls
 		}
-		if mode == projection.ModeOff {
+		if mode == fold.ModeOff {
 			off = sum
 		}
 		lines = append(lines, line{

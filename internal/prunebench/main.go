@@ -1,11 +1,11 @@
-// Command prunebench says what the pruning modes of pkg/projection would have cost,
+// Command prunebench says what the pruning modes of pkg/fold would have cost,
 // and what they would have missed, in recorded sessions. It replays them through
 // the code that the daemon runs.
 //
 // A trace holds numbers alone: sizes, kinds and times of items, and which results
 // the recorded model was still using. docs/pruning.md says what the output means.
 //
-// Rank 3: it imports pkg/item and pkg/projection. The daemon does not contain it.
+// Rank 3: it imports pkg/item and pkg/fold. The daemon does not contain it.
 package main
 
 import "os"

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
-	"podd/pkg/projection"
 )
 
 // The cost model of the traces, in tokens.
@@ -29,7 +29,7 @@ type outcome struct {
 // replay is one window under one mode.
 type replay struct {
 	window *window
-	ledger *projection.Ledger
+	ledger *fold.Ledger
 	bill   bill
 	outcome
 
@@ -42,12 +42,12 @@ type replay struct {
 }
 
 // replayWindow runs a window through the ledger.
-func replayWindow(w *window, mode projection.Mode, t terms) (outcome, error) {
-	ledger, err := projection.NewLedger(projection.Config{Mode: mode, Cache: t.cache})
+func replayWindow(w *window, mode fold.Mode, t terms) (outcome, error) {
+	ledger, err := fold.NewLedger(fold.Config{Mode: mode, Cache: t.cache})
 	if err != nil {
 		return outcome{}, err
 	}
-	ledger.Setup(projection.Terms{Price: t.price, Fixed: fixedPrefix})
+	ledger.Setup(fold.Terms{Price: t.price, Fixed: fixedPrefix})
 	r := &replay{window: w, ledger: ledger, bill: newBill(t.price), now: time.Unix(0, 0)}
 	turns := 0
 	for call, at := range w.At {
@@ -85,7 +85,7 @@ func (r *replay) call(call int) {
 // add appends an item and returns its sequence.
 func (r *replay) add(it traceItem, startsTurn bool) item.Seq {
 	r.seq++
-	e := projection.Element{
+	e := fold.Element{
 		Seq:        r.seq,
 		Tokens:     it.Tokens + itemOverhead,
 		Stub:       stubSize + itemOverhead,
@@ -140,5 +140,5 @@ func (r *replay) visible(i int) bool {
 // was missed.
 func (r *replay) send(stepGoesOn bool) {
 	r.bill.request(r.ledger.Tokens(), r.now)
-	r.ledger.Answered(projection.Answer{Time: r.now, StepGoesOn: stepGoesOn})
+	r.ledger.Answered(fold.Answer{Time: r.now, StepGoesOn: stepGoesOn})
 }

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"podd/pkg/projection"
+	"podd/pkg/fold"
 )
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-6*max(1, math.Abs(b)) }
 
 func TestBill(t *testing.T) {
-	price := projection.Price{Cached: 0.1, Write: 2, TTL: 10 * time.Minute}
+	price := fold.Price{Cached: 0.1, Write: 2, TTL: 10 * time.Minute}
 	tests := map[string]struct {
 		// cached is how much of the second request, of 5,000 tokens, is billed as
 		// cached; the first has size tokens, and after prefix of them they differ.
@@ -65,7 +65,7 @@ func TestMissIsCharged(t *testing.T) {
 		Gap:   []float64{-1, 1, 1, 1, 1},
 		Needs: [][][]int{nil, nil, nil, nil, {{2}, {2}}},
 	}
-	economic, err := replayWindow(&w, projection.ModeEconomic, terms{price: projection.DefaultPrice(), cache: projection.CacheEnds})
+	economic, err := replayWindow(&w, fold.ModeEconomic, terms{price: fold.DefaultPrice(), cache: fold.CacheEnds})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestMissIsCharged(t *testing.T) {
 		t.Errorf("it costs %v, want %v", economic.cost, want)
 	}
 
-	off, err := replayWindow(&w, projection.ModeOff, terms{price: projection.DefaultPrice(), cache: projection.CacheEnds})
+	off, err := replayWindow(&w, fold.ModeOff, terms{price: fold.DefaultPrice(), cache: fold.CacheEnds})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestNeedsAreAlternatives(t *testing.T) {
 		Gap:   []float64{-1, 1, 1, 1, 1, 1},
 		Needs: [][][]int{nil, nil, nil, {{1, 2}}, {{1}}, {{1}}},
 	}
-	o, err := replayWindow(&w, projection.ModeEconomic, terms{price: projection.DefaultPrice(), cache: projection.CacheEnds})
+	o, err := replayWindow(&w, fold.ModeEconomic, terms{price: fold.DefaultPrice(), cache: fold.CacheEnds})
 	if err != nil {
 		t.Fatal(err)
 	}

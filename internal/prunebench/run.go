@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"podd/pkg/projection"
+	"podd/pkg/fold"
 )
 
 // Exit codes.
@@ -70,8 +70,8 @@ type options struct {
 
 // terms are the conditions of a replay.
 type terms struct {
-	price projection.Price
-	cache projection.CacheMode
+	price fold.Price
+	cache fold.CacheMode
 	// single takes each window as one user turn.
 	single bool
 }
@@ -80,14 +80,14 @@ func newFlags(o *options) *flag.FlagSet {
 	f := flag.NewFlagSet("prunebench", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.Usage = func() {}
-	o.terms = terms{price: projection.DefaultPrice(), cache: projection.CacheEnds}
+	o.terms = terms{price: fold.DefaultPrice(), cache: fold.CacheEnds}
 	f.Float64Var(&o.terms.price.Cached, "r", o.terms.price.Cached, "price of cached input; uncached input is 1")
 	f.Float64Var(&o.terms.price.Write, "w", o.terms.price.Write, "price of newly written input")
 	f.Var((*lifetime)(&o.terms.price.TTL), "ttl", "`time` for which an idle cache lasts: seconds, or as in 30m")
 	f.Func("cache", "what the economic mode expects to stay cached after a prune: `ends`, lcp or prefix (default ends)", func(s string) error {
-		o.terms.cache = projection.CacheMode(s)
+		o.terms.cache = fold.CacheMode(s)
 		switch o.terms.cache {
-		case projection.CacheEnds, projection.CacheLCP, projection.CachePrefix:
+		case fold.CacheEnds, fold.CacheLCP, fold.CachePrefix:
 			return nil
 		}
 		return errors.New("use ends, lcp or prefix")

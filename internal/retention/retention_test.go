@@ -16,8 +16,8 @@ import (
 	"pgregory.net/rapid"
 
 	"podd/internal/retention"
+	"podd/pkg/fold"
 	"podd/pkg/item"
-	"podd/pkg/projection"
 	"podd/pkg/store"
 )
 
@@ -31,7 +31,7 @@ type podLog struct {
 	s       store.Store
 	pod     string
 	epoch   store.Epoch
-	state   *projection.State
+	state   *fold.Context
 	entries []item.Entry
 	turn    int64
 	day     int
@@ -74,8 +74,8 @@ func (l *podLog) claim() {
 	}
 }
 
-func newState(t fataler) *projection.State {
-	state, err := projection.NewState(projection.StateConfig{})
+func newState(t fataler) *fold.Context {
+	state, err := fold.NewContext(fold.ContextConfig{})
 	if err != nil {
 		t.Fatalf("state: %v", err)
 	}
@@ -280,7 +280,7 @@ func check(t *rapid.T, l *podLog, left []item.Entry) {
 	if left[0].Turn > 0 && left[0].Time.After(left[1].Time) || left[0].Time.IsZero() {
 		t.Fatalf("the mark has the time %s, what comes next %s", left[0].Time, left[1].Time)
 	}
-	state := fold(t, left)
+	state := foldOf(t, left)
 	same(t, "the next request", state.Request(), l.state.Request())
 	same(t, "open calls", append([]item.ToolCall{}, state.OpenCalls()...), append([]item.ToolCall{}, l.state.OpenCalls()...))
 	same(t, "whole turns", wholeTurns(left), true)
@@ -303,7 +303,7 @@ func check(t *rapid.T, l *podLog, left []item.Entry) {
 
 // fold gives what a log with rewinds comes to: entries that were taken back are not
 // added. In these logs no rewind takes back another.
-func fold(t fataler, entries []item.Entry) *projection.State {
+func foldOf(t fataler, entries []item.Entry) *fold.Context {
 	gone := map[item.Seq]bool{}
 	for i, e := range entries {
 		if k, ok := e.Kind.(item.Rewind); ok {
@@ -336,7 +336,7 @@ func (l *podLog) rewind(t *rapid.T) {
 		}
 	}
 	l.add(item.Rewind{To: rapid.SampledFrom(ends).Draw(t, "to")})
-	l.state = fold(t, l.entries)
+	l.state = foldOf(t, l.entries)
 }
 
 // wholeTurns says that no turn lacks its beginning.
@@ -497,7 +497,7 @@ func TestNoteThatPassedARewindKeepsNothing(t *testing.T) {
 	to := l.entries[len(l.entries)-1].Seq
 	l.turns(1)
 	l.add(item.Note{Text: "note"}, item.Rewind{To: to}, item.Note{Text: "note"})
-	l.state = fold(t, l.entries)
+	l.state = foldOf(t, l.entries)
 	l.takeNote()
 	l.turns(20)
 	l.compact(1)
@@ -517,7 +517,7 @@ func TestNoteThatWaitsAgainStays(t *testing.T) {
 	l.takeNote()
 	l.turns(1)
 	l.add(item.Rewind{To: note})
-	l.state = fold(t, l.entries)
+	l.state = foldOf(t, l.entries)
 	l.turns(20)
 	l.compact(1)
 	sweep(t, l, retention.Policy{Bytes: 1}, l.day)

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
-	"podd/pkg/projection"
 )
 
 // summary is the fold of removed entries into the one that takes their place.
@@ -131,12 +131,12 @@ func (s *summary) result(r item.ToolResult) {
 
 // pruned counts what a log's requests lost by pruning, as who reads the log does.
 type pruned struct {
-	state  *projection.State
+	state  *fold.Context
 	tokens int64
 }
 
 func newPruned() (*pruned, error) {
-	state, err := projection.NewState(projection.StateConfig{})
+	state, err := fold.NewContext(fold.ContextConfig{})
 	return &pruned{state: state}, err
 }
 

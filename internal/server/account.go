@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"podd/internal/wire"
+	"podd/pkg/fold"
 	"podd/pkg/item"
-	"podd/pkg/projection"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -41,7 +41,7 @@ func (s *pods) GetContext(ctx context.Context, r *poddv1.GetContextRequest) (*po
 // headBytes is how much of an item's beginning is shown.
 const headBytes = 200
 
-func contextItem(p projection.Part) *poddv1.ContextItem {
+func contextItem(p fold.Part) *poddv1.ContextItem {
 	c := &poddv1.ContextItem{Seq: int64(p.Seq), Tokens: int64(p.Tokens), Pruned: p.Pruned}
 	text := ""
 	switch it := p.Item.(type) {

@@ -10,9 +10,9 @@ import (
 
 	"podd/internal/mcp"
 	"podd/internal/trust"
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/pod"
-	"podd/pkg/projection"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -104,7 +104,7 @@ func mcpServer(look mcp.Look) *poddv1.McpServer {
 	for n, t := range l.Tools {
 		s.Tools = append(s.Tools, &poddv1.McpTool{
 			Name: t.Name, OfferedAs: look.Names[n], Description: t.Description, Schema: t.Schema, Hint: t.Hint, Changed: look.Changed[n],
-			Tokens: int64(projection.Estimate(len(look.Names[n])+len(t.Description)+len(t.Schema), 0)),
+			Tokens: int64(fold.Estimate(len(look.Names[n])+len(t.Description)+len(t.Schema), 0)),
 		})
 	}
 	for _, r := range l.Resources {

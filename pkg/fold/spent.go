@@ -2,9 +2,6 @@ package fold
 
 import "podd/pkg/item"
 
-// Price says what a request cost in USD; known is false where its price is not known.
-type Price func(item.RequestUsage) (usd float64, known bool)
-
 // Spent is what requests were billed.
 type Spent struct {
 	Usage item.Usage
@@ -16,9 +13,9 @@ type Spent struct {
 // Tokens are those in and out together.
 func (s Spent) Tokens() int64 { return s.Usage.Input + s.Usage.Output }
 
-func (s *Spent) add(u item.RequestUsage, price Price) {
+func (s *Spent) add(u item.RequestUsage, prices []ModelPrice) {
 	s.Usage = s.Usage.Add(u.Usage)
-	if usd, known := price(u); known {
+	if usd, known := CostOf(u, prices); known {
 		s.Cost += usd
 	} else {
 		s.Unpriced += u.Usage.Requests

@@ -8,7 +8,7 @@ import (
 
 // State is where a pod stands after the entries of its log so far. It is a value: slices are
 // replaced and never changed, so a copy can be tried on entries that are not stored yet, and
-// whoever got a copy may keep it. The zero value has no price; begin with New.
+// whoever got a copy may keep it. The zero value is the state of an empty log, at built-in prices.
 type State struct {
 	// Total is what all turns used, those that a rewind took back included.
 	Total Spent
@@ -17,15 +17,13 @@ type State struct {
 	// Notes are those that no turn has taken in yet, in their order.
 	Notes []item.Note
 
-	price Price
+	prices []ModelPrice
 }
 
-// New is the state of an empty log. price says what a request cost.
-func New(price Price) State { return State{price: price} }
-
-// Priced is the state with another price for requests to come. A decoded State has none.
-func (s State) Priced(price Price) State {
-	s.price = price
+// Priced is the state with prices that come before the built-in ones, for requests to come.
+// A decoded State has none.
+func (s State) Priced(prices []ModelPrice) State {
+	s.prices = prices
 	return s
 }
 
@@ -41,8 +39,8 @@ func (s *State) Add(e item.Entry) {
 	case item.Note:
 		s.Notes = append(slices.Clip(s.Notes), k)
 	case item.RequestUsage:
-		s.Total.add(k, s.price)
-		s.Turn.billed(k, s.price)
+		s.Total.add(k, s.prices)
+		s.Turn.billed(k, s.prices)
 	case item.ItemAdded:
 		if m, ok := k.Item.(item.SystemMessage); ok && m.Origin == item.OriginNote && len(s.Notes) > 0 {
 			s.Notes = s.Notes[1:]
@@ -58,7 +56,7 @@ func (s *State) Add(e item.Entry) {
 func (s *State) Skip(e item.Entry) {
 	s.Turn.Number = max(s.Turn.Number, e.Turn)
 	if u, ok := e.Kind.(item.RequestUsage); ok {
-		s.Total.add(u, s.price)
+		s.Total.add(u, s.prices)
 	}
 }
 
@@ -66,7 +64,7 @@ func (s *State) Skip(e item.Entry) {
 func (s *State) purged(turn int64, t item.Totals) {
 	s.Turn.Number = turn
 	for _, r := range t.Requests {
-		s.Total.add(r.Request(), s.price)
+		s.Total.add(r.Request(), s.prices)
 	}
 }
 

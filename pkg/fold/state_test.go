@@ -7,15 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"podd/pkg/item"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-func dear(u item.RequestUsage) (float64, bool) { return float64(u.Usage.Input), u.Model != "free" }
+// dear are prices: a token in costs one dollar.
+var dear = []ModelPrice{{Model: "dear", Money: Money{Input: 1e6}}}
 
 // entries draws the next entries of a log, ill-formed ones too.
 func entries(t *rapid.T, first item.Seq) []item.Entry {
@@ -29,7 +27,7 @@ func entries(t *rapid.T, first item.Seq) []item.Entry {
 			item.Note{Text: call, Wake: call == "a"},
 			item.Promoted{}, item.Recovered{Waited: call == "b"},
 			item.Setup{Model: call}, item.AlertRaised{Alert: item.Alert{Source: SourceFallback}},
-			item.RequestUsage{Step: 3, Model: "dear", Usage: item.Usage{Input: 7, Requests: 1}},
+			item.RequestUsage{Step: 3, Model: "dear", Measured: true, Usage: item.Usage{Input: 7, Requests: 1}},
 			item.RequestUsage{Purpose: item.PurposeSubPod, Model: "free", Usage: item.Usage{Input: 7, Requests: 2}},
 			item.ItemAdded{Item: item.UserMessage{Text: call}},
 			item.ItemAdded{Item: item.AssistantMessage{Text: call}},
@@ -61,7 +59,7 @@ func saved(s State) string {
 // batch is tried on a copy before it is stored, and a turn keeps one in another goroutine.
 func TestCopiesNeverChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := New(dear)
+		s := State{}.Priced(dear)
 		var copies []State
 		var were []string
 		for _, e := range entries(t, 1) {
@@ -81,7 +79,7 @@ func TestCopiesNeverChange(t *testing.T) {
 // What was saved goes on as if it had never been.
 func TestSavedGoesOn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		whole := New(dear)
+		whole := State{}.Priced(dear)
 		before := entries(t, 1)
 		for _, e := range before {
 			whole.Add(e)
@@ -103,7 +101,7 @@ func TestSavedGoesOn(t *testing.T) {
 
 // folded is the state of a log of these kinds, with sequences from 1.
 func folded(kinds ...item.Kind) State {
-	s := New(dear)
+	s := State{}.Priced(dear)
 	for i, k := range kinds {
 		s.Add(item.Entry{Seq: item.Seq(i + 1), Turn: 1, Time: time.Unix(5, 0), Kind: k})
 	}
@@ -157,11 +155,11 @@ func TestAQuestionUndoesAStart(t *testing.T) {
 
 // A rewind takes the turn back, and neither its number nor what it cost.
 func TestRewindKeepsWhatWasPaid(t *testing.T) {
-	s := folded(item.TurnStarted{}, item.RequestUsage{Usage: item.Usage{Input: 7, Requests: 1}}, item.Note{Text: "waits"}, item.Rewind{To: 1})
+	s := folded(item.TurnStarted{}, item.RequestUsage{Model: "dear", Measured: true, Usage: item.Usage{Input: 7, Requests: 1}}, item.Note{Text: "waits"}, item.Rewind{To: 1})
 	if s.Turn.Number != 1 || s.Turn.Open || s.Total.Usage.Input != 7 || s.Total.Cost != 7 || len(s.Notes) != 1 {
 		t.Errorf("%+v", s)
 	}
-	skipped := New(dear)
+	skipped := State{}.Priced(dear)
 	skipped.Skip(item.Entry{Turn: 4, Kind: item.RequestUsage{Model: "free", Usage: item.Usage{Requests: 2}}})
 	if skipped.Turn.Number != 4 || skipped.Total.Unpriced != 2 {
 		t.Errorf("%+v", skipped)

@@ -178,9 +178,9 @@ func (t *Turn) closeQuestion(callID string, at time.Time, answer *item.ApprovalR
 }
 
 // billed takes note of a request. That of a step stands behind the items of its answer.
-func (t *Turn) billed(u item.RequestUsage, price Price) {
+func (t *Turn) billed(u item.RequestUsage, prices []ModelPrice) {
 	t.Resuming = false
-	t.Spent.add(u, price)
+	t.Spent.add(u, prices)
 	if u.Purpose != item.PurposeSubPod {
 		t.Requests += int(u.Usage.Requests)
 	}

@@ -13,7 +13,6 @@ import (
 	"podd/pkg/fold"
 	"podd/pkg/hook"
 	"podd/pkg/item"
-	"podd/pkg/projection"
 	"podd/pkg/store"
 	"podd/pkg/worker"
 )
@@ -80,7 +79,7 @@ type actor struct {
 	// waiters are closed once the question about a call, named by its id, is closed.
 	waiters map[string]chan struct{}
 	// context belongs to the turn while one runs.
-	context *projection.State
+	context *fold.Context
 	// folded are the settings under which context was made; based is the last entry of the
 	// base that goes with them, 0 for none. refused is the rule of others under which the
 	// log could not be folded, for damage.

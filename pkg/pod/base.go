@@ -12,7 +12,6 @@ import (
 	"podd/internal/wire"
 	"podd/pkg/fold"
 	"podd/pkg/item"
-	"podd/pkg/projection"
 	"podd/pkg/store"
 )
 
@@ -97,19 +96,19 @@ func (h *Host) restore(ctx context.Context, rec item.Pod, s *settings, kept stor
 	if b.First != rec.First {
 		return nil, errors.New("it was folded before a purge")
 	}
-	r, err := projection.Restore(s.stateConfig(), b.Context)
+	r, err := fold.Restore(s.contextConfig(), b.Context)
 	if err != nil {
 		return nil, err
 	}
 	if err := h.readItems(ctx, rec.ID, r, kept.Seq); err != nil {
 		return nil, err
 	}
-	state, err := r.State()
+	state, err := r.Context()
 	if err != nil {
 		return nil, err
 	}
 	return &folds{
-		state: b.State.Priced(s.price), context: state,
+		state: b.State.Priced(s.Prices), context: state,
 		first: rec.First, last: kept.Seq, base: kept.Seq,
 	}, nil
 }
@@ -118,7 +117,7 @@ func (h *Host) restore(ctx context.Context, rec item.Pod, s *settings, kept stor
 var errEnough = errors.New("that is enough")
 
 // readItems gives a state that is restored what the log has of it, up to an entry.
-func (h *Host) readItems(ctx context.Context, pod string, r *projection.Restored, upTo item.Seq) error {
+func (h *Host) readItems(ctx context.Context, pod string, r *fold.Restored, upTo item.Seq) error {
 	first := r.First()
 	if first == 0 {
 		return nil
@@ -144,7 +143,7 @@ func (h *Host) readItems(ctx context.Context, pod string, r *projection.Restored
 }
 
 // outdated says whether a base would spare enough.
-func (a *actor) outdated(state *projection.State) bool {
+func (a *actor) outdated(state *fold.Context) bool {
 	return state.First()-1-max(a.based, a.rec.First-1) >= baseAfter
 }
 

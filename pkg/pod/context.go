@@ -5,8 +5,8 @@ import (
 	"reflect"
 
 	"podd/internal/instructions"
+	"podd/pkg/fold"
 	"podd/pkg/item"
-	"podd/pkg/projection"
 	"podd/pkg/tool"
 	"podd/pkg/worker"
 )
@@ -17,8 +17,8 @@ type Context struct {
 	Body []byte
 	// Model is the model that is asked.
 	Model string
-	Parts []projection.Part
-	Size  projection.Size
+	Parts []fold.Part
+	Size  fold.Size
 	// Project is what the workspace says, as it is sent; ProjectSource is the file that it
 	// is from, empty when there is none.
 	Project, ProjectSource string
@@ -85,7 +85,7 @@ func (a *actor) nextWorker(ctx context.Context, s *settings, g *ground) (w *work
 }
 
 // context is the request that comes next on a state.
-func (h *Host) context(ctx context.Context, w *worker.Worker, state *projection.State) (Context, error) {
+func (h *Host) context(ctx context.Context, w *worker.Worker, state *fold.Context) (Context, error) {
 	setup, err := w.Setup(ctx)
 	if err != nil {
 		e := item.Errorf(item.KindPrecondition, "NO_SETUP", "the next request is not known: %v", err)

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
-	"podd/pkg/projection"
 	"podd/pkg/worker"
 )
 
@@ -20,9 +20,9 @@ func priced(inputs map[string]float64) func(*pod.Config) {
 	return func(c *pod.Config) {
 		c.Compaction = worker.Compaction{KeepTokens: 1, Model: "small"}
 		for model, input := range inputs {
-			c.Prices = append(c.Prices, projection.ModelPrice{
-				Model: model, Price: projection.DefaultPrice(),
-				Money: projection.Money{Input: input, CachedInput: input / 10, CacheWrite: input, Output: input * 10},
+			c.Prices = append(c.Prices, fold.ModelPrice{
+				Model: model, Price: fold.DefaultPrice(),
+				Money: fold.Money{Input: input, CachedInput: input / 10, CacheWrite: input, Output: input * 10},
 			})
 		}
 	}

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
-	"podd/pkg/projection"
 	"podd/pkg/tool"
 	"podd/pkg/worker"
 )
@@ -70,7 +70,7 @@ func TestPruning(t *testing.T) {
 // What a command printed leaves the context, and what failed stays in it.
 func TestPrunedCommandsSayWhatFailed(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("sh test.sh"))), func(c *pod.Config) {
-		c.Prune = projection.Config{Mode: projection.ModeTurns, Turns: projection.TurnsConfig{Protected: 1, MinSavings: 1}}
+		c.Prune = fold.Config{Mode: fold.ModeTurns, Turns: fold.TurnsConfig{Protected: 1, MinSavings: 1}}
 	})
 	h.write("test.sh", "echo '--- FAIL: TestReadsDates (0.00s)'; seq 1 400 | sed 's/$/ a line of the log/'; printf 'FAIL\\tdates\\t0.1s\\n'; exit 1\n")
 	h.run("one")

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
-	"podd/pkg/projection"
 	"podd/pkg/tool"
 )
 
@@ -15,7 +15,7 @@ type errand struct {
 	pod  item.Pod
 	task string
 	// prices are those of the configuration; report shows progress.
-	prices []projection.ModelPrice
+	prices []fold.ModelPrice
 	report func(text string)
 
 	// cursor is the last entry that was read. given says that the pod has got the task.
@@ -98,7 +98,7 @@ func (e *errand) used() share {
 	s := share{spent: true}
 	for _, b := range e.bills {
 		s.tokens += b.Usage.Input + b.Usage.Output
-		if usd, known := projection.CostOf(b, e.prices); known {
+		if usd, known := fold.CostOf(b, e.prices); known {
 			s.cost += usd
 		}
 	}

@@ -5,8 +5,8 @@ import (
 
 	"podd/internal/instructions"
 	"podd/internal/skills"
+	"podd/pkg/fold"
 	"podd/pkg/item"
-	"podd/pkg/projection"
 )
 
 // FixedPart is a part of what precedes the conversation in a request.
@@ -26,7 +26,7 @@ func (h *Host) fixedParts(s item.Setup, perToken float64) []FixedPart {
 	var parts []FixedPart
 	text := func(kind, name, text string) {
 		if text != "" {
-			parts = append(parts, FixedPart{Kind: kind, Name: name, Tokens: projection.Estimate(len(text), perToken)})
+			parts = append(parts, FixedPart{Kind: kind, Name: name, Tokens: fold.Estimate(len(text), perToken)})
 		}
 	}
 	own, listed := skills.Split(s.Instructions)
@@ -52,7 +52,7 @@ func (h *Host) fixedParts(s item.Setup, perToken float64) []FixedPart {
 		last := &parts[len(parts)-1]
 		bytes += len(t.Name) + len(t.Description) + len(t.Schema)
 		last.Count++
-		last.Tokens = projection.Estimate(bytes, perToken)
+		last.Tokens = fold.Estimate(bytes, perToken)
 	}
 	return parts
 }

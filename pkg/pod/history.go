@@ -8,7 +8,6 @@ import (
 	"podd/internal/wire"
 	"podd/pkg/fold"
 	"podd/pkg/item"
-	"podd/pkg/projection"
 )
 
 // rewound is a range of a log that a rewind took back: the entries above after and
@@ -107,7 +106,7 @@ func (h *Host) foldedFrom(ctx context.Context, pod string, s *settings, at item.
 // folds are what a loaded pod knows of its log.
 type folds struct {
 	state   fold.State
-	context *projection.State
+	context *fold.Context
 	// first is the log's first entry, last the one that they reach.
 	first, last item.Seq
 	// base is the last entry of the base that they began with; 0 without.
@@ -115,16 +114,11 @@ type folds struct {
 }
 
 func (s *settings) newFolds() (*folds, error) {
-	state, err := s.newState()
+	state, err := s.newContext()
 	if err != nil {
 		return nil, err
 	}
-	return &folds{state: fold.New(s.price), context: state}, nil
-}
-
-// price is what a request cost.
-func (s *settings) price(u item.RequestUsage) (usd float64, known bool) {
-	return projection.CostOf(u, s.Prices)
+	return &folds{state: fold.State{}.Priced(s.Prices), context: state}, nil
 }
 
 func (f *folds) add(e item.Entry) {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 
 	"podd/internal/policy"
+	"podd/pkg/fold"
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm"
-	"podd/pkg/projection"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
@@ -41,8 +41,8 @@ type Settings struct {
 	Glob    builtin.Listing
 	// Prune is the rule by which tool results leave the context; its zero value is
 	// the default rule. Prices come before the built-in price table.
-	Prune  projection.Config
-	Prices []projection.ModelPrice
+	Prune  fold.Config
+	Prices []fold.ModelPrice
 	// Compaction says when a summary takes the place of older items.
 	Compaction worker.Compaction
 	// Summarize says which tool outputs over their limit a model summarises; its zero
@@ -86,7 +86,7 @@ func (s Settings) checked() (*settings, error) {
 	if s.Ask == "" {
 		s.Ask = policy.Risky
 	}
-	if _, err := s.newState(); err != nil {
+	if _, err := s.newContext(); err != nil {
 		return nil, err
 	}
 	if _, err := policy.New(s.Ask, s.Rules); err != nil {
@@ -97,13 +97,13 @@ func (s Settings) checked() (*settings, error) {
 	}, nil
 }
 
-// newState is the state of an empty log.
-func (s Settings) newState() (*projection.State, error) {
-	return projection.NewState(s.stateConfig())
+// newContext is what the next request carries of an empty log: nothing.
+func (s Settings) newContext() (*fold.Context, error) {
+	return fold.NewContext(s.contextConfig())
 }
 
-func (s Settings) stateConfig() projection.StateConfig {
-	return projection.StateConfig{Prune: s.Prune, Prices: s.Prices}
+func (s Settings) contextConfig() fold.ContextConfig {
+	return fold.ContextConfig{Prune: s.Prune, Prices: s.Prices}
 }
 
 // settings are those of now. Whoever does one thing reads them once.

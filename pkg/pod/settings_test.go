@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"podd/internal/policy"
+	"podd/pkg/fold"
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
-	"podd/pkg/projection"
 	"podd/pkg/tool"
 	"podd/pkg/worker"
 )
@@ -119,7 +119,7 @@ func TestReloadPrices(t *testing.T) {
 		c := pod.Config{}
 		priced(map[string]float64{"m": 1})(&c)
 		s.Prices, s.Limits.TotalCost = c.Prices, .5
-		s.Prune = projection.Config{Mode: projection.ModeOff}
+		s.Prune = fold.Config{Mode: fold.ModeOff}
 	})
 	if end := h.run("two"); end.Outcome != item.OutcomeLimit || end.Reason != "TOTAL_COST" {
 		t.Errorf("the pod's cost was not counted anew: %+v", end)

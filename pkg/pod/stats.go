@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
-	"podd/pkg/projection"
 )
 
 // Stats counts what pods used. All of it is read from their logs.
@@ -57,7 +57,7 @@ func (h *Host) Stats(ctx context.Context, idOrName string) (Stats, error) {
 	}
 	c := counter{settings: h.settings(), all: idOrName == "", tools: make(map[string]*ToolStats)}
 	for _, p := range pods {
-		if c.state, err = c.settings.newState(); err != nil {
+		if c.state, err = c.settings.newContext(); err != nil {
 			return Stats{}, err
 		}
 		switch err := h.readAll(ctx, p.ID, 0, c.add); {
@@ -84,7 +84,7 @@ type counter struct {
 	all   bool
 	tools map[string]*ToolStats
 	// state is the fold of the log that is read.
-	state *projection.State
+	state *fold.Context
 }
 
 func (c *counter) add(e item.Entry) {
@@ -137,7 +137,7 @@ func (c *counter) request(u item.RequestUsage) {
 		return // It is counted where it stands in a log of its own.
 	}
 	c.Usage = c.Usage.Add(u.Usage)
-	if usd, known := projection.CostOf(u, c.settings.Prices); known {
+	if usd, known := fold.CostOf(u, c.settings.Prices); known {
 		c.Cost += usd
 	} else {
 		c.Unpriced += u.Usage.Requests

@@ -5,13 +5,12 @@ import (
 	"errors"
 
 	"podd/pkg/fold"
-	"podd/pkg/projection"
 )
 
 // Cancel ends a turn that was left open and does not run: it is cancelled before it goes
 // on. What became of its calls that were started is found out, and what still runs of them
 // ends. log, state and now are as for Run, and so is the error.
-func (w *Worker) Cancel(ctx context.Context, log Log, state *projection.State, now fold.State, number int64, cause *Cancelled) error {
+func (w *Worker) Cancel(ctx context.Context, log Log, state *fold.Context, now fold.State, number int64, cause *Cancelled) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	cancel(cause)
 	t := w.newRun(ctx, log, state, now)

@@ -8,7 +8,6 @@ import (
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/llm"
-	"podd/pkg/projection"
 )
 
 // Compaction says when a summary takes the place of older items in what is sent, and
@@ -128,7 +127,7 @@ func (t *run) writeSummary(ctx context.Context, r llm.Request) (string, item.Req
 }
 
 // Compact lets a summary stand for the older items of a pod that is idle.
-func (w *Worker) Compact(ctx context.Context, log Log, state *projection.State, now fold.State) error {
+func (w *Worker) Compact(ctx context.Context, log Log, state *fold.Context, now fold.State) error {
 	t := w.newRun(ctx, log, state, now)
 	defer t.stopWaiting(nil)
 	t.clock = newWorkClock(w.Limits.MaxTime, func(error) {}, w.Working)

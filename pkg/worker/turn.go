@@ -12,7 +12,6 @@ import (
 
 	"podd/pkg/fold"
 	"podd/pkg/item"
-	"podd/pkg/projection"
 )
 
 // run is one turn under way.
@@ -20,7 +19,7 @@ type run struct {
 	*Worker
 	turn  Turn
 	log   Log
-	state *projection.State
+	state *fold.Context
 	// now is where the pod stands since the last commit.
 	now    fold.State
 	logger *slog.Logger

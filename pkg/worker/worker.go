@@ -12,7 +12,6 @@ import (
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm"
-	"podd/pkg/projection"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 )
@@ -154,7 +153,7 @@ type Turn struct {
 // cancelled. With another cause, and when Stop is closed, Run returns with the turn open:
 // it goes on when it is run again. The error is that of a log that failed; then the turn
 // is open too.
-func (w *Worker) Run(ctx context.Context, log Log, state *projection.State, now fold.State, turn Turn) error {
+func (w *Worker) Run(ctx context.Context, log Log, state *fold.Context, now fold.State, turn Turn) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t := w.newRun(ctx, log, state, now)
@@ -184,7 +183,7 @@ func (w *Worker) Run(ctx context.Context, log Log, state *projection.State, now 
 }
 
 // newRun is a run that has not begun.
-func (w *Worker) newRun(ctx context.Context, log Log, state *projection.State, now fold.State) *run {
+func (w *Worker) newRun(ctx context.Context, log Log, state *fold.Context, now fold.State) *run {
 	t := &run{
 		Worker: w, log: log, state: state, now: now, logger: w.Logger.With("pod", w.Pod),
 		model: w.ModelName, fallbacks: w.Fallbacks, idle: idleCalls{poke: make(chan struct{}, 1)},

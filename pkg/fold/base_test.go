@@ -1,0 +1,166 @@
+package fold_test
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"podd/pkg/fold"
+	"podd/pkg/item"
+)
+
+// drawEntries lets a log grow by what may stand between two steps, or by a step.
+func (l *podLog) drawEntries(t *rapid.T) {
+	l.now = l.now.Add(time.Duration(rapid.SampledFrom([]int{1, 1, 700}).Draw(t, "pause")) * time.Second)
+	switch rapid.IntRange(0, 9).Draw(t, "what") {
+	case 0:
+		l.append(item.Setup{
+			Model: rapid.SampledFrom([]string{"m", "gpt-5.6"}).Draw(t, "model"), Instructions: "be brief",
+			OutputLimits: rapid.SampledFrom([][]item.OutputLimit{nil, outputLimits(20_000), outputLimits(300), outputLimits(4000)}).Draw(t, "limits"),
+		})
+	case 1, 2:
+		l.append(item.Submitted{}, item.TurnStarted{}, item.ItemAdded{Item: item.UserMessage{Text: "go on"}})
+	case 3:
+		l.prune()
+	case 4:
+		if n, ok := l.state.CompactionPoint(rapid.IntRange(0, 8000).Draw(t, "keep")); ok {
+			summary := item.SystemMessage{Text: fmt.Sprint("summary ", len(l.entries))}
+			foretold := l.state.TokensWith(n, summary)
+			l.append(item.Compaction{Summary: summary, UpTo: l.state.SeqOf(n)})
+			if now := l.state.Tokens(); now != foretold {
+				t.Fatalf("the next request has %d tokens; with the summary it was to have %d", now, foretold)
+			}
+		}
+	default:
+		l.drawStep(t)
+	}
+}
+
+// drawStep is a step whose calls end in any order.
+func (l *podLog) drawStep(t *rapid.T) {
+	var results []item.Kind
+	for range rapid.IntRange(1, 3).Draw(t, "calls") {
+		l.calls++
+		call := item.ToolCall{CallID: fmt.Sprint("c", l.calls), Name: "shell", Arguments: `{"command":"cat d.go"}`}
+		l.append(item.ItemAdded{Item: call})
+		results = append(results, item.ItemAdded{Item: item.ToolResult{CallID: call.CallID, Output: item.Output{
+			Summary: "done", Content: strings.Repeat("x", rapid.SampledFrom([]int{0, 100, 5000, 60_000}).Draw(t, "bytes")),
+			Kind:    rapid.SampledFrom([]item.OutputKind{item.OutputRead, item.OutputEdit, item.OutputShell}).Draw(t, "kind"),
+			Path:    rapid.SampledFrom([]string{"", "a.go", "./a.go", "b.go"}).Draw(t, "path"),
+			IsError: rapid.IntRange(0, 4).Draw(t, "error") == 0,
+		}}})
+	}
+	usage := item.RequestUsage{Measured: rapid.Bool().Draw(t, "measured")}
+	usage.Usage.Input = int64(l.state.Tokens() + rapid.IntRange(0, 3000).Draw(t, "off"))
+	usage.Usage.CachedInput = rapid.SampledFrom([]int64{0, 100}).Draw(t, "cached")
+	l.append(usage)
+	if rapid.Bool().Draw(t, "reversed") {
+		slices.Reverse(results)
+	}
+	l.append(results...)
+}
+
+func restored(t interface{ Fatal(...any) }, base []byte, upTo []item.Entry) *fold.Context {
+	r, err := fold.Restore(fold.ContextConfig{}, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range upTo[max(r.First()-1, 0):] {
+		r.Add(e)
+	}
+	s, err := r.Context()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func baseOf(t interface{ Fatal(...any) }, s *fold.Context) []byte {
+	b, err := s.Base()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Wherever a base is made, what is restored from it and from the items that are still
+// sent goes on as the state of the whole log does: it sends, estimates and decides the
+// same, and makes the same base.
+func TestRestoredGoesOn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := newPodLog(t)
+		for range rapid.IntRange(0, 25).Draw(t, "before") {
+			l.drawEntries(t)
+		}
+		from := len(l.entries)
+		s := restored(t, baseOf(t, l.state), l.entries)
+		for range rapid.IntRange(0, 15).Draw(t, "after") {
+			l.drawEntries(t)
+		}
+		for _, e := range l.entries[from:] {
+			s.Add(e)
+		}
+		if !reflect.DeepEqual(s.Request(), l.state.Request()) {
+			t.Fatalf("it sends\n%+v\nwant\n%+v", s.Request(), l.state.Request())
+		}
+		gotParts, gotSize := s.Explain()
+		wantParts, wantSize := l.state.Explain()
+		if !reflect.DeepEqual(gotParts, wantParts) || gotSize != wantSize {
+			t.Fatalf("it explains\n%+v %+v\nwant\n%+v %+v", gotParts, gotSize, wantParts, wantSize)
+		}
+		for _, later := range []time.Duration{0, time.Hour} {
+			if got, want := s.Decide(l.now.Add(later)), l.state.Decide(l.now.Add(later)); !reflect.DeepEqual(got, want) {
+				t.Fatalf("it decides\n%+v\nwant\n%+v", got, want)
+			}
+		}
+		for n := range l.calls + 2 {
+			if id := fmt.Sprint("c", n); s.KnownCall(id) != l.state.KnownCall(id) {
+				t.Fatalf("it knows the call %s: %t", id, s.KnownCall(id))
+			}
+		}
+		if s.First() != l.state.First() || !bytes.Equal(baseOf(t, s), baseOf(t, l.state)) {
+			t.Fatal("it makes another base")
+		}
+	})
+}
+
+// A base is not made while a call has no result, and nothing is made of what is none, or
+// of one whose items are not there.
+func TestBaseIsRefused(t *testing.T) {
+	call := item.ItemAdded{Item: item.ToolCall{CallID: "c1"}}
+	if _, err := foldOf(t, call).Base(); err == nil {
+		t.Error("a base has an open call")
+	}
+	if _, err := fold.Restore(fold.ContextConfig{}, []byte("x")); err == nil {
+		t.Error("a state was restored of nothing")
+	}
+	r, err := fold.Restore(fold.ContextConfig{}, baseOf(t, foldOf(t, item.ItemAdded{Item: item.UserMessage{Text: "hi"}})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Add(item.Entry{Seq: 2, Kind: call})
+	if _, err := r.Context(); err == nil {
+		t.Error("a state was restored without its items")
+	}
+}
+
+// What a base has of the past does not grow with it, save for 8 bytes a call.
+func TestBaseIsSmall(t *testing.T) {
+	l := newPodLog(t)
+	l.append(item.Setup{Model: "m"}, item.ItemAdded{Item: item.UserMessage{Text: "go"}})
+	const calls = 5000
+	for range calls {
+		l.step("{}", item.Output{Summary: "read", Content: strings.Repeat("x", 1000), Kind: item.OutputRead, Path: fmt.Sprint("file", l.calls)})
+	}
+	n, _ := l.state.CompactionPoint(1000)
+	l.append(item.Compaction{Summary: item.SystemMessage{Text: "They went on."}, UpTo: l.state.SeqOf(n)})
+	if got := len(baseOf(t, l.state)); got > 10*calls {
+		t.Errorf("the base has %d bytes", got)
+	}
+}

@@ -1,0 +1,79 @@
+package fold
+
+import (
+	"podd/pkg/item"
+	"podd/pkg/llm"
+)
+
+// CompactionPoint is how many of the first items a summary may stand for, so that at
+// most keep tokens of items stay as they are. It never parts an answer, nor a call
+// from its result; ok is false when nothing would be gained.
+func (s *Context) CompactionPoint(keep int) (n int, ok bool) {
+	if len(s.open) > 0 {
+		return 0, false
+	}
+	n = len(s.items)
+	kept := 0
+	for i := len(s.items) - 1; i > 0; i-- {
+		if kept += s.ledger.records[i].tokens(); kept > keep {
+			break
+		}
+		if s.begins(i) {
+			n = i
+		}
+	}
+	return n, n > 1
+}
+
+// TokensWith is how many tokens the next request would have with a summary in place of
+// the first n items.
+func (s *Context) TokensWith(n int, summary item.SystemMessage) int {
+	return s.Tokens() - s.ledger.start(n) + s.meter.tokens(size(summary))
+}
+
+// begins says whether the items before i can be taken away from it.
+func (s *Context) begins(i int) bool {
+	switch s.items[i].(type) {
+	case item.UserMessage:
+		return true
+	case item.AssistantMessage, item.Reasoning, item.ToolCall:
+		return !answers(s.items[i-1])
+	}
+	return false
+}
+
+// answers says whether an item is the model's own.
+func answers(it item.Item) bool {
+	switch it.(type) {
+	case item.AssistantMessage, item.Reasoning, item.ToolCall:
+		return true
+	}
+	return false
+}
+
+// SummaryRequest asks for a summary of the first n items. Results go into it as their
+// summaries, so that it fits where the conversation itself does not.
+func (s *Context) SummaryRequest(n int, instruction string) llm.Request {
+	r := s.Request()
+	items := make([]item.Item, 0, n+1)
+	for _, it := range r.Items[:n] {
+		if result, ok := it.(item.ToolResult); ok {
+			result.Content = ""
+			it = result
+		}
+		items = append(items, it)
+	}
+	r.Items, r.Marks = append(items, item.UserMessage{Text: instruction}), nil
+	return r
+}
+
+// BytesOf is about how many bytes of text so many tokens have; 0 when tokens is below 0.
+func (s *Context) BytesOf(tokens int) int {
+	return max(0, int(float64(tokens)*s.meter.bytesPerToken()))
+}
+
+// SeqOf is the entry of the n-th item, from 1.
+func (s *Context) SeqOf(n int) item.Seq { return s.seqs[n-1] }
+
+// Window is the model's context window in tokens; 0 when it is not known.
+func (s *Context) Window() int { return s.ledger.terms.Window }

@@ -1,0 +1,75 @@
+package fold
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"podd/pkg/item"
+)
+
+// PolicyPressure is the policy of a decision that the window's limit forced.
+const PolicyPressure = "pressure"
+
+// Decision is what to prune before the next request. The zero Decision prunes
+// nothing.
+type Decision struct {
+	// Seqs are the results, ascending.
+	Seqs []item.Seq
+	// Policy is the mode that decided, or PolicyPressure; Reason is one sentence.
+	Policy, Reason string
+	// Saved is how many tokens the request loses.
+	Saved int
+	// Prefix is how many tokens of the request stay as they were: what precedes the
+	// first pruned result.
+	Prefix int
+	// Gain is what the prune is worth, and Price what breaking the cache costs, in
+	// tokens of uncached input. Both are 0 unless the economic rule chose.
+	Gain, Price float64
+}
+
+// Entry is the log entry of the decision; ok is false when there is nothing to
+// prune.
+func (d Decision) Entry() (p item.Prune, ok bool) {
+	return item.Prune{Seqs: d.Seqs, Policy: d.Policy, Reason: d.Reason}, len(d.Seqs) > 0
+}
+
+// Decide says what to prune before a request that is sent now. It changes nothing:
+// a decision counts once Prune is told of it.
+func (l *Ledger) Decide(now time.Time) Decision {
+	switch l.cfg.Mode {
+	case ModeTurns:
+		return l.decideTurns()
+	case ModeEconomic:
+		return l.decideEconomic(now)
+	}
+	return Decision{}
+}
+
+// decision fills in what follows from the chosen records.
+func (l *Ledger) decision(chosen []int, policy string) Decision {
+	if len(chosen) == 0 {
+		return Decision{}
+	}
+	slices.Sort(chosen)
+	d := Decision{Policy: policy, Prefix: l.terms.Fixed + l.records[chosen[0]].start}
+	for _, i := range chosen {
+		d.Seqs = append(d.Seqs, l.records[i].Seq)
+		d.Saved += l.records[i].saving()
+	}
+	return d
+}
+
+// may says whether an open record is free of the protections that pass: sent in too
+// few requests, an error of the current turn.
+func (l *Ledger) may(r *record) bool {
+	return l.steps-r.born >= l.cfg.MinRequests && (!r.IsError || r.turn < l.turns)
+}
+
+// extent says how much the decision prunes.
+func (d Decision) extent() string {
+	if len(d.Seqs) == 1 {
+		return fmt.Sprintf("1 result, %d tokens", d.Saved)
+	}
+	return fmt.Sprintf("%d results, %d tokens", len(d.Seqs), d.Saved)
+}

@@ -1,0 +1,96 @@
+package fold
+
+import (
+	"slices"
+
+	"podd/pkg/item"
+	"podd/pkg/tool"
+)
+
+// held holds results to the limits of the setup, whatever limits they were stored under.
+type held struct {
+	stored []item.OutputLimit
+	limits *tool.Limits
+	// whole are the results that are sent cut, as they are stored.
+	whole map[item.Seq]item.ToolResult
+}
+
+// hold is an item as it is sent under the limits of the setup.
+func (h *held) hold(seq item.Seq, it item.Item) item.Item {
+	r, ok := it.(item.ToolResult)
+	if !ok {
+		return it
+	}
+	out, cut := h.limits.Hold(r.Tool, r.Output)
+	if !cut {
+		delete(h.whole, seq)
+		return it
+	}
+	if h.whole == nil {
+		h.whole = make(map[item.Seq]item.ToolResult)
+	}
+	h.whole[seq] = r
+	r.Output = out
+	return r
+}
+
+// asStored is a result that is sent as it was before it was cut.
+func (h *held) asStored(seq item.Seq, it item.Item) item.Item {
+	if r, ok := h.whole[seq]; ok {
+		return r
+	}
+	return it
+}
+
+// limit holds the results to other limits from now on.
+func (s *Context) limit(limits []item.OutputLimit) {
+	if slices.Equal(limits, s.held.stored) {
+		return
+	}
+	s.held.stored, s.held.limits = limits, tool.LimitsOf(limits)
+	// What was composed may have them otherwise.
+	s.composer = nil
+	s.items = slices.Clone(s.items)
+	sizes := make(map[int]int)
+	for i, it := range s.items {
+		if s.ledger.records[i].pruned {
+			continue
+		}
+		next := s.held.hold(s.seqs[i], s.held.asStored(s.seqs[i], it))
+		if size(next) != size(it) {
+			sizes[i] = s.meter.tokens(size(next))
+		}
+		s.items[i] = next
+	}
+	s.ledger.Resize(sizes)
+}
+
+// Excess is what other limits would leave out of the next request, that it sends now.
+type Excess struct {
+	// Results counts the results, Bytes what they lose; Tools are those that gave them, by
+	// name.
+	Results, Bytes int
+	Tools          []string
+}
+
+// Excess says what the next request would lose under other limits.
+func (s *Context) Excess(limits []item.OutputLimit) Excess {
+	var e Excess
+	l := tool.LimitsOf(limits)
+	for i, it := range s.items {
+		r, ok := it.(item.ToolResult)
+		if !ok || s.ledger.records[i].pruned {
+			continue
+		}
+		whole, _ := s.held.asStored(s.seqs[i], it).(item.ToolResult)
+		out, cut := l.Hold(r.Tool, whole.Output)
+		if loss := len(r.Content) - len(out.Content); cut && loss > 0 {
+			e.Results++
+			e.Bytes += loss
+			e.Tools = append(e.Tools, r.Tool)
+		}
+	}
+	slices.Sort(e.Tools)
+	e.Tools = slices.Compact(e.Tools)
+	return e
+}

@@ -1,0 +1,124 @@
+package fold_test
+
+import (
+	"slices"
+	"testing"
+
+	"podd/pkg/fold"
+	"podd/pkg/item"
+)
+
+// turn is a user message and a result with content.
+func turn(tokens int) []fold.Element {
+	return []fold.Element{{Tokens: 10, StartsTurn: true}, {Tokens: 20}, result("read", tokens)}
+}
+
+func TestTurnCandidates(t *testing.T) {
+	four := slices.Concat(turn(500), turn(500), turn(500), turn(500))
+	gone := slices.Clone(four)
+	gone[2].Tokens = gone[2].Stub
+	tests := map[string]struct {
+		elements  []fold.Element
+		protected int
+		want      []int
+	}{
+		"2 turns, 3 protected":          {four[:6], 3, nil},
+		"3 turns, 3 protected":          {four[:9], 3, nil},
+		"4 turns, 2 protected":          {four, 2, []int{2, 5}},
+		"4 turns, the first is pruned":  {gone, 2, []int{5}},
+		"3 turns, 2 protected":          {four[:9], 2, []int{2}},
+		"no turn":                       {four[1:3], 1, nil},
+		"a result before the first":     {slices.Concat(four[1:3], four), 3, []int{1, 4}},
+		"two results in a turn":         {slices.Concat(four[:3], four[2:3], four[:6]), 2, []int{2, 3}},
+		"nothing":                       {nil, 3, nil},
+		"a turn without any other item": {slices.Concat(four[:3], four[:1], four[:1]), 2, []int{2}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := fold.TurnCandidates(tt.elements, tt.protected); !slices.Equal(got, tt.want) {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// turnsSession has a result in the first of so many turns, sent in each request
+// since.
+func turnsSession(turns int, first fold.Element) (*session, item.Seq) {
+	s := newSession(0)
+	s.user()
+	s.step(first)
+	seq := s.seq
+	s.step()
+	for range turns - 1 {
+		s.user()
+		s.step()
+	}
+	return s, seq
+}
+
+func TestTurnsMode(t *testing.T) {
+	big := result("shell", 5000)
+	sticky, failed := big, big
+	sticky.Sticky, failed.IsError = true, true
+	tests := map[string]struct {
+		turns  int
+		first  fold.Element
+		config fold.TurnsConfig
+		pruned bool
+	}{
+		"as old as three turns":         {3, big, fold.TurnsConfig{}, false},
+		"older":                         {4, big, fold.TurnsConfig{}, true},
+		"too little to save":            {4, result("shell", 4096+36-1), fold.TurnsConfig{}, false},
+		"just enough":                   {4, result("shell", 4096+36), fold.TurnsConfig{}, true},
+		"fewer protected":               {2, big, fold.TurnsConfig{Protected: 1}, true},
+		"more to save":                  {4, big, fold.TurnsConfig{MinSavings: 5000}, false},
+		"under the floor":               {4, result("shell", 79), fold.TurnsConfig{MinSavings: 1}, false},
+		"at the floor":                  {4, result("shell", 80), fold.TurnsConfig{MinSavings: 1}, true},
+		"sticky":                        {4, sticky, fold.TurnsConfig{}, false},
+		"an error of an earlier turn":   {4, failed, fold.TurnsConfig{}, true},
+		"no result":                     {4, fold.Element{Tokens: 5000}, fold.TurnsConfig{}, false},
+		"a result of its summary alone": {4, fold.Element{Result: true, Tokens: 5000, Stub: 5000}, fold.TurnsConfig{}, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s, seq := turnsSession(tt.turns, tt.first)
+			l := newLedger(t, fold.Config{Mode: fold.ModeTurns, Turns: tt.config}, s.ops...)
+			var want []item.Seq
+			if tt.pruned {
+				want = []item.Seq{seq}
+			}
+			if d := l.Decide(s.now); !slices.Equal(d.Seqs, want) {
+				t.Errorf("prunes %v, want %v", d.Seqs, want)
+			}
+		})
+	}
+}
+
+// Messages that wait in line may begin several turns before one request; what they
+// make old has still to be sent twice.
+func TestTurnsModeWaitsForTwoRequests(t *testing.T) {
+	s := newSession(0)
+	s.user()
+	s.step(result("read", 5000))
+	seq := s.seq
+	for range 4 {
+		s.user()
+	}
+	l := newLedger(t, fold.Config{Mode: fold.ModeTurns}, s.ops...)
+	for sent, want := range [][]item.Seq{nil, nil, {seq}} {
+		if d := l.Decide(s.now); !slices.Equal(d.Seqs, want) {
+			t.Errorf("sent %d times: prunes %v, want %v", sent, d.Seqs, want)
+		}
+		feed(l, op{Answered: &fold.Answer{Time: s.now}})
+	}
+}
+
+func TestTurnsDecision(t *testing.T) {
+	s, seq := turnsSession(4, result("read", 5000))
+	l := newLedger(t, fold.Config{Mode: fold.ModeTurns}, s.ops...)
+	p, ok := l.Decide(s.now).Entry()
+	if !ok || !slices.Equal(p.Seqs, []item.Seq{seq}) || p.Policy != "turns" || p.Reason != "1 result, 4964 tokens: from before the last 3 turns" {
+		t.Errorf("the entry is %+v, %t", p, ok)
+	}
+}
