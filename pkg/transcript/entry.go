@@ -107,12 +107,14 @@ func (t *Transcript) message(e item.Entry, kind Kind, text string) {
 	t.put(b)
 }
 
+func callID(id string) string { return "c:" + id }
+
 // call is a tool call without a result, which is made where the log was not read from its
 // beginning.
 func (t *Transcript) call(turn int64, id, tool string) *block {
 	b := t.find(func(b *block) bool { return b.Kind == Tool && b.open() && !b.live() && b.Call.ID == id })
 	if b == nil {
-		b = t.add(Block{ID: "c:" + id, Kind: Tool, Turn: turn, State: ToRun, Call: Call{ID: id}})
+		b = t.add(Block{ID: callID(id), Kind: Tool, Turn: turn, State: ToRun, Call: Call{ID: id}})
 	}
 	if tool != "" {
 		b.Call.Tool = tool

@@ -83,7 +83,7 @@ func (t *Transcript) hide() {
 // liveBlock is the block that a fragment belongs to; nil when it shows nothing.
 func (t *Transcript) liveBlock(d item.Delta) *block {
 	if d.Kind == item.DeltaToolOutput {
-		if t.find(func(b *block) bool { return b.ID == "c:"+d.CallID && !b.open() }) != nil {
+		if id := callID(d.CallID); t.find(func(b *block) bool { return b.ID == id && !b.open() }) != nil {
 			return nil
 		}
 		b := t.call(d.Turn, d.CallID, d.Tool)

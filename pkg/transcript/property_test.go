@@ -75,6 +75,9 @@ func play(t *rapid.T) *session {
 		for maybe("cut") {
 			fragments(item.Delta{Step: step, Block: named("text"), Kind: item.DeltaText})
 			s.delta(item.Delta{Step: step, Restarted: true, Text: "cut"})
+			if maybe("the end of the session") {
+				return s
+			}
 		}
 		thought := fragments(item.Delta{Step: step, Block: named("thought"), Kind: item.DeltaReasoning})
 		answer := fragments(item.Delta{Step: step, Block: named("text"), Kind: item.DeltaText})
