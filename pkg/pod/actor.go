@@ -185,9 +185,7 @@ func (a *actor) close() {
 	}
 	a.host.drop(a)
 	a.live.Close(cause)
-	if a.work != nil {
-		a.work.close()
-	}
+	a.leaveWorkspace()
 }
 
 // guard keeps a panic of the pod from ending the daemon. The pod ends instead: it is

@@ -121,8 +121,20 @@ func visit[T any](ctx context.Context, a *actor, look func(place) (T, error)) (T
 	}
 }
 
-// opened is a place whose workspace is open. It may hang.
+// opened is a place whose workspace is open. One whose directory was moved or replaced is
+// opened again, once no turn works in it. It may hang.
 func (a *actor) opened(p place) (place, error) {
+	if old := p.work; old != nil && old.fs.Stale() {
+		err := a.do(a.host.base, func() {
+			if a.work == old && (a.turn == nil || !a.turn.begun) {
+				a.leaveWorkspace()
+			}
+			p = a.place()
+		})
+		if err != nil {
+			return p, err
+		}
+	}
 	for p.work == nil {
 		work, err := a.host.openWorkspace(p.rec)
 		if err != nil {
@@ -143,4 +155,12 @@ func (a *actor) opened(p place) (place, error) {
 		}
 	}
 	return p, nil
+}
+
+// leaveWorkspace closes the workspace. It is opened again when it is needed next.
+func (a *actor) leaveWorkspace() {
+	if a.work != nil {
+		a.work.close()
+		a.work = nil
+	}
 }

@@ -54,9 +54,8 @@ func (a *actor) update(ctx context.Context, spec item.PodSpec) error {
 	if err := a.setSpec(ctx, spec); err != nil {
 		return err
 	}
-	if moved && a.work != nil {
-		a.work.close()
-		a.work = nil
+	if moved {
+		a.leaveWorkspace()
 	}
 	a.tellHooks(hook.PodUpdated)
 	return nil

@@ -64,9 +64,19 @@ func (h *Host) openWorkspace(rec item.Pod) (*workspace, error) {
 		Dir: rec.Spec.Dir, Read: read, Write: rec.Spec.Write, Hidden: h.Hidden, Shown: shown, Within: outer,
 	})
 	if err != nil {
-		return nil, err
+		return nil, noDirectory(rec, err)
 	}
 	return &workspace{fs: fs, spool: folder, depth: len(above), skillsDir: skillsDir}, nil
+}
+
+// noDirectory is the error of a directory of the pod that can't be opened, with a way out.
+func noDirectory(rec item.Pod, err error) error {
+	if item.ReasonOf(err) != "BAD_DIR" {
+		return err
+	}
+	e := item.Errorf(item.KindOf(err), "BAD_DIR", "%v; podctl update %s changes the pod's directories", err, rec.Name)
+	e.Cause = err
+	return e
 }
 
 // tools makes a pod's own.

@@ -1,6 +1,9 @@
 package scopefs
 
-import "os"
+import (
+	"os"
+	"slices"
+)
 
 // Root is a root of the scope, for who confines others to it.
 type Root struct {
@@ -22,4 +25,14 @@ func (f *FS) Roots() []Root {
 		roots[i] = Root{Path: r.names[len(r.names)-1], Writable: r.writable, root: r.Root}
 	}
 	return roots
+}
+
+// Stale says that the path of a root leads to another directory by now, or nowhere: it was
+// moved or replaced since the scope was opened, which goes on in the one that it opened.
+func (f *FS) Stale() bool {
+	return slices.ContainsFunc(f.roots, func(r *root) bool {
+		opened, err := r.Stat(".")
+		now, gone := os.Stat(r.names[0])
+		return err != nil || gone != nil || !os.SameFile(opened, now)
+	})
 }
