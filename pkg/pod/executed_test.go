@@ -1,14 +1,16 @@
 package pod_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"strings"
 	"testing"
 
-	"podd/internal/policy"
+	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
+	"podd/pkg/tool"
 )
 
 // runs is what a question says of a file that a command executes.
@@ -48,27 +50,28 @@ func TestApprovedScriptRunsAsItWas(t *testing.T) {
 	}
 }
 
-// Of a step that edits a script and runs it, what runs is what was approved, in whatever
-// order the answers come.
+// A command waits for the calls before it that write files: what runs is what was approved,
+// also when such a call was at work when the answer came.
 func TestAStepThatEditsItsScript(t *testing.T) {
-	h := newHouse(t, steps(scripted.Say(
-		called("write_file", "path", "build.sh", "content", "echo two > ran\n"), shell("sh build.sh"),
-	)), unsandboxed, func(c *pod.Config) { c.Ask = policy.Always })
-	h.plant("build.sh", "")
+	var h *house
+	release := make(chan struct{})
+	slow := tool.New("slow", "d", func(context.Context, struct{}) (tool.Output, error) {
+		<-release
+		h.plant("x.sh", "echo two > ran\n")
+		return tool.FromString("edited"), nil
+	}, tool.Touches(func(struct{}) tool.Access { return tool.Access{Writes: true, Confined: true} }))
+	h = newHouse(t, steps(scripted.Say(called("slow"), shell("sh x.sh"))), unsandboxed, func(c *pod.Config) { c.Tools = append(c.Tools, slow) })
+	h.plant("x.sh", "echo one > ran\n")
 	s := h.submit("go")
-	asked := h.asked(2)
-	h.resolve(pod.Resolution{CallSeq: asked[0].CallSeq, Approve: true})
-	h.resolve(pod.Resolution{CallSeq: asked[1].CallSeq, Approve: true})
-	for {
-		// The first answer may count before the second was asked about again.
-		if now := h.asked(1)[0]; now.Digest != asked[1].Digest && now.Tool == "shell" {
-			if !strings.Contains(now.Question, runs("build.sh", "echo two > ran\n")) || h.exists("ran") {
-				t.Errorf("question %s", now.Question)
-			}
-			h.resolve(pod.Resolution{CallSeq: now.CallSeq, Approve: true})
-			break
-		}
+	h.resolve(pod.Resolution{CallSeq: h.asked(1)[0].CallSeq, Approve: true})
+	for len(kinds[item.ToolStarted](h.log())) < 2 {
 	}
+	close(release)
+	second := h.asked(1)[0]
+	if !strings.Contains(second.Question, runs("x.sh", "echo two > ran\n")) || h.exists("ran") {
+		t.Errorf("question %s", second.Question)
+	}
+	h.resolve(pod.Resolution{CallSeq: second.CallSeq, Approve: true})
 	h.ended(s)
 	if h.read("ran") != "two\n" {
 		t.Errorf("ran %q", h.read("ran"))

@@ -102,10 +102,53 @@ func TestApprovedWriteStaysInItsDirectory(t *testing.T) {
 	}
 }
 
+// Always is for what was asked about: a path that leads elsewhere by now makes no rule.
+func TestAlwaysIsForWhatWasAsked(t *testing.T) {
+	h := newHouse(t, steps(scripted.Say(called("write_file", "path", "m/f", "content", "new"))), func(c *pod.Config) { c.Ask = policy.Always })
+	h.plant("a/keep", "")
+	h.plant("b/keep", "")
+	h.link("a", "m")
+	s := h.submit("go")
+	asked := h.asked(1)[0]
+	h.link("b", "m")
+	_, err := h.host.Resolve(t.Context(), pod.Resolution{Pod: "p", CallSeq: asked.CallSeq, Approve: true, Always: true})
+	wantError(t, err, item.KindPrecondition, "APPROVAL_CHANGED")
+	h.link("a", "m")
+	rule := h.resolve(pod.Resolution{CallSeq: asked.CallSeq, Approve: true, Always: true})
+	if h.ended(s); rule == nil || rule.Path != "{m/f,a/f}" || !h.exists("a/f") {
+		t.Errorf("rule %+v", rule)
+	}
+}
+
 func (h *house) move(from, to string) {
 	h.t.Helper()
 	if err := os.Rename(filepath.Join(h.dir, from), filepath.Join(h.dir, to)); err != nil {
 		h.t.Fatal(err)
+	}
+}
+
+// Whoever asks, the question says where paths lead; a call of which that is too much to be
+// shown whole is not run.
+func TestQuestionsSayWherePathsLead(t *testing.T) {
+	var many strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&many, "*** Add File: m/%040d\\n+x\\n", i)
+	}
+	h := newHouse(t, steps(
+		scripted.Say(called("write_file", "path", "m/f", "content", "x")),
+		scripted.Say(scripted.Call{Name: "apply_patch", Arguments: `{"input":"*** Begin Patch\n` + many.String() + `*** End Patch"}`}),
+	), with(asks("m/")))
+	h.plant("a/keep", "")
+	h.link("a", "m")
+	s := h.submit("go")
+	q := h.asked(1)[0]
+	if q.Question != "asks asks: may it run?; it writes m/f, which leads to a/f" {
+		t.Errorf("question %s", q.Question)
+	}
+	h.resolve(pod.Resolution{CallSeq: q.CallSeq, Approve: true})
+	h.ended(s)
+	if r := results(h.log()); len(r) != 2 || r[0].IsError || !h.exists("a/f") || !strings.Contains(r[1].Summary, "too many of its paths lead elsewhere") {
+		t.Errorf("results %+v", r)
 	}
 }
 

@@ -68,7 +68,16 @@ func (a *actor) ruleFor(ctx context.Context, call item.Seq) (*item.Rule, error) 
 		if !known {
 			return nil, item.Errorf(item.KindPrecondition, "NO_RULE", "the pod has no tool %q any more: no rule can be made for it", asked.Tool)
 		}
-		made, err := policy.RuleFor(a.rules.Load().call(asked.Tool, t.Access(asked.Arguments)))
+		access := t.Access(asked.Arguments)
+		var executes []worker.Executed
+		if access.Command != "" {
+			executes = executed(p.work.fs)(access.Command)
+		}
+		if asked.Digest != worker.Digest(p.rec.Spec.Dir, asked.Tool, asked.Arguments, access.Targets, executes) {
+			return nil, item.Errorf(item.KindPrecondition, "APPROVAL_CHANGED",
+				"the call is not what was asked about any more, so no rule is made of it: approve it alone, and it asks again")
+		}
+		made, err := policy.RuleFor(a.rules.Load().call(asked.Tool, access))
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package scopefs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -118,6 +119,12 @@ func (t Target) Named() string { return t.named }
 // Leads are the other paths that the named one is once its links are followed, the file's
 // first; none when it leads to itself.
 func (t Target) Leads() []string { return t.leads }
+
+// Protected says why a change of the path needs a person's word, as [FS.Protected] does.
+func (t Target) Protected() (why string, protected bool) {
+	why = cmp.Or(t.entry.protected, t.file.protected)
+	return why, why != ""
+}
 
 // Seal is the target in one line: it differs for any two targets.
 func (t Target) Seal() string {

@@ -19,19 +19,23 @@ const maxQuestion = 2000
 // cut, for a person decides by it.
 const maxLeading = 16 << 10
 
-// digest is the SHA-256 of exactly what a call will run: where, what tool, with what
+// Digest is the SHA-256 of exactly what a call will run: where, what tool, with what
 // arguments, where its paths lead, and what files it executes. The parts are separated by a
 // byte that none of them has.
-func (t *run) digest(c *call) string {
-	parts := []string{t.Dir, c.Name, c.arguments}
-	for _, target := range c.targets {
+func Digest(dir, name, arguments string, targets []tool.Target, executes []Executed) string {
+	parts := []string{dir, name, arguments}
+	for _, target := range targets {
 		parts = append(parts, target.Seal())
 	}
-	for _, e := range c.executes {
+	for _, e := range executes {
 		parts = append(parts, e.Path, e.Leads, e.Sum)
 	}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return string(sum[:])
+}
+
+func (t *run) digest(c *call) string {
+	return Digest(t.Dir, c.Name, c.arguments, c.targets, c.executes)
 }
 
 // leading says which paths of a call lead elsewhere by links, and what files it executes,

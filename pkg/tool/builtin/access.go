@@ -39,9 +39,10 @@ func (f *files) reading(paths ...string) tool.Access {
 func (f *files) writing(paths ...string) tool.Access {
 	a := f.reading(paths...)
 	a.Writes = true
-	for _, path := range a.Paths {
-		if why, protected := f.Protected(path); protected {
-			a.Protected = append(a.Protected, fmt.Sprintf("%s is protected (%s)", scopefs.Display(path), why))
+	for _, t := range a.Targets {
+		// What is asked about is what the call is held to.
+		if why, protected := t.(target).Protected(); protected {
+			a.Protected = append(a.Protected, fmt.Sprintf("%s is protected (%s)", scopefs.Display(t.Named()), why))
 		}
 	}
 	return a
