@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // Bounds of the search for repositories below a directory.
@@ -20,8 +19,8 @@ var generated = []string{"node_modules", "target", "build", "dist", "out", "_bui
 
 // Find gives the repositories in a directory and below it, outermost first: of those that
 // lie at most maxDepth levels deep, in none of the directories that programs fill and in
-// none that are hidden.
-func Find(dir, home string) (repos []Repo) {
+// none that are hidden. whole says that there was no more to look at.
+func Find(dir, home string) (repos []Repo, whole bool) {
 	type place struct {
 		path  string
 		depth int
@@ -30,25 +29,53 @@ func Find(dir, home string) (repos []Repo) {
 	for seen := 0; len(queue) > 0 && seen < maxDirs && len(repos) < maxRepos; seen++ {
 		at := queue[0]
 		queue = queue[1:]
-		entries, _ := os.ReadDir(at.path)
-		names := map[string]bool{}
-		for _, e := range entries {
-			names[e.Name()] = true
-		}
-		bare := names["HEAD"] && names["objects"] && names["refs"]
-		if bare || names[".git"] {
+		look := lookInto(at.path)
+		if look.bare() || look.git {
 			if repo, ok := At(at.path, home); ok {
 				repos = append(repos, repo)
 			}
 		}
-		if bare || at.depth == maxDepth {
+		if look.bare() || at.depth == maxDepth {
 			continue
 		}
-		for _, e := range entries {
-			if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(generated, e.Name()) {
-				queue = append(queue, place{filepath.Join(at.path, e.Name()), at.depth + 1})
-			}
+		for _, name := range look.dirs {
+			queue = append(queue, place{filepath.Join(at.path, name), at.depth + 1})
 		}
 	}
-	return repos
+	return repos, len(queue) == 0
+}
+
+// inside is what a directory has that matters here.
+type inside struct {
+	git, head, objects, refs bool
+	// dirs are the directories to be looked into.
+	dirs []string
+}
+
+func (i inside) bare() bool { return i.head && i.objects && i.refs }
+
+func lookInto(path string) (look inside) {
+	dir, err := os.Open(path)
+	if err != nil {
+		return look
+	}
+	defer dir.Close()
+	entries, _ := dir.ReadDir(-1)
+	for _, e := range entries {
+		name := e.Name()
+		switch name {
+		case ".git":
+			look.git = true
+		case "HEAD":
+			look.head = true
+		case "objects":
+			look.objects = true
+		case "refs":
+			look.refs = true
+		}
+		if e.IsDir() && name[0] != '.' && !slices.Contains(generated, name) {
+			look.dirs = append(look.dirs, name)
+		}
+	}
+	return look
 }

@@ -62,6 +62,15 @@ func At(dir, home string) (repo Repo, ok bool) {
 	return repo, true
 }
 
+// Place is the file or directory that makes it a repository: what is called .git, or the
+// directory of a bare one.
+func (r Repo) Place() string {
+	if r.Entry != "" {
+		return r.Entry
+	}
+	return r.Dirs[0]
+}
+
 // IsDir says whether a directory has what git takes for a git directory.
 func IsDir(dir string) bool {
 	for _, name := range []string{"HEAD", "objects", "refs"} {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -102,15 +103,24 @@ func TestFind(t *testing.T) {
 		"bare.git/HEAD": "", "bare.git/objects/": "", "bare.git/refs/": "", "bare.git/x/.git/HEAD": "", "link": "->vendor",
 	})
 	var found []string
-	for _, repo := range git.Find(dir, "") {
-		rel, err := filepath.Rel(dir, repo.Dirs[0])
+	repos, whole := git.Find(dir, "")
+	for _, repo := range repos {
+		rel, err := filepath.Rel(dir, repo.Place())
 		if err != nil {
 			t.Fatal(err)
 		}
 		found = append(found, rel)
 	}
-	if want := []string{".git", "bare.git", "vendor/x/.git", "a/b/c/d/.git"}; !slices.Equal(found, want) {
-		t.Errorf("found %q, want %q", found, want)
+	if want := []string{".git", "bare.git", "vendor/x/.git", "a/b/c/d/.git"}; !slices.Equal(found, want) || !whole {
+		t.Errorf("found %q, want %q; whole %v", found, want, whole)
+	}
+	for i := range 1100 {
+		if err := os.Mkdir(filepath.Join(dir, "a", strconv.Itoa(i)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if repos, whole := git.Find(dir, ""); whole || len(repos) < 2 || repos[0].Place() != filepath.Join(dir, ".git") {
+		t.Errorf("with too many directories: %v, %+v", whole, repos)
 	}
 }
 

@@ -28,7 +28,9 @@ func (s *Sandbox) repositories(m *mounts, scope Scope) error {
 	}
 	var entries, dirs, obeyed []string
 	for _, root := range m.roots {
-		for _, repo := range git.Find(root.path, s.variable("HOME")) {
+		repos, whole := git.Find(root.path, s.variable("HOME"))
+		m.command.Held.Roots = append(m.command.Held.Roots, heldRoot(root.path, repos, whole))
+		for _, repo := range repos {
 			entries, dirs, obeyed = append(entries, repo.Entry), append(dirs, repo.Dirs...), append(obeyed, repo.Obeyed...)
 		}
 	}

@@ -5,8 +5,11 @@ import (
 	"io/fs"
 	"os"
 	pathpkg "path"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"podd/internal/git"
 )
 
 // GitAccess is what a command may change in the repositories of its writable roots.
@@ -28,6 +31,17 @@ const (
 type Held struct {
 	Paths []HeldPath `json:"paths,omitempty"`
 	Dirs  []HeldDir  `json:"dirs,omitempty"`
+	Roots []HeldRoot `json:"roots,omitempty"`
+}
+
+// HeldRoot is a writable root, in which a command makes no repositories.
+type HeldRoot struct {
+	Path string `json:"path"`
+	// Known are the repositories that it had, as git.Repo.Place has them.
+	Known []string `json:"known,omitempty"`
+	// Whole says that there are no others where repositories are looked for. Else only one
+	// of the root itself counts.
+	Whole bool `json:"whole,omitempty"`
 }
 
 // HeldPath is a path that is missing, or a link, and stays so.
@@ -49,9 +63,6 @@ type HeldDir struct {
 	Links map[string]string `json:"links,omitempty"`
 	Exec  []string          `json:"exec,omitempty"`
 }
-
-// Empty says that nothing is held.
-func (h Held) Empty() bool { return len(h.Paths) == 0 && len(h.Dirs) == 0 }
 
 // Broken is a path that was changed; empty when there is none.
 func (h Held) Broken() string {
@@ -94,6 +105,43 @@ func (h Held) Mend() (mended []string, err error) {
 			mended = append(mended, found...)
 			return err
 		}))
+	}
+	for _, r := range h.Roots {
+		err = errors.Join(err, inRoot(r.Path, func(root *os.Root) error {
+			made, err := r.mend(root)
+			mended = append(mended, made...)
+			return err
+		}))
+	}
+	return mended, err
+}
+
+func heldRoot(path string, repos []git.Repo, whole bool) HeldRoot {
+	r := HeldRoot{Path: path, Whole: whole}
+	for _, repo := range repos {
+		r.Known = append(r.Known, repo.Place())
+	}
+	return r
+}
+
+// mend makes what became a repository none.
+func (r HeldRoot) mend(root *os.Root) (mended []string, err error) {
+	repos, _ := git.Find(r.Path, "")
+	for _, repo := range repos {
+		place := repo.Place()
+		top := place == r.Path || filepath.Dir(place) == r.Path && place == repo.Entry
+		if slices.Contains(r.Known, place) || !r.Whole && !top {
+			continue
+		}
+		if repo.Entry == "" {
+			place = filepath.Join(place, "HEAD")
+		}
+		rel, e := filepath.Rel(r.Path, place)
+		if e == nil {
+			mended = append(mended, rel)
+			e = HeldPath{Path: rel}.mend(root)
+		}
+		err = errors.Join(err, e)
 	}
 	return mended, err
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"podd/internal/git"
 )
 
 // What Landlock can refuse, from linux/landlock.h. Version 3 is the first that knows
@@ -56,6 +58,14 @@ func (s *Sandbox) wrapLandlock(c *Command, scope Scope, argv []string) error {
 	r, err := s.rules(c, scope)
 	if err != nil {
 		return err
+	}
+	if scope.Git != GitAll {
+		for _, root := range scope.Roots {
+			if root.Writable {
+				repos, whole := git.Find(root.Path, "")
+				c.Held.Roots = append(c.Held.Roots, heldRoot(root.Path, repos, whole))
+			}
+		}
 	}
 	text, err := json.Marshal(r)
 	if err != nil {

@@ -75,6 +75,8 @@ type Sandbox struct {
 	// program is bwrap's path; nested says that it can forbid user namespaces inside.
 	program string
 	nested  bool
+	// git counts the commands that may make repositories.
+	git gitCount
 }
 
 // Mode is Bwrap, Landlock or None.

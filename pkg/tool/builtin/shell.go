@@ -122,7 +122,14 @@ func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
 		return tool.Error("shell: not run: %s", s.Sandbox.Refuses()), nil
 	}
 	s.makeRoom(ctx)
-	confined, err := s.confine(path, args, s.granted(ctx, args.Command))
+	use, mark := s.granted(ctx, args.Command), 0
+	if s.Sandbox != nil {
+		mark = s.Sandbox.GitMark()
+		if use.access == sandbox.GitAll {
+			defer s.Sandbox.BeginGit()()
+		}
+	}
+	confined, err := s.confine(path, args, use)
 	if err != nil {
 		return tool.Output{}, fmt.Errorf("the command was not run: %w", err)
 	}
@@ -136,7 +143,7 @@ func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
 	if err != nil {
 		return tool.Output{}, notRun(err)
 	}
-	r := &shellRun{shell: s, args: args, job: job, started: started, held: confined.Held}
+	r := &shellRun{shell: s, args: args, job: job, started: started, held: confined.Held, gitMark: mark}
 	defer func() { r.settle(ctx) }()
 	if r.captured, err = newCapture(job.Output.File, header(args), s.SpoolBytes, s.limit.MaxBytes, progress(ctx)); err != nil {
 		return tool.Output{}, notRun(err)

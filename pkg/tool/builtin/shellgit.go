@@ -108,20 +108,27 @@ func (r *shellRun) overHeld() error {
 	return nil
 }
 
-// mend undoes what the command did to what is held, once it has ended.
-func (r *shellRun) mend() error {
-	if r.held.Empty() {
-		return nil
+// mend undoes what the command did to what is held, once it has ended, and says it in half
+// a sentence; empty when it did nothing.
+func (r *shellRun) mend() string {
+	held := r.held
+	if r.shell.Sandbox != nil && r.shell.Sandbox.GitSince(r.gitMark) {
+		held.Roots = nil // What is new may be another command's.
 	}
-	mended, err := r.held.Mend()
+	mended, err := held.Mend()
 	if err != nil {
-		r.shell.log.Error("what a command made in a repository cannot be removed", "error", err)
+		r.shell.log.Error("what a command made in a repository cannot be undone", "error", err)
 	}
 	if len(mended) == 0 {
-		return nil
+		return ""
 	}
-	r.shell.log.Warn("a command made what git executes or obeys; it was removed", "tool", "shell", "paths", mended)
-	return errHeld{strings.Join(mended, ", ")}
+	r.shell.log.Warn("a command made what git executes or obeys; it was undone", "tool", "shell", "paths", mended)
+	const most = 3
+	text := strings.Join(mended[:min(len(mended), most)], ", ")
+	if more := len(mended) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return "; podd undid its change of " + text + ", which git executes or obeys: have it made by a plain git command, which asks"
 }
 
 // gitHint is what to do about an output of a command that says that a repository is
@@ -137,7 +144,7 @@ func (s *shell) gitHint(line, output string) string {
 		case s.isOutside(said):
 			return "; the repository lies outside of the workspace and is read-only"
 		case s.gitUse(line).access == sandbox.GitRead:
-			return "; .git is read-only to this command: run git add, commit and the like as plain words, on a line of their own"
+			return "; .git is read-only to this command: run git add, commit and the like on a line of their own, in plain words without $, * or <"
 		}
 	}
 	return ""

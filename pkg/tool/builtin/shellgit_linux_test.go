@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"podd/internal/sandbox"
@@ -156,7 +157,7 @@ func TestGitAsksForMore(t *testing.T) {
 // A command that is no plain line of git finds .git read-only, and is told what to do.
 func TestGitIsReadOnlyToOthers(t *testing.T) {
 	b := gitBench(t, sandbox.Bwrap)
-	const hint = ".git is read-only to this command: run git add, commit and the like as plain words, on a line of their own"
+	const hint = ".git is read-only to this command: run git add, commit and the like on a line of their own, in plain words without $, * or <"
 	for _, command := range []string{
 		"rm -rf .git", "mv .git old", "echo x >.git/index", "x=1; git add -A; git commit -m $x", "git add -A && make", "sh -c 'git commit --allow-empty -m x'",
 		"echo evil >.git/hooks/pre-commit", "python3 -c 'open(\".git/config\", \"a\")'",
@@ -286,7 +287,7 @@ func TestGitRunsHooksThatDoNoHarm(t *testing.T) {
 	b.write("check.sh", "echo . >.git/commondir; echo x >.git/config.worktree; ln -s $HOME .git/link; echo x >.git/hooks/post-commit; echo x >>.git/config; true")
 	config := b.read(".git/config")
 	out := b.call("shell", object("command", "git commit -q --allow-empty -m y"))
-	if !out.IsError || !strings.Contains(out.Summary, ".git/commondir") || !strings.Contains(out.Summary, "that was undone") {
+	if !out.IsError || !strings.Contains(out.Summary, "podd undid its change of .git/") || !strings.Contains(out.Summary, ".git/commondir") {
 		t.Errorf("%s %s", out.Summary, out.Content)
 	}
 	for _, name := range []string{"commondir", "config.worktree", "link", "hooks/post-commit"} {
@@ -304,5 +305,88 @@ func TestGitRunsHooksThatDoNoHarm(t *testing.T) {
 	}
 	if _, err := os.Lstat(b.path(".git/commondir")); err == nil {
 		t.Error("there is a common directory")
+	}
+}
+
+// A command makes no repository that was not asked for, wherever and however.
+func TestCommandsMakeNoRepositories(t *testing.T) {
+	for _, mode := range sandboxes {
+		t.Run(string(mode), func(t *testing.T) {
+			for _, c := range []struct{ name, script, undone string }{
+				{"at the top", "sh -c 'git init -q .'", ".git"},
+				{"below", "sh -c 'git init -q sub/new'; echo kept >sub/new/file", "sub/new/.git"},
+				{"a copy", "mkdir -p a/b && cp -r old/.git a/b/.git", "a/b/.git"},
+				{"a file", "echo gitdir: ../old/.git >sub/.git", "sub/.git"},
+				{"a link", "ln -s ../old/.git sub/.git", "sub/.git"},
+				{"a bare one", "mkdir -p x/objects x/refs x/hooks; echo evil >x/hooks/post-checkout; echo 'ref: refs/heads/x' >x/HEAD", "x/HEAD"},
+				{"the top as a bare one", "mkdir objects refs; echo 'ref: refs/heads/x' >HEAD", "HEAD"},
+			} {
+				t.Run(c.name, func(t *testing.T) {
+					b := newBench(t, map[string]string{"sub/a": ""}, confined(t, mode))
+					onHost(t, b.dir, "git init -q old")
+					out := b.call("shell", object("command", c.script))
+					if _, err := os.Lstat(b.path(c.undone)); err == nil {
+						t.Errorf("%s is there", c.undone)
+					}
+					if _, err := os.Lstat(b.path(c.undone + ".removed-by-podd")); err != nil {
+						t.Error(err)
+					}
+					if !out.IsError || !strings.Contains(out.Summary, "podd undid its change of "+c.undone+", which git executes or obeys") {
+						t.Errorf("%s", out.Summary)
+					}
+					if _, err := os.Stat(b.path("old/.git/HEAD")); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		})
+	}
+}
+
+// A podd that is killed leaves the command alone; the next one undoes what it made.
+func TestGitIsMendedAfterAKill(t *testing.T) {
+	confined(t, sandbox.Bwrap)
+	t.Setenv(sandboxVariable, string(sandbox.Bwrap))
+	dir, spoolDir := t.TempDir(), t.TempDir()
+	onHost(t, dir, newRepository)
+	before := &bench{t: t, dir: dir}
+	before.write(".git/hooks/pre-commit", "#!/bin/sh\n: >ready; while ! [ -e go ]; do sleep 0.01; done; echo . >.git/commondir\n")
+	if err := os.Chmod(before.path(".git/hooks/pre-commit"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	arguments := object("timeout_seconds", 60, "command", "git commit -q --allow-empty -m x")
+	killAfter(t, dir, spoolDir, arguments, "ready")
+	b := benchAt(t, dir, spoolDir)
+	b.write("go", "")
+	out, found, err := b.tool("shell").Recover(tool.WithCall(t.Context(), theCall), arguments)
+	if err != nil || !found || !strings.Contains(out.Summary, "podd undid its change of .git/commondir") {
+		t.Errorf("found %v, %v: %+v", found, err, out)
+	}
+	if _, err := os.Lstat(b.path(".git/commondir")); err == nil {
+		t.Error("there is a common directory")
+	}
+}
+
+// A repository that a person agreed to stays, though another command runs meanwhile.
+func TestCommandsLeaveApprovedRepositories(t *testing.T) {
+	b := newBench(t, nil, confined(t, sandbox.Bwrap))
+	var wg sync.WaitGroup
+	started := make(chan struct{})
+	start := sync.OnceFunc(func() { close(started) })
+	ctx := tool.WithProgress(t.Context(), func(string) { start() })
+	wg.Go(func() {
+		out := tooltest.Call(ctx, t, b.tool("shell"), object("command", "echo up; until [ -e go ]; do sleep 0.02; done"))
+		if out.IsError {
+			t.Errorf("%s", out.Summary)
+		}
+	})
+	<-started
+	if out := b.approved("git init -q made"); out.IsError {
+		t.Errorf("%s", out.Summary)
+	}
+	b.write("go", "")
+	wg.Wait()
+	if _, err := os.Stat(b.path("made/.git/HEAD")); err != nil {
+		t.Error(err)
 	}
 }

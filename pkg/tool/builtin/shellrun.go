@@ -37,6 +37,10 @@ type shellRun struct {
 	paused  bool
 	// held is what the command must leave as it is.
 	held sandbox.Held
+	// mended says what of that the command changed. gitMark is from before what is held was
+	// looked at.
+	mended  string
+	gitMark int
 	// ended is why the command was ended before anybody followed it.
 	ended error
 	// emptied is why its temporary files were removed.
@@ -64,9 +68,7 @@ func (r *shellRun) finish(ctx context.Context) tool.Output {
 		r.shell.log.Warn("processes of a command cannot be ended", "tool", "shell", "count", left)
 	}
 	// Even where it ended by itself.
-	if err := r.mend(); err != nil {
-		why = err
-	}
+	r.mended = r.mend()
 	r.emptyTemp(ctx, why)
 	if err := r.captured.drain(); err != nil && why == nil {
 		why = err
@@ -176,7 +178,7 @@ func (r *shellRun) output(why error) tool.Output {
 	content, cut := r.captured.content(r.shell.limit, r.job.Output.Name())
 	r.keep = cut != nil && cut.SpoolPath != ""
 	ending, success := r.ending(why)
-	out := tool.Output{Content: content, Cut: cut, Kind: item.OutputShell, IsError: !success}
+	out := tool.Output{Content: content, Cut: cut, Kind: item.OutputShell, IsError: !success || r.mended != ""}
 	if path, reads := readsOnly(r.args.Command); reads && success {
 		out.Kind = item.OutputRead
 		if path != "" {
@@ -197,7 +199,7 @@ func (r *shellRun) output(why error) tool.Output {
 	if r.captured.emptied {
 		printed += "; writing to /dev/stderr or /dev/stdout by name may have lost earlier output: use >&2"
 	}
-	printed += r.shell.gitHint(r.args.Command, ends)
+	printed += r.shell.gitHint(r.args.Command, ends) + r.mended
 	if r.emptied != nil && !r.greedy(why) {
 		printed += fmt.Sprintf("; %v, and were removed", r.emptied)
 	}
@@ -216,7 +218,7 @@ func (r *shellRun) ending(why error) (text string, success bool) {
 	case errors.As(why, new(*memoryError)):
 		return fmt.Sprintf("was ended after %s: %v, may have taken effect", took, why), false
 	case errors.As(why, new(errHeld)):
-		return fmt.Sprintf("failed after %s: %v; it was ended, and that was undone", took, why), false
+		return fmt.Sprintf("was ended after %s: %v", took, why), false
 	case errors.Is(why, errNoHoles):
 		return fmt.Sprintf("ended after %s: it printed over %d bytes (redirect the output to a file)", took, r.shell.SpoolBytes), false
 	case errors.Is(why, context.Canceled), errors.Is(why, context.DeadlineExceeded):
