@@ -86,7 +86,7 @@ func newHome(t *testing.T, h scripted.Handler) *home {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = u.model.Close() })
-	config := "base_url = '" + u.model.URL() + "'\nask = 'never'\n[sandbox]\nmode = 'off'\n"
+	config := "base_url = '" + u.model.URL() + "'\nask = 'never'\n"
 	if err := os.WriteFile(filepath.Join(dir, ".config", "podd", "config.toml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -41,6 +41,7 @@ func TestService(t *testing.T) {
 	u.login()
 	u.run([]string{"podd runs", "systemctl --user restart podd.service"}, "podd", "service", "install")
 	u.run([]string{"enabled", "active (running)", "answers at /run/user/podd/podd.sock", "off"}, "podd", "service", "status")
+	u.hardened()
 	pid := u.property("MainPID")
 	u.run([]string{"unchanged " + units + "/podd.service"}, "podd", "service", "install")
 	if now := u.property("MainPID"); now != pid {
@@ -71,6 +72,17 @@ func TestService(t *testing.T) {
 		t.Error("the socket is left behind")
 	}
 	u.byHand()
+}
+
+// What the unit holds podd to leaves its sandbox working.
+func (u *home) hardened() {
+	u.t.Helper()
+	status, err := os.ReadFile("/proc/" + u.property("MainPID") + "/status")
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	u.says(string(status), "NoNewPrivs:\t1", "Seccomp:\t2")
+	u.run([]string{"sandbox: bwrap: shell commands run inside"}, "podctl", "status")
 }
 
 // A new podd takes the place of the old one in the middle of a turn: the step ends, the

@@ -14,6 +14,14 @@ const (
 // that was killed go on, and the next one finds their results. OOMPolicy=continue: a command
 // that takes too much memory does not end podd. Exit code 2 is a wrong configuration, 3 a
 // damaged database: trying again mends neither. A start may have to check and migrate a large store.
+//
+// Hardened is what a user manager can hold podd to, and with it hooks, interceptors and
+// commands without a sandbox: no program gains rights by its file, no calls for the clock,
+// modules, swap, a reboot or bare hardware, no families of sockets but those of bwrap and of
+// the network. What needs a mount namespace (ProtectSystem=, ProtectKernelTunables=,
+// PrivateTmp=...) is left out: in one, the kernel refuses bwrap's /proc. So is what programs
+// of every day want: LockPersonality= (gdb, the thread sanitizer),
+// MemoryDenyWriteExecute= (compilers at run time), RestrictSUIDSGID= (git init --shared).
 func Units(p Plan) []File {
 	listen := "%t/podd/podd.sock"
 	if p.Socket != "" {
@@ -51,7 +59,7 @@ RestartPreventExitStatus=2 3
 OOMPolicy=continue
 LimitCORE=0
 UMask=0077
-`
+` + hardened
 	if p.Path != "" {
 		service += "Environment=" + quoteUnit("PATH="+p.Path) + "\n"
 	}
@@ -61,6 +69,14 @@ WantedBy=default.target
 `
 	return []File{{socketUnit, socket}, {serviceUnit, service}}
 }
+
+const hardened = `NoNewPrivileges=yes
+SystemCallArchitectures=native
+SystemCallFilter=~@clock @cpu-emulation @module @obsolete @raw-io @reboot @swap
+SystemCallErrorNumber=EPERM
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictRealtime=yes
+`
 
 func unitHead(unit string) string {
 	return "# " + marker + ", which may replace it. Changes belong into a drop-in:\n# systemctl --user edit " + unit + "\n\n"
