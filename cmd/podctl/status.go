@@ -92,7 +92,7 @@ func sandbox(s *poddv1.GetStatusResponse) string {
 		text += " (" + note + ")"
 	}
 	if mode == "landlock" {
-		text += "; they can change .git/hooks, .git/config and start-up files of a workspace, which Landlock does not keep read-only"
+		text += "; it cannot make .git and protected files read-only: commands that name .git ask, and all in a workspace that has protected files"
 	}
 	return text
 }

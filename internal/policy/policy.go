@@ -102,7 +102,11 @@ func (p *Policy) byMode(x *examined) Verdict {
 	case x.call.Confined:
 		return Verdict{Allow, x.name() + " is allowed, because it stays in the sandbox or the scope and no rule is against it."}
 	}
-	return p.ask(x.name()+" must be approved, because it is not kept in the sandbox or the scope"+x.unruled(), x.wayToAllow())
+	why := "it is not kept in the sandbox or the scope"
+	if x.call.Command != "" && x.call.Note != "" {
+		why = phrase(x.call.Note)
+	}
+	return p.ask(x.name()+" must be approved, because "+why+x.unruled(), x.wayToAllow())
 }
 
 // ask is the verdict on a call that a person must decide on; in mode never there

@@ -6,14 +6,6 @@ import (
 	"slices"
 )
 
-// obeyed are the files and directories at the top of a root that other programs run or
-// obey without being asked, beside those of repositories.
-var obeyed = []string{
-	".gitmodules", ".gitconfig", ".husky", ".envrc", ".vscode", ".idea", ".devcontainer", ".devcontainer.json", ".podd", ".mcp.json",
-	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
-	".vimrc", ".exrc", ".emacs", ".emacs.d", ".vim", ".gdbinit", ".inputrc", ".xprofile", ".xinitrc", ".xsession", ".tmux.conf",
-}
-
 // wrapBwrap makes the command line of bwrap.
 //
 // It has no --die-with-parent: the parent is a shim, which outlives podd on purpose, and
@@ -68,12 +60,8 @@ func (s *Sandbox) mounts(c *Command, scope Scope) ([]string, error) {
 	if err := s.repositories(m, scope); err != nil {
 		return nil, err
 	}
-	for _, root := range m.roots {
-		for _, name := range obeyed {
-			if name != ".gitmodules" || scope.Git != GitAll {
-				m.protect(filepath.Join(root.path, name))
-			}
-		}
+	if err := s.holdProtected(m, scope); err != nil {
+		return nil, err
 	}
 	s.makeHidden(scope)
 	s.reopen(m)
@@ -182,6 +170,22 @@ func (s *Sandbox) roots(m *mounts, scope Scope) error {
 		}
 		m.add(root.Path, "--ro-bind-fd", m.command.add(dir), root.Path)
 		m.mode[root.Path] = false
+	}
+	return nil
+}
+
+// holdProtected makes read-only what is protected and there.
+func (s *Sandbox) holdProtected(m *mounts, scope Scope) error {
+	g := scope.Guard
+	if g == nil {
+		var err error
+		if g, err = s.Guard(scope, nil); err != nil {
+			return err
+		}
+		defer g.Close()
+	}
+	for _, path := range g.hold {
+		m.protect(path)
 	}
 	return nil
 }

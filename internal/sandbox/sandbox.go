@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
 	"podd/pkg/scopefs"
 )
@@ -60,6 +61,10 @@ type Scope struct {
 	Git GitAccess
 	// GitDirs are git directories in no root that it may change as far.
 	GitDirs []string
+	// Restores says that the command is git's and only brings back what its repository has.
+	Restores bool
+	// Guard says what must not be changed; nil means all that is protected and there.
+	Guard *Guard
 }
 
 // Sandbox is a kind of sandbox that works here, or none. It is safe for concurrent
@@ -77,6 +82,10 @@ type Sandbox struct {
 	nested  bool
 	// git counts the commands that may make repositories.
 	git gitCount
+
+	// guards are those of commands that run.
+	guards sync.Map
+	spare  spare
 }
 
 // Mode is Bwrap, Landlock or None.

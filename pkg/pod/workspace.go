@@ -62,6 +62,7 @@ func (h *Host) openWorkspace(rec item.Pod) (*workspace, error) {
 	}
 	fs, err := scopefs.Open(scopefs.Config{
 		Dir: rec.Spec.Dir, Read: read, Write: rec.Spec.Write, Hidden: h.Hidden, Shown: shown, Within: outer,
+		OnApproved: h.Shell.Sandbox.Allow,
 	})
 	if err != nil {
 		return nil, noDirectory(rec, err)

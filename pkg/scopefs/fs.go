@@ -30,6 +30,9 @@ type Config struct {
 	// from there to a root no link is followed, so that whoever may change what is in them
 	// can't lead a root elsewhere. What is protected is named from there.
 	Within []string
+	// OnApproved is told of each path, absolute, whose change a person has approved, before
+	// the change; may be nil.
+	OnApproved func(path string)
 }
 
 // FS is the files of one pod.
@@ -59,6 +62,8 @@ type root struct {
 	near bool
 	// prefix is where it lies in one of Within; empty without.
 	prefix string
+	// onApproved is Config.OnApproved.
+	onApproved func(path string)
 }
 
 // Open opens the roots of cfg. A root that is missing or no directory is an
@@ -75,6 +80,7 @@ func Open(cfg Config) (*FS, error) {
 			if err != nil {
 				return errors.Join(err, f.Close())
 			}
+			r.onApproved = cfg.OnApproved
 			f.roots = append(f.roots, r)
 			r.near = r.nears(f.hide)
 			if slices.ContainsFunc(r.names, func(name string) bool { return insideHidden(name, f.hide) }) && !slices.Contains(cfg.Shown, dir) {

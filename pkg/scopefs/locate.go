@@ -49,6 +49,9 @@ func (f *FS) locate(path string) (place, error) {
 // abs is the absolute path of the place.
 func (p place) abs() string { return filepath.Join(p.names[0], p.rel) }
 
+// resolved is the absolute path of the place with the links of its root resolved.
+func (p place) resolved() string { return filepath.Join(p.names[len(p.names)-1], p.rel) }
+
 // within is the part of abs below dir, "." for dir itself. Both are clean.
 func within(dir, abs string) (rel string, ok bool) {
 	if abs == dir {

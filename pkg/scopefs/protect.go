@@ -7,15 +7,6 @@ import (
 	"unicode"
 )
 
-// protection is a rule about paths whose change makes other programs run something
-// later: the names of elements that follow each other, folded, anywhere in a path.
-type protection struct {
-	names []string
-	// tree protects all below, too; else the last name ends the path.
-	tree bool
-	what string
-}
-
 // The reasons of protections.
 const (
 	ofGit     = "git runs or obeys what lies there"
@@ -28,32 +19,30 @@ const (
 	ofAgents  = "agents read it as instructions in every conversation to come"
 )
 
-// protections has the rules by the first name. The lists follow what git, shells and
+// protections are the rules from any directory on. The lists follow what git, shells and
 // editors document as read without being asked to.
 var protections = makeProtections()
 
-func makeProtections() map[string][]protection {
-	all := map[string][]protection{}
+func makeProtections() *Protection {
+	all := &Protection{}
 	add := func(what string, paths ...string) {
 		for _, p := range paths {
-			p, tree := strings.CutSuffix(p, "/")
-			names := strings.Split(p, "/")
-			all[names[0]] = append(all[names[0]], protection{names, tree, what})
+			all.add(what, p)
 		}
 	}
-	add(ofGit, ".git/", ".git", ".gitmodules", ".gitconfig", ".config/git/", ".husky/")
+	add(ofGit, ".git/", ".gitmodules", ".gitconfig", ".config/git/", ".husky/")
 	add(ofShell, ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".envrc",
 		".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".cshrc", ".tcshrc", ".login", ".logout", ".kshrc",
 		".mkshrc", ".inputrc", ".config/fish/", ".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".pam_environment", ".tmux.conf")
 	add(ofEditor, ".vimrc", ".gvimrc", ".exrc", ".nvimrc", ".nvim.lua", ".vim/", ".config/nvim/", ".ideavimrc",
-		".emacs", ".emacs.d/", ".dir-locals.el", ".dir-locals-2.el", ".nanorc", ".vscode/settings.json", ".vscode/tasks.json",
-		".vscode/launch.json", ".vscode/mcp.json", ".vscode/extensions.json", ".idea/", ".zed/", ".cursor/", ".fleet/",
-		".devcontainer/", ".devcontainer.json", ".config/code/")
-	add(ofRunner, ".gdbinit", ".lldbinit", ".pdbrc", ".pdbrc.py", ".irbrc", ".rprofile", ".npmrc", ".yarnrc", ".yarnrc.yml", ".mise.toml", ".mcp.json")
+		".emacs", ".emacs.d/", ".dir-locals.el", ".dir-locals-2.el", ".nanorc", ".vscode/", ".idea/",
+		"*.code-workspace", ".zed/", ".cursor/", ".fleet/",
+		".devcontainer/", ".devcontainer.json", ".config/Code/")
+	add(ofRunner, ".gdbinit", ".lldbinit", ".pdbrc", ".pdbrc.py", ".irbrc", ".Rprofile", ".npmrc", ".yarnrc", ".yarnrc.yml", ".mise.toml", ".mcp.json")
 	add(ofAccess, ".ssh/", ".gnupg/", ".netrc", ".pypirc", ".docker/config.json", ".aws/", ".kube/")
-	add(ofDesktop, ".config/autostart/", ".config/systemd/", ".config/environment.d/", "library/launchagents/")
+	add(ofDesktop, ".config/autostart/", ".config/systemd/", ".config/environment.d/", "Library/LaunchAgents/")
 	add(ofPodd, ".podd/")
-	add(ofAgents, "agents.md", "agents.override.md", "claude.md", "claude.local.md", "gemini.md", "skill.md", ".claude/", ".agents/",
+	add(ofAgents, "AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "SKILL.md", ".claude/", ".agents/",
 		".codex/", ".gemini/", ".windsurf/", ".windsurfrules", ".clinerules/", ".cursorrules", ".roo/", ".goosehints",
 		".github/copilot-instructions.md", ".github/instructions/", ".github/prompts/")
 	return all
@@ -101,30 +90,18 @@ func protects(named, followed place) (why string, protected bool) {
 // protectedName holds a path against the rules.
 func protectedName(rel string) (why string, protected bool) {
 	names := strings.Split(fold(rel), "/")
-	for i, name := range names {
-		for _, rule := range protections[name] {
-			if rule.matches(names[i:]) {
-				return rule.what, true
+	for i := range names {
+		rule := protections
+		for j, name := range names[i:] {
+			if rule = rule.next(name); rule == nil {
+				break
 			}
-		}
-		if i == len(names)-1 && strings.HasSuffix(name, ".code-workspace") {
-			return ofEditor, true
+			if rule.why != "" && (rule.tree || i+j == len(names)-1) {
+				return rule.why, true
+			}
 		}
 	}
 	return "", false
-}
-
-// matches holds the rule against the rest of a path.
-func (r protection) matches(names []string) bool {
-	if len(names) < len(r.names) || !r.tree && len(names) != len(r.names) {
-		return false
-	}
-	for i, name := range r.names {
-		if names[i] != name {
-			return false
-		}
-	}
-	return true
 }
 
 // fold makes the names equal that a file system may take for the same: without case,
@@ -173,6 +150,10 @@ func Approved(ctx context.Context) context.Context {
 // mayChange refuses the change of a protected path without an approval.
 func mayChange(ctx context.Context, named, followed place) error {
 	if approved, _ := ctx.Value(approvedKey{}).(bool); approved {
+		if tell := followed.onApproved; tell != nil {
+			tell(named.resolved())
+			tell(followed.resolved())
+		}
 		return nil
 	}
 	why, protected := protects(named, followed)

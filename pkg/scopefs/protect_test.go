@@ -13,7 +13,7 @@ import (
 // there or not, in whatever case and behind whatever link.
 func TestProtectedPaths(t *testing.T) {
 	f, dir := workspace(t, map[string]string{
-		"sub/.git/hooks/": "", "plain": "p", ".vscode/keep.md": "k", "store.git/HEAD": "h", "store.git/objects/": "", "store.git/refs/": "",
+		"sub/.git/hooks/": "", "plain": "p", ".zed/keep.md": "k", "store.git/HEAD": "h", "store.git/objects/": "", "store.git/refs/": "",
 		"half/objects/": "", "half/refs/": "",
 	})
 	must(t, os.Symlink("sub/.git", filepath.Join(dir, "repo")))
@@ -46,7 +46,7 @@ func TestProtectedPaths(t *testing.T) {
 	}
 	wantKind(t, f.Remove(t.Context(), "store.git/HEAD"), scopefs.Protected)
 	wantKind(t, f.Rename(t.Context(), "store.git/HEAD", "elsewhere"), scopefs.Protected)
-	if got := names(t, dir); got != ".vscode h half plain rc repo store.git sub" {
+	if got := names(t, dir); got != ".zed h half plain rc repo store.git sub" {
 		t.Errorf("the workspace has %s", got)
 	}
 }
@@ -56,7 +56,7 @@ func TestUnprotectedPaths(t *testing.T) {
 	f, _ := workspace(t, map[string]string{"docs/": ""})
 	for _, path := range []string{
 		".gitignore", ".gitattributes", "git/config", "hooks/pre-commit", ".github/workflows/ci.yml", "config", "HEAD", "refs/x",
-		"bashrc", "docs/.bashrc.md", ".vscode/notes.md", "settings.json", ".env", ".editorconfig", "profile", ".idea.md", "x.git/readme",
+		"bashrc", "docs/.bashrc.md", "settings.json", ".env", ".editorconfig", "profile", ".idea.md", "x.git/readme",
 		".config/app/settings.json", "ssh/config", ".bashrc/readme",
 		"docs/agents.md.txt", "AGENTS.md.orig", "agents/x.md", "skill.md/readme", ".github/instructions.md",
 	} {

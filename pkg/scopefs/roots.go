@@ -11,18 +11,22 @@ type Root struct {
 	Path string
 	// Writable says that files below may be changed.
 	Writable bool
-	root     *os.Root
+	// Prefix is where it lies in a directory of Config.Within; empty without.
+	Prefix string
+	root   *os.Root
 }
 
 // Open opens the directory that was there when the scope was opened, whatever its path
 // leads to by now.
 func (r Root) Open() (*os.File, error) { return r.root.Open(".") }
 
-// Roots are the roots of the scope, the workspace first.
+// Roots are the roots of the scope, the workspace first. One that lies in a protected
+// directory is not writable to others than the file tools, which ask for each change.
 func (f *FS) Roots() []Root {
 	roots := make([]Root, len(f.roots))
 	for i, r := range f.roots {
-		roots[i] = Root{Path: r.names[len(r.names)-1], Writable: r.writable, root: r.Root}
+		_, protected := protectedName(r.prefix)
+		roots[i] = Root{Path: r.names[len(r.names)-1], Writable: r.writable && !protected, Prefix: r.prefix, root: r.Root}
 	}
 	return roots
 }

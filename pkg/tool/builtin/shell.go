@@ -23,6 +23,7 @@ import (
 const (
 	defaultTimeout = 120
 	maxTimeout     = 3600
+	maxChanges     = 32
 	defaultGrace   = time.Second
 	// defaultSpoolBytes is the disk that the output of one command may take.
 	defaultSpoolBytes = 256 << 20
@@ -56,6 +57,8 @@ type Shell struct {
 type shellArgs struct {
 	Command string `json:"command"`
 	Timeout int    `json:"timeout_seconds,omitempty" jsonschema:"default 120, at most 3600"`
+	// Changes are protected paths that the command is to change.
+	Changes []string `json:"changes,omitempty" jsonschema:"protected files that it changes, such as .npmrc; a person is asked"`
 }
 
 func (a *shellArgs) check() error {
@@ -67,6 +70,8 @@ func (a *shellArgs) check() error {
 		return errors.New("command is empty: write the command to run")
 	case strings.ContainsRune(a.Command, 0):
 		return errors.New("command has a NUL character: remove it")
+	case len(a.Changes) > maxChanges:
+		return fmt.Errorf("changes has more than %d paths: name directories, or split the work", maxChanges)
 	case a.Timeout < 1 || a.Timeout > maxTimeout:
 		return fmt.Errorf("timeout_seconds must be 1 to %d, not %d", maxTimeout, a.Timeout)
 	}
@@ -129,25 +134,31 @@ func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
 			defer s.Sandbox.BeginGit()()
 		}
 	}
-	confined, err := s.confine(path, args, use)
+	confined, guard, err := s.confine(ctx, path, args, use)
 	if err != nil {
 		return tool.Output{}, fmt.Errorf("the command was not run: %w", err)
 	}
 	defer confined.Close()
+	defer guard.Close()
+	note, err := guard.Note()
+	if err != nil {
+		return tool.Output{}, fmt.Errorf("the command was not run: %w", err)
+	}
 	id := tool.CallFrom(ctx).CallID
 	if id == "" {
 		id = rand.Text()
 	}
 	started := time.Now()
-	job, err := s.spool.CreateJob("shell", id, jobNote{Started: started, Held: confined.Held})
+	job, err := s.spool.CreateJob("shell", id, jobNote{Started: started, Held: confined.Held, Guard: note})
 	if err != nil {
 		return tool.Output{}, notRun(err)
 	}
-	r := &shellRun{shell: s, args: args, job: job, started: started, held: confined.Held, gitMark: mark}
+	r := &shellRun{shell: s, args: args, job: job, started: started, held: confined.Held, gitMark: mark, guard: guard}
 	defer func() { r.settle(ctx) }()
 	if r.captured, err = newCapture(job.Output.File, header(args), s.SpoolBytes, s.limit.MaxBytes, progress(ctx)); err != nil {
 		return tool.Output{}, notRun(err)
 	}
+	guard.Watch(s.spool.Moved, s.log)
 	err = r.start(ctx, confined)
 	if errors.Is(err, shim.ErrLost) {
 		// As after a podd that was killed.
@@ -156,6 +167,7 @@ func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
 			return tool.Output{}, unknown(err)
 		}
 		job.Close()
+		guard.Close()
 		r.job, r.ended = again, context.Cause(ctx)
 		return r.resume(ctx)
 	}

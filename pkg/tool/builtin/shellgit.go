@@ -22,6 +22,8 @@ type gitUse struct {
 	outside []string
 	// ask says in half a sentence why a person has to agree to that; empty when nobody has to.
 	ask string
+	// restores says that the line only brings back what a repository has.
+	restores bool
 }
 
 // gitUse is that of a command line. It counts in a sandbox alone: elsewhere a command may
@@ -49,12 +51,17 @@ func (s *shell) gitUse(line string) gitUse {
 		if outside := s.outside(); len(outside) > 0 {
 			return gitUse{access: sandbox.GitWork, outside: outside, ask: fmt.Sprintf("it changes %s, which lies outside of the pod's directories", outside[0])}
 		}
-		return gitUse{access: sandbox.GitWork}
+		return gitUse{access: sandbox.GitWork, restores: !slices.ContainsFunc(commands, makes)}
 	}
 	if program := git.Touches(commands); leaky && program != "" {
 		return gitUse{ask: strconv.Quote(program) + " names .git, which Landlock does not keep read-only, and may change it"}
 	}
 	return gitUse{}
+}
+
+// makes says whether a command of git makes files other than those of its repository.
+func makes(words []string) bool {
+	return len(words) > 1 && words[0] == "git" && slices.Contains([]string{"am", "apply", "mv"}, words[1])
 }
 
 // outside are the git directories of the pod's directories that lie in none of them, as
@@ -73,15 +80,6 @@ func (s *shell) outside() (outside []string) {
 		}
 	}
 	return outside
-}
-
-// access is what policy decides a command on.
-func (s *shell) access(args shellArgs) tool.Access {
-	a := tool.Access{Command: args.Command, Confined: s.Confined}
-	if use := s.gitUse(args.Command); use.ask != "" {
-		a.Protected = []string{use.ask}
-	}
-	return a
 }
 
 // granted is what a command may change in repositories: what asks needs to be approved.

@@ -47,7 +47,12 @@ func (r *shellRun) resume(ctx context.Context) (tool.Output, error) {
 	if err != nil {
 		return tool.Output{}, unknown(err)
 	}
+	if note.Guard != nil && r.shell.Sandbox != nil {
+		r.guard = r.shell.Sandbox.Resume(*note.Guard)
+		r.guard.Watch(r.shell.spool.Moved, r.shell.log)
+	}
 	if note.Process == nil {
+		r.unguard()
 		return r.unstarted(note), nil
 	}
 	r.started, r.held = note.Started, note.Held

@@ -45,6 +45,8 @@ type shellRun struct {
 	ended error
 	// emptied is why its temporary files were removed.
 	emptied error
+	// guard keeps protected paths as they are; nil without a sandbox.
+	guard *sandbox.Guard
 	// keep says that the result names the output's file.
 	keep bool
 }
@@ -59,6 +61,8 @@ func (r *shellRun) settle(ctx context.Context) {
 func (r *shellRun) finish(ctx context.Context) tool.Output {
 	grace := r.shell.Grace
 	stop := sync.OnceValue(func() int { return r.tree.Stop(grace) })
+	moved := sync.OnceValue(r.unguard)
+	defer moved()
 	defer stop() // Also when a watcher of the progress panics.
 	why := r.follow(ctx)
 	if r.greedy(why) {
@@ -73,7 +77,7 @@ func (r *shellRun) finish(ctx context.Context) tool.Output {
 	if err := r.captured.drain(); err != nil && why == nil {
 		why = err
 	}
-	return r.output(why)
+	return r.output(why, moved())
 }
 
 // Why a command was stopped, where no other error says it.
@@ -174,10 +178,12 @@ func (r *shellRun) hold(behind bool) {
 }
 
 // output is the result of a command that has ended.
-func (r *shellRun) output(why error) tool.Output {
+func (r *shellRun) output(why error, moved []sandbox.Moved) tool.Output {
 	content, cut := r.captured.content(r.shell.limit, r.job.Output.Name())
 	r.keep = cut != nil && cut.SpoolPath != ""
 	ending, success := r.ending(why)
+	undone := sayMoved(moved)
+	success = success && undone == ""
 	out := tool.Output{Content: content, Cut: cut, Kind: item.OutputShell, IsError: !success || r.mended != ""}
 	if path, reads := readsOnly(r.args.Command); reads && success {
 		out.Kind = item.OutputRead
@@ -187,9 +193,13 @@ func (r *shellRun) output(why error) tool.Output {
 	}
 	ends := r.captured.ends()
 	said := ","
-	if out.Kind == item.OutputShell {
-		if o := outcome(r.shell.redact(ends), success); o != "" {
+	if out.Kind == item.OutputShell && undone == "" {
+		text := r.shell.redact(ends)
+		if o := outcome(text, success); o != "" {
 			said = o + ";"
+		}
+		if !success {
+			undone = r.sayHeld(text)
 		}
 	}
 	printed := "no output"
@@ -202,6 +212,9 @@ func (r *shellRun) output(why error) tool.Output {
 	printed += r.shell.gitHint(r.args.Command, ends) + r.mended
 	if r.emptied != nil && !r.greedy(why) {
 		printed += fmt.Sprintf("; %v, and were removed", r.emptied)
+	}
+	if undone != "" {
+		printed += "; " + undone
 	}
 	out.Summary = tool.Bound(fmt.Sprintf("shell: %s, %s%s %s", shorten(r.args.Command, 60), ending, said, printed))
 	return out

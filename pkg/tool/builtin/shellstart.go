@@ -22,6 +22,8 @@ type jobNote struct {
 	// Held is what the command must leave as it is.
 	Held sandbox.Held `json:"held,omitzero"`
 	shim.Note
+	// Guard is what a later podd keeps as it is.
+	Guard *sandbox.GuardNote `json:"guard,omitempty"`
 }
 
 // start starts the command. What keeps it from that is an error, and nothing runs, save
@@ -43,21 +45,30 @@ func (r *shellRun) start(ctx context.Context, confined *sandbox.Command) error {
 // firstFile is the first descriptor behind the standard ones.
 const firstFile = 3
 
-// confine is the command line that has the shell at path run a command, in the sandbox where there is one.
-func (s *shell) confine(path string, args shellArgs, use gitUse) (*sandbox.Command, error) {
+// confine is the command line that has the shell at path run a command, in the sandbox where there is one, with its
+// guard.
+func (s *shell) confine(ctx context.Context, path string, args shellArgs, use gitUse) (*sandbox.Command, *sandbox.Guard, error) {
 	argv := []string{path, "-c", args.Command}
-	if s.Sandbox == nil || !s.Sandbox.Confines() {
-		return &sandbox.Command{Args: argv}, nil
+	if !s.confines() {
+		return &sandbox.Command{Args: argv}, nil, nil
 	}
 	temp, err := s.spool.Temp()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	roots := s.fs.Roots()
 	scope := sandbox.Scope{
-		Dir: roots[0].Path, Roots: roots, Temp: temp, Show: []string{s.spool.Dir()}, Git: use.access, GitDirs: use.outside,
+		Dir: roots[0].Path, Roots: roots, Temp: temp, Show: []string{s.spool.Dir()}, Git: use.access, GitDirs: use.outside, Restores: use.restores,
 	}
-	return s.Sandbox.Command(scope, firstFile, argv...)
+	if scope.Guard, err = s.guard(ctx, scope, args); err != nil {
+		return nil, nil, err
+	}
+	command, err := s.Sandbox.Command(scope, firstFile, argv...)
+	if err != nil {
+		scope.Guard.Close()
+		return nil, nil, err
+	}
+	return command, scope.Guard, nil
 }
 
 // command is the command without the files of its job.

@@ -26,13 +26,22 @@ const tempName = "tmp"
 // Temp is a directory for temporary files of the pod's commands, made when it is
 // missing. It goes with the folder; what nobody changed for as long as outputs are kept
 // is removed by Open.
-func (f *Folder) Temp() (string, error) {
-	dir := filepath.Join(f.dir, tempName)
+func (f *Folder) Temp() (string, error) { return f.sub(tempName) }
+
+func (f *Folder) sub(name string) (string, error) {
+	dir := filepath.Join(f.dir, name)
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
 	return dir, nil
 }
+
+// movedName is the directory of a folder for what commands put where they must not.
+const movedName = "moved"
+
+// Moved is a directory for what is moved away from where a command put it, made when it is
+// missing. What nobody changed for as long as outputs are kept is removed by Open.
+func (f *Folder) Moved() (string, error) { return f.sub(movedName) }
 
 // Quota is what the files of all pods together may have, in bytes.
 func (f *Folder) Quota() int64 { return f.spool.MaxBytes }

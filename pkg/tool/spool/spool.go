@@ -93,7 +93,7 @@ func Open(c Config) (*Spool, error) {
 func (s *Spool) takeStock() error {
 	jobs := make(map[string]bool)
 	err := filepath.WalkDir(s.Dir, func(path string, e fs.DirEntry, err error) error {
-		if err == nil && e.IsDir() && e.Name() == tempName && filepath.Dir(filepath.Dir(path)) == s.Dir {
+		if err == nil && e.IsDir() && (e.Name() == tempName || e.Name() == movedName) && filepath.Dir(filepath.Dir(path)) == s.Dir {
 			s.cleanTemp(path)
 			return fs.SkipDir
 		}

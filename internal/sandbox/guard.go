@@ -1,0 +1,128 @@
+package sandbox
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"podd/pkg/scopefs"
+)
+
+// Moved is a protected path that a command changed, and what became of it.
+type Moved struct {
+	// Path is relative to the first root, or absolute; Why says what obeys it.
+	Path, Why string
+	// To is where the file or directory lies now; empty when it was removed.
+	To string
+	// Err says why it is still there.
+	Err error
+}
+
+// GuardNote is what a podd needs to know of a Guard of another one that was killed.
+type GuardNote struct {
+	Roots []GuardedRoot `json:"roots"`
+	// There are the protected paths that were there, Changes those that a person agreed to.
+	There   []GuardedPath `json:"there,omitempty"`
+	Changes []string      `json:"changes,omitempty"`
+	Began   time.Time     `json:"began"`
+	// Restores says that the command brings back what a repository has.
+	Restores bool `json:"restores,omitempty"`
+	// Hidden are the paths that the command does not see, Large directories that are too
+	// large to be listed.
+	Hidden []string `json:"hidden,omitempty"`
+	Large  []string `json:"large,omitempty"`
+}
+
+// GuardedRoot is a directory that a command can change.
+type GuardedRoot struct {
+	Path string `json:"path"`
+	Dev  uint64 `json:"dev"`
+	Ino  uint64 `json:"ino"`
+	// Prefix is where it lies in a directory from which protected paths are named.
+	Prefix string `json:"prefix,omitempty"`
+	// Deep says that directories in it are watched too.
+	Deep bool `json:"deep,omitempty"`
+}
+
+// GuardedPath is a protected path. Names need not be UTF-8, so both fields are bytes.
+type GuardedPath struct {
+	Path []byte `json:"path"`
+	// Link is where a link leads; empty for what is no link.
+	Link []byte `json:"link,omitempty"`
+}
+
+// gitDir is the directory of git, which has guards of its own.
+const gitDir = ".git"
+
+// ruleAt is what the rules say of the names in a directory, by its path from where rules
+// begin.
+func ruleAt(rel string) (rule *scopefs.Protection) {
+	for name := range strings.SplitSeq(rel, "/") {
+		rule = nextRule(rule, name)
+	}
+	return rule
+}
+
+// nextRule is what is said of a name in a directory of which rule is said; nil for nothing.
+func nextRule(rule *scopefs.Protection, name string) *scopefs.Protection {
+	next := scopefs.Protections().Next(name)
+	if rule == nil || next != nil && next.Why() != "" {
+		return next
+	}
+	if below := rule.Next(name); below != nil {
+		return below
+	}
+	return next
+}
+
+// unit is what of a path, relative to a root, a person is asked about: the first file or
+// directory in it that the rules name. why says what obeys it.
+func unit(prefix, rel string) (path, why string, err error) {
+	rule := ruleAt(prefix)
+	names := strings.Split(rel, "/")
+	for i, name := range names {
+		if name == gitDir {
+			return "", "", fmt.Errorf("changes: %s is git's own, which no approval of this kind opens: leave it out", scopefs.Display(rel))
+		}
+		if rule = nextRule(rule, name); rule != nil && rule.Why() != "" {
+			return strings.Join(names[:i+1], "/"), rule.Why(), nil
+		}
+	}
+	if rule == nil {
+		return "", "", fmt.Errorf("changes: %s is not protected: leave it out", scopefs.Display(rel))
+	}
+	return rel, "programs run or obey files in it", nil
+}
+
+// Change is a protected path that a command is to change.
+type Change struct {
+	// Path is absolute, Why says what obeys it.
+	Path, Why string
+}
+
+// Change is what a person has to agree to before a command changes a path, absolute or
+// from the first root.
+func (s *Sandbox) Change(roots []scopefs.Root, path string) (Change, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(roots[0].Path, path)
+	}
+	path = filepath.Clean(path)
+	root, prefix := "", ""
+	for _, r := range roots {
+		if r.Writable && within(r.Path, path) && len(r.Path) >= len(root) {
+			root, prefix = r.Path, r.Prefix
+		}
+	}
+	for _, dir := range s.Write {
+		if within(dir, path) && len(dir) > len(root) {
+			root, prefix = dir, ""
+		}
+	}
+	rel := strings.TrimPrefix(strings.TrimPrefix(path, root), "/")
+	if root == "" || rel == "" {
+		return Change{}, fmt.Errorf("changes: %s is in no directory that a command can change: leave it out", scopefs.Display(path))
+	}
+	what, why, err := unit(prefix, rel)
+	return Change{filepath.Join(root, what), why}, err
+}

@@ -1,0 +1,338 @@
+package sandbox
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Guard keeps the protected paths of a pod's writable directories as they are while a
+// command runs. What is there is mounted read-only where the sandbox can; what appears is
+// moved away, as soon as it appears and once more when the command has ended. What was there
+// before and was not touched is never moved.
+//
+// That holds for the fixed paths from the top of a directory. In the directories below that
+// are nearest to the top, only what appears is moved away.
+//
+// A Guard is made before its command starts. Close must follow; after Watch, End must.
+type Guard struct {
+	sandbox *Sandbox
+	log     *slog.Logger
+	roots   []*guardedRoot
+	// away makes the directory to which things are moved.
+	away func() (string, error)
+	// hold are the paths to be mounted read-only.
+	hold []string
+	// open are protected paths that are there and cannot be held.
+	open []string
+	// hidden are paths that the command does not see.
+	hidden []string
+	// restores says that the command is git's and brings back what a repository has: below
+	// the tops, and instructions for agents, are not kept from it.
+	restores bool
+	began    time.Time
+	// failed is what kept the first look from seeing all.
+	failed  error
+	watcher *watcher
+	done    sync.WaitGroup
+
+	mu sync.Mutex
+	// changes are the paths that a person agreed to.
+	changes []string
+	// there has what was at protected paths: where a link leads, else nothing.
+	there map[string]string
+	// large are directories of which only the usual names are looked for.
+	large map[string]bool
+	moved map[string]*Moved
+	order []string
+	// aside are things that could only be renamed where they are; garbage is what no result
+	// names.
+	aside   []aside
+	garbage []string
+	// forget are paths that are gone, for other guards.
+	forget []string
+}
+
+// guardedRoot is a directory, opened.
+type guardedRoot struct {
+	path   string
+	prefix string
+	dir    *os.File
+	deep   bool
+}
+
+// Guard looks at what is there in the directories that a command of the scope can change.
+// The paths of changes, absolute, are left to the command. Without a sandbox there is none.
+func (s *Sandbox) Guard(scope Scope, changes []string) (*Guard, error) {
+	g := s.newGuard(changes)
+	g.restores = scope.Restores || scope.Git == GitAll
+	for _, root := range scope.Roots {
+		if !root.Writable {
+			continue
+		}
+		dir, err := root.Open()
+		if err != nil {
+			g.Close()
+			return nil, err
+		}
+		g.roots = append(g.roots, &guardedRoot{root.Path, root.Prefix, dir, !g.restores})
+		if scope.Git == GitAll {
+			g.changes = append(g.changes, filepath.Join(root.Path, ".gitmodules"))
+		}
+	}
+	for _, path := range s.Write {
+		resolved, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			var dir *os.File
+			if dir, err = os.Open(resolved); err == nil {
+				g.roots = append(g.roots, &guardedRoot{resolved, "", dir, false})
+			}
+		}
+		if err != nil {
+			g.Close()
+			return nil, err
+		}
+	}
+	g.hidden = s.hiddenIn(g, scope)
+	s.register(g)
+	g.mu.Lock()
+	g.lookAtAll(before)
+	g.mu.Unlock()
+	if g.failed != nil {
+		g.Close()
+		return nil, fmt.Errorf("what is protected cannot be looked at: %w", g.failed)
+	}
+	return g, nil
+}
+
+// hiddenIn are the paths in the roots of a guard that its command does not see.
+func (s *Sandbox) hiddenIn(g *Guard, scope Scope) []string {
+	if s.mode != Bwrap {
+		return nil
+	}
+	hidden := slices.DeleteFunc(s.others(), func(path string) bool { return !s.visible(scope, path) })
+	return slices.DeleteFunc(append(hidden, s.own()...), func(path string) bool {
+		_, _, ok := g.rootOf(path)
+		return !ok
+	})
+}
+
+func (s *Sandbox) newGuard(changes []string) *Guard {
+	return &Guard{
+		sandbox: s, log: slog.New(slog.DiscardHandler), began: time.Now(), changes: slices.Clone(changes),
+		there: map[string]string{}, large: map[string]bool{}, moved: map[string]*Moved{}, watcher: newWatcher(&s.spare),
+	}
+}
+
+// Resume is the guard of a command that another podd started. A directory that is another
+// one now is left alone.
+func (s *Sandbox) Resume(note GuardNote) *Guard {
+	g := s.newGuard(note.Changes)
+	g.began, g.hidden, g.restores = note.Began, note.Hidden, note.Restores
+	for _, path := range note.Large {
+		g.large[path] = true
+	}
+	for _, root := range note.Roots {
+		dir, err := os.OpenFile(root.Path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+		if err != nil {
+			continue
+		}
+		if dev, ino, err := identity(dir); err != nil || dev != root.Dev || ino != root.Ino {
+			_ = dir.Close()
+			continue
+		}
+		g.roots = append(g.roots, &guardedRoot{root.Path, root.Prefix, dir, root.Deep})
+	}
+	for _, path := range note.There {
+		g.there[string(path.Path)] = string(path.Link)
+	}
+	s.register(g)
+	return g
+}
+
+// Note is what Resume needs; nil for no guard.
+func (g *Guard) Note() (*GuardNote, error) {
+	if g == nil {
+		return nil, nil
+	}
+	note := &GuardNote{Began: g.began, Changes: g.changes, Hidden: g.hidden, Restores: g.restores, Large: slices.Sorted(maps.Keys(g.large))}
+	for _, root := range g.roots {
+		dev, ino, err := identity(root.dir)
+		if err != nil {
+			return nil, err
+		}
+		note.Roots = append(note.Roots, GuardedRoot{root.path, dev, ino, root.prefix, root.deep})
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, path := range slices.Sorted(maps.Keys(g.there)) {
+		note.There = append(note.There, GuardedPath{[]byte(path), bytes.Clone([]byte(g.there[path]))})
+	}
+	return note, nil
+}
+
+func identity(file *os.File) (dev, ino uint64, err error) {
+	var stat unix.Stat_t
+	err = unix.Fstat(int(file.Fd()), &stat)
+	return stat.Dev, stat.Ino, err
+}
+
+// Unheld names the first protected path of a scope that is there and that no mount keeps;
+// empty for none. It looks where mounts keep nothing.
+func (s *Sandbox) Unheld(scope Scope) string {
+	if s.mode != Landlock {
+		return ""
+	}
+	g, err := s.Guard(scope, nil)
+	if err != nil {
+		return err.Error()
+	}
+	defer g.Close()
+	return g.Open()
+}
+
+// Held are the paths that are mounted read-only.
+func (g *Guard) Held() []string { return g.hold }
+
+// Open names the first protected path that is there and that the command can change all
+// the same; empty when it can change none.
+func (g *Guard) Open() string {
+	if len(g.open) == 0 {
+		return ""
+	}
+	return g.open[0]
+}
+
+// Watch begins to move away what appears, to a directory that away makes.
+func (g *Guard) Watch(away func() (string, error), log *slog.Logger) {
+	if g == nil {
+		return
+	}
+	g.away, g.log = away, log
+	g.done.Go(func() {
+		// What came before is in no event that this podd has heard.
+		g.pass(func() { g.lookAtAll(found) })
+		g.watcher.run(g)
+	})
+}
+
+// pass does something with the guard locked, and tells the others of it.
+func (g *Guard) pass(do func()) {
+	g.mu.Lock()
+	do()
+	forget := g.forget
+	g.forget = nil
+	g.mu.Unlock()
+	if len(forget) > 0 {
+		g.sandbox.each(func(other *Guard) {
+			if other != g {
+				other.mu.Lock()
+				defer other.mu.Unlock()
+				for _, path := range forget {
+					delete(other.there, path)
+				}
+			}
+		})
+	}
+}
+
+// End is for when no process of the command is left: it looks once more, and says what was
+// moved away, in order.
+func (g *Guard) End() []Moved {
+	g.watcher.stop()
+	g.done.Wait()
+	g.pass(func() {
+		g.watcher.drain(g)
+		g.lookAtAll(found)
+		if g.watcher.blind.Load() {
+			g.lookAtNested()
+		}
+		g.restoreLinks()
+		g.tidy()
+	})
+	g.Close()
+	var moved []Moved
+	for _, path := range g.order {
+		m := *g.moved[path]
+		if rel, below := strings.CutPrefix(path, g.roots[0].path+"/"); below {
+			m.Path = rel
+		}
+		moved = append(moved, m)
+	}
+	return moved
+}
+
+// Close ends a guard without a look. It can be called again, and after End, and of no guard.
+func (g *Guard) Close() {
+	if g == nil {
+		return
+	}
+	g.watcher.stop()
+	g.done.Wait()
+	g.sandbox.unregister(g)
+	g.watcher.close()
+	for _, root := range g.roots {
+		_ = root.dir.Close()
+	}
+}
+
+// lets says whether a person agreed to the change of a path.
+func (g *Guard) lets(path string) bool {
+	return slices.ContainsFunc(g.changes, func(change string) bool { return within(change, path) })
+}
+
+// Allow is for a change that a person agreed to while commands run: their guards leave the
+// path alone.
+func (s *Sandbox) Allow(path string) {
+	if s == nil {
+		return
+	}
+	s.each(func(g *Guard) {
+		root, rel, ok := g.rootOf(path)
+		if !ok {
+			return
+		}
+		if what, _, err := unit(root.prefix, rel); err == nil {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.changes = append(g.changes, filepath.Join(root.path, what))
+		}
+	})
+}
+
+func (s *Sandbox) register(g *Guard) {
+	s.guards.Store(g, nil)
+}
+
+func (s *Sandbox) unregister(g *Guard) {
+	s.guards.Delete(g)
+}
+
+func (s *Sandbox) each(do func(*Guard)) {
+	s.guards.Range(func(g, _ any) bool {
+		do(g.(*Guard))
+		return true
+	})
+}
+
+// rootOf is the innermost root that has a path.
+func (g *Guard) rootOf(path string) (root *guardedRoot, rel string, ok bool) {
+	for _, r := range g.roots {
+		if within(r.path, path) && (root == nil || len(r.path) > len(root.path)) {
+			root = r
+		}
+	}
+	if root == nil {
+		return nil, "", false
+	}
+	return root, strings.TrimPrefix(strings.TrimPrefix(path, root.path), "/"), true
+}

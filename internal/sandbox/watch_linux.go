@@ -1,0 +1,219 @@
+package sandbox
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// maxWatches is how many directories of a guard are watched.
+	maxWatches = 1024
+	// blindPoll is how often the tops are looked at where nothing can be watched.
+	blindPoll = 50 * time.Millisecond
+)
+
+// watcher hears of what appears in directories, by inotify. Its places are guarded by the
+// guard's lock.
+type watcher struct {
+	// inotify has no file where it cannot be had.
+	inotify
+	spare *spare
+	at    map[int]place
+	// blind says that not all that appears is heard of.
+	blind atomic.Bool
+	quit  chan struct{}
+	once  sync.Once
+}
+
+// spare are instances of inotify that no guard uses. To close one takes the kernel
+// milliseconds.
+type spare struct {
+	mu    sync.Mutex
+	files []inotify
+}
+
+// inotify is an instance: its descriptor, and the file that reads from it.
+type inotify struct {
+	fd   int
+	file *os.File
+}
+
+// maxSpare is how many are kept.
+const maxSpare = 8
+
+func (s *spare) get() (inotify, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.files); n > 0 {
+		i := s.files[n-1]
+		s.files = s.files[:n-1]
+		return i, i.file.SetReadDeadline(time.Time{})
+	}
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		return inotify{}, err
+	}
+	return inotify{fd, os.NewFile(uintptr(fd), "inotify")}, nil
+}
+
+// put takes an instance back, all watches of which were removed.
+func (s *spare) put(i inotify) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.files) >= maxSpare {
+		_ = i.file.Close()
+		return
+	}
+	s.files = append(s.files, i)
+}
+
+func newWatcher(spare *spare) *watcher {
+	w := &watcher{spare: spare, at: map[int]place{}, quit: make(chan struct{})}
+	var err error
+	if w.inotify, err = spare.get(); err != nil {
+		w.blind.Store(true)
+	}
+	return w
+}
+
+// descriptorPath is a path to an open file.
+func descriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
+
+// add watches a directory that is open at a place. One that is watched already has moved
+// there.
+func (w *watcher) add(p place, dir *os.File) {
+	if w.file == nil || !p.fixed && w.full() {
+		return
+	}
+	wd, err := unix.InotifyAddWatch(w.fd, descriptorPath(int(dir.Fd())), unix.IN_CREATE|unix.IN_MOVED_TO|unix.IN_ONLYDIR)
+	if err != nil {
+		w.blind.Store(true)
+		return
+	}
+	// A root in another one is known as itself.
+	if old, known := w.at[wd]; !known || p.fixed || old.root == p.root {
+		w.at[wd] = p
+	}
+}
+
+// full says that no more directories are watched than those at fixed paths.
+func (w *watcher) full() bool { return len(w.at) >= maxWatches }
+
+// run tells the guard of what appears until stop.
+func (w *watcher) run(g *Guard) {
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := w.wait(buffer)
+		if err != nil {
+			return
+		}
+		g.pass(func() {
+			if n == 0 {
+				g.lookAtAll(found)
+			}
+			w.take(g, buffer[:n])
+		})
+	}
+}
+
+// wait gives the next events, or none when it is time to look. It fails after stop.
+func (w *watcher) wait(buffer []byte) (n int, err error) {
+	if w.file == nil {
+		select {
+		case <-w.quit:
+			return 0, os.ErrClosed
+		case <-time.After(blindPoll):
+			return 0, nil
+		}
+	}
+	if w.blind.Load() {
+		_ = w.file.SetReadDeadline(time.Now().Add(blindPoll))
+	}
+	if w.stopped() {
+		return 0, os.ErrClosed
+	}
+	n, err = w.file.Read(buffer)
+	if errors.Is(err, os.ErrDeadlineExceeded) && !w.stopped() {
+		return 0, nil
+	}
+	return n, err
+}
+
+// drain takes what was not read until stop; without a guard it drops it.
+func (w *watcher) drain(g *Guard) {
+	if w.file == nil {
+		return
+	}
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := unix.Read(w.fd, buffer)
+		if err != nil || n <= 0 {
+			return
+		}
+		if g != nil {
+			w.take(g, buffer[:n])
+		}
+	}
+}
+
+// take tells the guard of events, each of which is a head of unix.SizeofInotifyEvent bytes
+// and a name that NULs fill up.
+func (w *watcher) take(g *Guard, events []byte) {
+	for len(events) >= unix.SizeofInotifyEvent {
+		wd := int(int32(binary.NativeEndian.Uint32(events)))
+		mask := binary.NativeEndian.Uint32(events[4:])
+		end := unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(events[12:]))
+		name, _, _ := strings.Cut(string(events[unix.SizeofInotifyEvent:end]), "\x00")
+		events = events[end:]
+		p, known := w.at[wd]
+		switch {
+		case mask&unix.IN_Q_OVERFLOW != 0:
+			g.lookAtAll(found)
+			g.lookAtNested()
+		case mask&unix.IN_IGNORED != 0:
+			delete(w.at, wd)
+		case known:
+			g.appeared(p, name, mask&unix.IN_ISDIR != 0)
+		}
+	}
+}
+
+func (w *watcher) stopped() bool {
+	select {
+	case <-w.quit:
+		return true
+	default:
+		return false
+	}
+}
+
+// stop ends run. What comes now is kept for drain.
+func (w *watcher) stop() {
+	w.once.Do(func() {
+		close(w.quit)
+		if w.file != nil {
+			_ = w.file.SetReadDeadline(time.Unix(1, 0))
+		}
+	})
+}
+
+func (w *watcher) close() {
+	if w.file == nil {
+		return
+	}
+	for wd := range w.at {
+		_, _ = unix.InotifyRmWatch(w.fd, uint32(wd))
+	}
+	// A number is not given again: what is heard of these later is nobody's.
+	w.drain(nil)
+	w.spare.put(w.inotify)
+	w.file = nil
+}

@@ -1,0 +1,84 @@
+package scopefs
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Protection is what the rules about protected paths say of a name in a directory. It is
+// for who keeps others than the file tools from those paths.
+type Protection struct {
+	// name is how the name is commonly written; it may be a pattern.
+	name string
+	// why says what obeys a file of this name; empty when only names below are protected.
+	why string
+	// tree protects all below, too; else the name ends the path.
+	tree bool
+	// instructs says that agents read it, and nothing runs it.
+	instructs bool
+	// below has the rules for a directory of this name, by folded name; those that are
+	// patterns are in patterns.
+	below    map[string]*Protection
+	patterns []*Protection
+}
+
+// Protections are the rules for the names in any directory.
+func Protections() *Protection { return protections }
+
+// add adds a path, which may end in a pattern, or in a slash to have all below.
+func (p *Protection) add(why, path string) {
+	path, tree := strings.CutSuffix(path, "/")
+	for name := range strings.SplitSeq(path, "/") {
+		if p.below == nil {
+			p.below = map[string]*Protection{}
+		}
+		next := p.below[fold(name)]
+		switch {
+		case next != nil:
+		case strings.Contains(name, "*"):
+			next = &Protection{name: name}
+			p.patterns = append(p.patterns, next)
+		default:
+			next = &Protection{name: name}
+			p.below[fold(name)] = next
+		}
+		p = next
+	}
+	p.why, p.tree, p.instructs = why, tree, why == ofAgents && !tree
+}
+
+// Next is what the rules say of a name in the directory, in whatever case; nil when that
+// is nothing.
+func (p *Protection) Next(name string) *Protection { return p.next(fold(name)) }
+
+func (p *Protection) next(folded string) *Protection {
+	if next := p.below[folded]; next != nil {
+		return next
+	}
+	for _, next := range p.patterns {
+		if matched, _ := path.Match(next.name, folded); matched {
+			return next
+		}
+	}
+	return nil
+}
+
+// Why says what obeys a file of the name; empty when a directory of that name only has
+// protected ones in it.
+func (p *Protection) Why() string { return p.why }
+
+// Instructs says that the name is a file of instructions, which agents read and nothing
+// runs.
+func (p *Protection) Instructs() bool { return p.instructs }
+
+// Names are the names in the directory that the rules speak of, as they are commonly
+// written, without patterns.
+func (p *Protection) Names() []string {
+	var names []string
+	for _, folded := range slices.Sorted(maps.Keys(p.below)) {
+		names = append(names, p.below[folded].name)
+	}
+	return names
+}

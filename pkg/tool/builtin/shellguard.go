@@ -1,0 +1,121 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"podd/internal/sandbox"
+	"podd/pkg/scopefs"
+	"podd/pkg/tool"
+)
+
+// confines says whether commands run in a sandbox.
+func (s *shell) confines() bool { return s.Sandbox != nil && s.Sandbox.Confines() }
+
+// access is what policy decides a command on.
+func (s *shell) access(args shellArgs) tool.Access {
+	a := tool.Access{Command: args.Command, Confined: s.Confined}
+	if !s.confines() {
+		return a
+	}
+	if use := s.gitUse(args.Command); use.ask != "" {
+		a.Protected = []string{use.ask}
+	}
+	roots := s.fs.Roots()
+	for _, path := range args.Changes {
+		// One that is wrong is what run says.
+		if c, err := s.Sandbox.Change(roots, path); err == nil {
+			a.Protected = append(a.Protected, fmt.Sprintf("it changes %s, which is protected (%s)", scopefs.Display(s.fs.Rel(c.Path)), c.Why))
+		}
+	}
+	if open := s.Sandbox.Unheld(sandbox.Scope{Roots: roots}); open != "" {
+		a.Confined = false
+		a.Note = fmt.Sprintf("%s is protected, and Landlock cannot keep it from being changed", scopefs.Display(s.fs.Rel(open)))
+	}
+	return a
+}
+
+// guard begins to keep protected paths as they are. Those that the call names may change,
+// once a person has agreed to that.
+func (s *shell) guard(ctx context.Context, scope sandbox.Scope, args shellArgs) (*sandbox.Guard, error) {
+	approved := tool.CallFrom(ctx).Approved
+	var changes []string
+	for _, path := range args.Changes {
+		c, err := s.Sandbox.Change(scope.Roots, path)
+		if err != nil {
+			return nil, err
+		}
+		if approved {
+			changes = append(changes, c.Path)
+		}
+	}
+	g, err := s.Sandbox.Guard(scope, changes)
+	if err != nil {
+		return nil, err
+	}
+	// Where mounts keep nothing, policy has decided with that in mind.
+	if open := g.Open(); open != "" && !approved && s.Sandbox.Mode() == sandbox.Bwrap {
+		g.Close()
+		return nil, fmt.Errorf("there are more protected paths than a sandbox can keep from changes, such as %s: remove some, or have the command approved", scopefs.Display(s.fs.Rel(open)))
+	}
+	return g, nil
+}
+
+// unguard is for when nothing of the command is left, and says what it changed against the
+// rules.
+func (r *shellRun) unguard() []sandbox.Moved {
+	if r.guard == nil {
+		return nil
+	}
+	return r.guard.End()
+}
+
+// wayToChange is what a model is told to do about a protected path.
+const wayToChange = "a change of it needs an approval: use write_file, or name it in changes"
+
+// sayMoved is a sentence about what was moved away; empty for nothing.
+func sayMoved(moved []sandbox.Moved) string {
+	const most = 3
+	var names []string
+	dir, failed := "", ""
+	for _, m := range moved {
+		name := scopefs.Display(m.Path)
+		if len(names) < most {
+			names = append(names, name)
+		}
+		if m.To != "" {
+			dir = filepath.Dir(m.To)
+		}
+		if m.Err != nil && failed == "" {
+			failed = fmt.Sprintf("; %s is still there, remove it", name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	text := strings.Join(names, ", ")
+	if more := len(moved) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	if dir != "" {
+		dir = " to " + dir
+	}
+	return "podd moved " + text + " away" + dir + ": " + wayToChange + failed
+}
+
+// sayHeld says which protected path a command was kept from changing, as far as its output
+// tells; empty for none.
+func (r *shellRun) sayHeld(output string) string {
+	if r.guard == nil || !strings.Contains(output, "Read-only file system") && !strings.Contains(output, "Device or resource busy") {
+		return ""
+	}
+	held := r.guard.Held()
+	i := slices.IndexFunc(held, func(path string) bool { return strings.Contains(output, filepath.Base(path)) })
+	if i < 0 {
+		return ""
+	}
+	return scopefs.Display(r.shell.fs.Rel(held[i])) + " is protected: " + wayToChange
+}
