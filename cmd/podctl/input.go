@@ -118,15 +118,15 @@ func (p *program) readInput(ctx context.Context) (string, error) {
 		fmt.Fprintln(p.stderr, "waiting for standard input; --no-stdin leaves it out")
 	})
 	defer silent.Stop()
-	raw, err := io.ReadAll(io.LimitReader(heard{in, silent}, client.MaxMessageBytes+1))
+	raw, err := io.ReadAll(io.LimitReader(heard{in, silent}, client.MaxRequestBytes+1))
 	switch {
 	case ctx.Err() != nil:
 		return "", interrupted("interrupted: nothing was sent")
 	case err != nil:
 		return "", fmt.Errorf("standard input cannot be read: %w", err)
-	case len(raw) > client.MaxMessageBytes:
+	case len(raw) > client.MaxRequestBytes:
 		return "", item.Errorf(item.KindExhausted, "MESSAGE_TOO_LARGE",
-			"standard input has more than %d MiB: put it into a file and refer to it with @path", client.MaxMessageBytes>>20)
+			"standard input has more than %d MiB: put it into a file and refer to it with @path", client.MaxRequestBytes>>20)
 	case strings.ContainsRune(string(raw), 0):
 		return "", usagef("standard input has NUL bytes and is not text: put it into a file and name its path")
 	}

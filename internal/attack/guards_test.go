@@ -72,7 +72,7 @@ func socketGuards() map[string]guard {
 		"room":        {"one connection too many takes the place of an idle one", []edit{{"internal/socket/limit.go", "		if c.calls.Load() == 0 {", "		if c.calls.Load() < 0 {"}}},
 		"busy":        {"a connection with a call under way is not idle", []edit{{"internal/socket/limit.go", "func (c *Conn) Begin() { c.calls.Add(1) }", "func (c *Conn) Begin() {}"}, {"internal/socket/limit.go", "func (c *Conn) End() { c.calls.Add(-1) }", "func (c *Conn) End() {}"}}},
 		"greeting":    {"a connection that says nothing ends after 5 seconds", []edit{{"internal/server/server.go", "	greetTimeout = 5 * time.Second", "	greetTimeout = time.Hour"}}},
-		"sizes":       {"messages and metadata are bounded", []edit{{"internal/server/server.go", "		grpc.MaxRecvMsgSize(MaxMessage),", "		grpc.MaxRecvMsgSize(1 << 30),"}}},
+		"sizes":       {"messages and metadata are bounded", []edit{{"internal/server/server.go", "		grpc.MaxRecvMsgSize(MaxRequest),", "		grpc.MaxRecvMsgSize(1 << 30),"}}},
 		"private":     {"directories that others can enter are refused", []edit{{"internal/paths/private.go", "	if mode := info.Mode().Perm(); mode&0o077 != 0 {", "	if mode := info.Mode().Perm(); mode&0o077 > 0o777 {"}}},
 		"stale":       {"a socket is replaced only after nobody answered", []edit{{"internal/socket/listen.go", "	if err := dialSoon(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) {", "	if err := dialSoon(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) && ctx.Err() != nil {"}}},
 		"own socket":  {"a socket is removed only while it is podd's own", []edit{{"internal/socket/listen.go", "err == nil && os.SameFile(info, l.file) && !l.adopted {", "err == nil && (os.SameFile(info, l.file) || true) && !l.adopted {"}}},
@@ -118,6 +118,7 @@ func textGuards() map[string]guard {
 		"narrow keys":          {"a trusted workspace sets instructions and rules, nothing else", []edit{{"internal/config/project.go", "		if mayBeProjects(a.key) {", "		if mayBeProjects(a.key) || true {"}}},
 		"narrow rules":         {"a rule of a trusted workspace asks or denies", []edit{{"internal/config/project.go", "	case policy.Ask, policy.Deny:", "	case policy.Ask, policy.Deny, policy.Allow:"}, {"internal/config/project.go", "	case policy.Allow:\n		return r.Source + \": a rule of a workspace cannot allow: write \\\"ask\\\" or \\\"deny\\\", or put the rule into your own configuration\"\n", ""}}},
 		"blanks":               {"what a person decides on shows characters that pass for spaces", []edit{{p, "	return r != ' ' && unicode.Is(unicode.Zs, r)", "	return false"}}},
+		"brief errors":         {"an error quotes a part of a request", []edit{{"internal/server/intercept.go", "	if len(text) <= maxQuote {", "	if len(text) >= 0 {"}}},
 		"exact keys":           {"a request has each key once, as it is written", []edit{{"internal/bridge/line.go", "	values, err := object(data)\n", "	_, err := object(data)\n	values := map[string][]json.RawMessage{}\n"}}},
 		"hidden count":         {"who approves is told of hidden characters", []edit{{"internal/sanitize/exact.go", "	return string(out), sc.escaped\n", "	return string(out), 0\n"}}},
 	}

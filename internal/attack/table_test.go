@@ -121,6 +121,7 @@ func daemonAttacks() []attack {
 		{"a podd that answers with escapes, in JSON", "CWE-150", "json", ctl, "TestHostilePodd"},
 		{"an error, and a command line, with escapes", "CWE-150", "errors", ctl, "TestHostilePodd"},
 		{"a command with characters that cannot be seen, to be approved", "CWE-451", "hidden count", "internal/view", "TestApprovalCountsWhatIsHidden"},
+		{"an error that quotes megabytes of a request", "CWE-400", "brief errors", srv, "TestErrorsAreBrief"},
 		{"one with characters that pass for spaces", "CWE-1007", "blanks", san, "TestExact"},
 		{"a request that other programs read otherwise: a key twice, or in another case", "CWE-436", "exact keys", "internal/bridge", "TestParse"},
 		// What a workspace says.

@@ -22,6 +22,7 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"podd/internal/server"
 	"podd/pkg/llm/openai"
@@ -302,7 +303,7 @@ func TestRandomBytes(t *testing.T) {
 func TestLargeMessages(t *testing.T) {
 	conn := dial(t, serveFor(t, shortDir(t), os.Geteuid(), 20))
 	pods := poddv1.NewPodServiceClient(conn)
-	huge := &poddv1.GetPodRequest{Pod: strings.Repeat("x", server.MaxMessage+1)}
+	huge := &poddv1.GetPodRequest{Pod: strings.Repeat("x", server.MaxRequest+1)}
 	if _, err := pods.GetPod(t.Context(), huge); status.Code(err) != codes.ResourceExhausted {
 		t.Errorf("a huge message: %v", status.Code(err))
 	}
@@ -312,5 +313,15 @@ func TestLargeMessages(t *testing.T) {
 	}
 	if err := getStatus(t.Context(), conn); err != nil {
 		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// An error quotes a part of what the client has sent, not all of it.
+func TestErrorsAreBrief(t *testing.T) {
+	conn := serve(t)
+	_, err := poddv1.NewPodServiceClient(conn).GetPod(t.Context(), &poddv1.GetPodRequest{Pod: strings.Repeat("x", server.MaxRequest/2)})
+	st := status.Convert(err)
+	if st.Code() != codes.NotFound && st.Code() != codes.InvalidArgument || proto.Size(st.Proto()) > 64<<10 || !strings.HasSuffix(st.Message(), "…") {
+		t.Errorf("%v: %d bytes", st.Code(), proto.Size(st.Proto()))
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 
 	"google.golang.org/grpc"
@@ -73,7 +75,32 @@ func answer(c Config, method string, err error) error {
 	} else if !ok && !gone(err) {
 		c.Logger.Error("call failed", "method", method, "error", err)
 	}
-	return wire.ToStatus(redacted(c, err))
+	return wire.ToStatus(redacted(c, brief(err)))
+}
+
+// maxQuote bounds each text of an error, in bytes: one may quote what a client has sent.
+const maxQuote = 8 << 10
+
+// brief is an error without the end of long texts.
+func brief(err error) error {
+	e, ok := errors.AsType[*item.Error](err)
+	if !ok {
+		return err
+	}
+	short := *e
+	short.Message = cut(e.Message)
+	short.Meta = maps.Clone(e.Meta)
+	for key, value := range short.Meta {
+		short.Meta[key] = cut(value)
+	}
+	return &short
+}
+
+func cut(text string) string {
+	if len(text) <= maxQuote {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxQuote], "") + "…"
 }
 
 // redacted is an error whose message has no secrets.

@@ -22,9 +22,13 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// MaxMessage is the largest message that is taken or sent, in bytes. It is above
+// MaxMessage is the largest message that is sent, in bytes. It is above
 // the largest entry that a log can have.
 const MaxMessage = 16 << 20
+
+// MaxRequest is the largest message that is taken, in bytes. It is above the largest submit.
+// Decoding takes several times that, for each client at once.
+const MaxRequest = 6 << 20
 
 // The bounds of connections. All clients are local, so that one who takes longer
 // than greetTimeout for the first bytes is none.
@@ -96,7 +100,7 @@ func newServer(c Config, a admission, conns int) *Server {
 	g := grpc.NewServer(
 		grpc.Creds(newPeerCredentials()),
 		grpc.InTapHandle(a.tap),
-		grpc.MaxRecvMsgSize(MaxMessage),
+		grpc.MaxRecvMsgSize(MaxRequest),
 		grpc.MaxSendMsgSize(MaxMessage),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.MaxHeaderListSize(maxHeaders),

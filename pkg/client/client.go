@@ -17,6 +17,10 @@ import (
 // above the largest entry that a log can hold.
 const MaxMessageBytes = 16 << 20
 
+// MaxRequestBytes is the largest message that podd takes of a client. It is above the largest
+// submit, and below what podd sends: many clients at once must not cost podd its memory.
+const MaxRequestBytes = 6 << 20
+
 // defaultRetryFor is long enough for a supervisor to start podd again.
 const defaultRetryFor = 30 * time.Second
 

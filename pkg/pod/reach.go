@@ -126,7 +126,7 @@ func visit[T any](ctx context.Context, a *actor, look func(place) (T, error)) (T
 func (a *actor) opened(p place) (place, error) {
 	if old := p.work; old != nil && old.fs.Stale() {
 		err := a.do(a.host.base, func() {
-			if a.work == old && (a.turn == nil || !a.turn.begun) {
+			if a.work == old && (a.turn == nil || !a.turn.begun || a.turn.over) {
 				a.leaveWorkspace()
 			}
 			p = a.place()
