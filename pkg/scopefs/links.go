@@ -21,6 +21,9 @@ const maxLinks = 40
 func (f *FS) follow(p place, last bool) (place, error) {
 	rest := strings.Split(p.rel, "/")
 	var done []string
+	// missing is how many elements lead to the first that does not exist; 0 for none. There
+	// are no links below it.
+	missing := 0
 	for links := 0; len(rest) > 0; {
 		name := rest[0]
 		rest = rest[1:]
@@ -34,11 +37,13 @@ func (f *FS) follow(p place, last bool) (place, error) {
 			continue
 		}
 		done = append(done, name)
-		if len(rest) == 0 && !last {
-			break
+		below := missing > 0 && len(done) > missing
+		if below || len(rest) == 0 && !last {
+			continue
 		}
-		target, err := p.link(strings.Join(done, "/"))
-		if err != nil {
+		var target string
+		var err error
+		if target, missing, err = p.link(done); err != nil {
 			return place{}, f.wrap(p.given, err)
 		}
 		if target == "" {
@@ -60,16 +65,19 @@ func (f *FS) follow(p place, last bool) (place, error) {
 	return p, nil
 }
 
-// link is where the symbolic link at rel leads; empty when there is no link.
-func (r *root) link(rel string) (string, error) {
+// link is where the symbolic link at a path leads; empty for what is no link. missing is how
+// many names the path has when nothing is there, else 0.
+func (r *root) link(names []string) (target string, missing int, err error) {
+	rel := strings.Join(names, "/")
 	info, err := r.Lstat(rel)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return "", len(names), nil
 	}
 	if err != nil || info.Mode().Type() != fs.ModeSymlink {
-		return "", err
+		return "", 0, err
 	}
-	return r.Readlink(rel)
+	target, err = r.Readlink(rel)
+	return target, 0, err
 }
 
 // writable locates a path that is about to change, with its links followed (all, or

@@ -18,6 +18,9 @@ func obeyedByGit(p place) bool {
 	abs := fold(filepath.Join(top, p.rel))
 	for at := range parents(p.rel) {
 		if _, err := p.Lstat(path.Join(at, ".git")); err != nil {
+			if _, err := p.Lstat(at); err != nil {
+				break // Nothing is below what does not exist.
+			}
 			continue
 		}
 		repo, _ := git.At(filepath.Join(top, at), home)

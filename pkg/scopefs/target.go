@@ -71,19 +71,18 @@ func (f *FS) spot(named place, last bool) (spot, error) {
 	if err != nil {
 		return s, err
 	}
-	if s.held = p.rel; !last {
-		s.held = path.Dir(p.rel)
+	ways := p.rel + "/"
+	if !last {
+		ways = path.Dir(p.rel) + "/"
 	}
-	for ; ; s.held = path.Dir(s.held) {
-		info, err := p.Stat(s.held)
-		if err == nil && info.IsDir() {
-			s.id = identityOf(info, top)
-			return s, nil
+	for at := range parents(ways) {
+		info, err := p.Stat(at)
+		if err != nil || !info.IsDir() {
+			break
 		}
-		if s.held == "." {
-			return s, err
-		}
+		s.held, s.id = at, identityOf(info, top)
 	}
+	return s, nil
 }
 
 // led follows the links of a place in a root, and finds the root that it lies in then.
