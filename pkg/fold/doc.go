@@ -1,5 +1,5 @@
-// Package fold reads a pod's log, entry by entry, into what follows from it. A State is where
-// the pod stands: its last turn, the questions, the notes, what was billed. A Context is what
-// the next request carries, and decides what of that is pruned. Nothing here reads a clock or
-// a file: the same log folds into the same.
+// Package fold computes what follows from a pod's log, entry by entry. State is the state of
+// the pod: its last turn, open questions, waiting notes, what was billed. Context is what the
+// next request carries, and decides what to prune. The package reads no clock and no file: the
+// same log always gives the same result.
 package fold

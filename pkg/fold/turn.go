@@ -66,7 +66,7 @@ type Question struct {
 	// CallSeq is the call's entry; 0 for a call that the turn does not have.
 	CallSeq item.Seq
 	Turn    int64
-	// Answer is nil while nobody has answered.
+	// Answer is nil until somebody answers.
 	Answer *item.ApprovalResolved
 	// Asked is when it was asked; Closed is when it was answered, or when its call ended
 	// without an answer, and zero while it is open.
@@ -79,12 +79,12 @@ func (q *Question) IsOpen() bool { return q.Closed.IsZero() }
 // Expired says whether the time to answer was over at a time.
 func (q *Question) Expired(at time.Time) bool { return !at.Before(q.Expires) }
 
-// Question is the last one about a call; nil when there is none.
+// Question is the last one about a call, or nil.
 func (t *Turn) Question(callID string) *Question {
 	return t.question(func(q *Question) bool { return q.CallID == callID })
 }
 
-// QuestionAt is the last one about the call of an entry; nil when there is none.
+// QuestionAt is the last one about the call of an entry, or nil.
 func (t *Turn) QuestionAt(callSeq item.Seq) *Question {
 	return t.question(func(q *Question) bool { return q.CallSeq == callSeq })
 }
@@ -113,7 +113,7 @@ func (t *Turn) call(id string) int {
 	return slices.IndexFunc(t.Calls, func(c Call) bool { return c.CallID == id })
 }
 
-// SourceFallback marks the alert that the setup of a fallback stands behind: nothing else
+// SourceFallback marks the alert that comes before the setup of a fallback. Only this alert
 // tells such a setup from one of the pod's own model.
 const SourceFallback = "fallback"
 
@@ -177,7 +177,7 @@ func (t *Turn) closeQuestion(callID string, at time.Time, answer *item.ApprovalR
 	q.Answer, q.Closed = answer, at
 }
 
-// billed takes note of a request. That of a step stands behind the items of its answer.
+// billed takes note of a request. The one of a step follows the items of its answer.
 func (t *Turn) billed(u item.RequestUsage, prices []ModelPrice) {
 	t.Resuming = false
 	t.Spent.add(u, prices)

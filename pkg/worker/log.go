@@ -13,7 +13,7 @@ import (
 // Log is what a turn needs of its pod.
 type Log interface {
 	// Append commits a batch as one transaction and returns its entries, with their
-	// sequences, and where the pod stands behind them, once they are on disk, also when ctx
+	// sequences, and the state of the pod after them, once they are on disk, also when ctx
 	// has ended. While there is
 	// no space it waits for that, until ctx ends: then nothing of the batch is stored,
 	// and the error is the cause of that. The claim of a turn does not wait. After any
