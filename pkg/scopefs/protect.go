@@ -108,7 +108,12 @@ func protectedName(rel string) (why string, protected bool) {
 // and without the characters that HFS+ ignores.
 func fold(name string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cf, r) {
+		switch {
+		case 'A' <= r && r <= 'Z':
+			return r + 'a' - 'A'
+		case r <= unicode.MaxASCII:
+			return r
+		case unicode.Is(unicode.Cf, r):
 			return -1
 		}
 		return unicode.ToLower(unicode.ToUpper(r))
