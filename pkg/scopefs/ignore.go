@@ -199,7 +199,8 @@ func trimSpaces(line string) string {
 	return line[:end]
 }
 
-// literalBraces escapes braces, which git gives no meaning and doublestar does.
+// literalBraces escapes what git takes for itself and doublestar does not: braces, and a bracket
+// that comes first in a class.
 func literalBraces(pattern string) string {
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {
@@ -209,6 +210,17 @@ func literalBraces(pattern string) string {
 			i++
 		case c == '{' || c == '}':
 			b.WriteByte('\\')
+		case c == '[':
+			// A bracket that comes first in a class is one of its characters.
+			for i+1 < len(pattern) && strings.IndexByte("!^", pattern[i+1]) >= 0 && pattern[i] == '[' {
+				b.WriteByte(pattern[i])
+				i++
+			}
+			if i+2 < len(pattern) && pattern[i+1] == ']' && strings.IndexByte(pattern[i+2:], ']') >= 0 {
+				b.WriteByte(pattern[i])
+				b.WriteByte('\\')
+				i++
+			}
 		}
 		b.WriteByte(pattern[i])
 	}
