@@ -166,7 +166,7 @@ func rewriteForEver(dir string) {
 // A process that is killed while it writes leaves the old content or the new.
 func TestKilledWriterLeavesOldOrNew(t *testing.T) {
 	dir := t.TempDir()
-	for round := range 10 {
+	for round := range 100 {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), crashEnv+"="+dir)
 		out, err := cmd.StdoutPipe()
