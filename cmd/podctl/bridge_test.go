@@ -199,8 +199,8 @@ func TestBridgeWithASlowReader(t *testing.T) {
 	}
 }
 
-// Blocks brings the same pod as a transcript: what is live goes on across a reader that
-// comes anew, and the changes add up to the answer.
+// Blocks brings the same pod as a transcript: live text continues for a reader that
+// reconnects, and the changes add up to the answer.
 func TestBridgeBlocks(t *testing.T) {
 	gate := make(chan struct{})
 	w := newWorld(t, gated(gate))

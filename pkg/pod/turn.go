@@ -197,7 +197,7 @@ func (a *actor) turnEnded(err error) {
 	if err != nil && a.closing == nil {
 		// The turn stays open in the log, or its submit in the inbox.
 		a.resume, a.waited = "the log could not be written in the middle of it", worker.Passes(err)
-		// The turn may have taken entries for stored that are not.
+		// What the turn holds is folded again from what is stored.
 		a.folded = nil
 		a.hold(err)
 		return
