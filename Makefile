@@ -74,7 +74,7 @@ $(CODE_SERVER): integrations/npm/node_modules
 
 .PHONY: guards
 guards: ## switch each guard against attacks off in turn; its tests must fail then (10 minutes)
-	PODD_GUARDS_OFF=1 go test -count=1 -timeout 60m -run TestWithoutGuards ./internal/attack
+	PODD_GUARDS_OFF=1 go test -count=1 -timeout 60m -run TestWithoutGuards ./internal/testing/attack
 
 # The sandbox's tests want bubblewrap. Without it those of that sandbox are skipped.
 .PHONY: bubblewrap
@@ -130,7 +130,7 @@ bench: ## Go benchmarks, short, then podd beside a bare daemon of its shape; ONL
 ifeq ($(ONLY),)
 	go test -run '^$$' -bench . -benchmem -benchtime 100ms $$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n1 dirname | sort -u) | grep -v '^PASS\|^ok '
 endif
-	go run ./internal/bench -only '$(ONLY)'
+	go run ./internal/testing/bench -only '$(ONLY)'
 
 .PHONY: fuzz
 fuzz: ## run each fuzz test for FUZZTIME (30s)

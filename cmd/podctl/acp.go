@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"podd/internal/acp"
+	"podd/internal/clients/acp"
 	"podd/internal/version"
 	"podd/pkg/client"
 )

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"podd/internal/clients/view"
 	"podd/internal/sanitize"
-	"podd/internal/view"
 	"podd/internal/wire"
 	"podd/pkg/client"
 	"podd/pkg/item"

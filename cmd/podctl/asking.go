@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"podd/internal/view"
+	"podd/internal/clients/view"
 	"podd/internal/wire"
 	"podd/pkg/client"
 	"podd/pkg/item"

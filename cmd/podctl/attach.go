@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"podd/internal/attach"
+	"podd/internal/clients/attach"
 	"podd/internal/sanitize"
 	"podd/pkg/client"
 )

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"podd/internal/bridge"
+	"podd/internal/clients/bridge"
 	"podd/pkg/client"
 )
 

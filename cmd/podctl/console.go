@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/term"
 
-	"podd/internal/view"
+	"podd/internal/clients/view"
 )
 
 // console is where views write. A terminal that can't move its cursor counts as

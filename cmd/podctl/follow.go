@@ -6,7 +6,7 @@ import (
 	"io"
 	"sync"
 
-	"podd/internal/view"
+	"podd/internal/clients/view"
 	"podd/pkg/client"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"

@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"podd/internal/manpage"
+	"podd/internal/ops/manpage"
 )
 
 // init makes this build of podctl write what is installed beside it: `podctl gen-docs DIR`.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"podd/internal/tty"
+	"podd/internal/clients/tty"
 	"podd/pkg/client"
 	"podd/pkg/item"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"podd/internal/view"
+	"podd/internal/clients/view"
 	"podd/pkg/item"
 )
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"podd/internal/clients/view"
 	"podd/internal/paths"
 	"podd/internal/sanitize"
-	"podd/internal/view"
 )
 
 // program is what podctl has of the world outside, and the flags of all verbs.

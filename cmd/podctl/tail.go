@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"podd/internal/view"
+	"podd/internal/clients/view"
 	"podd/pkg/client"
 	poddv1 "podd/proto/podd/v1"
 )

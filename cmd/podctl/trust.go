@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"podd/internal/clients/view"
 	"podd/internal/sanitize"
-	"podd/internal/view"
 	"podd/pkg/client"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"

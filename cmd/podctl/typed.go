@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"podd/internal/tty"
+	"podd/internal/clients/tty"
 )
 
 // errBackground says that the terminal belongs to another program now.

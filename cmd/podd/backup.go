@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"podd/internal/keeper"
+	"podd/internal/ops/keeper"
 	"podd/pkg/client"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"

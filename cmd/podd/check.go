@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"podd/internal/keeper"
+	"podd/internal/ops/keeper"
 	"podd/internal/sanitize"
 	"podd/pkg/client"
 	"podd/pkg/item"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"podd/internal/keeper"
+	"podd/internal/ops/keeper"
 	"podd/pkg/client"
 	poddv1 "podd/proto/podd/v1"
 )

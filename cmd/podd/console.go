@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/term"
 
-	"podd/internal/view"
+	"podd/internal/clients/view"
 )
 
 // console is where a turn is shown.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"testing"
 
-	"podd/internal/crash"
+	"podd/internal/testing/crash"
 )
 
 // A podd that is ended in any way loses nothing and repeats nothing. This is the short

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"podd/internal/manpage"
-	"podd/internal/service"
+	"podd/internal/ops/manpage"
+	"podd/internal/ops/service"
 )
 
 // init makes this build of podd write what is installed beside it: `podd gen-docs DIR`.

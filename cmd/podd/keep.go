@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"podd/internal/daemon"
-	"podd/internal/keeper"
+	"podd/internal/ops/keeper"
 	"podd/internal/paths"
 	"podd/pkg/client"
 	"podd/pkg/item"

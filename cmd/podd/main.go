@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"syscall"
 
-	"podd/internal/harden"
-	"podd/internal/sandbox"
-	"podd/internal/shim"
-	"podd/internal/systemd"
+	"podd/internal/commands/shim"
+	"podd/internal/guard/harden"
+	"podd/internal/guard/sandbox"
+	"podd/internal/ops/systemd"
 )
 
 // The system hands a signal to the main thread first, and to no other when that one hangs in

@@ -7,7 +7,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"podd/internal/shim"
+	"podd/internal/commands/shim"
 )
 
 // runAsPodd makes the test binary be podd: tests start it as a process of its own,

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"podd/internal/ops/systemd"
 	"podd/internal/paths"
 	"podd/internal/sanitize"
-	"podd/internal/systemd"
 	"podd/pkg/item"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"podd/internal/ops/service"
 	"podd/internal/paths"
 	"podd/internal/sanitize"
-	"podd/internal/service"
 	"podd/pkg/item"
 )
 

@@ -10,9 +10,9 @@ import (
 	"strconv"
 
 	"podd/internal/config"
+	"podd/internal/ops/service"
 	"podd/internal/paths"
 	"podd/internal/sanitize"
-	"podd/internal/service"
 	"podd/pkg/item"
 )
 

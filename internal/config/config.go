@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"podd/internal/policy"
+	"podd/internal/guard/policy"
 	"podd/pkg/tool"
 	"podd/pkg/tool/spool"
 )
@@ -50,7 +50,7 @@ type Config struct {
 	// Prices are by the model's name, or what it begins with.
 	Prices map[string]Price
 	// Interceptors and Hooks are commands, in the order of the file. What their events
-	// are is for internal/extern to check.
+	// are is for internal/extend/extern to check.
 	Interceptors, Hooks []Extension
 	// MCP are the MCP servers of all pods, in the order of their names.
 	MCP []MCPServer

@@ -6,6 +6,6 @@
 // type or range and a key of a later version are each one sentence that names the
 // file, the line and the key. It never shows the API key.
 //
-// Rank 2: it imports internal/policy, pkg/item and pkg/tool; it is the home of go-toml. A Config
+// Rank 2: it imports internal/guard/policy, pkg/item and pkg/tool; it is the home of go-toml. A Config
 // does not change after Load.
 package config

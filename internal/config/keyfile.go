@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"podd/internal/secrets"
+	"podd/internal/guard/secrets"
 )
 
 // credentialName is the systemd credential that holds the API key.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"podd/internal/policy"
+	"podd/internal/guard/policy"
 	"podd/pkg/tool"
 )
 

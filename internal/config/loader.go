@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"podd/internal/policy"
+	"podd/internal/guard/policy"
 	"podd/pkg/tool"
 )
 

@@ -3,7 +3,7 @@ package config
 import (
 	"fmt"
 
-	"podd/internal/policy"
+	"podd/internal/guard/policy"
 )
 
 // Project is what the configuration of a workspace may say: what informs, and what

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"podd/internal/config"
-	"podd/internal/policy"
+	"podd/internal/guard/policy"
 )
 
 // What a workspace says informs and narrows; the rest of it is refused, key by key, and

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"podd/internal/policy"
+	"podd/internal/guard/policy"
 )
 
 // ruleList is the key of the list of rules.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"podd/internal/config"
-	"podd/internal/policy"
+	"podd/internal/guard/policy"
 )
 
 const rules = `ask = "always"

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"podd/internal/bench/model"
 	"podd/internal/daemon"
+	"podd/internal/testing/bench/model"
 	"podd/pkg/client"
 	"podd/pkg/item"
 	"podd/pkg/store"

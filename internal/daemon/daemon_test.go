@@ -14,7 +14,7 @@ import (
 
 	"podd/internal/config"
 	"podd/internal/daemon"
-	"podd/internal/policy"
+	"podd/internal/guard/policy"
 	"podd/pkg/client"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"

@@ -4,9 +4,9 @@ import (
 	"context"
 	"os"
 
-	"podd/internal/debugserver"
-	"podd/internal/metrics"
-	"podd/internal/traces"
+	"podd/internal/ops/debugserver"
+	"podd/internal/ops/metrics"
+	"podd/internal/ops/traces"
 	"podd/internal/version"
 	"podd/pkg/fold"
 	"podd/pkg/item"

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"podd/internal/config"
-	"podd/internal/extern"
+	"podd/internal/extend/extern"
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"podd/internal/retention"
+	"podd/internal/ops/retention"
 )
 
 // sweepEvery is how often retention looks at all logs.

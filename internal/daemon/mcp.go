@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"podd/internal/config"
-	"podd/internal/mcp"
+	"podd/internal/extend/mcp"
 	"podd/internal/server"
 	"podd/pkg/item"
 )

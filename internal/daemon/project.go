@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"podd/internal/trust"
+	"podd/internal/guard/trust"
 	"podd/pkg/pod"
 	"podd/pkg/tool"
 )

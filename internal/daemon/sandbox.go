@@ -5,8 +5,8 @@ import (
 	"os"
 	"sync"
 
-	"podd/internal/sandbox"
-	"podd/internal/shim"
+	"podd/internal/commands/shim"
+	"podd/internal/guard/sandbox"
 	"podd/pkg/tool/builtin"
 )
 

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"podd/internal/config"
-	"podd/internal/policy"
-	"podd/internal/skills"
+	"podd/internal/guard/policy"
 	"podd/internal/version"
+	"podd/internal/workspace/skills"
 	"podd/pkg/fold"
 	"podd/pkg/llm"
 	"podd/pkg/llm/openai"

@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"podd/internal/clients/view"
 	"podd/internal/config"
 	"podd/internal/daemon"
-	"podd/internal/view"
 	"podd/pkg/client"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"

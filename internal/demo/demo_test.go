@@ -9,8 +9,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"podd/internal/clients/view"
 	"podd/internal/demo"
-	"podd/internal/view"
 	"podd/pkg/item"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"podd/internal/trust"
+	"podd/internal/guard/trust"
 	"podd/internal/wire"
 	"podd/pkg/pod"
 	poddv1 "podd/proto/podd/v1"

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"podd/internal/mcp"
-	"podd/internal/trust"
+	"podd/internal/extend/mcp"
+	"podd/internal/guard/trust"
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/pod"

@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"podd/internal/trust"
+	"podd/internal/guard/trust"
 	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/pod"

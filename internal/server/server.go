@@ -16,8 +16,8 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
 
+	"podd/internal/guard/trust"
 	"podd/internal/socket"
-	"podd/internal/trust"
 	"podd/pkg/pod"
 	poddv1 "podd/proto/podd/v1"
 )

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"podd/internal/trust"
+	"podd/internal/guard/trust"
 	poddv1 "podd/proto/podd/v1"
 )
 

@@ -3,7 +3,7 @@ package server_test
 import (
 	"testing"
 
-	"podd/internal/trust"
+	"podd/internal/guard/trust"
 )
 
 // book is a record of trust with nothing in it.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"reflect"
 
-	"podd/internal/instructions"
+	"podd/internal/workspace/instructions"
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/tool"

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"podd/internal/policy"
+	"podd/internal/guard/policy"
 	"podd/pkg/scopefs"
 	"podd/pkg/worker"
 )

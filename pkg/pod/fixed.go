@@ -3,8 +3,8 @@ package pod
 import (
 	"strings"
 
-	"podd/internal/instructions"
-	"podd/internal/skills"
+	"podd/internal/workspace/instructions"
+	"podd/internal/workspace/skills"
 	"podd/pkg/fold"
 	"podd/pkg/item"
 )

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"podd/internal/instructions"
-	"podd/internal/skills"
+	"podd/internal/workspace/instructions"
+	"podd/internal/workspace/skills"
 	"podd/pkg/tool"
 	"podd/pkg/worker"
 )

@@ -3,7 +3,7 @@ package pod
 import (
 	"fmt"
 
-	"podd/internal/policy"
+	"podd/internal/guard/policy"
 	"podd/pkg/scopefs"
 )
 

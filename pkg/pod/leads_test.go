@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"podd/internal/policy"
+	"podd/internal/guard/policy"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"

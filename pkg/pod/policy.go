@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"podd/internal/policy"
-	"podd/internal/skills"
+	"podd/internal/guard/policy"
+	"podd/internal/workspace/skills"
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/tool"

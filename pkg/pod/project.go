@@ -3,7 +3,7 @@ package pod
 import (
 	"context"
 
-	"podd/internal/policy"
+	"podd/internal/guard/policy"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 )

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"podd/internal/policy"
+	"podd/internal/guard/policy"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"podd/internal/retention"
+	"podd/internal/ops/retention"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 )

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"podd/internal/policy"
-	"podd/internal/secrets"
+	"podd/internal/guard/policy"
+	"podd/internal/guard/secrets"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"

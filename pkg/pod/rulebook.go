@@ -4,7 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
-	"podd/internal/policy"
+	"podd/internal/guard/policy"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 )

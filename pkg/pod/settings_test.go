@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"podd/internal/policy"
+	"podd/internal/guard/policy"
 	"podd/pkg/fold"
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"podd/internal/skills"
+	"podd/internal/workspace/skills"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"podd/internal/git"
+	"podd/internal/workspace/git"
 )
 
 // obeyedByGit says whether a repository above the place executes or obeys what is there:

@@ -8,8 +8,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"podd/internal/sandbox"
-	"podd/internal/shim"
+	"podd/internal/commands/shim"
+	"podd/internal/guard/sandbox"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"

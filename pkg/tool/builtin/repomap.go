@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"podd/internal/repomap"
+	"podd/internal/workspace/repomap"
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"

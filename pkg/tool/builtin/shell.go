@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"podd/internal/sandbox"
-	"podd/internal/shim"
+	"podd/internal/commands/shim"
+	"podd/internal/guard/sandbox"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 	"podd/pkg/tool/spool"

@@ -3,7 +3,7 @@ package builtin_test
 import (
 	"testing"
 
-	"podd/internal/sandbox"
+	"podd/internal/guard/sandbox"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool/builtin"
 	"podd/pkg/tool/spool"

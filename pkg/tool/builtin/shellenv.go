@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"podd/internal/process"
+	"podd/internal/commands/process"
 )
 
 // passedVariables are taken over from podd's own environment. Everything else

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"podd/internal/git"
-	"podd/internal/policy"
-	"podd/internal/sandbox"
+	"podd/internal/guard/policy"
+	"podd/internal/guard/sandbox"
+	"podd/internal/workspace/git"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 )

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"podd/internal/sandbox"
+	"podd/internal/guard/sandbox"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
 	"podd/pkg/tool/tooltest"

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"podd/internal/sandbox"
+	"podd/internal/guard/sandbox"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 )

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"time"
 
-	"podd/internal/process"
+	"podd/internal/commands/process"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 )

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"podd/internal/sandbox"
+	"podd/internal/guard/sandbox"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"

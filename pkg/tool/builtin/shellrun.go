@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"podd/internal/process"
-	"podd/internal/sandbox"
+	"podd/internal/commands/process"
+	"podd/internal/guard/sandbox"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 	"podd/pkg/tool/spool"

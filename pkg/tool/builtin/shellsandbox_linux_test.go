@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"podd/internal/sandbox"
+	"podd/internal/guard/sandbox"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
 )

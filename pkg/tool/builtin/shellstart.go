@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"podd/internal/sandbox"
-	"podd/internal/shim"
+	"podd/internal/commands/shim"
+	"podd/internal/guard/sandbox"
 )
 
 // Starter starts commands: a shim.Client, or shim.Local.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"podd/internal/sandbox"
+	"podd/internal/guard/sandbox"
 	"podd/pkg/tool/builtin"
 )
 

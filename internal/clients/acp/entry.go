@@ -1,0 +1,80 @@
+package acp
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/coder/acp-go-sdk"
+
+	"podd/internal/clients/view"
+	"podd/pkg/item"
+	"podd/pkg/transcript"
+)
+
+// entry does what an entry asks for beside being shown.
+func (s *session) entry(e item.Entry) {
+	switch k := e.Kind.(type) {
+	case item.TurnStarted:
+		s.claimed = k.RequestIDs
+	case item.Promoted:
+		s.claimed = append(slices.Clip(s.claimed), k.RequestIDs...)
+	case item.Withdrawn:
+		s.resolve(k.RequestIDs, outcome{withdrawn: true})
+	case item.ApprovalRequested:
+		if s.live {
+			s.look()
+		}
+	case item.ApprovalResolved:
+		s.withdraw(k.CallID)
+	case item.TurnEnded:
+		s.turnEnded(e.Turn, k)
+	}
+}
+
+// put shows what a block says now.
+func (s *session) put(p transcript.Put) {
+	b := p.Block
+	switch b.Kind {
+	case transcript.User:
+		// The editor shows by itself what this session's prompts say.
+		if b.State == transcript.Done && !s.muted && !s.said(strings.TrimPrefix(b.ID, "s:")) {
+			s.send(acp.UpdateUserMessageText(b.Text))
+		}
+	case transcript.Answer:
+		s.say(&s.text, spokenText, p)
+	case transcript.Thought:
+		s.say(&s.thought, spokenThought, p)
+	case transcript.Tool:
+		if b.State != transcript.Writing && b.State != transcript.Lost {
+			s.call(b)
+		}
+	case transcript.Alert:
+		s.tell(view.AlertText(item.Alert{Level: b.Alert.Level, Text: b.Text, Count: b.Alert.Count}))
+	case transcript.Notice:
+		switch b.Code {
+		case item.OriginNote, item.OriginInterceptor:
+			s.tell(b.Code + ": " + b.Text)
+		case transcript.CodeCompaction, transcript.CodeRewind:
+			s.tell(b.Text)
+		}
+	}
+}
+
+// turnEnded says how a turn ended, to the prompts that it took and to whoever reads.
+func (s *session) turnEnded(turn int64, end item.TurnEnded) {
+	for id := range s.questions {
+		s.withdraw(id)
+	}
+	claimed := s.claimed
+	s.claimed = nil
+	mine := s.waits(claimed)
+	_, err := stopReason(turn, end)
+	// A prompt that fails is answered with the cause, and who cancels knows it.
+	if end.Outcome != item.OutcomeFinished && !(mine && (err != nil || end.Reason == "CANCELLED")) {
+		s.tell(ending(turn, end))
+	}
+	if s.live {
+		s.usage()
+	}
+	s.resolve(claimed, outcome{turn: turn, end: end})
+}

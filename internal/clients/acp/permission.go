@@ -1,0 +1,123 @@
+package acp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/coder/acp-go-sdk"
+
+	"podd/internal/clients/view"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// The options of a question.
+const (
+	allowOnce   acp.PermissionOptionId = "allow-once"
+	allowAlways acp.PermissionOptionId = "allow-always"
+	reject      acp.PermissionOptionId = "reject"
+)
+
+// look asks for the calls that wait and have not been asked for.
+func (s *session) look() {
+	resp, err := s.Client.Approvals().ListApprovals(s.ctx, &poddv1.ListApprovalsRequest{Pod: s.pod})
+	if err != nil {
+		if kind := item.KindOf(err); s.ctx.Err() == nil && kind != item.KindUnavailable && kind != item.KindUnimplemented {
+			s.notice("which calls wait for approval cannot be told: " + err.Error())
+		}
+		return
+	}
+	for _, w := range resp.GetApprovals() {
+		key := fmt.Sprintf("%d %s", w.GetCallSeq(), w.GetDigest())
+		if s.asked[key] {
+			continue
+		}
+		s.asked[key] = true
+		s.withdraw(w.GetCallId())
+		ctx, cancel := context.WithCancel(s.ctx)
+		s.questions[w.GetCallId()] = cancel
+		s.work.Go(func() { s.ask(ctx, w) })
+	}
+}
+
+// withdraw takes the question for a call back: it waits no more.
+func (s *session) withdraw(callID string) {
+	if cancel := s.questions[callID]; cancel != nil {
+		cancel()
+		delete(s.questions, callID)
+	}
+}
+
+// ask puts a call before the person at the editor, until it is answered or ctx ends.
+// Where no rule can be made of it, it is asked again without that choice.
+func (s *session) ask(ctx context.Context, w *poddv1.Approval) {
+	shown := view.ApprovalFromProto(w)
+	options := []acp.PermissionOption{
+		{OptionId: allowOnce, Name: "Allow once", Kind: acp.PermissionOptionKindAllowOnce},
+		{OptionId: reject, Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce},
+		{OptionId: allowAlways, Name: "Always allow this", Kind: acp.PermissionOptionKindAllowAlways},
+	}
+	for {
+		answer, ok := s.question(ctx, shown, options)
+		if ctx.Err() != nil {
+			return
+		}
+		if !ok {
+			s.left(shown)
+			return
+		}
+		answer.Pod, answer.CallSeq, answer.Digest, answer.Client = w.GetPod(), w.GetCallSeq(), w.GetDigest(), s.client()
+		_, err := s.Client.Approvals().ResolveApproval(ctx, answer)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		s.notice(err.Error())
+		if !answer.GetAlways() || item.KindOf(err) == item.KindPrecondition && strings.HasPrefix(item.ReasonOf(err), "APPROVAL_") {
+			return
+		}
+		options = options[:2]
+	}
+}
+
+// question asks and gives the answer; ok is false when there is none.
+func (s *session) question(ctx context.Context, shown view.Approval, options []acp.PermissionOption) (answer *poddv1.ResolveApprovalRequest, ok bool) {
+	l := looksOf(shown.Tool, shown.Arguments, s.dir)
+	// The diff of an edit comes first, then exactly what will run.
+	var content []acp.ToolCallContent
+	if l.kind == acp.ToolKindEdit {
+		content = l.content
+	}
+	content = append(content, acp.ToolContent(acp.TextBlock(fenced(strings.Join(shown.Lines(0), "\n")))))
+	resp, err := acp.SendRequest[acp.RequestPermissionResponse](s.conn, ctx, acp.ClientMethodSessionRequestPermission, acp.RequestPermissionRequest{
+		SessionId: s.id, Options: options,
+		ToolCall: acp.ToolCallUpdate{
+			ToolCallId: acp.ToolCallId(shown.CallID), Title: acp.Ptr(l.title), Kind: acp.Ptr(l.kind),
+			Status: acp.Ptr(acp.ToolCallStatusPending), Locations: l.places, Content: content, RawInput: l.input,
+		},
+	})
+	if err != nil || resp.Outcome.Selected == nil {
+		return nil, false
+	}
+	switch resp.Outcome.Selected.OptionId {
+	case allowOnce:
+		return &poddv1.ResolveApprovalRequest{Approve: true}, true
+	case allowAlways:
+		return &poddv1.ResolveApprovalRequest{Approve: true, Always: true}, true
+	case reject:
+		return &poddv1.ResolveApprovalRequest{}, true
+	}
+	return nil, false
+}
+
+// left says how a call is answered that the editor did not decide, unless it asked for
+// the end of the turn, which withdraws the call too.
+func (s *session) left(shown view.Approval) {
+	s.mu.Lock()
+	stopping := s.stopping
+	s.mu.Unlock()
+	if !stopping {
+		s.notice("the call waits on; " + shown.HowTo(time.Now()))
+	}
+}

@@ -1,0 +1,279 @@
+package attach
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"podd/internal/clients/view"
+	"podd/internal/sanitize"
+	"podd/pkg/item"
+)
+
+// editor is text that is being written: characters, and pasted texts of several lines,
+// each of which stands as one.
+type editor struct {
+	cells []cell
+	at    int
+}
+
+// cell is a character as a person sees it, or a pasted text.
+type cell struct {
+	r rune
+	// joined are the runes that make one character with r: marks, the rest of an emoji.
+	joined string
+	paste  string
+}
+
+// Runes that join others to one character.
+const (
+	zeroWidthJoiner = '\u200d'
+	firstSkin       = '\U0001f3fb'
+	lastSkin        = '\U0001f3ff'
+	firstRegion     = '\U0001f1e6'
+	lastRegion      = '\U0001f1ff'
+)
+
+// takes says whether a rune behind a character belongs to it.
+func (c cell) takes(r rune) bool {
+	if c.paste != "" || unicode.IsSpace(c.r) || unicode.IsControl(c.r) {
+		return false
+	}
+	region := func(r rune) bool { return firstRegion <= r && r <= lastRegion }
+	return r == zeroWidthJoiner || unicode.Is(unicode.M, r) || firstSkin <= r && r <= lastSkin ||
+		strings.HasSuffix(c.joined, string(zeroWidthJoiner)) || region(r) && region(c.r) && c.joined == ""
+}
+
+// text is the character.
+func (c cell) text() string { return string(c.r) + c.joined }
+
+func (e *editor) empty() bool { return len(e.cells) == 0 }
+
+func (e *editor) clear() { *e = editor{} }
+
+// insert puts text at the cursor.
+func (e *editor) insert(text string) {
+	for _, r := range text {
+		if e.at > 0 && e.cells[e.at-1].takes(r) {
+			e.cells[e.at-1].joined += string(r)
+			continue
+		}
+		e.put(cell{r: r})
+	}
+}
+
+// pasted puts pasted text at the cursor: one line as if it had been typed, more as a
+// piece of its own, which podd takes as it stands.
+func (e *editor) pasted(text string) {
+	if one := strings.TrimSuffix(text, "\n"); !strings.Contains(one, "\n") {
+		e.insert(one)
+		return
+	}
+	e.put(cell{paste: text})
+}
+
+func (e *editor) put(c cell) {
+	e.cells = slices.Insert(e.cells, e.at, c)
+	e.at++
+}
+
+// cut takes away what is between two places.
+func (e *editor) cut(from, to int) {
+	e.cells = slices.Delete(e.cells, from, to)
+	e.at = from
+}
+
+// press does what a key does to text; false when it does nothing to it.
+func (e *editor) press(k key) bool {
+	switch k.kind {
+	case keyText:
+		e.insert(k.text)
+	case keyPaste:
+		e.pasted(k.text)
+	case keyNewline:
+		e.put(cell{r: '\n'})
+	case keyBackspace:
+		e.cut(max(e.at-1, 0), e.at)
+	case keyDelete:
+		e.cut(e.at, min(e.at+1, len(e.cells)))
+	case keyDeleteWord:
+		e.cut(e.wordLeft(), e.at)
+	case keyDeleteToStart:
+		e.cut(e.lineStart(), e.at)
+	case keyDeleteToEnd:
+		e.cut(e.at, e.lineEnd())
+	case keyLeft:
+		e.at = max(e.at-1, 0)
+	case keyRight:
+		e.at = min(e.at+1, len(e.cells))
+	case keyWordLeft:
+		e.at = e.wordLeft()
+	case keyWordRight:
+		e.at = e.wordRight()
+	case keyHome:
+		e.at = e.lineStart()
+	case keyEnd:
+		e.at = e.lineEnd()
+	default:
+		return false
+	}
+	return true
+}
+
+func (c cell) space() bool { return c.paste == "" && unicode.IsSpace(c.r) }
+
+func (e *editor) wordLeft() int {
+	at := e.at
+	for at > 0 && e.cells[at-1].space() {
+		at--
+	}
+	for at > 0 && !e.cells[at-1].space() {
+		at--
+	}
+	return at
+}
+
+func (e *editor) wordRight() int {
+	at := e.at
+	for at < len(e.cells) && e.cells[at].space() {
+		at++
+	}
+	for at < len(e.cells) && !e.cells[at].space() {
+		at++
+	}
+	return at
+}
+
+func (e *editor) lineStart() int {
+	at := e.at
+	for at > 0 && e.cells[at-1].r != '\n' {
+		at--
+	}
+	return at
+}
+
+func (e *editor) lineEnd() int {
+	at := e.at
+	for at < len(e.cells) && e.cells[at].r != '\n' {
+		at++
+	}
+	return at
+}
+
+// segments is the text as podd takes it.
+func (e *editor) segments() (list []item.Segment) {
+	var typed strings.Builder
+	flush := func() {
+		if typed.Len() > 0 {
+			list = append(list, item.TextSegment{Text: typed.String()})
+			typed.Reset()
+		}
+	}
+	for _, c := range e.cells {
+		if c.paste == "" {
+			typed.WriteString(c.text())
+			continue
+		}
+		flush()
+		list = append(list, item.PasteSegment{Text: c.paste})
+	}
+	flush()
+	return list
+}
+
+// text is what was typed, pasted texts left out.
+func (e *editor) text() string {
+	var b strings.Builder
+	for _, c := range e.cells {
+		if c.paste == "" {
+			b.WriteString(c.text())
+		}
+	}
+	return b.String()
+}
+
+// reference is the @path that is being written at the cursor, without the @, and where
+// it begins.
+func (e *editor) reference() (prefix string, from int, ok bool) {
+	var b []rune
+	for at := e.at; at > 0; at-- {
+		c := e.cells[at-1]
+		if c.paste != "" || c.r == '\n' {
+			return "", 0, false
+		}
+		if c.r == '@' && (at == 1 || opens(e.cells[at-2])) {
+			slices.Reverse(b)
+			text := string(b)
+			inQuotes := strings.HasPrefix(text, `"`) && strings.Count(text, `"`) == 1
+			return text, at, inQuotes || !strings.ContainsFunc(text, unicode.IsSpace)
+		}
+		reversed := []rune(c.text())
+		slices.Reverse(reversed)
+		b = append(b, reversed...)
+	}
+	return "", 0, false
+}
+
+// opens says whether an @ behind it begins a reference.
+func opens(c cell) bool {
+	return c.paste != "" || unicode.IsSpace(c.r) || strings.ContainsRune(`([{<"'`, c.r)
+}
+
+// complete puts a path in the place of the reference that begins at from.
+func (e *editor) complete(from int, path string) {
+	e.cut(from, e.at)
+	e.insert(path)
+}
+
+// rows shows the text in rows of so many columns, the first behind a prompt, and says
+// where the cursor stands.
+func (e *editor) rows(prompt string, columns int) (rows []string, row, column int) {
+	room := max(columns-1, 4)
+	line, used := prompt, columnsOf(prompt)
+	rest := strings.Repeat(" ", min(used, room/2))
+	wrap := func() {
+		rows = append(rows, line)
+		line, used = rest, len(rest)
+	}
+	for i := 0; i <= len(e.cells); i++ {
+		shown := ""
+		if i < len(e.cells) && e.cells[i].r != '\n' {
+			shown = e.cells[i].shown()
+		}
+		need := columnsOf(shown)
+		if i < len(e.cells) && e.cells[i].joined != "" && shown == e.cells[i].text() {
+			need = min(need, 2) // It is drawn as one character.
+		}
+		if used+need > room && used > len(rest) {
+			wrap()
+		}
+		if i == e.at {
+			row, column = len(rows), min(used, columns-1)
+		}
+		if i < len(e.cells) && e.cells[i].r == '\n' {
+			wrap()
+			continue
+		}
+		line += shown
+		used += need
+	}
+	return append(rows, line), row, column
+}
+
+// shown is a cell as safe text.
+func (c cell) shown() string {
+	if c.paste == "" {
+		return sanitize.Line(c.text())
+	}
+	lines := strings.Count(strings.TrimSuffix(c.paste, "\n"), "\n") + 1
+	return fmt.Sprintf("[pasted: %s lines]", view.Count(int64(lines)))
+}
+
+// columnsOf is how many columns safe text takes.
+func columnsOf(text string) (n int) {
+	for _, r := range text {
+		n += view.RuneWidth(r)
+	}
+	return n
+}

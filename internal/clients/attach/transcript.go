@@ -1,0 +1,218 @@
+package attach
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"podd/internal/clients/view"
+	"podd/internal/sanitize"
+	"podd/pkg/item"
+	"podd/pkg/transcript"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// blockList is what happened and what happens, oldest first: the blocks of the stream, and
+// between them what the view itself has to say.
+type blockList struct {
+	*transcript.Transcript
+	blocks []*block
+	// open shows tool calls and thoughts whole.
+	open bool
+}
+
+// block is a block as it is shown. One of the view's own has no ID.
+type block struct {
+	transcript.Block
+	style style
+	// lines are the block as it was shown last, at so many columns.
+	lines   []line
+	columns int
+	opened  bool
+}
+
+func newBlockList() *blockList { return &blockList{Transcript: transcript.New(transcript.Options{})} }
+
+// notice adds a line of the view's own.
+func (t *blockList) notice(s style, text string) {
+	t.blocks = append(t.blocks, &block{Block: transcript.Block{Kind: transcript.Notice, Text: text}, style: s})
+}
+
+// apply takes the next message of the stream.
+func (t *blockList) apply(m *poddv1.StreamResponse) transcript.Change {
+	c := t.Apply(m)
+	if len(c.Drop) > 0 {
+		t.blocks = slices.DeleteFunc(t.blocks, func(b *block) bool { return slices.Contains(c.Drop, b.ID) })
+	}
+	for _, p := range c.Put {
+		if i := slices.IndexFunc(t.blocks, func(b *block) bool { return b.ID == p.Block.ID }); i >= 0 {
+			t.blocks[i].Block, t.blocks[i].lines = p.Block, nil
+		} else {
+			t.blocks = append(t.blocks, &block{Block: p.Block})
+		}
+	}
+	return c
+}
+
+// layout gives a block's lines.
+func (t *blockList) layout(b *block, columns int) []line {
+	if b.lines == nil || b.columns != columns || b.opened != t.open {
+		b.lines, b.columns, b.opened = b.lay(columns, t.open), columns, t.open
+	}
+	return b.lines
+}
+
+func (b *block) lay(columns int, open bool) (lines []line) {
+	switch b.State {
+	case transcript.Queued, transcript.Lost, transcript.Writing:
+		return nil
+	}
+	switch b.Kind {
+	case transcript.User:
+		lines = append(lines, line{})
+		for i, l := range paragraphs(b.Text, columns-2) {
+			lead := "  "
+			if i == 0 {
+				lead = "› "
+			}
+			lines = append(lines, line{lead + l, bold})
+		}
+		return append(lines, line{})
+	case transcript.Answer:
+		for _, l := range paragraphs(b.Text, columns) {
+			lines = append(lines, line{l, plain})
+		}
+		return lines
+	case transcript.Thought:
+		text := paragraphs(b.Text, columns-2)
+		if !open {
+			first := view.Fit("~ "+strings.Join(strings.Fields(strings.Join(text, " ")), " "), columns)
+			return []line{{first, dim}}
+		}
+		for _, l := range text {
+			lines = append(lines, line{"~ " + l, dim})
+		}
+		return lines
+	case transcript.Tool:
+		return b.layCall(columns, open)
+	}
+	s, text := b.words()
+	if text == "" {
+		return nil
+	}
+	for _, l := range wordWrap(sanitize.Line(view.LocalTimes(text)), "  ", columns) {
+		lines = append(lines, line{l, s})
+	}
+	return lines
+}
+
+// words are a block that is one line; "" for what a person need not see.
+func (b *block) words() (s style, text string) {
+	switch b.Kind {
+	case transcript.Alert:
+		return alertStyles[b.Alert.Level], "! " + view.AlertText(item.Alert{Level: b.Alert.Level, Text: b.Text, Count: b.Alert.Count})
+	case transcript.End:
+		return b.ending()
+	}
+	switch b.Code {
+	case "":
+		return b.style, b.Text
+	case transcript.CodeDenied, item.OriginFileRef, item.OriginReadBack, item.OriginRefusedCall:
+		return plain, "" // The call's result says by whom and why; the others are for the model.
+	case item.OriginNote, item.OriginInterceptor:
+		return plain, "· " + b.Code + ": " + b.Text
+	case transcript.CodeRewind:
+		return yellow, "! " + b.Text
+	case transcript.CodeCut:
+		return yellow, "(the answer was cut; starting again)"
+	}
+	return dim, "· " + b.Text
+}
+
+var alertStyles = map[item.Level]style{item.LevelError: red, item.LevelWarn: yellow, "": yellow, item.LevelInfo: dim}
+
+// ending says how a turn ended.
+func (b *block) ending() (s style, text string) {
+	text = fmt.Sprintf("── turn %d %s", b.Turn, b.End.Outcome)
+	if u := item.Usage(b.End.Usage); u.Input+u.Output > 0 {
+		text += ", " + view.Tokens(u)
+	}
+	if b.End.Outcome == item.OutcomeFinished {
+		return dim, text
+	}
+	if b.Text != "" {
+		text += ": " + b.Text
+	}
+	return yellow, text
+}
+
+// paragraphs is text as safe lines that fit, without empty ones at its ends.
+func paragraphs(text string, columns int) (lines []string) {
+	text = strings.ReplaceAll(sanitize.Terminal(strings.Trim(text, "\n")), "\t", "    ")
+	for l := range strings.SplitSeq(text, "\n") {
+		indent := l[:len(l)-len(strings.TrimLeft(l, " "))]
+		lines = append(lines, wordWrap(l, indent[:min(len(indent), columns/2)], columns)...)
+	}
+	return lines
+}
+
+// callStates are the words for what a call does, while it has no result.
+var callStates = map[transcript.State]string{
+	transcript.ToRun: "to run", transcript.Asks: "waits for an answer", transcript.Running: "running",
+}
+
+// layCall shows a call: in one line, or with all that it was given and answered.
+func (b *block) layCall(columns int, open bool) (lines []line) {
+	mark, s, about := "·", cyan, b.about()+"  ("+callStates[b.State]+")"
+	switch b.State {
+	case transcript.Done:
+		mark, s, about = "✓", dim, b.summary()
+	case transcript.Failed:
+		mark, s, about = "✗", red, b.summary()
+	}
+	lines = append(lines, line{view.Fit(mark+" "+about, columns), s})
+	if !open {
+		if last := lastLine(b.Detail); last != "" && b.State == transcript.Running {
+			lines = append(lines, line{view.Fit("  | "+sanitize.Line(last), columns), dim})
+		}
+		return lines
+	}
+	if b.Call.Arguments != "" {
+		for _, l := range view.Arguments(b.Call.Arguments, columns-4) {
+			lines = append(lines, line{"    " + l, cyan})
+		}
+	}
+	if strings.TrimSpace(b.Detail) == "" {
+		return lines
+	}
+	for _, l := range paragraphs(b.Detail, columns-4) {
+		lines = append(lines, line{"  | " + l, dim})
+	}
+	return lines
+}
+
+// about is a call in one safe line: its tool and its arguments.
+func (b *block) about() string {
+	args := strings.Join(view.Arguments(b.Call.Arguments, 0), " ")
+	return strings.TrimSpace(sanitize.Line(b.Call.Tool) + " " + args)
+}
+
+// summary is a call that has ended in one safe line.
+func (b *block) summary() string {
+	if b.Text == "" {
+		return b.about() + "  (no result)"
+	}
+	text := sanitize.Line(strings.ReplaceAll(strings.TrimSpace(b.Text), "\n", " | "))
+	tool := sanitize.Line(b.Call.Tool)
+	if tool != "" && !strings.HasPrefix(text, tool+": ") {
+		text = tool + ": " + text
+	}
+	return fmt.Sprintf("%s  (%s)", text, view.Duration(time.Duration(b.Call.DurationMS)*time.Millisecond))
+}
+
+// lastLine is the last line of text that is not empty.
+func lastLine(text string) string {
+	text = strings.TrimRight(text, " \t\r\n")
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}

@@ -1,0 +1,156 @@
+package extern
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"podd/internal/commands/process"
+	"podd/pkg/tool"
+)
+
+const (
+	// maxVerdict is the most that an interceptor may write to standard output.
+	maxVerdict = 1 << 20
+	// maxStderr is what is kept of either end of standard error.
+	maxStderr = 32 << 10
+	// grace is the time between SIGTERM and SIGKILL.
+	grace = time.Second
+	// drainTime is for reading what a command has written once it has ended; its pipes
+	// end by themselves unless something outlived it.
+	drainTime = time.Second
+)
+
+// answer is what a command that ended by itself said.
+type answer struct {
+	status         int
+	stdout, stderr string
+}
+
+// run runs a command for an event. It may write most bytes to standard output; with 0,
+// as many as it likes, and they are dropped. An error is half a sentence that says what
+// the command did wrong, to stand after its name.
+func (r *Runner) run(ctx context.Context, c Command, e event, most int) (answer, error) {
+	r.running.RLock()
+	defer r.running.RUnlock()
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("did not answer within %s and was ended", c.Timeout))
+	defer cancel()
+	if err := r.ended(ctx); err != nil {
+		return answer{}, err
+	}
+	input, err := e.encode()
+	if err != nil {
+		return answer{}, fmt.Errorf("could not be told of the event: %w", err)
+	}
+	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
+	cmd.Dir = e.Pod.Dir
+	if cmd.Dir == "" {
+		cmd.Dir = "/"
+	}
+	cmd.Env = c.environment(r.Environ, cmd.Dir, e)
+	p, err := openPipes(cmd, most)
+	if err != nil {
+		return answer{}, fmt.Errorf("could not be started: %w", err)
+	}
+	tree, err := process.Start(cmd)
+	p.started()
+	if err != nil {
+		p.close()
+		return answer{}, notStarted(cmd.Dir, err)
+	}
+	p.feed(input)
+	why := r.wait(ctx, tree, p)
+	if left := tree.Stop(grace); left > 0 {
+		r.Logger.Warn("processes of a command cannot be ended", "name", c.Name, "count", left)
+	}
+	p.close()
+	a := answer{stdout: string(p.stdout.head), stderr: p.stderr.text()}
+	if why == nil && most > 0 && p.stdout.over() {
+		why = errTooLong
+	}
+	if why == nil {
+		a.status, why = status(tree.State())
+	}
+	return a, why
+}
+
+var errTooLong = fmt.Errorf("wrote more than %d bytes to its standard output", maxVerdict)
+
+// wait waits until the command has ended by itself (nil) or must be ended.
+func (r *Runner) wait(ctx context.Context, tree *process.Tree, p *pipes) error {
+	select {
+	case <-tree.Exited():
+		return nil
+	case <-p.stdout.full:
+		return errTooLong
+	case <-ctx.Done():
+	case <-r.base.Done():
+	}
+	return r.ended(ctx)
+}
+
+// ended says why nothing more is waited for; nil while something is.
+func (r *Runner) ended(ctx context.Context) error {
+	switch {
+	case r.base.Err() != nil:
+		return context.Cause(r.base)
+	case ctx.Err() == nil:
+		return nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return context.Cause(ctx)
+	}
+	return errCut
+}
+
+// errCut is for what a cancel of the turn ended.
+var errCut = errors.New("was ended with its turn")
+
+// status is the exit status of a command that ended by itself.
+func status(s *os.ProcessState) (int, error) {
+	if s == nil {
+		return 0, errors.New("did not end")
+	}
+	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 0, fmt.Errorf("was ended by a signal: %s", ws.Signal())
+	}
+	return s.ExitCode(), nil
+}
+
+// notStarted says whether it is the command or its directory that is missing.
+func notStarted(dir string, err error) error {
+	if _, missing := os.Stat(dir); missing != nil {
+		return fmt.Errorf("cannot be started in the workspace: %w", plain(missing))
+	}
+	return fmt.Errorf("cannot be started: %w", plain(err))
+}
+
+// plain is an error of os/exec without the call that it came from.
+func plain(err error) error {
+	if e, ok := errors.AsType[*exec.Error](err); ok {
+		return fmt.Errorf("%s: %w", e.Name, e.Err)
+	}
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		return fmt.Errorf("%s: %w", e.Path, e.Err)
+	}
+	return err
+}
+
+// lastLine is the last line of a text that says something, short enough for a
+// sentence; it begins with ": " unless there is none.
+func lastLine(text string) string {
+	const most = 200
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	last := tool.Bound(strings.TrimSpace(lines[len(lines)-1]))
+	if runes := []rune(last); len(runes) > most {
+		last = string(runes[:most]) + "…"
+	}
+	if last == "" {
+		return ""
+	}
+	return ": " + last
+}

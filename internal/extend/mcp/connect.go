@@ -1,0 +1,275 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"podd/internal/commands/process"
+	"podd/internal/version"
+)
+
+// protocol is the version that servers are greeted with. Each that is in use knows it.
+const protocol = "2025-11-25"
+
+const (
+	// leaveTime is for a server to end by itself once its standard input is closed, or for
+	// the goodbye to one over HTTP; killTime is from SIGTERM to SIGKILL.
+	leaveTime = 2 * time.Second
+	killTime  = time.Second
+	// noticeTime is from the end of a server until podd has read what it left.
+	noticeTime = 500 * time.Millisecond
+)
+
+// link is a connection to a server that runs.
+type link struct {
+	session *sdk.ClientSession
+	// quit ends the server, or the connection to it, and waits. leave is for what it still
+	// wants to do.
+	quit func(leave time.Duration)
+	once sync.Once
+	// why says what the server did wrong, or how it ended, as half a sentence; nil when
+	// that is not known.
+	why func() error
+	// gone is closed when nothing more comes from the server.
+	gone  chan struct{}
+	tasks tasks
+
+	mu sync.Mutex
+	// progress has who is told of the progress of a call, by its token.
+	progress map[string]func(*sdk.ProgressNotificationParams)
+	tokens   int
+}
+
+// connect starts a server, or opens the connection to one, and greets it. changed is
+// called when the server says that its lists have changed, noise for what is no message.
+func (m *Manager) connect(ctx context.Context, r resolved, changed func(), noise func(string)) (*link, error) {
+	l := &link{gone: make(chan struct{}), progress: map[string]func(*sdk.ProgressNotificationParams){}}
+	transport, err := m.transport(l, r, noise)
+	if err != nil {
+		return nil, err
+	}
+	client := sdk.NewClient(&sdk.Implementation{Name: "podd", Version: version.String()}, &sdk.ClientOptions{
+		Logger: slog.New(slog.DiscardHandler),
+		// No roots, no sampling, no elicitation: the configuration says what a server works
+		// on, and it asks for nothing.
+		Capabilities:                &sdk.ClientCapabilities{},
+		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { changed() },
+		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { changed() },
+		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { changed() },
+		ProgressNotificationHandler: l.tellProgress,
+	})
+	type greeted struct {
+		session *sdk.ClientSession
+		err     error
+	}
+	done := make(chan greeted, 1)
+	m.wg.Go(func() {
+		session, err := client.Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: protocol})
+		done <- greeted{session, err}
+	})
+	var g greeted
+	select {
+	case g = <-done:
+	case <-ctx.Done():
+		// A write to a server that reads nothing ends with its pipes.
+		l.kill()
+		if g = <-done; g.err == nil {
+			_ = g.session.Close()
+		}
+		return nil, context.Cause(ctx)
+	}
+	if g.err != nil {
+		// What it does not say in the protocol it may say by its end.
+		cause := l.failure(ctx, g.err)
+		l.kill()
+		return nil, cause
+	}
+	l.session = g.session
+	m.wg.Go(func() {
+		defer close(l.gone)
+		_ = l.session.Wait()
+	})
+	return l, nil
+}
+
+// end ends a server that did nothing wrong.
+func (l *link) end() { l.once.Do(func() { l.quit(leaveTime) }) }
+
+// kill ends a server that did.
+func (l *link) kill() { l.once.Do(func() { l.quit(0) }) }
+
+// failure is what went wrong: what is known of the server before what the protocol says.
+func (l *link) failure(ctx context.Context, err error) error {
+	if why := l.why(); why != nil {
+		return why
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("does not speak the protocol%s", colon(err.Error()))
+}
+
+func (m *Manager) transport(l *link, r resolved, noise func(string)) (sdk.Transport, error) {
+	if r.url != "" {
+		return m.overHTTP(l, r), nil
+	}
+	return m.overPipes(l, r, noise)
+}
+
+// overPipes starts a command and talks to it over its standard streams.
+func (m *Manager) overPipes(l *link, r resolved, noise func(string)) (sdk.Transport, error) {
+	cmd := exec.Command(r.argv[0], r.argv[1:]...)
+	cmd.Dir, cmd.Env = r.dir, r.env
+	var files [6]*os.File
+	for i := 0; i < len(files); i += 2 {
+		a, b, err := os.Pipe()
+		if err != nil {
+			closeAll(files[:i]...)
+			return nil, fmt.Errorf("could not be started: %w", err)
+		}
+		files[i], files[i+1] = a, b
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = files[0], files[3], files[5]
+	stdin, stdout, stderr := files[1], files[2], files[4]
+	tree, err := process.Start(cmd)
+	closeAll(files[0], files[3], files[5])
+	if err != nil {
+		closeAll(stdin, stdout, stderr)
+		return nil, notStarted(r.dir, err)
+	}
+	said, silent := &tail{}, make(chan struct{})
+	go func() {
+		defer close(silent)
+		said.read(stderr)
+	}()
+	broken := newBroken()
+	l.quit = func(leave time.Duration) {
+		_ = stdin.Close()
+		within(tree.Exited(), leave)
+		if left := tree.Stop(killTime); left > 0 {
+			m.Logger.Warn("processes of an MCP server cannot be ended", "command", r.argv[0], "count", left)
+		}
+		closeAll(stdout, stderr)
+		<-silent
+		if l.session != nil {
+			_ = l.session.Close()
+		}
+	}
+	l.why = func() error {
+		switch {
+		case !within(broken.done, noticeTime):
+			return nil
+		case !errors.Is(broken.err, errOutput) && !errors.Is(broken.err, errInput):
+			return broken.err
+		case !within(tree.Exited(), leaveTime):
+			return fmt.Errorf("%w%s", broken.err, m.Redact(said.last()))
+		}
+		// Its last words may be still in the pipe.
+		within(silent, noticeTime)
+		return fmt.Errorf("ended (%s)%s", tree.State(), m.Redact(said.last()))
+	}
+	reader := &frames{file: stdout, noise: noise, see: l.tasks.see, broken: broken}
+	return &sdk.IOTransport{Reader: reader, Writer: input{stdin, broken}, MaxLineLength: 2 * maxFrame}, nil
+}
+
+// within says whether something comes to its end in time.
+func within(end <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-end:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+func closeAll(files ...*os.File) {
+	for _, f := range files {
+		_ = f.Close()
+	}
+}
+
+// notStarted says whether it is the command or its directory that is missing.
+func notStarted(dir string, err error) error {
+	if info, missing := os.Stat(dir); missing != nil || !info.IsDir() {
+		return fmt.Errorf("cannot be started in %s: there is no such directory", dir)
+	}
+	if e, ok := errors.AsType[*exec.Error](err); ok && errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("cannot be started: there is no program %s in podd's PATH", e.Name)
+	}
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		return fmt.Errorf("cannot be started: %s: %w", e.Path, e.Err)
+	}
+	return fmt.Errorf("cannot be started: %w", err)
+}
+
+// overHTTP talks to a server over HTTP.
+func (m *Manager) overHTTP(l *link, r resolved) sdk.Transport {
+	base := http.DefaultTransport.(*http.Transport).Clone()
+	base.ResponseHeaderTimeout = 0
+	ctx, cut := context.WithCancel(context.WithoutCancel(m.base))
+	carrier := &carrier{next: base, headers: r.headers, ctx: ctx, see: l.tasks.see}
+	l.why = carrier.why
+	l.quit = func(leave time.Duration) {
+		if l.session != nil {
+			timer := time.AfterFunc(max(leave, noticeTime), cut)
+			_ = l.session.Close()
+			timer.Stop()
+		}
+		cut()
+		base.CloseIdleConnections()
+	}
+	return &sdk.StreamableClientTransport{
+		Endpoint: r.url, MaxRetries: 2, MaxEventSize: maxFrame,
+		HTTPClient: &http.Client{Transport: carrier, CheckRedirect: sameOrigin},
+	}
+}
+
+// sameOrigin keeps a server's headers, which may be secret, from another one.
+func sameOrigin(next *http.Request, before []*http.Request) error {
+	if first := before[0].URL; next.URL.Scheme != first.Scheme || next.URL.Host != first.Host {
+		return errors.New("it redirects to another server")
+	}
+	if len(before) > 5 {
+		return errors.New("it redirects again and again")
+	}
+	return nil
+}
+
+// tellProgress passes the progress of a call on.
+func (l *link) tellProgress(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+	token, ok := r.Params.ProgressToken.(string)
+	if !ok {
+		return
+	}
+	l.mu.Lock()
+	report := l.progress[token]
+	l.mu.Unlock()
+	if report != nil {
+		report(r.Params)
+	}
+}
+
+// watch has report told of the progress of a call with this token, until stop.
+func (l *link) watch(report func(*sdk.ProgressNotificationParams)) (token string, stop func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tokens++
+	token = fmt.Sprintf("call-%d", l.tokens)
+	l.progress[token] = report
+	return token, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.progress, token)
+	}
+}

@@ -1,0 +1,453 @@
+package mcp_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"podd/internal/config"
+	"podd/internal/extend/mcp"
+	"podd/pkg/tool"
+)
+
+// bench is a Manager with one server in a workspace.
+type bench struct {
+	*mcp.Manager
+	t       *testing.T
+	server  config.MCPServer
+	dir     string
+	mu      sync.Mutex
+	alerts  []string
+	secrets []string
+}
+
+// serverOf is this binary as a server.
+func serverOf(mode string) config.MCPServer {
+	return config.MCPServer{
+		Name: "test", Command: os.Args[0], Env: []string{"MCP_TEST_SERVER=" + mode, "GIVEN", "A_TOKEN=${SECRET_ONE}"}, Expand: true,
+		StartTimeout: 20 * time.Second, Timeout: 20 * time.Second, Origin: "config.toml:1",
+	}
+}
+
+func newBench(t *testing.T, mode string, adjust ...func(*mcp.Config)) *bench {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, server: serverOf(mode), dir: dir}
+	b.open(t.TempDir(), adjust...)
+	return b
+}
+
+func (b *bench) open(state string, adjust ...func(*mcp.Config)) {
+	b.t.Helper()
+	c := mcp.Config{
+		StateDir: state, Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=/nowhere", "GIVEN=yes", "OTHER=no", "SECRET_ONE=sesame-sesame"},
+		Backoff: func(int) time.Duration { return 0 }, PingTime: 200 * time.Millisecond,
+		Alert: func(text string) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.alerts = append(b.alerts, text)
+		},
+		Secret: func(values ...string) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.secrets = append(b.secrets, values...)
+		},
+	}
+	for _, a := range adjust {
+		a(&c)
+	}
+	m, err := mcp.New(b.t.Context(), c)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(m.Close)
+	b.Manager = m
+}
+
+// told are the alerts so far. Those that are under way are waited for by Close.
+func (b *bench) told() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.alerts)
+}
+
+func (b *bench) tools() []tool.Tool {
+	b.t.Helper()
+	tools := b.Tools(b.t.Context(), []config.MCPServer{b.server}, b.dir, true)
+	if len(tools) == 0 {
+		b.t.Fatalf("no tools; alerts: %q", b.told())
+	}
+	return tools
+}
+
+func (b *bench) tool(name string) tool.Tool {
+	b.t.Helper()
+	for _, t := range b.tools() {
+		if t.Spec().Name == "mcp__test__"+name {
+			return t
+		}
+	}
+	b.t.Fatalf("there is no tool %s", name)
+	return nil
+}
+
+func (b *bench) call(name, arguments string) tool.Output {
+	b.t.Helper()
+	out, err := b.tool(name).Run(b.t.Context(), arguments)
+	if err != nil {
+		b.t.Fatalf("%s: %v", name, err)
+	}
+	return out
+}
+
+func (b *bench) fails(name string, want ...string) {
+	b.t.Helper()
+	out, err := b.tool(name).Run(b.t.Context(), "{}")
+	if err == nil {
+		b.t.Fatalf("%s gives %q", name, out.Text())
+	}
+	for _, w := range want {
+		if !strings.Contains(err.Error(), w) {
+			b.t.Errorf("%s: %v; want %q", name, err, w)
+		}
+	}
+}
+
+// oneAlert closes the Manager and wants exactly this.
+func (b *bench) oneAlert(want ...string) {
+	b.t.Helper()
+	b.Close()
+	alerts := b.told()
+	if len(alerts) != 1 {
+		b.t.Fatalf("%d alerts: %q", len(alerts), alerts)
+	}
+	for _, w := range want {
+		if !strings.Contains(alerts[0], w) {
+			b.t.Errorf("the alert is %q, want %q", alerts[0], w)
+		}
+	}
+}
+
+func text(out tool.Output) string { return out.Text() }
+
+func TestTools(t *testing.T) {
+	b := newBench(t, "good")
+	var names []string
+	for _, made := range b.tools() {
+		names = append(names, made.Spec().Name)
+	}
+	if !slices.IsSorted(names) || !slices.Contains(names, "mcp__test__echo") || !slices.Contains(names, "mcp__test__read_resource") || !slices.Contains(names, "mcp__test__get_prompt") {
+		t.Errorf("the tools are %q", names)
+	}
+	echo := b.tool("echo")
+	if d := echo.Spec().Description; d != "says the same again" {
+		t.Errorf("described as %q", d)
+	}
+	if !strings.Contains(echo.Spec().Schema, `"text":{"type":"string"}`) {
+		t.Errorf("schema %s", echo.Spec().Schema)
+	}
+	if a := echo.Access("{}"); a.Confined || len(a.Protected) > 0 || a.Note != "its server says that it only reads" {
+		t.Errorf("access %+v", a)
+	}
+	if out := b.call("echo", `{"text": "hello"}`); text(out) != "hello" || out.IsError {
+		t.Errorf("%+v", out)
+	}
+	if out := b.call("fail", "{}"); !out.IsError || text(out) != "no such ticket" {
+		t.Errorf("%+v", out)
+	}
+	if out := b.call("long", "{}"); len(out.Content) != 700 || !strings.HasPrefix(out.Summary, "100 lines | a line") {
+		t.Errorf("%+v", out)
+	}
+	want := "a text\n[image, image/png, 5 bytes: not shown, as only text is]\n[audio, audio/wav, 3 bytes: not shown, as only text is]\n" +
+		"[resource test://one: one; read_resource of this server reads it]\n[resource test://two]\nthe second\n{\"n\":1}"
+	if out := b.call("kinds", "{}"); text(out) != want {
+		t.Errorf("%s", text(out))
+	}
+	// The arguments are the server's to check.
+	if out, err := echo.Run(t.Context(), `{"texd": "hello"}`); err == nil && !out.IsError {
+		t.Errorf("%+v", out)
+	}
+	if alerts := b.told(); len(alerts) > 0 {
+		t.Errorf("alerts: %q", alerts)
+	}
+}
+
+func TestFilter(t *testing.T) {
+	b := newBench(t, "good")
+	b.server.Tools = []string{"e*", "long", "read_resource"}
+	var names []string
+	for _, made := range b.tools() {
+		names = append(names, strings.TrimPrefix(made.Spec().Name, "mcp__test__"))
+	}
+	if got := strings.Join(names, " "); got != "echo env long read_resource" {
+		t.Errorf("offered are %s", got)
+	}
+}
+
+func TestResourcesAndPrompts(t *testing.T) {
+	b := newBench(t, "good")
+	for _, tt := range []struct{ tool, arguments, want string }{
+		{"read_resource", "{}", "test://day/{day}: days (a template: fill in what stands in braces)\ntest://one: one: the first"},
+		{"read_resource", `{"uri": "test://one"}`, "[resource test://one]\nits text\n[resource test://one, a/b, 2 bytes: not shown, as only text is]"},
+		{"get_prompt", "{}", "greet(who, how?): a greeting"},
+		{"get_prompt", `{"name": "greet", "arguments": {"who": "Ada"}}`, "user: Greet Ada"},
+	} {
+		if out := b.call(tt.tool, tt.arguments); text(out) != tt.want {
+			t.Errorf("%s %s: %q", tt.tool, tt.arguments, text(out))
+		}
+	}
+	if _, err := b.tool("read_resource").Run(t.Context(), `{"uri": "test://none"}`); err == nil || !strings.Contains(err.Error(), "the MCP server test refuses the call: ") {
+		t.Errorf("%v", err)
+	}
+	if _, err := b.tool("get_prompt").Run(t.Context(), `{"arguments": {"a": 1}}`); err == nil || !strings.Contains(err.Error(), "an object of strings") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A server gets what is listed of podd's environment, and runs in the workspace.
+func TestEnvironment(t *testing.T) {
+	b := newBench(t, "good")
+	got := text(b.call("env", "{}"))
+	for _, want := range []string{"HOME=/nowhere\n", "GIVEN=yes\n", "A_TOKEN=sesame-sesame\n", "PWD=" + b.dir + "\n", "cwd=" + b.dir + "\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "OTHER") || strings.Contains(got, "SECRET_ONE=") {
+		t.Errorf("too much:\n%s", got)
+	}
+	if !slices.Contains(b.secrets, "sesame-sesame") {
+		t.Errorf("what is known as secret is %q", b.secrets)
+	}
+	b.server.Env = append(b.server.Env, "MISSING")
+	if _, _, err := b.Test(t.Context(), b.server, b.dir); err == nil || !strings.Contains(err.Error(), "the MCP server test (config.toml:1) is to be given the variable MISSING, which podd's environment does not have for it") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestSecretFiles(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("  sesame-from-file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, "good", func(c *mcp.Config) { c.SecretFiles = []string{file} })
+	b.server.EnvFiles = []string{"FILED=" + file}
+	if got := text(b.call("env", "{}")); !strings.Contains(got, "FILED=sesame-from-file\n") {
+		t.Errorf("%s", got)
+	}
+	if !slices.Contains(b.secrets, "sesame-from-file") {
+		t.Errorf("what is known as secret is %q", b.secrets)
+	}
+	b.server.EnvFiles = []string{"FILED=" + file + "2"}
+	if _, _, err := b.Test(t.Context(), b.server, b.dir); err == nil || !strings.Contains(err.Error(), "since podd was started") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	b := newBench(t, "good")
+	var mu sync.Mutex
+	var shown strings.Builder
+	ctx := tool.WithProgress(t.Context(), func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		shown.WriteString(text)
+		if strings.HasPrefix(text, "3/3") {
+			_ = os.WriteFile(filepath.Join(b.dir, "seen"), nil, 0o600)
+		}
+	})
+	if out, err := b.tool("steps").Run(ctx, "{}"); err != nil || text(out) != "done" {
+		t.Fatalf("%v %v", out, err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if shown.String() != "1/3 step\n2/3 step\n3/3 step\n" {
+		t.Errorf("shown is %q", shown.String())
+	}
+}
+
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s does not come", what)
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// A call that is cancelled is cancelled on the server, which goes on.
+func TestCancel(t *testing.T) {
+	b := newBench(t, "good")
+	b.tools()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	done := make(chan error, 1)
+	wait := b.tool("wait")
+	go func() {
+		_, err := wait.Run(ctx, "{}")
+		done <- err
+	}()
+	eventually(t, "the call", func() bool { return exists(filepath.Join(b.dir, "waiting")) })
+	cancel(enough)
+	if err := <-done; !errors.Is(err, enough) {
+		t.Errorf("%v", err)
+	}
+	eventually(t, "the cancel on the server", func() bool { return exists(filepath.Join(b.dir, "cancelled")) })
+	if out := b.call("echo", `{"text": "on"}`); text(out) != "on" {
+		t.Errorf("%+v", out)
+	}
+	if alerts := b.told(); len(alerts) > 0 {
+		t.Errorf("alerts: %q", alerts)
+	}
+}
+
+func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
+// A server ends with all that it started.
+func TestEnd(t *testing.T) {
+	b := newBench(t, "good")
+	child, err := strconv.Atoi(text(b.call("child", "{}")))
+	if err != nil || !alive(child) {
+		t.Fatalf("%d: %v", child, err)
+	}
+	b.Close()
+	eventually(t, "the end of the child", func() bool { return !alive(child) })
+	if tools := b.Tools(t.Context(), []config.MCPServer{serverOf("other")}, b.dir, true); len(tools) > 0 {
+		t.Errorf("a closed manager starts a server: %v", tools)
+	}
+}
+
+func pid(t *testing.T, b *bench) string {
+	t.Helper()
+	_, pid, _ := strings.Cut(text(b.call("env", "{}")), "pid=")
+	return pid
+}
+
+// What nothing uses ends, and is started again at the next use.
+func TestIdle(t *testing.T) {
+	b := newBench(t, "good", func(c *mcp.Config) { c.Idle = 50 * time.Millisecond })
+	first := pid(t, b)
+	eventually(t, "the end", func() bool { return b.Look(b.server, b.dir).State == mcp.Idle })
+	if second := pid(t, b); second == first {
+		t.Errorf("the same process, %s", second)
+	}
+	if alerts := b.told(); len(alerts) > 0 {
+		t.Errorf("alerts: %q", alerts)
+	}
+}
+
+// One process serves all pods of a workspace, another those of another one.
+func TestShared(t *testing.T) {
+	b := newBench(t, "good")
+	first := pid(t, b)
+	if second := pid(t, b); second != first {
+		t.Errorf("%s and %s", first, second)
+	}
+	b.dir = t.TempDir()
+	if other := pid(t, b); other == first {
+		t.Errorf("another workspace has the same process")
+	}
+}
+
+// Nothing is started for a list that is known.
+func TestLazy(t *testing.T) {
+	state := t.TempDir()
+	b := newBench(t, "good")
+	b.open(state)
+	before := b.tools()
+	b.Close()
+	b.open(state)
+	after := b.tools()
+	if len(after) != len(before) || b.Look(b.server, b.dir).State != mcp.Idle {
+		t.Errorf("%d tools, then %d; it is %s", len(before), len(after), b.Look(b.server, b.dir).State)
+	}
+	for n := range after {
+		if before[n].Spec() != after[n].Spec() {
+			t.Errorf("%+v became %+v", before[n].Spec(), after[n].Spec())
+		}
+	}
+	if out := b.call("echo", `{"text": "now"}`); text(out) != "now" {
+		t.Errorf("%+v", out)
+	}
+	if unknown := b.Tools(t.Context(), []config.MCPServer{serverOf("other")}, b.dir, false); len(unknown) > 0 {
+		t.Errorf("a server of which nothing is known has tools without being started")
+	}
+}
+
+// However a server names its tools, each has a name of its own, the same each time.
+func TestNamesThatCollide(t *testing.T) {
+	b := newBench(t, "names")
+	var first []string
+	for range 2 {
+		var names []string
+		for _, made := range b.tools() {
+			names = append(names, made.Spec().Name)
+		}
+		slices.Sort(names)
+		if len(slices.Compact(slices.Clone(names))) != len(names) || len(names) != len(collidingNames())+5 {
+			t.Fatalf("the tools are %q", names)
+		}
+		if _, err := tool.NewRegistry(b.tools()...); err != nil {
+			t.Error(err)
+		}
+		if first != nil && !slices.Equal(first, names) {
+			t.Errorf("%q, then %q", first, names)
+		}
+		first = names
+	}
+	look := b.Look(b.server, b.dir)
+	for n, listed := range look.Listing.Tools {
+		i := slices.IndexFunc(b.tools(), func(made tool.Tool) bool { return made.Spec().Name == look.Names[n] })
+		if out, err := b.tools()[i].Run(t.Context(), "{}"); err != nil || text(out) != "called "+listed.Name {
+			t.Errorf("%s calls %q, %v", look.Names[n], text(out), err)
+		}
+	}
+}
+
+// What a result says in two forms is shown once, and what one form has alone is not lost.
+func TestBothForms(t *testing.T) {
+	b := newBench(t, "good")
+	for name, want := range map[string]string{
+		"form_json": "{\n  \"name\": \"ad\\u0061\",\n  \"n\": [1, 2]\n}", "form_file": "package main\n", "form_table": "| name | stars |\n| ada | 17 |",
+		"form_less": "Found 3 items of 17.\n{\"items\":[\"one\",\"two\"]}", "form_count": "Found items: 17.\n{\"total\":17}", "form_alone": `{"n":1}`,
+	} {
+		if out := b.call(name, "{}"); text(out) != want {
+			t.Errorf("%s: %q", name, text(out))
+		}
+	}
+}
+
+// A server that offers lists and does not know them has empty ones, and a tool that runs
+// as a task alone is not offered.
+func TestListsThatAreNotKnown(t *testing.T) {
+	b := newBench(t, "raw")
+	wantTaskTools(t, b)
+	b.oneAlert("the tool slow is left out, because it runs as a task alone, and podd runs no tasks")
+}
+
+func wantTaskTools(t *testing.T, b *bench) {
+	t.Helper()
+	var names []string
+	for _, made := range b.tools() {
+		names = append(names, made.Spec().Name)
+	}
+	if strings.Join(names, " ") != "mcp__test__either mcp__test__plain" {
+		t.Errorf("the tools are %q", names)
+	}
+}

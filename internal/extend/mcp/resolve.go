@@ -1,0 +1,186 @@
+package mcp
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"podd/internal/config"
+	"podd/internal/guard/secrets"
+)
+
+// passed are taken over from podd's own environment, and those that begin with LC_.
+var passed = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR",
+	"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
+}
+
+var reference = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`)
+
+// resolved is a server with its variables and secrets filled in, ready to be started.
+type resolved struct {
+	argv    []string
+	env     []string
+	dir     string
+	url     string
+	headers http.Header
+}
+
+// resolve fills in what a server takes from podd's environment and from files. What may
+// be secret becomes known as one. An error is half a sentence, to stand after the
+// server's name.
+func (m *Manager) resolve(s config.MCPServer, workspace string) (r resolved, err error) {
+	var first error
+	expand := func(text string) string {
+		out, err := m.expand(text)
+		if first == nil {
+			first = err
+		}
+		return out
+	}
+	ofProject := func(text string) string {
+		if !s.Expand {
+			return text
+		}
+		return expand(text)
+	}
+	r.dir = workspace
+	if cwd := ofProject(s.Cwd); cwd != "" {
+		if r.dir = cwd; !filepath.IsAbs(cwd) {
+			r.dir = filepath.Join(workspace, cwd)
+		}
+	}
+	if s.Command != "" {
+		r.argv = append(r.argv, ofProject(s.Command))
+		for _, arg := range s.Args {
+			r.argv = append(r.argv, ofProject(arg))
+		}
+		r.env, err = m.environment(s, r.dir, ofProject)
+	} else {
+		r.url = ofProject(s.URL)
+		if u, bad := url.Parse(r.url); bad != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return r, fmt.Errorf("has no http or https address once its variables are filled in")
+		}
+		r.headers, err = m.headers(s, expand)
+	}
+	if err == nil {
+		err = first
+	}
+	return r, err
+}
+
+// expand puts the values of variables in place of ${NAME} and ${NAME:-default}.
+func (m *Manager) expand(text string) (out string, err error) {
+	out = reference.ReplaceAllStringFunc(text, func(whole string) string {
+		parts := reference.FindStringSubmatch(whole)
+		value, ok := m.variable(parts[1])
+		switch {
+		case ok && value != "":
+			m.maySecret(parts[1], value)
+			return value
+		case parts[2] != "":
+			return parts[3]
+		case err == nil:
+			err = fmt.Errorf("needs the variable %s, which podd's environment does not have for it: set it, and start podd again", parts[1])
+		}
+		return ""
+	})
+	return out, err
+}
+
+// variable is a variable of podd's environment, as far as a server may see it.
+func (m *Manager) variable(name string) (string, bool) {
+	for _, entry := range m.Environ {
+		if n, value, _ := strings.Cut(entry, "="); n == name {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// maySecret makes the value of a variable known as a secret when its name says so.
+func (m *Manager) maySecret(name, value string) {
+	name = strings.ToUpper(name)
+	for _, word := range []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL", "AUTH"} {
+		if strings.Contains(name, word) {
+			m.Secret(value)
+			return
+		}
+	}
+}
+
+// environment is what a command gets.
+func (m *Manager) environment(s config.MCPServer, dir string, expand func(string) string) ([]string, error) {
+	var env []string
+	set := func(name, value string) {
+		env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
+		env = append(env, name+"="+value)
+	}
+	for _, entry := range m.Environ {
+		if name, value, _ := strings.Cut(entry, "="); slices.Contains(passed, name) || strings.HasPrefix(name, "LC_") {
+			set(name, value)
+		}
+	}
+	set("PWD", dir)
+	for _, entry := range s.Env {
+		name, value, given := strings.Cut(entry, "=")
+		if !given {
+			var ok bool
+			if value, ok = m.variable(name); !ok {
+				return nil, fmt.Errorf("is to be given the variable %s, which podd's environment does not have for it: set it, and start podd again", name)
+			}
+		}
+		value = expand(value)
+		m.maySecret(name, value)
+		set(name, value)
+	}
+	for _, entry := range s.EnvFiles {
+		name, path, _ := strings.Cut(entry, "=")
+		value, err := m.secretFile(path)
+		if err != nil {
+			return nil, err
+		}
+		set(name, value)
+	}
+	return env, nil
+}
+
+// headers are sent with each request.
+func (m *Manager) headers(s config.MCPServer, expand func(string) string) (http.Header, error) {
+	headers := http.Header{}
+	for name, value := range s.Headers {
+		filled := expand(value)
+		if strings.ContainsAny(filled, "\r\n\x00") {
+			return nil, fmt.Errorf("has a header %s of more than one line once its variables are filled in", name)
+		}
+		if filled != value || strings.EqualFold(name, "Authorization") {
+			m.Secret(filled, strings.TrimPrefix(filled, "Bearer "))
+		}
+		headers.Set(name, filled)
+	}
+	if s.TokenFile != "" {
+		token, err := m.secretFile(s.TokenFile)
+		if err != nil {
+			return nil, err
+		}
+		headers.Set("Authorization", "Bearer "+token)
+	}
+	return headers, nil
+}
+
+// secretFile is the secret in a file that no tool reaches.
+func (m *Manager) secretFile(path string) (string, error) {
+	if !slices.Contains(m.SecretFiles, path) {
+		return "", fmt.Errorf("names the file %s since podd was started: start podd again, so that tools cannot read it", path)
+	}
+	value, err := secrets.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("has no secret: %w", err)
+	}
+	m.Secret(value)
+	return value, nil
+}

@@ -1,0 +1,171 @@
+package policy_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"podd/internal/guard/policy"
+)
+
+// words are few, so that rules and calls meet.
+func words(t *rapid.T, label string, more ...string) string {
+	all := append([]string{"rm", "git", "push", "ls", "x", "-f", "a.go"}, more...)
+	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(all), 1, 4).Draw(t, label), " ")
+}
+
+var path = rapid.SampledFrom([]string{"a.go", "src", "src/a.go", "src/b/c.go", "/etc/x", ".env", "../x"})
+
+func drawCall(t *rapid.T) policy.Call {
+	c := policy.Call{Tool: rapid.SampledFrom([]string{"shell", "edit_file", "todo"}).Draw(t, "tool"), Confined: rapid.Bool().Draw(t, "confined")}
+	switch c.Tool {
+	case "shell":
+		c.Command = words(t, "first", "$X", "sh -c", "'", "sudo")
+		if rapid.Bool().Draw(t, "two") {
+			c.Command += rapid.SampledFrom([]string{" && ", "; ", " | ", "\n", " & ", " $(", " > "}).Draw(t, "operator") + words(t, "second")
+		}
+	case "edit_file":
+		c.Paths = rapid.SliceOfN(path, 1, 3).Draw(t, "paths")
+		if rapid.IntRange(0, 5).Draw(t, "protected") == 0 {
+			c.Protected = c.Paths[:1]
+		}
+	}
+	return c
+}
+
+// drawRule is a rule that New takes.
+func drawRule(t *rapid.T, decisions ...policy.Decision) policy.Rule {
+	return rapid.Custom(func(t *rapid.T) policy.Rule {
+		r := policy.Rule{Decision: rapid.SampledFrom(decisions).Draw(t, "decision")}
+		r.Tool = rapid.SampledFrom([]string{"", "*", "shell", "edit_file", "edit_*", "todo"}).Draw(t, "tool")
+		switch rapid.IntRange(0, 3).Draw(t, "part") {
+		case 0:
+			r.Path = rapid.SampledFrom([]string{"**", "src/", "*.go", "**/*.go", "/etc/**", "src/*", ".env"}).Draw(t, "path")
+		case 1, 2:
+			r.Command = words(t, "command", "*", "**", "pu*")
+		}
+		return r
+	}).Filter(func(r policy.Rule) bool {
+		_, err := policy.New(policy.Risky, []policy.Rule{r})
+		return err == nil
+	}).Draw(t, "rule")
+}
+
+func drawRules(t *rapid.T) []policy.Rule {
+	rules := make([]policy.Rule, rapid.IntRange(0, 4).Draw(t, "rules"))
+	for i := range rules {
+		rules[i] = drawRule(t, policy.Allow, policy.Ask, policy.Deny)
+	}
+	return rules
+}
+
+func decide(t *rapid.T, mode policy.Mode, rules []policy.Rule, c policy.Call) policy.Verdict {
+	t.Helper()
+	p, err := policy.New(mode, rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Decide(c)
+}
+
+var mode = rapid.SampledFrom([]policy.Mode{policy.Never, policy.Risky, policy.Always})
+
+// strictness orders the decisions.
+func strictness(d policy.Decision) int {
+	return slices.Index([]policy.Decision{policy.Allow, policy.Ask, policy.Deny}, d)
+}
+
+// A rule that denies or asks never makes a verdict milder, and one that allows
+// never makes it stricter; nor does the order of rules matter.
+func TestRulesAreMonotone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, rules, c := mode.Draw(t, "mode"), drawRules(t), drawCall(t)
+		before := decide(t, m, rules, c)
+		if after := decide(t, m, append(slices.Clone(rules), drawRule(t, policy.Deny, policy.Ask)), c); strictness(after.Decision) < strictness(before.Decision) {
+			t.Errorf("%+v\nbecomes %+v", before, after)
+		}
+		if after := decide(t, m, append(slices.Clone(rules), drawRule(t, policy.Allow)), c); strictness(after.Decision) > strictness(before.Decision) {
+			t.Errorf("with a rule that allows, %+v\nbecomes %+v", before, after)
+		}
+		if after := decide(t, m, rapid.Permutation(rules).Draw(t, "order"), c); after.Decision != before.Decision {
+			t.Errorf("in another order, %+v\nbecomes %+v", before, after)
+		}
+	})
+}
+
+// What rules deny or ask about, or what is protected, no rule that allows changes.
+func TestAllowOverridesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rules, c := drawRules(t), drawCall(t)
+		against := slices.DeleteFunc(slices.Clone(rules), func(r policy.Rule) bool { return r.Decision == policy.Allow })
+		c.Confined = true // Then the mode is for the call.
+		before, after := decide(t, policy.Risky, against, c), decide(t, policy.Risky, rules, c)
+		if before.Decision != policy.Allow && after.Decision != before.Decision {
+			t.Errorf("%+v\nbecomes %+v", before, after)
+		}
+	})
+}
+
+// Nobody is asked in mode never, and each verdict is a sentence.
+func TestVerdicts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, rules, c := mode.Draw(t, "mode"), drawRules(t), drawCall(t)
+		v := decide(t, m, rules, c)
+		if strictness(v.Decision) < 0 || m == policy.Never && v.Decision == policy.Ask || len(c.Protected) > 0 && v.Decision == policy.Allow {
+			t.Errorf("%+v", v)
+		}
+		if !strings.HasPrefix(v.Why, "The ") || !strings.HasSuffix(v.Why, ".") || strings.Contains(v.Why, "\n") {
+			t.Errorf("no sentence: %s", v.Why)
+		}
+	})
+}
+
+// A denied command is not allowed by quoting it otherwise, or by putting another
+// before it.
+func TestQuotingHidesNothing(t *testing.T) {
+	p, err := policy.New(policy.Risky, []policy.Rule{{Tool: "shell", Decision: policy.Allow}, deny("git push *")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var b strings.Builder
+		b.WriteString(rapid.SampledFrom([]string{"", "ls; ", "ls && ", "ls\n", "ls | ", "X=1 ", "sudo ", "! ", "if true; then ", "echo $(", "(", "{ "}).Draw(t, "before"))
+		for i, w := range []string{"git", "push", "-f", "main"} {
+			if i > 0 {
+				b.WriteString(rapid.SampledFrom([]string{" ", "  ", "\t", " \\\n "}).Draw(t, "blank"))
+			}
+			for _, c := range w {
+				b.WriteString(strings.ReplaceAll(rapid.SampledFrom([]string{"_", "_", "\\_", "'_'", "\"_\"", "''_", "_\"\"", "\\\n_"}).Draw(t, "quote"), "_", string(c)))
+			}
+		}
+		if v := p.Decide(confined(b.String())); v.Decision == policy.Allow {
+			t.Errorf("%q is allowed: %s", b.String(), v.Why)
+		}
+	})
+}
+
+// The rule of an approved call allows it from then on, and no other.
+func TestRuleForIsExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		approved, other := drawCall(t), drawCall(t)
+		r, err := policy.RuleFor(approved)
+		if err != nil {
+			return
+		}
+		if v := decide(t, policy.Always, []policy.Rule{r}, approved); v.Decision != policy.Allow {
+			t.Errorf("%+v allows not %+v: %s", r, approved, v.Why)
+		}
+		if v := decide(t, policy.Always, []policy.Rule{r}, other); v.Decision == policy.Allow {
+			if o, err := policy.RuleFor(other); err != nil || o.Tool != r.Tool || o.Command != r.Command && !strings.Contains(other.Command, approved.Command) {
+				t.Errorf("%+v of %+v allows %+v", r, approved, other)
+			}
+			for _, p := range other.Paths {
+				if !slices.Contains(approved.Paths, p) {
+					t.Errorf("%+v of %+v allows %+v", r, approved, other)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,168 @@
+package sandbox_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"podd/internal/guard/sandbox"
+)
+
+// repository makes the workspace a repository with all that leads elsewhere: a directory of
+// hooks, includes, a submodule, a linked worktree, a nested and a bare repository.
+func (h *house) repository() {
+	h.t.Helper()
+	out, err := h.host(`
+		rm -rf .git .bashrc sub && git init -q -b main . && git config user.name n && git config user.email e@x
+		mkdir -p tools/hooks && echo true >tools/hooks/old && git config core.hooksPath tools/hooks
+		printf '[a]\nb = c\n' >extra.inc && git config include.path ../extra.inc && git config --add include.path ../missing.inc
+		mkdir scripts && echo '#!/bin/sh' >scripts/check && chmod +x scripts/check && ln -s ../../scripts/check .git/hooks/pre-push
+		git add -A && git commit -q -m one
+		git init -q ../lib && (cd ../lib && git -c user.name=n -c user.email=e commit -q --allow-empty -m lib)
+		git -c protocol.file.allow=always submodule --quiet add ../lib sub 2>/dev/null
+		git commit -q -m two
+		git worktree add -q wt
+		git init -q vendor/x && git init -q --bare store`)
+	if err != nil {
+		h.t.Fatal(out, err)
+	}
+}
+
+// host runs a script in the workspace, as the person does.
+func (h *house) host(script string) (string, error) {
+	cmd := exec.Command("/bin/sh", "-ec", script)
+	cmd.Dir = h.path("work")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + h.path("home"), "GIT_CONFIG_NOSYSTEM=1", "GIT_ALLOW_PROTOCOL=file"}
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// obeyed is the state of what git executes or obeys in the workspace.
+func (h *house) obeyed(names ...string) string {
+	h.t.Helper()
+	var b strings.Builder
+	for _, name := range names {
+		err := filepath.WalkDir(h.path("work/"+name), func(path string, e fs.DirEntry, err error) error {
+			if err != nil {
+				return nil //nolint:nilerr // what is missing is a state too
+			}
+			text, _ := os.ReadFile(path)
+			target, _ := os.Readlink(path)
+			fmt.Fprintf(&b, "%s %s %q %x\n", strings.TrimPrefix(path, h.base), e.Type(), target, sha256.Sum256(text))
+			return nil
+		})
+		if err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+var (
+	gitObeys = []string{
+		".git/hooks", ".git/config", ".git/config.worktree", ".git/commondir", ".git/worktrees/wt/commondir", ".git/worktrees/wt/gitdir", ".git/worktrees/wt/config.worktree",
+		".git/worktrees/new", ".git/modules/new", ".git/modules/sub/config", ".git/modules/sub/hooks", ".git/modules/sub/commondir", "sub/.git", "wt/.git",
+		"tools", "extra.inc", "missing.inc", "scripts/check", "vendor/x/.git/config", "vendor/x/.git/hooks", "store/config", "store/hooks",
+	}
+	persistence = []struct{ name, script string }{
+		{"a hook", "echo evil >.git/hooks/pre-commit"},
+		{"hooks moved away", "mv .git/hooks .git/h; mkdir .git/hooks; echo evil >.git/hooks/pre-commit"},
+		{"a setting", "git config core.fsmonitor evil"},
+		{"the configuration replaced", "echo evil >x; mv -f x .git/config"},
+		{"a configuration of the worktree", "echo evil >.git/config.worktree"},
+		{"another common directory", "echo ../evil >.git/commondir"},
+		{"another common directory of a worktree", "echo ../../../evil >.git/worktrees/wt/commondir"},
+		{"a worktree", "mkdir -p .git/worktrees/new; echo ../../../evil >.git/worktrees/new/commondir"},
+		{"the configuration of a submodule", "echo evil >>.git/modules/sub/config"},
+		{"a hook of a submodule", "echo evil >.git/modules/sub/hooks/pre-commit"},
+		{"a submodule", "mkdir -p .git/modules/new/hooks; echo evil >.git/modules/new/hooks/post-checkout"},
+		{"the file of a submodule", "echo 'gitdir: ../evil' >sub/.git"},
+		{"the file of a worktree", "rm wt/.git; cp -r store wt/.git"},
+		{"a hook in core.hooksPath", "echo evil >tools/hooks/pre-commit"},
+		{"core.hooksPath moved away", "mv tools t; mkdir -p tools/hooks; echo evil >tools/hooks/pre-commit"},
+		{"an included file", "echo evil >>extra.inc"},
+		{"an included file that is missing", "echo evil >missing.inc"},
+		{"a script that a hook is a link to", "echo evil >>scripts/check"},
+		{"a setting of a nested repository", "git -C vendor/x config core.fsmonitor evil"},
+		{"a nested repository moved away", "mv vendor v; cp -r v vendor; echo evil >vendor/x/.git/config"},
+		{"a hook of a bare repository", "echo evil >store/hooks/update"},
+		{"another repository", "mv .git old; mkdir .git; cp -r old/* .git; echo evil >.git/config"},
+		{"no repository", "rm -rf .git; git init -q"},
+	}
+)
+
+// Nothing that a command leaves in a repository is executed by the person's next git, and
+// the repository stays whole.
+func TestPersistenceByGit(t *testing.T) {
+	first := newHouse(t)
+	first.repository()
+	whole := append([]string{".git"}, gitObeys...)
+	for _, c := range []struct {
+		name   string
+		access sandbox.GitAccess
+		holds  []string
+	}{{"read", sandbox.GitRead, whole}, {"work", sandbox.GitWork, gitObeys}} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHouse(t)
+			h.repository()
+			h.git = c.access
+			s := h.sandbox(sandbox.Bwrap)
+			h.run(s, "", "/bin/true") // It makes the directories that are mounted.
+			before := h.obeyed(c.holds...)
+			for _, a := range persistence {
+				t.Run(a.name, func(t *testing.T) {
+					if out := h.run(s, "", "/bin/sh", "-c", a.script); h.obeyed(c.holds...) != before {
+						t.Errorf("it succeeded: %s\nbefore:\n%s\nafter:\n%s", out, before, h.obeyed(c.holds...))
+					}
+				})
+			}
+		})
+	}
+	for _, a := range persistence {
+		h := newHouse(t)
+		if out, err := exec.Command("cp", "-a", first.path("work")+"/.", h.path("work")).CombinedOutput(); err != nil {
+			t.Fatal(string(out))
+		}
+		before := h.obeyed(whole...)
+		if out := h.run(h.sandbox(sandbox.Off), "", "/bin/sh", "-c", a.script); h.obeyed(whole...) == before {
+			t.Errorf("%s: without a sandbox it changes nothing: %s", a.name, out)
+		}
+	}
+}
+
+// Where git works, nothing but git makes links in a repository or commands of a rebase.
+func TestWorkLeavesNoLinksAndNoCommands(t *testing.T) {
+	h := newHouse(t)
+	h.repository()
+	if out, err := h.host("git rebase -q -x false -x true HEAD~1 || true; ln -s HEAD .git/mine"); err != nil {
+		t.Fatal(out)
+	}
+	h.git = sandbox.GitWork
+	s := h.sandbox(sandbox.Bwrap)
+	h.run(s, "", "/bin/true")
+	names := []string{".git/mine", ".git/logs", ".git/COMMIT_EDITMSG", ".git/rebase-merge"}
+	before := h.obeyed(names...)
+	if !strings.Contains(before, "git-rebase-todo") {
+		t.Fatalf("no rebase is under way: %s", before)
+	}
+	for _, c := range []struct{ name, script string }{
+		{"a link in the place of a message", "mv .git/COMMIT_EDITMSG x; ln -s ../../outside/file .git/COMMIT_EDITMSG; mv x y"},
+		{"a link among the logs", "ln -s ../../../outside/file .git/logs/x"},
+		{"a link that was there", "ln -sf ../../outside/file .git/mine"},
+		{"a command of a rebase", "printf 'x evil\\n \\texec\\tevil\\n' >>.git/rebase-merge/git-rebase-todo"},
+	} {
+		out := h.run(s, "", "/bin/sh", "-c", c.script)
+		after := h.obeyed(names...)
+		if strings.Contains(after, "outside") {
+			t.Errorf("%s: %s\n%s", c.name, out, after)
+		}
+		if text, err := os.ReadFile(h.path("work/.git/rebase-merge/git-rebase-todo")); err != nil || strings.Contains(string(text), "evil") || !strings.Contains(string(text), "exec true") {
+			t.Errorf("%s: %v: %s", c.name, err, text)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package sandbox_test
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"podd/internal/guard/sandbox"
+)
+
+// hardened are the attacks that some machines stop by themselves.
+var hardened = []string{"trace", "memory by call", "its descriptors", "mount", "namespace", "io_uring", "vsock", "userfaultfd", "bpf", "perf", "handle", "keyring"}
+
+var modes = []sandbox.Mode{sandbox.Bwrap, sandbox.Landlock}
+
+// An attack on the world outside of the workspace succeeds without a sandbox and fails
+// in each.
+func TestAttacks(t *testing.T) {
+	pid := strconv.Itoa(os.Getpid())
+	type attack struct {
+		// Weakness is the class of published ones that it stands for.
+		weakness, name string
+		on             func(h *house) string
+		// only is the one mode that stops it; empty for all. after must hold afterwards.
+		only  sandbox.Mode
+		after func(h *house) bool
+	}
+	at := func(name string) func(*house) string { return func(h *house) string { return h.path(name) } }
+	as := func(text string) func(*house) string { return func(*house) string { return text } }
+	listen := func(network, name string) func(*house) string {
+		return func(h *house) string { return h.listen(network, h.path(name)) }
+	}
+	port := func(network string) func(*house) string {
+		return func(h *house) string { return h.listen(network, "127.0.0.1:0") }
+	}
+	outsideIsUntouched := func(h *house) bool { return h.untouched("outside/file") }
+	const all = sandbox.Mode("")
+	for _, a := range []attack{
+		{"write outside of the workspace", "write", at("outside/new"), all, nil},
+		{"write outside of the workspace", "write", at("outside/file"), all, outsideIsUntouched},
+		{"write outside of the workspace", "append", at("outside/file"), all, outsideIsUntouched},
+		{"write outside of the workspace", "truncate", at("outside/file"), all, outsideIsUntouched},
+		{"write outside of the workspace", "remove", at("outside/file"), all, outsideIsUntouched},
+		{"write outside of the workspace", "mkdir", at("outside/dir"), all, nil},
+		{"write outside of the workspace", "rename", at("outside/file"), all, outsideIsUntouched},
+		{"write outside of the workspace", "move in", at("outside/file"), all, outsideIsUntouched},
+		{"write through a link", "hard link", at("outside/file"), all, outsideIsUntouched},
+		{"write through a link", "symlink", at("outside/file"), all, outsideIsUntouched},
+		{"mounts of its own", "mount", at("outside"), all, nil},
+		{"mounts of its own", "namespace", as(""), sandbox.Bwrap, nil},
+		{"persistence by git", "write", at("work/.git/hooks/post-checkout"), sandbox.Bwrap, nil},
+		{"persistence by git", "write", at("work/.git/config"), sandbox.Bwrap, nil},
+		{"persistence by git", "rename", at("work/.git"), sandbox.Bwrap, nil},
+		{"persistence by git", "rename", at("work/.git/hooks"), sandbox.Bwrap, nil},
+		{"persistence by a start-up file", "write", at("work/.bashrc"), sandbox.Bwrap, nil},
+		{"podd's own secrets", "read", at("state/client.token"), all, nil},
+		{"podd's own secrets", "read", at("state/spool/q/out"), all, nil},
+		{"the user's keys", "read", at("home/.ssh/id"), all, nil},
+		{"podd's socket", "unix", listen("unix", "state/podd.sock"), all, nil},
+		{"the session's sockets", "unix", listen("unix", "run/agent.sock"), all, nil},
+		{"the session's sockets", "unix", listen("unix", "run/docker.sock"), all, nil},
+		{"the session's sockets", "unix", listen("unix", "run/bus"), all, nil},
+		{"the session's sockets", "abstract", func(h *house) string { return strings.TrimPrefix(h.listen("unix", "@"+h.base), "@") }, all, nil},
+		{"exfiltration", "tcp", port("tcp"), all, nil},
+		{"exfiltration", "udp", port("udp"), all, nil},
+		{"exfiltration", "dns", port("udp"), all, nil},
+		{"podd's environment", "environment", as(pid), all, nil},
+		{"other processes", "command line", as(pid), all, nil},
+		{"other processes", "memory", as(pid), all, nil},
+		{"other processes", "its root", as(pid), all, nil},
+		{"other processes", "processes", as(""), all, nil},
+		{"other processes", "signal", as(pid), all, nil},
+		{"other processes", "trace", as(strconv.Itoa(os.Getppid())), all, nil},
+		{"other processes", "its limits", as(pid), all, nil},
+		{"other processes", "its files", as(pid), all, nil},
+		{"other processes", "its descriptors", as(pid), all, nil},
+		{"other processes", "memory by call", as(pid), all, nil},
+		{"the user's session", "terminal", func(h *house) string { return h.terminal() }, all, nil},
+		{"the user's session", "keyring", func(h *house) string { return h.key() }, all, nil},
+		{"the user's session", "shared memory", func(h *house) string { return h.segment() }, all, nil},
+		{"the user's session", "queue", func(h *house) string { return h.queue() }, all, nil},
+		{"ways around paths", "append", func(h *house) string { return "/proc/self/root" + h.path("outside/file") }, all, outsideIsUntouched},
+		{"ways around paths", "append", func(h *house) string { return "/proc/self/cwd/../outside/file" }, all, outsideIsUntouched},
+		{"ways around paths", "handle", at("outside/file"), all, nil},
+		{"ways around paths", "program in memory", at("outside/new"), all, nil},
+		{"ways around the filters", "userfaultfd", as(""), all, nil},
+		{"ways around the filters", "bpf", as(""), all, nil},
+		{"ways around the filters", "perf", as(""), all, nil},
+		{"ways around the filters", "io_uring", as(""), all, nil},
+		{"ways around the filters", "vsock", as(""), all, nil},
+	} {
+		t.Run(a.weakness+"/"+a.name, func(t *testing.T) {
+			h := newHouse(t)
+			if ok, said := h.attack(h.sandbox(sandbox.Off), a.name, a.on(h)); !ok {
+				if slices.Contains(hardened, a.name) {
+					t.Skipf("this machine stops it by itself: %s", said)
+				}
+				t.Errorf("without a sandbox it %s", said)
+			}
+			for _, mode := range modes {
+				t.Run(string(mode), func(t *testing.T) {
+					if a.only != "" && a.only != mode {
+						t.Skip("this mode does not promise it")
+					}
+					h := newHouse(t)
+					if ok, _ := h.attack(h.sandbox(mode), a.name, a.on(h)); ok {
+						t.Error("it succeeded")
+					}
+					if a.after != nil && !a.after(h) {
+						t.Error("it had an effect")
+					}
+				})
+			}
+		})
+	}
+}
+
+// What a command is for still works.
+func TestWork(t *testing.T) {
+	for _, mode := range modes {
+		t.Run(string(mode), func(t *testing.T) {
+			h := newHouse(t)
+			s := h.sandbox(mode)
+			for _, c := range []struct{ name, script, want string }{
+				{"write in the workspace", "echo a >new && cat new && rm new && mkdir -p x/y && mv file x/y && ls x/y", "a\nfile"},
+				{"git's files", "cat .git/HEAD", "secret work/.git/HEAD"},
+				{"read elsewhere", "cat " + h.path("outside/file"), "secret outside/file"},
+				{"the pod's spool", "cat " + h.path("state/spool/p/out"), "secret state/spool/p/out"},
+				{"a place for temporary files", "f=$(mktemp) && echo b >$f && cat $f", "b"},
+				{"pipes and devices", "echo c | cat; head -c 3 /dev/zero | tr '\\0' z; echo >/dev/null", "c\nzzz"},
+				{"where it is", "pwd", h.path("work")},
+				{"a descriptor's name", "cat <<E | cat /dev/fd/0\nd\nE", "d"},
+				{"its exit status", "exit 0", ""},
+			} {
+				if out := h.run(s, "", "/bin/sh", "-c", c.script); out != c.want {
+					t.Errorf("%s: %q, want %q", c.name, out, c.want)
+				}
+			}
+		})
+	}
+}
+
+func TestReadIsAListOnceItIsSet(t *testing.T) {
+	for _, mode := range modes {
+		t.Run(string(mode), func(t *testing.T) {
+			h := newHouse(t)
+			open := h.sandbox(mode)
+			if ok, said := h.attack(open, "read", h.path("outside/file")); !ok {
+				t.Errorf("with no list: %s", said)
+			}
+			h.config.Read = []string{h.path("home")}
+			listed := h.sandbox(mode)
+			if ok, _ := h.attack(listed, "read", h.path("outside/file")); ok {
+				t.Error("a file that is not on the list was read")
+			}
+			for _, path := range []string{"home/.ssh/id", "work/file", "state/spool/p/out"} {
+				if path == "home/.ssh/id" {
+					h.config.Read = append(h.config.Read, h.path("home/.ssh"))
+					listed = h.sandbox(mode)
+				}
+				if ok, said := h.attack(listed, "read", h.path(path)); !ok {
+					t.Errorf("%s: %s", path, said)
+				}
+			}
+			if ok, _ := h.attack(listed, "read", h.path("state/client.token")); ok {
+				t.Error("podd's token was read")
+			}
+		})
+	}
+}
+
+func TestWriteAndNetworkWhenConfigured(t *testing.T) {
+	for _, mode := range modes {
+		t.Run(string(mode), func(t *testing.T) {
+			h := newHouse(t)
+			h.config.Network, h.config.Write = true, []string{h.path("outside")}
+			s := h.sandbox(mode)
+			for _, name := range []string{"tcp", "udp"} {
+				if ok, said := h.attack(s, name, h.listen(name, "127.0.0.1:0")); !ok {
+					t.Errorf("%s: %s", name, said)
+				}
+			}
+			if ok, said := h.attack(s, "append", h.path("outside/file")); !ok {
+				t.Error(said)
+			}
+			// The network is not a way to sockets of this machine.
+			if ok, _ := h.attack(s, "unix", h.listen("unix", h.path("state/podd.sock"))); ok {
+				t.Error("podd's socket was reached")
+			}
+		})
+	}
+}

@@ -1,0 +1,580 @@
+package keeper_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"podd/internal/ops/keeper"
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// verbs are what this test binary does as a checker, by its first argument.
+const (
+	verbCheck = "check-for-test"
+	verbDie   = "die-for-test"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case verbCheck:
+			os.Exit(checkForTest(os.Args[2:]))
+		case verbDie:
+			_ = syscall.Kill(os.Getpid(), syscall.SIGBUS)
+			select {}
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func checkForTest(args []string) int {
+	found, err := store.CheckFile(context.Background(), args[len(args)-1], args[0] == "--quick")
+	if err != nil || json.NewEncoder(os.Stdout).Encode(found) != nil {
+		return 1
+	}
+	return 0
+}
+
+func config(t *testing.T) keeper.Config {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "state")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return keeper.Config{
+		Dir: dir, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Schedule: keeper.Schedule{Every: time.Hour, Keep: 2, Age: 100 * time.Hour},
+		Checker:  []string{os.Args[0], verbCheck},
+	}
+}
+
+func open(t *testing.T, c keeper.Config) *keeper.Keeper {
+	t.Helper()
+	k, err := keeper.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func closeKeeper(t *testing.T, k *keeper.Keeper) {
+	t.Helper()
+	if err := k.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// crash closes a database as a process that is killed does: without a word.
+func crash(t *testing.T, k *keeper.Keeper) {
+	t.Helper()
+	if err := k.Store().Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func fill(t *testing.T, k *keeper.Keeper, pod string) {
+	t.Helper()
+	s := k.Store()
+	if err := s.CreatePod(t.Context(), item.Pod{ID: pod, Name: pod}); err != nil {
+		t.Fatal(err)
+	}
+	epoch, err := s.Claim(t.Context(), pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Append(t.Context(), store.Batch{Pod: pod, Epoch: epoch, Entries: []item.Entry{{Kind: item.Note{Text: "the note of " + pod}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pods are the names of the pods in a database.
+func pods(t *testing.T, k *keeper.Keeper) string {
+	t.Helper()
+	list, err := k.Store().Pods(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range list {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+func wantPods(t *testing.T, k *keeper.Keeper, want string) {
+	t.Helper()
+	if got := pods(t, k); got != want {
+		t.Errorf("the pods are %q, want %q", got, want)
+	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func write(t *testing.T, path string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func glob(t *testing.T, parts ...string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(parts...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+// A database that was not closed is checked before it is opened, one that was closed
+// is not; damage that harms one pod does not keep podd from starting.
+func TestUncleanStart(t *testing.T) {
+	c := config(t)
+	k := open(t, c)
+	fill(t, k, "p")
+	closeKeeper(t, k)
+	dies := c
+	dies.Checker = []string{os.Args[0], verbDie}
+	k = open(t, dies)
+	wantPods(t, k, "p")
+	crash(t, k)
+	before := read(t, filepath.Join(c.Dir, "podd.db"))
+
+	k = open(t, c)
+	wantPods(t, k, "p")
+	crash(t, k)
+	damageRecord(t, c.Dir)
+	k = open(t, c)
+	fill(t, k, "q")
+	crash(t, k)
+	write(t, filepath.Join(c.Dir, "podd.db"), before)
+
+	_, err := keeper.Open(t.Context(), dies)
+	wantAside(t, c, err, "did not come to its end", before)
+}
+
+// patch replaces text in a file wherever it stands: bbolt leaves old pages there, and
+// which one counts is not for a test to know.
+func patch(t *testing.T, path, old, replacement string) {
+	t.Helper()
+	b := read(t, path)
+	if !bytes.Contains(b, []byte(old)) || len(old) != len(replacement) {
+		t.Fatalf("%q is not there, or not as long as %q", old, replacement)
+	}
+	write(t, path, bytes.ReplaceAll(b, []byte(old), []byte(replacement)))
+}
+
+// damageRecord changes a byte of the note of pod p.
+func damageRecord(t *testing.T, dir string) {
+	t.Helper()
+	patch(t, filepath.Join(dir, "podd.db"), "the note of p", "the nose of p")
+}
+
+// wantAside checks that a database was moved aside as it was, and that podd does not
+// start empty after that until somebody says so.
+func wantAside(t *testing.T, c keeper.Config, err error, why string, content []byte) {
+	t.Helper()
+	if item.KindOf(err) != item.KindDataLoss || !strings.Contains(err.Error(), why) || strings.Contains(err.Error(), "\n") {
+		t.Fatalf("error %v, want a sentence with %q", err, why)
+	}
+	aside := glob(t, c.Dir, "podd.db.damaged-*")
+	if len(aside) != 1 || !bytes.Equal(read(t, aside[0]), content) || !strings.Contains(err.Error(), aside[0]) {
+		t.Fatalf("aside is %q; the error says %v", aside, err)
+	}
+	for range 2 {
+		_, again := keeper.Open(t.Context(), c)
+		if again == nil || again.Error() != err.Error() {
+			t.Fatalf("at the next start: %v\nwant %v", again, err)
+		}
+	}
+	if err := os.Remove(filepath.Join(c.Dir, "podd.damaged")); err != nil {
+		t.Fatal(err)
+	}
+	k := open(t, c)
+	wantPods(t, k, "")
+	closeKeeper(t, k)
+	if !bytes.Equal(read(t, aside[0]), content) {
+		t.Error("what was moved aside was changed")
+	}
+}
+
+// Whatever stands in the place of a database that was podd's is moved aside, with the
+// newest snapshot named; copied back, it is used.
+func TestDamagedDatabase(t *testing.T) {
+	for name, bad := range map[string]func(good []byte) []byte{
+		"truncated":          func(good []byte) []byte { return good[:3*os.Getpagesize()] },
+		"half a page":        func(good []byte) []byte { return good[:100] },
+		"text":               func([]byte) []byte { return []byte("this is no database\n") },
+		"zeros":              func(good []byte) []byte { return make([]byte, len(good)) },
+		"zeros behind heads": func(good []byte) []byte { return append(good[:2*os.Getpagesize()], make([]byte, len(good))...) },
+	} {
+		for _, unclean := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, unclean %v", name, unclean), func(t *testing.T) {
+				c := config(t)
+				k := open(t, c)
+				fill(t, k, "p")
+				if err := k.Snapshot(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				fill(t, k, "q")
+				if unclean {
+					crash(t, k)
+				} else {
+					closeKeeper(t, k)
+				}
+				path := filepath.Join(c.Dir, "podd.db")
+				content := bad(read(t, path))
+				write(t, path, content)
+				_, err := keeper.Open(t.Context(), c)
+				snapshots := glob(t, c.Dir, "snapshots", "podd-*.db")
+				if len(snapshots) != 1 || err == nil || !strings.Contains(err.Error(), "copy "+snapshots[0]+" to "+path) {
+					t.Fatalf("snapshots are %q, the error says %v", snapshots, err)
+				}
+				wantAside(t, c, err, "damaged", content)
+				write(t, path, read(t, snapshots[0]))
+				k = open(t, c)
+				wantPods(t, k, "p")
+				closeKeeper(t, k)
+			})
+		}
+	}
+}
+
+// What is no damage stays where it is, also after a crash: an empty file, a newer
+// schema, another program's database, a file that was never podd's.
+func TestNotMovedAside(t *testing.T) {
+	page := os.Getpagesize()
+	for name, tt := range map[string]struct {
+		change func(t *testing.T, c keeper.Config, path string)
+		reason string
+		says   string
+	}{
+		"empty": {func(t *testing.T, _ keeper.Config, path string) { write(t, path, nil) }, store.ReasonUnreadable, "the newest snapshot is "},
+		"newer": {func(t *testing.T, _ keeper.Config, path string) {
+			patch(t, path, "version\x00\x00\x00\x03", "version\x00\x00\x01\x00")
+		}, store.ReasonNewer, "newer podd"},
+		"another program's": {func(t *testing.T, _ keeper.Config, path string) {
+			patch(t, path, "formatpodd", "formatpost")
+		}, store.ReasonUnreadable, "no database of podd"},
+		"never podd's": {func(t *testing.T, c keeper.Config, path string) {
+			write(t, path, make([]byte, 8*page))
+			if err := os.Remove(filepath.Join(c.Dir, "podd.id")); err != nil {
+				t.Fatal(err)
+			}
+		}, store.ReasonUnreadable, "no database of podd"},
+	} {
+		for _, unclean := range []bool{false, true} {
+			if unclean && name == "never podd's" {
+				continue // Podd had it open.
+			}
+			t.Run(fmt.Sprintf("%s, unclean %v", name, unclean), func(t *testing.T) {
+				c := config(t)
+				k := open(t, c)
+				fill(t, k, "p")
+				if err := k.Snapshot(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if unclean {
+					crash(t, k)
+				} else {
+					closeKeeper(t, k)
+				}
+				path := filepath.Join(c.Dir, "podd.db")
+				tt.change(t, c, path)
+				before := read(t, path)
+				for range 2 {
+					_, err := keeper.Open(t.Context(), c)
+					if item.ReasonOf(err) != tt.reason || !strings.Contains(err.Error(), tt.says) {
+						t.Errorf("error %v, want reason %s and %q", err, tt.reason, tt.says)
+					}
+				}
+				if !bytes.Equal(read(t, path), before) || len(glob(t, c.Dir, "podd.db.damaged*")) > 0 {
+					t.Error("the file was changed or moved")
+				}
+			})
+		}
+	}
+}
+
+// A database of an older schema is copied before it is migrated, whatever the
+// schedule; when it can't be copied it stays as it is.
+func TestMigrationMakesASnapshot(t *testing.T) {
+	c := config(t)
+	c.Schedule.Keep = 0
+	k := open(t, c)
+	fill(t, k, "p")
+	closeKeeper(t, k)
+	path := filepath.Join(c.Dir, "podd.db")
+	patch(t, path, "version\x00\x00\x00\x03", "version\x00\x00\x00\x01")
+	old := read(t, path)
+	blocked := filepath.Join(c.Dir, "snapshots")
+	if err := os.RemoveAll(blocked); err != nil {
+		t.Fatal(err)
+	}
+	write(t, blocked, nil)
+	if _, err := keeper.Open(t.Context(), c); err == nil {
+		t.Fatal("a database was migrated without a snapshot")
+	}
+	if !bytes.Equal(read(t, path), old) {
+		t.Error("the file was changed")
+	}
+	if err := os.Remove(blocked); err != nil {
+		t.Fatal(err)
+	}
+	k = open(t, c)
+	wantPods(t, k, "p")
+	closeKeeper(t, k)
+	snapshots := glob(t, blocked, "*")
+	if len(snapshots) != 1 || !strings.HasSuffix(snapshots[0], "-schema1.db") {
+		t.Fatalf("snapshots are %q", snapshots)
+	}
+	write(t, path, read(t, snapshots[0]))
+	k = open(t, c)
+	wantPods(t, k, "p")
+	closeKeeper(t, k)
+}
+
+// On schedule a snapshot is made when the last one is old enough, also over restarts;
+// too many and too old ones go, the newest never.
+func TestSchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := config(t)
+		names := func() (names []string) {
+			for _, path := range glob(t, c.Dir, "snapshots", "*") {
+				names = append(names, strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "podd-20000101T"), "Z.db"))
+			}
+			return names
+		}
+		run := func(d time.Duration) {
+			t.Helper()
+			k := open(t, c)
+			born(t, c)
+			ctx, cancel := context.WithTimeout(t.Context(), d)
+			k.Run(ctx)
+			cancel()
+			closeKeeper(t, k)
+		}
+		for _, want := range []string{"[]", "[010000]", "[010000]", "[010000 020000]", "[010000 020000]", "[020000 030000]"} {
+			run(30*time.Minute + time.Second)
+			if got := fmt.Sprint(names()); got != want {
+				t.Errorf("at %s the snapshots are %s, want %s", time.Now().UTC().Format(time.TimeOnly), got, want)
+			}
+		}
+		c.Schedule.Age = time.Minute
+		run(time.Hour)
+		if got := fmt.Sprint(names()); got != "[040000]" {
+			t.Errorf("old snapshots: %s", got)
+		}
+		c.Schedule.Keep = 0
+		run(10 * time.Hour)
+		if got := fmt.Sprint(names()); got != "[040000]" {
+			t.Errorf("without a schedule: %s", got)
+		}
+	})
+}
+
+// One snapshot that was named by a clock ahead stops none: the next is made, the newest is the
+// one that was made last, and the others go when there are too many.
+func TestSnapshotFromAClockAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := config(t)
+		ahead := c
+		ahead.Now = func() time.Time { return time.Now().AddDate(10, 0, 0) }
+		k := open(t, ahead)
+		fill(t, k, "p")
+		if err := k.Snapshot(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		closeKeeper(t, k)
+		first := glob(t, c.Dir, "snapshots", "*")[0]
+		k = open(t, c)
+		fill(t, k, "q")
+		for range 3 {
+			ctx, cancel := context.WithTimeout(t.Context(), 59*time.Minute)
+			k.Run(ctx)
+			cancel()
+			time.Sleep(time.Minute)
+		}
+		closeKeeper(t, k)
+		made := glob(t, c.Dir, "snapshots", "*")
+		if len(made) != 2 || made[0] == first || made[1] == first {
+			t.Errorf("after three hours the snapshots are %q, the first was %s", made, first)
+		}
+		path := filepath.Join(c.Dir, "podd.db")
+		write(t, path, []byte("this is no database\n"))
+		_, err := keeper.Open(t.Context(), c)
+		_, newest, _ := strings.Cut(fmt.Sprint(err), "copy ")
+		newest, _, _ = strings.Cut(newest, " to ")
+		write(t, path, read(t, newest))
+		k = open(t, c)
+		wantPods(t, k, "p q")
+		closeKeeper(t, k)
+	})
+}
+
+// born makes a database as old as faked time.
+func born(t *testing.T, c keeper.Config) {
+	t.Helper()
+	if err := os.Chtimes(filepath.Join(c.Dir, "podd.id"), time.Now(), time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A snapshot that cannot be made raises an alert, and is tried again.
+func TestFailedSnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := config(t)
+		k := open(t, c)
+		defer closeKeeper(t, k)
+		born(t, c)
+		dir := filepath.Join(c.Dir, "snapshots")
+		if err := os.Remove(dir); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Minute)
+		defer cancel()
+		k.Run(ctx)
+		alerts, err := k.Store().Alerts(t.Context(), store.AlertQuery{})
+		if err != nil || len(alerts) != 1 || !strings.Contains(alerts[0].Text, "no snapshot could be made") {
+			t.Errorf("alerts are %+v, %v", alerts, err)
+		}
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		again, stop := context.WithTimeout(t.Context(), 90*time.Minute)
+		defer stop()
+		k.Run(again)
+		if len(glob(t, dir, "*")) == 0 {
+			t.Error("no snapshot is made any more")
+		}
+	})
+}
+
+// A check of an open database looks at a copy and leaves nothing; a backup is a
+// database.
+func TestCheckAndBackup(t *testing.T) {
+	c := config(t)
+	k := open(t, c)
+	fill(t, k, "p")
+	if found, _, err := k.Check(t.Context()); err != nil || len(found) != 0 {
+		t.Errorf("a sound database: %q, %v", found, err)
+	}
+	var b bytes.Buffer
+	if err := k.Backup(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	closeKeeper(t, k)
+	damageRecord(t, c.Dir)
+	k = open(t, c)
+	if found, _, err := k.Check(t.Context()); err != nil || len(found) != 1 || !strings.Contains(found[0], "pod p is damaged at seq 1") {
+		t.Errorf("a damaged record: %q, %v", found, err)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := k.Check(cancelled); !errors.Is(err, context.Canceled) {
+		t.Errorf("a check that nobody waits for: %v", err)
+	}
+	if left := glob(t, c.Dir, "snapshots", "*"); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+	closeKeeper(t, k)
+	if found, _, err := keeper.CheckFile(t.Context(), c); err != nil || len(found) != 1 {
+		t.Errorf("a file that nobody has open: %q, %v", found, err)
+	}
+	write(t, filepath.Join(c.Dir, "podd.db"), b.Bytes())
+	write(t, filepath.Join(c.Dir, "snapshots", "temp-left"), []byte("of a podd that was killed"))
+	k = open(t, c)
+	wantPods(t, k, "p")
+	if found, _, err := k.Check(t.Context()); err != nil || len(found) != 0 {
+		t.Errorf("a backup: %q, %v", found, err)
+	}
+	closeKeeper(t, k)
+	if left := glob(t, c.Dir, "snapshots", "*"); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+}
+
+// Damage that no look at the last entries shows comes to light with a write. podd ends by
+// it, and the next start reads everything and moves the file aside: it does not end so at
+// each start.
+func TestDamageMetByACommit(t *testing.T) {
+	c := config(t)
+	k := open(t, c)
+	fill(t, k, "p")
+	if err := k.Snapshot(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	closeKeeper(t, k)
+	path := filepath.Join(c.Dir, "podd.db")
+	content := read(t, path)
+	freeAll(content)
+	write(t, path, content)
+	k = open(t, c)
+	if err := k.Store().CreatePod(t.Context(), item.Pod{ID: "q", Name: "q"}); item.ReasonOf(err) != store.ReasonFailed {
+		t.Fatalf("a commit on damaged pages: %v", err)
+	}
+	<-k.Store().Failed()
+	closeKeeper(t, k)
+	_, err := keeper.Open(t.Context(), c)
+	if err == nil {
+		t.Fatal("the damaged database was opened again")
+	}
+	wantAside(t, c, err, "contradict each other", content)
+}
+
+// freeAll says of each page of a database that is in use that it is free.
+func freeAll(db []byte) {
+	const freelist, head = 0x10, 16
+	page := os.Getpagesize()
+	for at := 2 * page; at < len(db); at += page {
+		if binary.NativeEndian.Uint16(db[at+8:]) != freelist {
+			continue
+		}
+		n := 0
+		for id := 2; id < len(db)/page; id++ {
+			if id*page != at && head+8*(n+1) <= page {
+				binary.NativeEndian.PutUint64(db[at+head+8*n:], uint64(id))
+				n++
+			}
+		}
+		binary.NativeEndian.PutUint16(db[at+10:], uint16(n))
+	}
+}
+
+// The marker is there while the database is open.
+func TestMarker(t *testing.T) {
+	c := config(t)
+	for range 2 {
+		k := open(t, c)
+		if len(glob(t, c.Dir, "podd.open")) != 1 {
+			t.Error("an open database is not said to be open")
+		}
+		closeKeeper(t, k)
+		if len(glob(t, c.Dir, "podd.open")) != 0 {
+			t.Error("a database that was closed is said to be open")
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"podd/internal/testing/bench/model"
+)
+
+// rig is what all measurements share: the programs, the model endpoint, the daemons.
+type rig struct {
+	// dir holds everything and is removed at the end.
+	dir     string
+	reps    int
+	baseURL string
+	model   *exec.Cmd
+	// podd, floor and own are compared; confined is a podd that has its default
+	// sandbox.
+	podd, floor, own, confined *subject
+	results                    results
+}
+
+// newRig builds and starts everything.
+func newRig(ctx context.Context) (r *rig, err error) {
+	r = &rig{}
+	if r.dir, err = os.MkdirTemp("", "podd-bench-"); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(r.build(ctx), r.startModel()); err != nil {
+		r.close()
+		return nil, err
+	}
+	if err := r.startSubjects(ctx); err != nil {
+		r.close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *rig) bin(name string) string { return filepath.Join(r.dir, "bin", name) }
+
+// build builds the programs as a release has them.
+func (r *rig) build(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(r.dir, "bin")+"/",
+		"podd/cmd/podd", "podd/cmd/podctl", "podd/internal/testing/bench", "podd/internal/testing/bench/floor", "podd/internal/testing/bench/floorctl")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w: %s", err, output)
+	}
+	return nil
+}
+
+func (r *rig) startModel() error {
+	r.model = exec.Command(r.bin("bench"), serveModel)
+	r.model.Stderr = os.Stderr
+	out, err := r.model.StdoutPipe()
+	if err == nil {
+		err = r.model.Start()
+	}
+	if err != nil {
+		r.model = nil
+		return err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	r.baseURL = strings.TrimSpace(line)
+	return err
+}
+
+// modelStats is what the model endpoint saw since it was asked last.
+func (r *rig) modelStats() (s model.Stats, err error) {
+	resp, err := http.Get(strings.TrimSuffix(r.baseURL, "/v1") + "/stats")
+	if err != nil {
+		return s, err
+	}
+	defer resp.Body.Close()
+	return s, json.NewDecoder(resp.Body).Decode(&s)
+}
+
+func (r *rig) startSubjects(ctx context.Context) (err error) {
+	for _, made := range []struct {
+		at   **subject
+		kind kind
+	}{{&r.podd, poddKind}, {&r.floor, floorKind}, {&r.own, ownKind}, {&r.confined, confinedKind}} {
+		if *made.at, err = r.start(ctx, made.kind, filepath.Join(r.dir, made.kind.name), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compared are the subjects of most measurements.
+func (r *rig) compared() []*subject { return []*subject{r.podd, r.floor, r.own} }
+
+// each calls f for each subject in turn, r.reps times; who is first changes.
+func (r *rig) each(subjects []*subject, f func(s *subject) error) error {
+	for rep := range r.reps {
+		for i := range subjects {
+			s := subjects[(i+rep)%len(subjects)]
+			if err := f(s); err != nil {
+				return fmt.Errorf("%s: %w", s.kind.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (r *rig) close() {
+	for _, s := range []*subject{r.podd, r.floor, r.own, r.confined} {
+		if s != nil {
+			s.stop()
+		}
+	}
+	if r.model != nil {
+		_ = r.model.Process.Kill()
+		_ = r.model.Wait()
+	}
+	_ = os.RemoveAll(r.dir)
+}
+
+// stopGrace is how long a daemon may take to stop.
+const stopGrace = 15 * time.Second

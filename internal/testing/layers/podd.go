@@ -1,0 +1,156 @@
+package layers
+
+// Table says which imports are right. Paths of packages are relative to the
+// module's root and use slashes.
+type Table struct {
+	// Module is the module's path.
+	Module string
+	// Ranks has each package of the module.
+	Ranks map[string]int
+	// Homes has, for each third-party module, the packages that may import it. A
+	// home that ends in "/" stands for all packages below it.
+	Homes map[string][]string
+	// ForTests are the third-party modules that all tests may import, and the
+	// packages that exist for tests.
+	ForTests []string
+}
+
+// Podd is the table of this module. docs/architecture.md says what each package
+// owns.
+func Podd() Table {
+	return Table{
+		Module: "podd",
+		Ranks:  ranks,
+		Homes:  homes(),
+		ForTests: []string{
+			"github.com/creack/pty",
+			"github.com/prometheus/client_model",
+			"github.com/prometheus/common",
+			"github.com/rogpeppe/go-internal",
+			"go.opentelemetry.io/proto/otlp",
+			"go.uber.org/goleak",
+			"pgregory.net/rapid",
+		},
+	}
+}
+
+// ranks has each package; it imports only those of lower ranks.
+var ranks = map[string]int{
+	"internal/testing/attack":    0,
+	"internal/workspace/git":     0,
+	"internal/guard/harden":      0,
+	"internal/testing/layers":    0,
+	"internal/podname":           0,
+	"internal/commands/process":  0,
+	"internal/workspace/repomap": 0,
+	"internal/sanitize":          0,
+	"internal/clients/tty":       0,
+	"internal/version":           0,
+	"pkg/item":                   0,
+	"proto/podd/v1":              0,
+
+	"internal/live":          1,
+	"internal/paths":         1,
+	"internal/guard/secrets": 1,
+	"internal/guard/policy":  1,
+	"internal/ops/service":   1,
+	"internal/ops/systemd":   1,
+	"internal/wire":          1,
+	"pkg/hook":               1,
+	"pkg/llm":                1,
+	"pkg/scopefs":            1,
+	"pkg/tool":               1,
+	"pkg/tool/spool":         1,
+
+	"internal/config":                 2,
+	"internal/workspace/instructions": 2,
+	"internal/workspace/skills":       2,
+	"internal/ops/metrics":            2,
+	"internal/guard/sandbox":          2,
+	"internal/commands/shim":          2,
+	"internal/socket":                 2,
+	"pkg/hook/hooktest":               2,
+	"pkg/interceptor":                 2,
+	"pkg/fold":                        2,
+	"pkg/store":                       2,
+	"pkg/transcript":                  2,
+
+	"internal/extend/extern":          3,
+	"internal/ops/debugserver":        3,
+	"internal/ops/keeper":             3,
+	"internal/clients/view":           3,
+	"internal/wire/wiretest":          3,
+	"internal/extend/mcp":             3,
+	"internal/testing/prunebench":     3,
+	"internal/ops/retention":          3,
+	"internal/ops/traces":             3,
+	"internal/guard/trust":            3,
+	"pkg/interceptor/interceptortest": 3,
+	"pkg/llm/llmtest":                 3,
+	"pkg/llm/openai":                  3,
+	"pkg/llm/scripted":                3,
+	"pkg/store/storetest":             3,
+	"pkg/tool/builtin":                3,
+	"pkg/tool/tooltest":               3,
+	"pkg/worker":                      3,
+
+	"pkg/pod": 4,
+
+	"internal/server": 5,
+	"pkg/client":      5,
+
+	"internal/clients/acp":    6,
+	"internal/clients/bridge": 6,
+	"internal/clients/attach": 6,
+	"internal/testing/crash":  6,
+	"internal/daemon":         6,
+
+	"internal/testing/bench/floor":    6,
+	"internal/testing/bench/floorctl": 6,
+	"internal/testing/bench/model":    6,
+
+	"internal/testing/bench": 7,
+	"internal/demo":          7,
+	"internal/ops/manpage":   7,
+
+	"cmd/podctl": 8,
+	"cmd/podd":   8,
+
+	"integrations/acp":           10,
+	"integrations/attach":        10,
+	"integrations/clients":       10,
+	"integrations/nvim":          10,
+	"integrations/rig":           8,
+	"integrations/rig/acpclient": 9,
+	"integrations/rig/neovim":    9,
+	"integrations/service":       10,
+	"integrations/shell":         10,
+	"integrations/together":      10,
+	"integrations/vscode":        10,
+	"integrations/mcp":           9,
+}
+
+func homes() map[string][]string {
+	rpc := []string{"proto/podd/v1", "internal/wire", "internal/wire/wiretest", "pkg/store", "internal/server", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/"}
+	return map[string][]string{
+		"github.com/aymanbagabas/go-udiff":       {"pkg/tool/builtin"},
+		"github.com/bmatcuk/doublestar/v4":       {"internal/guard/policy", "pkg/scopefs"},
+		"github.com/coder/acp-go-sdk":            {"internal/clients/acp"},
+		"github.com/google/jsonschema-go":        {"pkg/tool"},
+		"github.com/modelcontextprotocol/go-sdk": {"internal/extend/mcp"},
+		"github.com/openai/openai-go/v3":         {"pkg/llm/openai", "internal/testing/bench/"},
+		"github.com/pelletier/go-toml/v2":        {"internal/config"},
+		"github.com/spf13/cobra":                 {"cmd/", "internal/ops/manpage"},
+		"github.com/spf13/pflag":                 {"cmd/"},
+		"github.com/tidwall/gjson":               {"pkg/llm/openai", "internal/testing/bench/"},
+		"go.etcd.io/bbolt":                       {"pkg/store", "internal/testing/bench/"},
+		"go.opentelemetry.io/otel":               {"internal/ops/traces"},
+		"golang.org/x/sys":                       {"internal/testing/bench", "internal/guard/harden", "internal/commands/process", "internal/guard/sandbox", "internal/socket", "internal/clients/tty", "pkg/scopefs", "cmd/"},
+		"golang.org/x/term":                      {"internal/clients/attach", "cmd/"},
+		"go.yaml.in/yaml/v3":                     {"internal/workspace/skills"},
+		"google.golang.org/genproto":             rpc,
+		"google.golang.org/grpc":                 rpc,
+		"google.golang.org/protobuf":             append(rpc, "pkg/transcript"),
+		"mvdan.cc/sh/v3":                         {"internal/guard/policy"},
+	}
+}

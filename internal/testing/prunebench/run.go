@@ -1,0 +1,146 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"podd/pkg/fold"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+const usage = `usage: go run ./internal/testing/prunebench [flags] FILE...
+
+Replays recorded sessions and prints one JSON line for each pruning mode: off,
+turns and economic. Costs and tokens are per cent of what off takes, misses per cent
+of the model calls.
+
+`
+
+// run is the command; it returns the exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	o, err := parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		printUsage(stdout)
+		return exitDone
+	case err != nil:
+		say(stderr, "%v; -h lists the flags", err)
+		return exitUsage
+	}
+	windows, err := readTraces(o.files)
+	if err != nil {
+		say(stderr, "%v", err)
+		return exitFailed
+	}
+	lines, err := compare(windows, o.terms)
+	if err != nil {
+		say(stderr, "%v", err)
+		return exitFailed
+	}
+	out := json.NewEncoder(stdout)
+	for _, line := range lines {
+		if err := out.Encode(line); err != nil {
+			say(stderr, "write the result: %v", err)
+			return exitFailed
+		}
+	}
+	return exitDone
+}
+
+func say(w io.Writer, format string, args ...any) {
+	_, _ = fmt.Fprintf(w, "prunebench: "+format+"\n", args...)
+}
+
+// options are what the command line says.
+type options struct {
+	terms terms
+	files []string
+}
+
+// terms are the conditions of a replay.
+type terms struct {
+	price fold.Price
+	cache fold.CacheMode
+	// single takes each window as one user turn.
+	single bool
+}
+
+func newFlags(o *options) *flag.FlagSet {
+	f := flag.NewFlagSet("prunebench", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.Usage = func() {}
+	o.terms = terms{price: fold.DefaultPrice(), cache: fold.CacheEnds}
+	f.Float64Var(&o.terms.price.Cached, "r", o.terms.price.Cached, "price of cached input; uncached input is 1")
+	f.Float64Var(&o.terms.price.Write, "w", o.terms.price.Write, "price of newly written input")
+	f.Var((*lifetime)(&o.terms.price.TTL), "ttl", "`time` for which an idle cache lasts: seconds, or as in 30m")
+	f.Func("cache", "what the economic mode expects to stay cached after a prune: `ends`, lcp or prefix (default ends)", func(s string) error {
+		o.terms.cache = fold.CacheMode(s)
+		switch o.terms.cache {
+		case fold.CacheEnds, fold.CacheLCP, fold.CachePrefix:
+			return nil
+		}
+		return errors.New("use ends, lcp or prefix")
+	})
+	f.BoolVar(&o.terms.single, "single", false, "take each window as one user turn")
+	return f
+}
+
+// parse takes flags before, between and behind the files.
+func parse(args []string) (options, error) {
+	var o options
+	f := newFlags(&o)
+	for {
+		if err := f.Parse(args); err != nil {
+			return o, err
+		}
+		stopped := len(args) > f.NArg() && args[len(args)-f.NArg()-1] == "--"
+		args = f.Args()
+		if len(args) == 0 || stopped {
+			o.files = append(o.files, args...)
+			break
+		}
+		o.files = append(o.files, args[0])
+		args = args[1:]
+	}
+	if len(o.files) == 0 {
+		return o, errors.New("no trace file is named")
+	}
+	return o, o.terms.price.Check()
+}
+
+func printUsage(w io.Writer) {
+	f := newFlags(new(options))
+	f.SetOutput(w)
+	_, _ = io.WriteString(w, usage)
+	f.PrintDefaults()
+}
+
+// lifetime is a duration that may be written as plain seconds.
+type lifetime time.Duration
+
+// String is the duration as Go writes it.
+func (l *lifetime) String() string { return time.Duration(*l).String() }
+
+// Set reads seconds or a duration.
+func (l *lifetime) Set(s string) error {
+	if seconds, err := strconv.ParseFloat(s, 64); err == nil {
+		s = strconv.FormatFloat(seconds, 'f', -1, 64) + "s"
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return errors.New("use seconds, or a duration as in 30m")
+	}
+	*l = lifetime(d)
+	return nil
+}
