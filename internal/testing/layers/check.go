@@ -34,6 +34,10 @@ func (t *Tree) Check(table Table) []string {
 // checkUse says what is wrong with one import; empty when nothing is.
 func (t *Tree) checkUse(table Table, dir string, rank int, u use) string {
 	if imported, ok := t.local(u.path); ok {
+		if !u.test && !table.machinery(dir) && table.machinery(imported) {
+			return fmt.Sprintf("%s: %s is part of the product and imports %s, which exists for tests: only tests may",
+				u.file, dir, imported)
+		}
 		above, known := table.Ranks[imported]
 		if u.outside || !known || above < rank {
 			// What has no rank is reported once, where it lies.
@@ -73,6 +77,11 @@ func standard(imported string) bool {
 func forTests(dir string) bool {
 	base := path.Base(dir)
 	return strings.HasPrefix(base, "test") || strings.HasSuffix(base, "test")
+}
+
+// machinery says whether a package exists for tests and is no part of the product.
+func (table Table) machinery(dir string) bool {
+	return forTests(dir) || at(dir, table.Machinery)
 }
 
 func at(dir string, homes []string) bool {

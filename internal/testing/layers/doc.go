@@ -1,11 +1,12 @@
 // Package layers holds the table of podd's layers and checks a source tree
 // against it: a package imports only packages of a lower rank, and a third-party
-// module is imported only by its home packages.
+// module is imported only by its home packages. The product imports no test machinery.
+// The package also has the bounds that types and packages grow within.
 //
-// It reads the import clauses of all files, whatever their build constraints, and
-// type-checks nothing. A package's own tests of package x_test stand above all
-// layers and may import any package of podd; a third-party module needs its home
-// in tests too, unless it is one for tests.
+// It parses all files, whatever their build constraints, and type-checks nothing. A
+// package's own tests of package x_test stand above all layers and may import any
+// package of podd; a third-party module needs its home in tests too, unless it is
+// one for tests.
 //
 // Rank 0: it imports nothing of podd. The daemon does not contain it.
 package layers

@@ -13,6 +13,10 @@ type Table struct {
 	// ForTests are the third-party modules that all tests may import, and the
 	// packages that exist for tests.
 	ForTests []string
+	// Machinery are the packages that exist for tests, beside those whose names say so
+	// (storetest). One that ends in "/" stands for all packages below it. The product
+	// imports none of them.
+	Machinery []string
 }
 
 // Podd is the table of this module. docs/architecture.md says what each package
@@ -30,6 +34,33 @@ func Podd() Table {
 			"go.opentelemetry.io/proto/otlp",
 			"go.uber.org/goleak",
 			"pgregory.net/rapid",
+		},
+		Machinery: []string{"internal/testing/", "integrations/"},
+	}
+}
+
+// PoddBounds are how wide this module may grow.
+func PoddBounds() Bounds {
+	return Bounds{
+		Methods: 40,
+		Fields:  24,
+		Imports: map[string]int{"pkg/pod": 10},
+		Depth:   map[string]int{"cmd/podd": 7, "cmd/podctl": 7},
+		Over: map[string]int{
+			"methods of pkg/pod.Host":                   86,
+			"methods of pkg/pod.actor":                  83,
+			"methods of pkg/worker.run":                 89,
+			"methods of pkg/scopefs.FS":                 52,
+			"methods of cmd/podctl.program":             41,
+			"methods of internal/clients/acp.session":   41,
+			"methods of internal/guard/sandbox.Sandbox": 45,
+			"methods of internal/testing/crash.round":   53,
+			"fields of pkg/pod.actor":                   43,
+			"fields of internal/clients/acp.session":    30,
+			"fields of internal/clients/attach.app":     26,
+			"fields of internal/config.Config":          26,
+			"imports of pkg/pod":                        17,
+			"import depth of cmd/podd":                  9,
 		},
 	}
 }

@@ -2,6 +2,7 @@ package layers
 
 import (
 	"fmt"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -11,11 +12,15 @@ import (
 	"strings"
 )
 
-// Tree is the import graph of a module.
+// Tree is the import graph of a module, and how wide its types are.
 type Tree struct {
 	module string
 	// packages has the imports of each package by its path in the module.
 	packages map[string][]use
+	// methods has the names of the methods of each type, fields how many fields each
+	// struct has, by package and type ("pkg/item.Entry"). Tests and generated code have none.
+	methods map[string]map[string]bool
+	fields  map[string]int
 }
 
 // use is one import clause.
@@ -26,11 +31,11 @@ type use struct {
 	test, outside bool
 }
 
-// Read reads the import clauses of a module's source tree. It leaves out nested
+// Read reads a module's source tree. It leaves out nested
 // modules, testdata and directories that the go command ignores. A file that does
 // not parse is an error.
 func Read(fsys fs.FS, module string) (*Tree, error) {
-	t := &Tree{module: module, packages: map[string][]use{}}
+	t := &Tree{module: module, packages: map[string][]use{}, methods: map[string]map[string]bool{}, fields: map[string]int{}}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -47,7 +52,7 @@ func Read(fsys fs.FS, module string) (*Tree, error) {
 		return t.add(fsys, name)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read the imports of %s: %w", module, err)
+		return nil, fmt.Errorf("read the source of %s: %w", module, err)
 	}
 	return t, nil
 }
@@ -66,13 +71,20 @@ func (t *Tree) add(fsys fs.FS, name string) error {
 	if err != nil {
 		return err
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), name, source, parser.ImportsOnly)
-	if err != nil {
-		return err
-	}
 	dir := path.Dir(name)
 	uses := t.packages[dir]
 	test := strings.HasSuffix(name, "_test.go")
+	mode := parser.ParseComments | parser.SkipObjectResolution
+	if test {
+		mode = parser.ImportsOnly
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), name, source, mode)
+	if err != nil {
+		return err
+	}
+	if !test && !ast.IsGenerated(file) {
+		t.measure(dir, file)
+	}
 	for _, clause := range file.Imports {
 		imported, err := strconv.Unquote(clause.Path.Value)
 		if err != nil {
