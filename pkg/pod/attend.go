@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"podd/internal/wire"
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/store"
 	"podd/pkg/tool"
@@ -23,20 +24,20 @@ const recallTime = 30 * time.Second
 // turn. When the call is cancelled the turn is, too.
 func (s *spawner) attend(ctx context.Context, child item.Pod, task string) (tool.Output, error) {
 	e := &errand{
-		pod: child, task: taskID(child.Spec), prices: s.host.settings().Prices, report: func(text string) { tool.Progress(ctx, text) },
+		pod: child, Task: fold.Task{RequestID: taskID(child.Spec)}, prices: s.host.settings().Prices, report: func(text string) { tool.Progress(ctx, text) },
 	}
 	defer s.settle(ctx, e)
 	err := s.await(ctx, e, task)
-	if err := s.unless(ctx, err); errors.Is(err, tool.ErrGoesOn) && e.ended == nil {
+	if err := s.unless(ctx, err); errors.Is(err, tool.ErrGoesOn) && e.Ended == nil {
 		return tool.Output{}, err
 	}
-	if e.ended == nil && ctx.Err() != nil {
+	if e.Ended == nil && ctx.Err() != nil {
 		err = s.host.recall(context.WithoutCancel(ctx), e, "the call that it works for was cancelled: "+context.Cause(ctx).Error())
 	}
 	switch {
-	case e.ended != nil:
+	case e.Ended != nil:
 		return e.output(), nil
-	case !e.given:
+	case !e.Given:
 		return tool.Output{}, s.discard(context.WithoutCancel(ctx), child, err)
 	}
 	return e.gone(fmt.Sprintf("its end is not known: %v", err)), nil
@@ -45,7 +46,7 @@ func (s *spawner) attend(ctx context.Context, child item.Pod, task string) (tool
 // await gives a spawned pod its task, unless its log has it, and follows the log to the
 // end of the turn.
 func (s *spawner) await(ctx context.Context, e *errand, task string) error {
-	if err := s.host.read(ctx, e, false); err != nil || e.ended != nil {
+	if err := s.host.read(ctx, e, false); err != nil || e.Ended != nil {
 		return err
 	}
 	a, release, err := s.host.acquire(ctx, e.pod.ID)
@@ -55,12 +56,12 @@ func (s *spawner) await(ctx context.Context, e *errand, task string) error {
 	defer release()
 	defer a.pace.watch(tool.TurnFrom(ctx).Waits)()
 	e.report(e.pod.Name + ": has the task\n")
-	if !e.given {
-		_, err := s.host.Submit(ctx, Submit{Pod: e.pod.ID, Segments: []item.Segment{item.TextSegment{Text: task}}, RequestID: e.task})
+	if !e.Given {
+		_, err := s.host.Submit(ctx, Submit{Pod: e.pod.ID, Segments: []item.Segment{item.TextSegment{Text: task}}, RequestID: e.RequestID})
 		if err != nil {
 			return err
 		}
-		e.given = true
+		e.Given = true
 	}
 	return s.host.accompany(ctx, e)
 }
@@ -69,7 +70,7 @@ func (s *spawner) await(ctx context.Context, e *errand, task string) error {
 func (s *spawner) settle(ctx context.Context, e *errand) {
 	call := tool.CallFrom(ctx).CallID
 	s.purse.promise(call, e.used())
-	for _, b := range e.bills {
+	for _, b := range e.Bills {
 		tool.TurnFrom(ctx).Bill(b)
 	}
 	tool.Stored(ctx, func() { s.purse.settled(call) })
@@ -95,7 +96,7 @@ func (h *Host) accompany(ctx context.Context, e *errand) error {
 		from := e.cursor
 		err := h.read(ctx, e, true)
 		switch {
-		case e.ended != nil:
+		case e.Ended != nil:
 			return nil
 		case item.ReasonOf(err) == reasonFailed && e.cursor > from:
 			continue
@@ -125,7 +126,7 @@ func (h *Host) read(ctx context.Context, e *errand, follow bool) error {
 		if err != nil {
 			return damaged(e.pod.ID, ev.Record.Seq, err)
 		}
-		if e.add(entry); e.ended != nil {
+		if e.add(entry); e.Ended != nil {
 			return nil
 		}
 	}
@@ -140,12 +141,12 @@ func (h *Host) recall(ctx context.Context, e *errand, reason string) error {
 	a, release, err := h.acquire(inTime, e.pod.ID)
 	if err == nil {
 		defer release()
-		err = a.recall(inTime, e.turn, reason)
+		err = a.recall(inTime, e.Turn, reason)
 	}
 	if readErr := h.read(ctx, e, false); err == nil {
 		err = readErr
 	}
-	if err == nil && e.ended == nil {
+	if err == nil && e.Ended == nil {
 		err = errors.New("its log does not say")
 	}
 	return err
