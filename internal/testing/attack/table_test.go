@@ -13,7 +13,7 @@ type attack struct {
 	pkg, test string
 }
 
-// attacks is the table of docs/security.md.
+// attacks is the table of README.md.
 func attacks() []attack {
 	return slices.Concat(daemonAttacks(), sandboxAttacks(), commandAttacks(), pathAttacks())
 }

@@ -71,6 +71,7 @@ var ranks = map[string]int{
 	"internal/workspace/git":     0,
 	"internal/guard/harden":      0,
 	"internal/testing/layers":    0,
+	"internal/testing/pages":     0,
 	"internal/podname":           0,
 	"internal/commands/process":  0,
 	"internal/workspace/repomap": 0,
