@@ -8,10 +8,9 @@ import (
 	"runtime"
 	"syscall"
 
-	"podd/internal/commands/shim"
 	"podd/internal/guard/harden"
-	"podd/internal/guard/sandbox"
 	"podd/internal/ops/systemd"
+	"podd/pkg/tool/builtin"
 )
 
 // The system hands a signal to the main thread first, and to no other when that one hangs in
@@ -19,10 +18,9 @@ import (
 func init() { runtime.LockOSThread() } //nolint:gochecknoinits // main.main may start on another thread
 
 func main() {
-	// First of all: this may be the helper of a sandbox, which becomes its command.
-	sandbox.Main()
-	// Or what starts commands for another podd.
-	shim.Main()
+	// First of all: this may be the helper of a sandbox, which becomes its command, or what
+	// starts commands for another podd.
+	builtin.Main()
 	// Before anything secret is read; where the system refuses, podd works all the same.
 	_ = harden.Process()
 	// Whoever closes the terminal that podd was started in asks for this too: podd stays.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"podd/internal/guard/policy"
+	"podd/pkg/item"
 	"podd/pkg/tool"
 	"podd/pkg/tool/spool"
 )
@@ -27,10 +28,10 @@ type Config struct {
 	// Instructions are for pods that have none of their own; may be empty.
 	Instructions string
 	// Ask is when calls ask a person, for pods that say nothing else.
-	Ask policy.Mode
+	Ask string
 	// Rules decide on calls of all pods, in the order of the file. Each is right by
 	// itself (policy.New takes it) and has FILE:LINE as its Source.
-	Rules  []policy.Rule
+	Rules  []item.Rule
 	Limits Limits
 	// ToolOutput bounds what tools put into the conversation. It is for
 	// tool.NewLimits, which accepts every loaded one. The fields of Default and

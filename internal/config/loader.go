@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"podd/internal/guard/policy"
+	"podd/pkg/item"
 	"podd/pkg/tool"
 )
 
@@ -19,7 +19,7 @@ type loader struct {
 	// prices has those of single models.
 	prices map[string]*Price
 	// rules are those begun so far.
-	rules []*policy.Rule
+	rules []*item.Rule
 	// extensions are those begun so far, by the name of their list.
 	extensions map[string][]*Extension
 	// mcp has the MCP servers, by name.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"podd/internal/guard/policy"
+	"podd/pkg/item"
 )
 
 // Project is what the configuration of a workspace may say: what informs, and what
@@ -12,7 +13,7 @@ type Project struct {
 	// Instructions are sent as the workspace's word.
 	Instructions string
 	// Rules have the decision ask or deny.
-	Rules []policy.Rule
+	Rules []item.Rule
 	// Servers are its MCP servers; see ParseMCP.
 	Servers []MCPServer
 }
@@ -61,7 +62,7 @@ func mayBeProjects(key []string) bool {
 }
 
 // unfitForProject says why a workspace cannot have a rule; empty when it can.
-func unfitForProject(r policy.Rule) string {
+func unfitForProject(r item.Rule) string {
 	switch r.Decision {
 	case policy.Ask, policy.Deny:
 	case policy.Allow:
@@ -69,7 +70,7 @@ func unfitForProject(r policy.Rule) string {
 	default:
 		return r.Source + ": the [[rule]] has no decision: set decision = \"ask\" or \"deny\""
 	}
-	if _, err := policy.New(policy.Risky, []policy.Rule{r}); err != nil {
+	if _, err := policy.New(policy.Risky, []item.Rule{r}); err != nil {
 		return err.Error()
 	}
 	return ""

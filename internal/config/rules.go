@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"podd/internal/guard/policy"
+	"podd/pkg/item"
 )
 
 // ruleList is the key of the list of rules.
@@ -13,7 +14,7 @@ const ruleList = "rule"
 func isRuleList(key []string) bool { return len(key) == 1 && key[0] == ruleList }
 
 // ruleSettings are the keys of a rule.
-func ruleSettings(r *policy.Rule) []setting {
+func ruleSettings(r *item.Rule) []setting {
 	return []setting{
 		name(ruleList+".tool", &r.Tool),
 		prose(ruleList+".path", &r.Path),
@@ -26,7 +27,7 @@ func ruleSettings(r *policy.Rule) []setting {
 // it was carried out.
 func (l *loader) assignRules(value any, where string) string {
 	if _, ok := value.(element); ok {
-		l.rules = append(l.rules, &policy.Rule{Source: where})
+		l.rules = append(l.rules, &item.Rule{Source: where})
 		return ""
 	}
 	if list, ok := value.([]any); ok && len(list) == 0 {
@@ -37,7 +38,7 @@ func (l *loader) assignRules(value any, where string) string {
 
 // inRule is the rule that a key belongs to, the last; false when the key is no
 // rule's.
-func (l *loader) inRule(key []string) (*policy.Rule, bool) {
+func (l *loader) inRule(key []string) (*item.Rule, bool) {
 	if len(key) < 2 || key[0] != ruleList || len(l.rules) == 0 {
 		return nil, false
 	}
@@ -60,7 +61,7 @@ func (l *loader) finishRules() error {
 }
 
 // showRule is a rule in TOML's notation, as far as it is set.
-func showRule(r *policy.Rule) string {
+func showRule(r *item.Rule) string {
 	var parts []string
 	for _, s := range ruleSettings(r) {
 		if value := s.show(); value != `""` {

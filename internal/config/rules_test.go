@@ -6,6 +6,7 @@ import (
 
 	"podd/internal/config"
 	"podd/internal/guard/policy"
+	"podd/pkg/item"
 )
 
 const rules = `ask = "always"
@@ -32,7 +33,7 @@ func TestRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []policy.Rule{
+	want := []item.Rule{
 		{Tool: "shell", Command: "go test *", Decision: policy.Allow, Source: path + ":3"},
 		{Path: "**/.env", Decision: policy.Deny, Source: path + ":11"},
 	}

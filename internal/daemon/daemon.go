@@ -13,7 +13,6 @@ import (
 	"podd/internal/config"
 	"podd/internal/extend/extern"
 	"podd/internal/extend/mcp"
-	"podd/internal/guard/sandbox"
 	"podd/internal/guard/secrets"
 	"podd/internal/guard/trust"
 	"podd/internal/ops/keeper"
@@ -91,10 +90,10 @@ type Daemon struct {
 	// trust records which workspaces' configuration is trusted.
 	trust *trust.Book
 	// sandbox is what shell commands run in; detected waits until that is known.
-	sandbox  *sandbox.Sandbox
-	detected func() *sandbox.Sandbox
+	sandbox  *builtin.Sandbox
+	detected func() *builtin.Sandbox
 	// starter starts shell commands; nil means as children of podd.
-	starter builtin.Starter
+	starter *builtin.Starter
 	// recorder counts what pods do; nil when nobody may look.
 	recorder *metrics.Recorder
 	// tracer sends spans; nil when nobody asks for them.
@@ -238,7 +237,7 @@ func (d *Daemon) status() server.Status {
 		Socket:    d.Socket,
 		StateDir:  d.StateDir,
 		Config:    l.file,
-		Sandbox:   string(d.sandbox.Mode()), SandboxNote: d.sandbox.Why(),
+		Sandbox:   d.sandbox.Mode(), SandboxNote: d.sandbox.Why(),
 		ShellCommands: d.sandbox.Fate(), HiddenCredentials: d.sandbox.Credentials(),
 		Model:   l.Model,
 		BaseURL: l.BaseURL,

@@ -134,13 +134,13 @@ func TestStateDirOfOthers(t *testing.T) {
 
 // A rule that can match no call is refused with its place.
 func TestRulesAreChecked(t *testing.T) {
-	for _, r := range []policy.Rule{
+	for _, r := range []item.Rule{
 		{Tool: "shel", Decision: policy.Deny, Source: "config.toml:1"},
 		{Tool: "read_file", Command: "make", Decision: policy.Deny, Source: "config.toml:1"},
 		{Tool: "shell", Path: "a", Decision: policy.Deny, Source: "config.toml:1"},
 	} {
 		c := newConfig(t)
-		c.Settings.Rules = []policy.Rule{r}
+		c.Settings.Rules = []item.Rule{r}
 		d, err := daemon.Open(t.Context(), c)
 		if err == nil {
 			d.Close(t.Context())

@@ -5,8 +5,6 @@ import (
 	"os"
 	"sync"
 
-	"podd/internal/commands/shim"
-	"podd/internal/guard/sandbox"
 	"podd/pkg/tool/builtin"
 )
 
@@ -14,14 +12,14 @@ import (
 // as all else that a start does. The state directory must be there.
 func (d *Daemon) detectSandbox(ctx context.Context) {
 	s := d.Settings.Sandbox
-	c := sandbox.Config{
-		Mode: sandbox.Mode(s.Mode), Required: s.Required, Network: s.Network, Read: s.Read, Write: s.Write, MaxMemory: s.MaxMemory,
+	c := builtin.SandboxConfig{
+		Mode: s.Mode, Required: s.Required, Network: s.Network, Read: s.Read, Write: s.Write, MaxMemory: s.MaxMemory,
 		Hidden: hiddenPaths(d.Config),
 	}
-	var found *sandbox.Sandbox
+	var found *builtin.Sandbox
 	var wg sync.WaitGroup
-	wg.Go(func() { found = sandbox.Detect(ctx, c) })
-	d.detected = func() *sandbox.Sandbox {
+	wg.Go(func() { found = builtin.DetectSandbox(ctx, c) })
+	d.detected = func() *builtin.Sandbox {
 		wg.Wait()
 		return found
 	}
@@ -31,13 +29,13 @@ func (d *Daemon) detectSandbox(ctx context.Context) {
 // openStarter makes what starts shell commands. In a program that cannot be a shim they
 // are started as its children, and lose their results when it is killed.
 func (d *Daemon) openStarter() {
-	client, err := shim.Open(d.Logger)
+	starter, err := builtin.OpenStarter(d.Logger)
 	if err != nil {
 		d.Logger.Debug("commands are children of podd", "note", err)
 		return
 	}
-	d.starter = client
-	d.undo = append(d.undo, client.Close)
+	d.starter = starter
+	d.undo = append(d.undo, starter.Close)
 }
 
 // shell is the shell tool's setup. Mode "off" is the operator's word that commands may
@@ -46,7 +44,7 @@ func (d *Daemon) shell() builtin.Shell {
 	return builtin.Shell{
 		Starter:  d.starter,
 		Sandbox:  d.sandbox,
-		Confined: d.sandbox.Fate() != sandbox.Ask,
+		Confined: d.sandbox.Fate() != builtin.FateAsk,
 		Env:      d.Settings.Sandbox.Env,
 		// Not even a name in env passes a key of podd's on.
 		Environ: d.secrets.Environ(os.Environ()),
@@ -57,11 +55,11 @@ func (d *Daemon) shell() builtin.Shell {
 func (d *Daemon) tellSandbox() {
 	mode, why := d.sandbox.Mode(), d.sandbox.Why()
 	switch d.sandbox.Fate() {
-	case sandbox.Confined:
+	case builtin.FateConfined:
 		d.Logger.Info("shell commands run in a sandbox", "sandbox", mode, "note", why, "hidden_credentials", d.sandbox.Credentials())
-	case sandbox.Refuse:
+	case builtin.FateRefuse:
 		d.Logger.Error("shell commands are refused", "sandbox", mode, "note", d.sandbox.Refuses())
-	case sandbox.Run:
+	case builtin.FateRun:
 		d.Logger.Warn("shell commands run unsandboxed and unasked: they can do whatever this user can", "sandbox", mode, "note", why)
 	default:
 		d.Logger.Warn("shell commands run unsandboxed, once a person agrees to each: they can do whatever this user can", "sandbox", mode, "note", why)

@@ -53,11 +53,23 @@ type PodLimits struct {
 	TotalCost   float64
 }
 
-// Rule decides on tool calls. Fields that are set all have to match.
+// Rule decides on the tool calls that match all of its parts. At least one part must
+// be set.
 type Rule struct {
-	Tool, Path, Command string
+	// Tool is a tool's name, in which * stands for any text; empty means any tool.
+	Tool string
+	// Path is a glob over the paths of a call; empty means any. * and ? stay within
+	// one name, ** crosses directories, a slash at the end means the directory and all
+	// below it.
+	Path string
+	// Command is a pattern over the words of commands; empty means any. * is one word
+	// or part of one, as the last word any number of words, ** any number anywhere.
+	Command string
 	// Decision is allow, ask or deny.
 	Decision string
+	// Source says where the rule comes from, for errors and verdicts: "config.toml:12",
+	// "the pod's rule 2". A pod's record does not keep it.
+	Source string
 }
 
 // Pod is a pod's record: what a list shows without reading its log.

@@ -11,7 +11,7 @@ import (
 )
 
 func against(c *pod.Config) {
-	c.Rules = []policy.Rule{
+	c.Rules = []item.Rule{
 		{Path: "**/.env", Decision: policy.Deny, Source: "config.toml:1"},
 		{Tool: "read_file", Path: "secret/**", Decision: policy.Ask, Source: "config.toml:5"},
 		{Tool: "write_file", Path: "plain", Decision: policy.Deny, Source: "config.toml:9"},
@@ -81,7 +81,7 @@ func TestRulesSeeCompletions(t *testing.T) {
 // that is denied, nor by a link one that asks.
 func TestRulesSeeInstructions(t *testing.T) {
 	h := newHouse(t, steps(), against, func(c *pod.Config) {
-		c.Rules = append(c.Rules, policy.Rule{Path: "AGENTS.md", Decision: policy.Ask, Source: "config.toml:13"})
+		c.Rules = append(c.Rules, item.Rule{Path: "AGENTS.md", Decision: policy.Ask, Source: "config.toml:13"})
 	})
 	h.plant(".env", "DENIED")
 	h.plant("secret/key", "ASKED")

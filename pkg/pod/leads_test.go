@@ -177,7 +177,7 @@ func TestAPathIsDecidedOnWhereItLeads(t *testing.T) {
 		}}
 		h = newHouse(t, steps(scripted.Say(called("write_file", "path", "m/f", "content", "new"), called("list_dir"))),
 			with(swap), func(c *pod.Config) {
-				c.Rules = []policy.Rule{{Path: "secret/**", Decision: policy.Deny, Source: "config.toml:1"}}
+				c.Rules = []item.Rule{{Path: "secret/**", Decision: policy.Deny, Source: "config.toml:1"}}
 			})
 		for _, dir := range []string{"a", "b/.git/hooks", "secret", "c"} {
 			h.plant(dir+"/keep", "")
@@ -236,7 +236,7 @@ func TestRulesFollowLinks(t *testing.T) {
 		parts = append(parts, c)
 	}
 	h := newHouse(t, steps(scripted.Say(parts...)), func(c *pod.Config) {
-		c.Rules = []policy.Rule{{Path: "secret/**", Decision: policy.Deny, Source: "config.toml:1"}}
+		c.Rules = []item.Rule{{Path: "secret/**", Decision: policy.Deny, Source: "config.toml:1"}}
 	})
 	h.plant("secret/x", "hidden\n")
 	h.plant(".gitignore", "secret\n")

@@ -16,9 +16,9 @@ import (
 
 // policyOf is what decides on the calls of a pod: its own mode and rules beside the
 // operator's, and those of its workspace, which ask or deny.
-func (s *settings) policyOf(spec item.PodSpec, workspace []policy.Rule) (*policy.Policy, error) {
+func (s *settings) policyOf(spec item.PodSpec, workspace []item.Rule) (*policy.Policy, error) {
 	rules := slices.Concat(s.Rules, policy.PodRules(spec.Rules), workspace)
-	return policy.New(cmp.Or(policy.Mode(spec.Ask), s.Ask), rules)
+	return policy.New(cmp.Or(spec.Ask, s.Ask), rules)
 }
 
 // rule is the pod's policy as its turns ask it. A rule that is added while a turn runs
@@ -81,8 +81,7 @@ func (a *actor) ruleFor(ctx context.Context, call item.Seq) (*item.Rule, error) 
 		if err != nil {
 			return nil, err
 		}
-		rule := made.Item()
-		return &rule, nil
+		return &made, nil
 	})
 }
 

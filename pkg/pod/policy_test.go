@@ -72,7 +72,7 @@ func TestAlways(t *testing.T) {
 // What the operator denies is denied, whatever the pod allows; the model is told why.
 func TestDenied(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("touch ran"))), unsandboxed, func(c *pod.Config) {
-		c.Rules = []policy.Rule{{Command: "touch *", Decision: policy.Deny, Source: "config.toml:3"}}
+		c.Rules = []item.Rule{{Command: "touch *", Decision: policy.Deny, Source: "config.toml:3"}}
 	})
 	p, err := h.host.Get(t.Context(), "p")
 	if err != nil {
@@ -102,7 +102,7 @@ func TestNever(t *testing.T) {
 func TestProtectedFile(t *testing.T) {
 	write := scripted.Call{Name: "write_file", Arguments: `{"path":".git/hooks/pre-commit","content":"#!/bin/sh\n"}`}
 	h := newHouse(t, steps(scripted.Say(write), scripted.Say(write)), func(c *pod.Config) {
-		c.Rules = []policy.Rule{{Tool: "write_file", Decision: policy.Allow}}
+		c.Rules = []item.Rule{{Tool: "write_file", Decision: policy.Allow}}
 	})
 	s := h.submit("go")
 	h.resolve(pod.Resolution{CallSeq: h.asked(1)[0].CallSeq, Reason: "no hooks", By: "ann"})
@@ -160,7 +160,7 @@ func TestForeignNamesThatAreTaken(t *testing.T) {
 		return tool.New(name, "Of another program.", func(context.Context, struct{}) (tool.Output, error) { return tool.FromString(says), nil })
 	}
 	h := newHouse(t, steps(scripted.Say(scripted.Call{ID: "f1", Name: "foreign", Arguments: `{}`})), func(c *pod.Config) {
-		c.Rules = []policy.Rule{{Tool: "foreign", Decision: policy.Allow, Source: "config.toml:1"}}
+		c.Rules = []item.Rule{{Tool: "foreign", Decision: policy.Allow, Source: "config.toml:1"}}
 		c.Project = func(string) pod.Project {
 			return pod.Project{Tools: func(context.Context, bool) []tool.Tool {
 				return []tool.Tool{made("foreign", "the first"), made("foreign", "the second"), made("shell", "never"), made(pod.SpawnTool, "never")}

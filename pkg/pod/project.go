@@ -3,7 +3,6 @@ package pod
 import (
 	"context"
 
-	"podd/internal/guard/policy"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 )
@@ -14,7 +13,7 @@ type Project struct {
 	// from.
 	Instructions, Source string
 	// Rules ask or deny; their paths are those of the workspace.
-	Rules []policy.Rule
+	Rules []item.Rule
 	// Tools are those of other programs, in the order in which a model is sent them; nil
 	// means none. With start, programs of which nothing is known yet are started. It
 	// returns soon after ctx ends, with what there is.

@@ -127,12 +127,12 @@ func TestProjectHoldsForSpawnedPods(t *testing.T) {
 		"go":    steps(scripted.Say(spawn(`{"task":"child","dir":"sub"}`)), scripted.Say(scripted.Text("done"))),
 		"child": steps(scripted.Say(shell("echo x > ran")), scripted.Say(scripted.Text("done"))),
 	}, func(c *pod.Config) {
-		c.Rules = []policy.Rule{{Tool: "*", Decision: policy.Allow}}
+		c.Rules = []item.Rule{{Tool: "*", Decision: policy.Allow}}
 		c.Project = func(dir string) pod.Project {
 			mu.Lock()
 			defer mu.Unlock()
 			asked = append(asked, dir)
-			return pod.Project{Rules: []policy.Rule{{Tool: "shell", Decision: policy.Deny, Source: "the workspace"}}}
+			return pod.Project{Rules: []item.Rule{{Tool: "shell", Decision: policy.Deny, Source: "the workspace"}}}
 		}
 	})
 	if err := os.Mkdir(filepath.Join(h.dir, "sub"), 0o700); err != nil {

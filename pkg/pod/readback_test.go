@@ -149,7 +149,7 @@ func TestReadBackNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed := false
-	var rules []policy.Rule
+	var rules []item.Rule
 	h := newHouse(t, inOrder(work(
 		call("read_file", `{"path":"gone.txt"}`), call("read_file", `{"path":"denied.txt"}`), call("read_file", `{"path":"kept.txt"}`),
 		call("read_file", `{"path":"large.txt"}`), call("read_file", `{"path":"secret.txt"}`),
@@ -176,7 +176,7 @@ func TestReadBackNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed = true
-	rules = []policy.Rule{{Path: "denied.txt", Decision: policy.Deny, Source: "config.toml:3"}}
+	rules = []item.Rule{{Path: "denied.txt", Decision: policy.Deny, Source: "config.toml:3"}}
 	h.restart()
 	h.byHand()
 	got := h.readBack()

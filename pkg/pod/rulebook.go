@@ -15,7 +15,7 @@ type rulebook struct {
 	// settings, spec and the rules of the workspace are what the policy was made of.
 	settings  *settings
 	spec      item.PodSpec
-	workspace []policy.Rule
+	workspace []item.Rule
 	// dir is the pod's workspace, base that of the pod at the top of its family. Rules
 	// name paths from base: what a rule is about stays the same when a pod is spawned
 	// with a workspace further down.
@@ -23,7 +23,7 @@ type rulebook struct {
 }
 
 // rulesOf are those of a pod with a spec, and with what its workspace adds.
-func (h *Host) rulesOf(ctx context.Context, spec item.PodSpec, workspace []policy.Rule) (*rulebook, error) {
+func (h *Host) rulesOf(ctx context.Context, spec item.PodSpec, workspace []item.Rule) (*rulebook, error) {
 	s := h.settings()
 	p, err := s.policyOf(spec, workspace)
 	if err != nil {

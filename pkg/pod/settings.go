@@ -48,10 +48,10 @@ type Settings struct {
 	// Summarize says which tool outputs over their limit a model summarises; its zero
 	// value is none.
 	Summarize worker.Summarize
-	// Ask is when calls ask a person, for pods that say nothing else; default risky.
-	// Rules decide on calls of all pods.
-	Ask   policy.Mode
-	Rules []policy.Rule
+	// Ask is when calls ask a person, for pods that say nothing else: never, risky (the
+	// default) or always. Rules decide on calls of all pods.
+	Ask   string
+	Rules []item.Rule
 	// Limits bound each turn of pods that have no limits of their own.
 	Limits worker.Limits
 	// MaxInbox is how many submits may wait for one pod; default 100.

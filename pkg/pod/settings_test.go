@@ -96,7 +96,7 @@ func TestReloadAtOnce(t *testing.T) {
 	s := h.submit("go")
 	<-g.waiting
 	h.reload(func(s *pod.Settings) {
-		s.Rules = []policy.Rule{{Tool: "shell", Command: "touch *", Decision: policy.Deny, Source: "config.toml:7"}}
+		s.Rules = []item.Rule{{Tool: "shell", Command: "touch *", Decision: policy.Deny, Source: "config.toml:7"}}
 		s.MaxSubmitBytes = 10
 	})
 	_, err := h.host.Submit(t.Context(), pod.Submit{Pod: "p", Segments: []item.Segment{item.TextSegment{Text: "eleven bytes"}}})
@@ -181,7 +181,7 @@ func TestReloadRefused(t *testing.T) {
 	for name, change := range map[string]func(*pod.Settings){
 		"no model":   func(s *pod.Settings) { s.Model = nil },
 		"bad prune":  func(s *pod.Settings) { s.Prune.Mode = "never" },
-		"bad rule":   func(s *pod.Settings) { s.Rules = []policy.Rule{{Tool: "shell", Decision: "perhaps"}} },
+		"bad rule":   func(s *pod.Settings) { s.Rules = []item.Rule{{Tool: "shell", Decision: "perhaps"}} },
 		"bad asking": func(s *pod.Settings) { s.Ask = "perhaps" },
 	} {
 		if err := h.host.Reload(h.settings(change)); err == nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"podd/internal/guard/policy"
+	"podd/pkg/item"
 )
 
 // What a rule that allows matches, alone and with nothing else allowed.
@@ -42,7 +43,7 @@ func TestAllowedCommands(t *testing.T) {
 			continue
 		}
 		p := with(t, policy.Always, allow(tt.pattern))
-		check := func(lines string, want policy.Decision) {
+		check := func(lines string, want string) {
 			for _, line := range strings.Split(strings.ReplaceAll(lines, " | ", " \x00 "), "|") {
 				// A pipe or an "or" of the line itself stands between blanks.
 				line = strings.ReplaceAll(line, " \x00 ", " | ")
@@ -68,7 +69,7 @@ func TestSeveralRulesAllowOneLine(t *testing.T) {
 
 // hidden is what a rule that denies rm must not let through: denied, or asked about
 // where the command cannot be seen.
-var hidden = map[string]policy.Decision{
+var hidden = map[string]string{
 	"rm x": policy.Deny, "rm": policy.Deny, "/bin/rm x": policy.Deny, "./rm x": policy.Deny, "RM x": policy.Deny, "rm\tx": policy.Deny, "r\\m x": policy.Deny,
 	"'rm' x": policy.Deny, "r''m x": policy.Deny, `"r"m x`: policy.Deny, "r\\\nm x": policy.Deny, "rm $X": policy.Deny, "rm *": policy.Deny, "X=1 rm x": policy.Deny,
 	"ls; rm x": policy.Deny, "ls && rm x": policy.Deny, "ls || rm x": policy.Deny, "ls | rm": policy.Deny, "ls |& rm": policy.Deny, "ls & rm x": policy.Deny, "rm x &": policy.Deny,
@@ -94,7 +95,7 @@ var hidden = map[string]policy.Decision{
 
 // The rest is allowed as a whole, so that what gets through gets through.
 func TestDeniedCommands(t *testing.T) {
-	for _, rules := range [][]policy.Rule{
+	for _, rules := range [][]item.Rule{
 		{deny("rm *"), {Tool: "shell", Decision: policy.Allow}},
 		{{Command: "rm **", Decision: policy.Deny}},
 	} {
@@ -120,7 +121,7 @@ func TestDeniedCommands(t *testing.T) {
 func TestDenyPatterns(t *testing.T) {
 	for _, tt := range []struct {
 		pattern, line string
-		want          policy.Decision
+		want          string
 	}{
 		{"git push *", "git push", policy.Deny},
 		{"git push *", "git -C x push --force", policy.Deny},
@@ -154,7 +155,7 @@ func TestDenyPatterns(t *testing.T) {
 		}
 	}
 	// A rule for another tool is none for this one.
-	if v := with(t, policy.Risky, policy.Rule{Tool: "other", Command: "rm *", Decision: policy.Deny}).Decide(confined("rm $(x")); v.Decision != policy.Allow {
+	if v := with(t, policy.Risky, item.Rule{Tool: "other", Command: "rm *", Decision: policy.Deny}).Decide(confined("rm $(x")); v.Decision != policy.Allow {
 		t.Errorf("%+v", v)
 	}
 	v := with(t, policy.Risky, deny("rm *")).Decide(confined("$X y"))

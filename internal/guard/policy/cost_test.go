@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"podd/internal/guard/policy"
+	"podd/pkg/item"
 )
 
 // awkward lines cost the reader of commands most.
@@ -31,7 +32,7 @@ func TestAwkwardLines(t *testing.T) {
 }
 
 func BenchmarkAwkward(b *testing.B) {
-	p, err := policy.New(policy.Risky, []policy.Rule{deny("rm ** x ** y ** z"), ask("** ** ** a"), allow("ls ** a ** b ** c")})
+	p, err := policy.New(policy.Risky, []item.Rule{deny("rm ** x ** y ** z"), ask("** ** ** a"), allow("ls ** a ** b ** c")})
 	if err != nil {
 		b.Fatal(err)
 	}

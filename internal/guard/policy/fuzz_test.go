@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"podd/internal/guard/policy"
+	"podd/pkg/item"
 )
 
 // What a pattern allows, it denies too where it stands in a rule that denies: the
@@ -20,12 +21,12 @@ func FuzzPatterns(f *testing.F) {
 		f.Add("git push *", line)
 	}
 	f.Fuzz(func(t *testing.T, pattern, line string) {
-		allowing, err := policy.New(policy.Always, []policy.Rule{allow(pattern)})
+		allowing, err := policy.New(policy.Always, []item.Rule{allow(pattern)})
 		if err != nil {
 			return
 		}
 		v := allowing.Decide(shell(line))
-		denying, err := policy.New(policy.Risky, []policy.Rule{deny(pattern)})
+		denying, err := policy.New(policy.Risky, []item.Rule{deny(pattern)})
 		if err != nil {
 			return
 		}

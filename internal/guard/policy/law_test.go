@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"podd/internal/guard/policy"
+	"podd/pkg/item"
 )
 
 // words are few, so that rules and calls meet.
@@ -36,9 +37,9 @@ func drawCall(t *rapid.T) policy.Call {
 }
 
 // drawRule is a rule that New takes.
-func drawRule(t *rapid.T, decisions ...policy.Decision) policy.Rule {
-	return rapid.Custom(func(t *rapid.T) policy.Rule {
-		r := policy.Rule{Decision: rapid.SampledFrom(decisions).Draw(t, "decision")}
+func drawRule(t *rapid.T, decisions ...string) item.Rule {
+	return rapid.Custom(func(t *rapid.T) item.Rule {
+		r := item.Rule{Decision: rapid.SampledFrom(decisions).Draw(t, "decision")}
 		r.Tool = rapid.SampledFrom([]string{"", "*", "shell", "edit_file", "edit_*", "todo"}).Draw(t, "tool")
 		switch rapid.IntRange(0, 3).Draw(t, "part") {
 		case 0:
@@ -47,21 +48,21 @@ func drawRule(t *rapid.T, decisions ...policy.Decision) policy.Rule {
 			r.Command = words(t, "command", "*", "**", "pu*")
 		}
 		return r
-	}).Filter(func(r policy.Rule) bool {
-		_, err := policy.New(policy.Risky, []policy.Rule{r})
+	}).Filter(func(r item.Rule) bool {
+		_, err := policy.New(policy.Risky, []item.Rule{r})
 		return err == nil
 	}).Draw(t, "rule")
 }
 
-func drawRules(t *rapid.T) []policy.Rule {
-	rules := make([]policy.Rule, rapid.IntRange(0, 4).Draw(t, "rules"))
+func drawRules(t *rapid.T) []item.Rule {
+	rules := make([]item.Rule, rapid.IntRange(0, 4).Draw(t, "rules"))
 	for i := range rules {
 		rules[i] = drawRule(t, policy.Allow, policy.Ask, policy.Deny)
 	}
 	return rules
 }
 
-func decide(t *rapid.T, mode policy.Mode, rules []policy.Rule, c policy.Call) policy.Verdict {
+func decide(t *rapid.T, mode string, rules []item.Rule, c policy.Call) policy.Verdict {
 	t.Helper()
 	p, err := policy.New(mode, rules)
 	if err != nil {
@@ -70,11 +71,11 @@ func decide(t *rapid.T, mode policy.Mode, rules []policy.Rule, c policy.Call) po
 	return p.Decide(c)
 }
 
-var mode = rapid.SampledFrom([]policy.Mode{policy.Never, policy.Risky, policy.Always})
+var mode = rapid.SampledFrom([]string{policy.Never, policy.Risky, policy.Always})
 
 // strictness orders the decisions.
-func strictness(d policy.Decision) int {
-	return slices.Index([]policy.Decision{policy.Allow, policy.Ask, policy.Deny}, d)
+func strictness(d string) int {
+	return slices.Index([]string{policy.Allow, policy.Ask, policy.Deny}, d)
 }
 
 // A rule that denies or asks never makes a verdict milder, and one that allows
@@ -99,7 +100,7 @@ func TestRulesAreMonotone(t *testing.T) {
 func TestAllowOverridesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules, c := drawRules(t), drawCall(t)
-		against := slices.DeleteFunc(slices.Clone(rules), func(r policy.Rule) bool { return r.Decision == policy.Allow })
+		against := slices.DeleteFunc(slices.Clone(rules), func(r item.Rule) bool { return r.Decision == policy.Allow })
 		c.Confined = true // Then the mode is for the call.
 		before, after := decide(t, policy.Risky, against, c), decide(t, policy.Risky, rules, c)
 		if before.Decision != policy.Allow && after.Decision != before.Decision {
@@ -125,7 +126,7 @@ func TestVerdicts(t *testing.T) {
 // A denied command is not allowed by quoting it otherwise, or by putting another
 // before it.
 func TestQuotingHidesNothing(t *testing.T) {
-	p, err := policy.New(policy.Risky, []policy.Rule{{Tool: "shell", Decision: policy.Allow}, deny("git push *")})
+	p, err := policy.New(policy.Risky, []item.Rule{{Tool: "shell", Decision: policy.Allow}, deny("git push *")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,10 +155,10 @@ func TestRuleForIsExact(t *testing.T) {
 		if err != nil {
 			return
 		}
-		if v := decide(t, policy.Always, []policy.Rule{r}, approved); v.Decision != policy.Allow {
+		if v := decide(t, policy.Always, []item.Rule{r}, approved); v.Decision != policy.Allow {
 			t.Errorf("%+v allows not %+v: %s", r, approved, v.Why)
 		}
-		if v := decide(t, policy.Always, []policy.Rule{r}, other); v.Decision == policy.Allow {
+		if v := decide(t, policy.Always, []item.Rule{r}, other); v.Decision == policy.Allow {
 			if o, err := policy.RuleFor(other); err != nil || o.Tool != r.Tool || o.Command != r.Command && !strings.Contains(other.Command, approved.Command) {
 				t.Errorf("%+v of %+v allows %+v", r, approved, other)
 			}

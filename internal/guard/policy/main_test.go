@@ -6,20 +6,21 @@ import (
 	"go.uber.org/goleak"
 
 	"podd/internal/guard/policy"
+	"podd/pkg/item"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func allow(command string) policy.Rule {
-	return policy.Rule{Tool: "shell", Command: command, Decision: policy.Allow}
+func allow(command string) item.Rule {
+	return item.Rule{Tool: "shell", Command: command, Decision: policy.Allow}
 }
 
-func ask(command string) policy.Rule {
-	return policy.Rule{Tool: "shell", Command: command, Decision: policy.Ask}
+func ask(command string) item.Rule {
+	return item.Rule{Tool: "shell", Command: command, Decision: policy.Ask}
 }
 
-func deny(command string) policy.Rule {
-	return policy.Rule{Tool: "shell", Command: command, Decision: policy.Deny}
+func deny(command string) item.Rule {
+	return item.Rule{Tool: "shell", Command: command, Decision: policy.Deny}
 }
 
 func shell(line string) policy.Call { return policy.Call{Tool: "shell", Command: line} }
@@ -28,7 +29,7 @@ func confined(line string) policy.Call {
 	return policy.Call{Tool: "shell", Command: line, Confined: true}
 }
 
-func with(t testing.TB, mode policy.Mode, rules ...policy.Rule) *policy.Policy {
+func with(t testing.TB, mode string, rules ...item.Rule) *policy.Policy {
 	t.Helper()
 	p, err := policy.New(mode, rules)
 	if err != nil {

@@ -5,24 +5,25 @@ import (
 	"testing"
 
 	"podd/internal/guard/policy"
+	"podd/pkg/item"
 )
 
 // Rules see a path as it is named and as it resolves: one is enough to deny or to ask, both
 // are needed to allow.
 func TestRulesSeeWherePathsLead(t *testing.T) {
-	path := func(d policy.Decision, glob string) policy.Rule { return policy.Rule{Path: glob, Decision: d} }
+	path := func(d string, glob string) item.Rule { return item.Rule{Path: glob, Decision: d} }
 	through := policy.Call{Tool: "read_file", Paths: []string{"a", "m/f"}, Leads: [][]string{nil, {"secret/f"}}, Confined: true}
 	for _, tt := range []struct {
-		rules []policy.Rule
-		want  policy.Decision
+		rules []item.Rule
+		want  string
 	}{
-		{[]policy.Rule{path(policy.Deny, "secret/**")}, policy.Deny},
-		{[]policy.Rule{path(policy.Deny, "m/*")}, policy.Deny},
-		{[]policy.Rule{path(policy.Ask, "secret/")}, policy.Ask},
-		{[]policy.Rule{path(policy.Allow, "a"), path(policy.Allow, "m/*")}, policy.Ask},
-		{[]policy.Rule{path(policy.Allow, "a"), path(policy.Allow, "secret/*")}, policy.Ask},
-		{[]policy.Rule{path(policy.Allow, "a"), path(policy.Allow, "m/*"), path(policy.Allow, "secret/*")}, policy.Allow},
-		{[]policy.Rule{path(policy.Deny, "other/**")}, policy.Ask},
+		{[]item.Rule{path(policy.Deny, "secret/**")}, policy.Deny},
+		{[]item.Rule{path(policy.Deny, "m/*")}, policy.Deny},
+		{[]item.Rule{path(policy.Ask, "secret/")}, policy.Ask},
+		{[]item.Rule{path(policy.Allow, "a"), path(policy.Allow, "m/*")}, policy.Ask},
+		{[]item.Rule{path(policy.Allow, "a"), path(policy.Allow, "secret/*")}, policy.Ask},
+		{[]item.Rule{path(policy.Allow, "a"), path(policy.Allow, "m/*"), path(policy.Allow, "secret/*")}, policy.Allow},
+		{[]item.Rule{path(policy.Deny, "other/**")}, policy.Ask},
 	} {
 		v := with(t, policy.Always, tt.rules...).Decide(through)
 		if v.Decision != tt.want || !strings.Contains(v.Why, `"m/f", which leads to "secret/f", and 1 more`) {

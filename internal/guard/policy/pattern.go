@@ -52,7 +52,7 @@ func matchStars(parts []string, text string) bool {
 var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\+?=`)
 
 // compileCommand reads a rule's command; an error continues "the command X ...".
-func compileCommand(pattern string, d Decision) ([]patternCommand, error) {
+func compileCommand(pattern string, d string) ([]patternCommand, error) {
 	if strings.ContainsFunc(pattern, odd) || !utf8.ValidString(pattern) {
 		return nil, errors.New("has a control character or a space that is none to the shell: leave it out")
 	}

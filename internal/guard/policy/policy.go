@@ -9,18 +9,18 @@ import (
 
 // Policy decides on calls.
 type Policy struct {
-	mode  Mode
+	mode  string
 	rules []*compiled
 }
 
 // New makes a Policy of a mode and rules, the operator's and the pod's own in any
 // order. An error, of kind KindInvalid and reason RULE, names the rule by its
 // Source, or by its place where it has none.
-func New(mode Mode, rules []Rule) (*Policy, error) {
+func New(mode string, rules []item.Rule) (*Policy, error) {
 	switch mode {
 	case Never, Risky, Always:
 	default:
-		return nil, item.Errorf(item.KindInvalid, "RULE", `there is no mode %s: write "never", "risky" or "always"`, quoted(string(mode)))
+		return nil, item.Errorf(item.KindInvalid, "RULE", `there is no mode %s: write "never", "risky" or "always"`, quoted(mode))
 	}
 	p := &Policy{mode: mode}
 	for i, r := range rules {
@@ -70,7 +70,7 @@ func (p *Policy) Decide(c Call) Verdict {
 	if r := x.first(Ask, alike); r != nil {
 		return p.ask(x.because("must be approved by", r), `to allow it, remove that rule, or set ask to "risky" or "always" and approve it`)
 	}
-	for _, d := range []Decision{Deny, Ask} {
+	for _, d := range []string{Deny, Ask} {
 		if r := x.first(d, perhaps); r != nil {
 			return p.ask(x.doubt(r), `to allow it, write each command by itself in plain words, or set ask to "risky" or "always" and approve it`)
 		}
@@ -84,9 +84,9 @@ func (p *Policy) Decide(c Call) Verdict {
 // Against is the first rule that denies a call, or that asks about it, and which of both it
 // does; Allow when there is no such rule. It is for what is no call of a model: the mode
 // does not count.
-func (p *Policy) Against(c Call) (d Decision, rule string) {
+func (p *Policy) Against(c Call) (d, rule string) {
 	x := p.examine(c)
-	for _, d := range []Decision{Deny, Ask} {
+	for _, d := range []string{Deny, Ask} {
 		if r := x.first(d, perhaps); r != nil {
 			return d, r.String()
 		}
@@ -159,7 +159,7 @@ func (p *Policy) examine(c Call) *examined {
 
 // first is the first rule of a decision that is as like the call; nil when there is
 // none.
-func (x *examined) first(d Decision, least likeness) *compiled {
+func (x *examined) first(d string, least likeness) *compiled {
 	for _, r := range x.rules {
 		if r.Decision == d && x.like[r] >= least {
 			return r

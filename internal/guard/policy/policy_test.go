@@ -12,9 +12,9 @@ import (
 func TestModes(t *testing.T) {
 	out, in := shell("make"), confined("make")
 	for _, tt := range []struct {
-		mode policy.Mode
+		mode string
 		call policy.Call
-		want policy.Decision
+		want string
 		why  string
 	}{
 		{policy.Never, in, policy.Allow, "stays in the sandbox"},
@@ -38,7 +38,7 @@ func TestModes(t *testing.T) {
 func TestPrecedence(t *testing.T) {
 	a, k, d := allow("make *"), ask("make install"), deny("make clean")
 	a.Source, k.Source, d.Source = "config.toml:1", "config.toml:5", "the pod's rule 2"
-	for _, rules := range [][]policy.Rule{{a, k, d}, {d, k, a}, {k, a, d}} {
+	for _, rules := range [][]item.Rule{{a, k, d}, {d, k, a}, {k, a, d}} {
 		for line, want := range map[string]policy.Verdict{
 			"make all":                   {policy.Allow, `The command "make all" is allowed by config.toml:1 (tool "shell", command "make *").`},
 			"make install":               {policy.Ask, `The command "make install" must be approved by config.toml:5 (tool "shell", command "make install").`},
@@ -60,8 +60,8 @@ func TestPrecedence(t *testing.T) {
 // Protected paths ask whatever the rules say; where nobody is asked they are denied.
 func TestProtected(t *testing.T) {
 	c := policy.Call{Tool: "edit_file", Paths: []string{".git/config"}, Confined: true, Protected: []string{"git runs\n what .git/config says."}}
-	all := policy.Rule{Tool: "*", Decision: policy.Allow}
-	for _, mode := range []policy.Mode{policy.Risky, policy.Always} {
+	all := item.Rule{Tool: "*", Decision: policy.Allow}
+	for _, mode := range []string{policy.Risky, policy.Always} {
 		if v := with(t, mode, all).Decide(c); v.Decision != policy.Ask || !strings.HasSuffix(v.Why, " must be approved whatever the rules say: git runs? what .git/config says.") {
 			t.Errorf("%s: %+v", mode, v)
 		}
@@ -69,16 +69,16 @@ func TestProtected(t *testing.T) {
 	if v := with(t, policy.Never, all).Decide(c); v.Decision != policy.Deny || !strings.Contains(v.Why, "to allow it, set ask to") {
 		t.Errorf("never: %+v", v)
 	}
-	if v := with(t, policy.Risky, all, policy.Rule{Path: ".git/", Decision: policy.Deny, Source: "c:1"}).Decide(c); v.Decision != policy.Deny || !strings.Contains(v.Why, "c:1") {
+	if v := with(t, policy.Risky, all, item.Rule{Path: ".git/", Decision: policy.Deny, Source: "c:1"}).Decide(c); v.Decision != policy.Deny || !strings.Contains(v.Why, "c:1") {
 		t.Errorf("with a rule that denies: %+v", v)
 	}
 }
 
 func TestToolRules(t *testing.T) {
 	p := with(t, policy.Always,
-		policy.Rule{Tool: "mcp_files_*", Decision: policy.Allow}, policy.Rule{Tool: "mcp_files_rm", Decision: policy.Deny},
-		policy.Rule{Tool: "shell", Decision: policy.Allow})
-	for call, want := range map[string]policy.Decision{
+		item.Rule{Tool: "mcp_files_*", Decision: policy.Allow}, item.Rule{Tool: "mcp_files_rm", Decision: policy.Deny},
+		item.Rule{Tool: "shell", Decision: policy.Allow})
+	for call, want := range map[string]string{
 		"mcp_files_read": policy.Allow, "mcp_files_rm": policy.Deny, "mcp_file": policy.Ask, "xmcp_files_read": policy.Ask, "todo": policy.Ask,
 	} {
 		if v := p.Decide(policy.Call{Tool: call}); v.Decision != want {
@@ -92,17 +92,17 @@ func TestToolRules(t *testing.T) {
 }
 
 func TestPathRules(t *testing.T) {
-	on := func(d policy.Decision, tool, path string) policy.Rule {
-		return policy.Rule{Tool: tool, Path: path, Decision: d}
+	on := func(d string, tool, path string) item.Rule {
+		return item.Rule{Tool: tool, Path: path, Decision: d}
 	}
-	rules := []policy.Rule{
+	rules := []item.Rule{
 		on(policy.Allow, "", "src/**"), on(policy.Allow, "", "*.md"), on(policy.Allow, "write_file", "/tmp/x/*.log"), on(policy.Ask, "edit_*", "src/api/"),
 		on(policy.Deny, "", "**/.env"), on(policy.Deny, "", "secrets"), on(policy.Deny, "", "/etc/**"),
 	}
 	for _, tt := range []struct {
 		tool  string
 		paths string
-		want  policy.Decision
+		want  string
 	}{
 		{"edit_file", "src/a.go", policy.Allow},
 		{"edit_file", "./src//x/../a.go", policy.Allow},
@@ -144,8 +144,8 @@ func TestPathRules(t *testing.T) {
 	if v.Decision != policy.Ask {
 		t.Errorf("%+v", v)
 	}
-	both := policy.Rule{Tool: "shell", Path: "src/", Command: "ls *", Decision: policy.Allow}
-	for paths, want := range map[string]policy.Decision{"src": policy.Allow, "src/x": policy.Allow, "lib": policy.Ask, "src lib": policy.Ask, "": policy.Ask} {
+	both := item.Rule{Tool: "shell", Path: "src/", Command: "ls *", Decision: policy.Allow}
+	for paths, want := range map[string]string{"src": policy.Allow, "src/x": policy.Allow, "lib": policy.Ask, "src lib": policy.Ask, "": policy.Ask} {
 		v := with(t, policy.Always, both).Decide(policy.Call{Tool: "shell", Command: "ls -l", Paths: strings.Fields(paths)})
 		if v.Decision != want {
 			t.Errorf("ls in %q: %+v, want %s", paths, v, want)
@@ -155,17 +155,17 @@ func TestPathRules(t *testing.T) {
 
 func TestRefusedRules(t *testing.T) {
 	for _, tt := range []struct {
-		rule policy.Rule
+		rule item.Rule
 		want string
 	}{
-		{policy.Rule{Tool: "shell"}, "the rule has no decision"},
-		{policy.Rule{Tool: "shell", Decision: "permit"}, `there is no decision "permit": write "allow", "ask" or "deny"`},
-		{policy.Rule{Decision: policy.Allow}, "names no tool, no path and no command"},
-		{policy.Rule{Tool: "a b", Decision: policy.Allow}, `the tool "a b" is no name`},
-		{policy.Rule{Path: "~/x", Decision: policy.Deny}, `the path "~/x" begins with ~, which is not expanded`},
-		{policy.Rule{Path: "a/../b", Decision: policy.Deny}, "has .., which no path"},
-		{policy.Rule{Path: "a[", Decision: policy.Deny}, "is no glob"},
-		{policy.Rule{Path: "a\nb", Decision: policy.Deny}, "control character"},
+		{item.Rule{Tool: "shell"}, "the rule has no decision"},
+		{item.Rule{Tool: "shell", Decision: "permit"}, `there is no decision "permit": write "allow", "ask" or "deny"`},
+		{item.Rule{Decision: policy.Allow}, "names no tool, no path and no command"},
+		{item.Rule{Tool: "a b", Decision: policy.Allow}, `the tool "a b" is no name`},
+		{item.Rule{Path: "~/x", Decision: policy.Deny}, `the path "~/x" begins with ~, which is not expanded`},
+		{item.Rule{Path: "a/../b", Decision: policy.Deny}, "has .., which no path"},
+		{item.Rule{Path: "a[", Decision: policy.Deny}, "is no glob"},
+		{item.Rule{Path: "a\nb", Decision: policy.Deny}, "control character"},
 		{allow("echo $HOME"), "has $, which means something to the shell"},
 		{allow("echo `x`"), "has `"},
 		{allow("echo > f"), "has >"},
@@ -202,7 +202,7 @@ func TestRefusedRules(t *testing.T) {
 	} {
 		for source, name := range map[string]string{"config.toml:3": "config.toml:3: ", "": "rule 2: "} {
 			tt.rule.Source = source
-			_, err := policy.New(policy.Risky, []policy.Rule{allow("ls"), tt.rule})
+			_, err := policy.New(policy.Risky, []item.Rule{allow("ls"), tt.rule})
 			if err == nil || !strings.HasPrefix(err.Error(), name) || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%+v: %v, want %q", tt.rule, err, tt.want)
 				continue
@@ -220,19 +220,19 @@ func TestRefusedRules(t *testing.T) {
 func TestCheckTools(t *testing.T) {
 	known := []policy.Tool{{Name: "shell", Commands: true}, {Name: "read_file", Paths: true}, {Name: "todo"}, {Name: "mcp__", Family: true}}
 	for _, tt := range []struct {
-		rule policy.Rule
+		rule item.Rule
 		want string
 	}{
-		{policy.Rule{Tool: "shell", Command: "ls"}, ""},
-		{policy.Rule{Tool: "mcp__files__*"}, ""},
-		{policy.Rule{Tool: "mcp__files__read", Path: "x"}, "c:1: the rule has a path, and the calls of tool \"mcp__files__read\" name none: leave path out"},
-		{policy.Rule{Tool: "*", Path: "x"}, ""},
-		{policy.Rule{Path: "x"}, ""},
-		{policy.Rule{Command: "x"}, ""},
-		{policy.Rule{Tool: "todo"}, ""},
-		{policy.Rule{Tool: "shel"}, `c:1: there is no tool "shel": the tools are shell, read_file, todo, mcp__*`},
-		{policy.Rule{Tool: "todo", Path: "x"}, `c:1: the rule has a path, and the calls of tool "todo" name none: leave path out`},
-		{policy.Rule{Tool: "read_*", Command: "x"}, `c:1: the rule has a command, and tool "read_*" runs none: leave command out`},
+		{item.Rule{Tool: "shell", Command: "ls"}, ""},
+		{item.Rule{Tool: "mcp__files__*"}, ""},
+		{item.Rule{Tool: "mcp__files__read", Path: "x"}, "c:1: the rule has a path, and the calls of tool \"mcp__files__read\" name none: leave path out"},
+		{item.Rule{Tool: "*", Path: "x"}, ""},
+		{item.Rule{Path: "x"}, ""},
+		{item.Rule{Command: "x"}, ""},
+		{item.Rule{Tool: "todo"}, ""},
+		{item.Rule{Tool: "shel"}, `c:1: there is no tool "shel": the tools are shell, read_file, todo, mcp__*`},
+		{item.Rule{Tool: "todo", Path: "x"}, `c:1: the rule has a path, and the calls of tool "todo" name none: leave path out`},
+		{item.Rule{Tool: "read_*", Command: "x"}, `c:1: the rule has a command, and tool "read_*" runs none: leave command out`},
 	} {
 		tt.rule.Decision, tt.rule.Source = policy.Deny, "c:1"
 		err := with(t, policy.Risky, tt.rule).CheckTools(known)
@@ -244,9 +244,9 @@ func TestCheckTools(t *testing.T) {
 
 // A pod's rule keeps what it says, and its place names it.
 func TestPodRules(t *testing.T) {
-	kept := policy.Rule{Tool: "shell", Path: "src", Command: "ls *", Decision: policy.Allow}.Item()
+	kept := item.Rule{Tool: "shell", Path: "src", Command: "ls *", Decision: policy.Allow}
 	rules := policy.PodRules([]item.Rule{{Tool: "x", Decision: "deny"}, kept})
-	want := policy.Rule{Tool: "shell", Path: "src", Command: "ls *", Decision: policy.Allow, Source: "the pod's rule 2"}
+	want := item.Rule{Tool: "shell", Path: "src", Command: "ls *", Decision: policy.Allow, Source: "the pod's rule 2"}
 	if len(rules) != 2 || rules[1] != want || rules[0].Decision != policy.Deny {
 		t.Errorf("%+v", rules)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"podd/internal/guard/policy"
+	"podd/pkg/item"
 )
 
 // A wildcard behind a program that reads stands for the options with which it reads.
@@ -62,11 +63,11 @@ func TestWildcardsBehindRunnersAreRefused(t *testing.T) {
 		"poetry run *", "pipx run *", "pipenv run *", "pdm run *", "hatch run *", "pnpm dlx *", "pnpm exec *", "yarn dlx *", "yarn exec *", "bundle exec *", "mise exec *", "mise x *", "go run *", "nix run *",
 		"conda run *", "flatpak run *", "uv run python *", "uv run bash -c *", "poetry run env *", "git bisect run *", "cargo exec *", "uv run * x", "uv run p*", "npm exec **", "cd x && uv run *",
 	} {
-		_, err := policy.New(policy.Risky, []policy.Rule{allow(pattern)})
+		_, err := policy.New(policy.Risky, []item.Rule{allow(pattern)})
 		if err == nil || !strings.Contains(err.Error(), "has a wildcard after") || !strings.Contains(err.Error(), "any command would be allowed: write ") {
 			t.Errorf("%s: %v", pattern, err)
 		}
-		if _, err := policy.New(policy.Risky, []policy.Rule{{Tool: "shell", Command: strings.TrimPrefix(pattern, "cd x && "), Decision: policy.Deny}}); err != nil {
+		if _, err := policy.New(policy.Risky, []item.Rule{{Tool: "shell", Command: strings.TrimPrefix(pattern, "cd x && "), Decision: policy.Deny}}); err != nil {
 			t.Errorf("a rule that denies: %v", err)
 		}
 	}

@@ -3,48 +3,24 @@ package policy
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"podd/pkg/item"
 )
 
-// Rule decides on the calls that match all of its parts. At least one part must be
-// set.
-type Rule struct {
-	// Tool is a tool's name, in which * stands for any text; empty means any tool.
-	Tool string
-	// Path is a glob over the paths of a call; empty means any. * and ? stay within
-	// one name, ** crosses directories, a slash at the end means the directory and all
-	// below it.
-	Path string
-	// Command is a pattern over the words of commands; empty means any. * is one word
-	// or part of one, as the last word any number of words, ** any number anywhere.
-	Command  string
-	Decision Decision
-	// Source says where the rule stands, for errors and verdicts: "config.toml:12",
-	// "the pod's rule 2".
-	Source string
-}
-
 // PodRules are a pod's own rules, named by their place: "the pod's rule 2".
-func PodRules(rules []item.Rule) []Rule {
-	own := make([]Rule, len(rules))
-	for i, r := range rules {
-		own[i] = Rule{
-			Tool: r.Tool, Path: r.Path, Command: r.Command, Decision: Decision(r.Decision), Source: fmt.Sprintf("the pod's rule %d", i+1),
-		}
+func PodRules(rules []item.Rule) []item.Rule {
+	own := slices.Clone(rules)
+	for i := range own {
+		own[i].Source = fmt.Sprintf("the pod's rule %d", i+1)
 	}
 	return own
 }
 
-// Item is the rule as a pod keeps it.
-func (r Rule) Item() item.Rule {
-	return item.Rule{Tool: r.Tool, Path: r.Path, Command: r.Command, Decision: string(r.Decision)}
-}
-
-// compiled is a Rule that is ready to match.
+// compiled is a rule that is ready to match.
 type compiled struct {
-	Rule
+	item.Rule
 	path string
 	// command has one element, or several for a line that is allowed as a whole.
 	command []patternCommand
@@ -55,7 +31,7 @@ type compiled struct {
 }
 
 // compile checks a rule. what is its Source, or its place in the list.
-func compile(r Rule, what string) (*compiled, error) {
+func compile(r item.Rule, what string) (*compiled, error) {
 	wrong := func(format string, args ...any) error {
 		return item.Errorf(item.KindInvalid, "RULE", "%s: %s", what, fmt.Sprintf(format, args...))
 	}
@@ -64,7 +40,7 @@ func compile(r Rule, what string) (*compiled, error) {
 	case "":
 		return nil, wrong(`the rule has no decision: set "allow", "ask" or "deny"`)
 	default:
-		return nil, wrong(`there is no decision %s: write "allow", "ask" or "deny"`, quoted(string(r.Decision)))
+		return nil, wrong(`there is no decision %s: write "allow", "ask" or "deny"`, quoted(r.Decision))
 	}
 	if r.Tool == "" && r.Path == "" && r.Command == "" {
 		return nil, wrong("the rule names no tool, no path and no command: set at least one")

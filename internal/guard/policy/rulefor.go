@@ -15,11 +15,11 @@ import (
 // An error, of kind KindPrecondition and reason NO_RULE, says why there is no such
 // rule: the line is not plain words, the call is protected, or the call names neither
 // a command nor a path, so that the rule would allow the tool whatever it does.
-func RuleFor(c Call) (Rule, error) {
-	no := func(format string, args ...any) (Rule, error) {
-		return Rule{}, item.Errorf(item.KindPrecondition, "NO_RULE", format, args...)
+func RuleFor(c Call) (item.Rule, error) {
+	no := func(format string, args ...any) (item.Rule, error) {
+		return item.Rule{}, item.Errorf(item.KindPrecondition, "NO_RULE", format, args...)
 	}
-	r := Rule{Tool: c.Tool, Decision: Allow}
+	r := item.Rule{Tool: c.Tool, Decision: Allow}
 	switch {
 	case c.Tool == "" || strings.Contains(c.Tool, "*"):
 		return no("no rule can be made for a tool named %s: approve the call alone", quoted(c.Tool))
@@ -40,7 +40,7 @@ func RuleFor(c Call) (Rule, error) {
 		}
 	}
 	// What cannot be said in a rule is found by trying.
-	p, err := New(Always, []Rule{r})
+	p, err := New(Always, []item.Rule{r})
 	if err != nil {
 		return no("no rule can allow this call alone (%v): approve the call alone", err)
 	}

@@ -11,7 +11,7 @@ import (
 func TestRuleFor(t *testing.T) {
 	for _, tt := range []struct {
 		call policy.Call
-		want policy.Rule
+		want item.Rule
 	}{
 		{shell("go test ./..."), allow("go test ./...")},
 		{shell(" git  commit -m 'it''s' -- \"a b\" '*' ''"), allow("git commit -m its -- 'a b' '*' ''")},
@@ -21,10 +21,10 @@ func TestRuleFor(t *testing.T) {
 		{shell("cat x | sh"), allow("cat x | sh")},
 		{shell("xargs rm -f"), allow("xargs rm -f")},
 		{shell("bash -c 'rm x'"), allow("bash -c 'rm x'")},
-		{policy.Call{Tool: "read_file", Paths: []string{"/etc/./hosts"}}, policy.Rule{Tool: "read_file", Path: "/etc/hosts", Decision: policy.Allow}},
-		{policy.Call{Tool: "read_file", Paths: []string{"a*[b]{c}"}}, policy.Rule{Tool: "read_file", Path: `a\*\[b\]\{c\}`, Decision: policy.Allow}},
-		{policy.Call{Tool: "apply_patch", Paths: []string{"a", "b?", "a"}}, policy.Rule{Tool: "apply_patch", Path: `{a,b\?}`, Decision: policy.Allow}},
-		{policy.Call{Tool: "shell", Command: "ls", Paths: []string{"src"}}, policy.Rule{Tool: "shell", Path: "src", Command: "ls", Decision: policy.Allow}},
+		{policy.Call{Tool: "read_file", Paths: []string{"/etc/./hosts"}}, item.Rule{Tool: "read_file", Path: "/etc/hosts", Decision: policy.Allow}},
+		{policy.Call{Tool: "read_file", Paths: []string{"a*[b]{c}"}}, item.Rule{Tool: "read_file", Path: `a\*\[b\]\{c\}`, Decision: policy.Allow}},
+		{policy.Call{Tool: "apply_patch", Paths: []string{"a", "b?", "a"}}, item.Rule{Tool: "apply_patch", Path: `{a,b\?}`, Decision: policy.Allow}},
+		{policy.Call{Tool: "shell", Command: "ls", Paths: []string{"src"}}, item.Rule{Tool: "shell", Path: "src", Command: "ls", Decision: policy.Allow}},
 	} {
 		got, err := policy.RuleFor(tt.call)
 		if err != nil || got != tt.want {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"podd/pkg/item"
 )
 
 // lab runs lines in real shells whose only programs are tracers: each writes its
@@ -112,7 +114,7 @@ func (l *lab) check(t shellT, p *Policy, line string) {
 
 func sayer(t testing.TB) *Policy {
 	t.Helper()
-	p, err := New(Always, []Rule{{Tool: "shell", Command: "say *", Decision: Allow}})
+	p, err := New(Always, []item.Rule{{Tool: "shell", Command: "say *", Decision: Allow}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +156,7 @@ func TestAllowedLinesRunWhatWasSeen(t *testing.T) {
 // Where all is allowed but rm, real shells run no rm.
 func TestDeniedCommandsDoNotRun(t *testing.T) {
 	l := newLab(t)
-	p, err := New(Never, []Rule{{Tool: "shell", Decision: Allow}, {Command: "rm *", Decision: Deny}})
+	p, err := New(Never, []item.Rule{{Tool: "shell", Decision: Allow}, {Command: "rm *", Decision: Deny}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func (h *house) seen(s *sandbox.Sandbox, paths []string) map[string]bool {
 // What opens other doors is not to be read, what work needs is.
 func TestCredentialsAreHidden(t *testing.T) {
 	for _, mode := range modes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			h := newHouse(t)
 			hidden, open := h.in(wellKnown), h.in(everyday)
 			s := h.sandbox(mode)
@@ -94,7 +94,7 @@ func TestCredentialsAreHidden(t *testing.T) {
 // Variables move the places.
 func TestCredentialsElsewhere(t *testing.T) {
 	for _, mode := range modes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			h := newHouse(t)
 			paths := h.in("conf/gh/hosts.yml data/opencode/auth.json conf/rclone/rclone.conf rust/credentials.toml kube1 kube2 pg .config/gh/hosts.yml")
 			open := h.in("conf/other data/other rust/registry/a")
@@ -118,7 +118,7 @@ func TestCredentialsElsewhere(t *testing.T) {
 // What is hidden by default is opened by its name, and nothing else with it, or closed.
 func TestCredentialsAreReopened(t *testing.T) {
 	for _, mode := range modes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			h := newHouse(t)
 			h.in(".npmrc .pypirc .aws/config .aws/credentials .kube/config dotfiles/ssh/id")
 			h.write("outside/other")
@@ -180,7 +180,7 @@ func TestProgramsWithHiddenCredentials(t *testing.T) {
 			if _, err := exec.LookPath(name); err != nil {
 				continue
 			}
-			t.Run(string(mode)+"/"+name, func(t *testing.T) {
+			t.Run(mode+"/"+name, func(t *testing.T) {
 				h := newHouse(t)
 				h.in(".npmrc .config/pip/pip.conf .netrc .git-credentials")
 				if err := os.WriteFile(h.path("home/.gitconfig"), []byte("[user]\nname = ada\n[safe]\ndirectory = *\n"), 0o600); err != nil {

@@ -28,7 +28,7 @@ func Detect(ctx context.Context, c Config) *Sandbox {
 		}
 		s.mode = mode
 		if err := s.try(ctx); err != nil {
-			failed = append(failed, string(mode)+": "+err.Error())
+			failed = append(failed, mode+": "+err.Error())
 			continue
 		}
 		s.why = strings.Join(failed, "; ")

@@ -93,7 +93,7 @@ func TestNothingSurvivesStop(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, mode := range []sandbox.Mode{sandbox.Off, sandbox.Bwrap, sandbox.Landlock} {
-				t.Run(string(mode), func(t *testing.T) {
+				t.Run(mode, func(t *testing.T) {
 					h := newHouse(t)
 					s := h.sandbox(mode)
 					seconds := unique(i)
@@ -126,7 +126,7 @@ func TestNothingSurvivesStop(t *testing.T) {
 // A command has the grace time in a sandbox too.
 func TestStopIsPoliteInside(t *testing.T) {
 	for _, mode := range modes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			h := newHouse(t)
 			tree := h.start(h.sandbox(mode), "trap 'echo bye >bye; exit' TERM; echo >up; while :; do sleep 0.02; done")
 			h.awaitUp(tree)

@@ -67,7 +67,7 @@ func TestLinksOfTheWorkspaceAreNotFollowed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, mode := range modes {
-				t.Run(string(mode), func(t *testing.T) {
+				t.Run(mode, func(t *testing.T) {
 					h := newHouse(t)
 					s := h.sandbox(mode)
 					scope, done := h.scope()
@@ -89,7 +89,7 @@ func TestLinksOfTheWorkspaceAreNotFollowed(t *testing.T) {
 
 func TestNoFilesArePassedOn(t *testing.T) {
 	for _, mode := range modes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			h := newHouse(t)
 			out := h.run(h.sandbox(mode), "", "/bin/sh", "-c", "for n in 3 4 5 6 7 8 9; do (: <&$n) 2>/dev/null && echo $n; done")
 			if out != "" {
@@ -101,7 +101,7 @@ func TestNoFilesArePassedOn(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	for _, mode := range []sandbox.Mode{sandbox.Bwrap, sandbox.Landlock, sandbox.None} {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			h := newHouse(t)
 			var s *sandbox.Sandbox
 			if s = h.sandbox(sandbox.Off); mode != sandbox.None {

@@ -17,7 +17,7 @@ import (
 // What making the command line costs.
 func BenchmarkCommand(b *testing.B) {
 	for _, mode := range modes {
-		b.Run(string(mode), func(b *testing.B) {
+		b.Run(mode, func(b *testing.B) {
 			h := newHouse(b)
 			s := h.sandbox(mode)
 			scope, done := h.scope()

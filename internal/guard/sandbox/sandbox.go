@@ -10,7 +10,7 @@ import (
 )
 
 // Mode is a kind of sandbox, or how to choose one.
-type Mode string
+type Mode = string
 
 // The modes. Auto and Off can be asked for; None is what there is when no sandbox works
 // or is wanted.

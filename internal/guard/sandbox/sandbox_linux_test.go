@@ -100,7 +100,7 @@ func TestAttacks(t *testing.T) {
 				t.Errorf("without a sandbox it %s", said)
 			}
 			for _, mode := range modes {
-				t.Run(string(mode), func(t *testing.T) {
+				t.Run(mode, func(t *testing.T) {
 					if a.only != "" && a.only != mode {
 						t.Skip("this mode does not promise it")
 					}
@@ -120,7 +120,7 @@ func TestAttacks(t *testing.T) {
 // What a command is for still works.
 func TestWork(t *testing.T) {
 	for _, mode := range modes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			h := newHouse(t)
 			s := h.sandbox(mode)
 			for _, c := range []struct{ name, script, want string }{
@@ -144,7 +144,7 @@ func TestWork(t *testing.T) {
 
 func TestReadIsAListOnceItIsSet(t *testing.T) {
 	for _, mode := range modes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			h := newHouse(t)
 			open := h.sandbox(mode)
 			if ok, said := h.attack(open, "read", h.path("outside/file")); !ok {
@@ -173,7 +173,7 @@ func TestReadIsAListOnceItIsSet(t *testing.T) {
 
 func TestWriteAndNetworkWhenConfigured(t *testing.T) {
 	for _, mode := range modes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			h := newHouse(t)
 			h.config.Network, h.config.Write = true, []string{h.path("outside")}
 			s := h.sandbox(mode)

@@ -8,5 +8,7 @@
 // package of podd; a third-party module needs its home in tests too, unless it is
 // one for tests.
 //
+// Leaks finds exported names that mention what code outside of the module cannot.
+//
 // Rank 0: it imports nothing of podd. The daemon does not contain it.
 package layers

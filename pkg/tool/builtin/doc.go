@@ -5,7 +5,8 @@
 // File tools go through scopefs and never leave its scope. The shell does not: it
 // runs with all rights of podd's user until something outside it confines it.
 // Commands get an explicit environment, a session of their own, and are gone, with
-// all they started, when the call ends; processes.go says what that covers.
+// all they started, when the call ends. A program that runs it calls Main first, and
+// sets a Sandbox and a Starter.
 //
 // The tools of one New share one lock for changes to files, so that two edits of
 // one file in the same step do not lose each other's work.

@@ -11,3 +11,6 @@ func Drained(file *os.File, header string, quota int64, keep int) (total, lines 
 	err = c.drain()
 	return c.total, c.lines(), c.dropped, string(lastOf(c.tail, keep)), err
 }
+
+// AskFor makes a mode the one that was asked for, after the fact.
+func (s *Sandbox) AskFor(mode string) { s.box.Config.Mode = mode }

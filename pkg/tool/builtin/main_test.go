@@ -8,8 +8,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"podd/internal/commands/shim"
-	"podd/internal/guard/sandbox"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
@@ -18,8 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	sandbox.Main()
-	shim.Main()
+	builtin.Main()
 	openStarter()
 	if os.Getenv(helperVariable) != "" {
 		helperMain()
@@ -34,11 +31,11 @@ func TestMain(m *testing.M) {
 }
 
 // starter starts the commands of all tests, and of the helpers, as podd does.
-var starter *shim.Client
+var starter *builtin.Starter
 
 func openStarter() {
 	var err error
-	if starter, err = shim.Open(slog.New(slog.DiscardHandler)); err != nil {
+	if starter, err = builtin.OpenStarter(slog.New(slog.DiscardHandler)); err != nil {
 		panic(err)
 	}
 }

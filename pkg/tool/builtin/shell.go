@@ -34,9 +34,9 @@ type Shell struct {
 	// Path is the shell that runs commands by -c; by default bash where it is
 	// installed, else sh.
 	Path string
-	// Starter starts commands; nil means shim.Local, whose commands lose their status when
-	// podd is killed.
-	Starter Starter
+	// Starter starts commands; without one they are children of this process, and lose
+	// their status when it is killed.
+	Starter *Starter
 	// Env adds to the environment of commands: NAME=value, or NAME to pass on
 	// podd's own value.
 	Env []string
@@ -48,7 +48,7 @@ type Shell struct {
 	// Grace is the time between SIGTERM and SIGKILL, one second by default.
 	Grace time.Duration
 	// Sandbox confines commands; nil confines none.
-	Sandbox *sandbox.Sandbox
+	Sandbox *Sandbox
 	// Confined says that commands can't leave their sandbox, or that the operator wants
 	// them to run without one and unasked.
 	Confined bool
@@ -80,10 +80,13 @@ func (a *shellArgs) check() error {
 
 type shell struct {
 	Shell
-	fs    *scopefs.FS
-	spool *spool.Folder
-	limit tool.Limit
-	env   []string
+	// box is the Sandbox; nil without one.
+	box     *sandbox.Sandbox
+	starter starter
+	fs      *scopefs.FS
+	spool   *spool.Folder
+	limit   tool.Limit
+	env     []string
 	// redact takes secrets out of what a summary quotes before it is cut.
 	redact func(string) string
 	log    *slog.Logger
@@ -97,8 +100,12 @@ func newShell(c Config) tool.Tool {
 			s.Path = bash
 		}
 	}
-	if s.Starter == nil {
-		s.Starter = shim.Local{}
+	s.starter = shim.Local{}
+	if s.Starter != nil {
+		s.starter = s.Starter.client
+	}
+	if s.Sandbox != nil {
+		s.box = s.Sandbox.box
 	}
 	if s.Environ == nil {
 		s.Environ = os.Environ()
@@ -123,15 +130,15 @@ func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
 	if err != nil {
 		return tool.Error("shell: not run: %s cannot be started: %v", s.Path, err), nil
 	}
-	if s.Sandbox != nil && s.Sandbox.Refuses() != "" {
-		return tool.Error("shell: not run: %s", s.Sandbox.Refuses()), nil
+	if s.box != nil && s.box.Refuses() != "" {
+		return tool.Error("shell: not run: %s", s.box.Refuses()), nil
 	}
 	s.makeRoom(ctx)
 	use, mark := s.granted(ctx, args.Command), 0
-	if s.Sandbox != nil {
-		mark = s.Sandbox.GitMark()
+	if s.box != nil {
+		mark = s.box.GitMark()
 		if use.access == sandbox.GitAll {
-			defer s.Sandbox.BeginGit()()
+			defer s.box.BeginGit()()
 		}
 	}
 	confined, guard, err := s.confine(ctx, path, args, use)
@@ -192,14 +199,14 @@ func progress(ctx context.Context) func(string) {
 
 // bounds tells the model what a sandbox keeps from its commands.
 func (s *shell) bounds() string {
-	if s.Sandbox == nil || !s.Sandbox.Confines() {
+	if s.box == nil || !s.box.Confines() {
 		return ""
 	}
 	bounds := " Only the workspace and $TMPDIR can be written"
-	if s.Sandbox.Mode() == sandbox.Bwrap {
+	if s.box.Mode() == sandbox.Bwrap {
 		bounds += ", .git by plain git commands (add, commit, switch, ...) on a line of their own"
 	}
-	if s.Sandbox.Network {
+	if s.box.Network {
 		return bounds + "."
 	}
 	return bounds + "; there is no network."

@@ -12,8 +12,8 @@ import (
 // What a command costs without a sandbox and in each.
 func BenchmarkShell(b *testing.B) {
 	for _, mode := range []sandbox.Mode{sandbox.Off, sandbox.Bwrap, sandbox.Landlock} {
-		b.Run(string(mode), func(b *testing.B) {
-			s := sandbox.Detect(b.Context(), sandbox.Config{Mode: mode})
+		b.Run(mode, func(b *testing.B) {
+			s := builtin.DetectSandbox(b.Context(), builtin.SandboxConfig{Mode: mode})
 			if mode != sandbox.Off && s.Mode() != mode {
 				b.Skip(s.Why())
 			}

@@ -29,10 +29,10 @@ type gitUse struct {
 // gitUse is that of a command line. It counts in a sandbox alone: elsewhere a command may
 // do anything.
 func (s *shell) gitUse(line string) gitUse {
-	if s.Sandbox == nil || !s.Sandbox.Confines() {
+	if s.box == nil || !s.box.Confines() {
 		return gitUse{}
 	}
-	leaky := s.Sandbox.Mode() == sandbox.Landlock
+	leaky := s.box.Mode() == sandbox.Landlock
 	commands, plain := policy.PlainCommands(line)
 	if !plain {
 		if leaky && git.Names(line) {
@@ -110,7 +110,7 @@ func (r *shellRun) overHeld() error {
 // a sentence; empty when it did nothing.
 func (r *shellRun) mend() string {
 	held := r.held
-	if r.shell.Sandbox != nil && r.shell.Sandbox.GitSince(r.gitMark) {
+	if r.shell.box != nil && r.shell.box.GitSince(r.gitMark) {
 		held.Roots = nil // What is new may be another command's.
 	}
 	mended, err := held.Mend()
@@ -132,7 +132,7 @@ func (r *shellRun) mend() string {
 // gitHint is what to do about an output of a command that says that a repository is
 // read-only; empty when it does not.
 func (s *shell) gitHint(line, output string) string {
-	if s.Sandbox == nil || s.Sandbox.Mode() != sandbox.Bwrap {
+	if s.box == nil || s.box.Mode() != sandbox.Bwrap {
 		return ""
 	}
 	for said := range strings.Lines(output) {

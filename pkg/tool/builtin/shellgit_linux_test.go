@@ -70,7 +70,7 @@ func (b *bench) asks(command string) string {
 // Everyday work with git is done by plain lines, unasked.
 func TestGitWorksUnasked(t *testing.T) {
 	for _, mode := range sandboxes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			b := gitBench(t, mode)
 			for _, c := range []struct{ command, check, want string }{
 				{"echo x >new.txt; true", "git status --short", "?? new.txt"},
@@ -127,7 +127,7 @@ func TestGitReadsUnasked(t *testing.T) {
 // What changes more than the work asks in any mode, and can do it once a person agrees.
 func TestGitAsksForMore(t *testing.T) {
 	for _, mode := range sandboxes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			b := gitBench(t, mode)
 			lib := elsewhere(t)
 			onHost(t, lib, newRepository)
@@ -190,7 +190,7 @@ func TestGitOutsideOfBwrap(t *testing.T) {
 		}
 	}
 	b = newBench(t, nil, func(c *builtin.Config) {
-		c.Shell.Sandbox = sandbox.Detect(t.Context(), sandbox.Config{Mode: sandbox.Off})
+		c.Shell.Sandbox = builtin.DetectSandbox(t.Context(), builtin.SandboxConfig{Mode: sandbox.Off})
 	})
 	if why := b.asks("git config a.b c"); why != "" {
 		t.Errorf("without a sandbox: %s", why)
@@ -311,7 +311,7 @@ func TestGitRunsHooksThatDoNoHarm(t *testing.T) {
 // A command makes no repository that was not asked for, wherever and however.
 func TestCommandsMakeNoRepositories(t *testing.T) {
 	for _, mode := range sandboxes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			for _, c := range []struct{ name, script, undone string }{
 				{"at the top", "sh -c 'git init -q .'", ".git"},
 				{"below", "sh -c 'git init -q sub/new'; echo kept >sub/new/file", "sub/new/.git"},
@@ -346,7 +346,7 @@ func TestCommandsMakeNoRepositories(t *testing.T) {
 // A podd that is killed leaves the command alone; the next one undoes what it made.
 func TestGitIsMendedAfterAKill(t *testing.T) {
 	confined(t, sandbox.Bwrap)
-	t.Setenv(sandboxVariable, string(sandbox.Bwrap))
+	t.Setenv(sandboxVariable, sandbox.Bwrap)
 	dir, spoolDir := t.TempDir(), t.TempDir()
 	onHost(t, dir, newRepository)
 	before := &bench{t: t, dir: dir}

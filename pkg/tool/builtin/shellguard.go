@@ -13,7 +13,7 @@ import (
 )
 
 // confines says whether commands run in a sandbox.
-func (s *shell) confines() bool { return s.Sandbox != nil && s.Sandbox.Confines() }
+func (s *shell) confines() bool { return s.box != nil && s.box.Confines() }
 
 // access is what policy decides a command on.
 func (s *shell) access(args shellArgs) tool.Access {
@@ -27,11 +27,11 @@ func (s *shell) access(args shellArgs) tool.Access {
 	roots := s.fs.Roots()
 	for _, path := range args.Changes {
 		// One that is wrong is what run says.
-		if c, err := s.Sandbox.Change(roots, path); err == nil {
+		if c, err := s.box.Change(roots, path); err == nil {
 			a.Protected = append(a.Protected, fmt.Sprintf("it changes %s, which is protected (%s)", scopefs.Display(s.fs.Rel(c.Path)), c.Why))
 		}
 	}
-	if open := s.Sandbox.Unheld(sandbox.Scope{Roots: roots}); open != "" {
+	if open := s.box.Unheld(sandbox.Scope{Roots: roots}); open != "" {
 		a.Confined = false
 		a.Note = fmt.Sprintf("%s is protected, and Landlock cannot keep it from being changed", scopefs.Display(s.fs.Rel(open)))
 	}
@@ -44,7 +44,7 @@ func (s *shell) guard(ctx context.Context, scope sandbox.Scope, args shellArgs) 
 	approved := tool.CallFrom(ctx).Approved
 	var changes []string
 	for _, path := range args.Changes {
-		c, err := s.Sandbox.Change(scope.Roots, path)
+		c, err := s.box.Change(scope.Roots, path)
 		if err != nil {
 			return nil, err
 		}
@@ -52,12 +52,12 @@ func (s *shell) guard(ctx context.Context, scope sandbox.Scope, args shellArgs) 
 			changes = append(changes, c.Path)
 		}
 	}
-	g, err := s.Sandbox.Guard(scope, changes)
+	g, err := s.box.Guard(scope, changes)
 	if err != nil {
 		return nil, err
 	}
 	// Where mounts keep nothing, policy has decided with that in mind.
-	if open := g.Open(); open != "" && !approved && s.Sandbox.Mode() == sandbox.Bwrap {
+	if open := g.Open(); open != "" && !approved && s.box.Mode() == sandbox.Bwrap {
 		g.Close()
 		return nil, fmt.Errorf("there are more protected paths than a sandbox can keep from changes, such as %s: remove some, or have the command approved", scopefs.Display(s.fs.Rel(open)))
 	}

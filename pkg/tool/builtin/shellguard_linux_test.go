@@ -53,7 +53,7 @@ func attempts(paths ...string) string {
 // A protected path that is not there yet is not there after a command either.
 func TestShellMakesNoProtectedFiles(t *testing.T) {
 	for _, mode := range sandboxes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			b := newBench(t, nil, confined(t, mode))
 			out := b.call("shell", object("command", "exec 2>/dev/null; "+attempts(missing...)+"echo done"))
 			if there := b.there(missing); len(there) > 0 {
@@ -76,7 +76,7 @@ func TestShellMakesNoProtectedFiles(t *testing.T) {
 // It goes as soon as it comes, also below the top.
 func TestShellMovesAtOnce(t *testing.T) {
 	for _, mode := range sandboxes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			b := newBench(t, map[string]string{"sub/x/y": ""}, confined(t, mode))
 			out := b.call("shell", object("timeout_seconds", 20, "command",
 				"echo a >.envrc; echo a >sub/x/.npmrc; mkdir sub/z; echo a >sub/z/.npmrc; while [ -e .envrc ] || [ -e sub/x/.npmrc ] || [ -e sub/z/.npmrc ]; do sleep 0.01; done; echo gone"))
@@ -206,9 +206,9 @@ func TestShellChangesWhatWasApproved(t *testing.T) {
 // and what comes then.
 func TestShellGuardsAfterAKill(t *testing.T) {
 	for _, mode := range sandboxes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			adjust := confined(t, mode)
-			t.Setenv(sandboxVariable, string(mode))
+			t.Setenv(sandboxVariable, mode)
 			dir, spoolDir := t.TempDir(), t.TempDir()
 			before := &bench{t: t, dir: dir}
 			before.write("sub/x", "")
@@ -326,7 +326,7 @@ func TestShellGuardsForgetWhatWasMoved(t *testing.T) {
 // Where no mount keeps what is there, a person is asked.
 func TestShellAsksWhereNothingIsHeld(t *testing.T) {
 	for _, mode := range sandboxes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			b := newBench(t, map[string]string{"sub/x": ""}, confined(t, mode))
 			if !b.tool("shell").Access(object("command", "make")).Confined {
 				t.Error("it asks where nothing is protected")
@@ -351,7 +351,7 @@ func TestShellGuardsAHomeDirectory(t *testing.T) {
 	for name, content := range files {
 		b.write(name, content)
 	}
-	b, err := openBench(dir, t.TempDir(), confined(t, sandbox.Bwrap, func(c *sandbox.Config) { c.Environ = append([]string{"HOME=" + dir}, c.Environ...) }))
+	b, err := openBench(dir, t.TempDir(), confined(t, sandbox.Bwrap, func(c *builtin.SandboxConfig) { c.Environ = append([]string{"HOME=" + dir}, c.Environ...) }))
 	if err != nil {
 		t.Fatal(err)
 	}

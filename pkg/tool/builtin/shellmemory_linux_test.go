@@ -15,12 +15,12 @@ import (
 func TestShellMemory(t *testing.T) {
 	const limit = 128 << 20
 	for _, mode := range []sandbox.Mode{sandbox.None, sandbox.Bwrap, sandbox.Landlock} {
-		t.Run(string(mode), func(t *testing.T) {
-			small := func(c *sandbox.Config) { c.MaxMemory = limit }
+		t.Run(mode, func(t *testing.T) {
+			small := func(c *builtin.SandboxConfig) { c.MaxMemory = limit }
 			adjust := func(c *builtin.Config) {
 				// No sandbox works, though one is wanted.
-				s := sandbox.Detect(t.Context(), sandbox.Config{Mode: sandbox.Off, MaxMemory: limit})
-				s.Config.Mode = sandbox.Auto
+				s := builtin.DetectSandbox(t.Context(), builtin.SandboxConfig{Mode: sandbox.Off, MaxMemory: limit})
+				s.AskFor(sandbox.Auto)
 				c.Shell.Sandbox = s
 			}
 			if mode != sandbox.None {
@@ -57,7 +57,7 @@ func TestShellMemory(t *testing.T) {
 
 // Files in memory are nobody's memory; there are few places for them.
 func TestShellFilesInMemory(t *testing.T) {
-	b := newBench(t, nil, confined(t, sandbox.Bwrap, func(c *sandbox.Config) { c.MaxMemory = 64 << 20 }))
+	b := newBench(t, nil, confined(t, sandbox.Bwrap, func(c *builtin.SandboxConfig) { c.MaxMemory = 64 << 20 }))
 	out := b.call("shell", object("command", "head -c 100000000 /dev/zero >/dev/shm/big; stat -c %s /dev/shm/big; rm /dev/shm/big; echo x >/dev/new; head -c 3000000 /dev/zero >/run/big; "+
 		"stat -f -c %T /var/tmp; echo ok >/var/tmp/a && cat $TMPDIR/a"))
 	for _, want := range []string{"67108864", "/dev/new: Read-only file system", "ok"} {

@@ -47,8 +47,8 @@ func (r *shellRun) resume(ctx context.Context) (tool.Output, error) {
 	if err != nil {
 		return tool.Output{}, unknown(err)
 	}
-	if note.Guard != nil && r.shell.Sandbox != nil {
-		r.guard = r.shell.Sandbox.Resume(*note.Guard)
+	if note.Guard != nil && r.shell.box != nil {
+		r.guard = r.shell.box.Resume(*note.Guard)
 		r.guard.Watch(r.shell.spool.Moved, r.shell.log)
 	}
 	if note.Process == nil {

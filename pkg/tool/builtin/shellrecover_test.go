@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"podd/internal/guard/sandbox"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
@@ -55,7 +54,7 @@ func helperMain() {
 
 func helperSandbox(c *builtin.Config) {
 	if mode := os.Getenv(sandboxVariable); mode != "" {
-		c.Shell.Sandbox = sandbox.Detect(context.Background(), sandbox.Config{Mode: sandbox.Mode(mode)})
+		c.Shell.Sandbox = builtin.DetectSandbox(context.Background(), builtin.SandboxConfig{Mode: mode})
 	}
 }
 

@@ -154,10 +154,10 @@ func (r *shellRun) follow(ctx context.Context) error {
 
 // overMemory is a memoryError when the command holds too much.
 func (r *shellRun) overMemory() error {
-	if r.shell.Sandbox == nil || r.shell.Sandbox.MaxMemory() == 0 {
+	if r.shell.box == nil || r.shell.box.MaxMemory() == 0 {
 		return nil
 	}
-	limit := r.shell.Sandbox.MaxMemory()
+	limit := r.shell.box.MaxMemory()
 	if taken, over := r.tree.Exceeds(limit); over {
 		return &memoryError{taken, limit}
 	}

@@ -13,13 +13,13 @@ import (
 
 // confined gives the shell tool a sandbox; the test is skipped where none of the mode
 // works, which the sandbox's own tests fail for.
-func confined(t *testing.T, mode sandbox.Mode, adjust ...func(*sandbox.Config)) func(*builtin.Config) {
+func confined(t *testing.T, mode sandbox.Mode, adjust ...func(*builtin.SandboxConfig)) func(*builtin.Config) {
 	t.Helper()
-	c := sandbox.Config{Mode: mode, Environ: os.Environ()}
+	c := builtin.SandboxConfig{Mode: mode, Environ: os.Environ()}
 	for _, f := range adjust {
 		f(&c)
 	}
-	s := sandbox.Detect(t.Context(), c)
+	s := builtin.DetectSandbox(t.Context(), c)
 	if s.Mode() != mode {
 		t.Skip(s.Why())
 	}
@@ -34,7 +34,7 @@ var sandboxes = []sandbox.Mode{sandbox.Bwrap, sandbox.Landlock}
 // In a sandbox a command gives the result that it gives without one.
 func TestShellInASandbox(t *testing.T) {
 	for _, mode := range sandboxes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			b := newBench(t, map[string]string{"a.txt": "one\n"}, confined(t, mode))
 			for _, c := range []struct{ command, summary, content string }{
 				{"cat a.txt; echo there >&2", "exit 0: there; 2 lines", "one\nthere\n"},
@@ -65,7 +65,7 @@ func TestShellInASandbox(t *testing.T) {
 
 func TestShellTimesOutInASandbox(t *testing.T) {
 	for _, mode := range sandboxes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			b := newBench(t, nil, confined(t, mode))
 			out := b.call("shell", object("command", "(setsid env -i sleep 600 2>/dev/null &); trap '' TERM; echo up; sleep 600; sleep 600", "timeout_seconds", 1))
 			if !strings.Contains(out.Summary, "timed out after 1 s") || !strings.HasPrefix(out.Content, "up\n") {
@@ -78,9 +78,9 @@ func TestShellTimesOutInASandbox(t *testing.T) {
 // A command that is confined stays so, and is found, when podd is killed.
 func TestShellRecoversInASandbox(t *testing.T) {
 	for _, mode := range sandboxes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			confined(t, mode)
-			t.Setenv(sandboxVariable, string(mode))
+			t.Setenv(sandboxVariable, mode)
 			dir, spoolDir := t.TempDir(), t.TempDir()
 			outside := filepath.Join(t.TempDir(), "file")
 			arguments := object("timeout_seconds", 60, "command",
@@ -102,11 +102,11 @@ func TestShellRecoversInASandbox(t *testing.T) {
 
 func TestShellRefusesWithoutARequiredSandbox(t *testing.T) {
 	t.Setenv("PATH", os.Getenv("PATH"))
-	s := sandbox.Detect(t.Context(), sandbox.Config{Mode: sandbox.Bwrap, Required: true, Environ: []string{}})
-	if s.Confines() {
+	s := builtin.DetectSandbox(t.Context(), builtin.SandboxConfig{Mode: sandbox.Bwrap, Required: true, Environ: []string{}})
+	if s.Fate() == builtin.FateConfined {
 		path := os.Getenv("PATH")
 		t.Setenv("PATH", t.TempDir())
-		s = sandbox.Detect(t.Context(), sandbox.Config{Mode: sandbox.Bwrap, Required: true, Environ: []string{}})
+		s = builtin.DetectSandbox(t.Context(), builtin.SandboxConfig{Mode: sandbox.Bwrap, Required: true, Environ: []string{}})
 		t.Setenv("PATH", path)
 	}
 	b := newBench(t, nil, func(c *builtin.Config) { c.Shell.Sandbox = s })

@@ -11,8 +11,8 @@ import (
 	"podd/internal/guard/sandbox"
 )
 
-// Starter starts commands: a shim.Client, or shim.Local.
-type Starter interface {
+// starter starts commands: a shim.Client, or shim.Local.
+type starter interface {
 	Start(ctx context.Context, c shim.Command) (*shim.Running, error)
 }
 
@@ -31,7 +31,7 @@ type jobNote struct {
 func (r *shellRun) start(ctx context.Context, confined *sandbox.Command) error {
 	c := r.shell.command(confined)
 	c.Output, c.Record = r.job.Output.File, r.job.Record
-	running, err := r.shell.Starter.Start(ctx, c)
+	running, err := r.shell.starter.Start(ctx, c)
 	switch {
 	case errors.Is(err, shim.ErrLost):
 		return err
@@ -63,7 +63,7 @@ func (s *shell) confine(ctx context.Context, path string, args shellArgs, use gi
 	if scope.Guard, err = s.guard(ctx, scope, args); err != nil {
 		return nil, nil, err
 	}
-	command, err := s.Sandbox.Command(scope, firstFile, argv...)
+	command, err := s.box.Command(scope, firstFile, argv...)
 	if err != nil {
 		scope.Guard.Close()
 		return nil, nil, err
@@ -75,8 +75,8 @@ func (s *shell) confine(ctx context.Context, path string, args shellArgs, use gi
 func (s *shell) command(confined *sandbox.Command) shim.Command {
 	dir := s.fs.Roots()[0].Path
 	c := shim.Command{Args: confined.Args, Dir: dir, Env: slices.Concat([]string{"PWD=" + dir}, s.env, confined.Env), Files: confined.Files}
-	if s.Sandbox != nil {
-		c.Limits = s.Sandbox.Limits()
+	if s.box != nil {
+		c.Limits = s.box.Limits()
 	}
 	return c
 }

@@ -13,7 +13,7 @@ import (
 // makeRoom removes what is left in the pod's /tmp where that is more than the disk has left,
 // before a command that did not make it begins.
 func (s *shell) makeRoom(ctx context.Context) {
-	if s.Sandbox == nil || !s.Sandbox.Confines() {
+	if s.box == nil || !s.box.Confines() {
 		return
 	}
 	_, err := s.spool.CheckTemp(ctx, nil)
@@ -35,7 +35,7 @@ const tempPatience = time.Second
 // checkTemp is a spool.TempError when the pod's temporary files take more than the disk has
 // left. Else it says when to look again.
 func (r *shellRun) checkTemp(ctx context.Context) (next time.Duration, err error) {
-	if r.shell.Sandbox == nil || !r.shell.Sandbox.Confines() {
+	if r.shell.box == nil || !r.shell.box.Confines() {
 		return time.Hour, nil
 	}
 	next, err = r.shell.spool.CheckTemp(ctx, func(device uint64) spool.Usage {

@@ -42,7 +42,7 @@ func TestShellTempIsBounded(t *testing.T) {
 	}
 	const slowly = `fill() { i=0; while :; do head -c 100000 /dev/zero >$1$i || sleep 0.01; i=$((i+1)); done; }; `
 	for _, mode := range sandboxes {
-		t.Run(string(mode), func(t *testing.T) {
+		t.Run(mode, func(t *testing.T) {
 			adjust := confined(t, mode)
 			for _, c := range []struct{ name, command, says string }{
 				{"bytes", slowly + "fill $TMPDIR/f", "MiB, more than the "},
