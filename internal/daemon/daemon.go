@@ -26,6 +26,7 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/store"
+	"podd/pkg/subpods"
 	"podd/pkg/tool/builtin"
 )
 
@@ -218,6 +219,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 			Hidden:     hiddenPaths(d.Config),
 			Scrub:      d.secrets.ScrubFile,
 			Project:    d.project,
+			SubPods:    subpods.Tool(func() *pod.Host { return d.host }),
 
 			ForeignPrefix: mcp.Prefix,
 			SkillsDir:     skillsDir(d.ConfigPath),

@@ -40,6 +40,12 @@ type PodSpec struct {
 	Parent, ParentCall string
 }
 
+// Writable are the directories in which its tools may write.
+func (s PodSpec) Writable() []string { return append([]string{s.Dir}, s.Write...) }
+
+// Readable are the directories that its tools may read.
+func (s PodSpec) Readable() []string { return append(s.Writable(), s.Read...) }
+
 // PodLimits bound a pod's turns. A zero field follows the configuration.
 type PodLimits struct {
 	MaxSteps, MaxToolCalls, MaxParallel int

@@ -27,8 +27,8 @@ type actor struct {
 	log          *slog.Logger
 	live         *live.Broadcast
 
-	// pace says whether its turn works.
-	pace pace
+	// activity says whether its turn works.
+	activity activity
 	// loaded is closed once the log has been read; loadErr is set before.
 	loaded  chan struct{}
 	loadErr error
@@ -100,13 +100,18 @@ type actor struct {
 	unstored []*unstored
 }
 
-// reasonFailed is that of calls to a pod which met a defect and is loaded anew.
-const reasonFailed = "POD_FAILED"
+// ReasonFailed is that of calls to a pod which met a defect of podd and is loaded again.
+const ReasonFailed = "POD_FAILED"
+
+// Stopping says that an error is that of a host or a store that stops.
+func Stopping(err error) bool {
+	return item.KindOf(err) == item.KindUnavailable && item.ReasonOf(err) != ReasonFailed
+}
 
 func newActor(h *Host, rec item.Pod) *actor {
 	task := ""
 	if rec.Spec.Parent != "" {
-		task = taskID(rec.Spec)
+		task = TaskID(rec.Spec)
 	}
 	a := &actor{
 		host:     h,
@@ -194,7 +199,7 @@ func (a *actor) guard(f func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.log.Error("pod panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = item.Errorf(item.KindUnavailable, reasonFailed, "the pod met a defect of podd and is loaded anew: try again")
+			err = item.Errorf(item.KindUnavailable, ReasonFailed, "the pod met a defect of podd and is loaded anew: try again")
 			a.broken, a.closing = err, err
 			if a.turn != nil {
 				a.turn.cancel(worker.ErrShutdown)

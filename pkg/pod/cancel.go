@@ -130,8 +130,12 @@ func (a *actor) ender(s *settings) (*worker.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	spawner := &spawner{host: h, pod: a.id, slots: make(chan struct{}, manySlots), purse: newPurse()}
-	registry, err := tool.NewRegistry(append(append(tools, h.Tools...), spawner.made())...)
+	tools = append(tools, h.Tools...)
+	if h.SubPods != nil {
+		parent := item.Pod{ID: a.id, Spec: item.PodSpec{SubPods: manySlots}}
+		tools = append(tools, h.SubPods(parent, 0, nil)(nil))
+	}
+	registry, err := tool.NewRegistry(tools...)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"podd/internal/live"
 	"podd/pkg/hook"
 	"podd/pkg/item"
+	"podd/pkg/scopefs"
 	"podd/pkg/store"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
@@ -54,6 +55,9 @@ type Fixed struct {
 	Retry worker.Retry
 	// Tools are offered beside the built-in ones.
 	Tools []tool.Tool
+	// SubPods makes the tool of a pod that may spawn others, which has depth pods above it;
+	// nil means that no pod may. Package subpods has it.
+	SubPods func(parent item.Pod, depth int, files *scopefs.FS) (beside func(tools []string) tool.Tool)
 	// SkillsDir has the user's skills, which all pods may read; empty, or a directory that
 	// is not there, means none.
 	SkillsDir string

@@ -16,6 +16,7 @@ import (
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
 	"podd/pkg/store"
+	"podd/pkg/subpods"
 	"podd/pkg/tool/builtin"
 	"podd/pkg/worker"
 )
@@ -79,9 +80,10 @@ func (h *house) open() {
 	c := pod.Config{
 		Fixed: pod.Fixed{
 			Store: h.store, SpoolDir: filepath.Join(h.state, "spool"),
-			Logger: slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
-			Shell:  builtin.Shell{Confined: true},
-			Retry:  worker.Retry{Sleep: func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }},
+			Logger:  slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
+			Shell:   builtin.Shell{Confined: true},
+			SubPods: subpods.Tool(func() *pod.Host { return h.host }),
+			Retry:   worker.Retry{Sleep: func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }},
 		},
 		Settings: pod.Settings{Model: h.client, ModelName: "m"},
 	}

@@ -1,12 +1,10 @@
 package pod
 
 import (
-	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"podd/pkg/item"
+	"podd/pkg/scopefs"
 )
 
 // places are directories that exist, by the paths that somebody gave: what each is called
@@ -21,8 +19,8 @@ func findPlaces(spec, before item.PodSpec) (places, error) {
 			return nil
 		}
 		for _, path := range paths {
-			resolved := path
-			if err := cleanDir(&resolved, what); err != nil {
+			resolved, err := scopefs.Directory(path, what)
+			if err != nil {
 				return err
 			}
 			found[path] = resolved
@@ -56,36 +54,4 @@ func (p places) resolve(spec, before item.PodSpec) item.PodSpec {
 	spec.Dir = names([]string{spec.Dir}, []string{before.Dir})[0]
 	spec.Read, spec.Write = names(spec.Read, before.Read), names(spec.Write, before.Write)
 	return spec
-}
-
-// cleanDir checks that a path is an existing directory and resolves its links, so
-// that one directory has one name.
-func cleanDir(path *string, what string) error {
-	bad := func(format string, args ...any) error {
-		return item.Errorf(item.KindInvalid, "BAD_DIR", format, args...)
-	}
-	if !filepath.IsAbs(*path) {
-		return bad("the %s %q is not absolute: give the whole path", what, *path)
-	}
-	resolved, err := filepath.EvalSymlinks(*path)
-	if err != nil {
-		return bad("the %s %q can't be opened: %v", what, *path, cause(err))
-	}
-	info, err := os.Stat(resolved)
-	if err != nil {
-		return bad("the %s %q can't be opened: %v", what, *path, cause(err))
-	}
-	if !info.IsDir() {
-		return bad("the %s %q is a file: give a directory", what, *path)
-	}
-	*path = resolved
-	return nil
-}
-
-// cause is the system's word for a failed path operation, without the path.
-func cause(err error) error {
-	if pe, ok := errors.AsType[*os.PathError](err); ok {
-		return pe.Err
-	}
-	return err
 }

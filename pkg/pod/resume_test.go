@@ -18,8 +18,8 @@ import (
 	"podd/pkg/tool"
 )
 
-// errands is a turn of three steps with three calls, each of which leaves a mark.
-var errands = steps(
+// chores is a turn of three steps with three calls, each of which leaves a mark.
+var chores = steps(
 	scripted.Say(scripted.Text("first two"), scripted.Call{Name: "mark", Arguments: `{"file":"a"}`}, shell("echo x >> b")),
 	scripted.Say(scripted.Call{Name: "mark", Arguments: `{"file":"c"}`}),
 	scripted.Say(scripted.Text("done")),
@@ -102,7 +102,7 @@ func TestEndsAtEachWritePoint(t *testing.T) {
 func endAt(t *testing.T, n int, kill bool, want string, chain func(*pod.Config)) (more bool) {
 	t.Run(fmt.Sprint(n), func(t *testing.T) {
 		f, dir := new(faulty), t.TempDir()
-		h := newHouse(t, errands, chain, func(c *pod.Config) { c.Tools = append(c.Tools, mark(dir)) }, func(c *pod.Config) { f.Store, c.Store = c.Store, f })
+		h := newHouse(t, chores, chain, func(c *pod.Config) { c.Tools = append(c.Tools, mark(dir)) }, func(c *pod.Config) { f.Store, c.Store = c.Store, f })
 		c := &countdown{left: n, hit: make(chan struct{}), refuse: kill}
 		f.set(c.check)
 		s := h.submit("go")

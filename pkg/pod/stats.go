@@ -76,6 +76,9 @@ func (h *Host) Stats(ctx context.Context, idOrName string) (Stats, error) {
 	return c.Stats, nil
 }
 
+// Prices are the configured prices of models.
+func (h *Host) Prices() []fold.ModelPrice { return h.settings().Prices }
+
 // counter folds logs into Stats.
 type counter struct {
 	Stats

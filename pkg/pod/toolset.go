@@ -11,14 +11,18 @@ import (
 	"podd/pkg/tool/builtin"
 )
 
+// SpawnTool is the name of the tool that makes pods, which a pod has when its spec has
+// SubPods.
+const SpawnTool = "spawn_pod"
+
 // toolset is a pod's own tools.
 type toolset struct {
 	// names choose the pod's tools; empty for all.
 	names []string
 	tools []tool.Tool
-	// spawner makes pods; nil where none may be made.
-	spawner *spawner
-	log     *slog.Logger
+	// spawn makes the tool that makes pods; nil where none may be made.
+	spawn func(beside []string) tool.Tool
+	log   *slog.Logger
 }
 
 // with puts the pod's own tools together with those of other programs that its names
@@ -35,8 +39,8 @@ func (t toolset) with(foreign []tool.Tool) (*tool.Registry, error) {
 		}
 		tools, taken = append(tools, f), append(taken, name)
 	}
-	if t.spawner != nil {
-		tools = append(tools, chosen(t.names, []tool.Tool{t.spawner.tool(tools)})...)
+	if t.spawn != nil {
+		tools = append(tools, chosen(t.names, []tool.Tool{t.spawn(namesOf(tools))})...)
 	}
 	return tool.NewRegistry(tools...)
 }

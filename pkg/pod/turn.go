@@ -163,7 +163,7 @@ func (a *actor) workerConfig(s *settings) worker.Config {
 		Limits:       limitsOf(spec.Limits, s.Limits),
 		ApprovalTime: h.ApprovalTime,
 		Fallbacks:    s.Fallbacks,
-		Working:      a.pace.set,
+		Working:      a.activity.set,
 		Observe:      func(e hook.Edge) { h.hooks.Load().Edge(e) },
 		Retry:        h.Retry,
 		Logger:       h.Logger,
@@ -183,7 +183,7 @@ func (a *actor) turnEnded(err error) {
 	a.live.Forget()
 	if !t.begun {
 		switch {
-		case stopping(a.closing) && a.state.Turn.Open:
+		case Stopping(a.closing) && a.state.Turn.Open:
 			a.leaveTurn()
 		case a.closing != nil:
 		case err != nil:

@@ -90,8 +90,8 @@ func (h *Host) tools(s *settings, rec item.Pod, work *workspace) (toolset, error
 		return toolset{}, err
 	}
 	own := toolset{names: rec.Spec.Tools, tools: chosen(rec.Spec.Tools, append(tools, h.Tools...)), log: h.Logger}
-	if rec.Spec.SubPods > 0 && work.depth < maxDepth {
-		own.spawner = h.newSpawner(rec, work.fs)
+	if h.SubPods != nil && rec.Spec.SubPods > 0 && work.depth < MaxDepth {
+		own.spawn = h.SubPods(rec, work.depth, work.fs)
 	}
 	return own, nil
 }

@@ -47,7 +47,7 @@ func PoddBounds() Bounds {
 		Imports: map[string]int{"pkg/pod": 10},
 		Depth:   map[string]int{"cmd/podd": 7, "cmd/podctl": 7},
 		Over: map[string]int{
-			"methods of pkg/pod.Host":                   86,
+			"methods of pkg/pod.Host":                   85,
 			"methods of pkg/pod.actor":                  83,
 			"methods of pkg/worker.run":                 89,
 			"methods of pkg/scopefs.FS":                 52,
@@ -130,6 +130,7 @@ var ranks = map[string]int{
 
 	"internal/server": 5,
 	"pkg/client":      5,
+	"pkg/subpods":     5,
 
 	"internal/clients/acp":    6,
 	"internal/clients/bridge": 6,

@@ -1,15 +1,16 @@
-package pod
+package subpods
 
 import (
 	"fmt"
 
 	"podd/pkg/fold"
 	"podd/pkg/item"
+	"podd/pkg/pod"
 	"podd/pkg/tool"
 )
 
-// errand is what a spawned pod was spawned for, and how far it got.
-type errand struct {
+// child is a spawned pod, what it was spawned for and how far it got.
+type child struct {
 	fold.Task
 	pod item.Pod
 	// prices are those of the configuration; report shows progress.
@@ -20,37 +21,37 @@ type errand struct {
 }
 
 // add folds the next entry in.
-func (e *errand) add(entry item.Entry) {
-	e.cursor = entry.Seq
-	if k, ok := entry.Kind.(item.ToolStarted); e.Add(entry) && ok {
-		e.report(fmt.Sprintf("%s: %s %s\n", e.pod.Name, k.Tool, shortened(k.Arguments)))
+func (c *child) add(entry item.Entry) {
+	c.cursor = entry.Seq
+	if k, ok := entry.Kind.(item.ToolStarted); c.Add(entry) && ok {
+		c.report(fmt.Sprintf("%s: %s %s\n", c.pod.Name, k.Tool, shortened(k.Arguments)))
 	}
 }
 
 // used is what was billed so far.
-func (e *errand) used() share {
-	spent := e.Spent(e.prices)
+func (c *child) used() share {
+	spent := c.Spent(c.prices)
 	return share{spent: true, tokens: spent.Tokens(), cost: spent.Cost}
 }
 
 // output is the result of a turn that has ended: what the pod said last, or why it did
 // not get that far.
-func (e *errand) output() tool.Output {
-	end := e.Ended
-	work := fmt.Sprintf("%s, %s, %d tokens", counted(end.Steps, "step"), counted(end.ToolCalls, "tool call"), e.used().tokens)
-	out := tool.Output{Kind: item.OutputTask, Content: e.Text()}
+func (c *child) output() tool.Output {
+	end := c.Ended
+	work := fmt.Sprintf("%s, %s, %d tokens", counted(end.Steps, "step"), counted(end.ToolCalls, "tool call"), c.used().tokens)
+	out := tool.Output{Kind: item.OutputTask, Content: c.Text()}
 	if end.Outcome == item.OutcomeFinished {
-		out.Summary = tool.Bound(fmt.Sprintf("%s: %s finished: %s", SpawnTool, e.pod.Name, work))
+		out.Summary = tool.Bound(fmt.Sprintf("%s: %s finished: %s", pod.SpawnTool, c.pod.Name, work))
 		return out
 	}
 	out.IsError = true
-	out.Summary = tool.Bound(fmt.Sprintf("%s: %s did not finish (%s): %s (%s). What it did before stands", SpawnTool, e.pod.Name, end.Outcome, end.Cause, work))
+	out.Summary = tool.Bound(fmt.Sprintf("%s: %s did not finish (%s): %s (%s). What it did before stands", pod.SpawnTool, c.pod.Name, end.Outcome, end.Cause, work))
 	return out
 }
 
 // gone is the result of a turn whose end can't be known.
-func (e *errand) gone(why string) tool.Output {
-	out := tool.Error("%s: %s: %s. What it did before stands", SpawnTool, e.pod.Name, why)
+func (c *child) gone(why string) tool.Output {
+	out := tool.Error("%s: %s: %s. What it did before stands", pod.SpawnTool, c.pod.Name, why)
 	out.Kind = item.OutputTask
 	return out
 }

@@ -1,4 +1,4 @@
-package pod
+package subpods
 
 import (
 	"context"
@@ -9,21 +9,18 @@ import (
 	"strings"
 
 	"podd/pkg/item"
+	"podd/pkg/pod"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
 	"podd/pkg/worker"
 )
 
-// SpawnTool is the name of the tool that makes pods, which a pod has when its spec has
-// SubPods.
-const SpawnTool = "spawn_pod"
-
-const spawnDescription = `Give a task to a new pod, an agent like you with a conversation of its own, and wait for its answer. ` +
+const description = `Give a task to a new pod, an agent like you with a conversation of its own, and wait for its answer. ` +
 	`It knows nothing but the task. It works in your workspace with your tools, unless it is given less, and what it uses counts against your limits. ` +
 	`Calls of one step run side by side.`
 
-type spawnArgs struct {
+type arguments struct {
 	Task  string   `json:"task" jsonschema:"all that the pod has to know: what to do, where, and what to answer with"`
 	Name  string   `json:"name,omitempty" jsonschema:"a word for the pod's name"`
 	Tools []string `json:"tools,omitempty" jsonschema:"those of your tools that it may use; default all"`
@@ -43,7 +40,7 @@ var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 // maxLabel bounds the word in a spawned pod's name, in bytes.
 const maxLabel = 24
 
-func (a *spawnArgs) check() error {
+func (a *arguments) check() error {
 	if strings.TrimSpace(a.Task) == "" {
 		return errors.New("task is empty: say what to do")
 	}
@@ -57,51 +54,55 @@ func (a *spawnArgs) check() error {
 
 // spawner is the spawn_pod tool of one pod.
 type spawner struct {
-	host *Host
-	pod  string
-	// fs is the pod's scope, tools are the names of its tools.
-	fs    *scopefs.FS
+	host *pod.Host
+	// parent is the pod's id, depth how many pods are above it.
+	parent string
+	depth  int
+	// files is the pod's scope, tools are the names of its tools.
+	files *scopefs.FS
 	tools []string
 	// slots has an element for each spawned pod at work.
-	slots chan struct{}
-	purse *purse
+	slots  chan struct{}
+	budget *budget
 }
 
-func (h *Host) newSpawner(rec item.Pod, fs *scopefs.FS) *spawner {
-	return &spawner{host: h, pod: rec.ID, fs: fs, slots: make(chan struct{}, rec.Spec.SubPods), purse: newPurse()}
-}
-
-// tool is the tool of a pod that has some tools beside it.
-func (s *spawner) tool(beside []tool.Tool) tool.Tool {
-	with := *s
-	with.tools = append(namesOf(beside), SpawnTool)
-	return with.made()
-}
-
-func (s *spawner) made() tool.Tool {
-	return tool.New(SpawnTool, spawnDescription, s.run, tool.Validate((*spawnArgs).check),
-		tool.Touches(s.access), tool.Recovers(s.recover))
+// Tool makes the spawn_pod tool of a pod that has depth pods above it and works in a scope,
+// for whatever tools it has beside it; nil files are enough to learn what became of calls.
+// host is asked when a tool is made.
+func Tool(host func() *pod.Host) func(parent item.Pod, depth int, files *scopefs.FS) (beside func(tools []string) tool.Tool) {
+	return func(parent item.Pod, depth int, files *scopefs.FS) func([]string) tool.Tool {
+		s := spawner{
+			host: host(), parent: parent.ID, depth: depth, files: files,
+			slots: make(chan struct{}, parent.Spec.SubPods), budget: newBudget(),
+		}
+		return func(tools []string) tool.Tool {
+			with := s
+			with.tools = append(slices.Clip(tools), pod.SpawnTool)
+			return tool.New(pod.SpawnTool, description, with.run, tool.Validate((*arguments).check),
+				tool.Touches(with.access), tool.Recovers(with.recover))
+		}
+	}
 }
 
 // access is what a call hands on. The pod's own calls are decided on by themselves.
-func (s *spawner) access(a spawnArgs) tool.Access {
+func (s *spawner) access(a arguments) tool.Access {
 	dirs := slices.Concat(a.Write, a.Read)
 	if a.Dir != "" {
 		dirs = append(dirs, a.Dir)
 	}
 	for i, dir := range dirs {
-		dirs[i] = s.fs.Rel(dir)
+		dirs[i] = s.files.Rel(dir)
 	}
-	return tool.Access{Paths: dirs, Targets: builtin.Targets(s.fs, dirs), Writes: a.Dir != "" || len(a.Write) > 0, Confined: true}
+	return tool.Access{Paths: dirs, Targets: builtin.Targets(s.files, dirs), Writes: a.Dir != "" || len(a.Write) > 0, Confined: true}
 }
 
 // run makes the pod, gives it the task and waits for the end of its turn.
-func (s *spawner) run(ctx context.Context, args spawnArgs) (tool.Output, error) {
+func (s *spawner) run(ctx context.Context, args arguments) (tool.Output, error) {
 	if err := s.take(ctx); err != nil {
 		return tool.Output{}, s.unless(ctx, err)
 	}
 	defer s.free()
-	parent, err := s.host.Store.Pod(ctx, s.pod)
+	parent, err := s.host.Get(ctx, s.parent)
 	if err != nil {
 		return tool.Output{}, s.unless(ctx, err)
 	}
@@ -109,35 +110,60 @@ func (s *spawner) run(ctx context.Context, args spawnArgs) (tool.Output, error) 
 	if err != nil {
 		return tool.Output{}, s.unless(ctx, err)
 	}
-	child, err := s.host.spawn(ctx, parent, args.Name, spec)
+	made, err := s.spawn(ctx, parent.Name, args.Name, spec)
 	if err != nil {
 		return tool.Output{}, s.unless(ctx, err)
 	}
-	return s.attend(ctx, child, args.Task)
+	return s.wait(ctx, made, args.Task)
 }
+
+// spawn makes the pod of a call. Its name is the same for the same call, unless a pod
+// that is not the call's has it.
+func (s *spawner) spawn(ctx context.Context, parent, label string, spec item.PodSpec) (item.Pod, error) {
+	sum := strings.TrimPrefix(pod.TaskID(spec), "spawn-")
+	for _, n := range []int{6, 12, 24} {
+		made, err := s.host.Spawn(ctx, childName(parent, label, sum[:n]), spec)
+		if item.KindOf(err) != item.KindExists || err == nil {
+			return made, err
+		}
+	}
+	return item.Pod{}, item.Errorf(item.KindExists, "POD_EXISTS", "not run: pods with the names for this one exist already: give it a name")
+}
+
+// childName is PARENT-SUM or PARENT-LABEL-SUM, the parent's name cut to fit.
+func childName(parent, label, sum string) string {
+	rest := "-" + sum
+	if label != "" {
+		rest = "-" + label + rest
+	}
+	return parent[:min(len(parent), maxName-len(rest))] + rest
+}
+
+// maxName is the longest name of a pod, in bytes.
+const maxName = 63
 
 // recover finds the pod of a call that an earlier podd started and waits for its turn.
 // The task is given to it once: its request id is known, or was never taken.
-func (s *spawner) recover(ctx context.Context, args spawnArgs) (tool.Output, bool, error) {
+func (s *spawner) recover(ctx context.Context, args arguments) (tool.Output, bool, error) {
 	call := tool.CallFrom(ctx).CallID
 	// Also for a call that was cancelled: its pod has to end.
-	children, err := s.host.children(context.WithoutCancel(ctx), s.pod)
+	children, err := s.host.Children(context.WithoutCancel(ctx), s.parent)
 	if err != nil {
 		return tool.Output{}, false, s.unless(ctx, err)
 	}
 	children = slices.DeleteFunc(children, func(p item.Pod) bool { return p.Spec.ParentCall != call })
 	if len(children) == 0 {
-		out := tool.Error("%s: not run: podd ended before the pod was made, or it was deleted; call again if it is still needed", SpawnTool)
+		out := tool.Error("%s: not run: podd ended before the pod was made, or it was deleted; call again if it is still needed", pod.SpawnTool)
 		return out, true, nil
 	}
 	// An id of a call may come again when the first is no longer in the log.
-	child := slices.MaxFunc(children, func(p, q item.Pod) int { return p.CreatedAt.Compare(q.CreatedAt) })
+	made := slices.MaxFunc(children, func(p, q item.Pod) int { return p.CreatedAt.Compare(q.CreatedAt) })
 	if err := s.take(ctx); err != nil {
 		return tool.Output{}, false, s.unless(ctx, err)
 	}
 	defer s.free()
-	s.purse.promise(call, share{tokens: child.Spec.Limits.MaxTokens, cost: child.Spec.Limits.MaxCost})
-	out, err := s.attend(ctx, child, args.Task)
+	s.budget.promise(call, share{tokens: made.Spec.Limits.MaxTokens, cost: made.Spec.Limits.MaxCost})
+	out, err := s.wait(ctx, made, args.Task)
 	return out, true, err
 }
 
@@ -162,13 +188,8 @@ func (s *spawner) free() { <-s.slots }
 // unless is an error of a call, or that the call goes on when podd is back, where the
 // error comes of podd's stop.
 func (s *spawner) unless(ctx context.Context, err error) error {
-	if stopping(err) || errors.Is(context.Cause(ctx), worker.ErrShutdown) {
+	if pod.Stopping(err) || errors.Is(context.Cause(ctx), worker.ErrShutdown) {
 		return tool.ErrGoesOn
 	}
 	return err
-}
-
-// stopping says that an error is that of a host or a store that stops.
-func stopping(err error) bool {
-	return item.KindOf(err) == item.KindUnavailable && item.ReasonOf(err) != reasonFailed
 }

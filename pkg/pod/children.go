@@ -8,11 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"podd/internal/wire"
-	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/store"
-	"podd/pkg/tool"
 	"podd/pkg/worker"
 )
 
@@ -20,136 +17,44 @@ import (
 // cancelled.
 const recallTime = 30 * time.Second
 
-// attend gives a spawned pod its task, unless it has it, and waits for the end of its
-// turn. When the call is cancelled the turn is, too.
-func (s *spawner) attend(ctx context.Context, child item.Pod, task string) (tool.Output, error) {
-	e := &errand{
-		pod: child, Task: fold.Task{RequestID: taskID(child.Spec)}, prices: s.host.settings().Prices, report: func(text string) { tool.Progress(ctx, text) },
-	}
-	defer s.settle(ctx, e)
-	err := s.await(ctx, e, task)
-	if err := s.unless(ctx, err); errors.Is(err, tool.ErrGoesOn) && e.Ended == nil {
-		return tool.Output{}, err
-	}
-	if e.Ended == nil && ctx.Err() != nil {
-		err = s.host.recall(context.WithoutCancel(ctx), e, "the call that it works for was cancelled: "+context.Cause(ctx).Error())
-	}
-	switch {
-	case e.Ended != nil:
-		return e.output(), nil
-	case !e.Given:
-		return tool.Output{}, s.discard(context.WithoutCancel(ctx), child, err)
-	}
-	return e.gone(fmt.Sprintf("its end is not known: %v", err)), nil
+// Spawn makes a pod for a call of another: its spec names both. Its task is to be submitted
+// with the request id [TaskID].
+func (h *Host) Spawn(ctx context.Context, name string, spec item.PodSpec) (item.Pod, error) {
+	return h.create(ctx, name, spec)
 }
 
-// await gives a spawned pod its task, unless its log has it, and follows the log to the
-// end of the turn.
-func (s *spawner) await(ctx context.Context, e *errand, task string) error {
-	if err := s.host.read(ctx, e, false); err != nil || e.Ended != nil {
-		return err
+// Children are the pods that a pod spawned.
+func (h *Host) Children(ctx context.Context, id string) ([]item.Pod, error) {
+	pods, err := h.Store.Pods(ctx)
+	return slices.DeleteFunc(pods, func(p item.Pod) bool { return p.Spec.Parent != id }), err
+}
+
+// WatchActivity says whether a pod's turn waits, now and whenever that changes, until stop
+// is called. The pod stays loaded so long. tell must not block.
+func (h *Host) WatchActivity(ctx context.Context, id string, tell func(waits bool)) (stop func(), err error) {
+	a, release, err := h.acquire(ctx, id)
+	if err != nil {
+		return nil, err
 	}
-	a, release, err := s.host.acquire(ctx, e.pod.ID)
+	unwatch := a.activity.watch(tell)
+	return func() {
+		unwatch()
+		release()
+	}, nil
+}
+
+// Recall takes its task back from a spawned pod: out of its inbox, or by cancelling the turn
+// that works on it, and waits for the turn's end. turn is that turn's number, 0 when it is
+// not known.
+func (h *Host) Recall(ctx context.Context, id string, turn int64, reason string) error {
+	ctx, cancel := context.WithTimeout(ctx, recallTime)
+	defer cancel()
+	a, release, err := h.acquire(ctx, id)
 	if err != nil {
 		return err
 	}
 	defer release()
-	defer a.pace.watch(tool.TurnFrom(ctx).Waits)()
-	e.report(e.pod.Name + ": has the task\n")
-	if !e.Given {
-		_, err := s.host.Submit(ctx, Submit{Pod: e.pod.ID, Segments: []item.Segment{item.TextSegment{Text: task}}, RequestID: e.RequestID})
-		if err != nil {
-			return err
-		}
-		e.Given = true
-	}
-	return s.host.accompany(ctx, e)
-}
-
-// settle bills what the turn has used and keeps it held back until that is stored.
-func (s *spawner) settle(ctx context.Context, e *errand) {
-	call := tool.CallFrom(ctx).CallID
-	s.purse.promise(call, e.used())
-	for _, b := range e.Bills {
-		tool.TurnFrom(ctx).Bill(b)
-	}
-	tool.Stored(ctx, func() { s.purse.settled(call) })
-}
-
-// discard removes a pod that never got its task, unless something else has happened to it,
-// and says why it did not.
-func (s *spawner) discard(ctx context.Context, child item.Pod, cause error) error {
-	now, err := s.host.Store.Pod(ctx, child.ID)
-	if err == nil && now.Last == 0 {
-		err = s.host.Delete(ctx, child.ID)
-	}
-	if err != nil {
-		s.host.Logger.Warn("spawned pod without a task could not be removed", "pod", child.ID, "name", child.Name, "error", err)
-	}
-	return cause
-}
-
-// accompany reads the pod's log as it grows until the turn has ended. A pod that is
-// loaded anew is followed on.
-func (h *Host) accompany(ctx context.Context, e *errand) error {
-	for {
-		from := e.cursor
-		err := h.read(ctx, e, true)
-		switch {
-		case e.Ended != nil:
-			return nil
-		case item.ReasonOf(err) == reasonFailed && e.cursor > from:
-			continue
-		}
-		return err
-	}
-}
-
-// read folds what the log has above the errand's cursor into it, and with follow what
-// comes, up to the end of the turn.
-func (h *Host) read(ctx context.Context, e *errand, follow bool) error {
-	if e.cursor == 0 {
-		p, err := h.Store.Pod(ctx, e.pod.ID)
-		if err != nil {
-			return err
-		}
-		e.cursor = max(p.First-1, 0)
-	}
-	for ev, err := range h.Stream(ctx, StreamQuery{Pod: e.pod.ID, After: e.cursor, Follow: follow}) {
-		if err != nil {
-			return err
-		}
-		if ev.Record == nil {
-			continue
-		}
-		entry, err := wire.DecodeEntry(ev.Record.Entry)
-		if err != nil {
-			return damaged(e.pod.ID, ev.Record.Seq, err)
-		}
-		if e.add(entry); e.Ended != nil {
-			return nil
-		}
-	}
-	return nil
-}
-
-// recall takes the task back from a spawned pod and reads how its turn ended, or how far it
-// got.
-func (h *Host) recall(ctx context.Context, e *errand, reason string) error {
-	inTime, cancel := context.WithTimeout(ctx, recallTime)
-	defer cancel()
-	a, release, err := h.acquire(inTime, e.pod.ID)
-	if err == nil {
-		defer release()
-		err = a.recall(inTime, e.Turn, reason)
-	}
-	if readErr := h.read(ctx, e, false); err == nil {
-		err = readErr
-	}
-	if err == nil && e.Ended == nil {
-		err = errors.New("its log does not say")
-	}
-	return err
+	return a.recall(ctx, turn, reason)
 }
 
 // Why a task that was taken back may not be over.
@@ -236,7 +141,7 @@ func (h *Host) disown(parent string) {
 // disowned ends the turn that a spawned pod was spawned for: that of its parent has ended.
 func (a *actor) disowned() {
 	err := a.recall(a.host.base, 0, "the turn that it worked for has ended")
-	if err != nil && !stopping(err) && !errors.Is(err, errUnstored) {
+	if err != nil && !Stopping(err) && !errors.Is(err, errUnstored) {
 		a.host.Logger.Warn("spawned pod could not be told that nobody waits for it", "pod", a.id, "error", err)
 	}
 }
@@ -246,7 +151,7 @@ func (a *actor) disowned() {
 func (a *actor) askParent(spec item.PodSpec) {
 	waits, err := a.host.waitsFor(a.host.base, spec)
 	switch {
-	case stopping(err):
+	case Stopping(err):
 		return
 	case err == nil && !waits, item.ReasonOf(err) == store.ReasonPodNotFound:
 		a.disowned()
@@ -272,7 +177,7 @@ func (h *Host) waitsFor(ctx context.Context, spec item.PodSpec) (waits bool, err
 
 // deleteChildren removes what a pod has spawned.
 func (h *Host) deleteChildren(ctx context.Context, parent string) error {
-	children, err := h.children(ctx, parent)
+	children, err := h.Children(ctx, parent)
 	if err != nil {
 		return err
 	}

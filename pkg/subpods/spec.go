@@ -1,4 +1,4 @@
-package pod
+package subpods
 
 import (
 	"context"
@@ -7,19 +7,17 @@ import (
 	"strings"
 
 	"podd/pkg/item"
+	"podd/pkg/pod"
+	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 )
 
 // spec is that of a pod which a call spawns: the parent's, and never more.
-func (s *spawner) spec(ctx context.Context, parent item.Pod, args spawnArgs) (item.PodSpec, error) {
-	above, err := s.host.ancestors(ctx, parent.Spec)
-	if err != nil {
-		return item.PodSpec{}, err
-	}
-	spec := parent.Spec
+func (s *spawner) spec(ctx context.Context, parent item.Pod, args arguments) (spec item.PodSpec, err error) {
+	spec = parent.Spec
 	spec.Parent, spec.ParentCall = parent.ID, tool.CallFrom(ctx).CallID
 	spec.Rules = slices.Clone(spec.Rules)
-	if spec.SubPods--; len(above)+1 >= maxDepth {
+	if spec.SubPods--; s.depth+1 >= pod.MaxDepth {
 		spec.SubPods = 0
 	}
 	if err := s.subset(&spec.Tools, args.Tools); err != nil {
@@ -46,25 +44,25 @@ func (s *spawner) subset(tools *[]string, asked []string) error {
 }
 
 // scope takes the directories that are asked for; all of the parent's when none is.
-func (s *spawner) scope(spec *item.PodSpec, parent item.PodSpec, args spawnArgs) (err error) {
+func (s *spawner) scope(spec *item.PodSpec, parent item.PodSpec, args arguments) (err error) {
 	if args.Dir == "" && len(args.Read)+len(args.Write) == 0 {
 		return nil
 	}
 	if args.Dir != "" {
-		if spec.Dir, err = s.inside(args.Dir, parent.Dir, writable(parent)); err != nil {
+		if spec.Dir, err = s.inside(args.Dir, parent.Dir, parent.Writable()); err != nil {
 			return err
 		}
 	}
 	spec.Read, spec.Write = nil, nil
 	for _, dir := range args.Write {
-		resolved, err := s.inside(dir, parent.Dir, writable(parent))
+		resolved, err := s.inside(dir, parent.Dir, parent.Writable())
 		if err != nil {
 			return err
 		}
 		spec.Write = append(spec.Write, resolved)
 	}
 	for _, dir := range args.Read {
-		resolved, err := s.inside(dir, parent.Dir, readable(parent))
+		resolved, err := s.inside(dir, parent.Dir, parent.Readable())
 		if err != nil {
 			return err
 		}
@@ -82,25 +80,17 @@ func (s *spawner) inside(dir, base string, roots []string) (string, error) {
 	if !filepath.IsAbs(resolved) {
 		resolved = filepath.Join(base, resolved)
 	}
-	if !liesIn(resolved, roots) || cleanDir(&resolved, "directory") != nil || !liesIn(resolved, roots) {
+	if !scopefs.LiesIn(resolved, roots) {
+		return "", outside
+	}
+	resolved, err := scopefs.Directory(resolved, "directory")
+	if err != nil || !scopefs.LiesIn(resolved, roots) {
 		return "", outside
 	}
 	for _, path := range []string{resolved, filepath.Join(resolved, "x"), filepath.Join(resolved, "config")} {
-		if _, protected := s.fs.Protected(path); protected {
+		if _, protected := s.files.Protected(path); protected {
 			return "", item.Errorf(item.KindInvalid, "BAD_DIR", "not run: %q is protected: do there yourself what has to be done", dir)
 		}
 	}
 	return resolved, nil
-}
-
-// writable and readable are the directories of a spec.
-func writable(s item.PodSpec) []string { return append([]string{s.Dir}, s.Write...) }
-func readable(s item.PodSpec) []string { return append(writable(s), s.Read...) }
-
-// liesIn says whether a clean path is one of some directories or lies in one.
-func liesIn(path string, dirs []string) bool {
-	return slices.ContainsFunc(dirs, func(dir string) bool {
-		rel, err := filepath.Rel(dir, path)
-		return err == nil && filepath.IsLocal(rel)
-	})
 }

@@ -1,4 +1,4 @@
-package pod
+package subpods
 
 import (
 	"cmp"
@@ -20,50 +20,50 @@ type share struct {
 	spent bool
 }
 
-// purse remembers what a pod's calls were promised of its turn's limits, from the start
+// budget remembers what a pod's calls were promised of its turn's limits, from the start
 // of each to the moment when what it used stands in the log.
-type purse struct {
+type budget struct {
 	mu       sync.Mutex
 	promised map[string]share
 	// changed is closed, and made anew, when a promise has changed.
 	changed chan struct{}
 }
 
-func newPurse() *purse {
-	return &purse{promised: make(map[string]share), changed: make(chan struct{})}
+func newBudget() *budget {
+	return &budget{promised: make(map[string]share), changed: make(chan struct{})}
 }
 
-func (p *purse) tell() {
-	close(p.changed)
-	p.changed = make(chan struct{})
+func (b *budget) tell() {
+	close(b.changed)
+	b.changed = make(chan struct{})
 }
 
 // promise sets what is held back for a call.
-func (p *purse) promise(call string, s share) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.promised[call] = s
-	p.tell()
+func (b *budget) promise(call string, s share) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.promised[call] = s
+	b.tell()
 }
 
 // settled is for a call whose use the log knows.
-func (p *purse) settled(call string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.promised, call)
-	p.tell()
+func (b *budget) settled(call string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.promised, call)
+	b.tell()
 }
 
 // grant promises a call its share of what is left: what it asks for as far as that is
 // there, or an equal part for each of the pods that may be at work and are not. All shares together are never more than
 // what is left. When nothing is there for the call although pods at work may leave some of
 // theirs, wait is closed when it may be tried again.
-func (p *purse) grant(call string, left item.PodLimits, asked share, slots int) (granted share, wait <-chan struct{}, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (b *budget) grant(call string, left item.PodLimits, asked share, slots int) (granted share, wait <-chan struct{}, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	var held share
 	among := slots
-	for _, s := range p.promised {
+	for _, s := range b.promised {
 		if !s.spent {
 			among--
 		}
@@ -74,10 +74,10 @@ func (p *purse) grant(call string, left item.PodLimits, asked share, slots int) 
 	cost, enough := part(least(left.MaxCost, left.TotalCost), held.cost, asked.cost, float64(max(among, 1)))
 	switch granted = (share{tokens: tokens, cost: cost}); {
 	case ok && enough:
-		p.promised[call] = granted
+		b.promised[call] = granted
 		return granted, nil, nil
 	case among < slots:
-		return share{}, p.changed, nil
+		return share{}, b.changed, nil
 	}
 	return share{}, nil, errors.New("not run: pods of this step have used all that was left of the limits")
 }
@@ -111,7 +111,7 @@ func (s *spawner) granted(ctx context.Context, asked share) (left item.PodLimits
 		if left, err = tool.TurnFrom(ctx).Left(); err != nil {
 			return left, got, fmt.Errorf("not run: %w", err)
 		}
-		got, wait, err := s.purse.grant(tool.CallFrom(ctx).CallID, left, asked, cap(s.slots))
+		got, wait, err := s.budget.grant(tool.CallFrom(ctx).CallID, left, asked, cap(s.slots))
 		if err != nil || wait == nil {
 			return left, got, err
 		}
@@ -125,7 +125,7 @@ func (s *spawner) granted(ctx context.Context, asked share) (left item.PodLimits
 }
 
 // limits are those of a pod that is spawned now, within what is left of the turn.
-func (s *spawner) limits(ctx context.Context, args spawnArgs, own item.PodLimits) (item.PodLimits, error) {
+func (s *spawner) limits(ctx context.Context, args arguments, own item.PodLimits) (item.PodLimits, error) {
 	left, got, err := s.granted(ctx, share{tokens: args.MaxTokens, cost: args.MaxCost})
 	if err != nil {
 		return item.PodLimits{}, err

@@ -1,0 +1,138 @@
+package subpods
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"podd/pkg/fold"
+	"podd/pkg/item"
+	"podd/pkg/pod"
+	"podd/pkg/tool"
+)
+
+// wait gives a spawned pod its task, unless it has it, and waits for the end of its turn.
+// When the call is cancelled the turn is, too.
+func (s *spawner) wait(ctx context.Context, made item.Pod, task string) (tool.Output, error) {
+	c := &child{
+		pod: made, Task: fold.Task{RequestID: pod.TaskID(made.Spec)}, prices: s.host.Prices(),
+		report: func(text string) { tool.Progress(ctx, text) },
+	}
+	defer s.settle(ctx, c)
+	err := s.accompany(ctx, c, task)
+	if err := s.unless(ctx, err); errors.Is(err, tool.ErrGoesOn) && c.Ended == nil {
+		return tool.Output{}, err
+	}
+	if c.Ended == nil && ctx.Err() != nil {
+		err = s.recall(context.WithoutCancel(ctx), c, "the call that it works for was cancelled: "+context.Cause(ctx).Error())
+	}
+	switch {
+	case c.Ended != nil:
+		return c.output(), nil
+	case !c.Given:
+		return tool.Output{}, s.discard(context.WithoutCancel(ctx), made, err)
+	}
+	return c.gone(fmt.Sprintf("its end is not known: %v", err)), nil
+}
+
+// accompany gives a spawned pod its task, unless its log has it, and follows the log to the
+// end of the turn.
+func (s *spawner) accompany(ctx context.Context, c *child, task string) error {
+	if err := s.read(ctx, c, false); err != nil || c.Ended != nil {
+		return err
+	}
+	stop, err := s.host.WatchActivity(ctx, c.pod.ID, tool.TurnFrom(ctx).Waits)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	c.report(c.pod.Name + ": has the task\n")
+	if !c.Given {
+		_, err := s.host.Submit(ctx, pod.Submit{Pod: c.pod.ID, Segments: []item.Segment{item.TextSegment{Text: task}}, RequestID: c.RequestID})
+		if err != nil {
+			return err
+		}
+		c.Given = true
+	}
+	return s.follow(ctx, c)
+}
+
+// follow reads the pod's log as it grows until the turn has ended. A pod that is loaded
+// again is followed on.
+func (s *spawner) follow(ctx context.Context, c *child) error {
+	for {
+		from := c.cursor
+		err := s.read(ctx, c, true)
+		switch {
+		case c.Ended != nil:
+			return nil
+		case item.ReasonOf(err) == pod.ReasonFailed && c.cursor > from:
+			continue
+		}
+		return err
+	}
+}
+
+// read adds what the log has above the child's cursor, and with follow what comes, up to
+// the end of the turn.
+func (s *spawner) read(ctx context.Context, c *child, follow bool) error {
+	if c.cursor == 0 {
+		p, err := s.host.Get(ctx, c.pod.ID)
+		if err != nil {
+			return err
+		}
+		c.cursor = max(p.First-1, 0)
+	}
+	for ev, err := range s.host.Stream(ctx, pod.StreamQuery{Pod: c.pod.ID, After: c.cursor, Follow: follow}) {
+		if err != nil {
+			return err
+		}
+		if ev.Record == nil {
+			continue
+		}
+		entry, err := ev.Record.Decode()
+		if err != nil {
+			return fmt.Errorf("entry #%d of its log can't be read: %w", ev.Record.Seq, err)
+		}
+		if c.add(entry); c.Ended != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// recall takes the task back from a spawned pod and reads how its turn ended, or how far it
+// got.
+func (s *spawner) recall(ctx context.Context, c *child, reason string) error {
+	err := s.host.Recall(ctx, c.pod.ID, c.Turn, reason)
+	if readErr := s.read(ctx, c, false); err == nil {
+		err = readErr
+	}
+	if err == nil && c.Ended == nil {
+		err = errors.New("its log does not say")
+	}
+	return err
+}
+
+// settle bills what the turn has used and keeps it reserved until that is stored.
+func (s *spawner) settle(ctx context.Context, c *child) {
+	call := tool.CallFrom(ctx).CallID
+	s.budget.promise(call, c.used())
+	for _, b := range c.Bills {
+		tool.TurnFrom(ctx).Bill(b)
+	}
+	tool.Stored(ctx, func() { s.budget.settled(call) })
+}
+
+// discard removes a pod that never got its task, unless something else has happened to it,
+// and says why it did not.
+func (s *spawner) discard(ctx context.Context, made item.Pod, cause error) error {
+	now, err := s.host.Get(ctx, made.ID)
+	if err == nil && now.Last == 0 {
+		err = s.host.Delete(ctx, made.ID)
+	}
+	if err != nil {
+		s.host.Logger.Warn("spawned pod without a task could not be removed", "pod", made.ID, "name", made.Name, "error", err)
+	}
+	return cause
+}
