@@ -5,28 +5,28 @@ func commandAttacks() []attack {
 	const pol, builtin, spool = "internal/guard/policy", "pkg/tool/builtin", "pkg/tool/spool"
 	return []attack{
 		// Lines under a rule that allows echo.
-		{"`echo $(rm x)`, and by backquotes, in quotes, in arithmetic", "CWE-78", "no expansions", pol, "TestAttacks"},
+		{"`echo $(rm x)`, also with backquotes, in quotes, in arithmetic", "CWE-78", "no expansions", pol, "TestAttacks"},
 		{"`echo hi & rm x`", "CWE-78", "no background", pol, "TestAttacks"},
 		{"`echo hi > f`, `>|`, `<>`, `&>` and numbered ones", "CWE-73", "no redirections", pol, "TestAttacks"},
 		{"`LD_PRELOAD=x.so echo hi`", "CWE-427", "no assignments", pol, "TestAttacks"},
-		{"`echo *`, where the names of files decide", "CWE-155", "no globs", pol, "TestAttacks"},
-		{"spaces and line ends that are none to the shell, text turned around", "CWE-451, CVE-2021-42574", "plain characters", pol, "TestAttacks"},
+		{"`echo *`, where file names decide", "CWE-155", "no globs", pol, "TestAttacks"},
+		{"spaces and line ends that the shell does not know, text that changes direction", "CWE-451, CVE-2021-42574", "plain characters", pol, "TestAttacks"},
 		{"a comment that ends for one shell and not for another", "CWE-436", "no continued comments", pol, "TestAttacks"},
 		// Lines under a rule that denies rm, or git push.
 		{"a denied command in the arguments of env, xargs, sh -c", "CWE-184", "commands in arguments", pol, "TestDeniedCommands"},
 		{"`git -C x push`, options before the command", "CWE-184", "options before commands", pol, "TestDenyPatterns"},
-		{"a denied command in the words of a program that no list has, in settings of git, in variables", "CWE-184", "named commands", pol, "TestDeniedCommandsRunByOthers"},
-		{"a denied command that a shell reads, encoded or not", "CWE-184", "shells that read", pol, "TestDeniedCommandsRunByOthers"},
+		{"a denied command in the words of an unlisted program, in git settings, in variables", "CWE-184", "named commands", pol, "TestDeniedCommandsRunByOthers"},
+		{"a denied command that a shell reads as input, encoded or not", "CWE-184", "shells that read", pol, "TestDeniedCommandsRunByOthers"},
 		// Rules that allow more than a person meant.
-		{"`git log --output=f`, `sort -o f`, under rules that allow to read", "CWE-88", "options of readers", pol, "TestWildcardsAllowReadingOnly"},
+		{"`git log --output=f`, `sort -o f`, under rules for reading", "CWE-88", "options of readers", pol, "TestWildcardsAllowReadingOnly"},
 		{"`uniq a b`, where the second file is written", "CWE-73", "files of readers", pol, "TestWildcardsAllowReadingOnly"},
 		{"`uv run *`, `docker run *`, which would allow any command", "CWE-183", "no open runners", pol, "TestWildcardsBehindRunnersAreRefused"},
 		// How commands are started.
 		{"LD_PRELOAD, BASH_ENV, NODE_OPTIONS, PYTHONSTARTUP, GIT_SSH_COMMAND of podd's environment", "CWE-427", "listed variables", builtin, "TestShellEnvironmentIsAList"},
-		{"a program of the workspace by a relative entry of PATH", "CWE-426", "absolute PATH", builtin, "TestShellEnvironmentIsAList"},
-		{"the same for a hook or interceptor, which no sandbox holds", "CWE-426", "absolute PATH", "internal/extend/extern", "TestEnvironment"},
-		{"a program named by a configuration of rg", "CWE-427", "bare rg", builtin, "TestSearchGivesRipgrepNothing"},
-		{"output of a command that others can read", "CWE-732", "private spool", spool, "TestKeep"},
+		{"a workspace program found by a relative PATH entry", "CWE-426", "absolute PATH", builtin, "TestShellEnvironmentIsAList"},
+		{"the same for a hook or interceptor, which has no sandbox", "CWE-426", "absolute PATH", "internal/extend/extern", "TestEnvironment"},
+		{"a program named in rg's configuration", "CWE-427", "bare rg", builtin, "TestSearchGivesRipgrepNothing"},
+		{"command output that others can read", "CWE-732", "private spool", spool, "TestKeep"},
 	}
 }
 
@@ -34,23 +34,23 @@ func commandAttacks() []attack {
 func commandGuards() map[string]guard {
 	const line = "internal/guard/policy/line.go"
 	return map[string]guard{
-		"no expansions":           {"a line with an expansion is allowed by no rule", []edit{{line, "			err = errExpands\n", "			err = nil\n"}}},
-		"no background":           {"nor one with a command in the background", []edit{{line, "	if s.Background || s.Coprocess || s.Disown {", "	if s.Coprocess || s.Disown {"}}},
-		"no redirections":         {"nor one with a redirection to a file", []edit{{line, "		if !harmless(r) {", "		if !harmless(r) && s == nil {"}}},
-		"no assignments":          {"nor one that sets variables", []edit{{line, "	if len(call.Assigns) > 0 {", "	if len(call.Assigns) > 1<<30 {"}}},
-		"no globs":                {"nor one with a glob", []edit{{line, "		case '*', '?', '[':", "		case 0:"}}},
-		"plain characters":        {"nor one with characters that shells or people take for others", []edit{{line, "	case strings.ContainsFunc(line, odd):", "	case line == \"\" && strings.ContainsFunc(line, odd):"}}},
-		"no continued comments":   {"nor one that parsers do not agree about", []edit{{line, "	if continuesComment(line) {\n		return nil, errors", "	if line == \"\" {\n		return nil, errors"}}},
-		"commands in arguments":   {"commands are found in the arguments of others", []edit{{"internal/guard/policy/seen.go", "k == runner || k == evaluator ||", "k < 0 ||"}}},
-		"options before commands": {"and behind options", []edit{{"internal/guard/policy/match.go", "{option: true}, {many: true}}", "}"}}},
+		"no expansions":           {"no rule allows a line with an expansion", []edit{{line, "			err = errExpands\n", "			err = nil\n"}}},
+		"no background":           {"no rule allows a line with a background command", []edit{{line, "	if s.Background || s.Coprocess || s.Disown {", "	if s.Coprocess || s.Disown {"}}},
+		"no redirections":         {"no rule allows a line with a redirection to a file", []edit{{line, "		if !harmless(r) {", "		if !harmless(r) && s == nil {"}}},
+		"no assignments":          {"no rule allows a line that sets variables", []edit{{line, "	if len(call.Assigns) > 0 {", "	if len(call.Assigns) > 1<<30 {"}}},
+		"no globs":                {"no rule allows a line with a glob", []edit{{line, "		case '*', '?', '[':", "		case 0:"}}},
+		"plain characters":        {"no rule allows a line with characters that look or parse like others", []edit{{line, "	case strings.ContainsFunc(line, odd):", "	case line == \"\" && strings.ContainsFunc(line, odd):"}}},
+		"no continued comments":   {"no rule allows a line that shells parse differently", []edit{{line, "	if continuesComment(line) {\n		return nil, errors", "	if line == \"\" {\n		return nil, errors"}}},
+		"commands in arguments":   {"podd finds commands in the arguments of others", []edit{{"internal/guard/policy/seen.go", "k == runner || k == evaluator ||", "k < 0 ||"}}},
+		"options before commands": {"podd finds commands behind options", []edit{{"internal/guard/policy/match.go", "{option: true}, {many: true}}", "}"}}},
 		"named commands":          {"a line that names a denied command in other words asks", []edit{{"internal/guard/policy/policy.go", " || r.named(x.seen.text.String())", ""}}},
 		"shells that read":        {"a line with a shell that reads what it runs asks", []edit{{"internal/guard/policy/seen.go", "	case at < 0:\n", "	case at < -1:\n"}}},
-		"options of readers":      {"a wildcard stands for the options with which a program reads", []edit{{"internal/guard/policy/readers.go", "			bad[i] = !options.MatchString(w)\n", "			bad[i] = w == \"\"\n"}}},
-		"files of readers":        {"and for the files that it reads", []edit{{"internal/guard/policy/readers.go", "operands > 1 && (program", "operands > 1<<30 && (program"}}},
-		"no open runners":         {"a wildcard for a command that another one runs is refused", []edit{{"internal/guard/policy/programs.go", "	if verb == 0 {\n", "	if verb >= 0 {\n"}}},
-		"listed variables":        {"commands get listed variables", []edit{{"pkg/tool/builtin/shellenv.go", "		if slices.Contains(passedVariables, name) ||", "		if name != \"\" || slices.Contains(passedVariables, name) ||"}}},
-		"absolute PATH":           {"PATH has absolute directories alone", []edit{{"internal/commands/process/path.go", "!filepath.IsAbs(dir) })", "!filepath.IsAbs(dir) && false })"}}},
-		"bare rg":                 {"rg gets no environment", []edit{{"pkg/tool/builtin/ripgrep.go", "cmd.Dir, cmd.Env, cmd.WaitDelay = b.search.Dir(), []string{}, ripgrepPatience", "cmd.Dir, cmd.WaitDelay = b.search.Dir(), ripgrepPatience"}}},
-		"private spool":           {"spool files are podd's user's own", []edit{{"pkg/tool/spool/folder.go", "os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)", "os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o644)"}}},
+		"options of readers":      {"a wildcard matches only options with which a program reads", []edit{{"internal/guard/policy/readers.go", "			bad[i] = !options.MatchString(w)\n", "			bad[i] = w == \"\"\n"}}},
+		"files of readers":        {"a wildcard matches only files that a program reads", []edit{{"internal/guard/policy/readers.go", "operands > 1 && (program", "operands > 1<<30 && (program"}}},
+		"no open runners":         {"podd refuses a wildcard for a command that another one runs", []edit{{"internal/guard/policy/programs.go", "	if verb == 0 {\n", "	if verb >= 0 {\n"}}},
+		"listed variables":        {"commands get only listed variables", []edit{{"pkg/tool/builtin/shellenv.go", "		if slices.Contains(passedVariables, name) ||", "		if name != \"\" || slices.Contains(passedVariables, name) ||"}}},
+		"absolute PATH":           {"PATH has only absolute directories", []edit{{"internal/commands/process/path.go", "!filepath.IsAbs(dir) })", "!filepath.IsAbs(dir) && false })"}}},
+		"bare rg":                 {"rg gets an empty environment", []edit{{"pkg/tool/builtin/ripgrep.go", "cmd.Dir, cmd.Env, cmd.WaitDelay = b.search.Dir(), []string{}, ripgrepPatience", "cmd.Dir, cmd.WaitDelay = b.search.Dir(), ripgrepPatience"}}},
+		"private spool":           {"only podd's user can read spool files", []edit{{"pkg/tool/spool/folder.go", "os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)", "os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o644)"}}},
 	}
 }

@@ -3,7 +3,7 @@
 // the code that the daemon runs.
 //
 // A trace holds numbers alone: sizes, kinds and times of items, and which results
-// the recorded model was still using. docs/pruning.md says what the output means.
+// the recorded model was still using. README.md describes input and output.
 //
 // Rank 3: it imports pkg/item and pkg/fold. The daemon does not contain it.
 package main

@@ -32,7 +32,7 @@ type traceItem struct {
 	Tokens int    `json:"t"`
 	// Class is the kind of a result.
 	Class string `json:"k"`
-	// Path stands for the file that was read or written; 0 for none.
+	// Path numbers the file that was read or written; 0 if no file was.
 	Path uint64 `json:"p"`
 	// StartsTurn marks a user message that begins a turn.
 	StartsTurn bool `json:"u"`

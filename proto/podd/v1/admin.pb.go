@@ -66,7 +66,7 @@ type GetStatusResponse struct {
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
 	Socket    string                 `protobuf:"bytes,4,opt,name=socket,proto3" json:"socket,omitempty"`
 	StateDir  string                 `protobuf:"bytes,5,opt,name=state_dir,json=stateDir,proto3" json:"state_dir,omitempty"`
-	// The configuration file; empty when there is none.
+	// The configuration file; empty without one.
 	Config string `protobuf:"bytes,6,opt,name=config,proto3" json:"config,omitempty"`
 	Pods   int32  `protobuf:"varint,7,opt,name=pods,proto3" json:"pods,omitempty"`
 	// Pods that are in memory.
@@ -75,7 +75,7 @@ type GetStatusResponse struct {
 	PodsRunning int32 `protobuf:"varint,9,opt,name=pods_running,json=podsRunning,proto3" json:"pods_running,omitempty"`
 	// The sandbox that shell commands run in: none, bwrap, landlock.
 	Sandbox string `protobuf:"bytes,10,opt,name=sandbox,proto3" json:"sandbox,omitempty"`
-	// The configured model; empty means that it is chosen at the first request.
+	// The configured model; empty if podd chooses it at the first request.
 	Model string `protobuf:"bytes,11,opt,name=model,proto3" json:"model,omitempty"`
 	// The endpoint's base URL, without credentials.
 	BaseUrl string `protobuf:"bytes,12,opt,name=base_url,json=baseUrl,proto3" json:"base_url,omitempty"`
@@ -83,23 +83,22 @@ type GetStatusResponse struct {
 	Api string `protobuf:"bytes,13,opt,name=api,proto3" json:"api,omitempty"`
 	// Whether an API key is set.
 	HasKey bool `protobuf:"varint,14,opt,name=has_key,json=hasKey,proto3" json:"has_key,omitempty"`
-	// Why the sandbox is that one, or not a better one; may be empty.
+	// Why podd uses this sandbox and no better one; may be empty.
 	SandboxNote string `protobuf:"bytes,15,opt,name=sandbox_note,json=sandboxNote,proto3" json:"sandbox_note,omitempty"`
-	// When the configuration that holds was read.
+	// When podd read the current configuration.
 	ConfigLoadedAt *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=config_loaded_at,json=configLoadedAt,proto3" json:"config_loaded_at,omitempty"`
-	// Keys that the configuration file has other values of, which count from the next
-	// start on; as of the last reload.
+	// Keys whose new values need a restart, as of the last reload.
 	NeedRestart []string `protobuf:"bytes,17,rep,name=need_restart,json=needRestart,proto3" json:"need_restart,omitempty"`
-	// Why the last reload was refused, in one sentence; empty when it was not.
+	// Why the last reload failed, in one sentence; empty if it did not.
 	ConfigError string `protobuf:"bytes,18,opt,name=config_error,json=configError,proto3" json:"config_error,omitempty"`
-	// How much there is of this API: it grows with each call, field and value that podd
-	// learns. Of two programs the one with more is the newer.
+	// Number of calls, fields and values of this API that podd knows. A program with a
+	// higher number is newer.
 	ApiLevel int32 `protobuf:"varint,19,opt,name=api_level,json=apiLevel,proto3" json:"api_level,omitempty"`
-	// What becomes of a shell command: "confined" in the sandbox; without one "ask" a person
-	// before it, "refuse" it, or "run" it unasked.
+	// How podd runs shell commands: "confined" in the sandbox or, without a sandbox,
+	// "ask" a person first, "refuse", or "run" without a question.
 	ShellCommands string `protobuf:"bytes,20,opt,name=shell_commands,json=shellCommands,proto3" json:"shell_commands,omitempty"`
-	// How many files and directories with credentials of the user, such as keys and tokens, are
-	// hidden from shell commands.
+	// Number of files and directories with the user's credentials, such as keys and
+	// tokens, that are hidden from shell commands.
 	HiddenCredentials int32 `protobuf:"varint,21,opt,name=hidden_credentials,json=hiddenCredentials,proto3" json:"hidden_credentials,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -320,9 +319,9 @@ func (*CheckRequest) Descriptor() ([]byte, []int) {
 
 type CheckResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One sentence a finding; empty means sound.
+	// One sentence per finding; empty if the store is sound.
 	Findings []string `protobuf:"bytes,1,rep,name=findings,proto3" json:"findings,omitempty"`
-	// One sentence for each thing that is not as it should be and does no harm.
+	// One sentence per harmless irregularity.
 	Harmless      []string `protobuf:"bytes,2,rep,name=harmless,proto3" json:"harmless,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -578,10 +577,9 @@ func (*ReloadRequest) Descriptor() ([]byte, []int) {
 
 type ReloadResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Keys with new values, which hold now; a turn that runs ends with the old ones.
+	// Keys with new values, now in effect. A running turn keeps the old ones.
 	Reloaded []string `protobuf:"bytes,1,rep,name=reloaded,proto3" json:"reloaded,omitempty"`
-	// Keys with other values than podd was started with, which count from its next start
-	// on.
+	// Keys whose new values need a restart.
 	NeedRestart   []string `protobuf:"bytes,2,rep,name=need_restart,json=needRestart,proto3" json:"need_restart,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -635,10 +633,10 @@ type TrustDirRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Absolute.
 	Dir string `protobuf:"bytes,1,opt,name=dir,proto3" json:"dir,omitempty"`
-	// SHA-256 of what is trusted, in hexadecimal, as an answer gave it. Empty only shows
-	// what there is to trust. What has another digest by now is not trusted.
+	// SHA-256 of the content to trust, in hexadecimal, from an earlier response. Empty
+	// only shows the content. podd trusts nothing if the content has changed.
 	Digest string `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
-	// Take the trust in the directory back.
+	// Revoke the trust in the directory.
 	Remove        bool `protobuf:"varint,3,opt,name=remove,proto3" json:"remove,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -697,16 +695,15 @@ func (x *TrustDirRequest) GetRemove() bool {
 
 type TrustDirResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// SHA-256 of what there is to trust, in hexadecimal; empty when there is nothing.
+	// SHA-256 of the content to trust, in hexadecimal; empty if there is no content.
 	Digest string `protobuf:"bytes,1,opt,name=digest,proto3" json:"digest,omitempty"`
-	// The directory, its links resolved.
+	// The directory with links resolved.
 	Dir string `protobuf:"bytes,2,opt,name=dir,proto3" json:"dir,omitempty"`
-	// Files of the workspace that podd obeys once they are trusted.
+	// Files of the workspace that take effect when trusted.
 	Files []*ProjectFile `protobuf:"bytes,3,rep,name=files,proto3" json:"files,omitempty"`
-	// Whether they are trusted now: trusted, changed, never, none.
+	// The current trust: trusted, changed, never, none.
 	State string `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
-	// What podd does not follow of these files even when they are trusted, a sentence
-	// each.
+	// Parts of these files that podd ignores even when trusted, one sentence each.
 	Refused       []string `protobuf:"bytes,5,rep,name=refused,proto3" json:"refused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -777,7 +774,7 @@ func (x *TrustDirResponse) GetRefused() []string {
 	return nil
 }
 
-// ProjectFile is a file of a workspace that podd obeys once it is trusted.
+// ProjectFile is a file of a workspace that takes effect when trusted.
 type ProjectFile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Relative to the directory.

@@ -31,21 +31,20 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// AdminService looks after the daemon itself. All but GetStatus need the client
-// token.
+// AdminService manages the daemon. All calls except GetStatus need the client token.
 type AdminServiceClient interface {
-	// GetStatus says what the daemon is and how it is set up.
+	// GetStatus describes the daemon and its settings.
 	GetStatus(ctx context.Context, in *GetStatusRequest, opts ...grpc.CallOption) (*GetStatusResponse, error)
 	// Check verifies the whole store.
 	Check(ctx context.Context, in *CheckRequest, opts ...grpc.CallOption) (*CheckResponse, error)
 	// Backup streams a consistent copy of the store.
 	Backup(ctx context.Context, in *BackupRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[BackupResponse], error)
-	// CompactStore gives unused space back to the disk.
+	// CompactStore returns unused space to the disk.
 	CompactStore(ctx context.Context, in *CompactStoreRequest, opts ...grpc.CallOption) (*CompactStoreResponse, error)
-	// Reload reads the configuration again, as SIGHUP does. A broken one is refused,
-	// and the one before it holds.
+	// Reload reads the configuration again, as SIGHUP does. podd rejects an invalid
+	// file and keeps the previous configuration.
 	Reload(ctx context.Context, in *ReloadRequest, opts ...grpc.CallOption) (*ReloadResponse, error)
-	// TrustDir lets a workspace's own podd files take effect.
+	// TrustDir shows, trusts or revokes a workspace's own configuration.
 	TrustDir(ctx context.Context, in *TrustDirRequest, opts ...grpc.CallOption) (*TrustDirResponse, error)
 }
 
@@ -130,21 +129,20 @@ func (c *adminServiceClient) TrustDir(ctx context.Context, in *TrustDirRequest, 
 // All implementations must embed UnimplementedAdminServiceServer
 // for forward compatibility.
 //
-// AdminService looks after the daemon itself. All but GetStatus need the client
-// token.
+// AdminService manages the daemon. All calls except GetStatus need the client token.
 type AdminServiceServer interface {
-	// GetStatus says what the daemon is and how it is set up.
+	// GetStatus describes the daemon and its settings.
 	GetStatus(context.Context, *GetStatusRequest) (*GetStatusResponse, error)
 	// Check verifies the whole store.
 	Check(context.Context, *CheckRequest) (*CheckResponse, error)
 	// Backup streams a consistent copy of the store.
 	Backup(*BackupRequest, grpc.ServerStreamingServer[BackupResponse]) error
-	// CompactStore gives unused space back to the disk.
+	// CompactStore returns unused space to the disk.
 	CompactStore(context.Context, *CompactStoreRequest) (*CompactStoreResponse, error)
-	// Reload reads the configuration again, as SIGHUP does. A broken one is refused,
-	// and the one before it holds.
+	// Reload reads the configuration again, as SIGHUP does. podd rejects an invalid
+	// file and keeps the previous configuration.
 	Reload(context.Context, *ReloadRequest) (*ReloadResponse, error)
-	// TrustDir lets a workspace's own podd files take effect.
+	// TrustDir shows, trusts or revokes a workspace's own configuration.
 	TrustDir(context.Context, *TrustDirRequest) (*TrustDirResponse, error)
 	mustEmbedUnimplementedAdminServiceServer()
 }

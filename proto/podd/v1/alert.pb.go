@@ -27,10 +27,10 @@ type ListAlertsRequest struct {
 	Pod string `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
 	// Only alerts above this sequence.
 	AfterSeq int64 `protobuf:"varint,2,opt,name=after_seq,json=afterSeq,proto3" json:"after_seq,omitempty"`
-	// Only alerts that nobody acknowledged.
+	// Only unacknowledged alerts.
 	Unacked bool `protobuf:"varint,3,opt,name=unacked,proto3" json:"unacked,omitempty"`
-	// At most so many, 1 to 1,000; 0 means 1,000. Ask again with the last
-	// sequence for more.
+	// Maximum number, 1 to 1,000; 0 means 1,000. For more, ask again with the last
+	// sequence.
 	Limit         int32 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -144,7 +144,7 @@ type StreamAlertsRequest struct {
 	Pod string `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
 	// Only alerts above this sequence.
 	AfterSeq int64 `protobuf:"varint,2,opt,name=after_seq,json=afterSeq,proto3" json:"after_seq,omitempty"`
-	// Only alerts that nobody acknowledged.
+	// Only unacknowledged alerts.
 	Unacked       bool `protobuf:"varint,3,opt,name=unacked,proto3" json:"unacked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -247,7 +247,8 @@ func (x *StreamAlertsResponse) GetAlert() *Alert {
 
 type AckAlertsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Sequences of the alerts. An unknown one is NotFound and nothing is marked.
+	// Sequences of the alerts. If one is unknown, the call fails with NotFound and
+	// marks none.
 	Seqs          []int64 `protobuf:"varint,1,rep,packed,name=seqs,proto3" json:"seqs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -28,12 +28,11 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// AlertService shows what a person should see, across pods.
+// AlertService shows the alerts of all pods.
 type AlertServiceClient interface {
 	// ListAlerts shows stored alerts, oldest first.
 	ListAlerts(ctx context.Context, in *ListAlertsRequest, opts ...grpc.CallOption) (*ListAlertsResponse, error)
-	// StreamAlerts sends stored alerts above a sequence and goes on with what
-	// comes.
+	// StreamAlerts sends stored alerts above a sequence, then new ones.
 	StreamAlerts(ctx context.Context, in *StreamAlertsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamAlertsResponse], error)
 	// AckAlerts marks alerts as seen.
 	AckAlerts(ctx context.Context, in *AckAlertsRequest, opts ...grpc.CallOption) (*AckAlertsResponse, error)
@@ -90,12 +89,11 @@ func (c *alertServiceClient) AckAlerts(ctx context.Context, in *AckAlertsRequest
 // All implementations must embed UnimplementedAlertServiceServer
 // for forward compatibility.
 //
-// AlertService shows what a person should see, across pods.
+// AlertService shows the alerts of all pods.
 type AlertServiceServer interface {
 	// ListAlerts shows stored alerts, oldest first.
 	ListAlerts(context.Context, *ListAlertsRequest) (*ListAlertsResponse, error)
-	// StreamAlerts sends stored alerts above a sequence and goes on with what
-	// comes.
+	// StreamAlerts sends stored alerts above a sequence, then new ones.
 	StreamAlerts(*StreamAlertsRequest, grpc.ServerStreamingServer[StreamAlertsResponse]) error
 	// AckAlerts marks alerts as seen.
 	AckAlerts(context.Context, *AckAlertsRequest) (*AckAlertsResponse, error)

@@ -37,7 +37,7 @@ type Approval struct {
 	Time      *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=time,proto3" json:"time,omitempty"`
 	// SHA-256 of exactly what will run.
 	Digest []byte `protobuf:"bytes,8,opt,name=digest,proto3" json:"digest,omitempty"`
-	// From then on the call is denied.
+	// When the question expires and podd denies the call.
 	Expires *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=expires,proto3" json:"expires,omitempty"`
 	// The pod's name.
 	PodName       string `protobuf:"bytes,10,opt,name=pod_name,json=podName,proto3" json:"pod_name,omitempty"`
@@ -250,11 +250,12 @@ type ResolveApprovalRequest struct {
 	Approve bool  `protobuf:"varint,3,opt,name=approve,proto3" json:"approve,omitempty"`
 	// Shown to the model when denied.
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Add a rule to the pod, so that such calls don't ask again.
+	// Add a rule to the pod that allows exactly this call from now on.
 	Always bool `protobuf:"varint,5,opt,name=always,proto3" json:"always,omitempty"`
-	// Who answers, such as "podctl"; shown to whoever answers later.
+	// The client that answers, such as "podctl"; shown to later ones.
 	Client string `protobuf:"bytes,6,opt,name=client,proto3" json:"client,omitempty"`
-	// When set, what the person saw: an answer to anything else is refused.
+	// Digest of the call that the person saw. If set and different, podd refuses the
+	// answer.
 	Digest        []byte `protobuf:"bytes,7,opt,name=digest,proto3" json:"digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -341,7 +342,7 @@ func (x *ResolveApprovalRequest) GetDigest() []byte {
 
 type ResolveApprovalResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// With always: the rule that was added.
+	// With always: the added rule.
 	Rule          *Rule `protobuf:"bytes,1,opt,name=rule,proto3" json:"rule,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

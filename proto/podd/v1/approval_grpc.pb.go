@@ -27,11 +27,11 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ApprovalService lets a person decide on tool calls that wait.
+// ApprovalService lets a person decide on waiting tool calls.
 type ApprovalServiceClient interface {
-	// ListApprovals shows the calls that wait.
+	// ListApprovals shows the waiting calls, oldest first.
 	ListApprovals(ctx context.Context, in *ListApprovalsRequest, opts ...grpc.CallOption) (*ListApprovalsResponse, error)
-	// ResolveApproval decides on one; the first answer wins. Needs the client
+	// ResolveApproval approves or denies a call; the first answer wins. Needs the client
 	// token.
 	ResolveApproval(ctx context.Context, in *ResolveApprovalRequest, opts ...grpc.CallOption) (*ResolveApprovalResponse, error)
 }
@@ -68,11 +68,11 @@ func (c *approvalServiceClient) ResolveApproval(ctx context.Context, in *Resolve
 // All implementations must embed UnimplementedApprovalServiceServer
 // for forward compatibility.
 //
-// ApprovalService lets a person decide on tool calls that wait.
+// ApprovalService lets a person decide on waiting tool calls.
 type ApprovalServiceServer interface {
-	// ListApprovals shows the calls that wait.
+	// ListApprovals shows the waiting calls, oldest first.
 	ListApprovals(context.Context, *ListApprovalsRequest) (*ListApprovalsResponse, error)
-	// ResolveApproval decides on one; the first answer wins. Needs the client
+	// ResolveApproval approves or denies a call; the first answer wins. Needs the client
 	// token.
 	ResolveApproval(context.Context, *ResolveApprovalRequest) (*ResolveApprovalResponse, error)
 	mustEmbedUnimplementedApprovalServiceServer()

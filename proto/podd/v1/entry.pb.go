@@ -198,11 +198,11 @@ func (AlertLevel) EnumDescriptor() ([]byte, []int) {
 // changes once it has been sent.
 type Entry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Position in the log, from 1, dense.
+	// Position in the log, from 1, without gaps.
 	Seq int64 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
 	// When podd wrote it.
 	Time *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=time,proto3" json:"time,omitempty"`
-	// The turn that it belongs to, from 1; 0 outside of turns.
+	// The turn that it belongs to, from 1; 0 outside turns.
 	Turn int64 `protobuf:"varint,3,opt,name=turn,proto3" json:"turn,omitempty"`
 	// Types that are valid to be assigned to Kind:
 	//
@@ -469,12 +469,12 @@ type Entry_TurnStarted struct {
 }
 
 type Entry_TurnEnded struct {
-	// A turn ended; each started turn has exactly one.
+	// A turn ended; each started turn has exactly one such entry.
 	TurnEnded *TurnEnded `protobuf:"bytes,7,opt,name=turn_ended,json=turnEnded,proto3,oneof"`
 }
 
 type Entry_Setup struct {
-	// What requests send beside the items changed.
+	// The setup of requests (everything except the items) changed.
 	Setup *Setup `protobuf:"bytes,8,opt,name=setup,proto3,oneof"`
 }
 
@@ -484,7 +484,7 @@ type Entry_Item struct {
 }
 
 type Entry_ToolStarted struct {
-	// A tool call is about to run. It is never run again after this entry.
+	// A tool call is about to run. podd never runs it again after this entry.
 	ToolStarted *ToolStarted `protobuf:"bytes,10,opt,name=tool_started,json=toolStarted,proto3,oneof"`
 }
 
@@ -494,12 +494,12 @@ type Entry_Usage struct {
 }
 
 type Entry_Prune struct {
-	// Results that are sent as their summary from now on.
+	// From now on podd sends these results as their summaries.
 	Prune *Prune `protobuf:"bytes,12,opt,name=prune,proto3,oneof"`
 }
 
 type Entry_Compaction struct {
-	// A summary stands for the items before it from now on.
+	// From now on podd sends a summary in place of earlier items.
 	Compaction *Compaction `protobuf:"bytes,13,opt,name=compaction,proto3,oneof"`
 }
 
@@ -509,12 +509,12 @@ type Entry_ApprovalRequested struct {
 }
 
 type Entry_ApprovalResolved struct {
-	// A person, or time, decided.
+	// A person decided, or the question expired.
 	ApprovalResolved *ApprovalResolved `protobuf:"bytes,15,opt,name=approval_resolved,json=approvalResolved,proto3,oneof"`
 }
 
 type Entry_Rewind struct {
-	// History goes on from an earlier entry.
+	// History continues from an earlier entry.
 	Rewind *Rewind `protobuf:"bytes,16,opt,name=rewind,proto3,oneof"`
 }
 
@@ -524,7 +524,7 @@ type Entry_Note struct {
 }
 
 type Entry_Recovered struct {
-	// podd found an open turn at start and repaired the log.
+	// podd found an open turn at start and resumes it.
 	Recovered *Recovered `protobuf:"bytes,18,opt,name=recovered,proto3,oneof"`
 }
 
@@ -539,7 +539,7 @@ type Entry_Purged struct {
 }
 
 type Entry_Withdrawn struct {
-	// Waiting submits were taken back.
+	// A client took waiting submits back.
 	Withdrawn *Withdrawn `protobuf:"bytes,21,opt,name=withdrawn,proto3,oneof"`
 }
 
@@ -585,13 +585,13 @@ type Submitted struct {
 	// Chosen by the client, unique in the pod.
 	RequestId string     `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	Mode      SubmitMode `protobuf:"varint,2,opt,name=mode,proto3,enum=podd.v1.SubmitMode" json:"mode,omitempty"`
-	// The input in its order, @path references parsed.
+	// The input in order, with @path references parsed.
 	Segments []*Segment `protobuf:"bytes,3,rep,name=segments,proto3" json:"segments,omitempty"`
-	// What the file references resolved to, in order of appearance.
+	// The resolved file references, in order of appearance.
 	Items []*Item `protobuf:"bytes,4,rep,name=items,proto3" json:"items,omitempty"`
-	// The user message's text as the model will see it: a reference stands as
-	// @path; one that leads to nothing stays as it was typed, or is
-	// [unresolved file ref: PATH] where a client named it by file_ref.
+	// The user message's text as the model will see it. A reference appears as @path.
+	// Typed text that leads to nothing is unchanged; a file_ref that fails becomes
+	// [unresolved file ref: PATH].
 	Text          string `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -707,7 +707,7 @@ func (x *Promoted) GetRequestIds() []string {
 	return nil
 }
 
-// Withdrawn records that a client took waiting submits back: no turn takes them.
+// Withdrawn records that a client took waiting submits back.
 type Withdrawn struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	RequestIds    []string               `protobuf:"bytes,1,rep,name=request_ids,json=requestIds,proto3" json:"request_ids,omitempty"`
@@ -889,29 +889,29 @@ func (x *TurnEnded) GetToolCalls() int32 {
 	return 0
 }
 
-// Setup is what a request sends beside the items. It is stored whenever it
-// differs from the one before.
+// Setup is everything in a request except the items. podd stores it whenever it
+// changes.
 type Setup struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The model's name as sent.
 	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
-	// The API that it was sent through: "responses" or "chat".
+	// The API: "responses" or "chat".
 	Api string `protobuf:"bytes,2,opt,name=api,proto3" json:"api,omitempty"`
 	// The operator's instructions as sent.
 	Instructions string `protobuf:"bytes,3,opt,name=instructions,proto3" json:"instructions,omitempty"`
-	// The workspace's own instructions as sent; not the operator's word.
+	// The workspace's own instructions as sent, without the operator's authority.
 	ProjectInstructions string `protobuf:"bytes,4,opt,name=project_instructions,json=projectInstructions,proto3" json:"project_instructions,omitempty"`
-	// The tools in the order in which they are sent.
+	// The tools in the order sent.
 	Tools []*ToolSpec `protobuf:"bytes,5,rep,name=tools,proto3" json:"tools,omitempty"`
-	// Version of the code that turns a log into a request. Another version may
-	// send other bytes for the same log.
+	// Version of the code that turns a log into a request. Another version may send
+	// different bytes for the same log.
 	Renderer int32 `protobuf:"varint,6,opt,name=renderer,proto3" json:"renderer,omitempty"`
-	// "system" sends file references with the literal system role; any other sends
-	// them as the user's, in a frame.
+	// "system" sends file references with the system role; any other value sends them
+	// as user text, in a frame.
 	FileRefRole string `protobuf:"bytes,7,opt,name=file_ref_role,json=fileRefRole,proto3" json:"file_ref_role,omitempty"`
-	// What bounds the results that are sent, whatever limits they were stored
-	// under: the general limit, then those of tools that have their own, by name.
-	// Without any, results are sent as they are stored.
+	// Limits of the results in requests, whatever limits applied when podd stored
+	// them: the general limit, then those of single tools by name. Without limits podd
+	// sends results as stored.
 	OutputLimits  []*OutputLimit `protobuf:"bytes,8,rep,name=output_limits,json=outputLimits,proto3" json:"output_limits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1010,9 +1010,9 @@ type OutputLimit struct {
 	Tool     string `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
 	MaxBytes int64  `protobuf:"varint,2,opt,name=max_bytes,json=maxBytes,proto3" json:"max_bytes,omitempty"`
 	MaxLines int64  `protobuf:"varint,3,opt,name=max_lines,json=maxLines,proto3" json:"max_lines,omitempty"`
-	// Which part is kept: head_tail, head, tail or summarize.
+	// Which part to keep: head_tail, head, tail or summarize.
 	Strategy string `protobuf:"bytes,4,opt,name=strategy,proto3" json:"strategy,omitempty"`
-	// The head's share where both ends are kept.
+	// The head's share with head_tail.
 	HeadPercent   int32 `protobuf:"varint,5,opt,name=head_percent,json=headPercent,proto3" json:"head_percent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1145,14 +1145,14 @@ func (x *ToolSpec) GetSchema() []byte {
 	return nil
 }
 
-// ToolStarted is written before a tool runs.
+// ToolStarted records a call before its tool runs.
 type ToolStarted struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	CallId string                 `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	// The tool's name.
 	Tool string `protobuf:"bytes,2,opt,name=tool,proto3" json:"tool,omitempty"`
-	// The arguments that the tool receives: validated, encoded once. They differ
-	// from the call's when an interceptor rewrote them.
+	// The arguments that the tool receives, validated and with defaults. They differ
+	// from the call's if an interceptor rewrote them.
 	Arguments     string `protobuf:"bytes,3,opt,name=arguments,proto3" json:"arguments,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1212,7 +1212,7 @@ func (x *ToolStarted) GetArguments() string {
 // RequestUsage records one answered model request.
 type RequestUsage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was billed; all zero when the endpoint says nothing.
+	// The billed tokens; all zero if the endpoint reports none.
 	Usage *Usage `protobuf:"bytes,1,opt,name=usage,proto3" json:"usage,omitempty"`
 	// The model that answered, as the endpoint names it.
 	Model string `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`
@@ -1224,17 +1224,18 @@ type RequestUsage struct {
 	RequestBytes int64 `protobuf:"varint,5,opt,name=request_bytes,json=requestBytes,proto3" json:"request_bytes,omitempty"`
 	// From sending the request to the end of the answer, in milliseconds.
 	DurationMs int64 `protobuf:"varint,6,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
-	// Whether the endpoint sent a usage at all.
+	// Whether the endpoint reported usage.
 	Measured bool `protobuf:"varint,7,opt,name=measured,proto3" json:"measured,omitempty"`
-	// How much of the request is the same as in the one before, in bytes: what a
-	// prompt cache can hold.
+	// Number of leading bytes that equal the previous request: what a prompt cache can
+	// reuse.
 	PrefixBytes int64 `protobuf:"varint,8,opt,name=prefix_bytes,json=prefixBytes,proto3" json:"prefix_bytes,omitempty"`
-	// How many input tokens were expected when the request was sent.
+	// Input tokens that podd expected when it sent the request.
 	PredictedTokens int64 `protobuf:"varint,9,opt,name=predicted_tokens,json=predictedTokens,proto3" json:"predicted_tokens,omitempty"`
-	// Empty for a step of a turn; compaction for a request that asked for a summary of
-	// the conversation, summarize for one of a tool's output, discarded for one whose
-	// answer came and could not be kept, sub_pod for the sum of what a spawned pod's turn
-	// was billed, whose requests stand in its own log too.
+	// Empty for a step of a turn; otherwise:
+	// compaction: the request asked for a summary of the conversation;
+	// summarize: it asked for a summary of a tool's output;
+	// discarded: its answer could not be kept;
+	// sub_pod: the sum of a spawned pod's turn, whose log has the requests too.
 	Purpose string `protobuf:"bytes,10,opt,name=purpose,proto3" json:"purpose,omitempty"`
 	// The model that was asked.
 	Asked         string `protobuf:"bytes,11,opt,name=asked,proto3" json:"asked,omitempty"`
@@ -1349,7 +1350,7 @@ func (x *RequestUsage) GetAsked() string {
 	return ""
 }
 
-// Prune names results that are sent as their summary from now on.
+// Prune names results that podd sends as their summaries from now on.
 type Prune struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Sequences of the tool results' item entries.
@@ -1413,12 +1414,12 @@ func (x *Prune) GetReason() string {
 	return ""
 }
 
-// Compaction replaces the items before it in what is sent, never in the log.
+// Compaction replaces earlier items in requests, never in the log.
 type Compaction struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The summary, sent in place of the items.
 	Summary *Item `protobuf:"bytes,1,opt,name=summary,proto3" json:"summary,omitempty"`
-	// The last sequence that the summary stands for.
+	// The last sequence that the summary replaces.
 	UpToSeq int64 `protobuf:"varint,2,opt,name=up_to_seq,json=upToSeq,proto3" json:"up_to_seq,omitempty"`
 	// Why it happened.
 	Reason        string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -1483,12 +1484,12 @@ type ApprovalRequested struct {
 	CallId string                 `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	// SHA-256 of exactly what will run.
 	Digest []byte `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
-	// What is asked, in one sentence.
+	// The question, in one sentence.
 	Question string `protobuf:"bytes,3,opt,name=question,proto3" json:"question,omitempty"`
 	Tool     string `protobuf:"bytes,4,opt,name=tool,proto3" json:"tool,omitempty"`
-	// Exactly what will run, once it is approved: canonical JSON.
+	// Exactly what will run when approved: canonical JSON.
 	Arguments string `protobuf:"bytes,5,opt,name=arguments,proto3" json:"arguments,omitempty"`
-	// From then on the call is denied.
+	// When the question expires and podd denies the call.
 	Expires       *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expires,proto3" json:"expires,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1636,11 +1637,11 @@ func (x *ApprovalResolved) GetReason() string {
 	return ""
 }
 
-// Rewind makes history go on from an earlier entry; what came between stays
+// Rewind makes history continue from an earlier entry. The entries between stay
 // readable.
 type Rewind struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The last sequence that still counts.
+	// The last sequence that remains in history.
 	ToSeq         int64 `protobuf:"varint,1,opt,name=to_seq,json=toSeq,proto3" json:"to_seq,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1684,20 +1685,20 @@ func (x *Rewind) GetToSeq() int64 {
 }
 
 // Purged begins a log whose older entries were removed. Its sequence is that of the
-// last of them.
+// last removed entry.
 type Purged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// When they were removed. The entry's own time and turn are those of the last
-	// removed one.
+	// When podd removed them. The entry's own time and turn are those of the last
+	// removed entry.
 	At *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
-	// How many were removed, by earlier purges too.
+	// Number of removed entries, including those of earlier purges.
 	Entries int64 `protobuf:"varint,2,opt,name=entries,proto3" json:"entries,omitempty"`
-	// The compaction whose summary stands for them. The pod is not forked at an earlier
-	// entry, nor rewound to one.
+	// The compaction whose summary replaces them. The pod cannot be forked at, or rewound
+	// to, an earlier entry.
 	FromSeq int64 `protobuf:"varint,3,opt,name=from_seq,json=fromSeq,proto3" json:"from_seq,omitempty"`
-	// The last setup among them; absent when there was none.
+	// The last setup among them, if any.
 	Setup *Setup `protobuf:"bytes,4,opt,name=setup,proto3" json:"setup,omitempty"`
-	// What they recorded.
+	// Totals of what they recorded.
 	Totals *Totals `protobuf:"bytes,5,opt,name=totals,proto3" json:"totals,omitempty"`
 	// Why, in one sentence.
 	Reason        string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -1777,18 +1778,18 @@ func (x *Purged) GetReason() string {
 	return ""
 }
 
-// Totals count what entries of a log recorded.
+// Totals add up what entries of a log recorded.
 type Totals struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	Turns       int64                  `protobuf:"varint,1,opt,name=turns,proto3" json:"turns,omitempty"`
 	Compactions int64                  `protobuf:"varint,2,opt,name=compactions,proto3" json:"compactions,omitempty"`
-	// Decisions to prune.
+	// Prune entries.
 	Prunes int64 `protobuf:"varint,3,opt,name=prunes,proto3" json:"prunes,omitempty"`
-	// The results that they named.
+	// The results that they name.
 	PrunedResults int64 `protobuf:"varint,4,opt,name=pruned_results,json=prunedResults,proto3" json:"pruned_results,omitempty"`
-	// What requests lost by them, as estimated.
+	// Estimated tokens that they removed from requests.
 	PrunedTokens int64 `protobuf:"varint,5,opt,name=pruned_tokens,json=prunedTokens,proto3" json:"pruned_tokens,omitempty"`
-	// Model requests, by what they have in common.
+	// Model requests, grouped by the fields of RequestTotal.
 	Requests []*RequestTotal `protobuf:"bytes,6,rep,name=requests,proto3" json:"requests,omitempty"`
 	// Tool results, by tool.
 	Tools         []*ToolTotal `protobuf:"bytes,7,rep,name=tools,proto3" json:"tools,omitempty"`
@@ -1965,9 +1966,9 @@ type ToolTotal struct {
 	Errors int64                  `protobuf:"varint,3,opt,name=errors,proto3" json:"errors,omitempty"`
 	// Outputs that were cut.
 	Cuts int64 `protobuf:"varint,4,opt,name=cuts,proto3" json:"cuts,omitempty"`
-	// Their bytes, whole.
+	// Bytes of the whole outputs.
 	CutTotal int64 `protobuf:"varint,5,opt,name=cut_total,json=cutTotal,proto3" json:"cut_total,omitempty"`
-	// Their bytes, as kept.
+	// Bytes kept.
 	CutKept       int64 `protobuf:"varint,6,opt,name=cut_kept,json=cutKept,proto3" json:"cut_kept,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2045,11 +2046,11 @@ func (x *ToolTotal) GetCutKept() int64 {
 	return 0
 }
 
-// Note is a system note of a client.
+// Note is a note that a client left for the model.
 type Note struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Text  string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
-	// The note starts a turn when the pod is idle.
+	// Start a turn if the pod is idle.
 	Wake          bool `protobuf:"varint,2,opt,name=wake,proto3" json:"wake,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2099,16 +2100,15 @@ func (x *Note) GetWake() bool {
 	return false
 }
 
-// Recovered records what podd did about an open turn at start.
+// Recovered records that podd resumed an open turn at start.
 type Recovered struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One sentence.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Calls that had been started and have no result yet.
+	// Started calls without a result.
 	CallIds []string `protobuf:"bytes,2,rep,name=call_ids,json=callIds,proto3" json:"call_ids,omitempty"`
-	// The turn did no work of its own when it was left: it waited for others, podd was
-	// told to stop, or the log could not be written. Such a recovery does not count
-	// against the bound on how often a turn is taken up.
+	// The turn was not working when podd ended: it waited, podd was stopping, or the log
+	// could not be written. Such a recovery does not use up one of the turn's attempts.
 	Waited        bool `protobuf:"varint,3,opt,name=waited,proto3" json:"waited,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2165,26 +2165,26 @@ func (x *Recovered) GetWaited() bool {
 	return false
 }
 
-// Alert is something that a person should see.
+// Alert is a message for a person.
 type Alert struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Counts over the whole store, from 1.
+	// Number within the whole store, from 1.
 	Seq int64 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
 	// The pod's id; empty for the daemon itself.
 	Pod   string     `protobuf:"bytes,2,opt,name=pod,proto3" json:"pod,omitempty"`
 	Level AlertLevel `protobuf:"varint,3,opt,name=level,proto3,enum=podd.v1.AlertLevel" json:"level,omitempty"`
-	// What raised it: turn, file_ref, segment, recovery, store.
+	// Its source, such as turn, file_ref, segment, recovery, store.
 	Source string `protobuf:"bytes,4,opt,name=source,proto3" json:"source,omitempty"`
 	// One sentence.
 	Text string                 `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`
 	Time *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=time,proto3" json:"time,omitempty"`
-	// How often it was raised; at least 1.
+	// How often podd raised it; at least 1.
 	Count int64 `protobuf:"varint,7,opt,name=count,proto3" json:"count,omitempty"`
 	// Whether a person acknowledged it.
 	Acked bool `protobuf:"varint,8,opt,name=acked,proto3" json:"acked,omitempty"`
-	// What it is about, for programs: TURN_ENDED and APPROVAL_WAITS repeat what another
-	// entry of the log says; FALLBACK: another model answers the rest of the turn. Empty for
-	// all others, and for alerts that were stored before there were reasons.
+	// A reason for programs. TURN_ENDED and APPROVAL_WAITS repeat another entry of the
+	// log. FALLBACK: another model answers the rest of the turn. Empty for other alerts and
+	// for those of older versions of podd.
 	Reason        string `protobuf:"bytes,9,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

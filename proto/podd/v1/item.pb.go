@@ -4,8 +4,8 @@
 // 	protoc        (unknown)
 // source: podd/v1/item.proto
 
-// The conversation vocabulary of podd. The same messages are stored on disk and
-// sent to clients, so that a tail is a copy and the log is the API.
+// The vocabulary of conversations. podd stores these messages on disk and sends the
+// same bytes to clients: the log is the API.
 
 package poddv1
 
@@ -24,11 +24,11 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// OutputKind says what a tool result is made of.
+// OutputKind is the kind of a tool's output.
 type OutputKind int32
 
 const (
-	// Not said; treated as other.
+	// Not set; treated as other.
 	OutputKind_OUTPUT_KIND_UNSPECIFIED OutputKind = 0
 	// The content of a file.
 	OutputKind_OUTPUT_KIND_READ OutputKind = 1
@@ -93,9 +93,9 @@ func (OutputKind) EnumDescriptor() ([]byte, []int) {
 	return file_podd_v1_item_proto_rawDescGZIP(), []int{0}
 }
 
-// Segment is one piece of a user's input. Segments keep their order. A client
-// that is newer than the daemon may send a kind that the daemon does not know:
-// it becomes the text "[unknown input segment]" and a warn alert.
+// Segment is one piece of a user's input. Segments keep their order. A kind that the
+// daemon does not know, from a newer client, becomes the text "[unknown input segment]"
+// and a warn alert.
 type Segment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Kind:
@@ -177,18 +177,18 @@ type isSegment_Kind interface {
 }
 
 type Segment_Text struct {
-	// Typed text. With SubmitRequest.parse_refs, @path in it becomes a file_ref
-	// where it leads to a file; all else stays as it was typed.
+	// Typed text. With SubmitRequest.parse_refs, an @path that leads to a file becomes
+	// a file_ref; everything else stays as typed.
 	Text *TextSegment `protobuf:"bytes,1,opt,name=text,proto3,oneof"`
 }
 
 type Segment_Paste struct {
-	// Pasted text: taken as it is, never searched for @path.
+	// Pasted text, never searched for @path.
 	Paste *PasteSegment `protobuf:"bytes,2,opt,name=paste,proto3,oneof"`
 }
 
 type Segment_FileRef struct {
-	// A file of the workspace, resolved when the submit is accepted.
+	// A file of the workspace, resolved when podd accepts the submit.
 	FileRef *FileRefSegment `protobuf:"bytes,3,opt,name=file_ref,json=fileRef,proto3,oneof"`
 }
 
@@ -247,10 +247,9 @@ func (x *TextSegment) GetText() string {
 type PasteSegment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Text  string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
-	// What the text is, such as stdin or the name of a buffer; at most 256 bytes.
-	// The model then sees it between a line <NAME lines="2"> and a line </NAME>,
-	// or, where the name is not a word, <paste name="NAME" lines="2">. Empty: the
-	// text alone.
+	// Where the text is from, such as stdin or a buffer's name; at most 256 bytes. The
+	// model sees the text between lines <NAME lines="2"> and </NAME> or, if the name is
+	// not a word, <paste name="NAME" lines="2">. Empty: only the text.
 	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -307,8 +306,8 @@ type FileRefSegment struct {
 	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
 	// First line of a range, from 1; 0 means the whole file.
 	StartLine int32 `protobuf:"varint,2,opt,name=start_line,json=startLine,proto3" json:"start_line,omitempty"`
-	// Last line of a range, inclusive; 0 means start_line alone, or the whole
-	// file when start_line is 0 too.
+	// Last line of a range, inclusive; 0 means only start_line, or the whole file if
+	// start_line is 0 too.
 	EndLine       int32 `protobuf:"varint,3,opt,name=end_line,json=endLine,proto3" json:"end_line,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -477,27 +476,27 @@ type isItem_Kind interface {
 }
 
 type Item_UserMessage struct {
-	// What the user said, as one text; file references stand in it as @path.
+	// The user's input as one text; file references appear as @path.
 	UserMessage *UserMessage `protobuf:"bytes,1,opt,name=user_message,json=userMessage,proto3,oneof"`
 }
 
 type Item_SystemMessage struct {
-	// Text that podd or an extension added.
+	// Text that podd, an extension or a client added.
 	SystemMessage *SystemMessage `protobuf:"bytes,2,opt,name=system_message,json=systemMessage,proto3,oneof"`
 }
 
 type Item_AssistantMessage struct {
-	// Text that the model answered.
+	// Text of the model's answer.
 	AssistantMessage *AssistantMessage `protobuf:"bytes,3,opt,name=assistant_message,json=assistantMessage,proto3,oneof"`
 }
 
 type Item_Reasoning struct {
-	// The model's reasoning, where the endpoint shows or encrypts it.
+	// The model's reasoning, readable or encrypted.
 	Reasoning *Reasoning `protobuf:"bytes,4,opt,name=reasoning,proto3,oneof"`
 }
 
 type Item_ToolCall struct {
-	// A tool call that the model asked for.
+	// A tool call of the model.
 	ToolCall *ToolCall `protobuf:"bytes,5,opt,name=tool_call,json=toolCall,proto3,oneof"`
 }
 
@@ -518,7 +517,7 @@ func (*Item_ToolCall) isItem_Kind() {}
 
 func (*Item_ToolResult) isItem_Kind() {}
 
-// UserMessage is what the user said.
+// UserMessage is the user's input.
 type UserMessage struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
@@ -567,7 +566,7 @@ func (x *UserMessage) GetText() string {
 // client's note.
 type SystemMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Who added it: file_ref, note, interceptor, compaction, read_back, refused_call.
+	// Its source: file_ref, note, interceptor, compaction, read_back, refused_call.
 	Origin string `protobuf:"bytes,1,opt,name=origin,proto3" json:"origin,omitempty"`
 	// For file_ref: "[File: PATH]", a newline, the body. For read_back: a heading,
 	// a newline, the files.
@@ -620,11 +619,11 @@ func (x *SystemMessage) GetText() string {
 	return ""
 }
 
-// AssistantMessage is text that the model answered.
+// AssistantMessage is text of the model's answer.
 type AssistantMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Text  string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
-	// What the endpoint wants back with this message, if anything.
+	// Data that the endpoint wants back with this message, if any.
 	Opaque        *Opaque `protobuf:"bytes,2,opt,name=opaque,proto3" json:"opaque,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -677,9 +676,9 @@ func (x *AssistantMessage) GetOpaque() *Opaque {
 // Reasoning is the model's reasoning before an answer or a call.
 type Reasoning struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The readable part; empty when the endpoint only sends it encrypted.
+	// The readable part; empty if the endpoint sends only encrypted reasoning.
 	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
-	// What the endpoint wants back with this item, if anything.
+	// Data that the endpoint wants back with this item, if any.
 	Opaque        *Opaque `protobuf:"bytes,2,opt,name=opaque,proto3" json:"opaque,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -729,17 +728,17 @@ func (x *Reasoning) GetOpaque() *Opaque {
 	return nil
 }
 
-// Opaque is JSON of an endpoint that goes back to it as it came and that podd
-// does not interpret (encrypted reasoning, thought signatures).
+// Opaque is an endpoint's JSON that podd sends back unchanged and does not interpret,
+// such as encrypted reasoning and thought signatures.
 type Opaque struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The API that it belongs to: "responses" or "chat". It is sent back through
-	// this API only.
+	// The API that it belongs to: "responses" or "chat". podd sends it back only through
+	// this API.
 	Api string `protobuf:"bytes,1,opt,name=api,proto3" json:"api,omitempty"`
-	// One JSON object. Its shape is the endpoint's own.
+	// One JSON object in the endpoint's own form.
 	Json []byte `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
-	// The model that it is of, as it was asked for. It is sent back to this model
-	// only; empty in entries of an older podd.
+	// The requested model. podd sends it back only to this model. Empty in entries of
+	// older versions of podd.
 	Model         string `protobuf:"bytes,3,opt,name=model,proto3" json:"model,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -796,16 +795,16 @@ func (x *Opaque) GetModel() string {
 	return ""
 }
 
-// ToolCall is a tool call that the model asked for.
+// ToolCall is a tool call of the model.
 type ToolCall struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Unique in the pod's log; made by podd where the endpoint sends none.
+	// Unique in the pod's log; assigned by podd if the endpoint sends none.
 	CallId string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	// The tool's name as the model wrote it.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// The arguments as the model wrote them: JSON, perhaps malformed.
 	Arguments string `protobuf:"bytes,3,opt,name=arguments,proto3" json:"arguments,omitempty"`
-	// What the endpoint wants back with this call, if anything.
+	// Data that the endpoint wants back with this call, if any.
 	Opaque        *Opaque `protobuf:"bytes,4,opt,name=opaque,proto3" json:"opaque,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -869,13 +868,13 @@ func (x *ToolCall) GetOpaque() *Opaque {
 	return nil
 }
 
-// ToolResult is the one result of a tool call. What is sent to the model is the
-// summary, a newline and the content, or the summary alone once it is pruned.
+// ToolResult is the one result of a tool call. The model gets the summary, a newline
+// and the content, or only the summary after a prune.
 type ToolResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The call that it answers.
 	CallId string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
-	// One or two lines that stay in the context for ever; at most 400 bytes.
+	// One or two lines that pruning keeps; at most 400 bytes.
 	Summary string `protobuf:"bytes,2,opt,name=summary,proto3" json:"summary,omitempty"`
 	// The detail; may be empty.
 	Content string `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
@@ -883,23 +882,23 @@ type ToolResult struct {
 	IsError bool `protobuf:"varint,4,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
 	// The tool's name.
 	Tool string `protobuf:"bytes,5,opt,name=tool,proto3" json:"tool,omitempty"`
-	// What the result is made of; it decides how long it is worth carrying.
+	// The kind of output; pruning weighs it.
 	Kind OutputKind `protobuf:"varint,6,opt,name=kind,proto3,enum=podd.v1.OutputKind" json:"kind,omitempty"`
-	// The file that was read or written, where there is one.
+	// The file that was read or written, if any.
 	Path string `protobuf:"bytes,7,opt,name=path,proto3" json:"path,omitempty"`
 	// Never pruned.
 	Sticky bool `protobuf:"varint,8,opt,name=sticky,proto3" json:"sticky,omitempty"`
 	// How long the tool ran, in milliseconds.
 	DurationMs int64 `protobuf:"varint,9,opt,name=duration_ms,json=durationMs,proto3" json:"duration_ms,omitempty"`
-	// What the limits cut from the content; absent when nothing was cut.
+	// What the limits cut from the content; absent if nothing was cut.
 	Cut *Cut `protobuf:"bytes,10,opt,name=cut,proto3" json:"cut,omitempty"`
-	// Which interceptor ends the turn at this call, and why; empty for most. The model
+	// The interceptor that ends the turn at this call, and why; usually empty. The model
 	// does not see it.
 	Aborted string `protobuf:"bytes,11,opt,name=aborted,proto3" json:"aborted,omitempty"`
-	// Size of the content as the tool made it, in bytes: before a limit cut it or a model
-	// summarized it. 0 in what a podd stored that did not say it.
+	// Size of the tool's output in bytes, before cutting or summarizing. 0 in entries of
+	// older versions of podd.
 	OriginalBytes int64 `protobuf:"varint,12,opt,name=original_bytes,json=originalBytes,proto3" json:"original_bytes,omitempty"`
-	// A model wrote the content, as a summary of what the tool made.
+	// The content is a model's summary of the output.
 	Summarized    bool `protobuf:"varint,13,opt,name=summarized,proto3" json:"summarized,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1035,7 +1034,7 @@ type Cut struct {
 	// Size of what was kept.
 	KeptBytes int64 `protobuf:"varint,3,opt,name=kept_bytes,json=keptBytes,proto3" json:"kept_bytes,omitempty"`
 	KeptLines int64 `protobuf:"varint,4,opt,name=kept_lines,json=keptLines,proto3" json:"kept_lines,omitempty"`
-	// Where the whole output is kept; empty when it is not.
+	// The file with the whole output; empty if podd did not keep it.
 	SpoolPath     string `protobuf:"bytes,5,opt,name=spool_path,json=spoolPath,proto3" json:"spool_path,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1113,7 +1112,7 @@ type Usage struct {
 	InputTokens int64 `protobuf:"varint,1,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
 	// Input tokens read from the provider's prompt cache.
 	CachedInputTokens int64 `protobuf:"varint,2,opt,name=cached_input_tokens,json=cachedInputTokens,proto3" json:"cached_input_tokens,omitempty"`
-	// Input tokens written to the provider's prompt cache, where it says so.
+	// Input tokens written to the provider's prompt cache, if reported.
 	CacheWriteTokens int64 `protobuf:"varint,3,opt,name=cache_write_tokens,json=cacheWriteTokens,proto3" json:"cache_write_tokens,omitempty"`
 	// All output tokens, reasoning included.
 	OutputTokens int64 `protobuf:"varint,4,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`

@@ -25,9 +25,9 @@ const (
 
 type ListMcpServersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The pod whose servers are shown; empty for those of dir.
+	// The pod whose servers to show; empty for those of dir.
 	Pod string `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
-	// A workspace, absolute, when no pod is named.
+	// A workspace, absolute; used without a pod.
 	Dir           string `protobuf:"bytes,2,opt,name=dir,proto3" json:"dir,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -81,10 +81,10 @@ type ListMcpServersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In the order of the configuration, then of .mcp.json.
 	Servers []*McpServer `protobuf:"bytes,1,rep,name=servers,proto3" json:"servers,omitempty"`
-	// The workspace, its links resolved.
+	// The workspace with links resolved.
 	Dir string `protobuf:"bytes,2,opt,name=dir,proto3" json:"dir,omitempty"`
-	// What podd does not follow of the workspace's own configuration, .mcp.json among
-	// it, and what to do; empty when it follows all of it.
+	// Which part of the workspace's own configuration, including .mcp.json, podd
+	// ignores, and what to do; empty if it ignores nothing.
 	Note          string `protobuf:"bytes,3,opt,name=note,proto3" json:"note,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -198,7 +198,7 @@ func (x *TestMcpServerRequest) GetDir() string {
 type TestMcpServerResponse struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Server *McpServer             `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
-	// From the start until it had said what it offers.
+	// Time from its start until it listed what it offers.
 	Took          *durationpb.Duration `protobuf:"bytes,2,opt,name=took,proto3" json:"took,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -304,7 +304,7 @@ func (x *AcceptMcpToolsRequest) GetDir() string {
 
 type AcceptMcpToolsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many tools were not what they had been.
+	// Number of tools whose definition had changed.
 	Accepted      int32 `protobuf:"varint,1,opt,name=accepted,proto3" json:"accepted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -347,31 +347,31 @@ func (x *AcceptMcpToolsResponse) GetAccepted() int32 {
 	return 0
 }
 
-// McpServer is a server that a workspace has. What it says of itself is its own word.
+// McpServer is a server of a workspace. podd does not verify what it says about itself.
 type McpServer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// FILE:LINE, or the file of the workspace that names it.
+	// FILE:LINE, or the file of the workspace that defines it.
 	Origin string `protobuf:"bytes,2,opt,name=origin,proto3" json:"origin,omitempty"`
 	// Its program, or its address without the query.
 	Target string `protobuf:"bytes,3,opt,name=target,proto3" json:"target,omitempty"`
 	// idle, starting, running or failed.
 	State string `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
-	// What it did wrong last, as half a sentence; empty while it works.
+	// Its last error, without a final period; empty while it works.
 	Error string `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
-	// Whether it is known what it offers.
+	// Whether podd knows what it offers.
 	Listed bool `protobuf:"varint,6,opt,name=listed,proto3" json:"listed,omitempty"`
-	// When it said so.
+	// When it listed that.
 	ListedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=listed_at,json=listedAt,proto3" json:"listed_at,omitempty"`
-	// What it calls itself, and its version.
+	// Its own name and version.
 	Title   string `protobuf:"bytes,8,opt,name=title,proto3" json:"title,omitempty"`
 	Version string `protobuf:"bytes,9,opt,name=version,proto3" json:"version,omitempty"`
-	// The version of the protocol that is spoken.
+	// The negotiated version of the protocol.
 	Protocol  string         `protobuf:"bytes,10,opt,name=protocol,proto3" json:"protocol,omitempty"`
 	Tools     []*McpTool     `protobuf:"bytes,11,rep,name=tools,proto3" json:"tools,omitempty"`
 	Resources []*McpResource `protobuf:"bytes,12,rep,name=resources,proto3" json:"resources,omitempty"`
 	Prompts   []*McpPrompt   `protobuf:"bytes,13,rep,name=prompts,proto3" json:"prompts,omitempty"`
-	// One sentence for each thing that is not taken.
+	// One sentence for each thing that podd does not offer.
 	LeftOut       []string `protobuf:"bytes,14,rep,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -510,16 +510,16 @@ type McpTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// As the server calls it.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// As a model sees it; empty for one that the configuration does not offer.
+	// As a model sees it; empty if the configuration does not offer it.
 	OfferedAs   string `protobuf:"bytes,2,opt,name=offered_as,json=offeredAs,proto3" json:"offered_as,omitempty"`
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// The JSON Schema of its arguments.
 	Schema string `protobuf:"bytes,4,opt,name=schema,proto3" json:"schema,omitempty"`
-	// What the server says it does, as half a sentence; may be empty.
+	// The server's hint about its effects, without a final period; may be empty.
 	Hint string `protobuf:"bytes,5,opt,name=hint,proto3" json:"hint,omitempty"`
-	// It is not what it was, and a person is asked before it runs.
+	// Its definition changed: podd asks a person before it runs.
 	Changed bool `protobuf:"varint,6,opt,name=changed,proto3" json:"changed,omitempty"`
-	// What it adds to each request, in tokens; an estimate.
+	// Estimated tokens that it adds to each request.
 	Tokens        int64 `protobuf:"varint,7,opt,name=tokens,proto3" json:"tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -611,7 +611,7 @@ type McpResource struct {
 	Name        string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Description string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	MimeType    string                 `protobuf:"bytes,4,opt,name=mime_type,json=mimeType,proto3" json:"mime_type,omitempty"`
-	// The URI has parts to fill in.
+	// The URI is a template.
 	Template      bool `protobuf:"varint,5,opt,name=template,proto3" json:"template,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -687,7 +687,7 @@ type McpPrompt struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	Name        string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Description string                 `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
-	// Names of its arguments; one that ends in "?" may be left out.
+	// Names of its arguments; an optional one ends in "?".
 	Arguments     []string `protobuf:"bytes,3,rep,name=arguments,proto3" json:"arguments,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

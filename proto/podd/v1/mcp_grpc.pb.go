@@ -28,15 +28,16 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// McpService shows the MCP servers of workspaces. All but ListMcpServers need the
-// client token.
+// McpService shows the MCP servers of workspaces. All calls except ListMcpServers need
+// the client token.
 type McpServiceClient interface {
-	// ListMcpServers shows the MCP servers of a workspace. It starts none.
+	// ListMcpServers shows the MCP servers of a workspace without starting them.
 	ListMcpServers(ctx context.Context, in *ListMcpServersRequest, opts ...grpc.CallOption) (*ListMcpServersResponse, error)
-	// TestMcpServer starts an MCP server of its own, asks it what it offers, and ends it.
+	// TestMcpServer starts a separate instance of a server, lists what it offers, and
+	// stops it.
 	TestMcpServer(ctx context.Context, in *TestMcpServerRequest, opts ...grpc.CallOption) (*TestMcpServerResponse, error)
-	// AcceptMcpTools takes the tools of a server as they are: nobody is asked about their
-	// form until it changes again.
+	// AcceptMcpTools accepts the current definitions of a server's tools, so podd no
+	// longer asks because they changed.
 	AcceptMcpTools(ctx context.Context, in *AcceptMcpToolsRequest, opts ...grpc.CallOption) (*AcceptMcpToolsResponse, error)
 }
 
@@ -82,15 +83,16 @@ func (c *mcpServiceClient) AcceptMcpTools(ctx context.Context, in *AcceptMcpTool
 // All implementations must embed UnimplementedMcpServiceServer
 // for forward compatibility.
 //
-// McpService shows the MCP servers of workspaces. All but ListMcpServers need the
-// client token.
+// McpService shows the MCP servers of workspaces. All calls except ListMcpServers need
+// the client token.
 type McpServiceServer interface {
-	// ListMcpServers shows the MCP servers of a workspace. It starts none.
+	// ListMcpServers shows the MCP servers of a workspace without starting them.
 	ListMcpServers(context.Context, *ListMcpServersRequest) (*ListMcpServersResponse, error)
-	// TestMcpServer starts an MCP server of its own, asks it what it offers, and ends it.
+	// TestMcpServer starts a separate instance of a server, lists what it offers, and
+	// stops it.
 	TestMcpServer(context.Context, *TestMcpServerRequest) (*TestMcpServerResponse, error)
-	// AcceptMcpTools takes the tools of a server as they are: nobody is asked about their
-	// form until it changes again.
+	// AcceptMcpTools accepts the current definitions of a server's tools, so podd no
+	// longer asks because they changed.
 	AcceptMcpTools(context.Context, *AcceptMcpToolsRequest) (*AcceptMcpToolsResponse, error)
 	mustEmbedUnimplementedMcpServiceServer()
 }

@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// PodState says what a pod is doing.
+// PodState is what a pod is doing.
 type PodState int32
 
 const (
@@ -32,17 +32,17 @@ const (
 	PodState_POD_STATE_UNSPECIFIED PodState = 0
 	// Nothing to do.
 	PodState_POD_STATE_IDLE PodState = 1
-	// A turn runs.
+	// A turn is running.
 	PodState_POD_STATE_RUNNING PodState = 2
-	// A turn waits: for an approval, a quota, the network.
+	// A turn waits for an approval, a quota or the network.
 	PodState_POD_STATE_WAITING PodState = 3
-	// Held by a person.
+	// Paused by a person or an interceptor.
 	PodState_POD_STATE_PAUSED PodState = 4
-	// A turn goes on after a restart.
+	// A turn resumes after a restart.
 	PodState_POD_STATE_RESUMING PodState = 5
-	// podd stopped in the middle of the last turn; the next submit goes on.
+	// The last turn was given up or cut; Resume or the next submit continues.
 	PodState_POD_STATE_INTERRUPTED PodState = 6
-	// A record of its log is damaged; it can be read up to there.
+	// A record of its log is damaged; the entries before it are readable.
 	PodState_POD_STATE_QUARANTINED PodState = 7
 )
 
@@ -97,7 +97,7 @@ func (PodState) EnumDescriptor() ([]byte, []int) {
 	return file_podd_v1_pod_proto_rawDescGZIP(), []int{0}
 }
 
-// DeltaKind says what a fragment belongs to.
+// DeltaKind is what a fragment belongs to.
 type DeltaKind int32
 
 const (
@@ -109,7 +109,7 @@ const (
 	DeltaKind_DELTA_KIND_REASONING DeltaKind = 2
 	// The arguments of a tool call that the model is writing.
 	DeltaKind_DELTA_KIND_TOOL_ARGUMENTS DeltaKind = 3
-	// The output of a tool that runs.
+	// The output of a running tool.
 	DeltaKind_DELTA_KIND_TOOL_OUTPUT DeltaKind = 4
 )
 
@@ -158,7 +158,7 @@ func (DeltaKind) EnumDescriptor() ([]byte, []int) {
 	return file_podd_v1_pod_proto_rawDescGZIP(), []int{1}
 }
 
-// PodSpec is what a pod was made with.
+// PodSpec defines a pod.
 type PodSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The workspace, absolute.
@@ -173,16 +173,15 @@ type PodSpec struct {
 	Write []string `protobuf:"bytes,5,rep,name=write,proto3" json:"write,omitempty"`
 	// When calls ask a person: never, risky or always; empty means the daemon's.
 	Ask string `protobuf:"bytes,6,opt,name=ask,proto3" json:"ask,omitempty"`
-	// What bounds its turns; absent means the daemon's.
+	// Limits of its turns; absent means the daemon's.
 	Limits *Limits `protobuf:"bytes,7,opt,name=limits,proto3" json:"limits,omitempty"`
-	// Rules of this pod, beside the daemon's.
+	// Rules of this pod, in addition to the daemon's.
 	Rules []*Rule `protobuf:"bytes,8,rep,name=rules,proto3" json:"rules,omitempty"`
-	// How many pods its spawn_pod tool may have at once; 0 means that there is no such
-	// tool.
+	// How many pods its spawn_pod tool may run at once; 0 removes the tool.
 	SubPods int32 `protobuf:"varint,9,opt,name=sub_pods,json=subPods,proto3" json:"sub_pods,omitempty"`
-	// The tools that it may use; empty means all.
+	// The tools that the pod may use; empty means all.
 	Tools []string `protobuf:"bytes,10,rep,name=tools,proto3" json:"tools,omitempty"`
-	// The id of the pod that spawned it, and the call that did; set by podd.
+	// The pod and the call that spawned it; set by podd.
 	Parent        string `protobuf:"bytes,11,opt,name=parent,proto3" json:"parent,omitempty"`
 	ParentCall    string `protobuf:"bytes,12,opt,name=parent_call,json=parentCall,proto3" json:"parent_call,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -303,20 +302,20 @@ func (x *PodSpec) GetParentCall() string {
 	return ""
 }
 
-// Limits bound a pod's turns; reaching one ends the turn with outcome limit. 0 means
-// the daemon's.
+// Limits limit a pod's turns. Reaching one ends the turn with outcome limit. 0 means the
+// daemon's value.
 type Limits struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Model requests of a turn.
 	MaxSteps int32 `protobuf:"varint,1,opt,name=max_steps,json=maxSteps,proto3" json:"max_steps,omitempty"`
 	// Tool calls of a turn.
 	MaxToolCalls int32 `protobuf:"varint,2,opt,name=max_tool_calls,json=maxToolCalls,proto3" json:"max_tool_calls,omitempty"`
-	// How long a turn may work. Waiting for a person, a quota or the network does not
-	// count.
+	// How long a turn may work, not including waits for a person, a quota or the
+	// network.
 	MaxTurnTime *durationpb.Duration `protobuf:"bytes,3,opt,name=max_turn_time,json=maxTurnTime,proto3" json:"max_turn_time,omitempty"`
 	// Tokens of a turn, in and out together.
 	MaxTokens int64 `protobuf:"varint,4,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
-	// Cost of a turn in USD, by the price table.
+	// Cost of a turn in USD, by the configured prices.
 	MaxCost float64 `protobuf:"fixed64,5,opt,name=max_cost,json=maxCost,proto3" json:"max_cost,omitempty"`
 	// Tools that run at once.
 	MaxParallelCalls int32 `protobuf:"varint,6,opt,name=max_parallel_calls,json=maxParallelCalls,proto3" json:"max_parallel_calls,omitempty"`
@@ -413,7 +412,7 @@ func (x *Limits) GetTotalCost() float64 {
 	return 0
 }
 
-// Rule decides on tool calls; see ask. Fields that are set all have to match.
+// Rule decides on tool calls. All fields that are set must match.
 type Rule struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Tool    string                 `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
@@ -483,13 +482,13 @@ func (x *Rule) GetDecision() string {
 	return ""
 }
 
-// Pause is what holds a pod.
+// Pause says why a pod is paused.
 type Pause struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Who and why, in one sentence.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Where an interceptor held it: the edge and the step of the turn; empty when a
-	// person did.
+	// Where an interceptor paused it, as edge and step of the turn; empty if a person
+	// did.
 	At            string `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
 	Turn          int64  `protobuf:"varint,3,opt,name=turn,proto3" json:"turn,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -550,28 +549,28 @@ func (x *Pause) GetTurn() int64 {
 // Pod is a pod as clients see it.
 type Pod struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Made by podd; never reused.
+	// Assigned by podd; never reused.
 	Id    string   `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Name  string   `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Spec  *PodSpec `protobuf:"bytes,3,opt,name=spec,proto3" json:"spec,omitempty"`
 	State PodState `protobuf:"varint,4,opt,name=state,proto3,enum=podd.v1.PodState" json:"state,omitempty"`
 	// Why it is in this state, in one sentence; empty for idle and running.
 	StateReason string `protobuf:"bytes,5,opt,name=state_reason,json=stateReason,proto3" json:"state_reason,omitempty"`
-	// Turns so far, the running one included.
+	// Turns, including the running one.
 	Turn int64 `protobuf:"varint,6,opt,name=turn,proto3" json:"turn,omitempty"`
 	// First sequence that the log still has; 0 for an empty log.
 	FirstSeq int64 `protobuf:"varint,7,opt,name=first_seq,json=firstSeq,proto3" json:"first_seq,omitempty"`
 	// Last sequence of the log; 0 for an empty log.
 	LastSeq int64 `protobuf:"varint,8,opt,name=last_seq,json=lastSeq,proto3" json:"last_seq,omitempty"`
-	// Submits that wait.
+	// Waiting submits.
 	Queued int32 `protobuf:"varint,9,opt,name=queued,proto3" json:"queued,omitempty"`
-	// All that its requests were billed.
+	// Billed usage of all its requests.
 	Usage     *Usage                 `protobuf:"bytes,10,opt,name=usage,proto3" json:"usage,omitempty"`
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Time of the last entry, or of creation.
 	LastActivity *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=last_activity,json=lastActivity,proto3" json:"last_activity,omitempty"`
-	// Set while a person or an interceptor holds the pod, from the request on: a running
-	// turn stops at its next step.
+	// Set from the moment a person or an interceptor pauses the pod; a running turn
+	// stops at its next step.
 	Pause *Pause `protobuf:"bytes,13,opt,name=pause,proto3" json:"pause,omitempty"`
 	// Set while a turn waits until a time.
 	WaitUntil     *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=wait_until,json=waitUntil,proto3" json:"wait_until,omitempty"`
@@ -852,8 +851,8 @@ func (x *GetPodRequest) GetPod() string {
 type GetPodResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Pod   *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
-	// Whether the configuration that its workspace has is trusted, and so followed:
-	// trusted, changed, never, none; empty when it cannot be read.
+	// Trust in the workspace's own configuration: trusted, changed, never, none; empty if
+	// podd cannot read it.
 	ProjectConfig string `protobuf:"bytes,2,opt,name=project_config,json=projectConfig,proto3" json:"project_config,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -996,9 +995,9 @@ type UpdatePodRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Pod   string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
 	Spec  *PodSpec               `protobuf:"bytes,2,opt,name=spec,proto3" json:"spec,omitempty"`
-	// The fields to take from spec, such as model or limits.max_steps: all others stay,
-	// those too that podd changes meanwhile. Empty: the spec takes the place of the old
-	// one, whole, and so takes back a rule that was learned since it was read.
+	// The fields to change, such as model or limits.max_steps. Other fields stay, even if
+	// podd changes them meanwhile. Empty: the spec replaces the old one and so removes a
+	// rule that was added since the client read it.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,3,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1182,10 +1181,10 @@ func (*DeletePodResponse) Descriptor() ([]byte, []int) {
 type SubmitRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Pod   string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
-	// The input in its order; at least one segment that is not empty.
+	// The input in order, with at least one segment that is not empty.
 	Segments []*Segment `protobuf:"bytes,2,rep,name=segments,proto3" json:"segments,omitempty"`
-	// Chosen by the client, at most 128 bytes; podd makes one when it is empty,
-	// and such a submit can't be retried safely.
+	// Chosen by the client, at most 128 bytes. If empty, podd makes one, and the client
+	// cannot retry the submit safely.
 	RequestId string     `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	Mode      SubmitMode `protobuf:"varint,4,opt,name=mode,proto3,enum=podd.v1.SubmitMode" json:"mode,omitempty"`
 	// Find @path in text segments.
@@ -1261,15 +1260,14 @@ func (x *SubmitRequest) GetParseRefs() bool {
 
 type SubmitResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Sequence of the submitted entry: Stream(after_seq = seq) shows all that
-	// follows.
+	// Sequence of the submitted entry; Stream(after_seq = seq) shows all later entries.
 	Seq       int64  `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
 	RequestId string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// The request id was known: this is the first answer again.
+	// podd knew the request id and repeats its first answer.
 	Duplicate bool `protobuf:"varint,3,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
-	// The pod was busy: the submit waits in the inbox.
+	// The pod was busy; the submit waits in the inbox.
 	Queued bool `protobuf:"varint,4,opt,name=queued,proto3" json:"queued,omitempty"`
-	// What could not be resolved.
+	// References that could not be resolved.
 	Alerts        []*Alert `protobuf:"bytes,5,rep,name=alerts,proto3" json:"alerts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1343,12 +1341,12 @@ func (x *SubmitResponse) GetAlerts() []*Alert {
 type StreamRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Pod   string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
-	// Send entries above this sequence; 0 means from the first. A sequence that
-	// was purged, or that the log has not reached, is OutOfRange.
+	// Send entries above this sequence; 0 means all. A purged sequence, or one beyond the
+	// end of the log, is OutOfRange.
 	AfterSeq int64 `protobuf:"varint,2,opt,name=after_seq,json=afterSeq,proto3" json:"after_seq,omitempty"`
-	// Go on with what comes; else the stream ends after caught_up.
+	// Continue with new entries; otherwise the stream ends after caught_up.
 	Follow bool `protobuf:"varint,3,opt,name=follow,proto3" json:"follow,omitempty"`
-	// With follow: send live fragments of what is unfinished.
+	// With follow: send live fragments of unfinished entries.
 	Deltas        bool `protobuf:"varint,4,opt,name=deltas,proto3" json:"deltas,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1508,19 +1506,19 @@ type StreamResponse_Entry struct {
 }
 
 type StreamResponse_Delta struct {
-	// A live fragment; with deltas only. Fragments may come in larger pieces to
-	// a slow reader, and their entry replaces them.
+	// A live fragment, only with deltas. A slow reader may get larger pieces. The
+	// finished entry replaces them.
 	Delta *Delta `protobuf:"bytes,2,opt,name=delta,proto3,oneof"`
 }
 
 type StreamResponse_InFlight struct {
-	// All text so far of what is unfinished; sent once, when the stream has
-	// caught up with a pod in the middle of an answer.
+	// The text so far of unfinished entries; sent once, if the stream has caught up
+	// while the pod streams an answer or a tool's output.
 	InFlight *InFlight `protobuf:"bytes,3,opt,name=in_flight,json=inFlight,proto3,oneof"`
 }
 
 type StreamResponse_CaughtUp struct {
-	// All entries that stood in the log have been sent.
+	// podd has sent all entries that the log had at the start of the call.
 	CaughtUp *CaughtUp `protobuf:"bytes,4,opt,name=caught_up,json=caughtUp,proto3,oneof"`
 }
 
@@ -1532,14 +1530,13 @@ func (*StreamResponse_InFlight) isStreamResponse_Kind() {}
 
 func (*StreamResponse_CaughtUp) isStreamResponse_Kind() {}
 
-// Delta is a live fragment of an entry that is not finished. It is never stored.
+// Delta is a live fragment of an unfinished entry. podd never stores it.
 type Delta struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Turn  int64                  `protobuf:"varint,1,opt,name=turn,proto3" json:"turn,omitempty"`
 	// The step of the turn, from 1.
 	Step int32 `protobuf:"varint,2,opt,name=step,proto3" json:"step,omitempty"`
-	// What it belongs to, unique in the turn: fragments of one block follow each
-	// other.
+	// The block that it belongs to, unique in the turn.
 	Block string    `protobuf:"bytes,3,opt,name=block,proto3" json:"block,omitempty"`
 	Kind  DeltaKind `protobuf:"varint,4,opt,name=kind,proto3,enum=podd.v1.DeltaKind" json:"kind,omitempty"`
 	// For tool kinds, once known.
@@ -1548,7 +1545,7 @@ type Delta struct {
 	Tool string `protobuf:"bytes,6,opt,name=tool,proto3" json:"tool,omitempty"`
 	// The fragment; with in_flight, all text so far.
 	Text string `protobuf:"bytes,7,opt,name=text,proto3" json:"text,omitempty"`
-	// The answer was cut and started again: forget this step's fragments.
+	// The request failed and podd sends it again: discard this step's fragments.
 	Restarted     bool `protobuf:"varint,8,opt,name=restarted,proto3" json:"restarted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1640,7 +1637,7 @@ func (x *Delta) GetRestarted() bool {
 	return false
 }
 
-// InFlight is what a pod has not finished.
+// InFlight has the unfinished blocks of a pod.
 type InFlight struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Blocks        []*Delta               `protobuf:"bytes,1,rep,name=blocks,proto3" json:"blocks,omitempty"`
@@ -1685,10 +1682,10 @@ func (x *InFlight) GetBlocks() []*Delta {
 	return nil
 }
 
-// CaughtUp says that the stream has sent all that stood in the log.
+// CaughtUp says that podd has sent all entries that the log had at the start.
 type CaughtUp struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The last sequence sent, or after_seq when there was nothing to send.
+	// The last sequence sent, or after_seq if podd sent none.
 	Seq           int64 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1819,7 +1816,7 @@ func (x *ListInboxResponse) GetItems() []*InboxItem {
 	return nil
 }
 
-// InboxItem is a submit that waits.
+// InboxItem is a waiting submit.
 type InboxItem struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Seq       int64                  `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
@@ -2281,7 +2278,7 @@ type NotifyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Pod   string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
 	Text  string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
-	// Start a turn when the pod is idle.
+	// Start a turn if the pod is idle.
 	Wake          bool `protobuf:"varint,3,opt,name=wake,proto3" json:"wake,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2430,27 +2427,26 @@ type GetContextResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The exact body that the next request would send.
 	RequestBody []byte `protobuf:"bytes,1,opt,name=request_body,json=requestBody,proto3" json:"request_body,omitempty"`
-	// The conversation, item by item, in the order in which it is sent.
+	// The items of the conversation in the order sent.
 	Items []*ContextItem `protobuf:"bytes,2,rep,name=items,proto3" json:"items,omitempty"`
-	// The whole request in tokens: what was billed last and an estimate of what
-	// came since; an estimate alone before the first bill.
+	// Tokens of the whole request: the last bill plus an estimate of newer items, or only
+	// an estimate before the first bill.
 	Tokens int64 `protobuf:"varint,3,opt,name=tokens,proto3" json:"tokens,omitempty"`
 	// The part of tokens that precedes the items: instructions, tools.
 	FixedTokens int64 `protobuf:"varint,4,opt,name=fixed_tokens,json=fixedTokens,proto3" json:"fixed_tokens,omitempty"`
 	// Input tokens of the last request as billed; 0 before the first bill.
 	BilledTokens int64 `protobuf:"varint,5,opt,name=billed_tokens,json=billedTokens,proto3" json:"billed_tokens,omitempty"`
-	// Bytes of an item that make a token, as measured so far.
+	// Measured bytes per token.
 	BytesPerToken float64 `protobuf:"fixed64,6,opt,name=bytes_per_token,json=bytesPerToken,proto3" json:"bytes_per_token,omitempty"`
-	// The model that is asked.
+	// The model that gets the request.
 	Model string `protobuf:"bytes,7,opt,name=model,proto3" json:"model,omitempty"`
-	// The model's window in tokens; 0 when it is not known.
+	// The model's window in tokens; 0 if unknown.
 	Window int64 `protobuf:"varint,8,opt,name=window,proto3" json:"window,omitempty"`
-	// The workspace's own instructions as they are sent, part of fixed_tokens; empty when
-	// there are none.
+	// The workspace's own instructions as sent, part of fixed_tokens; may be empty.
 	ProjectInstructions string `protobuf:"bytes,9,opt,name=project_instructions,json=projectInstructions,proto3" json:"project_instructions,omitempty"`
-	// The file that they are from; empty when there is none.
+	// The file that they are from; empty without instructions.
 	ProjectSource string `protobuf:"bytes,10,opt,name=project_source,json=projectSource,proto3" json:"project_source,omitempty"`
-	// What fixed_tokens are for, in the order in which it is sent.
+	// The parts of fixed_tokens in the order sent.
 	Fixed         []*ContextPart `protobuf:"bytes,11,rep,name=fixed,proto3" json:"fixed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2563,16 +2559,16 @@ func (x *GetContextResponse) GetFixed() []*ContextPart {
 	return nil
 }
 
-// ContextPart is a part of what precedes the conversation in a request.
+// ContextPart is a part of a request before the conversation.
 type ContextPart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What it is: instructions, project, skill, tools, mcp.
+	// Its kind: instructions, project, skill, tools, mcp.
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	// The file, the skill or the MCP server; empty where there is one alone.
+	// The file, skill or MCP server; empty if there can be only one.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// How many tools it has; 0 for text.
+	// Number of tools; 0 for text.
 	Count int32 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
-	// What it adds to the request; an estimate.
+	// Estimated tokens that it adds to the request.
 	Tokens        int64 `protobuf:"varint,4,opt,name=tokens,proto3" json:"tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2641,17 +2637,17 @@ type ContextItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Sequence of its entry.
 	Seq int64 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
-	// What it is: user, system, assistant, reasoning, tool_call, tool_result.
+	// Its kind: user, system, assistant, reasoning, tool_call, tool_result.
 	Kind string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
-	// What it adds to the request; an estimate.
+	// Estimated tokens that it adds to the request.
 	Tokens int64 `protobuf:"varint,3,opt,name=tokens,proto3" json:"tokens,omitempty"`
-	// Whether the number was measured rather than estimated.
+	// Whether the number was measured, not estimated.
 	Measured bool `protobuf:"varint,4,opt,name=measured,proto3" json:"measured,omitempty"`
 	// What was cut or pruned and why.
 	Note string `protobuf:"bytes,5,opt,name=note,proto3" json:"note,omitempty"`
-	// Its beginning, in one line.
+	// Its beginning, as one line.
 	Head string `protobuf:"bytes,6,opt,name=head,proto3" json:"head,omitempty"`
-	// Sent as its summary alone.
+	// Sent as its summary only.
 	Pruned        bool `protobuf:"varint,7,opt,name=pruned,proto3" json:"pruned,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2786,21 +2782,21 @@ type GetStatsResponse struct {
 	Usage     *Usage                 `protobuf:"bytes,1,opt,name=usage,proto3" json:"usage,omitempty"`
 	Turns     int64                  `protobuf:"varint,2,opt,name=turns,proto3" json:"turns,omitempty"`
 	ToolCalls int64                  `protobuf:"varint,3,opt,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
-	// Decisions to prune, the results that were pruned by them and what a request
-	// lost by it, in tokens as estimated when it was decided.
+	// Prune entries, the results they name, and the estimated tokens they removed from
+	// requests.
 	Prunes        int64 `protobuf:"varint,4,opt,name=prunes,proto3" json:"prunes,omitempty"`
 	PrunedResults int64 `protobuf:"varint,5,opt,name=pruned_results,json=prunedResults,proto3" json:"pruned_results,omitempty"`
 	PrunedTokens  int64 `protobuf:"varint,6,opt,name=pruned_tokens,json=prunedTokens,proto3" json:"pruned_tokens,omitempty"`
 	// Compactions.
 	Compactions int64 `protobuf:"varint,7,opt,name=compactions,proto3" json:"compactions,omitempty"`
-	// Each tool that was called, in the order of names.
+	// Each tool that was called, ordered by name.
 	Tools []*ToolStats `protobuf:"bytes,8,rep,name=tools,proto3" json:"tools,omitempty"`
-	// What the requests cost, by the configured prices alone. It lacks the requests of
-	// models without a price, and those that the endpoint reported no usage of.
+	// Cost of the requests by the configured prices, without unpriced requests: those of
+	// models without a price, or without reported usage.
 	CostUsd          float64 `protobuf:"fixed64,9,opt,name=cost_usd,json=costUsd,proto3" json:"cost_usd,omitempty"`
 	UnpricedRequests int64   `protobuf:"varint,10,opt,name=unpriced_requests,json=unpricedRequests,proto3" json:"unpriced_requests,omitempty"`
-	// Of all pods together, the names of those whose log is damaged: they are counted up to
-	// the damage.
+	// For all pods together: the pods whose log is damaged. Their statistics end at the
+	// damage.
 	Damaged       []string `protobuf:"bytes,11,rep,name=damaged,proto3" json:"damaged,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2922,7 +2918,7 @@ type ToolStats struct {
 	Errors int64 `protobuf:"varint,3,opt,name=errors,proto3" json:"errors,omitempty"`
 	// Calls whose output was cut.
 	Cuts int64 `protobuf:"varint,4,opt,name=cuts,proto3" json:"cuts,omitempty"`
-	// Bytes of the outputs that were cut, whole and as kept.
+	// Bytes of these outputs, whole and kept.
 	CutTotalBytes int64 `protobuf:"varint,5,opt,name=cut_total_bytes,json=cutTotalBytes,proto3" json:"cut_total_bytes,omitempty"`
 	CutKeptBytes  int64 `protobuf:"varint,6,opt,name=cut_kept_bytes,json=cutKeptBytes,proto3" json:"cut_kept_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3094,7 +3090,7 @@ type ForkPodRequest struct {
 	Pod   string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
 	// The new pod's name.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// The last sequence to take; 0 means all.
+	// The last sequence that the fork has; 0 means all.
 	AtSeq         int64 `protobuf:"varint,3,opt,name=at_seq,json=atSeq,proto3" json:"at_seq,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3154,9 +3150,9 @@ func (x *ForkPodRequest) GetAtSeq() int64 {
 type ForkPodResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Pod   *Pod                   `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
-	// Files that tools changed after the place of the fork: they stay as they are.
+	// Files that tools changed after the fork point. They keep those changes.
 	ChangedFiles []string `protobuf:"bytes,2,rep,name=changed_files,json=changedFiles,proto3" json:"changed_files,omitempty"`
-	// Shell commands that ran after it.
+	// Number of shell commands that ran after the fork point.
 	Commands      int32 `protobuf:"varint,3,opt,name=commands,proto3" json:"commands,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3267,11 +3263,11 @@ func (x *RewindPodRequest) GetToSeq() int64 {
 
 type RewindPodResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entry that says so.
+	// Sequence of the rewind entry.
 	Seq int64 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
-	// Files that tools changed in what was taken back: they stay as they are.
+	// Files that tools changed after to_seq. They keep those changes.
 	ChangedFiles []string `protobuf:"bytes,2,rep,name=changed_files,json=changedFiles,proto3" json:"changed_files,omitempty"`
-	// Shell commands that ran in it.
+	// Number of shell commands that ran after to_seq.
 	Commands      int32 `protobuf:"varint,3,opt,name=commands,proto3" json:"commands,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3331,9 +3327,9 @@ func (x *RewindPodResponse) GetCommands() int32 {
 type CompletePathRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Pod   string                 `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
-	// What was typed after the @.
+	// The text typed after the @.
 	Prefix string `protobuf:"bytes,2,opt,name=prefix,proto3" json:"prefix,omitempty"`
-	// At most so many; 0 means 50.
+	// Maximum number; 0 means 50.
 	Limit         int32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

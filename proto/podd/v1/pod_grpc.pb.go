@@ -44,49 +44,48 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PodService creates pods, gives them input and shows what they do.
+// PodService creates pods, submits input to them and shows what they do.
 //
-// A pod is named by its name or its id everywhere. Errors carry an ErrorInfo
+// A pod is identified by its name or its id everywhere. Errors have an ErrorInfo
 // detail with domain "podd" and a reason in UPPER_SNAKE_CASE.
 type PodServiceClient interface {
-	// CreatePod makes a new pod. Needs the client token.
+	// CreatePod creates a pod. Needs the client token.
 	CreatePod(ctx context.Context, in *CreatePodRequest, opts ...grpc.CallOption) (*CreatePodResponse, error)
 	// GetPod shows one pod.
 	GetPod(ctx context.Context, in *GetPodRequest, opts ...grpc.CallOption) (*GetPodResponse, error)
-	// ListPods shows all pods in the order of their names.
+	// ListPods shows all pods, ordered by name.
 	ListPods(ctx context.Context, in *ListPodsRequest, opts ...grpc.CallOption) (*ListPodsResponse, error)
 	// UpdatePod changes a pod's spec. Needs the client token.
 	UpdatePod(ctx context.Context, in *UpdatePodRequest, opts ...grpc.CallOption) (*UpdatePodResponse, error)
-	// DeletePod removes a pod and its log for good. A running turn is cancelled
-	// first.
+	// DeletePod cancels a running turn and removes the pod and its log permanently.
 	DeletePod(ctx context.Context, in *DeletePodRequest, opts ...grpc.CallOption) (*DeletePodResponse, error)
-	// Submit gives a pod input. The reply is sent once the submit is on disk; a
-	// retry with the same request id and content gets the first reply again.
+	// Submit gives a pod input and answers when the submit is on disk. A retry with the
+	// same request id and content gets the first answer again.
 	Submit(ctx context.Context, in *SubmitRequest, opts ...grpc.CallOption) (*SubmitResponse, error)
-	// Stream sends the log above a sequence, each entry once and in order, and,
-	// when asked, goes on with what comes. Ending a stream never ends a turn.
+	// Stream sends the log above a sequence, each entry once and in order and, with
+	// follow, new entries as they are stored. Ending a stream never ends a turn.
 	Stream(ctx context.Context, in *StreamRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamResponse], error)
-	// ListInbox shows the submits that wait for their turn.
+	// ListInbox shows the waiting submits, oldest first.
 	ListInbox(ctx context.Context, in *ListInboxRequest, opts ...grpc.CallOption) (*ListInboxResponse, error)
 	// CancelInboxItem removes a waiting submit.
 	CancelInboxItem(ctx context.Context, in *CancelInboxItemRequest, opts ...grpc.CallOption) (*CancelInboxItemResponse, error)
 	// Cancel ends the running turn with outcome cancelled. Waiting submits stay.
 	Cancel(ctx context.Context, in *CancelRequest, opts ...grpc.CallOption) (*CancelResponse, error)
-	// Pause holds a pod at its next step.
+	// Pause pauses a pod at its next step.
 	Pause(ctx context.Context, in *PauseRequest, opts ...grpc.CallOption) (*PauseResponse, error)
-	// Resume lets a paused or interrupted pod go on.
+	// Resume continues a paused or interrupted pod.
 	Resume(ctx context.Context, in *ResumeRequest, opts ...grpc.CallOption) (*ResumeResponse, error)
-	// Notify commits a system note at the next step.
+	// Notify leaves a note that joins the conversation at the next step.
 	Notify(ctx context.Context, in *NotifyRequest, opts ...grpc.CallOption) (*NotifyResponse, error)
-	// GetContext shows what the next model request would send.
+	// GetContext shows the next model request.
 	GetContext(ctx context.Context, in *GetContextRequest, opts ...grpc.CallOption) (*GetContextResponse, error)
-	// GetStats counts what a pod used.
+	// GetStats shows what a pod has used.
 	GetStats(ctx context.Context, in *GetStatsRequest, opts ...grpc.CallOption) (*GetStatsResponse, error)
-	// Compact replaces older items by a summary in what is sent.
+	// Compact replaces older items with a summary in later requests.
 	Compact(ctx context.Context, in *CompactRequest, opts ...grpc.CallOption) (*CompactResponse, error)
-	// ForkPod starts a new pod on another's history.
+	// ForkPod creates a pod with another pod's history.
 	ForkPod(ctx context.Context, in *ForkPodRequest, opts ...grpc.CallOption) (*ForkPodResponse, error)
-	// RewindPod lets history go on from an earlier entry.
+	// RewindPod makes history continue from an earlier entry.
 	RewindPod(ctx context.Context, in *RewindPodRequest, opts ...grpc.CallOption) (*RewindPodResponse, error)
 	// CompletePath completes an @path for an editor.
 	CompletePath(ctx context.Context, in *CompletePathRequest, opts ...grpc.CallOption) (*CompletePathResponse, error)
@@ -303,49 +302,48 @@ func (c *podServiceClient) CompletePath(ctx context.Context, in *CompletePathReq
 // All implementations must embed UnimplementedPodServiceServer
 // for forward compatibility.
 //
-// PodService creates pods, gives them input and shows what they do.
+// PodService creates pods, submits input to them and shows what they do.
 //
-// A pod is named by its name or its id everywhere. Errors carry an ErrorInfo
+// A pod is identified by its name or its id everywhere. Errors have an ErrorInfo
 // detail with domain "podd" and a reason in UPPER_SNAKE_CASE.
 type PodServiceServer interface {
-	// CreatePod makes a new pod. Needs the client token.
+	// CreatePod creates a pod. Needs the client token.
 	CreatePod(context.Context, *CreatePodRequest) (*CreatePodResponse, error)
 	// GetPod shows one pod.
 	GetPod(context.Context, *GetPodRequest) (*GetPodResponse, error)
-	// ListPods shows all pods in the order of their names.
+	// ListPods shows all pods, ordered by name.
 	ListPods(context.Context, *ListPodsRequest) (*ListPodsResponse, error)
 	// UpdatePod changes a pod's spec. Needs the client token.
 	UpdatePod(context.Context, *UpdatePodRequest) (*UpdatePodResponse, error)
-	// DeletePod removes a pod and its log for good. A running turn is cancelled
-	// first.
+	// DeletePod cancels a running turn and removes the pod and its log permanently.
 	DeletePod(context.Context, *DeletePodRequest) (*DeletePodResponse, error)
-	// Submit gives a pod input. The reply is sent once the submit is on disk; a
-	// retry with the same request id and content gets the first reply again.
+	// Submit gives a pod input and answers when the submit is on disk. A retry with the
+	// same request id and content gets the first answer again.
 	Submit(context.Context, *SubmitRequest) (*SubmitResponse, error)
-	// Stream sends the log above a sequence, each entry once and in order, and,
-	// when asked, goes on with what comes. Ending a stream never ends a turn.
+	// Stream sends the log above a sequence, each entry once and in order and, with
+	// follow, new entries as they are stored. Ending a stream never ends a turn.
 	Stream(*StreamRequest, grpc.ServerStreamingServer[StreamResponse]) error
-	// ListInbox shows the submits that wait for their turn.
+	// ListInbox shows the waiting submits, oldest first.
 	ListInbox(context.Context, *ListInboxRequest) (*ListInboxResponse, error)
 	// CancelInboxItem removes a waiting submit.
 	CancelInboxItem(context.Context, *CancelInboxItemRequest) (*CancelInboxItemResponse, error)
 	// Cancel ends the running turn with outcome cancelled. Waiting submits stay.
 	Cancel(context.Context, *CancelRequest) (*CancelResponse, error)
-	// Pause holds a pod at its next step.
+	// Pause pauses a pod at its next step.
 	Pause(context.Context, *PauseRequest) (*PauseResponse, error)
-	// Resume lets a paused or interrupted pod go on.
+	// Resume continues a paused or interrupted pod.
 	Resume(context.Context, *ResumeRequest) (*ResumeResponse, error)
-	// Notify commits a system note at the next step.
+	// Notify leaves a note that joins the conversation at the next step.
 	Notify(context.Context, *NotifyRequest) (*NotifyResponse, error)
-	// GetContext shows what the next model request would send.
+	// GetContext shows the next model request.
 	GetContext(context.Context, *GetContextRequest) (*GetContextResponse, error)
-	// GetStats counts what a pod used.
+	// GetStats shows what a pod has used.
 	GetStats(context.Context, *GetStatsRequest) (*GetStatsResponse, error)
-	// Compact replaces older items by a summary in what is sent.
+	// Compact replaces older items with a summary in later requests.
 	Compact(context.Context, *CompactRequest) (*CompactResponse, error)
-	// ForkPod starts a new pod on another's history.
+	// ForkPod creates a pod with another pod's history.
 	ForkPod(context.Context, *ForkPodRequest) (*ForkPodResponse, error)
-	// RewindPod lets history go on from an earlier entry.
+	// RewindPod makes history continue from an earlier entry.
 	RewindPod(context.Context, *RewindPodRequest) (*RewindPodResponse, error)
 	// CompletePath completes an @path for an editor.
 	CompletePath(context.Context, *CompletePathRequest) (*CompletePathResponse, error)

@@ -36,7 +36,7 @@ export interface GetStatusResponse {
   startedAt: Date | undefined;
   socket: string;
   stateDir: string;
-  /** The configuration file; empty when there is none. */
+  /** The configuration file; empty without one. */
   config: string;
   pods: number;
   /** Pods that are in memory. */
@@ -45,7 +45,7 @@ export interface GetStatusResponse {
   podsRunning: number;
   /** The sandbox that shell commands run in: none, bwrap, landlock. */
   sandbox: string;
-  /** The configured model; empty means that it is chosen at the first request. */
+  /** The configured model; empty if podd chooses it at the first request. */
   model: string;
   /** The endpoint's base URL, without credentials. */
   baseUrl: string;
@@ -53,32 +53,29 @@ export interface GetStatusResponse {
   api: string;
   /** Whether an API key is set. */
   hasKey: boolean;
-  /** Why the sandbox is that one, or not a better one; may be empty. */
+  /** Why podd uses this sandbox and no better one; may be empty. */
   sandboxNote: string;
-  /** When the configuration that holds was read. */
+  /** When podd read the current configuration. */
   configLoadedAt:
     | Date
     | undefined;
-  /**
-   * Keys that the configuration file has other values of, which count from the next
-   * start on; as of the last reload.
-   */
+  /** Keys whose new values need a restart, as of the last reload. */
   needRestart: string[];
-  /** Why the last reload was refused, in one sentence; empty when it was not. */
+  /** Why the last reload failed, in one sentence; empty if it did not. */
   configError: string;
   /**
-   * How much there is of this API: it grows with each call, field and value that podd
-   * learns. Of two programs the one with more is the newer.
+   * Number of calls, fields and values of this API that podd knows. A program with a
+   * higher number is newer.
    */
   apiLevel: number;
   /**
-   * What becomes of a shell command: "confined" in the sandbox; without one "ask" a person
-   * before it, "refuse" it, or "run" it unasked.
+   * How podd runs shell commands: "confined" in the sandbox or, without a sandbox,
+   * "ask" a person first, "refuse", or "run" without a question.
    */
   shellCommands: string;
   /**
-   * How many files and directories with credentials of the user, such as keys and tokens, are
-   * hidden from shell commands.
+   * Number of files and directories with the user's credentials, such as keys and
+   * tokens, that are hidden from shell commands.
    */
   hiddenCredentials: number;
 }
@@ -87,9 +84,9 @@ export interface CheckRequest {
 }
 
 export interface CheckResponse {
-  /** One sentence a finding; empty means sound. */
+  /** One sentence per finding; empty if the store is sound. */
   findings: string[];
-  /** One sentence for each thing that is not as it should be and does no harm. */
+  /** One sentence per harmless irregularity. */
   harmless: string[];
 }
 
@@ -112,12 +109,9 @@ export interface ReloadRequest {
 }
 
 export interface ReloadResponse {
-  /** Keys with new values, which hold now; a turn that runs ends with the old ones. */
+  /** Keys with new values, now in effect. A running turn keeps the old ones. */
   reloaded: string[];
-  /**
-   * Keys with other values than podd was started with, which count from its next start
-   * on.
-   */
+  /** Keys whose new values need a restart. */
   needRestart: string[];
 }
 
@@ -125,31 +119,28 @@ export interface TrustDirRequest {
   /** Absolute. */
   dir: string;
   /**
-   * SHA-256 of what is trusted, in hexadecimal, as an answer gave it. Empty only shows
-   * what there is to trust. What has another digest by now is not trusted.
+   * SHA-256 of the content to trust, in hexadecimal, from an earlier response. Empty
+   * only shows the content. podd trusts nothing if the content has changed.
    */
   digest: string;
-  /** Take the trust in the directory back. */
+  /** Revoke the trust in the directory. */
   remove: boolean;
 }
 
 export interface TrustDirResponse {
-  /** SHA-256 of what there is to trust, in hexadecimal; empty when there is nothing. */
+  /** SHA-256 of the content to trust, in hexadecimal; empty if there is no content. */
   digest: string;
-  /** The directory, its links resolved. */
+  /** The directory with links resolved. */
   dir: string;
-  /** Files of the workspace that podd obeys once they are trusted. */
+  /** Files of the workspace that take effect when trusted. */
   files: ProjectFile[];
-  /** Whether they are trusted now: trusted, changed, never, none. */
+  /** The current trust: trusted, changed, never, none. */
   state: string;
-  /**
-   * What podd does not follow of these files even when they are trusted, a sentence
-   * each.
-   */
+  /** Parts of these files that podd ignores even when trusted, one sentence each. */
   refused: string[];
 }
 
-/** ProjectFile is a file of a workspace that podd obeys once it is trusted. */
+/** ProjectFile is a file of a workspace that takes effect when trusted. */
 export interface ProjectFile {
   /** Relative to the directory. */
   path: string;
@@ -1051,13 +1042,10 @@ export const ProjectFile: MessageFns<ProjectFile> = {
   },
 };
 
-/**
- * AdminService looks after the daemon itself. All but GetStatus need the client
- * token.
- */
+/** AdminService manages the daemon. All calls except GetStatus need the client token. */
 export type AdminServiceService = typeof AdminServiceService;
 export const AdminServiceService = {
-  /** GetStatus says what the daemon is and how it is set up. */
+  /** GetStatus describes the daemon and its settings. */
   getStatus: {
     path: "/podd.v1.AdminService/GetStatus" as const,
     requestStream: false as const,
@@ -1087,7 +1075,7 @@ export const AdminServiceService = {
     responseSerialize: (value: BackupResponse): Buffer => Buffer.from(BackupResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): BackupResponse => BackupResponse.decode(value),
   },
-  /** CompactStore gives unused space back to the disk. */
+  /** CompactStore returns unused space to the disk. */
   compactStore: {
     path: "/podd.v1.AdminService/CompactStore" as const,
     requestStream: false as const,
@@ -1099,8 +1087,8 @@ export const AdminServiceService = {
     responseDeserialize: (value: Buffer): CompactStoreResponse => CompactStoreResponse.decode(value),
   },
   /**
-   * Reload reads the configuration again, as SIGHUP does. A broken one is refused,
-   * and the one before it holds.
+   * Reload reads the configuration again, as SIGHUP does. podd rejects an invalid
+   * file and keeps the previous configuration.
    */
   reload: {
     path: "/podd.v1.AdminService/Reload" as const,
@@ -1111,7 +1099,7 @@ export const AdminServiceService = {
     responseSerialize: (value: ReloadResponse): Buffer => Buffer.from(ReloadResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ReloadResponse => ReloadResponse.decode(value),
   },
-  /** TrustDir lets a workspace's own podd files take effect. */
+  /** TrustDir shows, trusts or revokes a workspace's own configuration. */
   trustDir: {
     path: "/podd.v1.AdminService/TrustDir" as const,
     requestStream: false as const,
@@ -1124,25 +1112,25 @@ export const AdminServiceService = {
 } as const;
 
 export interface AdminServiceServer extends UntypedServiceImplementation {
-  /** GetStatus says what the daemon is and how it is set up. */
+  /** GetStatus describes the daemon and its settings. */
   getStatus: handleUnaryCall<GetStatusRequest, GetStatusResponse>;
   /** Check verifies the whole store. */
   check: handleUnaryCall<CheckRequest, CheckResponse>;
   /** Backup streams a consistent copy of the store. */
   backup: handleServerStreamingCall<BackupRequest, BackupResponse>;
-  /** CompactStore gives unused space back to the disk. */
+  /** CompactStore returns unused space to the disk. */
   compactStore: handleUnaryCall<CompactStoreRequest, CompactStoreResponse>;
   /**
-   * Reload reads the configuration again, as SIGHUP does. A broken one is refused,
-   * and the one before it holds.
+   * Reload reads the configuration again, as SIGHUP does. podd rejects an invalid
+   * file and keeps the previous configuration.
    */
   reload: handleUnaryCall<ReloadRequest, ReloadResponse>;
-  /** TrustDir lets a workspace's own podd files take effect. */
+  /** TrustDir shows, trusts or revokes a workspace's own configuration. */
   trustDir: handleUnaryCall<TrustDirRequest, TrustDirResponse>;
 }
 
 export interface AdminServiceClient extends Client {
-  /** GetStatus says what the daemon is and how it is set up. */
+  /** GetStatus describes the daemon and its settings. */
   getStatus(
     request: GetStatusRequest,
     callback: (error: ServiceError | null, response: GetStatusResponse) => void,
@@ -1181,7 +1169,7 @@ export interface AdminServiceClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<BackupResponse>;
-  /** CompactStore gives unused space back to the disk. */
+  /** CompactStore returns unused space to the disk. */
   compactStore(
     request: CompactStoreRequest,
     callback: (error: ServiceError | null, response: CompactStoreResponse) => void,
@@ -1198,8 +1186,8 @@ export interface AdminServiceClient extends Client {
     callback: (error: ServiceError | null, response: CompactStoreResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Reload reads the configuration again, as SIGHUP does. A broken one is refused,
-   * and the one before it holds.
+   * Reload reads the configuration again, as SIGHUP does. podd rejects an invalid
+   * file and keeps the previous configuration.
    */
   reload(
     request: ReloadRequest,
@@ -1216,7 +1204,7 @@ export interface AdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ReloadResponse) => void,
   ): ClientUnaryCall;
-  /** TrustDir lets a workspace's own podd files take effect. */
+  /** TrustDir shows, trusts or revokes a workspace's own configuration. */
   trustDir(
     request: TrustDirRequest,
     callback: (error: ServiceError | null, response: TrustDirResponse) => void,

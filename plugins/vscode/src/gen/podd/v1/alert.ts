@@ -31,11 +31,11 @@ export interface ListAlertsRequest {
   pod: string;
   /** Only alerts above this sequence. */
   afterSeq: number;
-  /** Only alerts that nobody acknowledged. */
+  /** Only unacknowledged alerts. */
   unacked: boolean;
   /**
-   * At most so many, 1 to 1,000; 0 means 1,000. Ask again with the last
-   * sequence for more.
+   * Maximum number, 1 to 1,000; 0 means 1,000. For more, ask again with the last
+   * sequence.
    */
   limit: number;
 }
@@ -49,7 +49,7 @@ export interface StreamAlertsRequest {
   pod: string;
   /** Only alerts above this sequence. */
   afterSeq: number;
-  /** Only alerts that nobody acknowledged. */
+  /** Only unacknowledged alerts. */
   unacked: boolean;
 }
 
@@ -58,7 +58,10 @@ export interface StreamAlertsResponse {
 }
 
 export interface AckAlertsRequest {
-  /** Sequences of the alerts. An unknown one is NotFound and nothing is marked. */
+  /**
+   * Sequences of the alerts. If one is unknown, the call fails with NotFound and
+   * marks none.
+   */
   seqs: number[];
 }
 
@@ -399,7 +402,7 @@ export const AckAlertsResponse: MessageFns<AckAlertsResponse> = {
   },
 };
 
-/** AlertService shows what a person should see, across pods. */
+/** AlertService shows the alerts of all pods. */
 export type AlertServiceService = typeof AlertServiceService;
 export const AlertServiceService = {
   /** ListAlerts shows stored alerts, oldest first. */
@@ -412,10 +415,7 @@ export const AlertServiceService = {
     responseSerialize: (value: ListAlertsResponse): Buffer => Buffer.from(ListAlertsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListAlertsResponse => ListAlertsResponse.decode(value),
   },
-  /**
-   * StreamAlerts sends stored alerts above a sequence and goes on with what
-   * comes.
-   */
+  /** StreamAlerts sends stored alerts above a sequence, then new ones. */
   streamAlerts: {
     path: "/podd.v1.AlertService/StreamAlerts" as const,
     requestStream: false as const,
@@ -441,10 +441,7 @@ export const AlertServiceService = {
 export interface AlertServiceServer extends UntypedServiceImplementation {
   /** ListAlerts shows stored alerts, oldest first. */
   listAlerts: handleUnaryCall<ListAlertsRequest, ListAlertsResponse>;
-  /**
-   * StreamAlerts sends stored alerts above a sequence and goes on with what
-   * comes.
-   */
+  /** StreamAlerts sends stored alerts above a sequence, then new ones. */
   streamAlerts: handleServerStreamingCall<StreamAlertsRequest, StreamAlertsResponse>;
   /** AckAlerts marks alerts as seen. */
   ackAlerts: handleUnaryCall<AckAlertsRequest, AckAlertsResponse>;
@@ -467,10 +464,7 @@ export interface AlertServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListAlertsResponse) => void,
   ): ClientUnaryCall;
-  /**
-   * StreamAlerts sends stored alerts above a sequence and goes on with what
-   * comes.
-   */
+  /** StreamAlerts sends stored alerts above a sequence, then new ones. */
   streamAlerts(
     request: StreamAlertsRequest,
     options?: Partial<CallOptions>,

@@ -41,7 +41,7 @@ export interface Approval {
     | undefined;
   /** SHA-256 of exactly what will run. */
   digest: Uint8Array;
-  /** From then on the call is denied. */
+  /** When the question expires and podd denies the call. */
   expires:
     | Date
     | undefined;
@@ -66,16 +66,19 @@ export interface ResolveApprovalRequest {
   approve: boolean;
   /** Shown to the model when denied. */
   reason: string;
-  /** Add a rule to the pod, so that such calls don't ask again. */
+  /** Add a rule to the pod that allows exactly this call from now on. */
   always: boolean;
-  /** Who answers, such as "podctl"; shown to whoever answers later. */
+  /** The client that answers, such as "podctl"; shown to later ones. */
   client: string;
-  /** When set, what the person saw: an answer to anything else is refused. */
+  /**
+   * Digest of the call that the person saw. If set and different, podd refuses the
+   * answer.
+   */
   digest: Uint8Array;
 }
 
 export interface ResolveApprovalResponse {
-  /** With always: the rule that was added. */
+  /** With always: the added rule. */
   rule: Rule | undefined;
 }
 
@@ -497,10 +500,10 @@ export const ResolveApprovalResponse: MessageFns<ResolveApprovalResponse> = {
   },
 };
 
-/** ApprovalService lets a person decide on tool calls that wait. */
+/** ApprovalService lets a person decide on waiting tool calls. */
 export type ApprovalServiceService = typeof ApprovalServiceService;
 export const ApprovalServiceService = {
-  /** ListApprovals shows the calls that wait. */
+  /** ListApprovals shows the waiting calls, oldest first. */
   listApprovals: {
     path: "/podd.v1.ApprovalService/ListApprovals" as const,
     requestStream: false as const,
@@ -512,7 +515,7 @@ export const ApprovalServiceService = {
     responseDeserialize: (value: Buffer): ListApprovalsResponse => ListApprovalsResponse.decode(value),
   },
   /**
-   * ResolveApproval decides on one; the first answer wins. Needs the client
+   * ResolveApproval approves or denies a call; the first answer wins. Needs the client
    * token.
    */
   resolveApproval: {
@@ -529,17 +532,17 @@ export const ApprovalServiceService = {
 } as const;
 
 export interface ApprovalServiceServer extends UntypedServiceImplementation {
-  /** ListApprovals shows the calls that wait. */
+  /** ListApprovals shows the waiting calls, oldest first. */
   listApprovals: handleUnaryCall<ListApprovalsRequest, ListApprovalsResponse>;
   /**
-   * ResolveApproval decides on one; the first answer wins. Needs the client
+   * ResolveApproval approves or denies a call; the first answer wins. Needs the client
    * token.
    */
   resolveApproval: handleUnaryCall<ResolveApprovalRequest, ResolveApprovalResponse>;
 }
 
 export interface ApprovalServiceClient extends Client {
-  /** ListApprovals shows the calls that wait. */
+  /** ListApprovals shows the waiting calls, oldest first. */
   listApprovals(
     request: ListApprovalsRequest,
     callback: (error: ServiceError | null, response: ListApprovalsResponse) => void,
@@ -556,7 +559,7 @@ export interface ApprovalServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListApprovalsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * ResolveApproval decides on one; the first answer wins. Needs the client
+   * ResolveApproval approves or denies a call; the first answer wins. Needs the client
    * token.
    */
   resolveApproval(

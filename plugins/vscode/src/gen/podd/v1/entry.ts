@@ -56,13 +56,13 @@ export enum AlertLevel {
  * changes once it has been sent.
  */
 export interface Entry {
-  /** Position in the log, from 1, dense. */
+  /** Position in the log, from 1, without gaps. */
   seq: number;
   /** When podd wrote it. */
   time:
     | Date
     | undefined;
-  /** The turn that it belongs to, from 1; 0 outside of turns. */
+  /** The turn that it belongs to, from 1; 0 outside turns. */
   turn: number;
   kind:
     | //
@@ -75,40 +75,40 @@ export interface Entry {
     /** A turn claimed one or more submits. */
     { $case: "turnStarted"; value: TurnStarted }
     | //
-    /** A turn ended; each started turn has exactly one. */
+    /** A turn ended; each started turn has exactly one such entry. */
     { $case: "turnEnded"; value: TurnEnded }
     | //
-    /** What requests send beside the items changed. */
+    /** The setup of requests (everything except the items) changed. */
     { $case: "setup"; value: Setup }
     | //
     /** The conversation grew by one item. */
     { $case: "item"; value: Item }
     | //
-    /** A tool call is about to run. It is never run again after this entry. */
+    /** A tool call is about to run. podd never runs it again after this entry. */
     { $case: "toolStarted"; value: ToolStarted }
     | //
     /** A model request was answered and billed. */
     { $case: "usage"; value: RequestUsage }
     | //
-    /** Results that are sent as their summary from now on. */
+    /** From now on podd sends these results as their summaries. */
     { $case: "prune"; value: Prune }
     | //
-    /** A summary stands for the items before it from now on. */
+    /** From now on podd sends a summary in place of earlier items. */
     { $case: "compaction"; value: Compaction }
     | //
     /** A tool call waits for a person. */
     { $case: "approvalRequested"; value: ApprovalRequested }
     | //
-    /** A person, or time, decided. */
+    /** A person decided, or the question expired. */
     { $case: "approvalResolved"; value: ApprovalResolved }
     | //
-    /** History goes on from an earlier entry. */
+    /** History continues from an earlier entry. */
     { $case: "rewind"; value: Rewind }
     | //
     /** A client left a note. */
     { $case: "note"; value: Note }
     | //
-    /** podd found an open turn at start and repaired the log. */
+    /** podd found an open turn at start and resumes it. */
     { $case: "recovered"; value: Recovered }
     | //
     /** An alert about this pod. */
@@ -117,7 +117,7 @@ export interface Entry {
     /** The log begins here: older entries were removed. */
     { $case: "purged"; value: Purged }
     | //
-    /** Waiting submits were taken back. */
+    /** A client took waiting submits back. */
     { $case: "withdrawn"; value: Withdrawn }
     | undefined;
 }
@@ -127,14 +127,14 @@ export interface Submitted {
   /** Chosen by the client, unique in the pod. */
   requestId: string;
   mode: SubmitMode;
-  /** The input in its order, @path references parsed. */
+  /** The input in order, with @path references parsed. */
   segments: Segment[];
-  /** What the file references resolved to, in order of appearance. */
+  /** The resolved file references, in order of appearance. */
   items: Item[];
   /**
-   * The user message's text as the model will see it: a reference stands as
-   * @path; one that leads to nothing stays as it was typed, or is
-   * [unresolved file ref: PATH] where a client named it by file_ref.
+   * The user message's text as the model will see it. A reference appears as @path.
+   * Typed text that leads to nothing is unchanged; a file_ref that fails becomes
+   * [unresolved file ref: PATH].
    */
   text: string;
 }
@@ -144,7 +144,7 @@ export interface Promoted {
   requestIds: string[];
 }
 
-/** Withdrawn records that a client took waiting submits back: no turn takes them. */
+/** Withdrawn records that a client took waiting submits back. */
 export interface Withdrawn {
   requestIds: string[];
 }
@@ -176,34 +176,34 @@ export interface TurnEnded {
 }
 
 /**
- * Setup is what a request sends beside the items. It is stored whenever it
- * differs from the one before.
+ * Setup is everything in a request except the items. podd stores it whenever it
+ * changes.
  */
 export interface Setup {
   /** The model's name as sent. */
   model: string;
-  /** The API that it was sent through: "responses" or "chat". */
+  /** The API: "responses" or "chat". */
   api: string;
   /** The operator's instructions as sent. */
   instructions: string;
-  /** The workspace's own instructions as sent; not the operator's word. */
+  /** The workspace's own instructions as sent, without the operator's authority. */
   projectInstructions: string;
-  /** The tools in the order in which they are sent. */
+  /** The tools in the order sent. */
   tools: ToolSpec[];
   /**
-   * Version of the code that turns a log into a request. Another version may
-   * send other bytes for the same log.
+   * Version of the code that turns a log into a request. Another version may send
+   * different bytes for the same log.
    */
   renderer: number;
   /**
-   * "system" sends file references with the literal system role; any other sends
-   * them as the user's, in a frame.
+   * "system" sends file references with the system role; any other value sends them
+   * as user text, in a frame.
    */
   fileRefRole: string;
   /**
-   * What bounds the results that are sent, whatever limits they were stored
-   * under: the general limit, then those of tools that have their own, by name.
-   * Without any, results are sent as they are stored.
+   * Limits of the results in requests, whatever limits applied when podd stored
+   * them: the general limit, then those of single tools by name. Without limits podd
+   * sends results as stored.
    */
   outputLimits: OutputLimit[];
 }
@@ -214,9 +214,9 @@ export interface OutputLimit {
   tool: string;
   maxBytes: number;
   maxLines: number;
-  /** Which part is kept: head_tail, head, tail or summarize. */
+  /** Which part to keep: head_tail, head, tail or summarize. */
   strategy: string;
-  /** The head's share where both ends are kept. */
+  /** The head's share with head_tail. */
   headPercent: number;
 }
 
@@ -228,21 +228,21 @@ export interface ToolSpec {
   schema: Uint8Array;
 }
 
-/** ToolStarted is written before a tool runs. */
+/** ToolStarted records a call before its tool runs. */
 export interface ToolStarted {
   callId: string;
   /** The tool's name. */
   tool: string;
   /**
-   * The arguments that the tool receives: validated, encoded once. They differ
-   * from the call's when an interceptor rewrote them.
+   * The arguments that the tool receives, validated and with defaults. They differ
+   * from the call's if an interceptor rewrote them.
    */
   arguments: string;
 }
 
 /** RequestUsage records one answered model request. */
 export interface RequestUsage {
-  /** What was billed; all zero when the endpoint says nothing. */
+  /** The billed tokens; all zero if the endpoint reports none. */
   usage:
     | Usage
     | undefined;
@@ -256,27 +256,28 @@ export interface RequestUsage {
   requestBytes: number;
   /** From sending the request to the end of the answer, in milliseconds. */
   durationMs: number;
-  /** Whether the endpoint sent a usage at all. */
+  /** Whether the endpoint reported usage. */
   measured: boolean;
   /**
-   * How much of the request is the same as in the one before, in bytes: what a
-   * prompt cache can hold.
+   * Number of leading bytes that equal the previous request: what a prompt cache can
+   * reuse.
    */
   prefixBytes: number;
-  /** How many input tokens were expected when the request was sent. */
+  /** Input tokens that podd expected when it sent the request. */
   predictedTokens: number;
   /**
-   * Empty for a step of a turn; compaction for a request that asked for a summary of
-   * the conversation, summarize for one of a tool's output, discarded for one whose
-   * answer came and could not be kept, sub_pod for the sum of what a spawned pod's turn
-   * was billed, whose requests stand in its own log too.
+   * Empty for a step of a turn; otherwise:
+   * compaction: the request asked for a summary of the conversation;
+   * summarize: it asked for a summary of a tool's output;
+   * discarded: its answer could not be kept;
+   * sub_pod: the sum of a spawned pod's turn, whose log has the requests too.
    */
   purpose: string;
   /** The model that was asked. */
   asked: string;
 }
 
-/** Prune names results that are sent as their summary from now on. */
+/** Prune names results that podd sends as their summaries from now on. */
 export interface Prune {
   /** Sequences of the tool results' item entries. */
   seqs: number[];
@@ -286,13 +287,13 @@ export interface Prune {
   reason: string;
 }
 
-/** Compaction replaces the items before it in what is sent, never in the log. */
+/** Compaction replaces earlier items in requests, never in the log. */
 export interface Compaction {
   /** The summary, sent in place of the items. */
   summary:
     | Item
     | undefined;
-  /** The last sequence that the summary stands for. */
+  /** The last sequence that the summary replaces. */
   upToSeq: number;
   /** Why it happened. */
   reason: string;
@@ -303,12 +304,12 @@ export interface ApprovalRequested {
   callId: string;
   /** SHA-256 of exactly what will run. */
   digest: Uint8Array;
-  /** What is asked, in one sentence. */
+  /** The question, in one sentence. */
   question: string;
   tool: string;
-  /** Exactly what will run, once it is approved: canonical JSON. */
+  /** Exactly what will run when approved: canonical JSON. */
   arguments: string;
-  /** From then on the call is denied. */
+  /** When the question expires and podd denies the call. */
   expires: Date | undefined;
 }
 
@@ -322,38 +323,38 @@ export interface ApprovalResolved {
 }
 
 /**
- * Rewind makes history go on from an earlier entry; what came between stays
+ * Rewind makes history continue from an earlier entry. The entries between stay
  * readable.
  */
 export interface Rewind {
-  /** The last sequence that still counts. */
+  /** The last sequence that remains in history. */
   toSeq: number;
 }
 
 /**
  * Purged begins a log whose older entries were removed. Its sequence is that of the
- * last of them.
+ * last removed entry.
  */
 export interface Purged {
   /**
-   * When they were removed. The entry's own time and turn are those of the last
-   * removed one.
+   * When podd removed them. The entry's own time and turn are those of the last
+   * removed entry.
    */
   at:
     | Date
     | undefined;
-  /** How many were removed, by earlier purges too. */
+  /** Number of removed entries, including those of earlier purges. */
   entries: number;
   /**
-   * The compaction whose summary stands for them. The pod is not forked at an earlier
-   * entry, nor rewound to one.
+   * The compaction whose summary replaces them. The pod cannot be forked at, or rewound
+   * to, an earlier entry.
    */
   fromSeq: number;
-  /** The last setup among them; absent when there was none. */
+  /** The last setup among them, if any. */
   setup:
     | Setup
     | undefined;
-  /** What they recorded. */
+  /** Totals of what they recorded. */
   totals:
     | Totals
     | undefined;
@@ -361,17 +362,17 @@ export interface Purged {
   reason: string;
 }
 
-/** Totals count what entries of a log recorded. */
+/** Totals add up what entries of a log recorded. */
 export interface Totals {
   turns: number;
   compactions: number;
-  /** Decisions to prune. */
+  /** Prune entries. */
   prunes: number;
-  /** The results that they named. */
+  /** The results that they name. */
   prunedResults: number;
-  /** What requests lost by them, as estimated. */
+  /** Estimated tokens that they removed from requests. */
   prunedTokens: number;
-  /** Model requests, by what they have in common. */
+  /** Model requests, grouped by the fields of RequestTotal. */
   requests: RequestTotal[];
   /** Tool results, by tool. */
   tools: ToolTotal[];
@@ -398,55 +399,54 @@ export interface ToolTotal {
   errors: number;
   /** Outputs that were cut. */
   cuts: number;
-  /** Their bytes, whole. */
+  /** Bytes of the whole outputs. */
   cutTotal: number;
-  /** Their bytes, as kept. */
+  /** Bytes kept. */
   cutKept: number;
 }
 
-/** Note is a system note of a client. */
+/** Note is a note that a client left for the model. */
 export interface Note {
   text: string;
-  /** The note starts a turn when the pod is idle. */
+  /** Start a turn if the pod is idle. */
   wake: boolean;
 }
 
-/** Recovered records what podd did about an open turn at start. */
+/** Recovered records that podd resumed an open turn at start. */
 export interface Recovered {
   /** One sentence. */
   reason: string;
-  /** Calls that had been started and have no result yet. */
+  /** Started calls without a result. */
   callIds: string[];
   /**
-   * The turn did no work of its own when it was left: it waited for others, podd was
-   * told to stop, or the log could not be written. Such a recovery does not count
-   * against the bound on how often a turn is taken up.
+   * The turn was not working when podd ended: it waited, podd was stopping, or the log
+   * could not be written. Such a recovery does not use up one of the turn's attempts.
    */
   waited: boolean;
 }
 
-/** Alert is something that a person should see. */
+/** Alert is a message for a person. */
 export interface Alert {
-  /** Counts over the whole store, from 1. */
+  /** Number within the whole store, from 1. */
   seq: number;
   /** The pod's id; empty for the daemon itself. */
   pod: string;
   level: AlertLevel;
-  /** What raised it: turn, file_ref, segment, recovery, store. */
+  /** Its source, such as turn, file_ref, segment, recovery, store. */
   source: string;
   /** One sentence. */
   text: string;
   time:
     | Date
     | undefined;
-  /** How often it was raised; at least 1. */
+  /** How often podd raised it; at least 1. */
   count: number;
   /** Whether a person acknowledged it. */
   acked: boolean;
   /**
-   * What it is about, for programs: TURN_ENDED and APPROVAL_WAITS repeat what another
-   * entry of the log says; FALLBACK: another model answers the rest of the turn. Empty for
-   * all others, and for alerts that were stored before there were reasons.
+   * A reason for programs. TURN_ENDED and APPROVAL_WAITS repeat another entry of the
+   * log. FALLBACK: another model answers the rest of the turn. Empty for other alerts and
+   * for those of older versions of podd.
    */
   reason: string;
 }

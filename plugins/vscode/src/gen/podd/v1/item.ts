@@ -11,9 +11,9 @@ export const protobufPackage = "podd.v1";
 
 export const protobufFileName = "podd/v1/item.proto";
 
-/** OutputKind says what a tool result is made of. */
+/** OutputKind is the kind of a tool's output. */
 export enum OutputKind {
-  /** UNSPECIFIED - Not said; treated as other. */
+  /** UNSPECIFIED - Not set; treated as other. */
   UNSPECIFIED = 0,
   /** READ - The content of a file. */
   READ = 1,
@@ -31,23 +31,23 @@ export enum OutputKind {
 }
 
 /**
- * Segment is one piece of a user's input. Segments keep their order. A client
- * that is newer than the daemon may send a kind that the daemon does not know:
- * it becomes the text "[unknown input segment]" and a warn alert.
+ * Segment is one piece of a user's input. Segments keep their order. A kind that the
+ * daemon does not know, from a newer client, becomes the text "[unknown input segment]"
+ * and a warn alert.
  */
 export interface Segment {
   kind:
     | //
     /**
-     * Typed text. With SubmitRequest.parse_refs, @path in it becomes a file_ref
-     * where it leads to a file; all else stays as it was typed.
+     * Typed text. With SubmitRequest.parse_refs, an @path that leads to a file becomes
+     * a file_ref; everything else stays as typed.
      */
     { $case: "text"; value: TextSegment }
     | //
-    /** Pasted text: taken as it is, never searched for @path. */
+    /** Pasted text, never searched for @path. */
     { $case: "paste"; value: PasteSegment }
     | //
-    /** A file of the workspace, resolved when the submit is accepted. */
+    /** A file of the workspace, resolved when podd accepts the submit. */
     { $case: "fileRef"; value: FileRefSegment }
     | undefined;
 }
@@ -61,10 +61,9 @@ export interface TextSegment {
 export interface PasteSegment {
   text: string;
   /**
-   * What the text is, such as stdin or the name of a buffer; at most 256 bytes.
-   * The model then sees it between a line <NAME lines="2"> and a line </NAME>,
-   * or, where the name is not a word, <paste name="NAME" lines="2">. Empty: the
-   * text alone.
+   * Where the text is from, such as stdin or a buffer's name; at most 256 bytes. The
+   * model sees the text between lines <NAME lines="2"> and </NAME> or, if the name is
+   * not a word, <paste name="NAME" lines="2">. Empty: only the text.
    */
   name: string;
 }
@@ -76,8 +75,8 @@ export interface FileRefSegment {
   /** First line of a range, from 1; 0 means the whole file. */
   startLine: number;
   /**
-   * Last line of a range, inclusive; 0 means start_line alone, or the whole
-   * file when start_line is 0 too.
+   * Last line of a range, inclusive; 0 means only start_line, or the whole file if
+   * start_line is 0 too.
    */
   endLine: number;
 }
@@ -86,19 +85,19 @@ export interface FileRefSegment {
 export interface Item {
   kind:
     | //
-    /** What the user said, as one text; file references stand in it as @path. */
+    /** The user's input as one text; file references appear as @path. */
     { $case: "userMessage"; value: UserMessage }
     | //
-    /** Text that podd or an extension added. */
+    /** Text that podd, an extension or a client added. */
     { $case: "systemMessage"; value: SystemMessage }
     | //
-    /** Text that the model answered. */
+    /** Text of the model's answer. */
     { $case: "assistantMessage"; value: AssistantMessage }
     | //
-    /** The model's reasoning, where the endpoint shows or encrypts it. */
+    /** The model's reasoning, readable or encrypted. */
     { $case: "reasoning"; value: Reasoning }
     | //
-    /** A tool call that the model asked for. */
+    /** A tool call of the model. */
     { $case: "toolCall"; value: ToolCall }
     | //
     /** The one result of a tool call. */
@@ -106,7 +105,7 @@ export interface Item {
     | undefined;
 }
 
-/** UserMessage is what the user said. */
+/** UserMessage is the user's input. */
 export interface UserMessage {
   text: string;
 }
@@ -116,7 +115,7 @@ export interface UserMessage {
  * client's note.
  */
 export interface SystemMessage {
-  /** Who added it: file_ref, note, interceptor, compaction, read_back, refused_call. */
+  /** Its source: file_ref, note, interceptor, compaction, read_back, refused_call. */
   origin: string;
   /**
    * For file_ref: "[File: PATH]", a newline, the body. For read_back: a heading,
@@ -125,60 +124,60 @@ export interface SystemMessage {
   text: string;
 }
 
-/** AssistantMessage is text that the model answered. */
+/** AssistantMessage is text of the model's answer. */
 export interface AssistantMessage {
   text: string;
-  /** What the endpoint wants back with this message, if anything. */
+  /** Data that the endpoint wants back with this message, if any. */
   opaque: Opaque | undefined;
 }
 
 /** Reasoning is the model's reasoning before an answer or a call. */
 export interface Reasoning {
-  /** The readable part; empty when the endpoint only sends it encrypted. */
+  /** The readable part; empty if the endpoint sends only encrypted reasoning. */
   text: string;
-  /** What the endpoint wants back with this item, if anything. */
+  /** Data that the endpoint wants back with this item, if any. */
   opaque: Opaque | undefined;
 }
 
 /**
- * Opaque is JSON of an endpoint that goes back to it as it came and that podd
- * does not interpret (encrypted reasoning, thought signatures).
+ * Opaque is an endpoint's JSON that podd sends back unchanged and does not interpret,
+ * such as encrypted reasoning and thought signatures.
  */
 export interface Opaque {
   /**
-   * The API that it belongs to: "responses" or "chat". It is sent back through
-   * this API only.
+   * The API that it belongs to: "responses" or "chat". podd sends it back only through
+   * this API.
    */
   api: string;
-  /** One JSON object. Its shape is the endpoint's own. */
+  /** One JSON object in the endpoint's own form. */
   json: Uint8Array;
   /**
-   * The model that it is of, as it was asked for. It is sent back to this model
-   * only; empty in entries of an older podd.
+   * The requested model. podd sends it back only to this model. Empty in entries of
+   * older versions of podd.
    */
   model: string;
 }
 
-/** ToolCall is a tool call that the model asked for. */
+/** ToolCall is a tool call of the model. */
 export interface ToolCall {
-  /** Unique in the pod's log; made by podd where the endpoint sends none. */
+  /** Unique in the pod's log; assigned by podd if the endpoint sends none. */
   callId: string;
   /** The tool's name as the model wrote it. */
   name: string;
   /** The arguments as the model wrote them: JSON, perhaps malformed. */
   arguments: string;
-  /** What the endpoint wants back with this call, if anything. */
+  /** Data that the endpoint wants back with this call, if any. */
   opaque: Opaque | undefined;
 }
 
 /**
- * ToolResult is the one result of a tool call. What is sent to the model is the
- * summary, a newline and the content, or the summary alone once it is pruned.
+ * ToolResult is the one result of a tool call. The model gets the summary, a newline
+ * and the content, or only the summary after a prune.
  */
 export interface ToolResult {
   /** The call that it answers. */
   callId: string;
-  /** One or two lines that stay in the context for ever; at most 400 bytes. */
+  /** One or two lines that pruning keeps; at most 400 bytes. */
   summary: string;
   /** The detail; may be empty. */
   content: string;
@@ -186,29 +185,29 @@ export interface ToolResult {
   isError: boolean;
   /** The tool's name. */
   tool: string;
-  /** What the result is made of; it decides how long it is worth carrying. */
+  /** The kind of output; pruning weighs it. */
   kind: OutputKind;
-  /** The file that was read or written, where there is one. */
+  /** The file that was read or written, if any. */
   path: string;
   /** Never pruned. */
   sticky: boolean;
   /** How long the tool ran, in milliseconds. */
   durationMs: number;
-  /** What the limits cut from the content; absent when nothing was cut. */
+  /** What the limits cut from the content; absent if nothing was cut. */
   cut:
     | Cut
     | undefined;
   /**
-   * Which interceptor ends the turn at this call, and why; empty for most. The model
+   * The interceptor that ends the turn at this call, and why; usually empty. The model
    * does not see it.
    */
   aborted: string;
   /**
-   * Size of the content as the tool made it, in bytes: before a limit cut it or a model
-   * summarized it. 0 in what a podd stored that did not say it.
+   * Size of the tool's output in bytes, before cutting or summarizing. 0 in entries of
+   * older versions of podd.
    */
   originalBytes: number;
-  /** A model wrote the content, as a summary of what the tool made. */
+  /** The content is a model's summary of the output. */
   summarized: boolean;
 }
 
@@ -220,7 +219,7 @@ export interface Cut {
   /** Size of what was kept. */
   keptBytes: number;
   keptLines: number;
-  /** Where the whole output is kept; empty when it is not. */
+  /** The file with the whole output; empty if podd did not keep it. */
   spoolPath: string;
 }
 
@@ -230,7 +229,7 @@ export interface Usage {
   inputTokens: number;
   /** Input tokens read from the provider's prompt cache. */
   cachedInputTokens: number;
-  /** Input tokens written to the provider's prompt cache, where it says so. */
+  /** Input tokens written to the provider's prompt cache, if reported. */
   cacheWriteTokens: number;
   /** All output tokens, reasoning included. */
   outputTokens: number;

@@ -26,20 +26,20 @@ export const protobufPackage = "podd.v1";
 export const protobufFileName = "podd/v1/mcp.proto";
 
 export interface ListMcpServersRequest {
-  /** The pod whose servers are shown; empty for those of dir. */
+  /** The pod whose servers to show; empty for those of dir. */
   pod: string;
-  /** A workspace, absolute, when no pod is named. */
+  /** A workspace, absolute; used without a pod. */
   dir: string;
 }
 
 export interface ListMcpServersResponse {
   /** In the order of the configuration, then of .mcp.json. */
   servers: McpServer[];
-  /** The workspace, its links resolved. */
+  /** The workspace with links resolved. */
   dir: string;
   /**
-   * What podd does not follow of the workspace's own configuration, .mcp.json among
-   * it, and what to do; empty when it follows all of it.
+   * Which part of the workspace's own configuration, including .mcp.json, podd
+   * ignores, and what to do; empty if it ignores nothing.
    */
   note: string;
 }
@@ -55,7 +55,7 @@ export interface TestMcpServerResponse {
   server:
     | McpServer
     | undefined;
-  /** From the start until it had said what it offers. */
+  /** Time from its start until it listed what it offers. */
   took: Duration | undefined;
 }
 
@@ -67,36 +67,36 @@ export interface AcceptMcpToolsRequest {
 }
 
 export interface AcceptMcpToolsResponse {
-  /** How many tools were not what they had been. */
+  /** Number of tools whose definition had changed. */
   accepted: number;
 }
 
-/** McpServer is a server that a workspace has. What it says of itself is its own word. */
+/** McpServer is a server of a workspace. podd does not verify what it says about itself. */
 export interface McpServer {
   name: string;
-  /** FILE:LINE, or the file of the workspace that names it. */
+  /** FILE:LINE, or the file of the workspace that defines it. */
   origin: string;
   /** Its program, or its address without the query. */
   target: string;
   /** idle, starting, running or failed. */
   state: string;
-  /** What it did wrong last, as half a sentence; empty while it works. */
+  /** Its last error, without a final period; empty while it works. */
   error: string;
-  /** Whether it is known what it offers. */
+  /** Whether podd knows what it offers. */
   listed: boolean;
-  /** When it said so. */
+  /** When it listed that. */
   listedAt:
     | Date
     | undefined;
-  /** What it calls itself, and its version. */
+  /** Its own name and version. */
   title: string;
   version: string;
-  /** The version of the protocol that is spoken. */
+  /** The negotiated version of the protocol. */
   protocol: string;
   tools: McpTool[];
   resources: McpResource[];
   prompts: McpPrompt[];
-  /** One sentence for each thing that is not taken. */
+  /** One sentence for each thing that podd does not offer. */
   leftOut: string[];
 }
 
@@ -104,16 +104,16 @@ export interface McpServer {
 export interface McpTool {
   /** As the server calls it. */
   name: string;
-  /** As a model sees it; empty for one that the configuration does not offer. */
+  /** As a model sees it; empty if the configuration does not offer it. */
   offeredAs: string;
   description: string;
   /** The JSON Schema of its arguments. */
   schema: string;
-  /** What the server says it does, as half a sentence; may be empty. */
+  /** The server's hint about its effects, without a final period; may be empty. */
   hint: string;
-  /** It is not what it was, and a person is asked before it runs. */
+  /** Its definition changed: podd asks a person before it runs. */
   changed: boolean;
-  /** What it adds to each request, in tokens; an estimate. */
+  /** Estimated tokens that it adds to each request. */
   tokens: number;
 }
 
@@ -123,7 +123,7 @@ export interface McpResource {
   name: string;
   description: string;
   mimeType: string;
-  /** The URI has parts to fill in. */
+  /** The URI is a template. */
   template: boolean;
 }
 
@@ -131,7 +131,7 @@ export interface McpResource {
 export interface McpPrompt {
   name: string;
   description: string;
-  /** Names of its arguments; one that ends in "?" may be left out. */
+  /** Names of its arguments; an optional one ends in "?". */
   arguments: string[];
 }
 
@@ -952,12 +952,12 @@ export const McpPrompt: MessageFns<McpPrompt> = {
 };
 
 /**
- * McpService shows the MCP servers of workspaces. All but ListMcpServers need the
- * client token.
+ * McpService shows the MCP servers of workspaces. All calls except ListMcpServers need
+ * the client token.
  */
 export type McpServiceService = typeof McpServiceService;
 export const McpServiceService = {
-  /** ListMcpServers shows the MCP servers of a workspace. It starts none. */
+  /** ListMcpServers shows the MCP servers of a workspace without starting them. */
   listMcpServers: {
     path: "/podd.v1.McpService/ListMcpServers" as const,
     requestStream: false as const,
@@ -969,7 +969,10 @@ export const McpServiceService = {
       Buffer.from(ListMcpServersResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListMcpServersResponse => ListMcpServersResponse.decode(value),
   },
-  /** TestMcpServer starts an MCP server of its own, asks it what it offers, and ends it. */
+  /**
+   * TestMcpServer starts a separate instance of a server, lists what it offers, and
+   * stops it.
+   */
   testMcpServer: {
     path: "/podd.v1.McpService/TestMcpServer" as const,
     requestStream: false as const,
@@ -981,8 +984,8 @@ export const McpServiceService = {
     responseDeserialize: (value: Buffer): TestMcpServerResponse => TestMcpServerResponse.decode(value),
   },
   /**
-   * AcceptMcpTools takes the tools of a server as they are: nobody is asked about their
-   * form until it changes again.
+   * AcceptMcpTools accepts the current definitions of a server's tools, so podd no
+   * longer asks because they changed.
    */
   acceptMcpTools: {
     path: "/podd.v1.McpService/AcceptMcpTools" as const,
@@ -998,19 +1001,22 @@ export const McpServiceService = {
 } as const;
 
 export interface McpServiceServer extends UntypedServiceImplementation {
-  /** ListMcpServers shows the MCP servers of a workspace. It starts none. */
+  /** ListMcpServers shows the MCP servers of a workspace without starting them. */
   listMcpServers: handleUnaryCall<ListMcpServersRequest, ListMcpServersResponse>;
-  /** TestMcpServer starts an MCP server of its own, asks it what it offers, and ends it. */
+  /**
+   * TestMcpServer starts a separate instance of a server, lists what it offers, and
+   * stops it.
+   */
   testMcpServer: handleUnaryCall<TestMcpServerRequest, TestMcpServerResponse>;
   /**
-   * AcceptMcpTools takes the tools of a server as they are: nobody is asked about their
-   * form until it changes again.
+   * AcceptMcpTools accepts the current definitions of a server's tools, so podd no
+   * longer asks because they changed.
    */
   acceptMcpTools: handleUnaryCall<AcceptMcpToolsRequest, AcceptMcpToolsResponse>;
 }
 
 export interface McpServiceClient extends Client {
-  /** ListMcpServers shows the MCP servers of a workspace. It starts none. */
+  /** ListMcpServers shows the MCP servers of a workspace without starting them. */
   listMcpServers(
     request: ListMcpServersRequest,
     callback: (error: ServiceError | null, response: ListMcpServersResponse) => void,
@@ -1026,7 +1032,10 @@ export interface McpServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListMcpServersResponse) => void,
   ): ClientUnaryCall;
-  /** TestMcpServer starts an MCP server of its own, asks it what it offers, and ends it. */
+  /**
+   * TestMcpServer starts a separate instance of a server, lists what it offers, and
+   * stops it.
+   */
   testMcpServer(
     request: TestMcpServerRequest,
     callback: (error: ServiceError | null, response: TestMcpServerResponse) => void,
@@ -1043,8 +1052,8 @@ export interface McpServiceClient extends Client {
     callback: (error: ServiceError | null, response: TestMcpServerResponse) => void,
   ): ClientUnaryCall;
   /**
-   * AcceptMcpTools takes the tools of a server as they are: nobody is asked about their
-   * form until it changes again.
+   * AcceptMcpTools accepts the current definitions of a server's tools, so podd no
+   * longer asks because they changed.
    */
   acceptMcpTools(
     request: AcceptMcpToolsRequest,

@@ -30,28 +30,28 @@ export const protobufPackage = "podd.v1";
 
 export const protobufFileName = "podd/v1/pod.proto";
 
-/** PodState says what a pod is doing. */
+/** PodState is what a pod is doing. */
 export enum PodState {
   /** UNSPECIFIED - Never sent. */
   UNSPECIFIED = 0,
   /** IDLE - Nothing to do. */
   IDLE = 1,
-  /** RUNNING - A turn runs. */
+  /** RUNNING - A turn is running. */
   RUNNING = 2,
-  /** WAITING - A turn waits: for an approval, a quota, the network. */
+  /** WAITING - A turn waits for an approval, a quota or the network. */
   WAITING = 3,
-  /** PAUSED - Held by a person. */
+  /** PAUSED - Paused by a person or an interceptor. */
   PAUSED = 4,
-  /** RESUMING - A turn goes on after a restart. */
+  /** RESUMING - A turn resumes after a restart. */
   RESUMING = 5,
-  /** INTERRUPTED - podd stopped in the middle of the last turn; the next submit goes on. */
+  /** INTERRUPTED - The last turn was given up or cut; Resume or the next submit continues. */
   INTERRUPTED = 6,
-  /** QUARANTINED - A record of its log is damaged; it can be read up to there. */
+  /** QUARANTINED - A record of its log is damaged; the entries before it are readable. */
   QUARANTINED = 7,
   UNRECOGNIZED = -1,
 }
 
-/** DeltaKind says what a fragment belongs to. */
+/** DeltaKind is what a fragment belongs to. */
 export enum DeltaKind {
   /** UNSPECIFIED - Never sent. */
   UNSPECIFIED = 0,
@@ -61,12 +61,12 @@ export enum DeltaKind {
   REASONING = 2,
   /** TOOL_ARGUMENTS - The arguments of a tool call that the model is writing. */
   TOOL_ARGUMENTS = 3,
-  /** TOOL_OUTPUT - The output of a tool that runs. */
+  /** TOOL_OUTPUT - The output of a running tool. */
   TOOL_OUTPUT = 4,
   UNRECOGNIZED = -1,
 }
 
-/** PodSpec is what a pod was made with. */
+/** PodSpec defines a pod. */
 export interface PodSpec {
   /** The workspace, absolute. */
   dir: string;
@@ -80,27 +80,24 @@ export interface PodSpec {
   write: string[];
   /** When calls ask a person: never, risky or always; empty means the daemon's. */
   ask: string;
-  /** What bounds its turns; absent means the daemon's. */
+  /** Limits of its turns; absent means the daemon's. */
   limits:
     | Limits
     | undefined;
-  /** Rules of this pod, beside the daemon's. */
+  /** Rules of this pod, in addition to the daemon's. */
   rules: Rule[];
-  /**
-   * How many pods its spawn_pod tool may have at once; 0 means that there is no such
-   * tool.
-   */
+  /** How many pods its spawn_pod tool may run at once; 0 removes the tool. */
   subPods: number;
-  /** The tools that it may use; empty means all. */
+  /** The tools that the pod may use; empty means all. */
   tools: string[];
-  /** The id of the pod that spawned it, and the call that did; set by podd. */
+  /** The pod and the call that spawned it; set by podd. */
   parent: string;
   parentCall: string;
 }
 
 /**
- * Limits bound a pod's turns; reaching one ends the turn with outcome limit. 0 means
- * the daemon's.
+ * Limits limit a pod's turns. Reaching one ends the turn with outcome limit. 0 means the
+ * daemon's value.
  */
 export interface Limits {
   /** Model requests of a turn. */
@@ -108,15 +105,15 @@ export interface Limits {
   /** Tool calls of a turn. */
   maxToolCalls: number;
   /**
-   * How long a turn may work. Waiting for a person, a quota or the network does not
-   * count.
+   * How long a turn may work, not including waits for a person, a quota or the
+   * network.
    */
   maxTurnTime:
     | Duration
     | undefined;
   /** Tokens of a turn, in and out together. */
   maxTokens: number;
-  /** Cost of a turn in USD, by the price table. */
+  /** Cost of a turn in USD, by the configured prices. */
   maxCost: number;
   /** Tools that run at once. */
   maxParallelCalls: number;
@@ -125,7 +122,7 @@ export interface Limits {
   totalCost: number;
 }
 
-/** Rule decides on tool calls; see ask. Fields that are set all have to match. */
+/** Rule decides on tool calls. All fields that are set must match. */
 export interface Rule {
   tool: string;
   path: string;
@@ -134,13 +131,13 @@ export interface Rule {
   decision: string;
 }
 
-/** Pause is what holds a pod. */
+/** Pause says why a pod is paused. */
 export interface Pause {
   /** Who and why, in one sentence. */
   reason: string;
   /**
-   * Where an interceptor held it: the edge and the step of the turn; empty when a
-   * person did.
+   * Where an interceptor paused it, as edge and step of the turn; empty if a person
+   * did.
    */
   at: string;
   turn: number;
@@ -148,22 +145,22 @@ export interface Pause {
 
 /** Pod is a pod as clients see it. */
 export interface Pod {
-  /** Made by podd; never reused. */
+  /** Assigned by podd; never reused. */
   id: string;
   name: string;
   spec: PodSpec | undefined;
   state: PodState;
   /** Why it is in this state, in one sentence; empty for idle and running. */
   stateReason: string;
-  /** Turns so far, the running one included. */
+  /** Turns, including the running one. */
   turn: number;
   /** First sequence that the log still has; 0 for an empty log. */
   firstSeq: number;
   /** Last sequence of the log; 0 for an empty log. */
   lastSeq: number;
-  /** Submits that wait. */
+  /** Waiting submits. */
   queued: number;
-  /** All that its requests were billed. */
+  /** Billed usage of all its requests. */
   usage: Usage | undefined;
   createdAt:
     | Date
@@ -173,8 +170,8 @@ export interface Pod {
     | Date
     | undefined;
   /**
-   * Set while a person or an interceptor holds the pod, from the request on: a running
-   * turn stops at its next step.
+   * Set from the moment a person or an interceptor pauses the pod; a running turn
+   * stops at its next step.
    */
   pause:
     | Pause
@@ -203,8 +200,8 @@ export interface GetPodResponse {
     | Pod
     | undefined;
   /**
-   * Whether the configuration that its workspace has is trusted, and so followed:
-   * trusted, changed, never, none; empty when it cannot be read.
+   * Trust in the workspace's own configuration: trusted, changed, never, none; empty if
+   * podd cannot read it.
    */
   projectConfig: string;
 }
@@ -224,9 +221,9 @@ export interface UpdatePodRequest {
     | PodSpec
     | undefined;
   /**
-   * The fields to take from spec, such as model or limits.max_steps: all others stay,
-   * those too that podd changes meanwhile. Empty: the spec takes the place of the old
-   * one, whole, and so takes back a rule that was learned since it was read.
+   * The fields to change, such as model or limits.max_steps. Other fields stay, even if
+   * podd changes them meanwhile. Empty: the spec replaces the old one and so removes a
+   * rule that was added since the client read it.
    */
   updateMask: string[] | undefined;
 }
@@ -244,11 +241,11 @@ export interface DeletePodResponse {
 
 export interface SubmitRequest {
   pod: string;
-  /** The input in its order; at least one segment that is not empty. */
+  /** The input in order, with at least one segment that is not empty. */
   segments: Segment[];
   /**
-   * Chosen by the client, at most 128 bytes; podd makes one when it is empty,
-   * and such a submit can't be retried safely.
+   * Chosen by the client, at most 128 bytes. If empty, podd makes one, and the client
+   * cannot retry the submit safely.
    */
   requestId: string;
   mode: SubmitMode;
@@ -257,30 +254,27 @@ export interface SubmitRequest {
 }
 
 export interface SubmitResponse {
-  /**
-   * Sequence of the submitted entry: Stream(after_seq = seq) shows all that
-   * follows.
-   */
+  /** Sequence of the submitted entry; Stream(after_seq = seq) shows all later entries. */
   seq: number;
   requestId: string;
-  /** The request id was known: this is the first answer again. */
+  /** podd knew the request id and repeats its first answer. */
   duplicate: boolean;
-  /** The pod was busy: the submit waits in the inbox. */
+  /** The pod was busy; the submit waits in the inbox. */
   queued: boolean;
-  /** What could not be resolved. */
+  /** References that could not be resolved. */
   alerts: Alert[];
 }
 
 export interface StreamRequest {
   pod: string;
   /**
-   * Send entries above this sequence; 0 means from the first. A sequence that
-   * was purged, or that the log has not reached, is OutOfRange.
+   * Send entries above this sequence; 0 means all. A purged sequence, or one beyond the
+   * end of the log, is OutOfRange.
    */
   afterSeq: number;
-  /** Go on with what comes; else the stream ends after caught_up. */
+  /** Continue with new entries; otherwise the stream ends after caught_up. */
   follow: boolean;
-  /** With follow: send live fragments of what is unfinished. */
+  /** With follow: send live fragments of unfinished entries. */
   deltas: boolean;
 }
 
@@ -291,31 +285,28 @@ export interface StreamResponse {
     { $case: "entry"; value: Entry }
     | //
     /**
-     * A live fragment; with deltas only. Fragments may come in larger pieces to
-     * a slow reader, and their entry replaces them.
+     * A live fragment, only with deltas. A slow reader may get larger pieces. The
+     * finished entry replaces them.
      */
     { $case: "delta"; value: Delta }
     | //
     /**
-     * All text so far of what is unfinished; sent once, when the stream has
-     * caught up with a pod in the middle of an answer.
+     * The text so far of unfinished entries; sent once, if the stream has caught up
+     * while the pod streams an answer or a tool's output.
      */
     { $case: "inFlight"; value: InFlight }
     | //
-    /** All entries that stood in the log have been sent. */
+    /** podd has sent all entries that the log had at the start of the call. */
     { $case: "caughtUp"; value: CaughtUp }
     | undefined;
 }
 
-/** Delta is a live fragment of an entry that is not finished. It is never stored. */
+/** Delta is a live fragment of an unfinished entry. podd never stores it. */
 export interface Delta {
   turn: number;
   /** The step of the turn, from 1. */
   step: number;
-  /**
-   * What it belongs to, unique in the turn: fragments of one block follow each
-   * other.
-   */
+  /** The block that it belongs to, unique in the turn. */
   block: string;
   kind: DeltaKind;
   /** For tool kinds, once known. */
@@ -324,18 +315,18 @@ export interface Delta {
   tool: string;
   /** The fragment; with in_flight, all text so far. */
   text: string;
-  /** The answer was cut and started again: forget this step's fragments. */
+  /** The request failed and podd sends it again: discard this step's fragments. */
   restarted: boolean;
 }
 
-/** InFlight is what a pod has not finished. */
+/** InFlight has the unfinished blocks of a pod. */
 export interface InFlight {
   blocks: Delta[];
 }
 
-/** CaughtUp says that the stream has sent all that stood in the log. */
+/** CaughtUp says that podd has sent all entries that the log had at the start. */
 export interface CaughtUp {
-  /** The last sequence sent, or after_seq when there was nothing to send. */
+  /** The last sequence sent, or after_seq if podd sent none. */
   seq: number;
 }
 
@@ -347,7 +338,7 @@ export interface ListInboxResponse {
   items: InboxItem[];
 }
 
-/** InboxItem is a submit that waits. */
+/** InboxItem is a waiting submit. */
 export interface InboxItem {
   seq: number;
   requestId: string;
@@ -399,7 +390,7 @@ export interface ResumeResponse {
 export interface NotifyRequest {
   pod: string;
   text: string;
-  /** Start a turn when the pod is idle. */
+  /** Start a turn if the pod is idle. */
   wake: boolean;
 }
 
@@ -414,43 +405,40 @@ export interface GetContextRequest {
 export interface GetContextResponse {
   /** The exact body that the next request would send. */
   requestBody: Uint8Array;
-  /** The conversation, item by item, in the order in which it is sent. */
+  /** The items of the conversation in the order sent. */
   items: ContextItem[];
   /**
-   * The whole request in tokens: what was billed last and an estimate of what
-   * came since; an estimate alone before the first bill.
+   * Tokens of the whole request: the last bill plus an estimate of newer items, or only
+   * an estimate before the first bill.
    */
   tokens: number;
   /** The part of tokens that precedes the items: instructions, tools. */
   fixedTokens: number;
   /** Input tokens of the last request as billed; 0 before the first bill. */
   billedTokens: number;
-  /** Bytes of an item that make a token, as measured so far. */
+  /** Measured bytes per token. */
   bytesPerToken: number;
-  /** The model that is asked. */
+  /** The model that gets the request. */
   model: string;
-  /** The model's window in tokens; 0 when it is not known. */
+  /** The model's window in tokens; 0 if unknown. */
   window: number;
-  /**
-   * The workspace's own instructions as they are sent, part of fixed_tokens; empty when
-   * there are none.
-   */
+  /** The workspace's own instructions as sent, part of fixed_tokens; may be empty. */
   projectInstructions: string;
-  /** The file that they are from; empty when there is none. */
+  /** The file that they are from; empty without instructions. */
   projectSource: string;
-  /** What fixed_tokens are for, in the order in which it is sent. */
+  /** The parts of fixed_tokens in the order sent. */
   fixed: ContextPart[];
 }
 
-/** ContextPart is a part of what precedes the conversation in a request. */
+/** ContextPart is a part of a request before the conversation. */
 export interface ContextPart {
-  /** What it is: instructions, project, skill, tools, mcp. */
+  /** Its kind: instructions, project, skill, tools, mcp. */
   kind: string;
-  /** The file, the skill or the MCP server; empty where there is one alone. */
+  /** The file, skill or MCP server; empty if there can be only one. */
   name: string;
-  /** How many tools it has; 0 for text. */
+  /** Number of tools; 0 for text. */
   count: number;
-  /** What it adds to the request; an estimate. */
+  /** Estimated tokens that it adds to the request. */
   tokens: number;
 }
 
@@ -458,17 +446,17 @@ export interface ContextPart {
 export interface ContextItem {
   /** Sequence of its entry. */
   seq: number;
-  /** What it is: user, system, assistant, reasoning, tool_call, tool_result. */
+  /** Its kind: user, system, assistant, reasoning, tool_call, tool_result. */
   kind: string;
-  /** What it adds to the request; an estimate. */
+  /** Estimated tokens that it adds to the request. */
   tokens: number;
-  /** Whether the number was measured rather than estimated. */
+  /** Whether the number was measured, not estimated. */
   measured: boolean;
   /** What was cut or pruned and why. */
   note: string;
-  /** Its beginning, in one line. */
+  /** Its beginning, as one line. */
   head: string;
-  /** Sent as its summary alone. */
+  /** Sent as its summary only. */
   pruned: boolean;
 }
 
@@ -482,25 +470,25 @@ export interface GetStatsResponse {
   turns: number;
   toolCalls: number;
   /**
-   * Decisions to prune, the results that were pruned by them and what a request
-   * lost by it, in tokens as estimated when it was decided.
+   * Prune entries, the results they name, and the estimated tokens they removed from
+   * requests.
    */
   prunes: number;
   prunedResults: number;
   prunedTokens: number;
   /** Compactions. */
   compactions: number;
-  /** Each tool that was called, in the order of names. */
+  /** Each tool that was called, ordered by name. */
   tools: ToolStats[];
   /**
-   * What the requests cost, by the configured prices alone. It lacks the requests of
-   * models without a price, and those that the endpoint reported no usage of.
+   * Cost of the requests by the configured prices, without unpriced requests: those of
+   * models without a price, or without reported usage.
    */
   costUsd: number;
   unpricedRequests: number;
   /**
-   * Of all pods together, the names of those whose log is damaged: they are counted up to
-   * the damage.
+   * For all pods together: the pods whose log is damaged. Their statistics end at the
+   * damage.
    */
   damaged: string[];
 }
@@ -513,7 +501,7 @@ export interface ToolStats {
   errors: number;
   /** Calls whose output was cut. */
   cuts: number;
-  /** Bytes of the outputs that were cut, whole and as kept. */
+  /** Bytes of these outputs, whole and kept. */
   cutTotalBytes: number;
   cutKeptBytes: number;
 }
@@ -530,7 +518,7 @@ export interface ForkPodRequest {
   pod: string;
   /** The new pod's name. */
   name: string;
-  /** The last sequence to take; 0 means all. */
+  /** The last sequence that the fork has; 0 means all. */
   atSeq: number;
 }
 
@@ -538,9 +526,9 @@ export interface ForkPodResponse {
   pod:
     | Pod
     | undefined;
-  /** Files that tools changed after the place of the fork: they stay as they are. */
+  /** Files that tools changed after the fork point. They keep those changes. */
   changedFiles: string[];
-  /** Shell commands that ran after it. */
+  /** Number of shell commands that ran after the fork point. */
   commands: number;
 }
 
@@ -550,19 +538,19 @@ export interface RewindPodRequest {
 }
 
 export interface RewindPodResponse {
-  /** The entry that says so. */
+  /** Sequence of the rewind entry. */
   seq: number;
-  /** Files that tools changed in what was taken back: they stay as they are. */
+  /** Files that tools changed after to_seq. They keep those changes. */
   changedFiles: string[];
-  /** Shell commands that ran in it. */
+  /** Number of shell commands that ran after to_seq. */
   commands: number;
 }
 
 export interface CompletePathRequest {
   pod: string;
-  /** What was typed after the @. */
+  /** The text typed after the @. */
   prefix: string;
-  /** At most so many; 0 means 50. */
+  /** Maximum number; 0 means 50. */
   limit: number;
 }
 
@@ -4166,14 +4154,14 @@ export const CompletePathResponse: MessageFns<CompletePathResponse> = {
 };
 
 /**
- * PodService creates pods, gives them input and shows what they do.
+ * PodService creates pods, submits input to them and shows what they do.
  *
- * A pod is named by its name or its id everywhere. Errors carry an ErrorInfo
+ * A pod is identified by its name or its id everywhere. Errors have an ErrorInfo
  * detail with domain "podd" and a reason in UPPER_SNAKE_CASE.
  */
 export type PodServiceService = typeof PodServiceService;
 export const PodServiceService = {
-  /** CreatePod makes a new pod. Needs the client token. */
+  /** CreatePod creates a pod. Needs the client token. */
   createPod: {
     path: "/podd.v1.PodService/CreatePod" as const,
     requestStream: false as const,
@@ -4193,7 +4181,7 @@ export const PodServiceService = {
     responseSerialize: (value: GetPodResponse): Buffer => Buffer.from(GetPodResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetPodResponse => GetPodResponse.decode(value),
   },
-  /** ListPods shows all pods in the order of their names. */
+  /** ListPods shows all pods, ordered by name. */
   listPods: {
     path: "/podd.v1.PodService/ListPods" as const,
     requestStream: false as const,
@@ -4213,10 +4201,7 @@ export const PodServiceService = {
     responseSerialize: (value: UpdatePodResponse): Buffer => Buffer.from(UpdatePodResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): UpdatePodResponse => UpdatePodResponse.decode(value),
   },
-  /**
-   * DeletePod removes a pod and its log for good. A running turn is cancelled
-   * first.
-   */
+  /** DeletePod cancels a running turn and removes the pod and its log permanently. */
   deletePod: {
     path: "/podd.v1.PodService/DeletePod" as const,
     requestStream: false as const,
@@ -4227,8 +4212,8 @@ export const PodServiceService = {
     responseDeserialize: (value: Buffer): DeletePodResponse => DeletePodResponse.decode(value),
   },
   /**
-   * Submit gives a pod input. The reply is sent once the submit is on disk; a
-   * retry with the same request id and content gets the first reply again.
+   * Submit gives a pod input and answers when the submit is on disk. A retry with the
+   * same request id and content gets the first answer again.
    */
   submit: {
     path: "/podd.v1.PodService/Submit" as const,
@@ -4240,8 +4225,8 @@ export const PodServiceService = {
     responseDeserialize: (value: Buffer): SubmitResponse => SubmitResponse.decode(value),
   },
   /**
-   * Stream sends the log above a sequence, each entry once and in order, and,
-   * when asked, goes on with what comes. Ending a stream never ends a turn.
+   * Stream sends the log above a sequence, each entry once and in order and, with
+   * follow, new entries as they are stored. Ending a stream never ends a turn.
    */
   stream: {
     path: "/podd.v1.PodService/Stream" as const,
@@ -4252,7 +4237,7 @@ export const PodServiceService = {
     responseSerialize: (value: StreamResponse): Buffer => Buffer.from(StreamResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): StreamResponse => StreamResponse.decode(value),
   },
-  /** ListInbox shows the submits that wait for their turn. */
+  /** ListInbox shows the waiting submits, oldest first. */
   listInbox: {
     path: "/podd.v1.PodService/ListInbox" as const,
     requestStream: false as const,
@@ -4284,7 +4269,7 @@ export const PodServiceService = {
     responseSerialize: (value: CancelResponse): Buffer => Buffer.from(CancelResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CancelResponse => CancelResponse.decode(value),
   },
-  /** Pause holds a pod at its next step. */
+  /** Pause pauses a pod at its next step. */
   pause: {
     path: "/podd.v1.PodService/Pause" as const,
     requestStream: false as const,
@@ -4294,7 +4279,7 @@ export const PodServiceService = {
     responseSerialize: (value: PauseResponse): Buffer => Buffer.from(PauseResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PauseResponse => PauseResponse.decode(value),
   },
-  /** Resume lets a paused or interrupted pod go on. */
+  /** Resume continues a paused or interrupted pod. */
   resume: {
     path: "/podd.v1.PodService/Resume" as const,
     requestStream: false as const,
@@ -4304,7 +4289,7 @@ export const PodServiceService = {
     responseSerialize: (value: ResumeResponse): Buffer => Buffer.from(ResumeResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ResumeResponse => ResumeResponse.decode(value),
   },
-  /** Notify commits a system note at the next step. */
+  /** Notify leaves a note that joins the conversation at the next step. */
   notify: {
     path: "/podd.v1.PodService/Notify" as const,
     requestStream: false as const,
@@ -4314,7 +4299,7 @@ export const PodServiceService = {
     responseSerialize: (value: NotifyResponse): Buffer => Buffer.from(NotifyResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): NotifyResponse => NotifyResponse.decode(value),
   },
-  /** GetContext shows what the next model request would send. */
+  /** GetContext shows the next model request. */
   getContext: {
     path: "/podd.v1.PodService/GetContext" as const,
     requestStream: false as const,
@@ -4324,7 +4309,7 @@ export const PodServiceService = {
     responseSerialize: (value: GetContextResponse): Buffer => Buffer.from(GetContextResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetContextResponse => GetContextResponse.decode(value),
   },
-  /** GetStats counts what a pod used. */
+  /** GetStats shows what a pod has used. */
   getStats: {
     path: "/podd.v1.PodService/GetStats" as const,
     requestStream: false as const,
@@ -4334,7 +4319,7 @@ export const PodServiceService = {
     responseSerialize: (value: GetStatsResponse): Buffer => Buffer.from(GetStatsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetStatsResponse => GetStatsResponse.decode(value),
   },
-  /** Compact replaces older items by a summary in what is sent. */
+  /** Compact replaces older items with a summary in later requests. */
   compact: {
     path: "/podd.v1.PodService/Compact" as const,
     requestStream: false as const,
@@ -4344,7 +4329,7 @@ export const PodServiceService = {
     responseSerialize: (value: CompactResponse): Buffer => Buffer.from(CompactResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CompactResponse => CompactResponse.decode(value),
   },
-  /** ForkPod starts a new pod on another's history. */
+  /** ForkPod creates a pod with another pod's history. */
   forkPod: {
     path: "/podd.v1.PodService/ForkPod" as const,
     requestStream: false as const,
@@ -4354,7 +4339,7 @@ export const PodServiceService = {
     responseSerialize: (value: ForkPodResponse): Buffer => Buffer.from(ForkPodResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ForkPodResponse => ForkPodResponse.decode(value),
   },
-  /** RewindPod lets history go on from an earlier entry. */
+  /** RewindPod makes history continue from an earlier entry. */
   rewindPod: {
     path: "/podd.v1.PodService/RewindPod" as const,
     requestStream: false as const,
@@ -4378,57 +4363,54 @@ export const PodServiceService = {
 } as const;
 
 export interface PodServiceServer extends UntypedServiceImplementation {
-  /** CreatePod makes a new pod. Needs the client token. */
+  /** CreatePod creates a pod. Needs the client token. */
   createPod: handleUnaryCall<CreatePodRequest, CreatePodResponse>;
   /** GetPod shows one pod. */
   getPod: handleUnaryCall<GetPodRequest, GetPodResponse>;
-  /** ListPods shows all pods in the order of their names. */
+  /** ListPods shows all pods, ordered by name. */
   listPods: handleUnaryCall<ListPodsRequest, ListPodsResponse>;
   /** UpdatePod changes a pod's spec. Needs the client token. */
   updatePod: handleUnaryCall<UpdatePodRequest, UpdatePodResponse>;
-  /**
-   * DeletePod removes a pod and its log for good. A running turn is cancelled
-   * first.
-   */
+  /** DeletePod cancels a running turn and removes the pod and its log permanently. */
   deletePod: handleUnaryCall<DeletePodRequest, DeletePodResponse>;
   /**
-   * Submit gives a pod input. The reply is sent once the submit is on disk; a
-   * retry with the same request id and content gets the first reply again.
+   * Submit gives a pod input and answers when the submit is on disk. A retry with the
+   * same request id and content gets the first answer again.
    */
   submit: handleUnaryCall<SubmitRequest, SubmitResponse>;
   /**
-   * Stream sends the log above a sequence, each entry once and in order, and,
-   * when asked, goes on with what comes. Ending a stream never ends a turn.
+   * Stream sends the log above a sequence, each entry once and in order and, with
+   * follow, new entries as they are stored. Ending a stream never ends a turn.
    */
   stream: handleServerStreamingCall<StreamRequest, StreamResponse>;
-  /** ListInbox shows the submits that wait for their turn. */
+  /** ListInbox shows the waiting submits, oldest first. */
   listInbox: handleUnaryCall<ListInboxRequest, ListInboxResponse>;
   /** CancelInboxItem removes a waiting submit. */
   cancelInboxItem: handleUnaryCall<CancelInboxItemRequest, CancelInboxItemResponse>;
   /** Cancel ends the running turn with outcome cancelled. Waiting submits stay. */
   cancel: handleUnaryCall<CancelRequest, CancelResponse>;
-  /** Pause holds a pod at its next step. */
+  /** Pause pauses a pod at its next step. */
   pause: handleUnaryCall<PauseRequest, PauseResponse>;
-  /** Resume lets a paused or interrupted pod go on. */
+  /** Resume continues a paused or interrupted pod. */
   resume: handleUnaryCall<ResumeRequest, ResumeResponse>;
-  /** Notify commits a system note at the next step. */
+  /** Notify leaves a note that joins the conversation at the next step. */
   notify: handleUnaryCall<NotifyRequest, NotifyResponse>;
-  /** GetContext shows what the next model request would send. */
+  /** GetContext shows the next model request. */
   getContext: handleUnaryCall<GetContextRequest, GetContextResponse>;
-  /** GetStats counts what a pod used. */
+  /** GetStats shows what a pod has used. */
   getStats: handleUnaryCall<GetStatsRequest, GetStatsResponse>;
-  /** Compact replaces older items by a summary in what is sent. */
+  /** Compact replaces older items with a summary in later requests. */
   compact: handleUnaryCall<CompactRequest, CompactResponse>;
-  /** ForkPod starts a new pod on another's history. */
+  /** ForkPod creates a pod with another pod's history. */
   forkPod: handleUnaryCall<ForkPodRequest, ForkPodResponse>;
-  /** RewindPod lets history go on from an earlier entry. */
+  /** RewindPod makes history continue from an earlier entry. */
   rewindPod: handleUnaryCall<RewindPodRequest, RewindPodResponse>;
   /** CompletePath completes an @path for an editor. */
   completePath: handleUnaryCall<CompletePathRequest, CompletePathResponse>;
 }
 
 export interface PodServiceClient extends Client {
-  /** CreatePod makes a new pod. Needs the client token. */
+  /** CreatePod creates a pod. Needs the client token. */
   createPod(
     request: CreatePodRequest,
     callback: (error: ServiceError | null, response: CreatePodResponse) => void,
@@ -4460,7 +4442,7 @@ export interface PodServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetPodResponse) => void,
   ): ClientUnaryCall;
-  /** ListPods shows all pods in the order of their names. */
+  /** ListPods shows all pods, ordered by name. */
   listPods(
     request: ListPodsRequest,
     callback: (error: ServiceError | null, response: ListPodsResponse) => void,
@@ -4492,10 +4474,7 @@ export interface PodServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: UpdatePodResponse) => void,
   ): ClientUnaryCall;
-  /**
-   * DeletePod removes a pod and its log for good. A running turn is cancelled
-   * first.
-   */
+  /** DeletePod cancels a running turn and removes the pod and its log permanently. */
   deletePod(
     request: DeletePodRequest,
     callback: (error: ServiceError | null, response: DeletePodResponse) => void,
@@ -4512,8 +4491,8 @@ export interface PodServiceClient extends Client {
     callback: (error: ServiceError | null, response: DeletePodResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Submit gives a pod input. The reply is sent once the submit is on disk; a
-   * retry with the same request id and content gets the first reply again.
+   * Submit gives a pod input and answers when the submit is on disk. A retry with the
+   * same request id and content gets the first answer again.
    */
   submit(
     request: SubmitRequest,
@@ -4531,8 +4510,8 @@ export interface PodServiceClient extends Client {
     callback: (error: ServiceError | null, response: SubmitResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Stream sends the log above a sequence, each entry once and in order, and,
-   * when asked, goes on with what comes. Ending a stream never ends a turn.
+   * Stream sends the log above a sequence, each entry once and in order and, with
+   * follow, new entries as they are stored. Ending a stream never ends a turn.
    */
   stream(request: StreamRequest, options?: Partial<CallOptions>): ClientReadableStream<StreamResponse>;
   stream(
@@ -4540,7 +4519,7 @@ export interface PodServiceClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<StreamResponse>;
-  /** ListInbox shows the submits that wait for their turn. */
+  /** ListInbox shows the waiting submits, oldest first. */
   listInbox(
     request: ListInboxRequest,
     callback: (error: ServiceError | null, response: ListInboxResponse) => void,
@@ -4588,7 +4567,7 @@ export interface PodServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CancelResponse) => void,
   ): ClientUnaryCall;
-  /** Pause holds a pod at its next step. */
+  /** Pause pauses a pod at its next step. */
   pause(
     request: PauseRequest,
     callback: (error: ServiceError | null, response: PauseResponse) => void,
@@ -4604,7 +4583,7 @@ export interface PodServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: PauseResponse) => void,
   ): ClientUnaryCall;
-  /** Resume lets a paused or interrupted pod go on. */
+  /** Resume continues a paused or interrupted pod. */
   resume(
     request: ResumeRequest,
     callback: (error: ServiceError | null, response: ResumeResponse) => void,
@@ -4620,7 +4599,7 @@ export interface PodServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ResumeResponse) => void,
   ): ClientUnaryCall;
-  /** Notify commits a system note at the next step. */
+  /** Notify leaves a note that joins the conversation at the next step. */
   notify(
     request: NotifyRequest,
     callback: (error: ServiceError | null, response: NotifyResponse) => void,
@@ -4636,7 +4615,7 @@ export interface PodServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: NotifyResponse) => void,
   ): ClientUnaryCall;
-  /** GetContext shows what the next model request would send. */
+  /** GetContext shows the next model request. */
   getContext(
     request: GetContextRequest,
     callback: (error: ServiceError | null, response: GetContextResponse) => void,
@@ -4652,7 +4631,7 @@ export interface PodServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetContextResponse) => void,
   ): ClientUnaryCall;
-  /** GetStats counts what a pod used. */
+  /** GetStats shows what a pod has used. */
   getStats(
     request: GetStatsRequest,
     callback: (error: ServiceError | null, response: GetStatsResponse) => void,
@@ -4668,7 +4647,7 @@ export interface PodServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetStatsResponse) => void,
   ): ClientUnaryCall;
-  /** Compact replaces older items by a summary in what is sent. */
+  /** Compact replaces older items with a summary in later requests. */
   compact(
     request: CompactRequest,
     callback: (error: ServiceError | null, response: CompactResponse) => void,
@@ -4684,7 +4663,7 @@ export interface PodServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CompactResponse) => void,
   ): ClientUnaryCall;
-  /** ForkPod starts a new pod on another's history. */
+  /** ForkPod creates a pod with another pod's history. */
   forkPod(
     request: ForkPodRequest,
     callback: (error: ServiceError | null, response: ForkPodResponse) => void,
@@ -4700,7 +4679,7 @@ export interface PodServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ForkPodResponse) => void,
   ): ClientUnaryCall;
-  /** RewindPod lets history go on from an earlier entry. */
+  /** RewindPod makes history continue from an earlier entry. */
   rewindPod(
     request: RewindPodRequest,
     callback: (error: ServiceError | null, response: RewindPodResponse) => void,
