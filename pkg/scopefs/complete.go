@@ -114,7 +114,7 @@ func (c *completer) add(name string) {
 // direct finds the paths that begin with the prefix, and says whether the typed
 // directory is one.
 func (c *completer) direct() (exists bool, err error) {
-	b, all, err := c.fs.listing(c.dir)
+	b, all, err := c.listing()
 	e, _ := errors.AsType[*PathError](err)
 	switch {
 	case e != nil && e.Kind == OutOfScope:
@@ -191,9 +191,10 @@ func hidden(name, typed string) bool {
 // hasHidden says whether a path has a name that begins with a dot.
 func hasHidden(path string) bool { return strings.Contains("/"+path, "/.") }
 
-// listing reads a directory as Walk does and closes it. ignored says that Walk would
+// listing reads the typed directory as Walk does and closes it. ignored says that Walk would
 // not come to it by itself.
-func (f *FS) listing(dir string) (b branch, ignored bool, err error) {
+func (c *completer) listing() (b branch, ignored bool, err error) {
+	f, dir := c.fs, c.dir
 	p, err := f.locate(dir)
 	if err != nil {
 		return b, false, err

@@ -200,11 +200,11 @@ func (o opening) checkEntry(e entry) error {
 }
 
 // at gives an error that is about a step on the way the path that the caller knows.
-func (f *FS) at(given string, err error) error {
+func (s *scope) at(given string, err error) error {
 	if e, ok := errors.AsType[*PathError](err); ok && e.Path != given {
 		again := *e
 		again.Path = given
 		return &again
 	}
-	return f.wrap(given, err)
+	return s.wrap(given, err)
 }

@@ -107,7 +107,7 @@ func sayf(kind Kind, path string, cause error, format string, args ...any) *Path
 }
 
 // wrap gives an error of the system its kind.
-func (f *FS) wrap(path string, err error) error {
+func (s *scope) wrap(path string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (f *FS) wrap(path string, err error) error {
 	}
 	kind := IO
 	switch {
-	case errors.Is(err, f.escapes):
+	case errors.Is(err, s.escapes):
 		kind = OutOfScope
 	case errors.Is(err, errSwapped):
 		return sayf(IO, path, err, "cannot be used: %v", errSwapped)

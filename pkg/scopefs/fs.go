@@ -37,6 +37,16 @@ type Config struct {
 
 // FS is the files of one pod.
 type FS struct {
+	*scope
+	*reads
+	// bound is what a call is held to; nil for any call.
+	bound *bound
+	// against says why a path is not read; nil for no reason but those of an FS.
+	against Against
+}
+
+// scope is the roots, and where a path leads in them.
+type scope struct {
 	// roots has the workspace first, then the writable roots, then the others.
 	roots []*root
 	// escapes is what an os.Root answers to a path that leaves it; the os package
@@ -44,11 +54,6 @@ type FS struct {
 	escapes error
 	// hide is Config.Hidden, with what its links lead to.
 	hide []string
-	seen *seen
-	// bound is what a call is held to; nil for any call.
-	bound *bound
-	// against says why a path is not read; nil for no reason but those of an FS.
-	against Against
 }
 
 // root is a directory of the scope.
@@ -69,7 +74,8 @@ type root struct {
 // Open opens the roots of cfg. A root that is missing or no directory is an
 // [item.Error] of kind invalid with reason BAD_DIR. Close the FS after use.
 func Open(cfg Config) (*FS, error) {
-	f := &FS{seen: &seen{digests: make(map[string][32]byte)}, hide: withResolved(cfg.Hidden)}
+	s := &scope{hide: withResolved(cfg.Hidden)}
+	f := &FS{scope: s, reads: &reads{scope: s, digests: make(map[string][32]byte)}}
 	add := func(writable bool, dirs ...string) error {
 		for _, dir := range dirs {
 			within := cfg.Within
@@ -146,13 +152,13 @@ func (f *FS) Close() error {
 }
 
 // Dir is the workspace, absolute and clean, as configured.
-func (f *FS) Dir() string { return f.roots[0].names[0] }
+func (s *scope) Dir() string { return s.roots[0].names[0] }
 
 // Rel is the path to show for path: relative to the workspace where it lies in it,
 // else absolute. It does not look at the disk and does not quote; Display does.
-func (f *FS) Rel(path string) string {
-	abs := f.abs(path)
-	for _, name := range f.roots[0].names {
+func (s *scope) Rel(path string) string {
+	abs := s.abs(path)
+	for _, name := range s.roots[0].names {
 		if rel, ok := within(name, abs); ok {
 			return rel
 		}

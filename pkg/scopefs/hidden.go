@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"podd/internal/workspace/git"
 )
 
 // maxHiddenLinks bounds the files of a hidden directory that a hard link is compared
@@ -28,9 +30,9 @@ type missingName struct {
 }
 
 // hiddenNow looks the hidden paths up.
-func (f *FS) hiddenNow() hiding {
+func (s *scope) hiddenNow() hiding {
 	var h hiding
-	for _, path := range f.hide {
+	for _, path := range s.hide {
 		if info, err := os.Stat(path); err == nil {
 			h.files = append(h.files, info)
 		} else if dir, err := os.Stat(filepath.Dir(path)); err == nil {
@@ -131,23 +133,9 @@ func withResolved(paths []string) []string {
 	for _, path := range paths {
 		path = filepath.Clean(path)
 		all = append(all, path)
-		if resolved := resolve(path); resolved != path {
+		if resolved := git.Resolve(path); resolved != path {
 			all = append(all, resolved)
 		}
 	}
 	return all
-}
-
-// resolve follows the links of a path whose last elements may be missing.
-func resolve(path string) string {
-	rest := ""
-	for at := path; ; at = filepath.Dir(at) {
-		if resolved, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(resolved, rest)
-		}
-		if at == filepath.Dir(at) {
-			return path
-		}
-		rest = filepath.Join(filepath.Base(at), rest)
-	}
 }

@@ -18,7 +18,7 @@ const maxLinks = 40
 //
 // What is found here may change on the disk a moment later. Nothing leaves the root
 // by that: whoever uses the place resolves it in the root again.
-func (f *FS) follow(p place, last bool) (place, error) {
+func (s *scope) follow(p place, last bool) (place, error) {
 	rest := strings.Split(p.rel, "/")
 	var done []string
 	// missing is how many elements lead to the first that does not exist; 0 for none. There
@@ -44,13 +44,13 @@ func (f *FS) follow(p place, last bool) (place, error) {
 		var target string
 		var err error
 		if target, missing, err = p.link(done); err != nil {
-			return place{}, f.wrap(p.given, err)
+			return place{}, s.wrap(p.given, err)
 		}
 		if target == "" {
 			continue
 		}
 		if links++; links > maxLinks {
-			return place{}, f.wrap(p.given, syscall.ELOOP)
+			return place{}, s.wrap(p.given, syscall.ELOOP)
 		}
 		if filepath.IsAbs(target) {
 			return place{}, &PathError{Kind: OutOfScope, Path: p.given}

@@ -16,24 +16,24 @@ type place struct {
 }
 
 // abs makes a path absolute and clean. The empty path is the workspace.
-func (f *FS) abs(path string) string {
+func (s *scope) abs(path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
-	return filepath.Join(f.Dir(), path)
+	return filepath.Join(s.Dir(), path)
 }
 
 // locate finds the root of a path: of those that it lies in, the one with the
 // longest name, and the writable one of two equals.
 //
 // This only chooses who answers. That the path stays inside is the root's work.
-func (f *FS) locate(path string) (place, error) {
+func (s *scope) locate(path string) (place, error) {
 	if strings.ContainsRune(path, 0) {
 		return place{}, sayf(NotFound, path, nil, "holds a NUL byte, which no file name can")
 	}
-	abs, longest := f.abs(path), -1
+	abs, longest := s.abs(path), -1
 	found := place{given: path}
-	for _, r := range f.roots {
+	for _, r := range s.roots {
 		for _, name := range r.names {
 			if rel, ok := within(name, abs); ok && len(name) > longest {
 				found.root, found.rel, longest = r, rel, len(name)

@@ -55,16 +55,23 @@ func (f *FS) ExistsRef(path string) bool {
 // The error is a *PathError of kind OutOfScope, NotFound (a range that begins behind
 // the last line, too), Refused, Binary (not UTF-8, or a NUL byte, in what was read) or IO.
 func (f *FS) ResolveRef(ctx context.Context, ref item.FileRef, lim RefLimits) (item.SystemMessage, error) {
-	text, err := f.refText(ctx, ref, lim.withDefaults())
+	r := refs{fs: f, lim: lim.withDefaults()}
+	text, err := r.text(ctx, ref)
 	if err != nil {
-		return item.SystemMessage{}, f.refError(ref.Path, err)
+		return item.SystemMessage{}, r.fail(ref.Path, err)
 	}
 	return item.SystemMessage{Origin: item.OriginFileRef, Text: text}, nil
 }
 
-// refError narrows an error to the kinds of a reference.
-func (f *FS) refError(path string, err error) *PathError {
-	e, ok := errors.AsType[*PathError](f.wrap(path, err))
+// refs makes text of what references name.
+type refs struct {
+	fs  *FS
+	lim RefLimits
+}
+
+// fail narrows an error to the kinds of a reference.
+func (r refs) fail(path string, err error) *PathError {
+	e, ok := errors.AsType[*PathError](r.fs.wrap(path, err))
 	if !ok {
 		return &PathError{Kind: IO, Path: path, Err: err}
 	}
@@ -75,19 +82,20 @@ func (f *FS) refError(path string, err error) *PathError {
 	return &PathError{Kind: IO, Path: e.Path, Err: e.Err, says: strings.TrimPrefix(e.Error(), Display(e.Path)+" ")}
 }
 
-func (f *FS) refText(ctx context.Context, ref item.FileRef, lim RefLimits) (string, error) {
+// text is the message for a file or a directory.
+func (r refs) text(ctx context.Context, ref item.FileRef) (string, error) {
 	if err := checkRef(ref); err != nil {
 		return "", err
 	}
 	if err := context.Cause(ctx); err != nil {
 		return "", err
 	}
-	file, info, err := f.Open(ref.Path)
+	file, info, err := r.fs.Open(ref.Path)
 	if e, ok := errors.AsType[*PathError](err); ok && e.Kind == IsDir {
 		if ref.StartLine != 0 {
 			return "", sayf(IO, ref.Path, nil, "is a directory, which has no lines: leave the range away")
 		}
-		return f.dirText(ctx, ref, lim.DirEntries)
+		return r.dirText(ctx, ref)
 	}
 	if err != nil {
 		return "", err
@@ -96,14 +104,14 @@ func (f *FS) refText(ctx context.Context, ref item.FileRef, lim RefLimits) (stri
 	var data []byte
 	source := contextReader{ctx: ctx, r: file}
 	if ref.StartLine == 0 {
-		data, err = readUpTo(source, info.Size(), int64(lim.MaxBytes))
+		data, err = readUpTo(source, info.Size(), int64(r.lim.MaxBytes))
 	} else {
-		data, err = readLines(source, ref, lim.MaxBytes)
+		data, err = readLines(source, ref, r.lim.MaxBytes)
 	}
 	if err != nil {
 		return "", err
 	}
-	return fileText(ref, data, lim.MaxBytes, max(info.Size(), int64(len(data))))
+	return fileText(ref, data, r.lim.MaxBytes, max(info.Size(), int64(len(data))))
 }
 
 // checkRef refuses what names no file and no range.
@@ -201,17 +209,17 @@ func checkBehind(ref item.FileRef, line int, atStart bool) error {
 }
 
 // dirText is the message for a directory.
-func (f *FS) dirText(ctx context.Context, ref item.FileRef, most int) (string, error) {
-	p, err := f.locate(ref.Path)
+func (r refs) dirText(ctx context.Context, ref item.FileRef) (string, error) {
+	p, err := r.fs.locate(ref.Path)
 	if err != nil {
 		return "", err
 	}
-	dir, err := f.dirAt(p)
+	dir, err := r.fs.dirAt(p)
 	if err != nil {
 		return "", err
 	}
 	defer dir.Close()
-	names, total, err := firstNames(ctx, dir, most)
+	names, total, err := firstNames(ctx, dir, r.lim.DirEntries)
 	if err != nil {
 		return "", err
 	}

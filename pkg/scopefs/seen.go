@@ -8,8 +8,9 @@ import (
 // maxSeen bounds the memory of read tracking.
 const maxSeen = 8192
 
-// seen is what is remembered of the files that were read.
-type seen struct {
+// reads is what is remembered of the files that were read, and how they looked.
+type reads struct {
+	scope   *scope
 	mu      sync.Mutex
 	digests map[string][32]byte
 }
@@ -21,43 +22,43 @@ func Digest(data []byte) [32]byte { return sha256.Sum256(data) }
 // so that an edit can tell that the file changed since. Paths that lead to one file
 // through links share what is remembered. Of more than 8192 files some are
 // forgotten; they have to be read again before an edit.
-func (f *FS) NoteRead(path string, digest [32]byte) {
-	key := f.identity(path)
-	f.seen.mu.Lock()
-	defer f.seen.mu.Unlock()
-	if _, known := f.seen.digests[key]; !known && len(f.seen.digests) >= maxSeen {
-		for other := range f.seen.digests {
-			delete(f.seen.digests, other)
+func (r *reads) NoteRead(path string, digest [32]byte) {
+	key := r.scope.identity(path)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, known := r.digests[key]; !known && len(r.digests) >= maxSeen {
+		for other := range r.digests {
+			delete(r.digests, other)
 			break
 		}
 	}
-	f.seen.digests[key] = digest
+	r.digests[key] = digest
 }
 
 // LastRead is what NoteRead last got for the path.
-func (f *FS) LastRead(path string) (digest [32]byte, ok bool) {
-	key := f.identity(path)
-	f.seen.mu.Lock()
-	defer f.seen.mu.Unlock()
-	digest, ok = f.seen.digests[key]
+func (r *reads) LastRead(path string) (digest [32]byte, ok bool) {
+	key := r.scope.identity(path)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	digest, ok = r.digests[key]
 	return digest, ok
 }
 
 // forget undoes NoteRead for a path whose file is gone.
-func (f *FS) forget(path string) {
-	key := f.identity(path)
-	f.seen.mu.Lock()
-	defer f.seen.mu.Unlock()
-	delete(f.seen.digests, key)
+func (r *reads) forget(path string) {
+	key := r.scope.identity(path)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.digests, key)
 }
 
 // identity is one name for all paths that lead to a file.
-func (f *FS) identity(path string) string {
-	p, err := f.locate(path)
+func (s *scope) identity(path string) string {
+	p, err := s.locate(path)
 	if err != nil {
 		return path
 	}
-	if followed, err := f.follow(p, true); err == nil {
+	if followed, err := s.follow(p, true); err == nil {
 		p = followed
 	}
 	return p.abs()

@@ -23,7 +23,7 @@ func (c *completer) similar(ctx context.Context) {
 		return
 	}
 	var like [unlike][]string
-	c.fs.levels(ctx, hasHidden(l.dir+l.base), func(rel string) bool {
+	c.levels(ctx, hasHidden(l.dir+l.base), func(rel string) bool {
 		if n := l.of(rel); n < unlike && len(like[n]) < c.limit {
 			like[n] = append(like[n], rel)
 		}
@@ -66,9 +66,9 @@ func (l likeness) of(rel string) int {
 // levels calls fn for the regular files of the workspace that Walk visits, level by
 // level, until it says false, the bound is reached or ctx ends. Names that begin with
 // a dot are passed over unless dots is set.
-func (f *FS) levels(ctx context.Context, dots bool, fn func(rel string) bool) {
-	root := f.roots[0]
-	w := walker{ctx: ctx, fs: f}
+func (c *completer) levels(ctx context.Context, dots bool, fn func(rel string) bool) {
+	root := c.fs.roots[0]
+	w := walker{ctx: ctx, fs: c.fs}
 	looked := 0
 	for queue := []branch{{rel: "."}}; len(queue) > 0 && ctx.Err() == nil; queue = queue[1:] {
 		b := queue[0]

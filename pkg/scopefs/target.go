@@ -31,27 +31,35 @@ type spot struct {
 	// held is the deepest directory on the way that exists, relative to the root, and id
 	// tells it from every other one.
 	held, id string
-	// protected is why a change needs approval; empty when it does not.
+	// protected is why a change needs approval; empty when it does not, and for what is
+	// only read.
 	protected string
 }
 
-// Target looks up where a path leads now. A path that leads out of the scope has a Target
-// too: a call that is bound to it fails as it would without.
-func (f *FS) Target(path string) Target {
-	t := Target{named: f.Rel(path)}
-	named, err := f.locate(path)
+// Target looks up where a path leads now, for a call that reads it. A path that leads out
+// of the scope has a Target too: a call that is bound to it fails as it would without.
+func (f *FS) Target(path string) Target { return f.target(path, false) }
+
+// ChangeTarget is Target for a call that changes the path: it also says what protects the
+// path.
+func (f *FS) ChangeTarget(path string) Target { return f.target(path, true) }
+
+// target is Target and ChangeTarget.
+func (s *scope) target(path string, changes bool) Target {
+	t := Target{named: s.Rel(path)}
+	named, err := s.locate(path)
 	if err == nil {
-		t.file, err = f.spot(named, true)
+		t.file, err = s.spot(named, true, changes)
 	}
 	if err == nil {
-		t.entry, err = f.spot(named, false)
+		t.entry, err = s.spot(named, false, changes)
 	}
 	if err != nil {
 		return Target{named: t.named, broken: err.Error()}
 	}
-	for _, s := range []spot{t.file, t.entry} {
-		for _, name := range s.names {
-			if p := f.Rel(filepath.Join(name, s.rel)); p != t.named && !slices.Contains(t.leads, p) {
+	for _, to := range []spot{t.file, t.entry} {
+		for _, name := range to.names {
+			if p := s.Rel(filepath.Join(name, to.rel)); p != t.named && !slices.Contains(t.leads, p) {
 				t.leads = append(t.leads, p)
 			}
 		}
@@ -59,17 +67,20 @@ func (f *FS) Target(path string) Target {
 	return t
 }
 
-// spot is where a place leads, links followed: all, or all but the last element.
-func (f *FS) spot(named place, last bool) (spot, error) {
-	p, err := f.led(named, last)
+// spot is where a place leads that is changed or only read, links followed: all, or all but
+// the last element.
+func (s *scope) spot(named place, last, changes bool) (spot, error) {
+	p, err := s.led(named, last)
 	if err != nil {
 		return spot{}, err
 	}
-	s := spot{place: p}
-	s.protected, _ = protects(named, p)
+	found := spot{place: p}
+	if changes {
+		found.protected, _ = protects(named, p)
+	}
 	top, err := p.Stat(".")
 	if err != nil {
-		return s, err
+		return found, err
 	}
 	ways := p.rel + "/"
 	if !last {
@@ -80,18 +91,18 @@ func (f *FS) spot(named place, last bool) (spot, error) {
 		if err != nil || !info.IsDir() {
 			break
 		}
-		s.held, s.id = at, identityOf(info, top)
+		found.held, found.id = at, identityOf(info, top)
 	}
-	return s, nil
+	return found, nil
 }
 
 // led follows the links of a place in a root, and finds the root that it lies in then.
-func (f *FS) led(named place, last bool) (place, error) {
-	p, err := f.follow(named, last)
+func (s *scope) led(named place, last bool) (place, error) {
+	p, err := s.follow(named, last)
 	if err != nil {
 		return p, err
 	}
-	if p, err = f.locate(p.abs()); err != nil {
+	if p, err = s.locate(p.abs()); err != nil {
 		return p, err
 	}
 	p.given = named.given
@@ -119,7 +130,8 @@ func (t Target) Named() string { return t.named }
 // first; none when it leads to itself.
 func (t Target) Leads() []string { return t.leads }
 
-// Protected says why a change of the path needs a person's word, as [FS.Protected] does.
+// Protected says why a change of the path needs a person's word, as [FS.Protected] does. A
+// target that is only read does not know.
 func (t Target) Protected() (why string, protected bool) {
 	why = cmp.Or(t.entry.protected, t.file.protected)
 	return why, why != ""
@@ -255,8 +267,8 @@ func (o opening) passes(dir *os.Root, at string) error {
 }
 
 // moved says whether it may be the error of a directory that is no longer there.
-func (f *FS) moved(err error) bool {
-	for _, is := range []error{errSwapped, fs.ErrNotExist, syscall.ENOTDIR, syscall.ELOOP, f.escapes} {
+func (s *scope) moved(err error) bool {
+	for _, is := range []error{errSwapped, fs.ErrNotExist, syscall.ENOTDIR, syscall.ELOOP, s.escapes} {
 		if errors.Is(err, is) {
 			return true
 		}

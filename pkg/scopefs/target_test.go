@@ -133,7 +133,7 @@ func TestTargetsGoOn(t *testing.T) {
 	must(t, os.Symlink("a", filepath.Join(dir, "m")))
 	before := map[string]scopefs.Target{}
 	for _, path := range []string{"m/x", "m/new/x", "new/.husky/x", "b/x", "store/config"} {
-		before[path] = f.Target(path)
+		before[path] = f.ChangeTarget(path)
 	}
 	must(t, os.MkdirAll(filepath.Join(dir, "a/new"), 0o755))
 	must(t, os.MkdirAll(filepath.Join(dir, "new/.husky"), 0o755))
@@ -142,7 +142,7 @@ func TestTargetsGoOn(t *testing.T) {
 	must(t, os.Mkdir(filepath.Join(dir, "b"), 0o755))
 	want := map[string]bool{"m/x": true, "m/new/x": true}
 	for path, target := range before {
-		if got := f.Target(path).Still(target); got != want[path] {
+		if got := f.ChangeTarget(path).Still(target); got != want[path] {
 			t.Errorf("%s goes on: %v", path, got)
 		}
 	}
@@ -196,7 +196,7 @@ func TestSwapRaceOfBoundWrites(t *testing.T) {
 		}
 	})
 	for range 500 {
-		target := f.Target("a/x")
+		target := f.ChangeTarget("a/x")
 		if len(target.Leads()) > 0 {
 			continue // It would be decided on as what it leads to.
 		}
@@ -212,7 +212,7 @@ func TestSwapRaceOfBoundWrites(t *testing.T) {
 func targets(f *scopefs.FS, paths ...string) []scopefs.Target {
 	var all []scopefs.Target
 	for _, path := range paths {
-		all = append(all, f.Target(path))
+		all = append(all, f.ChangeTarget(path))
 	}
 	return all
 }
@@ -238,4 +238,25 @@ func errorsOf(errs ...error) error {
 		}
 	}
 	return nil
+}
+
+// Reads need no approval: what is read knows nothing of protection, and is no way to a change.
+func TestTargetsOfReads(t *testing.T) {
+	f, dir := workspace(t, map[string]string{".git/config": "c", "plain": "p"})
+	if _, protected := f.ChangeTarget(".git/config").Protected(); !protected {
+		t.Error("a change of a protected path needs no approval")
+	}
+	read := f.Target(".git/config")
+	if why, protected := read.Protected(); protected {
+		t.Errorf("a read is protected: %s", why)
+	}
+	one := f.Bound([]scopefs.Target{read})
+	if got, err := one.ReadFile(".git/config", 0); err != nil || string(got.Data) != "c" {
+		t.Errorf("read %q, %v", got.Data, err)
+	}
+	_, err := one.WriteFile(scopefs.Approved(t.Context()), ".git/config", []byte("x"))
+	wantKind(t, err, scopefs.Changed)
+	if content(t, filepath.Join(dir, ".git/config")) != "c" {
+		t.Error("a call that only reads changed a protected file")
+	}
 }

@@ -50,10 +50,10 @@ func At(dir, home string) (repo Repo, ok bool) {
 	default:
 		repo.Entry, own = entry, entry
 	}
-	own = resolve(own)
+	own = Resolve(own)
 	repo.Dirs = []string{own}
 	if common := strings.TrimSpace(readSome(filepath.Join(own, "commondir"))); common != "" {
-		if common = resolve(beside(own, common)); common != own {
+		if common = Resolve(beside(own, common)); common != own {
 			repo.Dirs = append(repo.Dirs, common)
 		}
 	}
@@ -136,7 +136,7 @@ func (o *obeyed) look() {
 
 // add takes a path that git obeys, with what it leads to.
 func (o *obeyed) add(path string) {
-	if resolved := resolve(path); !slices.Contains(o.repo.Obeyed, resolved) {
+	if resolved := Resolve(path); !slices.Contains(o.repo.Obeyed, resolved) {
 		o.repo.Obeyed = append(o.repo.Obeyed, resolved)
 	}
 }
@@ -199,8 +199,8 @@ func beside(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// resolve follows the links of a path whose last elements may be missing.
-func resolve(path string) string {
+// Resolve follows the links of a path whose last elements may be missing.
+func Resolve(path string) string {
 	rest := ""
 	for at := path; ; at = filepath.Dir(at) {
 		if resolved, err := filepath.EvalSymlinks(at); err == nil {

@@ -17,28 +17,35 @@ func (t target) Still(earlier tool.Target) bool {
 	return ok && t.Target.Still(e.Target)
 }
 
-// Targets are where some paths of a scope lead now.
-func Targets(fs *scopefs.FS, paths []string) []tool.Target {
+// Targets are where some paths of a scope, which a call may change, lead now.
+func Targets(fs *scopefs.FS, paths []string) []tool.Target { return targets(fs.ChangeTarget, paths) }
+
+func targets(lookUp func(path string) scopefs.Target, paths []string) []tool.Target {
 	all := make([]tool.Target, len(paths))
 	for i, path := range paths {
-		all[i] = target{fs.Target(path)}
+		all[i] = target{lookUp(path)}
 	}
 	return all
 }
 
-// reading is the access of a tool that reads files of the scope, named from the
-// workspace; no path stands for the workspace.
-func (f *files) reading(paths ...string) tool.Access {
+// named are paths from the workspace; no path stands for the workspace.
+func (f *files) named(paths []string) []string {
 	for i, path := range paths {
 		paths[i] = f.Rel(orWorkspace(path))
 	}
-	return tool.Access{Paths: paths, Targets: Targets(f.FS, paths), Confined: true}
+	return paths
+}
+
+// reading is the access of a tool that reads files of the scope.
+func (f *files) reading(paths ...string) tool.Access {
+	paths = f.named(paths)
+	return tool.Access{Paths: paths, Targets: targets(f.Target, paths), Confined: true}
 }
 
 // writing is the access of a tool that changes files of the scope.
 func (f *files) writing(paths ...string) tool.Access {
-	a := f.reading(paths...)
-	a.Writes = true
+	paths = f.named(paths)
+	a := tool.Access{Paths: paths, Targets: Targets(f.FS, paths), Writes: true, Confined: true}
 	for _, t := range a.Targets {
 		// What is asked about is what the call is held to.
 		if why, protected := t.(target).Protected(); protected {
