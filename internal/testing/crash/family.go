@@ -19,25 +19,28 @@ type kin struct {
 	*checker
 }
 
+// inspection holds what a round left to what its clients know.
+type inspection struct{ *round }
+
 // family reads the logs of all pods and folds them.
-func (r *round) family() ([]kin, error) {
-	list, err := r.client.Pods().ListPods(r.ctx, &poddv1.ListPodsRequest{})
+func (i *inspection) family() ([]kin, error) {
+	list, err := i.client.Pods().ListPods(i.ctx, &poddv1.ListPodsRequest{})
 	if err != nil {
 		return nil, err
 	}
 	var all []kin
 	for _, p := range list.GetPods() {
-		log, err := r.log(p.GetName())
+		log, err := i.log(p.GetName())
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, kin{p, checkLog(p.GetName(), log, r.forkedAt(p.GetName()), r.tally)})
+		all = append(all, kin{p, checkLog(p.GetName(), log, i.forkedAt(p.GetName()), i.tally)})
 	}
 	return all, nil
 }
 
-func (r *round) log(pod string) (log []*poddv1.Entry, err error) {
-	for m, err := range r.client.Stream(r.ctx, client.StreamOptions{Pod: pod}) {
+func (i *inspection) log(pod string) (log []*poddv1.Entry, err error) {
+	for m, err := range i.client.Stream(i.ctx, client.StreamOptions{Pod: pod}) {
 		if err != nil {
 			return nil, fmt.Errorf("the log of %s cannot be read: %w", pod, err)
 		}
@@ -49,8 +52,8 @@ func (r *round) log(pod string) (log []*poddv1.Entry, err error) {
 }
 
 // forkedAt is where a fork was made; 0 for what is none.
-func (r *round) forkedAt(name string) int64 {
-	for _, p := range r.all() {
+func (i *inspection) forkedAt(name string) int64 {
+	for _, p := range i.all() {
 		for _, d := range p.submits.done() {
 			if d.act == "fork" && d.mark == name {
 				return d.seq
@@ -72,7 +75,7 @@ func forked(of, fork kin) bool {
 
 // spawned holds the pods that calls spawned against the calls: there is one, it got its
 // task once, and what it said is the result.
-func (r *round) spawned(all []kin) {
+func (i *inspection) spawned(all []kin) {
 	children := make(map[string][]kin)
 	for _, k := range all {
 		if parent := k.GetSpec().GetParent(); parent != "" {
@@ -81,33 +84,33 @@ func (r *round) spawned(all []kin) {
 	}
 	for _, k := range all {
 		for id, s := range k.calls {
-			call := r.model.made(id)
+			call := i.model.made(id)
 			if call.verb != "spawn" || s.seq <= k.from {
 				continue
 			}
 			of := children[k.GetId()+" "+id]
 			delete(children, k.GetId()+" "+id)
-			cancelled := r.cancels || k.mayCancel || k.wasCancelled(s.turn)
+			cancelled := i.cancels || k.mayCancel || k.wasCancelled(s.turn)
 			switch {
 			case len(of) > 1:
-				r.tally.Repeated.add("%s: the call %s spawned %d pods", k.pod, id, len(of))
+				i.tally.Repeated.add("%s: the call %s spawned %d pods", k.pod, id, len(of))
 			case len(of) == 1 && s.started == 0:
-				r.tally.Other.add("%s: the call %s spawned a pod and did not start", k.pod, id)
+				i.tally.Other.add("%s: the call %s spawned a pod and did not start", k.pod, id)
 			case len(of) == 1:
-				r.child(k, s, of[0], call, cancelled)
+				i.child(k, s, of[0], call, cancelled)
 			case !s.result.GetIsError() || !cancelled && !strings.Contains(s.result.GetSummary(), "not run: "):
-				r.tally.Other.add("%s: the call %s spawned no pod: %s", k.pod, id, s.result.GetSummary())
+				i.tally.Other.add("%s: the call %s spawned no pod: %s", k.pod, id, s.result.GetSummary())
 			}
 		}
 	}
 	for call := range children {
-		r.tally.Other.add("a pod was spawned by no call: %s", call)
+		i.tally.Other.add("a pod was spawned by no call: %s", call)
 	}
 }
 
 // child holds a spawned pod against its call.
-func (r *round) child(parent kin, s *callState, k kin, call madeCall, cancelled bool) {
-	r.tally.act("spawn", true)
+func (i *inspection) child(parent kin, s *callState, k kin, call madeCall, cancelled bool) {
+	i.tally.act("spawn", true)
 	answer := ""
 	if j, ok := parseJob(call.task); ok {
 		answer = j.answer()
@@ -116,22 +119,22 @@ func (r *round) child(parent kin, s *callState, k kin, call madeCall, cancelled 
 	delivered := !s.result.GetIsError() && strings.Contains(s.result.GetContent(), answer)
 	switch finished := end.GetOutcome() == poddv1.Outcome_OUTCOME_FINISHED; {
 	case len(k.submitted) > 1 || k.last > 1:
-		r.tally.Repeated.add("%s: the task was given %d times, in %d turns", k.pod, len(k.submitted), k.last)
+		i.tally.Repeated.add("%s: the task was given %d times, in %d turns", k.pod, len(k.submitted), k.last)
 	case finished && !delivered && !cancelled:
-		r.tally.ResultsLost.add("%s finished and the result of its call %s is: %s: %q", k.pod, s.result.GetCallId(), s.result.GetSummary(), s.result.GetContent())
+		i.tally.ResultsLost.add("%s finished and the result of its call %s is: %s: %q", k.pod, s.result.GetCallId(), s.result.GetSummary(), s.result.GetContent())
 	case delivered && !finished:
-		r.tally.Other.add("%s did not finish and its call %s has a result that says so", k.pod, s.result.GetCallId())
+		i.tally.Other.add("%s did not finish and its call %s has a result that says so", k.pod, s.result.GetCallId())
 	case end != nil && !finished && !cancelled:
-		r.tally.Other.add("%s: ended as %s, and nobody cancelled it: %s", k.pod, end.GetOutcome(), end.GetCause())
+		i.tally.Other.add("%s: ended as %s, and nobody cancelled it: %s", k.pod, end.GetOutcome(), end.GetCause())
 	}
 	if over := parent.ends[s.turn]; over != nil && k.ends[1] != nil && k.ends[1].GetTime().AsTime().After(over.GetTime().AsTime()) {
-		r.tally.Other.add("%s worked on after the turn %d that it worked for had ended", k.pod, s.turn)
+		i.tally.Other.add("%s worked on after the turn %d that it worked for had ended", k.pod, s.turn)
 	}
 }
 
 // check holds all pods to all that is known of them.
-func (r *round) check() error {
-	all, err := r.family()
+func (i *inspection) check() error {
+	all, err := i.family()
 	if err != nil {
 		return err
 	}
@@ -139,31 +142,31 @@ func (r *round) check() error {
 	for _, k := range all {
 		byName[k.pod] = k
 	}
-	for _, p := range r.all() {
+	for _, p := range i.all() {
 		if of, ok := byName[p.name]; ok {
 			p.relate(of, byName)
 		}
 	}
-	for _, p := range r.all() {
+	for _, p := range i.all() {
 		k, ok := byName[p.name]
 		if !ok {
-			r.tally.Lost.add("the pod %s is gone", p.name)
+			i.tally.Lost.add("the pod %s is gone", p.name)
 			continue
 		}
 		k.submits(p.submits.all())
 		k.deeds(p.submits.done())
-		r.streams(p, k.log)
-		r.tally.Other = append(r.tally.Other, p.submits.wrong...)
+		i.streams(p, k.log)
+		i.tally.Other = append(i.tally.Other, p.submits.wrong...)
 	}
 	for _, k := range all {
-		context, err := r.client.Pods().GetContext(r.ctx, &poddv1.GetContextRequest{Pod: k.pod})
+		context, err := i.client.Pods().GetContext(i.ctx, &poddv1.GetContextRequest{Pod: k.pod})
 		if err != nil {
 			return err
 		}
 		k.sends(context)
 	}
-	r.spawned(all)
-	return r.commands(all)
+	i.spawned(all)
+	return i.commands(all)
 }
 
 // relate tells the checkers what became of a pod's forks, and of its and its children's
@@ -183,8 +186,8 @@ func (p *pod) relate(of kin, byName map[string]kin) {
 
 // commands holds what commands left in each workspace against the logs of the pods that
 // work there.
-func (r *round) commands(all []kin) error {
-	for _, p := range r.all() {
+func (i *inspection) commands(all []kin) error {
+	for _, p := range i.all() {
 		ran, err := countLines(filepath.Join(p.dir, ranFile))
 		if err != nil {
 			return err
@@ -202,12 +205,12 @@ func (r *round) commands(all []kin) error {
 		}
 		if !p.isFork {
 			for _, k := range here {
-				k.commands(ran, ended, r.model.calls, r.cancels)
+				k.commands(ran, ended, i.model.calls, i.cancels)
 			}
 		}
 		for id := range ran {
 			if !known[id] {
-				r.tally.Other.add("%s: the command of call %s ran and is in no log", p.dir, id)
+				i.tally.Other.add("%s: the command of call %s ran and is in no log", p.dir, id)
 			}
 		}
 	}
@@ -215,15 +218,15 @@ func (r *round) commands(all []kin) error {
 }
 
 // streams holds what the followers of a pod got against its log.
-func (r *round) streams(p *pod, log []*poddv1.Entry) {
+func (i *inspection) streams(p *pod, log []*poddv1.Entry) {
 	for _, f := range []*follower{p.raw, p.resuming} {
-		ctx, cancel := context.WithTimeout(r.ctx, followTime)
+		ctx, cancel := context.WithTimeout(i.ctx, followTime)
 		await(ctx, func() bool { return f.last() >= int64(len(log)) })
 		cancel()
 		f.compare(log)
-		r.tally.Gaps = append(r.tally.Gaps, f.gaps...)
-		r.tally.Duplicates = append(r.tally.Duplicates, f.duplicates...)
-		r.tally.Other = append(r.tally.Other, f.changed...)
+		i.tally.Gaps = append(i.tally.Gaps, f.gaps...)
+		i.tally.Duplicates = append(i.tally.Duplicates, f.duplicates...)
+		i.tally.Other = append(i.tally.Other, f.changed...)
 	}
 }
 

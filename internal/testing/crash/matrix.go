@@ -37,12 +37,20 @@ func (rn *runner) matrixRounds(ctx context.Context, t *Tally) error {
 	return nil
 }
 
+// cell is one end in one state: a round with a pod, and the state that the pod is in.
+type cell struct {
+	*round
+	pod *pod
+	in  string
+}
+
 // matrixRound brings a pod into a state, ends podd, and lets the work go on.
 func matrixRound(r *round, state, end string) error {
 	p, err := r.addPod("p")
 	if err != nil {
 		return err
 	}
+	c := &cell{r, p, state}
 	r.follow()
 	if err := r.up(); err != nil {
 		return err
@@ -50,7 +58,7 @@ func matrixRound(r *round, state, end string) error {
 	if err := r.createAll(); err != nil {
 		return err
 	}
-	can, err := r.reach(p, state)
+	can, err := c.reach()
 	if err != nil {
 		return err
 	}
@@ -58,17 +66,17 @@ func matrixRound(r *round, state, end string) error {
 		r.tally.Rounds, r.tally.Skipped = 0, 1
 		return nil
 	}
-	if err := r.end(p, state, end); err != nil {
+	if err := c.end(end); err != nil {
 		return err
 	}
 	if err := r.up(); err != nil {
 		return err
 	}
-	r.survived(p, state)
-	r.openGates()
+	c.survived()
+	c.openGates()
 	r.serveApprovals()
 	if state == "paused" {
-		if err := r.resume(p); err != nil {
+		if err := c.resume(); err != nil {
 			return err
 		}
 	}
@@ -77,42 +85,44 @@ func matrixRound(r *round, state, end string) error {
 }
 
 // reach brings the pod into a state. can is false when this podd has no such state.
-func (r *round) reach(p *pod, state string) (can bool, err error) {
-	submit := func(text string) { p.submits.submit(r.ctx, text) }
+func (c *cell) reach() (can bool, err error) {
+	submit := func(text string) { c.pod.submits.submit(c.ctx, text) }
 	var there func() bool
-	switch state {
+	switch c.in {
 	case "idle":
 		submit("job-1: shell/5/0")
 		there = func() bool {
-			return r.busy() == "" && p.raw.has(func(e *poddv1.Entry) bool { return e.GetTurnEnded() != nil })
+			return c.busy() == "" && c.pod.raw.has(func(e *poddv1.Entry) bool { return e.GetTurnEnded() != nil })
 		}
 	case "streaming":
 		submit("job-1: stall; shell/5/0")
-		there = func() bool { return r.model.hasStalled("stream") }
+		there = func() bool { return c.model.hasStalled("stream") }
 	case "tool", "queued", "paused":
 		submit("job-1: hold; shell/5/0")
-		if state == "queued" {
+		if c.in == "queued" {
 			submit("job-2: shell/5/0")
 		}
-		there = func() bool { return p.hasFile(ranFile) }
+		there = func() bool { return c.pod.hasFile(ranFile) }
 	case "approval":
-		if _, err := r.client.Approvals().ListApprovals(r.ctx, &poddv1.ListApprovalsRequest{}); item.KindOf(err) == item.KindUnimplemented {
+		if _, err := c.client.Approvals().ListApprovals(c.ctx, &poddv1.ListApprovalsRequest{}); item.KindOf(err) == item.KindUnimplemented {
 			return false, nil
 		}
 		submit("job-1: ask/5/0; shell/5/0")
-		there = func() bool { return p.raw.has(func(e *poddv1.Entry) bool { return e.GetApprovalRequested() != nil }) }
+		there = func() bool {
+			return c.pod.raw.has(func(e *poddv1.Entry) bool { return e.GetApprovalRequested() != nil })
+		}
 	case "compaction":
-		r.model.most = 12
+		c.model.most = 12
 		for i := range 4 {
 			submit(fmt.Sprintf("job-%d: shell/5/0; read; write", i+1))
 		}
-		there = func() bool { return r.model.hasStalled("compaction") }
+		there = func() bool { return c.model.hasStalled("compaction") }
 	}
-	if !await(r.ctx, there) {
-		return true, r.stuck()
+	if !await(c.ctx, there) {
+		return true, c.stuck()
 	}
-	if state == "paused" {
-		return r.pause(p)
+	if c.in == "paused" {
+		return c.pause()
 	}
 	return true, nil
 }
@@ -123,31 +133,31 @@ func (p *pod) hasFile(name string) bool {
 }
 
 // pause holds the pod in the middle of its turn.
-func (r *round) pause(p *pod) (can bool, err error) {
-	_, err = r.client.Pods().Pause(r.ctx, &poddv1.PauseRequest{Pod: p.name})
+func (c *cell) pause() (can bool, err error) {
+	_, err = c.client.Pods().Pause(c.ctx, &poddv1.PauseRequest{Pod: c.pod.name})
 	if item.KindOf(err) == item.KindUnimplemented {
 		return false, nil
 	}
 	if err != nil {
 		return true, err
 	}
-	if err := os.WriteFile(filepath.Join(p.dir, gateFile), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(c.pod.dir, gateFile), nil, 0o600); err != nil {
 		return true, err
 	}
-	if !await(r.ctx, func() bool { return r.state(p).GetState() == poddv1.PodState_POD_STATE_PAUSED }) {
-		return true, r.stuck()
+	if !await(c.ctx, func() bool { return c.state(c.pod).GetState() == poddv1.PodState_POD_STATE_PAUSED }) {
+		return true, c.stuck()
 	}
 	return true, nil
 }
 
 // resume lets the pod go on, once podd can say so.
-func (r *round) resume(p *pod) error {
+func (c *cell) resume() error {
 	var err error
 	asked := func() bool {
-		_, err = r.client.Pods().Resume(r.ctx, &poddv1.ResumeRequest{Pod: p.name})
+		_, err = c.client.Pods().Resume(c.ctx, &poddv1.ResumeRequest{Pod: c.pod.name})
 		return item.KindOf(err) != item.KindUnavailable && item.KindOf(err) != item.KindExhausted
 	}
-	await(r.ctx, asked)
+	await(c.ctx, asked)
 	return err
 }
 
@@ -161,112 +171,112 @@ func (r *round) state(p *pod) *poddv1.Pod {
 }
 
 // openGates lets go on what holds and stalls.
-func (r *round) openGates() {
-	if !done(r.model.gate) {
-		close(r.model.gate)
+func (c *cell) openGates() {
+	if !done(c.model.gate) {
+		close(c.model.gate)
 	}
-	for _, p := range r.pods {
+	for _, p := range c.pods {
 		if err := os.WriteFile(filepath.Join(p.dir, gateFile), nil, 0o600); err != nil {
-			r.tally.Other.add("%v", err)
+			c.tally.Other.add("%v", err)
 		}
 	}
 }
 
 // end ends podd, or what it writes to.
-func (r *round) end(p *pod, state, how string) error {
+func (c *cell) end(how string) error {
 	switch how {
 	case "SIGKILL":
-		r.kill()
+		c.kill()
 	case "SIGABRT":
 		// It ends podd as a panic of its own does, with all stacks and status 2.
-		r.podd.signal(syscall.SIGABRT)
-		<-r.podd.exited
-		r.tally.Ends++
+		c.podd.signal(syscall.SIGABRT)
+		<-c.podd.exited
+		c.tally.Ends++
 	case "SIGTERM":
-		r.podd.signal(syscall.SIGTERM)
-		r.openGates()
-		r.drained()
+		c.podd.signal(syscall.SIGTERM)
+		c.openGates()
+		c.drained()
 	case "SIGTERM-twice":
-		r.terminate(true)
+		c.terminate(true)
 	case "ENOSPC":
-		return r.fullDisk(p, state)
+		return c.fullDisk()
 	case "EIO":
-		return r.brokenDisk(p)
+		return c.brokenDisk()
 	}
 	return nil
 }
 
 // fullDisk lets podd run out of space, and gives it back once podd has said so.
-func (r *round) fullDisk(p *pod, state string) error {
-	f, err := r.attach(spaceCalls, "ENOSPC")
+func (c *cell) fullDisk() error {
+	f, err := c.attach(spaceCalls, "ENOSPC")
 	if err != nil {
 		return err
 	}
 	defer f.lift()
-	r.openGates()
-	r.tasks.Go(func() { p.submits.submit(r.ctx, "job-7: shell/5/0") })
-	turn := state == "streaming" || state == "tool" || state == "queued" || state == "compaction"
+	c.openGates()
+	c.tasks.Go(func() { c.pod.submits.submit(c.ctx, "job-7: shell/5/0") })
+	turn := c.in == "streaming" || c.in == "tool" || c.in == "queued" || c.in == "compaction"
 	told := func() bool {
-		stuck := strings.HasPrefix(r.state(p).GetStateReason(), "can't go on")
-		return r.podd.over() || p.submits.refusals() > 0 && (stuck || !turn)
+		stuck := strings.HasPrefix(c.state(c.pod).GetStateReason(), "can't go on")
+		return c.podd.over() || c.pod.submits.refusals() > 0 && (stuck || !turn)
 	}
-	if !await(r.ctx, told) {
-		return r.stuck()
+	if !await(c.ctx, told) {
+		return c.stuck()
 	}
-	r.tally.Ends++
+	c.tally.Ends++
 	f.lift()
-	if r.podd.over() && r.podd.sawDetach {
+	if c.podd.over() && c.podd.sawDetach {
 		return nil
 	}
-	if r.podd.over() {
-		r.tally.Other.add("podd ended on a full disk: %v", r.podd.cmd.ProcessState)
+	if c.podd.over() {
+		c.tally.Other.add("podd ended on a full disk: %v", c.podd.cmd.ProcessState)
 		return nil
 	}
 	alerted := func() bool {
-		return p.raw.has(func(e *poddv1.Entry) bool {
+		return c.pod.raw.has(func(e *poddv1.Entry) bool {
 			return strings.Contains(e.GetAlert().GetText(), "can't go on and tries again")
 		})
 	}
-	if turn && !await(r.ctx, func() bool { return alerted() || r.podd.over() }) {
-		r.tally.Other.add("a full disk stopped a turn and no alert says so")
+	if turn && !await(c.ctx, func() bool { return alerted() || c.podd.over() }) {
+		c.tally.Other.add("a full disk stopped a turn and no alert says so")
 	}
 	return nil
 }
 
 // brokenDisk lets what podd writes fail: it has to end by itself.
-func (r *round) brokenDisk(p *pod) error {
-	f, err := r.attach("pwrite64,fdatasync,fsync", "EIO")
+func (c *cell) brokenDisk() error {
+	f, err := c.attach("pwrite64,fdatasync,fsync", "EIO")
 	if err != nil {
 		return err
 	}
 	defer f.lift()
-	r.openGates()
-	r.tasks.Go(func() { p.submits.submit(r.ctx, "job-7: shell/5/0") })
-	if !await(r.ctx, r.podd.over) {
-		return r.stuck()
+	c.openGates()
+	c.tasks.Go(func() { c.pod.submits.submit(c.ctx, "job-7: shell/5/0") })
+	if !await(c.ctx, c.podd.over) {
+		return c.stuck()
 	}
-	r.tally.Ends++
-	if r.podd.code() != 1 || !r.podd.sawFailure {
-		r.tally.Other.add("podd ended on a broken disk with %v (store failed: %v)", r.podd.cmd.ProcessState, r.podd.sawFailure)
+	c.tally.Ends++
+	if c.podd.code() != 1 || !c.podd.sawFailure {
+		c.tally.Other.add("podd ended on a broken disk with %v (store failed: %v)", c.podd.cmd.ProcessState, c.podd.sawFailure)
 	}
 	return nil
 }
 
 // survived checks what has to be as it was before podd ended.
-func (r *round) survived(p *pod, state string) {
-	switch state {
+func (c *cell) survived() {
+	switch c.in {
 	case "approval":
 		var list *poddv1.ListApprovalsResponse
 		asked := func() (err error) {
-			list, err = r.client.Approvals().ListApprovals(r.ctx, &poddv1.ListApprovalsRequest{Pod: p.name})
+			list, err = c.client.Approvals().ListApprovals(c.ctx, &poddv1.ListApprovalsRequest{Pod: c.pod.name})
 			return err
 		}
-		if !await(r.ctx, func() bool { return asked() == nil }) || len(list.GetApprovals()) != 1 {
-			r.tally.Other.add("one call waited for approval, and now: %v", list)
+		if !await(c.ctx, func() bool { return asked() == nil }) || len(list.GetApprovals()) != 1 {
+			c.tally.Other.add("one call waited for approval, and now: %v", list)
 		}
 	case "paused":
-		if !await(r.ctx, func() bool { return r.state(p).GetState() == poddv1.PodState_POD_STATE_PAUSED }) {
-			r.tally.Other.add("the pod was paused and is %v", r.state(p))
+		if !await(c.ctx, func() bool { return c.state(c.pod).GetState() == poddv1.PodState_POD_STATE_PAUSED }) {
+			c.tally.Other.add("the pod was paused and is %v", c.state(c.pod))
 		}
 	}
 }

@@ -364,7 +364,7 @@ func (r *round) finish() error {
 	}
 	r.leave()
 	r.follow()
-	if err := r.check(); err != nil {
+	if err := (&inspection{r}).check(); err != nil {
 		return err
 	}
 	for _, text := range r.model.illFormed(r.api) {
