@@ -3,7 +3,6 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
-	"slices"
 )
 
 // wrapBwrap makes the command line of bwrap.
@@ -45,26 +44,21 @@ func tempEnv(dir string) []string {
 
 // mounts is the part of the command line that makes the file system.
 func (s *Sandbox) mounts(c *Command, scope Scope) ([]string, error) {
-	m := &mounts{command: c, pinned: map[string]*os.File{}, mode: map[string]bool{}, worked: map[string]bool{}}
+	m := &mounts{
+		sandbox: s, scope: scope, command: c, pinned: map[string]*os.File{}, mode: map[string]bool{}, worked: map[string]bool{},
+	}
 	defer func() {
 		for _, file := range m.passed {
 			_ = file.Close()
 		}
 	}()
-	if err := s.base(m, scope); err != nil {
-		return nil, err
+	for _, part := range []func() error{m.base, m.openRoots, m.repositories, m.holdProtected} {
+		if err := part(); err != nil {
+			return nil, err
+		}
 	}
-	if err := s.roots(m, scope); err != nil {
-		return nil, err
-	}
-	if err := s.repositories(m, scope); err != nil {
-		return nil, err
-	}
-	if err := s.holdProtected(m, scope); err != nil {
-		return nil, err
-	}
-	s.makeHidden(scope)
-	s.reopen(m)
+	m.makeHidden()
+	m.reopenRead()
 	for _, path := range s.others() {
 		if s.visible(scope, path) {
 			m.hide(path)
@@ -89,19 +83,19 @@ func (s *Sandbox) mounts(c *Command, scope Scope) ([]string, error) {
 }
 
 // base is the system's part, and what every command has of its own.
-func (s *Sandbox) base(m *mounts, scope Scope) error {
-	if len(s.list) == 0 {
+func (m *mounts) base() error {
+	if len(m.sandbox.list) == 0 {
 		m.add("/", "--ro-bind", "/", "/")
 	} else {
-		s.listed(m)
+		m.listed()
 	}
 	m.add("/proc", "--proc", "/proc")
 	// What is written to a file system in memory is nobody's memory, so that none is to be
 	// had but the shared one, which programs expect.
 	m.add("/dev", "--dev", "/dev", "--remount-ro", "/dev")
-	m.tmpfs("/dev/shm", s.MaxMemory())
+	m.tmpfs("/dev/shm", m.sandbox.MaxMemory())
 	for _, path := range []string{"/tmp", "/var/tmp"} {
-		temp, err := os.Open(scope.Temp)
+		temp, err := os.Open(m.scope.Temp)
 		if err != nil {
 			return err
 		}
@@ -111,7 +105,7 @@ func (s *Sandbox) base(m *mounts, scope Scope) error {
 	}
 	// Where /run is the way to the programs, or to the names of the network.
 	m.add("/run/current-system", "--ro-bind-try", "/run/current-system", "/run/current-system")
-	if s.Network {
+	if m.sandbox.Network {
 		if resolver, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil && within("/run", resolver) {
 			m.add(resolver, "--ro-bind", resolver, resolver)
 		}
@@ -120,8 +114,8 @@ func (s *Sandbox) base(m *mounts, scope Scope) error {
 }
 
 // listed is what can be read where that is a list, and the system's directories.
-func (s *Sandbox) listed(m *mounts) {
-	for _, path := range s.list {
+func (m *mounts) listed() {
+	for _, path := range m.sandbox.list {
 		if resolved, err := filepath.EvalSymlinks(path); err == nil {
 			m.add(resolved, "--ro-bind", resolved, resolved)
 		}
@@ -135,9 +129,9 @@ func (s *Sandbox) listed(m *mounts) {
 	}
 }
 
-// reopen shows what was asked for by name below what is hidden.
-func (s *Sandbox) reopen(m *mounts) {
-	for _, path := range s.reopened {
+// reopenRead shows what was asked for by name below what is hidden.
+func (m *mounts) reopenRead() {
+	for _, path := range m.sandbox.reopened {
 		if _, _, below := m.rootOf(path); below {
 			m.protect(path)
 		} else if resolved, err := filepath.EvalSymlinks(path); err == nil {
@@ -146,9 +140,9 @@ func (s *Sandbox) reopen(m *mounts) {
 	}
 }
 
-// roots are the pod's directories and those that all pods have.
-func (s *Sandbox) roots(m *mounts, scope Scope) error {
-	for _, path := range s.Write {
+// openRoots opens the pod's directories and those that all pods have.
+func (m *mounts) openRoots() error {
+	for _, path := range m.sandbox.Write {
 		resolved, err := filepath.EvalSymlinks(path)
 		if err != nil {
 			return err
@@ -159,7 +153,7 @@ func (s *Sandbox) roots(m *mounts, scope Scope) error {
 		}
 		m.writable(resolved, dir)
 	}
-	for _, root := range scope.Roots {
+	for _, root := range m.scope.Roots {
 		dir, err := root.Open()
 		if err != nil {
 			return err
@@ -175,11 +169,11 @@ func (s *Sandbox) roots(m *mounts, scope Scope) error {
 }
 
 // holdProtected makes read-only what is protected and there.
-func (s *Sandbox) holdProtected(m *mounts, scope Scope) error {
-	g := scope.Guard
+func (m *mounts) holdProtected() error {
+	g := m.scope.Guard
 	if g == nil {
 		var err error
-		if g, err = s.Guard(scope, nil); err != nil {
+		if g, err = m.sandbox.Guard(m.scope, nil); err != nil {
 			return err
 		}
 		defer g.Close()
@@ -190,32 +184,11 @@ func (s *Sandbox) holdProtected(m *mounts, scope Scope) error {
 	return nil
 }
 
-// visible says whether a path that is hidden by default would be seen otherwise, and was
-// not asked for.
-func (s *Sandbox) visible(scope Scope, path string) bool {
-	for _, root := range scope.Roots {
-		if root.Path == path {
-			return false
-		}
-	}
-	if slices.Contains(s.list, path) || slices.Contains(s.Write, path) {
-		return false
-	}
-	if len(s.list) == 0 {
-		return true
-	}
-	seen := slices.Concat(system, s.list, s.Write)
-	for _, root := range scope.Roots {
-		seen = append(seen, root.Path)
-	}
-	return slices.ContainsFunc(seen, func(dir string) bool { return within(dir, path) })
-}
-
 // makeHidden makes a directory of podd's own that is missing in a root: a command could
 // make it instead.
-func (s *Sandbox) makeHidden(scope Scope) {
-	for _, path := range s.Hidden {
-		for _, root := range scope.Roots {
+func (m *mounts) makeHidden() {
+	for _, path := range m.sandbox.Hidden {
+		for _, root := range m.scope.Roots {
 			if _, err := os.Lstat(path); err != nil && root.Writable && within(root.Path, path) && filepath.Ext(path) == "" {
 				// Where it cannot be made, a command cannot make it either.
 				_ = os.MkdirAll(path, 0o700)

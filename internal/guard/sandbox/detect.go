@@ -15,7 +15,7 @@ func Detect(ctx context.Context, c Config) *Sandbox {
 	if c.MaxMemory == 0 {
 		c.MaxMemory = memory() / 2
 	}
-	s := &Sandbox{Config: c, mode: None}
+	s := &Sandbox{hiding: hiding{Config: c}, mode: None}
 	s.divide()
 	if c.Mode == Off {
 		s.why = "switched off by [sandbox] mode"

@@ -17,18 +17,18 @@ var ofGitDir = []string{"hooks", "config", "config.worktree", "commondir", "gitd
 
 // repositories keeps a command from changing repositories more than it may. Directories
 // come before what lies in them.
-func (s *Sandbox) repositories(m *mounts, scope Scope) error {
-	for _, dir := range scope.GitDirs {
-		if err := s.outside(m, dir); err != nil {
+func (m *mounts) repositories() error {
+	for _, dir := range m.scope.GitDirs {
+		if err := m.outside(dir); err != nil {
 			return err
 		}
 	}
-	if scope.Git == GitAll {
+	if m.scope.Git == GitAll {
 		return nil
 	}
 	var entries, dirs, obeyed []string
 	for _, root := range m.roots {
-		repos, whole := git.Find(root.path, s.variable("HOME"))
+		repos, whole := git.Find(root.path, m.sandbox.variable("HOME"))
 		m.command.Held.Roots = append(m.command.Held.Roots, heldRoot(root.path, repos, whole))
 		for _, repo := range repos {
 			entries, dirs, obeyed = append(entries, repo.Entry), append(dirs, repo.Dirs...), append(obeyed, repo.Obeyed...)
@@ -38,7 +38,7 @@ func (s *Sandbox) repositories(m *mounts, scope Scope) error {
 		switch {
 		case m.isRoot(dir):
 			m.work(dir)
-		case scope.Git == GitWork:
+		case m.scope.Git == GitWork:
 			m.reopen(dir)
 			m.work(dir)
 		default:
@@ -54,8 +54,8 @@ func (s *Sandbox) repositories(m *mounts, scope Scope) error {
 }
 
 // outside makes a git directory writable that lies in no root.
-func (s *Sandbox) outside(m *mounts, dir string) error {
-	for _, hidden := range slices.Concat(s.own(), s.others()) {
+func (m *mounts) outside(dir string) error {
+	for _, hidden := range slices.Concat(m.sandbox.own(), m.sandbox.others()) {
 		if within(hidden, dir) || within(dir, hidden) {
 			return fmt.Errorf("the git directory %s overlaps %s, which no command sees", dir, hidden)
 		}

@@ -10,28 +10,28 @@ type gitCount struct {
 }
 
 // BeginGit is called before a command that may make repositories, end when it has ended.
-func (s *Sandbox) BeginGit() (end func()) {
-	s.git.mu.Lock()
-	defer s.git.mu.Unlock()
-	s.git.running++
+func (g *gitCount) BeginGit() (end func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.running++
 	return func() {
-		s.git.mu.Lock()
-		defer s.git.mu.Unlock()
-		s.git.running--
-		s.git.ended++
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.running--
+		g.ended++
 	}
 }
 
 // GitMark is a moment for GitSince; 0 for a podd that has just begun.
-func (s *Sandbox) GitMark() int {
-	s.git.mu.Lock()
-	defer s.git.mu.Unlock()
-	return s.git.ended
+func (g *gitCount) GitMark() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.ended
 }
 
 // GitSince says whether a command that may make repositories ran since a moment.
-func (s *Sandbox) GitSince(mark int) bool {
-	s.git.mu.Lock()
-	defer s.git.mu.Unlock()
-	return s.git.running > 0 || s.git.ended != mark
+func (g *gitCount) GitSince(mark int) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.running > 0 || g.ended != mark
 }

@@ -10,9 +10,17 @@ import (
 // socketVariables name sockets of the user's session.
 var socketVariables = []string{"SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "CONTAINER_HOST", "GPG_AGENT_INFO"}
 
+// hiding is what the configuration hides from commands, and what of that it opens again.
+type hiding struct {
+	Config
+	// places are those of credentials. Of Read, reopened are the paths among them, list are the
+	// others.
+	places, reopened, list []string
+}
+
 // variable is the value of a variable of podd's environment.
-func (s *Sandbox) variable(name string) string {
-	for _, entry := range s.Environ {
+func (h *hiding) variable(name string) string {
+	for _, entry := range h.Environ {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
 			return value
 		}
@@ -22,30 +30,30 @@ func (s *Sandbox) variable(name string) string {
 
 // own are podd's files and directories that are there and that no command may see, links
 // resolved.
-func (s *Sandbox) own() (own []string) {
-	for _, path := range s.Hidden {
+func (h *hiding) own() (own []string) {
+	for _, path := range h.Hidden {
 		own = appendResolved(own, path)
 	}
 	return own
 }
 
 // others are those of the user's session and doors.
-func (s *Sandbox) others() (others []string) {
-	for _, path := range []string{"/run", "/var/run", s.variable("XDG_RUNTIME_DIR")} {
+func (h *hiding) others() (others []string) {
+	for _, path := range []string{"/run", "/var/run", h.variable("XDG_RUNTIME_DIR")} {
 		others = appendResolved(others, path)
 	}
 	for _, name := range socketVariables {
-		others = appendResolved(others, socketPath(s.variable(name)))
+		others = appendResolved(others, socketPath(h.variable(name)))
 	}
-	return append(others, s.credentials()...)
+	return append(others, h.credentials()...)
 }
 
 // credentials are the user's that are there and were not asked for.
-func (s *Sandbox) credentials() (paths []string) {
-	for _, path := range s.places {
+func (h *hiding) credentials() (paths []string) {
+	for _, path := range h.places {
 		paths = appendResolved(paths, path)
 	}
-	return slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(s.reopened, path) })
+	return slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(h.reopened, path) })
 }
 
 // Credentials is how many files and directories with credentials of the user are hidden.
@@ -56,24 +64,45 @@ func (s *Sandbox) Credentials() int {
 	return len(s.credentials())
 }
 
+// visible says whether a path that is hidden by default would be seen otherwise, and was
+// not asked for.
+func (h *hiding) visible(scope Scope, path string) bool {
+	for _, root := range scope.Roots {
+		if root.Path == path {
+			return false
+		}
+	}
+	if slices.Contains(h.list, path) || slices.Contains(h.Write, path) {
+		return false
+	}
+	if len(h.list) == 0 {
+		return true
+	}
+	seen := slices.Concat(system, h.list, h.Write)
+	for _, root := range scope.Roots {
+		seen = append(seen, root.Path)
+	}
+	return slices.ContainsFunc(seen, func(dir string) bool { return within(dir, path) })
+}
+
 // divide tells the paths of Read that open what is hidden by default from those that begin
 // the list of all that can be read.
-func (s *Sandbox) divide() {
-	s.places = places(s.variable)
+func (h *hiding) divide() {
+	h.places = places(h.variable)
 	var there []string
-	for _, path := range s.places {
+	for _, path := range h.places {
 		there = appendResolved(there, path)
 	}
-	for _, path := range s.Read {
+	for _, path := range h.Read {
 		resolved, err := filepath.EvalSymlinks(path)
 		if err != nil {
 			resolved = path
 		}
 		inside := func(place string) bool { return within(place, path) || within(place, resolved) }
-		if slices.ContainsFunc(s.places, inside) || slices.ContainsFunc(there, inside) {
-			s.reopened = append(s.reopened, path, resolved)
+		if slices.ContainsFunc(h.places, inside) || slices.ContainsFunc(there, inside) {
+			h.reopened = append(h.reopened, path, resolved)
 		} else {
-			s.list = append(s.list, path)
+			h.list = append(h.list, path)
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 // mounts is the file system of a command as bwrap is told of it. What lies deeper is
 // mounted later, so that it shows whatever is mounted above it.
 type mounts struct {
+	sandbox *Sandbox
+	scope   Scope
 	command *Command
 	list    []mount
 	// pinned are directories below roots that are open, most of them mounted on themselves.

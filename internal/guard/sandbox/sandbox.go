@@ -70,18 +70,14 @@ type Scope struct {
 // Sandbox is a kind of sandbox that works here, or none. It is safe for concurrent
 // use.
 type Sandbox struct {
-	Config
+	hiding
+	gitCount
 	mode Mode
 	// why says why it is not another mode, in a clause; empty for the first choice.
 	why string
-	// places are those of credentials. Of Read, reopened are the paths among them, list are the
-	// others.
-	places, reopened, list []string
 	// program is bwrap's path; nested says that it can forbid user namespaces inside.
 	program string
 	nested  bool
-	// git counts the commands that may make repositories.
-	git gitCount
 
 	// guards are those of commands that run.
 	guards sync.Map
