@@ -114,9 +114,9 @@ func (s *session) question(ctx context.Context, shown view.Approval, options []a
 // left says how a call is answered that the editor did not decide, unless it asked for
 // the end of the turn, which withdraws the call too.
 func (s *session) left(shown view.Approval) {
-	s.mu.Lock()
+	s.prompts.mu.Lock()
 	stopping := s.stopping
-	s.mu.Unlock()
+	s.prompts.mu.Unlock()
 	if !stopping {
 		s.notice("the call waits on; " + shown.HowTo(time.Now()))
 	}

@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/coder/acp-go-sdk"
 
@@ -18,6 +19,20 @@ type waiting struct {
 	done chan outcome
 	// submitted says that podd has it, stopped that the editor wants its end.
 	submitted, stopped bool
+}
+
+// prompts are those of a session that wait for their end.
+type prompts struct {
+	mu      sync.Mutex
+	waiting map[string]*waiting
+	// mine are all prompts of the session, by their request ids.
+	mine map[string]bool
+	// failed is why the session is over.
+	failed error
+	// stopping says that the editor asked for the end of what runs.
+	stopping bool
+	// first are notices for the next prompt: the editor knows the session by then.
+	first []string
 }
 
 // outcome is what became of a prompt.
@@ -107,7 +122,7 @@ func (a *agent) cancel(ctx context.Context, p acp.CancelNotification) (struct{},
 	if err != nil {
 		return struct{}{}, err
 	}
-	s.mu.Lock()
+	s.prompts.mu.Lock()
 	var ids []string
 	for id, w := range s.waiting {
 		w.stopped = true
@@ -116,7 +131,7 @@ func (a *agent) cancel(ctx context.Context, p acp.CancelNotification) (struct{},
 		}
 	}
 	idle := len(s.waiting) == 0
-	s.mu.Unlock()
+	s.prompts.mu.Unlock()
 	if idle || len(ids) > 0 {
 		s.stop(ctx, ids)
 	}
@@ -126,9 +141,9 @@ func (a *agent) cancel(ctx context.Context, p acp.CancelNotification) (struct{},
 // stop takes submits back that wait, and cancels the turn when one of them runs, or when
 // there are none.
 func (s *session) stop(ctx context.Context, ids []string) {
-	s.mu.Lock()
+	s.prompts.mu.Lock()
 	s.stopping = true
-	s.mu.Unlock()
+	s.prompts.mu.Unlock()
 	runs := len(ids) == 0
 	for _, id := range ids {
 		_, err := s.Client.Pods().CancelInboxItem(ctx, &poddv1.CancelInboxItemRequest{Pod: s.pod, RequestId: id})
@@ -144,54 +159,54 @@ func (s *session) stop(ctx context.Context, ids []string) {
 }
 
 // await adds a prompt to those that wait.
-func (s *session) await(id string) (*waiting, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.failed != nil {
-		return nil, s.failed
+func (p *prompts) await(id string) (*waiting, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failed != nil {
+		return nil, p.failed
 	}
 	w := &waiting{done: make(chan outcome, 1)}
-	s.waiting[id], s.mine[id] = w, true
+	p.waiting[id], p.mine[id] = w, true
 	return w, nil
 }
 
 // submitted says that podd has a prompt. stopped is whether the editor wanted its end
 // meanwhile.
-func (s *session) submitted(id string) (stopped bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w := s.waiting[id]
+func (p *prompts) submitted(id string) (stopped bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.waiting[id]
 	w.submitted = true
 	return w.stopped
 }
 
-func (s *session) forget(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.waiting, id)
+func (p *prompts) forget(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.waiting, id)
 }
 
 // waits says whether one of these submits is a prompt that waits.
-func (s *session) waits(ids []string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.ContainsFunc(ids, func(id string) bool { return s.waiting[id] != nil })
+func (p *prompts) waits(ids []string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(ids, func(id string) bool { return p.waiting[id] != nil })
 }
 
 // said says whether a submit came from this session.
-func (s *session) said(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.mine[id]
+func (p *prompts) said(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mine[id]
 }
 
 // resolve tells prompts what became of them.
-func (s *session) resolve(ids []string, o outcome) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stopping = false
+func (p *prompts) resolve(ids []string, o outcome) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopping = false
 	for _, id := range ids {
-		if w := s.waiting[id]; w != nil {
+		if w := p.waiting[id]; w != nil {
 			select {
 			case w.done <- o:
 			default: // It knows.
@@ -201,21 +216,31 @@ func (s *session) resolve(ids []string, o outcome) {
 }
 
 // fail tells all prompts that nothing more is heard of them.
-func (s *session) fail(err error) {
-	s.mu.Lock()
+func (p *prompts) fail(err error) {
+	p.mu.Lock()
 	var ids []string
-	for id := range s.waiting {
+	for id := range p.waiting {
 		ids = append(ids, id)
 	}
-	s.mu.Unlock()
-	s.resolve(ids, outcome{err: err})
+	p.mu.Unlock()
+	p.resolve(ids, outcome{err: err})
 }
 
 // takeFirst gives the notices that wait for a prompt.
-func (s *session) takeFirst() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	first := s.first
-	s.first = nil
+func (p *prompts) takeFirst() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	first := p.first
+	p.first = nil
 	return first
+}
+
+// failure is why the session is over.
+func (p *prompts) failure() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failed == nil {
+		return context.Canceled
+	}
+	return p.failed
 }

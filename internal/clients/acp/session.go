@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/coder/acp-go-sdk"
-
 	"podd/pkg/client"
 	"podd/pkg/item"
 	"podd/pkg/transcript"
@@ -31,7 +29,8 @@ const awayPatience = time.Second
 // session is a pod that is open in the editor.
 type session struct {
 	*agent
-	id acp.SessionId
+	sender
+	prompts
 	// pod is the pod's id, name what people call it, dir its workspace.
 	pod, name, dir string
 
@@ -42,21 +41,6 @@ type session struct {
 	start sync.Once
 	// caughtUp is closed once the past has been shown, over once no more comes.
 	caughtUp, over chan struct{}
-
-	// out guards what is sent: its order and what was sent last.
-	out  sync.Mutex
-	last spokenAs
-
-	// mu guards the prompts that wait for their end.
-	mu      sync.Mutex
-	waiting map[string]*waiting
-	// mine are all prompts of the session, by their request ids.
-	mine   map[string]bool
-	failed error
-	// stopping says that the editor asked for the end of what runs.
-	stopping bool
-	// first are notices for the next prompt: the editor knows the session by then.
-	first []string
 
 	// What follows is the reader's alone.
 
@@ -78,10 +62,10 @@ type session struct {
 
 func newSession(a *agent, pod *poddv1.Pod, from origin) *session {
 	s := &session{
-		agent: a, id: sessionID(pod), pod: pod.GetId(), name: pod.GetName(), dir: pod.GetSpec().GetDir(),
+		agent: a, sender: sender{agent: a, id: sessionID(pod)}, pod: pod.GetId(), name: pod.GetName(), dir: pod.GetSpec().GetDir(),
 		caughtUp: make(chan struct{}), over: make(chan struct{}),
-		waiting: make(map[string]*waiting), mine: make(map[string]bool), calls: make(map[string]transcript.State),
-		log:   transcript.New(transcript.Options{Last: 1}),
+		prompts: prompts{waiting: make(map[string]*waiting), mine: make(map[string]bool)},
+		calls:   make(map[string]transcript.State), log: transcript.New(transcript.Options{Last: 1}),
 		asked: make(map[string]bool), questions: make(map[string]context.CancelFunc),
 		after: max(pod.GetFirstSeq()-1, 0), muted: from == fromNow,
 	}
@@ -119,9 +103,9 @@ func (s *session) run() {
 		}
 		s.fail(err)
 		if s.ctx.Err() != nil || item.KindOf(err) != item.KindUnavailable || !isDone(s.caughtUp) {
-			s.mu.Lock()
+			s.prompts.mu.Lock()
 			s.failed = err
-			s.mu.Unlock()
+			s.prompts.mu.Unlock()
 			return
 		}
 		s.lost()
@@ -194,14 +178,4 @@ func (s *session) catchUp() {
 		}
 		close(s.caughtUp)
 	}
-}
-
-// failure is why the session is over.
-func (s *session) failure() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.failed == nil {
-		return context.Canceled
-	}
-	return s.failed
 }

@@ -1,6 +1,8 @@
 package acp
 
 import (
+	"sync"
+
 	"github.com/coder/acp-go-sdk"
 
 	"podd/internal/sanitize"
@@ -18,52 +20,61 @@ const (
 	spokenNotice
 )
 
-// send gives the editor an update, in the order of the calls. What cannot be written is
-// lost with the connection.
-func (s *session) send(u acp.SessionUpdate) {
-	s.out.Lock()
-	defer s.out.Unlock()
-	s.last = spokenNot
-	s.write(u)
+// sender is the way of a session to the editor.
+type sender struct {
+	agent *agent
+	id    acp.SessionId
+	// out guards what is sent: its order and what was sent last.
+	out  sync.Mutex
+	last spokenAs
 }
 
-func (s *session) write(u acp.SessionUpdate) {
-	err := s.conn.SendNotification(s.agent.ctx, acp.ClientMethodSessionUpdate, acp.SessionNotification{SessionId: s.id, Update: u})
+// send gives the editor an update, in the order of the calls. What cannot be written is
+// lost with the connection.
+func (o *sender) send(u acp.SessionUpdate) {
+	o.out.Lock()
+	defer o.out.Unlock()
+	o.last = spokenNot
+	o.write(u)
+}
+
+func (o *sender) write(u acp.SessionUpdate) {
+	err := o.agent.conn.SendNotification(o.agent.ctx, acp.ClientMethodSessionUpdate, acp.SessionNotification{SessionId: o.id, Update: u})
 	if err != nil {
-		s.Log.Debug("update not sent", "err", err)
+		o.agent.Log.Debug("update not sent", "err", err)
 	}
 }
 
 // chunk sends a piece of the model's text or of its thoughts. begins says that it is the
 // first of its block.
-func (s *session) chunk(as spokenAs, text string, begins bool) {
-	if text == "" || s.muted {
+func (o *sender) chunk(as spokenAs, text string, begins bool) {
+	if text == "" {
 		return
 	}
-	s.out.Lock()
-	defer s.out.Unlock()
-	if begins && s.last == as {
+	o.out.Lock()
+	defer o.out.Unlock()
+	if begins && o.last == as {
 		text = "\n\n" + text
 	}
-	s.last = as
+	o.last = as
 	if as == spokenThought {
-		s.write(acp.UpdateAgentThoughtText(text))
+		o.write(acp.UpdateAgentThoughtText(text))
 		return
 	}
-	s.write(acp.UpdateAgentMessageText(text))
+	o.write(acp.UpdateAgentMessageText(text))
 }
 
 // notice says something in podd's own name, where a person reads: the protocol's first
 // version has no other place. It is a quotation, which the model's text rarely is.
-func (s *session) notice(text string) {
-	s.out.Lock()
-	defer s.out.Unlock()
+func (o *sender) notice(text string) {
+	o.out.Lock()
+	defer o.out.Unlock()
 	lead := ""
-	if s.last == spokenText {
+	if o.last == spokenText {
 		lead = "\n\n"
 	}
-	s.last = spokenNotice
-	s.write(acp.UpdateAgentMessageText(lead + "> podd: " + sanitize.Line(text) + "\n\n"))
+	o.last = spokenNotice
+	o.write(acp.UpdateAgentMessageText(lead + "> podd: " + sanitize.Line(text) + "\n\n"))
 }
 
 // tell is a notice of the reader's: it is kept back with what is muted, and does not
@@ -96,7 +107,9 @@ func (s *session) say(a *transcript.Appender, as spokenAs, p transcript.Put) {
 	if cut && as == spokenText {
 		s.cut()
 	}
-	s.chunk(as, text, begins)
+	if !s.muted {
+		s.chunk(as, text, begins)
+	}
 	s.tellHeld()
 }
 
