@@ -72,7 +72,7 @@ func (p *program) tail(ctx context.Context, c *client.Client, pod string, flags 
 		after = max(got.GetLastSeq()-flags.last, got.GetFirstSeq()-1, 0)
 	}
 	options := client.StreamOptions{Pod: pod, After: after, Follow: flags.follow, Deltas: flags.follow && flags.deltas}
-	show, end := p.printJSONMessage, func() error { return nil }
+	show, end := func(m *poddv1.StreamResponse) error { return p.printJSON(m) }, func() error { return nil }
 	if p.output == outputText {
 		log := view.NewLog(p.console(), flags.deltas)
 		show, end, options.Lost = log.Show, log.Close, log.Lost
@@ -103,8 +103,6 @@ func showAll(ctx context.Context, c *client.Client, o client.StreamOptions, show
 	}
 	return at, nil
 }
-
-func (p *program) printJSONMessage(m *poddv1.StreamResponse) error { return p.printJSON(m) }
 
 // first is the first argument, "" when there is none.
 func first(args []string) string {

@@ -72,6 +72,15 @@ func defect(r any) error {
 	return fmt.Errorf("the view met a defect of its own and ended; the pod goes on: %v\n%s", r, debug.Stack())
 }
 
+// typing is what the person has typed: the draft of a prompt and the answer to a question,
+// the prompts before, of which one may be recalled, and the completions offered.
+type typing struct {
+	draft, answer editor
+	history       []editor
+	recalled      int
+	offered       []string
+}
+
 // app is the view. All but ctx, do and work is its loop's alone.
 type app struct {
 	Config
@@ -91,11 +100,7 @@ type app struct {
 	usage       usage
 	asking      bool
 
-	draft    editor
-	answer   editor
-	history  []editor
-	recalled int
-	offered  []string
+	typing
 	// said is the view's own last word, until the next key.
 	said string
 	// armed is the key that does something when it is pressed again at once.
