@@ -203,6 +203,7 @@ func trimSpaces(line string) string {
 // that comes first in a class.
 func literalBraces(pattern string) string {
 	var b strings.Builder
+	first := -1 // where the first character of the class is that i is in; -1 outside of one
 	for i := 0; i < len(pattern); i++ {
 		switch c := pattern[i]; {
 		case c == '\\' && i+1 < len(pattern):
@@ -210,17 +211,14 @@ func literalBraces(pattern string) string {
 			i++
 		case c == '{' || c == '}':
 			b.WriteByte('\\')
-		case c == '[':
-			// A bracket that comes first in a class is one of its characters.
-			for i+1 < len(pattern) && strings.IndexByte("!^", pattern[i+1]) >= 0 && pattern[i] == '[' {
-				b.WriteByte(pattern[i])
-				i++
+		case c == '[' && first < 0:
+			if first = i + 1; first < len(pattern) && (pattern[first] == '!' || pattern[first] == '^') {
+				first++
 			}
-			if i+2 < len(pattern) && pattern[i+1] == ']' && strings.IndexByte(pattern[i+2:], ']') >= 0 {
-				b.WriteByte(pattern[i])
-				b.WriteByte('\\')
-				i++
-			}
+		case c == ']' && i == first && strings.IndexByte(pattern[i+1:], ']') >= 0:
+			b.WriteByte('\\')
+		case c == ']':
+			first = -1
 		}
 		b.WriteByte(pattern[i])
 	}
