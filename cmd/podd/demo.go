@@ -1,8 +1,13 @@
 package main
 
 import (
+	"context"
+	"log/slog"
+
 	"github.com/spf13/cobra"
 
+	"podd/internal/config"
+	"podd/internal/daemon"
 	"podd/internal/demo"
 )
 
@@ -20,11 +25,18 @@ func newDemoCommand(p *program) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c := demo.Config{Console: p.console()}
+			c := demo.Config{Console: p.console(), Open: openForDemo}
 			if len(args) == 1 {
 				c.Dir = args[0]
 			}
 			return demo.Run(cmd.Context(), c)
 		},
 	}
+}
+
+// openForDemo opens a daemon that logs nothing.
+func openForDemo(ctx context.Context, settings config.Config, stateDir, socket string) (demo.Daemon, error) {
+	return daemon.Open(ctx, daemon.Config{
+		Settings: settings, Socket: socket, StateDir: stateDir, Logger: slog.New(slog.DiscardHandler),
+	})
 }

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 
 	"podd/internal/clients/view"
 	"podd/internal/config"
-	"podd/internal/daemon"
 	"podd/pkg/client"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
@@ -26,6 +24,14 @@ type Config struct {
 	// Console is where the demo is shown: the assistant's text on Out, the rest on
 	// Err.
 	Console view.Console
+	// Open opens the daemon that the demo works with.
+	Open func(ctx context.Context, settings config.Config, stateDir, socket string) (Daemon, error)
+}
+
+// Daemon is a podd that was opened. Serve serves until ctx ends and closes it; after
+// hurry it waits for nothing.
+type Daemon interface {
+	Serve(ctx context.Context, hurry <-chan struct{}) error
 }
 
 // podName is the pod of the demo.
@@ -94,9 +100,7 @@ func (d *demo) withDaemon(ctx context.Context, baseURL string, f func(context.Co
 	}
 	state := filepath.Join(d.root, "state")
 	socket := filepath.Join(state, "podd.sock")
-	dm, err := daemon.Open(ctx, daemon.Config{
-		Settings: settings, Socket: socket, StateDir: state, Logger: slog.New(slog.DiscardHandler),
-	})
+	podd, err := d.Open(ctx, settings, state, socket)
 	if err != nil {
 		return err
 	}
@@ -104,7 +108,7 @@ func (d *demo) withDaemon(ctx context.Context, baseURL string, f func(context.Co
 	served := make(chan error, 1)
 	hurry := make(chan struct{})
 	close(hurry)
-	go func() { served <- dm.Serve(serveCtx, hurry) }()
+	go func() { served <- podd.Serve(serveCtx, hurry) }()
 	c, err := client.New(client.Config{Socket: socket, StateDir: state})
 	if err == nil {
 		err = errors.Join(f(ctx, c), c.Close())

@@ -2,6 +2,8 @@ package demo_test
 
 import (
 	"bytes"
+	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,11 +12,19 @@ import (
 	"go.uber.org/goleak"
 
 	"podd/internal/clients/view"
+	"podd/internal/config"
+	"podd/internal/daemon"
 	"podd/internal/demo"
 	"podd/pkg/item"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func openDaemon(ctx context.Context, settings config.Config, stateDir, socket string) (demo.Daemon, error) {
+	return daemon.Open(ctx, daemon.Config{
+		Settings: settings, Socket: socket, StateDir: stateDir, Logger: slog.New(slog.DiscardHandler),
+	})
+}
 
 // play runs a demo and checks that it leaves nothing behind.
 func play(t *testing.T, dir string) (stdout, stderr string, err error) {
@@ -22,7 +32,7 @@ func play(t *testing.T, dir string) (stdout, stderr string, err error) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	var out, errs bytes.Buffer
-	err = demo.Run(t.Context(), demo.Config{Dir: dir, Console: view.Console{Out: &out, Err: &errs}})
+	err = demo.Run(t.Context(), demo.Config{Dir: dir, Console: view.Console{Out: &out, Err: &errs}, Open: openDaemon})
 	left, readErr := os.ReadDir(tmp)
 	if readErr != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, readErr)
