@@ -47,20 +47,19 @@ func PoddBounds() Bounds {
 		Imports: map[string]int{"pkg/pod": 10},
 		Depth:   map[string]int{"cmd/podd": 7, "cmd/podctl": 7},
 		Over: map[string]int{
-			"methods of pkg/pod.Host":                   85,
-			"methods of pkg/pod.actor":                  83,
-			"methods of pkg/worker.run":                 89,
-			"methods of pkg/scopefs.FS":                 52,
-			"methods of cmd/podctl.program":             41,
-			"methods of internal/clients/acp.session":   41,
-			"methods of internal/guard/sandbox.Sandbox": 45,
-			"methods of internal/testing/crash.round":   53,
-			"fields of pkg/pod.actor":                   43,
-			"fields of internal/clients/acp.session":    30,
-			"fields of internal/clients/attach.app":     26,
-			"fields of internal/config.Config":          26,
-			"imports of pkg/pod":                        17,
-			"import depth of cmd/podd":                  9,
+			"methods of pkg/pod.Host": 85,
+
+			"methods of pkg/pod.actor": 83,
+
+			"methods of pkg/worker.run": 89,
+
+			"fields of pkg/pod.actor": 43,
+
+			"fields of internal/config.Config": 26,
+
+			"imports of pkg/pod": 17,
+
+			"import depth of cmd/podd": 8,
 		},
 	}
 }
