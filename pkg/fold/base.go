@@ -109,7 +109,7 @@ func Restore(c ContextConfig, encoded []byte) (*Restored, error) {
 			}
 		}
 		l.records = append(l.records, kept)
-		s.items, s.seqs, s.marks = append(s.items, nil), append(s.seqs, r.Seq), append(s.marks, markOf(r.Seq, asIs))
+		s.items, s.seqs = append(s.items, nil), append(s.seqs, r.Seq)
 	}
 	l.lay(0)
 	return &Restored{s}, nil
@@ -124,7 +124,7 @@ func (r *Restored) Add(e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.Compaction:
 		if e.Seq == s.summary {
-			s.items[0], s.marks[0] = k.Summary, markOf(s.seqs[0], summary)
+			s.items[0] = k.Summary
 		}
 	case item.ItemAdded:
 		i, ok := s.ledger.find(e.Seq)

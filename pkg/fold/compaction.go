@@ -1,9 +1,6 @@
 package fold
 
-import (
-	"podd/pkg/item"
-	"podd/pkg/llm"
-)
+import "podd/pkg/item"
 
 // CompactionPoint is how many of the first items a summary may stand for, so that at
 // most keep tokens of items stay as they are. It never parts an answer, nor a call
@@ -53,7 +50,7 @@ func answers(it item.Item) bool {
 
 // SummaryRequest asks for a summary of the first n items. Results go into it as their
 // summaries, so that it fits where the conversation itself does not.
-func (s *Context) SummaryRequest(n int, instruction string) llm.Request {
+func (s *Context) SummaryRequest(n int, instruction string) Request {
 	r := s.Request()
 	items := make([]item.Item, 0, n+1)
 	for _, it := range r.Items[:n] {
@@ -63,7 +60,7 @@ func (s *Context) SummaryRequest(n int, instruction string) llm.Request {
 		}
 		items = append(items, it)
 	}
-	r.Items, r.Marks = append(items, item.UserMessage{Text: instruction}), nil
+	r.Items = append(items, item.UserMessage{Text: instruction})
 	return r
 }
 

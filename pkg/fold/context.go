@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"podd/pkg/item"
-	"podd/pkg/llm"
 )
 
 // ContextConfig is what a Context knows beside the log.
@@ -31,13 +30,6 @@ type Context struct {
 	// out by Request never changes: items only grow in place.
 	items []item.Item
 	seqs  []item.Seq
-	// marks name the items as they are sent; see markOf.
-	marks []llm.Mark
-	// composer makes the bodies for model; both are nil before the first.
-	composer llm.Composer
-	model    llm.Model
-	// sent is the body of the last request; nil when this Context has seen none.
-	sent []byte
 	// open holds the calls that have no result yet; calls, all call ids.
 	open  []item.ToolCall
 	calls callIDs
@@ -107,7 +99,7 @@ func (s *Context) terms(setup item.Setup) Terms {
 
 func (s *Context) add(seq item.Seq, it item.Item) {
 	it = s.held.hold(seq, it)
-	s.items, s.seqs, s.marks = append(s.items, it), append(s.seqs, seq), append(s.marks, markOf(seq, asIs))
+	s.items, s.seqs = append(s.items, it), append(s.seqs, seq)
 	s.meter.grown += size(it)
 	s.ledger.Add(s.element(seq, it))
 	switch it := it.(type) {
@@ -188,7 +180,7 @@ func (s *Context) lastAnswer() (n, bytes, tokens int) {
 func (s *Context) prune(seqs []item.Seq) {
 	s.ledger.Prune(seqs)
 	s.meter.torn = true
-	s.items, s.marks = slices.Clone(s.items), slices.Clone(s.marks)
+	s.items = slices.Clone(s.items)
 	for _, seq := range seqs {
 		i, ok := slices.BinarySearch(s.seqs, seq)
 		if !ok {
@@ -204,7 +196,7 @@ func (s *Context) stub(i int) {
 		r.Output = s.held.asStored(s.seqs[i], r).(item.ToolResult).Output
 		delete(s.held.whole, s.seqs[i])
 		r.Content = ""
-		s.items[i], s.marks[i] = r, markOf(s.seqs[i], stub)
+		s.items[i] = r
 	}
 }
 
@@ -221,7 +213,6 @@ func (s *Context) compact(at item.Seq, c item.Compaction) {
 	}
 	s.items = append([]item.Item{c.Summary}, s.items[n:]...)
 	s.seqs = append([]item.Seq{c.UpTo}, s.seqs[n:]...)
-	s.marks = append([]llm.Mark{markOf(c.UpTo, summary)}, s.marks[n:]...)
 	s.meter.torn = true
 	s.ledger.Compact(c.UpTo, s.element(c.UpTo, c.Summary))
 }
@@ -257,24 +248,20 @@ func (s *Context) First() item.Seq {
 	return min(s.summary, s.seqs[1])
 }
 
+// Request is what a model is sent: the setup and the items as they are sent.
+type Request struct {
+	Setup item.Setup
+	Items []item.Item
+}
+
 // Request is the next model request. Its items must not be changed.
-func (s *Context) Request() llm.Request {
-	var r llm.Request
+func (s *Context) Request() Request {
+	var r Request
 	if s.setup != nil {
 		r.Setup = *s.setup
 	}
 	r.Items = s.items[:len(s.items):len(s.items)]
-	r.Marks = s.marks[:len(s.marks):len(s.marks)]
 	return r
-}
-
-// Body is the body of the next request to a model. What the one before had is not
-// encoded again.
-func (s *Context) Body(m llm.Model) ([]byte, error) {
-	if s.composer == nil || s.model != m {
-		s.composer, s.model = m.Composer(), m
-	}
-	return s.composer.Body(s.Request())
 }
 
 // Tokens estimates the size of the next request: what was billed last, and an
@@ -284,15 +271,6 @@ func (s *Context) Tokens() int { return s.ledger.Tokens() }
 // Decide says what to prune before a request that is sent now. It changes nothing:
 // its entry does, once it is added.
 func (s *Context) Decide(now time.Time) Decision { return s.ledger.Decide(now) }
-
-// Sent remembers the body of a request that was answered, and gives how many bytes it
-// begins with like the one before: what a prompt cache can hold. It is 0 for the
-// first one that this Context is told of, also after a restart.
-func (s *Context) Sent(body []byte) (prefix int) {
-	prefix = commonPrefix(s.sent, body)
-	s.sent = body
-	return prefix
-}
 
 // Part is one item of the next request and what it costs there.
 type Part struct {

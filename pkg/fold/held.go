@@ -48,8 +48,6 @@ func (s *Context) limit(limits []item.OutputLimit) {
 		return
 	}
 	s.held.stored, s.held.limits = limits, tool.LimitsOf(limits)
-	// What was composed may have them otherwise.
-	s.composer = nil
 	s.items = slices.Clone(s.items)
 	sizes := make(map[int]int)
 	for i, it := range s.items {

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"podd/pkg/item"
+	"podd/pkg/llm"
 	"podd/pkg/llm/openai"
 	"podd/pkg/tool"
 )
@@ -74,8 +75,9 @@ func TestLowerLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
+	encode := client.Encoder()
 	body := func() string {
-		b, err := s.Body(client)
+		b, err := encode(llm.Request(s.Request()))
 		if err != nil {
 			t.Fatal(err)
 		}

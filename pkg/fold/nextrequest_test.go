@@ -8,6 +8,7 @@ import (
 
 	"podd/pkg/fold"
 	"podd/pkg/item"
+	"podd/pkg/llm"
 	"podd/pkg/llm/openai"
 )
 
@@ -28,15 +29,15 @@ func BenchmarkNextRequest(b *testing.B) {
 			for b.Loop() {
 				if c == nil || c.step == most {
 					b.StopTimer()
-					c = newConversation(b)
+					c = newConversation(b, m)
 					for range steps {
 						c.call()
 					}
-					c.next(m)
+					c.next()
 					b.StartTimer()
 				}
 				c.call()
-				b.SetBytes(int64(c.next(m)))
+				b.SetBytes(int64(c.next()))
 			}
 		})
 	}
@@ -48,14 +49,16 @@ type conversation struct {
 	state *fold.Context
 	seq   item.Seq
 	step  int
+
+	encode llm.Encoder
 }
 
-func newConversation(b *testing.B) *conversation {
+func newConversation(b *testing.B, m llm.Model) *conversation {
 	state, err := fold.NewContext(fold.ContextConfig{Prune: fold.Config{Economic: fold.EconomicConfig{MinGain: 1e12}}})
 	if err != nil {
 		b.Fatal(err)
 	}
-	c := &conversation{b: b, state: state}
+	c := &conversation{b: b, state: state, encode: llm.NewEncoder(m)}
 	c.add(item.Setup{Model: "m", API: openai.APIChat, Instructions: "Be brief."})
 	c.add(item.ItemAdded{Item: item.UserMessage{Text: "Go on."}})
 	return c
@@ -77,13 +80,12 @@ func (c *conversation) call() {
 }
 
 // next gives the size of the next request's body.
-func (c *conversation) next(m *openai.Client) int {
+func (c *conversation) next() int {
 	c.state.Decide(time.Unix(int64(c.seq), 0))
-	body, err := c.state.Body(m)
+	body, err := c.encode(llm.Request(c.state.Request()))
 	if err != nil {
 		c.b.Fatal(err)
 	}
 	c.state.Tokens()
-	c.state.Sent(body)
 	return len(body)
 }

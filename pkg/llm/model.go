@@ -21,8 +21,6 @@ type Model interface {
 	// request gives the same bytes and a longer one extends a shorter one as far
 	// as the API's format allows.
 	Body(r Request) ([]byte, error)
-	// Composer makes the bodies of one conversation, one after the other.
-	Composer() Composer
 	// Stream sends a body and yields what comes back. The events of a whole answer
 	// end with one End; an answer that stops without it yields an *Error of class
 	// ClassCut last. The consumer may stop early. Every error is an *Error or the
@@ -31,17 +29,25 @@ type Model interface {
 	Stream(ctx context.Context, body []byte) iter.Seq2[Event, error]
 }
 
-// Composer makes the bodies of a conversation that grows: what it has encoded for one
-// request it does not encode again for the next. A Composer belongs to one goroutine.
-type Composer interface {
-	// Body gives the bytes that Model.Body gives for r. They are not changed
-	// afterwards, by either side. r.Marks must be set.
-	Body(r Request) ([]byte, error)
+// Incremental is what a Model may be as well: one that encodes once what a request has in
+// common with the one before it. Package llmtest holds its bodies against Model.Body.
+type Incremental interface {
+	// Encoder begins a conversation.
+	Encoder() Encoder
 }
 
-// Mark names an item as it is sent. Marks of a request ascend, and two requests of one
-// conversation that have a mark in common have the same item there.
-type Mark uint64
+// Encoder makes the bodies of one conversation, one after the other. They are the bytes that
+// Model.Body gives, whatever became of the conversation in between. Neither side changes a
+// body afterwards, nor the items of a request. An Encoder belongs to one goroutine.
+type Encoder func(Request) ([]byte, error)
+
+// NewEncoder is a model's own encoder where it has one, else its Body.
+func NewEncoder(m Model) Encoder {
+	if m, ok := m.(Incremental); ok {
+		return m.Encoder()
+	}
+	return m.Body
+}
 
 // Request is what a model is asked.
 type Request struct {
@@ -51,6 +57,4 @@ type Request struct {
 	// and each tool call is followed by its one result before the next assistant
 	// item.
 	Items []item.Item
-	// Marks, one an item, are for a Composer; nil where nothing is known of the items.
-	Marks []Mark
 }

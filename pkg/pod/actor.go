@@ -80,6 +80,8 @@ type actor struct {
 	waiters map[string]chan struct{}
 	// context belongs to the turn while one runs.
 	context *fold.Context
+	// encoder belongs to the turn, too. It outlives the context.
+	encoder worker.Encoder
 	// folded are the settings under which context was made; based is the last entry of the
 	// base that goes with them, 0 for none. refused is the rule of others under which the
 	// log could not be folded, for damage.

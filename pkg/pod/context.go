@@ -7,6 +7,7 @@ import (
 	"podd/internal/workspace/instructions"
 	"podd/pkg/fold"
 	"podd/pkg/item"
+	"podd/pkg/llm"
 	"podd/pkg/tool"
 	"podd/pkg/worker"
 )
@@ -98,7 +99,7 @@ func (h *Host) context(ctx context.Context, w *worker.Worker, state *fold.Contex
 	if prune, ok := state.Decide(h.Now()).Entry(); ok {
 		state.Add(item.Entry{Kind: prune})
 	}
-	body, err := w.Model.Body(state.Request())
+	body, err := w.Model.Body(llm.Request(state.Request()))
 	if err != nil {
 		return Context{}, err
 	}

@@ -151,6 +151,7 @@ func (a *actor) workerConfig(s *settings) worker.Config {
 		Pod:          a.id,
 		Dir:          spec.Dir,
 		Model:        s.Model,
+		Encoder:      &a.encoder,
 		ModelName:    cmp.Or(spec.Model, s.ModelName),
 		Instructions: cmp.Or(spec.Instructions, s.Instructions),
 		FileRefRole:  s.FileRefRole,

@@ -86,18 +86,18 @@ func (t *run) tellOfRefusedCall(ctx context.Context, refused error) error {
 
 // request sends what the log says now.
 func (t *run) request(ctx context.Context) (answer, error) {
-	body, err := t.state.Body(t.Model)
+	r := t.state.Request()
+	body, err := t.Encoder.body(t.Model, llm.Request(r))
 	if err != nil {
 		return answer{}, failed("REQUEST", "the request could not be built: %v", err)
 	}
 	a, err := t.send(ctx, body, t.log.Live)
 	a.predicted, a.prefix = t.state.Tokens(), 0
 	if err != nil && a.timeline != nil {
-		setup, _ := t.state.Setup()
-		t.owe(a.usage(t.step, setup.Model))
+		t.owe(a.usage(t.step, r.Setup.Model))
 	}
 	if err == nil {
-		a.prefix = t.state.Sent(body)
+		a.prefix = t.Encoder.answered(body)
 	}
 	return a, err
 }

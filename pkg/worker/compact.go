@@ -90,7 +90,7 @@ func (t *run) compact(ctx context.Context, reason string, window int) error {
 
 // summarize asks the model that writes summaries for one of the first n items.
 func (t *run) summarize(ctx context.Context, n int) (string, item.RequestUsage, error) {
-	r := t.state.SummaryRequest(n, summaryInstruction)
+	r := llm.Request(t.state.SummaryRequest(n, summaryInstruction))
 	own := r.Setup.Model
 	if t.Compaction.Model == "" || t.Compaction.Model == own {
 		return t.writeSummary(ctx, r)

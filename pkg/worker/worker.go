@@ -60,6 +60,8 @@ type Config struct {
 	// Working is told when the turn begins to work, and when it only waits or has ended;
 	// it does not block. nil tells nobody.
 	Working func(working bool)
+	// Encoder is that of the pod's turns before; nil means a new one.
+	Encoder *Encoder
 	// Fallbacks are models to ask, in this order, when one can't be asked for long.
 	Fallbacks []string
 	// Limits end a turn that goes on for too long.
@@ -110,6 +112,9 @@ func New(c Config) (*Worker, error) {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Encoder == nil {
+		c.Encoder = new(Encoder)
 	}
 	c.ApprovalTime = cmp.Or(c.ApprovalTime, 7*24*time.Hour)
 	c.Limits = c.Limits.withDefaults()

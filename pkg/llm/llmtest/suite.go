@@ -31,7 +31,7 @@ func Run(t *testing.T, open Open) {
 		{"resolve", testResolve},
 		{"hostile items", testHostileItems},
 		{"bodies grow at their end", testPrefix},
-		{"composed bodies", testCompose},
+		{"bodies of an encoder", testEncoder},
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.test(t, open) })
 	}

@@ -48,11 +48,8 @@ func BenchmarkBody(b *testing.B) {
 			item.ToolCall{CallID: id, Name: "read_file", Arguments: `{"path":"pkg/server/server.go"}`},
 			item.ToolResult{CallID: id, Output: item.Output{Summary: "read_file: pkg/server/server.go, 100 lines", Content: strings.Repeat(line, 100)}})
 	}
-	for i := range r.Items {
-		r.Marks = append(r.Marks, llm.Mark(i))
-	}
 	less := r
-	less.Items, less.Marks = r.Items[:len(r.Items)-3], r.Marks[:len(r.Items)-3]
+	less.Items = r.Items[:len(r.Items)-3]
 	for api, c := range clients(b) {
 		b.Run(api+"/whole", func(b *testing.B) {
 			b.ReportAllocs()
@@ -66,9 +63,9 @@ func BenchmarkBody(b *testing.B) {
 		})
 		b.Run(api+"/next", func(b *testing.B) {
 			b.ReportAllocs()
-			composer := c.Composer()
+			encode := c.Encoder()
 			for i := 0; b.Loop(); i++ {
-				body, err := composer.Body([]llm.Request{less, r}[i%2])
+				body, err := encode([]llm.Request{less, r}[i%2])
 				if err != nil {
 					b.Fatal(err)
 				}
