@@ -114,7 +114,7 @@ type stockArgs struct {
 }
 
 // stock is a tool of this program.
-var stock = tool.New("stock", "Count a product of the shop.", func(_ context.Context, a stockArgs) (tool.Output, error) {
+var stock = tool.New("stock", "Count a product of the shop.", func(_ context.Context, _ *tool.Invocation, a stockArgs) (tool.Output, error) {
 	counts := map[string]int{"apples": 12, "pears": 7, "diamonds": 3}
 	n, ok := counts[a.Product]
 	if !ok {

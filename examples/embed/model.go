@@ -43,9 +43,6 @@ func (clerk) Body(r llm.Request) ([]byte, error) {
 	return json.Marshal(b)
 }
 
-// Composer encodes each body from the start: they are small.
-func (c clerk) Composer() llm.Composer { return c }
-
 // Stream answers a body.
 func (clerk) Stream(ctx context.Context, request []byte) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {

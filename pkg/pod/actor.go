@@ -78,10 +78,7 @@ type actor struct {
 	turn    *turn
 	// waiters are closed once the question about a call, named by its id, is closed.
 	waiters map[string]chan struct{}
-	// context belongs to the turn while one runs.
-	context *fold.Context
-	// encoder belongs to the turn, too. It outlives the context.
-	encoder worker.Encoder
+	carried
 	// folded are the settings under which context was made; based is the last entry of the
 	// base that goes with them, 0 for none. refused is the rule of others under which the
 	// log could not be folded, for damage.
@@ -100,6 +97,13 @@ type actor struct {
 	stuck *stuck
 	// unstored is what the running turn could not store yet, oldest first.
 	unstored []*unstored
+}
+
+// carried is what the next request carries, and how the last one was encoded. It belongs to
+// the turn while one runs.
+type carried struct {
+	context *fold.Context
+	encoder worker.Encoder
 }
 
 // ReasonFailed is that of calls to a pod which met a defect of podd and is loaded again.

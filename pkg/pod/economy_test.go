@@ -296,7 +296,7 @@ func TestCompactionThatDoesNotHelp(t *testing.T) {
 func TestCompactionBeginsAsTheTurnDid(t *testing.T) {
 	h := newHouse(t, summarizer(1<<30, readLoop(5)), func(c *pod.Config) {
 		c.Compaction.KeepTokens = 1
-		foreign := tool.New("foreign", "Of another program.", func(context.Context, struct{}) (tool.Output, error) { return tool.Output{}, nil })
+		foreign := tool.New("foreign", "Of another program.", func(context.Context, *tool.Invocation, struct{}) (tool.Output, error) { return tool.Output{}, nil })
 		c.Project = func(string) pod.Project {
 			return pod.Project{Instructions: "Of the workspace.", Source: "x.toml", Tools: func(context.Context, bool) []tool.Tool { return []tool.Tool{foreign} }}
 		}

@@ -55,7 +55,7 @@ func TestApprovedScriptRunsAsItWas(t *testing.T) {
 func TestAStepThatEditsItsScript(t *testing.T) {
 	var h *house
 	release := make(chan struct{})
-	slow := tool.New("slow", "d", func(context.Context, struct{}) (tool.Output, error) {
+	slow := tool.New("slow", "d", func(context.Context, *tool.Invocation, struct{}) (tool.Output, error) {
 		<-release
 		h.plant("x.sh", "echo two > ran\n")
 		return tool.FromString("edited"), nil

@@ -172,7 +172,7 @@ func TestPanicWhileAWorkspaceIsRead(t *testing.T) {
 func TestStopWhileAToolHangs(t *testing.T) {
 	type args struct{}
 	began, gate := make(chan struct{}), make(chan struct{})
-	hangs := tool.New("hangs", "Hangs.", func(context.Context, args) (tool.Output, error) {
+	hangs := tool.New("hangs", "Hangs.", func(context.Context, *tool.Invocation, args) (tool.Output, error) {
 		close(began)
 		<-gate
 		return tool.FromString("late"), nil

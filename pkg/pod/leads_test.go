@@ -202,7 +202,7 @@ func TestAPathIsDecidedOnWhereItLeads(t *testing.T) {
 // A call that is changed each time it begins ends in an error, not in a loop.
 func TestACallThatKeepsChanging(t *testing.T) {
 	ran := 0
-	fickle := tool.New("fickle", "d", func(context.Context, struct{}) (tool.Output, error) {
+	fickle := tool.New("fickle", "d", func(context.Context, *tool.Invocation, struct{}) (tool.Output, error) {
 		ran++
 		return tool.Output{}, tool.ErrChanged
 	}, tool.Confined[struct{}]())

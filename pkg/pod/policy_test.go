@@ -137,7 +137,9 @@ func TestAlwaysAfterReload(t *testing.T) {
 		c.Project = func(string) pod.Project {
 			return pod.Project{Tools: func(context.Context, bool) []tool.Tool {
 				return []tool.Tool{tool.New("foreign", "Of another program.",
-					func(context.Context, struct{}) (tool.Output, error) { return tool.FromString("done"), nil },
+					func(context.Context, *tool.Invocation, struct{}) (tool.Output, error) {
+						return tool.FromString("done"), nil
+					},
 					tool.Touches(func(struct{}) tool.Access { return tool.Access{Command: "play chess"} }))}
 			}}
 		}
@@ -157,7 +159,9 @@ func TestAlwaysAfterReload(t *testing.T) {
 // from running.
 func TestForeignNamesThatAreTaken(t *testing.T) {
 	made := func(name, says string) tool.Tool {
-		return tool.New(name, "Of another program.", func(context.Context, struct{}) (tool.Output, error) { return tool.FromString(says), nil })
+		return tool.New(name, "Of another program.", func(context.Context, *tool.Invocation, struct{}) (tool.Output, error) {
+			return tool.FromString(says), nil
+		})
 	}
 	h := newHouse(t, steps(scripted.Say(scripted.Call{ID: "f1", Name: "foreign", Arguments: `{}`})), func(c *pod.Config) {
 		c.Rules = []item.Rule{{Tool: "foreign", Decision: policy.Allow, Source: "config.toml:1"}}

@@ -31,7 +31,7 @@ func mark(dir string) tool.Tool {
 	type args struct {
 		File string `json:"file"`
 	}
-	return tool.New("mark", "Leave a mark.", func(_ context.Context, a args) (tool.Output, error) {
+	return tool.New("mark", "Leave a mark.", func(_ context.Context, _ *tool.Invocation, a args) (tool.Output, error) {
 		f, err := os.OpenFile(filepath.Join(dir, filepath.Base(a.File)), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
 			return tool.Output{}, err
@@ -163,11 +163,11 @@ func TestGivenUpWithTheResult(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			began := make(chan int)
 			var recoveries atomic.Int32
-			long := tool.New("long", "Take long.", func(ctx context.Context, _ args) (tool.Output, error) {
+			long := tool.New("long", "Take long.", func(ctx context.Context, _ *tool.Invocation, _ args) (tool.Output, error) {
 				began <- 0
 				<-ctx.Done()
 				return tool.Output{}, tool.ErrGoesOn
-			}, tool.Confined[args](), tool.Recovers(func(ctx context.Context, _ args) (tool.Output, bool, error) {
+			}, tool.Confined[args](), tool.Recovers(func(ctx context.Context, _ *tool.Invocation, _ args) (tool.Output, bool, error) {
 				n := int(recoveries.Add(1))
 				if n == 4 && !again {
 					return tool.FromString("the real result"), true, nil

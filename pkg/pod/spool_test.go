@@ -18,7 +18,7 @@ import (
 
 // long is a tool whose output has more lines than any limit keeps.
 func long() tool.Tool {
-	return tool.New("long", "Print many lines.", func(context.Context, struct{}) (tool.Output, error) {
+	return tool.New("long", "Print many lines.", func(context.Context, *tool.Invocation, struct{}) (tool.Output, error) {
 		return tool.FromString(longText()), nil
 	}, tool.Confined[struct{}]())
 }

@@ -102,7 +102,7 @@ func (a *actor) startTurn(t worker.Turn) {
 		if cause, ok := errors.AsType[*worker.Cancelled](context.Cause(ctx)); ok && under.ending {
 			return w.Cancel(ctx, &turnLog{a, t.Number}, a.context, under.now, t.Number, cause)
 		}
-		t.Stop = under.stopped
+		t.Stop, t.Encoder = under.stopped, &a.encoder
 		return w.Run(ctx, &turnLog{a, t.Number}, a.context, under.now, t)
 	})
 	for _, s := range t.Submits {
@@ -151,7 +151,6 @@ func (a *actor) workerConfig(s *settings) worker.Config {
 		Pod:          a.id,
 		Dir:          spec.Dir,
 		Model:        s.Model,
-		Encoder:      &a.encoder,
 		ModelName:    cmp.Or(spec.Model, s.ModelName),
 		Instructions: cmp.Or(spec.Instructions, s.Instructions),
 		FileRefRole:  s.FileRefRole,

@@ -152,7 +152,7 @@ func TestBadCalls(t *testing.T) {
 func TestPanickingTool(t *testing.T) {
 	type none struct{}
 	h := newHouse(t, steps(scripted.Say(scripted.Call{Name: "bad", Arguments: "{}"}, shell("echo fine"))), func(c *pod.Config) {
-		c.Tools = append(c.Tools, tool.New("bad", "Panics.", func(context.Context, none) (tool.Output, error) { panic("boom") },
+		c.Tools = append(c.Tools, tool.New("bad", "Panics.", func(context.Context, *tool.Invocation, none) (tool.Output, error) { panic("boom") },
 			tool.Confined[none]()))
 	})
 	if end := h.run("go"); end.Outcome != item.OutcomeFinished {

@@ -106,16 +106,16 @@ func least[N int | int64 | float64 | time.Duration](a, b N) N {
 }
 
 // granted is a share of what is left of the turn, once there is one.
-func (s *spawner) granted(ctx context.Context, asked share) (left item.PodLimits, got share, err error) {
+func (s *spawner) granted(ctx context.Context, call *tool.Invocation, asked share) (left item.PodLimits, got share, err error) {
 	for {
-		if left, err = tool.TurnFrom(ctx).Left(); err != nil {
+		if left, err = call.Meter.Left(); err != nil {
 			return left, got, fmt.Errorf("not run: %w", err)
 		}
-		got, wait, err := s.budget.grant(tool.CallFrom(ctx).CallID, left, asked, cap(s.slots))
+		got, wait, err := s.budget.grant(call.CallID, left, asked, cap(s.slots))
 		if err != nil || wait == nil {
 			return left, got, err
 		}
-		tool.Progress(ctx, "waits: all that is left of the limits is promised to pods at work\n")
+		call.Progress("waits: all that is left of the limits is promised to pods at work\n")
 		select {
 		case <-wait:
 		case <-ctx.Done():
@@ -125,8 +125,8 @@ func (s *spawner) granted(ctx context.Context, asked share) (left item.PodLimits
 }
 
 // limits are those of a pod that is spawned now, within what is left of the turn.
-func (s *spawner) limits(ctx context.Context, args arguments, own item.PodLimits) (item.PodLimits, error) {
-	left, got, err := s.granted(ctx, share{tokens: args.MaxTokens, cost: args.MaxCost})
+func (s *spawner) limits(ctx context.Context, call *tool.Invocation, args arguments, own item.PodLimits) (item.PodLimits, error) {
+	left, got, err := s.granted(ctx, call, share{tokens: args.MaxTokens, cost: args.MaxCost})
 	if err != nil {
 		return item.PodLimits{}, err
 	}

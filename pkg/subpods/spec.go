@@ -13,9 +13,9 @@ import (
 )
 
 // spec is that of a pod which a call spawns: the parent's, and never more.
-func (s *spawner) spec(ctx context.Context, parent item.Pod, args arguments) (spec item.PodSpec, err error) {
+func (s *spawner) spec(ctx context.Context, call *tool.Invocation, parent item.Pod, args arguments) (spec item.PodSpec, err error) {
 	spec = parent.Spec
-	spec.Parent, spec.ParentCall = parent.ID, tool.CallFrom(ctx).CallID
+	spec.Parent, spec.ParentCall = parent.ID, call.CallID
 	spec.Rules = slices.Clone(spec.Rules)
 	if spec.SubPods--; s.depth+1 >= pod.MaxDepth {
 		spec.SubPods = 0
@@ -26,7 +26,7 @@ func (s *spawner) spec(ctx context.Context, parent item.Pod, args arguments) (sp
 	if err := s.scope(&spec, parent.Spec, args); err != nil {
 		return spec, err
 	}
-	spec.Limits, err = s.limits(ctx, args, parent.Spec.Limits)
+	spec.Limits, err = s.limits(ctx, call, args, parent.Spec.Limits)
 	return spec, err
 }
 

@@ -97,8 +97,8 @@ func (s *spawner) access(a arguments) tool.Access {
 }
 
 // run makes the pod, gives it the task and waits for the end of its turn.
-func (s *spawner) run(ctx context.Context, args arguments) (tool.Output, error) {
-	if err := s.take(ctx); err != nil {
+func (s *spawner) run(ctx context.Context, call *tool.Invocation, args arguments) (tool.Output, error) {
+	if err := s.take(ctx, call); err != nil {
 		return tool.Output{}, s.unless(ctx, err)
 	}
 	defer s.free()
@@ -106,7 +106,7 @@ func (s *spawner) run(ctx context.Context, args arguments) (tool.Output, error) 
 	if err != nil {
 		return tool.Output{}, s.unless(ctx, err)
 	}
-	spec, err := s.spec(ctx, parent, args)
+	spec, err := s.spec(ctx, call, parent, args)
 	if err != nil {
 		return tool.Output{}, s.unless(ctx, err)
 	}
@@ -114,7 +114,7 @@ func (s *spawner) run(ctx context.Context, args arguments) (tool.Output, error) 
 	if err != nil {
 		return tool.Output{}, s.unless(ctx, err)
 	}
-	return s.wait(ctx, made, args.Task)
+	return s.wait(ctx, call, made, args.Task)
 }
 
 // spawn makes the pod of a call. Its name is the same for the same call, unless a pod
@@ -144,37 +144,36 @@ const maxName = 63
 
 // recover finds the pod of a call that an earlier podd started and waits for its turn.
 // The task is given to it once: its request id is known, or was never taken.
-func (s *spawner) recover(ctx context.Context, args arguments) (tool.Output, bool, error) {
-	call := tool.CallFrom(ctx).CallID
+func (s *spawner) recover(ctx context.Context, call *tool.Invocation, args arguments) (tool.Output, bool, error) {
 	// Also for a call that was cancelled: its pod has to end.
 	children, err := s.host.Children(context.WithoutCancel(ctx), s.parent)
 	if err != nil {
 		return tool.Output{}, false, s.unless(ctx, err)
 	}
-	children = slices.DeleteFunc(children, func(p item.Pod) bool { return p.Spec.ParentCall != call })
+	children = slices.DeleteFunc(children, func(p item.Pod) bool { return p.Spec.ParentCall != call.CallID })
 	if len(children) == 0 {
 		out := tool.Error("%s: not run: podd ended before the pod was made, or it was deleted; call again if it is still needed", pod.SpawnTool)
 		return out, true, nil
 	}
 	// An id of a call may come again when the first is no longer in the log.
 	made := slices.MaxFunc(children, func(p, q item.Pod) int { return p.CreatedAt.Compare(q.CreatedAt) })
-	if err := s.take(ctx); err != nil {
+	if err := s.take(ctx, call); err != nil {
 		return tool.Output{}, false, s.unless(ctx, err)
 	}
 	defer s.free()
-	s.budget.promise(call, share{tokens: made.Spec.Limits.MaxTokens, cost: made.Spec.Limits.MaxCost})
-	out, err := s.wait(ctx, made, args.Task)
+	s.budget.promise(call.CallID, share{tokens: made.Spec.Limits.MaxTokens, cost: made.Spec.Limits.MaxCost})
+	out, err := s.wait(ctx, call, made, args.Task)
 	return out, true, err
 }
 
 // take waits until fewer pods than allowed are at work.
-func (s *spawner) take(ctx context.Context) error {
+func (s *spawner) take(ctx context.Context, call *tool.Invocation) error {
 	select {
 	case s.slots <- struct{}{}:
 		return nil
 	default:
 	}
-	tool.Progress(ctx, fmt.Sprintf("waits until fewer than %d pods are at work\n", cap(s.slots)))
+	call.Progress(fmt.Sprintf("waits until fewer than %d pods are at work\n", cap(s.slots)))
 	select {
 	case s.slots <- struct{}{}:
 		return nil

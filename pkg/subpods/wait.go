@@ -13,13 +13,13 @@ import (
 
 // wait gives a spawned pod its task, unless it has it, and waits for the end of its turn.
 // When the call is cancelled the turn is, too.
-func (s *spawner) wait(ctx context.Context, made item.Pod, task string) (tool.Output, error) {
+func (s *spawner) wait(ctx context.Context, call *tool.Invocation, made item.Pod, task string) (tool.Output, error) {
 	c := &child{
 		pod: made, Task: fold.Task{RequestID: pod.TaskID(made.Spec)}, prices: s.host.Prices(),
-		report: func(text string) { tool.Progress(ctx, text) },
+		report: call.Progress,
 	}
-	defer s.settle(ctx, c)
-	err := s.accompany(ctx, c, task)
+	defer s.settle(call, c)
+	err := s.accompany(ctx, call, c, task)
 	if err := s.unless(ctx, err); errors.Is(err, tool.ErrGoesOn) && c.Ended == nil {
 		return tool.Output{}, err
 	}
@@ -37,11 +37,11 @@ func (s *spawner) wait(ctx context.Context, made item.Pod, task string) (tool.Ou
 
 // accompany gives a spawned pod its task, unless its log has it, and follows the log to the
 // end of the turn.
-func (s *spawner) accompany(ctx context.Context, c *child, task string) error {
+func (s *spawner) accompany(ctx context.Context, call *tool.Invocation, c *child, task string) error {
 	if err := s.read(ctx, c, false); err != nil || c.Ended != nil {
 		return err
 	}
-	stop, err := s.host.WatchActivity(ctx, c.pod.ID, tool.TurnFrom(ctx).Waits)
+	stop, err := s.host.WatchActivity(ctx, c.pod.ID, call.Meter.Waits)
 	if err != nil {
 		return err
 	}
@@ -115,13 +115,12 @@ func (s *spawner) recall(ctx context.Context, c *child, reason string) error {
 }
 
 // settle bills what the turn has used and keeps it reserved until that is stored.
-func (s *spawner) settle(ctx context.Context, c *child) {
-	call := tool.CallFrom(ctx).CallID
-	s.budget.promise(call, c.used())
+func (s *spawner) settle(call *tool.Invocation, c *child) {
+	s.budget.promise(call.CallID, c.used())
 	for _, b := range c.Bills {
-		tool.TurnFrom(ctx).Bill(b)
+		call.Meter.Bill(b)
 	}
-	tool.Stored(ctx, func() { s.budget.settled(call) })
+	call.Stored(func() { s.budget.settled(call.CallID) })
 }
 
 // discard removes a pod that never got its task, unless something else has happened to it,

@@ -12,7 +12,9 @@ type where struct {
 	Path string `json:"path"`
 }
 
-func ran(context.Context, where) (tool.Output, error) { return tool.FromString("ran"), nil }
+func ran(context.Context, *tool.Invocation, where) (tool.Output, error) {
+	return tool.FromString("ran"), nil
+}
 
 func TestAccess(t *testing.T) {
 	touches := tool.Touches(func(a where) tool.Access { return tool.Access{Paths: []string{a.Path}, Confined: true} })
@@ -37,17 +39,17 @@ func TestAccess(t *testing.T) {
 }
 
 func TestRecover(t *testing.T) {
-	ctx := tool.WithCall(t.Context(), tool.Call{Pod: "p", Turn: 1, CallID: "c"})
-	if _, found, err := tool.New("t", "d", ran).Recover(ctx, `{"path":"a"}`); found || err != nil {
+	call := &tool.Invocation{Pod: "p", Turn: 1, CallID: "c", Arguments: `{"path":"a"}`}
+	if _, found, err := tool.New("t", "d", ran).Recover(t.Context(), call); found || err != nil {
 		t.Errorf("a tool that knows nothing found something: %v", err)
 	}
-	finds := tool.New("t", "d", ran, tool.Recovers(func(ctx context.Context, a where) (tool.Output, bool, error) {
-		return tool.FromString(a.Path + tool.CallFrom(ctx).CallID), true, nil
+	finds := tool.New("t", "d", ran, tool.Recovers(func(_ context.Context, call *tool.Invocation, a where) (tool.Output, bool, error) {
+		return tool.FromString(a.Path + call.CallID), true, nil
 	}))
-	if out, found, err := finds.Recover(ctx, `{"path":"a"}`); err != nil || !found || out.Summary != "ac" {
+	if out, found, err := finds.Recover(t.Context(), call); err != nil || !found || out.Summary != "ac" {
 		t.Errorf("got %+v, %v, %v", out, found, err)
 	}
-	if _, _, err := finds.Recover(ctx, `{}`); err == nil {
+	if _, _, err := finds.Recover(t.Context(), &tool.Invocation{Arguments: `{}`}); err == nil {
 		t.Error("arguments that are refused were recovered")
 	}
 }

@@ -18,8 +18,8 @@ type Foreign struct {
 	item.ToolSpec
 	// Touches says what a call accesses. It is asked at each decision.
 	Touches func() Access
-	// Call does the work. arguments is a JSON object, its keys sorted.
-	Call func(ctx context.Context, arguments json.RawMessage) (Output, error)
+	// Call does the work. The arguments are a JSON object, its keys sorted.
+	Call func(ctx context.Context, call *Invocation) (Output, error)
 }
 
 // NewForeign makes a tool of another program's. A name, description or schema that no
@@ -62,14 +62,18 @@ func (t foreign) Check(arguments string) (string, error) {
 
 func (t foreign) Access(string) Access { return t.f.Touches() }
 
-func (t foreign) Run(ctx context.Context, arguments string) (Output, error) {
-	canonical, err := t.Check(arguments)
+func (t foreign) Run(ctx context.Context, call *Invocation) (Output, error) {
+	canonical, err := t.Check(call.Arguments)
 	if err != nil {
 		return Output{}, err
 	}
-	return t.f.Call(ctx, json.RawMessage(canonical))
+	checked := *call
+	checked.Arguments = canonical
+	return t.f.Call(ctx, &checked)
 }
 
 // Recover knows nothing: what the other program did with a call died with the connection
 // to it.
-func (t foreign) Recover(context.Context, string) (Output, bool, error) { return Output{}, false, nil }
+func (t foreign) Recover(context.Context, *Invocation) (Output, bool, error) {
+	return Output{}, false, nil
+}

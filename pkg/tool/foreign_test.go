@@ -2,7 +2,6 @@ package tool_test
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -15,8 +14,8 @@ func foreign(t *testing.T, spec item.ToolSpec) (tool.Tool, error) {
 	return tool.NewForeign(tool.Foreign{
 		ToolSpec: spec,
 		Touches:  func() tool.Access { return tool.Access{Note: "it says so"} },
-		Call: func(_ context.Context, arguments json.RawMessage) (tool.Output, error) {
-			return tool.FromString(string(arguments)), nil
+		Call: func(_ context.Context, call *tool.Invocation) (tool.Output, error) {
+			return tool.FromString(call.Arguments), nil
 		},
 	})
 }
@@ -37,7 +36,7 @@ func TestForeign(t *testing.T) {
 		if again, err := made.Check(canonical); err != nil || again != canonical {
 			t.Errorf("%s is not taken as it is: %s, %v", canonical, again, err)
 		}
-		if out, err := made.Run(t.Context(), arguments); err != nil || out.Summary != want {
+		if out, err := made.Run(t.Context(), &tool.Invocation{Arguments: arguments}); err != nil || out.Summary != want {
 			t.Errorf("%s runs with %q: %v", arguments, out.Summary, err)
 		}
 	}
@@ -47,7 +46,7 @@ func TestForeign(t *testing.T) {
 		if _, err := made.Check(arguments); err == nil || !strings.Contains(err.Error(), want) || item.ReasonOf(err) != "BAD_ARGUMENTS" {
 			t.Errorf("%s: %v, want %q", arguments, err, want)
 		}
-		if _, err := made.Run(t.Context(), arguments); err == nil {
+		if _, err := made.Run(t.Context(), &tool.Invocation{Arguments: arguments}); err == nil {
 			t.Errorf("%s runs", arguments)
 		}
 	}

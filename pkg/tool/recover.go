@@ -4,18 +4,18 @@ import "context"
 
 // Recovers tells what became of a call whose end nobody saw; see Tool.Recover. Without
 // it that can't be known.
-func Recovers[A any](find func(context.Context, A) (out Output, found bool, err error)) Option[A] {
+func Recovers[A any](find func(context.Context, *Invocation, A) (out Output, found bool, err error)) Option[A] {
 	return func(t *typed[A]) { t.find = find }
 }
 
 // Recover decodes as strictly as Run.
-func (t *typed[A]) Recover(ctx context.Context, arguments string) (out Output, found bool, err error) {
+func (t *typed[A]) Recover(ctx context.Context, call *Invocation) (out Output, found bool, err error) {
 	if t.find == nil {
 		return Output{}, false, nil
 	}
-	args, err := t.decode(arguments)
+	args, err := t.decode(call.Arguments)
 	if err != nil {
 		return Output{}, false, err
 	}
-	return t.find(ctx, args)
+	return t.find(ctx, call, args)
 }

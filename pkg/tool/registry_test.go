@@ -14,11 +14,11 @@ type stub struct{ spec item.ToolSpec }
 
 func (s stub) Spec() item.ToolSpec                    { return s.spec }
 func (s stub) Check(arguments string) (string, error) { return arguments, nil }
-func (s stub) Run(_ context.Context, arguments string) (tool.Output, error) {
-	return tool.FromString(arguments), nil
+func (s stub) Run(_ context.Context, call *tool.Invocation) (tool.Output, error) {
+	return tool.FromString(call.Arguments), nil
 }
 func (s stub) Access(string) tool.Access { return tool.Access{} }
-func (s stub) Recover(context.Context, string) (tool.Output, bool, error) {
+func (s stub) Recover(context.Context, *tool.Invocation) (tool.Output, bool, error) {
 	return tool.Output{}, false, nil
 }
 

@@ -20,14 +20,13 @@ type Tool interface {
 	Check(arguments string) (canonical string, err error)
 	// Access says what a call with arguments that Check returned touches.
 	Access(arguments string) Access
-	// Run does the work with arguments that Check returned. A failure that the
-	// model should know of is an Output with IsError, or an error, which becomes
-	// one. Run returns soon after ctx ends, with nothing left running. CallFrom(ctx)
-	// is the call.
-	Run(ctx context.Context, arguments string) (Output, error)
+	// Run does the work of a call. A failure that the model should know of is an
+	// Output with IsError, or an error, which becomes one. Run returns soon after
+	// ctx ends, with nothing left running.
+	Run(ctx context.Context, call *Invocation) (Output, error)
 	// Recover says what became of a call that a podd started which then was killed. It
 	// waits, as Run does, for what still goes on, and never starts the work again.
 	// found is false when nobody can know; then the model is told that the call may
 	// have taken effect.
-	Recover(ctx context.Context, arguments string) (out Output, found bool, err error)
+	Recover(ctx context.Context, call *Invocation) (out Output, found bool, err error)
 }

@@ -40,7 +40,7 @@ func Validate[A any](check func(*A) error) Option[A] {
 //
 // New panics when the name is not one, the description is empty or A cannot be
 // described: mistakes of the program, found by its first test.
-func New[A any](name, description string, run func(context.Context, A) (Output, error), options ...Option[A]) Tool {
+func New[A any](name, description string, run func(context.Context, *Invocation, A) (Output, error), options ...Option[A]) Tool {
 	if err := checkName(name); err != nil {
 		panic("tool.New: " + err.Error())
 	}
@@ -65,11 +65,11 @@ func New[A any](name, description string, run func(context.Context, A) (Output, 
 type typed[A any] struct {
 	spec   item.ToolSpec
 	schema *jsonschema.Schema
-	run    func(context.Context, A) (Output, error)
+	run    func(context.Context, *Invocation, A) (Output, error)
 	checks []func(*A) error
 	// access and find are nil where nothing is known.
 	access func(A) Access
-	find   func(context.Context, A) (Output, bool, error)
+	find   func(context.Context, *Invocation, A) (Output, bool, error)
 }
 
 func (t *typed[A]) Spec() item.ToolSpec { return t.spec }
@@ -89,12 +89,12 @@ func (t *typed[A]) Check(arguments string) (string, error) {
 }
 
 // Run decodes as strictly as Check: a caller that skips Check gains nothing.
-func (t *typed[A]) Run(ctx context.Context, arguments string) (Output, error) {
-	args, err := t.decode(arguments)
+func (t *typed[A]) Run(ctx context.Context, call *Invocation) (Output, error) {
+	args, err := t.decode(call.Arguments)
 	if err != nil {
 		return Output{}, err
 	}
-	return t.run(ctx, args)
+	return t.run(ctx, call, args)
 }
 
 func (t *typed[A]) decode(arguments string) (A, error) {

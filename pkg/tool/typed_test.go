@@ -33,7 +33,7 @@ type sample struct {
 	hidden  int
 }
 
-func echo(_ context.Context, s sample) (tool.Output, error) {
+func echo(_ context.Context, _ *tool.Invocation, s sample) (tool.Output, error) {
 	s.hidden++
 	return tool.FromString("ran " + s.Command), nil
 }
@@ -44,7 +44,7 @@ func TestConformance(t *testing.T) {
 	tooltest.Conform(t, newSample(),
 		`{"command":"ls"}`,
 		`{"command":"ls","count":3,"steps":[{"text":"a","status":"done"}],"labels":{"x":"y"}}`)
-	tooltest.Conform(t, tool.New("none", "No arguments.", func(context.Context, struct{}) (tool.Output, error) {
+	tooltest.Conform(t, tool.New("none", "No arguments.", func(context.Context, *tool.Invocation, struct{}) (tool.Output, error) {
 		return tool.FromString("ok"), nil
 	}), "{}")
 }
@@ -56,7 +56,7 @@ func TestSchemaIsCompactAndInFieldOrder(t *testing.T) {
 		Mode  *string  `json:"mode,omitempty" enum:"fast,slow"`
 		Tags  []string `json:"tags,omitempty"`
 	}
-	got := tool.New("t", "d", func(context.Context, args) (tool.Output, error) { return tool.Output{}, nil }).Spec()
+	got := tool.New("t", "d", func(context.Context, *tool.Invocation, args) (tool.Output, error) { return tool.Output{}, nil }).Spec()
 	want := item.ToolSpec{Name: "t", Description: "d", Schema: `{"type":"object","properties":{` +
 		`"path":{"type":"string","description":"relative to the workspace"},"limit":{"type":"integer"},` +
 		`"mode":{"type":"string","enum":["fast","slow"]},"tags":{"type":"array","items":{"type":"string"}}},` +
@@ -64,7 +64,7 @@ func TestSchemaIsCompactAndInFieldOrder(t *testing.T) {
 	if got != want {
 		t.Errorf("spec\n got %+v\nwant %+v", got, want)
 	}
-	none := tool.New("t", "d", func(context.Context, struct{}) (tool.Output, error) { return tool.Output{}, nil }).Spec()
+	none := tool.New("t", "d", func(context.Context, *tool.Invocation, struct{}) (tool.Output, error) { return tool.Output{}, nil }).Spec()
 	if want := `{"type":"object","properties":{},"additionalProperties":false}`; none.Schema != want {
 		t.Errorf("schema without fields: %s", none.Schema)
 	}
@@ -91,7 +91,9 @@ func TestCheckCanonical(t *testing.T) {
 }
 
 func TestEmptyArgumentsAreAnEmptyObject(t *testing.T) {
-	none := tool.New("none", "d", func(context.Context, struct{}) (tool.Output, error) { return tool.FromString("ran"), nil })
+	none := tool.New("none", "d", func(context.Context, *tool.Invocation, struct{}) (tool.Output, error) {
+		return tool.FromString("ran"), nil
+	})
 	for _, in := range []string{"", " \n", "{}"} {
 		if got, err := none.Check(in); err != nil || got != "{}" {
 			t.Errorf("Check(%q) = %q, %v", in, got, err)
@@ -144,7 +146,7 @@ func TestCheckRefuses(t *testing.T) {
 			if item.ReasonOf(err) != "BAD_ARGUMENTS" {
 				t.Errorf("reason %q", item.ReasonOf(err))
 			}
-			if _, err := newSample().Run(t.Context(), c.in); err == nil {
+			if _, err := newSample().Run(t.Context(), &tool.Invocation{Arguments: c.in}); err == nil {
 				t.Error("Run accepts what Check refuses")
 			}
 		})
@@ -157,7 +159,10 @@ func TestValidateSeesAndShapesTheArguments(t *testing.T) {
 	}
 	var ran args
 	tl := tool.New("wait", "d",
-		func(_ context.Context, a args) (tool.Output, error) { ran = a; return tool.FromString("ok"), nil },
+		func(_ context.Context, _ *tool.Invocation, a args) (tool.Output, error) {
+			ran = a
+			return tool.FromString("ok"), nil
+		},
 		tool.Validate(func(a *args) error {
 			if a.Seconds == 0 {
 				a.Seconds = 30
@@ -174,19 +179,19 @@ func TestValidateSeesAndShapesTheArguments(t *testing.T) {
 	if _, err := tl.Check(`{"seconds":61}`); err == nil || !strings.Contains(err.Error(), "at most 60") {
 		t.Errorf("Check = %v", err)
 	}
-	if _, err := tl.Run(t.Context(), canonical); err != nil || ran.Seconds != 30 {
+	if _, err := tl.Run(t.Context(), &tool.Invocation{Arguments: canonical}); err != nil || ran.Seconds != 30 {
 		t.Errorf("Run got %+v, %v", ran, err)
 	}
 }
 
 func TestNewPanicsOnMistakesOfTheProgram(t *testing.T) {
-	ok := func(context.Context, struct{}) (tool.Output, error) { return tool.Output{}, nil }
+	ok := func(context.Context, *tool.Invocation, struct{}) (tool.Output, error) { return tool.Output{}, nil }
 	for name, construct := range map[string]func(){
 		"name":        func() { tool.New("no spaces", "d", ok) },
 		"description": func() { tool.New("t", "", ok) },
 		"no function": func() { tool.New[struct{}]("t", "d", nil) },
 		"not a struct": func() {
-			tool.New("t", "d", func(context.Context, string) (tool.Output, error) { return tool.Output{}, nil })
+			tool.New("t", "d", func(context.Context, *tool.Invocation, string) (tool.Output, error) { return tool.Output{}, nil })
 		},
 		"untagged": func() { construct[struct{ Name string }]() },
 		"function": func() { construct[struct{ F func() }]() },
@@ -239,7 +244,7 @@ func TestNewPanicsOnMistakesOfTheProgram(t *testing.T) {
 }
 
 func construct[A any]() {
-	tool.New("t", "d", func(context.Context, A) (tool.Output, error) { return tool.Output{}, nil })
+	tool.New("t", "d", func(context.Context, *tool.Invocation, A) (tool.Output, error) { return tool.Output{}, nil })
 }
 
 func FuzzCheck(f *testing.F) {

@@ -87,7 +87,7 @@ func (t *run) tellOfRefusedCall(ctx context.Context, refused error) error {
 // request sends what the log says now.
 func (t *run) request(ctx context.Context) (answer, error) {
 	r := t.state.Request()
-	body, err := t.Encoder.body(t.Model, llm.Request(r))
+	body, err := t.turn.Encoder.body(t.Model, llm.Request(r))
 	if err != nil {
 		return answer{}, failed("REQUEST", "the request could not be built: %v", err)
 	}
@@ -97,7 +97,7 @@ func (t *run) request(ctx context.Context) (answer, error) {
 		t.owe(a.usage(t.step, r.Setup.Model))
 	}
 	if err == nil {
-		a.prefix = t.Encoder.answered(body)
+		a.prefix = t.turn.Encoder.answered(body)
 	}
 	return a, err
 }

@@ -22,11 +22,8 @@ func (t *run) runTool(ctx context.Context, c *call) (out tool.Output) {
 			out = failure(c.Name + ": failed: a defect of the tool; it may have taken effect")
 		}
 	}()
-	ctx = tool.WithCall(ctx, tool.Call{Pod: t.Pod, Turn: t.turn.Number, CallID: c.CallID, Approved: c.approved, Targets: c.targets})
-	ctx = tool.WithStored(ctx, func(work func()) { c.settle = append(c.settle, work) })
-	turn := &callTurn{run: t, call: c}
-	defer turn.settle()
-	ctx = tool.WithTurn(ctx, turn)
+	meter := &meter{run: t, call: c}
+	defer meter.settle()
 	report, flush := t.Output.Live(func(text string) {
 		t.log.Live(item.Delta{
 			Turn: t.turn.Number, Step: t.step, Block: outputBlock(c.CallID),
@@ -34,15 +31,18 @@ func (t *run) runTool(ctx context.Context, c *call) (out tool.Output) {
 		})
 	})
 	defer flush()
-	ctx = tool.WithProgress(ctx, report)
+	call := &tool.Invocation{
+		Arguments: c.arguments, Pod: t.Pod, Turn: t.turn.Number, CallID: c.CallID, Approved: c.approved, Targets: c.targets,
+		Report: report, Later: func(work func()) { c.settle = append(c.settle, work) }, Meter: meter,
+	}
 	if c.recovering {
-		return t.recoverCall(ctx, c)
+		return t.recoverCall(ctx, c, call)
 	}
 	if c.approved && !slices.Equal(c.executes, t.executed(c)) {
 		c.changed = true
 		return tool.Output{}
 	}
-	out, err := c.tool.Run(ctx, c.arguments)
+	out, err := c.tool.Run(ctx, call)
 	switch {
 	case errors.Is(err, tool.ErrChanged):
 		c.changed = true
@@ -57,8 +57,8 @@ func (t *run) runTool(ctx context.Context, c *call) (out tool.Output) {
 }
 
 // recoverCall finds the result of a call that was started and never starts it again.
-func (t *run) recoverCall(ctx context.Context, c *call) tool.Output {
-	out, found, err := c.tool.Recover(ctx, c.arguments)
+func (t *run) recoverCall(ctx context.Context, c *call, recovered *tool.Invocation) tool.Output {
+	out, found, err := c.tool.Recover(ctx, recovered)
 	if errors.Is(err, tool.ErrGoesOn) {
 		c.goesOn = true
 		return tool.Output{}

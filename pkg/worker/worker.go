@@ -60,8 +60,6 @@ type Config struct {
 	// Working is told when the turn begins to work, and when it only waits or has ended;
 	// it does not block. nil tells nobody.
 	Working func(working bool)
-	// Encoder is that of the pod's turns before; nil means a new one.
-	Encoder *Encoder
 	// Fallbacks are models to ask, in this order, when one can't be asked for long.
 	Fallbacks []string
 	// Limits end a turn that goes on for too long.
@@ -113,9 +111,6 @@ func New(c Config) (*Worker, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Encoder == nil {
-		c.Encoder = new(Encoder)
-	}
 	c.ApprovalTime = cmp.Or(c.ApprovalTime, 7*24*time.Hour)
 	c.Limits = c.Limits.withDefaults()
 	c.Retry = c.Retry.withDefaults()
@@ -148,6 +143,8 @@ type Turn struct {
 	Waited    bool
 	NotBefore time.Time
 	Held      *item.Pause
+	// Encoder is that of the pod's turns before; nil means a new one.
+	Encoder *Encoder
 	// Stop, when closed, ends the turn at its next step boundary. It stays open in the
 	// log.
 	Stop <-chan struct{}
@@ -162,6 +159,7 @@ func (w *Worker) Run(ctx context.Context, log Log, state *fold.Context, now fold
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t := w.newRun(ctx, log, state, now)
+	turn.Encoder = cmp.Or(turn.Encoder, new(Encoder))
 	t.turn, t.logger = turn, t.logger.With("turn", turn.Number)
 	stopped := make(chan struct{})
 	defer func() { <-stopped }()

@@ -16,14 +16,14 @@ import (
 )
 
 // call calls a tool in the form that the pod was told of.
-func (i *instance) call(ctx context.Context, t Tool, arguments json.RawMessage) (out tool.Output, err error) {
-	err = i.ask(ctx, func(ctx context.Context, l *link, told func(*sdk.ProgressNotificationParams)) error {
+func (i *instance) call(ctx context.Context, t Tool, c *tool.Invocation) (out tool.Output, err error) {
+	err = i.ask(ctx, c, func(ctx context.Context, l *link, told func(*sdk.ProgressNotificationParams)) error {
 		if err := i.same(ctx, l, t); err != nil {
 			return err
 		}
 		token, stop := l.watch(told)
 		defer stop()
-		params := &sdk.CallToolParams{Name: t.Name, Arguments: arguments}
+		params := &sdk.CallToolParams{Name: t.Name, Arguments: json.RawMessage(c.Arguments)}
 		params.SetProgressToken(token)
 		result, err := l.session.CallTool(ctx, params)
 		if err == nil {
@@ -54,7 +54,7 @@ func (i *instance) same(ctx context.Context, l *link, t Tool) error {
 
 // ask has work done by the server, which is bounded in time: by the server's timeout from
 // the begin on, and from each progress that it tells. An error is a sentence.
-func (i *instance) ask(ctx context.Context, work func(context.Context, *link, func(*sdk.ProgressNotificationParams)) error) error {
+func (i *instance) ask(ctx context.Context, c *tool.Invocation, work func(context.Context, *link, func(*sdk.ProgressNotificationParams)) error) error {
 	def := i.definition()
 	l, err := i.use(ctx, true)
 	if err != nil {
@@ -68,7 +68,7 @@ func (i *instance) ask(ctx context.Context, work func(context.Context, *link, fu
 	defer timer.Stop()
 	told := func(p *sdk.ProgressNotificationParams) {
 		if timer.Reset(def.Timeout) {
-			tool.Progress(ctx, progress(p))
+			c.Progress(progress(p))
 		}
 	}
 	done := make(chan error, 1)

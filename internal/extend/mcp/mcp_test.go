@@ -104,7 +104,7 @@ func (b *bench) tool(name string) tool.Tool {
 
 func (b *bench) call(name, arguments string) tool.Output {
 	b.t.Helper()
-	out, err := b.tool(name).Run(b.t.Context(), arguments)
+	out, err := b.tool(name).Run(b.t.Context(), &tool.Invocation{Arguments: arguments})
 	if err != nil {
 		b.t.Fatalf("%s: %v", name, err)
 	}
@@ -113,7 +113,7 @@ func (b *bench) call(name, arguments string) tool.Output {
 
 func (b *bench) fails(name string, want ...string) {
 	b.t.Helper()
-	out, err := b.tool(name).Run(b.t.Context(), "{}")
+	out, err := b.tool(name).Run(b.t.Context(), &tool.Invocation{Arguments: "{}"})
 	if err == nil {
 		b.t.Fatalf("%s gives %q", name, out.Text())
 	}
@@ -175,7 +175,7 @@ func TestTools(t *testing.T) {
 		t.Errorf("%s", text(out))
 	}
 	// The arguments are the server's to check.
-	if out, err := echo.Run(t.Context(), `{"texd": "hello"}`); err == nil && !out.IsError {
+	if out, err := echo.Run(t.Context(), &tool.Invocation{Arguments: `{"texd": "hello"}`}); err == nil && !out.IsError {
 		t.Errorf("%+v", out)
 	}
 	if alerts := b.told(); len(alerts) > 0 {
@@ -207,10 +207,10 @@ func TestResourcesAndPrompts(t *testing.T) {
 			t.Errorf("%s %s: %q", tt.tool, tt.arguments, text(out))
 		}
 	}
-	if _, err := b.tool("read_resource").Run(t.Context(), `{"uri": "test://none"}`); err == nil || !strings.Contains(err.Error(), "the MCP server test refuses the call: ") {
+	if _, err := b.tool("read_resource").Run(t.Context(), &tool.Invocation{Arguments: `{"uri": "test://none"}`}); err == nil || !strings.Contains(err.Error(), "the MCP server test refuses the call: ") {
 		t.Errorf("%v", err)
 	}
-	if _, err := b.tool("get_prompt").Run(t.Context(), `{"arguments": {"a": 1}}`); err == nil || !strings.Contains(err.Error(), "an object of strings") {
+	if _, err := b.tool("get_prompt").Run(t.Context(), &tool.Invocation{Arguments: `{"arguments": {"a": 1}}`}); err == nil || !strings.Contains(err.Error(), "an object of strings") {
 		t.Errorf("%v", err)
 	}
 }
@@ -259,15 +259,15 @@ func TestProgress(t *testing.T) {
 	b := newBench(t, "good")
 	var mu sync.Mutex
 	var shown strings.Builder
-	ctx := tool.WithProgress(t.Context(), func(text string) {
+	report := func(text string) {
 		mu.Lock()
 		defer mu.Unlock()
 		shown.WriteString(text)
 		if strings.HasPrefix(text, "3/3") {
 			_ = os.WriteFile(filepath.Join(b.dir, "seen"), nil, 0o600)
 		}
-	})
-	if out, err := b.tool("steps").Run(ctx, "{}"); err != nil || text(out) != "done" {
+	}
+	if out, err := b.tool("steps").Run(t.Context(), &tool.Invocation{Report: report, Arguments: "{}"}); err != nil || text(out) != "done" {
 		t.Fatalf("%v %v", out, err)
 	}
 	mu.Lock()
@@ -300,7 +300,7 @@ func TestCancel(t *testing.T) {
 	done := make(chan error, 1)
 	wait := b.tool("wait")
 	go func() {
-		_, err := wait.Run(ctx, "{}")
+		_, err := wait.Run(ctx, &tool.Invocation{Arguments: "{}"})
 		done <- err
 	}()
 	eventually(t, "the call", func() bool { return exists(filepath.Join(b.dir, "waiting")) })
@@ -414,7 +414,7 @@ func TestNamesThatCollide(t *testing.T) {
 	look := b.Look(b.server, b.dir)
 	for n, listed := range look.Listing.Tools {
 		i := slices.IndexFunc(b.tools(), func(made tool.Tool) bool { return made.Spec().Name == look.Names[n] })
-		if out, err := b.tools()[i].Run(t.Context(), "{}"); err != nil || text(out) != "called "+listed.Name {
+		if out, err := b.tools()[i].Run(t.Context(), &tool.Invocation{Arguments: "{}"}); err != nil || text(out) != "called "+listed.Name {
 			t.Errorf("%s calls %q, %v", look.Names[n], text(out), err)
 		}
 	}

@@ -144,30 +144,30 @@ func (o *offered) touches() tool.Access {
 }
 
 // run calls the tool. A person who agreed to the call has agreed to the tool's form.
-func (o *offered) run(ctx context.Context, arguments json.RawMessage) (tool.Output, error) {
+func (o *offered) run(ctx context.Context, c *tool.Invocation) (tool.Output, error) {
 	if !o.i.m.record.accepted(o.i.key, o.tool) {
-		if !tool.CallFrom(ctx).Approved || !o.asked.Load() {
+		if !c.Approved || !o.asked.Load() {
 			return tool.Output{}, o.i.sentence(errOther, false)
 		}
 		if err := o.i.m.record.accept(o.i.key, o.tool); err != nil {
 			o.i.m.Logger.Error("the form of a tool that was agreed to could not be stored", "tool", o.tool.Name, "error", err)
 		}
 	}
-	return o.i.call(ctx, o.tool, arguments)
+	return o.i.call(ctx, o.tool, c)
 }
 
 // readResource reads a resource, or lists them.
-func (i *instance) readResource(ctx context.Context, arguments json.RawMessage) (out tool.Output, err error) {
+func (i *instance) readResource(ctx context.Context, c *tool.Invocation) (out tool.Output, err error) {
 	var args struct {
 		URI string `json:"uri"`
 	}
-	if err := json.Unmarshal(arguments, &args); err != nil {
+	if err := json.Unmarshal([]byte(c.Arguments), &args); err != nil {
 		return out, fmt.Errorf("invalid arguments: uri must be a string")
 	}
 	if args.URI == "" {
 		return tool.FromString(i.resources()), nil
 	}
-	err = i.ask(ctx, func(ctx context.Context, l *link, _ func(*sdk.ProgressNotificationParams)) error {
+	err = i.ask(ctx, c, func(ctx context.Context, l *link, _ func(*sdk.ProgressNotificationParams)) error {
 		result, err := l.session.ReadResource(ctx, &sdk.ReadResourceParams{URI: args.URI})
 		if err != nil {
 			return err
@@ -203,18 +203,18 @@ func (i *instance) resources() string {
 }
 
 // getPrompt gets a prompt, or lists them.
-func (i *instance) getPrompt(ctx context.Context, arguments json.RawMessage) (out tool.Output, err error) {
+func (i *instance) getPrompt(ctx context.Context, c *tool.Invocation) (out tool.Output, err error) {
 	var args struct {
 		Name      string            `json:"name"`
 		Arguments map[string]string `json:"arguments"`
 	}
-	if err := json.Unmarshal(arguments, &args); err != nil {
+	if err := json.Unmarshal([]byte(c.Arguments), &args); err != nil {
 		return out, fmt.Errorf("invalid arguments: name must be a string, and arguments an object of strings")
 	}
 	if args.Name == "" {
 		return tool.FromString(i.prompts()), nil
 	}
-	err = i.ask(ctx, func(ctx context.Context, l *link, _ func(*sdk.ProgressNotificationParams)) error {
+	err = i.ask(ctx, c, func(ctx context.Context, l *link, _ func(*sdk.ProgressNotificationParams)) error {
 		result, err := l.session.GetPrompt(ctx, &sdk.GetPromptParams{Name: args.Name, Arguments: args.Arguments})
 		if err != nil {
 			return err

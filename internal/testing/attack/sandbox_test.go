@@ -126,7 +126,7 @@ func sandboxGuards() map[string]guard {
 		"known options":          {"only git lines with known options may write .git", []edit{{"internal/workspace/git/command.go", "args != nil && onlyKnown(args, strings.Fields(options)) {", "args != nil && (onlyKnown(args, strings.Fields(options)) || true) {"}}},
 		"git alone":              {"only lines of nothing but git may write .git", []edit{{"internal/workspace/git/command.go", "	if !alone {", "	if !alone && use == Changes {"}}},
 		"git asks":               {"a command that may change what git obeys asks", []edit{{"pkg/tool/builtin/shellguard.go", "use.ask != \"\" {\n		a.Protected", "use.ask == \"\\x00\" {\n		a.Protected"}}},
-		"approved alone":         {"an approved command may write .git", []edit{{"pkg/tool/builtin/shellgit.go", "use.ask != \"\" && !tool.CallFrom(ctx).Approved {", "use.ask == \"\\x00\" && !tool.CallFrom(ctx).Approved {"}}},
+		"approved alone":         {"an approved command may write .git", []edit{{"pkg/tool/builtin/shellgit.go", "use.ask != \"\" && !approved {", "use.ask == \"\\x00\" && !approved {"}}},
 		"watched":                {"podd watches these paths while a command runs", []edit{{"pkg/tool/builtin/shellgit.go", "	if path := r.held.Broken(); path != \"\" {", "	if path := r.held.Broken(); path == \"\\x00\" {"}}},
 		"undone":                 {"podd moves away what appears at a protected path", []edit{{p + "undo_linux.go", "	at := int(dir.Fd())\n	m := g.note(path, why)", "	if why != \"\" {\n		return false\n	}\n	at := int(dir.Fd())\n	m := g.note(path, why)"}}},
 		"moved at once":          {"podd moves it away as soon as it appears", []edit{{p + "watch_linux.go", "	if w.stopped() {\n		return 0, os.ErrClosed", "	if w.stopped() || len(buffer) > 0 {\n		return 0, os.ErrClosed"}}},

@@ -148,7 +148,7 @@ func (f Found) Tool() tool.Tool {
 	return tool.New(ToolName, "Get the instructions of a skill, with the names of the files that belong to it.", f.use, tool.Confined[useArgs]())
 }
 
-func (f Found) use(ctx context.Context, args useArgs) (tool.Output, error) {
+func (f Found) use(ctx context.Context, _ *tool.Invocation, args useArgs) (tool.Output, error) {
 	i := slices.IndexFunc(f.Skills, func(s Skill) bool { return s.Name == args.Name })
 	if i < 0 {
 		var names []string

@@ -9,6 +9,7 @@ import (
 
 	"podd/internal/workspace/skills"
 	"podd/pkg/scopefs"
+	"podd/pkg/tool"
 )
 
 func plant(t *testing.T, path, text string) {
@@ -64,19 +65,19 @@ func TestFind(t *testing.T) {
 		t.Errorf("%q %+v", rest, listed)
 	}
 
-	out, err := found.Tool().Run(t.Context(), `{"name": "pdf"}`)
+	out, err := found.Tool().Run(t.Context(), &tool.Invocation{Arguments: `{"name": "pdf"}`})
 	if err != nil || out.IsError || out.Summary != "skill pdf from .agents/skills/pdf/SKILL.md, the workspace's word" ||
 		out.Content != "# PDF\nRun scripts/fill.py.\n\n[files of this skill; read_file reads them]\n.agents/skills/pdf/scripts/fill.py" {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if out, _ := found.Tool().Run(t.Context(), `{"name": "review"}`); !strings.HasSuffix(out.Summary, "the user's own") || out.Content != "Look twice." {
+	if out, _ := found.Tool().Run(t.Context(), &tool.Invocation{Arguments: `{"name": "review"}`}); !strings.HasSuffix(out.Summary, "the user's own") || out.Content != "Look twice." {
 		t.Errorf("%+v", out)
 	}
-	if out, _ := found.Tool().Run(t.Context(), `{"name": "none"}`); !out.IsError || !strings.Contains(out.Summary, "there are review, pdf") {
+	if out, _ := found.Tool().Run(t.Context(), &tool.Invocation{Arguments: `{"name": "none"}`}); !out.IsError || !strings.Contains(out.Summary, "there are review, pdf") {
 		t.Errorf("%+v", out)
 	}
 	plant(t, filepath.Join(dir, ".agents/skills/pdf/SKILL.md"), "broken now")
-	if out, _ := found.Tool().Run(t.Context(), `{"name": "pdf"}`); !out.IsError || !strings.Contains(out.Summary, "cannot be read any more") {
+	if out, _ := found.Tool().Run(t.Context(), &tool.Invocation{Arguments: `{"name": "pdf"}`}); !out.IsError || !strings.Contains(out.Summary, "cannot be read any more") {
 		t.Errorf("%+v", out)
 	}
 	if !found.Tool().Access(`{"name": "pdf"}`).Confined {

@@ -55,15 +55,13 @@ func (f *files) writing(paths ...string) tool.Access {
 	return a
 }
 
-// bound are the files as the call of ctx may use them: where its paths led when it was
-// decided on.
-func (f *files) bound(ctx context.Context) *files {
-	decided := tool.CallFrom(ctx).Targets
-	if len(decided) == 0 {
+// bound are the files as a call may use them: where its paths led when it was decided on.
+func (f *files) bound(call *tool.Invocation) *files {
+	if len(call.Targets) == 0 {
 		return f
 	}
 	var targets []scopefs.Target
-	for _, d := range decided {
+	for _, d := range call.Targets {
 		if t, ok := d.(target); ok {
 			targets = append(targets, t.Target)
 		}
@@ -73,8 +71,8 @@ func (f *files) bound(ctx context.Context) *files {
 
 // granted is the context of a change: protected paths may be changed by a call that a
 // person has agreed to as it stands.
-func granted(ctx context.Context) context.Context {
-	if tool.CallFrom(ctx).Approved {
+func granted(ctx context.Context, call *tool.Invocation) context.Context {
+	if call.Approved {
 		return scopefs.Approved(ctx)
 	}
 	return ctx

@@ -74,8 +74,7 @@ func TestCallsStayWhereTheyWereDecided(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx := tool.WithCall(t.Context(), tool.Call{Targets: targets})
-			out, err := tl.Run(ctx, canonical)
+			out, err := tl.Run(t.Context(), &tool.Invocation{Targets: targets, Arguments: canonical})
 			if out.IsError {
 				t.Errorf("%s: %s", name, out.Summary)
 			}

@@ -36,8 +36,8 @@ const patchDescription = `Change several files, all or none. "Move to" is option
 *** Delete File: d.go
 *** End Patch`
 
-func (p *patcher) run(ctx context.Context, args patchArgs) (tool.Output, error) {
-	ctx, p = granted(ctx), &patcher{p.bound(ctx)}
+func (p *patcher) run(ctx context.Context, call *tool.Invocation, args patchArgs) (tool.Output, error) {
+	ctx, p = granted(ctx, call), &patcher{p.bound(call)}
 	changes, err := parsePatch(args.Input)
 	if err != nil {
 		return failed(ctx, "apply_patch", err)

@@ -36,8 +36,8 @@ func newEditFile(f *files) tool.Tool {
 		tool.Touches(func(a editArgs) tool.Access { return f.writing(a.Path) }))
 }
 
-func (e *editor) run(ctx context.Context, args editArgs) (tool.Output, error) {
-	ctx, e = granted(ctx), &editor{e.bound(ctx)}
+func (e *editor) run(ctx context.Context, call *tool.Invocation, args editArgs) (tool.Output, error) {
+	ctx, e = granted(ctx, call), &editor{e.bound(call)}
 	e.changing.Lock()
 	defer e.changing.Unlock()
 	data, err := e.load(args.Path)

@@ -23,8 +23,8 @@ func (a *globArgs) check() error {
 }
 
 func newGlob(f *files, c Config) tool.Tool {
-	run := func(ctx context.Context, args globArgs) (tool.Output, error) {
-		paths, more, err := f.bound(ctx).Glob(ctx, args.Pattern, c.Glob.MaxEntries)
+	run := func(ctx context.Context, call *tool.Invocation, args globArgs) (tool.Output, error) {
+		paths, more, err := f.bound(call).Glob(ctx, args.Pattern, c.Glob.MaxEntries)
 		if err != nil {
 			return failed(ctx, "glob", err)
 		}

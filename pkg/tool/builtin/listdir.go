@@ -16,9 +16,9 @@ type listArgs struct {
 }
 
 func newListDir(f *files, c Config) tool.Tool {
-	run := func(ctx context.Context, args listArgs) (tool.Output, error) {
+	run := func(ctx context.Context, call *tool.Invocation, args listArgs) (tool.Output, error) {
 		dir := orWorkspace(args.Path)
-		entries, err := f.bound(ctx).ReadDir(dir)
+		entries, err := f.bound(call).ReadDir(dir)
 		if err != nil {
 			return failed(ctx, "list_dir", err)
 		}

@@ -43,8 +43,8 @@ func newReadFile(f *files, c Config) tool.Tool {
 		tool.Touches(func(a readArgs) tool.Access { return f.reading(a.Path) }))
 }
 
-func (r *reader) run(ctx context.Context, args readArgs) (tool.Output, error) {
-	file, info, err := r.bound(ctx).Open(args.Path)
+func (r *reader) run(ctx context.Context, call *tool.Invocation, args readArgs) (tool.Output, error) {
+	file, info, err := r.bound(call).Open(args.Path)
 	switch {
 	case isKind(err, scopefs.IsDir):
 		return tool.Error("read_file: %s is a directory: use list_dir", r.show(args.Path)), nil

@@ -38,14 +38,14 @@ func (a *repoMapArgs) check() error {
 
 func newRepoMap(f *files, c Config) tool.Tool {
 	limit := c.Limits.For("repo_map")
-	run := func(ctx context.Context, args repoMapArgs) (tool.Output, error) {
+	run := func(ctx context.Context, call *tool.Invocation, args repoMapArgs) (tool.Output, error) {
 		budget := repomap.Budget{Bytes: limit.MaxBytes, Lines: limit.MaxLines}
 		small := args.MaxTokens > 0 && args.MaxTokens < budget.Bytes/mapTokenBytes
 		if small {
 			budget.Bytes = args.MaxTokens * mapTokenBytes
 		}
 		dir := orWorkspace(args.Path)
-		m := mapper{files: f.bound(ctx), made: repomap.New()}
+		m := mapper{files: f.bound(call), made: repomap.New()}
 		if err := m.files.Walk(ctx, dir, scopefs.WalkOptions{}, m.add); err != nil {
 			return failed(ctx, "repo_map", err)
 		}

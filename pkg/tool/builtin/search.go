@@ -95,13 +95,13 @@ func newSearch(f *files, c Config) tool.Tool {
 		tool.Touches(func(a searchArgs) tool.Access { return f.reading(a.where()...) }))
 }
 
-func (s *searcher) run(ctx context.Context, args searchArgs) (tool.Output, error) {
+func (s *searcher) run(ctx context.Context, call *tool.Invocation, args searchArgs) (tool.Output, error) {
 	re, err := args.compile()
 	if err != nil {
 		return failed(ctx, "search", err)
 	}
 	bound := *s
-	s, bound.files = &bound, s.bound(ctx)
+	s, bound.files = &bound, s.bound(call)
 	h := &hits{search: s.Search, re: re, all: newManyHits(s.spool, s.limit)}
 	batch := s.newBatch(ctx, args, h)
 	if args.Glob == "" {

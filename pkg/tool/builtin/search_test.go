@@ -289,7 +289,7 @@ func TestSearchEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cause := errors.New("the user cancelled")
 		cancel(cause)
-		if _, err := b.tool("search").Run(ctx, `{"pattern":"x"}`); !errors.Is(err, cause) {
+		if _, err := b.tool("search").Run(ctx, &tool.Invocation{Arguments: `{"pattern":"x"}`}); !errors.Is(err, cause) {
 			t.Errorf("Run = %v", err)
 		}
 	})

@@ -125,7 +125,7 @@ func newShell(c Config) tool.Tool {
 
 // run is an error to the model unless the command exits with 0: a result that
 // says what failed must outlive the rest of its turn.
-func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
+func (s *shell) run(ctx context.Context, call *tool.Invocation, args shellArgs) (tool.Output, error) {
 	path, err := exec.LookPath(s.Path)
 	if err != nil {
 		return tool.Error("shell: not run: %s cannot be started: %v", s.Path, err), nil
@@ -134,14 +134,14 @@ func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
 		return tool.Error("shell: not run: %s", s.box.Refuses()), nil
 	}
 	s.makeRoom(ctx)
-	use, mark := s.granted(ctx, args.Command), 0
+	use, mark := s.granted(call.Approved, args.Command), 0
 	if s.box != nil {
 		mark = s.box.GitMark()
 		if use.access == sandbox.GitAll {
 			defer s.box.BeginGit()()
 		}
 	}
-	confined, guard, err := s.confine(ctx, path, args, use)
+	confined, guard, err := s.confine(call.Approved, path, args, use)
 	if err != nil {
 		return tool.Output{}, fmt.Errorf("the command was not run: %w", err)
 	}
@@ -151,7 +151,7 @@ func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
 	if err != nil {
 		return tool.Output{}, fmt.Errorf("the command was not run: %w", err)
 	}
-	id := tool.CallFrom(ctx).CallID
+	id := call.CallID
 	if id == "" {
 		id = rand.Text()
 	}
@@ -160,9 +160,9 @@ func (s *shell) run(ctx context.Context, args shellArgs) (tool.Output, error) {
 	if err != nil {
 		return tool.Output{}, notRun(err)
 	}
-	r := &shellRun{shell: s, args: args, job: job, started: started, held: confined.Held, gitMark: mark, guard: guard}
-	defer func() { r.settle(ctx) }()
-	if r.captured, err = newCapture(job.Output.File, header(args), s.SpoolBytes, s.limit.MaxBytes, progress(ctx)); err != nil {
+	r := &shellRun{shell: s, call: call, args: args, job: job, started: started, held: confined.Held, gitMark: mark, guard: guard}
+	defer r.settle()
+	if r.captured, err = newCapture(job.Output.File, header(args), s.SpoolBytes, s.limit.MaxBytes, call.Progress); err != nil {
 		return tool.Output{}, notRun(err)
 	}
 	guard.Watch(s.spool.Moved, s.log)
@@ -191,10 +191,6 @@ func notRun(err error) error {
 // header is the first line of an output's file.
 func header(args shellArgs) string {
 	return tool.Bound("$ "+shorten(args.Command, 200)) + "\n"
-}
-
-func progress(ctx context.Context) func(string) {
-	return func(text string) { tool.Progress(ctx, text) }
 }
 
 // bounds tells the model what a sandbox keeps from its commands.

@@ -210,7 +210,7 @@ func TestShellHoldsACommandThatIsTooFast(t *testing.T) {
 	const size = 40_000_000
 	b := newBench(t, nil, func(c *builtin.Config) { c.Shell.SpoolBytes = 1 << 20 })
 	held, looks := false, 0
-	ctx := tool.WithProgress(t.Context(), func(string) {
+	report := func(string) {
 		// A slow watcher: meanwhile the command writes all it has.
 		for !held {
 			outputs, _ := filepath.Glob(filepath.Join(b.spool, "*.out"))
@@ -230,9 +230,9 @@ func TestShellHoldsACommandThatIsTooFast(t *testing.T) {
 				b.write("held", "")
 			}
 		}
-	})
-	out := tooltest.Call(ctx, t, b.tool("shell"), object("timeout_seconds", 60, "command",
-		"echo $$ >pid; echo go; head -c "+strconv.Itoa(size)+" /dev/zero; while ! [ -e held ]; do sleep 0.02; done; echo end"))
+	}
+	out := tooltest.Invoke(t.Context(), t, b.tool("shell"), tool.Invocation{Report: report, Arguments: object("timeout_seconds", 60, "command",
+		"echo $$ >pid; echo go; head -c "+strconv.Itoa(size)+" /dev/zero; while ! [ -e held ]; do sleep 0.02; done; echo end")})
 	if !held || out.IsError || out.Cut == nil || out.Cut.TotalBytes != size+7 {
 		t.Errorf("held %v: %q %+v", held, out.Summary, out.Cut)
 	}
@@ -252,12 +252,12 @@ func (b *bench) cancelAfter(command, text string, cause error) tool.Output {
 	b.t.Helper()
 	ctx, cancel := context.WithCancelCause(b.t.Context())
 	defer cancel(nil)
-	ctx = tool.WithProgress(ctx, func(s string) {
+	report := func(s string) {
 		if strings.Contains(s, text) {
 			cancel(cause)
 		}
-	})
-	return tooltest.Call(ctx, b.t, b.tool("shell"), object("command", command))
+	}
+	return tooltest.Invoke(ctx, b.t, b.tool("shell"), tool.Invocation{Report: report, Arguments: object("command", command)})
 }
 
 func TestShellCancelEndsTheWholeTree(t *testing.T) {
@@ -337,9 +337,9 @@ func TestShellCommandsDoNotEndEachOther(t *testing.T) {
 	var wg sync.WaitGroup
 	started := make(chan struct{})
 	start := sync.OnceFunc(func() { close(started) })
-	ctx := tool.WithProgress(t.Context(), func(string) { start() })
+	report := func(string) { start() }
 	wg.Go(func() {
-		out := tooltest.Call(ctx, t, b.tool("shell"), object("command", "echo up; while ! [ -e go ]; do sleep 0.02; done; echo survived"))
+		out := tooltest.Invoke(t.Context(), t, b.tool("shell"), tool.Invocation{Report: report, Arguments: object("command", "echo up; while ! [ -e go ]; do sleep 0.02; done; echo survived")})
 		if out.IsError || !strings.HasSuffix(out.Content, "survived\n") {
 			t.Errorf("got %+v", out)
 		}
@@ -356,7 +356,7 @@ func TestShellReportsOutputAsItComes(t *testing.T) {
 	b := newBench(t, nil)
 	var mu sync.Mutex
 	var live strings.Builder
-	ctx := tool.WithProgress(t.Context(), func(s string) {
+	report := func(s string) {
 		mu.Lock()
 		defer mu.Unlock()
 		live.WriteString(s)
@@ -367,9 +367,8 @@ func TestShellReportsOutputAsItComes(t *testing.T) {
 			// The command waits for this: it was reported while it ran.
 			b.write("seen", "")
 		}
-	})
-	out := tooltest.Call(ctx, t, b.tool("shell"),
-		object("command", `echo first; while ! [ -e seen ]; do sleep 0.02; done; printf '\346'; sleep 0.1; printf '\227\245\n'`))
+	}
+	out := tooltest.Invoke(t.Context(), t, b.tool("shell"), tool.Invocation{Report: report, Arguments: object("command", `echo first; while ! [ -e seen ]; do sleep 0.02; done; printf '\346'; sleep 0.1; printf '\227\245\n'`)})
 	if live.String() != "first\n日\n" || out.Content != live.String() {
 		t.Errorf("live %q, content %q", live.String(), out.Content)
 	}
@@ -378,9 +377,8 @@ func TestShellReportsOutputAsItComes(t *testing.T) {
 func TestShellOutputEmptiedByTheCommand(t *testing.T) {
 	b := newBench(t, nil)
 	var once sync.Once
-	ctx := tool.WithProgress(t.Context(), func(string) { once.Do(func() { b.write("seen", "") }) })
-	out := tooltest.Call(ctx, t, b.tool("shell"),
-		object("command", "echo a long first line; while ! [ -e seen ]; do sleep 0.02; done; echo b >/dev/stderr; while ! [ -e end ]; do touch end; sleep 0.4; done; echo c"))
+	report := func(string) { once.Do(func() { b.write("seen", "") }) }
+	out := tooltest.Invoke(t.Context(), t, b.tool("shell"), tool.Invocation{Report: report, Arguments: object("command", "echo a long first line; while ! [ -e seen ]; do sleep 0.02; done; echo b >/dev/stderr; while ! [ -e end ]; do touch end; sleep 0.4; done; echo c")})
 	if out.Content != "a long first line\nb\nc\n" {
 		t.Errorf("got %q", out.Content)
 	}
@@ -408,7 +406,7 @@ func TestShellCannotStart(t *testing.T) {
 	if err := os.Remove(b.spool); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.tool("shell").Run(t.Context(), object("command", "true")); err == nil || !strings.Contains(err.Error(), "was not run") {
+	if _, err := b.tool("shell").Run(t.Context(), &tool.Invocation{Arguments: object("command", "true")}); err == nil || !strings.Contains(err.Error(), "was not run") {
 		t.Errorf("without a spool folder: %v", err)
 	}
 }
@@ -452,9 +450,9 @@ func TestShellSummariesAreShort(t *testing.T) {
 // command is ended.
 func TestShellCancelledAtItsStart(t *testing.T) {
 	b := newBench(t, nil)
-	ctx, cancel := context.WithCancelCause(tool.WithCall(t.Context(), theCall))
+	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("the user cancelled"))
-	out := tooltest.Call(ctx, t, b.tool("shell"), object("command", "echo $$ >pid; exec sleep 600"))
+	out := tooltest.Invoke(ctx, t, b.tool("shell"), *with(theCall, object("command", "echo $$ >pid; exec sleep 600")))
 	if !out.IsError || !strings.Contains(out.Summary, "(the user cancelled), may have taken effect") {
 		t.Errorf("summary %q", out.Summary)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"podd/internal/guard/sandbox"
 	"podd/pkg/scopefs"
+	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
 	"podd/pkg/tool/spool"
 )
@@ -39,7 +40,7 @@ func BenchmarkShell(b *testing.B) {
 					continue
 				}
 				for b.Loop() {
-					if out, err := tl.Run(b.Context(), `{"command":"true"}`); err != nil || out.IsError {
+					if out, err := tl.Run(b.Context(), &tool.Invocation{Arguments: `{"command":"true"}`}); err != nil || out.IsError {
 						b.Fatal(out.Summary, err)
 					}
 				}

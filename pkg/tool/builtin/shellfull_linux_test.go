@@ -61,19 +61,20 @@ func fullMain() error {
 		return err
 	}
 	sh, _ := b.tools.Lookup("shell")
-	ctx := tool.WithStored(tool.WithCall(context.Background(), theCall), func(func()) {})
 	filling := object("command", "head -c 3000000 /dev/zero | tr '\\0' '\\n'; : >ready; exit 7")
-	out, err := sh.Run(ctx, filling)
+	call := with(theCall, filling)
+	call.Later = func(func()) {}
+	out, err := sh.Run(context.Background(), call)
 	if err != nil {
 		return err
 	}
 	fmt.Println(out.IsError, out.Summary)
-	out, _, err = sh.Recover(ctx, filling)
+	out, _, err = sh.Recover(context.Background(), call)
 	fmt.Println(out.IsError, out.Summary)
 	if err != nil {
 		return err
 	}
-	_, err = sh.Run(tool.WithCall(ctx, tool.Call{CallID: "2"}), object("command", ": >ran"))
+	_, err = sh.Run(context.Background(), &tool.Invocation{CallID: "2", Later: call.Later, Arguments: object("command", ": >ran")})
 	fmt.Println(err)
 	_, missing := os.Stat("ran")
 	fmt.Println("ran:", missing == nil)

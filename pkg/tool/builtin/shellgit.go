@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"podd/internal/guard/sandbox"
 	"podd/internal/workspace/git"
 	"podd/pkg/scopefs"
-	"podd/pkg/tool"
 )
 
 // gitUse is what a command may change in repositories.
@@ -83,9 +81,9 @@ func (s *shell) outside() (outside []string) {
 }
 
 // granted is what a command may change in repositories: what asks needs to be approved.
-func (s *shell) granted(ctx context.Context, line string) gitUse {
+func (s *shell) granted(approved bool, line string) gitUse {
 	use := s.gitUse(line)
-	if use.ask != "" && !tool.CallFrom(ctx).Approved {
+	if use.ask != "" && !approved {
 		return gitUse{}
 	}
 	return use

@@ -57,8 +57,8 @@ func gitBench(t *testing.T, mode sandbox.Mode) *bench {
 // approved calls the shell as one that a person has agreed to.
 func (b *bench) approved(command string) tool.Output {
 	b.t.Helper()
-	ctx := tool.WithCall(b.t.Context(), tool.Call{CallID: "approved", Approved: true})
-	return tooltest.Call(ctx, b.t, b.tool("shell"), object("command", command))
+	call := tool.Invocation{CallID: "approved", Approved: true, Arguments: object("command", command)}
+	return tooltest.Invoke(b.t.Context(), b.t, b.tool("shell"), call)
 }
 
 // asks says why a command asks; empty when it does not.
@@ -358,7 +358,7 @@ func TestGitIsMendedAfterAKill(t *testing.T) {
 	killAfter(t, dir, spoolDir, arguments, "ready")
 	b := benchAt(t, dir, spoolDir)
 	b.write("go", "")
-	out, found, err := b.tool("shell").Recover(tool.WithCall(t.Context(), theCall), arguments)
+	out, found, err := b.tool("shell").Recover(t.Context(), with(theCall, arguments))
 	if err != nil || !found || !strings.Contains(out.Summary, "podd undid its change of .git/commondir") {
 		t.Errorf("found %v, %v: %+v", found, err, out)
 	}
@@ -373,9 +373,9 @@ func TestCommandsLeaveApprovedRepositories(t *testing.T) {
 	var wg sync.WaitGroup
 	started := make(chan struct{})
 	start := sync.OnceFunc(func() { close(started) })
-	ctx := tool.WithProgress(t.Context(), func(string) { start() })
+	report := func(string) { start() }
 	wg.Go(func() {
-		out := tooltest.Call(ctx, t, b.tool("shell"), object("command", "echo up; until [ -e go ]; do sleep 0.02; done"))
+		out := tooltest.Invoke(t.Context(), t, b.tool("shell"), tool.Invocation{Report: report, Arguments: object("command", "echo up; until [ -e go ]; do sleep 0.02; done")})
 		if out.IsError {
 			t.Errorf("%s", out.Summary)
 		}

@@ -1,7 +1,6 @@
 package builtin
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -40,8 +39,7 @@ func (s *shell) access(args shellArgs) tool.Access {
 
 // guard begins to keep protected paths as they are. Those that the call names may change,
 // once a person has agreed to that.
-func (s *shell) guard(ctx context.Context, scope sandbox.Scope, args shellArgs) (*sandbox.Guard, error) {
-	approved := tool.CallFrom(ctx).Approved
+func (s *shell) guard(approved bool, scope sandbox.Scope, args shellArgs) (*sandbox.Guard, error) {
 	var changes []string
 	for _, path := range args.Changes {
 		c, err := s.box.Change(scope.Roots, path)

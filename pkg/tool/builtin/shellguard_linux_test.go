@@ -182,7 +182,7 @@ func TestShellChangesWhatWasApproved(t *testing.T) {
 		t.Helper()
 		call := theCall
 		call.Approved = approved
-		if _, err := b.tool("shell").Run(tool.WithCall(t.Context(), call), args); err != nil {
+		if _, err := b.tool("shell").Run(t.Context(), with(call, args)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -195,7 +195,7 @@ func TestShellChangesWhatWasApproved(t *testing.T) {
 		t.Errorf("with an approval there are %v, .npmrc has %q", there, b.read(".npmrc"))
 	}
 	for path, want := range map[string]string{"file": "is not protected", ".git/config": "git's own", "../.envrc": "in no directory that a command can change"} {
-		out, err := b.tool("shell").Run(t.Context(), object("command", ": >ran", "changes", []string{path}))
+		out, err := b.tool("shell").Run(t.Context(), &tool.Invocation{Arguments: object("command", ": >ran", "changes", []string{path})})
 		if (err == nil || !strings.Contains(err.Error(), want)) && !strings.Contains(out.Summary, want) || len(b.there([]string{"ran"})) > 0 {
 			t.Errorf("%s: %+v, %v", path, out, err)
 		}
@@ -230,7 +230,7 @@ func TestShellGuardsAfterAKill(t *testing.T) {
 				t.Fatal("nobody was there to move it, and it is gone")
 			}
 			b.write("on", "")
-			out, found, err := b.tool("shell").Recover(tool.WithCall(t.Context(), theCall), arguments)
+			out, found, err := b.tool("shell").Recover(t.Context(), with(theCall, arguments))
 			if err != nil || !found || out.Content != "ended\n" || !strings.Contains(out.Summary, "podd moved ") {
 				t.Errorf("found %v, %v: %+v", found, err, out)
 			}
@@ -292,13 +292,13 @@ func TestShellLeavesApprovedChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer fs.Close()
-	ctx := tool.WithProgress(t.Context(), func(string) {
+	report := func(string) {
 		if _, err := fs.WriteFile(scopefs.Approved(t.Context()), ".husky/pre-commit", []byte("mine")); err != nil {
 			t.Error(err)
 		}
 		b.write("go", "")
-	})
-	out, err := b.tool("shell").Run(ctx, object("command", "echo up; until [ -e go ]; do sleep 0.01; done; echo a >.envrc"))
+	}
+	out, err := b.tool("shell").Run(t.Context(), &tool.Invocation{Report: report, Arguments: object("command", "echo up; until [ -e go ]; do sleep 0.01; done; echo a >.envrc")})
 	if err != nil || b.read(".husky/pre-commit") != "mine" || len(b.there([]string{".envrc"})) > 0 {
 		t.Errorf("%+v, %v", out, err)
 	}

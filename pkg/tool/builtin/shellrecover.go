@@ -15,20 +15,19 @@ import (
 // recover finds the command of a call that a podd which was killed had started. One
 // that still runs is waited for; its timeout counts anew, because nobody was there to
 // end it.
-func (s *shell) recover(ctx context.Context, args shellArgs) (out tool.Output, found bool, err error) {
-	id := tool.CallFrom(ctx).CallID
-	if id == "" {
+func (s *shell) recover(ctx context.Context, call *tool.Invocation, args shellArgs) (out tool.Output, found bool, err error) {
+	if call.CallID == "" {
 		return tool.Output{}, false, nil
 	}
-	job, err := s.spool.OpenJob("shell", id)
+	job, err := s.spool.OpenJob("shell", call.CallID)
 	if errors.Is(err, fs.ErrNotExist) {
 		return tool.Output{}, false, nil
 	}
 	if err != nil {
 		return tool.Output{}, false, unknown(err)
 	}
-	r := &shellRun{shell: s, args: args, job: job}
-	defer r.settle(ctx)
+	r := &shellRun{shell: s, call: call, args: args, job: job}
+	defer r.settle()
 	out, err = r.resume(ctx)
 	return out, err == nil, err
 }
@@ -60,7 +59,7 @@ func (r *shellRun) resume(ctx context.Context) (tool.Output, error) {
 	// The podd before may have ended while it held the command.
 	r.paused = true
 	r.status = func() string { return r.lastWord(ctx) }
-	r.captured = openCapture(r.job.Output.File, header(r.args), r.shell.SpoolBytes, r.shell.limit.MaxBytes, progress(ctx))
+	r.captured = openCapture(r.job.Output.File, header(r.args), r.shell.SpoolBytes, r.shell.limit.MaxBytes, r.call.Progress)
 	return r.finish(ctx), nil
 }
 

@@ -30,7 +30,13 @@ const (
 )
 
 // theCall is the call that is started, and recovered.
-var theCall = tool.Call{Pod: "p", Turn: 1, CallID: "call_1/../x"}
+var theCall = tool.Invocation{Pod: "p", Turn: 1, CallID: "call_1/../x"}
+
+// with is a call with these arguments.
+func with(call tool.Invocation, arguments string) *tool.Invocation {
+	call.Arguments = arguments
+	return &call
+}
 
 func helperMain() {
 	dir, err := os.Getwd()
@@ -39,8 +45,9 @@ func helperMain() {
 		if b, err = openBench(dir, os.Getenv(spoolVariable), quickly, helperSandbox); err == nil {
 			sh, _ := b.tools.Lookup("shell")
 			// The result is never stored: podd dies first.
-			ctx := tool.WithStored(tool.WithCall(context.Background(), theCall), func(func()) {})
-			_, err = sh.Run(ctx, os.Getenv(helperVariable))
+			call := with(theCall, os.Getenv(helperVariable))
+			call.Later = func(func()) {}
+			_, err = sh.Run(context.Background(), call)
 		}
 	}
 	if err != nil {
@@ -117,9 +124,9 @@ func (b *bench) ends(name string) {
 }
 
 // recover recovers the call as a podd does that stores the result.
-func (b *bench) recover(ctx context.Context, arguments string) (tool.Output, bool) {
+func (b *bench) recover(ctx context.Context, call *tool.Invocation) (tool.Output, bool) {
 	b.t.Helper()
-	out, found, err := b.tool("shell").Recover(tool.WithCall(ctx, theCall), arguments)
+	out, found, err := b.tool("shell").Recover(ctx, call)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -154,7 +161,7 @@ func TestShellRecoversWhatEndedMeanwhile(t *testing.T) {
 			}
 			b.write("go", "")
 			b.ends("pid")
-			got, found := b.recover(t.Context(), arguments)
+			got, found := b.recover(t.Context(), with(theCall, arguments))
 			if !found {
 				t.Fatal("the command was not found")
 			}
@@ -175,11 +182,12 @@ func TestShellRecoversWhatStillRuns(t *testing.T) {
 	arguments := object("command", beforeGo+"echo second; exit 4", "timeout_seconds", 60)
 	b := afterAKill(t, arguments)
 	var live strings.Builder
-	ctx := tool.WithProgress(t.Context(), func(text string) {
+	call := with(theCall, arguments)
+	call.Report = func(text string) {
 		live.WriteString(text)
 		b.write("go", "")
-	})
-	out, found := b.recover(ctx, arguments)
+	}
+	out, found := b.recover(t.Context(), call)
 	if !found || out.Content != "first\nsecond\n" || live.String() != out.Content || !out.IsError || !strings.HasSuffix(out.Summary, ", exit 4: second; 2 lines") {
 		t.Errorf("found %v: %+v, live %q", found, out, live.String())
 	}
@@ -199,7 +207,7 @@ func TestShellRecoversWhatIsHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.write("go", "")
-	out, found := b.recover(t.Context(), arguments)
+	out, found := b.recover(t.Context(), with(theCall, arguments))
 	if !found || out.IsError || out.Content != "first\nsecond\n" {
 		t.Errorf("found %v: %+v", found, out)
 	}
@@ -211,7 +219,7 @@ func TestShellRecoversAndEnds(t *testing.T) {
 	t.Run("timeout", func(t *testing.T) {
 		arguments := object("command", command, "timeout_seconds", 1)
 		b := afterAKill(t, arguments)
-		out, found := b.recover(t.Context(), arguments)
+		out, found := b.recover(t.Context(), with(theCall, arguments))
 		if !found || out.Content != "up\n" || !strings.Contains(out.Summary, "timed out after 1 s and was ended") || alive(b.pidIn("pid")) {
 			t.Errorf("found %v: %+v", found, out)
 		}
@@ -221,7 +229,7 @@ func TestShellRecoversAndEnds(t *testing.T) {
 		b := afterAKill(t, arguments)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errors.New("the user cancelled"))
-		out, found := b.recover(ctx, arguments)
+		out, found := b.recover(ctx, with(theCall, arguments))
 		if !found || !strings.Contains(out.Summary, "(the user cancelled), may have taken effect") || alive(b.pidIn("pid")) {
 			t.Errorf("found %v: %+v", found, out)
 		}
@@ -240,7 +248,7 @@ func TestShellRecoversAndEndsWhatTheCommandLeft(t *testing.T) {
 	if !alive(b.pidIn("left")) {
 		t.Fatal("nothing was left behind")
 	}
-	if out, found := b.recover(t.Context(), arguments); !found || out.IsError || out.Content != "done\n" || alive(b.pidIn("left")) {
+	if out, found := b.recover(t.Context(), with(theCall, arguments)); !found || out.IsError || out.Content != "done\n" || alive(b.pidIn("left")) {
 		t.Errorf("found %v: %+v", found, out)
 	}
 }
@@ -253,7 +261,7 @@ func TestShellRecoversWithoutAStatus(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, found := b.recover(t.Context(), arguments)
+	out, found := b.recover(t.Context(), with(theCall, arguments))
 	if !found || !out.IsError || out.Content != "up\n" || !strings.Contains(out.Summary, "its exit status is not known, may have taken effect") {
 		t.Errorf("found %v: %+v", found, out)
 	}
@@ -266,9 +274,10 @@ func TestShellRecoversAgainUntilStored(t *testing.T) {
 	killAfter(t, dir, spoolDir, arguments, "returned")
 	b := benchAt(t, dir, spoolDir)
 	var work []func()
-	unstored := tool.WithStored(t.Context(), func(f func()) { work = append(work, f) })
+	unstored := with(theCall, arguments)
+	unstored.Later = func(f func()) { work = append(work, f) }
 	for range 2 {
-		if out, found := b.recover(unstored, arguments); !found || out.Content != "done\n" || out.IsError {
+		if out, found := b.recover(t.Context(), unstored); !found || out.Content != "done\n" || out.IsError {
 			t.Fatalf("found %v: %+v", found, out)
 		}
 	}
@@ -278,7 +287,7 @@ func TestShellRecoversAgainUntilStored(t *testing.T) {
 	if left := b.spooled(); len(left) > 0 {
 		t.Errorf("spool files remain: %v", left)
 	}
-	if _, found := b.recover(t.Context(), arguments); found {
+	if _, found := b.recover(t.Context(), with(theCall, arguments)); found {
 		t.Error("a call whose files are gone was found")
 	}
 	if ran := b.read("ran"); ran != "once\n" {
@@ -289,10 +298,10 @@ func TestShellRecoversAgainUntilStored(t *testing.T) {
 func TestShellRecoversNothing(t *testing.T) {
 	b := newBench(t, nil)
 	arguments := object("command", "true")
-	if _, found := b.recover(t.Context(), arguments); found {
+	if _, found := b.recover(t.Context(), with(theCall, arguments)); found {
 		t.Error("a call that nobody started was found")
 	}
-	if _, found, err := b.tool("shell").Recover(t.Context(), arguments); found || err != nil {
+	if _, found, err := b.tool("shell").Recover(t.Context(), &tool.Invocation{Arguments: arguments}); found || err != nil {
 		t.Errorf("without a call: %v, %v", found, err)
 	}
 }
@@ -305,11 +314,13 @@ func TestShellRecoversWhatNeverRan(t *testing.T) {
 	if err != nil || len(records) != 1 {
 		t.Fatalf("records %v, %v", records, err)
 	}
+	unstored := with(theCall, arguments)
+	unstored.Later = func(func()) {}
 	for _, size := range []int64{16, 40} {
 		if err := os.Truncate(records[0], size); err != nil {
 			t.Fatal(err)
 		}
-		out, found := b.recover(tool.WithStored(t.Context(), func(func()) {}), arguments)
+		out, found := b.recover(t.Context(), unstored)
 		if !found || !out.IsError || !strings.Contains(out.Summary, "was not run") {
 			t.Errorf("found %v: %+v", found, out)
 		}
@@ -317,7 +328,7 @@ func TestShellRecoversWhatNeverRan(t *testing.T) {
 	if err := os.Truncate(records[0], 3); err != nil {
 		t.Fatal(err)
 	}
-	if _, found, err := b.tool("shell").Recover(tool.WithCall(t.Context(), theCall), arguments); found || err == nil {
+	if _, found, err := b.tool("shell").Recover(t.Context(), with(theCall, arguments)); found || err == nil {
 		t.Errorf("of a record that is cut off: found %v, %v", found, err)
 	}
 }
@@ -345,7 +356,7 @@ func TestShellRecoverLeavesOthersAlone(t *testing.T) {
 	if err := os.WriteFile(records[0], []byte(changed), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, found := b.recover(t.Context(), arguments)
+	out, found := b.recover(t.Context(), with(theCall, arguments))
 	if !found || out.IsError || out.Kind != item.OutputShell || !alive(other.Process.Pid) {
 		t.Errorf("found %v: %+v; the other is alive: %v", found, out, alive(other.Process.Pid))
 	}

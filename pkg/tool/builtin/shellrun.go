@@ -27,6 +27,7 @@ const (
 // shellRun is one run of a command.
 type shellRun struct {
 	shell    *shell
+	call     *tool.Invocation
 	args     shellArgs
 	job      *spool.Job
 	captured *capture
@@ -53,8 +54,8 @@ type shellRun struct {
 
 // settle is for when the call is over, or panics: the job's files stay until its result
 // is stored.
-func (r *shellRun) settle(ctx context.Context) {
-	tool.Stored(ctx, func() { r.job.Settle(r.keep) })
+func (r *shellRun) settle() {
+	r.call.Stored(func() { r.job.Settle(r.keep) })
 }
 
 // finish waits for the end of the command and of all that it started.

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"podd/internal/guard/sandbox"
-	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
 )
 
@@ -87,9 +86,8 @@ func TestShellRecoversInASandbox(t *testing.T) {
 				": >ready; while ! [ -e go ]; do sleep 0.01; done; echo x 2>/dev/null >"+outside+"; echo ended; exit 5")
 			killAfter(t, dir, spoolDir, arguments, "ready")
 			b := benchAt(t, dir, spoolDir)
-			ctx := tool.WithCall(t.Context(), theCall)
 			b.write("go", "")
-			out, found, err := b.tool("shell").Recover(ctx, arguments)
+			out, found, err := b.tool("shell").Recover(t.Context(), with(theCall, arguments))
 			if err != nil || !found || out.Content != "ended\n" || !strings.HasSuffix(out.Summary, ", exit 5: ended; 1 line") {
 				t.Errorf("found %v, %v: %+v", found, err, out)
 			}

@@ -47,7 +47,7 @@ const firstFile = 3
 
 // confine is the command line that has the shell at path run a command, in the sandbox where there is one, with its
 // guard.
-func (s *shell) confine(ctx context.Context, path string, args shellArgs, use gitUse) (*sandbox.Command, *sandbox.Guard, error) {
+func (s *shell) confine(approved bool, path string, args shellArgs, use gitUse) (*sandbox.Command, *sandbox.Guard, error) {
 	argv := []string{path, "-c", args.Command}
 	if !s.confines() {
 		return &sandbox.Command{Args: argv}, nil, nil
@@ -60,7 +60,7 @@ func (s *shell) confine(ctx context.Context, path string, args shellArgs, use gi
 	scope := sandbox.Scope{
 		Dir: roots[0].Path, Roots: roots, Temp: temp, Show: []string{s.spool.Dir()}, Git: use.access, GitDirs: use.outside, Restores: use.restores,
 	}
-	if scope.Guard, err = s.guard(ctx, scope, args); err != nil {
+	if scope.Guard, err = s.guard(approved, scope, args); err != nil {
 		return nil, nil, err
 	}
 	command, err := s.box.Command(scope, firstFile, argv...)

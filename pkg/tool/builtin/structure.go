@@ -29,13 +29,13 @@ func (a *structureArgs) check() error {
 }
 
 func newRepoStructure(f *files, c Config) tool.Tool {
-	run := func(ctx context.Context, args structureArgs) (tool.Output, error) {
+	run := func(ctx context.Context, call *tool.Invocation, args structureArgs) (tool.Output, error) {
 		dir, depth := orWorkspace(args.Path), args.Depth
 		if depth == 0 {
 			depth = c.Tree.Depth
 		}
 		t := tree{most: c.Tree.MaxEntries}
-		if err := f.bound(ctx).Walk(ctx, dir, scopefs.WalkOptions{MaxDepth: depth}, t.add); err != nil {
+		if err := f.bound(call).Walk(ctx, dir, scopefs.WalkOptions{MaxDepth: depth}, t.add); err != nil {
 			return failed(ctx, "repo_structure", err)
 		}
 		return t.output(f.show(dir), f.Rel(dir), depth), nil

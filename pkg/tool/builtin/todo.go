@@ -43,7 +43,7 @@ func newTodo() tool.Tool {
 }
 
 // runTodo keeps nothing: the list is in the history, where it is never pruned.
-func runTodo(_ context.Context, args todoArgs) (tool.Output, error) {
+func runTodo(_ context.Context, _ *tool.Invocation, args todoArgs) (tool.Output, error) {
 	var b strings.Builder
 	marks := map[string]string{"pending": "[ ]", "in_progress": "[>]", "done": "[x]"}
 	done, now := 0, ""

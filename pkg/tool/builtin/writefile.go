@@ -23,8 +23,8 @@ func newWriteFile(f *files) tool.Tool {
 		tool.Touches(func(a writeArgs) tool.Access { return f.writing(a.Path) }))
 }
 
-func (w *writer) run(ctx context.Context, args writeArgs) (tool.Output, error) {
-	ctx, w = granted(ctx), &writer{w.bound(ctx)}
+func (w *writer) run(ctx context.Context, call *tool.Invocation, args writeArgs) (tool.Output, error) {
+	ctx, w = granted(ctx, call), &writer{w.bound(call)}
 	w.changing.Lock()
 	defer w.changing.Unlock()
 	verb, err := w.allow(args)

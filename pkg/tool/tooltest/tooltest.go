@@ -109,11 +109,18 @@ func conformMalformed(t *testing.T, tl tool.Tool) {
 // Call checks and runs arguments, and holds the output to the rules of tool.Output.
 func Call(ctx context.Context, t *testing.T, tl tool.Tool, arguments string) tool.Output {
 	t.Helper()
-	canonical, err := tl.Check(arguments)
+	return Invoke(ctx, t, tl, tool.Invocation{Arguments: arguments})
+}
+
+// Invoke is Call for a call of a turn.
+func Invoke(ctx context.Context, t *testing.T, tl tool.Tool, call tool.Invocation) tool.Output {
+	t.Helper()
+	canonical, err := tl.Check(call.Arguments)
 	if err != nil {
-		t.Fatalf("%s: Check(%s): %v", tl.Spec().Name, arguments, err)
+		t.Fatalf("%s: Check(%s): %v", tl.Spec().Name, call.Arguments, err)
 	}
-	out, err := tl.Run(ctx, canonical)
+	call.Arguments = canonical
+	out, err := tl.Run(ctx, &call)
 	if err != nil {
 		t.Fatalf("%s: Run(%s): %v", tl.Spec().Name, canonical, err)
 	}

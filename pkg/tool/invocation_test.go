@@ -9,13 +9,14 @@ import (
 func TestStored(t *testing.T) {
 	var later []func()
 	done := 0
-	tool.Stored(tool.WithStored(t.Context(), func(work func()) { later = append(later, work) }), func() { done++ })
+	turn := tool.Invocation{Later: func(work func()) { later = append(later, work) }}
+	turn.Stored(func() { done++ })
 	if done != 0 || len(later) != 1 {
 		t.Fatalf("done %d, left %d", done, len(later))
 	}
 	later[0]()
 	// Nobody stores the result: nothing can be lost any more.
-	tool.Stored(t.Context(), func() { done++ })
+	new(tool.Invocation).Stored(func() { done++ })
 	if done != 2 {
 		t.Errorf("done %d", done)
 	}

@@ -9,8 +9,8 @@ import (
 	"podd/pkg/tool"
 )
 
-// callTurn is the turn as the tool of one call knows it.
-type callTurn struct {
+// meter is what the turn counts, for the tool of one call.
+type meter struct {
 	*run
 	call *call
 
@@ -20,8 +20,8 @@ type callTurn struct {
 }
 
 // Left is what the turn could still use when the last entry was stored.
-func (c *callTurn) Left() (item.PodLimits, error) {
-	left := c.left.Load()
+func (m *meter) Left() (item.PodLimits, error) {
+	left := m.left.Load()
 	if left == nil {
 		return item.PodLimits{}, errors.New("the turn has not begun")
 	}
@@ -29,30 +29,30 @@ func (c *callTurn) Left() (item.PodLimits, error) {
 }
 
 // Bill keeps the record for the entries of the call's result.
-func (c *callTurn) Bill(u item.RequestUsage) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	u.Step = c.step
-	c.billed = append(c.billed, u)
+func (m *meter) Bill(u item.RequestUsage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	u.Step = m.step
+	m.billed = append(m.billed, u)
 }
 
 // Waits lets the turn's clock know.
-func (c *callTurn) Waits(waiting bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.waiting == waiting {
+func (m *meter) Waits(waiting bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.waiting == waiting {
 		return
 	}
-	c.waiting = waiting
-	c.idle.changed(waiting)
+	m.waiting = waiting
+	m.idle.changed(waiting)
 }
 
 // settle is the end of the tool's work.
-func (c *callTurn) settle() {
-	c.Waits(false)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.call.billed = c.billed
+func (m *meter) settle() {
+	m.Waits(false)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.call.billed = m.billed
 }
 
 // idleCalls counts the running calls whose tools only wait.
@@ -109,4 +109,4 @@ func (t *run) remains() *leftover {
 	return &out
 }
 
-var _ tool.Turn = (*callTurn)(nil)
+var _ tool.Meter = (*meter)(nil)
