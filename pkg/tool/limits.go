@@ -165,8 +165,8 @@ func (l *Limits) For(name string) Limit {
 	return limit
 }
 
-// Apply makes an output fit: without secrets (see Clean), the summary by Bound, the content by the limit of
-// the tool. What it returns is within the limit, its marker included, so that its
+// Apply makes an output fit that Clean has cleaned: the summary by Bound, the content by the
+// limit of the tool. What it returns is within the limit, its marker included, so that its
 // Text is within MaxResultBytes, and applying it again changes nothing.
 //
 // keep stores the full content and returns the path that the marker names; it is
@@ -178,7 +178,7 @@ func (l *Limits) For(name string) Limit {
 // none: keep is not called for it, and a further cut goes on with its counts.
 // Bytes that are not UTF-8 become question marks, one each, so that counts hold.
 func (l *Limits) Apply(name string, out Output, keep func(full string) (path string, err error)) Output {
-	out = l.Clean(out)
+	out = Normal(out)
 	full := out.Content
 	out.Content = Repair(full)
 	limit := l.For(name)

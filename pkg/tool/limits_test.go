@@ -362,3 +362,29 @@ func TestFitOfTwoEnds(t *testing.T) {
 		t.Errorf("%+v\n%s\nfrom the whole\n%s", c, got, want)
 	}
 }
+
+// looked counts the texts that a redactor looked at.
+type looked struct{ texts *int }
+
+func (l looked) Redact(text string) string {
+	if text != "" {
+		*l.texts++
+	}
+	return strings.ReplaceAll(text, "hunter2", "[redacted]")
+}
+
+func (looked) Live(report func(string)) (func(string), func()) { return report, func() {} }
+
+// An output is searched for secrets once: when it is cleaned, not when it is made to fit.
+func TestOutputsAreRedactedOnce(t *testing.T) {
+	texts := 0
+	l := limits(t, tool.LimitsConfig{Redactor: looked{&texts}})
+	out := l.Clean(tool.Output{Summary: "the password is hunter2", Content: numbered(5000, 20) + "hunter2"})
+	got := l.Apply("x", out, keepAt("/s/1"))
+	if text := got.Text(); strings.Contains(text, "hunter2") || !strings.Contains(text, "[redacted]") || got.Cut == nil {
+		t.Errorf("it says %q", text)
+	}
+	if texts != 2 {
+		t.Errorf("%d texts were searched, want the summary and the content", texts)
+	}
+}
