@@ -20,6 +20,7 @@ import (
 	"podd/pkg/store"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
+	"podd/pkg/workspace"
 )
 
 func main() {
@@ -44,8 +45,8 @@ func run(ctx context.Context, prompt string) (answer string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	workspace := filepath.Join(dir, "workspace")
-	if err := os.Mkdir(workspace, 0o700); err != nil {
+	shop := filepath.Join(dir, "shop")
+	if err := os.Mkdir(shop, 0o700); err != nil {
 		return "", err
 	}
 	db, err := store.OpenBolt(store.BoltConfig{Path: filepath.Join(dir, "pods.db")})
@@ -53,24 +54,25 @@ func run(ctx context.Context, prompt string) (answer string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	workspaces, err := workspace.New(workspace.Config{
+		SpoolDir: filepath.Join(dir, "spool"),
+		Tools:    []tool.Tool{stock},
+		Shell:    builtin.Shell{Sandbox: builtin.DetectSandbox(ctx, builtin.SandboxConfig{Hidden: []string{dir}})},
+	}, workspace.Settings{
+		Rules: []item.Rule{{Tool: "shell", Decision: "deny", Source: "embed"}},
+	})
+	if err != nil {
+		return "", err
+	}
 	host, err := pod.NewHost(ctx, pod.Config{
-		Fixed: pod.Fixed{
-			Store:    db,
-			SpoolDir: filepath.Join(dir, "spool"),
-			Tools:    []tool.Tool{stock},
-			Shell:    builtin.Shell{Sandbox: builtin.DetectSandbox(ctx, builtin.SandboxConfig{Hidden: []string{dir}})},
-		},
-		Settings: pod.Settings{
-			Model:        clerk{},
-			Interceptors: []interceptor.Interceptor{discreet{}},
-			Rules:        []item.Rule{{Tool: "shell", Decision: "deny", Source: "embed"}},
-		},
+		Fixed:    pod.Fixed{Store: db, Workspaces: workspaces},
+		Settings: pod.Settings{Model: clerk{}, Interceptors: []interceptor.Interceptor{discreet{}}},
 	})
 	if err != nil {
 		return "", err
 	}
 	defer host.Close(context.WithoutCancel(ctx))
-	p, err := host.Create(ctx, "clerk", item.PodSpec{Dir: workspace})
+	p, err := host.Create(ctx, "clerk", item.PodSpec{Dir: shop})
 	if err != nil {
 		return "", err
 	}

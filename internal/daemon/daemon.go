@@ -28,6 +28,7 @@ import (
 	"podd/pkg/store"
 	"podd/pkg/subpods"
 	"podd/pkg/tool/builtin"
+	"podd/pkg/workspace"
 )
 
 // DefaultGrace is how long running turns have to reach a step boundary when podd is
@@ -84,8 +85,10 @@ type Daemon struct {
 	keeper *keeper.Keeper
 	store  store.Store
 	host   *pod.Host
-	server *server.Server
-	socket *socket.Listener
+	// workspaces are those of the host.
+	workspaces *workspace.Workspaces
+	server     *server.Server
+	socket     *socket.Listener
 	// secrets are kept out of the log, of what tools answer and of errors.
 	secrets *secrets.Set
 	// trust records which workspaces' configuration is trusted.
@@ -201,6 +204,10 @@ func (d *Daemon) listen(ctx context.Context) (*socket.Listener, error) {
 // here.
 func (d *Daemon) openHost(ctx context.Context) error {
 	first := &loaded{Config: d.Settings, file: d.ConfigFile, at: d.started}
+	inWorkspaces, err := d.workspaceSettings(first.Config)
+	if err != nil {
+		return err
+	}
 	settings, err := d.settings(first, nil)
 	if err != nil {
 		return err
@@ -209,23 +216,26 @@ func (d *Daemon) openHost(ctx context.Context) error {
 	d.sandbox = d.detected()
 	d.openStarter()
 	d.undo = append(d.undo, func() { d.loaded.Load().client.Close() })
+	d.workspaces, err = workspace.New(workspace.Config{
+		SpoolDir:   filepath.Join(d.StateDir, "spool"),
+		SpoolBytes: d.Settings.Spool.MaxBytes,
+		SpoolAge:   d.Settings.Spool.MaxAge,
+		Scrub:      d.secrets.ScrubFile,
+		Hidden:     hiddenPaths(d.Config),
+		Project:    d.project,
+		Shell:      d.shell(),
+		SubPods:    subpods.Tool(func() *pod.Host { return d.host }),
+
+		SkillsDir:     skillsDir(d.ConfigPath),
+		ForeignPrefix: mcp.Prefix,
+		Logger:        d.Logger,
+	}, inWorkspaces)
+	if err != nil {
+		return err
+	}
 	d.host, err = pod.NewHost(ctx, pod.Config{
 		Settings: settings,
-		Fixed: pod.Fixed{
-			Store:      d.store,
-			SpoolDir:   filepath.Join(d.StateDir, "spool"),
-			SpoolBytes: d.Settings.Spool.MaxBytes,
-			SpoolAge:   d.Settings.Spool.MaxAge,
-			Hidden:     hiddenPaths(d.Config),
-			Scrub:      d.secrets.ScrubFile,
-			Project:    d.project,
-			SubPods:    subpods.Tool(func() *pod.Host { return d.host }),
-
-			ForeignPrefix: mcp.Prefix,
-			SkillsDir:     skillsDir(d.ConfigPath),
-			Shell:         d.shell(),
-			Logger:        d.Logger,
-		},
+		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Logger: d.Logger},
 	})
 	return err
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"podd/internal/guard/trust"
-	"podd/pkg/pod"
 	"podd/pkg/tool"
+	"podd/pkg/workspace"
 )
 
 // skillsDir has the user's skills: beside the configuration.
@@ -23,9 +23,9 @@ func skillsDir(configPath string) string {
 }
 
 // project is what the configuration of a workspace adds, as far as it is trusted.
-func (d *Daemon) project(dir string) pod.Project {
+func (d *Daemon) project(dir string) workspace.Project {
 	followed, says := d.trust.Follow(dir)
-	p := pod.Project{
+	p := workspace.Project{
 		Instructions: followed.Instructions, Source: trust.ConfigFile, Rules: followed.Rules, Says: says,
 	}
 	servers, more := d.serversOf(followed.Servers)

@@ -51,7 +51,8 @@ func needsRestart(key string) bool {
 
 // Reload reads the configuration again. One that is wrong is refused with its sentence,
 // as an alert too, and the old one holds on. Of a right one, what can be changed holds
-// from now on: see pod.Host.Reload for when pods take it.
+// from now on: see pod.Host.Reload and
+// workspace.Workspaces.Reload for when pods take it.
 func (d *Daemon) Reload(context.Context) (server.Reloaded, error) {
 	d.reloading.Lock()
 	defer d.reloading.Unlock()
@@ -99,6 +100,14 @@ func (d *Daemon) reload(before *loaded) (*loaded, server.Reloaded, error) {
 	if _, err := os.Stat(d.ConfigPath); err == nil {
 		next.file = d.ConfigPath
 	}
+	inWorkspaces, err := d.workspaceSettings(c)
+	if err != nil {
+		return nil, server.Reloaded{}, err
+	}
+	use, err := d.workspaces.Reload(inWorkspaces)
+	if err != nil {
+		return nil, server.Reloaded{}, err
+	}
 	settings, err := d.settings(next, before)
 	if err != nil {
 		return nil, server.Reloaded{}, err
@@ -106,6 +115,7 @@ func (d *Daemon) reload(before *loaded) (*loaded, server.Reloaded, error) {
 	if err := d.host.Reload(settings); err != nil {
 		return nil, server.Reloaded{}, err
 	}
+	use()
 	changed := slices.DeleteFunc(config.Changed(before.Config, c), needsRestart)
 	next.needRestart = slices.DeleteFunc(config.Changed(d.Settings, c), func(key string) bool { return !needsRestart(key) })
 	return next, server.Reloaded{Keys: changed, NeedRestart: next.needRestart}, nil

@@ -17,6 +17,7 @@ import (
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
 	"podd/pkg/worker"
+	"podd/pkg/workspace"
 )
 
 // settings are what pods take of the configuration next, at the start and when it is
@@ -25,11 +26,6 @@ import (
 func (d *Daemon) settings(next, before *loaded) (s pod.Settings, err error) {
 	c := next.Config
 	if err := checkSettings(c); err != nil {
-		return s, err
-	}
-	c.ToolOutput.Redactor = d.secrets
-	limits, err := tool.NewLimits(c.ToolOutput)
-	if err != nil {
 		return s, err
 	}
 	prices, err := modelPrices(c.Prices)
@@ -56,15 +52,7 @@ func (d *Daemon) settings(next, before *loaded) (s pod.Settings, err error) {
 		ModelName:      c.Model,
 		Fallbacks:      c.FallbackModels,
 		Instructions:   c.Instructions,
-		FileRefs:       scopefs.RefLimits{MaxBytes: c.FileRefs.MaxBytes, DirEntries: c.FileRefs.DirEntries},
 		FileRefRole:    c.FileRefs.Role,
-		ToolOutput:     limits,
-		Search:         searchBounds(c.Tools.Search),
-		Tree:           builtin.Tree{Depth: c.Tools.RepoStructure.Depth, MaxEntries: c.Tools.RepoStructure.MaxEntries},
-		ListDir:        builtin.Listing{MaxEntries: c.Tools.ListDir.MaxEntries},
-		Glob:           builtin.Listing{MaxEntries: c.Tools.Glob.MaxEntries},
-		Ask:            c.Ask,
-		Rules:          c.Rules,
 		MaxInbox:       c.Limits.MaxInbox,
 		MaxSubmitBytes: c.Limits.MaxSubmitBytes,
 		Prune:          pruneRule(c.Prune),
@@ -81,6 +69,22 @@ func (d *Daemon) settings(next, before *loaded) (s pod.Settings, err error) {
 		Interceptors: interceptors,
 		Hooks:        hooks,
 	}, nil
+}
+
+// workspaceSettings are what workspaces take of the configuration next.
+func (d *Daemon) workspaceSettings(c config.Config) (s workspace.Settings, err error) {
+	c.ToolOutput.Redactor = d.secrets
+	s = workspace.Settings{
+		FileRefs: scopefs.RefLimits{MaxBytes: c.FileRefs.MaxBytes, DirEntries: c.FileRefs.DirEntries},
+		Search:   searchBounds(c.Tools.Search),
+		Tree:     builtin.Tree{Depth: c.Tools.RepoStructure.Depth, MaxEntries: c.Tools.RepoStructure.MaxEntries},
+		ListDir:  builtin.Listing{MaxEntries: c.Tools.ListDir.MaxEntries},
+		Glob:     builtin.Listing{MaxEntries: c.Tools.Glob.MaxEntries},
+		Ask:      c.Ask,
+		Rules:    c.Rules,
+	}
+	s.ToolOutput, err = tool.NewLimits(c.ToolOutput)
+	return s, err
 }
 
 // connect makes the client of a model's endpoint. One of the same endpoint and key is

@@ -45,7 +45,7 @@ func serveFor(t *testing.T, dir string, owner, conns int) string {
 		t.Fatal(err)
 	}
 	host, err := pod.NewHost(t.Context(), pod.Config{
-		Fixed: pod.Fixed{Store: bolt, SpoolDir: filepath.Join(state, "spool")}, Settings: pod.Settings{Model: model},
+		Fixed: pod.Fixed{Store: bolt, Workspaces: workspaces(t, state)}, Settings: pod.Settings{Model: model},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -25,6 +25,7 @@ import (
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
 	"podd/pkg/store"
+	"podd/pkg/workspace"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -46,6 +47,16 @@ func serveModel(t *testing.T, spec *poddv1.PodSpec, h scripted.Handler) *grpc.Cl
 	return serveWith(t, spec, h, func(*pod.Config) {})
 }
 
+// workspaces are those of a Host whose files are below state.
+func workspaces(t testing.TB, state string) *workspace.Workspaces {
+	t.Helper()
+	all, err := workspace.New(workspace.Config{SpoolDir: filepath.Join(state, "spool")}, workspace.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 // serveWith is serveModel with a Host that is set up otherwise.
 func serveWith(t testing.TB, spec *poddv1.PodSpec, h scripted.Handler, change func(*pod.Config)) *grpc.ClientConn {
 	t.Helper()
@@ -63,7 +74,7 @@ func serveWith(t testing.TB, spec *poddv1.PodSpec, h scripted.Handler, change fu
 		t.Fatal(err)
 	}
 	config := pod.Config{
-		Fixed: pod.Fixed{Store: bolt, SpoolDir: filepath.Join(state, "spool")}, Settings: pod.Settings{Model: client},
+		Fixed: pod.Fixed{Store: bolt, Workspaces: workspaces(t, state)}, Settings: pod.Settings{Model: client},
 	}
 	change(&config)
 	host, err := pod.NewHost(t.Context(), config)

@@ -44,9 +44,8 @@ type actor struct {
 	shown atomic.Pointer[item.PodStatus]
 	// asking are the calls that wait for a person; nil until the log is read.
 	asking atomic.Pointer[[]Approval]
-	// rules decide on calls; turns ask them while the pod's goroutine may replace them.
-	rules atomic.Pointer[rulebook]
-
+	// workspace is where the pod works; nil until the log is read.
+	workspace Workspace
 	// lanes have an element for each goroutine that asks the workspace.
 	lanes struct{ turn, clients chan struct{} }
 
@@ -70,12 +69,9 @@ type actor struct {
 	// own when it was left.
 	resume string
 	waited bool
-	work   *workspace
-	// project is what the workspace's own configuration adds, told what its Says was
-	// when an alert told of it.
-	project Project
-	told    string
-	turn    *turn
+	// told is the last alert about what of the workspace's configuration is not followed.
+	told string
+	turn *turn
 	// waiters are closed once the question about a call, named by its id, is closed.
 	waiters map[string]chan struct{}
 	carried
@@ -196,7 +192,9 @@ func (a *actor) close() {
 	}
 	a.host.drop(a)
 	a.live.Close(cause)
-	a.leaveWorkspace()
+	if a.workspace != nil {
+		a.workspace.Close(cause)
+	}
 }
 
 // guard keeps a panic of the pod from ending the daemon. The pod ends instead: it is

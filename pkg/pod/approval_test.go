@@ -110,7 +110,7 @@ func TestTwoAnswers(t *testing.T) {
 
 // A question that nobody answers in time is a denial.
 func TestExpiredApproval(t *testing.T) {
-	h := newHouse(t, steps(scripted.Say(shell("touch ran"))), with(asks("ran")), func(c *pod.Config) { c.ApprovalTime = time.Nanosecond })
+	h := newHouse(t, steps(scripted.Say(shell("touch ran"))), with(asks("ran")), func(c *options) { c.ApprovalTime = time.Nanosecond })
 	if end := h.run("go"); end.Outcome != item.OutcomeFinished || h.exists("ran") {
 		t.Errorf("end %+v", end)
 	}
@@ -123,7 +123,7 @@ func TestExpiredApproval(t *testing.T) {
 // A question that ran out while podd was down is a denial when it is back.
 func TestApprovalExpiresWhilePoddIsDown(t *testing.T) {
 	late := time.Duration(0)
-	h := newHouse(t, steps(scripted.Say(shell("touch ran"))), with(asks("ran")), func(c *pod.Config) {
+	h := newHouse(t, steps(scripted.Say(shell("touch ran"))), with(asks("ran")), func(c *options) {
 		passed := late
 		c.Now = func() time.Time { return time.Now().Add(passed) }
 	})
@@ -251,7 +251,7 @@ func TestOtherCallsRunMeanwhile(t *testing.T) {
 func TestApprovalOverRestarts(t *testing.T) {
 	f := new(faulty)
 	h := newHouse(t, steps(scripted.Say(shell("echo x >> ran"), shell("echo y >> other"))), with(asks("ran")),
-		func(c *pod.Config) { f.Store, c.Store = c.Store, f })
+		func(c *options) { f.Store, c.Store = c.Store, f })
 	s := h.submit("go")
 	q := h.asked(1)[0]
 	for i := range 6 {
@@ -279,8 +279,8 @@ func TestApprovalOverRestarts(t *testing.T) {
 // again.
 func TestKilledBetweenApprovalAndStart(t *testing.T) {
 	h, f := newFaultyHouse(t, steps(scripted.Say(shell("echo x >> ran"))))
-	h.config = func(old func(*pod.Config)) func(*pod.Config) {
-		return func(c *pod.Config) { old(c); with(asks("ran"))(c) }
+	h.config = func(old func(*options)) func(*options) {
+		return func(c *options) { old(c); with(asks("ran"))(c) }
 	}(h.config)
 	h.restart()
 	s := h.submit("go")

@@ -32,7 +32,7 @@ func (l *lowest) Read(ctx context.Context, pod string, after item.Seq, limit int
 }
 
 // tight compacts all that it can.
-func tight(c *pod.Config) { c.Compaction.KeepTokens = 1 }
+func tight(c *options) { c.Compaction.KeepTokens = 1 }
 
 // compact compacts the pod, if it has something to compact.
 func (h *house) compact() {
@@ -89,7 +89,7 @@ func (h *house) offline(f func(s store.Store, id string, epoch store.Epoch)) {
 // after further turns, and by a fork too; after a rewind to before the compaction it is.
 func TestCompactedPastIsNotRead(t *testing.T) {
 	var l *lowest
-	h := newHouse(t, summarizer(1<<30, edits), tight, func(c *pod.Config) {
+	h := newHouse(t, summarizer(1<<30, edits), tight, func(c *options) {
 		l = &lowest{Store: c.Store}
 		c.Store = l
 	})
@@ -147,7 +147,7 @@ func (m *intruder) Base(ctx context.Context, pod string) (store.Base, bool, erro
 // that it took back in what they read, nor one that an earlier rewind did.
 func TestRewindWhileTheLogIsRead(t *testing.T) {
 	var m *intruder
-	h := newHouse(t, summarizer(1<<30, edits), tight, func(c *pod.Config) {
+	h := newHouse(t, summarizer(1<<30, edits), tight, func(c *options) {
 		m = &intruder{Store: c.Store}
 		c.Store = m
 	})
@@ -215,7 +215,7 @@ func TestBaseKnowsMore(t *testing.T) {
 // settings costs the time that reading the log takes, and the next one takes its place.
 func TestBaseOfNoUse(t *testing.T) {
 	var limit float64
-	h, f := newFaultyHouse(t, summarizer(1<<30, edits), func(c *pod.Config) { priced(map[string]float64{"m": 1 + limit})(c) })
+	h, f := newFaultyHouse(t, summarizer(1<<30, edits), func(c *options) { priced(map[string]float64{"m": 1 + limit})(c) })
 	h.run("edit one")
 	h.run("edit two")
 	f.set(func(b store.Batch) error {
@@ -297,8 +297,8 @@ func (h *house) replaced() {
 // prices reloads with a price that no base knows.
 func (h *house) prices(usd float64) {
 	h.t.Helper()
-	h.reload(func(s *pod.Settings) {
-		var c pod.Config
+	h.reload(func(s *options) {
+		var c options
 		priced(map[string]float64{"m": usd})(&c)
 		s.Prices = c.Prices
 	})
@@ -401,7 +401,7 @@ func TestBaseStandsForTheLog(t *testing.T) {
 		ok := t.Run(fmt.Sprint(rounds), func(t *testing.T) {
 			var price float64
 			purged := false
-			h := newHouse(t, summarizer(1<<30, edits), func(c *pod.Config) { priced(map[string]float64{"m": 1 + price})(c) })
+			h := newHouse(t, summarizer(1<<30, edits), func(c *options) { priced(map[string]float64{"m": 1 + price})(c) })
 			for i, action := range actions {
 				switch action {
 				case "run", "edit":

@@ -11,6 +11,7 @@ import (
 	"podd/pkg/llm/openai"
 	"podd/pkg/pod"
 	"podd/pkg/store"
+	"podd/pkg/workspace"
 )
 
 // BenchmarkOpen loads a pod of 100,000 entries and gives its next request: a log that is
@@ -34,8 +35,12 @@ func BenchmarkOpen(b *testing.B) {
 	for _, name := range []string{"whole", "compacted"} {
 		b.Run(name, func(b *testing.B) {
 			open := func() {
+				w, err := workspace.New(workspace.Config{SpoolDir: filepath.Join(state, "spool")}, workspace.Settings{})
+				if err != nil {
+					b.Fatal(err)
+				}
 				h, err := pod.NewHost(b.Context(), pod.Config{
-					Fixed: pod.Fixed{Store: s, SpoolDir: filepath.Join(state, "spool")}, Settings: pod.Settings{Model: m, ModelName: "m"},
+					Fixed: pod.Fixed{Store: s, Workspaces: w}, Settings: pod.Settings{Model: m, ModelName: "m"},
 				})
 				if err != nil {
 					b.Fatal(err)

@@ -6,8 +6,6 @@ import (
 
 	"podd/pkg/item"
 	"podd/pkg/store"
-	"podd/pkg/tool"
-	"podd/pkg/tool/builtin"
 	"podd/pkg/worker"
 )
 
@@ -115,31 +113,12 @@ func (a *actor) endTurn(cause *worker.Cancelled) error {
 	return nil
 }
 
-// manySlots is more spawned pods than can have been at work.
-const manySlots = 1 << 16
-
 // ender is a worker that ends a turn. Its tools know what became of calls, and work without
 // a workspace.
 func (a *actor) ender(s *settings) (*worker.Worker, error) {
-	h := a.host
-	folder, err := h.spool.Folder(a.id)
-	if err != nil {
-		return nil, err
-	}
-	tools, err := builtin.Recovering(builtin.Config{Spool: folder, Shell: h.Shell, Logger: h.Logger, Limits: s.ToolOutput})
-	if err != nil {
-		return nil, err
-	}
-	tools = append(tools, h.Tools...)
-	if h.SubPods != nil {
-		parent := item.Pod{ID: a.id, Spec: item.PodSpec{SubPods: manySlots}}
-		tools = append(tools, h.SubPods(parent, 0, nil)(nil))
-	}
-	registry, err := tool.NewRegistry(tools...)
-	if err != nil {
-		return nil, err
-	}
 	c := a.workerConfig(s)
-	c.Tools, c.Spool = registry, folder
+	if err := a.workspace.Recovering(&c); err != nil {
+		return nil, err
+	}
 	return worker.New(c)
 }

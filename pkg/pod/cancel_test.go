@@ -12,6 +12,7 @@ import (
 	"podd/pkg/pod"
 	"podd/pkg/store"
 	"podd/pkg/tool"
+	"podd/pkg/workspace"
 )
 
 // away is a podd that is started again while the directory dir of the workspace, "" for all
@@ -82,7 +83,7 @@ func TestCancelOfATurnThatCannotGoOn(t *testing.T) {
 // A cancel of such a turn counts also while its end can't be stored.
 func TestCancelOfATurnThatCannotGoOnWithoutSpace(t *testing.T) {
 	var f faulty
-	h := newHouse(t, steps(scripted.Say(waits)), func(c *pod.Config) { f.Store, c.Store = c.Store, &f })
+	h := newHouse(t, steps(scripted.Say(waits)), func(c *options) { f.Store, c.Store = c.Store, &f })
 	s := h.submit("go")
 	h.marked()
 	defer h.away("")()
@@ -100,9 +101,9 @@ func TestCancelOfATurnThatCannotGoOnWithoutSpace(t *testing.T) {
 // A turn that fails each time before it goes on is cancelled, too.
 func TestCancelOfATurnThatFailsAtItsStart(t *testing.T) {
 	fails := false
-	h := newHouse(t, steps(scripted.Say(waits)), func(c *pod.Config) {
-		c.Project = func(string) pod.Project {
-			return pod.Project{Tools: func(context.Context, bool) []tool.Tool {
+	h := newHouse(t, steps(scripted.Say(waits)), func(c *options) {
+		c.Project = func(string) workspace.Project {
+			return workspace.Project{Tools: func(context.Context, bool) []tool.Tool {
 				if fails {
 					panic("boom")
 				}

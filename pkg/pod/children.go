@@ -17,6 +17,10 @@ import (
 // cancelled.
 const recallTime = 30 * time.Second
 
+// SpawnTool is the name of the tool that makes pods, which a pod has when its spec has
+// SubPods.
+const SpawnTool = "spawn_pod"
+
 // Spawn makes a pod for a call of another: its spec names both. Its task is to be submitted
 // with the request id [TaskID].
 func (h *Host) Spawn(ctx context.Context, name string, spec item.PodSpec) (item.Pod, error) {

@@ -103,7 +103,7 @@ func TestTaskThatWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var f faulty
 			h := spawning(t, 1, map[string]scripted.Handler{"go": steps(scripted.Say(spawn(`{"task":"child"}`)))},
-				func(c *pod.Config) { f.Store, c.Store = c.Store, &f })
+				func(c *options) { f.Store, c.Store = c.Store, &f })
 			p, err := h.host.Get(t.Context(), "p")
 			if err != nil {
 				t.Fatal(err)
@@ -275,7 +275,7 @@ func TestSpawnCutShort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var f faulty
 			h := spawning(t, 1, map[string]scripted.Handler{"go": steps(scripted.Say(spawn(`{"task":"child"}`)), scripted.Say(scripted.Text("done")))},
-				func(c *pod.Config) { f.Store, c.Store = c.Store, &f })
+				func(c *options) { f.Store, c.Store = c.Store, &f })
 			p, err := h.host.Get(t.Context(), "p")
 			if err != nil {
 				t.Fatal(err)
@@ -316,7 +316,7 @@ func TestTaskIsGivenOnce(t *testing.T) {
 	h := spawning(t, 1, map[string]scripted.Handler{
 		"go":     steps(usageOf(100, 0, spawn(`{"task":"child: do what takes long"}`)), scripted.Say(scripted.Text("thanks"))),
 		"child:": steps(usageOf(1000, 0, waits), usageOf(1000, 0, scripted.Text("done"))),
-	}, func(c *pod.Config) { c.MaxSubmitBytes = most })
+	}, func(c *options) { c.MaxSubmitBytes = most })
 	s := h.submit("go")
 	h.marked()
 	before := h.only()
@@ -344,7 +344,7 @@ func TestPodWithoutATask(t *testing.T) {
 			most := 1000
 			h := spawning(t, 1, map[string]scripted.Handler{
 				"go": steps(scripted.Say(spawn(`{"task":"child: do what takes long"}`)), scripted.Say(scripted.Text("well"))),
-			}, func(c *pod.Config) { f.Store, c.Store, c.MaxSubmitBytes = c.Store, &f, most })
+			}, func(c *options) { f.Store, c.Store, c.MaxSubmitBytes = c.Store, &f, most })
 			refused := make(chan struct{}, 1)
 			f.set(func(b store.Batch) error {
 				if b.Admit == nil || !strings.HasPrefix(b.Admit.ID, "spawn-") {

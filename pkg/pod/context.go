@@ -4,11 +4,9 @@ import (
 	"context"
 	"reflect"
 
-	"podd/internal/workspace/instructions"
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/llm"
-	"podd/pkg/tool"
 	"podd/pkg/worker"
 )
 
@@ -38,29 +36,25 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 		return Context{}, err
 	}
 	defer release()
-	g, err := visit(ctx, a, a.look)
+	g, err := visit(ctx, a, func(context.Context) (Ground, error) { return a.workspace.Look() })
 	if err != nil {
 		return Context{}, err
 	}
 	var w *worker.Worker
 	var open bool
-	var foreign func(context.Context, bool) []tool.Tool
 	s := h.settings()
-	doErr := a.do(ctx, func() {
-		w, open, err = a.nextWorker(ctx, s, g)
-		foreign = a.project.Tools
-	})
+	doErr := a.do(ctx, func() { w, open, err = a.nextWorker(s, g) })
 	if doErr != nil {
 		return Context{}, doErr
 	}
 	if err != nil {
 		return Context{}, err
 	}
-	if foreign != nil {
-		offered, err := g.own.with(append(g.skill(), foreign(ctx, false)...))
-		if err != nil {
-			return Context{}, err
-		}
+	offered, err := g.Offered(ctx, false)
+	if err != nil {
+		return Context{}, err
+	}
+	if offered != nil {
 		w.Offer(offered)
 	}
 	f, err := h.folded(ctx, a.id, s)
@@ -74,10 +68,10 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 }
 
 // nextWorker is the worker of the next turn, or of the one that is open.
-func (a *actor) nextWorker(ctx context.Context, s *settings, g *ground) (w *worker.Worker, open bool, err error) {
+func (a *actor) nextWorker(s *settings, g Ground) (w *worker.Worker, open bool, err error) {
 	open = a.state.Turn.Open
 	if !open && a.turn == nil {
-		if err := a.follow(ctx, g.project); err != nil {
+		if _, err := g.Follow(); err != nil {
 			return nil, false, err
 		}
 	}
@@ -104,9 +98,9 @@ func (h *Host) context(ctx context.Context, w *worker.Worker, state *fold.Contex
 		return Context{}, err
 	}
 	parts, size := state.Explain()
+	fixed, source := h.Workspaces.Explain(setup, size.BytesPerToken)
 	return Context{
 		Body: body, Model: setup.Model, Parts: parts, Size: size,
-		Project: setup.ProjectInstructions, ProjectSource: instructions.Source(setup.ProjectInstructions),
-		Fixed: h.fixedParts(setup, size.BytesPerToken),
+		Project: setup.ProjectInstructions, ProjectSource: source, Fixed: fixed,
 	}, nil
 }

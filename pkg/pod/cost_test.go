@@ -10,14 +10,13 @@ import (
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
-	"podd/pkg/pod"
 	"podd/pkg/worker"
 )
 
 // priced sets prices in USD for a million tokens of input; output costs ten times
 // that.
-func priced(inputs map[string]float64) func(*pod.Config) {
-	return func(c *pod.Config) {
+func priced(inputs map[string]float64) func(*options) {
+	return func(c *options) {
 		c.Compaction = worker.Compaction{KeepTokens: 1, Model: "small"}
 		for model, input := range inputs {
 			c.Prices = append(c.Prices, fold.ModelPrice{

@@ -100,7 +100,7 @@ func TestEmptySummaryIsBilled(t *testing.T) {
 			return scripted.Fail(400, "context_length_exceeded", "This model's maximum context length is exceeded", 0)
 		}
 		return reply
-	}, func(c *pod.Config) { c.Compaction.KeepTokens = 1 })
+	}, func(c *options) { c.Compaction.KeepTokens = 1 })
 	h.run("one")
 	_, err := h.host.Compact(t.Context(), "p")
 	wantError(t, err, item.KindPrecondition, "COMPACTION_FAILED")

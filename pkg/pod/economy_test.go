@@ -15,6 +15,7 @@ import (
 	"podd/pkg/pod"
 	"podd/pkg/tool"
 	"podd/pkg/worker"
+	"podd/pkg/workspace"
 )
 
 // readLoop asks for one large file after the other, n in all.
@@ -69,7 +70,7 @@ func TestPruning(t *testing.T) {
 
 // What a command printed leaves the context, and what failed stays in it.
 func TestPrunedCommandsSayWhatFailed(t *testing.T) {
-	h := newHouse(t, steps(scripted.Say(shell("sh test.sh"))), func(c *pod.Config) {
+	h := newHouse(t, steps(scripted.Say(shell("sh test.sh"))), func(c *options) {
 		c.Prune = fold.Config{Mode: fold.ModeTurns, Turns: fold.TurnsConfig{Protected: 1, MinSavings: 1}}
 	})
 	h.write("test.sh", "echo '--- FAIL: TestReadsDates (0.00s)'; seq 1 400 | sed 's/$/ a line of the log/'; printf 'FAIL\\tdates\\t0.1s\\n'; exit 1\n")
@@ -152,7 +153,7 @@ func TestContextIsTheNextRequest(t *testing.T) {
 
 // With pruning off, nothing ever leaves.
 func TestPruningOff(t *testing.T) {
-	h := newHouse(t, readLoop(30), func(c *pod.Config) { c.Prune.Mode = "off" })
+	h := newHouse(t, readLoop(30), func(c *options) { c.Prune.Mode = "off" })
 	h.writeBig()
 	h.run("go")
 	requests := h.model.Requests()
@@ -186,7 +187,7 @@ func TestCompactionWhenTheWindowIsFull(t *testing.T) {
 			return scripted.Say(scripted.Text("done"))
 		}
 		return scripted.Say(scripted.Call{Name: "shell", Arguments: fmt.Sprintf(`{"command":"cat big.txt; echo %d"}`, calls)})
-	}), func(c *pod.Config) {
+	}), func(c *options) {
 		c.Prune.Mode = "off"
 		c.Compaction.KeepTokens = 3000
 	})
@@ -248,7 +249,7 @@ func TestCompactionModel(t *testing.T) {
 			reply.Parts = append([]scripted.Part{scripted.Reasoning("hm")}, reply.Parts...)
 			return reply
 		}
-		h := newHouse(t, windows(map[string]int{"m": 1 << 30, "small": small}, thinking), func(c *pod.Config) {
+		h := newHouse(t, windows(map[string]int{"m": 1 << 30, "small": small}, thinking), func(c *options) {
 			c.Compaction = worker.Compaction{KeepTokens: 1, Model: "small"}
 		})
 		h.writeBig()
@@ -294,11 +295,11 @@ func TestCompactionThatDoesNotHelp(t *testing.T) {
 // was loaded for it: with the workspace's word, its tools and those of other programs. What
 // an endpoint has cached of them counts.
 func TestCompactionBeginsAsTheTurnDid(t *testing.T) {
-	h := newHouse(t, summarizer(1<<30, readLoop(5)), func(c *pod.Config) {
+	h := newHouse(t, summarizer(1<<30, readLoop(5)), func(c *options) {
 		c.Compaction.KeepTokens = 1
 		foreign := tool.New("foreign", "Of another program.", func(context.Context, *tool.Invocation, struct{}) (tool.Output, error) { return tool.Output{}, nil })
-		c.Project = func(string) pod.Project {
-			return pod.Project{Instructions: "Of the workspace.", Source: "x.toml", Tools: func(context.Context, bool) []tool.Tool { return []tool.Tool{foreign} }}
+		c.Project = func(string) workspace.Project {
+			return workspace.Project{Instructions: "Of the workspace.", Source: "x.toml", Tools: func(context.Context, bool) []tool.Tool { return []tool.Tool{foreign} }}
 		}
 	})
 	h.write("AGENTS.md", "Use tabs.")
@@ -329,7 +330,7 @@ func TestCompactionBeginsAsTheTurnDid(t *testing.T) {
 
 // A person can ask for it, on an idle pod with something to compact.
 func TestCompactByHand(t *testing.T) {
-	h := newHouse(t, summarizer(1<<30, readLoop(5)), func(c *pod.Config) { c.Compaction.KeepTokens = 1 })
+	h := newHouse(t, summarizer(1<<30, readLoop(5)), func(c *options) { c.Compaction.KeepTokens = 1 })
 	_, err := h.host.Compact(t.Context(), "p")
 	wantError(t, err, item.KindPrecondition, "NOTHING_TO_COMPACT")
 	h.writeBig()
@@ -360,7 +361,7 @@ func TestCompactionThatWouldGrow(t *testing.T) {
 			return scripted.Say(scripted.Text(long))
 		}
 		return scripted.Say(scripted.Text("yes"))
-	}, func(c *pod.Config) { c.Compaction.KeepTokens = 1 })
+	}, func(c *options) { c.Compaction.KeepTokens = 1 })
 	h.run("short")
 	before := h.context()
 	seq, err := h.host.Compact(t.Context(), "p")

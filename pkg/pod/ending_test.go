@@ -30,9 +30,9 @@ func TestCommitsOfATurn(t *testing.T) {
 	alone := []string{"Submitted", "TurnStarted ItemAdded", "ItemAdded RequestUsage AlertRaised TurnEnded"}
 	asked := []string{"Submitted", "TurnStarted ItemAdded", "ItemAdded RequestUsage", "AlertRaised TurnEnded"}
 	for name, tt := range map[string]struct {
-		chain func(*pod.Config)
+		chain func(*options)
 		want  []string
-	}{"no interceptor": {func(*pod.Config) {}, alone}, "an interceptor": {with(&edges{}), asked}} {
+	}{"no interceptor": {func(*options) {}, alone}, "an interceptor": {with(&edges{}), asked}} {
 		t.Run(name, func(t *testing.T) {
 			h, f := newFaultyHouse(t, steps(), tt.chain)
 			h.run("warm up")
@@ -226,7 +226,7 @@ func (w *listener) Edge(e hook.Edge) { w.told <- string(e.Name) + " " + e.Text }
 func TestOrderAtTheEnding(t *testing.T) {
 	w := &listener{told: make(chan string, 100)}
 	g := newGate()
-	h := newHouse(t, g.answer, func(c *pod.Config) { c.Hooks = []hook.Hook{w} })
+	h := newHouse(t, g.answer, func(c *options) { c.Hooks = []hook.Hook{w} })
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s := h.submit("go")

@@ -60,7 +60,7 @@ func TestAStepThatEditsItsScript(t *testing.T) {
 		h.plant("x.sh", "echo two > ran\n")
 		return tool.FromString("edited"), nil
 	}, tool.Touches(func(struct{}) tool.Access { return tool.Access{Writes: true, Confined: true} }))
-	h = newHouse(t, steps(scripted.Say(called("slow"), shell("sh x.sh"))), unsandboxed, func(c *pod.Config) { c.Tools = append(c.Tools, slow) })
+	h = newHouse(t, steps(scripted.Say(called("slow"), shell("sh x.sh"))), unsandboxed, func(c *options) { c.Tools = append(c.Tools, slow) })
 	h.plant("x.sh", "echo one > ran\n")
 	s := h.submit("go")
 	h.resolve(pod.Resolution{CallSeq: h.asked(1)[0].CallSeq, Approve: true})

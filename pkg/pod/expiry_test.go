@@ -18,7 +18,7 @@ import (
 type leap struct{ by atomic.Int64 }
 
 func (l *leap) now() time.Time        { return time.Now().Add(time.Duration(l.by.Load())) }
-func (l *leap) set(c *pod.Config)     { c.Now = l.now }
+func (l *leap) set(c *options)        { c.Now = l.now }
 func (l *leap) ahead(d time.Duration) { l.by.Store(int64(d)) }
 
 const eightDays = 8 * 24 * time.Hour

@@ -71,10 +71,10 @@ func (f *faulty) set(onAppend func(store.Batch) error) {
 }
 
 // newFaultyHouse is a house whose store can be made to fail.
-func newFaultyHouse(t *testing.T, handler scripted.Handler, config ...func(*pod.Config)) (*house, *faulty) {
+func newFaultyHouse(t *testing.T, handler scripted.Handler, config ...func(*options)) (*house, *faulty) {
 	t.Helper()
 	f := new(faulty)
-	h := newHouse(t, handler, append(config, func(c *pod.Config) {
+	h := newHouse(t, handler, append(config, func(c *options) {
 		if c.Store != nil { // A reload has none.
 			f.Store, c.Store = c.Store, f
 		}
@@ -117,7 +117,7 @@ func (p panicking) Body(r llm.Request) ([]byte, error) {
 
 // A compaction that panics is answered, and the pod goes on.
 func TestPanicWhileCompacting(t *testing.T) {
-	h := newHouse(t, readLoop(2), func(c *pod.Config) {
+	h := newHouse(t, readLoop(2), func(c *options) {
 		c.Model = panicking{c.Model}
 		c.Compaction.KeepTokens = 1
 	})
@@ -222,7 +222,7 @@ func (meddler) Entry(_ string, e item.Entry) {
 
 // A hook gets copies: what it changes, it changes for itself.
 func TestHooksCannotMeddle(t *testing.T) {
-	h := newHouse(t, steps(scripted.Say(shell("true")), scripted.Say(shell("true"))), func(c *pod.Config) {
+	h := newHouse(t, steps(scripted.Say(shell("true")), scripted.Say(shell("true"))), func(c *options) {
 		c.Hooks = []hook.Hook{meddler{}, meddler{}}
 	})
 	h.run("go")

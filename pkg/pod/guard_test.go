@@ -10,7 +10,7 @@ import (
 	"podd/pkg/pod"
 )
 
-func against(c *pod.Config) {
+func against(c *options) {
 	c.Rules = []item.Rule{
 		{Path: "**/.env", Decision: policy.Deny, Source: "config.toml:1"},
 		{Tool: "read_file", Path: "secret/**", Decision: policy.Ask, Source: "config.toml:5"},
@@ -80,7 +80,7 @@ func TestRulesSeeCompletions(t *testing.T) {
 // A workspace's file of instructions hands on no file that a rule is against: neither one
 // that is denied, nor by a link one that asks.
 func TestRulesSeeInstructions(t *testing.T) {
-	h := newHouse(t, steps(), against, func(c *pod.Config) {
+	h := newHouse(t, steps(), against, func(c *options) {
 		c.Rules = append(c.Rules, item.Rule{Path: "AGENTS.md", Decision: policy.Ask, Source: "config.toml:13"})
 	})
 	h.plant(".env", "DENIED")

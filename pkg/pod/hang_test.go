@@ -11,6 +11,7 @@ import (
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
 	"podd/pkg/tool"
+	"podd/pkg/workspace"
 )
 
 // hanging is the configuration of workspaces, which does not answer for one of them
@@ -23,12 +24,12 @@ type hanging struct {
 
 // newHangingHouse is a house whose pod's workspace can be made to hang, and a second pod
 // "q" whose workspace works. Nothing waits long.
-func newHangingHouse(t *testing.T, handler scripted.Handler, config ...func(*pod.Config)) (*house, *hanging) {
+func newHangingHouse(t *testing.T, handler scripted.Handler, config ...func(*options)) (*house, *hanging) {
 	t.Helper()
 	pod.Impatient(t)
 	g := &hanging{gate: make(chan struct{})}
 	close(g.gate)
-	h := newHouse(t, handler, append(config, func(c *pod.Config) { c.Project = g.project })...)
+	h := newHouse(t, handler, append(config, func(c *options) { c.Project = g.project })...)
 	t.Cleanup(func() { g.letGo() })
 	if _, err := h.host.Create(t.Context(), "q", item.PodSpec{Dir: t.TempDir()}); err != nil {
 		t.Fatal(err)
@@ -36,14 +37,14 @@ func newHangingHouse(t *testing.T, handler scripted.Handler, config ...func(*pod
 	return h, g
 }
 
-func (g *hanging) project(dir string) pod.Project {
+func (g *hanging) project(dir string) workspace.Project {
 	g.mu.Lock()
 	gate, hangs := g.gate, dir == g.dir
 	g.mu.Unlock()
 	if hangs {
 		<-gate
 	}
-	return pod.Project{}
+	return workspace.Project{}
 }
 
 func (g *hanging) hang(dir string) {
@@ -147,12 +148,12 @@ func TestSilentWorkspaceOfAnOpenTurn(t *testing.T) {
 // A panic while a workspace is read is an error of its own pod, which tries again.
 func TestPanicWhileAWorkspaceIsRead(t *testing.T) {
 	var mended atomic.Bool
-	h := newHouse(t, steps(), func(c *pod.Config) {
-		c.Project = func(string) pod.Project {
+	h := newHouse(t, steps(), func(c *options) {
+		c.Project = func(string) workspace.Project {
 			if !mended.Load() {
 				panic("boom")
 			}
-			return pod.Project{}
+			return workspace.Project{}
 		}
 	})
 	_, err := h.host.Context(t.Context(), "p")
@@ -178,7 +179,7 @@ func TestStopWhileAToolHangs(t *testing.T) {
 		return tool.FromString("late"), nil
 	}, tool.Confined[args]())
 	pod.Impatient(t)
-	h := newHouse(t, steps(scripted.Say(scripted.Call{Name: "hangs", Arguments: `{}`})), func(c *pod.Config) { c.Tools = append(c.Tools, hangs) })
+	h := newHouse(t, steps(scripted.Say(scripted.Call{Name: "hangs", Arguments: `{}`})), func(c *options) { c.Tools = append(c.Tools, hangs) })
 	t.Cleanup(func() { close(gate) })
 	s := h.submit("go")
 	<-began

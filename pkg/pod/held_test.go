@@ -6,17 +6,16 @@ import (
 
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
-	"podd/pkg/pod"
 	"podd/pkg/tool"
 )
 
 // limited gives the pods limits of tool output.
-func limited(t *testing.T, l tool.LimitsConfig) func(*pod.Config) {
+func limited(t *testing.T, l tool.LimitsConfig) func(*options) {
 	limits, err := tool.NewLimits(l)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(c *pod.Config) { c.ToolOutput = limits }
+	return func(c *options) { c.ToolOutput = limits }
 }
 
 // A result that was stored under larger limits is sent within those that count now: cut in
@@ -24,7 +23,7 @@ func limited(t *testing.T, l tool.LimitsConfig) func(*pod.Config) {
 // sent is what the log says; with the old limits it is sent whole again.
 func TestRequestsAreHeldToLimits(t *testing.T) {
 	h := newHouse(t, inOrder(scripted.Say(shell("seq 2000; echo")), scripted.Say(scripted.Text("ran"))), limited(t, tool.LimitsConfig{Default: tool.Limit{MaxLines: 5000}}),
-		func(c *pod.Config) { c.Prune.Mode = "off" })
+		func(c *options) { c.Prune.Mode = "off" })
 	h.run("go")
 	h.run("more")
 	whole := h.context()
@@ -32,11 +31,7 @@ func TestRequestsAreHeldToLimits(t *testing.T) {
 		t.Fatalf("warned %q, the request is %s", h.warned(), whole)
 	}
 	small := limited(t, tool.LimitsConfig{Default: tool.Limit{MaxBytes: 2000}})
-	h.reload(func(s *pod.Settings) {
-		c := pod.Config{Settings: *s}
-		small(&c)
-		*s = c.Settings
-	})
+	h.reload(small)
 	preview := h.context()
 	h.run("and more")
 	h.run("and on")
@@ -63,7 +58,7 @@ func TestRequestsAreHeldToLimits(t *testing.T) {
 		}
 	}
 	before := h.config
-	h.config = func(c *pod.Config) { before(c); small(c) }
+	h.config = func(c *options) { before(c); small(c) }
 	h.restart()
 	if got := h.context(); !strings.HasPrefix(got, strings.TrimRight(sent, "]}")) {
 		t.Errorf("after a restart the request is %s", got)

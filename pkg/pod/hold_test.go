@@ -10,7 +10,6 @@ import (
 
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
-	"podd/pkg/pod"
 	"podd/pkg/store"
 )
 
@@ -82,7 +81,7 @@ func TestPauseInMidStream(t *testing.T) {
 // A paused pod takes submits and runs none of them until it is resumed, then in order.
 func TestPausedPodQueues(t *testing.T) {
 	f := new(faulty)
-	h := newHouse(t, steps(), func(c *pod.Config) { f.Store, c.Store = c.Store, f })
+	h := newHouse(t, steps(), func(c *options) { f.Store, c.Store = c.Store, f })
 	h.pause()
 	first, second := h.submit("first"), h.submit("second")
 	if !first.Queued || !second.Queued {
@@ -227,7 +226,7 @@ func TestNotifyAtTheFinish(t *testing.T) {
 // Notes to an idle pod wait for its next turn, in their order and over a restart.
 func TestNotifyAnIdlePod(t *testing.T) {
 	f := new(faulty)
-	h := newHouse(t, steps(), func(c *pod.Config) { f.Store, c.Store = c.Store, f })
+	h := newHouse(t, steps(), func(c *options) { f.Store, c.Store = c.Store, f })
 	want := []string{}
 	for i := range 20 {
 		h.notify(fmt.Sprint("note ", i), false)
@@ -253,7 +252,7 @@ func TestNotifyAnIdlePod(t *testing.T) {
 // A note that wakes starts a turn of its own, also when podd was killed before it began.
 func TestNotifyWakes(t *testing.T) {
 	f := new(faulty)
-	h := newHouse(t, steps(), func(c *pod.Config) { f.Store, c.Store = c.Store, f })
+	h := newHouse(t, steps(), func(c *options) { f.Store, c.Store = c.Store, f })
 	h.notify("hear", false)
 	h.notify("wake up", true)
 	h.await(func(p item.Pod) bool { return p.Status.State == item.StateIdle && p.Status.Turn == 1 })
@@ -284,7 +283,7 @@ func TestNotifyAPausedPod(t *testing.T) {
 }
 
 func TestNotifyRefuses(t *testing.T) {
-	h := newHouse(t, steps(), func(c *pod.Config) { c.MaxSubmitBytes = 100 })
+	h := newHouse(t, steps(), func(c *options) { c.MaxSubmitBytes = 100 })
 	_, err := h.host.Notify(t.Context(), "p", "", true)
 	wantError(t, err, item.KindInvalid, "EMPTY_NOTE")
 	_, err = h.host.Notify(t.Context(), "p", strings.Repeat("x", 101), false)

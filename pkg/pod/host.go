@@ -14,11 +14,7 @@ import (
 	"podd/internal/live"
 	"podd/pkg/hook"
 	"podd/pkg/item"
-	"podd/pkg/scopefs"
 	"podd/pkg/store"
-	"podd/pkg/tool"
-	"podd/pkg/tool/builtin"
-	"podd/pkg/tool/spool"
 	"podd/pkg/worker"
 )
 
@@ -28,42 +24,17 @@ type Config struct {
 	Settings
 }
 
-// Fixed is what stays as long as a Host lives. Store and SpoolDir are required; the
-// zero value of the rest is its documented default.
+// Fixed is what stays as long as a Host lives. Store and Workspaces are
+// required; the zero value of the rest is its documented default.
 type Fixed struct {
 	// Store keeps the pods. The Host does not close it.
 	Store store.Store
-	// SpoolDir holds the full text of tool outputs that were cut and the output of
-	// running commands; one folder a pod.
-	SpoolDir string
-	// SpoolBytes and SpoolAge bound what is kept there; see spool.Config.
-	SpoolBytes int64
-	SpoolAge   time.Duration
-	// Hidden are podd's own files and directories, which no pod's file tools reach;
-	// see scopefs.Config. A pod's own spool folder stays readable.
-	Hidden []string
-	// Project reads what the configuration of a workspace adds, as far as a person trusts
-	// it; nil reads none. It is asked when a turn begins.
-	Project func(dir string) Project
-	// Scrub takes secrets out of a spool file; see spool.Config.
-	Scrub func(path string) error
-	// Shell sets up the shell tool.
-	Shell builtin.Shell
+	// Workspaces are where the pods work; package workspace has them.
+	Workspaces Workspaces
 	// ApprovalTime is how long a call waits for a person; default one week.
 	ApprovalTime time.Duration
 	// Retry says how a failed request is tried again.
 	Retry worker.Retry
-	// Tools are offered beside the built-in ones.
-	Tools []tool.Tool
-	// SubPods makes the tool of a pod that may spawn others, which has depth pods above it;
-	// nil means that no pod may. Package subpods has it.
-	SubPods func(parent item.Pod, depth int, files *scopefs.FS) (beside func(tools []string) tool.Tool)
-	// SkillsDir has the user's skills, which all pods may read; empty, or a directory that
-	// is not there, means none.
-	SkillsDir string
-	// ForeignPrefix begins the names of the tools of other programs, which come and go
-	// with the Project; empty means that there are none.
-	ForeignPrefix string
 	// Idle is how long a pod stays in memory with nothing to do; default ten
 	// minutes.
 	Idle time.Duration
@@ -94,7 +65,6 @@ type Host struct {
 	current atomic.Pointer[settings]
 	hooks   atomic.Pointer[hook.Fanout]
 	alerts  *live.Broadcast
-	spool   *spool.Spool
 	// base is the context of the pods' own work: it ends with no client.
 	base context.Context
 
@@ -118,22 +88,17 @@ var errStopping = item.Errorf(item.KindUnavailable, "STOPPING", "podd is stoppin
 // NewHost opens the pods of a store. ctx is not kept: Close ends the Host. Call Recover before serving clients, and
 // Close at the end.
 func NewHost(ctx context.Context, c Config) (*Host, error) {
-	if c.Store == nil || c.SpoolDir == "" {
-		return nil, errors.New("pod: Store and SpoolDir are required")
+	if c.Store == nil || c.Workspaces == nil {
+		return nil, errors.New("pod: Store and Workspaces are required")
 	}
 	first, err := c.checked()
 	if err != nil {
 		return nil, err
 	}
 	c.Fixed = c.withDefaults()
-	files, err := spool.Open(spool.Config{Dir: c.SpoolDir, MaxBytes: c.SpoolBytes, MaxAge: c.SpoolAge, Logger: c.Logger, Now: c.Now, Scrub: c.Scrub})
-	if err != nil {
-		return nil, err
-	}
 	h := &Host{
 		Fixed:    c.Fixed,
 		alerts:   live.New(0),
-		spool:    files,
 		base:     context.WithoutCancel(ctx),
 		actors:   make(map[string]*actor),
 		deleting: make(map[string]int),

@@ -77,7 +77,7 @@ func TestCreateRefuses(t *testing.T) {
 }
 
 func TestSubmitRefuses(t *testing.T) {
-	h := newHouse(t, steps(), func(c *pod.Config) { c.MaxSubmitBytes = 100 })
+	h := newHouse(t, steps(), func(c *options) { c.MaxSubmitBytes = 100 })
 	text := func(s string) []item.Segment { return []item.Segment{item.TextSegment{Text: s}} }
 	tests := []struct {
 		name   string
@@ -260,7 +260,7 @@ func TestRequestIDs(t *testing.T) {
 // bounded.
 func TestQueue(t *testing.T) {
 	g := newGate()
-	h := newHouse(t, g.answer, func(c *pod.Config) { c.MaxInbox = 2 })
+	h := newHouse(t, g.answer, func(c *options) { c.MaxInbox = 2 })
 	first := h.submit("first")
 	<-g.waiting
 	second, third := h.submit("second"), h.submit("third")
@@ -472,7 +472,7 @@ func TestStopInTheMiddle(t *testing.T) {
 
 // A pod that nobody uses leaves memory and comes back when it is needed.
 func TestPassivation(t *testing.T) {
-	h := newHouse(t, steps(), func(c *pod.Config) { c.Idle = time.Nanosecond })
+	h := newHouse(t, steps(), func(c *options) { c.Idle = time.Nanosecond })
 	h.run("first")
 	for loaded := 1; loaded > 0; loaded, _ = h.host.Counts() {
 		if t.Context().Err() != nil {
@@ -536,7 +536,7 @@ func (s *undeletable) DeletePod(ctx context.Context, id string) error {
 // A Delete that fails early does not let a pod be loaded that another one removes.
 func TestTwoDeletes(t *testing.T) {
 	slow := &undeletable{reached: make(chan struct{}), release: make(chan struct{})}
-	h := newHouse(t, steps(), func(c *pod.Config) { slow.Store, c.Store = c.Store, slow })
+	h := newHouse(t, steps(), func(c *options) { slow.Store, c.Store = c.Store, slow })
 	deleted := make(chan error, 1)
 	go func() { deleted <- h.host.Delete(t.Context(), "p") }()
 	<-slow.reached
@@ -609,7 +609,7 @@ func TestClose(t *testing.T) {
 // However many files a submit refers to, what is stored of them is bounded, and what
 // was left out raises an alert.
 func TestReferencesAreBoundedTogether(t *testing.T) {
-	h := newHouse(t, steps(), func(c *pod.Config) { c.FileRefs.MaxBytes = 100_000 })
+	h := newHouse(t, steps(), func(c *options) { c.FileRefs.MaxBytes = 100_000 })
 	h.write("large.txt", strings.Repeat("0123456789abcde\n", 10_000))
 	h.write("small.txt", "x")
 	prompt := strings.Repeat("@large.txt ", 100) + strings.Repeat("@small.txt ", 200)
@@ -643,7 +643,7 @@ func TestReferencesAreBoundedTogether(t *testing.T) {
 // is full.
 func TestKnownRequestIDs(t *testing.T) {
 	most := 1000
-	h := newHouse(t, steps(), func(c *pod.Config) { c.MaxSubmitBytes, c.MaxInbox = most, 1 })
+	h := newHouse(t, steps(), func(c *options) { c.MaxSubmitBytes, c.MaxInbox = most, 1 })
 	h.write("a.txt", "x")
 	submit := func(text string) (pod.Submitted, error) {
 		return h.host.Submit(t.Context(), pod.Submit{

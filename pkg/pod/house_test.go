@@ -19,6 +19,7 @@ import (
 	"podd/pkg/subpods"
 	"podd/pkg/tool/builtin"
 	"podd/pkg/worker"
+	"podd/pkg/workspace"
 )
 
 // house is a Host on a real store in a temporary directory, with one pod called
@@ -30,17 +31,31 @@ type house struct {
 	state  string
 	model  *scripted.Server
 	client *openai.Client
-	config func(*pod.Config)
+	config func(*options)
 
-	store *store.Bolt
-	host  *pod.Host
+	store      *store.Bolt
+	workspaces *workspace.Workspaces
+	host       *pod.Host
+}
+
+type (
+	workspaceConfig   = workspace.Config
+	workspaceSettings = workspace.Settings
+)
+
+// options are what a house is opened with. Logger and Now are the workspaces', and the
+// Host's as well.
+type options struct {
+	pod.Config
+	workspaceConfig
+	workspaceSettings
 }
 
 // newHouse opens a house; config may change the Host's configuration.
-func newHouse(t *testing.T, handler scripted.Handler, config ...func(*pod.Config)) *house {
+func newHouse(t *testing.T, handler scripted.Handler, config ...func(*options)) *house {
 	t.Helper()
 	h := &house{t: t, dir: t.TempDir(), state: t.TempDir()}
-	h.config = func(c *pod.Config) {
+	h.config = func(c *options) {
 		for _, change := range config {
 			change(c)
 		}
@@ -77,18 +92,27 @@ func (h *house) open() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	c := pod.Config{
-		Fixed: pod.Fixed{
-			Store: h.store, SpoolDir: filepath.Join(h.state, "spool"),
-			Logger:  slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
-			Shell:   builtin.Shell{Confined: true},
-			SubPods: subpods.Tool(func() *pod.Host { return h.host }),
-			Retry:   worker.Retry{Sleep: func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }},
+	c := options{
+		Config: pod.Config{
+			Fixed: pod.Fixed{
+				Store: h.store,
+				Retry: worker.Retry{Sleep: func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }},
+			},
+			Settings: pod.Settings{Model: h.client, ModelName: "m"},
 		},
-		Settings: pod.Settings{Model: h.client, ModelName: "m"},
+		workspaceConfig: workspace.Config{
+			SpoolDir: filepath.Join(h.state, "spool"),
+			Logger:   slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
+			Shell:    builtin.Shell{Confined: true},
+			SubPods:  subpods.Tool(func() *pod.Host { return h.host }),
+		},
 	}
 	h.config(&c)
-	if h.host, err = pod.NewHost(context.Background(), c); err != nil {
+	if h.workspaces, err = workspace.New(c.workspaceConfig, c.workspaceSettings); err != nil {
+		h.t.Fatal(err)
+	}
+	c.Workspaces, c.Config.Logger, c.Config.Now = h.workspaces, c.Logger, c.Now
+	if h.host, err = pod.NewHost(context.Background(), c.Config); err != nil {
 		h.t.Fatal(err)
 	}
 	if err := h.host.Recover(context.Background()); err != nil {

@@ -77,8 +77,8 @@ func (e *edges) Aborted(_ context.Context, a interceptor.Abort) {
 }
 
 // with puts interceptors into a house.
-func with(interceptors ...interceptor.Interceptor) func(*pod.Config) {
-	return func(c *pod.Config) { c.Interceptors = append(c.Interceptors, interceptors...) }
+func with(interceptors ...interceptor.Interceptor) func(*options) {
+	return func(c *options) { c.Interceptors = append(c.Interceptors, interceptors...) }
 }
 
 func system(text string) item.Item { return item.SystemMessage{Text: text} }
@@ -412,7 +412,7 @@ func (b brittle) Write(line []byte) (int, error) {
 func TestResultAbortedDespiteDefect(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("seq 100000"))), with(&edges{result: func(r interceptor.Result) interceptor.ResultVerdict {
 		return r.Abort("seen enough")
-	}}), func(c *pod.Config) { c.Logger = slog.New(slog.NewJSONHandler(brittle("tool output cut"), nil)) })
+	}}), func(c *options) { c.Logger = slog.New(slog.NewJSONHandler(brittle("tool output cut"), nil)) })
 	h.wantEnd(h.run("go"), item.OutcomeCancelled, "ABORTED", "edges ended the turn: seen enough")
 	if r := results(h.log()); len(r) != 1 || !strings.Contains(r[0].Summary, "a defect of podd") || !strings.Contains(r[0].Aborted, "seen enough") {
 		t.Errorf("results %+v", r)
@@ -482,7 +482,7 @@ func TestSendingBackIsBounded(t *testing.T) {
 		"file": item.SystemMessage{Origin: item.OriginFileRef, Text: "again"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t, steps(), func(c *pod.Config) { c.Limits.MaxGoOns, c.Limits.MaxSteps = 3, 20 },
+			h := newHouse(t, steps(), func(c *options) { c.Limits.MaxGoOns, c.Limits.MaxSteps = 3, 20 },
 				with(&edges{end: func(turn interceptor.Turn) interceptor.TurnVerdict { return turn.ContinueWith(it) }}))
 			end := h.run("go")
 			h.wantEnd(end, item.OutcomeLimit, "MAX_GO_ONS", "more than 3 times")
@@ -551,7 +551,7 @@ func TestPanicAtEachEdge(t *testing.T) {
 // Interceptors don't make the limit of calls smaller than it is.
 func TestLimitOfCallsWithInterceptors(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("echo 1"), shell("echo 2"), shell("echo 3"))), with(&edges{}),
-		func(c *pod.Config) { c.Limits.MaxToolCalls = 3 })
+		func(c *options) { c.Limits.MaxToolCalls = 3 })
 	if end := h.run("go"); end.Outcome != item.OutcomeFinished {
 		t.Errorf("end %+v", end)
 	}

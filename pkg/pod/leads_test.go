@@ -104,7 +104,7 @@ func TestApprovedWriteStaysInItsDirectory(t *testing.T) {
 
 // Always is for what was asked about: a path that leads elsewhere by now makes no rule.
 func TestAlwaysIsForWhatWasAsked(t *testing.T) {
-	h := newHouse(t, steps(scripted.Say(called("write_file", "path", "m/f", "content", "new"))), func(c *pod.Config) { c.Ask = policy.Always })
+	h := newHouse(t, steps(scripted.Say(called("write_file", "path", "m/f", "content", "new"))), func(c *options) { c.Ask = policy.Always })
 	h.plant("a/keep", "")
 	h.plant("b/keep", "")
 	h.link("a", "m")
@@ -176,7 +176,7 @@ func TestAPathIsDecidedOnWhereItLeads(t *testing.T) {
 			return c.Continue()
 		}}
 		h = newHouse(t, steps(scripted.Say(called("write_file", "path", "m/f", "content", "new"), called("list_dir"))),
-			with(swap), func(c *pod.Config) {
+			with(swap), func(c *options) {
 				c.Rules = []item.Rule{{Path: "secret/**", Decision: policy.Deny, Source: "config.toml:1"}}
 			})
 		for _, dir := range []string{"a", "b/.git/hooks", "secret", "c"} {
@@ -206,7 +206,7 @@ func TestACallThatKeepsChanging(t *testing.T) {
 		ran++
 		return tool.Output{}, tool.ErrChanged
 	}, tool.Confined[struct{}]())
-	h := newHouse(t, steps(scripted.Say(called("fickle"))), func(c *pod.Config) { c.Tools = append(c.Tools, fickle) })
+	h := newHouse(t, steps(scripted.Say(called("fickle"))), func(c *options) { c.Tools = append(c.Tools, fickle) })
 	h.run("go")
 	if r := results(h.log()); len(r) != 1 || !strings.Contains(r[0].Summary, "changes again and again") || ran != 4 {
 		t.Errorf("ran %d times: %+v", ran, r)
@@ -235,7 +235,7 @@ func TestRulesFollowLinks(t *testing.T) {
 	for _, c := range calls {
 		parts = append(parts, c)
 	}
-	h := newHouse(t, steps(scripted.Say(parts...)), func(c *pod.Config) {
+	h := newHouse(t, steps(scripted.Say(parts...)), func(c *options) {
 		c.Rules = []item.Rule{{Path: "secret/**", Decision: policy.Deny, Source: "config.toml:1"}}
 	})
 	h.plant("secret/x", "hidden\n")

@@ -9,7 +9,6 @@ import (
 
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
-	"podd/pkg/pod"
 	"podd/pkg/worker"
 )
 
@@ -22,7 +21,7 @@ func endless(_ context.Context, r scripted.Request) scripted.Reply {
 }
 
 // atOneDollar prices a token in at one micro-dollar and a token out at ten.
-func atOneDollar(c *pod.Config) {
+func atOneDollar(c *options) {
 	priced(map[string]float64{"m": 1})(c)
 	c.Compaction = worker.Compaction{}
 }
@@ -45,7 +44,7 @@ func TestLimitsOfUse(t *testing.T) {
 	tests := []struct {
 		name     string
 		limits   worker.Limits
-		config   func(*pod.Config)
+		config   func(*options)
 		outcome  item.Outcome
 		reason   string
 		requests int
@@ -54,11 +53,11 @@ func TestLimitsOfUse(t *testing.T) {
 		{"tokens of the pod", worker.Limits{TotalTokens: 110}, nil, item.OutcomeLimit, "TOTAL_TOKENS", 1},
 		{"cost", worker.Limits{MaxCost: 0.0005}, atOneDollar, item.OutcomeLimit, "MAX_COST", 3},
 		{"cost of the pod", worker.Limits{TotalCost: 0.0003}, atOneDollar, item.OutcomeLimit, "TOTAL_COST", 2},
-		{"no price", worker.Limits{MaxCost: 1}, func(c *pod.Config) { c.ModelName = "nobody-knows-it" }, item.OutcomeFailed, "NO_PRICE", 1},
+		{"no price", worker.Limits{MaxCost: 1}, func(c *options) { c.ModelName = "nobody-knows-it" }, item.OutcomeFailed, "NO_PRICE", 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			h := newHouse(t, endless, func(c *pod.Config) {
+			h := newHouse(t, endless, func(c *options) {
 				if tt.config != nil {
 					tt.config(c)
 				}
@@ -72,7 +71,7 @@ func TestLimitsOfUse(t *testing.T) {
 // What a turn may use begins anew with each turn, what the pod may use does not, also
 // after a restart.
 func TestTotalsCountOverTurns(t *testing.T) {
-	h := newHouse(t, endless, func(c *pod.Config) { c.Limits = worker.Limits{MaxTokens: 200, TotalTokens: 330} })
+	h := newHouse(t, endless, func(c *options) { c.Limits = worker.Limits{MaxTokens: 200, TotalTokens: 330} })
 	h.wantLimit(h.run("one"), item.OutcomeLimit, "MAX_TOKENS", 2)
 	h.restart()
 	h.wantLimit(h.run("two"), item.OutcomeLimit, "TOTAL_TOKENS", 3)
@@ -81,7 +80,7 @@ func TestTotalsCountOverTurns(t *testing.T) {
 
 // The limits of a pod's own spec go before the host's.
 func TestLimitsOfAPod(t *testing.T) {
-	h := newHouse(t, endless, func(c *pod.Config) { c.Limits = worker.Limits{MaxSteps: 5, MaxTokens: 1000} })
+	h := newHouse(t, endless, func(c *options) { c.Limits = worker.Limits{MaxSteps: 5, MaxTokens: 1000} })
 	if _, err := h.host.Update(t.Context(), "p", to(item.PodSpec{Dir: h.dir, Limits: item.PodLimits{MaxSteps: 2}})); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +119,7 @@ func TestLoopGuard(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply { return scripted.Say(tt.call(r.Steps())) },
-				func(c *pod.Config) { c.Limits.MaxSteps = 20 })
+				func(c *options) { c.Limits.MaxSteps = 20 })
 			h.wantLimit(h.run("go"), item.OutcomeLimit, tt.reason, tt.request)
 		})
 	}

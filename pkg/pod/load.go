@@ -22,11 +22,11 @@ func (a *actor) load() error {
 	if a.rec, err = a.host.Store.Pod(ctx, a.id); err != nil {
 		return err
 	}
-	rules, err := a.host.rulesOf(ctx, a.rec.Spec, nil)
-	if err != nil {
+	spec := a.rec.Spec
+	above := func() ([]item.Pod, error) { return a.host.ancestors(a.host.base, spec) }
+	if a.workspace, err = a.host.Workspaces.Open(a.rec, above); err != nil {
 		return err
 	}
-	a.rules.Store(rules)
 	if a.situation.pause = a.rec.Status.Pause; a.situation.pause != nil {
 		a.gate = make(chan struct{})
 	}

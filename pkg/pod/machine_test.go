@@ -44,7 +44,7 @@ func restless(_ context.Context, r scripted.Request) scripted.Reply {
 
 func newMachine(t *testing.T) *machine {
 	m := &machine{faulty: new(faulty), marks: t.TempDir()}
-	m.house = newHouse(t, restless, func(c *pod.Config) {
+	m.house = newHouse(t, restless, func(c *options) {
 		m.faulty.Store, c.Store = c.Store, m.faulty
 		c.Tools = append(c.Tools, mark(m.marks))
 		c.MaxInbox = 1000

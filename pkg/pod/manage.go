@@ -45,11 +45,11 @@ func (h *Host) newPod(name string, spec item.PodSpec) (item.Pod, error) {
 		return item.Pod{}, item.Errorf(item.KindInvalid, "BAD_NAME",
 			"%q is no pod name: use up to 63 lower-case letters, digits and dashes, a letter or digit first", name)
 	}
-	found, err := h.checkSpec(spec, item.PodSpec{})
+	resolve, err := h.Workspaces.Check(spec, item.PodSpec{})
 	if err != nil {
 		return item.Pod{}, err
 	}
-	spec = found.resolve(spec, item.PodSpec{})
+	spec = resolve(spec, item.PodSpec{})
 	if h.isClosing() {
 		return item.Pod{}, errStopping
 	}
@@ -58,23 +58,6 @@ func (h *Host) newPod(name string, spec item.PodSpec) (item.Pod, error) {
 		ID: "pod_" + strings.ToLower(rand.Text())[:16], Name: name, Spec: spec, CreatedAt: now,
 		Status: item.PodStatus{State: item.StateIdle, LastActivity: now},
 	}, nil
-}
-
-// checkSpec refuses a spec that can't work. What it has of the one before was right when it
-// was stored, and is not asked about again. It may wait for a file system.
-func (h *Host) checkSpec(spec, before item.PodSpec) (places, error) {
-	if _, err := h.settings().policyOf(spec, nil); err != nil {
-		return nil, err
-	}
-	if !slices.Equal(spec.Tools, before.Tools) {
-		if err := h.checkTools(spec.Tools); err != nil {
-			return nil, err
-		}
-	}
-	if spec.Dir == "" {
-		return nil, item.Errorf(item.KindInvalid, "BAD_DIR", "a pod needs a workspace: give a directory")
-	}
-	return findPlaces(spec, before)
 }
 
 // Get finds a pod by name or id.
@@ -171,7 +154,7 @@ func (h *Host) Delete(ctx context.Context, idOrName string) error {
 		return err
 	}
 	h.hooks.Load().Pod(hook.PodEvent{Change: hook.PodDeleted, ID: rec.ID, Name: rec.Name})
-	if err := h.spool.Remove(rec.ID); err != nil {
+	if err := h.Workspaces.Remove(rec.ID); err != nil {
 		return fmt.Errorf("the pod is deleted, but its spooled output is not: %w", err)
 	}
 	return nil

@@ -10,7 +10,6 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/llm"
 	"podd/pkg/llm/scripted"
-	"podd/pkg/pod"
 )
 
 // watched is the real model. It says when the turn has taken a fragment with a text.
@@ -21,7 +20,7 @@ type watched struct {
 	once  *sync.Once
 }
 
-func watch(c *pod.Config, text string, taken chan struct{}) {
+func watch(c *options, text string, taken chan struct{}) {
 	c.Model = watched{c.Model, text, taken, new(sync.Once)}
 }
 
@@ -65,7 +64,7 @@ func TestCancelDuringASummary(t *testing.T) {
 			return scripted.Fail(400, "context_length_exceeded", "This model's maximum context length is exceeded", 0)
 		}
 		return readLoop(10)(t.Context(), r)
-	}, func(c *pod.Config) {
+	}, func(c *options) {
 		watch(c, "summary", taken)
 		c.Prune.Mode, c.Compaction.KeepTokens = "off", 1
 	})
@@ -89,7 +88,7 @@ func TestCancelAfterACutAnswer(t *testing.T) {
 					return scripted.Say(scripted.Stall{})
 				}
 				return scripted.Say(scripted.Text("half of an answer"), scripted.Cut{})
-			}, func(c *pod.Config) {
+			}, func(c *options) {
 				c.Retry.Sleep = z.sleep
 				if fallback != "" {
 					c.Fallbacks, c.Retry.Attempts = []string{fallback}, 1

@@ -10,10 +10,11 @@ import (
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
 	"podd/pkg/tool"
+	"podd/pkg/workspace"
 )
 
 // unsandboxed is a host whose commands can go anywhere.
-func unsandboxed(c *pod.Config) { c.Shell.Confined = false }
+func unsandboxed(c *options) { c.Shell.Confined = false }
 
 // asked waits until so many calls wait for a person.
 func (h *house) asked(n int) []pod.Approval {
@@ -71,7 +72,7 @@ func TestAlways(t *testing.T) {
 
 // What the operator denies is denied, whatever the pod allows; the model is told why.
 func TestDenied(t *testing.T) {
-	h := newHouse(t, steps(scripted.Say(shell("touch ran"))), unsandboxed, func(c *pod.Config) {
+	h := newHouse(t, steps(scripted.Say(shell("touch ran"))), unsandboxed, func(c *options) {
 		c.Rules = []item.Rule{{Command: "touch *", Decision: policy.Deny, Source: "config.toml:3"}}
 	})
 	p, err := h.host.Get(t.Context(), "p")
@@ -90,7 +91,7 @@ func TestDenied(t *testing.T) {
 
 // A mode that asks nobody denies what would ask, and says how to allow it.
 func TestNever(t *testing.T) {
-	h := newHouse(t, steps(scripted.Say(shell("touch ran"))), unsandboxed, func(c *pod.Config) { c.Ask = policy.Never })
+	h := newHouse(t, steps(scripted.Say(shell("touch ran"))), unsandboxed, func(c *options) { c.Ask = policy.Never })
 	h.run("go")
 	if r := results(h.log()); len(r) != 1 || !r[0].IsError || !strings.Contains(r[0].Summary, "never") || h.exists("ran") {
 		t.Errorf("results %+v", r)
@@ -101,7 +102,7 @@ func TestNever(t *testing.T) {
 // whatever rules allow.
 func TestProtectedFile(t *testing.T) {
 	write := scripted.Call{Name: "write_file", Arguments: `{"path":".git/hooks/pre-commit","content":"#!/bin/sh\n"}`}
-	h := newHouse(t, steps(scripted.Say(write), scripted.Say(write)), func(c *pod.Config) {
+	h := newHouse(t, steps(scripted.Say(write), scripted.Say(write)), func(c *options) {
 		c.Rules = []item.Rule{{Tool: "write_file", Decision: policy.Allow}}
 	})
 	s := h.submit("go")
@@ -133,9 +134,9 @@ func TestBadSpec(t *testing.T) {
 // A rule can be made for a call of another program's tool also when the settings changed
 // while the call waited.
 func TestAlwaysAfterReload(t *testing.T) {
-	h := newHouse(t, steps(scripted.Say(scripted.Call{ID: "f1", Name: "foreign", Arguments: `{}`})), func(c *pod.Config) {
-		c.Project = func(string) pod.Project {
-			return pod.Project{Tools: func(context.Context, bool) []tool.Tool {
+	h := newHouse(t, steps(scripted.Say(scripted.Call{ID: "f1", Name: "foreign", Arguments: `{}`})), func(c *options) {
+		c.Project = func(string) workspace.Project {
+			return workspace.Project{Tools: func(context.Context, bool) []tool.Tool {
 				return []tool.Tool{tool.New("foreign", "Of another program.",
 					func(context.Context, *tool.Invocation, struct{}) (tool.Output, error) {
 						return tool.FromString("done"), nil
@@ -146,7 +147,7 @@ func TestAlwaysAfterReload(t *testing.T) {
 	})
 	s := h.submit("go")
 	asked := h.asked(1)[0]
-	h.reload(func(s *pod.Settings) { s.Instructions = "Be brief." })
+	h.reload(func(s *options) { s.Instructions = "Be brief." })
 	if rule := h.resolve(pod.Resolution{CallSeq: asked.CallSeq, Approve: true, Always: true}); rule == nil || rule.Tool != "foreign" || rule.Command != "play chess" {
 		t.Errorf("rule %+v", rule)
 	}
@@ -163,10 +164,10 @@ func TestForeignNamesThatAreTaken(t *testing.T) {
 			return tool.FromString(says), nil
 		})
 	}
-	h := newHouse(t, steps(scripted.Say(scripted.Call{ID: "f1", Name: "foreign", Arguments: `{}`})), func(c *pod.Config) {
+	h := newHouse(t, steps(scripted.Say(scripted.Call{ID: "f1", Name: "foreign", Arguments: `{}`})), func(c *options) {
 		c.Rules = []item.Rule{{Tool: "foreign", Decision: policy.Allow, Source: "config.toml:1"}}
-		c.Project = func(string) pod.Project {
-			return pod.Project{Tools: func(context.Context, bool) []tool.Tool {
+		c.Project = func(string) workspace.Project {
+			return workspace.Project{Tools: func(context.Context, bool) []tool.Tool {
 				return []tool.Tool{made("foreign", "the first"), made("foreign", "the second"), made("shell", "never"), made(pod.SpawnTool, "never")}
 			}}
 		}

@@ -14,7 +14,7 @@ import (
 	"podd/internal/guard/policy"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
-	"podd/pkg/pod"
+	"podd/pkg/workspace"
 )
 
 // writesAgents is a model that changes AGENTS.md in the middle of its turn.
@@ -126,13 +126,13 @@ func TestProjectHoldsForSpawnedPods(t *testing.T) {
 	h := spawning(t, 1, map[string]scripted.Handler{
 		"go":    steps(scripted.Say(spawn(`{"task":"child","dir":"sub"}`)), scripted.Say(scripted.Text("done"))),
 		"child": steps(scripted.Say(shell("echo x > ran")), scripted.Say(scripted.Text("done"))),
-	}, func(c *pod.Config) {
+	}, func(c *options) {
 		c.Rules = []item.Rule{{Tool: "*", Decision: policy.Allow}}
-		c.Project = func(dir string) pod.Project {
+		c.Project = func(dir string) workspace.Project {
 			mu.Lock()
 			defer mu.Unlock()
 			asked = append(asked, dir)
-			return pod.Project{Rules: []item.Rule{{Tool: "shell", Decision: policy.Deny, Source: "the workspace"}}}
+			return workspace.Project{Rules: []item.Rule{{Tool: "shell", Decision: policy.Deny, Source: "the workspace"}}}
 		}
 	})
 	if err := os.Mkdir(filepath.Join(h.dir, "sub"), 0o700); err != nil {

@@ -81,86 +81,21 @@ func silent(dir string) error {
 		"the workspace %s does not answer: see to the file system that it is on, then try again", dir)
 }
 
-// place is where a pod works, as its goroutine knows it.
-type place struct {
-	rec item.Pod
-	// base is the workspace of the pod at the top of the family.
-	base string
-	// work is nil until the workspace is open.
-	work *workspace
-	// project is what the last turn followed.
-	project Project
-}
-
-func (a *actor) place() place {
-	return place{rec: a.rec, base: a.rules.Load().base, work: a.work, project: a.project}
-}
-
-// visit opens the pod's workspace, if need be, and lets a client's call look into it. It
-// gives up when ctx ends, or the workspace does not answer.
-func visit[T any](ctx context.Context, a *actor, look func(place) (T, error)) (T, error) {
+// visit lets a client's call look into the pod's workspace. It gives up when ctx ends, or
+// the workspace does not answer.
+func visit[T any](ctx context.Context, a *actor, look func(context.Context) (T, error)) (T, error) {
 	var none T
-	var p place
-	if err := a.do(ctx, func() { p = a.place() }); err != nil {
+	var dir string
+	if err := a.do(ctx, func() { dir = a.rec.Spec.Dir }); err != nil {
 		return none, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, reachTime, silent(p.rec.Spec.Dir))
+	ctx, cancel := context.WithTimeoutCause(ctx, reachTime, silent(dir))
 	defer cancel()
-	answered := reach(ctx, a, a.lanes.clients, func() (T, error) {
-		p, err := a.opened(p)
-		if err != nil {
-			return none, err
-		}
-		return look(p)
-	})
+	answered := reach(ctx, a, a.lanes.clients, func() (T, error) { return look(ctx) })
 	select {
 	case got := <-answered:
 		return got.value, got.err
 	case <-ctx.Done():
 		return none, context.Cause(ctx)
-	}
-}
-
-// opened is a place whose workspace is open. One whose directory was moved or replaced is
-// opened again, once no turn works in it. It may hang.
-func (a *actor) opened(p place) (place, error) {
-	if old := p.work; old != nil && old.fs.Stale() {
-		err := a.do(a.host.base, func() {
-			if a.work == old && (a.turn == nil || !a.turn.begun || a.turn.over) {
-				a.leaveWorkspace()
-			}
-			p = a.place()
-		})
-		if err != nil {
-			return p, err
-		}
-	}
-	for p.work == nil {
-		work, err := a.host.openWorkspace(p.rec)
-		if err != nil {
-			return p, err
-		}
-		err = a.do(a.host.base, func() {
-			if a.work == nil && !moves(a.rec.Spec, p.rec.Spec) {
-				a.work, work = work, nil
-			}
-			p = a.place()
-		})
-		if work != nil {
-			// Another was faster, or the pod has moved or ended meanwhile.
-			work.close()
-		}
-		if err != nil {
-			return p, err
-		}
-	}
-	return p, nil
-}
-
-// leaveWorkspace closes the workspace. It is opened again when it is needed next.
-func (a *actor) leaveWorkspace() {
-	if a.work != nil {
-		a.work.close()
-		a.work = nil
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
-	"podd/pkg/pod"
 	"podd/pkg/tool"
 )
 
@@ -42,7 +41,7 @@ func work(calls ...scripted.Part) []scripted.Reply {
 	}
 }
 
-func readsBack(c *pod.Config) {
+func readsBack(c *options) {
 	tight(c)
 	c.Compaction.ReadBackBytes = 20_000
 }
@@ -164,7 +163,7 @@ func TestReadBackNames(t *testing.T) {
 			r.Output.Content = strings.ReplaceAll(r.Output.Content, "hide me", "hidden")
 			return r.Replace(r.Output)
 		},
-	}), func(c *pod.Config) { c.ToolOutput, c.Rules = limits, rules })
+	}), func(c *options) { c.ToolOutput, c.Rules = limits, rules })
 	h.writeBig()
 	h.write("gone.txt", "x")
 	h.write("denied.txt", "x")
@@ -201,13 +200,13 @@ func TestReadBackIsBounded(t *testing.T) {
 		reads = append(reads, call("read_file", `{"path":"%d.txt"}`, n))
 	}
 	for name, tt := range map[string]struct {
-		change func(*pod.Config)
+		change func(*options)
 		most   int
 		files  int
 	}{
-		"five files": {func(*pod.Config) {}, 8000, 5},
-		"bytes":      {func(c *pod.Config) { c.Compaction.ReadBackBytes = 900 }, 900, 1},
-		"off":        {func(c *pod.Config) { c.Compaction.ReadBackBytes = 0 }, 0, 0},
+		"five files": {func(*options) {}, 8000, 5},
+		"bytes":      {func(c *options) { c.Compaction.ReadBackBytes = 900 }, 900, 1},
+		"off":        {func(c *options) { c.Compaction.ReadBackBytes = 0 }, 0, 0},
 	} {
 		h := newHouse(t, inOrder(work(reads...)...), readsBack, tt.change)
 		h.writeBig()
@@ -238,7 +237,7 @@ func TestReadBackInATurn(t *testing.T) {
 			return scripted.Say(scripted.Text("done"))
 		}
 		return scripted.Say(shell(fmt.Sprintf("cat big.txt; echo %d", calls)))
-	}), readsBack, func(c *pod.Config) { c.Prune.Mode = "off" })
+	}), readsBack, func(c *options) { c.Prune.Mode = "off" })
 	h.writeBig()
 	if end := h.run("go"); end.Outcome != item.OutcomeFinished {
 		t.Fatalf("end %+v", end)

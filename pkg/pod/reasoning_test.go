@@ -10,7 +10,6 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/llm/openai"
 	"podd/pkg/llm/scripted"
-	"podd/pkg/pod"
 )
 
 // Reasoning goes back to the model that it is of and to no other, over restarts: not to a
@@ -30,7 +29,7 @@ func TestReasoningIsForItsModelOnly(t *testing.T) {
 				return scripted.Say(scripted.Reasoning("thought of "+r.Model), shell("true"))
 			}
 			var client *openai.Client
-			h := newHouse(t, answer, func(c *pod.Config) {
+			h := newHouse(t, answer, func(c *options) {
 				if c.Fallbacks = []string{"m2"}; client != nil {
 					c.Model = client
 				}

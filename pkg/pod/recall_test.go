@@ -6,7 +6,6 @@ import (
 
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
-	"podd/pkg/pod"
 	"podd/pkg/store"
 )
 
@@ -15,7 +14,7 @@ import (
 func TestTaskThatCannotBeTakenBackYet(t *testing.T) {
 	var f faulty
 	h := spawning(t, 1, map[string]scripted.Handler{"go": steps(scripted.Say(spawn(`{"task":"child"}`)))},
-		func(c *pod.Config) { f.Store, c.Store = c.Store, &f })
+		func(c *options) { f.Store, c.Store = c.Store, &f })
 	p, err := h.host.Get(t.Context(), "p")
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +55,7 @@ func TestNobodyWaitsWhenLoaded(t *testing.T) {
 	h := spawning(t, 1, map[string]scripted.Handler{
 		"go":    steps(scripted.Say(spawn(`{"task":"child"}`)), scripted.Say(scripted.Text("done"))),
 		"child": steps(scripted.Say(waits), scripted.Say(scripted.Text("child is done"))),
-	}, func(c *pod.Config) { f.Store, c.Store = c.Store, &f })
+	}, func(c *options) { f.Store, c.Store = c.Store, &f })
 	s := h.submit("go")
 	h.marked()
 	child := h.only()
@@ -101,7 +100,7 @@ func TestBillWithoutSpaceForTheResult(t *testing.T) {
 	h := spawning(t, 1, map[string]scripted.Handler{
 		"go":    steps(usageOf(100, 0, spawn(`{"task":"child"}`))),
 		"child": steps(usageOf(1000, 0, waits)),
-	}, func(c *pod.Config) { f.Store, c.Store = c.Store, &f })
+	}, func(c *options) { f.Store, c.Store = c.Store, &f })
 	s := h.submit("go")
 	h.marked()
 	f.set(func(b store.Batch) error {

@@ -13,7 +13,6 @@ import (
 
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
-	"podd/pkg/pod"
 	"podd/pkg/store"
 	"podd/pkg/tool"
 )
@@ -81,7 +80,7 @@ func (c *countdown) check(b store.Batch) error {
 // request is well formed the model's server checks.
 func TestEndsAtEachWritePoint(t *testing.T) {
 	const want = "UserMessage AssistantMessage ToolCall ToolCall ToolResult ToolResult ToolCall ToolResult AssistantMessage"
-	for name, chain := range map[string]func(*pod.Config){"no interceptor": func(*pod.Config) {}, "an interceptor": with(&edges{})} {
+	for name, chain := range map[string]func(*options){"no interceptor": func(*options) {}, "an interceptor": with(&edges{})} {
 		for _, kill := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, kill %v", name, kill), func(t *testing.T) {
 				for n := 1; ; n++ {
@@ -99,10 +98,10 @@ func TestEndsAtEachWritePoint(t *testing.T) {
 }
 
 // endAt ends podd at the nth write of a turn; false when the turn has fewer.
-func endAt(t *testing.T, n int, kill bool, want string, chain func(*pod.Config)) (more bool) {
+func endAt(t *testing.T, n int, kill bool, want string, chain func(*options)) (more bool) {
 	t.Run(fmt.Sprint(n), func(t *testing.T) {
 		f, dir := new(faulty), t.TempDir()
-		h := newHouse(t, chores, chain, func(c *pod.Config) { c.Tools = append(c.Tools, mark(dir)) }, func(c *pod.Config) { f.Store, c.Store = c.Store, f })
+		h := newHouse(t, chores, chain, func(c *options) { c.Tools = append(c.Tools, mark(dir)) }, func(c *options) { f.Store, c.Store = c.Store, f })
 		c := &countdown{left: n, hit: make(chan struct{}), refuse: kill}
 		f.set(c.check)
 		s := h.submit("go")
@@ -176,7 +175,7 @@ func TestGivenUpWithTheResult(t *testing.T) {
 				<-ctx.Done()
 				return tool.Output{}, false, tool.ErrGoesOn
 			}))
-			h, f := newFaultyHouse(t, steps(scripted.Say(scripted.Call{Name: "long", Arguments: `{}`})), func(c *pod.Config) {
+			h, f := newFaultyHouse(t, steps(scripted.Say(scripted.Call{Name: "long", Arguments: `{}`})), func(c *options) {
 				c.Tools = append(c.Tools, long)
 			})
 			s := h.submit("go")

@@ -10,7 +10,6 @@ import (
 
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
-	"podd/pkg/pod"
 )
 
 // Whatever an endpoint answers again and again, a turn ends, and does not ask without a
@@ -35,7 +34,7 @@ func TestRetriesEnd(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var waits []time.Duration
-			h := newHouse(t, func(context.Context, scripted.Request) scripted.Reply { return tt.reply }, func(c *pod.Config) {
+			h := newHouse(t, func(context.Context, scripted.Request) scripted.Reply { return tt.reply }, func(c *options) {
 				c.Retry.Sleep = func(_ context.Context, d time.Duration) error {
 					waits = append(waits, d)
 					return nil

@@ -5,15 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"podd/internal/guard/policy"
 	"podd/pkg/fold"
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm"
-	"podd/pkg/scopefs"
-	"podd/pkg/tool"
-	"podd/pkg/tool/builtin"
 	"podd/pkg/worker"
 )
 
@@ -28,17 +24,8 @@ type Settings struct {
 	Instructions string
 	// Fallbacks are models to ask when the pod's can't be asked for long.
 	Fallbacks []string
-	// FileRefs bounds what an @path adds to a submit.
-	FileRefs scopefs.RefLimits
 	// FileRefRole is "system" to send file references with that literal role.
 	FileRefRole string
-	// ToolOutput cuts what tools answer; nil means the default limits.
-	ToolOutput *tool.Limits
-	// Search, Tree, ListDir and Glob bound built-in tools; see builtin.Config.
-	Search  builtin.Search
-	Tree    builtin.Tree
-	ListDir builtin.Listing
-	Glob    builtin.Listing
 	// Prune is the rule by which tool results leave the context; its zero value is
 	// the default rule. Prices come before the built-in price table.
 	Prune  fold.Config
@@ -48,10 +35,6 @@ type Settings struct {
 	// Summarize says which tool outputs over their limit a model summarises; its zero
 	// value is none.
 	Summarize worker.Summarize
-	// Ask is when calls ask a person, for pods that say nothing else: never, risky (the
-	// default) or always. Rules decide on calls of all pods.
-	Ask   string
-	Rules []item.Rule
 	// Limits bound each turn of pods that have no limits of their own.
 	Limits worker.Limits
 	// MaxInbox is how many submits may wait for one pod; default 100.
@@ -83,13 +66,7 @@ func (s Settings) checked() (*settings, error) {
 	if s.MaxSubmitBytes == 0 {
 		s.MaxSubmitBytes = 1 << 20
 	}
-	if s.Ask == "" {
-		s.Ask = policy.Risky
-	}
 	if _, err := s.newContext(); err != nil {
-		return nil, err
-	}
-	if _, err := policy.New(s.Ask, s.Rules); err != nil {
 		return nil, err
 	}
 	return &settings{
@@ -109,9 +86,8 @@ func (s Settings) contextConfig() fold.ContextConfig {
 // settings are those of now. Whoever does one thing reads them once.
 func (h *Host) settings() *settings { return h.current.Load() }
 
-// Reload gives the Host other settings. Rules and the mode of asking count from the next
-// decision on, the bounds of submits from the next one, hooks from the next event. All
-// else a pod takes at its next turn: a turn under way ends with what it began with. On
+// Reload gives the Host other settings. The bounds of submits count from the next submit on,
+// hooks from the next event. All else a pod takes at its next turn: a turn under way ends with what it began with. On
 // an error the old settings stay.
 func (h *Host) Reload(s Settings) error {
 	next, err := s.checked()

@@ -17,18 +17,26 @@ import (
 )
 
 // reload gives the Host the settings that it was opened with, changed.
-func (h *house) reload(change func(*pod.Settings)) {
+func (h *house) reload(change func(*options)) {
 	h.t.Helper()
-	if err := h.host.Reload(h.settings(change)); err != nil {
+	if err := h.tryReload(change); err != nil {
 		h.t.Fatal(err)
 	}
 }
 
-func (h *house) settings(change func(*pod.Settings)) pod.Settings {
-	c := pod.Config{Settings: pod.Settings{Model: h.client, ModelName: "m"}}
+func (h *house) tryReload(change func(*options)) error {
+	c := options{Config: pod.Config{Settings: pod.Settings{Model: h.client, ModelName: "m"}}}
 	h.config(&c)
-	change(&c.Settings)
-	return c.Settings
+	change(&c)
+	use, err := h.workspaces.Reload(c.workspaceSettings)
+	if err != nil {
+		return err
+	}
+	if err := h.host.Reload(c.Settings); err != nil {
+		return err
+	}
+	use()
+	return nil
 }
 
 // A turn under way ends with the model, instructions and limits that it began with; the
@@ -51,7 +59,7 @@ func TestReloadBetweenTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.reload(func(s *pod.Settings) {
+	h.reload(func(s *options) {
 		s.ModelName, s.Instructions, s.ToolOutput, s.Limits = "n", "Be brief.", limits, worker.Limits{MaxSteps: 1}
 	})
 	close(g.open)
@@ -95,7 +103,7 @@ func TestReloadAtOnce(t *testing.T) {
 	})
 	s := h.submit("go")
 	<-g.waiting
-	h.reload(func(s *pod.Settings) {
+	h.reload(func(s *options) {
 		s.Rules = []item.Rule{{Tool: "shell", Command: "touch *", Decision: policy.Deny, Source: "config.toml:7"}}
 		s.MaxSubmitBytes = 10
 	})
@@ -106,7 +114,7 @@ func TestReloadAtOnce(t *testing.T) {
 	if h.exists("ran") {
 		t.Error("the command ran although a rule denied it by then")
 	}
-	h.reload(func(*pod.Settings) {})
+	h.reload(func(*options) {})
 	h.submit("longer than ten bytes")
 }
 
@@ -115,8 +123,8 @@ func TestReloadAtOnce(t *testing.T) {
 func TestReloadPrices(t *testing.T) {
 	h := newHouse(t, billed)
 	h.run("one")
-	h.reload(func(s *pod.Settings) {
-		c := pod.Config{}
+	h.reload(func(s *options) {
+		c := options{}
 		priced(map[string]float64{"m": 1})(&c)
 		s.Prices, s.Limits.TotalCost = c.Prices, .5
 		s.Prune = fold.Config{Mode: fold.ModeOff}
@@ -160,16 +168,16 @@ func (refuser) PromptSubmit(_ context.Context, s interceptor.Submit) interceptor
 // Other hooks and interceptors take the place of those that were.
 func TestReloadExtensions(t *testing.T) {
 	old, fresh := watcher{ended: make(chan struct{}, 8)}, watcher{ended: make(chan struct{}, 8)}
-	h := newHouse(t, steps(), func(c *pod.Config) { c.Hooks = []hook.Hook{old} })
+	h := newHouse(t, steps(), func(c *options) { c.Hooks = []hook.Hook{old} })
 	h.run("one")
 	<-old.ended
-	h.reload(func(s *pod.Settings) { s.Hooks = []hook.Hook{fresh} })
+	h.reload(func(s *options) { s.Hooks = []hook.Hook{fresh} })
 	h.run("two")
 	<-fresh.ended
 	if len(old.ended) > 0 {
 		t.Error("the old hook was told of the new turn")
 	}
-	h.reload(func(s *pod.Settings) { s.Interceptors = []interceptor.Interceptor{refuser{}} })
+	h.reload(func(s *options) { s.Interceptors = []interceptor.Interceptor{refuser{}} })
 	if end := h.run("three"); end.Outcome != item.OutcomeCancelled {
 		t.Errorf("the new interceptor was not asked: %+v", end)
 	}
@@ -178,13 +186,13 @@ func TestReloadExtensions(t *testing.T) {
 // What no pod can work with is refused, and what was holds.
 func TestReloadRefused(t *testing.T) {
 	h := newHouse(t, steps())
-	for name, change := range map[string]func(*pod.Settings){
-		"no model":   func(s *pod.Settings) { s.Model = nil },
-		"bad prune":  func(s *pod.Settings) { s.Prune.Mode = "never" },
-		"bad rule":   func(s *pod.Settings) { s.Rules = []item.Rule{{Tool: "shell", Decision: "perhaps"}} },
-		"bad asking": func(s *pod.Settings) { s.Ask = "perhaps" },
+	for name, change := range map[string]func(*options){
+		"no model":   func(s *options) { s.Model = nil },
+		"bad prune":  func(s *options) { s.Prune.Mode = "never" },
+		"bad rule":   func(s *options) { s.Rules = []item.Rule{{Tool: "shell", Decision: "perhaps"}} },
+		"bad asking": func(s *options) { s.Ask = "perhaps" },
 	} {
-		if err := h.host.Reload(h.settings(change)); err == nil {
+		if err := h.tryReload(change); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

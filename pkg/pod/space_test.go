@@ -220,7 +220,7 @@ func TestDeleteOnAFullDisk(t *testing.T) {
 
 // A person who compacts a pod is told of a full disk and does not wait for it.
 func TestCompactOnAFullDisk(t *testing.T) {
-	h, f := newFaultyHouse(t, readLoop(2), func(c *pod.Config) { c.Compaction.KeepTokens = 1 })
+	h, f := newFaultyHouse(t, readLoop(2), func(c *options) { c.Compaction.KeepTokens = 1 })
 	h.run("go")
 	check, _ := full(holds[item.Compaction])
 	f.set(check)

@@ -17,7 +17,7 @@ import (
 
 // spawning is a house whose pod "p" may have so many pods at once. The model answers each
 // pod by the first word of what it was asked.
-func spawning(t *testing.T, atOnce int, handlers map[string]scripted.Handler, config ...func(*pod.Config)) *house {
+func spawning(t *testing.T, atOnce int, handlers map[string]scripted.Handler, config ...func(*options)) *house {
 	t.Helper()
 	h := newHouse(t, func(ctx context.Context, r scripted.Request) scripted.Reply {
 		for _, m := range r.Messages {

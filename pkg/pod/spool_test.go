@@ -56,7 +56,7 @@ func readAnything(_ context.Context, r scripted.Request) scripted.Reply {
 // What is cut, of whatever tool, is kept whole where the marker says, for the
 // pod's own tools to read and for no other pod's.
 func TestSpool(t *testing.T) {
-	h := newHouse(t, readAnything, func(c *pod.Config) { c.Tools = []tool.Tool{long()} })
+	h := newHouse(t, readAnything, func(c *options) { c.Tools = []tool.Tool{long()} })
 	last := func(text string) item.ToolResult {
 		t.Helper()
 		h.run(text)
@@ -112,7 +112,7 @@ func TestSpool(t *testing.T) {
 
 // A full text that cannot be kept is not promised.
 func TestSpoolQuota(t *testing.T) {
-	h := newHouse(t, readAnything, func(c *pod.Config) {
+	h := newHouse(t, readAnything, func(c *options) {
 		c.Tools = []tool.Tool{long()}
 		c.SpoolBytes = int64(len(longText())) - 1
 	})
@@ -129,7 +129,7 @@ func TestSpoolQuota(t *testing.T) {
 // Each cut is one line for the operator, with the numbers of the result.
 func TestCutsAreLogged(t *testing.T) {
 	var log bytes.Buffer // Written by the turn alone, and read after it.
-	h := newHouse(t, readAnything, func(c *pod.Config) {
+	h := newHouse(t, readAnything, func(c *options) {
 		c.Tools = []tool.Tool{long()}
 		c.Logger = slog.New(slog.NewJSONHandler(&log, nil))
 	})

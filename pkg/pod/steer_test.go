@@ -77,7 +77,7 @@ func TestSteerJoinsAtTheNextStep(t *testing.T) {
 // One that comes while the last answer streams lets the turn go on.
 func TestSteerAtTheFinish(t *testing.T) {
 	g := newGate()
-	h := newHouse(t, g.answer, func(c *pod.Config) { c.Limits.MaxGoOns = -1 })
+	h := newHouse(t, g.answer, func(c *options) { c.Limits.MaxGoOns = -1 })
 	s := h.submit("go")
 	<-g.waiting
 	h.steer("one more")
@@ -162,7 +162,7 @@ func TestWithdraw(t *testing.T) {
 // Steering counts against the inbox like anything that waits.
 func TestSteerIsBounded(t *testing.T) {
 	g := newGate()
-	h := newHouse(t, g.working, func(c *pod.Config) { c.MaxInbox = 1 })
+	h := newHouse(t, g.working, func(c *options) { c.MaxInbox = 1 })
 	s := h.submit("go")
 	<-g.waiting
 	h.steer("one")
@@ -198,7 +198,7 @@ func TestCancelDropsNothing(t *testing.T) {
 func TestInboxOverAKill(t *testing.T) {
 	g := newGate()
 	f := new(faulty)
-	h := newHouse(t, g.working, func(c *pod.Config) { f.Store, c.Store = c.Store, f })
+	h := newHouse(t, g.working, func(c *options) { f.Store, c.Store = c.Store, f })
 	s := h.submit("go")
 	<-g.waiting
 	h.submit("first")

@@ -6,7 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"slices"
-	"time"
+	"strings"
 
 	"podd/internal/wire"
 	"podd/pkg/item"
@@ -40,14 +40,17 @@ type Submitted struct {
 	Alerts []item.Alert
 }
 
+// resolved is a submit as it is stored, and the alerts about it.
+type resolved struct {
+	entry  item.Submitted
+	alerts []item.Alert
+}
+
 // MaxRequestID is the longest request id, in bytes.
 const MaxRequestID = 128
 
 // maxPasteName is the longest name of a paste, in bytes.
 const maxPasteName = 256
-
-// resolveTime bounds how long the file references of one submit may take.
-const resolveTime = 10 * time.Second
 
 // Submit takes input for a pod. It returns once the input is on disk: from then on
 // it is not lost, and the same request id is not taken twice. An id that is known is
@@ -87,10 +90,9 @@ func (h *Host) submit(ctx context.Context, pod string, s Submit, digest [32]byte
 		return Submitted{}, err
 	}
 	defer release()
-	found, err := visit(ctx, a, func(p place) (resolved, error) {
-		ctx, cancel := context.WithTimeout(ctx, resolveTime)
-		defer cancel()
-		return refer(ctx, a, p.work.fs, s), nil
+	found, err := visit(ctx, a, func(ctx context.Context) (found resolved, err error) {
+		found.entry, found.alerts, err = a.workspace.Refer(ctx, s)
+		return found, err
 	})
 	if err != nil {
 		return Submitted{}, err
@@ -117,6 +119,30 @@ func (h *Host) checkSubmit(s Submit) error {
 func longName(s item.Segment) bool {
 	paste, ok := s.(item.PasteSegment)
 	return ok && len(paste.Name) > maxPasteName
+}
+
+// measure is the size of all segments in bytes, and whether there is nothing in
+// them but white space.
+func measure(segments []item.Segment) (size int, blank bool) {
+	blank = true
+	for _, s := range segments {
+		text := ""
+		switch s := s.(type) {
+		case item.TextSegment:
+			text = s.Text
+		case item.PasteSegment:
+			text = s.Text
+			size += len(s.Name)
+		case item.FileRef:
+			size += len(s.Path)
+			blank = blank && s.Path == ""
+		case item.UnknownSegment:
+			blank = false
+		}
+		size += len(text)
+		blank = blank && strings.TrimSpace(text) == ""
+	}
+	return size, blank
 }
 
 // digest tells this content from another.

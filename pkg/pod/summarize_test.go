@@ -13,7 +13,6 @@ import (
 
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
-	"podd/pkg/pod"
 	"podd/pkg/tool"
 	"podd/pkg/worker"
 )
@@ -35,12 +34,12 @@ func summarizing(call scripted.Call, reply scripted.Reply) scripted.Handler {
 }
 
 // summarizeAll turns summaries on for every tool.
-func summarizeAll(t *testing.T) func(*pod.Config) {
+func summarizeAll(t *testing.T) func(*options) {
 	limits, err := tool.NewLimits(tool.LimitsConfig{Default: tool.Limit{Strategy: tool.StrategySummarize}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(c *pod.Config) {
+	return func(c *options) {
 		c.Tools = []tool.Tool{long()}
 		c.ToolOutput = limits
 		c.Summarize = worker.Summarize{Enabled: true, Model: "cheap"}
@@ -129,7 +128,7 @@ func TestSummarizedCommand(t *testing.T) {
 		{"seq 1 8000", 38893, []string{"\\n1\\n", "\\n8000\\n"}, "from 38893 bytes"},
 		{"seq 1 8000; exit 3", 0, nil, "[cut: "},
 	} {
-		h := newHouse(t, summarizing(shell(c.command), said), summarizeAll(t), func(pc *pod.Config) { pc.Summarize.MaxInputBytes = c.most })
+		h := newHouse(t, summarizing(shell(c.command), said), summarizeAll(t), func(pc *options) { pc.Summarize.MaxInputBytes = c.most })
 		h.run("go")
 		r := results(h.log())[0]
 		if !strings.Contains(r.Content, c.marker) || r.Cut == nil || r.Cut.SpoolPath == "" {
@@ -165,7 +164,7 @@ func TestSummaryThatFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer // Written by the turn alone, and read after it.
-			h := newHouse(t, summarizing(callLong, reply), summarizeAll(t), func(c *pod.Config) {
+			h := newHouse(t, summarizing(callLong, reply), summarizeAll(t), func(c *options) {
 				c.Logger = slog.New(slog.NewTextHandler(&log, nil))
 				if name == "late" {
 					c.Summarize.Timeout = time.Millisecond
@@ -206,12 +205,12 @@ func TestSummaryThatFails(t *testing.T) {
 
 // Nothing is summarised that was not asked for: then the model gets no request more.
 func TestNotSummarized(t *testing.T) {
-	for name, change := range map[string]func(*pod.Config){
-		"disabled":          func(c *pod.Config) { c.Summarize.Enabled = false },
-		"below the trigger": func(c *pod.Config) { c.Summarize.TriggerBytes = len(longText()) },
-		"another tool":      func(c *pod.Config) { c.Summarize.Tools = []string{"search"} },
-		"another strategy":  func(c *pod.Config) { c.ToolOutput = nil },
-		"within the limit": func(c *pod.Config) {
+	for name, change := range map[string]func(*options){
+		"disabled":          func(c *options) { c.Summarize.Enabled = false },
+		"below the trigger": func(c *options) { c.Summarize.TriggerBytes = len(longText()) },
+		"another tool":      func(c *options) { c.Summarize.Tools = []string{"search"} },
+		"another strategy":  func(c *options) { c.ToolOutput = nil },
+		"within the limit": func(c *options) {
 			var err error
 			c.ToolOutput, err = tool.NewLimits(tool.LimitsConfig{Default: tool.Limit{MaxBytes: 60_000, MaxLines: 4000, Strategy: tool.StrategySummarize}})
 			if err != nil {
@@ -262,7 +261,7 @@ func TestSummariesOfParallelCalls(t *testing.T) {
 			return scripted.Say(scripted.Text("done"))
 		}
 		return scripted.Say(callLong, callLong, callLong)
-	}, summarizeAll(t), func(c *pod.Config) { c.Limits.MaxParallel = 1 })
+	}, summarizeAll(t), func(c *options) { c.Limits.MaxParallel = 1 })
 	end := h.run("go")
 	var kinds []string
 	for _, e := range h.log() {

@@ -8,7 +8,6 @@ import (
 
 	"podd/pkg/item"
 	"podd/pkg/llm/scripted"
-	"podd/pkg/pod"
 	"podd/pkg/tool/builtin"
 )
 
@@ -25,7 +24,7 @@ func TestToolsHaveTheirBounds(t *testing.T) {
 			return scripted.Say(scripted.Text("done"))
 		}
 		return scripted.Say(calls...)
-	}, func(c *pod.Config) {
+	}, func(c *options) {
 		c.Search = builtin.Search{MaxMatches: 2, Context: -1, MaxLineBytes: 5}
 		c.Tree = builtin.Tree{Depth: 1, MaxEntries: 4}
 		c.ListDir = builtin.Listing{MaxEntries: 3}

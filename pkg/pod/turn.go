@@ -36,8 +36,17 @@ type turn struct {
 	// over says that the terminal entry is stored, while the turn's goroutine may
 	// still be on its way out.
 	over bool
+	// leaves lets the workspace's directory be closed; nil when the turn does not use it.
+	leaves func()
 	// full is closed while what the turn has to store waits for space.
 	full chan struct{}
+}
+
+// leave ends the turn's use of the workspace.
+func (t *turn) leave() {
+	if t.leaves != nil {
+		t.leaves()
+	}
 }
 
 // busy says whether a turn is under way that can still be cancelled or waited for.
@@ -127,19 +136,12 @@ func (a *actor) start(number int64, work func(context.Context, *turn) error) {
 
 // worker is the pod's worker with settings that stay as long as it does. Without a ground
 // it has no tools.
-func (a *actor) worker(s *settings, g *ground) (*worker.Worker, error) {
+func (a *actor) worker(s *settings, g Ground) (*worker.Worker, error) {
 	c := a.workerConfig(s)
 	if g != nil {
-		var err error
-		if g.own, err = a.host.ownTools(s, a.rec, g.work); err != nil {
+		if err := g.Equip(&c); err != nil {
 			return nil, err
 		}
-		if c.Tools, err = g.own.with(g.skill()); err != nil {
-			return nil, err
-		}
-		c.Instructions = joined(c.Instructions, g.skills.List(true))
-		c.Project, c.Spool, c.Files = g.says(a.project), g.work.spool, g.work.fs
-		c.Executes = executed(g.work.fs)
 	}
 	return worker.New(c)
 }
@@ -155,9 +157,8 @@ func (a *actor) workerConfig(s *settings) worker.Config {
 		Instructions: cmp.Or(spec.Instructions, s.Instructions),
 		FileRefRole:  s.FileRefRole,
 		Tools:        new(tool.Registry),
-		Output:       s.ToolOutput,
 		Chain:        s.chain,
-		Policy:       a.rule,
+		Policy:       a.workspace.Decide,
 		Compaction:   s.Compaction,
 		Summarize:    s.Summarize,
 		Limits:       limitsOf(spec.Limits, s.Limits),
@@ -176,6 +177,7 @@ func (a *actor) workerConfig(s *settings) worker.Config {
 func (a *actor) turnEnded(err error) {
 	t := a.turn
 	t.cancel(nil)
+	t.leave()
 	close(t.ended)
 	a.turn = nil
 	clear(a.taken)

@@ -151,7 +151,7 @@ func TestBadCalls(t *testing.T) {
 
 func TestPanickingTool(t *testing.T) {
 	type none struct{}
-	h := newHouse(t, steps(scripted.Say(scripted.Call{Name: "bad", Arguments: "{}"}, shell("echo fine"))), func(c *pod.Config) {
+	h := newHouse(t, steps(scripted.Say(scripted.Call{Name: "bad", Arguments: "{}"}, shell("echo fine"))), func(c *options) {
 		c.Tools = append(c.Tools, tool.New("bad", "Panics.", func(context.Context, *tool.Invocation, none) (tool.Output, error) { panic("boom") },
 			tool.Confined[none]()))
 	})
@@ -241,7 +241,7 @@ func TestRetryAfter(t *testing.T) {
 			return scripted.Fail(429, "rate_limit_exceeded", "slow down", time.Hour)
 		}
 		return scripted.Say(scripted.Text("fine"))
-	}, func(c *pod.Config) {
+	}, func(c *options) {
 		c.Retry.Sleep = func(ctx context.Context, d time.Duration) error {
 			waited = d
 			p, err := h.host.Get(ctx, "p")
@@ -273,7 +273,7 @@ func TestLimits(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			h := newHouse(t, forever, func(c *pod.Config) { c.Limits = tt.limits })
+			h := newHouse(t, forever, func(c *options) { c.Limits = tt.limits })
 			end := h.run("go")
 			if end.Outcome != item.OutcomeLimit || end.Reason != tt.reason || end.ToolCalls != tt.calls {
 				t.Errorf("end %+v", end)
@@ -326,7 +326,7 @@ func (d *deny) TurnEnd(_ context.Context, turn interceptor.Turn) interceptor.Tur
 }
 
 func TestInterceptors(t *testing.T) {
-	h := newHouse(t, steps(scripted.Say(shell("rm -f a.txt"))), func(c *pod.Config) {
+	h := newHouse(t, steps(scripted.Say(shell("rm -f a.txt"))), func(c *options) {
 		c.Interceptors = []interceptor.Interceptor{&deny{again: 2}}
 	})
 	h.write("a.txt", "here")
@@ -380,7 +380,7 @@ func (warns) TurnEnd(_ context.Context, t interceptor.Turn) interceptor.TurnVerd
 // What interceptors warn of stands in the log of the turn, between its start and its
 // end, and people are alerted.
 func TestWarnings(t *testing.T) {
-	h := newHouse(t, steps(scripted.Say(shell("true"))), func(c *pod.Config) {
+	h := newHouse(t, steps(scripted.Say(shell("true"))), func(c *options) {
 		c.Interceptors = []interceptor.Interceptor{warns{}}
 	})
 	if end := h.run("look"); end.Outcome != item.OutcomeFinished {
@@ -408,7 +408,7 @@ func TestWarnings(t *testing.T) {
 
 // Interceptors that never let a turn finish are bounded.
 func TestGoOnForEver(t *testing.T) {
-	h := newHouse(t, steps(), func(c *pod.Config) {
+	h := newHouse(t, steps(), func(c *options) {
 		c.Interceptors = []interceptor.Interceptor{&deny{again: 1000}}
 		c.Limits.MaxGoOns = 3
 	})
@@ -428,7 +428,7 @@ func (panics) PromptSubmit(context.Context, interceptor.Submit) interceptor.Subm
 
 // A panic of an interceptor fails the turn, and nothing goes to the model.
 func TestPanickingInterceptor(t *testing.T) {
-	h := newHouse(t, steps(), func(c *pod.Config) { c.Interceptors = []interceptor.Interceptor{panics{}} })
+	h := newHouse(t, steps(), func(c *options) { c.Interceptors = []interceptor.Interceptor{panics{}} })
 	end := h.run("go")
 	if end.Outcome != item.OutcomeFailed || end.Reason != "INTERCEPTOR" || !strings.Contains(end.Cause, "panics") {
 		t.Errorf("end %+v", end)
@@ -442,7 +442,7 @@ func TestPanickingInterceptor(t *testing.T) {
 // cancelled, also for its default model: one alert, and the wait in the pod's state.
 func TestUnreachableEndpoint(t *testing.T) {
 	waits := make(chan time.Duration)
-	h := newHouse(t, steps(), func(c *pod.Config) {
+	h := newHouse(t, steps(), func(c *options) {
 		c.ModelName = ""
 		c.Retry.Sleep = func(ctx context.Context, d time.Duration) error {
 			select {

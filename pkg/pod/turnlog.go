@@ -61,7 +61,9 @@ func (l *turnLog) commit(ctx context.Context, d *draft, b worker.Batch) error {
 	_, err := l.a.write(ctx, d, b.Done...)
 	if err == nil {
 		l.a.leave(b.Claims)
-		l.a.turn.over = l.number > 0 && !l.a.state.Turn.Open
+		if l.a.turn.over = l.number > 0 && !l.a.state.Turn.Open; l.a.turn.over {
+			l.a.turn.leave()
+		}
 		if len(l.a.unstored) == 0 {
 			l.a.release()
 		}

@@ -2,7 +2,6 @@ package pod
 
 import (
 	"context"
-	"slices"
 
 	"podd/pkg/hook"
 	"podd/pkg/item"
@@ -23,7 +22,7 @@ func (h *Host) Update(ctx context.Context, idOrName string, change func(item.Pod
 	if err != nil {
 		return item.Pod{}, err
 	}
-	found, err := h.checkSpec(spec, p.Spec)
+	resolve, err := h.Workspaces.Check(spec, p.Spec)
 	if err != nil {
 		return item.Pod{}, err
 	}
@@ -32,37 +31,24 @@ func (h *Host) Update(ctx context.Context, idOrName string, change func(item.Pod
 		if err != nil {
 			return err
 		}
-		return a.update(ctx, found.resolve(spec, a.rec.Spec))
+		return a.update(ctx, resolve(spec, a.rec.Spec))
 	})
 }
 
 func (a *actor) update(ctx context.Context, spec item.PodSpec) error {
 	old := a.rec.Spec
 	spec.Parent, spec.ParentCall = old.Parent, old.ParentCall
-	above, err := a.host.ancestors(ctx, spec)
+	moves, use, err := a.workspace.Follow(spec)
 	if err != nil {
 		return err
 	}
-	if _, err := within(spec, above); err != nil {
-		return err
-	}
-	moved := moves(old, spec)
-	if moved && a.busy() {
+	if moves && a.busy() {
 		return item.Errorf(item.KindPrecondition, "BUSY",
 			"pod %s runs a turn, and its directories and tools can't change under it: try again when the turn has ended, or cancel it", a.rec.Name)
 	}
-	if err := a.setSpec(ctx, spec); err != nil {
+	if err := a.setSpec(ctx, spec, use); err != nil {
 		return err
-	}
-	if moved {
-		a.leaveWorkspace()
 	}
 	a.tellHooks(hook.PodUpdated)
 	return nil
-}
-
-// moves says whether tools stand on something else under another spec.
-func moves(from, to item.PodSpec) bool {
-	return from.Dir != to.Dir || !slices.Equal(from.Read, to.Read) || !slices.Equal(from.Write, to.Write) ||
-		!slices.Equal(from.Tools, to.Tools) || from.SubPods != to.SubPods
 }

@@ -16,7 +16,6 @@ import (
 	"podd/pkg/item"
 	"podd/pkg/llm/openai"
 	"podd/pkg/llm/scripted"
-	"podd/pkg/pod"
 	"podd/pkg/worker"
 )
 
@@ -67,7 +66,7 @@ func (h *house) waiting() item.Pod {
 func TestWaitOverRestarts(t *testing.T) {
 	z := newSleeper()
 	f := new(faulty)
-	h := newHouse(t, slowDown(1), func(c *pod.Config) { c.Retry.Sleep = z.sleep; f.Store, c.Store = c.Store, f })
+	h := newHouse(t, slowDown(1), func(c *options) { c.Retry.Sleep = z.sleep; f.Store, c.Store = c.Store, f })
 	s := h.submit("go")
 	<-z.asked
 	before := h.waiting()
@@ -103,7 +102,7 @@ func TestWaitOverRestarts(t *testing.T) {
 // A wait can be cancelled, and its end shows.
 func TestWaitCancelled(t *testing.T) {
 	z := newSleeper()
-	h := newHouse(t, slowDown(1), func(c *pod.Config) { c.Retry.Sleep = z.sleep })
+	h := newHouse(t, slowDown(1), func(c *options) { c.Retry.Sleep = z.sleep })
 	s := h.submit("go")
 	h.waiting()
 	if _, cancelled, err := h.host.Cancel(t.Context(), "p", "no time"); !cancelled || err != nil {
@@ -124,7 +123,7 @@ func TestWaitEnds(t *testing.T) {
 			return scripted.Fail(429, "rate_limit_exceeded", "slow down", time.Hour)
 		}
 		return scripted.Say(scripted.Wait(open), scripted.Text("fine"))
-	}, func(c *pod.Config) { c.Retry.Sleep = z.sleep })
+	}, func(c *options) { c.Retry.Sleep = z.sleep })
 	s := h.submit("go")
 	h.waiting()
 	close(z.wake)
@@ -150,7 +149,7 @@ func onlyModel(name string, then scripted.Handler) scripted.Handler {
 // A model that can't be asked for long is passed over for the rest of the turn: the setup
 // says so and a person is alerted. The next turn begins with the pod's own again.
 func TestFallback(t *testing.T) {
-	h := newHouse(t, onlyModel("m3", steps(scripted.Say(shell("true")))), func(c *pod.Config) { c.Fallbacks = []string{"m2", "m3"} })
+	h := newHouse(t, onlyModel("m3", steps(scripted.Say(shell("true")))), func(c *options) { c.Fallbacks = []string{"m2", "m3"} })
 	if end := h.run("go"); end.Outcome != item.OutcomeFinished || end.Steps != 2 {
 		t.Errorf("end %+v", end)
 	}
@@ -189,7 +188,7 @@ func TestFallbackOutlivesPodd(t *testing.T) {
 			return scripted.Say(scripted.Wait(make(chan struct{})))
 		}
 		return scripted.Say(scripted.Text("done"))
-	}), func(c *pod.Config) { c.Fallbacks = []string{"m2", "m3"} })
+	}), func(c *options) { c.Fallbacks = []string{"m2", "m3"} })
 	s := h.submit("go")
 	<-asked
 	h.kill(f)
@@ -231,7 +230,7 @@ func TestOwnModelIsNoFallback(t *testing.T) {
 					return scripted.Fail(429, "rate_limit_exceeded", "busy", time.Hour)
 				}
 				return scripted.Say(scripted.Text("done"))
-			}, func(cfg *pod.Config) {
+			}, func(cfg *options) {
 				cfg.ModelName, cfg.Fallbacks, model = model, []string{"m2", "scripted"}, c.after
 			})
 			s := h.submit("go")
@@ -252,7 +251,7 @@ func TestOwnModelIsNoFallback(t *testing.T) {
 // When no model is left the last one's wait is waited for.
 func TestFallbacksAreUsedUp(t *testing.T) {
 	z := newSleeper()
-	h := newHouse(t, onlyModel("m9", nil), func(c *pod.Config) { c.Fallbacks, c.Retry.Sleep = []string{"m2"}, z.sleep })
+	h := newHouse(t, onlyModel("m9", nil), func(c *options) { c.Fallbacks, c.Retry.Sleep = []string{"m2"}, z.sleep })
 	s := h.submit("go")
 	if d := <-z.asked; d != time.Hour {
 		t.Errorf("waits %s", d)
@@ -284,7 +283,7 @@ func TestFallbackWhileCompacting(t *testing.T) {
 			return scripted.Fail(400, "context_length_exceeded", "too long", 0)
 		}
 		return scripted.Say(scripted.Text(strings.Repeat("a long answer ", 1000)))
-	}, func(c *pod.Config) { c.Fallbacks, c.Compaction = []string{"m2"}, worker.Compaction{KeepTokens: 1} })
+	}, func(c *options) { c.Fallbacks, c.Compaction = []string{"m2"}, worker.Compaction{KeepTokens: 1} })
 	h.run("one")
 	h.run("two")
 	mu.Lock()
@@ -316,7 +315,7 @@ func TestFailedListingIsLoggedWithItsStep(t *testing.T) {
 	}
 	t.Cleanup(client.Close)
 	var log bytes.Buffer // Written by the turn alone, and read after it.
-	h := newHouse(t, steps(), func(c *pod.Config) {
+	h := newHouse(t, steps(), func(c *options) {
 		c.Model, c.ModelName = client, ""
 		c.Logger = slog.New(slog.NewJSONHandler(&log, nil))
 	})

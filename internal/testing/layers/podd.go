@@ -47,17 +47,17 @@ func PoddBounds() Bounds {
 		Imports: map[string]int{"pkg/pod": 10},
 		Depth:   map[string]int{"cmd/podd": 7, "cmd/podctl": 7},
 		Over: map[string]int{
-			"methods of pkg/pod.Host": 85,
+			"methods of pkg/pod.Host": 77,
 
-			"methods of pkg/pod.actor": 83,
+			"methods of pkg/pod.actor": 76,
 
 			"methods of pkg/worker.run": 89,
 
-			"fields of pkg/pod.actor": 43,
+			"fields of pkg/pod.actor": 41,
 
 			"fields of internal/config.Config": 26,
 
-			"imports of pkg/pod": 17,
+			"imports of pkg/pod": 11,
 
 			"import depth of cmd/podd": 8,
 		},
@@ -130,6 +130,7 @@ var ranks = map[string]int{
 	"internal/server": 5,
 	"pkg/client":      5,
 	"pkg/subpods":     5,
+	"pkg/workspace":   5,
 
 	"internal/clients/acp":    6,
 	"internal/clients/bridge": 6,

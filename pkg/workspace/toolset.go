@@ -1,4 +1,4 @@
-package pod
+package workspace
 
 import (
 	"log/slog"
@@ -7,13 +7,10 @@ import (
 
 	"podd/internal/workspace/skills"
 	"podd/pkg/item"
+	"podd/pkg/pod"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
 )
-
-// SpawnTool is the name of the tool that makes pods, which a pod has when its spec has
-// SubPods.
-const SpawnTool = "spawn_pod"
 
 // toolset is a pod's own tools.
 type toolset struct {
@@ -30,7 +27,7 @@ type toolset struct {
 // and not the pod's turns.
 func (t toolset) with(foreign []tool.Tool) (*tool.Registry, error) {
 	tools := slices.Clone(t.tools)
-	taken := append(namesOf(tools), SpawnTool)
+	taken := append(namesOf(tools), pod.SpawnTool)
 	for _, f := range chosen(t.names, foreign) {
 		name := f.Spec().Name
 		if slices.Contains(taken, name) {
@@ -45,12 +42,6 @@ func (t toolset) with(foreign []tool.Tool) (*tool.Registry, error) {
 	return tool.NewRegistry(tools...)
 }
 
-// toolNames are those of all tools that a pod can have, in the order in which a model
-// is sent them.
-func (h *Host) toolNames() []string {
-	return append(append(builtin.Names(), namesOf(h.Tools)...), skills.ToolName, SpawnTool)
-}
-
 func namesOf(tools []tool.Tool) []string {
 	names := make([]string, len(tools))
 	for i, t := range tools {
@@ -59,11 +50,15 @@ func namesOf(tools []tool.Tool) []string {
 	return names
 }
 
-// checkTools refuses names that no tool has.
-func (h *Host) checkTools(names []string) error {
-	known := h.toolNames()
+// checkTools refuses names that no tool has, unless the spec before had them too.
+func (all *Workspaces) checkTools(names, before []string) error {
+	if slices.Equal(names, before) {
+		return nil
+	}
+	// In the order in which a model is sent them.
+	known := append(append(builtin.Names(), namesOf(all.Tools)...), skills.ToolName, pod.SpawnTool)
 	for _, name := range names {
-		if !slices.Contains(known, name) && (h.ForeignPrefix == "" || !strings.HasPrefix(name, h.ForeignPrefix)) {
+		if _, foreign := all.foreign(name); !foreign && !slices.Contains(known, name) {
 			return item.Errorf(item.KindInvalid, "BAD_TOOLS", "there is no tool %q: the tools are %s", name, strings.Join(known, ", "))
 		}
 	}

@@ -1,19 +1,22 @@
-package pod
+package workspace
 
 import (
-	"context"
+	"cmp"
+	"fmt"
 	"path/filepath"
+	"slices"
 
 	"podd/internal/guard/policy"
 	"podd/pkg/item"
 	"podd/pkg/tool"
+	"podd/pkg/worker"
 )
 
 // rulebook decides on the calls of one pod.
 type rulebook struct {
 	*policy.Policy
 	// settings, spec and the rules of the workspace are what the policy was made of.
-	settings  *settings
+	settings  *Settings
 	spec      item.PodSpec
 	workspace []item.Rule
 	// dir is the pod's workspace, base that of the pod at the top of its family. Rules
@@ -22,14 +25,21 @@ type rulebook struct {
 	dir, base string
 }
 
-// rulesOf are those of a pod with a spec, and with what its workspace adds.
-func (h *Host) rulesOf(ctx context.Context, spec item.PodSpec, workspace []item.Rule) (*rulebook, error) {
-	s := h.settings()
+// policyOf is what decides on the calls of a pod: its own mode and rules beside the
+// operator's, and those of its workspace, which ask or deny.
+func (s *Settings) policyOf(spec item.PodSpec, workspace []item.Rule) (*policy.Policy, error) {
+	rules := slices.Concat(s.Rules, policy.PodRules(spec.Rules), workspace)
+	return policy.New(cmp.Or(spec.Ask, s.Ask), rules)
+}
+
+// rulesOf are those of a spec, and of what its workspace adds.
+func (w *Workspace) rulesOf(spec item.PodSpec, workspace []item.Rule) (*rulebook, error) {
+	s := w.all.settings()
 	p, err := s.policyOf(spec, workspace)
 	if err != nil {
 		return nil, err
 	}
-	above, err := h.ancestors(ctx, spec)
+	above, err := w.above()
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +51,8 @@ func (h *Host) rulesOf(ctx context.Context, spec item.PodSpec, workspace []item.
 }
 
 // rulesNow are the pod's rules under the settings of now.
-func (a *actor) rulesNow() (*rulebook, error) {
-	book, s := a.rules.Load(), a.host.settings()
+func (w *Workspace) rulesNow() (*rulebook, error) {
+	book, s := w.rules.Load(), w.all.settings()
 	if book.settings == s {
 		return book, nil
 	}
@@ -53,8 +63,25 @@ func (a *actor) rulesNow() (*rulebook, error) {
 	next := *book
 	next.Policy, next.settings = p, s
 	// Another spec that came meanwhile brings rules of its own.
-	a.rules.CompareAndSwap(book, &next)
+	w.rules.CompareAndSwap(book, &next)
 	return &next, nil
+}
+
+// Decide is the pod's policy as its turns ask it. A rule that is added while a turn runs
+// counts from then on.
+func (w *Workspace) Decide(name string, access tool.Access) worker.Ruling {
+	rules, err := w.rulesNow()
+	if err != nil {
+		return worker.Ruling{Deny: fmt.Sprintf("podd cannot tell whether this is allowed: %v", err)}
+	}
+	switch v := rules.Decide(rules.call(name, access)); v.Decision {
+	case policy.Allow:
+		return worker.Ruling{}
+	case policy.Ask:
+		return worker.Ruling{Ask: v.Why}
+	default:
+		return worker.Ruling{Deny: v.Why}
+	}
 }
 
 // call is a call as the rules see it.

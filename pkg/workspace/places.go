@@ -1,4 +1,4 @@
-package pod
+package workspace
 
 import (
 	"slices"
@@ -54,4 +54,34 @@ func (p places) resolve(spec, before item.PodSpec) item.PodSpec {
 	spec.Dir = names([]string{spec.Dir}, []string{before.Dir})[0]
 	spec.Read, spec.Write = names(spec.Read, before.Read), names(spec.Write, before.Write)
 	return spec
+}
+
+// within are the directories that a spawned pod's must lie in: those that a person gave
+// the pod at the top. Whatever became of the specs in between, each pod's directories lie
+// in its parent's, or it has none.
+func within(spec item.PodSpec, above []item.Pod) ([]string, error) {
+	var outer []string
+	for _, p := range above {
+		if dir, ok := narrower(spec, p.Spec); !ok {
+			return nil, item.Errorf(item.KindPrecondition, "WIDER_THAN_PARENT",
+				"the directory %s lies outside of those of pod %s, which spawned this one: change one of the two with podctl update", dir, p.Name)
+		}
+		spec, outer = p.Spec, p.Spec.Readable()
+	}
+	return outer, nil
+}
+
+// narrower says whether all directories of a spec lie in another's, or which does not.
+func narrower(spec, than item.PodSpec) (dir string, ok bool) {
+	for _, dir := range spec.Writable() {
+		if !scopefs.LiesIn(dir, than.Writable()) {
+			return dir, false
+		}
+	}
+	for _, dir := range spec.Read {
+		if !scopefs.LiesIn(dir, than.Readable()) {
+			return dir, false
+		}
+	}
+	return "", true
 }

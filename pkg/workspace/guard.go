@@ -1,4 +1,4 @@
-package pod
+package workspace
 
 import (
 	"fmt"
@@ -10,12 +10,12 @@ import (
 // The tools whose rules count for what podd reads without a call.
 var readingTools = []string{"read_file", "list_dir"}
 
-// guardedFiles are the files of a pod for what podd reads by itself: what a rule denies is
+// guarded are the files of a pod for what podd reads by itself: what a rule denies is
 // not read. What a rule asks about is not read either where that is said to be so, for
 // there is nobody to ask: asks is told whether the path leads elsewhere by links.
-func guardedFiles(a *actor, fs *scopefs.FS, asks func(linked bool) (refused bool, why string)) *scopefs.FS {
+func (w *Workspace) guarded(fs *scopefs.FS, asks func(linked bool) (refused bool, why string)) *scopefs.FS {
 	return fs.Guarded(func(named string, leads []string) string {
-		rules, err := a.rulesNow()
+		rules, err := w.rulesNow()
 		if err != nil {
 			return fmt.Sprintf("is not read, because podd can't tell whether the rules allow it: %v", err)
 		}
@@ -42,14 +42,14 @@ func guardedFiles(a *actor, fs *scopefs.FS, asks func(linked bool) (refused bool
 
 // referenced are the files that a submit may refer to: text may come from anywhere, and a
 // reference asks nobody.
-func referenced(a *actor, fs *scopefs.FS) *scopefs.FS {
-	return guardedFiles(a, fs, func(bool) (bool, string) {
+func (w *Workspace) referenced(fs *scopefs.FS) *scopefs.FS {
+	return w.guarded(fs, func(bool) (bool, string) {
 		return true, ", and a reference asks nobody: have the model read it, or paste what it needs"
 	})
 }
 
 // toldBy are the files that a workspace gives orders in. A rule that asks is about calls of
 // the model, unless a link leads there: then the workspace hands a file on as its own.
-func toldBy(a *actor, fs *scopefs.FS) *scopefs.FS {
-	return guardedFiles(a, fs, func(linked bool) (bool, string) { return linked, "" })
+func (w *Workspace) toldBy(fs *scopefs.FS) *scopefs.FS {
+	return w.guarded(fs, func(linked bool) (bool, string) { return linked, "" })
 }

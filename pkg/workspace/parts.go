@@ -1,4 +1,4 @@
-package pod
+package workspace
 
 import (
 	"strings"
@@ -7,26 +7,16 @@ import (
 	"podd/internal/workspace/skills"
 	"podd/pkg/fold"
 	"podd/pkg/item"
+	"podd/pkg/pod"
 )
 
-// FixedPart is a part of what precedes the conversation in a request.
-type FixedPart struct {
-	// Kind is instructions, project, skill, tools or mcp.
-	Kind string
-	// Name is the file or the server that it is from, or the skill; may be empty.
-	Name string
-	// Count is how many tools it has; 0 for text.
-	Count int
-	// Tokens is an estimate.
-	Tokens int
-}
-
-// fixedParts are those of a setup, in the order in which they are sent.
-func (h *Host) fixedParts(s item.Setup, perToken float64) []FixedPart {
-	var parts []FixedPart
+// Explain gives the parts of a setup in the order in which they are sent; see
+// [pod.Workspaces].
+func (all *Workspaces) Explain(s item.Setup, perToken float64) (parts []pod.FixedPart, source string) {
+	source = instructions.Source(s.ProjectInstructions)
 	text := func(kind, name, text string) {
 		if text != "" {
-			parts = append(parts, FixedPart{Kind: kind, Name: name, Tokens: fold.Estimate(len(text), perToken)})
+			parts = append(parts, pod.FixedPart{Kind: kind, Name: name, Tokens: fold.Estimate(len(text), perToken)})
 		}
 	}
 	own, listed := skills.Split(s.Instructions)
@@ -35,14 +25,14 @@ func (h *Host) fixedParts(s item.Setup, perToken float64) []FixedPart {
 	for _, skill := range listed {
 		text("skill", skill.Name+" (user)", skill.Line)
 	}
-	text("project", instructions.Source(s.ProjectInstructions), said)
+	text("project", source, said)
 	for _, skill := range offered {
 		text("skill", skill.Name+" (workspace)", skill.Line)
 	}
 	bytes := 0
 	for n, t := range s.Tools {
-		part := FixedPart{Kind: "tools"}
-		if rest, ok := strings.CutPrefix(t.Name, h.ForeignPrefix); ok && h.ForeignPrefix != "" {
+		part := pod.FixedPart{Kind: "tools"}
+		if rest, ok := all.foreign(t.Name); ok {
 			part.Kind = "mcp"
 			part.Name, _, _ = strings.Cut(rest, "__")
 		}
@@ -54,5 +44,5 @@ func (h *Host) fixedParts(s item.Setup, perToken float64) []FixedPart {
 		last.Count++
 		last.Tokens = fold.Estimate(bytes, perToken)
 	}
-	return parts
+	return parts, source
 }

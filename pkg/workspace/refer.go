@@ -1,12 +1,14 @@
-package pod
+package workspace
 
 import (
 	"context"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"podd/pkg/item"
+	"podd/pkg/pod"
 	"podd/pkg/scopefs"
 )
 
@@ -21,42 +23,21 @@ const (
 // unknownSegment stands for a segment of a kind that this podd does not know.
 const unknownSegment = "[unknown input segment]"
 
-// measure is the size of all segments in bytes, and whether there is nothing in
-// them but white space.
-func measure(segments []item.Segment) (size int, blank bool) {
-	blank = true
-	for _, s := range segments {
-		text := ""
-		switch s := s.(type) {
-		case item.TextSegment:
-			text = s.Text
-		case item.PasteSegment:
-			text = s.Text
-			size += len(s.Name)
-		case item.FileRef:
-			size += len(s.Path)
-			blank = blank && s.Path == ""
-		case item.UnknownSegment:
-			blank = false
-		}
-		size += len(text)
-		blank = blank && strings.TrimSpace(text) == ""
-	}
-	return size, blank
-}
+// resolveTime bounds how long the file references of one submit may take.
+const resolveTime = 10 * time.Second
 
-// resolved is a submit as it is stored, and the alerts about it.
-type resolved struct {
-	entry  item.Submitted
-	alerts []item.Alert
-}
-
-// refer turns a submit into what is stored: the segments with their references
+// Refer turns a submit into what is stored: the segments with their references
 // found, the text as the model sees it, and what each reference resolved to, in order.
 // A reference that fails, or that a rule is against, is an alert; nothing is silent.
-func refer(ctx context.Context, a *actor, fs *scopefs.FS, s Submit) resolved {
+func (w *Workspace) Refer(ctx context.Context, s pod.Submit) (item.Submitted, []item.Alert, error) {
+	dir, err := w.opened()
+	if err != nil {
+		return item.Submitted{}, nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, resolveTime)
+	defer cancel()
 	r := resolver{
-		host: a.host, settings: a.host.settings(), pod: a.id, fs: fs, guarded: referenced(a, fs), typos: scopefs.NewTypos(fs),
+		workspace: w, settings: w.all.settings(), fs: dir.fs, guarded: w.referenced(dir.fs), typos: scopefs.NewTypos(dir.fs),
 		out: item.Submitted{RequestID: s.RequestID, Mode: s.Mode},
 	}
 	for _, segment := range s.Segments {
@@ -70,15 +51,14 @@ func refer(ctx context.Context, a *actor, fs *scopefs.FS, s Submit) resolved {
 		r.warn("file_ref", "%d file references were not added: a submit can have %d", extra, maxRefs)
 	}
 	r.out.Text = r.text.String()
-	return resolved{r.out, r.alerts}
+	return r.out, r.alerts, nil
 }
 
 // resolver is one submit on its way to what is stored.
 type resolver struct {
-	host     *Host
-	settings *settings
-	pod      string
-	fs       *scopefs.FS
+	workspace *Workspace
+	settings  *Settings
+	fs        *scopefs.FS
 	// guarded is fs without what rules are against.
 	guarded *scopefs.FS
 	typos   *scopefs.Typos
@@ -204,6 +184,6 @@ func (r *resolver) ref(ctx context.Context, ref item.FileRef) (ok bool, err erro
 
 func (r *resolver) warn(source, format string, args ...any) {
 	r.alerts = append(r.alerts, item.Alert{
-		Pod: r.pod, Level: item.LevelWarn, Source: source, Text: fmt.Sprintf(format, args...), Time: r.host.Now(),
+		Pod: r.workspace.id, Level: item.LevelWarn, Source: source, Text: fmt.Sprintf(format, args...), Time: r.workspace.all.Now(),
 	})
 }

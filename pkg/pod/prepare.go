@@ -1,0 +1,111 @@
+package pod
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"podd/pkg/item"
+	"podd/pkg/worker"
+)
+
+// prepare makes the worker of a turn, in the turn's goroutine. A turn that is cancelled
+// before its workspace has answered gets a worker that can only end it.
+func (a *actor) prepare(ctx context.Context, t *turn, s *settings) (*worker.Worker, error) {
+	g, err := a.awaitGround(t)
+	if _, cancelled := errors.AsType[*worker.Cancelled](context.Cause(ctx)); cancelled {
+		g, err = nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var w *worker.Worker
+	doErr := a.do(context.WithoutCancel(ctx), func() { w, err = a.ready(t, s, g) })
+	if doErr != nil {
+		return nil, doErr
+	}
+	if err != nil || g == nil {
+		return w, err
+	}
+	// A program may take long to start.
+	offered, err := g.Offered(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	if offered != nil {
+		w.Offer(offered)
+	}
+	return w, nil
+}
+
+// awaitGround reads what a turn stands on, and lets the pod say so while the workspace does
+// not answer.
+func (a *actor) awaitGround(t *turn) (Ground, error) {
+	var dir string
+	if err := a.do(t.waiting, func() { dir = a.rec.Spec.Dir }); err != nil {
+		return nil, err
+	}
+	answered := reach(t.waiting, a, a.lanes.turn, a.workspace.Look)
+	late := time.NewTimer(silentAfter)
+	defer late.Stop()
+	for {
+		select {
+		case got := <-answered:
+			return got.value, got.err
+		case <-late.C:
+			_ = a.do(t.waiting, func() { a.hold(silent(dir)) })
+		case <-t.waiting.Done():
+			return nil, context.Cause(t.waiting)
+		}
+	}
+}
+
+// ready lets a turn begin on its ground, which is nil for one that only ends. The pod may
+// have been paused or rewound since the turn started to wait for its workspace.
+func (a *actor) ready(t *turn, s *settings, g Ground) (*worker.Worker, error) {
+	if t.number > 0 {
+		due, ok := a.due()
+		if !ok || due.Number != t.number {
+			return nil, errNotDue
+		}
+		t.work = due
+		for _, s := range due.Submits {
+			a.taken[s.Seq] = true
+		}
+	}
+	if g != nil {
+		says, err := g.Follow()
+		if err != nil {
+			return nil, err
+		}
+		a.tellProject(says)
+	}
+	if err := a.refold(s); err != nil {
+		return nil, err
+	}
+	t.ending = g == nil && a.state.Turn.Open
+	w, err := a.worker(s, g)
+	if t.ending {
+		w, err = a.ender(s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.begun, t.now, a.waited = true, a.state, false
+	if g != nil {
+		t.leaves = g.Use()
+	}
+	return w, nil
+}
+
+// tellProject raises an alert about what of the workspace's configuration is not followed,
+// once.
+func (a *actor) tellProject(says string) {
+	if says == a.told {
+		return
+	}
+	a.told = says
+	if says != "" {
+		a.raise(item.LevelWarn, "workspace", says)
+	}
+}

@@ -1,0 +1,31 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"podd/pkg/item"
+	"podd/pkg/scopefs"
+)
+
+// completeTime bounds the search for completions: somebody waits for them at a
+// keyboard.
+const completeTime = 300 * time.Millisecond
+
+// Complete completes what was typed behind an @ with paths of the pod's scope, as
+// [scopefs.FS.Complete] says, but for those that rules deny or ask about. A search that
+// takes long is cut short.
+func (w *Workspace) Complete(ctx context.Context, prefix string, limit int) ([]string, error) {
+	dir, err := w.opened()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, completeTime)
+	defer cancel()
+	found, err := w.referenced(dir.fs).Complete(ctx, prefix, limit)
+	if e, ok := errors.AsType[*scopefs.PathError](err); ok {
+		return nil, item.Errorf(item.KindPrecondition, "BAD_PATH", "%s", e)
+	}
+	return found, err
+}

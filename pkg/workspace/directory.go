@@ -1,0 +1,102 @@
+package workspace
+
+import (
+	"os"
+
+	"podd/pkg/item"
+	"podd/pkg/pod"
+	"podd/pkg/scopefs"
+	"podd/pkg/tool/builtin"
+	"podd/pkg/tool/spool"
+)
+
+// directory is an open workspace: files and tools. It stays open while the pod is loaded, so
+// that its tools remember which files were read.
+type directory struct {
+	spec  item.PodSpec
+	fs    *scopefs.FS
+	spool *spool.Folder
+	// depth is how many pods are above the pod.
+	depth int
+	// skillsDir is the user's directory of skills; empty when there is none.
+	skillsDir string
+	// own are the pod's own tools, made under settings and again under others. They belong
+	// to the pod's goroutine.
+	own      toolset
+	settings *Settings
+}
+
+// open opens the directory of a spec. It may hang.
+func (w *Workspace) open(spec item.PodSpec) (*directory, error) {
+	folder, err := w.all.spool.Folder(w.id)
+	if err != nil {
+		return nil, err
+	}
+	above, err := w.above()
+	if err != nil {
+		return nil, err
+	}
+	outer, err := within(spec, above)
+	if err != nil {
+		return nil, err
+	}
+	// What a cut left out can be read where its marker says.
+	read := append([]string{folder.Dir()}, spec.Read...)
+	shown := []string{folder.Dir()}
+	skillsDir := w.all.SkillsDir
+	if info, err := os.Stat(skillsDir); skillsDir == "" || err != nil || !info.IsDir() {
+		skillsDir = ""
+	} else {
+		read, shown = append(read, skillsDir), append(shown, skillsDir)
+	}
+	fs, err := scopefs.Open(scopefs.Config{
+		Dir: spec.Dir, Read: read, Write: spec.Write, Hidden: w.all.Hidden, Shown: shown, Within: outer,
+		OnApproved: w.all.Shell.Sandbox.Allow,
+	})
+	if err != nil {
+		return nil, w.noDirectory(err)
+	}
+	return &directory{spec: spec, fs: fs, spool: folder, depth: len(above), skillsDir: skillsDir}, nil
+}
+
+// noDirectory is the error of a directory of the pod that can't be opened, with a way out.
+func (w *Workspace) noDirectory(err error) error {
+	if item.ReasonOf(err) != "BAD_DIR" {
+		return err
+	}
+	e := item.Errorf(item.KindOf(err), "BAD_DIR", "%v; podctl update %s changes the pod's directories", err, w.name)
+	e.Cause = err
+	return e
+}
+
+// ownTools are the pod's own, those of s. They are made in the pod's goroutine.
+func (w *Workspace) ownTools(s *Settings, d *directory) (toolset, error) {
+	if d.settings == s {
+		return d.own, nil
+	}
+	own, err := w.tools(s, d)
+	if err != nil {
+		return own, err
+	}
+	d.own, d.settings = own, s
+	return own, nil
+}
+
+// tools makes the pod's own.
+func (w *Workspace) tools(s *Settings, d *directory) (toolset, error) {
+	tools, err := builtin.New(builtin.Config{
+		FS: d.fs, Spool: d.spool, Shell: w.all.Shell, Logger: w.all.Logger,
+		Limits: s.ToolOutput, Search: s.Search, Tree: s.Tree, ListDir: s.ListDir, Glob: s.Glob,
+	})
+	if err != nil {
+		return toolset{}, err
+	}
+	own := toolset{names: d.spec.Tools, tools: chosen(d.spec.Tools, append(tools, w.all.Tools...)), log: w.all.Logger}
+	if w.all.SubPods != nil && d.spec.SubPods > 0 && d.depth < pod.MaxDepth {
+		own.spawn = w.all.SubPods(item.Pod{ID: w.id, Name: w.name, Spec: d.spec}, d.depth, d.fs)
+	}
+	return own, nil
+}
+
+// close asks no file system: what is open are directories.
+func (d *directory) close() { _ = d.fs.Close() }

@@ -1,0 +1,103 @@
+package workspace
+
+import (
+	"context"
+	"slices"
+
+	"podd/internal/workspace/instructions"
+	"podd/internal/workspace/skills"
+	"podd/pkg/pod"
+	"podd/pkg/tool"
+	"podd/pkg/worker"
+)
+
+// ground is what a turn stands on, as its workspace has it when the turn begins.
+type ground struct {
+	workspace *Workspace
+	dir       *directory
+	// settings are those of the turn.
+	settings *Settings
+	project  Project
+	skills   skills.Found
+	said     instructions.Found
+	// own are the pod's own tools, once a worker has them.
+	own toolset
+}
+
+// Look reads what a turn stands on. It may hang.
+func (w *Workspace) Look() (pod.Ground, error) {
+	dir, err := w.opened()
+	if err != nil {
+		return nil, err
+	}
+	told := w.toldBy(dir.fs)
+	g := &ground{
+		workspace: w, dir: dir, settings: w.all.settings(), skills: skills.Find(told, dir.skillsDir), said: instructions.Read(told),
+	}
+	if w.all.Project != nil {
+		g.project = w.all.Project(w.rules.Load().base)
+	}
+	return g, nil
+}
+
+// Follow lets the workspace's configuration count; see [pod.Ground].
+func (g *ground) Follow() (says string, err error) {
+	return g.project.Says, g.workspace.follow(g.project)
+}
+
+// Use keeps the directory open under a turn.
+func (g *ground) Use() (done func()) { return g.workspace.use(g.dir) }
+
+// Equip gives a worker the pod's own tools, and what the workspace says.
+func (g *ground) Equip(c *worker.Config) (err error) {
+	if g.own, err = g.workspace.ownTools(g.settings, g.dir); err != nil {
+		return err
+	}
+	c.Instructions = joined(c.Instructions, g.skills.List(true))
+	c.Project, c.Spool, c.Files = g.says(g.workspace.followed()), g.dir.spool, g.dir.fs
+	c.Executes, c.Output = executed(g.dir.fs), g.settings.ToolOutput
+	c.Tools, err = g.own.with(g.skill())
+	return err
+}
+
+// Offered are the tools of a worker that is equipped, with those of other programs.
+func (g *ground) Offered(ctx context.Context, start bool) (*tool.Registry, error) {
+	foreign := g.workspace.followed().Tools
+	if foreign == nil {
+		return nil, nil
+	}
+	return g.own.with(append(g.skill(), foreign(ctx, start)...))
+}
+
+// skill is the tool that gives the skills; none where there are no skills.
+func (g *ground) skill() []tool.Tool {
+	if t := g.skills.Tool(); t != nil {
+		return []tool.Tool{t}
+	}
+	return nil
+}
+
+// says is what a workspace says: its file of instructions, then its configuration, then
+// its skills, and which skills are left out.
+func (g *ground) says(p Project) func() (text string, warnings []string) {
+	return func() (string, []string) {
+		text := g.said.Text
+		if p.Instructions != "" {
+			text = joined(text, instructions.From(p.Source, p.Instructions))
+		}
+		text = joined(text, g.skills.List(false))
+		// The text has what there is to warn of, so that the same is told once.
+		for _, note := range g.skills.Notes {
+			text = joined(text, "["+note+"]")
+		}
+		return text, slices.Concat(g.said.Warnings, g.skills.Notes)
+	}
+}
+
+// joined are two texts with an empty line between them; either may be empty.
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n\n" + b
+}
