@@ -184,6 +184,6 @@ func homes() map[string][]string {
 		"google.golang.org/genproto":             rpc,
 		"google.golang.org/grpc":                 rpc,
 		"google.golang.org/protobuf":             append(rpc, "pkg/transcript"),
-		"mvdan.cc/sh/v3":                         {"internal/guard/policy"},
+		"mvdan.cc/sh/v3":                         {"internal/guard/policy", "internal/testing/pages"},
 	}
 }

@@ -1,5 +1,7 @@
-// Package pages checks the Markdown pages of the repository: links lead to files and
-// headings that exist, and decisions stay short.
+// Package pages reads the Markdown pages of the repository for tests: the commands
+// that they show. Tests of cmd/podd and cmd/podctl check each against the program's
+// own flags and arguments. Its own tests check that links lead to files and headings
+// that exist, that the index is complete, and that decisions stay short.
 //
-// Rank 0: it imports nothing of podd, and consists of tests.
+// Rank 0: it imports nothing of podd.
 package pages

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"podd/internal/testing/pages"
+)
+
+// Each podd command line of the documentation is one that podd takes: the verb
+// exists, its flags too, and their values and the number of arguments are right.
+func TestPagesShowCommandsThatParse(t *testing.T) {
+	all, err := pages.All("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, page := range all {
+		commands, err := page.Commands("podd")
+		if err != nil {
+			t.Error(err)
+		}
+		for _, c := range commands {
+			// These are the beginnings of what podd prints.
+			if c.Mention && len(c.Args) > 1 && slices.Contains([]string{"ready", "did", "cannot", "runs", "is"}, c.Args[1]) {
+				continue
+			}
+			shown++
+			if err := parse(c); err != nil {
+				t.Errorf("%s: %s\n\t%v", c.Where, strings.Join(c.Args, " "), err)
+			}
+		}
+	}
+	if shown < 30 {
+		t.Errorf("the documentation shows %d command lines", shown)
+	}
+}
+
+// parse does with a command line what podd does before it runs the verb.
+func parse(c pages.Command) error {
+	root := newRootCommand(&program{stdin: strings.NewReader(""), env: func(string) string { return "" }})
+	cmd, rest, err := root.Find(c.Args[1:])
+	if err != nil {
+		return err
+	}
+	err = cmd.ParseFlags(rest)
+	_, invalid := errors.AsType[*pflag.InvalidValueError](err)
+	_, missing := errors.AsType[*pflag.ValueRequiredError](err)
+	if errors.Is(err, pflag.ErrHelp) || c.Mention && (invalid || missing) {
+		return nil
+	}
+	if err != nil || c.Mention && cmd != root {
+		return err
+	}
+	return cmd.ValidateArgs(cmd.Flags().Args())
+}
+
+func TestCommandsThatDoNotParse(t *testing.T) {
+	for _, line := range []string{
+		"podd chekc", "podd config --verbose", "podd backup", "podd backup a b", "podd service logs -n x", "podd service install now",
+	} {
+		if parse(pages.Command{Args: strings.Fields(line)}) == nil {
+			t.Errorf("%s parses", line)
+		}
+	}
+}

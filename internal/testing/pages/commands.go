@@ -1,0 +1,143 @@
+package pages
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Command is a call of podd or podctl that a page shows.
+type Command struct {
+	// Where is the page and the line.
+	Where string
+	// Args begin with the program's name. What a shell would have to expand is "x".
+	Args []string
+	// Mention says that it is a few words in a sentence: arguments can be missing.
+	Mention bool
+}
+
+// Commands are the page's calls of a program, in blocks and in sentences.
+func (p Page) Commands(program string) ([]Command, error) {
+	var commands []Command
+	for _, b := range p.Blocks() {
+		script, shell := b.Script()
+		if !shell {
+			continue
+		}
+		calls, err := callsOf(script, program)
+		if err != nil && b.Language != "" {
+			return nil, fmt.Errorf("%s: the block at line %d is not shell: %w", p.Name, b.Line, err)
+		}
+		for _, c := range calls {
+			commands = append(commands, Command{Where: fmt.Sprintf("%s:%d", p.Name, b.Line+c.line-1), Args: c.args})
+		}
+	}
+	for n, line := range p.prose {
+		for _, span := range code.FindAllString(line, -1) {
+			span = strings.Trim(span, "`")
+			if !strings.HasPrefix(span, program+" ") || strings.ContainsAny(span, "[|") || strings.HasPrefix(line, "    ") {
+				continue
+			}
+			calls, err := callsOf(span, program)
+			if err != nil {
+				continue // Such as "podctl submit @<TAB>".
+			}
+			for _, c := range calls {
+				commands = append(commands, Command{Where: fmt.Sprintf("%s:%d", p.Name, n), Args: c.args, Mention: true})
+			}
+		}
+	}
+	return commands, nil
+}
+
+var delimiter = regexp.MustCompile(`<<-?['"]?(\w+)['"]?`)
+
+// Script is what a person would type of a block, and whether it is a shell's: the block
+// itself, or the lines behind "$ " of a session with its output. The lines keep their numbers.
+func (b Block) Script() (string, bool) {
+	session := b.Language == "console" || b.Language == "" && (strings.HasPrefix(b.Text, "$ ") || strings.Contains(b.Text, "\n$ "))
+	switch {
+	case b.Language == "sh" || b.Language == "bash" || b.Language == "" && !session:
+		return b.Text, true
+	case !session:
+		return "", false
+	}
+	var script strings.Builder
+	document := ""
+	for line := range strings.Lines(b.Text) {
+		typed, prompt := strings.CutPrefix(line, "$ ")
+		if !prompt && document == "" {
+			typed, prompt = strings.CutPrefix(line, "> ")
+		}
+		switch {
+		case document != "":
+			script.WriteString(line)
+			if strings.TrimSpace(line) == document {
+				document = ""
+			}
+		case prompt:
+			script.WriteString(typed)
+			if m := delimiter.FindStringSubmatch(typed); m != nil {
+				document = m[1]
+			}
+		default:
+			script.WriteString("\n")
+		}
+	}
+	return script.String(), true
+}
+
+type call struct {
+	line int
+	args []string
+}
+
+// callsOf are the calls of a program in a script, those behind env, timeout and others
+// of their kind too.
+func callsOf(script, program string) ([]call, error) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	if err != nil {
+		return nil, err
+	}
+	var calls []call
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if c, ok := node.(*syntax.CallExpr); ok {
+			for i, word := range c.Args {
+				if text := textOf(word.Parts); text == program || strings.HasSuffix(text, "bin/"+program) {
+					args := []string{program}
+					for _, word := range c.Args[i+1:] {
+						args = append(args, textOf(word.Parts))
+					}
+					calls = append(calls, call{line: int(c.Pos().Line()), args: args}) //nolint:gosec // a page has few lines
+					break
+				} else if !prefix.MatchString(text) {
+					break
+				}
+			}
+		}
+		return true
+	})
+	return calls, nil
+}
+
+// prefix is a word that may come before the program that a command line is about.
+var prefix = regexp.MustCompile(`^(env|timeout|watch|exec|nohup|time|sudo|-.*|[0-9]+[smh]?|\w+=.*)$`)
+
+func textOf(parts []syntax.WordPart) string {
+	var text strings.Builder
+	for _, part := range parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			text.WriteString(part.Value)
+		case *syntax.SglQuoted:
+			text.WriteString(part.Value)
+		case *syntax.DblQuoted:
+			text.WriteString(textOf(part.Parts))
+		default:
+			text.WriteString("x")
+		}
+	}
+	return text.String()
+}
