@@ -34,22 +34,32 @@ func (p Page) Commands(program string) ([]Command, error) {
 			commands = append(commands, Command{Where: fmt.Sprintf("%s:%d", p.Name, b.Line+c.line-1), Args: c.args})
 		}
 	}
+	return append(commands, p.mentions(program)...), nil
+}
+
+// mentions are the calls in sentences, but for those that are no shell, such as
+// "podctl submit @<TAB>".
+func (p Page) mentions(program string) []Command {
+	var commands []Command
 	for n, line := range p.prose {
+		if strings.HasPrefix(line, "    ") {
+			continue
+		}
 		for _, span := range code.FindAllString(line, -1) {
 			span = strings.Trim(span, "`")
-			if !strings.HasPrefix(span, program+" ") || strings.ContainsAny(span, "[|") || strings.HasPrefix(line, "    ") {
+			if !strings.HasPrefix(span, program+" ") || strings.ContainsAny(span, "[|") {
 				continue
 			}
 			calls, err := callsOf(span, program)
 			if err != nil {
-				continue // Such as "podctl submit @<TAB>".
+				continue
 			}
 			for _, c := range calls {
 				commands = append(commands, Command{Where: fmt.Sprintf("%s:%d", p.Name, n), Args: c.args, Mention: true})
 			}
 		}
 	}
-	return commands, nil
+	return commands
 }
 
 var delimiter = regexp.MustCompile(`<<-?['"]?(\w+)['"]?`)
