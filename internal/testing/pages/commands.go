@@ -62,10 +62,9 @@ func (p Page) mentions(program string) []Command {
 	return commands
 }
 
-var delimiter = regexp.MustCompile(`<<-?['"]?(\w+)['"]?`)
-
 // Script is what a person would type of a block, and whether it is a shell's: the block
-// itself, or the lines behind "$ " of a session with its output. The lines keep their numbers.
+// itself, or the commands behind "$ " of a session with its output. The lines keep their
+// numbers.
 func (b Block) Script() (string, bool) {
 	session := b.Language == "console" || b.Language == "" && (strings.HasPrefix(b.Text, "$ ") || strings.Contains(b.Text, "\n$ "))
 	switch {
@@ -75,28 +74,31 @@ func (b Block) Script() (string, bool) {
 		return "", false
 	}
 	var script strings.Builder
-	document := ""
+	command := ""
 	for line := range strings.Lines(b.Text) {
 		typed, prompt := strings.CutPrefix(line, "$ ")
-		if !prompt && document == "" {
-			typed, prompt = strings.CutPrefix(line, "> ")
-		}
 		switch {
-		case document != "":
-			script.WriteString(line)
-			if strings.TrimSpace(line) == document {
-				document = ""
-			}
 		case prompt:
-			script.WriteString(typed)
-			if m := delimiter.FindStringSubmatch(typed); m != nil {
-				document = m[1]
-			}
+			command = typed
+		case incomplete(command):
+			typed = strings.TrimPrefix(line, "> ")
+			command += typed
 		default:
-			script.WriteString("\n")
+			typed = "\n"
 		}
+		script.WriteString(typed)
 	}
 	return script.String(), true
+}
+
+// incomplete says whether a command lacks its next line, such as one of a here-document.
+func incomplete(command string) bool {
+	_, err := parse(command)
+	return err != nil
+}
+
+func parse(script string) (*syntax.File, error) {
+	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
 }
 
 type call struct {
@@ -107,7 +109,7 @@ type call struct {
 // callsOf are the calls of a program in a script, those behind env, timeout and others
 // of their kind too.
 func callsOf(script, program string) ([]call, error) {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	file, err := parse(script)
 	if err != nil {
 		return nil, err
 	}

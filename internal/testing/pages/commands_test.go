@@ -27,7 +27,7 @@ func TestTheIndexHasEveryPage(t *testing.T) {
 func TestCommandsAreFound(t *testing.T) {
 	dir := t.TempDir()
 	text := "# A\n\nSee `podctl list` and `podctl tail [POD]`.\n\n```console\n$ podctl submit -f \"a b\" < f && X=1 podctl list\npodctl is output\n" +
-		"$ cat > f <<'END'\npodctl in a document\nEND\n```\n\n```sh\npodd &   # podctl in a comment\nif podctl status; then timeout 5 podctl show \"$P\" | wc; fi\n```\n\n" +
+		"$ cat > f <<'END'\npodctl in a document\nEND\n$ podctl context x |\n  wc\npodctl is output\n```\n\n```sh\npodd &   # podctl in a comment\nif podctl status; then timeout 5 podctl show \"$P\" | wc; fi\n```\n\n" +
 		"    $ podctl version\n    podctl: v1\n\n```toml\npodctl = 1\n```\n"
 	if err := os.MkdirAll(filepath.Join(dir, "docs"), 0o700); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestCommandsAreFound(t *testing.T) {
 		got = append(got, c.Where+" "+strings.Join(c.Args[1:], "|"))
 	}
 	want := []string{
-		"docs/a.md:6 submit|-f|a b", "docs/a.md:6 list", "docs/a.md:15 status", "docs/a.md:15 show|x", "docs/a.md:18 version", "docs/a.md:3 list",
+		"docs/a.md:6 submit|-f|a b", "docs/a.md:6 list", "docs/a.md:11 context|x", "docs/a.md:18 status", "docs/a.md:18 show|x", "docs/a.md:21 version", "docs/a.md:3 list",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
