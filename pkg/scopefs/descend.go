@@ -3,7 +3,6 @@ package scopefs
 import (
 	"errors"
 	"io/fs"
-	"iter"
 	"os"
 	"path"
 )
@@ -33,7 +32,10 @@ func (o opening) dir(r *root, rel string) (*os.Root, error) {
 	}
 	err = o.passes(dir, ".")
 	making := o.making
-	for at := range stepsTo(rel) {
+	for at := range parents(rel + "/") {
+		if at == "." {
+			continue
+		}
 		if err != nil {
 			break
 		}
@@ -51,21 +53,6 @@ func (o opening) dir(r *root, rel string) (*os.Root, error) {
 		return nil, errors.Join(err, dir.Close())
 	}
 	return dir, nil
-}
-
-// stepsTo yields the directories on the way from a root to rel, rel the last.
-func stepsTo(rel string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		if rel == "." || rel == "" {
-			return
-		}
-		for i, c := range rel {
-			if c == '/' && !yield(rel[:i]) {
-				return
-			}
-		}
-		yield(rel)
-	}
 }
 
 // step opens a directory in another one.

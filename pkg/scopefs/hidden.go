@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -44,12 +45,7 @@ func (s *scope) hiddenNow() hiding {
 
 // has says whether a file or directory is hidden itself.
 func (h hiding) has(info fs.FileInfo) bool {
-	for _, file := range h.files {
-		if os.SameFile(file, info) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.files, func(file fs.FileInfo) bool { return os.SameFile(file, info) })
 }
 
 // reserves says whether a name in a directory is kept for a file of podd's.
@@ -106,24 +102,14 @@ var errSwapped = errors.New("it was changed by someone else while it was opened;
 // nears says whether a hidden path lies in the root, by any of its names. Only there
 // can a path inside of the root lead to it.
 func (r *root) nears(hide []string) bool {
-	for _, path := range hide {
-		for _, name := range r.names {
-			if _, ok := within(name, path); ok {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.names, func(name string) bool {
+		return slices.ContainsFunc(hide, func(path string) bool { return inside(name, path) })
+	})
 }
 
 // insideHidden says whether a directory is a hidden one or lies in one.
 func insideHidden(dir string, hide []string) bool {
-	for _, path := range hide {
-		if _, ok := within(path, dir); ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(hide, func(path string) bool { return inside(path, dir) })
 }
 
 // withResolved adds to each path the one that its links lead to, as far as they

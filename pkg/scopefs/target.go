@@ -268,12 +268,8 @@ func (o opening) passes(dir *os.Root, at string) error {
 
 // moved says whether it may be the error of a directory that is no longer there.
 func (s *scope) moved(err error) bool {
-	for _, is := range []error{errSwapped, fs.ErrNotExist, syscall.ENOTDIR, syscall.ELOOP, s.escapes} {
-		if errors.Is(err, is) {
-			return true
-		}
-	}
-	return false
+	gone := []error{errSwapped, fs.ErrNotExist, syscall.ENOTDIR, syscall.ELOOP, s.escapes}
+	return slices.ContainsFunc(gone, func(is error) bool { return errors.Is(err, is) })
 }
 
 // missed says whether a directory on the way to the spot was not there yet.

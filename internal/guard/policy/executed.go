@@ -78,9 +78,6 @@ var recipes = map[string][]string{
 	"npm": {"package.json"}, "pnpm": {"package.json"}, "yarn": {"package.json"}, "bun": {"package.json"},
 }
 
-// wrappers run the command in their arguments.
-var wrappers = []string{"sudo", "env", "time", "timeout", "nice", "nohup", "exec", "command", "xargs"}
-
 func (e *executed) command(words []string, depth int) {
 	if len(words) == 0 || words[0] == "" {
 		return
@@ -96,10 +93,10 @@ func (e *executed) command(words []string, depth int) {
 		}
 	case program == "go" && len(args) > 0 && args[0] == "run":
 		e.sources(args[1:])
-	case slices.Contains(wrappers, program):
-		for i := range args {
+	case kindOf(program) == runner:
+		for i, arg := range args {
 			e.command(args[i:], depth+1)
-			if !strings.HasPrefix(args[i], "-") && !strings.Contains(args[i], "=") && strings.Trim(args[i], "0123456789smh.") != "" {
+			if operand(word{text: arg, known: true}) {
 				return
 			}
 		}

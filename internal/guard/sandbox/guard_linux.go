@@ -103,7 +103,7 @@ func (s *Sandbox) Guard(scope Scope, changes []string) (*Guard, error) {
 		}
 	}
 	g.hidden = s.hiddenIn(g, scope)
-	s.register(g)
+	s.guards.Store(g, nil)
 	g.mu.Lock()
 	g.lookAtAll(before)
 	g.mu.Unlock()
@@ -155,7 +155,7 @@ func (s *Sandbox) Resume(note GuardNote) *Guard {
 	for _, path := range note.There {
 		g.there[string(path.Path)] = string(path.Link)
 	}
-	s.register(g)
+	s.guards.Store(g, nil)
 	return g
 }
 
@@ -278,7 +278,7 @@ func (g *Guard) Close() {
 	}
 	g.watcher.stop()
 	g.done.Wait()
-	g.sandbox.unregister(g)
+	g.sandbox.guards.Delete(g)
 	g.watcher.close()
 	for _, root := range g.roots {
 		_ = root.dir.Close()
@@ -307,14 +307,6 @@ func (s *Sandbox) Allow(path string) {
 			g.changes = append(g.changes, filepath.Join(root.path, what))
 		}
 	})
-}
-
-func (s *Sandbox) register(g *Guard) {
-	s.guards.Store(g, nil)
-}
-
-func (s *Sandbox) unregister(g *Guard) {
-	s.guards.Delete(g)
 }
 
 func (s *Sandbox) each(do func(*Guard)) {

@@ -67,22 +67,15 @@ func (s *Sandbox) Credentials() int {
 // visible says whether a path that is hidden by default would be seen otherwise, and was
 // not asked for.
 func (h *hiding) visible(scope Scope, path string) bool {
+	named := slices.Concat(h.list, h.Write)
 	for _, root := range scope.Roots {
-		if root.Path == path {
-			return false
-		}
+		named = append(named, root.Path)
 	}
-	if slices.Contains(h.list, path) || slices.Contains(h.Write, path) {
+	if slices.Contains(named, path) {
 		return false
 	}
-	if len(h.list) == 0 {
-		return true
-	}
-	seen := slices.Concat(system, h.list, h.Write)
-	for _, root := range scope.Roots {
-		seen = append(seen, root.Path)
-	}
-	return slices.ContainsFunc(seen, func(dir string) bool { return within(dir, path) })
+	below := func(dir string) bool { return within(dir, path) }
+	return len(h.list) == 0 || slices.ContainsFunc(system, below) || slices.ContainsFunc(named, below)
 }
 
 // divide tells the paths of Read that open what is hidden by default from those that begin
