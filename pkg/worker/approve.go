@@ -34,8 +34,8 @@ func Digest(dir, name, arguments string, targets []tool.Target, executes []Execu
 	return string(sum[:])
 }
 
-func (t *run) digest(c *call) string {
-	return Digest(t.Dir, c.Name, c.arguments, c.targets, c.executes)
+func (t *judge) digest(c *call) string {
+	return Digest(t.w.Dir, c.Name, c.arguments, c.targets, c.executes)
 }
 
 // leading says which paths of a call lead elsewhere by links, and what files it executes,
@@ -85,7 +85,7 @@ func (c *call) question() (text string, ok bool) {
 
 // start is what the log is told before a call goes on: that a person is asked, or that
 // it begins. A call that does not run has neither.
-func (t *run) start(c *call) []item.Kind {
+func (t *judge) start(c *call) []item.Kind {
 	switch {
 	case c.refused != nil || c.made != nil:
 		return nil
@@ -99,28 +99,19 @@ func (t *run) start(c *call) []item.Kind {
 	}
 	c.request = &item.ApprovalRequested{
 		CallID: c.CallID, Tool: c.Name, Arguments: c.arguments,
-		Digest: t.digest(c), Question: why, Expires: t.Now().Add(t.ApprovalTime).UTC(),
+		Digest: t.digest(c), Question: why, Expires: t.w.Now().Add(t.w.ApprovalTime).UTC(),
 	}
 	c.resolved = nil
 	return []item.Kind{*c.request, item.AlertRaised{Alert: item.Alert{
-		Pod: t.Pod, Level: item.LevelWarn, Source: "approval", Reason: item.ReasonApprovalWaits, Time: t.Now(),
+		Pod: t.w.Pod, Level: item.LevelWarn, Source: "approval", Reason: item.ReasonApprovalWaits, Time: t.w.Now(),
 		Text: fmt.Sprintf("%s waits for approval: %s (podctl approvals shows it)", c.Name, why),
 	}}}
-}
-
-// await waits for the answer to a call's question. It is no answer that the turn ends:
-// then the error says why.
-func (t *run) await(c *call) (item.ApprovalResolved, error) {
-	if c.resolved != nil {
-		return *c.resolved, nil
-	}
-	return t.log.Approval(t.waiting, c.CallID)
 }
 
 // answered goes on with a call whose question has an answer. After a yes interceptors
 // and policy are asked again, for what runs is what they say now; a call that they
 // changed asks again. It returns what the log has to be told before the call goes on.
-func (t *run) answered(ctx context.Context, c *call, r item.ApprovalResolved) []item.Kind {
+func (t *judge) answered(ctx context.Context, c *call, r item.ApprovalResolved) []item.Kind {
 	agreed := c.request.Digest
 	c.request = nil
 	if !r.Approved {
@@ -147,7 +138,7 @@ const maxAgain = 3
 
 // redecide decides once more on a call that was changed when it was to begin, and did nothing.
 // The log already has that it was started: it hears of it only when a person is asked.
-func (t *run) redecide(ctx context.Context, c *call) []item.Kind {
+func (t *judge) redecide(ctx context.Context, c *call) []item.Kind {
 	c.changed = false
 	if c.tries++; c.tries > maxAgain {
 		c.refuse("%s: not run: where its paths lead, or what it executes, changes again and again; find out what changes it, then call again", c.Name)
@@ -173,4 +164,13 @@ func because(reason string) string {
 		return ""
 	}
 	return ": " + reason
+}
+
+// starts is what the log is told before calls go on.
+func (t *judge) starts(calls []*call) []item.Kind {
+	var kinds []item.Kind
+	for _, c := range calls {
+		kinds = append(kinds, t.start(c)...)
+	}
+	return kinds
 }

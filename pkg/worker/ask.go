@@ -3,12 +3,31 @@ package worker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"podd/pkg/item"
 	"podd/pkg/llm"
 )
+
+// asker makes the requests of a turn: it stores what they send beside the items, keeps them
+// within the model's window, tries again what failed, and asks another model when one can't be
+// asked.
+type asker struct {
+	w *Worker
+	j *journal
+	// judge decides on what is read back after a compaction.
+	judge *judge
+	// model is the one to ask: the pod's or, after it failed, a fallback.
+	model     string
+	fallbacks []string
+	// isSetUp says that what the requests of this turn send beside the items is stored.
+	isSetUp bool
+	// retried and waited say that the turn has raised an alert about a failed request,
+	// and about a long wait.
+	retried, waited bool
+	// partial is the timeline of a shown answer that has not ended.
+	partial *timeline
+}
 
 // answer is a whole answer of the model.
 type answer struct {
@@ -34,7 +53,7 @@ func (a answer) usage(step int, asked string) item.RequestUsage {
 // ask sends the next request and reads its answer to the end. A request that fails
 // in a way that may pass is sent again: until accept has stored an answer, nothing
 // came of it.
-func (t *run) ask(ctx context.Context) (answer, error) {
+func (t *asker) ask(ctx context.Context) (answer, error) {
 	if err := t.prune(ctx); err != nil {
 		return answer{}, err
 	}
@@ -49,7 +68,7 @@ func (t *run) ask(ctx context.Context) (answer, error) {
 }
 
 // attempt asks the model of now, after making room where its window needs that.
-func (t *run) attempt(ctx context.Context) (answer, error) {
+func (t *asker) attempt(ctx context.Context) (answer, error) {
 	if err := t.makeRoom(ctx); err != nil {
 		return answer{}, err
 	}
@@ -60,7 +79,7 @@ func (t *run) attempt(ctx context.Context) (answer, error) {
 	switch llm.ClassOf(err) {
 	case llm.ClassContext:
 		// The endpoint knows its window better than podd: one attempt to make room.
-		err = t.compact(ctx, "the endpoint says that the request is larger than the model's window", t.state.Tokens())
+		err = t.compact(ctx, "the endpoint says that the request is larger than the model's window", t.j.state.Tokens())
 	case llm.ClassMalformedCall:
 		err = t.tellOfRefusedCall(ctx, err)
 	default:
@@ -74,30 +93,30 @@ func (t *run) attempt(ctx context.Context) (answer, error) {
 
 // tellOfRefusedCall tells the model what became of its answer: asked the same again it
 // makes the same call.
-func (t *run) tellOfRefusedCall(ctx context.Context, refused error) error {
+func (t *asker) tellOfRefusedCall(ctx context.Context, refused error) error {
 	text := "Your last answer had a tool call that the endpoint refused, so nothing of that answer counts. " +
 		"Call tools by their exact names, with arguments that match their schemas, or answer without a call."
 	if e, ok := errors.AsType[*llm.Error](refused); ok && e.Said != "" {
 		text += " The endpoint says: " + e.Said
 	}
-	m := item.SystemMessage{Origin: item.OriginRefusedCall, Text: t.Output.Redact(text)}
-	return t.commit(ctx, Batch{Kinds: []item.Kind{item.ItemAdded{Item: m}}})
+	m := item.SystemMessage{Origin: item.OriginRefusedCall, Text: t.w.Output.Redact(text)}
+	return t.j.commit(ctx, Batch{Kinds: []item.Kind{item.ItemAdded{Item: m}}})
 }
 
 // request sends what the log says now.
-func (t *run) request(ctx context.Context) (answer, error) {
-	r := t.state.Request()
-	body, err := t.turn.Encoder.body(t.Model, llm.Request(r))
+func (t *asker) request(ctx context.Context) (answer, error) {
+	r := t.j.state.Request()
+	body, err := t.j.turn.Encoder.body(t.w.Model, llm.Request(r))
 	if err != nil {
 		return answer{}, failed("REQUEST", "the request could not be built: %v", err)
 	}
-	a, err := t.send(ctx, body, t.log.Live)
-	a.predicted, a.prefix = t.state.Tokens(), 0
+	a, err := t.send(ctx, body, t.j.log.Live)
+	a.predicted, a.prefix = t.j.state.Tokens(), 0
 	if err != nil && a.timeline != nil {
-		t.owe(a.usage(t.step, r.Setup.Model))
+		t.j.owe(a.usage(t.j.step, r.Setup.Model))
 	}
 	if err == nil {
-		a.prefix = t.turn.Encoder.answered(body)
+		a.prefix = t.j.turn.Encoder.answered(body)
 	}
 	return a, err
 }
@@ -105,7 +124,7 @@ func (t *run) request(ctx context.Context) (answer, error) {
 // send sends a body until an answer came whole, or trying again can't help. live shows the
 // answer as it comes; nil for one that is no part of the conversation. With an error it
 // gives the answer that came to its end and does not count, if there was one.
-func (t *run) send(ctx context.Context, body []byte, live func(item.Delta)) (answer, error) {
+func (t *asker) send(ctx context.Context, body []byte, live func(item.Delta)) (answer, error) {
 	for tries := new(tries); ; {
 		a, err := t.stream(ctx, body, live)
 		if err == nil {
@@ -118,24 +137,24 @@ func (t *run) send(ctx context.Context, body []byte, live func(item.Delta)) (ans
 }
 
 // prune stores what is sent as its summary from now on, when that is worth it.
-func (t *run) prune(ctx context.Context) error {
-	d := t.state.Decide(t.Now())
+func (t *asker) prune(ctx context.Context) error {
+	d := t.j.state.Decide(t.w.Now())
 	entry, ok := d.Entry()
 	if !ok {
 		return nil
 	}
-	t.logger.Info("context pruned", "step", t.step, "results", len(d.Seqs), "tokens", d.Saved, "policy", d.Policy)
-	return t.commit(ctx, Batch{Kinds: []item.Kind{entry}})
+	t.j.logger.Info("context pruned", "step", t.j.step, "results", len(d.Seqs), "tokens", d.Saved, "policy", d.Policy)
+	return t.j.commit(ctx, Batch{Kinds: []item.Kind{entry}})
 }
 
 // stream sends a body once.
-func (t *run) stream(ctx context.Context, body []byte, live func(item.Delta)) (answer, error) {
-	start := t.Now()
-	tl := &timeline{turn: t.turn.Number, step: t.step, live: live}
+func (t *asker) stream(ctx context.Context, body []byte, live func(item.Delta)) (answer, error) {
+	start := t.w.Now()
+	tl := &timeline{turn: t.j.turn.Number, step: t.j.step, live: live}
 	if live != nil {
 		t.partial = tl
 	}
-	err := t.read(ctx, body, tl)
+	err := t.w.read(ctx, body, tl)
 	if err != nil && !errors.Is(err, context.Cause(ctx)) {
 		// It failed by itself: what it had said is void. Only a turn that ends in the middle
 		// of an answer keeps some of it.
@@ -144,7 +163,7 @@ func (t *run) stream(ctx context.Context, body []byte, live func(item.Delta)) (a
 	if tl.end == nil {
 		return answer{}, err
 	}
-	return answer{timeline: tl, text: tl.spoken(), bytes: len(body), took: t.Now().Sub(start)}, err
+	return answer{timeline: tl, text: tl.spoken(), bytes: len(body), took: t.w.Now().Sub(start)}, err
 }
 
 // read sends a body once and collects what comes back.
@@ -161,61 +180,4 @@ func (w *Worker) read(ctx context.Context, body []byte, tl *timeline) error {
 		return &llm.Error{Class: llm.ClassCut, Message: "the answer stopped before its end"}
 	}
 	return nil
-}
-
-// accept stores an answer: its items and what it cost. Where nobody has to be asked, the
-// start of each call that is going to run is part of the same transaction; else what
-// the model said is on disk before anyone is asked about it. An answer without calls is
-// stored together with the turn's end, where nobody is asked about that and nothing joins.
-func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
-	items, calls := t.prepare(a)
-	before := t.now.Turn.ToolCalls
-	b := Batch{Done: a.blockIDs()}
-	for _, it := range items {
-		b.Kinds = append(b.Kinds, item.ItemAdded{Item: it})
-	}
-	setup, _ := t.state.Setup()
-	usage := a.usage(t.step, setup.Model)
-	b.Kinds = append(b.Kinds, usage)
-	if a.end.Stop == llm.StopLength {
-		b.Kinds = append(b.Kinds, t.alert(item.LevelWarn, fmt.Sprintf("the answer of step %d was cut by the endpoint's limit on output", t.step)))
-	}
-	immediate := t.Chain.Immediate()
-	if immediate {
-		t.judge(ctx, calls, before, a.end.Stop)
-		b.Kinds = append(b.Kinds, t.starts(calls)...)
-	}
-	if immediate && len(calls) == 0 && a.end.Stop != llm.StopFilter {
-		b.Ending = t.terminal(nil, t.billed(usage))
-	}
-	if err := t.commit(ctx, b); err != nil {
-		t.owe(usage)
-		return nil, err
-	}
-	t.partial = nil
-	switch {
-	case a.end.Stop == llm.StopFilter && len(calls) == 0:
-		return nil, failed("CONTENT_FILTER", "the endpoint withheld the rest of the answer (content filter)")
-	case immediate || len(calls) == 0:
-		return calls, nil
-	}
-	t.judge(ctx, calls, before, a.end.Stop)
-	if ctx.Err() != nil {
-		// What was decided may come of that; the calls have not begun.
-		return nil, context.Cause(ctx)
-	}
-	kinds := t.starts(calls)
-	if len(kinds) == 0 {
-		return calls, nil
-	}
-	return calls, t.commit(ctx, Batch{Kinds: kinds})
-}
-
-// starts is what the log is told before calls go on.
-func (t *run) starts(calls []*call) []item.Kind {
-	var kinds []item.Kind
-	for _, c := range calls {
-		kinds = append(kinds, t.start(c)...)
-	}
-	return kinds
 }

@@ -12,6 +12,16 @@ import (
 	"podd/pkg/tool"
 )
 
+// caller brings calls to their results: it waits for approvals, runs the tools, finds out what
+// became of calls that an earlier podd started, and cuts or summarizes what they give.
+type caller struct {
+	w     *Worker
+	j     *journal
+	judge *judge
+	// idle are the calls whose tools only wait.
+	idle idleCalls
+}
+
 // call is one tool call of an answer on its way to a result.
 type call struct {
 	item.ToolCall
@@ -76,7 +86,7 @@ type signal struct {
 
 // batch are the calls of one answer, as they run. It belongs to the turn's goroutine.
 type batch struct {
-	*run
+	t       *caller
 	ctx     context.Context
 	calls   []*call
 	signals chan signal
@@ -92,28 +102,28 @@ type batch struct {
 // runCalls brings the calls of an answer to their results. Those that ask nobody run in
 // parallel at once. Results are stored in the order of the calls, each as soon as those
 // before it are there; calls that wait for a person hold nobody up.
-func (t *run) runCalls(ctx context.Context, calls []*call) error {
+func (t *caller) runCalls(ctx context.Context, calls []*call) error {
 	b := &batch{
-		run: t, ctx: ctx, calls: calls, ended: make(map[*call]bool, len(calls)), stored: make(map[*call]bool, len(calls)),
-		signals: make(chan signal, len(calls)), slots: make(chan struct{}, t.Limits.MaxParallel),
+		t: t, ctx: ctx, calls: calls, ended: make(map[*call]bool, len(calls)), stored: make(map[*call]bool, len(calls)),
+		signals: make(chan signal, len(calls)), slots: make(chan struct{}, t.w.Limits.MaxParallel),
 	}
 	defer b.abandon()
 	for _, c := range calls {
 		b.launch(c)
 	}
 	err := b.loop()
-	t.clock.start()
+	t.j.clock.start()
 	switch {
 	case err != nil:
 		return err
 	case b.leaving:
 		return ErrShutdown
 	}
-	if s := t.aborted(); s != nil {
+	if s := t.j.aborted(); s != nil {
 		return s
 	}
-	if t.now.Turn.ToolCalls > t.Limits.MaxToolCalls {
-		return limit("MAX_TOOL_CALLS", "the turn reached its limit of %d tool calls; submit again to go on", t.Limits.MaxToolCalls)
+	if t.j.now.Turn.ToolCalls > t.w.Limits.MaxToolCalls {
+		return limit("MAX_TOOL_CALLS", "the turn reached its limit of %d tool calls; submit again to go on", t.w.Limits.MaxToolCalls)
 	}
 	return nil
 }
@@ -124,7 +134,7 @@ func (b *batch) launch(c *call) {
 	if c.request != nil {
 		b.asking++
 		go func() {
-			r, err := b.await(c)
+			r, err := b.t.await(c)
 			b.signals <- signal{call: c, answer: &r, err: err}
 		}()
 		return
@@ -136,11 +146,11 @@ func (b *batch) launch(c *call) {
 	go func() {
 		defer func() { b.signals <- signal{call: c} }()
 		defer close(working)
-		defer b.rescue(c)
+		defer b.t.rescue(c)
 		for _, ended := range earlier {
 			<-ended
 		}
-		r := b.runCall(b.ctx, c, b.slots)
+		r := b.t.runCall(b.ctx, c, b.slots)
 		c.result = &r
 	}()
 }
@@ -162,17 +172,17 @@ func (b *batch) changing(c *call) (ended []<-chan struct{}) {
 // loop handles what the goroutines bring until all results are stored.
 func (b *batch) loop() error {
 	for len(b.stored) < len(b.calls) && (!b.leaving || b.working+b.asking > 0) {
-		if b.working <= int(b.idle.n.Load()) {
-			b.clock.stop()
+		if b.working <= int(b.t.idle.n.Load()) {
+			b.t.j.clock.stop()
 		} else {
-			b.clock.start()
+			b.t.j.clock.start()
 		}
 		select {
 		case s := <-b.signals:
 			if err := b.handle(s); err != nil {
 				return err
 			}
-		case <-b.idle.poke:
+		case <-b.t.idle.poke:
 			continue
 		}
 		for len(b.signals) > 0 {
@@ -191,7 +201,7 @@ func (b *batch) handle(s signal) error {
 	if s.answer == nil {
 		b.working--
 		if s.call.changed {
-			return b.relaunch(s.call, b.redecide(b.ctx, s.call))
+			return b.relaunch(s.call, b.t.judge.redecide(b.ctx, s.call))
 		}
 		if s.call.goesOn {
 			b.leaving = true
@@ -201,7 +211,7 @@ func (b *batch) handle(s signal) error {
 		return nil
 	}
 	b.asking--
-	switch ended := context.Cause(b.waiting); {
+	switch ended := context.Cause(b.t.j.waiting); {
 	case errors.Is(ended, ErrShutdown):
 		// The question stays open, or its answer is found again.
 		b.leaving = true
@@ -213,13 +223,13 @@ func (b *batch) handle(s signal) error {
 	case s.err != nil:
 		return &logError{s.err}
 	}
-	return b.relaunch(s.call, b.answered(b.ctx, s.call, *s.answer))
+	return b.relaunch(s.call, b.t.judge.answered(b.ctx, s.call, *s.answer))
 }
 
 // relaunch goes on with a call once the log has what came of a decision on it.
 func (b *batch) relaunch(c *call, kinds []item.Kind) error {
 	if len(kinds) > 0 {
-		if err := b.commit(b.ctx, Batch{Kinds: kinds}); err != nil {
+		if err := b.t.j.commit(b.ctx, Batch{Kinds: kinds}); err != nil {
 			return err
 		}
 	}
@@ -249,7 +259,7 @@ func (b *batch) store() error {
 	for _, c := range now {
 		b.stored[c] = true
 	}
-	if err := b.commit(b.ctx, out); err != nil {
+	if err := b.t.j.commit(b.ctx, out); err != nil {
 		for _, c := range now {
 			delete(b.stored, c)
 		}
@@ -279,7 +289,7 @@ func (b *batch) came(c *call) (kinds []item.Kind) {
 	kinds = append(kinds, item.ItemAdded{Item: *c.result})
 	if c.result.Cut != nil {
 		kinds = append(kinds, item.AlertRaised{Alert: item.Alert{
-			Pod: b.Pod, Level: item.LevelInfo, Source: "output", Time: b.Now(),
+			Pod: b.t.w.Pod, Level: item.LevelInfo, Source: "output", Time: b.t.w.Now(),
 			Text: fmt.Sprintf("output of %s was cut to its limit", c.Name),
 		}})
 	}
@@ -290,7 +300,7 @@ func (b *batch) came(c *call) (kinds []item.Kind) {
 // itself or with the turn, what asks when the turn's waiting ends.
 func (b *batch) abandon() {
 	if b.working+b.asking > 0 {
-		b.stopWaiting(ErrShutdown)
+		b.t.j.stopWaiting(ErrShutdown)
 	}
 	for b.working+b.asking > 0 {
 		if s := <-b.signals; s.answer == nil {
@@ -305,18 +315,18 @@ func (b *batch) abandon() {
 		}
 		// Whatever came of the call, it has to be paid for.
 		for _, u := range c.bills() {
-			b.owe(u)
+			b.t.j.owe(u)
 		}
 	}
 }
 
 // rescue gives a call that met a defect of podd's own a result that says so: a panic
 // costs the call, not the daemon, nor what was decided on it.
-func (t *run) rescue(c *call) {
+func (t *caller) rescue(c *call) {
 	if p := recover(); p != nil {
-		t.logger.Error("call panicked", "step", t.step, "tool", c.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		t.j.logger.Error("call panicked", "step", t.j.step, "tool", c.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		c.result = &item.ToolResult{
-			CallID: c.CallID, Tool: c.Name, Aborted: t.Output.Redact(c.aborted),
+			CallID: c.CallID, Tool: c.Name, Aborted: t.w.Output.Redact(c.aborted),
 			Output: failure(c.Name + ": failed: a defect of podd; it may have taken effect"),
 		}
 	}
@@ -338,31 +348,40 @@ func take(ctx context.Context, slots chan struct{}, started bool) bool {
 }
 
 // runCall runs one call, when there is a free slot, and cuts its output to size.
-func (t *run) runCall(ctx context.Context, c *call, slots chan struct{}) item.ToolResult {
+func (t *caller) runCall(ctx context.Context, c *call, slots chan struct{}) item.ToolResult {
 	var out tool.Output
 	var took time.Duration
 	switch {
 	case c.refused != nil:
 		out = *c.refused
 	case c.made != nil:
-		out = t.review(ctx, c, *c.made)
+		out = t.judge.review(ctx, c, *c.made)
 	default:
 		if !take(ctx, slots, c.recovering) {
 			out = failure(c.Name + ": not run: the turn ended first")
 			break
 		}
-		start := t.Now()
+		start := t.w.Now()
 		out = t.runTool(ctx, c)
-		took = t.Now().Sub(start)
+		took = t.w.Now().Sub(start)
 		<-slots
 		if c.goesOn || c.changed {
 			return item.ToolResult{}
 		}
-		out = t.review(ctx, c, t.Output.Clean(out))
+		out = t.judge.review(ctx, c, t.w.Output.Clean(out))
 	}
 	keep := t.keep(c.Name)
-	out = t.summarizeOutput(ctx, c, t.Output.Clean(out), keep, slots)
-	out = t.Output.Apply(c.Name, out, keep)
-	t.logCut(c.Name, out.Cut)
-	return item.ToolResult{CallID: c.CallID, Tool: c.Name, Output: out, DurationMS: took.Milliseconds(), Aborted: t.Output.Redact(c.aborted)}
+	out = t.summarizeOutput(ctx, c, t.w.Output.Clean(out), keep, slots)
+	out = t.w.Output.Apply(c.Name, out, keep)
+	t.j.logCut(c.Name, out.Cut)
+	return item.ToolResult{CallID: c.CallID, Tool: c.Name, Output: out, DurationMS: took.Milliseconds(), Aborted: t.w.Output.Redact(c.aborted)}
+}
+
+// await waits for the answer to a call's question. It is no answer that the turn ends:
+// then the error says why.
+func (t *caller) await(c *call) (item.ApprovalResolved, error) {
+	if c.resolved != nil {
+		return *c.resolved, nil
+	}
+	return t.j.log.Approval(t.j.waiting, c.CallID)
 }

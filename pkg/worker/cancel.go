@@ -13,19 +13,18 @@ import (
 func (w *Worker) Cancel(ctx context.Context, log Log, state *fold.Context, now fold.State, number int64, cause *Cancelled) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	cancel(cause)
-	t := w.newRun(ctx, log, state, now)
-	defer t.stopWaiting(nil)
-	t.turn, t.logger = Turn{Number: number}, t.logger.With("turn", number)
-	t.claimed, t.step = true, now.Turn.Step
-	t.clock = newWorkClock(w.Limits.MaxTime, func(error) {}, w.Working)
-	defer t.clock.stop()
+	t := w.newRun(ctx, log, state, now, Turn{Number: number})
+	defer t.j.stopWaiting(nil)
+	t.claimed, t.j.step = true, now.Turn.Step
+	t.j.clock = newWorkClock(w.Limits.MaxTime, func(error) {}, w.Working)
+	defer t.j.clock.stop()
 	var started []*call
 	for _, open := range now.Turn.Calls {
-		if c := t.reopen(open); c.recovering {
+		if c := t.caller.reopen(open); c.recovering {
 			started = append(started, c)
 		}
 	}
-	err := t.runCalls(ctx, started)
+	err := t.caller.runCalls(ctx, started)
 	if unstored, ok := errors.AsType[*logError](err); ok && unstored.refused() == nil {
 		return err
 	}

@@ -14,12 +14,12 @@ import (
 // log and nothing for the model: end stores its claim together with its end.
 func (t *run) claim(ctx context.Context) error {
 	var started item.TurnStarted
-	b := Batch{Kinds: notes(t.turn.Notes)}
+	b := Batch{Kinds: notes(t.j.turn.Notes)}
 	var refused *stop
-	for _, s := range t.turn.Submits {
+	for _, s := range t.j.turn.Submits {
 		started.RequestIDs = append(started.RequestIDs, s.RequestID)
 		b.Claims = append(b.Claims, s.Seq)
-		kinds, stopped := t.message(ctx, s)
+		kinds, stopped := t.gate.message(ctx, s)
 		if stopped != nil {
 			refused = stopped
 		}
@@ -32,24 +32,24 @@ func (t *run) claim(ctx context.Context) error {
 	if refused != nil {
 		return refused
 	}
-	setup, atOnce := t.setUpAtOnce(ctx)
+	setup, atOnce := t.asker.setUpAtOnce(ctx)
 	b.Kinds = append(append([]item.Kind{started}, b.Kinds...), setup...)
-	if err := t.commit(ctx, b); err != nil {
+	if err := t.j.commit(ctx, b); err != nil {
 		return err
 	}
-	t.claimed, t.isSetUp, t.step = true, atOnce, 1
+	t.claimed, t.asker.isSetUp, t.j.step = true, atOnce, 1
 	return nil
 }
 
 // message asks the interceptors about a submit. It gives the submit's messages, or why
 // there are none.
-func (t *run) message(ctx context.Context, s Submit) ([]item.Kind, *stop) {
-	d, err := t.Chain.PromptSubmit(ctx, interceptor.Submit{
-		Pod: t.Pod, RequestID: s.RequestID, Segments: s.Segments, Text: s.Text, Resolved: s.Items,
-		Conversation: t.conversation(ctx),
+func (t *gate) message(ctx context.Context, s Submit) ([]item.Kind, *stop) {
+	d, err := t.w.Chain.PromptSubmit(ctx, interceptor.Submit{
+		Pod: t.w.Pod, RequestID: s.RequestID, Segments: s.Segments, Text: s.Text, Resolved: s.Items,
+		Conversation: t.j.conversation(ctx),
 	})
-	t.warn(d.Warnings)
-	t.observe(hook.Edge{Name: hook.EdgePromptSubmit, RequestID: s.RequestID, Text: d.Text, Decision: d.Cancelled})
+	t.j.warn(d.Warnings)
+	t.j.observe(hook.Edge{Name: hook.EdgePromptSubmit, RequestID: s.RequestID, Text: d.Text, Decision: d.Cancelled})
 	switch {
 	case err != nil:
 		return nil, failed("INTERCEPTOR", "%v", err)
@@ -61,7 +61,7 @@ func (t *run) message(ctx context.Context, s Submit) ([]item.Kind, *stop) {
 
 // promote adds the submits that join the running turn. One that the interceptors refuse
 // leaves the inbox with an alert; the turn goes on.
-func (t *run) promote(ctx context.Context, b *Batch, steered []Submit) error {
+func (t *gate) promote(ctx context.Context, b *Batch, steered []Submit) error {
 	if len(steered) == 0 {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (t *run) promote(ctx context.Context, b *Batch, steered []Submit) error {
 			return context.Cause(ctx)
 		}
 		if refused != nil {
-			kinds = append(kinds, t.alert(item.LevelWarn, "a submit did not join the turn: "+refused.cause))
+			kinds = append(kinds, t.j.alert(item.LevelWarn, "a submit did not join the turn: "+refused.cause))
 		}
 		kinds = append(kinds, messages...)
 	}

@@ -45,10 +45,10 @@ func TestPauseIsNoWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		w := &Worker{Config: Config{Logger: slog.New(slog.DiscardHandler), Retry: Retry{}.withDefaults()}}
-		r := w.newRun(ctx, nil, nil, fold.State{})
-		r.clock = newWorkClock(time.Minute, cancel, func(bool) {})
+		r := w.newRun(ctx, nil, nil, fold.State{}, Turn{})
+		r.j.clock = newWorkClock(time.Minute, cancel, func(bool) {})
 		time.Sleep(time.Minute - time.Second)
-		if err := r.pause(ctx, time.Hour, false); err != nil || ctx.Err() != nil {
+		if err := r.asker.pause(ctx, time.Hour, false); err != nil || ctx.Err() != nil {
 			t.Errorf("an hour's wait: %v, %v", err, context.Cause(ctx))
 		}
 		time.Sleep(time.Second)
@@ -56,7 +56,7 @@ func TestPauseIsNoWork(t *testing.T) {
 		if !errors.Is(context.Cause(ctx), errTurnTime) {
 			t.Errorf("cause %v after a minute of work", context.Cause(ctx))
 		}
-		r.clock.stop()
-		r.stopWaiting(nil)
+		r.j.clock.stop()
+		r.j.stopWaiting(nil)
 	})
 }

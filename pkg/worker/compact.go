@@ -43,39 +43,39 @@ const summaryInstruction = `The conversation so far is about to be replaced by a
 const summaryHead = "[Summary of the conversation so far]\n"
 
 // makeRoom compacts when the next request would nearly fill the model's window.
-func (t *run) makeRoom(ctx context.Context) error {
-	window := t.state.Window()
-	if window == 0 || float64(t.state.Tokens()) <= t.Compaction.Trigger*float64(window) {
+func (t *asker) makeRoom(ctx context.Context) error {
+	window := t.j.state.Window()
+	if window == 0 || float64(t.j.state.Tokens()) <= t.w.Compaction.Trigger*float64(window) {
 		return nil
 	}
-	return t.compact(ctx, fmt.Sprintf("the next request would fill %d %% of the model's window", 100*t.state.Tokens()/window), window)
+	return t.compact(ctx, fmt.Sprintf("the next request would fill %d %% of the model's window", 100*t.j.state.Tokens()/window), window)
 }
 
 // compact lets a summary by the model stand for the older items. A summary that would not
 // make the next request smaller is paid for and not stored, and the turn stops. window is
 // what the model's window can't be more than; 0 when that is not known.
-func (t *run) compact(ctx context.Context, reason string, window int) error {
-	n, ok := t.state.CompactionPoint(t.Compaction.KeepTokens)
+func (t *asker) compact(ctx context.Context, reason string, window int) error {
+	n, ok := t.j.state.CompactionPoint(t.w.Compaction.KeepTokens)
 	if !ok {
 		return failed("CONTEXT", "the conversation is too large for the model and there is nothing in it to compact: %s", reason)
 	}
-	before := t.state.Tokens()
+	before := t.j.state.Tokens()
 	text, usage, err := t.summarize(ctx, n)
 	if err != nil {
 		return err
 	}
 	b := Batch{Kinds: []item.Kind{usage}}
 	summary := item.SystemMessage{Origin: item.OriginCompaction, Text: summaryHead + text}
-	after := t.state.TokensWith(n, summary)
+	after := t.j.state.TokensWith(n, summary)
 	var seen []func()
 	if after < before {
 		var back []item.Kind
 		back, seen = t.readBack(ctx, n, window, before-after)
-		b.Kinds = append(b.Kinds, item.Compaction{Summary: summary, UpTo: t.state.SeqOf(n), Reason: reason})
+		b.Kinds = append(b.Kinds, item.Compaction{Summary: summary, UpTo: t.j.state.SeqOf(n), Reason: reason})
 		b.Kinds = append(b.Kinds, back...)
 	}
-	if err := t.commit(ctx, b); err != nil {
-		t.owe(usage)
+	if err := t.j.commit(ctx, b); err != nil {
+		t.j.owe(usage)
 		return err
 	}
 	for _, note := range seen {
@@ -84,30 +84,30 @@ func (t *run) compact(ctx context.Context, reason string, window int) error {
 	if after >= before {
 		return failed("CONTEXT", "a summary does not make the conversation smaller: %d tokens with it, %d without (%s)", after, before, reason)
 	}
-	t.logger.Info("context compacted", "step", t.step, "items", n, "tokens", before, "left", t.state.Tokens(), "reason", reason)
+	t.j.logger.Info("context compacted", "step", t.j.step, "items", n, "tokens", before, "left", t.j.state.Tokens(), "reason", reason)
 	return nil
 }
 
 // summarize asks the model that writes summaries for one of the first n items.
-func (t *run) summarize(ctx context.Context, n int) (string, item.RequestUsage, error) {
-	r := llm.Request(t.state.SummaryRequest(n, summaryInstruction))
+func (t *asker) summarize(ctx context.Context, n int) (string, item.RequestUsage, error) {
+	r := llm.Request(t.j.state.SummaryRequest(n, summaryInstruction))
 	own := r.Setup.Model
-	if t.Compaction.Model == "" || t.Compaction.Model == own {
+	if t.w.Compaction.Model == "" || t.w.Compaction.Model == own {
 		return t.writeSummary(ctx, r)
 	}
 	other := r
-	other.Setup.Model = t.Compaction.Model
+	other.Setup.Model = t.w.Compaction.Model
 	text, usage, err := t.writeSummary(ctx, other)
 	if llm.ClassOf(err) != llm.ClassContext {
 		return text, usage, err
 	}
-	t.logger.Warn("the conversation is too large for the model that writes summaries; the pod's own is asked", "model", t.Compaction.Model, "own", own)
+	t.j.logger.Warn("the conversation is too large for the model that writes summaries; the pod's own is asked", "model", t.w.Compaction.Model, "own", own)
 	return t.writeSummary(ctx, r)
 }
 
 // writeSummary sends a request for a summary.
-func (t *run) writeSummary(ctx context.Context, r llm.Request) (string, item.RequestUsage, error) {
-	body, err := t.Model.Body(r)
+func (t *asker) writeSummary(ctx context.Context, r llm.Request) (string, item.RequestUsage, error) {
+	body, err := t.w.Model.Body(r)
 	if err != nil {
 		return "", item.RequestUsage{}, failed("REQUEST", "the request for a summary could not be built: %v", err)
 	}
@@ -115,33 +115,33 @@ func (t *run) writeSummary(ctx context.Context, r llm.Request) (string, item.Req
 	if a.timeline == nil {
 		return "", item.RequestUsage{}, err
 	}
-	usage := a.usage(t.step, r.Setup.Model)
+	usage := a.usage(t.j.step, r.Setup.Model)
 	usage.Purpose = item.PurposeCompaction
 	if err == nil && a.text == "" {
 		err = &llm.Error{Class: llm.ClassProtocol, Message: "the model was asked for a summary and wrote none"}
 	}
 	if err != nil {
-		t.owe(usage)
+		t.j.owe(usage)
 	}
 	return a.text, usage, err
 }
 
 // Compact lets a summary stand for the older items of a pod that is idle.
 func (w *Worker) Compact(ctx context.Context, log Log, state *fold.Context, now fold.State) error {
-	t := w.newRun(ctx, log, state, now)
-	defer t.stopWaiting(nil)
-	t.clock = newWorkClock(w.Limits.MaxTime, func(error) {}, w.Working)
-	defer t.clock.stop()
+	t := w.newRun(ctx, log, state, now, Turn{})
+	defer t.j.stopWaiting(nil)
+	t.j.clock = newWorkClock(w.Limits.MaxTime, func(error) {}, w.Working)
+	defer t.j.clock.stop()
 	if _, ok := state.CompactionPoint(w.Compaction.KeepTokens); !ok {
 		return item.Errorf(item.KindPrecondition, "NOTHING_TO_COMPACT",
 			"there is nothing to compact: the conversation is not larger than what is kept as it is")
 	}
-	err := t.compact(ctx, "asked for by a client", state.Window())
-	if len(t.owed) == 0 {
+	err := t.asker.compact(ctx, "asked for by a client", state.Window())
+	if len(t.j.owed) == 0 {
 		return err
 	}
-	if unbilled := t.commit(context.WithoutCancel(ctx), Batch{}); unbilled != nil {
-		t.logger.Warn("what a summary cost could not be stored", "error", unbilled)
+	if unbilled := t.j.commit(context.WithoutCancel(ctx), Batch{}); unbilled != nil {
+		t.j.logger.Warn("what a summary cost could not be stored", "error", unbilled)
 	}
 	return err
 }

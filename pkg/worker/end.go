@@ -45,96 +45,31 @@ func limit(reason, format string, args ...any) *stop {
 	return &stop{outcome: item.OutcomeLimit, reason: reason, cause: fmt.Sprintf(format, args...)}
 }
 
-// finish asks whether the turn may finish. It returns true when there is something new
-// for the model to see: submits that were given to the turn, or what interceptors added.
-// Where there was nobody to ask, the answer may have been stored together with the end.
-func (t *run) finish(ctx context.Context) (goOn bool, err error) {
-	if t.over() {
-		t.observe(hook.Edge{Name: hook.EdgeTurnEnd, Text: t.now.Turn.Text()})
-		return false, nil
-	}
-	at := fmt.Sprintf("%s %d", hook.EdgeTurnEnd, t.step)
-	held := t.turn.Held != nil && t.turn.Held.Turn == t.turn.Number && t.turn.Held.At == at
-	if joined, err := t.join(ctx, held); err != nil || joined {
-		return joined, err
-	}
-	if t.lifted == at {
-		return false, nil
-	}
-	d, err := t.Chain.TurnEnd(ctx, interceptor.Turn{
-		Pod: t.Pod, Turn: t.turn.Number, Steps: t.step, Answer: t.now.Turn.Text(), Conversation: t.conversation(ctx),
-	})
-	t.warn(d.Warnings)
-	t.observe(hook.Edge{Name: hook.EdgeTurnEnd, Text: t.now.Turn.Text(), Decision: sentBack(d)})
-	if ctx.Err() != nil {
-		return false, context.Cause(ctx)
-	}
-	if err != nil {
-		return false, failed("INTERCEPTOR", "%v", err)
-	}
-	kinds := t.added(d.Items)
-	if len(kinds) > 0 {
-		if t.now.Turn.SentBack >= t.Limits.MaxGoOns {
-			return false, limit("MAX_GO_ONS", "interceptors kept the turn from finishing more than %d times, which is the limit", max(t.Limits.MaxGoOns, 0))
-		}
-		if err := t.commit(ctx, Batch{Kinds: kinds}); err != nil {
-			return false, err
-		}
-	}
-	if d.Paused != "" {
-		if err := t.hold(ctx, at, d.Paused); err != nil {
-			return false, err
-		}
-	}
-	return !t.now.Turn.Final, nil
-}
-
-// aborted ends a turn that an interceptor ended at a call; nil for another.
-func (t *run) aborted() *stop {
-	if t.now.Turn.Aborted == "" {
-		return nil
-	}
-	return &stop{outcome: item.OutcomeCancelled, reason: "ABORTED", cause: t.now.Turn.Aborted}
-}
-
-// over says that the terminal entry is stored.
-func (t *run) over() bool {
-	return t.now.Turn.Number == t.turn.Number && !t.now.Turn.Open
-}
-
-// sentBack says in one sentence what interceptors made of a turn's end.
-func sentBack(d interceptor.TurnDecision) string {
-	if len(d.Items) > 0 && d.Paused == "" {
-		return fmt.Sprintf("sent back with %d items", len(d.Items))
-	}
-	return d.Paused
-}
-
 // end stores the terminal entry, unless it is, after a result for each call that has none.
 // A turn that podd's own stop ends is left open.
 func (t *run) end(ctx context.Context, err error) error {
-	if t.over() {
+	if t.j.over() {
 		return nil
 	}
 	s, leave := t.classify(ctx, err)
 	if leave {
-		t.logger.Info("turn left open", "step", t.step)
+		t.j.logger.Info("turn left open", "step", t.j.step)
 		return nil
 	}
 	var b Batch
-	spent := t.billed()
+	spent := t.j.billed()
 	if !t.claimed {
 		// What is known is of the turn before.
 		b, spent = t.bareClaim(), fold.Turn{}
 	}
-	if t.partial != nil {
-		b.Done = t.partial.blockIDs()
-		if text := t.partial.spoken(); text != "" && s != nil && s.outcome == item.OutcomeCancelled {
+	if shown := t.asker.partial; shown != nil {
+		b.Done = shown.blockIDs()
+		if text := shown.spoken(); text != "" && s != nil && s.outcome == item.OutcomeCancelled {
 			// What the person has read stays in the conversation.
 			b.Kinds = append(b.Kinds, item.ItemAdded{Item: item.AssistantMessage{Text: text}})
 		}
 	}
-	for _, c := range t.now.Turn.Calls {
+	for _, c := range t.j.now.Turn.Calls {
 		b.Kinds = append(b.Kinds, item.ItemAdded{Item: unfinished(c)})
 		b.Done = append(b.Done, outputBlock(c.CallID))
 	}
@@ -142,7 +77,7 @@ func (t *run) end(ctx context.Context, err error) error {
 	if s != nil {
 		t.aborts(ctx, s)
 	}
-	return t.commit(context.WithoutCancel(ctx), b)
+	return t.j.commit(context.WithoutCancel(ctx), b)
 }
 
 // unfinished is the result of a call that the end of its turn leaves without one.
@@ -159,12 +94,12 @@ const abortTime = 5 * time.Second
 
 // aborts tells interceptors and hooks that the turn does not finish.
 func (t *run) aborts(ctx context.Context, s *stop) {
-	t.observe(hook.Edge{Name: hook.EdgeAborted, Text: s.cause, Decision: string(s.outcome)})
+	t.j.observe(hook.Edge{Name: hook.EdgeAborted, Text: s.cause, Decision: string(s.outcome)})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
 	defer cancel()
-	err := t.Chain.Aborted(ctx, interceptor.Abort{Pod: t.Pod, Turn: t.turn.Number, Outcome: s.outcome, Reason: s.reason, Cause: s.cause})
+	err := t.w.Chain.Aborted(ctx, interceptor.Abort{Pod: t.w.Pod, Turn: t.j.turn.Number, Outcome: s.outcome, Reason: s.reason, Cause: s.cause})
 	if err != nil {
-		t.logger.Error("interceptor failed", "error", err)
+		t.j.logger.Error("interceptor failed", "error", err)
 	}
 }
 
@@ -172,14 +107,14 @@ func (t *run) aborts(ctx context.Context, s *stop) {
 func (t *run) bareClaim() Batch {
 	var started item.TurnStarted
 	var b Batch
-	for _, s := range t.turn.Submits {
+	for _, s := range t.j.turn.Submits {
 		started.RequestIDs = append(started.RequestIDs, s.RequestID)
 		b.Claims = append(b.Claims, s.Seq)
 	}
 	b.Kinds = []item.Kind{started}
-	if len(t.turn.Submits) == 0 {
+	if len(t.j.turn.Submits) == 0 {
 		// The notes wanted this turn; they do not want another.
-		b.Kinds = append(b.Kinds, notes(t.turn.Notes)...)
+		b.Kinds = append(b.Kinds, notes(t.j.turn.Notes)...)
 	}
 	return b
 }
@@ -189,19 +124,19 @@ func (t *run) bareClaim() Batch {
 func (t *run) terminal(s *stop, spent fold.Turn) []item.Kind {
 	end := item.TurnEnded{Outcome: item.OutcomeFinished, Usage: spent.Spent.Usage, Steps: spent.Requests, ToolCalls: spent.ToolCalls}
 	if s == nil {
-		return []item.Kind{t.ended(item.LevelInfo, fmt.Sprintf("turn %d finished", t.turn.Number)), end}
+		return []item.Kind{t.ended(item.LevelInfo, fmt.Sprintf("turn %d finished", t.j.turn.Number)), end}
 	}
-	end.Outcome, end.Reason, end.Cause = s.outcome, s.reason, t.Output.Redact(s.cause)
+	end.Outcome, end.Reason, end.Cause = s.outcome, s.reason, t.w.Output.Redact(s.cause)
 	level := map[item.Outcome]item.Level{
 		item.OutcomeFailed: item.LevelError, item.OutcomeInterrupted: item.LevelError,
 		item.OutcomeLimit: item.LevelWarn, item.OutcomeCancelled: item.LevelInfo,
 	}[s.outcome]
-	return []item.Kind{t.ended(level, fmt.Sprintf("turn %d ended: %s", t.turn.Number, s.cause)), end}
+	return []item.Kind{t.ended(level, fmt.Sprintf("turn %d ended: %s", t.j.turn.Number, s.cause)), end}
 }
 
 // ended is the alert beside the terminal entry.
 func (t *run) ended(level item.Level, text string) item.AlertRaised {
-	a := t.alert(level, text)
+	a := t.j.alert(level, text)
 	a.Alert.Reason = item.ReasonTurnEnded
 	return a
 }
@@ -227,7 +162,7 @@ func (t *run) classify(ctx context.Context, err error) (s *stop, leave bool) {
 	}
 	switch {
 	case errors.Is(err, errTurnTime):
-		return limit("MAX_TURN_TIME", "the turn reached its limit of %s; submit again to go on", t.Limits.MaxTime), false
+		return limit("MAX_TURN_TIME", "the turn reached its limit of %s; submit again to go on", t.w.Limits.MaxTime), false
 	case errors.Is(err, ErrShutdown), errors.Is(err, context.Canceled):
 		return nil, true
 	}

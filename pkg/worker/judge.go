@@ -3,12 +3,11 @@ package worker
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
+	"sync"
 
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
-	"podd/pkg/item"
 	"podd/pkg/llm"
 	"podd/pkg/tool"
 )
@@ -32,38 +31,19 @@ type Executed struct {
 	Sum, Size string
 }
 
-// prepare gives the items of an answer, each call with an id of its own.
-func (t *run) prepare(a answer) ([]item.Item, []*call) {
-	setup, _ := t.state.Setup()
-	items := a.items(setup.Model)
-	var calls []*call
-	taken := make(map[string]bool)
-	for i, it := range items {
-		tc, ok := it.(item.ToolCall)
-		if !ok {
-			continue
-		}
-		tc.CallID = t.uniqueID(tc.CallID, len(calls)+1, taken)
-		taken[tc.CallID] = true
-		items[i] = tc
-		calls = append(calls, &call{ToolCall: tc})
-	}
-	return items, calls
+// judge decides what becomes of calls: what the tool says of the arguments, what interceptors
+// and policy say of the call and of its result, and whether a person has to agree.
+type judge struct {
+	w *Worker
+	j *journal
+	// reviewing is held while interceptors are asked about a call or a result: the calls
+	// of a step end in parallel, also while others are decided on.
+	reviewing sync.Mutex
 }
 
-// uniqueID keeps an id that the log does not have yet and makes one otherwise:
-// endpoints send none, or the same one twice.
-func (t *run) uniqueID(id string, n int, taken map[string]bool) string {
-	made := fmt.Sprintf("call_%d_%d_%d", t.turn.Number, t.step, n)
-	for id == "" || taken[id] || t.state.KnownCall(id) {
-		id, made = made, made+"x"
-	}
-	return id
-}
-
-// judge decides what becomes of the calls of an answer, in their order. When one ends
+// decideAll decides what becomes of the calls of an answer, in their order. When one ends
 // the turn none of them runs. before is how many calls the turn had before them.
-func (t *run) judge(ctx context.Context, calls []*call, before int, stopped llm.StopReason) {
+func (t *judge) decideAll(ctx context.Context, calls []*call, before int, stopped llm.StopReason) {
 	var aborted string
 	for i, c := range calls {
 		t.check(c, before+i+1, stopped)
@@ -82,17 +62,17 @@ func (t *run) judge(ctx context.Context, calls []*call, before int, stopped llm.
 
 // check refuses a call that can't run, whoever would allow it. A refusal is a result
 // that tells the model what to do instead. n is the call's number in the turn.
-func (t *run) check(c *call, n int, stopped llm.StopReason) {
+func (t *judge) check(c *call, n int, stopped llm.StopReason) {
 	if stopped == llm.StopLength {
 		c.refuse("not run: the answer was cut by the endpoint's limit on output, so the arguments may be incomplete; call again, with less at once")
 		return
 	}
-	if n > t.Limits.MaxToolCalls {
-		c.refuse("not run: the turn reached its limit of %d tool calls", t.Limits.MaxToolCalls)
+	if n > t.w.Limits.MaxToolCalls {
+		c.refuse("not run: the turn reached its limit of %d tool calls", t.w.Limits.MaxToolCalls)
 		return
 	}
 	var known bool
-	if c.tool, known = t.Tools.Lookup(c.Name); !known {
+	if c.tool, known = t.w.Tools.Lookup(c.Name); !known {
 		c.refuse("there is no tool %q; use one of those listed", c.Name)
 		return
 	}
@@ -106,14 +86,14 @@ func (t *run) check(c *call, n int, stopped llm.StopReason) {
 
 // decide asks the interceptors and then policy, which sees the arguments that they
 // leave.
-func (t *run) decide(ctx context.Context, c *call) {
+func (t *judge) decide(ctx context.Context, c *call) {
 	t.reviewing.Lock()
-	d, err := t.Chain.BeforeTool(ctx, t.callOf(c), c.tool.Check)
+	d, err := t.w.Chain.BeforeTool(ctx, t.callOf(c), c.tool.Check)
 	t.reviewing.Unlock()
 	if err != nil {
 		d.Denied = "denied: " + err.Error()
 	}
-	t.warn(d.Warnings)
+	t.j.warn(d.Warnings)
 	c.questions = nil
 	switch {
 	case d.Denied != "":
@@ -128,12 +108,12 @@ func (t *run) decide(ctx context.Context, c *call) {
 		c.arguments, c.questions = d.Arguments, d.Ask
 		t.rule(c)
 	}
-	t.observe(hook.Edge{Name: hook.EdgeBeforeTool, CallID: c.CallID, Tool: c.Name, Arguments: c.arguments, Decision: c.decision()})
+	t.j.observe(hook.Edge{Name: hook.EdgeBeforeTool, CallID: c.CallID, Tool: c.Name, Arguments: c.arguments, Decision: c.decision()})
 }
 
 // rule asks policy, with where the paths of the call lead now. A path that leads where it
 // led before keeps its target: nothing has changed.
-func (t *run) rule(c *call) {
+func (t *judge) rule(c *call) {
 	a := c.tool.Access(c.arguments)
 	earlier := c.targets
 	c.targets, c.writes, c.command, c.executes = a.Targets, a.Writes, a.Command, nil
@@ -142,8 +122,8 @@ func (t *run) rule(c *call) {
 			c.targets[i] = earlier[i]
 		}
 	}
-	if t.Policy != nil {
-		switch r := t.Policy(c.Name, a); {
+	if t.w.Policy != nil {
+		switch r := t.w.Policy(c.Name, a); {
 		case r.Deny != "":
 			c.refuse("%s: denied: %s", c.Name, r.Deny)
 		case r.Ask != "":
@@ -156,15 +136,15 @@ func (t *run) rule(c *call) {
 }
 
 // executed are the files that a call executes, as they are now.
-func (t *run) executed(c *call) []Executed {
-	if t.Executes == nil || c.command == "" {
+func (t *judge) executed(c *call) []Executed {
+	if t.w.Executes == nil || c.command == "" {
 		return nil
 	}
-	return t.Executes(c.command)
+	return t.w.Executes(c.command)
 }
 
-func (t *run) callOf(c *call) interceptor.Call {
-	return interceptor.Call{Pod: t.Pod, Turn: t.turn.Number, CallID: c.CallID, Tool: c.Name, Arguments: c.arguments}
+func (t *judge) callOf(c *call) interceptor.Call {
+	return interceptor.Call{Pod: t.w.Pod, Turn: t.j.turn.Number, CallID: c.CallID, Tool: c.Name, Arguments: c.arguments}
 }
 
 // decision says in one sentence what was decided on the call.
@@ -176,4 +156,21 @@ func (c *call) decision() string {
 		return "answered by an interceptor"
 	}
 	return strings.Join(c.questions, "; ")
+}
+
+// review asks the interceptors about what a call gave, one call at a time.
+func (t *judge) review(ctx context.Context, c *call, out tool.Output) tool.Output {
+	t.reviewing.Lock()
+	defer t.reviewing.Unlock()
+	d, err := t.w.Chain.AfterTool(ctx, interceptor.Result{Call: t.callOf(c), Output: out})
+	if err != nil {
+		// The call has run: its result stands, and the turn ends.
+		d.Output, d.Aborted = out, err.Error()
+	}
+	t.j.warn(d.Warnings)
+	c.aborted = d.Aborted
+	t.j.observe(hook.Edge{
+		Name: hook.EdgeAfterTool, CallID: c.CallID, Tool: c.Name, Arguments: c.arguments, Text: d.Output.Summary, Decision: d.Aborted,
+	})
+	return tool.Normal(d.Output)
 }

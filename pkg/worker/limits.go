@@ -44,8 +44,8 @@ func (l Limits) withDefaults() Limits {
 var errTurnTime = errors.New("turn time")
 
 // withinLimits says which limit the next step would break.
-func (t *run) withinLimits() error {
-	p, total, l := t.now.Turn, t.now.Total, t.Limits
+func (t *journal) withinLimits() error {
+	p, total, l := t.now.Turn, t.now.Total, t.w.Limits
 	switch {
 	case p.Step >= l.MaxSteps:
 		return limit("MAX_STEPS", "the turn reached its limit of %d model requests; submit again to go on", l.MaxSteps)

@@ -11,7 +11,8 @@ import (
 
 // meter is what the turn counts, for the tool of one call.
 type meter struct {
-	*run
+	j    *journal
+	idle *idleCalls
 	call *call
 
 	mu      sync.Mutex
@@ -21,7 +22,7 @@ type meter struct {
 
 // Left is what the turn could still use when the last entry was stored.
 func (m *meter) Left() (item.PodLimits, error) {
-	left := m.left.Load()
+	left := m.j.left.Load()
 	if left == nil {
 		return item.PodLimits{}, errors.New("the turn has not begun")
 	}
@@ -32,7 +33,7 @@ func (m *meter) Left() (item.PodLimits, error) {
 func (m *meter) Bill(u item.RequestUsage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	u.Step = m.step
+	u.Step = m.j.step
 	m.billed = append(m.billed, u)
 }
 
@@ -81,8 +82,8 @@ type leftover struct {
 }
 
 // remains is what the turn may still use now. It is asked in the turn's goroutine.
-func (t *run) remains() *leftover {
-	p, total, l := t.now.Turn, t.now.Total, t.Limits
+func (t *journal) remains() *leftover {
+	p, total, l := t.now.Turn, t.now.Total, t.w.Limits
 	out := leftover{PodLimits: item.PodLimits{
 		MaxSteps:     l.MaxSteps - p.Step,
 		MaxToolCalls: l.MaxToolCalls - p.ToolCalls,

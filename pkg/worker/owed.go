@@ -10,14 +10,14 @@ import (
 
 // owe keeps the record of a request that was billed and whose answer is not stored: the
 // next batch has it.
-func (t *run) owe(u item.RequestUsage) {
+func (t *journal) owe(u item.RequestUsage) {
 	u.Purpose = cmp.Or(u.Purpose, item.PurposeDiscarded)
 	t.owed = append(t.owed, u)
 }
 
 // bills are the records that the next batch begins with. A turn that owes any has claimed
 // its submits.
-func (t *run) bills() []item.Kind {
+func (t *journal) bills() []item.Kind {
 	var kinds []item.Kind
 	for _, u := range t.owed {
 		kinds = append(kinds, u)
@@ -26,7 +26,7 @@ func (t *run) bills() []item.Kind {
 }
 
 // billed is where the turn stands once all that is owed, and more, is stored.
-func (t *run) billed(more ...item.RequestUsage) fold.Turn {
+func (t *journal) billed(more ...item.RequestUsage) fold.Turn {
 	then := t.now
 	for _, u := range slices.Concat(t.owed, more) {
 		then.Add(item.Entry{Kind: u})

@@ -30,8 +30,10 @@ const readBackHead = "[Read back after the summary: the task list and the files 
 
 // backReader collects what a compaction brings back beside its summary.
 type backReader struct {
-	*run
-	ctx context.Context
+	w     *Worker
+	j     *journal
+	judge *judge
+	ctx   context.Context
 	// room is how many bytes more it may have.
 	room     int
 	sections []section
@@ -46,8 +48,8 @@ type section struct{ head, body string }
 // many tokens: the task list, and the files that the items read or changed. window is what
 // the model's window can't be more than; 0 when that is not known. Half of what is saved
 // stays saved. seen lets what is shown whole count as read, once it is stored.
-func (t *run) readBack(ctx context.Context, n, window, saved int) (kinds []item.Kind, seen []func()) {
-	b := &backReader{run: t, ctx: ctx, room: t.Compaction.ReadBackBytes}
+func (t *asker) readBack(ctx context.Context, n, window, saved int) (kinds []item.Kind, seen []func()) {
+	b := &backReader{w: t.w, j: t.j, judge: t.judge, ctx: ctx, room: t.w.Compaction.ReadBackBytes}
 	if b.room == 0 {
 		return nil, nil
 	}
@@ -55,11 +57,11 @@ func (t *run) readBack(ctx context.Context, n, window, saved int) (kinds []item.
 	if window > 0 {
 		tokens = min(tokens, int(readBackShare*float64(window)))
 	}
-	b.room = min(b.room, t.state.BytesOf(tokens)) - len(readBackHead)
-	b.todo(t.state.SeqOf(n))
-	items := t.state.Request().Items
-	if _, ok := t.Tools.Lookup(readTool); ok && t.Files != nil {
-		for _, path := range t.inUse(items[:n], items[n:]) {
+	b.room = min(b.room, t.j.state.BytesOf(tokens)) - len(readBackHead)
+	b.todo(t.j.state.SeqOf(n))
+	items := t.j.state.Request().Items
+	if _, ok := t.w.Tools.Lookup(readTool); ok && t.w.Files != nil {
+		for _, path := range b.inUse(items[:n], items[n:]) {
 			b.file(path)
 		}
 	}
@@ -114,9 +116,9 @@ func (b *backReader) add(head, body string) bool {
 func (b *backReader) todo(upTo item.Seq) {
 	var list item.ToolResult
 	var at item.Seq
-	for past, err := range b.log.History(b.ctx, 0) {
+	for past, err := range b.j.log.History(b.ctx, 0) {
 		if err != nil {
-			b.logger.Warn("the task list is not looked for: the log can't be read", "error", err)
+			b.j.logger.Warn("the task list is not looked for: the log can't be read", "error", err)
 			return
 		}
 		if r, ok := past.Item.(item.ToolResult); ok && r.Tool == todoTool && !r.IsError {
@@ -130,12 +132,12 @@ func (b *backReader) todo(upTo item.Seq) {
 
 // inUse are the files that items read or changed and the later ones do not show: those
 // that were changed first, the newest first.
-func (t *run) inUse(items, later []item.Item) []string {
-	shown, changed := t.touched(later)
+func (b *backReader) inUse(items, later []item.Item) []string {
+	shown, changed := b.touched(later)
 	for _, path := range changed {
 		shown = slices.DeleteFunc(shown, func(s string) bool { return s == path })
 	}
-	read, edited := t.touched(items)
+	read, edited := b.touched(items)
 	// What was changed later, and is not shown, is newer.
 	edited = append(changed, edited...)
 	var paths []string
@@ -149,7 +151,7 @@ func (t *run) inUse(items, later []item.Item) []string {
 
 // touched are the files whose content results show and those that calls changed, the newest
 // first.
-func (t *run) touched(items []item.Item) (read, edited []string) {
+func (b *backReader) touched(items []item.Item) (read, edited []string) {
 	for i, it := range slices.Backward(items) {
 		r, ok := it.(item.ToolResult)
 		switch {
@@ -159,26 +161,26 @@ func (t *run) touched(items []item.Item) (read, edited []string) {
 		case r.Kind == item.OutputEdit && r.Path != "":
 			edited = append(edited, r.Path)
 		case r.Kind == item.OutputEdit:
-			edited = append(edited, t.named(items[:i], r)...)
+			edited = append(edited, b.named(items[:i], r)...)
 		}
 	}
 	return read, edited
 }
 
 // named are the files that the call of a result names.
-func (t *run) named(items []item.Item, r item.ToolResult) []string {
+func (b *backReader) named(items []item.Item, r item.ToolResult) []string {
 	for _, it := range slices.Backward(items) {
 		c, ok := it.(item.ToolCall)
 		if !ok || c.CallID != r.CallID {
 			continue
 		}
-		found, ok := t.Tools.Lookup(c.Name)
-		if !ok || t.Files == nil {
+		found, ok := b.w.Tools.Lookup(c.Name)
+		if !ok || b.w.Files == nil {
 			return nil
 		}
 		paths := slices.Clone(found.Access(c.Arguments).Paths)
 		for i := range paths {
-			paths[i] = t.Files.Rel(paths[i])
+			paths[i] = b.w.Files.Rel(paths[i])
 		}
 		return paths
 	}
@@ -208,12 +210,12 @@ func (b *backReader) read(path string) (text string, seen func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	c.tool, _ = b.Tools.Lookup(readTool)
+	c.tool, _ = b.w.Tools.Lookup(readTool)
 	if c.arguments, err = c.tool.Check(string(arguments)); err != nil {
 		return "", nil, err
 	}
 	before := c.arguments
-	b.decide(b.ctx, c)
+	b.judge.decide(b.ctx, c)
 	shown := scopefs.Display(path)
 	switch {
 	case c.refused != nil:
@@ -221,11 +223,11 @@ func (b *backReader) read(path string) (text string, seen func(), err error) {
 	case len(c.questions) > 0 || c.made != nil || c.arguments != before:
 		return "", nil, fmt.Errorf("%s: read it again if you need it", shown)
 	}
-	target := b.Files.Target(path)
+	target := b.w.Files.Target(path)
 	if len(c.targets) != 1 || c.targets[0].Seal() != target.Seal() {
 		return "", nil, fmt.Errorf("%s: read it again if you need it", shown)
 	}
-	file, err := b.Files.Bound([]scopefs.Target{target}).ReadFile(path, int64(max(b.room, 1)))
+	file, err := b.w.Files.Bound([]scopefs.Target{target}).ReadFile(path, int64(max(b.room, 1)))
 	switch {
 	case err != nil:
 		return "", nil, err
@@ -234,13 +236,13 @@ func (b *backReader) read(path string) (text string, seen func(), err error) {
 	case !utf8.Valid(file.Data) || slices.Contains(file.Data, 0):
 		return "", nil, fmt.Errorf("%s: is no text", shown)
 	}
-	out := b.Output.Clean(tool.Output{Summary: readTool + ": " + shown, Content: string(file.Data), Kind: item.OutputRead, Path: path})
-	reviewed := b.review(b.ctx, c, out)
+	out := b.w.Output.Clean(tool.Output{Summary: readTool + ": " + shown, Content: string(file.Data), Kind: item.OutputRead, Path: path})
+	reviewed := b.judge.review(b.ctx, c, out)
 	if c.aborted != "" {
 		return "", nil, fmt.Errorf("%s: %s", shown, c.aborted)
 	}
 	if reviewed.Content != out.Content {
 		return reviewed.Content, nil, nil
 	}
-	return out.Content, func() { b.Files.NoteRead(path, scopefs.Digest(file.Data)) }, nil
+	return out.Content, func() { b.w.Files.NoteRead(path, scopefs.Digest(file.Data)) }, nil
 }

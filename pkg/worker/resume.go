@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"podd/pkg/fold"
@@ -19,38 +18,35 @@ const maxResumes = 3
 // its real result is found, or the model is told that it may have taken effect. A call
 // that asks goes on asking. One that had not begun does not begin by itself.
 func (t *run) resume(ctx context.Context) ([]*call, error) {
-	t.claimed, t.step = true, t.now.Turn.Step
-	if i := slices.Index(t.fallbacks, t.now.Turn.Fallback); i >= 0 {
-		// An earlier podd fell back to it for the rest of the turn.
-		t.model, t.fallbacks = t.fallbacks[i], t.fallbacks[i+1:]
-	}
-	recovered := item.Recovered{Reason: t.turn.Resume, Waited: t.turn.Waited}
+	t.claimed, t.j.step = true, t.j.now.Turn.Step
+	t.asker.fellBack(t.j.now.Turn.Fallback)
+	recovered := item.Recovered{Reason: t.j.turn.Resume, Waited: t.j.turn.Waited}
 	var calls, started []*call
-	for _, open := range t.now.Turn.Calls {
-		c := t.reopen(open)
+	for _, open := range t.j.now.Turn.Calls {
+		c := t.caller.reopen(open)
 		if c.recovering {
 			recovered.CallIDs = append(recovered.CallIDs, c.CallID)
 			started = append(started, c)
 		}
 		calls = append(calls, c)
 	}
-	if s := t.aborted(); s != nil && len(calls) == 0 {
+	if s := t.j.aborted(); s != nil && len(calls) == 0 {
 		return nil, s
 	}
-	if len(calls) == 0 && !t.now.Turn.Final {
+	if len(calls) == 0 && !t.j.now.Turn.Final {
 		// Its last step is complete, if it had one: it goes on with the next.
-		t.step++
+		t.j.step++
 	}
-	if t.now.Turn.Resumes >= maxResumes && !t.turn.Waited {
+	if t.j.now.Turn.Resumes >= maxResumes && !t.j.turn.Waited {
 		return nil, t.giveUp(ctx, recovered, started)
 	}
-	t.logger.Info("turn goes on", "step", t.step, "calls", len(calls), "started", len(recovered.CallIDs), "reason", recovered.Reason)
+	t.j.logger.Info("turn goes on", "step", t.j.step, "calls", len(calls), "started", len(recovered.CallIDs), "reason", recovered.Reason)
 	b := Batch{Kinds: []item.Kind{recovered, item.AlertRaised{Alert: item.Alert{
-		Pod: t.Pod, Level: item.LevelWarn, Source: "recovery", Time: t.Now(),
-		Text: fmt.Sprintf("turn %d goes on: %s", t.turn.Number, recovered.Reason),
+		Pod: t.w.Pod, Level: item.LevelWarn, Source: "recovery", Time: t.w.Now(),
+		Text: fmt.Sprintf("turn %d goes on: %s", t.j.turn.Number, recovered.Reason),
 	}}}}
-	t.stillWaits(&b)
-	return calls, t.commit(ctx, b)
+	t.asker.stillWaits(&b)
+	return calls, t.j.commit(ctx, b)
 }
 
 // giveUp ends a turn that was cut short too often. What became of the calls that were
@@ -58,14 +54,14 @@ func (t *run) resume(ctx context.Context) ([]*call, error) {
 func (t *run) giveUp(ctx context.Context, recovered item.Recovered, started []*call) error {
 	why := &stop{outcome: item.OutcomeInterrupted, reason: "RECOVERY", cause: fmt.Sprintf(
 		"the turn stopped %d times at the same step, the last time because %s; podd does not try again: submit again to go on",
-		t.now.Turn.Resumes+1, t.turn.Resume)}
-	if len(started) == 0 || t.now.Turn.Resumes > maxResumes {
+		t.j.now.Turn.Resumes+1, t.j.turn.Resume)}
+	if len(started) == 0 || t.j.now.Turn.Resumes > maxResumes {
 		return why
 	}
-	if err := t.commit(ctx, Batch{Kinds: []item.Kind{recovered}}); err != nil {
+	if err := t.j.commit(ctx, Batch{Kinds: []item.Kind{recovered}}); err != nil {
 		return err
 	}
-	if err := t.runCalls(ctx, started); err != nil {
+	if err := t.caller.runCalls(ctx, started); err != nil {
 		if _, ended := errors.AsType[*stop](err); !ended {
 			return err
 		}
@@ -75,20 +71,20 @@ func (t *run) giveUp(ctx context.Context, recovered item.Recovered, started []*c
 
 // stillWaits lets the pod's state say for how long an earlier podd was told to wait. It
 // says whether that time is not over.
-func (t *run) stillWaits(b *Batch) bool {
-	if !t.turn.NotBefore.After(t.Now()) {
+func (t *asker) stillWaits(b *Batch) bool {
+	if !t.j.turn.NotBefore.After(t.w.Now()) {
 		return false
 	}
-	b.Waiting, b.Until = waitingUntil(t.turn.NotBefore, "the endpoint asked to wait"), t.turn.NotBefore
+	b.Waiting, b.Until = waitingUntil(t.j.turn.NotBefore, "the endpoint asked to wait"), t.j.turn.NotBefore
 	return true
 }
 
 // reopen is an open call as the log left it.
-func (t *run) reopen(open fold.Call) *call {
+func (t *caller) reopen(open fold.Call) *call {
 	c := &call{ToolCall: open.ToolCall}
 	var known bool
-	c.tool, known = t.Tools.Lookup(c.Name)
-	asked := t.now.Turn.Question(c.CallID)
+	c.tool, known = t.w.Tools.Lookup(c.Name)
+	asked := t.j.now.Turn.Question(c.CallID)
 	switch {
 	case open.Started != nil && known:
 		c.arguments, c.recovering = open.Started.Arguments, true
@@ -109,14 +105,14 @@ func waitingUntil(until time.Time, why string) string {
 }
 
 // waitOut waits for a time that an earlier podd was told to wait for.
-func (t *run) waitOut(ctx context.Context) error {
+func (t *asker) waitOut(ctx context.Context) error {
 	var b Batch
 	if !t.stillWaits(&b) {
 		return nil
 	}
-	if err := t.commit(ctx, b); err != nil {
+	if err := t.j.commit(ctx, b); err != nil {
 		return err
 	}
-	t.turn.NotBefore = time.Time{}
-	return t.pause(ctx, b.Until.Sub(t.Now()), true)
+	t.j.turn.NotBefore = time.Time{}
+	return t.pause(ctx, b.Until.Sub(t.w.Now()), true)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"podd/pkg/fold"
@@ -78,18 +79,18 @@ func (r Retry) wait(e *llm.Error, t *tries) (d time.Duration, ok bool) {
 
 // again waits before a failed request is sent again. It returns err when it is not
 // to be, and the context's cause when the turn ends in the meantime.
-func (t *run) again(ctx context.Context, err error, tries *tries) error {
+func (t *asker) again(ctx context.Context, err error, tries *tries) error {
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok || ctx.Err() != nil {
 		return err
 	}
-	d, ok := t.Retry.wait(e, tries)
-	if !ok || d > t.Retry.Max && len(t.fallbacks) > 0 {
+	d, ok := t.w.Retry.wait(e, tries)
+	if !ok || d > t.w.Retry.Max && len(t.fallbacks) > 0 {
 		return err
 	}
-	t.logger.Warn("model request failed, trying again", "step", t.step, "attempt", tries.failed, "wait", d, "error", e)
+	t.j.logger.Warn("model request failed, trying again", "step", t.j.step, "attempt", tries.failed, "wait", d, "error", e)
 	text := fmt.Sprintf("trying again in %s (attempt %d): %s", d.Round(100*time.Millisecond), tries.failed+1, e.Message)
-	t.log.Live(item.Delta{Turn: t.turn.Number, Step: t.step, Restarted: true, Text: text})
+	t.j.log.Live(item.Delta{Turn: t.j.turn.Number, Step: t.j.step, Restarted: true, Text: text})
 	if err := t.showWait(ctx, d, e.Message, text); err != nil {
 		return err
 	}
@@ -98,36 +99,36 @@ func (t *run) again(ctx context.Context, err error, tries *tries) error {
 
 // pause waits with the turn's clock standing still. Where the pod's state shows the wait
 // it shows its end, too.
-func (t *run) pause(ctx context.Context, d time.Duration, shown bool) error {
-	t.clock.stop()
-	defer t.clock.start()
-	if err := t.Retry.Sleep(t.waiting, d); err != nil || !shown {
+func (t *asker) pause(ctx context.Context, d time.Duration, shown bool) error {
+	t.j.clock.stop()
+	defer t.j.clock.start()
+	if err := t.w.Retry.Sleep(t.j.waiting, d); err != nil || !shown {
 		return err
 	}
-	return t.commit(ctx, Batch{})
+	return t.j.commit(ctx, Batch{})
 }
 
 // showWait raises an alert about the first failure of a turn and about its first wait
 // that a person may notice, and lets the pod's state say what each such wait is for.
-func (t *run) showWait(ctx context.Context, d time.Duration, why, text string) error {
+func (t *asker) showWait(ctx context.Context, d time.Duration, why, text string) error {
 	var b Batch
 	long := d >= visibleWait
 	if !t.retried || long && !t.waited {
-		b.Kinds = []item.Kind{t.alert(item.LevelWarn, text)}
+		b.Kinds = []item.Kind{t.j.alert(item.LevelWarn, text)}
 	}
 	if long {
-		b.Until = t.Now().Add(d).UTC()
+		b.Until = t.w.Now().Add(d).UTC()
 		b.Waiting = waitingUntil(b.Until, why)
 	}
 	t.retried, t.waited = true, t.waited || long
 	if len(b.Kinds) == 0 && !long {
 		return nil
 	}
-	return t.commit(ctx, b)
+	return t.j.commit(ctx, b)
 }
 
 // canFallBack says whether another model may answer what this one could not.
-func (t *run) canFallBack(err error) bool {
+func (t *asker) canFallBack(err error) bool {
 	switch llm.ClassOf(err) {
 	case llm.ClassRateLimit, llm.ClassOverloaded, llm.ClassQuota, llm.ClassUnknownModel, llm.ClassCut, llm.ClassProtocol, llm.ClassMalformedCall:
 		return len(t.fallbacks) > 0
@@ -136,15 +137,22 @@ func (t *run) canFallBack(err error) bool {
 }
 
 // fallBack asks the next model for the rest of the turn.
-func (t *run) fallBack(ctx context.Context, cause error) error {
+func (t *asker) fallBack(ctx context.Context, cause error) error {
 	t.model, t.fallbacks = t.fallbacks[0], t.fallbacks[1:]
-	text := fmt.Sprintf("the rest of turn %d is for the model %s: %v", t.turn.Number, t.model, cause)
-	a := t.alert(item.LevelWarn, text)
+	text := fmt.Sprintf("the rest of turn %d is for the model %s: %v", t.j.turn.Number, t.model, cause)
+	a := t.j.alert(item.LevelWarn, text)
 	a.Alert.Source, a.Alert.Reason = fold.SourceFallback, item.ReasonFallback
-	if err := t.commit(ctx, Batch{Kinds: []item.Kind{a}}); err != nil {
+	if err := t.j.commit(ctx, Batch{Kinds: []item.Kind{a}}); err != nil {
 		return err
 	}
 	return t.setUp(ctx)
+}
+
+// fellBack asks the fallback that an earlier podd asked for the rest of the turn, if any.
+func (t *asker) fellBack(model string) {
+	if i := slices.Index(t.fallbacks, model); i >= 0 {
+		t.model, t.fallbacks = t.fallbacks[i], t.fallbacks[i+1:]
+	}
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

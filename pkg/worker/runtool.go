@@ -7,38 +7,36 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"podd/pkg/hook"
-	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 )
 
 // runTool runs a tool, or finds out what became of a call that an earlier podd started.
 // Its error and its panic are results that the model sees.
-func (t *run) runTool(ctx context.Context, c *call) (out tool.Output) {
+func (t *caller) runTool(ctx context.Context, c *call) (out tool.Output) {
 	defer func() {
 		if p := recover(); p != nil {
-			t.logger.Error("tool panicked", "step", t.step, "tool", c.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			t.j.logger.Error("tool panicked", "step", t.j.step, "tool", c.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			out = failure(c.Name + ": failed: a defect of the tool; it may have taken effect")
 		}
 	}()
-	meter := &meter{run: t, call: c}
+	meter := &meter{j: t.j, idle: &t.idle, call: c}
 	defer meter.settle()
-	report, flush := t.Output.Live(func(text string) {
-		t.log.Live(item.Delta{
-			Turn: t.turn.Number, Step: t.step, Block: outputBlock(c.CallID),
+	report, flush := t.w.Output.Live(func(text string) {
+		t.j.log.Live(item.Delta{
+			Turn: t.j.turn.Number, Step: t.j.step, Block: outputBlock(c.CallID),
 			Kind: item.DeltaToolOutput, CallID: c.CallID, Tool: c.Name, Text: text,
 		})
 	})
 	defer flush()
 	call := &tool.Invocation{
-		Arguments: c.arguments, Pod: t.Pod, Turn: t.turn.Number, CallID: c.CallID, Approved: c.approved, Targets: c.targets,
+		Arguments: c.arguments, Pod: t.w.Pod, Turn: t.j.turn.Number, CallID: c.CallID, Approved: c.approved, Targets: c.targets,
 		Report: report, Later: func(work func()) { c.settle = append(c.settle, work) }, Meter: meter,
 	}
 	if c.recovering {
 		return t.recoverCall(ctx, c, call)
 	}
-	if c.approved && !slices.Equal(c.executes, t.executed(c)) {
+	if c.approved && !slices.Equal(c.executes, t.judge.executed(c)) {
 		c.changed = true
 		return tool.Output{}
 	}
@@ -57,14 +55,14 @@ func (t *run) runTool(ctx context.Context, c *call) (out tool.Output) {
 }
 
 // recoverCall finds the result of a call that was started and never starts it again.
-func (t *run) recoverCall(ctx context.Context, c *call, recovered *tool.Invocation) tool.Output {
+func (t *caller) recoverCall(ctx context.Context, c *call, recovered *tool.Invocation) tool.Output {
 	out, found, err := c.tool.Recover(ctx, recovered)
 	if errors.Is(err, tool.ErrGoesOn) {
 		c.goesOn = true
 		return tool.Output{}
 	}
 	if err != nil {
-		t.logger.Warn("what became of a call is not known", "tool", c.Name, "error", err)
+		t.j.logger.Warn("what became of a call is not known", "tool", c.Name, "error", err)
 	}
 	if err != nil || !found {
 		return Interrupted(c.ToolCall).Output
@@ -72,27 +70,10 @@ func (t *run) recoverCall(ctx context.Context, c *call, recovered *tool.Invocati
 	return out
 }
 
-// review asks the interceptors about what a call gave, one call at a time.
-func (t *run) review(ctx context.Context, c *call, out tool.Output) tool.Output {
-	t.reviewing.Lock()
-	defer t.reviewing.Unlock()
-	d, err := t.Chain.AfterTool(ctx, interceptor.Result{Call: t.callOf(c), Output: out})
-	if err != nil {
-		// The call has run: its result stands, and the turn ends.
-		d.Output, d.Aborted = out, err.Error()
-	}
-	t.warn(d.Warnings)
-	c.aborted = d.Aborted
-	t.observe(hook.Edge{
-		Name: hook.EdgeAfterTool, CallID: c.CallID, Tool: c.Name, Arguments: c.arguments, Text: d.Output.Summary, Decision: d.Aborted,
-	})
-	return tool.Normal(d.Output)
-}
-
 // keep stores the full text of one output that is cut, once however often it is
 // called; nil when there is no spool.
-func (t *run) keep(name string) keeper {
-	if t.Spool == nil {
+func (t *caller) keep(name string) keeper {
+	if t.w.Spool == nil {
 		return nil
 	}
 	var path string
@@ -103,9 +84,9 @@ func (t *run) keep(name string) keeper {
 			return path, err
 		}
 		done = true
-		if path, err = t.Spool.Keep(name, full); err != nil {
+		if path, err = t.w.Spool.Keep(name, full); err != nil {
 			// The marker tells the model that the text is gone, and not why.
-			t.logger.Warn("full tool output not kept", "step", t.step, "tool", name, "bytes", len(full), "error", err)
+			t.j.logger.Warn("full tool output not kept", "step", t.j.step, "tool", name, "bytes", len(full), "error", err)
 		}
 		return path, err
 	}
@@ -113,7 +94,7 @@ func (t *run) keep(name string) keeper {
 
 // logCut says what the limits removed from an output. The counts are in the log's
 // entry too, so that whoever wants sums takes them from there.
-func (t *run) logCut(name string, cut *item.Cut) {
+func (t *journal) logCut(name string, cut *item.Cut) {
 	if cut == nil {
 		return
 	}

@@ -44,7 +44,7 @@ func (w *Worker) project() (text string, warnings []string) {
 
 // setUp stores what requests send beside the items, when it changed. Asking the
 // endpoint for its default model is tried again like a request.
-func (t *run) setUp(ctx context.Context) error {
+func (t *asker) setUp(ctx context.Context) error {
 	project, warnings := t.said()
 	kinds, err := t.newSetup(ctx, project, warnings)
 	for tries := new(tries); err != nil; {
@@ -57,27 +57,27 @@ func (t *run) setUp(ctx context.Context) error {
 	if len(kinds) == 0 {
 		return nil
 	}
-	return t.commit(ctx, Batch{Kinds: kinds})
+	return t.j.commit(ctx, Batch{Kinds: kinds})
 }
 
 // setUpAtOnce is what setUp would store, where nobody has to be asked for it: then it is
 // part of the claim. ok is false where the endpoint has to say what its model is.
-func (t *run) setUpAtOnce(ctx context.Context) (kinds []item.Kind, ok bool) {
+func (t *asker) setUpAtOnce(ctx context.Context) (kinds []item.Kind, ok bool) {
 	if t.model == "" {
 		return nil, false
 	}
-	project, warnings := t.project()
+	project, warnings := t.w.project()
 	kinds, err := t.newSetup(ctx, project, warnings)
 	return kinds, err == nil
 }
 
 // newSetup is the setup, and the alerts that belong to it; nothing when it is as before.
-func (t *run) newSetup(ctx context.Context, project string, warnings []string) ([]item.Kind, error) {
-	setup, err := t.setup(ctx, t.model, project)
+func (t *asker) newSetup(ctx context.Context, project string, warnings []string) ([]item.Kind, error) {
+	setup, err := t.w.setup(ctx, t.model, project)
 	if err != nil {
 		return nil, err
 	}
-	old, ok := t.state.Setup()
+	old, ok := t.j.state.Setup()
 	if ok && reflect.DeepEqual(old, setup) {
 		return nil, nil
 	}
@@ -87,13 +87,13 @@ func (t *run) newSetup(ctx context.Context, project string, warnings []string) (
 	}
 	// The text says itself what there is to warn of: the same text needs no new alert.
 	for _, text := range warnings {
-		a := t.alert(item.LevelWarn, text)
+		a := t.j.alert(item.LevelWarn, text)
 		a.Alert.Source = "workspace"
 		kinds = append(kinds, a)
 	}
 	if ok {
 		// Whoever may write in the workspace may have done it, the model included.
-		a := t.alert(item.LevelInfo, "what the workspace says to the model is not what it was in the turn before: podctl context shows it")
+		a := t.j.alert(item.LevelInfo, "what the workspace says to the model is not what it was in the turn before: podctl context shows it")
 		a.Alert.Source = "workspace"
 		kinds = append(kinds, a)
 	}
@@ -101,8 +101,8 @@ func (t *run) newSetup(ctx context.Context, project string, warnings []string) (
 }
 
 // cuts is the alert about what requests lose under the limits of a new setup.
-func (t *run) cuts(setup item.Setup) []item.Kind {
-	e := t.state.Excess(setup.OutputLimits)
+func (t *asker) cuts(setup item.Setup) []item.Kind {
+	e := t.j.state.Excess(setup.OutputLimits)
 	if e.Results == 0 {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (t *run) cuts(setup item.Setup) []item.Kind {
 	if e.Results > 1 {
 		what = fmt.Sprintf("%d earlier results are", e.Results)
 	}
-	a := t.alert(item.LevelWarn, fmt.Sprintf("%s over the limits of tool output that count now, and sent cut: %s; requests lose %d bytes, the log keeps them",
+	a := t.j.alert(item.LevelWarn, fmt.Sprintf("%s over the limits of tool output that count now, and sent cut: %s; requests lose %d bytes, the log keeps them",
 		what, strings.Join(e.Tools, ", "), e.Bytes))
 	a.Alert.Source = "output"
 	return []item.Kind{a}
@@ -118,9 +118,9 @@ func (t *run) cuts(setup item.Setup) []item.Kind {
 
 // said is what the workspace said when the turn began. A turn that goes on has it in its
 // log, once it has asked the model.
-func (t *run) said() (text string, warnings []string) {
-	if old, ok := t.state.Setup(); ok && (t.isSetUp || t.now.Turn.Step > 0) {
+func (t *asker) said() (text string, warnings []string) {
+	if old, ok := t.j.state.Setup(); ok && (t.isSetUp || t.j.now.Turn.Step > 0) {
 		return old.ProjectInstructions, nil
 	}
-	return t.project()
+	return t.w.project()
 }

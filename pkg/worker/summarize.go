@@ -62,11 +62,11 @@ type keeper func(full string) (path string, err error)
 // summarizeOutput lets a summary by a model stand for the content of an output that
 // would be cut. Errors are left alone: they are read word for word. It takes a slot,
 // as a tool does.
-func (t *run) summarizeOutput(ctx context.Context, c *call, out tool.Output, keep keeper, slots chan struct{}) tool.Output {
-	limit := t.Output.For(c.Name)
+func (t *caller) summarizeOutput(ctx context.Context, c *call, out tool.Output, keep keeper, slots chan struct{}) tool.Output {
+	limit := t.w.Output.For(c.Name)
 	whole, over := limit.Over(out)
-	if !over || out.IsError || limit.Strategy != tool.StrategySummarize || !t.Summarize.chosen(c.Name) ||
-		whole.TotalBytes <= int64(t.Summarize.TriggerBytes) {
+	if !over || out.IsError || limit.Strategy != tool.StrategySummarize || !t.w.Summarize.chosen(c.Name) ||
+		whole.TotalBytes <= int64(t.w.Summarize.TriggerBytes) {
 		return out
 	}
 	select {
@@ -75,11 +75,11 @@ func (t *run) summarizeOutput(ctx context.Context, c *call, out tool.Output, kee
 	case <-ctx.Done():
 		return out
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, t.Summarize.Timeout, fmt.Errorf("no summary within %s", t.Summarize.Timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, t.w.Summarize.Timeout, fmt.Errorf("no summary within %s", t.w.Summarize.Timeout))
 	defer cancel()
 	content, cut, err := t.summary(ctx, c, out, limit, whole, keep)
 	if err != nil {
-		t.logger.Warn("tool output not summarized", "step", t.step, "tool", c.Name, "bytes", whole.TotalBytes, "error", err)
+		t.j.logger.Warn("tool output not summarized", "step", t.j.step, "tool", c.Name, "bytes", whole.TotalBytes, "error", err)
 		return out
 	}
 	out.Content, out.Cut, out.Summarized = content, &cut, true
@@ -87,7 +87,7 @@ func (t *run) summarizeOutput(ctx context.Context, c *call, out tool.Output, kee
 }
 
 // summary asks for the summary and puts it into the form of a content.
-func (t *run) summary(ctx context.Context, c *call, out tool.Output, limit tool.Limit, whole item.Cut, keep keeper) (string, item.Cut, error) {
+func (t *caller) summary(ctx context.Context, c *call, out tool.Output, limit tool.Limit, whole item.Cut, keep keeper) (string, item.Cut, error) {
 	head, tail := out.Content, out.Content
 	switch {
 	case out.Cut == nil && keep != nil:
@@ -99,7 +99,7 @@ func (t *run) summary(ctx context.Context, c *call, out tool.Output, limit tool.
 			return "", whole, err
 		}
 	}
-	input, read := t.Summarize.input(head, tail, limit.HeadPercent, whole)
+	input, read := t.w.Summarize.input(head, tail, limit.HeadPercent, whole)
 	model, text, err := t.askSummary(ctx, c, input)
 	if err != nil {
 		return "", whole, err
@@ -112,12 +112,12 @@ func (t *run) summary(ctx context.Context, c *call, out tool.Output, limit tool.
 }
 
 // ends are the two ends of an output that its tool has cut.
-func (t *run) ends(whole item.Cut) (head, tail string, err error) {
-	if t.Spool == nil || whole.SpoolPath == "" {
+func (t *caller) ends(whole item.Cut) (head, tail string, err error) {
+	if t.w.Spool == nil || whole.SpoolPath == "" {
 		return "", "", errors.New("the tool has not kept the full text")
 	}
 	// The file may begin with a line of the tool's own, which is not in the counts.
-	return t.Spool.Ends(whole.SpoolPath, t.Summarize.MaxInputBytes+maxShown)
+	return t.w.Spool.Ends(whole.SpoolPath, t.w.Summarize.MaxInputBytes+maxShown)
 }
 
 // input is what the model is given of an output, and how many of its bytes that has.
@@ -136,25 +136,25 @@ func (s Summarize) input(head, tail string, headPercent int, whole item.Cut) (st
 
 // askSummary sends one request, which is not tried again. What it was billed is
 // recorded whatever came of it.
-func (t *run) askSummary(ctx context.Context, c *call, input string) (model, text string, err error) {
-	start := t.Now()
-	if model, err = t.Model.Resolve(ctx, cmp.Or(t.Summarize.Model, t.ModelName)); err != nil {
+func (t *caller) askSummary(ctx context.Context, c *call, input string) (model, text string, err error) {
+	start := t.w.Now()
+	if model, err = t.w.Model.Resolve(ctx, cmp.Or(t.w.Summarize.Model, t.w.ModelName)); err != nil {
 		return "", "", err
 	}
 	arguments := tool.Repair(c.arguments[:min(len(c.arguments), maxShown)])
-	body, err := t.Model.Body(llm.Request{
-		Setup: item.Setup{Model: model, API: t.Model.API(), Instructions: outputInstruction, Renderer: Renderer},
+	body, err := t.w.Model.Body(llm.Request{
+		Setup: item.Setup{Model: model, API: t.w.Model.API(), Instructions: outputInstruction, Renderer: Renderer},
 		Items: []item.Item{item.UserMessage{Text: "Call: " + c.Name + " " + arguments + "\n\nOutput:\n" + input}},
 	})
 	if err != nil {
 		return "", "", err
 	}
 	tl := new(timeline)
-	err = t.read(ctx, body, tl)
+	err = t.w.read(ctx, body, tl)
 	if tl.end == nil {
 		return "", "", err
 	}
-	usage := answer{timeline: tl, bytes: len(body), took: t.Now().Sub(start)}.usage(t.step, model)
+	usage := answer{timeline: tl, bytes: len(body), took: t.w.Now().Sub(start)}.usage(t.j.step, model)
 	usage.Purpose = item.PurposeSummarize
 	c.summary = &usage
 	if err == nil && tl.end.Stop != llm.StopDone {

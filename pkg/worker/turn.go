@@ -2,60 +2,29 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
-	"slices"
-	"sync"
-	"sync/atomic"
-
-	"podd/pkg/fold"
-	"podd/pkg/item"
 )
 
-// run is one turn under way.
+// run is one turn under way: the loop of its steps, from claim to terminal entry. Each part
+// has its own business and reaches the others only through what the run gives it:
+//
+//	journal  what is stored, and what the next batch adds
+//	asker    requests of the model
+//	judge    decides which calls run
+//	caller   runs them
+//	gate     lets the turn go on, and others join it
+//
+// All of it belongs to the turn's goroutine, but for what the goroutines of calls use.
 type run struct {
-	*Worker
-	turn  Turn
-	log   Log
-	state *fold.Context
-	// now is where the pod stands since the last commit.
-	now    fold.State
-	logger *slog.Logger
-	clock  *workClock
-	// waiting is the context of what waits for others: it ends with the turn's, and
-	// when the turn is to stop at its next boundary.
-	waiting     context.Context
-	stopWaiting context.CancelCauseFunc
-	// reviewing is held while interceptors are asked about a call or a result: the calls
-	// of a step end in parallel, also while others are decided on.
-	reviewing sync.Mutex
-
-	// left is what remains of the turn's limits since the last commit; idle are the calls
-	// whose tools only wait.
-	left atomic.Pointer[leftover]
-	idle idleCalls
-
-	// model is the one to ask: the pod's or, after it failed, a fallback.
-	model     string
-	fallbacks []string
-	// step is the number of the model request, from 1.
-	step int
+	w      *Worker
+	j      *journal
+	asker  *asker
+	judge  *judge
+	caller *caller
+	gate   *gate
 	// claimed says that turn_started is stored.
 	claimed bool
-	// isSetUp says that what the requests of this turn send beside the items is stored.
-	isSetUp bool
-	// retried and waited say that the turn has raised an alert about a failed request,
-	// and about a long wait.
-	retried, waited bool
-	// partial is the timeline of a shown answer that has not ended.
-	partial *timeline
-	// lifted names where an interceptor held the turn and a person let it go on.
-	lifted string
-	warned warnings
-	// owed are requests that were billed and that no batch has recorded yet.
-	owed []item.RequestUsage
 }
 
 // steps is the turn: claim, or go on with what was left open, then ask and run tools
@@ -64,7 +33,7 @@ type run struct {
 func (t *run) steps(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			t.logger.Error("turn panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			t.j.logger.Error("turn panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			err = failed("INTERNAL", "podd met a defect of its own in this turn: %v", p)
 		}
 	}()
@@ -75,11 +44,11 @@ func (t *run) steps(ctx context.Context) (err error) {
 	for {
 		switch {
 		case len(calls) > 0:
-			err = t.runCalls(ctx, calls)
+			err = t.caller.runCalls(ctx, calls)
 			calls = nil
-		case t.now.Turn.Final:
+		case t.j.now.Turn.Final:
 			var goOn bool
-			if goOn, err = t.finish(ctx); err == nil && !goOn {
+			if goOn, err = t.gate.finish(ctx); err == nil && !goOn {
 				return nil
 			}
 		default:
@@ -94,78 +63,32 @@ func (t *run) steps(ctx context.Context) (err error) {
 // begin claims the turn's submits, or says which calls of a turn that goes on still
 // have to end.
 func (t *run) begin(ctx context.Context) (calls []*call, err error) {
-	if t.now.Turn.Open && t.now.Turn.Number == t.turn.Number {
+	if t.j.now.Turn.Open && t.j.now.Turn.Number == t.j.turn.Number {
 		calls, err = t.resume(ctx)
 	} else {
 		err = t.claim(ctx)
 	}
 	if err == nil && len(calls) == 0 {
-		err = t.waitOut(ctx)
+		err = t.asker.waitOut(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if t.isSetUp {
+	if t.asker.isSetUp {
 		return calls, nil
 	}
-	return calls, t.setUp(ctx)
+	return calls, t.asker.setUp(ctx)
 }
 
 // oneStep is a model request and its answer.
 func (t *run) oneStep(ctx context.Context) ([]*call, error) {
-	t.step = t.now.Turn.Step + 1
-	if err := t.boundary(ctx); err != nil {
+	t.j.step = t.j.now.Turn.Step + 1
+	if err := t.gate.boundary(ctx); err != nil {
 		return nil, err
 	}
-	answer, err := t.ask(ctx)
+	answer, err := t.asker.ask(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return t.accept(ctx, answer)
 }
-
-// commit appends a batch and folds its entries into the state. The time that it takes is
-// no work: the disk may be full for long.
-func (t *run) commit(ctx context.Context, b Batch) error {
-	b.Kinds = slices.Concat(t.bills(), t.withWarnings(b.Kinds))
-	defer t.clock.rest()()
-	entries, now, err := t.log.Append(ctx, b)
-	if err != nil {
-		return logFailed(ctx, err)
-	}
-	t.owed = nil
-	t.now = now
-	for _, e := range entries {
-		t.state.Add(e)
-	}
-	t.left.Store(t.remains())
-	return nil
-}
-
-// alert is an entry that raises an alert about this turn.
-func (t *run) alert(level item.Level, text string) item.AlertRaised {
-	return item.AlertRaised{Alert: item.Alert{Pod: t.Pod, Level: level, Source: "turn", Text: t.Output.Redact(text), Time: t.Now()}}
-}
-
-// logError is the failure of the log itself: nothing more can be stored.
-type logError struct{ error }
-
-// logFailed is a log's error, which is no failure when it only gave up because ctx ended.
-func logFailed(ctx context.Context, err error) error {
-	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
-		return err
-	}
-	return &logError{err}
-}
-
-// refused is why a turn ends whose log refused a batch: to try the same again would cost
-// the same again. nil for a log that may take it later.
-func (e *logError) refused() *stop {
-	if Passes(e.error) {
-		return nil
-	}
-	return failed("NOT_STORED", "the log refused what the turn had to store: %v; what came before is kept, submit again to go on", e.error)
-}
-
-// Unwrap is the log's own error.
-func (e *logError) Unwrap() error { return e.error }

@@ -14,7 +14,7 @@ type warnings struct {
 }
 
 // warn keeps warnings for the next batch.
-func (t *run) warn(texts []string) {
+func (t *journal) warn(texts []string) {
 	t.warned.mu.Lock()
 	defer t.warned.mu.Unlock()
 	t.warned.texts = append(t.warned.texts, texts...)
@@ -22,7 +22,7 @@ func (t *run) warn(texts []string) {
 
 // withWarnings adds the alerts of what interceptors warned of to a batch, before all but
 // the claim of the turn: they belong to what was decided.
-func (t *run) withWarnings(kinds []item.Kind) []item.Kind {
+func (t *journal) withWarnings(kinds []item.Kind) []item.Kind {
 	t.warned.mu.Lock()
 	texts := t.warned.texts
 	t.warned.texts = nil

@@ -158,22 +158,20 @@ type Turn struct {
 func (w *Worker) Run(ctx context.Context, log Log, state *fold.Context, now fold.State, turn Turn) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	t := w.newRun(ctx, log, state, now)
-	turn.Encoder = cmp.Or(turn.Encoder, new(Encoder))
-	t.turn, t.logger = turn, t.logger.With("turn", turn.Number)
+	t := w.newRun(ctx, log, state, now, turn)
 	stopped := make(chan struct{})
 	defer func() { <-stopped }()
 	go func() {
 		defer close(stopped)
 		select {
 		case <-turn.Stop:
-			t.stopWaiting(ErrShutdown)
-		case <-t.waiting.Done():
+			t.j.stopWaiting(ErrShutdown)
+		case <-t.j.waiting.Done():
 		}
 	}()
-	defer t.stopWaiting(nil)
-	t.clock = newWorkClock(w.Limits.MaxTime, cancel, w.Working)
-	defer t.clock.stop()
+	defer t.j.stopWaiting(nil)
+	t.j.clock = newWorkClock(w.Limits.MaxTime, cancel, w.Working)
+	defer t.j.clock.stop()
 	err := t.steps(ctx)
 	unstored, ok := errors.AsType[*logError](err)
 	if !ok {
@@ -185,12 +183,20 @@ func (w *Worker) Run(ctx context.Context, log Log, state *fold.Context, now fold
 	return nil
 }
 
-// newRun is a run that has not begun.
-func (w *Worker) newRun(ctx context.Context, log Log, state *fold.Context, now fold.State) *run {
-	t := &run{
-		Worker: w, log: log, state: state, now: now, logger: w.Logger.With("pod", w.Pod),
-		model: w.ModelName, fallbacks: w.Fallbacks, idle: idleCalls{poke: make(chan struct{}, 1)},
+// newRun is a run of a turn that has not begun.
+func (w *Worker) newRun(ctx context.Context, log Log, state *fold.Context, now fold.State, turn Turn) *run {
+	turn.Encoder = cmp.Or(turn.Encoder, new(Encoder))
+	logger := w.Logger.With("pod", w.Pod)
+	if turn.Number > 0 {
+		logger = logger.With("turn", turn.Number)
 	}
-	t.waiting, t.stopWaiting = context.WithCancelCause(ctx)
-	return t
+	j := &journal{w: w, turn: turn, log: log, state: state, now: now, logger: logger}
+	j.waiting, j.stopWaiting = context.WithCancelCause(ctx)
+	judge := &judge{w: w, j: j}
+	return &run{
+		w: w, j: j, judge: judge,
+		asker:  &asker{w: w, j: j, judge: judge, model: w.ModelName, fallbacks: w.Fallbacks},
+		caller: &caller{w: w, j: j, judge: judge, idle: idleCalls{poke: make(chan struct{}, 1)}},
+		gate:   &gate{w: w, j: j},
+	}
 }

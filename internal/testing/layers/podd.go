@@ -51,8 +51,6 @@ func PoddBounds() Bounds {
 
 			"methods of pkg/pod.actor": 76,
 
-			"methods of pkg/worker.run": 89,
-
 			"fields of pkg/pod.actor": 41,
 
 			"fields of internal/config.Config": 26,

@@ -1,0 +1,86 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+
+	"podd/pkg/item"
+	"podd/pkg/llm"
+)
+
+// accept stores an answer: its items and what it cost. Where nobody has to be asked, the
+// start of each call that is going to run is part of the same transaction; else what
+// the model said is on disk before anyone is asked about it. An answer without calls is
+// stored together with the turn's end, where nobody is asked about that and nothing joins.
+func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
+	items, calls := t.prepare(a)
+	before := t.j.now.Turn.ToolCalls
+	b := Batch{Done: a.blockIDs()}
+	for _, it := range items {
+		b.Kinds = append(b.Kinds, item.ItemAdded{Item: it})
+	}
+	setup, _ := t.j.state.Setup()
+	usage := a.usage(t.j.step, setup.Model)
+	b.Kinds = append(b.Kinds, usage)
+	if a.end.Stop == llm.StopLength {
+		b.Kinds = append(b.Kinds, t.j.alert(item.LevelWarn, fmt.Sprintf("the answer of step %d was cut by the endpoint's limit on output", t.j.step)))
+	}
+	immediate := t.w.Chain.Immediate()
+	if immediate {
+		t.judge.decideAll(ctx, calls, before, a.end.Stop)
+		b.Kinds = append(b.Kinds, t.judge.starts(calls)...)
+	}
+	if immediate && len(calls) == 0 && a.end.Stop != llm.StopFilter {
+		b.Ending = t.terminal(nil, t.j.billed(usage))
+	}
+	if err := t.j.commit(ctx, b); err != nil {
+		t.j.owe(usage)
+		return nil, err
+	}
+	t.asker.partial = nil
+	switch {
+	case a.end.Stop == llm.StopFilter && len(calls) == 0:
+		return nil, failed("CONTENT_FILTER", "the endpoint withheld the rest of the answer (content filter)")
+	case immediate || len(calls) == 0:
+		return calls, nil
+	}
+	t.judge.decideAll(ctx, calls, before, a.end.Stop)
+	if ctx.Err() != nil {
+		// What was decided may come of that; the calls have not begun.
+		return nil, context.Cause(ctx)
+	}
+	kinds := t.judge.starts(calls)
+	if len(kinds) == 0 {
+		return calls, nil
+	}
+	return calls, t.j.commit(ctx, Batch{Kinds: kinds})
+}
+
+// prepare gives the items of an answer, each call with an id of its own.
+func (t *run) prepare(a answer) ([]item.Item, []*call) {
+	setup, _ := t.j.state.Setup()
+	items := a.items(setup.Model)
+	var calls []*call
+	taken := make(map[string]bool)
+	for i, it := range items {
+		tc, ok := it.(item.ToolCall)
+		if !ok {
+			continue
+		}
+		tc.CallID = t.uniqueID(tc.CallID, len(calls)+1, taken)
+		taken[tc.CallID] = true
+		items[i] = tc
+		calls = append(calls, &call{ToolCall: tc})
+	}
+	return items, calls
+}
+
+// uniqueID keeps an id that the log does not have yet and makes one otherwise:
+// endpoints send none, or the same one twice.
+func (t *run) uniqueID(id string, n int, taken map[string]bool) string {
+	made := fmt.Sprintf("call_%d_%d_%d", t.j.turn.Number, t.j.step, n)
+	for id == "" || taken[id] || t.j.state.KnownCall(id) {
+		id, made = made, made+"x"
+	}
+	return id
+}

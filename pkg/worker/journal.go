@@ -1,0 +1,123 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+
+	"podd/pkg/fold"
+	"podd/pkg/hook"
+	"podd/pkg/interceptor"
+	"podd/pkg/item"
+)
+
+// journal is what a turn has stored and what its next batch adds: the place of the turn in its
+// pod's log. All parts of a turn read it and store through it; it belongs to the turn's
+// goroutine.
+type journal struct {
+	w      *Worker
+	turn   Turn
+	log    Log
+	state  *fold.Context
+	logger *slog.Logger
+	clock  *workClock
+	// now is where the pod stands since the last commit.
+	now fold.State
+	// step is the number of the model request, from 1.
+	step int
+	// waiting is the context of what waits for others: it ends with the turn's, and
+	// when the turn is to stop at its next boundary.
+	waiting     context.Context
+	stopWaiting context.CancelCauseFunc
+	// left is what remains of the turn's limits since the last commit. The goroutines of
+	// calls read it.
+	left   atomic.Pointer[leftover]
+	warned warnings
+	// owed are requests that were billed and that no batch has recorded yet.
+	owed []item.RequestUsage
+}
+
+// commit appends a batch and folds its entries into the state. The time that it takes is
+// no work: the disk may be full for long.
+func (t *journal) commit(ctx context.Context, b Batch) error {
+	b.Kinds = slices.Concat(t.bills(), t.withWarnings(b.Kinds))
+	defer t.clock.rest()()
+	entries, now, err := t.log.Append(ctx, b)
+	if err != nil {
+		return logFailed(ctx, err)
+	}
+	t.owed = nil
+	t.now = now
+	for _, e := range entries {
+		t.state.Add(e)
+	}
+	t.left.Store(t.remains())
+	return nil
+}
+
+// alert is an entry that raises an alert about this turn.
+func (t *journal) alert(level item.Level, text string) item.AlertRaised {
+	return item.AlertRaised{Alert: item.Alert{Pod: t.w.Pod, Level: level, Source: "turn", Text: t.w.Output.Redact(text), Time: t.w.Now()}}
+}
+
+// observe tells hooks what happened at an edge.
+func (t *journal) observe(e hook.Edge) {
+	if t.w.Observe != nil {
+		e.Pod, e.Turn, e.Step = t.w.Pod, t.turn.Number, t.step
+		t.w.Observe(e)
+	}
+}
+
+// conversation is what interceptors may read of the conversation now.
+func (t *journal) conversation(ctx context.Context) interceptor.Conversation {
+	begun := t.now.Turn.Open && t.now.Turn.Number == t.turn.Number
+	before := t.now.Turn.Began - 1
+	return interceptor.NewConversation(func(whole bool) iter.Seq2[interceptor.Past, error] {
+		switch {
+		case whole:
+			return t.log.History(ctx, 0)
+		case begun:
+			return t.log.History(ctx, before)
+		}
+		return func(func(interceptor.Past, error) bool) {}
+	})
+}
+
+// over says that the terminal entry is stored.
+func (t *journal) over() bool {
+	return t.now.Turn.Number == t.turn.Number && !t.now.Turn.Open
+}
+
+// aborted ends a turn that an interceptor ended at a call; nil for another.
+func (t *journal) aborted() *stop {
+	if t.now.Turn.Aborted == "" {
+		return nil
+	}
+	return &stop{outcome: item.OutcomeCancelled, reason: "ABORTED", cause: t.now.Turn.Aborted}
+}
+
+// logError is the failure of the log itself: nothing more can be stored.
+type logError struct{ error }
+
+// logFailed is a log's error, which is no failure when it only gave up because ctx ended.
+func logFailed(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		return err
+	}
+	return &logError{err}
+}
+
+// refused is why a turn ends whose log refused a batch: to try the same again would cost
+// the same again. nil for a log that may take it later.
+func (e *logError) refused() *stop {
+	if Passes(e.error) {
+		return nil
+	}
+	return failed("NOT_STORED", "the log refused what the turn had to store: %v; what came before is kept, submit again to go on", e.error)
+}
+
+// Unwrap is the log's own error.
+func (e *logError) Unwrap() error { return e.error }
