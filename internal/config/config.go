@@ -13,18 +13,7 @@ import (
 // Config is the effective configuration. Load makes it; no field needs a further
 // check or default, except where its comment says so.
 type Config struct {
-	// Model is the model to ask for; empty means the endpoint's default.
-	Model string
-	// FallbackModels are asked, in this order, when the model can't be asked for long.
-	FallbackModels []string
-	// API is "responses" or "chat"; empty means that the endpoint decides.
-	API string
-	// BaseURL is the endpoint with its version, without a slash at the end.
-	BaseURL string
-	// APIKey is the endpoint's key; empty means that none is sent.
-	APIKey Secret
-	// APIKeyFile holds the key where the environment does not; may be empty.
-	APIKeyFile string
+	Endpoint
 	// Instructions are for pods that have none of their own; may be empty.
 	Instructions string
 	// Ask is when calls ask a person, for pods that say nothing else.
@@ -57,6 +46,22 @@ type Config struct {
 	MCP []MCPServer
 
 	values []Value
+}
+
+// Endpoint is where models are asked, and which.
+type Endpoint struct {
+	// Model is the model to ask for; empty means the endpoint's default.
+	Model string
+	// FallbackModels are asked, in this order, when the model can't be asked for long.
+	FallbackModels []string
+	// API is "responses" or "chat"; empty means that the endpoint decides.
+	API string
+	// BaseURL is the endpoint with its version, without a slash at the end.
+	BaseURL string
+	// APIKey is the endpoint's key; empty means that none is sent.
+	APIKey Secret
+	// APIKeyFile holds the key where the environment does not; may be empty.
+	APIKeyFile string
 }
 
 // Limits bounds turns and inboxes. All but MaxTokens and MaxCost are above 0.
@@ -189,8 +194,8 @@ const defaultBaseURL = "https://api.openai.com/v1"
 func defaults() Config {
 	const outputBytes = 16 << 10
 	return Config{
-		BaseURL: defaultBaseURL,
-		Ask:     policy.Risky,
+		Endpoint: Endpoint{BaseURL: defaultBaseURL},
+		Ask:      policy.Risky,
 		Limits: Limits{
 			MaxSteps:         200,
 			MaxToolCalls:     1000,

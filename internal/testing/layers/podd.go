@@ -53,8 +53,6 @@ func PoddBounds() Bounds {
 
 			"fields of pkg/pod.actor": 41,
 
-			"fields of internal/config.Config": 26,
-
 			"imports of pkg/pod": 11,
 
 			"import depth of cmd/podd": 8,
