@@ -125,7 +125,7 @@ func TestServiceManager(t *testing.T) {
 	}
 	p.signal(syscall.SIGHUP)
 	m.hears("RELOADING=1")
-	m.hears("READY=1\nSTATUS=answers; the configuration was not reloaded: " + config + ":1: there is no key or table modell")
+	m.hears("READY=1\nSTATUS=answers; the configuration was not reloaded: " + config + ":1: unknown key modell; did you mean model?")
 	p.signal(syscall.SIGTERM)
 	m.hears("STOPPING=1\nSTATUS=running turns end")
 	if code := p.wait(); code != exitDone {

@@ -6,6 +6,9 @@
 // type or range and a key of a later version are each one sentence that names the
 // file, the line and the key. It never shows the API key.
 //
-// Rank 2: it imports internal/guard/policy, pkg/item and pkg/tool; it is the home of go-toml. A Config
-// does not change after Load.
+// A Config has the types of the packages that follow it, and the table of keys binds to
+// their fields: none is declared twice.
+//
+// Rank 5: it imports pkg/pod and what podd offers pods; it is the home of go-toml. A
+// Config does not change after Load.
 package config

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 
@@ -12,54 +11,31 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// assignment is one key with a value, or the header of a table.
-type assignment struct {
-	// key is the whole key, its tables included.
-	key  []string
-	line int
-	// value is what go-toml makes of it for an any; table{} for a header and for
-	// an inline table, whose keys are assignments of their own; element{} for a table
-	// that is the next in a list.
-	value any
+// document is a TOML document with the line of each key.
+type document struct {
+	root map[string]any
+	// lines are those where keys and tables are first named, by the path: "limits",
+	// "limits.max_steps", "rule[2].tool".
+	lines map[string]int
 }
 
-// table stands for the value of a table.
-type table struct{}
-
-// element stands for the value of a table in a list. The keys of its assignments
-// don't number it: they follow it.
-type element struct{}
-
-// syntaxError says why text is no TOML.
+// syntaxError says why text is not TOML.
 type syntaxError struct {
 	line    int
 	message string
 }
 
-// parse lists the assignments of a TOML document in its order.
-func parse(text []byte) ([]assignment, *syntaxError) {
+func parse(text []byte) (document, *syntaxError) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-	var root map[string]any
-	if err := toml.Unmarshal(text, &root); err != nil {
-		return nil, asSyntaxError(err)
+	s := scanner{document: document{lines: map[string]int{}}, lists: map[string]int{}}
+	if err := toml.Unmarshal(text, &s.root); err != nil {
+		return document{}, asSyntaxError(err)
 	}
-	w := walker{root: root, lists: map[string]int{}}
-	w.parser.Reset(text)
-	var current []string
-	for w.parser.NextExpression() {
-		switch e := w.parser.Expression(); e.Kind {
-		case unstable.Table:
-			current, _ = w.header(e, table{})
-		case unstable.ArrayTable:
-			current, _ = w.header(e, element{})
-		case unstable.KeyValue:
-			w.keyValue(current, e)
-		}
+	s.parser.Reset(text)
+	if err := s.scan(); err != nil {
+		return document{}, asSyntaxError(err)
 	}
-	if err := w.parser.Error(); err != nil {
-		return nil, asSyntaxError(err)
-	}
-	return w.found, nil
+	return s.document, nil
 }
 
 func asSyntaxError(err error) *syntaxError {
@@ -71,97 +47,88 @@ func asSyntaxError(err error) *syntaxError {
 	return &syntaxError{line: 1, message: message}
 }
 
-// walker takes the lines from the parser and the values from the decoded document.
-type walker struct {
+// scanner finds the lines of keys.
+type scanner struct {
+	document
 	parser unstable.Parser
-	root   map[string]any
-	found  []assignment
-	// lists counts the tables of each list so far, by its key's text.
+	// lists counts the tables of each list so far, by its path.
 	lists map[string]int
 }
 
-func (w *walker) header(e *unstable.Node, value any) (key []string, line int) {
-	key, line = w.key(nil, e)
-	if value == (element{}) {
-		w.count(key)
-	}
-	w.found = append(w.found, assignment{key: key, line: line, value: value})
-	return key, line
-}
-
-func (w *walker) keyValue(parent []string, e *unstable.Node) {
-	key, line := w.key(parent, e)
-	switch {
-	case e.Value().Kind == unstable.InlineTable:
-		w.found = append(w.found, assignment{key: key, line: line, value: table{}})
-		w.inline(key, e.Value())
-	case ofTables(e.Value()):
-		for it := e.Value().Children(); it.Next(); {
-			w.count(key)
-			w.found = append(w.found, assignment{key: key, line: line, value: element{}})
-			w.inline(key, it.Node())
+func (s *scanner) scan() error {
+	header := ""
+	for s.parser.NextExpression() {
+		switch e := s.parser.Expression(); e.Kind {
+		case unstable.Table:
+			header, _ = s.key("", e)
+		case unstable.ArrayTable:
+			header, _ = s.key("", e)
+		case unstable.KeyValue:
+			s.keyValue(header, e)
 		}
-	default:
-		w.found = append(w.found, assignment{key: key, line: line, value: w.lookup(key)})
 	}
+	return s.parser.Error()
 }
 
-func (w *walker) inline(key []string, table *unstable.Node) {
-	for it := table.Children(); it.Next(); {
-		w.keyValue(key, it.Node())
-	}
-}
-
-// ofTables says whether a value is a list of inline tables, with one at least.
-func ofTables(value *unstable.Node) bool {
-	if value.Kind != unstable.Array {
-		return false
-	}
-	some := false
-	for it := value.Children(); it.Next(); {
-		if it.Node().Kind != unstable.InlineTable {
-			return false
-		}
-		some = true
-	}
-	return some
-}
-
-// count begins the next table of a list; the lists in it begin anew.
-func (w *walker) count(key []string) {
-	text := keyText(key)
-	maps.DeleteFunc(w.lists, func(list string, _ int) bool { return strings.HasPrefix(list, text+".") })
-	w.lists[text]++
-}
-
-func (w *walker) key(parent []string, e *unstable.Node) (key []string, line int) {
-	key = append(key, parent...)
+// key notes the line of a key and of the tables that it names. path is that of the table
+// that the key stands in, then that of the key.
+func (s *scanner) key(path string, e *unstable.Node) (_ string, line int) {
 	for it := e.Key(); it.Next(); {
-		key = append(key, string(it.Node().Data))
-		line = w.parser.Shape(it.Node().Raw).Start.Line
+		path = join(path, string(it.Node().Data))
+		line = s.parser.Shape(it.Node().Raw).Start.Line
+		s.note(path, line)
+		if it.IsLast() && e.Kind == unstable.ArrayTable {
+			s.lists[path]++
+		}
+		if n := s.lists[path]; n > 0 {
+			path = element(path, n)
+			s.note(path, line)
+		}
 	}
-	return key, line
+	return path, line
 }
 
-// lookup is the decoded value of a key; in a list, of the table that was begun last.
-func (w *walker) lookup(key []string) any {
-	var value any = w.root
-	for i, part := range key {
-		if list, ok := value.([]any); ok {
-			n := w.lists[keyText(key[:i])]
-			if n < 1 || n > len(list) {
-				return nil
-			}
-			value = list[n-1]
-		}
-		m, ok := value.(map[string]any)
-		if !ok {
-			return nil
-		}
-		value = m[part]
+func (s *scanner) note(path string, line int) {
+	if s.lines[path] == 0 {
+		s.lines[path] = line
 	}
-	return value
 }
+
+func (s *scanner) keyValue(parent string, e *unstable.Node) {
+	path, line := s.key(parent, e)
+	value := e.Value()
+	if value.Kind == unstable.InlineTable {
+		s.inline(path, value)
+	}
+	if value.Kind != unstable.Array {
+		return
+	}
+	n := 0
+	for it := value.Children(); it.Next(); {
+		n++
+		s.note(element(path, n), line)
+		if it.Node().Kind == unstable.InlineTable {
+			s.inline(element(path, n), it.Node())
+		}
+	}
+}
+
+func (s *scanner) inline(path string, table *unstable.Node) {
+	for it := table.Children(); it.Next(); {
+		s.keyValue(path, it.Node())
+	}
+}
+
+// join is the path of a key in a table.
+func join(table, key string) string {
+	if table == "" {
+		return keyText(key)
+	}
+	return table + "." + keyText(key)
+}
+
+// element is the path of a table of a list; n is from 1.
+func element(list string, n int) string { return fmt.Sprintf("%s[%d]", list, n) }
 
 // describe is a value as an error shows it: short, on one line.
 func describe(value any) string {
@@ -174,9 +141,9 @@ func describe(value any) string {
 		return quote(v)
 	case int64, bool, float64:
 		return fmt.Sprint(v)
-	case table:
+	case map[string]any:
 		return "a table"
-	case []any, element:
+	case []any:
 		return "a list"
 	}
 	return "a date or time"
@@ -207,17 +174,27 @@ func quote(text string) string {
 	return b.String()
 }
 
-// keyText is a key as a file writes it.
-func keyText(key []string) string {
-	parts := make([]string, len(key))
-	for i, part := range key {
-		parts[i] = part
-		if part == "" || strings.Trim(part, bareKey) != "" {
-			parts[i] = quote(part)
-		}
+func quoteAll(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = quote(word)
 	}
-	return strings.Join(parts, ".")
+	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// bareKey has the characters of a key that needs no quotes.
-const bareKey = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+// braces is an inline table.
+func braces(parts []string) string {
+	if len(parts) == 0 {
+		return "{}"
+	}
+	return "{ " + strings.Join(parts, ", ") + " }"
+}
+
+// keyText is one part of a key as a file writes it.
+func keyText(key string) string {
+	const bare = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	if key == "" || strings.Trim(key, bare) != "" {
+		return quote(key)
+	}
+	return key
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"podd/internal/config"
+	"podd/internal/extend/extern"
 )
 
 const extensions = `model = "m"
@@ -41,20 +42,27 @@ func TestExtensions(t *testing.T) {
 		t.Fatal(err)
 	}
 	interceptors := []config.Extension{
-		{Name: "tests", On: []string{"turn_end"}, Command: []string{"sh", "-c", "make test >&2 || exit 2"}, Timeout: time.Minute, History: "none", Origin: path + ":3"},
 		{
-			Name: "guard", On: []string{"before_tool"}, Command: []string{"guard"}, Timeout: 500 * time.Millisecond,
-			OnFailure: "allow", History: "turn", Env: []string{"TOKEN=secret", "DISPLAY"}, Origin: path + ":17",
+			Command: extern.Command{Name: "tests", On: []string{"turn_end"}, Argv: []string{"sh", "-c", "make test >&2 || exit 2"}, Timeout: time.Minute, History: "none"},
+			Origin:  path + ":3",
+		},
+		{
+			Command: extern.Command{
+				Name: "guard", On: []string{"before_tool"}, Argv: []string{"guard"}, Timeout: 500 * time.Millisecond, History: "turn", Env: []string{"TOKEN=secret", "DISPLAY"},
+			},
+			OnFailure: "allow", Origin: path + ":17",
 		},
 	}
 	hooks := []config.Extension{
-		{Name: "log", On: []string{"entry", "alert"}, Command: []string{"/usr/local/bin/log", "-a"}, Timeout: 5 * time.Second, Origin: path + ":8"},
+		{
+			Command: extern.Command{Name: "log", On: []string{"entry", "alert"}, Argv: []string{"/usr/local/bin/log", "-a"}, Timeout: 5 * time.Second}, Origin: path + ":8",
+		},
 	}
 	if !reflect.DeepEqual(c.Interceptors, interceptors) || !reflect.DeepEqual(c.Hooks, hooks) {
 		t.Errorf("interceptors %+v\nhooks %+v", c.Interceptors, c.Hooks)
 	}
-	if c.Model != "m" || c.Limits.MaxSteps != 5 {
-		t.Errorf("what stands around them is not read: %q %d", c.Model, c.Limits.MaxSteps)
+	if c.Pods.ModelName != "m" || c.Pods.Limits.MaxSteps != 5 {
+		t.Errorf("what stands around them is not read: %q %d", c.Pods.ModelName, c.Pods.Limits.MaxSteps)
 	}
 	shown := map[string]string{}
 	for _, v := range c.Values() {
@@ -78,13 +86,13 @@ func TestExtensions(t *testing.T) {
 func TestExtensionRefusals(t *testing.T) {
 	const whole = "[[hook]]\nname = 'x'\non = ['alert']\ncommand = 'true'\n"
 	for text, want := range map[string]string{
-		"[[interceptor]]\nname = 'x'":               ":1: this [[interceptor]] has no on: name, on and command must be set",
-		"\n[[hook]]\non = ['alert']\ncommand = 'x'": ":2: this [[hook]] has no name",
+		"[[interceptor]]\nname = 'x'":               ":1: [[interceptor]] has no on: set it to a list of names",
+		"\n[[hook]]\non = ['alert']\ncommand = 'x'": ":2: [[hook]] has no name: set it to a name",
 		whole + whole:                         `:5: there are two [[hook]] named "x"`,
-		whole + "on_failure = 'deny'":         ":5: there is no key hook.on_failure: [[hook]] has name, on, command, timeout, env",
-		"[[interceptor]]\nnam = 'x'":          ":2: there is no key interceptor.nam: [[interceptor]] has name, on, command, timeout, on_failure, history, env",
+		whole + "on_failure = 'deny'":         ":5: unknown key hook[1].on_failure: [[hook]] has name, on, command, timeout, env",
+		"[[interceptor]]\nnam = 'x'":          ":2: unknown key interceptor[1].nam; did you mean name?",
 		"[[interceptor]]\nhistory = 'some'":   `:2: interceptor[1].history must be "none", "turn" or "all"; it is "some"`,
-		whole + "history = 'all'":             ":5: there is no key hook.history",
+		whole + "history = 'all'":             ":5: unknown key hook[1].history: [[hook]] has name, on, command, timeout, env",
 		"[[interceptor]]\non_failure = 'ask'": `:2: interceptor[1].on_failure must be "allow" or "deny"; it is "ask"`,
 		whole + "[[hook]]\ncommand = []":      ":6: hook[2].command must be a command",
 		"[[hook]]\ncommand = ' '":             ":2: hook[1].command must be a command",
@@ -92,13 +100,13 @@ func TestExtensionRefusals(t *testing.T) {
 		"[[hook]]\non = 'alert'":              ":2: hook[1].on must be a list of names",
 		"[[hook]]\ntimeout = '1ms'":           ":2: hook[1].timeout must be a duration of at least 100ms",
 		"[[hook]]\nenv = 'A'":                 ":2: hook[1].env must be a list of variables",
-		"hook = [{name = 'x'}]":               ":1: this [[hook]] has no on",
+		"hook = [{name = 'x'}]":               ":1: [[hook]] has no on",
 		"[hook]\nname = 'x'":                  ":1: hook must be a list of tables, with [[hook]] on a line before each; it is a table",
-		"hook.name = 'x'":                     ":1: there is no key hook.name: [[hook]] has name,",
+		"hook.name = 'x'":                     ":1: hook must be a list of tables",
 		"[[hook]]\n[hook.env]\nA = 'b'":       ":2: hook[1].env must be a list of variables",
 		"[[hook]]\n[[hook.env]]\nA = 'b'":     ":2: hook[1].env must be a list of variables",
-		"[[hook]]\n[hook.extra]\nA = 'b'":     ":2: there is no key hook.extra: [[hook]] has name,",
-		"[[hook.name]]":                       ":1: there is no key hook.name",
+		"[[hook]]\n[hook.extra]\nA = 'b'":     ":2: unknown key hook[1].extra: [[hook]] has name,",
+		"[[hook.name]]":                       ":1: hook must be a list of tables",
 	} {
 		_, err := config.Load(write(t, text), true, environment())
 		wantError(t, err, want)

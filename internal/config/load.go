@@ -25,19 +25,64 @@ func Load(path string, named bool, env func(string) string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	if err := l.applyFile(path, text); err != nil {
-		return Config{}, err
+	d := decoder{file: path, root: l.root}
+	if wrong := d.decode(text); len(wrong) > 0 {
+		return Config{}, bad("%s", wrong[0])
 	}
-	if err := l.applyEnvironment(env); err != nil {
-		return Config{}, err
+	for _, s := range l.root {
+		if s.variable == "" || env(s.variable) == "" {
+			continue
+		}
+		if !s.set(env(s.variable)) {
+			return Config{}, bad("%s must be %s", s.variable, s.must)
+		}
+		s.origin = s.variable
 	}
-	if err := l.applyKeyFile(env); err != nil {
+	if err := l.readKeyFile(env); err != nil {
 		return Config{}, err
 	}
 	if err := l.checkSummarize(); err != nil {
 		return Config{}, err
 	}
-	return l.finish()
+	l.finish()
+	return l.Config, nil
+}
+
+// loader collects a configuration.
+type loader struct {
+	Config
+	root []*setting
+	// tools is tool_output.tools, summarizing is summarize.enabled.
+	tools, summarizing *setting
+}
+
+func newLoader() *loader {
+	l := &loader{Config: defaults()}
+	l.tools = named("tools", "search repo_structure list_dir glob shell", l.tool)
+	// These have keys with defaults, whatever a file says.
+	for _, name := range []string{"search", "repo_structure", "list_dir", "glob"} {
+		l.tools.open(join("tool_output.tools", name), name, "default")
+	}
+	l.summarizing = flag("enabled", &l.Pods.Summarize.Enabled)
+	l.root = l.settings()
+	return l
+}
+
+// origin is where the key of a table was set.
+func (l *loader) origin(table, key string) string { return find(find(l.root, table).keys, key).origin }
+
+// finish fills in what depends on other values.
+func (l *loader) finish() {
+	refs := &l.FileRefs
+	if l.origin("file_refs", "max_bytes") == "" {
+		// A reference is cut where a read of the file would be, unless that is more
+		// than a reference may have.
+		refs.MaxBytes = min(l.ToolOutput.Default.MaxBytes, maxSubmit)
+	}
+	l.values = valuesOf("", l.root)
+	if context := &l.Search.Context; *context == 0 {
+		*context = -1 // None, and not the default.
+	}
 }
 
 func bad(format string, args ...any) error {

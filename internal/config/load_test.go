@@ -4,12 +4,19 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"podd/internal/config"
+	"podd/internal/ops/keeper"
+	"podd/internal/ops/retention"
+	"podd/pkg/fold"
+	"podd/pkg/scopefs"
 	"podd/pkg/tool"
+	"podd/pkg/tool/builtin"
+	"podd/pkg/worker"
 )
 
 // full sets every key to something that is not its default.
@@ -109,15 +116,12 @@ func TestDefaults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.Model != "" || c.API != "" || c.BaseURL != "https://api.openai.com/v1" || c.APIKey != "" || c.Instructions != "" {
-				t.Errorf("the endpoint is %q %q %q %q %q", c.Model, c.API, c.BaseURL, string(c.APIKey), c.Instructions)
+			if c.Pods.ModelName != "" || c.API != "" || c.BaseURL != "https://api.openai.com/v1" || c.APIKey != "" || c.Pods.Instructions != "" {
+				t.Errorf("the endpoint is %q %q %q %q %q", c.Pods.ModelName, c.API, c.BaseURL, string(c.APIKey), c.Pods.Instructions)
 			}
-			limits := config.Limits{
-				MaxSteps: 200, MaxToolCalls: 1000, MaxTurnTime: 2 * time.Hour,
-				MaxParallelCalls: 8, MaxInbox: 100, MaxSubmitBytes: 1 << 20,
-			}
-			if c.Limits != limits {
-				t.Errorf("limits %+v, want %+v", c.Limits, limits)
+			limits := worker.Limits{MaxSteps: 200, MaxToolCalls: 1000, MaxTime: 2 * time.Hour, MaxParallel: 8}
+			if c.Pods.Limits != limits || c.Pods.MaxInbox != 100 || c.Pods.MaxSubmitBytes != 1<<20 {
+				t.Errorf("limits %+v, %d, %d; want %+v", c.Pods.Limits, c.Pods.MaxInbox, c.Pods.MaxSubmitBytes, limits)
 			}
 			if want := (tool.Limit{MaxBytes: 16384, MaxLines: 500, Strategy: tool.StrategyHeadTail}); c.ToolOutput.Default != want {
 				t.Errorf("tool output %+v, want %+v", c.ToolOutput.Default, want)
@@ -125,32 +129,24 @@ func TestDefaults(t *testing.T) {
 			if len(c.ToolOutput.Tools) != 0 || c.ToolOutput.MaxResultBytes != 65536 {
 				t.Errorf("tool output %+v", c.ToolOutput)
 			}
-			tools := config.Tools{
-				Search:        config.Search{MaxMatches: 100, Context: 2, MaxLineBytes: 500},
-				RepoStructure: config.RepoStructure{Depth: 3, MaxEntries: 500},
-				ListDir:       config.Listing{MaxEntries: 500},
-				Glob:          config.Listing{MaxEntries: 500},
+			wantTools(t, c, builtin.Search{MaxMatches: 100, Context: 2, MaxLineBytes: 500}, builtin.Tree{Depth: 3, MaxEntries: 500}, 500, 500)
+			if c.SpoolBytes != 1<<30 || c.SpoolAge != 168*time.Hour {
+				t.Errorf("spool %d, %s", c.SpoolBytes, c.SpoolAge)
 			}
-			if c.Tools != tools {
-				t.Errorf("tools %+v, want %+v", c.Tools, tools)
+			if want := (scopefs.RefLimits{MaxBytes: 16384, DirEntries: 100}); c.FileRefs != want || c.Pods.FileRefRole != "user" {
+				t.Errorf("file references %+v as %s, want %+v", c.FileRefs, c.Pods.FileRefRole, want)
 			}
-			if want := (config.Spool{MaxBytes: 1 << 30, MaxAge: 168 * time.Hour}); c.Spool != want {
-				t.Errorf("spool %+v, want %+v", c.Spool, want)
+			if c.Retention != (retention.Policy{}) || c.StoreBytes != 1<<40 {
+				t.Errorf("retention %+v, store %d", c.Retention, c.StoreBytes)
 			}
-			if want := (config.FileRefs{MaxBytes: 16384, DirEntries: 100, Role: "user"}); c.FileRefs != want {
-				t.Errorf("file references %+v, want %+v", c.FileRefs, want)
-			}
-			if c.Retention != (config.Retention{}) || c.Store.MaxBytes != 1<<40 {
-				t.Errorf("retention %+v, store %+v", c.Retention, c.Store)
-			}
-			if want := (config.Snapshots{Every: 24 * time.Hour, Keep: 3, Age: 720 * time.Hour}); c.Snapshots != want {
+			if want := (keeper.Schedule{Every: 24 * time.Hour, Keep: 3, Age: 720 * time.Hour}); c.Snapshots != want {
 				t.Errorf("snapshots %+v, want %+v", c.Snapshots, want)
 			}
-			if len(c.Prices) != 0 {
-				t.Errorf("prices %+v", c.Prices)
+			if len(c.Pods.Prices) != 0 {
+				t.Errorf("prices %+v", c.Pods.Prices)
 			}
-			if want := (config.Compaction{Trigger: 0.85, KeepTokens: 20_000, ReadBackBytes: 20_000}); c.Compaction != want {
-				t.Errorf("compaction %+v, want %+v", c.Compaction, want)
+			if want := (worker.Compaction{Trigger: 0.85, KeepTokens: 20_000, ReadBackBytes: 20_000}); c.Pods.Compaction != want {
+				t.Errorf("compaction %+v, want %+v", c.Pods.Compaction, want)
 			}
 		})
 	}
@@ -158,15 +154,12 @@ func TestDefaults(t *testing.T) {
 
 func TestEveryKey(t *testing.T) {
 	c := load(t, full)
-	if c.Model != "local-model" || c.API != "chat" || c.BaseURL != "http://127.0.0.1:8080/v1" || c.Instructions != "Be brief.\nBe kind." {
-		t.Errorf("the endpoint is %q %q %q %q", c.Model, c.API, c.BaseURL, c.Instructions)
+	if c.Pods.ModelName != "local-model" || c.API != "chat" || c.BaseURL != "http://127.0.0.1:8080/v1" || c.Pods.Instructions != "Be brief.\nBe kind." {
+		t.Errorf("the endpoint is %q %q %q %q", c.Pods.ModelName, c.API, c.BaseURL, c.Pods.Instructions)
 	}
-	limits := config.Limits{
-		MaxSteps: 10, MaxToolCalls: 20, MaxTurnTime: 30 * time.Minute,
-		MaxParallelCalls: 2, MaxInbox: 5, MaxSubmitBytes: 65536,
-	}
-	if c.Limits != limits {
-		t.Errorf("limits %+v, want %+v", c.Limits, limits)
+	limits := worker.Limits{MaxSteps: 10, MaxToolCalls: 20, MaxTime: 30 * time.Minute, MaxParallel: 2}
+	if c.Pods.Limits != limits || c.Pods.MaxInbox != 5 || c.Pods.MaxSubmitBytes != 65536 {
+		t.Errorf("limits %+v, %d, %d; want %+v", c.Pods.Limits, c.Pods.MaxInbox, c.Pods.MaxSubmitBytes, limits)
 	}
 	output := tool.LimitsConfig{
 		Default: tool.Limit{MaxBytes: 8192, MaxLines: 100, Strategy: tool.StrategyTail},
@@ -180,45 +173,53 @@ func TestEveryKey(t *testing.T) {
 	if !reflect.DeepEqual(c.ToolOutput, output) {
 		t.Errorf("tool output %+v, want %+v", c.ToolOutput, output)
 	}
-	tools := config.Tools{
-		Search:        config.Search{MaxMatches: 20, Context: 0, MaxLineBytes: 200},
-		RepoStructure: config.RepoStructure{Depth: 2, MaxEntries: 30},
-		ListDir:       config.Listing{MaxEntries: 40},
-		Glob:          config.Listing{MaxEntries: 50},
+	// No context is none, and not the default.
+	wantTools(t, c, builtin.Search{MaxMatches: 20, Context: -1, MaxLineBytes: 200}, builtin.Tree{Depth: 2, MaxEntries: 30}, 40, 50)
+	if c.SpoolBytes != 5_000_000_000 || c.SpoolAge != 36*time.Hour {
+		t.Errorf("spool %d, %s", c.SpoolBytes, c.SpoolAge)
 	}
-	if c.Tools != tools {
-		t.Errorf("tools %+v, want %+v", c.Tools, tools)
+	if want := (scopefs.RefLimits{MaxBytes: 4096, DirEntries: 10}); c.FileRefs != want || c.Pods.FileRefRole != "system" {
+		t.Errorf("file references %+v as %s, want %+v", c.FileRefs, c.Pods.FileRefRole, want)
 	}
-	if want := (config.Spool{MaxBytes: 5_000_000_000, MaxAge: 36 * time.Hour}); c.Spool != want {
-		t.Errorf("spool %+v, want %+v", c.Spool, want)
+	prune := fold.Config{Mode: fold.ModeTurns, Turns: fold.TurnsConfig{Protected: 5, MinSavings: 1000}, Economic: fold.EconomicConfig{MinGain: 2000}}
+	if c.Pods.Prune != prune {
+		t.Errorf("prune %+v, want %+v", c.Pods.Prune, prune)
 	}
-	if want := (config.FileRefs{MaxBytes: 4096, DirEntries: 10, Role: "system"}); c.FileRefs != want {
-		t.Errorf("file references %+v, want %+v", c.FileRefs, want)
-	}
-	if want := (config.Prune{Mode: "turns", ProtectedTurns: 5, MinSavings: 1000, MinGain: 2000}); c.Prune != want {
-		t.Errorf("prune %+v, want %+v", c.Prune, want)
-	}
-	if want := (config.Retention{Age: 720 * time.Hour, Bytes: 1_000_000}); c.Retention != want {
+	if want := (retention.Policy{Age: 720 * time.Hour, Bytes: 1_000_000}); c.Retention != want {
 		t.Errorf("retention %+v, want %+v", c.Retention, want)
 	}
-	if want := (config.Snapshots{Every: time.Hour, Keep: 5, Age: 48 * time.Hour}); c.Snapshots != want {
+	if want := (keeper.Schedule{Every: time.Hour, Keep: 5, Age: 48 * time.Hour}); c.Snapshots != want {
 		t.Errorf("snapshots %+v, want %+v", c.Snapshots, want)
 	}
-	if c.Store.MaxBytes != 200_000_000 {
-		t.Errorf("store %+v", c.Store)
+	if c.StoreBytes != 200_000_000 {
+		t.Errorf("store %d", c.StoreBytes)
 	}
-	if want := (config.Compaction{Trigger: 0.5, KeepTokens: 5000, Model: "small-model", ReadBackBytes: 0}); c.Compaction != want {
-		t.Errorf("compaction %+v, want %+v", c.Compaction, want)
+	if want := (worker.Compaction{Trigger: 0.5, KeepTokens: 5000, Model: "small-model", ReadBackBytes: 0}); c.Pods.Compaction != want {
+		t.Errorf("compaction %+v, want %+v", c.Pods.Compaction, want)
 	}
-	prices := map[string]config.Price{
-		"vendor/model-1.5": {Input: 2, CachedInput: 0.25, CacheWrite: 2.5, Output: 10.5, CacheTTL: 30 * time.Minute},
-		"local":            {Input: 0.5, CachedInput: 0.5, CacheWrite: 0.5, CacheTTL: 10 * time.Minute},
+	prices := []fold.ModelPrice{
+		{
+			Model: "local", Price: fold.Price{Cached: 1, Write: 1, TTL: 10 * time.Minute},
+			Money: fold.Money{Input: 0.5, CachedInput: 0.5, CacheWrite: 0.5, TTL: 10 * time.Minute},
+		},
+		{
+			Model: "vendor/model-1.5", Price: fold.Price{Cached: 0.125, Write: 1.25, TTL: 30 * time.Minute},
+			Money: fold.Money{Input: 2, CachedInput: 0.25, CacheWrite: 2.5, Output: 10.5, TTL: 30 * time.Minute},
+		},
 	}
-	if !reflect.DeepEqual(c.Prices, prices) {
-		t.Errorf("prices %+v, want %+v", c.Prices, prices)
+	if !slices.Equal(c.Pods.Prices, prices) {
+		t.Errorf("prices %+v, want %+v", c.Pods.Prices, prices)
 	}
 	if _, err := tool.NewLimits(c.ToolOutput); err != nil {
 		t.Errorf("pkg/tool refuses the limits: %v", err)
+	}
+}
+
+// wantTools checks what bounds the built-in tools.
+func wantTools(t *testing.T, c config.Config, search builtin.Search, tree builtin.Tree, listDir, glob int) {
+	t.Helper()
+	if c.Search != search || c.Tree != tree || c.ListDir.MaxEntries != listDir || c.Glob.MaxEntries != glob {
+		t.Errorf("tools %+v, %+v, %+v, %+v", c.Search, c.Tree, c.ListDir, c.Glob)
 	}
 }
 
@@ -239,12 +240,12 @@ func TestOtherNotationsSetTheSame(t *testing.T) {
 func TestPrecedence(t *testing.T) {
 	text := "model = \"from-file\"\nbase_url = \"http://file/v1\"\n"
 	c := load(t, text, "PODD_MODEL=from-env", "OPENAI_BASE_URL=http://env/v1/", "OPENAI_API_KEY= sk-123\n")
-	if c.Model != "from-env" || c.BaseURL != "http://env/v1" || string(c.APIKey) != "sk-123" {
-		t.Errorf("with the environment: %q %q %q", c.Model, c.BaseURL, string(c.APIKey))
+	if c.Pods.ModelName != "from-env" || c.BaseURL != "http://env/v1" || string(c.APIKey) != "sk-123" {
+		t.Errorf("with the environment: %q %q %q", c.Pods.ModelName, c.BaseURL, string(c.APIKey))
 	}
 	c = load(t, text)
-	if c.Model != "from-file" || c.BaseURL != "http://file/v1" || c.APIKey != "" {
-		t.Errorf("without: %q %q %q", c.Model, c.BaseURL, string(c.APIKey))
+	if c.Pods.ModelName != "from-file" || c.BaseURL != "http://file/v1" || c.APIKey != "" {
+		t.Errorf("without: %q %q %q", c.Pods.ModelName, c.BaseURL, string(c.APIKey))
 	}
 }
 
@@ -266,18 +267,18 @@ func TestRefusals(t *testing.T) {
 		text string
 		want []string
 	}{
-		"unknown key":               {"model = 'm'\nmodell = 'n'", []string{":2: there is no key or table modell: podd knows model, fallback_models, api, base_url, api_key_file, instructions, ask, the tables [limits], "}},
-		"unknown table":             {"\n[limit]\nmax_steps = 1", []string{":2: there is no key or table limit"}},
-		"unknown list of tables":    {"[[limit]]\nmax_steps = 1", []string{":1: there is no key or table limit"}},
-		"unknown key in a table":    {"[limits]\nmax_steps = 1\nmax_step = 2", []string{":3: there is no key limits.max_step: [limits] has max_steps, max_tool_calls, "}},
-		"unknown key of a tool":     {"[tool_output.tools.shell]\nmax_byte = 1", []string{":2: there is no key tool_output.tools.shell.max_byte: [tool_output.tools.shell] has max_bytes, max_lines, strategy"}},
-		"a key of another tool":     {"[tool_output.tools.list_dir]\ndepth = 1", []string{":2: there is no key tool_output.tools.list_dir.depth: [tool_output.tools.list_dir] has max_bytes, max_lines, strategy, max_entries"}},
+		"unknown key":               {"model = 'm'\nmodell = 'n'", []string{":2: unknown key modell; did you mean model?"}},
+		"unknown table":             {"\n[limit]\nmax_steps = 1", []string{":2: unknown key limit; did you mean limits?"}},
+		"unknown list of tables":    {"[[limit]]\nmax_steps = 1", []string{":1: unknown key limit; did you mean limits?"}},
+		"unknown key in a table":    {"[limits]\nmax_steps = 1\nmax_step = 2", []string{":3: unknown key limits.max_step; did you mean max_steps?"}},
+		"unknown key of a tool":     {"[tool_output.tools.shell]\nmax_byte = 1", []string{":2: unknown key tool_output.tools.shell.max_byte; did you mean max_bytes?"}},
+		"a key of another tool":     {"[tool_output.tools.list_dir]\ndepth = 1", []string{":2: unknown key tool_output.tools.list_dir.depth: [tool_output.tools.list_dir] has max_bytes, max_lines, strategy, max_entries"}},
 		"negative context":          {"tool_output.tools.search.context = -1", []string{"from 0 to 1000"}},
-		"unknown key below a key":   {"model.x = 1", []string{":1: there is no key or table model.x"}},
+		"unknown key below a key":   {"model.x = 1", []string{":1: model must be a name without white space; it is a table"}},
 		"key among the tools":       {"[tool_output]\ntools.max_bytes = 300", []string{":2: tool_output.tools.max_bytes must be a table", "it is 300"}},
-		"unknown inline":            {"limits = { max_steps = 1, oops = 2 }", []string{":1: there is no key limits.oops"}},
-		"control characters":        {"\"a\\u001b[31m\" = 1", []string{`:1: there is no key or table "a\u001b[31m"`}},
-		"key in the file":           {"api_key = 'sk-secret'", []string{":1: there is no key api_key", "OPENAI_API_KEY"}},
+		"unknown inline":            {"limits = { max_steps = 1, oops = 2 }", []string{":1: unknown key limits.oops: [limits] has max_steps, "}},
+		"control characters":        {"\"a\\u001b[31m\" = 1", []string{`:1: unknown key "a\u001b[31m": podd knows model, fallback_models, api, base_url, api_key_file, instructions, ask, [limits], `, "[prices.NAME], [[rule]], "}},
+		"key in the file":           {"api_key = 'sk-secret'", []string{":1: unknown key api_key: the API key comes from", "OPENAI_API_KEY"}},
 		"number for a string":       {"model = 5", []string{":1: model must be a name without white space; it is 5"}},
 		"white space in a name":     {"model = 'a b'", []string{":1: model must be", `it is "a b"`}},
 		"table for a string":        {"[model]", []string{":1: model must be a name without white space; it is a table"}},
@@ -303,32 +304,35 @@ func TestRefusals(t *testing.T) {
 		"no trigger":                {"compaction.trigger = 0", []string{"a number from 0.05"}},
 		"trigger that is no number": {"compaction.trigger = nan", []string{"a number from 0.05"}},
 		"trigger in quotes":         {"compaction.trigger = '0.5'", []string{"a number from 0.05", `it is "0.5"`}},
-		"price without input":       {"model = 'm'\n[prices.m]\noutput = 1", []string{":3: [prices.m] has no input: without it podd cannot count what the model costs"}},
-		"price without output":      {"[prices.m]\ninput = 1", []string{":2: [prices.m] has no output"}},
-		"price of no model":         {"[prices.'']\ninput = 1\noutput = 1", []string{`:2: [prices.""] names no model`}},
+		"price without input":       {"model = 'm'\n[prices.m]\noutput = 1", []string{":2: [prices.m] has no input: set it to a number from 0.000001 to 1000000"}},
+		"price without output":      {"[prices.m]\ninput = 1", []string{":1: [prices.m] has no output"}},
+		"price of no model":         {"[prices.'']\ninput = 1\noutput = 1", []string{`:1: [prices.""] names no model`}},
 		"price of nothing":          {"prices.m = { input = 0, output = 1 }", []string{"prices.m.input must be a number from 0.000001 to 1000000; it is 0"}},
 		"negative price":            {"prices.m = { input = 1, output = -1.5 }", []string{"prices.m.output must be a number from 0 to 1000000; it is -1.5"}},
 		"infinite price":            {"prices.m.input = inf", []string{"prices.m.input must be a number"}},
-		"cache that costs":          {"[prices.m]\ninput = 1\ncached_input = 2\noutput = 1", []string{":2: [prices.m] has cached input at 2 that costs more than writing it to the cache, 1"}},
+		"cache that costs":          {"[prices.m]\ninput = 1\ncached_input = 2\noutput = 1", []string{":1: [prices.m] has cached input at 2 that costs more than writing it to the cache, 1"}},
 		"no lifetime of a cache":    {"prices.m.cache_ttl = '0s'", []string{"prices.m.cache_ttl must be a duration of at least 1s"}},
-		"unknown price":             {"[prices.m]\nimput = 1", []string{":2: there is no key prices.m.imput: [prices.m] has input, cached_input, cache_write, output, cache_ttl"}},
+		"unknown price":             {"[prices.m]\nimput = 1", []string{":2: unknown key prices.m.imput; did you mean input?"}},
 		"price without a table":     {"[prices]\ninput = 1", []string{":2: prices.input must be a table"}},
-		"model with a bare dot":     {"[prices.gpt-5.1]\ninput = 1", []string{":1: there is no key prices.gpt-5.1", `stands in quotes, as in [prices."vendor/model-1.5"]`}},
+		"model with a bare dot":     {"[prices.gpt-5.1]\ninput = 1", []string{":1: unknown key prices.gpt-5.1: [prices.gpt-5] has input, ", `a name with a dot is written in quotes, as in [prices."gpt-5.1"]`}},
 		"unknown role":              {"file_refs.role = 'root'", []string{`"user" or "system"`}},
 		"URL without a scheme":      {"base_url = 'localhost:8080/v1'", []string{":1: base_url must be an absolute http or https URL"}},
 		"URL of a file":             {"base_url = 'file:///v1'", []string{"base_url must be"}},
 		"URL without a host":        {"base_url = 'http://:80/v1'", []string{"base_url must be"}},
 		"URL with a query":          {"base_url = 'http://h/v1?x=1'", []string{"base_url must be", "query"}},
+		"key of another table":      {"max_steps = 5", []string{":1: unknown key max_steps; did you mean limits.max_steps?"}},
+		"swapped letters":           {"limits.max_setps = 1", []string{":1: unknown key limits.max_setps; did you mean max_steps?"}},
+		"like no key":               {"[snapshots]\nwhenever = 1", []string{":2: unknown key snapshots.whenever: [snapshots] has every, keep, age"}},
 		"value for a table":         {"limits = 5", []string{":1: limits must be a table, with [limits] on a line of its own; it is 5"}},
 		"list of tables":            {"[[limits]]\nmax_steps = 1", []string{":1: limits must be a table", "it is a list"}},
 		"long value":                {"api = '" + strings.Repeat("é", 100) + "'", []string{`it is "` + strings.Repeat("é", 60) + `"...`}},
-		"twice":                     {"model = 'a'\nmodel = 'b'", []string{":2: this is no TOML: key model is already defined"}},
-		"table twice":               {"[limits]\n[limits]", []string{":2: this is no TOML"}},
-		"no value":                  {"model = 'a'\napi =\n", []string{":2: this is no TOML: "}},
-		"no TOML at all":            {"{\"model\": 1}", []string{":1: this is no TOML: "}},
+		"twice":                     {"model = 'a'\nmodel = 'b'", []string{":2: this is not TOML: key model is already defined"}},
+		"table twice":               {"[limits]\n[limits]", []string{":2: this is not TOML"}},
+		"no value":                  {"model = 'a'\napi =\n", []string{":2: this is not TOML: "}},
+		"no TOML at all":            {"{\"model\": 1}", []string{":1: this is not TOML: "}},
 		"a store that is too small": {"[store]\nmax_bytes = 1000", []string{":2: store.max_bytes must be a whole number from 67108864 to "}},
-		"not UTF-8":                 {"model = '\xff'", []string{":1: this is no TOML: "}},
-		"the first of two is named": {"oops = 1\n[limits]\nmax_steps = 0", []string{":1: there is no key or table oops"}},
+		"not UTF-8":                 {"model = '\xff'", []string{":1: this is not TOML: "}},
+		"the first of two is named": {"oops = 1\n[limits]\nmax_steps = 0", []string{":1: unknown key oops"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

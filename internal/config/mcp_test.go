@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"podd/internal/config"
+	"podd/internal/extend/mcp"
 )
 
 const mcpFile = `[mcp.servers.files]
@@ -29,10 +30,10 @@ func TestMCPServers(t *testing.T) {
 		t.Fatalf("%d servers: %+v", len(c.MCP), c.MCP)
 	}
 	files, tickets := c.MCP[0], c.MCP[1]
-	want := config.MCPServer{
+	want := mcp.Server{
 		Name: "files", Command: "npx", Args: []string{"-y", "@modelcontextprotocol/server-filesystem", "."},
 		Env: []string{"LEVEL=1", "HTTPS_PROXY"}, EnvFiles: []string{"GITHUB_TOKEN=/run/keys/github"},
-		Headers: map[string]string{}, Tools: []string{"read_*", "list_directory"},
+		Tools:        []string{"read_*", "list_directory"},
 		StartTimeout: 30 * time.Second, Timeout: 90 * time.Second, Origin: files.Origin,
 	}
 	if !reflect.DeepEqual(files, want) || !strings.HasSuffix(files.Origin, ":1") {
@@ -53,11 +54,11 @@ func TestMCPServers(t *testing.T) {
 			t.Errorf("%s is shown:\n%s", hidden, shown.String())
 		}
 	}
-	if !strings.Contains(shown.String(), `mcp.servers.tickets.headers.X-Team = "..."`) {
+	if !strings.Contains(shown.String(), `mcp.servers.tickets.headers = { X-Key = "...", X-Team = "..." }`) {
 		t.Errorf("the name of a header is not shown:\n%s", shown.String())
 	}
 	for _, change := range []struct{ from, to, key string }{
-		{"LEVEL=1", "LEVEL=2", "mcp.servers.files.env"}, {"blue", "red", "mcp.servers.tickets.headers.X-Team"},
+		{"LEVEL=1", "LEVEL=2", "mcp.servers.files.env"}, {"blue", "red", "mcp.servers.tickets.headers"},
 		{"key=hidden", "key=other", "mcp.servers.tickets.url"},
 	} {
 		keys := config.Changed(c, load(t, strings.Replace(mcpFile, change.from, change.to, 1)))
@@ -81,58 +82,17 @@ func TestMCPServersThatCannotBe(t *testing.T) {
 		"[mcp.servers.x]\ncommand = 'a'\nenv_files = ['A=b']":               "not NAME=PATH with an absolute path",
 		"[mcp.servers.x]\nurl = 'http://h/'\nheaders.Authorization = 'abc'": "has a key in the file",
 		"[mcp.servers.x]\nurl = 'http://h/'\nheaders = { 'a b' = 'c' }":     "no name of one",
-		"[mcp.servers.x]\nurl = 'http://h/'\nheaders = { a = \"b\\nc\" }":   "must be a string on one line",
-		"[mcp.servers.x]\ncommand = 'a'\noops = 1":                          ":3: there is no key mcp.servers.x.oops: [mcp.servers.x] has command, args, env,",
+		"[mcp.servers.x]\nurl = 'http://h/'\nheaders = { a = \"b\\nc\" }":   "mcp.servers.x.headers must be a table of strings on one line",
+		"[mcp.servers.x]\ncommand = 'a'\noops = 1":                          ":3: unknown key mcp.servers.x.oops: [mcp.servers.x] has command, args, env,",
 		"[mcp.servers.a__b]\ncommand = 'a'":                                 "use at most 24 letters and digits",
 		"[mcp.servers.abcdefghijklmnopqrstuvwxy]\ncommand = 'a'":            "use at most 24 letters and digits",
-		"[mcp]\nfoo = 1": "there is no key mcp.foo",
+		"[mcp]\nfoo = 1": "unknown key mcp.foo: [mcp] has [servers.NAME]",
 		"[mcp.servers.x]\ncommand = 'a'\ntimeout = '0s'": "must be a duration of at least 1s",
 		"[mcp.servers.x]\ncommand = 'a'\nargs = 'b'":     "must be a list of strings",
 	} {
 		_, err := config.Load(write(t, text), true, environment())
 		wantError(t, err, want)
 	}
-}
-
-func TestProjectMCP(t *testing.T) {
-	servers, refused := config.ParseMCP(".mcp.json", []byte(`{"mcpServers": {
-		"b": {"type": "http", "url": "${URL:-https://example.com}/mcp", "headers": {"A": "${B}"}},
-		"a": {"command": "./server", "args": ["x"], "env": {"K": "${V}", "A": "1"}, "alwaysAllow": ["x"]},
-		"off": {"command": "x", "disabled": true},
-		"old": {"type": "sse", "url": "https://example.com/sse"},
-		"bad name": {"command": "x"},
-		"key": {"command": "x", "env": {"OPENAI_API_KEY": "x"}},
-		"none": {}
-	}}`))
-	if len(servers) != 2 || servers[0].Name != "a" || servers[1].Name != "b" || !servers[0].Expand ||
-		!reflect.DeepEqual(servers[0].Env, []string{"A=1", "K=${V}"}) || servers[0].Origin != ".mcp.json" {
-		t.Errorf("%+v", servers)
-	}
-	all := strings.Join(refused, "\n")
-	for _, want := range []string{`the server "old" has the type "sse"`, `the server "bad name" has the name`, `"key" has OPENAI_API_KEY`, `"none" has neither`} {
-		if len(refused) != 4 || !strings.Contains(all, want) {
-			t.Errorf("%q is not told in %d:\n%s", want, len(refused), all)
-		}
-	}
-	for _, text := range []string{"", "[]", "{\"mcpServers\": []}", "{\"mcpServers\": {\"a\": {\"args\": 1}}}"} {
-		if servers, refused := config.ParseMCP("f", []byte(text)); len(servers) != 0 || len(refused) != 1 || !strings.Contains(refused[0], "f: this is not the JSON") {
-			t.Errorf("%s: %v %q", text, servers, refused)
-		}
-	}
-}
-
-// Whatever a workspace writes there, what comes of it can be a server.
-func FuzzParseMCP(f *testing.F) {
-	f.Add([]byte(`{"mcpServers": {"a": {"command": "x", "env": {"A": "b"}}, "b": {"url": "http://h/"}}}`))
-	f.Add([]byte(`{"mcpServers": {"": {}, "a__b": {"command": "x"}, "c": {"command": "x", "url": "y"}}}`))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		servers, _ := config.ParseMCP("f", text)
-		for _, s := range servers {
-			if !config.MCPName(s.Name) || (s.Command == "") == (s.URL == "") || s.Timeout <= 0 {
-				t.Errorf("%+v", s)
-			}
-		}
-	})
 }
 
 // Variables can be written as a table too, as .mcp.json has them.
@@ -143,11 +103,11 @@ func TestVariablesAsATable(t *testing.T) {
 		"[mcp.servers.x]\ncommand = 'a'\n[mcp.servers.x.env]\nB = 'secret=2'\nA = '1'\n[mcp.servers.x.env_files]\nK = '/k'",
 	} {
 		c := load(t, text)
-		if s := c.MCP[0]; !reflect.DeepEqual(s.Env, []string{"B=secret=2", "A=1"}) || !reflect.DeepEqual(s.EnvFiles, []string{"K=/k"}) {
+		if s := c.MCP[0]; !reflect.DeepEqual(s.Env, []string{"A=1", "B=secret=2"}) || !reflect.DeepEqual(s.EnvFiles, []string{"K=/k"}) {
 			t.Errorf("%s: %+v", text, s)
 		}
 		for _, v := range c.Values() {
-			if v.Key == "mcp.servers.x.env" && (v.Value != `["B=...", "A=..."]` || v.Origin == "default") {
+			if v.Key == "mcp.servers.x.env" && (v.Value != `["A=...", "B=..."]` || v.Origin == "default") {
 				t.Errorf("%s: shown as %+v", text, v)
 			}
 		}
@@ -156,10 +116,10 @@ func TestVariablesAsATable(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	for text, want := range map[string]string{
-		"env = { A = 1 }":          ":3: mcp.servers.x.env.A must be a string",
+		"env = { A = 1 }":          ":3: mcp.servers.x.env must be a list of variables",
 		"env = { '1' = 'a' }":      "neither NAME nor NAME=value",
 		"env = 1":                  "mcp.servers.x.env must be a list of variables",
-		"env = { A = { B = '1' }}": "mcp.servers.x.env.A must be a string",
+		"env = { A = { B = '1' }}": "mcp.servers.x.env must be a list of variables",
 		"env_files = { A = 'b' }":  "not NAME=PATH with an absolute path",
 	} {
 		_, err := config.Load(write(t, "[mcp.servers.x]\ncommand = 'a'\n"+text), true, environment())

@@ -61,7 +61,7 @@ func TestLoadRefusesWhatOthersCanChange(t *testing.T) {
 					continue
 				}
 				loaded, err := config.Load(named, true, none)
-				if says == "" && (err != nil || loaded.Model != "m") || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+				if says == "" && (err != nil || loaded.Pods.ModelName != "m") || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
 					t.Errorf("%s: %v, want %q", named, err, says)
 				}
 			}

@@ -37,7 +37,7 @@ func TestRules(t *testing.T) {
 		{Tool: "shell", Command: "go test *", Decision: policy.Allow, Source: path + ":3"},
 		{Path: "**/.env", Decision: policy.Deny, Source: path + ":11"},
 	}
-	if c.Ask != policy.Always || !slices.Equal(c.Rules, want) || c.Limits.MaxSteps != 5 {
+	if c.Ask != policy.Always || !slices.Equal(c.Rules, want) || c.Pods.Limits.MaxSteps != 5 {
 		t.Errorf("%q %+v, want %+v", c.Ask, c.Rules, want)
 	}
 	if v := value(t, c, "rule[2]"); v.Value != `{ path = "**/.env", decision = "deny" }` || v.Origin != path+":11" {
@@ -64,20 +64,20 @@ func TestRulesRefuse(t *testing.T) {
 		"ask = 'sometimes'":                          `:1: ask must be "never", "risky" or "always"; it is "sometimes"`,
 		"ask = true":                                 ":1: ask must be",
 		"[[ask]]":                                    ":1: ask must be",
-		"\n[[rule]]\ntool = 'shell'":                 `:2: the [[rule]] has no decision: set decision = "allow", "ask" or "deny"`,
-		"[[rule]]":                                   ":1: the [[rule]] has no decision",
+		"\n[[rule]]\ntool = 'shell'":                 `:2: [[rule]] has no decision: set it to "allow", "ask" or "deny"`,
+		"[[rule]]":                                   ":1: [[rule]] has no decision",
 		"[[rule]]\ndecision = 'deny'":                ":1: the rule names no tool, no path and no command: set at least one",
-		"[[rule]]\ntool = 'x'\ndecision = 'no'":      `:3: rule.decision must be "allow", "ask" or "deny"; it is "no"`,
-		"[[rule]]\ntool = 'a b'":                     ":2: rule.tool must be a name without white space",
-		"[[rule]]\npath = ['x']":                     ":2: rule.path must be a string; it is a list",
-		"[[rule]]\ncomand = 'x'":                     ":2: there is no key rule.comand: a rule begins with [[rule]] and has tool, path, command, decision",
-		"[[rule]]\ntool = 'x'\n[rule.more]\ny = 1":   ":3: there is no key rule.more",
-		"[[rule]]\ntool = 'x'\n[[rule.more]]\ny = 1": ":3: there is no key rule.more",
+		"[[rule]]\ntool = 'x'\ndecision = 'no'":      `:3: rule[1].decision must be "allow", "ask" or "deny"; it is "no"`,
+		"[[rule]]\ntool = 'a b'":                     ":2: rule[1].tool must be a name without white space",
+		"[[rule]]\npath = ['x']":                     ":2: rule[1].path must be a string; it is a list",
+		"[[rule]]\ncomand = 'x'":                     ":2: unknown key rule[1].comand; did you mean command?",
+		"[[rule]]\ntool = 'x'\n[rule.more]\ny = 1":   ":3: unknown key rule[1].more: [[rule]] has tool, path, command, decision",
+		"[[rule]]\ntool = 'x'\n[[rule.more]]\ny = 1": ":3: unknown key rule[1].more: [[rule]] has tool, path, command, decision",
 		"[rule]\ntool = 'x'":                         ":1: rule must be a list of tables, with [[rule]] on a line before each; it is a table",
 		"rule = 5":                                   ":1: rule must be a list of tables",
 		"rule = ['x']":                               ":1: rule must be a list of tables",
 		"rule = { tool = 'x' }":                      ":1: rule must be a list of tables",
-		"rule.tool = 'x'":                            ":1: there is no key rule.tool: a rule begins with [[rule]]",
+		"rule.tool = 'x'":                            ":1: rule must be a list of tables, with [[rule]]",
 		"[[rule]]\ntool = 'x'\ndecision = 'deny'\n[[rule]]\ncommand = 'sudo *'\ndecision = 'allow'": `:4: the command "sudo *" has a wildcard after "sudo"`,
 		"rule = [\n{ path = '~', decision = 'deny' }]":                                              `:1: the path "~" begins with ~`,
 	} {

@@ -20,7 +20,7 @@ env = ["A=secret", "B"]
 		t.Fatal(err)
 	}
 	s := c.Sandbox
-	if s.Mode != "bwrap" || !s.Required || !s.Network || !slices.Equal(s.Read, []string{"/srv/x"}) || len(s.Write) != 0 || !slices.Equal(s.Env, []string{"A=secret", "B"}) {
+	if s.Mode != "bwrap" || !s.Required || !s.Network || !slices.Equal(s.Read, []string{"/srv/x"}) || len(s.Write) != 0 || !slices.Equal(c.ShellEnv, []string{"A=secret", "B"}) {
 		t.Errorf("got %+v", s)
 	}
 	for text, want := range map[string]string{
@@ -29,7 +29,7 @@ env = ["A=secret", "B"]
 		"[sandbox]\nwrite = '/srv'":     "sandbox.write must be a list of absolute paths",
 		"[sandbox]\nnetwork = 'yes'":    "sandbox.network must be true or false",
 		"[sandbox]\nenv = { A = 'b' }":  "sandbox.env must be",
-		"[sandbox]\nmemory = 'unknown'": "there is no key sandbox.memory",
+		"[sandbox]\nmemory = 'unknown'": "unknown key sandbox.memory: [sandbox] has mode, required, ",
 	} {
 		_, err := config.Load(write(t, text), true, environment())
 		wantError(t, err, want)

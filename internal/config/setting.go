@@ -2,8 +2,10 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,228 +13,359 @@ import (
 	"unicode"
 )
 
-// setting is one key, bound to the variable that it sets.
+// setting is one key of a table. It is a value, which has set; a table, which has keys;
+// or any number of tables, which has begin.
 type setting struct {
+	// key is the last part of the whole key.
 	key string
 	// must says what a value has to be, to stand after "must be".
 	must string
-	// set takes a value as TOML has it; false, with nothing changed, when it is
-	// not what it must be.
+	// set takes a value as TOML has it; false, with nothing changed, when it is not
+	// what it must be.
 	set func(value any) bool
-	// show is the variable in TOML's notation.
-	show func() string
-	// hidden keeps a refused value out of the error: it may hold a password.
-	hidden bool
+	// show is the value in TOML's notation; whole is the same with what show hides, nil
+	// when that is nothing.
+	show, whole func() string
+
+	keys []*setting
+	// begin fills in the next table. The tables of a list have numbers, others have names.
+	begin  func(t *table)
+	list   bool
+	tables []*table
+
 	// variable is the environment variable that goes before the file; may be empty.
 	variable string
-	// noFile says that the file must not have it.
-	noFile bool
-	// hint says what the default hangs on; may be empty.
+	// hint says what the default depends on; may be empty.
 	hint string
+	// secret keeps a refused value out of the error, noFile the key out of the file.
+	secret, noFile bool
+	// required refuses a table without the key; quiet shows the key only when it is set.
+	required, quiet bool
+	// sample is the value of the sample file where the default cannot stand there; of
+	// tables, their names there, with spaces between. only is the name of the one table
+	// that has the key there; empty for all.
+	sample, only string
+
+	// origin is where the value was set; empty for the default.
+	origin string
+}
+
+// table is one of the tables of a setting.
+type table struct {
+	name string
+	// path is the whole key: prices."gpt-5.1", or rule[2].
+	path   string
+	origin string
+	keys   []*setting
+	// check says what is wrong with the table once its keys are set, and gives it to the
+	// configuration when that is nothing.
+	check func() error
+}
+
+func (t *table) key(key string) *setting { return find(t.keys, key) }
+
+func find(keys []*setting, key string) *setting {
+	if i := slices.IndexFunc(keys, func(s *setting) bool { return s.key == key }); i >= 0 {
+		return keys[i]
+	}
+	return nil
+}
+
+// section is a table.
+func section(key string, keys ...*setting) *setting { return &setting{key: key, keys: keys} }
+
+// named is a table of tables by name, list a list of tables.
+func named(key, samples string, begin func(t *table)) *setting {
+	return &setting{key: key, begin: begin, sample: samples}
+}
+
+func list(key, samples string, begin func(t *table)) *setting {
+	return &setting{key: key, begin: begin, list: true, sample: samples}
 }
 
 // or lets an environment variable go before the file.
-func (s setting) or(variable string) setting {
+func (s *setting) or(variable string) *setting {
 	s.variable = variable
 	return s
 }
 
-// hinting says what the default hangs on.
-func (s setting) hinting(hint string) setting {
+// hinting says what the default depends on.
+func (s *setting) hinting(hint string) *setting {
 	s.hint = hint
 	return s
 }
 
-func number[T int | int64](key string, target *T, lowest, highest T) setting {
-	return setting{
+// needed refuses a table without the key.
+func (s *setting) needed() *setting {
+	s.required = true
+	return s
+}
+
+// like gives the value of the sample file, in words the tables that have it there.
+func (s *setting) like(sample string, only ...string) *setting {
+	s.sample, s.only = sample, strings.Join(only, "")
+	return s
+}
+
+// of is the setting of a variable: convert makes a value of TOML's.
+func of[T any](key, must string, target *T, convert func(value any) (T, bool), show func(T) string) *setting {
+	return &setting{
 		key:  key,
-		must: fmt.Sprintf("a whole number from %d to %d", lowest, highest),
+		must: must,
 		set: func(value any) bool {
-			n, ok := value.(int64)
-			if !ok || n < int64(lowest) || n > int64(highest) {
-				return false
+			v, ok := convert(value)
+			if ok {
+				*target = v
 			}
-			*target = T(n)
-			return true
+			return ok
 		},
-		show: func() string { return strconv.FormatInt(int64(*target), 10) },
+		show: func() string { return show(*target) },
 	}
 }
 
-// decimal sets a variable to a number that may have a fraction; lowest is at least 0.
-func decimal(key string, target *float64, lowest, highest float64) setting {
+// text is a setting of text that ok accepts.
+func text[T ~string](key, must string, target *T, ok func(text string) bool) *setting {
+	return of(key, must, target, func(value any) (T, bool) {
+		text, is := value.(string)
+		return T(text), is && ok(text)
+	}, func(v T) string { return quote(string(v)) })
+}
+
+// number is a setting of a whole number.
+func number[T int | int64 | float64](key string, target *T, lowest, highest int64) *setting {
+	return of(key, fmt.Sprintf("a whole number from %d to %d", lowest, highest), target, func(value any) (T, bool) {
+		n, ok := value.(int64)
+		return T(n), ok && n >= lowest && n <= highest
+	}, func(v T) string { return strconv.FormatInt(int64(v), 10) })
+}
+
+// decimal is a setting of a number that may have a fraction; lowest is at least 0.
+func decimal(key string, target *float64, lowest, highest float64) *setting {
 	plain := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
-	return setting{
-		key:  key,
-		must: fmt.Sprintf("a number from %s to %s", plain(lowest), plain(highest)),
-		set: func(value any) bool {
-			f, ok := value.(float64)
-			if n, whole := value.(int64); whole {
-				f, ok = float64(n), true
-			}
-			// NaN is in no range.
-			if !ok || !(f >= lowest && f <= highest) {
-				return false
-			}
-			*target = math.Abs(f) // -0 is in a range from 0.
-			return true
-		},
-		show: func() string { return plain(*target) },
-	}
+	return of(key, fmt.Sprintf("a number from %s to %s", plain(lowest), plain(highest)), target, func(value any) (float64, bool) {
+		f, ok := value.(float64)
+		if n, whole := value.(int64); whole {
+			f, ok = float64(n), true
+		}
+		// NaN is in no range, -0 in one from 0.
+		return math.Abs(f), ok && f >= lowest && f <= highest
+	}, plain)
 }
 
-func duration(key string, target *time.Duration, lowest time.Duration) setting {
-	return setting{
-		key:  key,
-		must: fmt.Sprintf("a duration of at least %s, such as \"2h\" or \"1h30m\"", lowest),
-		set: func(value any) bool {
-			text, ok := value.(string)
-			if !ok {
-				return false
-			}
-			d, err := time.ParseDuration(text)
-			if err != nil || d < lowest {
-				return false
-			}
-			*target = d
-			return true
-		},
-		show: func() string { return quote(target.String()) },
-	}
+// duration is a setting of a time.
+func duration(key string, target *time.Duration, lowest time.Duration) *setting {
+	must := fmt.Sprintf("a duration of at least %s, such as \"2h\" or \"1h30m\"", lowest)
+	return of(key, must, target, func(value any) (time.Duration, bool) {
+		text, _ := value.(string)
+		d, err := time.ParseDuration(text)
+		return d, err == nil && d >= lowest
+	}, func(d time.Duration) string { return quote(d.String()) })
 }
 
-// choice sets a variable to one of a few words.
-func choice[T ~string](key string, target *T, words ...T) setting {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = quote(string(w))
+// choice is a setting of one of a few words.
+func choice[T ~string](key string, target *T, words ...T) *setting {
+	var quoted []string
+	for _, w := range words {
+		quoted = append(quoted, quote(string(w)))
 	}
 	last := len(quoted) - 1
-	return setting{
-		key:  key,
-		must: strings.Join(quoted[:last], ", ") + " or " + quoted[last],
-		set: func(value any) bool {
-			text, ok := value.(string)
-			if !ok || !slices.Contains(words, T(text)) {
-				return false
-			}
-			*target = T(text)
-			return true
-		},
-		show: func() string { return quote(string(*target)) },
-	}
+	return text(key, strings.Join(quoted[:last], ", ")+" or "+quoted[last], target, func(text string) bool {
+		return slices.Contains(words, T(text))
+	})
 }
 
-// flag sets a variable to true or false.
-func flag(key string, target *bool) setting {
-	return setting{
-		key:  key,
-		must: "true or false",
-		set: func(value any) bool {
-			b, ok := value.(bool)
-			if ok {
-				*target = b
-			}
-			return ok
-		},
-		show: func() string { return strconv.FormatBool(*target) },
-	}
+// flag is a setting of true or false.
+func flag(key string, target *bool) *setting {
+	return of(key, "true or false", target, func(value any) (bool, bool) {
+		b, ok := value.(bool)
+		return b, ok
+	}, strconv.FormatBool)
 }
 
-// prose sets a variable to any text.
-func prose(key string, target *string) setting {
-	return setting{
-		key:  key,
-		must: "a string",
-		set: func(value any) bool {
-			text, ok := value.(string)
-			if ok {
-				*target = text
-			}
-			return ok
-		},
-		show: func() string { return quote(*target) },
-	}
+// prose is a setting of any text.
+func prose(key string, target *string) *setting {
+	return text(key, "a string", target, func(string) bool { return true })
 }
 
-// name sets a variable to a word that goes into requests as it stands.
-func name(key string, target *string) setting {
-	return setting{
-		key:  key,
-		must: "a name without white space",
-		set: func(value any) bool {
-			text, ok := value.(string)
-			if !ok || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {
-				return false
-			}
-			*target = text
-			return true
-		},
-		show: func() string { return quote(*target) },
-	}
+// name is a setting of a word that goes into requests as it is.
+func name(key string, target *string) *setting {
+	return text(key, "a name without white space", target, isName)
 }
 
-// names sets a variable to a list of words.
-func names(key string, target *[]string) setting {
-	return setting{
-		key:  key,
-		must: `a list of names without white space, such as ["a", "b"]`,
-		set: func(value any) bool {
-			list, ok := value.([]any)
-			var words []string
-			for _, v := range list {
-				var word string
-				ok = ok && name(key, &word).set(v) && word != ""
-				words = append(words, word)
-			}
-			if ok {
-				*target = words
-			}
-			return ok
-		},
-		show: func() string { return quoteAll(*target) },
-	}
+func isName(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) })
 }
 
-// address sets a variable to the base of an HTTP interface.
-func address(key string, target *string) setting {
-	return setting{
-		key:    key,
-		must:   "an absolute http or https URL without user, query or fragment, such as " + defaultBaseURL,
-		hidden: true,
-		set: func(value any) bool {
-			text, ok := value.(string)
+// path is a setting of the path of a file; may be empty.
+func path(key string, target *string) *setting {
+	return text(key, "an absolute path", target, func(text string) bool {
+		return text == "" || filepath.IsAbs(text) && !strings.ContainsRune(text, 0)
+	})
+}
+
+// texts is a setting of a list of strings that ok accepts.
+func texts(key, must string, target *[]string, ok func(text string) bool) *setting {
+	return of(key, must, target, func(value any) ([]string, bool) {
+		all, is := strs(value)
+		return all, is && !slices.ContainsFunc(all, func(text string) bool { return !ok(text) })
+	}, quoteAll)
+}
+
+// names is a setting of a list of words.
+func names(key string, target *[]string) *setting {
+	return texts(key, `a list of names without white space, such as ["a", "b"]`, target, func(text string) bool {
+		return text != "" && isName(text)
+	})
+}
+
+// directories is a setting of a list of absolute paths, which become clean.
+func directories(key string, target *[]string) *setting {
+	s := texts(key, `a list of absolute paths, such as ["/srv/data"]`, target, filepath.IsAbs)
+	set := s.set
+	s.set = func(value any) bool {
+		ok := set(value)
+		for i, dir := range *target {
+			(*target)[i] = filepath.Clean(dir)
+		}
+		return ok
+	}
+	return s
+}
+
+// command is a setting of a program and its arguments, or of what sh runs.
+func command(key string, target *[]string) *setting {
+	must := `a command: a list of a program and its arguments, such as ["/usr/bin/env", "-i"], or a string for sh`
+	return of(key, must, target, func(value any) ([]string, bool) {
+		if line, ok := value.(string); ok {
+			return []string{"sh", "-c", line}, strings.TrimSpace(line) != ""
+		}
+		words, ok := strs(value)
+		return words, ok && len(words) > 0 && words[0] != ""
+	}, func(c []string) string {
+		if len(c) == 3 && c[0] == "sh" && c[1] == "-c" {
+			return quote(c[2])
+		}
+		return quoteAll(c)
+	})
+}
+
+// variables is a setting of entries of an environment. Their values, which may be
+// secret, are not shown.
+func variables(key string, target *[]string) *setting {
+	s := texts(key, `a list of variables, such as ["NAME=value", "PASSED_ON"]`, target, func(string) bool { return true })
+	s.secret, s.whole = true, s.show
+	s.show = func() string {
+		var shown []string
+		for _, entry := range *target {
+			if name, _, set := strings.Cut(entry, "="); set {
+				entry = name + "=..."
+			}
+			shown = append(shown, entry)
+		}
+		return quoteAll(shown)
+	}
+	return s
+}
+
+// orTable lets a list of variables be a table too.
+func (s *setting) orTable() *setting {
+	set := s.set
+	s.must += `, or a table, such as { NAME = "value" }`
+	s.set = func(value any) bool {
+		m, ok := value.(map[string]any)
+		if !ok {
+			return set(value)
+		}
+		entries := []any{}
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			text, ok := m[name].(string)
 			if !ok {
 				return false
 			}
-			u, err := url.Parse(strings.TrimSpace(text))
-			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" ||
-				u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-				return false
-			}
-			*target = strings.TrimRight(u.String(), "/")
-			return true
-		},
-		show: func() string { return quote(*target) },
+			entries = append(entries, name+"="+text)
+		}
+		return set(entries)
 	}
+	return s
 }
 
-// secret sets a variable to a key of an HTTP interface, which goes into a header.
-func secret(key string, target *Secret) setting {
-	return setting{
-		key:    key,
-		must:   "a key of printable ASCII characters on one line",
-		hidden: true,
-		noFile: true,
-		set: func(value any) bool {
-			text, ok := value.(string)
-			text = strings.TrimSpace(text)
-			if !ok || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
-				return false
+// headers is a setting of headers by name. Their values, which may be secret, are not
+// shown.
+func headers(key string, target *map[string]string) *setting {
+	shown := func(show func(value string) string) func(map[string]string) string {
+		return func(m map[string]string) string {
+			parts := []string{}
+			for _, header := range slices.Sorted(maps.Keys(m)) {
+				parts = append(parts, keyText(header)+" = "+quote(show(m[header])))
 			}
-			*target = Secret(text)
-			return true
-		},
-		show: func() string { return target.String() },
+			return braces(parts)
+		}
 	}
+	s := of(key, `a table of strings on one line, such as { X-Team = "blue" }`, target, func(value any) (map[string]string, bool) {
+		m, ok := value.(map[string]any)
+		all := map[string]string{}
+		for header, v := range m {
+			text, is := v.(string)
+			ok = ok && is && !strings.ContainsAny(text, "\r\n\x00")
+			all[header] = text
+		}
+		return all, ok
+	}, shown(func(string) string { return "..." }))
+	s.secret = true
+	s.whole = func() string { return shown(strings.Clone)(*target) }
+	return s
+}
+
+// address is a setting of the base of an HTTP interface.
+func address(key string, target *string) *setting {
+	s := of(key, "an absolute http or https URL without user, query or fragment, such as "+defaultBaseURL, target, func(value any) (string, bool) {
+		text, _ := value.(string)
+		u, err := url.Parse(strings.TrimSpace(text))
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" ||
+			u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+			return "", false
+		}
+		return strings.TrimRight(u.String(), "/"), true
+	}, quote)
+	s.secret = true
+	return s
+}
+
+// endpoint is a setting of the address of one HTTP resource. Its query, which may be
+// secret, is not shown.
+func endpoint(key string, target *string, ok func(text string) bool) *setting {
+	s := text(key, "an absolute http or https URL without user or fragment, such as https://example.com/mcp", target, ok)
+	s.secret, s.whole = true, s.show
+	s.show = func() string {
+		shown, _, more := strings.Cut(*target, "?")
+		if more {
+			shown += "?..."
+		}
+		return quote(shown)
+	}
+	return s
+}
+
+// secret is a setting of a key of an HTTP interface, which goes into a header.
+func secret(key string, target *Secret) *setting {
+	s := of(key, "a key of printable ASCII characters on one line", target, func(value any) (Secret, bool) {
+		text, ok := value.(string)
+		text = strings.TrimSpace(text)
+		return Secret(text), ok && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+	}, Secret.String)
+	s.secret, s.noFile = true, true
+	s.whole = func() string { return string(*target) }
+	return s
+}
+
+// strs is a list of strings.
+func strs(value any) ([]string, bool) {
+	list, ok := value.([]any)
+	var all []string
+	for _, v := range list {
+		text, is := v.(string)
+		ok = ok && is
+		all = append(all, text)
+	}
+	return all, ok
 }

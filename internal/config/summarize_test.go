@@ -6,11 +6,12 @@ import (
 
 	"podd/internal/config"
 	"podd/pkg/tool"
+	"podd/pkg/worker"
 )
 
 func TestSummarize(t *testing.T) {
-	want := config.Summarize{MaxInputBytes: 50_000, TriggerBytes: 20_000}
-	if got := load(t, "").Summarize; !reflect.DeepEqual(got, want) {
+	want := worker.Summarize{MaxInputBytes: 50_000, TriggerBytes: 20_000}
+	if got := load(t, "").Pods.Summarize; !reflect.DeepEqual(got, want) {
 		t.Errorf("by default %+v, want %+v", got, want)
 	}
 	c := load(t, `
@@ -23,9 +24,9 @@ tools = ["shell", "search"]
 max_input_bytes = 9000
 trigger_bytes = 8000
 `)
-	want = config.Summarize{Enabled: true, Model: "cheap", Tools: []string{"shell", "search"}, MaxInputBytes: 9000, TriggerBytes: 8000}
-	if !reflect.DeepEqual(c.Summarize, want) || c.ToolOutput.Default.Strategy != tool.StrategySummarize {
-		t.Errorf("%+v, strategy %q; want %+v", c.Summarize, c.ToolOutput.Default.Strategy, want)
+	want = worker.Summarize{Enabled: true, Model: "cheap", Tools: []string{"shell", "search"}, MaxInputBytes: 9000, TriggerBytes: 8000}
+	if !reflect.DeepEqual(c.Pods.Summarize, want) || c.ToolOutput.Default.Strategy != tool.StrategySummarize {
+		t.Errorf("%+v, strategy %q; want %+v", c.Pods.Summarize, c.ToolOutput.Default.Strategy, want)
 	}
 	shown := map[string]string{}
 	for _, v := range c.Values() {
@@ -36,8 +37,8 @@ trigger_bytes = 8000
 	}
 	// Saying no is a switch that leaves the rest where it is.
 	c = load(t, "summarize.enabled = false\n[tool_output.tools.shell]\nstrategy = 'summarize'\n")
-	if c.Summarize.Enabled || c.ToolOutput.Tools["shell"].Strategy != tool.StrategySummarize {
-		t.Errorf("switched off: %+v", c.Summarize)
+	if c.Pods.Summarize.Enabled || c.ToolOutput.Tools["shell"].Strategy != tool.StrategySummarize {
+		t.Errorf("switched off: %+v", c.Pods.Summarize)
 	}
 	if _, err := tool.NewLimits(c.ToolOutput); err != nil {
 		t.Error(err)
@@ -61,7 +62,7 @@ func TestSummarizeRefuses(t *testing.T) {
 		"summarize.max_input_bytes = 10":                                                                "from 1024 to 8388608",
 		"summarize.trigger_bytes = 0":                                                                   "from 1 to",
 		"summarize.model = 'a b'":                                                                       "a name without white space",
-		"[summarize]\nenable = true":                                                                    ":2: there is no key summarize.enable: [summarize] has enabled, model, tools, max_input_bytes, trigger_bytes",
+		"[summarize]\nenable = true":                                                                    ":2: unknown key summarize.enable; did you mean enabled?",
 		"[[summarize]]\nenabled = true":                                                                 ":1: summarize must be a table",
 	} {
 		path := write(t, text)

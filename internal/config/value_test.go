@@ -36,8 +36,11 @@ func TestValuesHaveAFixedOrder(t *testing.T) {
 	if got := keys(load(t, "")); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	want = append(want, `tool_output.tools."odd.name".max_bytes`, "tool_output.tools.search.max_lines", "tool_output.tools.shell.max_lines", "tool_output.tools.shell.strategy",
-		"prices.local.input", "prices.local.cached_input", "prices.local.cache_write", "prices.local.output", "prices.local.cache_ttl",
+	at := slices.Index(want, "tool_output.tools.search.max_matches")
+	want = slices.Insert(want, at, "tool_output.tools.search.max_lines")
+	at = slices.Index(want, "summarize.enabled")
+	want = slices.Insert(want, at, `tool_output.tools."odd.name".max_bytes`, "tool_output.tools.shell.max_lines", "tool_output.tools.shell.strategy")
+	want = append(want, "prices.local.input", "prices.local.cached_input", "prices.local.cache_write", "prices.local.output", "prices.local.cache_ttl",
 		`prices."vendor/model-1.5".input`, `prices."vendor/model-1.5".cached_input`, `prices."vendor/model-1.5".cache_write`,
 		`prices."vendor/model-1.5".output`, `prices."vendor/model-1.5".cache_ttl`)
 	if got := keys(load(t, full)); !slices.Equal(got, want) {

@@ -30,8 +30,8 @@ func benchDaemon(b *testing.B, pods int) *client.Client {
 	endpoint.Start()
 	b.Cleanup(endpoint.Close)
 	c := newConfig(b)
-	c.Settings.BaseURL, c.Settings.Model, c.Settings.Ask, c.Settings.Sandbox.Mode = endpoint.URL+"/v1", "bench", "never", "off"
-	c.Settings.Limits.MaxSteps, c.Settings.Limits.MaxToolCalls = 1_000_000, 1_000_000
+	c.Settings.BaseURL, c.Settings.Pods.ModelName, c.Settings.Ask, c.Settings.Sandbox.Mode = endpoint.URL+"/v1", "bench", "never", "off"
+	c.Settings.Pods.Limits.MaxSteps, c.Settings.Pods.Limits.MaxToolCalls = 1_000_000, 1_000_000
 	benchPods(b, c, pods)
 	d, err := daemon.Open(b.Context(), c)
 	if err != nil {

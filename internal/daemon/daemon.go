@@ -72,8 +72,8 @@ func KeeperConfig(c Config) keeper.Config {
 	s := c.Settings
 	return keeper.Config{
 		Dir:      c.StateDir,
-		MaxBytes: s.Store.MaxBytes,
-		Schedule: keeper.Schedule{Every: s.Snapshots.Every, Keep: s.Snapshots.Keep, Age: s.Snapshots.Age},
+		MaxBytes: s.StoreBytes,
+		Schedule: s.Snapshots,
 		Checker:  c.Checker,
 		Logger:   c.Logger,
 	}
@@ -177,7 +177,7 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 		return "", err
 	}
 	d.secrets.Add(token)
-	if d.trust, err = trust.Open(d.StateDir, hiddenPaths(d.Config)); err != nil {
+	if d.trust, err = trust.Open(d.StateDir, hiddenPaths(d.Config), config.ParseProject); err != nil {
 		return "", err
 	}
 	d.keeper, err = keeper.Open(ctx, KeeperConfig(d.Config))
@@ -218,8 +218,8 @@ func (d *Daemon) openHost(ctx context.Context) error {
 	d.undo = append(d.undo, func() { d.loaded.Load().client.Close() })
 	d.workspaces, err = workspace.New(workspace.Config{
 		SpoolDir:   filepath.Join(d.StateDir, "spool"),
-		SpoolBytes: d.Settings.Spool.MaxBytes,
-		SpoolAge:   d.Settings.Spool.MaxAge,
+		SpoolBytes: d.Settings.SpoolBytes,
+		SpoolAge:   d.Settings.SpoolAge,
 		Scrub:      d.secrets.ScrubFile,
 		Hidden:     hiddenPaths(d.Config),
 		Project:    d.project,
@@ -251,7 +251,7 @@ func (d *Daemon) status() server.Status {
 		Config:    l.file,
 		Sandbox:   d.sandbox.Mode(), SandboxNote: d.sandbox.Why(),
 		ShellCommands: d.sandbox.Fate(), HiddenCredentials: d.sandbox.Credentials(),
-		Model:   l.Model,
+		Model:   l.Pods.ModelName,
 		BaseURL: l.BaseURL,
 		API:     l.client.API(),
 		HasKey:  l.APIKey != "",

@@ -36,10 +36,10 @@ func (d *Daemon) openRecorder() {
 		if l == nil || !u.Measured {
 			return 0, false
 		}
-		money, ok := fold.MoneyOf(u.Model, l.prices)
+		money, ok := fold.MoneyOf(u.Model, l.Pods.Prices)
 		if !ok && u.Purpose == "" {
 			// Endpoints may name the model otherwise than it is asked for.
-			money, ok = fold.MoneyOf(l.Model, l.prices)
+			money, ok = fold.MoneyOf(l.Pods.ModelName, l.Pods.Prices)
 		}
 		return money.Cost(u.Usage), ok
 	})

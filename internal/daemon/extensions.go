@@ -25,24 +25,20 @@ func (d *Daemon) openExtensions(ctx context.Context) error {
 // extensions makes the interceptors and hooks of a configuration.
 func (d *Daemon) extensions(c config.Config) (interceptors []interceptor.Interceptor, hooks []hook.Hook, err error) {
 	for _, e := range c.Interceptors {
-		i, err := d.runner.Interceptor(commandOf(e), extern.OnFailure(e.OnFailure))
+		i, err := d.runner.Interceptor(e.Command, e.OnFailure)
 		if err != nil {
 			return nil, nil, misconfigured(e, err)
 		}
 		interceptors = append(interceptors, i)
 	}
 	for _, e := range c.Hooks {
-		h, err := d.runner.Hook(commandOf(e))
+		h, err := d.runner.Hook(e.Command)
 		if err != nil {
 			return nil, nil, misconfigured(e, err)
 		}
 		hooks = append(hooks, h)
 	}
 	return interceptors, hooks, nil
-}
-
-func commandOf(e config.Extension) extern.Command {
-	return extern.Command{Name: e.Name, On: e.On, Argv: e.Command, Timeout: e.Timeout, Env: e.Env, History: extern.History(e.History)}
 }
 
 func misconfigured(e config.Extension, err error) error {

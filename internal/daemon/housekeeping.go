@@ -18,7 +18,7 @@ func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
 	var wg sync.WaitGroup
 	sweeper := retention.Sweeper{
 		Store:  d.store,
-		Policy: retention.Policy{Age: d.Settings.Retention.Age, Bytes: d.Settings.Retention.Bytes},
+		Policy: d.Settings.Retention,
 		Logger: d.Logger,
 		Now:    time.Now,
 	}

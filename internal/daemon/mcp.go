@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"podd/internal/config"
 	"podd/internal/extend/mcp"
 	"podd/internal/server"
 	"podd/pkg/item"
@@ -34,10 +33,10 @@ func (d *Daemon) openMCP(ctx context.Context) (err error) {
 // serversOf are the MCP servers of a workspace: the user's own, and those that the
 // workspace names as far as it is trusted. says is one sentence about a server of the
 // workspace that the user has under the same name; empty when there is none.
-func (d *Daemon) serversOf(project []config.MCPServer) (servers []config.MCPServer, says string) {
+func (d *Daemon) serversOf(project []mcp.Server) (servers []mcp.Server, says string) {
 	servers = slices.Clone(d.loaded.Load().MCP)
 	for _, s := range project {
-		if slices.ContainsFunc(servers, func(own config.MCPServer) bool { return own.Name == s.Name }) {
+		if slices.ContainsFunc(servers, func(own mcp.Server) bool { return own.Name == s.Name }) {
 			says = s.Origin + ": the MCP server " + s.Name + " is left out, for your own configuration has one of this name"
 			continue
 		}
@@ -47,14 +46,14 @@ func (d *Daemon) serversOf(project []config.MCPServer) (servers []config.MCPServ
 }
 
 // servers finds the MCP servers of a workspace for people.
-func (d *Daemon) servers(dir string) []config.MCPServer {
+func (d *Daemon) servers(dir string) []mcp.Server {
 	followed, _ := d.trust.Follow(dir)
 	servers, _ := d.serversOf(followed.Servers)
 	return servers
 }
 
 // mcpServer is one of them.
-func (d *Daemon) mcpServer(name, dir string) (config.MCPServer, error) {
+func (d *Daemon) mcpServer(name, dir string) (mcp.Server, error) {
 	var names []string
 	for _, s := range d.servers(dir) {
 		if s.Name == name {
@@ -62,7 +61,7 @@ func (d *Daemon) mcpServer(name, dir string) (config.MCPServer, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return config.MCPServer{}, noServer(name, names)
+	return mcp.Server{}, noServer(name, names)
 }
 
 // ListMCP shows the MCP servers of a workspace.

@@ -10,7 +10,6 @@ import (
 
 	"podd/internal/config"
 	"podd/internal/server"
-	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/llm/openai"
 )
@@ -20,8 +19,6 @@ type loaded struct {
 	config.Config
 	// client talks to its endpoint.
 	client *openai.Client
-	// prices are those of its models.
-	prices []fold.ModelPrice
 	// file is where it came from; empty when there was no file.
 	file string
 	// at is when it was read.
@@ -93,7 +90,7 @@ func (d *Daemon) reload(before *loaded) (*loaded, server.Reloaded, error) {
 	}
 	if c.APIKeyFile != d.Settings.APIKeyFile {
 		// Another file of the key is hidden from tools from the next start on.
-		c.APIKey = before.APIKey
+		c.KeepKey(before.Config)
 	}
 	d.secrets.Add(string(c.APIKey))
 	next := &loaded{Config: c, file: d.ConfigFile, at: time.Now()}

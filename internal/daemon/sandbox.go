@@ -11,11 +11,8 @@ import (
 // detectSandbox begins to find out what commands can be confined by, which takes as long
 // as all else that a start does. The state directory must be there.
 func (d *Daemon) detectSandbox(ctx context.Context) {
-	s := d.Settings.Sandbox
-	c := builtin.SandboxConfig{
-		Mode: s.Mode, Required: s.Required, Network: s.Network, Read: s.Read, Write: s.Write, MaxMemory: s.MaxMemory,
-		Hidden: hiddenPaths(d.Config),
-	}
+	c := d.Settings.Sandbox
+	c.Hidden = hiddenPaths(d.Config)
 	var found *builtin.Sandbox
 	var wg sync.WaitGroup
 	wg.Go(func() { found = builtin.DetectSandbox(ctx, c) })
@@ -45,7 +42,7 @@ func (d *Daemon) shell() builtin.Shell {
 		Starter:  d.starter,
 		Sandbox:  d.sandbox,
 		Confined: d.sandbox.Fate() != builtin.FateAsk,
-		Env:      d.Settings.Sandbox.Env,
+		Env:      d.Settings.ShellEnv,
 		// Not even a name in env passes a key of podd's on.
 		Environ: d.secrets.Environ(os.Environ()),
 	}

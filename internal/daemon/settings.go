@@ -1,22 +1,16 @@
 package daemon
 
 import (
-	"fmt"
-	"maps"
-	"slices"
-
 	"podd/internal/config"
+	"podd/internal/extend/mcp"
 	"podd/internal/guard/policy"
 	"podd/internal/version"
 	"podd/internal/workspace/skills"
-	"podd/pkg/fold"
 	"podd/pkg/llm"
 	"podd/pkg/llm/openai"
 	"podd/pkg/pod"
-	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
-	"podd/pkg/worker"
 	"podd/pkg/workspace"
 )
 
@@ -28,10 +22,6 @@ func (d *Daemon) settings(next, before *loaded) (s pod.Settings, err error) {
 	if err := checkSettings(c); err != nil {
 		return s, err
 	}
-	prices, err := modelPrices(c.Prices)
-	if err != nil {
-		return s, err
-	}
 	interceptors, hooks, err := d.extensions(c)
 	if err != nil {
 		return s, err
@@ -39,7 +29,6 @@ func (d *Daemon) settings(next, before *loaded) (s pod.Settings, err error) {
 	if err := d.connect(next, before); err != nil {
 		return s, err
 	}
-	next.prices = prices
 	var model llm.Model = next.client
 	if d.recorder != nil {
 		model, hooks = d.recorder.Model(model), append(hooks, d.recorder)
@@ -47,41 +36,16 @@ func (d *Daemon) settings(next, before *loaded) (s pod.Settings, err error) {
 	if d.tracer != nil {
 		hooks = append(hooks, d.tracer)
 	}
-	return pod.Settings{
-		Model:          model,
-		ModelName:      c.Model,
-		Fallbacks:      c.FallbackModels,
-		Instructions:   c.Instructions,
-		FileRefRole:    c.FileRefs.Role,
-		MaxInbox:       c.Limits.MaxInbox,
-		MaxSubmitBytes: c.Limits.MaxSubmitBytes,
-		Prune:          pruneRule(c.Prune),
-		Prices:         prices,
-		Summarize: worker.Summarize{
-			Enabled: c.Summarize.Enabled, Model: c.Summarize.Model, Tools: c.Summarize.Tools,
-			MaxInputBytes: c.Summarize.MaxInputBytes, TriggerBytes: c.Summarize.TriggerBytes,
-		},
-		Compaction: worker.Compaction{
-			Trigger: c.Compaction.Trigger, KeepTokens: c.Compaction.KeepTokens, Model: c.Compaction.Model,
-			ReadBackBytes: c.Compaction.ReadBackBytes,
-		},
-		Limits:       turnLimits(c.Limits),
-		Interceptors: interceptors,
-		Hooks:        hooks,
-	}, nil
+	s = c.Pods
+	s.Model, s.Interceptors, s.Hooks = model, interceptors, hooks
+	return s, nil
 }
 
 // workspaceSettings are what workspaces take of the configuration next.
 func (d *Daemon) workspaceSettings(c config.Config) (s workspace.Settings, err error) {
 	c.ToolOutput.Redactor = d.secrets
 	s = workspace.Settings{
-		FileRefs: scopefs.RefLimits{MaxBytes: c.FileRefs.MaxBytes, DirEntries: c.FileRefs.DirEntries},
-		Search:   searchBounds(c.Tools.Search),
-		Tree:     builtin.Tree{Depth: c.Tools.RepoStructure.Depth, MaxEntries: c.Tools.RepoStructure.MaxEntries},
-		ListDir:  builtin.Listing{MaxEntries: c.Tools.ListDir.MaxEntries},
-		Glob:     builtin.Listing{MaxEntries: c.Tools.Glob.MaxEntries},
-		Ask:      c.Ask,
-		Rules:    c.Rules,
+		FileRefs: c.FileRefs, Search: c.Search, Tree: c.Tree, ListDir: c.ListDir, Glob: c.Glob, Ask: c.Ask, Rules: c.Rules,
 	}
 	s.ToolOutput, err = tool.NewLimits(c.ToolOutput)
 	return s, err
@@ -116,43 +80,5 @@ func checkSettings(s config.Config) error {
 		tools = append(tools, policy.Tool{Name: name, Paths: name != "shell" && name != "todo" && name != skills.ToolName, Commands: name == "shell"})
 	}
 	// What MCP servers call their tools is not known yet.
-	return rules.CheckTools(append(tools, policy.Tool{Name: config.MCPPrefix, Family: true}))
-}
-
-func pruneRule(p config.Prune) fold.Config {
-	return fold.Config{
-		Mode:     fold.Mode(p.Mode),
-		Turns:    fold.TurnsConfig{Protected: p.ProtectedTurns, MinSavings: p.MinSavings},
-		Economic: fold.EconomicConfig{MinGain: float64(p.MinGain)},
-	}
-}
-
-func turnLimits(l config.Limits) worker.Limits {
-	return worker.Limits{
-		MaxSteps: l.MaxSteps, MaxToolCalls: l.MaxToolCalls, MaxTime: l.MaxTurnTime, MaxParallel: l.MaxParallelCalls,
-		MaxTokens: l.MaxTokens, MaxCost: l.MaxCost,
-	}
-}
-
-// searchBounds says that no context is none, and not the default.
-func searchBounds(s config.Search) builtin.Search {
-	if s.Context == 0 {
-		s.Context = -1
-	}
-	return builtin.Search{MaxMatches: s.MaxMatches, Context: s.Context, MaxLineBytes: s.MaxLineBytes}
-}
-
-// modelPrices are configured prices as ratios, and in money.
-func modelPrices(configured map[string]config.Price) ([]fold.ModelPrice, error) {
-	var prices []fold.ModelPrice
-	for _, model := range slices.Sorted(maps.Keys(configured)) {
-		p := configured[model]
-		money := fold.Money{Input: p.Input, CachedInput: p.CachedInput, CacheWrite: p.CacheWrite, Output: p.Output, TTL: p.CacheTTL}
-		ratios, err := money.Ratios()
-		if err != nil {
-			return nil, fmt.Errorf("prices of %s: %w", model, err)
-		}
-		prices = append(prices, fold.ModelPrice{Model: model, Price: ratios, Money: money})
-	}
-	return prices, nil
+	return rules.CheckTools(append(tools, policy.Tool{Name: mcp.Prefix, Family: true}))
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"podd/internal/config"
 )
 
 // patience is how long a call waits for a server that is to be started again.
@@ -23,7 +21,7 @@ type instance struct {
 	dir string
 
 	mu  sync.Mutex
-	def config.MCPServer
+	def Server
 	// link is the server that runs; nil when none does. starting is closed when a start
 	// has ended; nil when none is under way.
 	link     *link
@@ -47,7 +45,7 @@ type instance struct {
 var errStopped = errors.New("is not started any more, for podd is stopping")
 
 // definition is how the server is configured now.
-func (i *instance) definition() config.MCPServer {
+func (i *instance) definition() Server {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.def
@@ -158,7 +156,7 @@ func (i *instance) start() {
 }
 
 // open starts a server and asks it for all that it offers.
-func (m *Manager) open(ctx context.Context, def config.MCPServer, dir string, changed func(), noise func(string)) (*link, *Listing, error) {
+func (m *Manager) open(ctx context.Context, def Server, dir string, changed func(), noise func(string)) (*link, *Listing, error) {
 	r, err := m.resolve(def, dir)
 	if err != nil {
 		return nil, nil, err

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"podd/internal/config"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 )
@@ -161,7 +160,7 @@ func (m *Manager) alert(format string, args ...any) {
 }
 
 // instance is that of a server in a workspace.
-func (m *Manager) instance(s config.MCPServer, dir string) *instance {
+func (m *Manager) instance(s Server, dir string) *instance {
 	key := keyOf(s, dir)
 	m.mu.Lock()
 	i := m.instances[key]
@@ -179,7 +178,7 @@ func (m *Manager) instance(s config.MCPServer, dir string) *instance {
 // Tools are the tools of servers for a workspace, in the order of their names. With
 // start, a server of which nothing is known is started and asked; without, and when that
 // fails, it has no tools.
-func (m *Manager) Tools(ctx context.Context, servers []config.MCPServer, dir string, start bool) []tool.Tool {
+func (m *Manager) Tools(ctx context.Context, servers []Server, dir string, start bool) []tool.Tool {
 	offers := make([][]tool.Tool, len(servers))
 	var asking sync.WaitGroup
 	for n, s := range servers {
@@ -209,7 +208,7 @@ const (
 
 // Look is a server as it is shown to people.
 type Look struct {
-	Server config.MCPServer
+	Server Server
 	State  State
 	// Error is what the server did wrong last, as half a sentence; empty when it works.
 	Error string
@@ -223,7 +222,7 @@ type Look struct {
 }
 
 // Look shows a server in a workspace. It starts none.
-func (m *Manager) Look(s config.MCPServer, dir string) Look {
+func (m *Manager) Look(s Server, dir string) Look {
 	i := m.instance(s, dir)
 	i.mu.Lock()
 	look := Look{Server: i.def, State: Idle, Listing: i.listing}
@@ -258,7 +257,7 @@ func (m *Manager) describe(look *Look, key string) {
 
 // Test starts a server of its own, beside one that may run, asks it for all that it
 // offers, and ends it. The error is a sentence that says what to do.
-func (m *Manager) Test(ctx context.Context, s config.MCPServer, dir string) (look Look, took time.Duration, err error) {
+func (m *Manager) Test(ctx context.Context, s Server, dir string) (look Look, took time.Duration, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.StartTimeout, fmt.Errorf("was not ready within %s (start_timeout)", s.StartTimeout))
 	defer cancel()
 	begun := time.Now()
@@ -282,7 +281,7 @@ func (m *Manager) Test(ctx context.Context, s config.MCPServer, dir string) (loo
 
 // Accept takes the tools of a server as they are: nobody is asked about their form until
 // it changes again. It says how many were not what they had been.
-func (m *Manager) Accept(s config.MCPServer, dir string) (int, error) {
+func (m *Manager) Accept(s Server, dir string) (int, error) {
 	i := m.instance(s, dir)
 	look := m.Look(s, dir)
 	if look.Listing == nil {

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"podd/internal/config"
 	"podd/internal/extend/mcp"
 	"podd/pkg/tool"
 )
@@ -22,7 +21,7 @@ import (
 type bench struct {
 	*mcp.Manager
 	t       *testing.T
-	server  config.MCPServer
+	server  mcp.Server
 	dir     string
 	mu      sync.Mutex
 	alerts  []string
@@ -30,8 +29,8 @@ type bench struct {
 }
 
 // serverOf is this binary as a server.
-func serverOf(mode string) config.MCPServer {
-	return config.MCPServer{
+func serverOf(mode string) mcp.Server {
+	return mcp.Server{
 		Name: "test", Command: os.Args[0], Env: []string{"MCP_TEST_SERVER=" + mode, "GIVEN", "A_TOKEN=${SECRET_ONE}"}, Expand: true,
 		StartTimeout: 20 * time.Second, Timeout: 20 * time.Second, Origin: "config.toml:1",
 	}
@@ -84,7 +83,7 @@ func (b *bench) told() []string {
 
 func (b *bench) tools() []tool.Tool {
 	b.t.Helper()
-	tools := b.Tools(b.t.Context(), []config.MCPServer{b.server}, b.dir, true)
+	tools := b.Tools(b.t.Context(), []mcp.Server{b.server}, b.dir, true)
 	if len(tools) == 0 {
 		b.t.Fatalf("no tools; alerts: %q", b.told())
 	}
@@ -328,7 +327,7 @@ func TestEnd(t *testing.T) {
 	}
 	b.Close()
 	eventually(t, "the end of the child", func() bool { return !alive(child) })
-	if tools := b.Tools(t.Context(), []config.MCPServer{serverOf("other")}, b.dir, true); len(tools) > 0 {
+	if tools := b.Tools(t.Context(), []mcp.Server{serverOf("other")}, b.dir, true); len(tools) > 0 {
 		t.Errorf("a closed manager starts a server: %v", tools)
 	}
 }
@@ -385,7 +384,7 @@ func TestLazy(t *testing.T) {
 	if out := b.call("echo", `{"text": "now"}`); text(out) != "now" {
 		t.Errorf("%+v", out)
 	}
-	if unknown := b.Tools(t.Context(), []config.MCPServer{serverOf("other")}, b.dir, false); len(unknown) > 0 {
+	if unknown := b.Tools(t.Context(), []mcp.Server{serverOf("other")}, b.dir, false); len(unknown) > 0 {
 		t.Errorf("a server of which nothing is known has tools without being started")
 	}
 }

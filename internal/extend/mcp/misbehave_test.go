@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"podd/internal/config"
 	"podd/internal/extend/mcp"
 	"podd/pkg/tool"
 )
@@ -100,7 +99,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 				b.server.StartTimeout = time.Second
 			}
 			for range 2 {
-				if tools := b.Tools(t.Context(), []config.MCPServer{b.server}, b.dir, true); len(tools) > 0 {
+				if tools := b.Tools(t.Context(), []mcp.Server{b.server}, b.dir, true); len(tools) > 0 {
 					t.Errorf("%d tools", len(tools))
 				}
 			}
@@ -124,13 +123,13 @@ func TestServersThatDoNotStart(t *testing.T) {
 	}
 	b := newBench(t, "good")
 	for _, tt := range []struct {
-		adjust func(*config.MCPServer)
+		adjust func(*mcp.Server)
 		want   string
 	}{
-		{func(s *config.MCPServer) { s.Command = "no-such-program" }, "there is no program no-such-program in podd's PATH"},
-		{func(s *config.MCPServer) { s.Command = "/no/such" }, "cannot be started: "},
-		{func(s *config.MCPServer) { s.Cwd = "/no/such" }, "cannot be started in /no/such: there is no such directory"},
-		{func(s *config.MCPServer) { s.Args = []string{"${NOT_THERE}"} }, "needs the variable NOT_THERE"},
+		{func(s *mcp.Server) { s.Command = "no-such-program" }, "there is no program no-such-program in podd's PATH"},
+		{func(s *mcp.Server) { s.Command = "/no/such" }, "cannot be started: "},
+		{func(s *mcp.Server) { s.Cwd = "/no/such" }, "cannot be started in /no/such: there is no such directory"},
+		{func(s *mcp.Server) { s.Args = []string{"${NOT_THERE}"} }, "needs the variable NOT_THERE"},
 	} {
 		s := b.server
 		tt.adjust(&s)
@@ -143,9 +142,9 @@ func TestServersThatDoNotStart(t *testing.T) {
 // A server that failed is not started again at once, and again, and again.
 func TestBackoff(t *testing.T) {
 	b := newBench(t, "exit", func(c *mcp.Config) { c.Backoff = func(int) time.Duration { return time.Hour } })
-	b.Tools(t.Context(), []config.MCPServer{b.server}, b.dir, true)
+	b.Tools(t.Context(), []mcp.Server{b.server}, b.dir, true)
 	b.server.Env[0] = "MCP_TEST_SERVER=good"
-	b.Tools(t.Context(), []config.MCPServer{b.server}, b.dir, true)
+	b.Tools(t.Context(), []mcp.Server{b.server}, b.dir, true)
 	b.fails("die")
 	out, err := b.tool("echo").Run(t.Context(), &tool.Invocation{Arguments: `{"text": "x"}`})
 	if err == nil || !strings.Contains(err.Error(), "podd starts it again in 1h0m0s at the earliest") {
@@ -245,7 +244,7 @@ func TestOverHTTP(t *testing.T) {
 	defer server.Close()
 	defer end()
 	b := newBench(t, "good")
-	b.server = config.MCPServer{
+	b.server = mcp.Server{
 		Name: "test", URL: server.URL, Headers: map[string]string{"Authorization": "Bearer ${SECRET_ONE}"},
 		StartTimeout: 20 * time.Second, Timeout: 20 * time.Second, Origin: "config.toml:1",
 	}
@@ -291,7 +290,7 @@ func TestTasksOverHTTP(t *testing.T) {
 			}
 		}))
 		b := newBench(t, "good")
-		b.server = config.MCPServer{Name: "test", URL: server.URL, StartTimeout: 20 * time.Second, Timeout: 20 * time.Second, Origin: "config.toml:1"}
+		b.server = mcp.Server{Name: "test", URL: server.URL, StartTimeout: 20 * time.Second, Timeout: 20 * time.Second, Origin: "config.toml:1"}
 		wantTaskTools(t, b)
 		b.Close()
 		server.Close()
@@ -326,7 +325,7 @@ func callOfTheGone(t *testing.T) error {
 		handler.ServeHTTP(w, r)
 	}))
 	b := newBench(t, "good", func(c *mcp.Config) { c.Backoff = func(int) time.Duration { return time.Hour } })
-	b.server = config.MCPServer{
+	b.server = mcp.Server{
 		Name: "test", URL: server.URL, Headers: map[string]string{"Authorization": "Bearer ${SECRET_ONE}"},
 		StartTimeout: 20 * time.Second, Timeout: 20 * time.Second, Origin: "config.toml:1",
 	}

@@ -15,13 +15,12 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"podd/internal/config"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 )
 
 // Prefix begins the names of all tools of MCP servers.
-const Prefix = config.MCPPrefix
+const Prefix = "mcp__"
 
 // maxName is the longest name of a tool that endpoints take.
 const maxName = 64

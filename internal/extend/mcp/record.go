@@ -13,7 +13,6 @@ import (
 	"slices"
 	"sync"
 
-	"podd/internal/config"
 	"podd/internal/paths"
 	"podd/pkg/item"
 )
@@ -48,7 +47,7 @@ type entry struct {
 
 // keyOf tells a server in a workspace from all others. What is offered of it, and how
 // long it may take, makes no other of it.
-func keyOf(s config.MCPServer, dir string) string {
+func keyOf(s Server, dir string) string {
 	s.Tools, s.StartTimeout, s.Timeout, s.Origin = nil, 0, 0, ""
 	text, _ := json.Marshal(s)
 	h := sha256.New()

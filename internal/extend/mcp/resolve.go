@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"podd/internal/config"
 	"podd/internal/guard/secrets"
 )
 
@@ -33,7 +32,7 @@ type resolved struct {
 // resolve fills in what a server takes from podd's environment and from files. What may
 // be secret becomes known as one. An error is half a sentence, to stand after the
 // server's name.
-func (m *Manager) resolve(s config.MCPServer, workspace string) (r resolved, err error) {
+func (m *Manager) resolve(s Server, workspace string) (r resolved, err error) {
 	var first error
 	expand := func(text string) string {
 		out, err := m.expand(text)
@@ -114,7 +113,7 @@ func (m *Manager) maySecret(name, value string) {
 }
 
 // environment is what a command gets.
-func (m *Manager) environment(s config.MCPServer, dir string, expand func(string) string) ([]string, error) {
+func (m *Manager) environment(s Server, dir string, expand func(string) string) ([]string, error) {
 	var env []string
 	set := func(name, value string) {
 		env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
@@ -150,7 +149,7 @@ func (m *Manager) environment(s config.MCPServer, dir string, expand func(string
 }
 
 // headers are sent with each request.
-func (m *Manager) headers(s config.MCPServer, expand func(string) string) (http.Header, error) {
+func (m *Manager) headers(s Server, expand func(string) string) (http.Header, error) {
 	headers := http.Header{}
 	for name, value := range s.Headers {
 		filled := expand(value)

@@ -26,6 +26,7 @@ const maxBookBytes = 16 << 20
 type Book struct {
 	path   string
 	hidden []string
+	parser Parser
 
 	mu   sync.Mutex
 	dirs map[string]record
@@ -47,8 +48,8 @@ type contents struct {
 
 // Open reads the record of a state directory; there need not be one yet. hidden are
 // podd's own files, which are never looked at as a workspace's.
-func Open(stateDir string, hidden []string) (*Book, error) {
-	b := &Book{path: filepath.Join(stateDir, bookName), hidden: hidden, dirs: map[string]record{}}
+func Open(stateDir string, hidden []string, parser Parser) (*Book, error) {
+	b := &Book{path: filepath.Join(stateDir, bookName), hidden: hidden, parser: parser, dirs: map[string]record{}}
 	text, err := b.read()
 	if errors.Is(err, fs.ErrNotExist) {
 		return b, nil
@@ -86,7 +87,7 @@ func (b *Book) read() ([]byte, error) {
 
 // Look says what a workspace has and whether it is trusted.
 func (b *Book) Look(dir string) (Look, error) {
-	look, err := read(dir, b.hidden)
+	look, err := b.files(dir)
 	if err != nil {
 		return Look{}, err
 	}
@@ -113,7 +114,7 @@ func (b *Book) state(look Look) State {
 // Trust records that a person trusts what has this digest. It is refused when the files
 // have another one by now: that nobody has seen.
 func (b *Book) Trust(dir, digest string, now time.Time) (Look, error) {
-	look, err := read(dir, b.hidden)
+	look, err := b.files(dir)
 	switch {
 	case err != nil:
 		return Look{}, err

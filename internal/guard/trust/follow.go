@@ -4,10 +4,27 @@ import (
 	"fmt"
 	"strings"
 
-	"podd/internal/config"
+	"podd/internal/extend/mcp"
 	"podd/internal/sanitize"
+	"podd/pkg/item"
 	"podd/pkg/scopefs"
 )
+
+// Project is what the configuration of a workspace may say: what informs, and what
+// narrows.
+type Project struct {
+	// Instructions are sent as the workspace's word.
+	Instructions string
+	// Rules have the decision ask or deny.
+	Rules []item.Rule
+	// Servers are its MCP servers; see mcp.ParseServers.
+	Servers []mcp.Server
+}
+
+// Parser reads the configuration of a workspace, its servers left out; path is how
+// sentences name the file. It leaves out what such a file must not say, with a sentence
+// each in refused.
+type Parser func(path string, text []byte) (p Project, refused []string)
 
 // Follow is what podd follows of a workspace's configuration, and in says one sentence
 // for a person about what it does not; says is empty when that is nothing. What was read
@@ -15,7 +32,7 @@ import (
 //
 // A configuration that is not what was trusted loosens nothing: the rules that were
 // trusted hold, until a person trusts other ones or takes the trust back.
-func (b *Book) Follow(dir string) (p config.Project, says string) {
+func (b *Book) Follow(dir string) (p Project, says string) {
 	look, err := b.Look(dir)
 	if err != nil {
 		kept, still := b.kept(resolved(dir))
@@ -24,9 +41,9 @@ func (b *Book) Follow(dir string) (p config.Project, says string) {
 	shown := scopefs.Display(look.Dir)
 	switch look.State {
 	case None:
-		return config.Project{}, ""
+		return Project{}, ""
 	case Never:
-		return config.Project{}, fmt.Sprintf("%s is ignored until you trust it: look at it with podctl trust %s", names(look), shown)
+		return Project{}, fmt.Sprintf("%s is ignored until you trust it: look at it with podctl trust %s", names(look), shown)
 	case Changed:
 		kept, still := b.kept(look.Dir)
 		return kept, fmt.Sprintf("the configuration of %s has changed since you trusted it, and is ignored until you trust it again%s: run podctl trust %s", shown, still, shown)
@@ -37,14 +54,14 @@ func (b *Book) Follow(dir string) (p config.Project, says string) {
 
 // Follows is what podd follows of the files once they are trusted, and why not of the
 // rest, a sentence each.
-func (l Look) Follows() (p config.Project, refused []string) {
+func (l Look) Follows() (p Project, refused []string) {
 	for _, f := range l.Files {
 		var more []string
 		switch f.Path {
 		case ConfigFile:
-			p, more = parse(f)
+			p, more = l.parser.parse(f)
 		case ServersFile:
-			p.Servers, more = config.ParseMCP(f.Path, f.Content)
+			p.Servers, more = mcp.ParseServers(f.Path, f.Content)
 		}
 		refused = append(refused, more...)
 	}
@@ -53,20 +70,20 @@ func (l Look) Follows() (p config.Project, refused []string) {
 
 // kept are the rules of the configuration that a person trusted last, and a clause for a
 // sentence that says so; nothing when there are none.
-func (b *Book) kept(dir string) (p config.Project, still string) {
+func (b *Book) kept(dir string) (p Project, still string) {
 	b.mu.Lock()
 	known := b.dirs[dir]
 	b.mu.Unlock()
-	p, _ = parse(File{Path: ConfigFile + " (as trusted)", Content: []byte(known.Config)})
+	p, _ = b.parser.parse(File{Path: ConfigFile + " (as trusted)", Content: []byte(known.Config)})
 	if len(p.Rules) == 0 {
-		return config.Project{}, ""
+		return Project{}, ""
 	}
-	return config.Project{Rules: p.Rules}, "; the rules that you trusted hold on"
+	return Project{Rules: p.Rules}, "; the rules that you trusted hold on"
 }
 
 // parse reads a trusted configuration.
-func parse(f File) (config.Project, []string) {
-	p, refused := config.ParseProject(f.Path, f.Content)
+func (parser Parser) parse(f File) (Project, []string) {
+	p, refused := parser(f.Path, f.Content)
 	var hidden int
 	p.Instructions, hidden = sanitize.Visible(p.Instructions)
 	if hidden > 0 {

@@ -20,8 +20,8 @@ const MaxFileBytes = 64 << 10
 // ServersFile names the MCP servers of a workspace, below its directory.
 const ServersFile = ".mcp.json"
 
-// files are what a person trusts, all at once.
-var files = []string{ConfigFile, ServersFile}
+// trusted are what a person trusts, all at once.
+var trusted = []string{ConfigFile, ServersFile}
 
 // State says what a person said of the files of a workspace.
 type State string
@@ -53,22 +53,23 @@ type Look struct {
 	// Digest is the SHA-256 of the files in hexadecimal; empty when there are none.
 	Digest string
 	State  State
+	parser Parser
 }
 
-// read reads the files of a workspace, within it. It does not say whether they are
+// files reads the files of a workspace, within it. It does not say whether they are
 // trusted.
-func read(dir string, hidden []string) (Look, error) {
+func (b *Book) files(dir string) (Look, error) {
 	if !filepath.IsAbs(dir) {
 		return Look{}, item.Errorf(item.KindInvalid, "BAD_DIR", "the directory %s is not absolute: give the whole path", scopefs.Display(dir))
 	}
 	dir = resolved(dir)
-	fs, err := scopefs.Open(scopefs.Config{Dir: dir, Hidden: hidden})
+	fs, err := scopefs.Open(scopefs.Config{Dir: dir, Hidden: b.hidden})
 	if err != nil {
 		return Look{}, err
 	}
 	defer fs.Close()
-	look := Look{Dir: dir}
-	for _, name := range files {
+	look := Look{Dir: dir, parser: b.parser}
+	for _, name := range trusted {
 		f, err := fs.ReadFile(name, MaxFileBytes)
 		if e, ok := errors.AsType[*scopefs.PathError](err); ok && e.Kind == scopefs.NotFound {
 			continue

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"podd/internal/config"
 	"podd/internal/guard/trust"
 	"podd/pkg/item"
 )
@@ -27,7 +28,7 @@ func plant(t *testing.T, dir, name, content string) {
 
 func open(t *testing.T, state string) *trust.Book {
 	t.Helper()
-	b, err := trust.Open(state, nil)
+	b, err := trust.Open(state, nil, config.ParseProject)
 	must(t, err)
 	return b
 }
@@ -179,7 +180,7 @@ func TestUnfitRecord(t *testing.T) {
 	} {
 		state := t.TempDir()
 		must(t, plant(filepath.Join(state, "trust.json")))
-		if _, err := trust.Open(state, nil); item.ReasonOf(err) != "TRUST" {
+		if _, err := trust.Open(state, nil, config.ParseProject); item.ReasonOf(err) != "TRUST" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

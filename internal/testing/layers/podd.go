@@ -89,7 +89,6 @@ var ranks = map[string]int{
 	"pkg/tool":               1,
 	"pkg/tool/spool":         1,
 
-	"internal/config":                 2,
 	"internal/workspace/instructions": 2,
 	"internal/workspace/skills":       2,
 	"internal/ops/metrics":            2,
@@ -111,7 +110,7 @@ var ranks = map[string]int{
 	"internal/testing/prunebench":     3,
 	"internal/ops/retention":          3,
 	"internal/ops/traces":             3,
-	"internal/guard/trust":            3,
+	"internal/guard/trust":            4,
 	"pkg/interceptor/interceptortest": 3,
 	"pkg/llm/llmtest":                 3,
 	"pkg/llm/openai":                  3,
@@ -123,6 +122,7 @@ var ranks = map[string]int{
 
 	"pkg/pod": 4,
 
+	"internal/config": 5,
 	"internal/server": 5,
 	"pkg/client":      5,
 	"pkg/subpods":     5,

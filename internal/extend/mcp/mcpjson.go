@@ -1,10 +1,11 @@
-package config
+package mcp
 
 import (
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -24,10 +25,10 @@ type jsonServer struct {
 // maxProjectServers is how many servers a workspace may have.
 const maxProjectServers = 20
 
-// ParseMCP reads the MCP servers of a workspace, in the order of their names; path is how
+// ParseServers reads the MCP servers of a workspace, in the order of their names; path is how
 // sentences name the file. A server that can't be is left out, with a sentence in
 // refused.
-func ParseMCP(path string, text []byte) (servers []MCPServer, refused []string) {
+func ParseServers(path string, text []byte) (servers []Server, refused []string) {
 	var file struct {
 		Servers map[string]jsonServer `json:"mcpServers"`
 	}
@@ -44,7 +45,7 @@ func ParseMCP(path string, text []byte) (servers []MCPServer, refused []string) 
 			wrong = fmt.Sprintf("is left out: a workspace may have %d servers", maxProjectServers)
 		}
 		if wrong != "" {
-			refused = append(refused, fmt.Sprintf("%s: the server %s %s", path, quote(name), wrong))
+			refused = append(refused, fmt.Sprintf("%s: the server %s %s", path, strconv.Quote(name), wrong))
 			continue
 		}
 		s.Origin = path
@@ -54,25 +55,23 @@ func ParseMCP(path string, text []byte) (servers []MCPServer, refused []string) 
 }
 
 // server says why there can't be such a server; empty when there can.
-func (j jsonServer) server(name string) (s MCPServer, wrong string) {
+func (j jsonServer) server(name string) (s Server, wrong string) {
 	switch j.Type {
 	case "", "stdio", "http", "streamable-http", "streamableHttp":
 	case "sse":
 		return s, `has the type "sse", which the protocol has given up: use "http" with the address of its streamable HTTP`
 	default:
-		return s, fmt.Sprintf("has the type %s: podd knows stdio and http", quote(j.Type))
+		return s, fmt.Sprintf("has the type %s: podd knows stdio and http", strconv.Quote(j.Type))
 	}
-	s = MCPServer{
-		Name: name, Command: j.Command, Args: j.Args, Cwd: j.Cwd, URL: j.URL, Headers: j.Headers,
-		StartTimeout: defaultMCPStart, Timeout: defaultMCPCall, Expand: true,
-	}
+	s = NewServer(name, "")
+	s.Command, s.Args, s.Cwd, s.URL, s.Headers, s.Expand = j.Command, j.Args, j.Cwd, j.URL, j.Headers, true
 	for _, variable := range slices.Sorted(maps.Keys(j.Env)) {
 		s.Env = append(s.Env, variable+"="+j.Env[variable])
 	}
 	if wrong := s.wrong(); wrong != "" {
 		return s, wrong
 	}
-	if s.URL != "" && !strings.Contains(s.URL, "${") && !isEndpoint(s.URL) {
+	if s.URL != "" && !strings.Contains(s.URL, "${") && !IsEndpoint(s.URL) {
 		return s, "has a url that is no absolute http or https URL without user or fragment"
 	}
 	for _, value := range s.Headers {
