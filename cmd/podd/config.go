@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -14,11 +15,16 @@ import (
 
 func newConfigCommand(p *program) *cobra.Command {
 	var output string
+	var example bool
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "show the effective configuration and where each value comes from",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
+			if example {
+				_, err := io.WriteString(p.stdout, config.Example())
+				return err
+			}
 			values, err := p.values()
 			if err != nil {
 				return err
@@ -33,6 +39,8 @@ func newConfigCommand(p *program) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	cmd.Flags().BoolVar(&example, "example", false, "print a commented config.toml with every table and key instead")
+	cmd.MarkFlagsMutuallyExclusive("example", "output")
 	return cmd
 }
 

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"podd/internal/config"
 )
 
 // runPodd runs podd in this process.
@@ -100,6 +102,9 @@ func TestConfigCommand(t *testing.T) {
 		if got[key] != want {
 			t.Errorf("%s is %v, want %v", key, got[key], want)
 		}
+	}
+	if code, stdout, _ := runPodd(t, env, "config", "--example"); code != exitDone || stdout != config.Example() {
+		t.Errorf("config --example: %d\n%s", code, stdout)
 	}
 	if code, stdout, _ := runPodd(t, env, "config"); code != exitDone || !strings.Contains(stdout, "from-file") {
 		t.Errorf("text: exit code %d, %s", code, stdout)

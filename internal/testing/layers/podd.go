@@ -75,6 +75,7 @@ var ranks = map[string]int{
 	"internal/version":           0,
 	"pkg/item":                   0,
 	"proto/podd/v1":              0,
+	"docs":                       0,
 
 	"internal/live":          1,
 	"internal/paths":         1,

@@ -1,0 +1,4 @@
+package config
+
+// Reference is reference for tests.
+var Reference = reference
