@@ -3,6 +3,7 @@ package fold_test
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -66,23 +67,37 @@ func (l *podLog) drawStep(t *rapid.T) {
 	l.append(results...)
 }
 
-func restored(t interface{ Fatal(...any) }, base []byte, upTo []item.Entry) *fold.Context {
-	r, err := fold.Restore(fold.ContextConfig{}, base)
+func rules(t interface{ Fatal(...any) }) *fold.Rules {
+	r, err := fold.NewRules(fold.ContextConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range upTo[max(r.First()-1, 0):] {
-		r.Add(e)
-	}
-	s, err := r.Context()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return r
 }
 
-func baseOf(t interface{ Fatal(...any) }, s *fold.Context) []byte {
-	b, err := s.Base()
+// reader reads entries that ascend by one, from any.
+func reader(entries []item.Entry) fold.Reader {
+	return func(after item.Seq, _ fold.Selection) iter.Seq2[item.Entry, error] {
+		return func(yield func(item.Entry, error) bool) {
+			for _, e := range entries {
+				if e.Seq > after && !yield(e, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func restored(t interface{ Fatal(...any) }, base []byte, log []item.Entry) *fold.Fold {
+	f, err := rules(t).Restore(base, reader(log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func baseOf(t interface{ Fatal(...any) }, f *fold.Fold) []byte {
+	b, err := f.Save()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,12 +114,13 @@ func TestRestoredGoesOn(t *testing.T) {
 			l.drawEntries(t)
 		}
 		from := len(l.entries)
-		s := restored(t, baseOf(t, l.state), l.entries)
+		f := restored(t, baseOf(t, l.fold), l.entries)
+		s := f.Context
 		for range rapid.IntRange(0, 15).Draw(t, "after") {
 			l.drawEntries(t)
 		}
 		for _, e := range l.entries[from:] {
-			s.Add(e)
+			f.Add(e)
 		}
 		if !reflect.DeepEqual(s.Request(), l.state.Request()) {
 			t.Fatalf("it sends\n%+v\nwant\n%+v", s.Request(), l.state.Request())
@@ -124,7 +140,7 @@ func TestRestoredGoesOn(t *testing.T) {
 				t.Fatalf("it knows the call %s: %t", id, s.KnownCall(id))
 			}
 		}
-		if s.First() != l.state.First() || !bytes.Equal(baseOf(t, s), baseOf(t, l.state)) {
+		if s.First() != l.state.First() || !bytes.Equal(baseOf(t, f), baseOf(t, l.fold)) {
 			t.Fatal("it makes another base")
 		}
 	})
@@ -133,20 +149,33 @@ func TestRestoredGoesOn(t *testing.T) {
 // A base is not made while a call has no result, and nothing is made of what is none, or
 // of one whose items are not there.
 func TestBaseIsRefused(t *testing.T) {
-	call := item.ItemAdded{Item: item.ToolCall{CallID: "c1"}}
-	if _, err := foldOf(t, call).Base(); err == nil {
-		t.Error("a base has an open call")
+	folded := func(k item.Kind) (*fold.Fold, []item.Entry) {
+		l := newPodLog(t)
+		l.append(k)
+		return l.fold, l.entries
 	}
-	if _, err := fold.Restore(fold.ContextConfig{}, []byte("x")); err == nil {
+	if f, _ := folded(item.ItemAdded{Item: item.ToolCall{CallID: "c1"}}); true {
+		if _, err := f.Save(); err == nil {
+			t.Error("a base has an open call")
+		}
+	}
+	if _, err := rules(t).Restore([]byte("x"), reader(nil)); err == nil {
 		t.Error("a state was restored of nothing")
 	}
-	r, err := fold.Restore(fold.ContextConfig{}, baseOf(t, foldOf(t, item.ItemAdded{Item: item.UserMessage{Text: "hi"}})))
+	f, log := folded(item.ItemAdded{Item: item.UserMessage{Text: "hi"}})
+	base := baseOf(t, f)
+	restored(t, base, log)
+	log[0].Seq = 2
+	if _, err := rules(t).Restore(base, reader(log)); err == nil {
+		t.Error("a state was restored without its items")
+	}
+	other, err := fold.NewRules(fold.ContextConfig{Prune: fold.Config{Floor: 81}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Add(item.Entry{Seq: 2, Kind: call})
-	if _, err := r.Context(); err == nil {
-		t.Error("a state was restored without its items")
+	log[0].Seq = 1
+	if _, err := other.Restore(base, reader(log)); err == nil {
+		t.Error("a state was restored under other rules")
 	}
 }
 
@@ -160,7 +189,7 @@ func TestBaseIsSmall(t *testing.T) {
 	}
 	n, _ := l.state.CompactionPoint(1000)
 	l.append(item.Compaction{Summary: item.SystemMessage{Text: "They went on."}, UpTo: l.state.SeqOf(n)})
-	if got := len(baseOf(t, l.state)); got > 10*calls {
+	if got := len(baseOf(t, l.fold)); got > 10*calls {
 		t.Errorf("the base has %d bytes", got)
 	}
 }

@@ -12,7 +12,7 @@ func (s *Context) CompactionPoint(keep int) (n int, ok bool) {
 	n = len(s.items)
 	kept := 0
 	for i := len(s.items) - 1; i > 0; i-- {
-		if kept += s.ledger.records[i].tokens(); kept > keep {
+		if kept += s.ledger.kept.Records[i].tokens(); kept > keep {
 			break
 		}
 		if s.begins(i) {
@@ -25,7 +25,7 @@ func (s *Context) CompactionPoint(keep int) (n int, ok bool) {
 // TokensWith is how many tokens the next request would have with a summary in place of
 // the first n items.
 func (s *Context) TokensWith(n int, summary item.SystemMessage) int {
-	return s.Tokens() - s.ledger.start(n) + s.meter.tokens(size(summary))
+	return s.Tokens() - s.ledger.start(n) + s.kept.Meter.tokens(size(summary))
 }
 
 // begins says whether the items before i can be taken away from it.
@@ -66,11 +66,11 @@ func (s *Context) SummaryRequest(n int, instruction string) Request {
 
 // BytesOf is about how many bytes of text so many tokens have; 0 when tokens is below 0.
 func (s *Context) BytesOf(tokens int) int {
-	return max(0, int(float64(tokens)*s.meter.bytesPerToken()))
+	return max(0, int(float64(tokens)*s.kept.Meter.bytesPerToken()))
 }
 
 // SeqOf is the entry of the n-th item, from 1.
 func (s *Context) SeqOf(n int) item.Seq { return s.seqs[n-1] }
 
 // Window is the model's context window in tokens; 0 when it is not known.
-func (s *Context) Window() int { return s.ledger.terms.Window }
+func (s *Context) Window() int { return s.ledger.kept.Terms.Window }

@@ -2,6 +2,7 @@ package fold
 
 import (
 	"encoding/json"
+	"maps"
 	"path"
 	"slices"
 	"time"
@@ -23,8 +24,7 @@ type ContextConfig struct {
 type Context struct {
 	cfg    ContextConfig
 	ledger *Ledger
-	meter  meter
-	setup  *item.Setup
+	kept   contextKept
 
 	// items are what the next request carries, seqs their entries. What was given
 	// out by Request never changes: items only grow in place.
@@ -34,20 +34,36 @@ type Context struct {
 	open  []item.ToolCall
 	calls callIDs
 	held  held
-	// summary is the entry of the compaction whose summary the items begin with; 0
+}
+
+// contextKept is what a base has of a Context beside its ledger.
+type contextKept struct {
+	Setup *item.Setup
+	Meter meter
+	// Summary is the entry of the compaction whose summary the items begin with; 0
 	// without.
-	summary item.Seq
+	Summary item.Seq
+}
+
+// clone is a Context that goes on by itself.
+func (s *Context) clone() *Context {
+	c := *s
+	c.ledger = s.ledger.clone()
+	c.items, c.seqs, c.open = slices.Clip(s.items), slices.Clip(s.seqs), slices.Clip(s.open)
+	c.held.whole = maps.Clone(s.held.whole)
+	return &c
 }
 
 // NewContext is the state of an empty log. A configuration that no rule can work with
 // is an error.
 func NewContext(c ContextConfig) (*Context, error) {
-	ledger, err := NewLedger(c.Prune)
-	if err != nil {
+	if err := c.Prune.withDefaults().check(); err != nil {
 		return nil, err
 	}
-	return &Context{cfg: c, ledger: ledger}, nil
+	return newContext(c), nil
 }
+
+func newContext(c ContextConfig) *Context { return &Context{cfg: c, ledger: newLedger(c.Prune)} }
 
 // Add folds the next entry in. Entries come in the order of the log.
 func (s *Context) Add(e item.Entry) {
@@ -71,20 +87,10 @@ func (s *Context) Add(e item.Entry) {
 	}
 }
 
-// Skip takes note of an entry that a rewind took back: the ids of its calls are not
-// used again.
-func (s *Context) Skip(e item.Entry) {
-	if added, ok := e.Kind.(item.ItemAdded); ok {
-		if call, ok := added.Item.(item.ToolCall); ok {
-			s.calls.add(call.CallID)
-		}
-	}
-}
-
 func (s *Context) setUp(setup item.Setup) {
-	s.setup = &setup
+	s.kept.Setup = &setup
 	s.ledger.Setup(s.terms(setup))
-	s.meter.torn = true
+	s.kept.Meter.Torn = true
 	s.limit(setup.OutputLimits)
 }
 
@@ -93,14 +99,14 @@ func (s *Context) terms(setup item.Setup) Terms {
 	return Terms{
 		Price:  PriceOf(setup.Model, s.cfg.Prices),
 		Window: WindowOf(setup.Model),
-		Fixed:  s.meter.tokens(setupSize(setup)),
+		Fixed:  s.kept.Meter.tokens(setupSize(setup)),
 	}
 }
 
 func (s *Context) add(seq item.Seq, it item.Item) {
 	it = s.held.hold(seq, it)
 	s.items, s.seqs = append(s.items, it), append(s.seqs, seq)
-	s.meter.grown += size(it)
+	s.kept.Meter.Grown += size(it)
 	s.ledger.Add(s.element(seq, it))
 	switch it := it.(type) {
 	case item.ToolCall:
@@ -113,7 +119,7 @@ func (s *Context) add(seq item.Seq, it item.Item) {
 
 // element is what pruning knows of an item.
 func (s *Context) element(seq item.Seq, it item.Item) Element {
-	e := Element{Seq: seq, Tokens: s.meter.tokens(size(it))}
+	e := Element{Seq: seq, Tokens: s.kept.Meter.tokens(size(it))}
 	switch it := it.(type) {
 	case item.UserMessage:
 		e.StartsTurn = true
@@ -121,7 +127,7 @@ func (s *Context) element(seq item.Seq, it item.Item) Element {
 		e.Result, e.Kind, e.IsError, e.Sticky = true, it.Kind, it.IsError, it.Sticky
 		e.Stub = e.Tokens
 		if it.Content != "" {
-			e.Stub = s.meter.tokens(len(it.Summary))
+			e.Stub = s.kept.Meter.tokens(len(it.Summary))
 		}
 		if it.Path != "" {
 			e.Path = path.Clean(it.Path)
@@ -153,7 +159,7 @@ func (s *Context) readByShell(r item.ToolResult) (file string, ok bool) {
 func (s *Context) answered(at time.Time, u item.RequestUsage) {
 	items, bytes, tokens := s.lastAnswer()
 	if u.Measured && u.Usage.Input > 0 {
-		s.meter.bill(u.Usage.Input, bytes)
+		s.kept.Meter.bill(u.Usage.Input, bytes)
 		// What the items do not explain precedes them.
 		s.ledger.SetFixed(max(0, int(u.Usage.Input)-(s.ledger.tokens-tokens)))
 	}
@@ -168,7 +174,7 @@ func (s *Context) lastAnswer() (n, bytes, tokens int) {
 		case item.AssistantMessage, item.Reasoning, item.ToolCall:
 			n++
 			bytes += size(it)
-			tokens += s.ledger.records[len(s.ledger.records)-n].tokens()
+			tokens += s.ledger.kept.Records[len(s.ledger.kept.Records)-n].tokens()
 			continue
 		}
 		break
@@ -179,7 +185,7 @@ func (s *Context) lastAnswer() (n, bytes, tokens int) {
 // prune sends results as their summaries from now on.
 func (s *Context) prune(seqs []item.Seq) {
 	s.ledger.Prune(seqs)
-	s.meter.torn = true
+	s.kept.Meter.Torn = true
 	s.items = slices.Clone(s.items)
 	for _, seq := range seqs {
 		i, ok := slices.BinarySearch(s.seqs, seq)
@@ -203,7 +209,7 @@ func (s *Context) stub(i int) {
 // compact lets a summary stand for the items up to a sequence. at is the entry that says
 // so.
 func (s *Context) compact(at item.Seq, c item.Compaction) {
-	s.summary = at
+	s.kept.Summary = at
 	n, ok := slices.BinarySearch(s.seqs, c.UpTo)
 	if ok {
 		n++
@@ -213,16 +219,16 @@ func (s *Context) compact(at item.Seq, c item.Compaction) {
 	}
 	s.items = append([]item.Item{c.Summary}, s.items[n:]...)
 	s.seqs = append([]item.Seq{c.UpTo}, s.seqs[n:]...)
-	s.meter.torn = true
+	s.kept.Meter.Torn = true
 	s.ledger.Compact(c.UpTo, s.element(c.UpTo, c.Summary))
 }
 
 // Setup is the last stored setup; ok is false before the first.
 func (s *Context) Setup() (setup item.Setup, ok bool) {
-	if s.setup == nil {
+	if s.kept.Setup == nil {
 		return item.Setup{}, false
 	}
-	return *s.setup, true
+	return *s.kept.Setup, true
 }
 
 // OpenCalls are the tool calls without a result, in the order of the log.
@@ -240,12 +246,12 @@ func (s *Context) First() item.Seq {
 	switch {
 	case len(s.seqs) == 0:
 		return 0
-	case s.summary == 0:
+	case s.kept.Summary == 0:
 		return s.seqs[0]
 	case len(s.seqs) == 1:
-		return s.summary
+		return s.kept.Summary
 	}
-	return min(s.summary, s.seqs[1])
+	return min(s.kept.Summary, s.seqs[1])
 }
 
 // Request is what a model is sent: the setup and the items as they are sent.
@@ -257,8 +263,8 @@ type Request struct {
 // Request is the next model request. Its items must not be changed.
 func (s *Context) Request() Request {
 	var r Request
-	if s.setup != nil {
-		r.Setup = *s.setup
+	if s.kept.Setup != nil {
+		r.Setup = *s.kept.Setup
 	}
 	r.Items = s.items[:len(s.items):len(s.items)]
 	return r
@@ -298,11 +304,11 @@ type Size struct {
 func (s *Context) Explain() ([]Part, Size) {
 	parts := make([]Part, len(s.items))
 	for i, it := range s.items {
-		r := &s.ledger.records[i]
-		parts[i] = Part{Seq: s.seqs[i], Item: it, Tokens: r.tokens(), Pruned: r.pruned}
+		r := &s.ledger.kept.Records[i]
+		parts[i] = Part{Seq: s.seqs[i], Item: it, Tokens: r.tokens(), Pruned: r.Pruned}
 	}
 	return parts, Size{
-		Total: s.ledger.Tokens(), Fixed: s.ledger.terms.Fixed, Billed: int(s.meter.billed),
-		BytesPerToken: s.meter.bytesPerToken(), Window: s.ledger.terms.Window,
+		Total: s.ledger.Tokens(), Fixed: s.ledger.kept.Terms.Fixed, Billed: int(s.kept.Meter.Billed),
+		BytesPerToken: s.kept.Meter.bytesPerToken(), Window: s.ledger.kept.Terms.Window,
 	}
 }

@@ -52,10 +52,10 @@ func (l *Ledger) decision(chosen []int, policy string) Decision {
 		return Decision{}
 	}
 	slices.Sort(chosen)
-	d := Decision{Policy: policy, Prefix: l.terms.Fixed + l.records[chosen[0]].start}
+	d := Decision{Policy: policy, Prefix: l.kept.Terms.Fixed + l.kept.Records[chosen[0]].start}
 	for _, i := range chosen {
-		d.Seqs = append(d.Seqs, l.records[i].Seq)
-		d.Saved += l.records[i].saving()
+		d.Seqs = append(d.Seqs, l.kept.Records[i].Seq)
+		d.Saved += l.kept.Records[i].saving()
 	}
 	return d
 }
@@ -63,7 +63,7 @@ func (l *Ledger) decision(chosen []int, policy string) Decision {
 // may says whether an open record is free of the protections that pass: sent in too
 // few requests, an error of the current turn.
 func (l *Ledger) may(r *record) bool {
-	return l.steps-r.born >= l.cfg.MinRequests && (!r.IsError || r.turn < l.turns)
+	return l.kept.Steps-r.Born >= l.cfg.MinRequests && (!r.IsError || r.Turn < l.kept.Turns)
 }
 
 // extent says how much the decision prunes.

@@ -20,24 +20,26 @@ type stakes struct {
 	request, miss float64
 	// step and turn are the current ones.
 	step, turn int
+	touched    []touches
 }
 
 func (l *Ledger) stakes(now time.Time) stakes {
 	c := l.cfg.Economic
 	s := stakes{
 		EconomicConfig: c,
-		read:           l.terms.Price.Cached,
-		write:          l.terms.Price.Write,
+		read:           l.kept.Terms.Price.Cached,
+		write:          l.kept.Terms.Price.Write,
 		cold:           l.cold(now),
-		horizon:        max(c.HorizonMin, min(c.HorizonMax, c.HorizonShare*float64(l.steps-l.compacted))),
+		horizon:        max(c.HorizonMin, min(c.HorizonMax, c.HorizonShare*float64(l.kept.Steps-l.kept.Compacted))),
 		request:        float64(l.Tokens()),
-		step:           l.steps,
-		turn:           l.turns,
+		step:           l.kept.Steps,
+		turn:           l.kept.Turns,
+		touched:        l.kept.Touched,
 	}
-	if l.uncached >= uncachedRequests {
+	if l.kept.Uncached >= uncachedRequests {
 		s.read = min(1, s.write)
 	}
-	if s.cold || l.starts {
+	if s.cold || l.kept.Starts {
 		s.horizon = max(s.horizon, c.HorizonStart)
 	}
 	s.miss = min(c.Miss*s.read, c.MissMax)
@@ -50,19 +52,20 @@ const uncachedRequests = 2
 
 // need is the chance that a pruned result is needed again.
 func (s *stakes) need(r *record) float64 {
-	weight, age := s.Weights.of(r.Kind), s.step-r.born
-	if t := r.touched; t != nil && t.last > r.Seq {
-		since := s.step - t.step
+	weight, age := s.Weights.of(r.Kind), s.step-r.Born
+	if r.Touched > 0 && s.touched[r.Touched-1].Last > r.Seq {
+		t := &s.touched[r.Touched-1]
+		since := s.step - t.Step
 		switch {
-		case t.edit > r.Seq && since >= 1:
+		case t.Edit > r.Seq && since >= 1:
 			// What was read just before an edit is still looked at right after it.
 			weight, age = s.Weights.Edited, since
-		case t.edit <= r.Seq:
+		case t.Edit <= r.Seq:
 			weight, age = s.Weights.Reread, since
 		}
 	}
 	p := weight * math.Exp2(-float64(age)/s.HalfLife) * r.size
-	if r.turn < s.turn {
+	if r.Turn < s.turn {
 		p *= s.PastTurn
 	}
 	return p
@@ -93,10 +96,10 @@ func (l *Ledger) decideEconomic(now time.Time) Decision {
 	if s.cold {
 		best = 0
 	}
-	end := len(l.ends)
+	end := len(l.kept.Ends)
 	for at := len(l.open) - 1; at >= 0; at-- {
 		i := l.open[at]
-		r := &l.records[i]
+		r := &l.kept.Records[i]
 		if !l.may(r) {
 			continue
 		}
@@ -104,13 +107,13 @@ func (l *Ledger) decideEconomic(now time.Time) Decision {
 		if g <= 0 {
 			continue
 		}
-		for end > 0 && l.ends[end-1] > i {
+		for end > 0 && l.kept.Ends[end-1] > i {
 			end--
 		}
 		gain += g
 		saved += r.saving()
 		candidates = append(candidates, i)
-		price := s.breaking(l.Tokens() - saved - l.kept(i, end))
+		price := s.breaking(l.Tokens() - saved - l.cached(i, end))
 		if gain-price > best {
 			best, cut = gain-price, len(candidates)
 			gainAt, priceAt = gain, price
@@ -132,17 +135,17 @@ func (s *stakes) breaking(tokens int) float64 {
 	return (s.write - s.read) * float64(tokens)
 }
 
-// kept is what the cache is taken to hold of a request that differs from record i
+// cached is what the cache is taken to hold of a request that differs from record i
 // on; end counts the ends at or before i.
-func (l *Ledger) kept(i, end int) int {
+func (l *Ledger) cached(i, end int) int {
 	switch l.cfg.Cache {
 	case CacheLCP:
-		return l.terms.Fixed + l.records[i].start
+		return l.kept.Terms.Fixed + l.kept.Records[i].start
 	case CachePrefix:
-		return l.terms.Fixed
+		return l.kept.Terms.Fixed
 	}
 	if end == 0 {
 		return 0
 	}
-	return l.terms.Fixed + l.start(l.ends[end-1])
+	return l.kept.Terms.Fixed + l.start(l.kept.Ends[end-1])
 }

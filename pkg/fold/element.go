@@ -35,22 +35,22 @@ func (e *Element) saving() int { return e.Tokens - e.Stub }
 // record is an element and what the ledger remembers about it.
 type record struct {
 	Element
-	// start is where the element begins, in tokens after the fixed prefix.
+	// Born is how many steps had been answered when it was added, Turn how many turns had
+	// begun.
+	Born, Turn int
+	Pruned     bool
+	// Touched is which of the touched paths, from 1, this shows; 0 for none.
+	Touched int
+
+	// start is where the element begins, in tokens after the fixed prefix; size is the factor
+	// of the chance to be needed again that its size gives. Both are derived.
 	start int
-	// born is how many steps had been answered when it was added, turn how many
-	// turns had begun.
-	born, turn int
-	pruned     bool
-	// size is the factor of the chance to be needed again that its size gives.
-	size float64
-	// touched has what happened to the path later; nil unless this is a read with a
-	// path.
-	touched *touches
+	size  float64
 }
 
 // tokens is what the element adds to the next request.
 func (r *record) tokens() int {
-	if r.pruned {
+	if r.Pruned {
 		return r.Stub
 	}
 	return r.Tokens
@@ -61,37 +61,36 @@ func sizeFactor(tokens int, c EconomicConfig) float64 {
 	return max(c.SizeMin, min(1, math.Sqrt(float64(tokens)/float64(c.SizeFull))))
 }
 
-// touches is what happened to one path: the latest reads and edits that succeeded.
+// touches is what happened to a path: the latest reads and edits that succeeded.
 type touches struct {
-	// edit and last are the latest edit, and the latest edit or read.
-	edit, last item.Seq
-	// step is how many steps had been answered before last.
-	step int
+	Path string
+	// Edit and Last are the latest edit, and the latest edit or read.
+	Edit, Last item.Seq
+	// Step is how many steps had been answered before Last.
+	Step int
 }
 
-// touch notes that a result read or edited a path, and gives what a read has to
-// watch from then on.
-func (l *Ledger) touch(e *Element) *touches {
-	shows, edits := reads(e), e.Result && e.Kind == item.OutputEdit && e.Path != ""
+// touch notes that a result read or edited a path. It gives the path's place, from 1, where
+// the result shows the file; else 0.
+func (l *Ledger) touch(e *Element) int {
+	shows := e.Result && e.Kind == item.OutputRead && e.Path != ""
+	edits := e.Result && e.Kind == item.OutputEdit && e.Path != ""
 	if !shows && !edits {
-		return nil
+		return 0
 	}
-	t := l.paths[e.Path]
-	if t == nil {
-		t = new(touches)
-		l.paths[e.Path] = t
+	i, ok := l.paths[e.Path]
+	if !ok {
+		i = len(l.kept.Touched)
+		l.paths[e.Path], l.kept.Touched = i, append(l.kept.Touched, touches{Path: e.Path})
 	}
-	if !e.IsError {
-		t.last, t.step = e.Seq, l.steps
+	if t := &l.kept.Touched[i]; !e.IsError {
+		t.Last, t.Step = e.Seq, l.kept.Steps
 		if edits {
-			t.edit = e.Seq
+			t.Edit = e.Seq
 		}
 	}
 	if shows {
-		return t
+		return i + 1
 	}
-	return nil
+	return 0
 }
-
-// reads says whether an element shows a file.
-func reads(e *Element) bool { return e.Result && e.Kind == item.OutputRead && e.Path != "" }

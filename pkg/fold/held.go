@@ -51,12 +51,12 @@ func (s *Context) limit(limits []item.OutputLimit) {
 	s.items = slices.Clone(s.items)
 	sizes := make(map[int]int)
 	for i, it := range s.items {
-		if s.ledger.records[i].pruned {
+		if s.ledger.kept.Records[i].Pruned {
 			continue
 		}
 		next := s.held.hold(s.seqs[i], s.held.asStored(s.seqs[i], it))
 		if size(next) != size(it) {
-			sizes[i] = s.meter.tokens(size(next))
+			sizes[i] = s.kept.Meter.tokens(size(next))
 		}
 		s.items[i] = next
 	}
@@ -77,7 +77,7 @@ func (s *Context) Excess(limits []item.OutputLimit) Excess {
 	l := tool.LimitsOf(limits)
 	for i, it := range s.items {
 		r, ok := it.(item.ToolResult)
-		if !ok || s.ledger.records[i].pruned {
+		if !ok || s.ledger.kept.Records[i].Pruned {
 			continue
 		}
 		whole, _ := s.held.asStored(s.seqs[i], it).(item.ToolResult)

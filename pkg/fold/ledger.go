@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -15,30 +16,72 @@ import (
 // Adding is cheap; a decision looks once at each result that may still be pruned.
 // A Ledger belongs to one goroutine.
 type Ledger struct {
-	cfg   Config
-	terms Terms
+	cfg  Config
+	kept ledgerKept
 
-	records []record
+	// What follows is derived: see derive.
+
 	// tokens is what all records add to the next request.
 	tokens int
 	// open are the records that may be pruned one day, ascending.
 	open []int
-	// ends are how many records each earlier request carried, ascending: those that
-	// still are a prefix of the next one.
-	ends  []int
-	paths map[string]*touches
+	// paths has where each path stands in kept.Touched.
+	paths map[string]int
+}
 
-	// steps counts the answered steps, compacted those before the last compaction,
-	// turns the turns.
-	steps, compacted, turns int
-	// starts says that a turn began after the last answered step.
-	starts bool
-	// answered is the time of the last answer; warm says that the setup has not
+// ledgerKept is what a base has of a Ledger.
+type ledgerKept struct {
+	Terms   Terms
+	Records []record
+	// Ends are how many records each earlier request carried, ascending: those that
+	// still are a prefix of the next one.
+	Ends []int
+	// Touched is what happened to the paths that records show, and to those that were edited.
+	Touched []touches
+
+	// Steps counts the answered steps, Compacted those before the last compaction,
+	// Turns the turns.
+	Steps, Compacted, Turns int
+	// Starts says that a turn began after the last answered step.
+	Starts bool
+	// Answered is the time of the last answer; Warm says that the setup has not
 	// changed since.
-	answered time.Time
-	warm     bool
-	// uncached counts the warm requests in a row that reported no cached tokens.
-	uncached int
+	Answered time.Time
+	Warm     bool
+	// Uncached counts the warm requests in a row that reported no cached tokens.
+	Uncached int
+}
+
+// derive fills in what follows from what is kept.
+func (l *Ledger) derive() {
+	l.open, l.paths = nil, make(map[string]int, len(l.kept.Touched))
+	for i := range l.kept.Touched {
+		l.paths[l.kept.Touched[i].Path] = i
+	}
+	for i := range l.kept.Records {
+		l.weigh(i)
+	}
+	l.lay(0)
+}
+
+// weigh looks whether a record may be pruned one day.
+func (l *Ledger) weigh(i int) {
+	r := &l.kept.Records[i]
+	r.size = 0
+	if l.prunable(&r.Element) {
+		r.size = sizeFactor(r.Tokens, l.cfg.Economic)
+		if !r.Pruned {
+			l.open = append(l.open, i)
+		}
+	}
+}
+
+// clone is a ledger that goes on by itself.
+func (l *Ledger) clone() *Ledger {
+	c := *l
+	c.kept.Records, c.kept.Ends, c.kept.Touched = slices.Clone(l.kept.Records), slices.Clone(l.kept.Ends), slices.Clone(l.kept.Touched)
+	c.open, c.paths = slices.Clone(l.open), maps.Clone(l.paths)
+	return &c
 }
 
 // Terms are what the setup brings to the rule.
@@ -71,11 +114,14 @@ type Answer struct {
 // NewLedger makes the ledger of an empty log. A field of the configuration that is
 // out of range is an error of kind KindInvalid, reason BAD_PRUNING.
 func NewLedger(c Config) (*Ledger, error) {
-	c = c.withDefaults()
-	if err := c.check(); err != nil {
+	if err := c.withDefaults().check(); err != nil {
 		return nil, err
 	}
-	return &Ledger{cfg: c, terms: Terms{Price: DefaultPrice()}, paths: make(map[string]*touches)}, nil
+	return newLedger(c), nil
+}
+
+func newLedger(c Config) *Ledger {
+	return &Ledger{cfg: c.withDefaults(), kept: ledgerKept{Terms: Terms{Price: DefaultPrice()}}, paths: make(map[string]int)}
 }
 
 // Setup says that requests are sent under other terms from now on. The cache counts
@@ -84,29 +130,25 @@ func (l *Ledger) Setup(t Terms) {
 	if t.Price == (Price{}) {
 		t.Price = DefaultPrice()
 	}
-	if t.Price != l.terms.Price {
-		l.uncached = 0
+	if t.Price != l.kept.Terms.Price {
+		l.kept.Uncached = 0
 	}
-	l.terms = t
-	l.warm = false
+	l.kept.Terms = t
+	l.kept.Warm = false
 }
 
 // SetFixed corrects Terms.Fixed, as when a bill shows the true size. It is no change
 // of setup.
-func (l *Ledger) SetFixed(tokens int) { l.terms.Fixed = tokens }
+func (l *Ledger) SetFixed(tokens int) { l.kept.Terms.Fixed = tokens }
 
 // Add appends an element.
 func (l *Ledger) Add(e Element) {
 	if e.StartsTurn {
-		l.turns++
-		l.starts = true
+		l.kept.Turns++
+		l.kept.Starts = true
 	}
-	r := record{Element: e, start: l.tokens, born: l.steps, turn: l.turns, touched: l.touch(&e)}
-	if l.prunable(&e) {
-		r.size = sizeFactor(e.Tokens, l.cfg.Economic)
-		l.open = append(l.open, len(l.records))
-	}
-	l.records = append(l.records, r)
+	l.kept.Records = append(l.kept.Records, record{Element: e, start: l.tokens, Born: l.kept.Steps, Turn: l.kept.Turns, Touched: l.touch(&e)})
+	l.weigh(len(l.kept.Records) - 1)
 	l.tokens += e.Tokens
 }
 
@@ -118,15 +160,15 @@ func (l *Ledger) prunable(e *Element) bool {
 // Answered says that the request which carried all elements, except the answer's
 // own, was answered.
 func (l *Ledger) Answered(a Answer) {
-	carried := len(l.records) - min(max(a.Items, 0), len(l.records))
+	carried := len(l.kept.Records) - min(max(a.Items, 0), len(l.kept.Records))
 	l.judgeCache(a)
-	if n := len(l.ends); n == 0 || l.ends[n-1] < carried {
-		l.ends = append(l.ends, carried)
+	if n := len(l.kept.Ends); n == 0 || l.kept.Ends[n-1] < carried {
+		l.kept.Ends = append(l.kept.Ends, carried)
 	}
-	l.answered, l.warm = a.Time, true
+	l.kept.Answered, l.kept.Warm = a.Time, true
 	if !a.StepGoesOn {
-		l.steps++
-		l.starts = false
+		l.kept.Steps++
+		l.kept.Starts = false
 	}
 }
 
@@ -139,44 +181,44 @@ func (l *Ledger) judgeCache(a Answer) {
 	switch {
 	case !a.Measured:
 	case a.CachedInput > 0:
-		l.uncached = 0
+		l.kept.Uncached = 0
 	case !l.cold(a.Time) && l.lastEnd() >= cacheable:
-		l.uncached++
+		l.kept.Uncached++
 	}
 }
 
 // lastEnd is the size of the longest earlier request that is a prefix of the next.
 func (l *Ledger) lastEnd() int {
-	if len(l.ends) == 0 {
+	if len(l.kept.Ends) == 0 {
 		return 0
 	}
-	return l.terms.Fixed + l.start(l.ends[len(l.ends)-1])
+	return l.kept.Terms.Fixed + l.start(l.kept.Ends[len(l.kept.Ends)-1])
 }
 
 // start is where a record begins, or would begin, after the fixed prefix.
 func (l *Ledger) start(i int) int {
-	if i == len(l.records) {
+	if i == len(l.kept.Records) {
 		return l.tokens
 	}
-	return l.records[i].start
+	return l.kept.Records[i].start
 }
 
 // Prune says that these results are sent as their summaries from now on. What is
 // pruned stays so; a sequence that is not there, or no result, changes nothing.
 func (l *Ledger) Prune(seqs []item.Seq) {
-	first := len(l.records)
+	first := len(l.kept.Records)
 	for _, seq := range seqs {
 		i, ok := l.find(seq)
-		if !ok || l.records[i].pruned || !l.records[i].Result {
+		if !ok || l.kept.Records[i].Pruned || !l.kept.Records[i].Result {
 			continue
 		}
-		l.records[i].pruned = true
+		l.kept.Records[i].Pruned = true
 		first = min(first, i)
 	}
-	if first == len(l.records) {
+	if first == len(l.kept.Records) {
 		return
 	}
-	l.open = slices.DeleteFunc(l.open, func(i int) bool { return l.records[i].pruned })
+	l.open = slices.DeleteFunc(l.open, func(i int) bool { return l.kept.Records[i].Pruned })
 	l.torn(first)
 }
 
@@ -185,29 +227,22 @@ func (l *Ledger) Resize(tokens map[int]int) {
 	if len(tokens) == 0 {
 		return
 	}
-	first := len(l.records)
+	first := len(l.kept.Records)
 	for i, n := range tokens {
-		l.records[i].Tokens = n
+		l.kept.Records[i].Tokens = n
 		first = min(first, i)
 	}
 	l.open = l.open[:0]
-	for i := range l.records {
-		r := &l.records[i]
-		r.size = 0
-		if l.prunable(&r.Element) {
-			r.size = sizeFactor(r.Tokens, l.cfg.Economic)
-			if !r.pruned {
-				l.open = append(l.open, i)
-			}
-		}
+	for i := range l.kept.Records {
+		l.weigh(i)
 	}
 	l.torn(first)
 }
 
 // torn says that requests differ from the record on, so that the cache has them up to there.
 func (l *Ledger) torn(first int) {
-	for len(l.ends) > 0 && l.ends[len(l.ends)-1] > first {
-		l.ends = l.ends[:len(l.ends)-1]
+	for len(l.kept.Ends) > 0 && l.kept.Ends[len(l.kept.Ends)-1] > first {
+		l.kept.Ends = l.kept.Ends[:len(l.kept.Ends)-1]
 	}
 	l.lay(first)
 }
@@ -215,9 +250,9 @@ func (l *Ledger) torn(first int) {
 // lay sets where the records from i on begin.
 func (l *Ledger) lay(i int) {
 	l.tokens = l.start(i)
-	for ; i < len(l.records); i++ {
-		l.records[i].start = l.tokens
-		l.tokens += l.records[i].tokens()
+	for ; i < len(l.kept.Records); i++ {
+		l.kept.Records[i].start = l.tokens
+		l.tokens += l.kept.Records[i].tokens()
 	}
 }
 
@@ -229,44 +264,51 @@ func (l *Ledger) Compact(upTo item.Seq, summary Element) {
 		n++
 	}
 	summary.Seq = upTo
-	kept := l.records[n:]
-	l.records = append([]record{{Element: summary, born: l.steps, turn: l.turns}}, kept...)
+	kept := l.kept.Records[n:]
+	l.kept.Records = append([]record{{Element: summary, Born: l.kept.Steps, Turn: l.kept.Turns}}, kept...)
 	l.open = slices.DeleteFunc(l.open, func(i int) bool { return i < n })
 	for i := range l.open {
 		l.open[i] += 1 - n
 	}
-	l.ends = nil
-	l.compacted = l.steps
+	l.kept.Ends = nil
+	l.kept.Compacted = l.kept.Steps
 	l.lay(0)
 	l.forgetPaths()
 }
 
-// forgetPaths drops what happened to files that no record reads.
+// forgetPaths drops what happened to files that no record shows.
 func (l *Ledger) forgetPaths() {
-	read := make(map[string]*touches)
-	for i := range l.records {
-		if r := &l.records[i]; r.touched != nil {
-			read[r.Path] = r.touched
+	before := l.kept.Touched
+	l.kept.Touched, l.paths = nil, make(map[string]int)
+	for i := range l.kept.Records {
+		r := &l.kept.Records[i]
+		if r.Touched == 0 {
+			continue
 		}
+		at, ok := l.paths[r.Path]
+		if !ok {
+			at = len(l.kept.Touched)
+			l.kept.Touched, l.paths[r.Path] = append(l.kept.Touched, before[r.Touched-1]), at
+		}
+		r.Touched = at + 1
 	}
-	l.paths = read
 }
 
 // find is the index of a sequence, or where it would stand.
 func (l *Ledger) find(seq item.Seq) (int, bool) {
-	return slices.BinarySearchFunc(l.records, seq, func(r record, s item.Seq) int { return int(r.Seq - s) })
+	return slices.BinarySearchFunc(l.kept.Records, seq, func(r record, s item.Seq) int { return int(r.Seq - s) })
 }
 
 // Tokens is the size of the next request, without further pruning.
-func (l *Ledger) Tokens() int { return l.terms.Fixed + l.tokens }
+func (l *Ledger) Tokens() int { return l.kept.Terms.Fixed + l.tokens }
 
 // Pruned says whether a result is sent as its summary alone.
 func (l *Ledger) Pruned(seq item.Seq) bool {
 	i, ok := l.find(seq)
-	return ok && l.records[i].pruned
+	return ok && l.kept.Records[i].Pruned
 }
 
 // cold says that the provider's cache holds nothing of the next request.
 func (l *Ledger) cold(now time.Time) bool {
-	return !l.warm || now.Sub(l.answered) > l.terms.Price.TTL
+	return !l.kept.Warm || now.Sub(l.kept.Answered) > l.kept.Terms.Price.TTL
 }

@@ -24,13 +24,13 @@ const itemOverhead = 6
 
 // meter estimates tokens from bytes.
 type meter struct {
-	perToken float64
-	// grown is how many bytes the next request has more than the one that was billed
-	// last; torn says that it has also lost some, so that the bill can't be compared.
-	grown int
-	torn  bool
-	// billed is the input of the last bill; 0 before the first.
-	billed int64
+	PerToken float64
+	// Grown is how many bytes the next request has more than the one that was billed
+	// last; Torn says that it has also lost some, so that the bill can't be compared.
+	Grown int
+	Torn  bool
+	// Billed is the input of the last bill; 0 before the first.
+	Billed int64
 }
 
 // tokens estimates what an item of n bytes adds to a request.
@@ -39,22 +39,22 @@ func (m *meter) tokens(n int) int {
 }
 
 func (m *meter) bytesPerToken() float64 {
-	if m.perToken == 0 {
+	if m.PerToken == 0 {
 		return bytesStart
 	}
-	return m.perToken
+	return m.PerToken
 }
 
 // bill compares a bill with the bytes that came since the last one; answer is how
 // many of them were no part of the billed request.
 func (m *meter) bill(input int64, answer int) {
-	grown, tokens := m.grown-answer, input-m.billed
-	if m.billed > 0 && !m.torn && grown > meterBytes && tokens > 0 {
+	grown, tokens := m.Grown-answer, input-m.Billed
+	if m.Billed > 0 && !m.Torn && grown > meterBytes && tokens > 0 {
 		k := m.bytesPerToken()
 		k += meterPace * (float64(grown)/float64(tokens) - k)
-		m.perToken = max(bytesMin, min(bytesMax, k))
+		m.PerToken = max(bytesMin, min(bytesMax, k))
 	}
-	m.billed, m.grown, m.torn = input, answer, false
+	m.Billed, m.Grown, m.Torn = input, answer, false
 }
 
 // size is how many bytes of text an item sends.

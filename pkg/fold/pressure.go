@@ -11,7 +11,7 @@ import (
 // relieve goes on pruning when the request would fill too much of the model's
 // window, with what is missed least for the room that it makes.
 func (l *Ledger) relieve(d Decision, s *stakes) Decision {
-	window := float64(l.terms.Window)
+	window := float64(l.kept.Terms.Window)
 	size := l.Tokens() - d.Saved
 	if window <= 0 || float64(size) <= l.cfg.Pressure.Above*window {
 		return d
@@ -26,7 +26,7 @@ func (l *Ledger) relieve(d Decision, s *stakes) Decision {
 			break
 		}
 		chosen = append(chosen, i)
-		next -= l.records[i].saving()
+		next -= l.kept.Records[i].saving()
 		more++
 	}
 	if more == 0 {
@@ -48,7 +48,7 @@ func (l *Ledger) cheapest(taken []item.Seq, s *stakes) []int {
 	}
 	var offers []offer
 	for _, i := range l.open {
-		r := &l.records[i]
+		r := &l.kept.Records[i]
 		if _, ok := slices.BinarySearch(taken, r.Seq); ok || !l.may(r) {
 			continue
 		}

@@ -17,20 +17,22 @@ import (
 // podLog is a log that grows as a pod's does, and a state that follows it.
 type podLog struct {
 	entries []item.Entry
+	fold    *fold.Fold
 	state   *fold.Context
 	now     time.Time
 	calls   int
 }
 
 func newPodLog(t interface{ Fatal(...any) }) *podLog {
-	return &podLog{state: newContext(t), now: time.Unix(1_000_000, 0)}
+	f := rules(t).New()
+	return &podLog{fold: f, state: f.Context, now: time.Unix(1_000_000, 0)}
 }
 
 func (l *podLog) append(kinds ...item.Kind) {
 	for _, k := range kinds {
 		e := item.Entry{Seq: item.Seq(len(l.entries) + 1), Time: l.now, Kind: k}
 		l.entries = append(l.entries, e)
-		l.state.Add(e)
+		l.fold.Add(e)
 	}
 }
 
@@ -41,7 +43,7 @@ func (l *podLog) step(arguments string, out item.Output) {
 	l.append(
 		item.ItemAdded{Item: item.AssistantMessage{Text: "let me see"}},
 		item.ItemAdded{Item: item.ToolCall{CallID: id, Name: "shell", Arguments: arguments}},
-		item.RequestUsage{},
+		item.RequestUsage{Step: l.calls},
 		item.ItemAdded{Item: item.ToolResult{CallID: id, Output: out}},
 	)
 }

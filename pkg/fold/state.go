@@ -15,9 +15,15 @@ type State struct {
 	// Turn is the last turn.
 	Turn Turn
 	// Notes are those that no turn has taken in yet, in their order.
-	Notes []item.Note
+	Notes []Note
 
 	prices []ModelPrice
+}
+
+// Note is a client's note and its entry.
+type Note struct {
+	item.Note
+	Seq item.Seq
 }
 
 // Priced is the state with prices that come before the built-in ones, for requests to come.
@@ -37,7 +43,7 @@ func (s *State) Add(e item.Entry) {
 	case item.TurnStarted:
 		s.Turn = Turn{Number: e.Turn, Open: true, Began: e.Seq, RequestIDs: k.RequestIDs}
 	case item.Note:
-		s.Notes = append(slices.Clip(s.Notes), k)
+		s.Notes = append(slices.Clip(s.Notes), Note{k, e.Seq})
 	case item.RequestUsage:
 		s.Total.add(k, s.prices)
 		s.Turn.billed(k, s.prices)
@@ -51,15 +57,6 @@ func (s *State) Add(e item.Entry) {
 	}
 }
 
-// Skip takes note of an entry that a rewind took back: it was paid for, and the number of its
-// turn is taken.
-func (s *State) Skip(e item.Entry) {
-	s.Turn.Number = max(s.Turn.Number, e.Turn)
-	if u, ok := e.Kind.(item.RequestUsage); ok {
-		s.Total.add(u, s.prices)
-	}
-}
-
 // purged adds what the removed entries of a log recorded.
 func (s *State) purged(turn int64, t item.Totals) {
 	s.Turn.Number = turn
@@ -70,5 +67,5 @@ func (s *State) purged(turn int64, t item.Totals) {
 
 // Wakes says whether a note wants a turn.
 func (s *State) Wakes() bool {
-	return slices.ContainsFunc(s.Notes, func(n item.Note) bool { return n.Wake })
+	return slices.ContainsFunc(s.Notes, func(n Note) bool { return n.Wake })
 }

@@ -34,8 +34,8 @@ func beforeLast(turn, turns, protected int) bool {
 func (l *Ledger) decideTurns() Decision {
 	var chosen []int
 	for _, i := range l.open {
-		r := &l.records[i]
-		if !beforeLast(r.turn, l.turns, l.cfg.Turns.Protected) {
+		r := &l.kept.Records[i]
+		if !beforeLast(r.Turn, l.kept.Turns, l.cfg.Turns.Protected) {
 			break
 		}
 		if l.may(r) {

@@ -2,7 +2,6 @@ package pod
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -76,11 +75,11 @@ type actor struct {
 	waiters map[string]chan struct{}
 	carried
 	// folded are the settings under which context was made; based is the last entry of the
-	// base that goes with them, 0 for none. refused is the rule of others under which the
+	// base that goes with them, 0 for none. refused are the rules of others under which the
 	// log could not be folded, for damage.
 	folded  *settings
 	based   item.Seq
-	refused [sha256.Size]byte
+	refused *fold.Rules
 	// turnDone receives the error of a turn that ended.
 	turnDone chan error
 	// closing is why the pod is to end; nil while it is not. It may be read by

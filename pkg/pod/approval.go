@@ -100,11 +100,11 @@ func (h *Host) asking(ctx context.Context, id string) ([]Approval, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := h.folded(ctx, id, h.settings())
+	f, _, err := h.folded(ctx, id, h.settings())
 	if err != nil {
 		return nil, err
 	}
-	return waiting(&f.state.Turn, id, rec.Name), nil
+	return waiting(&f.State.Turn, id, rec.Name), nil
 }
 
 // Resolve stores a person's answer; the first one counts, and who comes later is told

@@ -110,20 +110,9 @@ func (h *Host) announce(pod string, records []store.Record, alerts []item.Alert)
 	}
 }
 
-// readAll gives the entries of a pod's log above after, in order, to fn. From 0 it
-// begins with the first that the log still has, whatever was purged.
-func (h *Host) readAll(ctx context.Context, pod string, after item.Seq, fn func(item.Entry)) error {
-	return h.readRecords(ctx, pod, after, func(seq item.Seq, body []byte) error {
-		e, err := wire.DecodeEntry(body)
-		if err != nil {
-			return damaged(pod, seq, err)
-		}
-		fn(e)
-		return nil
-	})
-}
-
-// readRecords is readAll for entries as they are stored. An error of fn ends it.
+// readRecords gives the entries of a pod's log above after, in order and as they are stored, to
+// fn. From 0 it begins with the first that the log still has, whatever was purged. An error of fn
+// ends it.
 func (h *Host) readRecords(ctx context.Context, pod string, after item.Seq, fn func(item.Seq, []byte) error) error {
 	for {
 		records, err := h.Store.Read(ctx, pod, after, pageLen)

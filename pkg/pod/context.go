@@ -57,14 +57,14 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 	if offered != nil {
 		w.Offer(offered)
 	}
-	f, err := h.folded(ctx, a.id, s)
+	f, _, err := h.folded(ctx, a.id, s)
 	if err != nil {
 		return Context{}, err
 	}
-	if old, ok := f.context.Setup(); ok && open {
+	if old, ok := f.Context.Setup(); ok && open {
 		w.Project = func() (string, []string) { return old.ProjectInstructions, nil }
 	}
-	return h.context(ctx, w, f.context)
+	return h.context(ctx, w, f.Context)
 }
 
 // nextWorker is the worker of the next turn, or of the one that is open.

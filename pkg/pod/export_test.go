@@ -51,11 +51,11 @@ func (h *Host) Unlike(ctx context.Context, pod string) (based item.Seq, differs 
 		if err != nil {
 			return 0, "", err
 		}
-		whole, err := h.foldedFrom(ctx, pod, s, 0)
+		whole, _, err := h.foldedFrom(ctx, pod, s, 0)
 		if err != nil {
 			return 0, "", err
 		}
-		short, err := h.folded(ctx, pod, s)
+		short, based, err := h.folded(ctx, pod, s)
 		if err != nil {
 			return 0, "", err
 		}
@@ -65,7 +65,7 @@ func (h *Host) Unlike(ctx context.Context, pod string) (based item.Seq, differs 
 		}
 		// The two are of one log only when nothing was written meanwhile.
 		if before.First == after.First && before.Last == after.Last {
-			return short.base, unlike(short, whole, s, h.Now()), nil
+			return based, unlike(short, whole, h.Now()), nil
 		}
 	}
 }
@@ -79,32 +79,32 @@ func encoded(s fold.State) []byte {
 	return out.Bytes()
 }
 
-func unlike(got, want *folds, s *settings, now time.Time) string {
+func unlike(got, want *fold.Fold, now time.Time) string {
 	differ := func(what string, got, want any) string { return fmt.Sprintf("%s:\n%+v\nwant\n%+v", what, got, want) }
-	gotParts, gotSize := got.context.Explain()
-	wantParts, wantSize := want.context.Explain()
+	gotParts, gotSize := got.Context.Explain()
+	wantParts, wantSize := want.Context.Explain()
 	switch {
-	case got.last != want.last:
-		return differ("last", got.last, want.last)
-	case !bytes.Equal(encoded(got.state), encoded(want.state)):
-		return differ("state", got.state, want.state)
-	case !reflect.DeepEqual(got.context.Request(), want.context.Request()):
-		return differ("request", got.context.Request(), want.context.Request())
-	case !slices.Equal(got.context.OpenCalls(), want.context.OpenCalls()):
-		return differ("open calls", got.context.OpenCalls(), want.context.OpenCalls())
+	case got.Last != want.Last:
+		return differ("last", got.Last, want.Last)
+	case !bytes.Equal(encoded(got.State), encoded(want.State)):
+		return differ("state", got.State, want.State)
+	case !reflect.DeepEqual(got.Context.Request(), want.Context.Request()):
+		return differ("request", got.Context.Request(), want.Context.Request())
+	case !slices.Equal(got.Context.OpenCalls(), want.Context.OpenCalls()):
+		return differ("open calls", got.Context.OpenCalls(), want.Context.OpenCalls())
 	case !reflect.DeepEqual(gotParts, wantParts), gotSize != wantSize:
 		return differ("size", gotSize, wantSize)
 	}
 	for _, at := range []time.Time{now, now.Add(time.Hour)} {
-		if got, want := got.context.Decide(at), want.context.Decide(at); !reflect.DeepEqual(got, want) {
+		if got, want := got.Context.Decide(at), want.Context.Decide(at); !reflect.DeepEqual(got, want) {
 			return differ("decision", got, want)
 		}
 	}
-	if want.state.Turn.Open {
+	if want.State.Turn.Open {
 		return ""
 	}
-	gotBase, gotErr := got.encode(s)
-	wantBase, wantErr := want.encode(s)
+	gotBase, gotErr := got.Save()
+	wantBase, wantErr := want.Save()
 	if !bytes.Equal(gotBase, wantBase) || gotErr != nil || wantErr != nil {
 		return differ("base", gotErr, wantErr)
 	}

@@ -57,7 +57,7 @@ func (h *Host) Fork(ctx context.Context, idOrName, name string, at item.Seq) (Fo
 		// The clock was set back since: the times of the log do not go back.
 		p.Status.LastActivity = shared.Time
 	}
-	s := c.folds.state
+	s := c.fold.State
 	p.Status.Turn, p.Status.Usage = s.Turn.Number, s.Total.Usage
 	// load closes the turn.
 	switch {

@@ -2,6 +2,8 @@ package pod
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"math"
 	"slices"
 
@@ -10,136 +12,89 @@ import (
 	"podd/pkg/item"
 )
 
-// rewound is a range of a log that a rewind took back: the entries above after and
-// below at, which is the rewind's own.
-type rewound struct{ after, at item.Seq }
+// errEnough ends reading.
+var errEnough = errors.New("that is enough")
 
-// takenBack are the ranges of a log that rewinds took back, given its rewinds in their
-// order. A rewind that was itself taken back counts for nothing.
-func takenBack(rewinds []rewound) []rewound {
-	var out []rewound
-	for _, r := range slices.Backward(rewinds) {
-		if len(out) == 0 || r.at <= out[len(out)-1].after {
-			out = append(out, r)
+// reader reads a pod's log and decodes what is wanted of it.
+func (h *Host) reader(ctx context.Context, pod string) fold.Reader {
+	return func(after item.Seq, only fold.Selection) iter.Seq2[item.Entry, error] {
+		return func(yield func(item.Entry, error) bool) {
+			err := h.readRecords(ctx, pod, after, func(seq item.Seq, body []byte) error {
+				if !selected(only, wire.KindOf(body)) {
+					return context.Cause(ctx)
+				}
+				e, err := wire.DecodeEntry(body)
+				if err != nil {
+					return damaged(pod, seq, err)
+				}
+				if !yield(e, nil) {
+					return errEnough
+				}
+				return nil
+			})
+			if err != nil && !errors.Is(err, errEnough) {
+				yield(item.Entry{}, err)
+			}
 		}
 	}
-	return out
 }
 
-func inAny(ranges []rewound, seq item.Seq) bool {
-	return slices.ContainsFunc(ranges, func(r rewound) bool { return r.after < seq && seq < r.at })
+// selected says whether a selection wants a kind.
+func selected(only fold.Selection, kind wire.KindNumber) bool {
+	switch only {
+	case fold.Items:
+		return kind == wire.KindItem || kind == wire.KindCompaction
+	case fold.Rewinds:
+		return kind == wire.KindRewind
+	}
+	return true
 }
 
-// history reads a pod's log. begin is given what it folds into, which may know the log up to
-// an entry that is not above at, and says what is done with those that follow, all in order:
-// live gets those that count, gone those that a rewind took back. Most logs have no rewind,
-// so it is read as if there were none; when there is one, it is begun anew, and ends where it
-// ended then. Who is not in the pod's goroutine may begin before where it began then, because
-// a rewind has removed the base: the rewinds that are known are too few for that.
-func (h *Host) history(ctx context.Context, pod string, s *settings, at item.Seq, begin func(*folds) (live, gone func(item.Entry))) error {
-	f, err := h.start(ctx, pod, s, at)
+// replay is a pod's log as it is now, and the fold that replaying it goes on from: what its
+// base knows, where there is one that is not above at, or nothing.
+func (h *Host) replay(ctx context.Context, pod string, s *settings, at item.Seq) (*fold.Log, *fold.Fold, error) {
+	kept, ok, err := h.Store.Base(ctx, pod)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	live, _ := begin(f)
-	from := f.last
-	rewinds, last, err := h.readToRewind(ctx, pod, from, live)
-	if err != nil || len(rewinds) == 0 {
-		return err
+	// The record comes second: what it says is younger than the base, and so tells whether
+	// that still holds.
+	rec, err := h.Store.Pod(ctx, pod)
+	if err != nil {
+		return nil, nil, err
 	}
-	if f, err = h.start(ctx, pod, s, min(at, last)); err != nil {
-		return err
-	}
-	if f.last < from {
-		return h.history(ctx, pod, s, at, begin)
-	}
-	live, gone := begin(f)
-	ranges := takenBack(rewinds)
-	return h.readAll(ctx, pod, f.last, func(e item.Entry) {
-		switch {
-		case e.Seq > last:
-		case inAny(ranges, e.Seq):
-			gone(e)
-		default:
-			live(e)
+	read := h.reader(ctx, rec.ID)
+	if ok && kept.Seq <= at {
+		f, err := s.folding.Restore(kept.Fold, read)
+		if err == nil && f.First == rec.First {
+			if log := fold.Open(read, f.Last, rec.Last); log.Reaches(f.Last) {
+				return log, f, nil
+			}
 		}
-	})
+		h.Logger.Debug("the whole log is read", "pod", pod, "error", err)
+	}
+	return fold.Open(read, 0, rec.Last), s.folding.New(), nil
 }
 
-// readToRewind gives the entries of a log above after and up to the first rewind to fn, and
-// finds all rewinds. last is where the log ended.
-func (h *Host) readToRewind(ctx context.Context, pod string, after item.Seq, fn func(item.Entry)) (rewinds []rewound, last item.Seq, err error) {
-	err = h.readRecords(ctx, pod, after, func(seq item.Seq, body []byte) error {
-		last = seq
-		if len(rewinds) > 0 && wire.KindOf(body) != wire.KindRewind {
-			return nil
-		}
-		e, err := wire.DecodeEntry(body)
-		if err != nil {
-			return damaged(pod, seq, err)
-		}
-		if k, ok := e.Kind.(item.Rewind); ok {
-			rewinds = append(rewinds, rewound{k.To, seq})
-		} else if len(rewinds) == 0 {
-			fn(e)
-		}
-		return nil
-	})
-	return rewinds, last, err
-}
-
-// folded is the fold of a pod's log.
-func (h *Host) folded(ctx context.Context, pod string, s *settings) (*folds, error) {
+// folded is the fold of a pod's log. base is the last entry of the base that it was made from,
+// 0 without.
+func (h *Host) folded(ctx context.Context, pod string, s *settings) (f *fold.Fold, base item.Seq, err error) {
 	return h.foldedFrom(ctx, pod, s, math.MaxInt64)
 }
 
-// foldedFrom is the fold of a pod's log that goes on from what is known of it up to an
-// entry that is not above at.
-func (h *Host) foldedFrom(ctx context.Context, pod string, s *settings, at item.Seq) (out *folds, err error) {
-	err = h.history(ctx, pod, s, at, func(f *folds) (live, gone func(item.Entry)) {
-		out = f
-		return f.add, f.skip
-	})
-	return out, err
-}
-
-// folds are what a loaded pod knows of its log.
-type folds struct {
-	state   fold.State
-	context *fold.Context
-	// first is the log's first entry, last the one that they reach.
-	first, last item.Seq
-	// base is the last entry of the base that they began with; 0 without.
-	base item.Seq
-}
-
-func (s *settings) newFolds() (*folds, error) {
-	state, err := s.newContext()
+// foldedFrom is folded with a base that is not above at, or without one.
+func (h *Host) foldedFrom(ctx context.Context, pod string, s *settings, at item.Seq) (f *fold.Fold, base item.Seq, err error) {
+	log, f, err := h.replay(ctx, pod, s, at)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return &folds{state: fold.State{}.Priced(s.Prices), context: state}, nil
-}
-
-func (f *folds) add(e item.Entry) {
-	f.state.Add(e)
-	f.context.Add(e)
-	f.last = e.Seq
-}
-
-// skip takes note of an entry that was taken back: it was paid for, and its numbers and
-// ids are not used again.
-func (f *folds) skip(e item.Entry) {
-	f.state.Skip(e)
-	f.context.Skip(e)
-	f.last = e.Seq
+	base = f.Last
+	return f, base, log.Replay(f, math.MaxInt64, nil)
 }
 
 // cut is a place in a log at which its history may end.
 type cut struct {
-	folds *folds
-	// whole is the last place up to the wanted one that cuts no call from its result.
-	whole item.Seq
+	fold *fold.Fold
 	// files are those that tools changed above it, commands counts the shell commands
 	// that ran there.
 	files    []string
@@ -153,7 +108,7 @@ type cut struct {
 // waiting are the notes above the place that no turn has taken in. Turns take them in the
 // order in which they were left, those below the place first.
 func (c *cut) waiting() []item.Note {
-	return c.notes[min(max(0, c.taken-len(c.folds.state.Notes)), len(c.notes)):]
+	return c.notes[min(max(0, c.taken-len(c.fold.State.Notes)), len(c.notes)):]
 }
 
 // cutAt looks at the place at in a pod's log: 0 is its end. A place that does not count
@@ -168,35 +123,32 @@ func (h *Host) cutAt(ctx context.Context, rec item.Pod, at item.Seq) (*cut, erro
 	if at < rec.First {
 		return nil, item.Errorf(item.KindOutOfRange, "PURGED", "entry #%d of pod %s was removed: the first that is left is #%d", at, rec.Name, rec.First)
 	}
-	var c *cut
-	var counts bool
-	err := h.history(ctx, rec.ID, h.settings(), at, func(f *folds) (live, gone func(item.Entry)) {
-		c, counts = &cut{folds: f, whole: f.last}, f.last == at
-		live = func(e item.Entry) {
-			if e.Seq > at {
-				c.changed(e)
-				return
-			}
-			f.add(e)
-			counts = counts || e.Seq == at
-			if len(f.context.OpenCalls()) == 0 {
-				c.whole = e.Seq
-			}
-		}
-		return live, func(e item.Entry) {
-			if e.Seq < at {
-				f.skip(e)
-			}
+	log, f, err := h.replay(ctx, rec.ID, h.settings(), at)
+	if err != nil {
+		return nil, err
+	}
+	// whole is the last place up to the wanted one that cuts no call from its result.
+	whole := f.Last
+	err = log.Replay(f, at, func(e item.Entry) {
+		if log.Counts(e.Seq) && len(f.Context.OpenCalls()) == 0 {
+			whole = e.Seq
 		}
 	})
 	switch {
 	case err != nil:
 		return nil, err
-	case !counts:
+	case !log.Counts(at):
 		return nil, item.Errorf(item.KindPrecondition, "TAKEN_BACK", "entry #%d of pod %s was taken back by a rewind: name one that counts", at, rec.Name)
-	case c.whole != at:
+	case whole != at:
 		return nil, item.Errorf(item.KindPrecondition, "OPEN_CALL",
-			"#%d of pod %s lies between a tool call and its result: the last place before it that does not is #%d", at, rec.Name, c.whole)
+			"#%d of pod %s lies between a tool call and its result: the last place before it that does not is #%d", at, rec.Name, whole)
+	}
+	c := &cut{fold: f}
+	for e, err := range log.Entries(at, fold.All) {
+		if err != nil {
+			return nil, err
+		}
+		c.changed(e)
 	}
 	return c, nil
 }

@@ -61,12 +61,12 @@ func (a *actor) load() error {
 
 // fold reads the log into what the pod knows of it.
 func (a *actor) fold(ctx context.Context, s *settings) error {
-	f, err := a.host.folded(ctx, a.id, s)
+	f, based, err := a.host.folded(ctx, a.id, s)
 	if err != nil {
 		return err
 	}
-	a.state, a.context = f.state, f.context
-	a.rec.Last, a.folded, a.based = max(a.rec.Last, f.last), s, f.base
+	a.state, a.context = f.State, f.Context
+	a.rec.Last, a.folded, a.based = max(a.rec.Last, f.Last), s, based
 	a.showQuestions()
 	a.rebase(f)
 	return nil

@@ -2,10 +2,10 @@ package pod
 
 import (
 	"context"
-	"errors"
 	"iter"
+	"math"
 
-	"podd/internal/wire"
+	"podd/pkg/fold"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 )
@@ -19,53 +19,17 @@ func (l *turnLog) History(ctx context.Context, after item.Seq) iter.Seq2[interce
 // out. It holds a page of the log at a time.
 func (h *Host) past(ctx context.Context, pod string, after item.Seq) iter.Seq2[interceptor.Past, error] {
 	return func(yield func(interceptor.Past, error) bool) {
-		gone, err := h.takenBackAbove(ctx, pod, after)
-		if err == nil {
-			err = h.readRecords(ctx, pod, after, func(seq item.Seq, body []byte) error {
-				if wire.KindOf(body) != wire.KindItem || inAny(gone, seq) {
-					return context.Cause(ctx)
-				}
-				p, err := pastOf(pod, seq, body)
-				if err == nil && !yield(p, nil) {
-					err = errEnough
-				}
-				return err
-			})
-		}
-		if err != nil && !errors.Is(err, errEnough) {
-			yield(interceptor.Past{}, err)
+		for e, err := range fold.Open(h.reader(ctx, pod), after, math.MaxInt64).Entries(after, fold.Items) {
+			p := interceptor.Past{Seq: e.Seq, Turn: e.Turn}
+			switch k := e.Kind.(type) {
+			case item.ItemAdded:
+				p.Item = k.Item
+			case item.Compaction:
+				continue
+			}
+			if !yield(p, err) || err != nil {
+				return
+			}
 		}
 	}
-}
-
-// pastOf is an item as it is stored.
-func pastOf(pod string, seq item.Seq, body []byte) (interceptor.Past, error) {
-	e, err := wire.DecodeEntry(body)
-	if err != nil {
-		return interceptor.Past{}, damaged(pod, seq, err)
-	}
-	added, ok := e.Kind.(item.ItemAdded)
-	if !ok {
-		return interceptor.Past{}, damaged(pod, seq, errors.New("it is no item"))
-	}
-	return interceptor.Past{Seq: seq, Turn: e.Turn, Item: added.Item}, nil
-}
-
-// takenBackAbove are the ranges of a log above a sequence that rewinds took back.
-func (h *Host) takenBackAbove(ctx context.Context, pod string, after item.Seq) ([]rewound, error) {
-	var rewinds []rewound
-	err := h.readRecords(ctx, pod, after, func(seq item.Seq, body []byte) error {
-		if wire.KindOf(body) != wire.KindRewind {
-			return nil
-		}
-		e, err := wire.DecodeEntry(body)
-		if err != nil {
-			return damaged(pod, seq, err)
-		}
-		if k, ok := e.Kind.(item.Rewind); ok {
-			rewinds = append(rewinds, rewound{k.To, seq})
-		}
-		return nil
-	})
-	return takenBack(rewinds), err
 }

@@ -63,7 +63,7 @@ func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, cancelling, e
 		return Rewound{}, first, err
 	}
 	before := a.state
-	a.state.Notes = c.folds.state.Notes
+	a.state.Notes = c.fold.State.Notes
 	_, entries, err := a.commit(ctx, store.Batch{Entries: c.rewind(to, a.state)}, a.situation)
 	if err != nil {
 		a.state = before

@@ -1,7 +1,6 @@
 package pod
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -50,9 +49,8 @@ type Settings struct {
 // settings are the Settings as a Host works with them.
 type settings struct {
 	Settings
-	chain interceptor.Chain
-	// rule is their foldingRule.
-	rule [sha256.Size]byte
+	chain   interceptor.Chain
+	folding *fold.Rules
 }
 
 // checked fills in defaults and refuses what no pod can work with.
@@ -66,21 +64,13 @@ func (s Settings) checked() (*settings, error) {
 	if s.MaxSubmitBytes == 0 {
 		s.MaxSubmitBytes = 1 << 20
 	}
-	if _, err := s.newContext(); err != nil {
+	folding, err := fold.NewRules(fold.ContextConfig{Prune: s.Prune, Prices: s.Prices})
+	if err != nil {
 		return nil, err
 	}
 	return &settings{
-		Settings: s, chain: append(interceptor.Chain{interceptor.FileRefs{}}, s.Interceptors...), rule: s.foldingRule(),
+		Settings: s, chain: append(interceptor.Chain{interceptor.FileRefs{}}, s.Interceptors...), folding: folding,
 	}, nil
-}
-
-// newContext is what the next request carries of an empty log: nothing.
-func (s Settings) newContext() (*fold.Context, error) {
-	return fold.NewContext(s.contextConfig())
-}
-
-func (s Settings) contextConfig() fold.ContextConfig {
-	return fold.ContextConfig{Prune: s.Prune, Prices: s.Prices}
 }
 
 // settings are those of now. Whoever does one thing reads them once.
@@ -115,7 +105,7 @@ func (h *Host) newFanout(hooks []hook.Hook) *hook.Fanout {
 // that no fold needed until now does not keep the pod from working: it keeps the fold that
 // it has, with the prices and the rule of that. One that has none is quarantined and ends.
 func (a *actor) refold(s *settings) error {
-	if a.folded != nil && (a.folded.rule == s.rule || a.refused == s.rule) {
+	if a.folded != nil && (a.folded.folding.Same(s.folding) || a.refused != nil && a.refused.Same(s.folding)) {
 		return nil
 	}
 	err := a.fold(a.host.base, s)
@@ -128,7 +118,7 @@ func (a *actor) refold(s *settings) error {
 		}
 		return err
 	}
-	a.refused = s.rule
+	a.refused = s.folding
 	a.log.Error("the log can't be folded under other prices or another rule of pruning: those of before hold on", "error", err)
 	a.raise(item.LevelError, "store", fmt.Sprintf(
 		"the pod goes on with the prices and the rule of pruning that it had, and can't be loaded with others: set them back, or restore a backup: %v", err))

@@ -55,12 +55,14 @@ func (h *Host) Stats(ctx context.Context, idOrName string) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	c := counter{settings: h.settings(), all: idOrName == "", tools: make(map[string]*ToolStats)}
+	set := h.settings()
+	c := counter{prices: set.Prices, all: idOrName == "", tools: make(map[string]*ToolStats)}
 	for _, p := range pods {
-		if c.state, err = c.settings.newContext(); err != nil {
-			return Stats{}, err
+		f, _, err := h.folded(ctx, p.ID, set)
+		if f != nil {
+			c.add(f.Totals)
 		}
-		switch err := h.readAll(ctx, p.ID, 0, c.add); {
+		switch {
 		case err == nil:
 		case c.all && item.KindOf(err) == item.KindDataLoss:
 			c.Damaged = append(c.Damaged, p.Name)
@@ -79,42 +81,16 @@ func (h *Host) Stats(ctx context.Context, idOrName string) (Stats, error) {
 // Prices are the configured prices of models.
 func (h *Host) Prices() []fold.ModelPrice { return h.settings().Prices }
 
-// counter folds logs into Stats.
+// counter sums totals up.
 type counter struct {
 	Stats
-	settings *settings
+	prices []fold.ModelPrice
 	// all says that the logs of spawned pods are counted themselves.
 	all   bool
 	tools map[string]*ToolStats
-	// state is the fold of the log that is read.
-	state *fold.Context
 }
 
-func (c *counter) add(e item.Entry) {
-	before := c.state.Tokens()
-	c.state.Add(e)
-	switch k := e.Kind.(type) {
-	case item.Purged:
-		c.removed(k.Totals)
-	case item.TurnStarted:
-		c.Turns++
-	case item.RequestUsage:
-		c.request(k)
-	case item.Compaction:
-		c.Compactions++
-	case item.Prune:
-		c.Prunes++
-		c.PrunedResults += int64(len(k.Seqs))
-		c.PrunedTokens += int64(before - c.state.Tokens())
-	case item.ItemAdded:
-		if r, ok := k.Item.(item.ToolResult); ok {
-			c.result(r)
-		}
-	}
-}
-
-// removed adds what purged entries recorded.
-func (c *counter) removed(t item.Totals) {
+func (c *counter) add(t item.Totals) {
 	c.Turns += t.Turns
 	c.Compactions += t.Compactions
 	c.Prunes += t.Prunes
@@ -124,7 +100,11 @@ func (c *counter) removed(t item.Totals) {
 		c.request(r.Request())
 	}
 	for _, u := range t.Tools {
-		sum := c.tool(u.Tool)
+		sum := c.tools[u.Tool]
+		if sum == nil {
+			sum = &ToolStats{Tool: u.Tool}
+			c.tools[u.Tool] = sum
+		}
 		c.ToolCalls += u.Calls
 		sum.Calls += u.Calls
 		sum.Errors += u.Errors
@@ -134,39 +114,15 @@ func (c *counter) removed(t item.Totals) {
 	}
 }
 
-// request counts a request, or the sum of several alike.
+// request counts a sum of requests alike.
 func (c *counter) request(u item.RequestUsage) {
 	if c.all && u.Purpose == item.PurposeSubPod {
 		return // It is counted where it stands in a log of its own.
 	}
 	c.Usage = c.Usage.Add(u.Usage)
-	if usd, known := fold.CostOf(u, c.settings.Prices); known {
+	if usd, known := fold.CostOf(u, c.prices); known {
 		c.Cost += usd
 	} else {
 		c.Unpriced += u.Usage.Requests
-	}
-}
-
-// tool is where the calls of a tool are counted.
-func (c *counter) tool(name string) *ToolStats {
-	t := c.tools[name]
-	if t == nil {
-		t = &ToolStats{Tool: name}
-		c.tools[name] = t
-	}
-	return t
-}
-
-func (c *counter) result(r item.ToolResult) {
-	t := c.tool(r.Tool)
-	c.ToolCalls++
-	t.Calls++
-	if r.IsError {
-		t.Errors++
-	}
-	if r.Cut != nil {
-		t.Cuts++
-		t.CutTotal += r.Cut.TotalBytes
-		t.CutKept += r.Cut.KeptBytes
 	}
 }

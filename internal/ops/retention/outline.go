@@ -1,27 +1,26 @@
 package retention
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 )
 
-// outline is what the rule has to know of a log. It is made by adding all entries.
+// outline is what the rule has to know of a log.
 type outline struct {
+	log  *fold.Log
+	fold *fold.Fold
 	// breaks are the entries after which no turn is open.
 	breaks []pause
-	open   bool
 	bytes  int64
-	// compactions are those that rewinds left in force.
+	// compactions are those in force.
 	compactions []standIn
-	// notes are those that rewinds left in force, oldest first.
-	notes []note
+	// cut says that a rewind went into the middle of a turn, and none has ended since.
+	cut bool
 }
-
-// note is one that a client left: its entry, and the one by which a turn took it in; 0 while
-// it waits.
-type note struct{ seq, taken item.Seq }
 
 // pause is an entry at which a log may be parted.
 type pause struct {
@@ -34,48 +33,30 @@ type pause struct {
 // standIn is a compaction: the entry, and the last that its summary stands for.
 type standIn struct{ seq, upTo item.Seq }
 
+// add looks at an entry that was folded in. What a rewind took back does not count: were a log
+// parted in there, its first entry would not count either.
 func (o *outline) add(e item.Entry, size int) {
 	o.bytes += int64(size)
+	if !o.log.Counts(e.Seq) {
+		return
+	}
 	switch k := e.Kind.(type) {
-	case item.TurnStarted:
-		o.open = true
 	case item.TurnEnded:
-		o.open = false
+		o.cut = false
 	case item.Compaction:
 		o.compactions = append(o.compactions, standIn{e.Seq, k.UpTo})
-	case item.Note:
-		o.notes = append(o.notes, note{seq: e.Seq})
-	case item.ItemAdded:
-		if m, ok := k.Item.(item.SystemMessage); ok && m.Origin == item.OriginNote {
-			if n := slices.IndexFunc(o.notes, note.waits); n >= 0 {
-				o.notes[n].taken = e.Seq
-			}
-		}
 	case item.Rewind:
-		o.rewind(k.To)
+		_, parts := o.find(k.To)
+		o.cut = !parts
 	}
-	if !o.open {
+	if !o.cut && !o.fold.State.Turn.Open {
 		o.breaks = append(o.breaks, pause{e.Seq, e.Time, o.bytes})
 	}
 }
 
-func (n note) waits() bool { return n.taken == 0 }
-
-// rewind takes note that what comes after an entry does not count. A note that was left there,
-// and waits, stands behind the rewind again; one that was taken in there waits again. Were a
-// log parted in there, its first entry would not count either. When this rewind is taken back
-// one day less is removed than could be.
-func (o *outline) rewind(to item.Seq) {
-	o.compactions = slices.DeleteFunc(o.compactions, func(c standIn) bool { return c.seq > to })
-	o.breaks = slices.DeleteFunc(o.breaks, func(b pause) bool { return b.seq > to })
-	o.notes = slices.DeleteFunc(o.notes, func(n note) bool { return n.seq > to })
-	for i := range o.notes {
-		if o.notes[i].taken > to {
-			o.notes[i].taken = 0
-		}
-	}
-	n := len(o.breaks)
-	o.open = to > 0 && (n == 0 || o.breaks[n-1].seq != to)
+// find is where the break at an entry stands, or would stand.
+func (o *outline) find(seq item.Seq) (int, bool) {
+	return slices.BinarySearchFunc(o.breaks, seq, func(b pause, seq item.Seq) int { return cmp.Compare(b.seq, seq) })
 }
 
 // removable are the breaks up to which entries may go: the last compaction stands for
@@ -88,10 +69,10 @@ func (o *outline) removable(waiting item.Seq) []pause {
 	if waiting > 0 {
 		floor = min(floor, waiting-1)
 	}
-	if n := slices.IndexFunc(o.notes, note.waits); n >= 0 {
-		floor = min(floor, o.notes[n].seq-1)
+	if notes := o.fold.State.Notes; len(notes) > 0 {
+		floor = min(floor, notes[0].Seq-1)
 	}
-	n, found := slices.BinarySearchFunc(o.breaks, floor, func(b pause, seq item.Seq) int { return int(b.seq - seq) })
+	n, found := o.find(floor)
 	if found {
 		n++
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"path/filepath"
 	"reflect"
@@ -301,26 +302,26 @@ func check(t *rapid.T, l *podLog, left []item.Entry) {
 	}
 }
 
-// fold gives what a log with rewinds comes to: entries that were taken back are not
-// added. In these logs no rewind takes back another.
+// foldOf gives what a log with rewinds comes to.
 func foldOf(t fataler, entries []item.Entry) *fold.Context {
-	gone := map[item.Seq]bool{}
-	for i, e := range entries {
-		if k, ok := e.Kind.(item.Rewind); ok {
-			for _, before := range entries[:i] {
-				gone[before.Seq] = gone[before.Seq] || before.Seq > k.To
+	rules, err := fold.NewRules(fold.ContextConfig{})
+	if err != nil {
+		t.Fatalf("rules: %v", err)
+	}
+	f, last := rules.New(), entries[len(entries)-1].Seq
+	read := func(after item.Seq, _ fold.Selection) iter.Seq2[item.Entry, error] {
+		return func(yield func(item.Entry, error) bool) {
+			for _, e := range entries {
+				if e.Seq > after && !yield(e, nil) {
+					return
+				}
 			}
 		}
 	}
-	state := newState(t)
-	for _, e := range entries {
-		if gone[e.Seq] {
-			state.Skip(e)
-		} else {
-			state.Add(e)
-		}
+	if err := fold.Open(read, 0, last).Replay(f, last, nil); err != nil {
+		t.Fatalf("replay: %v", err)
 	}
-	return state
+	return f.Context
 }
 
 // rewind goes back to the end of an earlier turn that counts.

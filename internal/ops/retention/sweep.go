@@ -2,9 +2,11 @@ package retention
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 	"time"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/store"
 )
@@ -93,9 +95,14 @@ func (s *Sweeper) pod(ctx context.Context, p item.Pod) (due time.Time, err error
 	if p.Last == 0 {
 		return time.Time{}, nil
 	}
-	var o outline
-	err = s.read(ctx, p, p.Last, func(e item.Entry, size int) { o.add(e, size) })
+	rules, err := fold.NewRules(fold.ContextConfig{})
 	if err != nil {
+		return time.Time{}, err
+	}
+	var size int
+	log := fold.Open(s.reader(ctx, p, &size), 0, p.Last)
+	o := &outline{log: log, fold: rules.New()}
+	if err := log.Replay(o.fold, p.Last, func(e item.Entry) { o.add(e, size) }); err != nil {
 		return time.Time{}, err
 	}
 	waiting, err := s.Store.Inbox(ctx, p.ID)
@@ -106,70 +113,43 @@ func (s *Sweeper) pod(ctx context.Context, p item.Pod) (due time.Time, err error
 	if len(waiting) > 0 {
 		first = waiting[0].Seq
 	}
-	upTo, reason, ok, due := s.Policy.cut(&o, first, s.Now())
+	upTo, reason, ok, due := s.Policy.cut(o, first, s.Now())
 	// The mark of an earlier purge is not removed for itself alone.
 	if !ok || upTo <= p.First {
 		return due, nil
 	}
-	return due, s.purge(ctx, p, upTo, o.from(upTo), reason)
-}
-
-func (s *Sweeper) purge(ctx context.Context, p item.Pod, upTo, from item.Seq, reason string) error {
-	mark, err := s.mark(ctx, p, upTo, newSummary(s.Now().UTC(), from, reason))
+	mark, err := log.Mark(rules, upTo, item.Purged{At: s.Now().UTC(), From: o.from(upTo), Reason: reason})
 	if err != nil {
-		return err
+		return due, err
 	}
-	err = s.Store.Purge(ctx, store.Purge{Pod: p.ID, UpTo: upTo, Last: p.Last, Mark: mark})
-	if err != nil {
-		return err
+	if err := s.Store.Purge(ctx, store.Purge{Pod: p.ID, UpTo: upTo, Last: p.Last, Mark: mark}); err != nil {
+		return due, err
 	}
 	s.Logger.Info("old entries were removed", "pod", p.ID, "up_to", int64(upTo), "because", reason)
-	return nil
-}
-
-// mark is the entry that takes the place of all up to a sequence.
-func (s *Sweeper) mark(ctx context.Context, p item.Pod, upTo item.Seq, sum *summary) (item.Entry, error) {
-	if err := s.read(ctx, p, upTo, func(e item.Entry, _ int) { sum.add(e) }); err != nil {
-		return item.Entry{}, err
-	}
-	// What stays may prune what goes: the mark counts what can't be seen any more.
-	whole, err := newPruned()
-	if err != nil {
-		return item.Entry{}, err
-	}
-	rest, err := newPruned()
-	if err != nil {
-		return item.Entry{}, err
-	}
-	rest.add(sum.entry())
-	err = s.read(ctx, p, p.Last, func(e item.Entry, _ int) {
-		whole.add(e)
-		if e.Seq > upTo {
-			rest.add(e)
-		}
-	})
-	sum.mark.Totals.PrunedTokens = whole.tokens - rest.tokens
-	return sum.entry(), err
+	return due, nil
 }
 
 // pageLen is how many records one read asks for.
 const pageLen = 256
 
-// read gives the entries of a log up to a sequence to fn.
-func (s *Sweeper) read(ctx context.Context, p item.Pod, upTo item.Seq, fn func(e item.Entry, size int)) error {
-	for after := p.First - 1; after < upTo; {
-		page, err := s.Store.Read(ctx, p.ID, after, int(min(pageLen, upTo-after)))
-		if err != nil {
-			return err
-		}
-		for _, r := range page {
-			e, err := r.Decode()
-			if err != nil {
-				return err
+// reader reads a log. size is how large the last entry is that it gave.
+func (s *Sweeper) reader(ctx context.Context, p item.Pod, size *int) fold.Reader {
+	return func(after item.Seq, _ fold.Selection) iter.Seq2[item.Entry, error] {
+		return func(yield func(item.Entry, error) bool) {
+			for after := max(after, p.First-1); after < p.Last; {
+				page, err := s.Store.Read(ctx, p.ID, after, pageLen)
+				if err != nil {
+					yield(item.Entry{}, err)
+					return
+				}
+				for _, r := range page {
+					e, err := r.Decode()
+					*size, after = len(r.Entry), r.Seq
+					if !yield(e, err) || err != nil {
+						return
+					}
+				}
 			}
-			fn(e, len(r.Entry))
-			after = r.Seq
 		}
 	}
-	return nil
 }

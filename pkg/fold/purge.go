@@ -1,0 +1,40 @@
+package fold
+
+import (
+	"slices"
+
+	"podd/pkg/item"
+)
+
+// Mark is the entry that takes the place of all entries of the log up to one. mark says when and
+// why they are removed. The store gives the entry its sequence.
+func (l *Log) Mark(r *Rules, upTo item.Seq, mark item.Purged) (item.Entry, error) {
+	var e item.Entry
+	whole := r.New()
+	err := l.Replay(whole, l.last, func(removed item.Entry) {
+		if removed.Seq != upTo {
+			return
+		}
+		e = item.Entry{Seq: upTo, Time: removed.Time, Turn: whole.State.Turn.Number}
+		mark.Entries = int64(upTo)
+		mark.Totals = whole.Totals
+		mark.Totals.Requests, mark.Totals.Tools = slices.Clone(mark.Totals.Requests), slices.Clone(mark.Totals.Tools)
+		if setup, ok := whole.Context.Setup(); ok {
+			mark.Setup = &setup
+		}
+	})
+	if err != nil {
+		return item.Entry{}, err
+	}
+	// What stays may prune what goes: the mark counts what can't be seen any more.
+	mark.Totals.PrunedTokens = 0
+	rest := r.New()
+	e.Kind = mark
+	rest.Add(e)
+	if err := Open(l.read, upTo, l.last).Replay(rest, l.last, nil); err != nil {
+		return item.Entry{}, err
+	}
+	mark.Totals.PrunedTokens = whole.Totals.PrunedTokens - rest.Totals.PrunedTokens
+	e.Seq, e.Kind = 0, mark
+	return e, nil
+}

@@ -1,0 +1,78 @@
+package fold
+
+import (
+	"iter"
+	"strings"
+	"time"
+
+	"podd/pkg/item"
+)
+
+// sample gives a log that has entries of every kind. What it folds into tells rules apart.
+func sample(item.Seq, Selection) iter.Seq2[item.Entry, error] {
+	return func(yield func(item.Entry, error) bool) {
+		e := item.Entry{Time: time.Unix(1_000_000_000, 0).UTC()}
+		for _, k := range sampleKinds() {
+			e.Seq, e.Time, e.Kind = e.Seq+1, e.Time.Add(time.Minute), k
+			if _, begins := k.(item.TurnStarted); begins {
+				e.Turn++
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// sampleKinds is a log whose beginning was removed, with three turns, the second of which a
+// rewind takes back.
+func sampleKinds() []item.Kind {
+	limits := []item.OutputLimit{{MaxBytes: 20_000, MaxLines: 500, Strategy: "head_tail", HeadPercent: 50}}
+	setup := item.Setup{Model: "m", Instructions: "be brief", Tools: []item.ToolSpec{{Name: "shell", Schema: "{}"}}, OutputLimits: limits}
+	other := setup
+	other.Model = "gpt-5.6"
+	kinds := []item.Kind{
+		item.Purged{Entries: 1, Setup: &setup, Totals: item.Totals{Turns: 1, Requests: []item.RequestTotal{{Model: "m", Usage: item.Usage{Input: 9}}}}},
+		item.Submitted{RequestID: "r1", Text: "go on"},
+		item.Submitted{RequestID: "r2"},
+		item.Withdrawn{RequestIDs: []string{"r2"}},
+		item.TurnStarted{RequestIDs: []string{"r1"}},
+		setup,
+		item.ItemAdded{Item: item.UserMessage{Text: "go on"}},
+	}
+	kinds = append(kinds, sampleStep("a", 1, item.Output{Kind: item.OutputRead, Path: "a.go"})...)
+	kinds = append(kinds,
+		item.Promoted{RequestIDs: []string{"r3"}},
+		item.Note{Text: "by the way", Wake: true},
+		item.ItemAdded{Item: item.SystemMessage{Origin: item.OriginNote, Text: "by the way"}},
+	)
+	kinds = append(kinds, sampleStep("b", 2, item.Output{Kind: item.OutputShell, IsError: true})...)
+	place := item.Seq(len(kinds))
+	kinds = append(kinds, item.Prune{Seqs: []item.Seq{place - 9, place}}, item.TurnEnded{Outcome: item.OutcomeFinished})
+	kinds = append(kinds, item.TurnStarted{}, item.Recovered{})
+	kinds = append(kinds, sampleStep("c", 1, item.Output{Kind: item.OutputEdit, Path: "a.go"})...)
+	kinds = append(kinds, item.TurnEnded{Outcome: item.OutcomeInterrupted, Cause: "stopped"}, item.Rewind{To: place + 2}, item.UnknownKind{})
+	kinds = append(kinds, item.TurnStarted{}, item.ItemAdded{Item: item.Reasoning{Text: "so"}},
+		item.AlertRaised{Alert: item.Alert{Source: SourceFallback}}, other)
+	kinds = append(kinds, sampleStep("d", 1, item.Output{Kind: item.OutputRead, Path: "a.go"})...)
+	kinds = append(kinds, sampleStep("e", 2, item.Output{Kind: item.OutputShell})...)
+	return append(kinds,
+		item.Compaction{Summary: item.SystemMessage{Origin: item.OriginCompaction, Text: "They went on."}, UpTo: place - 6},
+		item.ItemAdded{Item: item.AssistantMessage{Text: "done"}},
+		item.RequestUsage{Step: 2, Measured: true, Usage: item.Usage{Input: 90_000, CachedInput: 80_000, Output: 7, Requests: 1}, Model: "m"},
+	)
+}
+
+// sampleStep is a step with a call that asks a person.
+func sampleStep(id string, step int, out item.Output) []item.Kind {
+	out.Summary, out.Content = "done", strings.Repeat(id, 40_000)
+	const arguments = `{"command":"cat b.go"}`
+	return []item.Kind{
+		item.ItemAdded{Item: item.ToolCall{CallID: id, Name: "shell", Arguments: arguments}},
+		item.RequestUsage{Step: step, Measured: true, Usage: item.Usage{Input: int64(step) * 9000, CachedInput: 100, Output: 7, Requests: 1}, Model: "m"},
+		item.ApprovalRequested{CallID: id, Tool: "shell", Arguments: arguments},
+		item.ApprovalResolved{CallID: id, Approved: true, By: "ann"},
+		item.ToolStarted{CallID: id, Tool: "shell", Arguments: arguments},
+		item.ItemAdded{Item: item.ToolResult{CallID: id, Tool: "shell", Output: out}},
+	}
+}

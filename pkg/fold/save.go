@@ -1,0 +1,177 @@
+package fold
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+
+	"podd/internal/version"
+	"podd/pkg/item"
+	"podd/pkg/tool"
+)
+
+// Rules are all that folding depends on beside the log.
+type Rules struct {
+	config  ContextConfig
+	version [sha256.Size]byte
+}
+
+// NewRules are the rules of a configuration. One that no rule can work with is an error.
+func NewRules(c ContextConfig) (*Rules, error) {
+	r := &Rules{config: c}
+	if _, err := NewContext(c); err != nil {
+		return nil, err
+	}
+	f := r.New()
+	err := Open(sample, 0, math.MaxInt64).Replay(f, math.MaxInt64, nil)
+	if err != nil {
+		return nil, fmt.Errorf("replay the sample log: %w", err)
+	}
+	// gob would number types in the order in which the program met them.
+	folded, err := json.Marshal(f.base())
+	if err != nil {
+		return nil, fmt.Errorf("encode the sample's fold: %w", err)
+	}
+	h := sha256.New()
+	describe(h, reflect.TypeFor[base](), make(map[reflect.Type]bool))
+	fmt.Fprintf(h, "%#v %#v %#v %s", version.Get(), c.Prune, c.Prices, folded)
+	h.Sum(r.version[:0])
+	return r, nil
+}
+
+// Same says whether two rules fold any log into the same.
+func (r *Rules) Same(other *Rules) bool { return r.version == other.version }
+
+// describe writes the shape of a type.
+func describe(w io.Writer, t reflect.Type, seen map[reflect.Type]bool) {
+	fmt.Fprintf(w, "%s %s;", t, t.Kind())
+	if seen[t] {
+		return
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if f.IsExported() {
+				fmt.Fprintf(w, "%s ", f.Name)
+				describe(w, f.Type, seen)
+			}
+		}
+	case reflect.Slice, reflect.Array, reflect.Pointer:
+		describe(w, t.Elem(), seen)
+	}
+}
+
+// New is the fold of an empty log.
+func (r *Rules) New() *Fold {
+	return &Fold{rules: r, State: State{}.Priced(r.config.Prices), Context: newContext(r.config)}
+}
+
+// base is a fold in the form in which it is kept: without the items that requests carry,
+// which the log has, and without what follows from the rest.
+type base struct {
+	Version     [sha256.Size]byte
+	First, Last item.Seq
+	Totals      item.Totals
+	State       State
+	Context     contextKept
+	Ledger      ledgerKept
+	Calls       []uint64
+}
+
+func (f *Fold) base() base {
+	return base{
+		Version: f.rules.version, First: f.First, Last: f.Last, Totals: f.Totals, State: f.State,
+		Context: f.Context.kept, Ledger: f.Context.ledger.kept, Calls: f.Context.calls.all(),
+	}
+}
+
+// Save gives the fold a form from which Restore makes it again. It needs each call to have its
+// result.
+func (f *Fold) Save() ([]byte, error) {
+	if len(f.Context.open) > 0 {
+		return nil, errors.New("a call has no result")
+	}
+	var out bytes.Buffer
+	err := gob.NewEncoder(&out).Encode(f.base())
+	return out.Bytes(), err
+}
+
+// Restore makes the fold that was saved. read gives the log's items. What was saved under other
+// rules is an error.
+func (r *Rules) Restore(saved []byte, read Reader) (*Fold, error) {
+	var b base
+	if err := gob.NewDecoder(bytes.NewReader(saved)).Decode(&b); err != nil {
+		return nil, err
+	}
+	if b.Version != r.version {
+		return nil, errors.New("it was folded by another podd, or by other settings")
+	}
+	f := r.New()
+	f.First, f.Last, f.Totals, f.State = b.First, b.Last, b.Totals, b.State.Priced(r.config.Prices)
+	c := f.Context
+	c.kept, c.calls.old, c.ledger.kept = b.Context, b.Calls, b.Ledger
+	c.ledger.derive()
+	if setup := c.kept.Setup; setup != nil {
+		c.held.stored, c.held.limits = setup.OutputLimits, tool.LimitsOf(setup.OutputLimits)
+	}
+	for i := range b.Ledger.Records {
+		seq := b.Ledger.Records[i].Seq
+		c.items, c.seqs = append(c.items, nil), append(c.seqs, seq)
+	}
+	return f, c.fill(read, f.Last)
+}
+
+// fill reads the items that a restored Context lacks, up to an entry.
+func (s *Context) fill(read Reader, upTo item.Seq) error {
+	left := len(s.items)
+	if left == 0 {
+		return nil
+	}
+	for e, err := range read(s.First()-1, Items) {
+		if err != nil {
+			return err
+		}
+		if e.Seq > upTo {
+			break
+		}
+		if s.restore(e) {
+			left--
+		}
+	}
+	if left > 0 {
+		return fmt.Errorf("the log lacks %d items that are sent", left)
+	}
+	return nil
+}
+
+// restore takes an item of a restored Context, and says whether it lacked it.
+func (s *Context) restore(e item.Entry) bool {
+	switch k := e.Kind.(type) {
+	case item.Compaction:
+		if e.Seq != s.kept.Summary {
+			return false
+		}
+		s.items[0] = k.Summary
+		return true
+	case item.ItemAdded:
+		i, ok := s.ledger.find(e.Seq)
+		if !ok || i == 0 && s.kept.Summary > 0 {
+			return false
+		}
+		s.items[i] = k.Item
+		if s.ledger.kept.Records[i].Pruned {
+			s.stub(i)
+		} else {
+			s.items[i] = s.held.hold(e.Seq, k.Item)
+		}
+		return true
+	}
+	return false
+}
