@@ -27,7 +27,7 @@ func sample(item.Seq, Selection) iter.Seq2[item.Entry, error] {
 // sampleKinds is a log whose beginning was removed, with three turns, the second of which a
 // rewind takes back.
 func sampleKinds() []item.Kind {
-	limits := []item.OutputLimit{{MaxBytes: 20_000, MaxLines: 500, Strategy: "head_tail", HeadPercent: 50}}
+	limits := []item.OutputLimit{{MaxBytes: 4000, MaxLines: 500, Strategy: "head_tail", HeadPercent: 50}}
 	setup := item.Setup{Model: "m", Instructions: "be brief", Tools: []item.ToolSpec{{Name: "shell", Schema: "{}"}}, OutputLimits: limits}
 	other := setup
 	other.Model = "gpt-5.6"
@@ -65,7 +65,7 @@ func sampleKinds() []item.Kind {
 
 // sampleStep is a step with a call that asks a person.
 func sampleStep(id string, step int, out item.Output) []item.Kind {
-	out.Summary, out.Content = "done", strings.Repeat(id, 40_000)
+	out.Summary, out.Content = "done", strings.Repeat(id, 5000)
 	const arguments = `{"command":"cat b.go"}`
 	return []item.Kind{
 		item.ItemAdded{Item: item.ToolCall{CallID: id, Name: "shell", Arguments: arguments}},

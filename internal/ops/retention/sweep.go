@@ -28,6 +28,7 @@ type Sweeper struct {
 	// Now is the clock.
 	Now func() time.Time
 
+	rules *fold.Rules
 	// seen says of each pod when it must be looked at again.
 	seen map[string]visit
 }
@@ -66,6 +67,12 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.rules == nil {
+		// What a mark says of a log does not depend on prices or on what is pruned.
+		if s.rules, err = fold.NewRules(fold.ContextConfig{}); err != nil {
+			return err
+		}
+	}
 	before := s.seen
 	s.seen = make(map[string]visit, len(pods))
 	for _, p := range pods {
@@ -95,13 +102,9 @@ func (s *Sweeper) pod(ctx context.Context, p item.Pod) (due time.Time, err error
 	if p.Last == 0 {
 		return time.Time{}, nil
 	}
-	rules, err := fold.NewRules(fold.ContextConfig{})
-	if err != nil {
-		return time.Time{}, err
-	}
 	var size int
 	log := fold.Open(s.reader(ctx, p, &size), 0, p.Last)
-	o := &outline{log: log, fold: rules.New()}
+	o := &outline{log: log, fold: s.rules.New()}
 	if err := log.Replay(o.fold, p.Last, func(e item.Entry) { o.add(e, size) }); err != nil {
 		return time.Time{}, err
 	}
@@ -118,7 +121,7 @@ func (s *Sweeper) pod(ctx context.Context, p item.Pod) (due time.Time, err error
 	if !ok || upTo <= p.First {
 		return due, nil
 	}
-	mark, err := log.Mark(rules, upTo, item.Purged{At: s.Now().UTC(), From: o.from(upTo), Reason: reason})
+	mark, err := log.Mark(s.rules, upTo, item.Purged{At: s.Now().UTC(), From: o.from(upTo), Reason: reason})
 	if err != nil {
 		return due, err
 	}
