@@ -68,7 +68,7 @@ func (l *podLog) drawStep(t *rapid.T) {
 }
 
 func rules(t interface{ Fatal(...any) }) *fold.Rules {
-	r, err := fold.NewRules(fold.ContextConfig{})
+	r, err := fold.NewRules(fold.ContextConfig{Limiter: limiter})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,13 +169,33 @@ func TestBaseIsRefused(t *testing.T) {
 	if _, err := rules(t).Restore(base, reader(log)); err == nil {
 		t.Error("a state was restored without its items")
 	}
-	other, err := fold.NewRules(fold.ContextConfig{Prune: fold.Config{Floor: 81}})
+	other, err := fold.NewRules(fold.ContextConfig{Limiter: limiter, Prune: fold.Config{Floor: 81}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	log[0].Seq = 1
 	if _, err := other.Restore(base, reader(log)); err == nil {
 		t.Error("a state was restored under other rules")
+	}
+}
+
+// A setup that was restored is the one that was stored, also where a list of it is empty.
+func TestRestoredSetup(t *testing.T) {
+	l := newPodLog(t)
+	setup := item.Setup{Model: "m", Tools: []item.ToolSpec{}, OutputLimits: []item.OutputLimit{}}
+	l.append(setup, item.ItemAdded{Item: item.UserMessage{Text: "hi"}})
+	got, ok := restored(t, baseOf(t, l.fold), l.entries).Context.Setup()
+	if !ok || !got.Equal(setup) || !setup.Equal(got) {
+		t.Errorf("%#v", got)
+	}
+	for name, change := range map[string]func(*item.Setup){
+		"the model": func(s *item.Setup) { s.Model = "n" }, "a tool": func(s *item.Setup) { s.Tools = make([]item.ToolSpec, 1) },
+		"a limit": func(s *item.Setup) { s.OutputLimits = make([]item.OutputLimit, 1) },
+	} {
+		other := setup
+		if change(&other); other.Equal(got) || got.Equal(other) {
+			t.Errorf("another one in %s counts as the same", name)
+		}
 	}
 }
 

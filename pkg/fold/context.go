@@ -16,6 +16,9 @@ type ContextConfig struct {
 	Prune Config
 	// Prices come before the built-in price table.
 	Prices []ModelPrice
+	// Limiter makes what holds results to the limits of a setup; nil sends them as they are
+	// stored.
+	Limiter func([]item.OutputLimit) Limiter
 }
 
 // Context is the fold of a log, entry by entry, into what the next request carries. It
@@ -63,7 +66,9 @@ func NewContext(c ContextConfig) (*Context, error) {
 	return newContext(c), nil
 }
 
-func newContext(c ContextConfig) *Context { return &Context{cfg: c, ledger: newLedger(c.Prune)} }
+func newContext(c ContextConfig) *Context {
+	return &Context{cfg: c, ledger: newLedger(c.Prune), held: held{cut: c.limiter(nil)}}
+}
 
 // Add folds the next entry in. Entries come in the order of the log.
 func (s *Context) Add(e item.Entry) {

@@ -13,7 +13,7 @@ import (
 )
 
 func newContext(t interface{ Fatal(...any) }) *fold.Context {
-	s, err := fold.NewContext(fold.ContextConfig{})
+	s, err := fold.NewContext(fold.ContextConfig{Limiter: limiter})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,13 +4,23 @@ import (
 	"slices"
 
 	"podd/pkg/item"
-	"podd/pkg/tool"
 )
+
+// Limiter cuts the output of a tool to a limit. ok is false for an output that is within it.
+type Limiter func(tool string, out item.Output) (cut item.Output, ok bool)
+
+// limiter is that of a setup's limits.
+func (c *ContextConfig) limiter(limits []item.OutputLimit) Limiter {
+	if c.Limiter == nil || len(limits) == 0 {
+		return func(_ string, out item.Output) (item.Output, bool) { return out, false }
+	}
+	return c.Limiter(limits)
+}
 
 // held holds results to the limits of the setup, whatever limits they were stored under.
 type held struct {
 	stored []item.OutputLimit
-	limits *tool.Limits
+	cut    Limiter
 	// whole are the results that are sent cut, as they are stored.
 	whole map[item.Seq]item.ToolResult
 }
@@ -21,7 +31,7 @@ func (h *held) hold(seq item.Seq, it item.Item) item.Item {
 	if !ok {
 		return it
 	}
-	out, cut := h.limits.Hold(r.Tool, r.Output)
+	out, cut := h.cut(r.Tool, r.Output)
 	if !cut {
 		delete(h.whole, seq)
 		return it
@@ -47,7 +57,7 @@ func (s *Context) limit(limits []item.OutputLimit) {
 	if slices.Equal(limits, s.held.stored) {
 		return
 	}
-	s.held.stored, s.held.limits = limits, tool.LimitsOf(limits)
+	s.held.stored, s.held.cut = limits, s.cfg.limiter(limits)
 	s.items = slices.Clone(s.items)
 	sizes := make(map[int]int)
 	for i, it := range s.items {
@@ -74,14 +84,14 @@ type Excess struct {
 // Excess says what the next request would lose under other limits.
 func (s *Context) Excess(limits []item.OutputLimit) Excess {
 	var e Excess
-	l := tool.LimitsOf(limits)
+	hold := s.cfg.limiter(limits)
 	for i, it := range s.items {
 		r, ok := it.(item.ToolResult)
 		if !ok || s.ledger.kept.Records[i].Pruned {
 			continue
 		}
 		whole, _ := s.held.asStored(s.seqs[i], it).(item.ToolResult)
-		out, cut := l.Hold(r.Tool, whole.Output)
+		out, cut := hold(r.Tool, whole.Output)
 		if loss := len(r.Content) - len(out.Content); cut && loss > 0 {
 			e.Results++
 			e.Bytes += loss

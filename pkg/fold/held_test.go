@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/llm"
 	"podd/pkg/llm/openai"
@@ -14,6 +15,8 @@ import (
 )
 
 // outputLimits are limits of so many bytes, and twice that for read_file.
+func limiter(l []item.OutputLimit) fold.Limiter { return tool.LimitsOf(l).Hold }
+
 func outputLimits(bytes int) []item.OutputLimit {
 	return []item.OutputLimit{
 		{MaxBytes: bytes, MaxLines: 5000, Strategy: "head_tail", HeadPercent: 50},

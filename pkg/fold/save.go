@@ -13,7 +13,6 @@ import (
 
 	"podd/internal/version"
 	"podd/pkg/item"
-	"podd/pkg/tool"
 )
 
 // Rules are all that folding depends on beside the log.
@@ -119,7 +118,7 @@ func (r *Rules) Restore(saved []byte, read Reader) (*Fold, error) {
 	c.kept, c.calls.old, c.ledger.kept = b.Context, b.Calls, b.Ledger
 	c.ledger.derive()
 	if setup := c.kept.Setup; setup != nil {
-		c.held.stored, c.held.limits = setup.OutputLimits, tool.LimitsOf(setup.OutputLimits)
+		c.held.stored, c.held.cut = setup.OutputLimits, r.config.limiter(setup.OutputLimits)
 	}
 	for i := range b.Ledger.Records {
 		seq := b.Ledger.Records[i].Seq

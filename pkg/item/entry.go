@@ -1,6 +1,10 @@
 package item
 
-import "time"
+import (
+	"reflect"
+	"slices"
+	"time"
+)
 
 // Seq is the position of an entry in a pod's log: from 1, dense. 0 means before
 // the first.
@@ -103,6 +107,15 @@ type Setup struct {
 	// the general limit, then those of tools that have their own, by name. Without any,
 	// results are sent as they are stored.
 	OutputLimits []OutputLimit
+}
+
+// Equal says whether two setups send the same. An empty list is like none.
+func (s Setup) Equal(other Setup) bool {
+	if !slices.Equal(s.Tools, other.Tools) || !slices.Equal(s.OutputLimits, other.OutputLimits) {
+		return false
+	}
+	s.Tools, s.OutputLimits = other.Tools, other.OutputLimits
+	return reflect.DeepEqual(s, other)
 }
 
 // OutputLimit bounds the content of a tool's results.

@@ -2,7 +2,6 @@ package pod
 
 import (
 	"context"
-	"reflect"
 
 	"podd/pkg/fold"
 	"podd/pkg/item"
@@ -87,7 +86,7 @@ func (h *Host) context(ctx context.Context, w *worker.Worker, state *fold.Contex
 		e.Cause = err
 		return Context{}, e
 	}
-	if old, ok := state.Setup(); !ok || !reflect.DeepEqual(old, setup) {
+	if old, ok := state.Setup(); !ok || !old.Equal(setup) {
 		state.Add(item.Entry{Kind: setup})
 	}
 	if prune, ok := state.Decide(h.Now()).Entry(); ok {

@@ -9,6 +9,7 @@ import (
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 	"podd/pkg/llm"
+	"podd/pkg/tool"
 	"podd/pkg/worker"
 )
 
@@ -64,7 +65,9 @@ func (s Settings) checked() (*settings, error) {
 	if s.MaxSubmitBytes == 0 {
 		s.MaxSubmitBytes = 1 << 20
 	}
-	folding, err := fold.NewRules(fold.ContextConfig{Prune: s.Prune, Prices: s.Prices})
+	folding, err := fold.NewRules(fold.ContextConfig{
+		Prune: s.Prune, Prices: s.Prices, Limiter: func(l []item.OutputLimit) fold.Limiter { return tool.LimitsOf(l).Hold },
+	})
 	if err != nil {
 		return nil, err
 	}

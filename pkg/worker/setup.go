@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"strings"
 
 	"podd/pkg/item"
@@ -78,7 +77,7 @@ func (t *asker) newSetup(ctx context.Context, project string, warnings []string)
 		return nil, err
 	}
 	old, ok := t.j.state.Setup()
-	if ok && reflect.DeepEqual(old, setup) {
+	if ok && old.Equal(setup) {
 		return nil, nil
 	}
 	kinds := append([]item.Kind{setup}, t.cuts(setup)...)

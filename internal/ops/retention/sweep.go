@@ -9,6 +9,7 @@ import (
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/store"
+	"podd/pkg/tool"
 )
 
 // Store is what a Sweeper needs of a store.
@@ -69,7 +70,8 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 	}
 	if s.rules == nil {
 		// What a mark says of a log does not depend on prices or on what is pruned.
-		if s.rules, err = fold.NewRules(fold.ContextConfig{}); err != nil {
+		limiter := func(l []item.OutputLimit) fold.Limiter { return tool.LimitsOf(l).Hold }
+		if s.rules, err = fold.NewRules(fold.ContextConfig{Limiter: limiter}); err != nil {
 			return err
 		}
 	}
