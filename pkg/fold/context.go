@@ -41,8 +41,9 @@ type Context struct {
 
 // contextKept is what a base has of a Context beside its ledger.
 type contextKept struct {
-	Setup *item.Setup
-	Meter meter
+	Setup  *item.Setup
+	Meter  meter
+	Totals item.Totals
 	// Summary is the entry of the compaction whose summary the items begin with; 0
 	// without.
 	Summary item.Seq
@@ -72,6 +73,13 @@ func newContext(c ContextConfig) *Context {
 
 // Add folds the next entry in. Entries come in the order of the log.
 func (s *Context) Add(e item.Entry) {
+	before := s.Tokens()
+	s.carry(e)
+	s.count(e, before-s.Tokens())
+}
+
+// carry lets the next request be what it is after an entry.
+func (s *Context) carry(e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.Setup:
 		s.setUp(k)

@@ -17,7 +17,7 @@ func (l *Log) Mark(r *Rules, upTo item.Seq, mark item.Purged) (item.Entry, error
 		}
 		e = item.Entry{Seq: upTo, Time: removed.Time, Turn: whole.State.Turn.Number}
 		mark.Entries = int64(upTo)
-		mark.Totals = whole.Totals
+		mark.Totals = whole.Context.Totals()
 		mark.Totals.Requests, mark.Totals.Tools = slices.Clone(mark.Totals.Requests), slices.Clone(mark.Totals.Tools)
 		if setup, ok := whole.Context.Setup(); ok {
 			mark.Setup = &setup
@@ -34,7 +34,7 @@ func (l *Log) Mark(r *Rules, upTo item.Seq, mark item.Purged) (item.Entry, error
 	if err := Open(l.read, upTo, l.last).Replay(rest, l.last, nil); err != nil {
 		return item.Entry{}, err
 	}
-	mark.Totals.PrunedTokens = whole.Totals.PrunedTokens - rest.Totals.PrunedTokens
+	mark.Totals.PrunedTokens = whole.Context.Totals().PrunedTokens - rest.Context.Totals().PrunedTokens
 	e.Seq, e.Kind = 0, mark
 	return e, nil
 }

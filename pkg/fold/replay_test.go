@@ -137,10 +137,10 @@ func TestReplay(t *testing.T) {
 		if d := differ(got, lasting); d != "" {
 			t.Fatalf("the replay is not the pod's own fold:\n%s", d)
 		}
-		if got.Totals.PrunedTokens < naive.Totals.PrunedTokens || got.State.Total.Usage.Input < naive.State.Total.Usage.Input {
-			t.Fatalf("what was taken back is not counted: %+v, and of what counts %+v", got.Totals, naive.Totals)
+		if got.Context.kept.Totals.PrunedTokens < naive.Context.kept.Totals.PrunedTokens || got.State.Total.Usage.Input < naive.State.Total.Usage.Input {
+			t.Fatalf("what was taken back is not counted: %+v, and of what counts %+v", got.Context.kept.Totals, naive.Context.kept.Totals)
 		}
-		naive.Totals, naive.State.Total, naive.State.Turn.Number, naive.Context.calls = got.Totals, got.State.Total, got.State.Turn.Number, got.Context.calls
+		naive.Context.kept.Totals, naive.State.Total, naive.State.Turn.Number, naive.Context.calls = got.Context.kept.Totals, got.State.Total, got.State.Turn.Number, got.Context.calls
 		if d := differ(got, naive); d != "" {
 			t.Fatalf("the replay is not what counts:\n%s", d)
 		}
@@ -243,7 +243,7 @@ func TestSample(t *testing.T) {
 		t.Errorf("restored it is another:\n%s", differ(back, f))
 	}
 	if len(f.Context.items) < 5 || len(f.Context.ledger.kept.Touched) == 0 || f.Context.kept.Meter.PerToken == 0 ||
-		f.Totals.PrunedTokens == 0 || f.State.Turn.Fallback == "" || len(f.State.Turn.Repeats) == 0 {
+		f.Context.kept.Totals.PrunedTokens == 0 || f.State.Turn.Fallback == "" || len(f.State.Turn.Repeats) == 0 {
 		t.Errorf("the sample is too poor:\n%s", what(f))
 	}
 	for name, c := range map[string]ContextConfig{"pruning": {Prune: Config{Floor: 81}}, "prices": {Prices: []ModelPrice{{Model: "x", Price: DefaultPrice()}}}} {

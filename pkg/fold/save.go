@@ -72,12 +72,17 @@ func (r *Rules) New() *Fold {
 	return &Fold{rules: r, State: State{}.Priced(r.config.Prices), Context: newContext(r.config)}
 }
 
+// Of is the fold that has a state and a context, which belong to the entries of a log from first to
+// last.
+func (r *Rules) Of(first, last item.Seq, s State, c *Context) *Fold {
+	return &Fold{First: first, Last: last, State: s, Context: c, rules: r}
+}
+
 // base is a fold in the form in which it is kept: without the items that requests carry,
 // which the log has, and without what follows from the rest.
 type base struct {
 	Version     [sha256.Size]byte
 	First, Last item.Seq
-	Totals      item.Totals
 	State       State
 	Context     contextKept
 	Ledger      ledgerKept
@@ -86,7 +91,7 @@ type base struct {
 
 func (f *Fold) base() base {
 	return base{
-		Version: f.rules.version, First: f.First, Last: f.Last, Totals: f.Totals, State: f.State,
+		Version: f.rules.version, First: f.First, Last: f.Last, State: f.State,
 		Context: f.Context.kept, Ledger: f.Context.ledger.kept, Calls: f.Context.calls.all(),
 	}
 }
@@ -113,7 +118,7 @@ func (r *Rules) Restore(saved []byte, read Reader) (*Fold, error) {
 		return nil, errors.New("it was folded by another podd, or by other settings")
 	}
 	f := r.New()
-	f.First, f.Last, f.Totals, f.State = b.First, b.Last, b.Totals, b.State.Priced(r.config.Prices)
+	f.First, f.Last, f.State = b.First, b.Last, b.State.Priced(r.config.Prices)
 	c := f.Context
 	c.kept, c.calls.old, c.ledger.kept = b.Context, b.Calls, b.Ledger
 	c.ledger.derive()

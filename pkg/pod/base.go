@@ -1,6 +1,8 @@
 package pod
 
 import (
+	"bytes"
+
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/store"
@@ -30,7 +32,25 @@ func (a *actor) rebaseAtRest() {
 		a.log.Warn("the log could not be folded", "error", err)
 		return
 	}
+	if differs(a, f) {
+		a.log.Error(differentFold, "seq", f.Last)
+	}
 	a.rebase(f)
+}
+
+// differentFold is logged where podd has a defect: what a pod has in memory is not what its log
+// folds into.
+const differentFold = "the fold in memory differs from that of the log"
+
+// differs says whether a pod's own fold, at rest, is another than that of its log. What a purge
+// has removed since it was loaded only memory has.
+func differs(a *actor, log *fold.Fold) bool {
+	if log.First > max(a.rec.First, 1) {
+		return false
+	}
+	mine, err := a.folded.folding.Of(log.First, a.rec.Last, a.state, a.context).Save()
+	stored, storedErr := log.Save()
+	return err != nil || storedErr != nil || !bytes.Equal(mine, stored)
 }
 
 // rebase keeps the fold of the whole log as the pod's base, when it is due.

@@ -65,9 +65,28 @@ func (h *Host) Unlike(ctx context.Context, pod string) (based item.Seq, differs 
 		}
 		// The two are of one log only when nothing was written meanwhile.
 		if before.First == after.First && before.Last == after.Last {
-			return based, unlike(short, whole, h.Now()), nil
+			if differs := unlike(short, whole, h.Now()); differs != "" {
+				return based, differs, nil
+			}
+			return based, h.unlikeMemory(ctx, pod, short), nil
 		}
 	}
+}
+
+// unlikeMemory says whether a pod that is loaded and at rest has another fold in memory.
+func (h *Host) unlikeMemory(ctx context.Context, pod string, log *fold.Fold) (what string) {
+	h.mu.Lock()
+	a := h.actors[pod]
+	h.mu.Unlock()
+	if a == nil {
+		return ""
+	}
+	_ = a.do(ctx, func() {
+		if a.turn == nil && a.folded != nil && a.folded.folding.Same(h.settings().folding) && a.rec.Last == log.Last && differs(a, log) {
+			what = fmt.Sprintf("fold in memory:\n%+v %+v\nwant\n%+v %+v", a.state, a.context, log.State, log.Context)
+		}
+	})
+	return what
 }
 
 // encoded are the bytes of a state in a base. Those of an empty list and of none are the same.

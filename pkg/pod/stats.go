@@ -60,7 +60,7 @@ func (h *Host) Stats(ctx context.Context, idOrName string) (Stats, error) {
 	for _, p := range pods {
 		f, _, err := h.folded(ctx, p.ID, set)
 		if f != nil {
-			c.add(f.Totals)
+			c.add(f.Context.Totals())
 		}
 		switch {
 		case err == nil:

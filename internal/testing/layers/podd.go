@@ -52,10 +52,6 @@ func PoddBounds() Bounds {
 			"methods of pkg/pod.actor": 76,
 
 			"fields of pkg/pod.actor": 41,
-
-			"imports of pkg/pod": 11,
-
-			"import depth of cmd/podd": 8,
 		},
 	}
 }
