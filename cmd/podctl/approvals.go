@@ -127,7 +127,7 @@ func waitingCalls(ctx context.Context, c *client.Client, pod string) (map[string
 // ruleText is a rule in a safe line.
 func ruleText(r item.Rule) string {
 	parts := []string{r.Decision}
-	for _, part := range [][2]string{{"tool", r.Tool}, {"path", r.Path}, {"command", r.Command}} {
+	for _, part := range [][2]string{{"tool", r.Tool}, {"path", r.Path}, {"command", r.Command}, {"host", r.Host}} {
 		if part[1] != "" {
 			parts = append(parts, fmt.Sprintf("%s %q", part[0], part[1]))
 		}

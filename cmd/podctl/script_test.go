@@ -66,7 +66,7 @@ func runScripts(t *testing.T, p testscript.Params) {
 		return os.MkdirAll(env.WorkDir+"/home", 0o700)
 	}
 	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
-		"model": scriptModel, "podd": scriptPodd, "exits": scriptExits, "await": scriptAwait, "keep": scriptKeep,
+		"model": scriptModel, "podd": scriptPodd, "exits": scriptExits, "await": scriptAwait, "keep": scriptKeep, "pages": scriptPages,
 		"json":     func(ts *testscript.TestScript, neg bool, args []string) { scriptJSON(ts, neg, args, 0) },
 		"lastjson": func(ts *testscript.TestScript, neg bool, args []string) { scriptJSON(ts, neg, args, -1) },
 	}

@@ -90,6 +90,7 @@ func (l *loader) rule(t *table) {
 		name("tool", &r.Tool).like(`"shell"`, "1"),
 		prose("path", &r.Path).like(`"infra/**"`, "2"),
 		prose("command", &r.Command).like(`"git push **"`, "1"),
+		prose("host", &r.Host).like(`"*.go.dev"`, "1"),
 		choice("decision", &r.Decision, policy.Allow, policy.Ask, policy.Deny).needed().like(`"ask"`),
 	}
 	t.check = func() error {

@@ -77,7 +77,9 @@ func checkSettings(s config.Config) error {
 	}
 	var tools []policy.Tool
 	for _, name := range names {
-		tools = append(tools, policy.Tool{Name: name, Paths: name != "shell" && name != "todo" && name != skills.ToolName, Commands: name == "shell"})
+		t := policy.Tool{Name: name, Commands: name == "shell", Hosts: name == "web_fetch"}
+		t.Paths = !t.Commands && !t.Hosts && name != "todo" && name != skills.ToolName
+		tools = append(tools, t)
 	}
 	// What MCP servers call their tools is not known yet.
 	return rules.CheckTools(append(tools, policy.Tool{Name: mcp.Prefix, Family: true}))

@@ -75,7 +75,7 @@ func limitsFromProto(p *poddv1.Limits) item.PodLimits {
 func RulesToProto(rules []item.Rule) []*poddv1.Rule {
 	var out []*poddv1.Rule
 	for _, r := range rules {
-		out = append(out, &poddv1.Rule{Tool: clean(r.Tool), Path: clean(r.Path), Command: clean(r.Command), Decision: clean(r.Decision)})
+		out = append(out, &poddv1.Rule{Tool: clean(r.Tool), Path: clean(r.Path), Command: clean(r.Command), Host: clean(r.Host), Decision: clean(r.Decision)})
 	}
 	return out
 }
@@ -90,5 +90,5 @@ func rulesFromProto(rules []*poddv1.Rule) []item.Rule {
 
 // RuleFromProto converts a rule.
 func RuleFromProto(r *poddv1.Rule) item.Rule {
-	return item.Rule{Tool: r.GetTool(), Path: r.GetPath(), Command: r.GetCommand(), Decision: r.GetDecision()}
+	return item.Rule{Tool: r.GetTool(), Path: r.GetPath(), Command: r.GetCommand(), Host: r.GetHost(), Decision: r.GetDecision()}
 }

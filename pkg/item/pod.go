@@ -71,6 +71,10 @@ type Rule struct {
 	// Command is a pattern over the words of commands; empty means any. * is one word
 	// or part of one, as the last word any number of words, ** any number anywhere.
 	Command string
+	// Host is a host that a call sends a request to, such as "go.dev", "*.go.dev" or
+	// "localhost:8080"; empty means any. * is any text. Without a port a rule that allows
+	// means the ports 80 and 443.
+	Host string
 	// Decision is allow, ask or deny.
 	Decision string
 	// Source says where the rule comes from, for errors and verdicts: "config.toml:12",

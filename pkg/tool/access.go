@@ -8,6 +8,9 @@ import "errors"
 type Access struct {
 	// Command is a shell's command line, "" for a call that runs none.
 	Command string
+	// Host is the host and port that the call sends a request to, in lower case:
+	// "go.dev:443"; empty for a call that sends none.
+	Host string
 	// Paths are the files and directories that the call names, as it names them.
 	Paths []string
 	// Targets are where Paths lead, in the same order; empty where nobody knows.

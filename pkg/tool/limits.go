@@ -74,7 +74,7 @@ func generalLimit() Limit {
 // toolLimit is how a built-in tool differs from the general limit.
 func toolLimit(name string) Limit {
 	switch name {
-	case "read_file":
+	case "read_file", "web_fetch":
 		return Limit{Strategy: StrategyHead}
 	case "repo_map":
 		return Limit{MaxBytes: 10_000, MaxLines: 1_000}

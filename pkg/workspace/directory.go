@@ -87,6 +87,7 @@ func (w *Workspace) tools(s *Settings, d *directory) (toolset, error) {
 	tools, err := builtin.New(builtin.Config{
 		FS: d.fs, Spool: d.spool, Shell: w.all.Shell, Logger: w.all.Logger,
 		Limits: s.ToolOutput, Search: s.Search, Tree: s.Tree, ListDir: s.ListDir, Glob: s.Glob,
+		WebFetch: builtin.WebFetch{Opens: w.opens},
 	})
 	if err != nil {
 		return toolset{}, err

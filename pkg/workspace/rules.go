@@ -84,6 +84,13 @@ func (w *Workspace) Decide(name string, access tool.Access) worker.Ruling {
 	}
 }
 
+// opens says whether a rule names a host and port that web_fetch may reach; see
+// [policy.Policy.Opens].
+func (w *Workspace) opens(host string) bool {
+	rules, err := w.rulesNow()
+	return err == nil && rules.Opens("web_fetch", host)
+}
+
 // call is a call as the rules see it.
 func (b *rulebook) call(name string, access tool.Access) policy.Call {
 	var leads [][]string
@@ -91,7 +98,7 @@ func (b *rulebook) call(name string, access tool.Access) policy.Call {
 		leads = append(leads, b.allFromBase(t.Leads()))
 	}
 	return policy.Call{
-		Tool: name, Command: access.Command, Paths: b.allFromBase(access.Paths), Leads: leads, Confined: access.Confined, Protected: access.Protected, Note: access.Note,
+		Tool: name, Command: access.Command, Host: access.Host, Paths: b.allFromBase(access.Paths), Leads: leads, Confined: access.Confined, Protected: access.Protected, Note: access.Note,
 	}
 }
 

@@ -128,7 +128,7 @@ func (a *app) decide() {
 
 func ruleText(r item.Rule) string {
 	text := r.Decision
-	for _, part := range [][2]string{{"tool", r.Tool}, {"path", r.Path}, {"command", r.Command}} {
+	for _, part := range [][2]string{{"tool", r.Tool}, {"path", r.Path}, {"command", r.Command}, {"host", r.Host}} {
 		if part[1] != "" {
 			text += fmt.Sprintf(", %s %q", part[0], part[1])
 		}

@@ -9,6 +9,8 @@ func (x *examined) allowing() string {
 	switch whatever := x.rule(allowsWhatever); {
 	case whatever != nil:
 		used = []*compiled{whatever}
+	case x.call.Host != "":
+		used = x.byHost()
 	case x.call.Command != "":
 		used = x.byLine()
 	default:
@@ -22,7 +24,7 @@ func (x *examined) allowing() string {
 
 // allowsWhatever says that a rule allows the tool whatever it does.
 func allowsWhatever(r *compiled) bool {
-	return r.Decision == Allow && r.command == nil && r.path == ""
+	return r.Decision == Allow && r.command == nil && r.path == "" && r.host == ""
 }
 
 // byLine are the rules that allow the line: one as a whole, or those of its commands. A
@@ -58,7 +60,7 @@ func sameLine(pattern []patternCommand, commands []command) bool {
 
 // allows says whether a rule with a command may allow the call as far as paths go.
 func (x *examined) allows(r *compiled) bool {
-	if r.Decision != Allow || r.command == nil {
+	if r.Decision != Allow || r.command == nil || r.host != "" {
 		return false
 	}
 	if r.path == "" {
@@ -96,7 +98,7 @@ func (x *examined) byPaths() []*compiled {
 	var used []*compiled
 	for _, p := range x.paths {
 		r := x.rule(func(r *compiled) bool {
-			return r.Decision == Allow && r.command == nil && r.path != "" && r.matchesPath(p)
+			return r.Decision == Allow && r.command == nil && r.host == "" && r.path != "" && r.matchesPath(p)
 		})
 		if r == nil {
 			return nil
@@ -104,6 +106,17 @@ func (x *examined) byPaths() []*compiled {
 		used = append(used, r)
 	}
 	return used
+}
+
+// byHost is the rule that allows the host of a call, which has neither path nor command.
+func (x *examined) byHost() []*compiled {
+	r := x.rule(func(r *compiled) bool {
+		return r.Decision == Allow && r.command == nil && r.path == "" && r.host != "" && r.coversHost(x.call.Host)
+	})
+	if r == nil || x.call.Command != "" || len(x.call.Paths) > 0 {
+		return nil
+	}
+	return []*compiled{r}
 }
 
 func (x *examined) rule(is func(*compiled) bool) *compiled {
@@ -134,6 +147,9 @@ func (x *examined) wayToAllow() string {
 		}
 		if r.Command != "" {
 			parts = append(parts, "command = "+toml(r.Command))
+		}
+		if r.Host != "" {
+			parts = append(parts, "host = "+toml(r.Host))
 		}
 		return "to allow it, add a [[rule]] with " + strings.Join(parts, ", ") + ` and decision = "allow" to podd's configuration, or set ask to "risky" and approve it`
 	}

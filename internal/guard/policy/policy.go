@@ -49,6 +49,9 @@ type Call struct {
 	// Leads has, for each of Paths, the other paths that it is once links are followed, in
 	// the same form. It may be shorter: what it lacks leads to itself. Rules see them all.
 	Leads [][]string
+	// Host is where the call sends a request to, in lower case and with the port:
+	// "go.dev:443"; empty when it sends none.
+	Host string
 	// Confined says that what the call does stays in the sandbox or in the scope.
 	Confined bool
 	// Protected says, in one sentence each, why the call needs approval in any mode.
@@ -103,6 +106,9 @@ func (p *Policy) byMode(x *examined) Verdict {
 		return Verdict{Allow, x.name() + " is allowed, because it stays in the sandbox or the scope and no rule is against it."}
 	}
 	why := "it is not kept in the sandbox or the scope"
+	if x.call.Host != "" {
+		why = "it sends a request to " + quoted(shortHost(x.call.Host))
+	}
 	if x.call.Command != "" && x.call.Note != "" {
 		why = phrase(x.call.Note)
 	}
@@ -177,6 +183,9 @@ func (x *examined) likens(r *compiled) likeness {
 			return unlike
 		}
 		like = perhaps
+	}
+	if r.host != "" && (x.call.Host == "" || !r.coversHost(x.call.Host)) {
+		return unlike
 	}
 	if r.command == nil {
 		return like

@@ -21,7 +21,7 @@ func PodRules(rules []item.Rule) []item.Rule {
 // compiled is a rule that is ready to match.
 type compiled struct {
 	item.Rule
-	path string
+	path, host string
 	// command has one element, or several for a line that is allowed as a whole.
 	command []patternCommand
 	// against is the command of a rule that denies or asks.
@@ -42,8 +42,8 @@ func compile(r item.Rule, what string) (*compiled, error) {
 	default:
 		return nil, wrong(`there is no decision %s: write "allow", "ask" or "deny"`, quoted(r.Decision))
 	}
-	if r.Tool == "" && r.Path == "" && r.Command == "" {
-		return nil, wrong("the rule names no tool, no path and no command: set at least one")
+	if r.Tool == "" && r.Path == "" && r.Command == "" && r.Host == "" {
+		return nil, wrong("the rule names no tool, path, command or host: set at least one")
 	}
 	if strings.ContainsFunc(r.Tool, odd) || strings.ContainsAny(r.Tool, " \t\n") {
 		return nil, wrong("the tool %s is no name: leave out white space and control characters", quoted(r.Tool))
@@ -54,6 +54,11 @@ func compile(r item.Rule, what string) (*compiled, error) {
 	if r.Path != "" {
 		if c.path, err = compilePath(r.Path); err != nil {
 			return nil, wrong("the path %s %v", quoted(r.Path), err)
+		}
+	}
+	if r.Host != "" {
+		if c.host, err = compileHost(r.Host); err != nil {
+			return nil, wrong("the host %s %v", quoted(r.Host), err)
 		}
 	}
 	if r.Command != "" {
@@ -74,7 +79,7 @@ func (c *compiled) forTool(tool string) bool {
 // String is the rule as a verdict names it.
 func (c *compiled) String() string {
 	var parts []string
-	for _, p := range []struct{ name, value string }{{"tool", c.Tool}, {"path", c.Path}, {"command", c.Command}} {
+	for _, p := range []struct{ name, value string }{{"tool", c.Tool}, {"path", c.Path}, {"command", c.Command}, {"host", c.Host}} {
 		if p.value != "" {
 			parts = append(parts, p.name+" "+quoted(p.value))
 		}
@@ -87,6 +92,8 @@ type Tool struct {
 	Name string
 	// Paths and Commands say whether its calls name paths, or run a command line.
 	Paths, Commands bool
+	// Hosts says whether its calls send a request to a host that they name.
+	Hosts bool
 	// Family says that Name is what the names of tools begin with that come and go.
 	Family bool
 }
@@ -105,7 +112,7 @@ func (p *Policy) CheckTools(known []Tool) error {
 
 // unfit says why a rule can match no call; empty when it can.
 func (c *compiled) unfit(known []Tool) string {
-	var found, paths, commands bool
+	var found, paths, commands, hosts bool
 	var names []string
 	for _, t := range known {
 		if t.Family {
@@ -117,6 +124,7 @@ func (c *compiled) unfit(known []Tool) string {
 			found = true
 			paths = paths || t.Paths
 			commands = commands || t.Commands
+			hosts = hosts || t.Hosts
 		}
 	}
 	switch {
@@ -126,6 +134,8 @@ func (c *compiled) unfit(known []Tool) string {
 		return fmt.Sprintf("the rule has a path, and the calls of tool %s name none: leave path out", quoted(c.Tool))
 	case c.Command != "" && !commands:
 		return fmt.Sprintf("the rule has a command, and tool %s runs none: leave command out", quoted(c.Tool))
+	case c.Host != "" && !hosts:
+		return fmt.Sprintf("the rule has a host, and the calls of tool %s name none: leave host out", quoted(c.Tool))
 	}
 	return ""
 }

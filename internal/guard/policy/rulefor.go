@@ -25,9 +25,10 @@ func RuleFor(c Call) (item.Rule, error) {
 		return no("no rule can be made for a tool named %s: approve the call alone", quoted(c.Tool))
 	case len(c.Protected) > 0:
 		return no("no rule can allow this call, which must be approved each time (%s): approve the call alone", phrase(c.Protected[0]))
-	case c.Command == "" && len(c.Paths) == 0:
-		return no("the call names no command and no path, so that a rule would allow %s whatever it does: approve the call alone, or add a [[rule]] with this tool to podd's configuration", quoted(c.Tool))
+	case c.Command == "" && len(c.Paths) == 0 && c.Host == "":
+		return no("the call names no command, path or host, so that a rule would allow %s whatever it does: approve the call alone, or add a [[rule]] with this tool to podd's configuration", quoted(c.Tool))
 	}
+	r.Host = shortHost(c.Host)
 	var err error
 	if c.Command != "" {
 		if r.Command, err = exactCommand(c.Command); err != nil {

@@ -13,6 +13,8 @@ func TestRuleFor(t *testing.T) {
 		call policy.Call
 		want item.Rule
 	}{
+		{policy.Call{Tool: "web_fetch", Host: "go.dev:443"}, item.Rule{Tool: "web_fetch", Host: "go.dev", Decision: policy.Allow}},
+		{policy.Call{Tool: "web_fetch", Host: "[::1]:3000"}, item.Rule{Tool: "web_fetch", Host: "[::1]:3000", Decision: policy.Allow}},
 		{shell("go test ./..."), allow("go test ./...")},
 		{shell(" git  commit -m 'it''s' -- \"a b\" '*' ''"), allow("git commit -m its -- 'a b' '*' ''")},
 		{shell(`echo "it's" \$x`), allow(`echo 'it'\''s' '$x'`)},

@@ -80,6 +80,9 @@ func (x *examined) name() string {
 		}
 		return "The call of " + quoted(x.call.Tool) + " on " + name + more
 	}
+	if x.call.Host != "" {
+		return "The call of " + quoted(x.call.Tool) + " to " + quoted(shortHost(x.call.Host))
+	}
 	note := ""
 	if x.call.Note != "" {
 		note = " (" + phrase(x.call.Note) + ")"

@@ -14,7 +14,7 @@ type edit struct{ file, old, without string }
 // guards are the guards by the name that the table of attacks uses.
 func guards() map[string]guard {
 	all := map[string]guard{}
-	for _, group := range []map[string]guard{fileGuards(), socketGuards(), secretGuards(), textGuards(), sandboxGuards(), commandGuards(), pathGuards()} {
+	for _, group := range []map[string]guard{fileGuards(), socketGuards(), secretGuards(), textGuards(), sandboxGuards(), commandGuards(), pathGuards(), pageGuards()} {
 		for name, g := range group {
 			all[name] = g
 		}

@@ -15,7 +15,7 @@ type attack struct {
 
 // attacks is the table of README.md.
 func attacks() []attack {
-	return slices.Concat(daemonAttacks(), sandboxAttacks(), commandAttacks(), pathAttacks())
+	return slices.Concat(daemonAttacks(), sandboxAttacks(), commandAttacks(), pathAttacks(), pageAttacks())
 }
 
 // daemonAttacks are those on podd itself.

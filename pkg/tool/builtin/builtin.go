@@ -18,10 +18,11 @@ type Config struct {
 	Spool *spool.Folder
 	// Limits are those that the outputs will be cut to; nil means the defaults. The
 	// tools that capture or page ask them how much can be used.
-	Limits *tool.Limits
-	Shell  Shell
-	Search Search
-	Tree   Tree
+	Limits   *tool.Limits
+	Shell    Shell
+	Search   Search
+	WebFetch WebFetch
+	Tree     Tree
 	// ListDir and Glob bound the tools of these names.
 	ListDir Listing
 	Glob    Listing
@@ -51,6 +52,7 @@ func New(c Config) ([]tool.Tool, error) {
 		newGlob(f, c),
 		newSearch(f, c),
 		newShell(c),
+		newWebFetch(c),
 		newTodo(),
 	}, nil
 }

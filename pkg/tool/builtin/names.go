@@ -5,6 +5,6 @@ package builtin
 func Names() []string {
 	return []string{
 		"read_file", "write_file", "edit_file", "apply_patch", "list_dir", "repo_structure", "repo_map",
-		"glob", "search", "shell", "todo",
+		"glob", "search", "shell", "web_fetch", "todo",
 	}
 }

@@ -419,7 +419,10 @@ type Rule struct {
 	Path    string                 `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
 	Command string                 `protobuf:"bytes,3,opt,name=command,proto3" json:"command,omitempty"`
 	// allow, ask or deny.
-	Decision      string `protobuf:"bytes,4,opt,name=decision,proto3" json:"decision,omitempty"`
+	Decision string `protobuf:"bytes,4,opt,name=decision,proto3" json:"decision,omitempty"`
+	// The host that a call sends a request to, such as "go.dev", "*.go.dev" or
+	// "localhost:8080".
+	Host          string `protobuf:"bytes,5,opt,name=host,proto3" json:"host,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -478,6 +481,13 @@ func (x *Rule) GetCommand() string {
 func (x *Rule) GetDecision() string {
 	if x != nil {
 		return x.Decision
+	}
+	return ""
+}
+
+func (x *Rule) GetHost() string {
+	if x != nil {
+		return x.Host
 	}
 	return ""
 }
@@ -3460,12 +3470,13 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x12max_parallel_calls\x18\x06 \x01(\x05R\x10maxParallelCalls\x12!\n" +
 	"\ftotal_tokens\x18\a \x01(\x03R\vtotalTokens\x12\x1d\n" +
 	"\n" +
-	"total_cost\x18\b \x01(\x01R\ttotalCost\"d\n" +
+	"total_cost\x18\b \x01(\x01R\ttotalCost\"x\n" +
 	"\x04Rule\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x18\n" +
 	"\acommand\x18\x03 \x01(\tR\acommand\x12\x1a\n" +
-	"\bdecision\x18\x04 \x01(\tR\bdecision\"C\n" +
+	"\bdecision\x18\x04 \x01(\tR\bdecision\x12\x12\n" +
+	"\x04host\x18\x05 \x01(\tR\x04host\"C\n" +
 	"\x05Pause\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\tR\x02at\x12\x12\n" +
