@@ -85,7 +85,7 @@ func ask(ctx context.Context, host *pod.Host, id, prompt string) (answer string,
 	if err != nil {
 		return "", err
 	}
-	for event, err := range host.Stream(ctx, pod.StreamQuery{Pod: id, After: submitted.Seq, Follow: true}) {
+	for event, err := range host.Logs.Stream(ctx, pod.StreamQuery{Pod: id, After: submitted.Seq, Follow: true}) {
 		if err != nil {
 			return "", err
 		}

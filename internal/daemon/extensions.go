@@ -13,7 +13,7 @@ import (
 // openExtensions makes what runs the commands of interceptors and hooks, which end with
 // the daemon.
 func (d *Daemon) openExtensions(ctx context.Context) error {
-	runner, err := extern.New(ctx, extern.Config{Pod: d.store.Pod, Alert: func(text string) { d.host.HookFailed(text) }, Logger: d.Logger})
+	runner, err := extern.New(ctx, extern.Config{Pod: d.store.Pod, Alert: func(text string) { d.host.Alerts.HookFailed(text) }, Logger: d.Logger})
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (d *Daemon) openMCP(ctx context.Context) (err error) {
 		SecretFiles: d.Settings.SecretFiles(),
 		Secret:      d.secrets.Add,
 		Redact:      d.secrets.Redact,
-		Alert:       func(text string) { d.host.Raise(item.LevelWarn, "mcp", text) },
+		Alert:       func(text string) { d.host.Alerts.Raise(item.LevelWarn, "mcp", text) },
 		Logger:      d.Logger,
 	})
 	if err == nil {

@@ -127,7 +127,7 @@ func (d *Daemon) refuse(before *loaded, cause error) {
 	l.refused = cause.Error()
 	d.loaded.Store(&l)
 	d.Logger.Error("configuration not reloaded, the old one holds", "error", cause)
-	d.host.Raise(item.LevelError, "config", fmt.Sprintf("the configuration was not reloaded, and the one before it holds: %v", cause))
+	d.host.Alerts.Raise(item.LevelError, "config", fmt.Sprintf("the configuration was not reloaded, and the one before it holds: %v", cause))
 }
 
 // reloads does what Hangup asks for, until ctx ends.

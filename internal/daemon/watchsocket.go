@@ -35,7 +35,7 @@ func (d *Daemon) lookAtSocket(ctx context.Context, told string) string {
 	case healed:
 		d.Logger.Warn("the socket was removed and is made again", "socket", d.Socket)
 	case err != nil && err.Error() != told:
-		d.host.Raise(item.LevelError, "socket", err.Error())
+		d.host.Alerts.Raise(item.LevelError, "socket", err.Error())
 		d.Logger.Error("clients do not reach podd", "error", err)
 		return err.Error()
 	case err != nil:

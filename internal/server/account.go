@@ -84,7 +84,7 @@ func resultNote(r item.ToolResult, pruned bool) string {
 
 // GetStats counts what a pod used.
 func (s *pods) GetStats(ctx context.Context, r *poddv1.GetStatsRequest) (*poddv1.GetStatsResponse, error) {
-	st, err := s.host.Stats(ctx, r.GetPod())
+	st, err := s.host.Logs.Stats(ctx, r.GetPod())
 	if err != nil {
 		return nil, err
 	}

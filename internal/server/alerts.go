@@ -17,7 +17,7 @@ type alerts struct {
 
 // ListAlerts shows stored alerts.
 func (s *alerts) ListAlerts(ctx context.Context, r *poddv1.ListAlertsRequest) (*poddv1.ListAlertsResponse, error) {
-	list, err := s.host.Alerts(ctx, pod.AlertQuery{
+	list, err := s.host.Alerts.List(ctx, pod.AlertQuery{
 		Pod: r.GetPod(), After: item.Seq(r.GetAfterSeq()), Unacked: r.GetUnacked(), Limit: int(r.GetLimit()),
 	})
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *alerts) ListAlerts(ctx context.Context, r *poddv1.ListAlertsRequest) (*
 // StreamAlerts sends stored alerts and what comes.
 func (s *alerts) StreamAlerts(r *poddv1.StreamAlertsRequest, out poddv1.AlertService_StreamAlertsServer) error {
 	q := pod.AlertQuery{Pod: r.GetPod(), After: item.Seq(r.GetAfterSeq()), Unacked: r.GetUnacked()}
-	for alert, err := range s.host.StreamAlerts(out.Context(), q) {
+	for alert, err := range s.host.Alerts.Stream(out.Context(), q) {
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func (s *alerts) AckAlerts(ctx context.Context, r *poddv1.AckAlertsRequest) (*po
 	for i, seq := range r.GetSeqs() {
 		seqs[i] = item.Seq(seq)
 	}
-	if err := s.host.AckAlerts(ctx, seqs); err != nil {
+	if err := s.host.Alerts.Ack(ctx, seqs); err != nil {
 		return nil, err
 	}
 	return &poddv1.AckAlertsResponse{}, nil

@@ -101,7 +101,7 @@ func (s *pods) Submit(ctx context.Context, r *poddv1.SubmitRequest) (*poddv1.Sub
 // Stream sends a pod's log and what comes.
 func (s *pods) Stream(r *poddv1.StreamRequest, out poddv1.PodService_StreamServer) error {
 	q := pod.StreamQuery{Pod: r.GetPod(), After: item.Seq(r.GetAfterSeq()), Follow: r.GetFollow(), Deltas: r.GetDeltas()}
-	for ev, err := range s.host.Stream(out.Context(), q) {
+	for ev, err := range s.host.Logs.Stream(out.Context(), q) {
 		if err != nil {
 			return err
 		}

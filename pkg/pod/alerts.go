@@ -3,6 +3,8 @@ package pod
 import (
 	"context"
 	"iter"
+	"log/slog"
+	"time"
 
 	"podd/pkg/item"
 	"podd/pkg/store"
@@ -20,29 +22,53 @@ type AlertQuery struct {
 	Limit int
 }
 
-// Alerts gives stored alerts, oldest first.
-func (h *Host) Alerts(ctx context.Context, q AlertQuery) ([]item.Alert, error) {
-	sq, err := h.alertQuery(ctx, q)
+// Alerts are what a person should know of pods and of podd. Its methods may be called from
+// any goroutine.
+type Alerts struct {
+	store     store.Store
+	listeners *listeners
+	log       *slog.Logger
+	now       func() time.Time
+	base      context.Context
+}
+
+// Raise raises an alert that is no pod's. One that can't be stored is logged.
+func (s *Alerts) Raise(level item.Level, source, text string) {
+	alert, err := s.store.RaiseAlert(s.base, item.Alert{Level: level, Source: source, Text: text, Time: s.now(), Count: 1})
+	if err != nil {
+		s.log.Error("alert could not be stored", "text", text, "error", err)
+		return
+	}
+	s.listeners.announce("", nil, []item.Alert{alert})
+}
+
+// HookFailed raises the alert about a hook: one that panicked or was too slow, or one
+// that says so itself.
+func (s *Alerts) HookFailed(text string) { s.Raise(item.LevelWarn, "hook", text) }
+
+// List gives stored alerts, oldest first.
+func (s *Alerts) List(ctx context.Context, q AlertQuery) ([]item.Alert, error) {
+	sq, err := s.query(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	return h.Store.Alerts(ctx, sq)
+	return s.store.Alerts(ctx, sq)
 }
 
-// StreamAlerts gives stored alerts above a sequence and goes on with what comes,
+// Stream gives stored alerts above a sequence and goes on with what comes,
 // until ctx ends.
-func (h *Host) StreamAlerts(ctx context.Context, q AlertQuery) iter.Seq2[item.Alert, error] {
+func (s *Alerts) Stream(ctx context.Context, q AlertQuery) iter.Seq2[item.Alert, error] {
 	return func(yield func(item.Alert, error) bool) {
-		sq, err := h.alertQuery(ctx, q)
+		sq, err := s.query(ctx, q)
 		if err != nil {
 			yield(item.Alert{}, err)
 			return
 		}
-		r := h.alerts.Subscribe(false)
+		r := s.listeners.alerts.Subscribe(false)
 		defer r.Close()
 		for {
 			head := r.Head()
-			more, err := h.alertPages(ctx, &sq, yield)
+			more, err := s.pages(ctx, &sq, yield)
 			if err == nil && more {
 				// Those up to head that were passed over are not asked for again.
 				sq.After = max(sq.After, head)
@@ -58,11 +84,11 @@ func (h *Host) StreamAlerts(ctx context.Context, q AlertQuery) iter.Seq2[item.Al
 	}
 }
 
-// alertPages yields the alerts of a query to the end and moves its cursor along.
+// pages yields the alerts of a query to the end and moves its cursor along.
 // more is false when the consumer wants no more.
-func (h *Host) alertPages(ctx context.Context, q *store.AlertQuery, yield func(item.Alert, error) bool) (more bool, err error) {
+func (s *Alerts) pages(ctx context.Context, q *store.AlertQuery, yield func(item.Alert, error) bool) (more bool, err error) {
 	for {
-		alerts, err := h.Store.Alerts(ctx, *q)
+		alerts, err := s.store.Alerts(ctx, *q)
 		if err != nil || len(alerts) == 0 {
 			return true, err
 		}
@@ -75,15 +101,15 @@ func (h *Host) alertPages(ctx context.Context, q *store.AlertQuery, yield func(i
 	}
 }
 
-// AckAlerts marks alerts as seen.
-func (h *Host) AckAlerts(ctx context.Context, seqs []item.Seq) error {
-	return h.Store.AckAlerts(ctx, seqs)
+// Ack marks alerts as seen.
+func (s *Alerts) Ack(ctx context.Context, seqs []item.Seq) error {
+	return s.store.AckAlerts(ctx, seqs)
 }
 
-func (h *Host) alertQuery(ctx context.Context, q AlertQuery) (store.AlertQuery, error) {
+func (s *Alerts) query(ctx context.Context, q AlertQuery) (store.AlertQuery, error) {
 	sq := store.AlertQuery{After: q.After, Unacked: q.Unacked, Limit: q.Limit}
 	if q.Pod != "" {
-		rec, err := h.Store.Pod(ctx, q.Pod)
+		rec, err := s.store.Pod(ctx, q.Pod)
 		if err != nil {
 			return sq, err
 		}

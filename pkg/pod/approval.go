@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"podd/pkg/fold"
 	"podd/pkg/item"
-	"podd/pkg/store"
 )
 
 // Approval is a tool call that waits for a person.
@@ -52,7 +50,7 @@ func (h *Host) Approvals(ctx context.Context, idOrName string) ([]Approval, erro
 		}
 		ids = []string{rec.ID}
 	} else {
-		ids = h.withOpenTurns()
+		ids = h.pods.withOpenTurns()
 	}
 	var waiting []Approval
 	for _, id := range ids {
@@ -72,27 +70,10 @@ func (h *Host) Approvals(ctx context.Context, idOrName string) ([]Approval, erro
 	return waiting, nil
 }
 
-// withOpenTurns are the ids of all pods that may have an open turn: those in memory, and
-// those that could not be loaded yet.
-func (h *Host) withOpenTurns() []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	ids := slices.Collect(maps.Keys(h.actors))
-	for id := range h.late {
-		if h.actors[id] == nil {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
 // asking are the calls of a pod that wait, as it shows them or as its log has them.
 func (h *Host) asking(ctx context.Context, id string) ([]Approval, error) {
-	h.mu.Lock()
-	a := h.actors[id]
-	h.mu.Unlock()
-	if a != nil {
-		if shown := a.asking.Load(); shown != nil {
+	if a, _ := h.pods.find(id); a != nil {
+		if shown := a.presence.asking.Load(); shown != nil {
 			return *shown, nil
 		}
 	}
@@ -100,68 +81,68 @@ func (h *Host) asking(ctx context.Context, id string) ([]Approval, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, _, err := h.folded(ctx, id, h.settings())
+	f, _, err := h.Logs.folded(ctx, id, h.settings())
 	if err != nil {
 		return nil, err
 	}
 	return waiting(&f.State.Turn, id, rec.Name), nil
 }
 
+// waiting are the calls of a pod that wait for a person.
+func waiting(t *fold.Turn, id, name string) []Approval {
+	var out []Approval
+	for _, q := range t.Questions {
+		if q.IsOpen() {
+			out = append(out, Approval{
+				Pod: id, PodName: name, Turn: q.Turn, CallSeq: q.CallSeq, Time: q.Asked, ApprovalRequested: q.ApprovalRequested,
+			})
+		}
+	}
+	return out
+}
+
 // Resolve stores a person's answer; the first one counts, and who comes later is told
 // whose it was. With Always it returns the rule that was added to the pod.
 func (h *Host) Resolve(ctx context.Context, r Resolution) (*item.Rule, error) {
-	a, release, err := h.acquire(ctx, r.Pod)
+	a, release, err := h.pods.acquire(ctx, r.Pod)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	var rule *item.Rule
 	if r.Approve && r.Always {
-		if rule, err = a.ruleFor(ctx, r.CallSeq); err != nil {
+		if rule, err = a.mailbox.ruleFor(ctx, r.CallSeq); err != nil {
 			return nil, err
 		}
 	}
-	doErr := a.do(ctx, func() { err = a.resolve(ctx, r, rule) })
+	doErr := a.mailbox.do(ctx, func() { err = a.resolve(ctx, r, rule) })
 	return rule, cmp.Or(doErr, err)
 }
 
 // resolve stores an answer, and first the rule that it adds, unless that is nil.
 func (a *actor) resolve(ctx context.Context, r Resolution, rule *item.Rule) error {
-	q := a.state.Turn.QuestionAt(r.CallSeq)
+	q := a.journal.state.Turn.QuestionAt(r.CallSeq)
 	switch {
 	case q == nil:
 		return item.Errorf(item.KindNotFound, "APPROVAL_NOT_FOUND",
-			"no call with seq %d of pod %s asks or asked in its last turn: podctl approvals lists those that wait", r.CallSeq, a.rec.Name)
+			"no call with seq %d of pod %s asks or asked in its last turn: podctl approvals lists those that wait", r.CallSeq, a.journal.rec.Name)
 	case !q.IsOpen():
 		return tooLate(q)
-	case q.Expired(a.now()):
-		if err := a.expire(ctx, q); err != nil {
+	case q.Expired(a.journal.time()):
+		if err := a.journal.expire(ctx, q); err != nil {
 			a.log.Warn("the end of a question could not be stored", "call", q.CallID, "error", err)
 		}
-		return tooLate(cmp.Or(a.state.Turn.QuestionAt(r.CallSeq), q))
+		return tooLate(cmp.Or(a.journal.state.Turn.QuestionAt(r.CallSeq), q))
 	case r.Digest != "" && r.Digest != q.Digest:
 		return item.Errorf(item.KindPrecondition, "APPROVAL_CHANGED",
-			"the call is not what was shown any more: look at it again with podctl approvals %s", a.rec.Name)
+			"the call is not what was shown any more: look at it again with podctl approvals %s", a.journal.rec.Name)
 	}
 	if rule != nil {
 		if err := a.addRule(ctx, *rule); err != nil {
 			return err
 		}
 	}
-	return a.answer(ctx, q, item.ApprovalResolved{CallID: q.CallID, Approved: r.Approve, By: cmp.Or(r.By, "a client"), Reason: r.Reason})
-}
-
-// answer commits the answer to an open question.
-func (a *actor) answer(ctx context.Context, q *fold.Question, r item.ApprovalResolved) error {
-	_, _, err := a.commit(ctx, store.Batch{Entries: []item.Entry{{Turn: q.Turn, Kind: r}}}, a.situation)
-	return err
-}
-
-// expire denies a call whose time to be answered is over.
-func (a *actor) expire(ctx context.Context, q *fold.Question) error {
-	return a.answer(ctx, q, item.ApprovalResolved{
-		CallID: q.CallID, By: "podd", Reason: "no answer came by " + q.Expires.Format(time.RFC3339),
-	})
+	return a.journal.answer(ctx, q, item.ApprovalResolved{CallID: q.CallID, Approved: r.Approve, By: cmp.Or(r.By, "a client"), Reason: r.Reason})
 }
 
 // tooLate says why the question takes no answer any more: who answered before, and when.
@@ -183,8 +164,8 @@ func tooLate(q *fold.Question) error {
 func (l *turnLog) Approval(ctx context.Context, callID string) (r item.ApprovalResolved, err error) {
 	var q *fold.Question
 	var closed <-chan struct{}
-	look := func() { q, closed = l.a.state.Turn.Question(callID), l.a.closed(callID) }
-	if err := l.a.do(ctx, look); err != nil {
+	look := func() { q, closed = l.a.journal.state.Turn.Question(callID), l.a.journal.closed(callID) }
+	if err := l.a.mailbox.do(ctx, look); err != nil {
 		return r, err
 	}
 	if q == nil {
@@ -193,8 +174,8 @@ func (l *turnLog) Approval(ctx context.Context, callID string) (r item.ApprovalR
 	if closed != nil {
 		if waitUntil(ctx, l.a.host.Now, q.Expires, closed) {
 			err = l.write(ctx, true, func(ctx context.Context) error {
-				if now := l.a.state.Turn.Question(callID); now != nil && now.IsOpen() {
-					return l.a.expire(ctx, now)
+				if now := l.a.journal.state.Turn.Question(callID); now != nil && now.IsOpen() {
+					return l.a.journal.expire(ctx, now)
 				}
 				return nil
 			})
@@ -207,7 +188,7 @@ func (l *turnLog) Approval(ctx context.Context, callID string) (r item.ApprovalR
 		case <-ctx.Done():
 			return r, context.Cause(ctx)
 		}
-		if err := l.a.do(ctx, look); err != nil {
+		if err := l.a.mailbox.do(ctx, look); err != nil {
 			return r, err
 		}
 	}

@@ -18,16 +18,16 @@ var baseAfter item.Seq = 1000
 
 // outdated says whether a base would spare enough.
 func (a *actor) outdated(c *fold.Context) bool {
-	return c.First()-1-max(a.based, a.rec.First-1) >= baseAfter
+	return c.First()-1-max(a.based, a.journal.rec.First-1) >= baseAfter
 }
 
 // rebaseAtRest makes a base of the log, when a turn or a compaction has ended and it is due.
 // What the pod's own state has of the log is as good, but a base is made of what is stored.
 func (a *actor) rebaseAtRest() {
-	if a.broken != nil || a.folded == nil || !a.outdated(a.context) {
+	if a.journal.broken != nil || a.folded == nil || !a.outdated(a.context) {
 		return
 	}
-	f, _, err := a.host.folded(a.host.base, a.id, a.folded)
+	f, _, err := a.host.Logs.folded(a.host.base, a.id, a.folded)
 	if err != nil {
 		a.log.Warn("the log could not be folded", "error", err)
 		return
@@ -45,10 +45,10 @@ const differentFold = "the fold in memory differs from that of the log"
 // differs says whether a pod's own fold, at rest, is another than that of its log. What a purge
 // has removed since it was loaded only memory has.
 func differs(a *actor, log *fold.Fold) bool {
-	if log.First > max(a.rec.First, 1) {
+	if log.First > max(a.journal.rec.First, 1) {
 		return false
 	}
-	mine, err := a.folded.folding.Of(log.First, a.rec.Last, a.state, a.context).Save()
+	mine, err := a.folded.folding.Of(log.First, a.journal.rec.Last, a.journal.state, a.context).Save()
 	stored, storedErr := log.Save()
 	return err != nil || storedErr != nil || !bytes.Equal(mine, stored)
 }
@@ -60,7 +60,7 @@ func (a *actor) rebase(f *fold.Fold) {
 	}
 	saved, err := f.Save()
 	if err == nil {
-		_, err = a.host.Store.Append(a.host.base, store.Batch{Pod: a.id, Epoch: a.epoch, Base: &store.Base{Seq: f.Last, Fold: saved}})
+		_, err = a.host.Store.Append(a.host.base, store.Batch{Pod: a.id, Epoch: a.journal.epoch, Base: &store.Base{Seq: f.Last, Fold: saved}})
 	}
 	if err != nil {
 		a.log.Warn("what the log folds into could not be kept: loading the pod reads more", "error", err)

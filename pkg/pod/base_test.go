@@ -445,7 +445,7 @@ func (h *house) left() (entries []item.Entry) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	for ev, err := range h.host.Stream(h.t.Context(), pod.StreamQuery{Pod: "p", After: max(p.First, 1) - 1}) {
+	for ev, err := range h.host.Logs.Stream(h.t.Context(), pod.StreamQuery{Pod: "p", After: max(p.First, 1) - 1}) {
 		if err != nil {
 			h.t.Fatal(err)
 		}

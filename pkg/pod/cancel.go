@@ -16,35 +16,12 @@ import (
 // is stored when there is. One that ended without it, which goes on later, is
 // KindUnavailable, reason NOT_CANCELLED.
 func (h *Host) Cancel(ctx context.Context, idOrName, reason string) (turnNumber int64, cancelled bool, err error) {
-	a, release, err := h.acquire(ctx, idOrName)
+	a, release, err := h.pods.acquire(ctx, idOrName)
 	if err != nil {
 		return 0, false, err
 	}
 	defer release()
-	return a.cancel(ctx, cmp.Or(reason, "cancelled by a client"))
-}
-
-func (a *actor) cancel(ctx context.Context, reason string) (turnNumber int64, cancelled bool, err error) {
-	for {
-		var c cancelling
-		doErr := a.do(ctx, func() { c, err = a.cancelTurn(reason) })
-		if err = cmp.Or(doErr, err); err != nil || c.turn == nil {
-			return 0, false, err
-		}
-		t := c.turn
-		if err := c.wait(ctx); err != nil || t.number == 0 || t.over {
-			return t.number, true, err
-		}
-		begun, again := true, false
-		err := a.do(ctx, func() { begun, again = a.state.Turn.Number == t.number, a.closing == nil && !t.ending })
-		switch {
-		case err == nil && !begun:
-			// Its submit waits as before.
-			return 0, false, nil
-		case err != nil || !again:
-			return t.number, false, t.notCancelled()
-		}
-	}
+	return a.mailbox.cancel(ctx, cmp.Or(reason, "cancelled by a client"))
 }
 
 func (t *turn) notCancelled() error {
@@ -78,10 +55,10 @@ func (c cancelling) wait(ctx context.Context) error {
 func (a *actor) cancelTurn(reason string) (cancelling, error) {
 	cause := &worker.Cancelled{Reason: reason}
 	switch {
-	case a.busy():
-		a.turn.cancel(cause)
-		a.giveUp()
-	case a.turn != nil || !a.state.Turn.Open:
+	case a.turns.busy():
+		a.turns.now.cancel(cause)
+		a.backlog.giveUp(a.closing)
+	case a.turns.now != nil || !a.journal.state.Turn.Open:
 		return cancelling{}, nil
 	case a.closing != nil:
 		return cancelling{}, a.closing
@@ -90,7 +67,7 @@ func (a *actor) cancelTurn(reason string) (cancelling, error) {
 			return cancelling{}, err
 		}
 	}
-	return cancelling{a.turn, a.turn.full}, nil
+	return cancelling{a.turns.now, a.backlog.full}, nil
 }
 
 // endTurn ends the turn that the log leaves open and that does not run. It asks nothing of
@@ -100,25 +77,15 @@ func (a *actor) endTurn(cause *worker.Cancelled) error {
 	if err := a.refold(s); err != nil {
 		return err
 	}
-	w, err := a.ender(s)
+	w, err := a.site.ender(s)
 	if err != nil {
 		return err
 	}
-	number, now := a.state.Turn.Number, a.state
+	number, now := a.journal.state.Turn.Number, a.journal.state
 	a.start(number, func(ctx context.Context, _ *turn) error {
 		return w.Cancel(ctx, &turnLog{a, number}, a.context, now, number, cause)
 	})
-	a.turn.begun, a.turn.ending = true, true
-	a.release()
+	a.turns.now.begun, a.turns.now.ending = true, true
+	a.backlog.release()
 	return nil
-}
-
-// ender is a worker that ends a turn. Its tools know what became of calls, and work without
-// a workspace.
-func (a *actor) ender(s *settings) (*worker.Worker, error) {
-	c := a.workerConfig(s)
-	if err := a.workspace.Recovering(&c); err != nil {
-		return nil, err
-	}
-	return worker.New(c)
 }

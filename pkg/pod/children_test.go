@@ -521,7 +521,7 @@ func TestProgressOfASpawnedPod(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var shown string
-	for ev := range h.host.Stream(ctx, pod.StreamQuery{Pod: "p", Follow: true, Deltas: true}) {
+	for ev := range h.host.Logs.Stream(ctx, pod.StreamQuery{Pod: "p", Follow: true, Deltas: true}) {
 		for _, d := range slices.Concat(ev.InFlight, ev.Deltas) {
 			if d.Kind == item.DeltaToolOutput && d.Tool == "spawn_pod" {
 				shown += d.Text

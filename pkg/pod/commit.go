@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/store"
 )
@@ -14,12 +13,12 @@ import (
 // everyone: readers of the log, of the alerts, and hooks. done are the live blocks
 // that the entries replace. s is the pod's situation from then on. It returns the
 // entries with their sequences.
-func (a *actor) commit(ctx context.Context, b store.Batch, s situation, done ...string) (store.Appended, []item.Entry, error) {
-	d, err := a.draft(b, s)
+func (j *journal) commit(ctx context.Context, b store.Batch, s situation, done ...string) (store.Appended, []item.Entry, error) {
+	d, err := j.draft(b, s)
 	if err != nil {
 		return store.Appended{}, nil, err
 	}
-	appended, err := a.write(ctx, d, done...)
+	appended, err := j.write(ctx, d, done...)
 	return appended, d.entries, err
 }
 
@@ -33,18 +32,18 @@ type draft struct {
 }
 
 // draft says what the pod is once the batch is stored.
-func (a *actor) draft(b store.Batch, s situation) (*draft, error) {
-	if a.broken != nil {
-		return nil, a.broken
+func (j *journal) draft(b store.Batch, s situation) (*draft, error) {
+	if j.broken != nil {
+		return nil, j.broken
 	}
-	b.Pod, b.Epoch = a.id, a.epoch
-	now := a.now()
-	then := a.state
+	b.Pod, b.Epoch = j.id, j.epoch
+	now := j.time()
+	then := j.state
 	for i := range b.Entries {
 		b.Entries[i].Time = now
 		then.Add(b.Entries[i])
 	}
-	d := &draft{batch: b, situation: s, entries: slices.Clone(b.Entries), status: status(then, s, a.rec.Status.LastActivity)}
+	d := &draft{batch: b, situation: s, entries: slices.Clone(b.Entries), status: status(then, s, j.rec.Status.LastActivity)}
 	if len(b.Entries) > 0 {
 		d.status.LastActivity = now
 	}
@@ -52,32 +51,32 @@ func (a *actor) draft(b store.Batch, s situation) (*draft, error) {
 	return d, nil
 }
 
-// now is the time of the log: it never goes back, whatever the clock does.
-func (a *actor) now() time.Time {
-	if now := a.host.Now().UTC(); now.After(a.rec.Status.LastActivity) {
+// time is that of the log: it never goes back, whatever the clock does.
+func (j *journal) time() time.Time {
+	if now := j.now().UTC(); now.After(j.rec.Status.LastActivity) {
 		return now
 	}
-	return a.rec.Status.LastActivity
+	return j.rec.Status.LastActivity
 }
 
 // write commits a draft and lets it count.
-func (a *actor) write(ctx context.Context, d *draft, done ...string) (store.Appended, error) {
-	appended, err := a.host.Store.Append(ctx, d.batch)
+func (j *journal) write(ctx context.Context, d *draft, done ...string) (store.Appended, error) {
+	appended, err := j.store.Append(ctx, d.batch)
 	if err != nil || appended.Duplicate != nil {
 		d.entries = nil
 		return appended, err
 	}
-	a.situation, a.rec.Status = d.situation, d.status
+	j.situation, j.rec.Status = d.situation, d.status
 	d.stored(appended)
 	for _, e := range d.entries {
-		a.state.Add(e)
+		j.state.Add(e)
 	}
-	a.showQuestions()
+	j.showQuestions()
 	if n := len(appended.Records); n > 0 {
-		a.rec.Last = appended.Records[n-1].Seq
+		j.rec.Last = appended.Records[n-1].Seq
 	}
-	a.live.Advance(a.rec.Last, done...)
-	a.host.announce(a.id, appended.Records, appended.Alerts)
+	j.live.Advance(j.rec.Last, done...)
+	j.listeners.announce(j.id, appended.Records, appended.Alerts)
 	return appended, nil
 }
 
@@ -91,56 +90,4 @@ func (d *draft) stored(appended store.Appended) {
 			alerts = alerts[1:]
 		}
 	}
-}
-
-// announce tells readers of alerts and hooks what was committed.
-func (h *Host) announce(pod string, records []store.Record, alerts []item.Alert) {
-	for _, r := range records {
-		h.hooks.Load().Entry(pod, func() item.Entry {
-			e, err := wire.DecodeEntry(r.Entry)
-			if err != nil {
-				h.Logger.Error("entry could not be copied for a hook", "pod", pod, "seq", r.Seq, "error", err)
-			}
-			return e
-		})
-	}
-	for _, alert := range alerts {
-		h.hooks.Load().Alert(alert)
-		h.alerts.Advance(alert.Seq)
-	}
-}
-
-// readRecords gives the entries of a pod's log above after, in order and as they are stored, to
-// fn. From 0 it begins with the first that the log still has, whatever was purged. An error of fn
-// ends it.
-func (h *Host) readRecords(ctx context.Context, pod string, after item.Seq, fn func(item.Seq, []byte) error) error {
-	for {
-		records, err := h.Store.Read(ctx, pod, after, pageLen)
-		if after == 0 && item.ReasonOf(err) == store.ReasonPurged {
-			p, err := h.Store.Pod(ctx, pod)
-			if err != nil {
-				return err
-			}
-			after = p.First - 1
-			continue
-		}
-		for _, r := range records {
-			if err := fn(r.Seq, r.Entry); err != nil {
-				return err
-			}
-			after = r.Seq
-		}
-		if err != nil || len(records) == 0 {
-			return err
-		}
-	}
-}
-
-// pageLen is how many records one read of the log asks for.
-const pageLen = 256
-
-func damaged(pod string, seq item.Seq, cause error) error {
-	e := item.Errorf(item.KindDataLoss, "DAMAGED", "the log of pod %s is damaged at seq %d; what stands before it can be read", pod, seq)
-	e.Cause = cause
-	return e
 }

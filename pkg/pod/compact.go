@@ -12,17 +12,17 @@ import (
 // Compact lets a summary by the model stand for the older items of an idle pod, and
 // returns the sequence of the entry that says so. Submits that come meanwhile wait.
 func (h *Host) Compact(ctx context.Context, idOrName string) (item.Seq, error) {
-	a, release, err := h.acquire(ctx, idOrName)
+	a, release, err := h.pods.acquire(ctx, idOrName)
 	if err != nil {
 		return 0, err
 	}
 	defer release()
-	if err := a.waitForLast(ctx); err != nil {
+	if err := a.mailbox.waitForLast(ctx); err != nil {
 		return 0, err
 	}
 	c := compaction{err: errors.New("podd met a defect of its own")}
 	var ended <-chan struct{}
-	doErr := a.do(ctx, func() { ended, err = a.startCompaction(&c) })
+	doErr := a.mailbox.do(ctx, func() { ended, err = a.startCompaction(&c) })
 	if doErr != nil {
 		return 0, doErr
 	}
@@ -72,26 +72,6 @@ func clientError(err error) error {
 	return e
 }
 
-// waitForLast waits for a turn that has ended for everyone who follows it, and whose
-// goroutine is still on its way out.
-func (a *actor) waitForLast(ctx context.Context) error {
-	var ended <-chan struct{}
-	err := a.do(ctx, func() {
-		if a.turn != nil && a.turn.over {
-			ended = a.turn.ended
-		}
-	})
-	if err != nil || ended == nil {
-		return err
-	}
-	select {
-	case <-ended:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 // startCompaction runs a compaction as if it were a turn: nothing else runs beside it.
 // What came of it is in c once ended is closed; then the pod is at rest, or a turn that
 // waited has begun.
@@ -99,7 +79,7 @@ func (a *actor) startCompaction(c *compaction) (ended <-chan struct{}, err error
 	if a.closing != nil {
 		return nil, a.closing
 	}
-	if a.turn != nil || a.state.Turn.Open {
+	if a.turns.now != nil || a.journal.state.Turn.Open {
 		return nil, item.Errorf(item.KindPrecondition, "BUSY", "the pod is running a turn: compact it when the turn has ended, or cancel the turn")
 	}
 	set := a.host.settings()
@@ -114,5 +94,5 @@ func (a *actor) startCompaction(c *compaction) (ended <-chan struct{}, err error
 		c.seq = log.seq
 		return nil
 	})
-	return a.turn.ended, nil
+	return a.turns.now.ended, nil
 }

@@ -5,10 +5,10 @@ import "context"
 // CompletePath completes what was typed behind an @ with paths of a pod's scope. A directory
 // that cannot be read is an [item.Error] with reason BAD_PATH.
 func (h *Host) CompletePath(ctx context.Context, idOrName, prefix string, limit int) ([]string, error) {
-	a, release, err := h.acquire(ctx, idOrName)
+	a, release, err := h.pods.acquire(ctx, idOrName)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	return visit(ctx, a, func(ctx context.Context) ([]string, error) { return a.workspace.Complete(ctx, prefix, limit) })
+	return visit(ctx, a, func(ctx context.Context) ([]string, error) { return a.site.workspace.Complete(ctx, prefix, limit) })
 }

@@ -30,19 +30,19 @@ type Context struct {
 // not part of it. What the workspace says is read anew between turns, as the next turn
 // would.
 func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
-	a, release, err := h.acquire(ctx, idOrName)
+	a, release, err := h.pods.acquire(ctx, idOrName)
 	if err != nil {
 		return Context{}, err
 	}
 	defer release()
-	g, err := visit(ctx, a, func(context.Context) (Ground, error) { return a.workspace.Look() })
+	g, err := visit(ctx, a, func(context.Context) (Ground, error) { return a.site.workspace.Look() })
 	if err != nil {
 		return Context{}, err
 	}
 	var w *worker.Worker
 	var open bool
 	s := h.settings()
-	doErr := a.do(ctx, func() { w, open, err = a.nextWorker(s, g) })
+	doErr := a.mailbox.do(ctx, func() { w, open, err = a.nextWorker(s, g) })
 	if doErr != nil {
 		return Context{}, doErr
 	}
@@ -56,7 +56,7 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 	if offered != nil {
 		w.Offer(offered)
 	}
-	f, _, err := h.folded(ctx, a.id, s)
+	f, _, err := h.Logs.folded(ctx, a.id, s)
 	if err != nil {
 		return Context{}, err
 	}
@@ -68,13 +68,13 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 
 // nextWorker is the worker of the next turn, or of the one that is open.
 func (a *actor) nextWorker(s *settings, g Ground) (w *worker.Worker, open bool, err error) {
-	open = a.state.Turn.Open
-	if !open && a.turn == nil {
+	open = a.journal.state.Turn.Open
+	if !open && a.turns.now == nil {
 		if _, err := g.Follow(); err != nil {
 			return nil, false, err
 		}
 	}
-	w, err = a.worker(s, g)
+	w, err = a.site.worker(s, g)
 	return w, open, err
 }
 

@@ -74,7 +74,7 @@ func TestCost(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, pod := range []string{"p", ""} {
-				st, err := h.host.Stats(t.Context(), pod)
+				st, err := h.host.Logs.Stats(t.Context(), pod)
 				if err != nil || math.Abs(st.Cost-tt.want) > 1e-9 || st.Unpriced != tt.unpriced || st.Usage.Requests != 3 {
 					t.Errorf("%q: $%v and %d of %d requests without a price, %v; want $%v and %d", pod, st.Cost, st.Unpriced, st.Usage.Requests, err, tt.want, tt.unpriced)
 				}

@@ -58,7 +58,7 @@ func TestPruning(t *testing.T) {
 	if sent != len(requests) || prunes == 0 || broken != prunes {
 		t.Errorf("%d of %d requests in the log; %d prunes, %d requests that do not extend the one before", sent, len(requests), prunes, broken)
 	}
-	st, err := h.host.Stats(t.Context(), "p")
+	st, err := h.host.Logs.Stats(t.Context(), "p")
 	if err != nil || int(st.Prunes) != prunes || st.PrunedTokens <= 0 || st.ToolCalls != 60 || st.Tools[0].Cuts != 60 {
 		t.Errorf("stats %+v, %v", st, err)
 	}

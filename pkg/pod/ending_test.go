@@ -232,7 +232,7 @@ func TestOrderAtTheEnding(t *testing.T) {
 	s := h.submit("go")
 	<-g.waiting
 	var seen []string
-	for ev, err := range h.host.Stream(ctx, pod.StreamQuery{Pod: "p", After: s.Seq, Follow: true, Deltas: true}) {
+	for ev, err := range h.host.Logs.Stream(ctx, pod.StreamQuery{Pod: "p", After: s.Seq, Follow: true, Deltas: true}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,11 +51,11 @@ func (h *Host) Unlike(ctx context.Context, pod string) (based item.Seq, differs 
 		if err != nil {
 			return 0, "", err
 		}
-		whole, _, err := h.foldedFrom(ctx, pod, s, 0)
+		whole, _, err := h.Logs.foldedFrom(ctx, pod, s, 0)
 		if err != nil {
 			return 0, "", err
 		}
-		short, based, err := h.folded(ctx, pod, s)
+		short, based, err := h.Logs.folded(ctx, pod, s)
 		if err != nil {
 			return 0, "", err
 		}
@@ -75,15 +75,13 @@ func (h *Host) Unlike(ctx context.Context, pod string) (based item.Seq, differs 
 
 // unlikeMemory says whether a pod that is loaded and at rest has another fold in memory.
 func (h *Host) unlikeMemory(ctx context.Context, pod string, log *fold.Fold) (what string) {
-	h.mu.Lock()
-	a := h.actors[pod]
-	h.mu.Unlock()
+	a, _ := h.pods.find(pod)
 	if a == nil {
 		return ""
 	}
-	_ = a.do(ctx, func() {
-		if a.turn == nil && a.folded != nil && a.folded.folding.Same(h.settings().folding) && a.rec.Last == log.Last && differs(a, log) {
-			what = fmt.Sprintf("fold in memory:\n%+v %+v\nwant\n%+v %+v", a.state, a.context, log.State, log.Context)
+	_ = a.mailbox.do(ctx, func() {
+		if a.turns.now == nil && a.folded != nil && a.folded.folding.Same(h.settings().folding) && a.journal.rec.Last == log.Last && differs(a, log) {
+			what = fmt.Sprintf("fold in memory:\n%+v %+v\nwant\n%+v %+v", a.journal.state, a.context, log.State, log.Context)
 		}
 	})
 	return what

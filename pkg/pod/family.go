@@ -4,19 +4,32 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
+	"time"
 
 	"podd/pkg/item"
+	"podd/pkg/store"
 )
 
 // MaxDepth is how many pods may stand above one: a pod that a person made spawns pods,
 // which spawn pods, which spawn pods.
 const MaxDepth = 3
 
+// recallTime bounds how long the turn of a spawned pod may take to end once it is
+// cancelled.
+const recallTime = 30 * time.Second
+
+// Family knows which pods spawned which. Its methods may be called from any goroutine.
+type Family struct {
+	store store.Store
+	pods  *loaded
+}
+
 // ancestors are the pods above one, its parent first.
-func (h *Host) ancestors(ctx context.Context, spec item.PodSpec) ([]item.Pod, error) {
+func (f *Family) ancestors(ctx context.Context, spec item.PodSpec) ([]item.Pod, error) {
 	var above []item.Pod
 	for spec.Parent != "" && len(above) <= MaxDepth {
-		p, err := h.Store.Pod(ctx, spec.Parent)
+		p, err := f.store.Pod(ctx, spec.Parent)
 		if err != nil {
 			return nil, err
 		}
@@ -24,6 +37,63 @@ func (h *Host) ancestors(ctx context.Context, spec item.PodSpec) ([]item.Pod, er
 		spec = p.Spec
 	}
 	return above, nil
+}
+
+// Children are the pods that a pod spawned.
+func (f *Family) Children(ctx context.Context, id string) ([]item.Pod, error) {
+	pods, err := f.store.Pods(ctx)
+	return slices.DeleteFunc(pods, func(p item.Pod) bool { return p.Spec.Parent != id }), err
+}
+
+// Watch says whether a pod's turn waits, now and whenever that changes, until stop
+// is called. The pod stays loaded so long. tell must not block.
+func (f *Family) Watch(ctx context.Context, id string, tell func(waits bool)) (stop func(), err error) {
+	a, release, err := f.pods.acquire(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	unwatch := a.presence.activity.watch(tell)
+	return func() {
+		unwatch()
+		release()
+	}, nil
+}
+
+// Recall takes its task back from a spawned pod: out of its inbox, or by cancelling the turn
+// that works on it, and waits for the turn's end. turn is that turn's number, 0 when it is
+// not known.
+func (f *Family) Recall(ctx context.Context, id string, turn int64, reason string) error {
+	ctx, cancel := context.WithTimeout(ctx, recallTime)
+	defer cancel()
+	a, release, err := f.pods.acquire(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return a.mailbox.recall(ctx, turn, reason)
+}
+
+// disown ends the turns of spawned pods that nobody waits for any more: those of the
+// calls of a turn that has ended. They have ended before it, unless podd could not tell
+// them: the tool is gone, or the turn was given up after several crashes. Those that are
+// not in memory ask when they are loaded.
+func (f *Family) disown(parent string) {
+	for _, a := range f.pods.all() {
+		if a.task.parent == parent {
+			f.pods.work.Go(a.mailbox.disowned)
+		}
+	}
+}
+
+// waitsFor says whether the call that a pod was spawned for waits for it.
+func (f *Family) waitsFor(ctx context.Context, spec item.PodSpec) (waits bool, err error) {
+	parent, release, err := f.pods.acquire(ctx, spec.Parent)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	err = parent.mailbox.do(ctx, func() { waits = parent.journal.state.Turn.HasCall(spec.ParentCall) })
+	return waits, err
 }
 
 // TaskID is the request id under which a spawned pod gets its task: it tells the call that
@@ -40,7 +110,7 @@ func (h *Host) Workspace(ctx context.Context, idOrName string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	above, err := h.ancestors(ctx, rec.Spec)
+	above, err := h.Family.ancestors(ctx, rec.Spec)
 	if err != nil || len(above) == 0 {
 		return rec.Spec.Dir, err
 	}

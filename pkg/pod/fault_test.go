@@ -94,7 +94,7 @@ func (h *house) nothingInFlight() {
 	h.t.Helper()
 	ctx, cancel := context.WithCancel(h.t.Context())
 	defer cancel()
-	for ev := range h.host.Stream(ctx, pod.StreamQuery{Pod: "p", Follow: true, Deltas: true}) {
+	for ev := range h.host.Logs.Stream(ctx, pod.StreamQuery{Pod: "p", Follow: true, Deltas: true}) {
 		if ev.CaughtUp != nil {
 			cancel()
 		}

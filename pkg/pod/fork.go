@@ -41,7 +41,7 @@ func (h *Host) Fork(ctx context.Context, idOrName, name string, at item.Seq) (Fo
 		}
 		return h.forked(ctx, p, &cut{})
 	}
-	c, err := h.cutAt(ctx, parent, at)
+	c, err := h.Logs.cutAt(ctx, parent, at)
 	if err != nil {
 		return Forked{}, err
 	}
@@ -73,8 +73,8 @@ func (h *Host) Fork(ctx context.Context, idOrName, name string, at item.Seq) (Fo
 }
 
 func (h *Host) forked(ctx context.Context, p item.Pod, c *cut) (Forked, error) {
-	h.hooks.Load().Pod(hook.PodEvent{Change: hook.PodCreated, ID: p.ID, Name: p.Name})
-	_, release, err := h.acquire(ctx, p.ID)
+	h.listeners.changed(hook.PodCreated, p.ID, p.Name)
+	_, release, err := h.pods.acquire(ctx, p.ID)
 	if err != nil {
 		return Forked{}, err
 	}

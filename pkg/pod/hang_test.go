@@ -80,7 +80,7 @@ func (h *house) othersWork() {
 	if list, err := h.host.List(h.t.Context(), ""); err != nil || len(list) != 2 {
 		h.t.Errorf("listed %d pods, %v", len(list), err)
 	}
-	if _, err := h.host.Stats(h.t.Context(), ""); err != nil {
+	if _, err := h.host.Logs.Stats(h.t.Context(), ""); err != nil {
 		h.t.Error(err)
 	}
 }
@@ -228,11 +228,11 @@ func TestStatsBesideADamagedLog(t *testing.T) {
 	h.run("whatever")
 	h.elsewhere("q")
 	h.damage("whatever")
-	got, err := h.host.Stats(t.Context(), "")
+	got, err := h.host.Logs.Stats(t.Context(), "")
 	if err != nil || got.Turns != 1 || got.Usage.Requests != 1 || strings.Join(got.Damaged, " ") != "p" {
 		t.Errorf("stats %+v, %v", got, err)
 	}
-	_, err = h.host.Stats(t.Context(), "p")
+	_, err = h.host.Logs.Stats(t.Context(), "p")
 	wantError(t, err, item.KindDataLoss, "DAMAGED")
 	h.replaced()
 }

@@ -16,10 +16,10 @@ import (
 var errEnough = errors.New("that is enough")
 
 // reader reads a pod's log and decodes what is wanted of it.
-func (h *Host) reader(ctx context.Context, pod string) fold.Reader {
+func (l *Logs) reader(ctx context.Context, pod string) fold.Reader {
 	return func(after item.Seq, only fold.Selection) iter.Seq2[item.Entry, error] {
 		return func(yield func(item.Entry, error) bool) {
-			err := h.readRecords(ctx, pod, after, func(seq item.Seq, body []byte) error {
+			err := l.readRecords(ctx, pod, after, func(seq item.Seq, body []byte) error {
 				if !selected(only, wire.KindOf(body)) {
 					return context.Cause(ctx)
 				}
@@ -52,18 +52,18 @@ func selected(only fold.Selection, kind wire.KindNumber) bool {
 
 // replay is a pod's log as it is now, and the fold that replaying it goes on from: what its
 // base knows, where there is one that is not above at, or nothing.
-func (h *Host) replay(ctx context.Context, pod string, s *settings, at item.Seq) (*fold.Log, *fold.Fold, error) {
-	kept, ok, err := h.Store.Base(ctx, pod)
+func (l *Logs) replay(ctx context.Context, pod string, s *settings, at item.Seq) (*fold.Log, *fold.Fold, error) {
+	kept, ok, err := l.store.Base(ctx, pod)
 	if err != nil {
 		return nil, nil, err
 	}
 	// The record comes second: what it says is younger than the base, and so tells whether
 	// that still holds.
-	rec, err := h.Store.Pod(ctx, pod)
+	rec, err := l.store.Pod(ctx, pod)
 	if err != nil {
 		return nil, nil, err
 	}
-	read := h.reader(ctx, rec.ID)
+	read := l.reader(ctx, rec.ID)
 	if ok && kept.Seq <= at {
 		f, err := s.folding.Restore(kept.Fold, read)
 		if err == nil && f.First == rec.First {
@@ -71,20 +71,20 @@ func (h *Host) replay(ctx context.Context, pod string, s *settings, at item.Seq)
 				return log, f, nil
 			}
 		}
-		h.Logger.Debug("the whole log is read", "pod", pod, "error", err)
+		l.log.Debug("the whole log is read", "pod", pod, "error", err)
 	}
 	return fold.Open(read, 0, rec.Last), s.folding.New(), nil
 }
 
 // folded is the fold of a pod's log. base is the last entry of the base that it was made from,
 // 0 without.
-func (h *Host) folded(ctx context.Context, pod string, s *settings) (f *fold.Fold, base item.Seq, err error) {
-	return h.foldedFrom(ctx, pod, s, math.MaxInt64)
+func (l *Logs) folded(ctx context.Context, pod string, s *settings) (f *fold.Fold, base item.Seq, err error) {
+	return l.foldedFrom(ctx, pod, s, math.MaxInt64)
 }
 
 // foldedFrom is folded with a base that is not above at, or without one.
-func (h *Host) foldedFrom(ctx context.Context, pod string, s *settings, at item.Seq) (f *fold.Fold, base item.Seq, err error) {
-	log, f, err := h.replay(ctx, pod, s, at)
+func (l *Logs) foldedFrom(ctx context.Context, pod string, s *settings, at item.Seq) (f *fold.Fold, base item.Seq, err error) {
+	log, f, err := l.replay(ctx, pod, s, at)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -113,7 +113,7 @@ func (c *cut) waiting() []item.Note {
 
 // cutAt looks at the place at in a pod's log: 0 is its end. A place that does not count
 // any more, or that cuts a call from its result, is refused with where it could be cut.
-func (h *Host) cutAt(ctx context.Context, rec item.Pod, at item.Seq) (*cut, error) {
+func (l *Logs) cutAt(ctx context.Context, rec item.Pod, at item.Seq) (*cut, error) {
 	if at == 0 {
 		at = rec.Last
 	}
@@ -123,7 +123,7 @@ func (h *Host) cutAt(ctx context.Context, rec item.Pod, at item.Seq) (*cut, erro
 	if at < rec.First {
 		return nil, item.Errorf(item.KindOutOfRange, "PURGED", "entry #%d of pod %s was removed: the first that is left is #%d", at, rec.Name, rec.First)
 	}
-	log, f, err := h.replay(ctx, rec.ID, h.settings(), at)
+	log, f, err := l.replay(ctx, rec.ID, l.settings(), at)
 	if err != nil {
 		return nil, err
 	}

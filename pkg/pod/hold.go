@@ -3,19 +3,28 @@ package pod
 import (
 	"cmp"
 	"context"
-	"slices"
 
+	"podd/pkg/fold"
 	"podd/pkg/hook"
 	"podd/pkg/item"
 	"podd/pkg/store"
 	"podd/pkg/worker"
 )
 
+// gate is where a running turn stops while its pod is held. It belongs to the pod's
+// goroutine; turns wait for open.
+type gate struct {
+	// open is closed when what holds the pod is lifted.
+	open chan struct{}
+	// lifted is what held the pod, until the turn has heard of it.
+	lifted *item.Pause
+}
+
 // Pause holds a pod: a running turn stops at its next step, and no other begins. It
 // stays so over restarts, until Resume. Reason is shown as the pod's state.
 func (h *Host) Pause(ctx context.Context, idOrName, reason string) (item.Pod, error) {
 	return h.change(ctx, idOrName, func(a *actor) error {
-		if a.situation.pause != nil {
+		if a.journal.situation.pause != nil {
 			return nil
 		}
 		return a.holdFor(ctx, item.Pause{Reason: cmp.Or(reason, "paused by a client")})
@@ -26,13 +35,13 @@ func (h *Host) Pause(ctx context.Context, idOrName, reason string) (item.Pod, er
 // turn that goes on with the work; any other stays as it is.
 func (h *Host) Resume(ctx context.Context, idOrName string) (item.Pod, error) {
 	return h.change(ctx, idOrName, func(a *actor) error {
-		if a.situation.pause != nil {
+		if a.journal.situation.pause != nil {
 			return a.lift(ctx)
 		}
-		if a.rec.Status.State != item.StateInterrupted {
+		if a.journal.rec.Status.State != item.StateInterrupted {
 			return nil
 		}
-		_, err := a.note(ctx, "The last turn was interrupted: "+a.state.Turn.Interrupted+". Go on with it.", true)
+		_, err := a.note(ctx, "The last turn was interrupted: "+a.journal.state.Turn.Interrupted+". Go on with it.", true)
 		return err
 	})
 }
@@ -56,15 +65,15 @@ func (h *Host) Notify(ctx context.Context, idOrName, text string, wake bool) (se
 
 // change runs f in a pod's goroutine and returns the pod after it.
 func (h *Host) change(ctx context.Context, idOrName string, f func(*actor) error) (item.Pod, error) {
-	a, release, err := h.acquire(ctx, idOrName)
+	a, release, err := h.pods.acquire(ctx, idOrName)
 	if err != nil {
 		return item.Pod{}, err
 	}
 	defer release()
-	if err := a.waitForLast(ctx); err != nil {
+	if err := a.mailbox.waitForLast(ctx); err != nil {
 		return item.Pod{}, err
 	}
-	doErr := a.do(ctx, func() {
+	doErr := a.mailbox.do(ctx, func() {
 		if err = a.closing; err == nil {
 			err = f(a)
 		}
@@ -79,7 +88,7 @@ func (h *Host) change(ctx context.Context, idOrName string, f func(*actor) error
 }
 
 func (a *actor) note(ctx context.Context, text string, wake bool) (item.Seq, error) {
-	_, entries, err := a.commit(ctx, store.Batch{Entries: []item.Entry{{Kind: item.Note{Text: text, Wake: wake}}}}, a.situation)
+	_, entries, err := a.journal.commit(ctx, store.Batch{Entries: []item.Entry{{Kind: item.Note{Text: text, Wake: wake}}}}, a.journal.situation)
 	if err != nil {
 		return 0, err
 	}
@@ -89,27 +98,27 @@ func (a *actor) note(ctx context.Context, text string, wake bool) (item.Seq, err
 
 // holdFor stores what holds the pod from now on.
 func (a *actor) holdFor(ctx context.Context, p item.Pause) error {
-	s := a.situation
+	s := a.journal.situation
 	s.pause, s.held = &p, false
-	if _, _, err := a.commit(ctx, store.Batch{}, s); err != nil {
+	if _, _, err := a.journal.commit(ctx, store.Batch{}, s); err != nil {
 		return err
 	}
-	a.gate = make(chan struct{})
-	a.tellHooks(hook.PodPaused)
+	a.gate.open = make(chan struct{})
+	a.journal.changed(hook.PodPaused)
 	return nil
 }
 
 // lift ends the hold.
 func (a *actor) lift(ctx context.Context) error {
-	lifted := a.situation.pause
-	s := a.situation
+	lifted := a.journal.situation.pause
+	s := a.journal.situation
 	s.pause, s.held = nil, false
-	if _, _, err := a.commit(ctx, store.Batch{}, s); err != nil {
+	if _, _, err := a.journal.commit(ctx, store.Batch{}, s); err != nil {
 		return err
 	}
-	a.lifted = lifted
-	close(a.gate)
-	a.tellHooks(hook.PodResumed)
+	a.gate.lifted = lifted
+	close(a.gate.open)
+	a.journal.changed(hook.PodResumed)
 	a.next()
 	return nil
 }
@@ -117,7 +126,7 @@ func (a *actor) lift(ctx context.Context) error {
 // Hold holds the pod for an interceptor.
 func (l *turnLog) Hold(ctx context.Context, p item.Pause) error {
 	return l.write(ctx, true, func(ctx context.Context) error {
-		if l.a.situation.pause != nil {
+		if l.a.journal.situation.pause != nil {
 			return nil
 		}
 		return l.a.holdFor(ctx, p)
@@ -129,8 +138,8 @@ func (l *turnLog) Joining(ctx context.Context, wait bool) (j worker.Joining, err
 	for {
 		var gate chan struct{}
 		err := l.write(ctx, true, func(ctx context.Context) error {
-			if wait && l.a.situation.pause != nil {
-				gate = l.a.gate
+			if wait && l.a.journal.situation.pause != nil {
+				gate = l.a.gate.open
 				return l.a.stopped(ctx)
 			}
 			gate, j = nil, l.a.joining()
@@ -149,34 +158,29 @@ func (l *turnLog) Joining(ctx context.Context, wait bool) (j worker.Joining, err
 
 // stopped shows that the running turn has stopped for what holds the pod.
 func (a *actor) stopped(ctx context.Context) error {
-	s := a.situation
+	s := a.journal.situation
 	s.held = true
-	_, _, err := a.commit(ctx, store.Batch{}, s)
+	_, _, err := a.journal.commit(ctx, store.Batch{}, s)
 	return err
 }
 
 // joining takes what joins the running turn now.
 func (a *actor) joining() worker.Joining {
-	j := worker.Joining{Steered: a.steered(), Notes: a.pendingNotes(), Lifted: a.lifted}
-	a.lifted = nil
+	j := worker.Joining{Steered: a.inbox.steered(), Notes: texts(a.journal.state), Lifted: a.gate.lifted}
+	a.gate.lifted = nil
 	return j
 }
 
 // joins says whether anything would join the running turn now, or holds the pod.
 func (a *actor) joins() bool {
-	return a.situation.pause != nil || a.lifted != nil || len(a.state.Notes) > 0 ||
-		slices.ContainsFunc(a.inbox, func(s worker.Submit) bool { return s.Mode == item.ModeSteer && !a.taken[s.Seq] })
+	return a.journal.situation.pause != nil || a.gate.lifted != nil || len(a.journal.state.Notes) > 0 || a.inbox.steers()
 }
 
-func (a *actor) pendingNotes() []string {
+// texts are those of the notes that wait.
+func texts(s fold.State) []string {
 	var texts []string
-	for _, n := range a.state.Notes {
+	for _, n := range s.Notes {
 		texts = append(texts, n.Text)
 	}
 	return texts
-}
-
-// tellHooks tells hooks of a change of the pod's life.
-func (a *actor) tellHooks(c hook.PodChange) {
-	a.host.hooks.Load().Pod(hook.PodEvent{Change: c, ID: a.id, Name: a.rec.Name})
 }

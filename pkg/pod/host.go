@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"podd/internal/live"
-	"podd/pkg/hook"
 	"podd/pkg/item"
 	"podd/pkg/store"
 	"podd/pkg/worker"
@@ -61,26 +59,17 @@ func (c Fixed) withDefaults() Fixed {
 // Errors that a client may see are *item.Error.
 type Host struct {
 	Fixed
+	// Logs are what pods did and used, Alerts what a person should know, Family who
+	// spawned whom.
+	Logs   *Logs
+	Alerts *Alerts
+	Family *Family
 	// current are the settings, which settings gives.
-	current atomic.Pointer[settings]
-	hooks   atomic.Pointer[hook.Fanout]
-	alerts  *live.Broadcast
+	current   atomic.Pointer[settings]
+	listeners *listeners
+	pods      *loaded
 	// base is the context of the pods' own work: it ends with no client.
 	base context.Context
-
-	// mu guards what follows. It is never held over I/O or while waiting for a pod.
-	mu     sync.Mutex
-	actors map[string]*actor
-	// deleting counts the Deletes of a pod that are under way: it is not loaded meanwhile.
-	deleting map[string]int
-	// late are the pods that could not be loaded yet, by their ids, and why.
-	late    map[string]error
-	closing bool
-	wg      sync.WaitGroup
-	// looks are the goroutines that ask workspaces.
-	looks sync.WaitGroup
-	// ending is closed when closing is set.
-	ending chan struct{}
 }
 
 var errStopping = item.Errorf(item.KindUnavailable, "STOPPING", "podd is stopping; try again once it is back")
@@ -97,31 +86,15 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 	}
 	c.Fixed = c.withDefaults()
 	h := &Host{
-		Fixed:    c.Fixed,
-		alerts:   live.New(0),
-		base:     context.WithoutCancel(ctx),
-		actors:   make(map[string]*actor),
-		deleting: make(map[string]int),
-		late:     make(map[string]error),
-		ending:   make(chan struct{}),
+		Fixed: c.Fixed, listeners: &listeners{alerts: live.New(0), log: c.Logger}, base: context.WithoutCancel(ctx),
 	}
+	h.pods = newLoaded(c.Store, func(p item.Pod) *actor { return newActor(h, p) })
+	h.Logs = &Logs{store: c.Store, log: c.Logger, settings: h.settings, pods: h.pods}
+	h.Alerts = &Alerts{store: c.Store, listeners: h.listeners, log: c.Logger, now: c.Now, base: h.base}
+	h.Family = &Family{store: c.Store, pods: h.pods}
 	h.current.Store(first)
-	h.hooks.Store(h.newFanout(c.Hooks))
+	h.listeners.hooks.Store(h.newFanout(c.Hooks))
 	return h, nil
-}
-
-// HookFailed raises the alert about a hook: one that panicked or was too slow, or one
-// that says so itself.
-func (h *Host) HookFailed(text string) { h.Raise(item.LevelWarn, "hook", text) }
-
-// Raise raises an alert that is no pod's. One that can't be stored is logged.
-func (h *Host) Raise(level item.Level, source, text string) {
-	alert, err := h.Store.RaiseAlert(h.base, item.Alert{Level: level, Source: source, Text: text, Time: h.Now(), Count: 1})
-	if err != nil {
-		h.Logger.Error("alert could not be stored", "text", text, "error", err)
-		return
-	}
-	h.announce("", nil, []item.Alert{alert})
 }
 
 // Recover loads each pod that was left in the middle of a turn or has something to do:
@@ -150,25 +123,25 @@ func (h *Host) Recover(ctx context.Context) error {
 		}
 		if passes(err) {
 			late = append(late, p)
-			h.setLate(p.ID, err)
+			h.pods.setLate(p.ID, err)
 		}
 	}
 	if len(late) > 0 {
-		h.wg.Go(func() { h.recoverLate(late) })
+		h.pods.work.Go(func() { h.recoverLate(late) })
 	}
 	return nil
 }
 
 // recover loads a pod, which then goes on by itself.
 func (h *Host) recover(ctx context.Context, p item.Pod) error {
-	a, release, err := h.acquire(ctx, p.ID)
+	a, release, err := h.pods.acquire(ctx, p.ID)
 	if err != nil {
 		return err
 	}
 	defer release()
 	h.Logger.Info("pod recovered", "pod", a.id, "name", p.Name)
 	if p.Queued > 0 {
-		_ = a.do(ctx, func() { a.raise(item.LevelInfo, "recovery", queuedText(p.Queued)) })
+		_ = a.mailbox.do(ctx, func() { a.journal.raise(item.LevelInfo, "recovery", queuedText(p.Queued)) })
 	}
 	return nil
 }
@@ -182,34 +155,23 @@ func passes(err error) bool {
 	return err != nil
 }
 
-// setLate remembers why a pod is not loaded; nil forgets it.
-func (h *Host) setLate(id string, err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if err == nil {
-		delete(h.late, id)
-	} else {
-		h.late[id] = err
-	}
-}
-
 // recoverLate tries to load pods until each is or can never be, or the Host ends.
 func (h *Host) recoverLate(pods []item.Pod) {
 	for wait := stuckFirst; len(pods) > 0; wait = min(2*wait, stuckMost) {
 		again := time.NewTimer(wait)
 		select {
 		case <-again.C:
-		case <-h.ending:
+		case <-h.pods.ending:
 			again.Stop()
 			return
 		}
 		pods = slices.DeleteFunc(pods, func(p item.Pod) bool {
 			err := h.recover(h.base, p)
 			if passes(err) {
-				h.setLate(p.ID, err)
+				h.pods.setLate(p.ID, err)
 				return false
 			}
-			h.setLate(p.ID, nil)
+			h.pods.setLate(p.ID, nil)
 			return true
 		})
 	}
@@ -222,86 +184,15 @@ func queuedText(n int) string {
 	return fmt.Sprintf("podd is back: the %d submits that waited are kept and run in their order", n)
 }
 
-// acquire loads a pod, if need be, and keeps it loaded until release is called.
-func (h *Host) acquire(ctx context.Context, idOrName string) (a *actor, release func(), err error) {
-	rec, err := h.Store.Pod(ctx, idOrName)
-	if err != nil {
-		return nil, nil, err
-	}
-	h.mu.Lock()
-	if h.closing {
-		h.mu.Unlock()
-		return nil, nil, errStopping
-	}
-	if h.deleting[rec.ID] > 0 {
-		h.mu.Unlock()
-		return nil, nil, item.Errorf(item.KindNotFound, "POD_NOT_FOUND", "there is no pod %q: it was deleted", idOrName)
-	}
-	a = h.actors[rec.ID]
-	if a == nil {
-		a = newActor(h, rec)
-		h.actors[rec.ID] = a
-		h.wg.Go(a.run)
-	}
-	a.users++
-	h.mu.Unlock()
-
-	release = sync.OnceFunc(func() {
-		h.mu.Lock()
-		a.users--
-		h.mu.Unlock()
-	})
-	select {
-	case <-a.loaded:
-	case <-ctx.Done():
-		release()
-		return nil, nil, context.Cause(ctx)
-	}
-	if a.loadErr != nil {
-		release()
-		return nil, nil, a.loadErr
-	}
-	return a, release, nil
-}
-
-// inMemory are the pods in memory.
-func (h *Host) inMemory() []*actor {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Collect(maps.Values(h.actors))
-}
-
-// forget takes a pod out of memory unless someone uses it. It is called by the
-// pod's own goroutine, which ends when it returns true.
-func (h *Host) forget(a *actor) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if a.users > 0 {
-		return false
-	}
-	delete(h.actors, a.id)
-	return true
-}
-
-// drop takes a pod whose goroutine ends out of memory.
-func (h *Host) drop(a *actor) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.actors[a.id] == a {
-		delete(h.actors, a.id)
-	}
-}
-
 // Counts says how many pods there are in memory, and how many of them run a turn.
 func (h *Host) Counts() (loaded, running int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, a := range h.actors {
-		if a.running.Load() {
+	pods := h.pods.all()
+	for _, a := range pods {
+		if a.presence.running.Load() {
 			running++
 		}
 	}
-	return len(h.actors), running
+	return len(pods), running
 }
 
 // leaveTime is how long Close waits for what hangs once it is in a hurry, which is more than
@@ -317,21 +208,15 @@ var (
 // when all goroutines of the Host have ended. One that hangs in a system call can't be
 // ended: Close leaves it behind, and says so in the log.
 func (h *Host) Close(ctx context.Context) {
-	h.mu.Lock()
-	if !h.closing {
-		close(h.ending)
+	h.pods.close()
+	for _, a := range h.pods.all() {
+		h.pods.work.Go(func() { a.mailbox.end(ctx.Done(), errStopping, worker.ErrShutdown) })
 	}
-	h.closing = true
-	h.mu.Unlock()
-
-	for _, a := range h.inMemory() {
-		h.wg.Go(func() { a.end(ctx.Done(), errStopping, worker.ErrShutdown) })
-	}
-	if !endsIn(&h.wg, ctx.Done(), leaveTime) || !endsIn(&h.looks, nil, lookTime) {
+	if !endsIn(&h.pods.work, ctx.Done(), leaveTime) || !endsIn(&h.pods.looks, nil, lookTime) {
 		h.Logger.Error("podd leaves behind what hangs in the system: the file system of a workspace does not answer")
 	}
-	h.alerts.Close(errStopping)
-	h.hooks.Load().Close(ctx.Done())
+	h.listeners.alerts.Close(errStopping)
+	h.listeners.hooks.Load().Close(ctx.Done())
 }
 
 // endsIn waits for goroutines to end, and no longer than d once hurry is closed; nil is

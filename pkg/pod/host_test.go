@@ -318,7 +318,7 @@ func (h *house) inFlight(want string) {
 	ctx, cancel := context.WithCancel(h.t.Context())
 	defer cancel()
 	text := ""
-	for ev, err := range h.host.Stream(ctx, pod.StreamQuery{Pod: "p", Follow: true, Deltas: true}) {
+	for ev, err := range h.host.Logs.Stream(ctx, pod.StreamQuery{Pod: "p", Follow: true, Deltas: true}) {
 		if err != nil {
 			h.t.Fatal(err)
 		}
@@ -365,7 +365,7 @@ func TestStreams(t *testing.T) {
 	}
 	watch := func(ctx context.Context, after item.Seq) seen {
 		var s seen
-		for ev, err := range h.host.Stream(ctx, pod.StreamQuery{Pod: "p", After: after, Follow: true, Deltas: true}) {
+		for ev, err := range h.host.Logs.Stream(ctx, pod.StreamQuery{Pod: "p", After: after, Follow: true, Deltas: true}) {
 			if err != nil {
 				break
 			}
@@ -405,7 +405,7 @@ func TestStreamErrors(t *testing.T) {
 	h := newHouse(t, steps())
 	h.run("go")
 	read := func(q pod.StreamQuery) error {
-		for _, err := range h.host.Stream(t.Context(), q) {
+		for _, err := range h.host.Logs.Stream(t.Context(), q) {
 			if err != nil {
 				return err
 			}
@@ -494,7 +494,7 @@ func TestDelete(t *testing.T) {
 	attached, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
 		var last error
-		for ev, err := range h.host.Stream(t.Context(), pod.StreamQuery{Pod: "p", Follow: true}) {
+		for ev, err := range h.host.Logs.Stream(t.Context(), pod.StreamQuery{Pod: "p", Follow: true}) {
 			last = err
 			if ev.CaughtUp != nil {
 				close(attached)
@@ -591,7 +591,7 @@ func TestClose(t *testing.T) {
 	attached, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
 		var last error
-		for ev, err := range h.host.Stream(t.Context(), pod.StreamQuery{Pod: "p", Follow: true}) {
+		for ev, err := range h.host.Logs.Stream(t.Context(), pod.StreamQuery{Pod: "p", Follow: true}) {
 			last = err
 			if ev.CaughtUp != nil {
 				close(attached)
@@ -627,7 +627,7 @@ func TestReferencesAreBoundedTogether(t *testing.T) {
 	if size > 4<<20 || size < 3<<20 || refs != len(s.Items) || s.Text != prompt {
 		t.Errorf("%d bytes in %d items: %s", size, len(s.Items), s.Text)
 	}
-	alerts, err := h.host.Alerts(t.Context(), pod.AlertQuery{})
+	alerts, err := h.host.Alerts.List(t.Context(), pod.AlertQuery{})
 	alerts = slices.DeleteFunc(alerts, func(a item.Alert) bool { return a.Level == item.LevelInfo })
 	if err != nil || len(alerts) == 0 {
 		t.Fatal(alerts, err)

@@ -201,7 +201,7 @@ func (h *house) follow(ctx context.Context, after item.Seq) func(func(item.Entry
 
 func (h *house) followPod(ctx context.Context, name string, after item.Seq) func(func(item.Entry) bool) {
 	return func(yield func(item.Entry) bool) {
-		for ev, err := range h.host.Stream(ctx, pod.StreamQuery{Pod: name, After: after, Follow: true}) {
+		for ev, err := range h.host.Logs.Stream(ctx, pod.StreamQuery{Pod: name, After: after, Follow: true}) {
 			if err != nil {
 				return
 			}
@@ -223,7 +223,7 @@ func (h *house) log() []item.Entry { return h.logOf("p") }
 func (h *house) logOf(name string) []item.Entry {
 	h.t.Helper()
 	var entries []item.Entry
-	for ev, err := range h.host.Stream(context.Background(), pod.StreamQuery{Pod: name}) {
+	for ev, err := range h.host.Logs.Stream(context.Background(), pod.StreamQuery{Pod: name}) {
 		if item.KindOf(err) == item.KindNotFound && err != nil {
 			return nil
 		}

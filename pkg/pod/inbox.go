@@ -22,6 +22,62 @@ type InboxItem struct {
 	Time time.Time
 }
 
+// inbox are the submits that wait for a loaded pod, the oldest first. The store has them too.
+// It belongs to the pod's goroutine.
+type inbox struct {
+	items []worker.Submit
+	// taken are those that the running turn is about to claim.
+	taken map[item.Seq]bool
+}
+
+// load takes what is stored.
+func (in *inbox) load(pod string, stored []store.Waiting) error {
+	for _, w := range stored {
+		e, err := w.Decode()
+		if err != nil {
+			return damaged(pod, w.Seq, err)
+		}
+		if s, ok := e.Kind.(item.Submitted); ok {
+			in.items = append(in.items, worker.Submit{Seq: w.Seq, Submitted: s})
+		}
+	}
+	return nil
+}
+
+// index is the place of a submit; below 0 when it does not wait.
+func (in *inbox) index(requestID string) int {
+	return slices.IndexFunc(in.items, func(s worker.Submit) bool { return s.RequestID == requestID })
+}
+
+// leave forgets submits that are no longer stored.
+func (in *inbox) leave(seqs []item.Seq) {
+	in.items = slices.DeleteFunc(slices.Clone(in.items), func(s worker.Submit) bool { return slices.Contains(seqs, s.Seq) })
+	for _, seq := range seqs {
+		delete(in.taken, seq)
+	}
+}
+
+// steers says whether a submit is meant for the running turn.
+func (in *inbox) steers() bool {
+	return slices.ContainsFunc(in.items, in.isSteering)
+}
+
+// steered takes the submits that are meant for the running turn.
+func (in *inbox) steered() []worker.Submit {
+	var out []worker.Submit
+	for _, s := range in.items {
+		if in.isSteering(s) {
+			in.taken[s.Seq] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (in *inbox) isSteering(s worker.Submit) bool {
+	return s.Mode == item.ModeSteer && !in.taken[s.Seq]
+}
+
 // Inbox are the submits that wait for a pod, the oldest first.
 func (h *Host) Inbox(ctx context.Context, idOrName string) ([]InboxItem, error) {
 	rec, err := h.Store.Pod(ctx, idOrName)
@@ -48,12 +104,12 @@ func (h *Host) Inbox(ctx context.Context, idOrName string) ([]InboxItem, error) 
 // Withdraw removes a submit that waits. One that a turn has taken is KindPrecondition,
 // reason TAKEN.
 func (h *Host) Withdraw(ctx context.Context, idOrName, requestID string) error {
-	a, release, err := h.acquire(ctx, idOrName)
+	a, release, err := h.pods.acquire(ctx, idOrName)
 	if err != nil {
 		return err
 	}
 	defer release()
-	doErr := a.do(ctx, func() { err = a.withdraw(ctx, requestID) })
+	doErr := a.mailbox.do(ctx, func() { err = a.withdraw(ctx, requestID) })
 	if doErr != nil {
 		return doErr
 	}
@@ -61,38 +117,18 @@ func (h *Host) Withdraw(ctx context.Context, idOrName, requestID string) error {
 }
 
 func (a *actor) withdraw(ctx context.Context, requestID string) error {
-	i := slices.IndexFunc(a.inbox, func(s worker.Submit) bool { return s.RequestID == requestID })
+	i := slices.IndexFunc(a.inbox.items, func(s worker.Submit) bool { return s.RequestID == requestID })
 	if i < 0 {
-		return item.Errorf(item.KindNotFound, "NOT_WAITING", "no submit with request id %q waits for pod %s: podctl inbox lists those that do", requestID, a.rec.Name)
+		return item.Errorf(item.KindNotFound, "NOT_WAITING", "no submit with request id %q waits for pod %s: podctl inbox lists those that do", requestID, a.journal.rec.Name)
 	}
-	seq := a.inbox[i].Seq
-	if a.taken[seq] {
+	seq := a.inbox.items[i].Seq
+	if a.inbox.taken[seq] {
 		return item.Errorf(item.KindPrecondition, "TAKEN", "the submit %q is being taken by a turn: cancel the turn to end it", requestID)
 	}
 	taken := item.Entry{Kind: item.Withdrawn{RequestIDs: []string{requestID}}}
-	if _, _, err := a.commit(ctx, store.Batch{Entries: []item.Entry{taken}, Dequeue: []item.Seq{seq}}, a.situation); err != nil {
+	if _, _, err := a.journal.commit(ctx, store.Batch{Entries: []item.Entry{taken}, Dequeue: []item.Seq{seq}}, a.journal.situation); err != nil {
 		return err
 	}
-	a.leave([]item.Seq{seq})
+	a.inbox.leave([]item.Seq{seq})
 	return nil
-}
-
-// leave forgets submits that are no longer in the stored inbox.
-func (a *actor) leave(seqs []item.Seq) {
-	a.inbox = slices.DeleteFunc(slices.Clone(a.inbox), func(s worker.Submit) bool { return slices.Contains(seqs, s.Seq) })
-	for _, seq := range seqs {
-		delete(a.taken, seq)
-	}
-}
-
-// steered takes the submits that are meant for the running turn.
-func (a *actor) steered() []worker.Submit {
-	var out []worker.Submit
-	for _, s := range a.inbox {
-		if s.Mode == item.ModeSteer && !a.taken[s.Seq] {
-			a.taken[s.Seq] = true
-			out = append(out, s)
-		}
-	}
-	return out
 }

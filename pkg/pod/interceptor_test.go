@@ -119,7 +119,7 @@ func (h *house) wantTexts(want ...string) {
 // warned are the texts of the alerts of at least level warn.
 func (h *house) warned() []string {
 	h.t.Helper()
-	alerts, err := h.host.Alerts(h.t.Context(), pod.AlertQuery{})
+	alerts, err := h.host.Alerts.List(h.t.Context(), pod.AlertQuery{})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func (h *Host) create(ctx context.Context, name string, spec item.PodSpec) (item
 	if err := h.Store.CreatePod(ctx, p); err != nil {
 		return item.Pod{}, err
 	}
-	h.hooks.Load().Pod(hook.PodEvent{Change: hook.PodCreated, ID: p.ID, Name: p.Name})
+	h.listeners.changed(hook.PodCreated, p.ID, p.Name)
 	return h.Store.Pod(ctx, p.ID)
 }
 
@@ -50,8 +50,8 @@ func (h *Host) newPod(name string, spec item.PodSpec) (item.Pod, error) {
 		return item.Pod{}, err
 	}
 	spec = resolve(spec, item.PodSpec{})
-	if h.isClosing() {
-		return item.Pod{}, errStopping
+	if err := h.pods.unlessClosing(func() {}); err != nil {
+		return item.Pod{}, err
 	}
 	now := h.Now().UTC()
 	return item.Pod{
@@ -66,28 +66,7 @@ func (h *Host) Get(ctx context.Context, idOrName string) (item.Pod, error) {
 	if err != nil {
 		return p, err
 	}
-	return h.asShown(p), nil
-}
-
-// asShown is a stored pod with the state that it could not store.
-func (h *Host) asShown(p item.Pod) item.Pod {
-	if status := h.shown(p.ID); status != nil {
-		p.Status.State, p.Status.Reason = status.State, status.Reason
-	}
-	return p
-}
-
-// shown is the status of a pod that could not store it; nil for most.
-func (h *Host) shown(id string) *item.PodStatus {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if a := h.actors[id]; a != nil {
-		return a.shown.Load()
-	}
-	if err := h.late[id]; err != nil {
-		return &item.PodStatus{State: item.StateWaiting, Reason: cantGoOn(err)}
-	}
-	return nil
+	return h.pods.asShown(p), nil
 }
 
 // List gives all pods in the order of their names; when dir is set, those that people
@@ -98,10 +77,10 @@ func (h *Host) List(ctx context.Context, dir string) ([]store.PodRecord, error) 
 		return nil, err
 	}
 	for i, r := range pods {
-		if h.shown(r.ID) == nil {
+		if h.pods.shown(r.ID) == nil {
 			continue
 		}
-		if pods[i].Body, err = wire.EncodePod(h.asShown(r.Decode())); err != nil {
+		if pods[i].Body, err = wire.EncodePod(h.pods.asShown(r.Decode())); err != nil {
 			return nil, err
 		}
 	}
@@ -125,24 +104,15 @@ func (h *Host) Delete(ctx context.Context, idOrName string) error {
 	if err != nil {
 		return err
 	}
-	h.mu.Lock()
-	a := h.actors[rec.ID]
-	h.deleting[rec.ID]++
-	h.mu.Unlock()
-	defer func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		if h.deleting[rec.ID]--; h.deleting[rec.ID] == 0 {
-			delete(h.deleting, rec.ID)
-		}
-	}()
+	a, done := h.pods.remove(rec.ID)
+	defer done()
 	if a != nil {
 		gone := item.Errorf(item.KindNotFound, "POD_NOT_FOUND", "pod %q was deleted", rec.Name)
 		now := make(chan struct{})
 		close(now)
-		a.end(now, gone, &worker.Cancelled{Reason: "the pod was deleted"})
+		a.mailbox.end(now, gone, &worker.Cancelled{Reason: "the pod was deleted"})
 		select {
-		case <-a.done:
+		case <-a.mailbox.done:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -153,15 +123,9 @@ func (h *Host) Delete(ctx context.Context, idOrName string) error {
 	if err := h.Store.DeletePod(ctx, rec.ID); err != nil {
 		return err
 	}
-	h.hooks.Load().Pod(hook.PodEvent{Change: hook.PodDeleted, ID: rec.ID, Name: rec.Name})
+	h.listeners.changed(hook.PodDeleted, rec.ID, rec.Name)
 	if err := h.Workspaces.Remove(rec.ID); err != nil {
 		return fmt.Errorf("the pod is deleted, but its spooled output is not: %w", err)
 	}
 	return nil
-}
-
-func (h *Host) isClosing() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.closing
 }

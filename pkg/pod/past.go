@@ -11,15 +11,15 @@ import (
 )
 
 // History reads the log past the pod's goroutine: no rewind comes while a turn runs.
-func (l *turnLog) History(ctx context.Context, after item.Seq) iter.Seq2[interceptor.Past, error] {
-	return l.a.host.past(ctx, l.a.id, after)
+func (t *turnLog) History(ctx context.Context, after item.Seq) iter.Seq2[interceptor.Past, error] {
+	return t.a.host.Logs.past(ctx, t.a.id, after)
 }
 
 // past gives the items of a pod's log above a sequence, those that a rewind took back left
 // out. It holds a page of the log at a time.
-func (h *Host) past(ctx context.Context, pod string, after item.Seq) iter.Seq2[interceptor.Past, error] {
+func (l *Logs) past(ctx context.Context, pod string, after item.Seq) iter.Seq2[interceptor.Past, error] {
 	return func(yield func(interceptor.Past, error) bool) {
-		for e, err := range fold.Open(h.reader(ctx, pod), after, math.MaxInt64).Entries(after, fold.Items) {
+		for e, err := range fold.Open(l.reader(ctx, pod), after, math.MaxInt64).Entries(after, fold.Items) {
 			p := interceptor.Past{Seq: e.Seq, Turn: e.Turn}
 			switch k := e.Kind.(type) {
 			case item.ItemAdded:

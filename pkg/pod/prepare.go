@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"podd/pkg/item"
 	"podd/pkg/worker"
 )
 
@@ -20,7 +19,7 @@ func (a *actor) prepare(ctx context.Context, t *turn, s *settings) (*worker.Work
 		return nil, err
 	}
 	var w *worker.Worker
-	doErr := a.do(context.WithoutCancel(ctx), func() { w, err = a.ready(t, s, g) })
+	doErr := a.mailbox.do(context.WithoutCancel(ctx), func() { w, err = a.ready(t, s, g) })
 	if doErr != nil {
 		return nil, doErr
 	}
@@ -42,10 +41,10 @@ func (a *actor) prepare(ctx context.Context, t *turn, s *settings) (*worker.Work
 // not answer.
 func (a *actor) awaitGround(t *turn) (Ground, error) {
 	var dir string
-	if err := a.do(t.waiting, func() { dir = a.rec.Spec.Dir }); err != nil {
+	if err := a.mailbox.do(t.waiting, func() { dir = a.journal.rec.Spec.Dir }); err != nil {
 		return nil, err
 	}
-	answered := reach(t.waiting, a, a.lanes.turn, a.workspace.Look)
+	answered := reach(t.waiting, a, a.site.lanes.turn, a.site.workspace.Look)
 	late := time.NewTimer(silentAfter)
 	defer late.Stop()
 	for {
@@ -53,7 +52,7 @@ func (a *actor) awaitGround(t *turn) (Ground, error) {
 		case got := <-answered:
 			return got.value, got.err
 		case <-late.C:
-			_ = a.do(t.waiting, func() { a.hold(silent(dir)) })
+			_ = a.mailbox.do(t.waiting, func() { a.backlog.hold(silent(dir)) })
 		case <-t.waiting.Done():
 			return nil, context.Cause(t.waiting)
 		}
@@ -70,7 +69,7 @@ func (a *actor) ready(t *turn, s *settings, g Ground) (*worker.Worker, error) {
 		}
 		t.work = due
 		for _, s := range due.Submits {
-			a.taken[s.Seq] = true
+			a.inbox.taken[s.Seq] = true
 		}
 	}
 	if g != nil {
@@ -78,34 +77,22 @@ func (a *actor) ready(t *turn, s *settings, g Ground) (*worker.Worker, error) {
 		if err != nil {
 			return nil, err
 		}
-		a.tellProject(says)
+		a.site.tellProject(says)
 	}
 	if err := a.refold(s); err != nil {
 		return nil, err
 	}
-	t.ending = g == nil && a.state.Turn.Open
-	w, err := a.worker(s, g)
+	t.ending = g == nil && a.journal.state.Turn.Open
+	w, err := a.site.worker(s, g)
 	if t.ending {
-		w, err = a.ender(s)
+		w, err = a.site.ender(s)
 	}
 	if err != nil {
 		return nil, err
 	}
-	t.begun, t.now, a.waited = true, a.state, false
+	t.begun, t.now, a.turns.waited = true, a.journal.state, false
 	if g != nil {
 		t.leaves = g.Use()
 	}
 	return w, nil
-}
-
-// tellProject raises an alert about what of the workspace's configuration is not followed,
-// once.
-func (a *actor) tellProject(says string) {
-	if says == a.told {
-		return
-	}
-	a.told = says
-	if says != "" {
-		a.raise(item.LevelWarn, "workspace", says)
-	}
 }

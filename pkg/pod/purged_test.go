@@ -42,7 +42,7 @@ func TestPurgedLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if stats, err = h.host.Stats(t.Context(), "p"); err != nil {
+		if stats, err = h.host.Logs.Stats(t.Context(), "p"); err != nil {
 			t.Fatal(err)
 		}
 		if p, err = h.host.Get(t.Context(), "p"); err != nil {
@@ -76,13 +76,13 @@ func TestPurgedLog(t *testing.T) {
 	if _, _, after := told(); after.Status.Turn != p.Status.Turn+1 || after.First != p.First {
 		t.Errorf("after a turn the pod is %+v, before %+v", after, p)
 	}
-	for e, err := range h.host.Stream(t.Context(), pod.StreamQuery{Pod: "p"}) {
+	for e, err := range h.host.Logs.Stream(t.Context(), pod.StreamQuery{Pod: "p"}) {
 		if err == nil || item.ReasonOf(err) != "PURGED" {
 			t.Errorf("a stream from the beginning gives %+v, error %v", e, err)
 		}
 		break
 	}
-	for e, err := range h.host.Stream(t.Context(), pod.StreamQuery{Pod: "p", After: p.First - 1}) {
+	for e, err := range h.host.Logs.Stream(t.Context(), pod.StreamQuery{Pod: "p", After: p.First - 1}) {
 		if err != nil || e.Record == nil || e.Record.Seq != p.First {
 			t.Fatalf("the log begins with %+v, error %v", e, err)
 		}

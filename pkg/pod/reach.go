@@ -34,7 +34,7 @@ type answer[T any] struct {
 // gets one answer, unless ask hangs.
 func reach[T any](ctx context.Context, a *actor, lane chan struct{}, ask func() (T, error)) <-chan answer[T] {
 	answered := make(chan answer[T], 1)
-	began := a.host.begin(func() {
+	began := a.host.pods.look(func() {
 		var got answer[T]
 		select {
 		case lane <- struct{}{}:
@@ -52,16 +52,6 @@ func reach[T any](ctx context.Context, a *actor, lane chan struct{}, ask func() 
 		answered <- answer[T]{err: errStopping}
 	}
 	return answered
-}
-
-// begin runs f in a goroutine of its own, unless the Host ends.
-func (h *Host) begin(f func()) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.closing {
-		h.looks.Go(f)
-	}
-	return !h.closing
 }
 
 // contained turns a panic of a goroutine beside the pod's into an error.
@@ -86,12 +76,12 @@ func silent(dir string) error {
 func visit[T any](ctx context.Context, a *actor, look func(context.Context) (T, error)) (T, error) {
 	var none T
 	var dir string
-	if err := a.do(ctx, func() { dir = a.rec.Spec.Dir }); err != nil {
+	if err := a.mailbox.do(ctx, func() { dir = a.journal.rec.Spec.Dir }); err != nil {
 		return none, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, reachTime, silent(dir))
 	defer cancel()
-	answered := reach(ctx, a, a.lanes.clients, func() (T, error) { return look(ctx) })
+	answered := reach(ctx, a, a.site.lanes.clients, func() (T, error) { return look(ctx) })
 	select {
 	case got := <-answered:
 		return got.value, got.err

@@ -50,23 +50,23 @@ func (h *Host) Rewind(ctx context.Context, idOrName string, to item.Seq) (Rewoun
 // rewind says which turn has to end first.
 func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, cancelling, error) {
 	// A turn that has not begun does not stand in the log, or can't go on with what does.
-	if t := a.turn; t != nil && (t.begun || a.state.Turn.Open && a.stuck == nil) {
+	if t := a.turns.now; t != nil && (t.begun || a.journal.state.Turn.Open && a.backlog.stuck == nil) {
 		return Rewound{}, cancelling{}, item.Errorf(item.KindPrecondition, "BUSY",
-			"pod %s runs a turn: rewind it when the turn has ended, or cancel the turn", a.rec.Name)
+			"pod %s runs a turn: rewind it when the turn has ended, or cancel the turn", a.journal.rec.Name)
 	}
-	c, err := a.host.cutAt(ctx, a.rec, to)
+	c, err := a.host.Logs.cutAt(ctx, a.journal.rec, to)
 	if err != nil {
 		return Rewound{}, cancelling{}, err
 	}
-	if a.state.Turn.Open {
+	if a.journal.state.Turn.Open {
 		first, err := a.cancelTurn(fmt.Sprintf("it could not go on, and the pod was rewound to #%d", to))
 		return Rewound{}, first, err
 	}
-	before := a.state
-	a.state.Notes = c.fold.State.Notes
-	_, entries, err := a.commit(ctx, store.Batch{Entries: c.rewind(to, a.state)}, a.situation)
+	before := a.journal.state
+	a.journal.state.Notes = c.fold.State.Notes
+	_, entries, err := a.journal.commit(ctx, store.Batch{Entries: c.rewind(to, a.journal.state)}, a.journal.situation)
 	if err != nil {
-		a.state = before
+		a.journal.state = before
 		return Rewound{}, cancelling{}, err
 	}
 	// Where the fold fails the next turn folds again.

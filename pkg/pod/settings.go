@@ -79,6 +79,9 @@ func (s Settings) checked() (*settings, error) {
 // settings are those of now. Whoever does one thing reads them once.
 func (h *Host) settings() *settings { return h.current.Load() }
 
+// Prices are the configured prices of models.
+func (h *Host) Prices() []fold.ModelPrice { return h.settings().Prices }
+
 // Reload gives the Host other settings. The bounds of submits count from the next submit on,
 // hooks from the next event. All else a pod takes at its next turn: a turn under way ends with what it began with. On
 // an error the old settings stay.
@@ -87,20 +90,16 @@ func (h *Host) Reload(s Settings) error {
 	if err != nil {
 		return err
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closing {
-		return errStopping
-	}
-	h.current.Store(next)
-	old := h.hooks.Swap(h.newFanout(s.Hooks))
-	// Hooks that are replaced see what they were told; none keeps podd from ending.
-	h.wg.Go(func() { old.Close(h.ending) })
-	return nil
+	return h.pods.unlessClosing(func() {
+		h.current.Store(next)
+		old := h.listeners.hooks.Swap(h.newFanout(s.Hooks))
+		// Hooks that are replaced see what they were told; none keeps podd from ending.
+		h.pods.work.Go(func() { old.Close(h.pods.ending) })
+	})
 }
 
 func (h *Host) newFanout(hooks []hook.Hook) *hook.Fanout {
-	return hook.NewFanout(h.Logger, h.HookFailed, hooks...)
+	return hook.NewFanout(h.Logger, h.Alerts.HookFailed, hooks...)
 }
 
 // refold folds the log again when the pod's fold was made under other prices or another
@@ -116,14 +115,14 @@ func (a *actor) refold(s *settings) error {
 	case item.KindOf(err) != item.KindDataLoss:
 		return err
 	case a.folded == nil:
-		if err = a.quarantine(a.host.base, err); item.KindOf(err) == item.KindDataLoss {
+		if err = a.journal.quarantine(a.host.base, err); item.KindOf(err) == item.KindDataLoss {
 			a.closing = err
 		}
 		return err
 	}
 	a.refused = s.folding
 	a.log.Error("the log can't be folded under other prices or another rule of pruning: those of before hold on", "error", err)
-	a.raise(item.LevelError, "store", fmt.Sprintf(
+	a.journal.raise(item.LevelError, "store", fmt.Sprintf(
 		"the pod goes on with the prices and the rule of pruning that it had, and can't be loaded with others: set them back, or restore a backup: %v", err))
 	return nil
 }

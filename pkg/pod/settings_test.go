@@ -132,7 +132,7 @@ func TestReloadPrices(t *testing.T) {
 	if end := h.run("two"); end.Outcome != item.OutcomeLimit || end.Reason != "TOTAL_COST" {
 		t.Errorf("the pod's cost was not counted anew: %+v", end)
 	}
-	stats, err := h.host.Stats(t.Context(), "p")
+	stats, err := h.host.Logs.Stats(t.Context(), "p")
 	if err != nil || stats.Unpriced != 0 || stats.Cost < .5 {
 		t.Errorf("stats %+v, %v", stats, err)
 	}

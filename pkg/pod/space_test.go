@@ -74,7 +74,7 @@ func TestListOnAFullDisk(t *testing.T) {
 // wantNoSpace fails unless exactly one alert says that the disk was full.
 func (h *house) wantNoSpace() {
 	h.t.Helper()
-	alerts, err := h.host.Alerts(h.t.Context(), pod.AlertQuery{})
+	alerts, err := h.host.Alerts.List(h.t.Context(), pod.AlertQuery{})
 	n := 0
 	for _, a := range alerts {
 		if strings.Contains(a.Text, "no space") {

@@ -42,23 +42,23 @@ type ToolStats struct {
 // Stats counts what a pod used, with what the pods that it spawned used for it; all pods
 // together, each request once, when idOrName is empty: then a damaged log keeps nobody from
 // counting the others.
-func (h *Host) Stats(ctx context.Context, idOrName string) (Stats, error) {
+func (l *Logs) Stats(ctx context.Context, idOrName string) (Stats, error) {
 	var pods []item.Pod
 	var err error
 	if idOrName == "" {
-		pods, err = h.Store.Pods(ctx)
+		pods, err = l.store.Pods(ctx)
 	} else {
 		var p item.Pod
-		p, err = h.Store.Pod(ctx, idOrName)
+		p, err = l.store.Pod(ctx, idOrName)
 		pods = []item.Pod{p}
 	}
 	if err != nil {
 		return Stats{}, err
 	}
-	set := h.settings()
+	set := l.settings()
 	c := counter{prices: set.Prices, all: idOrName == "", tools: make(map[string]*ToolStats)}
 	for _, p := range pods {
-		f, _, err := h.folded(ctx, p.ID, set)
+		f, _, err := l.folded(ctx, p.ID, set)
 		if f != nil {
 			c.add(f.Context.Totals())
 		}
@@ -77,9 +77,6 @@ func (h *Host) Stats(ctx context.Context, idOrName string) (Stats, error) {
 	}
 	return c.Stats, nil
 }
-
-// Prices are the configured prices of models.
-func (h *Host) Prices() []fold.ModelPrice { return h.settings().Prices }
 
 // counter sums totals up.
 type counter struct {

@@ -209,7 +209,7 @@ func TestInboxOverAKill(t *testing.T) {
 	close(g.open)
 	h.ended(s)
 	h.ended(last)
-	alerts, err := h.host.Alerts(t.Context(), pod.AlertQuery{})
+	alerts, err := h.host.Alerts.List(t.Context(), pod.AlertQuery{})
 	if err != nil || !slices.ContainsFunc(alerts, func(a item.Alert) bool { return strings.Contains(a.Text, "the 3 submits that waited are kept") }) {
 		t.Errorf("alerts %+v, %v", alerts, err)
 	}

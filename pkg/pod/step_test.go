@@ -65,7 +65,7 @@ func (h *house) elsewhere(name string) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	for ev, err := range h.host.Stream(h.t.Context(), pod.StreamQuery{Pod: name, After: s.Seq, Follow: true}) {
+	for ev, err := range h.host.Logs.Stream(h.t.Context(), pod.StreamQuery{Pod: name, After: s.Seq, Follow: true}) {
 		if err != nil {
 			h.t.Fatal(err)
 		}

@@ -37,9 +37,9 @@ type StreamEvent struct {
 // Stream gives a pod's log above a sequence, each entry once and in order. It ends
 // with an error when ctx ends, the consumer excepted. A slow consumer slows nobody:
 // the log waits for it, and fragments come in larger pieces.
-func (h *Host) Stream(ctx context.Context, q StreamQuery) iter.Seq2[StreamEvent, error] {
+func (l *Logs) Stream(ctx context.Context, q StreamQuery) iter.Seq2[StreamEvent, error] {
 	return func(yield func(StreamEvent, error) bool) {
-		s := &stream{host: h, cursor: q.After, yield: yield}
+		s := &stream{logs: l, cursor: q.After, yield: yield}
 		if err := s.run(ctx, q); err != nil {
 			yield(StreamEvent{}, err)
 		}
@@ -48,7 +48,7 @@ func (h *Host) Stream(ctx context.Context, q StreamQuery) iter.Seq2[StreamEvent,
 
 // stream is one stream under way.
 type stream struct {
-	host   *Host
+	logs   *Logs
 	pod    string
 	cursor item.Seq
 	yield  func(StreamEvent, error) bool
@@ -58,20 +58,20 @@ type stream struct {
 
 func (s *stream) run(ctx context.Context, q StreamQuery) error {
 	if !q.Follow {
-		rec, err := s.host.Get(ctx, q.Pod)
+		rec, err := s.logs.store.Pod(ctx, q.Pod)
 		if err != nil {
 			return err
 		}
 		s.pod = rec.ID
 		return s.catchUp(ctx, rec.Last)
 	}
-	a, release, err := s.host.acquire(ctx, q.Pod)
+	a, release, err := s.logs.pods.acquire(ctx, q.Pod)
 	if err != nil {
 		return err
 	}
 	defer release()
 	s.pod = a.id
-	r := a.live.Subscribe(q.Deltas)
+	r := a.journal.live.Subscribe(q.Deltas)
 	defer r.Close()
 	if err := s.catchUp(ctx, r.Head()); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (s *stream) readTo(ctx context.Context, head item.Seq) error {
 
 // page sends the next records.
 func (s *stream) page(ctx context.Context) error {
-	records, err := s.host.Store.Read(ctx, s.pod, s.cursor, pageLen)
+	records, err := s.logs.store.Read(ctx, s.pod, s.cursor, pageLen)
 	for i := range records {
 		s.emit(StreamEvent{Record: &records[i]})
 		s.cursor = records[i].Seq

@@ -85,19 +85,19 @@ func (h *Host) submit(ctx context.Context, pod string, s Submit, digest [32]byte
 	if err := h.checkSubmit(s); err != nil {
 		return Submitted{}, err
 	}
-	a, release, err := h.acquire(ctx, pod)
+	a, release, err := h.pods.acquire(ctx, pod)
 	if err != nil {
 		return Submitted{}, err
 	}
 	defer release()
 	found, err := visit(ctx, a, func(ctx context.Context) (found resolved, err error) {
-		found.entry, found.alerts, err = a.workspace.Refer(ctx, s)
+		found.entry, found.alerts, err = a.site.workspace.Refer(ctx, s)
 		return found, err
 	})
 	if err != nil {
 		return Submitted{}, err
 	}
-	return a.admit(ctx, s, digest, found)
+	return a.mailbox.admit(ctx, s, digest, found)
 }
 
 // checkSubmit refuses what can never work.
@@ -157,41 +157,16 @@ func (s Submit) digest() ([32]byte, error) {
 	return sha256.Sum256(b), nil
 }
 
-// admit stores a submit and lets the pod go on with it.
-func (a *actor) admit(ctx context.Context, s Submit, digest [32]byte, found resolved) (answer Submitted, err error) {
-	b := store.Batch{
-		Entries:    []item.Entry{{Kind: found.entry}},
-		Admit:      &store.Request{ID: s.RequestID, Digest: digest},
-		Enqueue:    true,
-		InboxLimit: a.host.settings().MaxInbox,
-	}
-	for _, alert := range found.alerts {
-		b.Entries = append(b.Entries, item.Entry{Kind: item.AlertRaised{Alert: alert}})
-	}
-	doErr := a.do(ctx, func() {
-		if a.closing != nil {
-			err = a.closing
-			return
-		}
-		b.Admit.Queued = a.busy() || a.state.Turn.Open || len(a.inbox) > 0 || a.situation.pause != nil
-		answer, err = a.store(ctx, b, found.entry)
-	})
-	if doErr != nil {
-		return Submitted{}, doErr
-	}
-	return answer, err
-}
-
 // store commits a submit in the pod's goroutine.
 func (a *actor) store(ctx context.Context, b store.Batch, entry item.Submitted) (Submitted, error) {
-	appended, entries, err := a.commit(ctx, b, a.situation)
+	appended, entries, err := a.journal.commit(ctx, b, a.journal.situation)
 	if err != nil {
 		return Submitted{}, err
 	}
 	if appended.Duplicate != nil {
 		return repeated(*appended.Duplicate), nil
 	}
-	a.inbox = append(a.inbox, worker.Submit{Seq: entries[0].Seq, Submitted: entry})
+	a.inbox.items = append(a.inbox.items, worker.Submit{Seq: entries[0].Seq, Submitted: entry})
 	a.next()
 	return Submitted{
 		Seq: entries[0].Seq, RequestID: entry.RequestID, Queued: b.Admit.Queued, Alerts: appended.Alerts,

@@ -98,7 +98,7 @@ func TestSummarizedOutput(t *testing.T) {
 			sum = sum.Add(u.Usage)
 		}
 	}
-	st, err := h.host.Stats(t.Context(), "p")
+	st, err := h.host.Logs.Stats(t.Context(), "p")
 	if s := summaries(log); len(s) != 1 || s[0].Usage.Input == 0 || s[0].RequestBytes != int64(len(requests[1])) || s[0].Step != 1 || sum != end.Usage || err != nil || st.Usage != sum {
 		t.Errorf("summaries %+v; %+v in entries, %+v in the turn, stats %+v, %v", s, sum, end.Usage, st.Usage, err)
 	}

@@ -75,7 +75,7 @@ func TestWalkOfASubmit(t *testing.T) {
 	if r := results(log)[0]; r.IsError || !strings.Contains(r.Content, "hello") {
 		t.Errorf("result %+v", r)
 	}
-	alerts, err := h.host.Alerts(t.Context(), pod.AlertQuery{Pod: "p"})
+	alerts, err := h.host.Alerts.List(t.Context(), pod.AlertQuery{Pod: "p"})
 	if err != nil || len(alerts) != 2 || alerts[0].Level != item.LevelWarn || !strings.Contains(alerts[0].Text, "missing.txt") ||
 		alerts[1].Text != "turn 1 finished" {
 		t.Errorf("alerts %+v, %v", alerts, err)
@@ -219,7 +219,7 @@ func TestFailedTurns(t *testing.T) {
 			if end.Outcome != item.OutcomeFailed || end.Reason != tt.reason || end.Cause == "" {
 				t.Errorf("end %+v", end)
 			}
-			alerts, err := h.host.Alerts(t.Context(), pod.AlertQuery{})
+			alerts, err := h.host.Alerts.List(t.Context(), pod.AlertQuery{})
 			if err != nil || len(alerts) == 0 || alerts[len(alerts)-1].Level != item.LevelError {
 				t.Errorf("alerts %+v, %v", alerts, err)
 			}
@@ -469,7 +469,7 @@ func TestUnreachableEndpoint(t *testing.T) {
 	if end := h.ended(s); end.Outcome != item.OutcomeCancelled {
 		t.Errorf("end %+v", end)
 	}
-	alerts, err := h.host.Alerts(t.Context(), pod.AlertQuery{})
+	alerts, err := h.host.Alerts.List(t.Context(), pod.AlertQuery{})
 	warned := slices.DeleteFunc(alerts, func(a item.Alert) bool { return a.Level != item.LevelWarn })
 	if err != nil || len(warned) == 0 || len(warned) > 2 {
 		t.Errorf("alerts %+v, %v", warned, err)

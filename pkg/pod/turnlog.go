@@ -30,7 +30,7 @@ func (l *turnLog) Append(ctx context.Context, b worker.Batch) (entries []item.En
 			return err
 		}
 		err = l.commit(detached, d, batch)
-		entries, now = d.entries, l.a.state
+		entries, now = d.entries, l.a.journal.state
 		return err
 	})
 	return entries, now, err
@@ -52,24 +52,44 @@ func (l *turnLog) draft(b worker.Batch) (*draft, error) {
 	for _, k := range b.Kinds {
 		batch.Entries = append(batch.Entries, item.Entry{Turn: l.number, Kind: k})
 	}
-	s := l.a.situation
+	s := l.a.journal.situation
 	s.waiting, s.until = b.Waiting, b.Until
-	return l.a.draft(batch, s)
+	return l.a.journal.draft(batch, s)
 }
 
 func (l *turnLog) commit(ctx context.Context, d *draft, b worker.Batch) error {
-	_, err := l.a.write(ctx, d, b.Done...)
+	_, err := l.a.journal.write(ctx, d, b.Done...)
 	if err == nil {
-		l.a.leave(b.Claims)
-		if l.a.turn.over = l.number > 0 && !l.a.state.Turn.Open; l.a.turn.over {
-			l.a.turn.leave()
+		l.a.inbox.leave(b.Claims)
+		if l.a.turns.now.over = l.number > 0 && !l.a.journal.state.Turn.Open; l.a.turns.now.over {
+			l.a.turns.now.leave()
 		}
-		if len(l.a.unstored) == 0 {
-			l.a.release()
+		if len(l.a.backlog.unstored) == 0 {
+			l.a.backlog.release()
 		}
 	}
 	return err
 }
 
+// write runs f, which commits, in the pod's goroutine: whatever happens to ctx, for what
+// happened has to be stored also when the turn was cancelled. While there is no space f
+// is run again when it may wait, until ctx ends, whose cause is the error then, or the pod
+// does.
+func (l *turnLog) write(ctx context.Context, mayWait bool, f func(context.Context) error) error {
+	detached := context.WithoutCancel(ctx)
+	u := &unstored{ctx: ctx, try: func() error { return f(detached) }, outcome: make(chan error, 1)}
+	if err := l.a.mailbox.do(detached, func() { l.a.backlog.attempt(u, mayWait && l.a.closing == nil) }); err != nil {
+		return err
+	}
+	select {
+	case err := <-u.outcome:
+		return err
+	case <-ctx.Done():
+	}
+	// A pod that has ended has given it up before.
+	_ = l.a.mailbox.do(detached, func() { l.a.backlog.giveUp(l.a.closing) })
+	return <-u.outcome
+}
+
 // Live shows a fragment at once, past the pod's goroutine.
-func (l *turnLog) Live(d item.Delta) { l.a.live.Publish(d) }
+func (l *turnLog) Live(d item.Delta) { l.a.journal.live.Publish(d) }

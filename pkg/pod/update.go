@@ -27,28 +27,28 @@ func (h *Host) Update(ctx context.Context, idOrName string, change func(item.Pod
 		return item.Pod{}, err
 	}
 	return h.change(ctx, p.ID, func(a *actor) error {
-		spec, err := change(a.rec.Spec)
+		spec, err := change(a.journal.rec.Spec)
 		if err != nil {
 			return err
 		}
-		return a.update(ctx, resolve(spec, a.rec.Spec))
+		return a.update(ctx, resolve(spec, a.journal.rec.Spec))
 	})
 }
 
 func (a *actor) update(ctx context.Context, spec item.PodSpec) error {
-	old := a.rec.Spec
+	old := a.journal.rec.Spec
 	spec.Parent, spec.ParentCall = old.Parent, old.ParentCall
-	moves, use, err := a.workspace.Follow(spec)
+	moves, use, err := a.site.workspace.Follow(spec)
 	if err != nil {
 		return err
 	}
-	if moves && a.busy() {
+	if moves && a.turns.busy() {
 		return item.Errorf(item.KindPrecondition, "BUSY",
-			"pod %s runs a turn, and its directories and tools can't change under it: try again when the turn has ended, or cancel it", a.rec.Name)
+			"pod %s runs a turn, and its directories and tools can't change under it: try again when the turn has ended, or cancel it", a.journal.rec.Name)
 	}
-	if err := a.setSpec(ctx, spec, use); err != nil {
+	if err := a.journal.setSpec(ctx, spec, use); err != nil {
 		return err
 	}
-	a.tellHooks(hook.PodUpdated)
+	a.journal.changed(hook.PodUpdated)
 	return nil
 }

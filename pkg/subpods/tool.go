@@ -146,7 +146,7 @@ const maxName = 63
 // The task is given to it once: its request id is known, or was never taken.
 func (s *spawner) recover(ctx context.Context, call *tool.Invocation, args arguments) (tool.Output, bool, error) {
 	// Also for a call that was cancelled: its pod has to end.
-	children, err := s.host.Children(context.WithoutCancel(ctx), s.parent)
+	children, err := s.host.Family.Children(context.WithoutCancel(ctx), s.parent)
 	if err != nil {
 		return tool.Output{}, false, s.unless(ctx, err)
 	}

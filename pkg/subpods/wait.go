@@ -41,7 +41,7 @@ func (s *spawner) accompany(ctx context.Context, call *tool.Invocation, c *child
 	if err := s.read(ctx, c, false); err != nil || c.Ended != nil {
 		return err
 	}
-	stop, err := s.host.WatchActivity(ctx, c.pod.ID, call.Meter.Waits)
+	stop, err := s.host.Family.Watch(ctx, c.pod.ID, call.Meter.Waits)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (s *spawner) read(ctx context.Context, c *child, follow bool) error {
 		}
 		c.cursor = max(p.First-1, 0)
 	}
-	for ev, err := range s.host.Stream(ctx, pod.StreamQuery{Pod: c.pod.ID, After: c.cursor, Follow: follow}) {
+	for ev, err := range s.host.Logs.Stream(ctx, pod.StreamQuery{Pod: c.pod.ID, After: c.cursor, Follow: follow}) {
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (s *spawner) read(ctx context.Context, c *child, follow bool) error {
 // recall takes the task back from a spawned pod and reads how its turn ended, or how far it
 // got.
 func (s *spawner) recall(ctx context.Context, c *child, reason string) error {
-	err := s.host.Recall(ctx, c.pod.ID, c.Turn, reason)
+	err := s.host.Family.Recall(ctx, c.pod.ID, c.Turn, reason)
 	if readErr := s.read(ctx, c, false); err == nil {
 		err = readErr
 	}

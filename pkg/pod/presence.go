@@ -1,6 +1,24 @@
 package pod
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+
+	"podd/pkg/item"
+)
+
+// presence is what others see of a loaded pod without its goroutine.
+type presence struct {
+	// running says that a turn runs.
+	running atomic.Bool
+	// shown is the pod's status while it differs from the stored one, which can't be
+	// written; else nil.
+	shown atomic.Pointer[item.PodStatus]
+	// asking are the calls that wait for a person; nil until the log is read.
+	asking atomic.Pointer[[]Approval]
+	// activity says whether its turn works.
+	activity activity
+}
 
 // activity is whether a pod's turn works or only waits, for whoever waits for the turn. A
 // pod without a turn waits.

@@ -1,0 +1,138 @@
+package pod
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"podd/internal/live"
+	"podd/pkg/fold"
+	"podd/pkg/hook"
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// journal is a pod's log, its record and where it stands. Nothing else writes the log: what
+// is not committed here has not happened. It belongs to the pod's goroutine; others read live
+// and presence.
+type journal struct {
+	store     store.Store
+	listeners *listeners
+	log       *slog.Logger
+	now       func() time.Time
+	// base is the context of what no client waits for.
+	base     context.Context
+	live     *live.Broadcast
+	presence *presence
+
+	id        string
+	rec       item.Pod
+	epoch     store.Epoch
+	state     fold.State
+	situation situation
+	// waiters are closed once the question about a call, named by its id, is closed.
+	waiters map[string]chan struct{}
+	// broken is set when a message panicked: what the pod has in memory may not be
+	// what is stored, so nothing more is.
+	broken error
+}
+
+// answer commits the answer to an open question.
+func (j *journal) answer(ctx context.Context, q *fold.Question, r item.ApprovalResolved) error {
+	_, _, err := j.commit(ctx, store.Batch{Entries: []item.Entry{{Turn: q.Turn, Kind: r}}}, j.situation)
+	return err
+}
+
+// expire denies a call whose time to be answered is over.
+func (j *journal) expire(ctx context.Context, q *fold.Question) error {
+	return j.answer(ctx, q, item.ApprovalResolved{
+		CallID: q.CallID, By: "podd", Reason: "no answer came by " + q.Expires.Format(time.RFC3339),
+	})
+}
+
+// showQuestions lets those who list approvals see which calls wait, without asking the pod,
+// and wakes whoever waits for a question that is closed.
+func (j *journal) showQuestions() {
+	now := waiting(&j.state.Turn, j.id, j.rec.Name)
+	if shown := j.presence.asking.Load(); shown == nil || len(now)+len(*shown) > 0 {
+		j.presence.asking.Store(&now)
+	}
+	for id, closed := range j.waiters {
+		if q := j.state.Turn.Question(id); q == nil || !q.IsOpen() {
+			close(closed)
+			delete(j.waiters, id)
+		}
+	}
+}
+
+// closed is closed once the question about a call is; nil says that it is already.
+func (j *journal) closed(callID string) <-chan struct{} {
+	if q := j.state.Turn.Question(callID); q == nil || !q.IsOpen() {
+		return nil
+	}
+	if j.waiters[callID] == nil {
+		j.waiters[callID] = make(chan struct{})
+	}
+	return j.waiters[callID]
+}
+
+// quarantine marks a pod whose log can't be read to the end and raises an alert.
+// It returns the error of the damage.
+func (j *journal) quarantine(ctx context.Context, damage error) error {
+	if j.rec.Status.State == item.StateQuarantined {
+		return damage
+	}
+	status := j.rec.Status
+	status.State, status.Reason = item.StateQuarantined, damage.Error()
+	if _, err := j.store.Append(ctx, store.Batch{Pod: j.id, Epoch: j.epoch, Status: &status}); err != nil {
+		return err
+	}
+	alert, err := j.store.RaiseAlert(ctx, item.Alert{
+		Pod: j.id, Level: item.LevelError, Source: "store", Text: damage.Error(), Time: j.now(), Count: 1,
+	})
+	if err != nil {
+		return err
+	}
+	j.listeners.announce(j.id, nil, []item.Alert{alert})
+	return damage
+}
+
+// changed tells hooks of a change of the pod's life.
+func (j *journal) changed(c hook.PodChange) {
+	j.listeners.changed(c, j.id, j.rec.Name)
+}
+
+// leaveTurn shows that a turn waits for the podd that comes next, and so was not what
+// ended this one.
+func (j *journal) leaveTurn() {
+	s := j.situation
+	if s.waiting == "" {
+		s.waiting = "goes on when podd is back"
+	}
+	if _, _, err := j.commit(j.base, store.Batch{}, s); err != nil {
+		j.log.Warn("the turn's state could not be stored", "error", err)
+	}
+}
+
+// raise stores an alert of the pod. One that can't be stored is logged.
+func (j *journal) raise(level item.Level, source, text string) {
+	if err := j.alert(level, source, text); err != nil {
+		j.log.Error("alert could not be stored", "text", text, "error", err)
+	}
+}
+
+func (j *journal) alert(level item.Level, source, text string) error {
+	alert := item.Alert{Pod: j.id, Level: level, Source: source, Text: text, Time: j.now()}
+	_, _, err := j.commit(j.base, store.Batch{Entries: []item.Entry{{Kind: item.AlertRaised{Alert: alert}}}}, j.situation)
+	return err
+}
+
+// setSpec stores a spec that is right and follows it from now on.
+func (j *journal) setSpec(ctx context.Context, spec item.PodSpec, use func()) error {
+	if err := j.store.UpdateSpec(ctx, j.id, spec); err != nil {
+		return err
+	}
+	j.rec.Spec = spec
+	use()
+	return nil
+}

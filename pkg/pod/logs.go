@@ -1,0 +1,54 @@
+package pod
+
+import (
+	"context"
+	"log/slog"
+
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// Logs read what pods did: as it is, as a stream, summed up, folded. Reading needs no pod's
+// goroutine. Its methods may be called from any goroutine.
+type Logs struct {
+	store    store.Store
+	log      *slog.Logger
+	settings func() *settings
+	// pods are asked only by a stream that follows.
+	pods *loaded
+}
+
+// readRecords gives the entries of a pod's log above after, as they are stored and in order,
+// to fn. From 0 it begins with the first that the log still has, whatever was purged. An
+// error of fn ends it.
+func (l *Logs) readRecords(ctx context.Context, pod string, after item.Seq, fn func(item.Seq, []byte) error) error {
+	for {
+		records, err := l.store.Read(ctx, pod, after, pageLen)
+		if after == 0 && item.ReasonOf(err) == store.ReasonPurged {
+			p, err := l.store.Pod(ctx, pod)
+			if err != nil {
+				return err
+			}
+			after = p.First - 1
+			continue
+		}
+		for _, r := range records {
+			if err := fn(r.Seq, r.Entry); err != nil {
+				return err
+			}
+			after = r.Seq
+		}
+		if err != nil || len(records) == 0 {
+			return err
+		}
+	}
+}
+
+// pageLen is how many records one read of the log asks for.
+const pageLen = 256
+
+func damaged(pod string, seq item.Seq, cause error) error {
+	e := item.Errorf(item.KindDataLoss, "DAMAGED", "the log of pod %s is damaged at seq %d; what stands before it can be read", pod, seq)
+	e.Cause = cause
+	return e
+}

@@ -1,0 +1,217 @@
+package pod
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"podd/pkg/fold"
+	"podd/pkg/item"
+	"podd/pkg/store"
+)
+
+// mailbox is how others reach a loaded pod: its methods run in the goroutine of whoever
+// calls them, and touch what the pod's goroutine owns only inside of do.
+type mailbox struct {
+	actor    *actor
+	messages chan message
+	// loaded is closed once the log has been read; loadErr is set before.
+	loaded  chan struct{}
+	loadErr error
+	// done is closed when the goroutine has ended.
+	done chan struct{}
+}
+
+// message is a function that the pod's goroutine is to run. done gets an error that says
+// that it did not run to its end.
+type message struct {
+	run  func()
+	done chan error
+}
+
+// do runs f in the pod's goroutine and waits for it. Once f is taken it is waited
+// for whatever happens to ctx: the caller has to know what came of it. An error says
+// that f did not run, or not to its end.
+func (m *mailbox) do(ctx context.Context, f func()) error {
+	a := m.actor
+	done := make(chan error, 1)
+	select {
+	case m.messages <- message{f, done}:
+		return <-done
+	case <-m.done:
+		if a.closing != nil {
+			return a.closing
+		}
+		return errStopping
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// end tells the pod to end: a running turn ends at its next step boundary, or at once when
+// hurry is closed first. closing is what streams are told, cause why a running turn that
+// outlives hurry is cancelled. The pod has ended when done is closed.
+func (m *mailbox) end(hurry <-chan struct{}, closing, cause error) {
+	a := m.actor
+	told := m.do(a.host.base, func() {
+		a.closing = closing
+		if a.turns.now != nil {
+			a.turns.now.stop()
+		}
+	})
+	if told != nil {
+		return
+	}
+	select {
+	case <-m.done:
+	case <-hurry:
+		_ = m.do(a.host.base, func() {
+			if a.turns.now != nil {
+				a.turns.now.cancel(cause)
+			}
+		})
+	}
+}
+
+// recall takes the task back from a spawned pod: out of its inbox, or by cancelling the
+// turn that works on it, which has this number when that is known, and waits for its end.
+// A task that can't be taken back now is, before it could begin.
+func (m *mailbox) recall(ctx context.Context, turn int64, reason string) error {
+	a := m.actor
+	for {
+		var err error
+		var c cancelling
+		doErr := m.do(ctx, func() { c, err = a.recallNow(turn, reason) })
+		if err = cmp.Or(doErr, err); err == nil && c.turn != nil {
+			err = c.wait(ctx)
+		}
+		switch {
+		case noSpace(err):
+			return errUnstored
+		case ctx.Err() != nil:
+			return errNotEnded
+		case err != nil || c.turn == nil || c.turn.over:
+			return err
+		case c.turn.ending:
+			return errNoEnd
+		}
+		// It has left the task where it was, or the turn open.
+	}
+}
+
+// disowned ends the turn that a spawned pod was spawned for: that of its parent has ended.
+func (m *mailbox) disowned() {
+	a := m.actor
+	err := m.recall(a.host.base, 0, "the turn that it worked for has ended")
+	if err != nil && !Stopping(err) && !errors.Is(err, errUnstored) {
+		a.host.Logger.Warn("spawned pod could not be told that nobody waits for it", "pod", a.id, "error", err)
+	}
+}
+
+// askParent lets a spawned pod that was loaded with its task go on with it, when its
+// parent waits for it. One whose parent can't say goes on.
+func (m *mailbox) askParent(spec item.PodSpec) {
+	a := m.actor
+	waits, err := a.host.Family.waitsFor(a.host.base, spec)
+	switch {
+	case Stopping(err):
+		return
+	case err == nil && !waits, item.ReasonOf(err) == store.ReasonPodNotFound:
+		m.disowned()
+	case err != nil:
+		a.log.Warn("it is not known whether the parent of a spawned pod waits for it", "error", err)
+	}
+	_ = m.do(a.host.base, func() {
+		a.task.unsure = false
+		a.next()
+	})
+}
+
+func (m *mailbox) cancel(ctx context.Context, reason string) (turnNumber int64, cancelled bool, err error) {
+	a := m.actor
+	for {
+		var c cancelling
+		doErr := m.do(ctx, func() { c, err = a.cancelTurn(reason) })
+		if err = cmp.Or(doErr, err); err != nil || c.turn == nil {
+			return 0, false, err
+		}
+		t := c.turn
+		if err := c.wait(ctx); err != nil || t.number == 0 || t.over {
+			return t.number, true, err
+		}
+		begun, again := true, false
+		err := m.do(ctx, func() { begun, again = a.journal.state.Turn.Number == t.number, a.closing == nil && !t.ending })
+		switch {
+		case err == nil && !begun:
+			// Its submit waits as before.
+			return 0, false, nil
+		case err != nil || !again:
+			return t.number, false, t.notCancelled()
+		}
+	}
+}
+
+// waitForLast waits for a turn that has ended for everyone who follows it, and whose
+// goroutine is still on its way out.
+func (m *mailbox) waitForLast(ctx context.Context) error {
+	a := m.actor
+	var ended <-chan struct{}
+	err := m.do(ctx, func() {
+		if a.turns.now != nil && a.turns.now.over {
+			ended = a.turns.now.ended
+		}
+	})
+	if err != nil || ended == nil {
+		return err
+	}
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// admit stores a submit and lets the pod go on with it.
+func (m *mailbox) admit(ctx context.Context, s Submit, digest [32]byte, found resolved) (answer Submitted, err error) {
+	a := m.actor
+	b := store.Batch{
+		Entries:    []item.Entry{{Kind: found.entry}},
+		Admit:      &store.Request{ID: s.RequestID, Digest: digest},
+		Enqueue:    true,
+		InboxLimit: a.host.settings().MaxInbox,
+	}
+	for _, alert := range found.alerts {
+		b.Entries = append(b.Entries, item.Entry{Kind: item.AlertRaised{Alert: alert}})
+	}
+	doErr := m.do(ctx, func() {
+		if a.closing != nil {
+			err = a.closing
+			return
+		}
+		b.Admit.Queued = a.turns.busy() || a.journal.state.Turn.Open || len(a.inbox.items) > 0 || a.journal.situation.pause != nil
+		answer, err = a.store(ctx, b, found.entry)
+	})
+	if doErr != nil {
+		return Submitted{}, doErr
+	}
+	return answer, err
+}
+
+// ruleFor is the rule that lets such calls run unasked as the one that asks; nil when that
+// does not ask any more.
+func (m *mailbox) ruleFor(ctx context.Context, call item.Seq) (*item.Rule, error) {
+	a := m.actor
+	var asked *fold.Question
+	err := m.do(ctx, func() {
+		if q := a.journal.state.Turn.QuestionAt(call); q != nil && q.IsOpen() {
+			asked = q
+		}
+	})
+	if err != nil || asked == nil {
+		return nil, err
+	}
+	return visit(ctx, a, func(ctx context.Context) (*item.Rule, error) {
+		return a.site.workspace.RuleFor(ctx, asked.ApprovalRequested)
+	})
+}

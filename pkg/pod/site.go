@@ -1,0 +1,83 @@
+package pod
+
+import (
+	"cmp"
+
+	"podd/pkg/hook"
+	"podd/pkg/item"
+	"podd/pkg/tool"
+	"podd/pkg/worker"
+)
+
+// site is where a pod works, and what makes workers for its turns. Its methods are called in
+// the pod's goroutine; workspace and lanes are for all.
+type site struct {
+	host    *Host
+	journal *journal
+	// workspace is nil until the log is read.
+	workspace Workspace
+	// lanes have an element for each goroutine that asks the workspace.
+	lanes struct{ turn, clients chan struct{} }
+	// told is the last alert about what of the workspace's configuration is not followed.
+	told string
+}
+
+// worker is the pod's worker with settings that stay as long as it does. Without a ground
+// it has no tools.
+func (s *site) worker(set *settings, g Ground) (*worker.Worker, error) {
+	c := s.config(set)
+	if g != nil {
+		if err := g.Equip(&c); err != nil {
+			return nil, err
+		}
+	}
+	return worker.New(c)
+}
+
+// config is that of the pod's worker, as far as it does not depend on the workspace.
+func (s *site) config(set *settings) worker.Config {
+	h, spec := s.host, s.journal.rec.Spec
+	return worker.Config{
+		Pod:          s.journal.id,
+		Dir:          spec.Dir,
+		Model:        set.Model,
+		ModelName:    cmp.Or(spec.Model, set.ModelName),
+		Instructions: cmp.Or(spec.Instructions, set.Instructions),
+		FileRefRole:  set.FileRefRole,
+		Tools:        new(tool.Registry),
+		Chain:        set.chain,
+		Policy:       s.workspace.Decide,
+		Compaction:   set.Compaction,
+		Summarize:    set.Summarize,
+		Limits:       limitsOf(spec.Limits, set.Limits),
+		ApprovalTime: h.ApprovalTime,
+		Fallbacks:    set.Fallbacks,
+		Working:      s.journal.presence.activity.set,
+		Observe:      func(e hook.Edge) { h.listeners.hooks.Load().Edge(e) },
+		Retry:        h.Retry,
+		Logger:       h.Logger,
+		Now:          h.Now,
+	}
+}
+
+// ender is a worker that ends a turn. Its tools know what became of calls, and work without
+// a workspace.
+func (s *site) ender(set *settings) (*worker.Worker, error) {
+	c := s.config(set)
+	if err := s.workspace.Recovering(&c); err != nil {
+		return nil, err
+	}
+	return worker.New(c)
+}
+
+// tellProject raises an alert about what of the workspace's configuration is not followed,
+// once.
+func (s *site) tellProject(says string) {
+	if says == s.told {
+		return
+	}
+	s.told = says
+	if says != "" {
+		s.journal.raise(item.LevelWarn, "workspace", says)
+	}
+}
