@@ -283,6 +283,25 @@ func (s *Context) Request() Request {
 	return r
 }
 
+// Next is what is known of the next request after an entry. It is a value: it stays as it is
+// while the Context goes on.
+type Next struct {
+	Request
+	// IsSetUp says that a setup is stored.
+	IsSetUp bool
+	// Tokens estimates the size, Window is the model's context window; 0 when it is not
+	// known.
+	Tokens, Window int
+}
+
+// Next is what is known of the next request now.
+func (s *Context) Next() Next {
+	return Next{Request: s.Request(), IsSetUp: s.kept.Setup != nil, Tokens: s.Tokens(), Window: s.Window()}
+}
+
+// Compacted is the entry of the last compaction whose summary is sent; 0 without.
+func (s *Context) Compacted() item.Seq { return s.kept.Summary }
+
 // Tokens estimates the size of the next request: what was billed last, and an
 // estimate of what came since.
 func (s *Context) Tokens() int { return s.ledger.Tokens() }

@@ -32,8 +32,9 @@ type actor struct {
 	gate  gate
 	task  task
 	turns turns
-	carried
-	// folded are the settings under which context was made; based is the last entry of the
+	// encoder is the encoder of requests, which the turn that runs has.
+	encoder worker.Encoder
+	// folded are the settings under which the journal's folds were made; based is the last entry of the
 	// base that goes with them, 0 for none. refused are the rules of others under which the
 	// log could not be folded, for damage.
 	folded  *settings
@@ -42,13 +43,6 @@ type actor struct {
 	// closing is why the pod is to end; nil while it is not. It may be read by
 	// anyone once done is closed.
 	closing error
-}
-
-// carried is what the next request carries, and how the last one was encoded. It belongs to
-// the turn while one runs.
-type carried struct {
-	context *fold.Context
-	encoder worker.Encoder
 }
 
 // ReasonFailed is that of calls to a pod which met a defect of podd and is loaded again.

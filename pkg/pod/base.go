@@ -24,7 +24,7 @@ func (a *actor) outdated(c *fold.Context) bool {
 // rebaseAtRest makes a base of the log, when a turn or a compaction has ended and it is due.
 // What the pod's own state has of the log is as good, but a base is made of what is stored.
 func (a *actor) rebaseAtRest() {
-	if a.journal.broken != nil || a.folded == nil || !a.outdated(a.context) {
+	if a.journal.broken != nil || a.folded == nil || !a.outdated(a.journal.carried) {
 		return
 	}
 	f, _, err := a.host.Logs.folded(a.host.base, a.id, a.folded)
@@ -48,7 +48,7 @@ func differs(a *actor, log *fold.Fold) bool {
 	if log.First > max(a.journal.rec.First, 1) {
 		return false
 	}
-	mine, err := a.folded.folding.Of(log.First, a.journal.rec.Last, a.journal.state, a.context).Save()
+	mine, err := a.folded.folding.Of(log.First, a.journal.rec.Last, a.journal.state, a.journal.carried).Save()
 	stored, storedErr := log.Save()
 	return err != nil || storedErr != nil || !bytes.Equal(mine, stored)
 }

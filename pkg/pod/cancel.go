@@ -81,9 +81,9 @@ func (a *actor) endTurn(cause *worker.Cancelled) error {
 	if err != nil {
 		return err
 	}
-	number, now := a.journal.state.Turn.Number, a.journal.state
+	number, now := a.journal.state.Turn.Number, a.journal.stands()
 	a.start(number, func(ctx context.Context, _ *turn) error {
-		return w.Cancel(ctx, &turnLog{a, number}, a.context, now, number, cause)
+		return w.Cancel(ctx, &turnLog{a, number}, now, number, cause)
 	})
 	a.turns.now.begun, a.turns.now.ending = true, true
 	a.backlog.release()

@@ -70,6 +70,7 @@ func (j *journal) write(ctx context.Context, d *draft, done ...string) (store.Ap
 	d.stored(appended)
 	for _, e := range d.entries {
 		j.state.Add(e)
+		j.carried.Add(e)
 	}
 	j.showQuestions()
 	if n := len(appended.Records); n > 0 {

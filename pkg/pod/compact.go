@@ -6,7 +6,6 @@ import (
 
 	"podd/pkg/fold"
 	"podd/pkg/item"
-	"podd/pkg/worker"
 )
 
 // Compact lets a summary by the model stand for the older items of an idle pod, and
@@ -45,23 +44,6 @@ type compaction struct {
 	err error
 }
 
-// compactionLog is the pod's log, and remembers where the compaction stands in it.
-type compactionLog struct {
-	turnLog
-	seq item.Seq
-}
-
-// Append commits in the pod's goroutine.
-func (l *compactionLog) Append(ctx context.Context, b worker.Batch) ([]item.Entry, fold.State, error) {
-	entries, now, err := l.turnLog.Append(ctx, b)
-	for _, e := range entries {
-		if _, ok := e.Kind.(item.Compaction); ok {
-			l.seq = e.Seq
-		}
-	}
-	return entries, now, err
-}
-
 // clientError is what a client is told of a compaction that failed.
 func clientError(err error) error {
 	if err == nil || item.KindOf(err) != item.KindInternal {
@@ -89,9 +71,10 @@ func (a *actor) startCompaction(c *compaction) (ended <-chan struct{}, err error
 			c.err = err
 			return nil
 		}
-		log := &compactionLog{turnLog: turnLog{a, 0}}
-		c.err = w.Compact(ctx, log, a.context, under.now)
-		c.seq = log.seq
+		log := &turnLog{a, 0}
+		if c.err = w.Compact(ctx, log, under.now); c.err == nil {
+			c.err = log.Look(func(s *fold.Context) { c.seq = s.Compacted() })
+		}
 		return nil
 	})
 	return a.turns.now.ended, nil

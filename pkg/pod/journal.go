@@ -10,6 +10,7 @@ import (
 	"podd/pkg/hook"
 	"podd/pkg/item"
 	"podd/pkg/store"
+	"podd/pkg/worker"
 )
 
 // journal is a pod's log, its record and where it stands. Nothing else writes the log: what
@@ -25,10 +26,12 @@ type journal struct {
 	live     *live.Broadcast
 	presence *presence
 
-	id        string
-	rec       item.Pod
-	epoch     store.Epoch
-	state     fold.State
+	id    string
+	rec   item.Pod
+	epoch store.Epoch
+	state fold.State
+	// carried is what the next request carries.
+	carried   *fold.Context
 	situation situation
 	// waiters are closed once the question about a call, named by its id, is closed.
 	waiters map[string]chan struct{}
@@ -36,6 +39,9 @@ type journal struct {
 	// what is stored, so nothing more is.
 	broken error
 }
+
+// stands is where the pod stands, for a turn.
+func (j *journal) stands() worker.Now { return worker.Now{State: j.state, Next: j.carried.Next()} }
 
 // answer commits the answer to an open question.
 func (j *journal) answer(ctx context.Context, q *fold.Question, r item.ApprovalResolved) error {

@@ -52,10 +52,7 @@ func (a *actor) load() error {
 		// A fork in the middle of a turn, or where one is about to begin: it is not this
 		// pod's to go on with.
 		b := store.Batch{Entries: cutShort(a.journal.state, a.journal.rec.Status.Reason)}
-		_, entries, err := a.journal.commit(ctx, b, a.journal.situation)
-		for _, e := range entries {
-			a.context.Add(e)
-		}
+		_, _, err := a.journal.commit(ctx, b, a.journal.situation)
 		return err
 	}
 	return nil
@@ -67,7 +64,7 @@ func (a *actor) fold(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
-	a.journal.state, a.context = f.State, f.Context
+	a.journal.state, a.journal.carried = f.State, f.Context
 	a.journal.rec.Last, a.folded, a.based = max(a.journal.rec.Last, f.Last), s, based
 	a.journal.showQuestions()
 	a.rebase(f)

@@ -90,7 +90,7 @@ func (a *actor) ready(t *turn, s *settings, g Ground) (*worker.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.begun, t.now, a.turns.waited = true, a.journal.state, false
+	t.begun, t.now, a.turns.waited = true, a.journal.stands(), false
 	if g != nil {
 		t.leaves = g.Use()
 	}

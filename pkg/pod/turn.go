@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync"
 
-	"podd/pkg/fold"
 	"podd/pkg/worker"
 )
 
@@ -23,7 +22,7 @@ type turn struct {
 	begun bool
 	work  worker.Turn
 	// now is where the pod stands when the turn begins.
-	now fold.State
+	now worker.Now
 	// ended is closed once the turn has its terminal entry, or can't have one.
 	ended chan struct{}
 	// ending says that it only runs to end.
@@ -126,10 +125,10 @@ func (a *actor) startTurn(t worker.Turn) {
 		}
 		t := under.work
 		if cause, ok := errors.AsType[*worker.Cancelled](context.Cause(ctx)); ok && under.ending {
-			return w.Cancel(ctx, &turnLog{a, t.Number}, a.context, under.now, t.Number, cause)
+			return w.Cancel(ctx, &turnLog{a, t.Number}, under.now, t.Number, cause)
 		}
 		t.Stop, t.Encoder = under.stopped, &a.encoder
-		return w.Run(ctx, &turnLog{a, t.Number}, a.context, under.now, t)
+		return w.Run(ctx, &turnLog{a, t.Number}, under.now, t)
 	})
 	for _, s := range t.Submits {
 		a.inbox.taken[s.Seq] = true
@@ -178,7 +177,7 @@ func (a *actor) turnEnded(err error) {
 	if err != nil && a.closing == nil {
 		// The turn stays open in the log, or its submit in the inbox.
 		a.turns.resume, a.turns.waited = "the log could not be written in the middle of it", worker.Passes(err)
-		// What the turn holds is folded again from what is stored.
+		// What is in memory is not trusted any more: it is folded again from what is stored.
 		a.folded = nil
 		a.backlog.hold(err)
 		return

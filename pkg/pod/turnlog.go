@@ -19,7 +19,7 @@ type turnLog struct {
 // Append commits in the pod's goroutine. What has cost nothing yet does not wait for space:
 // the claim, as until then the submits may be withdrawn, and a summary that a client asked
 // for.
-func (l *turnLog) Append(ctx context.Context, b worker.Batch) (entries []item.Entry, now fold.State, err error) {
+func (l *turnLog) Append(ctx context.Context, b worker.Batch) (now worker.Now, err error) {
 	err = l.write(ctx, l.number > 0 && !claims(b.Kinds), func(detached context.Context) error {
 		batch := b
 		if b.Ending != nil && ctx.Err() == nil && !l.a.joins() {
@@ -30,10 +30,15 @@ func (l *turnLog) Append(ctx context.Context, b worker.Batch) (entries []item.En
 			return err
 		}
 		err = l.commit(detached, d, batch)
-		entries, now = d.entries, l.a.journal.state
+		now = l.a.journal.stands()
 		return err
 	})
-	return entries, now, err
+	return now, err
+}
+
+// Look looks in the pod's goroutine, which serves the turn until that has ended.
+func (l *turnLog) Look(look func(*fold.Context)) error {
+	return l.a.mailbox.do(context.WithoutCancel(l.a.host.base), func() { look(l.a.journal.carried) })
 }
 
 // claims says that a batch claims its turn and does not end it as well.

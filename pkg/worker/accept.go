@@ -3,7 +3,9 @@ package worker
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/llm"
 )
@@ -13,14 +15,16 @@ import (
 // the model said is on disk before anyone is asked about it. An answer without calls is
 // stored together with the turn's end, where nobody is asked about that and nothing joins.
 func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
-	items, calls := t.prepare(a)
+	items, calls, err := t.prepare(a)
+	if err != nil {
+		return nil, err
+	}
 	before := t.j.now.Turn.ToolCalls
 	b := Batch{Done: a.blockIDs()}
 	for _, it := range items {
 		b.Kinds = append(b.Kinds, item.ItemAdded{Item: it})
 	}
-	setup, _ := t.j.state.Setup()
-	usage := a.usage(t.j.step, setup.Model)
+	usage := a.usage(t.j.step)
 	b.Kinds = append(b.Kinds, usage)
 	if a.end.Stop == llm.StopLength {
 		b.Kinds = append(b.Kinds, t.j.alert(item.LevelWarn, fmt.Sprintf("the answer of step %d was cut by the endpoint's limit on output", t.j.step)))
@@ -57,29 +61,34 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 }
 
 // prepare gives the items of an answer, each call with an id of its own.
-func (t *run) prepare(a answer) ([]item.Item, []*call) {
-	setup, _ := t.j.state.Setup()
-	items := a.items(setup.Model)
-	var calls []*call
-	taken := make(map[string]bool)
-	for i, it := range items {
-		tc, ok := it.(item.ToolCall)
-		if !ok {
-			continue
-		}
-		tc.CallID = t.uniqueID(tc.CallID, len(calls)+1, taken)
-		taken[tc.CallID] = true
-		items[i] = tc
-		calls = append(calls, &call{ToolCall: tc})
+func (t *run) prepare(a answer) (items []item.Item, calls []*call, err error) {
+	items = a.items(a.asked)
+	if !slices.ContainsFunc(items, isCall) {
+		return items, nil, nil
 	}
-	return items, calls
+	err = t.j.look(func(s *fold.Context) {
+		taken := make(map[string]bool)
+		for i, it := range items {
+			tc, ok := it.(item.ToolCall)
+			if !ok {
+				continue
+			}
+			tc.CallID = t.uniqueID(tc.CallID, len(calls)+1, func(id string) bool { return taken[id] || s.KnownCall(id) })
+			taken[tc.CallID] = true
+			items[i] = tc
+			calls = append(calls, &call{ToolCall: tc})
+		}
+	})
+	return items, calls, err
 }
+
+func isCall(it item.Item) bool { _, ok := it.(item.ToolCall); return ok }
 
 // uniqueID keeps an id that the log does not have yet and makes one otherwise:
 // endpoints send none, or the same one twice.
-func (t *run) uniqueID(id string, n int, taken map[string]bool) string {
+func (t *run) uniqueID(id string, n int, taken func(string) bool) string {
 	made := fmt.Sprintf("call_%d_%d_%d", t.j.turn.Number, t.j.step, n)
-	for id == "" || taken[id] || t.j.state.KnownCall(id) {
+	for id == "" || taken(id) {
 		id, made = made, made+"x"
 	}
 	return id

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/llm"
 )
@@ -32,6 +33,8 @@ type asker struct {
 // answer is a whole answer of the model.
 type answer struct {
 	*timeline
+	// asked is the model that was asked.
+	asked string
 	// text is what the assistant said.
 	text string
 	// bytes is the size of the request that it answers, prefix how much of that is as
@@ -40,12 +43,12 @@ type answer struct {
 	took                     time.Duration
 }
 
-// usage is the record of the request, in which a model was asked.
-func (a answer) usage(step int, asked string) item.RequestUsage {
+// usage is the record of the request.
+func (a answer) usage(step int) item.RequestUsage {
 	usage := a.end.Usage
 	usage.Requests = 1
 	return item.RequestUsage{
-		Usage: usage, Measured: a.end.Measured, Model: a.end.Model, Asked: asked, ResponseID: a.end.ResponseID, Step: step,
+		Usage: usage, Measured: a.end.Measured, Model: a.end.Model, Asked: a.asked, ResponseID: a.end.ResponseID, Step: step,
 		RequestBytes: int64(a.bytes), PrefixBytes: int64(a.prefix), Predicted: int64(a.predicted), DurationMS: a.took.Milliseconds(),
 	}
 }
@@ -79,7 +82,7 @@ func (t *asker) attempt(ctx context.Context) (answer, error) {
 	switch llm.ClassOf(err) {
 	case llm.ClassContext:
 		// The endpoint knows its window better than podd: one attempt to make room.
-		err = t.compact(ctx, "the endpoint says that the request is larger than the model's window", t.j.state.Tokens())
+		err = t.compact(ctx, "the endpoint says that the request is larger than the model's window", t.j.now.Next.Tokens)
 	case llm.ClassMalformedCall:
 		err = t.tellOfRefusedCall(ctx, err)
 	default:
@@ -105,15 +108,15 @@ func (t *asker) tellOfRefusedCall(ctx context.Context, refused error) error {
 
 // request sends what the log says now.
 func (t *asker) request(ctx context.Context) (answer, error) {
-	r := t.j.state.Request()
+	r := t.j.now.Next.Request
 	body, err := t.j.turn.Encoder.body(t.w.Model, llm.Request(r))
 	if err != nil {
 		return answer{}, failed("REQUEST", "the request could not be built: %v", err)
 	}
 	a, err := t.send(ctx, body, t.j.log.Live)
-	a.predicted, a.prefix = t.j.state.Tokens(), 0
+	a.asked, a.predicted = r.Setup.Model, t.j.now.Next.Tokens
 	if err != nil && a.timeline != nil {
-		t.j.owe(a.usage(t.j.step, r.Setup.Model))
+		t.j.owe(a.usage(t.j.step))
 	}
 	if err == nil {
 		a.prefix = t.j.turn.Encoder.answered(body)
@@ -138,7 +141,10 @@ func (t *asker) send(ctx context.Context, body []byte, live func(item.Delta)) (a
 
 // prune stores what is sent as its summary from now on, when that is worth it.
 func (t *asker) prune(ctx context.Context) error {
-	d := t.j.state.Decide(t.w.Now())
+	var d fold.Decision
+	if err := t.j.look(func(s *fold.Context) { d = s.Decide(t.w.Now()) }); err != nil {
+		return err
+	}
 	entry, ok := d.Entry()
 	if !ok {
 		return nil

@@ -3,17 +3,15 @@ package worker
 import (
 	"context"
 	"errors"
-
-	"podd/pkg/fold"
 )
 
 // Cancel ends a turn that was left open and does not run: it is cancelled before it goes
 // on. What became of its calls that were started is found out, and what still runs of them
-// ends. log, state and now are as for Run, and so is the error.
-func (w *Worker) Cancel(ctx context.Context, log Log, state *fold.Context, now fold.State, number int64, cause *Cancelled) error {
+// ends. log and now are as for Run, and so is the error.
+func (w *Worker) Cancel(ctx context.Context, log Log, now Now, number int64, cause *Cancelled) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	cancel(cause)
-	t := w.newRun(ctx, log, state, now, Turn{Number: number})
+	t := w.newRun(ctx, log, now, Turn{Number: number})
 	defer t.j.stopWaiting(nil)
 	t.claimed, t.j.step = true, now.Turn.Step
 	t.j.clock = newWorkClock(w.Limits.MaxTime, func(error) {}, w.Working)

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"podd/pkg/fold"
 )
 
 // A turn may work for its time and no longer; what it waits does not count.
@@ -45,7 +43,7 @@ func TestPauseIsNoWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		w := &Worker{Config: Config{Logger: slog.New(slog.DiscardHandler), Retry: Retry{}.withDefaults()}}
-		r := w.newRun(ctx, nil, nil, fold.State{}, Turn{})
+		r := w.newRun(ctx, nil, Now{}, Turn{})
 		r.j.clock = newWorkClock(time.Minute, cancel, func(bool) {})
 		time.Sleep(time.Minute - time.Second)
 		if err := r.asker.pause(ctx, time.Hour, false); err != nil || ctx.Err() != nil {

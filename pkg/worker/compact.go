@@ -44,34 +44,45 @@ const summaryHead = "[Summary of the conversation so far]\n"
 
 // makeRoom compacts when the next request would nearly fill the model's window.
 func (t *asker) makeRoom(ctx context.Context) error {
-	window := t.j.state.Window()
-	if window == 0 || float64(t.j.state.Tokens()) <= t.w.Compaction.Trigger*float64(window) {
+	window, tokens := t.j.now.Next.Window, t.j.now.Next.Tokens
+	if window == 0 || float64(tokens) <= t.w.Compaction.Trigger*float64(window) {
 		return nil
 	}
-	return t.compact(ctx, fmt.Sprintf("the next request would fill %d %% of the model's window", 100*t.j.state.Tokens()/window), window)
+	return t.compact(ctx, fmt.Sprintf("the next request would fill %d %% of the model's window", 100*tokens/window), window)
 }
 
 // compact lets a summary by the model stand for the older items. A summary that would not
 // make the next request smaller is paid for and not stored, and the turn stops. window is
 // what the model's window can't be more than; 0 when that is not known.
 func (t *asker) compact(ctx context.Context, reason string, window int) error {
-	n, ok := t.j.state.CompactionPoint(t.w.Compaction.KeepTokens)
-	if !ok {
+	n, r, err := t.compactable()
+	if err != nil {
+		return err
+	}
+	if n == 0 {
 		return failed("CONTEXT", "the conversation is too large for the model and there is nothing in it to compact: %s", reason)
 	}
-	before := t.j.state.Tokens()
-	text, usage, err := t.summarize(ctx, n)
+	text, usage, err := t.summarize(ctx, r)
 	if err != nil {
 		return err
 	}
 	b := Batch{Kinds: []item.Kind{usage}}
 	summary := item.SystemMessage{Origin: item.OriginCompaction, Text: summaryHead + text}
-	after := t.j.state.TokensWith(n, summary)
+	var upTo item.Seq
+	before, after, room := t.j.now.Next.Tokens, 0, 0
+	err = t.j.look(func(s *fold.Context) {
+		upTo, after = s.SeqOf(n), s.TokensWith(n, summary)
+		room = s.BytesOf(readBackTokens(window, before-after))
+	})
+	if err != nil {
+		t.j.owe(usage)
+		return err
+	}
 	var seen []func()
 	if after < before {
 		var back []item.Kind
-		back, seen = t.readBack(ctx, n, window, before-after)
-		b.Kinds = append(b.Kinds, item.Compaction{Summary: summary, UpTo: t.j.state.SeqOf(n), Reason: reason})
+		back, seen = t.readBack(ctx, n, upTo, room)
+		b.Kinds = append(b.Kinds, item.Compaction{Summary: summary, UpTo: upTo, Reason: reason})
 		b.Kinds = append(b.Kinds, back...)
 	}
 	if err := t.j.commit(ctx, b); err != nil {
@@ -84,13 +95,23 @@ func (t *asker) compact(ctx context.Context, reason string, window int) error {
 	if after >= before {
 		return failed("CONTEXT", "a summary does not make the conversation smaller: %d tokens with it, %d without (%s)", after, before, reason)
 	}
-	t.j.logger.Info("context compacted", "step", t.j.step, "items", n, "tokens", before, "left", t.j.state.Tokens(), "reason", reason)
+	t.j.logger.Info("context compacted", "step", t.j.step, "items", n, "tokens", before, "left", t.j.now.Next.Tokens, "reason", reason)
 	return nil
 }
 
-// summarize asks the model that writes summaries for one of the first n items.
-func (t *asker) summarize(ctx context.Context, n int) (string, item.RequestUsage, error) {
-	r := llm.Request(t.j.state.SummaryRequest(n, summaryInstruction))
+// compactable is how many of the first items a summary may stand for, and the request for
+// that summary; 0 when nothing would be gained.
+func (t *asker) compactable() (n int, r llm.Request, err error) {
+	err = t.j.look(func(s *fold.Context) {
+		if most, ok := s.CompactionPoint(t.w.Compaction.KeepTokens); ok {
+			n, r = most, llm.Request(s.SummaryRequest(most, summaryInstruction))
+		}
+	})
+	return n, r, err
+}
+
+// summarize asks the model that writes summaries.
+func (t *asker) summarize(ctx context.Context, r llm.Request) (string, item.RequestUsage, error) {
 	own := r.Setup.Model
 	if t.w.Compaction.Model == "" || t.w.Compaction.Model == own {
 		return t.writeSummary(ctx, r)
@@ -115,7 +136,8 @@ func (t *asker) writeSummary(ctx context.Context, r llm.Request) (string, item.R
 	if a.timeline == nil {
 		return "", item.RequestUsage{}, err
 	}
-	usage := a.usage(t.j.step, r.Setup.Model)
+	a.asked = r.Setup.Model
+	usage := a.usage(t.j.step)
 	usage.Purpose = item.PurposeCompaction
 	if err == nil && a.text == "" {
 		err = &llm.Error{Class: llm.ClassProtocol, Message: "the model was asked for a summary and wrote none"}
@@ -127,16 +149,20 @@ func (t *asker) writeSummary(ctx context.Context, r llm.Request) (string, item.R
 }
 
 // Compact lets a summary stand for the older items of a pod that is idle.
-func (w *Worker) Compact(ctx context.Context, log Log, state *fold.Context, now fold.State) error {
-	t := w.newRun(ctx, log, state, now, Turn{})
+func (w *Worker) Compact(ctx context.Context, log Log, now Now) error {
+	t := w.newRun(ctx, log, now, Turn{})
 	defer t.j.stopWaiting(nil)
 	t.j.clock = newWorkClock(w.Limits.MaxTime, func(error) {}, w.Working)
 	defer t.j.clock.stop()
-	if _, ok := state.CompactionPoint(w.Compaction.KeepTokens); !ok {
+	n, _, err := t.asker.compactable()
+	if err != nil {
+		return err
+	}
+	if n == 0 {
 		return item.Errorf(item.KindPrecondition, "NOTHING_TO_COMPACT",
 			"there is nothing to compact: the conversation is not larger than what is kept as it is")
 	}
-	err := t.asker.compact(ctx, "asked for by a client", state.Window())
+	err = t.asker.compact(ctx, "asked for by a client", now.Next.Window)
 	if len(t.j.owed) == 0 {
 		return err
 	}

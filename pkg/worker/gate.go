@@ -84,7 +84,7 @@ func (t *gate) beforeRequest(ctx context.Context) error {
 		return nil
 	}
 	d, err := t.w.Chain.BeforeRequest(ctx, interceptor.Request{
-		Pod: t.w.Pod, Turn: t.j.turn.Number, Step: t.j.step, Tokens: t.j.state.Tokens(), Usage: t.j.now.Turn.Spent.Usage,
+		Pod: t.w.Pod, Turn: t.j.turn.Number, Step: t.j.step, Tokens: t.j.now.Next.Tokens, Usage: t.j.now.Turn.Spent.Usage,
 		Conversation: t.j.conversation(ctx),
 	})
 	t.j.warn(d.Warnings)

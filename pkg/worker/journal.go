@@ -21,11 +21,10 @@ type journal struct {
 	w      *Worker
 	turn   Turn
 	log    Log
-	state  *fold.Context
 	logger *slog.Logger
 	clock  *workClock
 	// now is where the pod stands since the last commit.
-	now fold.State
+	now Now
 	// step is the number of the model request, from 1.
 	step int
 	// waiting is the context of what waits for others: it ends with the turn's, and
@@ -40,21 +39,24 @@ type journal struct {
 	owed []item.RequestUsage
 }
 
-// commit appends a batch and folds its entries into the state. The time that it takes is
-// no work: the disk may be full for long.
+// commit appends a batch. The time that it takes is no work: the disk may be full for long.
 func (t *journal) commit(ctx context.Context, b Batch) error {
 	b.Kinds = slices.Concat(t.bills(), t.withWarnings(b.Kinds))
 	defer t.clock.rest()()
-	entries, now, err := t.log.Append(ctx, b)
+	now, err := t.log.Append(ctx, b)
 	if err != nil {
 		return logFailed(ctx, err)
 	}
-	t.owed = nil
-	t.now = now
-	for _, e := range entries {
-		t.state.Add(e)
-	}
+	t.owed, t.now = nil, now
 	t.left.Store(t.remains())
+	return nil
+}
+
+// look shows the fold of the log, for what the journal does not know itself.
+func (t *journal) look(look func(*fold.Context)) error {
+	if err := t.log.Look(look); err != nil {
+		return &logError{err}
+	}
 	return nil
 }
 

@@ -12,14 +12,16 @@ import (
 
 // Log is what a turn needs of its pod.
 type Log interface {
-	// Append commits a batch as one transaction and returns its entries, with their
-	// sequences, and the state of the pod after them, once they are on disk, also when ctx
-	// has ended. While there is
+	// Append commits a batch as one transaction and returns where the pod stands after it,
+	// once it is on disk, also when ctx has ended. While there is
 	// no space it waits for that, until ctx ends: then nothing of the batch is stored,
 	// and the error is the cause of that. The claim of a turn does not wait. After any
 	// other error the turn ends at once: nothing more can be stored. The other methods
 	// that commit wait likewise.
-	Append(ctx context.Context, b Batch) (entries []item.Entry, now fold.State, err error)
+	Append(ctx context.Context, b Batch) (Now, error)
+	// Look shows what the pod's log folds into. look runs in the pod's goroutine: it is
+	// quick, changes nothing and keeps nothing of it.
+	Look(look func(*fold.Context)) error
 	// Live shows a fragment of what is unfinished to whoever watches. It does not
 	// block.
 	Live(d item.Delta)
@@ -35,6 +37,13 @@ type Log interface {
 	// History gives the items that are stored above a sequence, in order, those that a
 	// rewind took back left out. An error is the last element.
 	History(ctx context.Context, after item.Seq) iter.Seq2[interceptor.Past, error]
+}
+
+// Now is where a pod stands after an entry of its log.
+type Now struct {
+	fold.State
+	// Next is what the next request carries.
+	Next fold.Next
 }
 
 // Passes says whether a log that did not take a batch may take the same later.

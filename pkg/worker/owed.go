@@ -27,7 +27,7 @@ func (t *journal) bills() []item.Kind {
 
 // billed is where the turn stands once all that is owed, and more, is stored.
 func (t *journal) billed(more ...item.RequestUsage) fold.Turn {
-	then := t.now
+	then := t.now.State
 	for _, u := range slices.Concat(t.owed, more) {
 		then.Add(item.Entry{Kind: u})
 	}

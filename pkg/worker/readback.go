@@ -44,22 +44,27 @@ type backReader struct {
 // section is a line in brackets and, where there is one, a body.
 type section struct{ head, body string }
 
-// readBack is what comes back when a summary stands for the first n items, which saves so
-// many tokens: the task list, and the files that the items read or changed. window is what
-// the model's window can't be more than; 0 when that is not known. Half of what is saved
-// stays saved. seen lets what is shown whole count as read, once it is stored.
-func (t *asker) readBack(ctx context.Context, n, window, saved int) (kinds []item.Kind, seen []func()) {
+// readBackTokens is how many tokens may come back of those that a summary saves: half of what
+// is saved stays saved. window is what the model's window can't be more than; 0 when that is
+// not known.
+func readBackTokens(window, saved int) int {
+	if window > 0 {
+		return min(saved/2, int(readBackShare*float64(window)))
+	}
+	return saved / 2
+}
+
+// readBack is what comes back, in so many bytes at most, when a summary stands for the first
+// n items, up to an entry: the task list, and the files that the items read or changed. seen
+// lets what is shown whole count as read, once it is stored.
+func (t *asker) readBack(ctx context.Context, n int, upTo item.Seq, room int) (kinds []item.Kind, seen []func()) {
 	b := &backReader{w: t.w, j: t.j, judge: t.judge, ctx: ctx, room: t.w.Compaction.ReadBackBytes}
 	if b.room == 0 {
 		return nil, nil
 	}
-	tokens := saved / 2
-	if window > 0 {
-		tokens = min(tokens, int(readBackShare*float64(window)))
-	}
-	b.room = min(b.room, t.j.state.BytesOf(tokens)) - len(readBackHead)
-	b.todo(t.j.state.SeqOf(n))
-	items := t.j.state.Request().Items
+	b.room = min(b.room, room) - len(readBackHead)
+	b.todo(upTo)
+	items := t.j.now.Next.Items
 	if _, ok := t.w.Tools.Lookup(readTool); ok && t.w.Files != nil {
 		for _, path := range b.inUse(items[:n], items[n:]) {
 			b.file(path)

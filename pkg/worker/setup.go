@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"podd/pkg/fold"
 	"podd/pkg/item"
 )
 
@@ -76,11 +77,15 @@ func (t *asker) newSetup(ctx context.Context, project string, warnings []string)
 	if err != nil {
 		return nil, err
 	}
-	old, ok := t.j.state.Setup()
+	old, ok := t.j.now.Next.Setup, t.j.now.Next.IsSetUp
 	if ok && old.Equal(setup) {
 		return nil, nil
 	}
-	kinds := append([]item.Kind{setup}, t.cuts(setup)...)
+	cuts, err := t.cuts(setup)
+	if err != nil {
+		return nil, err
+	}
+	kinds := append([]item.Kind{setup}, cuts...)
 	if old.ProjectInstructions == project {
 		return kinds, nil
 	}
@@ -100,10 +105,11 @@ func (t *asker) newSetup(ctx context.Context, project string, warnings []string)
 }
 
 // cuts is the alert about what requests lose under the limits of a new setup.
-func (t *asker) cuts(setup item.Setup) []item.Kind {
-	e := t.j.state.Excess(setup.OutputLimits)
-	if e.Results == 0 {
-		return nil
+func (t *asker) cuts(setup item.Setup) ([]item.Kind, error) {
+	var e fold.Excess
+	err := t.j.look(func(s *fold.Context) { e = s.Excess(setup.OutputLimits) })
+	if err != nil || e.Results == 0 {
+		return nil, err
 	}
 	what := "1 earlier result is"
 	if e.Results > 1 {
@@ -112,14 +118,14 @@ func (t *asker) cuts(setup item.Setup) []item.Kind {
 	a := t.j.alert(item.LevelWarn, fmt.Sprintf("%s over the limits of tool output that count now, and sent cut: %s; requests lose %d bytes, the log keeps them",
 		what, strings.Join(e.Tools, ", "), e.Bytes))
 	a.Alert.Source = "output"
-	return []item.Kind{a}
+	return []item.Kind{a}, nil
 }
 
 // said is what the workspace said when the turn began. A turn that goes on has it in its
 // log, once it has asked the model.
 func (t *asker) said() (text string, warnings []string) {
-	if old, ok := t.j.state.Setup(); ok && (t.isSetUp || t.j.now.Turn.Step > 0) {
-		return old.ProjectInstructions, nil
+	if t.j.now.Next.IsSetUp && (t.isSetUp || t.j.now.Turn.Step > 0) {
+		return t.j.now.Next.Setup.ProjectInstructions, nil
 	}
 	return t.w.project()
 }

@@ -154,7 +154,7 @@ func (t *caller) askSummary(ctx context.Context, c *call, input string) (model, 
 	if tl.end == nil {
 		return "", "", err
 	}
-	usage := answer{timeline: tl, bytes: len(body), took: t.w.Now().Sub(start)}.usage(t.j.step, model)
+	usage := answer{timeline: tl, asked: model, bytes: len(body), took: t.w.Now().Sub(start)}.usage(t.j.step)
 	usage.Purpose = item.PurposeSummarize
 	c.summary = &usage
 	if err == nil && tl.end.Stop != llm.StopDone {

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"podd/pkg/fold"
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
@@ -150,15 +149,14 @@ type Turn struct {
 	Stop <-chan struct{}
 }
 
-// Run runs a turn to its terminal entry. state and now are what the log so far folds
-// into; Run adds what it appends to state, and the log gives a new now. Cancelling ctx with cause a *Cancelled ends the turn as
+// Run runs a turn to its terminal entry. now is where the pod stands. Cancelling ctx with cause a *Cancelled ends the turn as
 // cancelled. With another cause, and when Stop is closed, Run returns with the turn open:
 // it goes on when it is run again. The error is that of a log that failed; then the turn
 // is open too.
-func (w *Worker) Run(ctx context.Context, log Log, state *fold.Context, now fold.State, turn Turn) error {
+func (w *Worker) Run(ctx context.Context, log Log, now Now, turn Turn) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	t := w.newRun(ctx, log, state, now, turn)
+	t := w.newRun(ctx, log, now, turn)
 	stopped := make(chan struct{})
 	defer func() { <-stopped }()
 	go func() {
@@ -184,13 +182,13 @@ func (w *Worker) Run(ctx context.Context, log Log, state *fold.Context, now fold
 }
 
 // newRun is a run of a turn that has not begun.
-func (w *Worker) newRun(ctx context.Context, log Log, state *fold.Context, now fold.State, turn Turn) *run {
+func (w *Worker) newRun(ctx context.Context, log Log, now Now, turn Turn) *run {
 	turn.Encoder = cmp.Or(turn.Encoder, new(Encoder))
 	logger := w.Logger.With("pod", w.Pod)
 	if turn.Number > 0 {
 		logger = logger.With("turn", turn.Number)
 	}
-	j := &journal{w: w, turn: turn, log: log, state: state, now: now, logger: logger}
+	j := &journal{w: w, turn: turn, log: log, now: now, logger: logger}
 	j.waiting, j.stopWaiting = context.WithCancelCause(ctx)
 	judge := &judge{w: w, j: j}
 	return &run{
