@@ -15,10 +15,10 @@ func newACPCommand(p *program) *cobra.Command {
 	var pod string
 	cmd := &cobra.Command{
 		Use:   "acp",
-		Short: "let an editor use pods, by the Agent Client Protocol",
+		Short: "Serve the Agent Client Protocol to an editor",
 		Long: "Speaks the Agent Client Protocol on standard input and output, for an editor that starts it. Each new session\n" +
-			"is a pod with the editor's directory as its workspace; with --pod, all are that pod. Pods go on when the editor\n" +
-			"is closed.",
+			"gets its own pod with the editor's directory as its workspace; with --pod, all sessions share that pod. Pods\n" +
+			"keep running after the editor is closed.",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -29,13 +29,13 @@ func newACPCommand(p *program) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&pod, "pod", "p", "", "the pod that every new session joins (default a new one each)")
+	cmd.Flags().StringVarP(&pod, "pod", "p", "", "pod that every new session joins (default: a new pod for each)")
 	p.completePodFlag(cmd)
 	return cmd
 }
 
-// acpLog leaves out what goes well, and what the editor sent: that may be a person's
-// text.
+// acpLog logs warnings and errors only, without the messages that the editor sent: they
+// may contain what a person wrote.
 func acpLog() *slog.HandlerOptions {
 	private := []string{"raw"}
 	return &slog.HandlerOptions{

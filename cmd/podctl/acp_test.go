@@ -274,7 +274,7 @@ func TestACPOverARestart(t *testing.T) {
 	}
 	// What was shown of the answer is a part of the second one, or is said to be cut.
 	const notice = "\n\n> podd: warn: turn 1 goes on: podd was stopped in the middle of it\n\n"
-	if got := e.said("agent_message_chunk"); got != "The answer."+notice && got != "The ans"+notice+"> podd: the answer was cut and begins again\n\nThe answer." {
+	if got := e.said("agent_message_chunk"); got != "The answer."+notice && got != "The ans"+notice+"> podd: the answer was cut off; asking the model again\n\nThe answer." {
 		t.Errorf("the editor shows %q", got)
 	}
 	if got := e.said("user_message_chunk"); got != "" {
@@ -300,11 +300,11 @@ func TestACPErrors(t *testing.T) {
 	}{
 		{"session/prompt", promptOf(session, ""), "-32602"},
 		{"session/prompt", promptOf("nobody", "x"), "-32002: session nobody is not open"},
-		{"session/prompt", promptOf(session, map[string]string{"type": "image", "data": "eA==", "mimeType": "image/png"}), "podd takes no images"},
+		{"session/prompt", promptOf(session, map[string]string{"type": "image", "data": "eA==", "mimeType": "image/png"}), "podd does not accept images"},
 		{"session/prompt", promptOf(session, "x"), "turn 1 failed: "},
 		{"session/load", map[string]any{"sessionId": "nobody", "cwd": w.dir, "mcpServers": []any{}}, "-32002"},
 		{"session/new", map[string]any{"cwd": w.dir + "/nowhere", "mcpServers": []any{}}, "-32602"},
-		{"session/set_mode", map[string]any{"sessionId": session, "modeId": "yolo"}, `"yolo" is no mode`},
+		{"session/set_mode", map[string]any{"sessionId": session, "modeId": "yolo"}, `"yolo" is not a mode`},
 		{"session/fork", map[string]any{"sessionId": session}, "-32601"},
 	}
 	for _, tt := range tests {
@@ -314,7 +314,7 @@ func TestACPErrors(t *testing.T) {
 	}
 	e.must("session/new", map[string]any{"cwd": w.dir, "mcpServers": []any{map[string]any{"name": "files", "command": "/bin/x", "args": []string{}, "env": []any{}}}}, &struct{ SessionID *string }{&session})
 	_ = e.call("session/prompt", promptOf(session, "x"), &struct{}{})
-	e.awaitText("> podd: the editor's MCP servers (files) are not used here")
+	e.awaitText("> podd: the editor's MCP servers (files) are ignored")
 }
 
 // Without a podd the editor learns why.

@@ -11,21 +11,22 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// age says in one sentence that podd and podctl are not of the same age, and what helps;
-// empty when they know the same API.
+// age says in one sentence that podd and podctl have different API levels, and what to
+// do; empty when the levels are equal.
 func age(s *poddv1.GetStatusResponse) string {
 	mine, theirs := wire.APILevel(), s.GetApiLevel()
 	both := fmt.Sprintf("podd is %s, podctl is %s", s.GetVersion(), version.String())
 	switch {
 	case theirs < mine:
-		return "podd is older than podctl: restart podd to use what is new (" + both + ")"
+		return "podd is older than podctl; restart podd to get the new features (" + both + ")"
 	case theirs > mine:
-		return "podd is newer than podctl: what is new in it does not show here (" + both + ")"
+		return "podd is newer than podctl; update podctl to see the new features (" + both + ")"
 	}
 	return ""
 }
 
-// explainAge says of a call that podd does not know that it is older, when it is.
+// explainAge replaces the error of a call that podd does not know when podd is older
+// than podctl.
 func (p *program) explainAge(ctx context.Context, err error) error {
 	e, ok := errors.AsType[*item.Error](err)
 	if !ok || e.Kind != item.KindUnimplemented {
@@ -37,7 +38,7 @@ func (p *program) explainAge(ctx context.Context, err error) error {
 	if asked != nil || status.GetApiLevel() >= wire.APILevel() {
 		return err
 	}
-	older := item.Errorf(e.Kind, e.Reason, "podd does not know this yet: it is %s, older than podctl, %s; restart podd with the newer one",
+	older := item.Errorf(e.Kind, e.Reason, "podd %s is older than podctl %s and does not support this: install the newer podd and restart it",
 		status.GetVersion(), version.String())
 	older.Cause = err
 	return older

@@ -21,7 +21,7 @@ func newAlertsCommand(p *program) *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
 		Use:               "alerts [POD]",
-		Short:             "show what a person should see, across pods",
+		Short:             "Show alerts of podd and its pods",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -30,9 +30,9 @@ func newAlertsCommand(p *program) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVarP(&follow, "follow", "f", false, "go on with what comes")
-	f.Var((*sequence)(&options.After), "after", "only alerts above this sequence")
-	f.BoolVar(&options.Unacked, "unacked", false, "only alerts that nobody acknowledged")
+	f.BoolVarP(&follow, "follow", "f", false, "keep running and print new alerts")
+	f.Var((*sequence)(&options.After), "after", "only alerts with a number above this")
+	f.BoolVar(&options.Unacked, "unacked", false, "only alerts that are not acknowledged")
 	cmd.AddCommand(newAlertsAckCommand(p))
 	return cmd
 }
@@ -40,7 +40,7 @@ func newAlertsCommand(p *program) *cobra.Command {
 func newAlertsAckCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "ack SEQ...",
-		Short:             "acknowledge alerts",
+		Short:             "Acknowledge alerts",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,7 +48,7 @@ func newAlertsAckCommand(p *program) *cobra.Command {
 			for i, arg := range args {
 				seq, ok := parseSequence(arg)
 				if !ok || seq < 1 {
-					return usagef("%q is not the number of an alert: podctl alerts shows them", arg)
+					return usagef("%q is not the number of an alert: podctl alerts lists them", arg)
 				}
 				seqs[i] = seq
 			}
@@ -63,13 +63,13 @@ func newAlertsAckCommand(p *program) *cobra.Command {
 	}
 }
 
-// alerts shows the stored alerts and, with follow, goes on with what comes.
+// alerts shows the stored alerts and, with follow, the new ones.
 func (p *program) alerts(ctx context.Context, c *client.Client, o client.AlertOptions, follow bool) error {
 	list := c.ListAlerts
 	if follow {
 		list = c.StreamAlerts
 		o.Lost = func(err error) {
-			fmt.Fprintf(p.stderr, "(podd is away, trying again: %s)\n", sanitize.Line(err.Error()))
+			fmt.Fprintf(p.stderr, "(lost the connection to podd; retrying: %s)\n", sanitize.Line(err.Error()))
 		}
 	}
 	names := nameBook{client: c, known: make(map[string]string)}
@@ -104,8 +104,8 @@ type nameBook struct {
 	known  map[string]string
 }
 
-// of is the name of a pod, or its id when podd does not tell: now, or because the pod is
-// gone.
+// of returns the name of a pod, or its id when podd cannot be reached or the pod is
+// deleted.
 func (n nameBook) of(ctx context.Context, id string) string {
 	if id == "" {
 		return ""

@@ -19,8 +19,8 @@ import (
 func newApprovalsCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "approvals [POD]",
-		Short:             "show the calls that wait for a person, with all that would run",
-		Long:              "Shows the tool calls that wait for a person, of one pod or of all, each with exactly what would run.",
+		Short:             "List the tool calls that wait for approval",
+		Long:              "Lists the tool calls that wait for approval, of one pod or of all, each with exactly what would run.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,7 +51,7 @@ func approvals(ctx context.Context, c *client.Client, pod string) ([]*poddv1.App
 
 func (p *program) approvalBlocks(w io.Writer, list []*poddv1.Approval) error {
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(p.stderr, "no call waits for approval")
+		_, err := fmt.Fprintln(p.stderr, "no calls wait for approval")
 		return err
 	}
 	for i, message := range list {
@@ -71,7 +71,7 @@ func (p *program) approvalBlocks(w io.Writer, list []*poddv1.Approval) error {
 func callArg(arg string) (int64, error) {
 	seq, ok := parseSequence(arg)
 	if !ok || seq < 1 {
-		return 0, usagef("%q is no CALL: podctl approvals shows them", arg)
+		return 0, usagef("%q is not the number of a call: podctl approvals lists them", arg)
 	}
 	return seq, nil
 }
@@ -110,8 +110,8 @@ func (p *program) completeCalls(cmd *cobra.Command, args []string, start string)
 	return calls, cobra.ShellCompDirectiveNoFileComp
 }
 
-// waitingCalls counts the calls that wait, by the ids of their pods. A podd that knows
-// no approvals has none.
+// waitingCalls counts the calls that wait, by the ids of their pods. An old podd that does
+// not support approvals counts as having none.
 func waitingCalls(ctx context.Context, c *client.Client, pod string) (map[string]int, error) {
 	list, err := approvals(ctx, c, pod)
 	if err != nil && item.KindOf(err) != item.KindUnimplemented {
@@ -135,7 +135,7 @@ func ruleText(r item.Rule) string {
 	return sanitize.Line(strings.Join(parts, ", "))
 }
 
-// until is a time that is to come, and how far away it is.
+// until is a future time, and how far away it is.
 func until(t, now time.Time) string {
 	if d := t.Sub(now); d > 0 {
 		return fmt.Sprintf("%s, in %s", stamp(t), view.Duration(d))

@@ -27,9 +27,10 @@ func newApproveCommand(p *program) *cobra.Command {
 	var flags approveFlags
 	cmd := &cobra.Command{
 		Use:   "approve POD CALL",
-		Short: "let a call run that waits",
-		Long: "Lets the tool call run that waits under CALL, and shows what that is. What is approved is what is shown: a call\n" +
-			"that has changed meanwhile asks again. podctl approvals lists the calls that wait.",
+		Short: "Approve a tool call that waits",
+		Long: "Approves the pending tool call CALL and prints it. Exactly what is printed is approved: a call that has changed\n" +
+			"asks again. podctl approvals lists the pending calls.",
+		Example:           "  podctl approvals\n  podctl approve api 42",
 		Args:              operands,
 		ValidArgsFunction: p.completeCalls,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -40,8 +41,8 @@ func newApproveCommand(p *program) *cobra.Command {
 			return p.with(func(c *client.Client) error { return p.approve(cmd.Context(), c, valid(args[0]), seq, flags) })
 		},
 	}
-	cmd.Flags().BoolVar(&flags.always, "always", false, "add a rule to the pod, so that such calls don't ask again")
-	cmd.Flags().StringVar(&flags.digest, "digest", "", "only when the digest begins with this, as podctl approvals showed it")
+	cmd.Flags().BoolVar(&flags.always, "always", false, "add a rule to the pod so that such calls run without asking")
+	cmd.Flags().StringVar(&flags.digest, "digest", "", "approve only if the call's digest starts with this (podctl approvals shows it)")
 	completeWith(cmd, "digest")
 	return cmd
 }
@@ -55,13 +56,13 @@ func (p *program) approve(ctx context.Context, c *client.Client, pod string, seq
 		Pod: pod, CallSeq: seq, Approve: true, Always: flags.always, Client: clientName, Digest: a.GetDigest(),
 	}
 	if !ok {
-		// podd says what became of it. Should it begin to wait just now, then nobody has
-		// seen it: no call has this digest.
+		// podd's error says why the call does not wait. If it starts to wait just now, no
+		// person has seen it, so send a digest that no call has.
 		req.Digest = make([]byte, 32)
 	}
 	if ok && !strings.HasPrefix(hex.EncodeToString(a.GetDigest()), strings.ToLower(flags.digest)) {
 		return item.Errorf(item.KindPrecondition, "APPROVAL_CHANGED",
-			"call %d of pod %s has the digest %s, not %s; nothing was approved: look at it with podctl approvals %s",
+			"call %d of pod %s now has the digest %s, not %s; it was not approved: review it with podctl approvals %s",
 			seq, pod, view.ShortDigest(string(a.GetDigest())), flags.digest, pod)
 	}
 	resp, err := c.Approvals().ResolveApproval(ctx, req)
@@ -75,7 +76,7 @@ func (p *program) approve(ctx context.Context, c *client.Client, pod string, seq
 	})
 }
 
-// addedRule says which rule an answer added, behind what it says of the answer.
+// addedRule names the rule that an answer added, as the end of a line about the answer.
 func addedRule(resp *poddv1.ResolveApprovalResponse) string {
 	if resp.GetRule() == nil {
 		return ""

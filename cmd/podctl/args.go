@@ -10,21 +10,21 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// verbArgs refuses arguments of a command that only has verbs: what stands there is
-// an unknown one.
+// verbArgs refuses arguments of a command that only has subcommands: an argument is an
+// unknown one.
 func verbArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return usagef("unknown verb %q: did you mean %s?", args[0], strings.Join(near, " or "))
+		return usagef("unknown command %q: did you mean %s?", args[0], strings.Join(near, " or "))
 	}
-	return usagef("unknown verb %q: %s --help lists those that there are", args[0], cmd.CommandPath())
+	return usagef("unknown command %q: %s --help lists the commands", args[0], cmd.CommandPath())
 }
 
-// operands refuses a number of arguments that the verb's line of use does not have, and
-// an empty one: a shell writes it where a variable is not set.
+// operands checks the arguments against the command's usage line. It also refuses an
+// empty argument: a shell passes one for a variable that is not set.
 func operands(cmd *cobra.Command, args []string) error {
 	names := strings.Fields(cmd.Use)[1:]
 	for i, name := range names {
@@ -52,7 +52,7 @@ func (p *program) podFlags(cmd *cobra.Command) {
 	if operand := strings.Fields(cmd.Use); len(operand) < 2 || strings.Trim(operand[1], "[]") != "POD" {
 		return
 	}
-	flag := cmd.Flags().StringP("pod", "p", "", "the pod, in place of POD")
+	flag := cmd.Flags().StringP("pod", "p", "", "pod name, instead of the argument POD")
 	named := func(args []string) []string {
 		if cmd.Flags().Changed("pod") {
 			return slices.Insert(slices.Clone(args), 0, *flag)
@@ -68,7 +68,7 @@ func (p *program) podFlags(cmd *cobra.Command) {
 	p.completePodFlag(cmd)
 }
 
-// flagError is the parser's error, said of a number where one was taken for a flag.
+// flagError is the parser's error, with better words where a number was parsed as a flag.
 func flagError(cmd *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		if wrong, ok := errors.AsType[errSequence](err); ok {
@@ -84,9 +84,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	case strings.Trim(number, "0123456789.") != "" || number == "":
 		return usageError{err}
 	case strings.Contains(cmd.Use, "SEQ"), strings.Contains(cmd.Use, "CALL"):
-		return usagef("%s does not take -%s: numbers of entries, calls and alerts begin at 1", cmd.CommandPath(), number)
+		return usagef("%s does not take -%s: numbers of entries, calls and alerts start at 1", cmd.CommandPath(), number)
 	}
-	return usagef("%s has no flag -%s: put -- before text that begins with a dash", cmd.CommandPath(), number)
+	return usagef("%s has no flag -%s: put -- before text that starts with a dash", cmd.CommandPath(), number)
 }
 
 // usageError is a wrong command line.

@@ -15,23 +15,23 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// asking puts the calls of a pod that wait before the person at the terminal, one
-// after the other. Without a terminal it says what waits and how to answer.
+// asking asks the person at the terminal about the calls of a pod that wait, one after
+// the other. Without a terminal it prints each call and the commands that answer it.
 type asking struct {
 	client *client.Client
 	pod    string
-	// told is where it is shown: with the turn, or, where that is shown as JSON, beside
-	// it.
+	// told is where questions are shown: with the turn or, if that is shown as JSON, on
+	// standard error.
 	told, beside *view.Turn
-	// tty is where the answers are typed; nil when nobody is there.
+	// tty is where the answers are typed; nil without a terminal.
 	tty *os.File
 
-	// live says that the stream has caught up: what it said to wait may still do so.
+	// live says that the stream has caught up: calls it reported as waiting may still wait.
 	live bool
 	// seen are the calls that were shown, by sequence and digest.
 	seen map[string]bool
-	// queue are the calls to ask for. The question for the first stands on the terminal
-	// while typed is set; stop takes it back.
+	// queue are the calls to ask about. While typed is set, the question about the first is
+	// on the terminal; stop withdraws it.
 	queue []*poddv1.Approval
 	typed chan typedLine
 	stop  context.CancelFunc
@@ -86,7 +86,7 @@ func (a *asking) look(ctx context.Context) {
 		if a.passing(ctx, err) {
 			return
 		}
-		a.told.Warn("which calls wait for approval cannot be told: " + err.Error())
+		a.told.Warn("cannot list pending approvals: " + err.Error())
 	}
 	for _, w := range list {
 		if a.seen[callKey(w)] {
@@ -98,16 +98,16 @@ func (a *asking) look(ctx context.Context) {
 	a.next(ctx)
 }
 
-// callKey tells a call, as it stands, from all others.
+// callKey identifies a call with its current content.
 func callKey(w *poddv1.Approval) string { return fmt.Sprintf("%d %s", w.GetCallSeq(), w.GetDigest()) }
 
-// passing says that an error needs no words: the stream tells, or nothing waits.
+// passing says that an error needs no message: the stream reports it, or nothing waits.
 func (a *asking) passing(ctx context.Context, err error) bool {
 	kind := item.KindOf(err)
 	return ctx.Err() != nil || kind == item.KindUnavailable || kind == item.KindUnimplemented
 }
 
-// next goes through the queue until a question stands.
+// next goes through the queue until a question is on the terminal.
 func (a *asking) next(ctx context.Context) {
 	for a.typed == nil && len(a.queue) > 0 {
 		shown := view.ApprovalFromProto(a.queue[0])
@@ -119,12 +119,12 @@ func (a *asking) next(ctx context.Context) {
 	}
 }
 
-// ask puts the question. It is false when there is nobody to ask.
+// ask asks the question. It returns false without a terminal.
 func (a *asking) ask(ctx context.Context) bool {
 	if a.tty == nil || clearTyped(a.tty) != nil {
 		return false
 	}
-	a.told.Ask("run it? " + view.Answers + ", else later:")
+	a.told.Ask("Run it? " + view.Answers + " [Enter] later:")
 	ctx, a.stop = context.WithCancel(ctx)
 	typed := make(chan typedLine, 1)
 	a.typed = typed
@@ -135,7 +135,7 @@ func (a *asking) ask(ctx context.Context) bool {
 	return true
 }
 
-// void takes calls back that wait no more.
+// void drops calls that no longer wait.
 func (a *asking) void(ctx context.Context, over func(*poddv1.Approval) bool) {
 	if a.typed != nil && over(a.queue[0]) {
 		a.withdraw()
@@ -145,7 +145,7 @@ func (a *asking) void(ctx context.Context, over func(*poddv1.Approval) bool) {
 	a.next(ctx)
 }
 
-// withdraw takes the question back that stands, and waits until nobody reads.
+// withdraw removes the question from the terminal and waits until its reader has ended.
 func (a *asking) withdraw() {
 	if a.typed != nil {
 		a.stop()
@@ -154,7 +154,7 @@ func (a *asking) withdraw() {
 	}
 }
 
-// close takes back what is asked.
+// close withdraws the question.
 func (a *asking) close() {
 	a.withdraw()
 	if a.beside != nil {
@@ -171,7 +171,7 @@ func (a *asking) answered(ctx context.Context, typed typedLine) {
 	a.told.Answered(typed.err == nil)
 	answer, ok := view.ParseAnswer(typed.text)
 	if !ok || typed.err != nil {
-		a.told.Say("left waiting; " + view.ApprovalFromProto(w).HowTo(time.Now()))
+		a.told.Say("the call still waits; " + view.ApprovalFromProto(w).HowTo(time.Now()))
 		a.next(ctx)
 		return
 	}
@@ -187,13 +187,13 @@ func (a *asking) answered(ctx context.Context, typed typedLine) {
 	a.next(ctx)
 }
 
-// failed says why an answer did not count.
+// failed says why podd did not accept an answer.
 func (a *asking) failed(ctx context.Context, w *poddv1.Approval, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	a.told.Warn(err.Error())
-	// What waits still is asked again: at once, or when podd is back.
+	// A call that still waits is asked about again: at once, or when podd is back.
 	delete(a.seen, callKey(w))
 	if item.KindOf(err) != item.KindUnavailable {
 		a.look(ctx)

@@ -61,12 +61,12 @@ func results(command string) scripted.Handler {
 // ran is how a model of results says that its command ran.
 const ran = "The result was: shell: echo one, exit 0"
 
-const askQuestion = "run it? y once, a always, n [REASON] deny, else later: "
+const askQuestion = "Run it? [y] once [a] always [n REASON] deny [Enter] later: "
 
 // callOf finds the number of the call that asks in what is shown.
 func callOf(t *testing.T, shown string) string {
 	t.Helper()
-	found := regexp.MustCompile(`call (\d+) of pod [a-z-]+ asks: shell`).FindStringSubmatch(shown)
+	found := regexp.MustCompile(`call (\d+) of pod [a-z-]+ needs approval: shell`).FindStringSubmatch(shown)
 	if found == nil {
 		t.Fatalf("no call asks in\n%s", shown)
 	}
@@ -116,7 +116,7 @@ func TestAnsweredInPlace(t *testing.T) {
 			}
 		}
 	}
-	if _, stderr := w.podctl("approvals").run(0); stderr != "no call waits for approval\n" {
+	if _, stderr := w.podctl("approvals").run(0); stderr != "no calls wait for approval\n" {
 		t.Errorf("afterwards: %q", stderr)
 	}
 }
@@ -142,7 +142,7 @@ func TestLeftWaiting(t *testing.T) {
 	for pod, keys := range map[string]string{"enter": "\n", "unclear": "yes please\n", "ctrl-d": "\x04"} {
 		p, typed, call := w.asks(pod)
 		typed(keys)
-		p.out.await(t, "left waiting; answer with: podctl approve "+pod+" "+call)
+		p.out.await(t, "the call still waits; answer with: podctl approve "+pod+" "+call)
 		w.podctl("approve", pod, call).run(0)
 		if code := p.wait(); code != 0 || !strings.Contains(p.out.String(), ran) {
 			t.Errorf("%s: exit code %d, shown\n%s", pod, code, p.out.String())
@@ -209,7 +209,7 @@ func TestInterruptedAtTheQuestion(t *testing.T) {
 	w := newWorld(t, results("echo one"))
 	p, typed, call := w.asks("p")
 	typed("\x03")
-	if code := p.wait(); code != 130 || !strings.Contains(p.out.String(), "interrupted: turn 1 goes on; follow it with podctl tail -f p") {
+	if code := p.wait(); code != 130 || !strings.Contains(p.out.String(), "interrupted: turn 1 keeps running; follow it with podctl tail -f p") {
 		t.Errorf("exit code %d, shown\n%s", code, p.out.String())
 	}
 	out, _ := w.podctl("approvals", "p").run(0)

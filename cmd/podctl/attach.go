@@ -14,9 +14,9 @@ import (
 func newAttachCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "attach [POD]",
-		Short: "stay with a pod: its history, what it does, its questions, a line to write in",
-		Long: "Shows a pod on the whole terminal: history, text as it comes, tool calls, questions, and a line to write in.\n" +
-			"Leaving it (Ctrl-D, or Ctrl-C twice) ends no turn.\n" +
+		Short: "Open an interactive view of a pod",
+		Long: "Opens a full-screen view of a pod: its history, live text, tool calls, approval questions and a prompt line.\n" +
+			"Leave with Ctrl-D, or with Ctrl-C twice; a running turn continues.\n" +
 			"Without POD: $PODD_POD, else the pod whose workspace is the current directory.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
@@ -38,7 +38,7 @@ func newAttachCommand(p *program) *cobra.Command {
 				}
 				name := sanitize.Line(left.Pod)
 				if left.Turn != 0 {
-					fmt.Fprintf(p.stderr, "left %s; turn %d goes on: podctl attach %s\n", name, left.Turn, name)
+					fmt.Fprintf(p.stderr, "left %s; turn %d keeps running: podctl attach %s returns to it\n", name, left.Turn, name)
 				}
 				return nil
 			})
@@ -54,11 +54,11 @@ func (p *program) wholeTerminal() (in, out *os.File, err error) {
 	_, shown := terminal(p.stdout)
 	switch kind := p.env("TERM"); {
 	case p.output == outputJSON:
-		return nil, nil, usagef("attach is for people: use podctl tail -f -o json")
+		return nil, nil, usagef("attach has no JSON output: use podctl tail -f -o json")
 	case !typed || !shown:
-		return nil, nil, usagef("attach needs a terminal: use podctl submit -f and podctl tail -f without one")
+		return nil, nil, usagef("attach needs a terminal: without one, use podctl submit -f and podctl tail -f")
 	case kind == "dumb" || kind == "":
-		return nil, nil, usagef("attach needs a terminal that can move its cursor, and TERM is %q: use podctl submit -f and podctl tail -f here", kind)
+		return nil, nil, usagef("attach needs a terminal that can move its cursor, but TERM is %q: use podctl submit -f and podctl tail -f here", kind)
 	}
 	return in, out, nil
 }

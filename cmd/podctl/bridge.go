@@ -12,10 +12,10 @@ import (
 func newBridgeCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "bridge",
-		Short: "speak for podd in lines of JSON, for editors",
-		Long: "Speaks for podd in lines of JSON on standard input and output, for editors and other programs that start a\n" +
-			"process more easily than they speak gRPC. It goes on across restarts of podd and ends with its input.\n" +
-			"docs/bridge.md is the protocol; -o changes nothing here.",
+		Short: "Relay podd's API as lines of JSON, for editor plugins",
+		Long: "Relays podd's API as lines of JSON on standard input and output, for editors and other programs that cannot\n" +
+			"easily speak gRPC. It survives restarts of podd and ends when its input ends. docs/bridge.md describes the\n" +
+			"protocol; -o has no effect.",
 		Example: `  echo '{"id":1,"method":"ListPods"}' | podctl bridge`,
 		Args:    operands,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -11,8 +11,8 @@ import (
 func newCancelCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "cancel POD",
-		Short:             "end the running turn of a pod",
-		Long:              "Ends the open turn of a pod with the outcome cancelled, also one that can't go on. Submits that wait stay, and the next one begins.",
+		Short:             "Cancel the running turn of a pod",
+		Long:              "Ends the pod's open turn with the outcome cancelled, even if it is stuck. Queued prompts stay, and the next one starts.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -10,9 +10,9 @@ import (
 func newCompactCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "compact POD",
-		Short: "let a summary stand for the older part of a pod's conversation",
-		Long: "Asks the model for a summary of the conversation but for its newest part; from then on requests\n" +
-			"carry the summary in its place. The log keeps everything. The pod must be idle.",
+		Short: "Replace older conversation with a summary",
+		Long: "Asks the model to summarise all but the newest part of the conversation. Later requests send the summary\n" +
+			"instead. The log keeps everything. The pod must be idle.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -11,7 +11,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// completionPatience bounds what a person waits for behind the tab key.
+// completionPatience bounds how long a person waits after pressing the tab key.
 const completionPatience = 500 * time.Millisecond
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
@@ -19,8 +19,8 @@ var shells = []string{"bash", "zsh", "fish", "powershell"}
 func newCompletionCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion SHELL",
-		Short: "print the completion script of a shell: " + strings.Join(shells, ", "),
-		Long: "Prints the completion script of a shell: " + strings.Join(shells, ", ") + ".\n\n" +
+		Short: "Print the completion script for a shell: " + strings.Join(shells, ", "),
+		Long: "Prints the completion script for a shell: " + strings.Join(shells, ", ") + ".\n\n" +
 			"bash: source <(podctl completion bash)\n" +
 			"zsh:  podctl completion zsh > \"${fpath[1]}/_podctl\"\n" +
 			"fish: podctl completion fish > ~/.config/fish/completions/podctl.fish",
@@ -80,7 +80,7 @@ func completeWith(cmd *cobra.Command, flag string, values ...string) {
 	mustRegister(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// mustRegister is for what fails only when a flag's name is misspelt here.
+// mustRegister panics on err, which can only mean that a flag's name is misspelt here.
 func mustRegister(err error) {
 	if err != nil {
 		panic(err)

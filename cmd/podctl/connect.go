@@ -22,7 +22,7 @@ func (p *program) connect() (*client.Client, error) {
 	}
 	cfg.StartFor = cmp.Or(p.startFor, startPatience)
 	cfg.Waiting = func(cause error) {
-		fmt.Fprintf(p.stderr, "! podd does not take the submit now, trying again: %s\n", sanitize.Line(cause.Error()))
+		fmt.Fprintf(p.stderr, "! podd cannot accept the prompt now; retrying: %s\n", sanitize.Line(cause.Error()))
 	}
 	return client.New(cfg)
 }

@@ -9,8 +9,8 @@ import (
 	"podd/internal/clients/view"
 )
 
-// console is where views write. A terminal that can't move its cursor counts as
-// none.
+// console is where views write. A terminal that can't move its cursor is treated as a
+// plain file.
 func (p *program) console() view.Console {
 	_, out := terminal(p.stdout)
 	fd, err := terminal(p.stderr)
@@ -19,20 +19,20 @@ func (p *program) console() view.Console {
 		Out: p.stdout, Err: p.stderr, OutTerminal: out && !dumb, ErrTerminal: err && !dumb,
 		Color: p.env("NO_COLOR") == "",
 		Width: func() int {
-			width, _, _ := term.GetSize(fd) // 0 when it cannot be told.
+			width, _, _ := term.GetSize(fd) // 0 when it is unknown.
 			return width
 		},
 		Now: p.now,
 	}
 }
 
-// columns is how wide what is written to w may be; 0 when it is no terminal.
+// columns is the width of the terminal w; 0 when w is not a terminal.
 func (p *program) columns(w io.Writer) int {
 	fd, ok := terminal(w)
 	if !ok {
 		return 0
 	}
-	width, _, _ := term.GetSize(fd) // 0 when it cannot be told.
+	width, _, _ := term.GetSize(fd) // 0 when it is unknown.
 	return width
 }
 

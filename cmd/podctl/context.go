@@ -16,10 +16,10 @@ import (
 func newContextCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "context POD",
-		Short: "show what the pod's next request would send",
-		Long: "Shows what the pod's next request would send if it were sent now: each item, what it costs in\n" +
-			"tokens, what of it was cut or pruned. With -o json it is the request itself, byte for byte, save that\n" +
-			"on a terminal characters that would drive it are escaped.",
+		Short: "Show what a pod's next model request would contain",
+		Long: "Shows what the pod would send to the model now: each item, its size in tokens, and whether it was cut or\n" +
+			"pruned. With -o json it prints the request itself, byte for byte, except that control characters are escaped\n" +
+			"on a terminal.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,8 +39,8 @@ func newContextCommand(p *program) *cobra.Command {
 	}
 }
 
-// bodyFor is a request's body as it is written: byte for byte, save on a terminal,
-// where characters that would drive it are escaped; JSON means the same with them.
+// bodyFor is a request's body as it is printed: byte for byte, except that terminal
+// control characters are escaped on a terminal, which does not change the JSON's meaning.
 func bodyFor(onTerminal bool, body []byte) []byte {
 	switch {
 	case !onTerminal:
@@ -53,7 +53,7 @@ func bodyFor(onTerminal bool, body []byte) []byte {
 
 func contextTable(w io.Writer, c *poddv1.GetContextResponse) error {
 	t := newTable(w)
-	fmt.Fprintln(t, "SEQ\tTOKENS\tKIND\tNOTE\tBEGINS")
+	fmt.Fprintln(t, "SEQ\tTOKENS\tKIND\tNOTE\tTEXT")
 	fmt.Fprintf(t, "-\t~%s\tfixed\t\tinstructions and tools\n", view.Count(c.GetFixedTokens()))
 	for _, f := range c.GetFixed() {
 		note := ""
@@ -74,17 +74,17 @@ func contextTable(w io.Writer, c *poddv1.GetContextResponse) error {
 
 // contextFacts say how large the request is, and what of that is measured.
 func contextFacts(c *poddv1.GetContextResponse) facts {
-	measured := "nothing yet: all numbers are estimates"
+	measured := "no request yet; all numbers are estimates"
 	if c.GetBilledTokens() > 0 {
-		measured = fmt.Sprintf("%s tokens in, as the last request was billed; what came since is estimated at %.1f bytes a token",
+		measured = fmt.Sprintf("%s tokens in the last request; newer text is estimated at %.1f bytes per token",
 			view.Count(c.GetBilledTokens()), c.GetBytesPerToken())
 	}
-	window := "not known"
+	window := "unknown"
 	if n := c.GetWindow(); n > 0 {
-		window = fmt.Sprintf("%s tokens, %d %% full", view.Count(n), 100*c.GetTokens()/n)
+		window = fmt.Sprintf("%s tokens, %d%% full", view.Count(n), 100*c.GetTokens()/n)
 	}
 	return facts{
-		{"request", fmt.Sprintf("about %s tokens, %s bytes, to %s", view.Count(c.GetTokens()), view.Count(int64(len(c.GetRequestBody()))), c.GetModel())},
+		{"request", fmt.Sprintf("about %s tokens, %s bytes, for model %s", view.Count(c.GetTokens()), view.Count(int64(len(c.GetRequestBody()))), c.GetModel())},
 		{"measured", measured},
 		{"window", window},
 		{"project instructions", projectInstructions(c)},
@@ -97,5 +97,5 @@ func projectInstructions(c *poddv1.GetContextResponse) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s, %s bytes, as the workspace's word", orDefault(c.GetProjectSource(), "its skills, and files that are not read"), view.Count(int64(n)))
+	return fmt.Sprintf("%s, %s bytes, sent as text from the workspace", orDefault(c.GetProjectSource(), "skills, and files that were not read"), view.Count(int64(n)))
 }

@@ -14,9 +14,10 @@ func newCreateCommand(p *program) *cobra.Command {
 	var flags specFlags
 	cmd := &cobra.Command{
 		Use:   "create NAME",
-		Short: "make a pod",
-		Long: "Makes a pod whose workspace is DIR, by default the current directory. Its file tools stay in the\n" +
-			"workspace and in the directories of --read and --write. podctl update changes all of this later.",
+		Short: "Create a pod",
+		Long: "Creates a pod whose workspace is the current directory, or DIR with --dir. Its file tools are limited to the\n" +
+			"workspace and the directories given with --read and --write. podctl update changes any of this later.",
+		Example:           "  podctl create api --dir ~/src/api --budget 5",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {

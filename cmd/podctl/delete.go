@@ -11,8 +11,8 @@ import (
 func newDeleteCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "delete POD",
-		Short:             "remove a pod and its log for good",
-		Long:              "Removes a pod and its log for good. A running turn is cancelled first. The workspace stays as it is.",
+		Short:             "Delete a pod and its log",
+		Long:              "Deletes a pod and its log; this cannot be undone. A running turn is cancelled first. The workspace is not touched.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -21,7 +21,7 @@ func newDeleteCommand(p *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				// By its id: the name may be another pod's by now.
+				// By its id: another pod may have the name by now.
 				pod := resp.GetPod()
 				if _, err := c.Pods().DeletePod(cmd.Context(), &poddv1.DeletePodRequest{Pod: pod.GetId()}); err != nil {
 					return err

@@ -12,8 +12,9 @@ func newDenyCommand(p *program) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use:               "deny POD CALL",
-		Short:             "refuse a call that waits",
-		Long:              "Refuses the tool call that waits under CALL: the model is told, with the reason, and goes on without it.",
+		Short:             "Deny a tool call that waits",
+		Long:              "Denies the pending tool call CALL. The model gets the reason and continues without the call.",
+		Example:           "  podctl deny api 42 --reason \"use the staging database\"",
 		Args:              operands,
 		ValidArgsFunction: p.completeCalls,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -27,7 +28,7 @@ func newDenyCommand(p *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				// Whatever the call is by now, it must not run.
+				// No digest: even if the call has changed, it must not run.
 				_, err = c.Approvals().ResolveApproval(cmd.Context(), &poddv1.ResolveApprovalRequest{
 					Pod: pod, CallSeq: seq, Reason: valid(reason), Client: clientName,
 				})
@@ -38,7 +39,7 @@ func newDenyCommand(p *program) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "what the model is told")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason to give the model")
 	completeWith(cmd, "reason")
 	return cmd
 }

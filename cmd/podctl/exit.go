@@ -10,19 +10,19 @@ import (
 
 // Exit codes of podctl.
 const (
-	// exitDone: done; for submit without -f: admitted.
+	// exitDone: success; for submit without -f: the prompt is queued.
 	exitDone = 0
-	// exitFailed: what was asked for failed.
+	// exitFailed: the command failed.
 	exitFailed = 1
-	// exitUsage: a wrong command line, or input that can never work.
+	// exitUsage: a wrong command line, or invalid input.
 	exitUsage = 2
 	// exitUnreachable: podd cannot be reached.
 	exitUnreachable = 3
-	// exitNotFound: there is no such thing, or the log does not reach there.
+	// exitNotFound: the pod, entry or alert does not exist.
 	exitNotFound = 4
-	// exitTurn: the turn that was followed ended other than finished.
+	// exitTurn: the followed turn ended with an outcome other than finished.
 	exitTurn = 5
-	// exitInterrupted: the user stopped podctl; the turn goes on.
+	// exitInterrupted: the user stopped podctl; the turn keeps running.
 	exitInterrupted = 130
 )
 
@@ -53,7 +53,7 @@ func exitCode(err error) int {
 
 // turnError is the end of a turn that did not finish.
 type turnError struct {
-	// turn is 0 for that of a submit that was taken back before it began.
+	// turn is 0 if the prompt was withdrawn before its turn began.
 	turn int64
 	end  item.TurnEnded
 }
@@ -61,7 +61,7 @@ type turnError struct {
 // Error says how the turn ended and why.
 func (e turnError) Error() string {
 	if e.turn == 0 {
-		return "the submit was taken back from the inbox before its turn began"
+		return "the prompt was removed from the inbox before its turn started"
 	}
 	how := string(e.end.Outcome)
 	switch e.end.Outcome {
@@ -76,14 +76,14 @@ func (e turnError) Error() string {
 	return fmt.Sprintf("turn %d %s: %s", e.turn, how, e.end.Cause)
 }
 
-// interrupted is an error that says that the user stopped podctl, and how to go on.
+// interrupted is the error for a podctl that the user stopped; it says how to continue.
 type interrupted string
 
 // Error is the sentence.
 func (e interrupted) Error() string { return string(e) }
 
-// interruption is err, or that the user stopped podctl: then err, whatever it says,
-// came of that.
+// interruption replaces err with interrupted if the user stopped podctl: then that caused
+// err, whatever it says.
 func interruption(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err

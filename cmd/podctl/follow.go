@@ -12,14 +12,14 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// follow shows what comes of a submit until the turn that took it has ended, and asks
-// for the calls that wait meanwhile. As JSON it prints the response first and then
-// each message of the stream.
+// follow shows the turn that takes a submit until it ends, and asks about the calls that
+// wait for approval meanwhile. As JSON it prints the response first and then each message
+// of the stream.
 func (p *program) follow(ctx context.Context, c *client.Client, pod string, resp *poddv1.SubmitResponse) error {
 	f := &following{program: p, client: c, pod: pod, show: func(*poddv1.StreamResponse) error { return nil }}
 	console := p.console()
 	if p.output == outputJSON {
-		// The turn is still looked at, to know its end.
+		// The turn is still followed, to know how it ends.
 		console = view.Console{Out: io.Discard, Err: io.Discard}
 		f.show = func(m *poddv1.StreamResponse) error { return p.printJSON(m) }
 		if err := p.printJSON(resp); err != nil {
@@ -47,14 +47,13 @@ func (p *program) follow(ctx context.Context, c *client.Client, pod string, resp
 	return nil
 }
 
-// left says how to watch on and how to end what was followed: a turn, or a submit that
-// waits for one.
+// left says how to continue to follow, and how to end, a turn or a prompt that is queued.
 func (f *following) left(at int64, requestID string) error {
-	turn, end := "the submit waits for its turn", "take it back with podctl inbox rm "+f.pod+" "+requestID
+	turn, end := "the prompt is queued", "remove it with podctl inbox rm "+f.pod+" "+requestID
 	if number, _ := f.turn.Ended(); number != 0 {
-		turn, end = fmt.Sprintf("turn %d goes on", number), "end it with podctl cancel "+f.pod
+		turn, end = fmt.Sprintf("turn %d keeps running", number), "cancel it with podctl cancel "+f.pod
 	}
-	return interrupted(fmt.Sprintf("interrupted: %s; follow it with podctl tail -f %s --after %d, %s", turn, f.pod, at, end))
+	return interrupted(fmt.Sprintf("interrupted: %s; follow it with podctl tail -f %s --after %d or %s", turn, f.pod, at, end))
 }
 
 // following is a turn that is followed.
@@ -67,13 +66,13 @@ type following struct {
 	asking *asking
 }
 
-// event is what the stream brings: a message, or why it was lost.
+// event is a message of the stream, or why the stream was lost.
 type event struct {
 	message *poddv1.StreamResponse
 	lost    error
 }
 
-// run shows the stream until the turn has ended or an error comes.
+// run shows the stream until the turn ends or an error occurs.
 func (f *following) run(ctx context.Context, after int64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var reader sync.WaitGroup
@@ -101,7 +100,7 @@ func (f *following) run(ctx context.Context, after int64) error {
 	}
 }
 
-// read hands on what the stream brings, so that an answer can come in between.
+// read forwards the stream's messages, so that run can take answers in between.
 func (f *following) read(ctx context.Context, after int64, events chan<- event) error {
 	send := func(e event) error {
 		select {
@@ -126,7 +125,7 @@ func (f *following) read(ctx context.Context, after int64, events chan<- event) 
 	return nil
 }
 
-// take shows what the stream brought. done says that the turn has ended.
+// take shows one event. done says that the turn has ended.
 func (f *following) take(ctx context.Context, e event) (done bool, err error) {
 	if e.lost != nil {
 		f.turn.Lost(e.lost)
@@ -147,13 +146,13 @@ func (f *following) take(ctx context.Context, e event) (done bool, err error) {
 	return false, nil
 }
 
-// explainWait says when the turn does not begin because a person holds the pod.
+// explainWait warns when the turn does not start because the pod is paused.
 func (f *following) explainWait(ctx context.Context) {
 	if number, _ := f.turn.Ended(); number != 0 {
 		return
 	}
 	resp, err := f.client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: f.pod})
 	if err == nil && resp.GetPod().GetPause() != nil {
-		f.asking.told.Warn(fmt.Sprintf("the pod is held (%s): podctl resume %s lets it go on", resp.GetPod().GetPause().GetReason(), f.pod))
+		f.asking.told.Warn(fmt.Sprintf("the pod is on hold (%s); resume it with podctl resume %s", resp.GetPod().GetPause().GetReason(), f.pod))
 	}
 }

@@ -15,15 +15,15 @@ func newForkCommand(p *program) *cobra.Command {
 	var at int64
 	cmd := &cobra.Command{
 		Use:   "fork POD NEW",
-		Short: "start a new pod on another's history",
-		Long: "Makes the pod NEW, whose history is that of POD up to an entry, by default all of it. Nothing is\n" +
-			"copied and POD is left alone; it may run on. Files are not copied either: both work in the same directory.",
+		Short: "Create a pod from another pod's history",
+		Long: "Creates the pod NEW with the history of POD up to an entry, by default all of it. POD does not change and may\n" +
+			"keep running. Files are not copied: both pods work in the same directory.",
 		Example:           "  podctl fork api api-try --at 120",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at < 1 && cmd.Flags().Changed("at") {
-				return usageError{fmt.Errorf("--at %d is not the number of an entry: podctl tail shows them", at)}
+				return usageError{fmt.Errorf("--at %d is not the number of an entry: podctl tail lists them", at)}
 			}
 			return p.with(func(c *client.Client) error {
 				resp, err := c.Pods().ForkPod(cmd.Context(), &poddv1.ForkPodRequest{Pod: valid(args[0]), Name: valid(args[1]), AtSeq: at})
@@ -38,23 +38,23 @@ func newForkCommand(p *program) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().Var((*sequence)(&at), "at", "the last entry to take (podctl tail shows the numbers); by default all")
+	cmd.Flags().Var((*sequence)(&at), "at", "last entry to include; podctl tail shows the numbers (default: the whole log)")
 	return cmd
 }
 
 func newRewindCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "rewind POD SEQ",
-		Short: "let a pod's history go on from an earlier entry",
-		Long: "Takes back what came after the entry SEQ: requests don't carry it any more. It stays in the log and\n" +
-			"can be read. Changes of files are not undone. No turn of the pod may run; one that can't go on is cancelled first.",
+		Short: "Rewind a pod's history to an earlier entry",
+		Long: "Drops everything after the entry SEQ from later model requests. Dropped entries stay in the log. File changes\n" +
+			"are not undone. The pod must not be running a turn; a turn that is stuck is cancelled first.",
 		Example:           "  podctl rewind api 120",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			to, ok := parseSequence(args[1])
 			if !ok || to < 1 {
-				return usageError{fmt.Errorf("%q is not the number of an entry: podctl tail shows them", args[1])}
+				return usageError{fmt.Errorf("%q is not the number of an entry: podctl tail lists them", args[1])}
 			}
 			return p.with(func(c *client.Client) error {
 				resp, err := c.Pods().RewindPod(cmd.Context(), &poddv1.RewindPodRequest{Pod: valid(args[0]), ToSeq: to})
@@ -74,10 +74,10 @@ func leftover(resp interface {
 }) string {
 	var parts []string
 	if files := resp.GetChangedFiles(); len(files) > 0 {
-		parts = append(parts, "files changed after this point stay as they are: "+sanitize.Line(strings.Join(files, ", ")))
+		parts = append(parts, "files changed after this point keep their changes: "+sanitize.Line(strings.Join(files, ", ")))
 	}
 	if n := resp.GetCommands(); n > 0 {
-		parts = append(parts, fmt.Sprintf("%s ran after this point; what they did stays", plural(int(n), "shell command")))
+		parts = append(parts, fmt.Sprintf("%s ran after this point; their effects stay", plural(int(n), "shell command")))
 	}
 	if len(parts) == 0 {
 		return ""

@@ -10,8 +10,8 @@ import (
 	"podd/internal/ops/manpage"
 )
 
-// init makes this build of podctl write what is installed beside it: `podctl gen-docs DIR`.
-// The program that users get is built without the tag and knows nothing of it.
+// init adds `podctl gen-docs DIR`, which writes the manual pages and completion scripts.
+// The podctl that users get is built without the tag and lacks it.
 func init() {
 	if len(os.Args) != 3 || os.Args[1] != "gen-docs" {
 		return

@@ -17,8 +17,8 @@ import (
 func newInboxCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "inbox POD",
-		Short:             "list the submits that wait",
-		Long:              "Lists the submits that wait for their turn, the next one first.",
+		Short:             "List the queued prompts of a pod",
+		Long:              "Lists the queued prompts of a pod, the next one first.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,7 +46,7 @@ func newInboxCommand(p *program) *cobra.Command {
 func newInboxRmCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "rm POD REQUEST_ID",
-		Short:             "take back a submit that waits",
+		Short:             "Remove a queued prompt",
 		Args:              operands,
 		ValidArgsFunction: p.completeRequests,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -73,11 +73,11 @@ func newInboxRmCommand(p *program) *cobra.Command {
 
 func (p *program) inboxTable(w io.Writer, pod string, items []*poddv1.InboxItem) error {
 	if len(items) == 0 {
-		_, err := fmt.Fprintf(p.stderr, "no submit waits for pod %s\n", sanitize.Line(pod))
+		_, err := fmt.Fprintf(p.stderr, "pod %s has no queued prompts\n", sanitize.Line(pod))
 		return err
 	}
 	t := newTable(w)
-	fmt.Fprintln(t, "SEQ\tREQUEST ID\tMODE\tSUBMITTED\tBEGINS")
+	fmt.Fprintln(t, "SEQ\tREQUEST ID\tMODE\tSUBMITTED\tTEXT")
 	for _, it := range items {
 		fmt.Fprintf(t, "#%d\t%s\t%s\t%s\t%s\n", it.GetSeq(), sanitize.Line(it.GetRequestId()), wire.SubmitModeFromProto(it.GetMode()),
 			stamp(it.GetTime().AsTime()), beginning(it.GetText()))

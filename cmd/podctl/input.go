@@ -17,8 +17,7 @@ import (
 	"podd/pkg/item"
 )
 
-// inputPatience is how long standard input may be silent before podctl says that it
-// waits for it.
+// inputPatience is how long podctl waits for standard input before it says so.
 const inputPatience = 2 * time.Second
 
 // inputFlag adds the flag that leaves standard input alone.
@@ -26,16 +25,16 @@ func inputFlag(cmd *cobra.Command, without *bool) {
 	cmd.Flags().BoolVar(without, "no-stdin", false, "do not read standard input")
 }
 
-// input is what a submit or a note says: TEXT as typed, and standard input as a paste,
-// at the place of the argument "-" or, where it is a pipe or a file, behind TEXT. args
-// are the words of TEXT, the last of cmd's arguments; what names it in errors.
+// input is the content of a prompt or a note: TEXT as typed, and standard input as a
+// paste, in the place of the argument "-" or, if it is a pipe or a file, after TEXT. args
+// are the words of TEXT, the last of cmd's arguments; what names the content in errors.
 func (p *program) input(cmd *cobra.Command, args []string, what string, without bool) (list []item.Segment, err error) {
 	dash, err := dashAt(cmd, args)
 	if err != nil {
 		return nil, err
 	}
 	if dash >= 0 && without {
-		return nil, usagef("- and --no-stdin exclude each other")
+		return nil, usagef("- and --no-stdin cannot be used together")
 	}
 	before, after, read := args, []string(nil), ""
 	switch {
@@ -45,7 +44,7 @@ func (p *program) input(cmd *cobra.Command, args []string, what string, without 
 	case !without && fed(p.stdin):
 		read, err = p.readInput(cmd.Context())
 	case len(args) == 0:
-		err = usagef("there is nothing to submit: give TEXT, pipe it in, or give - to type it")
+		err = usagef("the %s is empty: give TEXT, pipe it in, or use - to type it", what)
 	}
 	if err != nil {
 		return nil, err
@@ -65,15 +64,15 @@ func (p *program) input(cmd *cobra.Command, args []string, what string, without 
 	}
 	for i, s := range list {
 		if paste, ok := s.(item.PasteSegment); ok && len(list) > 1 {
-			paste.Name = "stdin" // The model has to tell it from TEXT.
+			paste.Name = "stdin" // So that the model can tell it from TEXT.
 			list[i] = paste
 		}
 	}
 	return list, nil
 }
 
-// dashAt is which argument stands for standard input; -1 when none does. Behind -- a
-// dash is text.
+// dashAt is the index of the argument "-", which means standard input; -1 without one.
+// After -- a dash is text.
 func dashAt(cmd *cobra.Command, args []string) (int, error) {
 	until := len(args)
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
@@ -84,7 +83,7 @@ func dashAt(cmd *cobra.Command, args []string) (int, error) {
 		switch {
 		case arg != "-":
 		case found >= 0:
-			return -1, usagef("- stands for standard input, which can be read once: give it once, or put -- before text")
+			return -1, usagef("- reads standard input and can be given only once; put -- before a dash that is text")
 		default:
 			found = i
 		}
@@ -92,8 +91,8 @@ func dashAt(cmd *cobra.Command, args []string) (int, error) {
 	return found, nil
 }
 
-// fed says whether standard input is there to be read: a pipe or a file. A terminal is a
-// person's, and a device or a socket may never end.
+// fed says whether standard input is a pipe or a file. A terminal waits for a person to
+// type, and a device or a socket may never end.
 func fed(stdin io.Reader) bool {
 	file, ok := stdin.(*os.File)
 	if !ok {
@@ -103,11 +102,11 @@ func fed(stdin io.Reader) bool {
 	return err == nil && (info.Mode().IsRegular() || info.Mode()&fs.ModeNamedPipe != 0)
 }
 
-// readInput reads standard input to its end, and says when that takes long to begin.
+// readInput reads standard input to its end, and says so when it waits long for input.
 func (p *program) readInput(ctx context.Context) (string, error) {
 	in := p.stdin
 	if file, ok := p.stdin.(*os.File); ok {
-		// A regular file is not waited for.
+		// A read of a regular file does not block.
 		in = awaited{ctx, file}
 	}
 	_, typing := terminal(p.stdin)
@@ -115,7 +114,7 @@ func (p *program) readInput(ctx context.Context) (string, error) {
 		if typing {
 			return
 		}
-		fmt.Fprintln(p.stderr, "waiting for standard input; --no-stdin leaves it out")
+		fmt.Fprintln(p.stderr, "waiting for standard input; use --no-stdin to skip it")
 	})
 	defer silent.Stop()
 	raw, err := io.ReadAll(io.LimitReader(heard{in, silent}, client.MaxRequestBytes+1))
@@ -123,16 +122,16 @@ func (p *program) readInput(ctx context.Context) (string, error) {
 	case ctx.Err() != nil:
 		return "", interrupted("interrupted: nothing was sent")
 	case err != nil:
-		return "", fmt.Errorf("standard input cannot be read: %w", err)
+		return "", fmt.Errorf("cannot read standard input: %w", err)
 	case len(raw) > client.MaxRequestBytes:
 		return "", item.Errorf(item.KindExhausted, "MESSAGE_TOO_LARGE",
-			"standard input has more than %d MiB: put it into a file and refer to it with @path", client.MaxRequestBytes>>20)
+			"standard input is larger than %d MiB: put it in a file and refer to it with @path", client.MaxRequestBytes>>20)
 	case strings.ContainsRune(string(raw), 0):
-		return "", usagef("standard input has NUL bytes and is not text: put it into a file and name its path")
+		return "", usagef("standard input contains NUL bytes, so it is not text: put it in a file and name the path in the prompt")
 	}
 	text := strings.TrimRight(valid(string(raw)), "\r\n")
 	if len(raw) > 0 && valid(string(raw)) != string(raw) {
-		fmt.Fprintln(p.stderr, "! standard input is not valid UTF-8: U+FFFD stands for each wrong byte")
+		fmt.Fprintln(p.stderr, "! standard input is not valid UTF-8; each invalid byte was replaced with U+FFFD")
 	}
 	return text, nil
 }

@@ -8,8 +8,8 @@ import (
 	"podd/pkg/item"
 )
 
-// turnLimits are the bounds of one turn that a pod has of its own; "" when podd's
-// hold.
+// turnLimits are the limits of one turn that the pod's spec sets; "" when podd's defaults
+// apply.
 func turnLimits(l item.PodLimits) string {
 	var list []string
 	add := func(set bool, text string) {
@@ -26,7 +26,7 @@ func turnLimits(l item.PodLimits) string {
 	return strings.Join(list, ", ")
 }
 
-// budget is what all turns of a pod may use together; "" when there is no bound.
+// budget is what all turns of a pod may use together; "" without a limit.
 func budget(l item.PodLimits) string {
 	var list []string
 	if l.TotalCost > 0 {

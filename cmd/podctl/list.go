@@ -20,7 +20,7 @@ import (
 func newListCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "list",
-		Short:             "list the pods",
+		Short:             "List pods",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -50,7 +50,7 @@ func newListCommand(p *program) *cobra.Command {
 // podTable shows pods, a row each. waiting counts the calls that wait for a person.
 func (p *program) podTable(w io.Writer, pods []*poddv1.Pod, waiting map[string]int) error {
 	if len(pods) == 0 {
-		_, err := fmt.Fprintln(p.stderr, "there are no pods; podctl create NAME makes one")
+		_, err := fmt.Fprintln(p.stderr, "no pods yet; create one with podctl create NAME")
 		return err
 	}
 	t := newTable(w)
@@ -72,11 +72,11 @@ func (p *program) podTable(w io.Writer, pods []*poddv1.Pod, waiting map[string]i
 	return t.Flush()
 }
 
-// state names a pod's state, and what of it and in it waits.
+// state names a pod's state, with its pending pause, wait, approvals and queue.
 func (p *program) state(pod item.Pod, approvals int) string {
 	var notes []string
 	if pod.Status.Pause != nil && pod.Status.State != item.StatePaused {
-		notes = append(notes, "to pause")
+		notes = append(notes, "pausing")
 	}
 	if at := pod.Status.WaitUntil; !at.IsZero() {
 		notes = append(notes, "until "+p.clock(at))
@@ -100,7 +100,7 @@ func stateName(pod item.Pod) string {
 	return string(pod.Status.State)
 }
 
-// clock is a time of today as such, any other with its date.
+// clock is the time of day, with the date unless it is today.
 func (p *program) clock(t time.Time) string {
 	if day := time.DateOnly; t.Local().Format(day) == p.now().Local().Format(day) {
 		return t.Local().Format(time.TimeOnly)

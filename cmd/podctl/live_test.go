@@ -96,7 +96,7 @@ func TestInterruptedSubmitGoesOn(t *testing.T) {
 	if code := p.wait(); code != 130 {
 		t.Errorf("exit code %d", code)
 	}
-	how := regexp.MustCompile(`podctl (tail) (-f) (p) (--after) (\d+), end it with podctl cancel p`).FindStringSubmatch(p.err.String())
+	how := regexp.MustCompile(`podctl (tail) (-f) (p) (--after) (\d+) or cancel it with podctl cancel p`).FindStringSubmatch(p.err.String())
 	if how == nil {
 		t.Fatalf("standard error does not say how to go on:\n%s", p.err.String())
 	}
@@ -124,7 +124,7 @@ func TestInterruptedSubmitThatWaits(t *testing.T) {
 	if code := second.wait(); code != 130 || strings.Contains(second.err.String(), "cancel") {
 		t.Errorf("exit code %d, standard error %q", code, second.err.String())
 	}
-	how := regexp.MustCompile(`the submit waits for its turn; follow it with podctl tail -f p --after \d+, take it back with podctl (inbox) (rm) (p) (r2)\n`).FindStringSubmatch(second.err.String())
+	how := regexp.MustCompile(`the prompt is queued; follow it with podctl tail -f p --after \d+ or remove it with podctl (inbox) (rm) (p) (r2)\n`).FindStringSubmatch(second.err.String())
 	if how == nil {
 		t.Fatalf("standard error does not say how to take it back:\n%s", second.err.String())
 	}
@@ -160,7 +160,7 @@ func TestQueuedSubmit(t *testing.T) {
 	w.podctl("create", "p").run(0)
 	first := w.podctl("submit", "-f", "-p", "p", "first").start()
 	first.out.await(t, "One ")
-	if out, _ := w.podctl("submit", "-p", "p", "second").run(0); !strings.Contains(out, "(queued: the pod is busy)") {
+	if out, _ := w.podctl("submit", "-p", "p", "second").run(0); !strings.Contains(out, "; the pod is busy") {
 		t.Errorf("a queued submit says %q", out)
 	}
 	third := w.podctl("submit", "-f", "-p", "p", "third").start()
@@ -218,7 +218,7 @@ func TestAnswerThatIsCut(t *testing.T) {
 	p.out.await(t, "The ans")
 	close(gate)
 	code, out, errs := p.wait(), p.out.String(), p.err.String()
-	if code != 0 || out != "The ans\nThe answer.\n" || !strings.Contains(errs, "(the answer was cut; starting again)\n") {
+	if code != 0 || out != "The ans\nThe answer.\n" || !strings.Contains(errs, "(the answer was cut off; asking the model again)\n") {
 		t.Errorf("exit code %d, standard output %q, standard error %q", code, out, errs)
 	}
 }

@@ -1,5 +1,5 @@
-// Command podctl talks to podd: it makes pods, gives them input and shows what they
-// do.
+// Command podctl is the command line of podd: it creates pods, submits prompts to them
+// and shows what they do.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The second signal ends the process as if none were handled.
+	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], program{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Getenv, now: time.Now,

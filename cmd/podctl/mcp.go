@@ -18,9 +18,9 @@ import (
 func newMCPCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "show, test and accept MCP servers",
-		Long: "Shows, tests and accepts the MCP servers of a workspace: those of podd's configuration, and those of its\n" +
-			".mcp.json once podctl trust has trusted it.",
+		Short: "Manage MCP servers",
+		Long: "Lists and tests the MCP servers of a workspace, and accepts changes to their tools. Servers come from podd's\n" +
+			"configuration and, once you run podctl trust, from the workspace's .mcp.json.",
 		Args: verbArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -30,16 +30,16 @@ func newMCPCommand(p *program) *cobra.Command {
 
 // dirFlag is the workspace that a verb is about.
 func dirFlag(cmd *cobra.Command, dir *string) {
-	cmd.Flags().StringVar(dir, "dir", ".", "the workspace")
+	cmd.Flags().StringVar(dir, "dir", ".", "workspace directory")
 }
 
 func newMCPListCommand(p *program) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "list [POD]",
-		Short: "show MCP servers and what they offer",
-		Long: "Shows the MCP servers of a pod, or of the current directory, with their state and what they offer. It starts\n" +
-			"none: what a server offers is known once a turn has used it, or podctl mcp test.",
+		Short: "List MCP servers and what they offer",
+		Long: "Lists the MCP servers of a pod, or of the current directory, with their state, tools, resources and prompts.\n" +
+			"It does not start servers: what a server offers is known after a turn has used it or podctl mcp test has run.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -70,7 +70,7 @@ func (p *program) printServers(resp *poddv1.ListMcpServersResponse) error {
 		fmt.Fprintf(p.stderr, "! %s\n", sanitize.Line(note))
 	}
 	if p.output == outputText && len(resp.GetServers()) == 0 && resp.GetNote() == "" {
-		_, err := fmt.Fprintf(p.stderr, "podd uses no MCP servers for %s; [mcp.servers.NAME] in podd's configuration adds one\n", sanitize.Line(resp.GetDir()))
+		_, err := fmt.Fprintf(p.stderr, "no MCP servers for %s; add one with [mcp.servers.NAME] in config.toml\n", sanitize.Line(resp.GetDir()))
 		return err
 	}
 	for n, s := range resp.GetServers() {
@@ -94,13 +94,13 @@ func (p *program) printServers(resp *poddv1.ListMcpServersResponse) error {
 func writeServer(w io.Writer, s *poddv1.McpServer) error {
 	state := s.GetState()
 	if s.GetError() != "" {
-		state += ": it " + s.GetError()
+		state += ": " + s.GetError()
 	}
 	from := facts{{"server", s.GetName()}, {"state", state}, {"target", s.GetTarget()}, {"configured in", s.GetOrigin()}}
 	if s.GetListed() {
-		from = append(from, [2]string{"says it is", strings.TrimSpace(s.GetTitle() + " " + s.GetVersion())})
+		from = append(from, [2]string{"identifies as", strings.TrimSpace(s.GetTitle() + " " + s.GetVersion())})
 	} else {
-		from = append(from, [2]string{"offers", "not known yet; podctl mcp test " + s.GetName() + " asks it"})
+		from = append(from, [2]string{"offers", "not known yet; run podctl mcp test " + s.GetName()})
 	}
 	for _, left := range s.GetLeftOut() {
 		from = append(from, [2]string{"left out", left})
@@ -121,13 +121,13 @@ func writeServer(w io.Writer, s *poddv1.McpServer) error {
 	return t.Flush()
 }
 
-// toolNote is what a person should know of a tool.
+// toolNote says how a tool is offered to the model.
 func toolNote(t *poddv1.McpTool) string {
 	switch {
 	case t.GetOfferedAs() == "":
-		return "not offered: it is not among tools of the configuration"
+		return "not offered: the configuration's list of tools does not include it"
 	case t.GetChanged():
-		return t.GetOfferedAs() + ", changed: podd asks before it runs"
+		return t.GetOfferedAs() + ", changed: needs approval before it runs"
 	}
 	return t.GetOfferedAs()
 }
@@ -136,7 +136,7 @@ func newMCPTestCommand(p *program) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "test NAME",
-		Short: "start an MCP server, ask it what it offers, and end it",
+		Short: "Start an MCP server, list what it offers, and stop it",
 		Args:  operands,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := filepath.Abs(valid(dir))
@@ -150,7 +150,7 @@ func newMCPTestCommand(p *program) *cobra.Command {
 				}
 				return p.print(resp, func(w io.Writer) error {
 					s := resp.GetServer()
-					if _, err := fmt.Fprintf(w, "%s works: it was ready within %s, with %s, %s and %s\n", sanitize.Line(s.GetName()), resp.GetTook().AsDuration().Round(time.Millisecond),
+					if _, err := fmt.Fprintf(w, "%s works: ready in %s, with %s, %s and %s\n", sanitize.Line(s.GetName()), resp.GetTook().AsDuration().Round(time.Millisecond),
 						plural(len(s.GetTools()), "tool"), plural(len(s.GetResources()), "resource"), plural(len(s.GetPrompts()), "prompt")); err != nil {
 						return err
 					}
@@ -167,9 +167,9 @@ func newMCPAcceptCommand(p *program) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "accept NAME",
-		Short: "take the tools of an MCP server as they are now",
-		Long: "Takes the tools of an MCP server as podctl mcp list shows them: podd does not ask any more because they are\n" +
-			"not what they were. Rules and the mode of asking still count.",
+		Short: "Accept the changed tools of an MCP server",
+		Long: "Accepts the current tool definitions of an MCP server, as podctl mcp list shows them, so podd no longer asks\n" +
+			"because they changed. Rules and the approval mode still apply.",
 		Args: operands,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := filepath.Abs(valid(dir))
@@ -181,7 +181,7 @@ func newMCPAcceptCommand(p *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.print(resp, line("%s of %s taken as they are now", plural(int(resp.GetAccepted()), "changed tool"), sanitize.Line(args[0])))
+				return p.print(resp, line("accepted %s of %s", plural(int(resp.GetAccepted()), "changed tool"), sanitize.Line(args[0])))
 			})
 		},
 	}

@@ -15,9 +15,10 @@ func newNotifyCommand(p *program) *cobra.Command {
 	var wake, noStdin bool
 	cmd := &cobra.Command{
 		Use:   "notify POD [TEXT...]",
-		Short: "leave a note that the model sees at its next step",
-		Long: "Leaves a note that the model sees at its next step: TEXT, then standard input, as submit takes them. An idle pod\n" +
-			"sees it with its next turn; --wake begins one.",
+		Short: "Leave a note for the model's next step",
+		Long: "Leaves a note that the model reads at its next step. The note is TEXT followed by standard input, as with\n" +
+			"submit. An idle pod reads it in its next turn; --wake starts one.",
+		Example:           "  podctl notify api \"the tests are flaky today\"",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -30,12 +31,12 @@ func newNotifyCommand(p *program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.print(resp, line("left a note for pod %s, seq %d", sanitize.Line(args[0]), resp.GetSeq()))
+				return p.print(resp, line("left a note for pod %s (#%d)", sanitize.Line(args[0]), resp.GetSeq()))
 			})
 		},
 	}
 	inputFlag(cmd, &noStdin)
-	cmd.Flags().BoolVar(&wake, "wake", false, "begin a turn when the pod is idle")
+	cmd.Flags().BoolVar(&wake, "wake", false, "start a turn if the pod is idle")
 	return cmd
 }
 

@@ -13,7 +13,7 @@ import (
 	"podd/internal/wire"
 )
 
-// output is the form of what a verb prints.
+// output is the format of what a command prints.
 type output string
 
 const (
@@ -34,11 +34,11 @@ func (o *output) Set(value string) error {
 		*o = output(value)
 		return nil
 	}
-	return fmt.Errorf("%q is neither text nor json", value)
+	return fmt.Errorf("%q is not an output format: use text or json", value)
 }
 
-// print writes a message in the form that was asked for: as a JSON object in one
-// line, or as text does it.
+// print writes a message in the requested format: as a JSON object in one line, or with
+// the function text.
 func (p *program) print(m proto.Message, text func(io.Writer) error) error {
 	if p.output == outputJSON {
 		return p.printJSON(m)
@@ -49,14 +49,14 @@ func (p *program) print(m proto.Message, text func(io.Writer) error) error {
 func (p *program) printJSON(m proto.Message) error {
 	line, err := wire.JSON(m)
 	if err != nil {
-		return fmt.Errorf("the answer cannot be shown as JSON: %w", err)
+		return fmt.Errorf("cannot print the answer as JSON: %w", err)
 	}
 	_, err = fmt.Fprintln(p.stdout, escapeJSON(string(line)))
 	return err
 }
 
-// escapeJSON escapes what JSON need not have escaped but a terminal would obey: such
-// characters stand in strings only, where \u means the same.
+// escapeJSON escapes characters that JSON allows but that control a terminal. They occur
+// in strings only, where \u means the same.
 func escapeJSON(line string) string {
 	risky := func(r rune) bool { return r >= 0x7f && (unicode.IsControl(r) || sanitize.Line(string(r)) != string(r)) }
 	if strings.IndexFunc(line, risky) < 0 {

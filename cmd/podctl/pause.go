@@ -11,9 +11,9 @@ import (
 func newPauseCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "pause POD",
-		Short: "hold a pod at its next step",
-		Long: "Holds a pod: a running turn stops at its next step and goes on from there after podctl resume, no other turn\n" +
-			"begins. A restart of podd changes nothing about it. Submits are taken and wait.",
+		Short: "Pause a pod at its next step",
+		Long: "Pauses a pod: a running turn stops at its next step, and no other turn starts until podctl resume. The pause\n" +
+			"survives restarts of podd. New prompts are queued.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -26,7 +26,7 @@ func newPauseCommand(p *program) *cobra.Command {
 				if resp.GetPod().GetState() == poddv1.PodState_POD_STATE_PAUSED {
 					return p.print(resp, line("paused pod %s", name))
 				}
-				return p.print(resp, line("pod %s stops at its next step", name))
+				return p.print(resp, line("pod %s pauses at its next step", name))
 			})
 		},
 	}

@@ -27,7 +27,7 @@ func (p *program) completeReference(ctx context.Context, flags submitFlags, type
 		paths, err := p.paths(ctx, c, flags.pod, valid(prefix))
 		for _, path := range paths {
 			refs = append(refs, "@"+path)
-			// Behind a directory the path goes on.
+			// After a directory the path continues.
 			if strings.HasSuffix(strings.TrimSuffix(path, `"`), "/") {
 				directive |= cobra.ShellCompDirectiveNoSpace
 			}
@@ -37,8 +37,8 @@ func (p *program) completeReference(ctx context.Context, flags submitFlags, type
 	return refs, directive
 }
 
-// paths completes a path in the scope of the pod that a submit would go to. One that
-// the submit would make for the current directory has that as its scope.
+// paths completes a path in the scope of the pod that a submit would go to. If the submit
+// would create that pod, its scope is the current directory.
 func (p *program) paths(ctx context.Context, c *client.Client, named, prefix string) ([]string, error) {
 	pod, _, err := p.choosePod(ctx, c, named, false)
 	if item.ReasonOf(err) == "NO_POD" {

@@ -15,10 +15,10 @@ import (
 func newReloadCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reload",
-		Short: "let podd read its configuration again",
-		Long: "Lets podd read its configuration file again, as SIGHUP does, and says which keys have new values and\n" +
-			"which need a restart. A broken file is refused, and the one before it holds. Turns that run end with\n" +
-			"the settings that they began with.",
+		Short: "Reload podd's configuration",
+		Long: "Makes podd reread its configuration file, as SIGHUP does, and lists the keys that changed and those that need\n" +
+			"a restart. An invalid file is rejected and the current configuration stays in effect. Running turns keep the\n" +
+			"settings that they started with.",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -34,12 +34,12 @@ func newReloadCommand(p *program) *cobra.Command {
 }
 
 func writeReloaded(w io.Writer, r *poddv1.ReloadResponse) error {
-	said := "reloaded: nothing has changed"
+	said := "reloaded: no changes"
 	if keys := r.GetReloaded(); len(keys) > 0 {
 		said = "reloaded: " + strings.Join(keys, ", ")
 	}
 	if keys := r.GetNeedRestart(); len(keys) > 0 {
-		said += "; needs a restart of podd: " + strings.Join(keys, ", ")
+		said += "; restart podd to apply: " + strings.Join(keys, ", ")
 	}
 	_, err := fmt.Fprintln(w, sanitize.Line(said))
 	return err

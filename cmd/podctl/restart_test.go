@@ -13,7 +13,7 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-var regexpID = regexp.MustCompile(`submitted to p as (\S+),`)
+var regexpID = regexp.MustCompile(`submitted as (\S+)`)
 
 // saysYes answers each prompt.
 func saysYes(context.Context, scripted.Request) scripted.Reply {
@@ -32,7 +32,7 @@ func TestSubmitCountsOnceOverARestart(t *testing.T) {
 	follow.out.await(t, "mark-7781")
 	w.kill()
 	w.start()
-	if code, out := p.wait(), p.out.String(); code != 0 || !strings.Contains(out, "it had been submitted before; nothing is done twice") {
+	if code, out := p.wait(), p.out.String(); code != 0 || !strings.Contains(out, "already submitted to p (#") {
 		t.Errorf("exit code %d, standard output %q, standard error %q", code, out, p.err.String())
 	}
 	follow.out.await(t, "turn 1 finished")
@@ -42,8 +42,8 @@ func TestSubmitCountsOnceOverARestart(t *testing.T) {
 		t.Errorf("the log is\n%s", whole)
 	}
 	// With the answer lost and no retry, the same id tells; another content is refused.
-	id := regexpID.FindStringSubmatch(p.out.String())[1]
-	if out, _ := w.podctl("submit", "-p", "p", "--request-id", id, "this is mark-7781").run(0); !strings.Contains(out, "nothing is done twice") {
+	id := regexpID.FindStringSubmatch(follow.out.String())[1]
+	if out, _ := w.podctl("submit", "-p", "p", "--request-id", id, "this is mark-7781").run(0); !strings.Contains(out, "already submitted to p (#") {
 		t.Errorf("the same submit again says %q", out)
 	}
 	if _, errs := w.podctl("submit", "-p", "p", "--request-id", id, "something else").run(1); !strings.Contains(errs, "was used for another submit") {
@@ -120,7 +120,7 @@ func TestTailOfWhatIsNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.start()
-	for !strings.Contains(w.daemon.logged(), "old entries were removed") {
+	for !strings.Contains(w.daemon.logged(), "removed old entries") {
 		if t.Context().Err() != nil {
 			t.Fatal("nothing was removed")
 		}

@@ -12,8 +12,8 @@ import (
 func newResumeCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "resume POD",
-		Short:             "let a paused or interrupted pod go on",
-		Long:              "Lets a pod that was paused go on where it was, and one whose turn was interrupted with that turn's work.",
+		Short:             "Resume a paused or interrupted pod",
+		Long:              "Resumes a paused pod where it stopped. If the last turn was interrupted, a new turn continues its work.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -13,26 +13,27 @@ import (
 	"podd/internal/sanitize"
 )
 
-// program is what podctl has of the world outside, and the flags of all verbs.
+// program is podctl's environment and the flags of all commands.
 type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	env            func(string) string
 	now            func() time.Time
-	// every is how often a watching verb asks podd; 0 means watchEvery.
+	// every is how often a watching command asks podd; 0 means watchEvery.
 	every time.Duration
-	// patience is how long standard input may be silent; 0 means inputPatience.
+	// patience is how long standard input may be silent before podctl says that it waits;
+	// 0 means inputPatience.
 	patience time.Duration
-	// startFor is how long a podd that is being started is waited for; 0 means
-	// startPatience, negative not at all.
+	// startFor is how long to wait for a podd that is being started; 0 means startPatience,
+	// a negative value not at all.
 	startFor time.Duration
 
 	places paths.Flags
 	output output
 }
 
-// run is podctl: it parses arguments, does what they say and returns the exit code.
-// The end of ctx is an interruption by the user.
+// run is podctl: it parses arguments, runs the command and returns the exit code. The end
+// of ctx means that the user interrupted it.
 func run(ctx context.Context, args []string, p program) int {
 	root := newRootCommand(&p)
 	root.SetArgs(args)
@@ -49,10 +50,11 @@ func run(ctx context.Context, args []string, p program) int {
 func newRootCommand(p *program) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "podctl",
-		Short: "podctl talks to podd, which hosts LLM agents as pods",
-		Long: "podctl talks to podd, which hosts LLM agents as pods: named, durable, with any number of\n" +
-			"clients that come and go. Start podd first: podd &",
-		Example: "  podctl submit -f \"explain @README.md\"   ask the pod of this directory, made on first use\n" +
+		Short: "Control podd, which hosts LLM agents as pods",
+		Long: "podctl controls podd, which hosts LLM agents as pods: named, durable, and open to any number of clients.\n" +
+			"Start podd first: podd &",
+		Example: "  podctl submit -f \"explain @README.md\"   ask the pod of this directory; created on first use\n" +
+			"  podctl attach                            work with it interactively\n" +
 			"  podctl tail -f                           watch it from another terminal",
 		Args:          verbArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -63,8 +65,8 @@ func newRootCommand(p *program) *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	p.output = outputText
 	flags := root.PersistentFlags()
-	flags.VarP(&p.output, "output", "o", "text, or json: one object a line")
-	flags.StringVar(&p.places.Socket, "socket", "", "podd's socket (PODD_SOCKET)")
+	flags.VarP(&p.output, "output", "o", "output format: text, or json with one object per line")
+	flags.StringVar(&p.places.Socket, "socket", "", "podd's Unix socket (PODD_SOCKET)")
 	flags.StringVar(&p.places.StateDir, "state-dir", "", "podd's state directory (PODD_STATE_DIR)")
 	completeWith(root, "output", string(outputText), string(outputJSON))
 	root.AddCommand(

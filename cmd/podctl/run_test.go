@@ -80,7 +80,7 @@ func TestSilentStandardInput(t *testing.T) {
 			stdin: in, stdout: io.Discard, stderr: stderr, env: func(string) string { return "" }, now: time.Now, patience: time.Millisecond,
 		})
 	}()
-	stderr.await(t, "waiting for standard input; --no-stdin leaves it out\n")
+	stderr.await(t, "waiting for standard input; use --no-stdin to skip it\n")
 	cancel()
 	<-exited
 	if code != exitInterrupted || !strings.Contains(stderr.String(), "podctl: interrupted: nothing was sent\n") {

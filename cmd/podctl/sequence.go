@@ -21,7 +21,7 @@ type errSequence string
 
 // Error is a sentence without the flag.
 func (e errSequence) Error() string {
-	return fmt.Sprintf("%q is not a number such as 120 or #120", string(e))
+	return fmt.Sprintf("%q is not a number: write 120 or #120", string(e))
 }
 
 // Set takes the flag's value.

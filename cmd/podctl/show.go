@@ -16,7 +16,7 @@ import (
 func newShowCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "show POD",
-		Short:             "show one pod",
+		Short:             "Show details of a pod",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,11 +39,11 @@ func newShowCommand(p *program) *cobra.Command {
 	}
 }
 
-// podFacts are what there is to say of a pod, of whose calls so many wait for a person.
+// podFacts describe a pod. approvals is the number of its calls that wait for approval.
 func (p *program) podFacts(pod item.Pod, approvals int) facts {
 	instructions := ""
 	if n := len(pod.Spec.Instructions); n > 0 {
-		instructions = fmt.Sprintf("its own, %s bytes", view.Count(int64(n)))
+		instructions = fmt.Sprintf("custom, %s bytes", view.Count(int64(n)))
 	}
 	log := "empty"
 	if pod.Last > 0 {
@@ -54,18 +54,18 @@ func (p *program) podFacts(pod item.Pod, approvals int) facts {
 		{"id", pod.ID},
 		{"state", p.state(pod, approvals)},
 		{"reason", pod.Status.Reason},
-		{"held", held(pod)},
+		{"paused", held(pod)},
 		{"waiting until", p.waitingUntil(pod)},
 		{"approvals", hint(approvals, "call waits", "calls wait", "podctl approvals "+pod.Name)},
-		{"inbox", hint(pod.Queued, "submit waits", "submits wait", "podctl inbox "+pod.Name)},
+		{"inbox", hint(pod.Queued, "prompt queued", "prompts queued", "podctl inbox "+pod.Name)},
 		{"dir", pod.Spec.Dir},
 		{"read", strings.Join(pod.Spec.Read, ", ")},
 		{"write", strings.Join(pod.Spec.Write, ", ")},
-		{"model", orDefault(pod.Spec.Model, "podd's")},
-		{"instructions", orDefault(instructions, "podd's")},
-		{"ask", orDefault(pod.Spec.Ask, "podd's")},
+		{"model", orDefault(pod.Spec.Model, "default")},
+		{"instructions", orDefault(instructions, "default")},
+		{"ask", orDefault(pod.Spec.Ask, "default")},
 		{"rules", rules(pod.Spec.Rules)},
-		{"limits of a turn", turnLimits(pod.Spec.Limits)},
+		{"limits per turn", turnLimits(pod.Spec.Limits)},
 		{"budget", budget(pod.Spec.Limits)},
 		{"tools", strings.Join(pod.Spec.Tools, ", ")},
 		{"sub-pods", subPods(pod.Spec.SubPods)},
@@ -86,7 +86,7 @@ func orDefault(value, otherwise string) string {
 	return value
 }
 
-// held says what holds a pod, where its state does not say so already.
+// held says why a pod is paused, unless its state says so already.
 func held(pod item.Pod) string {
 	pause := pod.Status.Pause
 	switch {
@@ -107,7 +107,7 @@ func (p *program) waitingUntil(pod item.Pod) string {
 	return until(pod.Status.WaitUntil, p.now())
 }
 
-// hint says how much of something waits and which command shows it.
+// hint says how many of something there are and which command lists them.
 func hint(n int, one, several, command string) string {
 	switch n {
 	case 0:
@@ -118,7 +118,7 @@ func hint(n int, one, several, command string) string {
 	return fmt.Sprintf("%s %s: %s", view.Count(int64(n)), several, command)
 }
 
-// projectFact says what podd makes of the configuration that the workspace has.
+// projectFact says whether podd uses the workspace's own configuration.
 func projectFact(resp *poddv1.GetPodResponse) [2]string {
 	dir := resp.GetPod().GetSpec().GetDir()
 	says := ""
@@ -126,11 +126,11 @@ func projectFact(resp *poddv1.GetPodResponse) [2]string {
 	case "trusted":
 		says = "trusted"
 	case "changed":
-		says = "ignored: it has changed since it was trusted; look at it with podctl trust " + dir
+		says = "ignored: it changed after it was trusted; review it with podctl trust " + dir
 	case "never":
-		says = "ignored: nobody has trusted it; look at it with podctl trust " + dir
+		says = "ignored: it is not trusted; review it with podctl trust " + dir
 	case "":
-		says = "ignored: it cannot be read; podctl trust " + dir + " says why"
+		says = "ignored: podd cannot read it; podctl trust " + dir + " shows why"
 	}
-	return [2]string{"workspace's configuration", says}
+	return [2]string{"workspace configuration", says}
 }

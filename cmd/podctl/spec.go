@@ -14,7 +14,7 @@ import (
 	"podd/pkg/item"
 )
 
-// specFlags are the flags of a verb that makes or changes a pod.
+// specFlags are the flags of a command that creates or changes a pod.
 type specFlags struct {
 	dir, model, instructions, ask string
 	read, write, tools            []string
@@ -24,23 +24,23 @@ type specFlags struct {
 	cost, budget                  dollars
 }
 
-// register adds the flags. Whatever is not given follows podd's configuration.
+// register adds the flags. A field without a flag follows podd's configuration.
 func (f *specFlags) register(cmd *cobra.Command, dir string) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.dir, "dir", dir, "the workspace")
-	flags.StringVar(&f.model, "model", "", "the model (default podd's)")
-	flags.StringVar(&f.instructions, "instructions", "", "a file with instructions for the pod (default podd's)")
-	flags.StringArrayVar(&f.read, "read", nil, "a further directory that file tools may read; may be repeated")
-	flags.StringArrayVar(&f.write, "write", nil, "a further directory that file tools may read and write; may be repeated")
-	flags.StringVar(&f.ask, "ask", "", "when calls ask a person: never, risky or always (default podd's)")
-	flags.StringSliceVar(&f.tools, "tools", nil, "the tools that the pod may use, such as read_file,search (default all)")
-	flags.IntVar(&f.subPods, "sub-pods", 0, "how many pods it may spawn and have at work at once (default none)")
-	flags.IntVar(&f.steps, "max-steps", 0, "model requests of a turn (default podd's)")
-	flags.DurationVar(&f.time, "max-time", 0, "how long a turn may work, such as 30m (default podd's)")
-	flags.Var(&f.tokens, "max-tokens", "tokens of a turn, in and out, such as 200k (default podd's)")
-	flags.Var(&f.cost, "max-cost", "cost of a turn in USD, by podd's prices (default podd's)")
-	flags.Var(&f.budget, "budget", "cost of all turns together in USD, by podd's prices (default no bound)")
-	flags.Var(&f.budgetTokens, "budget-tokens", "tokens of all turns together, such as 5M (default no bound)")
+	flags.StringVar(&f.dir, "dir", dir, "workspace directory")
+	flags.StringVar(&f.model, "model", "", "model (default: podd's)")
+	flags.StringVar(&f.instructions, "instructions", "", "file with instructions for the pod (default: podd's)")
+	flags.StringArrayVar(&f.read, "read", nil, "another directory that file tools may read; repeatable")
+	flags.StringArrayVar(&f.write, "write", nil, "another directory that file tools may read and write; repeatable")
+	flags.StringVar(&f.ask, "ask", "", "which tool calls need approval: never, risky or always (default: podd's)")
+	flags.StringSliceVar(&f.tools, "tools", nil, "tools that the pod may use, such as read_file,search (default: all)")
+	flags.IntVar(&f.subPods, "sub-pods", 0, "number of sub-pods that may run at once (default: none)")
+	flags.IntVar(&f.steps, "max-steps", 0, "model requests per turn (default: podd's)")
+	flags.DurationVar(&f.time, "max-time", 0, "working time per turn, such as 30m (default: podd's)")
+	flags.Var(&f.tokens, "max-tokens", "tokens per turn, in and out, such as 200k (default: podd's)")
+	flags.Var(&f.cost, "max-cost", "cost per turn in USD, by podd's prices (default: podd's)")
+	flags.Var(&f.budget, "budget", "total cost of all turns in USD, by podd's prices (default: no limit)")
+	flags.Var(&f.budgetTokens, "budget-tokens", "total tokens of all turns, such as 5M (default: no limit)")
 	completeWith(cmd, "ask", "never", "risky", "always")
 	for _, name := range []string{"model", "max-steps", "max-time", "max-tokens", "max-cost", "budget", "budget-tokens", "tools", "sub-pods"} {
 		completeWith(cmd, name)
@@ -69,9 +69,8 @@ var specFields = []struct{ flag, field string }{
 	{"budget-tokens", "limits.total_tokens"},
 }
 
-// apply changes what flags were given for, and returns the fields that they change. Paths
-// become absolute; podd checks what is there. An empty value goes back to what a pod
-// without the flag has.
+// apply sets the fields whose flags were given, and returns them. Paths become absolute;
+// podd checks that they exist. An empty value restores the default.
 func (f *specFlags) apply(cmd *cobra.Command, spec *item.PodSpec) (fields []string, err error) {
 	set := map[string]func() error{
 		"dir":           func() error { return absolute(f.dir, &spec.Dir) },
@@ -89,7 +88,7 @@ func (f *specFlags) apply(cmd *cobra.Command, spec *item.PodSpec) (fields []stri
 		"budget":        func() error { spec.Limits.TotalCost = float64(f.budget); return nil },
 		"max-time": func() error {
 			if f.time < 0 {
-				return usagef("--max-time %s: give a time such as 30m, or 0 for podd's", f.time)
+				return usagef("--max-time %s: use a positive duration such as 30m, or 0 for podd's default", f.time)
 			}
 			spec.Limits.MaxTurnTime = f.time
 			return nil
@@ -109,7 +108,7 @@ func (f *specFlags) apply(cmd *cobra.Command, spec *item.PodSpec) (fields []stri
 // whole takes a flag's number.
 func whole(n int, flag string, to *int) error {
 	if n < 0 || n > math.MaxInt32 {
-		return usagef("--%s %d: give a number from 0 to %d", flag, n, math.MaxInt32)
+		return usagef("--%s %d: use a number from 0 to %d", flag, n, math.MaxInt32)
 	}
 	*to = n
 	return nil
@@ -122,7 +121,7 @@ func readInstructions(path string, to *string) error {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return usagef("the instructions cannot be read: %w", err)
+		return usagef("cannot read the instructions: %w", err)
 	}
 	*to = string(text)
 	return nil
@@ -131,17 +130,17 @@ func readInstructions(path string, to *string) error {
 // absolute makes a path absolute.
 func absolute(path string, to *string) error {
 	if path == "" {
-		return usagef("an empty path names no directory")
+		return usagef("the path of the directory is empty")
 	}
 	whole, err := filepath.Abs(path)
 	if err != nil {
-		return fmt.Errorf("the current directory cannot be read: %w", err)
+		return fmt.Errorf("cannot read the current directory: %w", err)
 	}
 	*to = whole
 	return nil
 }
 
-// absoluteAll makes paths absolute. One empty path stands for none at all.
+// absoluteAll makes paths absolute. A single empty path means an empty list.
 func absoluteAll(paths []string, to *[]string) error {
 	if len(paths) == 1 && paths[0] == "" {
 		*to = nil
@@ -173,7 +172,7 @@ func (c *tokenCount) Set(value string) error {
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || n < 0 || n > math.MaxInt64/unit {
-		return fmt.Errorf("%q is no number of tokens such as 1500, 200k or 5M", value)
+		return fmt.Errorf("%q is not a number of tokens: write it as 1500, 200k or 5M", value)
 	}
 	*c = tokenCount(n * unit)
 	return nil
@@ -196,7 +195,7 @@ func (d *dollars) Set(value string) error {
 	}
 	usd, err := strconv.ParseFloat(amount, 64)
 	if err != nil || math.IsNaN(usd) || usd < 0 || usd > maxDollars {
-		return fmt.Errorf("%q is no amount in USD such as 2 or 0.50", value)
+		return fmt.Errorf("%q is not an amount in USD: write it as 2 or 0.50", value)
 	}
 	*d = dollars(usd)
 	return nil

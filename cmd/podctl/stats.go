@@ -19,9 +19,9 @@ func newStatsCommand(p *program) *cobra.Command {
 	var watching bool
 	cmd := &cobra.Command{
 		Use:   "stats [POD]",
-		Short: "count what a pod used, or all pods together",
-		Long: "Counts what a pod used, or all pods together. With --watch it goes on every second until it is stopped: on a\n" +
-			"terminal in place, elsewhere each time that something changed.",
+		Short: "Show what a pod, or all pods, used",
+		Long: "Shows the turns, requests, tokens, cost and tool calls of a pod, or of all pods together. With --watch it\n" +
+			"updates every second: in place on a terminal, elsewhere whenever something changes.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,7 +42,7 @@ func newStatsCommand(p *program) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVarP(&watching, "watch", "w", false, "go on every second")
+	cmd.Flags().BoolVarP(&watching, "watch", "w", false, "update every second")
 	return cmd
 }
 
@@ -67,15 +67,23 @@ func damagedPods(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return strings.Join(names, ", ") + " (counted up to the damage in the log)"
+	return strings.Join(names, ", ") + " (counted up to the damaged entry)"
+}
+
+// passes is "1 pass" or "2 passes".
+func passes(n int64) string {
+	if n == 1 {
+		return "1 pass"
+	}
+	return view.Count(n) + " passes"
 }
 
 func statsTable(w io.Writer, s *poddv1.GetStatsResponse) error {
 	usage := wire.UsageFromProto(s.GetUsage())
 	pruned := "nothing"
 	if s.GetPrunes() > 0 {
-		pruned = fmt.Sprintf("%s results at %s times, about %s tokens a request",
-			view.Count(s.GetPrunedResults()), view.Count(s.GetPrunes()), view.Count(s.GetPrunedTokens()))
+		pruned = fmt.Sprintf("%s in %s, saving about %s tokens per request",
+			plural(int(s.GetPrunedResults()), "result"), passes(s.GetPrunes()), view.Count(s.GetPrunedTokens()))
 	}
 	err := facts{
 		{"turns", view.Count(s.GetTurns())},
@@ -90,7 +98,7 @@ func statsTable(w io.Writer, s *poddv1.GetStatsResponse) error {
 		return err
 	}
 	t := newTable(w)
-	fmt.Fprintln(t, "TOOL\tCALLS\tERRORS\tCUT\tBYTES OF THESE\tKEPT")
+	fmt.Fprintln(t, "TOOL\tCALLS\tERRORS\tCUT\tFULL BYTES\tKEPT BYTES")
 	for _, tool := range s.GetTools() {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(tool.GetTool()), view.Count(tool.GetCalls()), view.Count(tool.GetErrors()),
 			view.Count(tool.GetCuts()), view.Count(tool.GetCutTotalBytes()), view.Count(tool.GetCutKeptBytes()))

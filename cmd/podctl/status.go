@@ -15,7 +15,7 @@ import (
 func newStatusCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "status",
-		Short:             "show how podd is set up",
+		Short:             "Show the state and settings of podd",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -43,61 +43,61 @@ func statusFacts(s *poddv1.GetStatusResponse, now time.Time) facts {
 		{"socket", s.GetSocket()},
 		{"state", s.GetStateDir()},
 		{"config", configured(s)},
-		{"config refused", refusal(s)},
+		{"config error", refusal(s)},
 		{"needs a restart", strings.Join(s.GetNeedRestart(), ", ")},
 		{"pods", fmt.Sprintf("%d, %d loaded, %d running a turn", s.GetPods(), s.GetPodsLoaded(), s.GetPodsRunning())},
 		{"sandbox", sandbox(s)},
-		{"hidden", hidden(s)},
+		{"credentials", hidden(s)},
 		{"model", orDefault(s.GetModel(), "chosen at the first request")},
 		{"endpoint", fmt.Sprintf("%s (%s)", s.GetBaseUrl(), s.GetApi())},
 		{"key", key},
-		{"age", age(s)},
+		{"version", age(s)},
 	}
 }
 
-// configured says which file holds since when.
+// configured names the configuration file and when podd read it.
 func configured(s *poddv1.GetStatusResponse) string {
-	file := orDefault(s.GetConfig(), "none, defaults hold")
+	file := orDefault(s.GetConfig(), "none; using defaults")
 	if at := s.GetConfigLoadedAt(); at != nil {
 		file += ", read " + stamp(at.AsTime())
 	}
 	return file
 }
 
-// refusal is why the file of now does not hold.
+// refusal is why podd rejected the current configuration file.
 func refusal(s *poddv1.GetStatusResponse) string {
 	if s.GetConfigError() == "" {
 		return ""
 	}
-	return s.GetConfigError() + "; the one before it holds"
+	return s.GetConfigError() + "; still using the previous configuration"
 }
 
-// sandbox says what becomes of shell commands.
+// sandbox says how podd runs shell commands.
 func sandbox(s *poddv1.GetStatusResponse) string {
 	mode := orDefault(s.GetSandbox(), "none")
-	text := mode + ": shell commands run inside"
+	text := mode + ": shell commands run inside it"
 	switch s.GetShellCommands() {
 	case "refuse":
 		text = mode + ": shell commands are refused"
 	case "ask":
-		text = mode + ": shell commands run unsandboxed, once a person agrees to each"
+		text = mode + ": shell commands run without a sandbox, each after approval"
 	case "run":
-		text = mode + ": shell commands run unsandboxed and unasked"
+		text = mode + ": shell commands run without a sandbox and without approval"
 	default:
-		if mode == "none" { // Of a podd that does not say more.
-			text = "none: shell commands run unsandboxed"
+		if mode == "none" { // An old podd does not say more.
+			text = "none: shell commands run without a sandbox"
 		}
 	}
 	if note := s.GetSandboxNote(); note != "" {
 		text += " (" + note + ")"
 	}
 	if mode == "landlock" {
-		text += "; it cannot make .git and protected files read-only: commands that name .git ask, and all in a workspace that has protected files"
+		text += "; it cannot make .git and protected files read-only, so commands that name .git need approval, and so do all commands in a workspace with protected files"
 	}
 	return text
 }
 
-// hidden counts what shell commands don't see; empty without a sandbox.
+// hidden counts the credentials that shell commands cannot see; empty without a sandbox.
 func hidden(s *poddv1.GetStatusResponse) string {
 	switch n := s.GetHiddenCredentials(); {
 	case s.GetShellCommands() != "confined":
@@ -105,8 +105,8 @@ func hidden(s *poddv1.GetStatusResponse) string {
 	case n == 0:
 		return "no credentials found in your home directory"
 	case n == 1:
-		return "1 file or directory with credentials, from shell commands"
+		return "1 file or directory with credentials is hidden from shell commands"
 	default:
-		return fmt.Sprintf("%d files and directories with credentials, from shell commands", n)
+		return fmt.Sprintf("%d files and directories with credentials are hidden from shell commands", n)
 	}
 }

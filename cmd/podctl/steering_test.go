@@ -26,7 +26,7 @@ func TestSteeredSubmit(t *testing.T) {
 	tail.out.await(t, "submitted as r2 (steer)")
 	close(gate)
 	if code := steered.wait(); code != 0 || !strings.Contains(steered.out.String(), "Heard: the other way") ||
-		!strings.Contains(steered.err.String(), "· joined turn 1, which was running\n") {
+		!strings.Contains(steered.err.String(), "· joined the running turn 1\n") {
 		t.Errorf("exit code %d, standard output %q, standard error %q", code, steered.out.String(), steered.err.String())
 	}
 	if code := first.wait(); code != 0 {
@@ -42,7 +42,7 @@ func TestSubmitToAPodThatIsHeld(t *testing.T) {
 	w.podctl("create", "p").run(0)
 	w.podctl("pause", "p").run(0)
 	p := w.podctl("submit", "-f", "-p", "p", "hello").start()
-	p.err.await(t, "! the pod is held (paused by a client): podctl resume p lets it go on\n")
+	p.err.await(t, "! the pod is on hold (paused by a client); resume it with podctl resume p\n")
 	w.podctl("resume", "p").run(0)
 	if code := p.wait(); code != 0 || p.out.String() != "Yes.\n" {
 		t.Errorf("exit code %d, standard output %q", code, p.out.String())
@@ -71,10 +71,10 @@ func TestFollowedSubmitIsTakenBack(t *testing.T) {
 	w.podctl("create", "p").run(0)
 	w.podctl("pause", "p").run(0)
 	p := w.podctl("submit", "-f", "-p", "p", "--request-id", "r1", "hello").start()
-	p.err.await(t, "the pod is held")
+	p.err.await(t, "the pod is on hold")
 	w.podctl("inbox", "rm", "p", "r1").run(0)
 	for _, one := range []*podctlProcess{p, w.podctl("submit", "-f", "-p", "p", "--request-id", "r1", "hello").start()} {
-		if code := one.wait(); code != 5 || !strings.Contains(one.err.String(), "podctl: the submit was taken back from the inbox before its turn began\n") {
+		if code := one.wait(); code != 5 || !strings.Contains(one.err.String(), "podctl: the prompt was removed from the inbox before its turn started\n") {
 			t.Errorf("exit code %d, standard error %q", code, one.err.String())
 		}
 	}

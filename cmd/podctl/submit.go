@@ -26,11 +26,13 @@ func newSubmitCommand(p *program) *cobra.Command {
 	var flags submitFlags
 	cmd := &cobra.Command{
 		Use:   "submit [TEXT...]",
-		Short: "give a pod input",
-		Long: "Gives a pod input: TEXT, then standard input where it is a pipe or a file. An @path in TEXT adds that file;\n" +
-			"standard input is taken as it is. An argument - puts it there, and lets you type it at a terminal.\n" +
-			"Without -p: $PODD_POD, else the pod whose workspace is the current directory, made on first use.\n" +
-			"With -f the turn is followed to its end: the answer on standard output, tools and alerts on standard error.",
+		Short: "Submit a prompt to a pod",
+		Long: "Submits a prompt to a pod: TEXT, followed by standard input if that is a pipe or a file. An @path in TEXT adds\n" +
+			"that file; standard input is sent unchanged. The argument - marks where standard input goes, and lets you type\n" +
+			"it at a terminal.\n" +
+			"Without -p: $PODD_POD, else the pod whose workspace is the current directory; it is created on first use.\n" +
+			"With -f, submit follows the turn until it ends: the answer goes to standard output, tool calls and alerts to\n" +
+			"standard error.",
 		Example: "  podctl submit -f \"explain @README.md\"\n  git diff | podctl submit -f \"review this\"",
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return p.completeReference(cmd.Context(), flags, typed)
@@ -44,18 +46,18 @@ func newSubmitCommand(p *program) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&flags.pod, "pod", "p", "", "the pod (PODD_POD)")
-	f.BoolVarP(&flags.follow, "follow", "f", false, "follow until the turn ends")
-	f.BoolVar(&flags.steer, "steer", false, "join a running turn at its next step")
-	f.BoolVar(&flags.literal, "literal", false, "take @path as text")
-	f.StringVar(&flags.requestID, "request-id", "", "the id that makes a repeated submit count once (default a new one)")
+	f.StringVarP(&flags.pod, "pod", "p", "", "pod name (PODD_POD)")
+	f.BoolVarP(&flags.follow, "follow", "f", false, "follow the turn until it ends")
+	f.BoolVar(&flags.steer, "steer", false, "deliver to the running turn at its next step")
+	f.BoolVar(&flags.literal, "literal", false, "treat @path as plain text")
+	f.StringVar(&flags.requestID, "request-id", "", "id of this prompt; a repeated id counts once (default: a new id)")
 	inputFlag(cmd, &flags.noStdin)
 	completeWith(cmd, "request-id")
 	p.completePodFlag(cmd)
 	return cmd
 }
 
-// submit gives the pod the input and, when asked, follows the turn.
+// submit submits the prompt and, with -f, follows the turn.
 func (p *program) submit(ctx context.Context, c *client.Client, flags submitFlags, segments []item.Segment) error {
 	pod, err := p.pod(ctx, c, flags.pod, true)
 	if err != nil {
@@ -76,8 +78,8 @@ func (p *program) submit(ctx context.Context, c *client.Client, flags submitFlag
 	}
 	resp, err := c.Submit(ctx, req)
 	if err != nil && ctx.Err() != nil {
-		return interrupted(fmt.Sprintf("interrupted before podd answered: the submit may have been taken; "+
-			"the same one with -p %s --request-id %s tells, and counts once", pod, req.GetRequestId()))
+		return interrupted(fmt.Sprintf("interrupted before podd answered: the prompt may be queued; "+
+			"to find out, submit it again with -p %s --request-id %s, which counts once", pod, req.GetRequestId()))
 	}
 	if err != nil {
 		return err
@@ -92,28 +94,28 @@ func (p *program) submit(ctx context.Context, c *client.Client, flags submitFlag
 	return p.print(resp, func(w io.Writer) error { return p.admitted(w, pod, resp, waits) })
 }
 
-// whyQueued says what a submit that was queued waits for.
+// whyQueued says what a queued prompt waits for.
 func whyQueued(ctx context.Context, c *client.Client, pod string) string {
 	got, err := c.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: pod})
 	if err == nil && got.GetPod().GetPause() != nil {
-		return "the pod is paused, podctl resume lets it go on"
+		return "the pod is paused, resume it: podctl resume " + sanitize.Line(pod)
 	}
 	return "the pod is busy"
 }
 
-// admitted says what became of a submit, what it waits for when it was queued, and what
-// of it could not be resolved.
+// admitted reports a queued prompt: its number, what it waits for, and which references
+// were not resolved.
 func (p *program) admitted(w io.Writer, pod string, resp *poddv1.SubmitResponse, waits string) error {
 	for _, a := range resp.GetAlerts() {
 		fmt.Fprintf(p.stderr, "! %s\n", view.AlertText(wire.AlertFromProto(a)))
 	}
-	note := ""
-	switch {
-	case resp.GetDuplicate():
-		note = " (it had been submitted before; nothing is done twice)"
-	case resp.GetQueued():
-		note = " (queued: " + waits + ")"
+	name, done := sanitize.Line(pod), "queued for"
+	if resp.GetDuplicate() {
+		done, waits = "already submitted to", ""
 	}
-	_, err := fmt.Fprintf(w, "submitted to %s as %s, seq %d%s\n", sanitize.Line(pod), sanitize.Line(resp.GetRequestId()), resp.GetSeq(), note)
+	if waits != "" {
+		waits = "; " + waits
+	}
+	_, err := fmt.Fprintf(w, "%s %s (#%d)%s; watch: podctl tail -f %s\n", done, name, resp.GetSeq(), waits, name)
 	return err
 }

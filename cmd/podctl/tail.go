@@ -23,9 +23,9 @@ func newTailCommand(p *program) *cobra.Command {
 	var flags tailFlags
 	cmd := &cobra.Command{
 		Use:   "tail [POD]",
-		Short: "show the last entries of a pod's log",
-		Long: "Shows the last entries of a pod's log, or all above --after. With -f it goes on with what comes, across\n" +
-			"restarts of podd; stopping it disturbs nothing.\n" +
+		Short: "Show the last entries of a pod's log",
+		Long: "Shows the last entries of a pod's log, or with --after all entries above a number. With -f it keeps printing\n" +
+			"new entries, across restarts of podd; stopping it does not affect the pod.\n" +
 			"Without POD: $PODD_POD, else the pod whose workspace is the current directory.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
@@ -44,19 +44,19 @@ func newTailCommand(p *program) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVarP(&flags.follow, "follow", "f", false, "go on with what comes")
-	f.Int64VarP(&flags.last, "lines", "n", 10, "how many entries")
-	f.Var((*sequence)(&flags.after), "after", "all entries above this sequence instead")
-	f.BoolVar(&flags.deltas, "deltas", false, "with -f: show answers and tool output while they are made")
+	f.BoolVarP(&flags.follow, "follow", "f", false, "keep running and print new entries")
+	f.Int64VarP(&flags.last, "lines", "n", 10, "number of entries")
+	f.Var((*sequence)(&flags.after), "after", "show all entries above this number instead")
+	f.BoolVar(&flags.deltas, "deltas", false, "with -f: show answers and tool output as they arrive")
 	return cmd
 }
 
 func (f tailFlags) check(cmd *cobra.Command) error {
 	switch {
 	case f.last < 0:
-		return usagef("-n %d: give 0 or more", f.last)
+		return usagef("-n %d: use 0 or more", f.last)
 	case f.fromAfter && cmd.Flags().Changed("lines"):
-		return usagef("-n and --after exclude each other")
+		return usagef("-n and --after cannot be used together")
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func (p *program) tail(ctx context.Context, c *client.Client, pod string, flags 
 	if p.output == outputText {
 		log := view.NewLog(p.console(), flags.deltas)
 		show, end, options.Lost = log.Show, log.Close, log.Lost
-		// Fragments bring the text so far of an answer that is being made.
+		// With fragments the stream begins with the text so far of an unfinished answer.
 		options.Deltas = flags.follow
 	}
 	at, err := showAll(ctx, c, options, show)
@@ -84,7 +84,7 @@ func (p *program) tail(ctx context.Context, c *client.Client, pod string, flags 
 		err = endErr
 	}
 	if err != nil && ctx.Err() != nil {
-		return interrupted(fmt.Sprintf("interrupted: the pod goes on; podctl tail -f %s --after %d shows what follows", pod, at))
+		return interrupted(fmt.Sprintf("interrupted: the pod keeps running; continue with podctl tail -f %s --after %d", pod, at))
 	}
 	return err
 }
@@ -104,7 +104,7 @@ func showAll(ctx context.Context, c *client.Client, o client.StreamOptions, show
 	return at, nil
 }
 
-// first is the first argument, "" when there is none.
+// first is the first argument, or "".
 func first(args []string) string {
 	if len(args) == 0 {
 		return ""

@@ -25,10 +25,12 @@ func newTrustCommand(p *program) *cobra.Command {
 	var flags trustFlags
 	cmd := &cobra.Command{
 		Use:   "trust DIR",
-		Short: "let podd follow a workspace's own configuration",
-		Long: "Shows .podd/config.toml and .mcp.json of a workspace, whole, and asks whether podd may follow them. What is\n" +
-			"trusted is what is shown: when a file changes, it is ignored until you trust it again, and the rules that you trusted hold on.",
-		Args: operands,
+		Short: "Trust a workspace's own configuration",
+		Long: "Prints .podd/config.toml and .mcp.json of a workspace and asks whether podd may use them. You trust exactly\n" +
+			"what is printed: when a file changes, podd ignores it until you trust it again; rules that you trusted stay\n" +
+			"in force.",
+		Example: "  podctl trust .",
+		Args:    operands,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := filepath.Abs(valid(args[0]))
 			if err != nil {
@@ -37,8 +39,8 @@ func newTrustCommand(p *program) *cobra.Command {
 			return p.with(func(c *client.Client) error { return p.trust(cmd.Context(), c, dir, flags) })
 		},
 	}
-	cmd.Flags().BoolVarP(&flags.yes, "yes", "y", false, "trust what there is without asking")
-	cmd.Flags().BoolVar(&flags.remove, "remove", false, "take the trust back")
+	cmd.Flags().BoolVarP(&flags.yes, "yes", "y", false, "trust the files without asking")
+	cmd.Flags().BoolVar(&flags.remove, "remove", false, "stop trusting the workspace")
 	cmd.MarkFlagsMutuallyExclusive("yes", "remove")
 	return cmd
 }
@@ -49,7 +51,7 @@ func (p *program) trust(ctx context.Context, c *client.Client, dir string, flags
 		return err
 	}
 	if flags.remove {
-		return p.print(look, line("%s is not trusted any more", sanitize.Line(look.GetDir())))
+		return p.print(look, line("%s is no longer trusted", sanitize.Line(look.GetDir())))
 	}
 	shown := p.stdout
 	if p.output == outputJSON {
@@ -59,13 +61,13 @@ func (p *program) trust(ctx context.Context, c *client.Client, dir string, flags
 		return err
 	}
 	for _, why := range look.GetRefused() {
-		fmt.Fprintf(p.stderr, "! podd will not follow this: %s\n", sanitize.Line(why))
+		fmt.Fprintf(p.stderr, "! podd ignores this setting: %s\n", sanitize.Line(why))
 	}
 	switch {
 	case len(look.GetFiles()) == 0:
-		return item.Errorf(item.KindPrecondition, "NOTHING_TO_TRUST", "%s has no file that podd would follow: nothing needs to be trusted", look.GetDir())
+		return item.Errorf(item.KindPrecondition, "NOTHING_TO_TRUST", "%s has no .podd/config.toml or .mcp.json, so there is nothing to trust", look.GetDir())
 	case look.GetState() == "trusted":
-		return p.print(look, line("%s is trusted already", sanitize.Line(look.GetDir())))
+		return p.print(look, line("%s is already trusted", sanitize.Line(look.GetDir())))
 	case !flags.yes:
 		if err := p.asked(ctx); err != nil {
 			return err
@@ -75,10 +77,11 @@ func (p *program) trust(ctx context.Context, c *client.Client, dir string, flags
 	if err != nil {
 		return err
 	}
-	return p.print(look, line("%s is trusted; this takes effect at the next turn", sanitize.Line(look.GetDir())))
+	return p.print(look, line("%s is now trusted; this takes effect at the next turn", sanitize.Line(look.GetDir())))
 }
 
-// showFiles shows files whole, with what would not be seen made visible and counted.
+// showFiles prints files completely, with invisible characters as escapes, and counts
+// those.
 func showFiles(w io.Writer, look *poddv1.TrustDirResponse) error {
 	for _, f := range look.GetFiles() {
 		text := string(bytes.TrimSuffix(f.GetContent(), []byte("\n")))
@@ -90,19 +93,19 @@ func showFiles(w io.Writer, look *poddv1.TrustDirResponse) error {
 			fmt.Fprintf(w, "  | %s\n", l)
 		}
 		if hidden > 0 {
-			fmt.Fprintf(w, "%d characters of it are invisible or invalid, and shown as escapes\n", hidden)
+			fmt.Fprintf(w, "%s, shown as escapes\n", plural(hidden, "invisible or invalid character"))
 		}
 	}
 	return nil
 }
 
-// asked is nil when the person at the terminal says yes.
+// asked is nil if the person at the terminal answers yes.
 func (p *program) asked(ctx context.Context) error {
 	tty, _ := p.stdin.(*os.File)
 	if _, ok := terminal(p.stdin); !ok || clearTyped(tty) != nil {
-		return usageError{item.Errorf(item.KindInvalid, "NOBODY_TO_ASK", "nobody is there to ask: run podctl trust at a terminal, or with --yes once you have read the files")}
+		return usageError{item.Errorf(item.KindInvalid, "NOBODY_TO_ASK", "podctl trust needs a terminal to ask: run it at one, or add --yes once you have read the files")}
 	}
-	fmt.Fprint(p.stderr, "trust this? y, else no: ")
+	fmt.Fprint(p.stderr, "Trust these files? [y] yes [Enter] no: ")
 	typed, err := readTyped(ctx, tty)
 	if err != nil {
 		return err
@@ -111,5 +114,5 @@ func (p *program) asked(ctx context.Context) error {
 	case "y", "yes":
 		return nil
 	}
-	return item.Errorf(item.KindPrecondition, "NOT_TRUSTED", "nothing was trusted")
+	return item.Errorf(item.KindPrecondition, "NOT_TRUSTED", "you did not trust the files, so podd ignores them")
 }

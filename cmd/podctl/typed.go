@@ -11,8 +11,8 @@ import (
 	"podd/internal/clients/tty"
 )
 
-// errBackground says that the terminal belongs to another program now.
-var errBackground = errors.New("podctl runs in the background")
+// errBackground says that podctl does not own the terminal now.
+var errBackground = errors.New("podctl is running in the background")
 
 // inForeground says whether a terminal's input is for this process. One that is not
 // its own controlling terminal has no background.
@@ -21,15 +21,15 @@ func inForeground(fd int) bool {
 	return err != nil || group == unix.Getpgrp()
 }
 
-// clearTyped forgets what was typed on a terminal before a question stands there: it
-// was meant for something else.
+// clearTyped discards what was typed on a terminal before a question appears: it was
+// meant for something else.
 func clearTyped(file *os.File) error {
 	fd := int(file.Fd())
 	if !inForeground(fd) {
 		return errBackground
 	}
 	if err := forgetTyped(fd); err != nil {
-		return fmt.Errorf("the terminal cannot be read: %w", err)
+		return fmt.Errorf("cannot read from the terminal: %w", err)
 	}
 	return nil
 }
@@ -46,10 +46,10 @@ func readTyped(ctx context.Context, file *os.File) (string, error) {
 	line := make([]byte, maxTyped)
 	n, err := file.Read(line)
 	if err != nil {
-		return "", fmt.Errorf("the terminal cannot be read: %w", err)
+		return "", fmt.Errorf("cannot read from the terminal: %w", err)
 	}
 	return string(line[:n]), nil
 }
 
-// maxTyped is above the longest line that a terminal hands over, in bytes.
+// maxTyped is larger than the longest line that a terminal delivers, in bytes.
 const maxTyped = 8192

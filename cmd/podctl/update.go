@@ -15,9 +15,9 @@ func newUpdateCommand(p *program) *cobra.Command {
 	var flags specFlags
 	cmd := &cobra.Command{
 		Use:   "update POD",
-		Short: "change what a pod was made with",
-		Long: "Changes what a pod was made with: what a flag is given for, and nothing else. --read and --write name the\n" +
-			"whole list anew. An empty value or 0 goes back to podd's own setting; --read '' to none.",
+		Short: "Change a pod's settings",
+		Long: "Changes the settings of a pod for which you give a flag, and no others. --read and --write replace the whole\n" +
+			"list; --read '' empties it. Other flags with an empty value or 0 restore podd's default.",
 		Example:           "  podctl update greeter --model gpt-5.1 --budget 5",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
@@ -28,7 +28,7 @@ func newUpdateCommand(p *program) *cobra.Command {
 				return err
 			}
 			if len(fields) == 0 {
-				return usagef("there is nothing to change: give at least one flag, such as --model")
+				return usagef("nothing to change: give at least one flag, such as --model")
 			}
 			return p.with(func(c *client.Client) error {
 				resp, err := c.Pods().UpdatePod(cmd.Context(), &poddv1.UpdatePodRequest{

@@ -14,19 +14,19 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// versionPatience bounds the question to a podd that may not be there.
+// versionPatience bounds how long podctl waits for a podd that may not be running.
 const versionPatience = time.Second
 
 func newVersionCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "show which podctl this is, and which podd runs",
-		Long: "Shows which podctl this is, and which podd runs. With -o json: podd's status; without a running podd\n" +
-			"one with podctl's version and pid 0.",
+		Short: "Show the versions of podctl and podd",
+		Long: "Shows the versions of podctl and of the running podd. With -o json it prints podd's status; if podd is not\n" +
+			"running, a status with podctl's version and pid 0.",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p.startFor = -1 // That podd is not there is an answer.
+			p.startFor = -1 // "podd is not running" is an answer too.
 			ctx, cancel := context.WithTimeout(cmd.Context(), versionPatience)
 			defer cancel()
 			status, err := p.status(ctx)
@@ -34,7 +34,7 @@ func newVersionCommand(p *program) *cobra.Command {
 				status = &poddv1.GetStatusResponse{Version: version.String()}
 			}
 			return p.print(status, func(w io.Writer) error {
-				podd := "not reached"
+				podd := "not running"
 				if err == nil {
 					podd = fmt.Sprintf("%s (pid %d)", sanitize.Line(status.GetVersion()), status.GetPid())
 				}

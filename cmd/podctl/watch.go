@@ -14,12 +14,12 @@ import (
 	"podd/pkg/item"
 )
 
-// watchEvery is how often a watching verb asks podd.
+// watchEvery is how often a watching command asks podd.
 const watchEvery = time.Second
 
-// watch shows what ask gets, again and again until ctx ends: on a terminal in place,
-// else each time that it changed. A podd that goes away after the first answer is
-// waited for.
+// watch shows what ask returns, again and again until ctx ends: on a terminal in place,
+// elsewhere whenever it changes. If podd goes away after the first answer, watch waits for
+// it.
 func watch[M proto.Message](ctx context.Context, p *program, ask func(context.Context) (M, error), text func(io.Writer, M) error) error {
 	every := p.every
 	if every == 0 {
@@ -40,7 +40,7 @@ func watch[M proto.Message](ctx context.Context, p *program, ask func(context.Co
 			last, seen, away = m, true, false
 		case seen && ctx.Err() == nil && item.KindOf(err) == item.KindUnavailable:
 			if !away {
-				fmt.Fprintf(p.stderr, "! podd is away, trying again: %s\n", sanitize.Line(err.Error()))
+				fmt.Fprintf(p.stderr, "! lost the connection to podd; retrying: %s\n", sanitize.Line(err.Error()))
 			}
 			away, err = true, nil
 		}
@@ -58,9 +58,9 @@ func watch[M proto.Message](ctx context.Context, p *program, ask func(context.Co
 // frames shows one text after the other.
 type frames struct {
 	out io.Writer
-	// inPlace lets each take the place of the one before, from the top of the screen.
+	// inPlace makes each replace the one before, from the top of the screen.
 	inPlace bool
-	// height is the number of the screen's lines; nil or 0 when it is not known.
+	// height is the number of the screen's lines; nil or 0 when it is unknown.
 	height func() int
 	shown  int
 }
@@ -70,7 +70,7 @@ func (p *program) frames() *frames {
 	return &frames{
 		out: p.stdout, inPlace: p.output == outputText && p.console().OutTerminal,
 		height: func() int {
-			_, height, _ := term.GetSize(fd) // 0 when it cannot be told.
+			_, height, _ := term.GetSize(fd) // 0 when it is unknown.
 			return height
 		},
 	}
@@ -101,7 +101,7 @@ func (f *frames) next(text []byte) []byte {
 	const home, clearScreen, clearLine, clearBelow = "\x1b[H", "\x1b[2J", "\x1b[K", "\x1b[J"
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	if f.height != nil {
-		// The cursor stands below the text, and must not scroll the screen.
+		// The cursor is below the text, and must not scroll the screen.
 		if most := f.height() - 1; most > 0 && len(lines)-1 > most {
 			lines = lines[:most]
 		}

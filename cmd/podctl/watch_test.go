@@ -78,7 +78,7 @@ func TestWatch(t *testing.T) {
 	if got := strings.TrimSuffix(strings.Join(turns, " "), " 3"); code != exitInterrupted || got != "0 1 2" {
 		t.Errorf("exit code %d, turns %q", code, turns)
 	}
-	if strings.Count(stderr, "! podd is away, trying again: ") != 1 || !strings.HasSuffix(stderr, "podctl: interrupted\n") || strings.Contains(stderr, "\x1b") {
+	if strings.Count(stderr, "! lost the connection to podd; retrying: ") != 1 || !strings.HasSuffix(stderr, "podctl: interrupted\n") || strings.Contains(stderr, "\x1b") {
 		t.Errorf("standard error %q", stderr)
 	}
 

@@ -15,9 +15,9 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// pod is the pod that a verb is about: the one named, $PODD_POD, or the one whose
-// workspace is the current directory, of several the one that was at work last. With
-// create, one is made when there is none.
+// pod is the pod that a command is about: the one named, $PODD_POD, or the one whose
+// workspace is the current directory; of several, the one that worked last. With create,
+// pod creates a missing one.
 func (p *program) pod(ctx context.Context, c *client.Client, named string, create bool) (string, error) {
 	name, note, err := p.choosePod(ctx, c, named, create)
 	if note != "" {
@@ -26,8 +26,7 @@ func (p *program) pod(ctx context.Context, c *client.Client, named string, creat
 	return name, err
 }
 
-// choosePod is pod without a word of its own; note is what a person should know of the
-// choice.
+// choosePod is pod without printing; note is what a person should know about the choice.
 func (p *program) choosePod(ctx context.Context, c *client.Client, named string, create bool) (name, note string, err error) {
 	if named == "" {
 		named = p.env("PODD_POD")
@@ -44,7 +43,7 @@ func (p *program) choosePod(ctx context.Context, c *client.Client, named string,
 		return "", "", err
 	}
 	if len(list) > 1 {
-		return list[0], fmt.Sprintf("using pod %s (the last at work here); others: %s (-p NAME)", list[0], strings.Join(list[1:], ", ")), nil
+		return list[0], fmt.Sprintf("using pod %s (most recently active here); for another, use -p NAME: %s", list[0], strings.Join(list[1:], ", ")), nil
 	}
 	name, made, err := podFor(ctx, c, dir, create)
 	if made {
@@ -53,8 +52,8 @@ func (p *program) choosePod(ctx context.Context, c *client.Client, named string,
 	return name, note, err
 }
 
-// podFor is the pod of a workspace, by its one real name. With create, it is made when
-// there is none.
+// podFor is the pod of a workspace, by the directory's real path. With create, it creates
+// a missing one.
 func podFor(ctx context.Context, c *client.Client, dir string, create bool) (name string, made bool, err error) {
 	name, err = podOf(ctx, c, dir)
 	if err != nil || name != "" {
@@ -62,24 +61,24 @@ func podFor(ctx context.Context, c *client.Client, dir string, create bool) (nam
 	}
 	if !create {
 		return "", false, item.Errorf(item.KindNotFound, "NO_POD",
-			"no pod has %s as its workspace: name one (podctl list shows them) or make it with podctl submit or podctl create", dir)
+			"no pod has the workspace %s: create one with podctl submit or podctl create, or name a pod that podctl list shows", dir)
 	}
 	return createFor(ctx, c, dir)
 }
 
-// currentDir is the current directory by its one real name.
+// currentDir is the real path of the current directory.
 func currentDir() (string, error) {
 	dir, err := os.Getwd()
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil {
-		return "", fmt.Errorf("the current directory cannot be read: %w", err)
+		return "", fmt.Errorf("cannot read the current directory: %w", err)
 	}
 	return dir, nil
 }
 
-// podOf is the one pod of a workspace; "" when it has none.
+// podOf is the only pod of a workspace; "" without one.
 func podOf(ctx context.Context, c *client.Client, dir string) (string, error) {
 	names, err := podsOf(ctx, c, dir)
 	switch {
@@ -89,13 +88,13 @@ func podOf(ctx context.Context, c *client.Client, dir string) (string, error) {
 		return names[0], nil
 	}
 	several := item.Errorf(item.KindInvalid, "SEVERAL_PODS",
-		"several pods have %s as their workspace: name one of %s, or set PODD_POD", dir, strings.Join(names, ", "))
+		"several pods have the workspace %s: name one of %s, or set PODD_POD", dir, strings.Join(names, ", "))
 	several.Meta = map[string]string{"pods": strings.Join(names, " ")}
 	return "", several
 }
 
-// podsOf are the pods of a workspace that no other pod spawned, the last at work first
-// and those that have done nothing yet behind them.
+// podsOf are the pods of a workspace that are not sub-pods: the most recently active
+// first, and those without a turn last.
 func podsOf(ctx context.Context, c *client.Client, dir string) (names []string, err error) {
 	resp, err := c.Pods().ListPods(ctx, &poddv1.ListPodsRequest{Dir: valid(dir)})
 	if err != nil {
@@ -117,8 +116,8 @@ func podsOf(ctx context.Context, c *client.Client, dir string) (names []string, 
 	return names, nil
 }
 
-// hasWork says whether a pod has had a turn or is about to. A fork begins with the turns
-// of another: its own come with entries that are later than the fork.
+// hasWork says whether a pod has had a turn or is about to. A fork starts with the turns
+// of its source; its own turns write entries later than the fork.
 func hasWork(pod *poddv1.Pod) bool {
 	own := pod.GetLastActivity().AsTime().After(pod.GetCreatedAt().AsTime())
 	return pod.GetQueued() > 0 || pod.GetTurn() > 0 && own
@@ -146,5 +145,5 @@ func createFor(ctx context.Context, c *client.Client, dir string) (name string, 
 	}
 }
 
-// valid is text that a message can carry; a name that was not valid names nothing.
+// valid is text that a message can carry. A name that was not valid matches no pod.
 func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }

@@ -19,9 +19,9 @@ import (
 func newBackupCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE",
-		Short: "write a copy of the store to FILE",
-		Long: "Writes a consistent copy of the store to FILE, which must not exist, whole or not at all.\n" +
-			"A podd that runs goes on meanwhile. The spool, the configuration and the client token are not part of it.\n" +
+		Short: "Back up the store to a file",
+		Long: "Writes a consistent copy of the store to FILE, which must not exist yet; if it fails, no FILE is left behind.\n" +
+			"A running podd keeps working. The copy does not include the spool, the configuration or the client token.\n" +
 			"To restore: stop podd, copy FILE to podd.db in the state directory, start podd.",
 		Args: oneArg("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -30,7 +30,7 @@ func newBackupCommand(p *program) *cobra.Command {
 				return err
 			}
 			if _, err := os.Lstat(to); err == nil {
-				return item.Errorf(item.KindExists, "FILE_EXISTS", "%s exists already: choose another name", to)
+				return item.Errorf(item.KindExists, "FILE_EXISTS", "%s already exists: choose another name", to)
 			}
 			err = p.keep(cmd.Context(), keepers{
 				online: func(ctx context.Context, c *client.Client) error { return receiveBackup(ctx, c, to) },
@@ -45,7 +45,7 @@ func newBackupCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(p.stdout, "%s has %d bytes\n", to, info.Size())
+			_, err = fmt.Fprintf(p.stdout, "backed up the store to %s, %d bytes\n", to, info.Size())
 			return err
 		},
 	}
@@ -55,13 +55,14 @@ func newBackupCommand(p *program) *cobra.Command {
 func oneArg(name string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usageError{fmt.Errorf("give one %s", name)}
+			return usageError{fmt.Errorf("give exactly one %s", name)}
 		}
 		return nil
 	}
 }
 
-// receiveBackup writes what podd sends to a file that has its name once it is whole.
+// receiveBackup writes the backup that podd sends to a temporary file, and renames it once
+// it is complete.
 func receiveBackup(ctx context.Context, c *client.Client, to string) (err error) {
 	temp := to + ".new"
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

@@ -22,9 +22,9 @@ import (
 func newCheckCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check",
-		Short: "look for damage in the store",
-		Long: "Reads the whole store and prints one sentence for each thing that is wrong. Nothing is changed.\n" +
-			"A podd that runs goes on; without one the file itself is read.",
+		Short: "Check the store for damage",
+		Long: "Reads the whole store and prints a line for each problem. It changes nothing. It works with a running podd\n" +
+			"and without one.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var harm, harmless []string
@@ -50,19 +50,19 @@ func newCheckCommand(p *program) *cobra.Command {
 	}
 }
 
-// report prints what a check found. What does no harm is no error.
+// report prints the findings of a check. Harmless findings are not an error.
 func (p *program) report(harm, harmless []string) error {
 	for _, text := range slices.Concat(harm, harmless) {
 		fmt.Fprintln(p.stdout, sanitize.Line(text))
 	}
 	if len(harm) > 0 {
-		return item.Errorf(item.KindDataLoss, store.ReasonDamaged, "the store is damaged (%d findings): restore a backup, or delete the pods that are named", len(harm))
+		return item.Errorf(item.KindDataLoss, store.ReasonDamaged, "the store is damaged (problems found: %d): restore a backup, or delete the pods listed above", len(harm))
 	}
 	fmt.Fprintln(p.stdout, "the store is sound")
 	return nil
 }
 
-// checkVerb is what podd is started with to look at a file that may end the process.
+// checkVerb is the command of the process that reads a file whose damage may crash it.
 const checkVerb = "check-file"
 
 // checker is the command that runs it.
@@ -74,15 +74,14 @@ func checker() []string {
 	return []string{self, checkVerb}
 }
 
-// checkMemory is the most that a check may use: pages that lead in a circle would take
-// all there is.
+// checkMemory bounds the memory of a check: pages that form a cycle would use all of it.
 const checkMemory = 4 << 30
 
 func newCheckFileCommand(p *program) *cobra.Command {
 	var quick bool
 	cmd := &cobra.Command{
 		Use:    checkVerb + " FILE",
-		Short:  "check a database in this process and print the findings as JSON",
+		Short:  "Check a database in this process and print the findings as JSON",
 		Hidden: true,
 		Args:   cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -98,8 +97,7 @@ func newCheckFileCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// boundMemory ends the process when it uses too much. It returns a function that stops
-// looking.
+// boundMemory ends the process when it uses too much memory, until stop is called.
 func boundMemory() (stop func()) {
 	done, stopped := make(chan struct{}), make(chan struct{})
 	go func() {

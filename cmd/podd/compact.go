@@ -14,9 +14,9 @@ import (
 func newCompactStoreCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "compact-store",
-		Short: "give the space that the store does not use back to the disk",
-		Long: "Makes a compact copy of the store, compares it with the original and puts it in its place. It needs\n" +
-			"space for the copy. When a podd runs it goes on; what it has to write waits until the copy is made.",
+		Short: "Return the store's unused space to the disk",
+		Long: "Makes a compact copy of the store, compares it with the original and replaces the original. It needs disk\n" +
+			"space for the copy. A running podd keeps working; its writes wait until the copy is finished.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var before, after int64
@@ -36,7 +36,7 @@ func newCompactStoreCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(p.stdout, "the store had %d bytes and has %d\n", before, after)
+			_, err = fmt.Fprintf(p.stdout, "compacted the store from %d to %d bytes\n", before, after)
 			return err
 		},
 	}

@@ -18,7 +18,7 @@ func newConfigCommand(p *program) *cobra.Command {
 	var example bool
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "show the effective configuration and where each value comes from",
+		Short: "Show the effective configuration and the origin of each value",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if example {

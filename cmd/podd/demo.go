@@ -14,10 +14,10 @@ import (
 func newDemoCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo [DIR]",
-		Short: "show the main job with nothing to configure",
-		Long: "Runs a daemon on a temporary state directory, a scripted model on a loopback port and\n" +
-			"a pod, submits a prompt with an @file and shows the turn as it happens. With DIR the pod\n" +
-			"only reads there; without, it works in a small sample workspace. Nothing is left behind.",
+		Short: "Run a demo that needs no configuration",
+		Long: "Starts a daemon in a temporary directory, a scripted model on a loopback port and a pod, submits a prompt\n" +
+			"with an @file and shows the turn as it happens. With DIR the pod reads that directory and changes nothing;\n" +
+			"otherwise it works in a small sample workspace. Nothing is left behind.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return noArgs(cmd, args[1:])

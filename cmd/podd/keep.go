@@ -14,14 +14,14 @@ import (
 
 // keepers are the two ways to do something to the store.
 type keepers struct {
-	// online asks the podd that runs.
+	// online asks the running podd.
 	online func(ctx context.Context, c *client.Client) error
 	// offline works on the file.
 	offline func(ctx context.Context, c keeper.Config) error
 }
 
-// keep does what k says: through podd when one holds the state directory, else on the
-// file, which is ours until then.
+// keep runs one of k: online if a podd holds the lock of the state directory, otherwise
+// offline, holding the lock meanwhile.
 func (p *program) keep(ctx context.Context, k keepers) error {
 	c, err := p.daemonConfig()
 	if err != nil {
@@ -29,7 +29,7 @@ func (p *program) keep(ctx context.Context, k keepers) error {
 	}
 	c.Logger = slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if _, err := os.Stat(c.StateDir); err != nil {
-		return item.Errorf(item.KindNotFound, "NO_STATE", "there is no state directory at %s: name it with --state-dir", c.StateDir)
+		return item.Errorf(item.KindNotFound, "NO_STATE", "the state directory %s does not exist: name the right one with --state-dir", c.StateDir)
 	}
 	lock, err := paths.LockStateDir(c.StateDir)
 	if item.ReasonOf(err) == "HELD" {
@@ -51,7 +51,7 @@ func (p *program) keepOnline(ctx context.Context, c daemon.Config, k keepers) er
 	return k.online(ctx, cl)
 }
 
-// withKeeper opens the database of a podd that does not run.
+// withKeeper opens the database of a podd that is not running.
 func withKeeper(ctx context.Context, c keeper.Config, fn func(k *keeper.Keeper) error) (err error) {
 	if err := keeper.MustExist(c); err != nil {
 		return err

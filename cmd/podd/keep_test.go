@@ -43,14 +43,14 @@ func TestStoreVerbs(t *testing.T) {
 		}
 		file := filepath.Join(t.TempDir(), "backup.db")
 		code, out, errs := keep(t, state, "backup", file)
-		if code != exitDone || !strings.HasPrefix(out, file+" has ") || errs != "" {
+		if code != exitDone || !strings.HasPrefix(out, "backed up the store to "+file+", ") || errs != "" {
 			t.Errorf("running %v: backup: %d %q %q", running, code, out, errs)
 		}
-		if code, _, errs := keep(t, state, "backup", file); code != exitFailed || !strings.Contains(errs, "exists already") {
+		if code, _, errs := keep(t, state, "backup", file); code != exitFailed || !strings.Contains(errs, "already exists") {
 			t.Errorf("running %v: a second backup: %d %q", running, code, errs)
 		}
 		code, out, errs = keep(t, state, "compact-store")
-		if code != exitDone || !strings.HasPrefix(out, "the store had ") || errs != "" {
+		if code != exitDone || !strings.HasPrefix(out, "compacted the store from ") || errs != "" {
 			t.Errorf("running %v: compact-store: %d %q %q", running, code, out, errs)
 		}
 		if left, _ := filepath.Glob(file + ".*"); len(left) > 0 {
@@ -149,7 +149,7 @@ func TestGarbledDatabase(t *testing.T) {
 	}
 	for range 2 {
 		p = startPodd(t, state, url)
-		if code := p.wait(); code != exitDamaged || !strings.Contains(p.log.String(), "is now "+path+".damaged-") {
+		if code := p.wait(); code != exitDamaged || !strings.Contains(p.log.String(), "was moved to "+path+".damaged-") {
 			t.Errorf("podd: %d %s", code, p.log.String())
 		}
 	}
@@ -160,7 +160,7 @@ func TestGarbledDatabase(t *testing.T) {
 	if got, err := os.ReadFile(aside[0]); err != nil || !bytes.Equal(got, b) {
 		t.Errorf("the file was changed: %v", err)
 	}
-	if code, _, errs := keep(t, state, "check"); code != exitDamaged || !strings.Contains(errs, "is now ") {
+	if code, _, errs := keep(t, state, "check"); code != exitDamaged || !strings.Contains(errs, "was moved to ") {
 		t.Errorf("check without a database: %d %q", code, errs)
 	}
 }
@@ -204,7 +204,7 @@ func TestCheckHarmless(t *testing.T) {
 			startPodd(t, state, url)
 		}
 		code, out, errs := keep(t, state, "check")
-		if code != exitDone || !strings.Contains(out, "is damaged: its log is read instead") || !strings.HasSuffix(out, "\nthe store is sound\n") || errs != "" {
+		if code != exitDone || !strings.Contains(out, "is damaged: podd reads its log instead") || !strings.HasSuffix(out, "\nthe store is sound\n") || errs != "" {
 			t.Errorf("running %v: %d %q %q", running, code, out, errs)
 		}
 	}
@@ -215,10 +215,10 @@ func TestStoreVerbsWithoutAStore(t *testing.T) {
 	state := stateDir(t)
 	for _, args := range [][]string{{"check"}, {"backup", filepath.Join(t.TempDir(), "f")}, {"compact-store"}} {
 		code, out, errs := keep(t, state, args...)
-		if code != exitFailed || out != "" || !strings.Contains(errs, "there is no database") {
+		if code != exitFailed || out != "" || !strings.Contains(errs, "no database at") {
 			t.Errorf("%s: %d %q %q", args[0], code, out, errs)
 		}
-		if code, _, errs := keep(t, filepath.Join(state, "none"), args...); code != exitFailed || !strings.Contains(errs, "there is no state directory") {
+		if code, _, errs := keep(t, filepath.Join(state, "none"), args...); code != exitFailed || !strings.Contains(errs, "does not exist") {
 			t.Errorf("%s: %d %q", args[0], code, errs)
 		}
 	}

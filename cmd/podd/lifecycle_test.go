@@ -69,7 +69,7 @@ func TestSocketIsTaken(t *testing.T) {
 	if err := os.WriteFile(socket, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.await("something else lies at")
+	p.await("was replaced by another file")
 	p.signal(syscall.SIGTERM)
 	if code := p.wait(); code != exitDone {
 		t.Errorf("exit code %d: %s", code, p.log.String())

@@ -9,14 +9,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// logFlags say what is logged, and how.
+// logFlags set the log's level and format.
 type logFlags struct {
 	level, format string
 }
 
 func (l *logFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&l.level, "log-level", "info", "debug, info, warn or error")
-	flags.StringVar(&l.format, "log-format", "", "text or json (default text on a terminal, else json)")
+	flags.StringVar(&l.level, "log-level", "info", "log level: debug, info, warn or error")
+	flags.StringVar(&l.format, "log-format", "", "log format: text or json (default: text on a terminal, otherwise json)")
 }
 
 // logger writes to w. Both formats escape control characters.
@@ -44,7 +44,7 @@ func (l *logFlags) logger(w io.Writer) (*slog.Logger, error) {
 	return nil, usageError{fmt.Errorf("--log-format %q: use text or json", l.format)}
 }
 
-// unquoted spares the text format the escapes of quotes within quotes.
+// unquoted avoids escaped quotes within quotes in the text format.
 func unquoted(_ []string, a slog.Attr) slog.Attr {
 	if text := a.Value.String(); strings.Contains(text, `"`) {
 		a.Value = slog.StringValue(strings.ReplaceAll(text, `"`, "'"))
@@ -52,8 +52,7 @@ func unquoted(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// readable writes a length of time as people and time.ParseDuration read it, not in
-// nanoseconds.
+// readable writes a duration as people and time.ParseDuration read it, not in nanoseconds.
 func readable(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		a.Value = slog.StringValue(a.Value.Duration().String())

@@ -13,8 +13,8 @@ import (
 	"podd/pkg/tool/builtin"
 )
 
-// The system hands a signal to the main thread first, and to no other when that one hangs in
-// a call of the system. So nothing but main runs on it, and main does no more than wait.
+// The kernel delivers a signal to the main thread first, and to no other thread if that one
+// hangs in a system call. So only main runs on it, and main only waits.
 func init() { runtime.LockOSThread() } //nolint:gochecknoinits // main.main may start on another thread
 
 func main() {
@@ -23,10 +23,10 @@ func main() {
 	builtin.Main()
 	// Before anything secret is read; where the system refuses, podd works all the same.
 	_ = harden.Process()
-	// Whoever closes the terminal that podd was started in asks for this too: podd stays.
+	// Closing podd's terminal sends this too: podd keeps running.
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
-	// The first signal ends the context, the second one the patience.
+	// The first signal starts the drain, the second one cuts it short.
 	ctx, cancel := context.WithCancel(context.Background())
 	hurry := make(chan struct{})
 	signals := make(chan os.Signal, 2)
@@ -36,7 +36,7 @@ func main() {
 		cancel()
 		<-signals
 		close(hurry)
-		// A third one ends podd as the system does, whatever hangs. Its store stands that.
+		// A third signal kills podd, whatever hangs. The store survives that.
 		signal.Stop(signals)
 	}()
 	code := make(chan int)

@@ -205,13 +205,13 @@ func TestPassedSocketIsUnfit(t *testing.T) {
 		want string
 		code int
 	}{
-		"a file":            {[]*os.File{plain}, nil, "which is no socket", exitFailed},
-		"TCP":               {listen("tcp", "127.0.0.1:0"), nil, "no stream socket of the Unix kind", exitFailed},
-		"datagrams":         {[]*os.File{file(t, m.notify)}, nil, "no stream socket of the Unix kind", exitFailed},
+		"a file":            {[]*os.File{plain}, nil, "which is not a socket", exitFailed},
+		"TCP":               {listen("tcp", "127.0.0.1:0"), nil, "not a Unix stream socket", exitFailed},
+		"datagrams":         {[]*os.File{file(t, m.notify)}, nil, "not a Unix stream socket", exitFailed},
 		"no path":           {listen("unix", abstract), nil, "without a path", exitFailed},
 		"a connection":      {[]*os.File{file(t, accepted)}, nil, "Accept=no", exitFailed},
-		"two":               {append(good(), good()...), nil, "passed on 2 sockets", exitUsage},
-		"another by flag":   {good(), []string{"--socket", filepath.Join(m.state, "other.sock")}, "let them say the same", exitUsage},
+		"two":               {append(good(), good()...), nil, "passed 2 sockets", exitUsage},
+		"another by flag":   {good(), []string{"--socket", filepath.Join(m.state, "other.sock")}, "make them the same", exitUsage},
 		"an open directory": {listen("unix", filepath.Join(open, "s")), nil, "is open to other users", exitFailed},
 		"open to others":    {listen("unix", filepath.Join(m.state, "wide.sock")), nil, "set SocketMode=0600", exitFailed},
 	} {

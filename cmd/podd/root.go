@@ -15,18 +15,18 @@ import (
 	"podd/pkg/item"
 )
 
-// program is what podd has of the world outside.
+// program is podd's environment.
 type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	env            func(string) string
-	// hurry is closed when a drain is to be cut short.
+	// hurry is closed to cut a drain short.
 	hurry <-chan struct{}
 	// hangup asks to read the configuration again.
 	hangup <-chan os.Signal
-	// manager takes what the service manager gave to this process; nil when there is none.
+	// manager takes what the service manager passed to this process; nil without one.
 	manager func() (systemd.Start, error)
-	// places are the flags that name them.
+	// places are the flags that name sockets, directories and files.
 	places paths.Flags
 }
 
@@ -36,12 +36,12 @@ const (
 	exitFailed = 1
 	// exitUsage is a wrong command line or configuration.
 	exitUsage = 2
-	// exitDamaged is a damaged database: a person has to say what to go on with.
+	// exitDamaged is a damaged database: a person has to decide how to continue.
 	exitDamaged = 3
 )
 
-// run is podd: it parses arguments, does what they say and returns the exit code.
-// ctx ends it gracefully.
+// run is podd: it parses arguments, runs the command and returns the exit code. The end of
+// ctx drains it.
 func run(ctx context.Context, args []string, p program) int {
 	root := newRootCommand(&p)
 	root.SetArgs(args)
@@ -76,9 +76,9 @@ func newRootCommand(p *program) *cobra.Command {
 	serve := newServeCommand(p)
 	root := &cobra.Command{
 		Use:   "podd",
-		Short: "podd hosts LLM agents as pods",
-		Long: "podd hosts LLM agents as pods: named, durable, with any number of clients that come and go.\n" +
-			"Without a verb it serves in the foreground. Talk to it with podctl.",
+		Short: "Host LLM agents as pods",
+		Long: "podd hosts LLM agents as pods: named, durable, and open to any number of clients. Without a command it serves\n" +
+			"in the foreground. Use podctl to work with it.",
 		Args:          noArgs,
 		RunE:          serve.RunE,
 		SilenceErrors: true,
@@ -87,16 +87,16 @@ func newRootCommand(p *program) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.DisableDefaultCmd = true
 	flags := root.PersistentFlags()
-	flags.StringVar(&p.places.Socket, "socket", "", "the socket to listen at (PODD_SOCKET)")
-	flags.StringVar(&p.places.StateDir, "state-dir", "", "where podd keeps its state (PODD_STATE_DIR)")
-	flags.StringVar(&p.places.Config, "config", "", "the configuration file (PODD_CONFIG)")
+	flags.StringVar(&p.places.Socket, "socket", "", "Unix socket to listen on (PODD_SOCKET)")
+	flags.StringVar(&p.places.StateDir, "state-dir", "", "state directory (PODD_STATE_DIR)")
+	flags.StringVar(&p.places.Config, "config", "", "configuration file (PODD_CONFIG)")
 	root.Flags().AddFlagSet(serve.Flags())
 	root.AddCommand(serve, newConfigCommand(p), newDemoCommand(p), newVersionCommand(), newServiceCommand(p),
 		newCheckCommand(p), newBackupCommand(p), newCompactStoreCommand(p), newCheckFileCommand(p))
 	return root
 }
 
-// noArgs refuses arguments, an unknown verb among them.
+// noArgs refuses arguments, including an unknown command.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usageError{fmt.Errorf("unknown command or argument %q; see podd --help", args[0])}

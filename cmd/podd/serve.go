@@ -18,10 +18,10 @@ func newServeCommand(p *program) *cobra.Command {
 	var debug string
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "serve in the foreground until SIGTERM or SIGINT (the default)",
-		Long: "Serves in the foreground and logs to standard error, \"podd ready\" once it answers.\n" +
-			"SIGTERM and SIGINT drain: running turns end at their next step. A second signal stops at once.\n" +
-			"SIGHUP reads the configuration again, as podctl reload does.",
+		Short: "Serve in the foreground until SIGTERM or SIGINT (the default)",
+		Long: "Serves in the foreground and logs to standard error; it logs \"podd ready\" once it answers.\n" +
+			"SIGTERM and SIGINT drain podd: running turns stop at their next step. A second signal stops it at once.\n" +
+			"SIGHUP reloads the configuration, as podctl reload does.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			logger, err := logs.logger(p.stderr)
@@ -53,11 +53,11 @@ func newServeCommand(p *program) *cobra.Command {
 		},
 	}
 	logs.add(cmd.Flags())
-	cmd.Flags().StringVar(&debug, "debug-socket", "", "serve metrics and profiles at this Unix socket")
+	cmd.Flags().StringVar(&debug, "debug-socket", "", "serve metrics and profiles on this Unix socket")
 	return cmd
 }
 
-// adopt takes what the service manager gave to this process.
+// adopt takes over the sockets that the service manager passed to this process.
 func (p *program) adopt(c *daemon.Config) error {
 	if p.manager == nil {
 		return nil
@@ -73,7 +73,7 @@ func (p *program) adopt(c *daemon.Config) error {
 	case 1:
 		c.Adopted = start.Sockets[0]
 	default:
-		return item.Errorf(item.KindInvalid, "SOCKETS", "the service manager passed on %d sockets and podd has one: let its unit have one ListenStream=", len(start.Sockets))
+		return item.Errorf(item.KindInvalid, "SOCKETS", "the service manager passed %d sockets, but podd uses one: keep a single ListenStream= in its unit", len(start.Sockets))
 	}
 	path, err := socket.AdoptedPath(c.Adopted)
 	if err != nil {
@@ -85,13 +85,13 @@ func (p *program) adopt(c *daemon.Config) error {
 	}
 	if named.Named && named.Path != path {
 		return item.Errorf(item.KindInvalid, "SOCKETS",
-			"the service manager passed on the socket %s, and %s says %s: let them say the same", path, named.Origin, named.Path)
+			"the service manager passed the socket %s, but %s says %s: make them the same", path, named.Origin, named.Path)
 	}
 	c.Socket = path
 	return nil
 }
 
-// daemonConfig is what flags, environment and configuration file say.
+// daemonConfig combines flags, environment and configuration file.
 func (p *program) daemonConfig() (c daemon.Config, err error) {
 	file, err := paths.ConfigFile(p.places, p.env)
 	if err != nil {

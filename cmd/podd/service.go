@@ -21,14 +21,14 @@ import (
 func newServiceCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "service",
-		Short: "run podd in the background: install, uninstall, status, logs",
-		Long: "Lets systemd's user manager (on macOS: launchd) run podd in the background, from login on.\n" +
+		Short: "Manage podd as a background service",
+		Long: "Manages podd as a service of systemd's user manager (launchd on macOS), which starts it at login.\n" +
 			"See `podd service install --help`.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{errors.New("say what to do: podd service install, uninstall, status or logs")}
+				return usageError{errors.New("choose a command: podd service install, uninstall, status or logs")}
 			}
-			return usageError{fmt.Errorf("unknown verb %q: use podd service install, uninstall, status or logs", args[0])}
+			return usageError{fmt.Errorf("unknown command %q: use podd service install, uninstall, status or logs", args[0])}
 		},
 		RunE: func(*cobra.Command, []string) error { return nil },
 	}
@@ -36,7 +36,7 @@ func newServiceCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// service is what looks after podd on this system.
+// service is podd's service on this system.
 func (p *program) service() (service.Service, error) {
 	return service.For(runtime.GOOS, p.env("HOME"), p.env)
 }
@@ -45,12 +45,12 @@ func newServiceInstallCommand(p *program) *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use:   "install",
-		Short: "let podd run in the background from now and from each login on",
+		Short: "Install the service and start it, now and at each login",
 		Long: "Writes the units podd.socket and podd.service for systemd's user manager (on macOS an agent for launchd)\n" +
-			"and starts podd. It may be called again: what has not changed stays, and a podd whose unit has changed is\n" +
-			"restarted, which its turns survive. --state-dir, --socket and --config, or their variables, become part of\n" +
-			"the service. So does PATH, by which the commands of pods find programs. No other variable does, above all no\n" +
-			"key: put that into a file of mode 0600 and name it as api_key_file in config.toml.",
+			"and starts podd. You may run it again: unchanged files stay, and if the unit changed, podd is restarted;\n" +
+			"running turns resume. --state-dir, --socket and --config, or their variables, become part of the service. So\n" +
+			"does PATH, which the commands of pods use to find programs. No other variable does, and in particular no API\n" +
+			"key: put that in a file with mode 0600 and name it as api_key_file in config.toml.",
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := p.service()
@@ -70,7 +70,7 @@ func newServiceInstallCommand(p *program) *cobra.Command {
 			return p.install(cmd.Context(), s, plan)
 		},
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be written, and do nothing")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the files without writing them")
 	return cmd
 }
 
@@ -90,10 +90,10 @@ func (p *program) install(ctx context.Context, s service.Service, plan service.P
 	if err != nil {
 		return fmt.Errorf("%w; see podd service status and podd service logs", err)
 	}
-	fmt.Fprintf(p.stdout, "podd is %s; its commands find programs by PATH=%s\n", sanitize.Line(plan.Program), sanitize.Line(plan.Path))
+	fmt.Fprintf(p.stdout, "the service runs %s; commands of pods use PATH=%s\n", sanitize.Line(plan.Program), sanitize.Line(plan.Path))
 	switch {
 	case done.Unreachable != nil:
-		fmt.Fprintf(p.stdout, "Nothing was started: no manager of services runs for you here (%s).\nWhere one does, start podd with\n", sanitize.Line(done.Unreachable.Error()))
+		fmt.Fprintf(p.stdout, "Nothing was started, because no service manager is running for you here (%s).\nWhere one is, start podd with\n", sanitize.Line(done.Unreachable.Error()))
 		for _, line := range s.ByHand() {
 			fmt.Fprintf(p.stdout, "    %s\n", line)
 		}
@@ -101,9 +101,9 @@ func (p *program) install(ctx context.Context, s service.Service, plan service.P
 	case held != nil:
 		return fmt.Errorf("%w; then run podd service install again", held)
 	case done.Restarted:
-		fmt.Fprintln(p.stdout, "podd was restarted, as its service changed; turns that ran go on")
+		fmt.Fprintln(p.stdout, "podd was restarted because its service changed; running turns resume")
 	default:
-		fmt.Fprintf(p.stdout, "podd runs. To have it take a new binary: %s\n", s.Restart())
+		fmt.Fprintf(p.stdout, "podd is running. After you update the binary, restart it: %s\n", s.Restart())
 	}
 	if settings.APIKey == "" && strings.Contains(settings.BaseURL, "api.openai.com") {
 		hints = append(hints, keyHint(p.env))
@@ -120,7 +120,7 @@ func (p *program) install(ctx context.Context, s service.Service, plan service.P
 func newServiceUninstallCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "uninstall",
-		Short: "stop the service and remove its files; pods and configuration stay",
+		Short: "Stop the service and remove its files; keep pods and configuration",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := p.service()
@@ -135,7 +135,7 @@ func newServiceUninstallCommand(p *program) *cobra.Command {
 				return err
 			}
 			if len(done) == 0 {
-				fmt.Fprintln(p.stdout, "nothing of podd is installed as a service of yours")
+				fmt.Fprintln(p.stdout, "podd is not installed as a service")
 				return nil
 			}
 			state, err := paths.StateDir(p.places, p.env)
@@ -150,7 +150,7 @@ func newServiceUninstallCommand(p *program) *cobra.Command {
 func newServiceStatusCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "show how the service does; exit code 1 when it does not run",
+		Short: "Show the service's state; exit with 1 if it is not running",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := p.service()
@@ -168,18 +168,18 @@ func newServiceStatusCommand(p *program) *cobra.Command {
 			row("at login", is.Enabled)
 			row("state", is.State)
 			row("pid", is.PID)
-			row("says", is.Says)
+			row("status", is.Says)
 			row("lingering", is.Lingers)
 			if werr := w.Flush(); werr != nil {
 				return werr
 			}
 			switch {
 			case len(is.Files) == 0:
-				return item.Errorf(item.KindPrecondition, "NO_SERVICE", "podd is no service of yours yet: run podd service install")
+				return item.Errorf(item.KindPrecondition, "NO_SERVICE", "podd is not installed as a service: run podd service install")
 			case err != nil:
-				return item.Errorf(item.KindPrecondition, "NO_MANAGER", "the service is installed, and no manager of services runs for you here (%v): log in on a system with one, or run podd &", err)
+				return item.Errorf(item.KindPrecondition, "NO_MANAGER", "the service is installed, but no service manager is running for you here (%v): run podd & instead", err)
 			case !is.Running:
-				return item.Errorf(item.KindPrecondition, "NOT_RUNNING", "the service does not run: see podd service logs, and start it with %s", s.Restart())
+				return item.Errorf(item.KindPrecondition, "NOT_RUNNING", "the service is not running: see podd service logs, then start it with %s", s.Restart())
 			}
 			return nil
 		},
@@ -191,7 +191,7 @@ func newServiceLogsCommand(p *program) *cobra.Command {
 	lines := 50
 	cmd := &cobra.Command{
 		Use:   "logs",
-		Short: "show what the service logged",
+		Short: "Show the service's log",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := p.service()
@@ -204,7 +204,7 @@ func newServiceLogsCommand(p *program) *cobra.Command {
 			return service.Show(cmd.Context(), p.stdout, p.stderr, s.Logs(follow, strconv.Itoa(max(lines, 0))))
 		},
 	}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what comes")
-	cmd.Flags().IntVarP(&lines, "lines", "n", lines, "how many of the last lines")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep running and print new lines")
+	cmd.Flags().IntVarP(&lines, "lines", "n", lines, "number of lines to show")
 	return cmd
 }

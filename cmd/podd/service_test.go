@@ -10,7 +10,7 @@ import (
 // What would be installed names the places that were named, and no key.
 func TestServiceDryRun(t *testing.T) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
-		t.Skip("podd knows no services of this system")
+		t.Skip("podd does not support services of this system")
 	}
 	home := t.TempDir()
 	env := map[string]string{

@@ -16,7 +16,7 @@ import (
 	"podd/pkg/item"
 )
 
-// servicePlan is what the service of this podd says.
+// servicePlan is the plan for the service of this podd.
 func (p *program) servicePlan() (plan service.Plan, err error) {
 	if plan.Program, err = stableProgram(p.env("PATH")); err != nil {
 		return plan, err
@@ -46,8 +46,8 @@ func (p *program) servicePlan() (plan service.Plan, err error) {
 	return plan, nil
 }
 
-// stableProgram is the path of this podd: the one by which PATH finds it, which may be a
-// link that stays when podd is updated, else its own.
+// stableProgram is the path of this podd: the one in PATH, which may be a link that
+// survives updates of podd, otherwise its own.
 func stableProgram(path string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -66,8 +66,8 @@ func stableProgram(path string) (string, error) {
 	return self, nil
 }
 
-// heldByHand is why podd can't be started as a service now: one that is none holds the
-// state directory.
+// heldByHand is why podd can't be started as a service now: a podd that is not the service
+// is using the state directory.
 func (p *program) heldByHand(ctx context.Context, s service.Service) (held, err error) {
 	if is, err := s.Status(ctx); err == nil && is.PID != "" {
 		return nil, nil
@@ -89,8 +89,8 @@ func (p *program) heldByHand(ctx context.Context, s service.Service) (held, err 
 	return nil, err
 }
 
-// serviceSettings is the configuration that the service will have, which knows nothing of
-// this shell, and what to do about what it lacks.
+// serviceSettings is the configuration that the service will have without the variables of
+// this shell, and hints about settings that it will lack.
 func (p *program) serviceSettings() (config.Config, []string, error) {
 	file, err := paths.ConfigFile(p.places, p.env)
 	if err != nil {
@@ -105,7 +105,7 @@ func (p *program) serviceSettings() (config.Config, []string, error) {
 		{"OPENAI_BASE_URL", "base_url", p.env("OPENAI_BASE_URL")}, {"PODD_MODEL", "model", p.env("PODD_MODEL")},
 	} {
 		if v.value != "" {
-			hints = append(hints, fmt.Sprintf("%s is set in this shell, and the service does not see it: put %s = %s into %s",
+			hints = append(hints, fmt.Sprintf("%s is set in this shell, but the service does not see it: put %s = %s in %s",
 				v.variable, v.key, strconv.Quote(v.value), sanitize.Line(file.Path)))
 		}
 	}
@@ -115,20 +115,20 @@ func (p *program) serviceSettings() (config.Config, []string, error) {
 // keyHint says how the service gets a key.
 func keyHint(env func(string) string) string {
 	dir := filepath.Join(env("HOME"), ".config", "podd")
-	why := "There is no key for the model's endpoint yet"
+	why := "No API key is configured for the model endpoint"
 	if env("OPENAI_API_KEY") != "" {
-		why = "OPENAI_API_KEY is set in this shell, and the service does not see it"
+		why = "OPENAI_API_KEY is set in this shell, but the service does not see it"
 	}
-	return fmt.Sprintf("%s. Put the key into a file of its own, and name that in config.toml:\n"+
+	return fmt.Sprintf("%s. Put the key in its own file and name that in config.toml:\n"+
 		"    mkdir -p %[2]s && (umask 077; cat > %[2]s/openai_api_key)     # paste the key, then Ctrl-D\n"+
 		"    echo 'api_key_file = \"%[2]s/openai_api_key\"'                  # this line, at the top of %[2]s/config.toml\n"+
 		"    podctl reload", why, dir)
 }
 
-// lingerHint says what happens at the end of the login.
+// lingerHint says what happens when the user logs out.
 func lingerHint(is service.Status) []string {
 	if is.Lingers != "off" {
 		return nil
 	}
-	return []string{"lingering is off: podd ends when you log out, and starts when you log in. To let it run always: loginctl enable-linger"}
+	return []string{"lingering is off: podd stops when you log out and starts when you log in. To keep it running: loginctl enable-linger"}
 }

@@ -39,7 +39,7 @@ func TestFailedSync(t *testing.T) {
 			}
 			hit++
 			p := startPodd(t, state, url)
-			if !strings.Contains(p.log.String(), "the database is checked") {
+			if !strings.Contains(p.log.String(), "checking the database") {
 				t.Errorf("the file was not checked: %s", p.log.String())
 			}
 			found := submits(t, p.client())

@@ -114,7 +114,7 @@ func TestNoTraces(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, log)
 	}
 	p = tracedPodd(t, "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TIMEOUT=500")
-	if code, log := p.cmd.ProcessState.ExitCode(), p.log.String(); code != exitDone || !strings.Contains(log, "traces could not be sent") {
+	if code, log := p.cmd.ProcessState.ExitCode(), p.log.String(); code != exitDone || !strings.Contains(log, "cannot send traces") {
 		t.Errorf("exit code %d: %s", code, log)
 	}
 }

@@ -132,7 +132,7 @@ func TestAsk(t *testing.T) {
 			}
 			ended := make(chan error, 1)
 			go func() { ended <- c.Wait() }()
-			for text := ""; !strings.Contains(text, "run it? y/n"); {
+			for text := ""; !strings.Contains(text, "Run it? y/n"); {
 				select {
 				case text = <-out.seen:
 				case err := <-ended:

@@ -107,7 +107,7 @@ func TestFilesystem(t *testing.T) {
 	))
 	w.Configure(fmt.Sprintf("[mcp.servers.files]\ncommand = \"node\"\nargs = [%q, \".\"]\n", server(t, "filesystem")) + allow)
 	w.Start()
-	if out := w.Podctl("mcp", "test", "files"); !strings.Contains(out, "files works: it was ready within ") || !strings.Contains(out, "mcp__files__read_text_file") {
+	if out := w.Podctl("mcp", "test", "files"); !strings.Contains(out, "files works: ready in ") || !strings.Contains(out, "mcp__files__read_text_file") {
 		t.Errorf("the test says\n%s", out)
 	}
 	w.Podctl("submit", "-f", "-p", create(w), "go")

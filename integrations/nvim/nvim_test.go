@@ -160,31 +160,31 @@ func TestWhichPod(t *testing.T) {
 		e.Lua(`_G.said = {}`)
 	}
 	e.Ex("Podd open other")
-	enter("pause", "pod other is held")
+	enter("pause", "paused pod other")
 	if !paused("other") || paused("p") {
 		t.Error("the pod of the directory was held, not the one on the screen")
 	}
-	enter("resume", "pod other goes on")
+	enter("resume", "resumed pod other")
 	enter("cancel", "pod other has no running turn")
 	e.Keys("i<Esc>")
 	e.AwaitLua(`vim.api.nvim_buf_get_name(0):match('podd://other/prompt$')`)
-	enter("pause", "pod other is held")
+	enter("pause", "paused pod other")
 	e.Keys(":only<CR>:enew<CR>")
 	e.AwaitLua(`vim.api.nvim_buf_get_name(0) == ''`)
-	enter("pause", "pod p is held")
+	enter("pause", "paused pod p")
 
 	w.Podctl("create", "second", "--dir", w.Workspace)
 	for _, pod := range []string{"p", "second"} {
 		e.Keys(":Podd resume<CR>")
 		e.AwaitLua(`_G.asked ~= nil`)
 		e.Lua(`local a = _G.asked; _G.asked = nil; a.done('` + pod + `')`)
-		e.AwaitLua(`table.concat(_G.said):find('pod ` + pod + ` goes on', 1, true)`)
+		e.AwaitLua(`table.concat(_G.said):find('resumed pod ` + pod + `', 1, true)`)
 	}
 	e.Lua(`_G.said = {}`)
 	e.Ex("Podd open second")
 	e.Keys(":new<CR>")
 	e.AwaitLua(`vim.api.nvim_buf_get_name(0) == ''`)
-	enter("pause", "pod second is held")
+	enter("pause", "paused pod second")
 }
 
 // Where a reference begins is a matter of what stands before the cursor.
@@ -226,7 +226,7 @@ text Fine.
 	e.Await("[idle]")
 	e.Ex("Podd submit first")
 	e.Await("[waiting (1 approval)]")
-	for _, want := range []string{"? call ", " of pod p asks: shell", "\n    command:\n    | echo one\n    | echo \\u202etwo\n", "    timeout_seconds: 5", "it has 1 hidden"} {
+	for _, want := range []string{"? call ", " of pod p needs approval: shell", "\n    command:\n    | echo one\n    | echo \\u202etwo\n", "    timeout_seconds: 5", "it contains 1 hidden character,"} {
 		if text := e.Stream(); !strings.Contains(text, want) {
 			t.Errorf("the buffer lacks %q:\n%s", want, text)
 		}
@@ -237,7 +237,7 @@ text Fine.
 	// A key elsewhere answers nothing.
 	e.Ex("1")
 	e.Keys("a")
-	e.AwaitLua(`table.concat(_G.said):find('no call waits under the cursor', 1, true)`)
+	e.AwaitLua(`table.concat(_G.said):find('no call under the cursor waits for approval', 1, true)`)
 	answer := func(key, then string) {
 		t.Helper()
 		// Right after a change keys answer nothing.
@@ -311,7 +311,7 @@ func TestRestarts(t *testing.T) {
 	e.Ex("Podd submit number 1")
 	e.Await("turn 1 finished")
 	w.Kill()
-	e.Await("[podd is away]")
+	e.Await("[lost the connection to podd; retrying]")
 	e.Ex("Podd use p")
 	w.Start()
 	e.Await("[idle]")
@@ -345,7 +345,7 @@ func TestBeforePodd(t *testing.T) {
 	makePod(t, w)
 	w.Kill()
 	e := neovim.Edit(t, w, "podd://p")
-	e.Await("[podd is away]")
+	e.Await("[lost the connection to podd; retrying]")
 	w.Start()
 	e.Await("[idle]")
 }

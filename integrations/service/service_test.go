@@ -30,7 +30,7 @@ func TestService(t *testing.T) {
 	})
 	units := filepath.Join(u.dir, ".config", "systemd", "user")
 
-	u.fails([]string{"no service of yours yet: run podd service install"}, "podd", "service", "status")
+	u.fails([]string{"not installed as a service: run podd service install"}, "podd", "service", "status")
 	u.run([]string{
 		"wrote " + units + "/podd.socket", "wrote " + units + "/podd.service", "Nothing was started", "systemctl --user enable --now podd.socket podd.service",
 		"podd &", "loginctl enable-linger",
@@ -168,7 +168,7 @@ func (u *home) byHand() {
 		u.t.Fatal(err)
 	}
 	rig.Await(u.t, "podd", func() bool { return strings.Contains(log.String(), "podd ready") })
-	u.fails([]string{"another podd (pid " + strconv.Itoa(podd.Process.Pid) + ") holds the state directory", "run podd service install again"}, "podd", "service", "install")
+	u.fails([]string{"another podd (pid " + strconv.Itoa(podd.Process.Pid) + ") is using the state directory", "run podd service install again"}, "podd", "service", "install")
 	_ = podd.Process.Signal(syscall.SIGTERM)
 	if err := podd.Wait(); err != nil {
 		u.t.Errorf("%v\n%s", err, log.String())

@@ -168,9 +168,9 @@ func remove(t *testing.T, path string) {
 // What is wrong with a command is said with the line that it is configured in.
 func TestMisconfiguredExtension(t *testing.T) {
 	for text, want := range map[string]string{
-		"[[interceptor]]\nname = 'x'\non = ['alert']\ncommand = 'true'":                    `config.toml:1: x: there is no event "alert"`,
-		"\n[[hook]]\nname = 'x'\non = ['alert']\ncommand = ['./x']":                        "config.toml:2: x: the program ./x is relative",
-		"[[hook]]\nname = 'x'\non = ['alert']\ncommand = 'true'\nenv = ['OPENAI_API_KEY']": "config.toml:1: x: env has OPENAI_API_KEY",
+		"[[interceptor]]\nname = 'x'\non = ['alert']\ncommand = 'true'":                    `config.toml:1: x: unknown event "alert"`,
+		"\n[[hook]]\nname = 'x'\non = ['alert']\ncommand = ['./x']":                        "config.toml:2: x: the path of the program ./x is relative",
+		"[[hook]]\nname = 'x'\non = ['alert']\ncommand = 'true'\nenv = ['OPENAI_API_KEY']": "config.toml:1: x: env contains OPENAI_API_KEY",
 	} {
 		path := filepath.Join(t.TempDir(), "config.toml")
 		write(t, path, text)

@@ -16,13 +16,12 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// Config is what a demo works with.
+// Config configures a demo.
 type Config struct {
-	// Dir is a directory of the user's to look at; empty for a sample workspace of
-	// the demo's own, in which the pod works.
+	// Dir is a directory of the user that the pod only reads; if empty, the pod works in a
+	// sample workspace.
 	Dir string
-	// Console is where the demo is shown: the assistant's text on Out, the rest on
-	// Err.
+	// Console shows the demo: the assistant's text on Out, the rest on Err.
 	Console view.Console
 	// Open opens the daemon that the demo works with.
 	Open func(ctx context.Context, settings config.Config, stateDir, socket string) (Daemon, error)
@@ -37,25 +36,25 @@ type Daemon interface {
 // podName is the pod of the demo.
 const podName = "demo"
 
-// demo is one demo under way.
+// demo is a running demo.
 type demo struct {
 	Config
-	// root is the temporary directory that holds everything.
+	// root is the temporary directory for everything.
 	root string
 	act  act
 }
 
-// act is what a demo plays: a prompt and the script that answers it.
+// act is a prompt and the script that answers it.
 type act struct {
 	script, prompt string
 }
 
-// Run shows the demo. It returns when everything is over and removed; ending ctx
+// Run shows the demo. It returns when everything has ended and is removed; the end of ctx
 // ends it early.
 func Run(ctx context.Context, c Config) (err error) {
 	d := &demo{Config: c}
 	if d.root, err = os.MkdirTemp("", "podd-demo-"); err != nil {
-		return fmt.Errorf("the demo needs a temporary directory: %w", err)
+		return fmt.Errorf("cannot create a temporary directory for the demo: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(d.root)) }()
 	if err := d.prepare(); err != nil {
@@ -95,7 +94,7 @@ func (d *demo) withDaemon(ctx context.Context, baseURL string, f func(context.Co
 		return err
 	}
 	if d.act.script == "sample.script" {
-		// The commands are written down, and so is that nobody is asked.
+		// The commands come from the script, so they need no approval.
 		settings.Sandbox.Mode = "off"
 	}
 	state := filepath.Join(d.root, "state")
@@ -157,7 +156,7 @@ func (d *demo) show(ctx context.Context, c *client.Client, submitted *poddv1.Sub
 		}
 	}
 	if _, end := turn.Ended(); end != nil && end.Outcome != item.OutcomeFinished {
-		return fmt.Errorf("the demo's turn ended as %s: %s", end.Outcome, end.Cause)
+		return fmt.Errorf("the demo's turn was %s: %s", end.Outcome, end.Cause)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func TestSample(t *testing.T) {
 		t.Errorf("stdout: %s", stdout)
 	}
 	for _, want := range []string{
-		"the model says is written down", "@README.md", "read_file: greet.sh", "sh greet_test.sh, exit 1",
+		"the model's text is written in advance", "@README.md", "read_file: greet.sh", "sh greet_test.sh, exit 1",
 		"edit_file: greet.sh", "sh greet_test.sh, exit 0", "turn 1 finished: 4 steps", "OPENAI_BASE_URL",
 	} {
 		if !strings.Contains(stderr, want) {
@@ -67,7 +67,7 @@ func TestVisit(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, stderr, err := play(t, dir)
-	if err != nil || !strings.Contains(stderr, "only reads in "+dir) || !strings.Contains(stderr, "glob: *.md, 1 file") {
+	if err != nil || !strings.Contains(stderr, "only reads "+dir) || !strings.Contains(stderr, "glob: *.md, 1 file") {
 		t.Errorf("%v\n%s", err, stderr)
 	}
 	entries, err := os.ReadDir(dir)

@@ -18,8 +18,8 @@ import (
 //go:embed sample sample.script visit.script
 var files embed.FS
 
-// prepare sets the stage: the sample workspace, or the user's directory, which is
-// only looked at.
+// prepare prepares the sample workspace, or checks the user's directory, which is only
+// read.
 func (d *demo) prepare() error {
 	if d.Dir != "" {
 		dir, err := filepath.Abs(d.Dir)
@@ -28,16 +28,16 @@ func (d *demo) prepare() error {
 		}
 		info, err := os.Stat(dir)
 		if err != nil || !info.IsDir() {
-			return item.Errorf(item.KindInvalid, "BAD_DIR", "%s is no directory: give one for the demo to look at, or none", d.Dir)
+			return item.Errorf(item.KindInvalid, "BAD_DIR", "%s is not a directory: give one for the demo to read, or none", d.Dir)
 		}
 		d.Dir = dir
 		d.act = act{script: "visit.script", prompt: "What is in this directory?" + reference(dir)}
-		d.introduce("It only reads in " + dir + ".")
+		d.introduce("The pod only reads " + dir + ".")
 		return nil
 	}
 	d.Dir = filepath.Join(d.root, "greet")
 	d.act = act{script: "sample.script", prompt: "greet.sh does not do what @README.md promises. Mend it."}
-	d.introduce("It works in a sample workspace of its own, in which nobody is asked first.")
+	d.introduce("The pod works in a sample workspace, where its commands need no approval.")
 	sample, err := fs.Sub(files, "sample")
 	if err != nil {
 		return err
@@ -46,12 +46,12 @@ func (d *demo) prepare() error {
 }
 
 func (d *demo) introduce(where string) {
-	d.say("This is podd with a scripted model: what the model says is written down in")
-	d.say("advance. Everything else is real: the daemon, its socket, the log, the tools.")
+	d.say("This is podd with a scripted model: the model's text is written in advance.")
+	d.say("Everything else is real: the daemon, its socket, the log, the tools.")
 	d.say("%s\n", where)
 }
 
-// reference is an @path to a README of the directory, where there is one.
+// reference is an @path to the directory's README, if it has one.
 func reference(dir string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -65,7 +65,7 @@ func reference(dir string) string {
 	return ""
 }
 
-// epilogue says what is stored and how to go on with a real model.
+// epilogue says what was stored and how to start with a real model.
 func (d *demo) epilogue(ctx context.Context, c *client.Client) error {
 	counts := map[string]int{}
 	last := int64(0)
@@ -79,9 +79,9 @@ func (d *demo) epilogue(ctx context.Context, c *client.Client) error {
 		}
 	}
 	d.say("\nStored, each entry synced to disk before it was acted on: %d entries, of them", last)
-	d.say("%d items of the conversation, %d tool calls journaled before they ran.", counts["item"], counts["tool_started"])
-	d.say("They were in a temporary directory and are gone now.\n")
-	d.say("To go on with a real model:")
+	d.say("%d items of the conversation; %d tool calls, each recorded before it ran.", counts["item"], counts["tool_started"])
+	d.say("They were in a temporary directory, which has been removed.\n")
+	d.say("To start with a real model:")
 	d.say("    export OPENAI_API_KEY=...                          # api.openai.com, or")
 	d.say("    export OPENAI_BASE_URL=http://localhost:11434/v1   # any compatible endpoint")
 	d.say("    podd &")

@@ -13,28 +13,28 @@ import (
 	"podd/pkg/item"
 )
 
-// Lock says that this process alone holds a place. The kernel ends it with the
-// process, whatever way that goes.
+// Lock gives this process exclusive use of a place. The kernel releases it when the process
+// ends, however it ends.
 type Lock struct {
 	file *os.File
 }
 
-// LockStateDir takes the state directory, which must exist, for this process.
-// When another podd holds it, the error has the kind KindPrecondition and the
-// reason HELD, and names that process.
+// LockStateDir locks the state directory, which must exist, for this process. If another
+// podd has locked it, the error has the kind KindPrecondition and the reason HELD, and
+// names that process.
 func LockStateDir(dir string) (*Lock, error) {
 	return lockFile(filepath.Join(dir, "podd.lock"), "the state directory "+dir, "--state-dir")
 }
 
-// LockSocket takes the right to listen at a socket's path, whose directory must
-// exist. Its errors are those of LockStateDir.
+// LockSocket locks the path of a socket, whose directory must exist, so that only this
+// process listens there. Its errors are those of LockStateDir.
 func LockSocket(path string) (*Lock, error) {
 	return lockFile(path+".lock", "the socket "+path, "--socket")
 }
 
-// lockFile locks the file at path, which stands for the place that the user knows
-// and can choose by flag. The file stays when the lock ends: removing it would let
-// two processes lock two files of one name.
+// lockFile locks the file at path, for a place that the user can choose with flag. The file
+// stays when the lock ends: if it were removed, two processes could lock two files of the
+// same name.
 func lockFile(path, place, flag string) (*Lock, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -44,7 +44,7 @@ func lockFile(path, place, flag string) (*Lock, error) {
 		defer file.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, item.Errorf(item.KindPrecondition, "HELD",
-				"another podd%s holds %s: stop it, or choose another place with %s", holder(file), place, flag)
+				"another podd%s is using %s: stop it, or choose another place with %s", holder(file), place, flag)
 		}
 		return nil, lockError(path, err)
 	}
@@ -57,21 +57,19 @@ func lockFile(path, place, flag string) (*Lock, error) {
 }
 
 func lockError(path string, err error) error {
-	e := item.Errorf(item.KindPrecondition, "LOCK", "the lock %s cannot be taken (%s): check the directory and its file system", path, systemSays(err))
+	e := item.Errorf(item.KindPrecondition, "LOCK", "cannot lock %s (%s): check the directory and its file system", path, systemSays(err))
 	e.Cause = err
 	return e
 }
 
-// How long a lock whose holder has ended is waited for, and how often it is tried. A
-// podd that is killed while it starts a command leaves its lock to that child for the
-// moment until the child is the command.
+// How long to wait for a lock whose holder has ended, and how often to try. If podd is
+// killed while it starts a command, the child keeps the lock until it executes the command.
 const (
 	lockPatience = 2 * time.Second
 	lockPoll     = 5 * time.Millisecond
 )
 
-// flockSoon takes the lock. One whose file names a process that is there is not waited
-// for.
+// flockSoon takes the lock. It does not wait if the lock's file names a running process.
 func flockSoon(file *os.File) error {
 	for since := time.Now(); ; time.Sleep(lockPoll) {
 		err := flock(file)
@@ -103,8 +101,8 @@ func (l *Lock) sign() error {
 	return err
 }
 
-// holder is the id that the process with the lock wrote, as " (pid 42)"; empty in
-// the moment before it does.
+// holder is the process id in the lock, as " (pid 42)"; empty before the holder has written
+// it.
 func holder(file *os.File) string {
 	_, pid := signature(file)
 	if pid == 0 {
@@ -113,7 +111,7 @@ func holder(file *os.File) string {
 	return " (pid " + strconv.Itoa(pid) + ")"
 }
 
-// signature is what stands in a lock, and as a process id; 0 when it is none.
+// signature is the content of a lock and its process id, 0 if it has none.
 func signature(file *os.File) (text string, pid int) {
 	raw, err := io.ReadAll(io.NewSectionReader(file, 0, 32))
 	if err != nil {
@@ -127,9 +125,9 @@ func signature(file *os.File) (text string, pid int) {
 	return text, pid
 }
 
-// Release gives the place free. It is called once.
+// Release releases the place. Call it once.
 func (l *Lock) Release() {
-	// An id left behind would name the wrong process; the lock does not hang on it.
+	// Remove the id, which would name the wrong process. The lock does not depend on it.
 	_ = l.file.Truncate(0)
 	_ = l.file.Close()
 }

@@ -21,7 +21,7 @@ func TestLockStateDir(t *testing.T) {
 	}
 	_, err = paths.LockStateDir(dir)
 	wantError(t, err, item.KindPrecondition, "HELD",
-		fmt.Sprintf("another podd (pid %d) holds the state directory %s", os.Getpid(), dir), "--state-dir")
+		fmt.Sprintf("another podd (pid %d) is using the state directory %s", os.Getpid(), dir), "--state-dir")
 	if got := mode(t, filepath.Join(dir, "podd.lock")); got != 0o600 {
 		t.Errorf("mode %04o, want 0600", got)
 	}
@@ -48,7 +48,7 @@ func TestLockSocketLiesBesideIt(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = paths.LockSocket(socket)
-	wantError(t, err, item.KindPrecondition, "HELD", "holds the socket "+socket, "--socket")
+	wantError(t, err, item.KindPrecondition, "HELD", "is using the socket "+socket, "--socket")
 }
 
 // What a podd that was killed had just forked holds the lock for a moment longer: it is
@@ -132,7 +132,7 @@ func TestLockWithoutAnIDNamesNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = paths.LockStateDir(dir)
-		wantError(t, err, item.KindPrecondition, "HELD", "another podd holds")
+		wantError(t, err, item.KindPrecondition, "HELD", "another podd is using")
 	}
 }
 

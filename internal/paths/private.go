@@ -9,18 +9,18 @@ import (
 	"podd/pkg/item"
 )
 
-// EnsurePrivateDir makes a directory, with its parents, that only this user can
-// enter (0700), or checks that an existing one is such. It never changes the mode
-// of what it finds: the user may have shared it on purpose.
+// EnsurePrivateDir creates a directory, with its parents, that only this user can enter
+// (0700), or checks that an existing one is private. It never changes the mode of an
+// existing directory: the user may have shared it on purpose.
 func EnsurePrivateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return unusable(dir, "cannot be made", err)
+		return unusable(dir, "cannot be created", err)
 	}
 	link, err := os.Lstat(dir)
 	if err != nil {
 		return unusable(dir, "cannot be read", err)
 	}
-	// Who owns a link can point it elsewhere after the check.
+	// The owner of a link can point it elsewhere after the check.
 	if uid := owner(link); link.Mode()&fs.ModeSymlink != 0 && uid != 0 && uid != os.Geteuid() {
 		return anothers(dir, uid)
 	}
@@ -33,7 +33,7 @@ func EnsurePrivateDir(dir string) error {
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
 		return item.Errorf(item.KindPrecondition, "DIRECTORY_NOT_PRIVATE",
-			"the directory %s is open to other users (mode %04o): run chmod 700 on it, or choose a directory of podd's own", dir, mode)
+			"the directory %s is open to other users (mode %04o): run chmod 700 on it, or choose another directory", dir, mode)
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func unusable(dir, what string, err error) error {
 	return e
 }
 
-// owner is the user id that a file belongs to.
+// owner is the user id of a file's owner.
 func owner(info fs.FileInfo) int {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(stat.Uid)
@@ -61,8 +61,8 @@ func owner(info fs.FileInfo) int {
 	return -1
 }
 
-// systemSays is the reason in an error of package os, without the operation and
-// the path that a sentence names already.
+// systemSays is the reason in an error of package os, without the operation and the path,
+// which the sentence around it names.
 func systemSays(err error) string {
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return errno.Error()

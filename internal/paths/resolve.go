@@ -13,21 +13,21 @@ type Flags struct {
 	Config   string
 }
 
-// Place is a place and why it is that one.
+// Place is a path and its origin.
 type Place struct {
-	// Path is absolute; empty when there is none.
+	// Path is absolute; empty if it is unknown.
 	Path string
 	// Origin is the flag or environment variable that decided, or "default".
 	Origin string
-	// Named says that a flag or one of podd's own variables names the place, so
-	// that it has to be there or to be made.
+	// Named says that a flag or one of podd's own variables names the place, so that it must
+	// exist or be created.
 	Named bool
 }
 
-// OriginDefault is the origin of a place that only the home directory decided.
+// OriginDefault is the origin of a place that follows from the home directory alone.
 const OriginDefault = "default"
 
-// StateDir is the directory of everything that podd keeps: --state-dir,
+// StateDir is the directory of everything that podd stores: --state-dir,
 // $PODD_STATE_DIR, $XDG_STATE_HOME/podd or ~/.local/state/podd.
 func StateDir(f Flags, env func(string) string) (Place, error) {
 	if p, err := named(f.StateDir, "--state-dir", "PODD_STATE_DIR", env); err != nil || p.Named {
@@ -36,7 +36,7 @@ func StateDir(f Flags, env func(string) string) (Place, error) {
 	p := underBase("XDG_STATE_HOME", filepath.Join(".local", "state"), "podd", env)
 	if p.Path == "" {
 		return Place{}, item.Errorf(item.KindInvalid, "NO_STATE_DIR",
-			"there is no place for podd's state because HOME is not set: name a directory with --state-dir or PODD_STATE_DIR")
+			"podd has no state directory because HOME is not set: name one with --state-dir or PODD_STATE_DIR")
 	}
 	return p, nil
 }
@@ -78,8 +78,8 @@ func socket(f Flags, env func(string) string) (Place, error) {
 const socketName = "podd.sock"
 
 // ConfigFile is the configuration file: --config, $PODD_CONFIG,
-// $XDG_CONFIG_HOME/podd/config.toml or ~/.config/podd/config.toml. Only a Named
-// one has to exist. Its path is empty when there is no home directory to look in.
+// $XDG_CONFIG_HOME/podd/config.toml or ~/.config/podd/config.toml. Only a Named one must
+// exist. Its path is empty without a home directory.
 func ConfigFile(f Flags, env func(string) string) (Place, error) {
 	if p, err := named(f.Config, "--config", "PODD_CONFIG", env); err != nil || p.Named {
 		return p, err
@@ -87,8 +87,8 @@ func ConfigFile(f Flags, env func(string) string) (Place, error) {
 	return underBase("XDG_CONFIG_HOME", ".config", filepath.Join("podd", "config.toml"), env), nil
 }
 
-// named is the place that a flag or a variable names, made absolute; the zero
-// Place when neither does.
+// named is the place that a flag or a variable names, made absolute; the zero Place if
+// neither is set.
 func named(flagValue, flag, variable string, env func(string) string) (Place, error) {
 	path, origin := flagValue, flag
 	if path == "" {
@@ -100,7 +100,7 @@ func named(flagValue, flag, variable string, env func(string) string) (Place, er
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		e := item.Errorf(item.KindInvalid, "NO_WORKING_DIRECTORY",
-			"%s is the relative path %s and the working directory cannot be read: give an absolute path", origin, path)
+			"%s is the relative path %s, but podd cannot read the working directory: use an absolute path", origin, path)
 		e.Cause = err
 		return Place{}, e
 	}

@@ -6,17 +6,17 @@ import (
 	"podd/pkg/item"
 )
 
-// MaxSocketPath is how many bytes a socket's path may have: sockaddr_un less its
-// closing zero, 107 on Linux and 103 on macOS.
+// MaxSocketPath is the maximal length of a socket's path in bytes: sockaddr_un without its
+// terminating zero, 107 on Linux and 103 on macOS.
 const MaxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
 
-// CheckSocketLength says whether a path fits a Unix socket's address. The
-// system's own error for one that doesn't is "invalid argument".
+// CheckSocketLength checks that a path fits in a Unix socket's address. The system's own
+// error for one that doesn't is "invalid argument".
 func CheckSocketLength(path string) error {
 	if len(path) <= MaxSocketPath {
 		return nil
 	}
 	return item.Errorf(item.KindInvalid, "SOCKET_PATH_TOO_LONG",
-		"the socket's path has %d bytes and this system allows %d: name a shorter one with --socket or PODD_SOCKET (it is %s)",
+		"the socket's path is %d bytes long, but this system allows %d: name a shorter one with --socket or PODD_SOCKET (it is %s)",
 		len(path), MaxSocketPath, path)
 }

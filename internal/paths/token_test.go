@@ -53,7 +53,7 @@ func TestReadTokenMissing(t *testing.T) {
 		t.Error("reading made a token")
 	}
 	_, err = paths.EnsureToken(filepath.Join(dir, "gone"))
-	wantError(t, err, item.KindPrecondition, "CLIENT_TOKEN", "cannot be written")
+	wantError(t, err, item.KindPrecondition, "CLIENT_TOKEN", "cannot write")
 }
 
 func TestUnfitToken(t *testing.T) {

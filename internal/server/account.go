@@ -38,7 +38,7 @@ func (s *pods) GetContext(ctx context.Context, r *poddv1.GetContextRequest) (*po
 	return answer, nil
 }
 
-// headBytes is how much of an item's beginning is shown.
+// headBytes is how many bytes of the start of an item are shown.
 const headBytes = 200
 
 func contextItem(p fold.Part) *poddv1.ContextItem {
@@ -66,7 +66,7 @@ func contextItem(p fold.Part) *poddv1.ContextItem {
 	return c
 }
 
-// resultNote says what of a result is not sent, and why.
+// resultNote says which part of a result is not sent, and why.
 func resultNote(r item.ToolResult, pruned bool) string {
 	var notes []string
 	if r.Cut != nil {
@@ -107,7 +107,7 @@ func (s *pods) GetStats(ctx context.Context, r *poddv1.GetStatsRequest) (*poddv1
 	return answer, nil
 }
 
-// Compact lets a summary stand for older items.
+// Compact replaces older items with a summary.
 func (s *pods) Compact(ctx context.Context, r *poddv1.CompactRequest) (*poddv1.CompactResponse, error) {
 	seq, err := s.host.Compact(ctx, r.GetPod())
 	if err != nil {

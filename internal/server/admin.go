@@ -14,41 +14,41 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// Status is what a podd says of itself.
+// Status describes a running podd.
 type Status struct {
 	Version   string
 	PID       int
 	StartedAt time.Time
 	Socket    string
 	StateDir  string
-	// Config is the configuration file; empty when there is none.
+	// Config is the configuration file; empty without one.
 	Config string
 	// Sandbox is what shell commands run in: none, bwrap, landlock.
 	Sandbox string
-	// SandboxNote says why it is that one, or not a better one; may be empty.
+	// SandboxNote says why podd uses this sandbox and not a better one; may be empty.
 	SandboxNote string
-	// ShellCommands says what becomes of them: confine, ask, refuse, run.
+	// ShellCommands says how podd runs them: confine, ask, refuse, run.
 	ShellCommands string
-	// HiddenCredentials is how many of the user's places are hidden from them.
+	// HiddenCredentials is how many of the user's files and directories are hidden from them.
 	HiddenCredentials int
-	// Model is the configured model; empty when it is chosen at the first request.
+	// Model is the configured model; empty if podd chooses it at the first request.
 	Model string
 	// BaseURL is the endpoint, without credentials.
 	BaseURL string
 	API     string
 	HasKey  bool
-	// ConfigLoadedAt is when the configuration that holds was read.
+	// ConfigLoadedAt is when the current configuration was read.
 	ConfigLoadedAt time.Time
-	// NeedRestart are keys whose values in the file count from the next start on.
+	// NeedRestart are keys whose values in the file take effect at the next start.
 	NeedRestart []string
-	// ConfigError is why the last reload was refused; empty when it was not.
+	// ConfigError is why the last reload failed; empty if it succeeded.
 	ConfigError string
 }
 
-// Reloaded is what came of a reload.
+// Reloaded is the result of a reload.
 type Reloaded struct {
-	// Keys have new values, which hold. NeedRestart have others than podd was started
-	// with, which count from its next start on.
+	// Keys have new values, which are in effect. NeedRestart have values that take effect
+	// when podd starts the next time.
 	Keys, NeedRestart []string
 }
 
@@ -62,7 +62,7 @@ type admin struct {
 	trust  *trust.Book
 }
 
-// GetStatus says what the daemon is and how it is set up.
+// GetStatus describes the daemon and its settings.
 func (s *admin) GetStatus(ctx context.Context, _ *poddv1.GetStatusRequest) (*poddv1.GetStatusResponse, error) {
 	list, err := s.host.List(ctx, "")
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *admin) Check(ctx context.Context, _ *poddv1.CheckRequest) (*poddv1.Chec
 	return &poddv1.CheckResponse{Findings: harm, Harmless: harmless}, nil
 }
 
-// backupChunk is how much of a backup one message has.
+// backupChunk is the size of a message of a backup, in bytes.
 const backupChunk = 256 << 10
 
 // Backup streams a copy of the store.
@@ -117,12 +117,12 @@ func (s *admin) Backup(_ *poddv1.BackupRequest, out poddv1.AdminService_BackupSe
 	return w.Flush()
 }
 
-// chunks sends what is written.
+// chunks is a writer that sends.
 type chunks struct {
 	out poddv1.AdminService_BackupServer
 }
 
-// Write sends p, in as many messages as it takes.
+// Write sends p, in several messages if needed.
 func (c chunks) Write(p []byte) (n int, err error) {
 	for part := range slices.Chunk(p, backupChunk) {
 		if err := c.out.Send(&poddv1.BackupResponse{Chunk: part}); err != nil {
@@ -133,7 +133,7 @@ func (c chunks) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// CompactStore gives unused space back to the disk.
+// CompactStore returns unused space to the disk.
 func (s *admin) CompactStore(ctx context.Context, _ *poddv1.CompactStoreRequest) (*poddv1.CompactStoreResponse, error) {
 	before, after, err := s.keeper.Compact(ctx)
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *admin) CompactStore(ctx context.Context, _ *poddv1.CompactStoreRequest)
 	return &poddv1.CompactStoreResponse{BytesBefore: before, BytesAfter: after}, nil
 }
 
-// Reload reads the configuration again.
+// Reload rereads the configuration.
 func (s *admin) Reload(ctx context.Context, _ *poddv1.ReloadRequest) (*poddv1.ReloadResponse, error) {
 	r, err := s.reload(ctx)
 	if err != nil {

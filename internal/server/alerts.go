@@ -15,7 +15,7 @@ type alerts struct {
 	host *pod.Host
 }
 
-// ListAlerts shows stored alerts.
+// ListAlerts lists stored alerts.
 func (s *alerts) ListAlerts(ctx context.Context, r *poddv1.ListAlertsRequest) (*poddv1.ListAlertsResponse, error) {
 	list, err := s.host.Alerts.List(ctx, pod.AlertQuery{
 		Pod: r.GetPod(), After: item.Seq(r.GetAfterSeq()), Unacked: r.GetUnacked(), Limit: int(r.GetLimit()),
@@ -26,7 +26,7 @@ func (s *alerts) ListAlerts(ctx context.Context, r *poddv1.ListAlertsRequest) (*
 	return &poddv1.ListAlertsResponse{Alerts: wire.AlertsToProto(list)}, nil
 }
 
-// StreamAlerts sends stored alerts and what comes.
+// StreamAlerts sends stored alerts and then new ones.
 func (s *alerts) StreamAlerts(r *poddv1.StreamAlertsRequest, out poddv1.AlertService_StreamAlertsServer) error {
 	q := pod.AlertQuery{Pod: r.GetPod(), After: item.Seq(r.GetAfterSeq()), Unacked: r.GetUnacked()}
 	for alert, err := range s.host.Alerts.Stream(out.Context(), q) {
@@ -40,7 +40,7 @@ func (s *alerts) StreamAlerts(r *poddv1.StreamAlertsRequest, out poddv1.AlertSer
 	return nil
 }
 
-// AckAlerts marks alerts as seen.
+// AckAlerts acknowledges alerts.
 func (s *alerts) AckAlerts(ctx context.Context, r *poddv1.AckAlertsRequest) (*poddv1.AckAlertsResponse, error) {
 	seqs := make([]item.Seq, len(r.GetSeqs()))
 	for i, seq := range r.GetSeqs() {

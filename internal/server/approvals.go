@@ -18,11 +18,11 @@ import (
 type approvals struct {
 	poddv1.UnimplementedApprovalServiceServer
 	host *pod.Host
-	// user is the one user who is served; "" when the system does not tell the name.
+	// user is the name of the one user who is served; "" if the system does not know it.
 	user string
 }
 
-// ListApprovals shows the calls that wait.
+// ListApprovals lists the calls that wait for approval.
 func (s *approvals) ListApprovals(ctx context.Context, r *poddv1.ListApprovalsRequest) (*poddv1.ListApprovalsResponse, error) {
 	list, err := s.host.Approvals(ctx, r.GetPod())
 	if err != nil {
@@ -46,7 +46,7 @@ func approval(a pod.Approval) *poddv1.Approval {
 	return p
 }
 
-// ResolveApproval decides on one.
+// ResolveApproval approves or denies one.
 func (s *approvals) ResolveApproval(ctx context.Context, r *poddv1.ResolveApprovalRequest) (*poddv1.ResolveApprovalResponse, error) {
 	rule, err := s.host.Resolve(ctx, pod.Resolution{
 		Pod: r.GetPod(), CallSeq: item.Seq(r.GetCallSeq()), Approve: r.GetApprove(), Always: r.GetAlways(),
@@ -62,11 +62,10 @@ func (s *approvals) ResolveApproval(ctx context.Context, r *poddv1.ResolveApprov
 	return answer, nil
 }
 
-// maxClient bounds what a client may call itself, in bytes.
+// maxClient bounds the name of a client, in bytes.
 const maxClient = 64
 
-// answeredBy says who answered: the client as it calls itself, and the user on whose
-// behalf it did.
+// answeredBy says who answered: the client's name and its user.
 func answeredBy(client, user string) string {
 	client = sanitize.Line(client)
 	if len(client) > maxClient {
@@ -81,8 +80,7 @@ func answeredBy(client, user string) string {
 	return client + " (" + user + ")"
 }
 
-// localUser is the name of the user who runs this process, who is the only one to be
-// served.
+// localUser is the name of the user who runs this process, the only one who is served.
 func localUser() string {
 	u, err := user.Current()
 	if err != nil {

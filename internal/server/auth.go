@@ -13,8 +13,8 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// tokenCalls are the calls that need the client token: they make pods, change what
-// pods may do, answer approvals, or work on the store as a whole.
+// tokenCalls are the calls that need the client token: they create pods, change what pods
+// may do, answer approvals, or work on the whole store.
 var tokenCalls = map[string]bool{
 	poddv1.AdminService_Backup_FullMethodName:             true,
 	poddv1.AdminService_Check_FullMethodName:              true,
@@ -28,8 +28,8 @@ var tokenCalls = map[string]bool{
 	poddv1.PodService_UpdatePod_FullMethodName:            true,
 }
 
-// openCalls are the calls that need no client token: they read, or do what the
-// pod's user does all day.
+// openCalls are the calls that need no client token: they read, or are part of everyday
+// work with a pod.
 var openCalls = map[string]bool{
 	poddv1.AdminService_GetStatus_FullMethodName:                     true,
 	poddv1.AlertService_AckAlerts_FullMethodName:                     true,
@@ -61,14 +61,14 @@ var openCalls = map[string]bool{
 	"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": true,
 }
 
-// admission decides which calls are let in.
+// admission decides which calls are admitted.
 type admission struct {
 	// owner is the id of the one user who is served.
 	owner int
 	token string
 }
 
-// tap sees each call before any of its messages is read.
+// tap checks each call before any of its messages is read.
 func (a admission) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
 	return ctx, wire.ToStatus(a.admit(ctx, info.FullMethodName, info.Header))
 }
@@ -85,11 +85,11 @@ func (a admission) admit(ctx context.Context, method string, md metadata.MD) err
 		return a.checkToken(md)
 	}
 	return item.Errorf(item.KindUnimplemented, "UNLISTED_CALL",
-		"the running podd does not serve %q: it may be older than this client; start the newer one", method)
+		"the running podd does not know the call %q: if it is older than this client, install the newer podd and restart it", method)
 }
 
-// checkToken refuses a call that does not show the client token. Being the same
-// user is not enough: what a pod's tools run is the same user too.
+// checkToken refuses a call without the client token. Being the same user is not enough:
+// the commands that a pod's tools run have the same user.
 func (a admission) checkToken(md metadata.MD) error {
 	for _, value := range md.Get("authorization") {
 		shown, ok := strings.CutPrefix(value, "Bearer ")

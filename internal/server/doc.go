@@ -1,4 +1,4 @@
-// Package server serves podd's gRPC API over a Unix socket. Its handlers translate
-// between the wire and pkg/pod and decide nothing; what a connection must show is
-// in auth.go, what becomes of a panic and of an error in intercept.go.
+// Package server serves podd's gRPC API over a Unix socket. Its handlers translate between
+// the wire and pkg/pod and decide nothing. auth.go authenticates calls; intercept.go handles
+// panics and translates errors.
 package server

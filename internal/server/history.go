@@ -9,7 +9,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// ForkPod starts a new pod on another's history.
+// ForkPod creates a pod from another pod's history.
 func (s *pods) ForkPod(ctx context.Context, r *poddv1.ForkPodRequest) (*poddv1.ForkPodResponse, error) {
 	f, err := s.host.Fork(ctx, r.GetPod(), r.GetName(), item.Seq(r.GetAtSeq()))
 	if err != nil {
@@ -18,7 +18,7 @@ func (s *pods) ForkPod(ctx context.Context, r *poddv1.ForkPodRequest) (*poddv1.F
 	return &poddv1.ForkPodResponse{Pod: wire.PodToProto(f.Pod), ChangedFiles: valid(f.Files), Commands: int32(f.Commands)}, nil
 }
 
-// RewindPod lets history go on from an earlier entry.
+// RewindPod rewinds a pod's history to an earlier entry.
 func (s *pods) RewindPod(ctx context.Context, r *poddv1.RewindPodRequest) (*poddv1.RewindPodResponse, error) {
 	out, err := s.host.Rewind(ctx, r.GetPod(), item.Seq(r.GetToSeq()))
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *pods) RewindPod(ctx context.Context, r *poddv1.RewindPodRequest) (*podd
 	return &poddv1.RewindPodResponse{Seq: int64(out.Seq), ChangedFiles: valid(out.Files), Commands: int32(out.Commands)}, nil
 }
 
-// valid are paths as a message can carry them.
+// valid makes paths valid UTF-8, which messages require.
 func valid(paths []string) []string {
 	out := make([]string, len(paths))
 	for i, path := range paths {

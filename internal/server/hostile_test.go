@@ -108,7 +108,7 @@ func TestAnotherUserIsRefused(t *testing.T) {
 	for _, method := range methods {
 		err := conn.Invoke(withToken(t.Context()), method, &poddv1.GetPodRequest{}, &poddv1.GetPodResponse{})
 		if status.Code(err) != codes.PermissionDenied || reason(t, err) != "PEER_NOT_OURS" ||
-			!strings.Contains(status.Convert(err).Message(), "serves user 54321 alone") {
+			!strings.Contains(status.Convert(err).Message(), "serves only user 54321") {
 			t.Errorf("%s: %v", method, err)
 		}
 	}

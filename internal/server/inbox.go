@@ -9,7 +9,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// ListInbox shows the submits that wait.
+// ListInbox lists the queued submits.
 func (s *pods) ListInbox(ctx context.Context, r *poddv1.ListInboxRequest) (*poddv1.ListInboxResponse, error) {
 	list, err := s.host.Inbox(ctx, r.GetPod())
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *pods) ListInbox(ctx context.Context, r *poddv1.ListInboxRequest) (*podd
 	return answer, nil
 }
 
-// CancelInboxItem removes a waiting submit.
+// CancelInboxItem removes a queued submit.
 func (s *pods) CancelInboxItem(ctx context.Context, r *poddv1.CancelInboxItemRequest) (*poddv1.CancelInboxItemResponse, error) {
 	if err := s.host.Withdraw(ctx, r.GetPod(), r.GetRequestId()); err != nil {
 		return nil, err

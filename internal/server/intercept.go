@@ -17,8 +17,8 @@ import (
 	"podd/pkg/item"
 )
 
-// unary is what each unary call passes once it is let in: a net for panics and the
-// one translation of errors.
+// unary wraps each admitted unary call: it recovers panics and translates errors, in one
+// place.
 func unary(c Config) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
 		defer busy(ctx)()
@@ -33,7 +33,7 @@ func unary(c Config) grpc.UnaryServerInterceptor {
 	}
 }
 
-// streaming is the same for streams, which it counts while they are open.
+// streaming does the same for streams, and counts the open ones.
 func streaming(c Config, open *atomic.Int64) grpc.StreamServerInterceptor {
 	return func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 		open.Add(1)
@@ -50,7 +50,7 @@ type panicked struct {
 	stack []byte
 }
 
-// Error is what the panic said.
+// Error is the panic's value as text.
 func (p *panicked) Error() string { return fmt.Sprint("panic: ", p.value) }
 
 func guard(call func() error) (err error) {
@@ -62,8 +62,8 @@ func guard(call func() error) (err error) {
 	return call()
 }
 
-// answer is what the client is told. What only the operator needs is logged here:
-// defects, and the causes that an answer leaves out.
+// answer is the error that the client gets. It logs what only the operator needs: defects,
+// and causes that the answer leaves out.
 func answer(c Config, method string, err error) error {
 	if err == nil {
 		return nil
@@ -78,10 +78,10 @@ func answer(c Config, method string, err error) error {
 	return wire.ToStatus(redacted(c, brief(err)))
 }
 
-// maxQuote bounds each text of an error, in bytes: one may quote what a client has sent.
+// maxQuote bounds each text of an error, in bytes: an error may quote a client's input.
 const maxQuote = 8 << 10
 
-// brief is an error without the end of long texts.
+// brief is an error with long texts shortened.
 func brief(err error) error {
 	e, ok := errors.AsType[*item.Error](err)
 	if !ok {
@@ -103,7 +103,7 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:maxQuote], "") + "…"
 }
 
-// redacted is an error whose message has no secrets.
+// redacted is an error without secrets in its message.
 func redacted(c Config, err error) error {
 	e, ok := errors.AsType[*item.Error](err)
 	if !ok || c.Redact == nil {
@@ -114,7 +114,7 @@ func redacted(c Config, err error) error {
 	return &clean
 }
 
-// gone says that the call ended because its client did.
+// gone says that the call ended because its client went away.
 func gone(err error) bool {
 	code := status.Code(err)
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||

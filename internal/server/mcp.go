@@ -16,13 +16,13 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// MCP shows the MCP servers of workspaces.
+// MCP manages the MCP servers of workspaces.
 type MCP interface {
-	// ListMCP shows those of a workspace, and starts none.
+	// ListMCP lists the servers of a workspace without starting them.
 	ListMCP(dir string) []mcp.Look
-	// TestMCP starts one and ends it again.
+	// TestMCP starts a server and stops it again.
 	TestMCP(ctx context.Context, name, dir string) (mcp.Look, time.Duration, error)
-	// AcceptMCP takes the tools of one as they are, and counts those that were not.
+	// AcceptMCP accepts the current tools of a server, and counts those that had changed.
 	AcceptMCP(name, dir string) (int, error)
 }
 
@@ -33,7 +33,7 @@ type mcpServers struct {
 	trust *trust.Book
 }
 
-// ListMcpServers shows the MCP servers of a pod, or of a directory.
+// ListMcpServers lists the MCP servers of a pod, or of a directory.
 func (s *mcpServers) ListMcpServers(ctx context.Context, r *poddv1.ListMcpServersRequest) (*poddv1.ListMcpServersResponse, error) {
 	dir := r.GetDir()
 	var err error
@@ -53,7 +53,7 @@ func (s *mcpServers) ListMcpServers(ctx context.Context, r *poddv1.ListMcpServer
 	return answer, nil
 }
 
-// TestMcpServer starts an MCP server and ends it again.
+// TestMcpServer starts an MCP server and stops it again.
 func (s *mcpServers) TestMcpServer(ctx context.Context, r *poddv1.TestMcpServerRequest) (*poddv1.TestMcpServerResponse, error) {
 	dir, err := workspaceDir(r.GetDir())
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *mcpServers) TestMcpServer(ctx context.Context, r *poddv1.TestMcpServerR
 	return &poddv1.TestMcpServerResponse{Server: mcpServer(look), Took: durationpb.New(took)}, nil
 }
 
-// AcceptMcpTools takes the tools of an MCP server as they are.
+// AcceptMcpTools accepts the current tools of an MCP server.
 func (s *mcpServers) AcceptMcpTools(_ context.Context, r *poddv1.AcceptMcpToolsRequest) (*poddv1.AcceptMcpToolsResponse, error) {
 	dir, err := workspaceDir(r.GetDir())
 	if err != nil {
@@ -79,14 +79,14 @@ func (s *mcpServers) AcceptMcpTools(_ context.Context, r *poddv1.AcceptMcpToolsR
 	return &poddv1.AcceptMcpToolsResponse{Accepted: int32(n)}, nil
 }
 
-// workspaceDir is a directory as a pod that works there knows it.
+// workspaceDir is a directory's path as a pod's spec has it.
 func workspaceDir(dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
-		return "", item.Errorf(item.KindInvalid, "BAD_DIR", "the directory %q is not absolute: give the whole path", dir)
+		return "", item.Errorf(item.KindInvalid, "BAD_DIR", "the path of the directory %q is not absolute", dir)
 	}
 	resolved, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return "", item.Errorf(item.KindInvalid, "BAD_DIR", "there is no directory %q: check the path", dir)
+		return "", item.Errorf(item.KindInvalid, "BAD_DIR", "the directory %q does not exist", dir)
 	}
 	return resolved, nil
 }

@@ -12,8 +12,8 @@ import (
 	"podd/pkg/item"
 )
 
-// peerCredentials note who is at the other end of each connection. They encrypt
-// nothing: a Unix socket goes through the kernel alone.
+// peerCredentials record the user at the other end of each connection. They do not encrypt:
+// a Unix socket never leaves the kernel.
 type peerCredentials struct {
 	credentials.TransportCredentials
 }
@@ -22,8 +22,8 @@ func newPeerCredentials() credentials.TransportCredentials {
 	return peerCredentials{insecure.NewCredentials()}
 }
 
-// ServerHandshake asks the kernel for the peer. A stranger's connection is not cut
-// here, so that each of its calls can say why it is refused.
+// ServerHandshake asks the kernel for the peer. It does not close another user's connection,
+// so that each call on it can be refused with a reason.
 func (p peerCredentials) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	info := peerInfo{conn: conn}
 	info.uid, info.err = socket.PeerUID(conn)
@@ -33,15 +33,15 @@ func (p peerCredentials) ServerHandshake(conn net.Conn) (net.Conn, credentials.A
 // Clone is a copy.
 func (p peerCredentials) Clone() credentials.TransportCredentials { return p }
 
-// peerInfo is what is known of a connection's other end.
+// peerInfo describes a connection's other end.
 type peerInfo struct {
 	conn net.Conn
 	uid  int
-	// err says why uid is not known.
+	// err says why uid is unknown.
 	err error
 }
 
-// AuthType names the way in which the peer was told.
+// AuthType names the method of authentication.
 func (peerInfo) AuthType() string { return "unix" }
 
 func peerOf(ctx context.Context) (peerInfo, bool) {
@@ -53,8 +53,8 @@ func peerOf(ctx context.Context) (peerInfo, bool) {
 	return info, ok
 }
 
-// checkPeer refuses everyone but the user with the id owner, root too: what root
-// asks for here would be done as that user.
+// checkPeer refuses every user except the one with the id owner. It refuses root too:
+// podd would do what root asks for as that user.
 func checkPeer(ctx context.Context, owner int) error {
 	info, ok := peerOf(ctx)
 	if ok && info.err == nil && info.uid == owner {
@@ -62,14 +62,14 @@ func checkPeer(ctx context.Context, owner int) error {
 	}
 	if !ok || info.err != nil {
 		return item.Errorf(item.KindDenied, "PEER_UNKNOWN",
-			"podd cannot tell which user is calling, so it refuses: connect over its Unix socket")
+			"podd cannot determine the calling user: connect over its Unix socket")
 	}
 	return item.Errorf(item.KindDenied, "PEER_NOT_OURS",
-		"this podd serves user %d alone and you are user %d: start a podd of your own with `podd &`", owner, info.uid)
+		"this podd serves only user %d and you are user %d: start your own podd with `podd &`", owner, info.uid)
 }
 
-// busy counts a call on its connection, which is then not taken for an idle one;
-// ended says that it is over.
+// busy counts a call on its connection, so that the connection is not idle; ended says that
+// the call has ended.
 func busy(ctx context.Context) (ended func()) {
 	if info, ok := peerOf(ctx); ok {
 		if conn, ok := info.conn.(*socket.Conn); ok {

@@ -17,7 +17,7 @@ type pods struct {
 	trust *trust.Book
 }
 
-// CreatePod makes a new pod.
+// CreatePod creates a pod.
 func (s *pods) CreatePod(ctx context.Context, r *poddv1.CreatePodRequest) (*poddv1.CreatePodResponse, error) {
 	p, err := s.host.Create(ctx, r.GetName(), wire.PodSpecFromProto(r.GetSpec()))
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *pods) CreatePod(ctx context.Context, r *poddv1.CreatePodRequest) (*podd
 	return &poddv1.CreatePodResponse{Pod: wire.PodToProto(p)}, nil
 }
 
-// GetPod shows one pod.
+// GetPod returns one pod.
 func (s *pods) GetPod(ctx context.Context, r *poddv1.GetPodRequest) (*poddv1.GetPodResponse, error) {
 	p, err := s.host.Get(ctx, r.GetPod())
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *pods) GetPod(ctx context.Context, r *poddv1.GetPodRequest) (*poddv1.Get
 	}
 	answer := &poddv1.GetPodResponse{Pod: wire.PodToProto(p)}
 	if p.Spec.Parent != "" {
-		// It follows the configuration of the pod at the top of its family.
+		// A sub-pod uses the configuration of the pod at the top of its family.
 		answer.ProjectConfig = string(trust.None)
 	} else if look, err := s.trust.Look(p.Spec.Dir); err == nil {
 		answer.ProjectConfig = string(look.State)
@@ -42,7 +42,7 @@ func (s *pods) GetPod(ctx context.Context, r *poddv1.GetPodRequest) (*poddv1.Get
 	return answer, nil
 }
 
-// ListPods shows all pods.
+// ListPods lists the pods.
 func (s *pods) ListPods(ctx context.Context, r *poddv1.ListPodsRequest) (*poddv1.ListPodsResponse, error) {
 	list, err := s.host.List(ctx, r.GetDir())
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *pods) ListPods(ctx context.Context, r *poddv1.ListPodsRequest) (*poddv1
 	for i, p := range list {
 		bodies[i] = p.Body
 	}
-	// The pods go out as the bytes that are stored, as entries do.
+	// Pods are sent as their stored bytes, like entries.
 	m := new(poddv1.ListPodsResponse)
 	m.ProtoReflect().SetUnknown(wire.PodList(bodies))
 	return m, nil
@@ -69,7 +69,7 @@ func (s *pods) UpdatePod(ctx context.Context, r *poddv1.UpdatePodRequest) (*podd
 	return &poddv1.UpdatePodResponse{Pod: wire.PodToProto(p)}, nil
 }
 
-// DeletePod removes a pod.
+// DeletePod deletes a pod.
 func (s *pods) DeletePod(ctx context.Context, r *poddv1.DeletePodRequest) (*poddv1.DeletePodResponse, error) {
 	if err := s.host.Delete(ctx, r.GetPod()); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (s *pods) DeletePod(ctx context.Context, r *poddv1.DeletePodRequest) (*podd
 	return &poddv1.DeletePodResponse{}, nil
 }
 
-// Submit gives a pod input.
+// Submit submits a prompt to a pod.
 func (s *pods) Submit(ctx context.Context, r *poddv1.SubmitRequest) (*poddv1.SubmitResponse, error) {
 	answer, err := s.host.Submit(ctx, pod.Submit{
 		Pod:       r.GetPod(),
@@ -98,7 +98,7 @@ func (s *pods) Submit(ctx context.Context, r *poddv1.SubmitRequest) (*poddv1.Sub
 	}, nil
 }
 
-// Stream sends a pod's log and what comes.
+// Stream sends a pod's log and then new entries.
 func (s *pods) Stream(r *poddv1.StreamRequest, out poddv1.PodService_StreamServer) error {
 	q := pod.StreamQuery{Pod: r.GetPod(), After: item.Seq(r.GetAfterSeq()), Follow: r.GetFollow(), Deltas: r.GetDeltas()}
 	for ev, err := range s.host.Logs.Stream(out.Context(), q) {
@@ -124,8 +124,8 @@ func (s *pods) CompletePath(ctx context.Context, r *poddv1.CompletePathRequest) 
 func send(out poddv1.PodService_StreamServer, ev pod.StreamEvent) error {
 	switch {
 	case ev.Record != nil:
-		// The entry goes out as the bytes that are stored: they are put behind the
-		// empty message, which is how protobuf encodes a field.
+		// The entry is sent as its stored bytes, appended to the empty message, which is how
+		// protobuf encodes a field.
 		m := new(poddv1.StreamResponse)
 		m.ProtoReflect().SetUnknown(wire.StreamEntry(0, ev.Record.Entry))
 		return out.Send(m)

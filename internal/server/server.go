@@ -22,59 +22,58 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// MaxMessage is the largest message that is sent, in bytes. It is above
-// the largest entry that a log can have.
+// MaxMessage is the largest message that podd sends, in bytes. It is above the largest
+// entry of a log.
 const MaxMessage = 16 << 20
 
-// MaxRequest is the largest message that is taken, in bytes. It is above the largest submit.
-// Decoding takes several times that, for each client at once.
+// MaxRequest is the largest message that podd accepts, in bytes. It is above the largest
+// submit. Decoding takes several times as much memory, for each client at once.
 const MaxRequest = 6 << 20
 
-// The bounds of connections. All clients are local, so that one who takes longer
-// than greetTimeout for the first bytes is none.
+// The limits of connections. All clients are local: a connection without a byte for
+// greetTimeout is not a client.
 const (
 	greetTimeout = 5 * time.Second
-	// maxConns is how many connections there are at once, and maxStreams how many
-	// calls on each of them.
+	// maxConns bounds the open connections, and maxStreams the calls on each of them.
 	maxConns   = 512
 	maxStreams = 1024
 	// maxHeaders bounds the metadata of a call, in bytes.
 	maxHeaders = 16 << 10
-	// pingAfter is how long a connection may be silent before podd asks whether the
-	// client is there; it then has pingTimeout to answer.
+	// pingAfter is how long a connection may be silent before podd pings the client, which
+	// must answer within pingTimeout.
 	pingAfter   = time.Minute
 	pingTimeout = 20 * time.Second
-	// pingPause is how often a client may ask the same.
+	// pingPause is how often a client may ping podd.
 	pingPause = 5 * time.Second
 )
 
-// Config is what a Server works with; all of it is required.
+// Config configures a Server; all fields are required.
 type Config struct {
 	Host *pod.Host
-	// Token is what calls that change policy must show.
+	// Token is the client token.
 	Token string
-	// Status is what GetStatus tells beside the counts.
+	// Status is what GetStatus returns besides the counts.
 	Status func() Status
-	// Reload reads the configuration again.
+	// Reload rereads the configuration.
 	Reload func(context.Context) (Reloaded, error)
-	// Redact takes secrets out of an error's message; nil takes none.
+	// Redact removes secrets from an error's message; nil removes nothing.
 	Redact func(string) string
-	// Keeper looks after the store's file.
+	// Keeper maintains the store's file.
 	Keeper Keeper
-	// MCP shows the MCP servers of workspaces.
+	// MCP manages the MCP servers of workspaces.
 	MCP MCP
 	// Trust records which workspaces' configuration is trusted.
 	Trust  *trust.Book
 	Logger *slog.Logger
 }
 
-// Keeper looks after the store's file.
+// Keeper maintains the store's file.
 type Keeper interface {
-	// Check gives one sentence for each thing that is wrong, those that do no harm apart.
+	// Check returns a sentence for each problem, with harmless ones in a list of their own.
 	Check(ctx context.Context) (harm, harmless []string, err error)
 	// Backup writes a consistent copy.
 	Backup(ctx context.Context, w io.Writer) error
-	// Compact gives unused space back and says how large the file was and is.
+	// Compact frees unused space and returns the file's size before and after.
 	Compact(ctx context.Context) (before, after int64, err error)
 }
 
@@ -83,14 +82,14 @@ type Server struct {
 	grpc   *grpc.Server
 	health *health.Server
 	conns  int
-	// left is closed when Stop leaves calls behind that hang.
+	// left is closed when Stop leaves hanging calls behind.
 	left chan struct{}
-	// streams are those that are open; limited are the connections, once Serve has begun.
+	// streams counts the open ones; limited are the connections, once Serve has started.
 	streams *atomic.Int64
 	limited atomic.Pointer[socket.Limited]
 }
 
-// New registers the services. They serve the user who runs this process.
+// New registers the services. They serve only the user who runs this process.
 func New(c Config) *Server {
 	return newServer(c, admission{owner: os.Geteuid(), token: c.Token}, maxConns)
 }
@@ -121,8 +120,8 @@ func newServer(c Config, a admission, conns int) *Server {
 	return &Server{grpc: g, health: h, conns: conns, left: make(chan struct{}), streams: streams}
 }
 
-// Serve answers on a listener of Unix sockets until Stop, not at all when that came
-// first. It closes the listener.
+// Serve serves on a listener of Unix sockets until Stop; if Stop came first, it returns at
+// once. It closes the listener.
 func (s *Server) Serve(l net.Listener) error {
 	limited := socket.Limit(l, s.conns)
 	s.limited.Store(limited)
@@ -138,7 +137,7 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
-// Open says how many streams and connections there are.
+// Open is the number of open streams and connections.
 func (s *Server) Open() (streams, connections int) {
 	if l := s.limited.Load(); l != nil {
 		connections = l.Open()
@@ -146,15 +145,14 @@ func (s *Server) Open() (streams, connections int) {
 	return int(s.streams.Load()), connections
 }
 
-// Drain tells health checks that the server is about to stop.
+// Drain reports to health checks that the server is about to stop.
 func (s *Server) Drain() { s.health.Shutdown() }
 
-// leaveTime is how long Stop waits for calls whose connections it has cut.
+// leaveTime is how long Stop waits for calls whose connections it has closed.
 const leaveTime = time.Second
 
-// Stop waits for calls under way and closes all connections; those left when ctx
-// ends are cut. Streams must have been ended before. A call that hangs in the system is left
-// behind. Stop is called once.
+// Stop waits for calls in progress and closes all connections, at the latest when ctx ends.
+// End all streams before. A call that hangs in a system call is left behind. Call Stop once.
 func (s *Server) Stop(ctx context.Context) {
 	stopped := make(chan struct{})
 	go func() {

@@ -7,7 +7,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// Cancel ends the running turn.
+// Cancel cancels the running turn.
 func (s *pods) Cancel(ctx context.Context, r *poddv1.CancelRequest) (*poddv1.CancelResponse, error) {
 	turn, cancelled, err := s.host.Cancel(ctx, r.GetPod(), r.GetReason())
 	if err != nil {
@@ -16,7 +16,7 @@ func (s *pods) Cancel(ctx context.Context, r *poddv1.CancelRequest) (*poddv1.Can
 	return &poddv1.CancelResponse{Cancelled: cancelled, Turn: turn}, nil
 }
 
-// Pause holds a pod at its next step.
+// Pause pauses a pod at its next step.
 func (s *pods) Pause(ctx context.Context, r *poddv1.PauseRequest) (*poddv1.PauseResponse, error) {
 	p, err := s.host.Pause(ctx, r.GetPod(), r.GetReason())
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *pods) Pause(ctx context.Context, r *poddv1.PauseRequest) (*poddv1.Pause
 	return &poddv1.PauseResponse{Pod: wire.PodToProto(p)}, nil
 }
 
-// Resume lets a pod go on.
+// Resume resumes a pod.
 func (s *pods) Resume(ctx context.Context, r *poddv1.ResumeRequest) (*poddv1.ResumeResponse, error) {
 	p, err := s.host.Resume(ctx, r.GetPod())
 	if err != nil {

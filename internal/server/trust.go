@@ -8,8 +8,8 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// TrustDir shows the files of a workspace that podd obeys once they are trusted, and
-// trusts those that were shown.
+// TrustDir returns the files of a workspace that podd uses once they are trusted, and
+// trusts those that were returned before.
 func (s *admin) TrustDir(_ context.Context, r *poddv1.TrustDirRequest) (*poddv1.TrustDirResponse, error) {
 	look, err := s.trusting(r)
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// segmentName is the message whose unknown kinds are not refused: a submit goes on with
-// a placeholder and an alert.
+// segmentName is the message whose unknown kinds are not refused: the submit gets a
+// placeholder and an alert instead.
 var segmentName = (*poddv1.Segment)(nil).ProtoReflect().Descriptor().FullName()
 
-// checkKnown refuses a call that changes something and that has what this podd does not
-// know: to leave it out could give a pod other rights, or a submit another meaning, than
-// its client asked for. Calls that read are answered as far as they are understood.
+// checkKnown refuses a call that changes something and has fields or values that this podd
+// does not know: ignoring them could give a pod other rights, or a submit another meaning,
+// than the client asked for. Calls that only read ignore them.
 func checkKnown(method string, req any) error {
 	m, ok := req.(proto.Message)
 	if !ok || !tokenCalls[method] && method != poddv1.PodService_Submit_FullMethodName {
@@ -27,10 +27,10 @@ func checkKnown(method string, req any) error {
 		return nil
 	}
 	return item.Errorf(item.KindUnimplemented, "UNKNOWN_FIELD",
-		"the running podd does not know %s of this call: it is older than this client; start the newer one", what)
+		"the running podd is older than this client and does not know %s of this call: install the newer podd and restart it", what)
 }
 
-// unknownIn names what a message has that this program does not know; empty for nothing.
+// unknownIn names a part of a message that this program does not know, or is empty.
 func unknownIn(m protoreflect.Message) (what string) {
 	if m.Descriptor().FullName() == segmentName {
 		return ""

@@ -13,15 +13,15 @@ import (
 	"podd/pkg/item"
 )
 
-// restartUnits is how a socket of a service manager is made again.
+// restartUnits makes the service manager create its socket again.
 const restartUnits = "systemctl --user restart podd.socket podd.service"
 
-// Adopt takes a socket that a service manager made, listens at and passed on. It is held
-// to what Listen holds its own to: a Unix socket at a path, in a private directory, for
-// this user alone, of one podd. Adopt takes file, also on error.
+// Adopt takes over a listening socket that a service manager created and passed to podd. It
+// must meet the rules of Listen: a Unix socket at a path, in a private directory, for this
+// user only, used by one podd. Adopt takes ownership of file, also on error.
 //
-// The socket stays the manager's: Close does not remove it, so that clients that come
-// while no podd runs wait for the next one, and Heal cannot make it again.
+// The socket stays the manager's: Close does not remove it, so that clients that connect
+// while podd is down wait for the next one, and Heal cannot create it again.
 func Adopt(file *os.File) (*Listener, error) {
 	defer file.Close()
 	path, err := AdoptedPath(file)
@@ -41,7 +41,7 @@ func Adopt(file *os.File) (*Listener, error) {
 		return nil, replaced(path)
 	case info.Mode().Perm()&0o077 != 0:
 		return nil, item.Errorf(item.KindPrecondition, "SOCKET_NOT_PRIVATE",
-			"the socket %s that the service manager passed on is open to other users (mode %04o): set SocketMode=0600 in its unit", path, info.Mode().Perm())
+			"the socket %s from the service manager is open to other users (mode %04o): set SocketMode=0600 in its unit", path, info.Mode().Perm())
 	}
 	lock, err := paths.LockSocket(path)
 	if err != nil {
@@ -57,8 +57,8 @@ func Adopt(file *os.File) (*Listener, error) {
 	return l, nil
 }
 
-// AdoptedPath is where the socket lies that a service manager passed on; the error says
-// why Adopt would not take it.
+// AdoptedPath is the path of a socket that a service manager passed to podd; the error says
+// why Adopt would refuse it.
 func AdoptedPath(file *os.File) (path string, err error) {
 	raw, err := file.SyscallConn()
 	if err != nil {
@@ -73,32 +73,32 @@ func AdoptedPath(file *os.File) (path string, err error) {
 func adoptedPath(fd int, called string) (string, error) {
 	refuse := func(format string, args ...any) error {
 		args = append([]any{called}, args...)
-		return item.Errorf(item.KindPrecondition, "SOCKET_UNFIT", "the service manager passed on %q, "+format, args...)
+		return item.Errorf(item.KindPrecondition, "SOCKET_UNFIT", "the service manager passed %q, "+format, args...)
 	}
 	name, err := syscall.Getsockname(fd)
 	if err != nil {
-		return "", refuse("which is no socket (%v): let the unit have ListenStream= with a path", err)
+		return "", refuse("which is not a socket (%v): set ListenStream= to a path in its unit", err)
 	}
 	address, ok := name.(*syscall.SockaddrUnix)
 	kind, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_TYPE)
 	if !ok || err != nil || kind != syscall.SOCK_STREAM {
-		return "", refuse("which is no stream socket of the Unix kind: let the unit have ListenStream= with a path")
+		return "", refuse("which is not a Unix stream socket: set ListenStream= to a path in its unit")
 	}
 	if !filepath.IsAbs(address.Name) {
-		return "", refuse("a Unix socket without a path, which no directory protects: let the unit have ListenStream= with a path")
+		return "", refuse("a Unix socket without a path, which no directory protects: set ListenStream= to a path in its unit")
 	}
 	if listens, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_ACCEPTCONN); err != nil || listens == 0 {
-		return "", refuse("which does not listen: let the unit have Accept=no")
+		return "", refuse("which does not listen: set Accept=no in its unit")
 	}
 	return address.Name, nil
 }
 
 func gone(path string) error {
 	return item.Errorf(item.KindPrecondition, "SOCKET_GONE",
-		"the socket %s was removed, new clients do not reach podd, and it is the service manager's to make: run %s", path, restartUnits)
+		"the service manager's socket %s was removed, so new clients cannot reach podd: run %s", path, restartUnits)
 }
 
 func replaced(path string) error {
 	return item.Errorf(item.KindPrecondition, "SOCKET_REPLACED",
-		"something else lies at %s in the place of the service manager's socket, and new clients do not reach podd: remove it and run %s", path, restartUnits)
+		"the service manager's socket %s was replaced by another file, so new clients cannot reach podd: remove the file and run %s", path, restartUnits)
 }

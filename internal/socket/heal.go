@@ -12,8 +12,8 @@ import (
 	"podd/pkg/item"
 )
 
-// Accept waits for the next connection. It goes on while Heal makes the socket anew, and
-// ends with net.ErrClosed after Close.
+// Accept waits for the next connection. It keeps waiting while Heal recreates the socket,
+// and returns net.ErrClosed after Close.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		open := l.now()
@@ -27,11 +27,10 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Heal makes the socket again when its file is gone: a cleaner of temporary files took
-// it, or a person did. healed says that it did. What else lies at the path is not ours to
-// remove: then the error, reason SOCKET_REPLACED, says so. Connections that are open
-// stay. A socket that was adopted is not made again: reason SOCKET_GONE. After Close it
-// does nothing.
+// Heal recreates the socket if its file is gone, because a cleaner of temporary files or a
+// person removed it; healed says that it did. Another file at the path is not ours to
+// remove: the error then has the reason SOCKET_REPLACED. Open connections stay. An adopted
+// socket is not recreated: reason SOCKET_GONE. After Close, Heal does nothing.
 func (l *Listener) Heal(ctx context.Context) (healed bool, err error) {
 	l.changing.Lock()
 	defer l.changing.Unlock()
@@ -49,7 +48,7 @@ func (l *Listener) Heal(ctx context.Context) (healed bool, err error) {
 		return false, replaced(l.path)
 	case lies == others:
 		return false, item.Errorf(item.KindPrecondition, "SOCKET_REPLACED",
-			"something else lies at %s in the place of podd's socket, and new clients do not reach podd: remove it, and podd makes its socket again", l.path)
+			"podd's socket %s was replaced by another file, so new clients cannot reach podd: remove the file, and podd recreates its socket", l.path)
 	}
 	if err := paths.EnsurePrivateDir(filepath.Dir(l.path)); err != nil {
 		return false, err
@@ -63,11 +62,11 @@ func (l *Listener) Heal(ctx context.Context) (healed bool, err error) {
 	old := l.open
 	l.open = made.open
 	l.mu.Unlock()
-	// Accept goes on with the new one.
+	// Accept continues with the new one.
 	return true, old.Close()
 }
 
-// What lies at the socket's path.
+// What is at the socket's path.
 const (
 	nothing = iota
 	ours
@@ -87,7 +86,7 @@ func (l *Listener) lies() (int, error) {
 	return others, nil
 }
 
-// now is the socket that is accepted from.
+// now is the socket that Accept uses.
 func (l *Listener) now() *net.UnixListener {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -92,7 +92,7 @@ func TestHealReplaced(t *testing.T) {
 		}
 		end := put()
 		_, err := l.Heal(t.Context())
-		wantError(t, err, item.KindPrecondition, "SOCKET_REPLACED", path, "remove it")
+		wantError(t, err, item.KindPrecondition, "SOCKET_REPLACED", path, "remove the file")
 		if _, err := os.Lstat(path); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

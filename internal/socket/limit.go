@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// Limited is a listener that bounds the connections that are open at once. One too
-// many takes the place of the oldest that is idle: no call is under way on it, or it
-// never said anything. Only where all are busy is the new one closed at once. So
-// programs that connect and stay silent, however many, keep nobody out.
+// Limited is a listener that bounds the open connections. A connection over the limit
+// replaces the oldest idle one, which has no call in progress or never sent anything. Only
+// if all are busy, the new one is closed at once. So programs that connect and stay silent
+// cannot lock other clients out.
 //
 // Its methods may be called from any goroutine.
 type Limited struct {
@@ -18,11 +18,11 @@ type Limited struct {
 	most int
 
 	mu sync.Mutex
-	// open has the connections in the order in which they came.
+	// open has the connections, oldest first.
 	open []*Conn
 }
 
-// Limit bounds the connections that a listener accepts to most.
+// Limit bounds the open connections of a listener to most.
 func Limit(l net.Listener, most int) *Limited { return &Limited{Listener: l, most: most} }
 
 // Accept waits for a connection, a *Conn.
@@ -40,7 +40,7 @@ func (l *Limited) Accept() (net.Conn, error) {
 	}
 }
 
-// admit makes room for a connection; false when there is none.
+// admit makes room for a connection; false if that is impossible.
 func (l *Limited) admit(c *Conn) bool {
 	l.mu.Lock()
 	var idle *Conn
@@ -68,7 +68,7 @@ func (l *Limited) oldestIdle() *Conn {
 	return nil
 }
 
-// remove forgets a connection; one that is forgotten already is no matter.
+// remove forgets a connection, if it is not forgotten already.
 func (l *Limited) remove(c *Conn) {
 	for i, other := range l.open {
 		if other == c {
@@ -78,30 +78,30 @@ func (l *Limited) remove(c *Conn) {
 	}
 }
 
-// Open is how many connections there are.
+// Open is the number of open connections.
 func (l *Limited) Open() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.open)
 }
 
-// Conn is a connection of a Limited.
+// Conn is a connection of a Limited listener.
 type Conn struct {
 	net.Conn
 	limited *Limited
 	calls   atomic.Int64
 }
 
-// Begin says that a call begins on the connection, so that it is not idle, and End
-// that one has ended.
+// Begin says that a call starts on the connection, so that it is not idle; End says that
+// the call has ended.
 func (c *Conn) Begin() { c.calls.Add(1) }
 
 // End is the opposite of Begin.
 func (c *Conn) End() { c.calls.Add(-1) }
 
-// Write closes the connection when it fails. gRPC writes no more then, and waits for its
-// reader to fail as well, which one that the kernel had no memory to write to does not:
-// its client would wait for ever.
+// Write closes the connection when it fails. gRPC then stops writing and waits for its
+// reader to fail as well. If the write failed because the kernel was out of memory, the
+// reader does not fail, and the client would wait for ever.
 func (c *Conn) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	if err != nil {
@@ -110,7 +110,7 @@ func (c *Conn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the connection and gives its place free.
+// Close closes the connection and frees its place.
 func (c *Conn) Close() error {
 	c.limited.mu.Lock()
 	c.limited.remove(c)

@@ -1,5 +1,5 @@
-// Package socket owns the Unix socket that podd listens on: it is private, it
-// belongs to one podd, and it is never taken from a program that answers.
+// Package socket owns the Unix socket that podd listens on: it is private, belongs to one
+// podd, and is never taken away from a program that answers on it.
 //
 // Rank 2: it imports pkg/item and internal/paths.
 package socket
@@ -19,8 +19,8 @@ import (
 	"podd/pkg/item"
 )
 
-// dialTimeout bounds the question whether a program answers at the path. A
-// connect to a Unix socket succeeds or fails at once.
+// dialTimeout bounds the check whether a program answers at the path. A connect to a Unix
+// socket succeeds or fails at once.
 const dialTimeout = 2 * time.Second
 
 // Listener is podd's socket. It is a net.Listener for any server to use; Close may
@@ -29,10 +29,10 @@ type Listener struct {
 	path  string
 	lock  *paths.Lock
 	close func() error
-	// adopted says that the socket is a service manager's.
+	// adopted says that the socket belongs to a service manager.
 	adopted bool
 
-	// changing is held by Heal and Close: file is the socket's inode as it was made.
+	// changing is held by Heal and Close. file is the inode of the socket that podd created.
 	changing sync.Mutex
 	file     fs.FileInfo
 	closed   bool
@@ -42,13 +42,13 @@ type Listener struct {
 	open *net.UnixListener
 }
 
-// Listen makes the directory of path private (paths.EnsurePrivateDir), takes the
-// lock beside path and listens there, with mode 0600. A socket that an ended
-// process left behind is replaced.
+// Listen ensures that the directory of path is private (paths.EnsurePrivateDir), takes the
+// lock next to path and listens there, with mode 0600. It replaces a socket that an ended
+// process left behind.
 //
-// Errors are item.Errors: what paths finds wrong with the path, the directory or
-// the lock; reason SOCKET_IN_USE when a program answers at the path; reason
-// NOT_A_SOCKET when something else lies there.
+// Errors are item.Errors: those of package paths about the path, the directory or the lock;
+// reason SOCKET_IN_USE if a program answers at the path; reason NOT_A_SOCKET if something
+// else is there.
 func Listen(ctx context.Context, path string) (*Listener, error) {
 	if err := paths.CheckSocketLength(path); err != nil {
 		return nil, err
@@ -81,9 +81,9 @@ func listenLocked(ctx context.Context, path string) (*Listener, error) {
 		return nil, cannotListen(path, err)
 	}
 	l := &Listener{open: made.(*net.UnixListener), path: path}
-	// Closing must not remove what another program put in its place.
+	// Closing must not remove another program's file at the path.
 	l.open.SetUnlinkOnClose(false)
-	// Until here the directory alone protects it.
+	// Until here only the directory protects it.
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(cannotListen(path, err), l.open.Close())
 	}
@@ -104,14 +104,14 @@ func removeStale(ctx context.Context, path string) error {
 	}
 	if info.Mode()&fs.ModeSocket == 0 {
 		return item.Errorf(item.KindPrecondition, "NOT_A_SOCKET",
-			"%s is there and is no socket: move it away, or choose another path with --socket", path)
+			"%s exists and is not a socket: move it away, or choose another path with --socket", path)
 	}
 	if err := dialSoon(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) {
 		if err != nil {
 			return cannotListen(path, err)
 		}
 		return item.Errorf(item.KindPrecondition, "SOCKET_IN_USE",
-			"another program listens at %s: stop it, or choose another path with --socket", path)
+			"another program is listening on %s: stop it, or choose another path with --socket", path)
 	}
 	if err := os.Remove(path); err != nil {
 		return cannotListen(path, err)
@@ -119,15 +119,15 @@ func removeStale(ctx context.Context, path string) error {
 	return nil
 }
 
-// How long a program that answers is waited for to go, and how often it is asked. A podd
-// that is killed while it starts a command leaves its socket to that child, as it does its
-// locks, and the child gives them up one after the other.
+// How long to wait for a program that answers to go away, and how often to check. If podd
+// is killed while it starts a command, the child keeps its socket and its locks, and
+// releases them one after the other.
 const (
 	goPatience = 500 * time.Millisecond
 	goPoll     = 10 * time.Millisecond
 )
 
-// dialSoon is dial once it refuses, or when it has not for long.
+// dialSoon is the result of dial once that fails, or after a while.
 func dialSoon(ctx context.Context, path string) error {
 	for since := time.Now(); ; time.Sleep(goPoll) {
 		if err := dial(ctx, path); err != nil || time.Since(since) > goPatience {
@@ -136,7 +136,7 @@ func dialSoon(ctx context.Context, path string) error {
 	}
 }
 
-// dial is nil when a program listens at path, whether it accepts or is too busy to.
+// dial is nil if a program listens at path, even if it is too busy to accept.
 func dial(ctx context.Context, path string) error {
 	dialer := net.Dialer{Timeout: dialTimeout}
 	conn, err := dialer.DialContext(ctx, "unix", path)
@@ -144,14 +144,14 @@ func dial(ctx context.Context, path string) error {
 	case err == nil:
 		return conn.Close()
 	case errors.Is(err, syscall.EAGAIN):
-		// Linux says so when the queue of waiting connections is full.
+		// Linux returns this when the queue of waiting connections is full.
 		return nil
 	}
 	return err
 }
 
 func cannotListen(path string, err error) error {
-	e := item.Errorf(item.KindPrecondition, "LISTEN", "podd cannot listen at %s (%v): choose another path with --socket", path, err)
+	e := item.Errorf(item.KindPrecondition, "LISTEN", "cannot listen on %s (%v): choose another path with --socket", path, err)
 	e.Cause = err
 	return e
 }
@@ -159,11 +159,11 @@ func cannotListen(path string, err error) error {
 // Addr is the socket's address.
 func (l *Listener) Addr() net.Addr { return l.now().Addr() }
 
-// Path is where the socket lies.
+// Path is the path of the socket.
 func (l *Listener) Path() string { return l.path }
 
-// Close stops listening, removes the socket if it is still this one and podd's own, and
-// gives its lock free. Later calls return what the first did.
+// Close stops listening, removes the socket unless it was replaced or adopted, and releases
+// its lock. Later calls return what the first one did.
 func (l *Listener) Close() error { return l.close() }
 
 func (l *Listener) closeNow() error {
@@ -171,7 +171,7 @@ func (l *Listener) closeNow() error {
 	defer l.changing.Unlock()
 	l.closed = true
 	var removed error
-	// While the socket is open its inode's number is not given to another file.
+	// While the socket is open, its inode number is not reused.
 	if info, err := os.Lstat(l.path); err == nil && os.SameFile(info, l.file) && !l.adopted {
 		removed = os.Remove(l.path)
 	}

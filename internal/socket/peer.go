@@ -6,14 +6,13 @@ import (
 	"syscall"
 )
 
-// PeerUID is the user id of the process at the other end of a connection over a
-// Unix socket, as the kernel noted it when the connection was made: for a server
-// the process that connected, for a client the one that began to listen. Nothing
-// that the peer sends can change it.
+// PeerUID is the user id of the process at the other end of a Unix socket connection, as the
+// kernel recorded it when the connection was made: for a server the process that connected,
+// for a client the one that started to listen. The peer cannot change it.
 func PeerUID(conn net.Conn) (int, error) {
 	raw, ok := conn.(syscall.Conn)
 	if !ok {
-		return -1, errors.New("the connection has no descriptor to ask for its peer")
+		return -1, errors.New("cannot determine the peer: the connection has no descriptor")
 	}
 	control, err := raw.SyscallConn()
 	if err != nil {

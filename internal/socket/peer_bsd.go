@@ -4,7 +4,7 @@ package socket
 
 import "golang.org/x/sys/unix"
 
-// solLocal is the level of a Unix socket's own options; x/sys has no name for it.
+// solLocal is the level of Unix socket options, which x/sys does not define.
 const solLocal = 0
 
 func peerUID(fd int) (int, error) {

@@ -4,7 +4,7 @@ package socket
 
 import "errors"
 
-// peerUID refuses: who cannot be told is not let in.
+// peerUID fails, so that the connection is refused.
 func peerUID(int) (int, error) {
-	return -1, errors.New("this system does not say who connects to a Unix socket")
+	return -1, errors.New("this system does not report the peer of a Unix socket")
 }

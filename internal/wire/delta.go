@@ -13,7 +13,7 @@ var deltaKinds = enum[item.DeltaKind]{
 }
 
 // DeltaToProto converts a fragment. A fragment that ends inside a rune has its
-// incomplete bytes replaced: whoever cuts fragments cuts them on rune edges.
+// incomplete bytes replaced: callers cut fragments at rune boundaries.
 func DeltaToProto(d item.Delta) *poddv1.Delta {
 	return &poddv1.Delta{
 		Turn:      d.Turn,
@@ -42,7 +42,7 @@ func DeltaFromProto(p *poddv1.Delta) item.Delta {
 	}
 }
 
-// InFlightToProto converts what is unfinished, in its order.
+// InFlightToProto converts unfinished blocks, in order.
 func InFlightToProto(blocks []item.Delta) *poddv1.InFlight {
 	p := &poddv1.InFlight{Blocks: make([]*poddv1.Delta, len(blocks))}
 	for i, d := range blocks {
@@ -51,7 +51,7 @@ func InFlightToProto(blocks []item.Delta) *poddv1.InFlight {
 	return p
 }
 
-// InFlightFromProto converts what is unfinished, in its order.
+// InFlightFromProto converts unfinished blocks, in order.
 func InFlightFromProto(p *poddv1.InFlight) []item.Delta {
 	if len(p.GetBlocks()) == 0 {
 		return nil

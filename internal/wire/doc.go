@@ -4,8 +4,8 @@
 //
 // Text may come from a model, a tool or a file and need not be valid UTF-8, which
 // protobuf refuses. Each string on its way to a message has its invalid bytes
-// replaced by U+FFFD; nothing else of a value changes, save that an empty list
-// comes back as nil and a time in UTC.
+// replaced by U+FFFD; nothing else changes, except that an empty list comes back as
+// nil and a time in UTC.
 //
 // All functions are pure and safe for concurrent use.
 package wire

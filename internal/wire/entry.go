@@ -10,10 +10,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// EncodeEntry is the stored form of an entry: a podd.v1.Entry message. The same
-// entry gives the same bytes; Seq is left out when it is 0. An entry that could
-// not be read back whole is refused: one of kind UnknownKind or none, or with a
-// missing item.
+// EncodeEntry is the stored form of an entry: a podd.v1.Entry message. The same entry gives
+// the same bytes; Seq is left out if it is 0. It refuses an entry that could not be read
+// back completely: one of kind UnknownKind or none, or with a missing item.
 func EncodeEntry(e item.Entry) ([]byte, error) {
 	if err := checkKind(e.Kind); err != nil {
 		return nil, fmt.Errorf("encode entry: %w", err)

@@ -33,8 +33,7 @@ func ItemToProto(it item.Item) *poddv1.Item {
 	}
 }
 
-// ItemFromProto converts an item. One of a kind that this podd does not know, or
-// of none, gives nil.
+// ItemFromProto converts an item. An item of an unknown kind, or of none, gives nil.
 func ItemFromProto(p *poddv1.Item) item.Item {
 	switch k := p.GetKind().(type) {
 	case *poddv1.Item_UserMessage:
@@ -82,7 +81,7 @@ func ItemsFromProto(list []*poddv1.Item) []item.Item {
 	return out
 }
 
-// opaqueToProto leaves the zero value out: there is nothing to send back.
+// opaqueToProto leaves the zero value out, which has nothing to send back.
 func opaqueToProto(o item.Opaque) *poddv1.Opaque {
 	if o == (item.Opaque{}) {
 		return nil
@@ -94,7 +93,7 @@ func opaqueFromProto(p *poddv1.Opaque) item.Opaque {
 	return item.Opaque{API: p.GetApi(), Model: p.GetModel(), JSON: string(p.GetJson())}
 }
 
-// known says whether it is an item of the vocabulary, as a value.
+// known says whether it is an item of the vocabulary, and a value.
 func known(it item.Item) bool {
 	switch it.(type) {
 	case item.UserMessage, item.SystemMessage, item.AssistantMessage, item.Reasoning, item.ToolCall, item.ToolResult:

@@ -121,7 +121,7 @@ func convertKind(p *poddv1.Entry) item.Kind {
 	}
 }
 
-// checkKind says why a kind could not be written and read back whole.
+// checkKind says why a kind could not be written and read back completely.
 func checkKind(kind item.Kind) error {
 	switch k := kind.(type) {
 	case item.ItemAdded:

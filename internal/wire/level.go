@@ -6,9 +6,9 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// APILevel counts the calls, fields and enum values of the API that this program was
-// built with. Nothing is ever taken from the API, so that of two programs the one with
-// more is the newer, and the other lacks something that it knows.
+// APILevel counts the calls, fields and enum values of the API that this program was built
+// with. Nothing is ever removed from the API, so of two programs the one with the higher
+// level is newer and knows something that the other does not.
 func APILevel() int32 {
 	n := 0
 	for _, f := range []protoreflect.FileDescriptor{

@@ -9,8 +9,8 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// MergePodSpec is a spec with the fields that paths name taken from another, such as
-// model or limits.max_steps. Without paths it is the other, whole.
+// MergePodSpec is a spec with the fields in paths, such as model or limits.max_steps,
+// replaced by those of another. Without paths it is the other spec.
 func MergePodSpec(spec item.PodSpec, from *poddv1.PodSpec, paths []string) (item.PodSpec, error) {
 	if len(paths) == 0 {
 		return PodSpecFromProto(from), nil
@@ -19,14 +19,14 @@ func MergePodSpec(spec item.PodSpec, from *poddv1.PodSpec, paths []string) (item
 	for _, path := range paths {
 		if !take(merged.ProtoReflect(), from.ProtoReflect(), path) {
 			return item.PodSpec{}, item.Errorf(item.KindUnimplemented, "UNKNOWN_FIELD",
-				"the running podd does not know the field %q of a spec: mend update_mask, or start the newer podd", path)
+				"the running podd does not know the field %q of a spec: fix update_mask, or install a newer podd and restart it", path)
 		}
 	}
 	return PodSpecFromProto(merged), nil
 }
 
-// take gives a message the field of another that a path names, and says whether there
-// is such a field.
+// take copies the field that a path names from another message, and says whether the field
+// exists.
 func take(to, from protoreflect.Message, path string) bool {
 	name, rest, nested := strings.Cut(path, ".")
 	field := to.Descriptor().Fields().ByName(protoreflect.Name(name))

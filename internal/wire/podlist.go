@@ -25,17 +25,17 @@ const (
 	fieldListedPod       = protowire.Number(1)
 )
 
-// PodCounts is what the head of a pod's log counts.
+// PodCounts are the counts in the head of a pod's log.
 type PodCounts struct {
 	First, Last item.Seq
 	Queued      int
 	Activity    time.Time
 }
 
-// JoinPod puts an encoded pod together from three sources and decodes no message in them:
-// what turns do not change (id, name, spec, creation) from an encoded record, what the
-// head counts from counts, all else from an encoded status. Each field is there at most
-// once: a decoder need not merge.
+// JoinPod assembles an encoded pod from three sources without decoding them: the fields that
+// turns do not change (id, name, spec, creation) come from an encoded record, the counts
+// from counts, all others from an encoded status. Each field occurs at most once, so a
+// decoder need not merge.
 func JoinPod(record, status []byte, counts PodCounts) ([]byte, error) {
 	const room = 64 // for the counts
 	b := make([]byte, 0, len(record)+len(status)+room)

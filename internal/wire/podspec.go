@@ -41,7 +41,7 @@ func PodSpecFromProto(p *poddv1.PodSpec) item.PodSpec {
 	}
 }
 
-// limitsToProto leaves limits that say nothing out.
+// limitsToProto leaves empty limits out.
 func limitsToProto(l item.PodLimits) *poddv1.Limits {
 	if l == (item.PodLimits{}) {
 		return nil

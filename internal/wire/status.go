@@ -17,9 +17,9 @@ const Domain = "podd"
 
 // Reasons that this package gives itself.
 const (
-	// ReasonInternal: podd failed in a way that has no sentence of its own.
+	// ReasonInternal: podd failed for a reason that it does not describe.
 	ReasonInternal = "INTERNAL"
-	// ReasonUnreachable: the connection failed, not podd's answer.
+	// ReasonUnreachable: the connection failed; the error is not podd's answer.
 	ReasonUnreachable = "UNREACHABLE"
 )
 
@@ -44,11 +44,10 @@ var errorCodes = []struct {
 
 // ToStatus is err as a gRPC status error: what a handler returns.
 //
-// An item.Error in err's chain gives its kind's code and its message, and an
-// ErrorInfo detail with its reason and meta; its cause is not sent. Else a gRPC
-// status error is passed on, the end of a context gives its code, and any other
-// error becomes Internal with a sentence that shows nothing of it: the caller logs
-// err. nil stays nil.
+// An item.Error in err's chain gives its kind's code, its message, and an ErrorInfo detail
+// with its reason and meta; its cause is not sent. Otherwise a gRPC status error is passed
+// on, the end of a context gives its code, and any other error becomes Internal with a
+// general message: the caller logs err. nil stays nil.
 func ToStatus(err error) error {
 	if err == nil {
 		return nil
@@ -66,17 +65,16 @@ func ToStatus(err error) error {
 		return status.Error(codes.DeadlineExceeded, "the call took longer than its deadline")
 	}
 	return fromItemError(item.Errorf(item.KindInternal, ReasonInternal,
-		"podd failed in a way that it did not expect; its log says more"))
+		"internal error in podd: see its log"))
 }
 
-// FromStatus is what a gRPC call returned as an error of podd's vocabulary: what a
-// client returns.
+// FromStatus turns the error of a gRPC call into podd's vocabulary: what a client returns.
 //
-// A status gives an *item.Error with kind, reason, message and meta, and err as
-// its cause; without podd's detail the reason is empty, save that Unavailable is
-// UNREACHABLE: the connection failed. The codes of an ended context give an error
-// that is context.Canceled or context.DeadlineExceeded. An error that is no
-// status, such as io.EOF, and nil stay as they are.
+// A status gives an *item.Error with kind, reason, message and meta, and err as its cause;
+// without podd's detail the reason is empty, except that Unavailable becomes UNREACHABLE,
+// because the connection failed. The codes of an ended context give an error that is
+// context.Canceled or context.DeadlineExceeded. An error that is not a status, such as
+// io.EOF, and nil stay unchanged.
 func FromStatus(err error) error {
 	if err == nil {
 		return nil
@@ -95,7 +93,7 @@ func FromStatus(err error) error {
 	if info := errorInfo(st); info != nil {
 		e.Reason, e.Meta = info.GetReason(), info.GetMetadata()
 	} else if st.Code() == codes.Unavailable {
-		e.Reason, e.Message = ReasonUnreachable, "podd cannot be reached; check that it is running"
+		e.Reason, e.Message = ReasonUnreachable, "cannot reach podd: check that it is running"
 	}
 	return e
 }
@@ -114,7 +112,7 @@ func fromItemError(e *item.Error) error {
 		Metadata: cleanMeta(e.Meta),
 	})
 	if err != nil {
-		// Cannot happen with valid text; the status alone still says what is wrong.
+		// Cannot happen with valid text; the status itself still has the message.
 		return st.Err()
 	}
 	return detailed.Err()

@@ -73,7 +73,7 @@ func TestToStatus(t *testing.T) {
 		code codes.Code
 		text string
 	}{
-		"plain error":      {errors.New("open /secret: EIO"), codes.Internal, "podd failed in a way that it did not expect; its log says more"},
+		"plain error":      {errors.New("open /secret: EIO"), codes.Internal, "internal error in podd: see its log"},
 		"cancelled":        {fmt.Errorf("secret: %w", context.Canceled), codes.Canceled, "the call was cancelled"},
 		"deadline":         {fmt.Errorf("secret: %w", context.DeadlineExceeded), codes.DeadlineExceeded, "the call took longer than its deadline"},
 		"status":           {aborted, codes.Aborted, "from gRPC"},

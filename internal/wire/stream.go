@@ -7,8 +7,8 @@ import (
 )
 
 // StreamEntry is an encoded podd.v1.StreamResponse that carries an entry, where
-// body was encoded with Seq 0. It copies body and decodes nothing, so that a
-// stream can forward what is stored.
+// body was encoded with Seq 0. It copies body without decoding it, so that a stream can
+// forward stored bytes.
 func StreamEntry(seq item.Seq, body []byte) []byte {
 	size := len(body)
 	if seq != 0 {

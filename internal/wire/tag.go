@@ -6,9 +6,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// KindNumber tells the kinds of entries apart without decoding them. It is the
-// number of the kind's field in podd.v1.Entry, so it never changes for a kind; 0
-// stands for none that this podd knows.
+// KindNumber identifies the kind of an entry without decoding it. It is the number of the
+// kind's field in podd.v1.Entry, so it never changes for a kind; 0 is an unknown kind.
 type KindNumber int32
 
 // The kind numbers.
@@ -33,9 +32,8 @@ const (
 	KindWithdrawn
 )
 
-// KindOf is the kind of an encoded entry. It looks at the outermost tags alone and
-// allocates nothing; malformed bytes, and a kind that this podd does not know, are
-// 0.
+// KindOf is the kind of an encoded entry. It reads only the outermost tags and allocates
+// nothing; malformed bytes and unknown kinds give 0.
 func KindOf(body []byte) KindNumber {
 	var kind KindNumber
 	for len(body) > 0 {

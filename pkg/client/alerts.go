@@ -13,7 +13,7 @@ import (
 type AlertOptions struct {
 	// Pod is a name or an id; empty means all pods and the daemon itself.
 	Pod string
-	// After is the sequence above which alerts are wanted; 0: all.
+	// After is the sequence after which alerts start; 0: all alerts.
 	After int64
 	// Unacked leaves out acknowledged ones.
 	Unacked bool
@@ -21,8 +21,8 @@ type AlertOptions struct {
 	Lost func(error)
 }
 
-// ListAlerts gives the stored alerts, oldest first, and asks podd page by page. It
-// ends at the first error.
+// ListAlerts yields the stored alerts, oldest first, reading them page by page. It ends at
+// the first error.
 func (c *Client) ListAlerts(ctx context.Context, o AlertOptions) iter.Seq2[*poddv1.Alert, error] {
 	return func(yield func(*poddv1.Alert, error) bool) {
 		after := o.After
@@ -46,9 +46,9 @@ func (c *Client) ListAlerts(ctx context.Context, o AlertOptions) iter.Seq2[*podd
 	}
 }
 
-// StreamAlerts gives the stored alerts and goes on with what comes, each once,
-// across lost connections and restarts of podd (see Config.RetryFor), until an error
-// or until the consumer stops.
+// StreamAlerts yields the stored alerts and then new ones, each once, across lost
+// connections and restarts of podd (see Config.RetryFor), until an error or until the
+// consumer stops.
 func (c *Client) StreamAlerts(ctx context.Context, o AlertOptions) iter.Seq2[*poddv1.Alert, error] {
 	return func(yield func(*poddv1.Alert, error) bool) {
 		after := o.After

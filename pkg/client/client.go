@@ -17,39 +17,37 @@ import (
 // above the largest entry that a log can hold.
 const MaxMessageBytes = 16 << 20
 
-// MaxRequestBytes is the largest message that podd takes of a client. It is above the largest
-// submit, and below what podd sends: many clients at once must not cost podd its memory.
+// MaxRequestBytes is the largest message that podd accepts from a client. It is above the
+// largest submit, and below what podd sends: many clients at once must not exhaust podd's
+// memory.
 const MaxRequestBytes = 6 << 20
 
-// defaultRetryFor is long enough for a supervisor to start podd again.
+// defaultRetryFor is long enough for a supervisor to restart podd.
 const defaultRetryFor = 30 * time.Second
 
-// window is how much a stream, and a connection, may have on its way to a reader. One
-// that stands spares the measuring of what the connection carries, which asks podd to
-// answer a ping for almost each message; on a socket of this machine there is nothing
-// to measure.
+// window is how many bytes a stream, and a connection, may have in flight. A fixed window
+// turns off gRPC's bandwidth estimation, which sends a ping with almost every message and
+// is pointless on a local socket.
 const window = 1 << 20
 
-// Config says which podd to talk to.
+// Config says which podd to use, and how to wait for it.
 type Config struct {
 	// Socket is the path of podd's socket; required.
 	Socket string
-	// StateDir is podd's state directory, which holds the client token. It is read
-	// when a call needs the token; empty means that such calls go without.
+	// StateDir is podd's state directory, which contains the client token. It is read when a
+	// call needs the token; if empty, such calls are sent without it.
 	StateDir string
-	// RetryFor is for how long a call that may be repeated (Submit, the streams)
-	// goes on trying once podd, having been there, has gone; default 30 seconds,
-	// negative: not at all. A podd that never answered is not waited for
-	// beyond StartFor.
+	// RetryFor is how long a call that may be repeated (Submit, the streams) retries after
+	// podd went away; default 30 seconds, negative: not at all. For a podd that never
+	// answered, it waits only for StartFor.
 	RetryFor time.Duration
-	// StartFor is for how long a first call waits for a podd that does not listen yet,
-	// as one that is being started does not; default not at all.
+	// StartFor is how long the first call waits for a podd that does not listen yet, because
+	// it is starting; default: not at all.
 	StartFor time.Duration
-	// Patient streams wait for podd as long as it takes, for one that never answered
-	// too. Calls do not.
+	// Patient streams wait for podd without a limit, even if it never answered. Calls do not.
 	Patient bool
-	// Waiting, if set, is told once for each Submit that has to wait for podd, with
-	// the reason.
+	// Waiting, if set, is called once for each Submit that has to wait for podd, with the
+	// reason.
 	Waiting func(error)
 }
 
@@ -62,8 +60,8 @@ type Client struct {
 	waiting  func(error)
 }
 
-// New makes a Client. It does not connect: a podd that cannot be reached shows at
-// the first call, as an error of kind unavailable and reason UNREACHABLE.
+// New creates a Client. It does not connect: if podd cannot be reached, the first call
+// returns an error of kind unavailable and reason UNREACHABLE.
 func New(cfg Config) (*Client, error) {
 	if cfg.RetryFor == 0 {
 		cfg.RetryFor = defaultRetryFor
@@ -99,8 +97,8 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// connectParams tries a local socket again sooner than gRPC would a host. An attempt has
-// the time that podd may take to start.
+// connectParams retries a local socket sooner than gRPC would retry a host. An attempt may
+// take as long as podd may take to start.
 func connectParams(startFor time.Duration) grpc.ConnectParams {
 	return grpc.ConnectParams{
 		Backoff:           backoff.Config{BaseDelay: minPause, Multiplier: 2, Jitter: 0.2, MaxDelay: maxPause},
@@ -108,7 +106,7 @@ func connectParams(startFor time.Duration) grpc.ConnectParams {
 	}
 }
 
-// Close ends the connection; calls and streams under way end with an error.
+// Close ends the connection; calls and streams in progress end with an error.
 func (c *Client) Close() error {
 	if err := c.conn.Close(); err != nil {
 		return fmt.Errorf("close the connection to podd: %w", err)
@@ -116,8 +114,8 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Conn is the connection itself, for calls that are known by their names alone. They
-// get the token and podd's errors as all others do.
+// Conn is the connection itself, for calls by method name. They get the token and podd's
+// errors like all others.
 func (c *Client) Conn() grpc.ClientConnInterface { return c.conn }
 
 // Pods is the generated client of PodService. Submit and Stream of Client do more.

@@ -28,20 +28,20 @@ func TestUnreachable(t *testing.T) {
 		prepare func(t *testing.T, socket string)
 		says    string
 	}{
-		"nothing there": {func(*testing.T, string) {}, "no such socket"},
+		"nothing there": {func(*testing.T, string) {}, "does not exist"},
 		"a file": {func(t *testing.T, socket string) {
 			if err := os.WriteFile(socket, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, "no socket"},
-		"nobody listens": {func(t *testing.T, socket string) {
+		}, "not a socket"},
+		"no listener": {func(t *testing.T, socket string) {
 			l, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			l.SetUnlinkOnClose(false)
 			l.Close()
-		}, "nothing listens"},
+		}, "connection refused"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

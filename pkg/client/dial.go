@@ -16,22 +16,22 @@ import (
 	"podd/pkg/item"
 )
 
-// dialer connects to the socket and remembers how that went: gRPC only hands on a
+// dialer connects to the socket and remembers the last error: gRPC passes on only its
 // text.
 type dialer struct {
 	socket string
-	// startFor is Config.StartFor; begun is when the first attempt began.
+	// startFor is Config.StartFor; begun is when the first attempt started.
 	startFor time.Duration
 
 	mu    sync.Mutex
 	begun time.Time
-	// failed is why the last attempt failed; nil when it did not.
+	// failed is why the last attempt failed, or nil.
 	failed error
 	// reached says that an attempt has ever succeeded.
 	reached bool
 }
 
-// dial ignores the address that gRPC hands it: there is one socket.
+// dial ignores the address that gRPC passes: there is only one socket.
 func (d *dialer) dial(ctx context.Context, _ string) (net.Conn, error) {
 	conn, err := connect(ctx, d.socket)
 	for d.starting(err) && pause(ctx, startPause) {
@@ -47,10 +47,10 @@ func (d *dialer) dial(ctx context.Context, _ string) (net.Conn, error) {
 	return conn, err
 }
 
-// startPause is how often a podd that is being started is looked for.
+// startPause is the pause between attempts to reach a podd that is starting.
 const startPause = 25 * time.Millisecond
 
-// starting says whether an attempt failed as it does while podd is being started.
+// starting says whether an attempt failed because podd may still be starting.
 func (d *dialer) starting(err error) bool {
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED) {
 		return false
@@ -75,15 +75,15 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// state is whether any attempt has ever succeeded, and what the last one came to.
+// state says whether any attempt has ever succeeded, and the error of the last one.
 func (d *dialer) state() (reached bool, failed error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.reached, d.failed
 }
 
-// connect opens a socket of this user. Another user's is refused: what is said
-// there, the client token too, is for podd alone.
+// connect opens a socket of this user. It refuses a socket of another user, who must not
+// get the client token or anything else meant for podd.
 func connect(ctx context.Context, path string) (net.Conn, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -106,9 +106,9 @@ func connect(ctx context.Context, path string) (net.Conn, error) {
 	return conn, nil
 }
 
-// checkListener refuses a program of another user that has put itself behind the
-// socket's name since that was looked at. Root is let pass: it may have made the
-// socket for podd, as a service manager does, and need not pretend.
+// checkListener refuses a listener of another user, who may have replaced the socket since
+// its owner was checked. Root is allowed: a service manager may have created the socket,
+// and root has no need to impersonate podd.
 func checkListener(conn net.Conn, path string) error {
 	uid, err := socket.PeerUID(conn)
 	if err == nil && (uid == os.Geteuid() || uid == 0) {
@@ -122,22 +122,22 @@ func checkListener(conn net.Conn, path string) error {
 
 func notOurs(path string, uid int) error {
 	return item.Errorf(item.KindDenied, "SOCKET_NOT_OURS",
-		"the socket %s belongs to another user (uid %d): podd serves only the user who runs it; start your own with `podd &`", path, uid)
+		"the socket %s belongs to another user (uid %d); podd serves only the user who started it: start your own with `podd &`", path, uid)
 }
 
-var errNoSocket = errors.New("that is no socket")
+var errNoSocket = errors.New("it is not a socket")
 
-// unreachable says why nobody answers at a socket and how to start podd.
+// unreachable says why podd cannot be reached at a socket, and how to start it.
 func unreachable(socket string, cause error) error {
 	var why string
 	switch {
 	case errors.Is(cause, fs.ErrPermission):
 		return because(cause, item.KindDenied, "SOCKET_DENIED",
-			"the socket %s may not be opened: check the owner and mode of it and of its directory", socket)
+			"permission denied for the socket %s: check its owner and mode, and those of its directory", socket)
 	case errors.Is(cause, fs.ErrNotExist):
-		why = "there is no such socket"
+		why = "the socket does not exist"
 	case errors.Is(cause, syscall.ECONNREFUSED):
-		why = "nothing listens there"
+		why = "connection refused"
 	case errors.Is(cause, errNoSocket):
 		why = cause.Error()
 	default:
@@ -146,11 +146,11 @@ func unreachable(socket string, cause error) error {
 			why = errno.Error()
 		}
 	}
-	return notReached(cause, fmt.Sprintf("podd cannot be reached at %s (%s)", socket, why))
+	return notReached(cause, fmt.Sprintf("cannot reach podd at %s (%s)", socket, why))
 }
 
-// notReached is the error of kind unavailable that tells how to start podd.
+// notReached is the error of kind unavailable that says how to start podd.
 func notReached(cause error, what string) error {
 	return because(cause, item.KindUnavailable, wire.ReasonUnreachable,
-		"%s: start it with `podd &`, or name the socket of a running one with --socket or PODD_SOCKET", what)
+		"%s: start it with `podd &`, or name a running podd's socket with --socket or PODD_SOCKET", what)
 }

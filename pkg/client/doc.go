@@ -1,13 +1,11 @@
-// Package client talks to podd over its Unix socket: it dials, submits, and reads
-// streams that go on where they were when the connection or podd itself comes and
-// goes.
+// Package client is podd's Go client: it connects to podd's Unix socket, submits prompts,
+// and reads streams that resume after a lost connection or a restart of podd.
 //
-// It is thin. The generated service clients are at hand (Client.Pods and its kin);
-// what this package adds to each call is the client token where it is needed and
-// errors in podd's vocabulary: every error of podd or of the connection is an
-// *item.Error whose message is a sentence for people. A connection is made at the
-// first call, not by New.
+// It is thin. The generated service clients are available as Client.Pods and similar
+// methods. This package adds the client token to the calls that need it, and turns errors
+// into podd's vocabulary: every error of podd or of the connection is an *item.Error whose
+// message is a sentence for people. The first call connects, not New.
 //
-// Rank 5: it knows proto/podd/v1, internal/wire and where things are, and neither
-// store nor model. A Client may be used from any goroutine.
+// Rank 5: it imports proto/podd/v1, internal/wire and internal/paths, but neither store nor
+// model. A Client may be used from any goroutine.
 package client

@@ -10,12 +10,12 @@ import (
 	"podd/pkg/item"
 )
 
-// explainUnary gives each call's error in podd's vocabulary.
+// explainUnary turns a call's error into podd's vocabulary.
 func (c *Client) explainUnary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, next grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	return c.explain(ctx, next(ctx, method, req, reply, conn, opts...))
 }
 
-// explainStream does the same for what a stream returns.
+// explainStream does the same for a stream.
 func (c *Client) explainStream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, next grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	s, err := next(ctx, desc, conn, method, opts...)
 	if err != nil {
@@ -36,12 +36,11 @@ func (s *explained) SendMsg(m any) error { return s.explain(s.ClientStream.SendM
 // RecvMsg receives a message.
 func (s *explained) RecvMsg(m any) error { return s.explain(s.ClientStream.RecvMsg(m)) }
 
-// explain finds the sentence for what gRPC says by itself. podd's own errors bring
-// theirs along.
+// explain writes the sentence for an error of gRPC itself. podd's errors have their own.
 func (c *Client) explain(ctx context.Context, err error) error {
 	err = wire.FromStatus(err)
 	if errors.Is(err, context.Canceled) && ctx.Err() == nil {
-		return because(err, item.KindUnavailable, "CALL_ENDED", "podd ended the call before its end: it is stopping; try again")
+		return because(err, item.KindUnavailable, "CALL_ENDED", "podd is stopping and ended the call: try again once it has restarted")
 	}
 	e, ok := errors.AsType[*item.Error](err)
 	if !ok {
@@ -55,10 +54,10 @@ func (c *Client) explain(ctx context.Context, err error) error {
 		return notReached(e, "the connection to podd at "+c.dialer.socket+" was lost")
 	case e.Kind == item.KindExhausted && e.Reason == "":
 		return because(e, e.Kind, "MESSAGE_TOO_LARGE",
-			"the message is larger than the %d MiB that podd and its clients exchange: put large text into a file and refer to it", MaxMessageBytes>>20)
+			"the message is larger than the limit of %d MiB: put large text in a file and refer to it", MaxMessageBytes>>20)
 	case e.Kind == item.KindUnimplemented && e.Reason == "":
 		return because(e, e.Kind, "UNKNOWN_CALL",
-			"the running podd does not know this call: it is older than this client; start the newer one")
+			"the running podd is older than this client and does not know this call: install the newer podd and restart it")
 	}
 	return err
 }

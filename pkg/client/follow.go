@@ -11,24 +11,23 @@ import (
 	"podd/pkg/item"
 )
 
-// follower opens a server stream as often as it takes.
+// follower reads a server stream and opens it again when it is lost.
 type follower[M any] struct {
 	client *Client
-	// open starts the stream behind what was taken so far.
+	// open opens the stream after what was taken so far.
 	open func(context.Context) (grpc.ServerStreamingClient[M], error)
-	// take handles a message; more is false when that was the last one wanted.
+	// take handles a message; more is false if no further one is wanted.
 	take func(*M) (more bool, err error)
 	// ended says whether the stream may end here without an error.
 	ended func() bool
-	// lost hears why the stream is opened again; may be nil.
+	// lost, if set, is called with the reason why the stream is opened again.
 	lost func(error)
 }
 
-// errEnded: podd ended a stream that has no end.
-var errEnded = item.Errorf(item.KindUnavailable, "STREAM_ENDED", "podd ended the stream before its end: try again")
+// errEnded is the error for an endless stream that podd ended.
+var errEnded = item.Errorf(item.KindUnavailable, "STREAM_ENDED", "podd closed the stream too early: try again")
 
-// run reads until take wants no more, the stream is at its end, or an error is
-// final.
+// run reads until take wants no more, the stream ends, or an error is final.
 func (f *follower[M]) run(ctx context.Context) error {
 	r := retry{client: f.client, patient: f.client.patient}
 	for {
@@ -53,9 +52,9 @@ func (f *follower[M]) run(ctx context.Context) error {
 	}
 }
 
-// once reads one stream. got says that anything came.
+// once reads one stream. got says that it received a message.
 func (f *follower[M]) once(ctx context.Context) (got bool, err error) {
-	// The stream is cut when the consumer stops early.
+	// Cancel the stream when the consumer stops early.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s, err := f.open(ctx)

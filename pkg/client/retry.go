@@ -12,22 +12,22 @@ import (
 const (
 	minPause = 5 * time.Millisecond
 	maxPause = 250 * time.Millisecond
-	// maxPatientPause is the longest of who waits without an end.
+	// maxPatientPause is the longest pause of a patient stream.
 	maxPatientPause = 2 * time.Second
 )
 
-// retry bounds how long a call that may be repeated is tried again.
+// retry bounds how long a call that may be repeated is retried.
 type retry struct {
 	client *Client
-	// since is when podd was last known to be there; zero until it was missed.
+	// since is when podd went away; zero while it is up.
 	since time.Time
 	pause time.Duration
 	// patient is Config.Patient.
 	patient bool
 }
 
-// again makes a call that may be repeated until it has podd's word, or until trying on is
-// not worth it. waiting, which may be nil, is told of the first error that is waited out.
+// again repeats a call until podd answers, or until a retry is not worth it. waiting, which
+// may be nil, is called with the first error that leads to a retry.
 func again[T any](ctx context.Context, c *Client, waiting func(error), call func() (T, error)) (T, error) {
 	r := retry{client: c}
 	for first := true; ; first = false {
@@ -44,8 +44,8 @@ func again[T any](ctx context.Context, c *Client, waiting func(error), call func
 	}
 }
 
-// worth says whether to try again after err. It is not when err is final: podd's own
-// word, a podd that never answered, one that is gone for too long, or the end of ctx.
+// worth says whether to retry after err. It returns false if err is an answer of podd, if
+// podd never answered or has been away for too long, or if ctx has ended.
 func (r *retry) worth(ctx context.Context, err error) bool {
 	if ctx.Err() != nil || !r.passing(err) {
 		return false
@@ -56,8 +56,7 @@ func (r *retry) worth(ctx context.Context, err error) bool {
 	return r.patient || time.Since(r.since)+r.pause <= r.client.retryFor
 }
 
-// wait pauses before the next attempt, each time longer; ok is false when ctx ends
-// first.
+// wait pauses before the next attempt, each time longer; ok is false if ctx ends first.
 func (r *retry) wait(ctx context.Context) (ok bool) {
 	longest := maxPause
 	if r.patient {
@@ -68,10 +67,10 @@ func (r *retry) wait(ctx context.Context) (ok bool) {
 	return pause(ctx, now)
 }
 
-// answered says that podd was there after all: the time starts anew.
+// answered records that podd is up: the time for retries starts over.
 func (r *retry) answered() { r.since = time.Time{} }
 
-// passing says whether an error is one of a podd that stops, starts or has gone.
+// passing says whether an error may pass: podd is stopping, starting or away.
 func (r *retry) passing(err error) bool {
 	if item.KindOf(err) != item.KindUnavailable {
 		return false

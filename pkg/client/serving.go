@@ -8,9 +8,9 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 )
 
-// Serving tells whether podd serves: at once, and each time that this changes. It is
-// false while podd drains. Across lost connections it is as Stream; lost, which may be
-// nil, is told of each loss, and true comes again when podd is back.
+// Serving yields whether podd serves: first the current state, then each change. It yields
+// false while podd drains. It survives lost connections like Stream; lost, which may be
+// nil, is called for each loss, and Serving yields true again when podd is back.
 func (c *Client) Serving(ctx context.Context, lost func(error)) iter.Seq2[bool, error] {
 	return func(yield func(bool, error) bool) {
 		f := follower[healthv1.HealthCheckResponse]{

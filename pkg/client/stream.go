@@ -14,14 +14,14 @@ import (
 type StreamOptions struct {
 	// Pod is a name or an id.
 	Pod string
-	// After is the sequence above which entries are wanted; 0: from the first.
+	// After is the sequence after which entries start; 0: from the first.
 	After int64
-	// Follow goes on with what comes; else the stream ends once it has caught up.
+	// Follow continues with new entries; otherwise the stream ends at the end of the log.
 	Follow bool
 	// Deltas adds live fragments, with Follow.
 	Deltas bool
-	// Lost, if set, is told when the connection is lost and is made again, once each
-	// time. It is called between two elements of the stream.
+	// Lost, if set, is called once each time that the connection is lost and being restored,
+	// between two elements of the stream.
 	Lost func(error)
 }
 
@@ -30,10 +30,10 @@ type StreamOptions struct {
 // error, after the end of the log without Follow, or when the consumer stops. A log
 // that lacks an entry is an error of kind data_loss, reason STREAM_GAP.
 //
-// Live fragments are not kept by podd: after a loss, in_flight brings all text so
-// far of what is unfinished once more, and replaces what came before; when podd
-// itself was restarted, there may be none, and what was unfinished is void.
-// caught_up comes once after each connection.
+// podd does not store live fragments: after a loss, in_flight has all text so far of the
+// unfinished blocks and replaces what was received before. After a restart of podd
+// in_flight may be empty, and unfinished blocks are void. caught_up arrives once per
+// connection.
 func (c *Client) Stream(ctx context.Context, o StreamOptions) iter.Seq2[*poddv1.StreamResponse, error] {
 	return func(yield func(*poddv1.StreamResponse, error) bool) {
 		at := cursor{pod: o.Pod, seq: o.After}
@@ -61,21 +61,21 @@ func (c *Client) Stream(ctx context.Context, o StreamOptions) iter.Seq2[*poddv1.
 	}
 }
 
-// cursor is how far a log was read.
+// cursor is the position in a log.
 type cursor struct {
 	pod string
 	seq int64
 }
 
-// advance takes the next sequence. One that was read before is not fresh; one that
-// leaves a gap is an error, save that a log read from 0 may begin anywhere.
+// advance takes the next sequence. A sequence that was read before is not fresh; a gap is
+// an error, except that a log read from 0 may begin anywhere.
 func (k *cursor) advance(seq int64) (fresh bool, err error) {
 	if seq <= k.seq {
 		return false, nil
 	}
 	if k.seq != 0 && seq != k.seq+1 {
 		return false, item.Errorf(item.KindDataLoss, "STREAM_GAP",
-			"the log of pod %s goes from entry %d to entry %d: what is between them is missing; look at podd's log", k.pod, k.seq, seq)
+			"the log of pod %s jumps from entry %d to entry %d: run podd check to look for damage", k.pod, k.seq, seq)
 	}
 	k.seq = seq
 	return true, nil

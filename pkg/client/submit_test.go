@@ -69,7 +69,7 @@ func TestSubmitOutlivesARestart(t *testing.T) {
 	}
 }
 
-// A pod that is asked for while podd restarts is told of by the next podd.
+// A call for a pod while podd restarts is answered by the next podd.
 func TestPodOutlivesARestart(t *testing.T) {
 	p := newPeer(t)
 	asked := 0

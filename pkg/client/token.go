@@ -12,7 +12,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// needToken are the calls that need the client token. It goes nowhere else.
+// needToken are the calls that need the client token. It is sent with no others.
 var needToken = map[string]bool{
 	poddv1.PodService_CreatePod_FullMethodName:            true,
 	poddv1.PodService_UpdatePod_FullMethodName:            true,
@@ -26,8 +26,8 @@ var needToken = map[string]bool{
 	poddv1.McpService_TestMcpServer_FullMethodName:        true,
 }
 
-// token adds the client token to the calls that need it. The file is read for each
-// of them, so that a client outlives a new token and other calls work without one.
+// token adds the client token to the calls that need it. The file is read for each of
+// them, so that a client survives a new token and other calls work without one.
 type token struct {
 	dir string
 }
@@ -36,7 +36,7 @@ func (t token) unary(ctx context.Context, method string, req, reply any, conn *g
 	ctx, missing := t.add(ctx, method)
 	err := next(ctx, method, req, reply, conn, opts...)
 	if missing != nil && status.Code(err) == codes.Unauthenticated {
-		// Only now is the token what is in the way: without podd there is none.
+		// Report the missing token only now: without podd the file does not exist either.
 		return missing
 	}
 	return err

@@ -319,7 +319,7 @@ func TestDamageBehindTheBase(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, a := range alerts {
-			if strings.Contains(a.Text, "is damaged at seq") {
+			if strings.Contains(a.Text, "is damaged; earlier") {
 				n += a.Count
 			}
 		}

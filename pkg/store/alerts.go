@@ -11,14 +11,14 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// alertPage is how many alerts one read transaction looks at, and alertLimit how
-// many a query without a limit gives.
+// alertPage is how many alerts one read transaction visits, and alertLimit how many a
+// query without a limit returns.
 const (
 	alertPage  = 1000
 	alertLimit = 1000
 )
 
-// RaiseAlert stores an alert that belongs to no pod's log.
+// RaiseAlert stores an alert that is not part of a pod's log.
 func (s *Bolt) RaiseAlert(ctx context.Context, a item.Alert) (item.Alert, error) {
 	c := raiseAlert{alert: a}
 	if err := s.do(ctx, &c); err != nil {
@@ -43,8 +43,8 @@ func (c *raiseAlert) write(tx *bbolt.Tx) (err error) {
 	return err
 }
 
-// storeNewAlert gives an alert the next sequence and stores it. When it repeats one,
-// it takes that one's place.
+// storeNewAlert gives an alert the next sequence and stores it. If it repeats an alert, it
+// replaces that one.
 func storeNewAlert(tx *bbolt.Tx, a item.Alert) (item.Alert, error) {
 	alerts := tx.Bucket(bucketAlerts)
 	alerts.FillPercent = fullPages
@@ -86,8 +86,8 @@ func decodeAlert(seq item.Seq, sealed []byte) (item.Alert, error) {
 	return item.Alert{}, item.Errorf(item.KindDataLoss, ReasonDamaged, "alert %d is damaged and cannot be read", seq)
 }
 
-// Alerts gives alerts, in order of their sequences. A damaged one is given as an
-// alert that says so.
+// Alerts returns alerts in order of their sequences. A damaged one is returned as an alert
+// that says so.
 func (s *Bolt) Alerts(ctx context.Context, q AlertQuery) ([]item.Alert, error) {
 	if q.Limit <= 0 {
 		q.Limit = alertLimit
@@ -125,7 +125,7 @@ func (s *Bolt) Alerts(ctx context.Context, q AlertQuery) ([]item.Alert, error) {
 }
 
 func beyondAlerts(after item.Seq, last uint64) error {
-	e := item.Errorf(item.KindOutOfRange, ReasonBeyondEnd, "there is no alert %d yet; the last one is %d", after, last)
+	e := item.Errorf(item.KindOutOfRange, ReasonBeyondEnd, "alert %d does not exist yet; the last one is %d", after, last)
 	e.Meta = map[string]string{"last_seq": strconv.FormatUint(last, 10)}
 	return e
 }
@@ -163,7 +163,7 @@ func alertRows(tx *bbolt.Tx, q AlertQuery) []alertRow {
 	return rows
 }
 
-// AckAlerts marks alerts as seen.
+// AckAlerts acknowledges alerts.
 func (s *Bolt) AckAlerts(ctx context.Context, seqs []item.Seq) error {
 	return s.fileFault(s.do(ctx, &ackAlerts{seqs: seqs}))
 }

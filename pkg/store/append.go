@@ -37,11 +37,11 @@ func checkBatch(b Batch) error {
 		return nil
 	}
 	if len(b.Entries) == 0 {
-		return badBatch("there is no submit to admit")
+		return badBatch("it admits a request without an entry")
 	}
 	submitted, ok := b.Entries[0].Kind.(item.Submitted)
 	if !ok {
-		return badBatch("the first entry is no submit")
+		return badBatch("the first entry is not a submit")
 	}
 	if b.Admit == nil {
 		return nil
@@ -53,10 +53,10 @@ func checkBatch(b Batch) error {
 }
 
 func badBatch(format string, args ...any) error {
-	return item.Errorf(item.KindInvalid, ReasonBadBatch, "podd cannot write a batch: %s", fmt.Sprintf(format, args...))
+	return item.Errorf(item.KindInvalid, ReasonBadBatch, "cannot write a batch: %s", fmt.Sprintf(format, args...))
 }
 
-// appendBatch is one Append on its way.
+// appendBatch is an Append in progress.
 type appendBatch struct {
 	batch  Batch
 	drafts []draft // one an entry
@@ -80,7 +80,7 @@ func (c *appendBatch) encode() error {
 		}
 		if len(body) > MaxEntryBytes-seqRoom {
 			return item.Errorf(item.KindInvalid, ReasonTooLarge,
-				"an entry of %d bytes cannot be stored; the most is %d", len(body), MaxEntryBytes-seqRoom)
+				"cannot store an entry of %d bytes; the limit is %d bytes", len(body), MaxEntryBytes-seqRoom)
 		}
 		c.drafts[i] = newDraft(c.batch.Pod, body)
 		c.bytes += len(body)
@@ -103,10 +103,10 @@ func (c *appendBatch) check(tx *bbolt.Tx) (bool, error) {
 		return false, err
 	}
 	c.head = h
-	// Epoch 0 is a pod that nobody claimed.
+	// Epoch 0 is a pod without a claim.
 	if c.batch.Epoch != h.epoch || h.epoch == 0 {
 		return false, item.Errorf(item.KindPrecondition, ReasonStaleEpoch,
-			"another writer has pod %s (epoch %d, not %d)", c.batch.Pod, h.epoch, c.batch.Epoch)
+			"another writer has claimed pod %s (epoch %d, not %d)", c.batch.Pod, h.epoch, c.batch.Epoch)
 	}
 	if known, err := c.checkRequest(tx); known || err != nil {
 		return false, err
@@ -144,7 +144,7 @@ func (c *appendBatch) checkRequest(tx *bbolt.Tx) (known bool, err error) {
 	}
 	if first.Digest != admit.Digest {
 		return true, item.Errorf(item.KindExists, ReasonRequestIDTaken,
-			"request id %q was used for another submit (seq %d); use a new one", admit.ID, first.Seq)
+			"request id %q was used for another prompt (#%d): use a new one", admit.ID, first.Seq)
 	}
 	c.out.Duplicate = &first
 	return true, nil
@@ -156,14 +156,14 @@ func (c *appendBatch) checkInbox(tx *bbolt.Tx) error {
 	for _, seq := range c.batch.Dequeue {
 		if removed[seq] || inbox.Get(podSeqKey(c.batch.Pod, seq)) == nil {
 			return item.Errorf(item.KindNotFound, ReasonNotWaiting,
-				"no submit with seq %d waits in pod %s; it was taken or removed", seq, c.batch.Pod)
+				"prompt #%d is not in the queue of pod %s: a turn took it, or it was removed", seq, c.batch.Pod)
 		}
 		removed[seq] = true
 	}
 	waiting := int(c.head.queued) - len(removed)
 	if c.batch.Enqueue && c.batch.InboxLimit > 0 && waiting >= c.batch.InboxLimit {
 		return item.Errorf(item.KindExhausted, ReasonInboxFull,
-			"%d submits wait in pod %s, and no more may; try again when one was taken", waiting, c.batch.Pod)
+			"the queue of pod %[2]s is full (%[1]d prompts): try again after the next turn starts", waiting, c.batch.Pod)
 	}
 	return nil
 }
@@ -219,8 +219,8 @@ func (c *appendBatch) writeEntries(tx *bbolt.Tx) error {
 	return nil
 }
 
-// writeAlert stores the alert of an entry across pods and drafts the entry anew:
-// it holds the alert's sequence, which only the transaction knows.
+// writeAlert stores the alert of an entry across pods and drafts the entry again with the
+// alert's sequence, which only the transaction knows.
 func (c *appendBatch) writeAlert(tx *bbolt.Tx, e item.Entry, a item.Alert) (draft, error) {
 	a.Pod = c.batch.Pod
 	if a.Time.IsZero() {

@@ -10,8 +10,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Base gives a pod's base. One that cannot be read counts for none: the log has all that
-// it was made of.
+// Base returns a pod's base. A base that cannot be read is treated as missing: the log has
+// everything that it was made from.
 func (s *Bolt) Base(ctx context.Context, pod string) (b Base, ok bool, err error) {
 	err = s.view(ctx, func(tx *bbolt.Tx) error {
 		b, ok = loadBase(tx, pod)
@@ -23,7 +23,7 @@ func (s *Bolt) Base(ctx context.Context, pod string) (b Base, ok bool, err error
 	return b, ok, err
 }
 
-// loadBase copies a pod's base; ok is false for one that is damaged, too.
+// loadBase copies a pod's base; ok is false if it is missing or damaged.
 func loadBase(tx *bbolt.Tx, pod string) (b Base, ok bool) {
 	key := []byte(pod)
 	body, ok := unseal(bucketBases, key, tx.Bucket(bucketBases).Get(key))
@@ -43,7 +43,7 @@ func dropBase(tx *bbolt.Tx, pod string) error {
 	return tx.Bucket(bucketBases).Delete([]byte(pod))
 }
 
-// copyBase gives a fork at an entry the base of its parent, when that is of what they share.
+// copyBase gives a fork its parent's base, if that covers only entries that they share.
 func copyBase(tx *bbolt.Tx, parent string, at item.Seq, fork string) error {
 	if b, ok := loadBase(tx, parent); ok && b.Seq <= at {
 		return storeBase(tx, fork, b)
@@ -51,7 +51,7 @@ func copyBase(tx *bbolt.Tx, parent string, at item.Seq, fork string) error {
 	return nil
 }
 
-// checkBase refuses a base of what the log does not have.
+// checkBase refuses a base of entries that the log does not have.
 func (c *appendBatch) checkBase() error {
 	last := c.head.last + item.Seq(len(c.batch.Entries))
 	if b := c.batch.Base; b != nil && (b.Seq < c.head.first || b.Seq > last) {
@@ -60,8 +60,8 @@ func (c *appendBatch) checkBase() error {
 	return nil
 }
 
-// writeBase stores the batch's base, and removes one that a rewind of the batch reaches
-// behind.
+// writeBase stores the batch's base, and removes a base that a rewind of the batch makes
+// invalid.
 func (c *appendBatch) writeBase(tx *bbolt.Tx) error {
 	if c.batch.Base != nil {
 		if err := storeBase(tx, c.batch.Pod, *c.batch.Base); err != nil {

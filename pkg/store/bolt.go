@@ -18,19 +18,18 @@ import (
 
 // BoltConfig says how to open a Bolt.
 type BoltConfig struct {
-	// Path is the database file. It is made when it is missing, its directory is
-	// not.
+	// Path is the database file. A missing file is created, a missing directory is not.
 	Path string
-	// Logger gets what no caller is told; nil drops it.
+	// Logger gets errors that no call returns; nil drops them.
 	Logger *slog.Logger
-	// MaxBytes is how large the file may grow, 0 or at least LeastMaxBytes; 0 means no
-	// limit. A change that would need more is refused like one on a full disk.
+	// MaxBytes limits the size of the file, 0 or at least LeastMaxBytes; 0 means no limit. A
+	// change that would need more fails as on a full disk.
 	MaxBytes int64
-	// BeforeMigrate, when set, is called before a database of an older version is
-	// migrated; its error leaves the database as it is. copyTo writes a copy.
+	// BeforeMigrate, if set, is called before a database of an older version is migrated; if
+	// it fails, the database is not changed. copyTo writes a copy.
 	BeforeMigrate func(from, to uint32, copyTo func(path string) error) error
-	// Timeout is how long to wait for another process to let go of the file; 0
-	// means half a second.
+	// Timeout is how long to wait until another process releases the file; 0 means half a
+	// second.
 	Timeout time.Duration
 }
 
@@ -50,8 +49,8 @@ type Bolt struct {
 	queue chan *pending
 	// alone are functions that the writer runs between two transactions.
 	alone chan func()
-	// quit is closed by Close, stopped by the writer when it has answered
-	// everything that it took.
+	// quit is closed by Close, stopped by the writer after it has answered everything that
+	// it took.
 	quit, stopped chan struct{}
 	// failed is closed by the writer; damaged, set before, says that pages are why.
 	failed    chan struct{}
@@ -64,7 +63,7 @@ type Bolt struct {
 
 // Counters count what a store did since it was opened.
 type Counters struct {
-	// Commits are the transactions that wrote, Time what they took with their syncs.
+	// Commits counts write transactions, Time is their duration including syncs.
 	Commits int64
 	Time    time.Duration
 	// Bytes is the size of the file.
@@ -85,8 +84,8 @@ var _ Store = (*Bolt)(nil)
 // Failed is closed once the outcome of a commit is unknown.
 func (s *Bolt) Failed() <-chan struct{} { return s.failed }
 
-// Damaged says, once the store has failed, that its last commit met pages which contradict
-// each other: to open the file again does not mend that.
+// Damaged says, once the store has failed, that its last commit found contradictory pages:
+// opening the file again does not repair them.
 func (s *Bolt) Damaged() bool {
 	select {
 	case <-s.failed:
@@ -96,9 +95,8 @@ func (s *Bolt) Damaged() bool {
 	}
 }
 
-// Close refuses further calls, waits for the writes that were taken and for open
-// reads, and closes the file. A second Close waits for the first and says the
-// same.
+// Close refuses further calls, waits for accepted writes and open reads, and closes the
+// file. A second Close waits for the first and returns the same.
 func (s *Bolt) Close() error {
 	s.closeOnce.Do(func() {
 		close(s.quit)
@@ -141,23 +139,23 @@ func (s *Bolt) view(ctx context.Context, fn func(tx *bbolt.Tx) error) error {
 	return err
 }
 
-// fileFault is err, or, when reading what all pods share faulted, a sentence
-// about the file.
+// fileFault is err or, if a read of data that all pods share faulted, an error about the
+// file.
 func (s *Bolt) fileFault(err error) error {
 	if !isFault(err) {
 		return err
 	}
 	e := item.Errorf(item.KindDataLoss, ReasonDamaged,
-		"the database %s is damaged; stop podd and restore a backup", s.path)
+		"the database %s is damaged: stop podd and restore a backup", s.path)
 	e.Cause = err
 	return e
 }
 
 func (s *Bolt) errFailed() error {
 	return item.Errorf(item.KindUnavailable, ReasonFailed,
-		"podd does not know whether its last write reached %s; it stops, and reads what is true when it starts again", s.path)
+		"podd does not know whether its last write reached %s: it stops, and checks the file at its next start", s.path)
 }
 
 func errClosed() error {
-	return item.Errorf(item.KindUnavailable, ReasonClosed, "podd is stopping; try again when it has started")
+	return item.Errorf(item.KindUnavailable, ReasonClosed, "podd is stopping: try again once it has restarted")
 }

@@ -12,12 +12,11 @@ import (
 // others, perhaps more than once, until one transaction commits; only the last run
 // counts.
 type change interface {
-	// check decides whether the change may be made, and reads only: its error
-	// refuses this change and no other. needed is false when the database is as it
-	// should be already.
+	// check decides whether the change is allowed. It only reads, and its error refuses only
+	// this change. needed is false if nothing has to be written.
 	check(tx *bbolt.Tx) (needed bool, err error)
-	// write makes the change that check allowed. Its error, a defect or a damaged
-	// page, takes the transaction back.
+	// write makes the change that check allowed. Its error, a defect or a damaged page,
+	// aborts the transaction.
 	write(tx *bbolt.Tx) error
 	// size is about how many bytes it writes.
 	size() int
@@ -26,8 +25,8 @@ type change interface {
 // pending is a change on its way through the writer.
 type pending struct {
 	change
-	// taken is set by whoever decides: the writer, which then writes and answers,
-	// or a caller that gives up before.
+	// taken is set by whoever comes first: the writer, which then writes and answers, or a
+	// caller that gives up.
 	taken atomic.Bool
 	// err is the answer; it may be read once done is closed.
 	err  error
@@ -41,9 +40,9 @@ func (p *pending) answer(err error) {
 	close(p.done)
 }
 
-// do hands a change to the writer and waits for its outcome. When ctx ends before
-// the writer takes the change it is not written; afterwards do waits all the same,
-// because the caller must know.
+// do passes a change to the writer and waits for its outcome. If ctx ends before the writer
+// takes the change, it is not written; after that, do keeps waiting, because the caller must
+// know the outcome.
 func (s *Bolt) do(ctx context.Context, c change) error {
 	if err := ctx.Err(); err != nil {
 		return notWritten(err)

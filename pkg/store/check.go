@@ -10,24 +10,24 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Finding is something that is wrong with a database.
+// Finding is a problem in a database.
 type Finding struct {
 	// Text is one sentence.
 	Text string
-	// Fatal says that the database can't be used as it is; any other finding harms one
-	// pod, or one alert, and no other.
+	// Fatal says that the database can't be used as it is; any other finding affects only one
+	// pod or one alert.
 	Fatal bool
-	// Harmless says that nothing is lost by it and nothing need be done.
+	// Harmless says that nothing is lost and nothing needs to be done.
 	Harmless bool
 }
 
 // maxFindings bounds what a check reports.
 const maxFindings = 100
 
-// CheckFile looks for damage in a database that nobody has open, and changes nothing.
-// A quick check opens it and reads the last entry of each log, a full one everything.
-// A damaged file may end the process: run it in one of its own. The error is that of
-// ctx.
+// CheckFile looks for damage in a database that is not open, and changes nothing. A quick
+// check opens it and reads the last entry of each log, a full check reads everything. A
+// damaged file may crash the process, so run CheckFile in a process of its own. The error is
+// that of ctx.
 func CheckFile(ctx context.Context, path string, quick bool) ([]Finding, error) {
 	c := checker{ctx: ctx, quick: quick}
 	if err := c.file(path); err != nil && !errors.Is(err, errEnough) {
@@ -39,7 +39,7 @@ func CheckFile(ctx context.Context, path string, quick bool) ([]Finding, error) 
 	return c.found, nil
 }
 
-// unopened tells damage from a file that podd cannot use for another reason.
+// unopened distinguishes damage from other reasons why podd cannot use a file.
 func (c *checker) unopened(path string, err error) {
 	size, _ := fileSize(path)
 	damaged := item.ReasonOf(err) == ReasonUnreadable && !IsForeign(err) && size > 0
@@ -48,7 +48,7 @@ func (c *checker) unopened(path string, err error) {
 
 var errEnough = errors.New("more than enough was found")
 
-// checker looks at one database.
+// checker checks one database.
 type checker struct {
 	ctx   context.Context
 	quick bool
@@ -67,7 +67,7 @@ func (c *checker) harmless(format string, args ...any) {
 	c.found = append(c.found, Finding{Text: fmt.Sprintf(format, args...), Harmless: true})
 }
 
-// goOn is an error when the check must end.
+// goOn returns an error if the check must end.
 func (c *checker) goOn() error {
 	if len(c.found) >= maxFindings {
 		return errEnough
@@ -85,7 +85,7 @@ func (c *checker) file(path string) error {
 		return err
 	}
 	if !existed {
-		return item.Errorf(item.KindNotFound, ReasonCannotOpen, "there is no database at %s", path)
+		return item.Errorf(item.KindNotFound, ReasonCannotOpen, "no database at %s: name podd's state directory with --state-dir", path)
 	}
 	f := &boltFile{path: path, readOnly: true}
 	db, err := f.open(0)
@@ -100,8 +100,7 @@ func (c *checker) file(path string) error {
 	if newest := migrations[len(migrations)-1].version; at.version > newest {
 		return newer(path, at.version, newest)
 	} else if at.version < newest {
-		// What an older version stored is checked by the podd that wrote it, or after
-		// the migration.
+		// An older schema is checked by the podd that wrote it, or after the migration.
 		return c.pages(db)
 	}
 	if !c.quick {
@@ -126,8 +125,8 @@ func (c *checker) pages(db *bbolt.DB) error {
 	})
 }
 
-// content checks what is stored. A transaction for each part is enough: nobody
-// writes.
+// content checks the stored data. A transaction for each part is enough, since there is no
+// writer.
 func (c *checker) content(db *bbolt.DB) error {
 	parts := []func(tx *bbolt.Tx) error{c.pods}
 	if !c.quick {
@@ -136,7 +135,7 @@ func (c *checker) content(db *bbolt.DB) error {
 	for _, part := range parts {
 		err := guard(func() error { return db.View(part) })
 		if isFault(err) {
-			c.fatal("pages that all pods share cannot be read: restore a backup")
+			c.fatal("cannot read pages that all pods share: restore a backup")
 			continue
 		}
 		if err != nil {

@@ -115,37 +115,37 @@ func TestCheckFinds(t *testing.T) {
 	}{
 		"a missing entry": {func(tx *bbolt.Tx) error {
 			return in(tx, "logs").Bucket([]byte("p")).Delete(key("", 2)[1:])
-		}, "pod p is damaged at seq 2"},
+		}, "entry 2 of pod p is damaged"},
 		"a missing shared entry": {func(tx *bbolt.Tx) error {
 			return in(tx, "logs").Bucket([]byte("gone")).Delete(key("", 1)[1:])
-		}, "pod q is damaged at seq 1"},
+		}, "entry 1 of pod q is damaged"},
 		"a missing log":             {func(tx *bbolt.Tx) error { return in(tx, "logs").DeleteBucket([]byte("p")) }, "the record of pod p is damaged"},
 		"a missing head":            {func(tx *bbolt.Tx) error { return in(tx, "heads").Put([]byte("p"), []byte("????")) }, "the record of pod p is damaged"},
 		"a missing record":          {func(tx *bbolt.Tx) error { return in(tx, "pods").Delete([]byte("p")) }, "the record of pod p is damaged"},
-		"a missing name":            {func(tx *bbolt.Tx) error { return in(tx, "names").Delete([]byte("p")) }, `pod p is named "p", but that name leads to ""`},
-		"a name of nobody":          {func(tx *bbolt.Tx) error { return in(tx, "names").Put([]byte("x"), []byte("y")) }, `the name "x" leads to pod y`},
+		"a missing name":            {func(tx *bbolt.Tx) error { return in(tx, "names").Delete([]byte("p")) }, `pod p is named "p", but that name belongs to ""`},
+		"a name of nobody":          {func(tx *bbolt.Tx) error { return in(tx, "names").Put([]byte("x"), []byte("y")) }, `the name "x" belongs to pod y`},
 		"an entry beyond the end":   {func(tx *bbolt.Tx) error { return in(tx, "logs").Bucket([]byte("p")).Put(key("", 200)[1:], []byte("x")) }, "records up to 200"},
-		"a missing waiting submit":  {func(tx *bbolt.Tx) error { return in(tx, "inbox").Delete(key("p", 6)) }, "1 submits wait in pod p, but it counts 2"},
-		"a waiting note":            {func(tx *bbolt.Tx) error { return in(tx, "inbox").Put(key("p", 1), nil) }, "entry 1 of pod p waits in the inbox, but it is no submit"},
-		"a forgotten request":       {func(tx *bbolt.Tx) error { return in(tx, "requests").Delete([]byte("p\x00r1")) }, `the request "r1" of pod p is damaged`},
-		"an order without requests": {func(tx *bbolt.Tx) error { return in(tx, "admitted").Delete(key("p", 4)) }, "pod p remembers 3 requests, in the order of 2"},
+		"a missing waiting submit":  {func(tx *bbolt.Tx) error { return in(tx, "inbox").Delete(key("p", 6)) }, "the inbox of pod p has 1 submits, but the pod counts 2"},
+		"a waiting note":            {func(tx *bbolt.Tx) error { return in(tx, "inbox").Put(key("p", 1), nil) }, "entry 1 of pod p is in the inbox, but is not a submit"},
+		"a forgotten request":       {func(tx *bbolt.Tx) error { return in(tx, "requests").Delete([]byte("p\x00r1")) }, `the request id "r1" of pod p is damaged`},
+		"an order without requests": {func(tx *bbolt.Tx) error { return in(tx, "admitted").Delete(key("p", 4)) }, "pod p has 3 request ids, 2 in their order"},
 		"a damaged alert":           {func(tx *bbolt.Tx) error { return in(tx, "alerts").Put(key("", 1)[1:], []byte("????x")) }, "alert 1 is damaged"},
-		"an alert out of the index": {func(tx *bbolt.Tx) error { return in(tx, "podalerts").Delete(key("p", 1)) }, "alert 1 is missing among those of its pod p"},
-		"an index without an alert": {func(tx *bbolt.Tx) error { return in(tx, "podalerts").Put(key("p", 77), nil) }, "1 alerts of pods are listed that do not exist"},
+		"an alert out of the index": {func(tx *bbolt.Tx) error { return in(tx, "podalerts").Delete(key("p", 1)) }, "alert 1 is missing from the alerts of its pod p"},
+		"an index without an alert": {func(tx *bbolt.Tx) error { return in(tx, "podalerts").Put(key("p", 77), nil) }, "the alerts of pods list 1 that do not exist"},
 		"a damaged lineage":         {func(tx *bbolt.Tx) error { return in(tx, "lineages").Put([]byte("q"), []byte("????x")) }, "the record of pod q is damaged"},
 		"what is not kept for a fork": {func(tx *bbolt.Tx) error {
 			return in(tx, "sharers").Delete([]byte("gone\x00q"))
-		}, "pod q needs entries of pod gone up to 2, but they are not kept for it"},
+		}, "pod q needs entries of pod gone up to 2, but they are not marked as shared"},
 		"a log of nobody": {func(tx *bbolt.Tx) error {
 			_, err := in(tx, "logs").CreateBucket([]byte("lost"))
 			return err
-		}, "the entries of pod lost are left"},
+		}, "entries of pod lost are left over"},
 		"a damaged base":   {func(tx *bbolt.Tx) error { return in(tx, "bases").Put([]byte("p"), []byte("????folded")) }, "the base of pod p is damaged"},
-		"a base of nobody": {func(tx *bbolt.Tx) error { return in(tx, "bases").Put([]byte("x"), nil) }, "there is a base of pod x, which does not exist"},
+		"a base of nobody": {func(tx *bbolt.Tx) error { return in(tx, "bases").Put([]byte("x"), nil) }, "a base belongs to pod x, which does not exist"},
 		"a base of more than the log has": {func(tx *bbolt.Tx) error {
 			return in(tx, "bases").Put([]byte("p"), longer)
-		}, "the base of pod p ends at 50, but its log has 1 to "},
-		"a damaged mark": {func(tx *bbolt.Tx) error { return in(tx, "purges").Put([]byte("r"), []byte("????x")) }, "pod r is damaged at seq 2"},
+		}, "the base of pod p ends at 50, but its log has entries 1 to "},
+		"a damaged mark": {func(tx *bbolt.Tx) error { return in(tx, "purges").Put([]byte("r"), []byte("????x")) }, "entry 2 of pod r is damaged"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := everything(t)

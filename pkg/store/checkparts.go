@@ -39,7 +39,7 @@ func (c *checker) pod(tx *bbolt.Tx, pod string) error {
 		return nil
 	}
 	if got := string(tx.Bucket(bucketNames).Get([]byte(p.Name))); got != pod {
-		c.note("pod %s is named %q, but that name leads to %q", pod, p.Name, got)
+		c.note("pod %s is named %q, but that name belongs to %q", pod, p.Name, got)
 	}
 	if c.quick {
 		if v.head.last >= v.head.first {
@@ -55,7 +55,7 @@ func (c *checker) pod(tx *bbolt.Tx, pod string) error {
 	return c.goOn()
 }
 
-// entries reads a log from an entry on and goes on behind what is damaged.
+// entries reads a log from an entry on, and continues after damaged entries.
 func (c *checker) entries(v logView, next item.Seq) {
 	for next <= v.head.last && c.goOn() == nil {
 		page, err := v.page(next, 0)
@@ -72,7 +72,7 @@ func (c *checker) entries(v logView, next item.Seq) {
 	}
 }
 
-// inbox checks that each waiting submit is one, and their number.
+// inbox checks the queued submits and their number.
 func (c *checker) inbox(v logView) {
 	keys := keysWith(v.tx.Bucket(bucketInbox), podKey(v.pod))
 	for _, k := range keys {
@@ -86,27 +86,27 @@ func (c *checker) inbox(v logView) {
 				continue
 			}
 		}
-		c.note("entry %d of pod %s waits in the inbox, but it is no submit", seqOf(k), v.pod)
+		c.note("entry %d of pod %s is in the inbox, but is not a submit", seqOf(k), v.pod)
 	}
 	if len(keys) != int(v.head.queued) {
-		c.note("%d submits wait in pod %s, but it counts %d", len(keys), v.pod, v.head.queued)
+		c.note("the inbox of pod %[2]s has %[1]d submits, but the pod counts %[3]d", len(keys), v.pod, v.head.queued)
 	}
 }
 
-// bases checks that each is of entries that its pod's log has. One that nobody can use is
-// as good as none.
+// bases checks that each base covers entries of its pod's log. A base that cannot be used
+// is harmless.
 func (c *checker) bases(tx *bbolt.Tx) error {
 	for _, key := range keysWith(tx.Bucket(bucketBases), nil) {
 		pod := string(key)
 		h, err := loadHead(tx, pod)
 		switch b, ok := loadBase(tx, pod); {
 		case item.KindOf(err) == item.KindNotFound:
-			c.harmless("there is a base of pod %s, which does not exist", pod)
+			c.harmless("a base belongs to pod %s, which does not exist", pod)
 		case err != nil: // The pod itself was found to be damaged.
 		case !ok:
-			c.harmless("the base of pod %s is damaged: its log is read instead, which takes longer", pod)
+			c.harmless("the base of pod %s is damaged: podd reads its log instead, which takes longer", pod)
 		case b.Seq < h.first || b.Seq > h.last:
-			c.note("the base of pod %s ends at %d, but its log has %d to %d", pod, b.Seq, h.first, h.last)
+			c.note("the base of pod %s ends at %d, but its log has entries %d to %d", pod, b.Seq, h.first, h.last)
 		}
 		if err := c.goOn(); err != nil {
 			return err
@@ -115,18 +115,18 @@ func (c *checker) bases(tx *bbolt.Tx) error {
 	return nil
 }
 
-// names checks that each leads to a pod.
+// names checks that each name belongs to a pod.
 func (c *checker) names(tx *bbolt.Tx) error {
 	heads := tx.Bucket(bucketHeads)
 	return tx.Bucket(bucketNames).ForEach(func(name, pod []byte) error {
 		if heads.Get(pod) == nil {
-			c.note("the name %q leads to pod %s, which does not exist", name, pod)
+			c.note("the name %q belongs to pod %s, which does not exist", name, pod)
 		}
 		return c.goOn()
 	})
 }
 
-// requests checks the request ids that are remembered, and their number.
+// requests checks the remembered request ids, and their number.
 func (c *checker) requests(tx *bbolt.Tx) error {
 	for _, key := range keysWith(tx.Bucket(bucketHeads), nil) {
 		pod := string(key)
@@ -139,11 +139,11 @@ func (c *checker) requests(tx *bbolt.Tx) error {
 		for _, k := range ids {
 			id := string(admitted.Get(k))
 			if r, ok, err := loadRequest(tx, pod, id); err != nil || !ok || r.Seq != seqOf(k) {
-				c.note("the request %q of pod %s is damaged: it might be taken twice", id, pod)
+				c.note("the request id %q of pod %s is damaged: a retry could be admitted twice", id, pod)
 			}
 		}
 		if n := len(keysWith(tx.Bucket(bucketRequests), podKey(pod))); n != len(ids) || n != int(h.requests) {
-			c.note("pod %s remembers %d requests, in the order of %d, and counts %d", pod, n, len(ids), h.requests)
+			c.note("pod %s has %d request ids, %d in their order, but counts %d", pod, n, len(ids), h.requests)
 		}
 		if err := c.goOn(); err != nil {
 			return err
@@ -163,7 +163,7 @@ func (c *checker) alerts(tx *bbolt.Tx) error {
 			c.sentence(err)
 		case a.Pod == "":
 		case byPod.Get(podSeqKey(a.Pod, a.Seq)) == nil:
-			c.note("alert %d is missing among those of its pod %s", a.Seq, a.Pod)
+			c.note("alert %d is missing from the alerts of its pod %s", a.Seq, a.Pod)
 		default:
 			indexed++
 		}
@@ -173,12 +173,12 @@ func (c *checker) alerts(tx *bbolt.Tx) error {
 		return err
 	}
 	if n := len(keysWith(byPod, nil)); n > indexed && len(c.found) == 0 {
-		c.note("%d alerts of pods are listed that do not exist", n-indexed)
+		c.note("the alerts of pods list %d that do not exist", n-indexed)
 	}
 	return nil
 }
 
-// shares checks that what forks need is there, and that it is kept for them.
+// shares checks that the entries that forks need exist and are marked as shared.
 func (c *checker) shares(tx *bbolt.Tx) error {
 	sharers := tx.Bucket(bucketSharers)
 	for _, key := range keysWith(tx.Bucket(bucketLineages), nil) {
@@ -192,17 +192,17 @@ func (c *checker) shares(tx *bbolt.Tx) error {
 			key := sharerKey(s.owner, pod)
 			body, ok := unseal(bucketSharers, key, sharers.Get(key))
 			if s.upTo >= from && (!ok || !bytes.Equal(body, seqKey(s.upTo))) {
-				c.note("pod %s needs entries of pod %s up to %d, but they are not kept for it", pod, s.owner, s.upTo)
+				c.note("pod %s needs entries of pod %s up to %d, but they are not marked as shared", pod, s.owner, s.upTo)
 			}
 		}
 	}
 	for _, pod := range c.ownerless(tx) {
-		c.note("the entries of pod %s are left, but nobody needs them", pod)
+		c.note("entries of pod %s are left over; no pod needs them", pod)
 	}
 	return c.goOn()
 }
 
-// ownerless are the logs of no pod and no fork.
+// ownerless are logs that no pod and no fork needs.
 func (c *checker) ownerless(tx *bbolt.Tx) []string {
 	left := map[string]bool{}
 	for _, key := range keysWith(tx.Bucket(bucketLogs), nil) {

@@ -15,13 +15,13 @@ import (
 // compactStep is about how much one transaction of a compaction copies.
 const compactStep = 16 << 20
 
-// compactPath is where the compact copy of a database is made.
+// compactPath is the path of a database's compact copy.
 func compactPath(path string) string { return path + ".compact" }
 
-// Compact gives the space that the database does not use back to the disk: it makes a
-// compact copy, compares it with the original, and puts it in its place. Reads go on
-// until the end, writes wait. The original stays when anything fails, a crash too.
-// before and after are the sizes of the file.
+// Compact returns unused space of the database to the disk: it makes a compact copy,
+// compares it with the original, and replaces the original. Reads continue until the end,
+// writes wait. If anything fails, even in a crash, the original stays. before and after are
+// the sizes of the file.
 func (s *Bolt) Compact(ctx context.Context) (before, after int64, err error) {
 	if err := s.usable(); err != nil {
 		return 0, 0, err
@@ -89,7 +89,7 @@ func compactTo(db *bbolt.DB, path string) error {
 	})
 }
 
-// replace puts a copy in the place of the database and opens it.
+// replace replaces the database with a copy and opens it.
 func (s *Bolt) replace(temp string) error {
 	s.swap.Lock()
 	defer s.swap.Unlock()
@@ -99,8 +99,8 @@ func (s *Bolt) replace(temp string) error {
 	}
 	renamed := os.Rename(temp, s.path)
 	if renamed == nil {
-		// Were the old name to come back after a crash, what is written from now on
-		// would be lost.
+		// If the old file came back after a crash, everything written from now on would be
+		// lost.
 		if err := syncDir(filepath.Dir(s.path)); err != nil {
 			s.fail(err)
 			return s.errFailed()
@@ -159,7 +159,7 @@ func sameCursor(a, b *bbolt.Cursor, inA, inB func(name []byte) *bbolt.Bucket) er
 
 func sameBucket(a, b *bbolt.Bucket) error {
 	if a == nil || b == nil {
-		return errors.New("the copy has a key in place of a bucket")
+		return errors.New("the copy has a key where the original has a bucket")
 	}
 	if a.Sequence() != b.Sequence() {
 		return fmt.Errorf("the copy counts to %d, not to %d", b.Sequence(), a.Sequence())

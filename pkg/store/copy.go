@@ -10,9 +10,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// CopyTo writes a consistent copy of the database to a file, which is whole and on
-// disk when it has the name, and replaces one that is there. Writes go on meanwhile,
-// save that the file cannot grow beyond what is mapped.
+// CopyTo writes a consistent copy of the database to a file, replacing an existing one. The
+// file gets its name once it is complete and on disk. Writes continue meanwhile, except that
+// the database cannot grow beyond its mapping.
 func (s *Bolt) CopyTo(ctx context.Context, path string) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("copy %s: %w", s.path, err)

@@ -9,7 +9,7 @@ import (
 	"podd/pkg/item"
 )
 
-// fault is what reading a damaged file did to this process.
+// fault is the panic or memory fault of reading a damaged file.
 type fault struct {
 	value any
 	stack []byte
@@ -17,9 +17,8 @@ type fault struct {
 
 func (f *fault) Error() string { return fmt.Sprintf("%v\n%s", f.value, f.stack) }
 
-// guard runs fn and turns a panic, or a fault of the mapped file, into a *fault.
-// bbolt trusts its pages: a damaged one makes it panic or touch memory that is not
-// there.
+// guard runs fn and turns a panic, or a fault of the mapped file, into a *fault. bbolt
+// trusts its pages: a damaged one makes it panic or access unmapped memory.
 func guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -36,23 +35,23 @@ func isFault(err error) bool {
 	return ok
 }
 
-// damagedPod says that a pod's record, or the tree that holds it, is damaged.
+// damagedPod is the error for a damaged record of a pod, or for the tree around it.
 func damagedPod(pod string) *item.Error {
 	e := item.Errorf(item.KindDataLoss, ReasonDamaged,
-		"the record of pod %s is damaged; restore a backup, or delete the pod", pod)
+		"the record of pod %s is damaged: restore a backup, or delete the pod", pod)
 	e.Meta = map[string]string{"pod": pod}
 	return e
 }
 
-// damagedAt says that one entry is damaged.
+// damagedAt is the error for a damaged entry.
 func damagedAt(pod string, seq item.Seq) *item.Error {
 	e := item.Errorf(item.KindDataLoss, ReasonDamaged,
-		"pod %s is damaged at seq %d; what stands before it can still be read", pod, seq)
+		"entry %[2]d of pod %[1]s is damaged; earlier entries can still be read", pod, seq)
 	e.Meta = map[string]string{"pod": pod, "seq": strconv.FormatInt(int64(seq), 10)}
 	return e
 }
 
-// podFault is err, or, when reading a pod faulted, a sentence about that pod.
+// podFault is err or, if a read of a pod faulted, an error about that pod.
 func podFault(pod string, err error) error {
 	if !isFault(err) {
 		return err

@@ -17,7 +17,7 @@ type deletePod struct{ pod string }
 
 func (c *deletePod) size() int { return groupBytes }
 
-// check looks at keys alone: a damaged pod can be deleted.
+// check reads only keys, so that a damaged pod can be deleted.
 func (c *deletePod) check(tx *bbolt.Tx) (bool, error) {
 	if tx.Bucket(bucketHeads).Get([]byte(c.pod)) == nil {
 		return false, podNotFound(c.pod)
@@ -59,8 +59,8 @@ func (c *deletePod) write(tx *bbolt.Tx) error {
 	return nil
 }
 
-// deleteLog removes the pod's own records, save what its forks need, and what no one
-// but this pod needed of deleted pods.
+// deleteLog removes the pod's own records, except those that its forks need, and records of
+// deleted pods that only this pod needed.
 func (c *deletePod) deleteLog(tx *bbolt.Tx) error {
 	owners, err := endShares(tx, c.pod)
 	if err != nil {
@@ -97,8 +97,7 @@ func (c *deletePod) deleteNames(tx *bbolt.Tx) error {
 	return nil
 }
 
-// nameOf is a pod's name. Where its record can't be read it is found by looking at all
-// names.
+// nameOf is a pod's name. If its record can't be read, nameOf searches all names.
 func nameOf(tx *bbolt.Tx, pod string) string {
 	if p, err := loadPodRecord(tx, pod); err == nil {
 		return p.Name

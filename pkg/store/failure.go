@@ -19,8 +19,8 @@ func outOfSpace(err error) bool {
 		return true
 	}
 	for _, errno := range fullErrnos {
-		// bbolt gives the errors of growing the file as text only. A false match
-		// does no harm: nothingWritten looks at the file as well.
+		// bbolt reports errors of growing the file as text only. A false match is harmless:
+		// nothingWritten also reads the file.
 		if errors.Is(err, errno) || strings.HasSuffix(err.Error(), errno.Error()) {
 			return true
 		}
@@ -28,11 +28,10 @@ func outOfSpace(err error) bool {
 	return false
 }
 
-// nothingWritten says that a failed transaction is known not to be in the file: it
-// ran out of space, and the last transaction that the file shows is an earlier
-// one. bbolt writes the page that makes a transaction true last, so that what ran
-// out of space before it was never true. Any other error may come from the sync
-// after that page.
+// nothingWritten says that a failed transaction is certainly not in the file: it ran out of
+// space, and the file's last transaction is an earlier one. bbolt writes the page that makes
+// a transaction valid last, so a transaction that ran out of space before that never became
+// valid. Any other error may come from the sync after that page.
 func (s *Bolt) nothingWritten(t attempt) bool {
 	if !outOfSpace(t.err) {
 		return false
@@ -49,7 +48,7 @@ func (s *Bolt) nothingWritten(t attempt) bool {
 	return err == nil && shown < t.txid
 }
 
-// fail gives the store up. Only the writer calls it, and at most once.
+// fail marks the store as failed. Only the writer calls it, and at most once.
 func (s *Bolt) fail(err error) {
 	s.log.Error("store failed: the outcome of a commit is unknown", "path", s.path, "error", err)
 	s.damaged = isFault(err)
@@ -59,12 +58,12 @@ func (s *Bolt) fail(err error) {
 func (s *Bolt) errNoSpace(err error) error {
 	if errors.Is(err, berrors.ErrMaxSizeReached) {
 		e := item.Errorf(item.KindExhausted, ReasonNoSpace,
-			"%s may not grow any more; nothing was written: raise store.max_bytes, or delete pods and run podd compact-store", s.path)
+			"%s has reached store.max_bytes, and nothing was written: raise the limit, or delete pods and run podd compact-store", s.path)
 		e.Cause = err
 		return e
 	}
 	e := item.Errorf(item.KindExhausted, ReasonNoSpace,
-		"there is no space left for %s; nothing was written: free some, then try again", s.path)
+		"no space left for %s, and nothing was written: free some disk space and try again", s.path)
 	e.Cause = err
 	return e
 }

@@ -9,12 +9,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// boltFile opens a database and can let go of it when bbolt could not.
+// boltFile opens a database and can release it when bbolt could not.
 type boltFile struct {
 	path string
-	// maxBytes is how large it may grow; 0 means no limit.
+	// maxBytes limits its size; 0 means no limit.
 	maxBytes int64
-	// readOnly changes nothing, and can be had by several.
+	// readOnly opens it for reading; several processes may do so.
 	readOnly bool
 	file     *os.File
 }
@@ -47,16 +47,16 @@ func (f *boltFile) openFile(path string, flag int, mode os.FileMode) (*os.File, 
 	return file, err
 }
 
-// abandon closes a database that is not used. When it is damaged closing may fail
-// as well; the lock must go in any case.
+// abandon closes an unused database. Closing a damaged one may fail as well, but the lock
+// must be released in any case.
 func (f *boltFile) abandon(db *bbolt.DB) {
 	_ = guard(db.Close)
 	f.release()
 }
 
-// release lets go of the file and its lock, if bbolt did not: after a panic it
-// holds both. The lock is taken off by hand because the mapping, which stays until
-// the process ends, would keep it.
+// release releases the file and its lock if bbolt did not, as after a panic. It releases
+// the lock explicitly because the mapping, which stays until the process ends, would keep
+// it.
 func (f *boltFile) release() {
 	if f.file == nil {
 		return
@@ -67,8 +67,8 @@ func (f *boltFile) release() {
 	_ = f.file.Close()
 }
 
-// initialMmapSize spares remapping, which waits for every reader, until the file
-// is this large. Address space is free where there are 64 bits of it.
+// initialMmapSize avoids remapping, which waits for all readers, until the file is this
+// large. Address space costs nothing on 64-bit systems.
 func initialMmapSize() int {
 	if strconv.IntSize == 64 {
 		return 256 << 20

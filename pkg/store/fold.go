@@ -14,15 +14,15 @@ import (
 // FoldWithin is how long after an alert an equal one counts as its repetition.
 const FoldWithin = time.Hour
 
-// movedKept is about how many sequences of repeated alerts are remembered, so that
-// who saw one can still acknowledge the alert.
+// movedKept is about how many old sequences of repeated alerts are remembered, so that a
+// client that knows one can still acknowledge the alert.
 const movedKept = 10_000
 
 // chainLen is the length of a chain's name.
 const chainLen = 16
 
-// chainName is what equal alerts have in common. It needs not tell all others apart:
-// who finds a chain compares the alerts.
+// chainName is the same for equal alerts. Different alerts may share it too: lookups
+// compare the alerts.
 func chainName(a item.Alert) []byte {
 	sum := sha256.New()
 	for _, part := range []string{a.Pod, string(a.Level), a.Source, a.Text} {
@@ -32,9 +32,9 @@ func chainName(a item.Alert) []byte {
 	return sum.Sum(nil)[:chainLen]
 }
 
-// FoldAlert is the one rule for repeated alerts, which every store applies in the
-// transaction that writes an alert. Where a repeats old, the newest alert of its chain,
-// folded is a with the counts of both and takes old's place.
+// FoldAlert is the rule for repeated alerts, which every store applies in the transaction
+// that writes an alert. If a repeats old, the newest alert of its chain, folded is a with
+// the counts of both, and replaces old.
 func FoldAlert(a, old item.Alert) (folded item.Alert, repeats bool) {
 	same := a.Pod == old.Pod && a.Level == old.Level && a.Source == old.Source && a.Text == old.Text
 	if !same || old.Acked || a.Time.Sub(old.Time) > FoldWithin {
@@ -44,7 +44,7 @@ func FoldAlert(a, old item.Alert) (folded item.Alert, repeats bool) {
 	return a, true
 }
 
-// fold takes the alert that a repeats away, if there is one, and adds up the counts.
+// fold removes the alert that a repeats, if any, and adds up the counts.
 func fold(tx *bbolt.Tx, a item.Alert) (item.Alert, error) {
 	name := chainName(a)
 	if old, ok := chainEnd(tx, name); ok {
@@ -58,7 +58,7 @@ func fold(tx *bbolt.Tx, a item.Alert) (item.Alert, error) {
 	return a, tx.Bucket(bucketChains).Put(name, seqKey(a.Seq))
 }
 
-// moveAlert removes an alert that has another sequence now, and remembers which.
+// moveAlert removes an alert that got a new sequence, and remembers that sequence.
 func moveAlert(tx *bbolt.Tx, old item.Alert, to item.Seq) error {
 	if err := tx.Bucket(bucketAlerts).Delete(seqKey(old.Seq)); err != nil {
 		return err
@@ -79,8 +79,7 @@ func moveAlert(tx *bbolt.Tx, old item.Alert, to item.Seq) error {
 	return nil
 }
 
-// chainEnd is the newest of equal alerts; ok is false when there is none, or when it
-// is gone or damaged.
+// chainEnd is the newest of equal alerts; ok is false if none exists or it is damaged.
 func chainEnd(tx *bbolt.Tx, name []byte) (a item.Alert, ok bool) {
 	seq := seqOf(tx.Bucket(bucketChains).Get(name))
 	sealed := tx.Bucket(bucketAlerts).Get(seqKey(seq))
@@ -91,7 +90,7 @@ func chainEnd(tx *bbolt.Tx, name []byte) (a item.Alert, ok bool) {
 	return a, err == nil
 }
 
-// endChain makes the next alert that equals a one of its own.
+// endChain makes the next alert that equals a start a new chain.
 func endChain(tx *bbolt.Tx, a item.Alert) error {
 	name, chains := chainName(a), tx.Bucket(bucketChains)
 	if seqOf(chains.Get(name)) != a.Seq {
@@ -100,8 +99,8 @@ func endChain(tx *bbolt.Tx, a item.Alert) error {
 	return chains.Delete(name)
 }
 
-// alertOf finds the alert that has a sequence, or had it before it was raised again.
-// found is false for one that was deleted with its pod after that.
+// alertOf finds the alert that has a sequence, or had it before it was repeated. found is
+// false if it was then deleted with its pod.
 func alertOf(tx *bbolt.Tx, seq item.Seq) (a item.Alert, found bool, err error) {
 	alerts, moved := tx.Bucket(bucketAlerts), tx.Bucket(bucketMoved)
 	// Each step leads to a later sequence.
@@ -118,7 +117,7 @@ func alertOf(tx *bbolt.Tx, seq item.Seq) (a item.Alert, found bool, err error) {
 			return item.Alert{}, false, nil
 		default:
 			return item.Alert{}, false, item.Errorf(item.KindNotFound, ReasonAlertNotFound,
-				"there is no alert %d; none was acknowledged", seq)
+				"alert %d does not exist; no alert was acknowledged", seq)
 		}
 	}
 }

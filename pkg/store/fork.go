@@ -8,14 +8,14 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Fork makes a pod whose log begins with the parent's entries up to a sequence.
+// Fork creates a pod whose log begins with the parent's entries up to a sequence.
 func (s *Bolt) Fork(ctx context.Context, parent string, at item.Seq, p item.Pod) error {
 	create, err := newCreatePod(p)
 	if err != nil {
 		return err
 	}
 	if at < 1 {
-		return item.Errorf(item.KindInvalid, ReasonBadRange, "a pod is forked at an entry, from 1 on, not at %d", at)
+		return item.Errorf(item.KindInvalid, ReasonBadRange, "cannot fork a pod at entry %d: entries are numbered from 1", at)
 	}
 	return podFault(parent, s.do(ctx, &forkPod{createPod: create, parent: parent, at: at}))
 }

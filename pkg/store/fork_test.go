@@ -106,7 +106,7 @@ func TestDamagedFork(t *testing.T) {
 	}, flip)
 	page, err := s.Read(t.Context(), "q", 0, 0)
 	wantError(t, err, item.KindDataLoss, store.ReasonDamaged)
-	if want := "pod q is damaged at seq 2"; !strings.Contains(err.Error(), want) || len(page) != 1 {
+	if want := "entry 2 of pod q is damaged"; !strings.Contains(err.Error(), want) || len(page) != 1 {
 		t.Errorf("%d records before %q, want 1 and %q", len(page), err, want)
 	}
 	wantTexts(t, s, "r", "one", "two")

@@ -10,17 +10,16 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// head is what appends change about a pod.
+// head is the part of a pod that appends change.
 type head struct {
 	epoch Epoch
-	// first is the first sequence that the log still has; in an empty log the one
-	// that comes next.
+	// first is the first sequence that the log still has; in an empty log the next one.
 	first, last item.Seq
 	queued      uint32
-	// requests counts the request ids that are remembered.
+	// requests counts the remembered request ids.
 	requests uint32
 	activity time.Time
-	// status is an encoded podd.v1.Pod that holds the status alone.
+	// status is an encoded podd.v1.Pod with only the status.
 	status []byte
 }
 
@@ -96,5 +95,5 @@ func storeHead(tx *bbolt.Tx, pod string, h head) error {
 }
 
 func podNotFound(pod string) error {
-	return item.Errorf(item.KindNotFound, ReasonPodNotFound, "there is no pod %q", pod)
+	return item.Errorf(item.KindNotFound, ReasonPodNotFound, "no pod named %q", pod)
 }

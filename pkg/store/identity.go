@@ -13,10 +13,10 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// The id lies in a side file too, because a database that lost its content looks
-// like a new one.
+// The id is also in a side file, because a database that lost its content looks like a new
+// one.
 
-// maxIDLen bounds what is read of a side file.
+// maxIDLen bounds the read of a side file, in bytes.
 const maxIDLen = 128
 
 // idPath is the side file of a database: podd.id for podd.db.
@@ -24,7 +24,7 @@ func idPath(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".id"
 }
 
-// readID is the id in the side file; empty when there is none.
+// readID is the id in the side file; empty if the file does not exist.
 func readID(path string) (string, error) {
 	b, err := os.ReadFile(idPath(path))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,13 +73,13 @@ func syncDir(path string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// origin is what a database says of itself; zero for one that was only just made.
+// origin describes a database; zero for one that was just created.
 type origin struct {
 	version uint32
 	id      string
 }
 
-// inspect reads the origin of a database and refuses one that is cut or foreign.
+// inspect reads the origin of a database and refuses a truncated or foreign one.
 func inspect(db *bbolt.DB, path string) (at origin, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -100,14 +100,13 @@ func inspect(db *bbolt.DB, path string) (at origin, err error) {
 	return at, nil
 }
 
-var errForeign = errors.New("this is the database of another program")
+var errForeign = errors.New("it is the database of another program")
 
-// IsForeign says that a file could not be opened because it is the sound database of
+// IsForeign says that a file could not be opened because it is the intact database of
 // another program.
 func IsForeign(err error) bool { return errors.Is(err, errForeign) }
 
-// HasIdentity says whether a side file tells that there was a database of podd at a
-// path.
+// HasIdentity says whether a side file shows that podd had a database at a path.
 func HasIdentity(path string) bool {
 	id, err := readID(path)
 	return err == nil && id != ""
@@ -117,7 +116,7 @@ func readOrigin(tx *bbolt.Tx) (origin, error) {
 	meta := tx.Bucket(bucketMeta)
 	if meta == nil {
 		if first, _ := tx.Cursor().First(); first != nil {
-			return origin{}, fmt.Errorf("%w: it holds a bucket %q and no %q", errForeign, first, bucketMeta)
+			return origin{}, fmt.Errorf("%w: it has a bucket %q, but no %q", errForeign, first, bucketMeta)
 		}
 		return origin{}, nil
 	}
@@ -131,6 +130,6 @@ func readOrigin(tx *bbolt.Tx) (origin, error) {
 
 func emptied(path, known string) error {
 	return item.Errorf(item.KindDataLoss, ReasonUnreadable,
-		"%s is empty, but %s says that it held database %s; restore a backup, or remove both to start empty",
+		"%s is empty, but %s says that it was database %s: restore a backup, or remove both files to start with an empty store",
 		path, idPath(path), known)
 }

@@ -9,8 +9,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Inbox gives the submits that wait, oldest first. When one is damaged, those
-// before it are returned with the error.
+// Inbox returns the queued submits, oldest first. If one is damaged, those before it are
+// returned with the error.
 func (s *Bolt) Inbox(ctx context.Context, pod string) ([]Waiting, error) {
 	var waiting []Waiting
 	for more, after := true, item.Seq(0); more; {

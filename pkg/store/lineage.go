@@ -8,21 +8,21 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A fork's log begins with entries that lie in the logs of other pods. Its lineage
-// says where: it is written when the fork is made and never changes.
+// A fork's log begins with entries that are stored in the logs of other pods. Its lineage
+// says where: it is written when the fork is created and never changes.
 
-// segment is a part of a log that lies in the log bucket of owner and ends at upTo.
+// segment is a part of a log that is stored in the log bucket of owner and ends at upTo.
 type segment struct {
 	owner string
 	upTo  item.Seq
 }
 
-// lineage is the shared part of a log, oldest first; what comes after it lies in the
-// pod's own bucket. A segment begins where the one before it ends.
+// lineage is the shared part of a log, oldest first; later entries are in the pod's own
+// bucket. A segment begins where the previous one ends.
 type lineage []segment
 
-// place is where an entry lies: the pod whose bucket holds it, and the last entry
-// that is found there too.
+// place is where an entry is stored: the pod with its bucket, and the last entry in the same
+// bucket.
 func (l lineage) place(pod string, seq, last item.Seq) (owner string, upTo item.Seq) {
 	for _, s := range l {
 		if seq <= s.upTo {
@@ -32,8 +32,7 @@ func (l lineage) place(pod string, seq, last item.Seq) (owner string, upTo item.
 	return pod, last
 }
 
-// fork is the lineage of a fork of pod at a sequence, without what stands below
-// first.
+// fork is the lineage of a fork of pod at a sequence, without entries below first.
 func (l lineage) fork(pod string, first, at item.Seq) lineage {
 	var out lineage
 	for _, s := range append(l[:len(l):len(l)], segment{pod, at}) {

@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// formatName tells podd's databases from other programs'.
+// formatName identifies a database of podd.
 const formatName = "podd"
 
 // migration brings a database from the version before to its version. It runs in
@@ -19,17 +19,17 @@ type migration struct {
 	migrate func(tx *bbolt.Tx) error
 }
 
-// migrations are all steps, from version 1 on and without a gap. A step is never
-// changed once it was released.
+// migrations are all steps, from version 1 on and without a gap. A released step never
+// changes.
 var migrations = []migration{
 	{1, createBuckets},
 	{2, createSecondBuckets},
 	{3, createBases},
 }
 
-// migrate runs the steps that the database has not seen. An error leaves it at the
-// last step that was committed; the next start goes on from there. id is the
-// database's id, a new one for a new database.
+// migrate runs the steps that the database has not had. An error leaves it at the last
+// committed step; the next start continues from there. id is the database's id, a new one
+// for a new database.
 func migrate(db *bbolt.DB, path string, at origin, steps []migration) (id string, err error) {
 	id = cmp.Or(at.id, rand.Text())
 	for _, step := range steps {
@@ -80,15 +80,14 @@ func createBuckets(tx *bbolt.Tx) error {
 		bucketRequests, bucketAdmitted, bucketAlerts, bucketPodAlerts)
 }
 
-// createSecondBuckets makes what folding alerts, forks and purges need. What an older
-// version stored needs no change: its alerts have no chain, its pods no lineage and
-// no purge.
+// createSecondBuckets creates the buckets for folded alerts, forks and purges. Data of an
+// older version needs no change: its alerts have no chain, its pods no lineage and no purge.
 func createSecondBuckets(tx *bbolt.Tx) error {
 	return createAll(tx, bucketChains, bucketMoved, bucketLineages, bucketSharers, bucketPurges)
 }
 
-// createBases makes room for bases. What an older version stored has none: its logs are
-// read whole.
+// createBases creates the bucket for bases. Data of an older version has none: its logs are
+// read completely.
 func createBases(tx *bbolt.Tx) error { return createAll(tx, bucketBases) }
 
 func createAll(tx *bbolt.Tx, names ...[]byte) error {

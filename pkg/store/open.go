@@ -17,10 +17,9 @@ const (
 	defaultTimeout             = 500 * time.Millisecond
 )
 
-// OpenBolt opens the database, makes it when it is missing, and brings an older
-// one to this version. Its errors are item.Errors of one sentence: reason
-// STORE_HELD, STORE_CANNOT_OPEN, STORE_UNREADABLE or STORE_NEWER. A file that it
-// cannot use stays as it is.
+// OpenBolt opens the database, creates a missing one, and migrates an older one. Its errors
+// are item.Errors: reason STORE_HELD, STORE_CANNOT_OPEN, STORE_UNREADABLE or STORE_NEWER. It
+// does not change a file that it cannot use.
 func OpenBolt(cfg BoltConfig) (*Bolt, error) {
 	return openBolt(cfg, migrations)
 }
@@ -52,12 +51,12 @@ func openBolt(cfg BoltConfig, steps []migration) (*Bolt, error) {
 		f.abandon(db)
 		return nil, err
 	}
-	// What a compaction left that did not come to its end.
+	// Remove what an unfinished compaction left behind.
 	_ = os.Remove(compactPath(cfg.Path))
 	return start(db, cfg), nil
 }
 
-// start makes the store and its writer.
+// start creates the store and its writer.
 func start(db *bbolt.DB, cfg BoltConfig) *Bolt {
 	s := &Bolt{
 		db:       db,
@@ -74,8 +73,8 @@ func start(db *bbolt.DB, cfg BoltConfig) *Bolt {
 	return s
 }
 
-// checkFile refuses what bbolt would take for an empty database, or could not
-// open at all. existed says that there is a file with something in it.
+// checkFile refuses a file that bbolt would mistake for an empty database, or could not open.
+// existed says that the file exists and is not empty.
 func checkFile(path, known string) (existed bool, err error) {
 	info, err := os.Stat(path)
 	switch {
@@ -85,15 +84,15 @@ func checkFile(path, known string) (existed bool, err error) {
 		return false, cannotOpen(path, err)
 	case !info.Mode().IsRegular():
 		return false, item.Errorf(item.KindPrecondition, ReasonCannotOpen,
-			"%s is not a file; podd keeps its database there", path)
+			"%s is not a regular file: move it away, podd needs the path for its database", path)
 	case info.Size() == 0 && known != "":
 		return false, emptied(path, known)
 	}
 	return info.Size() > 0, nil
 }
 
-// prepare checks that the open file is a whole database of podd, migrates it and
-// sees to its side file.
+// prepare checks that the open file is a complete database of podd, migrates it and updates
+// its side file.
 func prepare(db *bbolt.DB, cfg BoltConfig, existed bool, known string, steps []migration) error {
 	at, err := inspect(db, cfg.Path)
 	if err != nil {
@@ -120,7 +119,7 @@ func prepare(db *bbolt.DB, cfg BoltConfig, existed bool, known string, steps []m
 		return err
 	}
 	if known != "" {
-		cfg.Logger.Warn("the database is another one than before", "path", cfg.Path, "id", id, "before", known)
+		cfg.Logger.Warn("the database has been replaced by another one", "path", cfg.Path, "id", id, "before", known)
 	}
 	return writeID(cfg.Path, id)
 }

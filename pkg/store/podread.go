@@ -37,7 +37,7 @@ func (s *Bolt) Pod(ctx context.Context, idOrName string) (item.Pod, error) {
 	return pod, nil
 }
 
-// readPod puts a pod together from its sealed record and head.
+// readPod assembles a pod from its sealed record and head.
 func readPod(id string, record, head []byte) (item.Pod, error) {
 	body, err := podBody(id, record, head)
 	if err != nil {
@@ -66,14 +66,14 @@ func podBody(id string, record, head []byte) ([]byte, error) {
 	return nil, damagedPod(id)
 }
 
-// PodRecord is a pod as it is listed.
+// PodRecord is a pod in a list.
 type PodRecord struct {
 	ID, Name string
 	// Body is an encoded podd.v1.Pod.
 	Body []byte
 }
 
-// Decode is the record's pod. One that can't be decoded is quarantined.
+// Decode is the record's pod. A pod that can't be decoded is quarantined.
 func (r PodRecord) Decode() item.Pod {
 	pod, err := wire.DecodePod(r.Body)
 	if err != nil {
@@ -82,7 +82,7 @@ func (r PodRecord) Decode() item.Pod {
 	return pod
 }
 
-// Pods gives all pods in the order of their names.
+// Pods returns all pods in the order of their names.
 func (s *Bolt) Pods(ctx context.Context) ([]item.Pod, error) {
 	records, err := s.PodRecords(ctx)
 	if err != nil {
@@ -95,8 +95,8 @@ func (s *Bolt) Pods(ctx context.Context) ([]item.Pod, error) {
 	return pods, nil
 }
 
-// PodRecords gives all pods in the order of their names, encoded. One whose record is
-// damaged is listed as quarantined. A pod that is made or deleted meanwhile may be
+// PodRecords returns all pods in the order of their names, encoded. A pod with a damaged
+// record is listed as quarantined. A pod that is created or deleted meanwhile may be
 // missing.
 func (s *Bolt) PodRecords(ctx context.Context) ([]PodRecord, error) {
 	var found []PodRecord
@@ -140,7 +140,7 @@ func appendPods(found []PodRecord, tx *bbolt.Tx, after []byte) ([]PodRecord, err
 	return found, nil
 }
 
-// listed is a pod for the list, whatever state its sealed record and head are in.
+// listed is a pod for the list, whatever the state of its sealed record and head.
 func listed(tx *bbolt.Tx, id string, record, head []byte) (PodRecord, error) {
 	body, err := podBody(id, record, head)
 	if err == nil {
@@ -155,7 +155,7 @@ func listed(tx *bbolt.Tx, id string, record, head []byte) (PodRecord, error) {
 	return PodRecord{ID: id, Name: pod.Name, Body: body}, err
 }
 
-// seekAfter stands on the first key above after.
+// seekAfter moves the cursor to the first key above after.
 func seekAfter(c *bbolt.Cursor, after []byte) (key, value []byte) {
 	key, value = c.Seek(after)
 	if after != nil && bytes.Equal(key, after) {

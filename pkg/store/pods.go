@@ -49,14 +49,14 @@ func (c *createPod) size() int { return len(c.record) + len(c.head.status) }
 func (c *createPod) check(tx *bbolt.Tx) (bool, error) {
 	if tx.Bucket(bucketNames).Get([]byte(c.name)) != nil {
 		return false, item.Errorf(item.KindExists, ReasonPodExists,
-			"there is a pod %q already; choose another name", c.name)
+			"the pod %q already exists: choose another name", c.name)
 	}
 	if tx.Bucket(bucketHeads).Get([]byte(c.id)) != nil {
-		return false, item.Errorf(item.KindExists, ReasonPodExists, "there is a pod with the id %s already", c.id)
+		return false, item.Errorf(item.KindExists, ReasonPodExists, "a pod with the id %s already exists", c.id)
 	}
 	if tx.Bucket(bucketLogs).Bucket([]byte(c.id)) != nil {
 		return false, item.Errorf(item.KindExists, ReasonPodExists,
-			"the id %s was that of a deleted pod whose entries its forks still need; choose another id", c.id)
+			"the id %s belongs to a deleted pod whose entries its forks still need: choose another id", c.id)
 	}
 	return true, nil
 }
@@ -92,8 +92,8 @@ type updateSpec struct {
 
 func (c *updateSpec) size() int { return c.bytes }
 
-// check merges the spec into the record: the name lies in it too. A spec is
-// replaced so rarely that the writer can encode it.
+// check merges the spec into the record, which also has the name. Specs change so rarely
+// that the writer can encode them.
 func (c *updateSpec) check(tx *bbolt.Tx) (bool, error) {
 	pod, err := loadPodRecord(tx, c.pod)
 	if err != nil {
@@ -108,7 +108,7 @@ func (c *updateSpec) write(tx *bbolt.Tx) error {
 	return tx.Bucket(bucketPods).Put([]byte(c.pod), seal(bucketPods, []byte(c.pod), c.record))
 }
 
-// Claim makes the caller the one writer of a pod's log.
+// Claim makes the caller the only writer of a pod's log.
 func (s *Bolt) Claim(ctx context.Context, pod string) (Epoch, error) {
 	c := claim{pod: pod}
 	if err := s.do(ctx, &c); err != nil {

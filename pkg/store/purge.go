@@ -10,12 +10,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// purgeStep is how many records one transaction removes, so that a long log holds
-// nobody up.
+// purgeStep is how many records one transaction removes, so that a long log does not delay
+// other writes.
 const purgeStep = 4096
 
-// Purge removes the beginning of a log. What it leaves to remove when it ends early,
-// the next purge of the same log removes.
+// Purge removes the start of a log. If it ends early, the next purge of the same log removes
+// the rest.
 func (s *Bolt) Purge(ctx context.Context, p Purge) error {
 	if _, ok := p.Mark.Kind.(item.Purged); !ok || p.Mark.Seq != 0 {
 		return badBatch("the mark of a purge is an entry of that kind without a sequence")
@@ -53,7 +53,7 @@ func (c *purge) check(tx *bbolt.Tx) (needed bool, err error) {
 	switch mark := markOf(tx, c.Pod); {
 	case c.head.last != c.Last:
 		return false, item.Errorf(item.KindPrecondition, ReasonLogGrew,
-			"the log of pod %s ends at %d by now, not at %d; look at it again", c.Pod, c.head.last, c.Last)
+			"the log of pod %s now ends at %d, not at %d: read it again", c.Pod, c.head.last, c.Last)
 	case c.UpTo > c.head.last:
 		return false, beyondEnd(tx, c.Pod, c.head, c.UpTo)
 	case c.UpTo < c.head.first, mark != nil && c.UpTo == c.head.first:
@@ -62,7 +62,7 @@ func (c *purge) check(tx *bbolt.Tx) (needed bool, err error) {
 	k, _ := tx.Bucket(bucketInbox).Cursor().Seek(podKey(c.Pod))
 	if hasPod(k, c.Pod) && seqOf(k) <= c.UpTo {
 		return false, item.Errorf(item.KindPrecondition, ReasonStillWaiting,
-			"the submit with seq %d still waits in pod %s; what comes before it can be purged", seqOf(k), c.Pod)
+			"prompt #%d is still queued in pod %s: purge only entries before it", seqOf(k), c.Pod)
 	}
 	return true, nil
 }
@@ -78,8 +78,8 @@ func (c *purge) write(tx *bbolt.Tx) error {
 	return tx.Bucket(bucketPurges).Put([]byte(c.Pod), c.draft.record(c.UpTo))
 }
 
-// trimLogs removes what a purge made needless: of the pod's own records, and of those
-// that it shared.
+// trimLogs removes records that a purge made unnecessary: the pod's own, and those that it
+// shared.
 type trimLogs struct {
 	pod  string
 	more bool
@@ -114,8 +114,8 @@ func (c *trimLogs) write(tx *bbolt.Tx) error {
 	return nil
 }
 
-// markOf is the record of the mark that stands in a log's first place; nil when the
-// log was not purged.
+// markOf is the record of the mark that is the first entry of a log; nil if the log was not
+// purged.
 func markOf(tx *bbolt.Tx, pod string) []byte {
 	return tx.Bucket(bucketPurges).Get([]byte(pod))
 }
@@ -134,8 +134,8 @@ func copyMark(tx *bbolt.Tx, parent string, h head, fork string) error {
 	return tx.Bucket(bucketPurges).Put([]byte(fork), newDraft(fork, body).record(h.first))
 }
 
-// checkPast refuses an entry of a log that history cannot go on from: the log was
-// purged, and from says since when it tells again what was sent.
+// checkPast refuses an entry from which history cannot continue because the log was purged:
+// the log can reproduce requests only from the entry from on.
 func checkPast(tx *bbolt.Tx, pod string, h head, seq item.Seq) error {
 	mark := markOf(tx, pod)
 	if mark == nil {
@@ -179,7 +179,7 @@ func (s *Bolt) PurgeAlerts(ctx context.Context, before time.Time) (removed int, 
 	}
 }
 
-// dropAlerts removes alerts that nobody can change any more: they are acknowledged.
+// dropAlerts removes alerts. They are acknowledged, so they no longer change.
 type dropAlerts struct{ seqs []item.Seq }
 
 func (c *dropAlerts) size() int { return 200 * len(c.seqs) }

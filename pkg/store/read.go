@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Read gives records above after, in order.
+// Read returns records above after, in order.
 func (s *Bolt) Read(ctx context.Context, pod string, after item.Seq, limit int) ([]Record, error) {
 	var page []Record
 	err := s.view(ctx, func(tx *bbolt.Tx) error {
@@ -30,7 +30,7 @@ func (s *Bolt) Read(ctx context.Context, pod string, after item.Seq, limit int) 
 func checkRange(tx *bbolt.Tx, pod string, h head, after item.Seq) error {
 	switch {
 	case after < 0:
-		return item.Errorf(item.KindInvalid, ReasonBadRange, "a log is read from sequence 0 on, not from %d", after)
+		return item.Errorf(item.KindInvalid, ReasonBadRange, "cannot read a log from entry %d: entries are numbered from 1", after)
 	case after < h.first-1:
 		return purged(tx, pod, after+1, h.first)
 	case after > h.last:
@@ -41,7 +41,7 @@ func checkRange(tx *bbolt.Tx, pod string, h head, after item.Seq) error {
 
 func purged(tx *bbolt.Tx, pod string, seq, first item.Seq) error {
 	e := item.Errorf(item.KindOutOfRange, ReasonPurged,
-		"pod %s has no entry %d any more; its log begins at %d", nameOf(tx, pod), seq, first)
+		"pod %s no longer has entry %d; its log begins at %d", nameOf(tx, pod), seq, first)
 	e.Meta = map[string]string{"first_seq": strconv.FormatInt(int64(first), 10)}
 	return e
 }
@@ -60,8 +60,7 @@ type logView struct {
 	head    head
 	log     *bbolt.Bucket
 	lineage lineage
-	// mark is the record in the place of the first entry; nil when the log was not
-	// purged.
+	// mark is the record of the first entry of a purged log; nil if the log was not purged.
 	mark []byte
 }
 
@@ -109,14 +108,14 @@ type pager struct {
 	limit int
 	page  []Record
 	size  int
-	// full says that no more fit.
+	// full says that no more records fit.
 	full bool
 }
 
-// copy adds the records of a bucket from next to last and gives the sequence that it
-// came to; ok is false when that record is damaged. Where one is missing the cursor
-// stands on a later one or on none, which is not the record of this sequence either:
-// it is as damaged as one that is wrong.
+// copy adds the records of a bucket from next to last and returns the sequence that it
+// reached; ok is false if that record is damaged. If a record is missing, the cursor is at a
+// later one or at the end, which is not the record of this sequence either: a missing record
+// counts as damaged.
 func (p *pager) copy(log *bbolt.Bucket, owner string, next, last item.Seq) (reached item.Seq, ok bool) {
 	c := log.Cursor()
 	for _, value := c.Seek(seqKey(next)); next <= last; _, value = c.Next() {
@@ -131,7 +130,7 @@ func (p *pager) copy(log *bbolt.Bucket, owner string, next, last item.Seq) (reac
 	return next, true
 }
 
-// add copies a record unless it would be too much; ok is false when it is damaged.
+// add copies a record if it fits; ok is false if the record is damaged.
 func (p *pager) add(owner string, seq item.Seq, value []byte) (ok bool) {
 	if p.full = p.limit > 0 && len(p.page) == p.limit; p.full {
 		return true

@@ -6,7 +6,7 @@ const (
 	ReasonPodExists = "POD_EXISTS"
 	// ReasonPodNotFound: no pod has that name or id.
 	ReasonPodNotFound = "POD_NOT_FOUND"
-	// ReasonStaleEpoch: somebody else claimed the pod's log since, or nobody did.
+	// ReasonStaleEpoch: the caller has no claim on the pod's log, or lost it to another one.
 	ReasonStaleEpoch = "STALE_EPOCH"
 	// ReasonBadBatch: the batch contradicts itself; a defect of the caller.
 	ReasonBadBatch = "BAD_BATCH"
@@ -16,7 +16,7 @@ const (
 	ReasonTooLarge = "ENTRY_TOO_LARGE"
 	// ReasonRequestIDTaken: the request id was admitted with another content.
 	ReasonRequestIDTaken = "REQUEST_ID_TAKEN"
-	// ReasonInboxFull: as many submits wait as may.
+	// ReasonInboxFull: the inbox has reached its limit.
 	ReasonInboxFull = "INBOX_FULL"
 	// ReasonNotWaiting: the submit is not in the inbox.
 	ReasonNotWaiting = "NOT_WAITING"
@@ -24,16 +24,15 @@ const (
 	ReasonBadRange = "BAD_RANGE"
 	// ReasonPurged: the log begins later; meta first_seq.
 	ReasonPurged = "PURGED"
-	// ReasonLogGrew: the log has other entries at its end than the purge was decided on.
+	// ReasonLogGrew: the log has grown since the purge was decided.
 	ReasonLogGrew = "LOG_GREW"
-	// ReasonStillWaiting: a submit that would be purged is in the inbox.
+	// ReasonStillWaiting: a submit that would be purged is still in the inbox.
 	ReasonStillWaiting = "STILL_WAITING"
 	// ReasonBeyondEnd: the log ends earlier; meta last_seq.
 	ReasonBeyondEnd = "BEYOND_END"
 	// ReasonAlertNotFound: no alert has that sequence.
 	ReasonAlertNotFound = "ALERT_NOT_FOUND"
-	// ReasonDamaged: what is stored fails its checksum; meta pod and seq, where
-	// they are known.
+	// ReasonDamaged: stored data fails its checksum; meta pod and seq, if known.
 	ReasonDamaged = "DAMAGED"
 	// ReasonNoSpace: the disk, a quota or a file size limit is reached; nothing was
 	// written.
@@ -45,9 +44,9 @@ const (
 
 	// ReasonHeld: another process has the database open.
 	ReasonHeld = "STORE_HELD"
-	// ReasonCannotOpen: the file cannot be opened or made.
+	// ReasonCannotOpen: the file cannot be opened or created.
 	ReasonCannotOpen = "STORE_CANNOT_OPEN"
-	// ReasonUnreadable: the file is damaged, cut or empty, or no database of podd.
+	// ReasonUnreadable: the file is damaged, truncated, empty, or not a database of podd.
 	ReasonUnreadable = "STORE_UNREADABLE"
 	// ReasonNewer: a newer podd wrote the file.
 	ReasonNewer = "STORE_NEWER"

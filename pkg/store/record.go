@@ -8,9 +8,8 @@ import (
 	"podd/pkg/item"
 )
 
-// MaxEntryBytes is the size of the largest entry that can be stored. It leaves room
-// below the largest message that podd sends, 16 MiB, so that whatever is stored can
-// be streamed.
+// MaxEntryBytes is the size of the largest entry that can be stored. It is below the
+// largest message that podd sends, 16 MiB, so that every stored entry can be streamed.
 const MaxEntryBytes = 15 << 20
 
 // Decode is the record's entry.
@@ -27,11 +26,11 @@ const seqRoom = 1 + binary.MaxVarintLen64
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// separator stands between two parts of a place.
+// separator separates two parts of a place.
 var separator = []byte{0}
 
-// draft is an encoded entry that waits for its sequence. The room for the sequence
-// stands before the entry, so that the writer copies nothing.
+// draft is an encoded entry that still needs its sequence. The room for the sequence is
+// before the entry, so that the writer copies nothing.
 type draft struct {
 	buf []byte // checksum, room for the sequence, entry without it
 	sum uint32 // of the pod and the entry without its sequence
@@ -54,8 +53,8 @@ func (d draft) record(seq item.Seq) []byte {
 	return value
 }
 
-// openRecord is the entry in a record's value, as part of its memory. ok is false
-// when the value is not what a draft of this pod gave for this sequence.
+// openRecord is the entry in a record's value, as part of its memory. ok is false if the
+// value is not the record of this pod and sequence.
 func openRecord(pod string, seq item.Seq, value []byte) (entry []byte, ok bool) {
 	prefix := wire.WithSeq(seq, nil)
 	if len(value) < sumLen+len(prefix) {

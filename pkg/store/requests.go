@@ -51,7 +51,7 @@ func loadRequest(tx *bbolt.Tx, pod, id string) (r Request, ok bool, err error) {
 	return r, true, nil
 }
 
-// rememberRequest stores a request and forgets the oldest when there are too many.
+// rememberRequest stores a request and forgets the oldest if there are too many.
 func rememberRequest(tx *bbolt.Tx, pod string, h *head, r Request) error {
 	for h.requests >= RequestsKept {
 		if err := forgetRequest(tx, pod); err != nil {

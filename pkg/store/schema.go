@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// The buckets; the package doc draws them.
+// The buckets; see the package doc.
 var (
 	bucketMeta      = []byte("meta")
 	bucketNames     = []byte("names")
@@ -37,19 +37,19 @@ var (
 	keyID      = []byte("id")
 )
 
-// maxKeyText bounds names, pod ids and request ids. It is far above what a server
-// accepts and far below what bbolt can hold.
+// maxKeyText bounds names, pod ids and request ids, in bytes. It is far above the server's
+// limits and far below bbolt's.
 const maxKeyText = 1024
 
-// fullPages is the fill of pages that only grow at their end: splitting them in
-// the middle would leave half of each page empty for ever.
+// fullPages is the fill factor of pages that only grow at their end: splitting them in the
+// middle would leave half of each page empty for ever.
 const fullPages = 0.95
 
 // checkKey refuses text that cannot be part of a key.
 func checkKey(what, text string) error {
 	if text == "" || len(text) > maxKeyText || strings.IndexByte(text, 0) >= 0 {
 		return item.Errorf(item.KindInvalid, ReasonBadName,
-			"a %s must have 1 to %d bytes, none of them zero", what, maxKeyText)
+			"a %s must have 1 to %d bytes and no NUL byte", what, maxKeyText)
 	}
 	return nil
 }
@@ -75,11 +75,11 @@ func podSeqKey(pod string, seq item.Seq) []byte {
 	return binary.BigEndian.AppendUint64(podKey(pod), uint64(seq))
 }
 
-// hasPod says whether a key is a pod's in a bucket that all pods share.
+// hasPod says whether a key in a bucket that all pods share belongs to a pod.
 func hasPod(key []byte, pod string) bool { return bytes.HasPrefix(key, podKey(pod)) }
 
-// keysWith collects the keys that begin with prefix, as copies: deleting while a
-// cursor stands on a key makes it skip others.
+// keysWith collects copies of the keys that begin with prefix: deleting the key under a
+// cursor makes the cursor skip others.
 func keysWith(b *bbolt.Bucket, prefix []byte) [][]byte {
 	var keys [][]byte
 	c := b.Cursor()

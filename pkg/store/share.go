@@ -9,12 +9,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Who shares the records of a log stands in sharers, so that deleting and purging can
-// tell what is still needed. It says the same as the lineages, by owner.
+// The bucket sharers says which pods share the records of a log, so that deleting and
+// purging know what is still needed. It repeats the lineages by owner.
 
 func sharerKey(owner, sharer string) []byte { return append(podKey(owner), sharer...) }
 
-// need is what is needed of the records in a log's bucket: those from low to high.
+// need is the range of needed records in a log's bucket, from low to high.
 type need struct{ low, high item.Seq }
 
 func (n need) none() bool { return n.high == 0 }
@@ -27,7 +27,7 @@ func (n need) widen(low, high item.Seq) need {
 	return need{min(n.low, low), max(n.high, high)}
 }
 
-// neededOf is what the pod itself, when it exists, and its forks need of its bucket.
+// neededOf is what the pod itself, if it exists, and its forks need from its bucket.
 func neededOf(tx *bbolt.Tx, owner string) (n need) {
 	heads := tx.Bucket(bucketHeads)
 	if heads.Get([]byte(owner)) != nil {
@@ -47,8 +47,8 @@ func neededOf(tx *bbolt.Tx, owner string) (n need) {
 	return n
 }
 
-// neededFrom is the first sequence of which a pod needs the record; 0, so that nothing
-// is taken away, when its head is damaged.
+// neededFrom is the first record that a pod needs; 0 if its head is damaged, so that nothing
+// is removed.
 func neededFrom(tx *bbolt.Tx, pod string) item.Seq {
 	h, err := loadHead(tx, pod)
 	if err != nil {
@@ -60,8 +60,8 @@ func neededFrom(tx *bbolt.Tx, pod string) item.Seq {
 	return h.first
 }
 
-// trim removes the records in a log's bucket that nobody needs, at most limit of
-// them, and the bucket when it is of no use. more says that some are left.
+// trim removes unneeded records in a log's bucket, at most limit of them, and the bucket if
+// nothing in it is needed. more says that some are left.
 func trim(tx *bbolt.Tx, owner string, limit int) (more bool, err error) {
 	logs := tx.Bucket(bucketLogs)
 	log := logs.Bucket([]byte(owner))
@@ -91,8 +91,8 @@ func trim(tx *bbolt.Tx, owner string, limit int) (more bool, err error) {
 	return false, nil
 }
 
-// endShares takes a pod out of the sharers of all logs and gives those that it
-// shared. It goes by the keys alone: the lineage may be damaged.
+// endShares removes a pod from the sharers of all logs and returns the logs that it shared.
+// It reads only the keys: the lineage may be damaged.
 func endShares(tx *bbolt.Tx, pod string) (owners []string, err error) {
 	sharers := tx.Bucket(bucketSharers)
 	suffix := append(bytes.Clone(separator), pod...)

@@ -9,8 +9,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// One transaction holds at most groupLen changes, and ends with the first one that
-// takes it to groupBytes.
+// One transaction has at most groupLen changes, and ends with the first one that brings it
+// to groupBytes.
 const (
 	groupLen   = 1024
 	groupBytes = 4 << 20
@@ -19,8 +19,8 @@ const (
 // errNothing ends a transaction in which nothing had to be written.
 var errNothing = errors.New("nothing to write")
 
-// write is the writer: it commits groups of changes until the store is closed,
-// and then what was queued before.
+// write is the writer: it commits groups of changes until the store is closed, and then the
+// remaining queue.
 func (s *Bolt) write() {
 	defer close(s.stopped)
 	for {
@@ -42,7 +42,7 @@ func (s *Bolt) write() {
 	}
 }
 
-// gather takes the changes that wait, p the first of them.
+// gather takes the queued changes, p first.
 func (s *Bolt) gather(p *pending) []*pending {
 	var group []*pending
 	for bytes := 0; ; {
@@ -61,7 +61,7 @@ func (s *Bolt) gather(p *pending) []*pending {
 	}
 }
 
-// commit writes a group and answers each of it once.
+// commit writes a group and answers each change once.
 func (s *Bolt) commit(group []*pending) {
 	for len(group) > 0 {
 		if err := s.usableForWriter(); err != nil {
@@ -76,7 +76,7 @@ func (s *Bolt) commit(group []*pending) {
 			}
 			return
 		case t.blamed >= 0:
-			// The others had no part in it; they go again without this one.
+			// The others did not cause it; try them again without this one.
 			group[t.blamed].answer(s.blame(t.err))
 			group = append(group[:t.blamed:t.blamed], group[t.blamed+1:]...)
 		case s.nothingWritten(t):
@@ -90,9 +90,9 @@ func (s *Bolt) commit(group []*pending) {
 
 // attempt is one transaction over a group.
 type attempt struct {
-	// txid is the transaction's number; the file's is lower until it commits.
+	// txid is the transaction's number; the file's number is lower until it commits.
 	txid int
-	// refused has an answer for each of the group; it holds only when err is nil.
+	// refused has an answer for each change; it is valid only if err is nil.
 	refused []error
 	// blamed is the index of the change that made the transaction fail, or -1.
 	blamed int
@@ -156,13 +156,12 @@ func answerAll(group []*pending, err error) {
 	}
 }
 
-// blame is the answer to a change that could not be written although it was
-// allowed.
+// blame is the error of a change that was allowed but could not be written.
 func (s *Bolt) blame(err error) error {
 	if _, ok := errors.AsType[*item.Error](err); ok || isFault(err) {
 		return err
 	}
-	e := item.Errorf(item.KindInternal, "INTERNAL", "podd could not write to %s; its log says more", s.path)
+	e := item.Errorf(item.KindInternal, "INTERNAL", "cannot write to %s: see podd's log", s.path)
 	e.Cause = err
 	return e
 }

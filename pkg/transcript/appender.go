@@ -1,18 +1,18 @@
 package transcript
 
-// Appender follows the messages of a transcript for a renderer that can only add to what it
-// has printed, such as a pipe. The zero value is ready to use.
+// Appender follows the messages of a transcript for a renderer that can only append, such
+// as a pipe. The zero value is ready to use.
 type Appender struct {
-	// printed has the length of what was printed of each block that is not finished; last
-	// is the block that was printed last.
+	// printed is the printed length of each unfinished block; last is the block that was
+	// printed last.
 	printed map[string]int
 	last    string
 }
 
-// Open says that part of an unfinished block is printed.
+// Open says whether part of an unfinished block is printed.
 func (a *Appender) Open() bool { return len(a.printed) > 0 }
 
-// Drop says whether one of the dropped blocks is printed: then the text was cut.
+// Drop says whether one of the dropped blocks was printed: then its text was cut off.
 func (a *Appender) Drop(ids []string) (cut bool) {
 	for _, id := range ids {
 		if _, ok := a.printed[id]; ok {
@@ -23,8 +23,9 @@ func (a *Appender) Drop(ids []string) (cut bool) {
 	return cut
 }
 
-// Put says what to print of a block. begins says that this is its beginning; cut that the
-// block was printed with another text, or that other text stands behind what was printed.
+// Put returns the text of a block to print. begins says that it is the block's beginning;
+// cut that the block was printed with another text, or that other text was printed after
+// it.
 func (a *Appender) Put(p Put) (text string, begins, cut bool) {
 	b := p.Block
 	if b.State == Lost {

@@ -6,7 +6,7 @@ import (
 	"podd/pkg/item"
 )
 
-// Kind says what a block is.
+// Kind is the kind of a block.
 type Kind string
 
 // The kinds of block.
@@ -20,18 +20,18 @@ const (
 	End     Kind = "end"
 )
 
-// State says how far a block is.
+// State is the progress of a block.
 type State string
 
-// The states. A message is Queued or Live until it is Done; a call has all states but
-// Queued and Live; other blocks are Done.
+// The states. A message is Queued or Live until it is Done; a call never is Queued or
+// Live; all other blocks are Done.
 const (
-	// Queued is a submit that no turn has taken.
+	// Queued is a submit that no turn has taken yet.
 	Queued State = "queued"
 	// Live is text that the model is still writing.
 	Live State = "live"
-	// Lost is text that was live when the stream broke and that podd has not sent again.
-	// It is not shown: it goes on, or it is dropped.
+	// Lost is text that was live when the stream broke and that podd has not sent again yet.
+	// It is not shown: podd either sends it again or it is dropped.
 	Lost State = "lost"
 	Done State = "done"
 
@@ -45,20 +45,20 @@ const (
 
 // Block is one piece of a transcript.
 type Block struct {
-	// ID names the block in its transcript.
+	// ID identifies the block in its transcript.
 	ID   string `json:"id"`
 	Kind Kind   `json:"kind"`
-	// Seq is the entry that made the block, or that finished it; of a call, the call's. It is
-	// 0 while the block is live, and where the entry was not read.
+	// Seq is the entry that created or finished the block; for a call, the call's entry. It
+	// is 0 while the block is live, and if the entry was not read.
 	Seq   item.Seq `json:"seq,string"`
 	Turn  int64    `json:"turn,string"`
 	State State    `json:"state"`
-	// Text is the message; of a call its result's summary, of an end its cause.
+	// Text is the message; for a call its result's summary, for an end its cause.
 	Text string `json:"text"`
-	// Detail is a call's: its arguments so far while they are written, what it has printed so
-	// far, or its result's content.
+	// Detail belongs to a call: its arguments so far, its output so far, or its result's
+	// content.
 	Detail string `json:"detail"`
-	// Code is what a notice is about: one of the Code constants, or the origin of a system
+	// Code is the subject of a notice: one of the Code constants, or the origin of a system
 	// message.
 	Code string `json:"code,omitempty"`
 	// The following are set for the kinds Tool, Alert and End.
@@ -67,14 +67,14 @@ type Block struct {
 	End   Ending    `json:"end,omitzero"`
 }
 
-// The codes of notices that are not of system messages.
+// The codes of notices that are not system messages.
 const (
 	CodeRewind     = "rewind"
 	CodeCompaction = "compaction"
 	CodePurged     = "purged"
 	CodeWithdrawn  = "withdrawn"
-	// CodeCut says that live text came to nothing. No log has it: it comes only while one
-	// watches. The text says why.
+	// CodeCut says that live text was discarded; the text says why. It has no entry in the
+	// log, so it appears only in live streams.
 	CodeCut      = "cut"
 	CodeApproved = "approved"
 	CodeDenied   = "denied"
@@ -82,27 +82,27 @@ const (
 
 // Call is a tool call.
 type Call struct {
-	// ID is the call's id; the block's while the call is being written.
+	// ID is the call's id; the block's id while the call is being written.
 	ID   string `json:"id"`
 	Tool string `json:"tool"`
-	// Arguments are what the model wrote and, once that is known, what runs.
+	// Arguments are those that the model wrote and, once known, those that run.
 	Arguments string `json:"arguments"`
-	// Question is set while the call asks.
+	// Question is set while the call waits for approval.
 	Question   Question `json:"question,omitzero"`
 	DurationMS int64    `json:"duration_ms,omitempty"`
 }
 
-// Question is what a person is asked about a call.
+// Question is the approval question about a call.
 type Question struct {
 	Text string `json:"text"`
-	// Digest is that of exactly what will run, in hexadecimal.
+	// Digest identifies exactly what will run, in hexadecimal.
 	Digest string `json:"digest"`
-	// CallSeq is the call's entry, which an answer names; 0 when that was not read.
+	// CallSeq is the call's entry, which an answer names; 0 if it was not read.
 	CallSeq item.Seq  `json:"call_seq,string"`
 	Expires time.Time `json:"expires,omitzero"`
 }
 
-// AlertInfo is what an alert says beside its text.
+// AlertInfo is an alert without its text.
 type AlertInfo struct {
 	Seq    item.Seq   `json:"seq,string"`
 	Level  item.Level `json:"level"`
@@ -128,7 +128,7 @@ type Usage struct {
 	Requests    int64 `json:"requests,string"`
 }
 
-// grows is the part of a block that fragments add to: a call's Detail, else the Text.
+// grows is the part of a block that fragments extend: a call's Detail, otherwise the Text.
 func (b *Block) grows() *string {
 	if b.Kind == Tool {
 		return &b.Detail

@@ -22,7 +22,7 @@ func (t *Transcript) entry(e item.Entry) {
 		t.drop(func(b *block) bool {
 			return b.State == Queued && slices.ContainsFunc(k.RequestIDs, func(id string) bool { return b.ID == userID(id) })
 		})
-		t.notice(e, CodeWithdrawn, "a prompt that waited was taken back")
+		t.notice(e, CodeWithdrawn, "a queued prompt was removed")
 	case item.ItemAdded:
 		t.item(e, k.Item)
 	case item.ToolStarted:
@@ -36,19 +36,19 @@ func (t *Transcript) entry(e item.Entry) {
 	case item.AlertRaised:
 		t.alert(e, k.Alert)
 	case item.Recovered:
-		// The turn does its step once more, perhaps with the same words.
+		// The turn repeats its step, perhaps with the same words.
 		t.lost = true
 		t.hide()
 	case item.TurnEnded:
 		t.ended(e, k)
 	case item.Compaction:
-		t.notice(e, CodeCompaction, "what came before is sent to the model as a summary from now on")
+		t.notice(e, CodeCompaction, "the conversation above is sent to the model as a summary from now on")
 	case item.Rewind:
-		t.notice(e, CodeRewind, fmt.Sprintf("history goes on from entry %d; later entries no longer count", k.To))
+		t.notice(e, CodeRewind, fmt.Sprintf("rewound to entry %d; the model no longer sees later entries", k.To))
 	case item.Purged:
 		t.notice(e, CodePurged, "older entries were removed: "+k.Reason)
 	case item.Setup, item.RequestUsage, item.Prune, item.Note, item.UnknownKind:
-		// Not part of what is said. A note shows when the model is told.
+		// Not part of the conversation. A note is shown when the model gets it.
 	}
 }
 
@@ -87,13 +87,13 @@ func (t *Transcript) item(e item.Entry, it item.Item) {
 
 func userID(requestID string) string { return "s:" + requestID }
 
-// user shows what was said, where the conversation has it.
+// user shows a message of the user in its place in the conversation.
 func (t *Transcript) user(e item.Entry, id, text string) {
 	t.put(t.add(Block{ID: id, Kind: User, Seq: e.Seq, Turn: e.Turn, State: Done, Text: text}))
 }
 
-// message takes a finished message, which takes the place of the live one. One without
-// text, such as reasoning that an endpoint only sends encrypted, is no block.
+// message takes a finished message, which replaces the live one. A message without text,
+// such as reasoning that an endpoint only sends encrypted, gets no block.
 func (t *Transcript) message(e item.Entry, kind Kind, text string) {
 	b := t.finished(e.Turn, kind)
 	if text == "" {
@@ -109,7 +109,7 @@ func (t *Transcript) message(e item.Entry, kind Kind, text string) {
 
 func callID(id string) string { return "c:" + id }
 
-// call is a tool call without a result, which is made where the log was not read from its
+// call is a tool call without a result. It is created if the log was not read from its
 // beginning.
 func (t *Transcript) call(turn int64, id, tool string) *block {
 	b := t.find(func(b *block) bool { return b.Kind == Tool && b.open() && !b.live() && b.Call.ID == id })
@@ -122,7 +122,7 @@ func (t *Transcript) call(turn int64, id, tool string) *block {
 	return b
 }
 
-// asked says that a call waits for a person.
+// asked says that a call waits for approval.
 func (t *Transcript) asked(e item.Entry, k item.ApprovalRequested) {
 	b := t.call(e.Turn, k.CallID, k.Tool)
 	b.State, b.Call.Arguments = Asks, k.Arguments
@@ -130,7 +130,7 @@ func (t *Transcript) asked(e item.Entry, k item.ApprovalRequested) {
 	t.put(b)
 }
 
-// resolved says how a call was answered. One that is denied gets its result next.
+// resolved says how a question was answered. A denied call gets its result next.
 func (t *Transcript) resolved(e item.Entry, k item.ApprovalResolved) {
 	if b := t.find(func(b *block) bool { return b.State == Asks && b.Call.ID == k.CallID }); b != nil {
 		b.State, b.Call.Question = ToRun, Question{}
@@ -150,7 +150,7 @@ func (t *Transcript) resolved(e item.Entry, k item.ApprovalResolved) {
 	t.notice(e, code, text)
 }
 
-// alert shows an alert, unless another entry says the same.
+// alert shows an alert, unless another entry reports the same.
 func (t *Transcript) alert(e item.Entry, a item.Alert) {
 	if !a.Repeats() {
 		t.put(t.add(Block{
@@ -164,7 +164,7 @@ func (t *Transcript) notice(e item.Entry, code, text string) {
 	t.put(t.add(Block{ID: fmt.Sprintf("e%d", e.Seq), Kind: Notice, Seq: e.Seq, Turn: e.Turn, State: Done, Code: code, Text: text}))
 }
 
-// ended ends the turn, and all that was under way in it.
+// ended ends the turn and its unfinished blocks.
 func (t *Transcript) ended(e item.Entry, k item.TurnEnded) {
 	t.drop((*block).live)
 	// A turn that ends before its first request has no message of the user.

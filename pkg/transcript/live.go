@@ -9,10 +9,10 @@ import (
 	"podd/pkg/item"
 )
 
-// maxOutput is how much of what a running call prints is kept, in bytes: its end.
+// maxOutput bounds the output of a running call, in bytes; its end is kept.
 const maxOutput = 1 << 20
 
-// liveKinds are the blocks that fragments make, and the states that they have then.
+// liveKinds are the blocks that fragments create, and their states.
 var liveKinds = map[item.DeltaKind]struct {
 	kind  Kind
 	state State
@@ -22,7 +22,7 @@ var liveKinds = map[item.DeltaKind]struct {
 	item.DeltaToolArguments: {Tool, Writing},
 }
 
-// live says that the block is made of fragments alone.
+// live says that the block consists of fragments only.
 func (b *block) live() bool { return b.State == Live || b.State == Writing || b.State == Lost }
 
 func liveID(d item.Delta) string { return fmt.Sprintf("t%d:%s", d.Turn, d.Block) }
@@ -34,7 +34,7 @@ func (t *Transcript) delta(d item.Delta) {
 		return
 	}
 	if t.lost {
-		// podd has not sent what was live again: it came to nothing.
+		// podd has not sent the live text again: it was discarded.
 		t.drop((*block).live)
 		t.lost = false
 	}
@@ -44,7 +44,7 @@ func (t *Transcript) delta(d item.Delta) {
 	}
 }
 
-// restart drops what came of a step.
+// restart drops the live text of a step.
 func (t *Transcript) restart(d item.Delta) {
 	if t.drop(func(b *block) bool { return b.live() && b.Turn == d.Turn && b.step == d.Step }) {
 		t.cuts++
@@ -52,7 +52,7 @@ func (t *Transcript) restart(d item.Delta) {
 	}
 }
 
-// inFlight takes all text so far in place of what is live.
+// inFlight replaces the live text with all text so far.
 func (t *Transcript) inFlight(blocks []item.Delta) {
 	t.lost = false
 	t.drop(func(b *block) bool {
@@ -70,7 +70,7 @@ func (t *Transcript) inFlight(blocks []item.Delta) {
 	}
 }
 
-// hide makes what was live Lost: podd tells next what of it is.
+// hide marks live blocks as Lost: podd's next messages say which of them continue.
 func (t *Transcript) hide() {
 	for _, b := range t.blocks {
 		if b.live() && b.State != Lost {
@@ -80,7 +80,7 @@ func (t *Transcript) hide() {
 	}
 }
 
-// liveBlock is the block that a fragment belongs to; nil when it shows nothing.
+// liveBlock is the block that a fragment belongs to; nil if the fragment is not shown.
 func (t *Transcript) liveBlock(d item.Delta) *block {
 	if d.Kind == item.DeltaToolOutput {
 		if id := callID(d.CallID); t.find(func(b *block) bool { return b.ID == id && !b.open() }) != nil {
@@ -106,7 +106,7 @@ func (t *Transcript) liveBlock(d item.Delta) *block {
 	return b
 }
 
-// grow adds text to what grows of a block.
+// grow adds text to the growing part of a block.
 func (b *block) grow(text string) {
 	b.text.WriteString(text)
 	if b.State == Running && b.text.Len() > maxOutput {
@@ -117,8 +117,8 @@ func (b *block) grow(text string) {
 	*b.grows() = b.text.String()
 }
 
-// finished takes the oldest live block of a kind and turn, for the entry that finishes it;
-// nil when there is none.
+// finished is the oldest live block of a kind and turn, for the entry that finishes it; nil
+// if no such block exists.
 func (t *Transcript) finished(turn int64, kind Kind) *block {
 	i := slices.IndexFunc(t.blocks, func(b *block) bool { return b.live() && b.Kind == kind && b.Turn == turn })
 	if i < 0 {

@@ -10,59 +10,59 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// Options say how a Transcript is kept.
+// Options configure a Transcript.
 type Options struct {
-	// Last is how many finished blocks stay in Blocks, about; 0 means all. That older ones
-	// leave is no Change.
+	// Last is about how many finished blocks stay in Blocks; 0 means all. Older blocks leave
+	// without a Change.
 	Last int
 }
 
-// Transcript is a stream as blocks. It is for one goroutine. Give it each message of the
+// Transcript is a stream as blocks. It is for one goroutine. Apply each message of the
 // stream once and in order.
 type Transcript struct {
 	last   int
 	blocks []*block
-	// turn is the running turn; claimed are its submits whose message has not come.
+	// turn is the running turn; claimed are its submits whose message has not arrived.
 	turn    int64
 	claimed []string
-	// lost says that the stream broke, and podd has not said yet what is live.
+	// lost says that the stream broke, and podd has not sent the live text again yet.
 	lost bool
-	// cuts counts what was cut, to name it.
+	// cuts counts discarded texts, to name their notices.
 	cuts   int
 	change Change
 }
 
-// block is a Block under way.
+// block is a Block and its state while it grows.
 type block struct {
 	Block
 	step int
-	// text is what grows, as long as it grows; told what the last Put had of it.
+	// text is the growing part while it grows; told is that part as of the last Put.
 	text strings.Builder
 	told string
 }
 
-// Change is what a message changes.
+// Change is the effect of a message.
 type Change struct {
 	// Entry is the message's entry, if it has one.
 	Entry *item.Entry `json:"-"`
-	// Drop are the blocks that are gone. A block that moves to the end is in Drop and Put.
+	// Drop are the removed blocks. A block that moves to the end is in Drop and in Put.
 	Drop []string `json:"drop,omitempty"`
-	// Put are the blocks that are new, at the end, and those that changed, in place.
+	// Put are new blocks, which go to the end, and changed ones, which stay in place.
 	Put []Put `json:"put,omitempty"`
-	// CaughtUp says that all that stood in the log has been read.
+	// CaughtUp says that the stream has reached the end of the stored log.
 	CaughtUp bool `json:"caught_up,omitempty"`
 }
 
-// Put is a block that is new or has changed.
+// Put is a new or changed block.
 type Put struct {
-	// Kept is how many bytes of the block's growing part, a call's detail or another's text,
-	// are as they were told last. A renderer that only appends goes on there; less than it
-	// has printed means that the text was cut.
+	// Kept is how many bytes of the block's growing part (a call's detail, another's text)
+	// are unchanged since the last Put. A renderer that only appends continues there; if it
+	// has printed more, the text was cut.
 	Kept  int   `json:"kept"`
 	Block Block `json:"block"`
 }
 
-// MarshalJSON leaves the kept part out: whoever reads it has it.
+// MarshalJSON leaves the kept part out: the reader has it already.
 func (p Put) MarshalJSON() ([]byte, error) {
 	type plain Put
 	grown := p.Block.grows()
@@ -70,17 +70,17 @@ func (p Put) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(p))
 }
 
-// New makes a Transcript.
+// New creates a Transcript.
 func New(o Options) *Transcript { return &Transcript{last: o.Last} }
 
-// Turn is the running turn; 0 when none runs.
+// Turn is the running turn; 0 without one.
 func (t *Transcript) Turn() int64 { return t.turn }
 
-// Lost says that the stream broke: what is live goes on behind the next CaughtUp, or it is
-// void.
+// Lost says that the stream broke: after the next CaughtUp, live text either continues or
+// is dropped.
 func (t *Transcript) Lost() { t.lost = true }
 
-// Blocks are those to show, in their order.
+// Blocks are the blocks to show, in order.
 func (t *Transcript) Blocks() []Block {
 	var list []Block
 	for _, b := range t.blocks {
@@ -91,7 +91,7 @@ func (t *Transcript) Blocks() []Block {
 	return list
 }
 
-// Apply takes the next message.
+// Apply applies the next message.
 func (t *Transcript) Apply(m *poddv1.StreamResponse) Change {
 	t.change = Change{}
 	switch k := m.GetKind().(type) {
@@ -113,7 +113,7 @@ func (t *Transcript) Apply(m *poddv1.StreamResponse) Change {
 	return t.change
 }
 
-// add makes a block at the end, in place of one of this name. What it is to say is put later.
+// add creates a block at the end, replacing one with the same ID. put reports it later.
 func (t *Transcript) add(b Block) *block {
 	t.drop(func(other *block) bool { return other.ID == b.ID })
 	added := &block{Block: b}
@@ -121,7 +121,7 @@ func (t *Transcript) add(b Block) *block {
 	return added
 }
 
-// put tells what a block is now.
+// put reports a block as it is now.
 func (t *Transcript) put(b *block) {
 	now := *b.grows()
 	kept := 0
@@ -132,7 +132,7 @@ func (t *Transcript) put(b *block) {
 	t.change.Put = append(t.change.Put, Put{kept, b.Block})
 }
 
-// drop takes blocks away.
+// drop removes blocks.
 func (t *Transcript) drop(gone func(*block) bool) (dropped bool) {
 	before := len(t.change.Drop)
 	t.blocks = slices.DeleteFunc(t.blocks, func(b *block) bool {
@@ -145,7 +145,7 @@ func (t *Transcript) drop(gone func(*block) bool) (dropped bool) {
 	return len(t.change.Drop) > before
 }
 
-// find is the last block that is wanted, nil when there is none.
+// find is the last block that wanted accepts, or nil.
 func (t *Transcript) find(wanted func(*block) bool) *block {
 	for _, b := range slices.Backward(t.blocks) {
 		if wanted(b) {
@@ -155,7 +155,7 @@ func (t *Transcript) find(wanted func(*block) bool) *block {
 	return nil
 }
 
-// forget lets old finished blocks go, many at once.
+// forget removes old finished blocks, many at once.
 func (t *Transcript) forget() {
 	if t.last == 0 || len(t.blocks) < 2*t.last+16 {
 		return

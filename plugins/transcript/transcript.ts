@@ -54,7 +54,7 @@ export class Transcript {
   private blocks: Block[] = [];
   /** The steps of live blocks, by their ids. */
   private readonly steps = new Map<string, number>();
-  /** The running turn's submits whose message has not come. */
+  /** The running turn's submits whose message has not arrived. */
   private claimed: string[] = [];
   private isLost = false;
   private cuts = 0;
@@ -119,7 +119,7 @@ export class Transcript {
       case "withdrawn": {
         const ids = e.kind.value.requestIds.map((id) => `s:${id}`);
         this.drop((b) => b.state === "queued" && ids.includes(b.id));
-        this.notice(e, "withdrawn", "a prompt that waited was taken back");
+        this.notice(e, "withdrawn", "a queued prompt was removed");
         break;
       }
       case "item":
@@ -145,7 +145,7 @@ export class Transcript {
         this.alert(e, e.kind.value);
         break;
       case "recovered":
-        // The turn does its step once more, perhaps with the same words.
+        // The turn repeats its step, perhaps with the same words.
         this.isLost = true;
         this.hide();
         break;
@@ -153,10 +153,10 @@ export class Transcript {
         this.ended(e);
         break;
       case "compaction":
-        this.notice(e, "compaction", "what came before is sent to the model as a summary from now on");
+        this.notice(e, "compaction", "the conversation above is sent to the model as a summary from now on");
         break;
       case "rewind":
-        this.notice(e, "rewind", `history goes on from entry ${e.kind.value.toSeq}; later entries no longer count`);
+        this.notice(e, "rewind", `rewound to entry ${e.kind.value.toSeq}; the model no longer sees later entries`);
         break;
       case "purged":
         this.notice(e, "purged", `older entries were removed: ${e.kind.value.reason}`);
@@ -268,7 +268,7 @@ export class Transcript {
       return;
     }
     if (this.isLost) {
-      // podd has not sent what was live again: it came to nothing.
+      // podd has not sent the live text again: it was discarded.
       this.drop(isLive);
       this.isLost = false;
     }

@@ -108,7 +108,7 @@ def submit(stub, pod, prompt):
 def answer_calls(stub, pod):
     """Shows each call that waits, whole, and answers it as the person says."""
     for call in stub.ListApprovals(approvals.ListApprovalsRequest(pod=pod)).approvals:
-        print(f"? {safe(call.tool)} {safe(call.arguments)}\nrun it? y/n: ", end="", flush=True)
+        print(f"? {safe(call.tool)} {safe(call.arguments)}\nRun it? y/n: ", end="", flush=True)
         yes = sys.stdin.readline().strip() == "y"
         try:
             stub.ResolveApproval(approvals.ResolveApprovalRequest(

@@ -109,7 +109,7 @@ async function submit(pods: any, pod: string, prompt: string): Promise<any> {
 // answerCalls shows each call that waits, whole, and answers it as the person says.
 async function answerCalls(approvals: any, pod: string, typed: AsyncIterator<string>): Promise<void> {
   for (const waits of (await call(approvals, "ListApprovals", { pod })).approvals) {
-    process.stdout.write(`? ${safe(waits.tool)} ${safe(waits.arguments)}\nrun it? y/n: `);
+    process.stdout.write(`? ${safe(waits.tool)} ${safe(waits.arguments)}\nRun it? y/n: `);
     const approve = (await typed.next()).value?.trim() === "y";
     // The digest is that of what was shown: an answer to anything else is refused.
     const answer = { pod, call_seq: waits.call_seq, digest: waits.digest, approve, client: "ask.ts" };

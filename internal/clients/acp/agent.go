@@ -16,7 +16,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// initialize says what podd can do. Nobody has to log in: the socket is the user's.
+// initialize reports what podd can do. It needs no login: the socket belongs to the user.
 func (a *agent) initialize(_ context.Context, p acp.InitializeRequest) (acp.InitializeResponse, error) {
 	a.mu.Lock()
 	a.editor = "editor"
@@ -44,15 +44,15 @@ func (a *agent) authenticate(context.Context, acp.AuthenticateRequest) (acp.Auth
 	return acp.AuthenticateResponse{}, nil
 }
 
-// client is what the editor is called where podd tells others who did something.
+// client identifies the editor to other clients of podd.
 func (a *agent) client() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return "acp: " + a.editor
 }
 
-// newSession makes a pod with the editor's directory as its workspace, or joins the one
-// that all sessions join.
+// newSession creates a pod with the editor's directory as its workspace, or joins the pod
+// that all sessions share.
 func (a *agent) newSession(ctx context.Context, p acp.NewSessionRequest) (acp.NewSessionResponse, error) {
 	from := wholeLog
 	var pod *poddv1.Pod
@@ -66,8 +66,8 @@ func (a *agent) newSession(ctx context.Context, p acp.NewSessionRequest) (acp.Ne
 	if err != nil {
 		return acp.NewSessionResponse{}, err
 	}
-	// It shows nothing before the first prompt: until the answer is there, the editor
-	// does not know the session.
+	// It shows nothing before the first prompt: until the editor has this answer, it does
+	// not know the session.
 	s, err := a.open(pod, from, p.Cwd, p.McpServers)
 	if err != nil {
 		return acp.NewSessionResponse{}, err
@@ -87,7 +87,7 @@ func (a *agent) loadSession(ctx context.Context, p acp.LoadSessionRequest) (acp.
 	return acp.LoadSessionResponse{Modes: modes(pod)}, nil
 }
 
-// resumeSession opens a pod whose history the editor has.
+// resumeSession opens a pod whose history the editor already has.
 func (a *agent) resumeSession(ctx context.Context, p acp.ResumeSessionRequest) (acp.ResumeSessionResponse, error) {
 	pod, err := a.pod(ctx, string(p.SessionId))
 	if err == nil {
@@ -99,8 +99,7 @@ func (a *agent) resumeSession(ctx context.Context, p acp.ResumeSessionRequest) (
 	return acp.ResumeSessionResponse{Modes: modes(pod)}, nil
 }
 
-// listSessions shows the pods, those used last first. Pods that pods spawned are left
-// out.
+// listSessions lists the pods, most recently used first, without sub-pods.
 func (a *agent) listSessions(ctx context.Context, p acp.ListSessionsRequest) (acp.ListSessionsResponse, error) {
 	req := &poddv1.ListPodsRequest{}
 	if p.Cwd != nil {
@@ -124,7 +123,7 @@ func (a *agent) listSessions(ctx context.Context, p acp.ListSessionsRequest) (ac
 	return list, nil
 }
 
-// sessionID is what a pod is called towards editors: its id, which is never reused.
+// sessionID identifies a pod to editors: its id, which is never reused.
 func sessionID(pod *poddv1.Pod) acp.SessionId { return acp.SessionId(pod.GetId()) }
 
 func (a *agent) pod(ctx context.Context, name string) (*poddv1.Pod, error) {
@@ -132,7 +131,7 @@ func (a *agent) pod(ctx context.Context, name string) (*poddv1.Pod, error) {
 	return resp.GetPod(), err
 }
 
-// create makes a pod, named for its workspace.
+// create creates a pod, named after its workspace.
 func (a *agent) create(ctx context.Context, dir string, more []string) (*poddv1.Pod, error) {
 	list, err := a.Client.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
 	if err != nil {
@@ -159,7 +158,7 @@ func (a *agent) create(ctx context.Context, dir string, more []string) (*poddv1.
 	}
 }
 
-// reopen begins a session on a pod, and returns once what it shows of the past has been
+// reopen starts a session on a pod, and returns once the history that it shows has been
 // sent.
 func (a *agent) reopen(ctx context.Context, pod *poddv1.Pod, from origin, cwd string, servers []acp.McpServer) error {
 	s, err := a.open(pod, from, cwd, servers)
@@ -169,11 +168,11 @@ func (a *agent) reopen(ctx context.Context, pod *poddv1.Pod, from origin, cwd st
 	return s.ready(ctx)
 }
 
-// open begins a session on a pod. One that is open already begins anew.
+// open starts a session on a pod. If one is already open, it is replaced.
 func (a *agent) open(pod *poddv1.Pod, from origin, cwd string, servers []acp.McpServer) (*session, error) {
 	s := newSession(a, pod, from)
 	if names := serverNames(servers); len(names) > 0 {
-		s.first = append(s.first, fmt.Sprintf("the editor's MCP servers (%s) are not used here: name them in podd's config.toml, under [mcp.servers]", strings.Join(names, ", ")))
+		s.first = append(s.first, fmt.Sprintf("the editor's MCP servers (%s) are ignored: add them to podd's config.toml under [mcp.servers]", strings.Join(names, ", ")))
 	}
 	if dir := pod.GetSpec().GetDir(); !sameDir(cwd, dir) {
 		s.first = append(s.first, fmt.Sprintf("pod %s works in %s, not in %s", pod.GetName(), dir, cwd))
@@ -193,7 +192,7 @@ func (a *agent) open(pod *poddv1.Pod, from origin, cwd string, servers []acp.Mcp
 	return s, nil
 }
 
-// session is one that is open.
+// session is an open session.
 func (a *agent) session(id acp.SessionId) (*session, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -203,7 +202,7 @@ func (a *agent) session(id acp.SessionId) (*session, error) {
 	return nil, item.Errorf(item.KindNotFound, "NO_SESSION", "session %s is not open: load it first", id)
 }
 
-// sameDir says whether two names are of one directory.
+// sameDir says whether two paths name the same directory.
 func sameDir(a, b string) bool {
 	target, err := filepath.EvalSymlinks(a)
 	return err == nil && target == b || a == b

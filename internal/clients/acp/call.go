@@ -24,7 +24,7 @@ func (s *session) looks(b transcript.Block) looks {
 	return looksOf(b.Call.Tool, b.Call.Arguments, s.dir)
 }
 
-// call shows what a call does now.
+// call shows the current state of a call.
 func (s *session) call(b transcript.Block) {
 	id, was := acp.ToolCallId(b.Call.ID), s.calls[b.Call.ID]
 	s.calls[b.Call.ID] = b.State
@@ -59,11 +59,11 @@ func (s *session) ended(id acp.ToolCallId, b transcript.Block) {
 	}
 }
 
-// mostOutput is how much of a call's output is sent while it runs, in bytes: each update
-// brings all of it again.
+// mostOutput bounds the output of a running call that is sent, in bytes: each update sends
+// all of it again.
 const mostOutput = 8 << 10
 
-// end is the end of an output. What is cut off ends with a line, where there is one.
+// end is the end of an output, cut after a line break if it has one.
 func end(text string) string {
 	over := len(text) - mostOutput
 	if over <= 0 {
@@ -75,12 +75,12 @@ func end(text string) string {
 	return strings.ToValidUTF8(text[over:], "")
 }
 
-// textContent is text as it stands: a fence keeps editors from reading it as Markdown.
+// textContent is verbatim text: a fence keeps editors from rendering it as Markdown.
 func textContent(text string) acp.ToolCallContent {
 	return acp.ToolContent(acp.TextBlock(fenced(sanitize.Terminal(text))))
 }
 
-// fenced puts text into a fence that nothing in it ends.
+// fenced puts text into a fence that is longer than any in the text.
 func fenced(text string) string {
 	longest, run := 2, 0
 	for _, r := range text {

@@ -15,11 +15,10 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// segments are what an editor's prompt is for podd, in its order: a link to a file is a
-// reference, which podd resolves when it takes the submit; content that the editor
-// embeds, such as a buffer that is not saved, is pasted text. @path in typed text is a
-// reference when there is such a file, and text else: what looks like one is as often
-// code.
+// segments convert an editor's prompt, in order: a link to a file becomes a reference,
+// which podd resolves when it accepts the submit; embedded content, such as an unsaved
+// buffer, becomes pasted text. @path in typed text becomes a reference if the file exists;
+// otherwise it stays text, since it is often code.
 func segments(blocks []acp.ContentBlock, dir string, exists func(path string) bool) ([]item.Segment, error) {
 	var list []item.Segment
 	for i, b := range blocks {
@@ -64,19 +63,19 @@ func segment(b acp.ContentBlock, dir string) (item.Segment, error) {
 		r := b.Resource.Resource.TextResourceContents
 		return item.PasteSegment{Text: valid(r.Text), Name: pasteName(label(r.Uri, dir))}, nil
 	case b.Resource != nil:
-		return nil, fmt.Errorf("podd takes text, and this resource is binary: save it as a file and name its path")
+		return nil, fmt.Errorf("podd accepts text only, and this resource is binary: save it as a file and name its path")
 	case b.Image != nil:
-		return nil, fmt.Errorf("podd takes no images: save it as a file and name its path")
+		return nil, fmt.Errorf("podd does not accept images: save it as a file and name its path")
 	case b.Audio != nil:
-		return nil, fmt.Errorf("podd takes no audio: save it as a file and name its path")
+		return nil, fmt.Errorf("podd does not accept audio: save it as a file and name its path")
 	}
-	return nil, fmt.Errorf("podd does not know its type: it takes text, resource_link and resource")
+	return nil, fmt.Errorf("podd does not support this type: it accepts text, resource_link and resource")
 }
 
-// mostLabel is how much of a label a paste's name has, in bytes: podd takes names of 256.
+// mostLabel bounds the label in a paste's name, in bytes: podd's limit for names is 256.
 const mostLabel = 200
 
-// pasteName names an embedded text; a long label is cut at its beginning.
+// pasteName names an embedded text; a long label loses its start.
 func pasteName(label string) string {
 	if over := len(label) - mostLabel; over > 0 {
 		label = "…" + strings.ToValidUTF8(label[over:], "")
@@ -84,7 +83,7 @@ func pasteName(label string) string {
 	return valid(label + ", as it is in the editor")
 }
 
-// link is a reference to a file, or, when it points elsewhere, a text that names it.
+// link is a reference to a file, or, for another target, a Markdown link.
 func link(l *acp.ContentBlockResourceLink, dir string) item.Segment {
 	path, first, last, ok := filePath(l.Uri)
 	if !ok {
@@ -109,14 +108,14 @@ func label(uri, dir string) string {
 	return fmt.Sprintf("%s:%d-%d", path, first, last)
 }
 
-// lineRange is how editors write lines behind a file's URI: L10, L10:20, L10-20,
-// L10-L20, L10C1-L20C5.
+// lineRange matches the line numbers that editors append to a file's URI: L10, L10:20,
+// L10-20, L10-L20, L10C1-L20C5.
 var lineRange = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^L?(\d{1,9})(?:C\d+)?(?:[:-]L?(\d{1,9})(?:C\d+)?)?$`)
 })
 
-// filePath reads the URI of a local file, or a plain absolute path. Lines are 0 where
-// the URI names none.
+// filePath reads the URI of a local file, or a plain absolute path. Lines are 0 if the URI
+// has none.
 func filePath(uri string) (path string, first, last int, ok bool) {
 	if filepath.IsAbs(uri) {
 		return filepath.Clean(uri), 0, 0, true
@@ -134,7 +133,7 @@ func filePath(uri string) (path string, first, last int, ok bool) {
 	return filepath.Clean(u.Path), first, last, true
 }
 
-// within is a path relative to the workspace when it lies there.
+// within is a path relative to the workspace, if it is inside.
 func within(path, dir string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel

@@ -11,7 +11,7 @@ import (
 	"podd/pkg/transcript"
 )
 
-// entry does what an entry asks for beside being shown.
+// entry handles an entry's effects other than being shown.
 func (s *session) entry(e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.TurnStarted:
@@ -31,12 +31,12 @@ func (s *session) entry(e item.Entry) {
 	}
 }
 
-// put shows what a block says now.
+// put shows the current state of a block.
 func (s *session) put(p transcript.Put) {
 	b := p.Block
 	switch b.Kind {
 	case transcript.User:
-		// The editor shows by itself what this session's prompts say.
+		// The editor itself shows this session's prompts.
 		if b.State == transcript.Done && !s.muted && !s.said(strings.TrimPrefix(b.ID, "s:")) {
 			s.send(acp.UpdateUserMessageText(b.Text))
 		}
@@ -60,7 +60,7 @@ func (s *session) put(p transcript.Put) {
 	}
 }
 
-// turnEnded says how a turn ended, to the prompts that it took and to whoever reads.
+// turnEnded reports how a turn ended, to the prompts that it took and in the transcript.
 func (s *session) turnEnded(turn int64, end item.TurnEnded) {
 	for id := range s.questions {
 		s.withdraw(id)
@@ -69,7 +69,7 @@ func (s *session) turnEnded(turn int64, end item.TurnEnded) {
 	s.claimed = nil
 	mine := s.waits(claimed)
 	_, err := stopReason(turn, end)
-	// A prompt that fails is answered with the cause, and who cancels knows it.
+	// A failed prompt is answered with the cause, and whoever cancels a turn knows it.
 	if end.Outcome != item.OutcomeFinished && !(mine && (err != nil || end.Reason == "CANCELLED")) {
 		s.tell(ending(turn, end))
 	}

@@ -12,18 +12,18 @@ import (
 	"podd/pkg/transcript"
 )
 
-// looks are how a call shows: what can be told from its tool and arguments alone.
+// looks are how an editor shows a call, derived from its tool and arguments alone.
 type looks struct {
 	title   string
 	kind    acp.ToolKind
 	places  []acp.ToolCallLocation
 	content []acp.ToolCallContent
 	input   any
-	// plan is what the call makes the plan once it is done.
+	// plan is the plan after the call is done.
 	plan []acp.PlanEntry
 }
 
-// kinds are those of podd's own tools; others are of kind other.
+// kinds are the kinds of podd's own tools; others have the kind other.
 var kinds = map[string]acp.ToolKind{
 	"read_file": acp.ToolKindRead, "list_dir": acp.ToolKindRead, "repo_structure": acp.ToolKindRead, "repo_map": acp.ToolKindRead,
 	"glob": acp.ToolKindSearch, "search": acp.ToolKindSearch,
@@ -31,8 +31,8 @@ var kinds = map[string]acp.ToolKind{
 	"shell": acp.ToolKindExecute, "todo": acp.ToolKindThink,
 }
 
-// arguments are those of podd's tools that show. What a model wrote may be anything:
-// what does not fit is not there.
+// arguments are the arguments of podd's tools that are shown. A model may write anything:
+// what does not fit is ignored.
 type arguments struct {
 	Path    string `json:"path"`
 	Start   int    `json:"start_line"`
@@ -82,8 +82,8 @@ func looksOf(tool, raw, dir string) looks {
 	return l
 }
 
-// ended is what shows of a call that has ended: the diff of one that changed files,
-// else what it answered.
+// ended is the content of a finished call: the diff if it changed files, otherwise its
+// result.
 func (l looks) ended(b transcript.Block) []acp.ToolCallContent {
 	failed, text := b.State == transcript.Failed, b.Detail
 	if l.kind == acp.ToolKindEdit && !failed && len(l.content) > 0 {
@@ -136,8 +136,7 @@ func title(tool string, a arguments) string {
 	return string(text)
 }
 
-// rawInput is a call's arguments as the protocol wants them, an object where they are
-// one.
+// rawInput is a call's arguments as the protocol wants them: an object if they are one.
 func rawInput(raw string) any {
 	if json.Valid([]byte(raw)) {
 		return json.RawMessage(raw)

@@ -9,10 +9,10 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// defaultMode is the mode of a pod whose spec names none.
+// defaultMode is the mode of a pod whose spec sets none.
 const defaultMode = "default"
 
-// modes are podd's ask modes, and the one that a pod is in.
+// modes are podd's approval modes, and the pod's current one.
 func modes(pod *poddv1.Pod) *acp.SessionModeState {
 	mode := func(id, name, description string) acp.SessionMode {
 		return acp.SessionMode{Id: acp.SessionModeId(id), Name: name, Description: acp.Ptr(description)}
@@ -20,10 +20,10 @@ func modes(pod *poddv1.Pod) *acp.SessionModeState {
 	return &acp.SessionModeState{
 		CurrentModeId: currentMode(pod.GetSpec()),
 		AvailableModes: []acp.SessionMode{
-			mode(defaultMode, "Ask: podd's setting", "what podd's configuration says"),
+			mode(defaultMode, "Ask: default", "use the mode from podd's configuration"),
 			mode("risky", "Ask: risky", "ask about calls that leave the sandbox or the scope"),
 			mode("always", "Ask: always", "ask about every call that no rule allows"),
-			mode("never", "Ask: never", "ask about nothing; what would ask is denied"),
+			mode("never", "Ask: never", "never ask; deny calls that would need approval"),
 		},
 	}
 }
@@ -35,7 +35,7 @@ func currentMode(spec *poddv1.PodSpec) acp.SessionModeId {
 	return acp.SessionModeId(spec.GetAsk())
 }
 
-// setMode changes when the pod's calls ask, for whoever uses the pod.
+// setMode changes the pod's approval mode, for all of its clients.
 func (a *agent) setMode(ctx context.Context, p acp.SetSessionModeRequest) (acp.SetSessionModeResponse, error) {
 	s, err := a.session(p.SessionId)
 	if err != nil {
@@ -47,7 +47,7 @@ func (a *agent) setMode(ctx context.Context, p acp.SetSessionModeRequest) (acp.S
 		ask = ""
 	case "never", "risky", "always":
 	default:
-		return acp.SetSessionModeResponse{}, item.Errorf(item.KindInvalid, "MODE", "%q is no mode: use %s, risky, always or never", ask, defaultMode)
+		return acp.SetSessionModeResponse{}, item.Errorf(item.KindInvalid, "MODE", "%q is not a mode: use %s, risky, always or never", ask, defaultMode)
 	}
 	pod, err := a.pod(ctx, s.pod)
 	if err != nil {

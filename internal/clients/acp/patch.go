@@ -6,8 +6,7 @@ import (
 	"github.com/coder/acp-go-sdk"
 )
 
-// change is what a patch does to one file: the lines that it takes and those that it
-// leaves, hunk after hunk.
+// change is what a patch does to one file: the old and the new lines, hunk after hunk.
 type change struct {
 	path     string
 	added    bool
@@ -22,7 +21,7 @@ func (c *change) diff(path string) acp.ToolCallContent {
 	return acp.ToolDiffContent(path, c.new.String(), c.old.String())
 }
 
-// patched reads a patch of apply_patch for its looks alone: what is no patch changes
+// patched reads a patch of apply_patch only to show it: text that is not a patch changes
 // nothing.
 func patched(text string) (changes []*change) {
 	var c *change

@@ -20,12 +20,12 @@ const (
 	reject      acp.PermissionOptionId = "reject"
 )
 
-// look asks for the calls that wait and have not been asked for.
+// look asks the editor about the calls that wait and that it has not asked about yet.
 func (s *session) look() {
 	resp, err := s.Client.Approvals().ListApprovals(s.ctx, &poddv1.ListApprovalsRequest{Pod: s.pod})
 	if err != nil {
 		if kind := item.KindOf(err); s.ctx.Err() == nil && kind != item.KindUnavailable && kind != item.KindUnimplemented {
-			s.notice("which calls wait for approval cannot be told: " + err.Error())
+			s.notice("cannot list pending approvals: " + err.Error())
 		}
 		return
 	}
@@ -42,7 +42,7 @@ func (s *session) look() {
 	}
 }
 
-// withdraw takes the question for a call back: it waits no more.
+// withdraw withdraws the question about a call that no longer waits.
 func (s *session) withdraw(callID string) {
 	if cancel := s.questions[callID]; cancel != nil {
 		cancel()
@@ -50,14 +50,14 @@ func (s *session) withdraw(callID string) {
 	}
 }
 
-// ask puts a call before the person at the editor, until it is answered or ctx ends.
-// Where no rule can be made of it, it is asked again without that choice.
+// ask asks the person at the editor about a call, until it is answered or ctx ends. If no
+// rule can allow the call, ask repeats the question without that choice.
 func (s *session) ask(ctx context.Context, w *poddv1.Approval) {
 	shown := view.ApprovalFromProto(w)
 	options := []acp.PermissionOption{
 		{OptionId: allowOnce, Name: "Allow once", Kind: acp.PermissionOptionKindAllowOnce},
 		{OptionId: reject, Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce},
-		{OptionId: allowAlways, Name: "Always allow this", Kind: acp.PermissionOptionKindAllowAlways},
+		{OptionId: allowAlways, Name: "Always allow", Kind: acp.PermissionOptionKindAllowAlways},
 	}
 	for {
 		answer, ok := s.question(ctx, shown, options)
@@ -81,10 +81,10 @@ func (s *session) ask(ctx context.Context, w *poddv1.Approval) {
 	}
 }
 
-// question asks and gives the answer; ok is false when there is none.
+// question asks and returns the answer; ok is false without one.
 func (s *session) question(ctx context.Context, shown view.Approval, options []acp.PermissionOption) (answer *poddv1.ResolveApprovalRequest, ok bool) {
 	l := looksOf(shown.Tool, shown.Arguments, s.dir)
-	// The diff of an edit comes first, then exactly what will run.
+	// First the diff of an edit, then exactly what will run.
 	var content []acp.ToolCallContent
 	if l.kind == acp.ToolKindEdit {
 		content = l.content
@@ -111,13 +111,13 @@ func (s *session) question(ctx context.Context, shown view.Approval, options []a
 	return nil, false
 }
 
-// left says how a call is answered that the editor did not decide, unless it asked for
-// the end of the turn, which withdraws the call too.
+// left says how to answer a call that the editor left undecided, unless the editor
+// cancelled the turn, which withdraws the call too.
 func (s *session) left(shown view.Approval) {
 	s.prompts.mu.Lock()
 	stopping := s.stopping
 	s.prompts.mu.Unlock()
 	if !stopping {
-		s.notice("the call waits on; " + shown.HowTo(time.Now()))
+		s.notice("the call still waits; " + shown.HowTo(time.Now()))
 	}
 }

@@ -14,10 +14,10 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// waiting is a prompt that has not been answered.
+// waiting is a prompt that podd has not answered yet.
 type waiting struct {
 	done chan outcome
-	// submitted says that podd has it, stopped that the editor wants its end.
+	// submitted says that podd has it, stopped that the editor cancelled it.
 	submitted, stopped bool
 }
 
@@ -25,21 +25,21 @@ type waiting struct {
 type prompts struct {
 	mu      sync.Mutex
 	waiting map[string]*waiting
-	// mine are all prompts of the session, by their request ids.
+	// mine are all prompts of the session, by request id.
 	mine map[string]bool
 	// failed is why the session is over.
 	failed error
-	// stopping says that the editor asked for the end of what runs.
+	// stopping says that the editor cancelled the running turn.
 	stopping bool
-	// first are notices for the next prompt: the editor knows the session by then.
+	// first are notices to send with the next prompt, when the editor knows the session.
 	first []string
 }
 
-// outcome is what became of a prompt.
+// outcome is the outcome of a prompt.
 type outcome struct {
 	turn int64
 	end  item.TurnEnded
-	// withdrawn says that no turn takes it.
+	// withdrawn says that it was removed from the queue.
 	withdrawn bool
 	err       error
 }
@@ -87,8 +87,8 @@ func (s *session) segments(blocks []acp.ContentBlock) ([]item.Segment, error) {
 	return segments(blocks, s.dir, exists)
 }
 
-// answer waits for what becomes of a prompt. The end of ctx while the connection stands
-// is the editor's wish that the turn end.
+// answer waits for the outcome of a prompt. If ctx ends while the connection is open, the
+// editor has cancelled the prompt.
 func (s *session) answer(ctx context.Context, id string, w *waiting) (acp.PromptResponse, error) {
 	cancelled := ctx.Done()
 	for {
@@ -116,7 +116,7 @@ func (o outcome) response() (acp.PromptResponse, error) {
 	return acp.PromptResponse{StopReason: reason, Usage: turnUsage(o.end.Usage)}, err
 }
 
-// cancel ends what the session's prompts are about; without one, the turn that runs.
+// cancel ends the session's prompts; without one, it cancels the running turn.
 func (a *agent) cancel(ctx context.Context, p acp.CancelNotification) (struct{}, error) {
 	s, err := a.session(p.SessionId)
 	if err != nil {
@@ -138,8 +138,8 @@ func (a *agent) cancel(ctx context.Context, p acp.CancelNotification) (struct{},
 	return struct{}{}, nil
 }
 
-// stop takes submits back that wait, and cancels the turn when one of them runs, or when
-// there are none.
+// stop removes queued submits, and cancels the turn if one of them runs or if there are
+// no submits.
 func (s *session) stop(ctx context.Context, ids []string) {
 	s.prompts.mu.Lock()
 	s.stopping = true
@@ -154,11 +154,11 @@ func (s *session) stop(ctx context.Context, ids []string) {
 	}
 	_, err := s.Client.Pods().Cancel(ctx, &poddv1.CancelRequest{Pod: s.pod, Reason: "cancelled in the editor (" + s.client() + ")"})
 	if err != nil && ctx.Err() == nil {
-		s.notice("the turn could not be cancelled: " + err.Error())
+		s.notice("cannot cancel the turn: " + err.Error())
 	}
 }
 
-// await adds a prompt to those that wait.
+// await adds a prompt to the waiting ones.
 func (p *prompts) await(id string) (*waiting, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,7 +170,7 @@ func (p *prompts) await(id string) (*waiting, error) {
 	return w, nil
 }
 
-// submitted says that podd has a prompt. stopped is whether the editor wanted its end
+// submitted records that podd has a prompt. stopped says whether the editor cancelled it
 // meanwhile.
 func (p *prompts) submitted(id string) (stopped bool) {
 	p.mu.Lock()
@@ -186,7 +186,7 @@ func (p *prompts) forget(id string) {
 	delete(p.waiting, id)
 }
 
-// waits says whether one of these submits is a prompt that waits.
+// waits says whether one of these submits is a waiting prompt.
 func (p *prompts) waits(ids []string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -200,7 +200,7 @@ func (p *prompts) said(id string) bool {
 	return p.mine[id]
 }
 
-// resolve tells prompts what became of them.
+// resolve delivers their outcome to prompts.
 func (p *prompts) resolve(ids []string, o outcome) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -215,7 +215,7 @@ func (p *prompts) resolve(ids []string, o outcome) {
 	}
 }
 
-// fail tells all prompts that nothing more is heard of them.
+// fail ends all waiting prompts with an error.
 func (p *prompts) fail(err error) {
 	p.mu.Lock()
 	var ids []string
@@ -226,7 +226,7 @@ func (p *prompts) fail(err error) {
 	p.resolve(ids, outcome{err: err})
 }
 
-// takeFirst gives the notices that wait for a prompt.
+// takeFirst returns the notices that wait for the first prompt.
 func (p *prompts) takeFirst() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -235,7 +235,7 @@ func (p *prompts) takeFirst() []string {
 	return first
 }
 
-// failure is why the session is over.
+// failure is why the session ended.
 func (p *prompts) failure() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

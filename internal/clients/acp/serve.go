@@ -14,24 +14,24 @@ import (
 	"podd/pkg/item"
 )
 
-// Config says what Serve connects.
+// Config configures Serve.
 type Config struct {
-	// Client is the podd; required.
+	// Client is the connection to podd; required.
 	Client *client.Client
-	// In and Out are the editor's streams; required. Out gets the protocol alone.
+	// In and Out are the editor's streams; required. Out carries only the protocol.
 	In  io.Reader
 	Out io.Writer
-	// Log gets what concerns no session; required.
+	// Log gets messages that belong to no session; required.
 	Log *slog.Logger
-	// Version is what podd calls itself towards the editor.
+	// Version is the version that the editor gets.
 	Version string
-	// Pod, a name or an id, is the pod that every new session joins; empty gives each
-	// new session a pod of its own.
+	// Pod, a name or an id, is the pod that every new session joins; if empty, each new
+	// session gets its own pod.
 	Pod string
 }
 
-// Serve answers the editor until it closes In or ctx ends. Turns go on in podd. After
-// the end of ctx a read of In may be left behind, since nothing can interrupt it.
+// Serve answers the editor until it closes In or ctx ends. Turns keep running in podd.
+// After the end of ctx a read of In may be left behind, since nothing can interrupt it.
 func Serve(ctx context.Context, cfg Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -47,7 +47,7 @@ func Serve(ctx context.Context, cfg Config) error {
 	cancel()
 	a.close()
 	if isDone(a.conn.Done()) && !in.ended() {
-		return errors.New("the editor sent a message of more than 10 MiB, which the protocol's library does not read")
+		return errors.New("the editor sent a message larger than 10 MiB, the limit of the protocol's library")
 	}
 	return nil
 }
@@ -61,8 +61,8 @@ func isDone(done <-chan struct{}) bool {
 	}
 }
 
-// input is the editor's stream. It is read once the connection is set up, and
-// remembers whether it came to its end.
+// input is the editor's stream. It is read after the connection is set up, and records
+// whether it has ended.
 type input struct {
 	io.Reader
 	open chan struct{}
@@ -70,7 +70,7 @@ type input struct {
 	end  bool
 }
 
-// Read reads on.
+// Read reads from the editor.
 func (in *input) Read(p []byte) (int, error) {
 	<-in.open
 	n, err := in.Reader.Read(p)
@@ -91,10 +91,10 @@ func (in *input) ended() bool {
 // agent is the connection to one editor.
 type agent struct {
 	Config
-	// ctx is the life of the connection.
+	// ctx ends with the connection.
 	ctx  context.Context
 	conn *acp.Connection
-	// calls are the requests that are being answered.
+	// calls are the requests in progress.
 	calls sync.WaitGroup
 
 	mu       sync.Mutex
@@ -127,7 +127,7 @@ func (a *agent) handle(ctx context.Context, method string, params json.RawMessag
 	return result, refusal(err)
 }
 
-// begin counts a request that is answered; false when the connection has ended.
+// begin counts a request in progress; false if the connection has ended.
 func (a *agent) begin() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -137,7 +137,7 @@ func (a *agent) begin() bool {
 	return !a.closed
 }
 
-// close waits for all that goes on.
+// close waits for everything in progress.
 func (a *agent) close() {
 	a.mu.Lock()
 	a.closed = true
@@ -150,18 +150,18 @@ func (a *agent) close() {
 
 type handler func(ctx context.Context, params json.RawMessage) (any, error)
 
-// checked is a pointer to parameters that know what they need.
+// checked is a pointer to parameters that can validate themselves.
 type checked[P any] interface {
 	*P
 	Validate() error
 }
 
-// on makes a handler of a typed one.
+// on turns a typed handler into a general one.
 func on[P, R any, C checked[P]](f func(context.Context, P) (R, error)) handler {
 	return func(ctx context.Context, params json.RawMessage) (any, error) {
 		var p P
 		if err := json.Unmarshal(params, &p); err != nil {
-			return nil, item.Errorf(item.KindInvalid, "PARAMS", "the parameters cannot be read: %v", err)
+			return nil, item.Errorf(item.KindInvalid, "PARAMS", "cannot read the parameters: %v", err)
 		}
 		if err := C(&p).Validate(); err != nil {
 			return nil, item.Errorf(item.KindInvalid, "PARAMS", "the parameters are incomplete: %v", err)
@@ -173,8 +173,8 @@ func on[P, R any, C checked[P]](f func(context.Context, P) (R, error)) handler {
 // notFoundCode is the protocol's code for a session or resource that does not exist.
 const notFoundCode = -32002
 
-// refusal is the one place where an error becomes one of the protocol. Editors show its
-// message.
+// refusal is the one place where an error becomes an error of the protocol. Editors show
+// its message.
 func refusal(err error) *acp.RequestError {
 	if err == nil {
 		return nil

@@ -12,49 +12,49 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// origin says which part of a pod's past a session shows.
+// origin says which part of a pod's history a session shows.
 type origin int
 
 const (
-	// wholeLog shows all that the log has.
+	// wholeLog shows the whole log.
 	wholeLog origin = iota
-	// fromNow shows what comes.
+	// fromNow shows new entries only.
 	fromNow
 )
 
-// awayPatience is how long a session waits before it asks a podd again that has been
+// awayPatience is how long a session waits before it tries again to reach a podd that was
 // away for longer than the client waits.
 const awayPatience = time.Second
 
-// session is a pod that is open in the editor.
+// session is an open pod in the editor.
 type session struct {
 	*agent
 	sender
 	prompts
-	// pod is the pod's id, name what people call it, dir its workspace.
+	// pod is the pod's id, name its name, dir its workspace.
 	pod, name, dir string
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	// work are the reader of the stream and the questions that stand in the editor.
+	// work are the goroutines that read the stream and ask questions in the editor.
 	work  sync.WaitGroup
 	start sync.Once
-	// caughtUp is closed once the past has been shown, over once no more comes.
+	// caughtUp is closed once the history has been shown, over once nothing more follows.
 	caughtUp, over chan struct{}
 
-	// What follows is the reader's alone.
+	// The following fields belong to the reader.
 
 	after int64
-	// muted keeps the past back that the editor has; live says that what the log says to
-	// wait still does.
+	// muted suppresses the history that the editor already has; live says that calls that
+	// the log reports as waiting still wait.
 	muted, live bool
 	log         *transcript.Transcript
 	// claimed are the running turn's submits.
 	claimed       []string
 	text, thought transcript.Appender
-	// held are notices that wait for the end of a text.
+	// held are notices to send after the current text.
 	held []string
-	// calls are the states of the calls without a result, by their ids.
+	// calls are the states of the calls without a result, by id.
 	calls     map[string]transcript.State
 	asked     map[string]bool
 	questions map[string]context.CancelFunc
@@ -73,7 +73,7 @@ func newSession(a *agent, pod *poddv1.Pod, from origin) *session {
 	return s
 }
 
-// ready begins to read the pod's stream, once, and waits until the past has been shown.
+// ready starts to read the pod's stream, once, and waits until the history has been shown.
 func (s *session) ready(ctx context.Context) error {
 	s.start.Do(func() { s.work.Go(s.run) })
 	select {
@@ -86,14 +86,15 @@ func (s *session) ready(ctx context.Context) error {
 	}
 }
 
-// close ends the session in the editor, and waits for what it started. The pod goes on.
+// close ends the session in the editor and waits for its goroutines. The pod keeps
+// running.
 func (s *session) close() {
-	s.cancel(errors.New("the session was opened anew"))
+	s.cancel(errors.New("the session was opened again"))
 	s.work.Wait()
 }
 
-// run reads the stream until the session is closed or its pod is gone. A podd that is
-// away is waited for; prompts are told when that takes long.
+// run reads the stream until the session is closed or its pod is gone. It waits for a podd
+// that is away; prompts fail if that takes long.
 func (s *session) run() {
 	defer close(s.over)
 	for {
@@ -116,7 +117,7 @@ func (s *session) run() {
 	}
 }
 
-// read shows the stream from where the last one ended.
+// read shows the stream from the last entry on.
 func (s *session) read() error {
 	stream := s.Client.Stream(s.ctx, client.StreamOptions{
 		Pod: s.pod, After: s.after, Follow: true, Deltas: true,
@@ -142,7 +143,7 @@ func (s *session) take(m *poddv1.StreamResponse) {
 	c := s.log.Apply(m)
 	s.thought.Drop(c.Drop)
 	if s.text.Drop(c.Drop) {
-		// The end of a turn needs no such word.
+		// The end of a turn needs no such notice.
 		if s.log.Turn() != 0 {
 			s.cut()
 		}
@@ -160,7 +161,7 @@ func (s *session) take(m *poddv1.StreamResponse) {
 	}
 }
 
-// catchUp is called when all that stood in the log has been read.
+// catchUp is called when the stream has reached the end of the stored log.
 func (s *session) catchUp() {
 	s.live = true
 	if s.muted {

@@ -8,8 +8,8 @@ import (
 	"podd/pkg/item"
 )
 
-// stopReason says how a turn ended in the protocol's words. What they have no word for
-// is an error.
+// stopReason is the protocol's name for how a turn ended. An ending without a name is an
+// error.
 func stopReason(turn int64, end item.TurnEnded) (acp.StopReason, error) {
 	switch end.Outcome {
 	case item.OutcomeFinished:

@@ -10,7 +10,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// spokenAs is what was sent last, as far as what follows must be set apart from it.
+// spokenAs is the kind of the last text sent, which decides how to separate the next one.
 type spokenAs int
 
 const (
@@ -24,13 +24,13 @@ const (
 type sender struct {
 	agent *agent
 	id    acp.SessionId
-	// out guards what is sent: its order and what was sent last.
+	// out guards updates: their order and the last one.
 	out  sync.Mutex
 	last spokenAs
 }
 
-// send gives the editor an update, in the order of the calls. What cannot be written is
-// lost with the connection.
+// send sends the editor an update, in the order of the calls. An update that cannot be
+// written is lost with the connection.
 func (o *sender) send(u acp.SessionUpdate) {
 	o.out.Lock()
 	defer o.out.Unlock()
@@ -45,8 +45,8 @@ func (o *sender) write(u acp.SessionUpdate) {
 	}
 }
 
-// chunk sends a piece of the model's text or of its thoughts. begins says that it is the
-// first of its block.
+// chunk sends a piece of the model's text or reasoning. begins says that it is the first
+// of its block.
 func (o *sender) chunk(as spokenAs, text string, begins bool) {
 	if text == "" {
 		return
@@ -64,8 +64,9 @@ func (o *sender) chunk(as spokenAs, text string, begins bool) {
 	o.write(acp.UpdateAgentMessageText(text))
 }
 
-// notice says something in podd's own name, where a person reads: the protocol's first
-// version has no other place. It is a quotation, which the model's text rarely is.
+// notice sends a message from podd itself as part of the agent's text: version 1 of the
+// protocol has no other place for it. It is formatted as a quotation, which the model's
+// text rarely is.
 func (o *sender) notice(text string) {
 	o.out.Lock()
 	defer o.out.Unlock()
@@ -77,8 +78,8 @@ func (o *sender) notice(text string) {
 	o.write(acp.UpdateAgentMessageText(lead + "> podd: " + sanitize.Line(text) + "\n\n"))
 }
 
-// tell is a notice of the reader's: it is kept back with what is muted, and does not
-// come in the middle of a text.
+// tell is a notice from the reader: it is suppressed while muted, and never interrupts a
+// text.
 func (s *session) tell(text string) {
 	if s.muted {
 		return
@@ -87,7 +88,7 @@ func (s *session) tell(text string) {
 	s.tellHeld()
 }
 
-// tellHeld tells what was held back, unless a text is being made.
+// tellHeld sends the held notices, unless a text is unfinished.
 func (s *session) tellHeld() {
 	if !s.text.Open() {
 		s.tellAll()
@@ -101,7 +102,7 @@ func (s *session) tellAll() {
 	s.held = nil
 }
 
-// say shows what of a text has not been shown.
+// say shows the part of a text that has not been shown.
 func (s *session) say(a *transcript.Appender, as spokenAs, p transcript.Put) {
 	text, begins, cut := a.Put(p)
 	if cut && as == spokenText {
@@ -113,19 +114,19 @@ func (s *session) say(a *transcript.Appender, as spokenAs, p transcript.Put) {
 	s.tellHeld()
 }
 
-// cut says that the text before came to nothing.
+// cut says that the previous text was discarded.
 func (s *session) cut() {
 	s.tellAll()
 	if !s.muted {
-		s.notice("the answer was cut and begins again")
+		s.notice("the answer was cut off; asking the model again")
 	}
 }
 
-// usage tells how full the context is, where the model's window is known.
+// usage reports how full the context is, if the model's window is known.
 func (s *session) usage() {
 	context, err := s.Client.Pods().GetContext(s.ctx, &poddv1.GetContextRequest{Pod: s.pod})
 	if err != nil || context.GetWindow() == 0 {
-		return // It is said again after the next turn.
+		return // It is reported again after the next turn.
 	}
 	u := acp.SessionUsageUpdate{Used: int(context.GetTokens()), Size: int(context.GetWindow())}
 	if stats, err := s.Client.Pods().GetStats(s.ctx, &poddv1.GetStatsRequest{Pod: s.pod}); err == nil && stats.GetCostUsd() > 0 {

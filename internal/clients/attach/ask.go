@@ -11,16 +11,16 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// question is a call that waits for a person.
+// question is a call that waits for approval.
 type question struct {
 	*poddv1.Approval
 	shown view.Approval
-	// seen are its lines that were on the screen, at so many columns.
+	// seen are its lines that were on the screen, when it was columns wide.
 	seen    []bool
 	columns int
 }
 
-// key tells a call, as it stands, from all others.
+// key identifies a call with its current content.
 func (q *question) key() string { return fmt.Sprintf("%d %s", q.GetCallSeq(), q.GetDigest()) }
 
 // lines are exactly what will run.
@@ -35,7 +35,7 @@ func (q *question) lines(columns int) (lines []line) {
 	return lines
 }
 
-// whole says whether all of it was on the screen.
+// whole says whether all of the question was on the screen.
 func (q *question) whole() bool { return len(q.seen) > 0 && !slices.Contains(q.seen, false) }
 
 // look finds the calls that wait.
@@ -48,7 +48,7 @@ func (a *app) look() {
 	}, func(err error) {
 		if err != nil {
 			if kind := item.KindOf(err); kind != item.KindUnavailable && kind != item.KindUnimplemented {
-				a.log.notice(yellow, "! which calls wait for approval cannot be told: "+err.Error())
+				a.log.notice(yellow, "! cannot list pending approvals: "+err.Error())
 			}
 			return
 		}
@@ -56,8 +56,8 @@ func (a *app) look() {
 	})
 }
 
-// waiting puts the calls that wait before the person, and takes back those that do not.
-// A draft is not taken for an answer.
+// waiting asks about the calls that wait, and withdraws the questions about others. A
+// draft is never used as an answer.
 func (a *app) waiting(list []*poddv1.Approval) {
 	before := a.questions
 	a.questions = nil
@@ -71,7 +71,7 @@ func (a *app) waiting(list []*poddv1.Approval) {
 	a.next(len(before) == 0)
 }
 
-// void takes questions back that wait no more.
+// void withdraws questions about calls that no longer wait.
 func (a *app) void(over func(*poddv1.Approval) bool) {
 	if len(a.questions) == 0 {
 		return
@@ -81,7 +81,7 @@ func (a *app) void(over func(*poddv1.Approval) bool) {
 	a.next(len(a.questions) > 0 && a.questions[0] != first)
 }
 
-// next turns to the first question when it is a new one.
+// next switches to the first question if it is a new one.
 func (a *app) next(fresh bool) {
 	switch {
 	case len(a.questions) == 0:
@@ -93,20 +93,20 @@ func (a *app) next(fresh bool) {
 	}
 }
 
-// decide does what was typed behind the question.
+// decide sends the typed answer.
 func (a *app) decide() {
 	q := a.questions[0]
 	answer, ok := view.ParseAnswer(a.answer.text())
 	if !ok {
-		a.said = "no answer: " + view.Answers
+		a.said = "not an answer; use " + view.Answers
 		return
 	}
 	if answer.Approve && !q.whole() {
-		a.said = "see all of it first: PgUp"
+		a.said = "read all of it first: PgUp"
 		return
 	}
 	a.answer.clear()
-	a.said = "answering"
+	a.said = "sending the answer"
 	var rule *poddv1.Rule
 	a.call(func(ctx context.Context) error {
 		resp, err := a.Client.Approvals().ResolveApproval(ctx, &poddv1.ResolveApprovalRequest{

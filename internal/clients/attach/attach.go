@@ -16,34 +16,34 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// Config says which pod is shown, and where.
+// Config says which pod to show, and where.
 type Config struct {
 	Client *client.Client
 	// Pod is a name or an id.
 	Pod string
-	// In and Out are one terminal that can move its cursor.
+	// In and Out are the same terminal, which can move its cursor.
 	In, Out *os.File
 	// Color allows colours.
 	Color bool
-	// Name is what podd is told who answers a question.
+	// Name identifies the client when it answers a question.
 	Name string
 }
 
-// mostHistory is how many entries of the past are shown.
+// mostHistory is how many earlier entries are shown.
 const mostHistory = 2000
 
-// statusEvery is how often podd is asked how the pod is: a pause has no entry.
+// statusEvery is how often the view asks podd for the pod's state: a pause has no entry.
 const statusEvery = time.Second
 
-// Left says in which state a person left the pod.
+// Left is the pod's state when the person left it.
 type Left struct {
 	Pod string
 	// Turn is the running turn; 0 when none runs.
 	Turn int64
 }
 
-// Run shows a pod until the person leaves, ctx ends or the terminal is gone. Turns go
-// on.
+// Run shows a pod until the person leaves, ctx ends or the terminal is gone. Turns keep
+// running.
 func Run(ctx context.Context, cfg Config) (left Left, err error) {
 	pod, err := cfg.Client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: cfg.Pod})
 	if err != nil {
@@ -67,9 +67,9 @@ func Run(ctx context.Context, cfg Config) (left Left, err error) {
 	return Left{Pod: a.pod.GetName(), Turn: a.turn}, err
 }
 
-// defect is the error of a panic, which leaves the terminal to itself first.
+// defect is the error for a panic, reported after the terminal is restored.
 func defect(r any) error {
-	return fmt.Errorf("the view met a defect of its own and ended; the pod goes on: %v\n%s", r, debug.Stack())
+	return fmt.Errorf("internal error: the view ended; the pod keeps running: %v\n%s", r, debug.Stack())
 }
 
 // typing is what the person has typed: the draft of a prompt and the answer to a question,
@@ -81,7 +81,7 @@ type typing struct {
 	offered       []string
 }
 
-// app is the view. All but ctx, do and work is its loop's alone.
+// app is the view. Its loop owns everything but ctx, do and work.
 type app struct {
 	Config
 	ctx  context.Context
@@ -95,18 +95,18 @@ type app struct {
 	turn int64
 	log  *blockList
 	view scroll
-	// ready says that the past has been read; away that podd is.
+	// ready says that the log has been read; away that podd cannot be reached.
 	ready, away bool
 	usage       usage
 	asking      bool
 
 	typing
-	// said is the view's own last word, until the next key.
+	// said is the view's own message, until the next key.
 	said string
-	// armed is the key that does something when it is pressed again at once.
+	// armed is the key that takes effect when it is pressed again at once.
 	armed     keyKind
 	questions []*question
-	// answering says that what is typed is an answer.
+	// answering says that typed text is an answer.
 	answering bool
 	seen      map[string]bool
 	quit      bool
@@ -143,8 +143,8 @@ func (a *app) run() error {
 	return a.failed
 }
 
-// drain runs what waits already, so that much of it costs one drawing; what a person
-// types shows in between.
+// drain runs functions that already wait, so that many of them cost one redraw; typed
+// keys show in between.
 func (a *app) drain() {
 	until := time.Now().Add(50 * time.Millisecond)
 	for !a.quit && time.Now().Before(until) {
@@ -157,7 +157,7 @@ func (a *app) drain() {
 	}
 }
 
-// begin starts a goroutine that Run waits for. Its error, or its panic, ends the view.
+// begin starts a goroutine that Run waits for. Its error or panic ends the view.
 func (a *app) begin(f func() error) {
 	a.work.Go(func() {
 		err := func() (err error) {
@@ -182,7 +182,7 @@ func (a *app) hand(f func()) {
 	}
 }
 
-// call asks podd for something without holding the view up. done runs in the loop.
+// call sends podd a request without blocking the view. done runs in the loop.
 func (a *app) call(ask func(ctx context.Context) error, done func(err error)) {
 	a.begin(func() error {
 		err := ask(a.ctx)
@@ -196,7 +196,7 @@ func (a *app) typed(p []byte) {
 	a.hand(func() {
 		for _, k := range a.keys.decode(p) {
 			a.press(k)
-			// What was scrolled past was on the screen.
+			// Lines that were scrolled past count as seen.
 			if len(a.questions) > 0 && a.failed == nil {
 				a.failed = a.draw()
 			}
@@ -204,7 +204,7 @@ func (a *app) typed(p []byte) {
 	})
 }
 
-// follow reads the pod's stream, and goes on by sequence for as long as podd is away.
+// follow reads the pod's stream, and resumes it by sequence when podd is back.
 func (a *app) follow() error {
 	after := max(a.pod.GetLastSeq()-mostHistory, a.pod.GetFirstSeq()-1, 0)
 	if after > 0 && after >= a.pod.GetFirstSeq() {
@@ -226,7 +226,7 @@ func (a *app) follow() error {
 		}
 		if item.KindOf(failed) != item.KindUnavailable {
 			if failed == nil {
-				failed = errors.New("podd ended the stream")
+				failed = errors.New("podd closed the stream")
 			}
 			return failed
 		}

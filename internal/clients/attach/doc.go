@@ -1,13 +1,13 @@
-// Package attach is the terminal view of one pod, for who stays with it: history, live
-// text, tool calls, questions and a line to write in.
+// Package attach is the terminal view of one pod, for interactive use: history, live text,
+// tool calls, approval questions and a prompt line.
 //
-// It shows the log, as every client does, and keeps nothing of its own: leaving it ends
-// no turn, and it goes on by sequence when podd was away. Text of models, tools and
-// files passes through internal/sanitize. The terminal is left as it was found, however
-// the view ends.
+// It renders the log, as every client does, and stores nothing: turns keep running when
+// the person leaves, and it resumes by sequence after podd was away. Text from models,
+// tools and files passes through internal/sanitize. The terminal is restored however the
+// view ends.
 //
-// One goroutine owns all that is shown. Those that read the stream and the keys, and
-// those that wait for podd's answers, hand it functions to run; Run waits for all of
+// One goroutine owns everything that is shown. Those that read the stream and the keys,
+// and those that wait for podd's answers, hand it functions to run; Run waits for all of
 // them.
 //
 // Rank 6.

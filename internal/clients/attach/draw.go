@@ -9,13 +9,13 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// What of a screen is for what is written and offered, at most.
+// The most rows of a screen for the draft and for offered paths.
 const (
 	mostInput   = 6
 	mostOffered = 4
 )
 
-// layouts gives the lines of the transcript's blocks; the last are the questions'.
+// layouts gives the lines of the transcript's blocks; the last block is the question.
 func (a *app) layouts() layouts {
 	columns := a.screen.columns
 	return func(block int) []line {
@@ -38,11 +38,11 @@ func (a *app) logRows() int {
 	return max(a.screen.rows-len(input)-len(a.offerRows())-2, 1)
 }
 
-// inputRows is what is written: its rows on the screen, and where the cursor stands.
+// inputRows is the draft: its rows on the screen, and the position of the cursor.
 func (a *app) inputRows() (rows []string, row, column int) {
 	prompt := "> "
 	if a.answering {
-		prompt = "run it? "
+		prompt = "Run it? "
 	}
 	rows, row, column = a.written().rows(prompt, a.screen.columns)
 	most := max(min(mostInput, a.screen.rows/3), 1)
@@ -53,7 +53,7 @@ func (a *app) inputRows() (rows []string, row, column int) {
 	return rows, row, column
 }
 
-// offerRows are the paths that are offered.
+// offerRows are the offered paths.
 func (a *app) offerRows() (rows []string) {
 	most := max(min(mostOffered, a.screen.rows/4), 1)
 	for i, path := range a.offered {
@@ -65,7 +65,7 @@ func (a *app) offerRows() (rows []string) {
 	return rows
 }
 
-// draw shows it all.
+// draw draws the screen.
 func (a *app) draw() error {
 	if !a.ready && a.said != "" && a.draft.empty() {
 		return a.screen.draw([]string{fitted(a.said, a.screen.columns)}, 0, 0)
@@ -99,12 +99,11 @@ func (a *app) draw() error {
 	return a.screen.draw(lines, row, column)
 }
 
-// statusLine says how the pod is, in parts of which the last are left out where there is
-// no room.
+// statusLine describes the pod in parts; the last parts are left out if there is no room.
 func (a *app) statusLine(pg page) string {
 	parts := []string{"── " + sanitize.Line(a.pod.GetName()), a.state()}
 	if a.view.up {
-		parts = append(parts, "scrolled up: ^G for what is new")
+		parts = append(parts, "scrolled up: ^G for the latest")
 	}
 	if n := len(a.questions); n > 1 {
 		parts = append(parts, fmt.Sprintf("%d calls wait", n))
@@ -124,7 +123,7 @@ func (a *app) statusLine(pg page) string {
 	if a.usage.cost > 0 {
 		parts = append(parts, fmt.Sprintf("$%.2f", a.usage.cost))
 	}
-	// What the pod does always shows, cut where there is no room for its reason.
+	// The pod's state is always shown; its reason is cut if there is no room.
 	text := view.Fit(parts[0]+" · "+parts[1], a.screen.columns-1)
 	for _, part := range parts[2:] {
 		if columnsOf(text+" · "+part) > a.screen.columns-1 {
@@ -135,37 +134,37 @@ func (a *app) statusLine(pg page) string {
 	return text + " " + strings.Repeat("─", max(a.screen.columns-columnsOf(text)-1, 0))
 }
 
-// state is what the pod does, in one safe line.
+// state is what the pod is doing, in one safe line.
 func (a *app) state() string {
 	switch {
 	case a.away:
-		return "podd is away, trying again"
+		return "lost the connection to podd; retrying"
 	case len(a.questions) > 0:
-		return "a call waits for an answer"
+		return "a call needs approval"
 	case a.pod.GetPause() != nil:
 		return "paused: podctl resume " + sanitize.Line(a.pod.GetName())
 	case a.turn != 0 && a.pod.GetState() == poddv1.PodState_POD_STATE_WAITING:
-		return fmt.Sprintf("turn %d waits: %s", a.turn, sanitize.Line(view.LocalTimes(a.pod.GetStateReason())))
+		return fmt.Sprintf("turn %d waiting: %s", a.turn, sanitize.Line(view.LocalTimes(a.pod.GetStateReason())))
 	case a.turn != 0:
-		return fmt.Sprintf("turn %d runs", a.turn)
+		return fmt.Sprintf("turn %d running", a.turn)
 	}
 	return strings.ToLower(strings.TrimPrefix(a.pod.GetState().String(), "POD_STATE_"))
 }
 
-// hint is the view's own last word, else which keys there are.
+// hint is the view's own message, or a list of keys.
 func (a *app) hint() string {
 	if a.said != "" {
 		return view.Fit(a.said, a.screen.columns)
 	}
-	keys := []string{"Enter sends", "^D leaves", "^T tools", "PgUp/PgDn", "Tab @path", "^X ends the turn", "Alt-Enter new line"}
+	keys := []string{"Enter send", "^D leave", "^T tools", "PgUp/PgDn", "Tab @path", "^X cancel the turn", "Alt-Enter new line"}
 	switch {
 	case a.answering:
-		keys = []string{view.Answers, "Esc later", "PgUp/PgDn"}
+		keys = []string{view.Answers, "[Esc] later", "PgUp/PgDn"}
 		if !a.questions[0].whole() {
-			keys = []string{"PgUp shows all of it", "n [REASON] denies", "Esc later"}
+			keys = []string{"PgUp to read all of it", "[n REASON] deny", "[Esc] later"}
 		}
 	case len(a.questions) > 0:
-		keys = append([]string{"^Y answers the question"}, keys...)
+		keys = append([]string{"^Y answer the question"}, keys...)
 	}
 	text := keys[0]
 	for _, k := range keys[1:] {

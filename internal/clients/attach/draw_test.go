@@ -15,7 +15,7 @@ func TestStateLineKeepsTheState(t *testing.T) {
 		pod: &poddv1.Pod{Name: "p", State: poddv1.PodState_POD_STATE_WAITING, StateReason: strings.Repeat("the endpoint answers 503 ", 9)},
 	}
 	got := a.statusLine(page{})
-	if !strings.Contains(got, "turn 3 waits: the endpoint") || columnsOf(got) > 60 {
+	if !strings.Contains(got, "turn 3 waiting: the endpoint") || columnsOf(got) > 60 {
 		t.Errorf("the state line is %q", got)
 	}
 }

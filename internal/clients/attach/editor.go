@@ -11,22 +11,22 @@ import (
 	"podd/pkg/item"
 )
 
-// editor is text that is being written: characters, and pasted texts of several lines,
-// each of which stands as one.
+// editor is the text being written: characters, and pasted texts of several lines, each of
+// which is one cell.
 type editor struct {
 	cells []cell
 	at    int
 }
 
-// cell is a character as a person sees it, or a pasted text.
+// cell is one visible character, or a pasted text.
 type cell struct {
 	r rune
-	// joined are the runes that make one character with r: marks, the rest of an emoji.
+	// joined are the runes that form one character with r: marks, the rest of an emoji.
 	joined string
 	paste  string
 }
 
-// Runes that join others to one character.
+// Runes that join others into one character.
 const (
 	zeroWidthJoiner = '\u200d'
 	firstSkin       = '\U0001f3fb'
@@ -35,7 +35,7 @@ const (
 	lastRegion      = '\U0001f1ff'
 )
 
-// takes says whether a rune behind a character belongs to it.
+// takes says whether a rune after a character belongs to it.
 func (c cell) takes(r rune) bool {
 	if c.paste != "" || unicode.IsSpace(c.r) || unicode.IsControl(c.r) {
 		return false
@@ -63,8 +63,8 @@ func (e *editor) insert(text string) {
 	}
 }
 
-// pasted puts pasted text at the cursor: one line as if it had been typed, more as a
-// piece of its own, which podd takes as it stands.
+// pasted puts pasted text at the cursor: a single line as if it were typed, more lines as a
+// segment of their own, which podd sends unchanged.
 func (e *editor) pasted(text string) {
 	if one := strings.TrimSuffix(text, "\n"); !strings.Contains(one, "\n") {
 		e.insert(one)
@@ -78,13 +78,13 @@ func (e *editor) put(c cell) {
 	e.at++
 }
 
-// cut takes away what is between two places.
+// cut removes the cells between two positions.
 func (e *editor) cut(from, to int) {
 	e.cells = slices.Delete(e.cells, from, to)
 	e.at = from
 }
 
-// press does what a key does to text; false when it does nothing to it.
+// press applies a key to the text; false if the key does not edit text.
 func (e *editor) press(k key) bool {
 	switch k.kind {
 	case keyText:
@@ -161,7 +161,7 @@ func (e *editor) lineEnd() int {
 	return at
 }
 
-// segments is the text as podd takes it.
+// segments is the text as segments of a submit.
 func (e *editor) segments() (list []item.Segment) {
 	var typed strings.Builder
 	flush := func() {
@@ -182,7 +182,7 @@ func (e *editor) segments() (list []item.Segment) {
 	return list
 }
 
-// text is what was typed, pasted texts left out.
+// text is the typed text, without pasted texts.
 func (e *editor) text() string {
 	var b strings.Builder
 	for _, c := range e.cells {
@@ -193,8 +193,7 @@ func (e *editor) text() string {
 	return b.String()
 }
 
-// reference is the @path that is being written at the cursor, without the @, and where
-// it begins.
+// reference is the @path being written at the cursor, without the @, and its start.
 func (e *editor) reference() (prefix string, from int, ok bool) {
 	var b []rune
 	for at := e.at; at > 0; at-- {
@@ -215,19 +214,19 @@ func (e *editor) reference() (prefix string, from int, ok bool) {
 	return "", 0, false
 }
 
-// opens says whether an @ behind it begins a reference.
+// opens says whether an @ after this cell begins a reference.
 func opens(c cell) bool {
 	return c.paste != "" || unicode.IsSpace(c.r) || strings.ContainsRune(`([{<"'`, c.r)
 }
 
-// complete puts a path in the place of the reference that begins at from.
+// complete replaces the reference that begins at from with a path.
 func (e *editor) complete(from int, path string) {
 	e.cut(from, e.at)
 	e.insert(path)
 }
 
-// rows shows the text in rows of so many columns, the first behind a prompt, and says
-// where the cursor stands.
+// rows lays the text out in rows of at most columns, the first after a prompt, and
+// returns the position of the cursor.
 func (e *editor) rows(prompt string, columns int) (rows []string, row, column int) {
 	room := max(columns-1, 4)
 	line, used := prompt, columnsOf(prompt)

@@ -30,7 +30,7 @@ func (a *app) take(m *poddv1.StreamResponse) {
 	}
 }
 
-// entry does what an entry asks for beside being shown.
+// entry handles an entry's effects other than being shown.
 func (a *app) entry(e item.Entry) {
 	answered := ""
 	switch k := e.Kind.(type) {
@@ -55,14 +55,14 @@ func (a *app) entry(e item.Entry) {
 	}
 }
 
-// usage is how full the context is and what the pod used.
+// usage is the size of the context and the cost so far.
 type usage struct {
 	tokens, window int64
 	cost           float64
 }
 
-// askStatus asks podd how the pod is, and with all also what it used. One question at a
-// time is enough.
+// askStatus asks podd for the pod's state, and with all also for its usage. One request
+// at a time is enough.
 func (a *app) askStatus(all bool) {
 	if a.asking && !all || !a.ready {
 		return
@@ -85,7 +85,7 @@ func (a *app) askStatus(all bool) {
 		return nil
 	}, func(err error) {
 		a.asking = false
-		// Whether podd is there the stream tells.
+		// The stream reports when podd cannot be reached.
 		if err == nil {
 			a.pod, a.usage = pod, used
 		}

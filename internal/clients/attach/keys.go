@@ -9,9 +9,9 @@ import (
 type keyKind int
 
 const (
-	// keyOther is one that means nothing here.
+	// keyOther is a key without a function here.
 	keyOther keyKind = iota
-	// keyText is a character, or text that was pasted.
+	// keyText is a typed character; keyPaste is pasted text.
 	keyText
 	keyPaste
 	keyEnter
@@ -68,17 +68,18 @@ var sequences = map[string]keyKind{
 	"b": keyWordLeft, "f": keyWordRight, "\r": keyNewline, "\n": keyNewline, "\x7f": keyDeleteWord,
 }
 
-// A terminal sets pasted text in these.
+// A terminal encloses pasted text in these.
 const (
 	pasteBegin = "\x1b[200~"
 	pasteEnd   = "\x1b[201~"
 )
 
-// mostPaste bounds what is kept of a paste, in bytes: above what podd takes in a submit.
+// mostPaste bounds a paste, in bytes. It is above the limit of a submit.
 const mostPaste = 16 << 20
 
-// decoder makes keys of what a terminal sends, cut anywhere but inside of an escape
-// sequence that is a key: terminals send those at once, and a lone escape is a key too.
+// decoder turns a terminal's bytes into keys. The bytes may be split anywhere but inside
+// the escape sequence of a key: terminals send those at once, and a lone escape is a key
+// too.
 type decoder struct {
 	rest    []byte
 	pasting bool
@@ -113,11 +114,11 @@ func (d *decoder) decode(p []byte) (keys []key) {
 	return keys
 }
 
-// pasted takes pasted text, up to its end; false when that has not come.
+// pasted reads pasted text up to its end; false if the end has not arrived yet.
 func (d *decoder) pasted(keys *[]key) bool {
 	text, rest, ended := bytes.Cut(d.rest, []byte(pasteEnd))
 	if !ended {
-		// The beginning of the end may be there.
+		// The last bytes may be the start of the end mark.
 		keep := min(len(pasteEnd)-1, len(d.rest))
 		text, rest = d.rest[:len(d.rest)-keep], d.rest[len(d.rest)-keep:]
 	}
@@ -137,7 +138,7 @@ func pasteText(p []byte) string {
 	return string(bytes.ToValidUTF8(p, []byte("\ufffd")))
 }
 
-// next is the first key of p, and how long it is; 0 when more has to come.
+// next is the first key of p and its length; 0 if more bytes are needed.
 func next(p []byte) (key, int) {
 	switch {
 	case p[0] == 0x1b:

@@ -12,7 +12,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// press does what a key does.
+// press handles a key.
 func (a *app) press(k key) {
 	armed := a.armed
 	a.armed, a.said = keyOther, ""
@@ -35,7 +35,7 @@ func (a *app) press(k key) {
 	case keyEscape:
 		if a.answering {
 			a.answering = false
-			a.said = "left waiting; ^Y to answer"
+			a.said = "the call still waits; ^Y to answer"
 		}
 	case keyTools:
 		a.log.open = !a.log.open
@@ -54,7 +54,7 @@ func (a *app) press(k key) {
 	}
 }
 
-// written is what keys write in.
+// written is the editor that keys write to.
 func (a *app) written() *editor {
 	if a.answering {
 		return &a.answer
@@ -70,32 +70,32 @@ func (a *app) interrupt(again bool) {
 		a.quit = true
 	default:
 		a.armed = keyInterrupt
-		a.said = "^C again leaves"
+		a.said = "press ^C again to leave"
 		if a.turn != 0 {
-			a.said += fmt.Sprintf("; turn %d goes on (^X ends it)", a.turn)
+			a.said += fmt.Sprintf("; turn %d keeps running (^X cancels it)", a.turn)
 		}
 	}
 }
 
-// cancel ends the running turn, when it is meant.
+// cancel cancels the running turn when the key is pressed twice.
 func (a *app) cancel(again bool) {
 	if a.turn == 0 {
-		a.said = "no turn runs"
+		a.said = "no turn is running"
 		return
 	}
 	if !again {
 		a.armed = keyCancel
-		a.said = fmt.Sprintf("^X again ends turn %d", a.turn)
+		a.said = fmt.Sprintf("press ^X again to cancel turn %d", a.turn)
 		return
 	}
-	a.said = "ending the turn"
+	a.said = "cancelling the turn"
 	a.call(func(ctx context.Context) error {
 		_, err := a.Client.Pods().Cancel(ctx, &poddv1.CancelRequest{Pod: a.pod.GetId(), Reason: "cancelled by " + a.Name})
 		return err
 	}, func(err error) { a.told(err) })
 }
 
-// told says what became of a request.
+// told shows the error of a request, if any.
 func (a *app) told(err error) {
 	a.said = ""
 	if err != nil {
@@ -103,8 +103,7 @@ func (a *app) told(err error) {
 	}
 }
 
-// scroll moves the transcript; in a text of several lines the arrows move the cursor's
-// line.
+// scroll scrolls the transcript.
 func (a *app) scroll(k keyKind) {
 	of, blocks, rows := a.layouts(), a.blockCount(), a.logRows()
 	switch k {
@@ -121,7 +120,7 @@ func (a *app) scroll(k keyKind) {
 	}
 }
 
-// mostRecalled is how many prompts can be had again.
+// mostRecalled is how many earlier prompts can be recalled.
 const mostRecalled = 100
 
 // recall brings an earlier prompt back.
@@ -141,7 +140,7 @@ func (a *app) recall(k keyKind) {
 	}
 }
 
-// enter sends what is written.
+// enter sends the draft or the answer.
 func (a *app) enter() {
 	if a.answering {
 		a.decide()
@@ -169,7 +168,7 @@ func (a *app) enter() {
 		case err != nil && a.draft.empty():
 			a.draft = sent
 		case resp.GetQueued():
-			a.log.notice(dim, "· the prompt waits for the running turn to end")
+			a.log.notice(dim, "· queued until the running turn ends")
 		}
 	})
 }
@@ -188,7 +187,7 @@ func (a *app) complete() {
 	}, func(err error) {
 		now, at, ok := a.draft.reference()
 		if err != nil || !ok || now != prefix || at != from {
-			return // It is silent, and not for what is written by now.
+			return // Completion is silent, and the draft may have changed meanwhile.
 		}
 		a.completed(from, prefix, paths)
 	})
@@ -215,7 +214,7 @@ func (a *app) completed(from int, prefix string, paths []string) {
 	}
 }
 
-// commonPrefix is what all texts begin with, in whole characters.
+// commonPrefix is the common start of all texts, in whole characters.
 func commonPrefix(list []string) string {
 	common := list[0]
 	for _, text := range list[1:] {

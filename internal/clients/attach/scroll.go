@@ -1,7 +1,7 @@
 package attach
 
-// scroll is which part of the transcript is on the screen: what is at its lower edge.
-// The zero value is the live end, which stays in sight whatever comes.
+// scroll is the part of the transcript on the screen, as the line at the lower edge. The
+// zero value is the live end, which stays in sight as text arrives.
 type scroll struct {
 	// up says that a person has scrolled up; the last line shown is then line of block.
 	up          bool
@@ -11,13 +11,13 @@ type scroll struct {
 // page is the lines of the transcript that are on the screen, the questions' lines last.
 type page struct {
 	lines []line
-	// below is how many blocks are below the screen; tail how many lines of the tail are
-	// on it, above the lower edge, from which one on.
+	// below is how many blocks are below the screen. The lines of the tail from tailFrom up
+	// to tailUpTo are on the screen.
 	below              int
 	tailFrom, tailUpTo int
 }
 
-// at is a place in the transcript: a line of a block. The tail counts as the last block.
+// at is a position in the transcript: a line of a block. The tail is the last block.
 type at struct{ block, line int }
 
 // layouts gives the lines of a block; the one after the last is the tail.
@@ -49,7 +49,7 @@ func after(of layouts, blocks int, p at) (at, bool) {
 	return p, false
 }
 
-// step is the place some lines above (negative) or below one, as far as there is any.
+// step is the position some lines above (negative) or below one, within the transcript.
 func step(of layouts, blocks int, p at, lines int) at {
 	for more := true; more && lines < 0; lines++ {
 		p, more = before(of, p)
@@ -60,14 +60,14 @@ func step(of layouts, blocks int, p at, lines int) at {
 	return p
 }
 
-// start is the first line that there is.
+// start is the first line.
 func start(of layouts, blocks int) at {
 	p := at{0, -1}
 	p, _ = after(of, blocks, p)
 	return at{p.block, max(p.line, 0)}
 }
 
-// end is the last line that there is.
+// end is the last line.
 func end(of layouts, blocks int) at {
 	p := at{blocks - 1, len(of(blocks-1)) - 1}
 	for p.line < 0 && p.block > 0 {
@@ -96,10 +96,10 @@ func (s *scroll) bottom(of layouts, blocks int) at {
 	return p
 }
 
-// move scrolls by so many lines of a screen with so many rows: up is negative.
+// move scrolls by lines on a screen with rows; a negative number is up.
 func (s *scroll) move(of layouts, blocks, rows, lines int) {
 	p := step(of, blocks, s.bottom(of, blocks), lines)
-	// The first line does not leave the upper edge.
+	// The first line stays at the upper edge.
 	if top := step(of, blocks, start(of, blocks), rows-1); p.block < top.block || p.block == top.block && p.line < top.line {
 		p = top
 	}

@@ -14,17 +14,17 @@ import (
 	"podd/internal/clients/view"
 )
 
-// terminal is the screen and the keyboard, while the view has them.
+// terminal is the screen and the keyboard while the view uses them.
 type terminal struct {
 	in, out *os.File
 	was     *term.State
-	// shown are the lines that stand on the screen.
+	// shown are the lines on the screen.
 	shown         []string
 	columns, rows int
 }
 
-// What takes the screen and what gives it back: a screen of its own, pasted text that
-// says so, lines that are cut at the edge.
+// The sequences that set the terminal up and restore it: the alternate screen, bracketed
+// paste, and no line wrapping.
 const (
 	takeScreen = "\x1b[?1049h\x1b[?2004h\x1b[?7l\x1b[2J"
 	giveScreen = "\x1b[0m\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l"
@@ -35,24 +35,24 @@ func openTerminal(in, out *os.File) (*terminal, error) {
 	t := &terminal{in: in, out: out}
 	was, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
-		return nil, fmt.Errorf("the terminal cannot be set up: %w", err)
+		return nil, fmt.Errorf("cannot set up the terminal: %w", err)
 	}
 	t.was = was
 	if _, err := out.WriteString(takeScreen); err != nil {
 		t.close()
-		return nil, fmt.Errorf("the terminal cannot be written to: %w", err)
+		return nil, fmt.Errorf("cannot write to the terminal: %w", err)
 	}
 	t.measure()
 	return t, nil
 }
 
-// close leaves the terminal as it was found.
+// close restores the terminal.
 func (t *terminal) close() {
 	_, _ = t.out.WriteString(giveScreen) // A terminal that is gone needs nothing.
 	_ = term.Restore(int(t.in.Fd()), t.was)
 }
 
-// measure asks how large the screen is; all of it is drawn anew then.
+// measure asks for the size of the screen and has all of it redrawn.
 func (t *terminal) measure() {
 	columns, rows, err := term.GetSize(int(t.out.Fd()))
 	if err != nil || columns < 1 || rows < 1 {
@@ -73,7 +73,7 @@ func (t *terminal) draw(lines []string, row, column int) error {
 		if i < len(t.shown) && t.shown[i] == line {
 			continue
 		}
-		// Erased first: behind a line that fills the screen the cursor is on its last
+		// Erase first: after a line that fills the screen the cursor is on its last
 		// character.
 		fmt.Fprintf(&b, "\x1b[%d;1H\x1b[0m\x1b[K%s\x1b[0m", i+1, line)
 	}
@@ -83,7 +83,7 @@ func (t *terminal) draw(lines []string, row, column int) error {
 	return err
 }
 
-// read hands on what is typed until ctx or the terminal ends.
+// read passes on typed bytes until ctx or the terminal ends.
 func (t *terminal) read(ctx context.Context, typed func([]byte)) error {
 	for {
 		if err := tty.Await(ctx, int(t.in.Fd())); err != nil {
@@ -92,7 +92,7 @@ func (t *terminal) read(ctx context.Context, typed func([]byte)) error {
 		p := make([]byte, 64<<10)
 		n, err := t.in.Read(p)
 		if err != nil {
-			return fmt.Errorf("the terminal cannot be read: %w", err)
+			return fmt.Errorf("cannot read from the terminal: %w", err)
 		}
 		typed(p[:n])
 	}
@@ -137,8 +137,8 @@ func fitted(text string, columns int) string {
 	return text
 }
 
-// wordWrap cuts a safe line into lines of at most so many columns, between words where
-// that can be. Lines after the first get the indent.
+// wordWrap cuts a safe line into lines of at most columns, between words if possible.
+// Lines after the first get the indent.
 func wordWrap(text, indent string, columns int) (lines []string) {
 	room := max(columns, 8)
 	begin, used, space := 0, 0, -1

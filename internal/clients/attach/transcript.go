@@ -13,20 +13,20 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// blockList is what happened and what happens, oldest first: the blocks of the stream, and
-// between them what the view itself has to say.
+// blockList is the transcript, oldest first: the blocks of the stream, and between them
+// the view's own notices.
 type blockList struct {
 	*transcript.Transcript
 	blocks []*block
-	// open shows tool calls and thoughts whole.
+	// open shows tool calls and reasoning in full.
 	open bool
 }
 
-// block is a block as it is shown. One of the view's own has no ID.
+// block is a block as it is shown. The view's own blocks have no ID.
 type block struct {
 	transcript.Block
 	style style
-	// lines are the block as it was shown last, at so many columns.
+	// lines are the block as it was last laid out, for columns.
 	lines   []line
 	columns int
 	opened  bool
@@ -107,7 +107,7 @@ func (b *block) lay(columns int, open bool) (lines []line) {
 	return lines
 }
 
-// words are a block that is one line; "" for what a person need not see.
+// words is the text of a block of one line; "" for one that is not shown.
 func (b *block) words() (s style, text string) {
 	switch b.Kind {
 	case transcript.Alert:
@@ -119,13 +119,13 @@ func (b *block) words() (s style, text string) {
 	case "":
 		return b.style, b.Text
 	case transcript.CodeDenied, item.OriginFileRef, item.OriginReadBack, item.OriginRefusedCall:
-		return plain, "" // The call's result says by whom and why; the others are for the model.
+		return plain, "" // The call's result names the person and the reason; the others are for the model.
 	case item.OriginNote, item.OriginInterceptor:
 		return plain, "· " + b.Code + ": " + b.Text
 	case transcript.CodeRewind:
 		return yellow, "! " + b.Text
 	case transcript.CodeCut:
-		return yellow, "(the answer was cut; starting again)"
+		return yellow, "(the answer was cut off; asking the model again)"
 	}
 	return dim, "· " + b.Text
 }
@@ -147,7 +147,7 @@ func (b *block) ending() (s style, text string) {
 	return yellow, text
 }
 
-// paragraphs is text as safe lines that fit, without empty ones at its ends.
+// paragraphs is text as safe lines that fit, without empty lines at its ends.
 func paragraphs(text string, columns int) (lines []string) {
 	text = strings.ReplaceAll(sanitize.Terminal(strings.Trim(text, "\n")), "\t", "    ")
 	for l := range strings.SplitSeq(text, "\n") {
@@ -157,12 +157,12 @@ func paragraphs(text string, columns int) (lines []string) {
 	return lines
 }
 
-// callStates are the words for what a call does, while it has no result.
+// callStates name the states of a call that has no result.
 var callStates = map[transcript.State]string{
-	transcript.ToRun: "to run", transcript.Asks: "waits for an answer", transcript.Running: "running",
+	transcript.ToRun: "pending", transcript.Asks: "waiting for approval", transcript.Running: "running",
 }
 
-// layCall shows a call: in one line, or with all that it was given and answered.
+// layCall lays a call out: in one line, or with its arguments and its output.
 func (b *block) layCall(columns int, open bool) (lines []line) {
 	mark, s, about := "·", cyan, b.about()+"  ("+callStates[b.State]+")"
 	switch b.State {
@@ -198,7 +198,7 @@ func (b *block) about() string {
 	return strings.TrimSpace(sanitize.Line(b.Call.Tool) + " " + args)
 }
 
-// summary is a call that has ended in one safe line.
+// summary is a finished call in one safe line.
 func (b *block) summary() string {
 	if b.Text == "" {
 		return b.about() + "  (no result)"

@@ -81,7 +81,7 @@ func TestLiveTextOverALoss(t *testing.T) {
 	tr.see(nil, text("b", "Anew"))
 	expect(t, tr, "Anew")
 	tr.see(item.Delta{Restarted: true})
-	expect(t, tr, "(the answer was cut; starting again)")
+	expect(t, tr, "(the answer was cut off; asking the model again)")
 }
 
 func TestCalls(t *testing.T) {
@@ -110,10 +110,10 @@ func TestNotices(t *testing.T) {
 	tr.see(item.Rewind{To: 4}, item.ApprovalResolved{Approved: true, By: "ada"}, item.Delta{Kind: item.DeltaToolArguments, Block: "w", Text: "{"},
 		item.AlertRaised{Alert: item.Alert{Level: item.LevelWarn, Text: "no\x1b file", Count: 2}},
 		item.TurnEnded{Outcome: item.OutcomeFailed, Cause: "no key", Usage: item.Usage{Input: 1200, Output: 3}})
-	expect(t, tr, `· note: look\nhere`, "of the view", "! history goes on from entry 4; later entries no longer count",
+	expect(t, tr, `· note: look\nhere`, "of the view", "! rewound to entry 4; the model no longer sees later entries",
 		"· approved by ada", `! warn: no\x1b file (x2)`, "── turn 0 failed, 1,200 tokens in, 3 out: no key")
 	tr.see(item.Withdrawn{RequestIDs: []string{"r"}})
-	if got := shown(tr, 80); got[len(got)-1] != "· a prompt that waited was taken back" {
+	if got := shown(tr, 80); got[len(got)-1] != "· a queued prompt was removed" {
 		t.Errorf("it shows %q", got)
 	}
 }

@@ -20,48 +20,47 @@ import (
 const Protocol = 1
 
 const (
-	// maxCalls is how many requests are worked on at once; further ones are not read
-	// before one of these is answered.
+	// maxCalls is how many requests are in progress at once; more are read only after one
+	// of these is answered.
 	maxCalls = 64
-	// maxStreams is how many streams are open at once.
+	// maxStreams is how many streams may be open at once.
 	maxStreams = 64
 	// greetPatience bounds how long the first line waits for podd.
 	greetPatience = time.Second
-	// defaultGrace is how long the requests that were read have, once the input has
-	// ended.
+	// defaultGrace is how long requests in progress may take after the input has ended.
 	defaultGrace = 2 * time.Second
 )
 
-// Config is what a bridge works with.
+// Config configures a bridge.
 type Config struct {
 	In  io.Reader
 	Out io.Writer
 	// Client should be patient (client.Config.Patient).
 	Client *client.Client
-	// Socket is what the first line names.
+	// Socket is the socket that the first line names.
 	Socket string
-	// FindPod finds the pod of a directory, or makes it.
+	// FindPod finds the pod of a directory, or creates it.
 	FindPod func(ctx context.Context, dir string, create bool) (name string, created bool, err error)
-	// Grace is how long requests that were read have to be answered once the input has
-	// ended; default 2 seconds.
+	// Grace is how long requests in progress may take after the input has ended; default 2
+	// seconds.
 	Grace time.Duration
 }
 
-// bridge is one that runs.
+// bridge is a running bridge.
 type bridge struct {
 	config  Config
 	client  *client.Client
 	methods map[string]method
 	out     *writer
 	streams *streams
-	// slots are taken by requests that are worked on.
+	// slots limit the requests in progress.
 	slots chan struct{}
 	calls sync.WaitGroup
 }
 
-// Run speaks until the input ends, which is no error, or until ctx ends or the output
-// fails. It waits for all that it started but a read of the input that has not returned,
-// and a write of the output that does not within the grace time.
+// Run serves until the input ends, which is not an error, or until ctx ends or the output
+// fails. It waits for everything that it started except a read of the input that has not
+// returned, and a write of the output that takes longer than the grace time.
 func Run(ctx context.Context, cfg Config) error {
 	if cfg.Grace <= 0 {
 		cfg.Grace = defaultGrace
@@ -70,7 +69,7 @@ func Run(ctx context.Context, cfg Config) error {
 		config: cfg, client: cfg.Client, methods: podMethods(), out: newWriter(cfg.Out),
 		streams: newStreams(), slots: make(chan struct{}, maxCalls),
 	}
-	// What follows ends with the input; all else has the grace time.
+	// The following ends with the input; everything else gets the grace time.
 	calls, stopCalls := context.WithCancel(ctx)
 	defer stopCalls()
 	streaming, stopStreams := context.WithCancel(calls)
@@ -90,7 +89,7 @@ func Run(ctx context.Context, cfg Config) error {
 	return errors.Join(err, b.finish(cfg.Grace))
 }
 
-// finish lets the writer end.
+// finish ends the writer.
 func (b *bridge) finish(grace time.Duration) error {
 	close(b.out.lines)
 	timer := time.NewTimer(grace)
@@ -98,15 +97,15 @@ func (b *bridge) finish(grace time.Duration) error {
 	select {
 	case <-b.out.ended:
 		if b.out.err != nil {
-			return fmt.Errorf("standard output cannot be written: %w", b.out.err)
+			return fmt.Errorf("cannot write to standard output: %w", b.out.err)
 		}
 	case <-timer.C:
-		// Nobody reads. What the writer holds is lost with the process.
+		// The output has no reader. The writer's lines are lost with the process.
 	}
 	return nil
 }
 
-// say gives a line to the writer. It is false when the line will not be written:
+// say passes a line to the writer. It returns false if the line will not be written because
 // ctx or the output has ended.
 func (b *bridge) say(ctx context.Context, line []byte) bool {
 	select {
@@ -118,7 +117,7 @@ func (b *bridge) say(ctx context.Context, line []byte) bool {
 	return false
 }
 
-// greet says who is there. It tells whether podd is.
+// greet writes the first line. It returns whether podd is up.
 func (b *bridge) greet(ctx context.Context) (up bool) {
 	first, cancel := context.WithTimeout(ctx, greetPatience)
 	defer cancel()
@@ -127,7 +126,7 @@ func (b *bridge) greet(ctx context.Context) (up bool) {
 	return c.Up
 }
 
-// look asks podd who it is.
+// look asks podd for its status.
 func (b *bridge) look(ctx context.Context) connection {
 	resp, err := b.client.Admin().GetStatus(ctx, &poddv1.GetStatusRequest{})
 	if err != nil {
@@ -136,7 +135,7 @@ func (b *bridge) look(ctx context.Context) connection {
 	return connection{Up: true, Podd: resp.GetVersion(), APILevel: resp.GetApiLevel()}
 }
 
-// watch says each time that podd goes and is back.
+// watch writes a line each time that podd goes away or comes back.
 func (b *bridge) watch(ctx context.Context, up bool) {
 	down := func(err error) {
 		if up {
@@ -161,7 +160,7 @@ func (b *bridge) watch(ctx context.Context, up bool) {
 	}
 }
 
-var errStopping = item.Errorf(item.KindUnavailable, "STOPPING", "podd is stopping: streams go on once it is back")
+var errStopping = item.Errorf(item.KindUnavailable, "STOPPING", "podd is stopping; streams resume when it is back")
 
 // read takes the requests until the input ends.
 func (b *bridge) read(ctx, streaming context.Context) error {
@@ -189,18 +188,18 @@ func (b *bridge) read(ctx, streaming context.Context) error {
 			b.take(ctx, streaming, in.line, in.err)
 		case err := <-ended:
 			if err != nil {
-				return fmt.Errorf("standard input cannot be read: %w", err)
+				return fmt.Errorf("cannot read standard input: %w", err)
 			}
 			return nil
 		case <-b.out.ended:
-			return nil // finish says why.
+			return nil // finish returns the cause.
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
 }
 
-// take begins to work on a line.
+// take starts to handle a line.
 func (b *bridge) take(ctx, streaming context.Context, line []byte, err error) {
 	var r request
 	if err == nil {
@@ -211,8 +210,8 @@ func (b *bridge) take(ctx, streaming context.Context, line []byte, err error) {
 			return
 		}
 	}
-	// An error too is said by a goroutine of its own: while nobody reads the output, the
-	// end of the input is still seen.
+	// An error too is written by its own goroutine, so that the end of the input is noticed
+	// even if the output has no reader.
 	select {
 	case b.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -230,7 +229,7 @@ func (b *bridge) take(ctx, streaming context.Context, line []byte, err error) {
 	})
 }
 
-// answer says what came of a request. One without an id gets null.
+// answer writes the answer to a request. A request without an id gets null.
 func (b *bridge) answer(ctx context.Context, id json.RawMessage, result []byte, err error) {
 	a := answer{ID: id, Result: result}
 	if id == nil {

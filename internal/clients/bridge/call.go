@@ -16,13 +16,13 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// method is a call of podd that has one answer.
+// method is a call of podd with a single answer.
 type method struct {
 	full          string
 	input, output protoreflect.MessageType
 }
 
-// podMethods are all such calls, by their names without the service.
+// podMethods are all such calls, by name without the service.
 func podMethods() map[string]method {
 	all := make(map[string]method)
 	for _, f := range []protoreflect.FileDescriptor{
@@ -55,7 +55,7 @@ func typeOf(m protoreflect.MessageDescriptor) protoreflect.MessageType {
 	return t
 }
 
-// call does what a request asks for and gives the result.
+// call executes a request and returns its result.
 func (b *bridge) call(ctx context.Context, r request) (json.RawMessage, error) {
 	switch r.Method {
 	case "Unstream":
@@ -66,14 +66,14 @@ func (b *bridge) call(ctx context.Context, r request) (json.RawMessage, error) {
 	m, ok := b.methods[r.Method]
 	if !ok {
 		return nil, item.Errorf(item.KindUnimplemented, "UNKNOWN_METHOD",
-			"the bridge knows no method %q: it has the calls of podd.v1 by their names, and Stream, Blocks, StreamAlerts, Unstream, FindPod", clip(r.Method))
+			"unknown method %q: use the name of a call of podd.v1, or Stream, Blocks, StreamAlerts, Unstream or FindPod", clip(r.Method))
 	}
 	in, out := m.input.New().Interface(), m.output.New().Interface()
 	if err := params(r, in); err != nil {
 		return nil, err
 	}
 	if submit, ok := in.(*poddv1.SubmitRequest); ok {
-		// It is sent again while podd restarts, and counts once.
+		// It is repeated while podd restarts, and counts once.
 		resp, err := b.client.Submit(ctx, submit)
 		if err != nil {
 			return nil, err
@@ -88,7 +88,7 @@ func (b *bridge) call(ctx context.Context, r request) (json.RawMessage, error) {
 	return wire.JSON(out)
 }
 
-// reads says that a call changes nothing that a state shows.
+// reads says that a call does not change a pod's state.
 func reads(method string) bool {
 	for _, start := range []string{"Get", "List", "Complete", "Check"} {
 		if strings.HasPrefix(method, start) {
@@ -112,10 +112,10 @@ func params(r request, m proto.Message) error {
 }
 
 func badParams(r request, why string) error {
-	return item.Errorf(item.KindInvalid, "BAD_PARAMS", "the params of %s are wrong: %s; docs/bridge.md and proto/podd/v1 have them", clip(r.Method), why)
+	return item.Errorf(item.KindInvalid, "BAD_PARAMS", "invalid params of %s: %s; docs/bridge.md and proto/podd/v1 describe them", clip(r.Method), why)
 }
 
-// clip keeps what is quoted short.
+// clip shortens quoted text.
 func clip(text string) string {
 	if len(text) <= 64 {
 		return text
@@ -133,11 +133,11 @@ func (b *bridge) findPod(ctx context.Context, r request) (json.RawMessage, error
 		return nil, err
 	}
 	if !filepath.IsAbs(p.Dir) {
-		return nil, badParams(r, "dir has to be the whole path of a directory")
+		return nil, badParams(r, "dir must be the absolute path of a directory")
 	}
 	dir, err := filepath.EvalSymlinks(p.Dir)
 	if err != nil {
-		return nil, item.Errorf(item.KindInvalid, "BAD_DIR", "the directory %s cannot be found: name one that exists", clip(p.Dir))
+		return nil, item.Errorf(item.KindInvalid, "BAD_DIR", "the directory %s does not exist", clip(p.Dir))
 	}
 	name, created, err := b.config.FindPod(ctx, dir, p.Create)
 	if err != nil {
@@ -157,7 +157,7 @@ func (b *bridge) findPod(ctx context.Context, r request) (json.RawMessage, error
 	}{pod, created}), nil
 }
 
-// plainParams reads the parameters of a method that is the bridge's own.
+// plainParams reads the parameters of one of the bridge's own methods.
 func plainParams(r request, to any) error {
 	if len(r.Params) == 0 {
 		return nil

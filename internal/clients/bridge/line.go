@@ -16,26 +16,26 @@ import (
 )
 
 const (
-	// maxLine is the longest line of a client, in bytes, without its end: a message
-	// that has to be escaped a lot still fits.
+	// maxLine is the longest line of a client, in bytes without the newline. It leaves room
+	// for a message with many escapes.
 	maxLine = 2 * client.MaxMessageBytes
 	// maxID is the longest id of a request, in bytes of JSON.
 	maxID = 128
 )
 
-// request is a line of the client.
+// request is a line from the client.
 type request struct {
-	// ID is a string or a number, as the client wrote it; nil when there is none.
+	// ID is a string or a number, as the client wrote it; nil if it is missing.
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 }
 
-// parse reads a line. With an error, the request has the id where one could be read.
+// parse reads a line. If it fails, the request still has its id if that could be read.
 func parse(line []byte) (request, error) {
 	var r request
 	if !json.Valid(line) {
-		return r, badLine("it is no JSON")
+		return r, badLine("it is not valid JSON")
 	}
 	var id json.RawMessage
 	err := decode(line, &r, func(key string, value json.RawMessage) {
@@ -50,16 +50,16 @@ func parse(line []byte) (request, error) {
 	case err != nil:
 		return r, badLine(err.Error())
 	case r.ID == nil:
-		return r, badLine("it has no id, or one that is neither a number nor a string of at most 120 bytes")
+		return r, badLine("it needs an id: a number or a string of at most 120 bytes")
 	case r.Method == "":
-		return r, badLine("it names no method")
+		return r, badLine("it has no method")
 	}
 	return r, nil
 }
 
-// decode reads JSON into a struct, and tells each key of the object that stands there once.
-// encoding/json takes a key in any case of letters, and of a key that stands there twice the
-// last: programs that read the same line otherwise would see another request.
+// decode reads JSON into a struct and refuses unknown and repeated keys. encoding/json
+// alone ignores the case of keys and takes the last of a repeated key, so another program
+// could read the same line as a different request.
 func decode(data []byte, to any, each func(key string, value json.RawMessage)) error {
 	values, err := object(data)
 	var known []string
@@ -71,7 +71,7 @@ func decode(data []byte, to any, each func(key string, value json.RawMessage)) e
 		case !slices.Contains(known, key):
 			err = fmt.Errorf("unknown field %q", key)
 		case len(all) > 1:
-			err = fmt.Errorf("%q is there twice", key)
+			err = fmt.Errorf("%q occurs twice", key)
 		case each != nil:
 			each(key, all[0])
 		}
@@ -85,7 +85,7 @@ func decode(data []byte, to any, each func(key string, value json.RawMessage)) e
 	return nil
 }
 
-// object are the values of each key of an object; none of what is no object.
+// object are the values of each key of an object; nothing for other JSON.
 func object(data []byte) (map[string][]json.RawMessage, error) {
 	values := make(map[string][]json.RawMessage)
 	in := json.NewDecoder(bytes.NewReader(data))
@@ -114,11 +114,11 @@ func goodID(id json.RawMessage) bool {
 
 func badLine(why string) error {
 	return item.Errorf(item.KindInvalid, "BAD_LINE",
-		`the line cannot be taken: %s; a request is one line like {"id": 1, "method": "ListPods", "params": {}}`, why)
+		`invalid line: %s; write a request such as {"id": 1, "method": "ListPods", "params": {}}`, why)
 }
 
-// lines reads lines of at most limit bytes and hands each to take; long ones, whose
-// bytes are dropped, as errLong. It ends with the input, or when take wants no more.
+// lines reads lines of at most limit bytes and passes each to take; a longer line is
+// dropped and passed as errLong. It ends with the input, or when take wants no more.
 func lines(in io.Reader, limit int, take func(line []byte, err error) bool) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
@@ -143,10 +143,9 @@ func lines(in io.Reader, limit int, take func(line []byte, err error) bool) erro
 }
 
 var errLong = item.Errorf(item.KindExhausted, "LINE_TOO_LONG",
-	"the line has more than %d MiB and was not read: put large text into a file and refer to it", maxLine>>20)
+	"the line is larger than %d MiB and was not read: put large text in a file and refer to it", maxLine>>20)
 
-// oneLine reads to the end of a line, which it leaves out. Of a long line it keeps
-// nothing.
+// oneLine reads a line without its newline. It drops a line that is too long.
 func oneLine(r *bufio.Reader, limit int) (line []byte, long bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')

@@ -14,8 +14,8 @@ import (
 	"podd/pkg/transcript"
 )
 
-// What the bridge says, a line each. Exactly one of the other fields stands beside an id
-// or a stream.
+// The lines that the bridge writes. An id or a stream comes with exactly one of the other
+// fields.
 
 type answer struct {
 	ID     json.RawMessage `json:"id"`
@@ -38,7 +38,7 @@ type connected struct {
 	Connection connection `json:"connection"`
 }
 
-// connection says whether podd is there: which one, or why not.
+// connection says whether podd is up: its version, or the error.
 type connection struct {
 	Up       bool     `json:"up"`
 	Podd     string   `json:"podd,omitempty"`
@@ -51,7 +51,7 @@ type stateOf struct {
 	State  state           `json:"state"`
 }
 
-// state is what a pod does, and its calls that wait.
+// state is a pod's state and its calls that wait.
 type state struct {
 	Pod       json.RawMessage   `json:"pod"`
 	Approvals []json.RawMessage `json:"approvals"`
@@ -62,14 +62,14 @@ type blocksOf struct {
 	Blocks blocks          `json:"blocks"`
 }
 
-// blocks is what a message changes in a transcript. Seq is its entry, which a client goes on
-// behind.
+// blocks is the change of a transcript by a message. Seq is its entry, after which a client
+// resumes.
 type blocks struct {
 	Seq item.Seq `json:"seq,string,omitempty"`
 	transcript.Change
 }
 
-// blocksLine is a change as a line; nil where nothing changed.
+// blocksLine is a change as a line; nil if nothing changed.
 func blocksLine(stream json.RawMessage, c transcript.Change) []byte {
 	b := blocks{Change: c}
 	if c.Entry != nil {
@@ -104,7 +104,7 @@ func failureOf(err error) *failure {
 	return &failure{Kind: item.KindOf(err), Message: err.Error()}
 }
 
-// lineOf is what the bridge says as a line.
+// lineOf is a value as a line.
 func lineOf(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -115,8 +115,8 @@ func lineOf(v any) []byte {
 	return b.Bytes()
 }
 
-// streamLine is a message as podctl tail prints it, with the stream that it is of.
-// A field takes the place of the message's own ones.
+// streamLine is a message as podctl tail prints it, with the id of its stream. If field is
+// set, the message is nested under it.
 func streamLine(stream json.RawMessage, field string, m proto.Message) ([]byte, error) {
 	text, err := wire.JSON(m)
 	if err != nil {
@@ -134,10 +134,10 @@ func streamLine(stream json.RawMessage, field string, m proto.Message) ([]byte, 
 	return append(line, '\n'), nil
 }
 
-// writer is the one that writes.
+// writer writes the lines.
 type writer struct {
 	lines chan []byte
-	// ended is closed once it writes no more; err is why, if lines is not closed.
+	// ended is closed when it stops writing; err is why, if lines is not closed.
 	ended chan struct{}
 	err   error
 }

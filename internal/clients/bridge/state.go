@@ -10,8 +10,8 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// sayStates says what a pod does and which of its calls wait, each time that it changed.
-// Errors are passed over: the stream itself tells of them.
+// sayStates writes a pod's state and its waiting calls each time that they change. It
+// ignores errors: the stream itself reports them.
 func (b *bridge) sayStates(ctx context.Context, id json.RawMessage, s *stream, pod string) {
 	var saidPod *poddv1.Pod
 	var saidCalls *poddv1.ListApprovalsResponse
@@ -41,7 +41,7 @@ func (b *bridge) sayStates(ctx context.Context, id json.RawMessage, s *stream, p
 	}
 }
 
-// withoutProgress is a pod without what grows with each entry.
+// withoutProgress is a pod without the fields that change with each entry.
 func withoutProgress(p *poddv1.Pod) *poddv1.Pod {
 	p = proto.CloneOf(p)
 	p.FirstSeq, p.LastSeq, p.LastActivity = 0, 0, nil

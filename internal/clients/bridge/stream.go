@@ -12,27 +12,27 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// streams are those that are open, by the ids of their requests.
+// streams are the open streams, by the ids of their requests.
 type streams struct {
-	// running are all of them, and the bridge's own watch.
+	// running counts them, and the bridge's own watch.
 	running sync.WaitGroup
 
 	mu   sync.Mutex
 	open map[string]*stream
 }
 
-// stream is one that is open.
+// stream is an open stream.
 type stream struct {
 	stop context.CancelFunc
-	// ended is closed once nothing of it will be said.
+	// ended is closed after its last line.
 	ended chan struct{}
-	// stale holds a token when the pod's state should be looked at.
+	// stale gets a token when the pod's state should be read.
 	stale chan struct{}
 }
 
 func newStreams() *streams { return &streams{open: make(map[string]*stream)} }
 
-// touch lets every stream look at its pod.
+// touch makes every stream read the state of its pod.
 func (s *streams) touch() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,10 +53,10 @@ func (s *streams) add(id string, one *stream) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, taken := s.open[id]; taken {
-		return item.Errorf(item.KindExists, "STREAM_EXISTS", "a stream with the id %s is open: take another id, or Unstream it first", id)
+		return item.Errorf(item.KindExists, "STREAM_EXISTS", "a stream with the id %s is already open: use another id, or Unstream it first", id)
 	}
 	if len(s.open) == maxStreams {
-		return item.Errorf(item.KindExhausted, "TOO_MANY_STREAMS", "%d streams are open: Unstream one first", maxStreams)
+		return item.Errorf(item.KindExhausted, "TOO_MANY_STREAMS", "%d streams are open, which is the limit: Unstream one first", maxStreams)
 	}
 	s.open[id] = one
 	return nil
@@ -74,8 +74,8 @@ func (s *streams) remove(id string) {
 	delete(s.open, id)
 }
 
-// stream opens what a request asks for. Once it has, the stream says the answer. It ends
-// with following, or with ctx when it does not follow.
+// stream opens the stream of a request, and writes the answer once it is open. A stream
+// that follows ends with following, another with ctx.
 func (b *bridge) stream(ctx, following context.Context, r request) error {
 	var run func(context.Context, *stream) error
 	if r.Method != "StreamAlerts" {
@@ -121,7 +121,7 @@ func (b *bridge) stream(ctx, following context.Context, r request) error {
 		err := run(ctx, one)
 		b.streams.remove(string(r.ID))
 		if ctx.Err() != nil {
-			return // Unstream, or the end of all.
+			return // Unstream, or the end of the bridge.
 		}
 		last := ending{Stream: r.ID}
 		if err != nil {
@@ -132,8 +132,8 @@ func (b *bridge) stream(ctx, following context.Context, r request) error {
 	return nil
 }
 
-// pass says each message of a stream, until it ends. line is what to say of it, nil for
-// nothing; seen, if set, is told of each.
+// pass writes each message of a stream until it ends. line converts it, to nil for nothing;
+// seen, if set, is called for each.
 func pass[M any](ctx context.Context, b *bridge, all iter.Seq2[M, error], line func(M) ([]byte, error), seen func(M)) error {
 	for m, err := range all {
 		if err != nil {
@@ -153,7 +153,7 @@ func pass[M any](ctx context.Context, b *bridge, all iter.Seq2[M, error], line f
 	return nil
 }
 
-// followPod says a pod's log and, while it follows, what the pod does.
+// followPod writes a pod's log and, while it follows, the pod's state.
 func (b *bridge) followPod(ctx context.Context, id json.RawMessage, s *stream, o client.StreamOptions, line func(*poddv1.StreamResponse) ([]byte, error)) error {
 	log := b.client.Stream(ctx, o)
 	if !o.Follow {
@@ -173,7 +173,7 @@ func (b *bridge) followPod(ctx context.Context, id json.RawMessage, s *stream, o
 	})
 }
 
-// unstream ends a stream. Nothing of it comes behind the answer.
+// unstream ends a stream. The answer follows its last line.
 func (b *bridge) unstream(ctx context.Context, r request) (json.RawMessage, error) {
 	var p struct {
 		Stream json.RawMessage `json:"stream"`
@@ -183,7 +183,7 @@ func (b *bridge) unstream(ctx context.Context, r request) (json.RawMessage, erro
 	}
 	one := b.streams.find(string(p.Stream))
 	if one == nil {
-		return nil, item.Errorf(item.KindNotFound, "NO_STREAM", "no stream with the id %q is open: name the id of its request", clip(string(p.Stream)))
+		return nil, item.Errorf(item.KindNotFound, "NO_STREAM", "no stream with the id %q is open: give the id of its request", clip(string(p.Stream)))
 	}
 	one.stop()
 	select {

@@ -1,4 +1,4 @@
-// Package tty waits for input, such as what is typed on a terminal.
+// Package tty waits for input, such as typed text on a terminal.
 //
 // Rank 0. Its functions may be called from any goroutine.
 package tty
@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Await waits until a file can be read without waiting, or until ctx ends: a read of a
-// terminal cannot be interrupted once it has begun.
+// Await waits until a read of a file does not block, or until ctx ends: a read of a
+// terminal cannot be interrupted once it has started.
 func Await(ctx context.Context, fd int) error {
 	ended, end, err := os.Pipe()
 	if err != nil {
-		return fmt.Errorf("input cannot be waited for: %w", err)
+		return fmt.Errorf("cannot wait for input: %w", err)
 	}
 	defer ended.Close()
 	closed := make(chan struct{})
@@ -41,7 +41,7 @@ func Await(ctx context.Context, fd int) error {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case err != nil:
-			return fmt.Errorf("input cannot be waited for: %w", err)
+			return fmt.Errorf("cannot wait for input: %w", err)
 		case readable.IsSet(pipe):
 			return context.Cause(ctx)
 		default:

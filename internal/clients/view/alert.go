@@ -7,7 +7,7 @@ import (
 	"podd/pkg/item"
 )
 
-// AlertText is an alert in one safe line: level, text and how often it was raised.
+// AlertText is an alert as one safe line: level, text and how often it was raised.
 func AlertText(a item.Alert) string {
 	line := string(a.Level)
 	if line == "" {

@@ -2,18 +2,18 @@ package view
 
 import "strings"
 
-// Answers says how a question is answered.
-const Answers = "y once, a always, n [REASON] deny"
+// Answers lists the answers to an approval question.
+const Answers = "[y] once [a] always [n REASON] deny"
 
 // Answer is what a person decided about a call that waits.
 type Answer struct {
 	Approve, Always bool
-	// Reason is what the model is told when the call is denied.
+	// Reason is the reason for a denial, which the model gets.
 	Reason string
 }
 
-// ParseAnswer reads what was typed behind a question. ok is false for what is no clear
-// answer.
+// ParseAnswer reads the answer that was typed after a question. ok is false if it is not
+// a clear answer.
 func ParseAnswer(text string) (a Answer, ok bool) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	rest = strings.TrimSpace(rest)

@@ -10,19 +10,19 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// Approval is a call that waits for a person.
+// Approval is a call that waits for approval.
 type Approval struct {
-	// Pod is what the pod is called.
+	// Pod is the pod's name.
 	Pod  string
 	Turn int64
 	// Call is the sequence of the call's entry.
 	Call item.Seq
-	// Time is when it was asked.
+	// Time is when podd asked.
 	Time time.Time
 	item.ApprovalRequested
 }
 
-// ApprovalFromProto converts a call that waits.
+// ApprovalFromProto converts a call that waits for approval.
 func ApprovalFromProto(p *poddv1.Approval) Approval {
 	a := Approval{
 		Pod: p.GetPodName(), Turn: p.GetTurn(), Call: item.Seq(p.GetCallSeq()), Time: p.GetTime().AsTime(),
@@ -42,28 +42,27 @@ func ApprovalFromProto(p *poddv1.Approval) Approval {
 
 // Title is the call in one safe line.
 func (a Approval) Title() string {
-	return fmt.Sprintf("call %d of pod %s asks: %s", a.Call, sanitize.Line(a.Pod), sanitize.Line(orTool(a.Tool)))
+	return fmt.Sprintf("call %d of pod %s needs approval: %s", a.Call, sanitize.Line(a.Pod), sanitize.Line(orTool(a.Tool)))
 }
 
-// Lines is what a person has to see to decide: why it is asked, exactly what will
-// run, and until when. The lines are safe and have at most so many columns; 0 means
-// any number.
+// Lines is what a person needs to decide: why podd asks, exactly what will run, and when
+// the question expires. The lines are safe and at most columns wide; 0 means unlimited.
 func (a Approval) Lines(columns int) []string {
 	return requestLines(a.ApprovalRequested, columns)
 }
 
-// HowTo says with which commands the call is answered, or that it is too late for that, in
-// a safe line.
+// HowTo is a safe line with the commands that answer the call, or says that the question
+// has expired.
 func (a Approval) HowTo(now time.Time) string {
 	if !a.Expires.IsZero() && !now.Before(a.Expires) {
-		return "expired: the time to answer is over, and podd denies the call as soon as the turn goes on"
+		return "expired: podd denies this call as soon as the turn continues"
 	}
 	pod := sanitize.Line(a.Pod)
-	return fmt.Sprintf("answer with: podctl approve %s %d, or podctl deny %s %d", pod, a.Call, pod, a.Call)
+	return fmt.Sprintf("answer with: podctl approve %s %d or podctl deny %s %d", pod, a.Call, pod, a.Call)
 }
 
-// ShortDigest is the beginning of a digest in hexadecimal: enough to tell two calls
-// apart by eye.
+// ShortDigest is the start of a digest in hexadecimal: enough to tell two calls apart by
+// eye.
 func ShortDigest(digest string) string {
 	return hex.EncodeToString([]byte(digest[:min(len(digest), shortDigest)]))
 }
@@ -83,16 +82,16 @@ func requestLines(a item.ApprovalRequested, columns int) []string {
 		lines = append(lines, indent+line)
 	}
 	if n := hiddenIn(a.Arguments); n > 0 {
-		lines = append(lines, wrap(fmt.Sprintf("! it has %s, shown as escapes such as \\u202e", counted(n, "hidden character")), "", wrapMark, columns)...)
+		lines = append(lines, wrap(fmt.Sprintf("! it contains %s, shown as escapes such as \\u202e", counted(n, "hidden character")), "", wrapMark, columns)...)
 	}
 	end := "digest " + ShortDigest(a.Digest)
 	if !a.Expires.IsZero() {
-		end += ", denied unless answered by " + a.Expires.Local().Format(time.DateTime)
+		end += ", expires " + a.Expires.Local().Format(time.DateTime)
 	}
 	return append(lines, wrap(end, "", wrapMark, columns)...)
 }
 
-// indent sets what will run apart from what is said about it.
+// indent separates what will run from the text about it.
 const indent = "  "
 
 // resolved is how a call was answered, in a safe line.

@@ -56,7 +56,7 @@ func TestApprovalLines(t *testing.T) {
 	}
 	a := asks(`{}`)
 	a.Expires = noon
-	if got := a.Lines(0); strings.Join(got, "\n") != "shell leaves the sandbox\ndigest 3f2a9c01d4e5, denied unless answered by 2026-02-03 12:01:07" {
+	if got := a.Lines(0); strings.Join(got, "\n") != "shell leaves the sandbox\ndigest 3f2a9c01d4e5, expires 2026-02-03 12:01:07" {
 		t.Errorf("shown\n%s", strings.Join(got, "\n"))
 	}
 }
@@ -118,7 +118,7 @@ func TestApprovalFromProto(t *testing.T) {
 	if got := view.ApprovalFromProto(&poddv1.Approval{Pod: "pod_1"}); got.Pod != "pod_1" || !got.Expires.IsZero() {
 		t.Errorf("got %+v", got)
 	}
-	if got := want.HowTo(want.Expires.Add(-1)); got != "answer with: podctl approve greeter 12, or podctl deny greeter 12" {
+	if got := want.HowTo(want.Expires.Add(-1)); got != "answer with: podctl approve greeter 12 or podctl deny greeter 12" {
 		t.Errorf("got %q", got)
 	}
 	if got := want.HowTo(want.Expires); !strings.HasPrefix(got, "expired: ") || strings.Contains(got, "podctl approve") {
@@ -141,7 +141,7 @@ func TestTurnThatAsks(t *testing.T) {
 	show(entry(2, 3, request))
 	show(entry(2, 3, item.AlertRaised{Alert: item.Alert{Seq: 1, Source: "approval", Text: "shell waits for approval: why (podctl approvals shows it)"}}))
 	v.Approval(asks(`{"command":"make"}`))
-	v.Say("left waiting")
+	v.Say("still waiting")
 	v.Warn("too late")
 	show(entry(3, 3, item.ApprovalResolved{CallID: "c1", By: "podctl (ada)", Reason: "not\nnow"}))
 	show(entry(4, 3, item.ApprovalResolved{CallID: "c2", Approved: true, By: "x"}))
@@ -152,11 +152,11 @@ func TestTurnThatAsks(t *testing.T) {
 	if err := v.Close(); err != nil {
 		t.Fatal(err)
 	}
-	want := `? call 12 of pod greeter asks: shell
+	want := `? call 12 of pod greeter needs approval: shell
 shell leaves the sandbox
   command: make
 digest 3f2a9c01d4e5
-left waiting
+still waiting
 ! too late
 · shell: denied by podctl (ada): not | now
 · a tool: approved by x
@@ -179,13 +179,13 @@ func TestQuestionOnATerminal(t *testing.T) {
 		}
 	}
 	v.Approval(asks(`{"command":"make"}`))
-	v.Ask("run it?")
-	if got := term.seen(); !strings.HasSuffix(got, "digest 3f2a9c01d4e5\nrun it? ") || !strings.HasPrefix(got, "Working\n? call 12") {
+	v.Ask("Run it?")
+	if got := term.seen(); !strings.HasSuffix(got, "digest 3f2a9c01d4e5\nRun it? ") || !strings.HasPrefix(got, "Working\n? call 12") {
 		t.Errorf("the screen shows\n%s", got)
 	}
 	v.Lost(errors.New("away"))
 	v.Say("beside")
-	if got := term.seen(); !strings.HasSuffix(got, "beside\nrun it? ") || strings.Count(got, "run it?") != 1 {
+	if got := term.seen(); !strings.HasSuffix(got, "beside\nRun it? ") || strings.Count(got, "Run it?") != 1 {
 		t.Errorf("the screen shows\n%s", got)
 	}
 	_, _ = term.Write([]byte("y\n")) // The terminal's echo.
@@ -193,7 +193,7 @@ func TestQuestionOnATerminal(t *testing.T) {
 	if _, err := v.Show(entry(3, 3, item.ApprovalResolved{CallID: "c1", Approved: true, By: "me"})); err != nil {
 		t.Fatal(err)
 	}
-	if got := term.seen(); !strings.HasSuffix(got, "run it? y\n· shell: approved by me\n") {
+	if got := term.seen(); !strings.HasSuffix(got, "Run it? y\n· shell: approved by me\n") {
 		t.Errorf("the screen shows\n%s", got)
 	}
 	v.Ask("and this?")

@@ -8,12 +8,12 @@ import (
 	"podd/internal/sanitize"
 )
 
-// argument is one argument of a call. A string stands as the text that it means,
-// anything else as its JSON.
+// argument is one argument of a call: the decoded text of a string, or the JSON of
+// anything else.
 type argument struct{ name, text string }
 
-// arguments takes the arguments of a call apart, in their order. What is no object
-// is one argument without a name.
+// arguments splits the arguments of a call, in their order. JSON that is not an object is
+// one argument without a name.
 func arguments(raw string) []argument {
 	d := json.NewDecoder(strings.NewReader(raw))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -35,8 +35,8 @@ func arguments(raw string) []argument {
 	return list
 }
 
-// hiddenIn counts the characters of arguments that show as escapes, a text that is
-// one line in its JSON aside.
+// hiddenIn counts the characters of arguments that are shown as escapes, in names and in
+// decoded text.
 func hiddenIn(raw string) int {
 	n := 0
 	for _, a := range arguments(raw) {
@@ -55,15 +55,15 @@ func meaning(value json.RawMessage) string {
 	return string(value)
 }
 
-// The marks before a line of an argument, and before what of it goes on below.
+// The marks before a line of an argument, and before its continuation lines.
 const (
 	lineMark = "| "
 	wrapMark = "↳ "
 )
 
-// argumentLines shows arguments whole, as safe lines of at most so many columns; 0
-// columns: lines of any length. What is hidden or would not be seen shows as an
-// escape, and only the marks begin lines, so that no text can pass for another's.
+// argumentLines shows arguments completely, as safe lines of at most columns; 0 means
+// lines of any length. Hidden characters are shown as escapes, and each line begins with a
+// mark, so that no text can imitate another.
 func argumentLines(raw string, columns int) []string {
 	var lines []string
 	for _, a := range arguments(raw) {
@@ -86,23 +86,22 @@ func argumentLines(raw string, columns int) []string {
 	return lines
 }
 
-// exactLine is a line that shows what would not be seen, or would pass for a space.
+// exactLine is a line in which invisible characters and unusual spaces are escapes.
 func exactLine(text string) string {
 	shown, _ := sanitize.Exact(text)
 	return sanitize.Line(shown)
 }
 
-// Arguments shows the arguments of a call whole, as safe lines of at most so many
-// columns.
+// Arguments shows the arguments of a call completely, as safe lines of at most columns.
 func Arguments(raw string, columns int) []string { return argumentLines(raw, columns) }
 
-// wrap cuts a safe line into lines of at most so many columns, their marks included.
-// The first gets one mark, those that go on the other.
+// wrap cuts a safe line into lines of at most columns, including their marks: first for
+// the first line, rest for the others.
 func wrap(line, first, rest string, columns int) []string {
 	if columns < 1 {
 		return []string{first + line}
 	}
-	// A terminal that is too narrow for words is not worth their loss.
+	// A very narrow terminal wraps lines by itself rather than lose words.
 	room := max(columns-len(lineMark), minRoom)
 	var out []string
 	begin, used := 0, 0
@@ -118,7 +117,7 @@ func wrap(line, first, rest string, columns int) []string {
 
 const minRoom = 10
 
-// fits says whether text needs at most so many columns.
+// fits says whether text fits in columns.
 func fits(text string, columns int) bool {
 	used := 0
 	for _, r := range text {

@@ -7,7 +7,7 @@ import (
 	"podd/pkg/item"
 )
 
-// Approval shows that a call waits for a person, with exactly what will run.
+// Approval shows a call that waits for approval, with exactly what will run.
 func (t *Turn) Approval(a Approval) {
 	columns := 0
 	if t.screen.ErrTerminal {
@@ -17,22 +17,21 @@ func (t *Turn) Approval(a Approval) {
 	t.screen.block(yellow, append([]string{"? " + a.Title()}, a.Lines(columns)...)...)
 }
 
-// Ask shows a question in one line below all else, and keeps it there while the turn
-// goes on, until Answered or the end of the turn. It is for a terminal: the caller
-// reads what is typed.
+// Ask shows a question in one line below everything else and keeps it there until
+// Answered or the end of the turn. It is for a terminal: the caller reads the answer.
 func (t *Turn) Ask(question string) { t.screen.ask(sanitize.Line(question), false) }
 
-// Answered takes the question away. typed says that a line was typed behind it,
-// which then stays.
+// Answered removes the question. typed says that a line was typed after it, which stays
+// on the screen.
 func (t *Turn) Answered(typed bool) { t.screen.ask("", typed) }
 
-// Say shows a line of the caller's among those about the turn.
+// Say shows a line of the caller between the lines about the turn.
 func (t *Turn) Say(text string) { t.screen.block(plain, sanitize.Line(text)) }
 
-// Warn is Say for what a person should not overlook.
+// Warn is Say for a warning.
 func (t *Turn) Warn(text string) { t.screen.block(yellow, "! "+sanitize.Line(text)) }
 
-// waits takes note of a call that waits for a person.
+// waits records a call that waits for approval.
 func (t *Turn) waits(id, tool string) {
 	if !slices.ContainsFunc(t.waiting, func(c call) bool { return c.id == id }) {
 		t.waiting = append(t.waiting, call{id, tool})
@@ -40,7 +39,7 @@ func (t *Turn) waits(id, tool string) {
 	t.progress()
 }
 
-// resolved shows how a call was answered that this turn or a shown Approval is about.
+// resolved shows the answer to a call of this turn or of a shown Approval.
 func (t *Turn) resolved(turn int64, k item.ApprovalResolved) {
 	at := slices.IndexFunc(t.waiting, func(c call) bool { return c.id == k.CallID })
 	if at < 0 && (t.turn == 0 || turn != t.turn) {

@@ -7,7 +7,7 @@ import (
 
 // Console is where a view writes.
 type Console struct {
-	// Out gets what was asked for, Err what goes on beside it; both required.
+	// Out gets the requested output, Err everything about it; both are required.
 	Out, Err io.Writer
 	// OutTerminal and ErrTerminal say which of them a person watches.
 	OutTerminal, ErrTerminal bool

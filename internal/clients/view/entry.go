@@ -16,11 +16,11 @@ type described struct {
 	title string
 	style style
 	body  string
-	// above says that the body stands above already.
+	// above says that the body has been printed above already.
 	above bool
 }
 
-// describe finds the words for an entry.
+// describe is an entry as a title and a body.
 func describe(e item.Entry) described {
 	switch k := e.Kind.(type) {
 	case item.Submitted:
@@ -28,7 +28,7 @@ func describe(e item.Entry) described {
 	case item.Promoted:
 		return described{title: "joined the running turn: " + list(k.RequestIDs)}
 	case item.Withdrawn:
-		return described{title: "taken back: " + list(k.RequestIDs)}
+		return described{title: "removed from the queue: " + list(k.RequestIDs)}
 	case item.TurnStarted:
 		return described{title: fmt.Sprintf("turn %d started", e.Turn)}
 	case item.TurnEnded:
@@ -65,12 +65,12 @@ func describeRare(kind item.Kind) described {
 	case item.Rewind:
 		return described{title: fmt.Sprintf("rewound to #%d", k.To)}
 	case item.Purged:
-		return described{title: "the log begins here: " + Count(k.Entries) + " older entries were removed", style: dim, body: k.Reason}
+		return described{title: "the log begins here; " + counted(int(k.Entries), "older entry", "older entries") + " removed", style: dim, body: k.Reason}
 	}
 	return described{title: "an entry of a kind that this version does not know"}
 }
 
-// describeItem finds the words for an item of the conversation.
+// describeItem is an item of the conversation as a title and a body.
 func describeItem(it item.Item) described {
 	switch it := it.(type) {
 	case item.UserMessage:
@@ -94,7 +94,7 @@ func describeItem(it item.Item) described {
 	return described{title: "an item of a kind that this version does not know"}
 }
 
-// systemMessage shows a file by its name and size: the file itself is at hand.
+// systemMessage shows a file by its name and size only: the reader has the file.
 func systemMessage(m item.SystemMessage) described {
 	d := described{title: "system (" + sanitize.Line(m.Origin) + ")", body: m.Text}
 	if first, rest, ok := strings.Cut(m.Text, "\n"); ok && m.FromFiles() {
@@ -134,9 +134,9 @@ func requestUsage(k item.RequestUsage) string {
 	step := fmt.Sprintf("step %d", k.Step)
 	switch k.Purpose {
 	case item.PurposeSubPod:
-		step += ", by a spawned pod"
+		step += ", by a sub-pod"
 	case item.PurposeDiscarded:
-		step += ", the answer was discarded"
+		step += ", answer discarded"
 	}
 	return fmt.Sprintf("%s: %s, %s, %s", step, tokens, sanitize.Line(cmp.Or(k.Model, k.Asked)), Duration(time.Duration(k.DurationMS)*time.Millisecond))
 }

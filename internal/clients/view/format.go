@@ -11,7 +11,7 @@ import (
 	"podd/pkg/item"
 )
 
-// Count is a number with its thousands set apart: 1,234.
+// Count is a number with separated thousands: 1,234.
 func Count(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	sign := ""
@@ -28,8 +28,7 @@ func Count(n int64) string {
 	return sign + b.String()
 }
 
-// Duration is a length of time with as much detail as matters: 3 ms, 1.2 s, 2m05s,
-// 3h07m, 4d02h.
+// Duration is a length of time in two units at most: 3 ms, 1.2 s, 2m05s, 3h07m, 4d02h.
 func Duration(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < time.Second:
@@ -44,12 +43,12 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
 }
 
-// utcTime is a time as podd writes it into sentences.
+// utcTime matches a time as podd writes it into sentences.
 var utcTime = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ`)
 })
 
-// LocalTimes is a sentence of podd's with its times as the reader's clock shows them.
+// LocalTimes converts the times in a sentence of podd to the reader's time zone.
 func LocalTimes(text string) string {
 	return utcTime().ReplaceAllStringFunc(text, func(at string) string {
 		t, err := time.Parse(time.DateTime+"Z", at)
@@ -69,15 +68,18 @@ func Tokens(u item.Usage) string {
 	return fmt.Sprintf("%s tokens in%s, %s out", Count(u.Input), cached, Count(u.Output))
 }
 
-// counted is "1 step" or "2 steps".
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
+// counted is "1 step" or "2 steps"; many is the plural where it is not one with an s.
+func counted(n int, one string, many ...string) string {
+	switch {
+	case n == 1:
+		return "1 " + one
+	case len(many) > 0:
+		return Count(int64(n)) + " " + many[0]
 	}
-	return Count(int64(n)) + " " + what + "s"
+	return Count(int64(n)) + " " + one + "s"
 }
 
-// ending is the one line that a turn ends with, its cause left out.
+// ending is the line that a turn ends with, without the cause.
 func ending(turn int64, e item.TurnEnded) string {
 	line := fmt.Sprintf("turn %d %s", turn, outcome(e.Outcome))
 	if e.Steps == 0 {
@@ -101,12 +103,12 @@ func outcome(o item.Outcome) string {
 	return string(o)
 }
 
-// oneLine is text in one line: its lines set apart by a bar.
+// oneLine is text in one line: its lines separated by a bar.
 func oneLine(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "\n", " | ")
 }
 
-// Fit cuts text to so many columns, an ellipsis in place of what is gone.
+// Fit cuts text to columns and ends it with an ellipsis if it was longer.
 func Fit(text string, columns int) string {
 	used, last := 0, 0
 	for i, r := range text {
@@ -122,8 +124,8 @@ func Fit(text string, columns int) string {
 	return text
 }
 
-// RuneWidth is how many columns a rune takes, by the large blocks of wide scripts and
-// emoji.
+// RuneWidth is how many columns a rune takes. It knows the large blocks of wide scripts
+// and emoji.
 func RuneWidth(r rune) int {
 	if r >= 0x1100 && r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 ||
 		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 ||

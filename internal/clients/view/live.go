@@ -8,8 +8,8 @@ import (
 	"podd/pkg/transcript"
 )
 
-// put shows what a block of the turn says now: the answer on Out, each beginning a line,
-// and what is going on.
+// put shows a changed block of the turn: answers on Out, each on lines of its own, and
+// the activity in the status line.
 func (t *Turn) put(p transcript.Put) error {
 	b := p.Block
 	if t.turn == 0 || b.Turn != t.turn {
@@ -33,16 +33,16 @@ func (t *Turn) put(p transcript.Put) error {
 	return err
 }
 
-// cut ends text that came to nothing, so that what follows makes sense.
+// cut ends an unfinished answer and says so, so that what follows makes sense.
 func (t *Turn) cut() error {
 	err := t.screen.endText()
 	t.screen.note(yellow, cutNote)
 	return err
 }
 
-const cutNote = "(the answer was cut; starting again)"
+const cutNote = "(the answer was cut off; asking the model again)"
 
-// doing says what is going on in a block that is under way.
+// doing shows the activity of an unfinished block.
 func (t *Turn) doing(b transcript.Block) {
 	switch {
 	case b.State == transcript.Live && b.Kind == transcript.Answer:
@@ -68,7 +68,7 @@ func (t *Turn) running() (names []string) {
 	return names
 }
 
-// progress says what is going on when no fragment does.
+// progress shows the turn's activity when no fragment does.
 func (t *Turn) progress() {
 	running := t.running()
 	switch n := len(running); {

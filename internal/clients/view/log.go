@@ -10,40 +10,38 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// Log shows the entries of a pod's log on Out, each as a block: a line with its
-// sequence, time and kind, then its text, indented. Tool results show as their
-// summary.
+// Log prints the entries of a pod's log on Out, each as a block: a line with its sequence,
+// time and kind, then its text, indented. A tool result shows its summary.
 //
-// What is unfinished when the stream has caught up shows as its text so far. With
-// live fragments it goes on showing while it is made, and its entry is then a line
-// that points to the text above.
+// When the stream has caught up, Log prints the text so far of unfinished blocks. With
+// live fragments it keeps printing their text as it arrives, and their entry is then a
+// line that refers to the text above.
 type Log struct {
 	Console
 	live bool
 	log  *transcript.Transcript
-	// printed are the live blocks whose text is shown; at is the one whose text stands last
-	// on Out, "" when there is none.
+	// printed are the live blocks whose text is shown; at is the one whose text is the last
+	// on Out, or "".
 	printed map[string]bool
 	at      string
 	body    *body
 }
 
-// NewLog shows entries, and with live also fragments as they come. Close it after
-// use.
+// NewLog shows entries, and with live also fragments as they arrive. Close it after use.
 func NewLog(c Console, live bool) *Log {
 	return &Log{Console: c, live: live, log: transcript.New(transcript.Options{Last: 1}), printed: make(map[string]bool)}
 }
 
-// Close ends what is shown.
+// Close ends the last line.
 func (l *Log) Close() error { return l.leave() }
 
-// Lost says that the stream broke and is made again. What is unfinished shows anew
-// then.
+// Lost says that the stream broke and is being restored. Unfinished blocks are then shown
+// again.
 func (l *Log) Lost(err error) {
 	_ = l.leave() // A writer that fails shows at the next block.
 	clear(l.printed)
 	l.log.Lost()
-	fmt.Fprintln(l.Err, yellow.paint(l.ErrTerminal && l.Color, "(podd is away, trying again: "+sanitize.Line(err.Error())+")"))
+	fmt.Fprintln(l.Err, yellow.paint(l.ErrTerminal && l.Color, "(lost the connection to podd; retrying: "+sanitize.Line(err.Error())+")"))
 }
 
 // Show shows the next message of the stream. An error is that of writing to Out.
@@ -65,7 +63,7 @@ func (l *Log) entry(c transcript.Change) error {
 	e := *c.Entry
 	d := describe(e)
 	if l.dropped(c) {
-		_, d.above = e.Kind.(item.ItemAdded) // What it is of was sent encrypted.
+		_, d.above = e.Kind.(item.ItemAdded) // Its own text was sent encrypted.
 	}
 	for _, p := range c.Put {
 		if seq := p.Block.Call.Question.CallSeq; seq != 0 {
@@ -100,12 +98,12 @@ func (l *Log) entry(c transcript.Change) error {
 	return l.leave()
 }
 
-// finish adds what is missing of the text of a live block, where that stands last.
+// finish adds the missing rest of a live block's text, if that text is the last on Out.
 func (l *Log) finish(p transcript.Put, d *described) error {
 	delete(l.printed, p.Block.ID)
 	rest := d.body[p.Kept:]
 	if p.Kept == 0 || rest != "" && l.at != p.Block.ID {
-		return nil // Other text stands there, or behind it.
+		return nil // Other text was printed there, or after it.
 	}
 	d.body, d.above = "", true
 	if rest == "" {

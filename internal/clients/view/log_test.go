@@ -40,7 +40,7 @@ func TestEachKindOfEntry(t *testing.T) {
 	}{
 		{item.Submitted{RequestID: "r1", Mode: item.ModeSteer, Text: "fix it\n\nplease"}, "submitted as r1 (steer)", "    fix it\n\n    please\n"},
 		{item.Promoted{RequestIDs: []string{"r1", "r2"}}, "joined the running turn: r1, r2", ""},
-		{item.Withdrawn{RequestIDs: []string{"r1", "r2"}}, "taken back: r1, r2", ""},
+		{item.Withdrawn{RequestIDs: []string{"r1", "r2"}}, "removed from the queue: r1, r2", ""},
 		{item.TurnStarted{}, "turn 3 started", ""},
 		{item.TurnEnded{Outcome: item.OutcomeFinished, Steps: 1, Usage: usage}, "turn 3 finished: 1 step, 1,234 tokens in (800 cached), 56 out", ""},
 		{item.TurnEnded{Outcome: item.OutcomeFailed, Cause: "no key"}, "turn 3 failed", "    no key\n"},
@@ -62,13 +62,13 @@ func TestEachKindOfEntry(t *testing.T) {
 		{item.Compaction{Summary: answer("so far"), UpTo: 9}, "compacted up to #9", "    so far\n"},
 		{
 			item.ApprovalRequested{Question: "rm?", Tool: "shell", Arguments: `{"command":"rm x\nrm y"}`, Digest: "\x01\x02\x03\x04\x05\x06\x07", Expires: noon}, "shell waits for approval",
-			"    rm?\n      command:\n      | rm x\n      | rm y\n    digest 010203040506, denied unless answered by 2026-02-03 12:01:07\n",
+			"    rm?\n      command:\n      | rm x\n      | rm y\n    digest 010203040506, expires 2026-02-03 12:01:07\n",
 		},
 		{item.ApprovalRequested{}, "a tool waits for approval", "      | \n    digest \n"},
 		{item.ApprovalResolved{Approved: true, By: "me"}, "approved by me", ""},
 		{item.ApprovalResolved{By: "me", Reason: "no"}, "denied by me", "    no\n"},
 		{item.Rewind{To: 4}, "rewound to #4", ""},
-		{item.Purged{Entries: 40, Reason: "too old"}, "the log begins here: 40 older entries were removed", "    too old\n"},
+		{item.Purged{Entries: 40, Reason: "too old"}, "the log begins here; 40 older entries removed", "    too old\n"},
 		{item.Note{Text: "n"}, "note", "    n\n"},
 		{item.Note{Text: "n", Wake: true}, "note (wakes the pod)", "    n\n"},
 		{item.Recovered{Reason: "r"}, "recovered", "    r\n"},
@@ -150,7 +150,7 @@ func TestLogLive(t *testing.T) {
 		},
 		"restarted": {
 			[]*poddv1.StreamResponse{delta(text(3, "b", "a")), restarted, delta(text(3, "b", "b")), added(4, 3, answer("b"))},
-			"(live: assistant)\n    a\n(the answer was cut; starting again: HTTP 503)\n(live: assistant)\n    b\n" + head + "assistant  (above)\n",
+			"(live: assistant)\n    a\n(the answer was cut off; asking the model again: HTTP 503)\n(live: assistant)\n    b\n" + head + "assistant  (above)\n",
 		},
 		"lost": {
 			[]*poddv1.StreamResponse{delta(text(3, "b", "a")), lost, inFlight(text(3, "b", "ab")), added(4, 3, answer("ab"))},

@@ -30,7 +30,7 @@ func (l *Log) inFlight(puts []transcript.Put) error {
 func (l *Log) delta(d *poddv1.Delta, c transcript.Change) error {
 	cut := ""
 	if l.dropped(c) {
-		cut = "the answer was cut; starting again: "
+		cut = "the answer was cut off; asking the model again: "
 	}
 	if d.GetRestarted() {
 		if err := l.leave(); err != nil {
@@ -46,7 +46,7 @@ func (l *Log) delta(d *poddv1.Delta, c transcript.Change) error {
 	return nil
 }
 
-// dropped says whether text that is printed came to nothing.
+// dropped says whether printed text was discarded.
 func (l *Log) dropped(c transcript.Change) (printed bool) {
 	for _, id := range c.Drop {
 		printed = printed || l.printed[id]
@@ -55,10 +55,10 @@ func (l *Log) dropped(c transcript.Change) (printed bool) {
 	return printed
 }
 
-// fragment adds to a block, under a heading when other text stands last.
+// fragment adds to a block, under a heading if other text was printed last.
 func (l *Log) fragment(b transcript.Block, text, word string) error {
 	if text == "" || b.State == transcript.Writing {
-		return nil // The call's entry shows its arguments, and they are no text to read.
+		return nil // The call's entry shows its arguments; their fragments are hard to read.
 	}
 	if l.at != b.ID {
 		if err := l.leave(); err != nil {
@@ -73,7 +73,7 @@ func (l *Log) fragment(b transcript.Block, text, word string) error {
 	return l.write(text)
 }
 
-// heading writes a line that is no entry.
+// heading writes a line that is not an entry.
 func (l *Log) heading(s style, text string) error {
 	_, err := fmt.Fprintln(l.Out, s.paint(l.OutTerminal && l.Color, "("+text+")"))
 	return written(err)

@@ -9,9 +9,9 @@ import (
 	"podd/internal/sanitize"
 )
 
-// screen keeps two writers in order that may share one terminal: the text on Out
-// stays whole, lines on Err stand on lines of their own, and below them one line
-// says what is going on, on a terminal only.
+// screen coordinates two writers that may share one terminal: the text on Out stays
+// intact, lines on Err get lines of their own, and on a terminal a status line is below
+// them.
 type screen struct {
 	Console
 	// safe leads to Out by way of the sanitiser.
@@ -22,8 +22,8 @@ type screen struct {
 	open bool
 	// broken says that a newline on Err has ended that line on the terminal.
 	broken bool
-	// status is what is going on since when; question stands in its place while a
-	// person is asked. drawn says that one of them stands on the terminal.
+	// status is the current activity, since its start; while a person is asked, question
+	// replaces it. drawn says that one of them is on the terminal.
 	status   string
 	question string
 	since    time.Time
@@ -78,12 +78,12 @@ func (s *screen) endText() error {
 	return written(err)
 }
 
-// behind says whether the terminal's cursor stands behind text of Out.
+// behind says whether the terminal's cursor is after text of Out.
 func (s *screen) behind() bool {
 	return s.open && !s.broken && s.OutTerminal && s.ErrTerminal
 }
 
-// leaveText takes the cursor off the text, without adding to it.
+// leaveText moves the cursor off the text, without adding to it.
 func (s *screen) leaveText() {
 	if s.behind() {
 		fmt.Fprintln(s.Err)
@@ -91,7 +91,7 @@ func (s *screen) leaveText() {
 	}
 }
 
-// note writes a line to Err. A terminal gets its start; text is sanitised already.
+// note writes a line to Err, cut to the width of a terminal. text is already sanitised.
 func (s *screen) note(st style, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +104,7 @@ func (s *screen) note(st style, text string) {
 	s.drawQuestion()
 }
 
-// block writes lines to Err, whole, and the first of them in a style. They are safe.
+// block writes complete lines to Err, the first of them in a style. They are safe.
 func (s *screen) block(st style, lines ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,9 +119,8 @@ func (s *screen) block(st style, lines ...string) {
 	s.drawQuestion()
 }
 
-// ask puts a safe question below everything, with the cursor behind it; "" takes it
-// away. typed says that an answer, and with it the end of the line, stands behind the
-// one before.
+// ask shows a safe question below everything, with the cursor after it; "" removes it.
+// typed says that an answer, and so the end of the line, was typed after the previous one.
 func (s *screen) ask(question string, typed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +135,7 @@ func (s *screen) ask(question string, typed bool) {
 	s.drawQuestion()
 }
 
-// drawQuestion draws the question where it was erased.
+// drawQuestion redraws the question after it was erased.
 func (s *screen) drawQuestion() {
 	if s.question == "" || s.drawn || s.behind() {
 		return
@@ -148,8 +147,7 @@ func (s *screen) drawQuestion() {
 // questionRoom is what is left of the line for the blank and a short answer.
 const questionRoom = 4
 
-// going says what is going on now; empty: nothing to say. The text need not be
-// safe.
+// going sets the current activity; "" means none. The text need not be safe.
 func (s *screen) going(on string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,10 +160,10 @@ func (s *screen) going(on string) {
 	}
 }
 
-// written gives a failed write of the answer its sentence.
+// written adds context to a failed write of the answer.
 func written(err error) error {
 	if err != nil {
-		return fmt.Errorf("the answer cannot be written: %w", err)
+		return fmt.Errorf("cannot write the answer: %w", err)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"podd/internal/sanitize"
 )
 
-// framePause is how long one frame of the spinner stands.
+// framePause is how long one frame of the spinner is shown.
 const framePause = 120 * time.Millisecond
 
 var frames = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
@@ -26,8 +26,8 @@ func (s *screen) spin() {
 	}
 }
 
-// draw writes the status line. It stays away while the cursor stands behind text,
-// which it would erase.
+// draw writes the status line, except while the cursor is after text, which it would
+// erase.
 func (s *screen) draw() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

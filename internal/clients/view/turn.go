@@ -12,11 +12,11 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// Turn shows the turn that takes a submit, as it happens: the assistant's text alone
-// on Out, as it comes; on Err a line for each tool call that ends, alerts, notes, how
-// calls that waited for a person were answered and, at the end, what the turn cost.
-// What of another turn comes before is not shown, its alerts excepted. Which calls
-// wait, and asking for them, is left to the caller: see Approval and Ask.
+// Turn shows the turn that takes a submit, as it happens: on Out only the assistant's
+// text, as it arrives; on Err a line for each tool call that ends, alerts, notes, answers
+// to approval questions and, at the end, what the turn used. Of earlier turns only alerts
+// are shown. The caller finds the calls that wait and asks about them: see Approval and
+// Ask.
 type Turn struct {
 	screen    *screen
 	requestID string
@@ -29,8 +29,8 @@ type Turn struct {
 	turn, seq int64
 	ended     *item.TurnEnded
 	withdrawn bool
-	// waiting are the calls that wait for a person: those of this turn, and those of the
-	// one before it that were shown.
+	// waiting are the calls that wait for approval: those of this turn, and those of the
+	// previous one that were shown.
 	waiting []call
 	alerts  map[item.Seq]bool
 }
@@ -40,8 +40,7 @@ type call struct {
 	id, tool string
 }
 
-// NewTurn shows the turn that takes the submit with this request id. Close it after
-// use.
+// NewTurn shows the turn that takes the submit with this request id. Close it after use.
 func NewTurn(c Console, requestID string) *Turn {
 	t := &Turn{
 		screen: newScreen(c), requestID: requestID, alerts: make(map[item.Seq]bool),
@@ -51,7 +50,7 @@ func NewTurn(c Console, requestID string) *Turn {
 	return t
 }
 
-// Close ends what is shown: the text's last line, the line of what is going on.
+// Close ends the text's last line and removes the status line.
 func (t *Turn) Close() error {
 	err := t.screen.endText()
 	t.screen.close()
@@ -61,20 +60,20 @@ func (t *Turn) Close() error {
 // Seq is the last sequence that was shown; 0 before the first.
 func (t *Turn) Seq() int64 { return t.seq }
 
-// Ended is the number of the turn and how it ended; nil before the end.
+// Ended is the number of the turn and how it ended; end is nil before that.
 func (t *Turn) Ended() (turn int64, end *item.TurnEnded) { return t.turn, t.ended }
 
-// Lost says that the stream broke and is made again.
+// Lost says that the stream broke and is being restored.
 func (t *Turn) Lost(err error) {
 	t.log.Lost()
-	t.screen.going("podd is away, trying again: " + err.Error())
+	t.screen.going("lost the connection to podd; retrying: " + err.Error())
 }
 
-// Withdrawn says that the submit was taken back: no turn takes it.
+// Withdrawn says that the submit was removed from the queue: no turn takes it.
 func (t *Turn) Withdrawn() bool { return t.withdrawn }
 
-// Show shows the next message of the stream. done says that the turn has ended, or
-// that there will be none. An error is that of writing to Out.
+// Show shows the next message of the stream. done says that the turn has ended or will
+// never start. The error is that of writing to Out.
 func (t *Turn) Show(m *poddv1.StreamResponse) (done bool, err error) {
 	c := t.log.Apply(m)
 	if d := m.GetDelta(); d.GetRestarted() && d.GetTurn() == t.turn {
@@ -108,7 +107,7 @@ func (t *Turn) entry(e item.Entry) error {
 		t.claim(e.Turn, k.RequestIDs, "")
 		return nil
 	case item.Promoted:
-		t.claim(e.Turn, k.RequestIDs, fmt.Sprintf("· joined turn %d, which was running", e.Turn))
+		t.claim(e.Turn, k.RequestIDs, fmt.Sprintf("· joined the running turn %d", e.Turn))
 		return nil
 	case item.AlertRaised:
 		if !k.Alert.Repeats() {
@@ -140,8 +139,7 @@ func (t *Turn) entry(e item.Entry) error {
 	return nil
 }
 
-// claim takes note of the turn that took the submit, and says how when there is
-// something to say.
+// claim records the turn that took the submit, and shows how if it is not "".
 func (t *Turn) claim(turn int64, requestIDs []string, how string) {
 	if t.turn == 0 && slices.Contains(requestIDs, t.requestID) {
 		t.turn = turn
@@ -152,7 +150,7 @@ func (t *Turn) claim(turn int64, requestIDs []string, how string) {
 	t.progress()
 }
 
-// item shows an item of the conversation that is no text of the model's.
+// item shows an item of the conversation that is not text of the model.
 func (t *Turn) item(it item.Item) {
 	switch it := it.(type) {
 	case item.SystemMessage:
@@ -192,8 +190,7 @@ func (t *Turn) alert(a item.Alert) {
 	t.screen.note(alertStyle(a.Level), "! "+AlertText(a))
 }
 
-// end shows how the turn ended. The cause is left to the caller, who has it in
-// Ended.
+// end shows how the turn ended. The caller shows the cause, which Ended returns.
 func (t *Turn) end(k item.TurnEnded) error {
 	t.ended = &k
 	t.screen.ask("", false)

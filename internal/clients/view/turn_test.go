@@ -129,7 +129,7 @@ func TestSteeredTurn(t *testing.T) {
 	if turn, end := v.Ended(); out != "yes\n" || turn != 2 || end == nil {
 		t.Errorf("shown %q, turn %d, end %v", out, turn, end)
 	}
-	if err != "· joined turn 2, which was running\nturn 2 finished\n" {
+	if err != "· joined the running turn 2\nturn 2 finished\n" {
 		t.Errorf("standard error is %q", err)
 	}
 }
@@ -158,7 +158,7 @@ func TestTurnThatFails(t *testing.T) {
 	}
 }
 
-const cutNote = "(the answer was cut; starting again)\n"
+const cutNote = "(the answer was cut off; asking the model again)\n"
 
 func TestTextThatBeginsAgain(t *testing.T) {
 	restarted := delta(item.Delta{Turn: 3, Step: 1, Restarted: true, Text: "cut"})

@@ -12,32 +12,31 @@ import (
 	"podd/pkg/item"
 )
 
-// The timeouts of commands that name none.
+// The default timeouts of commands.
 const (
 	DefaultInterceptorTimeout = time.Minute
 	DefaultHookTimeout        = 30 * time.Second
 )
 
-// keyVariable holds podd's key for its model endpoint, which goes to no command.
+// keyVariable has podd's key for its model endpoint, which no command gets.
 const keyVariable = "OPENAI_API_KEY"
 
-// Command is what runs for events.
+// Command is a command that runs for events.
 type Command struct {
-	// Name is shown as the cause of what the command did: letters, digits, ".", "-" and
-	// "_", at most 64.
+	// Name identifies the command in reasons and alerts: letters, digits, ".", "-" and "_",
+	// at most 64.
 	Name string
 	// On are the events that it runs for; see Edges and Events.
 	On []string
-	// Argv is the program and its arguments. The program is an absolute path or a name
-	// that is looked up in podd's PATH: relative to the workspace it would be the
-	// model's to write.
+	// Argv is the program and its arguments. The program is an absolute path or a name in
+	// podd's PATH: the model could write a program in the workspace.
 	Argv []string
-	// Timeout is how long it may take for one event; 0 means the default.
+	// Timeout limits the run for one event; 0 means the default.
 	Timeout time.Duration
-	// Env adds to its environment: NAME=value, or NAME to pass on podd's own value.
+	// Env adds to its environment: NAME=value, or NAME to pass podd's own value.
 	Env []string
-	// History is what an interceptor's command is given of the conversation; a hook's is
-	// given nothing.
+	// History is the part of the conversation that an interceptor's command gets; a hook's
+	// command gets none.
 	History History
 }
 
@@ -46,21 +45,21 @@ var (
 	variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// check refuses what can't run, and events that are not among known.
+// check refuses commands that can't run, and events that are not in known.
 func (c Command) check(known []string) error {
 	if !nameForm.MatchString(c.Name) {
-		return bad("the name %q is not letters, digits, \".\", \"-\" and \"_\", at most 64 of them", c.Name)
+		return bad("the name %q is not valid: use at most 64 letters, digits, \".\", \"-\" and \"_\"", c.Name)
 	}
 	if len(c.On) == 0 {
-		return bad("%s names no event: set on to some of %s", c.Name, strings.Join(known, ", "))
+		return bad("%s has no events: set on to some of %s", c.Name, strings.Join(known, ", "))
 	}
 	for _, event := range c.On {
 		if !slices.Contains(known, event) {
-			return bad("%s: there is no event %q: on may have %s", c.Name, event, strings.Join(known, ", "))
+			return bad("%s: unknown event %q: on may contain %s", c.Name, event, strings.Join(known, ", "))
 		}
 	}
 	if c.Timeout < 0 {
-		return bad("%s: the timeout is below 0", c.Name)
+		return bad("%s: the timeout is negative", c.Name)
 	}
 	if err := c.checkArgv(); err != nil {
 		return err
@@ -74,11 +73,11 @@ func (c Command) checkArgv() error {
 	}
 	for _, arg := range c.Argv {
 		if strings.ContainsRune(arg, 0) {
-			return bad("%s: the command has a NUL character", c.Name)
+			return bad("%s: the command contains a NUL character", c.Name)
 		}
 	}
 	if program := c.Argv[0]; strings.ContainsRune(program, '/') && !filepath.IsAbs(program) {
-		return bad("%s: the program %s is relative, and the command runs in the pod's workspace: name it by its absolute path", c.Name, program)
+		return bad("%s: the path of the program %s is relative, but the command runs in the pod's workspace: use an absolute path", c.Name, program)
 	}
 	return nil
 }
@@ -88,9 +87,9 @@ func (c Command) checkEnv() error {
 		name, _, _ := strings.Cut(entry, "=")
 		switch {
 		case !variableForm.MatchString(name) || strings.ContainsRune(entry, 0):
-			return bad("%s: %q in env is neither NAME nor NAME=value", c.Name, name)
+			return bad("%s: %q in env must be NAME or NAME=value", c.Name, name)
 		case name == keyVariable:
-			return bad("%s: env has %s, and podd's key goes to no command: give the command a key of its own under another name", c.Name, name)
+			return bad("%s: env contains %s, but no command gets podd's key: give the command its own key under another name", c.Name, name)
 		}
 	}
 	return nil
@@ -100,14 +99,13 @@ func bad(format string, args ...any) error {
 	return item.Errorf(item.KindInvalid, "EXTENSION", format, args...)
 }
 
-// passedVariables are taken over from podd's own environment, and those that begin
-// with LC_.
+// passedVariables are copied from podd's own environment, like all that begin with LC_.
 var passedVariables = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR",
 	"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
 }
 
-// environment is what a command gets; own is podd's environment.
+// environment is a command's environment; own is podd's.
 func (c Command) environment(own []string, dir string, e event) []string {
 	var env []string
 	for _, entry := range own {

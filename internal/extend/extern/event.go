@@ -9,11 +9,11 @@ import (
 	"podd/pkg/item"
 )
 
-// Version is the version of the schema of events and verdicts. It changes when
-// something in it comes to mean another thing; a new field or event is no change.
+// Version is the version of the schema of events and verdicts. It changes when the meaning
+// of something changes; a new field or event does not change it.
 const Version = 1
 
-// event is what a command reads. Fields that do not belong to an event are not there.
+// event is what a command reads. Fields that do not belong to an event are left out.
 type event struct {
 	Version int    `json:"version"`
 	Event   string `json:"event"`
@@ -29,21 +29,21 @@ type event struct {
 	End     *endInfo     `json:"end,omitempty"`
 	Abort   *abortInfo   `json:"abort,omitempty"`
 
-	// History is a list of pastInfo, the oldest first; HistoryLeftOut counts the items
-	// before them that were left out. They are there for a command that asks for history.
+	// History is a list of pastInfo, oldest first; HistoryLeftOut counts the earlier items
+	// that were left out. Only a command that asks for history gets them.
 	History        json.RawMessage `json:"history,omitempty"`
 	HistoryLeftOut *int            `json:"history_left_out,omitempty"`
-	// past is what History is made of; nil where there is none.
+	// past is the source of History; nil without one.
 	past *interceptor.Conversation
 
-	// These are for hooks alone. Entry and Alert have protobuf's JSON, as podctl prints it.
+	// These are for hooks only. Entry and Alert have protobuf's JSON, as podctl prints it.
 	Entry    json.RawMessage `json:"entry,omitempty"`
 	Alert    json.RawMessage `json:"alert,omitempty"`
 	Change   string          `json:"change,omitempty"`
 	Decision string          `json:"decision,omitempty"`
 }
 
-// podInfo is empty for what belongs to no pod. A pod that was deleted has no Dir.
+// podInfo is empty for an event without a pod. A deleted pod has no Dir.
 type podInfo struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -67,7 +67,7 @@ type segmentInfo struct {
 	EndLine   int    `json:"end_line,omitempty"`
 }
 
-// resolvedInfo is what a file reference became: "[File: PATH]", a newline, the body.
+// resolvedInfo is a resolved file reference: "[File: PATH]", a newline, the body.
 type resolvedInfo struct {
 	Origin string `json:"origin"`
 	Text   string `json:"text"`
@@ -161,7 +161,7 @@ func tellArguments(arguments string) json.RawMessage {
 	if json.Valid([]byte(arguments)) {
 		return json.RawMessage(arguments)
 	}
-	// Cannot fail: it is a string.
+	// Cannot fail for a string.
 	text, _ := json.Marshal(arguments)
 	return text
 }
@@ -170,8 +170,8 @@ func tellOutput(o item.Output) *outputInfo {
 	return &outputInfo{Summary: o.Summary, Content: o.Content, IsError: o.IsError}
 }
 
-// tellEdge is an edge as a hook hears of it: in the shape in which an interceptor is
-// asked, as far as the hook was told.
+// tellEdge is an edge as the event of a hook: in the same shape as for an interceptor, with
+// the fields that hooks get.
 func tellEdge(e hook.Edge) event {
 	out := event{Event: string(e.Name), Turn: e.Turn, Decision: e.Decision}
 	switch e.Name {

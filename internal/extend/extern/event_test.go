@@ -139,17 +139,17 @@ func TestRefuses(t *testing.T) {
 	b := newBench(t)
 	good := extern.Command{Name: "x", On: []string{"turn_end"}, Argv: []string{"sh"}}
 	for want, change := range map[string]func(*extern.Command){
-		`the name "" is not`:                  func(c *extern.Command) { c.Name = "" },
-		`the name "a b" is not`:               func(c *extern.Command) { c.Name = "a b" },
-		"x names no event: set on to some of": func(c *extern.Command) { c.On = nil },
-		`x: there is no event "turn": on may have prompt_submit, before_request,`: func(c *extern.Command) { c.On = []string{"turn"} },
-		"x has no command":                      func(c *extern.Command) { c.Argv = nil },
-		"the program ./check is relative":       func(c *extern.Command) { c.Argv = []string{"./check"} },
-		"NUL":                                   func(c *extern.Command) { c.Argv = []string{"sh", "a\x00"} },
-		"the timeout is below 0":                func(c *extern.Command) { c.Timeout = -1 },
-		`"A B" in env is neither NAME nor`:      func(c *extern.Command) { c.Env = []string{"A B=c"} },
-		"podd's key goes to no command":         func(c *extern.Command) { c.Env = []string{"OPENAI_API_KEY"} },
-		"x: env has OPENAI_API_KEY, and podd's": func(c *extern.Command) { c.Env = []string{"OPENAI_API_KEY=x"} },
+		`the name "" is not`:                 func(c *extern.Command) { c.Name = "" },
+		`the name "a b" is not`:              func(c *extern.Command) { c.Name = "a b" },
+		"x has no events: set on to some of": func(c *extern.Command) { c.On = nil },
+		`x: unknown event "turn": on may contain prompt_submit, before_request,`: func(c *extern.Command) { c.On = []string{"turn"} },
+		"x has no command":                    func(c *extern.Command) { c.Argv = nil },
+		"the program ./check is relative":     func(c *extern.Command) { c.Argv = []string{"./check"} },
+		"NUL":                                 func(c *extern.Command) { c.Argv = []string{"sh", "a\x00"} },
+		"the timeout is negative":             func(c *extern.Command) { c.Timeout = -1 },
+		`"A B" in env must be NAME or`:        func(c *extern.Command) { c.Env = []string{"A B=c"} },
+		"no command gets podd's key":          func(c *extern.Command) { c.Env = []string{"OPENAI_API_KEY"} },
+		"x: env contains OPENAI_API_KEY, but": func(c *extern.Command) { c.Env = []string{"OPENAI_API_KEY=x"} },
 	} {
 		c := good
 		change(&c)

@@ -19,29 +19,29 @@ func TestFailures(t *testing.T) {
 	for name, tt := range map[string]struct{ script, want string }{
 		"exit status":       {"echo first >&2; echo 'it broke' >&2; exit 1", "ended with exit status 1: it broke"},
 		"not found":         {"no-such-program-anywhere", "ended with exit status 127: "},
-		"killed":            {"kill -9 $$", "was ended by a signal: killed"},
+		"killed":            {"kill -9 $$", "was killed by a signal: killed"},
 		"too long":          {"yes", "wrote more than 1048576 bytes to its standard output"},
 		"too long, at once": {"head -c 1048577 /dev/zero", "wrote more than 1048576 bytes"},
-		"no JSON":           {"echo ok", "wrote no verdict to its standard output: it is not one JSON value"},
+		"no JSON":           {"echo ok", "wrote an invalid verdict: it is not one JSON value"},
 		"trailing data":     {says(`{"verdict":"finish"} {"verdict":"finish"}`), "it is not one JSON value"},
-		"a list":            {says(`["finish"]`), "it is no JSON object"},
-		"a string":          {says(`"finish"`), "it is no JSON object"},
-		"null":              {says(`null`), "it is no JSON object"},
+		"a list":            {says(`["finish"]`), "it is not a JSON object"},
+		"a string":          {says(`"finish"`), "it is not a JSON object"},
+		"null":              {says(`null`), "it is not a JSON object"},
 		"no UTF-8":          {`printf '{"verdict":"pause","reason":"\377"}'`, "it is not valid UTF-8"},
 		"no verdict":        {says(`{"reason":"x"}`), `the field "verdict" is missing`},
-		"wrong type":        {says(`{"verdict":1}`), `the field "verdict" is of the wrong type`},
+		"wrong type":        {says(`{"verdict":1}`), `the field "verdict" has the wrong type`},
 		"null verdict":      {says(`{"verdict":null}`), `the field "verdict" is null`},
-		"other edge":        {says(`{"verdict":"deny"}`), `there is no verdict "deny" at turn_end: there are "finish", "continue_with", "pause"`},
+		"other edge":        {says(`{"verdict":"deny"}`), `unknown verdict "deny" at turn_end: use "finish", "continue_with", "pause"`},
 		"unknown field":     {says(`{"verdict":"finish","colour":"red"}`), `the field "colour" does not belong to the verdict "finish" at turn_end`},
 		"other case":        {says(`{"Verdict":"finish"}`), `the field "verdict" is missing`},
 		"field of another":  {says(`{"verdict":"pause","items":["a"]}`), `the field "items" does not belong to the verdict "pause"`},
-		"twice":             {says(`{"verdict":"pause","verdict":"finish"}`), `the field "verdict" is there twice`},
-		"version":           {says(`{"version":2,"verdict":"finish"}`), "its version is 2, and this podd reads version 1"},
+		"twice":             {says(`{"verdict":"pause","verdict":"finish"}`), `the field "verdict" occurs twice`},
+		"version":           {says(`{"version":2,"verdict":"finish"}`), "its version is 2, but this podd reads version 1"},
 		"no items":          {says(`{"verdict":"continue_with"}`), `the field "items" is missing`},
 		"none":              {says(`{"verdict":"continue_with","items":[]}`), "items has 0 texts: it must have 1 to 16"},
 		"too many":          {says(`{"verdict":"continue_with","items":[` + strings.Repeat(`"a",`, 16) + `"a"]}`), "items has 17 texts"},
 		"blank":             {says(`{"verdict":"continue_with","items":[" "]}`), "items has an empty text"},
-		"no texts":          {says(`{"verdict":"continue_with","items":[{"text":"a"}]}`), `the field "items" is of the wrong type`},
+		"no texts":          {says(`{"verdict":"continue_with","items":[{"text":"a"}]}`), `the field "items" has the wrong type`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -49,7 +49,7 @@ func TestFailures(t *testing.T) {
 			if err != nil || len(d.Warnings) != 1 || len(d.Items) > 0 || d.Paused != "" {
 				t.Fatalf("%+v, %v", d, err)
 			}
-			wantIn(t, d.Warnings[0], tt.want, `; it was passed over at turn_end (on_failure = "allow")`)
+			wantIn(t, d.Warnings[0], tt.want, `; it was skipped at turn_end (on_failure = "allow")`)
 			if !strings.HasPrefix(d.Warnings[0], "x: ") || strings.Contains(d.Warnings[0], "\n") || len(d.Warnings[0]) > 500 {
 				t.Errorf("that is no sentence: %q", d.Warnings[0])
 			}
@@ -60,12 +60,12 @@ func TestFailures(t *testing.T) {
 
 func TestOutputVerdictFailures(t *testing.T) {
 	for output, want := range map[string]string{
-		`"text"`:                         "output: it is no JSON object",
+		`"text"`:                         "output: it is not a JSON object",
 		`{}`:                             "output has neither summary nor content",
 		`{"is_error":true}`:              "output has neither summary nor content",
-		`{"summary":1}`:                  `output: the field "summary" is of the wrong type`,
-		`{"summary":"a","text":"b"}`:     `output: there is no field "text"`,
-		`{"summary":"a","summary":"b"}`:  `output: the field "summary" is there twice`,
+		`{"summary":1}`:                  `output: the field "summary" has the wrong type`,
+		`{"summary":"a","text":"b"}`:     `output: unknown field "text"`,
+		`{"summary":"a","summary":"b"}`:  `output: the field "summary" occurs twice`,
 		`{"summary":"a","content":null}`: `output: the field "content" is null`,
 	} {
 		d, err := newBench(t).script(t, says(`{"verdict":"replace","output":`+output+`}`)).AfterTool(t.Context(), aResult)
@@ -75,7 +75,7 @@ func TestOutputVerdictFailures(t *testing.T) {
 		wantIn(t, d.Warnings[0], want)
 	}
 	d, err := newBench(t).script(t, says(`{"verdict":"rewrite","arguments":["a"]}`)).BeforeTool(t.Context(), aCall, same)
-	if err != nil || !strings.Contains(d.Denied, `the field "arguments" is of the wrong type`) {
+	if err != nil || !strings.Contains(d.Denied, `the field "arguments" has the wrong type`) {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
@@ -124,20 +124,20 @@ func TestCannotBeStarted(t *testing.T) {
 	if err != nil || len(d.Warnings) != 1 {
 		t.Fatalf("%+v, %v", d, err)
 	}
-	wantIn(t, d.Warnings[0], "x: cannot be started: /no/such/program: no such file or directory")
+	wantIn(t, d.Warnings[0], "x: cannot start: /no/such/program: no such file or directory")
 	b.dir = "/no/such/workspace"
 	d, err = b.script(t, "exit 0").TurnEnd(t.Context(), aTurn)
 	if err != nil || len(d.Warnings) != 1 {
 		t.Fatalf("%+v, %v", d, err)
 	}
-	wantIn(t, d.Warnings[0], "x: cannot be started in the workspace: /no/such/workspace: no such file or directory")
+	wantIn(t, d.Warnings[0], "x: cannot start in the workspace: /no/such/workspace: no such file or directory")
 	gone := aTurn
 	gone.Pod = "p2"
 	d, err = b.script(t, "exit 0").TurnEnd(t.Context(), gone)
 	if err != nil || len(d.Warnings) != 1 {
 		t.Fatalf("%+v, %v", d, err)
 	}
-	wantIn(t, d.Warnings[0], `could not be told of the pod: there is no pod "p2"`)
+	wantIn(t, d.Warnings[0], `could not find the pod: there is no pod "p2"`)
 }
 
 // lingers starts a child that is deaf to SIGTERM and leaves its session, writes both
@@ -153,7 +153,7 @@ func TestTimeout(t *testing.T) {
 	if err != nil || len(d.Warnings) != 1 {
 		t.Fatalf("%+v, %v", d, err)
 	}
-	wantIn(t, d.Warnings[0], "x: did not answer within 1s and was ended; it was passed over at turn_end")
+	wantIn(t, d.Warnings[0], "x: did not answer within 1s and was stopped; it was skipped at turn_end")
 	wantIn(t, b.logged(), "stderr=", "partly")
 	b.gone(t)
 }
@@ -185,7 +185,7 @@ func TestTurnIsCancelled(t *testing.T) {
 		cancel()
 	}()
 	d, err := b.script(t, lingers).BeforeTool(ctx, aCall, same)
-	if err != nil || d.Denied != "denied by x: was ended with its turn" || len(d.Warnings) > 0 {
+	if err != nil || d.Denied != "denied by x: was stopped with its turn" || len(d.Warnings) > 0 {
 		t.Errorf("%+v, %v", d, err)
 	}
 	b.gone(t)
@@ -210,7 +210,7 @@ func TestClose(t *testing.T) {
 	}
 	b.Close()
 	b.gone(t)
-	if d := <-answered; d.Denied != "denied by x: was ended, for podd is stopping" {
+	if d := <-answered; d.Denied != "denied by x: was stopped because podd is stopping" {
 		t.Errorf("%+v", d)
 	}
 	if d, err := chain.BeforeTool(t.Context(), aCall, same); err != nil || d.Denied == "" {

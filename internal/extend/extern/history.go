@@ -10,18 +10,18 @@ import (
 	"podd/pkg/item"
 )
 
-// History says which items of the conversation a command is given. The empty History is
+// History says which items of the conversation a command gets. The empty History is
 // HistoryNone.
 type History string
 
-// HistoryTurn is the items of the turn that runs, HistoryAll those of the whole log.
+// HistoryTurn is the items of the running turn, HistoryAll those of the whole log.
 const (
 	HistoryNone History = "none"
 	HistoryTurn History = "turn"
 	HistoryAll  History = "all"
 )
 
-// maxHistory is the most that the history in one event has, in bytes of JSON.
+// maxHistory bounds the history in one event, in bytes of JSON.
 const maxHistory = 8 << 20
 
 // hasHistory are the events that have a history.
@@ -35,10 +35,10 @@ func (c Command) checkHistory() error {
 		return nil
 	case HistoryTurn, HistoryAll:
 	default:
-		return bad("%s: history is %q: it may be \"none\", \"turn\" or \"all\"", c.Name, c.History)
+		return bad("%s: history is %q: it must be \"none\", \"turn\" or \"all\"", c.Name, c.History)
 	}
 	if !slices.ContainsFunc(hasHistory(), func(edge string) bool { return slices.Contains(c.On, edge) }) {
-		return bad("%s: history is %q and none of its events has a history: add prompt_submit, before_request or turn_end to on, or remove history",
+		return bad("%s: history is %q, but none of its events has a history: add prompt_submit, before_request or turn_end to on, or remove history",
 			c.Name, c.History)
 	}
 	return nil
@@ -63,8 +63,8 @@ type pastInfo struct {
 	Output *outputInfo `json:"output,omitempty"`
 }
 
-// recall puts the history that a command asks for into the event. It holds no more than
-// maxHistory bytes and one item.
+// recall puts the history that a command asks for into the event: at most maxHistory bytes,
+// plus one item.
 func (e *event) recall(h History) error {
 	if e.past == nil || h == "" || h == HistoryNone {
 		return nil
@@ -85,7 +85,7 @@ func (e *event) recall(h History) error {
 		}
 		kept = append(kept, bytes.TrimSuffix(line, []byte("\n")))
 		for size += len(line); size > maxHistory; leftOut++ {
-			// A line has a newline where the list has a comma.
+			// The list has a comma in the place of the line's newline.
 			size -= len(kept[0]) + 1
 			kept[0], kept = nil, kept[1:]
 		}

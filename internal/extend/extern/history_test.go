@@ -142,8 +142,8 @@ func TestUnreadableHistory(t *testing.T) {
 func TestHistoryRefusals(t *testing.T) {
 	b := newBench(t)
 	for want, c := range map[string]extern.Command{
-		`x: history is "some": it may be "none", "turn" or "all"`: {History: "some", On: []string{"turn_end"}},
-		`x: history is "all" and none of its events has a history: add prompt_submit, before_request or turn_end to on, or remove history`: {
+		`x: history is "some": it must be "none", "turn" or "all"`: {History: "some", On: []string{"turn_end"}},
+		`x: history is "all", but none of its events has a history: add prompt_submit, before_request or turn_end to on, or remove history`: {
 			History: extern.HistoryAll, On: []string{"before_tool", "aborted"},
 		},
 	} {

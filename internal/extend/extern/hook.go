@@ -10,9 +10,9 @@ import (
 	"podd/pkg/item"
 )
 
-// The events of a hook that are neither an edge nor a kind of entry. An alert is told
-// as such and not as the entry that it has in the log of its pod, except to EventEntry,
-// which is every entry.
+// The events of a hook that are neither an edge nor a kind of entry. An alert is reported as
+// EventAlert and not as its entry in the pod's log, except to EventEntry, which is every
+// entry.
 const (
 	EventEntry = "entry"
 	EventAlert = "alert"
@@ -31,16 +31,16 @@ func Events() []string {
 	return events
 }
 
-// Hook tells a command what happens, one event after the other. A command that fails
-// is logged each time; the first time raises an alert.
+// Hook runs a command for events, one after the other. Each failure of the command is
+// logged; the first one raises an alert.
 type Hook struct {
 	runner  *Runner
 	command Command
 	alert   sync.Once
 }
 
-// Hook makes a hook of a command, whose timeout is by default DefaultHookTimeout. An
-// error is of kind KindInvalid, reason EXTENSION.
+// Hook creates a hook from a command, with the default timeout DefaultHookTimeout. An error
+// is of kind KindInvalid, reason EXTENSION.
 func (r *Runner) Hook(c Command) (*Hook, error) {
 	if err := c.check(Events()); err != nil {
 		return nil, err
@@ -51,10 +51,10 @@ func (r *Runner) Hook(c Command) (*Hook, error) {
 	return &Hook{runner: r, command: c}, nil
 }
 
-// Name is the command's.
+// Name is the command's name.
 func (h *Hook) Name() string { return h.command.Name }
 
-// Entry tells of an entry.
+// Entry reports an entry.
 func (h *Hook) Entry(pod string, e item.Entry) {
 	kind := wire.KindName(e.Kind)
 	switch {
@@ -65,33 +65,33 @@ func (h *Hook) Entry(pod string, e item.Entry) {
 	}
 	body, err := wire.EntryJSON(e)
 	if err != nil {
-		h.fail(kind, pod, answer{}, fmt.Errorf("could not be told of entry %d: %w", e.Seq, err))
+		h.fail(kind, pod, answer{}, fmt.Errorf("could not deliver entry %d: %w", e.Seq, err))
 		return
 	}
 	h.tell(pod, event{Event: kind, Turn: e.Turn, Entry: body})
 }
 
-// Alert tells of an alert.
+// Alert reports an alert.
 func (h *Hook) Alert(a item.Alert) {
 	if !h.wants(EventAlert) {
 		return
 	}
 	body, err := wire.AlertJSON(a)
 	if err != nil {
-		h.fail(EventAlert, a.Pod, answer{}, fmt.Errorf("could not be told of alert %d: %w", a.Seq, err))
+		h.fail(EventAlert, a.Pod, answer{}, fmt.Errorf("could not deliver alert %d: %w", a.Seq, err))
 		return
 	}
 	h.tell(a.Pod, event{Event: EventAlert, Alert: body})
 }
 
-// Edge tells of an edge.
+// Edge reports an edge.
 func (h *Hook) Edge(e hook.Edge) {
 	if h.wants(string(e.Name)) {
 		h.tell(e.Pod, tellEdge(e))
 	}
 }
 
-// Pod tells of a pod's life.
+// Pod reports a change of a pod's lifecycle.
 func (h *Hook) Pod(e hook.PodEvent) {
 	if h.wants(EventPod) {
 		h.tell(e.ID, event{Event: EventPod, Change: string(e.Change), Pod: podInfo{Name: e.Name}})
@@ -100,12 +100,12 @@ func (h *Hook) Pod(e hook.PodEvent) {
 
 func (h *Hook) wants(event string) bool { return slices.Contains(h.command.On, event) }
 
-// tell runs the command and drops what it answers.
+// tell runs the command and drops its answer.
 func (h *Hook) tell(pod string, e event) {
 	ctx := h.runner.base
 	name := e.Pod.Name
 	e.Version, e.Name = Version, h.Name()
-	// A pod that was deleted meanwhile is told of by its id.
+	// A pod that was deleted meanwhile is reported by its id.
 	e.Pod, _ = h.runner.pod(ctx, pod)
 	if e.Pod.Name == "" {
 		e.Pod.Name = name
@@ -125,6 +125,6 @@ func (h *Hook) fail(event, pod string, a answer, why error) {
 	}
 	h.runner.Logger.Warn("hook failed", "hook", h.Name(), "event", event, "pod", pod, "error", why, "stderr", cut(a.stderr, maxReasonBytes))
 	h.alert.Do(func() {
-		h.runner.Alert(fmt.Sprintf("hook %s %v at %s; the log has further failures", h.Name(), why, event))
+		h.runner.Alert(fmt.Sprintf("hook %s %v at %s; see podd's log for further failures", h.Name(), why, event))
 	})
 }

@@ -96,7 +96,7 @@ func TestHookFails(t *testing.T) {
 	for range 3 {
 		h.Alert(item.Alert{})
 	}
-	if want := "hook x ended with exit status 3: oh no at alert; the log has further failures"; len(b.alerts) != 1 || b.alerts[0] != want {
+	if want := "hook x ended with exit status 3: oh no at alert; see podd's log for further failures"; len(b.alerts) != 1 || b.alerts[0] != want {
 		t.Errorf("alerts %q", b.alerts)
 	}
 	if got := strings.Count(b.logged(), "hook failed"); got != 3 {

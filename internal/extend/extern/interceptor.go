@@ -13,13 +13,13 @@ import (
 	"podd/pkg/tool"
 )
 
-// OnFailure says what stands for the verdict of a command that gave none: it timed
-// out, say, or wrote what is no verdict.
+// OnFailure is the verdict if a command gives none, because it timed out, for example, or
+// wrote an invalid verdict.
 type OnFailure string
 
-// Allow lets things go on, and Deny stops them: a submit and a request are cancelled, a
-// call is denied, an output is withheld, and the pod is paused before its turn ends.
-// The empty OnFailure is Deny for tool calls and Allow elsewhere.
+// Allow continues, and Deny stops: a submit or request is cancelled, a call is denied, an
+// output is withheld, and the pod is paused before its turn ends. The empty OnFailure is
+// Deny for tool calls and Allow elsewhere.
 const (
 	Allow OnFailure = "allow"
 	Deny  OnFailure = "deny"
@@ -33,8 +33,8 @@ func Edges() []string {
 	}
 }
 
-// Interceptor asks a command. A command that answers the same event differently makes
-// an interceptor that breaks its contract; podd can't see to that.
+// Interceptor asks a command. A command that gives different answers to the same event
+// breaks the contract of interceptors; podd can't prevent that.
 type Interceptor struct {
 	interceptor.Base
 	runner    *Runner
@@ -42,14 +42,14 @@ type Interceptor struct {
 	onFailure OnFailure
 }
 
-// Interceptor makes an interceptor of a command, whose timeout is by default
+// Interceptor creates an interceptor from a command, with the default timeout
 // DefaultInterceptorTimeout. An error is of kind KindInvalid, reason EXTENSION.
 func (r *Runner) Interceptor(c Command, f OnFailure) (*Interceptor, error) {
 	if err := c.check(Edges()); err != nil {
 		return nil, err
 	}
 	if f != "" && f != Allow && f != Deny {
-		return nil, bad("%s: on_failure is %q: it may be \"allow\" or \"deny\"", c.Name, f)
+		return nil, bad("%s: on_failure is %q: it must be \"allow\" or \"deny\"", c.Name, f)
 	}
 	if err := c.checkHistory(); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (r *Runner) Interceptor(c Command, f OnFailure) (*Interceptor, error) {
 	return &Interceptor{runner: r, command: c, onFailure: f}, nil
 }
 
-// Name is the command's.
+// Name is the command's name.
 func (i *Interceptor) Name() string { return i.command.Name }
 
 // PromptSubmit asks the command. Exit status 2 cancels.
@@ -109,7 +109,7 @@ func (i *Interceptor) BeforeTool(ctx context.Context, c interceptor.Call) interc
 	return c.Continue().Warn(v.warning)
 }
 
-// AfterTool asks the command. Exit status 2 adds what it wrote to the output.
+// AfterTool asks the command. Exit status 2 adds its standard error to the output.
 func (i *Interceptor) AfterTool(ctx context.Context, r interceptor.Result) interceptor.ResultVerdict {
 	v := i.ask(ctx, hook.EdgeAfterTool, r.Pod, event{
 		Turn: r.Turn, Call: tellCall(r.CallID, r.Tool, r.Arguments), Output: tellOutput(r.Output),
@@ -130,7 +130,7 @@ func (i *Interceptor) AfterTool(ctx context.Context, r interceptor.Result) inter
 	return r.Continue().Warn(v.warning)
 }
 
-// TurnEnd asks the command. Exit status 2 sends what it wrote back to the model.
+// TurnEnd asks the command. Exit status 2 sends its standard error to the model.
 func (i *Interceptor) TurnEnd(ctx context.Context, t interceptor.Turn) interceptor.TurnVerdict {
 	v := i.ask(ctx, hook.EdgeTurnEnd, t.Pod, event{
 		Turn: t.Turn, End: &endInfo{Steps: t.Steps, Answer: t.Answer}, past: &t.Conversation,
@@ -146,26 +146,25 @@ func (i *Interceptor) TurnEnd(ctx context.Context, t interceptor.Turn) intercept
 	return t.Finish().Warn(v.warning)
 }
 
-// Aborted tells the command. What it writes and how it ends decides nothing.
+// Aborted informs the command. Its output and exit status are ignored.
 func (i *Interceptor) Aborted(ctx context.Context, a interceptor.Abort) {
 	i.ask(ctx, hook.EdgeAborted, a.Pod, event{
 		Turn: a.Turn, Abort: &abortInfo{Outcome: string(a.Outcome), Reason: a.Reason, Cause: a.Cause},
 	})
 }
 
-// decision is a verdict or what stands for one.
+// decision is a verdict, or its replacement.
 type decision struct {
 	verdict
-	// refuses says that the command ended with exit status 2; reason is what it wrote.
+	// refuses says that the command ended with exit status 2; reason is its standard error.
 	refuses bool
-	// failed says that there is no verdict, stops that on_failure is not to let things
-	// go on. reason and warning say what failed; warning is empty when that was no fault
-	// of the command.
+	// failed says that the command gave no verdict, stops that on_failure is Deny. reason and
+	// warning say what failed; warning is empty if the command was not at fault.
 	failed, stops bool
 	warning       string
 }
 
-// ask runs the command for an event, if it is one of its own.
+// ask runs the command for an event, if it is in its list.
 func (i *Interceptor) ask(ctx context.Context, edge hook.EdgeName, pod string, e event) decision {
 	if !slices.Contains(i.command.On, string(edge)) {
 		return decision{}
@@ -173,7 +172,7 @@ func (i *Interceptor) ask(ctx context.Context, edge hook.EdgeName, pod string, e
 	e.Version, e.Event, e.Name = Version, string(edge), i.Name()
 	var err error
 	if e.Pod, err = i.runner.pod(ctx, pod); err != nil {
-		return i.fail(edge, e, answer{}, fmt.Errorf("could not be told of the pod: %w", err))
+		return i.fail(edge, e, answer{}, fmt.Errorf("could not find the pod: %w", err))
 	}
 	if err := e.recall(i.command.History); err != nil {
 		if ctx.Err() != nil {
@@ -195,19 +194,19 @@ func (i *Interceptor) ask(ctx context.Context, edge hook.EdgeName, pod string, e
 	}
 	v, err := parseVerdict(edge, a.stdout)
 	if err != nil {
-		return i.fail(edge, e, a, fmt.Errorf("wrote no verdict to its standard output: %w", err))
+		return i.fail(edge, e, a, fmt.Errorf("wrote an invalid verdict: %w", err))
 	}
 	return decision{verdict: v}
 }
 
-// refusal is the exit status of a command that says no, and why on standard error.
+// refusal is the exit status of a command that refuses; its standard error is the reason.
 const refusal = 2
 
 func (i *Interceptor) refusal(edge hook.EdgeName, stderr string) string {
 	text := strings.TrimSpace(stderr)
 	switch {
 	case text == "":
-		// A turn that goes on needs something for the model to read.
+		// A turn that continues needs text for the model.
 		return i.Name() + " gave no reason"
 	case edge == hook.EdgeTurnEnd || edge == hook.EdgeAfterTool:
 		return cut(text, maxFeedbackBytes)
@@ -215,14 +214,14 @@ func (i *Interceptor) refusal(edge hook.EdgeName, stderr string) string {
 	return reason(text)
 }
 
-// fail is the decision for a command that gave no verdict.
+// fail is the decision if a command gave no verdict.
 func (i *Interceptor) fail(edge hook.EdgeName, e event, a answer, why error) decision {
 	d := decision{failed: true, stops: i.onFailure == Deny || i.onFailure == "" && edge == hook.EdgeBeforeTool}
 	d.reason = why.Error()
 	if errors.Is(why, errCut) || errors.Is(why, errClosed) {
 		return d
 	}
-	then := fmt.Sprintf("it was passed over at %s (on_failure = %q)", edge, Allow)
+	then := fmt.Sprintf("it was skipped at %s (on_failure = %q)", edge, Allow)
 	if d.stops {
 		then = fmt.Sprintf("%s (on_failure = %q)", stopped(edge), Deny)
 	}
@@ -232,7 +231,7 @@ func (i *Interceptor) fail(edge hook.EdgeName, e event, a answer, why error) dec
 	return d
 }
 
-// stopped says what Deny made of an edge.
+// stopped is the effect of Deny on an edge.
 func stopped(edge hook.EdgeName) string {
 	switch edge {
 	case hook.EdgePromptSubmit:
@@ -247,13 +246,13 @@ func stopped(edge hook.EdgeName) string {
 	return "the pod was paused"
 }
 
-// over is an output with what the command gave in the place of what it had.
+// over is an output with the fields that the command replaced.
 func (o outputVerdict) over(out item.Output) item.Output {
 	if o.summary != nil {
 		out.Summary = *o.summary
 	}
 	if o.content != nil {
-		// What was cut from the content before is not what this one lacks.
+		// The cut belonged to the old content.
 		out.Content, out.Cut = tool.Repair(*o.content), nil
 	}
 	if o.isError != nil {

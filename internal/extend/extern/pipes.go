@@ -18,8 +18,8 @@ type pipes struct {
 	wg     sync.WaitGroup
 }
 
-// openPipes gives a command its streams; most bytes of its standard output are kept.
-// started and close must follow.
+// openPipes creates a command's streams; at least most bytes of its standard output are
+// kept. Call started and close afterwards.
 func openPipes(cmd *exec.Cmd, most int) (*pipes, error) {
 	p := &pipes{stdout: &capture{limit: most}, stderr: &capture{limit: maxStderr}}
 	if most > 0 {
@@ -43,15 +43,15 @@ func openPipes(cmd *exec.Cmd, most int) (*pipes, error) {
 	return p, nil
 }
 
-// started lets go of the command's ends, which it has by now.
+// started closes podd's copies of the command's ends.
 func (p *pipes) started() {
 	for _, f := range p.theirs {
 		_ = f.Close()
 	}
 }
 
-// feed writes the command's input and reads what it writes, in goroutines that close
-// ends. A command need not read its input.
+// feed writes the command's input and reads its output, in goroutines that close ends. A
+// command need not read its input.
 func (p *pipes) feed(input []byte) {
 	p.wg.Go(func() {
 		_, _ = p.stdin.Write(input)
@@ -61,8 +61,8 @@ func (p *pipes) feed(input []byte) {
 	p.wg.Go(p.stderr.read)
 }
 
-// close waits for what the command has written, which has ended by now. Something
-// that outlived it and holds a pipe is not waited for.
+// close waits for the output of the command, which has ended. It does not wait for processes
+// that outlived the command and keep a pipe open.
 func (p *pipes) close() {
 	_ = p.stdin.Close()
 	for _, c := range []*capture{p.stdout, p.stderr} {
@@ -74,14 +74,14 @@ func (p *pipes) close() {
 	}
 }
 
-// capture keeps the two ends of what a command writes.
+// capture keeps the start and the end of a command's output.
 type capture struct {
 	file *os.File
-	// limit is how many bytes of either end are kept at least.
+	// limit is how many bytes of each end are kept at least.
 	limit      int
 	head, tail []byte
 	total      int64
-	// full is closed when there is more than limit; nil for what may be long.
+	// full is closed when the output is longer than limit; nil if it may be long.
 	full chan struct{}
 }
 
@@ -110,10 +110,10 @@ func (c *capture) add(more []byte) {
 	}
 }
 
-// over says whether there was more than limit.
+// over says whether the output was longer than limit.
 func (c *capture) over() bool { return c.total > int64(c.limit) }
 
-// text is what was written, its middle left out when it is long.
+// text is the output, without its middle if it is long.
 func (c *capture) text() string {
 	if c.total <= int64(len(c.head)+len(c.tail)) {
 		return tool.Repair(string(c.head) + string(c.tail))

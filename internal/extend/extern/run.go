@@ -17,35 +17,35 @@ import (
 const (
 	// maxVerdict is the most that an interceptor may write to standard output.
 	maxVerdict = 1 << 20
-	// maxStderr is what is kept of either end of standard error.
+	// maxStderr is how much of each end of standard error is kept.
 	maxStderr = 32 << 10
 	// grace is the time between SIGTERM and SIGKILL.
 	grace = time.Second
-	// drainTime is for reading what a command has written once it has ended; its pipes
-	// end by themselves unless something outlived it.
+	// drainTime bounds the reading of output after a command has ended; its pipes end by
+	// themselves unless a process outlived it.
 	drainTime = time.Second
 )
 
-// answer is what a command that ended by itself said.
+// answer is the output of a command that ended by itself.
 type answer struct {
 	status         int
 	stdout, stderr string
 }
 
-// run runs a command for an event. It may write most bytes to standard output; with 0,
-// as many as it likes, and they are dropped. An error is half a sentence that says what
-// the command did wrong, to stand after its name.
+// run runs a command for an event. It may write most bytes to standard output; with 0 the
+// output is unlimited and dropped. An error is the rest of a sentence that begins with the
+// command's name.
 func (r *Runner) run(ctx context.Context, c Command, e event, most int) (answer, error) {
 	r.running.RLock()
 	defer r.running.RUnlock()
-	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("did not answer within %s and was ended", c.Timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("did not answer within %s and was stopped", c.Timeout))
 	defer cancel()
 	if err := r.ended(ctx); err != nil {
 		return answer{}, err
 	}
 	input, err := e.encode()
 	if err != nil {
-		return answer{}, fmt.Errorf("could not be told of the event: %w", err)
+		return answer{}, fmt.Errorf("could not deliver the event: %w", err)
 	}
 	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
 	cmd.Dir = e.Pod.Dir
@@ -55,7 +55,7 @@ func (r *Runner) run(ctx context.Context, c Command, e event, most int) (answer,
 	cmd.Env = c.environment(r.Environ, cmd.Dir, e)
 	p, err := openPipes(cmd, most)
 	if err != nil {
-		return answer{}, fmt.Errorf("could not be started: %w", err)
+		return answer{}, fmt.Errorf("could not start: %w", err)
 	}
 	tree, err := process.Start(cmd)
 	p.started()
@@ -66,7 +66,7 @@ func (r *Runner) run(ctx context.Context, c Command, e event, most int) (answer,
 	p.feed(input)
 	why := r.wait(ctx, tree, p)
 	if left := tree.Stop(grace); left > 0 {
-		r.Logger.Warn("processes of a command cannot be ended", "name", c.Name, "count", left)
+		r.Logger.Warn("cannot stop processes of a command", "name", c.Name, "count", left)
 	}
 	p.close()
 	a := answer{stdout: string(p.stdout.head), stderr: p.stderr.text()}
@@ -81,7 +81,7 @@ func (r *Runner) run(ctx context.Context, c Command, e event, most int) (answer,
 
 var errTooLong = fmt.Errorf("wrote more than %d bytes to its standard output", maxVerdict)
 
-// wait waits until the command has ended by itself (nil) or must be ended.
+// wait waits until the command has ended by itself (nil) or must be stopped.
 func (r *Runner) wait(ctx context.Context, tree *process.Tree, p *pipes) error {
 	select {
 	case <-tree.Exited():
@@ -94,7 +94,7 @@ func (r *Runner) wait(ctx context.Context, tree *process.Tree, p *pipes) error {
 	return r.ended(ctx)
 }
 
-// ended says why nothing more is waited for; nil while something is.
+// ended says why waiting is over; nil while it is not.
 func (r *Runner) ended(ctx context.Context) error {
 	switch {
 	case r.base.Err() != nil:
@@ -107,8 +107,8 @@ func (r *Runner) ended(ctx context.Context) error {
 	return errCut
 }
 
-// errCut is for what a cancel of the turn ended.
-var errCut = errors.New("was ended with its turn")
+// errCut is the error of a command that was stopped because its turn was cancelled.
+var errCut = errors.New("was stopped with its turn")
 
 // status is the exit status of a command that ended by itself.
 func status(s *os.ProcessState) (int, error) {
@@ -116,20 +116,20 @@ func status(s *os.ProcessState) (int, error) {
 		return 0, errors.New("did not end")
 	}
 	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 0, fmt.Errorf("was ended by a signal: %s", ws.Signal())
+		return 0, fmt.Errorf("was killed by a signal: %s", ws.Signal())
 	}
 	return s.ExitCode(), nil
 }
 
-// notStarted says whether it is the command or its directory that is missing.
+// notStarted says whether the command or its directory is missing.
 func notStarted(dir string, err error) error {
 	if _, missing := os.Stat(dir); missing != nil {
-		return fmt.Errorf("cannot be started in the workspace: %w", plain(missing))
+		return fmt.Errorf("cannot start in the workspace: %w", plain(missing))
 	}
-	return fmt.Errorf("cannot be started: %w", plain(err))
+	return fmt.Errorf("cannot start: %w", plain(err))
 }
 
-// plain is an error of os/exec without the call that it came from.
+// plain is an error of os/exec without the name of the call.
 func plain(err error) error {
 	if e, ok := errors.AsType[*exec.Error](err); ok {
 		return fmt.Errorf("%s: %w", e.Name, e.Err)
@@ -140,8 +140,8 @@ func plain(err error) error {
 	return err
 }
 
-// lastLine is the last line of a text that says something, short enough for a
-// sentence; it begins with ": " unless there is none.
+// lastLine is the last non-empty line of a text, shortened for a sentence and after ": "; ""
+// if the text is empty.
 func lastLine(text string) string {
 	const most = 200
 	lines := strings.Split(strings.TrimSpace(text), "\n")

@@ -10,17 +10,16 @@ import (
 	"podd/pkg/item"
 )
 
-// Config is what a Runner works with. Pod is required.
+// Config configures a Runner. Pod is required.
 type Config struct {
 	// Pod finds a pod by its id: its name, and the workspace that commands run in.
 	Pod func(ctx context.Context, id string) (item.Pod, error)
-	// Alert is called when a hook's command fails for the first time, with one sentence;
-	// nil raises none. What an interceptor fails at is a warning of its verdict.
+	// Alert is called with a sentence when a hook's command fails for the first time; nil
+	// raises no alert. An interceptor's failure is a warning in its verdict.
 	Alert func(text string)
 	// Environ is podd's own environment; nil means os.Environ.
 	Environ []string
-	// Logger gets each failure with what the command wrote to standard error; nil means
-	// none.
+	// Logger gets each failure with the command's standard error; nil means none.
 	Logger *slog.Logger
 }
 
@@ -34,9 +33,9 @@ type Runner struct {
 	running sync.RWMutex
 }
 
-var errClosed = errors.New("was ended, for podd is stopping")
+var errClosed = errors.New("was stopped because podd is stopping")
 
-// New makes a Runner. ctx is not kept: Close ends it.
+// New creates a Runner. It lives until Close, not until ctx ends.
 func New(ctx context.Context, c Config) (*Runner, error) {
 	if c.Pod == nil {
 		return nil, errors.New("extern: Pod is required")
@@ -55,15 +54,14 @@ func New(ctx context.Context, c Config) (*Runner, error) {
 	return r, nil
 }
 
-// Close ends the commands that run and waits for them. What is asked for later fails
-// at once.
+// Close ends running commands and waits for them. Later runs fail at once.
 func (r *Runner) Close() {
 	r.cancel(errClosed)
 	r.running.Lock()
 	defer r.running.Unlock()
 }
 
-// pod is what an event says of a pod. One that is not there any more has its id alone.
+// pod is a pod's part of an event. A deleted pod has only its id.
 func (r *Runner) pod(ctx context.Context, id string) (podInfo, error) {
 	if id == "" {
 		return podInfo{}, nil

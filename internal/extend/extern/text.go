@@ -7,13 +7,13 @@ import (
 	"podd/pkg/tool"
 )
 
-// What a command's texts may have; what is over it is cut, and a marker says so.
+// The limits of a command's texts, in bytes. Longer text is cut, with a marker.
 const (
 	// maxItemBytes is for an item that a command adds to the conversation.
 	maxItemBytes = 64 << 10
 	// maxFeedbackBytes is for standard error that goes to the model.
 	maxFeedbackBytes = 16 << 10
-	// maxReasonBytes is for a reason, which stands in the log as one text.
+	// maxReasonBytes is for a reason, which is stored in the log.
 	maxReasonBytes = 4 << 10
 )
 
@@ -30,7 +30,7 @@ func cut(text string, most int) string {
 	if len(text) <= most {
 		return tool.Repair(text)
 	}
-	// Fits the smallest limits, so it can't fail.
+	// Cannot fail: the text fits the smallest limits.
 	limits, err := tool.NewLimits(tool.LimitsConfig{
 		Default: tool.Limit{MaxBytes: most, MaxLines: most}, MaxResultBytes: most + item.MaxSummaryBytes + 1,
 	})

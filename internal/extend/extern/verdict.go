@@ -16,12 +16,12 @@ import (
 
 // verdict is what a command decided.
 type verdict struct {
-	// word is one of those of its edge.
+	// word is one of its edge's verdicts.
 	word   string
 	reason string
 	items  []item.Item
 	text   string
-	// arguments is JSON as the command wrote it.
+	// arguments is the command's JSON.
 	arguments string
 	output    outputVerdict
 }
@@ -32,14 +32,14 @@ type outputVerdict struct {
 	isError          *bool
 }
 
-// The verdicts that let things go on as they are; empty output is one of them.
+// The verdicts that change nothing; empty output is one of them.
 const (
 	wordContinue = "continue"
 	wordFinish   = "finish"
 )
 
-// words are the verdicts of an edge, each with the field that goes with it; reasons
-// may be left out, other fields may not.
+// words are the verdicts of an edge, each with its field; a reason is optional, other fields
+// are required.
 func words(edge hook.EdgeName) []word {
 	switch edge {
 	case hook.EdgePromptSubmit:
@@ -60,9 +60,9 @@ func words(edge hook.EdgeName) []word {
 
 type word struct{ verdict, field string }
 
-// parseVerdict reads the verdict of an edge as strictly as a tool's arguments are read:
-// one JSON object, no field that is unknown, twice, or another verdict's. Nothing but
-// white space goes on.
+// parseVerdict reads the verdict of an edge as strictly as a tool's arguments: one JSON
+// object without fields that are unknown, repeated, or belong to another verdict. Only white
+// space means that nothing changes.
 func parseVerdict(edge hook.EdgeName, text string) (verdict, error) {
 	if strings.TrimSpace(text) == "" {
 		return verdict{word: words(edge)[0].verdict}, nil
@@ -84,7 +84,7 @@ func parseVerdict(edge hook.EdgeName, text string) (verdict, error) {
 	known := words(edge)
 	i := slices.IndexFunc(known, func(w word) bool { return w.verdict == said })
 	if i < 0 {
-		return verdict{}, fmt.Errorf("there is no verdict %q at %s: there are %s", clip(said), edge, list(known))
+		return verdict{}, fmt.Errorf("unknown verdict %q at %s: use %s", clip(said), edge, list(known))
 	}
 	v := verdict{word: said}
 	if err := v.take(fields, known[i].field); err != nil {
@@ -158,7 +158,7 @@ func (v *verdict) takeOutput(fields map[string]json.RawMessage) error {
 		}
 	}
 	for _, field := range slices.Sorted(maps.Keys(inner)) {
-		return fmt.Errorf("output: there is no field %q: there are summary, content and is_error", clip(field))
+		return fmt.Errorf("output: unknown field %q: use summary, content and is_error", clip(field))
 	}
 	if v.output.summary == nil && v.output.content == nil {
 		return errors.New("output has neither summary nor content")
@@ -175,12 +175,12 @@ func checkVersion(fields map[string]json.RawMessage) error {
 		return err
 	}
 	if version != Version {
-		return fmt.Errorf("its version is %d, and this podd reads version %d", version, Version)
+		return fmt.Errorf("its version is %d, but this podd reads version %d", version, Version)
 	}
 	return nil
 }
 
-// take decodes a field that must be there, and removes it.
+// take decodes a required field, and removes it.
 func take(fields map[string]json.RawMessage, name string, target any) error {
 	raw := fields[name]
 	if raw == nil {
@@ -191,12 +191,12 @@ func take(fields map[string]json.RawMessage, name string, target any) error {
 		return fmt.Errorf("the field %q is null", name)
 	}
 	if err := json.Unmarshal(raw, target); err != nil {
-		return fmt.Errorf("the field %q is of the wrong type", name)
+		return fmt.Errorf("the field %q has the wrong type", name)
 	}
 	return nil
 }
 
-// parseObject splits one JSON object into its fields, each of which is there once.
+// parseObject splits one JSON object into its fields, and refuses repeated ones.
 func parseObject(text []byte) (map[string]json.RawMessage, error) {
 	var whole json.RawMessage
 	if err := json.Unmarshal(text, &whole); err != nil {
@@ -204,7 +204,7 @@ func parseObject(text []byte) (map[string]json.RawMessage, error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return nil, errors.New("it is no JSON object")
+		return nil, errors.New("it is not a JSON object")
 	}
 	fields := make(map[string]json.RawMessage)
 	for dec.More() {
@@ -212,9 +212,9 @@ func parseObject(text []byte) (map[string]json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		key, _ := name.(string) // The whole is valid JSON.
+		key, _ := name.(string) // The input is valid JSON.
 		if fields[key] != nil {
-			return nil, fmt.Errorf("the field %q is there twice", clip(key))
+			return nil, fmt.Errorf("the field %q occurs twice", clip(key))
 		}
 		var value json.RawMessage
 		if err := dec.Decode(&value); err != nil {

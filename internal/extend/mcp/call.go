@@ -15,7 +15,7 @@ import (
 	"podd/pkg/tool"
 )
 
-// call calls a tool in the form that the pod was told of.
+// call calls a tool in the form that the pod knows.
 func (i *instance) call(ctx context.Context, t Tool, c *tool.Invocation) (out tool.Output, err error) {
 	err = i.ask(ctx, c, func(ctx context.Context, l *link, told func(*sdk.ProgressNotificationParams)) error {
 		if err := i.same(ctx, l, t); err != nil {
@@ -34,10 +34,10 @@ func (i *instance) call(ctx context.Context, t Tool, c *tool.Invocation) (out to
 	return out, err
 }
 
-// errOther is for a tool that is not what the pod was told of.
-var errOther = errors.New("offers this tool in another form by now, or not at all: it was not called. The form of now is sent from the next turn on, and a person is asked before it runs")
+// errOther is for a tool that is no longer in the form that the pod knows.
+var errOther = errors.New("has changed or removed this tool, so it was not called; the new form is sent from the next turn on and needs approval before it runs")
 
-// same refuses a tool that the server offers in another form by now.
+// same refuses a tool whose form has changed.
 func (i *instance) same(ctx context.Context, l *link, t Tool) error {
 	if err := i.refresh(ctx, l); err != nil {
 		return err
@@ -52,8 +52,8 @@ func (i *instance) same(ctx context.Context, l *link, t Tool) error {
 	return errOther
 }
 
-// ask has work done by the server, which is bounded in time: by the server's timeout from
-// the begin on, and from each progress that it tells. An error is a sentence.
+// ask sends a request to the server. The server's timeout runs from the start and again from
+// each progress that it reports. An error is a sentence.
 func (i *instance) ask(ctx context.Context, c *tool.Invocation, work func(context.Context, *link, func(*sdk.ProgressNotificationParams)) error) error {
 	def := i.definition()
 	l, err := i.use(ctx, true)
@@ -76,7 +76,7 @@ func (i *instance) ask(ctx context.Context, c *tool.Invocation, work func(contex
 	select {
 	case err = <-done:
 	case <-working.Done():
-		// The work ends with its context, unless a write hangs.
+		// The request ends with its context, unless a write hangs.
 		select {
 		case err = <-done:
 		case <-time.After(time.Second):
@@ -96,9 +96,9 @@ func (i *instance) ask(ctx context.Context, c *tool.Invocation, work func(contex
 		return i.sentence(err, false)
 	}
 	if refusal, ok := errors.AsType[*jsonrpc.Error](err); ok && !unsent(refusal) {
-		// It answered: it works.
+		// An answer means that the server works.
 		i.worked()
-		return i.sentence(fmt.Errorf("refuses the call%s", colon(text(refusal.Message, maxDescription))), false)
+		return i.sentence(fmt.Errorf("refused the call%s", colon(text(refusal.Message, maxDescription))), false)
 	}
 	err = l.failure(working, err)
 	i.drop(l, err)
@@ -106,8 +106,8 @@ func (i *instance) ask(ctx context.Context, c *tool.Invocation, work func(contex
 	return i.sentence(err, !ok || dial.Op != "dial")
 }
 
-// unsent says whether an error is no answer of the server's: the protocol's library says
-// in the form of one that a message did not get through.
+// unsent says whether an error is not the server's answer: the protocol's library reports an
+// undelivered message in the form of an answer.
 func unsent(err *jsonrpc.Error) bool {
 	return err.Code == -32005 && err.Message == "rejected by transport"
 }
@@ -125,10 +125,10 @@ func (i *instance) probe(ctx context.Context, l *link, late error) {
 		}
 	case <-ctx.Done():
 	}
-	i.drop(l, fmt.Errorf("%w, nor a ping, and was ended", late))
+	i.drop(l, fmt.Errorf("%w, did not answer a ping either, and was stopped", late))
 }
 
-// sentence is an error for the model. begun says that the call may have been made.
+// sentence is an error for the model. begun says that the call may have started.
 func (i *instance) sentence(err error, begun bool) error {
 	if begun {
 		return fmt.Errorf("the MCP server %s %w; the call may have taken effect: verify before repeating", i.definition().Name, err)
@@ -136,7 +136,7 @@ func (i *instance) sentence(err error, begun bool) error {
 	return fmt.Errorf("the MCP server %s %w", i.definition().Name, err)
 }
 
-// progress is a line that shows how far a call is.
+// progress is a line with the progress of a call.
 func progress(p *sdk.ProgressNotificationParams) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%g", p.Progress)

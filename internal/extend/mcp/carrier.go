@@ -11,13 +11,13 @@ import (
 	"sync"
 )
 
-// carrier sends the requests to a server over HTTP: with its headers, and bounded.
+// carrier sends requests to a server over HTTP, with its headers and within limits.
 type carrier struct {
 	next    http.RoundTripper
 	headers http.Header
 	// ctx ends all requests.
 	ctx context.Context
-	// see is shown each message that answers a request.
+	// see gets each message that answers a request.
 	see func(message []byte)
 
 	mu   sync.Mutex
@@ -34,7 +34,7 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	resp, err := c.next.RoundTrip(r)
 	if err != nil {
-		// What became of a request says more than the end of a stream beside it.
+		// The outcome of a request says more than the end of a parallel stream.
 		if ctx.Err() == nil && (r.Method == http.MethodPost || c.why() == nil) {
 			c.failed(fmt.Errorf("cannot be reached: %w", withoutURL(err)))
 		}
@@ -44,7 +44,7 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	switch {
 	case resp.StatusCode >= 400 && (r.Method == http.MethodPost || resp.StatusCode == http.StatusUnauthorized):
-		c.failed(fmt.Errorf("answers with HTTP status %s", resp.Status))
+		c.failed(fmt.Errorf("answered with HTTP status %s", resp.Status))
 	case r.Method == http.MethodPost:
 		c.failed(nil)
 	}
@@ -67,32 +67,32 @@ func withoutURL(err error) error {
 	return err
 }
 
-// failed remembers what went wrong last; nil that something went right since.
+// failed records the last failure; nil records a success.
 func (c *carrier) failed(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.last = err
 }
 
-// why is what the server did wrong last.
+// why is the server's last failure.
 func (c *carrier) why() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last
 }
 
-// bounded is the body of an answer, of which no more is read than a message may have.
+// bounded is the body of an answer, read up to the size limit of a message.
 type bounded struct {
 	io.ReadCloser
 	done func()
-	// left is how many bytes may come; below 0 there is no bound.
+	// left is how many bytes may follow; negative means no limit.
 	left int
 	over func()
-	// messages is shown what is read; nil when nobody looks.
+	// messages gets the bytes that are read; may be nil.
 	messages *messages
 }
 
-// Read fails once there is too much.
+// Read fails once the limit is exceeded.
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.messages != nil {
@@ -109,7 +109,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close gives the connection back.
+// Close returns the connection.
 func (b *bounded) Close() error {
 	defer b.done()
 	return b.ReadCloser.Close()

@@ -17,40 +17,41 @@ import (
 	"podd/internal/version"
 )
 
-// protocol is the version that servers are greeted with. Each that is in use knows it.
+// protocol is the version that podd requests. All servers in use support it.
 const protocol = "2025-11-25"
 
 const (
-	// leaveTime is for a server to end by itself once its standard input is closed, or for
-	// the goodbye to one over HTTP; killTime is from SIGTERM to SIGKILL.
+	// leaveTime is for a server to end by itself after its standard input is closed, or for
+	// closing the session of one over HTTP; killTime is from SIGTERM to SIGKILL.
 	leaveTime = 2 * time.Second
 	killTime  = time.Second
-	// noticeTime is from the end of a server until podd has read what it left.
+	// noticeTime is for reading a server's remaining output after its end.
 	noticeTime = 500 * time.Millisecond
 )
 
-// link is a connection to a server that runs.
+// link is a connection to a running server.
 type link struct {
 	session *sdk.ClientSession
-	// quit ends the server, or the connection to it, and waits. leave is for what it still
-	// wants to do.
+	// quit ends the server, or the connection to it, and waits; leave is the time that the
+	// server gets to end by itself.
 	quit func(leave time.Duration)
 	once sync.Once
-	// why says what the server did wrong, or how it ended, as half a sentence; nil when
-	// that is not known.
+	// why is the server's failure, or how it ended, as the rest of a sentence; nil if
+	// unknown.
 	why func() error
-	// gone is closed when nothing more comes from the server.
+	// gone is closed when the server sends nothing more.
 	gone  chan struct{}
 	tasks tasks
 
 	mu sync.Mutex
-	// progress has who is told of the progress of a call, by its token.
+	// progress has the receivers of progress reports, by the token of a call.
 	progress map[string]func(*sdk.ProgressNotificationParams)
 	tokens   int
 }
 
-// connect starts a server, or opens the connection to one, and greets it. changed is
-// called when the server says that its lists have changed, noise for what is no message.
+// connect starts a server, or opens the connection to one, and initializes it. changed is
+// called when the server reports that its lists have changed, noise for output that is not a
+// message.
 func (m *Manager) connect(ctx context.Context, r resolved, changed func(), noise func(string)) (*link, error) {
 	l := &link{gone: make(chan struct{}), progress: map[string]func(*sdk.ProgressNotificationParams){}}
 	transport, err := m.transport(l, r, noise)
@@ -60,7 +61,7 @@ func (m *Manager) connect(ctx context.Context, r resolved, changed func(), noise
 	client := sdk.NewClient(&sdk.Implementation{Name: "podd", Version: version.String()}, &sdk.ClientOptions{
 		Logger: slog.New(slog.DiscardHandler),
 		// No roots, no sampling, no elicitation: the configuration says what a server works
-		// on, and it asks for nothing.
+		// on, and a server cannot ask for anything.
 		Capabilities:                &sdk.ClientCapabilities{},
 		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { changed() },
 		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { changed() },
@@ -80,7 +81,7 @@ func (m *Manager) connect(ctx context.Context, r resolved, changed func(), noise
 	select {
 	case g = <-done:
 	case <-ctx.Done():
-		// A write to a server that reads nothing ends with its pipes.
+		// A write to a server that does not read ends with its pipes.
 		l.kill()
 		if g = <-done; g.err == nil {
 			_ = g.session.Close()
@@ -88,7 +89,7 @@ func (m *Manager) connect(ctx context.Context, r resolved, changed func(), noise
 		return nil, context.Cause(ctx)
 	}
 	if g.err != nil {
-		// What it does not say in the protocol it may say by its end.
+		// Its exit may say what it did not say in the protocol.
 		cause := l.failure(ctx, g.err)
 		l.kill()
 		return nil, cause
@@ -101,13 +102,13 @@ func (m *Manager) connect(ctx context.Context, r resolved, changed func(), noise
 	return l, nil
 }
 
-// end ends a server that did nothing wrong.
+// end ends a server that works.
 func (l *link) end() { l.once.Do(func() { l.quit(leaveTime) }) }
 
-// kill ends a server that did.
+// kill ends a server that failed.
 func (l *link) kill() { l.once.Do(func() { l.quit(0) }) }
 
-// failure is what went wrong: what is known of the server before what the protocol says.
+// failure is what went wrong: the server's own failure, otherwise the protocol's error.
 func (l *link) failure(ctx context.Context, err error) error {
 	if why := l.why(); why != nil {
 		return why
@@ -115,7 +116,7 @@ func (l *link) failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("does not speak the protocol%s", colon(err.Error()))
+	return fmt.Errorf("does not speak the MCP protocol%s", colon(err.Error()))
 }
 
 func (m *Manager) transport(l *link, r resolved, noise func(string)) (sdk.Transport, error) {
@@ -156,7 +157,7 @@ func (m *Manager) overPipes(l *link, r resolved, noise func(string)) (sdk.Transp
 		_ = stdin.Close()
 		within(tree.Exited(), leave)
 		if left := tree.Stop(killTime); left > 0 {
-			m.Logger.Warn("processes of an MCP server cannot be ended", "command", r.argv[0], "count", left)
+			m.Logger.Warn("cannot stop processes of an MCP server", "command", r.argv[0], "count", left)
 		}
 		closeAll(stdout, stderr)
 		<-silent
@@ -173,7 +174,7 @@ func (m *Manager) overPipes(l *link, r resolved, noise func(string)) (sdk.Transp
 		case !within(tree.Exited(), leaveTime):
 			return fmt.Errorf("%w%s", broken.err, m.Redact(said.last()))
 		}
-		// Its last words may be still in the pipe.
+		// Its last output may still be in the pipe.
 		within(silent, noticeTime)
 		return fmt.Errorf("ended (%s)%s", tree.State(), m.Redact(said.last()))
 	}
@@ -181,7 +182,7 @@ func (m *Manager) overPipes(l *link, r resolved, noise func(string)) (sdk.Transp
 	return &sdk.IOTransport{Reader: reader, Writer: input{stdin, broken}, MaxLineLength: 2 * maxFrame}, nil
 }
 
-// within says whether something comes to its end in time.
+// within says whether something ends in time.
 func within(end <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -199,13 +200,13 @@ func closeAll(files ...*os.File) {
 	}
 }
 
-// notStarted says whether it is the command or its directory that is missing.
+// notStarted says whether the command or its directory is missing.
 func notStarted(dir string, err error) error {
 	if info, missing := os.Stat(dir); missing != nil || !info.IsDir() {
-		return fmt.Errorf("cannot be started in %s: there is no such directory", dir)
+		return fmt.Errorf("cannot be started in %s: the directory does not exist", dir)
 	}
 	if e, ok := errors.AsType[*exec.Error](err); ok && errors.Is(err, exec.ErrNotFound) {
-		return fmt.Errorf("cannot be started: there is no program %s in podd's PATH", e.Name)
+		return fmt.Errorf("cannot be started: the program %s is not in podd's PATH", e.Name)
 	}
 	if e, ok := errors.AsType[*os.PathError](err); ok {
 		return fmt.Errorf("cannot be started: %s: %w", e.Path, e.Err)
@@ -235,7 +236,7 @@ func (m *Manager) overHTTP(l *link, r resolved) sdk.Transport {
 	}
 }
 
-// sameOrigin keeps a server's headers, which may be secret, from another one.
+// sameOrigin keeps a server's headers, which may be secret, from other servers.
 func sameOrigin(next *http.Request, before []*http.Request) error {
 	if first := before[0].URL; next.URL.Scheme != first.Scheme || next.URL.Host != first.Host {
 		return errors.New("it redirects to another server")
@@ -246,7 +247,7 @@ func sameOrigin(next *http.Request, before []*http.Request) error {
 	return nil
 }
 
-// tellProgress passes the progress of a call on.
+// tellProgress passes on the progress of a call.
 func (l *link) tellProgress(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 	token, ok := r.Params.ProgressToken.(string)
 	if !ok {
@@ -260,7 +261,7 @@ func (l *link) tellProgress(_ context.Context, r *sdk.ProgressNotificationClient
 	}
 }
 
-// watch has report told of the progress of a call with this token, until stop.
+// watch calls report with the progress of the call with this token, until stop.
 func (l *link) watch(report func(*sdk.ProgressNotificationParams)) (token string, stop func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

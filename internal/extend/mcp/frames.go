@@ -16,14 +16,14 @@ const maxFrame = 8 << 20
 
 var (
 	// errFrame is for a message that is too large.
-	errFrame = fmt.Errorf("sent a message of more than %d MiB", maxFrame>>20)
-	// errOutput and errInput are for a server that closed one of its streams, which most
-	// do by ending.
+	errFrame = fmt.Errorf("sent a message larger than %d MiB", maxFrame>>20)
+	// errOutput and errInput are for a server that closed one of its streams, usually by
+	// ending.
 	errOutput = errors.New("closed its standard output")
 	errInput  = errors.New("closed its standard input")
 )
 
-// broken is the first thing that ended a conversation from the server's side.
+// broken is the first reason for which the server's side ended a conversation.
 type broken struct {
 	once sync.Once
 	// err is set once done is closed.
@@ -33,7 +33,7 @@ type broken struct {
 
 func newBroken() *broken { return &broken{done: make(chan struct{})} }
 
-// by tells what it was; only the first counts.
+// by sets the reason; only the first one counts.
 func (b *broken) by(err error) {
 	b.once.Do(func() {
 		b.err = err
@@ -41,24 +41,24 @@ func (b *broken) by(err error) {
 	})
 }
 
-// frames passes on the lines of a server's standard output that are messages. Other
-// lines are told to noise: many a program greets, or logs, where it should not.
+// frames passes on the lines of a server's standard output that are messages. Other lines go
+// to noise: many programs print a greeting or a log to standard output.
 type frames struct {
 	file  *os.File
 	noise func(line string)
-	// see is shown each message.
+	// see gets each message.
 	see func(message []byte)
-	// broken is told why no more is read, unless that is Close.
+	// broken gets the reason why reading ended, except Close.
 	broken *broken
 
-	// read is what came and is not looked at yet, line what is passed on next.
+	// read has unprocessed bytes, line is passed on next.
 	read, line []byte
-	// seen is how much of read has no newline.
+	// seen is how much of read is known to have no newline.
 	seen int
 	err  error
 }
 
-// Read gives the next message, or a part of one.
+// Read returns the next message, or a part of one.
 func (f *frames) Read(p []byte) (int, error) {
 	for len(f.line) == 0 {
 		if f.err != nil {
@@ -121,8 +121,8 @@ func isMessage(line []byte) bool {
 // Close ends a Read that waits.
 func (f *frames) Close() error { return f.file.Close() }
 
-// input is the standard input of a server. What is written after the server has closed it
-// ends the conversation before its output has been read to the end, so broken is told.
+// input is the standard input of a server. A write after the server has closed it ends the
+// conversation before its output has been read to the end, so broken gets the reason.
 type input struct {
 	*os.File
 	broken *broken

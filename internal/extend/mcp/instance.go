@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// patience is how long a call waits for a server that is to be started again.
+// patience is how long a call waits for a server that will be restarted.
 const patience = 5 * time.Second
 
-// pingTime is how long a server that did not answer a call has to answer at all.
+// pingTime is how long a server that did not answer a call has to answer a ping.
 const pingTime = 5 * time.Second
 
-// instance is a server in a workspace. At most one of it runs.
+// instance is a server in a workspace. At most one process of it runs.
 type instance struct {
 	m   *Manager
 	key string
@@ -22,37 +22,37 @@ type instance struct {
 
 	mu  sync.Mutex
 	def Server
-	// link is the server that runs; nil when none does. starting is closed when a start
-	// has ended; nil when none is under way.
+	// link is the running server, or nil. starting is closed when a start has ended; nil if
+	// no start is in progress.
 	link     *link
 	starting chan struct{}
-	// listing is what the server offers, as far as that is known; stale says that it has
-	// said since that this changed.
+	// listing is what the server offers, if known; stale says that the server has since
+	// reported a change.
 	listing *Listing
 	stale   bool
-	// failures counts those since it did its work last, and broken is what the last was.
+	// failures counts the failures since its last success, and broken is the last one.
 	failures int
 	broken   error
 	retryAt  time.Time
-	// users are the calls under way, used is when the last one ended.
+	// users are the calls in progress, used is when the last one ended.
 	users int
 	used  time.Time
-	// greeted says that a line that is no message was told of.
+	// greeted says that a line that is not a message has been reported.
 	greeted bool
 }
 
-// errStopped is for what is asked once podd stops.
-var errStopped = errors.New("is not started any more, for podd is stopping")
+// errStopped is for requests while podd is stopping.
+var errStopped = errors.New("was not started because podd is stopping")
 
-// definition is how the server is configured now.
+// definition is the server's current configuration.
 func (i *instance) definition() Server {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.def
 }
 
-// use is the server that runs, started if need be. free must follow. With wait false a
-// server that failed a moment ago is not waited for.
+// use returns the running server and starts it if needed. Call free afterwards. With wait
+// false it does not wait for a server that failed a moment ago.
 func (i *instance) use(ctx context.Context, wait bool) (*link, error) {
 	for {
 		l, start, err := i.take(wait)
@@ -65,14 +65,14 @@ func (i *instance) use(ctx context.Context, wait bool) (*link, error) {
 	}
 }
 
-// attempt is a start of a server to wait for: one under way, or the time before the next.
+// attempt is a start of a server to wait for: one in progress, or the pause before the next.
 type attempt struct {
 	pause    time.Duration
 	over     <-chan struct{}
 	failures int
 }
 
-// take gives the server that runs, or what to wait for before it is asked again.
+// take returns the running server, or what to wait for before the next try.
 func (i *instance) take(wait bool) (*link, attempt, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -83,7 +83,7 @@ func (i *instance) take(wait bool) (*link, attempt, error) {
 	if i.starting == nil {
 		if pause := i.retryAt.Sub(i.m.Now()); pause > 0 {
 			if !wait || pause > patience {
-				return nil, attempt{}, fmt.Errorf("%w; podd starts it again in %s at the earliest", i.broken, pause.Round(time.Second))
+				return nil, attempt{}, fmt.Errorf("%w; podd restarts it in %s at the earliest", i.broken, pause.Round(time.Second))
 			}
 			return nil, attempt{pause: pause}, nil
 		}
@@ -95,7 +95,7 @@ func (i *instance) take(wait bool) (*link, attempt, error) {
 	return nil, attempt{over: i.starting, failures: i.failures}, nil
 }
 
-// await waits for an attempt; it fails when that did.
+// await waits for an attempt; it fails if the attempt failed.
 func (i *instance) await(ctx context.Context, a attempt) error {
 	if a.over == nil {
 		return sleep(ctx, a.pause)
@@ -132,7 +132,7 @@ func (i *instance) free() {
 	i.used = i.m.Now()
 }
 
-// start starts the server and asks what it offers.
+// start starts the server and lists what it offers.
 func (i *instance) start() {
 	def := i.definition()
 	ctx, cancel := context.WithTimeoutCause(i.m.base, def.StartTimeout, fmt.Errorf("was not ready within %s", def.StartTimeout))
@@ -155,7 +155,7 @@ func (i *instance) start() {
 	i.m.wg.Go(func() { i.attend(l) })
 }
 
-// open starts a server and asks it for all that it offers.
+// open starts a server and lists everything that it offers.
 func (m *Manager) open(ctx context.Context, def Server, dir string, changed func(), noise func(string)) (*link, *Listing, error) {
 	r, err := m.resolve(def, dir)
 	if err != nil {
@@ -174,15 +174,15 @@ func (m *Manager) open(ctx context.Context, def Server, dir string, changed func
 	return l, listing, nil
 }
 
-// attend waits for the end of a server and gives back what it leaves. One that nobody
-// asked to end has failed; until that is noted, what is called fails with it.
+// attend waits for the end of a server and releases its resources. A server that ends without
+// being asked to has failed; until that is recorded, its calls fail with it.
 func (i *instance) attend(l *link) {
 	<-l.gone
 	i.drop(l, l.failure(i.m.base, errors.New("the connection has ended")))
 	l.kill()
 }
 
-// drop ends a server that does not do its work.
+// drop ends a server that does not work.
 func (i *instance) drop(l *link, err error) {
 	i.mu.Lock()
 	if i.link != l {
@@ -195,8 +195,8 @@ func (i *instance) drop(l *link, err error) {
 	l.kill()
 }
 
-// failed notes a failure, and tells of it unless the server has failed since it did its
-// work last. i.mu is held.
+// failed records a failure, and raises an alert for the first one since the last success.
+// i.mu is held.
 func (i *instance) failed(err error) {
 	if i.m.base.Err() != nil {
 		return
@@ -206,25 +206,25 @@ func (i *instance) failed(err error) {
 	i.retryAt = i.m.Now().Add(i.m.Backoff(i.failures))
 	i.m.Logger.Warn("MCP server failed", "server", i.def.Name, "dir", i.dir, "failures", i.failures, "error", err)
 	if i.failures == 1 {
-		i.m.alert("the MCP server %s %v; podd starts it again when it is needed, and its calls fail until it works (podctl mcp test %s)", i.def.Name, err, i.def.Name)
+		i.m.alert("the MCP server %s %v; podd restarts it when needed, and calls fail until it works: check it with podctl mcp test %s", i.def.Name, err, i.def.Name)
 	}
 }
 
-// worked notes that the server did its work.
+// worked records a success of the server.
 func (i *instance) worked() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.failures, i.broken, i.retryAt = 0, nil, time.Time{}
 }
 
-// changed notes that the server's lists are not what they were.
+// changed records that the server's lists have changed.
 func (i *instance) changed() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.stale = true
 }
 
-// noise tells once of a line that is no message.
+// noise reports a line that is not a message, once.
 func (i *instance) noise(line string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -232,10 +232,10 @@ func (i *instance) noise(line string) {
 		return
 	}
 	i.greeted = true
-	i.m.alert("the MCP server %s prints to its standard output what is no message, which is passed over%s", i.def.Name, colon(i.m.Redact(line)))
+	i.m.alert("the MCP server %s prints text other than messages to its standard output; podd ignores it%s", i.def.Name, colon(i.m.Redact(line)))
 }
 
-// idle ends the server when it was not used for long.
+// idle ends the server if it has not been used for long.
 func (i *instance) idle(now time.Time) {
 	i.mu.Lock()
 	l := i.link
@@ -245,7 +245,7 @@ func (i *instance) idle(now time.Time) {
 	}
 	i.link = nil
 	i.mu.Unlock()
-	i.m.Logger.Info("MCP server ended, for nothing uses it", "server", i.definition().Name, "dir", i.dir)
+	i.m.Logger.Info("stopped an unused MCP server", "server", i.definition().Name, "dir", i.dir)
 	l.end()
 }
 

@@ -18,7 +18,7 @@ import (
 	"podd/internal/sanitize"
 )
 
-// The bounds of what is taken of a server.
+// The limits of what podd accepts from a server.
 const (
 	maxTools       = 128
 	maxEntries     = 200
@@ -27,18 +27,18 @@ const (
 	maxWord        = 1 << 10
 )
 
-// Listing is what a server offers. Texts are the server's word, bounded and with nothing
-// invisible in them.
+// Listing is what a server offers. Texts come from the server; they are bounded and contain
+// no invisible characters.
 type Listing struct {
-	// Title is what the server calls itself, Version which it says it is.
+	// Title is the server's name for itself, Version its version.
 	Title   string `json:"title"`
 	Version string `json:"version"`
-	// Protocol is the version that is spoken.
+	// Protocol is the version in use.
 	Protocol  string     `json:"protocol"`
 	Tools     []Tool     `json:"tools"`
 	Resources []Resource `json:"resources,omitempty"`
 	Prompts   []Prompt   `json:"prompts,omitempty"`
-	// LeftOut is one sentence for each thing that is not taken.
+	// LeftOut has a sentence for each thing that podd does not accept.
 	LeftOut []string  `json:"left_out,omitempty"`
 	At      time.Time `json:"at"`
 }
@@ -49,12 +49,12 @@ type Tool struct {
 	Description string `json:"description"`
 	// Schema is the JSON Schema of the arguments, keys sorted.
 	Schema string `json:"schema"`
-	// Hint is what the server says the tool does to its environment, as half a sentence;
-	// may be empty.
+	// Hint is the server's description of the tool's effects, as part of a sentence; may be
+	// empty.
 	Hint string `json:"hint,omitempty"`
 }
 
-// Digest tells a tool from what it was.
+// Digest identifies the tool's current form.
 func (t Tool) Digest() string {
 	h := sha256.New()
 	for _, part := range []string{t.Name, t.Description, t.Schema, t.Hint} {
@@ -63,7 +63,7 @@ func (t Tool) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Resource is a resource, or a template of some.
+// Resource is a resource, or a template of resources.
 type Resource struct {
 	URI         string `json:"uri"`
 	Name        string `json:"name"`
@@ -73,15 +73,15 @@ type Resource struct {
 	Template bool `json:"template,omitempty"`
 }
 
-// Prompt is a prompt, with the names of its arguments; a name that ends in "?" may be
-// left out.
+// Prompt is a prompt with the names of its arguments; an argument whose name ends in "?" is
+// optional.
 type Prompt struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
 	Arguments   []string `json:"arguments,omitempty"`
 }
 
-// list asks a server for all that it offers.
+// list asks a server for everything that it offers.
 func (l *link) list(ctx context.Context, now time.Time) (*Listing, error) {
 	greeting := l.session.InitializeResult()
 	out := &Listing{Protocol: word(greeting.ProtocolVersion), At: now.UTC()}
@@ -102,7 +102,7 @@ func (l *link) list(ctx context.Context, now time.Time) (*Listing, error) {
 		if err := each(l.session.Resources(ctx, nil), out.addResource); err != nil {
 			return nil, fmt.Errorf("does not list its resources: %w", err)
 		}
-		// Few servers have templates, and some don't know the question.
+		// Few servers have templates, and some don't know the request.
 		_ = each(l.session.ResourceTemplates(ctx, nil), out.addTemplate)
 	}
 	if can.Prompts != nil {
@@ -116,8 +116,8 @@ func (l *link) list(ctx context.Context, now time.Time) (*Listing, error) {
 	return out, nil
 }
 
-// each takes entries until take has enough. A server that does not know the question has
-// no entries, whatever it said that it can.
+// each takes entries until take has enough. A server that does not know the request has no
+// entries, whatever capabilities it announced.
 func each[T any](entries iter.Seq2[*T, error], take func(*T) bool) error {
 	for entry, err := range entries {
 		if refusal, ok := errors.AsType[*jsonrpc.Error](err); ok && refusal.Code == jsonrpc.CodeMethodNotFound {
@@ -139,10 +139,10 @@ func (l *Listing) leaveOut(format string, args ...any) {
 	}
 }
 
-// addTool takes a tool. onlyTask says that the server runs it as a task alone.
+// addTool adds a tool. onlyTask says that the server runs it only as a task.
 func (l *Listing) addTool(t *sdk.Tool, onlyTask bool) bool {
 	if len(l.Tools) == maxTools {
-		l.leaveOut("it has more than %d tools: only the first of them are offered", maxTools)
+		l.leaveOut("it has more than %d tools, so only the first ones are offered", maxTools)
 		return false
 	}
 	name := word(t.Name)
@@ -150,17 +150,17 @@ func (l *Listing) addTool(t *sdk.Tool, onlyTask bool) bool {
 	var object map[string]any
 	switch {
 	case name == "" || name != t.Name:
-		l.leaveOut("a tool is left out, because it has no usable name: %q", name)
+		l.leaveOut("a tool is left out because its name is not usable: %q", name)
 	case slices.ContainsFunc(l.Tools, func(other Tool) bool { return other.Name == name }):
-		l.leaveOut("the tool %s is there twice: the second one is left out", name)
+		l.leaveOut("the tool %s occurs twice; the second one is left out", name)
 	case onlyTask:
-		l.leaveOut("the tool %s is left out, because it runs as a task alone, and podd runs no tasks", name)
+		l.leaveOut("the tool %s is left out because it runs only as a task, which podd does not support", name)
 	case err != nil || len(schema) > maxSchema:
-		l.leaveOut("the tool %s is left out, because its schema has more than %d bytes", name, maxSchema)
+		l.leaveOut("the tool %s is left out because its schema is larger than %d bytes", name, maxSchema)
 	case json.Unmarshal(schema, &object) != nil || object == nil:
-		l.leaveOut("the tool %s is left out, because its schema is no object", name)
+		l.leaveOut("the tool %s is left out because its schema is not an object", name)
 	default:
-		// Some endpoints take no object without these.
+		// Some endpoints do not accept an object without these.
 		if object["type"] == nil {
 			object["type"] = "object"
 		}
@@ -174,7 +174,7 @@ func (l *Listing) addTool(t *sdk.Tool, onlyTask bool) bool {
 	return true
 }
 
-// hint is what the server's annotations say of a tool.
+// hint is what the server's annotations say about a tool.
 func hint(a *sdk.ToolAnnotations) string {
 	switch {
 	case a == nil:
@@ -182,7 +182,7 @@ func hint(a *sdk.ToolAnnotations) string {
 	case a.ReadOnlyHint:
 		return "its server says that it only reads"
 	case a.DestructiveHint != nil && !*a.DestructiveHint:
-		return "its server says that it adds and destroys nothing"
+		return "its server says that it only adds and destroys nothing"
 	case a.DestructiveHint != nil:
 		return "its server says that it may destroy something"
 	}
@@ -199,7 +199,7 @@ func (l *Listing) addTemplate(r *sdk.ResourceTemplate) bool {
 
 func (l *Listing) resource(r Resource) bool {
 	if len(l.Resources) >= maxEntries {
-		l.leaveOut("it has more than %d resources: only the first of them are shown", maxEntries)
+		l.leaveOut("it has more than %d resources, so only the first ones are shown", maxEntries)
 		return false
 	}
 	l.Resources = append(l.Resources, r)
@@ -208,7 +208,7 @@ func (l *Listing) resource(r Resource) bool {
 
 func (l *Listing) addPrompt(p *sdk.Prompt) bool {
 	if len(l.Prompts) == maxEntries {
-		l.leaveOut("it has more than %d prompts: only the first of them are shown", maxEntries)
+		l.leaveOut("it has more than %d prompts, so only the first ones are shown", maxEntries)
 		return false
 	}
 	prompt := Prompt{Name: word(p.Name), Description: text(p.Description, maxWord)}
@@ -236,7 +236,7 @@ func word(s string) string {
 	}, text(s, maxWord)))
 }
 
-// text is a server's text with nothing invisible in it, and not too long.
+// text is a server's text without invisible characters, and bounded.
 func text(s string, most int) string {
 	s, _ = sanitize.Visible(strings.ToValidUTF8(s, "?"))
 	s = strings.TrimSpace(s)

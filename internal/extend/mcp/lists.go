@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// learn takes a listing. i.mu is held.
+// learn stores a listing. i.mu is held.
 func (i *instance) learn(l *Listing) {
 	before := i.listing
 	i.listing, i.stale = l, false
 	changed, err := i.m.record.learn(i.key, i.def.Name, i.dir, l)
 	if err != nil {
-		i.m.Logger.Error("what an MCP server offers could not be stored", "server", i.def.Name, "error", err)
+		i.m.Logger.Error("cannot store what an MCP server offers", "server", i.def.Name, "error", err)
 	}
 	if len(changed) > 0 {
-		i.m.alert("the MCP server %s offers other tools than before (%s): a person is asked before each of them runs", i.def.Name, some(changed))
+		i.m.alert("the MCP server %s has changed its tools (%s); each needs approval before it runs: review them with podctl mcp list", i.def.Name, some(changed))
 	}
 	if len(l.LeftOut) > 0 && (before == nil || !slices.Equal(before.LeftOut, l.LeftOut)) {
-		i.m.alert("of the MCP server %s not all is taken: %s", i.def.Name, some(l.LeftOut))
+		i.m.alert("podd does not use everything that the MCP server %s offers: %s", i.def.Name, some(l.LeftOut))
 	}
 }
 
@@ -32,7 +32,7 @@ func some(words []string) string {
 	return strings.Join(words, ", ")
 }
 
-// refresh asks the server again for what it offers when it said that this changed.
+// refresh lists what the server offers again, if the server reported a change.
 func (i *instance) refresh(ctx context.Context, l *link) error {
 	i.mu.Lock()
 	stale, timeout := i.stale, i.def.StartTimeout
@@ -54,8 +54,7 @@ func (i *instance) refresh(ctx context.Context, l *link) error {
 	return nil
 }
 
-// offered is what the server offers, as far as that is known. With start it is started
-// when nothing is known.
+// offered is what the server offers, if known. With start, an unknown server is started.
 func (i *instance) offered(ctx context.Context, start bool) *Listing {
 	i.mu.Lock()
 	known, ask := i.listing, i.link != nil && i.stale
@@ -69,7 +68,7 @@ func (i *instance) offered(ctx context.Context, start bool) *Listing {
 	}
 	defer i.free()
 	if err := i.refresh(ctx, l); err != nil {
-		i.m.Logger.Warn("MCP server not asked again", "server", i.definition().Name, "error", err)
+		i.m.Logger.Warn("cannot list what an MCP server offers again", "server", i.definition().Name, "error", err)
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()

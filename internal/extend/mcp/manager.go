@@ -13,29 +13,29 @@ import (
 	"podd/pkg/tool"
 )
 
-// Config is what a Manager works with. StateDir is required; the zero value of the rest is
-// its documented default.
+// Config configures a Manager. StateDir is required; zero values of the other fields mean
+// their defaults.
 type Config struct {
-	// StateDir holds the record of what servers offered.
+	// StateDir contains the record of what servers offered.
 	StateDir string
-	// Environ is podd's own environment, without its keys: what a server may get of it.
+	// Environ is podd's own environment without its keys, from which a server may get
+	// variables.
 	Environ []string
-	// SecretFiles are the files that secrets of servers are read from. No tool reaches
-	// them.
+	// SecretFiles are the files with secrets of servers. Tools cannot read them.
 	SecretFiles []string
-	// Secret is told of each secret that a server is given; nil is told of none.
+	// Secret, if set, is called with each secret that a server gets.
 	Secret func(values ...string)
-	// Redact takes secrets out of text; nil takes none.
+	// Redact removes secrets from text; nil removes nothing.
 	Redact func(string) string
-	// Alert is told of what a person should see, in one sentence.
+	// Alert raises an alert with a sentence.
 	Alert func(text string)
-	// Idle is how long a server runs on when nothing uses it; default ten minutes.
+	// Idle is how long an unused server keeps running; default ten minutes.
 	Idle time.Duration
-	// Backoff is the pause after so many failures in a row, from 1; by default a second,
-	// doubled with each, and a minute at most.
+	// Backoff is the pause after a number of consecutive failures, from 1; by default a
+	// second, doubled with each failure, up to a minute.
 	Backoff func(failures int) time.Duration
-	// PingTime is how long a server that did not answer a call in time has to answer at
-	// all, before it is ended; default five seconds.
+	// PingTime is how long a server that did not answer a call in time has to answer a ping
+	// before it is stopped; default five seconds.
 	PingTime time.Duration
 	// Logger gets what an operator should know; nil means none.
 	Logger *slog.Logger
@@ -73,7 +73,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Manager owns the servers that run.
+// Manager owns the running servers.
 type Manager struct {
 	Config
 	record *record
@@ -87,7 +87,7 @@ type Manager struct {
 	instances map[string]*instance
 }
 
-// New makes a Manager. ctx is not kept: Close ends it.
+// New creates a Manager. It lives until Close, not until ctx ends.
 func New(ctx context.Context, c Config) (*Manager, error) {
 	record, err := openRecord(c.StateDir)
 	if err != nil {
@@ -99,12 +99,12 @@ func New(ctx context.Context, c Config) (*Manager, error) {
 	return m, nil
 }
 
-// Close ends all servers with all that they started, and waits.
+// Close ends all servers with everything that they started, and waits.
 func (m *Manager) Close() {
 	m.mu.Lock()
 	m.closed = true
 	m.mu.Unlock()
-	// A start that ends from here on gives its server back itself.
+	// A start that ends after this releases its server itself.
 	m.stop(errStopped)
 	var ending sync.WaitGroup
 	for _, i := range m.all() {
@@ -125,7 +125,7 @@ func (m *Manager) begin(work func()) bool {
 	return true
 }
 
-// sweep ends servers that nothing uses.
+// sweep ends unused servers.
 func (m *Manager) sweep() {
 	ticks := time.NewTicker(max(m.Idle/4, time.Millisecond))
 	defer ticks.Stop()
@@ -153,13 +153,13 @@ func (m *Manager) all() []*instance {
 
 func (m *Manager) alert(format string, args ...any) {
 	text := m.Redact(fmt.Sprintf(format, args...))
-	// Whoever is told may ask for a lock of its own.
+	// The receiver may take a lock of its own.
 	if !m.begin(func() { m.Alert(text) }) {
 		m.Logger.Warn("alert of an MCP server while podd stops", "text", text)
 	}
 }
 
-// instance is that of a server in a workspace.
+// instance is the instance of a server in a workspace.
 func (m *Manager) instance(s Server, dir string) *instance {
 	key := keyOf(s, dir)
 	m.mu.Lock()
@@ -175,9 +175,8 @@ func (m *Manager) instance(s Server, dir string) *instance {
 	return i
 }
 
-// Tools are the tools of servers for a workspace, in the order of their names. With
-// start, a server of which nothing is known is started and asked; without, and when that
-// fails, it has no tools.
+// Tools are the tools of servers for a workspace, sorted by name. With start, an unknown
+// server is started to list its tools; otherwise, and if that fails, it has none.
 func (m *Manager) Tools(ctx context.Context, servers []Server, dir string, start bool) []tool.Tool {
 	offers := make([][]tool.Tool, len(servers))
 	var asking sync.WaitGroup
@@ -196,32 +195,31 @@ type State string
 
 // The states of a server.
 const (
-	// Idle: it does not run, and is started at the next use.
+	// Idle: it is not running, and starts at the next use.
 	Idle State = "idle"
-	// Starting: it was started and has not said yet what it offers.
+	// Starting: it was started and has not listed what it offers yet.
 	Starting State = "starting"
-	// Running: it runs.
+	// Running: it is running.
 	Running State = "running"
-	// Failed: it does not run because it failed.
+	// Failed: it is not running because it failed.
 	Failed State = "failed"
 )
 
-// Look is a server as it is shown to people.
+// Look is a server as shown to people.
 type Look struct {
 	Server Server
 	State  State
-	// Error is what the server did wrong last, as half a sentence; empty when it works.
+	// Error is the server's last failure, as the rest of a sentence; empty if it works.
 	Error string
-	// Listing is what it offers; nil when that is not known.
+	// Listing is what it offers; nil if unknown.
 	Listing *Listing
-	// Names are the names of its tools as a model sees them; "" for one that is not
-	// offered. Changed says which of them a person is asked about, for they are not what
-	// they were.
+	// Names are the names of its tools as a model sees them; "" for one that is not offered.
+	// Changed says which of them need approval because they have changed.
 	Names   []string
 	Changed []bool
 }
 
-// Look shows a server in a workspace. It starts none.
+// Look describes a server in a workspace without starting it.
 func (m *Manager) Look(s Server, dir string) Look {
 	i := m.instance(s, dir)
 	i.mu.Lock()
@@ -239,7 +237,7 @@ func (m *Manager) Look(s Server, dir string) Look {
 	return look
 }
 
-// describe fills in what a model is told of a server's tools.
+// describe fills in what a model gets to know about a server's tools.
 func (m *Manager) describe(look *Look, key string) {
 	if look.Listing == nil {
 		return
@@ -255,8 +253,8 @@ func (m *Manager) describe(look *Look, key string) {
 	}
 }
 
-// Test starts a server of its own, beside one that may run, asks it for all that it
-// offers, and ends it. The error is a sentence that says what to do.
+// Test starts a separate process of a server, lists everything that it offers, and ends it.
+// The error is a sentence that says what to do.
 func (m *Manager) Test(ctx context.Context, s Server, dir string) (look Look, took time.Duration, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.StartTimeout, fmt.Errorf("was not ready within %s (start_timeout)", s.StartTimeout))
 	defer cancel()
@@ -279,13 +277,13 @@ func (m *Manager) Test(ctx context.Context, s Server, dir string) (look Look, to
 	return look, took, nil
 }
 
-// Accept takes the tools of a server as they are: nobody is asked about their form until
-// it changes again. It says how many were not what they had been.
+// Accept accepts the current tools of a server: podd does not ask about their form until it
+// changes again. It returns how many had changed.
 func (m *Manager) Accept(s Server, dir string) (int, error) {
 	i := m.instance(s, dir)
 	look := m.Look(s, dir)
 	if look.Listing == nil {
-		return 0, item.Errorf(item.KindPrecondition, "MCP_SERVER", "nothing is known of the MCP server %s yet: run podctl mcp test %s first", s.Name, s.Name)
+		return 0, item.Errorf(item.KindPrecondition, "MCP_SERVER", "podd does not know the tools of the MCP server %s yet: run podctl mcp test %s first", s.Name, s.Name)
 	}
 	var tools []Tool
 	for n, t := range look.Listing.Tools {

@@ -206,7 +206,7 @@ func TestResourcesAndPrompts(t *testing.T) {
 			t.Errorf("%s %s: %q", tt.tool, tt.arguments, text(out))
 		}
 	}
-	if _, err := b.tool("read_resource").Run(t.Context(), &tool.Invocation{Arguments: `{"uri": "test://none"}`}); err == nil || !strings.Contains(err.Error(), "the MCP server test refuses the call: ") {
+	if _, err := b.tool("read_resource").Run(t.Context(), &tool.Invocation{Arguments: `{"uri": "test://none"}`}); err == nil || !strings.Contains(err.Error(), "the MCP server test refused the call: ") {
 		t.Errorf("%v", err)
 	}
 	if _, err := b.tool("get_prompt").Run(t.Context(), &tool.Invocation{Arguments: `{"arguments": {"a": 1}}`}); err == nil || !strings.Contains(err.Error(), "an object of strings") {
@@ -230,7 +230,7 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("what is known as secret is %q", b.secrets)
 	}
 	b.server.Env = append(b.server.Env, "MISSING")
-	if _, _, err := b.Test(t.Context(), b.server, b.dir); err == nil || !strings.Contains(err.Error(), "the MCP server test (config.toml:1) is to be given the variable MISSING, which podd's environment does not have for it") {
+	if _, _, err := b.Test(t.Context(), b.server, b.dir); err == nil || !strings.Contains(err.Error(), "the MCP server test (config.toml:1) should get the variable MISSING, which is not set in podd's environment") {
 		t.Errorf("%v", err)
 	}
 }
@@ -249,7 +249,7 @@ func TestSecretFiles(t *testing.T) {
 		t.Errorf("what is known as secret is %q", b.secrets)
 	}
 	b.server.EnvFiles = []string{"FILED=" + file + "2"}
-	if _, _, err := b.Test(t.Context(), b.server, b.dir); err == nil || !strings.Contains(err.Error(), "since podd was started") {
+	if _, _, err := b.Test(t.Context(), b.server, b.dir); err == nil || !strings.Contains(err.Error(), "was not configured when podd started") {
 		t.Errorf("%v", err)
 	}
 }
@@ -437,7 +437,7 @@ func TestBothForms(t *testing.T) {
 func TestListsThatAreNotKnown(t *testing.T) {
 	b := newBench(t, "raw")
 	wantTaskTools(t, b)
-	b.oneAlert("the tool slow is left out, because it runs as a task alone, and podd runs no tasks")
+	b.oneAlert("the tool slow is left out because it runs only as a task, which podd does not support")
 }
 
 func wantTaskTools(t *testing.T, b *bench) {

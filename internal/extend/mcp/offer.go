@@ -19,17 +19,16 @@ import (
 	"podd/pkg/tool"
 )
 
-// Prefix begins the names of all tools of MCP servers.
+// Prefix is the prefix of the names of all tools of MCP servers.
 const Prefix = "mcp__"
 
-// maxName is the longest name of a tool that endpoints take.
+// maxName is the longest tool name that endpoints accept.
 const maxName = 64
 
 var notInName = regexp.MustCompile(`[^A-Za-z0-9_-]`)
 
-// nameOf is the name of a server's tool as a model sees it. taken are those that are
-// given already; the name is none of them. A server's tools get the same names each time
-// that they are named in the same order.
+// nameOf is the name of a server's tool as a model sees it, different from all in taken. A
+// server's tools get the same names each time if they are named in the same order.
 func nameOf(server, toolName string, taken map[string]bool) string {
 	plain := Prefix + server + "__" + notInName.ReplaceAllString(toolName, "_")
 	name, seed := plain, toolName
@@ -37,14 +36,14 @@ func nameOf(server, toolName string, taken map[string]bool) string {
 		sum := sha256.Sum256([]byte(seed))
 		mark := "_" + hex.EncodeToString(sum[:4])
 		name = plain[:min(len(plain), maxName-len(mark))] + mark
-		// A server can have chosen this very name for another tool.
+		// A server can have used this name for another tool.
 		seed += "\x00"
 	}
 	taken[name] = true
 	return name
 }
 
-// wanted says whether a tool is one of those that the configuration offers.
+// wanted says whether the configuration offers a tool.
 func wanted(patterns []string, name string) bool {
 	if len(patterns) == 0 {
 		return true
@@ -61,7 +60,7 @@ const (
 	getPrompt    = "get_prompt"
 )
 
-// offer makes tools of what a server offers.
+// offer turns what a server offers into tools.
 func (i *instance) offer(l *Listing) []tool.Tool {
 	if l == nil {
 		return nil
@@ -117,15 +116,15 @@ const (
 	promptSchema   = `{"properties":{"arguments":{"additionalProperties":{"type":"string"},"description":"the prompt's arguments, all strings","type":"object"},"name":{"description":"the prompt's name","type":"string"}},"type":"object"}`
 )
 
-// offered is a tool in the form in which a turn was told of it.
+// offered is a tool in the form that a turn knows.
 type offered struct {
 	i    *instance
 	tool Tool
-	// asked says that the question about this form was put.
+	// asked says that a person was asked about this form.
 	asked atomic.Bool
 }
 
-// touches says that a person must be asked when the tool is not what it was.
+// touches requires approval if the tool has changed.
 func (o *offered) touches() tool.Access {
 	a := tool.Access{Note: o.tool.Hint}
 	r := o.i.m.record
@@ -135,21 +134,21 @@ func (o *offered) touches() tool.Access {
 	o.asked.Store(true)
 	server, says := o.i.definition().Name, word(text(o.tool.Description, 200))
 	if r.known(o.i.key, o.tool.Name) {
-		a.Protected = []string{fmt.Sprintf("the MCP server %s has changed this tool since it was last agreed to; it now says of it: %s", server, says)}
+		a.Protected = []string{fmt.Sprintf("the MCP server %s has changed this tool since it was last approved; its description is now: %s", server, says)}
 	} else {
-		a.Protected = []string{fmt.Sprintf("the MCP server %s did not have this tool when podd first saw it; it says of it: %s", server, says)}
+		a.Protected = []string{fmt.Sprintf("the MCP server %s did not have this tool when podd first saw it; its description is: %s", server, says)}
 	}
 	return a
 }
 
-// run calls the tool. A person who agreed to the call has agreed to the tool's form.
+// run calls the tool. A person who approved the call has approved the tool's form.
 func (o *offered) run(ctx context.Context, c *tool.Invocation) (tool.Output, error) {
 	if !o.i.m.record.accepted(o.i.key, o.tool) {
 		if !c.Approved || !o.asked.Load() {
 			return tool.Output{}, o.i.sentence(errOther, false)
 		}
 		if err := o.i.m.record.accept(o.i.key, o.tool); err != nil {
-			o.i.m.Logger.Error("the form of a tool that was agreed to could not be stored", "tool", o.tool.Name, "error", err)
+			o.i.m.Logger.Error("cannot store the approved form of a tool", "tool", o.tool.Name, "error", err)
 		}
 	}
 	return o.i.call(ctx, o.tool, c)
@@ -183,7 +182,7 @@ func (i *instance) readResource(ctx context.Context, c *tool.Invocation) (out to
 	return out, err
 }
 
-// resources is the list of them as text.
+// resources is the list of resources as text.
 func (i *instance) resources() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -230,7 +229,7 @@ func (i *instance) getPrompt(ctx context.Context, c *tool.Invocation) (out tool.
 	return out, err
 }
 
-// prompts is the list of them as text.
+// prompts is the list of prompts as text.
 func (i *instance) prompts() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()

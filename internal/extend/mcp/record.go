@@ -20,14 +20,14 @@ import (
 // recordName is the record's file in the state directory.
 const recordName = "mcp.json"
 
-// The bounds of the record: in bytes, and how many servers it remembers.
+// The limits of the record: its size in bytes, and the number of servers.
 const (
 	maxRecordBytes = 64 << 20
 	maxRemembered  = 200
 )
 
-// record remembers what servers offered, so that a request can be made before they run,
-// and which form of a tool a person has agreed to.
+// record remembers what servers offered, so that a request can be sent before they run, and
+// which form of a tool a person has approved.
 type record struct {
 	path string
 
@@ -35,18 +35,18 @@ type record struct {
 	servers map[string]entry
 }
 
-// entry is what is remembered of a server in a workspace.
+// entry is the record of a server in a workspace.
 type entry struct {
 	Name    string   `json:"name"`
 	Dir     string   `json:"dir"`
 	Listing *Listing `json:"listing"`
-	// Accepted has the digests of tools that are what they were when the server was new,
-	// or when a person agreed to a call of them, by their names.
+	// Accepted has the digests of tools by name: their form when the server was new, or when
+	// a person approved a call of them.
 	Accepted map[string]string `json:"accepted"`
 }
 
-// keyOf tells a server in a workspace from all others. What is offered of it, and how
-// long it may take, makes no other of it.
+// keyOf identifies a server in a workspace. It does not depend on which tools are offered or
+// on timeouts.
 func keyOf(s Server, dir string) string {
 	s.Tools, s.StartTimeout, s.Timeout, s.Origin = nil, 0, 0, ""
 	text, _ := json.Marshal(s)
@@ -66,7 +66,7 @@ func openRecord(stateDir string) (*record, error) {
 		err = json.NewDecoder(io.LimitReader(file, maxRecordBytes)).Decode(&r.servers)
 	}
 	if err != nil {
-		e := item.Errorf(item.KindPrecondition, "MCP_RECORD", "the record of MCP servers %s cannot be used (%v): mend or remove it; without it tools are taken as they are when they are listed next", r.path, err)
+		e := item.Errorf(item.KindPrecondition, "MCP_RECORD", "cannot use the record of MCP servers %s (%v): repair or remove it; without it, podd accepts tools as they are listed next", r.path, err)
 		e.Cause = err
 		return nil, e
 	}
@@ -79,21 +79,21 @@ func (r *record) listing(key string) *Listing {
 	return r.servers[key].Listing
 }
 
-// accepted says whether a tool may be called without a person being asked about its form.
+// accepted says whether the form of a tool needs no approval.
 func (r *record) accepted(key string, t Tool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.servers[key].Accepted[t.Name] == t.Digest()
 }
 
-// known says whether there was such a tool in some form before.
+// known says whether the tool existed before in some form.
 func (r *record) known(key, tool string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.servers[key].Accepted[tool] != ""
 }
 
-// accept remembers that a person agreed to tools in this form.
+// accept records that a person approved tools in this form.
 func (r *record) accept(key string, tools ...Tool) error {
 	return r.change(key, func(e *entry) {
 		e.Accepted = maps.Clone(e.Accepted)
@@ -103,8 +103,8 @@ func (r *record) accept(key string, tools ...Tool) error {
 	})
 }
 
-// learn remembers what a server offers, and names the tools that a person has to be asked
-// about: none when the server is new.
+// learn records what a server offers, and returns the tools that need approval: none if the
+// server is new.
 func (r *record) learn(key, name, dir string, l *Listing) (changed []string, err error) {
 	err = r.change(key, func(e *entry) {
 		if e.Accepted == nil {
@@ -127,8 +127,8 @@ func (r *record) learn(key, name, dir string, l *Listing) (changed []string, err
 	return changed, err
 }
 
-// change stores the record with one entry changed. What is not stored counts until podd
-// ends.
+// change stores the record with one entry changed. If that fails, the change is in effect
+// until podd ends.
 func (r *record) change(key string, change func(*entry)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

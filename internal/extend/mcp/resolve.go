@@ -12,7 +12,7 @@ import (
 	"podd/internal/guard/secrets"
 )
 
-// passed are taken over from podd's own environment, and those that begin with LC_.
+// passed are copied from podd's own environment, like all that begin with LC_.
 var passed = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR",
 	"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
@@ -20,7 +20,7 @@ var passed = []string{
 
 var reference = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`)
 
-// resolved is a server with its variables and secrets filled in, ready to be started.
+// resolved is a server with its variables and secrets filled in, ready to start.
 type resolved struct {
 	argv    []string
 	env     []string
@@ -29,9 +29,8 @@ type resolved struct {
 	headers http.Header
 }
 
-// resolve fills in what a server takes from podd's environment and from files. What may
-// be secret becomes known as one. An error is half a sentence, to stand after the
-// server's name.
+// resolve fills in values from podd's environment and from files, and registers values that
+// may be secret. An error is the rest of a sentence that begins with the server's name.
 func (m *Manager) resolve(s Server, workspace string) (r resolved, err error) {
 	var first error
 	expand := func(text string) string {
@@ -62,7 +61,7 @@ func (m *Manager) resolve(s Server, workspace string) (r resolved, err error) {
 	} else {
 		r.url = ofProject(s.URL)
 		if u, bad := url.Parse(r.url); bad != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return r, fmt.Errorf("has no http or https address once its variables are filled in")
+			return r, fmt.Errorf("has no http or https URL after its variables are filled in")
 		}
 		r.headers, err = m.headers(s, expand)
 	}
@@ -72,7 +71,7 @@ func (m *Manager) resolve(s Server, workspace string) (r resolved, err error) {
 	return r, err
 }
 
-// expand puts the values of variables in place of ${NAME} and ${NAME:-default}.
+// expand replaces ${NAME} and ${NAME:-default} with the values of variables.
 func (m *Manager) expand(text string) (out string, err error) {
 	out = reference.ReplaceAllStringFunc(text, func(whole string) string {
 		parts := reference.FindStringSubmatch(whole)
@@ -84,14 +83,14 @@ func (m *Manager) expand(text string) (out string, err error) {
 		case parts[2] != "":
 			return parts[3]
 		case err == nil:
-			err = fmt.Errorf("needs the variable %s, which podd's environment does not have for it: set it, and start podd again", parts[1])
+			err = fmt.Errorf("needs the variable %s, which is not set in podd's environment: set it and restart podd", parts[1])
 		}
 		return ""
 	})
 	return out, err
 }
 
-// variable is a variable of podd's environment, as far as a server may see it.
+// variable is a variable of podd's environment that a server may use.
 func (m *Manager) variable(name string) (string, bool) {
 	for _, entry := range m.Environ {
 		if n, value, _ := strings.Cut(entry, "="); n == name {
@@ -101,7 +100,7 @@ func (m *Manager) variable(name string) (string, bool) {
 	return "", false
 }
 
-// maySecret makes the value of a variable known as a secret when its name says so.
+// maySecret registers the value of a variable as a secret if its name suggests it.
 func (m *Manager) maySecret(name, value string) {
 	name = strings.ToUpper(name)
 	for _, word := range []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL", "AUTH"} {
@@ -112,7 +111,7 @@ func (m *Manager) maySecret(name, value string) {
 	}
 }
 
-// environment is what a command gets.
+// environment is the environment of a command.
 func (m *Manager) environment(s Server, dir string, expand func(string) string) ([]string, error) {
 	var env []string
 	set := func(name, value string) {
@@ -130,7 +129,7 @@ func (m *Manager) environment(s Server, dir string, expand func(string) string) 
 		if !given {
 			var ok bool
 			if value, ok = m.variable(name); !ok {
-				return nil, fmt.Errorf("is to be given the variable %s, which podd's environment does not have for it: set it, and start podd again", name)
+				return nil, fmt.Errorf("should get the variable %s, which is not set in podd's environment: set it and restart podd", name)
 			}
 		}
 		value = expand(value)
@@ -154,7 +153,7 @@ func (m *Manager) headers(s Server, expand func(string) string) (http.Header, er
 	for name, value := range s.Headers {
 		filled := expand(value)
 		if strings.ContainsAny(filled, "\r\n\x00") {
-			return nil, fmt.Errorf("has a header %s of more than one line once its variables are filled in", name)
+			return nil, fmt.Errorf("has a header %s with more than one line after its variables are filled in", name)
 		}
 		if filled != value || strings.EqualFold(name, "Authorization") {
 			m.Secret(filled, strings.TrimPrefix(filled, "Bearer "))
@@ -171,10 +170,10 @@ func (m *Manager) headers(s Server, expand func(string) string) (http.Header, er
 	return headers, nil
 }
 
-// secretFile is the secret in a file that no tool reaches.
+// secretFile is the secret in a file that tools cannot read.
 func (m *Manager) secretFile(path string) (string, error) {
 	if !slices.Contains(m.SecretFiles, path) {
-		return "", fmt.Errorf("names the file %s since podd was started: start podd again, so that tools cannot read it", path)
+		return "", fmt.Errorf("uses the file %s, which was not configured when podd started: restart podd, so that tools cannot read it", path)
 	}
 	value, err := secrets.ReadFile(path)
 	if err != nil {

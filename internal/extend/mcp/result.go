@@ -14,7 +14,7 @@ import (
 	"podd/pkg/tool"
 )
 
-// output is a result as text: text as it is, and a sentence for what is none.
+// output is a result as text: text unchanged, and a sentence for anything else.
 func output(r *sdk.CallToolResult) tool.Output {
 	var parts []string
 	for _, c := range r.Content {
@@ -27,9 +27,9 @@ func output(r *sdk.CallToolResult) tool.Output {
 		}
 	}
 	if strings.TrimSpace(text) == "" {
-		text = "done, with no output"
+		text = "done, no output"
 		if r.IsError {
-			text = "failed, and does not say why"
+			text = "failed without a reason"
 		}
 	}
 	out := tool.FromString(text)
@@ -37,7 +37,7 @@ func output(r *sdk.CallToolResult) tool.Output {
 	return out
 }
 
-// isJSON says whether a block has structured content as JSON, as the protocol wants it.
+// isJSON says whether a block repeats structured content as JSON, as the protocol recommends.
 func isJSON(blocks []sdk.Content, content any) bool {
 	return slices.ContainsFunc(blocks, func(c sdk.Content) bool {
 		var same any
@@ -46,8 +46,9 @@ func isJSON(blocks []sdk.Content, content any) bool {
 	})
 }
 
-// says tells whether a text has each value of structured content, as prose, as a table
-// or in another form. Then the content says nothing new. A short value counts under its name alone.
+// says tells whether a text contains each value of structured content, as prose, as a table
+// or in another form, so that the content adds nothing. A short value counts only together
+// with its name.
 func says(text string, content any) bool {
 	switch v := content.(type) {
 	case nil:
@@ -69,7 +70,7 @@ func says(text string, content any) bool {
 	return err == nil && hasWord(text, string(form))
 }
 
-// short says whether a value may stand in a text by chance.
+// short says whether a value may occur in a text by chance.
 func short(value any) bool {
 	switch v := value.(type) {
 	case string:
@@ -80,8 +81,7 @@ func short(value any) bool {
 	return false
 }
 
-// hasWord says whether a text has a number or another word that is no part of a longer
-// one.
+// hasWord says whether a text contains a number or a word that is not part of a longer one.
 func hasWord(text, word string) bool {
 	for {
 		before, after, found := strings.Cut(text, word)
@@ -121,7 +121,7 @@ func contentText(c sdk.Content) string {
 	return fmt.Sprintf("[content of another kind, which is not shown: %T]", c)
 }
 
-// resourceText is a resource, or a part of one, under its address.
+// resourceText is a resource, or a part of one, with its URI.
 func resourceText(r *sdk.ResourceContents) string {
 	if len(r.Blob) > 0 {
 		return notShown("resource "+word(r.URI), r.MIMEType, len(r.Blob))
@@ -131,7 +131,7 @@ func resourceText(r *sdk.ResourceContents) string {
 
 func notShown(what, mimeType string, size int) string {
 	if mimeType == "" {
-		mimeType = "of no stated type"
+		mimeType = "of unknown type"
 	}
 	return fmt.Sprintf("[%s, %s, %d bytes: not shown, as only text is]", what, word(mimeType), size)
 }

@@ -8,10 +8,10 @@ import (
 	"podd/pkg/tool"
 )
 
-// maxTail is how much of a server's standard error is kept, in bytes.
+// maxTail bounds the kept end of a server's standard error, in bytes.
 const maxTail = 4 << 10
 
-// tail keeps the end of what a server writes to its standard error.
+// tail keeps the end of a server's standard error.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
@@ -32,21 +32,21 @@ func (t *tail) read(file *os.File) {
 	}
 }
 
-// all is what is kept.
+// all is the kept text.
 func (t *tail) all() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return tool.Repair(string(t.text))
 }
 
-// last is the last line that says something, fit for a sentence; it begins with ": "
-// unless there is none.
+// last is the last non-empty line, shortened for a sentence and after ": "; "" if there is
+// no such line.
 func (t *tail) last() string {
 	lines := strings.Split(strings.TrimSpace(t.all()), "\n")
 	return colon(lines[len(lines)-1])
 }
 
-// colon is text to end a sentence with, behind ": ", and nothing when there is none.
+// colon is text after ": ", to end a sentence with; "" for empty text.
 func colon(text string) string {
 	const most = 200
 	text = tool.Bound(strings.TrimSpace(text))

@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// tasks knows which tools a server runs as tasks alone: a call of them is refused. The
-// protocol's library drops that part of a tool, so it is read off the messages themselves.
+// tasks knows which tools a server runs only as tasks; their calls are refused. The
+// protocol's library drops that part of a tool, so tasks reads it from the messages.
 type tasks struct {
 	mu   sync.Mutex
 	must map[string]bool
 }
 
-// see looks at a message of the server's.
+// see inspects a message from the server.
 func (t *tasks) see(message []byte) {
 	if !bytes.Contains(message, []byte(`"taskSupport"`)) {
 		return
@@ -41,14 +41,14 @@ func (t *tasks) see(message []byte) {
 	}
 }
 
-// only says whether a tool is run as a task alone.
+// only says whether a tool runs only as a task.
 func (t *tasks) only(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.must[name]
 }
 
-// messages finds the messages in the body of an answer: the whole, or the data of each
+// messages finds the messages in the body of an answer: the whole body, or the data of each
 // event of a stream.
 type messages struct {
 	stream bool
@@ -56,7 +56,7 @@ type messages struct {
 	read   []byte
 }
 
-// write takes what was read of the body, end that this was the last of it.
+// write takes a part of the body; end says that it was the last one.
 func (m *messages) write(p []byte, end bool) {
 	m.read = append(m.read, p...)
 	if !m.stream {

@@ -1,6 +1,6 @@
-// Package debugserver serves what podd's operator looks at: metrics and profiles, over
-// HTTP on a Unix socket of its own, which is held to the rules of podd's socket and
-// answers podd's user alone.
+// Package debugserver serves metrics and profiles to podd's operator, over HTTP on a Unix
+// socket of its own. The socket follows the rules of podd's socket and serves only podd's
+// user.
 //
 // Rank 3: it imports internal/ops/metrics and internal/socket.
 package debugserver
@@ -25,16 +25,16 @@ type Server struct {
 	served chan struct{}
 }
 
-// Config is what a Server works with; all of it is required.
+// Config configures a Server; all fields are required.
 type Config struct {
-	// Path is the socket's; see socket.Listen.
+	// Path is the socket's path; see socket.Listen.
 	Path string
-	// Samples are the metrics of the moment.
+	// Samples returns the current metrics.
 	Samples func(context.Context) ([]metrics.Sample, error)
 	Logger  *slog.Logger
 }
 
-// Serve listens and answers in the background.
+// Serve listens and serves in the background.
 func Serve(ctx context.Context, c Config) (*Server, error) {
 	l, err := socket.Listen(ctx, c.Path)
 	if err != nil {
@@ -56,19 +56,19 @@ func Serve(ctx context.Context, c Config) (*Server, error) {
 	return s, nil
 }
 
-// Close cuts what is under way, and returns when nothing is left.
+// Close closes all connections and waits until nothing is left.
 func (s *Server) Close() {
 	_ = s.http.Close()
 	<-s.served
 }
 
-// own are the connections of one user.
+// own is a listener for the connections of one user.
 type own struct {
 	net.Listener
 	uid int
 }
 
-// Accept closes strangers' connections.
+// Accept closes the connections of other users.
 func (o own) Accept() (net.Conn, error) {
 	for {
 		conn, err := o.Listener.Accept()
@@ -91,7 +91,7 @@ func handler(c Config) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", metrics.ContentType)
-		// Who has gone reads nothing.
+		// A client that has gone away needs no answer.
 		_ = metrics.Write(w, samples)
 	})
 	mux.HandleFunc("/debug/pprof/", pprof.Index)

@@ -7,7 +7,7 @@ import (
 )
 
 // Backup writes a consistent copy of the open database to w. The copy is made first,
-// so that a slow reader holds no transaction.
+// so that a slow reader does not keep a transaction open.
 func (k *Keeper) Backup(ctx context.Context, w io.Writer) error {
 	return k.withCopy(ctx, func(path string) error {
 		f, err := os.Open(path)
@@ -20,6 +20,6 @@ func (k *Keeper) Backup(ctx context.Context, w io.Writer) error {
 	})
 }
 
-// BackupTo writes a consistent copy of the open database to a file, whole or not at
-// all.
+// BackupTo writes a consistent copy of the open database to a file; if it fails, no file is
+// left behind.
 func (k *Keeper) BackupTo(ctx context.Context, path string) error { return k.store.CopyTo(ctx, path) }

@@ -15,10 +15,10 @@ import (
 	"podd/pkg/store"
 )
 
-// quickTime bounds the check at start: a damaged file may keep it busy for ever.
+// quickTime bounds the check at start, which may never end on a damaged file.
 const quickTime = 2 * time.Minute
 
-// check runs a check of a file in a process of its own.
+// check checks a file in a process of its own.
 func (c Config) check(ctx context.Context, path string, quick bool) ([]store.Finding, error) {
 	if len(c.Checker) == 0 {
 		return store.CheckFile(ctx, path, quick)
@@ -32,7 +32,7 @@ func (c Config) check(ctx context.Context, path string, quick bool) ([]store.Fin
 		running = limited
 	}
 	cmd := exec.CommandContext(running, c.Checker[0], append(args, path)...)
-	// Nothing of podd's environment concerns it, its keys least of all.
+	// It needs nothing from podd's environment, which may contain keys.
 	cmd.Env = []string{"GOTRACEBACK=none"}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -48,14 +48,14 @@ func (c Config) check(ctx context.Context, path string, quick bool) ([]store.Fin
 		return found, nil
 	}
 	if _, ok := errors.AsType[*exec.ExitError](runErr); !ok {
-		return nil, item.Errorf(item.KindInternal, "INTERNAL", "the check of %s could not be run: %v", path, runErr)
+		return nil, item.Errorf(item.KindInternal, "INTERNAL", "cannot check %s: %v", path, runErr)
 	}
 	c.Logger.Debug("check did not survive", "path", path, "error", runErr, "stderr", errs.String())
-	return []store.Finding{{Fatal: true, Text: fmt.Sprintf("the check of %s did not come to its end (%v): its pages are damaged", path, runErr)}}, nil
+	return []store.Finding{{Fatal: true, Text: fmt.Sprintf("the check of %s crashed (%v): its pages are damaged", path, runErr)}}, nil
 }
 
-// Check looks for damage in a copy of the open database and gives one sentence a
-// finding, those that do no harm apart.
+// Check looks for damage in a copy of the open database and returns one sentence per
+// finding, with harmless findings in a list of their own.
 func (k *Keeper) Check(ctx context.Context) (harm, harmless []string, err error) {
 	var found []store.Finding
 	err = k.withCopy(ctx, func(path string) (err error) {
@@ -66,7 +66,7 @@ func (k *Keeper) Check(ctx context.Context) (harm, harmless []string, err error)
 	return harm, harmless, err
 }
 
-// CheckFile looks for damage in a database that nobody has open.
+// CheckFile looks for damage in a database that is not open.
 func CheckFile(ctx context.Context, c Config) (harm, harmless []string, err error) {
 	found, err := c.check(ctx, c.database(), false)
 	harm, harmless = sentences(found)
@@ -84,10 +84,10 @@ func sentences(found []store.Finding) (harm, harmless []string) {
 	return harm, harmless
 }
 
-// tempCopy is the name of a copy that is used once.
+// tempCopy is the name of a temporary copy.
 const tempCopy = "temp-"
 
-// withCopy hands a copy of the database to fn and removes it.
+// withCopy calls fn with a copy of the database and removes the copy.
 func (k *Keeper) withCopy(ctx context.Context, fn func(path string) error) error {
 	f, err := os.CreateTemp(k.cfg.snapshots(), tempCopy+"*")
 	if err != nil {
@@ -104,7 +104,7 @@ func (k *Keeper) withCopy(ctx context.Context, fn func(path string) error) error
 	return fn(path)
 }
 
-// removeTemps removes what a podd that was killed left of its copies.
+// removeTemps removes copies that a killed podd left behind.
 func (c Config) removeTemps() {
 	for _, pattern := range []string{tempCopy + "*", "*.new"} {
 		left, _ := filepath.Glob(filepath.Join(c.snapshots(), pattern))

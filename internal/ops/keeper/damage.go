@@ -11,19 +11,19 @@ import (
 	"podd/pkg/store"
 )
 
-// timeForm is how names of files have a time: they sort by it.
+// timeForm is the format of times in file names, which sort by it.
 const timeForm = "20060102T150405Z"
 
-// setAside moves a damaged database away and says what to do.
+// setAside moves a damaged database aside and says what to do.
 func (c Config) setAside(why string) error {
 	to := c.free(c.database() + ".damaged-" + c.Now().UTC().Format(timeForm))
 	if err := os.Rename(c.database(), to); err != nil {
 		return stateError(c.database(), err)
 	}
-	// What the store advises to do with a file that stays where it is does not hold any more.
+	// The store's advice is for a file that stays where it is, so leave it out.
 	why, _, _ = strings.Cut(strings.TrimSuffix(why, "."), "; nothing was changed")
-	text := fmt.Sprintf("the database was damaged (%s) and is now %s; %s", why, to, c.advice())
-	// The note makes the new names durable too.
+	text := fmt.Sprintf("the database is damaged (%s) and was moved to %s; %s", why, to, c.advice())
+	// Writing the note makes the new names durable too.
 	err := writeFile(c.note(), text+"\n")
 	_ = os.Remove(c.marker())
 	if err != nil {
@@ -32,16 +32,16 @@ func (c Config) setAside(why string) error {
 	return item.Errorf(item.KindDataLoss, store.ReasonUnreadable, "%s", text)
 }
 
-// advice says how to go on without the database.
+// advice says how to start without the database.
 func (c Config) advice() string {
-	empty := fmt.Sprintf("to start empty remove %s", c.note())
+	empty := fmt.Sprintf("to start with an empty store, remove %s", c.note())
 	if newest := c.newest(); newest != "" {
-		return fmt.Sprintf("to go on with the newest snapshot copy %s to %s, or %s", newest, c.database(), empty)
+		return fmt.Sprintf("to restore the newest snapshot, copy %s to %s; %s", newest, c.database(), empty)
 	}
-	return fmt.Sprintf("there is no snapshot: to go on with a backup copy it to %s, or %s", c.database(), empty)
+	return fmt.Sprintf("no snapshot exists; to restore a backup, copy it to %s; %s", c.database(), empty)
 }
 
-// offer adds the newest snapshot to an error about a file that stays where it is.
+// offer adds the newest snapshot to an error about a file that was not moved.
 func (c Config) offer(err error) error {
 	newest := c.newest()
 	e, ok := errors.AsType[*item.Error](err)
@@ -53,7 +53,8 @@ func (c Config) offer(err error) error {
 	return &with
 }
 
-// refuseAfterDamage keeps podd from starting empty because its database was moved.
+// refuseAfterDamage keeps podd from starting with an empty store after its damaged database
+// was moved aside.
 func (c Config) refuseAfterDamage() error {
 	if exists(c.database()) || !exists(c.note()) {
 		return nil
@@ -65,7 +66,7 @@ func (c Config) refuseAfterDamage() error {
 	return item.Errorf(item.KindDataLoss, store.ReasonUnreadable, "%s", strings.TrimSpace(string(text)))
 }
 
-// free is a path that nothing has.
+// free is a path that does not exist.
 func (c Config) free(path string) string {
 	for n, try := 1, path; ; n++ {
 		if !exists(try) {
@@ -107,7 +108,7 @@ func stateError(path string, err error) error {
 	if e, ok := errors.AsType[*os.PathError](err); ok {
 		cause = e.Err
 	}
-	e := item.Errorf(item.KindPrecondition, store.ReasonCannotOpen, "podd cannot use %s: %v", path, cause)
+	e := item.Errorf(item.KindPrecondition, store.ReasonCannotOpen, "cannot use %s: %v", path, cause)
 	e.Cause = err
 	return e
 }

@@ -1,8 +1,8 @@
-// Package keeper looks after the file of the store: it opens it, and looks for damage
-// first when podd did not close it; copies it on a schedule and before a migration;
-// makes backups; compacts it. It never deletes a database: one that is damaged is moved
-// aside, and the newest copy is named.
+// Package keeper maintains the store's file. It opens the file, after a check for damage if
+// podd did not close it; copies it on a schedule and before a migration; makes backups; and
+// compacts it. It never deletes a database: it moves a damaged one aside and names the
+// newest copy.
 //
-// Whatever may fault on a damaged file is done in a process of its own. The caller
-// holds the lock of the state directory.
+// Reading a damaged file may crash, so checks run in a process of their own. The caller has
+// locked the state directory.
 package keeper

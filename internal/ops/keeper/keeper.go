@@ -14,17 +14,17 @@ import (
 	"podd/pkg/store"
 )
 
-// Config says which database to look after, and how.
+// Config says which database to maintain, and how.
 type Config struct {
-	// Dir is the state directory; it exists, and the caller holds its lock.
+	// Dir is the state directory, which exists and which the caller has locked.
 	Dir string
 	// MaxBytes is how large the database may grow; 0 means no limit.
 	MaxBytes int64
-	// Schedule says when copies are made by themselves.
+	// Schedule says when to make snapshots.
 	Schedule Schedule
-	// Checker is the command that checks a database: the path is appended, and before
-	// it --quick for a quick check. It prints what store.CheckFile found as JSON. Empty
-	// means that checks run in this process, which a damaged file may end.
+	// Checker is the command that checks a database; the path is appended, after --quick for
+	// a quick check. It prints the findings of store.CheckFile as JSON. If empty, checks run
+	// in this process, which a damaged file may crash.
 	Checker []string
 	// Logger is required.
 	Logger *slog.Logger
@@ -32,18 +32,18 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Keeper has the database open. Its methods may be called from any goroutine.
+// Keeper keeps the database open. Its methods may be called from any goroutine.
 type Keeper struct {
 	cfg   Config
 	store *store.Bolt
 }
 
-// The files beside the database.
+// The files next to the database.
 func (c Config) database() string  { return filepath.Join(c.Dir, "podd.db") }
 func (c Config) snapshots() string { return filepath.Join(c.Dir, "snapshots") }
 
-// marker is there while podd has the database open, and says what to do when it is there
-// at a start.
+// marker exists while podd has the database open. Its text says how to check the database
+// if the marker exists at start.
 func (c Config) marker() string { return filepath.Join(c.Dir, "podd.open") }
 
 // The texts of a marker.
@@ -52,12 +52,12 @@ const (
 	markedDamaged = "podd met damaged pages in the database, and reads all of it at its next start\n"
 )
 
-// note is there after a damaged database was moved aside, and says so.
+// note exists after a damaged database was moved aside, and says so.
 func (c Config) note() string { return filepath.Join(c.Dir, "podd.damaged") }
 
-// Open opens the database. After a podd that did not close it the file is checked
-// first. A damaged one is moved aside: that is an error of kind KindDataLoss that says
-// where it is and what to do; podd does not start empty by itself after that.
+// Open opens the database, after a check if podd did not close it. It moves a damaged
+// database aside and returns an error of kind KindDataLoss that says where the file is and
+// what to do; after that, podd does not start with an empty store by itself.
 func Open(ctx context.Context, c Config) (*Keeper, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -84,16 +84,15 @@ func Open(ctx context.Context, c Config) (*Keeper, error) {
 	return &Keeper{cfg: c, store: s}, nil
 }
 
-// MustExist is an error when there is no database to look after.
+// MustExist returns an error if the database does not exist.
 func MustExist(c Config) error {
 	if err := c.refuseAfterDamage(); err != nil || exists(c.database()) {
 		return err
 	}
-	return item.Errorf(item.KindNotFound, store.ReasonCannotOpen, "there is no database at %s", c.database())
+	return item.Errorf(item.KindNotFound, store.ReasonCannotOpen, "no database at %s: name podd's state directory with --state-dir", c.database())
 }
 
-// checkUnclean looks for damage when the database was not closed: everywhere, when podd met
-// some.
+// checkUnclean checks a database that was not closed: completely if podd had found damage.
 func (c Config) checkUnclean(ctx context.Context) error {
 	if !exists(c.marker()) || !exists(c.database()) {
 		return nil
@@ -103,7 +102,7 @@ func (c Config) checkUnclean(ctx context.Context) error {
 		return stateError(c.marker(), err)
 	}
 	quick := string(marked) != markedDamaged
-	c.Logger.Info("podd did not end in order: the database is checked", "path", c.database(), "quick", quick)
+	c.Logger.Info("podd was not shut down cleanly; checking the database", "path", c.database(), "quick", quick)
 	found, err := c.check(ctx, c.database(), quick)
 	if err != nil {
 		return err
@@ -113,15 +112,15 @@ func (c Config) checkUnclean(ctx context.Context) error {
 			return c.setAside(f.Text)
 		}
 		if f.Harmless {
-			c.Logger.Info("database is sound but for this", "finding", f.Text)
+			c.Logger.Info("harmless finding in the database", "finding", f.Text)
 			continue
 		}
-		c.Logger.Warn("database is damaged in part", "finding", f.Text)
+		c.Logger.Warn("the database is partly damaged", "finding", f.Text)
 	}
 	return nil
 }
 
-// unopened decides what becomes of a database that could not be opened.
+// unopened handles a database that could not be opened.
 func (c Config) unopened(err error) error {
 	if item.ReasonOf(err) != store.ReasonUnreadable || store.IsForeign(err) {
 		return err
@@ -132,7 +131,7 @@ func (c Config) unopened(err error) error {
 	return c.setAside(err.Error())
 }
 
-// opened notes that the database is in use, and sound.
+// opened records that the database is in use, and sound.
 func (c Config) opened() error {
 	if err := os.Remove(c.note()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return stateError(c.note(), err)
@@ -148,7 +147,7 @@ func (k *Keeper) Close() error {
 	err := k.store.Close()
 	select {
 	case <-k.store.Failed():
-		// What is true is found at the next start, also of a file that did not close.
+		// The next start checks a file that was not closed.
 		if k.store.Damaged() {
 			err = errors.Join(err, writeFile(k.cfg.marker(), markedDamaged))
 		}
@@ -164,7 +163,7 @@ func (k *Keeper) Close() error {
 	return nil
 }
 
-// Compact gives unused space of the database back to the disk.
+// Compact returns unused space of the database to the disk.
 func (k *Keeper) Compact(ctx context.Context) (before, after int64, err error) {
 	before, after, err = k.store.Compact(ctx)
 	if err == nil {

@@ -173,7 +173,7 @@ func TestUncleanStart(t *testing.T) {
 	write(t, filepath.Join(c.Dir, "podd.db"), before)
 
 	_, err := keeper.Open(t.Context(), dies)
-	wantAside(t, c, err, "did not come to its end", before)
+	wantAside(t, c, err, "crashed", before)
 }
 
 // patch replaces text in a file wherever it stands: bbolt leaves old pages there, and
@@ -278,13 +278,13 @@ func TestNotMovedAside(t *testing.T) {
 		}, store.ReasonNewer, "newer podd"},
 		"another program's": {func(t *testing.T, _ keeper.Config, path string) {
 			patch(t, path, "formatpodd", "formatpost")
-		}, store.ReasonUnreadable, "no database of podd"},
+		}, store.ReasonUnreadable, "not a database of podd"},
 		"never podd's": {func(t *testing.T, c keeper.Config, path string) {
 			write(t, path, make([]byte, 8*page))
 			if err := os.Remove(filepath.Join(c.Dir, "podd.id")); err != nil {
 				t.Fatal(err)
 			}
-		}, store.ReasonUnreadable, "no database of podd"},
+		}, store.ReasonUnreadable, "not a database of podd"},
 	} {
 		for _, unclean := range []bool{false, true} {
 			if unclean && name == "never podd's" {
@@ -458,7 +458,7 @@ func TestFailedSnapshot(t *testing.T) {
 		defer cancel()
 		k.Run(ctx)
 		alerts, err := k.Store().Alerts(t.Context(), store.AlertQuery{})
-		if err != nil || len(alerts) != 1 || !strings.Contains(alerts[0].Text, "no snapshot could be made") {
+		if err != nil || len(alerts) != 1 || !strings.Contains(alerts[0].Text, "cannot make a snapshot of the store") {
 			t.Errorf("alerts are %+v, %v", alerts, err)
 		}
 		if err := os.Mkdir(dir, 0o700); err != nil {
@@ -489,7 +489,7 @@ func TestCheckAndBackup(t *testing.T) {
 	closeKeeper(t, k)
 	damageRecord(t, c.Dir)
 	k = open(t, c)
-	if found, _, err := k.Check(t.Context()); err != nil || len(found) != 1 || !strings.Contains(found[0], "pod p is damaged at seq 1") {
+	if found, _, err := k.Check(t.Context()); err != nil || len(found) != 1 || !strings.Contains(found[0], "entry 1 of pod p is damaged") {
 		t.Errorf("a damaged record: %q, %v", found, err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())

@@ -12,22 +12,23 @@ import (
 	"podd/pkg/item"
 )
 
-// Schedule says when the database is copied by itself, and which copies stay.
+// Schedule says when to make snapshots, and which to keep.
 type Schedule struct {
-	// Every is the time from one copy to the next.
+	// Every is the time between two snapshots.
 	Every time.Duration
-	// Keep is how many stay; 0 means that none is made, save before a migration.
+	// Keep is how many to keep; 0 means that snapshots are made only before a migration.
 	Keep int
-	// Age is how long a copy stays; the newest does in any case.
+	// Age is how long to keep a snapshot; the newest is always kept.
 	Age time.Duration
 }
 
-// snapshot is a copy that was made by itself.
+// snapshot is an automatic copy.
 type snapshot struct {
 	path string
-	// named is the time in its name: a later one has a later name, whatever the clock did.
+	// named is the time in its name: a later snapshot has a later name, whatever the clock
+	// did.
 	named time.Time
-	// made is when it was made, by the clock of that moment.
+	// made is when it was made, by the clock at that moment.
 	made time.Time
 }
 
@@ -54,7 +55,7 @@ func (c Config) list() []snapshot {
 	return all
 }
 
-// newest is the path of the newest snapshot; empty when there is none.
+// newest is the path of the newest snapshot; empty without one.
 func (c Config) newest() string {
 	all := c.list()
 	if len(all) == 0 {
@@ -63,7 +64,7 @@ func (c Config) newest() string {
 	return all[len(all)-1].path
 }
 
-// take makes a snapshot, whose name sorts behind those of all before it.
+// take makes a snapshot, whose name sorts after those of all earlier ones.
 func (c Config) take(what string, copyTo func(path string) error) (path string, err error) {
 	now := c.Now()
 	named := now.UTC().Truncate(time.Second)
@@ -82,19 +83,18 @@ func (c Config) take(what string, copyTo func(path string) error) (path string, 
 	return path, nil
 }
 
-// beforeMigration copies a database of an older schema. It is not migrated when that
-// fails.
+// beforeMigration makes a snapshot of a database with an older schema. If that fails, the
+// database is not migrated.
 func (c Config) beforeMigration(from, to uint32, copyTo func(path string) error) error {
 	path, err := c.take(fmt.Sprintf("-schema%d", from), copyTo)
 	if err != nil {
 		return err
 	}
-	c.Logger.Info("database is migrated; the snapshot is of before", "from", from, "to", to, "snapshot", path)
+	c.Logger.Info("migrating the database; the snapshot has the old schema", "from", from, "to", to, "snapshot", path)
 	return nil
 }
 
-// Run makes snapshots on schedule until ctx ends. One that fails is logged and raises
-// an alert.
+// Run makes snapshots on schedule until ctx ends. A failure is logged and raises an alert.
 func (k *Keeper) Run(ctx context.Context) {
 	if k.cfg.Schedule.Keep == 0 {
 		return
@@ -116,9 +116,9 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
-// due is when the next snapshot is to be made. A database that has none is as old as
-// its identity. How old a snapshot of a clock ahead is can't be known: the next is due at
-// once.
+// due is when to make the next snapshot. Without a snapshot, the age of the database's
+// identity counts. If the newest snapshot has a time in the future, its age is unknown and
+// the next one is due at once.
 func (c Config) due() time.Time {
 	if all := c.list(); len(all) > 0 {
 		made := all[len(all)-1].made
@@ -149,15 +149,14 @@ func pause(ctx context.Context, d time.Duration) bool {
 func (k *Keeper) failed(ctx context.Context, cause error) {
 	k.cfg.Logger.Error("snapshot failed", "error", cause)
 	_, err := k.store.RaiseAlert(ctx, item.Alert{
-		Level: item.LevelWarn, Source: "store", Text: fmt.Sprintf("no snapshot could be made: %v", cause), Time: k.cfg.Now(),
+		Level: item.LevelWarn, Source: "store", Text: fmt.Sprintf("cannot make a snapshot of the store: %v", cause), Time: k.cfg.Now(),
 	})
 	if err != nil {
-		k.cfg.Logger.Error("alert was not stored", "error", err)
+		k.cfg.Logger.Error("cannot store an alert", "error", err)
 	}
 }
 
-// Snapshot copies the database now, and then removes the snapshots that are too many
-// or too old.
+// Snapshot makes a snapshot now, and then removes excess and old snapshots.
 func (k *Keeper) Snapshot(ctx context.Context) error {
 	path, err := k.cfg.take("", func(path string) error { return k.store.CopyTo(ctx, path) })
 	if err != nil {
@@ -167,7 +166,7 @@ func (k *Keeper) Snapshot(ctx context.Context) error {
 	return k.cfg.prune()
 }
 
-// prune removes snapshots that are too many or too old, never the newest.
+// prune removes excess and old snapshots, but never the newest.
 func (c Config) prune() error {
 	all := c.list()
 	for i, s := range all {

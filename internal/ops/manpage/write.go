@@ -1,6 +1,6 @@
-// Package manpage writes what a command line installs beside its program: manual pages and
-// completion scripts. It is no part of podd: the programs link it under the build tag
-// gendocs alone, for make install and make deb.
+// Package manpage writes the manual pages and completion scripts that are installed with a
+// command line. It is not part of podd: the programs link it only with the build tag
+// gendocs, for make install and make deb.
 //
 // Rank 7: it imports cobra and its generator of manual pages.
 package manpage
@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// Write writes below dir, in the form of /usr/share, the manual pages of a command and of
-// its verbs, and its completion scripts for bash, zsh and fish. bash writes the first.
-// The date of the pages is that of SOURCE_DATE_EPOCH, else today.
+// Write writes the manual pages of a command and its subcommands, and its completion
+// scripts for bash, zsh and fish, into dir, with the layout of /usr/share. The function bash
+// writes the script for bash. The date of the pages is SOURCE_DATE_EPOCH, otherwise today.
 func Write(dir string, root *cobra.Command, bash func(io.Writer) error) error {
 	root.DisableAutoGenTag = true
 	man := filepath.Join(dir, "man", "man1")
@@ -24,7 +24,7 @@ func Write(dir string, root *cobra.Command, bash func(io.Writer) error) error {
 		return err
 	}
 	name := root.Name()
-	// The title is each command's own.
+	// Each command sets its own title.
 	header := &doc.GenManHeader{Section: "1", Source: "podd", Manual: "podd"}
 	if err := doc.GenManTree(root, header, man); err != nil {
 		return err

@@ -5,7 +5,7 @@ type family struct {
 	name, kind, help string
 }
 
-// The names of what a Recorder counts, and of what others add to a page.
+// The names of the metrics of a Recorder, and of those that others add to a page.
 const (
 	turns          = "podd_turns_total"
 	requests       = "podd_model_requests_total"
@@ -33,25 +33,25 @@ const (
 var families = []family{
 	{Pods, "gauge", "Pods by state."},
 	{PodsLoaded, "gauge", "Pods in memory."},
-	{Submits, "gauge", "Submits that wait for their turn."},
-	{ApprovalsWaiting, "gauge", "Calls that wait for a person."},
+	{Submits, "gauge", "Submits in queues."},
+	{ApprovalsWaiting, "gauge", "Tool calls that wait for approval."},
 	{turns, "counter", "Turns that ended, by outcome."},
-	{recovered, "counter", "Turns that went on after podd had ended."},
-	{requests, "counter", "Requests to a model, by outcome: ok, cancelled, or the class of the failure. What failed is mostly tried again."},
-	{requestSeconds, "counter", "Time that requests took, by outcome."},
-	{tokens, "counter", "Tokens billed, by model and kind: input counts cached ones, output counts reasoning."},
-	{cost, "counter", "Cost in USD of requests whose model has a price."},
+	{recovered, "counter", "Turns that resumed after a restart of podd."},
+	{requests, "counter", "Requests to a model, by outcome: ok, cancelled, or the class of the failure. Most failures are retried."},
+	{requestSeconds, "counter", "Duration of requests, by outcome."},
+	{tokens, "counter", "Tokens billed, by model and kind: input includes cached tokens, output includes reasoning."},
+	{cost, "counter", "Cost in USD of requests to models with a price."},
 	{toolCalls, "counter", "Tool calls that ended, by tool and outcome."},
-	{toolSeconds, "counter", "Time that tools ran."},
-	{approvals, "counter", "Questions to a person: asked, and how they were answered."},
+	{toolSeconds, "counter", "Running time of tools."},
+	{approvals, "counter", "Approval questions: asked, and by answer."},
 	{alerts, "counter", "Alerts raised, by level and source."},
-	{Streams, "gauge", "Streams that clients hold open."},
-	{Connections, "gauge", "Connections of clients."},
-	{Commits, "counter", "Transactions of the store that wrote; each is synced to disk."},
-	{CommitSeconds, "counter", "Time that these took, their syncs included."},
+	{Streams, "gauge", "Open streams of clients."},
+	{Connections, "gauge", "Open connections of clients."},
+	{Commits, "counter", "Write transactions of the store; each is synced to disk."},
+	{CommitSeconds, "counter", "Duration of write transactions, including their syncs."},
 	{StoreBytes, "gauge", "Size of the database file."},
 	{"go_goroutines", "gauge", "Number of goroutines that currently exist."},
-	{"go_gc_cycles_total", "counter", "Collections of garbage."},
+	{"go_gc_cycles_total", "counter", "Garbage collections."},
 	{"go_memstats_alloc_bytes", "gauge", "Bytes of allocated heap objects."},
 	{"go_memstats_sys_bytes", "gauge", "Bytes of memory obtained from the system."},
 	{"go_info", "gauge", "The version of Go."},

@@ -8,7 +8,7 @@ import (
 	"podd/pkg/llm"
 )
 
-// Model counts the requests to a model, each attempt of them.
+// Model counts the requests to a model, including each attempt.
 func (r *Recorder) Model(m llm.Model) llm.Model { return counted{m, r} }
 
 type counted struct {
@@ -16,7 +16,7 @@ type counted struct {
 	recorder *Recorder
 }
 
-// Stream counts a request once it has ended, by what came of it.
+// Stream counts a request once it has ended, by outcome.
 func (c counted) Stream(ctx context.Context, body []byte) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		began, outcome := time.Now(), "cancelled"

@@ -17,17 +17,17 @@ type Sample struct {
 	Value  float64
 }
 
-// Labels are the labels of a series: up to two names, each with its value. A name that is
-// empty is none.
+// Labels are the labels of a series: up to two names, each with its value. An empty name
+// means no label.
 type Labels struct {
 	Name1, Value1, Name2, Value2 string
 }
 
-// ContentType is that of a page.
+// ContentType is the content type of a page.
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
 // Write writes samples in the Prometheus text format: families in their order, series in
-// that of their labels. A sample of an unknown family is left out.
+// the order of their labels. A sample of an unknown family is left out.
 func Write(w io.Writer, samples []Sample) error {
 	byName := make(map[string][]Sample)
 	for _, s := range samples {
@@ -50,7 +50,7 @@ func Write(w io.Writer, samples []Sample) error {
 
 var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// String is the form of the page.
+// String is the labels in the page's format.
 func (l Labels) String() string {
 	var parts []string
 	for _, p := range [][2]string{{l.Name1, l.Value1}, {l.Name2, l.Value2}} {
@@ -67,7 +67,7 @@ func (l Labels) String() string {
 // Label is one label.
 func Label(name, value string) Labels { return Labels{Name1: name, Value1: value} }
 
-// Process are the samples of this process, by the names of Prometheus' own Go collector.
+// Process returns the samples of this process, named as in Prometheus' Go collector.
 func Process(started time.Time) []Sample {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -7,15 +7,14 @@ import (
 	"podd/pkg/item"
 )
 
-// maxSeries bounds the series of a family: a model may call tools that do not exist by
-// any name. What is over is counted as "other".
+// maxSeries bounds the series of a family: a model may call tools by any name. Series over
+// the limit are counted as "other".
 const maxSeries = 256
 
-// Recorder counts what it sees since podd started. Its methods may be called from any
-// goroutine.
+// Recorder counts events since podd started. Its methods may be called from any goroutine.
 type Recorder struct {
 	hook.Base
-	// Cost is what a request cost in USD, if its model has a price.
+	// Cost is the cost of a request in USD, if its model has a price.
 	Cost func(item.RequestUsage) (float64, bool)
 
 	mu     sync.Mutex
@@ -29,15 +28,15 @@ type key struct {
 	labels Labels
 }
 
-// NewRecorder counts from zero.
+// NewRecorder creates a Recorder that counts from zero.
 func NewRecorder(cost func(item.RequestUsage) (float64, bool)) *Recorder {
 	return &Recorder{Cost: cost, values: make(map[key]float64), series: make(map[string]int)}
 }
 
-// Name is the hook's.
+// Name is the hook's name.
 func (r *Recorder) Name() string { return "metrics" }
 
-// Samples are the values so far.
+// Samples returns the current values.
 func (r *Recorder) Samples() []Sample {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +62,7 @@ func (r *Recorder) add(family string, l Labels, n float64) {
 	r.values[k] += n
 }
 
-// Entry counts what an entry tells.
+// Entry counts an entry.
 func (r *Recorder) Entry(_ string, e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.TurnEnded:
@@ -92,7 +91,7 @@ func (r *Recorder) Entry(_ string, e item.Entry) {
 	}
 }
 
-// usage counts what a request was billed. What a sub-pod used stands in its own log.
+// usage counts the tokens of a request. A sub-pod's usage is in its own log.
 func (r *Recorder) usage(u item.RequestUsage) {
 	if u.Purpose == item.PurposeSubPod {
 		return

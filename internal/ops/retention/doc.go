@@ -1,11 +1,11 @@
-// Package retention decides which old entries of logs are removed, and has them
-// removed. It owns the rule; how a log loses its beginning is package store's.
+// Package retention decides which old entries of logs to remove, and removes them. It owns
+// the rule; package store removes the start of a log.
 //
-// Only whole turns go, and only what the last compaction stands for in what is sent:
-// a pod's next request is the same with or without them. What must outlive them, the
-// setup and what they counted, stands in the entry that takes their place. The inbox,
-// open turns with their approvals, and alerts that nobody acknowledged stay.
+// Only whole turns are removed, and only those that the last compaction has replaced in
+// requests: a pod's next request is the same with or without them. The entry that replaces
+// them keeps what must outlive them: the setup and the totals. The inbox, open turns with
+// their approvals, and unacknowledged alerts stay.
 //
-// A Sweeper belongs to one goroutine. It needs no pod to stand still: a purge that was
-// decided on a log that has grown since is refused, and decided anew the next time.
+// A Sweeper belongs to one goroutine. Pods keep running meanwhile: a purge of a log that has
+// grown since the decision is refused, and decided again the next time.
 package retention

@@ -22,15 +22,15 @@ type outline struct {
 	cut bool
 }
 
-// pause is an entry at which a log may be parted.
+// pause is an entry at which a log may be split.
 type pause struct {
 	seq  item.Seq
 	time time.Time
-	// bytes are those of the log up to here.
+	// bytes is the size of the log up to here.
 	bytes int64
 }
 
-// standIn is a compaction: the entry, and the last that its summary stands for.
+// standIn is a compaction: its entry, and the last entry that its summary replaces.
 type standIn struct{ seq, upTo item.Seq }
 
 // add looks at an entry that was folded in. What a rewind took back does not count: were a log
@@ -59,8 +59,8 @@ func (o *outline) find(seq item.Seq) (int, bool) {
 	return slices.BinarySearchFunc(o.breaks, seq, func(b pause, seq item.Seq) int { return cmp.Compare(b.seq, seq) })
 }
 
-// removable are the breaks up to which entries may go: the last compaction stands for
-// them, and none of them waits.
+// removable are the breaks up to which entries may be removed: the last compaction replaces
+// them, and none of them is a waiting note.
 func (o *outline) removable(waiting item.Seq) []pause {
 	if len(o.compactions) == 0 {
 		return nil
@@ -79,7 +79,7 @@ func (o *outline) removable(waiting item.Seq) []pause {
 	return o.breaks[:n]
 }
 
-// from is the first compaction that stands for all entries up to a sequence.
+// from is the first compaction that replaces all entries up to a sequence.
 func (o *outline) from(upTo item.Seq) item.Seq {
 	for _, c := range o.compactions {
 		if c.upTo >= upTo {

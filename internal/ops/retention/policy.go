@@ -7,20 +7,20 @@ import (
 	"podd/pkg/item"
 )
 
-// Policy says what may go. Its zero value keeps everything.
+// Policy says what to remove. Its zero value keeps everything.
 type Policy struct {
-	// Age is how long an entry is kept; 0 means for ever.
+	// Age is how long to keep an entry; 0 means for ever.
 	Age time.Duration
-	// Bytes is what the log of one pod may have before its oldest entries go; 0 means
-	// no limit.
+	// Bytes is the size of a pod's log above which its oldest entries are removed; 0 means no
+	// limit.
 	Bytes int64
 }
 
 // Off says that nothing is ever removed.
 func (p Policy) Off() bool { return p.Age <= 0 && p.Bytes <= 0 }
 
-// cut is the last entry to remove, and why; ok is false when all stays. due is when
-// the log's age may ask for a cut; zero when only new entries can.
+// cut is the last entry to remove, and why; ok is false if everything stays. due is when age
+// may require the next cut; zero if only new entries can.
 func (p Policy) cut(o *outline, waiting item.Seq, now time.Time) (upTo item.Seq, reason string, ok bool, due time.Time) {
 	old := o.removable(waiting)
 	n := 0
@@ -28,7 +28,7 @@ func (p Policy) cut(o *outline, waiting item.Seq, now time.Time) (upTo item.Seq,
 		for n < len(old) && (n == 0 || o.bytes-old[n-1].bytes > p.Bytes) {
 			n++
 		}
-		reason = fmt.Sprintf("the log had more than %d bytes", p.Bytes)
+		reason = fmt.Sprintf("the log was larger than %d bytes", p.Bytes)
 	}
 	if p.Age > 0 {
 		for n < len(old) && now.Sub(old[n].time) > p.Age {

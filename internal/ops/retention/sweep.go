@@ -12,7 +12,7 @@ import (
 	"podd/pkg/tool"
 )
 
-// Store is what a Sweeper needs of a store.
+// Store is what a Sweeper needs from a store.
 type Store interface {
 	Pods(ctx context.Context) ([]item.Pod, error)
 	Read(ctx context.Context, pod string, after item.Seq, limit int) ([]store.Record, error)
@@ -21,7 +21,7 @@ type Store interface {
 	PurgeAlerts(ctx context.Context, before time.Time) (int, error)
 }
 
-// Sweeper removes what a policy lets go of all pods of a store.
+// Sweeper applies a policy to all pods of a store.
 type Sweeper struct {
 	Store  Store
 	Policy Policy
@@ -30,19 +30,19 @@ type Sweeper struct {
 	Now func() time.Time
 
 	rules *fold.Rules
-	// seen says of each pod when it must be looked at again.
+	// seen has the last visit to each pod.
 	seen map[string]visit
 }
 
-// visit is a look at a log.
+// visit is a check of a log.
 type visit struct {
-	// last was the end of the log, and due is when its age asks for another look; zero
-	// for never.
+	// last was the end of the log, and due is when its age requires another visit; zero for
+	// never.
 	last item.Seq
 	due  time.Time
 }
 
-// Run sweeps now and then every so often, until ctx ends. What goes wrong is logged.
+// Run sweeps now and then at each interval, until ctx ends. It logs errors.
 func (s *Sweeper) Run(ctx context.Context, every time.Duration) {
 	if s.Policy.Off() {
 		return
@@ -51,7 +51,7 @@ func (s *Sweeper) Run(ctx context.Context, every time.Duration) {
 	defer ticker.Stop()
 	for {
 		if err := s.Sweep(ctx); err != nil && ctx.Err() == nil {
-			s.Logger.Warn("old entries were not removed", "error", err)
+			s.Logger.Warn("cannot remove old entries", "error", err)
 		}
 		select {
 		case <-ticker.C:
@@ -61,8 +61,8 @@ func (s *Sweeper) Run(ctx context.Context, every time.Duration) {
 	}
 }
 
-// Sweep looks at each pod once. A log that cannot be read, or is written to in that
-// moment, is left for the next time.
+// Sweep visits each pod once. A log that cannot be read, or that is being written, is left
+// for the next time.
 func (s *Sweeper) Sweep(ctx context.Context) error {
 	pods, err := s.Store.Pods(ctx)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 		case err == nil:
 			s.seen[p.ID] = visit{last: p.Last, due: due}
 		case item.KindOf(err) == item.KindDataLoss, reason == store.ReasonLogGrew, reason == store.ReasonPodNotFound, reason == store.ReasonStillWaiting:
-			s.Logger.Debug("log was left as it is", "pod", p.ID, "error", err)
+			s.Logger.Debug("skipped a log", "pod", p.ID, "error", err)
 		default:
 			return err
 		}
@@ -99,7 +99,7 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 	return err
 }
 
-// pod removes what a pod's log has to lose and says when to look again.
+// pod removes old entries of a pod's log and says when to visit it again.
 func (s *Sweeper) pod(ctx context.Context, p item.Pod) (due time.Time, err error) {
 	if p.Last == 0 {
 		return time.Time{}, nil
@@ -119,7 +119,7 @@ func (s *Sweeper) pod(ctx context.Context, p item.Pod) (due time.Time, err error
 		first = waiting[0].Seq
 	}
 	upTo, reason, ok, due := s.Policy.cut(o, first, s.Now())
-	// The mark of an earlier purge is not removed for itself alone.
+	// Do not remove only the mark of an earlier purge.
 	if !ok || upTo <= p.First {
 		return due, nil
 	}
@@ -130,11 +130,11 @@ func (s *Sweeper) pod(ctx context.Context, p item.Pod) (due time.Time, err error
 	if err := s.Store.Purge(ctx, store.Purge{Pod: p.ID, UpTo: upTo, Last: p.Last, Mark: mark}); err != nil {
 		return due, err
 	}
-	s.Logger.Info("old entries were removed", "pod", p.ID, "up_to", int64(upTo), "because", reason)
+	s.Logger.Info("removed old entries", "pod", p.ID, "up_to", int64(upTo), "because", reason)
 	return due, nil
 }
 
-// pageLen is how many records one read asks for.
+// pageLen is how many records one read returns at most.
 const pageLen = 256
 
 // reader reads a log. size is how large the last entry is that it gave.

@@ -9,8 +9,8 @@ import (
 // label is the agent's name.
 const label = "podd"
 
-// Agent is the agent for launchd. AbandonProcessGroup is what KillMode=process is for
-// systemd; see Units.
+// Agent is the agent for launchd. AbandonProcessGroup corresponds to systemd's
+// KillMode=process; see Units.
 func Agent(p Plan) string {
 	var args strings.Builder
 	for _, arg := range p.program() {
@@ -54,10 +54,10 @@ func Agent(p Plan) string {
 `
 }
 
-// element is an element of XML that holds text.
+// element is an XML element with text.
 func element(name, text string) string {
 	var b bytes.Buffer
-	// A bytes.Buffer takes everything.
+	// Writing to a bytes.Buffer never fails.
 	_ = xml.EscapeText(&b, []byte(text))
 	return "<" + name + ">" + b.String() + "</" + name + ">"
 }

@@ -27,8 +27,8 @@ type Changed struct {
 	Change Change
 }
 
-// write puts files in their places, whole or not at all, and says which have changed. A
-// file that podd has not written is an error, before any is touched.
+// write writes files atomically and says which have changed. If one of them exists and was
+// not written by podd, write returns an error and touches none.
 func write(files []File) ([]Changed, error) {
 	var done []Changed
 	for _, f := range files {
@@ -49,7 +49,7 @@ func write(files []File) ([]Changed, error) {
 	return done, nil
 }
 
-// compare says what writing a file would do.
+// compare says how writing a file would change it.
 func compare(f File) (Change, error) {
 	old, err := os.ReadFile(f.Path)
 	switch {
@@ -83,7 +83,7 @@ func replace(f File) error {
 	return err
 }
 
-// remove removes what podd has written; what is not there is no error.
+// remove removes files that podd has written; a missing file is not an error.
 func remove(paths []string) ([]Changed, error) {
 	var done []Changed
 	for _, path := range paths {
@@ -105,11 +105,11 @@ func remove(paths []string) ([]Changed, error) {
 }
 
 func foreign(path string) error {
-	return item.Errorf(item.KindPrecondition, "NOT_OURS", "%s was not written by podd service install, so it is left alone: move it away, and try again", path)
+	return item.Errorf(item.KindPrecondition, "NOT_OURS", "podd service install did not write %s, so podd leaves it alone: move it away and try again", path)
 }
 
 func cannotWrite(path string, err error) error {
-	e := item.Errorf(item.KindPrecondition, "SERVICE_FILE", "the file of the service cannot be changed (%v): check its directory", err)
+	e := item.Errorf(item.KindPrecondition, "SERVICE_FILE", "cannot change the service's file (%v): check its directory", err)
 	e.Cause = err
 	return e
 }

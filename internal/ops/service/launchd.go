@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// launchd is macOS's, in the session of one user.
+// launchd is macOS' service manager, in the session of one user.
 type launchd struct {
 	home string
 }
@@ -39,7 +39,7 @@ func (l launchd) Reachable(ctx context.Context) error {
 	return err
 }
 
-// Install writes the agent and boots it.
+// Install writes the agent and bootstraps it.
 func (l launchd) Install(ctx context.Context, p Plan, held bool) (done Installed, err error) {
 	if err := p.check(); err != nil {
 		return done, err
@@ -120,12 +120,12 @@ func (l launchd) Logs(follow bool, lines string) []string {
 	return append(argv, l.log())
 }
 
-// ByHand boots the agent.
+// ByHand bootstraps the agent.
 func (l launchd) ByHand() []string {
 	return []string{"launchctl bootstrap " + domain() + " " + l.agent()}
 }
 
-// Restart ends podd and lets launchd start it again.
+// Restart stops podd and makes launchd start it again.
 func (l launchd) Restart() string {
 	return "launchctl kill TERM " + target() + " && launchctl kickstart " + target()
 }

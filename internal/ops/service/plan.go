@@ -6,36 +6,36 @@ import (
 	"podd/pkg/item"
 )
 
-// Plan is what a service's files say about one podd.
+// Plan describes the podd that a service runs.
 type Plan struct {
-	// Program is the path of podd, Args what it is started with.
+	// Program is the path of podd, Args are its arguments.
 	Program string
 	Args    []string
-	// Socket is where it listens; empty is the place below the runtime directory.
+	// Socket is where it listens; empty means the default in the runtime directory.
 	Socket string
-	// Path is the PATH of podd and its commands; empty is the manager's.
+	// Path is the PATH of podd and its commands; empty means the manager's.
 	Path string
-	// Log is the file that podd logs to under launchd; systemd has its journal.
+	// Log is the file that podd logs to under launchd; systemd uses its journal.
 	Log string
 }
 
-// File is a file that a service consists of.
+// File is a file of a service.
 type File struct {
-	// Path is where it lies; Units gives the name alone.
+	// Path is its path; in the result of Units, only its name.
 	Path, Text string
 }
 
-// marker is in each file that podd has written, and lets it be replaced.
+// marker is in each file that podd has written, and allows podd to replace it.
 const marker = "Written by podd service install"
 
-// check refuses what the files can't say.
+// check refuses values that the files cannot express.
 func (p Plan) check() error {
 	if strings.ContainsAny(p.Program, "'\"\\") || !printable(p.Program) {
-		return item.Errorf(item.KindInvalid, "PROGRAM", "a service manager takes no program whose path has quotes, backslashes or control characters (%q): install podd elsewhere", p.Program)
+		return item.Errorf(item.KindInvalid, "PROGRAM", "the path %q contains quotes, backslashes or control characters, which a service manager does not accept: install podd elsewhere", p.Program)
 	}
 	for _, text := range append([]string{p.Socket, p.Path}, p.Args...) {
 		if !printable(text) {
-			return item.Errorf(item.KindInvalid, "PLACE", "the files of a service can't name %q, which has control characters: choose another place", text)
+			return item.Errorf(item.KindInvalid, "PLACE", "%q contains control characters, which the files of a service cannot express: choose another path", text)
 		}
 	}
 	return nil
@@ -46,8 +46,8 @@ func (p Plan) program() []string {
 	return append([]string{p.Program, "serve", "--log-format", "text"}, p.Args...)
 }
 
-// CleanPath is a PATH without what has no meaning outside the shell that it comes from:
-// relative entries and repeated ones.
+// CleanPath is a PATH without relative entries, which mean nothing outside the shell, and
+// without repeated ones.
 func CleanPath(path string) string {
 	var kept []string
 	seen := map[string]bool{}
@@ -60,7 +60,7 @@ func CleanPath(path string) string {
 	return strings.Join(kept, ":")
 }
 
-// printable says that a text has no control characters.
+// printable says whether a text has no control characters.
 func printable(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f })
 }

@@ -12,60 +12,60 @@ import (
 	"podd/pkg/item"
 )
 
-// patience bounds one question to the manager; starting and stopping may take as long as
-// podd does.
+// patience bounds one request to the manager; starting and stopping may take as long as
+// podd needs.
 const patience = 20 * time.Second
 
-// Service is podd as the service of one user.
+// Service is podd as a service of one user.
 type Service interface {
 	// Files are what Install writes.
 	Files(Plan) []File
-	// Reachable says why no manager of services runs for this user; nil when one does.
+	// Reachable returns why no service manager runs for this user; nil if one does.
 	Reachable(ctx context.Context) error
-	// Install writes the files and, where a manager runs, has podd started, now and at each
-	// login; a podd that runs is restarted when its files have changed. held says that a
-	// podd which is no service holds the place: then nothing is started.
+	// Install writes the files and, if a manager runs, starts podd now and at each login; a
+	// running podd is restarted if its files have changed. held says that a podd outside the
+	// service is using the state directory: then nothing is started.
 	Install(ctx context.Context, p Plan, held bool) (Installed, error)
-	// Uninstall stops podd and removes the files. It is no error when there is nothing.
+	// Uninstall stops podd and removes the files. It does nothing if none exist.
 	Uninstall(ctx context.Context) ([]Changed, error)
-	// Status says how the service does.
+	// Status returns the service's state.
 	Status(ctx context.Context) (Status, error)
 	// Logs is the command that shows what podd logged.
 	Logs(follow bool, lines string) []string
-	// ByHand are the commands that Install would have run, for a person to run.
+	// ByHand are the commands that Install would run, for a person to run.
 	ByHand() []string
-	// Restart is the command that lets podd end in order and start anew.
+	// Restart is the command that restarts podd after a clean shutdown.
 	Restart() string
 }
 
-// Installed is what Install did.
+// Installed is the result of Install.
 type Installed struct {
 	Files []Changed
-	// Unreachable is why the manager was not asked; nil when it was.
+	// Unreachable is why the manager could not be used, or nil.
 	Unreachable error
-	// Running says that podd runs as a service now, Restarted that it was anew.
+	// Running says that podd now runs as a service, Restarted that it was restarted.
 	Running, Restarted bool
 }
 
-// Status is how a service does. A text is empty when it is not known.
+// Status is a service's state. Unknown texts are empty.
 type Status struct {
-	// Files are those that are installed.
+	// Files are the installed ones.
 	Files []string
-	// State is the manager's word for the state, Enabled for whether it is started at login.
+	// State is the state in the manager's words, Enabled whether it is started at login.
 	State, Enabled string
 	Running        bool
 	PID            string
-	// Says is what podd said of itself.
+	// Says is podd's own status text.
 	Says string
-	// Lingers is whether it outlives the login; only systemd can say.
+	// Lingers is whether it keeps running after logout; only systemd reports it.
 	Lingers string
 }
 
-// For is the service of a system, as runtime.GOOS names it. home is the user's home
+// For is the service for a system, as runtime.GOOS names it. home is the user's home
 // directory and env the environment.
 func For(system, home string, env func(string) string) (Service, error) {
 	if !strings.HasPrefix(home, "/") {
-		return nil, item.Errorf(item.KindInvalid, "NO_HOME", "there is no place for the files of the service because HOME is not set: set it")
+		return nil, item.Errorf(item.KindInvalid, "NO_HOME", "cannot find the directory for the service's files because HOME is not set: set it")
 	}
 	switch system {
 	case "linux":
@@ -73,11 +73,10 @@ func For(system, home string, env func(string) string) (Service, error) {
 	case "darwin":
 		return launchd{home: home}, nil
 	}
-	return nil, item.Errorf(item.KindUnimplemented, "NO_SERVICE", "podd knows no services of this system (%s): start podd from whatever starts programs here", system)
+	return nil, item.Errorf(item.KindUnimplemented, "NO_SERVICE", "podd does not support services on this system (%s): start podd with the system's own tools", system)
 }
 
-// command runs a command of the manager and gives what it printed. An error is its own
-// sentence.
+// command runs a command of the manager and returns its output. Its error is a sentence.
 func command(ctx context.Context, limit time.Duration, argv ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -99,7 +98,7 @@ func command(ctx context.Context, limit time.Duration, argv ...string) (string, 
 	return out.String(), item.Errorf(item.KindPrecondition, "MANAGER", "%s: %s", strings.Join(argv, " "), said)
 }
 
-// Show runs a command that shows something to a person until it ends or ctx does.
+// Show runs a command that prints to a person, until it or ctx ends.
 func Show(ctx context.Context, out, errs io.Writer, argv []string) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = out, errs

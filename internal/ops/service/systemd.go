@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// lingerDir has a file for each user whose services outlive the login.
+// lingerDir has a file for each user whose services keep running after logout.
 const lingerDir = "/var/lib/systemd/linger"
 
-// userManager is systemd's, of one user.
+// userManager is systemd's service manager of one user.
 type userManager struct {
-	// dir is where its units lie.
+	// dir is the directory of its units.
 	dir string
 }
 
@@ -44,8 +44,7 @@ func (m userManager) Reachable(ctx context.Context) error {
 	return err
 }
 
-// Install writes the units and enables them. Their links are made anew when a unit has
-// changed.
+// Install writes the units and enables them. It recreates their links if a unit has changed.
 func (m userManager) Install(ctx context.Context, p Plan, held bool) (done Installed, err error) {
 	if err := p.check(); err != nil {
 		return done, err
@@ -173,10 +172,10 @@ func (m userManager) ByHand() []string {
 	return []string{"systemctl --user daemon-reload", "systemctl --user enable --now " + socketUnit + " " + serviceUnit}
 }
 
-// Restart keeps the socket: who connects meanwhile waits.
+// Restart keeps the socket: clients that connect meanwhile wait.
 func (m userManager) Restart() string { return "systemctl --user restart " + serviceUnit }
 
-// lingers is "on" or "off"; empty when the user is not known.
+// lingers is "on" or "off"; empty if the user is unknown.
 func lingers() string {
 	u, err := user.Current()
 	if err != nil {

@@ -10,18 +10,20 @@ const (
 
 // Units are the units for systemd's user manager.
 //
-// KillMode=process: podd ends its commands itself when it is told to stop; those of a podd
-// that was killed go on, and the next one finds their results. OOMPolicy=continue: a command
-// that takes too much memory does not end podd. Exit code 2 is a wrong configuration, 3 a
-// damaged database: trying again mends neither. A start may have to check and migrate a large store.
+// KillMode=process: podd ends its commands itself when it stops; the commands of a killed
+// podd keep running, and the next podd finds their results. OOMPolicy=continue: a command
+// that uses too much memory does not stop podd. Exit code 2 means an invalid configuration,
+// 3 a damaged database: a restart repairs neither. A start may have to check and migrate a
+// large store.
 //
-// Hardened is what a user manager can hold podd to, and with it hooks, interceptors and
-// commands without a sandbox: no program gains rights by its file, no calls for the clock,
-// modules, swap, a reboot or bare hardware, no families of sockets but those of bwrap and of
-// the network. What needs a mount namespace (ProtectSystem=, ProtectKernelTunables=,
-// PrivateTmp=...) is left out: in one, the kernel refuses bwrap's /proc. So is what programs
-// of every day want: LockPersonality= (gdb, the thread sanitizer),
-// MemoryDenyWriteExecute= (compilers at run time), RestrictSUIDSGID= (git init --shared).
+// The hardening options are those that a user manager can apply to podd, and so to hooks,
+// interceptors and commands without a sandbox: no privileges through setuid files; no system
+// calls for the clock, modules, swap, reboot or raw hardware; no socket families but those
+// that bwrap and the network need. Options that need a mount namespace (ProtectSystem=,
+// ProtectKernelTunables=, PrivateTmp=...) are left out, because inside one the kernel refuses
+// bwrap's /proc. So are options that break everyday programs: LockPersonality= (gdb, the
+// thread sanitizer), MemoryDenyWriteExecute= (JIT compilers), RestrictSUIDSGID= (git init
+// --shared).
 func Units(p Plan) []File {
 	listen := "%t/podd/podd.sock"
 	if p.Socket != "" {
@@ -82,8 +84,8 @@ func unitHead(unit string) string {
 	return "# " + marker + ", which may replace it. Changes belong into a drop-in:\n# systemctl --user edit " + unit + "\n\n"
 }
 
-// commandLine is a command as ExecStart has it: variables are replaced in the arguments,
-// not in the program.
+// commandLine is a command in the syntax of ExecStart, where variables are replaced in the
+// arguments but not in the program.
 func commandLine(argv []string) string {
 	quoted := make([]string, len(argv))
 	for i, arg := range argv {
@@ -95,8 +97,8 @@ func commandLine(argv []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// quoteUnit is a word of a unit as systemd.syntax(7) has it, with the specifiers of
-// systemd.unit(5) switched off.
+// quoteUnit quotes a word for a unit as in systemd.syntax(7), and escapes the specifiers of
+// systemd.unit(5).
 func quoteUnit(word string) string {
 	word = strings.ReplaceAll(word, "%", "%%")
 	if word != "" && !strings.ContainsAny(word, " \t'\"\\;") {

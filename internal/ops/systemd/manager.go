@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Manager is the service manager that listens to podd. Its methods may be called from
-// any goroutine, and on nil, which tells nobody. A message that does not arrive is no
-// failure of podd's: the manager sees the process itself.
+// Manager is the service manager that podd reports to. Its methods may be called from any
+// goroutine, and on nil, where they do nothing. A lost message is not an error: the manager
+// sees the process itself.
 type Manager struct {
 	addr net.UnixAddr
 }
 
-// newManager talks to the socket of NOTIFY_SOCKET; nil when there is none. A name that
-// begins with @ is in Linux's abstract namespace, as package net has it too.
+// newManager is the manager at the socket of NOTIFY_SOCKET; nil if that is empty. A name
+// that begins with @ is in Linux's abstract namespace, as in package net.
 func newManager(socket string) *Manager {
 	if !strings.HasPrefix(socket, "/") && !strings.HasPrefix(socket, "@") {
 		return nil
@@ -21,14 +21,13 @@ func newManager(socket string) *Manager {
 	return &Manager{net.UnixAddr{Name: socket, Net: "unixgram"}}
 }
 
-// Ready says that podd answers, and how it does in words for a person. It also ends what
-// Reloading began.
+// Ready reports that podd answers, with a status for people. It also ends Reloading.
 func (m *Manager) Ready(status string) { m.send("READY=1", "STATUS="+status) }
 
-// Reloading says that podd reads its configuration again.
+// Reloading reports that podd is reloading its configuration.
 func (m *Manager) Reloading() { m.send("RELOADING=1") }
 
-// Stopping says that podd has begun to end.
+// Stopping reports that podd is stopping.
 func (m *Manager) Stopping(status string) { m.send("STOPPING=1", "STATUS="+status) }
 
 func (m *Manager) send(lines ...string) {

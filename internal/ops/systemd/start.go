@@ -9,28 +9,28 @@ import (
 	"podd/pkg/item"
 )
 
-// firstFD is the first descriptor that is passed on.
+// firstFD is the first passed descriptor.
 const firstFD = 3
 
-// maxFDs bounds how many there may be.
+// maxFDs bounds the number of passed descriptors.
 const maxFDs = 64
 
-// variables are what the protocols put into the environment.
+// variables are the environment variables of the protocols.
 var variables = []string{"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"}
 
-// Start is what a service manager gave to this process.
+// Start is what a service manager passed to this process.
 type Start struct {
-	// Sockets are what it passed on, in its order, each with the name that the unit gives
-	// it. Programs that podd starts do not inherit them.
+	// Sockets are the passed sockets, in order, each with the name from its unit. Programs
+	// that podd starts do not inherit them.
 	Sockets []*os.File
-	// Manager hears how podd does; nil when nobody listens.
+	// Manager gets podd's state; nil without a manager.
 	Manager *Manager
 }
 
-// Take reads what the service manager said in the environment, and takes it out of there:
-// it is meant for this process, not for those that it starts. A process that was given
-// nothing gets the zero Start. An error is an item.Error: the environment is contradictory.
-// It is called once, before podd starts anything.
+// Take reads the service manager's variables and removes them from the environment: they are
+// for this process, not for those that it starts. Without them it returns the zero Start. An
+// error is an item.Error about a contradictory environment. Call it once, before podd starts
+// anything.
 func Take() (Start, error) {
 	passed, err := parse(os.Getpid(), os.Getenv)
 	s := Start{Manager: newManager(os.Getenv("NOTIFY_SOCKET"))}
@@ -47,8 +47,8 @@ func Take() (Start, error) {
 	return s, nil
 }
 
-// parse says how the descriptors from firstFD on are named. What is meant for another
-// process is none of ours.
+// parse returns the names of the descriptors from firstFD on. It ignores variables that are
+// for another process.
 func parse(pid int, env func(string) string) (names []string, err error) {
 	if of, err := strconv.Atoi(env("LISTEN_PID")); err != nil || of != pid {
 		return nil, nil
@@ -57,7 +57,7 @@ func parse(pid int, env func(string) string) (names []string, err error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > maxFDs {
 		return nil, item.Errorf(item.KindInvalid, "LISTEN_FDS",
-			"LISTEN_FDS says %q where a number of sockets from 0 to %d belongs: start podd from a socket unit, or unset LISTEN_PID", text, maxFDs)
+			"LISTEN_FDS is %q, not a number from 0 to %d: start podd from a socket unit, or unset LISTEN_PID", text, maxFDs)
 	}
 	names = make([]string, n)
 	given := strings.Split(env("LISTEN_FDNAMES"), ":")

@@ -1,6 +1,6 @@
-// Package traces sends what turns did to an OpenTelemetry collector, as spans by the GenAI
+// Package traces sends turns to an OpenTelemetry collector as spans, following the GenAI
 // conventions: invoke_agent for a turn, chat for a model request, execute_tool for a call.
-// It is a hook: nothing of a turn knows of it. What is said in a turn is never sent.
+// It is a hook, so turns do not depend on it. It never sends text of a conversation.
 //
 // Rank 3: it imports pkg/hook and pkg/item.
 package traces
@@ -21,10 +21,10 @@ import (
 	"podd/pkg/item"
 )
 
-// endTime bounds how long the last spans may take to be sent.
+// endTime bounds the sending of the last spans.
 const endTime = 3 * time.Second
 
-// Wanted says whether the environment asks for traces, by OpenTelemetry's variables.
+// Wanted says whether OpenTelemetry's variables in the environment ask for traces.
 func Wanted(env func(string) string) (bool, error) {
 	if strings.EqualFold(env("OTEL_SDK_DISABLED"), "true") || env("OTEL_TRACES_EXPORTER") == "none" ||
 		env("OTEL_EXPORTER_OTLP_ENDPOINT") == "" && env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") == "" {
@@ -36,14 +36,14 @@ func Wanted(env func(string) string) (bool, error) {
 			return true, nil
 		case "":
 		default:
-			return false, item.Errorf(item.KindInvalid, "OTEL", "%s is %q: podd sends traces by http/protobuf alone", name, protocol)
+			return false, item.Errorf(item.KindInvalid, "OTEL", "%s is %q, but podd sends traces only with http/protobuf: set it to that", name, protocol)
 		}
 	}
 	return true, nil
 }
 
-// Secrets are the values of the headers that an environment has sent to collectors: keys, as
-// a rule. One that names a scheme, such as Bearer, is there without it too.
+// Secrets are the values of the headers for collectors in an environment, which usually are
+// keys. A value with a scheme, such as Bearer, is also listed without it.
 func Secrets(env func(string) string) []string {
 	var values []string
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"} {
@@ -60,25 +60,25 @@ func Secrets(env func(string) string) []string {
 	return values
 }
 
-// Open sends to where OpenTelemetry's variables of this process say: endpoint, headers,
-// certificates, sampler, service name. A collector that does not answer costs spans, and
-// is logged.
+// Open creates a Tracer configured by OpenTelemetry's variables in this process: endpoint,
+// headers, certificates, sampler, service name. If the collector does not answer, spans are
+// lost and the error is logged.
 func Open(ctx context.Context, version string, log *slog.Logger) (*Tracer, error) {
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces could not be sent", "error", err) }))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("cannot send traces", "error", err) }))
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
-		return nil, item.Errorf(item.KindInvalid, "OTEL", "traces can't be sent: %v", err)
+		return nil, item.Errorf(item.KindInvalid, "OTEL", "cannot send traces: %v", err)
 	}
 	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "podd"), attribute.String("service.version", version)),
 		resource.WithTelemetrySDK(), resource.WithFromEnv())
 	if err != nil {
-		return nil, item.Errorf(item.KindInvalid, "OTEL", "OTEL_RESOURCE_ATTRIBUTES can't be read: %v", err)
+		return nil, item.Errorf(item.KindInvalid, "OTEL", "cannot read OTEL_RESOURCE_ATTRIBUTES: %v", err)
 	}
 	provider := trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(about))
 	return newTracer(provider), nil
 }
 
-// Close ends the spans that are open, and sends what waits.
+// Close ends open spans, and sends the ones that are not sent yet.
 func (t *Tracer) Close(ctx context.Context) {
 	t.endAll()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)

@@ -14,15 +14,14 @@ import (
 	"podd/pkg/item"
 )
 
-// Tracer is the hook that makes spans. Its methods may be called from any goroutine.
+// Tracer is the hook that creates spans. Its methods may be called from any goroutine.
 type Tracer struct {
 	hook.Base
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
 
 	mu sync.Mutex
-	// names are those of the pods in memory, turns the spans of turns that run, both by
-	// the pod's id.
+	// names are the names of loaded pods, turns the spans of running turns, both by pod id.
 	names map[string]string
 	turns map[string]trace.Span
 }
@@ -31,10 +30,10 @@ func newTracer(p *sdk.TracerProvider) *Tracer {
 	return &Tracer{provider: p, tracer: p.Tracer("podd"), names: make(map[string]string), turns: make(map[string]trace.Span)}
 }
 
-// Name is the hook's.
+// Name is the hook's name.
 func (t *Tracer) Name() string { return "traces" }
 
-// Pod remembers how a pod is called.
+// Pod remembers a pod's name.
 func (t *Tracer) Pod(e hook.PodEvent) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -46,7 +45,7 @@ func (t *Tracer) Pod(e hook.PodEvent) {
 	}
 }
 
-// Entry makes a span of each turn, request and call when it has ended.
+// Entry creates a span for each turn, request and call that has ended.
 func (t *Tracer) Entry(pod string, e item.Entry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,10 +67,10 @@ func (t *Tracer) Entry(pod string, e item.Entry) {
 	}
 }
 
-// none is a context that has nothing: spans are made from entries, whoever wrote them.
-var none = context.Background() //nolint:forbidigo // There is no caller whose context it could be.
+// none is an empty context: spans are created from entries, not from a caller.
+var none = context.Background() //nolint:forbidigo // No caller has a context for it.
 
-// begin opens the span of a turn, or of the rest of one that went on after a restart.
+// begin opens the span of a turn, or of the part of a turn after a restart.
 func (t *Tracer) begin(pod string, e item.Entry, resumed bool) {
 	if open, ok := t.turns[pod]; ok {
 		open.End(trace.WithTimestamp(e.Time))
@@ -99,7 +98,7 @@ func (t *Tracer) end(pod string, at time.Time, k item.TurnEnded) {
 	span.End(trace.WithTimestamp(at))
 }
 
-// request is a span of what has ended: its entry says how long it took.
+// request creates a span of a finished request: its entry has the duration.
 func (t *Tracer) request(pod string, e item.Entry, u item.RequestUsage) {
 	t.past(pod, "chat "+u.Model, e.Time, u.DurationMS, trace.SpanKindClient, nil,
 		attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.provider.name", "openai"),
@@ -123,7 +122,7 @@ func (t *Tracer) call(pod string, e item.Entry, r item.ToolResult) {
 	)
 }
 
-// past makes a span within the pod's turn that ended at a time.
+// past creates a span within the pod's turn that ended at a time.
 func (t *Tracer) past(pod, name string, end time.Time, ms int64, kind trace.SpanKind, more func(trace.Span), attributes ...attribute.KeyValue) {
 	ctx := none
 	if turn, ok := t.turns[pod]; ok {
@@ -138,8 +137,8 @@ func (t *Tracer) past(pod, name string, end time.Time, ms int64, kind trace.Span
 	span.End(trace.WithTimestamp(end))
 }
 
-// endAll ends the spans of turns that podd's own end leaves open: they go on at its next
-// start, in a span of their own.
+// endAll ends the spans of turns that are open when podd stops. Such a turn resumes at the
+// next start in a new span.
 func (t *Tracer) endAll() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Once checks that an encoded message, and each message in it, has every singular field
-// once, and one field of a oneof. Go's decoder merges a message field that comes twice;
-// decoders that keep the last one, such as those of TypeScript, lose what the first has.
+// Once checks that an encoded message, and each message in it, has every singular field at
+// most once, and one field of a oneof. Go's decoder merges a repeated message field; decoders
+// that keep the last one, such as those of TypeScript, lose the content of the first.
 func Once(m protoreflect.MessageDescriptor, body []byte) error {
 	seen := map[protoreflect.FullName]bool{}
 	for len(body) > 0 {
@@ -32,7 +32,7 @@ func Once(m protoreflect.MessageDescriptor, body []byte) error {
 			name = o.FullName()
 		}
 		if seen[name] && !f.IsList() && !f.IsMap() {
-			return fmt.Errorf("%s comes twice", name)
+			return fmt.Errorf("%s occurs twice", name)
 		}
 		seen[name] = true
 		if f.Message() == nil {

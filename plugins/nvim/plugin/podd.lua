@@ -1,4 +1,4 @@
--- Defines :Podd and what opens podd:// buffers; all else is loaded when it is used.
+-- Defines :Podd and the loading of podd:// buffers; everything else is loaded on first use.
 if vim.g.loaded_podd then
   return
 end
@@ -14,14 +14,14 @@ vim.api.nvim_create_user_command('Podd', function(o)
 end, {
   nargs = '*',
   range = true,
-  desc = 'talk to podd, which hosts LLM agents as pods',
+  desc = 'control podd, which hosts LLM agents as pods',
   complete = function(...)
     return require('podd.command').complete(...)
   end,
 })
 
 local group = vim.api.nvim_create_augroup('podd', {})
--- `nvim podd://NAME`, and a session that had such a buffer.
+-- For `nvim podd://NAME`, and for a session that had such a buffer.
 vim.api.nvim_create_autocmd('BufReadCmd', {
   group = group,
   pattern = 'podd://*',

@@ -93,7 +93,7 @@
     }
   }
 
-  // What is at the end stays in view, unless the person has scrolled away from it.
+  // The end stays in view, unless the person has scrolled away from it.
   function keepingEnd(change) {
     const follow = atEnd();
     change();
@@ -129,7 +129,7 @@
     if (handle) handle(event.data);
   });
 
-  // reference is what was typed after an @ up to the cursor; undefined when there is none.
+  // reference is the text between an @ and the cursor, or undefined.
   function reference() {
     const before = input.value.slice(0, input.selectionStart);
     const found = /(?:^|\s)@([^\s@]*)$/.exec(before);

@@ -98,7 +98,7 @@ class Extension {
     this.status.show(line, this.watch.state.approvals.length, this.watch.state.away);
   }
 
-  /** tell tells a pod's page what the pod does. */
+  /** tell updates the state of a pod's page. */
   private tell(id: string): void {
     const { pods, away } = this.watch.state;
     const p = pods.find((q) => q.id === id);
@@ -113,15 +113,15 @@ class Extension {
     else if (p) this.show({ pod, name: p.name });
   }
 
-  /** show shows a pod's stream, in a view that was there before the window was loaded again or in a new one. */
+  /** show shows a pod's stream, in the view kept over a reload of the window or in a new one. */
   private show(kept: Kept, view?: vscode.WebviewPanel): void {
     const { pod } = kept;
     const asks = {
       answer: async (id: string, callId: string, digest: Buffer, how: Answer) => {
         const what = (await this.connect().waiting()).find((a) => a.pod === id && a.callId === callId);
         if (!what) throw new Error(noLongerWaits);
-        // Without a digest podd would take the yes for whatever waits.
-        if (how.approve && digest.length === 0) throw new Error("the call was not shown whole: open the stream again");
+        // Without a digest podd would approve whatever waits.
+        if (how.approve && digest.length === 0) throw new Error("the call was not shown completely: open the stream again");
         await this.answer({ ...what, digest }, how);
       },
       report: (what: Promise<unknown>) => this.report(what),
@@ -144,7 +144,7 @@ class Extension {
 
   private async answer(what: Approval, how: Answer): Promise<void> {
     if (!how.approve && how.reason === undefined) {
-      const reason = await vscode.window.showInputBox({ prompt: "Why not? The model is told. Escape leaves the call waiting.", placeHolder: "no reason" });
+      const reason = await vscode.window.showInputBox({ prompt: "Reason for the model. Escape leaves the call waiting.", placeHolder: "no reason" });
       if (reason === undefined) return;
       how = { ...how, reason };
     }
@@ -163,7 +163,7 @@ class Extension {
     if (current && !near.includes(current)) near.push(current);
     if (near.length === 1) return near[0];
     if (pods.length === 0) return this.create();
-    // Pods of other folders are offered where this one has none.
+    // Pods of other folders are offered if this one has no pod.
     const found = near.length > 0 ? near : pods;
     const offered: { label: string; description?: string; pod?: Pod }[] = found.map((q) => ({ label: q.name, description: q.spec?.dir, pod: q }));
     if (near.length === 0 && folder()) offered.unshift({ label: "$(add) New pod for this folder" });
@@ -181,7 +181,7 @@ class Extension {
     const dir = folder();
     if (!dir) throw new Error("open a folder first: it becomes the pod's workspace");
     const named = path.basename(dir).toLowerCase().replace(/[^a-z0-9-]+/g, "-").replace(/^-+/, "").slice(0, 63);
-    const name = await vscode.window.showInputBox({ prompt: `A name for the pod that works in ${dir}`, value: named || "pod" });
+    const name = await vscode.window.showInputBox({ prompt: `Name of the pod for ${dir}`, value: named || "pod" });
     if (!name) return undefined;
     const pod = await this.connect().create(name, dir);
     await this.watch.look();
@@ -194,7 +194,7 @@ class Extension {
     if (!pod) return;
     const what = editor && selected(editor, pod);
     const about = what && (what.path ? ` about ${what.path}:${what.start}-${what.end}` : " about the selection");
-    const message = await vscode.window.showInputBox({ prompt: `Message to ${pod.name}${about ?? ""}; @ names a file` });
+    const message = await vscode.window.showInputBox({ prompt: `Message to ${pod.name}${about ?? ""}; @ adds a file` });
     if (message === undefined) return;
     const reply = await this.connect().submit(pod.id, segments(message, what));
     this.open(pod.id);
@@ -202,7 +202,7 @@ class Extension {
   }
 }
 
-const noLongerWaits = "the call does not wait any more: it was answered elsewhere, or its turn ended";
+const noLongerWaits = "the call no longer waits: it was answered elsewhere, or its turn ended";
 
 /** folder is the first folder of the window, by the path that podd knows it by. */
 function folder(): string | undefined {
@@ -222,7 +222,7 @@ function selected(editor: vscode.TextEditor, pod: Pod): Selected | undefined {
   if (selection.isEmpty) return undefined;
   const below = path.relative(pod.spec?.dir ?? "", document.uri.fsPath);
   const there = document.uri.scheme === "file" && !document.isDirty && below !== "" && !below.startsWith("..") && !path.isAbsolute(below);
-  // A selection that ends at the beginning of a line has nothing of that line.
+  // A selection that ends at the start of a line does not include that line.
   const last = selection.end.character === 0 && selection.end.line > selection.start.line ? selection.end.line : selection.end.line + 1;
   return { text: document.getText(selection), path: there ? below : "", name: path.basename(document.uri.path), start: selection.start.line + 1, end: last };
 }

@@ -3,7 +3,7 @@ import type { Segment } from "./gen/podd/v1/item";
 /** Selected is what a person has selected in an editor. */
 export interface Selected {
   text: string;
-  /** Path of the file below the pod's workspace; empty when it is not there or not saved. */
+  /** Path of the file in the pod's workspace; empty if it is elsewhere or not saved. */
   path: string;
   /** What the file is called. */
   name: string;

@@ -34,7 +34,7 @@ async function seen(pod: string, until: (t: Transcript) => boolean): Promise<{ t
     transcript.take(m);
     if (until(transcript)) stop.abort();
   };
-  await follow(c, pod, 0, { message, anew() {}, lost() {} }, stop.signal);
+  await follow(c, pod, 0, { message, restarted() {}, lost() {} }, stop.signal);
   return { transcript, seqs };
 }
 
@@ -136,7 +136,7 @@ test("a stream goes on over a restart of podd, each entry once", async () => {
     if (m.kind?.$case === "entry") seqs.push(m.kind.value.seq);
     transcript.take(m);
     if (lost === 0 && said(transcript, "You said: before") && said(transcript, "turn 1 finished")) {
-      // integrations/vscode kills podd and starts it anew when this file is there.
+      // integrations/vscode kills and restarts podd when this file is there.
       fs.writeFileSync(path.join(work, "restart"), "");
     }
     if (said(transcript, "turn 2 finished")) stop.abort();
@@ -145,7 +145,7 @@ test("a stream goes on over a restart of podd, each entry once", async () => {
   const gone = () => {
     if (lost++ === 0) sent = c.submit("lasting", [text("after")]);
   };
-  await follow(c, "lasting", 0, { message, anew() {}, lost: gone }, stop.signal);
+  await follow(c, "lasting", 0, { message, restarted() {}, lost: gone }, stop.signal);
   await sent;
   assert.ok(lost > 0);
   assert.deepEqual(seqs, seqs.map((_, i) => i + 1));

@@ -45,7 +45,7 @@ async function main(pod: string, until: string, page: string): Promise<void> {
       messages.push({ type: "change", ...pageChange(transcript.take(m)) });
       if (JSON.stringify(transcript.all().map(pageBlock)).includes(until)) stop.abort();
     },
-    anew() {},
+    restarted() {},
     lost() {},
   };
   await follow(c, pod, 0, to, stop.signal);

@@ -1,9 +1,9 @@
--- The arguments of a tool call as lines for people, in their order and whole. Lua's tables
--- have no order and its numbers no exactness, so the outer object is read here.
+-- The arguments of a tool call as lines for people, complete and in order. Lua's tables have
+-- no order and its numbers are not exact, so this file parses the outer object itself.
 local safe = require('podd.safe')
 local M = {}
 
--- value_end is the last byte of the JSON value that begins at a byte.
+-- value_end is the last byte of the JSON value that begins at i.
 local function value_end(s, i)
   local depth, in_string = 0, false
   while i <= #s do
@@ -60,8 +60,8 @@ local function parts(raw)
   end
 end
 
--- lines shows each argument by its name; a text of several lines stands behind | marks.
--- The second value counts hidden characters.
+-- lines shows each argument by its name; a text of several lines follows | marks. The second
+-- value counts hidden characters.
 function M.lines(raw)
   local out, count = {}, 0
   local function add(name, text)

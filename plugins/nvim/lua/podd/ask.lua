@@ -1,11 +1,11 @@
--- What waits for a person: calls that ask, and alerts.
+-- Approval questions and alerts.
 local bridge = require('podd.bridge')
 local view = require('podd.view')
 local M = {}
 
 local watching, unacked = false, {}
 
--- answer answers a call: how is once, always or deny. It is bound to what was shown.
+-- answer answers a call: how is once, always or deny. It applies only to what was shown.
 function M.answer(a, how)
   local podd = require('podd')
   local function send(reason)
@@ -21,14 +21,14 @@ function M.answer(a, how)
   if how ~= 'deny' then
     return send('')
   end
-  vim.ui.input({ prompt = 'why not (the model is told)? ' }, function(reason)
+  vim.ui.input({ prompt = 'Reason for the model: ' }, function(reason)
     if reason then
       send(reason)
     end
   end)
 end
 
--- show puts lines into a window of their own, and gives what closes it.
+-- show puts lines into a window of their own, and returns a function that closes it.
 local function show(lines)
   vim.cmd('botright new')
   local buf, win = vim.api.nvim_get_current_buf(), vim.api.nvim_get_current_win()
@@ -44,12 +44,12 @@ local function show(lines)
   end
 end
 
-local choices = { { 'run it once', 'once' }, { 'always run such calls', 'always' }, { 'deny it', 'deny' }, { 'later' } }
+local choices = { { 'Run once', 'once' }, { 'Always run such calls', 'always' }, { 'Deny', 'deny' }, { 'Later' } }
 
--- ask shows a call whole and asks for the answer.
+-- ask shows a call completely and asks for the answer.
 function M.ask(a)
   local close = show(view.approval(a))
-  vim.ui.select(choices, { prompt = 'run it?', format_item = function(c) return c[1] end }, function(c)
+  vim.ui.select(choices, { prompt = 'Run it?', format_item = function(c) return c[1] end }, function(c)
     close()
     if c and c[2] then
       M.answer(a, c[2])
@@ -57,19 +57,19 @@ function M.ask(a)
   end)
 end
 
--- approvals asks for one of the calls that wait, of all pods.
+-- approvals lets the user choose one of the calls that wait, of all pods.
 function M.approvals()
   bridge.request('ListApprovals', {}, function(err, r)
     local podd = require('podd')
     if err then
       return podd.fail(err)
     elseif #r.approvals == 0 then
-      return podd.say('no call waits')
+      return podd.say('no calls wait for approval')
     elseif #r.approvals == 1 then
       return M.ask(r.approvals[1])
     end
     vim.ui.select(r.approvals, {
-      prompt = 'which call?',
+      prompt = 'Which call?',
       format_item = function(a) return view.approval(a)[1] .. '  ' .. require('podd.arguments').brief(a.arguments) end,
     }, function(a)
       if a then
@@ -91,7 +91,7 @@ function M.acknowledge(seq)
   end)
 end
 
--- alerts shows the alerts that nobody acknowledged, and acknowledges what is chosen.
+-- alerts lists the unacknowledged alerts, and acknowledges the chosen one.
 function M.alerts()
   bridge.request('ListAlerts', { unacked = true }, function(err, r)
     local podd = require('podd')
@@ -100,9 +100,9 @@ function M.alerts()
     end
     local list = vim.tbl_filter(view.matters, r.alerts)
     if #list == 0 then
-      return podd.say('no alerts')
+      return podd.say('no unacknowledged alerts')
     end
-    vim.ui.select(list, { prompt = 'acknowledge which alert?', format_item = view.alert }, function(a)
+    vim.ui.select(list, { prompt = 'Acknowledge which alert?', format_item = view.alert }, function(a)
       if a then
         M.acknowledge(a.seq)
       end
@@ -110,7 +110,7 @@ function M.alerts()
   end)
 end
 
--- watch follows the alerts of all pods: what stood there is counted, what comes is shown.
+-- watch follows the alerts of all pods: it counts earlier alerts and shows new ones.
 function M.watch()
   if watching then
     return
@@ -140,7 +140,7 @@ function M.watch()
   end)
 end
 
--- unacknowledged counts the alerts that nobody has seen.
+-- unacknowledged is the number of unacknowledged alerts.
 function M.unacknowledged()
   return vim.tbl_count(unacked)
 end

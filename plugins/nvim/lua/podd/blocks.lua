@@ -1,5 +1,5 @@
--- A pod's transcript: a list of blocks, kept by the changes that the bridge sends.
--- docs/bridge.md of podd has their fields.
+-- A pod's transcript: a list of blocks, updated by the changes that the bridge sends.
+-- docs/bridge.md of podd describes their fields.
 local M = {}
 
 local function find(list, id)
@@ -10,8 +10,8 @@ local function find(list, id)
   end
 end
 
--- change applies one change: what it drops, then what it puts. Of a block's growing part it
--- brings what follows the first `kept` bytes.
+-- change applies one change: what it drops, then what it puts. It has the growing part of a
+-- block from byte `kept` on.
 function M.change(list, c)
   for _, id in ipairs(c.drop or {}) do
     local i = find(list, id)
@@ -31,7 +31,7 @@ end
 
 local live = { live = true, lost = true, writing = true }
 
--- restarted drops what only the bridge that ended knew of.
+-- restarted drops blocks that only the ended bridge knew.
 function M.restarted(list)
   for i = #list, 1, -1 do
     if live[list[i].state] then
@@ -40,8 +40,8 @@ function M.restarted(list)
   end
 end
 
--- settled takes the blocks off the list's beginning that change no more. A submit that waits
--- holds up none: it moves to the end.
+-- settled removes the blocks at the start of the list that no longer change. A queued submit
+-- does not block them: it moves to the end.
 function M.settled(list)
   local done, rest, open = {}, {}, false
   for _, b in ipairs(list) do

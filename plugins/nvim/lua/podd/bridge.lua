@@ -1,10 +1,10 @@
 -- The one `podctl bridge` of this Neovim: requests, streams that outlive podd and the
--- bridge, and whether podd is there. docs/bridge.md of podd is the protocol.
+-- bridge, and whether podd is up. docs/bridge.md of podd describes the protocol.
 local M = {}
 
 local PROTOCOL = 1
--- How long until a bridge that ended is started again, in milliseconds: the first time,
--- and at most.
+-- The delay before an ended bridge is started again, in milliseconds: the first and the
+-- longest.
 local FIRST_PAUSE, LONGEST_PAUSE = 200, 5000
 
 local job, hello, pause, restarting
@@ -13,17 +13,17 @@ local pending, streams = {}, {}
 local listeners = {}
 local connection = { up = false }
 
--- connection is whether podd is there: { up, podd, error }.
+-- connection says whether podd is up: { up, podd, error }.
 function M.connection()
   return connection
 end
 
--- hello is the bridge's first line; nil before it came.
+-- hello is the bridge's first line; nil before it arrives.
 function M.hello()
   return hello
 end
 
--- on_connection calls f each time that podd goes or comes.
+-- on_connection calls f each time that podd goes away or comes back.
 function M.on_connection(f)
   listeners[#listeners + 1] = f
 end
@@ -73,7 +73,7 @@ local function take(line)
   elseif m.hello then
     hello, pause = m.hello, nil
     if hello.protocol ~= PROTOCOL then
-      set_connection({ up = false, error = failed(('podctl speaks protocol %s, this plugin %d: install those of the same version'):format(hello.protocol, PROTOCOL)) })
+      set_connection({ up = false, error = failed(('podctl uses bridge protocol %s, this plugin %d: install the same version of both'):format(hello.protocol, PROTOCOL)) })
       return
     end
     set_connection(hello.connection)
@@ -84,8 +84,8 @@ end
 
 local start
 
--- gone is the end of the bridge: requests fail, save those that count once, and what is
--- left goes on with the next bridge.
+-- gone handles the end of the bridge: requests fail, except those that count once, which
+-- the next bridge sends again.
 local function gone(code, words)
   job, hello = nil, nil
   local again = next(streams) ~= nil
@@ -118,7 +118,7 @@ start = function()
     vim.list_extend(cmd, { '--socket', config.socket })
   end
   if vim.fn.executable(config.podctl) == 0 then
-    gone(127, config.podctl .. ' is not on the PATH: install podctl, or name it with setup({ podctl = ... })')
+    gone(127, config.podctl .. ' is not in PATH: install podctl, or set its path with setup({ podctl = ... })')
     return
   end
   local part, words = {}, ''
@@ -153,7 +153,7 @@ start = function()
   end
 end
 
--- ready starts the bridge where none runs. It is false while one waits to be started.
+-- ready starts the bridge if it is not running. It is false while a restart is pending.
 local function ready()
   if not job and not restarting then
     start()
@@ -161,15 +161,15 @@ local function ready()
   return job ~= nil
 end
 
--- request sends a request; done gets the error, or nil and the result. A submit is sent
--- again by a next bridge, and counts once.
+-- request sends a request; done gets the error, or nil and the result. The next bridge
+-- repeats a submit, which counts once.
 function M.request(method, params, done)
   local up = ready()
   last_id = last_id + 1
   local again = method == 'Submit'
   if not up and not again then
     vim.schedule(function()
-      done(connection.error or failed('the bridge does not run'))
+      done(connection.error or failed('podctl bridge is not running'))
     end)
     return
   end
@@ -179,7 +179,7 @@ function M.request(method, params, done)
   end
 end
 
--- call waits for the answer, a second at most unless told otherwise.
+-- call waits for the answer, by default at most a second.
 function M.call(method, params, patience)
   local answered, err, result = false, nil, nil
   M.request(method, params, function(e, r)
@@ -191,9 +191,9 @@ function M.call(method, params, patience)
   return err, result
 end
 
--- stream opens a stream; handle gets each of its lines. It goes on across ends of podd
--- and of the bridge, behind the last entry or alert that came; of a new bridge handle is
--- told with { restarted = true }.
+-- stream opens a stream; handle gets each of its lines. After podd or the bridge has
+-- restarted, it resumes after the last entry or alert; for a new bridge, handle gets
+-- { restarted = true }.
 function M.stream(method, params, handle)
   local up = ready()
   last_id = last_id + 1

@@ -1,4 +1,4 @@
--- :Podd and its verbs.
+-- :Podd and its subcommands.
 local bridge = require('podd.bridge')
 local M = {}
 
@@ -6,7 +6,7 @@ local function podd()
   return require('podd')
 end
 
--- pod_call is a verb that is one call about the pod.
+-- pod_call is a subcommand that makes one call about the pod.
 local function pod_call(method, said)
   return function()
     podd().with_pod(false, function(pod)
@@ -80,7 +80,7 @@ local function context()
       for _, it in ipairs(c.items) do
         lines[#lines + 1] = ('#%s  ~%s  %s  %s  %s'):format(it.seq, it.tokens, safe.line(it.kind), safe.line(it.note), safe.line(it.head))
       end
-      show(('the next request of pod %s: about %s tokens, to %s'):format(pod, c.tokens, safe.line(c.model)), lines)
+      show(('the next request of pod %s: about %s tokens, for model %s'):format(pod, c.tokens, safe.line(c.model)), lines)
     end)
   end)
 end
@@ -90,10 +90,10 @@ local function pods()
     if err then
       return podd().fail(err)
     elseif #r.pods == 0 then
-      return podd().say('there are no pods')
+      return podd().say('no pods yet: create one with :Podd submit TEXT')
     end
     vim.ui.select(r.pods, {
-      prompt = 'open which pod?',
+      prompt = 'Open which pod?',
       format_item = function(p) return ('%s  %s'):format(p.name, p.spec.dir) end,
     }, function(p)
       if p then
@@ -120,8 +120,8 @@ local verbs = {
   cancel = pod_call('Cancel', function(r, pod)
     return r.cancelled and ('cancelled turn %s of pod %s'):format(r.turn, pod) or ('pod %s has no running turn'):format(pod)
   end),
-  pause = pod_call('Pause', function(_, pod) return ('pod %s is held'):format(pod) end),
-  resume = pod_call('Resume', function(_, pod) return ('pod %s goes on'):format(pod) end),
+  pause = pod_call('Pause', function(_, pod) return ('paused pod %s'):format(pod) end),
+  resume = pod_call('Resume', function(_, pod) return ('resumed pod %s'):format(pod) end),
   approvals = function() require('podd.ask').approvals() end,
   alerts = function() require('podd.ask').alerts() end,
   pods = pods,
@@ -130,14 +130,14 @@ local verbs = {
   stop = function() bridge.stop() end,
 }
 
--- run is :Podd. Without a verb it opens the pod's stream.
+-- run is :Podd. Without a subcommand it opens the pod's stream.
 function M.run(o)
   local verb, rest = o.args:match('^(%S*)%s*(.-)%s*$')
   if verb == '' then
     verb = o.range > 0 and 'submit' or 'open'
   end
   if not verbs[verb] then
-    return podd().say(('there is no :Podd %s; :help podd lists what there is'):format(verb), vim.log.levels.ERROR)
+    return podd().say(('unknown command :Podd %s; :help podd lists the commands'):format(verb), vim.log.levels.ERROR)
   end
   verbs[verb](o, rest)
 end
@@ -147,7 +147,7 @@ local function starting(list, start)
   return vim.tbl_filter(function(s) return vim.startswith(s, start) end, list)
 end
 
--- complete completes verbs, the names of pods, and the @path of a submit.
+-- complete completes subcommands, pod names, and the @path of a submit.
 function M.complete(start, line)
   local verb = line:match('Podd%s+(%S+)%s')
   if not verb then

@@ -17,23 +17,23 @@ function M.check()
     bad('Neovim is older than 0.7')
   end
   if vim.fn.executable(podd.config.podctl) == 0 then
-    return bad(podd.config.podctl .. ' is not on the PATH', { "install podctl, or name it with require('podd').setup({ podctl = ... })" })
+    return bad(podd.config.podctl .. ' is not in PATH', { "install podctl, or set its path with require('podd').setup({ podctl = ... })" })
   end
   ok(podd.config.podctl .. ' is ' .. vim.fn.exepath(podd.config.podctl))
   local err, status = bridge.call('GetStatus', {}, 5000)
   local hello = bridge.hello()
   if not hello then
-    return bad('podctl bridge does not answer: ' .. safe.line((bridge.connection().error or err or {}).message), { 'install a podctl that has the verb bridge' })
+    return bad('podctl bridge does not answer: ' .. safe.line((bridge.connection().error or err or {}).message), { 'install a podctl that has the bridge command' })
   end
-  ok('podctl is ' .. safe.line(hello.version) .. ', its bridge speaks protocol ' .. hello.protocol)
+  ok('podctl is ' .. safe.line(hello.version) .. ' with bridge protocol ' .. hello.protocol)
   if err then
     return bad(safe.line(err.message))
   end
   ok('podd is ' .. safe.line(status.version) .. ', at ' .. safe.line(hello.socket))
   if status.has_key or not status.base_url:find('api.openai.com', 1, true) then
-    ok('the model is asked at ' .. safe.line(status.base_url))
+    ok('the model endpoint is ' .. safe.line(status.base_url))
   else
-    warn('podd has no key for ' .. safe.line(status.base_url), { 'set OPENAI_API_KEY where podd is started, or base_url in its config.toml' })
+    warn('podd has no key for ' .. safe.line(status.base_url), { 'set OPENAI_API_KEY in the environment of podd, or api_key_file in its config.toml' })
   end
 end
 

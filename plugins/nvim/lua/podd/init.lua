@@ -2,29 +2,29 @@
 local M = {}
 
 M.config = {
-  -- The program to start.
+  -- The path of podctl.
   podctl = 'podctl',
   -- podd's socket; nil: podctl finds it.
   socket = nil,
-  -- How many entries of a pod's past a stream buffer begins with.
+  -- How many earlier entries a stream buffer shows.
   history = 200,
   -- The pod to talk to outside of podd:// buffers; nil: $PODD_POD, else the pod of the
   -- current directory.
   pod = nil,
 }
 
--- setup changes settings. It need not be called.
+-- setup changes settings. Calling it is optional.
 function M.setup(config)
   for key, value in pairs(config or {}) do
     if M.config[key] == nil and key ~= 'socket' and key ~= 'pod' then
-      error('podd: there is no setting ' .. tostring(key))
+      error('podd: unknown setting ' .. tostring(key))
     end
     M.config[key] = value
   end
 end
 
--- say shows a sentence in one line of the screen, so that nobody has to press a key
--- before podd goes on; level is one of vim.log.levels.
+-- say shows a message in one line of the screen, so that no key press is needed to
+-- continue; level is one of vim.log.levels.
 function M.say(text, level)
   text = 'podd: ' .. require('podd.safe').line(text)
   local room = vim.o.columns - 15
@@ -34,24 +34,24 @@ function M.say(text, level)
   vim.notify(text, level or vim.log.levels.INFO)
 end
 
--- fail shows an error of podd, whole.
+-- fail shows an error of podd completely.
 function M.fail(err)
   vim.notify('podd: ' .. require('podd.safe').line(err.message), vim.log.levels.ERROR)
 end
 
--- pod_of is the pod whose stream or prompt a buffer is; nil for other buffers.
+-- pod_of is the pod of a stream or prompt buffer; nil for other buffers.
 local function pod_of(buf)
   return vim.api.nvim_buf_get_name(buf):match('^podd://([^/]+)')
 end
 
--- named is the pod that is meant without a look at the current directory: that of the
--- current buffer, of :Podd use, or of $PODD_POD; nil for none.
+-- named is the pod of the current buffer, of :Podd use, or of $PODD_POD; nil if none of
+-- these is set.
 function M.named()
   local name = pod_of(0) or M.config.pod or vim.env.PODD_POD
   return name ~= '' and name or nil
 end
 
--- on_screen is the one of some pods that has a window here; nil for none or several.
+-- on_screen is the only one of some pods that has a window here, or nil.
 local function on_screen(names)
   local found
   for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
@@ -76,8 +76,8 @@ local function with(name, f)
   end)
 end
 
--- with_pod calls f with the name and the directory of the pod to talk to. With create, the
--- pod of the current directory is made when there is none.
+-- with_pod calls f with the name and the directory of the pod to talk to. With create, it
+-- creates a missing pod for the current directory.
 function M.with_pod(create, f)
   local bridge = require('podd.bridge')
   local named = M.named()
@@ -91,7 +91,7 @@ function M.with_pod(create, f)
       if shown then
         return with(shown, f)
       end
-      vim.ui.select(names, { prompt = 'which pod?' }, function(name)
+      vim.ui.select(names, { prompt = 'Which pod?' }, function(name)
         if name then
           with(name, f)
         end
@@ -101,14 +101,14 @@ function M.with_pod(create, f)
       return M.fail(err)
     end
     if r.created then
-      M.say(('made pod %s for %s'):format(r.pod.name, r.pod.spec.dir))
+      M.say(('created pod %s in %s'):format(r.pod.name, r.pod.spec.dir))
     end
     f(r.pod.name, r.pod.spec.dir, r.pod)
   end)
 end
 
--- statusline is a few words about the pod of the current buffer, or of the one that was
--- followed last; '' when none is.
+-- statusline is the state of the pod of the current buffer, or of the last followed pod;
+-- '' without one.
 function M.statusline()
   return require('podd.stream').status()
 end

@@ -4,8 +4,7 @@ local M = {}
 
 local pods = {}
 
--- start_of is the byte column behind the @ of the reference before the cursor; nil when
--- there is none.
+-- start_of is the byte column after the @ of the reference before the cursor, or nil.
 function M.start_of(line)
   local at
   for i = 1, #line do

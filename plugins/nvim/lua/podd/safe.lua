@@ -1,9 +1,9 @@
--- Text of models, tools and files as text that is safe to show: what would hide, reorder
--- or drive a terminal stands as an escape that can be seen, such as \x1b or \u202e. The
--- rules are those of podctl.
+-- Text from models, tools and files as text that is safe to show: characters that would
+-- hide or reorder text or control a terminal become visible escapes such as \x1b or
+-- \u202e. The rules are those of podctl.
 local M = {}
 
--- Ranges of characters that cannot be seen, or that change what stands around them.
+-- Ranges of characters that are invisible, or that change the text around them.
 local hidden = {
   { 0x00, 0x08 }, { 0x0b, 0x1f }, { 0x7f, 0x9f }, { 0xad, 0xad }, { 0x34f, 0x34f }, { 0x61c, 0x61c },
   { 0x115f, 0x1160 }, { 0x17b4, 0x17b5 }, { 0x180b, 0x180f }, { 0x200b, 0x200f }, { 0x2028, 0x202e },
@@ -28,7 +28,7 @@ local function symbol(c)
   return c >= 0x1f000 and c <= 0x1faff or c >= 0x2190 and c <= 0x2bff
 end
 
--- decode gives the character at a byte and the byte behind it; nil for a bad one.
+-- decode returns the character at a byte and the byte after it; nil if it is invalid.
 local function decode(s, i)
   local b = s:byte(i)
   if b < 0x80 then
@@ -68,7 +68,7 @@ local function escape(c)
   return ('\\U%08x'):format(c)
 end
 
--- line is one safe line; newlines stand as \n. The second value counts the escapes.
+-- line is one safe line; newlines become \n. The second value counts the escapes.
 function M.line(s)
   s = tostring(s or '')
   if not s:find('[^\t\32-\126]') then
@@ -95,8 +95,8 @@ function M.line(s)
   return table.concat(out), count
 end
 
--- lines is text as a list of safe lines, and how much of it is escaped. CR LF counts as
--- a newline, and newlines at the end as none.
+-- lines is text as a list of safe lines, and the number of escapes. CR LF counts as a
+-- newline; newlines at the end are dropped.
 function M.lines(s)
   s = tostring(s or ''):gsub('\r\n', '\n'):gsub('\n+$', '')
   local out, count = {}, 0

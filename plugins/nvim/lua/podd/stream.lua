@@ -1,13 +1,13 @@
--- Stream buffers: podd://NAME shows a pod's log, follows it, and answers what it asks.
--- The buffer has two parts: blocks that change no more, which only grow, and a tail that is
--- drawn anew: the other blocks, calls that wait, and a line that says what the pod does.
+-- Stream buffers: podd://NAME shows and follows a pod's log, and answers its questions. The
+-- buffer has two parts: finished blocks, which are only appended, and a tail, which is
+-- redrawn: the other blocks, the calls that wait, and a line with the pod's state.
 local bridge = require('podd.bridge')
 local view = require('podd.view')
 local blocks = require('podd.blocks')
 local M = {}
 
--- How long changes are gathered before they are drawn, and how long keys answer nothing
--- after the calls that wait have changed, in milliseconds.
+-- How long changes are collected before they are drawn, and how long answer keys are
+-- disabled after the calls that wait have changed, in milliseconds.
 local DRAW_PAUSE, LOOK_AGAIN = 30, 500
 
 local marks = vim.api.nvim_create_namespace('podd')
@@ -17,7 +17,7 @@ local function now()
   return vim.loop.hrtime() / 1e6
 end
 
--- put writes lines from a line on, with their colours, folds and alerts.
+-- put writes lines starting at a line, with their colours, folds and alerts.
 local function put(v, from, lines)
   local text = {}
   for i, l in ipairs(lines) do
@@ -43,12 +43,12 @@ local words = {
   POD_STATE_RESUMING = 'resuming', POD_STATE_INTERRUPTED = 'interrupted', POD_STATE_QUARANTINED = 'quarantined',
 }
 
--- summary is what the pod does, in a few words.
+-- summary is the pod's state, in a few words.
 local function summary(v)
   if v.ended then
     return require('podd.safe').line(v.ended)
   elseif not bridge.connection().up then
-    return 'podd is away'
+    return 'lost the connection to podd; retrying'
   elseif not v.state then
     return 'connecting'
   end
@@ -77,7 +77,7 @@ local function tail(v)
     for i, line in ipairs(view.approval(a)) do
       out[#out + 1] = { line, i == 1 and 'PoddAsk' or nil, '0' }
     end
-    out[#out + 1] = { '  keys here: a run it once, A always, d deny', 'PoddAsk', '0' }
+    out[#out + 1] = { '  [a] run once [A] always [d] deny', 'PoddAsk', '0' }
     v.calls[#v.calls + 1] = { from = v.settled + from, to = v.settled + #out, approval = a }
   end
   out[#out + 1] = { ('[%s]'):format(summary(v)), 'PoddNote', '0' }
@@ -115,7 +115,7 @@ local function later(v)
   end
 end
 
--- keys are the calls that wait, to tell whether they changed.
+-- keys identifies the calls that wait, to see whether they changed.
 local function keys(s)
   return table.concat(vim.tbl_map(function(a) return a.call_seq .. a.digest end, s and s.approvals or {}), ' ')
 end
@@ -124,7 +124,7 @@ local function state(v, s)
   if keys(v.state) ~= keys(s) then
     v.changed = now()
     if #s.approvals > #(v.state and v.state.approvals or {}) and #vim.fn.win_findbuf(v.buf) == 0 then
-      require('podd').say(('a call of pod %s waits: :Podd approvals'):format(v.pod), vim.log.levels.WARN)
+      require('podd').say(('a call of pod %s needs approval: :Podd approvals'):format(v.pod), vim.log.levels.WARN)
     end
   end
   v.state = s
@@ -155,15 +155,15 @@ attach = function(v, after)
   end)
 end
 
--- options are those of each window that shows a stream.
+-- options sets the options of a window that shows a stream.
 local function options()
   vim.cmd([[setlocal foldmethod=expr foldexpr=v:lua.require'podd.stream'.fold() foldlevel=0 foldminlines=1 foldenable]])
   vim.cmd([[setlocal foldtext=v:lua.require'podd.stream'.foldtext() wrap linebreak nolist nonumber norelativenumber]])
-  -- A long line goes on below itself, not in the column of headings.
+  -- A long line continues below itself, not in the column of headings.
   vim.cmd([[setlocal breakindent breakindentopt=shift:2 fillchars+=fold:\ ]])
 end
 
--- fold is 'foldexpr': by what a line is, never by what it says.
+-- fold is 'foldexpr'. It depends on the kind of a line, never on its text.
 function M.fold()
   local v = views[vim.api.nvim_get_current_buf()]
   return v and v.levels[vim.v.lnum] or '0'
@@ -188,9 +188,9 @@ local function answer(buf, how)
   local v = views[buf]
   local a = M.call_here(buf, vim.api.nvim_win_get_cursor(0)[1])
   if not a then
-    return require('podd').say('no call waits under the cursor')
+    return require('podd').say('no call under the cursor waits for approval')
   elseif now() - (v.changed or 0) < LOOK_AGAIN then
-    return require('podd').say('what waits has just changed: look again')
+    return require('podd').say('the questions have just changed: read them again')
   end
   require('podd.ask').answer(a, how)
 end
@@ -198,7 +198,7 @@ end
 local function acknowledge(buf)
   local seq = views[buf].alerts[vim.api.nvim_win_get_cursor(0)[1]]
   if not seq then
-    return require('podd').say('there is no alert under the cursor')
+    return require('podd').say('no alert under the cursor')
   end
   require('podd.ask').acknowledge(seq)
 end
@@ -244,7 +244,7 @@ function M.load(buf, name)
   later(v)
 end
 
--- begin asks where to begin, again when podd is not there yet.
+-- begin asks podd for the pod's position, again while podd is not up.
 function M.begin(v)
   bridge.request('GetPod', { pod = v.pod }, function(err, r)
     if views[v.buf] ~= v then

@@ -1,4 +1,4 @@
--- Submits: what is typed, with a selection as a reference to its file or as a paste.
+-- Submits: typed text, with a selection as a reference to its file or as a paste.
 local bridge = require('podd.bridge')
 local M = {}
 
@@ -10,7 +10,7 @@ local function request_id()
   return ('nvim-%d-%d-%d'):format(vim.fn.getpid(), vim.loop.hrtime(), count)
 end
 
--- send gives a pod segments. done, if set, is called once podd has them.
+-- send submits segments to a pod. done, if set, is called once podd has them.
 function M.send(pod, segments, steer, done)
   local podd = require('podd')
   bridge.request('Submit', {
@@ -24,7 +24,7 @@ function M.send(pod, segments, steer, done)
       podd.say(require('podd.view').alert(a), vim.log.levels.WARN)
     end
     if r.queued then
-      podd.say('queued: the pod is busy')
+      podd.say('queued; the pod is busy')
     end
     if done then
       done()
@@ -32,8 +32,8 @@ function M.send(pod, segments, steer, done)
   end)
 end
 
--- reference is a range of the current buffer as a file reference; nil when podd would not
--- see there what the buffer has.
+-- reference is a range of the current buffer as a file reference; nil if the file on disk
+-- differs from the buffer or is outside the workspace.
 local function reference(dir, first, last)
   local path = vim.api.nvim_buf_get_name(0)
   if vim.bo.modified or vim.bo.buftype ~= '' or path == '' then
@@ -46,8 +46,8 @@ local function reference(dir, first, last)
   return { file_ref = { path = path:sub(#dir + 2), start_line = first, end_line = last } }
 end
 
--- selection is a range of the current buffer as a segment: a reference to its file where
--- podd sees the same there and no paste is asked for, else a paste.
+-- selection is a range of the current buffer as a segment: a reference if possible and no
+-- paste is requested, otherwise a paste.
 function M.selection(dir, first, last, paste)
   local ref = not paste and reference(dir, first, last)
   if ref then

@@ -1,11 +1,11 @@
--- Blocks as lines: { text, hl, level, alert }, where level is what 'foldexpr' gives and
--- alert the sequence of the alert that the line shows. A heading begins at the first column; text of models, tools and files
--- never does, so that none can pass for a heading.
+-- Blocks as lines: { text, hl, level, alert }, where level is the result of 'foldexpr' and
+-- alert the sequence of the alert on the line. Only headings begin in the first column, so
+-- text from models, tools and files cannot imitate one.
 local safe = require('podd.safe')
 local arguments = require('podd.arguments')
 local M = {}
 
--- How many of the last lines of live text are shown, and of how many bytes.
+-- How many of the last lines and bytes of live text are shown.
 local LIVE_LINES, LIVE_BYTES = 200, 64 * 1024
 
 local function head(text, hl)
@@ -20,7 +20,7 @@ local function body(text, indent)
   return out
 end
 
--- folded is a heading with lines that are folded away below it.
+-- folded is a heading with folded lines below it.
 local function folded(text, hl, lines)
   if #lines == 0 then
     return { head(text, hl) }
@@ -86,12 +86,12 @@ function kinds.call(b)
   if b.state == 'done' or b.state == 'failed' then
     vim.list_extend(out, result(b))
   elseif b.detail ~= '' then
-    vim.list_extend(out, folded(('● %s runs  …'):format(tool), 'PoddTool', last(b.detail)))
+    vim.list_extend(out, folded(('● %s running  …'):format(tool), 'PoddTool', last(b.detail)))
   end
   return out
 end
 
--- What notices are about that are one line; the others are system messages, by their origin.
+-- The codes of notices of one line; other notices are system messages, by their origin.
 local line_codes = {
   rewind = true, compaction = true, purged = true, withdrawn = true, cut = true, approved = true, denied = true,
 }
@@ -126,13 +126,13 @@ kinds['end'] = function(b)
   return { head(text, t.outcome == 'finished' and 'PoddNote' or 'PoddWarn'), { '', nil, '0' } }
 end
 
--- block is a block as lines; none for what a reader need not see.
+-- block is a block as lines; an empty list for one that is not shown.
 function M.block(b)
   local show = kinds[b.kind]
   return b.state ~= 'lost' and show and show(b) or {}
 end
 
--- matters says whether somebody has to see an alert: it warns, or is an error.
+-- matters says whether an alert is a warning or an error.
 function M.matters(a)
   return a.level ~= 'ALERT_LEVEL_INFO' and a.level ~= 'info'
 end
@@ -145,9 +145,19 @@ function M.alert(a)
   return count > 1 and ('%s (x%d)'):format(text, count) or text
 end
 
--- approval is a call that waits, with all that would run, as lines of text.
+-- local_time is an RFC 3339 time in UTC as the reader's clock shows it.
+local function local_time(utc)
+  local y, mon, d, h, min, s = utc:match('^(%d+)-(%d+)-(%d+)T(%d+):(%d+):(%d+)')
+  if not y then
+    return safe.line(utc)
+  end
+  local t = os.time({ year = y, month = mon, day = d, hour = h, min = min, sec = s, isdst = false })
+  return os.date('%Y-%m-%d %H:%M:%S', t + os.difftime(t, os.time(os.date('!*t', t))))
+end
+
+-- approval is a call that waits, with exactly what would run, as lines of text.
 function M.approval(a)
-  local out = { ('? call %s of pod %s asks: %s'):format(a.call_seq, safe.line(a.pod_name), safe.line(a.tool)) }
+  local out = { ('? call %s of pod %s needs approval: %s'):format(a.call_seq, safe.line(a.pod_name), safe.line(a.tool)) }
   for _, line in ipairs((safe.lines(a.question))) do
     out[#out + 1] = '  ' .. line
   end
@@ -156,10 +166,10 @@ function M.approval(a)
     out[#out + 1] = '    ' .. line
   end
   if count > 0 then
-    out[#out + 1] = ('  ! it has %d hidden characters, shown as escapes such as \\u202e'):format(count)
+    out[#out + 1] = ('  ! it contains %d hidden character%s, shown as escapes such as \\u202e'):format(count, count == 1 and '' or 's')
   end
   if a.expires then
-    out[#out + 1] = '  denied unless answered by ' .. safe.line(a.expires:gsub('T', ' '):gsub('%.%d+', ''):gsub('Z$', ' UTC'))
+    out[#out + 1] = '  expires ' .. local_time(a.expires)
   end
   return out
 end

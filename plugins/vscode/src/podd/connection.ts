@@ -178,13 +178,13 @@ export class Connection {
     });
   }
 
-  /** The token is read at each call: a podd that was set up anew has another one. */
+  /** The token is read at each call, since a reinstalled podd has a new one. */
   private token(): string {
     try {
       return fs.readFileSync(this.at.token, "utf8").trim();
     } catch (err) {
       throw new PoddError(
-        `the client token cannot be read: ${(err as Error).message}; name podd's state directory in the setting podd.stateDir`,
+        `cannot read the client token: ${(err as Error).message}; set podd.stateDir to podd's state directory`,
         "CLIENT_TOKEN",
         status.UNAUTHENTICATED,
       );

@@ -5,7 +5,7 @@ import { status } from "@grpc/grpc-js";
 export class PoddError extends Error {
   constructor(
     message: string,
-    /** Such as POD_NOT_FOUND; empty when the error is gRPC's own. */
+    /** Such as POD_NOT_FOUND; empty for an error of gRPC itself. */
     readonly reason: string,
     readonly code: status,
   ) {
@@ -18,7 +18,7 @@ export class PoddError extends Error {
   }
 }
 
-/** poddError turns an error of grpc-js into one of podd's. */
+/** poddError turns an error of grpc-js into a PoddError. */
 export function poddError(err: ServiceError): PoddError {
   return new PoddError(err.details || err.message, reason(err), err.code);
 }
@@ -64,7 +64,7 @@ function fields(message: Buffer, wanted: number): Buffer[] {
       if (key >>> 3 === wanted) found.push(message.subarray(at, at + length));
       at += length;
     } else {
-      break; // No other kind is in a Status.
+      break; // A Status has no other wire type.
     }
   }
   return found;

@@ -4,13 +4,13 @@ import type { StreamResponse } from "../gen/podd/v1/pod";
 import type { Connection } from "./connection";
 import { PoddError, poddError } from "./errors";
 
-/** Follower is told what a pod's log says, as it grows. */
+/** Follower gets the messages of a pod's log as it grows. */
 export interface Follower {
   /** The next message; each entry comes once and in order. */
   message(m: StreamResponse): void;
-  /** What was read is no part of the log any more: it comes anew, as far as there is one. */
-  anew(): void;
-  /** podd is away; it is tried again. What was unfinished comes anew. */
+  /** Entries read so far are no longer part of the log; it is read again. */
+  restarted(): void;
+  /** podd is away; follow retries. Unfinished blocks are sent again. */
   lost(why: PoddError): void;
 }
 
@@ -30,7 +30,7 @@ export async function follow(c: Connection, pod: string, after: number, to: Foll
       await once(c, pod, seq, signal, (m) => {
         pause = 50;
         if (m.kind?.$case === "entry") {
-          if (m.kind.value.seq <= seq) return; // It was there before.
+          if (m.kind.value.seq <= seq) return; // It was read before.
           seq = m.kind.value.seq;
         }
         to.message(m);
@@ -39,9 +39,9 @@ export async function follow(c: Connection, pod: string, after: number, to: Foll
       if (signal.aborted) return;
       const e = err as PoddError;
       if (e.reason === "PURGED" || e.reason === "BEYOND_END") {
-        // The log was cut at its beginning, or is another one than before.
+        // The start of the log was purged, or it is a different log.
         seq = 0;
-        to.anew();
+        to.restarted();
         continue;
       }
       if (!e.passing) throw e;

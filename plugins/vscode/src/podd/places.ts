@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 
-/** Where podd's socket and its client token are. */
+/** The paths of podd's socket and client token. */
 export interface Places {
   socket: string;
   token: string;
@@ -38,13 +38,13 @@ export function refusal(socket: string): string | undefined {
   try {
     info = fs.statSync(socket);
   } catch {
-    return `podd cannot be reached at ${socket} (there is no such socket): start it with "podd service install" or "podd &", or name the socket in the setting podd.socket`;
+    return `cannot reach podd: the socket ${socket} does not exist; start podd with "podd service install" or "podd &", or set podd.socket`;
   }
   if (!info.isSocket()) {
-    return `${socket} is no socket: name podd's in the setting podd.socket`;
+    return `${socket} is not a socket: set podd.socket to podd's socket`;
   }
   if (process.getuid && info.uid !== process.getuid()) {
-    return `the socket ${socket} belongs to another user (uid ${info.uid}): podd serves only the user who runs it`;
+    return `the socket ${socket} belongs to another user (uid ${info.uid}); podd serves only the user who started it`;
   }
   return undefined;
 }

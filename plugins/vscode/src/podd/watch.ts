@@ -59,7 +59,7 @@ export class Watch {
       const [pods, approvals, alerts] = await Promise.all([c.list(), c.waiting(), c.unseen()]);
       this.state = { pods, approvals, alerts, away: "" };
     } catch (err) {
-      // The pods are shown as they were last seen.
+      // Keep showing the last known pods.
       this.state = { ...before, approvals: [], away: (err as Error).message };
     }
     const seen = JSON.stringify(this.state);

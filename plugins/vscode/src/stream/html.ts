@@ -1,4 +1,4 @@
-/** Assets are where the page's parts are, and what only they may do. */
+/** Assets are the page's files and their source for the content policy. */
 export interface Assets {
   script: string;
   style: string;
@@ -26,7 +26,7 @@ export function html(a: Assets): string {
 <div id="state" role="status"></div>
 <ul id="paths" role="listbox" hidden></ul>
 <form id="form">
-<textarea id="input" rows="2" aria-label="Message to the pod" placeholder="Message; @ names a file. Enter sends, Shift+Enter makes a line, Ctrl+Enter steers the running turn."></textarea>
+<textarea id="input" rows="2" aria-label="Message to the pod" placeholder="Message; @ adds a file. Enter sends, Shift+Enter adds a line, Ctrl+Enter steers the running turn."></textarea>
 <button type="submit">Send</button>
 <button type="button" id="cancel" hidden>Cancel turn</button>
 </form>

@@ -8,7 +8,7 @@ export interface PageBlock {
   kind: "user" | "assistant" | "reasoning" | "tool" | "note" | "alert" | "end";
   /** The text; for a tool its summary or, while it runs, nothing. */
   text: string;
-  /** What is folded away at first: a tool's output, a file, reasoning. */
+  /** Folded at first: a tool's output, a file, reasoning. */
   detail?: string;
   /** For a tool: its name and what it was called with. */
   tool?: string;
@@ -28,7 +28,7 @@ export interface PageChange {
   drop: string[];
 }
 
-/** pageChange turns a change into the page's: what is lost is not shown until it comes again. */
+/** pageChange turns a change into the page's: lost blocks stay hidden until podd sends them again. */
 export function pageChange(c: Change): PageChange {
   const lost = c.put.filter((b) => b.state === "lost").map((b) => b.id);
   return { put: c.put.filter((b) => b.state !== "lost").map(pageBlock), drop: [...c.drop, ...lost] };

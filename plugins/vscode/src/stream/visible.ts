@@ -7,6 +7,6 @@ export function visible(text: string): string {
   return text.replace(hidden, (c) => `\\u{${c.codePointAt(0)!.toString(16)}}`);
 }
 
-// Newline and tab are let through; soft hyphen, zero-width, bidi, variation and tag characters are not.
+// Newline and tab stay; soft hyphen, zero-width, bidi, variation and tag characters are escaped.
 const hidden =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{1d173}-\u{1d17a}]|[\u{e0000}-\u{e0fff}]/gu;

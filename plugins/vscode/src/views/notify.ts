@@ -6,12 +6,12 @@ import type { Answer } from "../podd/connection";
 import type { State } from "../podd/watch";
 import { visible } from "../stream/visible";
 
-/** What notifications ask for. */
+/** The actions that notifications offer. */
 export interface Asks {
   answer(what: Approval, how: Answer): Promise<void>;
   acknowledge(seq: number): Promise<void>;
   open(pod: string): void;
-  /** Whether the pod's stream, where its questions stand whole, is in sight. */
+  /** Whether the pod's stream, which shows its questions completely, is visible. */
   inSight(pod: string): boolean;
   report(what: Promise<unknown>): void;
 }
@@ -37,11 +37,11 @@ export class Notifier {
     for (const a of now.alerts) {
       if (this.told.has(a.seq)) continue;
       this.told.add(a.seq);
-      // Old alerts are in the stream; what came while nobody looked is not shown one by one.
+      // Alerts from before the start are in the stream; they are not shown one by one.
       if (!this.first) this.asks.report(this.alert(a));
     }
     if (this.first && now.alerts.some(matters)) {
-      void vscode.window.showInformationMessage(`podd: ${now.alerts.length} alerts that nobody has acknowledged; "podctl alerts" lists them.`);
+      void vscode.window.showInformationMessage(`podd: ${now.alerts.length} unacknowledged ${now.alerts.length === 1 ? "alert" : "alerts"}; "podctl alerts" lists them.`);
     }
     this.first = this.first && now.away !== "";
   }
@@ -57,12 +57,12 @@ export class Notifier {
     }
   }
 
-  /** VS Code lets an extension close no notification but that of a progress. */
+  /** VS Code lets an extension close only progress notifications. */
   private ask(k: string, a: Approval): void {
     const link = `command:${lookAndAnswer}?${encodeURIComponent(JSON.stringify([a.pod, a.callSeq]))}`;
     const options = {
       location: vscode.ProgressLocation.Notification,
-      title: `${message(`${a.podName}: ${a.question}`)} [Look and answer](${link})`,
+      title: `${message(`${a.podName}: ${a.question}`)} [Review and answer](${link})`,
       cancellable: true,
     };
     const closed = new Promise<void>((resolve) =>
@@ -80,7 +80,7 @@ export class Notifier {
     });
   }
 
-  /** lookAndAnswer shows a call whole, in a dialog. */
+  /** lookAndAnswer shows a call completely, in a dialog. */
   async lookAndAnswer(a: Approval): Promise<void> {
     const options = { modal: true, detail: `${a.tool}\n\n${visible(a.arguments)}` };
     const chosen = await vscode.window.showWarningMessage(message(`${a.podName}: ${a.question}`), options, "Allow once", "Always", "Deny", "Open stream");
@@ -101,12 +101,12 @@ function key(a: Approval): string {
   return `${a.pod} ${a.callSeq}`;
 }
 
-/** A person has to see it. That a call asks is what its question says. */
+/** matters says whether to show an alert. A call that needs approval has its own notification. */
 function matters(a: Alert): boolean {
   return a.level >= AlertLevel.WARN && a.source !== "approval";
 }
 
-/** message is text for a notification, in which VS Code would make links of Markdown's. */
+/** message is text for a notification, without Markdown links, which VS Code would render. */
 function message(text: string): string {
   return visible(text).replaceAll("](", "] (");
 }

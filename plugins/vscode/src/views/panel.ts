@@ -7,12 +7,12 @@ import { html } from "../stream/html";
 import type { FromPage, Kept, ToPage } from "../stream/messages";
 import { pageBlock, pageChange } from "../stream/page";
 
-/** Asks is what the panel needs from the extension beside its pod. */
+/** Asks is what the panel needs from the extension besides its pod. */
 export interface Asks {
-  /** The answer is for what the page has shown, whose digest it says. */
+  /** Answers the call that the page has shown, identified by its digest. */
   answer(pod: string, callId: string, digest: Buffer, how: Answer): Promise<void>;
   report(what: Promise<unknown>): void;
-  /** The view came into sight or went out of it. */
+  /** The view became visible or hidden. */
   seen(): void;
   closed(): void;
 }
@@ -20,7 +20,7 @@ export interface Asks {
 /** streamType is the type of the panel's view. */
 export const streamType = "podd.stream";
 
-/** Panel shows one pod's stream. Closing it leaves the pod as it is. */
+/** Panel shows one pod's stream. Closing it does not affect the pod. */
 export class Panel {
   private transcript = new Transcript();
   private readonly stop = new AbortController();
@@ -28,7 +28,7 @@ export class Panel {
   private ready = false;
   private state: ToPage = { type: "state", text: "", busy: false };
 
-  /** @param view where it is shown; a new one when there is none yet. */
+  /** @param view the view to use; a new one by default. */
   constructor(
     private readonly c: Connection,
     private readonly pod: Kept,
@@ -50,7 +50,7 @@ export class Panel {
     asks.report(this.follow());
   }
 
-  /** visible says whether the page is in sight. */
+  /** visible says whether the page is visible. */
   get visible(): boolean {
     return this.view.visible;
   }
@@ -59,7 +59,7 @@ export class Panel {
     this.view.reveal();
   }
 
-  /** tell shows what the pod does. */
+  /** tell shows the pod's state. */
   tell(text: string, busy: boolean): void {
     this.state = { type: "state", text, busy };
     this.post(this.state);
@@ -72,20 +72,20 @@ export class Panel {
       0,
       {
         message: (m) => this.post({ type: "change", ...pageChange(this.transcript.take(m)) }),
-        anew: () => {
+        restarted: () => {
           this.transcript = new Transcript();
           this.post({ type: "reset", blocks: [] });
         },
         lost: (why) => {
           this.transcript.lost();
-          this.tell(`podd is away, trying again: ${why.message}`, false);
+          this.tell(`lost the connection to podd; retrying: ${why.message}`, false);
         },
       },
       this.stop.signal,
     );
   }
 
-  /** A page that is not there yet, or that was hidden, gets everything when it says that it is. */
+  /** A page that is not loaded yet, or that was hidden, gets everything once it reports that it is ready. */
   private post(m: ToPage): void {
     if (m.type === "change" && m.put.length + m.drop.length === 0) return;
     if (this.ready && !this.stop.signal.aborted) void this.view.webview.postMessage(m);
