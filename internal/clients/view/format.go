@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"podd/pkg/item"
 )
@@ -125,8 +126,11 @@ func Fit(text string, columns int) string {
 }
 
 // RuneWidth is how many columns a rune takes. It knows the large blocks of wide scripts
-// and emoji.
+// and emoji, and marks that combine with the rune before them.
 func RuneWidth(r rune) int {
+	if unicode.In(r, unicode.Mn, unicode.Me) {
+		return 0
+	}
 	if r >= 0x1100 && r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 ||
 		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 ||
 		r >= 0x1f300 && r <= 0x1faff || r >= 0x20000 && r <= 0x3fffd {
