@@ -272,7 +272,7 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 	defer stop()
 	served := make(chan error, 1)
 	go func() { served <- d.server.Serve(d.socket) }()
-	d.tellSandbox()
+	d.logSandbox()
 	d.Manager.Ready(d.readyStatus())
 	d.Logger.Info("podd ready", "socket", d.Socket, "pid", os.Getpid(), "version", version.String())
 

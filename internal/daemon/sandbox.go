@@ -48,8 +48,8 @@ func (d *Daemon) shell() builtin.Shell {
 	}
 }
 
-// tellSandbox logs what commands run in.
-func (d *Daemon) tellSandbox() {
+// logSandbox logs what commands run in.
+func (d *Daemon) logSandbox() {
 	mode, why := d.sandbox.Mode(), d.sandbox.Why()
 	switch d.sandbox.Fate() {
 	case builtin.FateConfined:

@@ -19,16 +19,16 @@ func (d *Daemon) watchSocket(ctx context.Context) {
 	for {
 		select {
 		case <-ticks.C:
-			told = d.lookAtSocket(ctx, told)
+			told = d.healSocket(ctx, told)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// lookAtSocket says what is wrong with the socket, in the log and as an alert, unless
+// healSocket says what is wrong with the socket, in the log and as an alert, unless
 // that is what was told before; it returns what is wrong now.
-func (d *Daemon) lookAtSocket(ctx context.Context, told string) string {
+func (d *Daemon) healSocket(ctx context.Context, told string) string {
 	healed, err := d.socket.Heal(ctx)
 	switch {
 	case ctx.Err() != nil:

@@ -17,7 +17,7 @@ func MergePodSpec(spec item.PodSpec, from *poddv1.PodSpec, paths []string) (item
 	}
 	merged := PodSpecToProto(spec)
 	for _, path := range paths {
-		if !take(merged.ProtoReflect(), from.ProtoReflect(), path) {
+		if !copyField(merged.ProtoReflect(), from.ProtoReflect(), path) {
 			return item.PodSpec{}, item.Errorf(item.KindUnimplemented, "UNKNOWN_FIELD",
 				"the running podd does not know the field %q of a spec: fix update_mask, or install a newer podd and restart it", path)
 		}
@@ -25,16 +25,16 @@ func MergePodSpec(spec item.PodSpec, from *poddv1.PodSpec, paths []string) (item
 	return PodSpecFromProto(merged), nil
 }
 
-// take copies the field that a path names from another message, and says whether the field
+// copyField copies the field that a path names from another message, and says whether the field
 // exists.
-func take(to, from protoreflect.Message, path string) bool {
+func copyField(to, from protoreflect.Message, path string) bool {
 	name, rest, nested := strings.Cut(path, ".")
 	field := to.Descriptor().Fields().ByName(protoreflect.Name(name))
 	switch {
 	case field == nil, nested && (field.Message() == nil || field.IsList()):
 		return false
 	case nested:
-		return take(to.Mutable(field).Message(), from.Get(field).Message(), rest)
+		return copyField(to.Mutable(field).Message(), from.Get(field).Message(), rest)
 	case from.Has(field):
 		to.Set(field, from.Get(field))
 	default:

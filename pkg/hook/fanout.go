@@ -128,7 +128,7 @@ func (f *Fanout) publish(event func(Hook)) {
 		default:
 			if r.dropped.Add(1) == 1 {
 				f.log.Warn("hook is too slow, events are dropped", "hook", r.hook.Name())
-				f.tell(r, fmt.Sprintf("hook %s is too slow: events are dropped for it", r.hook.Name()))
+				f.warnOnce(r, fmt.Sprintf("hook %s is too slow: events are dropped for it", r.hook.Name()))
 			}
 		}
 	}
@@ -138,13 +138,13 @@ func (f *Fanout) run(r *runner) {
 	for event := range r.events {
 		if err := call(r.hook, event); err != nil {
 			f.log.Error("hook failed", "hook", r.hook.Name(), "error", err)
-			f.tell(r, fmt.Sprintf("hook %s failed (%v): see the log for further failures", r.hook.Name(), err))
+			f.warnOnce(r, fmt.Sprintf("hook %s failed (%v): see the log for further failures", r.hook.Name(), err))
 		}
 	}
 }
 
-// tell has a hook's one alert raised.
-func (f *Fanout) tell(r *runner, text string) {
+// warnOnce has a hook's one alert raised.
+func (f *Fanout) warnOnce(r *runner, text string) {
 	if r.told.CompareAndSwap(false, true) {
 		f.alerts <- text
 	}

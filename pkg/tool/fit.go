@@ -25,14 +25,14 @@ func (l Limit) Fit(head, tail string, cut item.Cut) (string, item.Cut) {
 	lines := l.MaxLines - 1
 	switch l.Strategy {
 	case StrategyHead:
-		head, tail = takeHead(head, bytes, lines), ""
+		head, tail = fitHead(head, bytes, lines), ""
 	case StrategyTail:
-		head, tail = "", takeTail(tail, bytes, lines)
+		head, tail = "", fitTail(tail, bytes, lines)
 	default:
 		// What one end leaves over is for the other.
-		share := takeHead(head, bytes*l.HeadPercent/100, lines*l.HeadPercent/100)
-		tail = takeTail(tail, bytes-len(share), lines-int(countLines(share)))
-		head = takeHead(head, bytes-len(tail), lines-int(countLines(tail)))
+		share := fitHead(head, bytes*l.HeadPercent/100, lines*l.HeadPercent/100)
+		tail = fitTail(tail, bytes-len(share), lines-int(countLines(share)))
+		head = fitHead(head, bytes-len(tail), lines-int(countLines(tail)))
 	}
 	cut.KeptBytes = int64(len(head) + len(tail))
 	// Both ends may hold a part of the same line.
@@ -83,8 +83,8 @@ func splitAtMarker(content string, cut item.Cut) (head, tail string, found bool)
 	return "", "", false
 }
 
-// takeHead is as much of the start of s as bytes and lines allow.
-func takeHead(s string, bytes, lines int) string {
+// fitHead is as much of the start of s as bytes and lines allow.
+func fitHead(s string, bytes, lines int) string {
 	end := 0
 	for range lines {
 		i := strings.IndexByte(s[end:], '\n')
@@ -106,8 +106,8 @@ func takeHead(s string, bytes, lines int) string {
 	return cutHead(s, bytes)
 }
 
-// takeTail is as much of the end of s as bytes and lines allow.
-func takeTail(s string, bytes, lines int) string {
+// fitTail is as much of the end of s as bytes and lines allow.
+func fitTail(s string, bytes, lines int) string {
 	start := len(s)
 	for range lines {
 		i := strings.LastIndexByte(s[:max(start-1, 0)], '\n')

@@ -52,10 +52,10 @@ func (w *walker) next() byte {
 	return w.rest[0]
 }
 
-// take reads n bytes.
-func (w *walker) take(n int) (taken string) {
-	taken, w.rest = w.rest[:n], w.rest[n:]
-	return taken
+// advance reads n bytes.
+func (w *walker) advance(n int) (read string) {
+	read, w.rest = w.rest[:n], w.rest[n:]
+	return read
 }
 
 // value reads the next value; path is where it stands.
@@ -71,13 +71,13 @@ func (w *walker) value(path string, depth int) (any, error) {
 	case '"':
 		return w.text()
 	case 'n':
-		w.take(len("null"))
+		w.advance(len("null"))
 		return nil, nil
 	case 't':
-		w.take(len("true"))
+		w.advance(len("true"))
 		return true, nil
 	case 'f':
-		w.take(len("false"))
+		w.advance(len("false"))
 		return false, nil
 	}
 	return w.number(), nil
@@ -85,7 +85,7 @@ func (w *walker) value(path string, depth int) (any, error) {
 
 func (w *walker) object(path string, depth int) (any, error) {
 	object := map[string]any{}
-	for w.take(1); w.next() != '}'; {
+	for w.advance(1); w.next() != '}'; {
 		key, err := w.text()
 		if err != nil {
 			return nil, err
@@ -98,20 +98,20 @@ func (w *walker) object(path string, depth int) (any, error) {
 			return nil, err
 		}
 	}
-	w.take(1)
+	w.advance(1)
 	return object, nil
 }
 
 func (w *walker) list(path string, depth int) (any, error) {
 	list := []any{}
-	for w.take(1); w.next() != ']'; {
+	for w.advance(1); w.next() != ']'; {
 		value, err := w.value(fmt.Sprintf("%s[%d]", path, len(list)), depth+1)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, value)
 	}
-	w.take(1)
+	w.advance(1)
 	return list, nil
 }
 
@@ -123,7 +123,7 @@ func (w *walker) text() (s string, err error) {
 			end++
 		}
 	}
-	quoted := w.take(end + 1)
+	quoted := w.advance(end + 1)
 	if !strings.Contains(quoted, `\`) {
 		return quoted[1:end], nil
 	}
@@ -136,7 +136,7 @@ func (w *walker) number() json.Number {
 	if end < 0 {
 		end = len(w.rest)
 	}
-	return json.Number(w.take(end))
+	return json.Number(w.advance(end))
 }
 
 // joinPath appends a key to a path, in quotes unless it is a plain word, so that

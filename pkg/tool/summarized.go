@@ -24,9 +24,9 @@ func (l Limit) Summarized(text, model string, read int64, cut item.Cut) (content
 	bytes, lines := l.MaxBytes-len(marker)-len("\n"), l.MaxLines-1
 	if len(text) > bytes || countLines(text) > int64(lines) {
 		if lines > 1 {
-			text = strings.TrimRight(takeHead(text, max(bytes-len(rest), 0), lines-1), "\n") + rest
+			text = strings.TrimRight(fitHead(text, max(bytes-len(rest), 0), lines-1), "\n") + rest
 		} else {
-			text = strings.TrimRight(takeHead(text, max(bytes, 0), lines), "\n")
+			text = strings.TrimRight(fitHead(text, max(bytes, 0), lines), "\n")
 		}
 	}
 	if text == "" || int64(len(text)) >= cut.TotalBytes {

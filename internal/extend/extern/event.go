@@ -121,10 +121,10 @@ func encodeLine(v any) ([]byte, error) {
 	return line.Bytes(), err
 }
 
-func tellSubmit(s interceptor.Submit) *submitInfo {
+func describeSubmit(s interceptor.Submit) *submitInfo {
 	info := &submitInfo{RequestID: s.RequestID, Text: s.Text}
 	for _, segment := range s.Segments {
-		info.Segments = append(info.Segments, tellSegment(segment))
+		info.Segments = append(info.Segments, describeSegment(segment))
 	}
 	for _, it := range s.Resolved {
 		if m, ok := it.(item.SystemMessage); ok {
@@ -134,7 +134,7 @@ func tellSubmit(s interceptor.Submit) *submitInfo {
 	return info
 }
 
-func tellSegment(segment item.Segment) segmentInfo {
+func describeSegment(segment item.Segment) segmentInfo {
 	switch s := segment.(type) {
 	case item.TextSegment:
 		return segmentInfo{Type: "text", Text: s.Text}
@@ -146,18 +146,18 @@ func tellSegment(segment item.Segment) segmentInfo {
 	return segmentInfo{Type: "unknown"}
 }
 
-func tellRequest(r interceptor.Request) *requestInfo {
+func describeRequest(r interceptor.Request) *requestInfo {
 	u := r.Usage
 	return &requestInfo{Step: r.Step, Tokens: r.Tokens, Usage: &usageInfo{
 		Requests: u.Requests, Input: u.Input, CachedInput: u.CachedInput, Output: u.Output,
 	}}
 }
 
-func tellCall(id, tool, arguments string) *callInfo {
-	return &callInfo{ID: id, Tool: tool, Arguments: tellArguments(arguments)}
+func describeCall(id, tool, arguments string) *callInfo {
+	return &callInfo{ID: id, Tool: tool, Arguments: describeArguments(arguments)}
 }
 
-func tellArguments(arguments string) json.RawMessage {
+func describeArguments(arguments string) json.RawMessage {
 	if json.Valid([]byte(arguments)) {
 		return json.RawMessage(arguments)
 	}
@@ -166,13 +166,13 @@ func tellArguments(arguments string) json.RawMessage {
 	return text
 }
 
-func tellOutput(o item.Output) *outputInfo {
+func describeOutput(o item.Output) *outputInfo {
 	return &outputInfo{Summary: o.Summary, Content: o.Content, IsError: o.IsError}
 }
 
-// tellEdge is an edge as the event of a hook: in the same shape as for an interceptor, with
+// describeEdge is an edge as the event of a hook: in the same shape as for an interceptor, with
 // the fields that hooks get.
-func tellEdge(e hook.Edge) event {
+func describeEdge(e hook.Edge) event {
 	out := event{Event: string(e.Name), Turn: e.Turn, Decision: e.Decision}
 	switch e.Name {
 	case hook.EdgePromptSubmit:
@@ -180,9 +180,9 @@ func tellEdge(e hook.Edge) event {
 	case hook.EdgeBeforeRequest:
 		out.Request = &requestInfo{Step: e.Step}
 	case hook.EdgeBeforeTool:
-		out.Call = tellCall(e.CallID, e.Tool, e.Arguments)
+		out.Call = describeCall(e.CallID, e.Tool, e.Arguments)
 	case hook.EdgeAfterTool:
-		out.Call = tellCall(e.CallID, e.Tool, e.Arguments)
+		out.Call = describeCall(e.CallID, e.Tool, e.Arguments)
 		out.Output = &outputInfo{Summary: e.Text}
 	case hook.EdgeTurnEnd:
 		out.End = &endInfo{Steps: e.Step, Answer: e.Text}

@@ -79,7 +79,7 @@ func (e *event) recall(h History) error {
 		if err != nil {
 			return err
 		}
-		line, err := encodeLine(tellPast(p))
+		line, err := encodeLine(describePast(p))
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (e *event) recall(h History) error {
 	return nil
 }
 
-func tellPast(p interceptor.Past) pastInfo {
+func describePast(p interceptor.Past) pastInfo {
 	info := pastInfo{Seq: int64(p.Seq), Turn: p.Turn, Type: "unknown"}
 	switch it := p.Item.(type) {
 	case item.UserMessage:
@@ -107,10 +107,10 @@ func tellPast(p interceptor.Past) pastInfo {
 	case item.Reasoning:
 		info.Type, info.Text = "reasoning", it.Text
 	case item.ToolCall:
-		info.Type, info.CallID, info.Tool, info.Arguments = "tool_call", it.CallID, it.Name, tellArguments(it.Arguments)
+		info.Type, info.CallID, info.Tool, info.Arguments = "tool_call", it.CallID, it.Name, describeArguments(it.Arguments)
 	case item.ToolResult:
 		info.Type, info.CallID, info.Tool, info.Kind, info.Path = "tool_result", it.CallID, it.Tool, string(it.Kind), it.Path
-		info.Output = tellOutput(it.Output)
+		info.Output = describeOutput(it.Output)
 	}
 	return info
 }

@@ -68,7 +68,7 @@ func (h *Hook) Entry(pod string, e item.Entry) {
 		h.fail(kind, pod, answer{}, fmt.Errorf("could not deliver entry %d: %w", e.Seq, err))
 		return
 	}
-	h.tell(pod, event{Event: kind, Turn: e.Turn, Entry: body})
+	h.send(pod, event{Event: kind, Turn: e.Turn, Entry: body})
 }
 
 // Alert reports an alert.
@@ -81,27 +81,27 @@ func (h *Hook) Alert(a item.Alert) {
 		h.fail(EventAlert, a.Pod, answer{}, fmt.Errorf("could not deliver alert %d: %w", a.Seq, err))
 		return
 	}
-	h.tell(a.Pod, event{Event: EventAlert, Alert: body})
+	h.send(a.Pod, event{Event: EventAlert, Alert: body})
 }
 
 // Edge reports an edge.
 func (h *Hook) Edge(e hook.Edge) {
 	if h.wants(string(e.Name)) {
-		h.tell(e.Pod, tellEdge(e))
+		h.send(e.Pod, describeEdge(e))
 	}
 }
 
 // Pod reports a change of a pod's lifecycle.
 func (h *Hook) Pod(e hook.PodEvent) {
 	if h.wants(EventPod) {
-		h.tell(e.ID, event{Event: EventPod, Change: string(e.Change), Pod: podInfo{Name: e.Name}})
+		h.send(e.ID, event{Event: EventPod, Change: string(e.Change), Pod: podInfo{Name: e.Name}})
 	}
 }
 
 func (h *Hook) wants(event string) bool { return slices.Contains(h.command.On, event) }
 
-// tell runs the command and drops its answer.
-func (h *Hook) tell(pod string, e event) {
+// send runs the command and drops its answer.
+func (h *Hook) send(pod string, e event) {
 	ctx := h.runner.base
 	name := e.Pod.Name
 	e.Version, e.Name = Version, h.Name()

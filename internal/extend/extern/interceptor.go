@@ -65,7 +65,7 @@ func (i *Interceptor) Name() string { return i.command.Name }
 
 // PromptSubmit asks the command. Exit status 2 cancels.
 func (i *Interceptor) PromptSubmit(ctx context.Context, s interceptor.Submit) interceptor.SubmitVerdict {
-	v := i.ask(ctx, hook.EdgePromptSubmit, s.Pod, event{Submit: tellSubmit(s), past: &s.Conversation})
+	v := i.ask(ctx, hook.EdgePromptSubmit, s.Pod, event{Submit: describeSubmit(s), past: &s.Conversation})
 	switch {
 	case v.failed && v.stops, v.refuses, v.word == "cancel":
 		return s.Cancel(v.reason).Warn(v.warning)
@@ -79,7 +79,7 @@ func (i *Interceptor) PromptSubmit(ctx context.Context, s interceptor.Submit) in
 
 // BeforeRequest asks the command. Exit status 2 cancels.
 func (i *Interceptor) BeforeRequest(ctx context.Context, r interceptor.Request) interceptor.RequestVerdict {
-	v := i.ask(ctx, hook.EdgeBeforeRequest, r.Pod, event{Turn: r.Turn, Request: tellRequest(r), past: &r.Conversation})
+	v := i.ask(ctx, hook.EdgeBeforeRequest, r.Pod, event{Turn: r.Turn, Request: describeRequest(r), past: &r.Conversation})
 	switch {
 	case v.failed && v.stops, v.refuses, v.word == "cancel":
 		return r.Cancel(v.reason).Warn(v.warning)
@@ -93,7 +93,7 @@ func (i *Interceptor) BeforeRequest(ctx context.Context, r interceptor.Request) 
 
 // BeforeTool asks the command. Exit status 2 denies.
 func (i *Interceptor) BeforeTool(ctx context.Context, c interceptor.Call) interceptor.CallVerdict {
-	v := i.ask(ctx, hook.EdgeBeforeTool, c.Pod, event{Turn: c.Turn, Call: tellCall(c.CallID, c.Tool, c.Arguments)})
+	v := i.ask(ctx, hook.EdgeBeforeTool, c.Pod, event{Turn: c.Turn, Call: describeCall(c.CallID, c.Tool, c.Arguments)})
 	switch {
 	case v.failed && v.stops, v.refuses, v.word == "deny":
 		return c.Deny(v.reason).Warn(v.warning)
@@ -112,7 +112,7 @@ func (i *Interceptor) BeforeTool(ctx context.Context, c interceptor.Call) interc
 // AfterTool asks the command. Exit status 2 adds its standard error to the output.
 func (i *Interceptor) AfterTool(ctx context.Context, r interceptor.Result) interceptor.ResultVerdict {
 	v := i.ask(ctx, hook.EdgeAfterTool, r.Pod, event{
-		Turn: r.Turn, Call: tellCall(r.CallID, r.Tool, r.Arguments), Output: tellOutput(r.Output),
+		Turn: r.Turn, Call: describeCall(r.CallID, r.Tool, r.Arguments), Output: describeOutput(r.Output),
 	})
 	switch {
 	case v.failed && v.stops:

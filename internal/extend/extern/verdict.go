@@ -78,7 +78,7 @@ func parseVerdict(edge hook.EdgeName, text string) (verdict, error) {
 		return verdict{}, err
 	}
 	var said string
-	if err := take(fields, "verdict", &said); err != nil {
+	if err := decodeField(fields, "verdict", &said); err != nil {
 		return verdict{}, err
 	}
 	known := words(edge)
@@ -87,7 +87,7 @@ func parseVerdict(edge hook.EdgeName, text string) (verdict, error) {
 		return verdict{}, fmt.Errorf("unknown verdict %q at %s: use %s", clip(said), edge, list(known))
 	}
 	v := verdict{word: said}
-	if err := v.take(fields, known[i].field); err != nil {
+	if err := v.decode(fields, known[i].field); err != nil {
 		return verdict{}, err
 	}
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
@@ -96,25 +96,25 @@ func parseVerdict(edge hook.EdgeName, text string) (verdict, error) {
 	return v, nil
 }
 
-// take takes the field of a verdict.
-func (v *verdict) take(fields map[string]json.RawMessage, field string) error {
+// decode takes the field of a verdict.
+func (v *verdict) decode(fields map[string]json.RawMessage, field string) error {
 	switch field {
 	case "reason":
 		if fields[field] == nil {
 			return nil
 		}
-		err := take(fields, field, &v.reason)
+		err := decodeField(fields, field, &v.reason)
 		v.reason = reason(v.reason)
 		return err
 	case "text":
-		return take(fields, field, &v.text)
+		return decodeField(fields, field, &v.text)
 	case "arguments":
 		v.arguments = string(fields[field])
-		return take(fields, field, new(map[string]any))
+		return decodeField(fields, field, new(map[string]any))
 	case "items":
-		return v.takeItems(fields)
+		return v.decodeItems(fields)
 	case "output":
-		return v.takeOutput(fields)
+		return v.decodeOutput(fields)
 	}
 	return nil
 }
@@ -122,9 +122,9 @@ func (v *verdict) take(fields map[string]json.RawMessage, field string) error {
 // maxItems is how many items one verdict may add.
 const maxItems = 16
 
-func (v *verdict) takeItems(fields map[string]json.RawMessage) error {
+func (v *verdict) decodeItems(fields map[string]json.RawMessage) error {
 	var texts []string
-	if err := take(fields, "items", &texts); err != nil {
+	if err := decodeField(fields, "items", &texts); err != nil {
 		return err
 	}
 	if len(texts) == 0 || len(texts) > maxItems {
@@ -139,7 +139,7 @@ func (v *verdict) takeItems(fields map[string]json.RawMessage) error {
 	return nil
 }
 
-func (v *verdict) takeOutput(fields map[string]json.RawMessage) error {
+func (v *verdict) decodeOutput(fields map[string]json.RawMessage) error {
 	raw := fields["output"]
 	if raw == nil {
 		return errors.New("the field \"output\" is missing")
@@ -153,7 +153,7 @@ func (v *verdict) takeOutput(fields map[string]json.RawMessage) error {
 		if inner[name] == nil {
 			continue
 		}
-		if err := take(inner, name, target); err != nil {
+		if err := decodeField(inner, name, target); err != nil {
 			return fmt.Errorf("output: %w", err)
 		}
 	}
@@ -171,7 +171,7 @@ func checkVersion(fields map[string]json.RawMessage) error {
 		return nil
 	}
 	var version int
-	if err := take(fields, "version", &version); err != nil {
+	if err := decodeField(fields, "version", &version); err != nil {
 		return err
 	}
 	if version != Version {
@@ -180,8 +180,8 @@ func checkVersion(fields map[string]json.RawMessage) error {
 	return nil
 }
 
-// take decodes a required field, and removes it.
-func take(fields map[string]json.RawMessage, name string, target any) error {
+// decodeField decodes a required field, and removes it.
+func decodeField(fields map[string]json.RawMessage, name string, target any) error {
 	raw := fields[name]
 	if raw == nil {
 		return fmt.Errorf("the field %q is missing", name)

@@ -87,7 +87,7 @@ func (s *stream) part(p Part) bool {
 	case Call:
 		s.sent += len(v.Name) + len(v.Arguments)
 		s.out.call(v)
-		s.pace()
+		s.delay()
 	case Pause:
 		s.flush()
 		return s.wait(nil, time.Duration(v))
@@ -118,12 +118,12 @@ func (s *stream) words(text string, reasoning bool) {
 		}
 		s.out.text(text[:n], reasoning, first, n == len(text))
 		text = text[n:]
-		s.pace()
+		s.delay()
 	}
 }
 
-// pace waits between chunks.
-func (s *stream) pace() {
+// delay waits between chunks.
+func (s *stream) delay() {
 	if s.reply.Delay > 0 {
 		s.flush()
 		s.wait(nil, s.reply.Delay)

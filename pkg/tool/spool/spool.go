@@ -81,16 +81,16 @@ func Open(c Config) (*Spool, error) {
 		return nil, fmt.Errorf("the spool directory could not be made: %w", err)
 	}
 	s := &Spool{Config: c}
-	if err := s.takeStock(); err != nil {
+	if err := s.scan(); err != nil {
 		return nil, fmt.Errorf("the spool directory could not be read: %w", err)
 	}
 	s.Clean()
 	return s, nil
 }
 
-// takeStock finds the files that are there. Those of a job whose result may be asked
+// scan finds the files that are there. Those of a job whose result may be asked
 // for are left alone, until they are too old for that.
-func (s *Spool) takeStock() error {
+func (s *Spool) scan() error {
 	jobs := make(map[string]bool)
 	err := filepath.WalkDir(s.Dir, func(path string, e fs.DirEntry, err error) error {
 		if err == nil && e.IsDir() && (e.Name() == tempName || e.Name() == movedName) && filepath.Dir(filepath.Dir(path)) == s.Dir {
