@@ -28,7 +28,7 @@ func TestPagesToStartWithRun(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		"README.md":          {"This is podd with a scripted model", "I am a scripted model.", "turn 1 finished", takenOver},
-		"docs/quickstart.md": {"podd: devel", "I am a scripted model.", "turn 2 finished", takenOver, "tool calls: 0"},
+		"docs/quickstart.md": {"uptime: ", "I am a scripted model.", "turn 2 finished", takenOver, "tool calls: 0"},
 	} {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			var typed strings.Builder
