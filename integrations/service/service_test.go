@@ -36,10 +36,10 @@ func TestService(t *testing.T) {
 		"podd &", "loginctl enable-linger",
 	}, "podd", "service", "install")
 	u.run([]string{"unchanged " + units + "/podd.socket", "unchanged " + units + "/podd.service"}, "podd", "service", "install")
-	u.fails([]string{"no manager of services runs for you here"}, "podd", "service", "status")
+	u.fails([]string{"no service manager is running for you here"}, "podd", "service", "status")
 
 	u.login()
-	u.run([]string{"podd runs", "systemctl --user restart podd.service"}, "podd", "service", "install")
+	u.run([]string{"podd is running", "systemctl --user restart podd.service"}, "podd", "service", "install")
 	u.run([]string{"enabled", "active (running)", "answers at /run/user/podd/podd.sock", "off"}, "podd", "service", "status")
 	u.hardened()
 	pid := u.property("MainPID")
@@ -63,7 +63,7 @@ func TestService(t *testing.T) {
 	}
 
 	u.run([]string{"removed " + units + "/podd.socket", "pods and their logs stay in " + u.dir + "/.local/state/podd"}, "podd", "service", "uninstall")
-	u.run([]string{"nothing of podd is installed"}, "podd", "service", "uninstall")
+	u.run([]string{"podd is not installed"}, "podd", "service", "uninstall")
 	left, _ := u.try("find", units, "-name", "podd*")
 	if u.property("ActiveState") != "inactive" || left != "" {
 		t.Errorf("what is left: %s", left)
@@ -173,7 +173,7 @@ func (u *home) byHand() {
 	if err := podd.Wait(); err != nil {
 		u.t.Errorf("%v\n%s", err, log.String())
 	}
-	u.run([]string{"podd runs"}, "podd", "service", "install")
+	u.run([]string{"podd is running"}, "podd", "service", "install")
 	u.run(nil, "podd", "service", "uninstall")
 }
 

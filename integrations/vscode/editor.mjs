@@ -155,7 +155,7 @@ export class Editor {
 
   /** lookAndAnswer follows the link of a question's notification. */
   async lookAndAnswer() {
-    await this.page.getByRole("link", { name: "Look and answer" }).click();
+    await this.page.getByRole("link", { name: "Review and answer" }).click();
   }
 
   /** notifications are the texts of those on the screen. */

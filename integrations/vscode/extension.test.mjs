@@ -110,7 +110,7 @@ check("without its stream a question is one notification, which goes away with t
   podctl("submit", "-p", "here", "run echo five");
   const shown = await e.await("the notification", e.notifications.bind(e), (list) => list.length > 0);
   assert.equal(shown.length, 1);
-  assert.match(shown[0], /^here: .*Look and answer$/);
+  assert.match(shown[0], /^here: .*Review and answer$/);
   podctl("approve", "here", waiting("here"));
   await e.await("no notification", e.notifications.bind(e), (list) => list.length === 0);
   await idle();
@@ -131,6 +131,6 @@ check("a podd that is away is not a podd without pods", async () => {
   fs.writeFileSync(settings, JSON.stringify({ ...JSON.parse(fs.readFileSync(settings, "utf8")), "podd.socket": path.join(home, "nowhere") }));
   await e.page.reload();
   await e.page.locator(".activitybar [aria-label^='podd']").first().click();
-  await e.page.getByText("podd does not answer.").waitFor();
-  assert.equal(await e.page.getByText("No pod yet").count(), 0);
+  await e.page.getByText("podd is not running.").waitFor();
+  assert.equal(await e.page.getByText("No pods yet").count(), 0);
 });

@@ -121,7 +121,7 @@ test("errors have one sentence and a reason", async () => {
   await assert.rejects(c.submit("nobody", [text("x")]), (e: PoddError) => e.reason === "POD_NOT_FOUND" && !e.passing);
   await assert.rejects(c.create("Not A Name", work), (e: PoddError) => e.code === status.INVALID_ARGUMENT && e.message.length > 10);
   const away = new Connection({ socket: path.join(work, "none"), token: "" });
-  await assert.rejects(away.list(), (e: PoddError) => e.reason === "UNREACHABLE" && /start it with/.test(e.message));
+  await assert.rejects(away.list(), (e: PoddError) => e.reason === "UNREACHABLE" && /start podd with/.test(e.message));
   away.close();
 });
 

@@ -129,6 +129,11 @@ export interface Rule {
   command: string;
   /** allow, ask or deny. */
   decision: string;
+  /**
+   * The host that a call sends a request to, such as "go.dev", "*.go.dev" or
+   * "localhost:8080".
+   */
+  host: string;
 }
 
 /** Pause says why a pod is paused. */
@@ -871,7 +876,7 @@ export const Limits: MessageFns<Limits> = {
 };
 
 function createBaseRule(): Rule {
-  return { tool: "", path: "", command: "", decision: "" };
+  return { tool: "", path: "", command: "", decision: "", host: "" };
 }
 
 export const Rule: MessageFns<Rule> = {
@@ -887,6 +892,9 @@ export const Rule: MessageFns<Rule> = {
     }
     if (message.decision !== "") {
       writer.uint32(34).string(message.decision);
+    }
+    if (message.host !== "") {
+      writer.uint32(42).string(message.host);
     }
     return writer;
   },
@@ -934,6 +942,14 @@ export const Rule: MessageFns<Rule> = {
             }
 
             message.decision = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.host = reader.string();
             continue;
           }
         }
