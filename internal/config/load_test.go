@@ -173,7 +173,7 @@ func TestEveryKey(t *testing.T) {
 	if !reflect.DeepEqual(c.ToolOutput, output) {
 		t.Errorf("tool output %+v, want %+v", c.ToolOutput, output)
 	}
-	// No context is none, and not the default.
+	// A context of 0 lines stays 0; it is not the default.
 	wantTools(t, c, builtin.Search{MaxMatches: 20, Context: -1, MaxLineBytes: 200}, builtin.Tree{Depth: 2, MaxEntries: 30}, 40, 50)
 	if c.SpoolBytes != 5_000_000_000 || c.SpoolAge != 36*time.Hour {
 		t.Errorf("spool %d, %s", c.SpoolBytes, c.SpoolAge)

@@ -81,7 +81,7 @@ func TestMCPServersThatCannotBe(t *testing.T) {
 		"[mcp.servers.x]\ncommand = 'a'\nenv = ['1=2']":                     "neither NAME nor NAME=value",
 		"[mcp.servers.x]\ncommand = 'a'\nenv_files = ['A=b']":               "not NAME=PATH with an absolute path",
 		"[mcp.servers.x]\nurl = 'http://h/'\nheaders.Authorization = 'abc'": "has a key in the file",
-		"[mcp.servers.x]\nurl = 'http://h/'\nheaders = { 'a b' = 'c' }":     "no name of one",
+		"[mcp.servers.x]\nurl = 'http://h/'\nheaders = { 'a b' = 'c' }":     "not a valid header name",
 		"[mcp.servers.x]\nurl = 'http://h/'\nheaders = { a = \"b\\nc\" }":   "mcp.servers.x.headers must be a table of strings on one line",
 		"[mcp.servers.x]\ncommand = 'a'\noops = 1":                          ":3: unknown key mcp.servers.x.oops: [mcp.servers.x] has command, args, env,",
 		"[mcp.servers.a__b]\ncommand = 'a'":                                 "use at most 24 letters and digits",

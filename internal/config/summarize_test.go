@@ -48,8 +48,8 @@ trigger_bytes = 8000
 // What would do nothing is refused, with the line that says it.
 func TestSummarizeRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"tool_output.strategy = 'summarize'":                                                            `:1: tool_output.strategy is "summarize", and nobody writes summaries: set enabled = true in [summarize]`,
-		"\n[tool_output.tools.\"a.b\"]\nstrategy = 'summarize'":                                         `:3: tool_output.tools."a.b".strategy is "summarize", and nobody`,
+		"tool_output.strategy = 'summarize'":                                                            `:1: tool_output.strategy is "summarize", but summaries are off: set enabled = true in [summarize]`,
+		"\n[tool_output.tools.\"a.b\"]\nstrategy = 'summarize'":                                         `:3: tool_output.tools."a.b".strategy is "summarize", but summaries are off`,
 		"summarize.enabled = true":                                                                      `:1: summarize.enabled is true, and no tool's strategy is "summarize"`,
 		"summarize.enabled = true\n[tool_output.tools.read_file]\nstrategy = 'summarize'":               `:3: tool_output.tools.read_file.strategy must not be "summarize": read_file fits`,
 		"[summarize]\nenabled = true\ntools = ['read_file']\n[tool_output]\nstrategy = 'summarize'":     `:3: summarize.tools has "read_file", whose strategy is not "summarize"`,

@@ -161,7 +161,7 @@ func (l *loader) server(t *table) {
 
 func anything(string) bool { return true }
 
-// checkSummarize refuses what would do nothing: the strategy where nobody writes
+// checkSummarize refuses what would do nothing: the strategy where nothing writes
 // summaries, a tool that has none to write, and a table that no tool follows.
 // "enabled = false" in words is a switch: then the strategy is head_tail.
 func (l *loader) checkSummarize() error {
@@ -173,7 +173,7 @@ func (l *loader) checkSummarize() error {
 		case tool.Pages(tooled):
 			return bad("%s: %s must not be \"summarize\": %s fits its answer to its limit by itself", origin, at, tooled)
 		case enabled.origin == "":
-			return bad("%s: %s is \"summarize\", and nobody writes summaries: set enabled = true in [summarize], which asks a model", origin, at)
+			return bad("%s: %s is \"summarize\", but summaries are off: set enabled = true in [summarize]", origin, at)
 		}
 		return nil
 	}

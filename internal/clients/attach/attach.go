@@ -196,7 +196,7 @@ func (a *app) typed(p []byte) {
 	a.hand(func() {
 		for _, k := range a.keys.decode(p) {
 			a.press(k)
-			// Lines that were scrolled past count as seen.
+			// Lines that were scrolled past have been seen.
 			if len(a.questions) > 0 && a.failed == nil {
 				a.failed = a.draw()
 			}

@@ -96,7 +96,7 @@ func (s *Server) wrong() string {
 	}
 	for header := range s.Headers {
 		if !headerName.MatchString(header) {
-			return fmt.Sprintf("has a header %s, which is no name of one", strconv.Quote(header))
+			return fmt.Sprintf("has a header %s, which is not a valid header name", strconv.Quote(header))
 		}
 	}
 	return s.wrongEnv()
