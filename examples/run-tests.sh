@@ -4,5 +4,5 @@
 if output=$(make test 2>&1); then
 	exit 0
 fi
-printf 'The tests fail. Mend the cause, not the test.\n%s\n' "$output" | tail -n 60 >&2
+printf 'The tests fail. Fix the cause, not the test.\n%s\n' "$output" | tail -n 60 >&2
 exit 2

@@ -21,8 +21,8 @@ func (w *world) file(name, text string) string {
 	return path
 }
 
-// A prompt of every kind of content becomes segments, and what the turn does shows as it
-// happens: thoughts, text, calls with their states, a diff, the plan.
+// A prompt with every kind of content becomes segments. The editor sees what the turn
+// does as it happens: thoughts, text, calls with their states, a diff, the plan.
 func TestACPTurn(t *testing.T) {
 	w := newWorld(t, scripted.Answers(
 		scripted.Say(scripted.Reasoning("Hm, look first."), scripted.Text("I will look."),
@@ -96,8 +96,36 @@ func TestACPTurn(t *testing.T) {
 	}
 }
 
-// The pod outlives the editor: another one finds it, loads its history, follows what the
-// first one does, and a turn of its own shows in the first.
+// Images of a prompt, attached or embedded, reach the model byte for byte, and their names the log.
+func TestACPImages(t *testing.T) {
+	const shot = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAGCAIAAABxZ0isAAAAEklEQVR4nGP4z8CAFWEXpZMEADMoL9HswQX5AAAAAElFTkSuQmCC"
+	const other = "iVBORw0KGgoAAAANSUhEUgAAAAUAAAAECAIAAADJUWIXAAAAEElEQVR4nGNgYPiPikjjAwBp8hPt6aJV6AAAAABJRU5ErkJggg=="
+	bodies := make(chan string, 1)
+	w := newWorld(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		bodies <- string(r.Body)
+		return scripted.Say(scripted.Text("Seen."))
+	})
+	e := w.newEditor(nil)
+	session := e.session(w.dir)
+	var end stop
+	e.must("session/prompt", promptOf(session, "what is this? ",
+		map[string]string{"type": "image", "data": shot, "mimeType": "image/png", "uri": "file://" + w.dir + "/shot.png"},
+		map[string]any{"type": "resource", "resource": map[string]string{"uri": "file:///elsewhere/other.png", "blob": other, "mimeType": "image/png"}},
+	), &end)
+	body := <-bodies
+	for _, want := range []string{"what is this? ", "data:image/png;base64," + shot, "data:image/png;base64," + other} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the request lacks %.60s: %.3000s", want, body)
+		}
+	}
+	out, _ := w.podctl("image", session).run(0)
+	if !strings.Contains(out, "shot.png, image 8x6, 75 bytes\n") || !strings.Contains(out, "other.png, image 5x4, 73 bytes\n") {
+		t.Errorf("the pod has the images %s", out)
+	}
+}
+
+// The pod outlives the editor. A second editor finds it, loads its history and follows
+// the first one's turn; a turn of the second shows in the first.
 func TestACPTwoEditors(t *testing.T) {
 	gate := make(chan struct{})
 	w := newWorld(t, scripted.Answers(scripted.Say(scripted.Text("One.")), scripted.Say(scripted.Text("Tw"), scripted.Wait(gate), scripted.Text("o.")), scripted.Say(scripted.Text("Three."))))
@@ -151,8 +179,8 @@ func TestACPTwoEditors(t *testing.T) {
 	}
 }
 
-// A turn that ended before its first request left the model nothing to read. A session that
-// is loaded shows its prompt all the same.
+// A turn that ends before its first request leaves nothing for the model to read. A
+// loaded session shows its prompt anyway.
 func TestACPLoadShowsWhatNoRequestSaid(t *testing.T) {
 	w := newWorld(t, scripted.Answers(scripted.Say(scripted.Text("One."))))
 	w.podctl("create", "p").run(0)
@@ -175,7 +203,7 @@ command = "echo '{\"verdict\":\"cancel\",\"reason\":\"not today\"}'"
 	}
 }
 
-// A question is answered in the editor: once, with a rule, or not at all.
+// The editor answers a question: once, with a rule, or not at all.
 func TestACPPermissions(t *testing.T) {
 	for option, want := range map[string]string{"allow-once": "completed", "reject": "failed", "allow-always": "completed"} {
 		t.Run(option, func(t *testing.T) {
@@ -202,7 +230,27 @@ func TestACPPermissions(t *testing.T) {
 	}
 }
 
-// A question that another client answers is taken back.
+// What a command asks for is in the title of the question, and begins it.
+func TestACPAsksForAccess(t *testing.T) {
+	w := newWorld(t, scripted.Answers(
+		scripted.Say(scripted.Call{ID: "c1", Name: "shell", Arguments: `{"command":"true","access":"host","why":"to see"}`}), scripted.Say(scripted.Text("Done."))))
+	asked := ""
+	e := w.newEditor(func(params json.RawMessage) string {
+		asked = string(params)
+		return "reject"
+	})
+	session := e.session(w.dir)
+	e.must("session/set_mode", map[string]any{"sessionId": session, "modeId": "always"}, &struct{}{})
+	var end stop
+	e.must("session/prompt", promptOf(session, "go"), &end)
+	for _, want := range []string{"\"title\":\"shell access host: `true`\"", "Access \\\"host\\\", why \\\"to see\\\": the command"} {
+		if !strings.Contains(asked, want) {
+			t.Errorf("the question lacks %s:\n%s", want, asked)
+		}
+	}
+}
+
+// When another client answers a question, the editor withdraws it.
 func TestACPAnsweredElsewhere(t *testing.T) {
 	w := newWorld(t, scripted.Answers(scripted.Say(scripted.Call{ID: "c1", Name: "shell", Arguments: `{"command":"true"}`}), scripted.Say(scripted.Text("Done."))))
 	e := w.newEditor(func(json.RawMessage) string { return "" })
@@ -226,13 +274,35 @@ func TestACPAnsweredElsewhere(t *testing.T) {
 	if err := e.answered(running, &end); err != nil || end.StopReason != "end_turn" {
 		t.Errorf("%v, %+v", err, end)
 	}
-	// An answer that comes late disturbs nothing.
+	// A late answer changes nothing.
 	e.write(rpcMessage{JSONRPC: "2.0", ID: question.ID, Result: json.RawMessage(`{"outcome":{"outcome":"cancelled"}}`)})
 	e.must("session/set_mode", map[string]any{"sessionId": session, "modeId": "never"}, &struct{}{})
 }
 
-// session/cancel ends the turn, takes back what waits behind it, and both prompts say
-// so; so does a question that stands.
+// In the mode "Plan" the session's prompts begin turns that change nothing; in another one
+// they act.
+func TestACPPlanMode(t *testing.T) {
+	write := scripted.Say(scripted.Call{Name: "write_file", Arguments: `{"path":"made","content":""}`})
+	done := scripted.Say(scripted.Text("Done."))
+	w := newWorld(t, scripted.Answers(write, done, write, done))
+	e := w.newEditor(nil)
+	session := e.session(w.dir)
+	made := func() bool {
+		_, err := os.Stat(filepath.Join(w.dir, "made"))
+		return err == nil
+	}
+	for _, mode := range []string{"plan", "default"} {
+		e.must("session/set_mode", map[string]any{"sessionId": session, "modeId": mode}, &struct{}{})
+		var end stop
+		e.must("session/prompt", promptOf(session, "go"), &end)
+		if end.StopReason != "end_turn" || made() != (mode == "default") {
+			t.Errorf("in mode %s the turn ends with %s, made %t", mode, end.StopReason, made())
+		}
+	}
+}
+
+// session/cancel ends the turn and withdraws the queued submit, and the editor sees both
+// prompts end as cancelled.
 func TestACPCancel(t *testing.T) {
 	w := newWorld(t, gated(nil))
 	e := w.newEditor(nil)
@@ -256,8 +326,8 @@ func TestACPCancel(t *testing.T) {
 	}
 }
 
-// podd is killed in the middle of an answer and comes back: the session goes on where it
-// was, with each entry once.
+// podd is killed in the middle of an answer and restarts. The session continues where it
+// was and shows each entry once.
 func TestACPOverARestart(t *testing.T) {
 	gate := make(chan struct{})
 	w := newWorld(t, gated(gate))
@@ -272,8 +342,9 @@ func TestACPOverARestart(t *testing.T) {
 	if err := e.answered(running, &end); err != nil || end.StopReason != "end_turn" {
 		t.Fatalf("%v, %+v", err, end)
 	}
-	// What was shown of the answer is a part of the second one, or is said to be cut.
-	const notice = "\n\n> podd: warn: turn 1 goes on: podd was stopped in the middle of it\n\n"
+	// What the editor saw of the first answer is a prefix of the second one, or the editor
+	// reports it as cut.
+	const notice = "\n\n> podd: warn: turn 1 resumes: podd stopped during the turn\n\n"
 	if got := e.said("agent_message_chunk"); got != "The answer."+notice && got != "The ans"+notice+"> podd: the answer was cut off; asking the model again\n\nThe answer." {
 		t.Errorf("the editor shows %q", got)
 	}
@@ -286,7 +357,7 @@ func TestACPOverARestart(t *testing.T) {
 	}
 }
 
-// What goes wrong is an error whose message is a sentence, and the connection goes on.
+// Every failure is an error whose message is a sentence, and the connection stays usable.
 func TestACPErrors(t *testing.T) {
 	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply {
 		return scripted.Fail(401, "invalid_api_key", "no such key", 0)
@@ -299,10 +370,10 @@ func TestACPErrors(t *testing.T) {
 		want   string
 	}{
 		{"session/prompt", promptOf(session, ""), "-32602"},
-		{"session/prompt", promptOf("nobody", "x"), "-32002: session nobody is not open"},
-		{"session/prompt", promptOf(session, map[string]string{"type": "image", "data": "eA==", "mimeType": "image/png"}), "podd does not accept images"},
+		{"session/prompt", promptOf("unknown", "x"), "-32002: session unknown is not open"},
+		{"session/prompt", promptOf(session, map[string]string{"type": "image", "data": "eA==", "mimeType": "image/png"}), `image 1 is not a PNG, JPEG, GIF or WebP image`},
 		{"session/prompt", promptOf(session, "x"), "turn 1 failed: "},
-		{"session/load", map[string]any{"sessionId": "nobody", "cwd": w.dir, "mcpServers": []any{}}, "-32002"},
+		{"session/load", map[string]any{"sessionId": "unknown", "cwd": w.dir, "mcpServers": []any{}}, "-32002"},
 		{"session/new", map[string]any{"cwd": w.dir + "/nowhere", "mcpServers": []any{}}, "-32602"},
 		{"session/set_mode", map[string]any{"sessionId": session, "modeId": "yolo"}, `"yolo" is not a mode`},
 		{"session/fork", map[string]any{"sessionId": session}, "-32601"},
@@ -317,7 +388,7 @@ func TestACPErrors(t *testing.T) {
 	e.awaitText("> podd: the editor's MCP servers (files) are ignored")
 }
 
-// Without a podd the editor learns why.
+// Without podd the editor learns why nothing works.
 func TestACPWithoutPodd(t *testing.T) {
 	w := newWorld(t, gated(nil))
 	e := w.newEditor(nil)

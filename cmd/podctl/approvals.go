@@ -110,8 +110,8 @@ func (p *program) completeCalls(cmd *cobra.Command, args []string, start string)
 	return calls, cobra.ShellCompDirectiveNoFileComp
 }
 
-// waitingCalls counts the calls that wait, by the ids of their pods. An old podd that does
-// not support approvals counts as having none.
+// waitingCalls counts the calls that wait, by the ids of their pods. An old podd without
+// approvals has none.
 func waitingCalls(ctx context.Context, c *client.Client, pod string) (map[string]int, error) {
 	list, err := approvals(ctx, c, pod)
 	if err != nil && item.KindOf(err) != item.KindUnimplemented {
@@ -122,17 +122,6 @@ func waitingCalls(ctx context.Context, c *client.Client, pod string) (map[string
 		counts[a.GetPod()]++
 	}
 	return counts, nil
-}
-
-// ruleText is a rule in a safe line.
-func ruleText(r item.Rule) string {
-	parts := []string{r.Decision}
-	for _, part := range [][2]string{{"tool", r.Tool}, {"path", r.Path}, {"command", r.Command}, {"host", r.Host}} {
-		if part[1] != "" {
-			parts = append(parts, fmt.Sprintf("%s %q", part[0], part[1]))
-		}
-	}
-	return sanitize.Line(strings.Join(parts, ", "))
 }
 
 // until is a future time, and how far away it is.

@@ -81,5 +81,5 @@ func addedRule(resp *poddv1.ResolveApprovalResponse) string {
 	if resp.GetRule() == nil {
 		return ""
 	}
-	return "; rule added: " + ruleText(wire.RuleFromProto(resp.GetRule()))
+	return "; rule added: " + view.Rule(wire.RuleFromProto(resp.GetRule()))
 }

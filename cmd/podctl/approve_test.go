@@ -16,8 +16,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// changing is a podd where one call waits when it is asked, and that takes every
-// answer.
+// changing is a podd with one waiting call that accepts every answer.
 type changing struct {
 	poddv1.UnimplementedApprovalServiceServer
 	waiting *poddv1.Approval
@@ -33,8 +32,9 @@ func (c *changing) ResolveApproval(_ context.Context, r *poddv1.ResolveApprovalR
 	return &poddv1.ResolveApprovalResponse{}, nil
 }
 
-// A yes is bound to what podctl has shown, so that nothing else can run by it. A call
-// that nobody has seen gets a digest that no call has; a no needs none.
+// An approval covers only what podctl has shown, so that no other call can run by it. For
+// a call that podctl has not shown it sends a digest that matches no call. A denial needs
+// no digest.
 func TestAnswerIsBoundToWhatWasShown(t *testing.T) {
 	dir, err := os.MkdirTemp("", "podctl") //nolint:usetesting // A socket's path has to be short.
 	if err != nil {

@@ -75,6 +75,9 @@ func flagError(cmd *cobra.Command, err error) error {
 			return usagef("--%s: %w", invalid.GetFlag().Name, wrong)
 		}
 	}
+	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok && strings.Contains(missing.GetFlag().Value.Type(), "|") {
+		return usagef("--%s needs a value: %s", missing.GetSpecifiedName(), strings.ReplaceAll(missing.GetFlag().Value.Type(), "|", " or "))
+	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return usageError{err}

@@ -27,7 +27,9 @@ type asking struct {
 	tty *os.File
 
 	// live says that the stream has caught up: calls it reported as waiting may still wait.
+	// at is the last sequence that was shown.
 	live bool
+	at   int64
 	// seen are the calls that were shown, by sequence and digest.
 	seen map[string]bool
 	// queue are the calls to ask about. While typed is set, the question about the first is
@@ -43,8 +45,9 @@ type typedLine struct {
 	err  error
 }
 
-func (p *program) newAsking(c *client.Client, pod string, turn *view.Turn) *asking {
-	a := &asking{client: c, pod: pod, told: turn, seen: make(map[string]bool)}
+// newAsking asks about calls that are shown after a sequence, and those that wait already.
+func (p *program) newAsking(c *client.Client, pod string, turn *view.Turn, after int64) *asking {
+	a := &asking{client: c, pod: pod, told: turn, at: after, seen: make(map[string]bool)}
 	if p.output == outputJSON {
 		a.beside = view.NewTurn(view.Console{Out: io.Discard, Err: p.stderr}, "")
 		a.told = a.beside
@@ -61,15 +64,16 @@ func (a *asking) lost() { a.live = false }
 
 // observe looks at a message for what concerns calls that wait.
 func (a *asking) observe(ctx context.Context, m *poddv1.StreamResponse) {
+	a.at = max(a.at, m.GetEntry().GetSeq(), m.GetCaughtUp().GetSeq())
 	if m.GetCaughtUp() != nil {
 		a.live = true
-		a.look(ctx)
+		a.findPending(ctx)
 		return
 	}
 	e := m.GetEntry()
 	switch {
 	case e.GetApprovalRequested() != nil && a.live:
-		a.look(ctx)
+		a.findPending(ctx)
 	case e.GetApprovalResolved() != nil:
 		a.void(ctx, func(w *poddv1.Approval) bool { return w.GetCallId() == e.GetApprovalResolved().GetCallId() })
 	case e.GetItem().GetToolResult() != nil:
@@ -79,8 +83,8 @@ func (a *asking) observe(ctx context.Context, m *poddv1.StreamResponse) {
 	}
 }
 
-// look finds the calls that wait and have not been shown.
-func (a *asking) look(ctx context.Context) {
+// findPending finds the calls that wait and have not been shown.
+func (a *asking) findPending(ctx context.Context) {
 	list, err := approvals(ctx, a.client, a.pod)
 	if err != nil {
 		if a.passing(ctx, err) {
@@ -89,7 +93,8 @@ func (a *asking) look(ctx context.Context) {
 		a.told.Warn("cannot list pending approvals: " + err.Error())
 	}
 	for _, w := range list {
-		if a.seen[callKey(w)] {
+		// A call that the stream has not shown yet is asked about behind its turn's start.
+		if a.seen[callKey(w)] || w.GetCallSeq() > a.at {
 			continue
 		}
 		a.seen[callKey(w)] = true
@@ -182,7 +187,7 @@ func (a *asking) answered(ctx context.Context, typed typedLine) {
 	if err != nil {
 		a.failed(ctx, w, err)
 	} else if resp.GetRule() != nil {
-		a.told.Say("rule added: " + ruleText(wire.RuleFromProto(resp.GetRule())))
+		a.told.Say("rule added: " + view.Rule(wire.RuleFromProto(resp.GetRule())))
 	}
 	a.next(ctx)
 }
@@ -196,6 +201,6 @@ func (a *asking) failed(ctx context.Context, w *poddv1.Approval, err error) {
 	// A call that still waits is asked about again: at once, or when podd is back.
 	delete(a.seen, callKey(w))
 	if item.KindOf(err) != item.KindUnavailable {
-		a.look(ctx)
+		a.findPending(ctx)
 	}
 }

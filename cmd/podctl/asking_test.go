@@ -13,11 +13,14 @@ import (
 
 	"github.com/creack/pty"
 
+	"podd/internal/clients/view"
+	"podd/pkg/client"
 	"podd/pkg/llm/scripted"
+	poddv1 "podd/proto/podd/v1"
 )
 
-// onTerminal starts a podctl on a terminal of its own. What the terminal shows is its
-// output; keys are typed with the returned function.
+// onTerminal starts podctl on a pseudo-terminal. The process's output is what the
+// terminal shows; the returned function types keys.
 func (w *world) onTerminal(args ...string) (p *podctlProcess, typed func(keys string)) {
 	w.t.Helper()
 	p = w.podctl(args...)
@@ -28,7 +31,7 @@ func (w *world) onTerminal(args ...string) (p *podctlProcess, typed func(keys st
 		w.t.Fatal(err)
 	}
 	go func() {
-		// A terminal that nobody has open any more gives EIO on Linux.
+		// Linux returns EIO for a terminal that no process has open.
 		if _, err := io.Copy(&p.out, term); err != nil && !errors.Is(err, syscall.EIO) {
 			w.t.Error(err)
 		}
@@ -44,7 +47,7 @@ func (w *world) onTerminal(args ...string) (p *podctlProcess, typed func(keys st
 	}
 }
 
-// results is a model that calls shell once and then says what the result began with.
+// results is a model that calls shell once and then repeats how the result begins.
 func results(command string) scripted.Handler {
 	return func(_ context.Context, r scripted.Request) scripted.Reply {
 		if r.Steps() == 0 {
@@ -58,12 +61,12 @@ func results(command string) scripted.Handler {
 	}
 }
 
-// ran is how a model of results says that its command ran.
+// ran is the answer of the model results after its command ran.
 const ran = "The result was: shell: echo one, exit 0"
 
 const askQuestion = "Run it? [y] once [a] always [n REASON] deny [Enter] later: "
 
-// callOf finds the number of the call that asks in what is shown.
+// callOf finds the number of the waiting call in the output.
 func callOf(t *testing.T, shown string) string {
 	t.Helper()
 	found := regexp.MustCompile(`call (\d+) of pod [a-z-]+ needs approval: shell`).FindStringSubmatch(shown)
@@ -73,7 +76,7 @@ func callOf(t *testing.T, shown string) string {
 	return found[1]
 }
 
-// who is how podd names this test's podctl as the one who answered.
+// who is the name that podd gives this test's podctl as the answering client.
 func who() string {
 	if u, err := user.Current(); err == nil {
 		return "podctl (" + u.Username + ")"
@@ -81,8 +84,8 @@ func who() string {
 	return "podctl"
 }
 
-// asks makes a pod that asks for each call and submits to it on a terminal, up to the
-// question.
+// asks creates a pod that asks about each call, submits to it on a terminal, and waits
+// for the question.
 func (w *world) asks(pod string) (p *podctlProcess, typed func(keys string), call string) {
 	w.t.Helper()
 	w.podctl("create", pod, "--ask", "always").run(0)
@@ -121,7 +124,21 @@ func TestAnsweredInPlace(t *testing.T) {
 	}
 }
 
-// An answer that does not count is said, and asked for again.
+// podctl rejects an unclear answer with a message and asks again.
+// The question begins with the access and quotes why.
+func TestAskedForAccess(t *testing.T) {
+	w := newWorld(t, scripted.Answers(
+		scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"true","access":"host","why":"to \u202esee"}`}), scripted.Say(scripted.Text("Done."))))
+	p, typed, _ := w.asks("host")
+	for _, want := range []string{"\r\nAccess \"host\", why \"to \\u202esee\": the command \"true\" needs approval because ", "\r\n  access: host\r\n", "  why: to \\u202esee\r\n"} {
+		if !strings.Contains(p.out.String(), want) {
+			t.Errorf("the question lacks %q:\n%s", want, p.out.String())
+		}
+	}
+	typed("n\n")
+	p.wait()
+}
+
 func TestAskedAgain(t *testing.T) {
 	w := newWorld(t, results("echo $HOME"))
 	p, typed, _ := w.asks("p")
@@ -135,8 +152,8 @@ func TestAskedAgain(t *testing.T) {
 	}
 }
 
-// What is no clear answer leaves the call waiting; another client answers, and the
-// turn that is followed goes on.
+// After an unclear answer the call still waits. Another client answers it, and podctl
+// keeps following the turn.
 func TestLeftWaiting(t *testing.T) {
 	w := newWorld(t, results("echo one"))
 	for pod, keys := range map[string]string{"enter": "\n", "unclear": "yes please\n", "ctrl-d": "\x04"} {
@@ -150,7 +167,8 @@ func TestLeftWaiting(t *testing.T) {
 	}
 }
 
-// Another client is first: the question goes away, and the terminal says who it was.
+// Another client answers first: the question disappears, and the terminal names that
+// client.
 func TestAnotherAnswersFirst(t *testing.T) {
 	w := newWorld(t, results("echo one"))
 	p, _, call := w.asks("p")
@@ -163,8 +181,8 @@ func TestAnotherAnswersFirst(t *testing.T) {
 	}
 }
 
-// Of two calls that ask, another client answers the one that stands there: the other
-// is asked for, and the answer is for that one.
+// Two calls wait. Another client answers the one on the screen; podctl then asks about
+// the other, and the typed answer goes to that one.
 func TestAnotherAnswersOneOfTwo(t *testing.T) {
 	w := newWorld(t, func(ctx context.Context, r scripted.Request) scripted.Reply {
 		if r.Steps() == 0 {
@@ -174,15 +192,15 @@ func TestAnotherAnswersOneOfTwo(t *testing.T) {
 	})
 	p, typed, call := w.asks("p")
 	w.podctl("deny", "p", call).run(0)
-	p.out.await(t, "  command: echo two\r\n")
-	p.out.awaitTwice(t, askQuestion)
+	// The question about the first call is drawn again while that is answered.
+	p.out.awaitBehind(t, "  command: echo two\r\n", askQuestion)
 	typed("y\n")
 	if code := p.wait(); code != 0 || !strings.Contains(p.out.String(), "· shell: echo two, exit 0") || strings.Contains(p.out.String(), "echo one, exit") {
 		t.Errorf("exit code %d, shown\n%s", code, p.out.String())
 	}
 }
 
-// What was typed before the question was meant for something else.
+// podctl ignores what was typed before the question: it was meant for something else.
 func TestTypedBeforeTheQuestion(t *testing.T) {
 	gate := make(chan struct{})
 	w := newWorld(t, func(ctx context.Context, r scripted.Request) scripted.Reply {
@@ -204,7 +222,7 @@ func TestTypedBeforeTheQuestion(t *testing.T) {
 	}
 }
 
-// Ctrl-C at the question ends the watching; the call waits on.
+// Ctrl-C at the question ends podctl; the call keeps waiting.
 func TestInterruptedAtTheQuestion(t *testing.T) {
 	w := newWorld(t, results("echo one"))
 	p, typed, call := w.asks("p")
@@ -219,22 +237,23 @@ func TestInterruptedAtTheQuestion(t *testing.T) {
 	w.podctl("deny", "p", call).run(0)
 }
 
-// podd is killed while the question stands: it is asked again, and the answer counts.
+// podd is killed while the question is open: podctl asks again, and podd accepts the
+// answer.
 func TestQuestionOutlivesACrash(t *testing.T) {
 	w := newWorld(t, results("echo one"))
 	p, typed, _ := w.asks("p")
 	w.kill()
 	w.start()
-	// The connection is made again.
-	p.out.await(t, "turn 1 goes on: ")
+	// podctl reconnects.
+	p.out.await(t, "turn 1 resumes: ")
 	typed("y\n")
 	if code := p.wait(); code != 0 || !strings.Contains(p.out.String(), ran) {
 		t.Errorf("exit code %d, shown\n%s", code, p.out.String())
 	}
 }
 
-// Without a terminal it is said what waits and how to answer, and the turn is followed
-// on; as JSON too, beside the objects.
+// Without a terminal podctl prints the waiting call and how to answer it, and keeps
+// following the turn. With JSON output it prints both beside the objects.
 func TestWithoutATerminal(t *testing.T) {
 	w := newWorld(t, results("echo one"))
 	for _, form := range []string{"text", "json"} {
@@ -252,7 +271,8 @@ func TestWithoutATerminal(t *testing.T) {
 	}
 }
 
-// Two clients answer one call at once: one wins, the other is told who and when.
+// Two clients answer one call at once: one wins, and the other learns who answered and
+// when.
 func TestTwoAnswersAtOnce(t *testing.T) {
 	w := newWorld(t, results("echo one"))
 	w.podctl("create", "p", "--ask", "always").run(0)
@@ -265,7 +285,7 @@ func TestTwoAnswersAtOnce(t *testing.T) {
 		code := one.wait()
 		codes = append(codes, code)
 		if code == 1 && !strings.Contains(one.err.String(), " by "+who()+" at ") {
-			t.Errorf("the second is told %q", one.err.String())
+			t.Errorf("the second sees %q", one.err.String())
 		}
 	}
 	if codes[0]+codes[1] != 1 {
@@ -284,4 +304,35 @@ func TestNoTerminalHasNoBackground(t *testing.T) {
 	if !inForeground(int(null.Fd())) {
 		t.Error("what is no terminal has a background")
 	}
+}
+
+// A call that asks before the stream has shown its turn is asked about once it has: until
+// then the person would read that the prompt is queued.
+func TestAQuestionWaitsForItsTurnToBeShown(t *testing.T) {
+	w := newWorld(t, results("echo one"))
+	w.podctl("create", "p", "--ask", "always").run(0)
+	behind := w.podctl("submit", "-f", "-p", "p", "hello").start()
+	behind.err.await(t, "answer with: ")
+	c, err := client.New(client.Config{Socket: w.dir + "/state/podd.sock"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var shown strings.Builder
+	turn := view.NewTurn(view.Console{Out: io.Discard, Err: &shown}, "")
+	a := (&program{output: outputText}).newAsking(c, "p", turn, 1)
+	caughtUp := func(seq int64) *poddv1.StreamResponse {
+		return &poddv1.StreamResponse{Kind: &poddv1.StreamResponse_CaughtUp{CaughtUp: &poddv1.CaughtUp{Seq: seq}}}
+	}
+	a.observe(t.Context(), caughtUp(1))
+	if shown.String() != "" {
+		t.Errorf("a call that was not shown is asked about:\n%s", shown.String())
+	}
+	a.observe(t.Context(), caughtUp(100))
+	if !strings.Contains(shown.String(), "  command: echo one\n") {
+		t.Errorf("a call that was shown is not asked about:\n%s", shown.String())
+	}
+	_ = turn.Close()
+	w.podctl("deny", "p", callOf(t, behind.err.String())).run(0)
+	behind.wait()
 }

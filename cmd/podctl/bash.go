@@ -9,12 +9,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// bashReferences completes words that begin with @. podctl has chosen what fits, and
-// that may begin otherwise than the word: with a quote, or in another directory. One
-// completion takes the place of the word. Of several, bash puts in what they have in
-// common; where that would not keep the word, a blank one beside them leaves nothing
-// in common, so that they are only shown. All are escaped: names of files are not to
-// be commands.
+// bashReferences completes words that begin with @. A completion of podctl may begin
+// differently from the word: with a quote, or in another directory. A single completion
+// replaces the word. Of several, bash inserts their common start; if that would lose the
+// word, a blank completion beside them leaves nothing in common, so that bash only shows
+// them. All are escaped: names of files must not be commands.
 const bashReferences = `
 __podctl_handle_references()
 {
@@ -30,7 +29,7 @@ __podctl_handle_references()
 }
 `
 
-// bashWords finds the words of the command line where the package bash-completion is not
+// bashWords finds the words of the command line if the package bash-completion is not
 // installed. bash has split them at = : and @, which does not end a word here.
 const bashWords = `    local i word rest=$COMP_LINE
     words=() cword=0
@@ -51,8 +50,8 @@ const bashWords = `    local i word rest=$COMP_LINE
     prev=${words[cword > 0 ? cword - 1 : 0]}
 `
 
-// bashChanges makes cobra's script know words that begin with @. bash takes the @ for
-// the end of a word (COMP_WORDBREAKS), as it does = and :, which the script knows.
+// bashChanges makes cobra's script handle words that begin with @. bash ends a word at @
+// (COMP_WORDBREAKS), as at = and :, which the script handles.
 var bashChanges = [][2]string{
 	{"    _get_comp_words_by_ref \"$@\" cur prev words cword\n", bashWords},
 	{"_init_completion -n =:", "_init_completion -n =:@"},

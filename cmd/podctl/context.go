@@ -53,17 +53,21 @@ func bodyFor(onTerminal bool, body []byte) []byte {
 
 func contextTable(w io.Writer, c *poddv1.GetContextResponse) error {
 	t := newTable(w)
-	fmt.Fprintln(t, "SEQ\tTOKENS\tKIND\tNOTE\tTEXT")
-	fmt.Fprintf(t, "-\t~%s\tfixed\t\tinstructions and tools\n", view.Count(c.GetFixedTokens()))
+	fmt.Fprintln(t, "SEQ\tTOKENS\tBYTES\tKIND\tNOTE\tTEXT")
+	fixed := int64(0)
+	for _, f := range c.GetFixed() {
+		fixed += f.GetBytes()
+	}
+	fmt.Fprintf(t, "-\t~%s\t%s\tfixed\t\tinstructions and tools\n", view.Count(c.GetFixedTokens()), view.Count(fixed))
 	for _, f := range c.GetFixed() {
 		note := ""
 		if f.GetCount() > 0 {
 			note = plural(int(f.GetCount()), "tool")
 		}
-		fmt.Fprintf(t, "-\t~%s\t  %s\t%s\t%s\n", view.Count(f.GetTokens()), sanitize.Line(f.GetKind()), note, sanitize.Line(f.GetName()))
+		fmt.Fprintf(t, "-\t~%s\t%s\t  %s\t%s\t%s\n", view.Count(f.GetTokens()), view.Count(f.GetBytes()), sanitize.Line(f.GetKind()), note, sanitize.Line(f.GetName()))
 	}
 	for _, it := range c.GetItems() {
-		fmt.Fprintf(t, "#%d\t~%s\t%s\t%s\t%s\n", it.GetSeq(), view.Count(it.GetTokens()), sanitize.Line(it.GetKind()),
+		fmt.Fprintf(t, "#%d\t~%s\t%s\t%s\t%s\t%s\n", it.GetSeq(), view.Count(it.GetTokens()), view.Count(it.GetBytes()), sanitize.Line(it.GetKind()),
 			sanitize.Line(it.GetNote()), sanitize.Line(it.GetHead()))
 	}
 	if err := t.Flush(); err != nil {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// editor is the other side of a podctl acp: it speaks the protocol's JSON by itself, so
-// that nothing of podd's own library decides what is right.
+// editor is the client of a podctl acp. It writes the protocol's JSON itself, so that no
+// library of podd's decides what is right.
 type editor struct {
 	t     *testing.T
 	p     *podctlProcess
@@ -25,7 +25,7 @@ type editor struct {
 	next    int
 	answers map[int]chan rpcMessage
 	seen    []rpcMessage
-	// more is closed and renewed when something is seen.
+	// more is closed and replaced when something is seen.
 	more chan struct{}
 }
 
@@ -51,7 +51,7 @@ func (e *rpcError) Error() string { return fmt.Sprintf("%d: %s", e.Code, e.Messa
 func (w *world) newEditor(answer func(json.RawMessage) string, args ...string) *editor {
 	w.t.Helper()
 	e := &editor{t: w.t, p: w.podctl(append([]string{"acp"}, args...)...), answer: answer, answers: make(map[int]chan rpcMessage), more: make(chan struct{})}
-	// It ends when its standard input does, at the end of the test.
+	// It ends with its standard input, at the end of the test.
 	e.p.cmd.Cancel = func() error { return os.ErrProcessDone }
 	var err error
 	if e.stdin, err = e.p.cmd.StdinPipe(); err != nil {
@@ -84,7 +84,7 @@ func (w *world) newEditor(answer func(json.RawMessage) string, args ...string) *
 	return e
 }
 
-// read takes what podctl writes, which is the protocol and nothing else.
+// read reads podctl's output, which may contain only the protocol.
 func (e *editor) read(out io.Reader) {
 	lines := bufio.NewReader(out)
 	for {
@@ -124,7 +124,7 @@ func (e *editor) write(m rpcMessage) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	_, _ = e.stdin.Write(append(line, '\n')) // Of a podctl that has ended the test hears anyway.
+	_, _ = e.stdin.Write(append(line, '\n')) // If podctl has ended, the test fails elsewhere.
 }
 
 func (e *editor) notify(method string, params any) {
@@ -132,7 +132,7 @@ func (e *editor) notify(method string, params any) {
 	e.write(rpcMessage{JSONRPC: "2.0", Method: method, Params: raw})
 }
 
-// begin sends a request; its answer comes on the channel.
+// begin sends a request; the channel delivers its answer.
 func (e *editor) begin(method string, params any) <-chan rpcMessage {
 	raw, err := json.Marshal(params)
 	if err != nil {
@@ -178,7 +178,7 @@ func (e *editor) must(method string, params, result any) {
 	}
 }
 
-// await waits until something was seen that fits, and gives it.
+// await waits until a matching message was seen, and returns it.
 func (e *editor) await(what string, fits func(m rpcMessage) bool) rpcMessage {
 	e.t.Helper()
 	for {
@@ -201,7 +201,7 @@ func (e *editor) await(what string, fits func(m rpcMessage) bool) rpcMessage {
 	}
 }
 
-// update is a session update, as far as tests look at it.
+// update is the part of a session update that tests check.
 type update struct {
 	SessionUpdate, ToolCallID, Title, Kind, Status string
 	Content, RawOutput                             json.RawMessage
@@ -213,14 +213,14 @@ type update struct {
 	Used, Size int
 }
 
-// text is that of a chunk.
+// text is the text of a chunk.
 func (u update) text() string {
 	var c struct{ Text string }
 	_ = json.Unmarshal(u.Content, &c) // The content of a call is a list.
 	return c.Text
 }
 
-// updates are those that came so far.
+// updates are those received.
 func (e *editor) updates() (list []update) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -240,7 +240,7 @@ func updateOf(m rpcMessage) (update, bool) {
 	return params.Update, true
 }
 
-// awaitUpdate waits for an update that fits.
+// awaitUpdate waits for a matching update.
 func (e *editor) awaitUpdate(what string, fits func(u update) bool) update {
 	e.t.Helper()
 	u, _ := updateOf(e.await(what, func(m rpcMessage) bool {
@@ -261,7 +261,7 @@ func (e *editor) said(kind string) string {
 	return text.String()
 }
 
-// awaitText waits until all the agent's text holds what.
+// awaitText waits until the agent's text contains what.
 func (e *editor) awaitText(what string) {
 	e.t.Helper()
 	e.await(fmt.Sprintf("%q", what), func(rpcMessage) bool {
@@ -275,7 +275,7 @@ func (e *editor) awaitText(what string) {
 	})
 }
 
-// callStates are a call's states, in order.
+// callStates are the states of a call, in order.
 func (e *editor) callStates(id string) (states []string) {
 	for _, u := range e.updates() {
 		if u.ToolCallID == id && u.Status != "" {
@@ -296,7 +296,7 @@ func (e *editor) session(dir string) string {
 		}
 	}
 	e.must("session/new", map[string]any{"cwd": dir, "mcpServers": []any{}}, &s)
-	if s.SessionID == "" || s.Modes.CurrentModeID != "default" || len(s.Modes.AvailableModes) != 4 {
+	if s.SessionID == "" || s.Modes.CurrentModeID != "default" || len(s.Modes.AvailableModes) != 5 {
 		e.t.Errorf("the new session is %+v", s)
 	}
 	return s.SessionID

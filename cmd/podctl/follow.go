@@ -15,7 +15,7 @@ import (
 // follow shows the turn that takes a submit until it ends, and asks about the calls that
 // wait for approval meanwhile. As JSON it prints the response first and then each message
 // of the stream.
-func (p *program) follow(ctx context.Context, c *client.Client, pod string, resp *poddv1.SubmitResponse) error {
+func (p *program) follow(ctx context.Context, c *client.Client, pod string, resp *poddv1.SubmitResponse, onlyLast bool) error {
 	f := &following{program: p, client: c, pod: pod, show: func(*poddv1.StreamResponse) error { return nil }}
 	console := p.console()
 	if p.output == outputJSON {
@@ -27,7 +27,10 @@ func (p *program) follow(ctx context.Context, c *client.Client, pod string, resp
 		}
 	}
 	f.turn = view.NewTurn(console, resp.GetRequestId())
-	f.asking = p.newAsking(c, pod, f.turn)
+	if onlyLast {
+		f.turn.OnlyLast()
+	}
+	f.asking = p.newAsking(c, pod, f.turn, resp.GetSeq())
 	err := f.run(ctx, resp.GetSeq())
 	if closeErr := f.turn.Close(); err == nil {
 		err = closeErr
@@ -91,7 +94,7 @@ func (f *following) run(ctx context.Context, after int64) error {
 			if !ok {
 				return failed
 			}
-			if done, err := f.take(ctx, e); err != nil || done {
+			if done, err := f.handle(ctx, e); err != nil || done {
 				return err
 			}
 		case typed := <-f.asking.typed:
@@ -125,8 +128,8 @@ func (f *following) read(ctx context.Context, after int64, events chan<- event) 
 	return nil
 }
 
-// take shows one event. done says that the turn has ended.
-func (f *following) take(ctx context.Context, e event) (done bool, err error) {
+// handle shows one event. done says that the turn has ended.
+func (f *following) handle(ctx context.Context, e event) (done bool, err error) {
 	if e.lost != nil {
 		f.turn.Lost(e.lost)
 		f.asking.lost()

@@ -22,15 +22,15 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 )
 
-// hostileText sets the title, writes the clipboard, moves the cursor, turns text
-// around and hides: as a terminal escape of each family, in C1, and as characters.
+// hostileText sets the title, writes the clipboard, moves the cursor, reverses text and
+// hides it: with a terminal escape of each family, in C1, and as characters.
 const hostileText = "a\x1b]52;c;aGk=\x07\x1b[2J\x1bPq\x1b\\\u009b31m\u009d0;x\u009c\r\x08\x7f\u202e\u2066\u200b\ufeff\U000e0041\u2028b"
 
-// hostile is a podd that answers every call with text of this kind in every field. Of
-// the fields that exclude each other it fills another one for each variant.
+// hostile is a podd that answers every call with such text in every field. Of mutually
+// exclusive fields it sets another one in each variant.
 type hostile struct{ variant int }
 
-// variants is how many of the fields that exclude each other there are at most.
+// variants is the largest number of mutually exclusive fields.
 const variants = 40
 
 func (h hostile) serve(_ any, stream grpc.ServerStream) error {
@@ -129,8 +129,8 @@ func (h hostile) value(f protoreflect.FieldDescriptor) protoreflect.Value {
 	return protoreflect.ValueOfInt64(int64(h.variant))
 }
 
-// Whatever a podd answers to whichever verb, in text and in JSON, nothing of it drives
-// the terminal or hides in it.
+// Whatever a podd answers to any verb, in text and in JSON, nothing in it controls the
+// terminal or hides.
 func TestHostilePodd(t *testing.T) {
 	dir, err := os.MkdirTemp("", "podctl") //nolint:usetesting // A socket's path has to be short.
 	if err != nil {
@@ -153,12 +153,12 @@ func TestHostilePodd(t *testing.T) {
 				args = args[:2]
 			}
 			forms := [][]string{{}, {"-o", "json"}}
-			if variant == 0 { // The streams have all variants.
+			if variant == 0 { // The streams include all variants.
 				forms = append(forms, []string{"-f"}, []string{"--deltas", "-f"})
 			}
 			for _, more := range forms {
 				if verb.Name() == "context" && len(more) > 0 {
-					continue // Byte for byte where it is no terminal; see TestBodyFor.
+					continue // It is byte for byte when it is not a terminal; see TestBodyFor.
 				}
 				safeRun(t, append(append(args, more...), "--socket", socket, "--state-dir", dir))
 			}
@@ -185,7 +185,7 @@ func serveHostile(t *testing.T, dir string, h hostile) (socket string) {
 	return socket
 }
 
-// safeRun runs podctl and looks at what it writes.
+// safeRun runs podctl and checks its output.
 func safeRun(t *testing.T, args []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -204,7 +204,7 @@ func safeRun(t *testing.T, args []string) {
 	}
 }
 
-// A request's body is shown byte for byte to a program, and harmless to a person.
+// A program gets a request's body byte for byte, and a person in a harmless form.
 func TestBodyFor(t *testing.T) {
 	body := []byte("{\"text\":\"\u202e\u009b31m\"}")
 	if got := bodyFor(false, body); !bytes.Equal(got, body) {

@@ -27,8 +27,9 @@ func inputFlag(cmd *cobra.Command, without *bool) {
 
 // input is the content of a prompt or a note: TEXT as typed, and standard input as a
 // paste, in the place of the argument "-" or, if it is a pipe or a file, after TEXT. args
-// are the words of TEXT, the last of cmd's arguments; what names the content in errors.
-func (p *program) input(cmd *cobra.Command, args []string, what string, without bool) (list []item.Segment, err error) {
+// are the words of TEXT, the last of cmd's arguments; more comes after them; what names the
+// content in errors.
+func (p *program) input(cmd *cobra.Command, args []string, what string, without bool, more ...item.Segment) (list []item.Segment, err error) {
 	dash, err := dashAt(cmd, args)
 	if err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func (p *program) input(cmd *cobra.Command, args []string, what string, without 
 		read, err = p.readInput(cmd.Context())
 	case !without && fed(p.stdin):
 		read, err = p.readInput(cmd.Context())
-	case len(args) == 0:
+	case len(args) == 0 && len(more) == 0:
 		err = usagef("the %s is empty: give TEXT, pipe it in, or use - to type it", what)
 	}
 	if err != nil {
@@ -59,12 +60,12 @@ func (p *program) input(cmd *cobra.Command, args []string, what string, without 
 		list = append(list, item.PasteSegment{Text: read})
 	}
 	typed(after)
-	if len(list) == 0 {
+	if list = append(list, more...); len(list) == 0 {
 		return nil, usagef("the %s is empty: give it some text", what)
 	}
 	for i, s := range list {
 		if paste, ok := s.(item.PasteSegment); ok && len(list) > 1 {
-			paste.Name = "stdin" // So that the model can tell it from TEXT.
+			paste.Name = "stdin" // So that the model can distinguish it from TEXT.
 			list[i] = paste
 		}
 	}

@@ -50,7 +50,7 @@ func usd(amount float64) string {
 func rules(list []item.Rule) string {
 	words := make([]string, len(list))
 	for i, r := range list {
-		words[i] = ruleText(r)
+		words[i] = view.Rule(r)
 	}
 	return strings.Join(words, "; ")
 }

@@ -72,7 +72,7 @@ func (p *program) podTable(w io.Writer, pods []*poddv1.Pod, waiting map[string]i
 	return t.Flush()
 }
 
-// state names a pod's state, with its pending pause, wait, approvals and queue.
+// state names a pod's state, with its pending pause, wait, approvals, jobs and queue.
 func (p *program) state(pod item.Pod, approvals int) string {
 	var notes []string
 	if pod.Status.Pause != nil && pod.Status.State != item.StatePaused {
@@ -83,6 +83,9 @@ func (p *program) state(pod item.Pod, approvals int) string {
 	}
 	if approvals > 0 {
 		notes = append(notes, plural(approvals, "approval"))
+	}
+	if pod.Status.Jobs > 0 {
+		notes = append(notes, plural(pod.Status.Jobs, "job"))
 	}
 	if pod.Queued > 0 {
 		notes = append(notes, fmt.Sprintf("%d queued", pod.Queued))

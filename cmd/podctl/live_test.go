@@ -11,20 +11,20 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// gated is a model whose answer stops after "The ans" until the gate opens; told
-// hears of each request.
+// gated is a model whose answer stops after "The ans" until the gate opens; told receives
+// each request.
 func gated(gate <-chan struct{}) scripted.Handler {
 	return func(context.Context, scripted.Request) scripted.Reply {
 		return scripted.Say(scripted.Text("The ans"), scripted.Wait(gate), scripted.Text("wer."))
 	}
 }
 
-// entries are the lines of entries in what tail printed.
+// entries are the lines of entries in tail's output.
 func entries(text string) string {
 	return strings.Join(regexp.MustCompile(`(?m)^#\d+ .*$`).FindAllString(text, -1), "\n")
 }
 
-// The answer is shown while it is made, not at its end.
+// The answer shows as it arrives, not at its end.
 func TestSubmitShowsTheAnswerAsItComes(t *testing.T) {
 	gate := make(chan struct{})
 	w := newWorld(t, gated(gate))
@@ -36,9 +36,9 @@ func TestSubmitShowsTheAnswerAsItComes(t *testing.T) {
 	}
 }
 
-// Clients come and go, and the turn goes on: one is there from the start, one comes
-// in the middle of the answer and gets the text so far, one leaves. Both that stay
-// see the same entries.
+// Clients come and go, and the turn continues: one is there from the start, one joins in
+// the middle of the answer and gets the text so far, one leaves. Both that stay see the
+// same entries.
 func TestTailsOfOnePod(t *testing.T) {
 	gate := make(chan struct{})
 	w := newWorld(t, gated(gate))
@@ -108,8 +108,8 @@ func TestInterruptedSubmitGoesOn(t *testing.T) {
 	again.wait()
 }
 
-// A submit that is left while it waits is taken back by its id: to cancel would end the
-// turn of another.
+// A submit left while it waits is withdrawn by its id: a cancel would end another
+// submit's turn.
 func TestInterruptedSubmitThatWaits(t *testing.T) {
 	gate := make(chan struct{})
 	w := newWorld(t, gated(gate))
@@ -148,7 +148,7 @@ func TestCancelledTurn(t *testing.T) {
 	}
 }
 
-// A submit behind a running turn shows its own turn alone.
+// A submit behind a running turn shows only its own turn.
 func TestQueuedSubmit(t *testing.T) {
 	gate := make(chan struct{})
 	w := newWorld(t, func(_ context.Context, r scripted.Request) scripted.Reply {
@@ -174,7 +174,7 @@ func TestQueuedSubmit(t *testing.T) {
 	first.wait()
 }
 
-// podd is killed in the middle of an answer and started again: the followers go on.
+// podd is killed in the middle of an answer and restarted: the followers continue.
 func TestFollowersOutliveACrash(t *testing.T) {
 	gate := make(chan struct{})
 	open := sync.OnceFunc(func() { close(gate) })
@@ -223,7 +223,7 @@ func TestAnswerThatIsCut(t *testing.T) {
 	}
 }
 
-// Many first submits in one directory make one pod.
+// Many first submits in one directory create one pod.
 func TestFirstSubmitsAtOnce(t *testing.T) {
 	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(scripted.Text("Yes.")) })
 	var all []*podctlProcess
@@ -240,7 +240,7 @@ func TestFirstSubmitsAtOnce(t *testing.T) {
 	}
 }
 
-// What a model, a tool and a file say cannot drive the terminal.
+// Text from a model, a tool or a file cannot control the terminal.
 func TestForeignTextIsSafe(t *testing.T) {
 	const evil = "\x1b]52;c;aGk=\x07\u202e\u009b31m"
 	w := newWorld(t, func(_ context.Context, r scripted.Request) scripted.Reply {

@@ -18,11 +18,10 @@ import (
 var poddPath string
 
 func TestMain(m *testing.M) {
-	testscript.Main(built{m}, map[string]func(){"podctl": main, "tickets": mcpServer})
+	testscript.Main(built{m}, map[string]func(){"podctl": main, "tickets": mcpServer, "browser": browserProgram})
 }
 
-// built runs the tests with a podd that is built first, and looks for goroutines
-// that they left.
+// built runs the tests with a podd that is built first, and checks for leaked goroutines.
 type built struct{ *testing.M }
 
 // Run runs the tests.
@@ -52,8 +51,7 @@ func (b built) Run() int {
 	return code
 }
 
-// raceDetected says whether the tests run under the race detector; podd then does
-// too.
+// raceDetected says whether the tests run under the race detector; podd then does too.
 func raceDetected() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})

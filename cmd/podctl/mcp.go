@@ -19,12 +19,12 @@ func newMCPCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Manage MCP servers",
-		Long: "Lists and tests the MCP servers of a workspace, and accepts changes to their tools. Servers come from podd's\n" +
-			"configuration and, once you run podctl trust, from the workspace's .mcp.json.",
+		Long: "Lists and tests the MCP servers of a workspace, accepts changes to their tools, and signs in at servers over\n" +
+			"HTTP. Servers come from podd's configuration and, once you run podctl trust, from the workspace's .mcp.json.",
 		Args: verbArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newMCPListCommand(p), newMCPTestCommand(p), newMCPAcceptCommand(p))
+	cmd.AddCommand(newMCPListCommand(p), newMCPTestCommand(p), newMCPAcceptCommand(p), newMCPLoginCommand(p), newMCPLogoutCommand(p))
 	return cmd
 }
 
@@ -97,6 +97,9 @@ func writeServer(w io.Writer, s *poddv1.McpServer) error {
 		state += ": " + s.GetError()
 	}
 	from := facts{{"server", s.GetName()}, {"state", state}, {"target", s.GetTarget()}, {"configured in", s.GetOrigin()}}
+	if s.GetSignIn() != "" {
+		from = append(from, [2]string{"sign-in", s.GetSignIn()})
+	}
 	if s.GetListed() {
 		from = append(from, [2]string{"identifies as", strings.TrimSpace(s.GetTitle() + " " + s.GetVersion())})
 	} else {

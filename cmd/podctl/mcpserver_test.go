@@ -10,7 +10,7 @@ import (
 )
 
 // mcpServer is an MCP server for scripts, written without a library: a program "tickets"
-// that podd starts. What its tool says of itself stands in the file description of its
+// that podd starts. Its tool's description is the content of the file description in its
 // working directory.
 func mcpServer() {
 	lines := bufio.NewScanner(os.Stdin)
@@ -43,12 +43,33 @@ func mcpAnswer(method string, arguments map[string]any) any {
 			description = []byte("Finds a ticket.")
 		}
 		schema := map[string]any{"type": "object", "properties": map[string]any{"id": map[string]any{"type": "string"}}}
-		return map[string]any{"tools": []any{
+		tools := []any{
 			map[string]any{"name": "find", "description": string(description), "inputSchema": schema, "annotations": map[string]any{"readOnlyHint": true}},
 			map[string]any{"name": "close", "description": "Closes a ticket.", "inputSchema": schema},
-		}}
+		}
+		if _, err := os.Stat("many"); err == nil {
+			for i := range 60 {
+				tools = append(tools, map[string]any{"name": fmt.Sprintf("other_%02d", i), "description": strings.Repeat("Does something else. ", 30), "inputSchema": schema})
+			}
+		}
+		if _, err := os.Stat("shots"); err == nil {
+			tools = append(tools, map[string]any{"name": "shot", "description": "Takes a screenshot.", "inputSchema": schema})
+		}
+		return map[string]any{"tools": tools}
 	case "tools/call":
 		dir, _ := os.Getwd()
+		if data, err := os.ReadFile("shots"); err == nil && arguments["id"] == "shot" {
+			return map[string]any{"content": []any{
+				map[string]any{"type": "text", "text": "the screen of today"},
+				map[string]any{"type": "image", "mimeType": "image/png", "data": strings.TrimSpace(string(data))},
+				map[string]any{"type": "resource", "resource": map[string]any{"uri": "screen://1", "mimeType": "image/png", "blob": strings.TrimSpace(string(data))}},
+				map[string]any{"type": "image", "mimeType": "image/png", "data": "bm90IGFuIGltYWdl"},
+			}}
+		}
+		if arguments["id"] == "slow" {
+			_ = os.WriteFile("called", []byte("once\n"), 0o600)
+			select {}
+		}
 		env := slices.DeleteFunc(os.Environ(), func(entry string) bool { return !strings.Contains(entry, "KEY") })
 		return map[string]any{"content": []any{map[string]any{
 			"type": "text", "text": fmt.Sprintf("ticket %v of %s has a key %s", arguments["id"], dir, strings.Join(env, " ")),

@@ -11,8 +11,8 @@ import (
 	"podd/internal/testing/pages"
 )
 
-// Each podctl command line of the documentation is one that podctl takes: the verb
-// exists, its flags too, and their values and the number of arguments are right.
+// podctl accepts each podctl command line in the documentation: the verb and its flags
+// exist, and the values and the number of arguments are right.
 func TestPagesShowCommandsThatParse(t *testing.T) {
 	all, err := pages.All("../..")
 	if err != nil {
@@ -36,7 +36,7 @@ func TestPagesShowCommandsThatParse(t *testing.T) {
 	}
 }
 
-// parse does with a command line what podctl does before it runs the verb.
+// parse does what podctl does with a command line before it runs the verb.
 func parse(c pages.Command) error {
 	root := newRootCommand(&program{stdin: strings.NewReader(""), env: func(string) string { return "" }, now: time.Now})
 	cmd, rest, err := root.Find(c.Args[1:])

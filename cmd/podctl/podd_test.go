@@ -15,7 +15,7 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// daemon is a podd in a process of its own.
+// daemon is podd in its own process.
 type daemon struct {
 	cmd    *exec.Cmd
 	mu     sync.Mutex
@@ -23,8 +23,8 @@ type daemon struct {
 	exited chan struct{}
 }
 
-// startPodd starts podd and waits until it is ready. An error is that of one that
-// ended first, with its log.
+// startPodd starts podd and waits until it is ready. If podd ends first, the error has
+// its log.
 func startPodd(env []string, dir string, args ...string) (*daemon, error) {
 	d := &daemon{cmd: exec.Command(poddPath, append([]string{"--log-format", "json"}, args...)...), exited: make(chan struct{})}
 	d.cmd.Env, d.cmd.Dir = env, dir
@@ -62,7 +62,7 @@ func (d *daemon) logged() string {
 	return d.log.String()
 }
 
-// end sends a signal and waits for the end. A drain that fails is an error.
+// end sends a signal and waits for the end. A failed drain is an error.
 func (d *daemon) end(s syscall.Signal) error {
 	_ = d.cmd.Process.Signal(s)
 	<-d.exited
@@ -80,7 +80,7 @@ type world struct {
 	dir    string
 }
 
-// newWorld starts a podd whose model answers by h. It is drained at the end.
+// newWorld starts a podd whose model answers by h. The test's end drains it.
 func newWorld(t *testing.T, h scripted.Handler) *world {
 	t.Helper()
 	model, err := scripted.Serve(scripted.Config{Handler: h})
@@ -117,10 +117,10 @@ func (w *world) drain() {
 	}
 }
 
-// kill ends podd as a crash does.
+// kill ends podd like a crash.
 func (w *world) kill() { _ = w.daemon.end(syscall.SIGKILL) }
 
-// podctl is a podctl that has not been started.
+// podctl is a podctl that has not started.
 func (w *world) podctl(args ...string) *podctlProcess {
 	p := &podctlProcess{t: w.t, cmd: exec.CommandContext(w.t.Context(), "podctl", args...), exited: make(chan struct{})}
 	p.cmd.Env, p.cmd.Dir = w.env, w.dir
@@ -129,7 +129,7 @@ func (w *world) podctl(args ...string) *podctlProcess {
 	return p
 }
 
-// podctlProcess is a podctl in a process of its own.
+// podctlProcess is podctl in its own process.
 type podctlProcess struct {
 	t        *testing.T
 	cmd      *exec.Cmd
@@ -149,13 +149,13 @@ func (p *podctlProcess) start() *podctlProcess {
 	return p
 }
 
-// wait waits for the end and gives the exit code.
+// wait waits for the end and returns the exit code.
 func (p *podctlProcess) wait() int {
 	<-p.exited
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// run runs it to its end, which must be exit code want.
+// run runs it to its end, which must have the exit code want.
 func (p *podctlProcess) run(want int) (stdout, stderr string) {
 	p.t.Helper()
 	if code := p.start().wait(); code != want {
@@ -164,13 +164,13 @@ func (p *podctlProcess) run(want int) (stdout, stderr string) {
 	return p.out.String(), p.err.String()
 }
 
-// watched is what a process has written so far.
+// watched is the output of a process.
 type watched struct {
 	mu   sync.Mutex
 	text bytes.Buffer
-	// more is closed and renewed when text comes.
+	// more is closed and replaced when text comes.
 	more chan struct{}
-	// done is closed once no more comes.
+	// done is closed at the end of the output.
 	done <-chan struct{}
 }
 
@@ -185,14 +185,14 @@ func (w *watched) Write(p []byte) (int, error) {
 	return w.text.Write(p)
 }
 
-// String is all text so far.
+// String is all the text.
 func (w *watched) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.text.String()
 }
 
-// await waits until the text holds what.
+// await waits until the text contains what.
 func (w *watched) await(t *testing.T, what string) {
 	t.Helper()
 	for {
@@ -211,11 +211,17 @@ func (w *watched) await(t *testing.T, what string) {
 	}
 }
 
-// awaitTwice waits until the text holds what a second time.
+// awaitTwice waits until the text contains what twice.
 func (w *watched) awaitTwice(t *testing.T, what string) {
 	t.Helper()
-	w.await(t, what)
-	from := strings.Index(w.String(), what) + len(what)
+	w.awaitBehind(t, what, what)
+}
+
+// awaitBehind waits until the text contains what behind other text.
+func (w *watched) awaitBehind(t *testing.T, before, what string) {
+	t.Helper()
+	w.await(t, before)
+	from := strings.Index(w.String(), before) + len(before)
 	for {
 		_, more := w.look(what)
 		if strings.Contains(w.String()[from:], what) {
@@ -224,12 +230,12 @@ func (w *watched) awaitTwice(t *testing.T, what string) {
 		select {
 		case <-more:
 		case <-w.done:
-			t.Fatalf("%q did not come twice; there is\n%s", what, w.String())
+			t.Fatalf("%q did not come; there is\n%s", what, w.String())
 		}
 	}
 }
 
-// look says whether the text holds what; more is closed when there is more.
+// look says whether the text contains what; more is closed when there is more.
 func (w *watched) look(what string) (found bool, more <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

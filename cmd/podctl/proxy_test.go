@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// proxy stands between podctl and podd. From the moment when it has seen a mark on its
-// way to podd, it lets nothing back, until the connection ends.
+// proxy is between podctl and podd. Once it has seen a mark on the way to podd, it lets
+// no answer back until the connection ends.
 type proxy struct {
 	listener net.Listener
 	podd     string
 	mark     []byte
-	// passed is closed once the mark was handed on.
+	// passed is closed once the mark was passed on.
 	passed chan struct{}
 	once   sync.Once
 	wg     sync.WaitGroup
@@ -36,7 +36,7 @@ func newProxy(t *testing.T, podd, mark string) *proxy {
 	return p
 }
 
-// path is where it listens.
+// path is the path of its socket.
 func (p *proxy) path() string { return p.listener.Addr().String() }
 
 func (p *proxy) serve() {

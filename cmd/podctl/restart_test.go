@@ -15,13 +15,13 @@ import (
 
 var regexpID = regexp.MustCompile(`submitted as (\S+)`)
 
-// saysYes answers each prompt.
+// saysYes answers "yes" to each prompt.
 func saysYes(context.Context, scripted.Request) scripted.Reply {
 	return scripted.Say(scripted.Text("Yes."))
 }
 
-// podd is killed between a submit and its answer: podctl sends it again to the next podd
-// by itself, is told that it had been taken, and the prompt is there once.
+// podd is killed between a submit and its answer. podctl resends the submit to the next
+// podd, which reports that it already has it, and the prompt exists once.
 func TestSubmitCountsOnceOverARestart(t *testing.T) {
 	w := newWorld(t, saysYes)
 	w.podctl("create", "p").run(0)
@@ -41,25 +41,25 @@ func TestSubmitCountsOnceOverARestart(t *testing.T) {
 	if whole, _ := w.podctl("tail", "p", "--after", "0", "-o", "json").run(0); strings.Count(whole, `"submitted":`) != 1 {
 		t.Errorf("the log is\n%s", whole)
 	}
-	// With the answer lost and no retry, the same id tells; another content is refused.
+	// When the answer is lost and podctl does not retry, a resend with the same id finds the
+	// submit; other content under that id is refused.
 	id := regexpID.FindStringSubmatch(follow.out.String())[1]
 	if out, _ := w.podctl("submit", "-p", "p", "--request-id", id, "this is mark-7781").run(0); !strings.Contains(out, "already submitted to p (#") {
 		t.Errorf("the same submit again says %q", out)
 	}
-	if _, errs := w.podctl("submit", "-p", "p", "--request-id", id, "something else").run(1); !strings.Contains(errs, "was used for another submit") {
+	if _, errs := w.podctl("submit", "-p", "p", "--request-id", id, "something else").run(1); !strings.Contains(errs, "belongs to another submit") {
 		t.Errorf("another content says %q", errs)
 	}
 }
 
-// A follower outlives as many restarts as there are, orderly or not, and shows each
-// entry once.
+// A follower survives any number of restarts and kills, and shows each entry once.
 func TestTailAcrossRestarts(t *testing.T) {
 	w := newWorld(t, saysYes)
 	w.podctl("create", "p").run(0)
 	tail := w.podctl("tail", "-f", "p", "--after", "0").start()
 	alerts := w.podctl("alerts", "-f").start()
 	w.podctl("submit", "-f", "-p", "p", "hello").run(0)
-	// Who has never reached podd does not wait for it.
+	// A client that has never reached podd does not wait for it.
 	tail.out.await(t, "turn 1 finished")
 	alerts.out.await(t, "turn 1 finished")
 	for _, end := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL} {
@@ -86,7 +86,7 @@ func TestTailAcrossRestarts(t *testing.T) {
 	}
 }
 
-// A pod whose name is asked for while podd is killed is named all the same.
+// podctl finds a pod's name although podd is killed during the request.
 func TestAlertsNamePodsAcrossARestart(t *testing.T) {
 	w := newWorld(t, saysYes)
 	w.podctl("create", "p").run(0)
@@ -105,8 +105,9 @@ func TestAlertsNamePodsAcrossARestart(t *testing.T) {
 	alerts.wait()
 }
 
-// What retention removed is an error with exit code 4 that says where the log begins;
-// from there on it is all there. A cursor that the log has not reached is one too.
+// Reading entries that retention removed fails with exit code 4 and a message that says
+// where the log begins; from there on the log is complete. A cursor past the end of the
+// log fails the same way.
 func TestTailOfWhatIsNotThere(t *testing.T) {
 	w := newWorld(t, saysYes)
 	w.podctl("create", "p").run(0)
@@ -135,6 +136,9 @@ func TestTailOfWhatIsNotThere(t *testing.T) {
 	if all := sequences(rest); len(all) == 0 || all[0] != begin || all[len(all)-1] != len(sequences(before)) {
 		t.Errorf("behind it there is\n%s", rest)
 	}
+	if _, errs := w.podctl("image", "p").run(0); errs != "pod p has no images\n" {
+		t.Errorf("podctl image says %q", errs)
+	}
 	if _, errs := w.podctl("tail", "-f", "p", "--after", "9999").run(4); !strings.Contains(errs, "its log ends at") {
 		t.Errorf("podctl says %q", errs)
 	}
@@ -149,7 +153,7 @@ func sequences(text string) (all []int) {
 	return all
 }
 
-// configure writes another configuration for podd and lets it read that.
+// configure writes another configuration for podd and makes podd read it.
 func (w *world) configure(text string) {
 	w.t.Helper()
 	dir := filepath.Join(w.dir, ".config", "podd")
@@ -162,7 +166,7 @@ func (w *world) configure(text string) {
 	w.podctl("reload").run(0)
 }
 
-// A podd that is started in the same breath is waited for.
+// podctl waits for a podd that is just starting.
 func TestPoddThatIsBeingStarted(t *testing.T) {
 	w := newWorld(t, gated(nil))
 	w.drain()

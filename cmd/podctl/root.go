@@ -71,11 +71,11 @@ func newRootCommand(p *program) *cobra.Command {
 	completeWith(root, "output", string(outputText), string(outputJSON))
 	root.AddCommand(
 		newCreateCommand(p), newListCommand(p), newShowCommand(p), newUpdateCommand(p), newDeleteCommand(p),
-		newSubmitCommand(p), newTailCommand(p), newAttachCommand(p), newInboxCommand(p), newNotifyCommand(p),
+		newSubmitCommand(p), newTailCommand(p), newAttachCommand(p), newInboxCommand(p), newJobsCommand(p), newNotifyCommand(p),
 		newCancelCommand(p), newPauseCommand(p), newResumeCommand(p),
 		newApprovalsCommand(p), newApproveCommand(p), newDenyCommand(p), newAlertsCommand(p),
-		newContextCommand(p), newTrustCommand(p), newMCPCommand(p), newStatsCommand(p), newCompactCommand(p), newForkCommand(p), newRewindCommand(p),
-		newStatusCommand(p), newReloadCommand(p), newACPCommand(p), newBridgeCommand(p), newVersionCommand(p), newCompletionCommand(p),
+		newContextCommand(p), newImageCommand(p), newTrustCommand(p), newMCPCommand(p), newStatsCommand(p), newCompactCommand(p), newForkCommand(p), newRewindCommand(p),
+		newStatusCommand(p), newReloadCommand(p), newModelsCommand(p), newACPCommand(p), newBridgeCommand(p), newVersionCommand(p), newCompletionCommand(p),
 	)
 	p.podFlags(root)
 	return root

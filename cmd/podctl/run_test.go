@@ -21,7 +21,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// hanging is a podd that takes a submit and never answers.
+// hanging is a podd that accepts a submit and never answers.
 type hanging struct {
 	poddv1.UnimplementedPodServiceServer
 	asked func()
@@ -34,7 +34,7 @@ func (h hanging) Submit(ctx context.Context, _ *poddv1.SubmitRequest) (*poddv1.S
 	return nil, ctx.Err()
 }
 
-// A submit that is stopped before podd's answer says how to repeat it.
+// A submit stopped before podd's answer says how to repeat it.
 func TestInterruptedBeforeTheAnswer(t *testing.T) {
 	dir, err := os.MkdirTemp("", "podctl") //nolint:usetesting // A socket's path has to be short.
 	if err != nil {
@@ -61,8 +61,8 @@ func TestInterruptedBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// A pipe that says nothing is waited for, and podctl says so; an interruption ends the
-// wait, and nothing is sent.
+// podctl waits for a silent pipe, and says so; an interruption ends the wait, and podctl
+// sends nothing.
 func TestSilentStandardInput(t *testing.T) {
 	in, writer, err := os.Pipe()
 	if err != nil {
@@ -130,7 +130,7 @@ func TestTurnError(t *testing.T) {
 	}
 }
 
-// The escaped form means the same, and drives no terminal.
+// The escaped form means the same, and does not control the terminal.
 func TestEscapeJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.SampledFrom([]rune("a\x7f\u009b\u202e\u2028\U000e0041é\U0001f600")), 0, 9, -1)).Draw(t, "text")

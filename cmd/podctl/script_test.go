@@ -18,13 +18,14 @@ import (
 )
 
 // TestScript runs testdata/script/*.txtar: the built podd and podctl as a person uses
-// them. Commands of these scripts, beside testscript's own:
+// them. These scripts have further commands besides testscript's own:
 //
 //	model SCRIPT [KEY]      serves a scripted model and sets OPENAI_BASE_URL
 //	podd start [ARG...]     starts podd and waits until it is ready
 //	podd stop, podd kill    drains it; kills it
+//	podd VERB [ARG...]      runs another verb of podd to its end
 //	exits CODE podctl ...   podctl must end with this exit code
-//	await TEXT podctl ...   runs podctl until its standard output holds TEXT
+//	await TEXT podctl ...   runs podctl until its standard output has TEXT
 //	keep NAME .PATH         sets a variable to a field of the last object
 //	json .PATH[=VALUE]...   the first object of standard output has these fields
 //	lastjson ...            so has the last one
@@ -32,8 +33,8 @@ import (
 // $EXAMPLES is the directory of examples.
 func TestScript(t *testing.T) { runScripts(t, testscript.Params{Dir: "testdata/script"}) }
 
-// TestSandboxScript runs scripts whose commands are confined. They do not lie in /tmp,
-// which every sandbox replaces.
+// TestSandboxScript runs scripts whose commands are confined. They are not in /tmp, which
+// every sandbox replaces.
 func TestSandboxScript(t *testing.T) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -63,10 +64,12 @@ func runScripts(t *testing.T, p testscript.Params) {
 		env.Setenv("EXAMPLES", examples)
 		env.Setenv("GORACE", "exitcode=99 atexit_sleep_ms=0")
 		env.Values[daemonKey{}] = new(*daemon)
+		env.Values[oauthKey{}] = new(*protected)
+		env.Values[heldKey{}] = new(chan struct{})
 		return os.MkdirAll(env.WorkDir+"/home", 0o700)
 	}
 	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
-		"model": scriptModel, "podd": scriptPodd, "exits": scriptExits, "await": scriptAwait, "keep": scriptKeep, "pages": scriptPages,
+		"model": scriptModel, "podd": scriptPodd, "exits": scriptExits, "await": scriptAwait, "keep": scriptKeep, "pages": scriptPages, "oauth": scriptOAuth,
 		"json":     func(ts *testscript.TestScript, neg bool, args []string) { scriptJSON(ts, neg, args, 0) },
 		"lastjson": func(ts *testscript.TestScript, neg bool, args []string) { scriptJSON(ts, neg, args, -1) },
 	}
@@ -102,10 +105,10 @@ func scriptPodd(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	switch {
 	case neg || len(args) == 0:
-		ts.Fatalf("usage: podd start|stop|kill")
+		ts.Fatalf("usage: podd start|stop|kill|VERB")
 	case args[0] == "start":
 		var env []string
-		for _, name := range []string{"PATH", "HOME", "PODD_STATE_DIR", "PODD_SOCKET", "PODD_CONFIG", "PODD_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY", "GORACE"} {
+		for _, name := range []string{"PATH", "HOME", "PODD_STATE_DIR", "PODD_SOCKET", "PODD_CONFIG", "PODD_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY", "http_proxy", "GORACE"} {
 			if value := ts.Getenv(name); value != "" {
 				env = append(env, name+"="+value)
 			}
@@ -118,6 +121,8 @@ func scriptPodd(ts *testscript.TestScript, neg bool, args []string) {
 		end(syscall.SIGTERM)
 	case args[0] == "kill":
 		end(syscall.SIGKILL)
+	default:
+		ts.Check(ts.Exec(poddPath, args...))
 	}
 }
 
@@ -140,7 +145,7 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptAwait runs a command that goes on until what is awaited has come.
+// scriptAwait runs a command until the awaited text has come.
 func scriptAwait(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: await TEXT COMMAND...")
@@ -187,7 +192,7 @@ func scriptKeep(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], fmt.Sprint(value))
 }
 
-// scriptJSON looks at one of the lines of standard output.
+// scriptJSON checks one of the lines of standard output.
 func scriptJSON(ts *testscript.TestScript, neg bool, args []string, which int) {
 	lines := strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n")
 	line := lines[(which+len(lines))%len(lines)]

@@ -33,7 +33,7 @@ func newShowCommand(p *program) *cobra.Command {
 					return err
 				}
 				shown := p.podFacts(wire.PodFromProto(resp.GetPod()), waiting[resp.GetPod().GetId()])
-				return append(shown, projectFact(resp)).writeTo(p.stdout)
+				return append(shown, networkFact(resp), projectFact(resp)).writeTo(p.stdout)
 			})
 		},
 	}
@@ -58,12 +58,17 @@ func (p *program) podFacts(pod item.Pod, approvals int) facts {
 		{"waiting until", p.waitingUntil(pod)},
 		{"approvals", hint(approvals, "call waits", "calls wait", "podctl approvals "+pod.Name)},
 		{"inbox", hint(pod.Queued, "prompt queued", "prompts queued", "podctl inbox "+pod.Name)},
+		{"jobs", hint(pod.Status.Jobs, "job runs", "jobs run", "podctl jobs "+pod.Name)},
 		{"dir", pod.Spec.Dir},
 		{"read", strings.Join(pod.Spec.Read, ", ")},
 		{"write", strings.Join(pod.Spec.Write, ", ")},
 		{"model", orDefault(pod.Spec.Model, "default")},
+		{"endpoint", pod.Spec.Endpoint},
+		{"options", optionsFact(pod.Spec.Options)},
 		{"instructions", orDefault(instructions, "default")},
+		{"base instructions", pod.Spec.BaseInstructions},
 		{"ask", orDefault(pod.Spec.Ask, "default")},
+		{"plan", planFact(pod.Spec.Plan)},
 		{"rules", rules(pod.Spec.Rules)},
 		{"limits per turn", turnLimits(pod.Spec.Limits)},
 		{"budget", budget(pod.Spec.Limits)},
@@ -118,6 +123,21 @@ func hint(n int, one, several, command string) string {
 	return fmt.Sprintf("%s %s: %s", view.Count(int64(n)), several, command)
 }
 
+// networkFact says whether shell commands reach the network now, and why.
+func networkFact(resp *poddv1.GetPodResponse) [2]string {
+	says, spec := "off", resp.GetPod().GetSpec()
+	if resp.GetNetwork() {
+		says = "on"
+	}
+	switch own := spec.GetNetwork(); {
+	case own == "":
+		says += " (default)"
+	case own != says:
+		says += " (the pod's setting is " + own + ")"
+	}
+	return [2]string{"network", says}
+}
+
 // projectFact says whether podd uses the workspace's own configuration.
 func projectFact(resp *poddv1.GetPodResponse) [2]string {
 	dir := resp.GetPod().GetSpec().GetDir()
@@ -133,4 +153,12 @@ func projectFact(resp *poddv1.GetPodResponse) [2]string {
 		says = "ignored: podd cannot read it; podctl trust " + dir + " shows why"
 	}
 	return [2]string{"workspace configuration", says}
+}
+
+// planFact says that turns change nothing; empty where they may.
+func planFact(plan bool) string {
+	if !plan {
+		return ""
+	}
+	return "turns change nothing, unless submit says --plan=false"
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -17,6 +18,10 @@ import (
 // specFlags are the flags of a command that creates or changes a pod.
 type specFlags struct {
 	dir, model, instructions, ask string
+	base                          string
+	network                       onOff
+	plan                          bool
+	options                       optionFlags
 	read, write, tools            []string
 	steps, subPods                int
 	time                          time.Duration
@@ -28,11 +33,15 @@ type specFlags struct {
 func (f *specFlags) register(cmd *cobra.Command, dir string) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.dir, "dir", dir, "workspace directory")
-	flags.StringVar(&f.model, "model", "", "model (default: podd's)")
+	flags.StringVar(&f.model, "model", "", "model, or ENDPOINT/MODEL (default: podd's)")
+	f.options.register(cmd)
 	flags.StringVar(&f.instructions, "instructions", "", "file with instructions for the pod (default: podd's)")
+	flags.StringVar(&f.base, "base-instructions", "", "builtin, none, or a file that podd sends before the instructions (default: podd's)")
 	flags.StringArrayVar(&f.read, "read", nil, "another directory that file tools may read; repeatable")
 	flags.StringArrayVar(&f.write, "write", nil, "another directory that file tools may read and write; repeatable")
 	flags.StringVar(&f.ask, "ask", "", "which tool calls need approval: never, risky or always (default: podd's)")
+	flags.Var(&f.network, "network", "whether commands reach the network without approval: on or off (default: podd's)")
+	flags.BoolVar(&f.plan, "plan", false, "let turns read and plan, and change nothing, unless submit says --plan=false")
 	flags.StringSliceVar(&f.tools, "tools", nil, "tools that the pod may use, such as read_file,search (default: all)")
 	flags.IntVar(&f.subPods, "sub-pods", 0, "number of sub-pods that may run at once (default: none)")
 	flags.IntVar(&f.steps, "max-steps", 0, "model requests per turn (default: podd's)")
@@ -42,6 +51,7 @@ func (f *specFlags) register(cmd *cobra.Command, dir string) {
 	flags.Var(&f.budget, "budget", "total cost of all turns in USD, by podd's prices (default: no limit)")
 	flags.Var(&f.budgetTokens, "budget-tokens", "total tokens of all turns, such as 5M (default: no limit)")
 	completeWith(cmd, "ask", "never", "risky", "always")
+	completeWith(cmd, "network", item.NetworkOn, item.NetworkOff)
 	for _, name := range []string{"model", "max-steps", "max-time", "max-tokens", "max-cost", "budget", "budget-tokens", "tools", "sub-pods"} {
 		completeWith(cmd, name)
 	}
@@ -55,10 +65,18 @@ func (f *specFlags) register(cmd *cobra.Command, dir string) {
 var specFields = []struct{ flag, field string }{
 	{"dir", "dir"},
 	{"model", "model"},
+	{"effort", "options.effort"},
+	{"verbosity", "options.verbosity"},
+	{"temperature", "options.temperature"},
+	{"max-output", "options.max_output"},
+	{"service-tier", "options.service_tier"},
 	{"instructions", "instructions"},
+	{"base-instructions", "base_instructions"},
 	{"read", "read"},
 	{"write", "write"},
 	{"ask", "ask"},
+	{"network", "network"},
+	{"plan", "plan"},
 	{"tools", "tools"},
 	{"sub-pods", "sub_pods"},
 	{"max-steps", "limits.max_steps"},
@@ -73,19 +91,27 @@ var specFields = []struct{ flag, field string }{
 // podd checks that they exist. An empty value restores the default.
 func (f *specFlags) apply(cmd *cobra.Command, spec *item.PodSpec) (fields []string, err error) {
 	set := map[string]func() error{
-		"dir":           func() error { return absolute(f.dir, &spec.Dir) },
-		"model":         func() error { spec.Model = f.model; return nil },
-		"instructions":  func() error { return readInstructions(f.instructions, &spec.Instructions) },
-		"read":          func() error { return absoluteAll(f.read, &spec.Read) },
-		"write":         func() error { return absoluteAll(f.write, &spec.Write) },
-		"ask":           func() error { spec.Ask = f.ask; return nil },
-		"tools":         func() error { spec.Tools = f.tools; return nil },
-		"sub-pods":      func() error { return whole(f.subPods, "sub-pods", &spec.SubPods) },
-		"max-steps":     func() error { return whole(f.steps, "max-steps", &spec.Limits.MaxSteps) },
-		"max-tokens":    func() error { spec.Limits.MaxTokens = int64(f.tokens); return nil },
-		"budget-tokens": func() error { spec.Limits.TotalTokens = int64(f.budgetTokens); return nil },
-		"max-cost":      func() error { spec.Limits.MaxCost = float64(f.cost); return nil },
-		"budget":        func() error { spec.Limits.TotalCost = float64(f.budget); return nil },
+		"dir":               func() error { return absolute(f.dir, &spec.Dir) },
+		"model":             func() error { spec.Model = f.model; return nil },
+		"effort":            func() error { spec.Options.Effort = f.options.effort; return nil },
+		"verbosity":         func() error { spec.Options.Verbosity = f.options.verbosity; return nil },
+		"temperature":       func() error { spec.Options.Temperature = f.options.temperature; return nil },
+		"max-output":        func() error { spec.Options.MaxOutput = int64(f.options.output); return nil },
+		"service-tier":      func() error { spec.Options.ServiceTier = f.options.tier; return nil },
+		"instructions":      func() error { return readInstructions(f.instructions, &spec.Instructions) },
+		"base-instructions": func() error { return baseInstructions(f.base, &spec.BaseInstructions) },
+		"read":              func() error { return absoluteAll(f.read, &spec.Read) },
+		"write":             func() error { return absoluteAll(f.write, &spec.Write) },
+		"ask":               func() error { spec.Ask = f.ask; return nil },
+		"network":           func() error { spec.Network = string(f.network); return nil },
+		"plan":              func() error { spec.Plan = f.plan; return nil },
+		"tools":             func() error { spec.Tools = f.tools; return nil },
+		"sub-pods":          func() error { return whole(f.subPods, "sub-pods", &spec.SubPods) },
+		"max-steps":         func() error { return whole(f.steps, "max-steps", &spec.Limits.MaxSteps) },
+		"max-tokens":        func() error { spec.Limits.MaxTokens = int64(f.tokens); return nil },
+		"budget-tokens":     func() error { spec.Limits.TotalTokens = int64(f.budgetTokens); return nil },
+		"max-cost":          func() error { spec.Limits.MaxCost = float64(f.cost); return nil },
+		"budget":            func() error { spec.Limits.TotalCost = float64(f.budget); return nil },
 		"max-time": func() error {
 			if f.time < 0 {
 				return usagef("--max-time %s: use a positive duration such as 30m, or 0 for podd's default", f.time)
@@ -127,6 +153,15 @@ func readInstructions(path string, to *string) error {
 	return nil
 }
 
+// baseInstructions takes a word, or makes the path of a file absolute.
+func baseInstructions(value string, to *string) error {
+	if value == "" || value == "builtin" || value == "none" {
+		*to = value
+		return nil
+	}
+	return absolute(value, to)
+}
+
 // absolute makes a path absolute.
 func absolute(path string, to *string) error {
 	if path == "" {
@@ -155,6 +190,24 @@ func absoluteAll(paths []string, to *[]string) error {
 	*to = all
 	return nil
 }
+
+// onOff is a flag's "on" or "off", or empty for podd's setting.
+type onOff string
+
+// Set takes the flag's value.
+func (o *onOff) Set(value string) error {
+	if value != "" && value != item.NetworkOn && value != item.NetworkOff {
+		return errors.New("write on or off, or '' for podd's setting")
+	}
+	*o = onOff(value)
+	return nil
+}
+
+// String is the flag's value.
+func (o *onOff) String() string { return string(*o) }
+
+// Type names the value in the help.
+func (o *onOff) Type() string { return "on|off" }
 
 // tokenCount is a flag's number of tokens: 1500, 200k, 5M.
 type tokenCount int64
@@ -201,7 +254,7 @@ func (d *dollars) Set(value string) error {
 	return nil
 }
 
-// maxDollars is more than anybody means.
+// maxDollars is more than any plausible budget.
 const maxDollars = 1e9
 
 // String is the flag's value.

@@ -19,8 +19,8 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// What a newcomer types runs, from the top of a page to its end: the README's commands
-// and the quickstart's, in a shell on a terminal of their own, with a scripted model.
+// A newcomer's commands work, from the top of a page to its end: those of the README and
+// of the quickstart, each in a shell on a terminal, with a scripted model.
 func TestPagesToStartWithRun(t *testing.T) {
 	all, err := pages.All("../..")
 	if err != nil {
@@ -49,8 +49,8 @@ func TestPagesToStartWithRun(t *testing.T) {
 	}
 }
 
-// newcomer runs commands in a clone, with an empty home, and leaves each podctl attach
-// by Ctrl-D. make installs the programs of this test.
+// newcomer runs commands in a clone, with an empty home, and leaves each podctl attach by
+// Ctrl-D. make installs the programs of this test.
 func newcomer(t *testing.T, commands string) string {
 	t.Helper()
 	podctl, err := exec.LookPath("podctl")
@@ -114,11 +114,11 @@ trap 'kill $! && wait $!' EXIT
 	return shown.String()
 }
 
-// takenOver is what a terminal gets when a view begins.
+// takenOver is what a terminal receives when a view begins.
 const takenOver = "\x1b[?2004h"
 
-// leaveViews copies what a terminal shows, and presses Ctrl-D each time that a view
-// has taken it over and shows its pod.
+// leaveViews copies a terminal's output, and presses Ctrl-D each time that a view has
+// taken over the terminal and shows its pod.
 func leaveViews(t *testing.T, term io.ReadWriter, shown *bytes.Buffer) {
 	chunk, left := make([]byte, 4096), 0
 	for {

@@ -12,6 +12,7 @@ import (
 	"podd/internal/sanitize"
 	"podd/internal/wire"
 	"podd/pkg/client"
+	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -47,12 +48,11 @@ func newStatsCommand(p *program) *cobra.Command {
 }
 
 // cost is empty when no request has a price.
-func cost(s *poddv1.GetStatsResponse) string {
-	unpriced := s.GetUnpricedRequests()
-	if s.GetUsage().GetRequests() == unpriced {
+func cost(requests int64, usd float64, unpriced int64) string {
+	if requests == unpriced {
 		return ""
 	}
-	text := fmt.Sprintf("$%.4f", s.GetCostUsd())
+	text := fmt.Sprintf("$%.4f", usd)
 	switch unpriced {
 	case 0:
 		return text
@@ -89,12 +89,15 @@ func statsTable(w io.Writer, s *poddv1.GetStatsResponse) error {
 		{"turns", view.Count(s.GetTurns())},
 		{"requests", view.Count(usage.Requests)},
 		{"tokens", view.Tokens(usage)},
-		{"cost", cost(s)},
+		{"cost", cost(usage.Requests, s.GetCostUsd(), s.GetUnpricedRequests())},
 		{"tool calls", view.Count(s.GetToolCalls())},
 		{"pruned", pruned},
 		{"damaged", damagedPods(s.GetDamaged())},
 	}.writeTo(w)
-	if err != nil || len(s.GetTools()) == 0 {
+	if err != nil {
+		return err
+	}
+	if err := modelTable(w, s.GetModels()); err != nil || len(s.GetTools()) == 0 {
 		return err
 	}
 	t := newTable(w)
@@ -102,6 +105,30 @@ func statsTable(w io.Writer, s *poddv1.GetStatsResponse) error {
 	for _, tool := range s.GetTools() {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(tool.GetTool()), view.Count(tool.GetCalls()), view.Count(tool.GetErrors()),
 			view.Count(tool.GetCuts()), view.Count(tool.GetCutTotalBytes()), view.Count(tool.GetCutKeptBytes()))
+	}
+	return t.Flush()
+}
+
+// cachedShare is the input read from the cache, and its share of all.
+func cachedShare(u item.Usage) string {
+	if u.CachedInput == 0 || u.Input == 0 {
+		return view.Count(u.CachedInput)
+	}
+	return fmt.Sprintf("%s (%d%%)", view.Count(u.CachedInput), 100*u.CachedInput/u.Input)
+}
+
+// modelTable shows what each model used.
+func modelTable(w io.Writer, models []*poddv1.ModelStats) error {
+	if len(models) == 0 {
+		return nil
+	}
+	t := newTable(w)
+	fmt.Fprintln(t, "ENDPOINT\tMODEL\tREQUESTS\tINPUT\tCACHED\tOUTPUT\tCOST")
+	for _, m := range models {
+		usage := wire.UsageFromProto(m.GetUsage())
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Line(m.GetEndpoint()), sanitize.Line(m.GetModel()), view.Count(usage.Requests),
+			view.Count(usage.Input), cachedShare(usage), view.Count(usage.Output),
+			orDefault(cost(usage.Requests, m.GetCostUsd(), m.GetUnpricedRequests()), "-"))
 	}
 	return t.Flush()
 }

@@ -9,6 +9,7 @@ import (
 
 	"podd/internal/clients/view"
 	"podd/pkg/client"
+	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -36,7 +37,7 @@ func statusFacts(s *poddv1.GetStatusResponse, now time.Time) facts {
 		key = "set"
 	}
 	started := s.GetStartedAt().AsTime()
-	return facts{
+	shown := facts{
 		{"podd", s.GetVersion()},
 		{"pid", fmt.Sprint(s.GetPid())},
 		{"uptime", fmt.Sprintf("%s, since %s", view.Duration(now.Sub(started)), stamp(started))},
@@ -46,13 +47,43 @@ func statusFacts(s *poddv1.GetStatusResponse, now time.Time) facts {
 		{"config error", refusal(s)},
 		{"needs a restart", strings.Join(s.GetNeedRestart(), ", ")},
 		{"pods", fmt.Sprintf("%d, %d loaded, %d running a turn", s.GetPods(), s.GetPodsLoaded(), s.GetPodsRunning())},
+		{"jobs", hint(int(s.GetJobs()), "job runs", "jobs run", "podctl jobs")},
 		{"sandbox", sandbox(s)},
 		{"credentials", hidden(s)},
 		{"model", orDefault(s.GetModel(), "chosen at the first request")},
-		{"endpoint", fmt.Sprintf("%s (%s)", s.GetBaseUrl(), s.GetApi())},
+		{"endpoint", fmt.Sprintf("%s%s (%s)", chosen(s.GetEndpoint()), s.GetBaseUrl(), s.GetApi())},
 		{"key", key},
-		{"version", age(s)},
+		{"spending", spendingFact(s.GetSpending())},
 	}
+	for _, e := range s.GetEndpoints() {
+		if e.GetName() != s.GetEndpoint() {
+			shown = append(shown, [2]string{"endpoint " + e.GetName(), fmt.Sprintf("%s (%s), key: %s", e.GetBaseUrl(), e.GetApi(), orDefault(e.GetKeySource(), "not set"))})
+		}
+	}
+	return append(shown, [2]string{"version", age(s)})
+}
+
+// spendingFact says what is left of the day's limit; empty without one.
+func spendingFact(s *poddv1.Spending) string {
+	if s == nil {
+		return ""
+	}
+	text := fmt.Sprintf("$%.4f of $%.4f spent today, $%.4f left", s.GetSpentToday(), s.GetMaxCostPerDay(), s.GetLeft())
+	if n := s.GetUnpricedRequests(); n > 0 {
+		text += ", not counting " + plural(int(n), "request") + " without a price"
+	}
+	if n := s.GetWaitingPods(); n > 0 {
+		text += fmt.Sprintf("; waiting until %s: %s", stamp(s.GetNextDay().AsTime()), plural(int(n), "pod"))
+	}
+	return text
+}
+
+// chosen names the endpoint of models that name none, unless it is the default one.
+func chosen(endpoint string) string {
+	if endpoint == "" || endpoint == item.DefaultEndpoint {
+		return ""
+	}
+	return endpoint + ", "
 }
 
 // configured names the configuration file and when podd read it.
@@ -75,7 +106,10 @@ func refusal(s *poddv1.GetStatusResponse) string {
 // sandbox says how podd runs shell commands.
 func sandbox(s *poddv1.GetStatusResponse) string {
 	mode := orDefault(s.GetSandbox(), "none")
-	text := mode + ": shell commands run inside it"
+	text := mode + ": shell commands run inside it, without the network"
+	if s.GetNetwork() {
+		text = mode + ": shell commands run inside it, with the network"
+	}
 	switch s.GetShellCommands() {
 	case "refuse":
 		text = mode + ": shell commands are refused"

@@ -9,7 +9,7 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// A steered submit joins the turn that runs, and follows it to its end.
+// A steered submit joins the running turn, and follows it to its end.
 func TestSteeredSubmit(t *testing.T) {
 	gate := make(chan struct{})
 	w := newWorld(t, func(_ context.Context, r scripted.Request) scripted.Reply {
@@ -36,7 +36,7 @@ func TestSteeredSubmit(t *testing.T) {
 	tail.wait()
 }
 
-// A submit to a pod that is held says what holds it, and goes on with it.
+// A submit to a paused pod says why the pod is paused, and continues once it is resumed.
 func TestSubmitToAPodThatIsHeld(t *testing.T) {
 	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(scripted.Text("Yes.")) })
 	w.podctl("create", "p").run(0)
@@ -49,8 +49,8 @@ func TestSubmitToAPodThatIsHeld(t *testing.T) {
 	}
 }
 
-// A submit that waits behind a turn that waits for a person asks for that one too: it
-// would not begin otherwise.
+// A submit behind a turn that waits for a person also asks about that turn's call:
+// otherwise it would not begin.
 func TestAskedForTheTurnBefore(t *testing.T) {
 	w := newWorld(t, results("echo one"))
 	w.podctl("create", "p", "--ask", "always").run(0)
@@ -65,7 +65,7 @@ func TestAskedForTheTurnBefore(t *testing.T) {
 	first.wait()
 }
 
-// A submit that is taken back ends its followers: there is no turn to wait for.
+// Withdrawing a submit ends its followers: it has no turn to wait for.
 func TestFollowedSubmitIsTakenBack(t *testing.T) {
 	w := newWorld(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(scripted.Text("Yes.")) })
 	w.podctl("create", "p").run(0)

@@ -12,7 +12,7 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// manyCalls answers with 250 calls of a step, for so many steps.
+// manyCalls answers with 250 calls per step, for the given number of steps.
 func manyCalls(steps int) scripted.Handler {
 	return func(_ context.Context, r scripted.Request) scripted.Reply {
 		n := r.Steps()
@@ -27,8 +27,8 @@ func manyCalls(steps int) scripted.Handler {
 	}
 }
 
-// While a follower is stopped, 10,000 entries are made. Nothing of them waits in podd for
-// it: when it goes on it shows them all, each once.
+// While a follower is stopped, the pod writes 10,000 entries. podd queues none of them
+// for it: when it continues, it shows them all, each once.
 func TestStoppedTail(t *testing.T) {
 	w := newWorld(t, manyCalls(14))
 	w.configure("[limits]\nmax_tool_calls = 100000\n")

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -12,14 +15,21 @@ import (
 	"podd/internal/wire"
 	"podd/pkg/client"
 	"podd/pkg/item"
+	"podd/pkg/tool"
 	poddv1 "podd/proto/podd/v1"
 )
 
 // submitFlags are the flags of submit.
 type submitFlags struct {
 	pod, requestID         string
+	model, effort          string
 	follow, steer, literal bool
-	noStdin                bool
+	noStdin, plan          bool
+	images                 []string
+	// plans is plan, if the flag was given.
+	plans *bool
+	// schema is the name of a file, answerSchema what it has.
+	schema, answerSchema string
 }
 
 func newSubmitCommand(p *program) *cobra.Command {
@@ -28,7 +38,7 @@ func newSubmitCommand(p *program) *cobra.Command {
 		Use:   "submit [TEXT...]",
 		Short: "Submit a prompt to a pod",
 		Long: "Submits a prompt to a pod: TEXT, followed by standard input if that is a pipe or a file. An @path in TEXT adds\n" +
-			"that file; standard input is sent unchanged. The argument - marks where standard input goes, and lets you type\n" +
+			"that file; --image attaches an image from anywhere; standard input is sent unchanged. The argument - marks where standard input goes, and lets you type\n" +
 			"it at a terminal.\n" +
 			"Without -p: $PODD_POD, else the pod whose workspace is the current directory; it is created on first use.\n" +
 			"With -f, submit follows the turn until it ends: the answer goes to standard output, tool calls and alerts to\n" +
@@ -38,9 +48,19 @@ func newSubmitCommand(p *program) *cobra.Command {
 			return p.completeReference(cmd.Context(), flags, typed)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			segments, err := p.input(cmd, args, "prompt", flags.noStdin)
+			images, err := readImages(flags.images)
 			if err != nil {
 				return err
+			}
+			segments, err := p.input(cmd, args, "prompt", flags.noStdin, images...)
+			if err != nil {
+				return err
+			}
+			if flags.answerSchema, err = readSchema(flags.schema, cmd.Flags().Changed("schema")); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("plan") {
+				flags.plans = &flags.plan
 			}
 			return p.with(func(c *client.Client) error { return p.submit(cmd.Context(), c, flags, segments) })
 		},
@@ -49,10 +69,17 @@ func newSubmitCommand(p *program) *cobra.Command {
 	f.StringVarP(&flags.pod, "pod", "p", "", "pod name (PODD_POD)")
 	f.BoolVarP(&flags.follow, "follow", "f", false, "follow the turn until it ends")
 	f.BoolVar(&flags.steer, "steer", false, "deliver to the running turn at its next step")
+	f.BoolVar(&flags.plan, "plan", false, "let the turn read and plan, and change nothing (default: the pod's setting)")
+	f.StringVar(&flags.schema, "schema", "", "file with a JSON Schema that the last answer must match")
 	f.BoolVar(&flags.literal, "literal", false, "treat @path as plain text")
+	f.StringArrayVar(&flags.images, "image", nil, "attach an image FILE: PNG, JPEG, GIF or WebP (repeatable)")
+	f.StringVar(&flags.model, "model", "", "model of this turn, or ENDPOINT/MODEL (default: the pod's)")
+	f.StringVar(&flags.effort, "effort", "", "how much the model reasons in this turn, such as low or high (default: the pod's)")
 	f.StringVar(&flags.requestID, "request-id", "", "id of this prompt; a repeated id counts once (default: a new id)")
 	inputFlag(cmd, &flags.noStdin)
 	completeWith(cmd, "request-id")
+	completeWith(cmd, "model")
+	completeEffort(cmd)
 	p.completePodFlag(cmd)
 	return cmd
 }
@@ -67,9 +94,14 @@ func (p *program) submit(ctx context.Context, c *client.Client, flags submitFlag
 		Pod:       pod,
 		Segments:  wire.SegmentsToProto(segments),
 		RequestId: valid(flags.requestID),
+		Model:     valid(flags.model),
+		Effort:    valid(flags.effort),
 		Mode:      poddv1.SubmitMode_SUBMIT_MODE_QUEUE,
 		ParseRefs: !flags.literal,
+
+		AnswerSchema: flags.answerSchema,
 	}
+	wire.SetPlan(req, flags.plans)
 	if flags.steer {
 		req.Mode = poddv1.SubmitMode_SUBMIT_MODE_STEER
 	}
@@ -85,7 +117,7 @@ func (p *program) submit(ctx context.Context, c *client.Client, flags submitFlag
 		return err
 	}
 	if flags.follow {
-		return p.follow(ctx, c, pod, resp)
+		return p.follow(ctx, c, pod, resp, flags.schema != "")
 	}
 	waits := ""
 	if resp.GetQueued() && p.output == outputText {
@@ -118,4 +150,26 @@ func (p *program) admitted(w io.Writer, pod string, resp *poddv1.SubmitResponse,
 	}
 	_, err := fmt.Fprintf(w, "%s %s (#%d)%s; watch: podctl tail -f %s\n", done, name, resp.GetSeq(), waits, name)
 	return err
+}
+
+// readSchema reads the file of a JSON Schema. podd checks what it says.
+func readSchema(path string, given bool) (string, error) {
+	if !given {
+		return "", nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", usagef("cannot read the schema: %w", err)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, tool.MaxAnswerSchema+1))
+	switch {
+	case err != nil:
+		return "", usagef("cannot read the schema: %w", err)
+	case len(text) > tool.MaxAnswerSchema:
+		return "", usagef("the schema in %s has more than %d bytes: shorten it", path, tool.MaxAnswerSchema)
+	case !utf8.Valid(text) || strings.TrimSpace(string(text)) == "":
+		return "", usagef("%s is not a JSON Schema: write one as UTF-8 text", path)
+	}
+	return string(text), nil
 }

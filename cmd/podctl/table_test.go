@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// pieces counts the writes that it gets.
+// pieces counts the writes.
 type pieces struct {
 	bytes.Buffer
 	n int

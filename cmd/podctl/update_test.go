@@ -17,7 +17,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// updated is a podd that takes every update, and nothing else.
+// updated is a podd that accepts every update, and nothing else.
 type updated struct {
 	poddv1.UnimplementedPodServiceServer
 	got *poddv1.UpdatePodRequest
@@ -28,8 +28,8 @@ func (u *updated) UpdatePod(_ context.Context, r *poddv1.UpdatePodRequest) (*pod
 	return &poddv1.UpdatePodResponse{}, nil
 }
 
-// An update says what its flags say and leaves the rest to podd: what changes between a
-// look at the pod and the update, such as a rule that an answer adds, is not taken back.
+// An update sends only the fields of its flags: it does not undo what changed between a
+// look at the pod and the update, such as a rule that an answer added.
 func TestUpdateSaysWhatItsFlagsSay(t *testing.T) {
 	dir, err := os.MkdirTemp("", "podctl") //nolint:usetesting // A socket's path has to be short.
 	if err != nil {

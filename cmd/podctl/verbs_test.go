@@ -12,8 +12,8 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// Whatever arguments a verb gets, too few, too many or names of nothing, podctl ends
-// with an exit code of its table and one sentence.
+// For any arguments of a verb, too few, too many or unknown names, podctl ends with a
+// documented exit code and one sentence.
 func TestVerbsTakeAnyArguments(t *testing.T) {
 	w := newWorld(t, scripted.Handler(func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(scripted.Text("Yes.")) }))
 	t.Chdir(t.TempDir())
@@ -45,7 +45,7 @@ func TestVerbsTakeAnyArguments(t *testing.T) {
 	}
 }
 
-// runHere runs a podctl in this process.
+// runHere runs podctl in this process.
 func (w *world) runHere(args []string) (code int, stderr string) {
 	var out, said bytes.Buffer
 	code = run(w.t.Context(), args, program{

@@ -17,15 +17,15 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// counting is a podd whose pods had a turn more every second time that it is asked.
-// It is away when it is asked for the third time, and ends the watch at the last.
+// counting is a podd whose pods have one more turn at every second request. It is
+// unavailable at the third request and ends the watch at the last one.
 type counting struct {
 	poddv1.UnimplementedPodServiceServer
 	asked, last int
 	end         func()
 }
 
-// GetStats answers one request after the other.
+// GetStats answers one request at a time.
 func (c *counting) GetStats(context.Context, *poddv1.GetStatsRequest) (*poddv1.GetStatsResponse, error) {
 	c.asked++
 	switch c.asked {
@@ -37,7 +37,7 @@ func (c *counting) GetStats(context.Context, *poddv1.GetStatsRequest) (*poddv1.G
 	return &poddv1.GetStatsResponse{Turns: int64(c.asked / 2)}, nil
 }
 
-// watchCounting runs a podctl on a counting podd until that has answered last times.
+// watchCounting runs podctl against a counting podd until that has answered last times.
 func watchCounting(t *testing.T, last int, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "podctl") //nolint:usetesting // A socket's path has to be short.
@@ -64,8 +64,8 @@ func watchCounting(t *testing.T, last int, args ...string) (code int, stdout, st
 	return code, out.String(), errs.String()
 }
 
-// What changed is shown again, nothing else is, until the user ends it; a podd that
-// is away for a while is waited for.
+// watch prints an answer only when it changed, until the user ends it. It waits for a
+// podd that is away for a while.
 func TestWatch(t *testing.T) {
 	code, out, stderr := watchCounting(t, 7, "stats", "--watch", "-o", "json")
 	var turns []string
@@ -74,7 +74,7 @@ func TestWatch(t *testing.T) {
 		n, _, _ := strings.Cut(strings.Trim(rest, ` "`), `"`)
 		turns = append(turns, n)
 	}
-	// The answer that ends the watch may come too late to be shown.
+	// The answer that ends the watch may arrive too late to be shown.
 	if got := strings.TrimSuffix(strings.Join(turns, " "), " 3"); code != exitInterrupted || got != "0 1 2" {
 		t.Errorf("exit code %d, turns %q", code, turns)
 	}
@@ -88,10 +88,10 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// A first answer that is an error ends it.
+// An error as the first answer ends the watch.
 func TestWatchOfNothing(t *testing.T) {
 	w := newWorld(t, gated(nil))
-	if _, stderr := w.podctl("stats", "nobody", "--watch").run(exitNotFound); !strings.Contains(stderr, "nobody") {
+	if _, stderr := w.podctl("stats", "unknown", "--watch").run(exitNotFound); !strings.Contains(stderr, "unknown") {
 		t.Errorf("standard error %q", stderr)
 	}
 }

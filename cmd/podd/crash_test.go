@@ -8,8 +8,8 @@ import (
 	"podd/internal/testing/crash"
 )
 
-// A podd that is ended in any way loses nothing and repeats nothing. This is the short
-// form of `make crash`, which sets PODD_CRASH_KILLS.
+// A podd that ends in any way loses nothing and repeats nothing. This is the short form
+// of `make crash`, which sets PODD_CRASH_KILLS.
 func TestCrash(t *testing.T) {
 	c := crash.Config{
 		Command: crash.Command{Argv: []string{os.Args[0]}, Env: []string{runAsPodd + "=1", "GORACE=exitcode=99 atexit_sleep_ms=0"}},
@@ -22,7 +22,7 @@ func TestCrash(t *testing.T) {
 		c.Seed = n
 	}
 	var err error
-	// Not t.TempDir: what failed stays, and a socket's path has to be short.
+	// Not t.TempDir: a failed round stays, and a socket's path has to be short.
 	if c.Dir, err = os.MkdirTemp("", "podd-crash"); err != nil { //nolint:usetesting // See above.
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// page is what podd answers at its debug socket.
+// page is podd's answer at its debug socket.
 func page(t *testing.T, socket, path string) string {
 	t.Helper()
 	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -35,8 +35,8 @@ func page(t *testing.T, socket, path string) string {
 	return string(body)
 }
 
-// A podd with a debug socket counts what its turns did: a request that failed and was
-// sent again, calls, tokens, outcomes, and what is now.
+// A podd with a debug socket counts what its turns did: a retried request, calls, tokens,
+// outcomes, and the current state.
 func TestDebugSocket(t *testing.T) {
 	dir, state, asked := t.TempDir(), stateDir(t), 0
 	url := model(t, func(_ context.Context, r scripted.Request) scripted.Reply {
@@ -61,7 +61,7 @@ func TestDebugSocket(t *testing.T) {
 		`podd_alerts_total{level="warn",source="turn"} 1`, "podd_streams_open ", "podd_connections_open 1", "podd_store_commits_total ", "podd_store_bytes ",
 		"go_goroutines ", "process_start_time_seconds ",
 	}
-	// Hooks hear of the end after clients do.
+	// Hooks get the end later than clients.
 	text := ""
 	for {
 		if text = page(t, socket, "/metrics"); strings.Contains(text, "podd_turns_total") && strings.Contains(text, wants[0]) {
@@ -79,7 +79,7 @@ func TestDebugSocket(t *testing.T) {
 	if text := page(t, socket, "/debug/pprof/cmdline"); !strings.Contains(text, "--debug-socket") {
 		t.Errorf("%q", text)
 	}
-	// It is podd's own, like its other sockets: no pod's tools reach it.
+	// The socket is podd's own, like the others: no pod's tools reach it.
 	got, err := c.Pods().CreatePod(t.Context(), &poddv1.CreatePodRequest{Name: "q", Spec: &poddv1.PodSpec{Dir: dir, Read: []string{socket}}})
 	if err == nil {
 		t.Errorf("a pod may read podd's debug socket: %v", got)

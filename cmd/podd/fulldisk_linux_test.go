@@ -15,13 +15,13 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// onSmallDisk tells the test that it runs in a mount namespace of its own.
+// onSmallDisk marks a test process that runs in its own mount namespace.
 const onSmallDisk = "PODD_TEST_ON_SMALL_DISK"
 
-// The disk of podd, 4 MiB of tmpfs, is full in the middle of a turn: an alert says so,
-// podd goes on to answer, nothing that was acknowledged is lost, and once there is space
-// the turn goes on by itself. The model was asked for its answer once, and the tool call
-// has run once.
+// podd's disk, 4 MiB of tmpfs, fills up in the middle of a turn. An alert says so, podd
+// keeps answering, and nothing acknowledged is lost. When there is space again, the turn
+// continues without help. podd has asked the model once for its answer and run the tool
+// call once.
 func TestFullDisk(t *testing.T) {
 	if os.Getenv(onSmallDisk) == "" {
 		inMountNamespace(t)
@@ -59,7 +59,7 @@ func TestFullDisk(t *testing.T) {
 
 	ballast := filepath.Join(disk, "ballast")
 	fill(t, ballast)
-	// What fits into the free pages of the database is still taken, until nothing is.
+	// podd still accepts submits that fit into free pages of the database, until none does.
 	for refused := false; !refused; {
 		got, err := c.Submit(t.Context(), &poddv1.SubmitRequest{Pod: "p", Segments: []*poddv1.Segment{
 			{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: strings.Repeat("more ", 20_000)}}},
@@ -90,7 +90,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// checkFullDisk looks at what is left of it all in the log and the alerts.
+// checkFullDisk checks the outcome in the log and the alerts.
 func checkFullDisk(t *testing.T, c *client.Client, log []*poddv1.Entry, acked []string) {
 	t.Helper()
 	taken := map[string]int{}
@@ -114,18 +114,18 @@ func checkFullDisk(t *testing.T, c *client.Client, log []*poddv1.Entry, acked []
 	if len(taken) != len(acked) || results != 1 {
 		t.Errorf("%d submits, %d acknowledged, %d results", len(taken), len(acked), results)
 	}
-	// The alert waits for space itself, and for the turn that was stopped.
+	// The alert about the stopped turn waits for space itself.
 	for a, err := range c.StreamAlerts(t.Context(), client.AlertOptions{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(a.GetText(), "can't go on") && strings.Contains(a.GetText(), "no space left") {
+		if strings.Contains(a.GetText(), "blocked") && strings.Contains(a.GetText(), "no space left") {
 			return
 		}
 	}
 }
 
-// fill writes until there is no space.
+// fill writes until the disk is full.
 func fill(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -138,7 +138,8 @@ func fill(t *testing.T, path string) {
 	}
 }
 
-// inMountNamespace runs the test again where what it mounts is seen by nobody else.
+// inMountNamespace runs the test again in its own mount namespace, where no other process
+// sees its mounts.
 func inMountNamespace(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 	cmd.Env = append(os.Environ(), onSmallDisk+"=1")

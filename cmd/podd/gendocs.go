@@ -13,8 +13,8 @@ import (
 	"podd/internal/ops/service"
 )
 
-// init makes this build of podd write what is installed beside it: `podd gen-docs DIR`.
-// The program that users get is built without the tag and knows nothing of it.
+// init makes this build of podd write the files installed with it: `podd gen-docs DIR`.
+// The program that users get is built without the tag and lacks it.
 func init() {
 	if len(os.Args) != 3 || os.Args[1] != "gen-docs" {
 		return
@@ -31,7 +31,7 @@ func genDocs(dir string) error {
 	if err := manpage.Write(dir, root, func(w io.Writer) error { return root.GenBashCompletionV2(w, true) }); err != nil {
 		return err
 	}
-	// Units for a package, whose head says nothing of podd service install.
+	// Units for a package, whose head does not mention podd service install.
 	units := filepath.Join(dir, "systemd", "user")
 	if err := os.MkdirAll(units, 0o755); err != nil {
 		return err

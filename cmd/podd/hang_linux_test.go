@@ -18,8 +18,8 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// hang puts a file system on a directory that never answers. When the test ends it does
-// again: with an error.
+// hang mounts a file system that never answers on a directory. When the test ends, it
+// answers with an error.
 func hang(t *testing.T, dir string) int {
 	t.Helper()
 	fd, err := syscall.Open("/dev/fuse", syscall.O_RDWR|syscall.O_CLOEXEC, 0)
@@ -40,8 +40,8 @@ func hang(t *testing.T, dir string) int {
 	return fd
 }
 
-// hangsNow waits until a process hangs in the file system behind fd. The kernel asks it
-// for its version first.
+// hangsNow waits until a process hangs in the file system behind fd. First the kernel
+// asks for the file system's version.
 func hangsNow(t *testing.T, fd int) {
 	t.Helper()
 	request := make([]byte, 1<<17)
@@ -56,7 +56,7 @@ func hangsNow(t *testing.T, fd int) {
 	if _, err := syscall.Write(fd, reply); err != nil {
 		t.Fatal(err)
 	}
-	// Whoever waits for a request that was read can't be killed any more.
+	// After its request was read, the waiting process can't be killed any more.
 	for {
 		var asked syscall.FdSet
 		asked.Bits[fd/64] |= 1 << (fd % 64)
@@ -68,8 +68,8 @@ func hangsNow(t *testing.T, fd int) {
 	}
 }
 
-// A workspace on a file system that does not answer holds up no other pod, neither podd's
-// start nor its end, and its turn can be cancelled.
+// A workspace on a hanging file system blocks neither other pods nor podd's start or end,
+// and its turn can be cancelled.
 func TestHungWorkspace(t *testing.T) {
 	dir, state := t.TempDir(), stateDir(t)
 	url := model(t, func(ctx context.Context, r scripted.Request) scripted.Reply {
@@ -96,7 +96,7 @@ func TestHungWorkspace(t *testing.T) {
 		t.Fatalf("approvals: %v\n%s", err, p.log.String())
 	}
 	segments := []*poddv1.Segment{{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: "hi"}}}}
-	// This call hangs as long as its handler does, and podd ends all the same.
+	// This call hangs as long as its handler does, and podd still ends.
 	hangs := make(chan error, 1)
 	go func() {
 		_, err := c.Admin().TrustDir(t.Context(), &poddv1.TrustDirRequest{Dir: dir})
@@ -141,8 +141,8 @@ func TestHungWorkspace(t *testing.T) {
 	}
 }
 
-// A tool that hangs in the system does not keep podd from ending: soon after the second
-// signal in order, at the third at once.
+// A tool that hangs in the kernel does not keep podd from ending: soon after the second
+// signal it ends cleanly, at the third at once.
 func TestEndWhileAToolHangs(t *testing.T) {
 	url := model(t, func(context.Context, scripted.Request) scripted.Reply {
 		return scripted.Say(scripted.Call{Name: "read_file", Arguments: `{"path":"sub/file"}`})
@@ -164,14 +164,14 @@ func TestEndWhileAToolHangs(t *testing.T) {
 	}
 	t.Run("two signals", func(t *testing.T) {
 		p := twice(t)
-		if code := p.wait(); code != exitDone || !strings.Contains(p.log.String(), "leaves behind what hangs") {
+		if code := p.wait(); code != exitDone || !strings.Contains(p.log.String(), "although a system call hangs") {
 			t.Errorf("exit code %d: %s", code, p.log.String())
 		}
 	})
 	t.Run("three signals", func(t *testing.T) {
 		p := twice(t)
-		// One that comes before podd has seen the second is the second, so that it takes more
-		// than one. A flood of them would leave podd no time to see any.
+		// podd may take a third signal for the second if it has not seen that yet, so send
+		// several. A flood of them would leave podd no time to see any.
 		again := time.NewTicker(20 * time.Millisecond)
 		defer again.Stop()
 		for ended := false; !ended; {

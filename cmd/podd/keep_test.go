@@ -28,8 +28,8 @@ func say(context.Context, scripted.Request) scripted.Reply {
 	return scripted.Say(scripted.Text("done"))
 }
 
-// The verbs on the store give the same through a podd that runs and on the file of one
-// that does not; what podd wrote is in the backup, and stays where it was.
+// The verbs on the store return the same through a running podd and on the file of a
+// stopped one. The backup has podd's data, and the store is unchanged.
 func TestStoreVerbs(t *testing.T) {
 	state := stateDir(t)
 	url := model(t, say)
@@ -66,7 +66,7 @@ func TestStoreVerbs(t *testing.T) {
 	same(t, until(t, c, turnEnded(1)), log)
 }
 
-// restored starts a podd on a backup alone.
+// restored starts a podd from a backup.
 func restored(t *testing.T, file, url string, log []*poddv1.Entry) {
 	t.Helper()
 	state := stateDir(t)
@@ -97,7 +97,7 @@ func same(t *testing.T, got, want []*poddv1.Entry) {
 	}
 }
 
-// Without the client token podd gives no backup away, and checks nothing.
+// Without the client token podd returns no backup, and runs no check.
 func TestStoreVerbsNeedTheToken(t *testing.T) {
 	state := stateDir(t)
 	p := startPodd(t, state, "http://127.0.0.1:1/v1")
@@ -121,9 +121,9 @@ func TestStoreVerbsNeedTheToken(t *testing.T) {
 	}
 }
 
-// A garbled database ends no podd that looks at it: check says what is wrong and exits
-// with 1, and podd, after it was killed, moves it aside, says so and starts neither
-// then nor the next time.
+// A garbled database crashes no podd that looks at it: check says what is wrong and exits
+// with 1. After a kill podd moves the database aside, says so, and starts neither then
+// nor the next time.
 func TestGarbledDatabase(t *testing.T) {
 	state := stateDir(t)
 	url := model(t, say)
@@ -165,7 +165,8 @@ func TestGarbledDatabase(t *testing.T) {
 	}
 }
 
-// A damaged base is worth a sentence and no more, with a podd that runs and without one.
+// A damaged base costs one sentence and nothing else, with a running podd and without
+// one.
 func TestCheckHarmless(t *testing.T) {
 	state := stateDir(t)
 	url := model(t, say)
@@ -210,7 +211,7 @@ func TestCheckHarmless(t *testing.T) {
 	}
 }
 
-// What there is not is a sentence, and nothing is made.
+// A missing database gets a sentence, and no file is created.
 func TestStoreVerbsWithoutAStore(t *testing.T) {
 	state := stateDir(t)
 	for _, args := range [][]string{{"check"}, {"backup", filepath.Join(t.TempDir(), "f")}, {"compact-store"}} {

@@ -14,8 +14,8 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// Of podds that start at once on one state directory one serves, and the others exit
-// with one sentence; so too on what a killed one left behind.
+// Of several podds that start at once on one state directory, one serves and the others
+// exit with one sentence. The same happens on the state of a killed podd.
 func TestStartsAtOnce(t *testing.T) {
 	state := stateDir(t)
 	for round := range 3 {
@@ -50,8 +50,8 @@ func TestStartsAtOnce(t *testing.T) {
 	}
 }
 
-// A podd whose socket was removed makes it again. What somebody else put in its place is
-// told, and left where it is.
+// podd recreates its socket after someone removes it. If someone put another file there,
+// podd reports that file and leaves it alone.
 func TestSocketIsTaken(t *testing.T) {
 	state := stateDir(t)
 	p := startPodd(t, state, "http://127.0.0.1:1/v1")
@@ -59,7 +59,7 @@ func TestSocketIsTaken(t *testing.T) {
 	if err := os.Remove(socket); err != nil {
 		t.Fatal(err)
 	}
-	p.await("the socket was removed and is made again")
+	p.await("the socket was removed; podd creates it again")
 	if _, err := p.client().Admin().GetStatus(t.Context(), &poddv1.GetStatusRequest{}); err != nil {
 		t.Errorf("podd is not reached at its new socket: %v", err)
 	}
@@ -79,7 +79,7 @@ func TestSocketIsTaken(t *testing.T) {
 	}
 }
 
-// await waits for a part of the log.
+// await waits until the log contains a text.
 func (p *process) await(part string) {
 	p.t.Helper()
 	for {
@@ -97,8 +97,8 @@ func (p *process) await(part string) {
 	}
 }
 
-// A podd that is told to stop before it is ready ends in order and with 0, and the next
-// one starts.
+// A podd that receives SIGTERM before it is ready shuts down cleanly with exit code 0,
+// and the next one starts.
 func TestStopBeforeReady(t *testing.T) {
 	state := stateDir(t)
 	for range 3 {
@@ -117,8 +117,8 @@ func TestStopBeforeReady(t *testing.T) {
 	}
 }
 
-// A step that ends within the grace time is stored as it was, its command is not cut,
-// and the turn goes on at the next start behind it.
+// A step that ends within the grace time is stored completely: podd does not cut its
+// command, and the turn continues after it at the next start.
 func TestDrainLetsTheStepEnd(t *testing.T) {
 	dir, state := t.TempDir(), stateDir(t)
 	url := model(t, func(_ context.Context, r scripted.Request) scripted.Reply {
@@ -158,8 +158,7 @@ func TestDrainLetsTheStepEnd(t *testing.T) {
 	}
 }
 
-// A turn that is cut short before its first answer goes on with its first step, and the
-// log says so.
+// A turn cut before its first answer continues with its first step, and the log says so.
 func TestKillBeforeTheFirstAnswer(t *testing.T) {
 	state, asked := stateDir(t), make(chan struct{}, 1)
 	var first sync.Once
@@ -186,7 +185,7 @@ func TestKillBeforeTheFirstAnswer(t *testing.T) {
 	}
 }
 
-// SIGHUP reads the configuration again and does not end podd, whatever the file says.
+// On SIGHUP podd reads the configuration again and keeps running, whatever the file says.
 func TestSIGHUP(t *testing.T) {
 	state := stateDir(t)
 	file := filepath.Join(state, "podd.toml")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Lengths of time and quotes are readable in the log.
+// The log shows durations and quotes in a readable form.
 func TestLogIsReadable(t *testing.T) {
 	for format, want := range map[string]string{
 		"json": `"grace":"10s","error":"no pod \"x\""`,

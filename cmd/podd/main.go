@@ -18,10 +18,10 @@ import (
 func init() { runtime.LockOSThread() } //nolint:gochecknoinits // main.main may start on another thread
 
 func main() {
-	// First of all: this may be the helper of a sandbox, which becomes its command, or what
-	// starts commands for another podd.
+	// First of all: this process may be the helper of a sandbox, which becomes its command,
+	// or the process that starts commands for another podd.
 	builtin.Main()
-	// Before anything secret is read; where the system refuses, podd works all the same.
+	// Before anything secret is read; if the system refuses, podd works anyway.
 	_ = harden.Process()
 	// Closing podd's terminal sends this too: podd keeps running.
 	hangup := make(chan os.Signal, 1)

@@ -10,12 +10,12 @@ import (
 	"podd/internal/commands/shim"
 )
 
-// runAsPodd makes the test binary be podd: tests start it as a process of its own,
-// to kill it.
+// runAsPodd makes the test binary act as podd: tests start it as a separate process, to
+// kill it.
 const runAsPodd = "PODD_TEST_RUN_AS_PODD"
 
 func TestMain(m *testing.M) {
-	// Its commands are started by this binary too, without a variable.
+	// It starts its commands by this binary too, without a variable.
 	shim.Main()
 	if os.Getenv(runAsPodd) != "" || len(os.Args) > 1 && os.Args[1] == checkVerb {
 		main()

@@ -16,8 +16,8 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// serviceManager does for podd what systemd does: it listens at podd's socket, passes it
-// on and hears how podd does.
+// serviceManager acts as systemd: it listens at podd's socket, passes it on and receives
+// podd's messages.
 type serviceManager struct {
 	t      *testing.T
 	state  string
@@ -46,7 +46,7 @@ func newServiceManager(t *testing.T) *serviceManager {
 	return m
 }
 
-// file is a descriptor of what listens or is connected.
+// file is the descriptor of a listener or a connection.
 func file(t *testing.T, from interface{ File() (*os.File, error) }) *os.File {
 	t.Helper()
 	f, err := from.File()
@@ -57,8 +57,8 @@ func file(t *testing.T, from interface{ File() (*os.File, error) }) *os.File {
 	return f
 }
 
-// start starts podd with the descriptors, in the way of sd_listen_fds(3): from 3 on, for
-// the process of the id that is podd's.
+// start starts podd with the descriptors as sd_listen_fds(3) specifies: from 3 on, for
+// the process with podd's id.
 func (m *serviceManager) start(baseURL string, pass []*os.File, args ...string) *process {
 	m.t.Helper()
 	argv := append([]string{"-c", `LISTEN_PID=$$ exec "$0" "$@"`, os.Args[0], "--state-dir", m.state}, args...)
@@ -82,7 +82,7 @@ func (m *serviceManager) hears(want string) {
 	}
 }
 
-// client waits for an answer as long as the test lasts: podd may not be there yet.
+// client waits for an answer as long as the test runs: podd may not have started yet.
 func (m *serviceManager) client() *client.Client {
 	m.t.Helper()
 	c, err := client.New(client.Config{Socket: m.socket, StateDir: m.state})
@@ -93,9 +93,9 @@ func (m *serviceManager) client() *client.Client {
 	return c
 }
 
-// A podd under a service manager answers at the socket that it was given, says when it is
-// ready, reloads and stops, tells its commands nothing of that, and leaves the socket in
-// its place: who comes while no podd runs is answered by the next one.
+// Under a service manager podd answers at the socket that it received, and reports when
+// it is ready, reloads and stops. Its commands learn nothing of that. podd leaves the
+// socket in place: the next podd answers clients that connect in between.
 func TestServiceManager(t *testing.T) {
 	m := newServiceManager(t)
 	url := model(t, func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(scripted.Text("hello")) })
@@ -144,8 +144,8 @@ func TestServiceManager(t *testing.T) {
 	}
 }
 
-// A socket that was passed on and is taken from its place is the service manager's to
-// make again: podd says so and goes on with those who are connected.
+// A passed socket that was removed is for the service manager to recreate: podd reports
+// it and keeps serving its connections.
 func TestPassedSocketIsTaken(t *testing.T) {
 	m := newServiceManager(t)
 	p := m.start("http://127.0.0.1:1/v1", []*os.File{file(t, m.listen)})
@@ -167,7 +167,7 @@ func TestPassedSocketIsTaken(t *testing.T) {
 	}
 }
 
-// What can't be podd's socket is refused with one sentence, and left where it is.
+// A file that can't be podd's socket is refused with one sentence, and left alone.
 func TestPassedSocketIsUnfit(t *testing.T) {
 	m := newServiceManager(t)
 	good := func() []*os.File { return []*os.File{file(t, m.listen)} }
@@ -226,7 +226,7 @@ func TestPassedSocketIsUnfit(t *testing.T) {
 	}
 }
 
-// checkUntold looks at what a command of podd's was given.
+// checkUntold checks the environment of a command of podd's.
 func checkUntold(t *testing.T, p *process, path string) {
 	t.Helper()
 	var text []byte

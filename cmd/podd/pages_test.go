@@ -11,8 +11,8 @@ import (
 	"podd/internal/testing/pages"
 )
 
-// Each podd command line of the documentation is one that podd takes: the verb
-// exists, its flags too, and their values and the number of arguments are right.
+// podd accepts each podd command line in the documentation: the verb and its flags exist,
+// and the values and the number of arguments are right.
 func TestPagesShowCommandsThatParse(t *testing.T) {
 	all, err := pages.All("../..")
 	if err != nil {
@@ -25,7 +25,7 @@ func TestPagesShowCommandsThatParse(t *testing.T) {
 			t.Error(err)
 		}
 		for _, c := range commands {
-			// These are the beginnings of what podd prints.
+			// These are the beginnings of podd's output.
 			if c.Mention && len(c.Args) > 1 && slices.Contains([]string{"ready", "did", "cannot", "runs", "is"}, c.Args[1]) {
 				continue
 			}
@@ -40,7 +40,7 @@ func TestPagesShowCommandsThatParse(t *testing.T) {
 	}
 }
 
-// parse does with a command line what podd does before it runs the verb.
+// parse does what podd does with a command line before it runs the verb.
 func parse(c pages.Command) error {
 	root := newRootCommand(&program{stdin: strings.NewReader(""), env: func(string) string { return "" }})
 	cmd, rest, err := root.Find(c.Args[1:])

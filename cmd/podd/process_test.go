@@ -19,7 +19,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// process is a podd in a process of its own.
+// process is podd in its own process.
 type process struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -28,8 +28,7 @@ type process struct {
 	exited chan struct{}
 }
 
-// startPodd starts podd on a state directory and waits until it is ready or has
-// ended.
+// startPodd starts podd on a state directory and waits until it is ready or has ended.
 func startPodd(t *testing.T, state, baseURL string, args ...string) *process {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], append([]string{"--state-dir", state}, args...)...)
@@ -94,14 +93,14 @@ func (p *process) client() *client.Client {
 	return c
 }
 
-// logBuffer is what a podd has said so far: one goroutine writes, others wait for more.
+// logBuffer is the log of a podd: one goroutine writes, others wait for more.
 type logBuffer struct {
 	mu    sync.Mutex
 	text  strings.Builder
 	grows chan struct{}
 }
 
-// WriteString adds to the log and wakes who waits.
+// WriteString adds to the log and wakes the waiting goroutines.
 func (b *logBuffer) WriteString(s string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -112,7 +111,7 @@ func (b *logBuffer) WriteString(s string) {
 	}
 }
 
-// read is all that was written, and a channel that is closed when more is.
+// read returns the whole log, and a channel that is closed when more arrives.
 func (b *logBuffer) read() (text string, grows <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -122,7 +121,7 @@ func (b *logBuffer) read() (text string, grows <-chan struct{}) {
 	return b.text.String(), b.grows
 }
 
-// String is all that was written.
+// String is the whole log.
 func (b *logBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -148,7 +147,7 @@ func model(t *testing.T, h scripted.Handler) string {
 	return s.URL()
 }
 
-// createAndSubmit makes the pod "p" and gives it a prompt.
+// createAndSubmit creates the pod "p" and submits a prompt to it.
 func createAndSubmit(t *testing.T, c *client.Client, dir string) *poddv1.SubmitResponse {
 	t.Helper()
 	spec := &poddv1.PodSpec{Dir: dir}
@@ -169,8 +168,8 @@ func submit(t *testing.T, c *client.Client, text string) *poddv1.SubmitResponse 
 	return got
 }
 
-// until follows the pod's log from its start to the first entry that matches, and
-// gives all entries up to it.
+// until follows the pod's log from its start to the first entry that matches, and returns
+// all entries up to it.
 func until(t *testing.T, c *client.Client, match func(*poddv1.Entry) bool) []*poddv1.Entry {
 	t.Helper()
 	var entries []*poddv1.Entry
@@ -193,9 +192,9 @@ func turnEnded(turn int64) func(*poddv1.Entry) bool {
 	return func(e *poddv1.Entry) bool { return e.GetTurnEnded() != nil && e.GetTurn() == turn }
 }
 
-// A podd that is killed in the middle of a command goes on with the turn when it is
-// back, waits for the command, which still runs, and does not run it again; the next
-// submit goes on with the same history.
+// podd is killed in the middle of a command. After the restart it continues the turn and
+// waits for the command, which still runs, without running it again. The next submit
+// continues from the same history.
 func TestKill(t *testing.T) {
 	dir, state := t.TempDir(), stateDir(t)
 	url := model(t, func(_ context.Context, r scripted.Request) scripted.Reply {
@@ -255,8 +254,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// A podd that is killed while one pod waits for another that it spawned finds both as
-// they were: nobody is spawned again, the task is given once, the answer arrives.
+// podd is killed while one pod waits for a sub-pod. After the restart both are as they
+// were: no second sub-pod is spawned, the task is submitted once, and the answer arrives.
 func TestKillWithASpawnedPod(t *testing.T) {
 	dir, state := t.TempDir(), stateDir(t)
 	url := model(t, func(_ context.Context, r scripted.Request) scripted.Reply {
@@ -302,7 +301,8 @@ func TestKillWithASpawnedPod(t *testing.T) {
 	}
 }
 
-// waitForPID reads the process id that a command left and returns what kills it.
+// waitForPID reads the process id that a command wrote and returns a function that kills
+// it.
 func waitForPID(t *testing.T, path string) func() {
 	t.Helper()
 	for t.Context().Err() == nil {
@@ -319,8 +319,8 @@ func waitForPID(t *testing.T, path string) func() {
 	return nil
 }
 
-// SIGTERM lets the running step end; a second one cuts it short. Either way podd
-// exits with 0, leaves no socket behind, and the next podd goes on with the turn.
+// After SIGTERM the running step may end; a second SIGTERM cuts it. Either way podd exits
+// with 0 and removes its socket, and the next podd continues the turn.
 func TestDrain(t *testing.T) {
 	dir, state := t.TempDir(), stateDir(t)
 	url := model(t, func(_ context.Context, r scripted.Request) scripted.Reply {
@@ -354,8 +354,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// A second podd on the same state directory or socket exits at once and names the
-// one that is there, which goes on undisturbed.
+// A second podd on the same state directory or socket exits at once and names the first
+// one, which keeps running.
 func TestSecondPodd(t *testing.T) {
 	state := stateDir(t)
 	first := startPodd(t, state, "http://127.0.0.1:1/v1")

@@ -22,7 +22,7 @@ func runPodd(t *testing.T, env map[string]string, args ...string) (code int, std
 	return code, out.String(), errs.String()
 }
 
-// Bad input is one sentence on standard error and exit code 2.
+// Bad input gives one sentence on standard error and exit code 2.
 func TestBadInput(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, content string) string {

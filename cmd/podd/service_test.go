@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What would be installed names the places that were named, and no key.
+// The files to install have the named places, and no key.
 func TestServiceDryRun(t *testing.T) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skip("podd does not support services of this system")

@@ -17,9 +17,9 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// podd whose sync fails does not know what it wrote last: it acknowledges nothing any
-// more, exits with 1 and says why. At the next start, which checks the file first,
-// what was acknowledged is there, and at most the submit of unknown outcome beside it.
+// After a failed sync podd does not know what it wrote last: it acknowledges nothing
+// more, exits with 1 and says why. The next start checks the file first; then everything
+// acknowledged exists, and at most the submit of unknown outcome besides.
 func TestFailedSync(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace makes a sync fail, and is not installed")
@@ -28,7 +28,7 @@ func TestFailedSync(t *testing.T) {
 	hit := 0
 	for _, when := range []int{3, 6, 9, 14} {
 		t.Run(fmt.Sprint(when), func(t *testing.T) {
-			// What a new database syncs is not meant.
+			// The syncs of a new database are not the subject.
 			state := stateDir(t)
 			first := startPodd(t, state, url)
 			first.signal(syscall.SIGTERM)
@@ -58,8 +58,8 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
-// submitUntilFailure runs podd with a sync that fails and gives the request ids that
-// it acknowledged.
+// submitUntilFailure runs podd with a failing sync and returns the acknowledged request
+// ids.
 func submitUntilFailure(t *testing.T, state, url string, when int) (acknowledged []string, failed bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "strace", "-f", "-qq", "-o", filepath.Join(t.TempDir(), "strace"),
@@ -131,7 +131,7 @@ func submitMany(t *testing.T, state string) (acknowledged []string) {
 	return acknowledged
 }
 
-// submits are the request ids in the log of the pod; none when there is no pod.
+// submits are the request ids in the pod's log; empty without a pod.
 func submits(t *testing.T, c *client.Client) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}

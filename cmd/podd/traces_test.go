@@ -19,7 +19,7 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// receiver takes spans as an OpenTelemetry collector does.
+// receiver receives spans as an OpenTelemetry collector does.
 type receiver struct {
 	mu    sync.Mutex
 	spans map[string]*otlp.Span
@@ -46,7 +46,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.Header().Set("Content-Type", "application/x-protobuf")
 }
 
-// tracedPodd runs a turn with a tool in a podd with these variables, to podd's end.
+// tracedPodd runs a turn with a tool in a podd with these variables, until podd ends.
 func tracedPodd(t *testing.T, env ...string) *process {
 	t.Helper()
 	state := stateDir(t)
@@ -69,8 +69,7 @@ func tracedPodd(t *testing.T, env ...string) *process {
 	return p
 }
 
-// The spans of a turn arrive at a collector, within one another, and say nothing of what
-// was said.
+// A turn's spans arrive at a collector, nested, and contain no text of the conversation.
 func TestTraces(t *testing.T) {
 	r := &receiver{spans: make(map[string]*otlp.Span)}
 	s := httptest.NewServer(r)
@@ -99,8 +98,8 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// Without a word that asks for them there are no traces; a wish that podd can't fulfil is
-// refused with a sentence; a collector that is away costs no turn.
+// podd sends no traces unless a variable asks for them. It refuses an unsupported setting
+// with a sentence, and an unreachable collector does not affect turns.
 func TestNoTraces(t *testing.T) {
 	r := &receiver{spans: make(map[string]*otlp.Span)}
 	s := httptest.NewServer(r)

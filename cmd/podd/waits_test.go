@@ -15,7 +15,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// killed kills podd, starts it again on the same state, and waits until the pod is in a
+// killed kills podd, starts it again on the same state, and waits until the pod reaches a
 // state.
 func (p *process) killed(url string, state poddv1.PodState) (*process, *client.Client, *poddv1.Pod) {
 	p.t.Helper()
@@ -26,7 +26,7 @@ func (p *process) killed(url string, state poddv1.PodState) (*process, *client.C
 	return next, c, inState(p.t, c, state)
 }
 
-// inState waits until the pod is in a state.
+// inState waits until the pod reaches a state.
 func inState(t *testing.T, c *client.Client, state poddv1.PodState) *poddv1.Pod {
 	t.Helper()
 	for {
@@ -47,8 +47,8 @@ func wantFinished(t *testing.T, log []*poddv1.Entry) {
 	}
 }
 
-// What waits when podd is killed is where it was at the next start, and one call of a
-// client carries on.
+// Everything that waits when podd is killed still waits after the restart, and one call
+// of a client continues it.
 func TestKillWhileSomethingWaits(t *testing.T) {
 	t.Run("an approval", func(t *testing.T) {
 		dir, state := t.TempDir(), stateDir(t)

@@ -1,5 +1,5 @@
-// Command embed hosts a pod in a program of its own: with its own tool, its own
-// interceptor and its own model. It submits a prompt and prints the answer.
+// Command embed hosts a pod in its own program, with its own tool, interceptor and model.
+// It submits a prompt and prints the answer.
 //
 //	go run . How many apples are there?
 package main
@@ -16,6 +16,7 @@ import (
 
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
+	"podd/pkg/llm"
 	"podd/pkg/pod"
 	"podd/pkg/store"
 	"podd/pkg/tool"
@@ -37,8 +38,8 @@ func main() {
 	fmt.Println(answer)
 }
 
-// run asks a new pod in a temporary directory. A program that means to keep its pods
-// names a directory that stays, and calls Recover when it starts.
+// run uses a new pod in a temporary directory. A program that keeps its pods names a
+// permanent directory, and calls Recover when it starts.
 func run(ctx context.Context, prompt string) (answer string, err error) {
 	dir, err := os.MkdirTemp("", "embed-")
 	if err != nil {
@@ -66,7 +67,7 @@ func run(ctx context.Context, prompt string) (answer string, err error) {
 	}
 	host, err := pod.NewHost(ctx, pod.Config{
 		Fixed:    pod.Fixed{Store: db, Workspaces: workspaces},
-		Settings: pod.Settings{Model: clerk{}, Interceptors: []interceptor.Interceptor{discreet{}}},
+		Settings: pod.Settings{Router: llm.One(clerk{}), Interceptors: []interceptor.Interceptor{discreet{}}},
 	})
 	if err != nil {
 		return "", err

@@ -12,14 +12,14 @@ import (
 	"podd/pkg/llm"
 )
 
-// clerk is a model of this program, without a network: it asks the stock tool about the
-// product of a prompt, and says what the tool said.
+// clerk is a model of this program, without a network: it calls the stock tool with the
+// product of a prompt, and repeats the result.
 type clerk struct{}
 
-// body is what clerk is sent.
+// body is the request to clerk.
 type body struct {
 	Prompt string `json:"prompt"`
-	// Result is what the tool said; nil before the call.
+	// Result is the tool's result; nil before the call.
 	Result *string `json:"result,omitempty"`
 }
 
@@ -29,7 +29,7 @@ func (clerk) API() string { return "clerk" }
 // Resolve knows one model.
 func (clerk) Resolve(context.Context, string) (string, error) { return "clerk-1", nil }
 
-// Body is the last prompt of the conversation with the result that followed it.
+// Body is the last prompt of the conversation with the result after it.
 func (clerk) Body(r llm.Request) ([]byte, error) {
 	var b body
 	for _, i := range r.Items {
@@ -59,7 +59,7 @@ func (clerk) Stream(ctx context.Context, request []byte) iter.Seq2[llm.Event, er
 	}
 }
 
-// reply is a call of the tool, or an answer once it has answered.
+// reply is a call of the tool, or an answer once the result is there.
 func reply(request []byte) ([]llm.Event, error) {
 	var b body
 	if err := json.Unmarshal(request, &b); err != nil {
@@ -78,7 +78,7 @@ func reply(request []byte) ([]llm.Event, error) {
 	return []llm.Event{start, llm.BlockDelta{Text: text}, llm.BlockEnd{}, llm.End{Stop: llm.StopDone}}, nil
 }
 
-// product is the first word of a prompt that names one; empty when none does.
+// product is the first product in a prompt; empty without one.
 func product(prompt string) string {
 	for _, word := range strings.Fields(strings.ToLower(prompt)) {
 		switch word = strings.Trim(word, ".,?!"); word {

@@ -1,7 +1,7 @@
 //go:build integrations
 
-// Package attach tests podctl attach as a person sees it: in tmux, by keys and by what
-// stands on the screen.
+// Package attach tests podctl attach as a person sees it: in tmux, by keys and by the
+// text on the screen.
 package attach
 
 import (
@@ -24,8 +24,8 @@ func world(t *testing.T, h scripted.Handler) *rig.World {
 	return w
 }
 
-// restored checks that the shell has its terminal back: what is typed shows, and returns
-// are newlines.
+// restored checks that the shell controls its terminal again: typed text shows, and
+// returns are newlines.
 func (s *screen) restored() {
 	s.t.Helper()
 	s.keys("clear; stty -a | tr ' ' '\\n' | grep -cxE 'echo|icanon|icrnl|isig|opost'", "Enter")
@@ -35,8 +35,8 @@ func (s *screen) restored() {
 	})
 }
 
-// A prompt with a completed path and a paste of several lines, an answer with calls, which
-// open and close, and nothing hostile on the way; then the person leaves.
+// A prompt with a completed path and a paste of several lines, then an answer with calls,
+// which open and close. Nothing hostile reaches the terminal, and the person leaves.
 func TestTalk(t *testing.T) {
 	w := world(t, scripted.Answers(
 		scripted.Say(scripted.Text("I look.\x1b[31m\u202e"), scripted.Call{Name: "shell", Arguments: `{"command":"echo line; printf '\\033[2J\\033[31mred'"}`}),
@@ -70,13 +70,13 @@ func TestTalk(t *testing.T) {
 	s.restored()
 }
 
-// A question is answered in place, once all of it was on the screen; one that is
-// answered elsewhere is taken back, and a draft is never an answer.
+// A question is answered in place, once all of it was on the screen. A question answered
+// elsewhere disappears, and a draft is never an answer.
 func TestQuestions(t *testing.T) {
 	shell := func(lines string) scripted.Reply {
 		return scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"true ` + lines + `"}`})
 	}
-	w := world(t, scripted.Answers(shell(strings.Repeat(`\ntrue some words`, 20)), shell("second"), shell("third"), scripted.Say(scripted.Text("Done."))))
+	w := world(t, scripted.Answers(shell(strings.Repeat(`\ntrue some words`, 20)), shell("second"), shell(`third","access":"host","why":"to see`), scripted.Say(scripted.Text("Done."))))
 	w.Podctl("update", "p", "--ask", "always")
 	s := newScreen(t, w, 60, 15, nil, "attach", "p")
 	s.await("p · idle")
@@ -94,7 +94,7 @@ func TestQuestions(t *testing.T) {
 	s.await("approved by podctl", "command: true second", "Run it?")
 	s.typed("n not that one")
 	s.keys("Enter")
-	s.await("denied by podctl", "command: true third", "Run it?")
+	s.await("denied by podctl", `Access "host", why "to see": the command "true third"`, "command: true third", "Run it?")
 	s.keys("Escape")
 	s.await("the call still waits; ^Y to answer", "\n>")
 	s.typed("yes")
@@ -111,8 +111,8 @@ func TestQuestions(t *testing.T) {
 	s.await("shell>")
 }
 
-// Leaving ends no turn; who comes back sees the text so far; podd may be killed meanwhile,
-// and the answer is there once.
+// Leaving ends no turn. A person who returns sees the text so far. podd may be killed
+// meanwhile, and the answer appears once.
 func TestLeaveAndComeBack(t *testing.T) {
 	gate := make(chan struct{})
 	w := world(t, scripted.Answers(scripted.Say(scripted.Text("The ans"), scripted.Wait(gate), scripted.Text("wer."))))
@@ -138,8 +138,8 @@ func TestLeaveAndComeBack(t *testing.T) {
 	s.await("no turn is running")
 }
 
-// Who scrolled up keeps what they look at while text comes; sizes change meanwhile; a
-// signal gives the terminal back.
+// A scrolled view keeps its place while text arrives; sizes change meanwhile; a signal
+// restores the terminal.
 func TestScrollResizeAndSignal(t *testing.T) {
 	gate := make(chan struct{})
 	var long strings.Builder
@@ -175,7 +175,7 @@ func TestScrollResizeAndSignal(t *testing.T) {
 	s.restored()
 }
 
-// Where there is no such terminal, a sentence says what to use.
+// On an unsuitable terminal a sentence says what to use.
 func TestNoTerminal(t *testing.T) {
 	w := world(t, scripted.Answers(scripted.Say(scripted.Text("x"))))
 	s := newScreen(t, w, 80, 24, nil, "attach p; TERM=dumb podctl attach p")

@@ -13,15 +13,16 @@ import (
 	"podd/integrations/rig"
 )
 
-// screen is a podctl attach in a tmux of its own.
+// screen is a `podctl attach` in its own tmux.
 type screen struct {
 	t    *testing.T
 	w    *rig.World
 	tmux string
 }
 
-// newScreen starts podctl with these arguments in a terminal of so many columns and rows,
-// and env set beside the world's. A shell is around it: what it leaves can be seen.
+// newScreen starts podctl with these arguments in a terminal of the given size, with env
+// added to the world's environment. podctl runs in a shell, so that tests see what it
+// leaves on the screen.
 func newScreen(t *testing.T, w *rig.World, columns, rows int, env []string, args ...string) *screen {
 	t.Helper()
 	rig.Need(t, "tmux")
@@ -33,7 +34,7 @@ func newScreen(t *testing.T, w *rig.World, columns, rows int, env []string, args
 	c := s.command(append([]string{"-f", os.DevNull, "new-session", "-d", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(rows)}, "bash", "--rcfile", rc)...)
 	c.Env = append(w.Env, append([]string{"TERM=xterm-256color"}, env...)...)
 	rig.Run(t, c)
-	t.Cleanup(func() { _ = s.command("kill-server").Run() }) // It ends with its shell, too.
+	t.Cleanup(func() { _ = s.command("kill-server").Run() }) // The server ends with its shell, too.
 	s.await("shell>")
 	s.keys("clear; "+rig.Binaries(t)+"/podctl "+strings.Join(args, " "), "Enter")
 	return s
@@ -57,26 +58,26 @@ func (s *screen) typed(text string) {
 	rig.Run(s.t, s.command("send-keys", "-l", text))
 }
 
-// pasted pastes text as a terminal does.
+// pasted pastes text the way a terminal does.
 func (s *screen) pasted(text string) {
 	s.t.Helper()
 	rig.Run(s.t, s.command("set-buffer", text))
 	rig.Run(s.t, s.command("paste-buffer", "-p"))
 }
 
-// shown is what stands on the screen.
+// shown is the text on the screen.
 func (s *screen) shown() string {
 	s.t.Helper()
 	return rig.Run(s.t, s.command("capture-pane", "-p"))
 }
 
-// escapes is what stands on the screen, with the escape sequences of its colours.
+// escapes is the text on the screen with the escape sequences of its colours.
 func (s *screen) escapes() string {
 	s.t.Helper()
 	return rig.Run(s.t, s.command("capture-pane", "-p", "-e"))
 }
 
-// await waits until the screen holds all of these.
+// await waits until the screen shows all of these.
 func (s *screen) await(what ...string) string {
 	s.t.Helper()
 	return s.awaitThat(strings.Join(what, ", "), func(shown string) bool {
@@ -89,7 +90,7 @@ func (s *screen) await(what ...string) string {
 	})
 }
 
-// gone waits until the screen does not hold this.
+// gone waits until the screen no longer shows this.
 func (s *screen) gone(what string) string {
 	s.t.Helper()
 	return s.awaitThat("the end of "+what, func(shown string) bool { return !strings.Contains(shown, what) })

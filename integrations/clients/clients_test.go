@@ -1,7 +1,7 @@
 //go:build integrations
 
-// Package clients runs the example clients of examples/clients, in languages other than
-// Go, against a real podd.
+// Package clients runs the example clients of examples/clients, written in languages
+// other than Go, against a real podd.
 package clients
 
 import (
@@ -16,7 +16,8 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// script makes one call that asks, and answers with text that would drive a terminal.
+// script is a model that makes one call that asks, and answers with text that contains
+// terminal control characters.
 const script = `step
 text I will run it.
 call shell {"command": "echo hi"}
@@ -66,7 +67,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// typescript is ask.ts, compiled once in a directory that has npm's packages.
+// typescript is ask.ts, compiled once in a directory with the npm packages.
 func typescript(t *testing.T, w *rig.World, args ...string) *exec.Cmd {
 	t.Helper()
 	if compiled == "" {
@@ -99,10 +100,10 @@ func compile(t *testing.T, w *rig.World) {
 
 var languages = map[string]func(*testing.T, *rig.World, ...string) *exec.Cmd{"python": python, "typescript": typescript}
 
-// output is what a client has written so far.
+// output is everything a client has written.
 type output struct {
 	text strings.Builder
-	// seen gets all of it each time that there is more.
+	// seen gets the whole output whenever it grows.
 	seen chan string
 }
 
@@ -113,8 +114,8 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A client makes the pod, submits, shows the answer, asks about the call that waits, and
-// goes on over a crash of podd that comes meanwhile.
+// A client creates the pod, submits, shows the answer, asks about the waiting call, and
+// survives a crash of podd in between.
 func TestAsk(t *testing.T) {
 	for name, client := range languages {
 		t.Run(name, func(t *testing.T) {
@@ -144,7 +145,7 @@ func TestAsk(t *testing.T) {
 			if _, err := io.WriteString(in, "y\n"); err != nil {
 				t.Fatal(err)
 			}
-			// A client that was told that podd had gone asks again.
+			// The client asks again after it saw that podd was gone.
 			_, _ = io.WriteString(in, "y\n")
 			if err := <-ended; err != nil {
 				t.Fatalf("the client ended: %v\n%s", err, out.text.String())
@@ -162,7 +163,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// A pod that is not there yet is made, with the client token; an error has podd's reason.
+// The client creates a missing pod with the client token; an error has podd's reason.
 func TestMakesThePodAndTellsErrors(t *testing.T) {
 	for name, client := range languages {
 		t.Run(name, func(t *testing.T) {
@@ -199,7 +200,7 @@ func TestGrpcurl(t *testing.T) {
 	}
 }
 
-// The documentation quotes the examples as they are.
+// The documentation quotes the examples verbatim.
 func TestDocsQuoteTheExamples(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(rig.Root(), "docs", "clients.md"))
 	if err != nil {

@@ -25,7 +25,7 @@ func server(t *testing.T, name string) string {
 	return rig.NPM(t, "@modelcontextprotocol", "server-"+name, "dist", "index.js")
 }
 
-// calls is a model that makes one call after the other, then ends, in each turn.
+// calls is a model that makes one call after another in each turn, then ends it.
 func calls(list ...scripted.Call) scripted.Handler {
 	return func(_ context.Context, r scripted.Request) scripted.Reply {
 		n := 0
@@ -84,7 +84,7 @@ func want(t *testing.T, got []string, parts ...string) {
 	}
 }
 
-// wantAlerts checks that podd raised these alerts about MCP servers, and no others.
+// wantAlerts checks that podd raised exactly these alerts about MCP servers.
 func wantAlerts(t *testing.T, w *rig.World, texts ...string) {
 	t.Helper()
 	out := w.Podctl("alerts", "-o", "json")
@@ -118,13 +118,13 @@ func TestFilesystem(t *testing.T) {
 	wantAlerts(t, w)
 }
 
-// create makes the pod demo in the workspace.
+// create creates the pod demo in the workspace.
 func create(w *rig.World) string {
 	w.Podctl("create", "demo")
 	return "demo"
 }
 
-// everything are calls of the server that shows all of the protocol.
+// everything are calls to the server that covers the whole protocol.
 func everything() scripted.Handler {
 	return calls(
 		call(1, "mcp__all__echo", map[string]any{"message": "hello"}),
@@ -140,7 +140,7 @@ func everything() scripted.Handler {
 
 func wantEverything(t *testing.T, w *rig.World) {
 	t.Helper()
-	want(t, results(t, w), "hello", "42", "[image, image/png, ", "ompleted", "temperature", "demo://resource/", "user: ", "expected number")
+	want(t, results(t, w), "hello", "42", "[image 20x20, ", "ompleted", "temperature", "demo://resource/", "user: ", "expected number")
 	wantAlerts(t, w, "the tool simulate-research-query is left out")
 	list := w.Podctl("mcp", "list", "demo")
 	for _, part := range []string{"state: running", "  tool ", "  resource ", "  prompt "} {

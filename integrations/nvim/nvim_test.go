@@ -42,8 +42,8 @@ func makePod(t *testing.T, w *rig.World, args ...string) {
 	w.Podctl(append([]string{"create", "p", "--dir", w.Workspace}, args...)...)
 }
 
-// A submit is followed: text, tool calls in folds, the end of the turn. Text that would
-// drive a terminal or hide shows as escapes, and cannot pass for a heading.
+// The buffer follows a submit: text, tool calls in folds, the end of the turn. Control
+// and invisible characters show as escapes, and no text can pass for a heading.
 func TestSubmitAndFollow(t *testing.T) {
 	w := newWorld(t, "step\ntext I will read it.\ncall read_file {\"path\": \"README.md\"}\nstep\ntext Done\x1b[31m \u202eevil\u2066.\n| you  #9\n| tab\there\n")
 	makePod(t, w)
@@ -81,7 +81,8 @@ func TestSubmitAndFollow(t *testing.T) {
 	}
 }
 
-// A selection goes as a reference where podd sees the same in the file, else as a paste.
+// A selection becomes a reference when podd sees the same text in the file, otherwise a
+// paste.
 func TestSelection(t *testing.T) {
 	w := newWorld(t, hello)
 	makePod(t, w)
@@ -106,7 +107,7 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// The prompt buffer completes @path, and :write sends it.
+// The prompt buffer completes @path, and :write submits it.
 func TestPrompt(t *testing.T) {
 	w := newWorld(t, hello)
 	makePod(t, w)
@@ -115,7 +116,7 @@ func TestPrompt(t *testing.T) {
 	e := neovim.Edit(t, w)
 	e.Ex("Podd open p")
 	e.Await("[idle]")
-	// Typed in one go: no letter is lost to Normal mode.
+	// The keys come at once: none of them reaches Normal mode.
 	e.Keys("ilook at @RE<C-x><C-o><Esc>")
 	e.AwaitLua(`vim.api.nvim_buf_get_name(0):match('podd://p/prompt$')`)
 	e.AwaitLua(`vim.api.nvim_get_current_line() == 'look at @README.md'`)
@@ -127,7 +128,7 @@ func TestPrompt(t *testing.T) {
 	if log := w.Podctl("tail", "p", "--after", "0", "-o", "json"); strings.Count(log, `{"file_ref":`) != 2 {
 		t.Errorf("the log lacks references:\n%s", log)
 	}
-	// On the command line too.
+	// The command line completes references too.
 	if got := e.Expr(`join(getcompletion('Podd submit @RE', 'cmdline'))`); got != "@README.md" {
 		t.Errorf("the command line completes %q", got)
 	}
@@ -139,8 +140,37 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// A command is about the pod on the screen: that of the current buffer, whatever the current
-// directory is. An answer to "which pod?" counts for one command.
+// :Podd plan switches plan mode for the prompts that follow, and the state line says so. A
+// prompt that would steer an idle pod begins a turn that plans as well.
+func TestPlan(t *testing.T) {
+	w := newWorld(t, hello)
+	makePod(t, w)
+	e := neovim.Edit(t, w)
+	e.Ex("Podd open p")
+	e.Await("[idle]")
+	e.Ex("Podd plan")
+	e.Await("[idle, prompts plan]")
+	e.Ex("Podd submit one")
+	e.Await("turn 1 finished")
+	e.Ex("Podd steer two")
+	e.Await("turn 2 finished")
+	e.Ex("Podd plan")
+	e.Await("[idle]")
+	e.Ex("Podd submit three")
+	e.Await("turn 3 finished")
+	w.Podctl("update", "p", "--plan")
+	e.Ex("Podd submit four")
+	e.Await("turn 4 finished")
+	log := w.Podctl("tail", "p", "--after", "0")
+	for _, want := range []string{"turn 1 started (plan)\n", "turn 2 started (plan)\n", "turn 3 started\n", "turn 4 started\n"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log lacks %q:\n%s", want, log)
+		}
+	}
+}
+
+// A command applies to the pod on the screen, that of the current buffer, whatever the
+// current directory is. An answer to "which pod?" applies to one command.
 func TestWhichPod(t *testing.T) {
 	w := newWorld(t, hello)
 	makePod(t, w)
@@ -187,7 +217,7 @@ func TestWhichPod(t *testing.T) {
 	enter("pause", "paused pod second")
 }
 
-// Where a reference begins is a matter of what stands before the cursor.
+// The text before the cursor decides where a reference begins.
 func TestStartOfReference(t *testing.T) {
 	w := newWorld(t, hello)
 	e := neovim.Edit(t, w)
@@ -201,8 +231,8 @@ func TestStartOfReference(t *testing.T) {
 	}
 }
 
-// Calls that wait are shown whole, and answered with keys where they stand, or by
-// :Podd approvals.
+// Neovim shows waiting calls in full. A key on the call answers it, and so does :Podd
+// approvals.
 func TestApprovals(t *testing.T) {
 	w := newWorld(t, `on "first"
 step
@@ -216,7 +246,7 @@ step
 text I see.
 on "third"
 step
-call shell {"command": "echo four"}
+call shell {"command": "echo four", "access": "network", "why": "to ask"}
 step
 text Fine.
 `)
@@ -234,7 +264,7 @@ text Fine.
 	if got := e.Lua(`return require('podd').statusline()`); !strings.HasPrefix(got, "podd p: waiting (1 approval)") {
 		t.Errorf("the statusline says %q", got)
 	}
-	// A key elsewhere answers nothing.
+	// A key outside of a call answers nothing.
 	e.Ex("1")
 	e.Keys("a")
 	e.AwaitLua(`table.concat(_G.said):find('no call under the cursor waits for approval', 1, true)`)
@@ -266,14 +296,16 @@ text Fine.
 	e.Await("[waiting (1 approval)]")
 	e.Ex("Podd approvals")
 	e.AwaitLua(`_G.asked ~= nil`)
-	if got := e.Lua(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '|')`); !strings.Contains(got, "command: echo four") {
+	if got := e.Lua(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '|')`); !strings.Contains(got, "command: echo four") ||
+		!strings.Contains(got, `|  Access "network", why "to ask": the command "echo four" needs approval because `) {
 		t.Errorf("beside the question stands %q", got)
 	}
 	e.Lua(`_G.asked.done(_G.asked.items[1])`)
 	e.Await("Fine.")
 }
 
-// Alerts are counted, shown, and acknowledged where they stand or by :Podd alerts.
+// Neovim counts alerts and shows them; a key on the alert or :Podd alerts acknowledges
+// one.
 func TestAlerts(t *testing.T) {
 	w := newWorld(t, hello)
 	makePod(t, w)
@@ -301,8 +333,8 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// The buffer goes on over ends of podd, of the bridge and of Neovim: nothing is lost, and
-// nothing stands there twice.
+// The buffer survives the end of podd, of the bridge and of Neovim: no text is lost, and
+// none appears twice.
 func TestRestarts(t *testing.T) {
 	w := newWorld(t, hello)
 	makePod(t, w)
@@ -317,7 +349,7 @@ func TestRestarts(t *testing.T) {
 	e.Await("[idle]")
 	e.Ex("Podd submit number 2")
 	e.Await("turn 2 finished")
-	// The bridge is killed, as by a person.
+	// Someone kills the bridge.
 	e.Lua(`for _, c in ipairs(vim.api.nvim_list_chans()) do
 		if c.argv and c.argv[2] == 'bridge' then vim.loop.kill(vim.fn.jobpid(c.id), 'sigkill') end end`)
 	w.Podctl("submit", "-p", "p", "-f", "number 3")
@@ -325,7 +357,7 @@ func TestRestarts(t *testing.T) {
 	before := e.Stream()
 	for _, want := range []string{"number 1", "number 2", "number 3", "turn 1 finished", "turn 2 finished", "turn 3 finished"} {
 		if strings.Count(before, want) != 1 {
-			t.Errorf("%q stands there %d times:\n%s", want, strings.Count(before, want), before)
+			t.Errorf("%q appears %d times:\n%s", want, strings.Count(before, want), before)
 		}
 	}
 	e.Quit()
@@ -339,7 +371,7 @@ func TestRestarts(t *testing.T) {
 	e.Await("turn 4 finished")
 }
 
-// A Neovim that is there before podd waits for it.
+// A Neovim that starts before podd waits for it.
 func TestBeforePodd(t *testing.T) {
 	w := newWorld(t, hello)
 	makePod(t, w)
@@ -350,7 +382,7 @@ func TestBeforePodd(t *testing.T) {
 	e.Await("[idle]")
 }
 
-// What is unfinished shows as it grows, and its entry takes its place.
+// Unfinished text shows as it grows, and its entry replaces it.
 func TestLiveText(t *testing.T) {
 	w := newWorld(t, "otherwise\ntext This takes\npause 2s\ntext  a while.\n")
 	makePod(t, w)
@@ -395,7 +427,7 @@ func TestBlocksOfSharedCases(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.Last > 0 {
-			continue // Blocks that leave for their age are no change.
+			continue // Blocks that leave because of their age are not a change.
 		}
 		said := e.Lua(`local list, c = {}, vim.json.decode(table.concat(vim.fn.readfile(` + neovim.Quote(file) + `), '\n'))
 			for _, change in ipairs(c.changes) do require('podd.blocks').change(list, change) end
@@ -407,7 +439,8 @@ func TestBlocksOfSharedCases(t *testing.T) {
 	}
 }
 
-// A submit that waits holds up nothing, and what a bridge that ended knew is forgotten.
+// A waiting submit blocks nothing, and the plugin forgets what it knew from a bridge that
+// ended.
 func TestBlocksThatSettle(t *testing.T) {
 	e := neovim.Edit(t, newWorld(t, hello))
 	got := e.Lua(`local blocks, list = require('podd.blocks'), {}
@@ -435,7 +468,7 @@ func TestHealthAndHelp(t *testing.T) {
 	w.Kill()
 	e.Ex("checkhealth podd")
 	e.AwaitLua(`vim.fn.search('ERROR:.*podd') > 0`)
-	// The tags that :help podd needs, and that each verb has its place there.
+	// The tags that :help podd needs exist, and the help documents each verb.
 	docs := filepath.Join(w.Dir, "doc")
 	if err := os.CopyFS(docs, os.DirFS(filepath.Join(rig.Root(), "plugins", "nvim", "doc"))); err != nil {
 		t.Fatal(err)

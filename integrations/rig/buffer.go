@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Buffer is what a program has written so far; it may be read while more comes.
+// Buffer is the output of a program; it may be read while it grows.
 type Buffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -20,7 +20,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// String is all text so far.
+// String is all the text.
 func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

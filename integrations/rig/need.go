@@ -23,10 +23,10 @@ func Root() string {
 	return dir
 }
 
-// binDir has the podd and podctl that are tested.
+// binDir has the podd and podctl under test.
 func binDir() string { return filepath.Join(Root(), "bin", "integrations") }
 
-// build builds podd and podctl once in a process, and one process at a time.
+// build builds podd and podctl once per process, one process at a time.
 var build = sync.OnceValues(func() ([]byte, error) {
 	if err := os.MkdirAll(binDir(), 0o755); err != nil {
 		return nil, err
@@ -39,13 +39,13 @@ var build = sync.OnceValues(func() ([]byte, error) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return nil, err
 	}
-	// A program that is up to date is left as it is.
+	// A program that is up to date does not change.
 	c := exec.Command("go", "build", "-o", binDir()+string(os.PathSeparator), "./cmd/podd", "./cmd/podctl")
 	c.Dir = Root()
 	return c.CombinedOutput()
 })
 
-// Binaries builds podd and podctl from this tree and gives the directory that has them.
+// Binaries builds podd and podctl from this tree and returns their directory.
 func Binaries(t testing.TB) string {
 	t.Helper()
 	if out, err := build(); err != nil {
@@ -64,8 +64,8 @@ func Need(t testing.TB, program string) string {
 	return path
 }
 
-// NPM is a path below the directory that has the packages of integrations/npm. Without it
-// the test fails.
+// NPM is a path below the directory of the packages of integrations/npm. Without it the
+// test fails.
 func NPM(t testing.TB, elem ...string) string {
 	t.Helper()
 	path := filepath.Join(append([]string{Root(), "integrations", "npm", "node_modules"}, elem...)...)

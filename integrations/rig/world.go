@@ -18,8 +18,8 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// World is a podd in a process of its own, its scripted model, and what a client needs to
-// find it.
+// World is podd in its own process, its scripted model, and what a client needs to find
+// it.
 type World struct {
 	t     testing.TB
 	model *scripted.Server
@@ -35,8 +35,8 @@ type World struct {
 	log    bytes.Buffer
 }
 
-// New starts a podd whose model answers by h. It is drained when the test ends, and a
-// drain that fails fails the test.
+// New starts a podd whose model answers by h. The test's end drains it, and a failed
+// drain fails the test.
 func New(t testing.TB, h scripted.Handler) *World {
 	t.Helper()
 	w := Prepare(t, h)
@@ -137,7 +137,7 @@ func (w *World) start(args []string) error {
 	}
 }
 
-// Log is what podd has logged so far.
+// Log is podd's log.
 func (w *World) Log() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -155,15 +155,15 @@ func (w *World) Stop() {
 	w.cmd = nil
 }
 
-// Kill ends podd as a crash does.
+// Kill ends podd like a crash.
 func (w *World) Kill() {
 	_ = w.cmd.Process.Kill()
 	<-w.exited
 	w.cmd = nil
 }
 
-// Command is a program that has not been started, podctl or one on the PATH, in the
-// workspace and with the environment of a client.
+// Command is a program that has not started, podctl or one on the PATH, in the workspace
+// and with the environment of a client.
 func (w *World) Command(name string, args ...string) *exec.Cmd {
 	w.t.Helper()
 	path := filepath.Join(binDir(), name)
@@ -177,7 +177,7 @@ func (w *World) Command(name string, args ...string) *exec.Cmd {
 	return c
 }
 
-// Podctl runs a podctl to its end, which must be a success.
+// Podctl runs podctl to its end, which must be a success.
 func (w *World) Podctl(args ...string) string {
 	w.t.Helper()
 	return Run(w.t, w.Command("podctl", args...))
@@ -186,8 +186,8 @@ func (w *World) Podctl(args ...string) string {
 // Requests is how many requests the model has got.
 func (w *World) Requests() int { return len(w.model.Requests()) }
 
-// Await asks until said is true. After a minute it fails the test and names what did not
-// come.
+// Await polls until said returns true. After a minute it fails the test and names what
+// did not come.
 func Await(t testing.TB, what string, said func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(60 * time.Second)
@@ -199,7 +199,8 @@ func Await(t testing.TB, what string, said func() bool) {
 	}
 }
 
-// Run runs a program to its end, which must be a success, and gives its standard output.
+// Run runs a program to its end, which must be a success, and returns its standard
+// output.
 func Run(t testing.TB, c *exec.Cmd) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer

@@ -16,8 +16,9 @@ import (
 	"podd/integrations/rig"
 )
 
-// The Debian package installs what it promises, the programs run, systemd takes the units,
-// and nothing is left when it is removed. The system that it is installed to is a folder.
+// The Debian package installs the documented files, the programs run, systemd accepts the
+// units, and nothing is left after removal. The package is installed into a directory
+// that acts as the system.
 func TestDebianPackage(t *testing.T) {
 	rig.Need(t, "dpkg")
 	rig.Need(t, "dpkg-deb")
@@ -71,7 +72,7 @@ func TestDebianPackage(t *testing.T) {
 		}
 	}
 	units := filepath.Join(root, "usr/lib/systemd/user")
-	// What the unit runs beside podd is another package's.
+	// The unit runs this program of another package beside podd.
 	kill := filepath.Join(root, "bin/kill")
 	if err := os.MkdirAll(filepath.Dir(kill), 0o755); err != nil {
 		t.Fatal(err)

@@ -16,15 +16,15 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// inside tells the test that it has a mount and a process namespace of its own; it is the
-// directory of the programs. startedBy is the id of the process outside.
+// inside marks a test process with its own mount and process namespaces; its value is the
+// directory of the programs. startedBy is the process id of the test outside.
 const (
 	inside    = "PODD_TEST_INSIDE"
 	startedBy = "PODD_TEST_STARTED_BY"
 )
 
-// alone runs the test again where it can start a user manager of its own, that nobody
-// else meets. It returns whether this is the test that was started.
+// alone runs the test again in its own namespaces, where it can start a user manager that
+// no other process meets. It returns whether this process is the second one.
 func alone(t *testing.T) bool {
 	if os.Getenv(inside) != "" {
 		return true
@@ -40,23 +40,23 @@ func alone(t *testing.T) bool {
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
-	// All its processes have ended with the first of them.
+	// All processes of the namespace end with the first of them.
 	for _, root := range groupRoots {
 		_ = exec.Command("find", filepath.Join(root, group(os.Getpid())), "-depth", "-type", "d", "-exec", "rmdir", "{}", ";").Run()
 	}
 	return false
 }
 
-// groupRoots are where control groups may be found.
+// groupRoots are the directories that may contain control groups.
 var groupRoots = []string{"/sys/fs/cgroup", "/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified"}
 
-// group is the name of the control group for the test that a process started.
+// group names the control group of the test that the process startedBy started.
 func group(pid int) string { return "podd-test-" + strconv.Itoa(pid) }
 
 // home is a user with a user manager and a model.
 type home struct {
 	t *testing.T
-	// dir is the home directory, bin where the user installs programs, work a workspace.
+	// dir is the home directory, bin the directory of installed programs, work a workspace.
 	dir, bin, work string
 	env            []string
 	model          *scripted.Server
@@ -73,7 +73,7 @@ func newHome(t *testing.T, h scripted.Handler) *home {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	u := &home{t: t, dir: dir, bin: filepath.Join(dir, "bin"), work: filepath.Join(dir, "work")}
-	// systemd asks for this directory to see that it runs on its own system.
+	// systemd needs this directory to see that the system runs systemd.
 	for _, d := range []string{"/run/systemd/system", u.bin, u.work, filepath.Join(dir, ".config", "podd")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			t.Fatal(err)
@@ -96,7 +96,7 @@ func newHome(t *testing.T, h scripted.Handler) *home {
 	return u
 }
 
-// put installs a program, as an update does: by a new file under the old name.
+// put installs a program the way an update does: as a new file under the old name.
 func (u *home) put(program string) {
 	u.t.Helper()
 	from, to := filepath.Join(os.Getenv(inside), program), filepath.Join(u.bin, program)
@@ -132,8 +132,8 @@ func (u *home) login() {
 	})
 }
 
-// ownGroup moves this process into a control group of its own, below which the user
-// manager makes those of its services.
+// ownGroup moves this process into its own control group, below which the user manager
+// creates those of its services.
 func ownGroup(t *testing.T) {
 	t.Helper()
 	pid, _ := strconv.Atoi(os.Getenv(startedBy))
@@ -162,13 +162,13 @@ func (u *home) command(ctx context.Context, name string, args ...string) *exec.C
 	return c
 }
 
-// try runs a program and gives all that it said.
+// try runs a program and returns its output.
 func (u *home) try(name string, args ...string) (string, error) {
 	out, err := u.command(u.t.Context(), name, args...).CombinedOutput()
 	return string(out), err
 }
 
-// run runs a program that must succeed and say all of want.
+// run runs a program that must succeed and print all of want.
 func (u *home) run(want []string, name string, args ...string) string {
 	u.t.Helper()
 	out, err := u.try(name, args...)
@@ -179,7 +179,7 @@ func (u *home) run(want []string, name string, args ...string) string {
 	return out
 }
 
-// fails runs a program that must fail and say all of want.
+// fails runs a program that must fail and print all of want.
 func (u *home) fails(want []string, name string, args ...string) {
 	u.t.Helper()
 	out, err := u.try(name, args...)
@@ -198,7 +198,7 @@ func (u *home) says(out string, want ...string) {
 	}
 }
 
-// property is one of the service's as the manager has it.
+// property is a property of the service, as the manager reports it.
 func (u *home) property(name string) string {
 	u.t.Helper()
 	return strings.TrimSpace(u.run(nil, "systemctl", "--user", "show", "podd.service", "--property="+name, "--value"))

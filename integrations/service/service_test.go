@@ -16,8 +16,9 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// podd as a service of a real user manager: installed before there is a manager and with
-// one, again, started by a client, updated and killed in the middle of a turn, removed.
+// podd runs as a service of a real user manager. The test installs it before and after
+// the manager starts, installs it again, starts it by a client, updates it and kills it
+// in the middle of a turn, and removes it.
 func TestService(t *testing.T) {
 	if !alone(t) {
 		return
@@ -45,7 +46,7 @@ func TestService(t *testing.T) {
 	pid := u.property("MainPID")
 	u.run([]string{"unchanged " + units + "/podd.service"}, "podd", "service", "install")
 	if now := u.property("MainPID"); now != pid {
-		t.Errorf("podd was started anew, pid %s and %s, with nothing changed", pid, now)
+		t.Errorf("podd was restarted without a change, pid %s and %s", pid, now)
 	}
 	for path, want := range map[string]os.FileMode{"/run/user/podd": 0o700, "/run/user/podd/podd.sock": 0o600} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
@@ -74,7 +75,7 @@ func TestService(t *testing.T) {
 	u.byHand()
 }
 
-// What the unit holds podd to leaves its sandbox working.
+// The sandbox works despite the limits of the unit.
 func (u *home) hardened() {
 	u.t.Helper()
 	status, err := os.ReadFile("/proc/" + u.property("MainPID") + "/status")
@@ -85,8 +86,8 @@ func (u *home) hardened() {
 	u.run([]string{"sandbox: bwrap: shell commands run inside"}, "podctl", "status")
 }
 
-// A new podd takes the place of the old one in the middle of a turn: the step ends, the
-// turn goes on, the client that watches sees each entry once.
+// A new podd replaces the old one in the middle of a turn: the step ends, the turn
+// continues, and a following client sees each entry once.
 func (u *home) update() {
 	u.t.Helper()
 	u.run(nil, "podctl", "create", "p", "--dir", u.work)
@@ -133,7 +134,7 @@ func (u *home) update() {
 	}
 }
 
-// A podd that is killed is started again, and finds the command that has gone on.
+// systemd restarts a killed podd, which finds the command still running.
 func (u *home) killed() {
 	u.t.Helper()
 	u.run(nil, "podctl", "submit", "-p", "p", "the kill")
@@ -158,7 +159,7 @@ func (u *home) killed() {
 	u.ran(2)
 }
 
-// byHand: where a podd that is no service works, install starts no second one.
+// byHand: if podd runs and is not a service, install does not start a second one.
 func (u *home) byHand() {
 	u.t.Helper()
 	podd := u.command(u.t.Context(), "podd", "--log-format", "text")
@@ -177,7 +178,7 @@ func (u *home) byHand() {
 	u.run(nil, "podd", "service", "uninstall")
 }
 
-// open lets the command end that waits.
+// open lets the waiting command end.
 func (u *home) open() {
 	u.t.Helper()
 	if err := os.WriteFile(filepath.Join(u.work, "gate"), nil, 0o600); err != nil {
@@ -185,7 +186,7 @@ func (u *home) open() {
 	}
 }
 
-// ran waits until commands have begun n times.
+// ran waits until n commands have begun.
 func (u *home) ran(n int) {
 	u.t.Helper()
 	var pids []byte

@@ -1,7 +1,7 @@
 //go:build integrations
 
-// Package shell tests podd as a person with a shell meets it: the programs as they are
-// built for users, and nothing between.
+// Package shell tests podd the way a person in a shell uses it: with the programs as
+// built for users.
 package shell
 
 import (

@@ -16,7 +16,7 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// tailed is a `podctl tail -f` and what it has printed so far.
+// tailed is a `podctl tail -f` and its output.
 type tailed struct {
 	cmd *exec.Cmd
 	rig.Buffer
@@ -37,23 +37,23 @@ func (l *tailed) await(t *testing.T, what string) {
 	rig.Await(t, what+" in podctl tail", func() bool { return strings.Contains(l.String(), what) })
 }
 
-// inOrder says whether a text has these one after the other, each once.
+// inOrder checks that the text contains these in this order, each once.
 func inOrder(t *testing.T, where, text string, marks ...string) {
 	t.Helper()
 	at := 0
 	for _, m := range marks {
 		i := strings.Index(text[at:], m)
 		if i < 0 || strings.Count(text, m) != 1 {
-			t.Errorf("%s has %q %d times, or not after what came before it:\n%s", where, m, strings.Count(text, m), text)
+			t.Errorf("%s has %q %d times, or not after the one before:\n%s", where, m, strings.Count(text, m), text)
 			return
 		}
 		at += i
 	}
 }
 
-// One pod in Neovim, in an ACP client and in podctl tail: the same entries in the same
-// order. An approval that is answered in one is gone in the others. When all three are
-// closed the turn goes on.
+// One pod is open in Neovim, an ACP client and podctl tail, which show the same entries
+// in the same order. An approval answered in one disappears from the others. The turn
+// continues when all three are closed.
 func TestOnePod(t *testing.T) {
 	gate := make(chan struct{})
 	w := rig.New(t, func(_ context.Context, r scripted.Request) scripted.Reply {
@@ -79,13 +79,13 @@ func TestOnePod(t *testing.T) {
 	}
 	log := tail(t, w, pod)
 
-	// What one says all see.
+	// All clients see a prompt of one of them.
 	var end acpclient.Stopped
 	acp.Must(&end, "session/prompt", acpclient.Prompt(pod, "from the ACP client"))
 	inNeovim("turn 1 finished")
 	log.await(t, "turn 1 finished: ")
 
-	// Neovim asks; the question stands in all three; podctl answers it.
+	// Neovim submits; all three show the question; podctl answers it.
 	editor.Ex("Podd submit from Neovim")
 	asked := acp.Await("the question", func(e acpclient.Event) bool { return e.ToolCall.ToolCallID == "c1" && e.Question > 0 })
 	inNeovim("(1 approval)")
@@ -102,16 +102,16 @@ func TestOnePod(t *testing.T) {
 	log.await(t, "turn 2 finished: ")
 	acp.AwaitText("Answer two.")
 	if text := buffer(); strings.Contains(text, "? call ") || strings.Contains(text, "1 approval") {
-		t.Errorf("the question still stands in Neovim:\n%s", text)
+		t.Errorf("Neovim still shows the question:\n%s", text)
 	}
 	marks := []string{"from the ACP client", "Answer one.", "from Neovim", "I will run it.", "approved by", "Answer two."}
 	inOrder(t, "Neovim", buffer(), marks...)
-	// It shows a submit both when it is taken and when its turn takes it.
+	// tail shows a submit twice: when podd accepts it and when its turn takes it.
 	marks[0], marks[2] = "user\n    "+marks[0], "user\n    "+marks[2]
 	inOrder(t, "podctl tail", log.String(), marks...)
 	inOrder(t, "the ACP client", acp.Said("agent_message_chunk"), "Answer one.", "I will run it.", "Answer two.")
 
-	// All are closed in the middle of a turn; it ends by itself.
+	// All clients close in the middle of a turn, which ends on its own.
 	editor.Ex("Podd submit go on alone")
 	inNeovim("Still at")
 	acp.AwaitText("Still at")

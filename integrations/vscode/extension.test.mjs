@@ -96,6 +96,24 @@ check("a turn that waits can be cancelled", async () => {
   await page.getByRole("button", { name: "Cancel turn" }).waitFor({ state: "hidden" });
 });
 
+// The first prompt also ends the cancelled call for the model, which runs nothing behind its result.
+check("plan mode is switched below the stream", async () => {
+  const page = await e.stream();
+  const plan = page.getByRole("button", { name: "Plan", exact: true });
+  const said = () => podctl("tail", "here", "-n", "20");
+  await plan.click();
+  await page.locator("#input").fill("plan it");
+  await page.locator("#input").press("Enter");
+  await page.getByText("turn 4 finished").waitFor();
+  assert.match(said(), /turn 4 started \(plan\)/);
+  assert.equal(await plan.getAttribute("aria-pressed"), "true");
+  await plan.click();
+  await page.locator("#input").fill("act");
+  await page.locator("#input").press("Enter");
+  await page.getByText("turn 5 finished").waitFor();
+  assert.match(said(), /turn 5 started\n/);
+});
+
 check("the stream's tab is there again when the window is loaded again", async () => {
   // The tab is stored when it opens, what it needs to come back a little later: that names the pod.
   await e.reload(JSON.parse(podctl("show", "here", "-o", "json")).id);
@@ -106,7 +124,6 @@ check("the stream's tab is there again when the window is loaded again", async (
 
 check("without its stream a question is one notification, which goes away with the answer", async () => {
   await e.closeTab("podd: here");
-  podctl("submit", "-p", "here", "-f", "hello"); // The model runs nothing behind the result of the cancelled call.
   podctl("submit", "-p", "here", "run echo five");
   const shown = await e.await("the notification", e.notifications.bind(e), (list) => list.length > 0);
   assert.equal(shown.length, 1);
@@ -123,7 +140,7 @@ check("a notification leads to the whole call and its answer", async () => {
   await dialog.locator(".dialog-message-detail", { hasText: "echo six" }).waitFor();
   await dialog.getByRole("button", { name: "Allow once" }).click();
   await e.await("no notification", e.notifications.bind(e), (list) => list.length === 0);
-  await e.await("the answer", () => podctl("tail", "here", "--after", "0"), (log) => log.includes("turn 6 finished"));
+  await e.await("the answer", () => podctl("tail", "here", "--after", "0"), (log) => log.includes("turn 7 finished"));
 });
 
 check("a podd that is away is not a podd without pods", async () => {

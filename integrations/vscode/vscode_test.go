@@ -1,7 +1,7 @@
 //go:build integrations
 
-// Package vscode tests the extension in plugins/vscode: as a person uses it in VS Code, its
-// client layer in Node against a real podd, its stream view in headless Chromium, its
+// Package vscode tests the extension in plugins/vscode: in VS Code as a user does, its
+// client layer in Node against a real podd, its stream view in headless Chromium, and its
 // package with vsce.
 package vscode
 
@@ -21,13 +21,18 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// model calls shell with what stands after "run", and says again anything else.
+// model calls shell with the text after "run" and echoes any other prompt. Text after
+// "on the host" asks for that access.
 func model(_ context.Context, r scripted.Request) scripted.Reply {
 	said := r.LastUser()
 	command, run := strings.CutPrefix(said, "run ")
 	switch {
 	case run && len(r.Results()) == 0:
-		args, _ := json.Marshal(map[string]string{"command": command})
+		arguments := map[string]string{"command": command}
+		if rest, host := strings.CutPrefix(command, "on the host "); host {
+			arguments = map[string]string{"command": rest, "access": "host", "why": "it <needs> it"}
+		}
+		args, _ := json.Marshal(arguments)
 		return scripted.Say(scripted.Reasoning("The command does it."), scripted.Call{Name: "shell", Arguments: string(args)})
 	case run:
 		return scripted.Say(scripted.Text("Done."))
@@ -44,7 +49,7 @@ func asking(t *testing.T) *rig.World {
 	return w
 }
 
-// npm is an npm in the extension's directory.
+// npm runs npm in the extension's directory.
 func npm(t *testing.T, w *rig.World, args ...string) *exec.Cmd {
 	t.Helper()
 	dir := filepath.Join(rig.Root(), "plugins", "vscode")
@@ -83,7 +88,7 @@ func TestClientLayer(t *testing.T) {
 	}
 }
 
-// TestExtension runs the packed extension in VS Code; extension.test.mjs has what it does there.
+// TestExtension runs the packed extension in VS Code; extension.test.mjs has the steps.
 func TestExtension(t *testing.T) {
 	rig.NPM(t, "code-server", "lib", "vscode", "node_modules")
 	w := asking(t)
@@ -102,8 +107,7 @@ func TestExtension(t *testing.T) {
 	}
 }
 
-// shown is the page of a pod's stream as Chromium has it, once podd has said what is
-// looked for.
+// shown is the page of a pod's stream in Chromium, once it contains the text looked for.
 func shown(t *testing.T, w *rig.World, pod, until, hash string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -127,7 +131,7 @@ func TestStreamView(t *testing.T) {
 	w := asking(t)
 	w.Podctl("create", "p", "--dir", w.Workspace)
 	w.Podctl("submit", "-p", "p", "-f", "<b>good</b> morning \u202eevil")
-	w.Podctl("submit", "-p", "p", "run rm -rf ./build && echo '<img src=x onerror=alert(1)>'")
+	w.Podctl("submit", "-p", "p", "run on the host rm -rf ./build && echo '<img src=x onerror=alert(1)>'")
 	var approval struct{ Digest []byte }
 	rig.Await(t, "the question", func() bool {
 		return json.Unmarshal([]byte(w.Podctl("approvals", "p", "-o", "json")), &approval) == nil && approval.Digest != nil
@@ -139,9 +143,10 @@ func TestStreamView(t *testing.T) {
 		"turn 1 finished",
 		`class="tool block waiting"`,
 		`rm -rf ./build`,
+		`Access "host", why "it &lt;needs&gt; it": the command "rm -rf ./build`,
 		"Allow once",
 		"p: waiting",
-		`"digest":"` + hex.EncodeToString(digest) + `"`, // The button told the extension, for what was shown.
+		`"digest":"` + hex.EncodeToString(digest) + `"`, // The button sent it to the extension, for the call shown.
 	} {
 		if !strings.Contains(strings.ReplaceAll(dom, "&quot;", `"`), want) {
 			t.Errorf("the page lacks %q", want)
@@ -167,7 +172,32 @@ func TestPathsAreOffered(t *testing.T) {
 	}
 }
 
-// What vsce packs has the extension whole, and nothing of where it was built.
+// The page asks the extension to send its text with images, and keeps the text until that is done.
+func TestImagesAreSent(t *testing.T) {
+	w := asking(t)
+	w.Podctl("create", "p", "--dir", w.Workspace)
+	w.Podctl("submit", "-p", "p", "-f", "hello")
+	dom := strings.ReplaceAll(shown(t, w, "p", "turn 1 finished", "#image"), "&quot;", `"`)
+	if want := `{"type":"image","text":"see"}[see][see][]`; !strings.Contains(dom, want) {
+		t.Errorf("the page did not tell %s:\n%s", want, dom)
+	}
+}
+
+// The switch of plan mode reaches the extension. While it is on, a prompt that would steer an
+// idle pod begins a turn of its own.
+func TestPlanIsSwitched(t *testing.T) {
+	w := asking(t)
+	w.Podctl("create", "p", "--dir", w.Workspace)
+	w.Podctl("submit", "-p", "p", "-f", "hello")
+	dom := strings.ReplaceAll(shown(t, w, "p", "turn 1 finished", "#plan"), "&quot;", `"`)
+	const want = `{"type":"plan","on":true}{"type":"submit","text":"while it runs","steer":true}{"type":"submit","text":"idle","steer":false}` +
+		`{"type":"plan","on":false}{"type":"submit","text":"acting","steer":true}`
+	if !strings.Contains(dom, want) {
+		t.Errorf("the page did not say %s:\n%s", want, dom)
+	}
+}
+
+// The package contains the whole extension, and nothing about where it was built.
 func TestPackage(t *testing.T) {
 	w := rig.Prepare(t, model)
 	rig.Run(t, npm(t, w, "run", "package"))
@@ -190,8 +220,8 @@ func TestPackage(t *testing.T) {
 	}
 }
 
-// The committed types are those of proto/. protoc makes them here, since Debian has it: they
-// are those of buf but for the line that names the compiler.
+// The committed types match proto/. The test generates them with Debian's protoc; they
+// equal buf's except for the line that names the compiler.
 func TestTypesAreFresh(t *testing.T) {
 	w := rig.Prepare(t, model)
 	proto := filepath.Join(rig.Root(), "proto")

@@ -56,7 +56,7 @@ env = ["A=1"]
 	}
 }
 
-// replace is text with one part of it replaced, which must be there.
+// replace is text with one part replaced; the part must exist.
 func replace(t *testing.T, text, old, by string) string {
 	t.Helper()
 	if strings.Count(text, old) != 1 {

@@ -5,11 +5,13 @@ import (
 	"strings"
 	"time"
 
+	"podd/internal/endpoints"
 	"podd/internal/extend/extern"
 	"podd/internal/extend/mcp"
 	"podd/internal/guard/policy"
 	"podd/internal/ops/keeper"
 	"podd/internal/ops/retention"
+	"podd/internal/workspace/briefing"
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/pod"
@@ -20,54 +22,75 @@ import (
 	"podd/pkg/worker"
 )
 
-// Config is the effective configuration, in the types of the packages that follow it.
-// Load makes it; no field needs a further check or default, except where its comment
-// says so.
+// Config is the effective configuration, in the types of the packages that use it. Load
+// makes it. No field needs a further check or default, unless its comment says so.
 type Config struct {
-	// Pods are what pods are given. Model, Interceptors and Hooks are not set: the daemon
-	// makes them of what follows.
+	// Pods are the settings of pods. Load does not set Model, Interceptors and Hooks: the
+	// daemon makes them from the fields below.
 	Pods pod.Settings
-	// These are for workspaces.
+	Workspaces
+	// Endpoint is the endpoint of models that name none.
+	Endpoint string
+	// Endpoints are those of [endpoints.NAME].
+	Endpoints []endpoints.Endpoint
+	// Options are those of all models, ModelOptions those of single ones.
+	Options      item.Options
+	ModelOptions []ModelOptions
+	// API is that of the default endpoint; empty means that its host decides.
+	API string
+	// BaseURL is the default endpoint with its version, without a trailing slash.
+	BaseURL string
+	// APIKey is the endpoint's key; empty means that podd sends none.
+	APIKey Secret
+	// APIKeyFile has the key when the environment does not; may be empty.
+	APIKeyFile string
+	// MaxCostPerDay bounds what all pods together spend on a day, in USD; 0 means no limit.
+	MaxCostPerDay float64
+	// ToolOutput bounds what tools add to the conversation. tool.NewLimits accepts it. A
+	// zero field in Tools means the tool's own default.
+	ToolOutput tool.LimitsConfig
+	Spool
+	Sandbox builtin.SandboxConfig
+	Jobs    builtin.JobsConfig
+	// ShellEnv adds to the environment of commands: NAME=value, or NAME to pass on podd's.
+	ShellEnv  []string
+	Retention retention.Policy
+	Snapshots keeper.Schedule
+	// StoreBytes bounds the file of the database, in bytes.
+	StoreBytes int64
+	// Interceptors and Hooks are commands, in the order of the file. internal/extend/extern
+	// checks their events.
+	Interceptors, Hooks []Extension
+	// MCP are the MCP servers of all pods, in the order of their names.
+	MCP []mcp.Server
+
+	// keyFile is the file that APIKey is from; empty for another place.
+	keyFile string
+	values  []effective
+}
+
+// Spool bounds the full texts of cut outputs.
+type Spool struct {
+	SpoolBytes int64
+	SpoolAge   time.Duration
+}
+
+// Workspaces is the part that workspaces are given.
+type Workspaces struct {
 	FileRefs      scopefs.RefLimits
 	Search        builtin.Search
 	Tree          builtin.Tree
 	ListDir, Glob builtin.Listing
 	Ask           string
 	Rules         []item.Rule
-	// API is "responses" or "chat"; empty means that the endpoint decides.
-	API string
-	// BaseURL is the endpoint with its version, without a slash at the end.
-	BaseURL string
-	// APIKey is the endpoint's key; empty means that none is sent.
-	APIKey Secret
-	// APIKeyFile holds the key where the environment does not; may be empty.
-	APIKeyFile string
-	// ToolOutput bounds what tools put into the conversation. tool.NewLimits accepts it.
-	// A zero field in Tools follows the tool's own default.
-	ToolOutput tool.LimitsConfig
-	// SpoolBytes and SpoolAge bound the full texts that are kept of what was cut.
-	SpoolBytes int64
-	SpoolAge   time.Duration
-	Sandbox    builtin.SandboxConfig
-	// ShellEnv adds to the environment of commands: NAME=value, or NAME to pass on podd's.
-	ShellEnv  []string
-	Retention retention.Policy
-	Snapshots keeper.Schedule
-	// StoreBytes is how large the file of the database may grow.
-	StoreBytes int64
-	// Interceptors and Hooks are commands, in the order of the file. What their events
-	// are is for internal/extend/extern to check.
-	Interceptors, Hooks []Extension
-	// MCP are the MCP servers of all pods, in the order of their names.
-	MCP []mcp.Server
-
-	values []effective
+	// BaseInstructions is a setting that briefing.Base accepts.
+	BaseInstructions string
 }
 
 // Extension is an [[interceptor]] or a [[hook]]: a command that runs for events.
 type Extension struct {
 	extern.Command
-	// OnFailure is for an interceptor; empty means that it depends on the event.
+	// OnFailure applies to an interceptor; empty means that it depends on the event.
 	OnFailure extern.OnFailure
 	// Origin is FILE:LINE of the table's header.
 	Origin string
@@ -80,7 +103,7 @@ func defaults() Config {
 	const outputBytes = 16 << 10
 	return Config{
 		Pods: pod.Settings{
-			Limits:         worker.Limits{MaxSteps: 200, MaxToolCalls: 1000, MaxTime: 2 * time.Hour, MaxParallel: 8},
+			Limits:         worker.Limits{MaxSteps: 200, MaxToolCalls: 1000, MaxTime: 2 * time.Hour, MaxParallel: 8, LoopTimes: 5, LoopSteps: 10},
 			MaxInbox:       100,
 			MaxSubmitBytes: 1 << 20,
 			Prune: fold.Config{
@@ -90,31 +113,50 @@ func defaults() Config {
 			Compaction:  worker.Compaction{Trigger: 0.85, KeepTokens: 20_000, ReadBackBytes: 20_000},
 			FileRefRole: "user",
 		},
-		FileRefs: scopefs.RefLimits{DirEntries: 100},
-		Search:   builtin.Search{MaxMatches: 100, Context: 2, MaxLineBytes: 500},
-		Tree:     builtin.Tree{Depth: 3, MaxEntries: 500},
-		ListDir:  builtin.Listing{MaxEntries: 500},
-		Glob:     builtin.Listing{MaxEntries: 500},
-		Ask:      policy.Risky,
-		BaseURL:  defaultBaseURL,
+		Workspaces: Workspaces{
+			FileRefs:         scopefs.RefLimits{DirEntries: 100},
+			Search:           builtin.Search{MaxMatches: 100, Context: 2, MaxLineBytes: 500},
+			Tree:             builtin.Tree{Depth: 3, MaxEntries: 500},
+			ListDir:          builtin.Listing{MaxEntries: 500},
+			Glob:             builtin.Listing{MaxEntries: 500},
+			Ask:              policy.Risky,
+			BaseInstructions: briefing.Builtin,
+		},
+		Endpoint: item.DefaultEndpoint, BaseURL: defaultBaseURL,
 		ToolOutput: tool.LimitsConfig{
 			Default:        tool.Limit{MaxBytes: outputBytes, MaxLines: 500, Strategy: tool.StrategyHeadTail},
 			Tools:          map[string]tool.Limit{},
 			MaxResultBytes: tool.DefaultMaxResultBytes,
 		},
-		SpoolBytes: spool.DefaultMaxBytes, SpoolAge: spool.DefaultMaxAge,
+		Spool:      Spool{SpoolBytes: spool.DefaultMaxBytes, SpoolAge: spool.DefaultMaxAge},
 		Sandbox:    builtin.SandboxConfig{Mode: "auto"},
+		Jobs:       builtin.JobsConfig{Max: builtin.DefaultMaxJobs, MaxTime: builtin.DefaultMaxJobTime},
 		Snapshots:  keeper.Schedule{Every: 24 * time.Hour, Keep: 3, Age: 30 * 24 * time.Hour},
 		StoreBytes: maxStore,
 	}
 }
 
-// SecretFiles are the files that hold secrets for MCP servers.
+// KeyFiles are the files with keys of endpoints.
+func (c Config) KeyFiles() (files []string) {
+	if c.APIKeyFile != "" {
+		files = append(files, c.APIKeyFile)
+	}
+	for _, e := range c.Endpoints {
+		if e.Key.File != "" {
+			files = append(files, e.Key.File)
+		}
+	}
+	return files
+}
+
+// SecretFiles are the files with secrets for MCP servers.
 func (c Config) SecretFiles() []string {
 	var files []string
 	for _, s := range c.MCP {
-		if s.TokenFile != "" {
-			files = append(files, s.TokenFile)
+		for _, path := range []string{s.TokenFile, s.ClientSecretFile} {
+			if path != "" {
+				files = append(files, path)
+			}
 		}
 		for _, entry := range s.EnvFiles {
 			_, path, _ := strings.Cut(entry, "=")

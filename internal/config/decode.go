@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// decoder sets settings to what a document says.
+// decoder sets settings from a document.
 type decoder struct {
-	// file is how errors name the document.
+	// file is the document's name in errors.
 	file string
 	document
 	// root are the settings of the whole document.
 	root []*setting
-	// project says that the document is a workspace's, which may have root alone.
+	// project says that the document is a workspace's, which may have only root.
 	project bool
-	// wrong is a sentence for each key that is wrong, in the order of the lines.
+	// wrong has a sentence for each invalid key, in the order of the lines.
 	wrong []string
 }
 
-// decode reads a document and gives a sentence for each key that is wrong.
+// decode reads a document and returns a sentence for each invalid key.
 func (d *decoder) decode(text []byte) (wrong []string) {
 	doc, bad := parse(text)
 	if bad != nil {
@@ -113,7 +113,7 @@ func (d *decoder) one(path string, s *setting, name string, value any) {
 	}
 }
 
-// open is the table of a name, which is begun when it is new; without a name it always is.
+// open is the table with a name, begun if it is new; without a name it is always new.
 func (s *setting) open(path, name, origin string) *table {
 	if i := slices.IndexFunc(s.tables, func(t *table) bool { return t.name == name }); i >= 0 && !s.list {
 		return s.tables[i]
@@ -132,8 +132,11 @@ func label(path string) string {
 	return "[" + path + "]"
 }
 
-// unknown says what to do about a key that is not known.
+// unknown says what to do about an unknown key.
 func (d *decoder) unknown(path, key string, keys []*setting, value any) string {
+	if strings.HasPrefix(path, keyEndpoints+".") && (key == keyAPIKey || key == "key") {
+		return ": a key has no place in the file: set key_env, key_file or key_command"
+	}
 	if key == keyAPIKey {
 		return ": the API key comes from OPENAI_API_KEY in podd's environment, or from the file that api_key_file names"
 	}
@@ -174,7 +177,8 @@ func (s *setting) label() string {
 	return s.key
 }
 
-// nearest is the word that a mistyped one was meant to be; empty when it is like none.
+// nearest is the word that a mistyped one was probably meant to be; empty if none is
+// similar.
 func nearest(typed string, words []string) (near string) {
 	least := max(1, len(typed)/4)
 	for _, word := range words {
@@ -186,7 +190,7 @@ func nearest(typed string, words []string) (near string) {
 }
 
 // edits is how many characters must be inserted, removed, replaced or swapped with the
-// next one to make one word of another.
+// next one to turn one word into the other.
 func edits(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

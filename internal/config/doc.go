@@ -1,13 +1,13 @@
-// Package config owns podd's configuration: config.toml, the environment
-// variables that go before it, and the defaults. It checks every value in one
-// place and remembers where each comes from.
+// Package config owns podd's configuration: config.toml, the environment variables that
+// override it, and the defaults. It checks every value in one place and remembers where
+// each comes from.
 //
-// It refuses what it does not understand: an unknown key, a value of the wrong
-// type or range and a key of a later version are each one sentence that names the
-// file, the line and the key. It never shows the API key.
+// It refuses what it does not understand. An unknown key, a value of the wrong type or
+// range and a key of a later version are each one sentence that names the file, the line
+// and the key. It never shows the API key.
 //
-// A Config has the types of the packages that follow it, and the table of keys binds to
-// their fields: none is declared twice.
+// A Config has the types of the packages that use it. The table of keys binds to their
+// fields, so that each is declared once.
 //
 // Rank 5: it imports pkg/pod and what podd offers pods; it is the home of go-toml. A
 // Config does not change after Load.

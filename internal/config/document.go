@@ -14,7 +14,7 @@ import (
 // document is a TOML document with the line of each key.
 type document struct {
 	root map[string]any
-	// lines are those where keys and tables are first named, by the path: "limits",
+	// lines are the lines that first name a key or table, by its path: "limits",
 	// "limits.max_steps", "rule[2].tool".
 	lines map[string]int
 }
@@ -51,7 +51,7 @@ func asSyntaxError(err error) *syntaxError {
 type scanner struct {
 	document
 	parser unstable.Parser
-	// lists counts the tables of each list so far, by its path.
+	// lists counts the tables of each list, by its path.
 	lists map[string]int
 }
 
@@ -70,8 +70,8 @@ func (s *scanner) scan() error {
 	return s.parser.Error()
 }
 
-// key notes the line of a key and of the tables that it names. path is that of the table
-// that the key stands in, then that of the key.
+// key notes the line of a key and of the tables that it names. path is first that of the
+// surrounding table; key returns that of the key.
 func (s *scanner) key(path string, e *unstable.Node) (_ string, line int) {
 	for it := e.Key(); it.Next(); {
 		path = join(path, string(it.Node().Data))
@@ -174,10 +174,10 @@ func quote(text string) string {
 	return b.String()
 }
 
-func quoteAll(words []string) string {
+func quoteAll[T ~string](words []T) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		quoted[i] = quote(word)
+		quoted[i] = quote(string(word))
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
 }

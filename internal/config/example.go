@@ -9,9 +9,8 @@ import (
 	"podd/docs"
 )
 
-// Example is a config.toml with every table and key, the keys all
-// comments, each below what the reference says of it. A key shows its default, or a sample
-// where it has none.
+// Example is a config.toml with every table and key. All keys are comments, each below
+// its text in the reference. A key shows its default, or a sample if it has none.
 func Example() string {
 	e := example{about: reference(docs.Configuration)}
 	e.comment("A sample of podd's configuration. Remove the # before a key to set it, and the # before the header of its table where it has one. " +
@@ -25,12 +24,12 @@ func Example() string {
 // example writes a sample.
 type example struct {
 	text strings.Builder
-	// about is what the reference says of keys; see reference.
+	// about is the reference's text about keys; see reference.
 	about map[string]string
 }
 
-// keys writes the keys of a table. path is its own, named the name of the one among many
-// that it is.
+// keys writes the keys of a table. path is its path; named is its name if it is one of
+// many.
 func (e *example) keys(path, named string, keys []*setting) {
 	for _, s := range keys {
 		at := join(path, s.key)
@@ -63,8 +62,8 @@ func (e *example) one(at string, i int, name string, s *setting) {
 	e.keys(path, name, s.open(path, name, "").keys)
 }
 
-// said is what the reference says of a key: in its table, or in one above, which has it
-// for all names below.
+// said is the reference's text about a key: in its table, or in one above, whose text is
+// for all names below it.
 func (e *example) said(table, key string) string {
 	table, _, _ = strings.Cut(table, "[")
 	for {
@@ -100,9 +99,9 @@ var (
 	marked = strings.NewReplacer("`", "", "**", "", " (docs/)", "")
 )
 
-// reference is what the tables of a page say of keys, by their paths without the names of
-// tables: "limits.max_steps", "prices.input", "rule.tool". A section has the keys of the
-// tables in its heading, or of no table where that is a title.
+// reference is the text of a page's tables about keys, by their paths without the names
+// of tables: "limits.max_steps", "prices.input", "rule.tool". A section has the keys of
+// the tables in its heading, or of no table if the heading is a title.
 func reference(page string) map[string]string {
 	about := map[string]string{}
 	_, page, _ = strings.Cut(page, "\n## config.toml\n")
@@ -129,7 +128,7 @@ func reference(page string) map[string]string {
 	return about
 }
 
-// note adds what is said of a key in a section with the keys of some tables.
+// note adds the text about a key from a section with the keys of some tables.
 func note(about map[string]string, tables []string, key, text string) {
 	if first, _, dotted := strings.Cut(key, "."); dotted {
 		if !slices.Contains(tables, first) {
@@ -138,7 +137,7 @@ func note(about map[string]string, tables []string, key, text string) {
 		about[key] = text
 		return
 	}
-	// "interceptor: what it is" is of that table alone.
+	// "interceptor: what it is" is about that table only.
 	if table, rest, ok := strings.Cut(text, ": "); ok && slices.Contains(tables, table) {
 		tables, text = []string{table}, rest
 	}

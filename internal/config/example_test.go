@@ -11,7 +11,7 @@ import (
 	"podd/internal/config"
 )
 
-// uncommented is the sample with all that it shows in effect.
+// uncommented is the sample with all its keys in effect.
 func uncommented() string {
 	return regexp.MustCompile(`(?m)^#([a-z\[])`).ReplaceAllString(config.Example(), "$1")
 }
@@ -25,13 +25,16 @@ func TestTheSampleLoads(t *testing.T) {
 		t.Error(err)
 	}
 	for _, v := range c.Values() {
-		if strings.HasPrefix(v.Origin, "default") && v.Key != "api_key" && !strings.HasPrefix(v.Key, "mcp.servers.") {
+		if strings.HasPrefix(v.Origin, "default") && v.Key != "api_key" && !strings.HasPrefix(v.Key, "mcp.servers.") && !strings.HasPrefix(v.Key, "endpoints.") {
 			t.Errorf("the sample does not set %s", v.Key)
 		}
 	}
-	// The two servers have all keys together.
+	// The two servers together have all keys.
 	if s := c.MCP; len(s) != 2 || s[0].Cwd == "" || len(s[0].Args)*len(s[0].Env)*len(s[0].EnvFiles) == 0 || s[1].TokenFile == "" || len(s[1].Headers) == 0 {
 		t.Errorf("the servers of the sample: %+v", s)
+	}
+	if e := c.Endpoints; len(e) != 2 || !strings.Contains(e[0].Key.Setting, "key_env") || e[0].Body == "" || len(e[1].Key.Command) != 3 || e[1].Proxy != "none" {
+		t.Errorf("the endpoints of the sample: %+v", e)
 	}
 }
 
@@ -39,7 +42,7 @@ func TestTheSampleLoads(t *testing.T) {
 func TestTheSampleHasTheKeysOfTheReference(t *testing.T) {
 	table, comment := "", ""
 	keys := map[string]bool{}
-	names := strings.NewReplacer(`."gpt-5.1"`, "", "servers.files", "servers", "servers.web", "servers")
+	names := strings.NewReplacer(`."gpt-5.1"`, "", "servers.files", "servers", "servers.web", "servers", "endpoints.openrouter", "endpoints", "endpoints.work", "endpoints")
 	for line := range strings.Lines(uncommented()) {
 		line = strings.TrimSpace(line)
 		key, _, isKey := strings.Cut(line, " = ")

@@ -61,8 +61,8 @@ func TestExtensions(t *testing.T) {
 	if !reflect.DeepEqual(c.Interceptors, interceptors) || !reflect.DeepEqual(c.Hooks, hooks) {
 		t.Errorf("interceptors %+v\nhooks %+v", c.Interceptors, c.Hooks)
 	}
-	if c.Pods.ModelName != "m" || c.Pods.Limits.MaxSteps != 5 {
-		t.Errorf("what stands around them is not read: %q %d", c.Pods.ModelName, c.Pods.Limits.MaxSteps)
+	if c.Pods.Model.Model != "m" || c.Pods.Limits.MaxSteps != 5 {
+		t.Errorf("the keys around them are not read: %q %d", c.Pods.Model.Model, c.Pods.Limits.MaxSteps)
 	}
 	shown := map[string]string{}
 	for _, v := range c.Values() {

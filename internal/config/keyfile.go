@@ -29,5 +29,6 @@ func (l *loader) readKeyFile(env func(string) string) error {
 		return bad("the key file %s must hold %s", path, s.must)
 	}
 	s.origin = path
+	l.keyFile = l.APIKeyFile
 	return nil
 }

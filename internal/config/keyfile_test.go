@@ -22,8 +22,8 @@ func keyFile(t *testing.T, dir, name, text string, mode os.FileMode) string {
 	return path
 }
 
-// The key comes from the environment, else from the named file, else from the
-// credential; podd config says from where, and never what it is.
+// The key comes from the environment, otherwise from the named file, otherwise from the
+// credential. podd config says from where, and never shows the key.
 func TestAPIKeySources(t *testing.T) {
 	dir := t.TempDir()
 	file := keyFile(t, dir, "key", "from-file\n", 0o600)

@@ -3,46 +3,53 @@ package config
 import (
 	"time"
 
+	"podd/internal/endpoints"
 	"podd/internal/guard/policy"
 	"podd/pkg/fold"
 	"podd/pkg/tool"
+	"podd/pkg/tool/builtin"
 )
 
-// The bounds of numbers are where a larger one is a slip of the hand, or where the
-// rest of podd ends.
+// The bounds of numbers are where a larger one is a slip of the hand, or exceeds what the
+// rest of podd supports.
 const (
 	manyTimes = 1_000_000
-	// repo_structure holds no more entries than this to choose from.
+	// repo_structure considers at most this many entries.
 	manyEntries = 50_000
-	// A submit is stored with its text twice and its files once, in one entry.
+	// A submit is stored in one entry, with its text twice and its files once.
 	maxOutput = 8 << 20
 	maxSubmit = 4 << 20
-	// More than a file of the store ever has.
+	// More than any file of the store has.
 	maxStore = 1 << 40
-	// More than a machine has.
+	// More than any machine has.
 	maxMemory = 1 << 60
 )
 
-// Keys that code beside the table names.
+// Keys that code outside of the table names.
 const (
 	keyAPIKey      = "api_key"
+	keyBase        = "base_instructions"
 	keyRule        = "rule"
 	keyInterceptor = "interceptor"
 	keyHook        = "hook"
 )
 
-// settings are all keys, bound to the configuration, in the order in which they are shown.
+// settings are all keys, bound to the configuration, in the order in which they are
+// shown.
 func (l *loader) settings() []*setting {
 	c, p := &l.Config, &l.Pods
 	return append([]*setting{
-		name("model", &p.ModelName).or("PODD_MODEL").
+		l.model("model", &p.Model).or("PODD_MODEL").
 			hinting("the built-in one at api.openai.com, elsewhere the first that the endpoint lists"),
-		names("fallback_models", &p.Fallbacks).hinting("none"),
-		choice("api", &c.API, "responses", "chat").hinting("responses at api.openai.com, elsewhere chat").like(`"responses"`),
+		text("endpoint", "the name of an endpoint", &c.Endpoint, endpointName.MatchString),
+		l.models("fallback_models", &p.Fallbacks).hinting("none"),
+		choice("api", &c.API, endpoints.APIs()...).hinting("responses at api.openai.com, messages at api.anthropic.com, elsewhere chat").like(`"responses"`),
 		address("base_url", &c.BaseURL).or("OPENAI_BASE_URL"),
 		secret(keyAPIKey, &c.APIKey).or("OPENAI_API_KEY"),
 		path("api_key_file", &c.APIKeyFile).hinting("the credential openai_api_key, where the service manager gives it"),
+		unless("images", &p.NoImages),
 		prose("instructions", &p.Instructions),
+		text(keyBase, `"builtin", "none" or the absolute path of a file`, &c.BaseInstructions, isBase),
 		choice("ask", &c.Ask, policy.Never, policy.Risky, policy.Always),
 		section("limits",
 			number("max_steps", &p.Limits.MaxSteps, 1, manyTimes),
@@ -51,6 +58,9 @@ func (l *loader) settings() []*setting {
 			number("max_parallel_calls", &p.Limits.MaxParallel, 1, 256),
 			number("max_tokens", &p.Limits.MaxTokens, 0, 1<<40).hinting("no limit"),
 			decimal("max_cost", &p.Limits.MaxCost, 0, 1e6).hinting("no limit"),
+			decimal("max_cost_per_day", &c.MaxCostPerDay, 0, 1e6).hinting("no limit"),
+			number("loop_times", &p.Limits.LoopTimes, 0, fold.MaxLoopSteps/2),
+			number("loop_steps", &p.Limits.LoopSteps, 0, fold.MaxLoopSteps/2),
 			number("max_inbox", &p.MaxInbox, 1, manyTimes),
 			number("max_submit_bytes", &p.MaxSubmitBytes, 1, maxSubmit)),
 		section("tool_output", append(limitSettings(&c.ToolOutput.Default),
@@ -60,7 +70,7 @@ func (l *loader) settings() []*setting {
 			l.tools)...),
 		section("summarize",
 			l.summarizing,
-			name("model", &p.Summarize.Model).hinting("the pod's"),
+			l.model("summarize.model", &p.Summarize.Model).hinting("the pod's"),
 			names("tools", &p.Summarize.Tools).hinting("all whose strategy is \"summarize\""),
 			number("max_input_bytes", &p.Summarize.MaxInputBytes, 1024, maxOutput),
 			number("trigger_bytes", &p.Summarize.TriggerBytes, 1, maxOutput)),
@@ -76,13 +86,13 @@ func (l *loader) settings() []*setting {
 		section("compaction",
 			decimal("trigger", &p.Compaction.Trigger, 0.05, 1),
 			number("keep_tokens", &p.Compaction.KeepTokens, 1, manyTimes),
-			name("model", &p.Compaction.Model).hinting("the pod's"),
+			l.model("compaction.model", &p.Compaction.Model).hinting("the pod's"),
 			number("read_back_bytes", &p.Compaction.ReadBackBytes, 0, manyTimes)),
 	}, l.upkeepSettings()...)
 }
 
-// upkeepSettings are the keys of what commands run in, of what podd keeps, and of tables
-// that come any number of times.
+// upkeepSettings are the keys of the sandbox of commands, of what podd keeps, and of
+// tables that may occur any number of times.
 func (l *loader) upkeepSettings() []*setting {
 	c := &l.Config
 	return []*setting{
@@ -94,6 +104,9 @@ func (l *loader) upkeepSettings() []*setting {
 			directories("write", &c.Sandbox.Write).hinting("the pod's alone"),
 			variables("env", &c.ShellEnv),
 			number("max_memory_bytes", &c.Sandbox.MaxMemory, 0, maxMemory).hinting("half of the machine's memory")),
+		section("jobs",
+			number("max", &c.Jobs.Max, 1, builtin.MaxAllJobs),
+			duration("max_time", &c.Jobs.MaxTime, time.Second)),
 		section("retention",
 			duration("age", &c.Retention.Age, 0).hinting("for ever"),
 			number("bytes", &c.Retention.Bytes, 0, 1<<40).hinting("no limit")),
@@ -102,6 +115,9 @@ func (l *loader) upkeepSettings() []*setting {
 			number("keep", &c.Snapshots.Keep, 0, 1000),
 			duration("age", &c.Snapshots.Age, time.Minute)),
 		section("store", number("max_bytes", &c.StoreBytes, 64<<20, maxStore)),
+		named(keyEndpoints, "openrouter work", l.endpoint),
+		section("options", optionSettings(&c.Options)...),
+		named("models", "gpt-5.1", l.modelTable),
 		named("prices", "gpt-5.1", l.price),
 		list(keyRule, "1 2", l.rule),
 		list(keyInterceptor, "1", l.interceptor),

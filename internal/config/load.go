@@ -1,22 +1,24 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"syscall"
 
+	"podd/internal/workspace/briefing"
 	"podd/pkg/item"
 )
 
-// maxFileBytes is far above any configuration; it keeps a wrong path from filling
-// the memory.
+// maxFileBytes is far above any configuration; it keeps a wrong path from filling the
+// memory.
 const maxFileBytes = 1 << 20
 
-// Load reads the configuration file at path, then the environment through env,
-// then the defaults. A file that is missing is an error only when it is named, by
-// a flag or a variable. An empty path means that there is no file.
+// Load reads the configuration file at path, then the environment through env, then the
+// defaults. A missing file is an error only if a flag or a variable names it. An empty
+// path means that there is no file.
 //
 // Errors are of kind KindInvalid, reason CONFIG.
 func Load(path string, named bool, env func(string) string) (Config, error) {
@@ -41,7 +43,13 @@ func Load(path string, named bool, env func(string) string) (Config, error) {
 	if err := l.readKeyFile(env); err != nil {
 		return Config{}, err
 	}
-	if err := l.checkSummarize(); err != nil {
+	if err := l.readEndpoints(env); err != nil {
+		return Config{}, err
+	}
+	if _, err := briefing.Base(l.BaseInstructions); err != nil {
+		return Config{}, bad("%s: %v", find(l.root, keyBase).origin, err)
+	}
+	if err := cmp.Or(l.checkSummarize(), l.checkLoop()); err != nil {
 		return Config{}, err
 	}
 	l.finish()
@@ -52,6 +60,9 @@ func Load(path string, named bool, env func(string) string) (Config, error) {
 type loader struct {
 	Config
 	root []*setting
+	// defining are the endpoints of the file, refs the settings that name models.
+	defining []*definition
+	refs     []naming
 	// tools is tool_output.tools, summarizing is summarize.enabled.
 	tools, summarizing *setting
 }
@@ -71,25 +82,44 @@ func newLoader() *loader {
 // origin is where the key of a table was set.
 func (l *loader) origin(table, key string) string { return find(find(l.root, table).keys, key).origin }
 
-// finish fills in what depends on other values.
+// finish sets what depends on other values.
 func (l *loader) finish() {
 	refs := &l.FileRefs
 	if l.origin("file_refs", "max_bytes") == "" {
-		// A reference is cut where a read of the file would be, unless that is more
-		// than a reference may have.
+		// A reference is cut where a read of the file would be, unless that exceeds the limit
+		// of a reference.
 		refs.MaxBytes = min(l.ToolOutput.Default.MaxBytes, maxSubmit)
 	}
 	l.values = valuesOf("", l.root)
-	if context := &l.Search.Context; *context == 0 {
-		*context = -1 // None, and not the default.
+	l.Pods.AllImages = find(l.root, "images").origin != "" && !l.Pods.NoImages
+	for _, e := range l.AllEndpoints() {
+		if isLocal(e.BaseURL) {
+			l.Pods.Models.Local = append(l.Pods.Models.Local, e.Name)
+		}
 	}
+	if limits := &l.Pods.Limits; limits.LoopTimes == 0 || limits.LoopSteps == 0 {
+		limits.LoopTimes = -1 // Off, and not the default.
+	}
+	if context := &l.Search.Context; *context == 0 {
+		*context = -1 // No context lines, as opposed to the default.
+	}
+}
+
+// checkLoop refuses numbers that no turn, or each, would reach.
+func (l *loader) checkLoop() error {
+	times, steps := l.Pods.Limits.LoopTimes, l.Pods.Limits.LoopSteps
+	if times == 0 || steps == 0 || times > 1 && times <= steps {
+		return nil
+	}
+	return bad("%s: limits.loop_times is %d and limits.loop_steps is %d: a call counts once a step, so set loop_times from 2 to %[3]d, or to 0 for no limit",
+		cmp.Or(l.origin("limits", "loop_times"), l.origin("limits", "loop_steps")), times, steps)
 }
 
 func bad(format string, args ...any) error {
 	return item.Errorf(item.KindInvalid, "CONFIG", format, args...)
 }
 
-// readFile is empty for a file that is missing and need not be there.
+// readFile is empty for a missing file that is not required.
 func readFile(path string, named bool) ([]byte, error) {
 	if path == "" {
 		return nil, nil

@@ -13,6 +13,7 @@ import (
 	"podd/internal/ops/keeper"
 	"podd/internal/ops/retention"
 	"podd/pkg/fold"
+	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
@@ -33,6 +34,8 @@ max_steps = 10
 max_tool_calls = 20
 max_turn_time = "30m"
 max_parallel_calls = 2
+loop_times = 3
+loop_steps = 30
 max_inbox = 5
 max_submit_bytes = 65_536
 
@@ -116,10 +119,10 @@ func TestDefaults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.Pods.ModelName != "" || c.API != "" || c.BaseURL != "https://api.openai.com/v1" || c.APIKey != "" || c.Pods.Instructions != "" {
-				t.Errorf("the endpoint is %q %q %q %q %q", c.Pods.ModelName, c.API, c.BaseURL, string(c.APIKey), c.Pods.Instructions)
+			if c.Pods.Model.Model != "" || c.API != "" || c.BaseURL != "https://api.openai.com/v1" || c.APIKey != "" || c.Pods.Instructions != "" {
+				t.Errorf("the endpoint is %q %q %q %q %q", c.Pods.Model.Model, c.API, c.BaseURL, string(c.APIKey), c.Pods.Instructions)
 			}
-			limits := worker.Limits{MaxSteps: 200, MaxToolCalls: 1000, MaxTime: 2 * time.Hour, MaxParallel: 8}
+			limits := worker.Limits{MaxSteps: 200, MaxToolCalls: 1000, MaxTime: 2 * time.Hour, MaxParallel: 8, LoopTimes: 5, LoopSteps: 10}
 			if c.Pods.Limits != limits || c.Pods.MaxInbox != 100 || c.Pods.MaxSubmitBytes != 1<<20 {
 				t.Errorf("limits %+v, %d, %d; want %+v", c.Pods.Limits, c.Pods.MaxInbox, c.Pods.MaxSubmitBytes, limits)
 			}
@@ -142,8 +145,8 @@ func TestDefaults(t *testing.T) {
 			if want := (keeper.Schedule{Every: 24 * time.Hour, Keep: 3, Age: 720 * time.Hour}); c.Snapshots != want {
 				t.Errorf("snapshots %+v, want %+v", c.Snapshots, want)
 			}
-			if len(c.Pods.Prices) != 0 {
-				t.Errorf("prices %+v", c.Pods.Prices)
+			if len(c.Pods.Models.Prices) != 0 {
+				t.Errorf("prices %+v", c.Pods.Models.Prices)
 			}
 			if want := (worker.Compaction{Trigger: 0.85, KeepTokens: 20_000, ReadBackBytes: 20_000}); c.Pods.Compaction != want {
 				t.Errorf("compaction %+v, want %+v", c.Pods.Compaction, want)
@@ -154,10 +157,10 @@ func TestDefaults(t *testing.T) {
 
 func TestEveryKey(t *testing.T) {
 	c := load(t, full)
-	if c.Pods.ModelName != "local-model" || c.API != "chat" || c.BaseURL != "http://127.0.0.1:8080/v1" || c.Pods.Instructions != "Be brief.\nBe kind." {
-		t.Errorf("the endpoint is %q %q %q %q", c.Pods.ModelName, c.API, c.BaseURL, c.Pods.Instructions)
+	if c.Pods.Model.Model != "local-model" || c.API != "chat" || c.BaseURL != "http://127.0.0.1:8080/v1" || c.Pods.Instructions != "Be brief.\nBe kind." {
+		t.Errorf("the endpoint is %q %q %q %q", c.Pods.Model.Model, c.API, c.BaseURL, c.Pods.Instructions)
 	}
-	limits := worker.Limits{MaxSteps: 10, MaxToolCalls: 20, MaxTime: 30 * time.Minute, MaxParallel: 2}
+	limits := worker.Limits{MaxSteps: 10, MaxToolCalls: 20, MaxTime: 30 * time.Minute, MaxParallel: 2, LoopTimes: 3, LoopSteps: 30}
 	if c.Pods.Limits != limits || c.Pods.MaxInbox != 5 || c.Pods.MaxSubmitBytes != 65536 {
 		t.Errorf("limits %+v, %d, %d; want %+v", c.Pods.Limits, c.Pods.MaxInbox, c.Pods.MaxSubmitBytes, limits)
 	}
@@ -194,7 +197,7 @@ func TestEveryKey(t *testing.T) {
 	if c.StoreBytes != 200_000_000 {
 		t.Errorf("store %d", c.StoreBytes)
 	}
-	if want := (worker.Compaction{Trigger: 0.5, KeepTokens: 5000, Model: "small-model", ReadBackBytes: 0}); c.Pods.Compaction != want {
+	if want := (worker.Compaction{Trigger: 0.5, KeepTokens: 5000, Model: item.ModelRef{Model: "small-model"}, ReadBackBytes: 0}); c.Pods.Compaction != want {
 		t.Errorf("compaction %+v, want %+v", c.Pods.Compaction, want)
 	}
 	prices := []fold.ModelPrice{
@@ -207,15 +210,15 @@ func TestEveryKey(t *testing.T) {
 			Money: fold.Money{Input: 2, CachedInput: 0.25, CacheWrite: 2.5, Output: 10.5, TTL: 30 * time.Minute},
 		},
 	}
-	if !slices.Equal(c.Pods.Prices, prices) {
-		t.Errorf("prices %+v, want %+v", c.Pods.Prices, prices)
+	if !slices.Equal(c.Pods.Models.Prices, prices) {
+		t.Errorf("prices %+v, want %+v", c.Pods.Models.Prices, prices)
 	}
 	if _, err := tool.NewLimits(c.ToolOutput); err != nil {
 		t.Errorf("pkg/tool refuses the limits: %v", err)
 	}
 }
 
-// wantTools checks what bounds the built-in tools.
+// wantTools checks the bounds of the built-in tools.
 func wantTools(t *testing.T, c config.Config, search builtin.Search, tree builtin.Tree, listDir, glob int) {
 	t.Helper()
 	if c.Search != search || c.Tree != tree || c.ListDir.MaxEntries != listDir || c.Glob.MaxEntries != glob {
@@ -240,12 +243,21 @@ func TestOtherNotationsSetTheSame(t *testing.T) {
 func TestPrecedence(t *testing.T) {
 	text := "model = \"from-file\"\nbase_url = \"http://file/v1\"\n"
 	c := load(t, text, "PODD_MODEL=from-env", "OPENAI_BASE_URL=http://env/v1/", "OPENAI_API_KEY= sk-123\n")
-	if c.Pods.ModelName != "from-env" || c.BaseURL != "http://env/v1" || string(c.APIKey) != "sk-123" {
-		t.Errorf("with the environment: %q %q %q", c.Pods.ModelName, c.BaseURL, string(c.APIKey))
+	if c.Pods.Model.Model != "from-env" || c.BaseURL != "http://env/v1" || string(c.APIKey) != "sk-123" {
+		t.Errorf("with the environment: %q %q %q", c.Pods.Model.Model, c.BaseURL, string(c.APIKey))
 	}
 	c = load(t, text)
-	if c.Pods.ModelName != "from-file" || c.BaseURL != "http://file/v1" || c.APIKey != "" {
-		t.Errorf("without: %q %q %q", c.Pods.ModelName, c.BaseURL, string(c.APIKey))
+	if c.Pods.Model.Model != "from-file" || c.BaseURL != "http://file/v1" || c.APIKey != "" {
+		t.Errorf("without: %q %q %q", c.Pods.Model.Model, c.BaseURL, string(c.APIKey))
+	}
+}
+
+// No times, or no steps, switch the guard off.
+func TestLoopGuardOff(t *testing.T) {
+	for _, text := range []string{"limits.loop_times = 0", "limits.loop_steps = 0"} {
+		if got := load(t, text).Pods.Limits.LoopTimes; got >= 0 {
+			t.Errorf("%s gives %d", text, got)
+		}
 	}
 }
 
@@ -261,7 +273,7 @@ func TestFileRefsAreCutWhereReadsAre(t *testing.T) {
 	}
 }
 
-// Each line that is wrong gives its number, its key and what to do.
+// The error for each wrong line gives its number, its key and what to do.
 func TestRefusals(t *testing.T) {
 	tests := map[string]struct {
 		text string
@@ -277,7 +289,7 @@ func TestRefusals(t *testing.T) {
 		"unknown key below a key":   {"model.x = 1", []string{":1: model must be a name without white space; it is a table"}},
 		"key among the tools":       {"[tool_output]\ntools.max_bytes = 300", []string{":2: tool_output.tools.max_bytes must be a table", "it is 300"}},
 		"unknown inline":            {"limits = { max_steps = 1, oops = 2 }", []string{":1: unknown key limits.oops: [limits] has max_steps, "}},
-		"control characters":        {"\"a\\u001b[31m\" = 1", []string{`:1: unknown key "a\u001b[31m": podd knows model, fallback_models, api, base_url, api_key_file, instructions, ask, [limits], `, "[prices.NAME], [[rule]], "}},
+		"control characters":        {"\"a\\u001b[31m\" = 1", []string{`:1: unknown key "a\u001b[31m": podd knows model, endpoint, fallback_models, api, base_url, api_key_file, images, instructions, base_instructions, ask, [limits], `, "[prices.NAME], [[rule]], "}},
 		"key in the file":           {"api_key = 'sk-secret'", []string{":1: unknown key api_key: the API key comes from", "OPENAI_API_KEY"}},
 		"number for a string":       {"model = 5", []string{":1: model must be a name without white space; it is 5"}},
 		"white space in a name":     {"model = 'a b'", []string{":1: model must be", `it is "a b"`}},
@@ -289,6 +301,9 @@ func TestRefusals(t *testing.T) {
 		"zero":                      {"limits.max_inbox = 0", []string{":1: limits.max_inbox must be a whole number from 1", "it is 0"}},
 		"negative":                  {"limits.max_tool_calls = -1", []string{"limits.max_tool_calls", "it is -1"}},
 		"too many":                  {"limits.max_parallel_calls = 1000", []string{"from 1 to 256"}},
+		"a loop of one call":        {"limits.loop_times = 1", []string{":1: limits.loop_times is 1 and limits.loop_steps is 10: ", "set loop_times from 2 to 10, or to 0"}},
+		"a loop out of reach":       {"[limits]\nloop_steps = 4", []string{":2: limits.loop_times is 5 and limits.loop_steps is 4: ", "from 2 to 4"}},
+		"steps below zero":          {"limits.loop_steps = -1", []string{":1: limits.loop_steps must be a whole number from 0 to 50"}},
 		"too large a submit":        {"limits.max_submit_bytes = 4194305", []string{"from 1 to 4194304"}},
 		"too small an output":       {"tool_output.max_bytes = 10", []string{"from 256"}},
 		"too small a result":        {"tool_output.max_request_result_bytes = 1023", []string{"from 1024 to 8388608"}},
@@ -298,7 +313,7 @@ func TestRefusals(t *testing.T) {
 		"number for a duration":     {"limits.max_turn_time = 60", []string{"limits.max_turn_time must be a duration of at least 1s, such as \"2h\"", "it is 60"}},
 		"no duration":               {"limits.max_turn_time = 'soon'", []string{"a duration", `it is "soon"`}},
 		"too short a duration":      {"limits.max_turn_time = '10ms'", []string{"at least 1s"}},
-		"unknown API":               {"api = 'grpc'", []string{`:1: api must be "responses" or "chat"; it is "grpc"`}},
+		"unknown API":               {"api = 'grpc'", []string{`:1: api must be "responses", "chat" or "messages"; it is "grpc"`}},
 		"unknown strategy":          {"tool_output.strategy = 'middle'", []string{`must be "head_tail", "head", "tail" or "summarize"; it is "middle"`}},
 		"trigger in percent":        {"compaction.trigger = 85", []string{"compaction.trigger must be a number from 0.05 to 1; it is 85"}},
 		"no trigger":                {"compaction.trigger = 0", []string{"a number from 0.05"}},
@@ -319,7 +334,7 @@ func TestRefusals(t *testing.T) {
 		"URL without a scheme":      {"base_url = 'localhost:8080/v1'", []string{":1: base_url must be an absolute http or https URL"}},
 		"URL of a file":             {"base_url = 'file:///v1'", []string{"base_url must be"}},
 		"URL without a host":        {"base_url = 'http://:80/v1'", []string{"base_url must be"}},
-		"URL with a query":          {"base_url = 'http://h/v1?x=1'", []string{"base_url must be", "query"}},
+		"URL with a fragment":       {"base_url = 'http://h/v1#x'", []string{"base_url must be", "fragment"}},
 		"key of another table":      {"max_steps = 5", []string{":1: unknown key max_steps; did you mean limits.max_steps?"}},
 		"swapped letters":           {"limits.max_setps = 1", []string{":1: unknown key limits.max_setps; did you mean max_steps?"}},
 		"like no key":               {"[snapshots]\nwhenever = 1", []string{":2: unknown key snapshots.whenever: [snapshots] has every, keep, age"}},

@@ -8,13 +8,13 @@ import (
 )
 
 // checkOwner refuses a configuration file that another user can change: it names programs
-// that podd starts outside of any sandbox. info is of the open file, links followed.
+// that podd starts outside of any sandbox. info is of the open file, with links followed.
 func checkOwner(path string, info fs.FileInfo) error {
 	if err := ownAlone("the configuration file "+path, path, info); err != nil || !info.Mode().IsRegular() {
 		return err
 	}
-	// Who may change a directory may put another file into it: that where the name stands, and
-	// that where a link leads to.
+	// A user who may change a directory may put another file into it: check the directory of
+	// the name and, for a link, that of its target.
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return unreadable(path, err)
@@ -32,14 +32,15 @@ func checkOwner(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// ownAlone says that something belongs to this user or root, and that others can't change it.
+// ownAlone says that a file belongs to this user or root, and that others can't change
+// it.
 func ownAlone(what, path string, info fs.FileInfo) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if ok && stat.Uid != 0 && int(stat.Uid) != os.Geteuid() {
 		return bad("%s belongs to another user (uid %d): use one of your own, or run chown %d %s", what, stat.Uid, os.Geteuid(), path)
 	}
 	mode := info.Mode()
-	// What is in a directory like /tmp is its owner's to change alone; a device holds nothing.
+	// Only the owner can change a file in a directory like /tmp; a device contains nothing.
 	if mode&(fs.ModeSticky|fs.ModeCharDevice) == 0 && mode.Perm()&0o022 != 0 {
 		return bad("%s can be changed by other users (mode %04o): check what it says, then run chmod go-w %s", what, mode.Perm(), path)
 	}

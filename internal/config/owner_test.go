@@ -9,8 +9,8 @@ import (
 	"podd/internal/config"
 )
 
-// A configuration that others can change is theirs, however it is reached: it names programs
-// that no sandbox confines.
+// podd refuses a configuration that others can change, however it is reached: it names
+// programs that no sandbox confines.
 func TestLoadRefusesWhatOthersCanChange(t *testing.T) {
 	none := func(string) string { return "" }
 	for name, c := range map[string]struct {
@@ -61,7 +61,7 @@ func TestLoadRefusesWhatOthersCanChange(t *testing.T) {
 					continue
 				}
 				loaded, err := config.Load(named, true, none)
-				if says == "" && (err != nil || loaded.Pods.ModelName != "m") || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+				if says == "" && (err != nil || loaded.Pods.Model.Model != "m") || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
 					t.Errorf("%s: %v, want %q", named, err, says)
 				}
 			}

@@ -7,13 +7,12 @@ import (
 	"podd/internal/guard/trust"
 )
 
-// MaxProjectInstructions is the most that a workspace's instructions may have, in
-// bytes.
+// MaxProjectInstructions bounds a workspace's instructions, in bytes.
 const MaxProjectInstructions = 32 << 10
 
-// ParseProject reads the configuration of a workspace; path is how errors and rules
-// name it. What such a file must not say is left out, with one sentence each in refused;
-// what is no TOML says nothing at all.
+// ParseProject reads the configuration of a workspace; errors and rules name it as path.
+// It leaves out what such a file must not contain, with one sentence each in refused; a
+// file that is not TOML has no effect.
 func ParseProject(path string, text []byte) (p trust.Project, refused []string) {
 	l := newLoader()
 	d := decoder{file: path, root: []*setting{find(l.root, "instructions"), find(l.root, keyRule)}, project: true}

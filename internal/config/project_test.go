@@ -8,8 +8,8 @@ import (
 	"podd/internal/guard/policy"
 )
 
-// What a workspace says informs and narrows; the rest of it is refused, key by key, and
-// what is right counts all the same.
+// A workspace's configuration informs and narrows. Other keys are refused one by one, and
+// the valid ones still apply.
 func TestParseProject(t *testing.T) {
 	p, refused := config.ParseProject(".podd/config.toml", []byte(`
 instructions = "Be brief."

@@ -37,7 +37,7 @@ func TestRules(t *testing.T) {
 		{Tool: "shell", Command: "go test *", Decision: policy.Allow, Source: path + ":3"},
 		{Path: "**/.env", Decision: policy.Deny, Source: path + ":11"},
 	}
-	if c.Ask != policy.Always || !slices.Equal(c.Rules, want) || c.Pods.Limits.MaxSteps != 5 {
+	if c.Ask != policy.Always || !slices.EqualFunc(c.Rules, want, item.Rule.Equal) || c.Pods.Limits.MaxSteps != 5 {
 		t.Errorf("%q %+v, want %+v", c.Ask, c.Rules, want)
 	}
 	if v := value(t, c, "rule[2]"); v.Value != `{ path = "**/.env", decision = "deny" }` || v.Origin != path+":11" {
@@ -48,7 +48,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Other notations say the same; the line is that of the list.
+// Other notations mean the same; the line is that of the list.
 func TestRulesInOneLine(t *testing.T) {
 	c := load(t, "rule = [\n  { tool = 'a', decision = 'deny' },\n  { tool = 'b', path = 'x', decision = 'ask' },\n]\n")
 	if len(c.Rules) != 2 || c.Rules[0].Tool != "a" || c.Rules[1].Tool != "b" || c.Rules[1].Path != "x" || c.Rules[1].Decision != policy.Ask {
@@ -66,13 +66,13 @@ func TestRulesRefuse(t *testing.T) {
 		"[[ask]]":                                    ":1: ask must be",
 		"\n[[rule]]\ntool = 'shell'":                 `:2: [[rule]] has no decision: set it to "allow", "ask" or "deny"`,
 		"[[rule]]":                                   ":1: [[rule]] has no decision",
-		"[[rule]]\ndecision = 'deny'":                ":1: the rule names no tool, path, command or host: set at least one",
+		"[[rule]]\ndecision = 'deny'":                ":1: the rule names no tool, path, command, host or access: set at least one",
 		"[[rule]]\ntool = 'x'\ndecision = 'no'":      `:3: rule[1].decision must be "allow", "ask" or "deny"; it is "no"`,
 		"[[rule]]\ntool = 'a b'":                     ":2: rule[1].tool must be a name without white space",
 		"[[rule]]\npath = ['x']":                     ":2: rule[1].path must be a string; it is a list",
 		"[[rule]]\ncomand = 'x'":                     ":2: unknown key rule[1].comand; did you mean command?",
-		"[[rule]]\ntool = 'x'\n[rule.more]\ny = 1":   ":3: unknown key rule[1].more: [[rule]] has tool, path, command, host, decision",
-		"[[rule]]\ntool = 'x'\n[[rule.more]]\ny = 1": ":3: unknown key rule[1].more: [[rule]] has tool, path, command, host, decision",
+		"[[rule]]\ntool = 'x'\n[rule.more]\ny = 1":   ":3: unknown key rule[1].more: [[rule]] has tool, path, command, host, access, decision",
+		"[[rule]]\ntool = 'x'\n[[rule.more]]\ny = 1": ":3: unknown key rule[1].more: [[rule]] has tool, path, command, host, access, decision",
 		"[rule]\ntool = 'x'":                         ":1: rule must be a list of tables, with [[rule]] on a line before each; it is a table",
 		"rule = 5":                                   ":1: rule must be a list of tables",
 		"rule = ['x']":                               ":1: rule must be a list of tables",

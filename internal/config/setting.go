@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"podd/internal/workspace/briefing"
 )
 
 // setting is one key of a table. It is a value, which has set; a table, which has keys;
@@ -18,22 +20,22 @@ import (
 type setting struct {
 	// key is the last part of the whole key.
 	key string
-	// must says what a value has to be, to stand after "must be".
+	// must says what a value has to be; errors put it after "must be".
 	must string
-	// set takes a value as TOML has it; false, with nothing changed, when it is not
-	// what it must be.
+	// set takes a TOML value; it returns false, and changes nothing, when the value is
+	// invalid.
 	set func(value any) bool
-	// show is the value in TOML's notation; whole is the same with what show hides, nil
-	// when that is nothing.
+	// show is the value in TOML's notation; whole is the same including what show hides, and
+	// nil when show hides nothing.
 	show, whole func() string
 
 	keys []*setting
-	// begin fills in the next table. The tables of a list have numbers, others have names.
+	// begin starts the next table. The tables of a list have numbers, others have names.
 	begin  func(t *table)
 	list   bool
 	tables []*table
 
-	// variable is the environment variable that goes before the file; may be empty.
+	// variable is the environment variable that overrides the file; may be empty.
 	variable string
 	// hint says what the default depends on; may be empty.
 	hint string
@@ -41,9 +43,9 @@ type setting struct {
 	secret, noFile bool
 	// required refuses a table without the key; quiet shows the key only when it is set.
 	required, quiet bool
-	// sample is the value of the sample file where the default cannot stand there; of
-	// tables, their names there, with spaces between. only is the name of the one table
-	// that has the key there; empty for all.
+	// sample is the value in the sample file when the default does not fit there; for tables
+	// their names there, separated by spaces. only is the name of the one table that has the
+	// key there; empty for all.
 	sample, only string
 
 	// origin is where the value was set; empty for the default.
@@ -57,8 +59,8 @@ type table struct {
 	path   string
 	origin string
 	keys   []*setting
-	// check says what is wrong with the table once its keys are set, and gives it to the
-	// configuration when that is nothing.
+	// check finds errors in the table once its keys are set; without one it adds the table
+	// to the configuration.
 	check func() error
 }
 
@@ -83,7 +85,7 @@ func list(key, samples string, begin func(t *table)) *setting {
 	return &setting{key: key, begin: begin, list: true, sample: samples}
 }
 
-// or lets an environment variable go before the file.
+// or lets an environment variable override the file.
 func (s *setting) or(variable string) *setting {
 	s.variable = variable
 	return s
@@ -101,13 +103,13 @@ func (s *setting) needed() *setting {
 	return s
 }
 
-// like gives the value of the sample file, in words the tables that have it there.
+// like sets the value of the sample file, and the tables that have it there.
 func (s *setting) like(sample string, only ...string) *setting {
 	s.sample, s.only = sample, strings.Join(only, "")
 	return s
 }
 
-// of is the setting of a variable: convert makes a value of TOML's.
+// of is the setting of a variable: convert converts a TOML value.
 func of[T any](key, must string, target *T, convert func(value any) (T, bool), show func(T) string) *setting {
 	return &setting{
 		key:  key,
@@ -147,7 +149,7 @@ func decimal(key string, target *float64, lowest, highest float64) *setting {
 		if n, whole := value.(int64); whole {
 			f, ok = float64(n), true
 		}
-		// NaN is in no range, -0 in one from 0.
+		// NaN is in no range, -0 in a range from 0.
 		return math.Abs(f), ok && f >= lowest && f <= highest
 	}, plain)
 }
@@ -182,12 +184,20 @@ func flag(key string, target *bool) *setting {
 	}, strconv.FormatBool)
 }
 
+// unless is a flag whose target says the opposite.
+func unless(key string, target *bool) *setting {
+	return of(key, "true or false", target, func(value any) (bool, bool) {
+		b, ok := value.(bool)
+		return !b, ok
+	}, func(b bool) string { return strconv.FormatBool(!b) })
+}
+
 // prose is a setting of any text.
 func prose(key string, target *string) *setting {
 	return text(key, "a string", target, func(string) bool { return true })
 }
 
-// name is a setting of a word that goes into requests as it is.
+// name is a setting of a word that goes into requests unchanged.
 func name(key string, target *string) *setting {
 	return text(key, "a name without white space", target, isName)
 }
@@ -203,11 +213,16 @@ func path(key string, target *string) *setting {
 	})
 }
 
+// isBase says whether a text can name base instructions.
+func isBase(text string) bool {
+	return text == briefing.Builtin || text == briefing.None || filepath.IsAbs(text) && !strings.ContainsRune(text, 0)
+}
+
 // texts is a setting of a list of strings that ok accepts.
-func texts(key, must string, target *[]string, ok func(text string) bool) *setting {
-	return of(key, must, target, func(value any) ([]string, bool) {
-		all, is := strs(value)
-		return all, is && !slices.ContainsFunc(all, func(text string) bool { return !ok(text) })
+func texts[T ~string](key, must string, target *[]T, ok func(text T) bool) *setting {
+	return of(key, must, target, func(value any) ([]T, bool) {
+		all, is := strs[T](value)
+		return all, is && !slices.ContainsFunc(all, func(text T) bool { return !ok(text) })
 	}, quoteAll)
 }
 
@@ -232,14 +247,14 @@ func directories(key string, target *[]string) *setting {
 	return s
 }
 
-// command is a setting of a program and its arguments, or of what sh runs.
+// command is a setting of a program and its arguments, or of a line for sh.
 func command(key string, target *[]string) *setting {
 	must := `a command: a list of a program and its arguments, such as ["/usr/bin/env", "-i"], or a string for sh`
 	return of(key, must, target, func(value any) ([]string, bool) {
 		if line, ok := value.(string); ok {
 			return []string{"sh", "-c", line}, strings.TrimSpace(line) != ""
 		}
-		words, ok := strs(value)
+		words, ok := strs[string](value)
 		return words, ok && len(words) > 0 && words[0] != ""
 	}, func(c []string) string {
 		if len(c) == 3 && c[0] == "sh" && c[1] == "-c" {
@@ -249,8 +264,8 @@ func command(key string, target *[]string) *setting {
 	})
 }
 
-// variables is a setting of entries of an environment. Their values, which may be
-// secret, are not shown.
+// variables is a setting of environment entries. It does not show their values, which may
+// be secret.
 func variables(key string, target *[]string) *setting {
 	s := texts(key, `a list of variables, such as ["NAME=value", "PASSED_ON"]`, target, func(string) bool { return true })
 	s.secret, s.whole = true, s.show
@@ -289,8 +304,8 @@ func (s *setting) orTable() *setting {
 	return s
 }
 
-// headers is a setting of headers by name. Their values, which may be secret, are not
-// shown.
+// headers is a setting of headers by name. It does not show their values, which may be
+// secret.
 func headers(key string, target *map[string]string) *setting {
 	shown := func(show func(value string) string) func(map[string]string) string {
 		return func(m map[string]string) string {
@@ -316,34 +331,43 @@ func headers(key string, target *map[string]string) *setting {
 	return s
 }
 
-// address is a setting of the base of an HTTP interface.
+// address is a setting of the base address of an HTTP interface. It does not show the
+// query, which may be secret.
 func address(key string, target *string) *setting {
-	s := of(key, "an absolute http or https URL without user, query or fragment, such as "+defaultBaseURL, target, func(value any) (string, bool) {
+	s := of(key, "an absolute http or https URL without user or fragment, such as "+defaultBaseURL, target, func(value any) (string, bool) {
 		text, _ := value.(string)
 		u, err := url.Parse(strings.TrimSpace(text))
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" ||
-			u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+			u.User != nil || u.Fragment != "" {
 			return "", false
 		}
-		return strings.TrimRight(u.String(), "/"), true
-	}, quote)
+		u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), ""
+		if u.RawQuery == "" {
+			u.ForceQuery = false
+		}
+		return u.String(), true
+	}, withoutQuery)
 	s.secret = true
+	s.whole = func() string { return quote(*target) }
 	return s
 }
 
-// endpoint is a setting of the address of one HTTP resource. Its query, which may be
-// secret, is not shown.
+// endpoint is a setting of the address of one HTTP resource. It does not show the query,
+// which may be secret.
 func endpoint(key string, target *string, ok func(text string) bool) *setting {
 	s := text(key, "an absolute http or https URL without user or fragment, such as https://example.com/mcp", target, ok)
 	s.secret, s.whole = true, s.show
-	s.show = func() string {
-		shown, _, more := strings.Cut(*target, "?")
-		if more {
-			shown += "?..."
-		}
-		return quote(shown)
-	}
+	s.show = func() string { return withoutQuery(*target) }
 	return s
+}
+
+// withoutQuery is an address without the values of its query.
+func withoutQuery(address string) string {
+	shown, _, more := strings.Cut(address, "?")
+	if more {
+		shown += "?..."
+	}
+	return quote(shown)
 }
 
 // secret is a setting of a key of an HTTP interface, which goes into a header.
@@ -359,13 +383,13 @@ func secret(key string, target *Secret) *setting {
 }
 
 // strs is a list of strings.
-func strs(value any) ([]string, bool) {
+func strs[T ~string](value any) ([]T, bool) {
 	list, ok := value.([]any)
-	var all []string
+	var all []T
 	for _, v := range list {
 		text, is := v.(string)
 		ok = ok && is
-		all = append(all, text)
+		all = append(all, T(text))
 	}
 	return all, ok
 }

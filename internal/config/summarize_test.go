@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"podd/internal/config"
+	"podd/pkg/item"
 	"podd/pkg/tool"
 	"podd/pkg/worker"
 )
@@ -24,7 +25,7 @@ tools = ["shell", "search"]
 max_input_bytes = 9000
 trigger_bytes = 8000
 `)
-	want = worker.Summarize{Enabled: true, Model: "cheap", Tools: []string{"shell", "search"}, MaxInputBytes: 9000, TriggerBytes: 8000}
+	want = worker.Summarize{Enabled: true, Model: item.ModelRef{Model: "cheap"}, Tools: []string{"shell", "search"}, MaxInputBytes: 9000, TriggerBytes: 8000}
 	if !reflect.DeepEqual(c.Pods.Summarize, want) || c.ToolOutput.Default.Strategy != tool.StrategySummarize {
 		t.Errorf("%+v, strategy %q; want %+v", c.Pods.Summarize, c.ToolOutput.Default.Strategy, want)
 	}
@@ -35,7 +36,7 @@ trigger_bytes = 8000
 	if shown["summarize.enabled"] != "true" || shown["summarize.tools"] != `["shell", "search"]` {
 		t.Errorf("shown %q", shown)
 	}
-	// Saying no is a switch that leaves the rest where it is.
+	// "enabled = false" is a switch that keeps the other keys.
 	c = load(t, "summarize.enabled = false\n[tool_output.tools.shell]\nstrategy = 'summarize'\n")
 	if c.Pods.Summarize.Enabled || c.ToolOutput.Tools["shell"].Strategy != tool.StrategySummarize {
 		t.Errorf("switched off: %+v", c.Pods.Summarize)
@@ -45,7 +46,7 @@ trigger_bytes = 8000
 	}
 }
 
-// What would do nothing is refused, with the line that says it.
+// A setting without effect is refused, with its line.
 func TestSummarizeRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"tool_output.strategy = 'summarize'":                                                            `:1: tool_output.strategy is "summarize", but summaries are off: set enabled = true in [summarize]`,
@@ -71,7 +72,7 @@ func TestSummarizeRefuses(t *testing.T) {
 	}
 }
 
-// A tool that there is not writes nothing to summarise.
+// An unknown tool writes nothing to summarise.
 func TestSummarizeUnknownTool(t *testing.T) {
 	c := load(t, "[tool_output]\nstrategy = 'summarize'\n[summarize]\nenabled = true\ntools = ['shell', 'shel']\n")
 	wantError(t, c.CheckTools([]string{"search", "shell"}), ":5: there is no tool shel: the tools are search, shell")

@@ -78,7 +78,7 @@ func (l *loader) price(t *table) {
 		if err != nil {
 			return bad("%s: [%s]: %v", t.origin, t.path, err)
 		}
-		l.Pods.Prices = append(l.Pods.Prices, fold.ModelPrice{Model: t.name, Price: ratios, Money: *m})
+		l.Pods.Models.Prices = append(l.Pods.Models.Prices, fold.ModelPrice{Model: t.name, Price: ratios, Money: *m})
 		return nil
 	}
 }
@@ -91,6 +91,9 @@ func (l *loader) rule(t *table) {
 		prose("path", &r.Path).like(`"infra/**"`, "2"),
 		prose("command", &r.Command).like(`"git push **"`, "1"),
 		prose("host", &r.Host).like(`"*.go.dev"`, "1"),
+		texts("access", `a list of "sandbox", "git", "network" and "host"`, &r.Access, func(level item.Access) bool {
+			return slices.Contains(item.Accesses(), level)
+		}).like(`["sandbox", "network"]`, "1"),
 		choice("decision", &r.Decision, policy.Allow, policy.Ask, policy.Deny).needed().like(`"ask"`),
 	}
 	t.check = func() error {
@@ -146,6 +149,8 @@ func (l *loader) server(t *table) {
 		endpoint("url", &s.URL, mcp.IsEndpoint).like(`"https://example.com/mcp"`, "web"),
 		headers("headers", &s.Headers).like(`{ X-Team = "blue" }`, "web"),
 		prose("token_file", &s.TokenFile).like(`"/run/keys/web"`, "web"),
+		prose("client_id", &s.ClientID),
+		prose("client_secret_file", &s.ClientSecretFile),
 		names("tools", &s.Tools).hinting("all"),
 		duration("start_timeout", &s.StartTimeout, time.Second),
 		duration("timeout", &s.Timeout, time.Second),
@@ -161,9 +166,9 @@ func (l *loader) server(t *table) {
 
 func anything(string) bool { return true }
 
-// checkSummarize refuses what would do nothing: the strategy where nothing writes
-// summaries, a tool that has none to write, and a table that no tool follows.
-// "enabled = false" in words is a switch: then the strategy is head_tail.
+// checkSummarize refuses settings without effect: the strategy when no model writes
+// summaries, a tool that has none to write, and a table that applies to no tool. An
+// explicit "enabled = false" is a switch: then the strategy is head_tail.
 func (l *loader) checkSummarize() error {
 	s, enabled := l.Pods.Summarize, l.summarizing
 	strategies := 0

@@ -12,14 +12,15 @@ import (
 type Value struct {
 	// Key is the key with its tables, such as "limits.max_steps".
 	Key string
-	// Value is in TOML's notation, secrets left out; of the API key only whether it is set.
+	// Value is in TOML's notation, without secrets; for the API key it only says whether it
+	// is set.
 	Value string
-	// Origin is FILE:LINE, the name of an environment variable, or "default",
-	// which may be followed by what the default depends on.
+	// Origin is FILE:LINE, the name of an environment variable, or "default", possibly
+	// followed by what the default depends on.
 	Origin string
 }
 
-// effective is a value with what it does not show.
+// effective is a value including what it does not show.
 type effective struct {
 	Value
 	// whole is the value with its secrets. A pointer keeps them out of what %v prints.
@@ -89,7 +90,7 @@ func (s *setting) value(path string) effective {
 
 // KeepKey makes the API key that of another configuration.
 func (c *Config) KeepKey(other Config) {
-	c.APIKey = other.APIKey
+	c.APIKey, c.keyFile = other.APIKey, other.keyFile
 	isKey := func(v effective) bool { return v.Key == keyAPIKey }
 	c.values = slices.Clone(c.values)
 	c.values[slices.IndexFunc(c.values, isKey)] = other.values[slices.IndexFunc(other.values, isKey)]
@@ -120,8 +121,8 @@ func wholeByKey(c Config) map[string]string {
 	return values
 }
 
-// CheckTools is an error when the configuration sets limits for a tool that is
-// none of the known ones, nor may be one of an MCP server.
+// CheckTools is an error when the configuration sets limits for an unknown tool that
+// cannot be one of an MCP server either.
 func (c Config) CheckTools(known []string) error {
 	check := func(name, key string) error {
 		if slices.Contains(known, name) || strings.HasPrefix(name, mcp.Prefix) {

@@ -12,9 +12,9 @@ import (
 
 func TestValuesHaveAFixedOrder(t *testing.T) {
 	want := []string{
-		"model", "fallback_models", "api", "base_url", "api_key", "api_key_file", "instructions", "ask",
+		"model", "endpoint", "fallback_models", "api", "base_url", "api_key", "api_key_file", "images", "instructions", "base_instructions", "ask",
 		"limits.max_steps", "limits.max_tool_calls", "limits.max_turn_time",
-		"limits.max_parallel_calls", "limits.max_tokens", "limits.max_cost", "limits.max_inbox", "limits.max_submit_bytes",
+		"limits.max_parallel_calls", "limits.max_tokens", "limits.max_cost", "limits.max_cost_per_day", "limits.loop_times", "limits.loop_steps", "limits.max_inbox", "limits.max_submit_bytes",
 		"tool_output.max_bytes", "tool_output.max_lines", "tool_output.strategy",
 		"tool_output.max_request_result_bytes", "tool_output.spool_bytes", "tool_output.spool_age",
 		"tool_output.tools.search.max_matches", "tool_output.tools.search.context", "tool_output.tools.search.max_line_bytes",
@@ -25,6 +25,7 @@ func TestValuesHaveAFixedOrder(t *testing.T) {
 		"prune.mode", "prune.protected_turns", "prune.min_savings", "prune.min_gain",
 		"compaction.trigger", "compaction.keep_tokens", "compaction.model", "compaction.read_back_bytes",
 		"sandbox.mode", "sandbox.required", "sandbox.network", "sandbox.read", "sandbox.write", "sandbox.env", "sandbox.max_memory_bytes",
+		"jobs.max", "jobs.max_time",
 		"retention.age", "retention.bytes", "snapshots.every", "snapshots.keep", "snapshots.age", "store.max_bytes",
 	}
 	keys := func(c config.Config) (keys []string) {
@@ -61,9 +62,9 @@ func TestOrigins(t *testing.T) {
 		{Key: "api_key", Value: "set", Origin: "OPENAI_API_KEY"},
 		{Key: "instructions", Value: `"Be brief.\nBe kind."`, Origin: path + ":5"},
 		{Key: "limits.max_turn_time", Value: `"30m0s"`, Origin: path + ":12"},
-		{Key: "limits.max_submit_bytes", Value: "65536", Origin: path + ":15"},
-		{Key: "tool_output.tools.shell.strategy", Value: `"head"`, Origin: path + ":27"},
-		{Key: "prices.local.input", Value: "0.5", Origin: path + ":68"},
+		{Key: "limits.max_submit_bytes", Value: "65536", Origin: path + ":17"},
+		{Key: "tool_output.tools.shell.strategy", Value: `"head"`, Origin: path + ":29"},
+		{Key: "prices.local.input", Value: "0.5", Origin: path + ":70"},
 		{Key: "prices.local.cached_input", Value: "0.5", Origin: "default: input"},
 		{Key: "prices.local.cache_ttl", Value: `"10m0s"`, Origin: "default"},
 	} {
@@ -75,7 +76,7 @@ func TestOrigins(t *testing.T) {
 	c = load(t, "")
 	for _, want := range []config.Value{
 		{Key: "model", Value: `""`, Origin: "default: the built-in one at api.openai.com, elsewhere the first that the endpoint lists"},
-		{Key: "api", Value: `""`, Origin: "default: responses at api.openai.com, elsewhere chat"},
+		{Key: "api", Value: `""`, Origin: "default: responses at api.openai.com, messages at api.anthropic.com, elsewhere chat"},
 		{Key: "base_url", Value: `"https://api.openai.com/v1"`, Origin: "default"},
 		{Key: "api_key", Value: "not set", Origin: "default"},
 		{Key: "limits.max_steps", Value: "200", Origin: "default"},
@@ -164,13 +165,13 @@ func TestCheckTools(t *testing.T) {
 		t.Error(err)
 	}
 	wantError(t, c.CheckTools([]string{"shell", "search"}),
-		path+":30: ", `there is no tool odd.name: the tools are shell, search`)
+		path+":32: ", `there is no tool odd.name: the tools are shell, search`)
 	if err := load(t, "").CheckTools(nil); err != nil {
 		t.Error(err)
 	}
 }
 
-// Whatever the file holds, Load gives one sentence, or values that load again.
+// For any file, Load returns one sentence, or values that load again.
 func FuzzLoad(f *testing.F) {
 	f.Add(full)
 	f.Add("")

@@ -20,8 +20,8 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// benchDaemon is a podd in this process, without a sandbox and unasked, beside the
-// model endpoint of the measurements. It finds so many pods.
+// benchDaemon is podd in this process, without a sandbox or questions, with the model
+// endpoint of the measurements. Its database has the given number of pods.
 func benchDaemon(b *testing.B, pods int) *client.Client {
 	b.Helper()
 	var answers model.Server
@@ -30,7 +30,7 @@ func benchDaemon(b *testing.B, pods int) *client.Client {
 	endpoint.Start()
 	b.Cleanup(endpoint.Close)
 	c := newConfig(b)
-	c.Settings.BaseURL, c.Settings.Pods.ModelName, c.Settings.Ask, c.Settings.Sandbox.Mode = endpoint.URL+"/v1", "bench", "never", "off"
+	c.Settings.BaseURL, c.Settings.Pods.Model.Model, c.Settings.Ask, c.Settings.Sandbox.Mode = endpoint.URL+"/v1", "bench", "never", "off"
 	c.Settings.Pods.Limits.MaxSteps, c.Settings.Pods.Limits.MaxToolCalls = 1_000_000, 1_000_000
 	benchPods(b, c, pods)
 	d, err := daemon.Open(b.Context(), c)
@@ -56,7 +56,7 @@ func benchDaemon(b *testing.B, pods int) *client.Client {
 	return cl
 }
 
-// benchPods makes pods in the database of a podd that is not open yet.
+// benchPods creates pods in the database of a podd that is not open yet.
 func benchPods(b *testing.B, c daemon.Config, n int) {
 	b.Helper()
 	if err := os.Mkdir(c.StateDir, 0o700); err != nil {
@@ -83,7 +83,7 @@ func benchPods(b *testing.B, c daemon.Config, n int) {
 	}
 }
 
-// benchPod makes a pod and follows it until the benchmark ends.
+// benchPod creates a pod and follows it until the benchmark ends.
 func benchPod(b *testing.B, c *client.Client, name, dir string) poddv1.PodService_StreamClient {
 	b.Helper()
 	if _, err := c.Pods().CreatePod(b.Context(), &poddv1.CreatePodRequest{Name: name, Spec: &poddv1.PodSpec{Dir: dir}}); err != nil {
@@ -96,7 +96,7 @@ func benchPod(b *testing.B, c *client.Client, name, dir string) poddv1.PodServic
 	return stream
 }
 
-// benchTurn runs a turn and sees its end.
+// benchTurn runs a turn until its end has arrived.
 func benchTurn(b *testing.B, c *client.Client, stream poddv1.PodService_StreamClient, pod, prompt string) {
 	b.Helper()
 	_, err := c.Submit(b.Context(), &poddv1.SubmitRequest{Pod: pod, Segments: []*poddv1.Segment{
@@ -119,9 +119,9 @@ func benchTurn(b *testing.B, c *client.Client, stream poddv1.PodService_StreamCl
 	}
 }
 
-// BenchmarkStep is a step of a turn through everything: a model request over HTTP, a
-// call of the shell tool, its result, commits, a stream over the socket. The client and
-// the model endpoint are in the same process, and count.
+// BenchmarkStep measures a whole step of a turn: a model request over HTTP, a call of the
+// shell tool, its result, commits, a stream over the socket. The client and the model
+// endpoint are in the same process, and their cost is included.
 func BenchmarkStep(b *testing.B) {
 	c := benchDaemon(b, 0)
 	stream := benchPod(b, c, "bench", b.TempDir())
@@ -134,7 +134,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// BenchmarkTurn is a turn of one answer without a call.
+// BenchmarkTurn measures a turn of one answer without a call.
 func BenchmarkTurn(b *testing.B) {
 	c := benchDaemon(b, 0)
 	stream := benchPod(b, c, "bench", b.TempDir())
@@ -144,7 +144,7 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// BenchmarkStreamedToken is a token on its way from the endpoint to a client.
+// BenchmarkStreamedToken measures the way of a token from the endpoint to a client.
 func BenchmarkStreamedToken(b *testing.B) {
 	c := benchDaemon(b, 0)
 	stream := benchPod(b, c, "bench", b.TempDir())
@@ -154,7 +154,7 @@ func BenchmarkStreamedToken(b *testing.B) {
 	benchTurn(b, c, stream, "bench", fmt.Sprintf("bench:stream-%d", b.N))
 }
 
-// BenchmarkList is the list of 10,000 pods, at the client; the goal is 50 ms.
+// BenchmarkList measures the list of 10,000 pods, at the client; the goal is 50 ms.
 func BenchmarkList(b *testing.B) {
 	const pods = 10_000
 	c := benchDaemon(b, pods)
@@ -167,8 +167,8 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
-// BenchmarkNewPod is a pod from its making to the end of its first turn. All of them
-// stay loaded.
+// BenchmarkNewPod measures a pod from its creation to the end of its first turn. All of
+// them stay loaded.
 func BenchmarkNewPod(b *testing.B) {
 	c := benchDaemon(b, 0)
 	dir := b.TempDir()

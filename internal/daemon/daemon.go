@@ -14,6 +14,7 @@ import (
 	"podd/internal/extend/extern"
 	"podd/internal/extend/mcp"
 	"podd/internal/guard/secrets"
+	"podd/internal/guard/spending"
 	"podd/internal/guard/trust"
 	"podd/internal/ops/keeper"
 	"podd/internal/ops/metrics"
@@ -31,43 +32,42 @@ import (
 	"podd/pkg/workspace"
 )
 
-// DefaultGrace is how long running turns have to reach a step boundary when podd is
-// told to stop.
+// DefaultGrace is how long running turns have to reach a step boundary when podd stops.
 const DefaultGrace = 10 * time.Second
 
-// Config is what a Daemon works with. Settings, Socket, StateDir and Logger are
+// Config is the configuration of a Daemon. Settings, Socket, StateDir and Logger are
 // required.
 type Config struct {
 	Settings config.Config
-	// Reread reads the settings again; nil means that they stay. Hangup asks for it, as
-	// clients may; nil never does.
+	// Reread reads the settings again; nil means that they never change. Hangup and clients
+	// request it; a nil Hangup never does.
 	Reread func() (config.Config, error)
 	Hangup <-chan os.Signal
-	// ConfigFile is where Settings came from; empty when there is no file.
+	// ConfigFile is the file of Settings; empty when there is no file.
 	ConfigFile string
-	// ConfigPath is where the configuration file is or would be; empty when there is
-	// no place for one. No pod's file tools reach it.
+	// ConfigPath is where the configuration file is or would be; empty when it has no place.
+	// File tools of pods cannot reach it.
 	ConfigPath string
 	// Socket is the path to listen at.
 	Socket string
-	// Adopted is the socket at that path which the service manager made and passed on;
-	// nil means that podd makes its own.
+	// Adopted is the socket at that path from the service manager; nil means that podd makes
+	// its own.
 	Adopted *os.File
-	// DebugSocket is where metrics and profiles are served; empty means nowhere.
+	// DebugSocket serves metrics and profiles; empty means that podd does not serve them.
 	DebugSocket string
-	// Manager hears how podd does; nil means that nobody does.
+	// Manager receives podd's state; nil without a service manager.
 	Manager *systemd.Manager
-	// StateDir holds everything that is kept; it is made when it is missing.
+	// StateDir holds everything that podd keeps; Open creates it.
 	StateDir string
-	// Grace is how long running turns have to reach a step boundary at the end;
-	// default DefaultGrace.
+	// Grace is how long running turns have to reach a step boundary when podd stops; default
+	// DefaultGrace.
 	Grace time.Duration
 	// Checker is the command that checks a database; see keeper.Config.
 	Checker []string
 	Logger  *slog.Logger
 }
 
-// KeeperConfig is what of c concerns the file of the store.
+// KeeperConfig is the part of c for the store's file.
 func KeeperConfig(c Config) keeper.Config {
 	s := c.Settings
 	return keeper.Config{
@@ -85,42 +85,49 @@ type Daemon struct {
 	keeper *keeper.Keeper
 	store  store.Store
 	host   *pod.Host
-	// workspaces are those of the host.
+	// workspaces are the host's workspaces.
 	workspaces *workspace.Workspaces
 	server     *server.Server
 	socket     *socket.Listener
-	// secrets are kept out of the log, of what tools answer and of errors.
+	// secrets are removed from the log, from results of tools and from errors.
 	secrets *secrets.Set
 	// trust records which workspaces' configuration is trusted.
 	trust *trust.Book
-	// sandbox is what shell commands run in; detected waits until that is known.
+	// sandbox confines shell commands; detected waits until its kind is known.
 	sandbox  *builtin.Sandbox
 	detected func() *builtin.Sandbox
 	// starter starts shell commands; nil means as children of podd.
 	starter *builtin.Starter
-	// recorder counts what pods do; nil when nobody may look.
+	// recorder counts what pods do; nil without a debug socket.
 	recorder *metrics.Recorder
-	// tracer sends spans; nil when nobody asks for them.
+	// tracer sends spans; nil without a collector.
 	tracer *traces.Tracer
 	// runner runs the commands of interceptors and hooks.
 	runner *extern.Runner
 	// mcp runs MCP servers.
 	mcp *mcp.Manager
-	// loaded is the configuration that holds; reloading is held to replace it.
+	// loaded is the current configuration; reloading guards its replacement.
 	loaded    atomic.Pointer[loaded]
 	reloading sync.Mutex
 	started   time.Time
-	// undo holds what gives back each thing that Open took, in order.
+	// spending bounds what all pods spend on a day.
+	spending *spending.Spending
+	// models is the catalogue of models in use.
+	models models
+	// undo has the functions that release what Open acquired, in order.
 	undo []func()
 }
 
-// Open takes what a podd needs and recovers its pods. On error it gives back what
-// it took.
+// Open acquires what podd needs and recovers its pods. On error it releases what it
+// acquired.
 func Open(ctx context.Context, c Config) (*Daemon, error) {
 	if c.Grace == 0 {
 		c.Grace = DefaultGrace
 	}
-	d := &Daemon{Config: c, started: time.Now(), secrets: secrets.New(string(c.Settings.APIKey))}
+	d := &Daemon{Config: c, started: time.Now(), secrets: secrets.New()}
+	for _, e := range c.Settings.AllEndpoints() {
+		d.learn(e.Name, e.Secrets()...)
+	}
 	d.secrets.Add(traces.Secrets(os.Getenv)...)
 	d.Logger = slog.New(d.secrets.Handler(c.Logger.Handler()))
 	if err := d.open(ctx); err != nil {
@@ -149,7 +156,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Keeper: d.keeper, Trust: d.trust, MCP: d, Redact: d.secrets.Redact, Logger: d.Logger,
+		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Keeper: d.keeper, Trust: d.trust, MCP: mcpServers{d}, Redact: d.secrets.Redact, Logger: d.Logger,
 	})
 	if err := d.serveDebug(ctx); err != nil {
 		return err
@@ -157,7 +164,7 @@ func (d *Daemon) open(ctx context.Context) error {
 	return d.host.Recover(ctx)
 }
 
-// openState takes the state directory, the socket and the store.
+// openState opens the state directory, the socket and the store.
 func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 	if err := paths.EnsurePrivateDir(d.StateDir); err != nil {
 		return "", err
@@ -184,13 +191,12 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 	if err != nil {
 		return "", err
 	}
-	d.store = d.keeper.Store()
 	d.undo = append(d.undo, func() {
 		if err := d.keeper.Close(); err != nil {
 			d.Logger.Error("store did not close cleanly", "error", err)
 		}
 	})
-	return token, nil
+	return token, d.openSpending()
 }
 
 func (d *Daemon) listen(ctx context.Context) (*socket.Listener, error) {
@@ -200,9 +206,9 @@ func (d *Daemon) listen(ctx context.Context) (*socket.Listener, error) {
 	return socket.Listen(ctx, d.Socket)
 }
 
-// openHost opens the pods. What can be reloaded comes of settings, what can't stands
-// here.
+// openHost opens the pods. settings makes what a reload can change; the rest is set here.
 func (d *Daemon) openHost(ctx context.Context) error {
+	d.models = openModels(d.StateDir, d.Logger)
 	first := &loaded{Config: d.Settings, file: d.ConfigFile, at: d.started}
 	inWorkspaces, err := d.workspaceSettings(first.Config)
 	if err != nil {
@@ -212,10 +218,20 @@ func (d *Daemon) openHost(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	use, _, err := d.spending.Prepare(ctx, d.Settings.MaxCostPerDay, settings.Models)
+	if err != nil {
+		return err
+	}
+	use()
 	d.loaded.Store(first)
 	d.sandbox = d.detected()
 	d.openStarter()
-	d.undo = append(d.undo, func() { d.loaded.Load().client.Close() })
+	d.undo = append(d.undo, func() { d.loaded.Load().endpoints.Close(nil) })
+	jobs := d.Settings.Jobs
+	jobs.Dir = filepath.Join(d.StateDir, "jobs")
+	if err := os.MkdirAll(jobs.Dir, 0o700); err != nil {
+		return err
+	}
 	d.workspaces, err = workspace.New(workspace.Config{
 		SpoolDir:   filepath.Join(d.StateDir, "spool"),
 		SpoolBytes: d.Settings.SpoolBytes,
@@ -224,6 +240,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 		Hidden:     hiddenPaths(d.Config),
 		Project:    d.project,
 		Shell:      d.shell(),
+		Jobs:       jobs,
 		SubPods:    subpods.Tool(func() *pod.Host { return d.host }),
 
 		SkillsDir:     skillsDir(d.ConfigPath),
@@ -233,6 +250,7 @@ func (d *Daemon) openHost(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	d.undo = append(d.undo, d.workspaces.Close)
 	d.host, err = pod.NewHost(ctx, pod.Config{
 		Settings: settings,
 		Fixed:    pod.Fixed{Store: d.store, Workspaces: d.workspaces, Logger: d.Logger},
@@ -250,22 +268,22 @@ func (d *Daemon) status() server.Status {
 		StateDir:  d.StateDir,
 		Config:    l.file,
 		Sandbox:   d.sandbox.Mode(), SandboxNote: d.sandbox.Why(),
-		ShellCommands: d.sandbox.Fate(), HiddenCredentials: d.sandbox.Credentials(),
-		Model:   l.Pods.ModelName,
-		BaseURL: l.BaseURL,
-		API:     l.client.API(),
-		HasKey:  l.APIKey != "",
+		ShellCommands: d.sandbox.Fate(), HiddenCredentials: d.sandbox.Credentials(), Network: d.sandbox.Network(),
+		Model:     l.Pods.Model.String(),
+		Endpoint:  l.Endpoint,
+		Endpoints: l.endpoints.List(),
 
 		ConfigLoadedAt: l.at,
 		NeedRestart:    l.needRestart,
+		Spending:       d.spending.Status(),
 		ConfigError:    l.refused,
 	}
 }
 
-// Serve answers clients until ctx ends, then drains: nothing new is taken, running
-// turns end at their next step boundary, streams end, connections close, the store
-// closes. Closing hurry cuts the drain short. It is called once, and returns an
-// error when podd ended for another reason than ctx: the store failed, say.
+// Serve answers clients until ctx ends, then drains: podd accepts nothing new, running
+// turns end at their next step boundary, and streams, connections and the store close.
+// Closing hurry cuts the drain short. Serve may be called once. It returns an error when
+// podd ended for another reason than ctx, for example because the store failed.
 func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 	defer d.release()
 	stop := d.housekeeping(ctx)
@@ -284,12 +302,12 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 		cause = d.storeFailed()
 	case err := <-served:
 		serving = false
-		cause = fmt.Errorf("the socket could not be served: %w", err)
+		cause = fmt.Errorf("cannot serve the socket: %w", err)
 	}
 	d.drain(ctx, hurry)
 	if serving {
 		if err := <-served; err != nil && cause == nil {
-			cause = fmt.Errorf("the socket could not be served: %w", err)
+			cause = fmt.Errorf("cannot serve the socket: %w", err)
 		}
 	}
 	d.Logger.Info("podd stopped")
@@ -300,10 +318,10 @@ func (d *Daemon) Serve(ctx context.Context, hurry <-chan struct{}) error {
 func (d *Daemon) storeFailed() error {
 	if d.keeper.Store().Damaged() {
 		return item.Errorf(item.KindUnavailable, "STORE_FAILED",
-			"the store met damaged pages in its file: podd stops, and checks all of it at its next start, which takes a while")
+			"the database file has damaged pages: podd stops, and checks the whole file at its next start")
 	}
 	return item.Errorf(item.KindUnavailable, "STORE_FAILED",
-		"the store failed and what it wrote last is unknown: podd stops, and reads what is true at its next start; if this comes again, run podd check")
+		"the store failed, and its last write is uncertain: podd stops and reads the file again at its next start; if this repeats, run podd check")
 }
 
 // drain ends turns, then streams, then connections.
@@ -328,7 +346,7 @@ func (d *Daemon) drain(ctx context.Context, hurry <-chan struct{}) {
 	d.server.Stop(stop)
 }
 
-// Close gives back what Open took, for a Daemon that is not served.
+// Close releases what Open acquired, for a Daemon that is not served.
 func (d *Daemon) Close(ctx context.Context) {
 	if d.host != nil {
 		d.host.Close(ctx)

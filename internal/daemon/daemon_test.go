@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// newConfig is a podd in a directory of its own, whose endpoint nobody serves.
+// newConfig is a podd in its own directory, whose endpoint does not answer.
 func newConfig(t testing.TB) daemon.Config {
 	t.Helper()
 	settings, err := config.Load("", false, func(name string) string {
@@ -37,8 +37,8 @@ func newConfig(t testing.TB) daemon.Config {
 	}
 }
 
-// A podd serves until its context ends, gives back what it took, and can be opened
-// again on what it left.
+// A podd serves until its context ends, releases what it acquired, and can be opened
+// again on the same state.
 func TestServeAndOpenAgain(t *testing.T) {
 	c := newConfig(t)
 	for round := range 2 {
@@ -73,18 +73,18 @@ func TestServeAndOpenAgain(t *testing.T) {
 	}
 }
 
-// Whatever Open fails at, it gives back what it took: the next Open is not refused
-// for a lock or a socket that the failed one holds.
+// Wherever Open fails, it releases what it acquired: the next Open does not meet a lock
+// or a socket of the failed one.
 func TestOpenFails(t *testing.T) {
 	for name, tt := range map[string]struct {
-		spoil func(t *testing.T, c *daemon.Config)
-		mend  func(t *testing.T, c *daemon.Config)
+		spoil  func(t *testing.T, c *daemon.Config)
+		repair func(t *testing.T, c *daemon.Config)
 	}{
 		"foreign database": {
 			spoil: func(t *testing.T, c *daemon.Config) {
 				write(t, filepath.Join(c.StateDir, "podd.db"), "this is no database, whoever wrote it here")
 			},
-			mend: func(t *testing.T, c *daemon.Config) { remove(t, filepath.Join(c.StateDir, "podd.db")) },
+			repair: func(t *testing.T, c *daemon.Config) { remove(t, filepath.Join(c.StateDir, "podd.db")) },
 		},
 		"token that others can read": {
 			spoil: func(t *testing.T, c *daemon.Config) {
@@ -94,11 +94,11 @@ func TestOpenFails(t *testing.T) {
 					t.Fatal(err)
 				}
 			},
-			mend: func(t *testing.T, c *daemon.Config) { remove(t, filepath.Join(c.StateDir, "client.token")) },
+			repair: func(t *testing.T, c *daemon.Config) { remove(t, filepath.Join(c.StateDir, "client.token")) },
 		},
 		"file in place of the spool": {
-			spoil: func(t *testing.T, c *daemon.Config) { write(t, filepath.Join(c.StateDir, "spool"), "") },
-			mend:  func(t *testing.T, c *daemon.Config) { remove(t, filepath.Join(c.StateDir, "spool")) },
+			spoil:  func(t *testing.T, c *daemon.Config) { write(t, filepath.Join(c.StateDir, "spool"), "") },
+			repair: func(t *testing.T, c *daemon.Config) { remove(t, filepath.Join(c.StateDir, "spool")) },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestOpenFails(t *testing.T) {
 				d.Close(t.Context())
 				t.Fatal("it opened")
 			}
-			tt.mend(t, &c)
+			tt.repair(t, &c)
 			d, err := daemon.Open(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
@@ -165,7 +165,7 @@ func remove(t *testing.T, path string) {
 	}
 }
 
-// What is wrong with a command is said with the line that it is configured in.
+// An error about a command names the line that configures it.
 func TestMisconfiguredExtension(t *testing.T) {
 	for text, want := range map[string]string{
 		"[[interceptor]]\nname = 'x'\non = ['alert']\ncommand = 'true'":                    `config.toml:1: x: unknown event "alert"`,

@@ -8,11 +8,10 @@ import (
 	"podd/internal/ops/metrics"
 	"podd/internal/ops/traces"
 	"podd/internal/version"
-	"podd/pkg/fold"
 	"podd/pkg/item"
 )
 
-// openTraces sends spans of turns where OpenTelemetry's variables ask for it.
+// openTraces starts to send spans of turns if OpenTelemetry's variables request it.
 func (d *Daemon) openTraces(ctx context.Context) error {
 	wanted, err := traces.Wanted(os.Getenv)
 	if err != nil || !wanted {
@@ -22,11 +21,11 @@ func (d *Daemon) openTraces(ctx context.Context) error {
 		return err
 	}
 	d.undo = append(d.undo, func() { d.tracer.Close(context.WithoutCancel(ctx)) })
-	d.Logger.Info("spans of turns are sent by OpenTelemetry's variables")
+	d.Logger.Info("sending spans of turns, as OpenTelemetry's variables say")
 	return nil
 }
 
-// openRecorder makes what counts turns, where somebody may look at it.
+// openRecorder makes the counter of turns, if metrics are served.
 func (d *Daemon) openRecorder() {
 	if d.DebugSocket == "" {
 		return
@@ -36,12 +35,7 @@ func (d *Daemon) openRecorder() {
 		if l == nil || !u.Measured {
 			return 0, false
 		}
-		money, ok := fold.MoneyOf(u.Model, l.Pods.Prices)
-		if !ok && u.Purpose == "" {
-			// Endpoints may name the model otherwise than it is asked for.
-			money, ok = fold.MoneyOf(l.Pods.ModelName, l.Pods.Prices)
-		}
-		return money.Cost(u.Usage), ok
+		return l.Pods.Models.Cost(u)
 	})
 }
 
@@ -55,11 +49,11 @@ func (d *Daemon) serveDebug(ctx context.Context) error {
 		return err
 	}
 	d.undo = append(d.undo, s.Close)
-	d.Logger.Info("metrics and profiles are served", "socket", d.DebugSocket)
+	d.Logger.Info("serving metrics and profiles", "socket", d.DebugSocket)
 	return nil
 }
 
-// samples are all metrics of the moment.
+// samples are all current metrics.
 func (d *Daemon) samples(ctx context.Context) ([]metrics.Sample, error) {
 	pods, err := d.host.List(ctx, "")
 	if err != nil {
@@ -82,7 +76,7 @@ func (d *Daemon) samples(ctx context.Context) ([]metrics.Sample, error) {
 	for state, n := range states {
 		all = append(all, metrics.Sample{Name: metrics.Pods, Labels: metrics.Label("state", string(state)), Value: float64(n)})
 	}
-	loaded, _ := d.host.Counts()
+	loaded := d.host.Counts().Loaded
 	streams, connections := d.server.Open()
 	stored := d.keeper.Store().Counters()
 	values := map[string]float64{

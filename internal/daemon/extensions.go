@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"os"
 
 	"podd/internal/config"
 	"podd/internal/extend/extern"
@@ -10,10 +11,10 @@ import (
 	"podd/pkg/item"
 )
 
-// openExtensions makes what runs the commands of interceptors and hooks, which end with
-// the daemon.
+// openExtensions makes the runner of the commands of interceptors and hooks, which end
+// with the daemon.
 func (d *Daemon) openExtensions(ctx context.Context) error {
-	runner, err := extern.New(ctx, extern.Config{Pod: d.store.Pod, Alert: func(text string) { d.host.Alerts.HookFailed(text) }, Logger: d.Logger})
+	runner, err := extern.New(ctx, extern.Config{Environ: d.secrets.Environ(os.Environ()), Pod: d.store.Pod, Alert: func(text string) { d.host.Alerts.HookFailed(text) }, Logger: d.Logger})
 	if err != nil {
 		return err
 	}

@@ -1,17 +1,19 @@
 package daemon
 
-import "path/filepath"
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
 
-// hiddenPaths are the files and directories of podd itself. A directory that may hold
-// other things beside them is not hidden as a whole.
+// hiddenPaths are podd's own files and directories. A directory that may contain other
+// things is not hidden as a whole.
 func hiddenPaths(c Config) []string {
 	hidden := []string{c.StateDir, c.Socket, c.Socket + ".lock"}
 	if c.DebugSocket != "" {
 		hidden = append(hidden, c.DebugSocket, c.DebugSocket+".lock")
 	}
-	if key := c.Settings.APIKeyFile; key != "" {
-		hidden = append(hidden, key)
-	}
+	hidden = append(hidden, c.Settings.KeyFiles()...)
 	hidden = append(hidden, c.Settings.SecretFiles()...)
 	for _, file := range []string{c.ConfigFile, c.ConfigPath} {
 		if file == "" {
@@ -24,4 +26,10 @@ func hiddenPaths(c Config) []string {
 		}
 	}
 	return hidden
+}
+
+// isHidden says whether a path is hidden from tools, itself or with a directory above it.
+func isHidden(hidden []string, path string) bool {
+	path = filepath.Clean(path)
+	return slices.ContainsFunc(hidden, func(h string) bool { return path == h || strings.HasPrefix(path, h+"/") })
 }

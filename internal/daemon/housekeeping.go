@@ -8,11 +8,11 @@ import (
 	"podd/internal/ops/retention"
 )
 
-// sweepEvery is how often retention looks at all logs.
+// sweepEvery is how often retention visits all logs.
 const sweepEvery = time.Hour
 
-// housekeeping is what podd does by itself beside its pods. It returns a function
-// that ends it and waits.
+// housekeeping starts podd's background work for the store. It returns a function that
+// ends it and waits.
 func (d *Daemon) housekeeping(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup

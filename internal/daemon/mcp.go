@@ -12,11 +12,11 @@ import (
 	"podd/pkg/item"
 )
 
-// openMCP makes what runs MCP servers, which end with the daemon.
+// openMCP makes the manager of MCP servers, which ends with the daemon.
 func (d *Daemon) openMCP(ctx context.Context) (err error) {
 	d.mcp, err = mcp.New(ctx, mcp.Config{
 		StateDir: d.StateDir,
-		// Not even a server that is to be given all gets a key of podd's.
+		// Not even a server that gets the whole environment gets a key of podd's.
 		Environ:     d.secrets.Environ(os.Environ()),
 		SecretFiles: d.Settings.SecretFiles(),
 		Secret:      d.secrets.Add,
@@ -30,14 +30,14 @@ func (d *Daemon) openMCP(ctx context.Context) (err error) {
 	return err
 }
 
-// serversOf are the MCP servers of a workspace: the user's own, and those that the
-// workspace names as far as it is trusted. says is one sentence about a server of the
-// workspace that the user has under the same name; empty when there is none.
+// serversOf are the MCP servers of a workspace: the user's own, and the trusted ones of
+// the workspace. says is one sentence about a workspace's server whose name one of the
+// user's already has; empty otherwise.
 func (d *Daemon) serversOf(project []mcp.Server) (servers []mcp.Server, says string) {
 	servers = slices.Clone(d.loaded.Load().MCP)
 	for _, s := range project {
 		if slices.ContainsFunc(servers, func(own mcp.Server) bool { return own.Name == s.Name }) {
-			says = s.Origin + ": the MCP server " + s.Name + " is left out, for your own configuration has one of this name"
+			says = s.Origin + ": the MCP server " + s.Name + " is ignored: your own configuration has a server of this name"
 			continue
 		}
 		servers = append(servers, s)
@@ -45,17 +45,20 @@ func (d *Daemon) serversOf(project []mcp.Server) (servers []mcp.Server, says str
 	return servers, says
 }
 
-// servers finds the MCP servers of a workspace for people.
-func (d *Daemon) servers(dir string) []mcp.Server {
-	followed, _ := d.trust.Follow(dir)
-	servers, _ := d.serversOf(followed.Servers)
+// mcpServers are the MCP servers of workspaces, for clients.
+type mcpServers struct{ d *Daemon }
+
+// of finds those of a workspace.
+func (m mcpServers) of(dir string) []mcp.Server {
+	followed, _ := m.d.trust.Follow(dir)
+	servers, _ := m.d.serversOf(followed.Servers)
 	return servers
 }
 
-// mcpServer is one of them.
-func (d *Daemon) mcpServer(name, dir string) (mcp.Server, error) {
+// find is one of them.
+func (m mcpServers) find(name, dir string) (mcp.Server, error) {
 	var names []string
-	for _, s := range d.servers(dir) {
+	for _, s := range m.of(dir) {
 		if s.Name == name {
 			return s, nil
 		}
@@ -65,38 +68,59 @@ func (d *Daemon) mcpServer(name, dir string) (mcp.Server, error) {
 }
 
 // ListMCP shows the MCP servers of a workspace.
-func (d *Daemon) ListMCP(dir string) []mcp.Look {
+func (m mcpServers) ListMCP(dir string) []mcp.Look {
 	var looks []mcp.Look
-	for _, s := range d.servers(dir) {
-		looks = append(looks, d.mcp.Look(s, dir))
+	for _, s := range m.of(dir) {
+		looks = append(looks, m.d.mcp.Look(s, dir))
 	}
 	return looks
 }
 
 // TestMCP starts an MCP server of a workspace and ends it again.
-func (d *Daemon) TestMCP(ctx context.Context, name, dir string) (mcp.Look, time.Duration, error) {
-	s, err := d.mcpServer(name, dir)
+func (m mcpServers) TestMCP(ctx context.Context, name, dir string) (mcp.Look, time.Duration, error) {
+	s, err := m.find(name, dir)
 	if err != nil {
 		return mcp.Look{}, 0, err
 	}
-	return d.mcp.Test(ctx, s, dir)
+	return m.d.mcp.Test(ctx, s, dir)
 }
 
-// AcceptMCP takes the tools of an MCP server as they are now.
-func (d *Daemon) AcceptMCP(name, dir string) (int, error) {
-	s, err := d.mcpServer(name, dir)
+// AcceptMCP accepts the tools of an MCP server as they are now.
+func (m mcpServers) AcceptMCP(name, dir string) (int, error) {
+	s, err := m.find(name, dir)
 	if err != nil {
 		return 0, err
 	}
-	return d.mcp.Accept(s, dir)
+	return m.d.mcp.Accept(s, dir)
 }
 
-var _ server.MCP = (*Daemon)(nil)
+// LoginMCP signs in at an MCP server of a workspace.
+func (m mcpServers) LoginMCP(ctx context.Context, name, dir string, port int, show func(address string) error) (mcp.Look, error) {
+	s, err := m.find(name, dir)
+	if err != nil {
+		return mcp.Look{}, err
+	}
+	return m.d.mcp.Login(ctx, s, dir, port, show)
+}
 
-// noServer says which servers there are instead of one that there is not.
+// AnswerMCP gives a login the address where the browser ended.
+func (m mcpServers) AnswerMCP(address string) error { return m.d.mcp.Answer(address) }
+
+// LogoutMCP forgets the tokens of an MCP server of a workspace, and revokes them.
+func (m mcpServers) LogoutMCP(ctx context.Context, name, dir string) (was bool, warning string, err error) {
+	s, err := m.find(name, dir)
+	if err != nil {
+		return false, "", err
+	}
+	return m.d.mcp.Logout(ctx, s, dir)
+}
+
+var _ server.MCP = mcpServers{}
+
+// noServer is the error for an unknown name; it lists the known ones.
 func noServer(name string, names []string) error {
 	if len(names) == 0 {
-		return item.Errorf(item.KindNotFound, "NO_MCP_SERVER", "there is no MCP server %q here, nor any other: podd's configuration has none, nor has a trusted .mcp.json of this directory", name)
+		return item.Errorf(item.KindNotFound, "NO_MCP_SERVER", "there is no MCP server %q: neither config.toml nor a trusted .mcp.json of this directory defines one", name)
 	}
 	return item.Errorf(item.KindNotFound, "NO_MCP_SERVER", "there is no MCP server %q here: there are %s", name, strings.Join(names, ", "))
 }

@@ -10,7 +10,7 @@ import (
 	"podd/pkg/workspace"
 )
 
-// skillsDir has the user's skills: beside the configuration.
+// skillsDir is the directory of the user's skills, beside the configuration.
 func skillsDir(configPath string) string {
 	if configPath == "" {
 		return ""
@@ -22,7 +22,7 @@ func skillsDir(configPath string) string {
 	return dir
 }
 
-// project is what the configuration of a workspace adds, as far as it is trusted.
+// project is what a workspace's configuration adds, as far as it is trusted.
 func (d *Daemon) project(dir string) workspace.Project {
 	followed, says := d.trust.Follow(dir)
 	p := workspace.Project{

@@ -9,72 +9,69 @@ import (
 	"time"
 
 	"podd/internal/config"
+	"podd/internal/endpoints/dial"
 	"podd/internal/server"
 	"podd/pkg/item"
-	"podd/pkg/llm/openai"
 )
 
-// loaded is a configuration that holds.
+// loaded is a configuration in effect.
 type loaded struct {
 	config.Config
-	// client talks to its endpoint.
-	client *openai.Client
-	// file is where it came from; empty when there was no file.
+	// endpoints answer the requests of pods.
+	endpoints *dial.Set
+	// file is where it is from; empty without a file.
 	file string
 	// at is when it was read.
 	at time.Time
-	// needRestart are the keys that have other values than at the start, and count from
-	// the next one on.
+	// needRestart are the keys whose values differ from those at the start and apply after a
+	// restart.
 	needRestart []string
-	// refused is why a later one was; empty when there was none.
+	// refused is why podd rejected a later one; empty otherwise.
 	refused string
 }
 
-// reloadable are the keys, and the tables, that count without a restart; fixed are those
-// below them that don't. A key that is in neither needs a restart.
+// reloadable are the keys and tables that apply without a restart; fixed are the
+// exceptions below them. Any other key needs a restart.
 var (
 	reloadable = []string{
-		"model", "fallback_models", "api", "base_url", "api_key", "instructions", "ask", "rule", "interceptor", "hook", "mcp",
+		"model", "endpoint", "endpoints", "options", "models", "fallback_models", "api", "base_url", "api_key", "images", "instructions", "base_instructions", "ask", "rule", "interceptor", "hook", "mcp",
 		"limits", "tool_output", "summarize", "file_refs", "prune", "compaction", "prices",
 	}
 	fixed = []string{"tool_output.spool_bytes", "tool_output.spool_age"}
 )
 
-// needsRestart says whether a key counts from the next start on alone.
+// needsRestart says whether a key applies only after a restart.
 func needsRestart(key string) bool {
 	in := func(name string) bool { return key == name || strings.HasPrefix(key, name+".") }
 	return slices.ContainsFunc(fixed, in) || !slices.ContainsFunc(reloadable, in)
 }
 
-// Reload reads the configuration again. One that is wrong is refused with its sentence,
-// as an alert too, and the old one holds on. Of a right one, what can be changed holds
-// from now on: see pod.Host.Reload and
-// workspace.Workspaces.Reload for when pods take it.
-func (d *Daemon) Reload(context.Context) (server.Reloaded, error) {
+// Reload reads the configuration again. It rejects an invalid one with an error and an
+// alert, and the old one stays in effect. Of a valid one it applies the reloadable keys;
+// see pod.Host.Reload and workspace.Workspaces.Reload for when pods follow.
+func (d *Daemon) Reload(ctx context.Context) (server.Reloaded, error) {
 	d.reloading.Lock()
 	defer d.reloading.Unlock()
 	d.Manager.Reloading()
 	defer func() { d.Manager.Ready(d.readyStatus()) }()
 	if d.Reread == nil {
-		return server.Reloaded{}, item.Errorf(item.KindPrecondition, "NO_CONFIG", "this podd was started without a configuration that could be read again")
+		return server.Reloaded{}, item.Errorf(item.KindPrecondition, "NO_CONFIG", "this podd started without a configuration file that it can reload")
 	}
 	before := d.loaded.Load()
-	next, reloaded, err := d.reload(before)
+	next, reloaded, err := d.reload(ctx, before)
 	if err != nil {
 		d.refuse(before, err)
 		return server.Reloaded{}, err
 	}
 	d.loaded.Store(next)
-	if before.client != next.client {
-		before.client.Close()
-		// A turn that runs still uses it.
-		d.undo = append(d.undo, before.client.Close)
-	}
+	before.endpoints.Close(next.endpoints)
+	// A running turn still uses those that are gone.
+	d.undo = append(d.undo, func() { before.endpoints.Close(next.endpoints) })
 	d.Logger.Info("configuration reloaded", "changed", strings.Join(reloaded.Keys, ", "), "need_restart", strings.Join(reloaded.NeedRestart, ", "))
 	return reloaded, nil
 }
 
-// readyStatus is what the service manager shows of a podd that answers.
+// readyStatus is what the service manager shows while podd answers.
 func (d *Daemon) readyStatus() string {
 	if refused := d.loaded.Load().refused; refused != "" {
 		return d.secrets.Redact("answers; the configuration was not reloaded: " + refused)
@@ -82,17 +79,18 @@ func (d *Daemon) readyStatus() string {
 	return "answers at " + d.Socket
 }
 
-// reload makes a configuration of the file that holds, unless it is wrong.
-func (d *Daemon) reload(before *loaded) (*loaded, server.Reloaded, error) {
+// reload reads and applies the configuration; on error the current one stays.
+func (d *Daemon) reload(ctx context.Context, before *loaded) (*loaded, server.Reloaded, error) {
 	c, err := d.Reread()
 	if err != nil {
 		return nil, server.Reloaded{}, err
 	}
 	if c.APIKeyFile != d.Settings.APIKeyFile {
-		// Another file of the key is hidden from tools from the next start on.
+		// A new key file is hidden from tools only after a restart.
 		c.KeepKey(before.Config)
 	}
-	d.secrets.Add(string(c.APIKey))
+	hidden := hiddenPaths(d.Config)
+	unread := c.KeepEndpointsOf(before.Config, func(path string) bool { return isHidden(hidden, path) })
 	next := &loaded{Config: c, file: d.ConfigFile, at: time.Now()}
 	if _, err := os.Stat(d.ConfigPath); err == nil {
 		next.file = d.ConfigPath
@@ -109,16 +107,16 @@ func (d *Daemon) reload(before *loaded) (*loaded, server.Reloaded, error) {
 	if err != nil {
 		return nil, server.Reloaded{}, err
 	}
-	if err := d.host.Reload(settings); err != nil {
+	if err := d.follow(ctx, settings, c.MaxCostPerDay); err != nil {
 		return nil, server.Reloaded{}, err
 	}
 	use()
 	changed := slices.DeleteFunc(config.Changed(before.Config, c), needsRestart)
-	next.needRestart = slices.DeleteFunc(config.Changed(d.Settings, c), func(key string) bool { return !needsRestart(key) })
+	next.needRestart = append(slices.DeleteFunc(config.Changed(d.Settings, c), func(key string) bool { return !needsRestart(key) }), unread...)
 	return next, server.Reloaded{Keys: changed, NeedRestart: next.needRestart}, nil
 }
 
-// refuse goes on with the configuration that held, and says so.
+// refuse keeps the current configuration, logs why and raises an alert.
 func (d *Daemon) refuse(before *loaded, cause error) {
 	if item.KindOf(cause) == item.KindUnavailable {
 		return // podd is stopping.
@@ -126,16 +124,16 @@ func (d *Daemon) refuse(before *loaded, cause error) {
 	l := *before
 	l.refused = cause.Error()
 	d.loaded.Store(&l)
-	d.Logger.Error("configuration not reloaded, the old one holds", "error", cause)
-	d.host.Alerts.Raise(item.LevelError, "config", fmt.Sprintf("the configuration was not reloaded, and the one before it holds: %v", cause))
+	d.Logger.Error("configuration not reloaded; still using the previous one", "error", cause)
+	d.host.Alerts.Raise(item.LevelError, "config", fmt.Sprintf("the configuration was not reloaded; still using the previous one: %v", cause))
 }
 
-// reloads does what Hangup asks for, until ctx ends.
+// reloads calls Reload for each Hangup until ctx ends.
 func (d *Daemon) reloads(ctx context.Context) {
 	for {
 		select {
 		case <-d.Hangup:
-			// What is wrong is logged and an alert.
+			// Reload has logged its error and raised an alert.
 			_, _ = d.Reload(ctx)
 		case <-ctx.Done():
 			return

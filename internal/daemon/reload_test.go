@@ -17,7 +17,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// reloadable is a podd that serves with a configuration file.
+// reloadable is a serving podd with a configuration file.
 type reloadable struct {
 	t      *testing.T
 	path   string
@@ -74,12 +74,12 @@ func (r *reloadable) status() *poddv1.GetStatusResponse {
 	return status
 }
 
-// A reload says which keys hold and which need a restart; the latter until the file
-// says again what podd was started with.
+// A reload says which keys apply and which need a restart; the latter until the file has
+// podd's initial value again.
 func TestReload(t *testing.T) {
 	r := serveWith(t, "model = 'a'\n", nil)
-	got, err := r.reload("model = 'b'\n[store]\nmax_bytes = 100000000\n[limits]\nmax_steps = 3\n[tool_output]\nspool_bytes = 2000000\n")
-	if err != nil || !slices.Equal(got.GetReloaded(), []string{"model", "limits.max_steps"}) ||
+	got, err := r.reload("model = 'b'\nimages = false\n[store]\nmax_bytes = 100000000\n[limits]\nmax_steps = 3\n[tool_output]\nspool_bytes = 2000000\n")
+	if err != nil || !slices.Equal(got.GetReloaded(), []string{"model", "images", "limits.max_steps"}) ||
 		!slices.Equal(got.GetNeedRestart(), []string{"tool_output.spool_bytes", "store.max_bytes"}) {
 		t.Errorf("reloaded %v, %v", got, err)
 	}
@@ -87,13 +87,13 @@ func TestReload(t *testing.T) {
 	if status.GetModel() != "b" || len(status.GetNeedRestart()) != 2 || !status.GetConfigLoadedAt().AsTime().After(status.GetStartedAt().AsTime()) {
 		t.Errorf("status %v", status)
 	}
-	if got, err = r.reload("model = 'b'\n[limits]\nmax_steps = 3\n"); err != nil || len(got.GetReloaded())+len(got.GetNeedRestart()) != 0 {
+	if got, err = r.reload("model = 'b'\nimages = false\n[limits]\nmax_steps = 3\n"); err != nil || len(got.GetReloaded())+len(got.GetNeedRestart()) != 0 {
 		t.Errorf("reloaded %v, %v", got, err)
 	}
 }
 
-// A broken file is refused with its sentence, in the answer, as an alert and in the
-// status, and what held goes on; so for each place where it can be broken.
+// An invalid file is refused with its sentence, in the answer, as an alert and in the
+// status, and the old configuration stays in effect; this is so for each kind of error.
 func TestReloadRefused(t *testing.T) {
 	r := serveWith(t, "model = 'a'\n", nil)
 	for text, want := range map[string]string{
@@ -124,19 +124,19 @@ func TestReloadRefused(t *testing.T) {
 	}
 }
 
-// A hang-up does what the call does.
+// A hangup has the same effect as the call.
 func TestHangup(t *testing.T) {
 	r := serveWith(t, "model = 'a'\n", nil)
 	write(t, r.path, "model = 'b'\n")
 	r.hangup <- nil
-	r.hangup <- nil // Taken once the first has been done.
+	r.hangup <- nil // Received once the first has been handled.
 	if got := r.status().GetModel(); got != "b" {
 		t.Errorf("the model is %q", got)
 	}
 }
 
-// Another key and endpoint are used from the next turn on, and the new key is as secret
-// as the old one. The key of another file waits for a restart.
+// The next turn uses another key and endpoint, and the new key is as secret as the old
+// one. Another key file waits for a restart.
 func TestReloadEndpoint(t *testing.T) {
 	var first, second buffer
 	serve := func(seen *buffer, key string) string {
@@ -167,7 +167,7 @@ func TestReloadEndpoint(t *testing.T) {
 		t.Errorf("reloaded %v, %v", got, err)
 	}
 	said := r.turn("hello again")
-	if !strings.Contains(second.String(), "hello again") || strings.Contains(said, "key-2222") || !strings.Contains(said, "[redacted]") {
+	if !strings.Contains(second.String(), "hello again") || strings.Contains(said, "key-2222") || !strings.Contains(said, "[key of default]") {
 		t.Errorf("the turn said %s", said)
 	}
 	other := filepath.Join(t.TempDir(), "other")
@@ -181,7 +181,7 @@ func TestReloadEndpoint(t *testing.T) {
 	}
 }
 
-// turn submits text and gives what the stream says up to the turn's end.
+// turn submits text and returns the stream's text up to the turn's end.
 func (r *reloadable) turn(text string) string {
 	r.t.Helper()
 	resp, err := r.client.Submit(r.t.Context(), &poddv1.SubmitRequest{

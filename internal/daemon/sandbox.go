@@ -8,8 +8,8 @@ import (
 	"podd/pkg/tool/builtin"
 )
 
-// detectSandbox begins to find out what commands can be confined by, which takes as long
-// as all else that a start does. The state directory must be there.
+// detectSandbox starts to find out which sandbox works, which takes as long as the rest
+// of Open. The state directory must exist.
 func (d *Daemon) detectSandbox(ctx context.Context) {
 	c := d.Settings.Sandbox
 	c.Hidden = hiddenPaths(d.Config)
@@ -23,8 +23,8 @@ func (d *Daemon) detectSandbox(ctx context.Context) {
 	d.undo = append(d.undo, wg.Wait)
 }
 
-// openStarter makes what starts shell commands. In a program that cannot be a shim they
-// are started as its children, and lose their results when it is killed.
+// openStarter makes the starter of shell commands. In a program that cannot be a shim it
+// starts them as children, whose results are lost when the program is killed.
 func (d *Daemon) openStarter() {
 	starter, err := builtin.OpenStarter(d.Logger)
 	if err != nil {
@@ -35,15 +35,16 @@ func (d *Daemon) openStarter() {
 	d.undo = append(d.undo, starter.Close)
 }
 
-// shell is the shell tool's setup. Mode "off" is the operator's word that commands may
-// do all that this user may; and nobody needs to be asked about those that are refused.
+// shell is the setup of the shell tool. Confined is also true with mode "off", by which
+// the operator lets commands do everything that this user may, and for commands that podd
+// refuses to run: neither needs an approval for the lack of a sandbox.
 func (d *Daemon) shell() builtin.Shell {
 	return builtin.Shell{
 		Starter:  d.starter,
 		Sandbox:  d.sandbox,
 		Confined: d.sandbox.Fate() != builtin.FateAsk,
 		Env:      d.Settings.ShellEnv,
-		// Not even a name in env passes a key of podd's on.
+		// Not even a name in env passes on a key of podd's.
 		Environ: d.secrets.Environ(os.Environ()),
 	}
 }
@@ -57,8 +58,8 @@ func (d *Daemon) logSandbox() {
 	case builtin.FateRefuse:
 		d.Logger.Error("shell commands are refused", "sandbox", mode, "note", d.sandbox.Refuses())
 	case builtin.FateRun:
-		d.Logger.Warn("shell commands run unsandboxed and unasked: they can do whatever this user can", "sandbox", mode, "note", why)
+		d.Logger.Warn("shell commands run unsandboxed and without approval: they can do whatever this user can", "sandbox", mode, "note", why)
 	default:
-		d.Logger.Warn("shell commands run unsandboxed, once a person agrees to each: they can do whatever this user can", "sandbox", mode, "note", why)
+		d.Logger.Warn("shell commands run unsandboxed after a person approves each: they can do whatever this user can", "sandbox", mode, "note", why)
 	}
 }

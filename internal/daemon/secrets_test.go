@@ -20,7 +20,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// buffer is what several goroutines log to.
+// buffer is a log of several goroutines.
 type buffer struct {
 	mu  sync.Mutex
 	all bytes.Buffer
@@ -38,10 +38,10 @@ func (b *buffer) String() string {
 	return b.all.String()
 }
 
-// A key that podd was given, one for its collector of traces, and a token that has a well-known form, are in a file, in
-// what commands print in pieces and in megabytes, and in an error of the endpoint. They
-// are in no entry, delta, alert, request, log line or file of podd's, and those files
-// are for podd's user alone, whatever the umask.
+// podd's key, its key for a collector of traces, and a token of a well-known form are in
+// a file, in what commands print in pieces and in megabytes, and in an error of the
+// endpoint. None of them is in an entry, delta, alert, request, log line or file of
+// podd's, and only podd's user can read those files, whatever the umask.
 func TestSecretsStayOut(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	key := "tall-purple-giraffe-hat"
@@ -94,7 +94,8 @@ func TestSecretsStayOut(t *testing.T) {
 	}
 	places := map[string]string{"the stream": seen, "the requests": requests.String(), "the log": log.String()}
 	err = filepath.WalkDir(c.StateDir, func(path string, e os.DirEntry, err error) error {
-		// What a command made in its own /tmp is the command's, below a private folder.
+		// Files that a command made in its own /tmp are the command's, below a private
+		// directory.
 		own := !strings.Contains(strings.TrimPrefix(path, c.StateDir), "/tmp/")
 		if info, err := e.Info(); err == nil && info.Mode().Perm()&0o077 != 0 && own {
 			t.Errorf("%s is open to others: %v", path, info.Mode())
@@ -121,7 +122,7 @@ func TestSecretsStayOut(t *testing.T) {
 	}
 }
 
-// turnOf runs a turn and gives all that its stream and the alerts showed.
+// turnOf runs a turn and returns everything that its stream and the alerts showed.
 func turnOf(t *testing.T, c daemon.Config, work string) string {
 	t.Helper()
 	cl, err := client.New(client.Config{Socket: c.Socket, StateDir: c.StateDir})

@@ -1,23 +1,28 @@
 package daemon
 
 import (
+	"os"
+
 	"podd/internal/config"
+	"podd/internal/endpoints/dial"
 	"podd/internal/extend/mcp"
 	"podd/internal/guard/policy"
 	"podd/internal/version"
 	"podd/internal/workspace/skills"
+	"podd/pkg/interceptor"
+	"podd/pkg/item"
 	"podd/pkg/llm"
-	"podd/pkg/llm/openai"
 	"podd/pkg/pod"
 	"podd/pkg/tool"
 	"podd/pkg/tool/builtin"
 	"podd/pkg/workspace"
 )
 
-// settings are what pods take of the configuration next, at the start and when it is
-// reloaded, and connect its model, if need be, before being nil or what held so far.
-// Nothing else of the daemon is changed.
+// settings makes the pods' settings from the configuration next, at the start and at a
+// reload, and connects its model if necessary. before is the current configuration; nil
+// at the start. settings changes nothing else of the daemon.
 func (d *Daemon) settings(next, before *loaded) (s pod.Settings, err error) {
+	next.Pods.Models.Catalog = d.models.current
 	c := next.Config
 	if err := checkSettings(c); err != nil {
 		return s, err
@@ -29,45 +34,56 @@ func (d *Daemon) settings(next, before *loaded) (s pod.Settings, err error) {
 	if err := d.connect(next, before); err != nil {
 		return s, err
 	}
-	var model llm.Model = next.client
+	counted := func(m llm.Model) llm.Model { return m }
 	if d.recorder != nil {
-		model, hooks = d.recorder.Model(model), append(hooks, d.recorder)
+		counted, hooks = d.recorder.Model, append(hooks, d.recorder)
 	}
 	if d.tracer != nil {
 		hooks = append(hooks, d.tracer)
 	}
 	s = c.Pods
-	s.Model, s.Interceptors, s.Hooks = model, interceptors, hooks
+	s.Router, s.Interceptors, s.Hooks = next.endpoints.Router(counted), append([]interceptor.Interceptor{d.spending}, interceptors...), hooks
+	s.Router.Wide, s.Router.Models = c.Options, make(map[item.ModelRef]item.Options)
+	for _, m := range c.ModelOptions {
+		s.Router.Models[m.Model] = m.Options
+	}
 	return s, nil
 }
 
-// workspaceSettings are what workspaces take of the configuration next.
+// workspaceSettings are the settings of workspaces in the configuration next.
 func (d *Daemon) workspaceSettings(c config.Config) (s workspace.Settings, err error) {
 	c.ToolOutput.Redactor = d.secrets
 	s = workspace.Settings{
 		FileRefs: c.FileRefs, Search: c.Search, Tree: c.Tree, ListDir: c.ListDir, Glob: c.Glob, Ask: c.Ask, Rules: c.Rules,
+		BaseInstructions: c.BaseInstructions,
 	}
 	s.ToolOutput, err = tool.NewLimits(c.ToolOutput)
 	return s, err
 }
 
-// connect makes the client of a model's endpoint. One of the same endpoint and key is
-// kept, with its connections.
+// connect opens the endpoints. It keeps the current clients, with their connections, where
+// endpoint and key are the same.
 func (d *Daemon) connect(next, before *loaded) (err error) {
-	if before != nil && before.BaseURL == next.BaseURL && before.API == next.API && before.APIKey == next.APIKey {
-		next.client = before.client
-		return nil
+	var open *dial.Set
+	if before != nil {
+		open = before.endpoints
 	}
-	next.client, err = openai.New(openai.Config{
-		BaseURL: next.BaseURL, APIKey: string(next.APIKey), API: next.API, UserAgent: "podd/" + version.String(), Logger: d.Logger,
-	})
-	return err
+	next.endpoints, err = dial.Open(dial.Config{
+		Default: next.Endpoint, Endpoints: next.AllEndpoints(), UserAgent: "podd/" + version.String(), Environ: os.Environ(),
+		Learn: d.learn, Redact: d.secrets.Redact, Logger: d.Logger,
+	}, open)
+	if err != nil {
+		return item.Errorf(item.KindInvalid, "CONFIG", "%v", err)
+	}
+	return nil
 }
 
-// checkSettings refuses limits of tools that there are not, and rules that can match no
-// call.
+// learn makes secrets of an endpoint known, so that nothing shows them.
+func (d *Daemon) learn(endpoint string, values ...string) { d.secrets.AddKeys(endpoint, values...) }
+
+// checkSettings refuses limits of unknown tools, and rules that can match no call.
 func checkSettings(s config.Config) error {
-	names := append(builtin.Names(), skills.ToolName, pod.SpawnTool)
+	names := append(builtin.Names(), skills.ToolName, tool.FindTool, pod.SpawnTool)
 	if err := s.CheckTools(names); err != nil {
 		return err
 	}
@@ -78,9 +94,9 @@ func checkSettings(s config.Config) error {
 	var tools []policy.Tool
 	for _, name := range names {
 		t := policy.Tool{Name: name, Commands: name == "shell", Hosts: name == "web_fetch"}
-		t.Paths = !t.Commands && !t.Hosts && name != "todo" && name != skills.ToolName
+		t.Paths = !t.Commands && !t.Hosts && name != "todo" && name != skills.ToolName && name != tool.FindTool
 		tools = append(tools, t)
 	}
-	// What MCP servers call their tools is not known yet.
+	// The tools of MCP servers are not known yet.
 	return rules.CheckTools(append(tools, policy.Tool{Name: mcp.Prefix, Family: true}))
 }

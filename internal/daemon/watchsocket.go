@@ -7,11 +7,11 @@ import (
 	"podd/pkg/item"
 )
 
-// lookEvery is how often podd looks whether its socket is still there.
+// lookEvery is how often podd checks that its socket still exists.
 const lookEvery = 5 * time.Second
 
-// watchSocket makes the socket again when somebody removed it, and says when something
-// else lies in its place, until ctx ends.
+// watchSocket recreates a removed socket, and reports another file in its place, until
+// ctx ends.
 func (d *Daemon) watchSocket(ctx context.Context) {
 	ticks := time.NewTicker(lookEvery)
 	defer ticks.Stop()
@@ -26,17 +26,17 @@ func (d *Daemon) watchSocket(ctx context.Context) {
 	}
 }
 
-// healSocket says what is wrong with the socket, in the log and as an alert, unless
-// that is what was told before; it returns what is wrong now.
+// healSocket reports an error of the socket in the log and as an alert, unless told is
+// the same error. It returns the current error; empty when there is no error.
 func (d *Daemon) healSocket(ctx context.Context, told string) string {
 	healed, err := d.socket.Heal(ctx)
 	switch {
 	case ctx.Err() != nil:
 	case healed:
-		d.Logger.Warn("the socket was removed and is made again", "socket", d.Socket)
+		d.Logger.Warn("the socket was removed; podd creates it again", "socket", d.Socket)
 	case err != nil && err.Error() != told:
 		d.host.Alerts.Raise(item.LevelError, "socket", err.Error())
-		d.Logger.Error("clients do not reach podd", "error", err)
+		d.Logger.Error("clients cannot reach podd", "error", err)
 		return err.Error()
 	case err != nil:
 		return told

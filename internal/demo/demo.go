@@ -118,12 +118,12 @@ func (d *demo) withDaemon(ctx context.Context, baseURL string, f func(context.Co
 
 // play creates the pod, submits the prompt and shows the turn.
 func (d *demo) play(ctx context.Context, c *client.Client) error {
-	d.say("$ podctl create %s --dir %s", podName, d.Dir)
+	d.print("$ podctl create %s --dir %s", podName, d.Dir)
 	_, err := c.Pods().CreatePod(ctx, &poddv1.CreatePodRequest{Name: podName, Spec: &poddv1.PodSpec{Dir: d.Dir}})
 	if err != nil {
 		return err
 	}
-	d.say("$ podctl submit -p %s -f %q\n", podName, d.act.prompt)
+	d.print("$ podctl submit -p %s -f %q\n", podName, d.act.prompt)
 	answer, err := c.Submit(ctx, &poddv1.SubmitRequest{
 		Pod: podName, ParseRefs: true,
 		Segments: []*poddv1.Segment{{Kind: &poddv1.Segment_Text{Text: &poddv1.TextSegment{Text: d.act.prompt}}}},
@@ -161,7 +161,7 @@ func (d *demo) show(ctx context.Context, c *client.Client, submitted *poddv1.Sub
 	return nil
 }
 
-// say writes a line beside the assistant's text.
-func (d *demo) say(format string, args ...any) {
+// print writes a line beside the assistant's text.
+func (d *demo) print(format string, args ...any) {
 	_, _ = io.WriteString(d.Console.Err, fmt.Sprintf(format, args...)+"\n")
 }

@@ -40,7 +40,7 @@ func play(t *testing.T, dir string) (stdout, stderr string, err error) {
 	return out.String(), errs.String(), err
 }
 
-// A read, an edit and two commands, the second of which proves the edit.
+// A read, an edit and two commands, the second of which verifies the edit.
 func TestSample(t *testing.T) {
 	stdout, stderr, err := play(t, "")
 	if err != nil {
@@ -59,7 +59,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// In a directory of the user's nothing is changed.
+// The demo changes nothing in a user's directory.
 func TestVisit(t *testing.T) {
 	dir := t.TempDir()
 	readme := filepath.Join(dir, "README.md")

@@ -36,7 +36,7 @@ func (d *demo) prepare() error {
 		return nil
 	}
 	d.Dir = filepath.Join(d.root, "greet")
-	d.act = act{script: "sample.script", prompt: "greet.sh does not do what @README.md promises. Mend it."}
+	d.act = act{script: "sample.script", prompt: "greet.sh does not do what @README.md promises. Fix it."}
 	d.introduce("The pod works in a sample workspace, where its commands need no approval.")
 	sample, err := fs.Sub(files, "sample")
 	if err != nil {
@@ -46,9 +46,9 @@ func (d *demo) prepare() error {
 }
 
 func (d *demo) introduce(where string) {
-	d.say("This is podd with a scripted model: the model's text is written in advance.")
-	d.say("Everything else is real: the daemon, its socket, the log, the tools.")
-	d.say("%s\n", where)
+	d.print("This is podd with a scripted model: the model's text is written in advance.")
+	d.print("Everything else is real: the daemon, its socket, the log, the tools.")
+	d.print("%s\n", where)
 }
 
 // reference is an @path to the directory's README, if it has one.
@@ -78,14 +78,14 @@ func (d *demo) epilogue(ctx context.Context, c *client.Client) error {
 			counts[kindName(e)]++
 		}
 	}
-	d.say("\nStored, each entry synced to disk before it was acted on: %d entries, of them", last)
-	d.say("%d items of the conversation; %d tool calls, each recorded before it ran.", counts["item"], counts["tool_started"])
-	d.say("They were in a temporary directory, which has been removed.\n")
-	d.say("To start with a real model:")
-	d.say("    export OPENAI_API_KEY=...                          # api.openai.com, or")
-	d.say("    export OPENAI_BASE_URL=http://localhost:11434/v1   # any compatible endpoint")
-	d.say("    podd &")
-	d.say("    podctl submit -f \"explain @README.md\"              # in any directory")
+	d.print("\nStored, each entry synced to disk before it was acted on: %d entries, of them", last)
+	d.print("%d items of the conversation; %d tool calls, each recorded before it ran.", counts["item"], counts["tool_started"])
+	d.print("They were in a temporary directory, which has been removed.\n")
+	d.print("To start with a real model:")
+	d.print("    export OPENAI_API_KEY=...                          # api.openai.com, or")
+	d.print("    export OPENAI_BASE_URL=http://localhost:11434/v1   # any compatible endpoint")
+	d.print("    podd &")
+	d.print("    podctl submit -f \"explain @README.md\"              # in any directory")
 	return nil
 }
 

@@ -8,12 +8,12 @@ import (
 	"podd/pkg/item"
 )
 
-// MaxBlock is how much text of one unfinished block is kept, in bytes. Of a longer
-// one the older half is dropped; its entry has what counts.
+// MaxBlock bounds the kept text of one unfinished block, in bytes. A longer block loses
+// its older half; its entry has the whole text.
 const MaxBlock = 1 << 20
 
-// Broadcast tells readers of a log that it grew, and shows them what is in flight.
-// All methods may be called from any goroutine.
+// Broadcast wakes readers when a log grows, and gives them the text in flight. All
+// methods may be called from any goroutine.
 type Broadcast struct {
 	mu      sync.Mutex
 	head    item.Seq
@@ -22,9 +22,9 @@ type Broadcast struct {
 	closed  error
 }
 
-// block is one unfinished item: the fragment that opened it and its text so far,
-// of which the first dropped bytes are gone. text only grows in place, so that a
-// part of it that was handed out stays what it was.
+// block is one unfinished item: the fragment that opened it and its text without the
+// first dropped bytes. text only grows in place, so that a part given to a reader never
+// changes.
 type block struct {
 	item.Delta
 	text    []byte
@@ -36,7 +36,7 @@ func New(head item.Seq) *Broadcast {
 	return &Broadcast{head: head, readers: make(map[*Reader]struct{})}
 }
 
-// Publish shows a fragment. One with Restarted voids all blocks of its step.
+// Publish adds a fragment. One with Restarted voids all blocks of its step.
 func (b *Broadcast) Publish(d item.Delta) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -53,9 +53,8 @@ func (b *Broadcast) Publish(d item.Delta) {
 	}
 }
 
-// Advance says that the log reaches head now and that the named blocks are stored
-// in it. It must be called after the commit has returned; a head below the last one
-// changes nothing.
+// Advance says that the log now reaches head and contains the named blocks. Call it after
+// the commit has returned; a head below the last one changes nothing.
 func (b *Broadcast) Advance(head item.Seq, done ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -68,7 +67,7 @@ func (b *Broadcast) Advance(head item.Seq, done ...string) {
 	}
 }
 
-// Forget drops what is in flight: nobody is going to finish it.
+// Forget drops the text in flight when its turn will not finish it.
 func (b *Broadcast) Forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -88,7 +87,7 @@ func (b *Broadcast) Close(cause error) {
 	}
 }
 
-// grow adds a fragment to the text so far of its block.
+// grow adds a fragment to the text of its block.
 func (b *Broadcast) grow(d item.Delta) {
 	i := slices.IndexFunc(b.blocks, func(k *block) bool { return k.Block == d.Block })
 	if i < 0 {
@@ -110,7 +109,7 @@ func (b *Broadcast) grow(d item.Delta) {
 	}
 }
 
-// forget drops blocks, and what readers remember of them.
+// forget drops blocks, and the readers' offsets in them.
 func (b *Broadcast) forget(gone func(*block) bool) {
 	b.blocks = slices.DeleteFunc(b.blocks, func(k *block) bool {
 		if !gone(k) {
@@ -123,8 +122,8 @@ func (b *Broadcast) forget(gone func(*block) bool) {
 	})
 }
 
-// after is the block with the text that follows the first seen bytes, up to the
-// last whole rune, and how many bytes have been seen with it.
+// after is the block with its text after the first seen bytes, up to the last whole rune,
+// and the offset at which that text ends.
 func (k *block) after(seen int) (d item.Delta, now int) {
 	text := whole(k.text[max(seen-k.dropped, 0):])
 	d = k.Delta
@@ -132,7 +131,7 @@ func (k *block) after(seen int) (d item.Delta, now int) {
 	return d, max(seen, k.dropped) + len(text)
 }
 
-// whole is b without the beginning of a rune whose rest has not come yet.
+// whole is b without an incomplete rune at its end.
 func whole(b []byte) []byte {
 	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
 		if last := b[len(b)-n:]; utf8.RuneStart(last[0]) {

@@ -28,8 +28,8 @@ func next(t *testing.T, r *live.Reader, cursor item.Seq) live.Update {
 	return u
 }
 
-// A reader that attaches in the middle of an answer gets the text so far once, and
-// from then on only what is new.
+// A reader that attaches in the middle of an answer gets the text in flight once, and
+// then only new text.
 func TestAttachInTheMiddle(t *testing.T) {
 	b := live.New(7)
 	b.Publish(text("a", "Hel"))
@@ -51,7 +51,7 @@ func TestAttachInTheMiddle(t *testing.T) {
 	}
 }
 
-// A block that is stored is not shown any more: its entry has it.
+// A stored block is no longer in flight: its entry has it.
 func TestStoredBlocksAreNotShown(t *testing.T) {
 	b := live.New(0)
 	r := b.Subscribe(true)
@@ -71,7 +71,7 @@ func TestStoredBlocksAreNotShown(t *testing.T) {
 	}
 }
 
-// A restart voids the step's blocks and reaches a reader before what follows it.
+// A restart voids the step's blocks, and a reader gets it before any newer fragment.
 func TestRestart(t *testing.T) {
 	b := live.New(0)
 	r := b.Subscribe(true)
@@ -108,8 +108,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// A block of any size costs at most MaxBlock, and a reader that was slow is told
-// its newest text.
+// A block of any size costs at most MaxBlock, and a slow reader gets its newest text.
 func TestLongBlocksLoseTheirOldestText(t *testing.T) {
 	b := live.New(0)
 	r := b.Subscribe(true)
@@ -129,7 +128,7 @@ func TestLongBlocksLoseTheirOldestText(t *testing.T) {
 	}
 }
 
-// A fragment may end in the middle of a rune; what a reader gets does not.
+// A fragment may end in the middle of a rune; the text that a reader gets does not.
 func TestRunesStayWhole(t *testing.T) {
 	b := live.New(0)
 	r := b.Subscribe(true)
@@ -144,9 +143,9 @@ func TestRunesStayWhole(t *testing.T) {
 	}
 }
 
-// However publishing, storing and reading interleave, a reader that puts together
-// what it gets has, for each block that is still unfinished, a text that is the
-// block's own up to some point, and all of it once it has caught up.
+// However publishing, storing and reading interleave: for each unfinished block the
+// pieces that a reader gets add up to a prefix of the block's text, and to all of it once
+// the reader has caught up.
 func TestReaderSeesEachBlockWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := live.New(0)
@@ -200,8 +199,7 @@ func TestReaderSeesEachBlockWhole(t *testing.T) {
 	})
 }
 
-// Many readers of many speeds under -race: each sees the head, none blocks the
-// publisher.
+// Many readers of different speeds: each sees the head, and none blocks the publisher.
 func TestManyReaders(t *testing.T) {
 	const entries = 200
 	b := live.New(0)
@@ -256,8 +254,8 @@ func BenchmarkPublish(b *testing.B) {
 	}
 }
 
-// A log can be read between a commit and its Advance. Whoever has read that far is not
-// given the text of an entry that they have.
+// A reader can read the log between a commit and its Advance. It then does not get the
+// text of an entry that it already has.
 func TestReaderAheadOfTheHead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := live.New(1)

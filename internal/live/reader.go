@@ -12,30 +12,28 @@ type Reader struct {
 	wake   chan struct{}
 	deltas bool
 
-	// What follows is guarded by b.mu.
+	// b.mu guards the fields below.
 
 	// joined says that the reader has caught up once and gets fragments.
 	joined bool
-	// seen is how many bytes of each unfinished block the reader got.
+	// seen is how many bytes of each unfinished block the reader has got.
 	seen map[*block]int
-	// restart is the last restart that the reader has not been told of.
+	// restart is the last restart that the reader has not got yet.
 	restart *item.Delta
 }
 
-// Update is what a reader has to do next.
+// Update is what a reader does next.
 type Update struct {
-	// Head is the last sequence of the log. When it is above the reader's cursor,
-	// the other fields are empty: the log is to be read first.
+	// Head is the last sequence of the log. When it is above the reader's cursor, the other
+	// fields are empty: the reader reads the log first.
 	Head item.Seq
-	// InFlight is all text so far of what is unfinished; given once, when the
-	// reader has caught up.
+	// InFlight is all text in flight; given once, when the reader has caught up.
 	InFlight []item.Delta
 	// Deltas are the fragments since then, those of one block in one piece.
 	Deltas []item.Delta
 }
 
-// Subscribe adds a reader, which wants fragments or only to be woken. Close it
-// after use.
+// Subscribe adds a reader, which gets fragments or is only woken. Close it after use.
 func (b *Broadcast) Subscribe(deltas bool) *Reader {
 	r := &Reader{b: b, wake: make(chan struct{}, 1), deltas: deltas, seen: make(map[*block]int)}
 	b.mu.Lock()
@@ -58,9 +56,9 @@ func (r *Reader) Head() item.Seq {
 	return r.b.head
 }
 
-// Next waits until there is something for a reader that has sent the log up to
-// cursor. It ends with the context's cause, or, once the reader has caught up, with
-// the cause of Broadcast.Close.
+// Next waits until there is an update for a reader that has sent the log up to cursor. It
+// ends with the context's cause, or, once the reader has caught up, with the cause of
+// Broadcast.Close.
 func (r *Reader) Next(ctx context.Context, cursor item.Seq) (Update, error) {
 	for {
 		u, err := r.poll(cursor)
@@ -75,8 +73,8 @@ func (r *Reader) Next(ctx context.Context, cursor item.Seq) (Update, error) {
 	}
 }
 
-// poll looks at the log's head and takes what is in flight under one lock, so that
-// nothing is missed or seen twice.
+// poll reads the log's head and the text in flight under one lock, so that the reader
+// misses nothing and gets nothing twice.
 func (r *Reader) poll(cursor item.Seq) (Update, error) {
 	r.b.mu.Lock()
 	defer r.b.mu.Unlock()
@@ -89,11 +87,11 @@ func (r *Reader) poll(cursor item.Seq) (Update, error) {
 	case !r.deltas:
 		return u, nil
 	case cursor > u.Head:
-		// The log was read between a commit and its Advance: what is in flight may have
-		// been sent as an entry already.
+		// The reader read the log between a commit and its Advance: it may already have sent
+		// text in flight as an entry.
 		return u, nil
 	}
-	fresh := r.take()
+	fresh := r.drain()
 	if r.joined {
 		u.Deltas = fresh
 	} else {
@@ -102,8 +100,8 @@ func (r *Reader) poll(cursor item.Seq) (Update, error) {
 	return u, nil
 }
 
-// take is what the reader has not seen of what is in flight, a restart first.
-func (r *Reader) take() []item.Delta {
+// drain returns the text in flight that the reader has not seen, a restart first.
+func (r *Reader) drain() []item.Delta {
 	var fresh []item.Delta
 	if r.restart != nil {
 		fresh, r.restart = append(fresh, *r.restart), nil

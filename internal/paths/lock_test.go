@@ -28,7 +28,7 @@ func TestLockStateDir(t *testing.T) {
 
 	lock.Release()
 	if text, err := os.ReadFile(filepath.Join(dir, "podd.lock")); err != nil || len(text) > 0 {
-		t.Errorf("a lock that nobody holds names %q, %v", text, err)
+		t.Errorf("a released lock names %q, %v", text, err)
 	}
 	again, err := paths.LockStateDir(dir)
 	if err != nil {
@@ -51,8 +51,8 @@ func TestLockSocketLiesBesideIt(t *testing.T) {
 	wantError(t, err, item.KindPrecondition, "HELD", "is using the socket "+socket, "--socket")
 }
 
-// What a podd that was killed had just forked holds the lock for a moment longer: it is
-// waited for.
+// A child that a killed podd has just forked keeps the lock for a moment: podd waits for
+// it.
 func TestLockOfAnEndedPoddIsWaitedFor(t *testing.T) {
 	dir := t.TempDir()
 	file, err := os.Create(filepath.Join(dir, "podd.lock"))
@@ -83,7 +83,7 @@ func TestLockOfAnEndedPoddIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A podd that was killed names nobody and holds nothing.
+// The lock of a killed podd is free and names no process.
 func TestLockEndsWithItsProcess(t *testing.T) {
 	dir := t.TempDir()
 	other := exec.Command(os.Args[0])

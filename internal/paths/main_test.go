@@ -12,7 +12,8 @@ import (
 	"podd/pkg/item"
 )
 
-// holdVariable names a state directory that this binary, run once more, is to lock.
+// holdVariable names the state directory that this binary locks when the test runs it
+// again.
 const holdVariable = "PATHS_TEST_HOLD"
 
 func TestMain(m *testing.M) {

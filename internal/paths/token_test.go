@@ -25,7 +25,7 @@ func TestEnsureToken(t *testing.T) {
 	if got := mode(t, path); got != 0o600 {
 		t.Errorf("mode %04o, want 0600", got)
 	}
-	// What scripts send is the content of the file.
+	// Scripts send the content of the file.
 	if content, err := os.ReadFile(path); err != nil || string(content) != token {
 		t.Errorf("the file holds %q, %v", content, err)
 	}

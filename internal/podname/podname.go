@@ -1,4 +1,4 @@
-// Package podname makes names of pods that nobody named: after their workspace.
+// Package podname makes names for unnamed pods, from their workspace's name.
 //
 // Rank 0. Its functions are pure.
 package podname
@@ -11,7 +11,7 @@ import (
 // maxName is the longest pod name, in bytes.
 const maxName = 63
 
-// For makes a pod's name of a directory's.
+// For makes a pod's name from a directory's.
 func For(dir string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -29,7 +29,7 @@ func For(dir string) string {
 	return name
 }
 
-// Numbered tells names apart from the second on, within the length of a name.
+// Numbered adds a number to a name from the second pod on, within the length of a name.
 func Numbered(base string, n int) string {
 	if n == 1 {
 		return base

@@ -1,8 +1,8 @@
 package sanitize
 
-// Exact is text as it is shown to a person who decides on it, and how much of it shows as an
-// escape: as Terminal, and a character that looks like a space and is not one is escaped too.
-// The count says what the text can't: an escape can also stand in it by itself.
+// Exact is text for a person who decides on it, and the number of escaped characters. It
+// escapes what Terminal escapes, and also characters that only look like a space. The
+// count tells real escapes from escapes that are literally in the text.
 func Exact(s string) (shown string, escaped int) {
 	sc := scanner{exact: true}
 	if sc.safePrefix(s) == len(s) {

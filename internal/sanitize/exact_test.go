@@ -30,13 +30,13 @@ func TestExact(t *testing.T) {
 	if shown, _ := sanitize.Exact("rm\u00a0-rf\u2800/\t"); shown != `rm\u00a0-rf\u2800/`+"\t" {
 		t.Errorf("shown as %q", shown)
 	}
-	// Text that nobody decides on keeps the spaces of its language.
+	// Terminal keeps the spaces of a language: it is not for text that a person decides on.
 	if shown := sanitize.Terminal("« oui »\u3000"); shown != "« oui »\u3000" {
 		t.Errorf("shown as %q", shown)
 	}
 }
 
-// What is shown as it is has nothing hidden, and the other way round.
+// Text that shows unchanged hides nothing, and text that hides nothing shows unchanged.
 func FuzzExact(f *testing.F) {
 	f.Add("a\u202eb\u00a0")
 	f.Add("x\r\ny")

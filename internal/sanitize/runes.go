@@ -13,13 +13,13 @@ const (
 	emojiStyle = '\ufe0f'
 )
 
-// hidden says whether a rune must not reach a terminal as it is.
+// hidden says whether a rune must not reach a terminal unescaped.
 func hidden(r rune) bool {
 	switch {
 	case r < 0x20 || r >= 0x7f && r < 0xa0:
 		return true
 	case r < 0x300:
-		return r == '\u00ad' // soft hyphen, the one format character down here
+		return r == '\u00ad' // soft hyphen, the only format character below U+0300
 	case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
 		return false // Arabic number signs: formally format characters, but visible
 	}
@@ -27,7 +27,7 @@ func hidden(r rune) bool {
 		unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// blank says whether a rune looks like a space, or like nothing, and is not the space.
+// blank says whether a rune looks like a space, or like nothing, but is not the space.
 func blank(r rune) bool {
 	switch r {
 	case '\u2800', '\U00016fe4', '\U0001d159': // Of Braille, Khitan, and musical notes.
@@ -36,9 +36,9 @@ func blank(r rune) bool {
 	return r != ' ' && unicode.Is(unicode.Zs, r)
 }
 
-// symbol says whether a rune is one that emoji are made of. The block is taken
-// whole: newer emoji are not in the tables of every Go release. U+FFFD counts as
-// none, since it also stands for bytes that are no rune.
+// symbol says whether emoji are made of a rune. It includes the whole block, because the
+// tables of older Go releases lack newer emoji. It excludes U+FFFD, which also represents
+// invalid bytes.
 func symbol(r rune) bool {
 	switch {
 	case r >= 0x1f000 && r <= 0x1faff, r == '\u2194':
@@ -49,8 +49,8 @@ func symbol(r rune) bool {
 	return unicode.Is(unicode.So, r)
 }
 
-// takesStyle says whether a variation selector may follow a rune.
-func takesStyle(r rune) bool {
+// acceptsStyle says whether a variation selector may follow a rune.
+func acceptsStyle(r rune) bool {
 	switch r {
 	case '#', '*', '\u203c', '\u2049', '\u2139', '\u3030':
 		return true

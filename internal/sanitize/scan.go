@@ -5,24 +5,23 @@ import (
 	"unicode/utf8"
 )
 
-// scanner carries what the meaning of the next rune depends on.
+// scanner is the state on which the meaning of the next rune depends.
 type scanner struct {
 	oneLine bool
-	// exact escapes what looks like a space too.
+	// exact also escapes characters that look like a space.
 	exact bool
-	// drop leaves out what would be escaped.
+	// drop omits the characters that would be escaped.
 	drop bool
-	// prev is the rune before, 0 when there is none or it was escaped.
+	// prev is the previous rune; 0 at the start and after an escaped rune.
 	prev rune
-	// joins says that a joiner may follow: the rune before ends a symbol.
+	// joins says that a joiner may follow: the previous rune ends a symbol.
 	joins bool
-	// escaped counts what was escaped.
+	// escaped counts the escaped characters.
 	escaped int
 }
 
-// append adds the sanitised src to dst. Unless src is final, it leaves as rest what
-// only the bytes that follow can decide: part of a rune, a carriage return, a
-// joiner.
+// append adds the sanitised src to dst. Unless src is final, it returns as rest the bytes
+// whose meaning depends on the next ones: part of a rune, a carriage return, a joiner.
 func (s *scanner) append(dst, src []byte, final bool) (out, rest []byte) {
 	for len(src) > 0 {
 		if !final && undecided(src, s.joins) {
@@ -36,7 +35,7 @@ func (s *scanner) append(dst, src []byte, final bool) (out, rest []byte) {
 		case r == utf8.RuneError && size == 1:
 			dst = s.escape(dst, `\x`, rune(src[0]), 2)
 		case r == '\r' && len(src) > 1 && src[1] == '\n':
-			// The newline stands for both.
+			// The newline represents both.
 		case s.keeps(r, src[size:]):
 			dst = append(dst, src[:size]...)
 			s.joins = symbol(r) || r == emojiStyle && s.joins
@@ -49,13 +48,13 @@ func (s *scanner) append(dst, src []byte, final bool) (out, rest []byte) {
 	return dst, nil
 }
 
-// keeps says whether r, with next behind it, is shown as it is.
+// keeps says whether r, followed by next, shows unchanged.
 func (s *scanner) keeps(r rune, next []byte) bool {
 	switch r {
 	case '\n', '\t':
 		return !s.oneLine
 	case textStyle, emojiStyle:
-		return takesStyle(s.prev)
+		return acceptsStyle(s.prev)
 	case joiner:
 		after, _ := utf8.DecodeRune(next)
 		return s.joins && symbol(after)
@@ -63,7 +62,7 @@ func (s *scanner) keeps(r rune, next []byte) bool {
 	return !s.hides(r)
 }
 
-// hides says whether r is escaped wherever it stands.
+// hides says whether r is escaped in any position.
 func (s *scanner) hides(r rune) bool { return hidden(r) || s.exact && blank(r) }
 
 func (s *scanner) escapeRune(dst []byte, r rune) []byte {
@@ -102,7 +101,7 @@ func (s *scanner) escape(dst []byte, prefix string, n rune, width int) []byte {
 	return append(dst, hex...)
 }
 
-// undecided says whether more bytes may change what the first rune of src becomes.
+// undecided says whether more bytes may change how the first rune of src shows.
 func undecided(src []byte, joins bool) bool {
 	if src[0] == '\r' {
 		return len(src) == 1
@@ -114,7 +113,7 @@ func undecided(src []byte, joins bool) bool {
 	return r == joiner && joins && !utf8.FullRune(src[size:])
 }
 
-// safePrefix is the length of the start of text that surely stays as it is.
+// safePrefix is the length of a prefix of text that certainly stays unchanged.
 func (s *scanner) safePrefix(text string) int {
 	for i, r := range text {
 		switch {

@@ -1,12 +1,12 @@
 package sanitize
 
-// Terminal is s made safe to show; newlines and tabs stay. Text that is safe
-// already is returned as it is, without an allocation. The result is valid UTF-8,
-// and sanitising it again changes nothing.
+// Terminal is s made safe to show; newlines and tabs stay. Safe text is returned
+// unchanged, without an allocation. The result is valid UTF-8, and sanitising it again
+// changes nothing.
 func Terminal(s string) string { return whole(s, false) }
 
-// Line is s made safe to show within one line: as Terminal, and a newline is shown
-// as \n, a tab as \t.
+// Line is s made safe to show in one line: like Terminal, with a newline as \n and a tab
+// as \t.
 func Line(s string) string { return whole(s, true) }
 
 func whole(s string, oneLine bool) string {

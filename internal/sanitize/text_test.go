@@ -78,7 +78,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// Every rune and every byte is safe, behind a letter and behind a symbol.
+// Every rune and every byte is safe, after a letter and after a symbol.
 func TestEveryRune(t *testing.T) {
 	const page = 256
 	for first := rune(0); first <= unicode.MaxRune; first += page {
@@ -101,8 +101,8 @@ func TestSafeTextIsNotCopied(t *testing.T) {
 	}
 }
 
-// wantSafe fails unless s holds nothing that a terminal acts on or hides. It is
-// written from the terminal's side, by number, not from the package's tables.
+// wantSafe fails if s contains anything that a terminal acts on or hides. It is written
+// from the terminal's point of view, by number, not from the package's tables.
 func wantSafe(t *testing.T, s string) {
 	t.Helper()
 	if !utf8.ValidString(s) {
@@ -136,8 +136,8 @@ func wantSafe(t *testing.T, s string) {
 	}
 }
 
-// Whatever the text, the result is safe, stays as it is when sanitised again, and
-// is one line where it must be.
+// For any text the result is safe, does not change when sanitised again, and is one line
+// where it must be.
 func FuzzTerminal(f *testing.F) {
 	for _, seed := range []string{
 		"plain\r\n", "\x1b[31m\x9b\u009b", "👩‍❤️‍👨\u200d", "\xf0\x9f\x91", "\u202e\ufeff\U000e0041", "1\ufe0f\u20e3",

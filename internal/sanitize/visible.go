@@ -1,8 +1,8 @@
 package sanitize
 
 // Visible is text without what a person would not see, or would see as something else,
-// and how much that was: what Terminal shows as an escape is left out. It is valid
-// UTF-8. It is for text that goes to a model, which reads what a person does not see.
+// and the amount of that: it omits what Terminal escapes. The result is valid UTF-8. It
+// is for text for a model, which also reads what a person does not see.
 func Visible(s string) (visible string, left int) {
 	sc := scanner{drop: true}
 	if sc.safePrefix(s) == len(s) {

@@ -9,8 +9,7 @@ import (
 	"podd/internal/sanitize"
 )
 
-// A text that comes in fragments is shown as the whole would be, wherever it was
-// cut.
+// A text in fragments shows like the whole text, wherever it was cut.
 func TestWriterCutAnywhere(t *testing.T) {
 	for _, text := range []string{
 		"a\r\nb\rc\r", "größe 日本 👩‍❤️‍👨 👨‍👩‍👧 end", "👨\u200d", "👨\u200da", "x\xe2\x82", "\xe2\x28\xa1", "\x1b[31m\u202e1️⃣",
@@ -27,7 +26,7 @@ func TestWriterCutAnywhere(t *testing.T) {
 	}
 }
 
-// A fragment that is decided is shown at once: nobody waits for the next one.
+// Write holds back only the bytes whose meaning depends on the next fragment.
 func TestWriterHoldsBackOnlyTheUndecided(t *testing.T) {
 	var out bytes.Buffer
 	w := sanitize.NewWriter(&out)
@@ -51,7 +50,7 @@ func TestWriterHoldsBackOnlyTheUndecided(t *testing.T) {
 	}
 }
 
-// Flush ends a text: what comes after does not join what came before.
+// Flush ends a text: the next text does not join it.
 func TestWriterFlush(t *testing.T) {
 	var out bytes.Buffer
 	w := sanitize.NewWriter(&out)

@@ -30,7 +30,7 @@ func (s *pods) GetContext(ctx context.Context, r *poddv1.GetContextRequest) (*po
 		ProjectSource:       c.ProjectSource,
 	}
 	for _, p := range c.Fixed {
-		answer.Fixed = append(answer.Fixed, &poddv1.ContextPart{Kind: p.Kind, Name: p.Name, Count: int32(p.Count), Tokens: int64(p.Tokens)})
+		answer.Fixed = append(answer.Fixed, &poddv1.ContextPart{Kind: p.Kind, Name: p.Name, Count: int32(p.Count), Bytes: int64(p.Bytes), Tokens: int64(p.Tokens)})
 	}
 	for _, p := range c.Parts {
 		answer.Items = append(answer.Items, contextItem(p))
@@ -42,7 +42,7 @@ func (s *pods) GetContext(ctx context.Context, r *poddv1.GetContextRequest) (*po
 const headBytes = 200
 
 func contextItem(p fold.Part) *poddv1.ContextItem {
-	c := &poddv1.ContextItem{Seq: int64(p.Seq), Tokens: int64(p.Tokens), Pruned: p.Pruned}
+	c := &poddv1.ContextItem{Seq: int64(p.Seq), Bytes: int64(p.Bytes), Tokens: int64(p.Tokens), Pruned: p.Pruned}
 	text := ""
 	switch it := p.Item.(type) {
 	case item.UserMessage:
@@ -98,6 +98,11 @@ func (s *pods) GetStats(ctx context.Context, r *poddv1.GetStatsRequest) (*poddv1
 		Compactions:   st.Compactions,
 
 		CostUsd: st.Cost, UnpricedRequests: st.Unpriced, Damaged: st.Damaged,
+	}
+	for _, m := range st.Models {
+		answer.Models = append(answer.Models, &poddv1.ModelStats{
+			Endpoint: m.Asked.Endpoint, Model: m.Asked.Model, Usage: wire.UsageToProto(m.Usage), CostUsd: m.Cost, UnpricedRequests: m.Unpriced,
+		})
 	}
 	for _, t := range st.Tools {
 		answer.Tools = append(answer.Tools, &poddv1.ToolStats{

@@ -8,9 +8,14 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"podd/internal/endpoints"
+	"podd/internal/guard/spending"
 	"podd/internal/guard/trust"
 	"podd/internal/wire"
+	"podd/pkg/catalog"
+	"podd/pkg/item"
 	"podd/pkg/pod"
+	"podd/pkg/store"
 	poddv1 "podd/proto/podd/v1"
 )
 
@@ -31,18 +36,27 @@ type Status struct {
 	ShellCommands string
 	// HiddenCredentials is how many of the user's files and directories are hidden from them.
 	HiddenCredentials int
+	// Network says whether they reach the network unasked in a pod that does not say it.
+	Network bool
 	// Model is the configured model; empty if podd chooses it at the first request.
 	Model string
-	// BaseURL is the endpoint, without credentials.
-	BaseURL string
-	API     string
-	HasKey  bool
+	// Endpoint is the endpoint of models that name none, Endpoints are all of them.
+	Endpoint  string
+	Endpoints []endpoints.Endpoint
 	// ConfigLoadedAt is when the current configuration was read.
 	ConfigLoadedAt time.Time
 	// NeedRestart are keys whose values in the file take effect at the next start.
 	NeedRestart []string
+	// Spending is what counts towards the limit of a day.
+	Spending spending.Status
 	// ConfigError is why the last reload failed; empty if it succeeded.
 	ConfigError string
+}
+
+// reaches says whether the commands of a pod reach the network unasked. Nothing keeps them
+// from it without a sandbox.
+func (s Status) reaches(spec item.PodSpec, above []item.Pod) bool {
+	return s.Sandbox == "none" || spec.ReachesNetwork(above, s.Network)
 }
 
 // Reloaded is the result of a reload.
@@ -59,7 +73,9 @@ type admin struct {
 	keeper Keeper
 	status func() Status
 	reload func(context.Context) (Reloaded, error)
-	trust  *trust.Book
+	// catalog replaces what is known about models.
+	catalog func(ctx context.Context, next *catalog.Catalog) (before, after *catalog.Catalog, err error)
+	trust   *trust.Book
 }
 
 // GetStatus describes the daemon and its settings.
@@ -68,9 +84,9 @@ func (s *admin) GetStatus(ctx context.Context, _ *poddv1.GetStatusRequest) (*pod
 	if err != nil {
 		return nil, err
 	}
-	loaded, running := s.host.Counts()
+	counts := s.host.Counts()
 	status := s.status()
-	return &poddv1.GetStatusResponse{
+	answer := &poddv1.GetStatusResponse{
 		Version:        status.Version,
 		Pid:            int64(status.PID),
 		StartedAt:      timestamppb.New(status.StartedAt),
@@ -78,22 +94,47 @@ func (s *admin) GetStatus(ctx context.Context, _ *poddv1.GetStatusRequest) (*pod
 		StateDir:       status.StateDir,
 		Config:         status.Config,
 		Pods:           int32(len(list)),
-		PodsLoaded:     int32(loaded),
-		PodsRunning:    int32(running),
+		PodsLoaded:     int32(counts.Loaded),
+		PodsRunning:    int32(counts.Running),
+		Jobs:           int32(counts.Jobs),
 		Sandbox:        status.Sandbox,
 		SandboxNote:    status.SandboxNote,
 		ShellCommands:  status.ShellCommands,
 		Model:          status.Model,
-		BaseUrl:        status.BaseURL,
-		Api:            status.API,
-		HasKey:         status.HasKey,
+		Endpoint:       status.Endpoint,
 		ConfigLoadedAt: timestamppb.New(status.ConfigLoadedAt),
 		NeedRestart:    status.NeedRestart,
 		ConfigError:    status.ConfigError,
 		ApiLevel:       wire.APILevel(),
 
 		HiddenCredentials: int32(status.HiddenCredentials),
-	}, nil
+		Network:           status.Network,
+	}
+	for _, e := range status.Endpoints {
+		shown := &poddv1.Endpoint{Name: e.Name, BaseUrl: e.Address(), Api: e.API, KeySource: e.KeySource()}
+		if answer.Endpoints = append(answer.Endpoints, shown); e.Name == status.Endpoint {
+			answer.BaseUrl, answer.Api, answer.HasKey = shown.BaseUrl, shown.Api, shown.KeySource != ""
+		}
+	}
+	answer.Spending = spent(status.Spending, list)
+	return answer, nil
+}
+
+// spent is what pods spent today, and how many of them wait for the next day; nil without
+// a limit.
+func spent(s spending.Status, pods []store.PodRecord) *poddv1.Spending {
+	if s.Cap == 0 {
+		return nil
+	}
+	out := &poddv1.Spending{
+		SpentToday: s.USD, MaxCostPerDay: s.Cap, Left: max(0, s.Cap-s.USD), UnpricedRequests: s.Unpriced, NextDay: timestamppb.New(s.NextDay),
+	}
+	for _, p := range pods {
+		if pause := p.Decode().Status.Pause; pause.ByItself() && pause.By == spending.Name {
+			out.WaitingPods++
+		}
+	}
+	return out
 }
 
 // Check verifies the whole store.

@@ -27,7 +27,8 @@ func textSubmit(id, text string, mode poddv1.SubmitMode) *poddv1.SubmitRequest {
 	}
 }
 
-// follow reads the log from its start until found says so, and gives that entry.
+// follow reads the log from its start to the first entry that found accepts, and returns
+// it.
 func follow(t *testing.T, conn *grpc.ClientConn, found func(*poddv1.Entry) bool) *poddv1.Entry {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -47,8 +48,8 @@ func follow(t *testing.T, conn *grpc.ClientConn, found func(*poddv1.Entry) bool)
 	}
 }
 
-// What waits for a pod that is held can be listed and taken back; a note joins the
-// turn that comes.
+// A client can list and withdraw the queued submits of a paused pod; a note joins the
+// next turn.
 func TestPauseInboxNotify(t *testing.T) {
 	conn := serve(t)
 	pods := poddv1.NewPodServiceClient(conn)
@@ -97,7 +98,7 @@ func TestPauseInboxNotify(t *testing.T) {
 	follow(t, conn, func(e *poddv1.Entry) bool { return e.GetTurnEnded() != nil })
 }
 
-// Another spec takes the place of the one before, whole.
+// Another spec replaces the whole old one.
 func TestUpdatePod(t *testing.T) {
 	pods := poddv1.NewPodServiceClient(serve(t))
 	p, err := pods.GetPod(t.Context(), &poddv1.GetPodRequest{Pod: "p"})
@@ -119,7 +120,8 @@ func TestUpdatePod(t *testing.T) {
 	}
 }
 
-// What update_mask names is changed, and nothing else; a field that no spec has is refused.
+// An update changes only the fields in update_mask; a field that specs do not have is
+// refused.
 func TestUpdatePodByMask(t *testing.T) {
 	pods := poddv1.NewPodServiceClient(serve(t))
 	p, err := pods.GetPod(t.Context(), &poddv1.GetPodRequest{Pod: "p"})
@@ -165,8 +167,8 @@ func TestUpdatePodByMask(t *testing.T) {
 	}
 }
 
-// A call that asks is listed with what will run, and the first answer wins; whoever
-// comes later is told who it was.
+// A call that asks is listed with what will run. The first answer wins; a later client
+// learns who answered.
 func TestApprovals(t *testing.T) {
 	conn := serveModel(t, &poddv1.PodSpec{Ask: "always"}, func(_ context.Context, r scripted.Request) scripted.Reply {
 		if r.Steps() == 0 {
@@ -201,7 +203,8 @@ func TestApprovals(t *testing.T) {
 	if err != nil || got.GetRule().GetCommand() != "echo hi" || got.GetRule().GetDecision() != "allow" {
 		t.Errorf("answered: %v, %v", got, err)
 	}
-	// An update by fields, made from what was read before, leaves the new rule alone.
+	// An update by fields does not remove the rule that an answer added after the spec was
+	// read.
 	changed, err := poddv1.NewPodServiceClient(conn).UpdatePod(withToken(t.Context()), &poddv1.UpdatePodRequest{
 		Pod: "p", Spec: &poddv1.PodSpec{Model: "other"}, UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{"model"}},
 	})
@@ -224,7 +227,7 @@ func TestApprovals(t *testing.T) {
 	follow(t, conn, func(e *poddv1.Entry) bool { return e.GetTurnEnded() != nil })
 }
 
-// A client that calls itself nothing, or a lot, is named all the same.
+// A client without a name, or with a very long one, still has a name in the answer.
 func TestAnsweredBy(t *testing.T) {
 	for _, client := range []string{"", strings.Repeat("ä", 500)} {
 		by := server.AnsweredBy(client)
@@ -234,7 +237,7 @@ func TestAnsweredBy(t *testing.T) {
 	}
 }
 
-// An answer that comes after the question expired is refused with a reason of its own, and the
+// An answer that comes after the question expired is refused with its own reason, and the
 // call is denied.
 func TestApprovalThatExpired(t *testing.T) {
 	var passed atomic.Int64

@@ -25,14 +25,15 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"podd/internal/server"
+	"podd/pkg/llm"
 	"podd/pkg/llm/openai"
 	"podd/pkg/pod"
 	"podd/pkg/store"
 	poddv1 "podd/proto/podd/v1"
 )
 
-// serveFor is a server without pods, for the user with the id owner and with room
-// for so many connections. It gives the path of its socket.
+// serveFor is a server without pods, for the user with the id owner, that accepts the
+// given number of connections. It returns the path of its socket.
 func serveFor(t *testing.T, dir string, owner, conns int) string {
 	t.Helper()
 	state := t.TempDir()
@@ -45,7 +46,7 @@ func serveFor(t *testing.T, dir string, owner, conns int) string {
 		t.Fatal(err)
 	}
 	host, err := pod.NewHost(t.Context(), pod.Config{
-		Fixed: pod.Fixed{Store: bolt, Workspaces: workspaces(t, state)}, Settings: pod.Settings{Model: model},
+		Fixed: pod.Fixed{Store: bolt, Workspaces: workspaces(t, state)}, Settings: pod.Settings{Router: llm.One(model)},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +89,7 @@ func getStatus(ctx context.Context, conn *grpc.ClientConn) error {
 	return err
 }
 
-// shortDir is a directory whose path leaves room for a socket's name.
+// shortDir is a directory whose path is short enough for a socket.
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "podd") //nolint:usetesting // t.TempDir has the test's name in it.
@@ -99,8 +100,7 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
-// Another user is refused whatever he calls and whatever he shows, with a sentence
-// that says so.
+// Another user is refused with a sentence that says so, for every call and every token.
 func TestAnotherUserIsRefused(t *testing.T) {
 	const other = 54321
 	conn := dial(t, serveFor(t, shortDir(t), other, 10))
@@ -121,8 +121,8 @@ func TestAnotherUserIsRefused(t *testing.T) {
 	}
 }
 
-// A process of another user that reaches the socket, because its directory was
-// opened by mistake, is refused by podd itself.
+// podd itself refuses a process of another user that reaches the socket because someone
+// opened its directory by mistake.
 func TestProcessOfAnotherUserIsRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become another user")
@@ -146,10 +146,10 @@ func open(t *testing.T, path string, mode os.FileMode) {
 	}
 }
 
-// callVariable names a socket that this binary, run once more, is to call.
+// callVariable names the socket that this binary calls when the test runs it again.
 const callVariable = "SERVER_TEST_CALL"
 
-// asNobody runs this binary as another user and gives what its call came to.
+// asNobody runs this binary as another user and returns the result of its call.
 func asNobody(t *testing.T, dir, path string) string {
 	t.Helper()
 	binary, err := os.ReadFile(os.Args[0])
@@ -171,8 +171,8 @@ func asNobody(t *testing.T, dir, path string) string {
 	return string(out)
 }
 
-// Every call is in exactly one of the two lists, and one in neither is refused, with
-// the token too.
+// Every call is in exactly one of the two lists; one in neither is refused, with the
+// token too.
 func TestEveryCallIsListed(t *testing.T) {
 	for _, d := range []grpc.ServiceDesc{
 		poddv1.PodService_ServiceDesc, poddv1.AlertService_ServiceDesc,
@@ -200,7 +200,7 @@ func TestEveryCallIsListed(t *testing.T) {
 	}
 }
 
-// An empty token, one of several, and one in another form open nothing.
+// An empty token, several tokens, and a token in another form are refused.
 func TestForgedTokens(t *testing.T) {
 	conn := dial(t, serveFor(t, shortDir(t), os.Geteuid(), 10))
 	admin := poddv1.NewAdminServiceClient(conn)
@@ -218,15 +218,15 @@ func TestForgedTokens(t *testing.T) {
 	}
 }
 
-// A server without a token accepts none, the empty one least of all.
+// A server without a token accepts no token, least of all the empty one.
 func TestNoTokenIsNoPermission(t *testing.T) {
 	if server.EmptyTokenOpens() {
 		t.Error("the empty token is accepted")
 	}
 }
 
-// 500 connections that say nothing, or half of what a client says, keep nobody out,
-// though there is room for a few only.
+// 500 connections that are silent, or send half a request, block no client, though the
+// server accepts only a few at once.
 func TestSilentConnections(t *testing.T) {
 	path := serveFor(t, shortDir(t), os.Geteuid(), 20)
 	busy := dial(t, path)
@@ -257,7 +257,7 @@ func TestSilentConnections(t *testing.T) {
 	}
 }
 
-// A connection that never says what it wants ends by itself.
+// A connection that never sends a request ends.
 func TestSilentConnectionEnds(t *testing.T) {
 	path := serveFor(t, shortDir(t), os.Geteuid(), 20)
 	conn, err := net.Dial("unix", path)
@@ -265,13 +265,13 @@ func TestSilentConnectionEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	// The server says its settings first; then comes the end, and nothing else.
+	// The server sends its settings and then closes the connection.
 	if _, err := io.Copy(io.Discard, conn); err != nil && !strings.Contains(err.Error(), "reset") {
 		t.Error(err)
 	}
 }
 
-// Bytes that are no HTTP/2 end their connection and no other.
+// Bytes that are not HTTP/2 end their own connection and no other.
 func TestRandomBytes(t *testing.T) {
 	path := serveFor(t, shortDir(t), os.Geteuid(), 20)
 	var all sync.WaitGroup
@@ -298,8 +298,8 @@ func TestRandomBytes(t *testing.T) {
 	}
 }
 
-// A message over the cap and metadata over its own are refused; the connection goes
-// on.
+// A message above its cap and metadata above its own are refused; the connection
+// continues.
 func TestLargeMessages(t *testing.T) {
 	conn := dial(t, serveFor(t, shortDir(t), os.Geteuid(), 20))
 	pods := poddv1.NewPodServiceClient(conn)
@@ -316,7 +316,7 @@ func TestLargeMessages(t *testing.T) {
 	}
 }
 
-// An error quotes a part of what the client has sent, not all of it.
+// An error quotes only a part of a long name from the client.
 func TestErrorsAreBrief(t *testing.T) {
 	conn := serve(t)
 	_, err := poddv1.NewPodServiceClient(conn).GetPod(t.Context(), &poddv1.GetPodRequest{Pod: strings.Repeat("x", server.MaxRequest/2)})

@@ -24,6 +24,13 @@ type MCP interface {
 	TestMCP(ctx context.Context, name, dir string) (mcp.Look, time.Duration, error)
 	// AcceptMCP accepts the current tools of a server, and counts those that had changed.
 	AcceptMCP(name, dir string) (int, error)
+	// LoginMCP signs in at a server; show gets the address for a browser.
+	LoginMCP(ctx context.Context, name, dir string, port int, show func(address string) error) (mcp.Look, error)
+	// AnswerMCP gives a login the address where the browser ended.
+	AnswerMCP(address string) error
+	// LogoutMCP forgets the tokens of a server, says whether there were any, and warns if they
+	// still count at the server.
+	LogoutMCP(ctx context.Context, name, dir string) (was bool, warning string, err error)
 }
 
 type mcpServers struct {
@@ -79,6 +86,42 @@ func (s *mcpServers) AcceptMcpTools(_ context.Context, r *poddv1.AcceptMcpToolsR
 	return &poddv1.AcceptMcpToolsResponse{Accepted: int32(n)}, nil
 }
 
+// LoginMcpServer signs in at an MCP server.
+func (s *mcpServers) LoginMcpServer(r *poddv1.LoginMcpServerRequest, stream poddv1.McpService_LoginMcpServerServer) error {
+	dir, err := workspaceDir(r.GetDir())
+	if err != nil {
+		return err
+	}
+	if port := r.GetPort(); port < 0 || port > 65535 {
+		return item.Errorf(item.KindInvalid, "BAD_PORT", "the port %d is not from 0 to 65535", port)
+	}
+	look, err := s.mcp.LoginMCP(stream.Context(), r.GetName(), dir, int(r.GetPort()), func(address string) error {
+		return stream.Send(&poddv1.LoginMcpServerResponse{Kind: &poddv1.LoginMcpServerResponse_Url{Url: address}})
+	})
+	if err != nil {
+		return err
+	}
+	return stream.Send(&poddv1.LoginMcpServerResponse{Kind: &poddv1.LoginMcpServerResponse_Server{Server: mcpServer(look)}})
+}
+
+// AnswerMcpLogin gives a login the address where the browser ended.
+func (s *mcpServers) AnswerMcpLogin(_ context.Context, r *poddv1.AnswerMcpLoginRequest) (*poddv1.AnswerMcpLoginResponse, error) {
+	return &poddv1.AnswerMcpLoginResponse{}, s.mcp.AnswerMCP(r.GetRedirectUrl())
+}
+
+// LogoutMcpServer forgets the tokens of an MCP server, and revokes them.
+func (s *mcpServers) LogoutMcpServer(ctx context.Context, r *poddv1.LogoutMcpServerRequest) (*poddv1.LogoutMcpServerResponse, error) {
+	dir, err := workspaceDir(r.GetDir())
+	if err != nil {
+		return nil, err
+	}
+	was, warning, err := s.mcp.LogoutMCP(ctx, r.GetName(), dir)
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.LogoutMcpServerResponse{SignedOut: was, Warning: warning}, nil
+}
+
 // workspaceDir is a directory's path as a pod's spec has it.
 func workspaceDir(dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
@@ -93,7 +136,7 @@ func workspaceDir(dir string) (string, error) {
 
 func mcpServer(look mcp.Look) *poddv1.McpServer {
 	s := &poddv1.McpServer{
-		Name: look.Server.Name, Origin: look.Server.Origin, Target: look.Server.Target(), State: string(look.State), Error: look.Error,
+		Name: look.Server.Name, Origin: look.Server.Origin, Target: look.Server.Target(), State: string(look.State), Error: look.Error, SignIn: string(look.SignIn),
 	}
 	l := look.Listing
 	if l == nil {

@@ -15,6 +15,8 @@ type pods struct {
 	poddv1.UnimplementedPodServiceServer
 	host  *pod.Host
 	trust *trust.Book
+	// status has what the configuration says of the network.
+	status func() Status
 }
 
 // CreatePod creates a pod.
@@ -33,6 +35,9 @@ func (s *pods) GetPod(ctx context.Context, r *poddv1.GetPodRequest) (*poddv1.Get
 		return nil, err
 	}
 	answer := &poddv1.GetPodResponse{Pod: wire.PodToProto(p)}
+	if above, err := s.host.Family.Ancestors(ctx, p.Spec); err == nil {
+		answer.Network = s.status().reaches(p.Spec, above)
+	}
 	if p.Spec.Parent != "" {
 		// A sub-pod uses the configuration of the pod at the top of its family.
 		answer.ProjectConfig = string(trust.None)
@@ -85,6 +90,11 @@ func (s *pods) Submit(ctx context.Context, r *poddv1.SubmitRequest) (*poddv1.Sub
 		RequestID: r.GetRequestId(),
 		Mode:      wire.SubmitModeFromProto(r.GetMode()),
 		ParseRefs: r.GetParseRefs(),
+		Plan:      wire.PlanOf(r),
+		Model:     r.GetModel(),
+		Effort:    r.GetEffort(),
+
+		AnswerSchema: r.GetAnswerSchema(),
 	})
 	if err != nil {
 		return nil, err
@@ -119,6 +129,15 @@ func (s *pods) CompletePath(ctx context.Context, r *poddv1.CompletePathRequest) 
 		return nil, err
 	}
 	return &poddv1.CompletePathResponse{Paths: found}, nil
+}
+
+// GetImage returns the bytes of an image.
+func (s *pods) GetImage(ctx context.Context, r *poddv1.GetImageRequest) (*poddv1.GetImageResponse, error) {
+	data, err := s.host.Image(ctx, r.GetDigest())
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.GetImageResponse{Data: data}, nil
 }
 
 func send(out poddv1.PodService_StreamServer, ev pod.StreamEvent) error {

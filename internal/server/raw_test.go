@@ -12,7 +12,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// rawCodec gives replies as the bytes that came.
+// rawCodec returns replies as the bytes received.
 type rawCodec struct{}
 
 func (rawCodec) Name() string { return "proto" }
@@ -44,8 +44,8 @@ func checkOnce(t *testing.T, method string, m proto.Message, raw []byte) {
 	}
 }
 
-// Replies that forward what is stored have each field once, and so do those that are
-// encoded for the call: not every decoder merges a field that comes twice.
+// Replies that forward stored bytes have each field once, and so do those encoded for the
+// call: not every decoder merges a repeated field.
 func TestEachFieldIsSentOnce(t *testing.T) {
 	conn := serve(t)
 	ctx := withToken(t.Context())

@@ -18,6 +18,7 @@ import (
 
 	"podd/internal/guard/trust"
 	"podd/internal/socket"
+	"podd/pkg/catalog"
 	"podd/pkg/pod"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -27,8 +28,9 @@ import (
 const MaxMessage = 16 << 20
 
 // MaxRequest is the largest message that podd accepts, in bytes. It is above the largest
-// submit. Decoding takes several times as much memory, for each client at once.
-const MaxRequest = 6 << 20
+// submit with its images. Decoding takes several times as much memory, for each client at
+// once.
+const MaxRequest = 16 << 20
 
 // The limits of connections. All clients are local: a connection without a byte for
 // greetTimeout is not a client.
@@ -56,6 +58,8 @@ type Config struct {
 	Status func() Status
 	// Reload rereads the configuration.
 	Reload func(context.Context) (Reloaded, error)
+	// Catalog replaces the catalogue of models, nil by the built-in one, and returns the two.
+	Catalog func(ctx context.Context, next *catalog.Catalog) (before, after *catalog.Catalog, err error)
 	// Redact removes secrets from an error's message; nil removes nothing.
 	Redact func(string) string
 	// Keeper maintains the store's file.
@@ -109,10 +113,11 @@ func newServer(c Config, a admission, conns int) *Server {
 		grpc.ChainUnaryInterceptor(unary(c)),
 		grpc.ChainStreamInterceptor(streaming(c, streams)),
 	)
-	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, trust: c.Trust})
+	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, trust: c.Trust, status: c.Status})
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: localUser()})
-	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, keeper: c.Keeper, trust: c.Trust})
+	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, catalog: c.Catalog, keeper: c.Keeper, trust: c.Trust})
+	poddv1.RegisterJobServiceServer(g, &jobs{host: c.Host, redact: c.Redact})
 	poddv1.RegisterMcpServiceServer(g, &mcpServers{host: c.Host, mcp: c.MCP, trust: c.Trust})
 	h := health.NewServer()
 	healthv1.RegisterHealthServer(g, h)

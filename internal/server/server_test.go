@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"podd/internal/server"
+	"podd/pkg/llm"
 	"podd/pkg/llm/openai"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
@@ -31,8 +32,7 @@ import (
 
 const token = "s3cret"
 
-// serve is a server on a real socket with one pod called "p", whose model says
-// "hello".
+// serve is a server on a real socket with one pod "p", whose model answers "hello".
 func serve(t *testing.T) *grpc.ClientConn {
 	t.Helper()
 	return serveModel(t, &poddv1.PodSpec{}, func(context.Context, scripted.Request) scripted.Reply {
@@ -40,8 +40,7 @@ func serve(t *testing.T) *grpc.ClientConn {
 	})
 }
 
-// serveModel is serve with another model and more in the pod's spec than its
-// workspace.
+// serveModel is serve with another model and further fields in the pod's spec.
 func serveModel(t *testing.T, spec *poddv1.PodSpec, h scripted.Handler) *grpc.ClientConn {
 	t.Helper()
 	return serveWith(t, spec, h, func(*pod.Config) {})
@@ -57,7 +56,7 @@ func workspaces(t testing.TB, state string) *workspace.Workspaces {
 	return all
 }
 
-// serveWith is serveModel with a Host that is set up otherwise.
+// serveWith is serveModel with a changed configuration of the Host.
 func serveWith(t testing.TB, spec *poddv1.PodSpec, h scripted.Handler, change func(*pod.Config)) *grpc.ClientConn {
 	t.Helper()
 	state := t.TempDir()
@@ -74,7 +73,7 @@ func serveWith(t testing.TB, spec *poddv1.PodSpec, h scripted.Handler, change fu
 		t.Fatal(err)
 	}
 	config := pod.Config{
-		Fixed: pod.Fixed{Store: bolt, Workspaces: workspaces(t, state)}, Settings: pod.Settings{Model: client},
+		Fixed: pod.Fixed{Store: bolt, Workspaces: workspaces(t, state)}, Settings: pod.Settings{Router: llm.One(client)},
 	}
 	change(&config)
 	host, err := pod.NewHost(t.Context(), config)
@@ -116,7 +115,7 @@ func serveWith(t testing.TB, spec *poddv1.PodSpec, h scripted.Handler, change fu
 	return conn
 }
 
-// A server that was stopped before it served is no failure, and leaves no listener.
+// Stopping a server before it serves is not an error, and leaves no listener behind.
 func TestStoppedBeforeServing(t *testing.T) {
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
 	if err != nil {
@@ -150,8 +149,7 @@ func reason(t *testing.T, err error) string {
 	return ""
 }
 
-// The stream sends each entry once, in order and equal to what is stored, and then
-// what comes.
+// The stream sends each stored entry once, in order and unchanged, and then new ones.
 func TestSubmitAndStream(t *testing.T) {
 	pods := poddv1.NewPodServiceClient(serve(t))
 	answer, err := pods.Submit(t.Context(), &poddv1.SubmitRequest{
@@ -209,7 +207,7 @@ func TestSubmitAndStream(t *testing.T) {
 	}
 }
 
-// Calls that change policy need the client token; a wrong one is none.
+// Calls that change policy need the client token; a wrong one is refused.
 func TestClientToken(t *testing.T) {
 	conn := serve(t)
 	pods, admin := poddv1.NewPodServiceClient(conn), poddv1.NewAdminServiceClient(conn)
@@ -237,6 +235,21 @@ func TestClientToken(t *testing.T) {
 		},
 		"TestMcpServer": func(ctx context.Context) error {
 			_, err := servers.TestMcpServer(ctx, &poddv1.TestMcpServerRequest{})
+			return err
+		},
+		"LoginMcpServer": func(ctx context.Context) error {
+			s, err := servers.LoginMcpServer(ctx, &poddv1.LoginMcpServerRequest{})
+			if err == nil {
+				_, err = s.Recv()
+			}
+			return err
+		},
+		"AnswerMcpLogin": func(ctx context.Context) error {
+			_, err := servers.AnswerMcpLogin(ctx, &poddv1.AnswerMcpLoginRequest{})
+			return err
+		},
+		"LogoutMcpServer": func(ctx context.Context) error {
+			_, err := servers.LogoutMcpServer(ctx, &poddv1.LogoutMcpServerRequest{})
 			return err
 		},
 		"AcceptMcpTools": func(ctx context.Context) error {
@@ -267,7 +280,7 @@ func TestClientToken(t *testing.T) {
 	}
 }
 
-// CompletePath is open to every client and answers with what stands behind an @.
+// CompletePath is open to every client and completes the text after an @.
 func TestCompletePath(t *testing.T) {
 	pods := poddv1.NewPodServiceClient(serve(t))
 	p, err := pods.GetPod(t.Context(), &poddv1.GetPodRequest{Pod: "p"})
@@ -297,8 +310,8 @@ func TestCompletePath(t *testing.T) {
 	}
 }
 
-// Every call of the API is either served or says in a sentence that it is not; a
-// call that nobody thought of would say the generated "method X not implemented".
+// Every call of the API is either served or returns a sentence that it is not. A call
+// that podd forgot would return the generated "method X not implemented".
 func TestNothingPretends(t *testing.T) {
 	conn := serve(t)
 	for _, method := range unaryMethods() {
@@ -337,7 +350,7 @@ func TestErrors(t *testing.T) {
 		_, err = s.Recv()
 		return err
 	}
-	_, unknown := pods.GetPod(t.Context(), &poddv1.GetPodRequest{Pod: "nobody"})
+	_, unknown := pods.GetPod(t.Context(), &poddv1.GetPodRequest{Pod: "unknown"})
 	_, empty := pods.Submit(t.Context(), &poddv1.SubmitRequest{Pod: "p"})
 	_, ack := alerts.AckAlerts(t.Context(), &poddv1.AckAlertsRequest{Seqs: []int64{99}})
 	_, taken := pods.CreatePod(withToken(t.Context()), &poddv1.CreatePodRequest{Name: "p", Spec: &poddv1.PodSpec{Dir: t.TempDir()}})
@@ -351,7 +364,7 @@ func TestErrors(t *testing.T) {
 		{"empty prompt", empty, codes.InvalidArgument, "EMPTY_PROMPT"},
 		{"unknown alert", ack, codes.NotFound, "ALERT_NOT_FOUND"},
 		{"taken name", taken, codes.AlreadyExists, "POD_EXISTS"},
-		{"stream of an unknown pod", stream(&poddv1.StreamRequest{Pod: "nobody"}), codes.NotFound, "POD_NOT_FOUND"},
+		{"stream of an unknown pod", stream(&poddv1.StreamRequest{Pod: "unknown"}), codes.NotFound, "POD_NOT_FOUND"},
 		{"cursor in the future", stream(&poddv1.StreamRequest{Pod: "p", AfterSeq: 5, Follow: true}), codes.OutOfRange, "BEYOND_END"},
 	}
 	for _, tt := range tests {

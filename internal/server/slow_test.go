@@ -17,7 +17,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// refuser takes no submit, so that none is a request.
+// refuser refuses every submit, so that none reaches a model.
 type refuser struct{ interceptor.Base }
 
 // Name is the interceptor's.
@@ -28,7 +28,7 @@ func (refuser) PromptSubmit(_ context.Context, s interceptor.Submit) interceptor
 	return s.Cancel("not now")
 }
 
-// busy is a pod that stores whatever it is told and asks no model.
+// busy is a pod that stores every submit and asks no model.
 type busy struct {
 	tb   testing.TB
 	conn *grpc.ClientConn
@@ -62,8 +62,8 @@ func (b *busy) submit(n int, segments ...*poddv1.Segment) {
 	wg.Wait()
 }
 
-// missing are as many references to files that there are not as one submit may have:
-// each is an alert, and an entry. Together they are 1 MiB.
+// missing are as many references to missing files as one submit may have. Each makes an
+// alert and an entry; together they are 1 MiB.
 func missing() (segments []*poddv1.Segment) {
 	for i := range 256 {
 		path := fmt.Sprintf("%d/%s", i, strings.Repeat(strings.Repeat("l", 249)+"/", 16))
@@ -86,7 +86,8 @@ func (b *busy) stalled(ctx context.Context) poddv1.PodService_StreamClient {
 	return s
 }
 
-// settled waits until the log has so many entries and gives its end.
+// settled waits until the log has the given number of entries and returns its last
+// sequence.
 func (b *busy) settled(entries int64) int64 {
 	b.tb.Helper()
 	for {
@@ -102,14 +103,14 @@ func (b *busy) settled(entries int64) int64 {
 
 func heap() int64 {
 	runtime.GC()
-	runtime.GC() // Pools give back what they hold at the second.
+	runtime.GC() // The second collection frees the memory of pools.
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// Readers that stop cost podd no memory, however long they stop: 10,000 entries with
-// many times what may be in memory are made meanwhile. Then they get all of them.
+// Readers that stop cost podd no memory, however long they stop. Meanwhile the pod writes
+// 10,000 entries, many times what may be in memory. Then the readers get all of them.
 func TestStoppedReaders(t *testing.T) {
 	const submits, most = 40, 16 << 20
 	b := newBusy(t)
@@ -142,8 +143,8 @@ func TestStoppedReaders(t *testing.T) {
 }
 
 // BenchmarkStoppedReaders measures what four stopped readers cost the pod that they
-// follow: the same work is done without and with them, in turns, and "ratio" is the time
-// with them over that without.
+// follow. It does the same work without and with them, alternately; "ratio" is the time
+// with them divided by the time without.
 func BenchmarkStoppedReaders(b *testing.B) {
 	p := newBusy(b)
 	p.submit(200, prompt())

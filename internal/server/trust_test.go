@@ -7,7 +7,7 @@ import (
 	"podd/internal/guard/trust"
 )
 
-// book is a record of trust with nothing in it.
+// book is an empty record of trust.
 func book(t testing.TB) *trust.Book {
 	t.Helper()
 	b, err := trust.Open(t.TempDir(), nil, config.ParseProject)

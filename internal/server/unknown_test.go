@@ -11,8 +11,8 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// What changes something and is of a newer client is refused as a whole; a segment of a
-// kind that is not known is not, and what reads is answered.
+// A newer client's call that changes something is refused if it has unknown fields,
+// except for a segment of an unknown kind. A call that reads is answered.
 func TestRequestsOfANewerClient(t *testing.T) {
 	conn := serve(t)
 	pods := poddv1.NewPodServiceClient(conn)

@@ -10,8 +10,8 @@ import (
 	"podd/pkg/item"
 )
 
-// A socket whose file, or whole directory, was removed is made again: the same listener
-// answers there, and connections from before go on.
+// If a socket's file or whole directory is removed, Heal recreates it: the same listener
+// answers there, and earlier connections continue.
 func TestHeal(t *testing.T) {
 	path := place(t)
 	l := listen(t, path)
@@ -40,7 +40,7 @@ func TestHeal(t *testing.T) {
 	}
 }
 
-// Whoever waits for a connection meanwhile gets the next one.
+// A pending Accept gets the next connection.
 func TestHealWhileAccepting(t *testing.T) {
 	path := place(t)
 	l := listen(t, path)
@@ -66,8 +66,8 @@ func TestHealWhileAccepting(t *testing.T) {
 	}
 }
 
-// What somebody else put in the socket's place stays, at Heal and at Close; once it is
-// gone the socket is made again.
+// Another file in the socket's place stays, at Heal and at Close. Once it is gone, Heal
+// recreates the socket.
 func TestHealReplaced(t *testing.T) {
 	path := place(t)
 	l := listen(t, path)
@@ -117,7 +117,7 @@ func TestHealReplaced(t *testing.T) {
 	}
 }
 
-// A closed listener makes nothing.
+// A closed listener recreates nothing.
 func TestHealClosed(t *testing.T) {
 	path := place(t)
 	l := listen(t, path)

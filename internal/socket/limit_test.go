@@ -12,13 +12,14 @@ import (
 	"podd/internal/socket"
 )
 
-// pair is a connection as both ends have it.
+// pair is both ends of a connection.
 type pair struct {
 	client net.Conn
 	server *socket.Conn
 }
 
-// connect makes a connection; server is nil when it was closed at once.
+// connect makes a connection; the channel closes without a server when it was closed at
+// once.
 func connect(t *testing.T, l *socket.Limited, path string) (client net.Conn, server <-chan *socket.Conn) {
 	t.Helper()
 	client, err := net.Dial("unix", path)
@@ -37,7 +38,7 @@ func connect(t *testing.T, l *socket.Limited, path string) (client net.Conn, ser
 	return client, accepted
 }
 
-// closed waits for the end of a connection that the server has closed.
+// closed waits until the server has closed a connection.
 func closed(t *testing.T, conn net.Conn) {
 	t.Helper()
 	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
@@ -45,8 +46,7 @@ func closed(t *testing.T, conn net.Conn) {
 	}
 }
 
-// One connection too many ends the oldest idle one. Where none is idle it is the new
-// one that ends.
+// One connection too many ends the oldest idle one, or itself when none is idle.
 func TestLimit(t *testing.T) {
 	base := listen(t, place(t))
 	l := socket.Limit(base, 2)
@@ -89,8 +89,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// A connection that can't be written is closed: its client hears of it, although it could
-// still be read.
+// A connection that cannot be written is closed: its client notices, although reading
+// still works.
 func TestFailedWriteCloses(t *testing.T) {
 	base := listen(t, place(t))
 	l := socket.Limit(base, 1)
@@ -106,8 +106,8 @@ func TestFailedWriteCloses(t *testing.T) {
 	closed(t, client)
 }
 
-// Whatever comes and goes: never more than the limit are open, and one that is busy
-// is closed by nobody but its owner.
+// However connections come and go, never more than the limit are open, and only its owner
+// closes a busy one.
 func TestLimitProperty(t *testing.T) {
 	base := listen(t, place(t))
 	rapid.Check(t, func(rt *rapid.T) {

@@ -96,8 +96,8 @@ func stale(t *testing.T, path string) {
 	l.Close()
 }
 
-// A socket that still answers because the podd that made it was killed in the middle of
-// starting a command is replaced as soon as it does not.
+// A podd killed while it starts a command may leave a socket that still answers. Listen
+// replaces that socket as soon as it stops answering.
 func TestListenWaitsForWhatWasLeft(t *testing.T) {
 	path := place(t)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -162,7 +162,7 @@ func TestSecondListenNamesTheHolder(t *testing.T) {
 	answers(t, l, path)
 }
 
-// Two that start at once over a stale socket: one gets it, and it stays its own.
+// Two podds start at once over a stale socket: one gets it and keeps it.
 func TestManyListenAtOnce(t *testing.T) {
 	path := place(t)
 	stale(t, path)
@@ -204,7 +204,7 @@ func TestListenTakesNoSocketThatAnswers(t *testing.T) {
 	if _, err := os.Lstat(path); err != nil {
 		t.Errorf("the other program's socket is gone: %v", err)
 	}
-	// The failed start holds nothing.
+	// The failed start keeps nothing open.
 	lock, err := paths.LockSocket(path)
 	if err != nil {
 		t.Fatal(err)
@@ -212,10 +212,10 @@ func TestListenTakesNoSocketThatAnswers(t *testing.T) {
 	lock.Release()
 }
 
-// A program whose queue is full refuses nobody; it is busy.
+// A program whose queue is full is busy, not gone: Listen does not replace its socket.
 func TestListenTakesNoSocketOfABusyProgram(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("elsewhere a full queue looks like nobody")
+		t.Skip("elsewhere a full queue looks like a stale socket")
 	}
 	path := place(t)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

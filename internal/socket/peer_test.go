@@ -8,8 +8,8 @@ import (
 	"podd/internal/socket"
 )
 
-// Both ends of a connection are told who the other one is; what is no Unix socket
-// tells nobody.
+// Each end of a Unix socket finds out the user of the other end; any other connection has
+// no user.
 func TestPeerUID(t *testing.T) {
 	l := listen(t, place(t))
 	client, err := net.Dial("unix", l.Path())

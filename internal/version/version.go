@@ -1,5 +1,5 @@
-// Package version says which podd this is, from what the Go toolchain wrote into
-// the binary; there is no version to keep by hand.
+// Package version identifies this podd, from what the Go toolchain wrote into the binary;
+// there is no version to maintain by hand.
 //
 // Rank 0: it imports nothing of podd. All of it is safe for concurrent use.
 package version
@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// unknown stands for the version of a binary that was built outside of a
-// repository and of a module download.
+// unknown is the version of a binary that was built outside of a repository and of a
+// module download.
 const unknown = "devel"
 
 // Info describes a build.
@@ -22,7 +22,7 @@ type Info struct {
 	Revision string
 	// Time is when the commit was made, in RFC 3339; empty without a Revision.
 	Time string
-	// Modified says that the work tree had changes which no commit holds.
+	// Modified says that the work tree had uncommitted changes.
 	Modified bool
 	// GoVersion is the toolchain, such as "go1.26.8".
 	GoVersion string
@@ -36,8 +36,8 @@ func Get() Info {
 	return From(b)
 }
 
-// From describes the build that b tells of. A nil b, as of a binary without build
-// information, gives the version "devel".
+// From describes the build of b. A nil b, as of a binary without build information, gives
+// the version "devel".
 func From(b *debug.BuildInfo) Info {
 	i := Info{
 		Version:   unknown,
@@ -63,9 +63,9 @@ func From(b *debug.BuildInfo) Info {
 	return i
 }
 
-// String is one line for people: the version, the commit, the toolchain and the
-// platform, such as "v0.2.0 (4f2c1a9b7d3e, modified) go1.26.8 linux/amd64". What a
-// pseudo-version says is not said again.
+// String is one line for people: the version, the commit, the toolchain and the platform,
+// such as "v0.2.0 (4f2c1a9b7d3e, modified) go1.26.8 linux/amd64". It does not repeat what
+// a pseudo-version already contains.
 func (i Info) String() string {
 	var commit []string
 	if short := i.Revision[:min(len(i.Revision), 12)]; !strings.Contains(i.Version, short) {

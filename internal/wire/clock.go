@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// timeToProto leaves the zero time out.
+// timeToProto omits the zero time.
 func timeToProto(t time.Time) *timestamppb.Timestamp {
 	if t.IsZero() {
 		return nil
@@ -15,7 +15,7 @@ func timeToProto(t time.Time) *timestamppb.Timestamp {
 	return timestamppb.New(t)
 }
 
-// timeFromProto is the time in UTC; the zero time when it was left out.
+// timeFromProto is the time in UTC; the zero time if it was omitted.
 func timeFromProto(p *timestamppb.Timestamp) time.Time {
 	if p == nil {
 		return time.Time{}
@@ -23,7 +23,7 @@ func timeFromProto(p *timestamppb.Timestamp) time.Time {
 	return p.AsTime()
 }
 
-// durationToProto leaves the zero duration out.
+// durationToProto omits the zero duration.
 func durationToProto(d time.Duration) *durationpb.Duration {
 	if d == 0 {
 		return nil

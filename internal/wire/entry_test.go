@@ -17,8 +17,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is decoded is what was encoded, for each kind, and the bytes depend on the
-// entry alone.
+// Decoding returns what was encoded, for each kind, and the bytes depend only on the
+// entry.
 func TestEntryRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := anyValue.entry().Draw(t, "entry")
@@ -39,8 +39,8 @@ func TestEntryRoundTrip(t *testing.T) {
 	})
 }
 
-// A stored entry is encoded before its sequence is known. Adding the sequence
-// gives the bytes of the whole entry, and so does the frame of a stream.
+// A stored entry is encoded before its sequence is known. Adding the sequence gives the
+// bytes of the whole entry, and so does the frame of a stream.
 func TestSequenceIsAddedWithoutDecoding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := anyValue.entry().Draw(t, "entry")
@@ -74,7 +74,7 @@ func TestSequenceIsAddedWithoutDecoding(t *testing.T) {
 	})
 }
 
-// WithSeq returns bytes of its own, whatever room the body's slice has left.
+// WithSeq returns separate bytes, whatever room the body's slice has left.
 func TestWithSeqCopies(t *testing.T) {
 	body := make([]byte, 0, 64)
 	body = append(body, mustEncode(t, item.Entry{Kind: item.Note{Text: "a"}})...)
@@ -87,8 +87,8 @@ func TestWithSeqCopies(t *testing.T) {
 	}
 }
 
-// Text of a model, a tool or a file may hold any bytes, in any field. It never
-// fails to encode, and only the bad bytes change.
+// Text of a model, a tool or a file may contain any bytes, in any field. It never fails
+// to encode, and only the invalid bytes change.
 func TestInvalidTextIsCleaned(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := anyValue.entry().Draw(t, "entry")
@@ -110,8 +110,8 @@ func TestInvalidTextIsCleaned(t *testing.T) {
 	}
 }
 
-// spoil is a deep copy of v with an invalid byte at the end of each text. Names of
-// enumerations are left alone: they have no text on the wire.
+// spoil is a deep copy of v with an invalid byte at the end of each text. It does not
+// change names of enumerations, which are not text on the wire.
 func spoil(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	out.Set(v)
@@ -137,7 +137,7 @@ func spoil(v reflect.Value) reflect.Value {
 	return out
 }
 
-// What could not be read back whole is not written.
+// An entry that could not be read back completely is not written.
 func TestEncodeRefuses(t *testing.T) {
 	for name, kind := range map[string]item.Kind{
 		"no kind":              nil,
@@ -156,8 +156,8 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 }
 
-// A newer podd may have written kinds, items and segments that this one does not
-// know. They are no error, and never a nil item.
+// A newer podd may have written kinds, items and segments that this one does not know.
+// They are not an error, and never a nil item.
 func TestUnknownKinds(t *testing.T) {
 	unknown := protowire.AppendTag(nil, 1000, protowire.BytesType)
 	unknown = protowire.AppendBytes(unknown, []byte("later"))
@@ -213,8 +213,7 @@ func TestDecodedEntrySharesNoMemory(t *testing.T) {
 	}
 }
 
-// Numbers too large for their field are held at its end instead of wrapping
-// around.
+// Numbers too large for their field are limited to its range instead of wrapping around.
 func TestNumbersDoNotWrap(t *testing.T) {
 	got, err := wire.DecodeEntry(mustEncode(t, item.Entry{Kind: item.TurnEnded{Steps: 1 << 40, ToolCalls: -1 << 40}}))
 	want := item.TurnEnded{Steps: 1<<31 - 1, ToolCalls: -1 << 31}
@@ -223,8 +222,8 @@ func TestNumbersDoNotWrap(t *testing.T) {
 	}
 }
 
-// A time keeps its nanoseconds and comes back in UTC. The zero time is left out, so
-// that no client shows the year 1.
+// A time keeps its nanoseconds and is UTC when decoded. The zero time is omitted, so that
+// no client shows the year 1.
 func TestTimeIsUTC(t *testing.T) {
 	local := time.Date(2026, 3, 4, 5, 6, 7, 123456789, time.FixedZone("east", 3600))
 	for _, in := range []time.Time{local, {}} {
@@ -238,8 +237,8 @@ func TestTimeIsUTC(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, decoding does not panic; what it accepts has valid text and
-// a kind, and a known one can be written again.
+// For any bytes, decoding does not panic; what it accepts has valid text and a kind, and
+// a known kind can be encoded again.
 func FuzzDecodeEntry(f *testing.F) {
 	for _, kind := range []item.Kind{
 		item.Note{Text: "a"},
@@ -285,8 +284,8 @@ func mustEncode(t testing.TB, e item.Entry) []byte {
 	return body
 }
 
-// A result that was stored before it said so was not summarised, and its original size is
-// what its cut says.
+// A result from before summaries were marked was not summarised, and its original size is
+// that of its cut.
 func TestResultsOfOlderLogs(t *testing.T) {
 	for original, result := range map[int64]*poddv1.ToolResult{
 		7:     {CallId: "c", Tool: "shell", Summary: "s", Content: "content"},

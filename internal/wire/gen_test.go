@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// gens makes values of the vocabulary by reflection, so that a field that is added
-// to pkg/item is generated without a change here. Full values have no zero field.
+// gens makes values of the vocabulary by reflection, so that a field added to pkg/item is
+// generated without a change here. Full values have no zero field.
 type gens struct{ full bool }
 
 var (
@@ -42,6 +42,7 @@ func (g gens) kind() *rapid.Generator[item.Kind] {
 		as[item.Kind](generate[item.Recovered](g)),
 		as[item.Kind](generate[item.AlertRaised](g)),
 		as[item.Kind](generate[item.Purged](g)),
+		as[item.Kind](generate[item.Job](g)),
 	)
 }
 
@@ -61,11 +62,27 @@ func (g gens) segment() *rapid.Generator[item.Segment] {
 		as[item.Segment](generate[item.TextSegment](g)),
 		as[item.Segment](generate[item.PasteSegment](g)),
 		as[item.Segment](generate[item.FileRef](g)),
+		// As it is stored, and as it is sent.
+		as[item.Segment](rapid.Map(g.image(), func(i item.Image) item.ImageSegment { return item.ImageSegment{Image: i} })),
+		as[item.Segment](rapid.Map(g.image(), func(i item.Image) item.ImageSegment {
+			return item.ImageSegment{Image: item.Image{MediaType: i.MediaType, Name: i.Name, Data: []byte("data " + i.Name)}}
+		})),
 	}
 	if !g.full {
 		kinds = append(kinds, rapid.Just[item.Segment](item.UnknownSegment{}))
 	}
 	return rapid.OneOf(kinds...)
+}
+
+// image is an image that the store has: it has a digest and no bytes.
+func (g gens) image() *rapid.Generator[item.Image] {
+	return rapid.Custom(func(t *rapid.T) item.Image {
+		n := rapid.IntRange(g.least(0), math.MaxInt32)
+		return item.Image{
+			Digest: rapid.StringN(1, -1, -1).Draw(t, "digest"), MediaType: g.string().Draw(t, "type"), Name: g.string().Draw(t, "name"),
+			Width: n.Draw(t, "width"), Height: n.Draw(t, "height"), Bytes: int64(n.Draw(t, "bytes")),
+		}
+	})
 }
 
 func (g gens) entry() *rapid.Generator[item.Entry] {
@@ -106,21 +123,28 @@ func (g gens) config() rapid.MakeConfig {
 	override(cfg, names(g, item.LevelInfo, item.LevelWarn, item.LevelError))
 	override(cfg, names(g, item.OutputRead, item.OutputSearch, item.OutputShell, item.OutputEdit,
 		item.OutputTask, item.OutputOther))
+	override(cfg, names(g, item.JobRunning, item.JobEnded))
 	override(cfg, names(g, item.DeltaText, item.DeltaReasoning, item.DeltaToolArguments, item.DeltaToolOutput))
 	override(cfg, names(g, item.StateIdle, item.StateRunning, item.StateWaiting, item.StatePaused,
 		item.StateResuming, item.StateInterrupted, item.StateQuarantined))
 	override(cfg, lists(g, g.string()))
+	override(cfg, lists(g, as[item.Access](rapid.Map(g.string(), func(s string) item.Access { return item.Access(s) }))))
 	overrideLater(cfg, func() *rapid.Generator[*item.Pause] { return rapid.Ptr(generate[item.Pause](g), !g.full) })
+	overrideLater(cfg, func() *rapid.Generator[[]item.Pause] { return lists(g, generate[item.Pause](g)) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.Rule] {
-		// Where a rule comes from is not part of it.
+		// The origin of a rule is not encoded.
 		return lists(g, rapid.Map(generate[item.Rule](g), func(r item.Rule) item.Rule { r.Source = ""; return r }))
 	})
 	override(cfg, lists(g, as[item.Seq](rapid.Map(g.int64(), func(n int64) item.Seq { return item.Seq(n) }))))
+	overrideLater(cfg, func() *rapid.Generator[*item.Images] {
+		return rapid.Map(rapid.SliceOfN(g.image(), g.least(0), 3), func(list []item.Image) *item.Images { return item.NewImages(list...) })
+	})
 	overrideLater(cfg, func() *rapid.Generator[*item.Cut] { return rapid.Ptr(generate[item.Cut](g), !g.full) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.ToolSpec] { return lists(g, generate[item.ToolSpec](g)) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.OutputLimit] { return lists(g, generate[item.OutputLimit](g)) })
 	overrideLater(cfg, func() *rapid.Generator[*item.Setup] { return rapid.Ptr(generate[item.Setup](g), !g.full) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.RequestTotal] { return lists(g, generate[item.RequestTotal](g)) })
+	overrideLater(cfg, func() *rapid.Generator[[]item.Job] { return lists(g, generate[item.Job](g)) })
 	overrideLater(cfg, func() *rapid.Generator[[]item.ToolTotal] { return lists(g, generate[item.ToolTotal](g)) })
 	overrideLater(cfg, func() *rapid.Generator[item.Item] { return g.item() })
 	overrideLater(cfg, func() *rapid.Generator[[]item.Item] { return lists(g, g.item()) })
@@ -136,7 +160,7 @@ func (g gens) string() *rapid.Generator[string] {
 	return rapid.StringN(g.least(0), 20, -1)
 }
 
-// time gives times that a Timestamp can hold, and the zero time.
+// time returns times that fit a Timestamp, and the zero time.
 func (g gens) time() *rapid.Generator[time.Time] {
 	return rapid.Custom(func(t *rapid.T) time.Time {
 		if !g.full && rapid.Bool().Draw(t, "zero") {
@@ -161,7 +185,7 @@ func names[N ~string](g gens, known ...N) *rapid.Generator[N] {
 	return rapid.SampledFrom(known)
 }
 
-// lists gives nil for the empty list, as decoding does.
+// lists returns nil for the empty list, as decoding does.
 func lists[E any](g gens, element *rapid.Generator[E]) *rapid.Generator[[]E] {
 	return rapid.Map(rapid.SliceOfN(element, g.least(0), 3), func(list []E) []E {
 		if len(list) == 0 {

@@ -5,14 +5,16 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// ItemToProto converts an item; nil, or a pointer to an item, gives nil.
+// ItemToProto converts an item; it returns nil for nil, or for a pointer to an item.
 func ItemToProto(it item.Item) *poddv1.Item {
 	switch it := it.(type) {
 	case item.UserMessage:
-		return &poddv1.Item{Kind: &poddv1.Item_UserMessage{UserMessage: &poddv1.UserMessage{Text: clean(it.Text)}}}
+		return &poddv1.Item{Kind: &poddv1.Item_UserMessage{UserMessage: &poddv1.UserMessage{
+			Text: clean(it.Text), Images: imagesToProto(it.Images),
+		}}}
 	case item.SystemMessage:
 		return &poddv1.Item{Kind: &poddv1.Item_SystemMessage{SystemMessage: &poddv1.SystemMessage{
-			Origin: clean(it.Origin), Text: clean(it.Text),
+			Origin: clean(it.Origin), Text: clean(it.Text), Images: imagesToProto(it.Images),
 		}}}
 	case item.AssistantMessage:
 		return &poddv1.Item{Kind: &poddv1.Item_AssistantMessage{AssistantMessage: &poddv1.AssistantMessage{
@@ -24,7 +26,7 @@ func ItemToProto(it item.Item) *poddv1.Item {
 		}}}
 	case item.ToolCall:
 		return &poddv1.Item{Kind: &poddv1.Item_ToolCall{ToolCall: &poddv1.ToolCall{
-			CallId: clean(it.CallID), Name: clean(it.Name), Arguments: clean(it.Arguments), Opaque: opaqueToProto(it.Opaque),
+			CallId: clean(it.CallID), Name: clean(it.Name), Arguments: clean(it.Arguments), Via: clean(it.Via), Opaque: opaqueToProto(it.Opaque),
 		}}}
 	case item.ToolResult:
 		return &poddv1.Item{Kind: &poddv1.Item_ToolResult{ToolResult: toolResultToProto(it)}}
@@ -33,13 +35,14 @@ func ItemToProto(it item.Item) *poddv1.Item {
 	}
 }
 
-// ItemFromProto converts an item. An item of an unknown kind, or of none, gives nil.
+// ItemFromProto converts an item. It returns nil for an item without a known kind.
 func ItemFromProto(p *poddv1.Item) item.Item {
 	switch k := p.GetKind().(type) {
 	case *poddv1.Item_UserMessage:
-		return item.UserMessage{Text: k.UserMessage.GetText()}
+		return item.UserMessage{Text: k.UserMessage.GetText(), Images: imagesFromProto(k.UserMessage.GetImages())}
 	case *poddv1.Item_SystemMessage:
-		return item.SystemMessage{Origin: k.SystemMessage.GetOrigin(), Text: k.SystemMessage.GetText()}
+		m := k.SystemMessage
+		return item.SystemMessage{Origin: m.GetOrigin(), Text: m.GetText(), Images: imagesFromProto(m.GetImages())}
 	case *poddv1.Item_AssistantMessage:
 		m := k.AssistantMessage
 		return item.AssistantMessage{Text: m.GetText(), Opaque: opaqueFromProto(m.GetOpaque())}
@@ -48,7 +51,7 @@ func ItemFromProto(p *poddv1.Item) item.Item {
 	case *poddv1.Item_ToolCall:
 		c := k.ToolCall
 		return item.ToolCall{
-			CallID: c.GetCallId(), Name: c.GetName(), Arguments: c.GetArguments(), Opaque: opaqueFromProto(c.GetOpaque()),
+			CallID: c.GetCallId(), Name: c.GetName(), Arguments: c.GetArguments(), Via: c.GetVia(), Opaque: opaqueFromProto(c.GetOpaque()),
 		}
 	case *poddv1.Item_ToolResult:
 		return toolResultFromProto(k.ToolResult)
@@ -81,16 +84,16 @@ func ItemsFromProto(list []*poddv1.Item) []item.Item {
 	return out
 }
 
-// opaqueToProto leaves the zero value out, which has nothing to send back.
+// opaqueToProto omits the zero value, which means nothing to send back.
 func opaqueToProto(o item.Opaque) *poddv1.Opaque {
 	if o == (item.Opaque{}) {
 		return nil
 	}
-	return &poddv1.Opaque{Api: clean(o.API), Model: clean(o.Model), Json: []byte(o.JSON)}
+	return &poddv1.Opaque{Api: clean(o.API), Endpoint: clean(o.Endpoint), Model: clean(o.Model), Json: []byte(o.JSON)}
 }
 
 func opaqueFromProto(p *poddv1.Opaque) item.Opaque {
-	return item.Opaque{API: p.GetApi(), Model: p.GetModel(), JSON: string(p.GetJson())}
+	return item.Opaque{API: p.GetApi(), Endpoint: p.GetEndpoint(), Model: p.GetModel(), JSON: string(p.GetJson())}
 }
 
 // known says whether it is an item of the vocabulary, and a value.

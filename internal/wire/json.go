@@ -12,15 +12,15 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// EntryJSON is an entry as clients print it: protobuf's JSON with the names of the
-// proto file and defaults written out, on one line.
+// EntryJSON is an entry as clients print it: protobuf's JSON with the names of the proto
+// file and with default values, on one line.
 func EntryJSON(e item.Entry) ([]byte, error) { return JSON(EntryToProto(e)) }
 
 // AlertJSON is an alert in the same form.
 func AlertJSON(a item.Alert) ([]byte, error) { return JSON(AlertToProto(a)) }
 
-// JSON is any message in the same form: what podctl prints, what its bridge says and
-// what hooks get.
+// JSON is any message in the same form: the output of podctl and its bridge, and the
+// input of hooks.
 func JSON(m proto.Message) ([]byte, error) {
 	loose, err := protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}.Marshal(m)
 	if err != nil {

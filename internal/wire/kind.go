@@ -8,7 +8,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// setKind fills in p's kind; an unknown one leaves it empty.
+// setKind sets p's kind; an unknown one stays empty.
 func setKind(p *poddv1.Entry, kind item.Kind) {
 	switch k := kind.(type) {
 	case item.Submitted:
@@ -18,7 +18,9 @@ func setKind(p *poddv1.Entry, kind item.Kind) {
 	case item.Withdrawn:
 		p.Kind = &poddv1.Entry_Withdrawn{Withdrawn: &poddv1.Withdrawn{RequestIds: cleanAll(k.RequestIDs)}}
 	case item.TurnStarted:
-		p.Kind = &poddv1.Entry_TurnStarted{TurnStarted: &poddv1.TurnStarted{RequestIds: cleanAll(k.RequestIDs)}}
+		p.Kind = &poddv1.Entry_TurnStarted{TurnStarted: &poddv1.TurnStarted{
+			RequestIds: cleanAll(k.RequestIDs), Plan: k.Plan, AnswerSchema: clean(k.AnswerSchema), Choice: choiceToProto(k.Choice),
+		}}
 	case item.TurnEnded:
 		p.Kind = &poddv1.Entry_TurnEnded{TurnEnded: turnEndedToProto(k)}
 	case item.Setup:
@@ -49,7 +51,9 @@ func setKind(p *poddv1.Entry, kind item.Kind) {
 	case item.Rewind:
 		p.Kind = &poddv1.Entry_Rewind{Rewind: &poddv1.Rewind{ToSeq: int64(k.To)}}
 	case item.Note:
-		p.Kind = &poddv1.Entry_Note{Note: &poddv1.Note{Text: clean(k.Text), Wake: k.Wake}}
+		p.Kind = &poddv1.Entry_Note{Note: &poddv1.Note{
+			Text: clean(k.Text), Wake: k.Wake, Job: clean(k.Job), NotBefore: timeToProto(k.NotBefore),
+		}}
 	case item.Recovered:
 		p.Kind = &poddv1.Entry_Recovered{Recovered: &poddv1.Recovered{
 			Reason: clean(k.Reason), CallIds: cleanAll(k.CallIDs), Waited: k.Waited,
@@ -58,11 +62,13 @@ func setKind(p *poddv1.Entry, kind item.Kind) {
 		p.Kind = &poddv1.Entry_Alert{Alert: AlertToProto(k.Alert)}
 	case item.Purged:
 		p.Kind = &poddv1.Entry_Purged{Purged: purgedToProto(k)}
+	case item.Job:
+		p.Kind = &poddv1.Entry_Job{Job: jobToProto(k)}
 	}
 }
 
-// kindFromProto is p's kind. It is UnknownKind, too, when an item in it is of a
-// kind that this podd does not know: a kind never holds a nil item.
+// kindFromProto is p's kind. It is UnknownKind, too, if an item in it has a kind that
+// this podd does not know: a kind never has a nil item.
 func kindFromProto(p *poddv1.Entry) item.Kind {
 	kind := convertKind(p)
 	if checkKind(kind) != nil {
@@ -80,7 +86,10 @@ func convertKind(p *poddv1.Entry) item.Kind {
 	case *poddv1.Entry_Withdrawn:
 		return item.Withdrawn{RequestIDs: k.Withdrawn.GetRequestIds()}
 	case *poddv1.Entry_TurnStarted:
-		return item.TurnStarted{RequestIDs: k.TurnStarted.GetRequestIds()}
+		return item.TurnStarted{
+			RequestIDs: k.TurnStarted.GetRequestIds(), Plan: k.TurnStarted.GetPlan(), AnswerSchema: k.TurnStarted.GetAnswerSchema(),
+			Choice: choiceFromProto(k.TurnStarted.GetChoice()),
+		}
 	case *poddv1.Entry_TurnEnded:
 		return turnEndedFromProto(k.TurnEnded)
 	case *poddv1.Entry_Setup:
@@ -109,13 +118,15 @@ func convertKind(p *poddv1.Entry) item.Kind {
 	case *poddv1.Entry_Rewind:
 		return item.Rewind{To: item.Seq(k.Rewind.GetToSeq())}
 	case *poddv1.Entry_Note:
-		return item.Note{Text: k.Note.GetText(), Wake: k.Note.GetWake()}
+		return noteFromProto(k.Note)
 	case *poddv1.Entry_Recovered:
 		return item.Recovered{Reason: k.Recovered.GetReason(), CallIDs: k.Recovered.GetCallIds(), Waited: k.Recovered.GetWaited()}
 	case *poddv1.Entry_Alert:
 		return item.AlertRaised{Alert: AlertFromProto(k.Alert)}
 	case *poddv1.Entry_Purged:
 		return purgedFromProto(k.Purged)
+	case *poddv1.Entry_Job:
+		return jobFromProto(k.Job)
 	default:
 		return item.UnknownKind{}
 	}

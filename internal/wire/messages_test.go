@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Records of pods, alerts and fragments come back as they went out.
+// Records of pods, alerts and fragments survive a round trip.
 func TestMessagesRoundTrip(t *testing.T) {
 	t.Run("pod", rapid.MakeCheck(func(t *rapid.T) {
 		roundTrip(t, generate[item.Pod](anyValue).Draw(t, "pod"), wire.EncodePod, wire.DecodePod)
@@ -81,7 +81,7 @@ func encodePod(t *rapid.T, pod item.Pod) []byte {
 	return body
 }
 
-// Bytes that are no pod are refused: they would spoil a whole list.
+// Invalid bytes of a pod are refused: they would spoil a whole list.
 func TestMalformedPodIsNotJoined(t *testing.T) {
 	malformed := []byte{0x1a, 9, 1}
 	for _, two := range [][2][]byte{{malformed, nil}, {nil, malformed}} {
@@ -91,7 +91,7 @@ func TestMalformedPodIsNotJoined(t *testing.T) {
 	}
 }
 
-// A message that a client left out is the zero value.
+// A message that a client omitted is the zero value.
 func TestAbsentMessages(t *testing.T) {
 	wantEqual(t, wire.PodFromProto(nil), item.Pod{})
 	wantEqual(t, wire.PodSpecFromProto(nil), item.PodSpec{})
@@ -113,7 +113,7 @@ func TestDecodeMalformedRecords(t *testing.T) {
 	}
 }
 
-// KindOf stands in the path of every read and must cost no allocation.
+// KindOf runs at every read and must not allocate.
 func TestKindOfAllocatesNothing(t *testing.T) {
 	body := mustEncode(t, item.Entry{Seq: 1, Turn: 2, Kind: item.Note{Text: "a"}})
 	if n := testing.AllocsPerRun(100, func() { wire.KindOf(body) }); n != 0 {
@@ -136,7 +136,7 @@ func TestKindOfMalformed(t *testing.T) {
 	}
 }
 
-// shellResult is an entry as many have it: what a command printed, 4 KB.
+// shellResult is a typical entry: 4 KB of command output.
 func shellResult() item.Entry {
 	return item.Entry{Seq: 1, Turn: 2, Kind: item.ItemAdded{Item: item.ToolResult{
 		CallID: "call_1", Tool: "shell",

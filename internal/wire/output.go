@@ -20,6 +20,7 @@ func toolResultToProto(r item.ToolResult) *poddv1.ToolResult {
 		Tool:       clean(r.Tool),
 		Summary:    clean(r.Summary),
 		Content:    clean(r.Content),
+		Images:     imagesToProto(r.Images),
 		Kind:       poddv1.OutputKind(outputKinds.number(r.Kind)),
 		Path:       clean(r.Path),
 		Sticky:     r.Sticky,
@@ -40,6 +41,7 @@ func toolResultFromProto(p *poddv1.ToolResult) item.ToolResult {
 		Output: item.Output{
 			Summary: p.GetSummary(),
 			Content: p.GetContent(),
+			Images:  imagesFromProto(p.GetImages()),
 			Kind:    outputKinds.name(int32(p.GetKind())),
 			Path:    p.GetPath(),
 			Sticky:  p.GetSticky(),

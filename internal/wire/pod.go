@@ -56,6 +56,8 @@ func PodToProto(pod item.Pod) *poddv1.Pod {
 		LastActivity: timeToProto(pod.Status.LastActivity),
 		Pause:        pauseToProto(pod.Status.Pause),
 		WaitUntil:    timeToProto(pod.Status.WaitUntil),
+		Lifted:       pausesToProto(pod.Status.Lifted),
+		Jobs:         toInt32(pod.Status.Jobs),
 	}
 }
 
@@ -75,6 +77,8 @@ func PodFromProto(p *poddv1.Pod) item.Pod {
 			LastActivity: timeFromProto(p.GetLastActivity()),
 			Pause:        pauseFromProto(p.GetPause()),
 			WaitUntil:    timeFromProto(p.GetWaitUntil()),
+			Lifted:       pausesFromProto(p.GetLifted()),
+			Jobs:         int(p.GetJobs()),
 		},
 		First:  item.Seq(p.GetFirstSeq()),
 		Last:   item.Seq(p.GetLastSeq()),
@@ -86,12 +90,28 @@ func pauseToProto(p *item.Pause) *poddv1.Pause {
 	if p == nil {
 		return nil
 	}
-	return &poddv1.Pause{Reason: clean(p.Reason), At: clean(p.At), Turn: p.Turn}
+	return &poddv1.Pause{Reason: clean(p.Reason), At: clean(p.At), Turn: p.Turn, Until: timeToProto(p.Until), By: clean(p.By)}
 }
 
 func pauseFromProto(p *poddv1.Pause) *item.Pause {
 	if p == nil {
 		return nil
 	}
-	return &item.Pause{Reason: p.GetReason(), At: p.GetAt(), Turn: p.GetTurn()}
+	return &item.Pause{Reason: p.GetReason(), At: p.GetAt(), Turn: p.GetTurn(), Until: timeFromProto(p.GetUntil()), By: p.GetBy()}
+}
+
+func pausesToProto(pauses []item.Pause) []*poddv1.Pause {
+	var out []*poddv1.Pause
+	for _, p := range pauses {
+		out = append(out, pauseToProto(&p))
+	}
+	return out
+}
+
+func pausesFromProto(pauses []*poddv1.Pause) []item.Pause {
+	var out []item.Pause
+	for _, p := range pauses {
+		out = append(out, *pauseFromProto(p))
+	}
+	return out
 }

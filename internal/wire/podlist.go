@@ -88,7 +88,7 @@ func (c PodCounts) appendTo(b []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, fieldPodLastActivity, protowire.BytesType), at)
 }
 
-// appendNumber leaves 0 out, as an encoder does.
+// appendNumber omits 0, as an encoder does.
 func appendNumber(b []byte, field protowire.Number, v int64) []byte {
 	if v == 0 {
 		return b

@@ -10,16 +10,22 @@ func PodSpecToProto(s item.PodSpec) *poddv1.PodSpec {
 	return &poddv1.PodSpec{
 		Dir:          clean(s.Dir),
 		Model:        clean(s.Model),
+		Endpoint:     clean(s.Endpoint),
+		Options:      optionsToProto(s.Options),
 		Instructions: clean(s.Instructions),
 		Read:         cleanAll(s.Read),
 		Write:        cleanAll(s.Write),
 		Ask:          clean(s.Ask),
+		Network:      clean(s.Network),
 		Limits:       limitsToProto(s.Limits),
 		Rules:        RulesToProto(s.Rules),
 		SubPods:      toInt32(s.SubPods),
 		Tools:        cleanAll(s.Tools),
 		Parent:       clean(s.Parent),
 		ParentCall:   clean(s.ParentCall),
+
+		BaseInstructions: clean(s.BaseInstructions),
+		Plan:             s.Plan,
 	}
 }
 
@@ -28,20 +34,26 @@ func PodSpecFromProto(p *poddv1.PodSpec) item.PodSpec {
 	return item.PodSpec{
 		Dir:          p.GetDir(),
 		Model:        p.GetModel(),
+		Endpoint:     p.GetEndpoint(),
+		Options:      optionsFromProto(p.GetOptions()),
 		Instructions: p.GetInstructions(),
 		Read:         p.GetRead(),
 		Write:        p.GetWrite(),
 		Ask:          p.GetAsk(),
+		Network:      p.GetNetwork(),
 		Limits:       limitsFromProto(p.GetLimits()),
 		Rules:        rulesFromProto(p.GetRules()),
 		SubPods:      int(p.GetSubPods()),
 		Tools:        p.GetTools(),
 		Parent:       p.GetParent(),
 		ParentCall:   p.GetParentCall(),
+
+		BaseInstructions: p.GetBaseInstructions(),
+		Plan:             p.GetPlan(),
 	}
 }
 
-// limitsToProto leaves empty limits out.
+// limitsToProto omits empty limits.
 func limitsToProto(l item.PodLimits) *poddv1.Limits {
 	if l == (item.PodLimits{}) {
 		return nil
@@ -75,7 +87,7 @@ func limitsFromProto(p *poddv1.Limits) item.PodLimits {
 func RulesToProto(rules []item.Rule) []*poddv1.Rule {
 	var out []*poddv1.Rule
 	for _, r := range rules {
-		out = append(out, &poddv1.Rule{Tool: clean(r.Tool), Path: clean(r.Path), Command: clean(r.Command), Host: clean(r.Host), Decision: clean(r.Decision)})
+		out = append(out, &poddv1.Rule{Tool: clean(r.Tool), Path: clean(r.Path), Command: clean(r.Command), Host: clean(r.Host), Access: accessToProto(r.Access), Decision: clean(r.Decision)})
 	}
 	return out
 }
@@ -90,5 +102,21 @@ func rulesFromProto(rules []*poddv1.Rule) []item.Rule {
 
 // RuleFromProto converts a rule.
 func RuleFromProto(r *poddv1.Rule) item.Rule {
-	return item.Rule{Tool: r.GetTool(), Path: r.GetPath(), Command: r.GetCommand(), Host: r.GetHost(), Decision: r.GetDecision()}
+	return item.Rule{Tool: r.GetTool(), Path: r.GetPath(), Command: r.GetCommand(), Host: r.GetHost(), Access: accessFromProto(r.GetAccess()), Decision: r.GetDecision()}
+}
+
+func accessToProto(levels []item.Access) []string {
+	var out []string
+	for _, level := range levels {
+		out = append(out, clean(string(level)))
+	}
+	return out
+}
+
+func accessFromProto(levels []string) []item.Access {
+	var out []item.Access
+	for _, level := range levels {
+		out = append(out, item.Access(level))
+	}
+	return out
 }

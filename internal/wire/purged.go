@@ -13,6 +13,9 @@ func purgedToProto(k item.Purged) *poddv1.Purged {
 	if k.Setup != nil {
 		p.Setup = setupToProto(*k.Setup)
 	}
+	for _, j := range k.Jobs {
+		p.Jobs = append(p.Jobs, jobToProto(j))
+	}
 	return p
 }
 
@@ -25,6 +28,9 @@ func purgedFromProto(p *poddv1.Purged) item.Purged {
 		setup := setupFromProto(p.GetSetup())
 		k.Setup = &setup
 	}
+	for _, j := range p.GetJobs() {
+		k.Jobs = append(k.Jobs, jobFromProto(j))
+	}
 	return k
 }
 
@@ -35,8 +41,8 @@ func totalsToProto(t item.Totals) *poddv1.Totals {
 	}
 	for _, r := range t.Requests {
 		p.Requests = append(p.Requests, &poddv1.RequestTotal{
-			Model: clean(r.Model), Asked: clean(r.Asked), Purpose: clean(r.Purpose),
-			Measured: r.Measured, Usage: UsageToProto(r.Usage),
+			Model: clean(r.Model), Asked: clean(r.Asked), Endpoint: clean(r.Endpoint), Purpose: clean(r.Purpose),
+			Measured: r.Measured, Above: r.Above, Usage: UsageToProto(r.Usage),
 		})
 	}
 	for _, u := range t.Tools {
@@ -54,8 +60,8 @@ func totalsFromProto(p *poddv1.Totals) item.Totals {
 	}
 	for _, r := range p.GetRequests() {
 		t.Requests = append(t.Requests, item.RequestTotal{
-			Model: r.GetModel(), Asked: r.GetAsked(), Purpose: r.GetPurpose(),
-			Measured: r.GetMeasured(), Usage: UsageFromProto(r.GetUsage()),
+			Model: r.GetModel(), Asked: r.GetAsked(), Endpoint: r.GetEndpoint(), Purpose: r.GetPurpose(),
+			Measured: r.GetMeasured(), Above: r.GetAbove(), Usage: UsageFromProto(r.GetUsage()),
 		})
 	}
 	for _, u := range p.GetTools() {

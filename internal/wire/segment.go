@@ -19,6 +19,8 @@ func SegmentToProto(s item.Segment) *poddv1.Segment {
 			StartLine: toInt32(s.StartLine),
 			EndLine:   toInt32(s.EndLine),
 		}}}
+	case item.ImageSegment:
+		return &poddv1.Segment{Kind: &poddv1.Segment_Image{Image: imageSegmentToProto(s)}}
 	default:
 		return &poddv1.Segment{}
 	}
@@ -38,6 +40,8 @@ func SegmentFromProto(p *poddv1.Segment) item.Segment {
 			StartLine: int(k.FileRef.GetStartLine()),
 			EndLine:   int(k.FileRef.GetEndLine()),
 		}
+	case *poddv1.Segment_Image:
+		return imageSegmentFromProto(k.Image)
 	default:
 		return item.UnknownSegment{}
 	}

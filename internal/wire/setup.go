@@ -14,7 +14,14 @@ func setupToProto(k item.Setup) *poddv1.Setup {
 		Tools:               toolSpecsToProto(k.Tools),
 		Renderer:            toInt32(k.Renderer),
 		FileRefRole:         clean(k.FileRefRole),
+		NoImages:            k.NoImages,
 		OutputLimits:        outputLimitsToProto(k.OutputLimits),
+		Base:                clean(k.Base),
+		Environment:         clean(k.Environment),
+		Endpoint:            clean(k.Endpoint),
+		Options:             optionsToProto(k.Options),
+		Body:                clean(k.Body),
+		CacheKey:            clean(k.CacheKey),
 	}
 }
 
@@ -27,7 +34,14 @@ func setupFromProto(p *poddv1.Setup) item.Setup {
 		Tools:               toolSpecsFromProto(p.GetTools()),
 		Renderer:            int(p.GetRenderer()),
 		FileRefRole:         p.GetFileRefRole(),
+		NoImages:            p.GetNoImages(),
 		OutputLimits:        outputLimitsFromProto(p.GetOutputLimits()),
+		Base:                p.GetBase(),
+		Environment:         p.GetEnvironment(),
+		Endpoint:            p.GetEndpoint(),
+		Options:             optionsFromProto(p.GetOptions()),
+		Body:                p.GetBody(),
+		CacheKey:            p.GetCacheKey(),
 	}
 }
 

@@ -38,7 +38,7 @@ var wantCodes = map[item.ErrorKind]codes.Code{
 	item.KindInternal:        codes.Internal,
 }
 
-// An error of podd reaches the client with everything but its cause.
+// An error of podd reaches the client complete, except for its cause.
 func TestErrorRoundTrip(t *testing.T) {
 	for kind, code := range wantCodes {
 		want := &item.Error{
@@ -92,7 +92,7 @@ func TestToStatus(t *testing.T) {
 	}
 }
 
-// A reason or meta with bytes that are no text loses those, not the whole detail.
+// A reason or meta that is not valid text is lost; the rest of the detail arrives.
 func TestToStatusCleansDetail(t *testing.T) {
 	back := wire.FromStatus(wire.ToStatus(&item.Error{
 		Kind: item.KindNotFound, Reason: "R\xff", Message: "Gone.", Meta: map[string]string{"path\xff": "a\xffb"},
@@ -128,7 +128,7 @@ func TestFromStatus(t *testing.T) {
 	}
 }
 
-// The end of a context looks the same whether it was noticed here or in podd.
+// The end of a context looks the same whether the client or podd noticed it.
 func TestFromStatusKeepsContextErrors(t *testing.T) {
 	for _, want := range []error{context.Canceled, context.DeadlineExceeded} {
 		if got := wire.FromStatus(wire.ToStatus(want)); !errors.Is(got, want) {
@@ -151,8 +151,8 @@ func (detailServer) GetPod(_ context.Context, r *poddv1.GetPodRequest) (*poddv1.
 	return nil, wire.ToStatus(item.Errorf(item.KindNotFound, "POD_NOT_FOUND", "There is no pod %q.", r.GetPod()))
 }
 
-// Over a real connection: an error with its detail, an rpc that is not served, and
-// nobody there.
+// Over a real connection: an error with its detail, a call that is not served, and a
+// socket without a server.
 func TestStatusOverASocket(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")
 	listener, err := net.Listen("unix", socket)

@@ -28,6 +28,10 @@ func submittedToProto(k item.Submitted) *poddv1.Submitted {
 		Segments:  SegmentsToProto(k.Segments),
 		Items:     ItemsToProto(k.Items),
 		Text:      clean(k.Text),
+		Plan:      k.Plan,
+
+		AnswerSchema: clean(k.AnswerSchema),
+		Choice:       choiceToProto(k.Choice),
 	}
 }
 
@@ -38,5 +42,9 @@ func submittedFromProto(p *poddv1.Submitted) item.Submitted {
 		Segments:  SegmentsFromProto(p.GetSegments()),
 		Items:     ItemsFromProto(p.GetItems()),
 		Text:      p.GetText(),
+		Plan:      p.GetPlan(),
+
+		AnswerSchema: p.GetAnswerSchema(),
+		Choice:       choiceFromProto(p.GetChoice()),
 	}
 }

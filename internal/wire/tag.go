@@ -30,6 +30,7 @@ const (
 	KindAlert
 	KindPurged
 	KindWithdrawn
+	KindJob
 )
 
 // KindOf is the kind of an encoded entry. It reads only the outermost tags and allocates
@@ -47,7 +48,7 @@ func KindOf(body []byte) KindNumber {
 		}
 		body = body[n:]
 		// The last one wins, as it does for a decoder.
-		if number := KindNumber(field); wireType == protowire.BytesType && number >= KindSubmitted && number <= KindWithdrawn {
+		if number := KindNumber(field); wireType == protowire.BytesType && number >= KindSubmitted && number <= KindJob {
 			kind = number
 		}
 	}
@@ -94,6 +95,8 @@ func KindNumberOf(kind item.Kind) KindNumber {
 		return KindPurged
 	case item.Withdrawn:
 		return KindWithdrawn
+	case item.Job:
+		return KindJob
 	default:
 		return 0
 	}

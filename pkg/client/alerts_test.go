@@ -67,7 +67,7 @@ func TestStreamAlertsGoesOnWhereItWas(t *testing.T) {
 		}
 	}
 	wantError(t, last, item.KindNotFound, "POD_NOT_FOUND")
-	// What the crash swallowed comes after it.
+	// The alert that the crash hid comes next.
 	if !slices.Equal(got, seqs(11, 10+int64(len(got)))) || len(got) < 6 || lost < 2 {
 		t.Errorf("got %v with %d losses told", got, lost)
 	}

@@ -18,9 +18,8 @@ import (
 const MaxMessageBytes = 16 << 20
 
 // MaxRequestBytes is the largest message that podd accepts from a client. It is above the
-// largest submit, and below what podd sends: many clients at once must not exhaust podd's
-// memory.
-const MaxRequestBytes = 6 << 20
+// largest submit with its images: many clients at once must not exhaust podd's memory.
+const MaxRequestBytes = 16 << 20
 
 // defaultRetryFor is long enough for a supervisor to restart podd.
 const defaultRetryFor = 30 * time.Second
@@ -128,6 +127,9 @@ func (c *Client) Alerts() poddv1.AlertServiceClient { return poddv1.NewAlertServ
 func (c *Client) Approvals() poddv1.ApprovalServiceClient {
 	return poddv1.NewApprovalServiceClient(c.conn)
 }
+
+// Jobs is the generated client of JobService. ReadJob of Client does more.
+func (c *Client) Jobs() poddv1.JobServiceClient { return poddv1.NewJobServiceClient(c.conn) }
 
 // MCP is the generated client of McpService.
 func (c *Client) MCP() poddv1.McpServiceClient { return poddv1.NewMcpServiceClient(c.conn) }

@@ -58,7 +58,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// A call that may be repeated does not wait for a podd that was never there.
+// A repeatable call does not wait for a podd that never answered.
 func TestUnreachableIsNotWaitedFor(t *testing.T) {
 	c := newPeer(t).client(func(cfg *client.Config) { cfg.RetryFor = 24 * time.Hour })
 	_, err := c.Submit(t.Context(), &poddv1.SubmitRequest{Pod: "p"})
@@ -98,7 +98,7 @@ func TestSocketThatMayNotBeOpened(t *testing.T) {
 	wantError(t, err, item.KindDenied, "SOCKET_DENIED")
 }
 
-// The client is made before podd is there; the first call connects.
+// The client is created before podd starts; the first call connects.
 func TestConnectsAtTheFirstCall(t *testing.T) {
 	p := newPeer(t)
 	c := p.client()
@@ -144,7 +144,7 @@ func TestCancelledCallIsCancelled(t *testing.T) {
 	}
 }
 
-// podd, stopping, may end a call as cancelled; the caller did not cancel it.
+// A stopping podd may end a call as cancelled, although the caller did not cancel it.
 func TestCallThatPoddEndedIsNotCancelled(t *testing.T) {
 	p := newPeer(t)
 	p.status = func(context.Context) (*poddv1.GetStatusResponse, error) { return nil, context.Canceled }

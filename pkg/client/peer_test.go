@@ -24,8 +24,8 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// peer is a gRPC server on a real socket whose answers a test scripts. Stopped, it
-// is gone as a killed podd is; started again, it listens on the same path.
+// peer is a gRPC server on a real socket whose answers a test scripts. Stopped, it is
+// gone like a killed podd; started again, it listens on the same path.
 type peer struct {
 	poddv1.UnimplementedPodServiceServer
 	poddv1.UnimplementedAlertServiceServer
@@ -37,7 +37,7 @@ type peer struct {
 	health   *health.Server
 	served   sync.WaitGroup
 	restarts sync.WaitGroup
-	// heard gets what one client sends; nil for nothing.
+	// heard receives what one client sends; may be nil.
 	heard io.Writer
 
 	submit func(context.Context, *poddv1.SubmitRequest) (*poddv1.SubmitResponse, error)
@@ -61,7 +61,7 @@ func newPeer(t *testing.T) *peer {
 	return p
 }
 
-// shortDir is a directory whose path leaves room for a socket's name.
+// shortDir is a directory whose path is short enough for a socket.
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "podd") //nolint:usetesting // A socket's path has to be short.
@@ -186,7 +186,7 @@ func alive(context.Context) (*poddv1.GetStatusResponse, error) {
 	return &poddv1.GetStatusResponse{Version: "test"}, nil
 }
 
-// authorization is what a call brought along.
+// authorization is the metadata that a call sent.
 func authorization(ctx context.Context) []string {
 	md, _ := metadata.FromIncomingContext(ctx)
 	return md.Get("authorization")
@@ -202,8 +202,8 @@ func caughtUp(seq int64) *poddv1.StreamResponse {
 	return &poddv1.StreamResponse{Kind: &poddv1.StreamResponse_CaughtUp{CaughtUp: &poddv1.CaughtUp{Seq: seq}}}
 }
 
-// wantError checks kind and reason and that the message is a sentence that says
-// what to do.
+// wantError checks kind and reason, and that the message is a sentence that says what to
+// do.
 func wantError(t *testing.T, err error, kind item.ErrorKind, reason string) *item.Error {
 	t.Helper()
 	e, ok := errors.AsType[*item.Error](err)

@@ -10,8 +10,8 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// A patient client waits for a podd that never answered, hears when it drains and when
-// it is gone, and outlives that by any time.
+// A patient client waits for a podd that never answered, notices when it drains and when
+// it is gone, and waits for its return without a limit.
 func TestServing(t *testing.T) {
 	p := newPeer(t)
 	c := p.client(func(cfg *client.Config) { cfg.Patient, cfg.RetryFor = true, time.Nanosecond })
@@ -38,13 +38,13 @@ func TestServing(t *testing.T) {
 			break
 		}
 	}
-	// With no time to retry in, an attempt that comes too early is a loss of its own.
+	// With no time for retries, an attempt that comes too early is a separate loss.
 	if want := []bool{true, false, true}; !slices.Equal(seen, want) || lost < 2 {
 		t.Errorf("heard %v and %d losses, want %v and at least 2", seen, lost, want)
 	}
 }
 
-// A patient client's calls fail at once all the same.
+// A patient client's calls still fail at once.
 func TestPatientCallsDoNotWait(t *testing.T) {
 	p := newPeer(t)
 	c := p.client(func(cfg *client.Config) { cfg.Patient = true })

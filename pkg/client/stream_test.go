@@ -15,7 +15,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// serveLog is a log of entries 1 to n, served as podd serves it.
+// serveLog serves a log of entries 1 to n the way podd does.
 func (p *peer) serveLog(n int64, follow func(context.Context) error) {
 	p.stream = func(r *poddv1.StreamRequest, out poddv1.PodService_StreamServer) error {
 		for seq := r.GetAfterSeq() + 1; seq <= n; seq++ {
@@ -38,7 +38,7 @@ func seqs(from, to int64) []int64 {
 	return list
 }
 
-// A client does not measure the connection, for which podd would have to answer pings.
+// A client does not measure the connection: podd would have to answer its pings.
 func TestStreamSendsNoPings(t *testing.T) {
 	p := newPeer(t)
 	var heard bytes.Buffer
@@ -88,13 +88,13 @@ func TestStreamEndsWhenCaughtUp(t *testing.T) {
 	}
 }
 
-// Whatever cuts the streams, and however often: each entry comes once, in order.
+// However often and for whatever reason streams break: each entry comes once, in order.
 func TestStreamGoesOnWhereItWas(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		const n = 20
 		after := rapid.Int64Range(0, n).Draw(rt, "after")
 		follow := rapid.Bool().Draw(rt, "follow")
-		// Each connection sends so many entries and then ends in one of four ways.
+		// Each connection sends the given number of entries and then ends in one of four ways.
 		cuts := rapid.SliceOfN(rapid.IntRange(0, 6), 0, 6).Draw(rt, "cuts")
 		ways := rapid.SliceOfN(rapid.IntRange(0, 3), len(cuts), len(cuts)).Draw(rt, "ways")
 		p := newPeer(t)
@@ -106,7 +106,7 @@ func TestStreamGoesOnWhereItWas(t *testing.T) {
 			if this < len(cuts) {
 				left = cuts[this]
 			}
-			// A server that repeats itself is put up with.
+			// The client ignores entries that a server repeats.
 			for seq := max(r.GetAfterSeq(), 1); seq <= n; seq++ {
 				if left == 0 && this < len(cuts) {
 					switch ways[this] {
@@ -158,7 +158,7 @@ func TestStreamGoesOnWhereItWas(t *testing.T) {
 	})
 }
 
-// What was read is not asked for again: podd may have purged it since.
+// The client does not request again what it has read: podd may have purged it since.
 func TestStreamAsksForTheRest(t *testing.T) {
 	p := newPeer(t)
 	var asked []int64
@@ -185,7 +185,7 @@ func TestStreamAsksForTheRest(t *testing.T) {
 	}
 }
 
-// The consumer that stops ends the call at podd too.
+// A consumer that stops also ends the call at podd.
 func TestStreamEndsWithItsConsumer(t *testing.T) {
 	p := newPeer(t)
 	ended := make(chan struct{})
@@ -259,8 +259,8 @@ func TestStreamFindsGaps(t *testing.T) {
 	}
 }
 
-// A podd that comes and goes without a word is not followed for ever; one that does
-// say something is.
+// A client gives up on a podd that keeps coming and going without an answer, but not on
+// one that answers.
 func TestStreamGivesUp(t *testing.T) {
 	p := newPeer(t)
 	connections := 0

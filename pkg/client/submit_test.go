@@ -37,8 +37,8 @@ func TestSubmitMakesARequestID(t *testing.T) {
 	}
 }
 
-// podd stops while a submit is under way, is gone for a moment, and comes back: the
-// submit goes through with one request id.
+// podd stops during a submit, is gone for a moment, and comes back: the submit succeeds
+// with one request id.
 func TestSubmitOutlivesARestart(t *testing.T) {
 	p := newPeer(t)
 	var ids []string
@@ -69,7 +69,7 @@ func TestSubmitOutlivesARestart(t *testing.T) {
 	}
 }
 
-// A call for a pod while podd restarts is answered by the next podd.
+// The next podd answers a call made while podd restarts.
 func TestPodOutlivesARestart(t *testing.T) {
 	p := newPeer(t)
 	asked := 0

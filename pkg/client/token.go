@@ -20,9 +20,13 @@ var needToken = map[string]bool{
 	poddv1.AdminService_Check_FullMethodName:              true,
 	poddv1.AdminService_Backup_FullMethodName:             true,
 	poddv1.AdminService_CompactStore_FullMethodName:       true,
+	poddv1.AdminService_RefreshCatalog_FullMethodName:     true,
 	poddv1.AdminService_Reload_FullMethodName:             true,
 	poddv1.AdminService_TrustDir_FullMethodName:           true,
 	poddv1.McpService_AcceptMcpTools_FullMethodName:       true,
+	poddv1.McpService_AnswerMcpLogin_FullMethodName:       true,
+	poddv1.McpService_LoginMcpServer_FullMethodName:       true,
+	poddv1.McpService_LogoutMcpServer_FullMethodName:      true,
 	poddv1.McpService_TestMcpServer_FullMethodName:        true,
 }
 

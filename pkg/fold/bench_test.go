@@ -8,8 +8,8 @@ import (
 	"podd/pkg/item"
 )
 
-// long is a session of so many items in turns of 100 steps, its results too dear to
-// prune.
+// long is a session with the given number of items in turns of 100 steps, whose results
+// are too valuable to prune.
 func long(items int) *session {
 	s := newSession(0)
 	for i := 0; len(s.ops) < items; i++ {
@@ -25,7 +25,7 @@ func long(items int) *session {
 	return s
 }
 
-// BenchmarkDecide is one decision over a conversation of which nothing is pruned.
+// BenchmarkDecide measures one decision about a conversation without pruned results.
 func BenchmarkDecide(b *testing.B) {
 	for _, items := range []int{1000, 10_000, 100_000} {
 		b.Run(fmt.Sprint(items), func(b *testing.B) {
@@ -38,7 +38,7 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// BenchmarkFold makes a ledger from a log, as after a restart.
+// BenchmarkFold measures making a ledger from a log, as after a restart.
 func BenchmarkFold(b *testing.B) {
 	s := long(10_000)
 	for b.Loop() {

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// callIDs remembers the ids of a log's calls, 8 bytes each: a hash says whether an id was
-// used, and one that is wrongly taken for used costs a new one.
+// callIDs remembers the ids of a log's calls, as hashes of 8 bytes. A false match only
+// makes podd choose a new id.
 type callIDs struct {
-	// old are those of a base, ascending; recent those since.
+	// old are those of a base, ascending; recent are the later ones.
 	old    []uint64
 	recent map[uint64]struct{}
 }

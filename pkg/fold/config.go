@@ -20,32 +20,31 @@ const (
 	ModeOff Mode = "off"
 )
 
-// CacheMode is what the economic mode takes to be still in the provider's prompt
-// cache after a prune. The empty mode means CacheEnds.
+// CacheMode is what the economic mode assumes to be still in the provider's prompt cache
+// after a prune. The empty mode means CacheEnds.
 type CacheMode string
 
 // The cache modes.
 const (
-	// CacheEnds: the longest earlier request that ends before the first pruned
-	// result. The provider keeps whole requests.
+	// CacheEnds: the longest earlier request that ends before the first pruned result. The
+	// provider keeps whole requests.
 	CacheEnds CacheMode = "ends"
 	// CacheLCP: everything before the first pruned result. The provider keeps any
 	// common prefix.
 	CacheLCP CacheMode = "lcp"
-	// CachePrefix: the fixed prefix alone.
+	// CachePrefix: only the fixed prefix.
 	CachePrefix CacheMode = "prefix"
 )
 
-// Config holds the parameters of the rule; docs/pruning.md says where each comes
-// from. A zero field means its default.
+// Config has the parameters of the rule; docs/pruning.md says where each comes from. A
+// zero field means its default.
 type Config struct {
 	Mode  Mode
 	Cache CacheMode
-	// Floor is the size in tokens under which a result is never pruned; by default
-	// 80.
+	// Floor is the size in tokens below which a result is never pruned; by default 80.
 	Floor int
-	// MinRequests is in how many requests a result is sent before it may be pruned;
-	// by default 2.
+	// MinRequests is how many requests must send a result before it may be pruned; by
+	// default 2.
 	MinRequests int
 	Turns       TurnsConfig
 	Economic    EconomicConfig
@@ -54,8 +53,8 @@ type Config struct {
 
 // TurnsConfig is for ModeTurns.
 type TurnsConfig struct {
-	// Protected is how many turns, the current one included, keep their results;
-	// by default 3.
+	// Protected is how many turns, including the current one, keep their results; by default
+	// 3.
 	Protected int
 	// MinSavings is the least number of tokens that a prune must save; by default
 	// 4096.
@@ -64,23 +63,23 @@ type TurnsConfig struct {
 
 // EconomicConfig is for ModeEconomic. Amounts are in tokens of uncached input.
 type EconomicConfig struct {
-	// MinGain is what a prune must gain beyond the price of breaking a warm cache;
-	// by default 6000.
+	// MinGain is what a prune must gain beyond the price of breaking a warm cache; by
+	// default 6000.
 	MinGain float64
-	// HorizonShare times the requests since the last compaction is for how many
-	// further requests a result is expected to be carried, at least HorizonMin and
-	// at most HorizonMax; by default 0.30, 5 and 60. HorizonStart is the least when
-	// the cache is cold or a turn starts; by default 20.
+	// HorizonShare times the requests since the last compaction is the number of further
+	// requests expected to carry a result, at least HorizonMin and at most HorizonMax; by
+	// default 0.30, 5 and 60. HorizonStart is the minimum when the cache is cold or a turn
+	// starts; by default 20.
 	HorizonShare, HorizonMin, HorizonMax, HorizonStart float64
-	// HalfLife is after how many requests a result is half as likely to be needed
+	// HalfLife is the number of requests after which a result is half as likely to be needed
 	// again; by default 14.
 	HalfLife float64
-	// Miss times the price of cached input, at most MissMax, is what it costs to
-	// need a pruned result, beside fetching it again: the further request and the
-	// worse answer. By default 400000 and 200000.
+	// Miss times the price of cached input, at most MissMax, is the cost of needing a pruned
+	// result, in addition to fetching it again: the further request and the worse answer. By
+	// default 400000 and 200000.
 	Miss, MissMax float64
-	// SizeFull is the size in tokens from which a result is as likely to be needed
-	// again as its weight says; a smaller one is by the root of its share, at least
+	// SizeFull is the size in tokens from which a result is as likely to be needed again as
+	// its weight says. For a smaller one the factor is the root of its share, at least
 	// SizeMin. By default 3000 and 0.15.
 	SizeFull int
 	SizeMin  float64
@@ -89,22 +88,22 @@ type EconomicConfig struct {
 	Weights  Weights
 }
 
-// Weights say how likely a fresh result is to be needed again, by its kind, or by
-// what happened to its file: Edited, the file was edited after it was read; Reread,
-// it was read again. By default 0.45, 0.10, 0.08, 0.10, 0.12, 0.03, 0.02 and 0.03,
-// in the order of the fields.
+// Weights say how likely a new result is to be needed again, by its kind, or by what
+// happened to its file: Edited, the file was edited after it was read; Reread, it was
+// read again. By default 0.45, 0.10, 0.08, 0.10, 0.12, 0.03, 0.02 and 0.03, in the order
+// of the fields.
 type Weights struct {
 	Read, Edited, Reread, Search, Task, Shell, Edit, Other float64
 }
 
-// PressureConfig is for requests that come near the model's window, in ModeEconomic.
+// PressureConfig is for requests that approach the model's window, in ModeEconomic.
 type PressureConfig struct {
-	// Above is the share of the window over which results are pruned that would be
-	// worth keeping, To the share down to which; by default 0.70 and 0.50.
+	// Above is the share of the window above which podd prunes results that would otherwise
+	// be kept, To the share that it prunes down to; by default 0.70 and 0.50.
 	Above, To float64
 }
 
-// withDefaults fills the zero fields.
+// withDefaults sets the zero fields.
 func (c Config) withDefaults() Config {
 	c.Mode = cmp.Or(c.Mode, ModeEconomic)
 	c.Cache = cmp.Or(c.Cache, CacheEnds)
@@ -140,7 +139,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// check refuses what no rule can work with.
+// check refuses values with which no rule can work.
 func (c Config) check() error {
 	bad := func(format string, args ...any) error {
 		return item.Errorf(item.KindInvalid, "BAD_PRUNING", "pruning: "+format, args...)

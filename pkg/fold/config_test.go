@@ -34,7 +34,7 @@ func TestConfigIsChecked(t *testing.T) {
 	}
 }
 
-// A number that the check forgets would be accepted below 0.
+// If the check forgot a field, it would accept a negative number there.
 func TestEveryNumberIsChecked(t *testing.T) {
 	var c fold.Config
 	eachNumber(reflect.ValueOf(&c).Elem(), func(name string, v reflect.Value) {

@@ -10,46 +10,45 @@ import (
 	"podd/pkg/item"
 )
 
-// ContextConfig is what a Context knows beside the log.
+// ContextConfig is the inputs of a Context besides the log.
 type ContextConfig struct {
 	// Prune is the rule that decides; its zero value is the default rule.
 	Prune Config
-	// Prices come before the built-in price table.
-	Prices []ModelPrice
-	// Limiter makes what holds results to the limits of a setup; nil sends them as they are
-	// stored.
+	// Models is what is known about models.
+	Models Models
+	// Limiter makes the function that cuts results to the limits of a setup; nil sends them
+	// as stored.
 	Limiter func([]item.OutputLimit) Limiter
 }
 
-// Context is the fold of a log, entry by entry, into what the next request carries. It
-// also holds what is needed to decide on pruning; a decision counts once its entry
-// is added. A Context belongs to one goroutine.
+// Context is the fold of a log, entry by entry, into the content of the next request. It
+// also has what decisions on pruning need; a decision takes effect once its entry is
+// added. A Context belongs to one goroutine.
 type Context struct {
 	cfg    ContextConfig
 	ledger *Ledger
 	kept   contextKept
 
-	// items are what the next request carries, seqs their entries. What was given
-	// out by Request never changes: items only grow in place.
+	// items are the content of the next request, seqs their entries. What Request returned
+	// never changes: items only grow in place.
 	items []item.Item
 	seqs  []item.Seq
-	// open holds the calls that have no result yet; calls, all call ids.
+	// open are the calls without a result; calls, all call ids.
 	open  []item.ToolCall
 	calls callIDs
 	held  held
 }
 
-// contextKept is what a base has of a Context beside its ledger.
+// contextKept is the part of a Context that a base stores besides its ledger.
 type contextKept struct {
 	Setup  *item.Setup
 	Meter  meter
 	Totals item.Totals
-	// Summary is the entry of the compaction whose summary the items begin with; 0
-	// without.
+	// Summary is the entry of the compaction whose summary begins the items; 0 without.
 	Summary item.Seq
 }
 
-// clone is a Context that goes on by itself.
+// clone is an independent copy.
 func (s *Context) clone() *Context {
 	c := *s
 	c.ledger = s.ledger.clone()
@@ -58,8 +57,8 @@ func (s *Context) clone() *Context {
 	return &c
 }
 
-// NewContext is the state of an empty log. A configuration that no rule can work with
-// is an error.
+// NewContext is the state of an empty log. A configuration with which no rule can work is
+// an error.
 func NewContext(c ContextConfig) (*Context, error) {
 	if err := c.Prune.withDefaults().check(); err != nil {
 		return nil, err
@@ -71,14 +70,14 @@ func newContext(c ContextConfig) *Context {
 	return &Context{cfg: c, ledger: newLedger(c.Prune), held: held{cut: c.limiter(nil)}}
 }
 
-// Add folds the next entry in. Entries come in the order of the log.
+// Add folds the next entry. Entries come in the order of the log.
 func (s *Context) Add(e item.Entry) {
 	before := s.Tokens()
 	s.carry(e)
 	s.count(e, before-s.Tokens())
 }
 
-// carry lets the next request be what it is after an entry.
+// carry updates the next request after an entry.
 func (s *Context) carry(e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.Setup:
@@ -101,18 +100,24 @@ func (s *Context) carry(e item.Entry) {
 }
 
 func (s *Context) setUp(setup item.Setup) {
+	saw := s.sendsImages()
 	s.kept.Setup = &setup
 	s.ledger.Setup(s.terms(setup))
 	s.kept.Meter.Torn = true
 	s.limit(setup.OutputLimits)
+	if s.sendsImages() != saw {
+		s.resizeImages()
+	}
 }
 
-// terms are what a setup brings to the rule of pruning.
+// terms are a setup's inputs to the rule of pruning.
 func (s *Context) terms(setup item.Setup) Terms {
 	return Terms{
-		Price:  PriceOf(setup.Model, s.cfg.Prices),
-		Window: WindowOf(setup.Model),
+		Price:  s.cfg.Models.Price(setup.ModelRef()),
+		Window: s.cfg.Models.Window(setup.Model),
 		Fixed:  s.kept.Meter.tokens(setupSize(setup)),
+
+		NoImages: setup.NoImages,
 	}
 }
 
@@ -120,6 +125,8 @@ func (s *Context) add(seq item.Seq, it item.Item) {
 	it = s.held.hold(seq, it)
 	s.items, s.seqs = append(s.items, it), append(s.seqs, seq)
 	s.kept.Meter.Grown += size(it)
+	// The bill of a request with new images says nothing about the bytes of text.
+	s.kept.Meter.Torn = s.kept.Meter.Torn || len(item.ImagesOf(it)) > 0
 	s.ledger.Add(s.element(seq, it))
 	switch it := it.(type) {
 	case item.ToolCall:
@@ -130,15 +137,14 @@ func (s *Context) add(seq item.Seq, it item.Item) {
 	}
 }
 
-// element is what pruning knows of an item.
+// element is an item in the form for pruning.
 func (s *Context) element(seq item.Seq, it item.Item) Element {
-	e := Element{Seq: seq, Tokens: s.kept.Meter.tokens(size(it))}
+	e := Element{Seq: seq, Tokens: s.tokensOf(it), Images: len(item.ImagesOf(it)), Stub: s.kept.Meter.tokens(size(it))}
 	switch it := it.(type) {
 	case item.UserMessage:
 		e.StartsTurn = true
 	case item.ToolResult:
 		e.Result, e.Kind, e.IsError, e.Sticky = true, it.Kind, it.IsError, it.Sticky
-		e.Stub = e.Tokens
 		if it.Content != "" {
 			e.Stub = s.kept.Meter.tokens(len(it.Summary))
 		}
@@ -152,7 +158,7 @@ func (s *Context) element(seq item.Seq, it item.Item) Element {
 	return e
 }
 
-// readByShell says whether a result is that of a command that only reads a file.
+// readByShell says whether a result is from a command that only reads a file.
 func (s *Context) readByShell(r item.ToolResult) (file string, ok bool) {
 	if r.Kind != item.OutputShell {
 		return "", false
@@ -168,19 +174,18 @@ func (s *Context) readByShell(r item.ToolResult) (file string, ok bool) {
 	return ReadCommand(arguments.Command)
 }
 
-// answered takes note of a request and of what it was billed.
+// answered records a request and its bill.
 func (s *Context) answered(at time.Time, u item.RequestUsage) {
 	items, bytes, tokens := s.lastAnswer()
 	if u.Measured && u.Usage.Input > 0 {
 		s.kept.Meter.bill(u.Usage.Input, bytes)
-		// What the items do not explain precedes them.
+		// The part that the items do not explain precedes them.
 		s.ledger.SetFixed(max(0, int(u.Usage.Input)-(s.ledger.tokens-tokens)))
 	}
 	s.ledger.Answered(Answer{Time: at, Items: items, Measured: u.Measured, CachedInput: u.Usage.CachedInput})
 }
 
-// lastAnswer is the model's own items at the end: how many, of how many bytes and
-// tokens.
+// lastAnswer is the model's own items at the end: their number, bytes and tokens.
 func (s *Context) lastAnswer() (n, bytes, tokens int) {
 	for _, it := range slices.Backward(s.items) {
 		switch it.(type) {
@@ -195,7 +200,7 @@ func (s *Context) lastAnswer() (n, bytes, tokens int) {
 	return n, bytes, tokens
 }
 
-// prune sends results as their summaries from now on.
+// prune sends results as their summaries from now on, and other items without images.
 func (s *Context) prune(seqs []item.Seq) {
 	s.ledger.Prune(seqs)
 	s.kept.Meter.Torn = true
@@ -209,18 +214,22 @@ func (s *Context) prune(seqs []item.Seq) {
 	}
 }
 
-// stub sends an item, if it is a result, as its summary.
+// stub sends a result as its summary, and any other item without its images.
 func (s *Context) stub(i int) {
-	if r, ok := s.items[i].(item.ToolResult); ok {
-		r.Output = s.held.asStored(s.seqs[i], r).(item.ToolResult).Output
-		delete(s.held.whole, s.seqs[i])
-		r.Content = ""
-		s.items[i] = r
-	}
+	s.items[i] = bare(s.held.asStored(s.seqs[i], s.items[i]))
+	delete(s.held.whole, s.seqs[i])
 }
 
-// compact lets a summary stand for the items up to a sequence. at is the entry that says
-// so.
+// bare is an item without what a prune takes away. Its text names the images.
+func bare(it item.Item) item.Item {
+	if r, ok := it.(item.ToolResult); ok {
+		r.Content, r.Images = "", nil
+		return r
+	}
+	return item.WithImages(it)
+}
+
+// compact replaces the items up to a sequence by a summary. at is the compaction's entry.
 func (s *Context) compact(at item.Seq, c item.Compaction) {
 	s.kept.Summary = at
 	n, ok := slices.BinarySearch(s.seqs, c.UpTo)
@@ -247,14 +256,13 @@ func (s *Context) Setup() (setup item.Setup, ok bool) {
 // OpenCalls are the tool calls without a result, in the order of the log.
 func (s *Context) OpenCalls() []item.ToolCall { return s.open }
 
-// KnownCall says whether a call id stands in the log. Of a billion others it may take one
-// for such.
+// KnownCall says whether the log has a call id. False positives are about one in a
+// billion.
 func (s *Context) KnownCall(id string) bool {
 	return s.calls.has(id)
 }
 
-// First is the first entry that the next request carries something of; 0 when there is
-// none.
+// First is the first entry with content in the next request; 0 without one.
 func (s *Context) First() item.Seq {
 	switch {
 	case len(s.seqs) == 0:
@@ -267,7 +275,7 @@ func (s *Context) First() item.Seq {
 	return min(s.kept.Summary, s.seqs[1])
 }
 
-// Request is what a model is sent: the setup and the items as they are sent.
+// Request is what a model gets: the setup and the items as they are sent.
 type Request struct {
 	Setup item.Setup
 	Items []item.Item
@@ -283,18 +291,17 @@ func (s *Context) Request() Request {
 	return r
 }
 
-// Next is what is known of the next request after an entry. It is a value: it stays as it is
-// while the Context goes on.
+// Next describes the next request after an entry. It is a value: it does not change while
+// the Context continues.
 type Next struct {
 	Request
 	// IsSetUp says that a setup is stored.
 	IsSetUp bool
-	// Tokens estimates the size, Window is the model's context window; 0 when it is not
-	// known.
+	// Tokens estimates the size, Window is the model's context window; 0 if unknown.
 	Tokens, Window int
 }
 
-// Next is what is known of the next request now.
+// Next describes the next request now.
 func (s *Context) Next() Next {
 	return Next{Request: s.Request(), IsSetUp: s.kept.Setup != nil, Tokens: s.Tokens(), Window: s.Window()}
 }
@@ -302,42 +309,41 @@ func (s *Context) Next() Next {
 // Compacted is the entry of the last compaction whose summary is sent; 0 without.
 func (s *Context) Compacted() item.Seq { return s.kept.Summary }
 
-// Tokens estimates the size of the next request: what was billed last, and an
-// estimate of what came since.
+// Tokens estimates the size of the next request: the last bill, plus an estimate of what
+// was added since.
 func (s *Context) Tokens() int { return s.ledger.Tokens() }
 
-// Decide says what to prune before a request that is sent now. It changes nothing:
-// its entry does, once it is added.
+// Decide says what to prune before a request that is sent now. It changes nothing: its
+// entry does, once it is added.
 func (s *Context) Decide(now time.Time) Decision { return s.ledger.Decide(now) }
 
-// Part is one item of the next request and what it costs there.
+// Part is one item of the next request and its cost there.
 type Part struct {
 	Seq  item.Seq
 	Item item.Item
-	// Tokens is an estimate.
-	Tokens int
-	// Pruned says that a result is sent as its summary alone.
+	// Bytes is how many bytes of text it sends, Tokens an estimate.
+	Bytes, Tokens int
+	// Pruned says that only a result's summary is sent.
 	Pruned bool
 }
 
 // Size is the size of the next request in tokens.
 type Size struct {
-	// Total is what was billed last and an estimate of what came since; Fixed is its
-	// part that precedes the items, Billed the input of the last request as billed,
-	// 0 before the first bill.
+	// Total is the last bill plus an estimate of what was added since; Fixed is its part
+	// that precedes the items, Billed the input of the last bill, 0 before the first one.
 	Total, Fixed, Billed int
 	// BytesPerToken is how many bytes of an item make a token.
 	BytesPerToken float64
-	// Window is the model's context window; 0 when it is not known.
+	// Window is the model's context window; 0 if unknown.
 	Window int
 }
 
-// Explain tells what the next request carries, item by item, and how large it is.
+// Explain describes the next request, item by item, and its size.
 func (s *Context) Explain() ([]Part, Size) {
 	parts := make([]Part, len(s.items))
 	for i, it := range s.items {
 		r := &s.ledger.kept.Records[i]
-		parts[i] = Part{Seq: s.seqs[i], Item: it, Tokens: r.tokens(), Pruned: r.Pruned}
+		parts[i] = Part{Seq: s.seqs[i], Item: it, Bytes: size(it), Tokens: r.tokens(), Pruned: r.Pruned}
 	}
 	return parts, Size{
 		Total: s.ledger.Tokens(), Fixed: s.ledger.kept.Terms.Fixed, Billed: int(s.kept.Meter.Billed),

@@ -61,9 +61,8 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// Each request extends the one before, the open calls are those without a result in
-// the order of the log, and a request that was given out does not change when the
-// log grows.
+// Each request extends the previous one, the open calls are those without a result in the
+// order of the log, and an earlier request does not change when the log grows.
 func TestGrows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newContext(t)

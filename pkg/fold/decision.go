@@ -20,33 +20,33 @@ type Decision struct {
 	Policy, Reason string
 	// Saved is how many tokens the request loses.
 	Saved int
-	// Prefix is how many tokens of the request stay as they were: what precedes the
-	// first pruned result.
+	// Prefix is how many tokens of the request stay unchanged: those before the first pruned
+	// result.
 	Prefix int
-	// Gain is what the prune is worth, and Price what breaking the cache costs, in
-	// tokens of uncached input. Both are 0 unless the economic rule chose.
+	// Gain is the value of the prune, and Price the cost of breaking the cache, in tokens of
+	// uncached input. Both are 0 unless the economic rule chose.
 	Gain, Price float64
 }
 
-// Entry is the log entry of the decision; ok is false when there is nothing to
-// prune.
+// Entry is the log entry of the decision; ok is false if there is nothing to prune.
 func (d Decision) Entry() (p item.Prune, ok bool) {
 	return item.Prune{Seqs: d.Seqs, Policy: d.Policy, Reason: d.Reason}, len(d.Seqs) > 0
 }
 
-// Decide says what to prune before a request that is sent now. It changes nothing:
-// a decision counts once Prune is told of it.
+// Decide says what to prune before a request that is sent now. It changes nothing: a
+// decision takes effect with Prune.
 func (l *Ledger) Decide(now time.Time) Decision {
+	var d Decision
 	switch l.cfg.Mode {
 	case ModeTurns:
-		return l.decideTurns()
+		d = l.decideTurns()
 	case ModeEconomic:
-		return l.decideEconomic(now)
+		d = l.decideEconomic(now)
 	}
-	return Decision{}
+	return l.fewerImages(d)
 }
 
-// decision fills in what follows from the chosen records.
+// decision derives the rest from the chosen records.
 func (l *Ledger) decision(chosen []int, policy string) Decision {
 	if len(chosen) == 0 {
 		return Decision{}
@@ -60,8 +60,8 @@ func (l *Ledger) decision(chosen []int, policy string) Decision {
 	return d
 }
 
-// may says whether an open record is free of the protections that pass: sent in too
-// few requests, an error of the current turn.
+// may says whether an open record is free of the temporary protections: sent in too few
+// requests, an error of the current turn.
 func (l *Ledger) may(r *record) bool {
 	return l.kept.Steps-r.Born >= l.cfg.MinRequests && (!r.IsError || r.Turn < l.kept.Turns)
 }

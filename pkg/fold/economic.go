@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// stakes are what the economic rule weighs with, the same for all results of one
-// decision. Amounts are in tokens of uncached input.
+// stakes are the inputs of the economic rule, the same for all results of one decision.
+// Amounts are in tokens of uncached input.
 type stakes struct {
 	EconomicConfig
 	// read and write are the prices of a token from the cache and of a new one.
 	read, write float64
 	cold        bool
-	// horizon is for how many further requests a result would be carried.
+	// horizon is the number of further requests that would carry a result.
 	horizon float64
-	// request is the size of the next request, miss the cost of a miss beside the
+	// request is the size of the next request, miss the cost of a miss in addition to the
 	// tokens.
 	request, miss float64
 	// step and turn are the current ones.
@@ -46,11 +46,11 @@ func (l *Ledger) stakes(now time.Time) stakes {
 	return s
 }
 
-// uncachedRequests is how many warm requests without cached tokens show that the
-// endpoint caches nothing.
+// uncachedRequests is how many warm requests without cached tokens prove that the
+// endpoint does not cache.
 const uncachedRequests = 2
 
-// need is the chance that a pruned result is needed again.
+// need is the probability that a pruned result is needed again.
 func (s *stakes) need(r *record) float64 {
 	weight, age := s.Weights.of(r.Kind), s.step-r.Born
 	if r.Touched > 0 && s.touched[r.Touched-1].Last > r.Seq {
@@ -58,7 +58,7 @@ func (s *stakes) need(r *record) float64 {
 		since := s.step - t.Step
 		switch {
 		case t.Edit > r.Seq && since >= 1:
-			// What was read just before an edit is still looked at right after it.
+			// A file read just before its edit is still looked at right after it.
 			weight, age = s.Weights.Edited, since
 		case t.Edit <= r.Seq:
 			weight, age = s.Weights.Reread, since
@@ -71,12 +71,12 @@ func (s *stakes) need(r *record) float64 {
 	return p
 }
 
-// loss is what a miss of the result costs, fetched by one further request.
+// loss is the cost of a miss of the result, which one further request fetches.
 func (s *stakes) loss(r *record) float64 {
 	return s.write*float64(r.Tokens) + s.read*s.request + s.miss
 }
 
-// gain is what pruning the result is worth, the price of the cache aside.
+// gain is the value of pruning the result, without the price of the cache.
 func (s *stakes) gain(r *record) float64 {
 	saving := float64(r.saving())
 	g := s.horizon*s.read*saving - s.need(r)*s.loss(r)
@@ -87,7 +87,7 @@ func (s *stakes) gain(r *record) float64 {
 }
 
 // decideEconomic is the rule of ModeEconomic. It goes from the newest result to the
-// oldest: each one further back breaks the cache earlier, and gains more.
+// oldest: each earlier one breaks the cache earlier, and gains more.
 func (l *Ledger) decideEconomic(now time.Time) Decision {
 	s := l.stakes(now)
 	var candidates []int
@@ -127,7 +127,7 @@ func (l *Ledger) decideEconomic(now time.Time) Decision {
 	return l.relieve(d, &s)
 }
 
-// breaking is the price of sending tokens anew that a warm cache holds.
+// breaking is the price of sending again the tokens that a warm cache has.
 func (s *stakes) breaking(tokens int) float64 {
 	if s.cold {
 		return 0
@@ -135,8 +135,8 @@ func (s *stakes) breaking(tokens int) float64 {
 	return (s.write - s.read) * float64(tokens)
 }
 
-// cached is what the cache is taken to hold of a request that differs from record i
-// on; end counts the ends at or before i.
+// cached is the part of a request that the cache is assumed to have if the request
+// differs from record i on; end counts the ends at or before i.
 func (l *Ledger) cached(i, end int) int {
 	switch l.cfg.Cache {
 	case CacheLCP:

@@ -31,9 +31,8 @@ func wantPruned(t *testing.T, d fold.Decision, want ...item.Seq) {
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-6*max(1, math.Abs(b)) }
 
-// One number of the rule, calculated by hand: after 2 answered requests in the
-// middle of a turn, for a shell result of 30,000 tokens that is the last item but
-// two.
+// One number of the rule, calculated by hand: after 2 answered requests in the middle of
+// a turn, for a shell result of 30,000 tokens that is the last item but two.
 func TestGainAndPrice(t *testing.T) {
 	s := newSession(0)
 	s.user()
@@ -46,7 +45,7 @@ func TestGainAndPrice(t *testing.T) {
 	const saving = 30_000 - 36
 	chance := 0.03 * math.Exp2(-2.0/14)
 	gain := 5*0.10*saving - chance*(30_000+0.10*size+40_000)
-	// The request before the result was the first one: 5050 tokens.
+	// The request before the result was the first one: 5,050 tokens.
 	price := 0.9 * (size - saving - 5050)
 	if !near(d.Gain, gain) || !near(d.Price, price) {
 		t.Errorf("a gain of %v at a price of %v, want %v at %v", d.Gain, d.Price, gain, price)
@@ -65,7 +64,7 @@ func TestCacheModes(t *testing.T) {
 	s.user()
 	s.step(result("shell", 30_000))
 	s.steps(2)
-	const rest = 36 + 80 // the stub and what follows it
+	const rest = 36 + 80 // the stub and the items after it
 	for mode, sentAnew := range map[fold.CacheMode]float64{
 		fold.CacheEnds:   rest + 70,
 		fold.CacheLCP:    rest,
@@ -78,8 +77,8 @@ func TestCacheModes(t *testing.T) {
 	}
 }
 
-// A prune takes away the ends of the requests that it changed: nothing of them is
-// cached any more.
+// A prune removes the ends of the requests that it changed: the cache has nothing of them
+// any more.
 func TestEndsAfterAPrune(t *testing.T) {
 	s := newSession(0)
 	s.user()
@@ -94,7 +93,7 @@ func TestEndsAfterAPrune(t *testing.T) {
 		return d.Price
 	}
 	s.prune([]item.Seq{first})
-	// The first request alone is as it was: what follows it is sent anew.
+	// Only the first request is unchanged: everything after it is sent again.
 	if want := 0.9 * (70 + 36 + 70 + 36 + 80); !near(price(), want) {
 		t.Errorf("right after the prune the price is %v, want %v", price(), want)
 	}
@@ -183,15 +182,14 @@ func TestProtections(t *testing.T) {
 	}
 }
 
-// gainOf is the gain of the only result of a session, by a cold decision that takes
-// it.
+// gainOf is the gain of the only result of a session, in a cold decision that prunes it.
 func gainOf(t *testing.T, s *session) float64 {
 	t.Helper()
 	d := newLedger(t, fold.Config{}, s.ops...).Decide(s.now.Add(24 * time.Hour))
 	return d.Gain
 }
 
-// What happens to a file decides how long what was read of it is worth carrying.
+// What happens to a file decides how long a read of it is worth carrying.
 func TestEditedAndReread(t *testing.T) {
 	edit := result(item.OutputEdit, 20)
 	edit.Path = "a.go"
@@ -202,7 +200,7 @@ func TestEditedAndReread(t *testing.T) {
 	again := read("a.go", 20)
 	tests := map[string]struct {
 		steps [][]fold.Element
-		// weight and age of the chance that the read is needed again.
+		// weight and age of the probability that the read is needed again.
 		weight float64
 		age    int
 	}{
@@ -235,8 +233,8 @@ func TestEditedAndReread(t *testing.T) {
 	}
 }
 
-// Two warm requests without cached tokens show that nothing is cached: carrying then
-// costs the full price and breaking nothing.
+// Two warm requests without cached tokens prove that nothing is cached: carrying then
+// costs the full price, and breaking the cache costs nothing.
 func TestFallbackWithoutCache(t *testing.T) {
 	none := fold.Answer{Measured: true}
 	some := fold.Answer{Measured: true, CachedInput: 4000}
@@ -284,7 +282,7 @@ func TestFallbackWithoutCache(t *testing.T) {
 	})
 }
 
-// A step that goes on makes a request and lets nothing age.
+// A continued step makes a request but does not age any result.
 func TestStepGoesOn(t *testing.T) {
 	s := newSession(0)
 	s.user()
@@ -299,8 +297,8 @@ func TestStepGoesOn(t *testing.T) {
 	}
 }
 
-// After a compaction the summary stands first, requests count anew, and what was
-// kept goes on as it was.
+// After a compaction the summary is first, requests are counted from zero, and the kept
+// items continue unchanged.
 func TestCompact(t *testing.T) {
 	s := newSession(0)
 	s.user()
@@ -332,7 +330,7 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// The horizon follows the requests since the compaction.
+// The horizon depends on the requests since the compaction.
 func TestHorizonAfterCompaction(t *testing.T) {
 	s := newSession(0)
 	s.user()
@@ -344,7 +342,7 @@ func TestHorizonAfterCompaction(t *testing.T) {
 	l := newLedger(t, c, s.ops...)
 	l.Compact(2, fold.Element{Tokens: 50})
 	short := l.Decide(s.now).Gain
-	// 103 requests: 30.9 further ones expected; after the compaction the least, 5.
+	// 103 requests: 30.9 further ones expected; after the compaction the minimum, 5.
 	if want := (30.9 - 5) * 0.10 * 29_964; !near(long-short, want) {
 		t.Errorf("the gains differ by %v, want %v", long-short, want)
 	}

@@ -6,24 +6,25 @@ import (
 	"podd/pkg/item"
 )
 
-// Element is what pruning knows of one item of the conversation: sizes and marks,
-// no text.
+// Element is one item of the conversation in the form for pruning: sizes and marks, no
+// text.
 type Element struct {
 	// Seq names the item in decisions: the sequence of its entry. Sequences ascend.
 	Seq item.Seq
 	// Tokens is what the item adds to a request, all that goes with it on the wire
-	// included; Stub is the same once it is pruned. Stub counts for results alone;
-	// a result that has no content has Stub equal to Tokens.
+	// included; Stub is the same once it is pruned. Stub counts for results and for items
+	// with images; a result that has neither content nor images has Stub equal to Tokens.
 	Tokens, Stub int
+	// Images is how many images the item has.
+	Images int
 	// StartsTurn says that a user message begins a turn here.
 	StartsTurn bool
 	// Result says that this is a tool result. The fields below are for results.
 	Result bool
-	// Kind is what the result is made of; any kind that is not known counts as
-	// item.OutputOther.
+	// Kind is what the result is made of; an unknown kind is treated as item.OutputOther.
 	Kind item.OutputKind
-	// Path is the file that was read or written, spelled alike in all elements;
-	// empty when there is none.
+	// Path is the file that was read or written, in the same spelling in all elements; empty
+	// without one.
 	Path string
 	// IsError and Sticky are those of the output.
 	IsError, Sticky bool
@@ -32,18 +33,18 @@ type Element struct {
 // saving is how many tokens a request loses when the element is pruned.
 func (e *Element) saving() int { return e.Tokens - e.Stub }
 
-// record is an element and what the ledger remembers about it.
+// record is an element and what the ledger stores about it.
 type record struct {
 	Element
 	// Born is how many steps had been answered when it was added, Turn how many turns had
 	// begun.
 	Born, Turn int
 	Pruned     bool
-	// Touched is which of the touched paths, from 1, this shows; 0 for none.
+	// Touched is the index, from 1, of the touched path that it shows; 0 for none.
 	Touched int
 
-	// start is where the element begins, in tokens after the fixed prefix; size is the factor
-	// of the chance to be needed again that its size gives. Both are derived.
+	// start is the element's offset, in tokens after the fixed prefix; size is the factor
+	// that its size gives to the probability to be needed again. Both are derived.
 	start int
 	size  float64
 }
@@ -56,7 +57,8 @@ func (r *record) tokens() int {
 	return r.Tokens
 }
 
-// sizeFactor says that a small result is needed again less often than a large one.
+// sizeFactor is lower for a small result, which is needed again less often than a large
+// one.
 func sizeFactor(tokens int, c EconomicConfig) float64 {
 	return max(c.SizeMin, min(1, math.Sqrt(float64(tokens)/float64(c.SizeFull))))
 }
@@ -70,8 +72,8 @@ type touches struct {
 	Step int
 }
 
-// touch notes that a result read or edited a path. It gives the path's place, from 1, where
-// the result shows the file; else 0.
+// touch records that a result read or edited a path. It returns the path's index, from 1,
+// if the result shows the file; otherwise 0.
 func (l *Ledger) touch(e *Element) int {
 	shows := e.Result && e.Kind == item.OutputRead && e.Path != ""
 	edits := e.Result && e.Kind == item.OutputEdit && e.Path != ""

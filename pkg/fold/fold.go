@@ -2,19 +2,19 @@ package fold
 
 import "podd/pkg/item"
 
-// Fold is what a pod's log folds into. It belongs to one goroutine.
+// Fold is the fold of a pod's log. It belongs to one goroutine.
 type Fold struct {
 	// First is the log's first entry, Last the last one that was added; 0 before the first.
 	First, Last item.Seq
-	// State is where the pod stands, Context what its next request carries.
+	// State is the pod's state, Context the content of its next request.
 	State   State
 	Context *Context
 
 	rules *Rules
 }
 
-// Add folds the next entry in. After a rewind the fold of the whole log is another: Replay
-// gives it.
+// Add folds the next entry. A rewind changes the fold of the whole log: Replay computes
+// it.
 func (f *Fold) Add(e item.Entry) {
 	f.State.Add(e)
 	f.Context.Add(e)
@@ -24,17 +24,17 @@ func (f *Fold) Add(e item.Entry) {
 	f.Last = e.Seq
 }
 
-// clone is a fold that goes on by itself.
+// clone is an independent copy.
 func (f *Fold) clone() *Fold {
 	c := *f
 	c.Context = f.Context.clone()
 	return &c
 }
 
-// back makes the fold what it was at an earlier place. What was used stays used, and the
-// numbers and ids of what came since are not given again.
+// back restores the fold of an earlier entry. Usage stays, and numbers and ids of the
+// undone part are not reused.
 func (f *Fold) back(place *Fold) {
-	place.State.Total, place.State.Turn.Number = f.State.Total, f.State.Turn.Number
+	place.State.Total, place.State.Turn.Number, place.State.Jobs = f.State.Total, f.State.Turn.Number, f.State.Jobs
 	place.Context.kept.Totals, place.Context.calls = f.Context.kept.Totals, f.Context.calls
 	*f = *place
 }

@@ -9,8 +9,8 @@ import (
 	"podd/pkg/item"
 )
 
-// session grows a log as an agent does: a user asks, the model answers with calls,
-// results come, and so on. Every step of it ends with a request about to be sent.
+// session grows a log like a pod: a user asks, the model answers with calls, results
+// come, and so on. Every step ends just before a request.
 type session struct {
 	ops []op
 	now time.Time
@@ -38,7 +38,7 @@ func (s *session) add(e fold.Element) item.Seq {
 
 func (s *session) user() { s.add(fold.Element{Tokens: 50, StartsTurn: true}) }
 
-// step answers the request and adds the results of the calls of the answer.
+// step answers the request and adds the results of the answer's calls.
 func (s *session) step(results ...fold.Element) {
 	s.answer(fold.Answer{}, results...)
 }

@@ -9,7 +9,7 @@ import (
 // Limiter cuts the output of a tool to a limit. ok is false for an output that is within it.
 type Limiter func(tool string, out item.Output) (cut item.Output, ok bool)
 
-// limiter is that of a setup's limits.
+// limiter is the one for a setup's limits.
 func (c *ContextConfig) limiter(limits []item.OutputLimit) Limiter {
 	if c.Limiter == nil || len(limits) == 0 {
 		return func(_ string, out item.Output) (item.Output, bool) { return out, false }
@@ -17,11 +17,11 @@ func (c *ContextConfig) limiter(limits []item.OutputLimit) Limiter {
 	return c.Limiter(limits)
 }
 
-// held holds results to the limits of the setup, whatever limits they were stored under.
+// held cuts results to the limits of the setup, whatever limits they were stored under.
 type held struct {
 	stored []item.OutputLimit
 	cut    Limiter
-	// whole are the results that are sent cut, as they are stored.
+	// whole are the results that are sent cut, as stored.
 	whole map[item.Seq]item.ToolResult
 }
 
@@ -44,7 +44,7 @@ func (h *held) hold(seq item.Seq, it item.Item) item.Item {
 	return r
 }
 
-// asStored is a result that is sent as it was before it was cut.
+// asStored is a sent result as it was before it was cut.
 func (h *held) asStored(seq item.Seq, it item.Item) item.Item {
 	if r, ok := h.whole[seq]; ok {
 		return r
@@ -52,7 +52,7 @@ func (h *held) asStored(seq item.Seq, it item.Item) item.Item {
 	return it
 }
 
-// limit holds the results to other limits from now on.
+// limit cuts the results to other limits from now on.
 func (s *Context) limit(limits []item.OutputLimit) {
 	if slices.Equal(limits, s.held.stored) {
 		return
@@ -66,17 +66,16 @@ func (s *Context) limit(limits []item.OutputLimit) {
 		}
 		next := s.held.hold(s.seqs[i], s.held.asStored(s.seqs[i], it))
 		if size(next) != size(it) {
-			sizes[i] = s.kept.Meter.tokens(size(next))
+			sizes[i] = s.tokensOf(next)
 		}
 		s.items[i] = next
 	}
 	s.ledger.Resize(sizes)
 }
 
-// Excess is what other limits would leave out of the next request, that it sends now.
+// Excess is what other limits would remove from the next request.
 type Excess struct {
-	// Results counts the results, Bytes what they lose; Tools are those that gave them, by
-	// name.
+	// Results counts the results, Bytes what they lose; Tools are their tools, by name.
 	Results, Bytes int
 	Tools          []string
 }

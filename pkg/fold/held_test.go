@@ -14,7 +14,7 @@ import (
 	"podd/pkg/tool"
 )
 
-// outputLimits are limits of so many bytes, and twice that for read_file.
+// outputLimits are limits of the given number of bytes, and twice that for read_file.
 func limiter(l []item.OutputLimit) fold.Limiter { return tool.LimitsOf(l).Hold }
 
 func outputLimits(bytes int) []item.OutputLimit {
@@ -24,9 +24,9 @@ func outputLimits(bytes int) []item.OutputLimit {
 	}
 }
 
-// Whatever a log brings, each result that is sent is within the limits of the last setup,
-// its tokens are those of what is sent, and without limits it is sent as it is stored,
-// unless it was pruned.
+// For any log, each result in a request is within the limits of the last setup, and its
+// tokens are those of the sent text. Without limits it is sent as stored, unless it was
+// pruned.
 func TestSentResultsAreWithinLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newPodLog(t)
@@ -61,8 +61,8 @@ func TestSentResultsAreWithinLimits(t *testing.T) {
 	})
 }
 
-// A setup with lower limits cuts what is sent from then on, in the bodies too, and says
-// before how much that is; with the limits of before all is sent again.
+// A setup with lower limits cuts results from then on, also in the bodies, and says
+// beforehand how much that is. With the earlier limits everything is sent again.
 func TestLowerLimits(t *testing.T) {
 	long := item.Output{Summary: "shell: seq, exit 0", Content: strings.Repeat("0123456789\n", 1000), Kind: item.OutputShell}
 	calls := []item.Kind{
@@ -80,7 +80,7 @@ func TestLowerLimits(t *testing.T) {
 	defer client.Close()
 	encode := client.Encoder()
 	body := func() string {
-		b, err := encode(llm.Request(s.Request()))
+		b, err := encode(llm.Request{Setup: s.Request().Setup, Items: s.Request().Items})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestLowerLimits(t *testing.T) {
 	}
 	before, tokens := body(), s.Tokens()
 	if e := s.Excess(outputLimits(20_000)); e.Results != 0 {
-		t.Errorf("the limits of now leave out %+v", e)
+		t.Errorf("the current limits leave out %+v", e)
 	}
 	e := s.Excess(outputLimits(6000))
 	if e.Results != 1 || len(e.Tools) != 1 || e.Tools[0] != "shell" || e.Bytes < 4500 || e.Bytes > 5500 {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// functions gives the functions of a package by name, methods as Type.name.
+// functions returns the functions of a package by name, methods as Type.name.
 func functions(t *testing.T, dir string) map[string]*ast.FuncDecl {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -53,7 +53,7 @@ func kinds(t *testing.T) (names []string) {
 	return names
 }
 
-// named are the names that cases of a function have of package item.
+// named are the names of package item in the cases of a function.
 func named(fn *ast.FuncDecl) map[string]bool {
 	names := make(map[string]bool)
 	ast.Inspect(fn, func(n ast.Node) bool {
@@ -69,8 +69,8 @@ func named(fn *ast.FuncDecl) map[string]bool {
 	return names
 }
 
-// Whoever adds a kind of entry says what it means to a pod and what clients show of it, or that it is
-// nothing to them.
+// Each kind of entry is handled: what it means to a pod and what clients show of it, or
+// that they ignore it.
 func TestEveryKindIsNamed(t *testing.T) {
 	for _, place := range []struct {
 		dir       string
@@ -96,7 +96,7 @@ func TestEveryKindIsNamed(t *testing.T) {
 	}
 }
 
-// The sample log has each kind, so that its fold tells what a base keeps of it.
+// The sample log has each kind, so that its fold shows what a base keeps of it.
 func TestSampleHasEveryKind(t *testing.T) {
 	found := make(map[string]bool)
 	for e := range sample(0, All) {

@@ -8,35 +8,36 @@ import (
 	"podd/pkg/item"
 )
 
-// Ledger follows a conversation and decides what to prune from it. It is fed in the
-// order of the log: Setup, Add, Answered, Prune and Compact for the entries that say
-// so. The same feed gives the same decisions, whatever was asked in between, so a
-// ledger that is made anew from the log after a restart goes on as the old one.
+// Ledger follows a conversation and decides what to prune from it. Its methods are called
+// in the order of the log: Setup, Add, Answered, Prune and Compact for the corresponding
+// entries. The same calls give the same decisions, whatever was asked in between, so a
+// ledger rebuilt from the log after a restart continues like the old one.
 //
-// Adding is cheap; a decision looks once at each result that may still be pruned.
-// A Ledger belongs to one goroutine.
+// Adding is cheap; a decision examines each result that may still be pruned once. A
+// Ledger belongs to one goroutine.
 type Ledger struct {
 	cfg  Config
 	kept ledgerKept
 
-	// What follows is derived: see derive.
+	// The fields below are derived: see derive.
 
 	// tokens is what all records add to the next request.
 	tokens int
-	// open are the records that may be pruned one day, ascending.
+	// open are the records that may still be pruned some day, ascending.
 	open []int
-	// paths has where each path stands in kept.Touched.
+	// paths maps each path to its index in kept.Touched.
 	paths map[string]int
 }
 
-// ledgerKept is what a base has of a Ledger.
+// ledgerKept is the part of a Ledger that a base stores.
 type ledgerKept struct {
 	Terms   Terms
 	Records []record
-	// Ends are how many records each earlier request carried, ascending: those that
-	// still are a prefix of the next one.
+	// Ends are how many records each earlier request had, ascending: those that still are a
+	// prefix of the next one.
 	Ends []int
-	// Touched is what happened to the paths that records show, and to those that were edited.
+	// Touched is what happened to the paths that records show, and to those that were
+	// edited.
 	Touched []touches
 
 	// Steps counts the answered steps, Compacted those before the last compaction,
@@ -44,15 +45,15 @@ type ledgerKept struct {
 	Steps, Compacted, Turns int
 	// Starts says that a turn began after the last answered step.
 	Starts bool
-	// Answered is the time of the last answer; Warm says that the setup has not
-	// changed since.
+	// Answered is the time of the last answer; Warm says that the setup has not changed
+	// since.
 	Answered time.Time
 	Warm     bool
-	// Uncached counts the warm requests in a row that reported no cached tokens.
+	// Uncached counts the consecutive warm requests that reported no cached tokens.
 	Uncached int
 }
 
-// derive fills in what follows from what is kept.
+// derive computes the derived fields.
 func (l *Ledger) derive() {
 	l.open, l.paths = nil, make(map[string]int, len(l.kept.Touched))
 	for i := range l.kept.Touched {
@@ -64,7 +65,7 @@ func (l *Ledger) derive() {
 	l.lay(0)
 }
 
-// weigh looks whether a record may be pruned one day.
+// weigh checks whether a record may be pruned some day.
 func (l *Ledger) weigh(i int) {
 	r := &l.kept.Records[i]
 	r.size = 0
@@ -76,7 +77,7 @@ func (l *Ledger) weigh(i int) {
 	}
 }
 
-// clone is a ledger that goes on by itself.
+// clone is an independent copy.
 func (l *Ledger) clone() *Ledger {
 	c := *l
 	c.kept.Records, c.kept.Ends, c.kept.Touched = slices.Clone(l.kept.Records), slices.Clone(l.kept.Ends), slices.Clone(l.kept.Touched)
@@ -84,30 +85,32 @@ func (l *Ledger) clone() *Ledger {
 	return &c
 }
 
-// Terms are what the setup brings to the rule.
+// Terms are a setup's inputs to the rule.
 type Terms struct {
 	Price Price
-	// Window is the model's context window in tokens; 0 when it is not known, and
-	// then there is no pressure.
+	// Window is the model's context window in tokens; 0 if unknown, and then there is no
+	// pressure.
 	Window int
+	// NoImages says that requests carry no images.
+	NoImages bool
 	// Fixed is the size in tokens of what precedes the items in a request:
 	// instructions, tools.
 	Fixed int
 }
 
-// Answer is what the ledger has to know of an answered request.
+// Answer is what the ledger needs to know about an answered request.
 type Answer struct {
 	// Time is when the answer was stored.
 	Time time.Time
-	// Items is how many of the last added elements are the answer itself, that is,
-	// were not part of the request.
+	// Items is how many of the last added elements are the answer itself, that is, were not
+	// part of the request.
 	Items int
-	// Measured says that the endpoint sent a usage, and CachedInput is what it
-	// reported as read from its cache.
+	// Measured says that the endpoint sent a usage, and CachedInput is what it reported as
+	// read from its cache.
 	Measured    bool
 	CachedInput int64
-	// StepGoesOn says that the next request belongs to the same step, as when an
-	// answer was of no use and is asked for again: nothing ages by this request.
+	// StepGoesOn says that the next request belongs to the same step, as when an answer was
+	// useless and is requested again: this request ages nothing.
 	StepGoesOn bool
 }
 
@@ -124,7 +127,7 @@ func newLedger(c Config) *Ledger {
 	return &Ledger{cfg: c.withDefaults(), kept: ledgerKept{Terms: Terms{Price: DefaultPrice()}}, paths: make(map[string]int)}
 }
 
-// Setup says that requests are sent under other terms from now on. The cache counts
+// Setup says that requests are sent under other terms from now on. The cache is treated
 // as cold until the next answer. A zero price means DefaultPrice.
 func (l *Ledger) Setup(t Terms) {
 	if t.Price == (Price{}) {
@@ -137,8 +140,8 @@ func (l *Ledger) Setup(t Terms) {
 	l.kept.Warm = false
 }
 
-// SetFixed corrects Terms.Fixed, as when a bill shows the true size. It is no change
-// of setup.
+// SetFixed corrects Terms.Fixed, as when a bill shows the true size. It is not a change
+// of the setup.
 func (l *Ledger) SetFixed(tokens int) { l.kept.Terms.Fixed = tokens }
 
 // Add appends an element.
@@ -152,13 +155,13 @@ func (l *Ledger) Add(e Element) {
 	l.tokens += e.Tokens
 }
 
-// prunable says whether an element may be pruned one day.
+// prunable says whether an element may be pruned some day.
 func (l *Ledger) prunable(e *Element) bool {
 	return e.Result && e.Tokens >= l.cfg.Floor && e.saving() > 0 && !e.Sticky
 }
 
-// Answered says that the request which carried all elements, except the answer's
-// own, was answered.
+// Answered says that the request with all elements, except the answer's own, was
+// answered.
 func (l *Ledger) Answered(a Answer) {
 	carried := len(l.kept.Records) - min(max(a.Items, 0), len(l.kept.Records))
 	l.judgeCache(a)
@@ -172,11 +175,11 @@ func (l *Ledger) Answered(a Answer) {
 	}
 }
 
-// cacheable is the size in tokens under which no provider caches a prefix.
+// cacheable is the size in tokens below which no provider caches a prefix.
 const cacheable = 1024
 
-// judgeCache counts warm requests whose prefix the endpoint could have cached, and
-// for which it reports no cached tokens.
+// judgeCache counts warm requests whose prefix the endpoint could have cached, and for
+// which it reports no cached tokens.
 func (l *Ledger) judgeCache(a Answer) {
 	switch {
 	case !a.Measured:
@@ -195,7 +198,7 @@ func (l *Ledger) lastEnd() int {
 	return l.kept.Terms.Fixed + l.start(l.kept.Ends[len(l.kept.Ends)-1])
 }
 
-// start is where a record begins, or would begin, after the fixed prefix.
+// start is the offset of a record, existing or not, after the fixed prefix.
 func (l *Ledger) start(i int) int {
 	if i == len(l.kept.Records) {
 		return l.tokens
@@ -203,13 +206,14 @@ func (l *Ledger) start(i int) int {
 	return l.kept.Records[i].start
 }
 
-// Prune says that these results are sent as their summaries from now on. What is
-// pruned stays so; a sequence that is not there, or no result, changes nothing.
+// Prune says that these results are sent as their summaries from now on, and other items
+// without their images. What is pruned stays so; a sequence that is not there, or of an item
+// that has nothing to lose, changes nothing.
 func (l *Ledger) Prune(seqs []item.Seq) {
 	first := len(l.kept.Records)
 	for _, seq := range seqs {
 		i, ok := l.find(seq)
-		if !ok || l.kept.Records[i].Pruned || !l.kept.Records[i].Result {
+		if !ok || l.kept.Records[i].Pruned || !l.kept.Records[i].Result && l.kept.Records[i].Images == 0 {
 			continue
 		}
 		l.kept.Records[i].Pruned = true
@@ -239,7 +243,8 @@ func (l *Ledger) Resize(tokens map[int]int) {
 	l.torn(first)
 }
 
-// torn says that requests differ from the record on, so that the cache has them up to there.
+// torn says that requests differ from the record on, so that the cache has them up to
+// there.
 func (l *Ledger) torn(first int) {
 	for len(l.kept.Ends) > 0 && l.kept.Ends[len(l.kept.Ends)-1] > first {
 		l.kept.Ends = l.kept.Ends[:len(l.kept.Ends)-1]
@@ -247,7 +252,7 @@ func (l *Ledger) torn(first int) {
 	l.lay(first)
 }
 
-// lay sets where the records from i on begin.
+// lay sets the offsets of the records from i on.
 func (l *Ledger) lay(i int) {
 	l.tokens = l.start(i)
 	for ; i < len(l.kept.Records); i++ {
@@ -256,8 +261,8 @@ func (l *Ledger) lay(i int) {
 	}
 }
 
-// Compact says that the summary stands for all elements up to a sequence. The
-// summary takes that sequence.
+// Compact replaces all elements up to a sequence by the summary, which gets that
+// sequence.
 func (l *Ledger) Compact(upTo item.Seq, summary Element) {
 	n, ok := l.find(upTo)
 	if ok {
@@ -294,7 +299,7 @@ func (l *Ledger) forgetPaths() {
 	}
 }
 
-// find is the index of a sequence, or where it would stand.
+// find is the index of a sequence, or where it would be.
 func (l *Ledger) find(seq item.Seq) (int, bool) {
 	return slices.BinarySearchFunc(l.kept.Records, seq, func(r record, s item.Seq) int { return int(r.Seq - s) })
 }
@@ -302,13 +307,13 @@ func (l *Ledger) find(seq item.Seq) (int, bool) {
 // Tokens is the size of the next request, without further pruning.
 func (l *Ledger) Tokens() int { return l.kept.Terms.Fixed + l.tokens }
 
-// Pruned says whether a result is sent as its summary alone.
+// Pruned says whether only a result's summary is sent.
 func (l *Ledger) Pruned(seq item.Seq) bool {
 	i, ok := l.find(seq)
 	return ok && l.kept.Records[i].Pruned
 }
 
-// cold says that the provider's cache holds nothing of the next request.
+// cold says that the provider's cache has nothing of the next request.
 func (l *Ledger) cold(now time.Time) bool {
 	return !l.kept.Warm || now.Sub(l.kept.Answered) > l.kept.Terms.Price.TTL
 }

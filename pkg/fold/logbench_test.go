@@ -8,8 +8,8 @@ import (
 	"podd/pkg/item"
 )
 
-// grown is a log of at least so many entries, in turns of 20 steps; compacted, a summary stands for
-// all but the last turn.
+// grown is a log of at least the given number of entries, in turns of 20 steps. compacted
+// replaces all but the last turn by a summary.
 func grown(entries int, compacted bool) (log []item.Entry) {
 	var turn int64
 	add := func(kinds ...item.Kind) {
@@ -42,7 +42,7 @@ func grown(entries int, compacted bool) (log []item.Entry) {
 	return log
 }
 
-// BenchmarkAdd is one entry of a log of 100,000.
+// BenchmarkAdd measures adding one entry to a log of 100,000.
 func BenchmarkAdd(b *testing.B) {
 	rules, log := newRules(b), grown(100_000, false)
 	f, i := rules.New(), 0
@@ -55,7 +55,8 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkBase saves and restores the fold of a log of 100,000 entries, whole and compacted.
+// BenchmarkBase measures saving and restoring the fold of a log of 100,000 entries, whole
+// and compacted.
 func BenchmarkBase(b *testing.B) {
 	for name, compacted := range map[string]bool{"whole": false, "compacted": true} {
 		rules, log := newRules(b), grown(100_000, compacted)
@@ -87,14 +88,15 @@ func BenchmarkBase(b *testing.B) {
 	}
 }
 
-// BenchmarkRules are made when podd starts, and when it reads other settings.
+// BenchmarkRules measures making the rules, as at podd's start and at a reload.
 func BenchmarkRules(b *testing.B) {
 	for b.Loop() {
 		newRules(b)
 	}
 }
 
-// BenchmarkClone is the copy of a fold with 2,000 items that a replay makes for a rewind.
+// BenchmarkClone measures the copy of a fold with 2,000 items that a replay makes for a
+// rewind.
 func BenchmarkClone(b *testing.B) {
 	f := newRules(b).New()
 	for _, e := range grown(3300, false) {

@@ -6,11 +6,11 @@ import (
 	"podd/pkg/item"
 )
 
-// The meter's rule: how many bytes of an item make a token. It starts at bytesStart
-// and follows the bill, a share of meterPace at each request that grew by more than
-// meterBytes, within bounds that no tokenizer leaves. On recorded sessions the
-// estimate of the next request is wrong by 0.2 % in the median and 2.4 % at the 95th
-// percentile; a fixed four bytes a token err by 5 to 22 %.
+// The meter's rule: how many bytes of an item make a token. It starts at bytesStart and
+// follows the bill, by a share of meterPace at each request that grew by more than
+// meterBytes, within bounds that no tokenizer exceeds. On recorded sessions the estimate
+// of the next request is wrong by 0.2 % in the median and 2.4 % at the 95th percentile; a
+// fixed four bytes per token is wrong by 5 to 22 %.
 const (
 	bytesStart = 4.0
 	bytesMin   = 1.5
@@ -25,8 +25,8 @@ const itemOverhead = 6
 // meter estimates tokens from bytes.
 type meter struct {
 	PerToken float64
-	// Grown is how many bytes the next request has more than the one that was billed
-	// last; Torn says that it has also lost some, so that the bill can't be compared.
+	// Grown is how many bytes the next request has more than the last billed one; Torn says
+	// that it has also lost some, so that the bill can't be compared.
 	Grown int
 	Torn  bool
 	// Billed is the input of the last bill; 0 before the first.
@@ -45,8 +45,8 @@ func (m *meter) bytesPerToken() float64 {
 	return m.PerToken
 }
 
-// bill compares a bill with the bytes that came since the last one; answer is how
-// many of them were no part of the billed request.
+// bill compares a bill with the bytes added since the last one; answer is how many of
+// them were not part of the billed request.
 func (m *meter) bill(input int64, answer int) {
 	grown, tokens := m.Grown-answer, input-m.Billed
 	if m.Billed > 0 && !m.Torn && grown > meterBytes && tokens > 0 {
@@ -69,7 +69,8 @@ func size(it item.Item) int {
 	case item.Reasoning:
 		return max(len(it.Opaque.JSON), len(it.Text))
 	case item.ToolCall:
-		return len(it.Name) + len(it.Arguments)
+		name, arguments := it.Sent()
+		return len(name) + len(arguments)
 	case item.ToolResult:
 		return len(it.Text())
 	}
@@ -78,7 +79,7 @@ func size(it item.Item) int {
 
 // setupSize is how many bytes a setup sends.
 func setupSize(s item.Setup) int {
-	n := len(s.Instructions) + len(s.ProjectInstructions)
+	n := len(s.System()) + len(s.ProjectInstructions)
 	for _, t := range s.Tools {
 		n += len(t.Name) + len(t.Description) + len(t.Schema)
 	}
@@ -86,7 +87,7 @@ func setupSize(s item.Setup) int {
 }
 
 // Estimate is about how many tokens a text has; perToken is how many bytes make one, or 0
-// where nothing was measured yet.
+// if nothing was measured yet.
 func Estimate(bytes int, perToken float64) int {
 	if perToken == 0 {
 		perToken = bytesStart

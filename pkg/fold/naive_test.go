@@ -9,7 +9,7 @@ import (
 	"podd/pkg/item"
 )
 
-// op is one entry of a log as the ledger is told of it: exactly one field is set.
+// op is one entry of a log in the ledger's terms: exactly one field is set.
 type op struct {
 	Add      *fold.Element
 	Answered *fold.Answer
@@ -32,8 +32,8 @@ func feed(l *fold.Ledger, ops ...op) {
 	}
 }
 
-// naive is the economic rule as it is written down, with its default numbers: each
-// decision goes over the whole log, and nothing is kept from one to the next.
+// naive is the documented economic rule with its default numbers: each decision goes over
+// the whole log, and keeps nothing for the next one.
 type naive struct {
 	elements []naiveElement
 	terms    fold.Terms
@@ -120,7 +120,7 @@ func (n *naive) prune(seqs []item.Seq) {
 	n.ends = slices.DeleteFunc(n.ends, func(end int) bool { return end > first })
 }
 
-// chance is p, the chance to be needed again.
+// chance is p, the probability to be needed again.
 func (n *naive) chance(i int) float64 {
 	e := n.elements[i]
 	kinds := map[item.OutputKind]float64{"read": .45, "search": .10, "task": .12, "shell": .03, "edit": .02}
@@ -156,7 +156,7 @@ func (n *naive) protected(e naiveElement) bool {
 	return !e.Result || e.pruned || e.Tokens < 80 || n.requests-e.born < 2 || e.Sticky || e.IsError && e.turn == n.turn
 }
 
-// decide gives the results to prune, ascending.
+// decide returns the results to prune, ascending.
 func (n *naive) decide(cache fold.CacheMode, now time.Time) []item.Seq {
 	r, w := n.terms.Price.Cached, n.terms.Price.Write
 	if n.noCache >= 2 {

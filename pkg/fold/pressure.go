@@ -8,8 +8,8 @@ import (
 	"podd/pkg/item"
 )
 
-// relieve goes on pruning when the request would fill too much of the model's
-// window, with what is missed least for the room that it makes.
+// relieve prunes further results when the request would fill too much of the model's
+// window, first those whose miss costs least for the room that they free.
 func (l *Ledger) relieve(d Decision, s *stakes) Decision {
 	window := float64(l.kept.Terms.Window)
 	size := l.Tokens() - d.Saved
@@ -39,8 +39,8 @@ func (l *Ledger) relieve(d Decision, s *stakes) Decision {
 	return all
 }
 
-// cheapest are the records that may be pruned and are not among taken, by what a
-// miss is likely to cost for each token that pruning saves, the older first.
+// cheapest are the records that may be pruned and are not among taken, by the expected
+// cost of a miss for each token that pruning saves, the older first.
 func (l *Ledger) cheapest(taken []item.Seq, s *stakes) []int {
 	type offer struct {
 		index int

@@ -8,8 +8,8 @@ import (
 	"podd/pkg/item"
 )
 
-// crowded is a session whose results are all worth keeping while there is room:
-// fresh reads of 10,000 tokens each, and the sequences of these.
+// crowded is a session whose results are all worth keeping while there is room: new reads
+// of 10,000 tokens each. It returns their sequences, too.
 func crowded(window, reads int) (*session, []item.Seq) {
 	s := newSession(window)
 	s.user()
@@ -43,7 +43,7 @@ func TestPressure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, seqs := crowded(tt.window, 10)
 			d := decide(t, s, fold.Config{Pressure: tt.c})
-			// All are alike but for their age: the oldest are missed least.
+			// They differ only in age: the oldest are missed least.
 			wantPruned(t, d, seqs[:tt.pruned]...)
 			if tt.pruned > 0 && d.Policy != fold.PolicyPressure {
 				t.Errorf("the policy is %q", d.Policy)
@@ -60,8 +60,8 @@ func TestPressureSaysWhy(t *testing.T) {
 	}
 }
 
-// What is missed least for the room that it makes goes first, and the protections
-// hold.
+// Results whose miss costs least for the room that they free go first, and the
+// protections apply.
 func TestPressureOrder(t *testing.T) {
 	s := newSession(40_000)
 	s.user()
@@ -80,7 +80,8 @@ func TestPressureOrder(t *testing.T) {
 	c := add(read("x", 3000))
 	late := add(result(item.OutputOther, 9000))
 	s.steps(1)
-	// It should shrink to half of the window, and what may go is not enough.
+	// The request should shrink to half of the window, and the prunable results are not
+	// enough.
 	wantPruned(t, decide(t, s, fold.Config{}), a, b, c)
 	s.steps(1)
 
@@ -97,7 +98,7 @@ func TestPressureOrder(t *testing.T) {
 	}
 }
 
-// The economic rule chooses first, pressure adds to it, and the decision is one.
+// The economic rule chooses first, pressure adds to it, and there is one decision.
 func TestPressureAddsToTheRule(t *testing.T) {
 	s := newSession(71_500)
 	s.user()

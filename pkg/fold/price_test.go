@@ -5,42 +5,46 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
+	"podd/pkg/catalog"
 	"podd/pkg/fold"
 	"podd/pkg/item"
 )
 
-func TestPriceOf(t *testing.T) {
+func TestPriceOfAModel(t *testing.T) {
 	const short, long = 10 * time.Minute, 30 * time.Minute
 	tests := map[string]fold.Price{
-		"gpt-5":                    {Cached: .10, Write: 1, TTL: short},
-		"gpt-5-mini":               {Cached: .10, Write: 1, TTL: short},
-		"gpt-5.1-codex":            {Cached: .10, Write: 1, TTL: short},
-		"gpt-5.5":                  {Cached: .10, Write: 1, TTL: short},
-		"gpt-5.6":                  {Cached: .10, Write: 1.25, TTL: long},
-		"gpt-5.6-luna":             {Cached: .10, Write: 1.25, TTL: long},
-		"gpt-5.10":                 {Cached: .10, Write: 1.25, TTL: long},
-		"gpt-6-astra":              {Cached: .10, Write: 1.25, TTL: long},
-		"gpt-10":                   {Cached: .10, Write: 1.25, TTL: long},
-		"openai/gpt-5.6":           {Cached: .10, Write: 1.25, TTL: long},
-		"gpt-4.1":                  {Cached: .25, Write: 1, TTL: short},
-		"gpt-4.1-nano":             {Cached: .25, Write: 1, TTL: short},
-		"o3":                       {Cached: .25, Write: 1, TTL: short},
-		"o3-2025-04-16":            {Cached: .25, Write: 1, TTL: short},
-		"o3-mini":                  {Cached: .50, Write: 1, TTL: short},
-		"o4-mini":                  {Cached: .25, Write: 1, TTL: short},
-		"gpt-4o":                   {Cached: .50, Write: 1, TTL: short},
-		"gpt-4o-mini-2024-07-18":   {Cached: .50, Write: 1, TTL: short},
-		"gpt-4":                    {Cached: 1, Write: 1, TTL: short},
-		"gpt-4-turbo":              {Cached: 1, Write: 1, TTL: short},
-		"gpt-3.5-turbo":            {Cached: 1, Write: 1, TTL: short},
-		"":                         fold.DefaultPrice(),
-		"gpt-oss-120b":             fold.DefaultPrice(),
-		"gpt-99999999999999999999": fold.DefaultPrice(),
-		"qwen3-coder":              fold.DefaultPrice(),
-		"o30":                      fold.DefaultPrice(),
+		"gpt-5":                     {Cached: .10, Write: 1, TTL: short},
+		"gpt-5-mini":                {Cached: .10, Write: 1, TTL: short},
+		"gpt-5.1-codex":             {Cached: .10, Write: 1, TTL: short},
+		"gpt-5.5":                   {Cached: .10, Write: 1, TTL: short},
+		"gpt-5.6":                   {Cached: .10, Write: 1.25, TTL: long},
+		"gpt-5.6-luna":              {Cached: .10, Write: 1.25, TTL: long},
+		"gpt-5.10":                  {Cached: .10, Write: 1.25, TTL: long},
+		"gpt-6-astra":               {Cached: .10, Write: 1.25, TTL: long},
+		"gpt-10":                    {Cached: .10, Write: 1.25, TTL: long},
+		"openai/gpt-5.6":            {Cached: .10, Write: 1.25, TTL: long},
+		"gpt-4.1":                   {Cached: .25, Write: 1, TTL: short},
+		"gpt-4.1-nano":              {Cached: .25, Write: 1, TTL: short},
+		"o3":                        {Cached: .25, Write: 1, TTL: short},
+		"o3-2025-04-16":             {Cached: .25, Write: 1, TTL: short},
+		"o3-mini":                   {Cached: .50, Write: 1, TTL: short},
+		"o4-mini":                   {Cached: .25, Write: 1, TTL: short},
+		"gpt-4o":                    {Cached: .50, Write: 1, TTL: short},
+		"gpt-4o-mini-2024-07-18":    {Cached: .50, Write: 1, TTL: short},
+		"gpt-4":                     fold.DefaultPrice(),
+		"claude-sonnet-4-5":         {Cached: .10, Write: 1.25, TTL: 5 * time.Minute},
+		"anthropic/claude-opus-4.5": {Cached: .10, Write: 1.25, TTL: 5 * time.Minute},
+		"gemini-2.5-pro":            {Cached: .10, Write: 1, TTL: short},
+		"":                          fold.DefaultPrice(),
+		"gpt-oss-120b":              fold.DefaultPrice(),
+		"gpt-99999999999999999999":  fold.DefaultPrice(),
+		"qwen3-coder":               fold.DefaultPrice(),
+		"o30":                       fold.DefaultPrice(),
 	}
 	for model, want := range tests {
-		if got := fold.PriceOf(model, nil); got != want {
+		if got := (fold.Models{}).Price(item.ModelRef{Model: model}); math.Abs(got.Cached-want.Cached) > 1e-12 || got.Write != want.Write || got.TTL != want.TTL {
 			t.Errorf("%q: %+v, want %+v", model, got, want)
 		}
 	}
@@ -68,7 +72,7 @@ func TestConfiguredPrices(t *testing.T) {
 		"mistral":            fold.DefaultPrice().Cached,
 	}
 	for model, want := range tests {
-		if got := fold.PriceOf(model, configured); got.Cached != want {
+		if got := (fold.Models{Prices: configured}).Price(item.ModelRef{Model: model}); got.Cached != want {
 			t.Errorf("%q: %v, want %v", model, got.Cached, want)
 		}
 	}
@@ -116,7 +120,7 @@ func TestMoney(t *testing.T) {
 		{usage(1_000_000, 0, 0, 0), 2},
 		{usage(1_000_000, 500_000, 250_000, 0), .5 + .25 + .75},
 		{usage(0, 0, 0, 1000), .008},
-		// An endpoint that counts what is cached beside the input.
+		// An endpoint that reports cached tokens in addition to the input.
 		{usage(0, 1_000_000, 0, 0), .5},
 	} {
 		if got := money.Cost(tt.usage); math.Abs(got-tt.want) > 1e-12 {
@@ -125,21 +129,21 @@ func TestMoney(t *testing.T) {
 	}
 }
 
-func TestMoneyOf(t *testing.T) {
+func TestConfiguredMoney(t *testing.T) {
 	configured := []fold.ModelPrice{
 		{Model: "gpt-5", Money: fold.Money{Input: 1}},
 		{Model: "gpt-5.1", Money: fold.Money{Input: 2}},
 		{Model: "ratios-alone", Price: fold.DefaultPrice()},
 	}
 	for model, want := range map[string]float64{"gpt-5-mini": 1, "openai/gpt-5.1-codex": 2, "gpt-4o": 0, "ratios-alone": 0, "": 0} {
-		if got, ok := fold.MoneyOf(model, configured); got.Input != want || ok != (want > 0) {
-			t.Errorf("%q: %+v, %v", model, got, ok)
+		if got, ok := (fold.Models{Prices: configured, Local: []string{item.DefaultEndpoint}}).Cost(item.RequestUsage{Model: model, Measured: true, Usage: item.Usage{Input: 1_000_000}}); got != want || ok != (want > 0) {
+			t.Errorf("%q: %v, %v", model, got, ok)
 		}
 	}
 }
 
-// The name that has a price counts: of the model that answered, else of the one that was
-// asked. What was not measured has no known cost.
+// The model with a price decides: the one that answered, otherwise the requested one.
+// Without a measured usage the cost is unknown.
 func TestCostOf(t *testing.T) {
 	prices := []fold.ModelPrice{
 		{Model: "m", Price: fold.DefaultPrice(), Money: fold.Money{Input: 1}},
@@ -158,8 +162,57 @@ func TestCostOf(t *testing.T) {
 		{"m", "m", false, 0, false},
 	} {
 		u := item.RequestUsage{Model: tt.answered, Asked: tt.asked, Measured: tt.measured, Usage: item.Usage{Input: 1_000_000}}
-		if usd, known := fold.CostOf(u, prices); usd != tt.usd || known != tt.known {
+		if usd, known := (fold.Models{Prices: prices}).Cost(u); usd != tt.usd || known != tt.known {
 			t.Errorf("%+v costs %v, %v", tt, usd, known)
+		}
+	}
+}
+
+// Vendors charge more for long requests. A sum of requests costs what they cost alone.
+func TestLongRequestsCostMore(t *testing.T) {
+	known, err := catalog.Read([]byte(`{"source":"s","date":"2026-01-02","models":[{"id":"m","vendor":"v",
+		"price":{"input":1,"output":10,"long":{"above":200000,"input":2,"output":20}}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	models := fold.Models{Catalog: known}
+	rapid.Check(t, func(t *rapid.T) {
+		var alone float64
+		task := fold.Task{RequestID: "r"}
+		var totals fold.Spent
+		task.Add(item.Entry{Seq: 1, Kind: item.Submitted{RequestID: "r"}})
+		task.Add(item.Entry{Seq: 2, Turn: 1, Kind: item.TurnStarted{RequestIDs: []string{"r"}}})
+		for i, input := range rapid.SliceOfN(rapid.SampledFrom([]int64{1, 128_001, 200_000, 200_001, 300_000, 900_000}), 0, 9).Draw(t, "inputs") {
+			u := item.RequestUsage{Step: i + 1, Model: "m", Measured: true, Usage: item.Usage{Input: input, Output: 10, Requests: 1}}
+			usd, ok := models.Cost(u)
+			want := (float64(input) + 100) / 1e6
+			if input > 200_000 {
+				want *= 2
+			}
+			if !ok || math.Abs(usd-want) > 1e-9 {
+				t.Fatalf("input %d costs %v, %v, want %v", input, usd, ok, want)
+			}
+			alone += usd
+			task.Add(item.Entry{Seq: item.Seq(i + 3), Turn: 1, Kind: u})
+		}
+		for _, b := range task.Bills {
+			totals.Add(b, models)
+		}
+		if math.Abs(task.Spent(models).Cost-alone) > 1e-9 || math.Abs(totals.Cost-alone) > 1e-9 {
+			t.Fatalf("the sum costs %v and %v, the requests %v", task.Spent(models).Cost, totals.Cost, alone)
+		}
+	})
+}
+
+// Each size above which a vendor charges more is one that sums tell apart.
+func TestSumsTellLongRequestsApart(t *testing.T) {
+	for _, m := range catalog.Builtin().Models {
+		if m.Price == nil || m.Price.Long == nil {
+			continue
+		}
+		u := item.RequestUsage{Usage: item.Usage{Input: m.Price.Long.Above + 1, Requests: 1}}
+		if u.InputAbove() != m.Price.Long.Above {
+			t.Errorf("%s charges more above %d tokens, which sums do not tell apart from %d", m.ID, m.Price.Long.Above, u.InputAbove())
 		}
 	}
 }

@@ -24,7 +24,7 @@ func newLedger(t interface {
 	return l
 }
 
-// The ledger decides as the rule is written, whatever it has gone through.
+// Whatever happened before, the ledger decides as the documented rule does.
 func TestEconomicIsTheRule(t *testing.T) {
 	prunes := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -53,10 +53,10 @@ func TestEconomicIsTheRule(t *testing.T) {
 }
 
 // Whatever the mode:
-//   - to decide changes nothing, and the same ledger decides the same again;
-//   - a ledger made from the log at once decides as the one that followed it;
-//   - what is pruned stays pruned, is never named again, and was free to be pruned;
-//   - the decision says truly what it saves and where the request first changes;
+//   - deciding changes nothing, and the same ledger repeats its decision;
+//   - a ledger made from the whole log decides like the one that followed it;
+//   - what is pruned stays pruned, is never named again, and was not protected;
+//   - the decision's savings and the place of the first change are right;
 //   - the economic mode prunes only for more than it costs.
 func TestDecisions(t *testing.T) {
 	events := map[string]int{}
@@ -99,7 +99,7 @@ func TestDecisions(t *testing.T) {
 			}
 		}
 	}
-	// Draws are random: what none of a round met, the next one may.
+	// Draws are random: another round may cover what one misses.
 	missing := []string{"economic", "turns", "pressure"}
 	for range 10 {
 		rapid.Check(t, check)
@@ -111,7 +111,7 @@ func TestDecisions(t *testing.T) {
 	t.Errorf("no session pruned by %v", missing)
 }
 
-// checkFree holds a decision against the protections.
+// checkFree checks a decision against the protections.
 func checkFree(t *rapid.T, s *session, d fold.Decision) {
 	if !slices.IsSorted(d.Seqs) {
 		t.Fatalf("not ascending: %v", d.Seqs)
@@ -128,7 +128,7 @@ func checkFree(t *rapid.T, s *session, d fold.Decision) {
 	}
 }
 
-// checkNumbers holds what a decision says against what it does.
+// checkNumbers compares the numbers of a decision with its effect.
 func checkNumbers(t *rapid.T, l *fold.Ledger, s *session, d fold.Decision) {
 	p, ok := d.Entry()
 	if ok != (len(d.Seqs) > 0) || ok == (d.Policy == "") || ok == (d.Reason == "") || !slices.Equal(p.Seqs, d.Seqs) {
@@ -162,8 +162,8 @@ func checkNumbers(t *rapid.T, l *fold.Ledger, s *session, d fold.Decision) {
 	}
 }
 
-// A prune entry that names what is gone, unknown, pruned already or no result at
-// all changes nothing else.
+// A prune entry that names a removed, unknown or already pruned sequence, or one that is
+// not a result, changes nothing else.
 func TestPruneOfOther(t *testing.T) {
 	s := newSession(0)
 	s.user()

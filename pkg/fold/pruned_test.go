@@ -14,7 +14,7 @@ import (
 	"podd/pkg/item"
 )
 
-// podLog is a log that grows as a pod's does, and a state that follows it.
+// podLog is a log that grows like a pod's, and a state that follows it.
 type podLog struct {
 	entries []item.Entry
 	fold    *fold.Fold
@@ -48,7 +48,7 @@ func (l *podLog) step(arguments string, out item.Output) {
 	)
 }
 
-// prune stores what the state decides.
+// prune stores the state's decision.
 func (l *podLog) prune() bool {
 	p, ok := l.state.Decide(l.now).Entry()
 	if ok {
@@ -61,10 +61,10 @@ func shellOutput(bytes int) item.Output {
 	return item.Output{Summary: "shell: done", Content: strings.Repeat("x", bytes), Kind: item.OutputShell}
 }
 
-// A prune takes contents out of what is sent and nothing else: every call keeps its
-// result, what was stored stays as it was, what was left out once stays out. Between
-// two prunes each request extends the one before, and a state made from the log
-// anew sends and decides the same.
+// A prune removes contents from requests and nothing else: every call keeps its result,
+// stored entries do not change, and what was left out once stays out. Between two prunes
+// each request extends the previous one, and a state made from the whole log sends and
+// decides the same.
 func TestPruneChangesWhatIsSent(t *testing.T) {
 	prunes := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -94,7 +94,7 @@ func TestPruneChangesWhatIsSent(t *testing.T) {
 				anew.Add(e)
 			}
 			if !reflect.DeepEqual(anew.Request(), l.state.Request()) || !reflect.DeepEqual(anew.Decide(l.now), l.state.Decide(l.now)) {
-				t.Fatal("a state made from the log anew differs")
+				t.Fatal("a state made from the whole log differs")
 			}
 		}
 	})
@@ -103,7 +103,7 @@ func TestPruneChangesWhatIsSent(t *testing.T) {
 	}
 }
 
-// checkSent holds the items of a request against the log.
+// checkSent compares the items of a request with the log.
 func checkSent(t *rapid.T, log []item.Entry, sent []item.Item) {
 	gone := map[item.Seq]bool{}
 	for _, e := range log {
@@ -137,8 +137,8 @@ func checkSent(t *rapid.T, log []item.Entry, sent []item.Item) {
 	}
 }
 
-// A command that only shows files is worth carrying as a read is. Two commands that
-// each show several files are no reads of the same one.
+// A command that only shows files is worth carrying like a read. Two commands that each
+// show several files are not reads of the same one.
 func TestReadsByShell(t *testing.T) {
 	tests := map[string]struct {
 		first, second string

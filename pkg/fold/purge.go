@@ -6,8 +6,8 @@ import (
 	"podd/pkg/item"
 )
 
-// Mark is the entry that takes the place of all entries of the log up to one. mark says when and
-// why they are removed. The store gives the entry its sequence.
+// Mark is the entry that replaces all entries of the log up to one. mark says when and
+// why they are removed. The store assigns the entry's sequence.
 func (l *Log) Mark(r *Rules, upTo item.Seq, mark item.Purged) (item.Entry, error) {
 	var e item.Entry
 	whole := r.New()
@@ -19,6 +19,7 @@ func (l *Log) Mark(r *Rules, upTo item.Seq, mark item.Purged) (item.Entry, error
 		mark.Entries = int64(upTo)
 		mark.Totals = whole.Context.Totals()
 		mark.Totals.Requests, mark.Totals.Tools = slices.Clone(mark.Totals.Requests), slices.Clone(mark.Totals.Tools)
+		mark.Jobs = whole.State.Jobs.entries()
 		if setup, ok := whole.Context.Setup(); ok {
 			mark.Setup = &setup
 		}
@@ -26,7 +27,7 @@ func (l *Log) Mark(r *Rules, upTo item.Seq, mark item.Purged) (item.Entry, error
 	if err != nil {
 		return item.Entry{}, err
 	}
-	// What stays may prune what goes: the mark counts what can't be seen any more.
+	// Remaining entries may prune removed ones: the mark counts what is no longer visible.
 	mark.Totals.PrunedTokens = 0
 	rest := r.New()
 	e.Kind = mark

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// ReadCommand says whether a shell command does nothing but show files: it is made
-// only of cat, sed -n with line numbers, head, tail and nl, each pipeline naming at
-// least one file. Such an output is worth carrying as a read is. file is the one
-// file that it shows, cleaned; empty when there are several or a pattern names it.
+// ReadCommand says whether a shell command only shows files: it consists only of cat, sed
+// -n with line numbers, head, tail and nl, and each pipeline names at least one file.
+// Such an output is worth carrying like a read. file is the one file that it shows,
+// cleaned; empty if there are several or a pattern names it.
 //
-// It is strict: what it does not understand to the last character is no read.
-// Redirections, substitutions, variables, escapes, comments, background commands
-// and groups are not understood.
+// It is strict: a command that it does not understand to the last character is not a
+// read. It does not understand redirections, substitutions, variables, escapes, comments,
+// background commands and groups.
 func ReadCommand(command string) (file string, ok bool) {
 	pipelines, ok := splitShell(command)
 	if !ok || len(pipelines) == 0 {
@@ -40,8 +40,8 @@ func ReadCommand(command string) (file string, ok bool) {
 	return path.Clean(files[0].text), true
 }
 
-// readOperands is the files that one command shows; ok is false when the command is
-// not one that only shows.
+// readOperands are the files that one command shows; ok is false if the command does not
+// only show files.
 func readOperands(words []word) (files []word, ok bool) {
 	name, args := words[0], words[1:]
 	if name.quoted || name.pattern {
@@ -63,9 +63,9 @@ func readOperands(words []word) (files []word, ok bool) {
 	return nil, false
 }
 
-// operands is what remains of a command's arguments without its short options;
-// long options are not understood. valued are the letters of options with a value,
-// refused those of options that make the command more than a read.
+// operands is the rest of a command's arguments without its short options; it does not
+// understand long options. valued are the letters of options with a value, refused those
+// of options that make the command more than a read.
 func operands(args []word, valued, refused string) (files []word, ok bool) {
 	for i := 0; i < len(args); i++ {
 		switch text := args[i].text; {
@@ -111,8 +111,8 @@ func sedOperands(args []word) (files []word, ok bool) {
 	return files, quiet && script
 }
 
-// printsLines says whether a sed script only prints lines that it names by number,
-// as "1,20p;40,$p" does; "60q", to stop there, may be one of its commands.
+// printsLines says whether a sed script only prints lines that it names by number, like
+// "1,20p;40,$p"; "60q", which stops there, may be one of its commands.
 func printsLines(script string) bool {
 	commands := strings.FieldsFunc(script, func(r rune) bool { return r == ';' || r == '\n' })
 	for _, command := range commands {

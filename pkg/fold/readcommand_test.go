@@ -77,13 +77,13 @@ func TestNoReadCommand(t *testing.T) {
 		"sed -n '1,p' a.go", "sed -n 1,5p -i a.go", "sed -n 1p --in-place a.go", "sed -n -f script a.go",
 	} {
 		if file, ok := fold.ReadCommand(command); ok {
-			t.Errorf("%q counts as a read of %q", command, file)
+			t.Errorf("%q is treated as a read of %q", command, file)
 		}
 	}
 }
 
-// Outside of quotes nothing that a shell could take for more than words and lists
-// of commands gets through, and what gets through begins with one of five names.
+// Outside of quotes ReadCommand accepts only words and lists of commands, and every
+// accepted command begins with one of five names.
 func FuzzReadCommand(f *testing.F) {
 	for _, seed := range []string{
 		"cat a.go", "nl -ba a.go | sed -n '1,5p'", "cat 'a b' && head -n 5 \"c\"", "tail -5 a\nhead *.go;", "sed -n 1p a > b", "cat $(x)",
@@ -94,13 +94,13 @@ func FuzzReadCommand(f *testing.F) {
 		file, ok := fold.ReadCommand(command)
 		if !ok {
 			if file != "" {
-				t.Fatalf("%q is no read of %q", command, file)
+				t.Fatalf("%q is not treated as a read of %q", command, file)
 			}
 			return
 		}
 		bare := unquote(command)
 		if strings.ContainsAny(bare, "<>$`\\(){}#!~\x00\r") || strings.Contains(strings.ReplaceAll(bare, "&&", ""), "&") {
-			t.Fatalf("%q counts as a read", command)
+			t.Fatalf("%q is treated as a read", command)
 		}
 		for simple := range strings.FieldsFuncSeq(bare, func(r rune) bool { return strings.ContainsRune(";|&\n", r) }) {
 			words := strings.Fields(simple)
@@ -111,7 +111,7 @@ func FuzzReadCommand(f *testing.F) {
 	})
 }
 
-// unquote puts a Q in the place of each quoted string.
+// unquote replaces each quoted string by a Q.
 func unquote(s string) string {
 	var b strings.Builder
 	for s != "" {

@@ -19,26 +19,26 @@ const (
 	Rewinds
 )
 
-// Reader gives the entries of a log above a sequence, in order. It may give more than the
-// selection wants. An error is the last element.
+// Reader returns the entries of a log above a sequence, in order, and may return more
+// than the selection wants. An error is the last element.
 type Reader func(after item.Seq, only Selection) iter.Seq2[item.Entry, error]
 
-// Log is a pod's log up to an entry, and knows what rewinds took back of it.
+// Log is a pod's log up to an entry. It knows what rewinds undid.
 type Log struct {
 	read Reader
 	last item.Seq
-	// returns counts the rewinds to each place; gone are the ranges that those in force took
-	// back, ascending.
+	// returns counts the rewinds to each entry; gone are the ranges that the effective
+	// rewinds undid, ascending.
 	returns map[item.Seq]int
 	gone    []span
 	err     error
 }
 
-// span is what a rewind took back: the entries above after and below at, its own.
+// span is what a rewind undid: the entries above after and below at, which is its own.
 type span struct{ after, at item.Seq }
 
-// Open looks for the rewinds of a log between two entries. An error comes with what is read
-// of the log later.
+// Open looks for the rewinds of a log between two entries. An error shows when the log is
+// read later.
 func Open(read Reader, after, last item.Seq) *Log {
 	l := &Log{read: read, last: last, returns: make(map[item.Seq]int)}
 	for e, err := range read(after, Rewinds) {
@@ -48,7 +48,7 @@ func Open(read Reader, after, last item.Seq) *Log {
 		}
 		if k, ok := e.Kind.(item.Rewind); ok {
 			l.returns[k.To]++
-			// What the rewind took back had rewinds of its own, which count for nothing.
+			// The undone part had rewinds of its own, which have no effect.
 			l.gone = slices.DeleteFunc(l.gone, func(s span) bool { return s.at > k.To })
 			l.gone = append(l.gone, span{k.To, e.Seq})
 		}
@@ -56,13 +56,13 @@ func Open(read Reader, after, last item.Seq) *Log {
 	return l
 }
 
-// Counts says whether no rewind took an entry back.
+// Counts says whether an entry is in effect, because no rewind undid it.
 func (l *Log) Counts(seq item.Seq) bool {
 	i, _ := slices.BinarySearchFunc(l.gone, seq, func(s span, seq item.Seq) int { return cmp.Compare(s.at, seq+1) })
 	return i == len(l.gone) || seq <= l.gone[i].after
 }
 
-// Entries gives the entries above a sequence that count.
+// Entries returns the effective entries above a sequence.
 func (l *Log) Entries(after item.Seq, only Selection) iter.Seq2[item.Entry, error] {
 	return func(yield func(item.Entry, error) bool) {
 		for e, err := range l.upTo(after, l.last, only) {
@@ -73,7 +73,7 @@ func (l *Log) Entries(after item.Seq, only Selection) iter.Seq2[item.Entry, erro
 	}
 }
 
-// upTo gives the entries above a sequence and up to another one.
+// upTo returns the entries above a sequence and up to another one.
 func (l *Log) upTo(after, last item.Seq, only Selection) iter.Seq2[item.Entry, error] {
 	return func(yield func(item.Entry, error) bool) {
 		for e, err := range l.read(after, only) {
@@ -90,12 +90,14 @@ func (l *Log) upTo(after, last item.Seq, only Selection) iter.Seq2[item.Entry, e
 	}
 }
 
-// Reaches says whether a fold of the log up to an entry can go on: no rewind goes to before it.
+// Reaches says whether a fold of the log up to an entry can continue: no rewind goes to
+// before it.
 func (l *Log) Reaches(last item.Seq) bool { return len(l.gone) == 0 || l.gone[0].after >= last }
 
-// Replay adds entries to a fold: those above its last one, up to another one. visit, unless it
-// is nil, is called after each. The fold goes where the pod went when the entries were stored:
-// at a rewind it goes back to the place, with what lasts of what came since.
+// Replay adds entries to a fold: those above its last one, up to another one. visit,
+// unless it is nil, is called after each. The fold goes through the states that the pod
+// had when the entries were stored: at a rewind it goes back to the earlier state, and
+// keeps the part of later ones that a rewind does not undo.
 func (l *Log) Replay(f *Fold, upTo item.Seq, visit func(item.Entry)) error {
 	left, places := maps.Clone(l.returns), make(map[item.Seq]*Fold)
 	remember := func() {

@@ -18,14 +18,14 @@ import (
 )
 
 func newRules(t interface{ Fatal(...any) }) *Rules {
-	r, err := NewRules(ContextConfig{Prices: dear})
+	r, err := NewRules(ContextConfig{Models: dear})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// reading reads entries, those that are wanted alone.
+// reading reads entries, only the wanted ones.
 func reading(log []item.Entry) Reader {
 	return func(after item.Seq, only Selection) iter.Seq2[item.Entry, error] {
 		return func(yield func(item.Entry, error) bool) {
@@ -39,7 +39,8 @@ func reading(log []item.Entry) Reader {
 	}
 }
 
-// drawLog draws a log with rewinds to places that count, some to before others.
+// drawLog draws a log with rewinds to effective entries, some of which go to before
+// others.
 func drawLog(t *rapid.T) (log []item.Entry) {
 	counts := []item.Seq{}
 	turn, calls := int64(0), 0
@@ -81,7 +82,7 @@ func drawLog(t *rapid.T) (log []item.Entry) {
 	return log
 }
 
-// what is a fold as text: what a base has of it, and the items.
+// what is a fold as text: what a base keeps of it, and the items.
 func what(f *Fold) string {
 	kept := f.base()
 	clear(kept.Version[:])
@@ -89,11 +90,11 @@ func what(f *Fold) string {
 	if err != nil {
 		panic(err)
 	}
-	// A base makes no difference between an empty list and none.
+	// A base does not distinguish an empty list from none.
 	return strings.ReplaceAll(string(b), "[]", "null")
 }
 
-// differ says where a fold differs from another one; it is empty where it does not.
+// differ says where two folds differ; empty if they are equal.
 func differ(got, want *Fold) string {
 	g, w := strings.Split(what(got), "\n"), strings.Split(what(want), "\n")
 	for i := range g {
@@ -104,9 +105,9 @@ func differ(got, want *Fold) string {
 	return ""
 }
 
-// A replay gives what those entries fold into that count, and what was used by all. It counts
-// what was taken back as the pod did when it was stored. A replay that goes on from any place
-// that no rewind goes behind, saved or not, gives the same.
+// A replay gives the fold of the effective entries, plus what all entries used. It
+// accounts for undone entries as the pod did when it stored them. A replay that continues
+// at any entry that no rewind crosses, from a saved fold or not, gives the same.
 func TestReplay(t *testing.T) {
 	rules := newRules(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -126,7 +127,7 @@ func TestReplay(t *testing.T) {
 		}
 		for _, e := range entries {
 			if _, rewind := e.Kind.(item.Rewind); rewind {
-				// What a pod does: it has added all that it stored, and goes back.
+				// The pod adds everything that it stores, and goes back.
 				lasting.back(foldUpTo(t, rules, entries, e))
 			}
 			lasting.Add(e)
@@ -163,7 +164,7 @@ func TestReplay(t *testing.T) {
 	})
 }
 
-// foldUpTo is the fold of a log up to where a rewind goes, made by itself.
+// foldUpTo is the fold of a log up to the target of a rewind, computed separately.
 func foldUpTo(t *rapid.T, r *Rules, entries []item.Entry, rewind item.Entry) *Fold {
 	before := entries[:rewind.Seq-1]
 	to := rewind.Kind.(item.Rewind).To
@@ -174,8 +175,8 @@ func foldUpTo(t *rapid.T, r *Rules, entries []item.Entry, rewind item.Entry) *Fo
 	return f
 }
 
-// A fold does not go on where a rewind goes behind it, and a rewind to what a log does not have is
-// damage.
+// A fold cannot continue across a rewind to before its end, and a rewind to an entry that
+// the log does not have is damage.
 func TestReplayThatIsRefused(t *testing.T) {
 	rules := newRules(t)
 	entries := []item.Entry{
@@ -191,8 +192,8 @@ func TestReplayThatIsRefused(t *testing.T) {
 	}
 }
 
-// An error of the reader comes out of whatever is read, after all that stands before it, also one
-// that the search for rewinds alone met.
+// Every read returns an error of the reader after the entries before it, even an error
+// that only the search for rewinds met.
 func TestReaderFails(t *testing.T) {
 	rules := newRules(t)
 	broken := errors.New("broken")
@@ -223,7 +224,7 @@ func TestReaderFails(t *testing.T) {
 	}
 }
 
-// The sample's fold is saved and restored like any other, and says which rules made it.
+// The sample's fold is saved and restored like any other, and identifies its rules.
 func TestSample(t *testing.T) {
 	rules := newRules(t)
 	f := rules.New()
@@ -243,10 +244,10 @@ func TestSample(t *testing.T) {
 		t.Errorf("restored it is another:\n%s", differ(back, f))
 	}
 	if len(f.Context.items) < 5 || len(f.Context.ledger.kept.Touched) == 0 || f.Context.kept.Meter.PerToken == 0 ||
-		f.Context.kept.Totals.PrunedTokens == 0 || f.State.Turn.Fallback == "" || len(f.State.Turn.Repeats) == 0 {
+		f.Context.kept.Totals.PrunedTokens == 0 || f.State.Turn.Fallback == (item.ModelRef{}) || len(f.State.Turn.Repeats.Calls) == 0 {
 		t.Errorf("the sample is too poor:\n%s", what(f))
 	}
-	for name, c := range map[string]ContextConfig{"pruning": {Prune: Config{Floor: 81}}, "prices": {Prices: []ModelPrice{{Model: "x", Price: DefaultPrice()}}}} {
+	for name, c := range map[string]ContextConfig{"pruning": {Prune: Config{Floor: 81}}, "prices": {Models: Models{Prices: []ModelPrice{{Model: "x", Price: DefaultPrice()}}}}} {
 		if other, err := NewRules(c); err != nil || other.Same(rules) {
 			t.Errorf("other %s are the same rules, error %v", name, err)
 		}

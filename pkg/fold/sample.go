@@ -8,7 +8,7 @@ import (
 	"podd/pkg/item"
 )
 
-// sample gives a log that has entries of every kind. What it folds into tells rules apart.
+// sample is a log with entries of every kind. Its fold distinguishes rules.
 func sample(item.Seq, Selection) iter.Seq2[item.Entry, error] {
 	return func(yield func(item.Entry, error) bool) {
 		e := item.Entry{Time: time.Unix(1_000_000_000, 0).UTC()}
@@ -24,11 +24,11 @@ func sample(item.Seq, Selection) iter.Seq2[item.Entry, error] {
 	}
 }
 
-// sampleKinds is a log whose beginning was removed, with three turns, the second of which a
-// rewind takes back.
+// sampleKinds is a log whose beginning was removed, with three turns, the second of which
+// a rewind undoes.
 func sampleKinds() []item.Kind {
 	limits := []item.OutputLimit{{MaxBytes: 4000, MaxLines: 500, Strategy: "head_tail", HeadPercent: 50}}
-	setup := item.Setup{Model: "m", Instructions: "be brief", Tools: []item.ToolSpec{{Name: "shell", Schema: "{}"}}, OutputLimits: limits}
+	setup := item.Setup{Model: "m", Base: "work", Environment: "here", Instructions: "be brief", Tools: []item.ToolSpec{{Name: "shell", Schema: "{}"}}, OutputLimits: limits}
 	other := setup
 	other.Model = "gpt-5.6"
 	kinds := []item.Kind{
@@ -43,12 +43,13 @@ func sampleKinds() []item.Kind {
 	kinds = append(kinds, sampleStep("a", 1, item.Output{Kind: item.OutputRead, Path: "a.go"})...)
 	kinds = append(kinds,
 		item.Promoted{RequestIDs: []string{"r3"}},
-		item.Note{Text: "by the way", Wake: true},
+		item.Job{ID: "1", CallID: "a", State: item.JobRunning},
+		item.Note{Text: "by the way", Wake: true, Job: "1"},
 		item.ItemAdded{Item: item.SystemMessage{Origin: item.OriginNote, Text: "by the way"}},
 	)
 	kinds = append(kinds, sampleStep("b", 2, item.Output{Kind: item.OutputShell, IsError: true})...)
 	place := item.Seq(len(kinds))
-	kinds = append(kinds, item.Prune{Seqs: []item.Seq{place - 9, place}}, item.TurnEnded{Outcome: item.OutcomeFinished})
+	kinds = append(kinds, item.Prune{Seqs: []item.Seq{place - 10, place}}, item.TurnEnded{Outcome: item.OutcomeFinished})
 	kinds = append(kinds, item.TurnStarted{}, item.Recovered{})
 	kinds = append(kinds, sampleStep("c", 1, item.Output{Kind: item.OutputEdit, Path: "a.go"})...)
 	kinds = append(kinds, item.TurnEnded{Outcome: item.OutcomeInterrupted, Cause: "stopped"}, item.Rewind{To: place + 2}, item.UnknownKind{})
@@ -57,7 +58,7 @@ func sampleKinds() []item.Kind {
 	kinds = append(kinds, sampleStep("d", 1, item.Output{Kind: item.OutputRead, Path: "a.go"})...)
 	kinds = append(kinds, sampleStep("e", 2, item.Output{Kind: item.OutputShell})...)
 	return append(kinds,
-		item.Compaction{Summary: item.SystemMessage{Origin: item.OriginCompaction, Text: "They went on."}, UpTo: place - 6},
+		item.Compaction{Summary: item.SystemMessage{Origin: item.OriginCompaction, Text: "They went on."}, UpTo: place - 7},
 		item.ItemAdded{Item: item.AssistantMessage{Text: "done"}},
 		item.RequestUsage{Step: 2, Measured: true, Usage: item.Usage{Input: 90_000, CachedInput: 80_000, Output: 7, Requests: 1}, Model: "m"},
 	)

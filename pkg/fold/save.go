@@ -15,13 +15,14 @@ import (
 	"podd/pkg/item"
 )
 
-// Rules are all that folding depends on beside the log.
+// Rules are everything besides the log that folding depends on.
 type Rules struct {
 	config  ContextConfig
 	version [sha256.Size]byte
 }
 
-// NewRules are the rules of a configuration. One that no rule can work with is an error.
+// NewRules makes the rules of a configuration. One with which no rule can work is an
+// error.
 func NewRules(c ContextConfig) (*Rules, error) {
 	r := &Rules{config: c}
 	if _, err := NewContext(c); err != nil {
@@ -32,19 +33,19 @@ func NewRules(c ContextConfig) (*Rules, error) {
 	if err != nil {
 		return nil, fmt.Errorf("replay the sample log: %w", err)
 	}
-	// gob would number types in the order in which the program met them.
+	// gob would number types in the order in which the program first used them.
 	folded, err := json.Marshal(f.base())
 	if err != nil {
 		return nil, fmt.Errorf("encode the sample's fold: %w", err)
 	}
 	h := sha256.New()
 	describe(h, reflect.TypeFor[base](), make(map[reflect.Type]bool))
-	fmt.Fprintf(h, "%#v %#v %#v %s", version.Get(), c.Prune, c.Prices, folded)
+	fmt.Fprintf(h, "%#v %#v %#v %s", version.Get(), c.Prune, c.Models.String(), folded)
 	h.Sum(r.version[:0])
 	return r, nil
 }
 
-// Same says whether two rules fold any log into the same.
+// Same says whether two rules give the same fold for any log.
 func (r *Rules) Same(other *Rules) bool { return r.version == other.version }
 
 // describe writes the shape of a type.
@@ -69,17 +70,17 @@ func describe(w io.Writer, t reflect.Type, seen map[reflect.Type]bool) {
 
 // New is the fold of an empty log.
 func (r *Rules) New() *Fold {
-	return &Fold{rules: r, State: State{}.Priced(r.config.Prices), Context: newContext(r.config)}
+	return &Fold{rules: r, State: State{}.Knowing(r.config.Models), Context: newContext(r.config)}
 }
 
-// Of is the fold that has a state and a context, which belong to the entries of a log from first to
-// last.
+// Of is the fold with a state and a context that belong to the entries of a log from
+// first to last.
 func (r *Rules) Of(first, last item.Seq, s State, c *Context) *Fold {
 	return &Fold{First: first, Last: last, State: s, Context: c, rules: r}
 }
 
-// base is a fold in the form in which it is kept: without the items that requests carry,
-// which the log has, and without what follows from the rest.
+// base is the stored form of a fold: without the items of requests, which the log has,
+// and without derived values.
 type base struct {
 	Version     [sha256.Size]byte
 	First, Last item.Seq
@@ -96,8 +97,8 @@ func (f *Fold) base() base {
 	}
 }
 
-// Save gives the fold a form from which Restore makes it again. It needs each call to have its
-// result.
+// Save returns the stored form of the fold, from which Restore makes it again. Every call
+// needs its result.
 func (f *Fold) Save() ([]byte, error) {
 	if len(f.Context.open) > 0 {
 		return nil, errors.New("a call has no result")
@@ -107,8 +108,8 @@ func (f *Fold) Save() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Restore makes the fold that was saved. read gives the log's items. What was saved under other
-// rules is an error.
+// Restore makes the saved fold again. read returns the log's items. A base saved under
+// other rules is an error.
 func (r *Rules) Restore(saved []byte, read Reader) (*Fold, error) {
 	var b base
 	if err := gob.NewDecoder(bytes.NewReader(saved)).Decode(&b); err != nil {
@@ -118,7 +119,7 @@ func (r *Rules) Restore(saved []byte, read Reader) (*Fold, error) {
 		return nil, errors.New("it was folded by another podd, or by other settings")
 	}
 	f := r.New()
-	f.First, f.Last, f.State = b.First, b.Last, b.State.Priced(r.config.Prices)
+	f.First, f.Last, f.State = b.First, b.Last, b.State.Knowing(r.config.Models)
 	c := f.Context
 	c.kept, c.calls.old, c.ledger.kept = b.Context, b.Calls, b.Ledger
 	c.ledger.derive()
@@ -132,7 +133,7 @@ func (r *Rules) Restore(saved []byte, read Reader) (*Fold, error) {
 	return f, c.fill(read, f.Last)
 }
 
-// fill reads the items that a restored Context lacks, up to an entry.
+// fill reads the missing items of a restored Context, up to an entry.
 func (s *Context) fill(read Reader, upTo item.Seq) error {
 	left := len(s.items)
 	if left == 0 {
@@ -155,7 +156,7 @@ func (s *Context) fill(read Reader, upTo item.Seq) error {
 	return nil
 }
 
-// restore takes an item of a restored Context, and says whether it lacked it.
+// restore adds an item to a restored Context, and says whether it was missing.
 func (s *Context) restore(e item.Entry) bool {
 	switch k := e.Kind.(type) {
 	case item.Compaction:

@@ -5,14 +5,14 @@ import "strings"
 // word is one word of a shell command, quotes removed.
 type word struct {
 	text string
-	// quoted says that a part of it was quoted, pattern that an unquoted part names
-	// files by a pattern.
+	// quoted says that a part of it was quoted, pattern that an unquoted part is a pattern
+	// of file names.
 	quoted, pattern bool
 }
 
-// splitShell takes a command apart into pipelines of commands of words; ok is false
-// when it holds anything but plain and quoted words, patterns and the operators ;
-// && || | and newline. Every command has a word.
+// splitShell splits a command into pipelines of commands of words; ok is false if it
+// contains anything but plain and quoted words, patterns and the operators ; && || | and
+// newline. Every command has a word.
 func splitShell(command string) (pipelines [][][]word, ok bool) {
 	s := shellScanner{rest: command}
 	for s.rest != "" {
@@ -31,11 +31,11 @@ type shellScanner struct {
 	pipelines [][][]word
 	pipeline  [][]word
 	words     []word
-	// wants says that the last operator needs a command behind it.
+	// wants says that the last operator needs another command.
 	wants bool
 }
 
-// step takes the next operator, word or space.
+// step reads the next operator, word or space.
 func (s *shellScanner) step() bool {
 	switch {
 	case strings.HasPrefix(s.rest, "&&"), strings.HasPrefix(s.rest, "||"):
@@ -55,7 +55,7 @@ func (s *shellScanner) step() bool {
 		}
 		s.rest = s.rest[1:]
 	case s.rest[0] == '\n':
-		// Behind an operator a command may begin on the next line.
+		// After an operator a command may begin on the next line.
 		if len(s.words) > 0 && !s.endPipeline() {
 			return false
 		}
@@ -84,13 +84,13 @@ func (s *shellScanner) endPipeline() bool {
 	return true
 }
 
-// Characters that a plain word is made of, and those of a pattern.
+// Characters of a plain word, and those of a pattern.
 const (
 	plainChars   = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:+@%="
 	patternChars = "*?[]"
 )
 
-// word takes a word, up to a space or an operator.
+// word reads a word, up to a space or an operator.
 func (s *shellScanner) word() bool {
 	var w word
 	var text strings.Builder

@@ -2,22 +2,26 @@ package fold
 
 import (
 	"slices"
+	"time"
 
 	"podd/pkg/item"
 )
 
-// State is where a pod stands after the entries of its log so far. It is a value: slices are
-// replaced and never changed, so a copy can be tried on entries that are not stored yet, and
-// whoever got a copy may keep it. The zero value is the state of an empty log, at built-in prices.
+// State is a pod's state after the entries of its log so far. It is a value: slices are
+// replaced and never changed, so entries that are not stored yet can be tried on a copy,
+// and a copy stays valid for ever. The zero value is the state of an empty log, at
+// built-in prices.
 type State struct {
-	// Total is what all turns used, those that a rewind took back included.
+	// Total is what all turns used, including those that a rewind undid.
 	Total Spent
 	// Turn is the last turn.
 	Turn Turn
-	// Notes are those that no turn has taken in yet, in their order.
+	// Notes are those that no turn has taken, in order.
 	Notes []Note
+	// Jobs are the background commands. A rewind does not undo them.
+	Jobs Jobs
 
-	prices []ModelPrice
+	models Models
 }
 
 // Note is a client's note and its entry.
@@ -26,27 +30,37 @@ type Note struct {
 	Seq item.Seq
 }
 
-// Priced is the state with prices that come before the built-in ones, for requests to come.
-// A decoded State has none.
-func (s State) Priced(prices []ModelPrice) State {
-	s.prices = prices
+// Knowing is the state with what is known about the models of later requests. A decoded
+// State knows the built-in catalogue.
+func (s State) Knowing(models Models) State {
+	s.models = models
 	return s
 }
 
-// Add folds the next entry in. Entries come in the order of the log.
+// Add folds the next entry. Entries come in the order of the log.
 func (s *State) Add(e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.Purged:
-		s.purged(e.Turn, k.Totals)
+		s.purged(e.Turn, k)
 	case item.Rewind:
-		s.Turn = Turn{Number: s.Turn.Number}
+		s.Turn = Turn{Number: s.Turn.Number, Plan: s.Turn.Plan}
 	case item.TurnStarted:
-		s.Turn = Turn{Number: e.Turn, Open: true, Began: e.Seq, RequestIDs: k.RequestIDs}
+		if len(k.RequestIDs) == 0 && slices.ContainsFunc(s.Notes, func(n Note) bool { return n.Job != "" && n.Wake }) {
+			s.Jobs.woke(e.Time)
+		}
+		s.Turn = Turn{Number: e.Turn, Open: true, Began: e.Seq, RequestIDs: k.RequestIDs, Plan: k.Plan, Wanted: Wanted{Schema: k.AnswerSchema}, Asked: Asked{Choice: k.Choice}}
 	case item.Note:
 		s.Notes = append(slices.Clip(s.Notes), Note{k, e.Seq})
+	case item.Job:
+		s.Jobs.add(e.Turn, k)
+	case item.TurnEnded:
+		if k.Outcome == item.OutcomeCancelled {
+			s.Jobs.cancel(e.Turn)
+		}
+		s.Turn.add(e)
 	case item.RequestUsage:
-		s.Total.add(k, s.prices)
-		s.Turn.billed(k, s.prices)
+		s.Total.Add(k, s.models)
+		s.Turn.billed(k, s.models)
 	case item.ItemAdded:
 		if m, ok := k.Item.(item.SystemMessage); ok && m.Origin == item.OriginNote && len(s.Notes) > 0 {
 			s.Notes = s.Notes[1:]
@@ -57,15 +71,23 @@ func (s *State) Add(e item.Entry) {
 	}
 }
 
-// purged adds what the removed entries of a log recorded.
-func (s *State) purged(turn int64, t item.Totals) {
+// purged adds the counts of the removed entries.
+func (s *State) purged(turn int64, k item.Purged) {
 	s.Turn.Number = turn
-	for _, r := range t.Requests {
-		s.Total.add(r.Request(), s.prices)
+	for _, r := range k.Totals.Requests {
+		s.Total.Add(r.Request(), s.models)
+	}
+	for _, j := range k.Jobs {
+		s.Jobs.add(0, j)
 	}
 }
 
-// Wakes says whether a note wants a turn.
-func (s *State) Wakes() bool {
-	return slices.ContainsFunc(s.Notes, func(n Note) bool { return n.Wake })
+// Wakes says whether a waiting note wakes the pod.
+func (s *State) Wakes() (from time.Time, wakes bool) {
+	for _, n := range s.Notes {
+		if n.Wake && (!wakes || n.NotBefore.Before(from)) {
+			from, wakes = n.NotBefore, true
+		}
+	}
+	return from, wakes
 }

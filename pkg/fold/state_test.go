@@ -3,7 +3,6 @@ package fold
 import (
 	"bytes"
 	"encoding/gob"
-	"fmt"
 	"testing"
 	"time"
 
@@ -12,10 +11,10 @@ import (
 	"podd/pkg/item"
 )
 
-// dear are prices: a token in costs one dollar.
-var dear = []ModelPrice{{Model: "dear", Money: Money{Input: 1e6}}}
+// dear knows a price: one input token costs one dollar.
+var dear = Models{Prices: []ModelPrice{{Model: "dear", Money: Money{Input: 1e6}}}}
 
-// entries draws the next entries of a log, ill-formed ones too.
+// entries draws the next entries of a log, including ill-formed ones.
 func entries(t *rapid.T, first item.Seq) []item.Entry {
 	id := rapid.SampledFrom([]string{"a", "b", "c"})
 	kind := rapid.Custom(func(t *rapid.T) item.Kind {
@@ -55,11 +54,11 @@ func saved(s State) string {
 	return out.String()
 }
 
-// A state is a value: what a copy holds never changes, whatever is added to another one. A
-// batch is tried on a copy before it is stored, and a turn keeps one in another goroutine.
+// A state is a value: adding to one copy never changes another. A pod tries a batch on a
+// copy before it stores it, and a turn keeps one in another goroutine.
 func TestCopiesNeverChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := State{}.Priced(dear)
+		s := State{}.Knowing(dear)
 		var copies []State
 		var were []string
 		for _, e := range entries(t, 1) {
@@ -76,10 +75,10 @@ func TestCopiesNeverChange(t *testing.T) {
 	})
 }
 
-// What was saved goes on as if it had never been.
+// A saved state continues as if it had never been saved.
 func TestSavedGoesOn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		whole := State{}.Priced(dear)
+		whole := State{}.Knowing(dear)
 		before := entries(t, 1)
 		for _, e := range before {
 			whole.Add(e)
@@ -88,7 +87,7 @@ func TestSavedGoesOn(t *testing.T) {
 		if err := gob.NewDecoder(bytes.NewBufferString(saved(whole))).Decode(&decoded); err != nil {
 			t.Fatal(err)
 		}
-		decoded = decoded.Priced(dear)
+		decoded = decoded.Knowing(dear)
 		for _, e := range entries(t, item.Seq(len(before)+1)) {
 			whole.Add(e)
 			decoded.Add(e)
@@ -101,7 +100,7 @@ func TestSavedGoesOn(t *testing.T) {
 
 // folded is the state of a log of these kinds, with sequences from 1.
 func folded(kinds ...item.Kind) State {
-	s := State{}.Priced(dear)
+	s := State{}.Knowing(dear)
 	for i, k := range kinds {
 		s.Add(item.Entry{Seq: item.Seq(i + 1), Turn: 1, Time: time.Unix(5, 0), Kind: k})
 	}
@@ -139,7 +138,7 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// A call that asks after it was started did nothing yet, until it is started again.
+// A call that asks after its start has done nothing, until it is started again.
 func TestAQuestionUndoesAStart(t *testing.T) {
 	kinds := []item.Kind{item.TurnStarted{}, item.ItemAdded{Item: item.ToolCall{CallID: "a"}}, item.ToolStarted{CallID: "a"}}
 	for i, started := range []bool{true, false, false, true} {
@@ -153,7 +152,7 @@ func TestAQuestionUndoesAStart(t *testing.T) {
 	}
 }
 
-// A rewind takes the turn back, and neither its number nor what it cost.
+// A rewind undoes the turn, but neither its number nor its cost.
 func TestRewindKeepsWhatWasPaid(t *testing.T) {
 	s := folded(item.TurnStarted{}, item.RequestUsage{Model: "dear", Measured: true, Usage: item.Usage{Input: 7, Requests: 1}}, item.Note{Text: "waits"}, item.Rewind{To: 1})
 	if s.Turn.Number != 1 || s.Turn.Open || s.Total.Usage.Input != 7 || s.Total.Cost != 7 || len(s.Notes) != 1 {
@@ -161,20 +160,67 @@ func TestRewindKeepsWhatWasPaid(t *testing.T) {
 	}
 }
 
-// A call that gives the same result often enough within the last steps is a loop.
-func TestLoop(t *testing.T) {
-	for _, c := range []struct {
-		every, times int
-		loops        bool
-	}{{1, LoopTimes - 1, false}, {1, LoopTimes, true}, {2, LoopTimes, true}, {3, 2 * LoopTimes, false}} {
-		t.Run(fmt.Sprintf("each %d steps, %d times", c.every, c.times), func(t *testing.T) {
-			var r Repeats
-			for i := range c.times {
-				r = r.with(i*c.every, "shell", "{}", item.Output{Summary: "same"})
+// A call counts once per step in which it gives the same result; reading a job never
+// counts.
+func TestRepeated(t *testing.T) {
+	type calls = func(step int) []item.ToolCall
+	each := func(calls ...item.ToolCall) calls { return func(int) []item.ToolCall { return calls } }
+	same := item.ToolCall{Name: "shell", Arguments: "{}"}
+	for name, c := range map[string]struct {
+		calls calls
+		last  int
+		times int
+	}{
+		"each step":             {each(same), 6, 6},
+		"older steps":           {each(same), 25, 10},
+		"twice a step":          {each(same, same), 6, 6},
+		"with another":          {each(same, item.ToolCall{Name: "search"}), 6, 6},
+		"reading a job":         {each(item.ToolCall{Name: "job", Arguments: `{"id":"1","action":"read"}`}), 9, 0},
+		"stopping a job":        {each(item.ToolCall{Name: "job", Arguments: `{"id":"1","action":"stop"}`}), 9, 9},
+		"a job without a sense": {each(item.ToolCall{Name: "job", Arguments: `{"action":`}), 9, 9},
+		"each third step": {func(step int) []item.ToolCall {
+			if step%3 > 0 {
+				return nil
 			}
-			if r.Loop() != c.loops {
-				t.Errorf("loop %v", r.Loop())
+			return []item.ToolCall{same}
+		}, 30, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var turn Turn
+			for turn.Step < c.last {
+				turn.Step++
+				for _, call := range c.calls(turn.Step) {
+					turn.Repeats = turn.Repeats.with(turn.Step, call.Name, call.Arguments, item.Output{Summary: "same"})
+				}
+			}
+			if _, times := turn.Repeated(10); times != c.times {
+				t.Errorf("%d times, want %d", times, c.times)
+			}
+			if n := len(turn.Repeats.Calls); n > 2*MaxLoopSteps {
+				t.Errorf("%d calls kept", n)
 			}
 		})
+	}
+}
+
+// The last text of an answer is the one that counts where one value is wanted. Each correction
+// of a last answer counts; the schema itself, and what ends the turn, do not.
+func TestAnswersAndCorrections(t *testing.T) {
+	text := func(s string) item.Kind { return item.ItemAdded{Item: item.AssistantMessage{Text: s}} }
+	schema := item.ItemAdded{Item: item.SystemMessage{Origin: item.OriginAnswerSchema, Text: "schema"}}
+	usage := item.RequestUsage{Step: 1}
+	log := []item.Kind{item.TurnStarted{AnswerSchema: "{}"}, schema, text("a remark"), text("wrong"), usage, schema, text("a remark"), text("right"), usage}
+	s := folded(log...)
+	if s.Turn.LastText() != "right" || s.Turn.Wanted.Mismatches != 1 || s.Turn.SentBack != 0 || s.Turn.Wanted.Schema != "{}" {
+		t.Errorf("the turn is %+v", s.Turn)
+	}
+	if s := folded(append(log, schema)...); s.Turn.LastText() != "" || s.Turn.Wanted.Mismatches != 2 {
+		t.Errorf("after a correction the turn is %+v", s.Turn)
+	}
+	if s := folded(append(log, item.TurnEnded{Outcome: item.OutcomeFinished})...); s.Turn.Wanted.Schema != "" {
+		t.Errorf("a finished turn is %+v", s.Turn)
+	}
+	if s := folded(append(log, item.TurnEnded{Outcome: item.OutcomeInterrupted})...); s.Turn.Wanted.Schema != "{}" {
+		t.Errorf("an interrupted turn is %+v", s.Turn)
 	}
 }

@@ -6,15 +6,16 @@ import (
 	"podd/pkg/item"
 )
 
-// Task follows the turn that one submit begins, in the log of its pod from the first entry on.
+// Task follows the turn of one submit, in the log of its pod from the first entry on.
 type Task struct {
 	// RequestID is the submit's.
 	RequestID string
 	// Given says that the pod has the submit.
 	Given bool
-	// Ended is the turn's end, or says that the submit was withdrawn; nil until then.
+	// Ended is the turn's end, or says that the submit was withdrawn; nil before that.
 	Ended *item.TurnEnded
-	// Bills are what the turn was billed, one for each model that was asked and answered.
+	// Bills are what the turn was billed, one for each pair of requested and answering
+	// model.
 	Bills []item.RequestUsage
 	// Turn is the number of the turn, 0 until it has begun.
 	Turn int64
@@ -22,7 +23,7 @@ type Task struct {
 	state State
 }
 
-// Add folds the next entry in, and says whether it belongs to the turn.
+// Add folds the next entry, and says whether it belongs to the turn.
 func (t *Task) Add(e item.Entry) bool {
 	t.state.Add(e)
 	switch k := e.Kind.(type) {
@@ -59,21 +60,21 @@ func (t *Task) Add(e item.Entry) bool {
 // bill adds what a request was billed to the sum of its models.
 func (t *Task) bill(u item.RequestUsage) {
 	i := slices.IndexFunc(t.Bills, func(b item.RequestUsage) bool {
-		return b.Model == u.Model && b.Asked == u.Asked && b.Measured == u.Measured
+		return b.Model == u.Model && b.Asked == u.Asked && b.Endpoint == u.Endpoint && b.Measured == u.Measured && b.Above == u.InputAbove()
 	})
 	if i < 0 {
 		i = len(t.Bills)
-		t.Bills = append(t.Bills, item.RequestUsage{Model: u.Model, Asked: u.Asked, Measured: u.Measured, Purpose: item.PurposeSubPod})
+		t.Bills = append(t.Bills, item.RequestUsage{Model: u.Model, Asked: u.Asked, Endpoint: u.Endpoint, Measured: u.Measured, Purpose: item.PurposeSubPod, Above: u.InputAbove()})
 	}
 	t.Bills[i].Usage = t.Bills[i].Usage.Add(u.Usage)
 	t.Bills[i].DurationMS += u.DurationMS
 }
 
-// Spent is what the turn used so far, at configured prices.
-func (t *Task) Spent(prices []ModelPrice) Spent {
+// Spent is what the turn has used.
+func (t *Task) Spent(models Models) Spent {
 	var s Spent
 	for _, b := range t.Bills {
-		s.add(b, prices)
+		s.Add(b, models)
 	}
 	return s
 }

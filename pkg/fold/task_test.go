@@ -7,7 +7,7 @@ import (
 	"podd/pkg/item"
 )
 
-// addAll folds kinds in, each in a turn; a number changes the turn of those that follow.
+// addAll folds kinds, each in a turn; a number changes the turn of the following ones.
 func addAll(task *fold.Task, parts ...any) {
 	e := item.Entry{}
 	for _, p := range parts {
@@ -22,7 +22,8 @@ func addAll(task *fold.Task, parts ...any) {
 	}
 }
 
-// A task is the turn of its submit alone: what other turns said or were billed is not its own.
+// A task is only the turn of its submit: it includes neither answers nor bills of other
+// turns.
 func TestTask(t *testing.T) {
 	said := func(text string) item.Kind { return item.ItemAdded{Item: item.AssistantMessage{Text: text}} }
 	billed := func(model string, in int64) item.Kind {
@@ -53,7 +54,7 @@ func TestTask(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			task := fold.Task{RequestID: "r"}
 			addAll(&task, tt.log...)
-			spent := task.Spent(nil)
+			spent := task.Spent(fold.Models{Local: []string{item.DefaultEndpoint}})
 			if task.Given != tt.given || task.Text() != tt.text || task.Turn != tt.turn || spent.Tokens() != tt.used || len(task.Bills) != tt.bills {
 				t.Errorf("%+v, says %q, used %+v", task, task.Text(), spent)
 			}

@@ -6,10 +6,12 @@ import (
 	"podd/pkg/item"
 )
 
-// Totals count what the log recorded, what rewinds took back included. They must not be changed.
+// Totals are the counts of the log, including what rewinds undid. They must not be
+// changed.
 func (s *Context) Totals() item.Totals { return s.kept.Totals }
 
-// count adds an entry to the totals. saved is how many tokens the next request lost by it.
+// count adds an entry to the totals. saved is the number of tokens that the next request
+// lost because of it.
 func (s *Context) count(e item.Entry, saved int) {
 	t := &s.kept.Totals
 	switch k := e.Kind.(type) {
@@ -34,7 +36,7 @@ func (s *Context) count(e item.Entry, saved int) {
 }
 
 func countRequest(t *item.Totals, k item.RequestUsage) {
-	r := item.RequestTotal{Model: k.Model, Purpose: k.Purpose, Measured: k.Measured, Asked: k.Asked}
+	r := item.RequestTotal{Model: k.Model, Purpose: k.Purpose, Measured: k.Measured, Asked: k.Asked, Endpoint: k.Endpoint, Above: k.InputAbove()}
 	i := slices.IndexFunc(t.Requests, func(b item.RequestTotal) bool {
 		b.Usage = item.Usage{}
 		return b == r

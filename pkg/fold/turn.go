@@ -9,28 +9,30 @@ import (
 	"podd/pkg/item"
 )
 
-// Turn is where a pod's last turn stands: all that one which was left open needs to go on.
+// Turn is the state of a pod's last turn: everything that an open one needs to continue.
 type Turn struct {
 	// Number is that of the turn, 0 before the first; Open says that it has no terminal entry.
 	Number int64
 	Open   bool
+	// Plan says that it only plans.
+	Plan bool
+	// Wanted is what the last answer must be; zero once the turn has ended, unless it was
+	// interrupted.
+	Wanted Wanted
 	// Began is the entry that began it.
 	Began item.Seq
 	// RequestIDs are the submits that the open turn began with.
 	RequestIDs []string
-	// Resuming says that the turn was taken up again and has come no further. Resumes counts
-	// how often that was since its last answer, after it was cut short at work.
+	// Resuming says that the turn was resumed and has not progressed since. Resumes counts
+	// how often it was resumed since its last answer after it was cut short while it worked.
 	Resuming bool
 	Resumes  int
 	// Interrupted says why the turn was given up.
 	Interrupted string
-	// Fallback is the model that the turn fell back to, as its setup names it; empty while it
-	// has not. Falling says that it is about to.
-	Fallback string
-	Falling  bool
-	// Step is the last model request that was answered.
+	Asked
+	// Step is the last answered model request.
 	Step int
-	// Spent is what the turn used. Requests counts its own, those of spawned pods left out.
+	// Spent is what the turn used. Requests counts its own, without those of sub-pods.
 	Spent     Spent
 	Requests  int
 	ToolCalls int
@@ -38,9 +40,10 @@ type Turn struct {
 	SentBack int
 	// Calls are those without a result, in the order of the log.
 	Calls []Call
-	// Questions are those that the turn asked, answered ones too, in the order of the log.
+	// Questions are those that the turn asked, including answered ones, in the order of the
+	// log.
 	Questions []Question
-	// Answer has the texts of the last answer. HasCalls says that this has calls, Final that
+	// Answer has the texts of the last answer. HasCalls says that it has calls, Final that
 	// it has none and that nothing was added since.
 	Answer          []string
 	HasCalls, Final bool
@@ -51,7 +54,25 @@ type Turn struct {
 	Repeats Repeats
 }
 
-// Call is a call without a result, as far as the log tells.
+// Asked is which model a turn asks.
+type Asked struct {
+	// Choice is the model and the effort that its submit chose.
+	Choice item.Choice
+	// Fallback is the model that the turn fell back to, as its setup names it; zero without
+	// a fallback. Falling says that it is about to fall back.
+	Fallback item.ModelRef
+	Falling  bool
+}
+
+// Wanted is what the last answer of a turn must be.
+type Wanted struct {
+	// Schema is the JSON Schema that it must match; empty without one. Mismatches counts the
+	// last answers that did not.
+	Schema     string
+	Mismatches int
+}
+
+// Call is a call without a result, as the log shows it.
 type Call struct {
 	item.ToolCall
 	// Seq is the call's entry.
@@ -60,23 +81,23 @@ type Call struct {
 	Started *item.ToolStarted
 }
 
-// Question is a call that asks a person, or asked.
+// Question is a call that waits, or waited, for a person.
 type Question struct {
 	item.ApprovalRequested
 	// CallSeq is the call's entry; 0 for a call that the turn does not have.
 	CallSeq item.Seq
 	Turn    int64
-	// Answer is nil until somebody answers.
+	// Answer is nil until it is answered.
 	Answer *item.ApprovalResolved
-	// Asked is when it was asked; Closed is when it was answered, or when its call ended
-	// without an answer, and zero while it is open.
+	// Asked is when the call asked. Closed is when it was answered, or when its call ended
+	// without an answer; zero while the question is open.
 	Asked, Closed time.Time
 }
 
 // IsOpen says whether a person can still answer.
 func (q *Question) IsOpen() bool { return q.Closed.IsZero() }
 
-// Expired says whether the time to answer was over at a time.
+// Expired says whether the time to answer was over at a given time.
 func (q *Question) Expired(at time.Time) bool { return !at.Before(q.Expires) }
 
 // Question is the last one about a call, or nil.
@@ -109,27 +130,37 @@ func (t *Turn) HasCall(id string) bool { return t.call(id) >= 0 }
 // Text is the text of the last answer.
 func (t *Turn) Text() string { return strings.Join(t.Answer, "\n\n") }
 
+// LastText is the last text of the last answer: some models send remarks before it.
+func (t *Turn) LastText() string {
+	if len(t.Answer) == 0 {
+		return ""
+	}
+	return t.Answer[len(t.Answer)-1]
+}
+
 func (t *Turn) call(id string) int {
 	return slices.IndexFunc(t.Calls, func(c Call) bool { return c.CallID == id })
 }
 
-// SourceFallback marks the alert that comes before the setup of a fallback. Only this alert
-// tells such a setup from one of the pod's own model.
+// SourceFallback marks the alert that precedes the setup of a fallback. Only this alert
+// distinguishes such a setup from one of the pod's own model.
 const SourceFallback = "fallback"
 
-// add folds entries in that concern the turn alone.
+// add folds entries that concern only the turn.
 func (t *Turn) add(e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.TurnEnded:
-		t.Open, t.Resuming, t.RequestIDs, t.Calls = false, false, nil, nil
+		t.Open, t.Resuming, t.RequestIDs, t.Calls, t.Repeats = false, false, nil, nil, Repeats{}
 		if k.Outcome == item.OutcomeInterrupted {
 			t.Interrupted = k.Cause
+		} else {
+			t.Wanted = Wanted{}
 		}
 	case item.AlertRaised:
 		t.Falling = t.Falling || k.Alert.Source == SourceFallback
 	case item.Setup:
 		if t.Falling {
-			t.Fallback, t.Falling = k.Model, false
+			t.Fallback, t.Falling = k.ModelRef(), false
 		}
 	case item.Promoted:
 		t.Promoted = true
@@ -161,7 +192,7 @@ func (t *Turn) asked(e item.Entry, k item.ApprovalRequested) {
 	q := Question{ApprovalRequested: k, Turn: e.Turn, Asked: e.Time}
 	if i := t.call(k.CallID); i >= 0 {
 		q.CallSeq = t.Calls[i].Seq
-		// A call that asks after it was started was changed before it did anything.
+		// A call that asks after its start was changed before it did anything.
 		t.Calls = slices.Clone(t.Calls)
 		t.Calls[i].Started = nil
 	}
@@ -179,10 +210,10 @@ func (t *Turn) closeQuestion(callID string, at time.Time, answer *item.ApprovalR
 	q.Answer, q.Closed = answer, at
 }
 
-// billed takes note of a request. The one of a step follows the items of its answer.
-func (t *Turn) billed(u item.RequestUsage, prices []ModelPrice) {
+// billed records a request. That of a step comes after the items of its answer.
+func (t *Turn) billed(u item.RequestUsage, models Models) {
 	t.Resuming = false
-	t.Spent.add(u, prices)
+	t.Spent.Add(u, models)
 	if u.Purpose != item.PurposeSubPod {
 		t.Requests += int(u.Usage.Requests)
 	}
@@ -205,14 +236,20 @@ func (t *Turn) added(e item.Entry, it item.Item) {
 	case item.ToolResult:
 		t.result(e.Time, it)
 	case item.SystemMessage:
-		t.news(it.Origin != item.OriginNote)
+		if it.Origin == item.OriginLoop {
+			t.Repeats.Noted = t.Step
+		}
+		if it.Origin == item.OriginAnswerSchema && t.Final {
+			t.Wanted.Mismatches++
+		}
+		t.news(it.Origin != item.OriginNote && it.Origin != item.OriginAnswerSchema)
 	default:
 		t.news(true)
 	}
 }
 
-// news is something for the model to see. What neither a client's note nor a submit
-// brought behind a last answer came of an interceptor that keeps the turn from finishing.
+// news is something new for the model. After a last answer, text that is from neither a
+// client's note nor a submit is from an interceptor that keeps the turn from finishing.
 func (t *Turn) news(mayKeep bool) {
 	if t.Final && mayKeep && !t.Promoted {
 		t.SentBack++

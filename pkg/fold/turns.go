@@ -2,9 +2,9 @@ package fold
 
 import "fmt"
 
-// TurnCandidates are the indexes of the results that have content and lie before
-// the last protected turns: the candidates of ModeTurns, before any protection and
-// any least saving. With no more turns than are protected there are none.
+// TurnCandidates are the indexes of the results with content before the last protected
+// turns: the candidates of ModeTurns, before other protections and the minimum savings.
+// It is empty if no turn is older than the protected ones.
 func TurnCandidates(elements []Element, protected int) []int {
 	turns := 0
 	for _, e := range elements {

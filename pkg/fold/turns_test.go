@@ -42,8 +42,8 @@ func TestTurnCandidates(t *testing.T) {
 	}
 }
 
-// turnsSession has a result in the first of so many turns, sent in each request
-// since.
+// turnsSession has a result in the first of the given number of turns, which each later
+// request sends.
 func turnsSession(turns int, first fold.Element) (*session, item.Seq) {
 	s := newSession(0)
 	s.user()
@@ -95,8 +95,8 @@ func TestTurnsMode(t *testing.T) {
 	}
 }
 
-// Messages that wait in line may begin several turns before one request; what they
-// make old has still to be sent twice.
+// Queued messages may begin several turns before one request; results that they make old
+// still have to be sent twice.
 func TestTurnsModeWaitsForTwoRequests(t *testing.T) {
 	s := newSession(0)
 	s.user()

@@ -12,20 +12,20 @@ import (
 // QueueLen is how many events wait for one hook before further ones are dropped.
 const QueueLen = 1024
 
-// Fanout hands events to hooks, each in a goroutine of its own behind a bounded
-// queue: whoever publishes never waits for a hook. Events that find the queue full
-// are dropped and counted. The nil Fanout drops everything.
+// Fanout passes events to hooks, each in its own goroutine behind a bounded queue:
+// publishers never wait for a hook. Events for a full queue are dropped and counted. The
+// nil Fanout drops everything.
 type Fanout struct {
 	log     *slog.Logger
 	runners []*runner
 	wg      sync.WaitGroup
 	// alerts has room for the one alert of each hook.
 	alerts chan string
-	// closed ends the goroutine that raises them, which done waits for.
+	// closed ends the goroutine that raises them; done is closed when it has ended.
 	closed, done chan struct{}
 	close        sync.Once
 
-	// mu lets publishers in until over is set.
+	// mu admits publishers until over is set.
 	mu   sync.RWMutex
 	over bool
 }
@@ -38,7 +38,7 @@ type runner struct {
 	told atomic.Bool
 }
 
-// NewFanout starts one goroutine a hook and one for alerts; Close ends them. alert is
+// NewFanout starts one goroutine per hook and one for alerts; Close ends them. alert is
 // called once for a hook that is too slow or panics; nil raises none.
 func NewFanout(log *slog.Logger, alert func(text string), hooks ...Hook) *Fanout {
 	if alert == nil {
@@ -54,8 +54,8 @@ func NewFanout(log *slog.Logger, alert func(text string), hooks ...Hook) *Fanout
 	return f
 }
 
-// Entry publishes a committed entry. fresh makes a copy of it that shares nothing
-// with any other: each hook gets one of its own.
+// Entry publishes a committed entry. fresh makes an independent copy of it, one for each
+// hook.
 func (f *Fanout) Entry(pod string, fresh func() item.Entry) {
 	f.publish(func(h Hook) { h.Entry(pod, fresh()) })
 }
@@ -65,7 +65,7 @@ func (f *Fanout) Alert(a item.Alert) {
 	f.publish(func(h Hook) { h.Alert(a) })
 }
 
-// Edge publishes what happened at an edge.
+// Edge publishes an event at an edge.
 func (f *Fanout) Edge(e Edge) {
 	f.publish(func(h Hook) { h.Edge(e) })
 }
@@ -75,7 +75,8 @@ func (f *Fanout) Pod(e PodEvent) {
 	f.publish(func(h Hook) { h.Pod(e) })
 }
 
-// Dropped counts, for each hook's name, the events that it was too slow for.
+// Dropped counts, for each hook's name, the events that were dropped because it was too
+// slow.
 func (f *Fanout) Dropped() map[string]int64 {
 	counts := make(map[string]int64)
 	if f == nil {
@@ -87,9 +88,9 @@ func (f *Fanout) Dropped() map[string]int64 {
 	return counts
 }
 
-// Close ends the hooks' goroutines after the events that already wait; a second call
-// does nothing. What is published afterwards is dropped. A hook that never returns is not
-// waited for when giveUp closes first.
+// Close ends the hooks' goroutines after the queued events; a second call does nothing.
+// Later events are dropped. When giveUp closes, Close stops waiting for hooks that have
+// not returned.
 func (f *Fanout) Close(giveUp <-chan struct{}) {
 	if f != nil {
 		f.close.Do(func() { f.end(giveUp) })
@@ -143,14 +144,14 @@ func (f *Fanout) run(r *runner) {
 	}
 }
 
-// warnOnce has a hook's one alert raised.
+// warnOnce raises a hook's one alert.
 func (f *Fanout) warnOnce(r *runner, text string) {
 	if r.told.CompareAndSwap(false, true) {
 		f.alerts <- text
 	}
 }
 
-// raise raises alerts until the Fanout is closed, then those that are left.
+// raise raises alerts until the Fanout is closed, then the remaining ones.
 func (f *Fanout) raise(alert func(text string)) {
 	defer close(f.done)
 	for {

@@ -10,7 +10,7 @@ import (
 	"podd/pkg/item"
 )
 
-// watcher collects what it sees; gate, when set, holds it at its first event.
+// watcher collects events; gate, when set, blocks it at its first event.
 type watcher struct {
 	hook.Base
 	name    string
@@ -71,8 +71,8 @@ func TestFanout(t *testing.T) {
 	}
 }
 
-// A hook that hangs delays nobody: what it has no room for is dropped and counted,
-// and Close gives up on it.
+// A hanging hook delays no other: events beyond its queue are dropped and counted, and
+// Close stops waiting for it.
 func TestHangingHook(t *testing.T) {
 	hangs := &watcher{name: "hangs", gate: make(chan struct{}), entered: make(chan struct{})}
 	gate := hangs.gate

@@ -2,21 +2,21 @@ package hook
 
 import "podd/pkg/item"
 
-// Hook observes pods. Its methods are called one after the other from a goroutine
-// of its own: Entry and Alert after what they tell is on disk. What a hook gets is a
-// copy. Embed Base to watch only some.
+// Hook observes pods. Its methods are called one at a time from the hook's own goroutine:
+// Entry and Alert after their subject is on disk. A hook gets copies. Embed Base to
+// implement only some methods.
 type Hook interface {
 	// Name is shown when the hook fails.
 	Name() string
-	// Entry tells of an entry that was committed to a pod's log: a usage is one too.
-	// The entries of a pod come in order.
+	// Entry reports an entry committed to a pod's log; a usage is an entry, too. The entries
+	// of a pod come in order.
 	Entry(pod string, e item.Entry)
-	// Alert tells of a stored alert, of a pod or of the daemon.
+	// Alert reports a stored alert, of a pod or of the daemon.
 	Alert(a item.Alert)
-	// Edge tells that a turn passed a point where interceptors decide, and what came of
-	// it.
+	// Edge reports that a turn passed a point at which interceptors decide, and their
+	// decision.
 	Edge(e Edge)
-	// Pod tells of a pod's life.
+	// Pod reports a change of a pod's life.
 	Pod(e PodEvent)
 }
 
@@ -33,7 +33,7 @@ const (
 	EdgeAborted       EdgeName = "aborted"
 )
 
-// Edge is what happened at an edge. A field that its edge does not have is empty.
+// Edge is what happened at an edge. Fields that its edge does not have are empty.
 type Edge struct {
 	Name EdgeName
 	// Pod is the pod's id, Turn the turn's number, Step its model request from 1.
@@ -47,8 +47,7 @@ type Edge struct {
 	// Text is the user's message, a result's summary, the last answer or the cause of an
 	// abort.
 	Text string
-	// Decision says in one sentence what interceptors did; empty when things went on as
-	// they were.
+	// Decision says in one sentence what interceptors did; empty when they changed nothing.
 	Decision string
 }
 
@@ -73,7 +72,7 @@ type PodEvent struct {
 	ID, Name string
 }
 
-// Base watches nothing. Hooks embed it.
+// Base observes nothing. Hooks embed it.
 type Base struct{}
 
 // Entry does nothing.

@@ -4,36 +4,43 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"podd/pkg/item"
 )
 
-// Chain asks interceptors in their order: the first listed is the outermost, so it is
-// asked first about what goes in and last about what comes out. The nil Chain
-// continues everywhere. An error is a panic of an interceptor.
+// Chain calls interceptors in their order: the first listed is the outermost, which
+// decides first on input and last on output. The nil Chain continues everywhere. An error
+// is a panic of an interceptor.
 type Chain []Interceptor
 
-// Immediate says that asking the chain about tool calls takes no time and that it never
-// keeps a turn from finishing: it has none but podd's own interceptors.
+// Immediate says that the chain takes no time for tool calls and never keeps a turn from
+// finishing: it has only FileRefs and interceptors that embed RequestsOnly.
 func (c Chain) Immediate() bool {
-	return !slices.ContainsFunc(c, func(i Interceptor) bool { _, own := i.(FileRefs); return !own })
+	return !slices.ContainsFunc(c, func(i Interceptor) bool {
+		switch i.(type) {
+		case FileRefs, interface{ onlyRequests() }:
+			return false
+		}
+		return true
+	})
 }
 
-// SubmitDecision is what a chain made of a submit.
+// SubmitDecision is a chain's decision on a submit.
 type SubmitDecision struct {
 	// Text is the user message's text, rewritten or not.
 	Text string
 	// Items follow the user message, in the order in which they were added.
 	Items []item.Item
-	// Cancelled says who cancelled the submit and why, in one sentence; empty when
-	// it goes on.
+	// Cancelled says who cancelled the submit and why, in one sentence; empty when it
+	// continues.
 	Cancelled string
-	// Warnings are alerts to raise, whatever was decided; each names who warns.
+	// Warnings are alerts to raise, whatever the decision; each names its interceptor.
 	Warnings []string
 }
 
-// PromptSubmit asks about a submit. A rewritten text is what later interceptors
-// see; the first Cancel ends the asking.
+// PromptSubmit decides on a submit. Later interceptors see a rewritten text; the first
+// Cancel ends the chain.
 func (c Chain) PromptSubmit(ctx context.Context, s Submit) (SubmitDecision, error) {
 	d := SubmitDecision{Text: s.Text}
 	for _, i := range c {
@@ -54,17 +61,22 @@ func (c Chain) PromptSubmit(ctx context.Context, s Submit) (SubmitDecision, erro
 	return d, nil
 }
 
-// RequestDecision is what a chain made of a model request.
+// RequestDecision is a chain's decision on a model request.
 type RequestDecision struct {
 	// Items go into the history before the request is sent.
 	Items []item.Item
 	// Cancelled and Paused say who stopped the turn and why; at most one is set.
 	Cancelled, Paused string
+	// By is the interceptor that paused the pod until a time, Until that time, and Again
+	// ends the pause earlier; Until is zero for other pauses.
+	By    string
+	Until time.Time
+	Again <-chan struct{}
 	// Warnings are alerts to raise.
 	Warnings []string
 }
 
-// BeforeRequest asks about a model request. The first Cancel or Pause ends the asking.
+// BeforeRequest decides on a model request. The first Cancel or Pause ends the chain.
 func (c Chain) BeforeRequest(ctx context.Context, r Request) (RequestDecision, error) {
 	var d RequestDecision
 	for _, i := range c {
@@ -78,26 +90,33 @@ func (c Chain) BeforeRequest(ctx context.Context, r Request) (RequestDecision, e
 		case v.cancel != "":
 			d.Cancelled = fmt.Sprintf("%s cancelled the turn: %s", i.Name(), v.cancel)
 			return d, nil
-		case v.pause != "":
+		case v.pause != "" && !r.lifted(i.Name(), v.until):
 			d.Paused = fmt.Sprintf("%s paused the pod: %s", i.Name(), v.pause)
+			if !v.until.IsZero() {
+				d.By, d.Until, d.Again = i.Name(), v.until, v.again
+			}
 			return d, nil
 		}
 	}
 	return d, nil
 }
 
-// TurnDecision is what a chain made of a turn's end.
+// lifted says whether a person ended a pause of this interceptor that lasted as long.
+func (r Request) lifted(by string, until time.Time) bool {
+	return !until.IsZero() && slices.ContainsFunc(r.Lifted, func(p item.Pause) bool { return p.By == by && !until.After(p.Until) })
+}
+
+// TurnDecision is a chain's decision on a turn's end.
 type TurnDecision struct {
-	// Items go into the history, and the turn takes another step; none means that it
-	// finishes.
+	// Items go into the history, and the turn takes another step; without items it finishes.
 	Items []item.Item
-	// Paused says who holds the pod and why.
+	// Paused says who paused the pod and why.
 	Paused string
 	// Warnings are alerts to raise.
 	Warnings []string
 }
 
-// TurnEnd asks all interceptors about a turn's end.
+// TurnEnd calls all interceptors at a turn's end.
 func (c Chain) TurnEnd(ctx context.Context, t Turn) (TurnDecision, error) {
 	var d TurnDecision
 	for _, i := range c {
@@ -114,8 +133,8 @@ func (c Chain) TurnEnd(ctx context.Context, t Turn) (TurnDecision, error) {
 	return d, nil
 }
 
-// Aborted tells all interceptors that a turn did not finish. The error is that of the
-// first that panicked.
+// Aborted calls all interceptors after a turn that did not finish. The error is that of
+// the first one that panicked.
 func (c Chain) Aborted(ctx context.Context, a Abort) (err error) {
 	for _, i := range c {
 		if failed := guard(i, func() { i.Aborted(ctx, a) }); err == nil {
@@ -131,7 +150,7 @@ func (s Submit) clone() Submit {
 	return s
 }
 
-// warn adds what an interceptor warns of, once however often it does.
+// warn adds an interceptor's warning, once however often it is repeated.
 func warn(warnings []string, i Interceptor, text string) []string {
 	if text == "" {
 		return warnings

@@ -10,7 +10,7 @@ import (
 	"podd/pkg/item"
 )
 
-// asks answers with fixed verdicts and remembers what it was asked.
+// asks answers with fixed verdicts and records its calls.
 type asks struct {
 	interceptor.Base
 	name   string
@@ -53,7 +53,7 @@ func TestPromptSubmit(t *testing.T) {
 		seen      []string
 		err       string
 	}{
-		{name: "nobody", text: "hi", items: []item.Item{file}},
+		{name: "no interceptor", text: "hi", items: []item.Item{file}},
 		{
 			name: "in order, what one rewrites the next one sees",
 			chain: []asks{
@@ -112,7 +112,7 @@ func TestTurnEnd(t *testing.T) {
 	}
 }
 
-// decides answers a request and a turn's end with fixed verdicts and counts the asking.
+// decides answers a request and a turn's end with fixed verdicts and counts its calls.
 type decides struct {
 	interceptor.Base
 	name    string

@@ -36,8 +36,8 @@ type budget struct {
 // Name is "budget".
 func (budget) Name() string { return "budget" }
 
-// BeforeRequest adds a message to the history when the turn is over its budget. It
-// decides by what it is asked alone, so the same question gets the same verdict.
+// BeforeRequest adds a message to the history when the turn exceeds its budget. Its
+// decision depends only on its argument, so the same question gets the same verdict.
 func (b budget) BeforeRequest(_ context.Context, r interceptor.Request) interceptor.RequestVerdict {
 	if r.Step%10 != 0 || r.Usage.Input < b.tokens {
 		return r.Continue()
@@ -46,14 +46,14 @@ func (b budget) BeforeRequest(_ context.Context, r interceptor.Request) intercep
 	return r.ContinueWith(item.SystemMessage{Origin: item.OriginInterceptor, Text: text})
 }
 
-// tested sends a turn back that changed a file and ran no test since.
+// tested continues a turn that changed a file and ran no test since.
 type tested struct{ interceptor.Base }
 
 // Name is "tested".
 func (tested) Name() string { return "tested" }
 
-// TurnEnd looks at what the turn did. A history that can't be read is a reason to warn
-// and none to keep the turn.
+// TurnEnd checks what the turn did. If it cannot read the history, it warns but lets the
+// turn finish.
 func (tested) TurnEnd(_ context.Context, t interceptor.Turn) interceptor.TurnVerdict {
 	changed := ""
 	for past, err := range t.ThisTurn() {
@@ -75,7 +75,7 @@ func (tested) TurnEnd(_ context.Context, t interceptor.Turn) interceptor.TurnVer
 	return t.ContinueWith(item.SystemMessage{Origin: item.OriginInterceptor, Text: text})
 }
 
-// An interceptor embeds Base and answers where it has something to say. It goes into
+// An interceptor embeds Base and implements the edges that it needs. It goes into
 // pod.Config.Interceptors.
 func Example() {
 	chain := interceptor.Chain{noForcePush{}, budget{tokens: 500_000}, tested{}}
@@ -88,7 +88,7 @@ func Example() {
 	r, err := chain.BeforeRequest(ctx, interceptor.Request{Step: 20, Usage: item.Usage{Input: 600_000}})
 	fmt.Println(len(r.Items), err)
 
-	// podd sets the Conversation; this one is of a turn that edited a file.
+	// podd sets the Conversation; this one is from a turn that edited a file.
 	edit := item.ToolResult{Tool: "edit_file", Output: item.Output{Summary: "edit_file: a.go, 1 place replaced", Kind: item.OutputEdit, Path: "a.go"}}
 	conversation := interceptor.NewConversation(func(bool) iter.Seq2[interceptor.Past, error] {
 		return func(yield func(interceptor.Past, error) bool) {
@@ -103,7 +103,7 @@ func Example() {
 	// No test ran since this change: edit_file: a.go, 1 place replaced <nil>
 }
 
-// What every interceptor must do, the examples do.
+// The examples follow the rules for interceptors.
 func TestExamplesConform(t *testing.T) {
 	force, err := json.Marshal(map[string]string{"command": "git push --force"})
 	if err != nil {

@@ -6,52 +6,51 @@ import (
 	"podd/pkg/item"
 )
 
-// Interceptor is code that may decide what a pod does. It is asked at the edges
-// below and answers with a verdict value; the zero verdict lets things go on as
-// they are. Embed Base to answer only where there is something to say.
+// Interceptor is code that may decide what a pod does. podd calls it at the edges below,
+// and it answers with a verdict. The zero verdict changes nothing. Embed Base to
+// implement only some edges.
 //
-// The methods of one interceptor are called from one goroutine for each pod, and
-// from several for several pods. They should return soon after ctx ends. A panic
-// fails the turn, not the daemon. What an interceptor gets is a copy: changing it
-// changes nothing.
+// The methods of one interceptor are called from one goroutine for each pod, and from
+// several for several pods. They should return soon after ctx ends. A panic fails the
+// turn, not the daemon. An interceptor gets copies, which it may change without effect.
 //
 // An interceptor may only narrow: what it continues, others may still deny. It has to
-// give the same verdict when it is asked the same again: a crash between a verdict
-// and its commit asks again, and so does another interceptor's rewrite.
+// give the same verdict to the same question: podd asks again after a crash between a
+// verdict and its commit, and after another interceptor's rewrite.
 type Interceptor interface {
 	// Name is shown as the cause of what the interceptor did.
 	Name() string
-	// PromptSubmit is asked before a submit joins the conversation, at least once.
+	// PromptSubmit is called before a submit joins the conversation, at least once.
 	PromptSubmit(ctx context.Context, s Submit) SubmitVerdict
-	// BeforeRequest is asked before each model request of a turn.
+	// BeforeRequest is called before each model request of a turn.
 	BeforeRequest(ctx context.Context, r Request) RequestVerdict
-	// BeforeTool is asked before a tool call runs, with validated arguments, and again
-	// with what another interceptor rewrote them to.
+	// BeforeTool is called before a tool call runs, with validated arguments, and again
+	// after another interceptor rewrote them.
 	BeforeTool(ctx context.Context, c Call) CallVerdict
-	// AfterTool is asked about what a call that ran or was answered by an interceptor
-	// gave, before the output is cut to size.
+	// AfterTool is called with the output of a call that ran or that an interceptor
+	// answered, before the output is cut to size.
 	AfterTool(ctx context.Context, r Result) ResultVerdict
-	// TurnEnd is asked when the model has no more calls to make.
+	// TurnEnd is called when the model makes no further calls.
 	TurnEnd(ctx context.Context, t Turn) TurnVerdict
-	// Aborted is told that a turn ends otherwise than finished. It decides nothing.
+	// Aborted is called when a turn ends in another way than finished. It decides nothing.
 	Aborted(ctx context.Context, a Abort)
 }
 
-// Submit is what PromptSubmit decides on.
+// Submit is the subject of PromptSubmit.
 type Submit struct {
 	Pod       string
 	RequestID string
 	Segments  []item.Segment
 	// Text is the user message's text with its references as placeholders.
 	Text string
-	// Resolved is what the file references of Segments became when the submit was
-	// accepted. FileRefs adds them to the history; no other interceptor has to.
+	// Resolved are the resolved file references of Segments, as of when podd accepted the
+	// submit. FileRefs adds them to the history; no other interceptor has to.
 	Resolved []item.Item
-	// Conversation is what was said before it.
+	// Conversation is the conversation before it.
 	Conversation
 }
 
-// Request is what BeforeRequest decides on.
+// Request is the subject of BeforeRequest.
 type Request struct {
 	Pod  string
 	Turn int64
@@ -59,13 +58,15 @@ type Request struct {
 	Step int
 	// Tokens estimates the size of the request.
 	Tokens int
-	// Usage is what the turn's requests were billed so far.
+	// Usage is what the turn's requests were billed until now.
 	Usage item.Usage
-	// Conversation is what was said so far.
+	// Lifted are the pauses until a time that a person ended earlier in this turn.
+	Lifted []item.Pause
+	// Conversation is the conversation until now.
 	Conversation
 }
 
-// Call is what BeforeTool decides on.
+// Call is the subject of BeforeTool.
 type Call struct {
 	Pod    string
 	Turn   int64
@@ -75,25 +76,25 @@ type Call struct {
 	Arguments string
 }
 
-// Result is what AfterTool decides on.
+// Result is the subject of AfterTool.
 type Result struct {
 	Call
 	Output item.Output
 }
 
-// Turn is what TurnEnd decides on.
+// Turn is the subject of TurnEnd.
 type Turn struct {
 	Pod  string
 	Turn int64
-	// Steps counts the turn's model requests so far.
+	// Steps counts the turn's model requests until now.
 	Steps int
 	// Answer is the text of the last assistant message.
 	Answer string
-	// Conversation is what was said, the answer included.
+	// Conversation is the conversation including the answer.
 	Conversation
 }
 
-// Abort is what Aborted is told.
+// Abort is the subject of Aborted.
 type Abort struct {
 	Pod     string
 	Turn    int64
@@ -104,6 +105,12 @@ type Abort struct {
 
 // Base continues at every edge. Interceptors embed it.
 type Base struct{}
+
+// RequestsOnly is Base for an interceptor that decides on nothing but model requests: podd
+// need not wait for it elsewhere.
+type RequestsOnly struct{ Base }
+
+func (RequestsOnly) onlyRequests() {}
 
 // PromptSubmit continues.
 func (Base) PromptSubmit(context.Context, Submit) SubmitVerdict { return SubmitVerdict{} }

@@ -8,20 +8,19 @@ import (
 	"podd/pkg/item"
 )
 
-// maxRounds is how often a chain is asked about one call whose arguments keep being
-// rewritten.
+// maxRounds bounds how often a chain decides on one call whose arguments keep changing.
 const maxRounds = 8
 
-// CallDecision is what a chain made of a tool call. At most one of Denied, Result and
-// Aborted is set; Ask counts when none is.
+// CallDecision is a chain's decision on a tool call. At most one of Denied, Result and
+// Aborted is set; Ask applies when none of them is.
 type CallDecision struct {
-	// Arguments is what every interceptor agreed to, in canonical form.
+	// Arguments are what every interceptor agreed to, in canonical form.
 	Arguments string
 	// Denied says who denied the call and why.
 	Denied string
 	// Result answers the call without running it.
 	Result *item.Output
-	// Ask says who wants a person to agree and why; empty when nobody does.
+	// Ask says which interceptors want a person to agree, and why; empty without one.
 	Ask []string
 	// Aborted says who ended the turn and why.
 	Aborted string
@@ -32,9 +31,9 @@ type CallDecision struct {
 // Check validates arguments and brings them to canonical form.
 type Check func(arguments string) (canonical string, err error)
 
-// BeforeTool asks about a tool call; the first Deny, Result or Abort ends the asking.
-// After a rewrite the chain is asked from its beginning, so that nobody can be led
-// round by arguments that it has not seen; rewrites that never settle deny the call.
+// BeforeTool decides on a tool call; the first Deny, Result or Abort ends the chain.
+// After a rewrite the chain starts again, so that no interceptor misses the arguments
+// that run; rewrites that never settle deny the call.
 func (c Chain) BeforeTool(ctx context.Context, call Call, check Check) (CallDecision, error) {
 	var warnings []string
 	for range maxRounds {
@@ -51,9 +50,9 @@ func (c Chain) BeforeTool(ctx context.Context, call Call, check Check) (CallDeci
 	}, nil
 }
 
-// round asks each interceptor until one decides or rewrites. Arguments of its decision
-// that differ from the call's want another round. warnings are those of the rounds
-// before.
+// round calls each interceptor until one decides or rewrites. If the arguments of its
+// decision differ from the call's, another round follows. warnings are those of earlier
+// rounds.
 func (c Chain) round(ctx context.Context, call Call, check Check, warnings []string) (CallDecision, error) {
 	d := CallDecision{Arguments: call.Arguments, Warnings: warnings}
 	for _, i := range c {
@@ -89,17 +88,17 @@ func (c Chain) round(ctx context.Context, call Call, check Check, warnings []str
 	return d, nil
 }
 
-// ResultDecision is what a chain made of a call's output.
+// ResultDecision is a chain's decision on a call's output.
 type ResultDecision struct {
 	Output item.Output
-	// Aborted says who ended the turn and why; empty when it goes on.
+	// Aborted says who ended the turn and why; empty when it continues.
 	Aborted string
 	// Warnings are alerts to raise.
 	Warnings []string
 }
 
-// AfterTool asks about a call's output, the innermost interceptor first. What one
-// replaces the next one sees; all are asked, whatever one says.
+// AfterTool decides on a call's output, the innermost interceptor first. Each sees the
+// replacement of the one before; all are called, whatever one decides.
 func (c Chain) AfterTool(ctx context.Context, r Result) (ResultDecision, error) {
 	d := ResultDecision{Output: r.Output}
 	for _, i := range slices.Backward(c) {

@@ -37,7 +37,7 @@ func (j judge) AfterTool(_ context.Context, r interceptor.Result) interceptor.Re
 	return j.result(r)
 }
 
-// trim is a check whose canonical form has no spaces around it and that refuses "bad".
+// trim is a check whose canonical form has no spaces around it; it refuses "bad".
 func trim(arguments string) (string, error) {
 	if arguments == "bad" {
 		return "", errors.New("not good")
@@ -49,7 +49,7 @@ func says(v interceptor.CallVerdict) func(interceptor.Call) interceptor.CallVerd
 	return func(interceptor.Call) interceptor.CallVerdict { return v }
 }
 
-// once rewrites from to to.
+// once rewrites one text to another.
 func once(from, to string) func(interceptor.Call) interceptor.CallVerdict {
 	return func(c interceptor.Call) interceptor.CallVerdict {
 		if c.Arguments == from {
@@ -68,7 +68,7 @@ func TestBeforeTool(t *testing.T) {
 		want  interceptor.CallDecision
 		err   string
 	}{
-		{name: "nobody", want: interceptor.CallDecision{Arguments: "a"}},
+		{name: "no interceptor", want: interceptor.CallDecision{Arguments: "a"}},
 		{
 			name:  "the first deny ends the asking",
 			chain: []judge{{name: "x"}, {name: "y", call: says(call.Deny("no"))}, {name: "z", call: says(call.Abort("never"))}},
@@ -80,7 +80,7 @@ func TestBeforeTool(t *testing.T) {
 			want:  interceptor.CallDecision{Arguments: "a", Ask: []string{"x asks: sure?", "y asks: no reason given"}},
 		},
 		{
-			name:  "a result stands for the call",
+			name:  "a result replaces the call",
 			chain: []judge{{name: "x", call: says(call.Result(out))}, {name: "y", call: says(call.Deny("late"))}},
 			want:  interceptor.CallDecision{Arguments: "a", Result: &out},
 		},
@@ -147,8 +147,7 @@ func chainOf(judges []judge) interceptor.Chain {
 	return chain
 }
 
-// However a chain rewrites, what it lets run was agreed to by each interceptor in its
-// final form.
+// However a chain rewrites, every interceptor has agreed to the final form of what runs.
 func TestNobodyIsLedRound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SampledFrom([]string{"a", "b", "c", "d"})

@@ -40,8 +40,8 @@ func (w warns) TurnEnd(_ context.Context, t interceptor.Turn) interceptor.TurnVe
 	return t.Pause("look").Warn("broken")
 }
 
-// A warning goes with the verdict: it names who warns, changes nothing of what was
-// decided, and is there once however often the chain went round.
+// A warning comes with the verdict: it names the interceptor, does not change the
+// decision, and is there once however often the chain starts again.
 func TestWarnings(t *testing.T) {
 	chain := interceptor.Chain{warns{name: "a"}, warns{name: "b"}}
 	both, one := []string{"a: broken", "b: broken"}, []string{"a: broken"}

@@ -12,11 +12,11 @@ const (
 	LevelError Level = "error"
 )
 
-// The reasons of alerts that a program has to know. Others have none.
+// The reasons of alerts that programs need to know. Other alerts have none.
 const (
-	// ReasonTurnEnded marks the alert beside a turn's terminal entry, which says the same.
+	// ReasonTurnEnded marks the alert that repeats a turn's terminal entry.
 	ReasonTurnEnded = "TURN_ENDED"
-	// ReasonApprovalWaits marks the alert beside an ApprovalRequested.
+	// ReasonApprovalWaits marks the alert that repeats an ApprovalRequested.
 	ReasonApprovalWaits = "APPROVAL_WAITS"
 	// ReasonFallback marks the alert before the setup of a fallback model.
 	ReasonFallback = "FALLBACK"
@@ -42,9 +42,9 @@ type Alert struct {
 	Acked bool
 }
 
-// Repeats says that another entry of the pod's log says the same: how a turn ended, or that
-// a call waits for a person. An alert without a reason may be older than reasons are; then
-// its source and level decide.
+// Repeats says that another entry of the pod's log says the same: how a turn ended, or
+// that a call waits for a person. An alert without a reason may be from before reasons
+// existed; then its source and level decide.
 func (a Alert) Repeats() bool {
 	switch a.Reason {
 	case ReasonTurnEnded, ReasonApprovalWaits:

@@ -6,8 +6,8 @@ import (
 	"podd/pkg/item"
 )
 
-// What an alert repeats is told by its reason, never by its text; of an alert that is older
-// than reasons by its source and level.
+// An alert's reason, never its text, says whether it repeats an entry. For an alert from
+// before reasons its source and level say so.
 func TestAlertsThatRepeatAnEntry(t *testing.T) {
 	tests := map[string]struct {
 		alert item.Alert

@@ -1,6 +1,6 @@
 package item
 
-// DeltaKind says what a fragment belongs to.
+// DeltaKind says what a fragment is a part of.
 type DeltaKind string
 
 // The kinds of delta.
@@ -11,18 +11,18 @@ const (
 	DeltaToolOutput    DeltaKind = "tool_output"
 )
 
-// Delta is a live fragment of an entry that is not finished. It is never stored.
+// Delta is a live fragment of an unfinished entry. It is never stored.
 type Delta struct {
 	Turn int64
 	// Step is the step of the turn, from 1.
 	Step int
-	// Block names what the fragment belongs to, unique in the turn.
+	// Block names the block of the fragment, unique in the turn.
 	Block string
 	Kind  DeltaKind
 	// CallID and Tool are set for the tool kinds, once known.
 	CallID, Tool string
 	Text         string
-	// Restarted says that the answer was cut and begins again: what came of this
-	// step so far is void.
+	// Restarted says that the answer was cut and begins again: all earlier fragments of this
+	// step are void.
 	Restarted bool
 }

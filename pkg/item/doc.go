@@ -1,8 +1,7 @@
-// Package item is podd's vocabulary: items, tool output, segments, entries,
-// alerts, usage, sequence numbers and error kinds. Every other package speaks in
-// these words.
+// Package item is podd's vocabulary: items, tool output, segments, entries, alerts,
+// usage, sequence numbers and error kinds. All other packages use it.
 //
-// It does no I/O, knows no wire format (internal/wire has the one conversion) and
-// imports nothing of podd. Its values are plain data: whoever holds one may read
-// it from any goroutine and must not change it after handing it on.
+// It does no I/O, knows no wire format (internal/wire has the one conversion) and imports
+// nothing of podd. Its values are plain data: any goroutine may read them, and none may
+// change one after passing it on.
 package item

@@ -3,20 +3,21 @@ package item
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 )
 
-// Seq is the position of an entry in a pod's log: from 1, dense. 0 means before
+// Seq is the position of an entry in a pod's log: from 1, without gaps. 0 means before
 // the first.
 type Seq int64
 
 // Entry is one record of a pod's log.
 type Entry struct {
-	// Seq is assigned by the store; 0 until then.
+	// Seq is assigned by the store; 0 before that.
 	Seq Seq
-	// Time is when podd wrote it; stored with nanoseconds, in UTC.
+	// Time is when podd wrote the entry; stored with nanoseconds, in UTC.
 	Time time.Time
-	// Turn is the turn that it belongs to, from 1; 0 outside of turns.
+	// Turn is the turn of the entry, from 1; 0 outside of turns.
 	Turn int64
 	Kind Kind
 }
@@ -41,10 +42,17 @@ type Submitted struct {
 	RequestID string
 	Mode      SubmitMode
 	Segments  []Segment
-	// Items is what the file references resolved to, in order of appearance.
+	// Items are the resolved file references, in order of appearance.
 	Items []Item
 	// Text is the user message's text as the model will see it.
 	Text string
+	// Plan says that a turn that begins with it only plans: it reads and changes nothing.
+	Plan bool
+	// AnswerSchema is the JSON Schema that the last answer of its turn must match; empty
+	// without one.
+	AnswerSchema string
+	// Choice is the model and the effort that it chooses for its turn.
+	Choice Choice
 }
 
 // Promoted records that waiting submits joined a running turn.
@@ -52,15 +60,21 @@ type Promoted struct {
 	RequestIDs []string
 }
 
-// Withdrawn records that a client took waiting submits back.
+// Withdrawn records that a client withdrew waiting submits.
 type Withdrawn struct {
 	RequestIDs []string
 }
 
-// TurnStarted is the claim of a turn. It names the submits that the turn took;
-// none when a note started it.
+// TurnStarted is the claim of a turn. It names the submits that the turn took; it names
+// none when a note started the turn.
 type TurnStarted struct {
 	RequestIDs []string
+	// Plan says that the turn only plans: it reads and changes nothing.
+	Plan bool
+	// AnswerSchema is the JSON Schema that its last answer must match; empty without one.
+	AnswerSchema string
+	// Choice is the model and the effort that its submit chose.
+	Choice Choice
 }
 
 // Outcome says how a turn ended.
@@ -89,27 +103,57 @@ type TurnEnded struct {
 	Steps, ToolCalls int
 }
 
-// Setup is what a request sends beside the items. It is stored whenever it
-// differs from the one before.
+// Setup is what a request sends besides the items. It is stored whenever it differs from
+// the one before.
 type Setup struct {
-	Model               string
-	API                 string
-	Instructions        string
-	ProjectInstructions string
+	Model string
+	API   string
+	// Endpoint is the name of the endpoint; empty in entries of older versions of podd.
+	Endpoint string
+	// Options shape the answers.
+	Options Options
+	// Body has the members that the configuration adds to each body: one JSON object, keys
+	// sorted, or empty.
+	Body string
+	// CacheKey groups the requests of a pod and its forks in the endpoint's prompt cache.
+	CacheKey string
+	// Base, Environment and Instructions are sent in this order as one text, [Setup.System]:
+	// base instructions, where the pod works, and what the operator says.
+	Base, Environment, Instructions string
+	ProjectInstructions             string
 	// Tools are in the order in which they are sent.
 	Tools []ToolSpec
 	// Renderer is the version of the code that turns a log into a request.
 	Renderer int
-	// FileRefRole is "system" to send file references with that literal role; any
-	// other sends them as the user's, in a frame.
+	// FileRefRole is "system" to send file references with that literal role; any other
+	// value sends them as the user's, in a frame.
 	FileRefRole string
-	// OutputLimits bound what is sent of results, whatever limits they were stored under:
-	// the general limit, then those of tools that have their own, by name. Without any,
-	// results are sent as they are stored.
+	// NoImages says that the model takes no images: it is sent their descriptions.
+	NoImages bool
+	// OutputLimits bound the results that are sent, whatever limits they were stored under:
+	// the general limit, then those of single tools, by name. An empty list sends results as
+	// they are stored.
 	OutputLimits []OutputLimit
 }
 
-// Equal says whether two setups send the same. An empty list is like none.
+// System is the text that precedes the conversation.
+func (s Setup) System() string {
+	parts := make([]string, 0, 3)
+	for _, text := range []string{s.Base, s.Environment, s.Instructions} {
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	for i := range parts {
+		parts[i] = strings.TrimRight(parts[i], "\n")
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// Equal says whether two setups send the same. A nil list equals an empty one.
 func (s Setup) Equal(other Setup) bool {
 	if !slices.Equal(s.Tools, other.Tools) || !slices.Equal(s.OutputLimits, other.OutputLimits) {
 		return false
@@ -123,7 +167,7 @@ type OutputLimit struct {
 	// Tool is empty for the general limit.
 	Tool               string
 	MaxBytes, MaxLines int
-	// Strategy says which part is kept, HeadPercent the head's share where both ends are.
+	// Strategy says which part is kept, HeadPercent the head's share when both ends are.
 	Strategy    string
 	HeadPercent int
 }
@@ -141,57 +185,77 @@ type ItemAdded struct {
 	Item Item
 }
 
-// ToolStarted is written before a tool runs; the call is never run again after it. A
-// question that follows says that the tool found the call changed and did nothing.
+// ToolStarted is written before a tool runs; podd never runs the call again after it. A
+// later question about the call says that the tool found the call changed and did
+// nothing.
 type ToolStarted struct {
 	CallID string
 	Tool   string
-	// Arguments is what the tool receives: validated and encoded once.
+	// Arguments are what the tool receives: validated and encoded once.
 	Arguments string
 }
 
 // RequestUsage records one answered model request.
 type RequestUsage struct {
 	Usage Usage
-	// Measured says whether the endpoint sent a usage at all.
+	// Measured says whether the endpoint sent a usage.
 	Measured bool
-	// Model is the model that answered, as the endpoint names it; Asked the one that was
-	// asked.
-	Model, Asked string
-	ResponseID   string
+	// Model is the model that answered, as the endpoint names it; Asked is the requested
+	// one, at Endpoint.
+	Model, Asked, Endpoint string
+	ResponseID             string
 	// Step is the step of the turn, from 1.
 	Step int
-	// RequestBytes is the size of the request's body, PrefixBytes how much of it is
-	// the same as in the request before: what a prompt cache can hold. PrefixBytes
-	// is 0 for the first request after a pod was loaded.
+	// RequestBytes is the size of the request's body. PrefixBytes is how much of it is the
+	// same as in the previous request, and may be in a prompt cache; 0 for the first request
+	// after a pod was loaded.
 	RequestBytes, PrefixBytes int64
-	// Purpose is empty for a step of a turn; PurposeCompaction and PurposeSummarize are
-	// requests for a summary, PurposeDiscarded for an answer that was not kept, and
-	// PurposeSubPod stands for those of another pod.
+	// Purpose is empty for a step of a turn. PurposeCompaction and PurposeSummarize are
+	// requests for a summary, PurposeDiscarded is one whose answer was not kept, and
+	// PurposeSubPod sums up those of another pod.
 	Purpose string
-	// Predicted is how many input tokens were expected when the request was sent.
+	// Predicted is the number of input tokens expected when the request was sent.
 	Predicted int64
-	// DurationMS is from sending the request to the end of the answer, in
+	// DurationMS is the time from sending the request to the end of the answer, in
 	// milliseconds.
 	DurationMS int64
+	// Above is, of a sum, what InputAbove is of each of its requests.
+	Above int64
 }
 
-// PurposeCompaction marks a request that asked for the summary of a compaction.
+// longInputs are the sizes of input, in tokens, above which some vendor charges more.
+var longInputs = []int64{512_000, 272_000, 256_000, 200_000, 128_000}
+
+// InputAbove is the largest size that the request's input exceeds, of those above which
+// some vendor charges more; 0 for none.
+func (u RequestUsage) InputAbove() int64 {
+	if u.Above > 0 || u.Usage.Requests > 1 || u.Purpose == PurposeSubPod {
+		return u.Above
+	}
+	for _, size := range longInputs {
+		if u.Usage.Input > size {
+			return size
+		}
+	}
+	return 0
+}
+
+// PurposeCompaction marks a request for the summary of a compaction.
 const PurposeCompaction = "compaction"
 
-// PurposeSummarize marks a request that asked for the summary of a tool's output. Its
-// answer stands in the result that follows in the log.
+// PurposeSummarize marks a request for the summary of a tool's output. Its answer is in
+// the next result of the log.
 const PurposeSummarize = "summarize"
 
-// PurposeDiscarded marks a request whose answer came and could not be kept. It was billed.
+// PurposeDiscarded marks a request whose answer came and could not be kept. It was
+// billed.
 const PurposeDiscarded = "discarded"
 
-// PurposeSubPod marks the record of what a spawned pod was billed by one model for the
-// turn that a call of this pod waited for. Each of its requests stands in that pod's own
-// log too.
+// PurposeSubPod marks the record of what one model billed a sub-pod for the turn that a
+// call of this pod waited for. The sub-pod's own log has each of the requests too.
 const PurposeSubPod = "sub_pod"
 
-// Prune names results that are sent as their summary from now on.
+// Prune names results that requests send as their summary from now on.
 type Prune struct {
 	// Seqs are the entries of the results.
 	Seqs   []Seq
@@ -199,7 +263,7 @@ type Prune struct {
 	Reason string
 }
 
-// Compaction lets a summary stand for the items up to UpTo in what is sent.
+// Compaction makes requests send a summary in place of the items up to UpTo.
 type Compaction struct {
 	Summary Item
 	UpTo    Seq
@@ -212,9 +276,9 @@ type ApprovalRequested struct {
 	// Digest is the SHA-256 of exactly what will run, 32 bytes.
 	Digest   string
 	Question string
-	// Tool and Arguments are what will run, once it is approved.
+	// Tool and Arguments are what will run after the approval.
 	Tool, Arguments string
-	// Expires is when the call counts as denied.
+	// Expires is when podd denies the call without an answer.
 	Expires time.Time
 }
 
@@ -226,37 +290,39 @@ type ApprovalResolved struct {
 	Reason   string
 }
 
-// Rewind makes history go on from an earlier entry.
+// Rewind makes history continue from an earlier entry.
 type Rewind struct {
 	To Seq
 }
 
-// Purged begins a log whose older entries were removed. It has the sequence of the
-// last of them and keeps what the rest of the log needs of them.
+// Purged begins a log whose older entries were removed. It has the sequence of the last
+// of them and keeps what the rest of the log needs of them.
 type Purged struct {
 	// At is when they were removed. The entry's own time and turn are those of the last
 	// removed one, so that both only grow in a log.
 	At time.Time
-	// Entries is how many were removed, by earlier purges too.
+	// Entries is how many were removed, including earlier purges.
 	Entries int64
-	// From is the compaction whose summary stands for them in what is sent. Before it
-	// what was sent is not known any more: the log is not forked at an earlier entry,
-	// nor rewound to one.
+	// From is the compaction whose summary replaces them in requests. What was sent before
+	// it is no longer known, so the log cannot be forked at an earlier entry, nor rewound to
+	// one.
 	From Seq
-	// Setup is the last of the removed ones; nil when there was none.
+	// Setup is the last of the removed ones; nil if none was removed.
 	Setup *Setup
-	// Totals count what they recorded.
+	// Totals are the counts of the removed entries.
 	Totals Totals
 	Reason string
+	// Jobs are the running jobs and the last ended ones.
+	Jobs []Job
 }
 
-// Totals count what the entries of a log recorded.
+// Totals are the counts of a log's entries.
 type Totals struct {
 	Turns, Compactions int64
-	// Prunes counts decisions, PrunedResults the results that they named,
-	// PrunedTokens what the next request lost by them, as estimated then.
+	// Prunes counts decisions, PrunedResults the results that they named, PrunedTokens the
+	// tokens that they saved the next request, as estimated then.
 	Prunes, PrunedResults, PrunedTokens int64
-	// Requests and Tools have no two elements that differ in their counts alone.
+	// Requests and Tools have no two elements that differ only in their counts.
 	Requests []RequestTotal
 	Tools    []ToolTotal
 }
@@ -269,25 +335,27 @@ func (t Totals) Usage() (sum Usage) {
 	return sum
 }
 
-// RequestTotal counts the model requests that had these in common.
+// RequestTotal counts the model requests with the same values of these fields.
 type RequestTotal struct {
-	// Model, Asked, Purpose and Measured are those of RequestUsage.
-	Model, Asked, Purpose string
-	Measured              bool
-	Usage                 Usage
+	// Model, Asked, Endpoint, Purpose and Measured are those of RequestUsage.
+	Model, Asked, Endpoint, Purpose string
+	Measured                        bool
+	// Above is their InputAbove.
+	Above int64
+	Usage Usage
 }
 
 // Request is the sum of the requests as if it were one.
 func (t RequestTotal) Request() RequestUsage {
-	return RequestUsage{Usage: t.Usage, Measured: t.Measured, Model: t.Model, Asked: t.Asked, Purpose: t.Purpose}
+	return RequestUsage{Usage: t.Usage, Measured: t.Measured, Model: t.Model, Asked: t.Asked, Endpoint: t.Endpoint, Purpose: t.Purpose, Above: t.Above}
 }
 
 // ToolTotal counts the results of one tool.
 type ToolTotal struct {
 	Tool          string
 	Calls, Errors int64
-	// Cuts counts outputs that were cut; CutTotal and CutKept are their bytes, whole
-	// and as kept.
+	// Cuts counts outputs that were cut; CutTotal and CutKept are their bytes, whole and as
+	// kept.
 	Cuts, CutTotal, CutKept int64
 }
 
@@ -296,16 +364,41 @@ type Note struct {
 	Text string
 	// Wake starts a turn when the pod is idle.
 	Wake bool
+	// Job is the job whose end the note reports; empty for a client's note.
+	Job string
+	// NotBefore is the earliest time at which it may start a turn; the zero time is at once.
+	NotBefore time.Time
 }
 
-// Recovered records that an open turn was taken up again.
+// JobState says whether a background command runs.
+type JobState string
+
+// The states of a job.
+const (
+	JobRunning JobState = "running"
+	JobEnded   JobState = "ended"
+)
+
+// Job records a background command of the pod: once when the result of its call says that
+// it runs, and once when it has ended.
+type Job struct {
+	// ID names it in the pod: "1".
+	ID string
+	// CallID is the call that started it.
+	CallID string
+	State  JobState
+	// Status says how it ended, such as "exit 0"; empty while it runs.
+	Status string
+}
+
+// Recovered records that podd resumed an open turn.
 type Recovered struct {
 	Reason string
 	// CallIDs are the calls that had been started and have no result yet.
 	CallIDs []string
-	// Waited says that the turn did no work of its own when it was left: it waited, or
-	// podd was told to stop, or the log could not be written. Such a recovery does not
-	// count against the bound on how often a turn is taken up.
+	// Waited says that the turn was doing no work when it stopped: it waited, or podd was
+	// stopping, or the log could not be written. Such a recovery does not count toward the
+	// bound on how often podd resumes a turn.
 	Waited bool
 }
 
@@ -314,8 +407,7 @@ type AlertRaised struct {
 	Alert Alert
 }
 
-// UnknownKind is an entry of a kind that this podd does not know: a newer one
-// wrote it.
+// UnknownKind is an entry of a kind that this podd does not know: a newer one wrote it.
 type UnknownKind struct{}
 
 func (Submitted) isKind()         {}
@@ -336,4 +428,5 @@ func (Purged) isKind()            {}
 func (Note) isKind()              {}
 func (Recovered) isKind()         {}
 func (AlertRaised) isKind()       {}
+func (Job) isKind()               {}
 func (UnknownKind) isKind()       {}

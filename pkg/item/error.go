@@ -5,23 +5,23 @@ import (
 	"fmt"
 )
 
-// ErrorKind is the closed set of what can go wrong with a request. Each kind is
-// one gRPC code; internal/wire has the table.
+// ErrorKind is the closed set of what can go wrong with a request. Each kind is one gRPC
+// code; internal/wire has the table.
 type ErrorKind string
 
 // The error kinds.
 const (
-	// KindInvalid: the request can never work as it stands.
+	// KindInvalid: the request can never work in this form.
 	KindInvalid ErrorKind = "invalid"
 	// KindNotFound: the pod, alert or approval does not exist.
 	KindNotFound ErrorKind = "not_found"
-	// KindExists: the name, or the request id with another content, is taken.
+	// KindExists: the name is in use, or the request id has other content.
 	KindExists ErrorKind = "already_exists"
-	// KindPrecondition: not in this state.
+	// KindPrecondition: the request does not work in the current state.
 	KindPrecondition ErrorKind = "failed_precondition"
 	// KindExhausted: a limit is reached.
 	KindExhausted ErrorKind = "resource_exhausted"
-	// KindOutOfRange: the sequence was purged or is not reached yet.
+	// KindOutOfRange: the sequence was purged or does not exist yet.
 	KindOutOfRange ErrorKind = "out_of_range"
 	// KindUnavailable: podd is stopping; try again.
 	KindUnavailable ErrorKind = "unavailable"
@@ -31,20 +31,20 @@ const (
 	KindDenied ErrorKind = "permission_denied"
 	// KindDataLoss: a stored record is damaged.
 	KindDataLoss ErrorKind = "data_loss"
-	// KindUnimplemented: not built yet.
+	// KindUnimplemented: podd does not have this.
 	KindUnimplemented ErrorKind = "unimplemented"
-	// KindInternal: a defect of podd.
+	// KindInternal: an internal error in podd.
 	KindInternal ErrorKind = "internal"
 )
 
-// Error is an error that a client may see. Its message is one sentence that says
-// what is wrong and what to do next.
+// Error is an error that a client may see. Its message is one sentence that says what is
+// wrong and what to do next.
 type Error struct {
 	Kind ErrorKind
 	// Reason is a word for programs, in UPPER_SNAKE_CASE.
 	Reason  string
 	Message string
-	// Meta holds further facts for programs, such as "first_seq".
+	// Meta has further facts for programs, such as "first_seq".
 	Meta map[string]string
 	// Cause is for the operator's log; it is not sent to clients.
 	Cause error
@@ -61,8 +61,7 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap is the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// KindOf is the kind of the first Error in err's chain; KindInternal when there is
-// none.
+// KindOf is the kind of the first Error in err's chain; KindInternal without one.
 func KindOf(err error) ErrorKind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind

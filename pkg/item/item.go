@@ -1,5 +1,7 @@
 package item
 
+import "encoding/json"
+
 // Item is one element of the conversation. The kinds are UserMessage,
 // SystemMessage, AssistantMessage, Reasoning, ToolCall and ToolResult, always as
 // values.
@@ -7,11 +9,12 @@ type Item interface {
 	isItem()
 }
 
-// UserMessage is what the user said, as one text. A file reference stands in it
-// as @path, and one that a client named and that leads to nothing as
-// [unresolved file ref: PATH].
+// UserMessage is what the user said, as one text. It has a file reference as @path, and
+// one from a client that could not be resolved as [unresolved file ref: PATH].
 type UserMessage struct {
 	Text string
+	// Images are what the user attached, in the order in which Text names them.
+	Images *Images
 }
 
 // Origins of a SystemMessage.
@@ -21,15 +24,23 @@ const (
 	OriginFileRef = "file_ref"
 	// OriginNote marks a client's note.
 	OriginNote = "note"
-	// OriginInterceptor marks what an interceptor added.
+	// OriginInterceptor marks text that an interceptor added.
 	OriginInterceptor = "interceptor"
-	// OriginCompaction marks the summary that stands for the items before it.
+	// OriginCompaction marks the summary that replaces the items before it.
 	OriginCompaction = "compaction"
-	// OriginRefusedCall marks what podd tells the model about a tool call that the endpoint
-	// refused.
+	// OriginRefusedCall marks podd's message to the model about a tool call that the
+	// endpoint refused.
 	OriginRefusedCall = "refused_call"
-	// OriginReadBack marks what comes back after a compaction: files as they are then, and
-	// the task list.
+	// OriginLoop marks podd's message to the model about a call that it repeats.
+	OriginLoop = "loop"
+	// OriginAnswerSchema marks the JSON Schema of a turn's last answer, and what is wrong with
+	// an answer.
+	OriginAnswerSchema = "answer_schema"
+	// OriginState marks what changes between turns, such as the day and the branch. The last
+	// one counts.
+	OriginState = "state"
+	// OriginReadBack marks what podd adds again after a compaction: files as they are then,
+	// and the task list.
 	OriginReadBack = "read_back"
 )
 
@@ -37,10 +48,12 @@ const (
 type SystemMessage struct {
 	Origin string
 	Text   string
+	// Images are those of a file reference that leads to one.
+	Images *Images
 }
 
-// FromFiles says that the text is that of files, which has no authority of its own. Its
-// first line is a heading.
+// FromFiles says that the text is the content of files, which has no authority of its
+// own. Its first line is a heading.
 func (m SystemMessage) FromFiles() bool {
 	return m.Origin == OriginFileRef || m.Origin == OriginReadBack
 }
@@ -58,13 +71,15 @@ type Reasoning struct {
 	Opaque Opaque
 }
 
-// Opaque is JSON of an endpoint that goes back to it as it came: encrypted
-// reasoning, thought signatures. podd never looks into it, and sends it through
-// API and to Model only. The zero value means nothing to send back.
+// Opaque is an endpoint's JSON that goes back to it unchanged: encrypted reasoning,
+// thought signatures. podd never reads it, and sends it only through API, to Endpoint and
+// to Model. The zero value means nothing to send back.
 type Opaque struct {
-	// API is "responses" or "chat".
+	// API is the wire format: "responses", "chat" or "messages".
 	API string
-	// Model is the model that it is of, as it was asked for; empty when that is not known.
+	// Endpoint is the one whose answer had it; empty in entries of older versions of podd.
+	Endpoint string
+	// Model is the requested model whose answer had it; empty when unknown.
 	Model string
 	// JSON is one JSON object of the endpoint's own shape.
 	JSON string
@@ -76,9 +91,21 @@ type ToolCall struct {
 	CallID string
 	// Name is the tool's name as the model wrote it.
 	Name string
-	// Arguments is JSON as the model wrote it, perhaps malformed.
+	// Arguments is JSON as the model wrote it, possibly malformed.
 	Arguments string
-	Opaque    Opaque
+	// Via is the tool by which the model called this one: call_tool, or empty for most. With
+	// it Arguments is an object.
+	Via    string
+	Opaque Opaque
+}
+
+// Sent is the name and the arguments as requests carry the call.
+func (c ToolCall) Sent() (name, arguments string) {
+	if c.Via == "" {
+		return c.Name, c.Arguments
+	}
+	quoted, _ := json.Marshal(c.Name) // A string has a form.
+	return c.Via, `{"name":` + string(quoted) + `,"arguments":` + c.Arguments + `}`
 }
 
 // ToolResult is the one result of a tool call.
@@ -89,8 +116,8 @@ type ToolResult struct {
 	Output
 	// DurationMS is how long the tool ran, in milliseconds.
 	DurationMS int64
-	// Aborted says which interceptor ends the turn at this call, and why; empty for most.
-	// The model does not see it.
+	// Aborted says which interceptor ends the turn at this call, and why; usually empty. The
+	// model does not see it.
 	Aborted string
 }
 

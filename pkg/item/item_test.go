@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// What a model is sent is the summary and, while there is one, the content.
+// The model gets the summary and, unless it is pruned, the content.
 func TestOutputText(t *testing.T) {
 	for _, tt := range []struct {
 		out  item.Output
@@ -30,7 +30,7 @@ func TestOutputText(t *testing.T) {
 	}
 }
 
-// Add adds every field: one that is forgotten would lose tokens in silence.
+// Add adds every field: a missing one would lose tokens silently.
 func TestUsageAdd(t *testing.T) {
 	var a, b item.Usage
 	va, vb := reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem()
@@ -46,8 +46,7 @@ func TestUsageAdd(t *testing.T) {
 	}
 }
 
-// An Error keeps its kind and reason through wrapping, and its cause out of its
-// message.
+// An Error keeps its kind and reason through wrapping, and its cause out of its message.
 func TestError(t *testing.T) {
 	e := item.Errorf(item.KindNotFound, "POD_NOT_FOUND", "there is no pod %q", "x")
 	e.Cause = io.ErrUnexpectedEOF

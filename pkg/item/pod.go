@@ -1,6 +1,10 @@
 package item
 
-import "time"
+import (
+	"reflect"
+	"slices"
+	"time"
+)
 
 // State says what a pod is doing.
 type State string
@@ -16,29 +20,47 @@ const (
 	StateQuarantined State = "quarantined"
 )
 
-// PodSpec is what a pod was made with.
+// PodSpec is a pod's settings.
 type PodSpec struct {
 	// Dir is the workspace, absolute.
 	Dir string
-	// Model and Instructions are empty to follow the daemon's configuration.
-	Model        string
-	Instructions string
+	// Model and Instructions are empty to follow the daemon's configuration. Model may be
+	// ENDPOINT/MODEL; then podd sets Endpoint, so that the model keeps its endpoint whatever
+	// the configuration says later.
+	Model, Endpoint string
+	Instructions    string
+	// Options shape the answers; a zero field follows the configuration.
+	Options Options
+	// BaseInstructions are builtin, none, the absolute path of a file, or empty to follow the
+	// configuration.
+	BaseInstructions string
+	// Plan says that turns only plan when their submit does not say.
+	Plan bool
 	// Read and Write are further roots of the file tools, absolute.
 	Read, Write []string
 	// Ask is never, risky, always, or empty to follow the configuration.
 	Ask string
+	// Network says whether its commands reach the network unasked: NetworkOn, NetworkOff, or
+	// empty to follow the configuration. A spawned pod never has more than its parent.
+	Network string
 	// Limits bound its turns.
 	Limits PodLimits
-	// Rules are the pod's own, beside the operator's.
+	// Rules are the pod's own, in addition to the operator's.
 	Rules []Rule
-	// SubPods is how many pods its spawn_pod tool may have at once; 0 means that there
-	// is no such tool.
+	// SubPods is how many pods its spawn_pod tool may have at once; with 0 it has no such
+	// tool.
 	SubPods int
-	// Tools are those that it may use; empty means all.
+	// Tools are the names of those that it may use; empty means all.
 	Tools []string
-	// Parent is the id of the pod that spawned it, ParentCall the call that did.
+	// Parent is the id of the pod that spawned it, ParentCall the call.
 	Parent, ParentCall string
 }
+
+// What a spec says of the network.
+const (
+	NetworkOn  = "on"
+	NetworkOff = "off"
+)
 
 // Writable are the directories in which its tools may write.
 func (s PodSpec) Writable() []string { return append([]string{s.Dir}, s.Write...) }
@@ -46,10 +68,17 @@ func (s PodSpec) Writable() []string { return append([]string{s.Dir}, s.Write...
 // Readable are the directories that its tools may read.
 func (s PodSpec) Readable() []string { return append(s.Writable(), s.Read...) }
 
+// ReachesNetwork says whether the pod's commands reach the network unasked: when its spec
+// and those of the pods above it say so, or the configuration where they say nothing.
+func (s PodSpec) ReachesNetwork(above []Pod, configured bool) bool {
+	off := func(s PodSpec) bool { return s.Network != NetworkOn && (s.Network == NetworkOff || !configured) }
+	return !off(s) && !slices.ContainsFunc(above, func(p Pod) bool { return off(p.Spec) })
+}
+
 // PodLimits bound a pod's turns. A zero field follows the configuration.
 type PodLimits struct {
 	MaxSteps, MaxToolCalls, MaxParallel int
-	// MaxTurnTime is how long a turn may work.
+	// MaxTurnTime bounds how long a turn works.
 	MaxTurnTime time.Duration
 	// MaxTokens and MaxCost (USD) bound one turn.
 	MaxTokens int64
@@ -59,27 +88,37 @@ type PodLimits struct {
 	TotalCost   float64
 }
 
-// Rule decides on the tool calls that match all of its parts. At least one part must
-// be set.
+// Rule decides on the tool calls that match all of its parts. At least one part must be
+// set.
 type Rule struct {
-	// Tool is a tool's name, in which * stands for any text; empty means any tool.
+	// Tool is a tool's name, in which * matches any text; empty matches any tool.
 	Tool string
-	// Path is a glob over the paths of a call; empty means any. * and ? stay within
-	// one name, ** crosses directories, a slash at the end means the directory and all
+	// Path is a glob for the paths of a call; empty matches any. * and ? match within one
+	// name, ** crosses directories, a trailing slash matches the directory and everything
 	// below it.
 	Path string
-	// Command is a pattern over the words of commands; empty means any. * is one word
-	// or part of one, as the last word any number of words, ** any number anywhere.
+	// Command is a pattern for the words of commands; empty matches any. * matches one word
+	// or part of one, as the last word any number of words; ** matches any number anywhere.
 	Command string
 	// Host is a host that a call sends a request to, such as "go.dev", "*.go.dev" or
-	// "localhost:8080"; empty means any. * is any text. Without a port a rule that allows
-	// means the ports 80 and 443.
+	// "localhost:8080"; empty matches any. * matches any text. Without a port a rule that
+	// allows means the ports 80 and 443.
 	Host string
+	// Access are levels of access that a call asks for. None means AccessSandbox in a rule
+	// that allows, else any.
+	Access []Access
 	// Decision is allow, ask or deny.
 	Decision string
-	// Source says where the rule comes from, for errors and verdicts: "config.toml:12",
-	// "the pod's rule 2". A pod's record does not keep it.
+	// Source says where the rule is from, for errors and verdicts: "config.toml:12", "the
+	// pod's rule 2". A pod's record does not keep it.
 	Source string
+}
+
+// Equal says whether two rules are the same.
+func (r Rule) Equal(other Rule) bool {
+	access := slices.Equal(r.Access, other.Access)
+	r.Access, other.Access = nil, nil
+	return access && reflect.DeepEqual(r, other)
 }
 
 // Pod is a pod's record: what a list shows without reading its log.
@@ -91,7 +130,7 @@ type Pod struct {
 	Status    PodStatus
 	// First and Last are the ends of its log; 0 for an empty one.
 	First, Last Seq
-	// Queued counts the submits that wait.
+	// Queued counts the waiting submits.
 	Queued int
 }
 
@@ -100,24 +139,36 @@ type PodStatus struct {
 	State State
 	// Reason is one sentence; empty for idle and running.
 	Reason string
-	// Turn counts the turns, the running one included.
+	// Turn counts the turns, including the running one.
 	Turn int64
-	// Usage is all that the pod's requests were billed.
+	// Usage is what all requests of the pod were billed.
 	Usage Usage
 	// LastActivity is the time of the last entry, or of creation.
 	LastActivity time.Time
-	// Pause is set while the pod is held, from the request on.
+	// Pause is set while the pod is paused, from the request on.
 	Pause *Pause
-	// WaitUntil is set while a turn waits until a time.
+	// WaitUntil is set while a turn waits for a time.
 	WaitUntil time.Time
+	// Lifted are the pauses until a time that a person ended earlier in the open turn:
+	// interceptors do not repeat them in it.
+	Lifted []Pause
+	// Jobs counts the running background commands.
+	Jobs int
 }
 
-// Pause is what holds a pod.
+// Pause says why a pod is paused.
 type Pause struct {
-	// Reason says who holds it and why, in one sentence.
+	// Reason says who paused it and why, in one sentence.
 	Reason string
-	// At is the edge and step at which an interceptor held the turn Turn, so that it is
-	// not asked there again; empty when a person did.
+	// At is the edge and step at which an interceptor paused the turn Turn, so that the
+	// interceptor is not asked there again; empty when a person paused the pod.
 	At   string
 	Turn int64
+	// Until is when the pause ends by itself; then the interceptor By is asked again. Zero
+	// when only a person ends it.
+	Until time.Time
+	By    string
 }
+
+// ByItself says whether there is a pause, and it ends without a person.
+func (p *Pause) ByItself() bool { return p != nil && !p.Until.IsZero() }

@@ -6,14 +6,13 @@ type Usage struct {
 	Input int64
 	// CachedInput is the part of Input read from the prompt cache.
 	CachedInput int64
-	// CacheWrite is the part of Input written to the prompt cache, where the
-	// endpoint says so.
+	// CacheWrite is the part of Input written to the prompt cache, if the endpoint says so.
 	CacheWrite int64
 	// Output is all output tokens, reasoning included.
 	Output int64
 	// Reasoning is the part of Output spent on reasoning.
 	Reasoning int64
-	// Requests is how many model requests are counted here.
+	// Requests is the number of model requests.
 	Requests int64
 }
 

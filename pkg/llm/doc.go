@@ -1,4 +1,4 @@
-// Package llm says what podd asks of a model: a request goes out as one body of
+// Package llm defines what podd needs from a model: a request goes out as one body of
 // bytes, and the answer comes back as a stream of events that ends whole or with a
 // classified error.
 //

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Class says what kind of failure a request met, and so what may help.
+// Class says why a request failed, and so what may help.
 type Class string
 
 // The classes of failure.
 const (
-	// ClassNetwork: the endpoint could not be reached; it has nothing of the request.
+	// ClassNetwork: podd could not reach the endpoint, which has nothing of the request.
 	ClassNetwork Class = "network"
-	// ClassCut: the endpoint was reached, and its answer did not come or stopped before
-	// its end, by a closed connection, a reset or silence. It may have been billed.
+	// ClassCut: the endpoint was reached, and its answer did not come or stopped before its
+	// end, because of a closed connection, a reset or silence. It may have been billed.
 	ClassCut Class = "cut"
 	// ClassRateLimit: too many requests; RetryAfter may say how long to wait.
 	ClassRateLimit Class = "rate_limit"
@@ -31,39 +31,41 @@ const (
 	ClassUnknownModel Class = "unknown_model"
 	// ClassContext: the request is larger than the model's window.
 	ClassContext Class = "context"
+	// ClassNoImages: the request has images, and the model takes none.
+	ClassNoImages Class = "no_images"
 	// ClassContentFilter: the endpoint's content filter refused the request.
 	ClassContentFilter Class = "content_filter"
 	// ClassMalformedCall: the model wrote a tool call that the endpoint could not read or
-	// did not accept. It may do better when it is asked again.
+	// did not accept. Another try may succeed.
 	ClassMalformedCall Class = "malformed_call"
 	// ClassInvalid: the endpoint refused the request for another reason (4xx).
 	ClassInvalid Class = "invalid"
-	// ClassProtocol: what answered does not speak the API (an HTML page, say).
+	// ClassProtocol: the server does not speak the API; it sent an HTML page, for example.
 	ClassProtocol Class = "protocol"
 )
 
 // MaxRetryAfter is the longest wait that an endpoint can ask for.
 const MaxRetryAfter = 24 * time.Hour
 
-// MaxSaid bounds what is kept of the endpoint's own words, in bytes.
+// MaxSaid bounds the kept text of the endpoint's error, in bytes.
 const MaxSaid = 1000
 
 // Error is a failed request.
 type Error struct {
 	Class Class
-	// Message is one sentence for a person: what the endpoint said, and what to
-	// do. It holds no key.
+	// Message is one sentence for a person: what the endpoint said, and what to do. It
+	// contains no key.
 	Message string
-	// Status is the HTTP status; 0 when there was none.
+	// Status is the HTTP status; 0 without one.
 	Status int
-	// Said is what the endpoint said, on one line of at most MaxSaid bytes; may be empty.
+	// Said is the endpoint's text, on one line of at most MaxSaid bytes; may be empty.
 	Said string
 	// Code is the endpoint's own error code; may be empty.
 	Code string
-	// RetryAfter is how long the endpoint asks to wait, MaxRetryAfter at most; 0 when it
+	// RetryAfter is how long the endpoint asks to wait, at most MaxRetryAfter; 0 when it
 	// does not say.
 	RetryAfter time.Duration
-	// Final says that the endpoint asks not to try again.
+	// Final says that the endpoint asks not to retry.
 	Final bool
 	// Cause is the underlying error; may be nil.
 	Cause error
@@ -75,7 +77,7 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap is the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Retryable says whether the same request may work later without anyone changing
+// Retryable says whether the same request may work later although no one changes
 // anything.
 func (e *Error) Retryable() bool {
 	switch e.Class {

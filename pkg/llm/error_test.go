@@ -17,7 +17,7 @@ func TestRetryable(t *testing.T) {
 	for class, want := range map[llm.Class]bool{
 		llm.ClassNetwork: true, llm.ClassCut: true, llm.ClassRateLimit: true, llm.ClassOverloaded: true, llm.ClassMalformedCall: true, llm.ClassContentFilter: false,
 		llm.ClassQuota: false, llm.ClassAuth: false, llm.ClassNoKey: false, llm.ClassNoModel: false,
-		llm.ClassUnknownModel: false, llm.ClassContext: false, llm.ClassInvalid: false, llm.ClassProtocol: false,
+		llm.ClassUnknownModel: false, llm.ClassContext: false, llm.ClassNoImages: false, llm.ClassInvalid: false, llm.ClassProtocol: false,
 	} {
 		if got := (&llm.Error{Class: class}).Retryable(); got != want {
 			t.Errorf("%s: %v", class, got)

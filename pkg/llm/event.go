@@ -2,9 +2,9 @@ package llm
 
 import "podd/pkg/item"
 
-// Event is one step of an answer that streams in. The kinds are BlockStart,
-// BlockDelta, BlockEnd and End, always as values. An answer is a sequence of
-// blocks, numbered from 0 in the order of their starts; blocks may overlap.
+// Event is one step of a streaming answer. The kinds are BlockStart, BlockDelta, BlockEnd
+// and End, always as values. An answer is a sequence of blocks, numbered from 0 in the
+// order of their starts; blocks may overlap.
 type Event interface {
 	isEvent()
 }
@@ -28,18 +28,16 @@ type BlockStart struct {
 	CallID, Name string
 }
 
-// BlockDelta adds text to a block: of the message, the reasoning or the arguments.
+// BlockDelta adds text to a block: the message, the reasoning or the arguments.
 type BlockDelta struct {
 	Block int
 	Text  string
 }
 
-// BlockEnd closes a block. A block that is still open at End is whole as it
-// stands.
+// BlockEnd closes a block. A block that is still open at End is complete.
 type BlockEnd struct {
 	Block int
-	// Text is what the block says in the end, where that differs from its deltas; else
-	// empty.
+	// Text is the block's final text if it differs from the deltas; otherwise empty.
 	Text string
 	// Opaque goes back to the endpoint with the item.
 	Opaque item.Opaque
@@ -50,7 +48,7 @@ type StopReason string
 
 // The stop reasons.
 const (
-	// StopDone: the answer is whole. Calls in it are to be run.
+	// StopDone: the answer is whole, and its calls are to be run.
 	StopDone StopReason = "done"
 	// StopLength: the endpoint's output limit cut the answer; a call in it may be
 	// half-written and must not be run.

@@ -13,12 +13,12 @@ import (
 	"podd/pkg/worker"
 )
 
-// actor is a loaded pod: one goroutine, and what it owns. Others use mailbox and presence.
+// actor is a loaded pod: one goroutine, and its state. Others use mailbox and presence.
 type actor struct {
 	host *Host
 	id   string
 	log  *slog.Logger
-	// users counts who keeps the pod loaded; guarded by loaded.mu.
+	// users counts the users that keep the pod loaded; loaded.mu guards it.
 	users    int
 	mailbox  *mailbox
 	presence *presence
@@ -26,29 +26,31 @@ type actor struct {
 	site     *site
 	backlog  *backlog
 
-	// What follows belongs to the goroutine.
+	// The fields below belong to the goroutine.
 
 	inbox inbox
 	gate  gate
 	task  task
 	turns turns
-	// encoder is the encoder of requests, which the turn that runs has.
+	jobs  jobs
+	// encoder makes the requests' bodies; the running turn has it.
 	encoder worker.Encoder
-	// folded are the settings under which the journal's folds were made; based is the last entry of the
-	// base that goes with them, 0 for none. refused are the rules of others under which the
-	// log could not be folded, for damage.
+	// folded are the settings under which the journal's folds were made; based is the last
+	// entry of the base that goes with them, 0 without one. refused is the rule of the
+	// settings under which folding last failed because of damage.
 	folded  *settings
 	based   item.Seq
 	refused *fold.Rules
-	// closing is why the pod is to end; nil while it is not. It may be read by
-	// anyone once done is closed.
+	// closing is why the pod has to end; nil if it does not. Anyone may read it once done is
+	// closed.
 	closing error
 }
 
-// ReasonFailed is that of calls to a pod which met a defect of podd and is loaded again.
+// ReasonFailed is the reason of calls to a pod that had an internal error and is
+// reloaded.
 const ReasonFailed = "POD_FAILED"
 
-// Stopping says that an error is that of a host or a store that stops.
+// Stopping says that an error is that of a stopping host or store.
 func Stopping(err error) bool {
 	return item.KindOf(err) == item.KindUnavailable && item.ReasonOf(err) != ReasonFailed
 }
@@ -66,12 +68,13 @@ func newActor(h *Host, rec item.Pod) *actor {
 	}
 	a.site = &site{host: h, journal: a.journal}
 	a.site.lanes.turn, a.site.lanes.clients = make(chan struct{}, 1), make(chan struct{}, maxLooks)
+	a.jobs.actor = a
 	a.backlog = &backlog{journal: a.journal, full: make(chan struct{})}
 	return a
 }
 
-// run is the pod's goroutine: load, then serve the mailbox until the pod is idle
-// for long or told to end.
+// run is the pod's goroutine: it loads the pod, then serves the mailbox until the pod has
+// been idle for long or has to end.
 func (a *actor) run() {
 	defer close(a.mailbox.done)
 	defer a.close()
@@ -80,7 +83,7 @@ func (a *actor) run() {
 		a.mailbox.loadErr = a.journal.broken
 	}
 	if a.mailbox.loadErr != nil {
-		// Who comes next gets a new try, not this error.
+		// The next caller gets a new try, not this error.
 		a.host.pods.drop(a)
 		close(a.mailbox.loaded)
 		return
@@ -95,8 +98,9 @@ func (a *actor) run() {
 		spec := a.journal.rec.Spec
 		a.host.pods.work.Go(func() { a.mailbox.askParent(spec) })
 	}
+	_ = a.guard(a.jobs.adopt)
 	_ = a.guard(a.next)
-	for a.closing == nil || a.turns.now != nil {
+	for a.closing == nil || a.turns.now != nil || a.jobs.stop() {
 		if a.closing != nil {
 			a.backlog.giveUp(a.closing)
 		}
@@ -107,9 +111,15 @@ func (a *actor) run() {
 		case err := <-a.turns.ended:
 			_ = a.guard(func() { a.turnEnded(err) })
 		case <-a.backlog.timer():
-			_ = a.guard(a.again)
+			_ = a.guard(a.retry)
+		case <-a.jobs.unstored:
+			_ = a.guard(a.jobs.ended)
+		case <-a.jobs.wake:
+			_ = a.guard(a.next)
+		case <-a.jobs.late:
+			return
 		case <-idle.C:
-			if a.turns.now == nil && !a.backlog.waits() && !a.task.unsure && a.host.pods.forget(a) {
+			if a.turns.now == nil && !a.backlog.waits() && !a.jobs.run() && a.jobs.wake == nil && !a.task.unsure && a.host.pods.forget(a) {
 				a.log.Debug("pod passivated")
 				return
 			}
@@ -117,7 +127,7 @@ func (a *actor) run() {
 	}
 }
 
-// close ends streams and gives back what the pod holds.
+// close ends streams and releases what the pod uses.
 func (a *actor) close() {
 	cause := a.closing
 	if cause == nil {
@@ -132,12 +142,12 @@ func (a *actor) close() {
 }
 
 // guard keeps a panic of the pod from ending the daemon. The pod ends instead: it is
-// loaded anew from its log when it is needed next.
+// reloaded from its log when it is next needed.
 func (a *actor) guard(f func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.log.Error("pod panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = item.Errorf(item.KindUnavailable, ReasonFailed, "the pod met a defect of podd and is loaded anew: try again")
+			err = item.Errorf(item.KindUnavailable, ReasonFailed, "internal error in podd: the pod was reloaded; try again")
 			a.journal.broken, a.closing = err, err
 			if a.turns.now != nil {
 				a.turns.now.cancel(worker.ErrShutdown)

@@ -10,7 +10,7 @@ import (
 	"podd/pkg/store"
 )
 
-// AlertQuery chooses alerts.
+// AlertQuery selects alerts.
 type AlertQuery struct {
 	// Pod is a name or an id; empty means all pods and the daemon itself.
 	Pod string
@@ -18,12 +18,12 @@ type AlertQuery struct {
 	After item.Seq
 	// Unacked leaves out acknowledged ones.
 	Unacked bool
-	// Limit is the most that List gives; 0 means 1,000.
+	// Limit is the maximum that List returns; 0 means 1,000.
 	Limit int
 }
 
-// Alerts are what a person should know of pods and of podd. Its methods may be called from
-// any goroutine.
+// Alerts are the alerts of pods and of podd. Its methods may be called from any
+// goroutine.
 type Alerts struct {
 	store     store.Store
 	listeners *listeners
@@ -32,21 +32,21 @@ type Alerts struct {
 	base      context.Context
 }
 
-// Raise raises an alert that is no pod's. One that can't be stored is logged.
+// Raise raises an alert that belongs to no pod. It logs one that can't be stored.
 func (s *Alerts) Raise(level item.Level, source, text string) {
 	alert, err := s.store.RaiseAlert(s.base, item.Alert{Level: level, Source: source, Text: text, Time: s.now(), Count: 1})
 	if err != nil {
-		s.log.Error("alert could not be stored", "text", text, "error", err)
+		s.log.Error("cannot store an alert", "text", text, "error", err)
 		return
 	}
 	s.listeners.announce("", nil, []item.Alert{alert})
 }
 
-// HookFailed raises the alert about a hook: one that panicked or was too slow, or one
-// that says so itself.
+// HookFailed raises an alert about a hook: one that panicked or was too slow, or one that
+// reports its own failure.
 func (s *Alerts) HookFailed(text string) { s.Raise(item.LevelWarn, "hook", text) }
 
-// List gives stored alerts, oldest first.
+// List returns stored alerts, oldest first.
 func (s *Alerts) List(ctx context.Context, q AlertQuery) ([]item.Alert, error) {
 	sq, err := s.query(ctx, q)
 	if err != nil {
@@ -55,8 +55,8 @@ func (s *Alerts) List(ctx context.Context, q AlertQuery) ([]item.Alert, error) {
 	return s.store.Alerts(ctx, sq)
 }
 
-// Stream gives stored alerts above a sequence and goes on with what comes,
-// until ctx ends.
+// Stream returns stored alerts above a sequence and continues with new ones, until ctx
+// ends.
 func (s *Alerts) Stream(ctx context.Context, q AlertQuery) iter.Seq2[item.Alert, error] {
 	return func(yield func(item.Alert, error) bool) {
 		sq, err := s.query(ctx, q)
@@ -70,7 +70,7 @@ func (s *Alerts) Stream(ctx context.Context, q AlertQuery) iter.Seq2[item.Alert,
 			head := r.Head()
 			more, err := s.pages(ctx, &sq, yield)
 			if err == nil && more {
-				// Those up to head that were passed over are not asked for again.
+				// Do not read again those up to head that were skipped.
 				sq.After = max(sq.After, head)
 				_, err = r.Next(ctx, sq.After)
 			}
@@ -84,8 +84,8 @@ func (s *Alerts) Stream(ctx context.Context, q AlertQuery) iter.Seq2[item.Alert,
 	}
 }
 
-// pages yields the alerts of a query to the end and moves its cursor along.
-// more is false when the consumer wants no more.
+// pages yields the alerts of a query to the end and advances its cursor. more is false
+// when the consumer stops.
 func (s *Alerts) pages(ctx context.Context, q *store.AlertQuery, yield func(item.Alert, error) bool) (more bool, err error) {
 	for {
 		alerts, err := s.store.Alerts(ctx, *q)

@@ -18,7 +18,7 @@ type Approval struct {
 	Turn         int64
 	// CallSeq is the sequence of the call's entry.
 	CallSeq item.Seq
-	// Time is when it was asked.
+	// Time is when podd asked.
 	Time time.Time
 	item.ApprovalRequested
 }
@@ -35,12 +35,12 @@ type Resolution struct {
 	Reason string
 	// By says who answers.
 	By string
-	// Digest, when set, is that of what the person saw; anything else is not approved.
+	// Digest, if set, is that of what the person saw; podd approves nothing else.
 	Digest string
 }
 
-// Approvals are the calls that wait, of one pod or of all, the oldest first. No pod is waited
-// for.
+// Approvals are the waiting calls, of one pod or of all, the oldest first. It waits for
+// no pod.
 func (h *Host) Approvals(ctx context.Context, idOrName string) ([]Approval, error) {
 	var ids []string
 	if idOrName != "" {
@@ -61,7 +61,7 @@ func (h *Host) Approvals(ctx context.Context, idOrName string) ([]Approval, erro
 		case idOrName != "" || ctx.Err() != nil:
 			return nil, err
 		default:
-			h.Logger.Warn("calls that wait for a person could not be read", "pod", id, "error", err)
+			h.Logger.Warn("cannot read the pending approvals", "pod", id, "error", err)
 		}
 	}
 	slices.SortFunc(waiting, func(x, y Approval) int {
@@ -70,16 +70,17 @@ func (h *Host) Approvals(ctx context.Context, idOrName string) ([]Approval, erro
 	return waiting, nil
 }
 
-// asking are the calls of a pod that wait, as it shows them or as its log has them.
+// asking are the waiting calls of a pod: as it shows them, or as its log has them while it
+// shows less. A client that saw the alert about a question finds the question.
 func (h *Host) asking(ctx context.Context, id string) ([]Approval, error) {
-	if a, _ := h.pods.find(id); a != nil {
-		if shown := a.presence.asking.Load(); shown != nil {
-			return *shown, nil
-		}
-	}
 	rec, err := h.Store.Pod(ctx, id)
 	if err != nil {
 		return nil, err
+	}
+	if a, _ := h.pods.find(id); a != nil {
+		if shown, ok := a.presence.asks(rec.Last); ok {
+			return shown, nil
+		}
 	}
 	f, _, err := h.Logs.folded(ctx, id, h.settings())
 	if err != nil {
@@ -101,8 +102,8 @@ func waiting(t *fold.Turn, id, name string) []Approval {
 	return out
 }
 
-// Resolve stores a person's answer; the first one counts, and who comes later is told
-// whose it was. With Always it returns the rule that was added to the pod.
+// Resolve stores a person's answer. The first one counts, and the error for a later one
+// says who answered. With Always it returns the rule that was added to the pod.
 func (h *Host) Resolve(ctx context.Context, r Resolution) (*item.Rule, error) {
 	a, release, err := h.pods.acquire(ctx, r.Pod)
 	if err != nil {
@@ -119,23 +120,23 @@ func (h *Host) Resolve(ctx context.Context, r Resolution) (*item.Rule, error) {
 	return rule, cmp.Or(doErr, err)
 }
 
-// resolve stores an answer, and first the rule that it adds, unless that is nil.
+// resolve stores an answer, after the rule that it adds, if any.
 func (a *actor) resolve(ctx context.Context, r Resolution, rule *item.Rule) error {
 	q := a.journal.state.Turn.QuestionAt(r.CallSeq)
 	switch {
 	case q == nil:
 		return item.Errorf(item.KindNotFound, "APPROVAL_NOT_FOUND",
-			"no call with seq %d of pod %s asks or asked in its last turn: podctl approvals lists those that wait", r.CallSeq, a.journal.rec.Name)
+			"pod %[2]s has no question about call #%[1]d: podctl approvals lists the pending calls", r.CallSeq, a.journal.rec.Name)
 	case !q.IsOpen():
 		return tooLate(q)
 	case q.Expired(a.journal.time()):
 		if err := a.journal.expire(ctx, q); err != nil {
-			a.log.Warn("the end of a question could not be stored", "call", q.CallID, "error", err)
+			a.log.Warn("cannot store that a question expired", "call", q.CallID, "error", err)
 		}
 		return tooLate(cmp.Or(a.journal.state.Turn.QuestionAt(r.CallSeq), q))
 	case r.Digest != "" && r.Digest != q.Digest:
 		return item.Errorf(item.KindPrecondition, "APPROVAL_CHANGED",
-			"the call is not what was shown any more: look at it again with podctl approvals %s", a.journal.rec.Name)
+			"the call changed since it was shown: look at it again with podctl approvals %s", a.journal.rec.Name)
 	}
 	if rule != nil {
 		if err := a.addRule(ctx, *rule); err != nil {
@@ -145,22 +146,23 @@ func (a *actor) resolve(ctx context.Context, r Resolution, rule *item.Rule) erro
 	return a.journal.answer(ctx, q, item.ApprovalResolved{CallID: q.CallID, Approved: r.Approve, By: cmp.Or(r.By, "a client"), Reason: r.Reason})
 }
 
-// tooLate says why the question takes no answer any more: who answered before, and when.
+// tooLate says why the question accepts no answer any more: who answered before, and
+// when.
 func tooLate(q *fold.Question) error {
 	at := func(t time.Time) string { return t.UTC().Format(time.DateTime + "Z") }
 	switch {
 	case q.IsOpen(), q.Answer != nil && !q.Answer.Approved && q.Expired(q.Closed):
-		return item.Errorf(item.KindPrecondition, "APPROVAL_EXPIRED", "the question expired at %s without an answer: the call is denied", at(q.Expires))
+		return item.Errorf(item.KindPrecondition, "APPROVAL_EXPIRED", "the question expired at %s, so the call is denied", at(q.Expires))
 	case q.Answer == nil:
-		return item.Errorf(item.KindPrecondition, "APPROVAL_WITHDRAWN", "the call ended at %s without an answer: there is nothing to decide", at(q.Closed))
+		return item.Errorf(item.KindPrecondition, "APPROVAL_WITHDRAWN", "the call ended at %s without an answer: nothing is left to decide", at(q.Closed))
 	case q.Answer.Approved:
 		return item.Errorf(item.KindPrecondition, "APPROVAL_RESOLVED", "the call was already approved by %s at %s", q.Answer.By, at(q.Closed))
 	}
 	return item.Errorf(item.KindPrecondition, "APPROVAL_RESOLVED", "the call was already denied by %s at %s", q.Answer.By, at(q.Closed))
 }
 
-// Approval waits until the question about a call is no longer open, and closes it when its
-// time is over.
+// Approval waits until the question about a call is closed, and closes it when it
+// expires.
 func (l *turnLog) Approval(ctx context.Context, callID string) (r item.ApprovalResolved, err error) {
 	var q *fold.Question
 	var closed <-chan struct{}
@@ -201,12 +203,11 @@ func (l *turnLog) Approval(ctx context.Context, callID string) (r item.ApprovalR
 	return *q.Answer, nil
 }
 
-// clockLook is how often a wait looks at the clock. Timers stand still while the machine
-// sleeps.
+// clockLook is how often a wait checks the clock. Timers stop while the machine sleeps.
 const clockLook = time.Minute
 
-// waitUntil waits for a time of the clock. It returns false when done is closed or ctx
-// ends before.
+// waitUntil waits for a time of the clock. It returns false if done is closed or ctx ends
+// first.
 func waitUntil(ctx context.Context, now func() time.Time, until time.Time, done <-chan struct{}) bool {
 	for {
 		left := until.Sub(now())

@@ -15,7 +15,7 @@ import (
 	"podd/pkg/store"
 )
 
-// asks is an interceptor that has a person asked about calls with this text.
+// asks is an interceptor that asks a person about calls with this text.
 func asks(text string) *edges {
 	return &edges{name: "asks", call: func(c interceptor.Call) interceptor.CallVerdict {
 		if strings.Contains(c.Arguments, text) {
@@ -25,8 +25,8 @@ func asks(text string) *edges {
 	}}
 }
 
-// A call that asks waits in sight, shows what will run, runs once when a person agrees,
-// and the log says who that was.
+// A call that asks is listed, shows what will run, and runs once when a person agrees.
+// The log says who did.
 func TestApproved(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("echo x >> ran"))), with(asks("ran")))
 	s := h.submit("go")
@@ -36,7 +36,7 @@ func TestApproved(t *testing.T) {
 		t.Errorf("asked %+v", q)
 	}
 	h.await(func(p item.Pod) bool {
-		return p.Status.State == item.StateWaiting && p.Status.Reason == "waits for approval"
+		return p.Status.State == item.StateWaiting && p.Status.Reason == "waiting for approval"
 	})
 	if w := h.warned(); !slices.ContainsFunc(w, func(text string) bool { return strings.Contains(text, "waits for approval: asks asks") }) {
 		t.Errorf("alerts %q", w)
@@ -52,7 +52,31 @@ func TestApproved(t *testing.T) {
 	h.asked(0)
 }
 
-// The model is told who denied a call and why, and goes on.
+// A client that sees the alert about a question finds the question in the list, however late
+// the pod itself learns that both are stored.
+func TestAStoredQuestionIsListed(t *testing.T) {
+	h, f := newFaultyHouse(t, steps(scripted.Say(shell("echo x >> ran"))), with(asks("ran")))
+	stored, seen := make(chan struct{}), make(chan struct{})
+	f.mu.Lock()
+	f.onAppended = func(b store.Batch) {
+		if holds[item.ApprovalRequested](b) {
+			close(stored)
+			<-seen
+		}
+	}
+	f.mu.Unlock()
+	s := h.submit("go")
+	<-stored
+	waiting, err := h.host.Approvals(t.Context(), "")
+	close(seen)
+	if err != nil || len(waiting) != 1 || waiting[0].PodName != "p" || waiting[0].Tool != "shell" {
+		t.Errorf("%+v, %v", waiting, err)
+	}
+	h.resolve(pod.Resolution{CallSeq: h.asked(1)[0].CallSeq, Approve: true, By: "ann"})
+	h.ended(s)
+}
+
+// The model learns who denied a call and why, and continues.
 func TestDeniedByAPerson(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("touch ran"))), with(asks("ran")))
 	s := h.submit("go")
@@ -65,7 +89,7 @@ func TestDeniedByAPerson(t *testing.T) {
 	}
 }
 
-// Two answers at once: one counts, and who comes second is told whose it was and when.
+// Of two answers at once one counts. The other client learns who answered and when.
 func TestTwoAnswers(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("echo x >> ran"))), with(asks("ran")))
 	s := h.submit("go")
@@ -108,19 +132,19 @@ func TestTwoAnswers(t *testing.T) {
 	wantError(t, err, item.KindNotFound, "APPROVAL_NOT_FOUND")
 }
 
-// A question that nobody answers in time is a denial.
+// A question that expires is a denial.
 func TestExpiredApproval(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("touch ran"))), with(asks("ran")), func(c *options) { c.ApprovalTime = time.Nanosecond })
 	if end := h.run("go"); end.Outcome != item.OutcomeFinished || h.exists("ran") {
 		t.Errorf("end %+v", end)
 	}
 	r := kinds[item.ApprovalResolved](h.log())
-	if len(r) != 1 || r[0].Approved || r[0].By != "podd" || !strings.Contains(h.body(2), "no answer came by") {
+	if len(r) != 1 || r[0].Approved || r[0].By != "podd" || !strings.Contains(h.body(2), "expired without an answer at") {
 		t.Errorf("resolved %+v; the model is sent %s", r, h.body(2))
 	}
 }
 
-// A question that ran out while podd was down is a denial when it is back.
+// A question that expired while podd was down is a denial after the restart.
 func TestApprovalExpiresWhilePoddIsDown(t *testing.T) {
 	late := time.Duration(0)
 	h := newHouse(t, steps(scripted.Say(shell("touch ran"))), with(asks("ran")), func(c *options) {
@@ -139,9 +163,8 @@ func TestApprovalExpiresWhilePoddIsDown(t *testing.T) {
 	}
 }
 
-// A call that is rewritten after a person agreed asks again, and an answer to what was
-// shown before is refused. It makes no difference whether the rewritten call would ask
-// by itself.
+// A call rewritten after its approval asks again, and an answer to the earlier form is
+// refused, whether or not the rewritten call would ask by itself.
 func TestRewriteAfterApproval(t *testing.T) {
 	for _, again := range []string{"", "and that?"} {
 		t.Run(again, func(t *testing.T) {
@@ -171,7 +194,7 @@ func TestRewriteAfterApproval(t *testing.T) {
 			_, err := h.host.Resolve(t.Context(), pod.Resolution{Pod: "p", CallSeq: first.CallSeq, Approve: true, Digest: first.Digest})
 			wantError(t, err, item.KindPrecondition, "APPROVAL_CHANGED")
 			if h.exists("first") || h.exists("new") {
-				t.Error("a call ran that nobody agreed to")
+				t.Error("a call ran without approval")
 			}
 			h.resolve(pod.Resolution{CallSeq: second.CallSeq, Approve: true, Digest: second.Digest})
 			h.ended(s)
@@ -185,7 +208,7 @@ func TestRewriteAfterApproval(t *testing.T) {
 	}
 }
 
-// What interceptors refuse after a person agreed does not run.
+// A call that interceptors deny after its approval does not run.
 func TestNarrowedAfterApproval(t *testing.T) {
 	times := 0
 	h := newHouse(t, steps(scripted.Say(shell("touch ran"))), with(&edges{call: func(c interceptor.Call) interceptor.CallVerdict {
@@ -215,14 +238,14 @@ func TestCancelWithdraws(t *testing.T) {
 	_, err := h.host.Resolve(t.Context(), pod.Resolution{Pod: "p", CallSeq: q.CallSeq, Approve: true})
 	wantError(t, err, item.KindPrecondition, "APPROVAL_WITHDRAWN")
 	if h.exists("ran") || h.exists("ran2") {
-		t.Error("a call ran that nobody agreed to")
+		t.Error("a call ran without approval")
 	}
 	if end := h.run("next"); end.Outcome != item.OutcomeFinished {
 		t.Errorf("next end %+v", end)
 	}
 }
 
-// Calls that need nobody's word run, and their results are stored, while others wait.
+// Calls that need no approval run, and their results are stored, while others wait.
 func TestOtherCallsRunMeanwhile(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("touch first; echo 1"), shell("touch asked; echo 2"), shell("touch last; echo 3"))), with(asks("asked")))
 	s := h.submit("go")
@@ -246,8 +269,8 @@ func TestOtherCallsRunMeanwhile(t *testing.T) {
 	}
 }
 
-// A question is still open after podd was stopped or killed, however often, and its call
-// runs once when a person agrees.
+// A question stays open over any number of stops and kills of podd, and its call runs
+// once when a person agrees.
 func TestApprovalOverRestarts(t *testing.T) {
 	f := new(faulty)
 	h := newHouse(t, steps(scripted.Say(shell("echo x >> ran"), shell("echo y >> other"))), with(asks("ran")),
@@ -275,8 +298,8 @@ func TestApprovalOverRestarts(t *testing.T) {
 	}
 }
 
-// A call that was approved and not begun when podd was killed runs once, without asking
-// again.
+// A call that was approved but had not begun when podd was killed runs once, without
+// another question.
 func TestKilledBetweenApprovalAndStart(t *testing.T) {
 	h, f := newFaultyHouse(t, steps(scripted.Say(shell("echo x >> ran"))))
 	h.config = func(old func(*options)) func(*options) {
@@ -301,7 +324,7 @@ func TestKilledBetweenApprovalAndStart(t *testing.T) {
 	}
 }
 
-// Questions are listed over all pods, the oldest first, and for one.
+// Questions are listed for all pods, the oldest first, and for one.
 func TestApprovalsOfAllPods(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("true"))), with(asks("true")))
 	for _, name := range []string{"q", "r"} {

@@ -10,27 +10,27 @@ import (
 	"podd/pkg/store"
 )
 
-// Bounds of the wait before a log that could not be written is tried again.
+// Bounds of the pause before podd retries a log that could not be written.
 var stuckFirst = 250 * time.Millisecond
 
 const stuckMost = 30 * time.Second
 
-// backlog is what a pod has to do and can't: its disk is full, its workspace is gone. It is
-// tried again until it can be done; meanwhile the pod's state says why it waits. It belongs
+// backlog is work that a pod can't do now, because its disk is full or its workspace is
+// gone. It retries until it can; meanwhile the pod's state says why it waits. It belongs
 // to the pod's goroutine.
 type backlog struct {
 	journal *journal
-	// stuck is set while there is work to do that can't be done.
+	// stuck is set while there is work that can't be done.
 	stuck *stuck
 	// unstored is what the running turn could not store yet, oldest first; full is closed
-	// while that is anything.
+	// while there is any.
 	unstored []*unstored
 	full     chan struct{}
 }
 
-// stuck says why nothing goes on, and when that is tried again.
+// stuck says why nothing can continue, and when the next try is.
 type stuck struct {
-	// cause is what it was stuck by first; told says that the alert about that is stored.
+	// cause is the first reason; told says that its alert is stored.
 	cause error
 	told  bool
 	wait  time.Duration
@@ -38,26 +38,26 @@ type stuck struct {
 }
 
 // unstored is what the running turn has to store while the disk is full. It waits in
-// memory, so that nothing that a model or a tool gave has to be paid or done again.
+// memory, so that no answer of a model or a tool has to be paid for or made again.
 type unstored struct {
 	// ctx ends the wait.
 	ctx context.Context
 	// try stores it, in the pod's goroutine.
 	try func() error
-	// outcome gets what came of it, once.
+	// outcome receives the result, once.
 	outcome chan error
 }
 
-// noSpace says whether what could not be stored can be once there is space.
+// noSpace says whether an error is a lack of space, which may pass.
 func noSpace(err error) bool { return item.ReasonOf(err) == store.ReasonNoSpace }
 
-// cantGoOn is what a pod that waits shows.
-func cantGoOn(cause error) string { return fmt.Sprintf("can't go on: %v", cause) }
+// cantGoOn is what a waiting pod shows.
+func cantGoOn(cause error) string { return fmt.Sprintf("blocked: %v", cause) }
 
-// waits says whether there is work to do that can't be done.
+// waits says whether there is work that can't be done.
 func (b *backlog) waits() bool { return b.stuck != nil }
 
-// timer fires when it is time to try again; never for a pod that is not stuck.
+// timer fires when the next try is due; never for a pod that is not stuck.
 func (b *backlog) timer() <-chan time.Time {
 	if b.stuck == nil {
 		return nil
@@ -65,13 +65,13 @@ func (b *backlog) timer() <-chan time.Time {
 	return b.stuck.timer.C
 }
 
-// hold makes the pod try again later. Until then its state says why it waits; the log
-// says so at once, and the alert is stored as soon as the log can be written.
+// hold makes the pod retry later. Until then its state says why it waits. The log says so
+// at once, and the alert is stored as soon as the pod's log can be written.
 func (b *backlog) hold(cause error) {
 	if b.stuck == nil {
 		b.stuck = &stuck{cause: cause, wait: stuckFirst, timer: time.NewTimer(stuckFirst)}
-		b.journal.log.Error("pod can't go on and tries again", "error", cause)
-		b.tell()
+		b.journal.log.Error("pod is blocked; retrying", "error", cause)
+		b.raise()
 	} else {
 		b.stuck.wait = min(2*b.stuck.wait, stuckMost)
 		b.stuck.timer.Reset(b.stuck.wait)
@@ -81,10 +81,10 @@ func (b *backlog) hold(cause error) {
 	b.journal.presence.shown.Store(&status)
 }
 
-// tell raises the alert about what holds the pod, once.
-func (b *backlog) tell() {
+// raise raises the alert about the reason, once.
+func (b *backlog) raise() {
 	if !b.stuck.told {
-		b.stuck.told = b.journal.alert(item.LevelError, "turn", fmt.Sprintf("the pod can't go on and tries again: %v", b.stuck.cause)) == nil
+		b.stuck.told = b.journal.alert(item.LevelError, "turn", fmt.Sprintf("the pod is blocked; retrying: %v", b.stuck.cause)) == nil
 	}
 }
 
@@ -93,7 +93,7 @@ func (b *backlog) release() {
 	if b.stuck == nil {
 		return
 	}
-	b.tell()
+	b.raise()
 	b.journal.log.Info("pod goes on")
 	b.close()
 	b.stuck = nil
@@ -107,8 +107,8 @@ func (b *backlog) close() {
 	}
 }
 
-// attempt tries u and keeps what finds no space, when that may wait and the pod is not to
-// end.
+// attempt tries u. Without space it keeps u for later, if u may wait and the pod does not
+// have to end.
 func (b *backlog) attempt(u *unstored, mayWait bool) {
 	err := u.try()
 	switch {
@@ -126,7 +126,7 @@ func (b *backlog) attempt(u *unstored, mayWait bool) {
 	b.hold(err)
 }
 
-// flush stores what waits, the oldest first, as far as there is space.
+// flush stores the waiting batches, the oldest first, as far as there is space.
 func (b *backlog) flush() {
 	for len(b.unstored) > 0 {
 		err := b.unstored[0].try()
@@ -141,8 +141,8 @@ func (b *backlog) flush() {
 	b.release()
 }
 
-// giveUp ends the wait of what nobody wants to be stored any more; all of it when the
-// pod is to end, for the reason closing.
+// giveUp ends the waits whose callers have given up; all of them when the pod has to end,
+// for the reason closing.
 func (b *backlog) giveUp(closing error) {
 	if len(b.unstored) == 0 {
 		return

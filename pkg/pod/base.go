@@ -8,28 +8,28 @@ import (
 	"podd/pkg/store"
 )
 
-// A pod's base is the fold of its log up to an entry at which no turn is open: loading goes on
-// from there and reads no entry before it but those that requests still carry. It is worth
-// nothing more than the time that reading takes: where none fits the whole log is read.
+// A pod's base is the fold of its log up to an entry at which no turn is open. Loading
+// continues from there, and reads of the earlier entries only those that requests still
+// have. A base only saves time: without a valid one podd reads the whole log.
 
-// baseAfter is how many entries that a compaction stands for are read before a base is made
-// that spares it.
+// baseAfter is how many entries behind a compaction loading may read before podd makes a
+// base that saves it.
 var baseAfter item.Seq = 1000
 
-// outdated says whether a base would spare enough.
+// outdated says whether a new base would save enough.
 func (a *actor) outdated(c *fold.Context) bool {
 	return c.First()-1-max(a.based, a.journal.rec.First-1) >= baseAfter
 }
 
-// rebaseAtRest makes a base of the log, when a turn or a compaction has ended and it is due.
-// What the pod's own state has of the log is as good, but a base is made of what is stored.
+// rebaseAtRest makes a base of the log if one is due, when a turn or a compaction has
+// ended. The pod's own state is equal, but a base is made from what is stored.
 func (a *actor) rebaseAtRest() {
 	if a.journal.broken != nil || a.folded == nil || !a.outdated(a.journal.carried) {
 		return
 	}
 	f, _, err := a.host.Logs.folded(a.host.base, a.id, a.folded)
 	if err != nil {
-		a.log.Warn("the log could not be folded", "error", err)
+		a.log.Warn("cannot fold the log", "error", err)
 		return
 	}
 	if differs(a, f) {
@@ -38,12 +38,12 @@ func (a *actor) rebaseAtRest() {
 	a.rebase(f)
 }
 
-// differentFold is logged where podd has a defect: what a pod has in memory is not what its log
-// folds into.
+// differentFold is logged for an internal error: a pod's state in memory differs from the
+// fold of its log.
 const differentFold = "the fold in memory differs from that of the log"
 
-// differs says whether a pod's own fold, at rest, is another than that of its log. What a purge
-// has removed since it was loaded only memory has.
+// differs says whether a pod's own fold, at rest, differs from that of its log. Only
+// memory has what a purge has removed since the pod was loaded.
 func differs(a *actor, log *fold.Fold) bool {
 	if log.First > max(a.journal.rec.First, 1) {
 		return false
@@ -53,7 +53,7 @@ func differs(a *actor, log *fold.Fold) bool {
 	return err != nil || storedErr != nil || !bytes.Equal(mine, stored)
 }
 
-// rebase keeps the fold of the whole log as the pod's base, when it is due.
+// rebase stores the fold of the whole log as the pod's base, if one is due.
 func (a *actor) rebase(f *fold.Fold) {
 	if f.State.Turn.Open || !a.outdated(f.Context) {
 		return
@@ -63,7 +63,7 @@ func (a *actor) rebase(f *fold.Fold) {
 		_, err = a.host.Store.Append(a.host.base, store.Batch{Pod: a.id, Epoch: a.journal.epoch, Base: &store.Base{Seq: f.Last, Fold: saved}})
 	}
 	if err != nil {
-		a.log.Warn("what the log folds into could not be kept: loading the pod reads more", "error", err)
+		a.log.Warn("cannot save the base: loading the pod will read more of its log", "error", err)
 		return
 	}
 	a.based = f.Last

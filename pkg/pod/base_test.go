@@ -19,32 +19,32 @@ import (
 	"podd/pkg/store"
 )
 
-// lowest is the real store, and remembers the lowest entry that was asked for.
+// lowest is the real store, and remembers the lowest entry that was read.
 type lowest struct {
 	store.Store
 	seq atomic.Int64
 }
 
-// Read takes note of where it begins.
+// Read records where it begins.
 func (l *lowest) Read(ctx context.Context, pod string, after item.Seq, limit int) ([]store.Record, error) {
 	l.seq.Store(min(l.seq.Load(), int64(after)+1))
 	return l.Store.Read(ctx, pod, after, limit)
 }
 
-// tight compacts all that it can.
+// tight compacts as much as possible.
 func tight(c *options) { c.Compaction.KeepTokens = 1 }
 
 // compact compacts the pod, if it has something to compact.
 func (h *house) compact() {
 	h.t.Helper()
 	_, err := h.host.Compact(h.t.Context(), "p")
-	// A summary that is longer than what it stands for is stored all the same.
+	// Even a summary longer than what it replaces is stored.
 	if err != nil && !slices.Contains([]string{"NOTHING_TO_COMPACT", "COMPACTION_FAILED"}, item.ReasonOf(err)) {
 		h.t.Fatal(err)
 	}
 }
 
-// loaded loads the pod and gives the last entry of its base.
+// loaded loads the pod and returns the last entry of its base.
 func (h *house) loaded() item.Seq {
 	h.t.Helper()
 	h.context()
@@ -61,8 +61,7 @@ func (h *house) context() string {
 	return string(c.Body)
 }
 
-// offline does something to the store while no podd has it, in the place of the pod's
-// owner.
+// offline changes the store while no podd has it open, as the pod's owner.
 func (h *house) offline(f func(s store.Store, id string, epoch store.Epoch)) {
 	h.t.Helper()
 	h.close()
@@ -85,8 +84,8 @@ func (h *house) offline(f func(s store.Store, id string, epoch store.Epoch)) {
 	h.open()
 }
 
-// A pod that was compacted is loaded without a look at what the summary stands for, also
-// after further turns, and by a fork too; after a rewind to before the compaction it is.
+// Loading a compacted pod reads nothing before the summary, also after further turns, and
+// in a fork. After a rewind to before the compaction it does.
 func TestCompactedPastIsNotRead(t *testing.T) {
 	var l *lowest
 	h := newHouse(t, summarizer(1<<30, edits), tight, func(c *options) {
@@ -129,13 +128,13 @@ func TestCompactedPastIsNotRead(t *testing.T) {
 	h.lastRequest("four", []string{"four"}, []string{"two", "three"})
 }
 
-// intruder is the real store, and does something once it has looked for a base.
+// intruder is the real store, and acts once after a base was read.
 type intruder struct {
 	store.Store
 	after atomic.Pointer[func()]
 }
 
-// Base gives what there was before the deed.
+// Base returns the base from before the act.
 func (m *intruder) Base(ctx context.Context, pod string) (store.Base, bool, error) {
 	b, ok, err := m.Store.Base(ctx, pod)
 	if f := m.after.Load(); f != nil {
@@ -144,8 +143,8 @@ func (m *intruder) Base(ctx context.Context, pod string) (store.Base, bool, erro
 	return b, ok, err
 }
 
-// A rewind that removes the base once somebody has it leaves no entry that it took back in what
-// they read, nor one that an earlier rewind did.
+// A rewind that removes the base after it was read leaves no undone entry in the result
+// of that read, and none that an earlier rewind undid.
 func TestRewindWhileTheLogIsRead(t *testing.T) {
 	var m *intruder
 	h := newHouse(t, summarizer(1<<30, edits), tight, func(c *options) {
@@ -190,8 +189,8 @@ func TestRewindWhileTheLogIsRead(t *testing.T) {
 	}
 }
 
-// Who answered a question of the last turn is known after a restart, and so are notes that
-// wait, from the base too.
+// After a restart the pod still knows who answered a question of the last turn, and the
+// waiting notes, even from the base.
 func TestBaseKnowsMore(t *testing.T) {
 	h := newHouse(t, summarizer(1<<30, edits), tight, with(asks("true")))
 	var q pod.Approval
@@ -211,8 +210,8 @@ func TestBaseKnowsMore(t *testing.T) {
 	wantError(t, err, item.KindPrecondition, "APPROVAL_RESOLVED")
 }
 
-// A base that can't be stored, can't be read, is another log's or was made by other
-// settings costs the time that reading the log takes, and the next one takes its place.
+// A base that can't be stored or read, belongs to another log, or was made under other
+// settings costs only the time for reading the log, and the next one replaces it.
 func TestBaseOfNoUse(t *testing.T) {
 	var limit float64
 	h, f := newFaultyHouse(t, summarizer(1<<30, edits), func(c *options) { priced(map[string]float64{"m": 1 + limit})(c) })
@@ -264,8 +263,8 @@ func TestBaseOfNoUse(t *testing.T) {
 	}
 }
 
-// damage garbles the entries of the pod that have a text, and nothing else may have it, while
-// no podd has the file.
+// damage garbles the pod's entries with a certain text, which must not occur elsewhere,
+// while no podd has the file open.
 func (h *house) damage(text string) {
 	h.t.Helper()
 	h.close()
@@ -300,12 +299,12 @@ func (h *house) prices(usd float64) {
 	h.reload(func(s *options) {
 		var c options
 		priced(map[string]float64{"m": usd})(&c)
-		s.Prices = c.Prices
+		s.Models = c.Models
 	})
 }
 
-// A pod whose base hides damage works on when prices change that the base was not made
-// under, and says so once for each change.
+// A pod whose base hides damage keeps working when prices change, and reports the damage
+// once for each change.
 func TestDamageBehindTheBase(t *testing.T) {
 	h := newHouse(t, summarizer(1<<30, edits), tight)
 	h.run("edit whatever")
@@ -343,8 +342,8 @@ func TestDamageBehindTheBase(t *testing.T) {
 	h.replaced()
 }
 
-// A pod that can't trust what it has in memory, and can't fold its log any more, is
-// quarantined instead of trying for ever.
+// A pod that can't trust its state in memory, and can't fold its log any more, is
+// quarantined instead of retrying for ever.
 func TestDamageWithoutAFold(t *testing.T) {
 	h, f := newFaultyHouse(t, summarizer(1<<30, edits), tight)
 	h.run("edit whatever")
@@ -367,7 +366,7 @@ func TestDamageWithoutAFold(t *testing.T) {
 	h.replaced()
 }
 
-// otherBase is the base of a pod of another house, whose items stand elsewhere.
+// otherBase is the base of a pod in another house, whose items are at other entries.
 func otherBase(t *testing.T) (fold []byte) {
 	h := newHouse(t, summarizer(1<<30, edits), priced(map[string]float64{"m": 1}))
 	for range 3 {
@@ -386,8 +385,8 @@ func otherBase(t *testing.T) (fold []byte) {
 	return fold
 }
 
-// Whatever happens to a pod, folding its log from its base gives what folding all of it
-// does, for its forks too.
+// Whatever happens to a pod, folding its log from its base gives the same as folding all
+// of it, and so for its forks.
 func TestBaseStandsForTheLog(t *testing.T) {
 	rounds, based := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -426,7 +425,7 @@ func TestBaseStandsForTheLog(t *testing.T) {
 				}
 			}
 			if purged {
-				h.replaced() // What is checked of a log at the end is that of a whole one.
+				h.replaced() // The final check needs a whole log.
 			}
 		})
 		if !ok {
@@ -438,7 +437,7 @@ func TestBaseStandsForTheLog(t *testing.T) {
 	}
 }
 
-// left is what a purge has left of the log.
+// left is the part of the log that a purge leaves.
 func (h *house) left() (entries []item.Entry) {
 	h.t.Helper()
 	p, err := h.host.Get(h.t.Context(), "p")

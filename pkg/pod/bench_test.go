@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"podd/pkg/item"
+	"podd/pkg/llm"
 	"podd/pkg/llm/openai"
 	"podd/pkg/pod"
 	"podd/pkg/store"
 	"podd/pkg/workspace"
 )
 
-// BenchmarkOpen loads a pod of 100,000 entries and gives its next request: a log that is
-// all in the context, and one that is compacted away but for its last turn, and that was
-// loaded before.
+// BenchmarkOpen measures loading a pod of 100,000 entries and making its next request:
+// with a log that is all in the context, and with one that is compacted except for its
+// last turn, and was loaded before.
 func BenchmarkOpen(b *testing.B) {
 	const turns, steps = 500, 50
 	state := b.TempDir()
@@ -40,7 +41,7 @@ func BenchmarkOpen(b *testing.B) {
 					b.Fatal(err)
 				}
 				h, err := pod.NewHost(b.Context(), pod.Config{
-					Fixed: pod.Fixed{Store: s, Workspaces: w}, Settings: pod.Settings{Model: m, ModelName: "m"},
+					Fixed: pod.Fixed{Store: s, Workspaces: w}, Settings: pod.Settings{Router: llm.One(m), Model: item.ModelRef{Model: "m"}},
 				})
 				if err != nil {
 					b.Fatal(err)
@@ -59,7 +60,8 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// fillLog makes a pod with so many turns, each of so many steps of four entries.
+// fillLog makes a pod with the given number of turns, each with the given number of steps
+// of four entries.
 func fillLog(b *testing.B, s store.Store, name string, turns, steps int, compacted bool) {
 	b.Helper()
 	p := item.Pod{ID: "pod_" + name, Name: name, Spec: item.PodSpec{Dir: b.TempDir()}, Status: item.PodStatus{State: item.StateIdle, Turn: int64(turns)}}

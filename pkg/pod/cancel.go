@@ -9,12 +9,12 @@ import (
 	"podd/pkg/worker"
 )
 
-// Cancel ends a pod's open turn and returns its number once its terminal entry is stored:
-// one that runs, and one that the log leaves open and that can't go on. cancelled is false
-// when no turn is open, or when it could not begin. Submits that wait stay. While there is
-// no space for that entry the error says so: the turn has ended all the same, and its entry
-// is stored when there is. One that ended without it, which goes on later, is
-// KindUnavailable, reason NOT_CANCELLED.
+// Cancel ends a pod's open turn and returns its number once its terminal entry is stored.
+// The turn may be running, or open in the log and unable to continue. cancelled is false
+// if no turn is open, or if the turn could not begin. Waiting submits stay. If there is
+// no space for the terminal entry, the error says so: the turn has ended anyway, and its
+// entry is stored once there is space. A turn that ended without the entry, and continues
+// later, is KindUnavailable, reason NOT_CANCELLED.
 func (h *Host) Cancel(ctx context.Context, idOrName, reason string) (turnNumber int64, cancelled bool, err error) {
 	a, release, err := h.pods.acquire(ctx, idOrName)
 	if err != nil {
@@ -26,14 +26,14 @@ func (h *Host) Cancel(ctx context.Context, idOrName, reason string) (turnNumber 
 
 func (t *turn) notCancelled() error {
 	return item.Errorf(item.KindUnavailable, "NOT_CANCELLED",
-		"turn %d stopped, but its end could not be stored, and it may go on: cancel it again", t.number)
+		"turn %d stopped, but podd could not store its end, so it may resume: cancel it again", t.number)
 }
 
-// cancelling is a turn that was cancelled; the zero value says that none is open.
+// cancelling is a cancelled turn; the zero value says that none is open.
 type cancelling struct {
 	turn *turn
-	// full is closed when there is no space to store its end: it is stored once there is,
-	// unless podd ends before.
+	// full is closed if there is no space to store its end: it is stored later, unless podd
+	// ends first.
 	full <-chan struct{}
 }
 
@@ -44,14 +44,14 @@ func (c cancelling) wait(ctx context.Context) error {
 		return nil
 	case <-c.full:
 		return item.Errorf(item.KindExhausted, store.ReasonNoSpace,
-			"turn %d is cancelled, but there is no space to store that: it is stored once there is, unless podd ends before", c.turn.number)
+			"turn %d is cancelled, but the disk is full: podd stores the end when there is space, unless podd stops first", c.turn.number)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// cancelTurn cancels the open turn: the one that runs, or else the one that the log leaves
-// open.
+// cancelTurn cancels the open turn: the running one, otherwise the one that is open in
+// the log.
 func (a *actor) cancelTurn(reason string) (cancelling, error) {
 	cause := &worker.Cancelled{Reason: reason}
 	switch {
@@ -70,8 +70,8 @@ func (a *actor) cancelTurn(reason string) (cancelling, error) {
 	return cancelling{a.turns.now, a.backlog.full}, nil
 }
 
-// endTurn ends the turn that the log leaves open and that does not run. It asks nothing of
-// the workspace, which may be what keeps the turn from going on.
+// endTurn ends a turn that is open in the log and does not run. It does not use the
+// workspace, which may be what keeps the turn from continuing.
 func (a *actor) endTurn(cause *worker.Cancelled) error {
 	s := a.host.settings()
 	if err := a.refold(s); err != nil {

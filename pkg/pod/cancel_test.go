@@ -15,8 +15,8 @@ import (
 	"podd/pkg/workspace"
 )
 
-// away is a podd that is started again while the directory dir of the workspace, "" for all
-// of it, is gone. back puts it back.
+// away is a podd restarted while the directory dir of the workspace, "" for all of it, is
+// missing. back restores it.
 func (h *house) away(dir string) (back func()) {
 	h.t.Helper()
 	h.close()
@@ -33,16 +33,16 @@ func (h *house) away(dir string) (back func()) {
 	}
 }
 
-// cannotGoOn waits until a pod says so.
+// cannotGoOn waits until a pod reports that it can't continue.
 func (h *house) cannotGoOn(id string) {
 	h.t.Helper()
 	h.awaitPod(id, func(p item.Pod) bool {
-		return p.Status.State == item.StateWaiting && strings.HasPrefix(p.Status.Reason, "can't go on")
+		return p.Status.State == item.StateWaiting && strings.HasPrefix(p.Status.Reason, "blocked")
 	})
 }
 
-// newStuck is a house whose pod has an open turn, with a command that runs, and can't go on:
-// the workspace is gone.
+// newStuck is a house whose pod has an open turn, with a running command, and can't
+// continue: the workspace is gone.
 func newStuck(t *testing.T) (h *house, s pod.Submitted, back func()) {
 	h = newHouse(t, steps(scripted.Say(scripted.Text("hm, hm"), waits), scripted.Say(scripted.Text("done"))))
 	s = h.submit("go")
@@ -52,8 +52,8 @@ func newStuck(t *testing.T) (h *house, s pod.Submitted, back func()) {
 	return h, s, back
 }
 
-// A turn that is open and can't go on can be cancelled: it has its end, what still ran of it
-// is ended, and it never goes on.
+// An open turn that can't continue can be cancelled: it gets its end, its running
+// commands end, and it never continues.
 func TestCancelOfATurnThatCannotGoOn(t *testing.T) {
 	h, s, back := newStuck(t)
 	turn, cancelled, err := h.host.Cancel(t.Context(), "p", "enough")
@@ -80,7 +80,7 @@ func TestCancelOfATurnThatCannotGoOn(t *testing.T) {
 	}
 }
 
-// A cancel of such a turn counts also while its end can't be stored.
+// A cancel of such a turn is effective even while its end can't be stored.
 func TestCancelOfATurnThatCannotGoOnWithoutSpace(t *testing.T) {
 	var f faulty
 	h := newHouse(t, steps(scripted.Say(waits)), func(c *options) { f.Store, c.Store = c.Store, &f })
@@ -98,7 +98,7 @@ func TestCancelOfATurnThatCannotGoOnWithoutSpace(t *testing.T) {
 	h.wantEnd(h.ended(s), item.OutcomeCancelled, "CANCELLED", "enough")
 }
 
-// A turn that fails each time before it goes on is cancelled, too.
+// A turn that fails each time before it continues can be cancelled, too.
 func TestCancelOfATurnThatFailsAtItsStart(t *testing.T) {
 	fails := false
 	h := newHouse(t, steps(scripted.Say(waits)), func(c *options) {
@@ -123,8 +123,8 @@ func TestCancelOfATurnThatFailsAtItsStart(t *testing.T) {
 	h.wantEnd(h.ended(s), item.OutcomeCancelled, "CANCELLED", "enough")
 }
 
-// A pod whose turn can't go on can be rewound: the turn is cancelled first. A place that
-// history can't go on from leaves it as it is.
+// A pod whose turn can't continue can be rewound: the turn is cancelled first. An entry
+// that history can't continue from changes nothing.
 func TestRewindOfATurnThatCannotGoOn(t *testing.T) {
 	h, s, back := newStuck(t)
 	_, err := h.host.Rewind(t.Context(), "p", 999)
@@ -148,8 +148,8 @@ func TestRewindOfATurnThatCannotGoOn(t *testing.T) {
 	}
 }
 
-// A spawned pod that can't go on is cancelled with the call that waits for it, and its caller
-// is billed for it: whether the caller itself works or can't go on either.
+// A sub-pod that can't continue is cancelled with the call that waits for it, and its
+// caller is billed for it, whether or not the caller itself can continue.
 func TestCancelReachesWhatCannotGoOn(t *testing.T) {
 	for name, gone := range map[string]string{"the caller works": "sub", "nor can the caller": ""} {
 		t.Run(name, func(t *testing.T) {

@@ -11,30 +11,30 @@ import (
 	"podd/pkg/store"
 )
 
-// SpawnTool is the name of the tool that makes pods, which a pod has when its spec has
+// SpawnTool is the name of the tool that creates pods; a pod has it if its spec has
 // SubPods.
 const SpawnTool = "spawn_pod"
 
-// Spawn makes a pod for a call of another: its spec names both. Its task is to be submitted
-// with the request id [TaskID].
+// Spawn creates a pod for a call of another: its spec names both. Submit its task with
+// the request id [TaskID].
 func (h *Host) Spawn(ctx context.Context, name string, spec item.PodSpec) (item.Pod, error) {
 	return h.create(ctx, name, spec)
 }
 
-// Why a task that was taken back may not be over.
+// Why a withdrawn task may not be over.
 var (
 	errUnstored = errors.New("it is cancelled, and there is no space to store that yet")
 	errNotEnded = errors.New("it has not ended in time")
 	errNoEnd    = errors.New("its end could not be stored")
 )
 
-// task is what a spawned pod was spawned for; zero for most pods. It belongs to the pod's
-// goroutine, but for parent and id.
+// task is the task of a sub-pod; zero for most pods. It belongs to the pod's goroutine,
+// except for parent and id.
 type task struct {
 	// parent is the id of the pod that spawned it, id the request id of the task.
 	parent, id string
-	// unsure is set until a pod that was loaded with its task knows whether its parent
-	// waits for it; recalled once the task is taken back.
+	// unsure is set until a pod loaded with its task knows whether its parent waits for it;
+	// recalled once the task was recalled.
 	unsure, recalled bool
 }
 
@@ -45,15 +45,16 @@ func taskOf(spec item.PodSpec) task {
 	return task{parent: spec.Parent, id: TaskID(spec)}
 }
 
-// worksOn says that an open turn works on the task: it has this number, or says so itself.
+// worksOn says that an open turn works on the task: it has this number, or the log says
+// so.
 func (t task) worksOn(turn *fold.Turn, number int64) bool {
 	return turn.Open && (slices.Contains(turn.RequestIDs, t.id) || number > 0 && turn.Number == number)
 }
 
-// recallNow takes back what can be at once, and says which turn was cancelled for it.
+// recallNow recalls what it can at once, and says which turn it cancelled.
 func (a *actor) recallNow(turn int64, reason string) (cancelling, error) {
 	a.task.recalled = true
-	if err := a.takeBack(); err != nil {
+	if err := a.removeRecalled(); err != nil {
 		if a.turns.now == nil {
 			a.backlog.hold(err)
 		}
@@ -65,9 +66,9 @@ func (a *actor) recallNow(turn int64, reason string) (cancelling, error) {
 	return a.cancelTurn(reason)
 }
 
-// takeBack takes the task that was recalled out of the inbox, unless a turn is about to
-// begin with it.
-func (a *actor) takeBack() error {
+// removeRecalled removes a recalled task from the inbox, unless a turn is about to begin with
+// it.
+func (a *actor) removeRecalled() error {
 	if !a.task.recalled {
 		return nil
 	}
@@ -77,7 +78,7 @@ func (a *actor) takeBack() error {
 	return nil
 }
 
-// deleteChildren removes what a pod has spawned.
+// deleteChildren removes a pod's sub-pods.
 func (h *Host) deleteChildren(ctx context.Context, parent string) error {
 	children, err := h.Family.Children(ctx, parent)
 	if err != nil {
@@ -85,7 +86,7 @@ func (h *Host) deleteChildren(ctx context.Context, parent string) error {
 	}
 	for _, p := range children {
 		if err := h.Delete(ctx, p.ID); err != nil && item.ReasonOf(err) != store.ReasonPodNotFound {
-			return fmt.Errorf("the pods that it spawned could not all be deleted: %w", err)
+			return fmt.Errorf("some of its sub-pods were not deleted: %w", err)
 		}
 	}
 	return nil

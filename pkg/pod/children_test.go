@@ -25,13 +25,13 @@ func chain(parts ...scripted.Part) map[string]scripted.Handler {
 	}
 }
 
-// waits is a command that runs until there is a file go, and leaves a mark.
+// waits is a command that runs until the file go exists, and leaves a mark.
 var waits = shell("echo x >> ran; while [ ! -e go ]; do sleep 0.01; done")
 
 // marked waits until a command has begun.
 func (h *house) marked() {
 	h.t.Helper()
-	// The file is there before what is written to it.
+	// The file exists before its content is written.
 	for !h.exists("ran") || h.read("ran") == "" {
 		if h.t.Context().Err() != nil {
 			h.t.Fatal("the command has not begun")
@@ -39,7 +39,7 @@ func (h *house) marked() {
 	}
 }
 
-// outcomes are those of the only turns of the spawned pods.
+// outcomes are those of the only turns of the sub-pods.
 func (h *house) outcomes() []item.Outcome {
 	h.t.Helper()
 	var out []item.Outcome
@@ -55,7 +55,7 @@ func (h *house) outcomes() []item.Outcome {
 	return out
 }
 
-// Cancelling a pod cancels what it spawned, all the way down, before it ends itself.
+// Cancelling a pod cancels its sub-pods, all the way down, before it ends itself.
 func TestCancelReachesAll(t *testing.T) {
 	h := spawning(t, 2, chain(waits))
 	s := h.submit("go")
@@ -74,9 +74,9 @@ func TestCancelReachesAll(t *testing.T) {
 	}
 }
 
-// A task that waits is taken back with the call, and one that a person takes out of the
-// inbox ends the call. On a full disk its turn is tried again and again: one that is
-// cancelled while it is tried is stored as cancelled once there is space.
+// A waiting task is withdrawn with the call, and one that a person withdraws from the
+// inbox ends the call. On a full disk podd retries the task's turn: one cancelled during
+// the retries is stored as cancelled once there is space.
 func TestTaskThatWaits(t *testing.T) {
 	for name, end := range map[string]func(*house, item.Pod){
 		"cancelled": func(h *house, _ item.Pod) {
@@ -91,7 +91,7 @@ func TestTaskThatWaits(t *testing.T) {
 			}
 			for {
 				err = h.host.Withdraw(h.t.Context(), child.ID, waiting[0].RequestID)
-				if item.ReasonOf(err) != "TAKEN" { // As it is while the turn is tried.
+				if item.ReasonOf(err) != "TAKEN" { // As during the retries.
 					break
 				}
 			}
@@ -140,8 +140,8 @@ func TestTaskThatWaits(t *testing.T) {
 	}
 }
 
-// A pod that nobody waits for any more, because its parent has lost the tool, is told so
-// when the parent's turn ends.
+// A sub-pod that no call waits for any more, because its parent has lost the tool, is
+// cancelled when the parent's turn ends.
 func TestNobodyWaits(t *testing.T) {
 	h := spawning(t, 2, map[string]scripted.Handler{
 		"go":    steps(scripted.Say(spawn(`{"task":"child"}`)), scripted.Say(scripted.Text("done"))),
@@ -150,7 +150,7 @@ func TestNobodyWaits(t *testing.T) {
 	s := h.submit("go")
 	h.marked()
 	h.close()
-	// As if the tool had gone with another version of podd.
+	// As if another version of podd did not have the tool.
 	h.inStore(func(s store.Store) error {
 		p, err := s.Pod(t.Context(), "p")
 		if err != nil {
@@ -170,8 +170,8 @@ func TestNobodyWaits(t *testing.T) {
 	}
 }
 
-// A podd that ended between the end of a turn and that of one that it waited for goes on
-// with neither.
+// After a podd that ended between the end of a turn and that of the turn it waited for,
+// neither continues.
 func TestNobodyWaitsAfterARestart(t *testing.T) {
 	h := spawning(t, 1, map[string]scripted.Handler{
 		"go":    steps(scripted.Say(spawn(`{"task":"child"}`))),
@@ -208,7 +208,7 @@ func TestNobodyWaitsAfterARestart(t *testing.T) {
 	}
 }
 
-// inStore does something to the store of a podd that has ended.
+// inStore changes the store of a stopped podd.
 func (h *house) inStore(do func(store.Store) error) {
 	h.t.Helper()
 	s, err := store.OpenBolt(store.BoltConfig{Path: filepath.Join(h.state, "podd.db")})
@@ -220,8 +220,8 @@ func (h *house) inStore(do func(store.Store) error) {
 	}
 }
 
-// However podd stops, each turn goes on when it is back, nobody is spawned twice, nobody
-// gets the task twice, and the answers arrive.
+// However podd stops, each turn resumes after the restart, no second sub-pod is spawned,
+// none gets its task twice, and the answers arrive.
 func TestSpawnedPodsSurviveRestarts(t *testing.T) {
 	for name, stop := range map[string]func(*house){
 		"at once": (*house).close,
@@ -261,8 +261,8 @@ func TestSpawnedPodsSurviveRestarts(t *testing.T) {
 	}
 }
 
-// A podd whose store fails between two steps of a call leaves it where it was: a pod
-// without a task gets it now, and one that has it goes on.
+// If podd's store fails between two steps of a call, the call stays where it was: a pod
+// without a task gets it now, and one that has it continues.
 func TestSpawnCutShort(t *testing.T) {
 	dead := item.Errorf(item.KindUnavailable, "STORE_FAILED", "the outcome of a commit is unknown")
 	for name, tt := range map[string]struct {
@@ -309,8 +309,8 @@ func TestSpawnCutShort(t *testing.T) {
 	}
 }
 
-// A spawned pod that has its task keeps it, whatever would be said of the task by now: it is
-// not given again, and no work is thrown away.
+// A sub-pod that has its task keeps it, even if the task would be refused by now: it is
+// not submitted again, and no work is lost.
 func TestTaskIsGivenOnce(t *testing.T) {
 	most := 1000
 	h := spawning(t, 1, map[string]scripted.Handler{
@@ -335,8 +335,7 @@ func TestTaskIsGivenOnce(t *testing.T) {
 	}
 }
 
-// A pod that was made and can't be given its task is removed, as long as nothing has
-// happened to it.
+// A sub-pod that can't get its task is removed, unless its log has something else.
 func TestPodWithoutATask(t *testing.T) {
 	for name, touched := range map[string]bool{"empty": false, "with a note": true} {
 		t.Run(name, func(t *testing.T) {
@@ -380,7 +379,7 @@ func TestPodWithoutATask(t *testing.T) {
 	}
 }
 
-// What is deleted takes what it spawned along.
+// Deleting a pod deletes its sub-pods.
 func TestDeleteReachesAll(t *testing.T) {
 	h := spawning(t, 2, chain(waits))
 	h.submit("go")
@@ -393,7 +392,7 @@ func TestDeleteReachesAll(t *testing.T) {
 	}
 }
 
-// A spawned pod that is deleted is a result, and the parent goes on.
+// A deleted sub-pod gives a result, and the parent continues.
 func TestDeletedWhileWaitedFor(t *testing.T) {
 	h := spawning(t, 2, chain(waits))
 	s := h.submit("go")
@@ -413,8 +412,8 @@ func TestDeletedWhileWaitedFor(t *testing.T) {
 	}
 }
 
-// A pod that asks is asked for by its own name. Waiting for a person takes no time of
-// the parent's turn.
+// A question of a sub-pod has the sub-pod's own name. Waiting for a person takes no time
+// of the parent's turn.
 func TestSpawnedPodAsks(t *testing.T) {
 	h := spawning(t, 1, map[string]scripted.Handler{
 		"go":    steps(scripted.Say(spawn(`{"task":"child"}`)), scripted.Say(scripted.Text("done"))),
@@ -436,7 +435,7 @@ func TestSpawnedPodAsks(t *testing.T) {
 	}
 }
 
-// A pause holds the pod that it is for; what it spawned works on.
+// A pause applies only to its pod; the sub-pods keep working.
 func TestPauseIsForOne(t *testing.T) {
 	h := spawning(t, 2, chain(waits))
 	s := h.submit("go")
@@ -457,7 +456,7 @@ func TestPauseIsForOne(t *testing.T) {
 	}
 }
 
-// A pod's directory that was made a link since it was spawned is not opened.
+// A pod's directory that was replaced by a link since it was spawned is not opened.
 func TestSwappedDirectory(t *testing.T) {
 	h := spawning(t, 1, map[string]scripted.Handler{"go": steps(scripted.Say(spawn(`{"task":"child","dir":"sub"}`)))})
 	sub := filepath.Join(h.dir, "sub")
@@ -488,7 +487,7 @@ func TestSwappedDirectory(t *testing.T) {
 		t.Error(err)
 	}
 	h.awaitPod(child.ID, func(p item.Pod) bool { return p.Status.State == item.StateIdle && p.Status.Turn == 2 })
-	// Nor is one that its parent has no more.
+	// Nor is one that its parent no longer has.
 	other := t.TempDir()
 	h.update(item.PodSpec{Dir: other, SubPods: 1})
 	h.restart()
@@ -510,7 +509,7 @@ func (h *house) awaitPod(id string, want func(item.Pod) bool) {
 	}
 }
 
-// Who watches the parent sees what the spawned pod does, a line for each of its calls.
+// A follower of the parent sees what the sub-pod does, a line for each of its calls.
 func TestProgressOfASpawnedPod(t *testing.T) {
 	h := spawning(t, 1, map[string]scripted.Handler{
 		"go":    steps(scripted.Say(spawn(`{"task":"child"}`))),
@@ -533,7 +532,7 @@ func TestProgressOfASpawnedPod(t *testing.T) {
 	}
 	name := h.only().Name
 	lines := strings.Split(shown, "\n")
-	if len(lines) < 3 || lines[0] != name+": has the task" || !strings.HasPrefix(lines[1], name+`: shell {"command":"true"`) {
+	if len(lines) < 3 || lines[0] != name+": got the task" || !strings.HasPrefix(lines[1], name+`: shell {"command":"true"`) {
 		t.Errorf("shown %q", shown)
 	}
 	h.write("go", "")

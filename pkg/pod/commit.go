@@ -9,10 +9,9 @@ import (
 	"podd/pkg/store"
 )
 
-// commit appends a batch to the pod's log and then, once it is on disk, tells
-// everyone: readers of the log, of the alerts, and hooks. done are the live blocks
-// that the entries replace. s is the pod's situation from then on. It returns the
-// entries with their sequences.
+// commit appends a batch to the pod's log. Once it is on disk, it informs readers of the
+// log and of the alerts, and hooks. done are the live blocks that the entries replace. s
+// is the pod's situation from then on. It returns the entries with their sequences.
 func (j *journal) commit(ctx context.Context, b store.Batch, s situation, done ...string) (store.Appended, []item.Entry, error) {
 	d, err := j.draft(b, s)
 	if err != nil {
@@ -22,16 +21,16 @@ func (j *journal) commit(ctx context.Context, b store.Batch, s situation, done .
 	return appended, d.entries, err
 }
 
-// draft is a batch as it is going to be stored.
+// draft is a batch in the form to store.
 type draft struct {
 	batch     store.Batch
 	situation situation
 	status    item.PodStatus
-	// entries are those of the batch. They get their sequences from the store.
+	// entries are those of the batch. The store assigns their sequences.
 	entries []item.Entry
 }
 
-// draft says what the pod is once the batch is stored.
+// draft is the pod's state once the batch is stored.
 func (j *journal) draft(b store.Batch, s situation) (*draft, error) {
 	if j.broken != nil {
 		return nil, j.broken
@@ -41,8 +40,10 @@ func (j *journal) draft(b store.Batch, s situation) (*draft, error) {
 	then := j.state
 	for i := range b.Entries {
 		b.Entries[i].Time = now
+		b.Entries[i].Kind = takeImages(&b, b.Entries[i].Kind)
 		then.Add(b.Entries[i])
 	}
+	s = s.after(then)
 	d := &draft{batch: b, situation: s, entries: slices.Clone(b.Entries), status: status(then, s, j.rec.Status.LastActivity)}
 	if len(b.Entries) > 0 {
 		d.status.LastActivity = now
@@ -59,7 +60,7 @@ func (j *journal) time() time.Time {
 	return j.rec.Status.LastActivity
 }
 
-// write commits a draft and lets it count.
+// write commits a draft and makes it the pod's state.
 func (j *journal) write(ctx context.Context, d *draft, done ...string) (store.Appended, error) {
 	appended, err := j.store.Append(ctx, d.batch)
 	if err != nil || appended.Duplicate != nil {
@@ -72,16 +73,16 @@ func (j *journal) write(ctx context.Context, d *draft, done ...string) (store.Ap
 		j.state.Add(e)
 		j.carried.Add(e)
 	}
-	j.showQuestions()
 	if n := len(appended.Records); n > 0 {
 		j.rec.Last = appended.Records[n-1].Seq
 	}
+	j.publish()
 	j.live.Advance(j.rec.Last, done...)
 	j.listeners.announce(j.id, appended.Records, appended.Alerts)
 	return appended, nil
 }
 
-// stored gives entries the sequences that the store assigned, to alerts too.
+// stored sets the sequences that the store assigned, also in alerts.
 func (d *draft) stored(appended store.Appended) {
 	alerts := appended.Alerts
 	for i, r := range appended.Records {
@@ -91,4 +92,19 @@ func (d *draft) stored(appended store.Appended) {
 			alerts = alerts[1:]
 		}
 	}
+}
+
+// takeImages gives a batch the bytes of the images that come with a kind, which then has only
+// their descriptions: what stays in memory is what is stored.
+func takeImages(b *store.Batch, k item.Kind) item.Kind {
+	return item.Stored(k, func(i item.Image) item.Image {
+		if i.Data != nil {
+			if b.Images == nil {
+				b.Images = make(map[string][]byte)
+			}
+			b.Images[i.Digest], b.ImageLimit = i.Data, item.MaxPodImagesBytes
+			i.Data = nil
+		}
+		return i
+	})
 }

@@ -8,8 +8,8 @@ import (
 	"podd/pkg/item"
 )
 
-// Compact lets a summary by the model stand for the older items of an idle pod, and
-// returns the sequence of the entry that says so. Submits that come meanwhile wait.
+// Compact replaces the older items of an idle pod by the model's summary, and returns the
+// sequence of the compaction's entry. Submits that come meanwhile wait.
 func (h *Host) Compact(ctx context.Context, idOrName string) (item.Seq, error) {
 	a, release, err := h.pods.acquire(ctx, idOrName)
 	if err != nil {
@@ -32,37 +32,36 @@ func (h *Host) Compact(ctx context.Context, idOrName string) (item.Seq, error) {
 	case <-ended:
 		return c.seq, clientError(c.err)
 	case <-ctx.Done():
-		// It goes on: client gone is not cancel.
+		// It continues: a client that is gone does not cancel.
 		return 0, context.Cause(ctx)
 	}
 }
 
-// compaction is what came of one.
+// compaction is the result of a compaction.
 type compaction struct {
-	// seq is the entry that says so.
+	// seq is its entry.
 	seq item.Seq
 	err error
 }
 
-// clientError is what a client is told of a compaction that failed.
+// clientError is the error that a client gets for a failed compaction.
 func clientError(err error) error {
 	if err == nil || item.KindOf(err) != item.KindInternal {
 		return err
 	}
-	e := item.Errorf(item.KindPrecondition, "COMPACTION_FAILED", "the pod was not compacted: %v", err)
+	e := item.Errorf(item.KindPrecondition, "COMPACTION_FAILED", "cannot compact the pod: %v", err)
 	e.Cause = err
 	return e
 }
 
-// startCompaction runs a compaction as if it were a turn: nothing else runs beside it.
-// What came of it is in c once ended is closed; then the pod is at rest, or a turn that
-// waited has begun.
+// startCompaction runs a compaction like a turn: nothing else runs meanwhile. c has the
+// result once ended is closed; then the pod is idle, or a waiting turn has begun.
 func (a *actor) startCompaction(c *compaction) (ended <-chan struct{}, err error) {
 	if a.closing != nil {
 		return nil, a.closing
 	}
 	if a.turns.now != nil || a.journal.state.Turn.Open {
-		return nil, item.Errorf(item.KindPrecondition, "BUSY", "the pod is running a turn: compact it when the turn has ended, or cancel the turn")
+		return nil, item.Errorf(item.KindPrecondition, "BUSY", "the pod is running a turn: wait for its end or cancel it, then compact")
 	}
 	set := a.host.settings()
 	a.start(0, func(ctx context.Context, under *turn) error {

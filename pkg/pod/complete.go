@@ -2,7 +2,7 @@ package pod
 
 import "context"
 
-// CompletePath completes what was typed behind an @ with paths of a pod's scope. A directory
+// CompletePath completes the text after an @ with paths of a pod's scope. A directory
 // that cannot be read is an [item.Error] with reason BAD_PATH.
 func (h *Host) CompletePath(ctx context.Context, idOrName, prefix string, limit int) ([]string, error) {
 	a, release, err := h.pods.acquire(ctx, idOrName)

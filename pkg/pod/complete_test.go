@@ -40,7 +40,7 @@ func TestCompletePath(t *testing.T) {
 	}
 }
 
-// A workspace that is gone is said so, as to a submit.
+// The error for a missing workspace is the same as for a submit.
 func TestCompletePathWithoutWorkspace(t *testing.T) {
 	h := newHouse(t, steps())
 	if err := os.Rename(h.dir, h.dir+"-moved"); err != nil {

@@ -5,7 +5,6 @@ import (
 
 	"podd/pkg/fold"
 	"podd/pkg/item"
-	"podd/pkg/llm"
 	"podd/pkg/worker"
 )
 
@@ -13,22 +12,21 @@ import (
 type Context struct {
 	// Body is the request, byte for byte.
 	Body []byte
-	// Model is the model that is asked.
+	// Model is the requested model.
 	Model string
 	Parts []fold.Part
 	Size  fold.Size
-	// Project is what the workspace says, as it is sent; ProjectSource is the file that it
-	// is from, empty when there is none.
+	// Project is the workspace's text, as it is sent; ProjectSource is its file, empty
+	// without one.
 	Project, ProjectSource string
-	// Fixed is what precedes the items, part by part.
+	// Fixed is the part before the items, in its parts.
 	Fixed []FixedPart
 }
 
-// Context says what the pod's next request would send, as if it were sent now with
-// nothing new to say. It is made from the log alone, as a pod that was just started
-// would make it; a running turn is not disturbed, and what it has not stored yet is
-// not part of it. What the workspace says is read anew between turns, as the next turn
-// would.
+// Context returns what the pod's next request would send if it were sent now without new
+// input. It is made from the log alone, as a pod that was just started would make it; it
+// does not disturb a running turn, and does not include what that has not stored yet.
+// Between turns it reads the workspace's text again, as the next turn would.
 func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 	a, release, err := h.pods.acquire(ctx, idOrName)
 	if err != nil {
@@ -62,11 +60,12 @@ func (h *Host) Context(ctx context.Context, idOrName string) (Context, error) {
 	}
 	if old, ok := f.Context.Setup(); ok && open {
 		w.Project = func() (string, []string) { return old.ProjectInstructions, nil }
+		w.Base, w.Environment = old.Base, old.Environment
 	}
 	return h.context(ctx, w, f.Context)
 }
 
-// nextWorker is the worker of the next turn, or of the one that is open.
+// nextWorker is the worker of the next turn, or of the open one.
 func (a *actor) nextWorker(s *settings, g Ground) (w *worker.Worker, open bool, err error) {
 	open = a.journal.state.Turn.Open
 	if !open && a.turns.now == nil {
@@ -78,21 +77,22 @@ func (a *actor) nextWorker(s *settings, g Ground) (w *worker.Worker, open bool, 
 	return w, open, err
 }
 
-// context is the request that comes next on a state.
+// context is the next request for a state.
 func (h *Host) context(ctx context.Context, w *worker.Worker, state *fold.Context) (Context, error) {
-	setup, err := w.Setup(ctx)
+	old, ok := state.Setup()
+	setup, err := w.Setup(ctx, old)
 	if err != nil {
-		e := item.Errorf(item.KindPrecondition, "NO_SETUP", "the next request is not known: %v", err)
+		e := item.Errorf(item.KindPrecondition, "NO_SETUP", "cannot build the next request: %v", err)
 		e.Cause = err
 		return Context{}, e
 	}
-	if old, ok := state.Setup(); !ok || !old.Equal(setup) {
+	if !ok || !old.Equal(setup) {
 		state.Add(item.Entry{Kind: setup})
 	}
 	if prune, ok := state.Decide(h.Now()).Entry(); ok {
 		state.Add(item.Entry{Kind: prune})
 	}
-	body, err := w.Model.Body(llm.Request(state.Request()))
+	body, err := w.Body(state.Request())
 	if err != nil {
 		return Context{}, err
 	}

@@ -13,13 +13,12 @@ import (
 	"podd/pkg/worker"
 )
 
-// priced sets prices in USD for a million tokens of input; output costs ten times
-// that.
+// priced sets prices in USD per million tokens of input; output costs ten times that.
 func priced(inputs map[string]float64) func(*options) {
 	return func(c *options) {
-		c.Compaction = worker.Compaction{KeepTokens: 1, Model: "small"}
+		c.Compaction = worker.Compaction{KeepTokens: 1, Model: item.ModelRef{Model: "small"}}
 		for model, input := range inputs {
-			c.Prices = append(c.Prices, fold.ModelPrice{
+			c.Models.Prices = append(c.Models.Prices, fold.ModelPrice{
 				Model: model, Price: fold.DefaultPrice(),
 				Money: fold.Money{Input: input, CachedInput: input / 10, CacheWrite: input, Output: input * 10},
 			})
@@ -27,15 +26,15 @@ func priced(inputs map[string]float64) func(*options) {
 	}
 }
 
-// billed answers each request with text and reports a million tokens in, half of them
-// cached, and a thousand out.
+// billed answers each request with text and reports a million input tokens, half of them
+// cached, and a thousand output tokens.
 func billed(context.Context, scripted.Request) scripted.Reply {
 	reply := scripted.Say(scripted.Text("done"))
 	reply.Usage = &item.Usage{Input: 1_000_000, CachedInput: 500_000, Output: 1000}
 	return reply
 }
 
-// renamed answers under a model name that nobody asked for.
+// renamed answers under the name of a model that was not requested.
 func renamed(context.Context, scripted.Request) scripted.Reply {
 	return scripted.Reply{Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: "data: " +
 		`{"id":"1","object":"chat.completion.chunk","model":"somewhere/else","choices":[{"index":0,"delta":{"content":"done"},"finish_reason":"stop"}],` +
@@ -48,8 +47,8 @@ func unreported(context.Context, scripted.Request) scripted.Reply {
 	return reply
 }
 
-// Two turns and a summary cost what the configured prices say, of the model that
-// answered, else of the one that was asked; what cannot be counted is said to be so.
+// Two turns and a summary cost what the configured prices say, for the model that
+// answered, otherwise for the requested one; requests without a known cost are counted.
 func TestCost(t *testing.T) {
 	const one, summary = .55 + .01, 2 * (.55 + .01)
 	for name, tt := range map[string]struct {

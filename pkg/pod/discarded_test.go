@@ -26,7 +26,7 @@ func once(first, then scripted.Reply) scripted.Handler {
 	}
 }
 
-// wantBilled checks that the pod, its last turn and its log count the requests alike.
+// wantBilled checks that the pod, its last turn and its log count the same requests.
 func (h *house) wantBilled(end item.TurnEnded, want item.Usage, purposes ...string) {
 	h.t.Helper()
 	p, err := h.host.Get(h.t.Context(), "p")
@@ -46,15 +46,15 @@ func (h *house) wantBilled(end item.TurnEnded, want item.Usage, purposes ...stri
 	}
 }
 
-// An answer with more reasoning for the endpoint alone than an entry of the log can have
-// fails the turn: it is asked for once, and its cost counts.
+// An answer with more encrypted reasoning than fits an entry of the log fails the turn:
+// it is requested once, and its cost counts.
 func TestAnswerThatCannotBeStored(t *testing.T) {
 	huge := scripted.Reply{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: fmt.Sprintf(
 		`{"id":"r","model":"m","choices":[{"index":0,"message":{"content":"hi","reasoning_details":[{"type":"reasoning.encrypted","data":%q}]},`+
 			`"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":5}}`, strings.Repeat("A", store.MaxEntryBytes))}
 	h := newHouse(t, once(huge, scripted.Say(scripted.Text("again"))))
 	end := h.run("go")
-	h.wantEnd(end, item.OutcomeFailed, "PROTOCOL", "larger than")
+	h.wantEnd(end, item.OutcomeFailed, "PROTOCOL", "exceeds")
 	if n := len(h.model.Requests()); n != 1 {
 		t.Errorf("the model was asked %d times", n)
 	}
@@ -64,8 +64,8 @@ func TestAnswerThatCannotBeStored(t *testing.T) {
 	}
 }
 
-// A batch that the log refuses for good ends the turn: to ask again would cost the same
-// again, and be refused again.
+// A batch that the log refuses permanently ends the turn: another try would cost the
+// same, and be refused again.
 func TestRefusedAnswerEndsTheTurn(t *testing.T) {
 	reply := scripted.Say(scripted.Text("never"))
 	reply.Usage = &item.Usage{Input: 7, Output: 3}
@@ -87,14 +87,15 @@ func TestRefusedAnswerEndsTheTurn(t *testing.T) {
 	h.wantSaid()
 }
 
-// A model that writes no summary is billed for that too, whoever asked for it.
+// A model that writes no summary is billed for that too, whether podd or a person
+// requested it.
 func TestEmptySummaryIsBilled(t *testing.T) {
 	empty := scripted.Reply{Usage: &item.Usage{Input: 100, Output: 1}}
 	h := newHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
 		reply := scripted.Say(scripted.Text("fine"))
 		reply.Usage = &item.Usage{Input: 10, Output: 2}
 		switch {
-		case strings.Contains(r.LastUser(), "about to be replaced by a summary"):
+		case strings.Contains(r.LastUser(), "summary that replaces the conversation"):
 			return empty
 		case strings.Contains(r.LastUser(), "too much"):
 			return scripted.Fail(400, "context_length_exceeded", "This model's maximum context length is exceeded", 0)
@@ -105,7 +106,7 @@ func TestEmptySummaryIsBilled(t *testing.T) {
 	_, err := h.host.Compact(t.Context(), "p")
 	wantError(t, err, item.KindPrecondition, "COMPACTION_FAILED")
 	end := h.run("too much")
-	h.wantEnd(end, item.OutcomeFailed, "PROTOCOL", "wrote none")
+	h.wantEnd(end, item.OutcomeFailed, "PROTOCOL", "an empty summary")
 	if want := (item.Usage{Input: 100, Output: 1, Requests: 1}); end.Usage != want {
 		t.Errorf("the turn counts %+v, want %+v", end.Usage, want)
 	}
@@ -121,8 +122,8 @@ func TestEmptySummaryIsBilled(t *testing.T) {
 	}
 }
 
-// Results that the log refuses for good do not let a turn ask for the next answer again and
-// again: the turn is given up.
+// If the log permanently refuses results, the turn does not request the next answer again
+// and again: podd gives it up.
 func TestRefusedResultsEndTheTurn(t *testing.T) {
 	before := pod.TryAgainAfter(time.Millisecond)
 	t.Cleanup(func() { pod.TryAgainAfter(before) })

@@ -9,8 +9,8 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// A rewind while a turn waits for its workspace: the turn begins on the history as it is
-// then. verify sees a number that is used twice.
+// After a rewind while a turn waits for its workspace, the turn begins on the rewound
+// history. verify finds a turn number that is used twice.
 func TestRewindBeforeATurnBegins(t *testing.T) {
 	h, g := newHangingHouse(t, steps())
 	seq := h.notify("note one", true)
@@ -27,7 +27,7 @@ func TestRewindBeforeATurnBegins(t *testing.T) {
 	}
 }
 
-// The notes that a turn takes in are those that wait when it begins.
+// A turn takes the notes that wait when it begins.
 func TestNotesOfARewindBeforeATurnBegins(t *testing.T) {
 	h, g := newHangingHouse(t, steps())
 	h.run("first")
@@ -51,7 +51,7 @@ func TestNotesOfARewindBeforeATurnBegins(t *testing.T) {
 	}
 }
 
-// A pause that is acknowledged before a turn begins holds it.
+// A pause acknowledged before a turn begins holds that turn.
 func TestPauseBeforeATurnBegins(t *testing.T) {
 	h, g := newHangingHouse(t, steps())
 	g.hang(h.dir)
@@ -74,7 +74,7 @@ func TestPauseBeforeATurnBegins(t *testing.T) {
 	}
 }
 
-// A rewind that has to end a turn first goes through although a submit waits behind it.
+// A rewind that has to end a turn first succeeds although a submit waits.
 func TestRewindOfAStuckTurnBeforeAnother(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(scripted.Text("hm, hm"), waits), scripted.Say(scripted.Text("done"))))
 	s := h.submit("go")

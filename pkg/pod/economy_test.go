@@ -18,7 +18,7 @@ import (
 	"podd/pkg/workspace"
 )
 
-// readLoop asks for one large file after the other, n in all.
+// readLoop reads one large file after another, n in all.
 func readLoop(n int) scripted.Handler {
 	return func(_ context.Context, r scripted.Request) scripted.Reply {
 		if r.Steps() >= n {
@@ -28,11 +28,12 @@ func readLoop(n int) scripted.Handler {
 	}
 }
 
-// writeBig puts a file of 20 KiB into the workspace.
+// writeBig writes a file of 20 KiB into the workspace.
 func (h *house) writeBig() { h.write("big.txt", strings.Repeat("all work and no play\n", 1000)) }
 
-// Over sixty calls with large results podd prunes, and between two prunes each
-// request extends the one before; what the log says was sent is what the model got.
+// Over sixty calls with large results podd prunes, and between two prunes each request
+// extends the previous one. The requests that the log implies are those that the model
+// got.
 func TestPruning(t *testing.T) {
 	h := newHouse(t, readLoop(60))
 	h.writeBig()
@@ -68,7 +69,7 @@ func TestPruning(t *testing.T) {
 	}
 }
 
-// What a command printed leaves the context, and what failed stays in it.
+// Output of commands leaves the context, and failures stay in it.
 func TestPrunedCommandsSayWhatFailed(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("sh test.sh"))), func(c *options) {
 		c.Prune = fold.Config{Mode: fold.ModeTurns, Turns: fold.TurnsConfig{Protected: 1, MinSavings: 1}}
@@ -101,8 +102,8 @@ func TestPredictedTokens(t *testing.T) {
 	}
 }
 
-// Context shows the very bytes of the next request, the same before and after a
-// restart, and what it says of its items adds up.
+// Context shows the exact bytes of the next request, the same before and after a restart,
+// and its numbers about items add up.
 func TestContext(t *testing.T) {
 	h := newHouse(t, readLoop(30))
 	h.writeBig()
@@ -151,7 +152,7 @@ func TestContextIsTheNextRequest(t *testing.T) {
 	}
 }
 
-// With pruning off, nothing ever leaves.
+// With pruning off, nothing ever leaves the context.
 func TestPruningOff(t *testing.T) {
 	h := newHouse(t, readLoop(30), func(c *options) { c.Prune.Mode = "off" })
 	h.writeBig()
@@ -164,12 +165,12 @@ func TestPruningOff(t *testing.T) {
 	}
 }
 
-// summarizer answers requests for a summary, refuses requests over a size, and else
-// asks the handler.
+// summarizer answers requests for a summary, refuses requests above a size, and passes
+// others to the handler.
 func summarizer(most int, next scripted.Handler) scripted.Handler {
 	return func(ctx context.Context, r scripted.Request) scripted.Reply {
 		switch {
-		case strings.Contains(r.LastUser(), "about to be replaced by a summary"):
+		case strings.Contains(r.LastUser(), "summary that replaces the conversation"):
 			return scripted.Say(scripted.Text("They wanted it done, and most is."))
 		case len(r.Body) > most:
 			return scripted.Fail(400, "context_length_exceeded", "This model's maximum context length is exceeded", 0)
@@ -178,8 +179,8 @@ func summarizer(most int, next scripted.Handler) scripted.Handler {
 	}
 }
 
-// A conversation that outgrows the model's window is compacted once and goes on; the
-// log keeps every item, and the requests that follow carry the summary.
+// A conversation that outgrows the model's window is compacted once and continues. The
+// log keeps every item, and later requests have the summary.
 func TestCompactionWhenTheWindowIsFull(t *testing.T) {
 	calls := 0
 	h := newHouse(t, summarizer(60_000, func(context.Context, scripted.Request) scripted.Reply {
@@ -226,22 +227,23 @@ func TestCompactionWhenTheWindowIsFull(t *testing.T) {
 	}
 }
 
-// windows is a model that refuses requests over a size, by the model that is asked,
-// and writes summaries as the one it was asked as.
+// windows is a model that refuses requests above a size, by the requested model, and
+// writes summaries in its name.
 func windows(sizes map[string]int, next scripted.Handler) scripted.Handler {
 	return func(ctx context.Context, r scripted.Request) scripted.Reply {
 		switch {
 		case len(r.Body) > sizes[r.Model]:
 			return scripted.Fail(400, "context_length_exceeded", "This model's maximum context length is exceeded", 0)
-		case strings.Contains(r.LastUser(), "about to be replaced by a summary"):
+		case strings.Contains(r.LastUser(), "summary that replaces the conversation"):
 			return scripted.Say(scripted.Text("Summary by " + r.Model))
 		}
 		return next(ctx, r)
 	}
 }
 
-// The model for summaries writes them, and the pod's own where its window is too
-// small; all else is asked of the pod's own, and the log says who answered.
+// The model for summaries writes them, or the pod's own model if the other one's window
+// is too small. All other requests go to the pod's own, and the log says which model
+// answered.
 func TestCompactionModel(t *testing.T) {
 	for small, want := range map[int]string{1 << 30: "small", 100: "m"} {
 		thinking := func(ctx context.Context, r scripted.Request) scripted.Reply {
@@ -250,7 +252,7 @@ func TestCompactionModel(t *testing.T) {
 			return reply
 		}
 		h := newHouse(t, windows(map[string]int{"m": 1 << 30, "small": small}, thinking), func(c *options) {
-			c.Compaction = worker.Compaction{KeepTokens: 1, Model: "small"}
+			c.Compaction = worker.Compaction{KeepTokens: 1, Model: item.ModelRef{Model: "small"}}
 		})
 		h.writeBig()
 		h.run("go")
@@ -279,7 +281,7 @@ func TestCompactionModel(t *testing.T) {
 	}
 }
 
-// Where a summary helps nothing, the turn stops after one attempt.
+// If a summary does not help, the turn stops after one attempt.
 func TestCompactionThatDoesNotHelp(t *testing.T) {
 	h := newHouse(t, summarizer(10, steps()))
 	end := h.run(strings.Repeat("words ", 1000))
@@ -291,9 +293,9 @@ func TestCompactionThatDoesNotHelp(t *testing.T) {
 	}
 }
 
-// The request for a summary begins as the requests of the turn before did, also when the pod
-// was loaded for it: with the workspace's word, its tools and those of other programs. What
-// an endpoint has cached of them counts.
+// The request for a summary begins like the requests of the turn before it, even if the
+// pod was loaded for it: with the workspace's word, its tools and those of other
+// programs. The endpoint may have that part cached.
 func TestCompactionBeginsAsTheTurnDid(t *testing.T) {
 	h := newHouse(t, summarizer(1<<30, readLoop(5)), func(c *options) {
 		c.Compaction.KeepTokens = 1
@@ -328,7 +330,7 @@ func TestCompactionBeginsAsTheTurnDid(t *testing.T) {
 	}
 }
 
-// A person can ask for it, on an idle pod with something to compact.
+// A person can request a compaction of an idle pod that has something to compact.
 func TestCompactByHand(t *testing.T) {
 	h := newHouse(t, summarizer(1<<30, readLoop(5)), func(c *options) { c.Compaction.KeepTokens = 1 })
 	_, err := h.host.Compact(t.Context(), "p")
@@ -352,12 +354,12 @@ func TestCompactByHand(t *testing.T) {
 	}
 }
 
-// A summary that is larger than what it would replace changes nothing but the bill: who
-// asked for it learns that the pod was not compacted, and the log agrees.
+// A summary larger than what it would replace changes only the bill: the client learns
+// that the pod was not compacted, and the log agrees.
 func TestCompactionThatWouldGrow(t *testing.T) {
 	long := strings.Repeat("They said a lot. ", 1000)
 	h := newHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
-		if strings.Contains(r.LastUser(), "about to be replaced by a summary") {
+		if strings.Contains(r.LastUser(), "summary that replaces the conversation") {
 			return scripted.Say(scripted.Text(long))
 		}
 		return scripted.Say(scripted.Text("yes"))

@@ -15,7 +15,7 @@ import (
 	"podd/pkg/store"
 )
 
-// written names the kinds of a batch's entries.
+// written are the kinds of a batch's entries.
 func written(b store.Batch) string {
 	var out []string
 	for _, e := range b.Entries {
@@ -25,7 +25,7 @@ func written(b store.Batch) string {
 }
 
 // A warm turn without a call has three commits: the submit, the claim, and the answer
-// together with the end. An interceptor is asked about the end once the answer is stored.
+// together with the end. An interceptor decides on the end after the answer is stored.
 func TestCommitsOfATurn(t *testing.T) {
 	alone := []string{"Submitted", "TurnStarted ItemAdded", "ItemAdded RequestUsage AlertRaised TurnEnded"}
 	asked := []string{"Submitted", "TurnStarted ItemAdded", "ItemAdded RequestUsage", "AlertRaised TurnEnded"}
@@ -51,8 +51,8 @@ func TestCommitsOfATurn(t *testing.T) {
 	}
 }
 
-// What was acknowledged while the last answer came joins the turn; what only waits, or
-// holds the pod, finds it ended.
+// What is acknowledged while the last answer arrives joins the turn; queued submits and
+// pauses find the turn ended.
 func TestAcknowledgedBeforeTheEnding(t *testing.T) {
 	for name, tt := range map[string]struct {
 		give  func(h *house)
@@ -79,7 +79,7 @@ func TestAcknowledgedBeforeTheEnding(t *testing.T) {
 	}
 }
 
-// stall holds the first batch of a pod that matches; reached is closed when it is there.
+// stall blocks the first matching batch of a pod; reached is closed when it arrives.
 func (f *faulty) stall(p item.Pod, match func(store.Batch) bool) (reached, release chan struct{}) {
 	reached, release = make(chan struct{}), make(chan struct{})
 	var once sync.Once
@@ -95,7 +95,7 @@ func (f *faulty) stall(p item.Pod, match func(store.Batch) bool) (reached, relea
 	return reached, release
 }
 
-// cancel cancels the pod's turn from elsewhere.
+// cancel cancels the pod's turn from another goroutine.
 func (h *house) cancel() (cancelled chan bool) {
 	cancelled = make(chan bool, 1)
 	go func() {
@@ -108,8 +108,8 @@ func (h *house) cancel() (cancelled chan bool) {
 	return cancelled
 }
 
-// A cancel that could not be stored is not acknowledged, and the turn can be cancelled by
-// the next podd.
+// A cancel that could not be stored is not acknowledged, and the next podd can cancel the
+// turn.
 func TestCancelThatIsNotStored(t *testing.T) {
 	g := newGate()
 	h, f := newFaultyHouse(t, g.answer)
@@ -121,7 +121,7 @@ func TestCancelThatIsNotStored(t *testing.T) {
 	_, cancelled, err := h.host.Cancel(t.Context(), "p", "")
 	wantError(t, err, item.KindUnavailable, "NOT_CANCELLED")
 	if cancelled {
-		t.Error("it is told to be cancelled")
+		t.Error("it is reported as cancelled")
 	}
 	h.close()
 	f.set(nil)
@@ -135,7 +135,7 @@ func TestCancelThatIsNotStored(t *testing.T) {
 	}
 }
 
-// A turn that could not begin is none that a cancel ends: its submit waits, and runs.
+// A turn that could not begin cannot be cancelled: its submit waits, and runs.
 func TestCancelOfWhatCannotBegin(t *testing.T) {
 	h, f := newFaultyHouse(t, steps())
 	for range 10 {
@@ -156,15 +156,15 @@ func TestCancelOfWhatCannotBegin(t *testing.T) {
 		cancelled := h.cancel()
 		f.set(nil)
 		close(release)
-		// A cancel that came when it was tried again ended it.
+		// A cancel that arrived during the retry ended it.
 		if end := h.ended(s); <-cancelled != (end.Outcome == item.OutcomeCancelled) {
 			t.Errorf("end %+v", end)
 		}
 	}
 }
 
-// A cancel that is answered with the turn's number ended it as cancelled, also when the
-// whole answer waited to be stored; one that comes while the end is stored finds no turn.
+// A cancel answered with the turn's number ended it as cancelled, even if the whole
+// answer waited to be stored. One that comes while the end is stored finds no turn.
 func TestCancelAtTheEnding(t *testing.T) {
 	g := newGate()
 	h, f := newFaultyHouse(t, func(ctx context.Context, r scripted.Request) scripted.Reply {
@@ -189,7 +189,7 @@ func TestCancelAtTheEnding(t *testing.T) {
 	cancelled := h.cancel()
 	close(g.open)
 	for range 3 {
-		h.elsewhere("q") // There is time for the answer to come.
+		h.elsewhere("q") // Meanwhile the answer has time to arrive.
 	}
 	close(release)
 	if end := h.ended(s); <-cancelled != (end.Outcome == item.OutcomeCancelled) {
@@ -207,7 +207,7 @@ func TestCancelAtTheEnding(t *testing.T) {
 	}
 }
 
-// listener collects what a hook is told, in a word each.
+// listener collects a hook's events, a word for each.
 type listener struct {
 	hook.Base
 	told chan string
@@ -221,8 +221,8 @@ func (w *listener) Entry(_ string, e item.Entry) {
 
 func (w *listener) Edge(e hook.Edge) { w.told <- string(e.Name) + " " + e.Text }
 
-// Hooks hear of a turn's end once, after it is stored; a client sees the answer's text
-// live, then its entry, then the end.
+// Hooks get a turn's end once, after it is stored; a client sees the answer's text live,
+// then its entry, then the end.
 func TestOrderAtTheEnding(t *testing.T) {
 	w := &listener{told: make(chan string, 100)}
 	g := newGate()
@@ -263,6 +263,6 @@ func TestOrderAtTheEnding(t *testing.T) {
 	end := slices.Index(told, "TurnEnded")
 	want := []string{"RequestUsage", "AlertRaised", "TurnEnded", "turn_end so far and the rest"}
 	if got := told[end-2:][:len(want)]; !slices.Equal(got, want) {
-		t.Errorf("a hook is told %q, want %q", told, want)
+		t.Errorf("a hook gets %q, want %q", told, want)
 	}
 }

@@ -13,14 +13,15 @@ import (
 	"podd/pkg/tool"
 )
 
-// runs is what a question says of a file that a command executes.
+// runs is a question's text about a file that a command executes.
 func runs(name, content string) string {
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(content)))
 	return fmt.Sprintf("it runs %s (sha256 %s…, ", name, sum[:12])
 }
 
-// A question about a command names the files that it executes, and a yes is for them as
-// they were: a file that has changed since asks again, also after a restart.
+// A question about a command names the files that it executes, and an approval applies to
+// their content at that time: if a file has changed since, the call asks again, also
+// after a restart.
 func TestApprovedScriptRunsAsItWas(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		h := newHouse(t, steps(scripted.Say(shell("sh sub/build.sh && make"))), unsandboxed)
@@ -39,7 +40,7 @@ func TestApprovedScriptRunsAsItWas(t *testing.T) {
 		h.resolve(pod.Resolution{CallSeq: first.CallSeq, Approve: true, Digest: first.Digest})
 		second := h.asked(1)[0]
 		if second.Digest == first.Digest || !strings.Contains(second.Question, runs("sub/build.sh", "echo two > ran\n")) ||
-			!strings.Contains(second.Question, "changed after it was approved") || h.exists("ran") {
+			!strings.Contains(second.Question, "changed after its approval") || h.exists("ran") {
 			t.Errorf("question %s", second.Question)
 		}
 		h.resolve(pod.Resolution{CallSeq: second.CallSeq, Approve: true, Digest: second.Digest})
@@ -50,8 +51,8 @@ func TestApprovedScriptRunsAsItWas(t *testing.T) {
 	}
 }
 
-// A command waits for the calls before it that write files: what runs is what was approved,
-// also when such a call was at work when the answer came.
+// A command waits for earlier calls that write files: what runs is what was approved,
+// even if such a call was running when the answer came.
 func TestAStepThatEditsItsScript(t *testing.T) {
 	var h *house
 	release := make(chan struct{})
@@ -78,7 +79,8 @@ func TestAStepThatEditsItsScript(t *testing.T) {
 	}
 }
 
-// A script is the file that its name leads to: another one with the same content asks again.
+// A script is identified by the file that its name leads to: another file with the same
+// content asks again.
 func TestApprovedScriptIsOneFile(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("sh x.sh"))), unsandboxed)
 	h.plant("x.sh", "echo one > ran\n")

@@ -14,7 +14,7 @@ import (
 	"podd/pkg/pod"
 )
 
-// leap is a clock that can be set ahead.
+// leap is a clock that can be advanced.
 type leap struct{ by atomic.Int64 }
 
 func (l *leap) now() time.Time        { return time.Now().Add(time.Duration(l.by.Load())) }
@@ -23,7 +23,7 @@ func (l *leap) ahead(d time.Duration) { l.by.Store(int64(d)) }
 
 const eightDays = 8 * 24 * time.Hour
 
-// tooLate answers a question whose time is over, and checks what podd says about it.
+// tooLate answers an expired question, and checks podd's error.
 func (h *house) tooLate(q pod.Approval) {
 	h.t.Helper()
 	for _, r := range []pod.Resolution{{Approve: true}, {Approve: true, Always: true}, {}} {
@@ -39,14 +39,14 @@ func (h *house) tooLate(q pod.Approval) {
 	}
 }
 
-// deniedByTime checks that the call did not run and that the model is told why.
+// deniedByTime checks that the call did not run and that the model learns why.
 func (h *house) deniedByTime(s pod.Submitted) {
 	h.t.Helper()
 	if end := h.ended(s); end.Outcome != item.OutcomeFinished || h.exists("ran") {
 		h.t.Errorf("end %+v, ran: %v", end, h.exists("ran"))
 	}
 	r := kinds[item.ApprovalResolved](h.log())
-	if len(r) != 1 || r[0].Approved || r[0].By != "podd" || !strings.Contains(h.body(2), "no answer came by") {
+	if len(r) != 1 || r[0].Approved || r[0].By != "podd" || !strings.Contains(h.body(2), "expired without an answer at") {
 		h.t.Errorf("resolved %+v; the model is sent %s", r, h.body(2))
 	}
 }
@@ -64,7 +64,7 @@ func TestExpiredWhileTheMachineSlept(t *testing.T) {
 	h.asked(0)
 }
 
-// A pod that cannot go on after a restart does not make its question outlive its time.
+// A pod that cannot continue after a restart does not extend the time of its question.
 func TestExpiredWhileThePodIsStuck(t *testing.T) {
 	var clock leap
 	h := newHouse(t, steps(scripted.Say(shell("touch ran"))), with(asks("ran")), clock.set)
@@ -79,7 +79,7 @@ func TestExpiredWhileThePodIsStuck(t *testing.T) {
 	h.open()
 	h.await(func(item.Pod) bool {
 		p, err := h.host.Get(t.Context(), "p")
-		return err == nil && strings.Contains(p.Status.Reason, "can't go on")
+		return err == nil && strings.Contains(p.Status.Reason, "blocked")
 	})
 	h.tooLate(q)
 	if err := os.Rename(moved, h.dir); err != nil {
@@ -88,7 +88,7 @@ func TestExpiredWhileThePodIsStuck(t *testing.T) {
 	h.deniedByTime(s)
 }
 
-// A clock that is set back behind the end of the log opens no question again.
+// A clock set back to before the end of the log reopens no question.
 func TestExpiryOutlivesAClockSetBack(t *testing.T) {
 	var clock leap
 	h := newHouse(t, steps(scripted.Say(shell("touch ran"))), with(asks("ran")), clock.set)
@@ -101,8 +101,7 @@ func TestExpiryOutlivesAClockSetBack(t *testing.T) {
 	h.deniedByTime(s)
 }
 
-// Whoever waits looks at the clock now and then: timers stand still while a machine
-// sleeps.
+// A waiting call checks the clock regularly: timers stop while a machine sleeps.
 func TestWaitUntilFollowsTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var clock leap

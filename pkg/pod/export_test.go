@@ -14,12 +14,12 @@ import (
 	"podd/pkg/item"
 )
 
-// What the black-box tests need of the inside.
+// Internals for the black-box tests.
 
-// MakeBasesAfter makes bases that spare so many entries.
+// MakeBasesAfter makes podd write a base that saves reading that many entries.
 func MakeBasesAfter(entries item.Seq) { baseAfter = entries }
 
-// TryAgainAfter makes pods that are stuck try again after this time at first.
+// TryAgainAfter sets the first pause before a stuck pod retries.
 func TryAgainAfter(d time.Duration) (before time.Duration) {
 	before, stuckFirst = stuckFirst, d
 	return before
@@ -28,7 +28,7 @@ func TryAgainAfter(d time.Duration) (before time.Duration) {
 // WaitUntil waits for a time of a clock.
 var WaitUntil = waitUntil
 
-// Impatient lets nothing wait long for what hangs, until the test ends.
+// Impatient shortens all waits for hanging work until the test ends.
 func Impatient(t *testing.T) {
 	all := []*time.Duration{&silentAfter, &leaveTime, &lookTime}
 	was := make([]time.Duration, len(all))
@@ -42,8 +42,8 @@ func Impatient(t *testing.T) {
 	})
 }
 
-// Unlike says in what folding a pod's log from its base differs from folding all of it.
-// based is the last entry of the base; 0 when there is none that counts.
+// Unlike says how folding a pod's log from its base differs from folding all of it. based
+// is the last entry of the base; 0 without a valid one.
 func (h *Host) Unlike(ctx context.Context, pod string) (based item.Seq, differs string, err error) {
 	s := h.settings()
 	for {
@@ -63,7 +63,7 @@ func (h *Host) Unlike(ctx context.Context, pod string) (based item.Seq, differs 
 		if err != nil {
 			return 0, "", err
 		}
-		// The two are of one log only when nothing was written meanwhile.
+		// Both folds are of the same log only if nothing was written meanwhile.
 		if before.First == after.First && before.Last == after.Last {
 			if differs := unlike(short, whole, h.Now()); differs != "" {
 				return based, differs, nil
@@ -73,7 +73,7 @@ func (h *Host) Unlike(ctx context.Context, pod string) (based item.Seq, differs 
 	}
 }
 
-// unlikeMemory says whether a pod that is loaded and at rest has another fold in memory.
+// unlikeMemory says whether a loaded pod at rest has another fold in memory.
 func (h *Host) unlikeMemory(ctx context.Context, pod string, log *fold.Fold) (what string) {
 	a, _ := h.pods.find(pod)
 	if a == nil {
@@ -87,7 +87,7 @@ func (h *Host) unlikeMemory(ctx context.Context, pod string, log *fold.Fold) (wh
 	return what
 }
 
-// encoded are the bytes of a state in a base. Those of an empty list and of none are the same.
+// encoded are the bytes of a state in a base. An empty list and a nil one have the same.
 func encoded(s fold.State) []byte {
 	var out bytes.Buffer
 	if err := gob.NewEncoder(&out).Encode(s); err != nil {

@@ -11,12 +11,11 @@ import (
 	"podd/pkg/store"
 )
 
-// MaxDepth is how many pods may stand above one: a pod that a person made spawns pods,
-// which spawn pods, which spawn pods.
+// MaxDepth is the maximum number of pods above one: a pod that a person created spawns
+// pods, which spawn pods, which spawn pods.
 const MaxDepth = 3
 
-// recallTime bounds how long the turn of a spawned pod may take to end once it is
-// cancelled.
+// recallTime bounds how long the turn of a sub-pod may take to end once it is cancelled.
 const recallTime = 30 * time.Second
 
 // Family knows which pods spawned which. Its methods may be called from any goroutine.
@@ -25,8 +24,8 @@ type Family struct {
 	pods  *loaded
 }
 
-// ancestors are the pods above one, its parent first.
-func (f *Family) ancestors(ctx context.Context, spec item.PodSpec) ([]item.Pod, error) {
+// Ancestors are the pods above one, its parent first.
+func (f *Family) Ancestors(ctx context.Context, spec item.PodSpec) ([]item.Pod, error) {
 	var above []item.Pod
 	for spec.Parent != "" && len(above) <= MaxDepth {
 		p, err := f.store.Pod(ctx, spec.Parent)
@@ -39,14 +38,14 @@ func (f *Family) ancestors(ctx context.Context, spec item.PodSpec) ([]item.Pod, 
 	return above, nil
 }
 
-// Children are the pods that a pod spawned.
+// Children are a pod's sub-pods.
 func (f *Family) Children(ctx context.Context, id string) ([]item.Pod, error) {
 	pods, err := f.store.Pods(ctx)
 	return slices.DeleteFunc(pods, func(p item.Pod) bool { return p.Spec.Parent != id }), err
 }
 
-// Watch says whether a pod's turn waits, now and whenever that changes, until stop
-// is called. The pod stays loaded so long. tell must not block.
+// Watch reports whether a pod's turn waits, now and at each change, until stop is called.
+// Meanwhile the pod stays loaded. tell must not block.
 func (f *Family) Watch(ctx context.Context, id string, tell func(waits bool)) (stop func(), err error) {
 	a, release, err := f.pods.acquire(ctx, id)
 	if err != nil {
@@ -59,9 +58,9 @@ func (f *Family) Watch(ctx context.Context, id string, tell func(waits bool)) (s
 	}, nil
 }
 
-// Recall takes its task back from a spawned pod: out of its inbox, or by cancelling the turn
-// that works on it, and waits for the turn's end. turn is that turn's number, 0 when it is
-// not known.
+// Recall withdraws its task from a sub-pod: from its inbox, or by cancelling the turn
+// that works on it, and waits for the turn's end. turn is that turn's number, 0 if
+// unknown.
 func (f *Family) Recall(ctx context.Context, id string, turn int64, reason string) error {
 	ctx, cancel := context.WithTimeout(ctx, recallTime)
 	defer cancel()
@@ -73,10 +72,10 @@ func (f *Family) Recall(ctx context.Context, id string, turn int64, reason strin
 	return a.mailbox.recall(ctx, turn, reason)
 }
 
-// disown ends the turns of spawned pods that nobody waits for any more: those of the
-// calls of a turn that has ended. They have ended before it, unless podd could not tell
-// them: the tool is gone, or the turn was given up after several crashes. Those that are
-// not in memory ask when they are loaded.
+// disown ends the turns of sub-pods that no call waits for any more: those of the calls
+// of an ended turn. Usually they have ended before it, unless podd could not cancel them:
+// because the tool is gone, or the turn was given up after several crashes. Sub-pods that
+// are not in memory ask when they are loaded.
 func (f *Family) disown(parent string) {
 	for _, a := range f.pods.all() {
 		if a.task.parent == parent {
@@ -85,7 +84,7 @@ func (f *Family) disown(parent string) {
 	}
 }
 
-// waitsFor says whether the call that a pod was spawned for waits for it.
+// waitsFor says whether the call that spawned a pod waits for it.
 func (f *Family) waitsFor(ctx context.Context, spec item.PodSpec) (waits bool, err error) {
 	parent, release, err := f.pods.acquire(ctx, spec.Parent)
 	if err != nil {
@@ -96,21 +95,21 @@ func (f *Family) waitsFor(ctx context.Context, spec item.PodSpec) (waits bool, e
 	return waits, err
 }
 
-// TaskID is the request id under which a spawned pod gets its task: it tells the call that
-// spawned the pod from all others.
+// TaskID is the request id of a sub-pod's task: it identifies the call that spawned the
+// pod.
 func TaskID(spec item.PodSpec) string {
 	sum := sha256.Sum256([]byte(spec.Parent + "\x00" + spec.ParentCall))
 	return "spawn-" + hex.EncodeToString(sum[:16])
 }
 
-// Workspace is the directory that a pod's rules and the configuration of its workspace are
-// about: that of the pod at the top of its family.
+// Workspace is the directory that a pod's rules and the configuration of its workspace
+// are about: that of the pod at the top of its family.
 func (h *Host) Workspace(ctx context.Context, idOrName string) (string, error) {
 	rec, err := h.Get(ctx, idOrName)
 	if err != nil {
 		return "", err
 	}
-	above, err := h.Family.ancestors(ctx, rec.Spec)
+	above, err := h.Family.Ancestors(ctx, rec.Spec)
 	if err != nil || len(above) == 0 {
 		return rec.Spec.Dir, err
 	}

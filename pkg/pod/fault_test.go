@@ -15,19 +15,21 @@ import (
 	"podd/pkg/store"
 )
 
-// faulty is the real store, in front of which a test can fail or panic.
+// faulty is the real store behind a layer where a test can inject errors or panics.
 type faulty struct {
 	store.Store
 	mu sync.Mutex
-	// onAppend sees each batch before it is written; an error refuses it.
+	// onAppend gets each batch before it is written; an error refuses it.
 	onAppend func(store.Batch) error
+	// onAppended gets each batch once it is stored, before the pod knows.
+	onAppended func(store.Batch)
 	// onRead is called before each read.
 	onRead func()
-	// onClaim is asked before a pod's log is claimed; an error refuses it.
+	// onClaim is called before a pod's log is claimed; an error refuses it.
 	onClaim func(pod string) error
 }
 
-// Claim asks onClaim first.
+// Claim calls onClaim first.
 func (f *faulty) Claim(ctx context.Context, pod string) (store.Epoch, error) {
 	f.mu.Lock()
 	check := f.onClaim
@@ -40,7 +42,7 @@ func (f *faulty) Claim(ctx context.Context, pod string) (store.Epoch, error) {
 	return f.Store.Claim(ctx, pod)
 }
 
-// Append asks onAppend first.
+// Append calls onAppend first.
 func (f *faulty) Append(ctx context.Context, b store.Batch) (store.Appended, error) {
 	f.mu.Lock()
 	check := f.onAppend
@@ -50,7 +52,14 @@ func (f *faulty) Append(ctx context.Context, b store.Batch) (store.Appended, err
 			return store.Appended{}, err
 		}
 	}
-	return f.Store.Append(ctx, b)
+	appended, err := f.Store.Append(ctx, b)
+	f.mu.Lock()
+	after := f.onAppended
+	f.mu.Unlock()
+	if after != nil {
+		after(b)
+	}
+	return appended, err
 }
 
 // Read calls onRead first.
@@ -70,7 +79,7 @@ func (f *faulty) set(onAppend func(store.Batch) error) {
 	f.onAppend = onAppend
 }
 
-// newFaultyHouse is a house whose store can be made to fail.
+// newFaultyHouse is a house whose store a test can make fail.
 func newFaultyHouse(t *testing.T, handler scripted.Handler, config ...func(*options)) (*house, *faulty) {
 	t.Helper()
 	f := new(faulty)
@@ -87,9 +96,9 @@ func holds[K item.Kind](b store.Batch) bool {
 	return slices.ContainsFunc(b.Entries, func(e item.Entry) bool { _, ok := e.Kind.(K); return ok })
 }
 
-// nothingInFlight fails when a stream that attaches now is shown text of a turn that
-// nobody finishes. The pod must be idle. A stream looks at what is in flight before it
-// looks at its context, so the end of that is the end of the look.
+// nothingInFlight fails if a stream that attaches now shows text of a turn that will not
+// finish. The pod must be idle. A stream reads what is in flight before it checks its
+// context, so the context's end ends the check.
 func (h *house) nothingInFlight() {
 	h.t.Helper()
 	ctx, cancel := context.WithCancel(h.t.Context())
@@ -104,21 +113,21 @@ func (h *house) nothingInFlight() {
 	}
 }
 
-// panicking is the real model, which panics at the request for a summary.
+// panicking is the real model, except that it panics at the request for a summary.
 type panicking struct{ llm.Model }
 
 // Body panics at the request for a summary.
 func (p panicking) Body(r llm.Request) ([]byte, error) {
-	if m, ok := r.Items[len(r.Items)-1].(item.UserMessage); ok && strings.Contains(m.Text, "about to be replaced by a summary") {
+	if m, ok := r.Items[len(r.Items)-1].(item.UserMessage); ok && strings.Contains(m.Text, "summary that replaces the conversation") {
 		panic("boom")
 	}
 	return p.Model.Body(r)
 }
 
-// A compaction that panics is answered, and the pod goes on.
+// A compaction that panics is answered, and the pod keeps working.
 func TestPanicWhileCompacting(t *testing.T) {
 	h := newHouse(t, readLoop(2), func(c *options) {
-		c.Model = panicking{c.Model}
+		c.Router = llm.One(panicking{c.Router.Endpoints["default"].Model})
 		c.Compaction.KeepTokens = 1
 	})
 	h.run("go")
@@ -129,7 +138,7 @@ func TestPanicWhileCompacting(t *testing.T) {
 	}
 }
 
-// await polls a pod's record until it is as wanted.
+// await polls a pod's record until the condition is true.
 func (h *house) await(want func(item.Pod) bool) {
 	h.t.Helper()
 	for {
@@ -143,8 +152,8 @@ func (h *house) await(want func(item.Pod) bool) {
 	}
 }
 
-// A panic while a submit is stored is not an acknowledgement, and the pod works again
-// at once: it is loaded anew.
+// A panic while a submit is stored is not an acknowledgement, and the pod works again at
+// once: it is reloaded.
 func TestPanicWhileASubmitIsStored(t *testing.T) {
 	h, f := newFaultyHouse(t, steps())
 	f.set(func(store.Batch) error { panic("boom") })
@@ -154,7 +163,7 @@ func TestPanicWhileASubmitIsStored(t *testing.T) {
 	for {
 		s, err := h.host.Submit(t.Context(), pod.Submit{Pod: "p", Segments: []item.Segment{item.TextSegment{Text: "go"}}})
 		if item.ReasonOf(err) == "POD_FAILED" {
-			continue // It is still on its way out.
+			continue // The old pod is still ending.
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -176,7 +185,7 @@ func TestPanicWhileACallIsStored(t *testing.T) {
 		return nil
 	})
 	s := h.submit("go")
-	for loaded := 1; loaded > 0; loaded, _ = h.host.Counts() {
+	for h.host.Counts().Loaded > 0 {
 		if t.Context().Err() != nil {
 			t.Fatal("the pod stays in memory")
 		}
@@ -193,7 +202,7 @@ func TestPanicWhileACallIsStored(t *testing.T) {
 	}
 }
 
-// A panic while a pod is loaded costs this pod's call, not the daemon.
+// A panic while a pod is loaded fails this call, and does not stop the daemon.
 func TestPanicWhileLoading(t *testing.T) {
 	h, f := newFaultyHouse(t, steps())
 	f.mu.Lock()
@@ -209,7 +218,7 @@ func TestPanicWhileLoading(t *testing.T) {
 	}
 }
 
-// meddler changes what it is shown.
+// meddler modifies what it gets.
 type meddler struct{ hook.Base }
 
 func (meddler) Name() string { return "meddler" }
@@ -220,7 +229,7 @@ func (meddler) Entry(_ string, e item.Entry) {
 	}
 }
 
-// A hook gets copies: what it changes, it changes for itself.
+// A hook gets copies: its modifications affect only itself.
 func TestHooksCannotMeddle(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("true")), scripted.Say(shell("true"))), func(c *options) {
 		c.Hooks = []hook.Hook{meddler{}, meddler{}}

@@ -10,16 +10,16 @@ import (
 // Forked is a new pod on another's history, and what it does not undo.
 type Forked struct {
 	Pod item.Pod
-	// Files are those that tools changed after the place of the fork, Commands counts
-	// the shell commands that ran there.
+	// Files are those that tools changed after the entry of the fork, Commands counts the
+	// shell commands that ran there.
 	Files    []string
 	Commands int
 }
 
-// Fork makes a pod whose history is another's up to the entry at; 0 is all of it. The
-// entries are shared, and the other pod is left alone: it may run on. Neither its inbox
-// nor its alerts come along. A fork starts nothing by itself: a turn that it cuts, and one
-// that a note was about to start, is closed as interrupted.
+// Fork creates a pod whose history is another's up to the entry at; 0 is all of it. The
+// entries are shared, and the other pod does not change: it may be running. The fork has
+// neither its inbox nor its alerts. A fork starts nothing by itself: a turn that it cuts,
+// and one that a note was about to start, is closed as interrupted.
 func (h *Host) Fork(ctx context.Context, idOrName, name string, at item.Seq) (Forked, error) {
 	parent, err := h.Store.Pod(ctx, idOrName)
 	if err != nil {
@@ -59,12 +59,13 @@ func (h *Host) Fork(ctx context.Context, idOrName, name string, at item.Seq) (Fo
 	}
 	s := c.fold.State
 	p.Status.Turn, p.Status.Usage = s.Turn.Number, s.Total.Usage
+	_, wakes := s.Wakes()
 	// load closes the turn.
 	switch {
 	case s.Turn.Open:
-		p.Status.State, p.Status.Reason = item.StateInterrupted, "pod "+parent.Name+" was forked in the middle of it"
-	case s.Wakes():
-		p.Status.State, p.Status.Reason = item.StateInterrupted, "pod "+parent.Name+" was forked before it began"
+		p.Status.State, p.Status.Reason = item.StateInterrupted, "pod "+parent.Name+" was forked in the middle of this turn"
+	case wakes:
+		p.Status.State, p.Status.Reason = item.StateInterrupted, "pod "+parent.Name+" was forked before this turn began"
 	}
 	if err := h.Store.Fork(ctx, parent.ID, at, p); err != nil {
 		return Forked{}, err

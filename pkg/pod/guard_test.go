@@ -19,8 +19,8 @@ func against(c *options) {
 	c.Ask = policy.Always
 }
 
-// A reference is read as a call of read_file would be: what a rule denies or asks about is
-// not, by whatever link, and the sentence names the rule. The mode does not count.
+// A reference is read like a call of read_file: not if a rule denies or asks about it, by
+// whatever link, and the sentence names the rule. The mode does not apply.
 func TestRulesSeeReferences(t *testing.T) {
 	h := newHouse(t, steps(), against)
 	for _, name := range []string{".env", "sub/.env", "secret/key", "plain", "sub/code"} {
@@ -30,8 +30,8 @@ func TestRulesSeeReferences(t *testing.T) {
 	h.link("secret", "m")
 	for ref, want := range map[string]string{
 		".env": `is denied by config.toml:1 (path "**/.env")`, "sub/.env": "is denied by config.toml:1",
-		"notes": "notes leads to .env and is denied by config.toml:1", "secret/key": "must be approved by config.toml:5",
-		"m/key": "m/key leads to secret/key and must be approved by config.toml:5", "secret/": "config.toml:5", "m": "config.toml:5",
+		"notes": "notes leads to .env and is denied by config.toml:1", "secret/key": "needs approval by config.toml:5",
+		"m/key": "m/key leads to secret/key and needs approval by config.toml:5", "secret/": "config.toml:5", "m": "config.toml:5",
 		"plain": "", "sub/code": "", "sub/": "",
 	} {
 		for _, typed := range []bool{true, false} {
@@ -60,7 +60,7 @@ func TestRulesSeeReferences(t *testing.T) {
 	}
 }
 
-// What a reference could not name is not offered.
+// A path that a reference could not name is not offered.
 func TestRulesSeeCompletions(t *testing.T) {
 	h := newHouse(t, steps(), against)
 	for _, name := range []string{".env", "secret/key", "sub/key", "sub/.env"} {
@@ -77,8 +77,8 @@ func TestRulesSeeCompletions(t *testing.T) {
 	}
 }
 
-// A workspace's file of instructions hands on no file that a rule is against: neither one
-// that is denied, nor by a link one that asks.
+// A workspace's file of instructions passes on no file that a rule denies, nor through a
+// link one that a rule asks about.
 func TestRulesSeeInstructions(t *testing.T) {
 	h := newHouse(t, steps(), against, func(c *options) {
 		c.Rules = append(c.Rules, item.Rule{Path: "AGENTS.md", Decision: policy.Ask, Source: "config.toml:13"})

@@ -14,16 +14,15 @@ import (
 	"podd/pkg/workspace"
 )
 
-// hanging is the configuration of workspaces, which does not answer for one of them
-// while it hangs.
+// hanging is a configuration of workspaces one of which does not answer while it hangs.
 type hanging struct {
 	mu   sync.Mutex
 	dir  string
 	gate chan struct{}
 }
 
-// newHangingHouse is a house whose pod's workspace can be made to hang, and a second pod
-// "q" whose workspace works. Nothing waits long.
+// newHangingHouse is a house whose pod's workspace can hang, and a second pod "q" whose
+// workspace works. All waits are short.
 func newHangingHouse(t *testing.T, handler scripted.Handler, config ...func(*options)) (*house, *hanging) {
 	t.Helper()
 	pod.Impatient(t)
@@ -70,7 +69,7 @@ func (h *house) silent() {
 	})
 }
 
-// othersWork holds while the workspace of the pod "p" hangs.
+// othersWork checks that other pods work while the workspace of the pod "p" hangs.
 func (h *house) othersWork() {
 	h.t.Helper()
 	h.elsewhere("q")
@@ -85,9 +84,9 @@ func (h *house) othersWork() {
 	}
 }
 
-// A workspace that does not answer holds up its own pod alone, which says so: the others
-// work, podd stops and starts, the turn can be cancelled, and what waits runs once the
-// workspace answers.
+// A workspace that does not answer blocks only its own pod, which says so: the others
+// work, podd stops and starts, the turn can be cancelled, and waiting submits run once
+// the workspace answers.
 func TestSilentWorkspace(t *testing.T) {
 	h, g := newHangingHouse(t, steps())
 	g.hang(h.dir)
@@ -110,8 +109,8 @@ func TestSilentWorkspace(t *testing.T) {
 	h.await(func(p item.Pod) bool { return p.Status.State == item.StateIdle })
 }
 
-// A call that asks is shown and decided on while the workspace does not answer, and its
-// open turn can be cancelled.
+// A call that asks is shown and can be answered while the workspace does not answer, and
+// its open turn can be cancelled.
 func TestSilentWorkspaceOfAnOpenTurn(t *testing.T) {
 	for name, cancels := range map[string]bool{"approved": false, "cancelled": true} {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +144,7 @@ func TestSilentWorkspaceOfAnOpenTurn(t *testing.T) {
 	}
 }
 
-// A panic while a workspace is read is an error of its own pod, which tries again.
+// A panic while a workspace is read is an error of its own pod, which retries.
 func TestPanicWhileAWorkspaceIsRead(t *testing.T) {
 	var mended atomic.Bool
 	h := newHouse(t, steps(), func(c *options) {
@@ -160,7 +159,7 @@ func TestPanicWhileAWorkspaceIsRead(t *testing.T) {
 	wantError(t, err, item.KindInternal, "INTERNAL")
 	s := h.submit("go")
 	h.await(func(p item.Pod) bool {
-		return p.Status.State == item.StateWaiting && strings.HasSuffix(p.Status.Reason, "podd met a defect of its own: its log has more")
+		return p.Status.State == item.StateWaiting && strings.HasSuffix(p.Status.Reason, "internal error in podd: see its log")
 	})
 	mended.Store(true)
 	if end := h.ended(s); end.Outcome != item.OutcomeFinished {
@@ -168,8 +167,8 @@ func TestPanicWhileAWorkspaceIsRead(t *testing.T) {
 	}
 }
 
-// A tool that hangs in the system does not keep podd from stopping. Its turn goes on at the
-// next start.
+// A tool that hangs in a system call does not keep podd from stopping. Its turn resumes
+// at the next start.
 func TestStopWhileAToolHangs(t *testing.T) {
 	type args struct{}
 	began, gate := make(chan struct{}), make(chan struct{})
@@ -192,8 +191,8 @@ func TestStopWhileAToolHangs(t *testing.T) {
 	}
 }
 
-// A pod that podd could not take up at its start, for want of space, says so, shows which
-// of its calls wait, and goes on by itself once there is space.
+// A pod that podd could not recover at its start, for lack of space, says so, shows its
+// waiting calls, and continues once there is space.
 func TestRecoveryWithoutSpace(t *testing.T) {
 	h, f := newFaultyHouse(t, steps(scripted.Say(shell("echo x >> ran"))), with(asks("ran")))
 	s := h.submit("go")
@@ -207,8 +206,8 @@ func TestRecoveryWithoutSpace(t *testing.T) {
 		t.Errorf("the call that waits is %+v, was %+v", again, asked)
 	}
 	f.claim(nil)
-	h.await(func(p item.Pod) bool { return p.Status.Reason == "waits for approval" })
-	for loaded, _ := h.host.Counts(); loaded == 0; loaded, _ = h.host.Counts() {
+	h.await(func(p item.Pod) bool { return p.Status.Reason == "waiting for approval" })
+	for h.host.Counts().Loaded == 0 {
 		if t.Context().Err() != nil {
 			t.Fatal("the pod is not loaded")
 		}
@@ -219,7 +218,8 @@ func TestRecoveryWithoutSpace(t *testing.T) {
 	}
 }
 
-// The pods with a whole log are counted although that of another is damaged, which is named.
+// Pods with an intact log are counted although another one's log is damaged; the damaged
+// one is named.
 func TestStatsBesideADamagedLog(t *testing.T) {
 	h := newHouse(t, steps())
 	if _, err := h.host.Create(t.Context(), "q", item.PodSpec{Dir: t.TempDir()}); err != nil {

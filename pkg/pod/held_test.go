@@ -41,7 +41,7 @@ func TestRequestsAreHeldToLimits(t *testing.T) {
 			t.Errorf("the request has %d bytes, the whole one %d: %s", len(body), len(whole), body)
 		}
 	}
-	want := "1 earlier result is over the limits of tool output that count now, and sent cut: shell; requests lose "
+	want := "1 earlier result is over the current limits of tool output and sent cut: shell; requests lose "
 	if got := h.warned(); len(got) != 1 || !strings.HasPrefix(got[0], want) || !strings.HasSuffix(got[0], " bytes, the log keeps them") {
 		t.Errorf("warned %q, want %q once", got, want)
 	}

@@ -15,7 +15,7 @@ import (
 // errEnough ends reading.
 var errEnough = errors.New("that is enough")
 
-// reader reads a pod's log and decodes what is wanted of it.
+// reader reads a pod's log and decodes the wanted entries.
 func (l *Logs) reader(ctx context.Context, pod string) fold.Reader {
 	return func(after item.Seq, only fold.Selection) iter.Seq2[item.Entry, error] {
 		return func(yield func(item.Entry, error) bool) {
@@ -50,15 +50,15 @@ func selected(only fold.Selection, kind wire.KindNumber) bool {
 	return true
 }
 
-// replay is a pod's log as it is now, and the fold that replaying it goes on from: what its
-// base knows, where there is one that is not above at, or nothing.
+// replay is a pod's current log, and the fold with which replaying it starts: that of its
+// base, if one exists that is not above at, otherwise an empty one.
 func (l *Logs) replay(ctx context.Context, pod string, s *settings, at item.Seq) (*fold.Log, *fold.Fold, error) {
 	kept, ok, err := l.store.Base(ctx, pod)
 	if err != nil {
 		return nil, nil, err
 	}
-	// The record comes second: what it says is younger than the base, and so tells whether
-	// that still holds.
+	// Read the record second: it is newer than the base, and so shows whether the base is
+	// still valid.
 	rec, err := l.store.Pod(ctx, pod)
 	if err != nil {
 		return nil, nil, err
@@ -71,13 +71,13 @@ func (l *Logs) replay(ctx context.Context, pod string, s *settings, at item.Seq)
 				return log, f, nil
 			}
 		}
-		l.log.Debug("the whole log is read", "pod", pod, "error", err)
+		l.log.Debug("reading the whole log", "pod", pod, "error", err)
 	}
 	return fold.Open(read, 0, rec.Last), s.folding.New(), nil
 }
 
-// folded is the fold of a pod's log. base is the last entry of the base that it was made from,
-// 0 without.
+// folded is the fold of a pod's log. base is the last entry of the base that it was made
+// from, 0 without one.
 func (l *Logs) folded(ctx context.Context, pod string, s *settings) (f *fold.Fold, base item.Seq, err error) {
 	return l.foldedFrom(ctx, pod, s, math.MaxInt64)
 }
@@ -95,24 +95,24 @@ func (l *Logs) foldedFrom(ctx context.Context, pod string, s *settings, at item.
 // cut is a place in a log at which its history may end.
 type cut struct {
 	fold *fold.Fold
-	// files are those that tools changed above it, commands counts the shell commands
-	// that ran there.
+	// files are those that tools changed above it, commands counts the shell commands that
+	// ran there.
 	files    []string
 	commands int
 	// notes are those that were left above it, taken counts the notes that turns above it
-	// took in.
+	// took.
 	notes []item.Note
 	taken int
 }
 
-// waiting are the notes above the place that no turn has taken in. Turns take them in the
+// waiting are the notes above the place that no turn has taken. Turns take them in the
 // order in which they were left, those below the place first.
 func (c *cut) waiting() []item.Note {
 	return c.notes[min(max(0, c.taken-len(c.fold.State.Notes)), len(c.notes)):]
 }
 
-// cutAt looks at the place at in a pod's log: 0 is its end. A place that does not count
-// any more, or that cuts a call from its result, is refused with where it could be cut.
+// cutAt examines the place at in a pod's log: 0 is its end. It refuses an undone place,
+// and one that separates a call from its result, and names a valid place.
 func (l *Logs) cutAt(ctx context.Context, rec item.Pod, at item.Seq) (*cut, error) {
 	if at == 0 {
 		at = rec.Last
@@ -121,13 +121,13 @@ func (l *Logs) cutAt(ctx context.Context, rec item.Pod, at item.Seq) (*cut, erro
 		return nil, item.Errorf(item.KindOutOfRange, "BEYOND_END", "pod %s has no entry #%d: its last one is #%d", rec.Name, at, rec.Last)
 	}
 	if at < rec.First {
-		return nil, item.Errorf(item.KindOutOfRange, "PURGED", "entry #%d of pod %s was removed: the first that is left is #%d", at, rec.Name, rec.First)
+		return nil, item.Errorf(item.KindOutOfRange, "PURGED", "entry #%d of pod %s was removed: the first remaining entry is #%d", at, rec.Name, rec.First)
 	}
 	log, f, err := l.replay(ctx, rec.ID, l.settings(), at)
 	if err != nil {
 		return nil, err
 	}
-	// whole is the last place up to the wanted one that cuts no call from its result.
+	// whole is the last place up to the wanted one that separates no call from its result.
 	whole := f.Last
 	err = log.Replay(f, at, func(e item.Entry) {
 		if log.Counts(e.Seq) && len(f.Context.OpenCalls()) == 0 {
@@ -138,10 +138,10 @@ func (l *Logs) cutAt(ctx context.Context, rec item.Pod, at item.Seq) (*cut, erro
 	case err != nil:
 		return nil, err
 	case !log.Counts(at):
-		return nil, item.Errorf(item.KindPrecondition, "TAKEN_BACK", "entry #%d of pod %s was taken back by a rewind: name one that counts", at, rec.Name)
+		return nil, item.Errorf(item.KindPrecondition, "TAKEN_BACK", "a rewind took back entry #%d of pod %s: name an entry that podctl show still lists", at, rec.Name)
 	case whole != at:
 		return nil, item.Errorf(item.KindPrecondition, "OPEN_CALL",
-			"#%d of pod %s lies between a tool call and its result: the last place before it that does not is #%d", at, rec.Name, whole)
+			"entry #%d of pod %s is between a tool call and its result: use #%d instead", at, rec.Name, whole)
 	}
 	c := &cut{fold: f}
 	for e, err := range log.Entries(at, fold.All) {
@@ -153,7 +153,7 @@ func (l *Logs) cutAt(ctx context.Context, rec item.Pod, at item.Seq) (*cut, erro
 	return c, nil
 }
 
-// changed takes note of what the entries above the place did to files and notes.
+// changed records what the entries above the place did to files and notes.
 func (c *cut) changed(e item.Entry) {
 	switch k := e.Kind.(type) {
 	case item.Note:

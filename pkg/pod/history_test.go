@@ -38,9 +38,9 @@ func ended(e item.Entry) bool {
 	return ok
 }
 
-// A rewind takes back what came after an entry: requests don't carry it, the log keeps
-// it, numbers and ids are not used again, and what was paid stays paid; over restarts,
-// and over a rewind of a rewind.
+// A rewind undoes the later part of the log: requests don't have it, the log keeps it,
+// numbers and ids are not reused, and its cost stays; this survives restarts, and a
+// rewind of a rewind.
 func TestRewind(t *testing.T) {
 	h := newHouse(t, edits)
 	h.run("one")
@@ -57,7 +57,7 @@ func TestRewind(t *testing.T) {
 	}
 	h.restart()
 	h.lastRequest("four", []string{"one", "three", "four"}, []string{"two"})
-	// Back to before the rewind itself: what it took back counts again.
+	// A rewind to before the rewind itself: what it undid is effective again.
 	if _, err := h.host.Rewind(t.Context(), "p", got.Seq-1); item.ReasonOf(err) != "TAKEN_BACK" {
 		t.Errorf("a place that was taken back: %v", err)
 	}
@@ -69,8 +69,8 @@ func TestRewind(t *testing.T) {
 	h.lastRequest("six", []string{"one", "five", "six"}, []string{"two", "three", "four"})
 }
 
-// A rewind takes back what turns did, and no note that still waits for one. A note that a
-// turn took in which is taken back waits again, unless it was left behind that place too.
+// A rewind undoes what turns did, but no note that still waits for one. A note of an
+// undone turn waits again, unless it was also left after that entry.
 func TestRewindPassesNotes(t *testing.T) {
 	h := newHouse(t, steps())
 	first := h.notify("before", false)
@@ -103,9 +103,9 @@ func TestRewindPassesNotes(t *testing.T) {
 	}
 }
 
-// A rewind starts nothing: the turn that a note started and that was taken back is closed
-// where it began, and a person decides about it. The pod's state says so, over a restart and
-// to whoever follows it.
+// A rewind starts nothing: if it undoes part of a turn that a note started, it closes the
+// turn where it began, and a person decides about it. The pod's state says so, over a
+// restart and to followers.
 func TestRewindToANoteThatWakes(t *testing.T) {
 	h := newHouse(t, steps())
 	note := h.notify("wake up", true)
@@ -129,7 +129,8 @@ func TestRewindToANoteThatWakes(t *testing.T) {
 	}
 }
 
-// A note that no turn has taken in wakes the pod behind a rewind, too, once nothing holds it.
+// After a rewind a note that no turn has taken still wakes the pod, once the pod is not
+// paused.
 func TestRewindKeepsANoteThatWakes(t *testing.T) {
 	for name, below := range map[string]bool{"below the place": true, "above it": false} {
 		t.Run(name, func(t *testing.T) {
@@ -153,8 +154,8 @@ func TestRewindKeepsANoteThatWakes(t *testing.T) {
 	}
 }
 
-// A fork starts nothing beside the pod that it is made of: a turn that a note is about to
-// start there is closed as interrupted here.
+// A fork starts nothing in parallel to its source: a turn that a note is about to start
+// there is closed as interrupted in the fork.
 func TestForkStartsNothing(t *testing.T) {
 	for name, busy := range map[string]bool{"a busy pod": true, "a pod that is held": false} {
 		t.Run(name, func(t *testing.T) {
@@ -191,7 +192,7 @@ func TestForkStartsNothing(t *testing.T) {
 				h.await(func(p item.Pod) bool { return p.Status.State == item.StateIdle && p.Status.Turn == 1 })
 			}
 			h.folds("q")
-			// It goes on when somebody says so.
+			// It continues when a person resumes it.
 			if _, err := h.host.Resume(t.Context(), "q"); err != nil {
 				t.Fatal(err)
 			}
@@ -212,7 +213,7 @@ func (h *house) usage() item.Usage {
 	return p.Status.Usage
 }
 
-// lastRequest runs a turn and looks at what its last request has and has not.
+// lastRequest runs a turn and checks what its last request has and has not.
 func (h *house) lastRequest(text string, has, lacks []string) {
 	h.t.Helper()
 	if end := h.run(text); end.Outcome != item.OutcomeFinished {
@@ -232,8 +233,8 @@ func (h *house) lastRequest(text string, has, lacks []string) {
 	}
 }
 
-// Neither a rewind nor a fork cuts a call from its result; the refusal says where it
-// could be cut.
+// Neither a rewind nor a fork separates a call from its result; the refusal names a valid
+// entry.
 func TestCutBetweenCallAndResult(t *testing.T) {
 	h := newHouse(t, edits)
 	h.run("edit")
@@ -249,8 +250,8 @@ func TestCutBetweenCallAndResult(t *testing.T) {
 	}
 }
 
-// A fork goes on by itself: the parent's log is untouched, in the middle of a turn too,
-// which the fork closes as interrupted.
+// A fork continues separately: the parent's log does not change, even in the middle of a
+// turn, which the fork closes as interrupted.
 func TestFork(t *testing.T) {
 	g := newGate()
 	h := newHouse(t, g.answer)
@@ -293,7 +294,8 @@ func TestFork(t *testing.T) {
 	}
 }
 
-// What a fork appends is not older than what it shares, also when the clock was set back.
+// Entries that a fork appends are not older than the shared ones, even if the clock was
+// set back.
 func TestForkAfterAClockSetBack(t *testing.T) {
 	var clock leap
 	h := newHouse(t, steps(), clock.set)

@@ -3,6 +3,7 @@ package pod
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"podd/pkg/fold"
 	"podd/pkg/hook"
@@ -11,37 +12,37 @@ import (
 	"podd/pkg/worker"
 )
 
-// gate is where a running turn stops while its pod is held. It belongs to the pod's
+// gate is where a running turn stops while its pod is paused. It belongs to the pod's
 // goroutine; turns wait for open.
 type gate struct {
-	// open is closed when what holds the pod is lifted.
+	// open is closed when the pause ends.
 	open chan struct{}
-	// lifted is what held the pod, until the turn has heard of it.
+	// lifted is the last pause, until the turn has got it.
 	lifted *item.Pause
 }
 
-// Pause holds a pod: a running turn stops at its next step, and no other begins. It
-// stays so over restarts, until Resume. Reason is shown as the pod's state.
+// Pause pauses a pod: a running turn stops at its next step, and no other begins. The
+// pause survives restarts, until Resume. Reason is shown in the pod's state.
 func (h *Host) Pause(ctx context.Context, idOrName, reason string) (item.Pod, error) {
 	return h.change(ctx, idOrName, func(a *actor) error {
-		if a.journal.situation.pause != nil {
+		if p := a.journal.situation.pause; p != nil && !p.ByItself() {
 			return nil
 		}
 		return a.holdFor(ctx, item.Pause{Reason: cmp.Or(reason, "paused by a client")})
 	})
 }
 
-// Resume lets a pod that is held go on. One whose last turn was interrupted gets a new
-// turn that goes on with the work; any other stays as it is.
+// Resume resumes a paused pod. One whose last turn was interrupted gets a new turn that
+// continues the work; any other does not change.
 func (h *Host) Resume(ctx context.Context, idOrName string) (item.Pod, error) {
 	return h.change(ctx, idOrName, func(a *actor) error {
 		if a.journal.situation.pause != nil {
-			return a.lift(ctx)
+			return a.lift(ctx, true)
 		}
 		if a.journal.rec.Status.State != item.StateInterrupted {
 			return nil
 		}
-		_, err := a.note(ctx, "The last turn was interrupted: "+a.journal.state.Turn.Interrupted+". Go on with it.", true)
+		_, err := a.note(ctx, "The last turn was interrupted: "+a.journal.state.Turn.Interrupted+". Continue it.", true)
 		return err
 	})
 }
@@ -54,7 +55,7 @@ func (h *Host) Notify(ctx context.Context, idOrName, text string, wake bool) (se
 	case text == "":
 		return 0, item.Errorf(item.KindInvalid, "EMPTY_NOTE", "the note is empty: give it some text")
 	case len(text) > most:
-		return 0, item.Errorf(item.KindExhausted, "NOTE_TOO_LARGE", "the note has %d bytes, the limit is %d: put large text into a file", len(text), most)
+		return 0, item.Errorf(item.KindExhausted, "NOTE_TOO_LARGE", "the note has %d bytes; the limit is %d: put long text into a file", len(text), most)
 	}
 	_, err = h.change(ctx, idOrName, func(a *actor) error {
 		seq, err = a.note(ctx, text, wake)
@@ -96,34 +97,42 @@ func (a *actor) note(ctx context.Context, text string, wake bool) (item.Seq, err
 	return entries[0].Seq, nil
 }
 
-// holdFor stores what holds the pod from now on.
+// holdFor stores a pause. It may replace one that ends by itself.
 func (a *actor) holdFor(ctx context.Context, p item.Pause) error {
 	s := a.journal.situation
-	s.pause, s.held = &p, false
+	replaces := s.pause != nil
+	s.pause, s.held = &p, s.held && replaces
 	if _, _, err := a.journal.commit(ctx, store.Batch{}, s); err != nil {
 		return err
 	}
-	a.gate.open = make(chan struct{})
+	if !replaces {
+		a.gate.open = make(chan struct{})
+	}
 	a.journal.changed(hook.PodPaused)
 	return nil
 }
 
-// lift ends the hold.
-func (a *actor) lift(ctx context.Context) error {
-	lifted := a.journal.situation.pause
+// lift ends the pause, because a person did or it ends by itself.
+func (a *actor) lift(ctx context.Context, person bool) error {
 	s := a.journal.situation
+	lifted := s.pause
 	s.pause, s.held = nil, false
+	if person && lifted.ByItself() {
+		s.lifted = append(slices.Clip(s.lifted), *lifted)
+	}
 	if _, _, err := a.journal.commit(ctx, store.Batch{}, s); err != nil {
 		return err
 	}
-	a.gate.lifted = lifted
+	if person {
+		a.gate.lifted = lifted
+	}
 	close(a.gate.open)
 	a.journal.changed(hook.PodResumed)
 	a.next()
 	return nil
 }
 
-// Hold holds the pod for an interceptor.
+// Hold pauses the pod for an interceptor.
 func (l *turnLog) Hold(ctx context.Context, p item.Pause) error {
 	return l.write(ctx, true, func(ctx context.Context) error {
 		if l.a.journal.situation.pause != nil {
@@ -133,7 +142,17 @@ func (l *turnLog) Hold(ctx context.Context, p item.Pause) error {
 	})
 }
 
-// Joining says what joins the turn, after waiting while the pod is held.
+// Release ends a pause that ends by itself, if it is still that of this interceptor.
+func (l *turnLog) Release(ctx context.Context, by string) error {
+	return l.write(ctx, true, func(ctx context.Context) error {
+		if p := l.a.journal.situation.pause; !p.ByItself() || p.By != by {
+			return nil
+		}
+		return l.a.lift(ctx, false)
+	})
+}
+
+// Joining returns what joins the turn, after waiting while the pod is paused.
 func (l *turnLog) Joining(ctx context.Context, wait bool) (j worker.Joining, err error) {
 	for {
 		var gate chan struct{}
@@ -156,7 +175,7 @@ func (l *turnLog) Joining(ctx context.Context, wait bool) (j worker.Joining, err
 	}
 }
 
-// stopped shows that the running turn has stopped for what holds the pod.
+// stopped shows that the running turn has stopped for the pause.
 func (a *actor) stopped(ctx context.Context) error {
 	s := a.journal.situation
 	s.held = true
@@ -171,12 +190,12 @@ func (a *actor) joining() worker.Joining {
 	return j
 }
 
-// joins says whether anything would join the running turn now, or holds the pod.
+// joins says whether anything would join the running turn now, or pauses the pod.
 func (a *actor) joins() bool {
 	return a.journal.situation.pause != nil || a.gate.lifted != nil || len(a.journal.state.Notes) > 0 || a.inbox.steers()
 }
 
-// texts are those of the notes that wait.
+// texts are those of the waiting notes.
 func texts(s fold.State) []string {
 	var texts []string
 	for _, n := range s.Notes {

@@ -13,7 +13,7 @@ import (
 	"podd/pkg/store"
 )
 
-// working is a model whose first answer streams some text, waits until it is opened and
+// working is a model whose first answer streams some text, waits until it is released and
 // then calls a tool; its second answer ends the turn.
 func (g *gate) working(_ context.Context, r scripted.Request) scripted.Reply {
 	if r.Steps() > 0 {
@@ -41,8 +41,8 @@ func (h *house) notify(text string, wake bool) item.Seq {
 	return seq
 }
 
-// A pod that is paused in the middle of an answer finishes the step and stops before the
-// next one, over a restart too; to pause or resume twice changes nothing.
+// A pod paused in the middle of an answer finishes the step and stops before the next
+// one, also over a restart; a second pause or resume changes nothing.
 func TestPauseInMidStream(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		t.Run(fmt.Sprint("restart ", restart), func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestPauseInMidStream(t *testing.T) {
 			h := newHouse(t, g.working)
 			s := h.submit("go")
 			<-g.waiting
-			if p := h.pause(); p.Status.State != item.StateRunning || p.Status.Reason != "stops at the next step: lunch" {
+			if p := h.pause(); p.Status.State != item.StateRunning || p.Status.Reason != "pauses at the next step: lunch" {
 				t.Errorf("pod %+v", p.Status)
 			}
 			h.pause()
@@ -78,7 +78,7 @@ func TestPauseInMidStream(t *testing.T) {
 	}
 }
 
-// A paused pod takes submits and runs none of them until it is resumed, then in order.
+// A paused pod accepts submits and runs none of them until it is resumed, then in order.
 func TestPausedPodQueues(t *testing.T) {
 	f := new(faulty)
 	h := newHouse(t, steps(), func(c *options) { f.Store, c.Store = c.Store, f })
@@ -99,7 +99,7 @@ func TestPausedPodQueues(t *testing.T) {
 	h.wantTexts("user: first", "assistant: nothing left to say", "user: second", "assistant: nothing left to say")
 }
 
-// Cancel ends a turn that is held; the pod stays paused.
+// Cancel ends a paused turn; the pod stays paused.
 func TestCancelWhilePaused(t *testing.T) {
 	g := newGate()
 	h := newHouse(t, g.working)
@@ -122,8 +122,8 @@ func TestCancelWhilePaused(t *testing.T) {
 	}
 }
 
-// A turn at which podd is killed each time is given up after a few attempts, with an
-// alert; a person resumes the pod, and the model is told.
+// If podd is killed each time at the same turn, it gives the turn up after a few
+// attempts, with an alert; a person resumes the pod, and the model learns of it.
 func TestGivenUpAndResumed(t *testing.T) {
 	var mu sync.Mutex
 	down := true
@@ -157,7 +157,7 @@ func TestGivenUpAndResumed(t *testing.T) {
 	}
 }
 
-// Restarts at which a turn only waited don't count against those at which it worked.
+// Restarts at which a turn only waited don't count toward those at which it worked.
 func TestWaitingIsNotGivenUp(t *testing.T) {
 	asked := make(chan struct{}, 1)
 	h, f := newFaultyHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
@@ -188,7 +188,7 @@ func TestWaitingIsNotGivenUp(t *testing.T) {
 	}
 }
 
-// A note joins a running turn at its next step, behind what the step brought.
+// A note joins a running turn at its next step, after the items of the step.
 func TestNotifyDuringATurn(t *testing.T) {
 	g := newGate()
 	h := newHouse(t, g.working)
@@ -207,7 +207,7 @@ func TestNotifyDuringATurn(t *testing.T) {
 	}
 }
 
-// A note that comes while the last answer streams lets the turn go on.
+// A note that comes while the last answer streams makes the turn continue.
 func TestNotifyAtTheFinish(t *testing.T) {
 	g := newGate()
 	h := newHouse(t, g.answer)
@@ -223,7 +223,7 @@ func TestNotifyAtTheFinish(t *testing.T) {
 	}
 }
 
-// Notes to an idle pod wait for its next turn, in their order and over a restart.
+// Notes to an idle pod wait for its next turn, in order and over a restart.
 func TestNotifyAnIdlePod(t *testing.T) {
 	f := new(faulty)
 	h := newHouse(t, steps(), func(c *options) { f.Store, c.Store = c.Store, f })
@@ -249,7 +249,7 @@ func TestNotifyAnIdlePod(t *testing.T) {
 	}
 }
 
-// A note that wakes starts a turn of its own, also when podd was killed before it began.
+// A note that wakes starts its own turn, even if podd was killed before it began.
 func TestNotifyWakes(t *testing.T) {
 	f := new(faulty)
 	h := newHouse(t, steps(), func(c *options) { f.Store, c.Store = c.Store, f })
@@ -288,7 +288,7 @@ func TestNotifyRefuses(t *testing.T) {
 	wantError(t, err, item.KindInvalid, "EMPTY_NOTE")
 	_, err = h.host.Notify(t.Context(), "p", strings.Repeat("x", 101), false)
 	wantError(t, err, item.KindExhausted, "NOTE_TOO_LARGE")
-	_, err = h.host.Notify(t.Context(), "nobody", "hi", false)
+	_, err = h.host.Notify(t.Context(), "unknown", "hi", false)
 	wantError(t, err, item.KindNotFound, "POD_NOT_FOUND")
 	if log := h.log(); len(log) != 0 {
 		t.Errorf("log %+v", log)

@@ -16,27 +16,27 @@ import (
 	"podd/pkg/worker"
 )
 
-// Config is what a Host works with.
+// Config configures a Host.
 type Config struct {
 	Fixed
 	Settings
 }
 
-// Fixed is what stays as long as a Host lives. Store and Workspaces are
-// required; the zero value of the rest is its documented default.
+// Fixed is the part of the configuration that never changes. Store and Workspaces are
+// required; other zero fields mean their documented default.
 type Fixed struct {
-	// Store keeps the pods. The Host does not close it.
+	// Store stores the pods. The Host does not close it.
 	Store store.Store
 	// Workspaces are where the pods work; package workspace has them.
 	Workspaces Workspaces
 	// ApprovalTime is how long a call waits for a person; default one week.
 	ApprovalTime time.Duration
-	// Retry says how a failed request is tried again.
+	// Retry says how a failed request is retried.
 	Retry worker.Retry
 	// Idle is how long a pod stays in memory with nothing to do; default ten
 	// minutes.
 	Idle time.Duration
-	// Logger gets what an operator should know; nil means none.
+	// Logger gets messages for the operator; nil discards them.
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -59,23 +59,24 @@ func (c Fixed) withDefaults() Fixed {
 // Errors that a client may see are *item.Error.
 type Host struct {
 	Fixed
-	// Logs are what pods did and used, Alerts what a person should know, Family who
-	// spawned whom.
-	Logs   *Logs
-	Alerts *Alerts
-	Family *Family
-	// current are the settings, which settings gives.
+	// Logs are the pods' logs and usage, Alerts their alerts, Family their spawning,
+	// Background their jobs.
+	Logs       *Logs
+	Alerts     *Alerts
+	Family     *Family
+	Background *Background
+	// current are the current settings; settings returns them.
 	current   atomic.Pointer[settings]
 	listeners *listeners
 	pods      *loaded
-	// base is the context of the pods' own work: it ends with no client.
+	// base is the context of the pods' own work, which does not end with a client.
 	base context.Context
 }
 
 var errStopping = item.Errorf(item.KindUnavailable, "STOPPING", "podd is stopping; try again once it is back")
 
-// NewHost opens the pods of a store. ctx is not kept: Close ends the Host. Call Recover before serving clients, and
-// Close at the end.
+// NewHost opens the pods of a store. It does not keep ctx: Close ends the Host. Call
+// Recover before serving clients, and Close at the end.
 func NewHost(ctx context.Context, c Config) (*Host, error) {
 	if c.Store == nil || c.Workspaces == nil {
 		return nil, errors.New("pod: Store and Workspaces are required")
@@ -92,14 +93,15 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 	h.Logs = &Logs{store: c.Store, log: c.Logger, settings: h.settings, pods: h.pods}
 	h.Alerts = &Alerts{store: c.Store, listeners: h.listeners, log: c.Logger, now: c.Now, base: h.base}
 	h.Family = &Family{store: c.Store, pods: h.pods}
+	h.Background = &Background{store: c.Store, pods: h.pods, workspaces: c.Workspaces}
 	h.current.Store(first)
 	h.listeners.hooks.Store(h.newFanout(c.Hooks))
 	return h, nil
 }
 
 // Recover loads each pod that was left in the middle of a turn or has something to do:
-// its turn goes on, its submits run. One that can't be loaded now, for want of space, is
-// tried again until it can. When ctx ends it stops between two pods.
+// its turn resumes, its submits run. A damaged one is loaded so that its commands end. It retries one that can't be loaded now, for lack of
+// space. When ctx ends it stops between two pods.
 func (h *Host) Recover(ctx context.Context) error {
 	pods, err := h.Store.Pods(ctx)
 	if err != nil {
@@ -108,9 +110,9 @@ func (h *Host) Recover(ctx context.Context) error {
 	var late []item.Pod
 	for _, p := range pods {
 		switch p.Status.State {
-		case item.StateRunning, item.StateWaiting, item.StateResuming, item.StatePaused:
+		case item.StateRunning, item.StateWaiting, item.StateResuming, item.StatePaused, item.StateQuarantined:
 		default:
-			if p.Queued == 0 {
+			if p.Queued == 0 && p.Status.Jobs == 0 {
 				continue
 			}
 		}
@@ -119,7 +121,7 @@ func (h *Host) Recover(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			h.Logger.Error("pod could not be recovered", "pod", p.ID, "name", p.Name, "error", err)
+			h.Logger.Error("cannot recover a pod", "pod", p.ID, "name", p.Name, "error", err)
 		}
 		if passes(err) {
 			late = append(late, p)
@@ -132,7 +134,7 @@ func (h *Host) Recover(ctx context.Context) error {
 	return nil
 }
 
-// recover loads a pod, which then goes on by itself.
+// recover loads a pod, which then continues by itself.
 func (h *Host) recover(ctx context.Context, p item.Pod) error {
 	a, release, err := h.pods.acquire(ctx, p.ID)
 	if err != nil {
@@ -146,7 +148,7 @@ func (h *Host) recover(ctx context.Context, p item.Pod) error {
 	return nil
 }
 
-// passes says whether a pod that can't be loaded may be later on.
+// passes says whether a pod that can't be loaded may be loaded later.
 func passes(err error) bool {
 	switch item.KindOf(err) {
 	case item.KindDataLoss, item.KindNotFound:
@@ -155,7 +157,8 @@ func passes(err error) bool {
 	return err != nil
 }
 
-// recoverLate tries to load pods until each is or can never be, or the Host ends.
+// recoverLate retries loading pods until each is loaded or never can be, or the Host
+// ends.
 func (h *Host) recoverLate(pods []item.Pod) {
 	for wait := stuckFirst; len(pods) > 0; wait = min(2*wait, stuckMost) {
 		again := time.NewTimer(wait)
@@ -179,48 +182,54 @@ func (h *Host) recoverLate(pods []item.Pod) {
 
 func queuedText(n int) string {
 	if n == 1 {
-		return "podd is back: the submit that waited is kept and runs in its turn"
+		return "podd restarted: 1 queued submit was kept and will run"
 	}
-	return fmt.Sprintf("podd is back: the %d submits that waited are kept and run in their order", n)
+	return fmt.Sprintf("podd restarted: %d queued submits were kept and will run in order", n)
 }
 
-// Counts says how many pods there are in memory, and how many of them run a turn.
-func (h *Host) Counts() (loaded, running int) {
+// Counts says how many pods are in memory, how many of them run a turn, and how many jobs
+// they run.
+type Counts struct{ Loaded, Running, Jobs int }
+
+// Counts are the current ones.
+func (h *Host) Counts() Counts {
 	pods := h.pods.all()
+	c := Counts{Loaded: len(pods)}
 	for _, a := range pods {
 		if a.presence.running.Load() {
-			running++
+			c.Running++
 		}
+		c.Jobs += int(a.presence.jobs.Load())
 	}
-	return len(pods), running
+	return c
 }
 
-// leaveTime is how long Close waits for what hangs once it is in a hurry, which is more than
-// the end of a command takes; lookTime is how long it waits for looks into workspaces, which
-// nothing depends on any more.
+// leaveTime is how long Close waits for hanging work once it is in a hurry, which is
+// longer than ending a command takes; lookTime is how long it waits for accesses to
+// workspaces, which nothing needs any more.
 var (
 	leaveTime = 3 * time.Second
 	lookTime  = time.Second
 )
 
-// Close stops all pods: no submit is accepted any more, running turns end at their
-// next step boundary, or at once when ctx ends first, and streams end. It returns
-// when all goroutines of the Host have ended. One that hangs in a system call can't be
-// ended: Close leaves it behind, and says so in the log.
+// Close stops all pods: it accepts no more submits, running turns end at their next step
+// boundary, or at once when ctx ends first, and streams end. It returns when all
+// goroutines of the Host have ended. One that hangs in a system call can't be ended:
+// Close leaves it behind, and logs that.
 func (h *Host) Close(ctx context.Context) {
 	h.pods.close()
 	for _, a := range h.pods.all() {
 		h.pods.work.Go(func() { a.mailbox.end(ctx.Done(), errStopping, worker.ErrShutdown) })
 	}
 	if !endsIn(&h.pods.work, ctx.Done(), leaveTime) || !endsIn(&h.pods.looks, nil, lookTime) {
-		h.Logger.Error("podd leaves behind what hangs in the system: the file system of a workspace does not answer")
+		h.Logger.Error("podd stops although a system call hangs: the file system of a workspace does not answer")
 	}
 	h.listeners.alerts.Close(errStopping)
 	h.listeners.hooks.Load().Close(ctx.Done())
 }
 
 // endsIn waits for goroutines to end, and no longer than d once hurry is closed; nil is
-// closed.
+// treated as closed.
 func endsIn(wg *sync.WaitGroup, hurry <-chan struct{}, d time.Duration) bool {
 	ended := make(chan struct{})
 	go func() {

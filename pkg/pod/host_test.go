@@ -20,7 +20,7 @@ import (
 )
 
 // gate is a handler whose first answer streams some text, then waits until it is
-// opened. waiting is closed once the text is on its way.
+// released. waiting is closed once the text is in flight.
 type gate struct {
 	open    chan struct{}
 	waiting chan struct{}
@@ -85,7 +85,7 @@ func TestSubmitRefuses(t *testing.T) {
 		kind   item.ErrorKind
 		reason string
 	}{
-		{"unknown pod", pod.Submit{Pod: "nobody", Segments: text("hi")}, item.KindNotFound, "POD_NOT_FOUND"},
+		{"unknown pod", pod.Submit{Pod: "unknown", Segments: text("hi")}, item.KindNotFound, "POD_NOT_FOUND"},
 		{"nothing", pod.Submit{Pod: "p"}, item.KindInvalid, "EMPTY_PROMPT"},
 		{"a long name of a paste", pod.Submit{Pod: "p", Segments: []item.Segment{item.PasteSegment{Text: "x", Name: strings.Repeat("n", 257)}}}, item.KindInvalid, "BAD_PASTE_NAME"},
 		{"white space", pod.Submit{Pod: "p", Segments: append(text(" \n\t"), item.PasteSegment{Text: " "})}, item.KindInvalid, "EMPTY_PROMPT"},
@@ -103,8 +103,8 @@ func TestSubmitRefuses(t *testing.T) {
 	}
 }
 
-// Segments keep their order and their meaning; what podd does not know raises an
-// alert and leaves a placeholder.
+// Segments keep their order and their meaning; a segment that podd does not know raises
+// an alert and leaves a placeholder.
 func TestSegments(t *testing.T) {
 	h := newHouse(t, steps())
 	h.write("a.txt", "one\ntwo\n")
@@ -127,7 +127,7 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// The model sees where a paste with a name begins and ends, whatever is in it.
+// The model sees where a named paste begins and ends, whatever it contains.
 func TestNamedPastes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		segments []item.Segment
@@ -169,9 +169,9 @@ func TestNamedPastes(t *testing.T) {
 	}
 }
 
-// What is typed behind an @ and leads to no file reaches the model as it was typed. A
-// warning says so where a file was meant; a reference that a client names itself leaves
-// a placeholder.
+// Text after an @ that leads to no file reaches the model as it was typed, with a warning
+// if it was meant as a file. A missing reference that a client names itself leaves a
+// placeholder.
 func TestTypedTextThatIsNoReference(t *testing.T) {
 	h := newHouse(t, steps())
 	h.write("a.txt", "one\n")
@@ -189,7 +189,7 @@ func TestTypedTextThatIsNoReference(t *testing.T) {
 		{`see @"b c"!`, `@"b c" is sent as text: `},
 		{"see @./b", "@./b is sent as text: "},
 		{"see @a.txt:9", "a.txt has no line 9"},
-		{"see @/etc/passwd", "/etc/passwd is outside of the scope"},
+		{"see @/etc/passwd", "/etc/passwd is outside the scope"},
 	} {
 		got, err := h.host.Submit(t.Context(), pod.Submit{Pod: "p", Segments: []item.Segment{item.TextSegment{Text: tt.typed}}, ParseRefs: true})
 		if err != nil {
@@ -220,8 +220,8 @@ func TestTypedTextThatIsNoReference(t *testing.T) {
 	h.ended(got)
 }
 
-// A request id is admitted once: a retry gets the first answer, another content is
-// refused, and both hold after a restart and while many retry at once.
+// A request id is admitted once: a retry gets the first answer, and other content is
+// refused, also after a restart and with many concurrent retries.
 func TestRequestIDs(t *testing.T) {
 	h := newHouse(t, steps())
 	submit := func(text string) (pod.Submitted, error) {
@@ -256,8 +256,7 @@ func TestRequestIDs(t *testing.T) {
 	}
 }
 
-// Submits to a busy pod wait and run in their order, one turn each; the inbox is
-// bounded.
+// Submits to a busy pod wait and run in their order, one turn each; the inbox is bounded.
 func TestQueue(t *testing.T) {
 	g := newGate()
 	h := newHouse(t, g.answer, func(c *options) { c.MaxInbox = 2 })
@@ -285,8 +284,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// Cancel ends a turn in the middle of its answer: what was said stays, submits that
-// wait go on, and a second cancel finds the next turn or nothing.
+// Cancel ends a turn in the middle of its answer: the text so far stays, waiting submits
+// run, and a second cancel finds the next turn or none.
 func TestCancelWhileStreaming(t *testing.T) {
 	g := newGate()
 	h := newHouse(t, g.answer)
@@ -312,7 +311,7 @@ func TestCancelWhileStreaming(t *testing.T) {
 	}
 }
 
-// inFlight waits until a stream that attaches now sees this text in flight.
+// inFlight waits until a stream that attaches now gets this text in flight.
 func (h *house) inFlight(want string) {
 	h.t.Helper()
 	ctx, cancel := context.WithCancel(h.t.Context())
@@ -353,9 +352,9 @@ func TestCancelWhileToolRuns(t *testing.T) {
 	}
 }
 
-// Two streams show the same entries in the same order, wherever they attach; one
-// that attaches in the middle of an answer gets the text so far, and one that ends
-// disturbs nothing.
+// Two streams show the same entries in the same order, wherever they attach; one that
+// attaches in the middle of an answer gets the text so far, and the end of one does not
+// affect the other.
 func TestStreams(t *testing.T) {
 	g := newGate()
 	h := newHouse(t, g.answer)
@@ -413,7 +412,7 @@ func TestStreamErrors(t *testing.T) {
 		return nil
 	}
 	for _, follow := range []bool{false, true} {
-		wantError(t, read(pod.StreamQuery{Pod: "nobody", Follow: follow}), item.KindNotFound, "POD_NOT_FOUND")
+		wantError(t, read(pod.StreamQuery{Pod: "unknown", Follow: follow}), item.KindNotFound, "POD_NOT_FOUND")
 		wantError(t, read(pod.StreamQuery{Pod: "p", After: 1000, Follow: follow}), item.KindOutOfRange, "BEYOND_END")
 	}
 	p, err := h.host.Get(t.Context(), "p")
@@ -425,7 +424,7 @@ func TestStreamErrors(t *testing.T) {
 	}
 }
 
-// After a restart the history is the same, and the next submit goes on with it.
+// After a restart the history is the same, and the next submit continues it.
 func TestRestart(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(scripted.Text("one")), scripted.Say(scripted.Text("two"))))
 	h.run("first")
@@ -440,13 +439,13 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// A podd that stops in the middle of a turn goes on with it at the next start: its call
-// has the one result of the command that was ended, and the submit that waited follows.
+// If podd stops in the middle of a turn, the turn resumes at the next start: its call has
+// the one result of the ended command, and the waiting submit follows.
 func TestStopInTheMiddle(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("touch began; sleep 1000")), scripted.Say(scripted.Text("on"))))
 	s := h.submit("go")
-	// Its start in the log is not enough: a call that is stopped between that and its
-	// command has not run, and says so.
+	// Its start in the log is not enough: a call stopped between that and its command has
+	// not run, and says so.
 	for !h.exists("began") {
 		if t.Context().Err() != nil {
 			t.Fatal("the command does not begin")
@@ -470,11 +469,11 @@ func TestStopInTheMiddle(t *testing.T) {
 	}
 }
 
-// A pod that nobody uses leaves memory and comes back when it is needed.
+// An unused pod leaves memory and comes back when it is needed.
 func TestPassivation(t *testing.T) {
 	h := newHouse(t, steps(), func(c *options) { c.Idle = time.Nanosecond })
 	h.run("first")
-	for loaded := 1; loaded > 0; loaded, _ = h.host.Counts() {
+	for h.host.Counts().Loaded > 0 {
 		if t.Context().Err() != nil {
 			t.Fatal("the pod stays in memory")
 		}
@@ -517,7 +516,7 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// undeletable is a store that holds the first removal of a pod back.
+// undeletable is a store that delays the first removal of a pod.
 type undeletable struct {
 	store.Store
 	once             sync.Once
@@ -552,7 +551,8 @@ func TestTwoDeletes(t *testing.T) {
 	}
 }
 
-// lookedUp is a context that ends after it was asked once, so after the pod was found.
+// lookedUp is a context that ends after its first check, which is after the pod was
+// found.
 type lookedUp struct {
 	context.Context
 	asked bool
@@ -567,7 +567,7 @@ func (c *lookedUp) Err() error {
 	return nil
 }
 
-// A workspace that is gone fails the submit with a sentence and loses nothing.
+// A missing workspace fails the submit with a sentence and loses nothing.
 func TestWorkspaceGone(t *testing.T) {
 	h := newHouse(t, steps())
 	moved := h.dir + "-moved"
@@ -584,7 +584,7 @@ func TestWorkspaceGone(t *testing.T) {
 	}
 }
 
-// Nothing is accepted while podd stops, and streams end with a sentence.
+// A stopping podd accepts nothing, and streams end with a sentence.
 func TestClose(t *testing.T) {
 	h := newHouse(t, steps())
 	h.run("go")
@@ -606,8 +606,8 @@ func TestClose(t *testing.T) {
 	wantError(t, err, item.KindUnavailable, "STOPPING")
 }
 
-// However many files a submit refers to, what is stored of them is bounded, and what
-// was left out raises an alert.
+// However many files a submit refers to, what is stored of them is bounded, and the
+// omitted ones raise an alert.
 func TestReferencesAreBoundedTogether(t *testing.T) {
 	h := newHouse(t, steps(), func(c *options) { c.FileRefs.MaxBytes = 100_000 })
 	h.write("large.txt", strings.Repeat("0123456789abcde\n", 10_000))
@@ -632,15 +632,15 @@ func TestReferencesAreBoundedTogether(t *testing.T) {
 	if err != nil || len(alerts) == 0 {
 		t.Fatal(alerts, err)
 	}
-	if first, last := alerts[0].Text, alerts[len(alerts)-1].Text; !strings.Contains(first, "refer to less at once") ||
+	if first, last := alerts[0].Text, alerts[len(alerts)-1].Text; !strings.Contains(first, "refer to fewer files") ||
 		!strings.Contains(last, "44 file references were not added") {
 		t.Errorf("first alert %q, last %q", first, last)
 	}
 }
 
-// A submit that podd has is answered as it was the first time, whatever would be said of a
-// new one by now: its size is over the limit, its files and the workspace are gone, the inbox
-// is full.
+// A submit that podd has gets its first answer again, even if a new one would be refused
+// by now: its size exceeds the limit, its files and the workspace are gone, the inbox is
+// full.
 func TestKnownRequestIDs(t *testing.T) {
 	most := 1000
 	h := newHouse(t, steps(), func(c *options) { c.MaxSubmitBytes, c.MaxInbox = most, 1 })

@@ -12,6 +12,9 @@ import (
 
 	"podd/internal/wire"
 	"podd/pkg/item"
+	"podd/pkg/llm"
+	"podd/pkg/llm/anthropic"
+	"podd/pkg/llm/exchange"
 	"podd/pkg/llm/openai"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
@@ -22,9 +25,9 @@ import (
 	"podd/pkg/workspace"
 )
 
-// house is a Host on a real store in a temporary directory, with one pod called
-// "p" and a scripted model behind real HTTP. When the test ends, the pod's log is
-// checked against the invariants.
+// house is a Host on a real store in a temporary directory, with one pod "p" and a
+// scripted model behind real HTTP. When the test ends, it checks the pod's log against
+// the invariants.
 type house struct {
 	t      *testing.T
 	dir    string
@@ -43,12 +46,35 @@ type (
 	workspaceSettings = workspace.Settings
 )
 
-// options are what a house is opened with. Logger and Now are the workspaces', and the
-// Host's as well.
+// options are the configuration of a house. Logger and Now are for the workspaces and the
+// Host.
 type options struct {
 	pod.Config
 	workspaceConfig
 	workspaceSettings
+}
+
+// apis are the APIs that conversations are tested over.
+var apis = []string{openai.APIChat, openai.APIResponses, anthropic.API}
+
+// connect is a client of an endpoint over an API.
+func connect(t *testing.T, api, baseURL string) interface {
+	llm.Model
+	Close()
+} {
+	t.Helper()
+	if api == anthropic.API {
+		c, err := anthropic.New(anthropic.Config{BaseURL: baseURL, Quirks: []exchange.Quirk{{Quirks: exchange.Quirks{CacheMarks: true}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c, err := openai.New(openai.Config{BaseURL: baseURL, API: api})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // newHouse opens a house; config may change the Host's configuration.
@@ -98,7 +124,7 @@ func (h *house) open() {
 				Store: h.store,
 				Retry: worker.Retry{Sleep: func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }},
 			},
-			Settings: pod.Settings{Model: h.client, ModelName: "m"},
+			Settings: pod.Settings{Router: llm.One(h.client), Model: item.ModelRef{Model: "m"}},
 		},
 		workspaceConfig: workspace.Config{
 			SpoolDir: filepath.Join(h.state, "spool"),
@@ -106,6 +132,8 @@ func (h *house) open() {
 			Shell:    builtin.Shell{Confined: true},
 			SubPods:  subpods.Tool(func() *pod.Host { return h.host }),
 		},
+		// Most tests count entries, and check what others say to the model.
+		workspaceSettings: workspace.Settings{BaseInstructions: "none"},
 	}
 	h.config(&c)
 	if h.workspaces, err = workspace.New(c.workspaceConfig, c.workspaceSettings); err != nil {
@@ -126,13 +154,14 @@ func (h *house) close() {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	h.host.Close(ctx)
+	h.workspaces.Close()
 	if err := h.store.Close(); err != nil {
 		h.t.Error(err)
 	}
 }
 
-// folds holds what a pod's log folds into from its base to what all of it does. It gives
-// the last entry of the base.
+// folds compares the fold of a pod's log from its base with the fold of all of it. It
+// returns the last entry of the base.
 func (h *house) folds(name string) (based item.Seq) {
 	h.t.Helper()
 	p, err := h.host.Get(context.Background(), name)
@@ -149,14 +178,14 @@ func (h *house) folds(name string) (based item.Seq) {
 	return based
 }
 
-// restart is a podd that is stopped and started again.
+// restart stops podd and starts it again.
 func (h *house) restart() {
 	h.t.Helper()
 	h.close()
 	h.open()
 }
 
-// submit gives the pod text with @path references.
+// submit submits text with @path references to the pod.
 func (h *house) submit(text string) pod.Submitted {
 	h.t.Helper()
 	got, err := h.host.Submit(h.t.Context(), pod.Submit{
@@ -194,7 +223,7 @@ func (h *house) run(text string) item.TurnEnded {
 	return h.ended(h.submit(text))
 }
 
-// follow gives the entries above a sequence as they come.
+// follow returns the entries above a sequence as they come.
 func (h *house) follow(ctx context.Context, after item.Seq) func(func(item.Entry) bool) {
 	return h.followPod(ctx, "p", after)
 }
@@ -254,7 +283,7 @@ func (h *house) write(name, content string) {
 	}
 }
 
-// read is a file of the workspace, "" when there is none.
+// read is a file of the workspace, "" if it does not exist.
 func (h *house) read(name string) string {
 	h.t.Helper()
 	f, err := os.Open(filepath.Join(h.dir, name))
@@ -300,7 +329,7 @@ func (h *house) exists(name string) bool {
 	return err == nil
 }
 
-// recoveries are the entries of turns that went on.
+// recoveries are the entries of resumed turns.
 func recoveries(entries []item.Entry) []item.Recovered {
 	var out []item.Recovered
 	for _, e := range entries {
@@ -311,7 +340,7 @@ func recoveries(entries []item.Entry) []item.Recovered {
 	return out
 }
 
-// recovered waits until turns went on n times.
+// recovered waits until n turns were resumed.
 func (h *house) recovered(n int) {
 	h.t.Helper()
 	for e := range h.follow(h.t.Context(), 0) {
@@ -324,8 +353,7 @@ func (h *house) recovered(n int) {
 	h.t.Fatal("the stream ended before")
 }
 
-// kill is a podd that is killed and started again: from one moment on nothing more is
-// stored.
+// kill kills podd and starts it again: from one moment on nothing more is stored.
 func (h *house) kill(f *faulty) {
 	h.t.Helper()
 	f.set(func(store.Batch) error { return errKilled })
@@ -336,7 +364,7 @@ func (h *house) kill(f *faulty) {
 
 var errKilled = errors.New("podd was killed")
 
-// kinds are the entries of a log that have a kind.
+// kinds are the entries of a log with a certain kind.
 func kinds[K item.Kind](entries []item.Entry) []K {
 	var out []K
 	for _, e := range entries {
@@ -345,4 +373,12 @@ func kinds[K item.Kind](entries []item.Entry) []K {
 		}
 	}
 	return out
+}
+
+// refs are models of the default endpoint.
+func refs(models ...string) (list []item.ModelRef) {
+	for _, m := range models {
+		list = append(list, item.ModelRef{Model: m})
+	}
+	return list
 }

@@ -11,7 +11,7 @@ import (
 	"podd/pkg/worker"
 )
 
-// InboxItem is a submit that waits.
+// InboxItem is a waiting submit.
 type InboxItem struct {
 	// Seq is the sequence of its submitted entry.
 	Seq       item.Seq
@@ -22,15 +22,15 @@ type InboxItem struct {
 	Time time.Time
 }
 
-// inbox are the submits that wait for a loaded pod, the oldest first. The store has them too.
-// It belongs to the pod's goroutine.
+// inbox are the waiting submits of a loaded pod, the oldest first. The store has them
+// too. It belongs to the pod's goroutine.
 type inbox struct {
 	items []worker.Submit
 	// taken are those that the running turn is about to claim.
 	taken map[item.Seq]bool
 }
 
-// load takes what is stored.
+// load loads the stored submits.
 func (in *inbox) load(pod string, stored []store.Waiting) error {
 	for _, w := range stored {
 		e, err := w.Decode()
@@ -44,7 +44,7 @@ func (in *inbox) load(pod string, stored []store.Waiting) error {
 	return nil
 }
 
-// index is the place of a submit; below 0 when it does not wait.
+// index is the index of a submit; below 0 if it does not wait.
 func (in *inbox) index(requestID string) int {
 	return slices.IndexFunc(in.items, func(s worker.Submit) bool { return s.RequestID == requestID })
 }
@@ -57,12 +57,12 @@ func (in *inbox) leave(seqs []item.Seq) {
 	}
 }
 
-// steers says whether a submit is meant for the running turn.
+// steers says whether a submit is for the running turn.
 func (in *inbox) steers() bool {
 	return slices.ContainsFunc(in.items, in.isSteering)
 }
 
-// steered takes the submits that are meant for the running turn.
+// steered takes the submits for the running turn.
 func (in *inbox) steered() []worker.Submit {
 	var out []worker.Submit
 	for _, s := range in.items {
@@ -78,7 +78,7 @@ func (in *inbox) isSteering(s worker.Submit) bool {
 	return s.Mode == item.ModeSteer && !in.taken[s.Seq]
 }
 
-// Inbox are the submits that wait for a pod, the oldest first.
+// Inbox are the waiting submits of a pod, the oldest first.
 func (h *Host) Inbox(ctx context.Context, idOrName string) ([]InboxItem, error) {
 	rec, err := h.Store.Pod(ctx, idOrName)
 	if err != nil {
@@ -101,7 +101,7 @@ func (h *Host) Inbox(ctx context.Context, idOrName string) ([]InboxItem, error) 
 	return items, nil
 }
 
-// Withdraw removes a submit that waits. One that a turn has taken is KindPrecondition,
+// Withdraw removes a waiting submit. One that a turn has taken is KindPrecondition,
 // reason TAKEN.
 func (h *Host) Withdraw(ctx context.Context, idOrName, requestID string) error {
 	a, release, err := h.pods.acquire(ctx, idOrName)
@@ -119,11 +119,11 @@ func (h *Host) Withdraw(ctx context.Context, idOrName, requestID string) error {
 func (a *actor) withdraw(ctx context.Context, requestID string) error {
 	i := slices.IndexFunc(a.inbox.items, func(s worker.Submit) bool { return s.RequestID == requestID })
 	if i < 0 {
-		return item.Errorf(item.KindNotFound, "NOT_WAITING", "no submit with request id %q waits for pod %s: podctl inbox lists those that do", requestID, a.journal.rec.Name)
+		return item.Errorf(item.KindNotFound, "NOT_WAITING", "pod %[2]s has no queued submit with request id %[1]q: podctl inbox lists the queue", requestID, a.journal.rec.Name)
 	}
 	seq := a.inbox.items[i].Seq
 	if a.inbox.taken[seq] {
-		return item.Errorf(item.KindPrecondition, "TAKEN", "the submit %q is being taken by a turn: cancel the turn to end it", requestID)
+		return item.Errorf(item.KindPrecondition, "TAKEN", "a turn is starting with the submit %q: cancel the turn to stop it", requestID)
 	}
 	taken := item.Entry{Kind: item.Withdrawn{RequestIDs: []string{requestID}}}
 	if _, _, err := a.journal.commit(ctx, store.Batch{Entries: []item.Entry{taken}, Dequeue: []item.Seq{seq}}, a.journal.situation); err != nil {

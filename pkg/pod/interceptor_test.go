@@ -16,7 +16,7 @@ import (
 	"podd/pkg/store"
 )
 
-// edges is an interceptor that decides where a function is set.
+// edges is an interceptor that decides at the edges whose function is set.
 type edges struct {
 	interceptor.Base
 	name    string
@@ -76,7 +76,7 @@ func (e *edges) Aborted(_ context.Context, a interceptor.Abort) {
 	}
 }
 
-// with puts interceptors into a house.
+// with adds interceptors to a house.
 func with(interceptors ...interceptor.Interceptor) func(*options) {
 	return func(c *options) { c.Interceptors = append(c.Interceptors, interceptors...) }
 }
@@ -93,7 +93,7 @@ func (h *house) body(n int) string {
 	return string(requests[n-1])
 }
 
-// texts are the messages of a log, those of podd with their origin.
+// texts are the messages of a log, podd's own with their origin.
 func texts(entries []item.Entry) []string {
 	var out []string
 	for _, it := range items(entries) {
@@ -139,9 +139,9 @@ func (h *house) wantEnd(end item.TurnEnded, outcome item.Outcome, reason, cause 
 	}
 }
 
-// At a submit the outer interceptor is asked first; what it rewrites is what the inner
-// one sees and what the model gets, and what both add follows the message in their order.
-// The log keeps what the user wrote.
+// For a submit the outer interceptor decides first. The inner one and the model get its
+// rewritten text, and the items of both follow the message in order. The log keeps the
+// user's own text.
 func TestSubmitVerdicts(t *testing.T) {
 	h := newHouse(t, steps(), with(
 		&edges{name: "outer", submit: func(s interceptor.Submit) interceptor.SubmitVerdict {
@@ -171,8 +171,8 @@ func TestSubmitVerdicts(t *testing.T) {
 	}
 }
 
-// A submit that is cancelled has its turn, says who and why, and nothing goes to the
-// model; who is further in is not asked.
+// A cancelled submit has its turn, which says who cancelled it and why, and the model
+// gets nothing; inner interceptors are not called.
 func TestSubmitCancelled(t *testing.T) {
 	var heard []interceptor.Abort
 	h := newHouse(t, steps(), with(
@@ -191,8 +191,8 @@ func TestSubmitCancelled(t *testing.T) {
 	}
 }
 
-// What an interceptor adds before a request stands in the history before the model sees
-// it, and stays there.
+// What an interceptor adds before a request is in the history before the model sees it,
+// and stays there.
 func TestRequestVerdicts(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("true"))), with(&edges{request: func(r interceptor.Request) interceptor.RequestVerdict {
 		return r.ContinueWith(system(fmt.Sprintf("before step %d", r.Step)))
@@ -233,8 +233,8 @@ func (h *house) resume() {
 	}
 }
 
-// An interceptor that pauses holds the pod, visibly and over a restart, and is not asked
-// again about what a person let go on.
+// An interceptor that pauses the pod does so visibly and over a restart, and is not asked
+// again about what a person resumed.
 func TestInterceptorPauses(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		for _, edge := range []string{"request", "end"} {
@@ -283,8 +283,8 @@ func TestInterceptorPauses(t *testing.T) {
 	}
 }
 
-// What an interceptor makes of a call is what runs, what the log says and what the model
-// is told.
+// An interceptor's decision on a call determines what runs, what the log says and what
+// the model reads.
 func TestCallVerdicts(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(
 		shell("echo as it is"), shell("echo rewrite"), shell("touch denied"), shell("touch answered"), shell("echo invalid"),
@@ -331,7 +331,7 @@ func TestCallVerdicts(t *testing.T) {
 	}
 }
 
-// A rewrite is shown to every interceptor, the outer one too, which may refuse it.
+// Every interceptor, including the outer one, gets a rewrite, and may refuse it.
 func TestRewritesAreSeenByAll(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("true"))), with(
 		&edges{name: "outer", call: func(c interceptor.Call) interceptor.CallVerdict {
@@ -371,8 +371,8 @@ func TestCallAborted(t *testing.T) {
 	}
 }
 
-// What comes out is seen by the inner interceptor first; what it replaces is what the
-// outer one sees, the log keeps and the model gets.
+// The inner interceptor sees the output first; the outer one, the log and the model get
+// its replacement.
 func TestResultVerdicts(t *testing.T) {
 	replace := func(name string) *edges {
 		return &edges{name: name, result: func(r interceptor.Result) interceptor.ResultVerdict {
@@ -398,7 +398,7 @@ func TestResultAborted(t *testing.T) {
 	}
 }
 
-// brittle is a log that can't take one of podd's lines.
+// brittle is a log that panics at one of podd's lines.
 type brittle string
 
 func (b brittle) Write(line []byte) (int, error) {
@@ -408,19 +408,19 @@ func (b brittle) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// A defect of podd's own behind the review costs the output, not the abort.
+// An internal error after the review costs the output, not the abort.
 func TestResultAbortedDespiteDefect(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("seq 100000"))), with(&edges{result: func(r interceptor.Result) interceptor.ResultVerdict {
 		return r.Abort("seen enough")
 	}}), func(c *options) { c.Logger = slog.New(slog.NewJSONHandler(brittle("tool output cut"), nil)) })
 	h.wantEnd(h.run("go"), item.OutcomeCancelled, "ABORTED", "edges ended the turn: seen enough")
-	if r := results(h.log()); len(r) != 1 || !strings.Contains(r[0].Summary, "a defect of podd") || !strings.Contains(r[0].Aborted, "seen enough") {
+	if r := results(h.log()); len(r) != 1 || !strings.Contains(r[0].Summary, "internal error in podd") || !strings.Contains(r[0].Aborted, "seen enough") {
 		t.Errorf("results %+v", r)
 	}
 }
 
-// An abort counts from the moment when the result is stored: the turn ends by it also when
-// podd ends before the turn's end is stored.
+// An abort is effective once the result is stored: the turn ends even if podd ends before
+// the turn's end is stored.
 func TestAbortOutlivesPodd(t *testing.T) {
 	for name, e := range map[string]*edges{
 		"call":   {call: func(c interceptor.Call) interceptor.CallVerdict { return c.Abort("enough") }},
@@ -457,7 +457,7 @@ func TestAbortOutlivesPodd(t *testing.T) {
 	}
 }
 
-// What is sent back at the end of a turn the model sees, and it corrects itself.
+// The model sees what an interceptor adds at the end of a turn, and corrects itself.
 func TestTurnEndSendsBack(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(scripted.Text("done")), scripted.Say(shell("touch fixed")), scripted.Say(scripted.Text("now it is"))),
 		with(&edges{end: func(turn interceptor.Turn) interceptor.TurnVerdict {
@@ -475,7 +475,7 @@ func TestTurnEndSendsBack(t *testing.T) {
 	h.wantTexts("user: go", "assistant: done", "interceptor: the tests fail", "assistant: now it is")
 }
 
-// However an interceptor sends a turn back, how often it may is bounded.
+// The number of times that an interceptor keeps a turn from finishing is bounded.
 func TestSendingBackIsBounded(t *testing.T) {
 	for name, it := range map[string]item.Item{
 		"system": system("again"), "user": item.UserMessage{Text: "again"},
@@ -493,8 +493,8 @@ func TestSendingBackIsBounded(t *testing.T) {
 	}
 }
 
-// What interceptors add is messages alone: a call or a result of their own is left out,
-// and what they add never claims to be a client's note.
+// Interceptors can add only messages: calls and results are dropped, and their items
+// never claim to be a client's note.
 func TestItemsThatAreNoMessages(t *testing.T) {
 	odd := []item.Item{
 		item.ToolResult{CallID: "x"}, item.ToolCall{CallID: "y", Name: "shell"}, item.AssistantMessage{Text: "I said"}, item.Reasoning{Text: "hm"},
@@ -513,7 +513,8 @@ func TestItemsThatAreNoMessages(t *testing.T) {
 	h.wantTexts("user: go", "interceptor: a note", "interceptor: a note", "assistant: nothing left to say")
 }
 
-// A panic at an edge costs the turn or the call, never the daemon, and says whose it was.
+// A panic at an edge fails the turn or the call, never the daemon, and the error names
+// the interceptor.
 func TestPanicAtEachEdge(t *testing.T) {
 	tests := map[string]struct {
 		edges   *edges
@@ -548,7 +549,7 @@ func TestPanicAtEachEdge(t *testing.T) {
 	})
 }
 
-// Interceptors don't make the limit of calls smaller than it is.
+// Interceptors don't reduce the limit of calls.
 func TestLimitOfCallsWithInterceptors(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("echo 1"), shell("echo 2"), shell("echo 3"))), with(&edges{}),
 		func(c *options) { c.Limits.MaxToolCalls = 3 })
@@ -562,9 +563,8 @@ func TestLimitOfCallsWithInterceptors(t *testing.T) {
 	}
 }
 
-// One interceptor is asked about one thing of a pod at a time, also when a call that a
-// person agreed to is decided on while another one ends: the race detector watches the
-// count.
+// One interceptor decides on one thing of a pod at a time, even if an approved call is
+// decided on while another one ends: the race detector watches the count.
 func TestAskedOneAtATime(t *testing.T) {
 	asked := 0
 	reviewing, resolved := make(chan struct{}), make(chan struct{})

@@ -13,15 +13,15 @@ import (
 	"podd/pkg/worker"
 )
 
-// journal is a pod's log, its record and where it stands. Nothing else writes the log: what
-// is not committed here has not happened. It belongs to the pod's goroutine; others read live
-// and presence.
+// journal is a pod's log, its record and its state. Nothing else writes the log: what is
+// not committed here has not happened. It belongs to the pod's goroutine; others read
+// live and presence.
 type journal struct {
 	store     store.Store
 	listeners *listeners
 	log       *slog.Logger
 	now       func() time.Time
-	// base is the context of what no client waits for.
+	// base is the context of work that no client waits for.
 	base     context.Context
 	live     *live.Broadcast
 	presence *presence
@@ -30,17 +30,17 @@ type journal struct {
 	rec   item.Pod
 	epoch store.Epoch
 	state fold.State
-	// carried is what the next request carries.
+	// carried is the content of the next request.
 	carried   *fold.Context
 	situation situation
 	// waiters are closed once the question about a call, named by its id, is closed.
 	waiters map[string]chan struct{}
-	// broken is set when a message panicked: what the pod has in memory may not be
-	// what is stored, so nothing more is.
+	// broken is set when a message panicked: the pod's state in memory may differ from what
+	// is stored, so nothing more is stored.
 	broken error
 }
 
-// stands is where the pod stands, for a turn.
+// stands is the pod's state, for a turn.
 func (j *journal) stands() worker.Now { return worker.Now{State: j.state, Next: j.carried.Next()} }
 
 // answer commits the answer to an open question.
@@ -49,20 +49,18 @@ func (j *journal) answer(ctx context.Context, q *fold.Question, r item.ApprovalR
 	return err
 }
 
-// expire denies a call whose time to be answered is over.
+// expire denies a call whose question has expired.
 func (j *journal) expire(ctx context.Context, q *fold.Question) error {
 	return j.answer(ctx, q, item.ApprovalResolved{
-		CallID: q.CallID, By: "podd", Reason: "no answer came by " + q.Expires.Format(time.RFC3339),
+		CallID: q.CallID, By: "podd", Reason: "expired without an answer at " + q.Expires.Format(time.RFC3339),
 	})
 }
 
-// showQuestions lets those who list approvals see which calls wait, without asking the pod,
-// and wakes whoever waits for a question that is closed.
-func (j *journal) showQuestions() {
-	now := waiting(&j.state.Turn, j.id, j.rec.Name)
-	if shown := j.presence.asking.Load(); shown == nil || len(now)+len(*shown) > 0 {
-		j.presence.asking.Store(&now)
-	}
+// publish shows the running jobs, and the waiting calls, to those who do not wait for the
+// pod, and wakes the waiters for a closed question.
+func (j *journal) publish() {
+	j.presence.jobs.Store(int32(len(j.state.Jobs.Running())))
+	j.presence.ask(waiting(&j.state.Turn, j.id, j.rec.Name), j.rec.Last)
 	for id, closed := range j.waiters {
 		if q := j.state.Turn.Question(id); q == nil || !q.IsOpen() {
 			close(closed)
@@ -71,7 +69,7 @@ func (j *journal) showQuestions() {
 	}
 }
 
-// closed is closed once the question about a call is; nil says that it is already.
+// closed is closed once the question about a call is; nil means that it already is.
 func (j *journal) closed(callID string) <-chan struct{} {
 	if q := j.state.Turn.Question(callID); q == nil || !q.IsOpen() {
 		return nil
@@ -82,14 +80,14 @@ func (j *journal) closed(callID string) <-chan struct{} {
 	return j.waiters[callID]
 }
 
-// quarantine marks a pod whose log can't be read to the end and raises an alert.
-// It returns the error of the damage.
+// quarantine marks a pod whose log can't be read to the end and raises an alert. It
+// returns the error of the damage.
 func (j *journal) quarantine(ctx context.Context, damage error) error {
 	if j.rec.Status.State == item.StateQuarantined {
 		return damage
 	}
 	status := j.rec.Status
-	status.State, status.Reason = item.StateQuarantined, damage.Error()
+	status.State, status.Reason, status.Jobs = item.StateQuarantined, damage.Error(), 0
 	if _, err := j.store.Append(ctx, store.Batch{Pod: j.id, Epoch: j.epoch, Status: &status}); err != nil {
 		return err
 	}
@@ -103,27 +101,27 @@ func (j *journal) quarantine(ctx context.Context, damage error) error {
 	return damage
 }
 
-// changed tells hooks of a change of the pod's life.
+// changed reports a change of the pod's life to hooks.
 func (j *journal) changed(c hook.PodChange) {
 	j.listeners.changed(c, j.id, j.rec.Name)
 }
 
-// leaveTurn shows that a turn waits for the podd that comes next, and so was not what
-// ended this one.
+// leaveTurn records that a turn waits for the next podd, and so did not cause this one's
+// end.
 func (j *journal) leaveTurn() {
 	s := j.situation
 	if s.waiting == "" {
-		s.waiting = "goes on when podd is back"
+		s.waiting = "resumes when podd restarts"
 	}
 	if _, _, err := j.commit(j.base, store.Batch{}, s); err != nil {
-		j.log.Warn("the turn's state could not be stored", "error", err)
+		j.log.Warn("cannot store the turn's state", "error", err)
 	}
 }
 
-// raise stores an alert of the pod. One that can't be stored is logged.
+// raise stores an alert of the pod. It logs one that can't be stored.
 func (j *journal) raise(level item.Level, source, text string) {
 	if err := j.alert(level, source, text); err != nil {
-		j.log.Error("alert could not be stored", "text", text, "error", err)
+		j.log.Error("cannot store an alert", "text", text, "error", err)
 	}
 }
 
@@ -133,7 +131,7 @@ func (j *journal) alert(level item.Level, source, text string) error {
 	return err
 }
 
-// setSpec stores a spec that is right and follows it from now on.
+// setSpec stores a valid spec and follows it from now on.
 func (j *journal) setSpec(ctx context.Context, spec item.PodSpec, use func()) error {
 	if err := j.store.UpdateSpec(ctx, j.id, spec); err != nil {
 		return err

@@ -24,7 +24,7 @@ func called(name string, pairs ...string) scripted.Call {
 	return scripted.Call{Name: name, Arguments: "{" + strings.Join(fields, ",") + "}"}
 }
 
-// plant writes a file, and makes its directories.
+// plant writes a file, and creates its directories.
 func (h *house) plant(name, content string) {
 	h.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(filepath.Join(h.dir, name)), 0o755); err != nil {
@@ -33,7 +33,7 @@ func (h *house) plant(name, content string) {
 	h.write(name, content)
 }
 
-// link puts a link in the place of whatever has the name.
+// link puts a link in place of the file with the name.
 func (h *house) link(to, name string) {
 	h.t.Helper()
 	path := filepath.Join(h.dir, name)
@@ -48,9 +48,9 @@ func (h *house) link(to, name string) {
 	}
 }
 
-// What a person approves is where a path leads when the question is asked. When it leads
-// elsewhere by the time of the answer the call is not carried out: it asks again, and says
-// where it leads. podd may have been started again in between.
+// A person approves the target that a path has when the question is asked. If it leads
+// elsewhere by the time of the answer, the call does not run: it asks again, and says
+// where it leads. podd may have been restarted in between.
 func TestApprovedWriteStaysWhereItLed(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		write := called("write_file", "path", "testdata/repo/.git/hooks/x", "content", "#!/bin/sh\n")
@@ -79,7 +79,7 @@ func TestApprovedWriteStaysWhereItLed(t *testing.T) {
 	}
 }
 
-// The same with another directory in the place of the first, which no link gives away.
+// The same with another directory in place of the first, which no link reveals.
 func TestApprovedWriteStaysInItsDirectory(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		h := newHouse(t, steps(scripted.Say(called("write_file", "path", "a/f", "content", "new"))), with(asks("a/f")))
@@ -102,7 +102,8 @@ func TestApprovedWriteStaysInItsDirectory(t *testing.T) {
 	}
 }
 
-// Always is for what was asked about: a path that leads elsewhere by now makes no rule.
+// Always applies to the target in the question: a path that leads elsewhere by now makes
+// no rule.
 func TestAlwaysIsForWhatWasAsked(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(called("write_file", "path", "m/f", "content", "new"))), func(c *options) { c.Ask = policy.Always })
 	h.plant("a/keep", "")
@@ -127,8 +128,8 @@ func (h *house) move(from, to string) {
 	}
 }
 
-// Whoever asks, the question says where paths lead; a call of which that is too much to be
-// shown whole is not run.
+// Whatever causes it, the question says where paths lead; a call for which that is too
+// long to show in full does not run.
 func TestQuestionsSayWherePathsLead(t *testing.T) {
 	var many strings.Builder
 	for i := range 400 {
@@ -147,13 +148,13 @@ func TestQuestionsSayWherePathsLead(t *testing.T) {
 	}
 	h.resolve(pod.Resolution{CallSeq: q.CallSeq, Approve: true})
 	h.ended(s)
-	if r := results(h.log()); len(r) != 2 || r[0].IsError || !h.exists("a/f") || !strings.Contains(r[1].Summary, "too many of its paths lead elsewhere") {
+	if r := results(h.log()); len(r) != 2 || r[0].IsError || !h.exists("a/f") || !strings.Contains(r[1].Summary, "too many of its paths are links") {
 		t.Errorf("results %+v", r)
 	}
 }
 
-// A path that leads elsewhere when the call begins than when it was decided on is decided on
-// again: what is protected asks, what a rule denies is denied, the rest goes where it leads.
+// A path that leads elsewhere when the call begins than when it was decided on is decided
+// on again: a protected target asks, a denied one is denied, any other is used.
 func TestAPathIsDecidedOnWhereItLeads(t *testing.T) {
 	for to, check := range map[string]func(h *house){
 		"b/.git/hooks": func(h *house) {
@@ -161,14 +162,14 @@ func TestAPathIsDecidedOnWhereItLeads(t *testing.T) {
 			if !strings.Contains(q.Question, "protected") || !strings.Contains(q.Question, "which leads to \"b/.git/hooks/f\"") || h.exists("b/.git/hooks/f") {
 				h.t.Errorf("question %s", q.Question)
 			}
-			h.restart() // The question is still there, and the call was not carried out.
+			h.restart() // The question is still open, and the call did not run.
 			h.resolve(pod.Resolution{CallSeq: h.asked(1)[0].CallSeq, Approve: true})
 		},
 		"secret": func(*house) {},
 		"c":      func(*house) {},
 	} {
 		var h *house
-		// When the second call is looked at the first one was decided on and has not begun.
+		// When the second call is decided on, the first one was decided on and has not begun.
 		swap := &edges{name: "swap", call: func(c interceptor.Call) interceptor.CallVerdict {
 			if c.Tool == "list_dir" {
 				h.link(to, "m")
@@ -194,7 +195,7 @@ func TestAPathIsDecidedOnWhereItLeads(t *testing.T) {
 			t.Errorf("%s: results %+v", to, r)
 		}
 		if denied && !strings.Contains(r[0].Summary, `"m/f", which leads to "secret/f", is denied by config.toml:1`) {
-			t.Errorf("the model is told %s", r[0].Summary)
+			t.Errorf("the model reads %s", r[0].Summary)
 		}
 	}
 }
@@ -208,12 +209,12 @@ func TestACallThatKeepsChanging(t *testing.T) {
 	}, tool.Confined[struct{}]())
 	h := newHouse(t, steps(scripted.Say(called("fickle"))), func(c *options) { c.Tools = append(c.Tools, fickle) })
 	h.run("go")
-	if r := results(h.log()); len(r) != 1 || !strings.Contains(r[0].Summary, "changes again and again") || ran != 4 {
+	if r := results(h.log()); len(r) != 1 || !strings.Contains(r[0].Summary, "keep changing") || ran != 4 {
 		t.Errorf("ran %d times: %+v", ran, r)
 	}
 }
 
-// A rule about a path counts whatever links lead there, for every tool that names paths.
+// A rule about a path applies whatever links lead there, for every tool that names paths.
 func TestRulesFollowLinks(t *testing.T) {
 	calls := []scripted.Call{
 		called("read_file", "path", "m/x"),
@@ -226,7 +227,7 @@ func TestRulesFollowLinks(t *testing.T) {
 		called("list_dir", "path", "m"),
 		called("search", "pattern", "hidden", "path", "m"),
 		called("search", "pattern", "hidden", "glob", "m/*"),
-		called("search", "pattern", "hidden", "path", "m/.."), // The workspace: nothing behind links is searched.
+		called("search", "pattern", "hidden", "path", "m/.."), // The workspace: search follows no links.
 		called("glob", "pattern", "m/*"),
 		called("repo_map", "path", "m"),
 		called("repo_structure", "path", "m"),

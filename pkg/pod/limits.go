@@ -7,7 +7,7 @@ import (
 	"podd/pkg/worker"
 )
 
-// limitsOf are a pod's own limits, and the host's where it has none.
+// limitsOf are a pod's own limits, and otherwise the host's.
 func limitsOf(own item.PodLimits, host worker.Limits) worker.Limits {
 	host.MaxSteps = cmp.Or(own.MaxSteps, host.MaxSteps)
 	host.MaxToolCalls = cmp.Or(own.MaxToolCalls, host.MaxToolCalls)

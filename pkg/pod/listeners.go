@@ -10,21 +10,21 @@ import (
 	"podd/pkg/store"
 )
 
-// listeners hear of what was committed: hooks, and whoever follows the alerts. Its methods
-// may be called from any goroutine.
+// listeners get what was committed: hooks, and followers of the alerts. Its methods may
+// be called from any goroutine.
 type listeners struct {
 	hooks  atomic.Pointer[hook.Fanout]
 	alerts *live.Broadcast
 	log    *slog.Logger
 }
 
-// announce tells them what was committed.
+// announce passes on what was committed.
 func (l *listeners) announce(pod string, records []store.Record, alerts []item.Alert) {
 	for _, r := range records {
 		l.hooks.Load().Entry(pod, func() item.Entry {
 			e, err := r.Decode()
 			if err != nil {
-				l.log.Error("entry could not be copied for a hook", "pod", pod, "seq", r.Seq, "error", err)
+				l.log.Error("cannot copy an entry for a hook", "pod", pod, "seq", r.Seq, "error", err)
 			}
 			return e
 		})
@@ -35,7 +35,7 @@ func (l *listeners) announce(pod string, records []store.Record, alerts []item.A
 	}
 }
 
-// changed tells hooks of a change of a pod's life.
+// changed reports a change of a pod's life to hooks.
 func (l *listeners) changed(c hook.PodChange, id, name string) {
 	l.hooks.Load().Pod(hook.PodEvent{Change: c, ID: id, Name: name})
 }

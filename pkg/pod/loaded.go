@@ -10,19 +10,19 @@ import (
 	"podd/pkg/store"
 )
 
-// loaded are the pods in memory, and those that are to be. Its methods may be called from
+// loaded are the pods in memory, and those to be loaded. Its methods may be called from
 // any goroutine.
 type loaded struct {
 	store store.Store
 	// load makes the actor of a pod, which does not run yet.
 	load func(item.Pod) *actor
 
-	// mu guards what follows. It is never held over I/O or while waiting for a pod.
+	// mu guards the fields below. It is never locked during I/O or while waiting for a pod.
 	mu     sync.Mutex
 	actors map[string]*actor
-	// deleted counts the Deletes of a pod that are under way: it is not loaded meanwhile.
+	// deleted counts the running Deletes of a pod, during which it is not loaded.
 	deleted map[string]int
-	// late are the pods that could not be loaded yet, by their ids, and why.
+	// late are the pods that could not be loaded yet, by their ids, with the reason.
 	late    map[string]error
 	closing bool
 
@@ -39,7 +39,7 @@ func newLoaded(s store.Store, load func(item.Pod) *actor) *loaded {
 	}
 }
 
-// acquire loads a pod, if need be, and keeps it loaded until release is called.
+// acquire loads a pod, if necessary, and keeps it loaded until release is called.
 func (l *loaded) acquire(ctx context.Context, idOrName string) (a *actor, release func(), err error) {
 	rec, err := l.store.Pod(ctx, idOrName)
 	if err != nil {
@@ -52,7 +52,7 @@ func (l *loaded) acquire(ctx context.Context, idOrName string) (a *actor, releas
 	}
 	if l.deleted[rec.ID] > 0 {
 		l.mu.Unlock()
-		return nil, nil, item.Errorf(item.KindNotFound, "POD_NOT_FOUND", "there is no pod %q: it was deleted", idOrName)
+		return nil, nil, item.Errorf(item.KindNotFound, "POD_NOT_FOUND", "pod %q was deleted", idOrName)
 	}
 	a = l.actors[rec.ID]
 	if a == nil {
@@ -88,8 +88,8 @@ func (l *loaded) all() []*actor {
 	return slices.Collect(maps.Values(l.actors))
 }
 
-// find is the pod with an id when it is in memory, else nil; late is why it could not be
-// loaded.
+// find is the pod with an id if it is in memory, otherwise nil; late is why it could not
+// be loaded.
 func (l *loaded) find(id string) (a *actor, late error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,8 +141,8 @@ func (l *loaded) setLate(id string, err error) {
 	}
 }
 
-// forget takes a pod out of memory unless someone uses it. It is called by the
-// pod's own goroutine, which ends when it returns true.
+// forget removes a pod from memory unless it is in use. The pod's own goroutine calls it,
+// and ends if it returns true.
 func (l *loaded) forget(a *actor) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -153,7 +153,7 @@ func (l *loaded) forget(a *actor) bool {
 	return true
 }
 
-// drop takes a pod whose goroutine ends out of memory.
+// drop removes a pod whose goroutine ends from memory.
 func (l *loaded) drop(a *actor) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -162,8 +162,8 @@ func (l *loaded) drop(a *actor) {
 	}
 }
 
-// remove keeps a pod from being loaded until done is called, and gives the one in memory;
-// nil when there is none.
+// remove keeps a pod from being loaded until done is called, and returns the one in
+// memory, or nil.
 func (l *loaded) remove(id string) (a *actor, done func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -177,8 +177,8 @@ func (l *loaded) remove(id string) (a *actor, done func()) {
 	}
 }
 
-// look runs f in a goroutine of its own, unless the Host ends.
-func (l *loaded) look(f func()) bool {
+// start runs f in its own goroutine, unless the Host ends.
+func (l *loaded) start(f func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.closing {
@@ -198,7 +198,7 @@ func (l *loaded) unlessClosing(f func()) error {
 	return nil
 }
 
-// close lets no more pods be loaded.
+// close prevents further pods from being loaded.
 func (l *loaded) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,19 +8,19 @@ import (
 	"podd/pkg/store"
 )
 
-// Logs read what pods did: as it is, as a stream, summed up, folded. Reading needs no pod's
-// goroutine. Its methods may be called from any goroutine.
+// Logs read what pods did: as it is, as a stream, summed up, folded. Reading does not
+// need a pod's goroutine. Its methods may be called from any goroutine.
 type Logs struct {
 	store    store.Store
 	log      *slog.Logger
 	settings func() *settings
-	// pods are asked only by a stream that follows.
+	// Only a following stream uses pods.
 	pods *loaded
 }
 
-// readRecords gives the entries of a pod's log above after, as they are stored and in order,
-// to fn. From 0 it begins with the first that the log still has, whatever was purged. An
-// error of fn ends it.
+// readRecords passes the entries of a pod's log above after, as they are stored and in
+// order, to fn. From 0 it begins with the first that the log still has, whatever was
+// purged. An error of fn ends it.
 func (l *Logs) readRecords(ctx context.Context, pod string, after item.Seq, fn func(item.Seq, []byte) error) error {
 	for {
 		records, err := l.store.Read(ctx, pod, after, pageLen)
@@ -44,11 +44,11 @@ func (l *Logs) readRecords(ctx context.Context, pod string, after item.Seq, fn f
 	}
 }
 
-// pageLen is how many records one read of the log asks for.
+// pageLen is how many records one read of the log requests.
 const pageLen = 256
 
 func damaged(pod string, seq item.Seq, cause error) error {
-	e := item.Errorf(item.KindDataLoss, "DAMAGED", "the log of pod %s is damaged at seq %d; what stands before it can be read", pod, seq)
+	e := item.Errorf(item.KindDataLoss, "DAMAGED", "the log of pod %s is damaged at entry #%d: entries before it can still be read", pod, seq)
 	e.Cause = cause
 	return e
 }

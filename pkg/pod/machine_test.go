@@ -17,20 +17,19 @@ import (
 	"podd/pkg/pod"
 )
 
-// machine is a pod in the hands of clients that do anything at any time, and what they
-// were told.
+// machine is a pod whose clients do anything at any time, and what they learned.
 type machine struct {
 	*house
 	faulty *faulty
 	marks  string
 	n      int
-	// submitted are the request ids of what was acknowledged and not taken back, notes
+	// submitted are the request ids of acknowledged submits that were not withdrawn, notes
 	// the texts of notes.
 	submitted, notes []string
 }
 
-// restless is a model that marks a file once for each thing that it is told, some of them
-// only when a person agrees, and then says that it is done.
+// restless is a model that marks a file once for each submit or note, sometimes only
+// after an approval, and then says that it is done.
 func restless(_ context.Context, r scripted.Request) scripted.Reply {
 	last := r.Messages[len(r.Messages)-1]
 	if last.Role == "tool" {
@@ -93,7 +92,7 @@ func (m *machine) withdraw(pick func(int) int) {
 	}
 }
 
-// answer resolves one open question, if there is any. Another end of the call may come
+// answer resolves one open question, if there is any. The call may end in another way
 // first.
 func (m *machine) answer(approve bool) (open bool) {
 	waiting, err := m.host.Approvals(m.t.Context(), "p")
@@ -110,7 +109,7 @@ func (m *machine) answer(approve bool) (open bool) {
 	return true
 }
 
-// die kills podd at one of its next writes, whatever that is.
+// die kills podd at one of its next writes.
 func (m *machine) die(after int) {
 	c := &countdown{left: after, hit: make(chan struct{}), refuse: true}
 	m.faulty.set(c.check)
@@ -125,7 +124,7 @@ func (m *machine) die(after int) {
 	m.kill(m.faulty)
 }
 
-// rests says that nothing happens until a client does something.
+// rests says that nothing happens until a client acts.
 func (m *machine) rests() bool {
 	p, err := m.host.Get(m.t.Context(), "p")
 	if err != nil {
@@ -135,7 +134,7 @@ func (m *machine) rests() bool {
 	return err == nil && len(waiting) > 0 || p.Status.State == item.StatePaused || p.Status.State == item.StateIdle && p.Queued == 0
 }
 
-// settle lets everything that waits go on until the pod is idle.
+// settle lets all waiting work continue until the pod is idle.
 func (m *machine) settle() {
 	m.resume()
 	for {
@@ -149,7 +148,7 @@ func (m *machine) settle() {
 	}
 }
 
-// check holds the log to what the clients were told. house holds it to the invariants of
+// check compares the log with what the clients learned. house checks the invariants of
 // any log.
 func (m *machine) check() {
 	m.t.Helper()
@@ -172,7 +171,7 @@ func (m *machine) check() {
 		delete(claimed, id)
 	}
 	if len(claimed) > 0 {
-		m.t.Errorf("turns took %v, which nobody submitted or which was taken back", claimed)
+		m.t.Errorf("turns took %v, without a submit or after a withdrawal", claimed)
 	}
 	var told []string
 	for _, text := range texts(log) {
@@ -181,7 +180,7 @@ func (m *machine) check() {
 		}
 	}
 	if !slices.Equal(told, m.notes[:min(len(told), len(m.notes))]) {
-		m.t.Errorf("the model is told %q, clients left %q", told, m.notes)
+		m.t.Errorf("the model gets %q, clients left %q", told, m.notes)
 	}
 	for _, k := range kinds[item.TurnEnded](log) {
 		if k.Outcome == item.OutcomeFailed || k.Outcome == item.OutcomeLimit {
@@ -191,7 +190,7 @@ func (m *machine) check() {
 	m.once(log)
 }
 
-// once checks that no call ran twice, and that none ran that nobody agreed to.
+// once checks that no call ran twice, and none without approval.
 func (m *machine) once(log []item.Entry) {
 	started := map[string]int{}
 	for _, k := range kinds[item.ToolStarted](log) {
@@ -222,14 +221,14 @@ func (m *machine) once(log []item.Entry) {
 		}
 	}
 	if yes < 0 {
-		m.t.Errorf("%d calls ran that nobody agreed to", -yes)
+		m.t.Errorf("%d calls ran without approval", -yes)
 	}
 }
 
-// Whatever clients do in whatever order, with podd stopped and killed in between: each
-// submit that was acknowledged and not taken back is taken by a turn once, notes are told
-// once and in their order, no call runs twice or without a person's word where one is
-// asked, no turn fails, and the pod comes to rest when everything that waits is let go.
+// Whatever clients do in any order, with stops and kills of podd in between: each
+// acknowledged submit that was not withdrawn is taken by one turn, notes arrive once and
+// in order, no call runs twice or without a required approval, no turn fails, and the pod
+// becomes idle when everything that waits is released.
 func TestAnythingAtAnyTime(t *testing.T) {
 	rounds := 0
 	rapid.Check(t, func(rt *rapid.T) {

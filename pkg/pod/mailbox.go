@@ -10,8 +10,8 @@ import (
 	"podd/pkg/store"
 )
 
-// mailbox is how others reach a loaded pod: its methods run in the goroutine of whoever
-// calls them, and touch what the pod's goroutine owns only inside of do.
+// mailbox is how others reach a loaded pod: its methods run in the caller's goroutine,
+// and use the state of the pod's goroutine only inside do.
 type mailbox struct {
 	actor    *actor
 	messages chan message
@@ -22,16 +22,16 @@ type mailbox struct {
 	done chan struct{}
 }
 
-// message is a function that the pod's goroutine is to run. done gets an error that says
-// that it did not run to its end.
+// message is a function for the pod's goroutine. done gets an error if it did not run to
+// its end.
 type message struct {
 	run  func()
 	done chan error
 }
 
-// do runs f in the pod's goroutine and waits for it. Once f is taken it is waited
-// for whatever happens to ctx: the caller has to know what came of it. An error says
-// that f did not run, or not to its end.
+// do runs f in the pod's goroutine and waits for it. Once f has started, do waits for it
+// even if ctx ends: the caller has to know the result. An error says that f did not run,
+// or not to its end.
 func (m *mailbox) do(ctx context.Context, f func()) error {
 	a := m.actor
 	done := make(chan error, 1)
@@ -48,9 +48,9 @@ func (m *mailbox) do(ctx context.Context, f func()) error {
 	}
 }
 
-// end tells the pod to end: a running turn ends at its next step boundary, or at once when
-// hurry is closed first. closing is what streams are told, cause why a running turn that
-// outlives hurry is cancelled. The pod has ended when done is closed.
+// end makes the pod end: a running turn ends at its next step boundary, or at once if
+// hurry is closed first. closing is the error for streams, cause that for cancelling a
+// turn that outlives hurry. The pod has ended when done is closed.
 func (m *mailbox) end(hurry <-chan struct{}, closing, cause error) {
 	a := m.actor
 	told := m.do(a.host.base, func() {
@@ -73,9 +73,9 @@ func (m *mailbox) end(hurry <-chan struct{}, closing, cause error) {
 	}
 }
 
-// recall takes the task back from a spawned pod: out of its inbox, or by cancelling the
-// turn that works on it, which has this number when that is known, and waits for its end.
-// A task that can't be taken back now is, before it could begin.
+// recall withdraws the task from a sub-pod: from its inbox, or by cancelling the turn
+// that works on it, which has this number if it is known, and waits for the turn's end. A
+// task that can't be withdrawn now is withdrawn before it could begin.
 func (m *mailbox) recall(ctx context.Context, turn int64, reason string) error {
 	a := m.actor
 	for {
@@ -99,17 +99,17 @@ func (m *mailbox) recall(ctx context.Context, turn int64, reason string) error {
 	}
 }
 
-// disowned ends the turn that a spawned pod was spawned for: that of its parent has ended.
+// disowned ends the turn that a sub-pod was spawned for: that of its parent has ended.
 func (m *mailbox) disowned() {
 	a := m.actor
-	err := m.recall(a.host.base, 0, "the turn that it worked for has ended")
+	err := m.recall(a.host.base, 0, "the parent's turn ended")
 	if err != nil && !Stopping(err) && !errors.Is(err, errUnstored) {
-		a.host.Logger.Warn("spawned pod could not be told that nobody waits for it", "pod", a.id, "error", err)
+		a.host.Logger.Warn("cannot cancel a sub-pod whose parent no longer waits", "pod", a.id, "error", err)
 	}
 }
 
-// askParent lets a spawned pod that was loaded with its task go on with it, when its
-// parent waits for it. One whose parent can't say goes on.
+// askParent lets a sub-pod that was loaded with its task continue if its parent waits for
+// it, or can't say.
 func (m *mailbox) askParent(spec item.PodSpec) {
 	a := m.actor
 	waits, err := a.host.Family.waitsFor(a.host.base, spec)
@@ -119,7 +119,7 @@ func (m *mailbox) askParent(spec item.PodSpec) {
 	case err == nil && !waits, item.ReasonOf(err) == store.ReasonPodNotFound:
 		m.disowned()
 	case err != nil:
-		a.log.Warn("it is not known whether the parent of a spawned pod waits for it", "error", err)
+		a.log.Warn("cannot find out whether a sub-pod's parent still waits for it", "error", err)
 	}
 	_ = m.do(a.host.base, func() {
 		a.task.unsure = false
@@ -151,8 +151,8 @@ func (m *mailbox) cancel(ctx context.Context, reason string) (turnNumber int64, 
 	}
 }
 
-// waitForLast waits for a turn that has ended for everyone who follows it, and whose
-// goroutine is still on its way out.
+// waitForLast waits for an ended turn that followers still wait for, and whose goroutine
+// is still ending.
 func (m *mailbox) waitForLast(ctx context.Context) error {
 	a := m.actor
 	var ended <-chan struct{}
@@ -172,25 +172,29 @@ func (m *mailbox) waitForLast(ctx context.Context) error {
 	}
 }
 
-// admit stores a submit and lets the pod go on with it.
+// admit stores a submit and starts a turn for it if the pod is free.
 func (m *mailbox) admit(ctx context.Context, s Submit, digest [32]byte, found resolved) (answer Submitted, err error) {
 	a := m.actor
 	b := store.Batch{
-		Entries:    []item.Entry{{Kind: found.entry}},
 		Admit:      &store.Request{ID: s.RequestID, Digest: digest},
 		Enqueue:    true,
 		InboxLimit: a.host.settings().MaxInbox,
-	}
-	for _, alert := range found.alerts {
-		b.Entries = append(b.Entries, item.Entry{Kind: item.AlertRaised{Alert: alert}})
 	}
 	doErr := m.do(ctx, func() {
 		if a.closing != nil {
 			err = a.closing
 			return
 		}
+		found.entry.Plan, found.entry.AnswerSchema = a.journal.rec.Spec.Plan, s.AnswerSchema
+		if s.Plan != nil {
+			found.entry.Plan = *s.Plan
+		}
+		b.Entries = []item.Entry{{Kind: found.entry}}
+		for _, alert := range found.alerts {
+			b.Entries = append(b.Entries, item.Entry{Kind: item.AlertRaised{Alert: alert}})
+		}
 		b.Admit.Queued = a.turns.busy() || a.journal.state.Turn.Open || len(a.inbox.items) > 0 || a.journal.situation.pause != nil
-		answer, err = a.store(ctx, b, found.entry)
+		answer, err = a.store(ctx, b)
 	})
 	if doErr != nil {
 		return Submitted{}, doErr
@@ -198,8 +202,8 @@ func (m *mailbox) admit(ctx context.Context, s Submit, digest [32]byte, found re
 	return answer, err
 }
 
-// ruleFor is the rule that lets such calls run unasked as the one that asks; nil when that
-// does not ask any more.
+// ruleFor is the rule that lets calls like this one run without a question; nil if the
+// call does not ask any more.
 func (m *mailbox) ruleFor(ctx context.Context, call item.Seq) (*item.Rule, error) {
 	a := m.actor
 	var asked *fold.Question

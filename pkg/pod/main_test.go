@@ -8,8 +8,8 @@ import (
 	"podd/pkg/pod"
 )
 
-// All tests run with bases that are made early, and each house holds its pod to what its
-// whole log folds into.
+// All tests run with early bases, and each house compares its pod with the fold of its
+// whole log.
 func TestMain(m *testing.M) {
 	pod.MakeBasesAfter(8)
 	goleak.VerifyTestMain(m)

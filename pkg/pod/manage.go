@@ -18,11 +18,15 @@ import (
 
 var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
-// Create makes a new pod. Its workspace must be an existing directory. Parent and
-// ParentCall of its spec are podd's to set.
+// Create creates a pod. Its workspace must be an existing directory. podd itself sets
+// Parent, ParentCall and Endpoint of its spec.
 func (h *Host) Create(ctx context.Context, name string, spec item.PodSpec) (item.Pod, error) {
 	if spec.Parent != "" || spec.ParentCall != "" {
-		return item.Pod{}, item.Errorf(item.KindInvalid, "PARENT", "parent and parent_call are set by podd, for pods that a pod spawns: leave them out")
+		return item.Pod{}, item.Errorf(item.KindInvalid, "PARENT", "podd sets parent and parent_call for sub-pods: leave them out")
+	}
+	spec, err := h.settings().pinned(spec, item.PodSpec{})
+	if err != nil {
+		return item.Pod{}, err
 	}
 	return h.create(ctx, name, spec)
 }
@@ -43,7 +47,7 @@ func (h *Host) create(ctx context.Context, name string, spec item.PodSpec) (item
 func (h *Host) newPod(name string, spec item.PodSpec) (item.Pod, error) {
 	if !validName.MatchString(name) {
 		return item.Pod{}, item.Errorf(item.KindInvalid, "BAD_NAME",
-			"%q is no pod name: use up to 63 lower-case letters, digits and dashes, a letter or digit first", name)
+			"%q is not a valid pod name: use 1 to 63 lower-case letters, digits and dashes, and begin with a letter or digit", name)
 	}
 	resolve, err := h.Workspaces.Check(spec, item.PodSpec{})
 	if err != nil {
@@ -69,8 +73,8 @@ func (h *Host) Get(ctx context.Context, idOrName string) (item.Pod, error) {
 	return h.pods.asShown(p), nil
 }
 
-// List gives all pods in the order of their names; when dir is set, those that people
-// made for that workspace. A pod that was spawned stands there on behalf of another.
+// List returns all pods in the order of their names. If dir is set, it returns those with
+// that workspace, without sub-pods, which work there for another pod.
 func (h *Host) List(ctx context.Context, dir string) ([]store.PodRecord, error) {
 	pods, err := h.Store.PodRecords(ctx)
 	if err != nil {
@@ -97,7 +101,7 @@ func (h *Host) List(ctx context.Context, dir string) ([]store.PodRecord, error) 
 	}), nil
 }
 
-// Delete removes a pod for good, and all that it spawned; a running turn is cancelled
+// Delete removes a pod permanently, and all its sub-pods; a running turn is cancelled
 // first.
 func (h *Host) Delete(ctx context.Context, idOrName string) error {
 	rec, err := h.Store.Pod(ctx, idOrName)
@@ -125,7 +129,7 @@ func (h *Host) Delete(ctx context.Context, idOrName string) error {
 	}
 	h.listeners.changed(hook.PodDeleted, rec.ID, rec.Name)
 	if err := h.Workspaces.Remove(rec.ID); err != nil {
-		return fmt.Errorf("the pod is deleted, but its spooled output is not: %w", err)
+		return fmt.Errorf("the pod is deleted, but its spooled output remains: %w", err)
 	}
 	return nil
 }

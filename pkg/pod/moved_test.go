@@ -11,7 +11,8 @@ import (
 	"podd/pkg/pod"
 )
 
-// A directory that was moved away and made again is the pod's workspace from the next turn on.
+// A directory that was moved away and recreated is the pod's workspace from the next turn
+// on.
 func TestWorkspaceThatWasReplaced(t *testing.T) {
 	write := scripted.Call{Name: "write_file", Arguments: `{"path":"made.txt","content":"by the pod"}`}
 	h := newHouse(t, steps(scripted.Say(write), scripted.Say(scripted.Text("first")), scripted.Say(write), scripted.Say(scripted.Text("second"))))
@@ -38,7 +39,8 @@ func TestWorkspaceThatWasReplaced(t *testing.T) {
 	}
 }
 
-// A submit to a pod whose directory is gone is refused, and says how the pod gets another.
+// A submit to a pod whose directory is gone is refused, and the error says how to give
+// the pod another one.
 func TestWorkspaceThatIsGone(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(scripted.Text("first"))))
 	h.run("one")

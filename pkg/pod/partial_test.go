@@ -12,7 +12,8 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// watched is the real model. It says when the turn has taken a fragment with a text.
+// watched is the real model. It reports when the turn has got a fragment with a certain
+// text.
 type watched struct {
 	llm.Model
 	text  string
@@ -21,7 +22,7 @@ type watched struct {
 }
 
 func watch(c *options, text string, taken chan struct{}) {
-	c.Model = watched{c.Model, text, taken, new(sync.Once)}
+	c.Router = llm.One(watched{c.Router.Endpoints["default"].Model, text, taken, new(sync.Once)})
 }
 
 // Stream is the model's.
@@ -52,13 +53,13 @@ func (h *house) wantSaid(want ...string) {
 	}
 }
 
-// Half of a summary is no answer: a cancel while an automatic compaction runs leaves
+// Half of a summary is not an answer: a cancel during an automatic compaction leaves
 // nothing of it in the conversation.
 func TestCancelDuringASummary(t *testing.T) {
 	taken := make(chan struct{})
 	h := newHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
 		switch {
-		case strings.Contains(r.LastUser(), "about to be replaced by a summary"):
+		case strings.Contains(r.LastUser(), "summary that replaces the conversation"):
 			return scripted.Say(scripted.Text("half of a summary"), scripted.Stall{})
 		case len(r.Body) > 60_000:
 			return scripted.Fail(400, "context_length_exceeded", "This model's maximum context length is exceeded", 0)
@@ -76,8 +77,8 @@ func TestCancelDuringASummary(t *testing.T) {
 	h.wantSaid()
 }
 
-// What a cut answer had said is void as soon as podd asks again: a cancel in the wait
-// before the next attempt, or while another model is asked, stores nothing of it.
+// The text of a cut answer is void as soon as podd retries: a cancel during the wait
+// before the next attempt, or while another model answers, stores nothing of it.
 func TestCancelAfterACutAnswer(t *testing.T) {
 	for _, fallback := range []string{"", "other"} {
 		t.Run(fallback, func(t *testing.T) {
@@ -91,7 +92,7 @@ func TestCancelAfterACutAnswer(t *testing.T) {
 			}, func(c *options) {
 				c.Retry.Sleep = z.sleep
 				if fallback != "" {
-					c.Fallbacks, c.Retry.Attempts = []string{fallback}, 1
+					c.Fallbacks, c.Retry.Attempts = refs(fallback), 1
 				}
 			})
 			s := h.submit("go")

@@ -10,13 +10,13 @@ import (
 	"podd/pkg/item"
 )
 
-// History reads the log past the pod's goroutine: no rewind comes while a turn runs.
+// History reads the log without the pod's goroutine: no rewind comes while a turn runs.
 func (t *turnLog) History(ctx context.Context, after item.Seq) iter.Seq2[interceptor.Past, error] {
 	return t.a.host.Logs.past(ctx, t.a.id, after)
 }
 
-// past gives the items of a pod's log above a sequence, those that a rewind took back left
-// out. It holds a page of the log at a time.
+// past returns the items of a pod's log above a sequence, without those that a rewind
+// undid. It keeps one page of the log in memory at a time.
 func (l *Logs) past(ctx context.Context, pod string, after item.Seq) iter.Seq2[interceptor.Past, error] {
 	return func(yield func(interceptor.Past, error) bool) {
 		for e, err := range fold.Open(l.reader(ctx, pod), after, math.MaxInt64).Entries(after, fold.Items) {

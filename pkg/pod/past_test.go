@@ -14,10 +14,10 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// reader is an interceptor that writes down the conversation at each edge that has one.
+// reader is an interceptor that records the conversation at each edge that has one.
 type reader struct {
 	t *testing.T
-	// saw is what it read last, by edge: all, and of the turn.
+	// saw is what it read last, by edge: all items, and those of the turn.
 	saw map[string][2][]string
 }
 
@@ -45,7 +45,7 @@ func (r *reader) look(edge string, c interceptor.Conversation) {
 	}
 }
 
-// read gives each item in a few words, behind the number of its turn.
+// read returns each item in a few words, after the number of its turn.
 func (r *reader) read(past iter.Seq2[interceptor.Past, error]) []string {
 	var said []string
 	last := item.Seq(0)
@@ -84,8 +84,9 @@ func (r *reader) want(edge string, all, turn []string) {
 	}
 }
 
-// An interceptor reads what holds in the log: calls and results with all of their content,
-// also behind a compaction and over a restart, and nothing that a rewind took back.
+// An interceptor reads the effective items of the log: calls and results with all of
+// their content, also before a compaction and over a restart, and nothing that a rewind
+// undid.
 func TestInterceptorsReadHistory(t *testing.T) {
 	r := &reader{t: t, saw: map[string][2][]string{}}
 	turns := func(_ context.Context, q scripted.Request) scripted.Reply {
@@ -121,7 +122,7 @@ func TestInterceptorsReadHistory(t *testing.T) {
 	r.want("request 4.1", slices.Concat(one, three, []string{"4 four"}), []string{"4 four"})
 }
 
-// A turn that goes on after a restart has the items of its first part.
+// A turn that resumes after a restart has the items of its first part.
 func TestHistoryOfATurnThatGoesOn(t *testing.T) {
 	r := &reader{t: t, saw: map[string][2][]string{}}
 	asked := make(chan struct{})

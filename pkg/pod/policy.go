@@ -10,7 +10,7 @@ import (
 // addRule adds a rule to the pod.
 func (a *actor) addRule(ctx context.Context, rule item.Rule) error {
 	spec := a.journal.rec.Spec
-	if !slices.Contains(spec.Rules, rule) {
+	if !slices.ContainsFunc(spec.Rules, rule.Equal) {
 		spec.Rules = append(slices.Clip(spec.Rules), rule)
 	}
 	_, use, err := a.site.workspace.Follow(spec)

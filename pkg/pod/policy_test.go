@@ -13,10 +13,10 @@ import (
 	"podd/pkg/workspace"
 )
 
-// unsandboxed is a host whose commands can go anywhere.
+// unsandboxed is a host whose commands are not confined.
 func unsandboxed(c *options) { c.Shell.Confined = false }
 
-// asked waits until so many calls wait for a person.
+// asked waits until the given number of calls wait for a person.
 func (h *house) asked(n int) []pod.Approval {
 	h.t.Helper()
 	for {
@@ -40,7 +40,7 @@ func (h *house) resolve(r pod.Resolution) *item.Rule {
 	return rule
 }
 
-// A command without a sandbox asks; with always the same command does not ask again,
+// A command without a sandbox asks. After "always" the same command does not ask again,
 // and another one does.
 func TestAlways(t *testing.T) {
 	h := newHouse(t, steps(
@@ -70,7 +70,7 @@ func TestAlways(t *testing.T) {
 	}
 }
 
-// What the operator denies is denied, whatever the pod allows; the model is told why.
+// What the operator denies is denied, whatever the pod allows; the model reads why.
 func TestDenied(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("touch ran"))), unsandboxed, func(c *options) {
 		c.Rules = []item.Rule{{Command: "touch *", Decision: policy.Deny, Source: "config.toml:3"}}
@@ -89,7 +89,7 @@ func TestDenied(t *testing.T) {
 	}
 }
 
-// A mode that asks nobody denies what would ask, and says how to allow it.
+// A mode that never asks denies what would ask, and says how to allow it.
 func TestNever(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("touch ran"))), unsandboxed, func(c *options) { c.Ask = policy.Never })
 	h.run("go")
@@ -98,8 +98,8 @@ func TestNever(t *testing.T) {
 	}
 }
 
-// A file that other programs run is changed with a person's word only, in any mode and
-// whatever rules allow.
+// A file that other programs execute changes only with a person's approval, in any mode
+// and whatever rules allow.
 func TestProtectedFile(t *testing.T) {
 	write := scripted.Call{Name: "write_file", Arguments: `{"path":".git/hooks/pre-commit","content":"#!/bin/sh\n"}`}
 	h := newHouse(t, steps(scripted.Say(write), scripted.Say(write)), func(c *options) {
@@ -131,7 +131,7 @@ func TestBadSpec(t *testing.T) {
 	}
 }
 
-// A rule can be made for a call of another program's tool also when the settings changed
+// A rule can be made for a call of another program's tool even if the settings changed
 // while the call waited.
 func TestAlwaysAfterReload(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(scripted.Call{ID: "f1", Name: "foreign", Arguments: `{}`})), func(c *options) {
@@ -156,7 +156,7 @@ func TestAlwaysAfterReload(t *testing.T) {
 	}
 }
 
-// Names that other programs give twice, or take from the pod's own tools, keep no turn
+// Duplicate tool names of other programs, or names of the pod's own tools, keep no turn
 // from running.
 func TestForeignNamesThatAreTaken(t *testing.T) {
 	made := func(name, says string) tool.Tool {

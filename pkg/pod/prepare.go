@@ -8,8 +8,8 @@ import (
 	"podd/pkg/worker"
 )
 
-// prepare makes the worker of a turn, in the turn's goroutine. A turn that is cancelled
-// before its workspace has answered gets a worker that can only end it.
+// prepare makes the worker of a turn, in the turn's goroutine. A turn cancelled before
+// its workspace has answered gets a worker that can only end it.
 func (a *actor) prepare(ctx context.Context, t *turn, s *settings) (*worker.Worker, error) {
 	g, err := a.awaitGround(t)
 	if _, cancelled := errors.AsType[*worker.Cancelled](context.Cause(ctx)); cancelled {
@@ -37,8 +37,8 @@ func (a *actor) prepare(ctx context.Context, t *turn, s *settings) (*worker.Work
 	return w, nil
 }
 
-// awaitGround reads what a turn stands on, and lets the pod say so while the workspace does
-// not answer.
+// awaitGround reads what a turn is based on, and makes the pod say so while the workspace
+// does not answer.
 func (a *actor) awaitGround(t *turn) (Ground, error) {
 	var dir string
 	if err := a.mailbox.do(t.waiting, func() { dir = a.journal.rec.Spec.Dir }); err != nil {
@@ -77,7 +77,7 @@ func (a *actor) ready(t *turn, s *settings, g Ground) (*worker.Worker, error) {
 		if err != nil {
 			return nil, err
 		}
-		a.site.tellProject(says)
+		a.site.alertProject(says)
 	}
 	if err := a.refold(s); err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func writesAgents(_ context.Context, r scripted.Request) scripted.Reply {
 	return scripted.Say(scripted.Text("done"))
 }
 
-// What the workspace says is sent as its word, read when a turn begins, and the same
+// The workspace's text is sent as its word, read when a turn begins, and stays the same
 // until it ends.
 func TestProjectInstructions(t *testing.T) {
 	h := newHouse(t, writesAgents)
@@ -54,7 +54,7 @@ func TestProjectInstructions(t *testing.T) {
 	}
 }
 
-// A turn that goes on after a restart sends what its first request sent.
+// A turn that resumes after a restart sends what its first request sent.
 func TestProjectInstructionsOverARestart(t *testing.T) {
 	reached := make(chan struct{})
 	var once sync.Once
@@ -81,7 +81,7 @@ func TestProjectInstructionsOverARestart(t *testing.T) {
 	}
 }
 
-// One alert tells of a hostile file, and nothing of what it leads to is sent.
+// One alert reports a hostile file, and nothing of its target is sent.
 func TestHostileProjectInstructions(t *testing.T) {
 	h := newHouse(t, readLoop(0))
 	secret := filepath.Join(t.TempDir(), "secret")
@@ -105,10 +105,10 @@ func TestHostileProjectInstructions(t *testing.T) {
 		if len(alerts) != i+1 {
 			t.Errorf("%d alerts after %d files: %+v", len(alerts), i+1, kinds[item.AlertRaised](h.log()))
 		}
-		// Another file than in the turn before is told of, once.
-		told := slices.DeleteFunc(kinds[item.AlertRaised](h.log()), func(a item.AlertRaised) bool { return !strings.Contains(a.Alert.Text, "not what it was") })
+		// An alert reports a file that differs from the previous turn's, once.
+		told := slices.DeleteFunc(kinds[item.AlertRaised](h.log()), func(a item.AlertRaised) bool { return !strings.Contains(a.Alert.Text, "instructions changed") })
 		if len(told) != i {
-			t.Errorf("%d changes are told of after %d files: %+v", len(told), i+1, told)
+			t.Errorf("%d changes are reported after %d files: %+v", len(told), i+1, told)
 		}
 	}
 	for _, r := range h.model.Requests() {
@@ -118,8 +118,8 @@ func TestHostileProjectInstructions(t *testing.T) {
 	}
 }
 
-// The configuration of a workspace holds for the pods that its pod spawns, further down
-// too, and an allowing rule of the pod does not lift it.
+// The configuration of a workspace applies to the pod's sub-pods at any depth, and an
+// allowing rule of the pod does not override it.
 func TestProjectHoldsForSpawnedPods(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string

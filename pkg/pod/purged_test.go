@@ -12,7 +12,7 @@ import (
 	"podd/pkg/pod"
 )
 
-// sweep removes all that may go.
+// sweep removes everything that may be removed.
 func (h *house) sweep() {
 	h.t.Helper()
 	sweeper := retention.Sweeper{
@@ -23,9 +23,9 @@ func (h *house) sweep() {
 	}
 }
 
-// A pod whose older entries were removed goes on as if they were there: it sends the
-// same bytes, has used the same, numbers its turns on, and its log begins with the
-// entry that says so.
+// A pod whose older entries were removed continues as if they were there: it sends the
+// same bytes, has used the same, continues its turn numbers, and its log begins with the
+// mark.
 func TestPurgedLog(t *testing.T) {
 	h := newHouse(t, summarizer(1<<30, readLoop(5)), priced(map[string]float64{"m": 1, "small": 2}))
 	h.writeBig()
@@ -34,7 +34,8 @@ func TestPurgedLog(t *testing.T) {
 	if _, err := h.host.Compact(t.Context(), "p"); err != nil {
 		t.Fatal(err)
 	}
-	// What was sent is not in the log: a pod that was not loaded anew knows more of it.
+	// The log does not have the text sent earlier: without a reload the pod knows more of
+	// it.
 	h.restart()
 	told := func() (body string, stats pod.Stats, p item.Pod) {
 		t.Helper()
@@ -61,7 +62,7 @@ func TestPurgedLog(t *testing.T) {
 			t.Errorf("the next request is\n%s\nwant\n%s", gotBody, body)
 		}
 		if math.Abs(gotStats.Cost-stats.Cost) < 1e-9 {
-			gotStats.Cost = stats.Cost // Sums in another order.
+			gotStats.Cost = stats.Cost // The same sum in another order.
 		}
 		if !reflect.DeepEqual(gotStats, stats) {
 			t.Errorf("stats are\n%+v\nwant\n%+v", gotStats, stats)
@@ -91,7 +92,7 @@ func TestPurgedLog(t *testing.T) {
 		}
 		break
 	}
-	// The invariants that are checked at the end are those of a whole log.
+	// The final check of invariants needs a whole log.
 	if err := h.host.Delete(t.Context(), "p"); err != nil {
 		t.Fatal(err)
 	}

@@ -9,32 +9,33 @@ import (
 	"podd/pkg/item"
 )
 
-// A workspace may lie on a file system that does not answer: that of a server that is away.
-// A call into it hangs in the system, and nothing ends it. So the pod's goroutine makes no
-// such call. Each is made in a goroutine of its own, and whoever waits for it can stop waiting.
+// A workspace may be on a file system that does not answer, such as that of an
+// unreachable server. A call into it hangs in the kernel, and nothing ends it. So the
+// pod's goroutine makes no such call. Each runs in its own goroutine, and the waiting
+// side can stop waiting.
 
 var (
 	// silentAfter is how long a turn waits for its workspace before the pod says so.
 	silentAfter = 5 * time.Second
-	// reachTime is how long the call of a client waits for a workspace.
+	// reachTime is how long a client's call waits for a workspace.
 	reachTime = 15 * time.Second
 )
 
-// maxLooks is how many calls of clients look into one workspace at once. Each that hangs
-// takes a thread.
+// maxLooks is how many calls of clients use one workspace at once. Each hanging one needs
+// a thread.
 const maxLooks = 8
 
-// answer is what came of looking into a workspace.
+// answer is the result of asking a workspace.
 type answer[T any] struct {
 	value T
 	err   error
 }
 
-// reach asks the pod's workspace in a goroutine of its own, once lane has room. The channel
+// reach asks the pod's workspace in its own goroutine, once lane has room. The channel
 // gets one answer, unless ask hangs.
 func reach[T any](ctx context.Context, a *actor, lane chan struct{}, ask func() (T, error)) <-chan answer[T] {
 	answered := make(chan answer[T], 1)
-	began := a.host.pods.look(func() {
+	began := a.host.pods.start(func() {
 		var got answer[T]
 		select {
 		case lane <- struct{}{}:
@@ -54,12 +55,12 @@ func reach[T any](ctx context.Context, a *actor, lane chan struct{}, ask func() 
 	return answered
 }
 
-// contained turns a panic of a goroutine beside the pod's into an error.
+// contained turns a panic of a goroutine of the pod, other than its own, into an error.
 func (a *actor) contained(work func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.log.Error("pod panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = item.Errorf(item.KindInternal, "INTERNAL", "podd met a defect of its own: its log has more")
+			err = item.Errorf(item.KindInternal, "INTERNAL", "internal error in podd: see its log")
 		}
 	}()
 	return work()
@@ -68,11 +69,11 @@ func (a *actor) contained(work func() error) (err error) {
 // silent is the error of a workspace that does not answer.
 func silent(dir string) error {
 	return item.Errorf(item.KindPrecondition, "WORKSPACE_SILENT",
-		"the workspace %s does not answer: see to the file system that it is on, then try again", dir)
+		"the workspace %s does not answer: check its file system, then try again", dir)
 }
 
-// visit lets a client's call look into the pod's workspace. It gives up when ctx ends, or
-// the workspace does not answer.
+// visit lets a client's call use the pod's workspace. It gives up when ctx ends, or the
+// workspace does not answer.
 func visit[T any](ctx context.Context, a *actor, look func(context.Context) (T, error)) (T, error) {
 	var none T
 	var dir string

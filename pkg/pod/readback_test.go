@@ -17,8 +17,8 @@ import (
 	"podd/pkg/tool"
 )
 
-// inOrder gives one reply after the other, whatever is asked, and a summary where one is
-// asked for.
+// inOrder gives one reply after another, whatever the request, and a summary when one is
+// requested.
 func inOrder(replies ...scripted.Reply) scripted.Handler {
 	var next atomic.Int32
 	return summarizer(1<<30, func(context.Context, scripted.Request) scripted.Reply {
@@ -34,7 +34,7 @@ func call(name, format string, args ...any) scripted.Call {
 }
 
 // work is a turn that reads and changes files and has an output that makes a compaction
-// worth while.
+// worthwhile.
 func work(calls ...scripted.Part) []scripted.Reply {
 	return []scripted.Reply{
 		scripted.Say(append(calls, shell("cat big.txt; echo"))...), scripted.Say(scripted.Text("worked")),
@@ -46,7 +46,7 @@ func readsBack(c *options) {
 	c.Compaction.ReadBackBytes = 20_000
 }
 
-// readBack is the text of the last item that came back; "" when none did.
+// readBack is the text of the last item that a compaction added; "" without one.
 func (h *house) readBack() string {
 	h.t.Helper()
 	text := ""
@@ -63,7 +63,7 @@ func (h *house) readBack() string {
 	return text
 }
 
-// byHand compacts the pod, which must be worth while.
+// byHand compacts the pod, which must save something.
 func (h *house) byHand() {
 	h.t.Helper()
 	if _, err := h.host.Compact(h.t.Context(), "p"); err != nil {
@@ -73,10 +73,10 @@ func (h *house) byHand() {
 
 const readBackHead = "[Read back after the summary: the task list and the files in use, as they are now]\n"
 
-// After a compaction the files in use are there as they are now: those that were changed
-// before those that were read, the newest first; and the task list. What is there counts as
-// read: it can be edited although another program changed it since. It is stored: a restart
-// sends the same, and an edit needs no read there either.
+// After a compaction the request has the current content of the files in use: changed
+// ones before read ones, the newest first; and the task list. The files are marked as
+// read: they can be edited although another program changed them since. All of it is
+// stored: a restart sends the same, and an edit needs no read there either.
 func TestReadBack(t *testing.T) {
 	edit := func(path, old, text string) scripted.Call {
 		return call("edit_file", `{"path":%q,"old":%q,"new":%q}`, path, old, text)
@@ -125,7 +125,7 @@ func TestReadBack(t *testing.T) {
 	if got := h.read("first.txt"); got != "mended\n" {
 		t.Errorf("the file is %q", got)
 	}
-	// The task list comes back again, whichever turn wrote it.
+	// A compaction adds the task list again, whichever turn wrote it.
 	h.compact()
 	if got := h.readBack(); !strings.Contains(got, "[>] mend it") {
 		t.Errorf("read back %q", got)
@@ -137,8 +137,8 @@ func isCompaction(e item.Entry) bool {
 	return ok
 }
 
-// What can't come back is named: a file that is gone, that a rule or an interceptor keeps
-// from the model, or that is too large. Secrets stay out.
+// A compaction names the files that it can't add: one that is gone, that a rule or an
+// interceptor withholds, or that is too large. Secrets are removed.
 func TestReadBackNames(t *testing.T) {
 	secret := "sk-" + strings.Repeat("a1B2c3D4", 6)
 	redactor := secrets.New()
@@ -192,8 +192,8 @@ func TestReadBackNames(t *testing.T) {
 	}
 }
 
-// What comes back is bounded: five files, the bytes of the setting, 5 % of the model's
-// window; 0 brings nothing back. What a later item shows does not come twice.
+// The additions are bounded: five files, the bytes of the setting, 5 % of the model's
+// window; 0 adds nothing. What a later item shows is not repeated.
 func TestReadBackIsBounded(t *testing.T) {
 	var reads []scripted.Part
 	for n := range 7 {
@@ -225,8 +225,8 @@ func TestReadBackIsBounded(t *testing.T) {
 	}
 }
 
-// A compaction that the full window forces in the middle of a turn brings files back too, no
-// more than a small share of it, and the turn goes on with them.
+// A compaction in the middle of a turn, forced by the full window, adds files too, up to
+// a small share of it, and the turn continues with them.
 func TestReadBackInATurn(t *testing.T) {
 	calls := 0
 	h := newHouse(t, summarizer(60_000, func(context.Context, scripted.Request) scripted.Reply {

@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"podd/pkg/item"
-	"podd/pkg/llm/openai"
+	"podd/pkg/llm"
 	"podd/pkg/llm/scripted"
 )
 
-// Reasoning goes back to the model that it is of and to no other, over restarts: not to a
-// fallback, and what the fallback thought not to the pod's own model afterwards. The requests
-// to one model extend each other meanwhile.
+// Reasoning goes back only to its own model, over restarts: not to a fallback, and that
+// of the fallback not to the pod's own model later. Meanwhile the requests to one model
+// extend each other.
 func TestReasoningIsForItsModelOnly(t *testing.T) {
-	for _, api := range []string{openai.APIChat, openai.APIResponses} {
+	for _, api := range apis {
 		t.Run(api, func(t *testing.T) {
 			var requests atomic.Int32
 			answer := func(_ context.Context, r scripted.Request) scripted.Reply {
@@ -28,18 +28,15 @@ func TestReasoningIsForItsModelOnly(t *testing.T) {
 				}
 				return scripted.Say(scripted.Reasoning("thought of "+r.Model), shell("true"))
 			}
-			var client *openai.Client
+			var client llm.Model
 			h := newHouse(t, answer, func(c *options) {
-				if c.Fallbacks = []string{"m2"}; client != nil {
-					c.Model = client
+				if c.Fallbacks = refs("m2"); client != nil {
+					c.Router = llm.One(client)
 				}
 			})
-			var err error
-			client, err = openai.New(openai.Config{BaseURL: h.model.URL(), API: api})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer client.Close()
+			own := connect(t, api, h.model.URL())
+			client = own
+			defer own.Close()
 			h.restart()
 			for _, text := range []string{"one", "two"} {
 				if end := h.run(text); end.Outcome != item.OutcomeFinished {

@@ -9,8 +9,8 @@ import (
 	"podd/pkg/store"
 )
 
-// A task that is taken back while there is no space to begin with it, nor to say that it is
-// taken back, does not begin when there is.
+// A task withdrawn while there is no space to begin it, or to store the withdrawal, does
+// not begin when there is.
 func TestTaskThatCannotBeTakenBackYet(t *testing.T) {
 	var f faulty
 	h := spawning(t, 1, map[string]scripted.Handler{"go": steps(scripted.Say(spawn(`{"task":"child"}`)))},
@@ -49,7 +49,7 @@ func TestTaskThatCannotBeTakenBackYet(t *testing.T) {
 	}
 }
 
-// A spawned pod that is loaded after the turn of its caller has ended does not go on.
+// A sub-pod that is loaded after its caller's turn has ended does not continue.
 func TestNobodyWaitsWhenLoaded(t *testing.T) {
 	var f faulty
 	h := spawning(t, 1, map[string]scripted.Handler{
@@ -93,7 +93,7 @@ func TestNobodyWaitsWhenLoaded(t *testing.T) {
 	}
 }
 
-// What a spawned pod used is billed to its caller also when the caller is cancelled and there
+// What a sub-pod used is billed to its caller even if the caller is cancelled and there
 // is no space for the result.
 func TestBillWithoutSpaceForTheResult(t *testing.T) {
 	var f faulty

@@ -25,7 +25,7 @@ var chores = steps(
 )
 
 // mark is a tool that leaves a mark in a file of dir each time that it runs, and can't
-// tell afterwards whether it did.
+// find out later whether it did.
 func mark(dir string) tool.Tool {
 	type args struct {
 		File string `json:"file"`
@@ -41,7 +41,7 @@ func mark(dir string) tool.Tool {
 	}, tool.Confined[args]())
 }
 
-// shape is the kinds of a log's items in their order.
+// shape is the kinds of a log's items in order.
 func shape(entries []item.Entry) string {
 	var out []string
 	for _, it := range items(entries) {
@@ -50,12 +50,12 @@ func shape(entries []item.Entry) string {
 	return strings.Join(out, " ")
 }
 
-// countdown calls hit at the nth batch after the submit that is stored.
+// countdown calls hit at the nth stored batch after the submit.
 type countdown struct {
 	mu   sync.Mutex
 	left int
 	hit  chan struct{}
-	// refuse says that from then on nothing is stored.
+	// refuse refuses every later write.
 	refuse bool
 }
 
@@ -75,9 +75,9 @@ func (c *countdown) check(b store.Batch) error {
 	return nil
 }
 
-// A turn that podd's end cuts short at any of its write points goes on by itself: it
-// finishes, the conversation has the same shape, and no call runs twice. That each
-// request is well formed the model's server checks.
+// A turn that podd's end interrupts at any of its write points resumes and finishes; the
+// conversation has the same shape, and no call runs twice. The model's server checks that
+// each request is well formed.
 func TestEndsAtEachWritePoint(t *testing.T) {
 	const want = "UserMessage AssistantMessage ToolCall ToolCall ToolResult ToolResult ToolCall ToolResult AssistantMessage"
 	for name, chain := range map[string]func(*options){"no interceptor": func(*options) {}, "an interceptor": with(&edges{})} {
@@ -146,7 +146,7 @@ func endAt(t *testing.T, n int, kill bool, want string, chain func(*options)) (m
 		if !slices.ContainsFunc(kinds[item.TurnStarted](log), func(k item.TurnStarted) bool { return k.RequestIDs[0] == s.RequestID }) {
 			t.Error("the submit is lost")
 		}
-		// The next turn finds the conversation well formed.
+		// The next turn finds a well-formed conversation.
 		if end := h.run("next"); end.Outcome != item.OutcomeFinished {
 			t.Errorf("next end %+v", end)
 		}
@@ -154,8 +154,8 @@ func endAt(t *testing.T, n int, kill bool, want string, chain func(*options)) (m
 	return more
 }
 
-// A turn that is given up asks once more what became of its commands, and not again when
-// podd ends in that too.
+// A turn that is given up looks up the outcome of its commands once more, and not again
+// if podd ends during that too.
 func TestGivenUpWithTheResult(t *testing.T) {
 	type args struct{}
 	for name, again := range map[string]bool{"found": false, "ends podd": true} {
@@ -181,13 +181,13 @@ func TestGivenUpWithTheResult(t *testing.T) {
 			s := h.submit("go")
 			kills, result := 4, "the real result"
 			if again {
-				kills, result = 5, "interrupted, may have taken effect; verify before repeating"
+				kills, result = 5, "interrupted; it may have taken effect: check before you repeat it"
 			}
 			for range kills {
 				<-began
 				h.kill(f)
 			}
-			h.wantEnd(h.ended(s), item.OutcomeInterrupted, "RECOVERY", fmt.Sprintf("stopped %d times at the same step, the last time because podd was stopped", kills))
+			h.wantEnd(h.ended(s), item.OutcomeInterrupted, "RECOVERY", fmt.Sprintf("stopped %d times at the same step, last because podd stopped during the turn", kills))
 			if got := results(h.log()); len(got) != 1 || got[0].Summary != result {
 				t.Errorf("results %+v", got)
 			}

@@ -12,8 +12,7 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// Whatever an endpoint answers again and again, a turn ends, and does not ask without a
-// pause in between.
+// Whatever an endpoint keeps answering, a turn ends, and does not retry without pauses.
 func TestRetriesEnd(t *testing.T) {
 	soon := scripted.Fail(429, "rate_limit_exceeded", "slow down", 0)
 	soon.Header.Set("Retry-After-Ms", "1")
@@ -51,7 +50,8 @@ func TestRetriesEnd(t *testing.T) {
 	}
 }
 
-// A model whose call the endpoint refuses is asked again, and then told.
+// When the endpoint refuses a model's call, podd asks the model again, and then adds a
+// note.
 func TestRefusedCallIsToldToTheModel(t *testing.T) {
 	refused := scripted.Reply{
 		Status: 400, Header: http.Header{"Content-Type": {"application/json"}},

@@ -9,24 +9,24 @@ import (
 	"podd/pkg/store"
 )
 
-// Rewound is what a rewind did, and what it can't undo.
+// Rewound is the result of a rewind, and what it can't undo.
 type Rewound struct {
-	// Seq is the entry that says so.
+	// Seq is the rewind's entry.
 	Seq item.Seq
-	// Files are those that tools changed in what was taken back, Commands counts the
-	// shell commands that ran there. Neither is undone.
+	// Files are those that tools changed in the undone part, Commands counts the shell
+	// commands that ran there. Neither is undone.
 	Files    []string
 	Commands int
 }
 
-// Rewind lets the history of a pod that runs no turn go on from an earlier entry. What was
-// taken back stays readable and paid for; requests don't carry it any more. Notes that no
-// turn has taken in yet go on waiting: they are stored again behind the rewind. It starts
-// nothing by itself: the turn that a note started and that was taken back is closed as
-// interrupted. A turn that is open and can't go on is cancelled first.
+// Rewind makes the history of a pod without a running turn continue from an earlier
+// entry. The undone part stays readable and paid for; requests no longer have it. Notes
+// that no turn has taken yet keep waiting: they are stored again after the rewind. Rewind
+// starts nothing by itself: an undone turn that a note started is closed as interrupted.
+// An open turn that can't continue is cancelled first.
 func (h *Host) Rewind(ctx context.Context, idOrName string, to item.Seq) (Rewound, error) {
 	if to < 1 {
-		return Rewound{}, item.Errorf(item.KindInvalid, "BAD_SEQ", "a rewind needs the entry to go on from: a sequence from 1")
+		return Rewound{}, item.Errorf(item.KindInvalid, "BAD_SEQ", "a rewind needs the number of an entry, from 1")
 	}
 	for {
 		var out Rewound
@@ -49,17 +49,17 @@ func (h *Host) Rewind(ctx context.Context, idOrName string, to item.Seq) (Rewoun
 
 // rewind says which turn has to end first.
 func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, cancelling, error) {
-	// A turn that has not begun does not stand in the log, or can't go on with what does.
+	// A turn that has not begun is not in the log, or can't continue with what is.
 	if t := a.turns.now; t != nil && (t.begun || a.journal.state.Turn.Open && a.backlog.stuck == nil) {
 		return Rewound{}, cancelling{}, item.Errorf(item.KindPrecondition, "BUSY",
-			"pod %s runs a turn: rewind it when the turn has ended, or cancel the turn", a.journal.rec.Name)
+			"pod %s is running a turn: wait for its end or cancel it, then rewind", a.journal.rec.Name)
 	}
 	c, err := a.host.Logs.cutAt(ctx, a.journal.rec, to)
 	if err != nil {
 		return Rewound{}, cancelling{}, err
 	}
 	if a.journal.state.Turn.Open {
-		first, err := a.cancelTurn(fmt.Sprintf("it could not go on, and the pod was rewound to #%d", to))
+		first, err := a.cancelTurn(fmt.Sprintf("it was blocked, and the pod was rewound to #%d", to))
 		return Rewound{}, first, err
 	}
 	before := a.journal.state
@@ -69,7 +69,7 @@ func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, cancelling, e
 		a.journal.state = before
 		return Rewound{}, cancelling{}, err
 	}
-	// Where the fold fails the next turn folds again.
+	// If folding fails, the next turn folds again.
 	a.folded = nil
 	if err := a.fold(a.host.base, a.host.settings()); err != nil {
 		return Rewound{}, cancelling{}, err
@@ -81,8 +81,8 @@ func (a *actor) rewind(ctx context.Context, to item.Seq) (Rewound, cancelling, e
 // rewind are the entries of a rewind to the place. s is the pod's state after it.
 func (c *cut) rewind(to item.Seq, s fold.State) []item.Entry {
 	entries := []item.Entry{{Kind: item.Rewind{To: to}}}
-	if c.taken > 0 && s.Wakes() {
-		entries = append(entries, cutShort(s, "the pod was rewound to before it began")...)
+	if _, wakes := s.Wakes(); c.taken > 0 && wakes {
+		entries = append(entries, cutShort(s, "the pod was rewound to before this turn")...)
 	}
 	for _, n := range c.waiting() {
 		entries = append(entries, item.Entry{Kind: n})

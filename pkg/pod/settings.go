@@ -13,29 +13,32 @@ import (
 	"podd/pkg/worker"
 )
 
-// Settings are what a Host can be given anew while it runs. Model is required; the zero
-// value of the rest is its documented default. A Settings is not changed once a Host has
-// it.
+// Settings are the part that Reload can replace. Router is required; other zero fields
+// mean their documented default. A Settings does not change once a Host has it.
 type Settings struct {
-	// Model answers the requests of all pods.
-	Model llm.Model
-	// ModelName and Instructions are for pods that name none of their own.
-	ModelName    string
+	// Router has the endpoints that answer the requests of all pods.
+	Router *llm.Router
+	// Model and Instructions are for pods without their own.
+	Model        item.ModelRef
 	Instructions string
-	// Fallbacks are models to ask when the pod's can't be asked for long.
-	Fallbacks []string
+	// Fallbacks are models to use when the pod's is unavailable for long.
+	Fallbacks []item.ModelRef
 	// FileRefRole is "system" to send file references with that literal role.
 	FileRefRole string
+	// NoImages says that models take no images and are sent their descriptions; AllImages says
+	// that all take them. Otherwise Models knows which do not.
+	NoImages, AllImages bool
 	// Prune is the rule by which tool results leave the context; its zero value is
-	// the default rule. Prices come before the built-in price table.
-	Prune  fold.Config
-	Prices []fold.ModelPrice
-	// Compaction says when a summary takes the place of older items.
+	// the default rule.
+	Prune fold.Config
+	// Models is what is known about models: prices, windows.
+	Models fold.Models
+	// Compaction says when a summary replaces older items.
 	Compaction worker.Compaction
-	// Summarize says which tool outputs over their limit a model summarises; its zero
-	// value is none.
+	// Summarize says which tool outputs above their limit a model summarises; its zero value
+	// means none.
 	Summarize worker.Summarize
-	// Limits bound each turn of pods that have no limits of their own.
+	// Limits bound each turn of pods without their own.
 	Limits worker.Limits
 	// MaxInbox is how many submits may wait for one pod; default 100.
 	MaxInbox int
@@ -47,17 +50,17 @@ type Settings struct {
 	Hooks []hook.Hook
 }
 
-// settings are the Settings as a Host works with them.
+// settings are the Settings in the form for a Host.
 type settings struct {
 	Settings
 	chain   interceptor.Chain
 	folding *fold.Rules
 }
 
-// checked fills in defaults and refuses what no pod can work with.
+// checked sets defaults and refuses settings with which no pod can work.
 func (s Settings) checked() (*settings, error) {
-	if s.Model == nil {
-		return nil, errors.New("pod: Model is required")
+	if s.Router == nil {
+		return nil, errors.New("pod: Router is required")
 	}
 	if s.MaxInbox == 0 {
 		s.MaxInbox = 100
@@ -66,7 +69,7 @@ func (s Settings) checked() (*settings, error) {
 		s.MaxSubmitBytes = 1 << 20
 	}
 	folding, err := fold.NewRules(fold.ContextConfig{
-		Prune: s.Prune, Prices: s.Prices, Limiter: func(l []item.OutputLimit) fold.Limiter { return tool.LimitsOf(l).Hold },
+		Prune: s.Prune, Models: s.Models, Limiter: func(l []item.OutputLimit) fold.Limiter { return tool.LimitsOf(l).Hold },
 	})
 	if err != nil {
 		return nil, err
@@ -76,15 +79,20 @@ func (s Settings) checked() (*settings, error) {
 	}, nil
 }
 
-// settings are those of now. Whoever does one thing reads them once.
+// takesImages says whether a model takes images.
+func (s *settings) takesImages(model string) bool {
+	return !s.NoImages && (s.AllImages || s.Models.TakesImages(model))
+}
+
+// settings are the current ones. One operation reads them once.
 func (h *Host) settings() *settings { return h.current.Load() }
 
-// Prices are the configured prices of models.
-func (h *Host) Prices() []fold.ModelPrice { return h.settings().Prices }
+// Models is what is known about models.
+func (h *Host) Models() fold.Models { return h.settings().Models }
 
-// Reload gives the Host other settings. The bounds of submits count from the next submit on,
-// hooks from the next event. All else a pod takes at its next turn: a turn under way ends with what it began with. On
-// an error the old settings stay.
+// Reload gives the Host other settings. The bounds of submits apply from the next submit
+// on, hooks from the next event, everything else at a pod's next turn: a running turn
+// ends with what it began with. On an error the old settings stay.
 func (h *Host) Reload(s Settings) error {
 	next, err := s.checked()
 	if err != nil {
@@ -93,7 +101,8 @@ func (h *Host) Reload(s Settings) error {
 	return h.pods.unlessClosing(func() {
 		h.current.Store(next)
 		old := h.listeners.hooks.Swap(h.newFanout(s.Hooks))
-		// Hooks that are replaced see what they were told; none keeps podd from ending.
+		// Replaced hooks still get the events that are queued for them; none keeps podd from
+		// ending.
 		h.pods.work.Go(func() { old.Close(h.pods.ending) })
 	})
 }
@@ -102,10 +111,10 @@ func (h *Host) newFanout(hooks []hook.Hook) *hook.Fanout {
 	return hook.NewFanout(h.Logger, h.Alerts.HookFailed, hooks...)
 }
 
-// refold folds the log again when the pod's fold was made under other prices or another
-// rule of pruning, or holds what was not stored. It is called while no turn runs. Damage
-// that no fold needed until now does not keep the pod from working: it keeps the fold that
-// it has, with the prices and the rule of that. One that has none is quarantined and ends.
+// refold folds the log again if the pod's fold was made under other prices or another
+// rule of pruning, or has something that was not stored. It is called while no turn runs.
+// Damage that no fold needed before does not keep the pod from working: it keeps the fold
+// that it has, with its prices and rule. A pod without a fold is quarantined and ends.
 func (a *actor) refold(s *settings) error {
 	if a.folded != nil && (a.folded.folding.Same(s.folding) || a.refused != nil && a.refused.Same(s.folding)) {
 		return nil
@@ -115,14 +124,14 @@ func (a *actor) refold(s *settings) error {
 	case item.KindOf(err) != item.KindDataLoss:
 		return err
 	case a.folded == nil:
-		if err = a.journal.quarantine(a.host.base, err); item.KindOf(err) == item.KindDataLoss {
+		if err = a.quarantine(err); item.KindOf(err) == item.KindDataLoss {
 			a.closing = err
 		}
 		return err
 	}
 	a.refused = s.folding
-	a.log.Error("the log can't be folded under other prices or another rule of pruning: those of before hold on", "error", err)
+	a.log.Error("cannot fold the log with the new prices or pruning rule; still using the previous ones", "error", err)
 	a.journal.raise(item.LevelError, "store", fmt.Sprintf(
-		"the pod goes on with the prices and the rule of pruning that it had, and can't be loaded with others: set them back, or restore a backup: %v", err))
+		"cannot use the new prices or pruning rule on this pod's log; still using the previous ones: set them back, or restore a backup: %v", err))
 	return nil
 }

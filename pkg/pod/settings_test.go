@@ -10,13 +10,15 @@ import (
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
+	"podd/pkg/llm"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/pod"
 	"podd/pkg/tool"
 	"podd/pkg/worker"
+	"podd/pkg/workspace"
 )
 
-// reload gives the Host the settings that it was opened with, changed.
+// reload gives the Host its initial settings, changed.
 func (h *house) reload(change func(*options)) {
 	h.t.Helper()
 	if err := h.tryReload(change); err != nil {
@@ -25,7 +27,10 @@ func (h *house) reload(change func(*options)) {
 }
 
 func (h *house) tryReload(change func(*options)) error {
-	c := options{Config: pod.Config{Settings: pod.Settings{Model: h.client, ModelName: "m"}}}
+	c := options{
+		Config:            pod.Config{Settings: pod.Settings{Router: llm.One(h.client), Model: item.ModelRef{Model: "m"}}},
+		workspaceSettings: workspace.Settings{BaseInstructions: "none"},
+	}
 	h.config(&c)
 	change(&c)
 	use, err := h.workspaces.Reload(c.workspaceSettings)
@@ -39,7 +44,7 @@ func (h *house) tryReload(change func(*options)) error {
 	return nil
 }
 
-// A turn under way ends with the model, instructions and limits that it began with; the
+// A running turn ends with the model, instructions and limits that it began with; the
 // next one has the new ones.
 func TestReloadBetweenTurns(t *testing.T) {
 	g := newGate()
@@ -60,7 +65,7 @@ func TestReloadBetweenTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.reload(func(s *options) {
-		s.ModelName, s.Instructions, s.ToolOutput, s.Limits = "n", "Be brief.", limits, worker.Limits{MaxSteps: 1}
+		s.Model, s.Instructions, s.ToolOutput, s.Limits = item.ModelRef{Model: "n"}, "Be brief.", limits, worker.Limits{MaxSteps: 1}
 	})
 	close(g.open)
 	if end := h.ended(first); end.Outcome != item.OutcomeFinished {
@@ -90,7 +95,7 @@ func TestReloadBetweenTurns(t *testing.T) {
 	}
 }
 
-// Rules count from the next decision on, in a turn under way too, and so do bounds of
+// Rules apply from the next decision on, even in a running turn, and so do bounds of
 // submits.
 func TestReloadAtOnce(t *testing.T) {
 	g := newGate()
@@ -118,19 +123,19 @@ func TestReloadAtOnce(t *testing.T) {
 	h.submit("longer than ten bytes")
 }
 
-// What a limit of cost counts, and what leaves the context, follow new prices and a new
-// rule as if they had always held.
+// New prices and a new rule apply to a limit of cost, and to pruning, as if they had
+// always been in effect.
 func TestReloadPrices(t *testing.T) {
 	h := newHouse(t, billed)
 	h.run("one")
 	h.reload(func(s *options) {
 		c := options{}
 		priced(map[string]float64{"m": 1})(&c)
-		s.Prices, s.Limits.TotalCost = c.Prices, .5
+		s.Models, s.Limits.TotalCost = c.Models, .5
 		s.Prune = fold.Config{Mode: fold.ModeOff}
 	})
 	if end := h.run("two"); end.Outcome != item.OutcomeLimit || end.Reason != "TOTAL_COST" {
-		t.Errorf("the pod's cost was not counted anew: %+v", end)
+		t.Errorf("the pod's cost was not recalculated: %+v", end)
 	}
 	stats, err := h.host.Logs.Stats(t.Context(), "p")
 	if err != nil || stats.Unpriced != 0 || stats.Cost < .5 {
@@ -138,7 +143,7 @@ func TestReloadPrices(t *testing.T) {
 	}
 }
 
-// watcher is a hook that tells of ended turns.
+// watcher is a hook that reports ended turns.
 type watcher struct {
 	hook.Base
 	ended chan struct{}
@@ -147,14 +152,14 @@ type watcher struct {
 // Name is the hook's.
 func (watcher) Name() string { return "watcher" }
 
-// Entry tells.
+// Entry reports the end of a turn.
 func (w watcher) Entry(_ string, e item.Entry) {
 	if _, ok := e.Kind.(item.TurnEnded); ok {
 		w.ended <- struct{}{}
 	}
 }
 
-// refuser is an interceptor that takes no submit.
+// refuser is an interceptor that refuses every submit.
 type refuser struct{ interceptor.Base }
 
 // Name is the interceptor's.
@@ -165,7 +170,7 @@ func (refuser) PromptSubmit(_ context.Context, s interceptor.Submit) interceptor
 	return s.Cancel("not now")
 }
 
-// Other hooks and interceptors take the place of those that were.
+// Other hooks and interceptors replace the earlier ones.
 func TestReloadExtensions(t *testing.T) {
 	old, fresh := watcher{ended: make(chan struct{}, 8)}, watcher{ended: make(chan struct{}, 8)}
 	h := newHouse(t, steps(), func(c *options) { c.Hooks = []hook.Hook{old} })
@@ -175,7 +180,7 @@ func TestReloadExtensions(t *testing.T) {
 	h.run("two")
 	<-fresh.ended
 	if len(old.ended) > 0 {
-		t.Error("the old hook was told of the new turn")
+		t.Error("the old hook got the new turn")
 	}
 	h.reload(func(s *options) { s.Interceptors = []interceptor.Interceptor{refuser{}} })
 	if end := h.run("three"); end.Outcome != item.OutcomeCancelled {
@@ -183,11 +188,11 @@ func TestReloadExtensions(t *testing.T) {
 	}
 }
 
-// What no pod can work with is refused, and what was holds.
+// Settings with which no pod can work are refused, and the current ones stay in effect.
 func TestReloadRefused(t *testing.T) {
 	h := newHouse(t, steps())
 	for name, change := range map[string]func(*options){
-		"no model":   func(s *options) { s.Model = nil },
+		"no model":   func(s *options) { s.Router = nil },
 		"bad prune":  func(s *options) { s.Prune.Mode = "never" },
 		"bad rule":   func(s *options) { s.Rules = []item.Rule{{Tool: "shell", Decision: "perhaps"}} },
 		"bad asking": func(s *options) { s.Ask = "perhaps" },

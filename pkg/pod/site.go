@@ -9,8 +9,8 @@ import (
 	"podd/pkg/worker"
 )
 
-// site is where a pod works, and what makes workers for its turns. Its methods are called in
-// the pod's goroutine; workspace and lanes are for all.
+// site is where a pod works, and makes workers for its turns. Its methods are called in
+// the pod's goroutine; any goroutine may use workspace and lanes.
 type site struct {
 	host    *Host
 	journal *journal
@@ -18,12 +18,12 @@ type site struct {
 	workspace Workspace
 	// lanes have an element for each goroutine that asks the workspace.
 	lanes struct{ turn, clients chan struct{} }
-	// told is the last alert about what of the workspace's configuration is not followed.
+	// told is the last alert about ignored parts of the workspace's configuration.
 	told string
 }
 
-// worker is the pod's worker with settings that stay as long as it does. Without a ground
-// it has no tools.
+// worker is the pod's worker with the settings that never change. Without a ground it has
+// no tools.
 func (s *site) worker(set *settings, g Ground) (*worker.Worker, error) {
 	c := s.config(set)
 	if g != nil {
@@ -34,16 +34,20 @@ func (s *site) worker(set *settings, g Ground) (*worker.Worker, error) {
 	return worker.New(c)
 }
 
-// config is that of the pod's worker, as far as it does not depend on the workspace.
+// config is the worker's configuration, as far as it does not depend on the workspace.
 func (s *site) config(set *settings) worker.Config {
 	h, spec := s.host, s.journal.rec.Spec
 	return worker.Config{
-		Pod:          s.journal.id,
-		Dir:          spec.Dir,
-		Model:        set.Model,
-		ModelName:    cmp.Or(spec.Model, set.ModelName),
-		Instructions: cmp.Or(spec.Instructions, set.Instructions),
-		FileRefRole:  set.FileRefRole,
+		Pod: s.journal.id,
+		Dir: spec.Dir,
+		Target: worker.Target{
+			Router: set.Router, Model: cmp.Or(spec.ModelRef(), set.Model), Options: spec.Options, Fallbacks: set.Fallbacks,
+		},
+		Briefing: worker.Briefing{Instructions: cmp.Or(spec.Instructions, set.Instructions)},
+		Sending: worker.Sending{
+			FileRefRole: set.FileRefRole, TakesImages: set.takesImages,
+			Images: func(digest string) ([]byte, error) { return h.Store.Image(h.base, digest) },
+		},
 		Tools:        new(tool.Registry),
 		Chain:        set.chain,
 		Policy:       s.workspace.Decide,
@@ -51,7 +55,6 @@ func (s *site) config(set *settings) worker.Config {
 		Summarize:    set.Summarize,
 		Limits:       limitsOf(spec.Limits, set.Limits),
 		ApprovalTime: h.ApprovalTime,
-		Fallbacks:    set.Fallbacks,
 		Working:      s.journal.presence.activity.set,
 		Observe:      func(e hook.Edge) { h.listeners.hooks.Load().Edge(e) },
 		Retry:        h.Retry,
@@ -60,8 +63,8 @@ func (s *site) config(set *settings) worker.Config {
 	}
 }
 
-// ender is a worker that ends a turn. Its tools know what became of calls, and work without
-// a workspace.
+// ender is a worker that ends a turn. Its tools find the outcome of calls, and work
+// without a workspace.
 func (s *site) ender(set *settings) (*worker.Worker, error) {
 	c := s.config(set)
 	if err := s.workspace.Recovering(&c); err != nil {
@@ -70,9 +73,8 @@ func (s *site) ender(set *settings) (*worker.Worker, error) {
 	return worker.New(c)
 }
 
-// tellProject raises an alert about what of the workspace's configuration is not followed,
-// once.
-func (s *site) tellProject(says string) {
+// alertProject raises an alert about ignored parts of the workspace's configuration, once.
+func (s *site) alertProject(says string) {
 	if says == s.told {
 		return
 	}

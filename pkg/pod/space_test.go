@@ -16,8 +16,8 @@ import (
 
 var errFull = item.Errorf(item.KindExhausted, "NO_SPACE", "there is no space left on the disk")
 
-// full refuses everything from the first batch that match finds on. refused is closed
-// at that one.
+// full refuses everything from the first batch that match finds. refused is closed at
+// that one.
 func full(match func(store.Batch) bool) (check func(store.Batch) error, refused chan struct{}) {
 	refused = make(chan struct{})
 	once := sync.OnceFunc(func() { close(refused) })
@@ -34,8 +34,8 @@ func full(match func(store.Batch) bool) (check func(store.Batch) error, refused 
 	}, refused
 }
 
-// fill lets the disk be full from the first batch that match finds on, submits text and
-// waits until the pod says that it waits for space.
+// fill makes the disk full from the first batch that match finds, submits text and waits
+// until the pod says that it waits for space.
 func (h *house) fill(f *faulty, text string, match func(store.Batch) bool) pod.Submitted {
 	h.t.Helper()
 	check, refused := full(match)
@@ -48,7 +48,7 @@ func (h *house) fill(f *faulty, text string, match func(store.Batch) bool) pod.S
 	return s
 }
 
-// A list shows what each pod shows, also what it could not store.
+// A list shows the current state of each pod, including what it could not store.
 func TestListOnAFullDisk(t *testing.T) {
 	h, f := newFaultyHouse(t, steps())
 	if _, err := h.host.Create(t.Context(), "a", item.PodSpec{Dir: t.TempDir()}); err != nil {
@@ -86,8 +86,8 @@ func (h *house) wantNoSpace() {
 	}
 }
 
-// What the model answered waits while the disk is full, wherever in the turn that is. With
-// space the turn goes on where it was: nothing is asked for or run twice.
+// A model's answer waits while the disk is full, at any point of the turn. With space the
+// turn continues where it was: nothing is requested or run twice.
 func TestFullDiskInTheMiddleOfATurn(t *testing.T) {
 	for name, match := range map[string]func(store.Batch) bool{
 		"claim":   holds[item.TurnStarted],
@@ -122,7 +122,7 @@ func TestStateAfterAFullDisk(t *testing.T) {
 	s := h.fill(f, "go", holds[item.TurnStarted])
 	f.set(nil)
 	q := h.asked(1)[0]
-	if p, err := h.host.Get(t.Context(), "p"); err != nil || p.Status.Reason != "waits for approval" {
+	if p, err := h.host.Get(t.Context(), "p"); err != nil || p.Status.Reason != "waiting for approval" {
 		t.Errorf("status %+v, %v", p.Status, err)
 	}
 	h.resolve(pod.Resolution{CallSeq: q.CallSeq, Approve: true})
@@ -130,8 +130,8 @@ func TestStateAfterAFullDisk(t *testing.T) {
 	h.wantNoSpace()
 }
 
-// A cancel counts also while it can't be stored: it is told so, and with space the turn
-// ends as cancelled. What the person has read stays.
+// A cancel is effective even while it can't be stored: the answer says so, and with space
+// the turn ends as cancelled. Text that the person has read stays.
 func TestCancelOnAFullDisk(t *testing.T) {
 	h, f := newFaultyHouse(t, steps(scripted.Say(scripted.Text("half of it"), shell("echo x >> ran"))))
 	s := h.fill(f, "go", holds[item.RequestUsage])
@@ -151,8 +151,8 @@ func TestCancelOnAFullDisk(t *testing.T) {
 	h.wantNoSpace()
 }
 
-// A cancel that the disk has space for ends the turn at once, although the answer that
-// waits does not fit. What that cost is stored all the same.
+// A cancel that fits the disk ends the turn at once, although the waiting answer does not
+// fit. Its cost is still stored.
 func TestCancelOfWhatDoesNotFit(t *testing.T) {
 	answers := func(b store.Batch) bool {
 		return slices.ContainsFunc(b.Entries, func(e item.Entry) bool {
@@ -180,7 +180,7 @@ func TestCancelOfWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// A podd that is stopped does not wait for space. Its turn goes on at the next start.
+// A stopping podd does not wait for space. Its turn resumes at the next start.
 func TestStopOnAFullDisk(t *testing.T) {
 	for name, match := range map[string]func(store.Batch) bool{"answer": holds[item.RequestUsage], "end": holds[item.TurnEnded]} {
 		t.Run(name, func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestStopOnAFullDisk(t *testing.T) {
 	}
 }
 
-// Deleting pods may be what makes space: it does not wait for it.
+// Deleting pods may be what makes space: it does not wait for space.
 func TestDeleteOnAFullDisk(t *testing.T) {
 	h, f := newFaultyHouse(t, steps())
 	if _, err := h.host.Create(t.Context(), "other", item.PodSpec{Dir: h.dir}); err != nil {
@@ -218,7 +218,7 @@ func TestDeleteOnAFullDisk(t *testing.T) {
 	}
 }
 
-// A person who compacts a pod is told of a full disk and does not wait for it.
+// A compaction requested by a person fails on a full disk and does not wait for it.
 func TestCompactOnAFullDisk(t *testing.T) {
 	h, f := newFaultyHouse(t, readLoop(2), func(c *options) { c.Compaction.KeepTokens = 1 })
 	h.run("go")

@@ -15,8 +15,8 @@ import (
 	"podd/pkg/pod"
 )
 
-// spawning is a house whose pod "p" may have so many pods at once. The model answers each
-// pod by the first word of what it was asked.
+// spawning is a house whose pod "p" may have the given number of pods at once. The model
+// answers each pod by the first word of its prompt.
 func spawning(t *testing.T, atOnce int, handlers map[string]scripted.Handler, config ...func(*options)) *house {
 	t.Helper()
 	h := newHouse(t, func(ctx context.Context, r scripted.Request) scripted.Reply {
@@ -64,7 +64,7 @@ func (h *house) pods() []item.Pod {
 	return others
 }
 
-// only is the one pod that was spawned.
+// only is the only sub-pod.
 func (h *house) only() item.Pod {
 	h.t.Helper()
 	all := h.pods()
@@ -96,8 +96,8 @@ func usageOf(in, out int64, parts ...scripted.Part) scripted.Reply {
 	return r
 }
 
-// A pod gets the task, works under its parent's spec, and its answer is the result. What
-// it was billed stands in the parent's log as one sum.
+// A sub-pod gets the task, works under its parent's spec, and its answer is the result.
+// The parent's log has its bill as one sum.
 func TestSpawn(t *testing.T) {
 	h := spawning(t, 2, map[string]scripted.Handler{
 		"go": steps(
@@ -142,7 +142,7 @@ func TestSpawn(t *testing.T) {
 	}
 }
 
-// Without sub_pods there is no such tool, and no client makes a pod another's child.
+// Without sub_pods the tool does not exist, and no client can make a pod another's child.
 func TestNoSpawn(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(spawn(`{"task":"x"}`))))
 	h.run("go")
@@ -180,7 +180,8 @@ func TestSpawnFails(t *testing.T) {
 	}
 }
 
-// Pods spawn pods down to the third below the first, each with fewer at once.
+// Sub-pods can spawn pods up to three levels below the first pod, each level with fewer
+// at once.
 func TestSpawnDepth(t *testing.T) {
 	var mu sync.Mutex
 	var offered []bool
@@ -212,7 +213,7 @@ func TestSpawnDepth(t *testing.T) {
 	}
 }
 
-// No more than the allowed number is at work at once; the others wait for their turn.
+// At most the allowed number runs at once; the others wait.
 func TestSpawnNumber(t *testing.T) {
 	var mu sync.Mutex
 	asked, most := 0, 0
@@ -237,7 +238,7 @@ func TestSpawnNumber(t *testing.T) {
 	}
 }
 
-// What a child gets is a part of what its parent has, or the call is refused.
+// A child gets a part of what its parent has, or the call is refused.
 func TestSpawnScope(t *testing.T) {
 	h := spawning(t, 1, map[string]scripted.Handler{
 		"go": steps(scripted.Say(
@@ -286,8 +287,8 @@ func TestSpawnScope(t *testing.T) {
 	}
 }
 
-// Rules name the same files for a spawned pod as for the first one, wherever its
-// workspace is, and so does the rule that an approval adds.
+// Rules name the same files for a sub-pod as for the first pod, wherever its workspace
+// is, and so does the rule that an approval adds.
 func TestRulesOfSpawnedPods(t *testing.T) {
 	write := func(path string) scripted.Call {
 		return scripted.Call{Name: "write_file", Arguments: fmt.Sprintf(`{"path":%q,"content":"x"}`, path)}
@@ -323,15 +324,15 @@ func TestRulesOfSpawnedPods(t *testing.T) {
 	}
 }
 
-// What is left of the parent's limits is shared out: never more than there is, and what
-// was used counts when the next share is taken.
+// The rest of the parent's limits is shared out: never more than there is, and the next
+// share accounts for what was used.
 func TestSpawnBudget(t *testing.T) {
 	var mu sync.Mutex
 	asked, four := 0, make(chan struct{})
 	h := spawning(t, 4, map[string]scripted.Handler{
 		"go": steps(
 			usageOf(900, 100, spawn(`{"task":"equal 1"}`), spawn(`{"task":"equal 2"}`), spawn(`{"task":"equal 3"}`), spawn(`{"task":"equal 4"}`)),
-			// The second to come waits until the first has left something.
+			// The second call waits until the first one has left something.
 			usageOf(900, 100, spawn(`{"task":"all 1","max_tokens":1000000}`), spawn(`{"task":"all 2","max_tokens":1000000}`)),
 			usageOf(900, 100, spawn(`{"task":"one"}`)),
 			usageOf(900, 100, spawn(`{"task":"greedy","max_tokens":1000000,"max_steps":100}`)),

@@ -31,8 +31,8 @@ func longText() string {
 	return b.String()
 }
 
-// readAnything calls what the submit says: "long", "seq", or "read PATH", "search
-// PATH" and "glob PATTERN".
+// readAnything makes the call that the submit names: "long", "seq", or "read PATH",
+// "search PATH" and "glob PATTERN".
 func readAnything(_ context.Context, r scripted.Request) scripted.Reply {
 	if r.Steps()%2 == 1 {
 		return scripted.Say(scripted.Text("done"))
@@ -53,8 +53,8 @@ func readAnything(_ context.Context, r scripted.Request) scripted.Reply {
 	return scripted.Say(scripted.Call{Name: "glob", Arguments: fmt.Sprintf(`{"pattern":%q}`, what)})
 }
 
-// What is cut, of whatever tool, is kept whole where the marker says, for the
-// pod's own tools to read and for no other pod's.
+// The full text of a cut output, of whatever tool, is kept where the marker says. The
+// pod's own tools can read it, those of other pods can't.
 func TestSpool(t *testing.T) {
 	h := newHouse(t, readAnything, func(c *options) { c.Tools = []tool.Tool{long()} })
 	last := func(text string) item.ToolResult {
@@ -110,7 +110,7 @@ func TestSpool(t *testing.T) {
 	}
 }
 
-// A full text that cannot be kept is not promised.
+// The marker does not promise a full text that cannot be kept.
 func TestSpoolQuota(t *testing.T) {
 	h := newHouse(t, readAnything, func(c *options) {
 		c.Tools = []tool.Tool{long()}
@@ -126,9 +126,9 @@ func TestSpoolQuota(t *testing.T) {
 	}
 }
 
-// Each cut is one line for the operator, with the numbers of the result.
+// Each cut is one log line for the operator, with the numbers of the result.
 func TestCutsAreLogged(t *testing.T) {
-	var log bytes.Buffer // Written by the turn alone, and read after it.
+	var log bytes.Buffer // Only the turn writes it; the test reads it afterwards.
 	h := newHouse(t, readAnything, func(c *options) {
 		c.Tools = []tool.Tool{long()}
 		c.Logger = slog.New(slog.NewJSONHandler(&log, nil))

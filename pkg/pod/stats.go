@@ -1,6 +1,7 @@
 package pod
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -9,25 +10,30 @@ import (
 	"podd/pkg/item"
 )
 
-// Stats counts what pods used. All of it is read from their logs.
+// Stats counts what pods used, from their logs.
 type Stats struct {
-	Usage item.Usage
+	// Spent is what the requests were billed.
+	fold.Spent
 	Turns int64
-	// ToolCalls counts results, so a call that runs is not in it yet.
+	// ToolCalls counts results, so it does not include a running call.
 	ToolCalls int64
-	// Prunes counts decisions, PrunedResults the results that they named,
-	// PrunedTokens what the next request lost by them, as estimated then.
+	// Prunes counts decisions, PrunedResults the results that they named, PrunedTokens the
+	// tokens that they saved the next request, as estimated then.
 	Prunes, PrunedResults, PrunedTokens int64
 	Compactions                         int64
-	// Cost is in USD, of the requests that have a configured price and that the
-	// endpoint reported a usage of; Unpriced counts the others.
-	Cost     float64
-	Unpriced int64
+	// Models are in the order of their endpoints and names.
+	Models []ModelStats
 	// Tools are in the order of their names.
 	Tools []ToolStats
-	// Damaged are the names of the pods that are counted up to the damage in their log
-	// alone.
+	// Damaged are the names of the pods whose counts end at damage in their log.
 	Damaged []string
+}
+
+// ModelStats counts the requests to one model.
+type ModelStats struct {
+	// Asked is the requested model.
+	Asked item.ModelRef
+	fold.Spent
 }
 
 // ToolStats counts the calls of one tool.
@@ -39,9 +45,9 @@ type ToolStats struct {
 	Cuts, CutTotal, CutKept int64
 }
 
-// Stats counts what a pod used, with what the pods that it spawned used for it; all pods
-// together, each request once, when idOrName is empty: then a damaged log keeps nobody from
-// counting the others.
+// Stats counts what a pod used, including what its sub-pods used for it. If idOrName is
+// empty, it counts all pods together, each request once; then a damaged log does not keep
+// it from counting the others.
 func (l *Logs) Stats(ctx context.Context, idOrName string) (Stats, error) {
 	var pods []item.Pod
 	var err error
@@ -56,7 +62,9 @@ func (l *Logs) Stats(ctx context.Context, idOrName string) (Stats, error) {
 		return Stats{}, err
 	}
 	set := l.settings()
-	c := counter{prices: set.Prices, all: idOrName == "", tools: make(map[string]*ToolStats)}
+	c := counter{
+		known: set.Models, all: idOrName == "", models: make(map[item.ModelRef]*ModelStats), tools: make(map[string]*ToolStats),
+	}
 	for _, p := range pods {
 		f, _, err := l.folded(ctx, p.ID, set)
 		if f != nil {
@@ -72,6 +80,12 @@ func (l *Logs) Stats(ctx context.Context, idOrName string) (Stats, error) {
 			return Stats{}, err
 		}
 	}
+	byName := func(a, b item.ModelRef) int {
+		return cmp.Or(cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.Model, b.Model))
+	}
+	for _, ref := range slices.SortedFunc(maps.Keys(c.models), byName) {
+		c.Models = append(c.Models, *c.models[ref])
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.tools)) {
 		c.Tools = append(c.Tools, *c.tools[name])
 	}
@@ -81,10 +95,11 @@ func (l *Logs) Stats(ctx context.Context, idOrName string) (Stats, error) {
 // counter sums totals up.
 type counter struct {
 	Stats
-	prices []fold.ModelPrice
-	// all says that the logs of spawned pods are counted themselves.
-	all   bool
-	tools map[string]*ToolStats
+	known fold.Models
+	// all says that the logs of sub-pods are counted themselves.
+	all    bool
+	models map[item.ModelRef]*ModelStats
+	tools  map[string]*ToolStats
 }
 
 func (c *counter) add(t item.Totals) {
@@ -111,15 +126,15 @@ func (c *counter) add(t item.Totals) {
 	}
 }
 
-// request counts a sum of requests alike.
+// request counts a sum of similar requests.
 func (c *counter) request(u item.RequestUsage) {
 	if c.all && u.Purpose == item.PurposeSubPod {
-		return // It is counted where it stands in a log of its own.
+		return // The sub-pod's own log counts it.
 	}
-	c.Usage = c.Usage.Add(u.Usage)
-	if usd, known := fold.CostOf(u, c.prices); known {
-		c.Cost += usd
-	} else {
-		c.Unpriced += u.Usage.Requests
+	asked := item.ModelRef{Endpoint: cmp.Or(u.Endpoint, item.DefaultEndpoint), Model: cmp.Or(u.Asked, u.Model)}
+	if c.models[asked] == nil {
+		c.models[asked] = &ModelStats{Asked: asked}
 	}
+	c.models[asked].Add(u, c.known)
+	c.Spent.Add(u, c.known)
 }

@@ -1,14 +1,15 @@
 package pod
 
 import (
+	"slices"
 	"time"
 
 	"podd/pkg/fold"
 	"podd/pkg/item"
 )
 
-// cutShort are the entries that close what a cut of history leaves: the open turn, or one
-// that begins with the notes that wait and does nothing. They start no other.
+// cutShort are the entries that close what a cut of history leaves open: the open turn,
+// or one that begins with the waiting notes and does nothing. They start no other turn.
 func cutShort(s fold.State, why string) []item.Entry {
 	turn := s.Turn.Number
 	var out []item.Entry
@@ -20,40 +21,53 @@ func cutShort(s fold.State, why string) []item.Entry {
 		out = append(out, item.Entry{Turn: turn, Kind: item.ItemAdded{Item: item.SystemMessage{Origin: item.OriginNote, Text: n.Text}}})
 	}
 	return append(out, item.Entry{Turn: turn, Kind: item.TurnEnded{
-		Outcome: item.OutcomeInterrupted, Reason: "CUT", Cause: "the turn was left: " + why,
+		Outcome: item.OutcomeInterrupted, Reason: "CUT", Cause: "the turn was abandoned: " + why,
 	}})
 }
 
-// situation is what a pod's status shows beside its log.
+// situation is the part of a pod's status that is not in its log.
 type situation struct {
 	// waiting says what the turn waits for, until until when.
 	waiting string
 	until   time.Time
-	// pause holds the pod; held says that the running turn has stopped for it.
+	// pause is the current pause; held says that the running turn has stopped for it.
 	pause *item.Pause
 	held  bool
+	// lifted are the pauses until a time that a person ended earlier, of the turn that they
+	// name.
+	lifted []item.Pause
+}
+
+// after is the situation once a log says that. A pause until a time ends with its turn.
+func (s situation) after(log fold.State) situation {
+	if s.pause.ByItself() && !log.Turn.Open {
+		s.pause, s.held = nil, false
+	}
+	s.lifted = slices.DeleteFunc(slices.Clone(s.lifted), func(p item.Pause) bool { return !log.Turn.Open || p.Turn != log.Turn.Number })
+	return s
 }
 
 // status is the pod's status after the entries so far.
 func status(log fold.State, s situation, last time.Time) item.PodStatus {
 	t := &log.Turn
-	out := item.PodStatus{State: item.StateIdle, Turn: t.Number, Usage: log.Total.Usage, LastActivity: last, Pause: s.pause}
+	out := item.PodStatus{State: item.StateIdle, Turn: t.Number, Usage: log.Total.Usage, LastActivity: last, Pause: s.pause, Lifted: s.lifted, Jobs: len(log.Jobs.Running())}
+	from, wakes := log.Wakes()
 	switch {
 	case s.pause != nil && (!t.Open || s.held):
-		out.State, out.Reason = item.StatePaused, s.pause.Reason
+		out.State, out.Reason, out.WaitUntil = item.StatePaused, s.pause.Reason, s.pause.Until
 	case t.Asks():
-		out.State, out.Reason = item.StateWaiting, "waits for approval"
+		out.State, out.Reason = item.StateWaiting, "waiting for approval"
 	case t.Open && s.waiting != "":
 		out.State, out.Reason, out.WaitUntil = item.StateWaiting, s.waiting, s.until
 	case t.Open && t.Resuming:
-		out.State, out.Reason = item.StateResuming, "goes on with the turn that was interrupted"
+		out.State, out.Reason = item.StateResuming, "resuming the interrupted turn"
 	case t.Open:
 		out.State = item.StateRunning
 		if s.pause != nil {
-			out.Reason = "stops at the next step: " + s.pause.Reason
+			out.Reason = "pauses at the next step: " + s.pause.Reason
 		}
-	case log.Wakes():
-		out.State, out.Reason = item.StateWaiting, "a note waits for its turn"
+	case wakes:
+		out.State, out.Reason, out.WaitUntil = item.StateWaiting, "a note is queued", from
 	case t.Interrupted != "":
 		out.State, out.Reason = item.StateInterrupted, t.Interrupted
 	}

@@ -10,7 +10,7 @@ import (
 	"podd/pkg/pod"
 )
 
-// steer gives the pod text for the turn that runs.
+// steer gives the pod text for the running turn.
 func (h *house) steer(text string) pod.Submitted {
 	h.t.Helper()
 	got, err := h.host.Submit(h.t.Context(), pod.Submit{
@@ -37,8 +37,8 @@ func (h *house) wantInbox(want ...string) {
 	}
 }
 
-// A submit that steers joins at the next step, with its files; one that is queued waits
-// for its own turn.
+// A submit that steers joins at the next step, with its files; a queued one waits for its
+// own turn.
 func TestSteerJoinsAtTheNextStep(t *testing.T) {
 	g := newGate()
 	h := newHouse(t, g.working)
@@ -74,7 +74,7 @@ func TestSteerJoinsAtTheNextStep(t *testing.T) {
 	h.wantInbox()
 }
 
-// One that comes while the last answer streams lets the turn go on.
+// One that comes while the last answer streams makes the turn continue.
 func TestSteerAtTheFinish(t *testing.T) {
 	g := newGate()
 	h := newHouse(t, g.answer, func(c *options) { c.Limits.MaxGoOns = -1 })
@@ -88,7 +88,7 @@ func TestSteerAtTheFinish(t *testing.T) {
 	h.wantTexts("user: go", "assistant: so far and the rest", "user: one more", "assistant: next")
 }
 
-// To an idle pod it is a submit like any other.
+// For an idle pod it is a submit like any other.
 func TestSteerAnIdlePod(t *testing.T) {
 	h := newHouse(t, steps())
 	got := h.steer("go")
@@ -97,7 +97,7 @@ func TestSteerAnIdlePod(t *testing.T) {
 	}
 }
 
-// One that an interceptor refuses leaves the inbox with an alert; the turn goes on and
+// One that an interceptor refuses leaves the inbox with an alert; the turn continues and
 // the model does not see it.
 func TestSteerRefused(t *testing.T) {
 	g := newGate()
@@ -119,12 +119,12 @@ func TestSteerRefused(t *testing.T) {
 	if body := h.body(2); strings.Contains(body, "forbidden") || !strings.Contains(body, "something else") {
 		t.Errorf("the model is sent %s", body)
 	}
-	if w := h.warned(); len(w) != 1 || !strings.Contains(w[0], "did not join the turn: edges cancelled the submit: it is forbidden") {
+	if w := h.warned(); len(w) != 1 || !strings.Contains(w[0], "could not join the turn: edges cancelled the submit: it is forbidden") {
 		t.Errorf("alerts %q", w)
 	}
 }
 
-// What waits can be taken back until a turn takes it.
+// A waiting submit can be withdrawn until a turn takes it.
 func TestWithdraw(t *testing.T) {
 	g := newGate()
 	taking, taken := make(chan struct{}), make(chan struct{})
@@ -159,7 +159,7 @@ func TestWithdraw(t *testing.T) {
 	}
 }
 
-// Steering counts against the inbox like anything that waits.
+// A steering submit counts toward the limit of the inbox like any other.
 func TestSteerIsBounded(t *testing.T) {
 	g := newGate()
 	h := newHouse(t, g.working, func(c *options) { c.MaxInbox = 1 })
@@ -172,8 +172,8 @@ func TestSteerIsBounded(t *testing.T) {
 	h.ended(s)
 }
 
-// Cancel ends the turn alone: what was meant to steer it, and what was submitted after
-// the cancel, gets a turn of its own.
+// Cancel ends only the turn: a submit meant to steer it, and one made after the cancel,
+// get their own turns.
 func TestCancelDropsNothing(t *testing.T) {
 	g := newGate()
 	h := newHouse(t, g.working)
@@ -193,8 +193,8 @@ func TestCancelDropsNothing(t *testing.T) {
 	}
 }
 
-// What waited when podd was killed is announced and runs in its order, behind the turn
-// that was open; what steers joins that turn.
+// Submits that waited when podd was killed are announced and run in order, after the open
+// turn; one that steers joins that turn.
 func TestInboxOverAKill(t *testing.T) {
 	g := newGate()
 	f := new(faulty)
@@ -210,7 +210,7 @@ func TestInboxOverAKill(t *testing.T) {
 	h.ended(s)
 	h.ended(last)
 	alerts, err := h.host.Alerts.List(t.Context(), pod.AlertQuery{})
-	if err != nil || !slices.ContainsFunc(alerts, func(a item.Alert) bool { return strings.Contains(a.Text, "the 3 submits that waited are kept") }) {
+	if err != nil || !slices.ContainsFunc(alerts, func(a item.Alert) bool { return strings.Contains(a.Text, "3 queued submits were kept") }) {
 		t.Errorf("alerts %+v, %v", alerts, err)
 	}
 	var order []string

@@ -13,8 +13,8 @@ import (
 	"podd/pkg/store"
 )
 
-// The next request leaves once the results that it carries are on disk: whatever a model
-// was shown is in the log.
+// The next request leaves once the results that it has are on disk: the log has
+// everything that a model was shown.
 func TestResultsAreStoredBeforeTheNextRequest(t *testing.T) {
 	var stored, early atomic.Bool
 	h, f := newFaultyHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
@@ -42,7 +42,7 @@ func TestResultsAreStoredBeforeTheNextRequest(t *testing.T) {
 	})
 	s := h.submit("go")
 	<-stuck
-	// Meanwhile another pod has whole turns: there is time for what must not happen.
+	// Meanwhile another pod runs whole turns, which gives a wrong request time to leave.
 	if _, err := h.host.Create(t.Context(), "q", item.PodSpec{Dir: t.TempDir()}); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,8 @@ func TestCommitsOfAStep(t *testing.T) {
 	commits := 0
 	f.set(func(store.Batch) error { commits++; return nil })
 	h.run("go")
-	// Beside the steps: the submit, the claim with the setup, the answer with the end.
+	// In addition to the steps: the submit, the claim with the setup, the answer with the
+	// end.
 	if want := 2*steps + 3; commits > want {
 		t.Errorf("%d commits for %d steps, want at most %d", commits, steps, want)
 	}

@@ -15,7 +15,7 @@ type StreamQuery struct {
 	Pod string
 	// After is exclusive; 0 starts with the first entry.
 	After item.Seq
-	// Follow goes on with what comes; else the stream ends after CaughtUp.
+	// Follow continues with new entries; otherwise the stream ends after CaughtUp.
 	Follow bool
 	// Deltas adds live fragments; with Follow only.
 	Deltas bool
@@ -28,15 +28,15 @@ type StreamEvent struct {
 	Record *store.Record
 	// Deltas are live fragments.
 	Deltas []item.Delta
-	// InFlight is all text so far of what is unfinished.
+	// InFlight is all text in flight.
 	InFlight []item.Delta
 	// CaughtUp says that the log has been sent up to this sequence.
 	CaughtUp *item.Seq
 }
 
-// Stream gives a pod's log above a sequence, each entry once and in order. It ends
-// with an error when ctx ends, the consumer excepted. A slow consumer slows nobody:
-// the log waits for it, and fragments come in larger pieces.
+// Stream returns a pod's log above a sequence, each entry once and in order. It ends with
+// an error when ctx ends, unless the consumer stops first. A slow consumer delays no
+// other: the log waits for it, and fragments come in larger pieces.
 func (l *Logs) Stream(ctx context.Context, q StreamQuery) iter.Seq2[StreamEvent, error] {
 	return func(yield func(StreamEvent, error) bool) {
 		s := &stream{logs: l, cursor: q.After, yield: yield}
@@ -46,13 +46,13 @@ func (l *Logs) Stream(ctx context.Context, q StreamQuery) iter.Seq2[StreamEvent,
 	}
 }
 
-// stream is one stream under way.
+// stream is one running stream.
 type stream struct {
 	logs   *Logs
 	pod    string
 	cursor item.Seq
 	yield  func(StreamEvent, error) bool
-	// gone says that the consumer wants no more.
+	// gone says that the consumer has stopped.
 	gone bool
 }
 
@@ -79,8 +79,8 @@ func (s *stream) run(ctx context.Context, q StreamQuery) error {
 	return s.follow(ctx, r)
 }
 
-// catchUp sends the log up to a sequence that it has, and says so. It reads in any
-// case, so that a cursor that the log does not have is an error.
+// catchUp sends the log up to a sequence that it has, and says so. It always reads, so
+// that a cursor that the log does not have is an error.
 func (s *stream) catchUp(ctx context.Context, head item.Seq) error {
 	if err := s.page(ctx); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (s *stream) catchUp(ctx context.Context, head item.Seq) error {
 	return nil
 }
 
-// follow sends what comes until the consumer, ctx or the pod ends.
+// follow sends new entries until the consumer, ctx or the pod ends.
 func (s *stream) follow(ctx context.Context, r *live.Reader) error {
 	for !s.gone {
 		u, err := r.Next(ctx, s.cursor)

@@ -5,12 +5,14 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"fmt"
 	"slices"
 	"strings"
 
 	"podd/internal/wire"
 	"podd/pkg/item"
 	"podd/pkg/store"
+	"podd/pkg/tool"
 	"podd/pkg/worker"
 )
 
@@ -19,12 +21,18 @@ type Submit struct {
 	// Pod is a name or an id.
 	Pod      string
 	Segments []item.Segment
-	// RequestID is the client's, at most MaxRequestID bytes; empty to have one
-	// made.
+	// RequestID is the client's, at most MaxRequestID bytes; if empty, podd makes one.
 	RequestID string
 	Mode      item.SubmitMode
 	// ParseRefs finds @path in text segments.
 	ParseRefs bool
+	// Plan says whether its turn only plans; nil follows the pod's spec.
+	Plan *bool
+	// AnswerSchema is a JSON Schema that the last answer of its turn must match; empty holds
+	// it to none. See [tool.ParseAnswerSchema].
+	AnswerSchema string
+	// Model and Effort are those of its turn; empty follows the pod.
+	Model, Effort string
 }
 
 // Submitted is the answer to a Submit.
@@ -36,11 +44,11 @@ type Submitted struct {
 	Duplicate bool
 	// Queued says that the pod was busy.
 	Queued bool
-	// Alerts tell of references that could not be resolved.
+	// Alerts are about references that could not be resolved.
 	Alerts []item.Alert
 }
 
-// resolved is a submit as it is stored, and the alerts about it.
+// resolved is a submit in the form to store, with the alerts about it.
 type resolved struct {
 	entry  item.Submitted
 	alerts []item.Alert
@@ -52,13 +60,13 @@ const MaxRequestID = 128
 // maxPasteName is the longest name of a paste, in bytes.
 const maxPasteName = 256
 
-// Submit takes input for a pod. It returns once the input is on disk: from then on
-// it is not lost, and the same request id is not taken twice. An id that is known is
-// answered before anything else is asked about: what podd has it has, whatever the limits
-// or the workspace are by now.
+// Submit accepts input for a pod. It returns once the input is on disk: from then on it
+// is not lost, and the same request id is not accepted again. A known id is answered
+// before any other check: podd keeps what it has, even if limits or the workspace have
+// changed.
 func (h *Host) Submit(ctx context.Context, s Submit) (Submitted, error) {
 	if len(s.RequestID) > MaxRequestID {
-		return Submitted{}, item.Errorf(item.KindInvalid, "BAD_REQUEST_ID", "the request id has %d bytes, the limit is %d", len(s.RequestID), MaxRequestID)
+		return Submitted{}, item.Errorf(item.KindInvalid, "BAD_REQUEST_ID", "the request id has %d bytes; the limit is %d", len(s.RequestID), MaxRequestID)
 	}
 	s.Mode = cmp.Or(s.Mode, item.ModeQueue)
 	if s.RequestID == "" {
@@ -80,9 +88,16 @@ func (h *Host) Submit(ctx context.Context, s Submit) (Submitted, error) {
 	return h.submit(ctx, rec.ID, s, digest)
 }
 
-// submit takes input whose request id is new.
+// submit accepts input with a new request id.
 func (h *Host) submit(ctx context.Context, pod string, s Submit, digest [32]byte) (Submitted, error) {
 	if err := h.checkSubmit(s); err != nil {
+		return Submitted{}, err
+	}
+	choice, err := h.settings().choice(s)
+	if err != nil {
+		return Submitted{}, err
+	}
+	if s.Segments, err = pictures(h.Workspaces.Picture, s.Segments); err != nil {
 		return Submitted{}, err
 	}
 	a, release, err := h.pods.acquire(ctx, pod)
@@ -92,6 +107,7 @@ func (h *Host) submit(ctx context.Context, pod string, s Submit, digest [32]byte
 	defer release()
 	found, err := visit(ctx, a, func(ctx context.Context) (found resolved, err error) {
 		found.entry, found.alerts, err = a.site.workspace.Refer(ctx, s)
+		found.entry.Choice = choice
 		return found, err
 	})
 	if err != nil {
@@ -105,13 +121,29 @@ func (h *Host) checkSubmit(s Submit) error {
 	size, blank := measure(s.Segments)
 	most := h.settings().MaxSubmitBytes
 	switch {
+	case s.Plan != nil && s.Mode == item.ModeSteer:
+		return item.Errorf(item.KindInvalid, "PLAN_STEER", "a submit that steers follows the turn that it joins: leave out plan, or submit without steering")
 	case blank:
 		return item.Errorf(item.KindInvalid, "EMPTY_PROMPT", "the prompt is empty: give it some text or a file")
 	case slices.ContainsFunc(s.Segments, longName):
-		return item.Errorf(item.KindInvalid, "BAD_PASTE_NAME", "the name of a paste has more than %d bytes: give it a shorter one", maxPasteName)
+		return item.Errorf(item.KindInvalid, "BAD_PASTE_NAME", "the name of a paste is over %d bytes: shorten it", maxPasteName)
 	case size > most:
 		return item.Errorf(item.KindExhausted, "SUBMIT_TOO_LARGE",
-			"the submit has %d bytes, the limit is %d: put large text into a file and refer to it with @path", size, most)
+			"the submit has %d bytes; the limit is %d: put long text into a file and refer to it as @path", size, most)
+	}
+	return checkSchema(s)
+}
+
+// checkSchema refuses a schema that no answer can be held to.
+func checkSchema(s Submit) error {
+	if s.AnswerSchema == "" {
+		return nil
+	}
+	if s.Mode == item.ModeSteer {
+		return item.Errorf(item.KindInvalid, "SCHEMA_STEER", "a submit that steers joins a turn whose answer is not its own: leave out the schema, or submit without steering")
+	}
+	if _, err := tool.ParseAnswerSchema(s.AnswerSchema); err != nil {
+		return item.Errorf(item.KindInvalid, "BAD_SCHEMA", "%v", err)
 	}
 	return nil
 }
@@ -121,8 +153,8 @@ func longName(s item.Segment) bool {
 	return ok && len(paste.Name) > maxPasteName
 }
 
-// measure is the size of all segments in bytes, and whether there is nothing in
-// them but white space.
+// measure is the size of all segments in bytes, and whether they contain only white
+// space.
 func measure(segments []item.Segment) (size int, blank bool) {
 	blank = true
 	for _, s := range segments {
@@ -136,6 +168,9 @@ func measure(segments []item.Segment) (size int, blank bool) {
 		case item.FileRef:
 			size += len(s.Path)
 			blank = blank && s.Path == ""
+		case item.ImageSegment:
+			size += len(s.Name)
+			blank = false
 		case item.UnknownSegment:
 			blank = false
 		}
@@ -145,7 +180,7 @@ func measure(segments []item.Segment) (size int, blank bool) {
 	return size, blank
 }
 
-// digest tells this content from another.
+// digest identifies the content.
 func (s Submit) digest() ([32]byte, error) {
 	b, err := wire.EncodeEntry(item.Entry{Kind: item.Submitted{RequestID: s.RequestID, Mode: s.Mode, Segments: s.Segments}})
 	if err != nil {
@@ -154,11 +189,20 @@ func (s Submit) digest() ([32]byte, error) {
 	if s.ParseRefs {
 		b = append(b, 1)
 	}
+	if s.Plan != nil {
+		b = fmt.Appendf(b, "plan %t", *s.Plan)
+	}
+	if s.Model != "" || s.Effort != "" {
+		b = fmt.Appendf(b, "model %q effort %q", s.Model, s.Effort)
+	}
+	if s.AnswerSchema != "" {
+		b = fmt.Appendf(b, "schema %d %s", len(s.AnswerSchema), s.AnswerSchema)
+	}
 	return sha256.Sum256(b), nil
 }
 
 // store commits a submit in the pod's goroutine.
-func (a *actor) store(ctx context.Context, b store.Batch, entry item.Submitted) (Submitted, error) {
+func (a *actor) store(ctx context.Context, b store.Batch) (Submitted, error) {
 	appended, entries, err := a.journal.commit(ctx, b, a.journal.situation)
 	if err != nil {
 		return Submitted{}, err
@@ -166,18 +210,19 @@ func (a *actor) store(ctx context.Context, b store.Batch, entry item.Submitted) 
 	if appended.Duplicate != nil {
 		return repeated(*appended.Duplicate), nil
 	}
-	a.inbox.items = append(a.inbox.items, worker.Submit{Seq: entries[0].Seq, Submitted: entry})
+	stored, _ := entries[0].Kind.(item.Submitted)
+	a.inbox.items = append(a.inbox.items, worker.Submit{Seq: entries[0].Seq, Submitted: stored})
 	a.next()
 	return Submitted{
-		Seq: entries[0].Seq, RequestID: entry.RequestID, Queued: b.Admit.Queued, Alerts: appended.Alerts,
+		Seq: entries[0].Seq, RequestID: stored.RequestID, Queued: b.Admit.Queued, Alerts: appended.Alerts,
 	}, nil
 }
 
-// replay answers a request id that is known already.
+// replay answers a known request id.
 func replay(known store.Request, digest [32]byte) (Submitted, error) {
 	if known.Digest != digest {
 		return Submitted{}, item.Errorf(item.KindExists, "REQUEST_ID_TAKEN",
-			"request id %q was used for another submit (seq %d): use a new id", known.ID, known.Seq)
+			"request id %q belongs to another submit (#%d): use a new id", known.ID, known.Seq)
 	}
 	return repeated(known), nil
 }

@@ -17,7 +17,7 @@ import (
 	"podd/pkg/worker"
 )
 
-// isSummary says whether a request asks for the summary of an output.
+// isSummary says whether a request is for the summary of an output.
 func isSummary(r scripted.Request) bool { return strings.HasPrefix(r.LastUser(), "Call: ") }
 
 // summarizing calls a tool once, and answers requests for a summary with reply.
@@ -42,7 +42,7 @@ func summarizeAll(t *testing.T) func(*options) {
 	return func(c *options) {
 		c.Tools = []tool.Tool{long()}
 		c.ToolOutput = limits
-		c.Summarize = worker.Summarize{Enabled: true, Model: "cheap"}
+		c.Summarize = worker.Summarize{Enabled: true, Model: item.ModelRef{Model: "cheap"}}
 	}
 }
 
@@ -62,8 +62,8 @@ var (
 	said     = scripted.Say(scripted.Text("Lines 1 to 3000, each with its number."))
 )
 
-// A summary stands for the output in the log and in the requests, says what it is,
-// and names the file with all of the text; a restart changes nothing of it.
+// A summary replaces the output in the log and in the requests, is marked as one, and
+// names the file with all of the text; a restart changes nothing.
 func TestSummarizedOutput(t *testing.T) {
 	h := newHouse(t, summarizing(callLong, said), summarizeAll(t))
 	end := h.run("go")
@@ -91,7 +91,7 @@ func TestSummarizedOutput(t *testing.T) {
 	if !bytes.Contains(requests[2], []byte("Lines 1 to 3000")) || !bytes.HasPrefix(requests[2], bytes.TrimRight(requests[0], "]}")) {
 		t.Errorf("the last request is %.2000s", requests[2])
 	}
-	// Every request is on the bill, that for the summary too.
+	// Every request is on the bill, including that for the summary.
 	var sum item.Usage
 	for _, e := range log {
 		if u, ok := e.Kind.(item.RequestUsage); ok {
@@ -113,8 +113,8 @@ func TestSummarizedOutput(t *testing.T) {
 	}
 }
 
-// Of a command's output, which its tool has cut, the whole text comes from the spool,
-// as much of it as the model may be given; errors are left word for word.
+// For a command's output, which its tool has cut, the model gets the text from the spool,
+// up to the limit; errors are not summarised.
 func TestSummarizedCommand(t *testing.T) {
 	for _, c := range []struct {
 		command string
@@ -124,7 +124,7 @@ func TestSummarizedCommand(t *testing.T) {
 	}{
 		{"seq 1 8000", 0, []string{"Call: shell ", "\\n4000\\n", "\\n8000\\n"}, "from 38893 bytes, 8000 lines; the full text"},
 		{"seq 1 8000", 4096, []string{"\\n1\\n", "[cut: ", "\\n8000\\n"}, "; it read 39"},
-		// The file has a line before the output; that must cost none of the output.
+		// The file has a line before the output, which must not cost any of the output.
 		{"seq 1 8000", 38893, []string{"\\n1\\n", "\\n8000\\n"}, "from 38893 bytes"},
 		{"seq 1 8000; exit 3", 0, nil, "[cut: "},
 	} {
@@ -150,8 +150,8 @@ func TestSummarizedCommand(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong, the output is cut as by head_tail and kept once, and one line
-// tells the operator.
+// After any error the output is cut as by head_tail and kept once, with one log line for
+// the operator.
 func TestSummaryThatFails(t *testing.T) {
 	never := make(chan struct{})
 	for name, reply := range map[string]scripted.Reply{
@@ -163,7 +163,7 @@ func TestSummaryThatFails(t *testing.T) {
 		"late":    scripted.Say(scripted.Text("Lines"), scripted.Wait(never)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			var log bytes.Buffer // Written by the turn alone, and read after it.
+			var log bytes.Buffer // Only the turn writes it; the test reads it afterwards.
 			h := newHouse(t, summarizing(callLong, reply), summarizeAll(t), func(c *options) {
 				c.Logger = slog.New(slog.NewTextHandler(&log, nil))
 				if name == "late" {
@@ -175,7 +175,7 @@ func TestSummaryThatFails(t *testing.T) {
 			}
 			r := results(h.log())[0]
 			if name == "longer" {
-				// Its own limit is the output's.
+				// The summary's own limit is that of the output.
 				if len(r.Content) > 16<<10 || !strings.HasSuffix(r.Content, "[the rest of the summary was left out]") {
 					t.Errorf("%d bytes: %s", len(r.Content), r.Content[len(r.Content)-100:])
 				}
@@ -203,7 +203,7 @@ func TestSummaryThatFails(t *testing.T) {
 	}
 }
 
-// Nothing is summarised that was not asked for: then the model gets no request more.
+// Without the setting nothing is summarised, and the model gets no additional request.
 func TestNotSummarized(t *testing.T) {
 	for name, change := range map[string]func(*options){
 		"disabled":          func(c *options) { c.Summarize.Enabled = false },
@@ -227,7 +227,7 @@ func TestNotSummarized(t *testing.T) {
 	}
 }
 
-// A turn that is cancelled does not wait for a summary, and its result is stored.
+// A cancelled turn does not wait for a summary, and its result is stored.
 func TestCancelledWhileSummarizing(t *testing.T) {
 	asked, never := make(chan struct{}), make(chan struct{})
 	inner := summarizing(callLong, scripted.Say(scripted.Wait(never)))
@@ -250,8 +250,8 @@ func TestCancelledWhileSummarizing(t *testing.T) {
 	}
 }
 
-// The record of a summary stands before its result, in the same step, also where
-// several calls end at once.
+// The record of a summary precedes its result, in the same step, even if several calls
+// end at once.
 func TestSummariesOfParallelCalls(t *testing.T) {
 	h := newHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
 		switch {
@@ -281,8 +281,8 @@ func TestSummariesOfParallelCalls(t *testing.T) {
 	}
 }
 
-// A map of everything is summarised, and where that fails the map of what matters most
-// stays whole. A small map that was asked for stays too.
+// A map of everything is summarised. If that fails, the map of what matters most stays
+// whole. A small map stays too.
 func TestSummarizedMap(t *testing.T) {
 	for _, c := range []struct {
 		arguments string

@@ -11,7 +11,7 @@ import (
 	"podd/pkg/tool/builtin"
 )
 
-// What the host is told about single tools reaches them.
+// The host's settings for single tools reach them.
 func TestToolsHaveTheirBounds(t *testing.T) {
 	calls := []scripted.Part{
 		scripted.Call{Name: "search", Arguments: `{"pattern":"x"}`},
@@ -45,8 +45,8 @@ func TestToolsHaveTheirBounds(t *testing.T) {
 	}
 }
 
-// A pod has the tools that its spec names and no other, and a name that no tool has is
-// refused with the list of those that do.
+// A pod has exactly the tools that its spec names. A name that no tool has is refused
+// with the list of those that exist.
 func TestToolsOfTheSpec(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(scripted.Call{Name: "shell", Arguments: `{"command":"touch ran"}`})))
 	spec := item.PodSpec{Dir: h.dir, Tools: []string{"todo", "read_file"}}

@@ -8,12 +8,12 @@ import (
 	"podd/pkg/worker"
 )
 
-// turn is a turn under way.
+// turn is a running turn.
 type turn struct {
 	number int64
 	cancel context.CancelCauseFunc
-	// stop asks the turn to end at its next step boundary: it closes stopped and ends
-	// waiting, which ends with the turn, too.
+	// stop makes the turn end at its next step boundary: it closes stopped and ends waiting,
+	// which also ends with the turn.
 	stop    func()
 	stopped chan struct{}
 	waiting context.Context
@@ -21,16 +21,16 @@ type turn struct {
 	// it does then.
 	begun bool
 	work  worker.Turn
-	// now is where the pod stands when the turn begins.
+	// now is the pod's state when the turn begins.
 	now worker.Now
 	// ended is closed once the turn has its terminal entry, or can't have one.
 	ended chan struct{}
-	// ending says that it only runs to end.
+	// ending says that it runs only to end.
 	ending bool
-	// over says that the terminal entry is stored, while the turn's goroutine may
-	// still be on its way out.
+	// over says that the terminal entry is stored, while the turn's goroutine may still be
+	// ending.
 	over bool
-	// leaves lets the workspace's directory be closed; nil when the turn does not use it.
+	// leaves lets the workspace's directory be closed; nil if the turn does not use it.
 	leaves func()
 }
 
@@ -41,35 +41,34 @@ func (t *turn) leave() {
 	}
 }
 
-// turns are the pod's turn under way and how the next one begins. It belongs to the pod's
-// goroutine.
+// turns are the pod's running turn and the conditions for the next one. It belongs to the
+// pod's goroutine.
 type turns struct {
-	// now is the one under way; nil while none is.
+	// now is the running one; otherwise nil.
 	now *turn
 	// ended receives the error of a turn that ended.
 	ended chan error
-	// resume says why an open turn is taken up again, waited that it did no work of its
-	// own when it was left.
+	// resume says why an open turn is resumed, waited that it did no work of its own when it
+	// was left.
 	resume string
 	waited bool
 }
 
-// busy says whether a turn is under way that can still be cancelled or waited for.
+// busy says whether a turn runs that can still be cancelled or waited for.
 func (t *turns) busy() bool { return t.now != nil && !t.now.over }
 
-// next goes on with a turn that was left open, or starts the turn of the oldest submit
-// that waits, or of a note that wants one, when the pod is free. What can't be done now
-// is tried again.
+// next resumes an open turn, or starts a turn for the oldest waiting submit or for a note
+// that wakes, if the pod is free. It retries what can't be done now.
 func (a *actor) next() {
 	if a.turns.now != nil || a.closing != nil || a.task.unsure {
 		return
 	}
-	if err := a.takeBack(); err != nil {
+	if err := a.removeRecalled(); err != nil {
 		a.backlog.hold(err)
 		return
 	}
 	if a.task.recalled && a.task.worksOn(&a.journal.state.Turn, 0) {
-		if err := a.endTurn(&worker.Cancelled{Reason: "the call that it works for has ended"}); err != nil {
+		if err := a.endTurn(&worker.Cancelled{Reason: "the parent's call ended"}); err != nil {
 			a.backlog.hold(err)
 		}
 		return
@@ -83,25 +82,36 @@ func (a *actor) next() {
 
 // due is the turn that a free pod has to run now, if any.
 func (a *actor) due() (t worker.Turn, ok bool) {
+	last := &a.journal.state.Turn
 	switch {
 	case a.journal.state.Turn.Open:
 		return worker.Turn{
 			Number: a.journal.state.Turn.Number, Resume: a.turns.resume, Waited: a.turns.waited, NotBefore: a.journal.rec.Status.WaitUntil, Held: a.journal.situation.pause,
+			Lifted: a.journal.situation.lifted,
+			Plan:   last.Plan, AnswerSchema: last.Wanted.Schema, Choice: last.Choice,
 		}, true
 	case a.journal.situation.pause != nil:
 		return t, false
 	case len(a.inbox.items) > 0:
-		return worker.Turn{Number: a.journal.state.Turn.Number + 1, Submits: a.inbox.items[:1:1], Notes: texts(a.journal.state)}, true
-	case a.journal.state.Wakes():
-		return worker.Turn{Number: a.journal.state.Turn.Number + 1, Notes: texts(a.journal.state)}, true
+		next := a.inbox.items[:1:1]
+		return worker.Turn{
+			Number: last.Number + 1, Submits: next, Notes: texts(a.journal.state), Plan: next[0].Plan, AnswerSchema: next[0].AnswerSchema, Choice: next[0].Choice,
+		}, true
+	case a.jobs.wakes():
+		// A note is no person who lets the pod act, and continues a turn that was interrupted.
+		return worker.Turn{
+			Number: last.Number + 1, Notes: texts(a.journal.state), AnswerSchema: last.Wanted.Schema,
+			Plan: last.Plan || last.Number == 0 && a.journal.rec.Spec.Plan,
+		}, true
 	}
 	return t, false
 }
 
-// again tries what could not be done before: to store what the turn gave, else to begin
-// a turn. The alert comes first, so that it stands in the log before what it held up.
-func (a *actor) again() {
-	a.backlog.tell()
+// retry retries what could not be done before: storing the turn's results, otherwise
+// beginning a turn. The alert comes first, so that it precedes what it delayed in the
+// log.
+func (a *actor) retry() {
+	a.backlog.raise()
 	if len(a.backlog.unstored) == 0 {
 		a.next()
 		return
@@ -112,7 +122,7 @@ func (a *actor) again() {
 // errNotDue says that a turn has nothing to do by the time that it can begin.
 var errNotDue = errors.New("the turn is not due any more")
 
-// startTurn runs a turn on what its workspace has when it begins.
+// startTurn runs a turn on the state of its workspace when it begins.
 func (a *actor) startTurn(t worker.Turn) {
 	s := a.host.settings()
 	a.start(t.Number, func(ctx context.Context, under *turn) error {
@@ -136,7 +146,7 @@ func (a *actor) startTurn(t worker.Turn) {
 }
 
 // start runs work in a goroutine that has the pod's state, once it has begun, until it
-// ends. number is the turn's, 0 for work that is no turn.
+// ends. number is the turn's, 0 for work that is not a turn.
 func (a *actor) start(number int64, work func(context.Context, *turn) error) {
 	ctx, cancel := context.WithCancelCause(a.host.base)
 	t := &turn{number: number, cancel: cancel, stopped: make(chan struct{}), ended: make(chan struct{})}
@@ -150,8 +160,8 @@ func (a *actor) start(number int64, work func(context.Context, *turn) error) {
 	go func() { a.turns.ended <- a.contained(func() error { return work(ctx, t) }) }()
 }
 
-// turnEnded goes on after a turn: with the next submit, or with a log that could
-// not be written.
+// turnEnded continues after a turn: with the next submit, or with a log that could not be
+// written.
 func (a *actor) turnEnded(err error) {
 	t := a.turns.now
 	t.cancel(nil)
@@ -176,8 +186,8 @@ func (a *actor) turnEnded(err error) {
 	}
 	if err != nil && a.closing == nil {
 		// The turn stays open in the log, or its submit in the inbox.
-		a.turns.resume, a.turns.waited = "the log could not be written in the middle of it", worker.Passes(err)
-		// What is in memory is not trusted any more: it is folded again from what is stored.
+		a.turns.resume, a.turns.waited = "podd could not write the log during the turn", worker.Passes(err)
+		// The state in memory is not trusted any more: it is folded again from what is stored.
 		a.folded = nil
 		a.backlog.hold(err)
 		return
@@ -187,6 +197,7 @@ func (a *actor) turnEnded(err error) {
 	}
 	if !a.journal.state.Turn.Open {
 		a.host.Family.disown(a.id)
+		a.jobs.end()
 		a.rebaseAtRest()
 	}
 	a.backlog.release()

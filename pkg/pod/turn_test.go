@@ -17,7 +17,7 @@ import (
 	"podd/pkg/worker"
 )
 
-// steps answers with one reply a model request of the conversation.
+// steps answers with one reply for each model request of the conversation.
 func steps(replies ...scripted.Reply) scripted.Handler {
 	return func(_ context.Context, r scripted.Request) scripted.Reply {
 		if n := r.Steps(); n < len(replies) {
@@ -31,8 +31,8 @@ func shell(command string) scripted.Call {
 	return scripted.Call{Name: "shell", Arguments: fmt.Sprintf(`{"command":%q}`, command)}
 }
 
-// The walk of a submit: what stands in the log, in which order, and what the model
-// is asked.
+// The walk of a submit: the entries of the log, their order, and the requests to the
+// model.
 func TestWalkOfASubmit(t *testing.T) {
 	h := newHouse(t, steps(
 		scripted.Say(scripted.Reasoning("Let me look."), scripted.Text("I'll run it."), shell("cat a.txt")),
@@ -85,8 +85,8 @@ func TestWalkOfASubmit(t *testing.T) {
 	}
 }
 
-// Between two changes of the setup each request extends the one before, up to the
-// brackets that close it, over turns and restarts.
+// Between two changes of the setup each request extends the previous one, up to the
+// closing brackets, over turns and restarts.
 func TestRequestsExtendEachOther(t *testing.T) {
 	h := newHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
 		if r.Steps()%3 == 2 {
@@ -110,8 +110,8 @@ func TestRequestsExtendEachOther(t *testing.T) {
 	}
 }
 
-// Tools of one step run at the same time, and their results stand in the order of
-// the calls. The first call can only end once the second has run.
+// Tools of one step run at the same time, and their results are in the order of the
+// calls. The first call can only end once the second has run.
 func TestToolsRunInParallel(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(
 		shell("while [ ! -e flag ]; do sleep 0.01; done; echo first"),
@@ -124,7 +124,7 @@ func TestToolsRunInParallel(t *testing.T) {
 	}
 }
 
-// What a model gets wrong about a tool is a result that tells it what to do.
+// A model's mistake about a tool is a result that says what to do.
 func TestBadCalls(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(
 		scripted.Call{Name: "teleport", Arguments: `{}`, ID: "same"},
@@ -159,13 +159,13 @@ func TestPanickingTool(t *testing.T) {
 		t.Errorf("end %+v", end)
 	}
 	got := results(h.log())
-	if !got[0].IsError || !strings.Contains(got[0].Summary, "defect") || got[1].IsError {
+	if !got[0].IsError || !strings.Contains(got[0].Summary, "internal error") || got[1].IsError {
 		t.Errorf("results %+v", got)
 	}
 }
 
-// An answer that is cut is asked for again, and nothing of the first attempt stands
-// in the log or runs.
+// A cut answer is requested again. The log has nothing of the first attempt, and none of
+// its calls runs.
 func TestCutAnswer(t *testing.T) {
 	h := newHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
 		switch {
@@ -191,8 +191,8 @@ func TestCutAnswer(t *testing.T) {
 	}
 }
 
-// Each failure that trying again can't mend ends the turn with its reason, a
-// sentence and an alert; the pod goes on with the next submit.
+// Each failure for which a retry does not help ends the turn with its reason, a sentence
+// and an alert; the pod continues with the next submit.
 func TestFailedTurns(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -231,7 +231,7 @@ func TestFailedTurns(t *testing.T) {
 	}
 }
 
-// Retry-After is waited for in full and in sight.
+// podd waits for the whole Retry-After, visibly.
 func TestRetryAfter(t *testing.T) {
 	var waited time.Duration
 	var state item.PodStatus
@@ -282,8 +282,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// An answer that the endpoint's limit cut may hold half a call: it is not run, and
-// the model is told.
+// An answer cut by the endpoint's limit may contain half a call: the call does not run,
+// and the model reads why.
 func TestAnswerCutByLength(t *testing.T) {
 	cut := scripted.Say(scripted.Text("I will"), scripted.Call{Name: "shell", Arguments: `{"command":"touch x"}`})
 	cut.Stop = "length"
@@ -296,7 +296,7 @@ func TestAnswerCutByLength(t *testing.T) {
 	}
 }
 
-// deny denies a tool, and sends a turn back until it has seen enough.
+// deny denies a tool, and continues a turn until it has seen enough.
 type deny struct {
 	interceptor.Base
 	again int
@@ -352,7 +352,7 @@ func TestInterceptors(t *testing.T) {
 	}
 }
 
-// warns warns wherever it is asked, and decides nothing.
+// warns warns at every edge, and decides nothing.
 type warns struct{ interceptor.Base }
 
 func (warns) Name() string { return "warns" }
@@ -377,8 +377,8 @@ func (warns) TurnEnd(_ context.Context, t interceptor.Turn) interceptor.TurnVerd
 	return t.Finish().Warn("at end")
 }
 
-// What interceptors warn of stands in the log of the turn, between its start and its
-// end, and people are alerted.
+// Interceptors' warnings are in the log of the turn, between its start and its end, and
+// raise alerts.
 func TestWarnings(t *testing.T) {
 	h := newHouse(t, steps(scripted.Say(shell("true"))), func(c *options) {
 		c.Interceptors = []interceptor.Interceptor{warns{}}
@@ -417,7 +417,7 @@ func TestGoOnForEver(t *testing.T) {
 	}
 }
 
-// panics panics wherever it is asked.
+// panics panics at every edge.
 type panics struct{ interceptor.Base }
 
 func (panics) Name() string { return "panics" }
@@ -426,7 +426,7 @@ func (panics) PromptSubmit(context.Context, interceptor.Submit) interceptor.Subm
 	panic("boom")
 }
 
-// A panic of an interceptor fails the turn, and nothing goes to the model.
+// A panic of an interceptor fails the turn, and the model gets nothing.
 func TestPanickingInterceptor(t *testing.T) {
 	h := newHouse(t, steps(), func(c *options) { c.Interceptors = []interceptor.Interceptor{panics{}} })
 	end := h.run("go")
@@ -438,12 +438,12 @@ func TestPanickingInterceptor(t *testing.T) {
 	}
 }
 
-// An endpoint that cannot be reached is tried again until it can or the turn is
-// cancelled, also for its default model: one alert, and the wait in the pod's state.
+// podd retries an unreachable endpoint until it answers or the turn is cancelled, also
+// for its default model: one alert, and the wait in the pod's state.
 func TestUnreachableEndpoint(t *testing.T) {
 	waits := make(chan time.Duration)
 	h := newHouse(t, steps(), func(c *options) {
-		c.ModelName = ""
+		c.Model = item.ModelRef{}
 		c.Retry.Sleep = func(ctx context.Context, d time.Duration) error {
 			select {
 			case waits <- d:

@@ -10,15 +10,15 @@ import (
 	"podd/pkg/worker"
 )
 
-// turnLog is the pod's log as a turn sees it.
+// turnLog is the pod's log from a turn's point of view.
 type turnLog struct {
 	a      *actor
 	number int64
 }
 
-// Append commits in the pod's goroutine. What has cost nothing yet does not wait for space:
-// the claim, as until then the submits may be withdrawn, and a summary that a client asked
-// for.
+// Append commits in the pod's goroutine. A batch that has cost nothing yet does not wait
+// for space: the claim, because until then the submits may be withdrawn, and a summary
+// that a client requested.
 func (l *turnLog) Append(ctx context.Context, b worker.Batch) (now worker.Now, err error) {
 	err = l.write(ctx, l.number > 0 && !claims(b.Kinds), func(detached context.Context) error {
 		batch := b
@@ -51,7 +51,7 @@ func claims(kinds []item.Kind) bool {
 	return first && !last
 }
 
-// draft says what the pod is once a batch of the turn is stored.
+// draft is the pod's state once a batch of the turn is stored.
 func (l *turnLog) draft(b worker.Batch) (*draft, error) {
 	batch := store.Batch{Dequeue: b.Claims}
 	for _, k := range b.Kinds {
@@ -76,10 +76,9 @@ func (l *turnLog) commit(ctx context.Context, d *draft, b worker.Batch) error {
 	return err
 }
 
-// write runs f, which commits, in the pod's goroutine: whatever happens to ctx, for what
-// happened has to be stored also when the turn was cancelled. While there is no space f
-// is run again when it may wait, until ctx ends, whose cause is the error then, or the pod
-// does.
+// write runs f, which commits, in the pod's goroutine, even if ctx has ended: what
+// happened has to be stored also when the turn was cancelled. Without space it runs f
+// again when f may wait, until ctx, whose cause is then the error, or the pod ends.
 func (l *turnLog) write(ctx context.Context, mayWait bool, f func(context.Context) error) error {
 	detached := context.WithoutCancel(ctx)
 	u := &unstored{ctx: ctx, try: func() error { return f(detached) }, outcome: make(chan error, 1)}
@@ -91,10 +90,10 @@ func (l *turnLog) write(ctx context.Context, mayWait bool, f func(context.Contex
 		return err
 	case <-ctx.Done():
 	}
-	// A pod that has ended has given it up before.
+	// A pod that has ended has already given it up.
 	_ = l.a.mailbox.do(detached, func() { l.a.backlog.giveUp(l.a.closing) })
 	return <-u.outcome
 }
 
-// Live shows a fragment at once, past the pod's goroutine.
+// Live shows a fragment at once, without the pod's goroutine.
 func (l *turnLog) Live(d item.Delta) { l.a.journal.live.Publish(d) }

@@ -7,12 +7,13 @@ import (
 	"podd/pkg/item"
 )
 
-// Update gives a pod the spec that change makes of the one that it has. What change leaves as
-// it is stays, whatever became of it: a root that is gone is in nobody's way. change runs
-// twice: so that what is new is looked for before the pod has to wait, and in the pod's
-// goroutine, so that nothing else changes the spec meanwhile. Limits, model and
-// instructions count from the next turn on, rules at once. What the tools of a running turn
-// stand on can't be changed under them: that is KindPrecondition, reason BUSY.
+// Update gives a pod the spec that change derives from the current one. Fields that
+// change does not touch stay, even if they have become invalid: a missing root elsewhere
+// in the spec is ignored. change runs twice: once so that podd can check new values
+// before the pod has to wait, and once in the pod's goroutine, so that nothing else
+// changes the spec meanwhile. Limits, model and instructions apply from the next turn on,
+// rules at once. What the tools of a running turn depend on can't change under them: that
+// is KindPrecondition, reason BUSY.
 func (h *Host) Update(ctx context.Context, idOrName string, change func(item.PodSpec) (item.PodSpec, error)) (item.Pod, error) {
 	p, err := h.Store.Pod(ctx, idOrName)
 	if err != nil {
@@ -20,6 +21,9 @@ func (h *Host) Update(ctx context.Context, idOrName string, change func(item.Pod
 	}
 	spec, err := change(p.Spec)
 	if err != nil {
+		return item.Pod{}, err
+	}
+	if _, err := h.settings().pinned(spec, p.Spec); err != nil {
 		return item.Pod{}, err
 	}
 	resolve, err := h.Workspaces.Check(spec, p.Spec)
@@ -31,8 +35,28 @@ func (h *Host) Update(ctx context.Context, idOrName string, change func(item.Pod
 		if err != nil {
 			return err
 		}
+		if spec, err = h.settings().pinned(spec, a.journal.rec.Spec); err != nil {
+			return err
+		}
 		return a.update(ctx, resolve(spec, a.journal.rec.Spec))
 	})
+}
+
+// pinned is a spec with the endpoint that its model names, if the model is not the old
+// spec's: that one keeps its endpoint whatever endpoints there are now. A model of an
+// unknown endpoint is refused, and so are new options that it does not take.
+func (s *settings) pinned(spec, old item.PodSpec) (item.PodSpec, error) {
+	if spec.Endpoint = old.Endpoint; spec.Model != old.Model {
+		ref, err := s.Router.Find(spec.Model)
+		if err != nil {
+			return spec, err
+		}
+		spec.Endpoint = ref.Endpoint
+	}
+	if spec.Model == old.Model && spec.Options == old.Options {
+		return spec, nil
+	}
+	return spec, s.checkOptions(spec.Options, spec.ModelRef())
 }
 
 func (a *actor) update(ctx context.Context, spec item.PodSpec) error {
@@ -44,7 +68,7 @@ func (a *actor) update(ctx context.Context, spec item.PodSpec) error {
 	}
 	if moves && a.turns.busy() {
 		return item.Errorf(item.KindPrecondition, "BUSY",
-			"pod %s runs a turn, and its directories and tools can't change under it: try again when the turn has ended, or cancel it", a.journal.rec.Name)
+			"pod %s is running a turn, which needs its directories and tools unchanged: wait for its end or cancel it", a.journal.rec.Name)
 	}
 	if err := a.journal.setSpec(ctx, spec, use); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// An update looks at what it changes only: a root that is gone and a workspace that has
-// moved behind a link are not its affair, and keep nobody waiting for the running turn.
+// An update checks only what it changes. It ignores a missing root and a workspace that
+// has moved behind a link, and does not wait for the running turn because of them.
 func TestUpdateLeavesTheRest(t *testing.T) {
 	asked, release := make(chan struct{}), make(chan struct{})
 	h := newHouse(t, func(context.Context, scripted.Request) scripted.Reply {
@@ -69,7 +69,7 @@ func TestUpdateLeavesTheRest(t *testing.T) {
 	wantError(t, err, item.KindInvalid, "BAD_DIR")
 	close(release)
 	h.ended(s)
-	// The same path for another purpose is looked at, and the workspace keeps its own.
+	// The same path for another purpose is checked, and the workspace keeps its own.
 	spec, err := update(func(spec *item.PodSpec) { spec.Write = []string{work} })
 	wantSpec(spec, err)
 	if moved := filepath.Join(base, "moved"); !slices.Equal(spec.Write, []string{moved}) {

@@ -6,10 +6,10 @@ import (
 	"podd/pkg/item"
 )
 
-// verify holds a log to the invariants: sequences are dense and times never go
-// back; each started turn ends exactly once, before the next one starts; each call
-// is started before it has a result and has exactly one, within its turn; each
-// submit is claimed at most once; a turn's end counts all that the turn was billed.
+// verify checks the invariants of a log: sequences have no gap and times never go back;
+// each started turn ends exactly once, before the next one starts; each call is started
+// before it has a result and has exactly one, within its turn; each submit is claimed at
+// most once; a turn's end counts everything that the turn was billed.
 func verify(t *testing.T, entries []item.Entry) {
 	t.Helper()
 	v := verifier{t: t, calls: map[string]int{}, claims: map[string]int{}, submitted: map[string]bool{}}
@@ -33,13 +33,13 @@ type verifier struct {
 	compacted bool
 	// open is the running turn, last the last one.
 	open, last int64
-	// calls is the state of each call: 1 asked for, 2 answered.
+	// calls is the state of each call: 1 requested, 2 answered.
 	calls     map[string]int
 	claims    map[string]int
 	submitted map[string]bool
-	// billed is what the open turn was.
+	// billed is what the open turn was billed.
 	billed item.Usage
-	// alert is the last entry's, where it is one.
+	// alert is the last entry's, if it is one.
 	alert item.Alert
 }
 
@@ -72,7 +72,7 @@ func (v *verifier) add(e item.Entry) {
 		}
 		v.open = 0
 		if alert.Reason != item.ReasonTurnEnded && k.Reason != "CUT" {
-			t.Errorf("seq %d: the end of turn %d stands behind the alert %+v", e.Seq, e.Turn, alert)
+			t.Errorf("seq %d: the end of turn %d comes after the alert %+v", e.Seq, e.Turn, alert)
 		}
 		if k.Usage != v.billed && k.Outcome != item.OutcomeInterrupted {
 			t.Errorf("seq %d: turn %d counts %+v and was billed %+v", e.Seq, e.Turn, k.Usage, v.billed)
@@ -99,12 +99,12 @@ func (v *verifier) add(e item.Entry) {
 	}
 }
 
-// alertReasons are the reasons of sources that have one only.
+// alertReasons are the reasons of sources that have only one.
 var alertReasons = map[string]string{"approval": item.ReasonApprovalWaits, "fallback": item.ReasonFallback}
 
 func (v *verifier) item(e item.Entry, it item.Item, compacted bool) {
 	v.t.Helper()
-	// A compaction of an idle pod brings files back outside of turns.
+	// A compaction of an idle pod adds files outside of turns.
 	if outside := compacted && v.open == 0 && e.Turn == 0; !outside && (v.open == 0 || e.Turn != v.open) {
 		v.t.Errorf("seq %d: an item of turn %d while %d is open", e.Seq, e.Turn, v.open)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"podd/pkg/item"
+	"podd/pkg/llm"
 	"podd/pkg/llm/openai"
 	"podd/pkg/llm/scripted"
 	"podd/pkg/worker"
@@ -39,8 +40,8 @@ func (s *sleeper) sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// slowDown answers the first request of a conversation with a wait of an hour until it
-// has been told so the given number of times.
+// slowDown answers the first requests of a conversation with a wait of an hour, the given
+// number of times.
 func slowDown(times int) scripted.Handler {
 	return func(_ context.Context, r scripted.Request) scripted.Reply {
 		if r.Attempt <= times {
@@ -60,9 +61,8 @@ func (h *house) waiting() item.Pod {
 	return got
 }
 
-// What the endpoint asks for in Retry-After is waited for over restarts and kills: until
-// the same time, in sight, and without asking in between. It does not count as having
-// stopped at the same step again and again.
+// A wait from Retry-After survives restarts and kills: until the same time, visibly, and
+// without a request in between. It is not another stop at the same step.
 func TestWaitOverRestarts(t *testing.T) {
 	z := newSleeper()
 	f := new(faulty)
@@ -114,7 +114,7 @@ func TestWaitCancelled(t *testing.T) {
 	}
 }
 
-// When a wait is over the pod runs again, before the model has said anything.
+// After a wait the pod runs again, before the model has answered.
 func TestWaitEnds(t *testing.T) {
 	z := newSleeper()
 	open := make(chan struct{})
@@ -130,13 +130,13 @@ func TestWaitEnds(t *testing.T) {
 	h.await(func(p item.Pod) bool { return p.Status.State == item.StateRunning && p.Status.WaitUntil.IsZero() })
 	close(open)
 	h.ended(s)
-	waits := slices.DeleteFunc(h.warned(), func(text string) bool { return !strings.Contains(text, "trying again in 1h") })
+	waits := slices.DeleteFunc(h.warned(), func(text string) bool { return !strings.Contains(text, "retrying in 1h") })
 	if len(waits) != 1 {
 		t.Errorf("alerts %q", h.warned())
 	}
 }
 
-// onlyModel lets one model answer; the others ask to wait for an hour.
+// onlyModel lets one model answer; the others request a wait of an hour.
 func onlyModel(name string, then scripted.Handler) scripted.Handler {
 	return func(ctx context.Context, r scripted.Request) scripted.Reply {
 		if r.Model != name {
@@ -146,10 +146,10 @@ func onlyModel(name string, then scripted.Handler) scripted.Handler {
 	}
 }
 
-// A model that can't be asked for long is passed over for the rest of the turn: the setup
-// says so and a person is alerted. The next turn begins with the pod's own again.
+// The rest of the turn skips a model that is unavailable for long: the setup says so and
+// a person is alerted. The next turn begins with the pod's own model again.
 func TestFallback(t *testing.T) {
-	h := newHouse(t, onlyModel("m3", steps(scripted.Say(shell("true")))), func(c *options) { c.Fallbacks = []string{"m2", "m3"} })
+	h := newHouse(t, onlyModel("m3", steps(scripted.Say(shell("true")))), func(c *options) { c.Fallbacks = refs("m2", "m3") })
 	if end := h.run("go"); end.Outcome != item.OutcomeFinished || end.Steps != 2 {
 		t.Errorf("end %+v", end)
 	}
@@ -166,12 +166,28 @@ func TestFallback(t *testing.T) {
 		t.Errorf("%d requests", n)
 	}
 	w := h.warned()
-	if len(w) != 2 || !strings.Contains(w[1], "the rest of turn 1 is for the model m3") || !strings.Contains(w[1], "m2 is busy") {
+	if len(w) != 2 || !strings.Contains(w[1], "turn 1 continues with the model m3") || !strings.Contains(w[1], "m2 is busy") {
 		t.Errorf("alerts %q", w)
 	}
 	h.run("again")
 	if got := models(); len(got) != 6 || got[3] != "m" || got[5] != "m3" {
 		t.Errorf("setups %q", got)
+	}
+}
+
+// An endpoint that refuses images is not asked again; a fallback that sees images answers.
+func TestFallbackSeesImages(t *testing.T) {
+	h := newHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
+		if r.Model == "m" {
+			return scripted.Fail(500, "", "image input is not supported by this server", 0)
+		}
+		return scripted.Say(scripted.Text("red"))
+	}, func(c *options) { c.Fallbacks = refs("m2") })
+	if end := h.run("go"); end.Outcome != item.OutcomeFinished || len(h.model.Requests()) != 2 {
+		t.Errorf("end %+v after %d requests", end, len(h.model.Requests()))
+	}
+	if w := h.warned(); len(w) != 1 || !strings.Contains(w[0], `the model "m" takes no images`) {
+		t.Errorf("alerts %q", w)
 	}
 }
 
@@ -188,7 +204,7 @@ func TestFallbackOutlivesPodd(t *testing.T) {
 			return scripted.Say(scripted.Wait(make(chan struct{})))
 		}
 		return scripted.Say(scripted.Text("done"))
-	}), func(c *options) { c.Fallbacks = []string{"m2", "m3"} })
+	}), func(c *options) { c.Fallbacks = refs("m2", "m3") })
 	s := h.submit("go")
 	<-asked
 	h.kill(f)
@@ -207,8 +223,8 @@ func TestFallbackOutlivesPodd(t *testing.T) {
 	}
 }
 
-// A turn whose own model is one of the fallbacks too has not fallen back by asking it: after
-// a restart it has all of them before it, also where its own model is another by then.
+// A turn whose own model is also one of the fallbacks has not fallen back by using it:
+// after a restart it still has all of them, even if its own model is another by then.
 func TestOwnModelIsNoFallback(t *testing.T) {
 	for _, c := range []struct {
 		name, before, after string
@@ -231,7 +247,7 @@ func TestOwnModelIsNoFallback(t *testing.T) {
 				}
 				return scripted.Say(scripted.Text("done"))
 			}, func(cfg *options) {
-				cfg.ModelName, cfg.Fallbacks, model = model, []string{"m2", "scripted"}, c.after
+				cfg.Model, cfg.Fallbacks, model = item.ModelRef{Model: model}, refs("m2", "scripted"), c.after
 			})
 			s := h.submit("go")
 			<-asked
@@ -248,10 +264,10 @@ func TestOwnModelIsNoFallback(t *testing.T) {
 	}
 }
 
-// When no model is left the last one's wait is waited for.
+// When no model is left, the turn waits as the last one requested.
 func TestFallbacksAreUsedUp(t *testing.T) {
 	z := newSleeper()
-	h := newHouse(t, onlyModel("m9", nil), func(c *options) { c.Fallbacks, c.Retry.Sleep = []string{"m2"}, z.sleep })
+	h := newHouse(t, onlyModel("m9", nil), func(c *options) { c.Fallbacks, c.Retry.Sleep = refs("m2"), z.sleep })
 	s := h.submit("go")
 	if d := <-z.asked; d != time.Hour {
 		t.Errorf("waits %s", d)
@@ -265,15 +281,15 @@ func TestFallbacksAreUsedUp(t *testing.T) {
 	h.ended(s)
 }
 
-// A summary that the pod's model can't write now is the next model's to write, as its
-// requests are.
+// If the pod's model can't write a summary now, the next model does, as for its other
+// requests.
 func TestFallbackWhileCompacting(t *testing.T) {
 	var mu sync.Mutex
 	full := false
 	h := newHouse(t, func(_ context.Context, r scripted.Request) scripted.Reply {
 		mu.Lock()
 		defer mu.Unlock()
-		switch summary := strings.Contains(r.LastUser(), "about to be replaced by a summary"); {
+		switch summary := strings.Contains(r.LastUser(), "summary that replaces the conversation"); {
 		case r.Model == "m2" && summary:
 			full = false
 			return scripted.Say(scripted.Text("short"))
@@ -283,7 +299,7 @@ func TestFallbackWhileCompacting(t *testing.T) {
 			return scripted.Fail(400, "context_length_exceeded", "too long", 0)
 		}
 		return scripted.Say(scripted.Text(strings.Repeat("a long answer ", 1000)))
-	}, func(c *options) { c.Fallbacks, c.Compaction = []string{"m2"}, worker.Compaction{KeepTokens: 1} })
+	}, func(c *options) { c.Fallbacks, c.Compaction = refs("m2"), worker.Compaction{KeepTokens: 1} })
 	h.run("one")
 	h.run("two")
 	mu.Lock()
@@ -297,7 +313,7 @@ func TestFallbackWhileCompacting(t *testing.T) {
 	}
 }
 
-// A model listing that fails before the first request of a pod is logged with the step
+// A failed listing of models before the first request of a pod is logged with the step
 // that it is for.
 func TestFailedListingIsLoggedWithItsStep(t *testing.T) {
 	var asked atomic.Int32
@@ -314,15 +330,15 @@ func TestFailedListingIsLoggedWithItsStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	var log bytes.Buffer // Written by the turn alone, and read after it.
+	var log bytes.Buffer // Only the turn writes it; the test reads it afterwards.
 	h := newHouse(t, steps(), func(c *options) {
-		c.Model, c.ModelName = client, ""
+		c.Router, c.Model = llm.One(client), item.ModelRef{}
 		c.Logger = slog.New(slog.NewJSONHandler(&log, nil))
 	})
 	h.run("go")
 	h.close()
 	defer h.open()
-	if _, line, ok := strings.Cut(log.String(), `"model request failed, trying again"`); !ok || !strings.Contains(line, `"step":1,"attempt":1,`) {
+	if _, line, ok := strings.Cut(log.String(), `"model request failed; retrying"`); !ok || !strings.Contains(line, `"step":1,"attempt":1,`) {
 		t.Errorf("the log: %s", log.String())
 	}
 }

@@ -11,69 +11,100 @@ import (
 // Workspaces are where pods work: their directories, tools, rules and skills. Package
 // workspace has them.
 type Workspaces interface {
-	// Check refuses a spec that can't work, and finds the directories that it has and the
-	// one before has not: resolve gives them the names that they have without links. What a
-	// spec has of the one before was right when it was stored, and is not asked about again.
+	// Check refuses a spec that can't work, and looks up the directories that it has and the
+	// previous one does not: resolve replaces them by their real paths. What a spec has in
+	// common with the previous one was valid when it was stored, and is not checked again.
 	// Check may hang.
 	Check(spec, before item.PodSpec) (resolve func(spec, before item.PodSpec) item.PodSpec, err error)
-	// Open gives a pod that is loaded its workspace. It reads no file. above are the pods
-	// above this one, its parent first.
+	// Open gives a loaded pod its workspace. It reads no file. above are the pods above this
+	// one, its parent first.
 	Open(p item.Pod, above func() ([]item.Pod, error)) (Workspace, error)
-	// Remove removes what is kept of a pod that was deleted.
+	// Remove removes the data that is kept for a deleted pod, and ends its jobs.
 	Remove(id string) error
-	// Explain says what of a setup precedes the items of a request, part by part, and
-	// which file of the workspace its words are from.
+	// Abandon ends the commands of a pod whose log can't be read. It does not wait for their
+	// end.
+	Abandon(id string)
+	// Picture makes an image of the bytes of a file. Its errors are sentences without a subject.
+	Picture(data []byte, name string) (item.Image, error)
+	// Jobs are the background commands of a pod.
+	Jobs(id string) Jobs
+	// Explain returns the parts of a setup that precede the items of a request, and the file
+	// of the workspace's text.
 	Explain(s item.Setup, bytesPerToken float64) (parts []FixedPart, source string)
+}
+
+// Jobs are the background commands of one pod, loaded or not. Any goroutine may call the
+// methods; none waits for a command.
+type Jobs interface {
+	// Keep adopts the jobs of the pod that the log records, and the highest number that one
+	// has had. It follows the running ones. It calls changed on a goroutine that may wait
+	// when Ended has something new.
+	Keep(known []item.Job, last int, changed func())
+	// Ended are the jobs whose end is not stored.
+	Ended() []tool.JobEnd
+	// Stored says that the end of a job is stored.
+	Stored(id string)
+	// Stop begins to end a job; ended is closed when it has ended, nil for an unknown job.
+	// reason is half a sentence.
+	Stop(id, reason string) (ended <-chan struct{})
+	// StopAll ends all jobs.
+	StopAll(reason string)
+	// StopUntold ends the jobs that no result names. Callers call it only while no call
+	// runs.
+	StopUntold()
+	// List is the running jobs and the last ended ones.
+	List() []tool.JobInfo
+	// Read returns at most limit bytes of a job's output, from a mark; if the mark is
+	// negative, the last ones.
+	Read(id string, after int64, limit int) (out tool.JobOutput, ok bool)
 }
 
 // Workspace is where one loaded pod works. Follow and Close are called in the pod's
 // goroutine, the others in any.
 type Workspace interface {
-	// Decide says whether a call may run, under the rules of now.
+	// Decide says whether a call may run, under the current rules.
 	Decide(name string, access tool.Access) worker.Ruling
-	// Follow checks a spec. It counts once use is called; moves says that tools stand on
-	// something else then.
+	// Follow checks a spec. It applies once use is called; moves says that the tools' basis
+	// then changes.
 	Follow(spec item.PodSpec) (moves bool, use func(), err error)
-	// Look reads what a turn stands on. It may hang.
+	// Look reads what a turn is based on. It may hang.
 	Look() (Ground, error)
-	// Refer turns a submit into what is stored, and says what of it could not be resolved.
-	// It may hang.
+	// Refer converts a submit for the log, and returns alerts about what could not be
+	// resolved. It may hang.
 	Refer(ctx context.Context, s Submit) (item.Submitted, []item.Alert, error)
-	// Complete completes what was typed behind an @. It may hang.
+	// Complete completes the text after an @. It may hang.
 	Complete(ctx context.Context, prefix string, limit int) ([]string, error)
-	// RuleFor is the rule that lets such calls run unasked as the one that asks. It may
-	// hang.
+	// RuleFor is the rule that lets calls like this one run without a question. It may hang.
 	RuleFor(ctx context.Context, asked item.ApprovalRequested) (*item.Rule, error)
-	// Recovering equips the worker of a turn that only ends: with tools that know what
-	// became of calls, and work without the directory.
+	// Recovering equips the worker of a turn that only ends: with tools that find the
+	// outcome of calls, and work without the directory.
 	Recovering(c *worker.Config) error
-	// Close closes the directory. What still looks into it gets cause.
+	// Close closes the directory. Whatever still uses it gets cause.
 	Close(cause error)
 }
 
-// Ground is what a turn stands on, as its workspace had it when it was looked at.
+// Ground is what a turn is based on, as the workspace was when it was read.
 type Ground interface {
-	// Follow lets what the configuration of the workspace says count from now on. It says
-	// in one sentence what of that is not followed; empty when that is nothing. It is called
-	// in the pod's goroutine.
+	// Follow applies the workspace's configuration from now on. It returns one sentence
+	// about ignored parts of it; empty without any. It is called in the pod's goroutine.
 	Follow() (says string, err error)
-	// Equip gives a worker its tools and what the workspace says.
+	// Equip gives a worker its tools and the workspace's text.
 	Equip(c *worker.Config) error
-	// Offered are the tools together with those of other programs; nil when there are
-	// none of those. With start, programs of which nothing is known yet are started.
+	// Offered are the tools together with those of other programs; nil if those have none.
+	// With start, it starts programs of which nothing is known yet.
 	Offered(ctx context.Context, start bool) (*tool.Registry, error)
-	// Use keeps the directory open under a turn until done is called.
+	// Use keeps the directory open for a turn until done is called.
 	Use() (done func())
 }
 
-// FixedPart is a part of what precedes the conversation in a request.
+// FixedPart is a part of a request before the conversation.
 type FixedPart struct {
-	// Kind is instructions, project, skill, tools or mcp.
+	// Kind is base, environment, instructions, project, skill, tools or mcp.
 	Kind string
-	// Name is the file or the server that it is from, or the skill; may be empty.
+	// Name is its file or server, or the skill; may be empty.
 	Name string
 	// Count is how many tools it has; 0 for text.
 	Count int
-	// Tokens is an estimate.
-	Tokens int
+	// Bytes is its size, Tokens an estimate.
+	Bytes, Tokens int
 }

@@ -12,30 +12,29 @@ import (
 )
 
 const (
-	// usualCompletions is how many completions there are unless more are asked for,
-	// and maxCompletions how many there can be.
+	// usualCompletions is the default number of completions, and maxCompletions the maximum.
 	usualCompletions = 50
 	maxCompletions   = 1000
 )
 
-// Complete completes a reference from what was typed behind its @: a path relative
-// to the workspace or absolute, or one in quotes that are open or closed. Each
-// completion is what can stand there instead, as [ParseRefs] reads it: with the
-// directory as it was typed, in quotes where the path needs them or the prefix has
-// them, and with a slash at the end for a directory.
+// Complete completes a reference from the text after its @: a path relative to the
+// workspace or absolute, or one in quotes that are open or closed. Each completion can
+// replace that text, as [ParseRefs] reads it: with the directory as it was typed, in
+// quotes if the path needs them or the prefix has them, and with a trailing slash for a
+// directory.
 //
-// These are the entries of the typed directory that begin with the rest, sorted by
-// name. On the way to a root of the scope that lies elsewhere, it is that root.
-// Left out is what a reference cannot name: what a [FS.Guarded] does not read, pipes and the like, links that lead
-// nowhere or out of the scope, and names with characters that cannot be seen. Names
-// that begin with a dot are left out unless the typed one does, and what Walk leaves
-// out unless there is nothing else or the typed directory is left out itself.
+// Completions are the entries of the typed directory that begin with the rest, sorted by
+// name. On the way to a root of the scope that is elsewhere, it is that root. Complete
+// omits what a reference cannot name: what a [FS.Guarded] does not read, pipes and the
+// like, links that lead nowhere or out of the scope, and names with invisible characters.
+// It omits names that begin with a dot unless the typed one does, and what Walk omits
+// unless there is nothing else or the typed directory is omitted itself.
 //
-// When no path begins with the prefix, files anywhere in the workspace stand in for
-// it: those whose name begins with what was typed, then those that contain it, upper
-// case or lower, and of each the ones nearest to the workspace first. A directory in
-// the prefix must be theirs, or the end of it. The search looks at 20,000 entries at
-// most and ends with ctx; what it has found by then is the answer.
+// If no path begins with the prefix, Complete returns files anywhere in the workspace:
+// those whose name begins with the typed text, then those that contain it, in upper or
+// lower case, and of each the ones nearest to the workspace first. A directory in the
+// prefix must be theirs, or the end of it. The search visits at most 20,000 entries and
+// ends with ctx; it returns what it has found by then.
 //
 // At most limit completions are returned: 50 for zero or less, never more than 1000.
 // A path that leads nowhere has none and is no error. An error is a *PathError: the
@@ -59,9 +58,9 @@ func (f *FS) Complete(ctx context.Context, prefix string, limit int) ([]string, 
 	return c.found, err
 }
 
-// typedPath is the path that a prefix means, and whether it has quotes. What follows
-// a closing quote belongs to the path: who goes on behind a completed directory does
-// not move into the quotes first.
+// typedPath is the path that a prefix means, and whether it has quotes. Text after a
+// closing quote belongs to the path: a user who continues after a completed directory
+// need not move into the quotes first.
 func typedPath(prefix string) (typed string, quoted bool) {
 	rest, quoted := strings.CutPrefix(prefix, `"`)
 	if !quoted {
@@ -82,10 +81,10 @@ func typedPath(prefix string) (typed string, quoted bool) {
 	return b.String(), true
 }
 
-// completer is one prefix and what has been found for it.
+// completer is one prefix and the completions found for it.
 type completer struct {
 	fs *FS
-	// dir is empty or ends with a slash, base is what follows it; both as typed.
+	// dir is empty or ends with a slash, base is the text after it; both as typed.
 	dir, base string
 	quoted    bool
 	limit     int
@@ -95,7 +94,7 @@ type completer struct {
 // full says that no more completions are wanted.
 func (c *completer) full() bool { return len(c.found) >= c.limit }
 
-// written is a path as it stands behind an @; ok is false for one that cannot.
+// written is a path as text after an @; ok is false for one that cannot be written so.
 func (c *completer) written(name string) (text string, ok bool) {
 	text = name
 	if c.quoted || !bare(name) {
@@ -111,8 +110,8 @@ func (c *completer) add(name string) {
 	}
 }
 
-// direct finds the paths that begin with the prefix, and says whether the typed
-// directory is one.
+// direct finds the paths that begin with the prefix, and says whether the typed directory
+// exists.
 func (c *completer) direct() (exists bool, err error) {
 	b, all, err := c.listing()
 	e, _ := errors.AsType[*PathError](err)
@@ -132,8 +131,8 @@ func (c *completer) direct() (exists bool, err error) {
 	return true, nil
 }
 
-// entries adds the entries of the typed directory that fit; with all those, too,
-// that a walk leaves out.
+// entries adds the entries of the typed directory that fit; with all, it includes those
+// that a walk omits.
 func (c *completer) entries(b *branch, all bool) {
 	for _, e := range b.entries {
 		name := e.Name()
@@ -160,8 +159,8 @@ func (c *completer) entries(b *branch, all bool) {
 	}
 }
 
-// roots adds the roots that the typed directory, which is not in the scope, leads
-// to. Who types a relative path is in the workspace already.
+// roots adds the roots that the typed directory, which is not in the scope, leads to. A
+// relative path is in the workspace already.
 func (c *completer) roots() {
 	above := c.fs.abs(c.dir)
 	roots := c.fs.roots
@@ -183,7 +182,7 @@ func (c *completer) roots() {
 	}
 }
 
-// hidden says whether a name is not for who typed this beginning of one.
+// hidden says whether to omit a name for this typed beginning.
 func hidden(name, typed string) bool {
 	return strings.HasPrefix(name, ".") && !strings.HasPrefix(typed, ".")
 }
@@ -191,8 +190,8 @@ func hidden(name, typed string) bool {
 // hasHidden says whether a path has a name that begins with a dot.
 func hasHidden(path string) bool { return strings.Contains("/"+path, "/.") }
 
-// listing reads the typed directory as Walk does and closes it. ignored says that Walk would
-// not come to it by itself.
+// listing reads the typed directory as Walk does and closes it. ignored says that Walk
+// would not reach it by itself.
 func (c *completer) listing() (b branch, ignored bool, err error) {
 	f, dir := c.fs, c.dir
 	p, err := f.locate(dir)

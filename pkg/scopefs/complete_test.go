@@ -16,7 +16,7 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// completed is the completions of a prefix, one a line.
+// completed are the completions of a prefix, one per line.
 func completed(t testing.TB, f *scopefs.FS, prefix string) string {
 	t.Helper()
 	got, err := f.Complete(t.Context(), prefix, 0)
@@ -187,9 +187,9 @@ func TestCompleteErrors(t *testing.T) {
 	wantKind(t, err, scopefs.IO)
 }
 
-// Whatever the names of the files: each completion, behind an @, is read as one
-// reference to a file that exists, whose path begins with the prefix; and no visible
-// file that begins with it is missing.
+// Whatever the names of the files: each completion, after an @, is one reference to an
+// existing file whose path begins with the prefix; and no visible file that begins with
+// it is missing.
 func TestCompletionsAreReadBack(t *testing.T) {
 	name := rapid.StringOfN(rapid.RuneFrom([]rune("ab.:-10, @\"'`<>()[]{}!?;\\é日“”\t\u202e")), 1, 8, -1).
 		Filter(func(s string) bool { return s != "." && s != ".." && s != ".git" && s != ".gitignore" })

@@ -7,16 +7,15 @@ import (
 	"path"
 )
 
-// opening opens the directories on the way to a place one by one and holds each
-// against what is hidden. A name that has become a link since the place was followed
-// is refused: whoever swaps directories for links gets nowhere that was not looked
-// at.
+// opening opens the directories on the way to a place one by one and checks each against
+// the hidden ones. It refuses a name that has become a link since the place was resolved:
+// swapping directories for links leads only to places that were checked.
 type opening struct {
 	fs     *FS
 	hidden hiding
-	// making makes directories that are missing.
+	// making creates missing directories.
 	making bool
-	// spot is what was decided on; nil when nothing was.
+	// spot is the place that was decided on; nil without a decision.
 	spot *spot
 }
 
@@ -60,7 +59,7 @@ func (o opening) step(dir *os.Root, name string) (*os.Root, error) {
 	if o.hidden.reserves(dir, name) {
 		return nil, errHidden(name)
 	}
-	// With "/." nothing but a directory is opened: a named pipe would block.
+	// With "/." only a directory opens: a named pipe would block.
 	next, err := dir.OpenRoot(name + "/.")
 	if o.making && errors.Is(err, fs.ErrNotExist) {
 		made := dir.Mkdir(name, 0o777)
@@ -81,7 +80,7 @@ func (o opening) step(dir *os.Root, name string) (*os.Root, error) {
 	return next, nil
 }
 
-// note remembers a directory that was made.
+// note records a created directory.
 func (o opening) note(dir *os.Root) error {
 	info, err := dir.Stat(".")
 	if err == nil {
@@ -90,8 +89,7 @@ func (o opening) note(dir *os.Root) error {
 	return err
 }
 
-// check refuses a directory that is hidden, or that name in its parent was not the
-// name of.
+// check refuses a directory that is hidden, or that name in its parent did not mean.
 func (o opening) check(parent *os.Root, name string, dir *os.Root) error {
 	info, err := dir.Stat(".")
 	if err != nil {
@@ -110,7 +108,7 @@ func (f *FS) dirAt(p place) (*os.Root, error) {
 		return nil, err
 	}
 	if !p.near && f.bound == nil {
-		// With "/." nothing but a directory is opened, should it change now.
+		// With "/." only a directory opens, should it change now.
 		dir, err := p.OpenRoot(p.rel + "/.")
 		return dir, f.wrap(p.given, err)
 	}
@@ -123,11 +121,11 @@ func (f *FS) dirAt(p place) (*os.Root, error) {
 	return dir, f.at(p.given, err)
 }
 
-// entry is a name in a directory that was opened.
+// entry is a name in an opened directory.
 type entry struct {
 	dir  *os.Root
 	name string
-	// held says that dir is for the entry alone, to be closed with it.
+	// held says that dir is only for the entry, and is closed with it.
 	held bool
 }
 
@@ -137,7 +135,7 @@ func (e entry) close() {
 	}
 }
 
-// entryOf is where a place that is to be read leads, links followed.
+// entryOf is the entry that a place to read leads to, with links followed.
 func (f *FS) entryOf(p place) (entry, error) {
 	if !p.near && f.bound == nil {
 		return entry{dir: p.Root, name: p.rel}, nil
@@ -149,7 +147,7 @@ func (f *FS) entryOf(p place) (entry, error) {
 	return f.entryIn(p, false)
 }
 
-// read is where a place leads that is to be read: where it was decided to lead, if it was.
+// read is the place that a path to read leads to: the one that was decided on, if any.
 func (f *FS) read(p place) (place, error) {
 	if f.bound != nil {
 		return f.decided(p, true, false)
@@ -157,8 +155,8 @@ func (f *FS) read(p place) (place, error) {
 	return f.follow(p, true)
 }
 
-// entryIn is the entry of a place that was followed, its directory opened step by
-// step and made if that is wanted.
+// entryIn is the entry of a resolved place; its directory is opened step by step and, on
+// request, created.
 func (f *FS) entryIn(p place, making bool) (entry, error) {
 	parent, name := path.Split(p.rel)
 	o := f.newOpening(making)
@@ -175,7 +173,7 @@ func (f *FS) entryIn(p place, making bool) (entry, error) {
 	return e, nil
 }
 
-// checkEntry refuses a name that is hidden, whether something has it or not.
+// checkEntry refuses a hidden name, whether or not it exists.
 func (o opening) checkEntry(e entry) error {
 	if o.hidden.reserves(e.dir, e.name) {
 		return errHidden(e.name)
@@ -186,7 +184,7 @@ func (o opening) checkEntry(e entry) error {
 	return nil
 }
 
-// at gives an error that is about a step on the way the path that the caller knows.
+// at replaces the path of an error about a step on the way by the caller's path.
 func (s *scope) at(given string, err error) error {
 	if e, ok := errors.AsType[*PathError](err); ok && e.Path != given {
 		again := *e

@@ -9,7 +9,7 @@ import (
 )
 
 // Directory checks that a path is an existing directory and resolves its links, so that
-// one directory has one name. what says in an error what the directory is for. It may hang.
+// one directory has one name. what names the directory's purpose in errors. It may hang.
 func Directory(path, what string) (string, error) {
 	bad := func(format string, args ...any) (string, error) {
 		return "", item.Errorf(item.KindInvalid, "BAD_DIR", format, args...)
@@ -31,7 +31,7 @@ func Directory(path, what string) (string, error) {
 	return resolved, nil
 }
 
-// LiesIn says whether a clean path is one of some directories or lies in one.
+// LiesIn says whether a clean path is, or is in, one of some directories.
 func LiesIn(path string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool {
 		_, ok := within(dir, path)

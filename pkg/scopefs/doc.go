@@ -5,7 +5,7 @@
 //
 // Each root is an [os.Root], and every path is resolved inside of one. A path is
 // made absolute against the workspace and cleaned lexically; of the roots that it
-// lies in, the longest is taken, so a writable root inside a read-only one is
+// is in, the longest is used, so a writable root inside a read-only one is
 // writable and the other way round. What happens then is up to the root: "..", an
 // absolute symbolic link or a link that leaves the root ends in [OutOfScope],
 // whatever else changes on the disk at the same time.

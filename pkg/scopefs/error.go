@@ -18,7 +18,7 @@ const (
 	// OutOfScope: the path, or a link in it, leaves the scope, or a write went to a
 	// read-only root.
 	OutOfScope Kind = "out_of_scope"
-	// NotFound: nothing there has this name.
+	// NotFound: nothing has this name.
 	NotFound Kind = "not_found"
 	// Binary: the file is not UTF-8 text.
 	Binary Kind = "binary"
@@ -30,11 +30,11 @@ const (
 	IsDir Kind = "is_dir"
 	// Exists: the name is taken.
 	Exists Kind = "exists"
-	// Protected: a change of it needs a person's approval.
+	// Protected: changing it needs a person's approval.
 	Protected Kind = "protected"
 	// Changed: it leads elsewhere than when it was decided on.
 	Changed Kind = "changed"
-	// Refused: something else than the scope speaks against it.
+	// Refused: something other than the scope forbids it.
 	Refused Kind = "refused"
 	// TooLarge: more than the limit of the operation.
 	TooLarge Kind = "too_large"
@@ -43,12 +43,12 @@ const (
 // PathError says what is wrong with one path.
 type PathError struct {
 	Kind Kind
-	// Path is as the caller gave it. Error quotes it where it has to.
+	// Path is as the caller gave it. Error quotes it if necessary.
 	Path string
-	// Err is the cause, nil when there is none beneath.
+	// Err is the cause; may be nil.
 	Err error
 
-	// says completes the sentence that Path begins; empty for the kind's default.
+	// says completes the sentence that begins with Path; empty for the kind's default.
 	says string
 }
 
@@ -56,7 +56,7 @@ type PathError struct {
 func (e *PathError) Error() string {
 	says := e.says
 	if says == "" {
-		says = e.Kind.says(e.Err)
+		says = e.Kind.describes(e.Err)
 	}
 	return Display(e.Path) + " " + says
 }
@@ -64,23 +64,23 @@ func (e *PathError) Error() string {
 // Unwrap is the cause.
 func (e *PathError) Unwrap() error { return e.Err }
 
-// says is what the kind alone has to say.
-func (k Kind) says(cause error) string {
+// describes is the kind's default sentence.
+func (k Kind) describes(cause error) string {
 	switch k {
 	case OutOfScope:
-		return "is outside of the scope: use a path inside the workspace, or have its directory added to the pod's scope"
+		return "is outside the scope: use a path in the workspace, or ask the user to add its directory to the pod's scope"
 	case NotFound:
 		return "does not exist: check the name, or list its directory"
 	case Binary:
 		return "is not UTF-8 text"
 	case NotRegular:
-		return "is not a regular file, and nothing else is opened"
+		return "is not a regular file, so it cannot be opened"
 	case IsDir:
 		return "is a directory: name a file in it"
 	case Exists:
-		return "already exists: take another name, or remove it first"
+		return "already exists: use another name, or remove it first"
 	case TooLarge:
-		return "is too large to be read at once: read a part of it"
+		return "is too large to read at once: read a part of it"
 	}
 	if cause == nil {
 		return "cannot be used"
@@ -88,8 +88,8 @@ func (k Kind) says(cause error) string {
 	return "cannot be used: " + reason(cause)
 }
 
-// reason is the innermost cause, without the operations and names around it: they
-// are ours, not the reader's.
+// reason is the innermost cause, without the operations and names around it, which mean
+// nothing to the reader.
 func reason(err error) string {
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return errno.Error()
@@ -100,13 +100,13 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// sayf makes a PathError with a sentence of its own; format completes what the path
-// begins.
+// sayf makes a PathError with its own sentence; format completes what begins with the
+// path.
 func sayf(kind Kind, path string, cause error, format string, args ...any) *PathError {
 	return &PathError{Kind: kind, Path: path, Err: cause, says: fmt.Sprintf(format, args...)}
 }
 
-// wrap gives an error of the system its kind.
+// wrap turns an error of the system into a PathError of the right kind.
 func (s *scope) wrap(path string, err error) error {
 	if err == nil {
 		return nil
@@ -123,7 +123,7 @@ func (s *scope) wrap(path string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		kind = NotFound
 	case errors.Is(err, syscall.ENOTDIR):
-		return sayf(NotFound, path, err, "does not exist: something on the way to it is no directory")
+		return sayf(NotFound, path, err, "does not exist: part of the path is not a directory")
 	case errors.Is(err, fs.ErrExist):
 		kind = Exists
 	case errors.Is(err, syscall.EISDIR):
@@ -132,9 +132,9 @@ func (s *scope) wrap(path string, err error) error {
 	return &PathError{Kind: kind, Path: path, Err: err}
 }
 
-// Display is the path as it may stand in a line of text: unchanged, or quoted when
-// it holds control, format or other invisible characters, or ends or begins with
-// white space. It never holds a newline.
+// Display is the path for a line of text: unchanged, or quoted if it contains control,
+// format or other invisible characters, or ends or begins with white space. It never
+// contains a newline.
 func Display(path string) string {
 	if path == "" || strings.TrimSpace(path) != path || strings.ContainsFunc(path, unprintable) {
 		return strconv.Quote(path)
@@ -142,6 +142,6 @@ func Display(path string) string {
 	return path
 }
 
-// unprintable says whether a character cannot be seen, or came from bytes that are
-// not UTF-8.
+// unprintable says whether a character is invisible, or came from bytes that are not
+// UTF-8.
 func unprintable(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }

@@ -19,19 +19,18 @@ type Config struct {
 	Read []string
 	// Write are further roots that may be read and written.
 	Write []string
-	// Hidden are podd's own files and directories, by absolute paths that need not
-	// exist: no method reads, lists or changes them or what is in them, by whatever
-	// name. A root must not lie in one.
+	// Hidden are podd's own files and directories, by absolute paths that need not exist: no
+	// method reads, lists or changes them or their content, by whatever name. A root must
+	// not be in one.
 	Hidden []string
-	// Shown are roots that may lie in a hidden directory after all, and outside of
-	// Within.
+	// Shown are roots that may nevertheless be in a hidden directory, and outside of Within.
 	Shown []string
-	// Within are directories that the roots must lie in, when there are any. On the way
-	// from there to a root no link is followed, so that whoever may change what is in them
-	// can't lead a root elsewhere. What is protected is named from there.
+	// Within are directories that must contain the roots, unless it is empty. No link is
+	// followed on the way from there to a root, so that changing their content can't lead a
+	// root elsewhere. Protected paths are named from there.
 	Within []string
-	// OnApproved is told of each path, absolute, whose change a person has approved, before
-	// the change; may be nil.
+	// OnApproved is called with each path, absolute, whose change a person has approved,
+	// before the change; may be nil.
 	OnApproved func(path string)
 }
 
@@ -39,20 +38,20 @@ type Config struct {
 type FS struct {
 	*scope
 	*reads
-	// bound is what a call is held to; nil for any call.
+	// bound limits a call to its targets; nil for any call.
 	bound *bound
-	// against says why a path is not read; nil for no reason but those of an FS.
+	// against says why a path is not read; nil except in a guarded FS.
 	against Against
 }
 
-// scope is the roots, and where a path leads in them.
+// scope is the roots, and the resolution of paths in them.
 type scope struct {
 	// roots has the workspace first, then the writable roots, then the others.
 	roots []*root
 	// escapes is what an os.Root answers to a path that leaves it; the os package
 	// does not export it.
 	escapes error
-	// hide is Config.Hidden, with what its links lead to.
+	// hide is Config.Hidden, with the targets of its links.
 	hide []string
 }
 
@@ -63,15 +62,15 @@ type root struct {
 	// links resolved where that differs.
 	names    []string
 	writable bool
-	// near says that something hidden lies in it.
+	// near says that something hidden is in it.
 	near bool
-	// prefix is where it lies in one of Within; empty without.
+	// prefix is its path in one of Within; empty without.
 	prefix string
 	// onApproved is Config.OnApproved.
 	onApproved func(path string)
 }
 
-// Open opens the roots of cfg. A root that is missing or no directory is an
+// Open opens the roots of cfg. A root that is missing or not a directory is an
 // [item.Error] of kind invalid with reason BAD_DIR. Close the FS after use.
 func Open(cfg Config) (*FS, error) {
 	s := &scope{hide: withResolved(cfg.Hidden)}
@@ -154,8 +153,8 @@ func (f *FS) Close() error {
 // Dir is the workspace, absolute and clean, as configured.
 func (s *scope) Dir() string { return s.roots[0].names[0] }
 
-// Rel is the path to show for path: relative to the workspace where it lies in it,
-// else absolute. It does not look at the disk and does not quote; Display does.
+// Rel is the path to show for path: relative to the workspace if it is inside, otherwise
+// absolute. It does not access the disk and does not quote; Display does.
 func (s *scope) Rel(path string) string {
 	abs := s.abs(path)
 	for _, name := range s.roots[0].names {

@@ -84,8 +84,8 @@ func TestRel(t *testing.T) {
 	}
 }
 
-// A path may go through the name of the workspace as configured, or through its
-// real one, which is what a shell prints.
+// A path may use the name of the workspace as configured, or its real one, which is what
+// a shell prints.
 func TestWorkspaceBehindALink(t *testing.T) {
 	base := t.TempDir()
 	plant(t, base, map[string]string{"work/a": "x"})
@@ -128,7 +128,7 @@ func TestReadOnlyRoots(t *testing.T) {
 	}
 }
 
-// Of roots that lie in each other, the longest decides.
+// Of nested roots the longest decides.
 func TestOverlappingRoots(t *testing.T) {
 	base := t.TempDir()
 	plant(t, base, map[string]string{"work/vendor/v": "v", "all/out/o": "o", "all/a": "a"})
@@ -171,9 +171,9 @@ func TestErrorSentences(t *testing.T) {
 		`"a\nb" is not UTF-8 text`:                                        {Kind: scopefs.Binary, Path: "a\nb"},
 		`"" cannot be used`:                                               {Kind: scopefs.IO},
 		`a cannot be used: permission denied`:                             {Kind: scopefs.IO, Path: "a", Err: &fs.PathError{Err: syscall.EACCES}},
-		`a already exists: take another name, or remove it first`:         {Kind: scopefs.Exists, Path: "a"},
-		`a is not a regular file, and nothing else is opened`:             {Kind: scopefs.NotRegular, Path: "a"},
-		`a is too large to be read at once: read a part of it`:            {Kind: scopefs.TooLarge, Path: "a"},
+		`a already exists: use another name, or remove it first`:          {Kind: scopefs.Exists, Path: "a"},
+		`a is not a regular file, so it cannot be opened`:                 {Kind: scopefs.NotRegular, Path: "a"},
+		`a is too large to read at once: read a part of it`:               {Kind: scopefs.TooLarge, Path: "a"},
 		`a cannot be used: file already closed`:                           {Kind: scopefs.IO, Path: "a", Err: &fs.PathError{Err: fs.ErrClosed}},
 		`a does not exist: check the name, or list its directory`:         {Kind: scopefs.NotFound, Path: "a"},
 		`"\x1b[2J" does not exist: check the name, or list its directory`: {Kind: scopefs.NotFound, Path: "\x1b[2J"},

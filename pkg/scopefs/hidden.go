@@ -12,16 +12,16 @@ import (
 	"podd/internal/workspace/git"
 )
 
-// maxHiddenLinks bounds the files of a hidden directory that a hard link is compared
-// with.
+// maxHiddenLinks bounds the files of a hidden directory with which a hard link is
+// compared.
 const maxHiddenLinks = 256
 
-// hiding is what is hidden at one moment: the inodes that the paths of Config.Hidden
-// lead to, since a name says little about what it names. It is read again for each
-// operation, as files are replaced and directories made while podd runs.
+// hiding is what is hidden at one moment: the inodes that the paths of Config.Hidden lead
+// to, because a name says little about the file. It is read again for each operation,
+// because files are replaced and directories created while podd runs.
 type hiding struct {
 	files []fs.FileInfo
-	// missing are hidden names that nothing has yet, by their directory.
+	// missing are hidden names that do not exist yet, by their directory.
 	missing []missingName
 }
 
@@ -30,7 +30,7 @@ type missingName struct {
 	name string
 }
 
-// hiddenNow looks the hidden paths up.
+// hiddenNow looks up the hidden paths.
 func (s *scope) hiddenNow() hiding {
 	var h hiding
 	for _, path := range s.hide {
@@ -48,7 +48,7 @@ func (h hiding) has(info fs.FileInfo) bool {
 	return slices.ContainsFunc(h.files, func(file fs.FileInfo) bool { return os.SameFile(file, info) })
 }
 
-// reserves says whether a name in a directory is kept for a file of podd's.
+// reserves says whether a name in a directory is reserved for a file of podd's.
 func (h hiding) reserves(dir *os.Root, name string) bool {
 	for _, m := range h.missing {
 		if !strings.EqualFold(m.name, name) {
@@ -61,8 +61,8 @@ func (h hiding) reserves(dir *os.Root, name string) bool {
 	return false
 }
 
-// links says whether a file with more than one name is one of the files that lie in
-// a hidden directory.
+// links says whether a file with more than one name is one of the files in a hidden
+// directory.
 func (h hiding) links(info fs.FileInfo, hide []string) bool {
 	if hardLinks(info) < 2 {
 		return false
@@ -92,28 +92,27 @@ func hardLinks(info fs.FileInfo) int {
 }
 
 func errHidden(path string) error {
-	return sayf(OutOfScope, path, nil, "belongs to podd itself, whose files no tool reads or changes")
+	return sayf(OutOfScope, path, nil, "belongs to podd itself; tools cannot read or change its files")
 }
 
-// errSwapped is the error of a path on which a directory became a link, or another
-// one, while it was opened.
-var errSwapped = errors.New("it was changed by someone else while it was opened; try again")
+// errSwapped is the error of a path on which a directory became a link, or another one,
+// while it was opened.
+var errSwapped = errors.New("another program changed it while it was being opened: try again")
 
-// nears says whether a hidden path lies in the root, by any of its names. Only there
-// can a path inside of the root lead to it.
+// nears says whether a hidden path is in the root, by any of its names. Only there can a
+// path inside of the root lead to it.
 func (r *root) nears(hide []string) bool {
 	return slices.ContainsFunc(r.names, func(name string) bool {
 		return slices.ContainsFunc(hide, func(path string) bool { return inside(name, path) })
 	})
 }
 
-// insideHidden says whether a directory is a hidden one or lies in one.
+// insideHidden says whether a directory is, or is in, a hidden one.
 func insideHidden(dir string, hide []string) bool {
 	return slices.ContainsFunc(hide, func(path string) bool { return inside(path, dir) })
 }
 
-// withResolved adds to each path the one that its links lead to, as far as they
-// exist.
+// withResolved adds to each path the one that its links lead to, as far as they exist.
 func withResolved(paths []string) []string {
 	var all []string
 	for _, path := range paths {

@@ -11,9 +11,9 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// home is a workspace that has podd's files in it, as a home directory has: a state
-// directory with a token and a spool, a configuration directory, and a configuration
-// file that is not there yet.
+// home is a workspace with podd's files in it, like a home directory: a state directory
+// with a token and a spool, a configuration directory, and a configuration file that does
+// not exist yet.
 func home(t *testing.T) (f *scopefs.FS, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -56,7 +56,7 @@ func reachesNothing(t *testing.T, f *scopefs.FS, path string) {
 	refused("Walk", f.Walk(t.Context(), path, scopefs.WalkOptions{Ignored: true}, func(scopefs.Entry) error { return nil }))
 	found, _ := f.Complete(t.Context(), path+"/", 0)
 	for _, name := range found {
-		// The way to the pod's own spool is a way to one of its roots.
+		// The way to the pod's own spool is the way to one of its roots.
 		if !strings.HasSuffix(name, "/spool/own/") {
 			t.Errorf("Complete of %s: %q", path, name)
 		}
@@ -79,7 +79,7 @@ func TestHiddenIsOutOfReach(t *testing.T) {
 	if got := names(t, filepath.Join(dir, "state/podd")); got != "client.token spool" {
 		t.Errorf("in the state directory are now %q", got)
 	}
-	// What lies beside it is not hidden, nor is the pod's own spool.
+	// Other directories beside them are not hidden, nor is the pod's own spool.
 	for path, want := range map[string]string{
 		"state/other": "theirs", filepath.Join(dir, "state/podd/spool/own/out"): "mine", "src/main.go": "package main",
 	} {
@@ -90,8 +90,8 @@ func TestHiddenIsOutOfReach(t *testing.T) {
 	must(t, write(f, "state/new", []byte("x")))
 }
 
-// A file that is hidden stays so when it is replaced, and its name is kept for podd
-// while there is none.
+// A hidden file stays hidden when it is replaced, and its name is reserved for podd while
+// it does not exist.
 func TestHiddenFile(t *testing.T) {
 	f, dir := home(t)
 	path := filepath.Join(dir, "later/podd.toml")
@@ -124,7 +124,7 @@ func TestHardLinkToAHiddenFile(t *testing.T) {
 	}
 }
 
-// A walk, a glob and a completion say that the hidden directory is closed, and show
+// A walk, a glob and a completion report that the hidden directory is closed, and show
 // nothing of it.
 func TestHiddenIsNotListed(t *testing.T) {
 	f, _ := home(t)
@@ -151,7 +151,7 @@ func TestHiddenIsNotListed(t *testing.T) {
 	}
 }
 
-// Nobody makes a pod of podd's own directory.
+// podd's own directory cannot be a pod's workspace.
 func TestRootInAHiddenDirectory(t *testing.T) {
 	_, dir := home(t)
 	must(t, os.Symlink("state/podd/spool", filepath.Join(dir, "way")))

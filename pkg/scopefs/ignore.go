@@ -10,8 +10,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// The files that say what git leaves alone. Those of the user and the system lie
-// outside of every scope and are not read.
+// The files that say what git ignores. Those of the user and the system are outside of
+// every scope and are not read.
 const (
 	gitDir      = ".git"
 	gitIgnore   = ".gitignore"
@@ -19,18 +19,17 @@ const (
 	maxIgnoring = 1 << 20 // bytes of one such file
 )
 
-// ignoring is the rules of one file, and of those that it takes precedence over.
+// ignoring is the rules of one file, and of those that it overrides.
 type ignoring struct {
-	// base is the directory that the rules are relative to, itself relative to the
-	// root.
+	// base is the directory of the rules, relative to the root.
 	base  string
 	rules []rule
 	outer *ignoring
 }
 
-// ignores says whether git would leave the entry at rel alone, provided that it
-// does not leave alone one of the directories above. rel is below the base of all
-// rules. The last rule that matches decides.
+// ignores says whether git would ignore the entry at rel, provided that it does not
+// ignore one of the directories above. rel is below the base of all rules. The last
+// matching rule decides.
 func (g *ignoring) ignores(rel string, isDir bool) bool {
 	name := path.Base(rel)
 	for ; g != nil; g = g.outer {
@@ -38,7 +37,7 @@ func (g *ignoring) ignores(rel string, isDir bool) bool {
 		if g.base != "." {
 			below = rel[len(g.base)+1:]
 		}
-		var segments []string // of below, split when the first rule asks for it
+		var segments []string // of below, split when the first rule needs it
 		for i := len(g.rules) - 1; i >= 0; i-- {
 			r := &g.rules[i]
 			if r.dirOnly && !isDir {
@@ -55,8 +54,8 @@ func (g *ignoring) ignores(rel string, isDir bool) bool {
 	return false
 }
 
-// enter adds the rules that begin to hold in the directory at base, which is at in
-// dir. A repository knows nothing of the rules around it.
+// enter adds the rules that begin to apply in the directory at base, which is at in dir.
+// A repository does not use the rules around it.
 func (g *ignoring) enter(dir *os.Root, at, base string, hasGit, hasIgnore bool) *ignoring {
 	if hasGit {
 		g = (*ignoring)(nil).add(base, readRules(dir, path.Join(at, gitExclude)))
@@ -74,7 +73,7 @@ func (g *ignoring) add(base string, rules []rule) *ignoring {
 	return &ignoring{base: base, rules: rules, outer: g}
 }
 
-// readRules reads the rules of a file. One that is missing, no regular file or not
+// readRules reads the rules of a file. One that is missing, not a regular file or not
 // readable has none: then more is shown, not less.
 func readRules(dir *os.Root, name string) []rule {
 	if info, err := dir.Lstat(name); err != nil || !info.Mode().IsRegular() {
@@ -109,8 +108,8 @@ func parseRules(text string) []rule {
 type rule struct {
 	// glob is the pattern, in the syntax of doublestar and split at the slashes.
 	glob []string
-	// suffix is set for a pattern of one star and literal text, and plain for
-	// literal text alone: most rules are of these two kinds.
+	// suffix is set for a pattern of one star and literal text, and plain for only literal
+	// text: most rules are of these two kinds.
 	suffix, plain string
 	// anchored patterns match the path below the rule's base, the others a name.
 	anchored bool
@@ -143,8 +142,8 @@ func parseRule(line string) (rule, bool) {
 	return r, true
 }
 
-// matches says whether the pattern fits a path below the rule's base, given whole
-// and in segments, or its last element; dirOnly is the caller's to check.
+// matches says whether the pattern matches a path below the rule's base, given whole and
+// in segments, or its last element; the caller checks dirOnly.
 func (r *rule) matches(rel, name string, segments []string) bool {
 	subject := name
 	if r.anchored {
@@ -161,13 +160,13 @@ func (r *rule) matches(rel, name string, segments []string) bool {
 	return matchSegments(r.glob, segments)
 }
 
-// matchSegments matches a path with a pattern, segment by segment: the segment **
-// stands for any number of others, and at the end of several for at least one.
-// (doublestar knows **, too, but lets [!a] match a slash.) A slash in brackets
-// splits them, which git does not do.
+// matchSegments matches a path with a pattern, segment by segment: the segment ** matches
+// any number of others, and at the end of several at least one. (doublestar supports **,
+// too, but lets [!a] match a slash.) A slash in brackets splits them, which git does not
+// do.
 func matchSegments(pattern, path []string) bool {
 	p, s := 0, 0
-	star, resume := -1, 0 // the last ** that was met, and where to go on after it
+	star, resume := -1, 0 // the last ** met, and where to continue after it
 	for s < len(path) {
 		switch {
 		case p < len(pattern) && pattern[p] == "**":
@@ -185,7 +184,7 @@ func matchSegments(pattern, path []string) bool {
 	return p == len(pattern)
 }
 
-// trimSpaces cuts the spaces at the end; one behind a backslash stays.
+// trimSpaces removes trailing spaces; one after a backslash stays.
 func trimSpaces(line string) string {
 	end := 0
 	for i := 0; i < len(line); i++ {
@@ -199,11 +198,11 @@ func trimSpaces(line string) string {
 	return line[:end]
 }
 
-// literalBraces escapes what git takes for itself and doublestar does not: braces, and a bracket
-// that comes first in a class.
+// literalBraces escapes what git reads literally and doublestar does not: braces, and a
+// bracket that comes first in a class.
 func literalBraces(pattern string) string {
 	var b strings.Builder
-	first := -1 // where the first character of the class is that i is in; -1 outside of one
+	first := -1 // index of the first character of the class that i is in; -1 outside of one
 	for i := 0; i < len(pattern); i++ {
 		switch c := pattern[i]; {
 		case c == '\\' && i+1 < len(pattern):

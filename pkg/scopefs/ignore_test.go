@@ -48,8 +48,8 @@ func TestWalkIgnores(t *testing.T) {
 	if got := walked(t, f, ".", scopefs.WalkOptions{}); got != want {
 		t.Errorf("walked\n%s\nwant\n%s", got, want)
 	}
-	// The rules above the place where a walk begins hold too, and so do they when
-	// it begins in a directory that is ignored itself.
+	// The rules above the start of a walk apply too, and they do so when it begins in an
+	// ignored directory.
 	for path, want := range map[string]string{
 		"sub":      "sub/.gitignore sub/b.o sub/build/ sub/build/x sub/deep/ sub/deep/top sub/logs sub/reincluded",
 		"sub/deep": "sub/deep/top",
@@ -74,7 +74,7 @@ func TestWalkIgnores(t *testing.T) {
 	}
 }
 
-// git runs git in dir, with no configuration but its own.
+// git runs git in dir, with only its own configuration.
 func git(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -114,8 +114,8 @@ func TestWalkIgnoresWhatGitIgnores(t *testing.T) {
 		suffix := rapid.SampledFrom([]string{"", "", "", "/", " ", "\\ ", "\r"}).Draw(t, "suffix")
 		return prefix + strings.Join(rapid.SliceOfN(piece, 1, 4).Draw(t, "pieces"), "") + suffix
 	}).Filter(func(line string) bool {
-		// The two things that we read in another way: a slash in brackets, and **
-		// behind literal text, which git sometimes takes for a segment of its own.
+		// The two cases that we read differently: a slash in brackets, and ** after literal
+		// text, which git sometimes reads as a separate segment.
 		return !readOtherwise.MatchString(line)
 	})
 	rapid.Check(t, func(t *rapid.T) {

@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// The file systems whose files are made by the kernel as they are read. They call
-// themselves regular, but a read may block for ever, and /proc holds the secrets of
-// processes, podd's own among them.
+// The file systems whose files the kernel creates as they are read. The files claim to be
+// regular, but a read may block for ever, and /proc contains the secrets of processes,
+// including podd's own.
 const (
 	procMagic     = 0x9fa0
 	sysMagic      = 0x62656572
@@ -18,7 +18,7 @@ const (
 	cgroup2Magic  = 0x63677270
 )
 
-// kernelFile says whether the file is of such a file system.
+// kernelFile says whether the file is in such a file system.
 func kernelFile(file *os.File) bool {
 	var stat syscall.Statfs_t
 	conn, err := file.SyscallConn()

@@ -4,5 +4,5 @@ package scopefs
 
 import "os"
 
-// kernelFile is for Linux, which serves regular files from /proc.
+// kernelFile matters only on Linux, which serves regular files from /proc.
 func kernelFile(*os.File) bool { return false }

@@ -12,17 +12,17 @@ import (
 // maxLinks is how many symbolic links one path may go through.
 const maxLinks = 40
 
-// follow replaces the symbolic links in a place by what they name. With last false
-// the last element is left as it is. Elements that do not exist are kept, so that a
-// file to be made has a place too.
+// follow replaces the symbolic links in a place by their targets. With last false the
+// last element stays. Elements that do not exist stay, so that a file to be created has a
+// place too.
 //
-// What is found here may change on the disk a moment later. Nothing leaves the root
-// by that: whoever uses the place resolves it in the root again.
+// The result may change on the disk a moment later. That cannot leave the root: each use
+// of the place resolves it in the root again.
 func (s *scope) follow(p place, last bool) (place, error) {
 	rest := strings.Split(p.rel, "/")
 	var done []string
-	// missing is how many elements lead to the first that does not exist; 0 for none. There
-	// are no links below it.
+	// missing is how many elements lead to the first that does not exist; 0 without one.
+	// There are no links below it.
 	missing := 0
 	for links := 0; len(rest) > 0; {
 		name := rest[0]
@@ -65,8 +65,8 @@ func (s *scope) follow(p place, last bool) (place, error) {
 	return p, nil
 }
 
-// link is where the symbolic link at a path leads; empty for what is no link. missing is how
-// many names the path has when nothing is there, else 0.
+// link is the target of the symbolic link at a path; empty if it is not a link. missing
+// is the number of names in the path if nothing is there, otherwise 0.
 func (r *root) link(names []string) (target string, missing int, err error) {
 	rel := strings.Join(names, "/")
 	info, err := r.Lstat(rel)
@@ -80,9 +80,9 @@ func (r *root) link(names []string) (target string, missing int, err error) {
 	return target, 0, err
 }
 
-// writable locates a path that is about to change, with its links followed (all, or
-// all but the last element), so that a link cannot lead a write into a read-only
-// root that lies in a writable one. A protected path needs an approval in ctx.
+// writable locates a path that is about to change, with its links followed (all, or all
+// but the last element), so that a link cannot lead a write into a read-only root inside
+// of a writable one. A protected path needs an approval in ctx.
 func (f *FS) writable(ctx context.Context, path string, last bool) (place, error) {
 	p, err := f.locate(path)
 	if err != nil {
@@ -101,7 +101,7 @@ func (f *FS) writable(ctx context.Context, path string, last bool) (place, error
 	}
 	if !p.root.writable {
 		return place{}, sayf(OutOfScope, path, nil,
-			"is in a read-only root: write inside the workspace, or have the directory added to the pod's scope for writing")
+			"is in a read-only directory: write in the workspace, or ask the user to make the directory writable for the pod")
 	}
 	if p.rel == "." {
 		return place{}, &PathError{Kind: IsDir, Path: path}

@@ -11,7 +11,7 @@ type place struct {
 	rel string
 	// given is the path as the caller wrote it, for errors.
 	given string
-	// spot is what was decided on for the place; nil when nothing was.
+	// spot is the place that was decided on; nil without a decision.
 	spot *spot
 }
 
@@ -23,13 +23,13 @@ func (s *scope) abs(path string) string {
 	return filepath.Join(s.Dir(), path)
 }
 
-// locate finds the root of a path: of those that it lies in, the one with the
-// longest name, and the writable one of two equals.
+// locate finds the root of a path: of those that contain it, the one with the longest
+// name, and the writable one of two equals.
 //
-// This only chooses who answers. That the path stays inside is the root's work.
+// This only chooses the root. The root itself ensures that the path stays inside.
 func (s *scope) locate(path string) (place, error) {
 	if strings.ContainsRune(path, 0) {
-		return place{}, sayf(NotFound, path, nil, "holds a NUL byte, which no file name can")
+		return place{}, sayf(NotFound, path, nil, "contains a NUL byte, which a file name cannot")
 	}
 	abs, longest := s.abs(path), -1
 	found := place{given: path}

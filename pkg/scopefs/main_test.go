@@ -34,8 +34,7 @@ func open(t testing.TB, cfg scopefs.Config) *scopefs.FS {
 	return f
 }
 
-// workspace opens a new workspace that holds files; a name that ends in "/" is a
-// directory.
+// workspace opens a new workspace with files; a name that ends in "/" is a directory.
 func workspace(t testing.TB, files map[string]string) (f *scopefs.FS, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -64,7 +63,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// content reads a file past the FS.
+// content reads a file without the FS.
 func content(t testing.TB, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -90,7 +89,7 @@ func wantKind(t testing.TB, err error, want scopefs.Kind) {
 	}
 }
 
-// write is WriteFile for those whom the error alone concerns.
+// write is WriteFile for tests that need only the error.
 func write(f *scopefs.FS, path string, data []byte) error {
 	_, err := f.WriteFile(context.Background(), path, data)
 	return err

@@ -6,8 +6,8 @@ import (
 	"io/fs"
 )
 
-// Remove removes a regular file or a symbolic link (the link, not what it names)
-// from a writable root. A protected path is refused unless ctx is one of [Approved].
+// Remove removes a regular file or a symbolic link (the link, not its target) from a
+// writable root. A protected path is refused unless ctx is one of [Approved].
 func (f *FS) Remove(ctx context.Context, path string) error {
 	e, _, err := f.removable(ctx, path)
 	if err != nil {
@@ -21,10 +21,10 @@ func (f *FS) Remove(ctx context.Context, path string) error {
 	return nil
 }
 
-// Rename gives a regular file or a symbolic link a new path in the same writable
-// root and makes the directories that are missing. It replaces nothing: a path that
-// is taken is Exists, on systems other than Linux as far as that can be told before
-// the system renames. A protected path is refused unless ctx is one of [Approved].
+// Rename gives a regular file or a symbolic link a new path in the same writable root and
+// creates missing directories. It replaces nothing: an existing path is Exists, on
+// systems other than Linux as far as it can be detected before the system renames. A
+// protected path is refused unless ctx is one of [Approved].
 func (f *FS) Rename(ctx context.Context, from, to string) error {
 	old, at, err := f.removable(ctx, from)
 	if err != nil {
@@ -36,7 +36,7 @@ func (f *FS) Rename(ctx context.Context, from, to string) error {
 		return err
 	}
 	if at.root != dest.root {
-		return sayf(IO, to, nil, "is in another root of the scope than the file: write it there and remove the old one")
+		return sayf(IO, to, nil, "is in another directory of the scope: write the new file there and remove the old one")
 	}
 	e, err := f.entryIn(dest, true)
 	if err != nil {
@@ -60,7 +60,7 @@ func (f *FS) Rename(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// isFree refuses a name that something has.
+// isFree refuses an existing name.
 func (e entry) isFree(path string) error {
 	_, err := e.dir.Lstat(e.name)
 	switch {
@@ -72,8 +72,8 @@ func (e entry) isFree(path string) error {
 	return err
 }
 
-// rename gives what has the name another one, both in the directories as they were
-// opened: whatever their paths lead to by now.
+// rename renames an entry, in the directories as they were opened, whatever their paths
+// lead to by now.
 func (e entry) rename(to entry) error {
 	return e.withDir(func(from uintptr) error {
 		return to.withDir(func(dest uintptr) error { return renameAt(int(from), e.name, int(dest), to.name) })

@@ -10,7 +10,7 @@ import (
 )
 
 // obeyedByGit says whether a repository above the place executes or obeys what is there:
-// core.hooksPath and include.path name it, or a hook is a link to it.
+// core.hooksPath or include.path names it, or a hook is a link to it.
 func obeyedByGit(p place) bool {
 	home, _ := os.UserHomeDir()
 	// The last name has the links resolved.
@@ -19,7 +19,7 @@ func obeyedByGit(p place) bool {
 	for at := range parents(p.rel) {
 		if _, err := p.Lstat(path.Join(at, ".git")); err != nil {
 			if _, err := p.Lstat(at); err != nil {
-				break // Nothing is below what does not exist.
+				break // Nothing is below a missing directory.
 			}
 			continue
 		}

@@ -9,8 +9,8 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// What a repository's configuration names, and what its hooks are links to, is changed with
-// an approval alone, there or not.
+// The files that a repository's configuration names, and the targets of hooks that are
+// links, change only with an approval, whether they exist or not.
 func TestWhatGitObeysIsProtected(t *testing.T) {
 	f, dir := workspace(t, map[string]string{
 		".git/config":        "[core]\n\thooksPath = tools/hooks\n[include]\n\tpath = ../extra.inc\n[includeIf \"onbranch:x\"]\n\tpath = ../conf/missing.inc\n",
@@ -24,7 +24,7 @@ func TestWhatGitObeysIsProtected(t *testing.T) {
 	must(t, os.Symlink("tools", filepath.Join(dir, "t")))
 	for _, path := range []string{"tools/hooks/pre-commit", "tools/hooks/a/b", "tools/hooks", "TOOLS/Hooks/x", "t/hooks/x", "extra.inc", "more.inc", "conf/missing.inc", "scripts/check.sh", "vendor/h/pre-commit"} {
 		why, protected := f.Protected(path)
-		if !protected || !strings.Contains(why, "git runs or obeys") {
+		if !protected || !strings.Contains(why, "git executes it or uses") {
 			t.Errorf("%s: %v %q", path, protected, why)
 		}
 		wantKind(t, write(f, path, []byte("x")), scopefs.Protected)

@@ -12,16 +12,15 @@ import (
 const (
 	// maxRefBytes is longer than any path may be.
 	maxRefBytes = 4096
-	// maxTail is how many characters of punctuation a name may end with, without
-	// quotes.
+	// maxTail is how many characters of punctuation may end a name without quotes.
 	maxTail = 8
-	// punctuation at the end belongs to the sentence, unless a file says otherwise.
+	// punctuation at the end belongs to the sentence, unless such a file exists.
 	punctuation = ".,;:!?)]}"
 )
 
-// closers has the characters that a reference may follow at once, beside white
-// space, and for each what ends the reference: nothing for brackets whose
-// counterpart is punctuation already.
+// closers has the characters that a reference may follow directly, besides white space,
+// and for each what ends the reference: nothing for brackets whose counterpart is
+// punctuation already.
 var closers = map[rune]string{
 	'(': "", '[': "", '{': "", '<': ">",
 	'"': `"`, '\'': "'", '`': "`", '“': "”", '‘': "’", '«': "»", '„': "“",
@@ -33,27 +32,25 @@ var closers = map[rune]string{
 //	quoted    = '"' one or more characters of one line '"'
 //	range     = ":" line [ "-" line ]
 //
-// The @ counts at the start of the text and after white space, an opening bracket
-// or angle bracket, or a quote; so a@b is no reference, and neither is the second @
-// of @@. A path runs to the next white space. Of it,
+// A reference may begin at the start of the text and after white space, an opening
+// bracket or angle bracket, or a quote; so a@b is not a reference, and neither is the
+// second @ of @@. A path runs to the next white space. Of it,
 //
-//   - what follows the closing quote or angle bracket is dropped when the opening
+//   - the text after the closing quote or angle bracket is dropped when the opening
 //     one stands right before the @;
 //   - the characters .,;:!?)]} at the end are dropped, unless a file is named with
 //     some of them (up to eight);
 //   - a range at the end is one, unless a file has that very name. Of
 //     path:line:column, as compilers print it, the column is dropped.
 //
-// In quotes all characters stand for themselves, but for \" and \\. What is dropped
-// stays in the text. A lone @, an empty or unclosed quote and a run of more than
-// 4096 bytes are text.
+// In quotes all characters are literal, except \" and \\. What is dropped stays in the
+// text. A lone @, an empty or unclosed quote and a run of more than 4096 bytes are text.
 //
-// exists says whether a path leads to something; it is asked only where the answer
-// matters. The sources of the pieces, joined, are the text, and no two plain ones
-// follow each other.
+// exists says whether a path leads to a file; it is called only if the answer matters.
+// The sources of the pieces, joined, are the text, and no two plain ones are adjacent.
 func ParseRefs(text string, exists func(path string) bool) []Piece {
 	var pieces []Piece
-	plain := 0 // where the text begins that is in no piece yet
+	plain := 0 // start of the text that is in no piece yet
 	s := scanner{text: text, exists: exists}
 	for at := 0; ; {
 		i := strings.IndexByte(text[at:], '@')
@@ -78,9 +75,9 @@ func ParseRefs(text string, exists func(path string) bool) []Piece {
 	return pieces
 }
 
-// Piece is a part of a text: a reference, or plain text where Ref has no path.
+// Piece is a part of a text: a reference, or plain text if Ref has no path.
 type Piece struct {
-	// Source is what was typed.
+	// Source is the typed text.
 	Source string
 	Ref    item.FileRef
 }
@@ -88,12 +85,12 @@ type Piece struct {
 type scanner struct {
 	text   string
 	exists func(string) bool
-	// runEnd is the end of the run without white space that was looked at last.
+	// runEnd is the end of the last measured run without white space.
 	runEnd int
 }
 
 // refAt is the reference that begins at the @ at position at, and its end; end is 0
-// when there is none.
+// without one.
 func (s *scanner) refAt(at int) (ref item.FileRef, end int) {
 	before, size := utf8.DecodeLastRuneInString(s.text[:at])
 	closer, opens := closers[before]
@@ -113,8 +110,8 @@ func (s *scanner) refAt(at int) (ref item.FileRef, end int) {
 	return ref, start + length
 }
 
-// run is the text from start to the next white space. Every run is measured once,
-// however many @ it holds.
+// run is the text from start to the next white space. Every run is measured once, however
+// many @ it contains.
 func (s *scanner) run(start int) string {
 	if start >= s.runEnd {
 		s.runEnd = len(s.text)
@@ -125,8 +122,7 @@ func (s *scanner) run(start int) string {
 	return s.text[start:s.runEnd]
 }
 
-// quotedRef reads a path in quotes and the range behind it; length is 0 when there
-// is none.
+// quotedRef reads a path in quotes and the range after it; length is 0 without one.
 func quotedRef(s string) (ref item.FileRef, length int) {
 	var path strings.Builder
 	for i := 1; i < len(s) && i <= maxRefBytes; i++ {
@@ -151,8 +147,8 @@ func quotedRef(s string) (ref item.FileRef, length int) {
 	return ref, 0
 }
 
-// bareRef reads a path without quotes from a run of characters that are no white
-// space; length is 0 when there is none.
+// bareRef reads a path without quotes from a run of characters without white space;
+// length is 0 without one.
 func (s *scanner) bareRef(run, closer string) (ref item.FileRef, length int) {
 	if len(run) > maxRefBytes || strings.HasPrefix(run, "@") {
 		return ref, 0
@@ -176,7 +172,7 @@ func (s *scanner) bareRef(run, closer string) (ref item.FileRef, length int) {
 	return ref, len(path)
 }
 
-// splitRange takes a range of lines off the end of a path.
+// splitRange separates a range of lines from the end of a path.
 func splitRange(path string) (ref item.FileRef, ok bool) {
 	colon := strings.LastIndexByte(path, ':')
 	if colon <= 0 {
@@ -189,8 +185,7 @@ func splitRange(path string) (ref item.FileRef, ok bool) {
 	return item.FileRef{Path: path[:colon], StartLine: start, EndLine: end}, true
 }
 
-// leadingRange reads ":10" or ":10-20" at the start of s; length is 0 when there is
-// none.
+// leadingRange reads ":10" or ":10-20" at the start of s; length is 0 without one.
 func leadingRange(s string) (start, end, length int) {
 	rest, ok := strings.CutPrefix(s, ":")
 	if !ok {
@@ -208,7 +203,7 @@ func leadingRange(s string) (start, end, length int) {
 	return start, end, len(s) - len(rest)
 }
 
-// leadingLine reads a line number at the start of s; line is 0 when there is none.
+// leadingLine reads a line number at the start of s; line is 0 without one.
 func leadingLine(s string) (line int, rest string) {
 	n := 0
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
@@ -221,9 +216,8 @@ func leadingLine(s string) (line int, rest string) {
 	return line, s[n:]
 }
 
-// FormatRef writes a reference as a user would. ParseRefs reads it back; a path with
-// characters that cannot be seen is the exception, it is written with escapes for
-// people.
+// FormatRef writes a reference as a user would. ParseRefs reads it back, except for a
+// path with invisible characters, which is written with escapes for people.
 func FormatRef(ref item.FileRef) string {
 	path := ref.Path
 	switch {
@@ -240,17 +234,17 @@ func quote(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
 }
 
-// bare says whether a path can stand without quotes, wherever that is.
+// bare says whether a path can be written without quotes in any context.
 func bare(path string) bool {
 	if path == "." {
-		return true // There is always a workspace.
+		return true // The workspace always exists.
 	}
 	_, ranged := splitRange(path)
 	return path != "" && path[0] != '@' && !ranged && strings.TrimRight(path, punctuation) == path &&
 		!strings.ContainsFunc(path, unicode.IsSpace) && !strings.ContainsAny(path, "<>\"'`“”‘’«»„")
 }
 
-// rangeSuffix is the range of a reference as it is written, "" for none.
+// rangeSuffix is the written range of a reference, "" without one.
 func rangeSuffix(ref item.FileRef) string {
 	if ref.StartLine == 0 && ref.EndLine == 0 {
 		return ""

@@ -16,7 +16,7 @@ func exist(paths ...string) func(string) bool {
 	return func(path string) bool { return slices.Contains(paths, path) }
 }
 
-// parse gives what ParseRefs finds as segments.
+// parse returns what ParseRefs finds as segments.
 func parse(in string, exists func(string) bool) (list []item.Segment) {
 	for _, p := range scopefs.ParseRefs(in, exists) {
 		if p.Ref.Path == "" {
@@ -150,8 +150,8 @@ func TestFormatRef(t *testing.T) {
 	}
 }
 
-// What FormatRef writes is read back as the same reference, in any surroundings
-// that a user might put it into, whether the file exists or not.
+// ParseRefs reads a text of FormatRef back as the same reference, in any surroundings
+// that a user might put it into, whether or not the file exists.
 func TestFormatRefIsReadBack(t *testing.T) {
 	printable := rapid.StringOfN(rapid.RuneFrom([]rune("ab./:-10, @\"'`<>()[]{}!?;\\é日“”")), 1, 12, -1).
 		Filter(func(s string) bool { return strings.TrimSpace(s) == s })

@@ -9,18 +9,18 @@ import (
 
 // The reasons of protections.
 const (
-	ofGit     = "git runs or obeys what lies there"
-	ofShell   = "a shell runs it when it starts"
-	ofEditor  = "an editor or its tools run what it names"
-	ofAccess  = "it decides who gets in"
-	ofRunner  = "a tool that is started in its directory runs it"
-	ofDesktop = "it is started at login"
+	ofGit     = "git executes it or uses it as configuration"
+	ofShell   = "a shell runs it at start"
+	ofEditor  = "an editor or its tools run commands from it"
+	ofAccess  = "it controls who can log in"
+	ofRunner  = "tools started in its directory run it"
+	ofDesktop = "it runs at login"
 	ofPodd    = "podd reads it as configuration"
-	ofAgents  = "agents read it as instructions in every conversation to come"
+	ofAgents  = "agents read it as instructions in every later conversation"
 )
 
 // protections are the rules from any directory on. The lists follow what git, shells and
-// editors document as read without being asked to.
+// editors are documented to read automatically.
 var protections = makeProtections()
 
 func makeProtections() *Protection {
@@ -48,14 +48,13 @@ func makeProtections() *Protection {
 	return all
 }
 
-// Protected says why a change of the path needs a person's word, in any mode: what is
-// there, or would be, makes other programs run something without being asked. It
-// knows the path by its name and by where its links lead, in any case of letters,
-// whether it exists or not.
+// Protected says why a change of the path needs a person's approval, in any mode: a file
+// there makes other programs run something automatically. It checks the path by its name
+// and by its links' targets, in any case of letters, whether it exists or not.
 //
-// These are all of .git and of directories that look like a repository of git, the
+// Protected are all of .git and of directories that look like a repository of git, the
 // start-up files of shells, editors and debuggers, settings of editors that name
-// programs, files that decide who gets in, and what agents take for instructions.
+// programs, files that control access, and files that agents read as instructions.
 func (f *FS) Protected(path string) (why string, protected bool) {
 	p, err := f.locate(path)
 	if err != nil {
@@ -73,8 +72,7 @@ func (f *FS) Protected(path string) (why string, protected bool) {
 	return "", false
 }
 
-// protects says whether a change is protected by the path as it was named, or by
-// where that leads.
+// protects says whether a change is protected by the path's name, or by its target.
 func protects(named, followed place) (why string, protected bool) {
 	for _, p := range []place{named, followed} {
 		if why, protected = protectedName(path.Join(p.prefix, p.rel)); protected {
@@ -87,7 +85,7 @@ func protects(named, followed place) (why string, protected bool) {
 	return "", false
 }
 
-// protectedName holds a path against the rules.
+// protectedName checks a path against the rules.
 func protectedName(rel string) (why string, protected bool) {
 	names := strings.Split(fold(rel), "/")
 	for i := range names {
@@ -104,8 +102,8 @@ func protectedName(rel string) (why string, protected bool) {
 	return "", false
 }
 
-// fold makes the names equal that a file system may take for the same: without case,
-// and without the characters that HFS+ ignores.
+// fold makes names equal that a file system may treat as equal: without case, and without
+// the characters that HFS+ ignores.
 func fold(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -121,8 +119,8 @@ func fold(name string) string {
 }
 
 // inRepository says whether a directory above the place is a repository of git under
-// another name, bare ones too, or would be one with the change: what git looks for is
-// HEAD, objects and refs, and then it obeys config and hooks beside them.
+// another name, bare ones included, or would become one by the change: git looks for
+// HEAD, objects and refs, and then obeys config and hooks beside them.
 func inRepository(p place) bool {
 	for at := range parents(p.rel) {
 		child := fold(path.Base(stepDown(at, p.rel)))
@@ -146,8 +144,8 @@ func inRepository(p place) bool {
 
 type approvedKey struct{}
 
-// Approved is a context under which protected paths may be changed: that of a call
-// which a person has approved as it stands.
+// Approved is a context under which protected paths may be changed: that of a call which
+// a person has approved in exactly this form.
 func Approved(ctx context.Context) context.Context {
 	return context.WithValue(ctx, approvedKey{}, true)
 }
@@ -166,5 +164,5 @@ func mayChange(ctx context.Context, named, followed place) error {
 		return nil
 	}
 	return sayf(Protected, named.given, nil,
-		"is protected (%s): a change needs a person's approval; leave it to the user, or say what to change and why", why)
+		"is protected (%s): changing it needs a person's approval; leave it to the user, or say what to change and why", why)
 }

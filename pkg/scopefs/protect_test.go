@@ -9,8 +9,8 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// What other programs run without being asked is changed with an approval alone,
-// there or not, in whatever case and behind whatever link.
+// Files that other programs run automatically change only with an approval, whether they
+// exist or not, in any case and behind any link.
 func TestProtectedPaths(t *testing.T) {
 	f, dir := workspace(t, map[string]string{
 		"sub/.git/hooks/": "", "plain": "p", ".zed/keep.md": "k", "store.git/HEAD": "h", "store.git/objects/": "", "store.git/refs/": "",
@@ -51,7 +51,7 @@ func TestProtectedPaths(t *testing.T) {
 	}
 }
 
-// The neighbours of protected paths are files like any other.
+// Other files beside protected ones are not protected.
 func TestUnprotectedPaths(t *testing.T) {
 	f, _ := workspace(t, map[string]string{"docs/": ""})
 	for _, path := range []string{
@@ -69,11 +69,12 @@ func TestUnprotectedPaths(t *testing.T) {
 		}
 	}
 	if _, protected := f.Protected("../.git/config"); protected {
-		t.Error("a path outside of the scope is protected rather than refused")
+		t.Error("a path outside the scope is protected rather than refused")
 	}
 }
 
-// An approval is of one call: its context opens protected paths, and no other one.
+// An approval is for one call: its context permits changes of protected paths, and no
+// other does.
 func TestApprovedChanges(t *testing.T) {
 	f, dir := workspace(t, map[string]string{"plain": "p"})
 	ctx := scopefs.Approved(t.Context())
@@ -83,7 +84,7 @@ func TestApprovedChanges(t *testing.T) {
 	must(t, f.Rename(ctx, ".git/hooks/pre-commit", ".envrc"))
 	must(t, f.Remove(ctx, ".envrc"))
 	wantKind(t, write(f, ".envrc", nil), scopefs.Protected)
-	// It opens nothing else.
+	// It permits nothing else.
 	_, err := f.WriteFile(ctx, "../.envrc", nil)
 	wantKind(t, err, scopefs.OutOfScope)
 	hidden := open(t, scopefs.Config{Dir: dir, Hidden: []string{filepath.Join(dir, "plain")}})
@@ -91,7 +92,7 @@ func TestApprovedChanges(t *testing.T) {
 	wantKind(t, err, scopefs.OutOfScope)
 }
 
-// A write tells how many other names the file had, which keep what they had.
+// A write reports how many other names the file had, which keep the old content.
 func TestHardLinksAreReported(t *testing.T) {
 	f, dir := workspace(t, map[string]string{"a": "old", "single": "old"})
 	must(t, os.Link(filepath.Join(dir, "a"), filepath.Join(dir, "b")))

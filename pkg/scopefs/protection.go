@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// Protection is what the rules about protected paths say of a name in a directory. It is
-// for who keeps others than the file tools from those paths.
+// Protection is the rules for a protected name in a directory. It is for code that keeps
+// others than the file tools from those paths.
 type Protection struct {
 	// name is how the name is commonly written; it may be a pattern.
 	name string
-	// why says what obeys a file of this name; empty when only names below are protected.
+	// why says what obeys a file of this name; empty if only names below are protected.
 	why string
-	// tree protects all below, too; else the name ends the path.
+	// tree also protects everything below; otherwise the name ends the path.
 	tree bool
 	// instructs says that agents read it, and nothing runs it.
 	instructs bool
-	// below has the rules for a directory of this name, by folded name; those that are
-	// patterns are in patterns.
+	// below has the rules for a directory of this name, by folded name; patterns are in
+	// patterns.
 	below    map[string]*Protection
 	patterns []*Protection
 }
@@ -27,7 +27,8 @@ type Protection struct {
 // Protections are the rules for the names in any directory.
 func Protections() *Protection { return protections }
 
-// add adds a path, which may end in a pattern, or in a slash to have all below.
+// add adds a path, which may end in a pattern, or in a slash that includes everything
+// below.
 func (p *Protection) add(why, path string) {
 	path, tree := strings.CutSuffix(path, "/")
 	for name := range strings.SplitSeq(path, "/") {
@@ -49,8 +50,7 @@ func (p *Protection) add(why, path string) {
 	p.why, p.tree, p.instructs = why, tree, why == ofAgents && !tree
 }
 
-// Next is what the rules say of a name in the directory, in whatever case; nil when that
-// is nothing.
+// Next is the rules for the name in the directory, in any case; nil without any.
 func (p *Protection) Next(name string) *Protection { return p.next(fold(name)) }
 
 func (p *Protection) next(folded string) *Protection {
@@ -65,7 +65,7 @@ func (p *Protection) next(folded string) *Protection {
 	return nil
 }
 
-// Why says what obeys a file of the name; empty when a directory of that name only has
+// Why says what obeys a file of the name; empty if a directory of that name only has
 // protected ones in it.
 func (p *Protection) Why() string { return p.why }
 
@@ -73,7 +73,7 @@ func (p *Protection) Why() string { return p.why }
 // runs.
 func (p *Protection) Instructs() bool { return p.instructs }
 
-// Names are the names in the directory that the rules speak of, as they are commonly
+// Names are the names in the directory that the rules mention, as they are commonly
 // written, without patterns.
 func (p *Protection) Names() []string {
 	var names []string

@@ -8,25 +8,24 @@ import (
 	"time"
 )
 
-// MaxFileBytes is how much ReadFile reads at most when it is asked for a whole
-// file: 64 MiB.
+// MaxFileBytes bounds what ReadFile reads of a whole file: 64 MiB.
 const MaxFileBytes = 64 << 20
 
 // File is a file that was read.
 type File struct {
-	// Path is the path to show: relative to the workspace where it lies in it.
+	// Path is the path to show: relative to the workspace if it is inside.
 	Path string
 	// Data is the beginning of the file, or all of it.
 	Data []byte
-	// Size is the size of the whole file in bytes, as the open file said.
+	// Size is the size of the whole file in bytes, as of its opening.
 	Size    int64
 	ModTime time.Time
-	// Truncated says that the file goes on after Data.
+	// Truncated says that the file continues after Data.
 	Truncated bool
 }
 
-// ReadFile reads at most most bytes of a regular file. A most of zero or less asks
-// for the whole file, and one above MaxFileBytes is TooLarge then.
+// ReadFile reads at most most bytes of a regular file. A most of zero or less means the
+// whole file, which is then TooLarge above MaxFileBytes.
 func (f *FS) ReadFile(path string, most int64) (File, error) {
 	file, info, err := f.Open(path)
 	if err != nil {
@@ -47,13 +46,13 @@ func (f *FS) ReadFile(path string, most int64) (File, error) {
 	}
 	if whole && out.Truncated {
 		return File{}, sayf(TooLarge, path, nil,
-			"has %d bytes, more than the %d that are read at once: read a part of it", info.Size(), most)
+			"has %d bytes, more than the %d that can be read at once: read a part of it", info.Size(), most)
 	}
 	return out, nil
 }
 
-// readUpTo reads most bytes and one more, which tells whether there is more. size is
-// what to expect.
+// readUpTo reads most bytes and one more, which shows whether there is more. size is the
+// expected size.
 func readUpTo(r io.Reader, size, most int64) ([]byte, error) {
 	limit := most + 1
 	buf := make([]byte, 0, min(limit, max(size, 0)+1, MaxFileBytes+1))
@@ -87,8 +86,8 @@ func (f *FS) Open(path string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	defer e.close()
-	// Opening alone can do harm: it wakes whoever waits at a pipe, and starts some
-	// devices. So look first; the look after it is the one that counts.
+	// Opening alone can do harm: it wakes a process that waits at a pipe, and starts some
+	// devices. So check first; the check after it is the decisive one.
 	info, err := e.dir.Stat(e.name)
 	if err != nil {
 		return nil, nil, f.wrap(path, err)
@@ -107,7 +106,7 @@ func (f *FS) Open(path string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// checkOpen looks at what was opened, which is what counts.
+// checkOpen checks the opened file, which is decisive.
 func (f *FS) checkOpen(path string, e entry, file *os.File) (fs.FileInfo, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -117,13 +116,13 @@ func (f *FS) checkOpen(path string, e entry, file *os.File) (fs.FileInfo, error)
 		return nil, err
 	}
 	if kernelFile(file) {
-		return nil, sayf(NotRegular, path, nil, "belongs to a file system of the kernel, which is never read")
+		return nil, sayf(NotRegular, path, nil, "is in a file system of the kernel, which tools cannot read")
 	}
 	if len(f.hide) == 0 && f.bound == nil {
 		return info, nil
 	}
 	if e.held {
-		// The name may have become a link that goes on below a hidden directory.
+		// The name may have become a link to something below a hidden directory.
 		if link, err := e.dir.Lstat(e.name); err != nil || !os.SameFile(link, info) {
 			return nil, errSwapped
 		}
@@ -134,8 +133,8 @@ func (f *FS) checkOpen(path string, e entry, file *os.File) (fs.FileInfo, error)
 	return info, nil
 }
 
-// Stat describes what the path leads to, links followed. The name is that of the
-// path's last element.
+// Stat describes the path's target, with links followed. The name is that of the path's
+// last element.
 func (f *FS) Stat(path string) (fs.FileInfo, error) {
 	p, err := f.locate(path)
 	if err != nil {
@@ -158,7 +157,7 @@ func (f *FS) stat(p place) (fs.FileInfo, error) {
 	return info, f.wrap(p.given, err)
 }
 
-// regular refuses what is no regular file.
+// regular refuses anything but a regular file.
 func regular(path string, info fs.FileInfo) error {
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
@@ -166,7 +165,7 @@ func regular(path string, info fs.FileInfo) error {
 	case mode.IsDir():
 		return &PathError{Kind: IsDir, Path: path}
 	default:
-		return sayf(NotRegular, path, nil, "is %s, and only regular files are opened", typeName(mode))
+		return sayf(NotRegular, path, nil, "is %s; only regular files can be opened", typeName(mode))
 	}
 }
 
@@ -182,5 +181,5 @@ func typeName(mode fs.FileMode) string {
 	case mode&fs.ModeSymlink != 0:
 		return "a symbolic link"
 	}
-	return "no regular file"
+	return "not a regular file"
 }

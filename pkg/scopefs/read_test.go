@@ -58,7 +58,7 @@ func TestReadFileErrors(t *testing.T) {
 	}
 }
 
-// sparse makes a file of 5 GB that takes no space.
+// sparse makes a file of 5 GB that uses no space.
 func sparse(t *testing.T, path string) {
 	t.Helper()
 	file, err := os.Create(path)
@@ -71,7 +71,7 @@ func sparse(t *testing.T, path string) {
 	must(t, file.Close())
 }
 
-// However large a file is, only what was asked for is read.
+// However large a file is, only the requested part is read.
 func TestReadFileOfFiveGigabytes(t *testing.T) {
 	f, dir := workspace(t, nil)
 	sparse(t, filepath.Join(dir, "big"))

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// maxDirEntries bounds the memory that one directory may take.
+// maxDirEntries bounds the memory for one directory.
 const maxDirEntries = 1 << 17
 
 // ReadDir is the entries of a directory, sorted by name. A directory with more

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// renameAt renames in directories by their descriptors; a name that is taken is an
-// error, where the file system can tell.
+// renameAt renames in directories by their descriptors; an existing name is an error, if
+// the file system can tell.
 func renameAt(from int, old string, to int, name string) error {
 	err := unix.Renameat2(from, old, to, name, unix.RENAME_NOREPLACE)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {

@@ -33,27 +33,26 @@ func (l RefLimits) withDefaults() RefLimits {
 	return l
 }
 
-// ExistsRef says whether something is at the path, for ParseRefs.
+// ExistsRef says whether the path exists, for ParseRefs.
 func (f *FS) ExistsRef(path string) bool {
 	_, err := f.Stat(path)
 	return err == nil
 }
 
-// ResolveRef reads what a reference names and makes it the message that a model
-// sees, of origin file_ref:
+// ResolveRef reads a reference's target and makes the message that a model sees, of
+// origin file_ref:
 //
 //	[File: PATH]          the file, or its beginning
 //	[File: PATH:10-20]    these lines, as far as the file has them
-//	[Dir: PATH]           the entries of the directory, sorted, one a line, with "/"
-//	                      behind the name of a directory
+//	[Dir: PATH]           the entries of the directory, sorted, one per line, with "/"
+//	                      after the name of a directory
 //
-// A newline and the body follow the header. PATH is the path of the reference; in
-// the header and in a listing, names that could be taken for something else are
-// quoted. What is over the limits is cut, on the edge of a character, and a last
-// line says so and how much there is.
+// A newline and the body follow the header. PATH is the path of the reference; the header
+// and listings quote names that could imitate something else. Content above the limits is
+// cut, between characters, and a last line says so and how much there is.
 //
-// The error is a *PathError of kind OutOfScope, NotFound (a range that begins behind
-// the last line, too), Refused, Binary (not UTF-8, or a NUL byte, in what was read) or IO.
+// The error is a *PathError of kind OutOfScope, NotFound (a range that begins after the
+// last line, too), Refused, Binary (not UTF-8, or a NUL byte, in what was read) or IO.
 func (f *FS) ResolveRef(ctx context.Context, ref item.FileRef, lim RefLimits) (item.SystemMessage, error) {
 	r := refs{fs: f, lim: lim.withDefaults()}
 	text, err := r.text(ctx, ref)
@@ -63,13 +62,13 @@ func (f *FS) ResolveRef(ctx context.Context, ref item.FileRef, lim RefLimits) (i
 	return item.SystemMessage{Origin: item.OriginFileRef, Text: text}, nil
 }
 
-// refs makes text of what references name.
+// refs turns references into text.
 type refs struct {
 	fs  *FS
 	lim RefLimits
 }
 
-// fail narrows an error to the kinds of a reference.
+// fail converts an error to the kinds of a reference.
 func (r refs) fail(path string, err error) *PathError {
 	e, ok := errors.AsType[*PathError](r.fs.wrap(path, err))
 	if !ok {
@@ -93,7 +92,7 @@ func (r refs) text(ctx context.Context, ref item.FileRef) (string, error) {
 	file, info, err := r.fs.Open(ref.Path)
 	if e, ok := errors.AsType[*PathError](err); ok && e.Kind == IsDir {
 		if ref.StartLine != 0 {
-			return "", sayf(IO, ref.Path, nil, "is a directory, which has no lines: leave the range away")
+			return "", sayf(IO, ref.Path, nil, "is a directory, which has no lines: leave out the range")
 		}
 		return r.dirText(ctx, ref)
 	}
@@ -114,19 +113,19 @@ func (r refs) text(ctx context.Context, ref item.FileRef) (string, error) {
 	return fileText(ref, data, r.lim.MaxBytes, max(info.Size(), int64(len(data))))
 }
 
-// checkRef refuses what names no file and no range.
+// checkRef refuses a reference without a file, or with an invalid range.
 func checkRef(ref item.FileRef) error {
 	switch start, end := ref.StartLine, ref.EndLine; {
 	case ref.Path == "":
 		return sayf(NotFound, ref.Path, nil, "names no file")
 	case start < 0 || end < 0 || start == 0 && end != 0 || end != 0 && end < start:
-		return sayf(IO, ref.Path, nil, "has no lines %d-%d: lines count from 1, and the first one comes first", start, end)
+		return sayf(IO, ref.Path, nil, "has no lines %d-%d: lines are numbered from 1, and the range must not be reversed", start, end)
 	}
 	return nil
 }
 
-// fileText is the message for a file. data is what was read, up to a byte more than
-// may be kept; total is the size of the whole file.
+// fileText is the message for a file. data is the part that was read, up to a byte more
+// than may be kept; total is the size of the whole file.
 func fileText(ref item.FileRef, data []byte, most int, total int64) (string, error) {
 	body := CutRunes(string(data), most)
 	if !utf8.ValidString(body) || strings.ContainsRune(body, 0) {
@@ -153,8 +152,8 @@ func endLine(text string) string {
 	return text + "\n"
 }
 
-// CutRunes is the longest beginning of s that has at most most bytes and ends on
-// the edge of a character.
+// CutRunes is the longest beginning of s that has at most most bytes and ends between
+// characters.
 func CutRunes(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -166,8 +165,8 @@ func CutRunes(s string, most int) string {
 	return s[:cut]
 }
 
-// readLines reads the lines of a range, up to most bytes and one more. It looks at
-// no more than MaxFileBytes of the file.
+// readLines reads the lines of a range, up to most bytes and one more. It reads at most
+// MaxFileBytes of the file.
 func readLines(r io.Reader, ref item.FileRef, most int) ([]byte, error) {
 	end := max(ref.StartLine, ref.EndLine)
 	in := bufio.NewReaderSize(r, 64<<10)
@@ -190,14 +189,14 @@ func readLines(r io.Reader, ref item.FileRef, most int) ([]byte, error) {
 			return nil, err
 		}
 		if scanned += len(part); scanned > MaxFileBytes {
-			return nil, sayf(IO, ref.Path, nil, "is not searched for lines behind its first %d bytes: name an earlier range", MaxFileBytes)
+			return nil, sayf(IO, ref.Path, nil, "cannot be searched for lines after its first %d bytes: name an earlier range", MaxFileBytes)
 		}
 	}
 	return kept, nil
 }
 
-// checkBehind refuses a range that begins behind the end of the file, which is in
-// the given line, at its start or not.
+// checkBehind refuses a range that begins after the end of the file, which is in the
+// given line, at its start or not.
 func checkBehind(ref item.FileRef, line int, atStart bool) error {
 	if atStart {
 		line--
@@ -238,8 +237,8 @@ func (r refs) dirText(ctx context.Context, ref item.FileRef) (string, error) {
 	return b.String(), nil
 }
 
-// firstNames is the first most names of a directory by name, and how many it has.
-// It holds a bounded number of names, however many there are.
+// firstNames is the first most names of a directory by name, and the number of its names.
+// It keeps a bounded number of names in memory.
 func firstNames(ctx context.Context, dir *os.Root, most int) (names []string, total int, err error) {
 	file, err := dir.Open(".")
 	if err != nil {

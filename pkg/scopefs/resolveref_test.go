@@ -92,10 +92,10 @@ func TestResolveRefErrors(t *testing.T) {
 		says string
 	}{
 		{ref("none"), scopefs.NotFound, "none does not exist"},
-		{ref("a/b"), scopefs.NotFound, "no directory"},
+		{ref("a/b"), scopefs.NotFound, "not a directory"},
 		{ref(""), scopefs.NotFound, "names no file"},
-		{ref("../a"), scopefs.OutOfScope, "outside of the scope"},
-		{ref("passwd"), scopefs.OutOfScope, "outside of the scope"},
+		{ref("../a"), scopefs.OutOfScope, "outside the scope"},
+		{ref("passwd"), scopefs.OutOfScope, "outside the scope"},
 		{ref("nul"), scopefs.Binary, "not UTF-8"},
 		{ref("latin1"), scopefs.Binary, "not UTF-8"},
 		{ref("utf16le"), scopefs.Binary, "UTF-16"},
@@ -110,8 +110,8 @@ func TestResolveRefErrors(t *testing.T) {
 		{ref("a", 9, 10), scopefs.NotFound, "no line 9: it ends with line 2"},
 		{ref("empty", 1), scopefs.NotFound, "no line 1: it ends with line 0"},
 		{ref("a", 2, 1), scopefs.IO, "2-1"},
-		{ref("a", 0, 1), scopefs.IO, "count from 1"},
-		{ref("a", -1), scopefs.IO, "count from 1"},
+		{ref("a", 0, 1), scopefs.IO, "numbered from 1"},
+		{ref("a", -1), scopefs.IO, "numbered from 1"},
 		{ref("sub", 1), scopefs.IO, "is a directory"},
 	}
 	for _, tt := range tests {
@@ -125,7 +125,7 @@ func TestResolveRefErrors(t *testing.T) {
 	}
 }
 
-// Names from the disk, and paths from a client, cannot forge a header.
+// Names from the disk, and paths from a client, cannot imitate a header.
 func TestResolveRefQuotesNames(t *testing.T) {
 	forged := "x]\n[File: etc"
 	f, _ := workspace(t, map[string]string{forged: "body", "d/a\nb/": "", "d/\x1b[2J": ""})
@@ -148,7 +148,7 @@ func TestResolveRefOfFiveGigabytes(t *testing.T) {
 	}
 	_, err = resolve(f, ref("big"), scopefs.RefLimits{})
 	wantKind(t, err, scopefs.Binary)
-	// No line ends in it, and no range makes podd read it to the end.
+	// It has no line end, and no range makes podd read it to the end.
 	_, err = resolve(f, ref("big", 2), scopefs.RefLimits{})
 	wantKind(t, err, scopefs.Binary)
 }
@@ -202,8 +202,8 @@ func TestExistsRef(t *testing.T) {
 	}
 }
 
-// A valid text file stays one, wherever it is cut, and what is kept is its
-// beginning, within the limit and at most a character short of it.
+// A valid text stays valid, wherever it is cut, and the kept part is its beginning,
+// within the limit and at most a character short of it.
 func TestCutFilesAreText(t *testing.T) {
 	f, dir := workspace(t, nil)
 	rapid.Check(t, func(t *rapid.T) {

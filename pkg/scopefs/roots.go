@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// Root is a root of the scope, for who confines others to it.
+// Root is a root of the scope, for code that confines others to it.
 type Root struct {
 	// Path is absolute, with all links resolved.
 	Path string
 	// Writable says that files below may be changed.
 	Writable bool
-	// Prefix is where it lies in a directory of Config.Within; empty without.
+	// Prefix is its path in a directory of Config.Within; empty without.
 	Prefix string
 	root   *os.Root
 }
 
-// Open opens the directory that was there when the scope was opened, whatever its path
+// Open opens the directory that existed when the scope was opened, whatever its path
 // leads to by now.
 func (r Root) Open() (*os.File, error) { return r.root.Open(".") }
 
-// Roots are the roots of the scope, the workspace first. One that lies in a protected
-// directory is not writable to others than the file tools, which ask for each change.
+// Roots are the roots of the scope, the workspace first. One in a protected directory is
+// writable only for the file tools, which ask for each change.
 func (f *FS) Roots() []Root {
 	roots := make([]Root, len(f.roots))
 	for i, r := range f.roots {
@@ -31,8 +31,9 @@ func (f *FS) Roots() []Root {
 	return roots
 }
 
-// Stale says that the path of a root leads to another directory by now, or nowhere: it was
-// moved or replaced since the scope was opened, which goes on in the one that it opened.
+// Stale says that the path of a root leads to another directory by now, or nowhere: it
+// was moved or replaced since the scope was opened. The scope still uses the directory
+// that it opened.
 func (f *FS) Stale() bool {
 	return slices.ContainsFunc(f.roots, func(r *root) bool {
 		opened, err := r.Stat(".")

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The pieces joined are the text, plain pieces stand alone, and a reference begins
+// The pieces joined are the text, plain pieces are never adjacent, and a reference begins
 // with @ and names something.
 func FuzzParseRefs(f *testing.F) {
 	for _, seed := range []string{
@@ -60,7 +60,7 @@ func FuzzCutRunes(f *testing.F) {
 	})
 }
 
-// However many @ a text holds, the disk is asked a few times for each at most.
+// However many @ a text contains, each needs at most a few accesses to the disk.
 func TestParseRefsAsksLittle(t *testing.T) {
 	asked := 0
 	exists := func(string) bool { asked++; return false }

@@ -88,7 +88,7 @@ func TestNothingLeavesTheScope(t *testing.T) {
 	}
 }
 
-// What is no regular file is refused at once: opening a pipe would wait for ever.
+// Anything but a regular file is refused at once: opening a pipe would wait for ever.
 func TestOnlyRegularFiles(t *testing.T) {
 	f, dir := workspace(t, map[string]string{"own": "own"})
 	must(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
@@ -132,7 +132,7 @@ func TestNoDevicesAndNoKernelFiles(t *testing.T) {
 		_, err = f.ResolveRef(context.Background(), item.FileRef{Path: path}, scopefs.RefLimits{})
 		wantKind(t, err, scopefs.IO)
 	}
-	// The links in /proc that lead to what a process has open lead nowhere here.
+	// The links in /proc to the open files of a process lead nowhere here.
 	_, err := f.ReadFile("/proc/self/root/etc/passwd", 10)
 	wantKind(t, err, scopefs.OutOfScope)
 }
@@ -151,7 +151,7 @@ func TestImpossibleNames(t *testing.T) {
 	wantKind(t, err, scopefs.IO)
 }
 
-// Names are bytes; none is special.
+// Names are bytes; no name is special.
 func TestOddNames(t *testing.T) {
 	f, dir := workspace(t, nil)
 	for _, name := range []string{

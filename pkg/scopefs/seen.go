@@ -8,7 +8,7 @@ import (
 // maxSeen bounds the memory of read tracking.
 const maxSeen = 8192
 
-// reads is what is remembered of the files that were read, and how they looked.
+// reads records the files that were read, and their digests.
 type reads struct {
 	scope   *scope
 	mu      sync.Mutex
@@ -18,10 +18,9 @@ type reads struct {
 // Digest is the SHA-256 of a file's bytes.
 func Digest(data []byte) [32]byte { return sha256.Sum256(data) }
 
-// NoteRead remembers the digest of the whole file as it was last read or written,
-// so that an edit can tell that the file changed since. Paths that lead to one file
-// through links share what is remembered. Of more than 8192 files some are
-// forgotten; they have to be read again before an edit.
+// NoteRead records the digest of the whole file as it was last read or written, so that
+// an edit can detect a later change. Paths that lead to one file through links share the
+// record. Beyond 8192 files it forgets some; they have to be read again before an edit.
 func (r *reads) NoteRead(path string, digest [32]byte) {
 	key := r.scope.identity(path)
 	r.mu.Lock()
@@ -35,7 +34,7 @@ func (r *reads) NoteRead(path string, digest [32]byte) {
 	r.digests[key] = digest
 }
 
-// LastRead is what NoteRead last got for the path.
+// LastRead is the last digest that NoteRead got for the path.
 func (r *reads) LastRead(path string) (digest [32]byte, ok bool) {
 	key := r.scope.identity(path)
 	r.mu.Lock()

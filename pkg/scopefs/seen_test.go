@@ -9,7 +9,7 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// A file is the same whatever path was taken to it.
+// A file is the same, whatever path leads to it.
 func TestReadTracking(t *testing.T) {
 	f, dir := workspace(t, map[string]string{"sub/a": "a"})
 	must(t, os.Symlink("sub/a", filepath.Join(dir, "link")))
@@ -41,7 +41,7 @@ func TestReadTracking(t *testing.T) {
 	}
 	f.NoteRead("../outside", first)
 	if _, ok := f.LastRead("../outside"); !ok {
-		t.Error("a path outside of the scope is not kept apart like any other")
+		t.Error("a path outside the scope is not kept apart like any other")
 	}
 }
 

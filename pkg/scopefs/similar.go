@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// maxSimilar is how many entries a search for similar names looks at.
+// maxSimilar bounds the entries that a search for similar names visits.
 const maxSimilar = 20_000
 
-// similar adds files of the workspace that look like what was typed. It goes
-// through the workspace level by level, so that the bound cuts off what is far away
-// and not what comes late in the alphabet.
+// similar adds files of the workspace that resemble the typed text. It goes through the
+// workspace level by level, so that the bound cuts off distant files, not those late in
+// the alphabet.
 func (c *completer) similar(ctx context.Context) {
 	l := likeness{base: c.base, folded: strings.ToLower(c.base)}
 	if dir := path.Clean(c.dir); dir != "." {
 		l.dir = dir + "/"
 	}
-	// Nothing of the workspace has a directory that leads out of it.
+	// No file of the workspace is in a directory outside of it.
 	if filepath.IsAbs(c.dir) || strings.HasPrefix(l.dir, "../") {
 		return
 	}
@@ -36,16 +36,16 @@ func (c *completer) similar(ctx context.Context) {
 	}
 }
 
-// likeness compares files with what was typed.
+// likeness compares files with the typed text.
 type likeness struct {
 	// dir is empty or ends with a slash.
 	dir, base, folded string
 }
 
-// unlike is the likeness of what does not look alike.
+// unlike is the likeness of files that do not resemble it.
 const unlike = 3
 
-// of is how well a path fits, 0 being the best.
+// of is how well a path matches, 0 being the best.
 func (l likeness) of(rel string) int {
 	dir, name := path.Split(rel)
 	if !strings.HasSuffix("/"+dir, "/"+l.dir) && l.dir != "" {
@@ -64,8 +64,8 @@ func (l likeness) of(rel string) int {
 }
 
 // levels calls fn for the regular files of the workspace that Walk visits, level by
-// level, until it says false, the bound is reached or ctx ends. Names that begin with
-// a dot are passed over unless dots is set.
+// level, until fn returns false, the bound is reached or ctx ends. It skips names that
+// begin with a dot unless dots is set.
 func (c *completer) levels(ctx context.Context, dots bool, fn func(rel string) bool) {
 	root := c.fs.roots[0]
 	w := walker{ctx: ctx, fs: c.fs}
@@ -73,7 +73,7 @@ func (c *completer) levels(ctx context.Context, dots bool, fn func(rel string) b
 	for queue := []branch{{rel: "."}}; len(queue) > 0 && ctx.Err() == nil; queue = queue[1:] {
 		b := queue[0]
 		if w.openTop(&b, place{root: root, rel: b.rel, given: b.rel}) != nil {
-			continue // It is gone, or not for us.
+			continue // It is gone, or not accessible.
 		}
 		_ = b.dir.Close()
 		for _, e := range b.entries {

@@ -37,10 +37,9 @@ func exchange(a, b string) error {
 	return nil
 }
 
-// swapping makes a scope in which "dir" is a directory and a link out of the scope
-// in turn, as fast as the system can, until the test ends. try is called often
-// enough to meet both; it says whether it came to something. dir is the directory,
-// under whatever name.
+// swapping makes a scope in which "dir" is alternately a directory and a link out of the
+// scope, as fast as the system can, until the test ends. try is called often enough to
+// meet both; it says whether it succeeded. dir is the directory, under whatever name.
 func swapping(t *testing.T, tries int, try func(f *scopefs.FS, dir *os.Root) (done bool)) (outside string) {
 	t.Helper()
 	base := t.TempDir()
@@ -88,11 +87,11 @@ func TestSwapRaceOfReads(t *testing.T) {
 	swapping(t, 10000, func(f *scopefs.FS, _ *os.Root) bool {
 		file, err := f.ReadFile("dir/file", 0)
 		if err == nil && string(file.Data) != "own" {
-			t.Error("read a file outside of the scope")
+			t.Error("read a file outside the scope")
 		}
 		_ = f.Walk(context.Background(), "dir", scopefs.WalkOptions{}, func(e scopefs.Entry) error {
 			if e.Path == "dir/outer" {
-				t.Error("walked outside of the scope")
+				t.Error("walked outside the scope")
 			}
 			return nil
 		})
@@ -100,7 +99,7 @@ func TestSwapRaceOfReads(t *testing.T) {
 	})
 }
 
-// The same for what changes files.
+// The same for operations that change files.
 func TestSwapRaceOfWrites(t *testing.T) {
 	outside := swapping(t, 1000, func(f *scopefs.FS, dir *os.Root) bool {
 		err := write(f, "dir/file", []byte("own"))
@@ -116,12 +115,12 @@ func TestSwapRaceOfWrites(t *testing.T) {
 		return err == nil
 	})
 	if got := names(t, outside); got != "file outer" || content(t, filepath.Join(outside, "file")) != "secret" {
-		t.Errorf("something was changed outside of the scope: %s", got)
+		t.Errorf("something was changed outside the scope: %s", got)
 	}
 }
 
-// While a directory is swapped for a link into what is hidden, and for one into what
-// is protected, nothing hidden is read and nothing protected is written.
+// While a directory is swapped for a link to a hidden or a protected path, nothing hidden
+// is read and nothing protected is written.
 func TestSwapRaceIntoHidden(t *testing.T) {
 	base := t.TempDir()
 	plant(t, base, map[string]string{"dir/file": "own", "podd/spool/file": "secret", "podd/file": "secret", ".git/hooks/keep": ""})

@@ -13,14 +13,14 @@ import (
 	"syscall"
 )
 
-// Target is where a path leads at one moment, links followed: what is decided on when a
-// call that names the path is decided on. [FS.Bound] holds the call to it.
+// Target is where a path leads at one moment, with links followed: policy decides with it
+// on a call that names the path. [FS.Bound] limits the call to it.
 type Target struct {
-	// named is the path as FS.Rel shows it, leads are the other paths that it is by then.
+	// named is the path as FS.Rel shows it, leads are the other paths that it then is.
 	named string
 	leads []string
-	// file is what the path leads to, entry the name itself: a link when the last element
-	// is one. broken says why the path leads nowhere in the scope.
+	// file is the path's target, entry the name itself: a link if the last element is one.
+	// broken says why the path leads nowhere in the scope.
 	file, entry spot
 	broken      string
 }
@@ -28,16 +28,16 @@ type Target struct {
 // spot is one name in one directory.
 type spot struct {
 	place
-	// held is the deepest directory on the way that exists, relative to the root, and id
-	// tells it from every other one.
+	// held is the deepest existing directory on the way, relative to the root, and id
+	// identifies it.
 	held, id string
-	// protected is why a change needs approval; empty when it does not, and for what is
-	// only read.
+	// protected is why a change needs approval; empty if it does not, and for a target that
+	// is only read.
 	protected string
 }
 
 // Target looks up where a path leads now, for a call that reads it. A path that leads out
-// of the scope has a Target too: a call that is bound to it fails as it would without.
+// of the scope has a Target too: a call bound to it fails as it would without.
 func (f *FS) Target(path string) Target { return f.target(path, false) }
 
 // ChangeTarget is Target for a call that changes the path: it also says what protects the
@@ -67,8 +67,8 @@ func (s *scope) target(path string, changes bool) Target {
 	return t
 }
 
-// spot is where a place leads that is changed or only read, links followed: all, or all but
-// the last element.
+// spot is the target of a place that is changed or only read, with links followed: all,
+// or all but the last element.
 func (s *scope) spot(named place, last, changes bool) (spot, error) {
 	p, err := s.led(named, last)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *scope) spot(named place, last, changes bool) (spot, error) {
 	return found, nil
 }
 
-// led follows the links of a place in a root, and finds the root that it lies in then.
+// led follows the links of a place in a root, and finds the root of the result.
 func (s *scope) led(named place, last bool) (place, error) {
 	p, err := s.follow(named, last)
 	if err != nil {
@@ -109,29 +109,29 @@ func (s *scope) led(named place, last bool) (place, error) {
 	return p, nil
 }
 
-// identityOf tells a directory from all others on its file system, and from those of
-// other file systems than that of top.
+// identityOf identifies a directory on its file system, and distinguishes it from those
+// on other file systems than that of top.
 func identityOf(info, top fs.FileInfo) string {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return "?"
 	}
-	// The device of a root may have another number after the machine starts again.
+	// The device of a root may have another number after a reboot.
 	if first, ok := top.Sys().(*syscall.Stat_t); ok && first.Dev == stat.Dev {
 		return fmt.Sprint(stat.Ino)
 	}
 	return fmt.Sprint(stat.Dev, ":", stat.Ino)
 }
 
-// Named is the path as it was named, as [FS.Rel] shows it.
+// Named is the path in the call, as [FS.Rel] shows it.
 func (t Target) Named() string { return t.named }
 
-// Leads are the other paths that the named one is once its links are followed, the file's
-// first; none when it leads to itself.
+// Leads are the other paths that the named one becomes when its links are followed, the
+// file's first; empty if it leads to itself.
 func (t Target) Leads() []string { return t.leads }
 
-// Protected says why a change of the path needs a person's word, as [FS.Protected] does. A
-// target that is only read does not know.
+// Protected says why a change of the path needs a person's approval, as [FS.Protected]
+// does. A target that is only read does not have the reason.
 func (t Target) Protected() (why string, protected bool) {
 	why = cmp.Or(t.entry.protected, t.file.protected)
 	return why, why != ""
@@ -147,8 +147,8 @@ func (t Target) Seal() string {
 
 func (s spot) seal() string { return fmt.Sprintf("%q %q %s %q", s.abs(), s.held, s.id, s.protected) }
 
-// Still says whether the path leads where it led earlier: there may be directories by now
-// that were missing, unless what lies in them is protected.
+// Still says whether the path leads where it led earlier: missing directories may exist
+// by now, unless they contain something protected.
 func (t Target) Still(earlier Target) bool {
 	return t.Seal() == earlier.Seal() ||
 		t.broken == "" && earlier.broken == "" && t.named == earlier.named && t.file.still(earlier.file) && t.entry.still(earlier.entry)
@@ -166,19 +166,19 @@ func (s spot) still(earlier spot) bool {
 	return err == nil && identityOf(info, top) == earlier.id
 }
 
-// bound is what a call is held to.
+// bound is what a call is limited to.
 type bound struct {
 	targets map[string]Target
 
 	mu sync.Mutex
-	// made are the directories that were made on the way to a target.
+	// made are the directories created on the way to a target.
 	made []fs.FileInfo
 }
 
 // Bound is f for one call that was decided on with these targets. A path must lead where
-// its target says, and nothing but the targets is changed; what lies below one may be
-// read. Where a path leads elsewhere by now the error is of kind [Changed], and nothing was
-// done. A Bound is not closed.
+// its target says, and only the targets can change; files below one may be read. If a
+// path leads elsewhere by now, the error is of kind [Changed], and nothing was done. Do
+// not close a Bound.
 func (f *FS) Bound(targets []Target) *FS {
 	to := *f
 	to.bound = &bound{targets: make(map[string]Target, len(targets))}
@@ -188,7 +188,7 @@ func (f *FS) Bound(targets []Target) *FS {
 	return &to
 }
 
-// find is the target that a path, or a directory above it, was decided on with; rest is
+// find is the target with which a path, or a directory above it, was decided on; rest is
 // the path below that.
 func (b *bound) find(named string) (t Target, rest string, ok bool) {
 	for at := named; ; at = path.Dir(at) {
@@ -206,7 +206,7 @@ func (b *bound) find(named string) (t Target, rest string, ok bool) {
 
 // changed is the error of a path that does not lead where it did when it was decided on.
 func changed(given string) error {
-	return sayf(Changed, given, nil, "leads elsewhere than when the call was decided on, and nothing was done: look where it leads, then call again")
+	return sayf(Changed, given, nil, "now leads to another file than when the call was checked, so nothing was done: check where it leads, then call again")
 }
 
 // decided is where a place was decided to lead, with its spot. last false is for the name
@@ -214,14 +214,14 @@ func changed(given string) error {
 func (f *FS) decided(p place, last, write bool) (place, error) {
 	t, rest, ok := f.bound.find(f.Rel(p.given))
 	if !ok || write && rest != "." {
-		return p, sayf(IO, p.given, nil, "is not among the paths that the call was decided on")
+		return p, sayf(IO, p.given, nil, "is not one of the paths that were checked for this call")
 	}
 	s := t.file
 	if !last {
 		s = t.entry
 	}
 	if rest != "." && t.broken == "" {
-		// A walk follows no links: strictly below there is none.
+		// A walk follows no links: strictly below, a path has none.
 		at := s.place
 		at.rel, at.given, at.spot = path.Join(s.rel, rest), p.given, &s
 		return at, nil
@@ -237,8 +237,8 @@ func (f *FS) decided(p place, last, write bool) (place, error) {
 	return now, nil
 }
 
-// passes checks a directory that was opened on the way to what was decided on: at is its
-// path in the root.
+// passes checks a directory opened on the way to a decided target: at is its path in the
+// root.
 func (o opening) passes(dir *os.Root, at string) error {
 	s := o.spot
 	if s == nil {
@@ -258,7 +258,7 @@ func (o opening) passes(dir *os.Root, at string) error {
 	if s.protected == "" || !s.missed(at) {
 		return nil
 	}
-	// Whoever made it may have put a repository there.
+	// Its creator may have put a repository there.
 	info, err := dir.Stat(".")
 	if err == nil && !o.fs.bound.has(info) {
 		err = changed(s.given)
@@ -266,31 +266,31 @@ func (o opening) passes(dir *os.Root, at string) error {
 	return err
 }
 
-// moved says whether it may be the error of a directory that is no longer there.
+// moved says whether it may be the error of a directory that no longer exists.
 func (s *scope) moved(err error) bool {
 	gone := []error{errSwapped, fs.ErrNotExist, syscall.ENOTDIR, syscall.ELOOP, s.escapes}
 	return slices.ContainsFunc(gone, func(is error) bool { return errors.Is(err, is) })
 }
 
-// missed says whether a directory on the way to the spot was not there yet.
+// missed says whether a directory on the way to the spot did not exist yet.
 func (s *spot) missed(at string) bool {
 	return at != s.held && inside(s.held, at) && inside(at, path.Dir(s.rel))
 }
 
-// inside says whether the path at in a root is dir or lies in it.
+// inside says whether the path at in a root is, or is in, dir.
 func inside(dir, at string) bool {
 	_, ok := within(dir, at)
 	return ok || dir == "."
 }
 
-// has says whether a directory was made on the way to a target.
+// has says whether a directory was created on the way to a target.
 func (b *bound) has(info fs.FileInfo) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.ContainsFunc(b.made, func(made fs.FileInfo) bool { return os.SameFile(made, info) })
 }
 
-// note remembers a directory that was made.
+// note records a created directory.
 func (b *bound) note(info fs.FileInfo) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

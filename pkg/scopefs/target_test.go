@@ -28,7 +28,7 @@ func TestTargetsFollowLinks(t *testing.T) {
 	}
 }
 
-// A root that is reached by two names is named by both.
+// Both names of a root appear.
 func TestTargetsOfARootWithTwoNames(t *testing.T) {
 	base := t.TempDir()
 	plant(t, base, map[string]string{"work/": "", "lib/x": "x"})
@@ -41,8 +41,8 @@ func TestTargetsOfARootWithTwoNames(t *testing.T) {
 	}
 }
 
-// What is changed is where the path led when it was decided on: a path that leads
-// elsewhere by now is not written, made, moved or removed, and nothing is left behind.
+// A change applies to where the path led when it was decided on: a path that leads
+// elsewhere by now is not written, created, moved or removed, and nothing is left behind.
 func TestBoundChangesStayWhereTheyWereDecided(t *testing.T) {
 	swaps := map[string]func(dir string) error{
 		"a link to a directory": func(dir string) error {
@@ -87,12 +87,12 @@ func TestBoundChangesStayWhereTheyWereDecided(t *testing.T) {
 	for door, do := range doors {
 		f, _ := workspace(t, map[string]string{"a/b/f": "f", "plain": "p"})
 		if err := do(f.Bound(targets(f, paths...))); err != nil {
-			t.Errorf("%s of what nobody touched: %v", door, err)
+			t.Errorf("%s of an unchanged path: %v", door, err)
 		}
 	}
 }
 
-// Nothing that was not decided on is changed.
+// Only what was decided on changes.
 func TestBoundChangesNothingElse(t *testing.T) {
 	f, dir := workspace(t, map[string]string{"sub/f": "f"})
 	one := f.Bound(targets(f, "sub"))
@@ -104,8 +104,8 @@ func TestBoundChangesNothingElse(t *testing.T) {
 	}
 }
 
-// Directories that were missing may be there by now, as the writes of one step make them;
-// but one that something protected lies in may be a repository.
+// Directories that were missing may exist by now, because the writes of one step create
+// them; but one with something protected in it may be a repository.
 func TestBoundMakesDirectories(t *testing.T) {
 	f, dir := workspace(t, map[string]string{"repo/.git/hooks/": ""})
 	ctx := scopefs.Approved(t.Context())
@@ -127,7 +127,7 @@ func TestBoundMakesDirectories(t *testing.T) {
 	wantKind(t, err, scopefs.Changed)
 }
 
-// A target is the same one as long as it leads to the same place.
+// A target stays the same as long as it leads to the same place.
 func TestTargetsGoOn(t *testing.T) {
 	f, dir := workspace(t, map[string]string{"a/": "", "b/": "", "store/objects/": ""})
 	must(t, os.Symlink("a", filepath.Join(dir, "m")))
@@ -148,8 +148,8 @@ func TestTargetsGoOn(t *testing.T) {
 	}
 }
 
-// Below a path that was decided on a walk reaches what lies there, and a file that became
-// a link meanwhile is not read.
+// A walk below a path that was decided on reaches what is there, and does not read a file
+// that has become a link.
 func TestBoundReadsBelow(t *testing.T) {
 	f, dir := workspace(t, map[string]string{"real/sub/f": "f", "secret/f": "secret"})
 	must(t, os.Symlink("real", filepath.Join(dir, "m")))
@@ -176,8 +176,8 @@ func TestBoundReadsBelow(t *testing.T) {
 	wantKind(t, err, scopefs.Changed)
 }
 
-// However often a directory is swapped for a link while it is written to, nothing lands
-// elsewhere.
+// However often a directory is swapped for a link while it is written to, nothing is
+// written elsewhere.
 func TestSwapRaceOfBoundWrites(t *testing.T) {
 	f, dir := workspace(t, map[string]string{"a/": "", "guarded/": ""})
 	stop := make(chan struct{})
@@ -198,7 +198,7 @@ func TestSwapRaceOfBoundWrites(t *testing.T) {
 	for range 500 {
 		target := f.ChangeTarget("a/x")
 		if len(target.Leads()) > 0 {
-			continue // It would be decided on as what it leads to.
+			continue // It would be decided on as its target.
 		}
 		_ = write(f.Bound([]scopefs.Target{target}), "a/x", []byte("x"))
 	}
@@ -217,7 +217,7 @@ func targets(f *scopefs.FS, paths ...string) []scopefs.Target {
 	return all
 }
 
-// tree is all that lies below dir, with the content of files.
+// tree is everything below dir, with the content of files.
 func tree(t *testing.T, dir string) []string {
 	t.Helper()
 	var all []string
@@ -240,7 +240,7 @@ func errorsOf(errs ...error) error {
 	return nil
 }
 
-// Reads need no approval: what is read knows nothing of protection, and is no way to a change.
+// Reads need no approval: they do not consider protection, and give no way to a change.
 func TestTargetsOfReads(t *testing.T) {
 	f, dir := workspace(t, map[string]string{".git/config": "c", "plain": "p"})
 	if _, protected := f.ChangeTarget(".git/config").Protected(); !protected {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Typos tells a typed reference that was meant as one, and leads to nothing by a slip,
-// from a text that only looks like one: @pytest.fixture, @types/node, @alice. It is
-// for one goroutine and one moment.
+// Typos distinguishes a mistyped reference, which leads to nothing, from text that only
+// looks like one: @pytest.fixture, @types/node, @alice. It is for one goroutine and one
+// moment.
 type Typos struct {
 	fs *FS
 	// endings are those of the names in the workspace itself; nil before they are read.
@@ -17,9 +17,9 @@ type Typos struct {
 // NewTypos looks at the scope of f.
 func NewTypos(f *FS) *Typos { return &Typos{fs: f} }
 
-// Has says whether a reference to nothing was meant as one: it is written in quotes or
-// with a range, it begins with a dot or a slash or ends with one, its first directory
-// is there, or a file of the workspace itself has its ending.
+// Has says whether a reference to nothing was meant as one: it is in quotes or has a
+// range, it begins with a dot or a slash or ends with one, its first directory exists, or
+// a file of the workspace itself has its ending.
 func (t *Typos) Has(p Piece) bool {
 	name := p.Ref.Path
 	if p.Ref.StartLine != 0 || strings.HasPrefix(p.Source, `@"`) || strings.HasPrefix(name, ".") ||

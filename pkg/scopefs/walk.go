@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// maxDepth bounds the directories that a walk holds open.
+// maxDepth bounds the directories that a walk has open.
 const maxDepth = 200
 
 // WalkOptions says what a walk visits.
@@ -27,16 +27,15 @@ type WalkOptions struct {
 
 // Entry is something that a walk found.
 type Entry struct {
-	// Path is the path to show: relative to the workspace where it lies in it.
+	// Path is the path to show: relative to the workspace if it is inside.
 	Path string
-	// Depth is 1 for the entries of the directory that the walk began at.
+	// Depth is 1 for the entries of the directory where the walk began.
 	Depth int
 	Type  fs.FileMode
-	// Size is in bytes; of use for regular files.
+	// Size is in bytes; meaningful for regular files.
 	Size    int64
 	ModTime time.Time
-	// Err says why the entries of this directory are not visited; nil when they
-	// are.
+	// Err says why the entries of this directory are not visited; otherwise nil.
 	Err error
 }
 
@@ -47,14 +46,13 @@ func (e Entry) IsDir() bool { return e.Type.IsDir() }
 // entries, which come sorted by name. A regular file is its own only entry, with
 // depth 0.
 //
-// It does not follow links and never visits .git. Unless opt.Ignored is set it
-// leaves out what git would: by the .gitignore files from the root of the scope
-// down and by .git/info/exclude. A directory that is ignored can still be walked by
-// its name.
+// It does not follow links and never visits .git. Unless opt.Ignored is set it omits what
+// git ignores, by the .gitignore files from the root of the scope down and by
+// .git/info/exclude. An ignored directory can still be walked by its name.
 //
-// From fn, [fs.SkipDir] passes over a directory's entries (for anything else, over
-// the rest of its directory), [fs.SkipAll] ends the walk without an error, and any
-// other error ends it with that error. So does the end of ctx.
+// If fn returns [fs.SkipDir], the walk skips a directory's entries (for anything else,
+// the rest of its directory). [fs.SkipAll] ends the walk without an error, and any other
+// error ends it with that error. So does the end of ctx.
 func (f *FS) Walk(ctx context.Context, dir string, opt WalkOptions, fn func(Entry) error) error {
 	return f.walk(ctx, dir, opt, func(_ string, e Entry) error { return fn(e) })
 }
@@ -93,9 +91,9 @@ func (f *FS) walk(ctx context.Context, dir string, opt WalkOptions, fn func(rel 
 	return endOfWalk(w.visit(&top))
 }
 
-// rulesAbove is the rules of the directories between the root and the place, and
-// whether they rule out the place itself or a directory that it lies in. What lies
-// in a repository is not ruled out by what lies around it.
+// rulesAbove returns the rules of the directories between the root and the place, and
+// whether they ignore the place itself or a directory that contains it. Rules around a
+// repository do not apply inside of it.
 func rulesAbove(p place) (g *ignoring, ignored bool) {
 	for at := range parents(p.rel) {
 		_, err := p.Lstat(path.Join(at, gitDir))
@@ -105,7 +103,7 @@ func rulesAbove(p place) (g *ignoring, ignored bool) {
 	return g, ignored
 }
 
-// stepDown is the entry of the directory at that lies on the way to rel.
+// stepDown is the entry of the directory at that is on the way to rel.
 func stepDown(at, rel string) string {
 	start := 0
 	if at != "." {
@@ -145,7 +143,7 @@ func newEntry(shown string, depth int, info fs.FileInfo) Entry {
 type walker struct {
 	ctx context.Context
 	fs  *FS
-	// opening is set where something hidden may be met.
+	// opening is set if something hidden may be on the way.
 	opening *opening
 	opt     WalkOptions
 	fn      func(rel string, e Entry) error
@@ -155,7 +153,7 @@ type walker struct {
 type branch struct {
 	dir     *os.Root
 	entries []fs.DirEntry
-	// rel is relative to the root of the scope, below to where the walk began (empty
+	// rel is relative to the root of the scope, below to the start of the walk (empty
 	// there), and shown is the path to show.
 	rel, below, shown string
 	depth             int
@@ -184,7 +182,7 @@ func (w *walker) open(b *branch, parent *os.Root, name string) error {
 		dir, err = w.opening.step(parent, name)
 		err = w.fs.at(b.shown, err)
 	} else {
-		// With "/." nothing but a directory is opened, whatever name is by now.
+		// With "/." only a directory opens, whatever name is by now.
 		dir, err = parent.OpenRoot(name + "/.")
 	}
 	if err != nil {
@@ -193,7 +191,7 @@ func (w *walker) open(b *branch, parent *os.Root, name string) error {
 	return w.read(b, dir)
 }
 
-// read reads the entries and rules of a directory that was opened for b.
+// read reads the entries and rules of a directory opened for b.
 func (w *walker) read(b *branch, dir *os.Root) (err error) {
 	if b.entries, err = readRoot(dir, b.shown); err != nil {
 		return errors.Join(err, dir.Close())
@@ -222,7 +220,7 @@ func (b *branch) has(name string) bool {
 	return found
 }
 
-// leavesOut says whether the entry, which is at rel, is not to be shown.
+// leavesOut says whether to omit the entry, which is at rel.
 func (b *branch) leavesOut(rel string, e fs.DirEntry) bool {
 	return e.Name() == gitDir || b.ignoring.ignores(rel, e.IsDir())
 }

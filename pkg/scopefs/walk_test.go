@@ -15,8 +15,8 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// walked is the entries that a walk finds, one a word: the path, "/" behind a
-// directory, "@" behind a link.
+// walked are the entries that a walk finds, one per word: the path, "/" after a
+// directory, "@" after a link.
 func walked(t testing.TB, f *scopefs.FS, dir string, opt scopefs.WalkOptions) string {
 	t.Helper()
 	var all []string
@@ -134,7 +134,7 @@ func TestWalkEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A directory that cannot be entered is told, and the walk goes on.
+// The walk reports a directory that cannot be entered, and continues.
 func TestWalkOfATreeWithoutEnd(t *testing.T) {
 	f, dir := workspace(t, map[string]string{"z": ""})
 	must(t, os.MkdirAll(filepath.Join(dir, strings.Repeat("d/", 250)), 0o755))

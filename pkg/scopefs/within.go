@@ -8,12 +8,12 @@ import (
 
 var errOutside = errors.New("outside of the directories that roots must lie in")
 
-// openDir opens a directory by its absolute path. When there are directories that it
-// must lie in, it is opened from the uppermost of them, name by name, and no name may be
-// a link; prefix is its path there.
+// openDir opens a directory by its absolute path. If it must be in certain directories,
+// it is opened from the uppermost of them, name by name, and no name may be a link;
+// prefix is its path there.
 func openDir(dir string, within []string) (handle *os.Root, prefix string, err error) {
 	if len(within) == 0 {
-		// With "/." the system opens nothing but a directory: a named pipe would block.
+		// With "/." the system opens only a directory: a named pipe would block.
 		handle, err = os.OpenRoot(dir + "/.")
 		return handle, "", err
 	}
@@ -35,7 +35,7 @@ func openDir(dir string, within []string) (handle *os.Root, prefix string, err e
 	return handle, prefix, nil
 }
 
-// uppermost is the one of some directories that has dir in it and lies in no other such.
+// uppermost is the outermost of some directories that contains dir.
 func uppermost(dir string, dirs []string) (base, rel string) {
 	for _, w := range dirs {
 		if r, ok := within(w, dir); ok && (base == "" || len(w) < len(base)) {
@@ -61,7 +61,7 @@ func openChild(parent *os.Root, name string) (*os.Root, error) {
 	return dir, nil
 }
 
-// isNamed says whether a file is what a name stands for, not what a link there leads to.
+// isNamed says whether a file is what a name means, not the target of a link there.
 func isNamed(parent *os.Root, name string, info os.FileInfo) error {
 	link, err := parent.Lstat(name)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// A root must lie in one of the directories of Within, and no link below leads to it,
-// be it one that was a directory when somebody looked.
+// A root must be in one of the directories of Within, and no link below may lead to it,
+// even one that was a directory when it was checked.
 func TestRootsWithin(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -45,8 +45,8 @@ func TestRootsWithin(t *testing.T) {
 	}
 }
 
-// What is protected is so from the outer directory on: a root inside of it does not take
-// the first name off.
+// Protection starts at the outer directory: a root inside of it does not remove the first
+// name.
 func TestProtectedWithin(t *testing.T) {
 	top := t.TempDir()
 	dir := filepath.Join(top, ".config")

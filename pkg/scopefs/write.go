@@ -8,14 +8,14 @@ import (
 	"os"
 )
 
-// WriteFile makes data the content of a regular file, all or nothing: whoever reads
-// the file, and whoever finds it after a crash, sees the old content or the new.
-// When it returns without an error the new content is on disk.
+// WriteFile makes data the content of a regular file, all or nothing: a reader sees the
+// old content or the new, even after a crash. When it returns without an error the new
+// content is on disk.
 //
-// A file that exists keeps its permissions; hard links to it keep the old content.
-// A new one gets those of the umask, and so do directories that are missing. A file
-// whose owner may not write it is left alone. A crash may leave a file behind whose
-// name is ".podd-", letters and digits, and ".tmp".
+// An existing file keeps its permissions; hard links to it keep the old content. A new
+// one gets those of the umask, and so do missing directories. A file that its owner may
+// not write is not changed. A crash may leave a file behind whose name is ".podd-",
+// letters and digits, and ".tmp".
 //
 // A protected path ([FS.Protected]) is refused unless ctx is one of [Approved].
 func (f *FS) WriteFile(ctx context.Context, path string, data []byte) (Written, error) {
@@ -35,14 +35,14 @@ func (f *FS) WriteFile(ctx context.Context, path string, data []byte) (Written, 
 	return written, f.wrap(path, replace(e.dir, e.name, mode, data))
 }
 
-// Written is what a write leaves to be told.
+// Written is what a caller should report about a write.
 type Written struct {
 	// HardLinks is how many other names the file had; they keep the old content.
 	HardLinks int
 }
 
-// toReplace is the permissions of the file that a write replaces, 0 when there is
-// none. What must not be replaced is an error.
+// toReplace is the permissions of the file that a write replaces, 0 without one. A file
+// that must not be replaced is an error.
 func (e entry) toReplace(path string) (mode fs.FileMode, w Written, err error) {
 	info, err := e.dir.Lstat(e.name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -65,7 +65,7 @@ func (e entry) toReplace(path string) (mode fs.FileMode, w Written, err error) {
 // permissions to the umask.
 func replace(dir *os.Root, name string, mode fs.FileMode, data []byte) error {
 	temp := ".podd-" + rand.Text() + ".tmp"
-	perm := mode & 0o600 // No one sees the new content who could not see the old.
+	perm := mode & 0o600 // Only users who could read the old content can read the new one.
 	if mode == 0 {
 		perm = 0o666
 	}
@@ -82,7 +82,7 @@ func replace(dir *os.Root, name string, mode fs.FileMode, data []byte) error {
 	return syncDir(dir)
 }
 
-// fill writes the file, brings it to disk and closes it.
+// fill writes the file, syncs it and closes it.
 func fill(file *os.File, mode fs.FileMode, data []byte) error {
 	_, err := file.Write(data)
 	if err == nil && mode != 0 {
@@ -94,8 +94,7 @@ func fill(file *os.File, mode fs.FileMode, data []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// syncDir brings the directory's entries to disk, without which a rename may be
-// undone by a power cut.
+// syncDir syncs the directory's entries; otherwise a power cut may undo a rename.
 func syncDir(dir *os.Root) error {
 	file, err := dir.Open(".")
 	if err != nil {

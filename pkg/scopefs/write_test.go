@@ -15,7 +15,7 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// names is the entries of a directory.
+// names are the entries of a directory.
 func names(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -93,7 +93,7 @@ func TestWriteFileKeepsTheMode(t *testing.T) {
 	}
 }
 
-// A link stays a link; what it names is written.
+// A link stays a link; its target is written.
 func TestWriteFileThroughLinks(t *testing.T) {
 	f, dir := workspace(t, map[string]string{"real/file": "old", "top": "old"})
 	for link, target := range map[string]string{
@@ -116,7 +116,7 @@ func TestWriteFileThroughLinks(t *testing.T) {
 	}
 }
 
-// Whoever reads while others write sees one whole content.
+// Concurrent readers see one whole content.
 func TestReadersSeeOldOrNew(t *testing.T) {
 	f, _ := workspace(t, nil)
 	versions := [][]byte{bytes.Repeat([]byte("a"), 1<<20), bytes.Repeat([]byte("b"), 2<<20)}
@@ -138,7 +138,7 @@ func TestReadersSeeOldOrNew(t *testing.T) {
 	for range 100 {
 		file, err := f.ReadFile("file", 0)
 		if err != nil || !bytes.Equal(file.Data, versions[0]) && !bytes.Equal(file.Data, versions[1]) {
-			t.Errorf("read %d bytes that nobody wrote: %v", len(file.Data), err)
+			t.Errorf("read %d bytes of another content: %v", len(file.Data), err)
 			break
 		}
 	}
@@ -163,7 +163,7 @@ func rewriteForEver(dir string) {
 	os.Exit(1)
 }
 
-// A process that is killed while it writes leaves the old content or the new.
+// A process killed while it writes leaves the old content or the new.
 func TestKilledWriterLeavesOldOrNew(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 100 {
@@ -172,8 +172,8 @@ func TestKilledWriterLeavesOldOrNew(t *testing.T) {
 		out, err := cmd.StdoutPipe()
 		must(t, err)
 		must(t, cmd.Start())
-		// The writer is in the middle of a write again by the time that its word of
-		// the one before is read.
+		// The writer is in the middle of another write by the time that the test reads its line
+		// about the previous one.
 		lines := bufio.NewScanner(out)
 		for range round%3 + 1 {
 			if !lines.Scan() {

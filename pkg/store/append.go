@@ -60,6 +60,7 @@ func badBatch(format string, args ...any) error {
 type appendBatch struct {
 	batch  Batch
 	drafts []draft // one an entry
+	images []picture
 	bytes  int
 	status []byte // nil to keep the pod's
 
@@ -84,6 +85,9 @@ func (c *appendBatch) encode() error {
 		}
 		c.drafts[i] = newDraft(c.batch.Pod, body)
 		c.bytes += len(body)
+	}
+	if err := c.pictures(); err != nil {
+		return err
 	}
 	if c.batch.Base != nil {
 		c.bytes += len(c.batch.Base.Fold)
@@ -115,6 +119,9 @@ func (c *appendBatch) check(tx *bbolt.Tx) (bool, error) {
 		return false, err
 	}
 	if err := c.checkBase(); err != nil {
+		return false, err
+	}
+	if err := c.checkImages(tx); err != nil {
 		return false, err
 	}
 	return true, c.checkInbox(tx)
@@ -171,6 +178,9 @@ func (c *appendBatch) checkInbox(tx *bbolt.Tx) error {
 func (c *appendBatch) write(tx *bbolt.Tx) error {
 	first := c.head.last + 1
 	if err := c.writeEntries(tx); err != nil {
+		return err
+	}
+	if err := c.writeImages(tx, first); err != nil {
 		return err
 	}
 	if err := c.writeInbox(tx, first); err != nil {

@@ -13,10 +13,10 @@ import (
 	"podd/pkg/store"
 )
 
-// BenchmarkAppend is one pod that appends alone: the cost of a durable entry.
+// BenchmarkAppend measures one pod that appends alone: the cost of a durable entry.
 func BenchmarkAppend(b *testing.B) { benchmarkPods(b, 1) }
 
-// BenchmarkGroupCommit is many pods that append at once and share the syncs. The
+// BenchmarkGroupCommit measures many pods that append at once and share the syncs. The
 // goal is 20,000 entries/s with 64 pods.
 func BenchmarkGroupCommit(b *testing.B) {
 	for _, pods := range []int{1, 16, 64, 1000} {
@@ -24,8 +24,8 @@ func BenchmarkGroupCommit(b *testing.B) {
 	}
 }
 
-// benchmarkPods appends b.N entries of 500 bytes, each durable before its pod goes
-// on.
+// benchmarkPods appends b.N entries of 500 bytes. Each is durable before its pod appends
+// the next.
 func benchmarkPods(b *testing.B, pods int) {
 	s, err := store.OpenBolt(store.BoltConfig{Path: filepath.Join(b.TempDir(), "podd.db")})
 	if err != nil {
@@ -59,7 +59,7 @@ func benchmarkPods(b *testing.B, pods int) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "entries/s")
 }
 
-// benchmarkPod makes a pod and the batch that it will append.
+// benchmarkPod makes a pod and the batch to append.
 func benchmarkPod(b *testing.B, s store.Store, i int) store.Batch {
 	pod := item.Pod{ID: fmt.Sprintf("pod-%04d", i), Name: fmt.Sprintf("name-%04d", i)}
 	if err := s.CreatePod(context.Background(), pod); err != nil {

@@ -20,7 +20,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// A store that does not sync passes all of the suite but the check of that.
+// A store that does not sync passes the whole suite except the check for syncs.
 func TestSuiteNoticesMissingSync(t *testing.T) {
 	checks := storetest.Checks()
 	i := slices.IndexFunc(checks, func(c storetest.Check) bool { return c.Name == "AcknowledgedIsOnDisk" })
@@ -61,7 +61,7 @@ func open(t *testing.T, path string) *store.Bolt {
 	return s
 }
 
-// openUnchecked is open for a database that is damaged on purpose.
+// openUnchecked is open for a deliberately damaged database.
 func openUnchecked(t *testing.T, path string) *store.Bolt {
 	t.Helper()
 	s, err := store.OpenBolt(store.BoltConfig{Path: path})
@@ -79,7 +79,7 @@ func closeStore(t *testing.T, s *store.Bolt) {
 	}
 }
 
-// newPod makes a pod, named as its id, and claims it.
+// newPod makes a pod, named like its id, and claims it.
 func newPod(t *testing.T, s store.Store, id string) store.Epoch {
 	t.Helper()
 	if err := s.CreatePod(t.Context(), item.Pod{ID: id, Name: id, CreatedAt: time.Unix(1, 0)}); err != nil {
@@ -121,7 +121,7 @@ func mustAppend(t *testing.T, s store.Store, pod string, epoch store.Epoch, text
 	}
 }
 
-// texts reads the notes of a whole log, and fails when it is not dense.
+// texts reads the notes of a whole log, and fails when it has a gap.
 func texts(ctx context.Context, s store.Store, pod string) ([]string, error) {
 	var out []string
 	for {

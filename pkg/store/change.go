@@ -33,7 +33,7 @@ type pending struct {
 	done chan struct{}
 }
 
-func (p *pending) take() bool { return p.taken.CompareAndSwap(false, true) }
+func (p *pending) claim() bool { return p.taken.CompareAndSwap(false, true) }
 
 func (p *pending) answer(err error) {
 	p.err = err
@@ -62,11 +62,11 @@ func (s *Bolt) do(ctx context.Context, c change) error {
 	case <-p.done:
 		return p.err
 	case <-ctx.Done():
-		if p.take() {
+		if p.claim() {
 			return notWritten(ctx.Err())
 		}
 	case <-s.stopped:
-		if p.take() {
+		if p.claim() {
 			return errClosed()
 		}
 	}

@@ -3,6 +3,8 @@ package store_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +22,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
+// imageDigest is that of the bytes "pixels".
+const imageDigest = "6ec9c2b0eb14010746c8bce8939303b382344b296206612eb8a907a37b2b2f37"
+
 // everything makes a database that has something of each kind.
 func everything(t *testing.T) (path string) {
 	t.Helper()
@@ -36,6 +41,12 @@ func everything(t *testing.T) (path string) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+	if _, err := s.Append(t.Context(), store.Batch{
+		Pod: "p", Epoch: epoch, Images: map[string][]byte{imageDigest: []byte("pixels")},
+		Entries: []item.Entry{{Kind: item.ItemAdded{Item: item.UserMessage{Images: item.NewImages(item.Image{Digest: imageDigest})}}}},
+	}); err != nil {
+		t.Fatal(err)
 	}
 	mustAppend(t, s, "gone", newPod(t, s, "gone"), "1", "2", "3")
 	mustAppend(t, s, "q", fork(t, s, "gone", 2, "q"), "3q", "4q")
@@ -63,7 +74,7 @@ func check(t *testing.T, path string, quick bool) []store.Finding {
 	return found
 }
 
-// A sound database has no finding, and is not changed by looking at it.
+// A check of a sound database finds nothing and changes nothing.
 func TestCheckSound(t *testing.T) {
 	path := everything(t)
 	before := content(t, path)
@@ -78,11 +89,11 @@ func TestCheckSound(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := store.CheckFile(cancelled, path, false); !errors.Is(err, context.Canceled) {
-		t.Errorf("a check that nobody waits for: %v", err)
+		t.Errorf("a cancelled check: %v", err)
 	}
 }
 
-// baseOf is the stored base of a pod p whose log is so long.
+// baseOf is a base for pod p whose log has the given length.
 func baseOf(t *testing.T, long item.Seq) (sealed []byte) {
 	t.Helper()
 	s := openUnchecked(t, filepath.Join(t.TempDir(), "podd.db"))
@@ -101,14 +112,20 @@ func baseOf(t *testing.T, long item.Seq) (sealed []byte) {
 	return sealed
 }
 
-// Each thing that can be wrong with what is stored is found, in a sentence that names
-// it; a full check finds all, a quick one what it reads.
+// A check finds every kind of damage and names it in a sentence. A full check finds all
+// of them, a quick one those in what it reads.
 func TestCheckFinds(t *testing.T) {
 	key := func(pod string, seq byte) []byte {
 		return append(append([]byte(pod), 0), 0, 0, 0, 0, 0, 0, 0, seq)
 	}
 	in := func(tx *bbolt.Tx, name string) *bbolt.Bucket { return tx.Bucket([]byte(name)) }
 	longer := baseOf(t, 50)
+	imageKey, err := hex.DecodeString(imageDigest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	imageUse, otherKey := append(key("p", 10), imageKey...), sha256.Sum256([]byte("other"))
+	harmless := []string{"a damaged base", "an orphaned base", "an unused image", "a use of no entry"}
 	for name, tt := range map[string]struct {
 		edit func(tx *bbolt.Tx) error
 		want string
@@ -123,7 +140,7 @@ func TestCheckFinds(t *testing.T) {
 		"a missing head":            {func(tx *bbolt.Tx) error { return in(tx, "heads").Put([]byte("p"), []byte("????")) }, "the record of pod p is damaged"},
 		"a missing record":          {func(tx *bbolt.Tx) error { return in(tx, "pods").Delete([]byte("p")) }, "the record of pod p is damaged"},
 		"a missing name":            {func(tx *bbolt.Tx) error { return in(tx, "names").Delete([]byte("p")) }, `pod p is named "p", but that name belongs to ""`},
-		"a name of nobody":          {func(tx *bbolt.Tx) error { return in(tx, "names").Put([]byte("x"), []byte("y")) }, `the name "x" belongs to pod y`},
+		"an orphaned name":          {func(tx *bbolt.Tx) error { return in(tx, "names").Put([]byte("x"), []byte("y")) }, `the name "x" belongs to pod y`},
 		"an entry beyond the end":   {func(tx *bbolt.Tx) error { return in(tx, "logs").Bucket([]byte("p")).Put(key("", 200)[1:], []byte("x")) }, "records up to 200"},
 		"a missing waiting submit":  {func(tx *bbolt.Tx) error { return in(tx, "inbox").Delete(key("p", 6)) }, "the inbox of pod p has 1 submits, but the pod counts 2"},
 		"a waiting note":            {func(tx *bbolt.Tx) error { return in(tx, "inbox").Put(key("p", 1), nil) }, "entry 1 of pod p is in the inbox, but is not a submit"},
@@ -136,16 +153,22 @@ func TestCheckFinds(t *testing.T) {
 		"what is not kept for a fork": {func(tx *bbolt.Tx) error {
 			return in(tx, "sharers").Delete([]byte("gone\x00q"))
 		}, "pod q needs entries of pod gone up to 2, but they are not marked as shared"},
-		"a log of nobody": {func(tx *bbolt.Tx) error {
+		"an orphaned log": {func(tx *bbolt.Tx) error {
 			_, err := in(tx, "logs").CreateBucket([]byte("lost"))
 			return err
 		}, "entries of pod lost are left over"},
 		"a damaged base":   {func(tx *bbolt.Tx) error { return in(tx, "bases").Put([]byte("p"), []byte("????folded")) }, "the base of pod p is damaged"},
-		"a base of nobody": {func(tx *bbolt.Tx) error { return in(tx, "bases").Put([]byte("x"), nil) }, "a base belongs to pod x, which does not exist"},
+		"an orphaned base": {func(tx *bbolt.Tx) error { return in(tx, "bases").Put([]byte("x"), nil) }, "a base belongs to pod x, which does not exist"},
 		"a base of more than the log has": {func(tx *bbolt.Tx) error {
 			return in(tx, "bases").Put([]byte("p"), longer)
 		}, "the base of pod p ends at 50, but its log has entries 1 to "},
-		"a damaged mark": {func(tx *bbolt.Tx) error { return in(tx, "purges").Put([]byte("r"), []byte("????x")) }, "entry 2 of pod r is damaged"},
+		"a missing image":    {func(tx *bbolt.Tx) error { return in(tx, "images").Delete(imageKey) }, "entry 10 of pod p refers to the image " + imageDigest + ", which is missing"},
+		"a missing use":      {func(tx *bbolt.Tx) error { return in(tx, "imageuses").Delete(imageUse) }, "entry 10 of pod p refers to the image " + imageDigest + ", which is missing"},
+		"a damaged image":    {func(tx *bbolt.Tx) error { return in(tx, "images").Put(imageKey, []byte("other")) }, "the image " + imageDigest + " is damaged"},
+		"an unused image":    {func(tx *bbolt.Tx) error { return in(tx, "images").Put(otherKey[:], []byte("other")) }, "no entry refers to the image "},
+		"a use of no entry":  {func(tx *bbolt.Tx) error { return in(tx, "imageuses").Put(append(key("p", 99), imageKey...), nil) }, "belongs to entry 99 of pod p, which does not exist"},
+		"a use without form": {func(tx *bbolt.Tx) error { return in(tx, "imageuses").Put([]byte("x"), nil) }, "an image has a use that cannot be read: 78"},
+		"a damaged mark":     {func(tx *bbolt.Tx) error { return in(tx, "purges").Put([]byte("r"), []byte("????x")) }, "entry 2 of pod r is damaged"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := everything(t)
@@ -163,7 +186,7 @@ func TestCheckFinds(t *testing.T) {
 				if f.Fatal {
 					t.Errorf("fatal: %s", f.Text)
 				}
-				if f.Harmless != slices.Contains([]string{"a damaged base", "a base of nobody"}, name) {
+				if f.Harmless != slices.Contains(harmless, name) {
 					t.Errorf("harmless %v: %s", f.Harmless, f.Text)
 				}
 			}
@@ -172,8 +195,8 @@ func TestCheckFinds(t *testing.T) {
 	}
 }
 
-// helperCheck checks a file and prints what it found. Pages that lead in a circle may
-// cost any memory.
+// helperCheck checks a file and prints the findings. It runs in its own process: pages
+// that form a circle may cost any amount of memory.
 func helperCheck(ctx context.Context, path string) error {
 	if !underRace {
 		if err := syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: 4 << 30, Max: 4 << 30}); err != nil {
@@ -187,8 +210,8 @@ func helperCheck(ctx context.Context, path string) error {
 	return json.NewEncoder(os.Stdout).Encode(found)
 }
 
-// Whatever happens to the bytes of a file, a check in a process of its own says that
-// something is wrong with it, or the file reads as before.
+// Whatever bytes of a file change, a check in its own process finds an error, or the file
+// reads as before.
 func TestCheckGarbled(t *testing.T) {
 	path := everything(t)
 	good := content(t, path)
@@ -201,7 +224,7 @@ func TestCheckGarbled(t *testing.T) {
 	crashed := 0
 	for round := range rounds {
 		bad := []byte(string(good))
-		// A page that is in use is garbled in part.
+		// Garble a part of a page that is in use.
 		at := (2 + random.IntN(len(strings.TrimRight(string(good), "\x00"))/page-2)) * page
 		for range 1 + random.IntN(64) {
 			bad[at+random.IntN(page)] ^= byte(1 + random.IntN(255))

@@ -60,8 +60,12 @@ func (c *checker) entries(v logView, next item.Seq) {
 	for next <= v.head.last && c.goOn() == nil {
 		page, err := v.page(next, 0)
 		for _, r := range page {
-			if _, err := r.Decode(); err != nil {
+			e, err := r.Decode()
+			if err != nil {
 				c.sentence(damagedAt(v.pod, r.Seq))
+			}
+			if !c.quick {
+				c.refersTo(v, e)
 			}
 			next = r.Seq + 1
 		}

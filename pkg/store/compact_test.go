@@ -15,7 +15,7 @@ import (
 	"podd/pkg/store"
 )
 
-// grown makes a database of which most is unused.
+// grown makes a database with mostly unused space.
 func grown(t *testing.T, s store.Store) {
 	t.Helper()
 	mustAppend(t, s, "large", newPod(t, s, "large"), strings.Repeat("0123456789", 1<<20), strings.Repeat("x", 5<<20))
@@ -27,8 +27,8 @@ func grown(t *testing.T, s store.Store) {
 	deletePod(t, s, "large")
 }
 
-// A compaction makes the file smaller and loses nothing, while others write and read;
-// what they write goes into the new file, and it can be done again.
+// A compaction makes the file smaller and loses nothing, while others write and read. The
+// new file has what they write, and can be compacted again.
 func TestCompact(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "podd.db")
 	s := open(t, path)
@@ -76,8 +76,8 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// A compaction that is not worth it, or that cannot be made, leaves the file as it is
-// and the store in use. Nothing is left of it.
+// A compaction that does not pay, or that fails, leaves the file unchanged, the store
+// usable, and no temporary file.
 func TestCompactThatFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "podd.db")
 	s := open(t, path)
@@ -114,7 +114,7 @@ func TestCompactThatFails(t *testing.T) {
 	wantTexts(t, s, "q", "one", "two q", "three")
 }
 
-// A damaged database is not compacted: the damage would be lost to sight.
+// A damaged database is not compacted: that would hide the damage.
 func TestCompactDamaged(t *testing.T) {
 	s := damaged(t, func(s *store.Bolt) {
 		mustAppend(t, s, "p", newPod(t, s, "p"), "one", strings.Repeat(marked, 1000), "three")
@@ -128,8 +128,8 @@ func TestCompactDamaged(t *testing.T) {
 	mustAppend(t, s, "q", claim(t, s, "q"), "more")
 }
 
-// A copy is a database of its own, as it was at one moment, and takes the place of an
-// older one whole or not at all.
+// A copy is a separate database as of one moment. It replaces an older copy completely or
+// not at all.
 func TestCopy(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, filepath.Join(dir, "podd.db"))
@@ -151,7 +151,7 @@ func TestCopy(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.CopyTo(cancelled, to); !errors.Is(err, context.Canceled) {
-		t.Errorf("a copy that nobody waits for: %v", err)
+		t.Errorf("a cancelled copy: %v", err)
 	}
 	if !bytes.Equal(content(t, to), before) {
 		t.Error("the copy was changed")

@@ -18,9 +18,9 @@ import (
 
 const crashPods = 8
 
-// What was acknowledged before a SIGKILL is there afterwards, each log is dense
-// and holds what was written in the order in which it was written, and the counts
-// of the inbox are right, kill after kill on one database.
+// After each of many SIGKILLs on one database, acknowledged entries exist, each log has
+// no gap and its entries are in the order in which they were written, and the counts of
+// the inbox are right.
 func TestCrashLosesNothingAcknowledged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "podd.db")
 	random := rand.New(rand.NewPCG(1, 2))
@@ -36,7 +36,7 @@ func TestCrashLosesNothingAcknowledged(t *testing.T) {
 	}
 }
 
-// crashRounds is how often to crash.
+// crashRounds is the number of crashes.
 func crashRounds(t *testing.T) int {
 	if n, err := strconv.Atoi(os.Getenv("PODD_CRASH_ROUNDS")); err == nil {
 		return n
@@ -47,8 +47,8 @@ func crashRounds(t *testing.T) int {
 	return 10
 }
 
-// kill lets a helper write until it has acknowledged lines further entries, kills
-// it, and notes the last sequence that it acknowledged for each pod.
+// kill lets a helper write until it has acknowledged the given number of further entries,
+// kills it, and records the last acknowledged sequence of each pod.
 func kill(t *testing.T, path string, lines int, acknowledged map[string]int) {
 	t.Helper()
 	cmd := helper(t, "append", path)
@@ -78,8 +78,8 @@ func kill(t *testing.T, path string, lines int, acknowledged map[string]int) {
 	}
 }
 
-// helperAppend appends to all pods at once for ever: a submit, then the note that
-// takes it out of the inbox.
+// helperAppend appends to all pods at once for ever: a submit, then the note that removes
+// it from the inbox.
 func helperAppend(ctx context.Context, path string) error {
 	s, err := store.OpenBolt(store.BoltConfig{Path: path})
 	if err != nil {
@@ -137,7 +137,7 @@ func crashBatch(pod string, epoch store.Epoch, seq item.Seq) store.Batch {
 	return b
 }
 
-// afterCrash checks the database that a killed process left.
+// afterCrash checks the database of a killed process.
 func afterCrash(ctx context.Context, path string, acknowledged map[string]int) (err error) {
 	s, err := store.OpenBolt(store.BoltConfig{Path: path})
 	if err != nil {

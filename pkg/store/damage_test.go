@@ -17,11 +17,11 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// marked is text that can be found in a database file.
+// marked is text to find in a database file.
 const marked = "0123456789-marked-for-damage-0123456789"
 
-// damaged makes a database with fill, closes it, changes the file with change, and
-// opens it again.
+// damaged makes a database with fill, closes it, changes the file with change, and opens
+// it again.
 func damaged(t *testing.T, fill func(s *store.Bolt), change func(file []byte)) *store.Bolt {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "podd.db")
@@ -38,15 +38,15 @@ func damaged(t *testing.T, fill func(s *store.Bolt), change func(file []byte)) *
 	return openUnchecked(t, path)
 }
 
-// flip changes one byte of each place where the marked text stands: bbolt leaves
-// old pages in the file, and which one counts is not for a test to know.
+// flip changes one byte of each occurrence of the marked text: bbolt leaves old pages in
+// the file, and the test does not know which one is current.
 func flip(file []byte) {
 	for at := bytes.Index(file, []byte(marked)); at >= 0; at = bytes.Index(file, []byte(marked)) {
 		file[at+20] ^= 0x10
 	}
 }
 
-// smash fills the pages on which the marked text stands with ones.
+// smash overwrites the pages with the marked text with ones.
 func smash(file []byte) {
 	size := os.Getpagesize()
 	for at := bytes.Index(file, []byte(marked)); at >= 0; at = bytes.Index(file, []byte(marked)) {
@@ -57,8 +57,8 @@ func smash(file []byte) {
 	}
 }
 
-// One flipped byte in a record is found when it is read. The entries before it are
-// returned, those after it can be read by themselves, and no other pod notices.
+// A read finds a flipped byte in a record. It returns the entries before it, and another
+// read those after it. No other pod is affected.
 func TestFlippedByteInRecord(t *testing.T) {
 	s := damaged(t, func(s *store.Bolt) {
 		mustAppend(t, s, "p", newPod(t, s, "p"), "one", "two", marked, "four")
@@ -81,7 +81,7 @@ func TestFlippedByteInRecord(t *testing.T) {
 	wantTexts(t, s, "q", "good", "more")
 }
 
-// A record that is missing, or that stands in another's place, is damaged too.
+// A missing record, and one in another's place, are damage too.
 func TestMissingAndSwappedRecords(t *testing.T) {
 	key := func(seq uint64) []byte { return binary.BigEndian.AppendUint64(nil, seq) }
 	for name, edit := range map[string]func(log *bbolt.Bucket) error{
@@ -108,8 +108,8 @@ func TestMissingAndSwappedRecords(t *testing.T) {
 	}
 }
 
-// A pod whose record or head is damaged is listed as quarantined under its name,
-// refuses everything else with DAMAGED, can be deleted, and disturbs no other.
+// A pod with a damaged record or head is listed as quarantined under its name. It refuses
+// every other call with DAMAGED, can be deleted, and affects no other pod.
 func TestDamagedPodRecord(t *testing.T) {
 	for name, bad := range map[string]item.Pod{
 		"record": {ID: "p", Name: "named-p", Spec: item.PodSpec{Instructions: marked}},
@@ -141,14 +141,14 @@ func TestDamagedPodRecord(t *testing.T) {
 				t.Errorf("delete: %v", err)
 			}
 			if err := s.CreatePod(ctx, item.Pod{ID: "p", Name: "named-p"}); err != nil {
-				t.Errorf("create anew: %v", err)
+				t.Errorf("create again: %v", err)
 			}
 		})
 	}
 }
 
-// A head that is damaged fails whatever needs it, and an append to that pod does
-// not disturb the others of its group.
+// Every call that needs a damaged head fails. An append to that pod does not affect the
+// others of its group.
 func TestDamagedHeadRefusesWrites(t *testing.T) {
 	ctx := t.Context()
 	s := damaged(t, func(s *store.Bolt) {
@@ -166,8 +166,8 @@ func TestDamagedHeadRefusesWrites(t *testing.T) {
 	mustAppend(t, s, "q", claim(t, s, "q"), "more")
 }
 
-// A damaged page of one pod's log makes bbolt panic or fault. That pod is damaged,
-// for reading and for writing; the others and the store go on.
+// On a damaged page of one pod's log bbolt panics or faults. That pod is damaged, for
+// reading and for writing; the others and the store keep working.
 func TestDamagedPage(t *testing.T) {
 	ctx := t.Context()
 	large := strings.Repeat(marked, 1000)
@@ -187,8 +187,8 @@ func TestDamagedPage(t *testing.T) {
 	}
 }
 
-// A damaged page of what all pods share is the file's damage, and only what needs
-// that page fails: no pod is blamed, and the logs go on.
+// A damaged page that all pods share is damage of the file. Only calls that need the page
+// fail: the error blames no pod, and the logs keep working.
 func TestDamagedSharedPage(t *testing.T) {
 	ctx := t.Context()
 	s := damaged(t, func(s *store.Bolt) {
@@ -210,8 +210,7 @@ func TestDamagedSharedPage(t *testing.T) {
 	wantTexts(t, s, "p", "good", "more")
 }
 
-// A damaged alert is shown as one that says so, under its sequence, and hides no
-// other.
+// A damaged alert shows as one that says so, under its sequence, and hides no other.
 func TestDamagedAlert(t *testing.T) {
 	ctx := t.Context()
 	s := damaged(t, func(s *store.Bolt) {
@@ -262,7 +261,7 @@ func TestDamagedRequest(t *testing.T) {
 	wantError(t, err, item.KindDataLoss, store.ReasonDamaged)
 }
 
-// A damaged submit is named; those that came before it are returned.
+// The error names a damaged submit, and the earlier ones are returned.
 func TestDamagedInbox(t *testing.T) {
 	ctx := t.Context()
 	s := damaged(t, func(s *store.Bolt) {

@@ -1,7 +1,7 @@
-// Package store stores what podd must not lose: pod records, the append-only log
-// of each pod, its inbox, the request ids that were admitted, and the alerts of
-// all pods. Store is the contract, package storetest its conformance suite, Bolt
-// the implementation on one bbolt file.
+// Package store keeps what podd must not lose: pod records, the append-only log of each
+// pod, its inbox, the admitted request ids, and the alerts of all pods. Store is the
+// contract, package storetest its conformance suite, Bolt the implementation on one bbolt
+// file.
 //
 // # Concurrency
 //
@@ -19,7 +19,7 @@
 //
 // # Schema
 //
-// Version 3. Keys are text or 8-byte big-endian numbers (SEQ); POD is a pod's id,
+// Version 4. Keys are text or 8-byte big-endian numbers (SEQ); POD is a pod's id,
 // · one zero byte. Everything that an append changes is in a few shared pages: one leaf of
 // the pod's log, one leaf each of logs and heads.
 //
@@ -63,8 +63,12 @@
 //	├── purges
 //	│   └── POD               record of the mark that is the first entry of a purged
 //	│                         log
-//	└── bases
-//	    └── POD               sealed base: last SEQ that it folds, 8, then the fold
+//	├── bases
+//	│   └── POD               sealed base: last SEQ that it folds, 8, then the fold
+//	├── images
+//	│   └── DIGEST            the bytes of an image; DIGEST is their SHA-256
+//	└── imageuses
+//	    └── POD·SEQ DIGEST    nothing; the record SEQ in the log of POD refers to the image
 //
 // Each log is a tree of its own, although one tree for all would write fewer pages, so that
 // a damaged page affects only one pod. podalerts is an index because deleting a pod and
@@ -90,11 +94,17 @@
 // log. A rewind to before its end, or a purge, would make it wrong and removes it in the same
 // transaction. Without a base, the log is read.
 //
+// # Images
+//
+// Images are stored once for all pods. A record and its uses of images are written in one
+// transaction and removed in one, and with the last use of an image its bytes. imageuses names
+// the log that has the record, so that forks need no uses of their own.
+//
 // # Checksums
 //
 // All are CRC32-C, 4 bytes, big-endian, in front of the data that they protect; a log's
-// record and each value called sealed have one. They cover the key as well as the bytes, so
-// that a value under a wrong key counts as damaged too.
+// record and each value called sealed have one. They cover the key as well as the bytes,
+// so that a value under a wrong key is damaged too.
 //
 //	sealed  bucket · key · body
 //	record  POD · entry without its sequence, then SEQ
@@ -109,7 +119,7 @@
 // # Versions
 //
 // The version counts changes of this tree: 2 brought chains and moved,
-// lineages and sharers, and purges, 3 bases. A file of an older version is migrated
+// lineages and sharers, and purges, 3 bases, 4 images. A file of an older version is migrated
 // when it is opened, one transaction for each step; one of a newer version is
 // refused. A new field of a stored message does not need a new version.
 package store

@@ -6,12 +6,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// What the black-box tests need of the inside.
+// Internals for the black-box tests.
 
 // NewestVersion is the version of the last migration.
 func NewestVersion() uint32 { return migrations[len(migrations)-1].version }
 
-// Step is a migration of a test.
+// Step is a migration that a test defines.
 type Step func(tx *bbolt.Tx) error
 
 // OpenWithSteps opens a database with this version's migrations and further ones.
@@ -23,13 +23,13 @@ func OpenWithSteps(cfg BoltConfig, further ...Step) (*Bolt, error) {
 	return openBolt(cfg, steps)
 }
 
-// WithoutSync makes a store one that does not wait for the disk.
+// WithoutSync makes a store that does not wait for the disk.
 func WithoutSync(s *Bolt) *Bolt {
 	s.db.NoSync = true
 	return s
 }
 
-// MigrationVersions are the versions of the migrations in their order.
+// MigrationVersions are the versions of the migrations in order.
 func MigrationVersions() []uint32 {
 	var versions []uint32
 	for _, m := range migrations {
@@ -65,7 +65,7 @@ func Seal(bucket, key, body []byte) []byte { return seal(bucket, key, body) }
 // Edit changes the raw database.
 func (s *Bolt) Edit(fn func(tx *bbolt.Tx) error) error { return s.db.Update(fn) }
 
-// Inconsistencies is what bbolt finds wrong with its own pages.
+// Inconsistencies are the faults that bbolt finds in its own pages.
 func (s *Bolt) Inconsistencies() (found []error) {
 	_ = s.db.View(func(tx *bbolt.Tx) error {
 		for err := range tx.Check() {
@@ -76,7 +76,7 @@ func (s *Bolt) Inconsistencies() (found []error) {
 	return found
 }
 
-// Interpose puts a change of the test's own through the writer.
+// Interpose runs a change of the test in the writer.
 func (s *Bolt) Interpose(check, write func() error) error {
 	c := &testChange{onCheck: check, onWrite: write}
 	p := &pending{change: c, done: make(chan struct{})}
@@ -91,5 +91,5 @@ func (c *testChange) check(*bbolt.Tx) (bool, error) { return c.onWrite != nil, c
 func (c *testChange) write(*bbolt.Tx) error         { return c.onWrite() }
 func (c *testChange) size() int                     { return 0 }
 
-// OpenError is what OpenBolt says of an error of bbolt's.
+// OpenError is OpenBolt's error for an error of bbolt.
 func OpenError(path string, err error) error { return openError(path, err) }

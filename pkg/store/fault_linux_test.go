@@ -20,8 +20,8 @@ var platformHelpers = map[string]func(ctx context.Context, path string) error{
 	"unsure":    helperUnsure,
 }
 
-// A disk without space is what TestFileSizeLimit checks of a limit; here the
-// writes of pages run out of it, not the growing of the file.
+// TestFileSizeLimit covers a limit at which the file cannot grow; here writing pages runs
+// out of space.
 func TestDiskFull(t *testing.T) {
 	cmd := helper(t, "fillTmpfs", t.TempDir())
 	cmd.SysProcAttr = &syscall.SysProcAttr{
@@ -39,7 +39,7 @@ func TestDiskFull(t *testing.T) {
 	wantFilled(t, "", string(out))
 }
 
-// helperFillTmpfs fills a small file system up, then removes a ballast from it.
+// helperFillTmpfs fills a small file system, then removes a ballast from it.
 func helperFillTmpfs(ctx context.Context, dir string) error {
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=32m"); err != nil {
 		return fmt.Errorf("mount: %w", err)
@@ -50,9 +50,9 @@ func helperFillTmpfs(ctx context.Context, dir string) error {
 		func() error { return os.Remove(ballast) })
 }
 
-// A sync that fails leaves it open whether the commit is true. The store gives
-// itself up: it answers nothing more, and what it acknowledged before is there at
-// the next start, with at most the entry of unknown outcome behind it.
+// After a failed sync it is unknown whether the commit is durable. The store fails: it
+// answers no further call. At the next start everything acknowledged exists, possibly
+// with the entry of unknown outcome after it.
 func TestFailedSync(t *testing.T) {
 	atSync(t, "EIO", func(t *testing.T, out string, got int) {
 		var acknowledged int
@@ -65,9 +65,8 @@ func TestFailedSync(t *testing.T) {
 	})
 }
 
-// A sync that runs out of space before the commit is true is answered with
-// NO_SPACE, and then the entry is not there. After that it is not known, and the
-// store gives itself up.
+// A sync that runs out of space before the commit is valid gives NO_SPACE, and the entry
+// does not exist. After that point the outcome is unknown, and the store fails.
 func TestSyncWithoutSpace(t *testing.T) {
 	atSync(t, "ENOSPC", func(t *testing.T, out string, got int) {
 		var acknowledged int
@@ -86,17 +85,17 @@ func TestSyncWithoutSpace(t *testing.T) {
 	})
 }
 
-// atSync runs a helper that appends, makes one of its syncs fail, and hands on what
-// the helper said and how many entries the log has at the next start.
+// atSync runs a helper that appends, makes one of its syncs fail, and returns the
+// helper's output and the number of entries in the log at the next start.
 func atSync(t *testing.T, errno string, check func(t *testing.T, out string, got int)) {
 	t.Helper()
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace makes a sync fail, and is not installed")
 	}
-	// A commit syncs before and after it writes the page that makes it true. Go may
-	// run the two on different threads, and strace counts for each thread: several
-	// numbers hit both.
-	for when := 12; when < 20; when++ {
+	// A commit syncs before and after it writes the page that makes it valid. Go may run the
+	// two on different threads, and strace counts for each thread: several numbers hit both.
+	// The first syncs are those of the migrations that make the database.
+	for when := 14; when < 22; when++ {
 		t.Run(fmt.Sprint(when), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "podd.db")
 			cmd := helper(t, "unsure", path, "strace", "-f", "-qq", "-o", filepath.Join(t.TempDir(), "strace"),
@@ -144,7 +143,7 @@ func helperUnsure(ctx context.Context, path string) error {
 	return s.Close()
 }
 
-// wantFailed checks that err is that of a failed store, and that it stays so.
+// wantFailed checks that err is that of a failed store, and that the store stays failed.
 func wantFailed(ctx context.Context, s *store.Bolt, epoch store.Epoch, err error) error {
 	_, readErr := s.Read(ctx, "p", 0, 1)
 	for what, err := range map[string]error{
@@ -165,8 +164,8 @@ func wantFailed(ctx context.Context, s *store.Bolt, epoch store.Epoch, err error
 	}
 }
 
-// Writes that fail for another reason than space make the store fail as well, and
-// closing it still lets go of the file.
+// Writes that fail for another reason than space make the store fail as well, and closing
+// it still releases the file.
 func TestFailedWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "podd.db")
 	s := openUnchecked(t, path)
@@ -181,8 +180,7 @@ func TestFailedWrite(t *testing.T) {
 	wantTexts(t, open(t, path), "p", "one")
 }
 
-// makeReadOnly replaces this process's descriptor of a file by one that cannot
-// write.
+// makeReadOnly replaces this process's descriptor of a file by a read-only one.
 func makeReadOnly(t *testing.T, path string) {
 	t.Helper()
 	readOnly, err := os.Open(path)

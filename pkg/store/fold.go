@@ -11,7 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// FoldWithin is how long after an alert an equal one counts as its repetition.
+// FoldWithin is how long an equal alert after an alert is a repetition.
 const FoldWithin = time.Hour
 
 // movedKept is about how many old sequences of repeated alerts are remembered, so that a

@@ -57,8 +57,8 @@ func deletePod(t *testing.T, s store.Store, id string) {
 	}
 }
 
-// A fork copies no record. What a deleted pod leaves is what forks need and no more,
-// and the last fork takes it along.
+// A fork copies no record. Of a deleted pod exactly the records that forks need remain,
+// and deleting the last fork removes them.
 func TestForkKeepsWhatIsNeeded(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "podd.db"))
 	mustAppend(t, s, "p", newPod(t, s, "p"), "1", "2", "3", "4", "5")
@@ -96,8 +96,8 @@ func rows(t *testing.T, s *store.Bolt, bucket string) (n int) {
 	return n
 }
 
-// Damage in the shared part harms all that share it, from there on, and names the pod
-// that was read; the fork can be deleted, also when its lineage is damaged.
+// Damage in the shared part affects all pods that share it, from there on, and the error
+// names the pod that was read. The fork can be deleted, even when its lineage is damaged.
 func TestDamagedFork(t *testing.T) {
 	s := damaged(t, func(s *store.Bolt) {
 		mustAppend(t, s, "p", newPod(t, s, "p"), "one", marked, "three")

@@ -14,9 +14,9 @@ import (
 	"podd/pkg/store"
 )
 
-// A file that may not grow refuses what it cannot hold with NO_SPACE, and that
-// alone: nothing of it is stored, reading goes on, and when there is space the
-// next append has the next sequence.
+// A file that cannot grow refuses only what does not fit, with NO_SPACE: nothing of it is
+// stored, reading continues, and once there is space the next append gets the next
+// sequence.
 func TestFileSizeLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "podd.db")
 	out, err := helper(t, "fill", path).Output()
@@ -26,7 +26,7 @@ func TestFileSizeLimit(t *testing.T) {
 	wantFilled(t, path, string(out))
 }
 
-// wantFilled checks what fillUp printed and left.
+// wantFilled checks the output of fillUp and the database that it left.
 func wantFilled(t *testing.T, path, out string) {
 	t.Helper()
 	var full, last int
@@ -41,13 +41,13 @@ func wantFilled(t *testing.T, path, out string) {
 	}
 }
 
-// helperFill fills the store up to a limit of the file's size, then raises it.
+// helperFill fills the store up to a limit of the file's size, then raises the limit.
 func helperFill(ctx context.Context, path string) error {
 	return fillUp(ctx, path, func() error { return limitFileSize(24 << 20) }, func() error { return limitFileSize(1 << 40) })
 }
 
-// A file that reached its limit is like a disk that is full, and stays below the
-// limit. What is deleted makes room again, and so does a higher limit.
+// A file at its limit behaves like a full disk, and never exceeds the limit. Deleting
+// makes room again, and so does a higher limit.
 func TestMaxBytes(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "podd.db")
@@ -89,8 +89,8 @@ func limitFileSize(bytes uint64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
 }
 
-// fillUp appends until there is no space, checks the store, makes space, and
-// appends once more.
+// fillUp appends until the space is used up, checks the store, makes space, and appends
+// once more.
 func fillUp(ctx context.Context, path string, limit, unlimit func() error) (err error) {
 	s, err := store.OpenBolt(store.BoltConfig{Path: path})
 	if err != nil {
@@ -117,7 +117,7 @@ func fillUp(ctx context.Context, path string, limit, unlimit func() error) (err 
 	if item.KindOf(err) != item.KindExhausted || item.ReasonOf(err) != store.ReasonNoSpace {
 		return fmt.Errorf("after %d entries: %w (cause %w)", written, err, errors.Unwrap(err))
 	}
-	// Refused again and again, it is still there for reading.
+	// After repeated refusals it is still readable.
 	for range 3 {
 		if err := appendNotes(ctx, s, "p", epoch, strings.Repeat(content, 3)); item.ReasonOf(err) != store.ReasonNoSpace {
 			return fmt.Errorf("a further append: %w", err)

@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// The environment of a helper: what it does and on which database.
+// The environment of a helper: its verb and its database.
 const (
 	helperVerb = "PODD_STORE_TEST_HELPER"
 	helperPath = "PODD_STORE_TEST_PATH"
 )
 
-// helpers is what this test binary does when a test starts it as a process. Each
-// prints what the test has to know, a line at a time.
+// helpers are the verbs of this test binary when a test starts it as a process. Each
+// prints what the test needs, one line at a time.
 var helpers = map[string]func(ctx context.Context, path string) error{
 	"append": helperAppend,
 	"fill":   helperFill,
@@ -39,7 +39,7 @@ func helper(t *testing.T, verb, path string, wrapper ...string) *exec.Cmd {
 	t.Helper()
 	args := append(wrapper, os.Args[0])
 	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
-	// The race detector waits a second before it lets a process end.
+	// The race detector delays the end of a process by a second.
 	cmd.Env = append(os.Environ(), helperVerb+"="+verb, helperPath+"="+path, "GORACE=atexit_sleep_ms=0")
 	cmd.Stderr = os.Stderr
 	return cmd

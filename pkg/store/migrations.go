@@ -25,6 +25,7 @@ var migrations = []migration{
 	{1, createBuckets},
 	{2, createSecondBuckets},
 	{3, createBases},
+	{4, createImages},
 }
 
 // migrate runs the steps that the database has not had. An error leaves it at the last
@@ -89,6 +90,9 @@ func createSecondBuckets(tx *bbolt.Tx) error {
 // createBases creates the bucket for bases. Data of an older version has none: its logs are
 // read completely.
 func createBases(tx *bbolt.Tx) error { return createAll(tx, bucketBases) }
+
+// createImages creates the buckets for images. Data of an older version has none.
+func createImages(tx *bbolt.Tx) error { return createAll(tx, bucketImages, bucketImageUses) }
 
 func createAll(tx *bbolt.Tx, names ...[]byte) error {
 	for _, name := range names {

@@ -14,8 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// The versions count from 1 without a gap: a database is brought forward step by
-// step, and no step can be missed.
+// The versions count from 1 without a gap: migration goes step by step and misses none.
 func TestMigrationsAreInOrder(t *testing.T) {
 	for i, version := range store.MigrationVersions() {
 		if version != uint32(i+1) {
@@ -24,7 +23,7 @@ func TestMigrationsAreInOrder(t *testing.T) {
 	}
 }
 
-// version reads the version that a database has.
+// version reads the version of a database.
 func version(t *testing.T, path string) uint32 {
 	t.Helper()
 	db, err := bbolt.Open(path, 0o600, nil)
@@ -43,7 +42,7 @@ func version(t *testing.T, path string) uint32 {
 	return v
 }
 
-// step notes that it ran, and stores a bucket of its name.
+// step records that it ran, and creates a bucket of its name.
 func step(ran *[]string, name string) store.Step {
 	return func(tx *bbolt.Tx) error {
 		*ran = append(*ran, name)
@@ -61,8 +60,8 @@ func migrateTo(t *testing.T, path string, steps ...store.Step) error {
 	return err
 }
 
-// A database of an older version runs the steps that it has not seen, in order and
-// once, and keeps what it holds.
+// A database of an older version runs the steps that it has not had, in order and once,
+// and keeps its data.
 func TestOlderDatabaseIsMigrated(t *testing.T) {
 	path := database(t)
 	var ran []string
@@ -86,7 +85,8 @@ func TestOlderDatabaseIsMigrated(t *testing.T) {
 	wantTexts(t, s, "p", "one")
 }
 
-// A database of the second version has no bases; it gets room for them.
+// A database of the second version has no bases; the migration creates the bucket for
+// them.
 func TestDatabaseWithoutBases(t *testing.T) {
 	path := database(t)
 	s := openUnchecked(t, path)
@@ -127,8 +127,8 @@ func TestNewDatabaseIsMigrated(t *testing.T) {
 	}
 }
 
-// A step that fails or panics leaves no trace; the steps before it stand, and the
-// next start goes on from there.
+// A step that fails or panics leaves no trace. The earlier steps stay, and the next start
+// continues from there.
 func TestFailedMigration(t *testing.T) {
 	path := database(t)
 	var ran []string

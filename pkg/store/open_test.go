@@ -52,7 +52,7 @@ func write(t *testing.T, path string, b []byte) {
 	}
 }
 
-// The file and its side file are the user's alone, also when they were not.
+// Only the user can read the file and its side file, even if others could before.
 func TestFileModes(t *testing.T) {
 	path := database(t)
 	if err := os.Chmod(path, 0o644); err != nil {
@@ -70,8 +70,8 @@ func TestFileModes(t *testing.T) {
 	}
 }
 
-// Whatever stands in place of the database, opening it gives one sentence that
-// names the file, leaves the file as it is, and lets go of its lock.
+// For any invalid file in place of the database, opening it fails with one sentence that
+// names the file, leaves the file unchanged, and releases its lock.
 func TestUnreadableFile(t *testing.T) {
 	path := database(t)
 	good := content(t, path)
@@ -115,7 +115,7 @@ func TestUnreadableFile(t *testing.T) {
 	wantTexts(t, open(t, path), "p", "one")
 }
 
-// A bbolt database of another program is not taken over.
+// A bbolt database of another program is refused.
 func TestForeignDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "podd.db")
 	for name, bucket := range map[string]string{"another name": "theirs", "our name": "meta"} {
@@ -140,8 +140,8 @@ func TestForeignDatabase(t *testing.T) {
 	}
 }
 
-// A file that lost its content is not taken for a new one while the side file
-// knows better; without a side file, or without a file, there is nothing to lose.
+// An emptied file is not a new database if the side file says otherwise; without a side
+// file, or without a file, there is nothing to lose.
 func TestEmptiedDatabase(t *testing.T) {
 	path := database(t)
 	known := content(t, idFile(path))
@@ -152,7 +152,7 @@ func TestEmptiedDatabase(t *testing.T) {
 		t.Errorf("the file has %d bytes now", len(got))
 	}
 
-	// A bbolt database without a bucket, as a crash while it is made leaves it.
+	// A bbolt database without a bucket, as a crash during creation leaves it.
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestEmptiedDatabase(t *testing.T) {
 
 func idFile(path string) string { return filepath.Join(filepath.Dir(path), "podd.id") }
 
-// A lost or foreign side file costs nothing: the database says its id itself.
+// A lost or foreign side file is harmless: the database contains its id.
 func TestSideFileIsRestored(t *testing.T) {
 	path := database(t)
 	want := content(t, idFile(path))
@@ -204,7 +204,7 @@ func TestSideFileIsRestored(t *testing.T) {
 	}
 }
 
-// A second podd on the same file is told so at once, and the first goes on.
+// A second podd on the same file is refused at once, and the first keeps running.
 func TestHeldDatabase(t *testing.T) {
 	path := database(t)
 	s := open(t, path)
@@ -216,7 +216,7 @@ func TestHeldDatabase(t *testing.T) {
 	wantTexts(t, s, "p", "one")
 }
 
-// A path that no file can be opened at gives the system's reason.
+// When no file can be opened at a path, the error has the system's reason.
 func TestCannotOpen(t *testing.T) {
 	dir := t.TempDir()
 	blocked := filepath.Join(dir, "blocked.db")

@@ -12,8 +12,7 @@ import (
 	"podd/pkg/store"
 )
 
-// What the system says of a disk is not taken for damage, which a supervisor does not try
-// again after.
+// An error of the disk is not damage: after damage a supervisor does not retry.
 func TestOpenErrors(t *testing.T) {
 	for _, c := range []struct {
 		err    error

@@ -34,7 +34,7 @@ func createPods(tb testing.TB, s store.Store, n int) {
 	wg.Wait()
 }
 
-// More pods than one read transaction copies are listed once each, by name.
+// More pods than fit one read transaction are listed once each, by name.
 func TestManyPodsAreListed(t *testing.T) {
 	const n = 2300
 	s := open(t, filepath.Join(t.TempDir(), "podd.db"))

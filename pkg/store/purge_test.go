@@ -30,8 +30,8 @@ func mustPurge(t *testing.T, s store.Store, pod string, upTo item.Seq) {
 	}
 }
 
-// A purge removes the records that nobody needs, and no other: those that a fork
-// shares go when the fork lets go of them too.
+// A purge removes the unneeded records and no other: shared ones go when the fork no
+// longer needs them either.
 func TestPurgeRemovesRecords(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "podd.db"))
 	mustAppend(t, s, "p", newPod(t, s, "p"), "1", "2", "3", "4", "5", "6")
@@ -55,8 +55,8 @@ func TestPurgeRemovesRecords(t *testing.T) {
 	}
 }
 
-// A long range is removed in several transactions. When the process dies in between,
-// the log is as it will be, and the next purge removes the rest.
+// A long range is removed in several transactions. If the process dies in between, the
+// log already looks purged, and the next purge removes the rest.
 func TestPurgeGoesOn(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "podd.db"))
 	epoch := newPod(t, s, "p")
@@ -69,7 +69,7 @@ func TestPurgeGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustPurge(t, s, "p", 9000)
-	// As if the first transaction had been the last.
+	// As if the process had died after the first transaction.
 	err := s.Edit(func(tx *bbolt.Tx) error {
 		log := tx.Bucket([]byte("logs")).Bucket([]byte("p"))
 		for seq := byte(1); seq < 100; seq++ {
@@ -90,7 +90,7 @@ func TestPurgeGoesOn(t *testing.T) {
 	wantKept(t, s, map[string]string{"p": "9999 10000"})
 }
 
-// A damaged mark is damage at its sequence; what comes after it can be read.
+// A damaged mark is damage at its sequence; the entries after it are readable.
 func TestDamagedMark(t *testing.T) {
 	s := damaged(t, func(s *store.Bolt) {
 		mustAppend(t, s, "p", newPod(t, s, "p"), "1", "2", "3", "4")

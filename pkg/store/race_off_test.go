@@ -2,5 +2,5 @@
 
 package store_test
 
-// underRace says that the race detector watches: it needs terabytes of address space.
+// underRace says that the race detector is on: it needs terabytes of address space.
 const underRace = false

@@ -113,9 +113,9 @@ type pager struct {
 }
 
 // copy adds the records of a bucket from next to last and returns the sequence that it
-// reached; ok is false if that record is damaged. If a record is missing, the cursor is at a
-// later one or at the end, which is not the record of this sequence either: a missing record
-// counts as damaged.
+// reached; ok is false if that record is damaged. If a record is missing, the cursor is
+// at a later one or at the end, which is not the record of this sequence either: a
+// missing record is damage, too.
 func (p *pager) copy(log *bbolt.Bucket, owner string, next, last item.Seq) (reached item.Seq, ok bool) {
 	c := log.Cursor()
 	for _, value := c.Seek(seqKey(next)); next <= last; _, value = c.Next() {

@@ -18,6 +18,10 @@ const (
 	ReasonRequestIDTaken = "REQUEST_ID_TAKEN"
 	// ReasonInboxFull: the inbox has reached its limit.
 	ReasonInboxFull = "INBOX_FULL"
+	// ReasonImagesFull: the pod has as many bytes of images as it may have.
+	ReasonImagesFull = "IMAGES_FULL"
+	// ReasonImageNotFound: no entry refers to an image with that digest.
+	ReasonImageNotFound = "IMAGE_NOT_FOUND"
 	// ReasonNotWaiting: the submit is not in the inbox.
 	ReasonNotWaiting = "NOT_WAITING"
 	// ReasonBadRange: a log is read from a negative sequence.

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A record gives back its entry with its sequence, for its pod and sequence alone,
-// and not when any one byte of it is another.
+// A record yields its entry with its sequence, only for its pod and sequence, and not
+// when any one of its bytes changes.
 func TestRecordIsBoundToItsPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pod := rapid.StringMatching(`[a-z0-9]{1,20}`).Draw(t, "pod")
@@ -49,7 +49,7 @@ func TestRecordIsBoundToItsPlace(t *testing.T) {
 	})
 }
 
-// A sealed value is good in its bucket and under its key alone.
+// A sealed value is valid only in its bucket and under its key.
 func TestSealIsBoundToItsPlace(t *testing.T) {
 	sealed := store.Seal([]byte("heads"), []byte("p"), []byte("body"))
 	if body, ok := store.ReadSealed([]byte("heads"), []byte("p"), sealed); !ok || string(body) != "body" {
@@ -62,8 +62,8 @@ func TestSealIsBoundToItsPlace(t *testing.T) {
 	}
 }
 
-// No bytes make decoding panic, and what is taken for a record is one: made again
-// from its entry it is the same.
+// No bytes make decoding panic, and whatever decodes is a record: encoding its entry
+// gives the same bytes.
 func FuzzOpenRecord(f *testing.F) {
 	body, err := wire.EncodeEntry(item.Entry{Time: time.Unix(1, 2), Kind: item.Note{Text: "hello"}})
 	if err != nil {
@@ -82,7 +82,7 @@ func FuzzOpenRecord(f *testing.F) {
 		}
 		prefix := wire.WithSeq(item.Seq(seq), nil)
 		if again := store.NewRecord(pod, item.Seq(seq), entry[len(prefix):]); !bytes.Equal(again, value) {
-			t.Errorf("%x was taken for the record %x", value, again)
+			t.Errorf("%x was read as the record %x", value, again)
 		}
 		_, _ = wire.DecodeEntry(entry)
 	})

@@ -28,6 +28,8 @@ var (
 	bucketSharers   = []byte("sharers")
 	bucketPurges    = []byte("purges")
 	bucketBases     = []byte("bases")
+	bucketImages    = []byte("images")
+	bucketImageUses = []byte("imageuses")
 )
 
 // The keys of the meta bucket.

@@ -70,6 +70,9 @@ func trim(tx *bbolt.Tx, owner string, limit int) (more bool, err error) {
 	}
 	n := neededOf(tx, owner)
 	if n.none() {
+		if err := giveUpImages(tx, owner, nil); err != nil {
+			return false, err
+		}
 		return false, logs.DeleteBucket([]byte(owner))
 	}
 	var old [][]byte
@@ -80,15 +83,18 @@ func trim(tx *bbolt.Tx, owner string, limit int) (more bool, err error) {
 	for k, _ := c.Last(); k != nil && seqOf(k) > n.high && len(old) <= limit; k, _ = c.Prev() {
 		old = append(old, bytes.Clone(k))
 	}
-	for i, k := range old {
-		if i == limit {
-			return true, nil
-		}
+	if more = len(old) > limit; more {
+		old = old[:limit]
+	}
+	for _, k := range old {
 		if err := log.Delete(k); err != nil {
 			return false, err
 		}
 	}
-	return false, nil
+	if len(old) == 0 {
+		return more, nil
+	}
+	return more, giveUpImages(tx, owner, old)
 }
 
 // endShares removes a pod from the sharers of all logs and returns the logs that it shared.

@@ -80,6 +80,11 @@ type Logs interface {
 	// KindOutOfRange, reason PURGED, meta first_seq.
 	Purge(ctx context.Context, p Purge) error
 
+	// Image returns the bytes of an image that an entry of a log refers to, by its digest; for
+	// any other the error is KindNotFound, reason IMAGE_NOT_FOUND. The bytes go with the last
+	// entry that refers to them, in any log.
+	Image(ctx context.Context, digest string) ([]byte, error)
+
 	// Inbox returns the queued submits, oldest first.
 	Inbox(ctx context.Context, pod string) ([]Waiting, error)
 	// Request finds an admitted request id. ok is false if the id is unknown or forgotten.
@@ -156,6 +161,13 @@ type Batch struct {
 	Status *item.PodStatus
 	// Base, if set, replaces the pod's base; a batch may consist of a base only.
 	Base *Base
+	// Images are the bytes of images that Entries refer to, by their digests: at least of those
+	// that no entry of any log refers to yet.
+	Images map[string][]byte
+	// ImageLimit refuses new images of a pod that would have more bytes of them together, with
+	// KindExhausted and reason IMAGES_FULL; 0 means no limit. Images of entries that a fork
+	// shares count for the pod that wrote them.
+	ImageLimit int64
 }
 
 // Base is the fold of a log up to an entry, stored so that earlier entries need not be read

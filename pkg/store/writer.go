@@ -46,7 +46,7 @@ func (s *Bolt) write() {
 func (s *Bolt) gather(p *pending) []*pending {
 	var group []*pending
 	for bytes := 0; ; {
-		if p.take() {
+		if p.claim() {
 			group = append(group, p)
 			bytes += p.size()
 		}
@@ -77,7 +77,7 @@ func (s *Bolt) commit(group []*pending) {
 			return
 		case t.blamed >= 0:
 			// The others did not cause it; try them again without this one.
-			group[t.blamed].answer(s.blame(t.err))
+			group[t.blamed].answer(blame(s.path, t.err))
 			group = append(group[:t.blamed:t.blamed], group[t.blamed+1:]...)
 		case s.nothingWritten(t):
 			answerAll(group, s.errNoSpace(t.err))
@@ -157,11 +157,11 @@ func answerAll(group []*pending, err error) {
 }
 
 // blame is the error of a change that was allowed but could not be written.
-func (s *Bolt) blame(err error) error {
+func blame(path string, err error) error {
 	if _, ok := errors.AsType[*item.Error](err); ok || isFault(err) {
 		return err
 	}
-	e := item.Errorf(item.KindInternal, "INTERNAL", "cannot write to %s: see podd's log", s.path)
+	e := item.Errorf(item.KindInternal, "INTERNAL", "cannot write to %s: see podd's log", path)
 	e.Cause = err
 	return e
 }

@@ -18,8 +18,8 @@ type held struct {
 	done    chan error
 }
 
-// hold makes the writer wait. What is queued afterwards waits behind it; what
-// was queued before it is in the same transaction.
+// hold makes the writer wait. Whatever is queued later waits, and whatever was queued
+// earlier is in the same transaction.
 func hold(s *store.Bolt) held {
 	h := held{release: make(chan struct{}), done: make(chan error, 1)}
 	go func() {
@@ -36,8 +36,8 @@ func (h held) end(t *testing.T) {
 	}
 }
 
-// inBubble runs a test on a store in a synctest bubble, where waiting for the
-// writer means waiting until nothing moves.
+// inBubble runs a test on a store in a synctest bubble, where waiting for the writer
+// means waiting until every goroutine is blocked.
 func inBubble(t *testing.T, test func(t *testing.T, s *store.Bolt, epoch store.Epoch)) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "podd.db")
@@ -47,7 +47,7 @@ func inBubble(t *testing.T, test func(t *testing.T, s *store.Bolt, epoch store.E
 	})
 }
 
-// begin appends in a goroutine and returns once nothing moves any more.
+// begin appends in a goroutine and returns once every goroutine is blocked.
 func begin(ctx context.Context, s *store.Bolt, epoch store.Epoch, text string) <-chan error {
 	answer := make(chan error, 1)
 	go func() { answer <- appendNotes(ctx, s, "p", epoch, text) }()
@@ -68,8 +68,8 @@ func beginAlert(ctx context.Context, s *store.Bolt, epoch store.Epoch) <-chan st
 	return answer
 }
 
-// A caller that gives up before the writer took its batch is told at once, and the
-// batch is never written.
+// A caller that gives up before the writer took its batch returns at once, and the batch
+// is never written.
 func TestCancelledWhileQueued(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *store.Bolt, epoch store.Epoch) {
 		writer := hold(s)
@@ -92,8 +92,8 @@ func TestCancelledWhileQueued(t *testing.T) {
 	})
 }
 
-// A caller that gives up after the writer took its batch waits all the same and
-// gets the outcome: it must know what was written.
+// A caller that gives up after the writer took its batch still waits for the outcome: it
+// must know what was written.
 func TestCancelledWhileWritten(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *store.Bolt, epoch store.Epoch) {
 		first := hold(s)
@@ -120,7 +120,7 @@ func TestCancelledWhileWritten(t *testing.T) {
 	})
 }
 
-// Close lets what was queued before it be written, and refuses what comes after.
+// Close writes what was queued before it, and refuses later changes.
 func TestCloseWritesWhatIsQueued(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "podd.db")
 	synctest.Test(t, func(t *testing.T) {
@@ -145,8 +145,8 @@ func TestCloseWritesWhatIsQueued(t *testing.T) {
 	wantTexts(t, open(t, path), "p", "before")
 }
 
-// A change that fails while it is written, by an error or a panic, takes nothing
-// of its group with it and leaves nothing of its own.
+// A change that fails while it is written, by an error or a panic, does not affect its
+// group and leaves nothing behind.
 func TestOneBadChangeInAGroup(t *testing.T) {
 	for name, bad := range map[string]func() error{
 		"error": func() error { return errors.New("bad") },
@@ -187,7 +187,7 @@ func TestOneBadChangeInAGroup(t *testing.T) {
 	}
 }
 
-// A group that has nothing to write costs no commit.
+// A group with nothing to write costs no commit.
 func TestRefusalsAreNotCommitted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "podd.db")
 	s := open(t, path)
@@ -199,7 +199,7 @@ func TestRefusalsAreNotCommitted(t *testing.T) {
 	}
 }
 
-// An entry that cannot be stored is refused by itself.
+// An entry that cannot be stored is refused alone.
 func TestEntryTooLarge(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "podd.db"))
 	epoch := newPod(t, s, "p")

@@ -16,16 +16,16 @@ import (
 type share struct {
 	tokens int64
 	cost   float64
-	// spent says that its pod has ended: this is what it used.
+	// spent says that its pod has ended: the share is what the pod used.
 	spent bool
 }
 
-// budget remembers what a pod's calls were promised of its turn's limits, from the start
-// of each to the moment when what it used stands in the log.
+// budget records which shares of its turn's limits a pod has promised to its calls: from
+// the start of each call until the log has what it used.
 type budget struct {
 	mu       sync.Mutex
 	promised map[string]share
-	// changed is closed, and made anew, when a promise has changed.
+	// changed is closed and replaced when a promise changes.
 	changed chan struct{}
 }
 
@@ -33,31 +33,31 @@ func newBudget() *budget {
 	return &budget{promised: make(map[string]share), changed: make(chan struct{})}
 }
 
-func (b *budget) tell() {
+func (b *budget) notify() {
 	close(b.changed)
 	b.changed = make(chan struct{})
 }
 
-// promise sets what is held back for a call.
+// promise sets the share reserved for a call.
 func (b *budget) promise(call string, s share) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.promised[call] = s
-	b.tell()
+	b.notify()
 }
 
-// settled is for a call whose use the log knows.
+// settled removes the share of a call whose use the log has.
 func (b *budget) settled(call string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.promised, call)
-	b.tell()
+	b.notify()
 }
 
-// grant promises a call its share of what is left: what it asks for as far as that is
-// there, or an equal part for each of the pods that may be at work and are not. All shares together are never more than
-// what is left. When nothing is there for the call although pods at work may leave some of
-// theirs, wait is closed when it may be tried again.
+// grant promises a call its share of the rest: what it requests if that much is left, or
+// an equal part for each pod that may still be spawned. All shares together never exceed
+// the rest. If nothing is left for the call but running pods may return a part of their
+// shares, wait is closed when another try makes sense.
 func (b *budget) grant(call string, left item.PodLimits, asked share, slots int) (granted share, wait <-chan struct{}, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,10 +79,10 @@ func (b *budget) grant(call string, left item.PodLimits, asked share, slots int)
 	case among < slots:
 		return share{}, b.changed, nil
 	}
-	return share{}, nil, errors.New("not run: pods of this step have used all that was left of the limits")
+	return share{}, nil, errors.New("not run: the other sub-pods of this step used the rest of the limits")
 }
 
-// part is a share of what is left besides what is held; 0 of what has no limit.
+// part is a share of the rest without the reserved part; 0 for what has no limit.
 func part[N int64 | float64](left, held, asked, among N) (n N, ok bool) {
 	if left == 0 {
 		return asked, true
@@ -93,11 +93,11 @@ func part[N int64 | float64](left, held, asked, among N) (n N, ok bool) {
 	if asked > 0 {
 		return min(asked, left), true
 	}
-	// A share of nothing would be no limit.
+	// A share of 0 would mean no limit.
 	return cmp.Or(left/among, left), true
 }
 
-// least is the smaller of two limits, where 0 is none.
+// least is the smaller of two limits, where 0 means no limit.
 func least[N int | int64 | float64 | time.Duration](a, b N) N {
 	if a == 0 || b == 0 {
 		return max(a, b)
@@ -105,7 +105,7 @@ func least[N int | int64 | float64 | time.Duration](a, b N) N {
 	return min(a, b)
 }
 
-// granted is a share of what is left of the turn, once there is one.
+// granted is a call's share of the rest of the turn, once it gets one.
 func (s *spawner) granted(ctx context.Context, call *tool.Invocation, asked share) (left item.PodLimits, got share, err error) {
 	for {
 		if left, err = call.Meter.Left(); err != nil {
@@ -115,7 +115,7 @@ func (s *spawner) granted(ctx context.Context, call *tool.Invocation, asked shar
 		if err != nil || wait == nil {
 			return left, got, err
 		}
-		call.Progress("waits: all that is left of the limits is promised to pods at work\n")
+		call.Progress("waiting: running sub-pods reserve the rest of the limits\n")
 		select {
 		case <-wait:
 		case <-ctx.Done():
@@ -124,7 +124,7 @@ func (s *spawner) granted(ctx context.Context, call *tool.Invocation, asked shar
 	}
 }
 
-// limits are those of a pod that is spawned now, within what is left of the turn.
+// limits are those of a new pod, within the rest of the turn.
 func (s *spawner) limits(ctx context.Context, call *tool.Invocation, args arguments, own item.PodLimits) (item.PodLimits, error) {
 	left, got, err := s.granted(ctx, call, share{tokens: args.MaxTokens, cost: args.MaxCost})
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *spawner) limits(ctx context.Context, call *tool.Invocation, args argume
 		MaxTokens:    got.tokens,
 		MaxCost:      got.cost,
 	}
-	// What bounds all turns of the parent bounds all turns of its children.
+	// The limits on all turns of the parent apply to all turns of its children.
 	if left.TotalTokens > 0 {
 		l.TotalTokens = got.tokens
 	}

@@ -9,18 +9,18 @@ import (
 	"podd/pkg/tool"
 )
 
-// child is a spawned pod, what it was spawned for and how far it got.
+// child is a sub-pod, its task and its progress.
 type child struct {
 	fold.Task
 	pod item.Pod
-	// prices are those of the configuration; report shows progress.
-	prices []fold.ModelPrice
+	// models is what is known about models; report shows progress.
+	models fold.Models
 	report func(text string)
 	// cursor is the last entry that was read.
 	cursor item.Seq
 }
 
-// add folds the next entry in.
+// add folds the next entry.
 func (c *child) add(entry item.Entry) {
 	c.cursor = entry.Seq
 	if k, ok := entry.Kind.(item.ToolStarted); c.Add(entry) && ok {
@@ -28,14 +28,13 @@ func (c *child) add(entry item.Entry) {
 	}
 }
 
-// used is what was billed so far.
+// used is what was billed until now.
 func (c *child) used() share {
-	spent := c.Spent(c.prices)
+	spent := c.Spent(c.models)
 	return share{spent: true, tokens: spent.Tokens(), cost: spent.Cost}
 }
 
-// output is the result of a turn that has ended: what the pod said last, or why it did
-// not get that far.
+// output is the result of an ended turn: the pod's last answer, or why it has none.
 func (c *child) output() tool.Output {
 	end := c.Ended
 	work := fmt.Sprintf("%s, %s, %d tokens", counted(end.Steps, "step"), counted(end.ToolCalls, "tool call"), c.used().tokens)
@@ -45,18 +44,18 @@ func (c *child) output() tool.Output {
 		return out
 	}
 	out.IsError = true
-	out.Summary = tool.Bound(fmt.Sprintf("%s: %s did not finish (%s): %s (%s). What it did before stands", pod.SpawnTool, c.pod.Name, end.Outcome, end.Cause, work))
+	out.Summary = tool.Bound(fmt.Sprintf("%s: %s did not finish (%s): %s (%s). Its work so far remains", pod.SpawnTool, c.pod.Name, end.Outcome, end.Cause, work))
 	return out
 }
 
 // gone is the result of a turn whose end can't be known.
 func (c *child) gone(why string) tool.Output {
-	out := tool.Error("%s: %s: %s. What it did before stands", pod.SpawnTool, c.pod.Name, why)
+	out := tool.Error("%s: %s: %s. Its work so far remains", pod.SpawnTool, c.pod.Name, why)
 	out.Kind = item.OutputTask
 	return out
 }
 
-// maxShownArguments is how much of a call's arguments is shown as progress, in bytes.
+// maxShownArguments bounds how much of a call's arguments progress shows, in bytes.
 const maxShownArguments = 100
 
 func shortened(arguments string) string {

@@ -12,11 +12,12 @@ import (
 	"podd/pkg/tool"
 )
 
-// spec is that of a pod which a call spawns: the parent's, and never more.
+// spec is the spec of a pod that a call spawns: the parent's, and never wider.
 func (s *spawner) spec(ctx context.Context, call *tool.Invocation, parent item.Pod, args arguments) (spec item.PodSpec, err error) {
 	spec = parent.Spec
 	spec.Parent, spec.ParentCall = parent.ID, call.CallID
 	spec.Rules = slices.Clone(spec.Rules)
+	spec.Plan = call.Plan
 	if spec.SubPods--; s.depth+1 >= pod.MaxDepth {
 		spec.SubPods = 0
 	}
@@ -30,11 +31,11 @@ func (s *spawner) spec(ctx context.Context, call *tool.Invocation, parent item.P
 	return spec, err
 }
 
-// subset takes the tools that are asked for.
+// subset returns the requested tools.
 func (s *spawner) subset(tools *[]string, asked []string) error {
 	for _, name := range asked {
 		if !slices.Contains(s.tools, name) {
-			return item.Errorf(item.KindInvalid, "BAD_TOOLS", "not run: you have no tool %q to give: name some of %s", name, strings.Join(s.tools, ", "))
+			return item.Errorf(item.KindInvalid, "BAD_TOOLS", "not run: you have no tool %q to pass on: choose from %s", name, strings.Join(s.tools, ", "))
 		}
 	}
 	if len(asked) > 0 {
@@ -43,7 +44,7 @@ func (s *spawner) subset(tools *[]string, asked []string) error {
 	return nil
 }
 
-// scope takes the directories that are asked for; all of the parent's when none is.
+// scope returns the requested directories; all of the parent's when none is requested.
 func (s *spawner) scope(spec *item.PodSpec, parent item.PodSpec, args arguments) (err error) {
 	if args.Dir == "" && len(args.Read)+len(args.Write) == 0 {
 		return nil
@@ -71,11 +72,11 @@ func (s *spawner) scope(spec *item.PodSpec, parent item.PodSpec, args arguments)
 	return nil
 }
 
-// inside is a directory, its links resolved, that lies in one of some roots. Nothing is
-// told of what lies outside, and nobody gets a root in what is protected: what a name
-// means there could not be seen from its inside.
+// inside returns a directory, with links resolved, that is inside one of some roots. Its
+// errors say nothing about what is outside. A protected directory cannot be a root: from
+// inside it podd could not recognize protected names.
 func (s *spawner) inside(dir, base string, roots []string) (string, error) {
-	outside := item.Errorf(item.KindInvalid, "BAD_DIR", "not run: %q is no directory in your scope that you can hand on for that", dir)
+	outside := item.Errorf(item.KindInvalid, "BAD_DIR", "not run: %q is not a directory of your scope that you can pass on with this access", dir)
 	resolved := filepath.Clean(dir)
 	if !filepath.IsAbs(resolved) {
 		resolved = filepath.Join(base, resolved)
@@ -89,7 +90,7 @@ func (s *spawner) inside(dir, base string, roots []string) (string, error) {
 	}
 	for _, path := range []string{resolved, filepath.Join(resolved, "x"), filepath.Join(resolved, "config")} {
 		if _, protected := s.files.Protected(path); protected {
-			return "", item.Errorf(item.KindInvalid, "BAD_DIR", "not run: %q is protected: do there yourself what has to be done", dir)
+			return "", item.Errorf(item.KindInvalid, "BAD_DIR", "not run: %q is protected: do the work there yourself", dir)
 		}
 	}
 	return resolved, nil

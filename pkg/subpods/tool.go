@@ -34,7 +34,7 @@ type arguments struct {
 	MaxSeconds int     `json:"max_seconds,omitempty" jsonschema:"the longest time that it may work"`
 }
 
-// notInName is what a word for a name can't have.
+// notInName matches what a word for a name can't have.
 var notInName = regexp.MustCompile(`[^a-z0-9]+`)
 
 // maxLabel bounds the word in a spawned pod's name, in bytes.
@@ -52,6 +52,9 @@ func (a *arguments) check() error {
 	return nil
 }
 
+// errNoTurn is the error of a call outside of a turn: nothing would bill the sub-pod.
+var errNoTurn = errors.New("not run: a sub-pod needs a turn that counts what it uses")
+
 // spawner is the spawn_pod tool of one pod.
 type spawner struct {
 	host *pod.Host
@@ -61,14 +64,14 @@ type spawner struct {
 	// files is the pod's scope, tools are the names of its tools.
 	files *scopefs.FS
 	tools []string
-	// slots has an element for each spawned pod at work.
+	// slots has an element for each running sub-pod.
 	slots  chan struct{}
 	budget *budget
 }
 
-// Tool makes the spawn_pod tool of a pod that has depth pods above it and works in a scope,
-// for whatever tools it has beside it; nil files are enough to learn what became of calls.
-// host is asked when a tool is made.
+// Tool makes the spawn_pod tool of a pod that has depth pods above it and works in a
+// scope; tools are the pod's other tools. nil files are enough to find the outcome of
+// calls. host is called when a tool is made.
 func Tool(host func() *pod.Host) func(parent item.Pod, depth int, files *scopefs.FS) (beside func(tools []string) tool.Tool) {
 	return func(parent item.Pod, depth int, files *scopefs.FS) func([]string) tool.Tool {
 		s := spawner{
@@ -84,7 +87,7 @@ func Tool(host func() *pod.Host) func(parent item.Pod, depth int, files *scopefs
 	}
 }
 
-// access is what a call hands on. The pod's own calls are decided on by themselves.
+// access is what a call passes on. Policy decides on the sub-pod's own calls separately.
 func (s *spawner) access(a arguments) tool.Access {
 	dirs := slices.Concat(a.Write, a.Read)
 	if a.Dir != "" {
@@ -93,12 +96,15 @@ func (s *spawner) access(a arguments) tool.Access {
 	for i, dir := range dirs {
 		dirs[i] = s.files.Rel(dir)
 	}
-	return tool.Access{Paths: dirs, Targets: builtin.Targets(s.files, dirs), Writes: a.Dir != "" || len(a.Write) > 0, Confined: true}
+	return tool.Access{Paths: dirs, Targets: builtin.Targets(s.files, dirs), Writes: a.Dir != "" || len(a.Write) > 0, Confined: true, Obeys: true}
 }
 
-// run makes the pod, gives it the task and waits for the end of its turn.
+// run creates the pod, submits the task and waits for the end of its turn.
 func (s *spawner) run(ctx context.Context, call *tool.Invocation, args arguments) (tool.Output, error) {
-	if err := s.take(ctx, call); err != nil {
+	if call.Meter == nil {
+		return tool.Output{}, errNoTurn
+	}
+	if err := s.acquireSlot(ctx, call); err != nil {
 		return tool.Output{}, s.unless(ctx, err)
 	}
 	defer s.free()
@@ -117,7 +123,7 @@ func (s *spawner) run(ctx context.Context, call *tool.Invocation, args arguments
 	return s.wait(ctx, call, made, args.Task)
 }
 
-// spawn makes the pod of a call. Its name is the same for the same call, unless a pod
+// spawn creates the pod of a call. Its name is the same for the same call, unless a pod
 // that is not the call's has it.
 func (s *spawner) spawn(ctx context.Context, parent, label string, spec item.PodSpec) (item.Pod, error) {
 	sum := strings.TrimPrefix(pod.TaskID(spec), "spawn-")
@@ -127,7 +133,7 @@ func (s *spawner) spawn(ctx context.Context, parent, label string, spec item.Pod
 			return made, err
 		}
 	}
-	return item.Pod{}, item.Errorf(item.KindExists, "POD_EXISTS", "not run: pods with the names for this one exist already: give it a name")
+	return item.Pod{}, item.Errorf(item.KindExists, "POD_EXISTS", "not run: podd's names for this sub-pod are taken: give it a name")
 }
 
 // childName is PARENT-SUM or PARENT-LABEL-SUM, the parent's name cut to fit.
@@ -143,21 +149,24 @@ func childName(parent, label, sum string) string {
 const maxName = 63
 
 // recover finds the pod of a call that an earlier podd started and waits for its turn.
-// The task is given to it once: its request id is known, or was never taken.
+// The pod gets the task once: its request id is known, or was never admitted.
 func (s *spawner) recover(ctx context.Context, call *tool.Invocation, args arguments) (tool.Output, bool, error) {
-	// Also for a call that was cancelled: its pod has to end.
+	if call.Meter == nil {
+		return tool.Output{}, false, errNoTurn
+	}
+	// Also for a cancelled call: its pod has to end.
 	children, err := s.host.Family.Children(context.WithoutCancel(ctx), s.parent)
 	if err != nil {
 		return tool.Output{}, false, s.unless(ctx, err)
 	}
 	children = slices.DeleteFunc(children, func(p item.Pod) bool { return p.Spec.ParentCall != call.CallID })
 	if len(children) == 0 {
-		out := tool.Error("%s: not run: podd ended before the pod was made, or it was deleted; call again if it is still needed", pod.SpawnTool)
+		out := tool.Error("%s: not run: podd stopped before it created the sub-pod, or the sub-pod was deleted; call again if you still need it", pod.SpawnTool)
 		return out, true, nil
 	}
-	// An id of a call may come again when the first is no longer in the log.
+	// A call's id may occur again when the first one is no longer in the log.
 	made := slices.MaxFunc(children, func(p, q item.Pod) int { return p.CreatedAt.Compare(q.CreatedAt) })
-	if err := s.take(ctx, call); err != nil {
+	if err := s.acquireSlot(ctx, call); err != nil {
 		return tool.Output{}, false, s.unless(ctx, err)
 	}
 	defer s.free()
@@ -166,14 +175,14 @@ func (s *spawner) recover(ctx context.Context, call *tool.Invocation, args argum
 	return out, true, err
 }
 
-// take waits until fewer pods than allowed are at work.
-func (s *spawner) take(ctx context.Context, call *tool.Invocation) error {
+// acquireSlot waits until fewer pods than the allowed number run.
+func (s *spawner) acquireSlot(ctx context.Context, call *tool.Invocation) error {
 	select {
 	case s.slots <- struct{}{}:
 		return nil
 	default:
 	}
-	call.Progress(fmt.Sprintf("waits until fewer than %d pods are at work\n", cap(s.slots)))
+	call.Progress(fmt.Sprintf("waiting until fewer than %d sub-pods run\n", cap(s.slots)))
 	select {
 	case s.slots <- struct{}{}:
 		return nil
@@ -184,8 +193,8 @@ func (s *spawner) take(ctx context.Context, call *tool.Invocation) error {
 
 func (s *spawner) free() { <-s.slots }
 
-// unless is an error of a call, or that the call goes on when podd is back, where the
-// error comes of podd's stop.
+// unless returns an error of the call, or tool.ErrGoesOn when the error is because podd
+// stops.
 func (s *spawner) unless(ctx context.Context, err error) error {
 	if pod.Stopping(err) || errors.Is(context.Cause(ctx), worker.ErrShutdown) {
 		return tool.ErrGoesOn

@@ -11,11 +11,11 @@ import (
 	"podd/pkg/tool"
 )
 
-// wait gives a spawned pod its task, unless it has it, and waits for the end of its turn.
-// When the call is cancelled the turn is, too.
+// wait submits the task to a spawned pod, unless it already has it, and waits for the end
+// of its turn. When the call is cancelled, so is the turn.
 func (s *spawner) wait(ctx context.Context, call *tool.Invocation, made item.Pod, task string) (tool.Output, error) {
 	c := &child{
-		pod: made, Task: fold.Task{RequestID: pod.TaskID(made.Spec)}, prices: s.host.Prices(),
+		pod: made, Task: fold.Task{RequestID: pod.TaskID(made.Spec)}, models: s.host.Models(),
 		report: call.Progress,
 	}
 	defer s.settle(call, c)
@@ -24,7 +24,7 @@ func (s *spawner) wait(ctx context.Context, call *tool.Invocation, made item.Pod
 		return tool.Output{}, err
 	}
 	if c.Ended == nil && ctx.Err() != nil {
-		err = s.recall(context.WithoutCancel(ctx), c, "the call that it works for was cancelled: "+context.Cause(ctx).Error())
+		err = s.recall(context.WithoutCancel(ctx), c, "the parent's call was cancelled: "+context.Cause(ctx).Error())
 	}
 	switch {
 	case c.Ended != nil:
@@ -32,11 +32,11 @@ func (s *spawner) wait(ctx context.Context, call *tool.Invocation, made item.Pod
 	case !c.Given:
 		return tool.Output{}, s.discard(context.WithoutCancel(ctx), made, err)
 	}
-	return c.gone(fmt.Sprintf("its end is not known: %v", err)), nil
+	return c.gone(fmt.Sprintf("cannot find out how it ended: %v", err)), nil
 }
 
-// accompany gives a spawned pod its task, unless its log has it, and follows the log to the
-// end of the turn.
+// accompany submits the task to a spawned pod, unless its log has it, and follows the log
+// to the end of the turn.
 func (s *spawner) accompany(ctx context.Context, call *tool.Invocation, c *child, task string) error {
 	if err := s.read(ctx, c, false); err != nil || c.Ended != nil {
 		return err
@@ -46,7 +46,7 @@ func (s *spawner) accompany(ctx context.Context, call *tool.Invocation, c *child
 		return err
 	}
 	defer stop()
-	c.report(c.pod.Name + ": has the task\n")
+	c.report(c.pod.Name + ": got the task\n")
 	if !c.Given {
 		_, err := s.host.Submit(ctx, pod.Submit{Pod: c.pod.ID, Segments: []item.Segment{item.TextSegment{Text: task}}, RequestID: c.RequestID})
 		if err != nil {
@@ -57,8 +57,8 @@ func (s *spawner) accompany(ctx context.Context, call *tool.Invocation, c *child
 	return s.follow(ctx, c)
 }
 
-// follow reads the pod's log as it grows until the turn has ended. A pod that is loaded
-// again is followed on.
+// follow reads the pod's log as it grows until the turn has ended. It continues when the
+// pod is loaded again.
 func (s *spawner) follow(ctx context.Context, c *child) error {
 	for {
 		from := c.cursor
@@ -73,7 +73,7 @@ func (s *spawner) follow(ctx context.Context, c *child) error {
 	}
 }
 
-// read adds what the log has above the child's cursor, and with follow what comes, up to
+// read adds the entries after the child's cursor, and with follow also later ones, up to
 // the end of the turn.
 func (s *spawner) read(ctx context.Context, c *child, follow bool) error {
 	if c.cursor == 0 {
@@ -101,8 +101,8 @@ func (s *spawner) read(ctx context.Context, c *child, follow bool) error {
 	return nil
 }
 
-// recall takes the task back from a spawned pod and reads how its turn ended, or how far it
-// got.
+// recall withdraws the task from a spawned pod and reads how its turn ended, or how far
+// it got.
 func (s *spawner) recall(ctx context.Context, c *child, reason string) error {
 	err := s.host.Family.Recall(ctx, c.pod.ID, c.Turn, reason)
 	if readErr := s.read(ctx, c, false); err == nil {
@@ -123,15 +123,15 @@ func (s *spawner) settle(call *tool.Invocation, c *child) {
 	call.Stored(func() { s.budget.settled(call.CallID) })
 }
 
-// discard removes a pod that never got its task, unless something else has happened to it,
-// and says why it did not.
+// discard removes a pod that never got its task, unless its log has something else, and
+// returns why it did not get it.
 func (s *spawner) discard(ctx context.Context, made item.Pod, cause error) error {
 	now, err := s.host.Get(ctx, made.ID)
 	if err == nil && now.Last == 0 {
 		err = s.host.Delete(ctx, made.ID)
 	}
 	if err != nil {
-		s.host.Logger.Warn("spawned pod without a task could not be removed", "pod", made.ID, "name", made.Name, "error", err)
+		s.host.Logger.Warn("cannot remove a sub-pod without a task", "pod", made.ID, "name", made.Name, "error", err)
 	}
 	return cause
 }

@@ -1,37 +1,50 @@
 package tool
 
-import "errors"
+import (
+	"errors"
 
-// Access is what one call touches, as far as its arguments tell: what policy decides
-// on. The zero Access is that of a call that may do anything, for which a person is
-// asked.
+	"podd/pkg/item"
+)
+
+// Access is what one call touches, as far as its arguments say: the basis of policy's
+// decision. The zero Access is that of a call that may do anything; a person is asked
+// about it.
 type Access struct {
-	// Command is a shell's command line, "" for a call that runs none.
+	// Command is a shell's command line; "" for a call that runs no command.
 	Command string
+	// Level is what of the machine the call asks for, and Why what the model says it needs
+	// that for; empty for a call that has no levels.
+	Level item.Access
+	Why   string
+	// Beyond says that Level is more than the pod has.
+	Beyond bool
 	// Host is the host and port that the call sends a request to, in lower case:
 	// "go.dev:443"; empty for a call that sends none.
 	Host string
 	// Paths are the files and directories that the call names, as it names them.
 	Paths []string
-	// Targets are where Paths lead, in the same order; empty where nobody knows.
+	// Targets are where Paths lead, in the same order; empty when unknown.
 	Targets []Target
 	// Writes says that the call changes the files of Paths.
 	Writes bool
+	// Obeys says that the call changes nothing in a turn that only plans: it does as
+	// [Invocation.Plan] says.
+	Obeys bool
 	// Confined says that the call cannot leave the pod's scope or sandbox, whatever its
 	// arguments are.
 	Confined bool
-	// Protected says, in one sentence a path, why a person has to agree to the call in
-	// any mode.
+	// Protected says, in one sentence per path, why a person has to agree to the call in any
+	// mode.
 	Protected []string
-	// Note is what the offerer of a foreign tool says of it, as half a sentence for the
+	// Note is what the provider of a foreign tool says about it, as half a sentence for the
 	// person who is asked. It decides nothing.
 	Note string
 }
 
-// Target is where a path of a call leads at the moment when the call is decided on.
+// Target is where a path of a call leads when policy decides on the call.
 type Target interface {
-	// Named is the path as Access.Paths has it, Leads the other paths that it is once links
-	// are followed; none when it leads to itself.
+	// Named is the path as in Access.Paths. Leads are the other paths that it becomes when
+	// links are followed; empty if it leads to itself.
 	Named() string
 	Leads() []string
 	// Seal differs for any two targets.
@@ -41,7 +54,8 @@ type Target interface {
 }
 
 // ErrChanged is what Run returns when a path of the call leads elsewhere than the Targets
-// that the call was decided on with. The call has done nothing: it is decided on again.
+// that the call was decided on with. The call has done nothing: policy decides on it
+// again.
 var ErrChanged = errors.New("the call was changed")
 
 // Touches tells policy what a call accesses. Without it a call may do anything.

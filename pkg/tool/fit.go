@@ -8,19 +8,18 @@ import (
 	"podd/pkg/item"
 )
 
-// Fit makes the content of an output that is over the limit, from its two ends:
-// head is how it starts and tail how it ends, each of at least MaxBytes or whole
-// (both whole for an output in memory). cut says how much there was in all and
-// where it is kept; Fit returns it with what the content has of it.
+// Fit makes the content of an output above the limit from its two ends: head is its start
+// and tail its end, each of at least MaxBytes or whole (both whole for an output in
+// memory). cut says how long the output was and where it is kept; Fit returns it together
+// with what the content has of it.
 //
-// A marker stands where something is missing. Cuts fall on line ends; where that
-// would waste more than half of the room, as with an endless line, on a rune edge.
-// A line of which a part is kept counts as kept. Bytes that are not UTF-8 become
-// question marks, one each.
+// A marker replaces the missing part. Cuts fall on line ends, or, where that would waste
+// more than half of the room, as with an endless line, between runes. A partly kept line
+// is a kept line. Bytes that are not UTF-8 become question marks, one each.
 func (l Limit) Fit(head, tail string, cut item.Cut) (string, item.Cut) {
 	head, tail = Repair(head), Repair(tail)
 	cut.KeptBytes, cut.KeptLines = 0, 0
-	// The marker is longest when nothing is kept. Two newlines set it apart.
+	// The marker is longest when nothing is kept. Two newlines surround it.
 	bytes := max(l.MaxBytes-len(l.marker(cut))-2, 0)
 	lines := l.MaxLines - 1
 	switch l.Strategy {
@@ -29,7 +28,7 @@ func (l Limit) Fit(head, tail string, cut item.Cut) (string, item.Cut) {
 	case StrategyTail:
 		head, tail = "", fitTail(tail, bytes, lines)
 	default:
-		// What one end leaves over is for the other.
+		// One end gets the room that the other leaves.
 		share := fitHead(head, bytes*l.HeadPercent/100, lines*l.HeadPercent/100)
 		tail = fitTail(tail, bytes-len(share), lines-int(countLines(share)))
 		head = fitHead(head, bytes-len(tail), lines-int(countLines(tail)))
@@ -46,7 +45,7 @@ func (l Limit) Fit(head, tail string, cut item.Cut) (string, item.Cut) {
 	return head + l.marker(cut) + tail, cut
 }
 
-// marker is the line that stands for what was cut.
+// marker is the line in place of what was cut.
 func (l Limit) marker(cut item.Cut) string {
 	if m := marker(cut, true); len(m) <= l.MaxBytes/2 {
 		return m
@@ -66,8 +65,7 @@ func marker(cut item.Cut, withPath bool) string {
 		cut.TotalBytes-cut.KeptBytes, cut.TotalBytes, cut.TotalLines-cut.KeptLines, cut.TotalLines, where)
 }
 
-// splitAtMarker gives the two ends that a content made by Fit was put together
-// from.
+// splitAtMarker returns the two ends of a content made by Fit.
 func splitAtMarker(content string, cut item.Cut) (head, tail string, found bool) {
 	for _, withPath := range []bool{true, false} {
 		head, tail, found = strings.Cut(content, marker(cut, withPath))

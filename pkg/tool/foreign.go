@@ -10,20 +10,19 @@ import (
 	"podd/pkg/item"
 )
 
-// Foreign is a tool of another program: that program describes its arguments and checks
-// them.
+// Foreign is a tool of another program, which describes its arguments and checks them.
 type Foreign struct {
-	// ToolSpec has a name that NewForeign takes, a description, and the schema of an
+	// ToolSpec has a name that NewForeign accepts, a description, and the schema of an
 	// object.
 	item.ToolSpec
-	// Touches says what a call accesses. It is asked at each decision.
+	// Touches says what a call accesses. It is called for each decision.
 	Touches func() Access
 	// Call does the work. The arguments are a JSON object, its keys sorted.
 	Call func(ctx context.Context, call *Invocation) (Output, error)
 }
 
-// NewForeign makes a tool of another program's. A name, description or schema that no
-// Registry takes is an error of kind KindInvalid, reason BAD_TOOL.
+// NewForeign makes a tool from another program's. A name, description or schema that no
+// Registry accepts is an error of kind KindInvalid, reason BAD_TOOL.
 func NewForeign(f Foreign) (Tool, error) {
 	t := foreign{f}
 	if f.Touches == nil || f.Call == nil {
@@ -39,12 +38,12 @@ type foreign struct{ f Foreign }
 
 func (t foreign) Spec() item.ToolSpec { return t.f.ToolSpec }
 
-// Check takes any object, as strictly written as the arguments of New's tools.
+// Check accepts any object, written as strictly as the arguments of New's tools.
 func (t foreign) Check(arguments string) (string, error) {
 	if strings.TrimSpace(arguments) == "" {
 		arguments = "{}"
 	}
-	value, err := parseStrict(arguments)
+	value, err := parseStrict("the arguments are", arguments)
 	if err != nil {
 		return "", refuse(err)
 	}
@@ -72,8 +71,7 @@ func (t foreign) Run(ctx context.Context, call *Invocation) (Output, error) {
 	return t.f.Call(ctx, &checked)
 }
 
-// Recover knows nothing: what the other program did with a call died with the connection
-// to it.
+// Recover finds nothing: the other program's work on a call was lost with the connection.
 func (t foreign) Recover(context.Context, *Invocation) (Output, bool, error) {
 	return Output{}, false, nil
 }

@@ -6,9 +6,9 @@ import (
 	"podd/pkg/item"
 )
 
-// Invocation is one call of a tool, with what the tool may ask of the turn that it works for.
-// Outside of a turn only Arguments is needed. The methods may be called from any goroutine
-// until Run or Recover returns.
+// Invocation is one call of a tool, with the services of its turn for the tool. Outside
+// of a turn only Arguments is needed. The methods may be called from any goroutine until
+// Run or Recover returns.
 type Invocation struct {
 	// Arguments are as Check returned them.
 	Arguments string
@@ -17,43 +17,56 @@ type Invocation struct {
 	Turn int64
 	// CallID is unique in the pod's log.
 	CallID string
-	// Approved says that a person has agreed to exactly this call.
+	// Approved says that a person agreed to exactly this call.
 	Approved bool
-	// Targets are those of the Access that the call was decided on with.
+	// Plan says that the turn only plans: the call must change nothing.
+	Plan bool
+	// Targets are those of the Access with which policy decided on the call.
 	Targets []Target
-	// Report shows output as it comes and does not block for long; nil shows it to nobody.
+	// Report shows output as it comes and does not block for long; nil shows it nowhere.
 	Report func(text string)
-	// Later keeps work for when the result of the call can no longer be lost. The work is
-	// not done at all when podd ends first. nil does it at once.
+	// Entry adds an entry to the log, in the transaction that stores the call's result; nil
+	// adds none.
+	Entry func(item.Kind)
+	// Later runs work once the result of the call can no longer be lost. If podd ends first,
+	// the work never runs. nil runs it at once.
 	Later func(work func())
-	// Meter is what the turn counts; nil when nothing is counted.
+	// Meter counts for the turn; nil when nothing is counted.
 	Meter Meter
 }
 
-// Meter is what a turn counts, for tools that make requests of models themselves. Its methods
+// Meter counts for a turn, for tools that send requests to models themselves. Its methods
 // may be called from any goroutine until the call ends.
 type Meter interface {
-	// Left is what the turn and its pod may still use; a zero field has no limit. The
-	// error says, in one sentence, which limit is reached already.
+	// Left is what the turn and its pod may still use; a zero field has no limit. The error
+	// says, in one sentence, which limit is already reached.
 	Left() (item.PodLimits, error)
-	// Bill records what requests were billed that the tool caused. It is stored with the
-	// call's result and counts against the limits of the turn and its pod.
+	// Bill records what the requests of the tool were billed. It is stored with the call's
+	// result and counts toward the limits of the turn and its pod.
 	Bill(u item.RequestUsage)
-	// Waits says that the tool does nothing but wait from now on, or works again: waiting
-	// does not count against the time of the turn. A tool works when it begins.
+	// Waits says that from now on the tool only waits, or works again: waiting does not use
+	// up the time of the turn. A tool begins working.
 	Waits(waiting bool)
 }
 
-// Progress reports a fragment of output to whoever watches. It is live only: what counts is
-// the Output.
+// Progress reports a fragment of output to followers. It is only live: the result is the
+// Output.
 func (c *Invocation) Progress(text string) {
 	if c.Report != nil {
 		c.Report(text)
 	}
 }
 
-// Stored has work done once the result of the call is stored: removing that by which Recover
-// would find it. Run or Recover itself calls it.
+// Record adds an entry to the log together with the result of the call. Only Run or
+// Recover itself may call it.
+func (c *Invocation) Record(k item.Kind) {
+	if c.Entry != nil {
+		c.Entry(k)
+	}
+}
+
+// Stored runs work once the result of the call is stored, such as removing the files by
+// which Recover would find the result. Run or Recover itself calls it.
 func (c *Invocation) Stored(work func()) {
 	if c.Later != nil {
 		c.Later(work)
@@ -62,6 +75,6 @@ func (c *Invocation) Stored(work func()) {
 	work()
 }
 
-// ErrGoesOn is what Run and Recover return when podd stops and the work of the call goes
-// on without it. The call stays open: Recover is asked about it when podd is back.
-var ErrGoesOn = errors.New("podd stops, and the work of the call goes on when it is back")
+// ErrGoesOn is what Run and Recover return when podd stops and the work of the call
+// continues without it. The call stays open: podd calls Recover after its restart.
+var ErrGoesOn = errors.New("podd stops; the call resumes when podd restarts")

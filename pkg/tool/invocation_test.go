@@ -15,7 +15,7 @@ func TestStored(t *testing.T) {
 		t.Fatalf("done %d, left %d", done, len(later))
 	}
 	later[0]()
-	// Nobody stores the result: nothing can be lost any more.
+	// Outside of a turn no result is stored, so that none can be lost.
 	new(tool.Invocation).Stored(func() { done++ })
 	if done != 2 {
 		t.Errorf("done %d", done)

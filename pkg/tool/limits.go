@@ -8,7 +8,7 @@ import (
 	"podd/pkg/item"
 )
 
-// Strategy says which part of an output over its limit is kept.
+// Strategy says which part of an output above its limit is kept.
 type Strategy string
 
 // The strategies. The empty one means the default of the tool.
@@ -16,8 +16,8 @@ const (
 	StrategyHeadTail Strategy = "head_tail"
 	StrategyHead     Strategy = "head"
 	StrategyTail     Strategy = "tail"
-	// StrategySummarize is for whoever can ask a model; what it does not summarise is
-	// cut as under head_tail, by Limits too.
+	// StrategySummarize is for callers that can ask a model. Outputs that are not summarised
+	// are cut as under head_tail, also by Limits.
 	StrategySummarize Strategy = "summarize"
 )
 
@@ -29,8 +29,8 @@ const (
 	minResultBytes = 1024
 )
 
-// Limit bounds the content of one output, the marker of the cut included. A zero
-// field follows the tool's default, and that the general one.
+// Limit bounds the content of one output, the marker of the cut included. A zero field
+// means the tool's default, which in turn falls back to the general one.
 type Limit struct {
 	// MaxBytes is at least 256; by default 16 KiB.
 	MaxBytes int
@@ -42,19 +42,19 @@ type Limit struct {
 	HeadPercent int
 }
 
-// LimitsConfig is the [tool_output] table of the configuration. Tools holds what
-// differs for single tools, built-in or not.
+// LimitsConfig is the [tool_output] table of the configuration. Tools has the differences
+// for single tools, built-in or not.
 type LimitsConfig struct {
 	Default Limit
 	Tools   map[string]Limit
-	// MaxResultBytes bounds a whole result, summary and content, whatever the limit
-	// of its tool says. It is at least 1,024; zero means DefaultMaxResultBytes.
+	// MaxResultBytes bounds a whole result, summary and content, whatever the limit of its
+	// tool is. It is at least 1,024; zero means DefaultMaxResultBytes.
 	MaxResultBytes int
-	// Redactor keeps secrets out of outputs; nil keeps none out.
+	// Redactor removes secrets from outputs; nil removes none.
 	Redactor Redactor
 }
 
-// DefaultMaxResultBytes is the bound of LimitsConfig.MaxResultBytes by default.
+// DefaultMaxResultBytes is the default of LimitsConfig.MaxResultBytes.
 const DefaultMaxResultBytes = 64 << 10
 
 // Limits is the one place where outputs are cut to size. It does not change after
@@ -62,7 +62,7 @@ const DefaultMaxResultBytes = 64 << 10
 type Limits struct {
 	general Limit
 	tools   map[string]Limit
-	// most is what a content may have under the bound of a whole result.
+	// most is the room that the bound of a whole result leaves for a content.
 	most     int
 	redactor Redactor
 }
@@ -79,14 +79,14 @@ func toolLimit(name string) Limit {
 	case "repo_map":
 		return Limit{MaxBytes: 10_000, MaxLines: 1_000}
 	case "shell":
-		// Errors stand at the end.
+		// Errors are at the end.
 		return Limit{HeadPercent: 20}
 	}
 	return Limit{}
 }
 
-// Pages says whether a built-in tool fits what it answers to its limit by itself, so
-// that there is no longer text to summarise.
+// Pages says whether a built-in tool fits its output to its limit itself, so that no
+// longer text exists to summarise.
 func Pages(name string) bool { return name == "read_file" }
 
 // NewLimits checks the limits. A field out of range is an error of kind
@@ -113,7 +113,7 @@ func NewLimits(c LimitsConfig) (*Limits, error) {
 			return nil, err
 		}
 		if limit.Strategy == StrategySummarize && Pages(name) {
-			return nil, item.Errorf(item.KindInvalid, "BAD_LIMIT", "tool_output.tools.%s: strategy must not be summarize: the tool pages by itself", name)
+			return nil, item.Errorf(item.KindInvalid, "BAD_LIMIT", "tool_output.tools.%s: strategy must not be summarize: the tool has pages", name)
 		}
 		l.tools[name] = limit
 	}
@@ -155,28 +155,27 @@ func (l Limit) or(next Limit) Limit {
 	return l
 }
 
-// For is the limit of a tool, with no field zero: what is configured for it, else
-// its own default, else the general one; and never more bytes than the bound of a
-// whole result leaves. A tool that captures more than it can hold asks here what to
-// keep.
+// For is the limit of a tool, with no zero field: the configured one, otherwise the
+// tool's own default, otherwise the general one; and never more bytes than the bound of a
+// whole result leaves. A tool that captures more than it can keep in memory uses it to
+// decide what to keep.
 func (l *Limits) For(name string) Limit {
 	limit := l.tools[name].or(toolLimit(name)).or(l.general)
 	limit.MaxBytes = min(limit.MaxBytes, l.most)
 	return limit
 }
 
-// Apply makes an output fit that Clean has cleaned: the summary by Bound, the content by the
-// limit of the tool. What it returns is within the limit, its marker included, so that its
-// Text is within MaxResultBytes, and applying it again changes nothing.
+// Apply fits an output that Clean has cleaned: the summary by Bound, the content by the
+// limit of the tool. The result is within the limit, its marker included, so that its
+// Text is within MaxResultBytes. Applying it again changes nothing.
 //
-// keep stores the full content and returns the path that the marker names; it is
-// called at most once, and only when something is cut. With keep nil or failing
-// the marker says that the full text is gone; who wants to know why looks into its
-// own keep. Otherwise Apply is a pure function.
+// keep stores the full content and returns the path for the marker. It is called at most
+// once, and only when something is cut. If keep is nil or fails, the marker says that the
+// full text is gone; keep itself knows why. Otherwise Apply is a pure function.
 //
-// An output that carries a Cut was cut by its tool, which holds the full text or
-// none: keep is not called for it, and a further cut goes on with its counts.
-// Bytes that are not UTF-8 become question marks, one each, so that counts hold.
+// An output with a Cut was cut by its tool, which keeps the full text or none: Apply does
+// not call keep for it, and a further cut continues its counts. Bytes that are not UTF-8
+// become question marks, one each, so that counts stay right.
 func (l *Limits) Apply(name string, out Output, keep func(full string) (path string, err error)) Output {
 	out = Normal(out)
 	full := out.Content
@@ -199,8 +198,8 @@ func (l *Limits) Apply(name string, out Output, keep func(full string) (path str
 	return out
 }
 
-// Normal bounds the summary of an output; one that is too long and stands alone
-// becomes a content with a summary. Doing it again changes nothing.
+// Normal bounds the summary of an output. A summary that is too long and has no content
+// becomes a content with a summary. Applying it again changes nothing.
 func Normal(out Output) Output {
 	if out.Content == "" && len(escapeControls(out.Summary)) > item.MaxSummaryBytes {
 		plain := FromString(out.Summary)
@@ -210,9 +209,9 @@ func Normal(out Output) Output {
 	return out
 }
 
-// Over says how much an output has that is over the limit or was cut by its tool,
-// and where the whole text is, when that is known; ok is false for any other. Of one
-// that was not cut, Content is the whole text.
+// Over says how much an output has that exceeds the limit or was cut by its tool, and
+// where the whole text is, if known; ok is false for any other output. For one that was
+// not cut, Content is the whole text.
 func (l Limit) Over(out Output) (whole item.Cut, ok bool) {
 	if out.Cut != nil {
 		return *out.Cut, true
@@ -229,7 +228,7 @@ func (l Limit) cutAgain(out Output) Output {
 	cut := *out.Cut
 	head, tail, found := splitAtMarker(out.Content, cut)
 	if !found {
-		// The tool said it in words of its own, which stay where they are.
+		// The tool's own words about it stay where they are.
 		head, tail = out.Content, out.Content
 	}
 	content, again := l.Fit(head, tail, cut)
@@ -258,7 +257,7 @@ func Repair(s string) string {
 	return b.String()
 }
 
-// countLines counts lines, a last one without a newline included.
+// countLines counts lines, including a last one without a newline.
 func countLines(s string) int64 {
 	n := int64(strings.Count(s, "\n"))
 	if s != "" && !strings.HasSuffix(s, "\n") {

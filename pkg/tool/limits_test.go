@@ -96,8 +96,8 @@ func TestPagesAreNotSummarised(t *testing.T) {
 	}
 }
 
-// No result is larger than the bound, whatever its tool may have and however long
-// its summary is.
+// No result exceeds the bound, whatever the limit of its tool and the length of its
+// summary.
 func TestWholeResultsAreBounded(t *testing.T) {
 	large := map[string]tool.Limit{"large": {MaxBytes: 1 << 20, MaxLines: 100_000}}
 	summary, content := strings.Repeat("s", 1000), numbered(20_000, 50)
@@ -144,7 +144,7 @@ func TestApplyStrategies(t *testing.T) {
 		limit      tool.Limit
 		head, tail int // lines kept
 	}{
-		// 1000 bytes less the marker's 85 and two newlines are 18 lines.
+		// 1,000 bytes minus the marker's 85 and two newlines are 18 lines.
 		{"head_tail", tool.Limit{MaxBytes: 1000}, 9, 9},
 		{"head_tail 20", tool.Limit{MaxBytes: 1000, HeadPercent: 20}, 3, 15},
 		{"head", tool.Limit{MaxBytes: 1000, Strategy: tool.StrategyHead}, 18, 0},
@@ -265,7 +265,7 @@ func TestApplyGoesOnWithTheToolsOwnCut(t *testing.T) {
 	}
 }
 
-// checkApply states what holds for every output and limit.
+// checkApply checks what is true for every output and limit.
 func checkApply(t interface {
 	Helper()
 	Errorf(string, ...any)
@@ -302,7 +302,7 @@ func checkApply(t interface {
 	if kept != 1 || cut.TotalBytes != int64(len(content)) || cut.SpoolPath != "/spool/0001" {
 		t.Errorf("kept %d times, cut %+v of %d bytes", kept, cut, len(content))
 	}
-	// The kept text is a prefix and a suffix of the whole: take the marker out.
+	// The kept text is a prefix and a suffix of the whole: remove the marker.
 	marker := fmt.Sprintf("[cut: %d of %d bytes, %d of %d lines; ", cut.TotalBytes-cut.KeptBytes, cut.TotalBytes, cut.TotalLines-cut.KeptLines, cut.TotalLines)
 	head, rest, found := strings.Cut(got.Content, marker)
 	if !found {
@@ -351,7 +351,7 @@ func FuzzApply(f *testing.F) {
 	})
 }
 
-// A tool that streams hands over the two ends of its capture as they came.
+// A streaming tool returns the two ends of its capture unchanged.
 func TestFitOfTwoEnds(t *testing.T) {
 	limit := limits(t, tool.LimitsConfig{Default: tool.Limit{MaxBytes: 1000}}).For("x")
 	text := strings.Repeat("日\xff", 30_000)
@@ -363,7 +363,7 @@ func TestFitOfTwoEnds(t *testing.T) {
 	}
 }
 
-// looked counts the texts that a redactor looked at.
+// looked counts the texts that a redactor searched.
 type looked struct{ texts *int }
 
 func (l looked) Redact(text string) string {
@@ -375,7 +375,7 @@ func (l looked) Redact(text string) string {
 
 func (looked) Live(report func(string)) (func(string), func()) { return report, func() {} }
 
-// An output is searched for secrets once: when it is cleaned, not when it is made to fit.
+// An output is searched for secrets once: when it is cleaned, not when it is fitted.
 func TestOutputsAreRedactedOnce(t *testing.T) {
 	texts := 0
 	l := limits(t, tool.LimitsConfig{Redactor: looked{&texts}})

@@ -11,9 +11,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// matches holds a parsed value against a schema made by schemaFor. It knows the
-// keywords that schemaFor writes, no others: the general validator does not say
-// what to write instead.
+// matches checks a parsed value against a schema made by schemaFor. It knows only the
+// keywords that schemaFor writes: the general validator does not say what to write
+// instead.
 func matches(path string, s *jsonschema.Schema, value any) error {
 	switch value := value.(type) {
 	case map[string]any:
@@ -77,7 +77,7 @@ func matchObject(path string, s *jsonschema.Schema, object map[string]any) error
 	return nil
 }
 
-// unknownField names the field that was probably meant, else all that exist.
+// unknownField names the field that was probably meant, otherwise all existing ones.
 func unknownField(path string, s *jsonschema.Schema, key string) error {
 	for _, name := range s.PropertyOrder {
 		if fold(name) == fold(key) {
@@ -85,7 +85,7 @@ func unknownField(path string, s *jsonschema.Schema, key string) error {
 		}
 	}
 	if len(s.PropertyOrder) == 0 {
-		return fmt.Errorf("unknown field %s: there are none", joinPath(path, key))
+		return fmt.Errorf("unknown field %s: there are no fields", joinPath(path, key))
 	}
 	return fmt.Errorf("unknown field %s: the fields are %s", joinPath(path, key), strings.Join(s.PropertyOrder, ", "))
 }
@@ -128,7 +128,7 @@ func matchInteger(path string, s *jsonschema.Schema, value json.Number) error {
 	return nil
 }
 
-// plainDecodeError is for what passes the schema and still does not fit the Go
+// plainDecodeError is for a value that passes the schema and still does not fit the Go
 // type, such as a number above 64 bits.
 func plainDecodeError(err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -151,7 +151,7 @@ func article(name string) string {
 	return "a " + name
 }
 
-// describe names a JSON value in an error, with what it says where that is short.
+// describe names a JSON value in an error, with its text if that is short.
 func describe(value any) string {
 	switch value := value.(type) {
 	case nil:

@@ -9,13 +9,12 @@ import (
 	"podd/pkg/item"
 )
 
-// maxFirstLine is how much of a long string's first line its summary shows, in
-// runes.
+// maxFirstLine bounds how much of a long string's first line its summary shows, in runes.
 const maxFirstLine = 80
 
-// FromString makes an output of a plain string. Up to MaxSummaryBytes it is the
-// summary, with no content. A longer one is the content, under the summary
-// "N lines | FIRST LINE…".
+// FromString makes an output from a plain string. Up to MaxSummaryBytes it is the
+// summary, without content. A longer one is the content, under the summary "N lines |
+// FIRST LINE…".
 func FromString(s string) Output {
 	if escaped := escapeControls(s); len(escaped) <= item.MaxSummaryBytes {
 		return Output{Summary: escaped}
@@ -36,9 +35,9 @@ func FromString(s string) Output {
 	}
 }
 
-// Error is the output of a failure that the model should know of. The message is
-// one sentence that says what to do instead; where it is longer than a summary
-// may be, the content has it whole.
+// Error is the output of a failure that the model should see. The message is one sentence
+// that says what to do instead; if it is too long for a summary, the content has all of
+// it.
 func Error(format string, args ...any) Output {
 	message := fmt.Sprintf(format, args...)
 	out := Output{Summary: Bound(message), IsError: true}
@@ -48,9 +47,9 @@ func Error(format string, args ...any) Output {
 	return out
 }
 
-// Bound makes a text fit to be a summary: control characters except newline and
-// tab are escaped, bytes that are no UTF-8 too, and what is longer than
-// MaxSummaryBytes is cut on a rune edge and ends in "…".
+// Bound makes a text a valid summary: it escapes control characters except newline and
+// tab, and bytes that are not UTF-8. It cuts what is longer than MaxSummaryBytes between
+// runes, with "…" at the end.
 func Bound(summary string) string {
 	summary = escapeControls(summary)
 	if len(summary) <= item.MaxSummaryBytes {

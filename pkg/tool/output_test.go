@@ -45,8 +45,8 @@ func TestError(t *testing.T) {
 	}
 }
 
-// A bound summary is at most MaxSummaryBytes of valid UTF-8 without control
-// characters, bounding it again changes nothing, and a clean one is left alone.
+// A bound summary is at most MaxSummaryBytes of valid UTF-8 without control characters.
+// Bounding it again changes nothing, and a clean one does not change.
 func TestBoundProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		in := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 600), func(b []byte) string { return string(b) })).Draw(rt, "in")

@@ -2,8 +2,8 @@ package tool
 
 import "context"
 
-// Recovers tells what became of a call whose end nobody saw; see Tool.Recover. Without
-// it that can't be known.
+// Recovers finds the outcome of a call that was running when podd ended; see
+// Tool.Recover. Without this option the outcome is unknown.
 func Recovers[A any](find func(context.Context, *Invocation, A) (out Output, found bool, err error)) Option[A] {
 	return func(t *typed[A]) { t.find = find }
 }

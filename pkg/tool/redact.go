@@ -1,6 +1,6 @@
 package tool
 
-// Redactor takes secrets out of text. It is safe for concurrent use.
+// Redactor removes secrets from text. It is safe for concurrent use.
 type Redactor interface {
 	// Redact is the text without its secrets. Redacting again changes nothing.
 	Redact(text string) string
@@ -9,8 +9,8 @@ type Redactor interface {
 	Live(report func(text string)) (write func(text string), flush func())
 }
 
-// Redact is a text without the secrets that the limits were made to keep out. Limits
-// that are nil or know none return it as it is.
+// Redact is a text without the secrets that the limits know. With nil limits, or without
+// secrets, it returns the text unchanged.
 func (l *Limits) Redact(text string) string {
 	if l == nil || l.redactor == nil {
 		return text
@@ -18,9 +18,8 @@ func (l *Limits) Redact(text string) string {
 	return l.redactor.Redact(text)
 }
 
-// Live passes the fragments of a running tool's output on to report without secrets,
-// also where a fragment ends in the middle of one. flush is called once, after the
-// last of them.
+// Live passes fragments of a running tool's output to report without secrets, even if a
+// fragment ends in the middle of one. flush is called once, after the last fragment.
 func (l *Limits) Live(report func(text string)) (write func(text string), flush func()) {
 	if l == nil || l.redactor == nil {
 		return report, func() {}
@@ -28,8 +27,8 @@ func (l *Limits) Live(report func(text string)) (write func(text string), flush 
 	return l.redactor.Live(report)
 }
 
-// Clean is an output without secrets, as Normal has it. It comes before anything else
-// gets to see the output: hooks, models that summarise, the log. Doing it again changes
+// Clean is an output without secrets, as Normal returns it. It precedes everything else
+// that reads the output: hooks, models that summarise, the log. Applying it again changes
 // nothing.
 func (l *Limits) Clean(out Output) Output {
 	out.Summary, out.Content = l.Redact(out.Summary), l.Redact(out.Content)

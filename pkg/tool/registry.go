@@ -14,21 +14,22 @@ var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 func checkName(name string) error {
 	if !validName.MatchString(name) {
-		return fmt.Errorf("%q is no tool name: use 1 to 64 of a-z, A-Z, 0-9, _ and -", name)
+		return fmt.Errorf("%q is not a valid tool name: use 1 to 64 of a-z, A-Z, 0-9, _ and -", name)
 	}
 	return nil
 }
 
-// Registry holds tools in the order given. It does not change after NewRegistry
-// and is safe for concurrent use.
+// Registry has tools in the given order. It does not change after NewRegistry and is safe
+// for concurrent use.
 type Registry struct {
 	tools map[string]Tool
 	specs []item.ToolSpec
+	// finder finds the tools that are not in specs; nil if all are.
+	finder *finder
 }
 
-// NewRegistry collects tools. A nil tool, a bad or repeated name, an empty
-// description or a schema that is no JSON object is an error of kind KindInvalid,
-// reason BAD_TOOL.
+// NewRegistry collects tools. A nil tool, a bad or repeated name, an empty description or
+// a schema that is not a JSON object is an error of kind KindInvalid, reason BAD_TOOL.
 func NewRegistry(tools ...Tool) (*Registry, error) {
 	r := &Registry{tools: make(map[string]Tool, len(tools))}
 	for i, t := range tools {

@@ -9,7 +9,7 @@ import (
 	"podd/pkg/tool"
 )
 
-// stub is a tool that is not made by New, as those of other programs are.
+// stub is a tool that New did not make, like those of other programs.
 type stub struct{ spec item.ToolSpec }
 
 func (s stub) Spec() item.ToolSpec                    { return s.spec }
@@ -57,10 +57,10 @@ func TestRegistryRefuses(t *testing.T) {
 	}{
 		{"twice", "two tools are called a", []tool.Tool{named("a"), named("a")}},
 		{"nil", "tool 2 of the list is nil", []tool.Tool{named("a"), nil}},
-		{"empty name", `"" is no tool name`, []tool.Tool{named("")}},
-		{"dot", `"a.b" is no tool name`, []tool.Tool{named("a.b")}},
-		{"newline", "is no tool name", []tool.Tool{named("a\n")}},
-		{"long", "is no tool name", []tool.Tool{named(strings.Repeat("a", 65))}},
+		{"empty name", `"" is not a valid tool name`, []tool.Tool{named("")}},
+		{"dot", `"a.b" is not a valid tool name`, []tool.Tool{named("a.b")}},
+		{"newline", "is not a valid tool name", []tool.Tool{named("a\n")}},
+		{"long", "is not a valid tool name", []tool.Tool{named(strings.Repeat("a", 65))}},
 		{"description", "no description", []tool.Tool{stub{item.ToolSpec{Name: "a", Schema: "{}"}}}},
 		{"schema", "not a JSON object", []tool.Tool{stub{item.ToolSpec{Name: "a", Description: "d", Schema: "null"}}}},
 	} {

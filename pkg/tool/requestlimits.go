@@ -7,8 +7,8 @@ import (
 	"podd/pkg/item"
 )
 
-// Stored are the limits as a setup has them: the general one, then those of tools that
-// have their own, by name.
+// Stored are the limits as a setup has them: the general one, then those of single tools,
+// by name.
 func (l *Limits) Stored() []item.OutputLimit {
 	names := []string{"read_file", "repo_map", "shell"}
 	for name := range l.tools {
@@ -25,8 +25,8 @@ func (l *Limits) Stored() []item.OutputLimit {
 	return stored
 }
 
-// LimitsOf are the limits of a setup; nil for a setup without limits. They take no secrets
-// out: what they are applied to is stored without.
+// LimitsOf are the limits of a setup; nil for a setup without limits. They remove no
+// secrets: stored outputs have none.
 func LimitsOf(stored []item.OutputLimit) *Limits {
 	if len(stored) == 0 {
 		return nil
@@ -43,8 +43,8 @@ func LimitsOf(stored []item.OutputLimit) *Limits {
 	return l
 }
 
-// Hold is a stored output as it is sent under the limits: cut, where it was stored under
-// larger ones. ok is false for one that is within them. Limits that are nil hold nothing.
+// Hold returns a stored output as it is sent under the limits: cut, if it was stored
+// under larger ones. ok is false for one within them. nil limits change nothing.
 func (l *Limits) Hold(name string, out Output) (_ Output, ok bool) {
 	if l == nil || l.For(name).fits(out.Content) {
 		return out, false

@@ -13,8 +13,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// described remembers the schemas of types: each pod makes its tools anew, of the same
-// types. What it holds is not changed.
+// described caches the schemas of types: each pod makes its tools, always of the same
+// types. Cached schemas never change.
 var described sync.Map // reflect.Type to description
 
 type description struct {
@@ -22,8 +22,8 @@ type description struct {
 	text   string
 }
 
-// schemaFor describes the struct A. The text has no spaces and its keys stand in
-// a fixed order: properties in the order of the fields.
+// schemaFor describes the struct A. The text has no spaces and its keys have a fixed
+// order: properties are in the order of the fields.
 func schemaFor[A any]() (*jsonschema.Schema, string, error) {
 	t := reflect.TypeFor[A]()
 	if d, ok := described.Load(t); ok {
@@ -40,7 +40,7 @@ func inferred(t reflect.Type) (*jsonschema.Schema, string, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, "", fmt.Errorf("%v is not a struct", t)
 	}
-	// Cycles are found here, so that refine below ends.
+	// Find cycles here, so that refine below ends.
 	schema, err := jsonschema.ForType(t, nil)
 	if err != nil {
 		return nil, "", err
@@ -55,8 +55,8 @@ func inferred(t reflect.Type) (*jsonschema.Schema, string, error) {
 	return schema, string(text), nil
 }
 
-// refine corrects an inferred schema for our decoding: null is never a value,
-// enum tags count, and types whose JSON the schema would misstate are refused.
+// refine corrects an inferred schema for strict decoding: null is never a value, enum
+// tags apply, and types whose JSON the schema would misstate are refused.
 func refine(t reflect.Type, s *jsonschema.Schema) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

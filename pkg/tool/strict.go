@@ -8,27 +8,26 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of the arguments of one call. What a model writes in one answer stays
-// far below them.
+// Bounds of the arguments of one call. What a model writes in one answer is far smaller.
 const (
 	maxArgumentBytes = 4 << 20
 	maxArgumentDepth = 64
 )
 
-// parseStrict reads one JSON value, refusing what encoding/json lets pass:
-// duplicate keys and bytes that are not UTF-8. Objects become map[string]any,
-// lists []any, numbers json.Number.
-func parseStrict(text string) (any, error) {
+// parseStrict reads one JSON value. It refuses what encoding/json accepts: duplicate keys
+// and bytes that are not UTF-8. subject begins an error, such as "the arguments are".
+// Objects become map[string]any, lists []any, numbers json.Number.
+func parseStrict(subject, text string) (any, error) {
 	if len(text) > maxArgumentBytes {
-		return nil, fmt.Errorf("the arguments have %d bytes; at most %d are accepted", len(text), maxArgumentBytes)
+		return nil, fmt.Errorf("%s %d bytes long; at most %d are accepted", subject, len(text), maxArgumentBytes)
 	}
 	if !utf8.ValidString(text) {
-		return nil, errors.New("the arguments are not valid UTF-8")
+		return nil, fmt.Errorf("%s not valid UTF-8", subject)
 	}
 	if data := []byte(text); !json.Valid(data) {
-		return nil, invalid(data)
+		return nil, fmt.Errorf("%s not valid JSON: %w", subject, invalid(data))
 	}
-	w := walker{rest: text}
+	w := walker{rest: text, subject: subject}
 	return w.value("", 0)
 }
 
@@ -37,16 +36,16 @@ func invalid(data []byte) error {
 	var raw json.RawMessage
 	err := json.Unmarshal(data, &raw)
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Errorf("the arguments are not valid JSON: %w (at byte %d)", syntax, syntax.Offset)
+		return fmt.Errorf("%w (at byte %d)", syntax, syntax.Offset)
 	}
-	return fmt.Errorf("the arguments are not valid JSON: %w", err)
+	return err
 }
 
-// walker reads a text that is valid JSON: so it need not look at what stands between
-// two values. encoding/json's own tokens cost three times as much.
-type walker struct{ rest string }
+// walker reads a text that is known to be valid JSON, so it can skip what is between two
+// values. encoding/json's own tokens cost three times as much.
+type walker struct{ rest, subject string }
 
-// next goes to the next value or closing bracket and gives its first byte.
+// next moves to the next value or closing bracket and returns its first byte.
 func (w *walker) next() byte {
 	w.rest = strings.TrimLeft(w.rest, " \t\r\n,:")
 	return w.rest[0]
@@ -58,10 +57,10 @@ func (w *walker) advance(n int) (read string) {
 	return read
 }
 
-// value reads the next value; path is where it stands.
+// value reads the next value; path is its place in the arguments.
 func (w *walker) value(path string, depth int) (any, error) {
 	if depth > maxArgumentDepth {
-		return nil, fmt.Errorf("the arguments are nested deeper than %d levels", maxArgumentDepth)
+		return nil, fmt.Errorf("%s nested deeper than %d levels", w.subject, maxArgumentDepth)
 	}
 	switch w.next() {
 	case '{':
@@ -139,8 +138,8 @@ func (w *walker) number() json.Number {
 	return json.Number(w.advance(end))
 }
 
-// joinPath appends a key to a path, in quotes unless it is a plain word, so that
-// a hostile key cannot pass for something else in an error.
+// joinPath appends a key to a path, in quotes unless it is a plain word, so that a
+// hostile key cannot pass for something else in an error.
 func joinPath(path, key string) string {
 	key = clip(key)
 	if strings.ContainsFunc(key, func(r rune) bool {
@@ -154,7 +153,7 @@ func joinPath(path, key string) string {
 	return path + "." + key
 }
 
-// clip bounds a model's text inside an error.
+// clip bounds a model's text in an error.
 func clip(s string) string {
 	const limit = 60
 	if len(s) <= limit {

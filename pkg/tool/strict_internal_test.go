@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// What is read strictly is what encoding/json reads, but for keys that are there twice
-// and what is nested too deeply.
+// The strict reader reads what encoding/json reads, except for duplicate keys and too
+// deep nesting.
 func FuzzParseStrict(f *testing.F) {
 	for _, seed := range []string{
 		`{"command":"ls"}`, ` { "a" : [ 1 , -2.5e+3 , true , false , null , "x\"y\\" ] , "b" : { } } `, `[[],[[]],{}]`, `"\ud800"`, `"\u00e9\\"`,
@@ -18,7 +18,7 @@ func FuzzParseStrict(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		got, err := parseStrict(text)
+		got, err := parseStrict("the arguments are", text)
 		if !json.Valid([]byte(text)) || !utf8.ValidString(text) {
 			if err == nil {
 				t.Fatalf("%q is read as %v", text, got)

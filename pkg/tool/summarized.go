@@ -7,13 +7,13 @@ import (
 	"podd/pkg/item"
 )
 
-// Summarized makes the content of an output that is over the limit from a summary of
-// it by a model, behind a marker that says so. read is how many bytes of the output
-// the model was given. cut says how much there was in all and where it is kept; it
-// comes back with what the summary has, as if that were kept.
+// Summarized makes the content of an output above the limit from a model's summary of it,
+// after a marker that says so. read is how many bytes of the output the model got. cut
+// says how long the output was and where it is kept; it returns with the summary's size
+// as what is kept.
 //
-// ok is false for a summary that is empty or not shorter than the output. What is
-// over the limit of the summary itself is left out, which the content says.
+// ok is false for a summary that is empty or not shorter than the output. A summary above
+// the limit is cut, which the content says.
 func (l Limit) Summarized(text, model string, read int64, cut item.Cut) (content string, _ item.Cut, ok bool) {
 	const rest = "\n[the rest of the summary was left out]"
 	marker := summaryMarker(model, read, cut, true)

@@ -40,8 +40,8 @@ func TestSummarized(t *testing.T) {
 	}
 }
 
-// A summary is within its limit, is text, and counts no more as kept than there was;
-// the limits leave it as it is.
+// A summary fits its limit, is valid text, and does not report more as kept than there
+// was; the limits do not change it.
 func TestSummarizedFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := tool.Limit{MaxBytes: rapid.IntRange(256, 2000).Draw(t, "bytes"), MaxLines: rapid.IntRange(2, 20).Draw(t, "lines"), Strategy: tool.StrategySummarize}

@@ -6,7 +6,7 @@ import (
 	"podd/pkg/item"
 )
 
-// Output is what a tool answers; see item.Output.
+// Output is a tool's answer; see item.Output.
 type Output = item.Output
 
 // Tool is something that a model can call. Implementations are safe for
@@ -14,19 +14,18 @@ type Output = item.Output
 type Tool interface {
 	// Spec names the tool and describes it to the model.
 	Spec() item.ToolSpec
-	// Check validates arguments as the model wrote them and encodes them again, in
-	// the one form that policy and Run see. Its error says which field is wrong
-	// and what to write instead; the model reads it.
+	// Check validates arguments as the model wrote them and encodes them in the one form
+	// that policy and Run see. Its error says which field is wrong and what to write
+	// instead; the model reads it.
 	Check(arguments string) (canonical string, err error)
 	// Access says what a call with arguments that Check returned touches.
 	Access(arguments string) Access
-	// Run does the work of a call. A failure that the model should know of is an
-	// Output with IsError, or an error, which becomes one. Run returns soon after
-	// ctx ends, with nothing left running.
+	// Run does the work of a call. A failure that the model should see is an Output with
+	// IsError, or an error, which becomes one. Run returns soon after ctx ends, and leaves
+	// nothing running.
 	Run(ctx context.Context, call *Invocation) (Output, error)
-	// Recover says what became of a call that a podd started which then was killed. It
-	// waits, as Run does, for what still goes on, and never starts the work again.
-	// found is false when nobody can know; then the model is told that the call may
-	// have taken effect.
+	// Recover finds the outcome of a call that a killed podd had started. Like Run it waits
+	// for what still runs, and it never starts the work again. found is false when the
+	// outcome cannot be known; the model then reads that the call may have taken effect.
 	Recover(ctx context.Context, call *Invocation) (out Output, found bool, err error)
 }

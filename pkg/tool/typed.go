@@ -15,31 +15,29 @@ import (
 // Option adjusts a tool made by New.
 type Option[A any] func(*typed[A])
 
-// Validate adds a check of arguments that the Go type cannot express, run by
-// Check after everything else. It may fill defaults and bring values to one form:
-// policy and the tool see the arguments as it leaves them. It must accept its own
-// result unchanged. Its error goes to the model: it names the field and says what
-// to write instead.
+// Validate adds a check of arguments that the Go type cannot express. Check runs it last.
+// It may set defaults and normalize values: policy and the tool see the arguments as it
+// leaves them. It must accept its own result unchanged. Its error goes to the model: it
+// names the field and says what to write instead.
 func Validate[A any](check func(*A) error) Option[A] {
 	return func(t *typed[A]) { t.checks = append(t.checks, check) }
 }
 
-// New makes a tool from a function. A is a struct; its fields become the
-// properties of the arguments:
+// New makes a tool from a function. A is a struct, whose fields become the properties of
+// the arguments:
 //
-//   - the json tag names a field; with omitempty or omitzero it is optional, else
+//   - the json tag names a field; with omitempty or omitzero it is optional, otherwise
 //     required;
 //   - the jsonschema tag describes it to the model;
 //   - the enum tag lists the values that a string (or each of a list) may take,
 //     separated by commas.
 //
-// Arguments are decoded strictly: unknown, duplicate and case-variant keys, wrong
-// types, null for a required field and trailing data are refused with an error
-// that names the field. Null for an optional field counts as absent, and empty
-// arguments as {}.
+// Arguments are decoded strictly: unknown, duplicate and case-variant keys, wrong types,
+// null for a required field and trailing data are refused with an error that names the
+// field. Null for an optional field means absent, and empty arguments mean {}.
 //
-// New panics when the name is not one, the description is empty or A cannot be
-// described: mistakes of the program, found by its first test.
+// New panics when the name is invalid, the description is empty or A cannot be described.
+// These are mistakes of the program, which its first test finds.
 func New[A any](name, description string, run func(context.Context, *Invocation, A) (Output, error), options ...Option[A]) Tool {
 	if err := checkName(name); err != nil {
 		panic("tool.New: " + err.Error())
@@ -67,7 +65,7 @@ type typed[A any] struct {
 	schema *jsonschema.Schema
 	run    func(context.Context, *Invocation, A) (Output, error)
 	checks []func(*A) error
-	// access and find are nil where nothing is known.
+	// access and find are nil if unknown.
 	access func(A) Access
 	find   func(context.Context, *Invocation, A) (Output, bool, error)
 }
@@ -102,7 +100,7 @@ func (t *typed[A]) decode(arguments string) (A, error) {
 	if strings.TrimSpace(arguments) == "" {
 		arguments = "{}"
 	}
-	value, err := parseStrict(arguments)
+	value, err := parseStrict("the arguments are", arguments)
 	if err != nil {
 		return args, refuse(err)
 	}

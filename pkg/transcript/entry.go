@@ -47,8 +47,10 @@ func (t *Transcript) entry(e item.Entry) {
 		t.notice(e, CodeRewind, fmt.Sprintf("rewound to entry %d; the model no longer sees later entries", k.To))
 	case item.Purged:
 		t.notice(e, CodePurged, "older entries were removed: "+k.Reason)
-	case item.Setup, item.RequestUsage, item.Prune, item.Note, item.UnknownKind:
-		// Not part of the conversation. A note is shown when the model gets it.
+	case item.Setup, item.RequestUsage, item.Prune, item.Note, item.Job, item.UnknownKind:
+		// These are not part of the conversation. A note, such as the one about the end of a
+		// job, is shown when the model gets it; the result of its call reports the start of a
+		// job.
 	}
 }
 
@@ -66,7 +68,9 @@ func (t *Transcript) item(e item.Entry, it item.Item) {
 	case item.Reasoning:
 		t.message(e, Thought, it.Text)
 	case item.SystemMessage:
-		t.notice(e, it.Origin, it.Text)
+		if it.Origin != item.OriginState && it.Origin != item.OriginAnswerSchema { // The day and the like are for the model.
+			t.notice(e, it.Origin, it.Text)
+		}
 	case item.ToolCall:
 		if b := t.finished(e.Turn, Tool); b != nil {
 			t.drop(func(other *block) bool { return other == b })

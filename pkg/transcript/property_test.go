@@ -16,8 +16,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// session is a pod that talks: what its stream says, and what is in flight after each
-// message.
+// session is a pod at work: the messages of its stream, and what is in flight after each.
 type session struct {
 	messages []*poddv1.StreamResponse
 	flights  [][]item.Delta
@@ -53,7 +52,8 @@ func (s *session) delta(d item.Delta) {
 	s.say(&poddv1.StreamResponse{Kind: &poddv1.StreamResponse_Delta{Delta: wire.DeltaToProto(d)}})
 }
 
-// play makes a session: turns with steps, whose answers are cut, whose calls ask and print.
+// play makes a session: turns with steps, whose answers are cut, whose calls ask and
+// print.
 func play(t *rapid.T) *session {
 	s := &session{}
 	words := rapid.StringMatching(`[a-zäß ]{1,8}`)
@@ -112,8 +112,8 @@ func play(t *rapid.T) *session {
 	return s
 }
 
-// said is what blocks say: without the names of those that were live, in the order of the
-// log, and without what no log has.
+// said is the content of blocks: without the names of those that were live, in the order
+// of the log, and without what no log has.
 func said(blocks []transcript.Block) string {
 	var lines []string
 	for _, b := range blocks {
@@ -129,9 +129,9 @@ func said(blocks []transcript.Block) string {
 	return strings.Join(lines, "\n")
 }
 
-// However often the stream breaks and wherever it is taken up, the blocks are in the end
-// those of the whole stream; what changes say adds up to them all the way; and what is only
-// ever appended is each answer, whole.
+// However often and wherever the stream breaks, the blocks are in the end those of the
+// whole stream. Changes add up to the blocks all the way, and an append-only renderer
+// prints each answer whole.
 func TestBrokenStreamsGiveTheSameBlocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := play(t)
@@ -157,7 +157,8 @@ func TestBrokenStreamsGiveTheSameBlocks(t *testing.T) {
 			if at > 0 {
 				broken.Lost()
 			}
-			// What was said meanwhile comes without its fragments; some entries behind the mark.
+			// What happened meanwhile comes without its fragments, and some entries after the
+			// mark.
 			back := rapid.IntRange(at, len(s.messages)).Draw(t, "back")
 			mark := rapid.IntRange(at, back).Draw(t, "mark")
 			for ; at < back; at++ {
@@ -181,8 +182,8 @@ func TestBrokenStreamsGiveTheSameBlocks(t *testing.T) {
 	})
 }
 
-// Whatever comes, in whatever order: nothing panics, no two blocks have one name, and what
-// changes say adds up.
+// For any messages in any order: no panic, no two blocks with one name, and changes that
+// add up.
 func FuzzApply(f *testing.F) {
 	for _, kind := range []item.DeltaKind{item.DeltaText, item.DeltaReasoning, item.DeltaToolArguments, item.DeltaToolOutput, ""} {
 		f.Add(encoded(f, &poddv1.StreamResponse{Kind: &poddv1.StreamResponse_Delta{Delta: wire.DeltaToProto(item.Delta{Turn: 1, Block: "b", CallID: "c", Kind: kind, Text: "x"})}}), byte(3))

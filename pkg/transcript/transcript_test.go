@@ -25,10 +25,11 @@ var update = flag.Bool("update", false, "write what the cases give")
 type testCase struct {
 	About string `json:"about"`
 	Last  int    `json:"last,omitempty"`
-	// Messages are those of a stream, {"lost":{}} where it broke; Changes what each changes.
+	// Messages are those of a stream, {"lost":{}} where it broke; Changes are the changes
+	// that each makes.
 	Messages []json.RawMessage `json:"messages"`
 	// Wire are the messages as podd sends them, in base64, "" where the stream broke: for
-	// those who have no protobuf JSON.
+	// clients without protobuf JSON.
 	Wire    []json.RawMessage `json:"wire"`
 	Changes []json.RawMessage `json:"changes"`
 	Blocks  json.RawMessage   `json:"blocks"`
@@ -64,7 +65,7 @@ func runCase(t *testing.T, file string) {
 	}
 	got.Blocks = encode(t, tr.Blocks())
 	if want.Last == 0 {
-		// Blocks that left for their age are still in the mirror.
+		// Blocks that left because of their age are still in the mirror.
 		equal(t, "what the changes add up to", encode(t, m.shown()), got.Blocks)
 	}
 	if *update {
@@ -81,7 +82,7 @@ func runCase(t *testing.T, file string) {
 	equal(t, "blocks", got.Blocks, want.Blocks)
 }
 
-// take gives a message to a transcript, and tells how podd sends it.
+// take feeds a message to a transcript, and returns its encoded form.
 func take(t testing.TB, tr *transcript.Transcript, raw json.RawMessage) (c transcript.Change, body []byte) {
 	t.Helper()
 	var lost struct{ Lost *struct{} }
@@ -150,7 +151,8 @@ func write(t *testing.T, file string, c testCase) {
 	}
 }
 
-// mirror is what a client has that is sent changes as JSON, as the bridge sends them.
+// mirror is the state of a client that receives changes as JSON, as the bridge sends
+// them.
 type mirror struct{ blocks []transcript.Block }
 
 func (m *mirror) take(t check, c transcript.Change) {
@@ -200,7 +202,8 @@ func (m *mirror) shown() []transcript.Block {
 	return list
 }
 
-// Each kind of entry and item has its case in the fold, if only to say that it is no block.
+// Each kind of entry and item has its case in the fold, even if that only says that it is
+// not a block.
 func TestNoKindIsForgotten(t *testing.T) {
 	fold, err := os.ReadFile("entry.go")
 	if err != nil {
@@ -219,7 +222,7 @@ func TestNoKindIsForgotten(t *testing.T) {
 			}
 			kinds++
 			if name := "item." + f.Recv.List[0].Type.(*ast.Ident).Name; !strings.Contains(string(fold), name) {
-				t.Errorf("entry.go does not name %s: make a block of it, or say that it is none", name)
+				t.Errorf("entry.go does not name %s: make a block of it, or add it to those that are not blocks", name)
 			}
 		}
 		if kinds == 0 {
@@ -228,7 +231,7 @@ func TestNoKindIsForgotten(t *testing.T) {
 	}
 }
 
-// check is what a test, a property and a fuzz test have in common.
+// check is the common part of a test, a property and a fuzz test.
 type check interface {
 	Helper()
 	Errorf(format string, args ...any)

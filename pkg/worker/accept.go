@@ -10,10 +10,10 @@ import (
 	"podd/pkg/llm"
 )
 
-// accept stores an answer: its items and what it cost. Where nobody has to be asked, the
-// start of each call that is going to run is part of the same transaction; else what
-// the model said is on disk before anyone is asked about it. An answer without calls is
-// stored together with the turn's end, where nobody is asked about that and nothing joins.
+// accept stores an answer: its items and what it cost. If no interceptor decides, the
+// same transaction starts each call that is going to run; otherwise the answer is on disk
+// before anyone decides on its calls. An answer without calls is stored together with the
+// turn's end, if no interceptor decides on that and nothing joins the turn.
 func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	items, calls, err := t.prepare(a)
 	if err != nil {
@@ -27,14 +27,14 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	usage := a.usage(t.j.step)
 	b.Kinds = append(b.Kinds, usage)
 	if a.end.Stop == llm.StopLength {
-		b.Kinds = append(b.Kinds, t.j.alert(item.LevelWarn, fmt.Sprintf("the answer of step %d was cut by the endpoint's limit on output", t.j.step)))
+		b.Kinds = append(b.Kinds, t.j.alert(item.LevelWarn, fmt.Sprintf("the endpoint's output limit cut the answer of step %d", t.j.step)))
 	}
 	immediate := t.w.Chain.Immediate()
 	if immediate {
 		t.judge.decideAll(ctx, calls, before, a.end.Stop)
 		b.Kinds = append(b.Kinds, t.judge.starts(calls)...)
 	}
-	if immediate && len(calls) == 0 && a.end.Stop != llm.StopFilter {
+	if immediate && len(calls) == 0 && a.end.Stop != llm.StopFilter && t.j.turn.AnswerSchema == "" {
 		b.Ending = t.terminal(nil, t.j.billed(usage))
 	}
 	if err := t.j.commit(ctx, b); err != nil {
@@ -44,13 +44,13 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	t.asker.partial = nil
 	switch {
 	case a.end.Stop == llm.StopFilter && len(calls) == 0:
-		return nil, failed("CONTENT_FILTER", "the endpoint withheld the rest of the answer (content filter)")
+		return nil, failed("CONTENT_FILTER", "the endpoint's content filter withheld the rest of the answer")
 	case immediate || len(calls) == 0:
 		return calls, nil
 	}
 	t.judge.decideAll(ctx, calls, before, a.end.Stop)
 	if ctx.Err() != nil {
-		// What was decided may come of that; the calls have not begun.
+		// The decision may be because of the cancel; the calls have not begun.
 		return nil, context.Cause(ctx)
 	}
 	kinds := t.judge.starts(calls)
@@ -60,19 +60,20 @@ func (t *run) accept(ctx context.Context, a answer) ([]*call, error) {
 	return calls, t.j.commit(ctx, Batch{Kinds: kinds})
 }
 
-// prepare gives the items of an answer, each call with an id of its own.
+// prepare returns the items of an answer, each call with a unique id.
 func (t *run) prepare(a answer) (items []item.Item, calls []*call, err error) {
 	items = a.items(a.asked)
 	if !slices.ContainsFunc(items, isCall) {
 		return items, nil, nil
 	}
-	err = t.j.look(func(s *fold.Context) {
+	err = t.j.view(func(s *fold.Context) {
 		taken := make(map[string]bool)
 		for i, it := range items {
 			tc, ok := it.(item.ToolCall)
 			if !ok {
 				continue
 			}
+			tc = t.w.Tools.Real(tc)
 			tc.CallID = t.uniqueID(tc.CallID, len(calls)+1, func(id string) bool { return taken[id] || s.KnownCall(id) })
 			taken[tc.CallID] = true
 			items[i] = tc
@@ -84,7 +85,7 @@ func (t *run) prepare(a answer) (items []item.Item, calls []*call, err error) {
 
 func isCall(it item.Item) bool { _, ok := it.(item.ToolCall); return ok }
 
-// uniqueID keeps an id that the log does not have yet and makes one otherwise:
+// uniqueID keeps an id that the log does not have yet and otherwise makes one: some
 // endpoints send none, or the same one twice.
 func (t *run) uniqueID(id string, n int, taken func(string) bool) string {
 	made := fmt.Sprintf("call_%d_%d_%d", t.j.turn.Number, t.j.step, n)

@@ -12,16 +12,16 @@ import (
 	"podd/pkg/tool"
 )
 
-// maxQuestion bounds what is shown of why a call asks, in bytes.
+// maxQuestion bounds the shown reason why a call asks, in bytes.
 const maxQuestion = 2000
 
-// maxLeading bounds what is shown of where the paths of a call lead, in bytes: it is never
-// cut, for a person decides by it.
+// maxLeading bounds the shown text about where the paths of a call lead, in bytes: it is
+// never cut, because a person decides by it.
 const maxLeading = 16 << 10
 
-// Digest is the SHA-256 of exactly what a call will run: where, what tool, with what
-// arguments, where its paths lead, and what files it executes. The parts are separated by a
-// byte that none of them has.
+// Digest is the SHA-256 of exactly what a call will run: the directory, the tool, its
+// arguments, where its paths lead, and the files that it executes. The separator is a
+// byte that none of the parts has.
 func Digest(dir, name, arguments string, targets []tool.Target, executes []Executed) string {
 	parts := []string{dir, name, arguments}
 	for _, target := range targets {
@@ -38,8 +38,8 @@ func (t *judge) digest(c *call) string {
 	return Digest(t.w.Dir, c.Name, c.arguments, c.targets, c.executes)
 }
 
-// leading says which paths of a call lead elsewhere by links, and what files it executes,
-// as far as why does not say so.
+// leading says which paths of a call lead elsewhere by links, and which files it
+// executes, without what why already says.
 func (c *call) leading(why string) string {
 	verb := "reads"
 	if c.writes {
@@ -59,7 +59,7 @@ func (c *call) leading(why string) string {
 	return strings.Join(said, "; ")
 }
 
-// String is the file with the beginning of its sum.
+// String is the file with the beginning of its checksum.
 func (e Executed) String() string {
 	const short = 12
 	shown := scopefs.Display(e.Path)
@@ -69,8 +69,8 @@ func (e Executed) String() string {
 	return fmt.Sprintf("%s (sha256 %s…, %s)", shown, e.Sum[:min(short, len(e.Sum))], e.Size)
 }
 
-// question is what a person is asked about a call: why, and what the arguments alone do not
-// show. It is false when that is too much to be shown.
+// question is what a person is asked about a call: why, and what the arguments alone do
+// not show. ok is false if that is too long to show.
 func (c *call) question() (text string, ok bool) {
 	why := strings.Join(c.questions, "; ")
 	if len(why) > maxQuestion {
@@ -78,13 +78,13 @@ func (c *call) question() (text string, ok bool) {
 	}
 	leading := c.leading(why)
 	if leading != "" {
-		why += "; " + leading
+		why = strings.TrimSuffix(why, ".") + "; " + leading
 	}
 	return why, len(leading) <= maxLeading
 }
 
-// start is what the log is told before a call goes on: that a person is asked, or that
-// it begins. A call that does not run has neither.
+// start returns the entries to store before a call continues: that it asks a person, or
+// that it begins. A call that does not run has neither.
 func (t *judge) start(c *call) []item.Kind {
 	switch {
 	case c.refused != nil || c.made != nil:
@@ -94,7 +94,7 @@ func (t *judge) start(c *call) []item.Kind {
 	}
 	why, ok := c.question()
 	if !ok {
-		c.refuse("%s: not run: too many of its paths lead elsewhere by links to show them all to a person; name fewer at once", c.Name)
+		c.refuse("%s: not run: too many of its paths are links to show them all to a person; name fewer paths in one call", c.Name)
 		return nil
 	}
 	c.request = &item.ApprovalRequested{
@@ -108,9 +108,9 @@ func (t *judge) start(c *call) []item.Kind {
 	}}}
 }
 
-// answered goes on with a call whose question has an answer. After a yes interceptors
-// and policy are asked again, for what runs is what they say now; a call that they
-// changed asks again. It returns what the log has to be told before the call goes on.
+// answered continues a call whose question has an answer. After an approval interceptors
+// and policy decide again, because their current decision applies; a call that they
+// changed asks again. It returns the entries to store before the call continues.
 func (t *judge) answered(ctx context.Context, c *call, r item.ApprovalResolved) []item.Kind {
 	agreed := c.request.Digest
 	c.request = nil
@@ -119,7 +119,7 @@ func (t *judge) answered(ctx context.Context, c *call, r item.ApprovalResolved) 
 		return nil
 	}
 	t.decide(ctx, c)
-	// Also where nobody would be asked by now.
+	// Also if the call would not need an approval now.
 	c.executes = t.executed(c)
 	if t.digest(c) == agreed {
 		c.questions, c.approved = nil, true
@@ -130,18 +130,19 @@ func (t *judge) answered(ctx context.Context, c *call, r item.ApprovalResolved) 
 }
 
 // changedSince is why a call asks again.
-const changedSince = "the call was changed after it was approved"
+const changedSince = "the call changed after its approval"
 
-// maxAgain is how often a call is decided on again because it was changed when it was to
-// begin.
+// maxAgain bounds how often podd decides again on a call that was changed when it was
+// about to begin.
 const maxAgain = 3
 
-// redecide decides once more on a call that was changed when it was to begin, and did nothing.
-// The log already has that it was started: it hears of it only when a person is asked.
+// redecide decides again on a call that was changed when it was about to begin, and did
+// nothing. The log already has its start; it gets a new entry only when a person is
+// asked.
 func (t *judge) redecide(ctx context.Context, c *call) []item.Kind {
 	c.changed = false
 	if c.tries++; c.tries > maxAgain {
-		c.refuse("%s: not run: where its paths lead, or what it executes, changes again and again; find out what changes it, then call again", c.Name)
+		c.refuse("%s: not run: its paths or the files it executes keep changing; find out what changes them, then call again", c.Name)
 		return nil
 	}
 	agreed, before := c.approved, c.arguments
@@ -166,7 +167,7 @@ func because(reason string) string {
 	return ": " + reason
 }
 
-// starts is what the log is told before calls go on.
+// starts returns the entries to store before calls continue.
 func (t *judge) starts(calls []*call) []item.Kind {
 	var kinds []item.Kind
 	for _, c := range calls {

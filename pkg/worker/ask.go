@@ -10,21 +10,21 @@ import (
 	"podd/pkg/llm"
 )
 
-// asker makes the requests of a turn: it stores what they send beside the items, keeps them
-// within the model's window, tries again what failed, and asks another model when one can't be
-// asked.
+// asker makes the requests of a turn: it stores what they send besides the items, keeps
+// them within the model's window, retries failed ones, and switches to another model when
+// one is unavailable.
 type asker struct {
 	w *Worker
 	j *journal
-	// judge decides on what is read back after a compaction.
+	// judge decides on what is read again after a compaction.
 	judge *judge
-	// model is the one to ask: the pod's or, after it failed, a fallback.
-	model     string
-	fallbacks []string
-	// isSetUp says that what the requests of this turn send beside the items is stored.
+	// model is the one to request: the pod's or, after it failed, a fallback.
+	model     item.ModelRef
+	fallbacks []item.ModelRef
+	// isSetUp says that this turn has stored what its requests send besides the items.
 	isSetUp bool
-	// retried and waited say that the turn has raised an alert about a failed request,
-	// and about a long wait.
+	// retried and waited say that the turn has raised an alert about a failed request, and
+	// about a long wait.
 	retried, waited bool
 	// partial is the timeline of a shown answer that has not ended.
 	partial *timeline
@@ -33,12 +33,12 @@ type asker struct {
 // answer is a whole answer of the model.
 type answer struct {
 	*timeline
-	// asked is the model that was asked.
-	asked string
-	// text is what the assistant said.
+	// asked is the requested model.
+	asked item.ModelRef
+	// text is the assistant's text.
 	text string
-	// bytes is the size of the request that it answers, prefix how much of that is as
-	// in the request before, predicted how many input tokens it was expected to cost.
+	// bytes is the size of its request, prefix how much of that equals the previous request,
+	// predicted the expected number of input tokens.
 	bytes, prefix, predicted int
 	took                     time.Duration
 }
@@ -48,20 +48,20 @@ func (a answer) usage(step int) item.RequestUsage {
 	usage := a.end.Usage
 	usage.Requests = 1
 	return item.RequestUsage{
-		Usage: usage, Measured: a.end.Measured, Model: a.end.Model, Asked: a.asked, ResponseID: a.end.ResponseID, Step: step,
+		Usage: usage, Measured: a.end.Measured, Model: a.end.Model, Asked: a.asked.Model, Endpoint: a.asked.Endpoint, ResponseID: a.end.ResponseID, Step: step,
 		RequestBytes: int64(a.bytes), PrefixBytes: int64(a.prefix), Predicted: int64(a.predicted), DurationMS: a.took.Milliseconds(),
 	}
 }
 
-// ask sends the next request and reads its answer to the end. A request that fails
-// in a way that may pass is sent again: until accept has stored an answer, nothing
-// came of it.
+// ask sends the next request and reads its answer to the end. It retries a request that
+// fails in a way that may pass: until accept has stored an answer, the failure has no
+// effect.
 func (t *asker) ask(ctx context.Context) (answer, error) {
 	if err := t.prune(ctx); err != nil {
 		return answer{}, err
 	}
 	a, err := t.attempt(ctx)
-	for t.canFallBack(err) {
+	for t.fallback(err) >= 0 {
 		if err := t.fallBack(ctx, err); err != nil {
 			return answer{}, err
 		}
@@ -70,7 +70,8 @@ func (t *asker) ask(ctx context.Context) (answer, error) {
 	return a, err
 }
 
-// attempt asks the model of now, after making room where its window needs that.
+// attempt sends a request to the current model, after making room if its window needs
+// that.
 func (t *asker) attempt(ctx context.Context) (answer, error) {
 	if err := t.makeRoom(ctx); err != nil {
 		return answer{}, err
@@ -82,9 +83,9 @@ func (t *asker) attempt(ctx context.Context) (answer, error) {
 	switch llm.ClassOf(err) {
 	case llm.ClassContext:
 		// The endpoint knows its window better than podd: one attempt to make room.
-		err = t.compact(ctx, "the endpoint says that the request is larger than the model's window", t.j.now.Next.Tokens)
+		err = t.compact(ctx, "the endpoint says that the request exceeds the context window", t.j.now.Next.Tokens)
 	case llm.ClassMalformedCall:
-		err = t.tellOfRefusedCall(ctx, err)
+		err = t.explainRefusedCall(ctx, err)
 	default:
 		return a, err
 	}
@@ -94,10 +95,10 @@ func (t *asker) attempt(ctx context.Context) (answer, error) {
 	return t.request(ctx)
 }
 
-// tellOfRefusedCall tells the model what became of its answer: asked the same again it
-// makes the same call.
-func (t *asker) tellOfRefusedCall(ctx context.Context, refused error) error {
-	text := "Your last answer had a tool call that the endpoint refused, so nothing of that answer counts. " +
+// explainRefusedCall adds a note for the model about its refused answer: the same request
+// would give the same call.
+func (t *asker) explainRefusedCall(ctx context.Context, refused error) error {
+	text := "The endpoint refused a tool call of your last answer, so podd discarded that answer. " +
 		"Call tools by their exact names, with arguments that match their schemas, or answer without a call."
 	if e, ok := errors.AsType[*llm.Error](refused); ok && e.Said != "" {
 		text += " The endpoint says: " + e.Said
@@ -106,15 +107,19 @@ func (t *asker) tellOfRefusedCall(ctx context.Context, refused error) error {
 	return t.j.commit(ctx, Batch{Kinds: []item.Kind{item.ItemAdded{Item: m}}})
 }
 
-// request sends what the log says now.
+// request sends the request that follows from the log now.
 func (t *asker) request(ctx context.Context) (answer, error) {
 	r := t.j.now.Next.Request
-	body, err := t.j.turn.Encoder.body(t.w.Model, llm.Request(r))
+	m, err := t.w.Router.At(r.Setup.Endpoint)
 	if err != nil {
-		return answer{}, failed("REQUEST", "the request could not be built: %v", err)
+		return answer{}, err
 	}
-	a, err := t.send(ctx, body, t.j.log.Live)
-	a.asked, a.predicted = r.Setup.Model, t.j.now.Next.Tokens
+	body, err := t.j.turn.Encoder.body(m.Model, t.w.Sending.request(r))
+	if err != nil {
+		return answer{}, failed("REQUEST", "cannot build the request: %v", err)
+	}
+	a, err := t.send(ctx, m, body, t.j.log.Live)
+	a.asked, a.predicted = r.Setup.ModelRef(), t.j.now.Next.Tokens
 	if err != nil && a.timeline != nil {
 		t.j.owe(a.usage(t.j.step))
 	}
@@ -124,25 +129,26 @@ func (t *asker) request(ctx context.Context) (answer, error) {
 	return a, err
 }
 
-// send sends a body until an answer came whole, or trying again can't help. live shows the
-// answer as it comes; nil for one that is no part of the conversation. With an error it
-// gives the answer that came to its end and does not count, if there was one.
-func (t *asker) send(ctx context.Context, body []byte, live func(item.Delta)) (answer, error) {
+// send sends a body until an answer comes whole, or a retry can't help. live shows the
+// answer as it comes; nil for one that does not belong to the conversation. With an error
+// it also returns an answer that came to its end but is not used, if there was one.
+func (t *asker) send(ctx context.Context, m llm.Model, body []byte, live func(item.Delta)) (answer, error) {
 	for tries := new(tries); ; {
-		a, err := t.stream(ctx, body, live)
+		a, err := t.stream(ctx, m, body, live)
 		if err == nil {
 			return a, nil
 		}
-		if err := t.again(ctx, err, tries); err != nil {
+		if err := t.awaitRetry(ctx, err, tries); err != nil {
 			return a, err
 		}
 	}
 }
 
-// prune stores what is sent as its summary from now on, when that is worth it.
+// prune stores which results are sent as their summary from now on, if that is
+// worthwhile.
 func (t *asker) prune(ctx context.Context) error {
 	var d fold.Decision
-	if err := t.j.look(func(s *fold.Context) { d = s.Decide(t.w.Now()) }); err != nil {
+	if err := t.j.view(func(s *fold.Context) { d = s.Decide(t.w.Now()) }); err != nil {
 		return err
 	}
 	entry, ok := d.Entry()
@@ -154,16 +160,16 @@ func (t *asker) prune(ctx context.Context) error {
 }
 
 // stream sends a body once.
-func (t *asker) stream(ctx context.Context, body []byte, live func(item.Delta)) (answer, error) {
+func (t *asker) stream(ctx context.Context, m llm.Model, body []byte, live func(item.Delta)) (answer, error) {
 	start := t.w.Now()
-	tl := &timeline{turn: t.j.turn.Number, step: t.j.step, live: live}
+	tl := &timeline{turn: t.j.turn.Number, step: t.j.step, live: live, named: t.w.Tools.Named}
 	if live != nil {
 		t.partial = tl
 	}
-	err := t.w.read(ctx, body, tl)
+	err := read(ctx, m, body, tl)
 	if err != nil && !errors.Is(err, context.Cause(ctx)) {
-		// It failed by itself: what it had said is void. Only a turn that ends in the middle
-		// of an answer keeps some of it.
+		// It failed by itself: its text is void. Only a turn that ends in the middle of an
+		// answer keeps some of it.
 		t.partial = nil
 	}
 	if tl.end == nil {
@@ -172,9 +178,9 @@ func (t *asker) stream(ctx context.Context, body []byte, live func(item.Delta)) 
 	return answer{timeline: tl, text: tl.spoken(), bytes: len(body), took: t.w.Now().Sub(start)}, err
 }
 
-// read sends a body once and collects what comes back.
-func (w *Worker) read(ctx context.Context, body []byte, tl *timeline) error {
-	for ev, err := range w.Model.Stream(ctx, body) {
+// read sends a body once and collects the answer.
+func read(ctx context.Context, m llm.Model, body []byte, tl *timeline) error {
+	for ev, err := range m.Stream(ctx, body) {
 		if err != nil {
 			return err
 		}

@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"podd/pkg/item"
 	"podd/pkg/tool"
 )
 
-// caller brings calls to their results: it waits for approvals, runs the tools, finds out what
-// became of calls that an earlier podd started, and cuts or summarizes what they give.
+// caller gets the results of calls: it waits for approvals, runs the tools, finds the
+// outcome of calls that an earlier podd started, and cuts or summarizes outputs.
 type caller struct {
 	w     *Worker
 	j     *journal
@@ -28,28 +29,27 @@ type call struct {
 	tool tool.Tool
 	// arguments is the canonical form that policy and the tool see.
 	arguments string
-	// refused is the result of a call that does not run, made the one that an
-	// interceptor gave in its place; at most one is not nil.
+	// refused is the result of a call that does not run, made the one that an interceptor
+	// gave instead; at most one is not nil.
 	refused, made *tool.Output
-	// questions say why a person has to agree; none when nobody is asked.
+	// questions say why a person has to agree; empty if the call does not ask.
 	questions []string
-	// request is the question that waits for an answer, resolved an answer that is known
-	// already.
+	// request is the open question, resolved an answer that is already known.
 	request  *item.ApprovalRequested
 	resolved *item.ApprovalResolved
-	// approved says that a person agreed to the call as it stands.
+	// approved says that a person agreed to the call in its current form.
 	approved bool
 	// targets are where the paths of the call led when it was decided on; writes says that
 	// it changes them.
 	targets []tool.Target
 	writes  bool
-	// command is the line that the call runs, executes the files that this executes, as
+	// command is the line that the call runs, executes the files that the line executes, as
 	// they were then.
 	command  string
 	executes []Executed
 	// working is closed once the call has run; nil before it is launched.
 	working chan struct{}
-	// changed says that one of them is another by now, so that the call did nothing; tries
+	// changed says that a target or a file has changed, so that the call did nothing; tries
 	// counts how often it was decided on again.
 	changed bool
 	tries   int
@@ -57,17 +57,18 @@ type call struct {
 	recovering bool
 	// result is set once the call has ended.
 	result *item.ToolResult
-	// settle is what the tool wants done once the result is stored.
+	// settle is what the tool has to do once the result is stored.
 	settle []func()
 	// aborted says which interceptor ended the turn at the call or its result, and why. It
-	// counts once it is stored with the result.
+	// is effective once it is stored with the result.
 	aborted string
-	// goesOn says that the call's work goes on when podd is back: it has no result yet.
+	// goesOn says that the call's work continues after podd's restart: it has no result yet.
 	goesOn bool
-	// billed is the record of the requests that the tool caused.
+	// entries are what the tool stores with the result.
+	entries []item.Kind
+	// billed is the record of the requests of the tool.
 	billed []item.RequestUsage
-	// summary is the record of the request that summarised the output; nil when there
-	// was none.
+	// summary is the record of the request that summarised the output; nil without one.
 	summary *item.RequestUsage
 }
 
@@ -76,15 +77,15 @@ func (c *call) refuse(format string, args ...any) {
 	c.refused, c.made, c.questions, c.request = &out, nil, nil, nil
 }
 
-// signal is what the goroutine of a call ends with: its result is there, or the answer
-// to its question, or err says why neither comes.
+// signal is the last message of a call's goroutine: its result is there, or the answer to
+// its question, or err says why neither comes.
 type signal struct {
 	call   *call
 	answer *item.ApprovalResolved
 	err    error
 }
 
-// batch are the calls of one answer, as they run. It belongs to the turn's goroutine.
+// batch is the running calls of one answer. It belongs to the turn's goroutine.
 type batch struct {
 	t       *caller
 	ctx     context.Context
@@ -93,15 +94,15 @@ type batch struct {
 	slots   chan struct{}
 	// working and asking count the goroutines of calls, by what they do.
 	working, asking int
-	// ended are the calls whose results may be read, stored those whose results are.
+	// ended are the calls whose results may be read, stored those whose results are stored.
 	ended, stored map[*call]bool
-	// leaving says that the turn is to stop while a question is open.
+	// leaving says that the turn has to stop while a question is open.
 	leaving bool
 }
 
-// runCalls brings the calls of an answer to their results. Those that ask nobody run in
-// parallel at once. Results are stored in the order of the calls, each as soon as those
-// before it are there; calls that wait for a person hold nobody up.
+// runCalls gets the results of an answer's calls. Those that do not ask run in parallel
+// at once. Results are stored in the order of the calls, each as soon as the earlier ones
+// are there; calls that wait for a person delay no other.
 func (t *caller) runCalls(ctx context.Context, calls []*call) error {
 	b := &batch{
 		t: t, ctx: ctx, calls: calls, ended: make(map[*call]bool, len(calls)), stored: make(map[*call]bool, len(calls)),
@@ -123,13 +124,13 @@ func (t *caller) runCalls(ctx context.Context, calls []*call) error {
 		return s
 	}
 	if t.j.now.Turn.ToolCalls > t.w.Limits.MaxToolCalls {
-		return limit("MAX_TOOL_CALLS", "the turn reached its limit of %d tool calls; submit again to go on", t.w.Limits.MaxToolCalls)
+		return limit("MAX_TOOL_CALLS", "the turn reached its limit of %d tool calls; submit again to continue", t.w.Limits.MaxToolCalls)
 	}
 	return nil
 }
 
 // launch starts the goroutine that waits for the call's approval, or the one that runs
-// it.
+// the call.
 func (b *batch) launch(c *call) {
 	if c.request != nil {
 		b.asking++
@@ -155,8 +156,8 @@ func (b *batch) launch(c *call) {
 	}()
 }
 
-// changing are the calls before c that run and may change a file that c executes: they end
-// first. What was approved is then looked at again.
+// changing are the running calls before c that may change a file that c executes: c waits
+// for them. What was approved is then checked again.
 func (b *batch) changing(c *call) (ended []<-chan struct{}) {
 	if len(c.executes) == 0 {
 		return nil
@@ -169,7 +170,7 @@ func (b *batch) changing(c *call) (ended []<-chan struct{}) {
 	return ended
 }
 
-// loop handles what the goroutines bring until all results are stored.
+// loop handles the goroutines' messages until all results are stored.
 func (b *batch) loop() error {
 	for len(b.stored) < len(b.calls) && (!b.leaving || b.working+b.asking > 0) {
 		if b.working <= int(b.t.idle.n.Load()) {
@@ -217,7 +218,7 @@ func (b *batch) handle(s signal) error {
 		b.leaving = true
 		return nil
 	case ended != nil:
-		s.call.refuse("%s: not run: the turn ended before anybody agreed", s.call.Name)
+		s.call.refuse("%s: not run: the turn ended before a person approved the call", s.call.Name)
 		b.launch(s.call)
 		return nil
 	case s.err != nil:
@@ -226,7 +227,7 @@ func (b *batch) handle(s signal) error {
 	return b.relaunch(s.call, b.t.judge.answered(b.ctx, s.call, *s.answer))
 }
 
-// relaunch goes on with a call once the log has what came of a decision on it.
+// relaunch continues a call once the log has the entries of a decision on it.
 func (b *batch) relaunch(c *call, kinds []item.Kind) error {
 	if len(kinds) > 0 {
 		if err := b.t.j.commit(b.ctx, Batch{Kinds: kinds}); err != nil {
@@ -237,8 +238,8 @@ func (b *batch) relaunch(c *call, kinds []item.Kind) error {
 	return nil
 }
 
-// store commits the results that are there and that no earlier call which runs has to
-// precede.
+// store commits the results that are there and that do not have to wait for an earlier
+// running call.
 func (b *batch) store() error {
 	var out Batch
 	var now []*call
@@ -259,7 +260,14 @@ func (b *batch) store() error {
 	for _, c := range now {
 		b.stored[c] = true
 	}
-	if err := b.t.j.commit(b.ctx, out); err != nil {
+	err := b.t.j.commit(b.ctx, out)
+	if item.ReasonOf(err) == imagesFull {
+		for i, k := range out.Kinds {
+			out.Kinds[i] = withoutImages(k)
+		}
+		err = b.t.j.commit(b.ctx, out)
+	}
+	if err != nil {
 		for _, c := range now {
 			delete(b.stored, c)
 		}
@@ -281,23 +289,23 @@ func (c *call) bills() []item.RequestUsage {
 	return append(slices.Clip(c.billed), *c.summary)
 }
 
-// came is what is stored of a call that has its result.
+// came is what is stored for a call with a result.
 func (b *batch) came(c *call) (kinds []item.Kind) {
 	for _, u := range c.bills() {
 		kinds = append(kinds, u)
 	}
-	kinds = append(kinds, item.ItemAdded{Item: *c.result})
+	kinds = append(append(kinds, item.ItemAdded{Item: *c.result}), c.entries...)
 	if c.result.Cut != nil {
 		kinds = append(kinds, item.AlertRaised{Alert: item.Alert{
 			Pod: b.t.w.Pod, Level: item.LevelInfo, Source: "output", Time: b.t.w.Now(),
-			Text: fmt.Sprintf("output of %s was cut to its limit", c.Name),
+			Text: fmt.Sprintf("the output of %s was cut to its limit", c.Name),
 		}})
 	}
 	return kinds
 }
 
-// abandon waits for the goroutines that a batch which failed has left: what runs ends by
-// itself or with the turn, what asks when the turn's waiting ends.
+// abandon waits for the goroutines of a failed batch: running calls end by themselves or
+// with the turn, asking ones when the turn's waiting ends.
 func (b *batch) abandon() {
 	if b.working+b.asking > 0 {
 		b.t.j.stopWaiting(ErrShutdown)
@@ -313,28 +321,28 @@ func (b *batch) abandon() {
 		if b.stored[c] {
 			continue
 		}
-		// Whatever came of the call, it has to be paid for.
+		// Whatever the result, the call has to be paid for.
 		for _, u := range c.bills() {
 			b.t.j.owe(u)
 		}
 	}
 }
 
-// rescue gives a call that met a defect of podd's own a result that says so: a panic
-// costs the call, not the daemon, nor what was decided on it.
+// rescue gives a call with an internal error a result that says so: a panic costs the
+// call, not the daemon, nor the decision on it.
 func (t *caller) rescue(c *call) {
 	if p := recover(); p != nil {
 		t.j.logger.Error("call panicked", "step", t.j.step, "tool", c.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		c.result = &item.ToolResult{
 			CallID: c.CallID, Tool: c.Name, Aborted: t.w.Output.Redact(c.aborted),
-			Output: failure(c.Name + ": failed: a defect of podd; it may have taken effect"),
+			Output: failure(c.Name + ": failed: internal error in podd; the call may have taken effect"),
 		}
 	}
 }
 
-// take waits for a free slot, until ctx ends. A call that was started waits in any case: what
-// still runs of it has to end with ctx.
-func take(ctx context.Context, slots chan struct{}, started bool) bool {
+// acquireSlot waits for a free slot, until ctx ends. A started call always waits: whatever still
+// runs of it has to end with ctx.
+func acquireSlot(ctx context.Context, slots chan struct{}, started bool) bool {
 	if started {
 		slots <- struct{}{}
 		return true
@@ -347,7 +355,7 @@ func take(ctx context.Context, slots chan struct{}, started bool) bool {
 	}
 }
 
-// runCall runs one call, when there is a free slot, and cuts its output to size.
+// runCall runs one call, once there is a free slot, and cuts its output to size.
 func (t *caller) runCall(ctx context.Context, c *call, slots chan struct{}) item.ToolResult {
 	var out tool.Output
 	var took time.Duration
@@ -357,7 +365,7 @@ func (t *caller) runCall(ctx context.Context, c *call, slots chan struct{}) item
 	case c.made != nil:
 		out = t.judge.review(ctx, c, *c.made)
 	default:
-		if !take(ctx, slots, c.recovering) {
+		if !acquireSlot(ctx, slots, c.recovering) {
 			out = failure(c.Name + ": not run: the turn ended first")
 			break
 		}
@@ -377,11 +385,26 @@ func (t *caller) runCall(ctx context.Context, c *call, slots chan struct{}) item
 	return item.ToolResult{CallID: c.CallID, Tool: c.Name, Output: out, DurationMS: took.Milliseconds(), Aborted: t.w.Output.Redact(c.aborted)}
 }
 
-// await waits for the answer to a call's question. It is no answer that the turn ends:
+// await waits for the answer to a call's question. The end of the turn is not an answer:
 // then the error says why.
 func (t *caller) await(c *call) (item.ApprovalResolved, error) {
 	if c.resolved != nil {
 		return *c.resolved, nil
 	}
 	return t.j.log.Approval(t.j.waiting, c.CallID)
+}
+
+// imagesFull is the reason of a log that takes no more images.
+const imagesFull = "IMAGES_FULL"
+
+// withoutImages is what is stored of a result whose pod has no room for its images.
+func withoutImages(k item.Kind) item.Kind {
+	added, _ := k.(item.ItemAdded)
+	r, ok := added.Item.(item.ToolResult)
+	if !ok || r.Images == nil {
+		return k
+	}
+	r.Images = nil
+	r.Content = strings.TrimPrefix(r.Content+"\n[The images are left out: the pod has as many bytes of images as it may have. A person can fork it to go on.]", "\n")
+	return item.ItemAdded{Item: r}
 }

@@ -5,9 +5,9 @@ import (
 	"errors"
 )
 
-// Cancel ends a turn that was left open and does not run: it is cancelled before it goes
-// on. What became of its calls that were started is found out, and what still runs of them
-// ends. log and now are as for Run, and so is the error.
+// Cancel ends an open turn that does not run: it is cancelled before it continues. Cancel
+// finds out the outcome of its started calls, and ends those that still run. log, now and
+// the error are as for Run.
 func (w *Worker) Cancel(ctx context.Context, log Log, now Now, number int64, cause *Cancelled) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	cancel(cause)

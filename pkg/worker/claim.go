@@ -8,12 +8,12 @@ import (
 	"podd/pkg/item"
 )
 
-// claim takes the submits out of the inbox and puts their messages, with all that
-// follows them, into the history: one transaction, so that no crash leaves a prompt
-// without its files. A submit that an interceptor cancels leaves its text in the
-// log and nothing for the model: end stores its claim together with its end.
+// claim takes the submits from the inbox and adds their messages, with everything that
+// follows from them, to the history: one transaction, so that no crash leaves a prompt
+// without its files. A submit that an interceptor cancels leaves its text in the log and
+// nothing for the model: end stores its claim together with its end.
 func (t *run) claim(ctx context.Context) error {
-	var started item.TurnStarted
+	started := item.TurnStarted{Plan: t.j.turn.Plan, AnswerSchema: t.j.turn.AnswerSchema, Choice: t.j.turn.Choice}
 	b := Batch{Kinds: notes(t.j.turn.Notes)}
 	var refused *stop
 	for _, s := range t.j.turn.Submits {
@@ -26,12 +26,13 @@ func (t *run) claim(ctx context.Context) error {
 		b.Kinds = append(b.Kinds, kinds...)
 	}
 	if ctx.Err() != nil {
-		// What the interceptors said may come of that; they are asked again.
+		// The interceptors' decision may be because of the cancel; they are asked again.
 		return context.Cause(ctx)
 	}
 	if refused != nil {
 		return refused
 	}
+	b.Kinds = append(append(b.Kinds, t.j.answerSchema(nil)...), t.j.state(t.j.now.Next.Items)...)
 	setup, atOnce := t.asker.setUpAtOnce(ctx)
 	b.Kinds = append(append([]item.Kind{started}, b.Kinds...), setup...)
 	if err := t.j.commit(ctx, b); err != nil {
@@ -41,8 +42,8 @@ func (t *run) claim(ctx context.Context) error {
 	return nil
 }
 
-// message asks the interceptors about a submit. It gives the submit's messages, or why
-// there are none.
+// message asks the interceptors about a submit. It returns the submit's messages, or why
+// it has none.
 func (t *gate) message(ctx context.Context, s Submit) ([]item.Kind, *stop) {
 	d, err := t.w.Chain.PromptSubmit(ctx, interceptor.Submit{
 		Pod: t.w.Pod, RequestID: s.RequestID, Segments: s.Segments, Text: s.Text, Resolved: s.Items,
@@ -56,11 +57,11 @@ func (t *gate) message(ctx context.Context, s Submit) ([]item.Kind, *stop) {
 	case d.Cancelled != "":
 		return nil, &stop{outcome: item.OutcomeCancelled, reason: "SUBMIT_CANCELLED", cause: d.Cancelled}
 	}
-	return append([]item.Kind{item.ItemAdded{Item: item.UserMessage{Text: d.Text}}}, t.added(d.Items)...), nil
+	return append([]item.Kind{item.ItemAdded{Item: item.UserMessage{Text: d.Text, Images: attached(s.Segments)}}}, t.added(d.Items)...), nil
 }
 
 // promote adds the submits that join the running turn. One that the interceptors refuse
-// leaves the inbox with an alert; the turn goes on.
+// leaves the inbox with an alert; the turn continues.
 func (t *gate) promote(ctx context.Context, b *Batch, steered []Submit) error {
 	if len(steered) == 0 {
 		return nil
@@ -75,10 +76,21 @@ func (t *gate) promote(ctx context.Context, b *Batch, steered []Submit) error {
 			return context.Cause(ctx)
 		}
 		if refused != nil {
-			kinds = append(kinds, t.j.alert(item.LevelWarn, "a submit did not join the turn: "+refused.cause))
+			kinds = append(kinds, t.j.alert(item.LevelWarn, "a submit could not join the turn: "+refused.cause))
 		}
 		kinds = append(kinds, messages...)
 	}
 	b.Kinds = append(append(b.Kinds, promoted), kinds...)
 	return nil
+}
+
+// attached are the images of a submit.
+func attached(segments []item.Segment) *item.Images {
+	var images []item.Image
+	for _, s := range segments {
+		if s, ok := s.(item.ImageSegment); ok {
+			images = append(images, s.Image)
+		}
+	}
+	return item.NewImages(images...)
 }

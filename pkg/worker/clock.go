@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// workClock ends a turn that has worked for too long. It stands still while the turn
-// waits for others. It belongs to the turn's goroutine.
+// workClock ends a turn that has worked for too long. It stops while the turn waits for
+// others. It belongs to the turn's goroutine.
 type workClock struct {
 	timer   *time.Timer
 	left    time.Duration
 	since   time.Time
 	running bool
-	// tell is told whenever the clock starts or stops.
+	// tell is called whenever the clock starts or stops.
 	tell func(working bool)
 }
 
@@ -25,7 +25,7 @@ func newWorkClock(limit time.Duration, end context.CancelCauseFunc, tell func(wo
 	}
 }
 
-// stop lets the clock stand still. A clock that has run out stays so.
+// stop stops the clock. A clock that has run out stays so.
 func (c *workClock) stop() {
 	if c.running {
 		c.running = false
@@ -35,7 +35,7 @@ func (c *workClock) stop() {
 	}
 }
 
-// rest lets the clock stand still until back is called.
+// rest stops the clock until back is called.
 func (c *workClock) rest() (back func()) {
 	if !c.running {
 		return func() {}
@@ -52,7 +52,7 @@ func (c *workClock) remains() time.Duration {
 	return c.left
 }
 
-// start lets the clock run on.
+// start lets the clock run again.
 func (c *workClock) start() {
 	if !c.running {
 		c.running, c.since = true, time.Now()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A turn may work for its time and no longer; what it waits does not count.
+// A turn may work for its time and no longer; time spent waiting does not count.
 func TestWorkClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -38,7 +38,7 @@ func TestWorkClock(t *testing.T) {
 	})
 }
 
-// What a turn waits before it asks again is no work.
+// The wait before a retry is not work.
 func TestPauseIsNoWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())

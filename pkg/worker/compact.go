@@ -4,26 +4,27 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/llm"
 )
 
-// Compaction says when a summary takes the place of older items in what is sent, and
-// what stays. A zero field means its default.
+// Compaction says when a summary replaces older items in requests, and what stays. A zero
+// field means its default.
 type Compaction struct {
-	// Trigger is the share of the model's window from which on it happens by itself;
-	// default 0.85. A window that is not known triggers nothing until the endpoint
-	// says that it is full.
+	// Trigger is the share of the model's window from which on podd compacts by itself;
+	// default 0.85. An unknown window triggers nothing until the endpoint says that it is
+	// full.
 	Trigger float64
-	// KeepTokens is how much of the newest items stays as it is; default 20,000.
+	// KeepTokens is how much of the newest items stays unchanged; default 20,000.
 	KeepTokens int
-	// Model writes the summary; empty means the pod's own. Where its window is too
-	// small for the request, the pod's own is asked.
-	Model string
-	// ReadBackBytes is at most what comes back beside the summary, of the files in use and
-	// the task list; 0 brings nothing back.
+	// Model writes the summary; empty means the pod's own. If its window is too small for
+	// the request, the pod's own is used.
+	Model item.ModelRef
+	// ReadBackBytes bounds what is added besides the summary: the files in use and the task
+	// list; 0 adds nothing.
 	ReadBackBytes int
 }
 
@@ -33,13 +34,13 @@ func (c Compaction) withDefaults() Compaction {
 	return c
 }
 
-// summaryInstruction asks for what a model needs to go on without the conversation.
-const summaryInstruction = `The conversation so far is about to be replaced by a summary that you write now. Do not call tools. ` +
-	`Write what is needed to go on: what the user asked for, in their words where it matters; what was decided and why; ` +
-	`what was done, with paths, names and commands; what was found out; what failed; what is left to do, and the next step. ` +
+// summaryInstruction asks for what a model needs to continue without the conversation.
+const summaryInstruction = `Write a summary that replaces the conversation so far. Do not call tools. ` +
+	`Include what the work needs to continue: what the user asked for, in their words where it matters; what was decided and why; ` +
+	`what was done, with paths, names and commands; what you found out; what failed; what is left to do, and the next step. ` +
 	`Leave out what can be read again from files.`
 
-// summaryHead begins the text that stands for the items.
+// summaryHead begins the text that replaces the items.
 const summaryHead = "[Summary of the conversation so far]\n"
 
 // makeRoom compacts when the next request would nearly fill the model's window.
@@ -48,19 +49,19 @@ func (t *asker) makeRoom(ctx context.Context) error {
 	if window == 0 || float64(tokens) <= t.w.Compaction.Trigger*float64(window) {
 		return nil
 	}
-	return t.compact(ctx, fmt.Sprintf("the next request would fill %d %% of the model's window", 100*tokens/window), window)
+	return t.compact(ctx, fmt.Sprintf("the next request would fill %d %% of the context window", 100*tokens/window), window)
 }
 
-// compact lets a summary by the model stand for the older items. A summary that would not
-// make the next request smaller is paid for and not stored, and the turn stops. window is
-// what the model's window can't be more than; 0 when that is not known.
+// compact replaces the older items by the model's summary. A summary that would not make
+// the next request smaller is paid for and not stored, and the turn stops. window is an
+// upper bound of the model's window; 0 if unknown.
 func (t *asker) compact(ctx context.Context, reason string, window int) error {
 	n, r, err := t.compactable()
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		return failed("CONTEXT", "the conversation is too large for the model and there is nothing in it to compact: %s", reason)
+		return failed("CONTEXT", "the conversation is too large for the model, and nothing in it can be compacted: %s", reason)
 	}
 	text, usage, err := t.summarize(ctx, r)
 	if err != nil {
@@ -70,7 +71,7 @@ func (t *asker) compact(ctx context.Context, reason string, window int) error {
 	summary := item.SystemMessage{Origin: item.OriginCompaction, Text: summaryHead + text}
 	var upTo item.Seq
 	before, after, room := t.j.now.Next.Tokens, 0, 0
-	err = t.j.look(func(s *fold.Context) {
+	err = t.j.view(func(s *fold.Context) {
 		upTo, after = s.SeqOf(n), s.TokensWith(n, summary)
 		room = s.BytesOf(readBackTokens(window, before-after))
 	})
@@ -83,7 +84,8 @@ func (t *asker) compact(ctx context.Context, reason string, window int) error {
 		var back []item.Kind
 		back, seen = t.readBack(ctx, n, upTo, room)
 		b.Kinds = append(b.Kinds, item.Compaction{Summary: summary, UpTo: upTo, Reason: reason})
-		b.Kinds = append(b.Kinds, back...)
+		left := t.j.now.Next.Items[n:]
+		b.Kinds = slices.Concat(b.Kinds, back, t.j.answerSchema(left), t.j.state(left))
 	}
 	if err := t.j.commit(ctx, b); err != nil {
 		t.j.owe(usage)
@@ -93,54 +95,67 @@ func (t *asker) compact(ctx context.Context, reason string, window int) error {
 		note()
 	}
 	if after >= before {
-		return failed("CONTEXT", "a summary does not make the conversation smaller: %d tokens with it, %d without (%s)", after, before, reason)
+		return failed("CONTEXT", "a summary would not shrink the conversation: %d tokens with it, %d without (%s)", after, before, reason)
 	}
 	t.j.logger.Info("context compacted", "step", t.j.step, "items", n, "tokens", before, "left", t.j.now.Next.Tokens, "reason", reason)
 	return nil
 }
 
-// compactable is how many of the first items a summary may stand for, and the request for
-// that summary; 0 when nothing would be gained.
+// compactable is how many of the first items a summary may replace, and the request for
+// that summary; 0 if nothing would be gained.
 func (t *asker) compactable() (n int, r llm.Request, err error) {
-	err = t.j.look(func(s *fold.Context) {
+	err = t.j.view(func(s *fold.Context) {
 		if most, ok := s.CompactionPoint(t.w.Compaction.KeepTokens); ok {
-			n, r = most, llm.Request(s.SummaryRequest(most, summaryInstruction))
+			n, r = most, t.w.Sending.request(s.SummaryRequest(most, summaryInstruction))
 		}
 	})
 	return n, r, err
 }
 
-// summarize asks the model that writes summaries.
+// summarize requests the summary from the model for summaries.
 func (t *asker) summarize(ctx context.Context, r llm.Request) (string, item.RequestUsage, error) {
-	own := r.Setup.Model
-	if t.w.Compaction.Model == "" || t.w.Compaction.Model == own {
+	own := r.Setup.ModelRef()
+	if t.w.Compaction.Model == (item.ModelRef{}) {
+		return t.writeSummary(ctx, r)
+	}
+	setup := r.Setup
+	setup.Options = item.Options{}
+	setup, err := t.w.addressed(ctx, t.w.Compaction.Model, setup)
+	if err != nil {
+		return "", item.RequestUsage{}, err
+	}
+	if setup.ModelRef() == own {
 		return t.writeSummary(ctx, r)
 	}
 	other := r
-	other.Setup.Model = t.w.Compaction.Model
+	other.Setup = setup
 	text, usage, err := t.writeSummary(ctx, other)
 	if llm.ClassOf(err) != llm.ClassContext {
 		return text, usage, err
 	}
-	t.j.logger.Warn("the conversation is too large for the model that writes summaries; the pod's own is asked", "model", t.w.Compaction.Model, "own", own)
+	t.j.logger.Warn("the conversation is too large for the summary model; asking the pod's own model", "model", setup.ModelRef(), "own", own)
 	return t.writeSummary(ctx, r)
 }
 
 // writeSummary sends a request for a summary.
 func (t *asker) writeSummary(ctx context.Context, r llm.Request) (string, item.RequestUsage, error) {
-	body, err := t.w.Model.Body(r)
+	m, err := t.w.Router.At(r.Setup.Endpoint)
 	if err != nil {
-		return "", item.RequestUsage{}, failed("REQUEST", "the request for a summary could not be built: %v", err)
+		return "", item.RequestUsage{}, err
 	}
-	a, err := t.send(ctx, body, nil)
+	body, err := m.Body(r)
+	if err != nil {
+		return "", item.RequestUsage{}, failed("REQUEST", "cannot build the request for a summary: %v", err)
+	}
+	a, err := t.send(ctx, m, body, nil)
 	if a.timeline == nil {
 		return "", item.RequestUsage{}, err
 	}
-	a.asked = r.Setup.Model
+	a.asked = r.Setup.ModelRef()
 	usage := a.usage(t.j.step)
 	usage.Purpose = item.PurposeCompaction
 	if err == nil && a.text == "" {
-		err = &llm.Error{Class: llm.ClassProtocol, Message: "the model was asked for a summary and wrote none"}
+		err = &llm.Error{Class: llm.ClassProtocol, Message: "the model returned an empty summary"}
 	}
 	if err != nil {
 		t.j.owe(usage)
@@ -148,7 +163,7 @@ func (t *asker) writeSummary(ctx context.Context, r llm.Request) (string, item.R
 	return a.text, usage, err
 }
 
-// Compact lets a summary stand for the older items of a pod that is idle.
+// Compact replaces the older items of an idle pod by a summary.
 func (w *Worker) Compact(ctx context.Context, log Log, now Now) error {
 	t := w.newRun(ctx, log, now, Turn{})
 	defer t.j.stopWaiting(nil)
@@ -160,14 +175,14 @@ func (w *Worker) Compact(ctx context.Context, log Log, now Now) error {
 	}
 	if n == 0 {
 		return item.Errorf(item.KindPrecondition, "NOTHING_TO_COMPACT",
-			"there is nothing to compact: the conversation is not larger than what is kept as it is")
+			"nothing to compact: the whole conversation is within the part that compaction keeps")
 	}
-	err = t.asker.compact(ctx, "asked for by a client", now.Next.Window)
+	err = t.asker.compact(ctx, "requested by a client", now.Next.Window)
 	if len(t.j.owed) == 0 {
 		return err
 	}
 	if unbilled := t.j.commit(context.WithoutCancel(ctx), Batch{}); unbilled != nil {
-		t.j.logger.Warn("what a summary cost could not be stored", "error", unbilled)
+		t.j.logger.Warn("cannot store the cost of a summary", "error", unbilled)
 	}
 	return err
 }

@@ -1,14 +1,14 @@
-// Package worker runs turns: it asks the model, runs the tools that the model calls
-// and asks again, until the model has nothing left to do.
+// Package worker runs turns: it asks the model, runs the tools that the model calls and
+// asks again, until the model makes no more calls.
 //
-// A turn is a run of steps: claim, ask, accept the answer, run its calls, end. Its parts are the
-// asker (requests of the model), the judge (which calls run), the caller (runs them), the gate
-// (what happens between steps) and the journal, through which all of them store. Everything
-// that it does goes into the pod's log before it is acted on: the claim before the first
-// request, the calls before the tools run, the results before anything of the answer to the
-// request that carries them. Whatever happens, each call gets one result and the turn one
-// terminal entry; only a log that fails leaves a turn open.
+// A turn is a sequence of steps: claim, ask, accept the answer, run its calls, end. Its
+// parts are the asker (requests of the model), the judge (which calls run), the caller
+// (runs them), the gate (what happens between steps) and the journal, through which all
+// of them store. The turn stores everything before it acts on it: the claim before the
+// first request, the calls before the tools run, the results before it uses anything of
+// the answer to the request that carries them. Whatever happens, each call gets one
+// result and the turn one terminal entry; only a failed log leaves a turn open.
 //
-// A Worker keeps no state between turns. One turn belongs to one goroutine, which
-// starts the goroutines of its tools and waits for them.
+// A Worker keeps no state between turns. One turn belongs to one goroutine, which starts
+// the goroutines of its tools and waits for them.
 package worker

@@ -7,12 +7,12 @@ import (
 	"podd/pkg/llm"
 )
 
-// Encoder makes the bodies of a pod's requests and remembers the last one, from turn to turn.
-// The zero Encoder has made none. It belongs to the turn that runs.
+// Encoder makes the bodies of a pod's requests and remembers the last one, across turns.
+// The zero Encoder has made none. It belongs to the running turn.
 type Encoder struct {
 	model  llm.Model
 	encode llm.Encoder
-	// sent is the body of the last request that was answered.
+	// sent is the body of the last answered request.
 	sent []byte
 }
 
@@ -24,22 +24,22 @@ func (e *Encoder) body(m llm.Model, r llm.Request) ([]byte, error) {
 	return e.encode(r)
 }
 
-// sameModel compares models of any type, also of one that == takes no values of.
+// sameModel compares models of any type, including those that == cannot compare.
 func sameModel(a, b llm.Model) bool {
 	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
 
-// answered remembers the body of a request that was answered, and gives how many bytes it
-// begins with like the one before: what a prompt cache can have. It is 0 for the first one,
-// also after a restart.
+// answered records the body of an answered request, and returns the number of its first
+// bytes that equal the previous one: what a prompt cache can have. It is 0 for the first
+// request, also after a restart.
 func (e *Encoder) answered(body []byte) (prefix int) {
 	prefix = commonPrefix(e.sent, body)
 	e.sent = body
 	return prefix
 }
 
-// commonPrefix is how many bytes a and b begin with alike. Requests differ near their
-// ends, so it goes in large steps.
+// commonPrefix is the length of the common start of a and b. Requests differ near their
+// ends, so it compares large pieces.
 func commonPrefix(a, b []byte) int {
 	n := min(len(a), len(b))
 	at := 0

@@ -25,8 +25,7 @@ func TestCommonPrefix(t *testing.T) {
 	})
 }
 
-// plain is a model of someone's own: it encodes each request whole, and == takes no values
-// of it.
+// plain is a third-party model: it encodes each request whole, and == cannot compare it.
 type plain struct {
 	llm.Model
 	name []string
@@ -36,7 +35,8 @@ func (p plain) Body(r llm.Request) ([]byte, error) {
 	return []byte(p.name[0] + r.Items[0].(item.UserMessage).Text), nil
 }
 
-// A model needs no encoder of its own, and another one is asked when the model changes.
+// A model needs no encoder of its own, and a change of the model uses the new one's
+// encoder.
 func TestEncoderOfAPlainModel(t *testing.T) {
 	var e Encoder
 	r := llm.Request{Items: []item.Item{item.UserMessage{Text: "hi"}}}

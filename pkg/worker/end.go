@@ -14,7 +14,7 @@ import (
 	"podd/pkg/llm"
 )
 
-// Cancelled is the cause to cancel a turn's context with when a person ends it.
+// Cancelled is the cause for cancelling a turn's context when a person ends the turn.
 type Cancelled struct {
 	// Reason is one sentence, shown as the turn's cause.
 	Reason string
@@ -23,8 +23,8 @@ type Cancelled struct {
 // Error is the reason.
 func (c *Cancelled) Error() string { return c.Reason }
 
-// ErrShutdown is the cause to cancel a turn's context with when podd stops. The turn
-// goes on when podd is back.
+// ErrShutdown is the cause for cancelling a turn's context when podd stops. The turn
+// resumes when podd restarts.
 var ErrShutdown = errors.New("podd was stopped in the middle of the turn")
 
 // stop is why a turn ends without having finished.
@@ -45,8 +45,8 @@ func limit(reason, format string, args ...any) *stop {
 	return &stop{outcome: item.OutcomeLimit, reason: reason, cause: fmt.Sprintf(format, args...)}
 }
 
-// end stores the terminal entry, unless it is, after a result for each call that has none.
-// A turn that podd's own stop ends is left open.
+// end stores a result for every open call and then the terminal entry, if it is not
+// already stored. It leaves a turn open that podd's own stop ends.
 func (t *run) end(ctx context.Context, err error) error {
 	if t.j.over() {
 		return nil
@@ -59,13 +59,13 @@ func (t *run) end(ctx context.Context, err error) error {
 	var b Batch
 	spent := t.j.billed()
 	if !t.claimed {
-		// What is known is of the turn before.
+		// The journal's state is that of the previous turn.
 		b, spent = t.bareClaim(), fold.Turn{}
 	}
 	if shown := t.asker.partial; shown != nil {
 		b.Done = shown.blockIDs()
 		if text := shown.spoken(); text != "" && s != nil && s.outcome == item.OutcomeCancelled {
-			// What the person has read stays in the conversation.
+			// Text that the person has read stays in the conversation.
 			b.Kinds = append(b.Kinds, item.ItemAdded{Item: item.AssistantMessage{Text: text}})
 		}
 	}
@@ -80,7 +80,7 @@ func (t *run) end(ctx context.Context, err error) error {
 	return t.j.commit(context.WithoutCancel(ctx), b)
 }
 
-// unfinished is the result of a call that the end of its turn leaves without one.
+// unfinished is the result of a call that has none when its turn ends.
 func unfinished(c fold.Call) item.ToolResult {
 	r := Interrupted(c.ToolCall)
 	if c.Started == nil {
@@ -89,10 +89,10 @@ func unfinished(c fold.Call) item.ToolResult {
 	return r
 }
 
-// abortTime bounds how long interceptors may take to hear of an abort.
+// abortTime bounds the interceptors' time for an abort.
 const abortTime = 5 * time.Second
 
-// aborts tells interceptors and hooks that the turn does not finish.
+// aborts reports to interceptors and hooks that the turn does not finish.
 func (t *run) aborts(ctx context.Context, s *stop) {
 	t.j.observe(hook.Edge{Name: hook.EdgeAborted, Text: s.cause, Decision: string(s.outcome)})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
@@ -105,7 +105,7 @@ func (t *run) aborts(ctx context.Context, s *stop) {
 
 // bareClaim takes the submits without giving the model anything.
 func (t *run) bareClaim() Batch {
-	var started item.TurnStarted
+	started := item.TurnStarted{Plan: t.j.turn.Plan, AnswerSchema: t.j.turn.AnswerSchema}
 	var b Batch
 	for _, s := range t.j.turn.Submits {
 		started.RequestIDs = append(started.RequestIDs, s.RequestID)
@@ -113,14 +113,14 @@ func (t *run) bareClaim() Batch {
 	}
 	b.Kinds = []item.Kind{started}
 	if len(t.j.turn.Submits) == 0 {
-		// The notes wanted this turn; they do not want another.
+		// The notes started this turn; they must not start another.
 		b.Kinds = append(b.Kinds, notes(t.j.turn.Notes)...)
 	}
 	return b
 }
 
-// terminal is the terminal entry, after the alert about it; s is nil for a finished
-// turn, spent where the turn stands with all that it was billed.
+// terminal is the terminal entry, after the alert about it; s is nil for a finished turn,
+// spent is the turn's state including all bills.
 func (t *run) terminal(s *stop, spent fold.Turn) []item.Kind {
 	end := item.TurnEnded{Outcome: item.OutcomeFinished, Usage: spent.Spent.Usage, Steps: spent.Requests, ToolCalls: spent.ToolCalls}
 	if s == nil {
@@ -142,13 +142,13 @@ func (t *run) ended(level item.Level, text string) item.AlertRaised {
 }
 
 // classify says how an error ends the turn; nil means that it finished. leave says that
-// it does not end: podd stops.
+// it does not end, because podd stops.
 func (t *run) classify(ctx context.Context, err error) (s *stop, leave bool) {
 	if err == nil {
 		return nil, false
 	}
 	if ctx.Err() != nil {
-		// Whatever failed, it failed because the turn was ended.
+		// Any failure is because the turn was ended.
 		err = context.Cause(ctx)
 	}
 	if s, ok := errors.AsType[*stop](err); ok {
@@ -162,14 +162,14 @@ func (t *run) classify(ctx context.Context, err error) (s *stop, leave bool) {
 	}
 	switch {
 	case errors.Is(err, errTurnTime):
-		return limit("MAX_TURN_TIME", "the turn reached its limit of %s; submit again to go on", t.w.Limits.MaxTime), false
+		return limit("MAX_TURN_TIME", "the turn reached its limit of %s; submit again to continue", t.w.Limits.MaxTime), false
 	case errors.Is(err, ErrShutdown), errors.Is(err, context.Canceled):
 		return nil, true
 	}
 	return failed("INTERNAL", "%v", err), false
 }
 
-// modelReason is the word for programs of a model's failure.
+// modelReason is the reason of a model's failure, for programs.
 func modelReason(c llm.Class) string {
 	switch c {
 	case llm.ClassNoKey:
@@ -180,10 +180,10 @@ func modelReason(c llm.Class) string {
 	return strings.ToUpper(string(c))
 }
 
-// Interrupted is the stored result of a call whose end nobody saw.
+// Interrupted is the stored result of a call whose end podd did not see.
 func Interrupted(call item.ToolCall) item.ToolResult {
 	return item.ToolResult{CallID: call.CallID, Tool: call.Name, Output: item.Output{
-		Summary: "interrupted, may have taken effect; verify before repeating",
+		Summary: "interrupted; it may have taken effect: check before you repeat it",
 		Kind:    item.OutputOther,
 		IsError: true,
 	}}

@@ -3,23 +3,26 @@ package worker
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
 )
 
-// gate is where a turn meets others between its steps: it stops or waits when it has to, takes
-// in what joins it, and asks the interceptors whether it may go on, or finish.
+// gate is what happens between a turn's steps: it stops or waits when it must, adds what
+// joins the turn, and asks the interceptors whether the turn may continue, or finish.
 type gate struct {
 	w *Worker
 	j *journal
-	// lifted names where an interceptor held the turn and a person let it go on.
+	// lifted names where an interceptor paused the turn and a person resumed it; ended are
+	// the pauses until a time that a person ended earlier.
 	lifted string
+	ended  []item.Pause
 }
 
-// boundary is what lies between two steps: the turn may have to stop, waits while the
-// pod is held, takes in what joins it, and asks the interceptors.
+// boundary handles everything between two steps: the turn may have to stop, waits while
+// the pod is paused, adds what joins it, and asks the interceptors.
 func (t *gate) boundary(ctx context.Context) error {
 	if err := t.mayGoOn(ctx); err != nil {
 		return err
@@ -28,6 +31,9 @@ func (t *gate) boundary(ctx context.Context) error {
 		return err
 	}
 	if err := t.mayGoOn(ctx); err != nil {
+		return err
+	}
+	if err := t.noteLoop(ctx); err != nil {
 		return err
 	}
 	return t.beforeRequest(ctx)
@@ -46,8 +52,8 @@ func (t *gate) mayGoOn(ctx context.Context) error {
 	return t.j.withinLimits()
 }
 
-// join takes in what joins the turn, and says whether that was anything. With wait it
-// first waits while the pod is held.
+// join adds what joins the turn, and says whether there was anything. With wait it first
+// waits while the pod is paused.
 func (t *gate) join(ctx context.Context, wait bool) (joined bool, err error) {
 	t.j.clock.stop()
 	defer t.j.clock.start()
@@ -55,8 +61,12 @@ func (t *gate) join(ctx context.Context, wait bool) (joined bool, err error) {
 	if err != nil {
 		return false, logFailed(t.j.waiting, err)
 	}
-	if j.Lifted != nil && j.Lifted.Turn == t.j.turn.Number {
-		t.lifted = j.Lifted.At
+	if p := j.Lifted; p != nil && p.Turn == t.j.turn.Number {
+		if p.ByItself() {
+			t.ended = append(t.ended, *p)
+		} else {
+			t.lifted = p.At
+		}
 	}
 	b := Batch{Kinds: notes(j.Notes)}
 	if err := t.promote(ctx, &b, j.Steered); err != nil {
@@ -77,41 +87,54 @@ func notes(texts []string) []item.Kind {
 	return kinds
 }
 
-// beforeRequest asks the interceptors about the next request.
+// beforeRequest asks the interceptors about the next request, and again after a pause until
+// a time.
 func (t *gate) beforeRequest(ctx context.Context) error {
 	at := fmt.Sprintf("%s %d", hook.EdgeBeforeRequest, t.j.step)
-	if t.lifted == at {
-		return nil
+	for t.lifted != at {
+		d, err := t.mayAsk(ctx)
+		if err != nil || d.Paused == "" {
+			return err
+		}
+		if d.Until.IsZero() {
+			err = t.hold(ctx, at, d.Paused)
+		} else {
+			err = t.holdUntil(ctx, at, d)
+		}
+		if err == nil {
+			err = t.mayGoOn(ctx)
+		}
+		if err != nil || d.Until.IsZero() {
+			return err
+		}
 	}
+	return nil
+}
+
+// mayAsk is what the interceptors decide about the next request, once what they added is
+// stored.
+func (t *gate) mayAsk(ctx context.Context) (interceptor.RequestDecision, error) {
 	d, err := t.w.Chain.BeforeRequest(ctx, interceptor.Request{
 		Pod: t.w.Pod, Turn: t.j.turn.Number, Step: t.j.step, Tokens: t.j.now.Next.Tokens, Usage: t.j.now.Turn.Spent.Usage,
-		Conversation: t.j.conversation(ctx),
+		Lifted: slices.Clone(t.ended), Conversation: t.j.conversation(ctx),
 	})
 	t.j.warn(d.Warnings)
 	t.j.observe(hook.Edge{Name: hook.EdgeBeforeRequest, Decision: d.Cancelled + d.Paused})
 	if err != nil {
-		return failed("INTERCEPTOR", "%v", err)
+		return d, failed("INTERCEPTOR", "%v", err)
 	}
 	if d.Cancelled != "" {
-		return &stop{outcome: item.OutcomeCancelled, reason: "REQUEST_CANCELLED", cause: d.Cancelled}
+		return d, &stop{outcome: item.OutcomeCancelled, reason: "REQUEST_CANCELLED", cause: d.Cancelled}
 	}
 	if kinds := t.added(d.Items); len(kinds) > 0 {
-		if err := t.j.commit(ctx, Batch{Kinds: kinds}); err != nil {
-			return err
-		}
+		return d, t.j.commit(ctx, Batch{Kinds: kinds})
 	}
-	if d.Paused == "" {
-		return nil
-	}
-	if err := t.hold(ctx, at, d.Paused); err != nil {
-		return err
-	}
-	return t.mayGoOn(ctx)
+	return d, nil
 }
 
-// hold holds the pod for an interceptor and waits until a person lets it go on.
+// hold pauses the pod for an interceptor and waits until a person resumes it.
 func (t *gate) hold(ctx context.Context, at, why string) error {
-	if err := t.j.commit(ctx, Batch{Kinds: []item.Kind{t.j.alert(item.LevelWarn, why+"; podctl resume lets it go on")}}); err != nil {
+	if err := t.j.commit(ctx, Batch{Kinds: []item.Kind{t.j.alert(item.LevelWarn, why+"; podctl resume continues it")}}); err != nil {
 		return err
 	}
 	if err := t.j.log.Hold(ctx, item.Pause{Reason: why, At: at, Turn: t.j.turn.Number}); err != nil {
@@ -121,8 +144,8 @@ func (t *gate) hold(ctx context.Context, at, why string) error {
 	return err
 }
 
-// added are the entries of what interceptors add to the history. Only messages can be
-// added: a call or a result of their own would leave the conversation ill-formed.
+// added are the entries for what interceptors add to the history. They can add only
+// messages: a call or a result would make the conversation ill-formed.
 func (t *gate) added(items []item.Item) []item.Kind {
 	var kinds []item.Kind
 	for _, it := range items {
@@ -134,7 +157,7 @@ func (t *gate) added(items []item.Item) []item.Kind {
 			}
 			it = m
 		default:
-			t.j.logger.Warn("an interceptor added an item that is no message; it is left out", "step", t.j.step, "item", fmt.Sprintf("%T", it))
+			t.j.logger.Warn("an interceptor added an item that is not a message; ignored", "step", t.j.step, "item", fmt.Sprintf("%T", it))
 			continue
 		}
 		kinds = append(kinds, item.ItemAdded{Item: it})
@@ -143,8 +166,8 @@ func (t *gate) added(items []item.Item) []item.Kind {
 }
 
 // finish asks whether the turn may finish. It returns true when there is something new
-// for the model to see: submits that were given to the turn, or what interceptors added.
-// Where there was nobody to ask, the answer may have been stored together with the end.
+// for the model: submits that joined the turn, or items from interceptors. Without
+// interceptors that decide, the answer may have been stored together with the end.
 func (t *gate) finish(ctx context.Context) (goOn bool, err error) {
 	if t.j.over() {
 		t.j.observe(hook.Edge{Name: hook.EdgeTurnEnd, Text: t.j.now.Turn.Text()})
@@ -154,6 +177,9 @@ func (t *gate) finish(ctx context.Context) (goOn bool, err error) {
 	held := t.j.turn.Held != nil && t.j.turn.Held.Turn == t.j.turn.Number && t.j.turn.Held.At == at
 	if joined, err := t.join(ctx, held); err != nil || joined {
 		return joined, err
+	}
+	if sent, err := t.correct(ctx); err != nil || sent {
+		return sent, err
 	}
 	if t.lifted == at {
 		return false, nil
@@ -172,7 +198,7 @@ func (t *gate) finish(ctx context.Context) (goOn bool, err error) {
 	kinds := t.added(d.Items)
 	if len(kinds) > 0 {
 		if t.j.now.Turn.SentBack >= t.w.Limits.MaxGoOns {
-			return false, limit("MAX_GO_ONS", "interceptors kept the turn from finishing more than %d times, which is the limit", max(t.w.Limits.MaxGoOns, 0))
+			return false, limit("MAX_GO_ONS", "interceptors continued the turn more than %d times, the limit", max(t.w.Limits.MaxGoOns, 0))
 		}
 		if err := t.j.commit(ctx, Batch{Kinds: kinds}); err != nil {
 			return false, err
@@ -186,7 +212,7 @@ func (t *gate) finish(ctx context.Context) (goOn bool, err error) {
 	return !t.j.now.Turn.Final, nil
 }
 
-// sentBack says in one sentence what interceptors made of a turn's end.
+// sentBack says in one sentence how interceptors decided on a turn's end.
 func sentBack(d interceptor.TurnDecision) string {
 	if len(d.Items) > 0 && d.Paused == "" {
 		return fmt.Sprintf("sent back with %d items", len(d.Items))

@@ -14,32 +14,33 @@ import (
 	"podd/pkg/item"
 )
 
-// journal is what a turn has stored and what its next batch adds: the place of the turn in its
-// pod's log. All parts of a turn read it and store through it; it belongs to the turn's
-// goroutine.
+// journal is what a turn has stored and what its next batch adds: the turn's position in
+// its pod's log. All parts of a turn read it and store through it; it belongs to the
+// turn's goroutine.
 type journal struct {
 	w      *Worker
 	turn   Turn
 	log    Log
 	logger *slog.Logger
 	clock  *workClock
-	// now is where the pod stands since the last commit.
+	// now is the pod's state at the last commit.
 	now Now
 	// step is the number of the model request, from 1.
 	step int
-	// waiting is the context of what waits for others: it ends with the turn's, and
+	// waiting is the context for waiting for others: it ends with the turn's context, and
 	// when the turn is to stop at its next boundary.
 	waiting     context.Context
 	stopWaiting context.CancelCauseFunc
-	// left is what remains of the turn's limits since the last commit. The goroutines of
-	// calls read it.
+	// left is the rest of the turn's limits at the last commit. The goroutines of calls read
+	// it.
 	left   atomic.Pointer[leftover]
 	warned warnings
-	// owed are requests that were billed and that no batch has recorded yet.
+	// owed are billed requests that no batch has recorded yet.
 	owed []item.RequestUsage
 }
 
-// commit appends a batch. The time that it takes is no work: the disk may be full for long.
+// commit appends a batch. Its duration is not working time: the disk may be full for
+// long.
 func (t *journal) commit(ctx context.Context, b Batch) error {
 	b.Kinds = slices.Concat(t.bills(), t.withWarnings(b.Kinds))
 	defer t.clock.rest()()
@@ -52,8 +53,8 @@ func (t *journal) commit(ctx context.Context, b Batch) error {
 	return nil
 }
 
-// look shows the fold of the log, for what the journal does not know itself.
-func (t *journal) look(look func(*fold.Context)) error {
+// view shows the fold of the log, for what the journal does not have itself.
+func (t *journal) view(look func(*fold.Context)) error {
 	if err := t.log.Look(look); err != nil {
 		return &logError{err}
 	}
@@ -65,7 +66,7 @@ func (t *journal) alert(level item.Level, text string) item.AlertRaised {
 	return item.AlertRaised{Alert: item.Alert{Pod: t.w.Pod, Level: level, Source: "turn", Text: t.w.Output.Redact(text), Time: t.w.Now()}}
 }
 
-// observe tells hooks what happened at an edge.
+// observe reports an edge to hooks.
 func (t *journal) observe(e hook.Edge) {
 	if t.w.Observe != nil {
 		e.Pod, e.Turn, e.Step = t.w.Pod, t.turn.Number, t.step
@@ -73,7 +74,7 @@ func (t *journal) observe(e hook.Edge) {
 	}
 }
 
-// conversation is what interceptors may read of the conversation now.
+// conversation is the part of the conversation that interceptors may read now.
 func (t *journal) conversation(ctx context.Context) interceptor.Conversation {
 	begun := t.now.Turn.Open && t.now.Turn.Number == t.turn.Number
 	before := t.now.Turn.Began - 1
@@ -93,7 +94,7 @@ func (t *journal) over() bool {
 	return t.now.Turn.Number == t.turn.Number && !t.now.Turn.Open
 }
 
-// aborted ends a turn that an interceptor ended at a call; nil for another.
+// aborted ends a turn that an interceptor ended at a call; nil otherwise.
 func (t *journal) aborted() *stop {
 	if t.now.Turn.Aborted == "" {
 		return nil
@@ -104,7 +105,8 @@ func (t *journal) aborted() *stop {
 // logError is the failure of the log itself: nothing more can be stored.
 type logError struct{ error }
 
-// logFailed is a log's error, which is no failure when it only gave up because ctx ended.
+// logFailed is a log's error, which is not a failure if it only gave up because ctx
+// ended.
 func logFailed(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 		return err
@@ -112,13 +114,13 @@ func logFailed(ctx context.Context, err error) error {
 	return &logError{err}
 }
 
-// refused is why a turn ends whose log refused a batch: to try the same again would cost
-// the same again. nil for a log that may take it later.
+// refused is why a turn ends after its log refused a batch: a retry would be refused
+// again. It is nil for a log that may accept the batch later.
 func (e *logError) refused() *stop {
 	if Passes(e.error) {
 		return nil
 	}
-	return failed("NOT_STORED", "the log refused what the turn had to store: %v; what came before is kept, submit again to go on", e.error)
+	return failed("NOT_STORED", "the log refused an entry of the turn: %v; everything before it is kept: submit again to continue", e.error)
 }
 
 // Unwrap is the log's own error.

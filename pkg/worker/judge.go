@@ -12,37 +12,37 @@ import (
 	"podd/pkg/tool"
 )
 
-// Policy says which calls of a tool run unasked.
+// Policy says which calls of a tool run without a question.
 type Policy func(tool string, a tool.Access) Ruling
 
-// Ruling is what policy says of a call. The zero Ruling lets it run.
+// Ruling is policy's decision on a call. The zero Ruling lets it run.
 type Ruling struct {
 	// Deny says why the call must not run and how it could be allowed, Ask why a person
 	// has to agree; at most one is set.
 	Deny, Ask string
 }
 
-// Executed is a file that a command executes, as it is at one moment.
+// Executed is a file that a command executes, as of one moment.
 type Executed struct {
-	// Path is as the command names it, Leads where that leads by links; empty when it leads
-	// to itself.
+	// Path is as the command names it, Leads its target by links; empty if it leads to
+	// itself.
 	Path, Leads string
 	// Sum is the SHA-256 of the content in hexadecimal, Size how much that is, in words.
 	Sum, Size string
 }
 
-// judge decides what becomes of calls: what the tool says of the arguments, what interceptors
-// and policy say of the call and of its result, and whether a person has to agree.
+// judge decides on calls: by what the tool says about the arguments, by what interceptors
+// and policy say about the call and its result, and by whether a person has to agree.
 type judge struct {
 	w *Worker
 	j *journal
-	// reviewing is held while interceptors are asked about a call or a result: the calls
-	// of a step end in parallel, also while others are decided on.
+	// reviewing is locked while interceptors decide on a call or a result: the calls of a
+	// step end in parallel, possibly while podd decides on others.
 	reviewing sync.Mutex
 }
 
-// decideAll decides what becomes of the calls of an answer, in their order. When one ends
-// the turn none of them runs. before is how many calls the turn had before them.
+// decideAll decides on the calls of an answer, in their order. If one ends the turn, none
+// of them runs. before is the number of the turn's earlier calls.
 func (t *judge) decideAll(ctx context.Context, calls []*call, before int, stopped llm.StopReason) {
 	var aborted string
 	for i, c := range calls {
@@ -60,11 +60,11 @@ func (t *judge) decideAll(ctx context.Context, calls []*call, before int, stoppe
 	}
 }
 
-// check refuses a call that can't run, whoever would allow it. A refusal is a result
-// that tells the model what to do instead. n is the call's number in the turn.
+// check refuses a call that can't run, whatever interceptors and policy say. A refusal is
+// a result that tells the model what to do instead. n is the call's number in the turn.
 func (t *judge) check(c *call, n int, stopped llm.StopReason) {
 	if stopped == llm.StopLength {
-		c.refuse("not run: the answer was cut by the endpoint's limit on output, so the arguments may be incomplete; call again, with less at once")
+		c.refuse("not run: the endpoint's output limit cut the answer, so the arguments may be incomplete; call again with less in one call")
 		return
 	}
 	if n > t.w.Limits.MaxToolCalls {
@@ -73,7 +73,7 @@ func (t *judge) check(c *call, n int, stopped llm.StopReason) {
 	}
 	var known bool
 	if c.tool, known = t.w.Tools.Lookup(c.Name); !known {
-		c.refuse("there is no tool %q; use one of those listed", c.Name)
+		c.refuse("%s", t.w.Tools.Unknown(c.Name))
 		return
 	}
 	arguments, err := c.tool.Check(c.Arguments)
@@ -84,8 +84,7 @@ func (t *judge) check(c *call, n int, stopped llm.StopReason) {
 	c.arguments = arguments
 }
 
-// decide asks the interceptors and then policy, which sees the arguments that they
-// leave.
+// decide asks the interceptors and then policy, which gets their arguments.
 func (t *judge) decide(ctx context.Context, c *call) {
 	t.reviewing.Lock()
 	d, err := t.w.Chain.BeforeTool(ctx, t.callOf(c), c.tool.Check)
@@ -112,7 +111,7 @@ func (t *judge) decide(ctx context.Context, c *call) {
 }
 
 // rule asks policy, with where the paths of the call lead now. A path that leads where it
-// led before keeps its target: nothing has changed.
+// led before keeps its target, because nothing has changed.
 func (t *judge) rule(c *call) {
 	a := c.tool.Access(c.arguments)
 	earlier := c.targets
@@ -122,13 +121,22 @@ func (t *judge) rule(c *call) {
 			c.targets[i] = earlier[i]
 		}
 	}
+	if t.j.turn.Plan && a.Obeys {
+		// The call can change nothing, so it needs no protection from it.
+		a.Confined, a.Protected, a.Note = true, nil, ""
+	}
+	var r Ruling
 	if t.w.Policy != nil {
-		switch r := t.w.Policy(c.Name, a); {
-		case r.Deny != "":
-			c.refuse("%s: denied: %s", c.Name, r.Deny)
-		case r.Ask != "":
-			c.questions = append(c.questions, r.Ask)
-		}
+		r = t.w.Policy(c.Name, a)
+	}
+	if t.j.turn.Plan {
+		r.Deny = cmp.Or(acts(a, r), r.Deny)
+	}
+	switch {
+	case r.Deny != "":
+		c.refuse("%s: denied: %s", c.Name, r.Deny)
+	case r.Ask != "":
+		c.questions = append(c.questions, r.Ask)
 	}
 	if len(c.questions) > 0 {
 		c.executes = t.executed(c)
@@ -158,13 +166,13 @@ func (c *call) decision() string {
 	return strings.Join(c.questions, "; ")
 }
 
-// review asks the interceptors about what a call gave, one call at a time.
+// review asks the interceptors about a call's output, one call at a time.
 func (t *judge) review(ctx context.Context, c *call, out tool.Output) tool.Output {
 	t.reviewing.Lock()
 	defer t.reviewing.Unlock()
 	d, err := t.w.Chain.AfterTool(ctx, interceptor.Result{Call: t.callOf(c), Output: out})
 	if err != nil {
-		// The call has run: its result stands, and the turn ends.
+		// The call has run: its result stays, and the turn ends.
 		d.Output, d.Aborted = out, err.Error()
 	}
 	t.j.warn(d.Warnings)

@@ -4,30 +4,33 @@ import (
 	"cmp"
 	"errors"
 	"time"
-
-	"podd/pkg/fold"
 )
 
 // Limits bound one turn. A zero field means its default.
 type Limits struct {
-	// MaxSteps is the most model requests; default 200.
+	// MaxSteps is the maximum number of model requests; default 200.
 	MaxSteps int
-	// MaxToolCalls is the most tool calls; default 1,000.
+	// MaxToolCalls is the maximum number of tool calls; default 1,000.
 	MaxToolCalls int
-	// MaxTime is the longest that a turn may work; default two hours. Waiting for a
-	// person, a quota or the network does not count, and a turn that goes on after a
-	// restart starts anew.
+	// MaxTime bounds how long a turn may work; default two hours. Waiting for a person, a
+	// quota or the network does not count, and a turn that resumes after a restart starts
+	// again from zero.
 	MaxTime time.Duration
 	// MaxParallel is how many tools run at once; default 8.
 	MaxParallel int
 	// MaxGoOns is how often interceptors may keep a turn from finishing; default
 	// 10.
 	MaxGoOns int
-	// MaxTokens (in and out together) and MaxCost (USD) bound what the turn may use;
-	// 0 is no limit. They are checked between steps.
+	// LoopTimes is in how many of the last LoopSteps steps the same call may give the same
+	// result before the model gets a note; at twice as many, of twice the steps, the turn
+	// ends. Default 5 and 10; LoopTimes below 0 means no limit, LoopSteps is at most half of
+	// fold.MaxLoopSteps.
+	LoopTimes, LoopSteps int
+	// MaxTokens (in and out together) and MaxCost (USD) bound what the turn may use; 0 means
+	// no limit. They are checked between steps.
 	MaxTokens int64
 	MaxCost   float64
-	// TotalTokens and TotalCost bound all turns of the pod together; 0 is no limit.
+	// TotalTokens and TotalCost bound all turns of the pod together; 0 means no limit.
 	TotalTokens int64
 	TotalCost   float64
 }
@@ -38,6 +41,7 @@ func (l Limits) withDefaults() Limits {
 	l.MaxTime = cmp.Or(l.MaxTime, 2*time.Hour)
 	l.MaxParallel = cmp.Or(l.MaxParallel, 8)
 	l.MaxGoOns = cmp.Or(l.MaxGoOns, 10)
+	l.LoopTimes, l.LoopSteps = cmp.Or(l.LoopTimes, 5), cmp.Or(l.LoopSteps, 10)
 	return l
 }
 
@@ -48,24 +52,25 @@ func (t *journal) withinLimits() error {
 	p, total, l := t.now.Turn, t.now.Total, t.w.Limits
 	switch {
 	case p.Step >= l.MaxSteps:
-		return limit("MAX_STEPS", "the turn reached its limit of %d model requests; submit again to go on", l.MaxSteps)
-	case p.Repeats.Loop():
-		return limit("LOOP", "the same call gave the same result %d times in %d steps; submit again with what it should do instead", fold.LoopTimes, fold.LoopSteps)
+		return limit("MAX_STEPS", "the turn reached its limit of %d model requests; submit again to continue", l.MaxSteps)
 	case l.MaxTokens > 0 && p.Spent.Tokens() >= l.MaxTokens:
-		return limit("MAX_TOKENS", "the turn used %d tokens, its limit is %d; submit again to go on", p.Spent.Tokens(), l.MaxTokens)
+		return limit("MAX_TOKENS", "the turn used %d tokens; its limit is %d: submit again to continue", p.Spent.Tokens(), l.MaxTokens)
 	case l.TotalTokens > 0 && total.Tokens() >= l.TotalTokens:
-		return limit("TOTAL_TOKENS", "the pod used %d tokens, its limit is %d; raise it to go on", total.Tokens(), l.TotalTokens)
+		return limit("TOTAL_TOKENS", "the pod used %d tokens; its limit is %d: raise it to continue", total.Tokens(), l.TotalTokens)
+	}
+	if err := t.inLoop(); err != nil {
+		return err
 	}
 	if l.MaxCost <= 0 && l.TotalCost <= 0 {
 		return nil
 	}
 	switch {
 	case p.Spent.Unpriced > 0 || l.TotalCost > 0 && total.Unpriced > 0:
-		return failed("NO_PRICE", "there is a limit of cost and no price of the model: set [prices.MODEL] in the configuration, or lift the limit")
+		return failed("NO_PRICE", "a cost limit needs the model's price: set [prices.MODEL] in config.toml, or remove the limit")
 	case l.MaxCost > 0 && p.Spent.Cost >= l.MaxCost:
-		return limit("MAX_COST", "the turn cost $%.4f, its limit is $%.4f; submit again to go on", p.Spent.Cost, l.MaxCost)
+		return limit("MAX_COST", "the turn cost $%.4f; its limit is $%.4f: submit again to continue", p.Spent.Cost, l.MaxCost)
 	case l.TotalCost > 0 && total.Cost >= l.TotalCost:
-		return limit("TOTAL_COST", "the pod cost $%.4f, its limit is $%.4f; raise it to go on", total.Cost, l.TotalCost)
+		return limit("TOTAL_COST", "the pod cost $%.4f; its limit is $%.4f: raise it to continue", total.Cost, l.TotalCost)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"podd/pkg/tool"
 )
 
-// meter is what the turn counts, for the tool of one call.
+// meter counts for the turn, for the tool of one call.
 type meter struct {
 	j    *journal
 	idle *idleCalls
@@ -37,7 +37,7 @@ func (m *meter) Bill(u item.RequestUsage) {
 	m.billed = append(m.billed, u)
 }
 
-// Waits lets the turn's clock know.
+// Waits stops and starts the turn's clock.
 func (m *meter) Waits(waiting bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -59,7 +59,7 @@ func (m *meter) settle() {
 // idleCalls counts the running calls whose tools only wait.
 type idleCalls struct {
 	n atomic.Int32
-	// poke is there when n has changed.
+	// poke gets a token when n has changed.
 	poke chan struct{}
 }
 
@@ -75,13 +75,13 @@ func (i *idleCalls) changed(waiting bool) {
 	}
 }
 
-// leftover is what a turn may still use; spent says why that is nothing.
+// leftover is what a turn may still use; spent says why nothing is left.
 type leftover struct {
 	item.PodLimits
 	spent error
 }
 
-// remains is what the turn may still use now. It is asked in the turn's goroutine.
+// remains is what the turn may still use now. Only the turn's goroutine calls it.
 func (t *journal) remains() *leftover {
 	p, total, l := t.now.Turn, t.now.Total, t.w.Limits
 	out := leftover{PodLimits: item.PodLimits{

@@ -8,15 +8,15 @@ import (
 	"podd/pkg/item"
 )
 
-// owe keeps the record of a request that was billed and whose answer is not stored: the
-// next batch has it.
+// owe keeps the record of a billed request whose answer is not stored: the next batch
+// includes it.
 func (t *journal) owe(u item.RequestUsage) {
 	u.Purpose = cmp.Or(u.Purpose, item.PurposeDiscarded)
 	t.owed = append(t.owed, u)
 }
 
-// bills are the records that the next batch begins with. A turn that owes any has claimed
-// its submits.
+// bills are the records at the start of the next batch. A turn with such records has
+// claimed its submits.
 func (t *journal) bills() []item.Kind {
 	var kinds []item.Kind
 	for _, u := range t.owed {
@@ -25,7 +25,7 @@ func (t *journal) bills() []item.Kind {
 	return kinds
 }
 
-// billed is where the turn stands once all that is owed, and more, is stored.
+// billed is the turn's state once all owed records, and more, are stored.
 func (t *journal) billed(more ...item.RequestUsage) fold.Turn {
 	then := t.now.State
 	for _, u := range slices.Concat(t.owed, more) {

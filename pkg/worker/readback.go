@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// maxReadBack is how many files come back after a compaction.
+	// maxReadBack bounds the files that are read again after a compaction.
 	maxReadBack = 5
-	// readBackShare is the most of the model's window that comes back.
+	// readBackShare bounds their share of the model's window.
 	readBackShare = 0.05
-	// readTool is the tool as whose calls files come back, todoTool the one that writes the
+	// readTool is the tool in whose name files are read, todoTool the one that writes the
 	// task list.
 	readTool = "read_file"
 	todoTool = "todo"
@@ -28,25 +28,25 @@ const (
 // readBackHead begins the item.
 const readBackHead = "[Read back after the summary: the task list and the files in use, as they are now]\n"
 
-// backReader collects what a compaction brings back beside its summary.
+// backReader collects what a compaction adds besides its summary.
 type backReader struct {
 	w     *Worker
 	j     *journal
 	judge *judge
 	ctx   context.Context
-	// room is how many bytes more it may have.
+	// room is the remaining number of bytes.
 	room     int
 	sections []section
-	// seen remembers what is shown whole, once that is stored.
+	// seen registers what is shown whole, once that is stored.
 	seen []func()
 }
 
-// section is a line in brackets and, where there is one, a body.
+// section is a line in brackets and, optionally, a body.
 type section struct{ head, body string }
 
-// readBackTokens is how many tokens may come back of those that a summary saves: half of what
-// is saved stays saved. window is what the model's window can't be more than; 0 when that is
-// not known.
+// readBackTokens is how many of the tokens that a summary saves may be used for files and
+// the task list: at most half. window is an upper bound of the model's window; 0 if
+// unknown.
 func readBackTokens(window, saved int) int {
 	if window > 0 {
 		return min(saved/2, int(readBackShare*float64(window)))
@@ -54,9 +54,9 @@ func readBackTokens(window, saved int) int {
 	return saved / 2
 }
 
-// readBack is what comes back, in so many bytes at most, when a summary stands for the first
-// n items, up to an entry: the task list, and the files that the items read or changed. seen
-// lets what is shown whole count as read, once it is stored.
+// readBack returns what is added, in at most the given number of bytes, when a summary
+// replaces the first n items, up to an entry: the task list, and the files that the items
+// read or changed. seen marks what is shown whole as read, once it is stored.
 func (t *asker) readBack(ctx context.Context, n int, upTo item.Seq, room int) (kinds []item.Kind, seen []func()) {
 	b := &backReader{w: t.w, j: t.j, judge: t.judge, ctx: ctx, room: t.w.Compaction.ReadBackBytes}
 	if b.room == 0 {
@@ -73,7 +73,7 @@ func (t *asker) readBack(ctx context.Context, n int, upTo item.Seq, room int) (k
 	return b.kinds(), b.seen
 }
 
-// kinds are the entry of what comes back; none when that is nothing.
+// kinds are the entry with the additions; empty without any.
 func (b *backReader) kinds() []item.Kind {
 	if len(b.sections) == 0 {
 		return nil
@@ -94,7 +94,7 @@ func (b *backReader) kinds() []item.Kind {
 	return []item.Kind{item.ItemAdded{Item: item.SystemMessage{Origin: item.OriginReadBack, Text: text.String()}}}
 }
 
-// fence is a line that no body has, so that none can end before its end.
+// fence is a line that no body has, so that no body can end early.
 func (b *backReader) fence() string {
 	for k := 1; ; k++ {
 		fence := "----- file " + strconv.Itoa(k) + "\n"
@@ -104,9 +104,9 @@ func (b *backReader) fence() string {
 	}
 }
 
-// add takes a section in when there is room for it.
+// add adds a section if there is room for it.
 func (b *backReader) add(head, body string) bool {
-	// A body stands between two fences and may lack its last newline.
+	// A body is between two fences and may lack its last newline.
 	const around = len("[]\n") + 2*len("----- file 100\n") + 1
 	size := len(head) + len(body) + around
 	if size > b.room {
@@ -117,13 +117,13 @@ func (b *backReader) add(head, body string) bool {
 	return true
 }
 
-// todo brings the task list back, unless it is above upTo and so is sent anyway.
+// todo adds the task list, unless it is above upTo and therefore sent anyway.
 func (b *backReader) todo(upTo item.Seq) {
 	var list item.ToolResult
 	var at item.Seq
 	for past, err := range b.j.log.History(b.ctx, 0) {
 		if err != nil {
-			b.j.logger.Warn("the task list is not looked for: the log can't be read", "error", err)
+			b.j.logger.Warn("cannot read the log to find the task list", "error", err)
 			return
 		}
 		if r, ok := past.Item.(item.ToolResult); ok && r.Tool == todoTool && !r.IsError {
@@ -135,15 +135,15 @@ func (b *backReader) todo(upTo item.Seq) {
 	}
 }
 
-// inUse are the files that items read or changed and the later ones do not show: those
-// that were changed first, the newest first.
+// inUse are the files that items read or changed and that later items do not show: the
+// changed ones first, the newest first.
 func (b *backReader) inUse(items, later []item.Item) []string {
 	shown, changed := b.touched(later)
 	for _, path := range changed {
 		shown = slices.DeleteFunc(shown, func(s string) bool { return s == path })
 	}
 	read, edited := b.touched(items)
-	// What was changed later, and is not shown, is newer.
+	// A later change that is not shown is newer.
 	edited = append(changed, edited...)
 	var paths []string
 	for _, path := range append(edited, read...) {
@@ -192,7 +192,7 @@ func (b *backReader) named(items []item.Item, r item.ToolResult) []string {
 	return nil
 }
 
-// file brings a file back, whole, or says why it does not.
+// file adds a whole file, or the reason why not.
 func (b *backReader) file(path string) {
 	text, seen, err := b.read(path)
 	shown := scopefs.Display(path)
@@ -206,8 +206,8 @@ func (b *backReader) file(path string) {
 	}
 }
 
-// read reads a file as a call of the model would: rules and interceptors decide on it, and
-// secrets are taken out. seen lets it count as read; it is nil where an interceptor changed
+// read reads a file as a call of the model would: rules and interceptors decide on it,
+// and secrets are removed. seen marks it as read; it is nil if an interceptor changed
 // what is shown.
 func (b *backReader) read(path string) (text string, seen func(), err error) {
 	c := &call{ToolCall: item.ToolCall{CallID: "read_back", Name: readTool}}
@@ -239,7 +239,7 @@ func (b *backReader) read(path string) (text string, seen func(), err error) {
 	case file.Truncated:
 		return "", nil, fmt.Errorf("%s, %d bytes: read what you need of it", shown, file.Size)
 	case !utf8.Valid(file.Data) || slices.Contains(file.Data, 0):
-		return "", nil, fmt.Errorf("%s: is no text", shown)
+		return "", nil, fmt.Errorf("%s: not a text file", shown)
 	}
 	out := b.w.Output.Clean(tool.Output{Summary: readTool + ": " + shown, Content: string(file.Data), Kind: item.OutputRead, Path: path})
 	reviewed := b.judge.review(b.ctx, c, out)

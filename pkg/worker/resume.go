@@ -10,13 +10,13 @@ import (
 	"podd/pkg/item"
 )
 
-// maxResumes is how often a turn goes on without an answer of the model in between: what
-// ends podd each time must not do so for ever.
+// maxResumes bounds how often a turn resumes without an answer of the model in between:
+// something that ends podd each time must not do so for ever.
 const maxResumes = 3
 
-// resume takes up a turn that was left open. A call that was started is not run again:
-// its real result is found, or the model is told that it may have taken effect. A call
-// that asks goes on asking. One that had not begun does not begin by itself.
+// resume resumes an open turn. A started call is not run again: resume finds its real
+// result, or tells the model that it may have taken effect. A call that asks keeps
+// asking. One that had not begun does not begin.
 func (t *run) resume(ctx context.Context) ([]*call, error) {
 	t.claimed, t.j.step = true, t.j.now.Turn.Step
 	t.asker.fellBack(t.j.now.Turn.Fallback)
@@ -34,7 +34,7 @@ func (t *run) resume(ctx context.Context) ([]*call, error) {
 		return nil, s
 	}
 	if len(calls) == 0 && !t.j.now.Turn.Final {
-		// Its last step is complete, if it had one: it goes on with the next.
+		// Its last step, if it had one, is complete: it continues with the next.
 		t.j.step++
 	}
 	if t.j.now.Turn.Resumes >= maxResumes && !t.j.turn.Waited {
@@ -43,17 +43,17 @@ func (t *run) resume(ctx context.Context) ([]*call, error) {
 	t.j.logger.Info("turn goes on", "step", t.j.step, "calls", len(calls), "started", len(recovered.CallIDs), "reason", recovered.Reason)
 	b := Batch{Kinds: []item.Kind{recovered, item.AlertRaised{Alert: item.Alert{
 		Pod: t.w.Pod, Level: item.LevelWarn, Source: "recovery", Time: t.w.Now(),
-		Text: fmt.Sprintf("turn %d goes on: %s", t.j.turn.Number, recovered.Reason),
+		Text: fmt.Sprintf("turn %d resumes: %s", t.j.turn.Number, recovered.Reason),
 	}}}}
 	t.asker.stillWaits(&b)
 	return calls, t.j.commit(ctx, b)
 }
 
-// giveUp ends a turn that was cut short too often. What became of the calls that were
-// started is asked for once: that may be what ends podd.
+// giveUp ends a turn that was interrupted too often. It looks up the outcome of started
+// calls only once: that may be what ends podd.
 func (t *run) giveUp(ctx context.Context, recovered item.Recovered, started []*call) error {
 	why := &stop{outcome: item.OutcomeInterrupted, reason: "RECOVERY", cause: fmt.Sprintf(
-		"the turn stopped %d times at the same step, the last time because %s; podd does not try again: submit again to go on",
+		"the turn stopped %d times at the same step, last because %s; podd gave up: submit again to continue",
 		t.j.now.Turn.Resumes+1, t.j.turn.Resume)}
 	if len(started) == 0 || t.j.now.Turn.Resumes > maxResumes {
 		return why
@@ -69,13 +69,13 @@ func (t *run) giveUp(ctx context.Context, recovered item.Recovered, started []*c
 	return why
 }
 
-// stillWaits lets the pod's state say for how long an earlier podd was told to wait. It
-// says whether that time is not over.
+// stillWaits makes the pod's state show how long the endpoint asked an earlier podd to
+// wait. It returns whether that time is not over.
 func (t *asker) stillWaits(b *Batch) bool {
 	if !t.j.turn.NotBefore.After(t.w.Now()) {
 		return false
 	}
-	b.Waiting, b.Until = waitingUntil(t.j.turn.NotBefore, "the endpoint asked to wait"), t.j.turn.NotBefore
+	b.Waiting, b.Until = waitingUntil(t.j.turn.NotBefore, "the endpoint asked podd to wait"), t.j.turn.NotBefore
 	return true
 }
 
@@ -104,7 +104,7 @@ func waitingUntil(until time.Time, why string) string {
 	return fmt.Sprintf("waiting until %s: %s", until.UTC().Format(time.DateTime+"Z"), why)
 }
 
-// waitOut waits for a time that an earlier podd was told to wait for.
+// waitOut waits for a time that the endpoint asked an earlier podd for.
 func (t *asker) waitOut(ctx context.Context) error {
 	var b Batch
 	if !t.stillWaits(&b) {

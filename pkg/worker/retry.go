@@ -14,21 +14,20 @@ import (
 	"podd/pkg/llm"
 )
 
-// Retry says how a failed request is sent again: after Base, then twice as long each
-// time up to Max, each wait shortened by up to a half at random so that pods don't come
-// back all at once. What the endpoint asks for makes a wait longer, never shorter. See
-// docs/model.md. A zero field means its default.
+// Retry says how a failed request is retried: after Base, then after twice as long each
+// time up to Max, each wait shortened by up to a half at random so that pods don't all
+// retry at once. A wait that the endpoint asks for makes a wait longer, never shorter.
+// See docs/model.md. A zero field means its default.
 type Retry struct {
 	// Attempts is how often one request is sent at most; default 6. Two kinds of failure
-	// don't count: that the endpoint was not reached, because a network comes back, and
-	// that it asked for a wait longer than podd's own, up to llm.MaxRetryAfter in all.
+	// don't count: that the endpoint was not reached, because a network comes back, and that
+	// it asked for a longer wait than podd's own, up to llm.MaxRetryAfter in all.
 	Attempts int
 	// Base is the first wait; default half a second.
 	Base time.Duration
-	// Max is the longest wait of podd's own choice; default 20 seconds.
+	// Max is the longest wait that podd chooses itself; default 20 seconds.
 	Max time.Duration
-	// Sleep waits; nil means a timer. It returns the context's cause when ctx ends
-	// first.
+	// Sleep waits; nil means a timer. It returns the context's cause if ctx ends first.
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
@@ -42,19 +41,19 @@ func (r Retry) withDefaults() Retry {
 	return r
 }
 
-// visibleWait is from how long on a wait shows in the pod's state and as an alert.
+// visibleWait is the wait from which on the pod's state and an alert show it.
 const visibleWait = 5 * time.Second
 
-// tries is how a request has failed so far.
+// tries counts the failures of a request.
 type tries struct {
 	// failed counts the failures, counted those that count against Retry.Attempts.
 	failed, counted int
-	// asked is how long was waited because the endpoint asked for it.
+	// asked is the sum of the waits that the endpoint asked for.
 	asked time.Duration
 }
 
-// wait takes note of a failure and says how long to wait before the request is sent
-// again; ok is false when it is not to be.
+// wait records a failure and returns how long to wait before a retry; ok is false if
+// podd does not retry.
 func (r Retry) wait(e *llm.Error, t *tries) (d time.Duration, ok bool) {
 	if !e.Retryable() {
 		return 0, false
@@ -71,25 +70,26 @@ func (r Retry) wait(e *llm.Error, t *tries) (d time.Duration, ok bool) {
 	}
 	most := r.Attempts
 	if e.Class == llm.ClassMalformedCall {
-		// The other half is for after the model is told.
+		// The other half is for after the note to the model.
 		most = (most + 1) / 2
 	}
 	return max(own/2+rand.N(own/2+1), e.RetryAfter), t.counted < most
 }
 
-// again waits before a failed request is sent again. It returns err when it is not
-// to be, and the context's cause when the turn ends in the meantime.
-func (t *asker) again(ctx context.Context, err error, tries *tries) error {
+// awaitRetry waits before a failed request is sent again. It returns err if there is no retry,
+// and the context's cause if the turn ends in the meantime.
+func (t *asker) awaitRetry(ctx context.Context, err error, tries *tries) error {
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok || ctx.Err() != nil {
 		return err
 	}
 	d, ok := t.w.Retry.wait(e, tries)
-	if !ok || d > t.w.Retry.Max && len(t.fallbacks) > 0 {
+	unreached := e.Class == llm.ClassNetwork && tries.failed >= t.w.Retry.Attempts
+	if !ok || (unreached || d > t.w.Retry.Max) && t.fallback(err) >= 0 {
 		return err
 	}
-	t.j.logger.Warn("model request failed, trying again", "step", t.j.step, "attempt", tries.failed, "wait", d, "error", e)
-	text := fmt.Sprintf("trying again in %s (attempt %d): %s", d.Round(100*time.Millisecond), tries.failed+1, e.Message)
+	t.j.logger.Warn("model request failed; retrying", "step", t.j.step, "attempt", tries.failed, "wait", d, "error", e)
+	text := fmt.Sprintf("retrying in %s (attempt %d): %s", d.Round(100*time.Millisecond), tries.failed+1, e.Message)
 	t.j.log.Live(item.Delta{Turn: t.j.turn.Number, Step: t.j.step, Restarted: true, Text: text})
 	if err := t.showWait(ctx, d, e.Message, text); err != nil {
 		return err
@@ -97,8 +97,8 @@ func (t *asker) again(ctx context.Context, err error, tries *tries) error {
 	return t.pause(ctx, d, d >= visibleWait)
 }
 
-// pause waits with the turn's clock standing still. Where the pod's state shows the wait
-// it shows its end, too.
+// pause waits with the turn's clock stopped. If the pod's state shows the wait, pause
+// also shows its end.
 func (t *asker) pause(ctx context.Context, d time.Duration, shown bool) error {
 	t.j.clock.stop()
 	defer t.j.clock.start()
@@ -108,8 +108,8 @@ func (t *asker) pause(ctx context.Context, d time.Duration, shown bool) error {
 	return t.j.commit(ctx, Batch{})
 }
 
-// showWait raises an alert about the first failure of a turn and about its first wait
-// that a person may notice, and lets the pod's state say what each such wait is for.
+// showWait raises an alert about the first failure of a turn and about its first
+// noticeable wait, and makes the pod's state show the reason of each such wait.
 func (t *asker) showWait(ctx context.Context, d time.Duration, why, text string) error {
 	var b Batch
 	long := d >= visibleWait
@@ -127,19 +127,24 @@ func (t *asker) showWait(ctx context.Context, d time.Duration, why, text string)
 	return t.j.commit(ctx, b)
 }
 
-// canFallBack says whether another model may answer what this one could not.
-func (t *asker) canFallBack(err error) bool {
+// fallback is the index of the fallback that may answer what this model could not; -1
+// without one. Where the endpoint is the problem, that is one at another endpoint.
+func (t *asker) fallback(err error) int {
 	switch llm.ClassOf(err) {
-	case llm.ClassRateLimit, llm.ClassOverloaded, llm.ClassQuota, llm.ClassUnknownModel, llm.ClassCut, llm.ClassProtocol, llm.ClassMalformedCall:
-		return len(t.fallbacks) > 0
+	case llm.ClassRateLimit, llm.ClassOverloaded, llm.ClassQuota, llm.ClassUnknownModel, llm.ClassNoImages, llm.ClassCut, llm.ClassProtocol, llm.ClassMalformedCall:
+		return min(len(t.fallbacks), 1) - 1
+	case llm.ClassNetwork, llm.ClassAuth, llm.ClassNoKey:
+		here := t.w.Router.Full(t.model).Endpoint
+		return slices.IndexFunc(t.fallbacks, func(f item.ModelRef) bool { return t.w.Router.Full(f).Endpoint != here })
 	}
-	return false
+	return -1
 }
 
-// fallBack asks the next model for the rest of the turn.
+// fallBack switches to another model for the rest of the turn.
 func (t *asker) fallBack(ctx context.Context, cause error) error {
-	t.model, t.fallbacks = t.fallbacks[0], t.fallbacks[1:]
-	text := fmt.Sprintf("the rest of turn %d is for the model %s: %v", t.j.turn.Number, t.model, cause)
+	i := t.fallback(cause)
+	t.model, t.fallbacks = t.fallbacks[i], t.fallbacks[i+1:]
+	text := fmt.Sprintf("turn %d continues with the model %s: %v", t.j.turn.Number, t.model, cause)
 	a := t.j.alert(item.LevelWarn, text)
 	a.Alert.Source, a.Alert.Reason = fold.SourceFallback, item.ReasonFallback
 	if err := t.j.commit(ctx, Batch{Kinds: []item.Kind{a}}); err != nil {
@@ -148,9 +153,10 @@ func (t *asker) fallBack(ctx context.Context, cause error) error {
 	return t.setUp(ctx)
 }
 
-// fellBack asks the fallback that an earlier podd asked for the rest of the turn, if any.
-func (t *asker) fellBack(model string) {
-	if i := slices.Index(t.fallbacks, model); i >= 0 {
+// fellBack switches to the fallback that an earlier podd had switched to, if any.
+func (t *asker) fellBack(model item.ModelRef) {
+	is := func(fallback item.ModelRef) bool { return t.w.Router.Full(fallback) == model }
+	if i := slices.IndexFunc(t.fallbacks, is); i >= 0 {
 		t.model, t.fallbacks = t.fallbacks[i], t.fallbacks[i+1:]
 	}
 }

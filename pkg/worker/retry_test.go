@@ -7,7 +7,7 @@ import (
 	"podd/pkg/llm"
 )
 
-// What the next wait is, after failures of the same kind before.
+// The next wait after earlier failures of the same kind.
 func TestRetryWait(t *testing.T) {
 	r := Retry{Attempts: 4, Base: time.Second, Max: 3 * time.Second}.withDefaults()
 	tests := []struct {
@@ -53,7 +53,7 @@ func TestRetryWait(t *testing.T) {
 	}
 }
 
-// A network that was away for long leaves a request all its attempts.
+// After a long loss of the network a request has all its attempts left.
 func TestAttemptsAfterTheNetworkCameBack(t *testing.T) {
 	r, tries := Retry{Attempts: 3}.withDefaults(), new(tries)
 	for range 100 {

@@ -11,13 +11,13 @@ import (
 	"podd/pkg/tool"
 )
 
-// runTool runs a tool, or finds out what became of a call that an earlier podd started.
-// Its error and its panic are results that the model sees.
+// runTool runs a tool, or finds the outcome of a call that an earlier podd started. Its
+// error and its panic become results that the model sees.
 func (t *caller) runTool(ctx context.Context, c *call) (out tool.Output) {
 	defer func() {
 		if p := recover(); p != nil {
 			t.j.logger.Error("tool panicked", "step", t.j.step, "tool", c.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			out = failure(c.Name + ": failed: a defect of the tool; it may have taken effect")
+			out = failure(c.Name + ": failed: internal error in the tool; the call may have taken effect")
 		}
 	}()
 	meter := &meter{j: t.j, idle: &t.idle, call: c}
@@ -30,8 +30,9 @@ func (t *caller) runTool(ctx context.Context, c *call) (out tool.Output) {
 	})
 	defer flush()
 	call := &tool.Invocation{
-		Arguments: c.arguments, Pod: t.w.Pod, Turn: t.j.turn.Number, CallID: c.CallID, Approved: c.approved, Targets: c.targets,
+		Arguments: c.arguments, Pod: t.w.Pod, Turn: t.j.turn.Number, CallID: c.CallID, Approved: c.approved, Plan: t.j.turn.Plan, Targets: c.targets,
 		Report: report, Later: func(work func()) { c.settle = append(c.settle, work) }, Meter: meter,
+		Entry: func(k item.Kind) { c.entries = append(c.entries, k) },
 	}
 	if c.recovering {
 		return t.recoverCall(ctx, c, call)
@@ -54,7 +55,7 @@ func (t *caller) runTool(ctx context.Context, c *call) (out tool.Output) {
 	return out
 }
 
-// recoverCall finds the result of a call that was started and never starts it again.
+// recoverCall finds the result of a started call and never starts it again.
 func (t *caller) recoverCall(ctx context.Context, c *call, recovered *tool.Invocation) tool.Output {
 	out, found, err := c.tool.Recover(ctx, recovered)
 	if errors.Is(err, tool.ErrGoesOn) {
@@ -62,7 +63,7 @@ func (t *caller) recoverCall(ctx context.Context, c *call, recovered *tool.Invoc
 		return tool.Output{}
 	}
 	if err != nil {
-		t.j.logger.Warn("what became of a call is not known", "tool", c.Name, "error", err)
+		t.j.logger.Warn("cannot find out how a call ended", "tool", c.Name, "error", err)
 	}
 	if err != nil || !found {
 		return Interrupted(c.ToolCall).Output
@@ -70,8 +71,8 @@ func (t *caller) recoverCall(ctx context.Context, c *call, recovered *tool.Invoc
 	return out
 }
 
-// keep stores the full text of one output that is cut, once however often it is
-// called; nil when there is no spool.
+// keep stores the full text of one cut output, once however often it is called; nil
+// without a spool.
 func (t *caller) keep(name string) keeper {
 	if t.w.Spool == nil {
 		return nil
@@ -85,15 +86,15 @@ func (t *caller) keep(name string) keeper {
 		}
 		done = true
 		if path, err = t.w.Spool.Keep(name, full); err != nil {
-			// The marker tells the model that the text is gone, and not why.
+			// The marker tells the model that the text is gone, but not why.
 			t.j.logger.Warn("full tool output not kept", "step", t.j.step, "tool", name, "bytes", len(full), "error", err)
 		}
 		return path, err
 	}
 }
 
-// logCut says what the limits removed from an output. The counts are in the log's
-// entry too, so that whoever wants sums takes them from there.
+// logCut logs what the limits removed from an output. The log's entry has the same
+// counts, for sums.
 func (t *journal) logCut(name string, cut *item.Cut) {
 	if cut == nil {
 		return

@@ -1,7 +1,10 @@
 package worker
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -9,31 +12,56 @@ import (
 	"podd/pkg/item"
 )
 
-// Setup is what the first request of a turn that begins now sends beside the items. It
+// Setup is what the first request of a turn that begins now sends besides the items. It
 // may ask the endpoint for its default model.
-func (w *Worker) Setup(ctx context.Context) (item.Setup, error) {
+// old is the last one of the log; a log without one has the zero value.
+func (w *Worker) Setup(ctx context.Context, old item.Setup) (item.Setup, error) {
 	project, _ := w.project()
-	return w.setup(ctx, w.ModelName, project)
+	return w.setup(ctx, w.Model, w.Options, project, old)
 }
 
-func (w *Worker) setup(ctx context.Context, model, project string) (item.Setup, error) {
-	name, err := w.Model.Resolve(ctx, model)
-	if err != nil {
-		return item.Setup{}, err
-	}
-	return item.Setup{
-		Model:               name,
-		API:                 w.Model.API(),
+// setup is what requests to a model send besides the items. options precede those that the
+// router has for it; old is the setup before.
+func (w *Worker) setup(ctx context.Context, model item.ModelRef, options item.Options, project string, old item.Setup) (item.Setup, error) {
+	return w.addressed(ctx, model, item.Setup{
+		Options:             options,
+		CacheKey:            cmp.Or(old.CacheKey, w.cacheKey()),
+		Base:                w.Base,
+		Environment:         w.Environment,
 		Instructions:        w.Instructions,
 		ProjectInstructions: project,
 		Tools:               w.specs,
 		Renderer:            Renderer,
-		FileRefRole:         w.FileRefRole,
+		FileRefRole:         w.Sending.FileRefRole,
 		OutputLimits:        w.Output.Stored(),
-	}, nil
+	})
 }
 
-// project is what the workspace says now.
+// cacheKey is the key of the pod's own prompt cache. A fork has the key of its parent in its
+// log: their requests begin with the same bytes.
+func (w *Worker) cacheKey() string {
+	sum := sha256.Sum256([]byte("prompt cache of " + w.Pod))
+	return "podd-" + hex.EncodeToString(sum[:12])
+}
+
+// addressed is a setup for requests to a model. The router adds what the setup's options
+// leave open.
+func (w *Worker) addressed(ctx context.Context, model item.ModelRef, setup item.Setup) (item.Setup, error) {
+	ref, err := w.Router.Resolve(ctx, model)
+	if err != nil {
+		return item.Setup{}, err
+	}
+	at, err := w.Router.At(ref.Endpoint)
+	if err != nil {
+		return item.Setup{}, err
+	}
+	setup.Endpoint, setup.Model, setup.API, setup.Body = ref.Endpoint, ref.Model, at.API(), at.Adds
+	setup.NoImages = w.Sending.TakesImages != nil && !w.Sending.TakesImages(ref.Model)
+	setup.Options = setup.Options.Over(w.Router.Options(ref))
+	return setup, nil
+}
+
+// project is the workspace's current text.
 func (w *Worker) project() (text string, warnings []string) {
 	if w.Project == nil {
 		return "", nil
@@ -42,13 +70,13 @@ func (w *Worker) project() (text string, warnings []string) {
 	return w.Output.Redact(text), warnings
 }
 
-// setUp stores what requests send beside the items, when it changed. Asking the
-// endpoint for its default model is tried again like a request.
+// setUp stores what requests send besides the items, if it changed. A request for the
+// endpoint's default model is retried like any other.
 func (t *asker) setUp(ctx context.Context) error {
 	project, warnings := t.said()
 	kinds, err := t.newSetup(ctx, project, warnings)
 	for tries := new(tries); err != nil; {
-		if err := t.again(ctx, err, tries); err != nil {
+		if err := t.awaitRetry(ctx, err, tries); err != nil {
 			return err
 		}
 		kinds, err = t.newSetup(ctx, project, warnings)
@@ -60,10 +88,10 @@ func (t *asker) setUp(ctx context.Context) error {
 	return t.j.commit(ctx, Batch{Kinds: kinds})
 }
 
-// setUpAtOnce is what setUp would store, where nobody has to be asked for it: then it is
-// part of the claim. ok is false where the endpoint has to say what its model is.
+// setUpAtOnce is what setUp would store, if that needs no request: then it is part of the
+// claim. ok is false if the endpoint has to name its model.
 func (t *asker) setUpAtOnce(ctx context.Context) (kinds []item.Kind, ok bool) {
-	if t.model == "" {
+	if t.model.Model == "" {
 		return nil, false
 	}
 	project, warnings := t.w.project()
@@ -71,13 +99,14 @@ func (t *asker) setUpAtOnce(ctx context.Context) (kinds []item.Kind, ok bool) {
 	return kinds, err == nil
 }
 
-// newSetup is the setup, and the alerts that belong to it; nothing when it is as before.
+// newSetup is the setup, and the alerts that belong to it; empty if it has not changed.
 func (t *asker) newSetup(ctx context.Context, project string, warnings []string) ([]item.Kind, error) {
-	setup, err := t.w.setup(ctx, t.model, project)
+	old, ok := t.j.now.Next.Setup, t.j.now.Next.IsSetUp
+	options := item.Options{Effort: t.j.turn.Choice.Effort}.Over(t.w.Options)
+	setup, err := t.w.setup(ctx, t.model, options, project, old)
 	if err != nil {
 		return nil, err
 	}
-	old, ok := t.j.now.Next.Setup, t.j.now.Next.IsSetUp
 	if ok && old.Equal(setup) {
 		return nil, nil
 	}
@@ -86,28 +115,55 @@ func (t *asker) newSetup(ctx context.Context, project string, warnings []string)
 		return nil, err
 	}
 	kinds := append([]item.Kind{setup}, cuts...)
+	kinds = append(kinds, t.leftBehind(old, setup)...)
 	if old.ProjectInstructions == project {
 		return kinds, nil
 	}
-	// The text says itself what there is to warn of: the same text needs no new alert.
+	// The text itself has the warnings: the same text needs no new alert.
 	for _, text := range warnings {
 		a := t.j.alert(item.LevelWarn, text)
 		a.Alert.Source = "workspace"
 		kinds = append(kinds, a)
 	}
 	if ok {
-		// Whoever may write in the workspace may have done it, the model included.
-		a := t.j.alert(item.LevelInfo, "what the workspace says to the model is not what it was in the turn before: podctl context shows it")
+		// Anyone who can write in the workspace may have done it, including the model.
+		a := t.j.alert(item.LevelInfo, "the workspace's instructions changed since the last turn: podctl context shows them")
 		a.Alert.Source = "workspace"
 		kinds = append(kinds, a)
 	}
 	return kinds, nil
 }
 
+// leftBehind is the alert about reasoning that goes no further when a log moves to another
+// model or API, because only the one that made it can read it.
+func (t *asker) leftBehind(old, setup item.Setup) []item.Kind {
+	n := 0
+	for _, it := range t.j.now.Next.Items {
+		if r, ok := it.(item.Reasoning); ok && r.Opaque.Fits(old.API, old) && !r.Opaque.Fits(setup.API, setup) {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	to, from := setup.Model, old.Model
+	if a, b := setup.ModelRef(), old.ModelRef(); a.Endpoint != b.Endpoint {
+		to, from = a.String(), b.String()
+	}
+	what := "1 piece of reasoning, which"
+	if n > 1 {
+		what = fmt.Sprintf("%d pieces of reasoning, which", n)
+	}
+	a := t.j.alert(item.LevelInfo, fmt.Sprintf("requests to %s (%s) leave out %s only %s (%s) can read; messages, calls and results go along",
+		to, setup.API, what, from, old.API))
+	a.Alert.Source = "model"
+	return []item.Kind{a}
+}
+
 // cuts is the alert about what requests lose under the limits of a new setup.
 func (t *asker) cuts(setup item.Setup) ([]item.Kind, error) {
 	var e fold.Excess
-	err := t.j.look(func(s *fold.Context) { e = s.Excess(setup.OutputLimits) })
+	err := t.j.view(func(s *fold.Context) { e = s.Excess(setup.OutputLimits) })
 	if err != nil || e.Results == 0 {
 		return nil, err
 	}
@@ -115,14 +171,14 @@ func (t *asker) cuts(setup item.Setup) ([]item.Kind, error) {
 	if e.Results > 1 {
 		what = fmt.Sprintf("%d earlier results are", e.Results)
 	}
-	a := t.j.alert(item.LevelWarn, fmt.Sprintf("%s over the limits of tool output that count now, and sent cut: %s; requests lose %d bytes, the log keeps them",
+	a := t.j.alert(item.LevelWarn, fmt.Sprintf("%s over the current limits of tool output and sent cut: %s; requests lose %d bytes, the log keeps them",
 		what, strings.Join(e.Tools, ", "), e.Bytes))
 	a.Alert.Source = "output"
 	return []item.Kind{a}, nil
 }
 
-// said is what the workspace said when the turn began. A turn that goes on has it in its
-// log, once it has asked the model.
+// said is the workspace's text from the beginning of the turn. A resumed turn has it in
+// its log, once it has asked the model.
 func (t *asker) said() (text string, warnings []string) {
 	if t.j.now.Next.IsSetUp && (t.isSetUp || t.j.now.Turn.Step > 0) {
 		return t.j.now.Next.Setup.ProjectInstructions, nil

@@ -8,27 +8,31 @@ import (
 	"podd/pkg/llm"
 )
 
-// maxAnswer bounds one answer, in bytes, with all that goes back to the endpoint: an
-// endpoint that never stops must not fill the memory, and each item has to fit one entry of
-// the log.
+// maxAnswer bounds one answer, in bytes, with everything that goes back to the endpoint:
+// an endpoint that never stops must not fill the memory, and each item has to fit one
+// entry of the log.
 const maxAnswer = 4 << 20
 
-// timeline collects the events of one answer into items and shows each fragment
-// live as it comes.
+// timeline collects the events of one answer into items and shows each fragment live as
+// it comes.
 type timeline struct {
 	turn int64
 	step int
 	// live shows a fragment; nil for an answer that is not shown.
-	live   func(item.Delta)
+	live func(item.Delta)
+	// named is the tool that an unfinished call is of; see tool.Registry. Nil means the name.
+	named  func(name, arguments string) string
 	blocks []*block
 	size   int
 	end    *llm.End
 }
 
-// block is one block of the answer, as far as it has come.
+// block is the part of a block that has arrived.
 type block struct {
 	llm.BlockStart
-	id     string
+	id string
+	// tool is what live fragments of a call name; empty until it is known.
+	tool   string
 	text   strings.Builder
 	opaque item.Opaque
 }
@@ -40,8 +44,7 @@ var deltaKinds = map[llm.BlockKind]item.DeltaKind{
 	llm.BlockToolCall:  item.DeltaToolArguments,
 }
 
-// add takes the next event. Its error is that of a model that breaks the order of
-// events.
+// add adds the next event. Its error says that the model broke the order of events.
 func (tl *timeline) add(ev llm.Event) error {
 	switch ev := ev.(type) {
 	case llm.BlockStart:
@@ -70,7 +73,7 @@ func (tl *timeline) add(ev llm.Event) error {
 			return err
 		}
 		b.opaque = ev.Opaque
-		// Its end is near, and says what it cost.
+		// The end is near, and says what the answer cost.
 		tl.size += len(ev.Opaque.JSON)
 		if ev.Text != "" {
 			tl.size += len(ev.Text) - b.text.Len()
@@ -91,7 +94,7 @@ func (tl *timeline) add(ev llm.Event) error {
 func (tl *timeline) grow(n int) error {
 	if tl.size += n; tl.size > maxAnswer {
 		return &llm.Error{Class: llm.ClassProtocol, Message: fmt.Sprintf(
-			"the model's answer is larger than %d bytes, with what goes back to the endpoint: podd discards it", maxAnswer)}
+			"the model's answer exceeds %d bytes, so podd discards it", maxAnswer)}
 	}
 	return nil
 }
@@ -111,9 +114,15 @@ func (tl *timeline) show(b *block, text string) {
 	if tl.live == nil {
 		return
 	}
+	if b.tool == "" {
+		b.tool = b.Name
+		if tl.named != nil {
+			b.tool = tl.named(b.Name, b.text.String())
+		}
+	}
 	tl.live(item.Delta{
 		Turn: tl.turn, Step: tl.step, Block: b.id,
-		Kind: deltaKinds[b.Kind], CallID: b.CallID, Tool: b.Name, Text: text,
+		Kind: deltaKinds[b.Kind], CallID: b.CallID, Tool: b.tool, Text: text,
 	})
 }
 
@@ -126,15 +135,14 @@ func (tl *timeline) blockIDs() []string {
 	return ids
 }
 
-// items are the finished items, in the order in which their blocks began. Blocks
-// that came to nothing are left out. model is the one that was asked: what only it can
-// read says so.
-func (tl *timeline) items(model string) []item.Item {
+// items are the finished items, in the order in which their blocks began, without empty
+// blocks. model is the requested one: it marks what only that model can read.
+func (tl *timeline) items(model item.ModelRef) []item.Item {
 	var items []item.Item
 	for _, b := range tl.blocks {
 		text := b.text.String()
 		if b.opaque != (item.Opaque{}) {
-			b.opaque.Model = model
+			b.opaque.Endpoint, b.opaque.Model = model.Endpoint, model.Model
 		}
 		switch {
 		case b.Kind == llm.BlockToolCall:
@@ -149,7 +157,7 @@ func (tl *timeline) items(model string) []item.Item {
 	return items
 }
 
-// spoken is the text of the assistant's messages so far.
+// spoken is the text of the assistant's messages.
 func (tl *timeline) spoken() string {
 	var parts []string
 	for _, b := range tl.blocks {

@@ -21,8 +21,8 @@ func collect(t *testing.T, events ...llm.Event) (*timeline, []item.Delta) {
 	return tl, deltas
 }
 
-// What a block says in the end counts, where it is not what its deltas said. It counts
-// against the size of the answer in their place.
+// A block's final text replaces its deltas if they differ, also in the size of the
+// answer.
 func TestTimelineLastWord(t *testing.T) {
 	const head = len("c") + len("shell")
 	tl, _ := collect(t,
@@ -31,13 +31,13 @@ func TestTimelineLastWord(t *testing.T) {
 		llm.BlockEnd{Block: 0, Text: `{"a":1}`},
 		llm.End{Stop: llm.StopDone},
 	)
-	if got := tl.items("m")[0].(item.ToolCall).Arguments; got != `{"a":1}` || tl.size != head+len(got) {
+	if got := tl.items(item.ModelRef{Model: "m"})[0].(item.ToolCall).Arguments; got != `{"a":1}` || tl.size != head+len(got) {
 		t.Errorf("arguments %q, size %d", got, tl.size)
 	}
 }
 
-// Overlapping blocks become items in the order of their starts; those that came to
-// nothing are left out, calls excepted.
+// Overlapping blocks become items in the order of their starts; empty ones are left out,
+// except calls.
 func TestTimelineItems(t *testing.T) {
 	secret := item.Opaque{API: "responses", JSON: "{}"}
 	kept := item.Opaque{API: "responses", Model: "m", JSON: "{}"}
@@ -64,7 +64,7 @@ func TestTimelineItems(t *testing.T) {
 		item.Reasoning{Opaque: kept},
 		item.ToolCall{Name: "todo"},
 	}
-	if got := tl.items("m"); !reflect.DeepEqual(got, want) {
+	if got := tl.items(item.ModelRef{Model: "m"}); !reflect.DeepEqual(got, want) {
 		t.Errorf("items %+v", got)
 	}
 	if tl.spoken() != "Hello" || tl.end == nil || len(tl.blockIDs()) != 6 {
@@ -82,7 +82,7 @@ func TestTimelineItems(t *testing.T) {
 	}
 }
 
-// Events out of order are the model's fault, and not a panic.
+// Events out of order are the model's error, and cause no panic.
 func TestTimelineRefuses(t *testing.T) {
 	for name, ev := range map[string]llm.Event{
 		"a fragment before its start": llm.BlockDelta{Block: 1},
@@ -99,7 +99,7 @@ func TestTimelineRefuses(t *testing.T) {
 	}
 }
 
-// An answer without end is cut off before it fills the memory.
+// An endless answer is cut off before it fills the memory.
 func TestTimelineIsBounded(t *testing.T) {
 	tl, _ := collect(t, llm.BlockStart{Block: 0, Kind: llm.BlockText})
 	piece := strings.Repeat("x", 1<<20)

@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 )
 
-// run is one turn under way: the loop of its steps, from claim to terminal entry. Each part
-// has its own business and reaches the others only through what the run gives it:
+// run is one running turn: the loop of its steps, from claim to terminal entry. Each part
+// has its own task and reaches the others only through what the run gives it:
 //
 //	journal  what is stored, and what the next batch adds
 //	asker    requests of the model
@@ -15,7 +15,7 @@ import (
 //	caller   runs them
 //	gate     lets the turn go on, and others join it
 //
-// All of it belongs to the turn's goroutine, but for what the goroutines of calls use.
+// All of it belongs to the turn's goroutine, except for what the goroutines of calls use.
 type run struct {
 	w      *Worker
 	j      *journal
@@ -27,14 +27,14 @@ type run struct {
 	claimed bool
 }
 
-// steps is the turn: claim, or go on with what was left open, then ask and run tools
-// until nothing is left to do. What comes next follows from the log alone. A panic ends
-// the turn as an error, not the daemon.
+// steps runs the turn: it claims, or continues an open turn, then asks the model and runs
+// tools until nothing is left to do. The next action follows from the log alone. A panic
+// ends the turn as an error, not the daemon.
 func (t *run) steps(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			t.j.logger.Error("turn panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = failed("INTERNAL", "podd met a defect of its own in this turn: %v", p)
+			err = failed("INTERNAL", "internal error in podd: %v; see its log, then submit again", p)
 		}
 	}()
 	calls, err := t.begin(ctx)
@@ -60,8 +60,8 @@ func (t *run) steps(ctx context.Context) (err error) {
 	}
 }
 
-// begin claims the turn's submits, or says which calls of a turn that goes on still
-// have to end.
+// begin claims the turn's submits, or returns the calls of a resumed turn that have not
+// ended.
 func (t *run) begin(ctx context.Context) (calls []*call, err error) {
 	if t.j.now.Turn.Open && t.j.now.Turn.Number == t.j.turn.Number {
 		calls, err = t.resume(ctx)

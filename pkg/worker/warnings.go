@@ -6,8 +6,8 @@ import (
 	"podd/pkg/item"
 )
 
-// warnings are what interceptors warned of and no batch has stored yet. Results are
-// reviewed in the goroutines of their calls.
+// warnings are the interceptors' warnings that no batch has stored yet. The goroutines of
+// calls review results.
 type warnings struct {
 	mu    sync.Mutex
 	texts []string
@@ -20,8 +20,8 @@ func (t *journal) warn(texts []string) {
 	t.warned.texts = append(t.warned.texts, texts...)
 }
 
-// withWarnings adds the alerts of what interceptors warned of to a batch, before all but
-// the claim of the turn: they belong to what was decided.
+// withWarnings adds the alerts for the interceptors' warnings to a batch, before
+// everything but the claim of the turn: they belong to the decisions.
 func (t *journal) withWarnings(kinds []item.Kind) []item.Kind {
 	t.warned.mu.Lock()
 	texts := t.warned.texts

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"podd/pkg/fold"
 	"podd/pkg/hook"
 	"podd/pkg/interceptor"
 	"podd/pkg/item"
@@ -15,71 +16,94 @@ import (
 	"podd/pkg/tool"
 )
 
-// Renderer is the version of the code that turns a log into a request. It is stored
-// with each setup; raise it when the same log gives other bytes.
+// Renderer is the version of the code that turns a log into a request. It is stored with
+// each setup; raise it when the same log gives other bytes.
 const Renderer = 1
 
-// Config is what a Worker works with. Model and Tools are required; the zero value
-// of the rest is its documented default.
+// Config configures a Worker. Router and Tools are required; other zero fields mean their
+// documented default.
 type Config struct {
 	// Pod is the pod's id, Dir its workspace.
 	Pod, Dir string
-	// Model answers the requests.
-	Model llm.Model
-	// ModelName is the model to ask; empty means the endpoint's default.
-	ModelName string
-	// Instructions are the operator's, sent with each request.
-	Instructions string
-	// Project says what the workspace itself says about how work is done in it, and what
-	// a person should know of that. It is asked when a turn begins; what it says holds
-	// until the turn ends. nil says nothing.
+	// Target says which model answers the requests.
+	Target
+	// Briefing is podd's own text for the model, besides the conversation.
+	Briefing
+	// Project returns the workspace's instructions for work in it, and what a person should
+	// know about them. It is called when a turn begins; the result applies until the turn
+	// ends. nil returns nothing.
 	Project func() (text string, warnings []string)
-	// FileRefRole is "system" to send file references with that literal role.
-	FileRefRole string
+	// Sending says how items are sent.
+	Sending Sending
 	// Tools are those that the model may call.
 	Tools *tool.Registry
-	// Files are the pod's, which come back after a compaction; nil brings none back.
+	// Files are the pod's, which are read again after a compaction; nil reads none.
 	Files *scopefs.FS
-	// Output cuts what tools answer; nil means the default limits.
+	// Output bounds results of tools; nil means the default limits.
 	Output *tool.Limits
-	// Spool keeps the full text of what is cut; nil keeps none.
+	// Spool keeps the full text of cut outputs; nil keeps none.
 	Spool Spool
 	// Chain decides at the edges of the turn.
 	Chain interceptor.Chain
-	// Policy says which calls run unasked; nil means all.
+	// Policy says which calls run without a question; nil means all.
 	Policy Policy
-	// Executes are the files of the pod that a command line is known to execute, as they are
-	// now; nil knows none.
+	// Executes returns the files of the pod that a command line is known to execute, as they
+	// are now; nil returns none.
 	Executes func(line string) []Executed
-	// ApprovalTime is how long a call waits for a person; after it the call is denied.
-	// Default one week.
+	// ApprovalTime is how long a call waits for a person before it is denied. Default one
+	// week.
 	ApprovalTime time.Duration
-	// Observe is told what happens at the edges; it does not block. nil tells nobody.
+	// Observe gets the events at the edges; it must not block; nil ignores them.
 	Observe func(hook.Edge)
-	// Working is told when the turn begins to work, and when it only waits or has ended;
-	// it does not block. nil tells nobody.
+	// Working is called when the turn begins to work, and when it only waits or has ended;
+	// it must not block; nil ignores that.
 	Working func(working bool)
-	// Fallbacks are models to ask, in this order, when one can't be asked for long.
-	Fallbacks []string
 	// Limits end a turn that goes on for too long.
 	Limits Limits
-	// Retry says how a failed request is tried again.
+	// Retry says how a failed request is retried.
 	Retry Retry
-	// Compaction says when a summary takes the place of older items.
+	// Compaction says when a summary replaces older items.
 	Compaction Compaction
-	// Summarize says which outputs over their limit a model summarises.
+	// Summarize says which outputs above their limit a model summarises.
 	Summarize Summarize
-	// Logger gets what an operator should know; nil means none.
+	// Logger gets messages for the operator; nil discards them.
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
 
+// Target says which model answers. Router is required.
+type Target struct {
+	// Router has the endpoints.
+	Router *llm.Router
+	// Model is the one to request; zero means the default of the default endpoint.
+	Model item.ModelRef
+	// Options precede those that the router has for the model.
+	Options item.Options
+	// Fallbacks are models to use, in this order, when one is unavailable for long.
+	Fallbacks []item.ModelRef
+}
+
+// Sending says how items are sent.
+type Sending struct {
+	// FileRefRole is "system" to send file references with that literal role.
+	FileRefRole string
+	// TakesImages says whether a model takes images; nil says that all do.
+	TakesImages func(model string) bool
+	// Images gives the bytes of stored images; nil has none.
+	Images llm.Images
+}
+
+// request is what the model is asked when a log says r.
+func (s Sending) request(r fold.Request) llm.Request {
+	return llm.Request{Setup: r.Setup, Items: r.Items, Images: s.Images}
+}
+
 // Spool keeps the full text of a tool's output.
 type Spool interface {
-	// Keep returns the path of the file that has the text.
+	// Keep stores a text and returns the path of its file.
 	Keep(tool, full string) (path string, err error)
-	// Ends returns what a kept text starts and ends with, at most n bytes each.
+	// Ends returns the start and the end of a kept text, at most n bytes each.
 	Ends(path string, n int) (head, tail string, err error)
 }
 
@@ -89,10 +113,10 @@ type Worker struct {
 	specs []item.ToolSpec
 }
 
-// New checks the configuration and fills in its defaults.
+// New checks the configuration and sets its defaults.
 func New(c Config) (*Worker, error) {
-	if c.Model == nil || c.Tools == nil {
-		return nil, errors.New("worker: Model and Tools are required")
+	if c.Router == nil || c.Tools == nil {
+		return nil, errors.New("worker: Router and Tools are required")
 	}
 	if c.Output == nil {
 		limits, err := tool.NewLimits(tool.LimitsConfig{})
@@ -118,8 +142,11 @@ func New(c Config) (*Worker, error) {
 	return &Worker{Config: c, specs: c.Tools.Specs()}, nil
 }
 
-// Offer gives the worker other tools. It is called before Run, or not at all.
+// Offer gives the worker other tools. Call it before Run, or not at all.
 func (w *Worker) Offer(tools *tool.Registry) { w.Tools, w.specs = tools, tools.Specs() }
+
+// Body is the body of a request.
+func (w *Worker) Body(r fold.Request) ([]byte, error) { return w.Router.Body(w.Sending.request(r)) }
 
 // Submit is a submit that a turn takes.
 type Submit struct {
@@ -132,27 +159,34 @@ type Submit struct {
 type Turn struct {
 	// Number is the turn's, from 1.
 	Number int64
-	// Submits are what it claims, oldest first; Notes what clients left before it.
+	// Submits are those that it claims, oldest first; Notes what clients left before it.
 	Submits []Submit
 	Notes   []string
+	// Plan says that the turn only plans: it reads and changes nothing.
+	Plan bool
+	// AnswerSchema is the JSON Schema that the last answer must match; empty without one.
+	AnswerSchema string
+	// Choice precedes the worker's model and effort.
+	Choice item.Choice
 	// Resume says, for a turn that was left open, why it goes on now; it claims
 	// nothing. Waited says that it did no work of its own when it was left. NotBefore is
 	// when its next request may be sent, Held what holds the pod; nil when nothing does.
+	// Lifted are the pauses until a time that a person ended in it.
 	Resume    string
 	Waited    bool
 	NotBefore time.Time
 	Held      *item.Pause
-	// Encoder is that of the pod's turns before; nil means a new one.
+	Lifted    []item.Pause
+	// Encoder is that of the pod's earlier turns; nil means a new one.
 	Encoder *Encoder
-	// Stop, when closed, ends the turn at its next step boundary. It stays open in the
-	// log.
+	// Stop, when closed, ends the turn at its next step boundary. It stays open in the log.
 	Stop <-chan struct{}
 }
 
-// Run runs a turn to its terminal entry. now is where the pod stands. Cancelling ctx with cause a *Cancelled ends the turn as
-// cancelled. With another cause, and when Stop is closed, Run returns with the turn open:
-// it goes on when it is run again. The error is that of a log that failed; then the turn
-// is open too.
+// Run runs a turn to its terminal entry. now is the pod's state. Cancelling ctx with
+// cause a *Cancelled ends the turn as cancelled. With another cause, and when Stop is
+// closed, Run returns with the turn open: it resumes when it is run again. The error is
+// that of a failed log; then the turn is open too.
 func (w *Worker) Run(ctx context.Context, log Log, now Now, turn Turn) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -191,10 +225,11 @@ func (w *Worker) newRun(ctx context.Context, log Log, now Now, turn Turn) *run {
 	j := &journal{w: w, turn: turn, log: log, now: now, logger: logger}
 	j.waiting, j.stopWaiting = context.WithCancelCause(ctx)
 	judge := &judge{w: w, j: j}
+	model := cmp.Or(turn.Choice.Model, w.Model)
 	return &run{
 		w: w, j: j, judge: judge,
-		asker:  &asker{w: w, j: j, judge: judge, model: w.ModelName, fallbacks: w.Fallbacks},
+		asker:  &asker{w: w, j: j, judge: judge, model: model, fallbacks: w.Fallbacks},
 		caller: &caller{w: w, j: j, judge: judge, idle: idleCalls{poke: make(chan struct{}, 1)}},
-		gate:   &gate{w: w, j: j},
+		gate:   &gate{w: w, j: j, ended: turn.Lifted},
 	}
 }

@@ -9,13 +9,12 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// completeTime bounds the search for completions: somebody waits for them at a
-// keyboard.
+// completeTime bounds the search for completions: a person waits for them at a keyboard.
 const completeTime = 300 * time.Millisecond
 
-// Complete completes what was typed behind an @ with paths of the pod's scope, as
-// [scopefs.FS.Complete] says, but for those that rules deny or ask about. A search that
-// takes long is cut short.
+// Complete completes the text after an @ with paths of the pod's scope, as
+// [scopefs.FS.Complete] does, except for those that rules deny or ask about. It cuts a
+// long search short.
 func (w *Workspace) Complete(ctx context.Context, prefix string, limit int) ([]string, error) {
 	dir, err := w.opened()
 	if err != nil {

@@ -10,20 +10,24 @@ import (
 	"podd/pkg/tool/spool"
 )
 
-// directory is an open workspace: files and tools. It stays open while the pod is loaded, so
-// that its tools remember which files were read.
+// directory is an open workspace: files and tools. It stays open while the pod is loaded,
+// so that its tools remember which files were read.
 type directory struct {
 	spec  item.PodSpec
 	fs    *scopefs.FS
 	spool *spool.Folder
-	// depth is how many pods are above the pod.
+	// depth is the number of pods above this one.
 	depth int
-	// skillsDir is the user's directory of skills; empty when there is none.
+	// parent is the name of the pod that spawned it; empty for one that a person made.
+	parent string
+	// skillsDir is the user's directory of skills; empty without one.
 	skillsDir string
-	// own are the pod's own tools, made under settings and again under others. They belong
-	// to the pod's goroutine.
+	// own are the pod's own tools, made for settings and remade when those change. They
+	// belong to the pod's goroutine.
 	own      toolset
 	settings *Settings
+	// network is what its commands reached when the tools were made.
+	network bool
 }
 
 // open opens the directory of a spec. It may hang.
@@ -40,7 +44,7 @@ func (w *Workspace) open(spec item.PodSpec) (*directory, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What a cut left out can be read where its marker says.
+	// A tool can read what was cut from the file that the marker names.
 	read := append([]string{folder.Dir()}, spec.Read...)
 	shown := []string{folder.Dir()}
 	skillsDir := w.all.SkillsDir
@@ -56,10 +60,15 @@ func (w *Workspace) open(spec item.PodSpec) (*directory, error) {
 	if err != nil {
 		return nil, w.noDirectory(err)
 	}
-	return &directory{spec: spec, fs: fs, spool: folder, depth: len(above), skillsDir: skillsDir}, nil
+	d := &directory{spec: spec, fs: fs, spool: folder, depth: len(above), skillsDir: skillsDir}
+	if len(above) > 0 {
+		d.parent = above[0].Name
+	}
+	return d, nil
 }
 
-// noDirectory is the error of a directory of the pod that can't be opened, with a way out.
+// noDirectory is the error for a pod's directory that can't be opened; it says what to
+// do.
 func (w *Workspace) noDirectory(err error) error {
 	if item.ReasonOf(err) != "BAD_DIR" {
 		return err
@@ -69,35 +78,36 @@ func (w *Workspace) noDirectory(err error) error {
 	return e
 }
 
-// ownTools are the pod's own, those of s. They are made in the pod's goroutine.
+// ownTools are the pod's own tools for s. They are made in the pod's goroutine.
 func (w *Workspace) ownTools(s *Settings, d *directory) (toolset, error) {
-	if d.settings == s {
+	network := w.network()
+	if d.settings == s && d.network == network {
 		return d.own, nil
 	}
 	own, err := w.tools(s, d)
 	if err != nil {
 		return own, err
 	}
-	d.own, d.settings = own, s
+	d.own, d.settings, d.network = own, s, network
 	return own, nil
 }
 
-// tools makes the pod's own.
+// tools makes the pod's own tools.
 func (w *Workspace) tools(s *Settings, d *directory) (toolset, error) {
 	tools, err := builtin.New(builtin.Config{
-		FS: d.fs, Spool: d.spool, Shell: w.all.Shell, Logger: w.all.Logger,
+		FS: d.fs, Spool: d.spool, Jobs: w.all.jobs.Of(w.id), Shell: w.all.Shell, Logger: w.all.Logger,
 		Limits: s.ToolOutput, Search: s.Search, Tree: s.Tree, ListDir: s.ListDir, Glob: s.Glob,
-		WebFetch: builtin.WebFetch{Opens: w.opens},
+		WebFetch: builtin.WebFetch{Opens: w.opens}, Network: w.network,
 	})
 	if err != nil {
 		return toolset{}, err
 	}
-	own := toolset{names: d.spec.Tools, tools: chosen(d.spec.Tools, append(tools, w.all.Tools...)), log: w.all.Logger}
+	own := toolset{names: d.spec.Tools, tools: chosen(d.spec.Tools, append(tools, w.all.Tools...)), prefix: w.all.ForeignPrefix, log: w.all.Logger}
 	if w.all.SubPods != nil && d.spec.SubPods > 0 && d.depth < pod.MaxDepth {
 		own.spawn = w.all.SubPods(item.Pod{ID: w.id, Name: w.name, Spec: d.spec}, d.depth, d.fs)
 	}
 	return own, nil
 }
 
-// close asks no file system: what is open are directories.
+// close needs no file system: only directories are open.
 func (d *directory) close() { _ = d.fs.Close() }

@@ -12,7 +12,7 @@ import (
 	"podd/pkg/worker"
 )
 
-// executed looks up the files of a scope that a command line is known to execute, as they
+// executed returns the files of a scope that a command line is known to execute, as they
 // are now.
 func executed(fs *scopefs.FS) func(line string) []worker.Executed {
 	return func(line string) []worker.Executed {
@@ -29,7 +29,7 @@ func executed(fs *scopefs.FS) func(line string) []worker.Executed {
 	}
 }
 
-// execution is one file that is executed; false for what is no file of the scope.
+// execution is one executed file; false if it is not a file of the scope.
 func execution(fs *scopefs.FS, name string) (worker.Executed, bool) {
 	target := fs.Target(name)
 	file, info, err := fs.Bound([]scopefs.Target{target}).Open(name)

@@ -11,7 +11,7 @@ import (
 	"podd/pkg/worker"
 )
 
-// ground is what a turn stands on, as its workspace has it when the turn begins.
+// ground is what a turn is based on, as its workspace has it when the turn begins.
 type ground struct {
 	workspace *Workspace
 	dir       *directory
@@ -20,19 +20,23 @@ type ground struct {
 	project  Project
 	skills   skills.Found
 	said     instructions.Found
+	told     told
 	// own are the pod's own tools, once a worker has them.
 	own toolset
 }
 
-// Look reads what a turn stands on. It may hang.
+// Look reads what a turn is based on. It may hang.
 func (w *Workspace) Look() (pod.Ground, error) {
 	dir, err := w.opened()
 	if err != nil {
 		return nil, err
 	}
-	told := w.toldBy(dir.fs)
+	files := w.toldBy(dir.fs)
 	g := &ground{
-		workspace: w, dir: dir, settings: w.all.settings(), skills: skills.Find(told, dir.skillsDir), said: instructions.Read(told),
+		workspace: w, dir: dir, settings: w.all.settings(), skills: skills.Find(files, dir.skillsDir), said: instructions.Read(files),
+	}
+	if g.told, err = w.gather(g.settings, files); err != nil {
+		return nil, err
 	}
 	if w.all.Project != nil {
 		g.project = w.all.Project(w.rules.Load().base)
@@ -40,27 +44,28 @@ func (w *Workspace) Look() (pod.Ground, error) {
 	return g, nil
 }
 
-// Follow lets the workspace's configuration count; see [pod.Ground].
+// Follow applies the workspace's configuration; see [pod.Ground].
 func (g *ground) Follow() (says string, err error) {
 	return g.project.Says, g.workspace.follow(g.project)
 }
 
-// Use keeps the directory open under a turn.
+// Use keeps the directory open during a turn.
 func (g *ground) Use() (done func()) { return g.workspace.use(g.dir) }
 
-// Equip gives a worker the pod's own tools, and what the workspace says.
+// Equip gives a worker the pod's own tools, and the workspace's instructions.
 func (g *ground) Equip(c *worker.Config) (err error) {
 	if g.own, err = g.workspace.ownTools(g.settings, g.dir); err != nil {
 		return err
 	}
 	c.Instructions = joined(c.Instructions, g.skills.List(true))
+	g.brief(&c.Briefing)
 	c.Project, c.Spool, c.Files = g.says(g.workspace.followed()), g.dir.spool, g.dir.fs
 	c.Executes, c.Output = executed(g.dir.fs), g.settings.ToolOutput
 	c.Tools, err = g.own.with(g.skill())
 	return err
 }
 
-// Offered are the tools of a worker that is equipped, with those of other programs.
+// Offered are the tools of an equipped worker, including those of other programs.
 func (g *ground) Offered(ctx context.Context, start bool) (*tool.Registry, error) {
 	foreign := g.workspace.followed().Tools
 	if foreign == nil {
@@ -69,7 +74,7 @@ func (g *ground) Offered(ctx context.Context, start bool) (*tool.Registry, error
 	return g.own.with(append(g.skill(), foreign(ctx, start)...))
 }
 
-// skill is the tool that gives the skills; none where there are no skills.
+// skill is the tool that returns skills; nil without skills.
 func (g *ground) skill() []tool.Tool {
 	if t := g.skills.Tool(); t != nil {
 		return []tool.Tool{t}
@@ -77,8 +82,8 @@ func (g *ground) skill() []tool.Tool {
 	return nil
 }
 
-// says is what a workspace says: its file of instructions, then its configuration, then
-// its skills, and which skills are left out.
+// says is the workspace's text: its instructions file, then its configuration, then its
+// skills, and which skills are left out.
 func (g *ground) says(p Project) func() (text string, warnings []string) {
 	return func() (string, []string) {
 		text := g.said.Text
@@ -86,7 +91,7 @@ func (g *ground) says(p Project) func() (text string, warnings []string) {
 			text = joined(text, instructions.From(p.Source, p.Instructions))
 		}
 		text = joined(text, g.skills.List(false))
-		// The text has what there is to warn of, so that the same is told once.
+		// The text includes the warnings, so that an unchanged text warns only once.
 		for _, note := range g.skills.Notes {
 			text = joined(text, "["+note+"]")
 		}

@@ -7,17 +7,17 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// The tools whose rules count for what podd reads without a call.
+// The tools whose rules apply to files that podd reads without a call.
 var readingTools = []string{"read_file", "list_dir"}
 
-// guarded are the files of a pod for what podd reads by itself: what a rule denies is
-// not read. What a rule asks about is not read either where that is said to be so, for
-// there is nobody to ask: asks is told whether the path leads elsewhere by links.
+// guarded are a pod's files for what podd reads itself: it skips a file that a rule
+// denies. For a file that a rule asks about, asks decides, because podd cannot ask a
+// person here; linked says that links lead the path elsewhere.
 func (w *Workspace) guarded(fs *scopefs.FS, asks func(linked bool) (refused bool, why string)) *scopefs.FS {
 	return fs.Guarded(func(named string, leads []string) string {
 		rules, err := w.rulesNow()
 		if err != nil {
-			return fmt.Sprintf("is not read, because podd can't tell whether the rules allow it: %v", err)
+			return fmt.Sprintf("is not read, because podd cannot find out whether the rules allow it: %v", err)
 		}
 		which := ""
 		if len(leads) > 0 {
@@ -32,7 +32,7 @@ func (w *Workspace) guarded(fs *scopefs.FS, asks func(linked bool) (refused bool
 				return which + "is denied by " + rule
 			case policy.Ask:
 				if refused, why := asks(len(leads) > 0); refused {
-					return which + "must be approved by " + rule + why
+					return which + "needs approval by " + rule + why
 				}
 			}
 		}
@@ -41,15 +41,16 @@ func (w *Workspace) guarded(fs *scopefs.FS, asks func(linked bool) (refused bool
 }
 
 // referenced are the files that a submit may refer to: text may come from anywhere, and a
-// reference asks nobody.
+// reference cannot ask.
 func (w *Workspace) referenced(fs *scopefs.FS) *scopefs.FS {
 	return w.guarded(fs, func(bool) (bool, string) {
-		return true, ", and a reference asks nobody: have the model read it, or paste what it needs"
+		return true, ", which a reference cannot ask for: let the model read the file, or paste the text"
 	})
 }
 
-// toldBy are the files that a workspace gives orders in. A rule that asks is about calls of
-// the model, unless a link leads there: then the workspace hands a file on as its own.
+// toldBy are the files with a workspace's instructions. A rule that asks is about calls
+// of the model; it applies here only to a link, by which the workspace would pass off
+// another file as its own.
 func (w *Workspace) toldBy(fs *scopefs.FS) *scopefs.FS {
 	return w.guarded(fs, func(linked bool) (bool, string) { return linked, "" })
 }

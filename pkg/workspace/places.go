@@ -7,11 +7,11 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// places are directories that exist, by the paths that somebody gave: what each is called
-// without links.
+// places maps existing directories, by the paths that clients or models gave, to their
+// paths without links.
 type places map[string]string
 
-// findPlaces looks for the directories that a spec has and the one before has not.
+// findPlaces looks up the directories that a spec has and the previous one does not.
 func findPlaces(spec, before item.PodSpec) (places, error) {
 	found := make(places)
 	find := func(what string, paths, before []string) error {
@@ -36,8 +36,8 @@ func findPlaces(spec, before item.PodSpec) (places, error) {
 	return found, find("write root", spec.Write, before.Write)
 }
 
-// resolve gives the directories that a spec has and the one before has not their names. A
-// path that was not looked for comes from a spec that was stored meanwhile.
+// resolve replaces the directories that a spec has and the previous one does not by their
+// real paths. A path that was not looked up is from a spec that was stored meanwhile.
 func (p places) resolve(spec, before item.PodSpec) item.PodSpec {
 	names := func(paths, before []string) []string {
 		if slices.Equal(paths, before) {
@@ -56,22 +56,42 @@ func (p places) resolve(spec, before item.PodSpec) item.PodSpec {
 	return spec
 }
 
-// within are the directories that a spawned pod's must lie in: those that a person gave
-// the pod at the top. Whatever became of the specs in between, each pod's directories lie
+// within are the directories that a sub-pod's must be in: those that a person gave the
+// pod at the top. Whatever happened to the specs in between, each pod's directories are
 // in its parent's, or it has none.
 func within(spec item.PodSpec, above []item.Pod) ([]string, error) {
 	var outer []string
 	for _, p := range above {
 		if dir, ok := narrower(spec, p.Spec); !ok {
 			return nil, item.Errorf(item.KindPrecondition, "WIDER_THAN_PARENT",
-				"the directory %s lies outside of those of pod %s, which spawned this one: change one of the two with podctl update", dir, p.Name)
+				"the directory %s is outside the directories of the parent pod %s: change one of the two with podctl update", dir, p.Name)
 		}
 		spec, outer = p.Spec, p.Spec.Readable()
 	}
 	return outer, nil
 }
 
-// narrower says whether all directories of a spec lie in another's, or which does not.
+// checkNetwork refuses the network for a pod when one of those above has none.
+func checkNetwork(above []item.Pod, configured bool) error {
+	for i, p := range above {
+		if !p.Spec.ReachesNetwork(above[i+1:], configured) {
+			return item.Errorf(item.KindPrecondition, "WIDER_THAN_PARENT",
+				"pod %s, which spawned this one, has no network: give it the network first, with podctl update %s --network on", p.Name, p.Name)
+		}
+	}
+	return nil
+}
+
+// network says whether the pod's commands reach the network now, unasked.
+func (w *Workspace) network() bool {
+	w.mu.Lock()
+	spec := w.spec
+	w.mu.Unlock()
+	above, err := w.above()
+	return err == nil && spec.ReachesNetwork(above, w.all.Shell.Sandbox.Network())
+}
+
+// narrower says whether all directories of a spec are in another's, or which one is not.
 func narrower(spec, than item.PodSpec) (dir string, ok bool) {
 	for _, dir := range spec.Writable() {
 		if !scopefs.LiesIn(dir, than.Writable()) {

@@ -9,16 +9,15 @@ import (
 
 // Project is what the configuration of a workspace adds. It informs and narrows.
 type Project struct {
-	// Instructions are sent as the workspace's word, Source is the file that they are
-	// from.
+	// Instructions are sent as the workspace's word; Source is their file.
 	Instructions, Source string
 	// Rules ask or deny; their paths are those of the workspace.
 	Rules []item.Rule
-	// Tools are those of other programs, in the order in which a model is sent them; nil
-	// means none. With start, programs of which nothing is known yet are started. It
-	// returns soon after ctx ends, with what there is.
+	// Tools returns those of other programs, in the order for the model; nil means none.
+	// With start it starts programs of which nothing is known yet. It returns soon after ctx
+	// ends, with what it has.
 	Tools func(ctx context.Context, start bool) []tool.Tool
-	// Says tells a person in one sentence what of the configuration is not followed;
-	// empty when that is nothing.
+	// Says tells a person in one sentence which part of the configuration podd ignores;
+	// empty without one.
 	Says string
 }

@@ -2,33 +2,35 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"podd/internal/workspace/picture"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/scopefs"
 )
 
-// Bounds of the file references of one submit: how many are resolved, and what they
-// add in bytes. The submit is one entry of the log, and what is stored must be small
-// enough to be streamed.
+// Bounds of the file references of one submit: how many are resolved, and how many bytes
+// they add. The submit is one entry of the log, and an entry must be small enough for a
+// stream.
 const (
 	maxRefs     = 256
 	maxResolved = 4 << 20
 )
 
-// unknownSegment stands for a segment of a kind that this podd does not know.
+// unknownSegment replaces a segment of a kind that this podd does not know.
 const unknownSegment = "[unknown input segment]"
 
 // resolveTime bounds how long the file references of one submit may take.
 const resolveTime = 10 * time.Second
 
-// Refer turns a submit into what is stored: the segments with their references
-// found, the text as the model sees it, and what each reference resolved to, in order.
-// A reference that fails, or that a rule is against, is an alert; nothing is silent.
+// Refer converts a submit for the log: the segments with the references found in them,
+// the text as the model sees it, and what each reference resolved to, in order. A
+// reference that fails, or that a rule denies, raises an alert; nothing fails silently.
 func (w *Workspace) Refer(ctx context.Context, s pod.Submit) (item.Submitted, []item.Alert, error) {
 	dir, err := w.opened()
 	if err != nil {
@@ -41,6 +43,11 @@ func (w *Workspace) Refer(ctx context.Context, s pod.Submit) (item.Submitted, []
 		out: item.Submitted{RequestID: s.RequestID, Mode: s.Mode},
 	}
 	for _, segment := range s.Segments {
+		if _, attached := segment.(item.ImageSegment); attached {
+			r.images++
+		}
+	}
+	for _, segment := range s.Segments {
 		if t, ok := segment.(item.TextSegment); ok && s.ParseRefs {
 			r.typed(ctx, t.Text)
 			continue
@@ -48,18 +55,18 @@ func (w *Workspace) Refer(ctx context.Context, s pod.Submit) (item.Submitted, []
 		r.segment(ctx, segment)
 	}
 	if extra := r.refs - maxRefs; extra > 0 {
-		r.warn("file_ref", "%d file references were not added: a submit can have %d", extra, maxRefs)
+		r.warn("file_ref", "%d file references were not added: the limit of a submit is %d", extra, maxRefs)
 	}
 	r.out.Text = r.text.String()
 	return r.out, r.alerts, nil
 }
 
-// resolver is one submit on its way to what is stored.
+// resolver converts one submit.
 type resolver struct {
 	workspace *Workspace
 	settings  *Settings
 	fs        *scopefs.FS
-	// guarded is fs without what rules are against.
+	// guarded is fs without the files that rules deny.
 	guarded *scopefs.FS
 	typos   *scopefs.Typos
 	out     item.Submitted
@@ -67,9 +74,11 @@ type resolver struct {
 	alerts  []item.Alert
 	// refs counts the references, size the bytes that they resolved to.
 	refs, size int
+	// images counts the images: the attached ones, and then those of references.
+	images int
 }
 
-// segment takes a segment as the client made it.
+// segment adds a segment as the client made it.
 func (r *resolver) segment(ctx context.Context, segment item.Segment) {
 	r.out.Segments = append(r.out.Segments, segment)
 	switch segment := segment.(type) {
@@ -77,6 +86,11 @@ func (r *resolver) segment(ctx context.Context, segment item.Segment) {
 		r.text.WriteString(segment.Text)
 	case item.PasteSegment:
 		r.pasted(segment)
+	case item.ImageSegment:
+		if before := r.text.String(); before != "" {
+			r.text.WriteString("\n"[:1-min(trailingNewlines(before), 1)])
+		}
+		fmt.Fprintf(&r.text, "[%s]\n", segment.Image)
 	case item.FileRef:
 		ok, err := r.ref(ctx, segment)
 		if ok {
@@ -89,12 +103,12 @@ func (r *resolver) segment(ctx context.Context, segment item.Segment) {
 		}
 	default:
 		r.text.WriteString(unknownSegment)
-		r.warn("segment", "a segment of the submit is of a kind that this podd does not know: upgrade podd, or the client is wrong")
+		r.warn("segment", "this podd does not know the kind of one segment: upgrade podd, or check the client")
 	}
 }
 
-// pasted takes a paste. One with a name stands between two lines that tell the model
-// where it begins and ends; no line of it can be taken for the second one.
+// pasted adds a paste. A named one is between two lines that show the model where it
+// begins and ends; no line of the paste can pass for the second one.
 func (r *resolver) pasted(p item.PasteSegment) {
 	if p.Name == "" {
 		r.text.WriteString(p.Text)
@@ -112,7 +126,7 @@ func (r *resolver) pasted(p item.PasteSegment) {
 	fmt.Fprintf(&r.text, "<%s%s lines=\"%d\">\n%s\n</%s>\n", tag, attribute, strings.Count(text, "\n")+1, text, tag)
 }
 
-// freeTag is a tag whose end is not in a text: the word, or the word with a number.
+// freeTag is a tag whose end line is not in a text: the word, or the word with a number.
 func freeTag(text, word string) string {
 	ends := make(map[string]bool)
 	for _, behind := range strings.Split(text, "</"+word)[1:] {
@@ -132,8 +146,8 @@ func trailingNewlines(text string) int {
 	return min(len(text)-len(strings.TrimRight(text, "\n")), 2)
 }
 
-// typed takes typed text. What looks like a reference and leads to no file stays as it
-// was typed: as often it is a name, a decorator or a package.
+// typed adds typed text. It keeps what looks like a reference and leads to no file as it
+// was typed: often it is a name, a decorator or a package.
 func (r *resolver) typed(ctx context.Context, text string) {
 	var plain strings.Builder
 	flush := func() {
@@ -163,14 +177,17 @@ func (r *resolver) typed(ctx context.Context, text string) {
 }
 
 // ref adds what a reference resolves to. ok is false when it does not; without an error
-// there are more of them than a submit can have.
+// the submit already has the most references.
 func (r *resolver) ref(ctx context.Context, ref item.FileRef) (ok bool, err error) {
 	if r.refs++; r.refs > maxRefs {
 		return false, nil
 	}
 	message, err := r.guarded.ResolveRef(ctx, ref, r.settings.FileRefs)
+	if e, ok := errors.AsType[*scopefs.PathError](err); ok && e.Kind == scopefs.Binary && ref.StartLine == 0 {
+		message, err = r.picture(ref.Path, err)
+	}
 	if err == nil && r.size+len(message.Text) > maxResolved {
-		err = fmt.Errorf("%s: the references of this submit are larger than %d bytes together: refer to less at once",
+		err = fmt.Errorf("%s: the references of this submit exceed %d bytes together: refer to fewer files or to line ranges",
 			scopefs.Display(ref.Path), maxResolved)
 	}
 	if err != nil {
@@ -180,6 +197,29 @@ func (r *resolver) ref(ctx context.Context, ref item.FileRef) (ok bool, err erro
 	r.size += len(message.Text)
 	r.out.Items = append(r.out.Items, message)
 	return true, nil
+}
+
+// picture resolves a reference to an image; notText is the error for any other file.
+func (r *resolver) picture(path string, notText error) (m item.SystemMessage, err error) {
+	file, err := r.guarded.ReadFile(path, picture.MaxFileBytes)
+	if err != nil || picture.Kind(file.Data) == "" {
+		return m, notText
+	}
+	name := scopefs.Display(path)
+	switch {
+	case file.Truncated:
+		return m, fmt.Errorf("%s is an image of %d bytes, the limit is %d: reduce it first", name, file.Size, picture.MaxFileBytes)
+	case r.images == item.MaxImages:
+		return m, fmt.Errorf("%s: a submit can have %d images", name, item.MaxImages)
+	}
+	image, err := picture.Read(file.Data, name)
+	if err != nil {
+		return m, fmt.Errorf("%s %w", name, err)
+	}
+	r.images++
+	return item.SystemMessage{
+		Origin: item.OriginFileRef, Text: "[File: " + name + "]\n" + image.String(), Images: item.NewImages(image),
+	}, nil
 }
 
 func (r *resolver) warn(source, format string, args ...any) {

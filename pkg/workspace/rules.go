@@ -15,24 +15,24 @@ import (
 // rulebook decides on the calls of one pod.
 type rulebook struct {
 	*policy.Policy
-	// settings, spec and the rules of the workspace are what the policy was made of.
+	// settings, spec and the workspace's rules are the sources of the policy.
 	settings  *Settings
 	spec      item.PodSpec
 	workspace []item.Rule
-	// dir is the pod's workspace, base that of the pod at the top of its family. Rules
-	// name paths from base: what a rule is about stays the same when a pod is spawned
-	// with a workspace further down.
+	// dir is the pod's workspace, base that of the pod at the top of its family. Rules name
+	// paths relative to base: a rule stays about the same files when a sub-pod's workspace
+	// is further down.
 	dir, base string
 }
 
-// policyOf is what decides on the calls of a pod: its own mode and rules beside the
-// operator's, and those of its workspace, which ask or deny.
+// policyOf makes the policy for a pod's calls: its own mode and rules, the operator's,
+// and those of its workspace, which ask or deny.
 func (s *Settings) policyOf(spec item.PodSpec, workspace []item.Rule) (*policy.Policy, error) {
 	rules := slices.Concat(s.Rules, policy.PodRules(spec.Rules), workspace)
 	return policy.New(cmp.Or(spec.Ask, s.Ask), rules)
 }
 
-// rulesOf are those of a spec, and of what its workspace adds.
+// rulesOf are the rules of a spec, and those that its workspace adds.
 func (w *Workspace) rulesOf(spec item.PodSpec, workspace []item.Rule) (*rulebook, error) {
 	s := w.all.settings()
 	p, err := s.policyOf(spec, workspace)
@@ -50,7 +50,7 @@ func (w *Workspace) rulesOf(spec item.PodSpec, workspace []item.Rule) (*rulebook
 	return book, nil
 }
 
-// rulesNow are the pod's rules under the settings of now.
+// rulesNow are the pod's rules under the current settings.
 func (w *Workspace) rulesNow() (*rulebook, error) {
 	book, s := w.rules.Load(), w.all.settings()
 	if book.settings == s {
@@ -62,13 +62,13 @@ func (w *Workspace) rulesNow() (*rulebook, error) {
 	}
 	next := *book
 	next.Policy, next.settings = p, s
-	// Another spec that came meanwhile brings rules of its own.
+	// A spec that came meanwhile has its own rules.
 	w.rules.CompareAndSwap(book, &next)
 	return &next, nil
 }
 
-// Decide is the pod's policy as its turns ask it. A rule that is added while a turn runs
-// counts from then on.
+// Decide is the pod's policy for its turns. A rule added while a turn runs applies at
+// once.
 func (w *Workspace) Decide(name string, access tool.Access) worker.Ruling {
 	rules, err := w.rulesNow()
 	if err != nil {
@@ -98,11 +98,12 @@ func (b *rulebook) call(name string, access tool.Access) policy.Call {
 		leads = append(leads, b.allFromBase(t.Leads()))
 	}
 	return policy.Call{
-		Tool: name, Command: access.Command, Host: access.Host, Paths: b.allFromBase(access.Paths), Leads: leads, Confined: access.Confined, Protected: access.Protected, Note: access.Note,
+		Tool: name, Command: access.Command, Host: access.Host, Paths: b.allFromBase(access.Paths), Leads: leads,
+		Level: access.Level, Why: access.Why, Beyond: access.Beyond, Confined: access.Confined, Protected: access.Protected, Note: access.Note,
 	}
 }
 
-// allFromBase names paths of the pod's from base.
+// allFromBase names the pod's paths relative to base.
 func (b *rulebook) allFromBase(paths []string) []string {
 	if b.dir == b.base {
 		return paths
@@ -114,7 +115,8 @@ func (b *rulebook) allFromBase(paths []string) []string {
 	return all
 }
 
-// fromBase names a path of the pod's from base: relative in it, else absolute.
+// fromBase names a path of the pod's relative to base if it is inside, otherwise as an
+// absolute path.
 func (b *rulebook) fromBase(path string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(b.dir, path)

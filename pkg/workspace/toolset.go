@@ -1,11 +1,13 @@
 package workspace
 
 import (
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 
 	"podd/internal/workspace/skills"
+	"podd/pkg/fold"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/tool"
@@ -17,29 +19,70 @@ type toolset struct {
 	// names choose the pod's tools; empty for all.
 	names []string
 	tools []tool.Tool
-	// spawn makes the tool that makes pods; nil where none may be made.
+	// spawn makes the tool that creates pods; nil if none may be created.
 	spawn func(beside []string) tool.Tool
-	log   *slog.Logger
+	// prefix begins the names of other programs' tools.
+	prefix string
+	log    *slog.Logger
 }
 
-// with puts the pod's own tools together with those of other programs that its names
-// choose. A name that is taken is a fault of the other program's, which costs that tool
-// and not the pod's turns.
+// with combines the pod's own tools with those of other programs that its names select.
+// If a name is taken, that is an error of the other program, which costs only that tool.
 func (t toolset) with(foreign []tool.Tool) (*tool.Registry, error) {
 	tools := slices.Clone(t.tools)
 	taken := append(namesOf(tools), pod.SpawnTool)
+	var others []tool.Tool
 	for _, f := range chosen(t.names, foreign) {
 		name := f.Spec().Name
 		if slices.Contains(taken, name) {
-			t.log.Warn("tool of another program left out, for its name is taken", "tool", name)
+			t.log.Warn("ignoring a tool of another program: its name is taken", "tool", name)
 			continue
 		}
-		tools, taken = append(tools, f), append(taken, name)
+		others, taken = append(others, f), append(taken, name)
+	}
+	listed := tools
+	if !t.searched(others) {
+		listed = append(tools, others...)
 	}
 	if t.spawn != nil {
-		tools = append(tools, chosen(t.names, []tool.Tool{t.spawn(namesOf(tools))})...)
+		listed = append(listed, chosen(t.names, []tool.Tool{t.spawn(namesOf(append(tools, others...)))})...)
 	}
-	return tool.NewRegistry(tools...)
+	if t.searched(others) {
+		return tool.NewSearched(listed, others, t.whose(others))
+	}
+	return tool.NewRegistry(listed...)
+}
+
+// maxListed is how many tokens the definitions of other programs' tools may cost in each
+// request; those that cost more are behind a search.
+const maxListed = 8000
+
+// searched says whether such tools are behind a search. What a token is does not change as
+// bills come in: the list of tools stays the same.
+func (t toolset) searched(others []tool.Tool) bool {
+	bytes := 0
+	for _, o := range others {
+		s := o.Spec()
+		bytes += len(s.Name) + len(s.Description) + len(s.Schema)
+	}
+	return fold.Estimate(bytes, 0) > maxListed
+}
+
+// whose names the servers that such tools are of.
+func (t toolset) whose(others []tool.Tool) string {
+	const most = 30
+	var servers []string
+	for _, name := range namesOf(others) {
+		server, _, _ := strings.Cut(strings.TrimPrefix(name, t.prefix), "__")
+		if !slices.Contains(servers, server) {
+			servers = append(servers, server)
+		}
+	}
+	slices.Sort(servers)
+	if left := len(servers) - most; left > 0 {
+		servers = append(servers[:most], fmt.Sprintf("%d more", left))
+	}
+	return "those of the MCP servers " + strings.Join(servers, ", ")
 }
 
 func namesOf(tools []tool.Tool) []string {
@@ -50,12 +93,12 @@ func namesOf(tools []tool.Tool) []string {
 	return names
 }
 
-// checkTools refuses names that no tool has, unless the spec before had them too.
+// checkTools refuses names that no tool has, unless the previous spec had them too.
 func (all *Workspaces) checkTools(names, before []string) error {
 	if slices.Equal(names, before) {
 		return nil
 	}
-	// In the order in which a model is sent them.
+	// In the order for the model.
 	known := append(append(builtin.Names(), namesOf(all.Tools)...), skills.ToolName, pod.SpawnTool)
 	for _, name := range names {
 		if _, foreign := all.foreign(name); !foreign && !slices.Contains(known, name) {
@@ -65,8 +108,8 @@ func (all *Workspaces) checkTools(names, before []string) error {
 	return nil
 }
 
-// chosen are the tools of these names, in their old order; all of them when there is no
-// name. Names that no tool has any more are passed over: fewer tools are never more.
+// chosen are the tools with these names, in their old order; without names all of them.
+// It ignores names that no tool has any more: fewer tools never widen a pod.
 func chosen(names []string, tools []tool.Tool) []tool.Tool {
 	if len(names) == 0 {
 		return tools

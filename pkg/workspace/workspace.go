@@ -14,16 +14,17 @@ import (
 	"podd/pkg/worker"
 )
 
-// Workspace is where one loaded pod works; see [pod.Workspace] for who calls what.
+// Workspace is where one loaded pod works; see [pod.Workspace] for the caller of each
+// method.
 type Workspace struct {
 	all      *Workspaces
 	id, name string
-	// above gives the pods above this one, its parent first.
+	// above are the pods above this one, its parent first.
 	above func() ([]item.Pod, error)
 	// rules decide on calls; turns ask them while the pod's goroutine may replace them.
 	rules atomic.Pointer[rulebook]
 
-	// mu guards what follows. It is not held over I/O.
+	// mu guards the fields below. It is not locked during I/O.
 	mu   sync.Mutex
 	spec item.PodSpec
 	// dir is nil until the directory is open; uses counts the turns that work in it.
@@ -31,19 +32,19 @@ type Workspace struct {
 	uses int
 	// closed is why the workspace is closed; nil while it is not.
 	closed error
-	// project is what the last turn followed.
+	// project is the configuration that the last turn followed.
 	project Project
 }
 
-// followed is what the configuration of the workspace added when it was last followed.
+// followed is what the workspace's configuration added when it was last followed.
 func (w *Workspace) followed() Project {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.project
 }
 
-// follow lets what the configuration of the workspace says count from now on: that of the
-// pod at the top of a family, from where the paths of rules are named.
+// follow applies the workspace's configuration from now on: that of the pod at the top of
+// a family, relative to which rules name paths.
 func (w *Workspace) follow(p Project) error {
 	book, err := w.rulesOf(w.spec, p.Rules)
 	if err != nil {
@@ -67,6 +68,15 @@ func (w *Workspace) Follow(spec item.PodSpec) (moves bool, use func(), err error
 			return false, nil, err
 		}
 	}
+	if spec.Network == item.NetworkOn && w.spec.Network != item.NetworkOn {
+		above, err := w.above()
+		if err != nil {
+			return false, nil, err
+		}
+		if err := checkNetwork(above, w.all.Shell.Sandbox.Network()); err != nil {
+			return false, nil, err
+		}
+	}
 	book, err := w.rulesOf(spec, w.followed().Rules)
 	if err != nil {
 		return false, nil, err
@@ -82,14 +92,14 @@ func (w *Workspace) Follow(spec item.PodSpec) (moves bool, use func(), err error
 	}, nil
 }
 
-// movesTo says whether tools stand on something else under another spec.
+// movesTo says whether tools have another basis under another spec.
 func movesTo(from, to item.PodSpec) bool {
 	return from.Dir != to.Dir || !slices.Equal(from.Read, to.Read) || !slices.Equal(from.Write, to.Write) ||
 		!slices.Equal(from.Tools, to.Tools) || from.SubPods != to.SubPods
 }
 
-// opened is the workspace's directory. One that was moved or replaced is opened again, once
-// no turn works in it. It may hang.
+// opened is the workspace's directory. If it was moved or replaced, it is opened again
+// once no turn works in it. It may hang.
 func (w *Workspace) opened() (*directory, error) {
 	w.mu.Lock()
 	old := w.dir
@@ -109,13 +119,13 @@ func (w *Workspace) opened() (*directory, error) {
 			return nil, err
 		}
 		if !w.enter(made) {
-			// Another was faster, or the pod has moved or ended meanwhile.
+			// Another call was faster, or the pod has moved or ended meanwhile.
 			made.close()
 		}
 	}
 }
 
-// enter takes a directory, unless there is one or another is wanted.
+// enter sets a directory, unless one is open or another is wanted.
 func (w *Workspace) enter(dir *directory) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -126,8 +136,8 @@ func (w *Workspace) enter(dir *directory) bool {
 	return true
 }
 
-// leave closes the directory; stale closes it if it is still that one and no turn works in
-// it. It is opened again when it is needed next.
+// leave closes the directory; with stale only if it is still that one and no turn works
+// in it. The next use opens it again.
 func (w *Workspace) leave(stale *directory) {
 	w.mu.Lock()
 	dir := w.dir
@@ -156,7 +166,7 @@ func (w *Workspace) use(dir *directory) (done func()) {
 	return sync.OnceFunc(func() { count(-1) })
 }
 
-// Close closes the directory for good.
+// Close closes the directory permanently.
 func (w *Workspace) Close(cause error) {
 	w.mu.Lock()
 	w.closed = cause
@@ -164,7 +174,7 @@ func (w *Workspace) Close(cause error) {
 	w.leave(nil)
 }
 
-// manySlots is more spawned pods than can have been at work.
+// manySlots is more sub-pods than can have been at work.
 const manySlots = 1 << 16
 
 // Recovering equips a worker without a directory; see [pod.Workspace].
@@ -174,7 +184,7 @@ func (w *Workspace) Recovering(c *worker.Config) error {
 	if err != nil {
 		return err
 	}
-	tools, err := builtin.Recovering(builtin.Config{Spool: folder, Shell: w.all.Shell, Logger: w.all.Logger, Limits: s.ToolOutput})
+	tools, err := builtin.Recovering(w.all.recovering(w.id, folder))
 	if err != nil {
 		return err
 	}
@@ -188,8 +198,8 @@ func (w *Workspace) Recovering(c *worker.Config) error {
 	return err
 }
 
-// RuleFor is the rule that lets such calls run unasked as the one that asks. The tools are
-// the pod's own and those of other programs, of which none is started.
+// RuleFor is the rule that lets calls like this one run without a question. The tools are
+// the pod's own and those of other programs, which it does not start.
 func (w *Workspace) RuleFor(ctx context.Context, asked item.ApprovalRequested) (*item.Rule, error) {
 	dir, err := w.opened()
 	if err != nil {
@@ -209,7 +219,7 @@ func (w *Workspace) RuleFor(ctx context.Context, asked item.ApprovalRequested) (
 	}
 	t, known := tools.Lookup(asked.Tool)
 	if !known {
-		return nil, item.Errorf(item.KindPrecondition, "NO_RULE", "the pod has no tool %q any more: no rule can be made for it", asked.Tool)
+		return nil, item.Errorf(item.KindPrecondition, "NO_RULE", "the pod no longer has the tool %q, so podd cannot add a rule for it", asked.Tool)
 	}
 	access := t.Access(asked.Arguments)
 	var executes []worker.Executed
@@ -218,7 +228,7 @@ func (w *Workspace) RuleFor(ctx context.Context, asked item.ApprovalRequested) (
 	}
 	if asked.Digest != worker.Digest(dir.spec.Dir, asked.Tool, asked.Arguments, access.Targets, executes) {
 		return nil, item.Errorf(item.KindPrecondition, "APPROVAL_CHANGED",
-			"the call is not what was asked about any more, so no rule is made of it: approve it alone, and it asks again")
+			"the call changed since it was shown, so podd adds no rule: approve it without --always")
 	}
 	made, err := policy.RuleFor(w.rules.Load().call(asked.Tool, access))
 	if err != nil {

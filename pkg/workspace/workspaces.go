@@ -3,11 +3,14 @@ package workspace
 import (
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"podd/internal/guard/policy"
+	"podd/internal/workspace/briefing"
+	"podd/internal/workspace/picture"
 	"podd/pkg/item"
 	"podd/pkg/pod"
 	"podd/pkg/scopefs"
@@ -16,58 +19,62 @@ import (
 	"podd/pkg/tool/spool"
 )
 
-// Config is what stays as long as Workspaces live. SpoolDir is required; the zero value of
-// the rest is its documented default.
+// Config is the part of the configuration that never changes. SpoolDir is required; other
+// zero fields mean their documented default.
 type Config struct {
-	// SpoolDir holds the full text of tool outputs that were cut and the output of
-	// running commands; one folder a pod.
+	// SpoolDir has the full text of cut tool outputs and the output of running commands; one
+	// folder per pod.
 	SpoolDir string
-	// SpoolBytes and SpoolAge bound what is kept there; see spool.Config.
+	// SpoolBytes and SpoolAge bound its content; see spool.Config.
 	SpoolBytes int64
 	SpoolAge   time.Duration
-	// Scrub takes secrets out of a spool file; see spool.Config.
+	// Scrub removes secrets from a spool file; see spool.Config.
 	Scrub func(path string) error
-	// Hidden are podd's own files and directories, which no pod's file tools reach;
-	// see scopefs.Config. A pod's own spool folder stays readable.
+	// Hidden are podd's own files and directories, which no pod's file tools reach; see
+	// scopefs.Config. A pod's own spool folder stays readable.
 	Hidden []string
-	// Project reads what the configuration of a workspace adds, as far as a person trusts
-	// it; nil reads none. It is asked when a turn begins.
+	// Project reads what a workspace's configuration adds, as far as a person trusts it; nil
+	// reads none. It is called when a turn begins.
 	Project func(dir string) Project
 	// Shell sets up the shell tool.
 	Shell builtin.Shell
-	// Tools are offered beside the built-in ones.
+	// Jobs bounds background commands; its Tools are not used.
+	Jobs builtin.JobsConfig
+	// Tools are offered in addition to the built-in ones.
 	Tools []tool.Tool
-	// SubPods makes the tool of a pod that may spawn others, which has depth pods above it;
-	// nil means that no pod may. Package subpods has it.
+	// SubPods makes the tool of a pod that may spawn others and has depth pods above it; nil
+	// means that no pod may. Package subpods has it.
 	SubPods func(parent item.Pod, depth int, files *scopefs.FS) (beside func(tools []string) tool.Tool)
-	// SkillsDir has the user's skills, which all pods may read; empty, or a directory that
-	// is not there, means none.
+	// SkillsDir has the user's skills, which all pods may read; empty or missing means none.
 	SkillsDir string
-	// ForeignPrefix begins the names of the tools of other programs, which come and go
-	// with the Project; empty means that there are none.
+	// ForeignPrefix begins the names of the tools of other programs, which come and go with
+	// the Project; empty means that no such tools exist.
 	ForeignPrefix string
-	// Logger gets what an operator should know; nil means none.
+	// Logger gets messages for the operator; nil discards them.
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
 
-// Settings are what Workspaces can be given again while they are used. The zero value is
-// the documented defaults. A Settings is not changed once Workspaces have it.
+// Settings are the part that Reload can replace. The zero value means the documented
+// defaults. A Settings does not change once Workspaces have it.
 type Settings struct {
 	// FileRefs bounds what an @path adds to a submit.
 	FileRefs scopefs.RefLimits
-	// ToolOutput cuts what tools answer; nil means the default limits.
+	// ToolOutput bounds results of tools; nil means the default limits.
 	ToolOutput *tool.Limits
 	// Search, Tree, ListDir and Glob bound built-in tools; see builtin.Config.
 	Search  builtin.Search
 	Tree    builtin.Tree
 	ListDir builtin.Listing
 	Glob    builtin.Listing
-	// Ask is when calls ask a person, for pods that say nothing else: never, risky (the
-	// default) or always. Rules decide on calls of all pods.
+	// Ask says when calls of pods without a mode of their own ask a person: never, risky
+	// (the default) or always. Rules apply to calls of all pods.
 	Ask   string
 	Rules []item.Rule
+	// BaseInstructions are for pods that name none: builtin (the default), none, or the
+	// absolute path of a file; see briefing.Base.
+	BaseInstructions string
 }
 
 // Workspaces are those of all pods. Their methods may be called from any goroutine.
@@ -75,6 +82,7 @@ type Workspaces struct {
 	Config
 	current atomic.Pointer[Settings]
 	spool   *spool.Spool
+	jobs    *builtin.Jobs
 }
 
 var _ pod.Workspaces = (*Workspaces)(nil)
@@ -95,6 +103,11 @@ func New(c Config, s Settings) (*Workspaces, error) {
 		return nil, err
 	}
 	all := &Workspaces{Config: c, spool: files}
+	c.Jobs.Tools = func(id string) (builtin.Config, error) {
+		folder, err := all.spool.Folder(id)
+		return all.recovering(id, folder), err
+	}
+	all.jobs = builtin.NewJobs(c.Jobs)
 	use, err := all.Reload(s)
 	if err != nil {
 		return nil, err
@@ -103,8 +116,8 @@ func New(c Config, s Settings) (*Workspaces, error) {
 	return all, nil
 }
 
-// Reload checks other settings. They count once use is called: rules and the mode of asking
-// from the next decision on, all else from a pod's next turn.
+// Reload checks other settings. They apply once use is called: rules and the mode of
+// asking from the next decision on, all else from a pod's next turn.
 func (all *Workspaces) Reload(s Settings) (use func(), err error) {
 	if s.Ask == "" {
 		s.Ask = policy.Risky
@@ -112,10 +125,13 @@ func (all *Workspaces) Reload(s Settings) (use func(), err error) {
 	if _, err := policy.New(s.Ask, s.Rules); err != nil {
 		return nil, err
 	}
+	if _, err := briefing.Base(s.BaseInstructions); err != nil {
+		return nil, item.Errorf(item.KindInvalid, "CONFIG", "%v", err)
+	}
 	return func() { all.current.Store(&s) }, nil
 }
 
-// settings are those of now. Whoever does one thing reads them once.
+// settings are the current ones. One operation reads them once.
 func (all *Workspaces) settings() *Settings { return all.current.Load() }
 
 // Check refuses a spec that can't work; see [pod.Workspaces].
@@ -126,8 +142,16 @@ func (all *Workspaces) Check(spec, before item.PodSpec) (resolve func(spec, befo
 	if err := all.checkTools(spec.Tools, before.Tools); err != nil {
 		return nil, err
 	}
+	if spec.BaseInstructions != before.BaseInstructions {
+		if _, err := briefing.Base(spec.BaseInstructions); err != nil {
+			return nil, item.Errorf(item.KindInvalid, "BASE_INSTRUCTIONS", "%v", err)
+		}
+	}
+	if !slices.Contains([]string{"", item.NetworkOn, item.NetworkOff}, spec.Network) {
+		return nil, item.Errorf(item.KindInvalid, "BAD_NETWORK", `network is %q: write "on" or "off", or leave it out to follow podd's configuration`, spec.Network)
+	}
 	if spec.Dir == "" {
-		return nil, item.Errorf(item.KindInvalid, "BAD_DIR", "a pod needs a workspace: give a directory")
+		return nil, item.Errorf(item.KindInvalid, "BAD_DIR", "a pod needs a workspace: name a directory")
 	}
 	found, err := findPlaces(spec, before)
 	return found.resolve, err
@@ -144,10 +168,34 @@ func (all *Workspaces) Open(p item.Pod, above func() ([]item.Pod, error)) (pod.W
 	return w, nil
 }
 
-// Remove removes the spooled output of a pod that was deleted.
-func (all *Workspaces) Remove(id string) error { return all.spool.Remove(id) }
+// Picture makes an image of the bytes of a file.
+func (all *Workspaces) Picture(data []byte, name string) (item.Image, error) {
+	return picture.Read(data, name)
+}
 
-// foreign says whether a tool's name is that of one of another program, and gives it
+// Jobs are the background commands of a pod.
+func (all *Workspaces) Jobs(id string) pod.Jobs { return all.jobs.Of(id) }
+
+// recovering sets up the tools that can find out what happened to open calls.
+func (all *Workspaces) recovering(id string, folder *spool.Folder) builtin.Config {
+	return builtin.Config{
+		Spool: folder, Shell: all.Shell, Logger: all.Logger, Limits: all.settings().ToolOutput, Jobs: all.jobs.Of(id),
+	}
+}
+
+// Abandon ends the commands of a pod whose log can't be read. Their output stays.
+func (all *Workspaces) Abandon(id string) { all.jobs.Abandon(id) }
+
+// Remove removes the spooled output of a pod that was deleted, and ends its jobs.
+func (all *Workspaces) Remove(id string) error {
+	all.jobs.Forget(id)
+	return all.spool.Remove(id)
+}
+
+// Close ends the running jobs. No pod is loaded any more.
+func (all *Workspaces) Close() { all.jobs.Close() }
+
+// foreign says whether a tool's name is that of another program's tool, and returns it
 // without the prefix.
 func (all *Workspaces) foreign(name string) (rest string, ok bool) {
 	if all.ForeignPrefix == "" {

@@ -4,7 +4,7 @@ import { type Delta, DeltaKind, type StreamResponse } from "../vscode/src/gen/po
 
 export type State = "queued" | "live" | "lost" | "done" | "writing" | "to_run" | "asks" | "running" | "failed";
 
-/** Question is what a person is asked about a call: digest is that of what will run, in hexadecimal. */
+/** Question is the approval question about a call; digest identifies exactly what will run, in hexadecimal. */
 export interface Question {
   text: string;
   digest: string;
@@ -19,7 +19,7 @@ export interface Call {
   duration_ms?: number;
 }
 
-/** Block is one piece of a transcript; docs/bridge.md has its fields. A block is never changed, but replaced. */
+/** Block is one piece of a transcript; docs/bridge.md has its fields. A block never changes; it is replaced. */
 export interface Block {
   id: string;
   kind: "user" | "answer" | "thought" | "call" | "notice" | "alert" | "end";
@@ -34,13 +34,13 @@ export interface Block {
   end?: { outcome: string; reason: string; steps: number; usage: Record<string, string> };
 }
 
-/** Change is what a message changes: blocks that are gone, and then those that are new, at the end, or other, in place. */
+/** Change is the effect of a message: removed blocks, then new ones, which go to the end, and changed ones, which stay in place. */
 export interface Change {
   drop: string[];
   put: Block[];
 }
 
-/** What running calls print is kept up to this length: its end. */
+/** The length up to which the output of a running call is kept: its end. */
 const maxOutput = 1 << 20;
 
 const isLive = (b: Block) => b.state === "live" || b.state === "writing" || b.state === "lost";
@@ -60,17 +60,17 @@ export class Transcript {
   private cuts = 0;
   private change: Change = { drop: [], put: [] };
 
-  /** all gives the blocks to show, in their order. */
+  /** all returns the blocks to show, in order. */
   all(): Block[] {
     return this.blocks.filter((b) => b.state !== "lost");
   }
 
-  /** lost says that the stream broke: what is live goes on behind the next caught_up, or it is void. */
+  /** lost says that the stream broke: after the next caught_up, live text either continues or is dropped. */
   lost(): void {
     this.isLost = true;
   }
 
-  /** take takes the next message and says what it changes. */
+  /** take applies the next message and returns its effect. */
   take(m: StreamResponse): Change {
     this.change = { drop: [], put: [] };
     switch (m.kind?.$case) {
@@ -90,7 +90,7 @@ export class Transcript {
     return this.change;
   }
 
-  /** put shows a block, in place of the one of its name, else at the end. */
+  /** put shows a block, in place of the one with its id, otherwise at the end. */
   private put(b: Block): void {
     const at = this.blocks.findIndex((other) => other.id === b.id);
     if (at >= 0) this.blocks[at] = b;
@@ -178,7 +178,8 @@ export class Transcript {
         this.message(e, "thought", it.kind.value.text);
         break;
       case "systemMessage":
-        this.notice(e, it.kind.value.origin, it.kind.value.text);
+        // The day, the schema of an answer and the like are for the model.
+        if (!["state", "answer_schema"].includes(it.kind.value.origin)) this.notice(e, it.kind.value.origin, it.kind.value.text);
         break;
       case "toolCall": {
         const { callId, name, arguments: args } = it.kind.value;
@@ -196,13 +197,13 @@ export class Transcript {
     }
   }
 
-  /** user shows what was said, where the conversation has it. */
+  /** user shows a message of the user in its place in the conversation. */
   private user(e: Entry, id: string, text: string, seq = String(e.seq)): void {
     this.drop((b) => b.id === id);
     this.put(block(e, id, "user", { seq, text }));
   }
 
-  /** message takes a finished message, which takes the place of the live one. One without text is no block. */
+  /** message adds a finished message, which replaces the live one. A message without text gets no block. */
   private message(e: Entry, kind: "answer" | "thought", text: string): void {
     const live = this.finished(e.turn, kind);
     if (text) this.put(block(e, live?.id ?? `e${e.seq}`, kind, { text }));
@@ -213,7 +214,7 @@ export class Transcript {
     return this.blocks.findLast((b) => b.call?.id === callId && isOpen(b) && !isLive(b));
   }
 
-  /** call changes a tool call without a result, which is made where the log was not read from its beginning. */
+  /** call changes a tool call without a result. It is created if the log was not read from its beginning. */
   private call(turn: number, id: string, to: Partial<Block>, call: Partial<Call>): void {
     let b = this.open(id);
     if (!b) {
@@ -233,7 +234,7 @@ export class Transcript {
     this.put(block(e, `e${e.seq}`, "alert", { text: a.text, alert: { seq: String(a.seq), level, source: a.source, count: String(a.count) } }));
   }
 
-  /** ended ends the turn, and all that was under way in it. */
+  /** ended ends the turn and its unfinished blocks. */
   private ended(e: Entry): void {
     if (e.kind?.$case !== "turnEnded") return;
     this.drop(isLive);
@@ -275,21 +276,21 @@ export class Transcript {
     this.grow(d, false);
   }
 
-  /** inFlight takes all text so far in place of what is live. */
+  /** inFlight replaces the live text with all text so far. */
   private inFlight(all: Delta[]): void {
     this.isLost = false;
     this.drop((b) => isLive(b) && !all.some((d) => b.id === liveId(d)));
     for (const d of all) this.grow(d, true);
   }
 
-  /** hide makes what was live lost: podd tells next what of it is. */
+  /** hide marks live blocks as lost: podd's next messages say which of them continue. */
   private hide(): void {
     for (const b of this.blocks) {
       if (isLive(b) && b.state !== "lost") this.put({ ...b, state: "lost" });
     }
   }
 
-  /** grow adds text to the block that a fragment belongs to, or takes it for all of its text. */
+  /** grow adds text to the block of a fragment, or replaces all of its text. */
   private grow(d: Delta, whole: boolean): void {
     if (d.kind === DeltaKind.TOOL_OUTPUT) {
       if (this.blocks.some((b) => b.id === `c:${d.callId}` && !isOpen(b))) return;
@@ -308,7 +309,7 @@ export class Transcript {
     this.put({ ...made, ...call, state: as.state, [as.grows]: so });
   }
 
-  /** finished gives the oldest live block of a kind and turn, for the entry that finishes it. */
+  /** finished returns the oldest live block of a kind and turn, for the entry that finishes it. */
   private finished(turn: number, kind: Block["kind"]): Block | undefined {
     return this.blocks.find((b) => isLive(b) && b.kind === kind && b.turn === String(turn));
   }
@@ -328,7 +329,7 @@ function block(e: Entry, id: string, kind: Block["kind"], more: Partial<Block>):
 
 /**
  * repeats says that another entry says the same: how a turn ended, or that a call waits. An
- * alert without a reason may be older than reasons are.
+ * alert without a reason may be from before reasons existed.
  */
 function repeats(a: Alert): boolean {
   if (a.reason) return a.reason === "TURN_ENDED" || a.reason === "APPROVAL_WAITS";

@@ -85,7 +85,7 @@ class Answer {
   }
 }
 
-// findPod is the pod of a directory; it is made when there is none.
+// findPod returns the pod of a directory, and creates it if it does not exist.
 async function findPod(pods: any, dir: string): Promise<string> {
   const found = (await call(pods, "ListPods", { dir })).pods;
   if (found.length > 0) return found[0].name;
@@ -93,7 +93,7 @@ async function findPod(pods: any, dir: string): Promise<string> {
   return (await call(pods, "CreatePod", { name, spec: { dir } }, token())).pod.name;
 }
 
-// submit gives the pod a prompt. The request id makes it count once, however often it is sent.
+// submit sends a prompt to the pod. Because of the request id podd accepts it once, however often it is sent.
 async function submit(pods: any, pod: string, prompt: string): Promise<any> {
   const request = { pod, request_id: randomUUID(), parse_refs: true, segments: [{ text: { text: prompt } }] };
   for (;;) {
@@ -106,18 +106,18 @@ async function submit(pods: any, pod: string, prompt: string): Promise<any> {
   }
 }
 
-// answerCalls shows each call that waits, whole, and answers it as the person says.
+// answerCalls shows each waiting call in full and sends the person's answer.
 async function answerCalls(approvals: any, pod: string, typed: AsyncIterator<string>): Promise<void> {
   for (const waits of (await call(approvals, "ListApprovals", { pod })).approvals) {
     process.stdout.write(`? ${safe(waits.tool)} ${safe(waits.arguments)}\nRun it? y/n: `);
     const approve = (await typed.next()).value?.trim() === "y";
-    // The digest is that of what was shown: an answer to anything else is refused.
+    // The digest is that of the call shown: podd refuses an answer to any other call.
     const answer = { pod, call_seq: waits.call_seq, digest: waits.digest, approve, client: "ask.ts" };
-    await call(approvals, "ResolveApproval", answer, token()).catch((error) => console.log("! " + error.details)); // another was first, say
+    await call(approvals, "ResolveApproval", answer, token()).catch((error) => console.log("! " + error.details)); // another client was first, for example
   }
 }
 
-// follow shows what comes of a submit until its turn has ended.
+// follow shows the turn of a submit until it ends.
 async function follow(pods: any, approvals: any, pod: string, accepted: any, typed: AsyncIterator<string>): Promise<any> {
   let cursor: string = accepted.seq;
   let turn = "";

@@ -18,12 +18,12 @@ import (
 	"podd/integrations/rig"
 )
 
-// Client is an editor: the protocol's TypeScript client in a node of its own.
+// Client is an editor: the protocol's TypeScript client in its own Node process.
 type Client struct {
 	t      testing.TB
 	stdin  io.WriteCloser
 	stderr rig.Buffer
-	// Quit ends it and the agent, which must have nothing to complain about.
+	// Quit ends it and the agent, which must not have reported any error.
 	Quit func()
 
 	mu   sync.Mutex
@@ -31,21 +31,21 @@ type Client struct {
 	seen []Event
 }
 
-// Event is a line that the client has said.
+// Event is a line from the client.
 type Event struct {
 	ID       int
 	Result   json.RawMessage
 	Error    *struct{ Message string }
 	Update   *Update
 	Question int
-	// Withdrawn says that the question was taken back.
+	// Withdrawn says that the question was withdrawn.
 	Withdrawn bool
 	Options   []struct{ Kind, OptionID string }
 	ToolCall  struct{ Title, ToolCallID string }
 	Exit      *int
 }
 
-// Update is a session update, as far as these tests look at it.
+// Update is the part of a session update that these tests check.
 type Update struct {
 	SessionUpdate, ToolCallID, Title, Kind, Status string
 	Content                                        json.RawMessage
@@ -58,7 +58,7 @@ func Start(t *testing.T, w *rig.World, args ...string) *Client {
 	p := &Client{t: t}
 	script := append([]string{rig.Root() + "/integrations/rig/acpclient/client.mjs", rig.NPM(t), rig.Binaries(t) + "/podctl", "acp"}, args...)
 	c := w.Command("node", script...)
-	// It ends when its standard input does.
+	// It ends with its standard input.
 	c.Cancel = func() error { return os.ErrProcessDone }
 	c.Stderr = &p.stderr
 	var err error
@@ -122,10 +122,10 @@ func (p *Client) Write(m map[string]any) {
 	if err != nil {
 		panic(err)
 	}
-	_, _ = p.stdin.Write(append(line, '\n')) // Of one that has ended the test hears anyway.
+	_, _ = p.stdin.Write(append(line, '\n')) // If it has ended, the test fails elsewhere.
 }
 
-// Begin sends a request and gives its number.
+// Begin sends a request and returns its number.
 func (p *Client) Begin(method string, params any) int {
 	p.last++
 	p.Write(map[string]any{"id": p.last, "method": method, "params": params})
@@ -145,7 +145,7 @@ func (p *Client) Answer(result any, id int) error {
 	return nil
 }
 
-// Must is a request whose answer is no error.
+// Must sends a request whose answer must not be an error.
 func (p *Client) Must(result any, method string, params any) {
 	p.t.Helper()
 	if err := p.Answer(result, p.Begin(method, params)); err != nil {
@@ -193,7 +193,7 @@ func (p *Client) AwaitText(what string) {
 	rig.Await(p.t, what, func() bool { return strings.Contains(p.Said("agent_message_chunk"), what) })
 }
 
-// States are a call's, in order.
+// States are the states of a call, in order.
 func (p *Client) States(call string) (list []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -208,7 +208,7 @@ func (p *Client) States(call string) (list []string) {
 // Stopped is the answer to a prompt.
 type Stopped struct{ StopReason string }
 
-// Prompt is what asks a session something.
+// Prompt is a prompt to a session.
 func Prompt(session, text string) map[string]any {
 	return map[string]any{"sessionId": session, "prompt": []any{map[string]string{"type": "text", "text": text}}}
 }

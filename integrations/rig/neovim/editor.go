@@ -22,7 +22,7 @@ type Editor struct {
 	socket string
 }
 
-// Edit starts a Neovim in the workspace. It is ended with the test.
+// Edit starts a Neovim in the workspace. It ends with the test.
 func Edit(t *testing.T, w *rig.World, args ...string) *Editor {
 	t.Helper()
 	e := &Editor{t: t, world: w, socket: filepath.Join(w.Dir, "nvim.sock")}
@@ -37,7 +37,7 @@ func Edit(t *testing.T, w *rig.World, args ...string) *Editor {
 	rig.Await(t, "Neovim", func() bool {
 		return w.Command("nvim", "--server", e.socket, "--remote-expr", "1").Run() == nil
 	})
-	// What a person would be asked is kept for the test to answer, and what would be said.
+	// Questions to a person wait for the test's answers; messages to a person are kept.
 	e.Lua(`_G.said = {}
 		vim.notify = function(text) table.insert(_G.said, text) end
 		vim.ui.select = function(items, o, done)
@@ -57,7 +57,7 @@ func (e *Editor) Quit() {
 }
 
 // Expr is the value of an expression, as text. Neovim 0.7 prints it to standard error, as
-// a message, later ones to standard output; as JSON it survives both.
+// a message, later ones to standard output; JSON survives both.
 func (e *Editor) Expr(expression string) string {
 	e.t.Helper()
 	out, err := e.world.Command("nvim", "--server", e.socket, "--remote-expr", "json_encode("+expression+")").CombinedOutput()
@@ -74,7 +74,7 @@ func (e *Editor) Expr(expression string) string {
 // Quote is a text as an expression.
 func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// Lua runs code and gives what it returns.
+// Lua runs code and returns its result.
 func (e *Editor) Lua(code string) string {
 	e.t.Helper()
 	return e.Expr(fmt.Sprintf("luaeval(%s)", Quote("(function() "+code+"\nend)()")))
@@ -88,7 +88,7 @@ func (e *Editor) Ex(command string) {
 	}
 }
 
-// Keys types.
+// Keys types keys.
 func (e *Editor) Keys(keys string) {
 	e.t.Helper()
 	rig.Run(e.t, e.world.Command("nvim", "--server", e.socket, "--remote-send", keys))
@@ -100,7 +100,7 @@ func (e *Editor) Stream() string {
 	return e.Expr(`join(getbufline('^podd://p$', 1, '$'), "\n")`)
 }
 
-// Await waits until the stream buffer has a text.
+// Await waits until the stream buffer contains a text.
 func (e *Editor) Await(text string) {
 	e.t.Helper()
 	last := ""
@@ -121,7 +121,7 @@ func (e *Editor) AwaitLua(code string) {
 	rig.Await(e.t, code, func() bool { return e.Lua("return ("+code+") and 1 or 0") == "1" })
 }
 
-// LineOf is the number of the first line of the current buffer that holds a text.
+// LineOf is the number of the first line of the current buffer that contains a text.
 func (e *Editor) LineOf(text string) string {
 	e.t.Helper()
 	n, ok := e.FindLine(text)
@@ -131,7 +131,7 @@ func (e *Editor) LineOf(text string) string {
 	return n
 }
 
-// FindLine is LineOf where there may be none.
+// FindLine is LineOf for a text that may be missing.
 func (e *Editor) FindLine(text string) (n string, ok bool) {
 	e.t.Helper()
 	n = e.Lua(fmt.Sprintf(`for i, l in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, false)) do

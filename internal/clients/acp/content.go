@@ -1,6 +1,8 @@
 package acp
 
 import (
+	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -62,14 +64,34 @@ func segment(b acp.ContentBlock, dir string) (item.Segment, error) {
 	case b.Resource != nil && b.Resource.Resource.TextResourceContents != nil:
 		r := b.Resource.Resource.TextResourceContents
 		return item.PasteSegment{Text: valid(r.Text), Name: pasteName(label(r.Uri, dir))}, nil
+	case b.Resource != nil && b.Resource.Resource.BlobResourceContents != nil && isImage(b.Resource.Resource.BlobResourceContents.MimeType):
+		r := b.Resource.Resource.BlobResourceContents
+		return picture(r.Blob, label(r.Uri, dir))
 	case b.Resource != nil:
-		return nil, fmt.Errorf("podd accepts text only, and this resource is binary: save it as a file and name its path")
+		return nil, fmt.Errorf("podd accepts text and images only, and this resource is neither: save it as a file and name its path")
 	case b.Image != nil:
-		return nil, fmt.Errorf("podd does not accept images: save it as a file and name its path")
+		name := ""
+		if b.Image.Uri != nil {
+			name = label(*b.Image.Uri, dir)
+		}
+		return picture(b.Image.Data, name)
 	case b.Audio != nil:
 		return nil, fmt.Errorf("podd does not accept audio: save it as a file and name its path")
 	}
-	return nil, fmt.Errorf("podd does not support this type: it accepts text, resource_link and resource")
+	return nil, fmt.Errorf("podd does not support this type: it accepts text, image, resource_link and resource")
+}
+
+func isImage(mimeType *string) bool {
+	return mimeType != nil && strings.HasPrefix(*mimeType, "image/")
+}
+
+// picture is an image of the prompt. podd looks at what it is.
+func picture(encoded, name string) (item.Segment, error) {
+	data, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return nil, errors.New("the data of the image is not base64")
+	}
+	return item.ImageSegment{Image: item.Image{Name: valid(name), Data: data}}, nil
 }
 
 // mostLabel bounds the label in a paste's name, in bytes: podd's limit for names is 256.

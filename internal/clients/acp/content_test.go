@@ -2,9 +2,14 @@ package acp
 
 import (
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/coder/acp-go-sdk"
+
+	"podd/pkg/item"
 )
 
 func TestFilePath(t *testing.T) {
@@ -89,5 +94,23 @@ func TestOutputIsBounded(t *testing.T) {
 	got = end(got + strings.Repeat("ü", mostOutput))
 	if len(got) > mostOutput || !utf8.ValidString(got) {
 		t.Errorf("%d bytes", len(got))
+	}
+}
+
+// Images of a prompt keep their bytes and are named by their files; podd looks at what they are.
+func TestImagesOfPrompts(t *testing.T) {
+	uri, kind := "file:///w/shot.png", "image/png"
+	blob := acp.EmbeddedResourceResource{BlobResourceContents: &acp.BlobResourceContents{Uri: uri, MimeType: &kind, Blob: "aGk="}}
+	got, err := segments([]acp.ContentBlock{
+		{Image: &acp.ContentBlockImage{Data: "aGk=", MimeType: kind, Uri: &uri}},
+		{Resource: &acp.ContentBlockResource{Resource: blob}},
+	}, "/w", func(string) bool { return false })
+	want := item.ImageSegment{Image: item.Image{Name: "shot.png", Data: []byte("hi")}}
+	if err != nil || !reflect.DeepEqual(got, []item.Segment{want, want}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	_, err = segments([]acp.ContentBlock{{Image: &acp.ContentBlockImage{Data: "?"}}}, "/w", nil)
+	if err == nil || !strings.Contains(err.Error(), "block 1 of the prompt: the data of the image is not base64") {
+		t.Errorf("%v", err)
 	}
 }

@@ -22,7 +22,7 @@ func (s *session) entry(e item.Entry) {
 		s.resolve(k.RequestIDs, outcome{withdrawn: true})
 	case item.ApprovalRequested:
 		if s.live {
-			s.look()
+			s.askPending()
 		}
 	case item.ApprovalResolved:
 		s.withdraw(k.CallID)
@@ -41,21 +41,21 @@ func (s *session) put(p transcript.Put) {
 			s.send(acp.UpdateUserMessageText(b.Text))
 		}
 	case transcript.Answer:
-		s.say(&s.text, spokenText, p)
+		s.sendText(&s.text, spokenText, p)
 	case transcript.Thought:
-		s.say(&s.thought, spokenThought, p)
+		s.sendText(&s.thought, spokenThought, p)
 	case transcript.Tool:
 		if b.State != transcript.Writing && b.State != transcript.Lost {
 			s.call(b)
 		}
 	case transcript.Alert:
-		s.tell(view.AlertText(item.Alert{Level: b.Alert.Level, Text: b.Text, Count: b.Alert.Count}))
+		s.notify(view.AlertText(item.Alert{Level: b.Alert.Level, Text: b.Text, Count: b.Alert.Count}))
 	case transcript.Notice:
 		switch b.Code {
 		case item.OriginNote, item.OriginInterceptor:
-			s.tell(b.Code + ": " + b.Text)
+			s.notify(b.Code + ": " + b.Text)
 		case transcript.CodeCompaction, transcript.CodeRewind:
-			s.tell(b.Text)
+			s.notify(b.Text)
 		}
 	}
 }
@@ -69,9 +69,10 @@ func (s *session) turnEnded(turn int64, end item.TurnEnded) {
 	s.claimed = nil
 	mine := s.waits(claimed)
 	_, err := stopReason(turn, end)
-	// A failed prompt is answered with the cause, and whoever cancels a turn knows it.
+	// A failed prompt is answered with the cause, and the client that cancels a turn knows
+	// it.
 	if end.Outcome != item.OutcomeFinished && !(mine && (err != nil || end.Reason == "CANCELLED")) {
-		s.tell(ending(turn, end))
+		s.notify(ending(turn, end))
 	}
 	if s.live {
 		s.usage()

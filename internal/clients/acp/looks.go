@@ -43,6 +43,7 @@ type arguments struct {
 	Input   string `json:"input"`
 	Pattern string `json:"pattern"`
 	Command string `json:"command"`
+	Access  string `json:"access"`
 	Items   []struct {
 		Text   string `json:"text"`
 		Status string `json:"status"`
@@ -120,6 +121,9 @@ func title(tool string, a arguments) string {
 	switch {
 	case a.Command != "":
 		about = "`" + strings.TrimSpace(a.Command) + "`"
+		if a.Access != "" {
+			about = "access " + a.Access + ": " + about
+		}
 	case a.Pattern != "" && a.Path != "":
 		about = fmt.Sprintf("%q in %s", a.Pattern, a.Path)
 	case a.Pattern != "":

@@ -43,7 +43,7 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// What a model writes as a patch is anything.
+// A model may write anything as a patch.
 func FuzzPatched(f *testing.F) {
 	f.Add("*** Begin Patch\n*** Update File: a\n@@\n-o\n+n\n*** End Patch")
 	f.Add("+x\n*** Add File:\n\n@\n")

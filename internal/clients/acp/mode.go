@@ -12,7 +12,10 @@ import (
 // defaultMode is the mode of a pod whose spec sets none.
 const defaultMode = "default"
 
-// modes are podd's approval modes, and the pod's current one.
+// planMode is the mode of prompts whose turns only plan. It is the session's alone.
+const planMode = "plan"
+
+// modes are podd's approval modes and the plan mode, and the current one.
 func modes(pod *poddv1.Pod) *acp.SessionModeState {
 	mode := func(id, name, description string) acp.SessionMode {
 		return acp.SessionMode{Id: acp.SessionModeId(id), Name: name, Description: acp.Ptr(description)}
@@ -24,11 +27,15 @@ func modes(pod *poddv1.Pod) *acp.SessionModeState {
 			mode("risky", "Ask: risky", "ask about calls that leave the sandbox or the scope"),
 			mode("always", "Ask: always", "ask about every call that no rule allows"),
 			mode("never", "Ask: never", "never ask; deny calls that would need approval"),
+			mode(planMode, "Plan", "read and plan; deny what changes something"),
 		},
 	}
 }
 
 func currentMode(spec *poddv1.PodSpec) acp.SessionModeId {
+	if spec.GetPlan() {
+		return planMode
+	}
 	if spec.GetAsk() == "" {
 		return defaultMode
 	}
@@ -43,11 +50,14 @@ func (a *agent) setMode(ctx context.Context, p acp.SetSessionModeRequest) (acp.S
 	}
 	ask := string(p.ModeId)
 	switch ask {
+	case planMode:
+		s.setPlan(true)
+		return acp.SetSessionModeResponse{}, nil
 	case defaultMode:
 		ask = ""
 	case "never", "risky", "always":
 	default:
-		return acp.SetSessionModeResponse{}, item.Errorf(item.KindInvalid, "MODE", "%q is not a mode: use %s, risky, always or never", ask, defaultMode)
+		return acp.SetSessionModeResponse{}, item.Errorf(item.KindInvalid, "MODE", "%q is not a mode: use %s, risky, always, never or plan", ask, defaultMode)
 	}
 	pod, err := a.pod(ctx, s.pod)
 	if err != nil {
@@ -55,6 +65,23 @@ func (a *agent) setMode(ctx context.Context, p acp.SetSessionModeRequest) (acp.S
 	}
 	spec := pod.GetSpec()
 	spec.Ask = ask
-	_, err = a.Client.Pods().UpdatePod(ctx, &poddv1.UpdatePodRequest{Pod: s.pod, Spec: spec})
+	if _, err = a.Client.Pods().UpdatePod(ctx, &poddv1.UpdatePodRequest{Pod: s.pod, Spec: spec}); err == nil {
+		s.setPlan(false)
+	}
 	return acp.SetSessionModeResponse{}, err
+}
+
+// setPlan says whether the turns of later prompts only plan.
+func (p *prompts) setPlan(plan bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.plan = &plan
+}
+
+// plans says whether the turn of the next prompt only plans; nil where the editor has not
+// said.
+func (p *prompts) plans() *bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.plan
 }

@@ -20,8 +20,8 @@ const (
 	reject      acp.PermissionOptionId = "reject"
 )
 
-// look asks the editor about the calls that wait and that it has not asked about yet.
-func (s *session) look() {
+// askPending asks the editor about the calls that wait and that it has not asked about yet.
+func (s *session) askPending() {
 	resp, err := s.Client.Approvals().ListApprovals(s.ctx, &poddv1.ListApprovalsRequest{Pod: s.pod})
 	if err != nil {
 		if kind := item.KindOf(err); s.ctx.Err() == nil && kind != item.KindUnavailable && kind != item.KindUnimplemented {

@@ -27,6 +27,8 @@ type prompts struct {
 	waiting map[string]*waiting
 	// mine are all prompts of the session, by request id.
 	mine map[string]bool
+	// plan says whether turns only plan; nil until the editor chooses a mode.
+	plan *bool
 	// failed is why the session is over.
 	failed error
 	// stopping says that the editor cancelled the running turn.
@@ -67,7 +69,7 @@ func (a *agent) prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResp
 	for _, text := range s.takeFirst() {
 		s.notice(text)
 	}
-	_, err = a.Client.Submit(s.ctx, &poddv1.SubmitRequest{Pod: s.pod, RequestId: id, Segments: wire.SegmentsToProto(list)})
+	_, err = a.Client.Submit(s.ctx, wire.SetPlan(&poddv1.SubmitRequest{Pod: s.pod, RequestId: id, Segments: wire.SegmentsToProto(list)}, s.plans()))
 	if err != nil {
 		return acp.PromptResponse{}, err
 	}

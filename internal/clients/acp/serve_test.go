@@ -29,7 +29,7 @@ func TestMessageTooLong(t *testing.T) {
 	}
 }
 
-// What is no message is passed over.
+// A line that is not a message is ignored.
 func TestGarbage(t *testing.T) {
 	if out, err := serve(t, "hello\n{}\n\n[]\n{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":3}\n"); err != nil || out != "" {
 		t.Errorf("got %q, %v", out, err)

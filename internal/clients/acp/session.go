@@ -127,7 +127,7 @@ func (s *session) read() error {
 		if err != nil {
 			return err
 		}
-		s.take(m)
+		s.receive(m)
 	}
 	return nil
 }
@@ -138,8 +138,8 @@ func (s *session) lost() {
 	s.log.Lost()
 }
 
-// take shows a message of the stream.
-func (s *session) take(m *poddv1.StreamResponse) {
+// receive shows a message of the stream.
+func (s *session) receive(m *poddv1.StreamResponse) {
 	c := s.log.Apply(m)
 	s.thought.Drop(c.Drop)
 	if s.text.Drop(c.Drop) {
@@ -147,7 +147,7 @@ func (s *session) take(m *poddv1.StreamResponse) {
 		if s.log.Turn() != 0 {
 			s.cut()
 		}
-		s.tellHeld()
+		s.flushHeld()
 	}
 	for _, p := range c.Put {
 		s.put(p)
@@ -172,7 +172,7 @@ func (s *session) catchUp() {
 			}
 		}
 	}
-	s.look()
+	s.askPending()
 	if !isDone(s.caughtUp) {
 		if s.after > 0 {
 			s.usage()

@@ -78,32 +78,32 @@ func (o *sender) notice(text string) {
 	o.write(acp.UpdateAgentMessageText(lead + "> podd: " + sanitize.Line(text) + "\n\n"))
 }
 
-// tell is a notice from the reader: it is suppressed while muted, and never interrupts a
+// notify is a notice from the reader: it is suppressed while muted, and never interrupts a
 // text.
-func (s *session) tell(text string) {
+func (s *session) notify(text string) {
 	if s.muted {
 		return
 	}
 	s.held = append(s.held, text)
-	s.tellHeld()
+	s.flushHeld()
 }
 
-// tellHeld sends the held notices, unless a text is unfinished.
-func (s *session) tellHeld() {
+// flushHeld sends the held notices, unless a text is unfinished.
+func (s *session) flushHeld() {
 	if !s.text.Open() {
-		s.tellAll()
+		s.flushAll()
 	}
 }
 
-func (s *session) tellAll() {
+func (s *session) flushAll() {
 	for _, text := range s.held {
 		s.notice(text)
 	}
 	s.held = nil
 }
 
-// say shows the part of a text that has not been shown.
-func (s *session) say(a *transcript.Appender, as spokenAs, p transcript.Put) {
+// sendText shows the part of a text that has not been shown.
+func (s *session) sendText(a *transcript.Appender, as spokenAs, p transcript.Put) {
 	text, begins, cut := a.Put(p)
 	if cut && as == spokenText {
 		s.cut()
@@ -111,12 +111,12 @@ func (s *session) say(a *transcript.Appender, as spokenAs, p transcript.Put) {
 	if !s.muted {
 		s.chunk(as, text, begins)
 	}
-	s.tellHeld()
+	s.flushHeld()
 }
 
 // cut says that the previous text was discarded.
 func (s *session) cut() {
-	s.tellAll()
+	s.flushAll()
 	if !s.muted {
 		s.notice("the answer was cut off; asking the model again")
 	}

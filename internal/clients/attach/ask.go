@@ -38,8 +38,8 @@ func (q *question) lines(columns int) (lines []line) {
 // whole says whether all of the question was on the screen.
 func (q *question) whole() bool { return len(q.seen) > 0 && !slices.Contains(q.seen, false) }
 
-// look finds the calls that wait.
-func (a *app) look() {
+// findPending finds the calls that wait.
+func (a *app) findPending() {
 	var list []*poddv1.Approval
 	a.call(func(ctx context.Context) error {
 		resp, err := a.Client.Approvals().ListApprovals(ctx, &poddv1.ListApprovalsRequest{Pod: a.pod.GetId()})
@@ -119,19 +119,9 @@ func (a *app) decide() {
 		a.said = ""
 		if err != nil {
 			a.log.notice(yellow, "! "+err.Error())
-			a.look()
+			a.findPending()
 		} else if rule != nil {
-			a.log.notice(dim, "· rule added: "+ruleText(wire.RuleFromProto(rule)))
+			a.log.notice(dim, "· rule added: "+view.Rule(wire.RuleFromProto(rule)))
 		}
 	})
-}
-
-func ruleText(r item.Rule) string {
-	text := r.Decision
-	for _, part := range [][2]string{{"tool", r.Tool}, {"path", r.Path}, {"command", r.Command}, {"host", r.Host}} {
-		if part[1] != "" {
-			text += fmt.Sprintf(", %s %q", part[0], part[1])
-		}
-	}
-	return text
 }

@@ -56,6 +56,7 @@ func Run(ctx context.Context, cfg Config) (left Left, err error) {
 	defer screen.close()
 	ctx, cancel := context.WithCancel(ctx)
 	a := &app{Config: cfg, ctx: ctx, screen: screen, pod: pod.GetPod(), do: make(chan func()), log: newBlockList()}
+	a.plan = a.pod.GetSpec().GetPlan()
 	defer a.work.Wait()
 	defer cancel()
 	defer func() {
@@ -79,6 +80,8 @@ type typing struct {
 	history       []editor
 	recalled      int
 	offered       []string
+	// plan says that prompts begin turns that only plan.
+	plan bool
 }
 
 // app is the view. Its loop owns everything but ctx, do and work.
@@ -219,7 +222,7 @@ func (a *app) follow() error {
 				break
 			}
 			after = max(after, m.GetEntry().GetSeq())
-			a.hand(func() { a.take(m) })
+			a.hand(func() { a.receive(m) })
 		}
 		if a.ctx.Err() != nil {
 			return nil

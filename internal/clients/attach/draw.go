@@ -41,6 +41,9 @@ func (a *app) logRows() int {
 // inputRows is the draft: its rows on the screen, and the position of the cursor.
 func (a *app) inputRows() (rows []string, row, column int) {
 	prompt := "> "
+	if a.plan {
+		prompt = "plan> "
+	}
 	if a.answering {
 		prompt = "Run it? "
 	}

@@ -20,14 +20,14 @@ func TestStateLineKeepsTheState(t *testing.T) {
 	}
 }
 
-// A request that is sent again is no cut answer when none had begun.
+// A resent request is not a cut answer if no answer had begun.
 func TestRestartWithoutAnAnswer(t *testing.T) {
 	log := newBlockList()
-	log.see(item.Delta{Restarted: true, Text: "trying again in 2s"})
+	log.see(item.Delta{Restarted: true, Text: "retrying in 2s"})
 	if len(log.blocks) != 0 {
 		t.Errorf("it shows %q", log.blocks[0].Text)
 	}
-	log.see(text("1", "The ans"), item.Delta{Restarted: true, Text: "trying again in 2s"})
+	log.see(text("1", "The ans"), item.Delta{Restarted: true, Text: "retrying in 2s"})
 	if got := shown(log, 80); len(got) != 1 || !strings.Contains(got[0], "the answer was cut") {
 		t.Errorf("it shows %q", got)
 	}
@@ -41,5 +41,15 @@ func TestDenialShowsOnce(t *testing.T) {
 	log.see(item.ToolCall{CallID: "c", Name: "shell", Arguments: "{}"}, item.ApprovalResolved{CallID: "c", By: "podctl (ada)", Reason: "no"}, denied)
 	if got := shown(log, 80); len(got) != 1 {
 		t.Errorf("it shows %q", got)
+	}
+}
+
+func TestShiftTabTogglesPlanMode(t *testing.T) {
+	a := &app{screen: &terminal{rows: 24, columns: 80}, log: newBlockList()}
+	for _, want := range []string{"plan> ", "> "} {
+		a.press(key{kind: keyPlan})
+		if rows, _, _ := a.inputRows(); len(rows) != 1 || rows[0] != want {
+			t.Errorf("the input is %q, want %q", rows, want)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
 	"podd/pkg/item"
+	"podd/pkg/scopefs"
 )
 
 // editor is the text being written: characters, and pasted texts of several lines, each of
@@ -35,8 +36,8 @@ const (
 	lastRegion      = '\U0001f1ff'
 )
 
-// takes says whether a rune after a character belongs to it.
-func (c cell) takes(r rune) bool {
+// accepts says whether a rune after a character belongs to it.
+func (c cell) accepts(r rune) bool {
 	if c.paste != "" || unicode.IsSpace(c.r) || unicode.IsControl(c.r) {
 		return false
 	}
@@ -55,7 +56,7 @@ func (e *editor) clear() { *e = editor{} }
 // insert puts text at the cursor.
 func (e *editor) insert(text string) {
 	for _, r := range text {
-		if e.at > 0 && e.cells[e.at-1].takes(r) {
+		if e.at > 0 && e.cells[e.at-1].accepts(r) {
 			e.cells[e.at-1].joined += string(r)
 			continue
 		}
@@ -67,6 +68,9 @@ func (e *editor) insert(text string) {
 // segment of their own, which podd sends unchanged.
 func (e *editor) pasted(text string) {
 	if one := strings.TrimSuffix(text, "\n"); !strings.Contains(one, "\n") {
+		if path, ok := imagePath(one); ok {
+			one = scopefs.FormatRef(item.FileRef{Path: path}) + " "
+		}
 		e.insert(one)
 		return
 	}

@@ -43,7 +43,7 @@ func TestEditor(t *testing.T) {
 	}
 }
 
-// One pasted line is as if it had been typed; more are taken as they stand.
+// One pasted line is like typed text; several lines stay one segment.
 func TestPastes(t *testing.T) {
 	e := written("see ")
 	e.press(key{keyPaste, "@a.txt\n"})
@@ -86,7 +86,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// What a person sees as one character is one: it is drawn whole, and goes whole.
+// What a person sees as one character is one cell: it is drawn whole, and removed whole.
 func TestCharactersOfSeveralRunes(t *testing.T) {
 	for _, character := range []string{"👩‍👩‍👧‍👦", "👍🏽", "🇩🇪", "é", "❤️"} {
 		var e editor
@@ -105,7 +105,7 @@ func TestCharactersOfSeveralRunes(t *testing.T) {
 	}
 }
 
-// Whatever is written fits the screen, with the cursor on it, and is safe.
+// Any text fits the screen, with the cursor on it, and is safe.
 func TestEditorRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("ab \n\x1b\u202e漢😀")))).Draw(t, "text")

@@ -13,8 +13,8 @@ func (a *app) lost() {
 	a.log.Lost()
 }
 
-// take shows a message of the stream.
-func (a *app) take(m *poddv1.StreamResponse) {
+// receive shows a message of the stream.
+func (a *app) receive(m *poddv1.StreamResponse) {
 	a.away = false
 	c := a.log.apply(m)
 	a.turn = a.log.Turn()
@@ -25,7 +25,7 @@ func (a *app) take(m *poddv1.StreamResponse) {
 		if !a.ready {
 			a.ready, a.said = true, ""
 		}
-		a.look()
+		a.findPending()
 		a.askStatus(true)
 	}
 }
@@ -45,7 +45,7 @@ func (a *app) entry(e item.Entry) {
 		}
 	case item.ApprovalRequested:
 		if a.ready {
-			a.look()
+			a.findPending()
 		}
 	case item.ApprovalResolved:
 		answered = k.CallID

@@ -39,6 +39,7 @@ const (
 	keyInterrupt
 	keyEndOfInput
 	keyTools
+	keyPlan
 	keyCancel
 	keyAnswer
 	keyRedraw
@@ -64,7 +65,7 @@ var sequences = map[string]keyKind{
 	"OA": keyUp, "OB": keyDown, "OC": keyRight, "OD": keyLeft, "OH": keyHome, "OF": keyEnd,
 	"[1~": keyHome, "[4~": keyEnd, "[7~": keyHome, "[8~": keyEnd, "[3~": keyDelete, "[5~": keyPageUp, "[6~": keyPageDown,
 	"[1;5C": keyWordRight, "[1;5D": keyWordLeft, "[1;3C": keyWordRight, "[1;3D": keyWordLeft,
-	"[1;2A": keyPageUp, "[1;2B": keyPageDown, "[1;5F": keyLive, "[1;5H": keyHome,
+	"[Z": keyPlan, "[1;2A": keyPageUp, "[1;2B": keyPageDown, "[1;5F": keyLive, "[1;5H": keyHome,
 	"b": keyWordLeft, "f": keyWordRight, "\r": keyNewline, "\n": keyNewline, "\x7f": keyDeleteWord,
 }
 

@@ -23,6 +23,7 @@ func TestKeys(t *testing.T) {
 		"a cut character":       {[]string{"\xc3", "\xa9"}, []key{{keyText, "é"}}},
 		"control keys":          {[]string{"\x03\x04\r\n\t\x7f"}, []key{{kind: keyInterrupt}, {kind: keyEndOfInput}, {kind: keyEnter}, {kind: keyNewline}, {kind: keyTab}, {kind: keyBackspace}}},
 		"arrows":                {[]string{"\x1b[A\x1bOB\x1b[1;5C"}, []key{{kind: keyUp}, {kind: keyDown}, {kind: keyWordRight}}},
+		"shift-tab":             {[]string{"\x1b[Z\t"}, []key{{kind: keyPlan}, {kind: keyTab}}},
 		"page keys":             {[]string{"\x1b[5~\x1b[6~"}, []key{{kind: keyPageUp}, {kind: keyPageDown}}},
 		"escape":                {[]string{"\x1b"}, []key{{kind: keyEscape}}},
 		"alt-enter":             {[]string{"\x1b\r"}, []key{{kind: keyNewline}}},
@@ -38,7 +39,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Whatever a terminal sends, nothing of a paste is a key, and all text arrives.
+// Whatever a terminal sends, no part of a paste is a key, and all text arrives.
 func FuzzDecoder(f *testing.F) {
 	f.Add("a\x1b[200~x\r\x1b[201~b", 3)
 	f.Add("\x1b[20\x1b\x1b[1;5C\xff", 1)

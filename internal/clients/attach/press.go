@@ -37,6 +37,10 @@ func (a *app) press(k key) {
 			a.answering = false
 			a.said = "the call still waits; ^Y to answer"
 		}
+	case keyPlan:
+		if !a.answering {
+			a.plan = !a.plan
+		}
 	case keyTools:
 		a.log.open = !a.log.open
 	case keyRedraw:
@@ -157,9 +161,11 @@ func (a *app) enter() {
 	a.view = scroll{}
 	a.said = "sending"
 	var resp *poddv1.SubmitResponse
+	plan := a.plan
 	a.call(func(ctx context.Context) (err error) {
 		resp, err = a.Client.Submit(ctx, &poddv1.SubmitRequest{
 			Pod: a.pod.GetId(), RequestId: client.NewRequestID(), Segments: wire.SegmentsToProto(sent.segments()), ParseRefs: true,
+			Planning: &poddv1.SubmitRequest_Plan{Plan: plan},
 		})
 		return err
 	}, func(err error) {

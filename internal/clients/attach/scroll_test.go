@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// of gives blocks of so many lines, each line naming its place.
+// of makes blocks with the given numbers of lines; each line names its place.
 func of(sizes []int) layouts {
 	return func(b int) (lines []line) {
 		for i := range sizes[b] {
@@ -26,8 +26,8 @@ func all(sizes []int) (lines []string) {
 	return lines
 }
 
-// The screen shows a run of whole lines. Up and down moves by as many lines as there are,
-// the upper edge stops at the first line, and the lower end is live again.
+// The screen shows consecutive whole lines. Up and down move by that many lines; the
+// first line stops the way up, and at the bottom the view is live again.
 func TestScroll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.IntRange(0, 4), 1, 12).Draw(t, "sizes")
@@ -56,7 +56,7 @@ func TestScroll(t *testing.T) {
 	})
 }
 
-// What comes at the live end does not move what a person looks at.
+// Lines that arrive at the end do not move a scrolled view.
 func TestScrolledStays(t *testing.T) {
 	sizes := []int{3, 3, 3, 0}
 	var s scroll

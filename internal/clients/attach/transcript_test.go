@@ -11,8 +11,8 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// see shows what a stream brings: entries' kinds, items, fragments, text so far, and nil
-// where it broke.
+// see feeds a stream: kinds of entries, items, fragments, text in flight, and nil for a
+// loss of the stream.
 func (t *blockList) see(messages ...any) {
 	for _, m := range messages {
 		var r poddv1.StreamResponse
@@ -60,7 +60,7 @@ func text(block, text string) item.Delta {
 	return item.Delta{Kind: item.DeltaText, Block: block, Text: text}
 }
 
-// An entry takes the place of its fragments.
+// An entry replaces its fragments.
 func TestLiveText(t *testing.T) {
 	tr := newBlockList()
 	tr.see(text("a", "The "), text("a", "ans"), text("b", "Next"))
@@ -71,15 +71,16 @@ func TestLiveText(t *testing.T) {
 	expect(t, tr, "The answer.", "Next one.", "Never live.")
 }
 
-// After a loss the text so far replaces what was shown; without any it came to nothing.
+// After a loss the text in flight replaces the fragments shown; without any they
+// disappear.
 func TestLiveTextOverALoss(t *testing.T) {
 	tr := newBlockList()
 	tr.see(text("a", "The an"), nil)
 	expect(t, tr, "The an")
 	tr.see([]item.Delta{text("a", "The answ")}, text("a", "er"))
 	expect(t, tr, "The answer")
-	tr.see(nil, text("b", "Anew"))
-	expect(t, tr, "Anew")
+	tr.see(nil, text("b", "Again"))
+	expect(t, tr, "Again")
 	tr.see(item.Delta{Restarted: true})
 	expect(t, tr, "(the answer was cut off; asking the model again)")
 }
@@ -100,8 +101,8 @@ func TestCalls(t *testing.T) {
 	expect(t, tr, "✗ shell: exit 1  (5 ms)", "✓ glob: 2 paths  (0 ms)")
 }
 
-// What a person should know shows in one line, among what the view itself says; what is
-// for the model does not.
+// A notice for people takes one line among the view's own; text for the model does not
+// show.
 func TestNotices(t *testing.T) {
 	tr := newBlockList()
 	tr.see(item.Submitted{RequestID: "r", Text: "waits"}, item.SystemMessage{Origin: item.OriginNote, Text: "look\nhere"},

@@ -105,9 +105,9 @@ func (b *bridge) finish(grace time.Duration) error {
 	return nil
 }
 
-// say passes a line to the writer. It returns false if the line will not be written because
+// send passes a line to the writer. It returns false if the line will not be written because
 // ctx or the output has ended.
-func (b *bridge) say(ctx context.Context, line []byte) bool {
+func (b *bridge) send(ctx context.Context, line []byte) bool {
 	select {
 	case b.out.lines <- line:
 		return true
@@ -121,13 +121,13 @@ func (b *bridge) say(ctx context.Context, line []byte) bool {
 func (b *bridge) greet(ctx context.Context) (up bool) {
 	first, cancel := context.WithTimeout(ctx, greetPatience)
 	defer cancel()
-	c := b.look(first)
-	b.say(ctx, lineOf(greeting{hello{Protocol: Protocol, Version: version.String(), Socket: b.config.Socket, Connection: c}}))
+	c := b.checkConnection(first)
+	b.send(ctx, lineOf(greeting{hello{Protocol: Protocol, Version: version.String(), Socket: b.config.Socket, Connection: c}}))
 	return c.Up
 }
 
-// look asks podd for its status.
-func (b *bridge) look(ctx context.Context) connection {
+// checkConnection asks podd for its status.
+func (b *bridge) checkConnection(ctx context.Context) connection {
 	resp, err := b.client.Admin().GetStatus(ctx, &poddv1.GetStatusRequest{})
 	if err != nil {
 		return connection{Error: failureOf(err)}
@@ -140,7 +140,7 @@ func (b *bridge) watch(ctx context.Context, up bool) {
 	down := func(err error) {
 		if up {
 			up = false
-			b.say(ctx, lineOf(connected{connection{Error: failureOf(err)}}))
+			b.send(ctx, lineOf(connected{connection{Error: failureOf(err)}}))
 		}
 	}
 	for serving, err := range b.client.Serving(ctx, down) {
@@ -152,9 +152,9 @@ func (b *bridge) watch(ctx context.Context, up bool) {
 		case !serving:
 			down(errStopping)
 		case !up:
-			if c := b.look(ctx); c.Up {
+			if c := b.checkConnection(ctx); c.Up {
 				up = true
-				b.say(ctx, lineOf(connected{c}))
+				b.send(ctx, lineOf(connected{c}))
 			}
 		}
 	}
@@ -185,7 +185,7 @@ func (b *bridge) read(ctx, streaming context.Context) error {
 	for {
 		select {
 		case in := <-inputs:
-			b.take(ctx, streaming, in.line, in.err)
+			b.handle(ctx, streaming, in.line, in.err)
 		case err := <-ended:
 			if err != nil {
 				return fmt.Errorf("cannot read standard input: %w", err)
@@ -199,8 +199,8 @@ func (b *bridge) read(ctx, streaming context.Context) error {
 	}
 }
 
-// take starts to handle a line.
-func (b *bridge) take(ctx, streaming context.Context, line []byte, err error) {
+// handle starts to handle a line.
+func (b *bridge) handle(ctx, streaming context.Context, line []byte, err error) {
 	var r request
 	if err == nil {
 		r, err = parse(line)
@@ -238,5 +238,5 @@ func (b *bridge) answer(ctx context.Context, id json.RawMessage, result []byte, 
 	if err != nil {
 		a.Result, a.Error = nil, failureOf(err)
 	}
-	b.say(ctx, lineOf(a))
+	b.send(ctx, lineOf(a))
 }

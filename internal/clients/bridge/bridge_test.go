@@ -17,7 +17,7 @@ import (
 	"podd/pkg/client"
 )
 
-// alone is a bridge's configuration where there is no podd.
+// alone is the configuration of a bridge without a podd.
 func alone(t *testing.T) bridge.Config {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "bridge") //nolint:usetesting // A socket's path has to be short.
@@ -35,7 +35,7 @@ func alone(t *testing.T) bridge.Config {
 	}}
 }
 
-// said runs a bridge on an input and gives its lines.
+// said runs a bridge on an input and returns its output lines.
 func said(t *testing.T, cfg bridge.Config, input string) []map[string]any {
 	t.Helper()
 	var out bytes.Buffer
@@ -59,7 +59,7 @@ func reason(object map[string]any) any {
 	return e["reason"]
 }
 
-// Each wrong line gets one error, and the bridge goes on.
+// Each wrong line gets one error, and the bridge continues.
 func TestWrongLines(t *testing.T) {
 	tests := []struct{ line, reason string }{
 		{"nonsense", "BAD_LINE"},
@@ -82,7 +82,7 @@ func TestWrongLines(t *testing.T) {
 		if len(lines) != 3 || lines[0]["hello"] == nil {
 			t.Fatalf("%.60s: the bridge said %v", tt.line, lines)
 		}
-		// Answers come in any order.
+		// Answers may come in any order.
 		wrong, last := lines[1], lines[2]
 		if wrong["id"] == "last" {
 			wrong, last = last, wrong
@@ -102,7 +102,7 @@ func TestHelloWithoutPodd(t *testing.T) {
 	}
 }
 
-// While nobody reads, the bridge holds no more than what is on its way, and it still
+// While its output is not read, the bridge buffers only what is in flight, and it still
 // ends with its input.
 func TestNobodyReads(t *testing.T) {
 	cfg := alone(t)
@@ -126,7 +126,7 @@ func TestNobodyReads(t *testing.T) {
 	_ = unread.Close() // The writer's last line; goleak sees that it ends.
 }
 
-// A reader that is gone ends the bridge, and so does the end of its context.
+// The bridge ends when its reader is gone, and when its context ends.
 func TestOutputIsGone(t *testing.T) {
 	cfg := alone(t)
 	in, feed := io.Pipe()
@@ -147,8 +147,7 @@ func TestOutputIsGone(t *testing.T) {
 	}
 }
 
-// Whatever comes in, each line that comes out is an object, and each line that went in
-// has its answer.
+// For any input each output line is an object, and each input line has its answer.
 func FuzzBridge(f *testing.F) {
 	for _, seed := range []string{
 		"{}\n[]\n", `{"id":1,"method":"ListPods"}` + "\nx", "\n\n", `{"id":1,"method":"Unstream","params":{"stream":1}}`,

@@ -57,7 +57,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// The params of the bridge's own methods are as strict, as are those of all others.
+// The params of the bridge's own methods are as strict as those of all others.
 func TestParamsAreExact(t *testing.T) {
 	for params, says := range map[string]string{
 		`{"dir":"/a","create":true}`:             "",
@@ -83,7 +83,7 @@ func TestParamsAreExact(t *testing.T) {
 	}
 }
 
-// Lines come whole or as too long, whatever lies beside them.
+// Each line arrives whole or as too long, whatever lines are next to it.
 func TestLines(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	for in, want := range map[string]string{
@@ -109,8 +109,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// Whatever a line is, it is a request with an id and a method, or one error whose answer
-// is one line of JSON with the id, where there is one.
+// Any line is either a request with an id and a method, or one error, whose answer is one
+// line of JSON with the id if there is one.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":1,"method":"ListPods","params":{}}`, `{"id":"x","method":"Submit"}`, `{"id":1`, `{"ID":1,"Method":"x"}`,

@@ -10,9 +10,9 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// sayStates writes a pod's state and its waiting calls each time that they change. It
+// sendStates writes a pod's state and its waiting calls each time that they change. It
 // ignores errors: the stream itself reports them.
-func (b *bridge) sayStates(ctx context.Context, id json.RawMessage, s *stream, pod string) {
+func (b *bridge) sendStates(ctx context.Context, id json.RawMessage, s *stream, pod string) {
 	var saidPod *poddv1.Pod
 	var saidCalls *poddv1.ListApprovalsResponse
 	for {
@@ -34,7 +34,7 @@ func (b *bridge) sayStates(ctx context.Context, id json.RawMessage, s *stream, p
 			continue
 		}
 		line, err := stateLine(id, got.GetPod(), calls.GetApprovals())
-		if err != nil || !b.say(ctx, line) {
+		if err != nil || !b.send(ctx, line) {
 			return
 		}
 		saidPod, saidCalls = now, calls

@@ -127,7 +127,7 @@ func (b *bridge) stream(ctx, following context.Context, r request) error {
 		if err != nil {
 			last.End.Error = failureOf(err)
 		}
-		b.say(ctx, lineOf(last))
+		b.send(ctx, lineOf(last))
 	})
 	return nil
 }
@@ -143,7 +143,7 @@ func pass[M any](ctx context.Context, b *bridge, all iter.Seq2[M, error], line f
 		if err != nil {
 			return err
 		}
-		if text != nil && !b.say(ctx, text) {
+		if text != nil && !b.send(ctx, text) {
 			return nil
 		}
 		if seen != nil {
@@ -163,7 +163,7 @@ func (b *bridge) followPod(ctx context.Context, id json.RawMessage, s *stream, o
 	var looking sync.WaitGroup
 	defer looking.Wait()
 	defer stop()
-	looking.Go(func() { b.sayStates(ctx, id, s, o.Pod) })
+	looking.Go(func() { b.sendStates(ctx, id, s, o.Pod) })
 	live := false
 	return pass(ctx, b, log, line, func(m *poddv1.StreamResponse) {
 		live = live || m.GetCaughtUp() != nil

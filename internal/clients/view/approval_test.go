@@ -22,7 +22,7 @@ func asks(arguments string) view.Approval {
 }
 
 // All of what will run is shown, each argument by its name, in lines that no text can
-// pass for others.
+// imitate.
 func TestApprovalLines(t *testing.T) {
 	tests := map[string]struct {
 		arguments string
@@ -61,8 +61,8 @@ func TestApprovalLines(t *testing.T) {
 	}
 }
 
-// No character of a command is lost, however it is wrapped, and no line is wider
-// than the terminal.
+// However a command is wrapped, no character is lost, and no line is wider than the
+// terminal.
 func TestApprovalIsWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		command := rapid.StringOf(rapid.SampledFrom([]rune("ab |↳\n\t世\u202e\x1b:"))).Draw(t, "command")
@@ -126,7 +126,7 @@ func TestApprovalFromProto(t *testing.T) {
 	}
 }
 
-// A call that waits shows whole; how it was answered, and by whom, is a line.
+// A waiting call shows in full; its answer, and who gave it, take one line.
 func TestTurnThatAsks(t *testing.T) {
 	request := item.ApprovalRequested{CallID: "c1", Tool: "shell"}
 	var p pipes
@@ -169,7 +169,7 @@ turn 3 finished: 2 steps, 1,234 tokens in (800 cached), 56 out
 	}
 }
 
-// A question stays below all that happens, until it is answered or void.
+// A question stays below all later lines until it is answered or void.
 func TestQuestionOnATerminal(t *testing.T) {
 	term := &terminal{width: 60}
 	v := view.NewTurn(term.console(), ours)
@@ -210,7 +210,7 @@ func TestQuestionOnATerminal(t *testing.T) {
 	}
 }
 
-// How a call of the turn before ours was answered shows when the call was shown.
+// The answer to a call of the previous turn shows if the call was shown.
 func TestApprovalOfTheTurnBefore(t *testing.T) {
 	var p pipes
 	v := view.NewTurn(p.console(), ours)

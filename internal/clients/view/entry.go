@@ -30,11 +30,11 @@ func describe(e item.Entry) described {
 	case item.Withdrawn:
 		return described{title: "removed from the queue: " + list(k.RequestIDs)}
 	case item.TurnStarted:
-		return described{title: fmt.Sprintf("turn %d started", e.Turn)}
+		return described{title: fmt.Sprintf("turn %d started%s", e.Turn, bound(k.Plan, k.AnswerSchema))}
 	case item.TurnEnded:
 		return turnEnded(e.Turn, k)
 	case item.Setup:
-		return described{title: fmt.Sprintf("setup: model %s, %s", sanitize.Line(k.Model), counted(len(k.Tools), "tool"))}
+		return described{title: fmt.Sprintf("setup: model %s%s, %s", sanitize.Line(modelAt(k.Endpoint, k.Model)), effortOf(k.Options), counted(len(k.Tools), "tool"))}
 	case item.ItemAdded:
 		return describeItem(k.Item)
 	case item.ToolStarted:
@@ -62,6 +62,8 @@ func describeRare(kind item.Kind) described {
 		return described{title: sanitize.Line(orTool(k.Tool)) + " waits for approval", style: yellow, body: strings.Join(requestLines(k, 0), "\n")}
 	case item.ApprovalResolved:
 		return described{title: resolved(k), body: k.Reason}
+	case item.Job:
+		return described{title: jobTitle(k), style: dim}
 	case item.Rewind:
 		return described{title: fmt.Sprintf("rewound to #%d", k.To)}
 	case item.Purged:
@@ -99,16 +101,37 @@ func systemMessage(m item.SystemMessage) described {
 	d := described{title: "system (" + sanitize.Line(m.Origin) + ")", body: m.Text}
 	if first, rest, ok := strings.Cut(m.Text, "\n"); ok && m.FromFiles() {
 		d.body = fmt.Sprintf("%s %s bytes", first, Count(int64(len(rest))))
+		if m.Images != nil {
+			d.body = first + " " + rest
+		}
 	}
 	return d
 }
 
+// bound marks a turn that only plans, and one whose answer is held to a schema.
+func bound(plan bool, schema string) (marks string) {
+	if plan {
+		marks = " (plan)"
+	}
+	if schema != "" {
+		marks += " (answers by a schema)"
+	}
+	return marks
+}
+
 func submitted(k item.Submitted) string {
-	title := "submitted as " + sanitize.Line(k.RequestID)
+	title := "submitted as " + sanitize.Line(k.RequestID) + bound(k.Plan, k.AnswerSchema)
 	if k.Mode == item.ModeSteer {
 		title += " (steer)"
 	}
 	return title
+}
+
+func jobTitle(k item.Job) string {
+	if k.State == item.JobEnded {
+		return "job " + sanitize.Line(k.ID) + " ended: " + sanitize.Line(k.Status)
+	}
+	return "job " + sanitize.Line(k.ID) + " runs"
 }
 
 func noteTitle(k item.Note) string {
@@ -138,7 +161,23 @@ func requestUsage(k item.RequestUsage) string {
 	case item.PurposeDiscarded:
 		step += ", answer discarded"
 	}
-	return fmt.Sprintf("%s: %s, %s, %s", step, tokens, sanitize.Line(cmp.Or(k.Model, k.Asked)), Duration(time.Duration(k.DurationMS)*time.Millisecond))
+	return fmt.Sprintf("%s: %s, %s, %s", step, tokens, sanitize.Line(modelAt(k.Endpoint, cmp.Or(k.Model, k.Asked))), Duration(time.Duration(k.DurationMS)*time.Millisecond))
+}
+
+// effortOf says how much the model reasons, if that is set.
+func effortOf(o item.Options) string {
+	if o.Effort == "" {
+		return ""
+	}
+	return ", effort " + sanitize.Line(o.Effort)
+}
+
+// modelAt names a model, with its endpoint unless that is the default.
+func modelAt(endpoint, model string) string {
+	if endpoint == item.DefaultEndpoint {
+		endpoint = ""
+	}
+	return item.ModelRef{Endpoint: endpoint, Model: model}.String()
 }
 
 func list(words []string) string {

@@ -13,8 +13,8 @@ func approval(arguments string) view.Approval {
 	return view.Approval{Pod: "p", Call: 7, ApprovalRequested: item.ApprovalRequested{Tool: "shell", Arguments: arguments}}
 }
 
-// Who is asked is told how much of a command cannot be seen, so that an escape that
-// stands in it by itself does not pass for one.
+// An approval counts the hidden characters of a command, so that a literal escape in the
+// command does not pass for a hidden character.
 func TestApprovalCountsWhatIsHidden(t *testing.T) {
 	for arguments, want := range map[string]string{
 		"{\"command\":\"echo \u202ehi\u200b\"}":       "2 hidden characters",
@@ -31,7 +31,7 @@ func TestApprovalCountsWhatIsHidden(t *testing.T) {
 	}
 }
 
-// Whatever will run: it is shown whole, in lines that fit, none of which drives the
+// Whatever the call, the question shows it whole, in lines that fit. No line controls the
 // terminal or passes for a line of another kind.
 func FuzzApproval(f *testing.F) {
 	f.Add(`{"command":"ls -l\nrm x"}`, 40)

@@ -8,8 +8,8 @@ import (
 	"podd/pkg/transcript"
 )
 
-// put shows a changed block of the turn: answers on Out, each on lines of its own, and
-// the activity in the status line.
+// put shows a changed block of the turn: answers on Out, each on its own lines, and the
+// activity in the status line.
 func (t *Turn) put(p transcript.Put) error {
 	b := p.Block
 	if t.turn == 0 || b.Turn != t.turn {
@@ -17,6 +17,12 @@ func (t *Turn) put(p transcript.Put) error {
 	}
 	t.doing(b)
 	if b.Kind != transcript.Answer {
+		return nil
+	}
+	if t.onlyLast {
+		if b.State == transcript.Done {
+			t.answer = b.Text
+		}
 		return nil
 	}
 	text, begins, cut := t.text.Put(p)
@@ -33,7 +39,7 @@ func (t *Turn) put(p transcript.Put) error {
 	return err
 }
 
-// cut ends an unfinished answer and says so, so that what follows makes sense.
+// cut ends an unfinished answer with a note, so that the next line makes sense.
 func (t *Turn) cut() error {
 	err := t.screen.endText()
 	t.screen.note(yellow, cutNote)
@@ -58,7 +64,7 @@ func (t *Turn) doing(b transcript.Block) {
 	}
 }
 
-// running are the names of the turn's calls that run.
+// running are the names of the turn's running calls.
 func (t *Turn) running() (names []string) {
 	for _, b := range t.log.Blocks() {
 		if b.State == transcript.Running && b.Turn == t.turn {

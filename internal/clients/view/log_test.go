@@ -86,7 +86,7 @@ func TestEachKindOfEntry(t *testing.T) {
 	}
 }
 
-// A call that asks is named by the entry of the call, when that was shown.
+// A waiting call is named by its entry, if that was shown.
 func TestLogNamesTheCallThatAsks(t *testing.T) {
 	asks := item.ApprovalRequested{CallID: "c1", Tool: "shell"}
 	got := tail(t, false, added(4, 3, item.ToolCall{CallID: "c1", Name: "shell"}), entry(5, 3, asks),
@@ -96,7 +96,7 @@ func TestLogNamesTheCallThatAsks(t *testing.T) {
 	}
 }
 
-// One that attaches in the middle of an answer sees its text so far; the entry comes
+// A client that attaches in the middle of an answer sees its text so far; the entry comes
 // once and whole.
 func TestLogAttachedInMidAnswer(t *testing.T) {
 	got := tail(t, false, caughtUp(), inFlight(text(3, "b", "The an")), delta(text(3, "b", "swer")), added(4, 3, answer("The answer")))

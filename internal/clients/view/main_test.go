@@ -43,7 +43,7 @@ func caughtUp() *poddv1.StreamResponse {
 	return &poddv1.StreamResponse{Kind: &poddv1.StreamResponse_CaughtUp{CaughtUp: &poddv1.CaughtUp{}}}
 }
 
-// pipes is a console that no person watches.
+// pipes is a console that is not a terminal.
 type pipes struct{ out, err bytes.Buffer }
 
 func (p *pipes) console() view.Console { return view.Console{Out: &p.out, Err: &p.err} }

@@ -40,7 +40,7 @@ func (t *terminal) console() view.Console {
 	}
 }
 
-// seen is the screen once what was erased is gone.
+// seen is the screen without what was erased.
 func (t *terminal) seen() string {
 	var lines []string
 	for line := range strings.SplitSeq(t.String(), "\n") {
@@ -49,8 +49,8 @@ func (t *terminal) seen() string {
 	return strings.ReplaceAll(strings.Join(lines, "\n"), "\x1b[K", "")
 }
 
-// A line for a tool in the middle of the text stands on a line of its own; the text
-// goes on below it, and its end leaves no empty line.
+// A line for a tool in the middle of the text gets its own line. The text continues below
+// it, and its end leaves no empty line.
 func TestTextAndNotesShareATerminal(t *testing.T) {
 	term := &terminal{width: 40}
 	v := view.NewTurn(term.console(), ours)
@@ -127,7 +127,7 @@ func TestSpinner(t *testing.T) {
 	})
 }
 
-// What is going on, one word for each kind of message.
+// The status line has one word for each kind of message.
 func TestSpinnerSays(t *testing.T) {
 	frag := func(kind item.DeltaKind, tool, text string) item.Delta {
 		return item.Delta{Turn: 3, Block: "x", Kind: kind, Tool: tool, Text: text}
@@ -164,7 +164,7 @@ func TestSpinnerSays(t *testing.T) {
 	}
 }
 
-// shown shows a message of our turn.
+// shown shows a message of this turn.
 func shown(m *poddv1.StreamResponse) func(*view.Turn) error {
 	return func(v *view.Turn) error {
 		if _, err := v.Show(started(1)); err != nil {

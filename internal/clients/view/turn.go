@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf16"
 
 	"podd/internal/sanitize"
 	"podd/pkg/item"
@@ -29,6 +31,9 @@ type Turn struct {
 	turn, seq int64
 	ended     *item.TurnEnded
 	withdrawn bool
+	// onlyLast shows the last answer alone, which is answer so far.
+	onlyLast bool
+	answer   string
 	// waiting are the calls that wait for approval: those of this turn, and those of the
 	// previous one that were shown.
 	waiting []call
@@ -48,6 +53,27 @@ func NewTurn(c Console, requestID string) *Turn {
 	}
 	t.screen.going("waiting for podd")
 	return t
+}
+
+// OnlyLast shows no answer but the last one, once the turn has finished.
+func (t *Turn) OnlyLast() { t.onlyLast = true }
+
+// safeJSON writes as JSON escapes what would be shown as another escape, which no JSON parser
+// reads: the value stays the same.
+func safeJSON(answer string) string {
+	var b strings.Builder
+	for _, r := range answer {
+		switch {
+		case r == '\r': // Between values: a string has none.
+		case r >= ' ' && sanitize.Terminal(string(r)) != string(r):
+			for _, unit := range utf16.Encode([]rune{r}) {
+				fmt.Fprintf(&b, `\u%04x`, unit)
+			}
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // Close ends the text's last line and removes the status line.
@@ -195,6 +221,11 @@ func (t *Turn) end(k item.TurnEnded) error {
 	t.ended = &k
 	t.screen.ask("", false)
 	t.screen.going("")
+	if t.onlyLast && k.Outcome == item.OutcomeFinished {
+		if err := t.screen.text(safeJSON(t.answer)); err != nil {
+			return err
+		}
+	}
 	if err := t.screen.endText(); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 
 const ours = "our-request"
 
-// show shows messages as one turn and returns what was written.
+// show shows messages as one turn and returns the output.
 func show(t testing.TB, messages ...*poddv1.StreamResponse) (out, err string, turn *view.Turn) {
 	t.Helper()
 	var p pipes
@@ -35,7 +36,7 @@ func show(t testing.TB, messages ...*poddv1.StreamResponse) (out, err string, tu
 	return p.out.String(), p.err.String(), v
 }
 
-// lost stands for the loss of the stream.
+// lost marks the loss of the stream.
 var lost *poddv1.StreamResponse
 
 func started(seq int64) *poddv1.StreamResponse {
@@ -82,21 +83,21 @@ turn 3 finished: 2 steps, 1,234 tokens in (800 cached), 56 out
 	}
 }
 
-// That podd was away is said once: by the alert about it, which says what became of the turn.
+// The alert about podd's absence reports it once, with the outcome of the turn.
 func TestTurnThatGoesOn(t *testing.T) {
-	const reason = "podd was stopped in the middle of it"
+	const reason = "podd stopped during the turn"
 	_, err, _ := show(t, started(1),
 		entry(2, 3, item.Recovered{Reason: reason}),
-		entry(3, 3, item.AlertRaised{Alert: item.Alert{Seq: 4, Level: item.LevelWarn, Source: "recovery", Text: "turn 3 goes on: " + reason, Count: 1}}),
+		entry(3, 3, item.AlertRaised{Alert: item.Alert{Seq: 4, Level: item.LevelWarn, Source: "recovery", Text: "turn 3 resumes: " + reason, Count: 1}}),
 		finished(4),
 	)
-	if !strings.HasPrefix(err, "! warn: turn 3 goes on: "+reason+"\nturn 3 finished") {
+	if !strings.HasPrefix(err, "! warn: turn 3 resumes: "+reason+"\nturn 3 finished") {
 		t.Errorf("standard error is %q", err)
 	}
 }
 
-// Another turn before ours shows its alerts alone; its end is not ours, and the alert about
-// its end is not shown.
+// An earlier turn shows only its alerts: its end is not this turn's, and the alert about
+// that end does not show.
 func TestTurnOfAnotherSubmit(t *testing.T) {
 	other := func(seq int64, k item.Kind) *poddv1.StreamResponse { return entry(seq, 2, k) }
 	out, err, v := show(t,
@@ -134,7 +135,7 @@ func TestSteeredTurn(t *testing.T) {
 	}
 }
 
-// A submit that is taken back has no turn; another's is not ours.
+// A withdrawn submit has no turn; another submit's turn does not show.
 func TestSubmitThatIsTakenBack(t *testing.T) {
 	back := func(id string) *poddv1.StreamResponse { return entry(4, 0, item.Withdrawn{RequestIDs: []string{id}}) }
 	for id, want := range map[string]bool{ours: true, "another": false} {
@@ -202,8 +203,8 @@ func TestEntryThatIsNotTheTextShown(t *testing.T) {
 	}
 }
 
-// Text cannot be added to in the middle: where other text stands behind it, it comes
-// whole.
+// Printed text cannot grow in the middle: when other text follows it, the entry's text is
+// printed whole.
 func TestEntryOfTextThatStandsFurtherUp(t *testing.T) {
 	out, _, _ := show(t, started(1), delta(text(3, "a", "One")), delta(text(3, "b", "Two")),
 		added(2, 3, answer("One more")), added(3, 3, answer("Two")), finished(4))
@@ -212,8 +213,8 @@ func TestEntryOfTextThatStandsFurtherUp(t *testing.T) {
 	}
 }
 
-// However an answer is cut into fragments, wherever a client attaches, and whatever
-// part of the fragments it misses before the entry: standard output is the answer.
+// However an answer is split into fragments, whenever a client attaches, and whichever
+// fragments it misses before the entry: standard output is the answer.
 func TestTextComesOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		answers := rapid.SliceOfN(rapid.StringMatching(`[a-zäß ]{1,12}`), 1, 3).Draw(t, "answers")
@@ -225,7 +226,7 @@ func TestTextComesOnce(t *testing.T) {
 		var p pipes
 		v := view.NewTurn(p.console(), ours)
 		show(started(1), v)
-		// Entries of one answer come together, after all its fragments.
+		// The entries of one answer come together, after all its fragments.
 		var late []*poddv1.StreamResponse
 		var unfinished []item.Delta
 		for i, whole := range answers {
@@ -262,7 +263,7 @@ func TestTextComesOnce(t *testing.T) {
 	})
 }
 
-// Bytes of models and tools cannot drive the terminal.
+// Bytes from models and tools cannot control the terminal.
 func TestTurnIsSafe(t *testing.T) {
 	const evil = "\x1b]52;c;aGk=\a\u202e\r\x9b31m"
 	out, err, _ := show(t, started(1),
@@ -299,4 +300,40 @@ func TestTurnSaysThatItCannotWrite(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	_ = v.Close()
+}
+
+// Where only the last answer is shown, it is JSON whatever is in its strings, with the same
+// value and nothing that hides. An answer that was cut off, and earlier ones, are not shown.
+func TestOnlyTheLastAnswer(t *testing.T) {
+	const value = "a\u007f\u009b \u202eb\U000e0041 größe 👩‍❤️‍👨 \u00ad日本"
+	var p pipes
+	v := view.NewTurn(p.console(), ours)
+	v.OnlyLast()
+	for _, m := range []*poddv1.StreamResponse{
+		started(2), delta(text(3, "s1.0", "I will re")), added(3, 3, answer("I will read it.")), delta(text(3, "s2.0", `{"a":`)),
+		added(4, 3, answer("{\"a\":\r\n\t\""+value+"\"\r}")), finished(5),
+	} {
+		if _, err := v.Show(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	out := p.out.String()
+	var got map[string]string
+	if err := json.Unmarshal([]byte(out), &got); err != nil || got["a"] != value || strings.ContainsAny(out, "\u007f\u009b\u202e\U000e0041") {
+		t.Errorf("standard output is %+q, %v", out, err)
+	}
+	p = pipes{}
+	failed := view.NewTurn(p.console(), ours)
+	failed.OnlyLast()
+	for _, m := range []*poddv1.StreamResponse{started(2), added(3, 3, answer("no value")), entry(4, 3, item.TurnEnded{Outcome: item.OutcomeFailed})} {
+		if _, err := failed.Show(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := failed.Close(); err != nil || p.out.String() != "" {
+		t.Errorf("a failed turn shows %q, %v", p.out.String(), err)
+	}
 }

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Deleted says what files of a device take that were removed and that a process of the tree
-// still has open: their bytes and their number. What is only mapped or on its way through a
-// socket is not seen.
+// Deleted returns what removed files use on a device that a process of the tree still has
+// open: their bytes and their number. It does not see files that are only mapped or in
+// flight through a socket.
 func (t *Tree) Deleted(device uint64) (bytes, files int64) {
 	seen := map[uint64]bool{}
 	for _, pid := range t.family() {

@@ -2,5 +2,5 @@
 
 package process
 
-// Deleted is for Linux.
+// Deleted works only on Linux.
 func (t *Tree) Deleted(uint64) (bytes, files int64) { return 0, 0 }

@@ -1,12 +1,13 @@
-// Package process owns trees of processes: a command and all that it started, held,
-// measured, and ended as one.
+// Package process owns trees of processes: a command and everything that it started,
+// tracked, measured and ended as one.
 //
-// A command leads a session of its own. On Linux what left that session (setsid, a
-// double fork) is found too, by a mark in the environment, and what cleared that as well
-// once it was seen: below the leader, or before it left. Not found is what lost its
-// session, mark and parents before; elsewhere than on Linux, what left the process group.
-// What runs as another user is found and cannot be ended.
+// A command leads its own session. On Linux the package also finds processes that left
+// that session (setsid, a double fork), by a mark in the environment. It finds those that
+// cleared the mark as well if it saw them earlier: below the leader, or before they left.
+// It does not find a process that lost its session, mark and parents before that; on
+// other systems, one that left the process group. It finds processes of another user but
+// cannot end them.
 //
-// Start starts one goroutine a tree, which ends with the tree's leader. The methods of
+// Start starts one goroutine per tree, which ends with the tree's leader. The methods of
 // a Tree may be called from any goroutine.
 package process

@@ -7,18 +7,18 @@ import (
 	"sync"
 )
 
-// sightings are the processes that were seen to be of a tree. One may leave the session and
-// clear the mark; then a parent is all that tells whose it is, and may end before it. By
-// pid, when each was born.
+// sightings are the processes seen in a tree. A process may leave the session and clear
+// the mark; then only its parent shows that it belongs to the tree, and the parent may
+// end first. They are stored by process id, with their start.
 type sightings struct {
 	mu   sync.Mutex
 	born map[int]string
 }
 
-// follow takes note of what there is, before parents are ended.
+// follow records the current processes, before parents are ended.
 func (t *Tree) follow() { t.family() }
 
-// family lists the processes of the tree and all below them, and takes note of them.
+// family lists the processes of the tree and all below them, and records them.
 func (t *Tree) family() []int {
 	t.seen.mu.Lock()
 	defer t.seen.mu.Unlock()
@@ -39,7 +39,7 @@ func (t *Tree) family() []int {
 		fields := statOf(pid)
 		if len(fields) <= startTime {
 			if born, ok := t.seen.born[pid]; ok {
-				// Where it can't be looked at it may still be there.
+				// If it can't be examined, it may still exist.
 				known[pid] = born
 			}
 			continue
@@ -73,7 +73,7 @@ func (t *Tree) family() []int {
 	return family
 }
 
-// marked says whether a process carries the tree's mark, as far as it can be seen now.
+// marked says whether a process carries the tree's mark, as far as that is visible now.
 func (t *Tree) marked(pid int, fields []string) bool {
 	if pid < t.id.PID && t.before(fields) {
 		return false
@@ -82,7 +82,7 @@ func (t *Tree) marked(pid int, fields []string) bool {
 	return err == nil && bytes.Contains(environ, []byte(t.id.Mark))
 }
 
-// has says whether a process was seen; fields are those of statOf.
+// has says whether a process was seen; fields are from statOf.
 func (s *sightings) has(pid int, fields []string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func (s *sightings) has(pid int, fields []string) bool {
 	return ok && len(fields) > startTime && when(fields) == known
 }
 
-// pids are those of all that were seen, ended ones too.
+// pids are those of all processes seen, including ended ones.
 func (s *sightings) pids() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,8 +2,8 @@
 
 package process
 
-// sightings are none.
+// sightings are empty.
 type sightings struct{}
 
-// follow has nothing to look at.
+// follow does nothing.
 func (t *Tree) follow() {}

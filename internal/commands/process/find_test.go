@@ -14,7 +14,7 @@ import (
 	"podd/internal/commands/process"
 )
 
-// orphan has a child process start a tree and end, as a killed podd does, and gives
+// orphan makes a child process start a tree and exit, as a killed podd does. It returns
 // the tree's id and directory.
 func orphan(t *testing.T, script string) (id process.ID, dir string) {
 	t.Helper()
@@ -22,7 +22,7 @@ func orphan(t *testing.T, script string) (id process.ID, dir string) {
 	parent := exec.Command(os.Args[0])
 	parent.Dir, parent.Stderr = dir, os.Stderr
 	parent.Env = append(os.Environ(), "PODD_TEST_START="+script)
-	// It is killed, which is an error of its own.
+	// The child kills itself, which Run reports as an error.
 	out, _ := parent.Output()
 	if err := json.Unmarshal(out, &id); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestFind(t *testing.T) {
 			if !c.runs {
 				<-tree.Exited()
 			} else if ended(tree) {
-				t.Error("the leader runs and counts as ended")
+				t.Error("the leader runs, and its tree reports its end")
 			}
 			if !alive(pid) {
 				t.Fatal("nothing is left to end")
@@ -90,7 +90,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Pids wrap around: what a tree started may have a lower one than its leader.
+// Process ids wrap around: a process of the tree may have a lower one than the leader.
 func TestStopFindsLowerPids(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux finds what left the process group")
@@ -98,7 +98,7 @@ func TestStopFindsLowerPids(t *testing.T) {
 	id, dir := orphan(t, "setsid sh -c 'echo $$ >pid; exec sleep 600' & while ! [ -s pid ]; do :; done")
 	pid := pidIn(t, dir)
 	<-process.Find(id).Exited()
-	// The tree as it would be with a leader that had a higher pid, and started at the boot.
+	// The same tree with a leader that has a higher process id and started at boot.
 	later := exec.Command("true")
 	if err := later.Run(); err != nil {
 		t.Fatal(err)
@@ -121,8 +121,8 @@ func TestFindSeesTheEnd(t *testing.T) {
 	tree.Stop(grace)
 }
 
-// A pid that the system gave to another process since, or that is of another boot, is
-// not the tree's: neither its group nor its session is touched.
+// A process id that the system has reused since, or that is from another boot, is not the
+// tree's. Stop touches neither its group nor its session.
 func TestFindLeavesARecycledPidAlone(t *testing.T) {
 	other, dir := start(t, "sleep 600 & echo $! >pid; wait")
 	pid := pidIn(t, dir)
@@ -131,7 +131,7 @@ func TestFindLeavesARecycledPidAlone(t *testing.T) {
 		id.Born, id.Mark = born, "PODD_COMMAND=other"
 		tree := process.Find(id)
 		if !ended(tree) {
-			t.Errorf("born %q: the leader counts as running", born)
+			t.Errorf("born %q: the leader seems to run", born)
 		}
 		tree.Pause()
 		if left := tree.Stop(time.Millisecond); left != 0 || !alive(pid) {

@@ -2,30 +2,31 @@ package process
 
 import "time"
 
-// watchPoll is how often the end of a leader that is no child is looked for.
+// watchPoll is how often Await checks whether a leader that is not a child has ended.
 const watchPoll = 20 * time.Millisecond
 
-// ID tells a tree from all others, those of another boot included. It can be stored.
+// ID distinguishes a tree from all others, including those of another boot. It can be
+// stored.
 type ID struct {
 	// PID is the leader's.
 	PID int `json:"pid"`
-	// Born is when the leader started, in a form of the system's own; empty when that
-	// could not be found out, and then Find finds no leader.
+	// Born is when the leader started, in a form specific to the system; empty when unknown,
+	// and then Find finds no leader.
 	Born string `json:"born"`
 	// Mark is in the environment of the tree's processes.
 	Mark string `json:"mark"`
 }
 
-// ID is the tree's.
+// ID is the tree's id.
 func (t *Tree) ID() ID { return t.id }
 
 // gone says whether the leader has ended.
 func (id ID) gone() bool {
-	born, runs := look(id.PID)
+	born, runs := inspect(id.PID)
 	return !runs || born != id.Born
 }
 
-// Await waits for the end of a leader that is no child, or until leave is closed.
+// Await waits until a leader that is not a child has ended, or leave is closed.
 func (id ID) Await(leave <-chan struct{}) {
 	poll := time.NewTicker(watchPoll)
 	defer poll.Stop()

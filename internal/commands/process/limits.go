@@ -1,15 +1,15 @@
 package process
 
-// Limits bound what one process, and each that it starts later, can take. Those of zero
-// bound nothing.
+// Limits bound what a process, and each process that it starts later, may use. A zero
+// field sets no limit.
 type Limits struct {
-	// NoCore keeps it from writing core files.
+	// NoCore prevents core files.
 	NoCore bool
-	// FileBytes is the largest file, in bytes.
+	// FileBytes is the largest size of a file that it writes, in bytes.
 	FileBytes uint64
-	// Tasks is how many processes and threads its user may have. The kernel holds nobody
-	// who is root to it.
+	// Tasks is the number of processes and threads of its user. The kernel does not enforce
+	// it for root.
 	Tasks uint64
-	// OOMScore, up to 1000, makes the kernel end it before others when memory runs out.
+	// OOMScore, up to 1000, makes the kernel prefer it when memory runs out.
 	OOMScore int
 }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Apply bounds a process that has started nothing yet.
+// Apply limits a process that has started nothing yet.
 func (l Limits) Apply(pid int) error {
 	var errs []error
 	bound := func(resource int, limit uint64) {

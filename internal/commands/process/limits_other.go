@@ -2,5 +2,5 @@
 
 package process
 
-// Apply bounds nothing here.
+// Apply does nothing here.
 func (l Limits) Apply(int) error { return nil }

@@ -13,10 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fewPids is how many pids are looked at one by one rather than by listing /proc.
+// fewPids is up to how many process ids candidates tries one by one instead of listing
+// /proc.
 const fewPids = 64
 
-// youngTicks is up to which age of a leader, in clock ticks, no pid that is given out can have
+// youngTicks is the age of a leader, in clock ticks, up to which process ids cannot have
 // wrapped around past its own: half a second.
 const youngTicks = 50
 
@@ -24,7 +25,7 @@ const youngTicks = 50
 func (t *Tree) members() []int {
 	pids, err := t.candidates()
 	if err != nil {
-		// No /proc: the group is all that can be seen.
+		// Without /proc only the group is visible.
 		if t.groupAlive() {
 			return []int{t.id.PID}
 		}
@@ -33,9 +34,9 @@ func (t *Tree) members() []int {
 	return slices.DeleteFunc(pids, func(pid int) bool { return !t.owns(pid) })
 }
 
-// candidates are the pids that a member can have. What a command starts has a higher one
-// than its leader, until pids wrap around: then it is the start that tells. After a short
-// command that started nothing there is nothing to look at.
+// candidates are the process ids that a member can have. What a command starts has a
+// higher id than its leader, until ids wrap around; then only the start time tells them
+// apart. After a short command that started nothing there is nothing to look at.
 func (t *Tree) candidates() (pids []int, err error) {
 	leader := t.id.PID
 	last, err := lastPid()
@@ -57,8 +58,8 @@ func (t *Tree) candidates() (pids []int, err error) {
 	return pids, nil
 }
 
-// born is when the leader started, in clock ticks since the boot; ok is false when that is not
-// known.
+// born is when the leader started, in clock ticks since boot; ok is false when that is
+// unknown.
 func (t *Tree) born() (ticks int64, ok bool) {
 	text, ok := strings.CutPrefix(t.id.Born, bootID()+"-")
 	if !ok {
@@ -68,7 +69,7 @@ func (t *Tree) born() (ticks int64, ok bool) {
 	return ticks, err == nil
 }
 
-// young says whether the leader started a moment ago.
+// young says whether the leader started just now.
 func (t *Tree) young() bool {
 	born, ok := t.born()
 	var now unix.Timespec
@@ -79,9 +80,9 @@ func (t *Tree) young() bool {
 	return now.Sec*ticksPerSecond+now.Nsec/(1e9/ticksPerSecond)-born < youngTicks
 }
 
-// before says whether a process with a lower pid than the leader's started before it, so that
-// the tree did not start it; fields are those of statOf. A leader of which it is not known
-// when it started is taken to have had the first of the pids.
+// before says whether a process with a lower id than the leader's started before it, so
+// that it is not part of the tree; fields are from statOf. A leader with an unknown start
+// time is assumed to be the first process of all.
 func (t *Tree) before(fields []string) bool {
 	born, ok := t.born()
 	if !ok || len(fields) <= startTime {
@@ -91,7 +92,7 @@ func (t *Tree) before(fields []string) bool {
 	return err != nil || started < born
 }
 
-// owns says whether a live process belongs to the command: it is in its session
+// owns says whether a live process belongs to the command: it is in the command's session
 // or group, carries its mark, or was seen below its leader.
 func (t *Tree) owns(pid int) bool {
 	fields := statOf(pid)
@@ -105,22 +106,23 @@ func (t *Tree) owns(pid int) bool {
 	if (fields[2] == leader || fields[3] == leader) && !t.recycled() {
 		return true
 	}
-	// Nobody joins a session: who is in that of another command is of that command.
+	// A process cannot join a session: every process in another command's session belongs to
+	// that command.
 	if _, other := leaders.Load(fields[3]); other {
 		return false
 	}
 	return slices.Contains(environOf(pid), t.id.Mark)
 }
 
-// How often, and after which pause, an environment that reads as empty is read again.
+// How often, and after which pause, environOf retries when an environment reads as empty.
 const (
 	environTries = 20
 	environPause = 500 * time.Microsecond
 )
 
-// environOf is the environment of a process; none when it can't be read. It reads as
-// empty, or not at all, while the process is in the middle of an exec: then it is
-// read again, unless the process ends.
+// environOf is the environment of a process; empty when it cannot be read. In the middle
+// of an exec it reads as empty, or not at all. environOf then retries, unless the process
+// ends.
 func environOf(pid int) []string {
 	for try := range environTries {
 		if try > 0 {
@@ -140,7 +142,7 @@ func environOf(pid int) []string {
 	return nil
 }
 
-// lastPid is the pid that was given out last.
+// lastPid is the process id that the kernel assigned last.
 func lastPid() (int, error) {
 	load, err := readProc("/proc/loadavg")
 	if err != nil {

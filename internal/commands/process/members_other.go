@@ -2,7 +2,7 @@
 
 package process
 
-// members stands for the whole process group by its leader.
+// members returns the leader for the whole process group.
 func (t *Tree) members() []int {
 	if t.groupAlive() {
 		return []int{t.id.PID}
@@ -10,5 +10,5 @@ func (t *Tree) members() []int {
 	return nil
 }
 
-// owns is never true: the group is signalled as one.
+// owns is always false: Stop signals the group as one.
 func (t *Tree) owns(int) bool { return false }

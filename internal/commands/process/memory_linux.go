@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Exceeds says whether the processes of the tree hold more memory than limit, in bytes,
-// and how much. It counts what is in memory or swapped out and is no part of a file:
-// reserved address space is not counted, what processes share is counted once. It does
-// not see what no process has mapped (a memfd that is only written, a file in a tmpfs)
-// and what the kernel holds for them.
+// Exceeds says whether the processes of the tree use more memory than limit, in bytes,
+// and how much they use. It counts memory and swap that is not part of a file: it ignores
+// reserved address space and counts shared memory once. It does not see memory that no
+// process maps (a memfd that is only written, a file in a tmpfs) or that the kernel uses
+// for them.
 //
-// The look is cheap while the whole machine uses less than limit.
+// The check is cheap while the whole machine uses less than limit.
 func (t *Tree) Exceeds(limit int64) (taken int64, over bool) {
 	if used, ok := used(); ok && used <= limit {
 		return 0, false
@@ -25,12 +25,12 @@ func (t *Tree) Exceeds(limit int64) (taken int64, over bool) {
 	if taken <= limit {
 		return taken, false
 	}
-	// Pages that forks share were counted for each.
+	// The sum counts pages that forks share once for each fork.
 	taken = 0
 	for _, pid := range family {
 		share := sumOf(pid, "smaps_rollup", "Pss_Anon:", "Pss_Shmem:", "SwapPss:")
 		if share == 0 {
-			// It keeps others from looking, or has just ended.
+			// The process does not let others look at it, or has just ended.
 			share = sumOf(pid, "status", "RssAnon:", "RssShmem:", "VmSwap:")
 		}
 		taken += share
@@ -38,8 +38,8 @@ func (t *Tree) Exceeds(limit int64) (taken int64, over bool) {
 	return taken, taken > limit
 }
 
-// used is how much memory the machine uses, in bytes: what could not be had without
-// writing anything out.
+// used is how much memory the machine uses, in bytes: all that is not available without
+// writing to disk.
 func used() (int64, bool) {
 	total, free := sumIn("/proc/meminfo", "MemTotal:", "SwapTotal:"), sumIn("/proc/meminfo", "MemAvailable:", "SwapFree:")
 	return total - free, total > 0 && free > 0
@@ -50,7 +50,7 @@ func sumOf(pid int, file string, names ...string) int64 {
 	return sumIn("/proc/"+strconv.Itoa(pid)+"/"+file, names...)
 }
 
-// sumIn adds up lines such as "VmSwap:   12 kB".
+// sumIn adds up lines such as "VmSwap: 12 kB".
 func sumIn(path string, names ...string) (bytes int64) {
 	file, err := os.Open(path)
 	if err != nil {

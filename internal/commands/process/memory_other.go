@@ -2,6 +2,6 @@
 
 package process
 
-// Exceeds says whether the processes of the tree hold more memory than limit; only on
-// Linux can it see that.
+// Exceeds says whether the processes of the tree use more memory than limit; it works
+// only on Linux.
 func (t *Tree) Exceeds(int64) (taken int64, over bool) { return 0, false }

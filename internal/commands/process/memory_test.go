@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// holds is a script that holds 30 MB, and says so in a file.
+// holds is a script that uses 30 MB, and says so in a file.
 const holds = `x=$(head -c 30000000 /dev/zero | tr '\0' a); `
 
-// What a tree holds is found wherever its processes are, and what they share is held
+// Exceeds finds the memory of a tree wherever its processes are, and counts shared memory
 // once.
 func TestExceeds(t *testing.T) {
 	if runtime.GOOS != "linux" {

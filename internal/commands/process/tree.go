@@ -11,45 +11,47 @@ import (
 	"time"
 )
 
-// markVariable is in the environment of a command and of all that it starts.
+// markVariable marks the environment of a command and of everything that it starts.
 const markVariable = "PODD_COMMAND"
 
-// How long a process that does not end may hold up Stop, after SIGKILL, and how often
-// one that is ending is looked for.
+// How long Stop waits for a process after SIGKILL, and how often it checks whether a
+// process that is ending is gone.
 const (
 	killPatience = 2 * time.Second
-	// pipePatience is for how long output is read after the leader has ended.
+	// pipePatience is how long output is read after the leader has ended.
 	pipePatience = 5 * time.Second
 	killPoll     = 2 * time.Millisecond
 )
 
-// leaders are the pids, as text, of the leaders that this process has started or adopted
-// and that were not waited for.
+// leaders are the process ids, as text, of the leaders that this process has started or
+// adopted and not yet reaped.
 var leaders sync.Map
 
-// Tree is a running command and all that it started.
+// Tree is a running command and everything that it started.
 type Tree struct {
 	id ID
 	// cmd is nil for a tree that another process started.
 	cmd *exec.Cmd
-	// exited is closed once the leader is known to have ended.
+	// exited is closed when the leader has ended.
 	exited chan struct{}
-	// leave ends the watch of a tree that was found.
+	// leave stops watching a tree that Find returned.
 	leave func()
 	seen  sightings
 }
 
-// Start runs a command as the leader of a tree; Stop must follow. It sets the
-// command's SysProcAttr, and its WaitDelay where there is none, and waits for it. The
-// environment is cmd.Env and the mark,
-// never this process's own.
+// Start runs a command as the leader of a tree; Stop must follow. Start makes the
+// command a session of its own, sets its WaitDelay if it is zero, and waits for the command. The
+// environment is cmd.Env and the mark, never this process's own.
 func Start(cmd *exec.Cmd) (*Tree, error) {
 	t := &Tree{cmd: cmd, exited: make(chan struct{}), leave: func() {}}
 	t.id.Mark = markVariable + "=" + rand.Text()
 	cmd.Env = append(slices.Clone(cmd.Env), t.id.Mark)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setsid = true
 	if cmd.WaitDelay == 0 {
-		// What the leader leaves behind may hold its pipes for ever.
+		// The leader may leave processes behind that keep its pipes open for ever.
 		cmd.WaitDelay = pipePatience
 	}
 	if err := cmd.Start(); err != nil {
@@ -57,11 +59,12 @@ func Start(cmd *exec.Cmd) (*Tree, error) {
 	}
 	t.id.PID = cmd.Process.Pid
 	forget := lead(t.id.PID)
-	// Nobody else waits for the leader yet: also one that has ended is still listed.
-	t.id.Born, _ = look(t.id.PID)
+	// Only this process waits for the leader, and it has not yet: look finds a leader that
+	// has ended, too.
+	t.id.Born, _ = inspect(t.id.PID)
 	go func() {
 		defer close(t.exited)
-		// From the end of Wait on the pid can be another's.
+		// Once Wait has returned, the process id can be another process's.
 		defer forget()
 		// The outcome is in ProcessState.
 		_ = cmd.Wait()
@@ -69,15 +72,15 @@ func Start(cmd *exec.Cmd) (*Tree, error) {
 	return t, nil
 }
 
-// lead notes a leader until forget is called.
+// lead registers a leader until forget is called.
 func lead(pid int) (forget func()) {
 	session := strconv.Itoa(pid)
 	leaders.Store(session, nil)
 	return func() { leaders.Delete(session) }
 }
 
-// Adopt is the tree of a leader that another process waits for; Stop must follow. ended
-// is for when that process says that the leader has ended, and must be called.
+// Adopt returns the tree of a leader that another process waits for; Stop must follow.
+// The caller must call ended when that process reports the leader's end.
 func Adopt(id ID) (t *Tree, ended func()) {
 	t = &Tree{id: id, exited: make(chan struct{}), leave: func() {}}
 	forget := lead(id.PID)
@@ -87,8 +90,8 @@ func Adopt(id ID) (t *Tree, ended func()) {
 	})
 }
 
-// Find is the tree that a process since ended started; Stop must follow. Its leader may
-// have ended too: then Exited is closed, and Stop ends what is left.
+// Find returns the tree that an earlier process started; Stop must follow. When the
+// leader has ended too, Exited is closed, and Stop ends the rest.
 func Find(id ID) *Tree {
 	t := &Tree{id: id, exited: make(chan struct{})}
 	left := make(chan struct{})
@@ -107,7 +110,7 @@ func Find(id ID) *Tree {
 // Exited is closed when the leader has ended.
 func (t *Tree) Exited() <-chan struct{} { return t.exited }
 
-// State says how the leader ended; nil while it runs, and for a tree that Find gave.
+// State says how the leader ended; nil while it runs, and for a tree from Find.
 func (t *Tree) State() *os.ProcessState {
 	select {
 	case <-t.exited:
@@ -119,7 +122,7 @@ func (t *Tree) State() *os.ProcessState {
 	return nil
 }
 
-// Pause holds the tree until Resume; what left the process group goes on.
+// Pause stops the tree until Resume; processes that left the process group keep running.
 func (t *Tree) Pause() { t.signalGroup(syscall.SIGSTOP) }
 
 // Resume undoes Pause.
@@ -131,9 +134,9 @@ func (t *Tree) signalGroup(sig syscall.Signal) {
 	}
 }
 
-// Stop ends whatever still runs: politely first, and after grace by SIGKILL. It
-// waits for the end and says how many processes remain; above 0 only where the
-// kernel does not let one go.
+// Stop ends everything that still runs: first by SIGTERM, and after grace by SIGKILL. It
+// waits for the end and returns the number of remaining processes, which is above 0 only
+// where the kernel does not let one end.
 func (t *Tree) Stop(grace time.Duration) (left int) {
 	defer t.leave()
 	if t.gone() {
@@ -146,7 +149,7 @@ func (t *Tree) Stop(grace time.Duration) (left int) {
 		return 0
 	}
 	for deadline := time.Now().Add(killPatience); time.Now().Before(deadline); {
-		// Again and again: what forks in between is found by the next round.
+		// Repeat: the next round finds what forks in between.
 		t.follow()
 		t.signal(syscall.SIGKILL)
 		if t.goneWithin(10 * killPoll) {
@@ -156,14 +159,15 @@ func (t *Tree) Stop(grace time.Duration) (left int) {
 	return len(t.members())
 }
 
-// signal reaches the group at once, so that nothing in it can fork away, and then
-// what left it.
+// signal reaches the whole group at once, so that no process in it can fork away, and
+// then the processes that left it.
 func (t *Tree) signal(sig syscall.Signal) {
 	if t.groupAlive() {
 		t.signalGroup(sig)
 	}
 	for _, pid := range t.members() {
-		// On Linux this holds the process itself, so that a recycled pid is not hit.
+		// On Linux FindProcess refers to this very process, so that the signal cannot reach a
+		// reused process id.
 		process, err := os.FindProcess(pid)
 		if err != nil {
 			continue
@@ -176,7 +180,7 @@ func (t *Tree) signal(sig syscall.Signal) {
 }
 
 func (t *Tree) goneWithin(wait time.Duration) bool {
-	// What is ending already, as the inside of a sandbox is, is gone in no time.
+	// A process that is ending already, like the inside of a sandbox, is gone very soon.
 	pause := killPoll / 16
 	for deadline := time.Now().Add(wait); ; {
 		if t.gone() {
@@ -192,7 +196,7 @@ func (t *Tree) goneWithin(wait time.Duration) bool {
 
 func (t *Tree) gone() bool { return t.leaderGone() && len(t.members()) == 0 }
 
-// leaderGone says whether the leader has ended and, as a child, was waited for.
+// leaderGone says whether the leader has ended and, if it is a child, was reaped.
 func (t *Tree) leaderGone() bool {
 	select {
 	case <-t.exited:
@@ -202,13 +206,13 @@ func (t *Tree) leaderGone() bool {
 	}
 }
 
-// recycled says whether the leader's pid is another process's now. The system gives it
-// to none while it is the id of a group or session with members.
+// recycled says whether the leader's process id belongs to another process now. The
+// kernel does not reuse it while a group or session with members has that id.
 func (t *Tree) recycled() bool {
 	if !t.leaderGone() {
 		return false
 	}
-	born, _ := look(t.id.PID)
+	born, _ := inspect(t.id.PID)
 	return born != "" && born != t.id.Born
 }
 

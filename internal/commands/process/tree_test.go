@@ -17,7 +17,7 @@ import (
 
 const grace = 100 * time.Millisecond
 
-// start runs a script whose output goes nowhere, in a directory of its own.
+// start runs a script in its own directory and discards its output.
 func start(t *testing.T, script string) (tree *process.Tree, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -107,7 +107,7 @@ func TestStopEndsTheWholeTree(t *testing.T) {
 		{"closed its output", "setsid sh -c 'exec <&- >&- 2>&-; echo $$ >pid; exec sleep 600'", true},
 		{"setsid, cleared environment", "env -i setsid sh -c 'echo $$ >pid; exec sleep 600' & sleep 600", true},
 		{"setsid, cleared environment, ignores SIGTERM", "env -i setsid sh -c 'trap \"\" TERM; echo $$ >pid; while :; do sleep 0.05; done' & sleep 600", true},
-		{"leaves when it is told to end", `sh -c 'trap "exec env -i setsid sleep 600" TERM; echo $$ >pid; while :; do sleep 0.01; done' & sleep 600`, true},
+		{"leaves its session on SIGTERM", `sh -c 'trap "exec env -i setsid sleep 600" TERM; echo $$ >pid; while :; do sleep 0.01; done' & sleep 600`, true},
 		{"cleared environment", "env -i sh -c 'echo $$ >pid; exec sleep 600'", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

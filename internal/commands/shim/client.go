@@ -11,70 +11,93 @@ import (
 )
 
 const (
-	// idleTime is for how long a shim without a command is kept.
+	// idleTime is how long a shim without a command is kept.
 	idleTime = time.Minute
-	// closePatience is for how long Close waits for what cannot be ended.
+	// closePatience is how long Close waits for a shim that does not end.
 	closePatience = time.Second
 )
 
 // Errors of Start.
 var (
-	// ErrLost is for a command of which it is not known whether it began; its record may
-	// say so.
+	// ErrLost means that it is unknown whether the command began; its record may say so.
 	ErrLost = errors.New("it is not known whether the command began")
-	// ErrClosed is for a Client that is closed.
+	// ErrClosed means that the Client is closed.
 	ErrClosed = errors.New("podd is stopping")
 )
 
-// Client starts commands by shims: one for all commands of the same limits, which is
-// started when it is needed and ended when it was not for a minute. Its methods may be
-// called from any goroutine. Close must follow.
+// Client starts commands by shims. It starts one shim for all commands with the same
+// limits when it is needed, and ends it after an idle minute. Its methods may be called
+// from any goroutine. Close must follow.
 type Client struct {
 	log  *slog.Logger
 	idle time.Duration
 
 	mu     sync.Mutex
 	closed chan struct{}
-	shims  map[process.Limits]*remote
+	shims  map[kind]*remote
 	// ending counts the shims that have not ended.
 	ending sync.WaitGroup
 }
 
-// Open is a client without a shim. It is an error in a program that does not call Main.
+// Open returns a client without a shim. It fails in a program that does not call Main.
 func Open(log *slog.Logger) (*Client, error) {
 	if !hasMain.Load() {
 		return nil, errors.New("this program does not call shim.Main")
 	}
-	return &Client{log: log, idle: idleTime, closed: make(chan struct{}), shims: map[process.Limits]*remote{}}, nil
+	return &Client{log: log, idle: idleTime, closed: make(chan struct{}), shims: map[kind]*remote{}}, nil
 }
 
-// Start starts a command. On ErrLost it may have run or still run, on any other error it
-// has not. When ctx ends before the command has begun, that is ErrLost too, and what
-// begins then is ended.
+// Start starts a command. On ErrLost it may have run or still run; on any other error it
+// has not run. When ctx ends before the command has begun, Start returns ErrLost too, and
+// ends the command if it begins later.
 func (c *Client) Start(ctx context.Context, command Command) (*Running, error) {
-	// From here on the shim holds the record, or nobody.
+	// Afterwards only the shim, if any, has the record open.
 	defer command.Record.Close()
-	s, err := c.shim(command.Limits)
+	s, err := c.shim(command.Keeper, command.Limits)
 	if err != nil {
 		return nil, err
 	}
 	return s.start(ctx, command)
 }
 
-// shim is the one for commands of these limits, which counts as busy with one more.
-func (c *Client) shim(limits process.Limits) (*remote, error) {
+// Write types input into the terminal of a command of a keeper.
+func (c *Client) Write(ctx context.Context, k Keeper, command process.ID, input []byte) error {
+	s, err := c.shim(k, process.Limits{})
+	if err != nil {
+		return err
+	}
+	answered := make(chan outcome, 1)
+	if err := s.ask(encodeInput(command.Mark, input), answered); err != nil {
+		c.free(s)
+		return err
+	}
+	select {
+	case a := <-answered:
+		return a.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// shim returns a keeper, or the shim for these limits, and counts the new command as one of
+// its own.
+func (c *Client) shim(keeper Keeper, limits process.Limits) (*remote, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.isClosed() {
 		return nil, ErrClosed
 	}
-	s := c.shims[limits]
+	k := kind{keeper: keeper}
+	if keeper.Path == "" {
+		k.limits = limits
+	}
+	s := c.shims[k]
 	if s == nil {
 		var err error
-		if s, err = c.launch(limits); err != nil {
+		if s, err = c.launch(k, limits); err != nil {
 			return nil, err
 		}
-		c.shims[limits] = s
+		c.shims[k] = s
 	}
 	s.busy++
 	return s, nil
@@ -89,7 +112,7 @@ func (c *Client) isClosed() bool {
 	}
 }
 
-// free counts one command of a shim less.
+// free removes one command from a shim's count.
 func (c *Client) free(s *remote) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,16 +130,17 @@ func (c *Client) retire(s *remote) {
 	}
 }
 
-// drop keeps a shim from getting more commands. It is called with mu held.
+// drop keeps a shim from getting more commands. The caller must hold mu.
 func (c *Client) drop(s *remote) {
-	if c.shims[s.limits] == s {
-		delete(c.shims, s.limits)
+	if c.shims[s.kind] == s {
+		delete(c.shims, s.kind)
 	}
 	s.rest.Stop()
 	_ = s.conn.CloseWrite()
 }
 
-// Close ends the shims. Their commands should have ended. It can be called again.
+// Close ends the shims. Their commands should have ended. It may be called more than
+// once.
 func (c *Client) Close() {
 	c.mu.Lock()
 	if c.isClosed() {

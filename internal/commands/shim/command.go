@@ -7,44 +7,48 @@ import (
 	"podd/pkg/tool/spool"
 )
 
-// Command is a command to be started.
+// Command is a command to start.
 type Command struct {
 	// Args is the command line; its first word is a path with a slash.
 	Args []string
-	// Env is the whole environment, but for the mark of the command's tree.
+	// Env is the whole environment, except for the mark of the command's tree.
 	Env []string
-	// Dir is where it starts.
+	// Dir is its working directory.
 	Dir string
-	// Output gets its standard output and error. Its standard input is empty.
+	// Output receives its standard output and error. Its standard input is empty.
 	Output *os.File
-	// Files are open from descriptor 3 on.
+	// Files are its descriptors from 3 on.
 	Files []*os.File
-	// Record gets its process and its status. It belongs to Start, which closes it.
+	// Record receives its process and its status. Start owns and closes it.
 	Record *spool.Record
-	// Limits bound it and what it starts.
+	// Limits bound the command and everything that it starts.
 	Limits process.Limits
+	// Keeper, if any, starts it instead of the shim for its limits.
+	Keeper Keeper
+	// Terminal gives it a terminal, which Client.Write types into. It needs a Keeper.
+	Terminal bool
 }
 
-// Note is what a shim notes in a command's record.
+// Note is what a shim writes to a command's record.
 type Note struct {
-	// Begins is noted before the command is started.
+	// Begins is written before the command starts.
 	Begins bool `json:"begins,omitempty"`
-	// Failed is noted when it could not be started.
+	// Failed is written when the command could not start.
 	Failed bool `json:"failed,omitempty"`
-	// Process is noted once it was.
+	// Process is written once the command has started.
 	Process *process.ID `json:"process,omitempty"`
 }
 
-// Running is a command that was started. Its tree must be stopped.
+// Running is a started command. Its tree must be stopped.
 type Running struct {
 	*process.Tree
-	// status is there once the tree's leader has exited.
+	// status is set once the tree's leader has exited.
 	status string
 }
 
-// Status is how the command ended, as a shell puts it: its exit status, or 128 and the
-// number of the signal that ended it. It is empty while the command runs, and where
-// nobody knows.
+// Status is how the command ended, the way a shell reports it: its exit status, or 128
+// plus the number of the signal that ended it. It is empty while the command runs, and
+// when the status is unknown.
 func (r *Running) Status() string {
 	select {
 	case <-r.Exited():

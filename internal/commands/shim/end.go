@@ -9,18 +9,21 @@ import (
 	"podd/pkg/tool/spool"
 )
 
-// end waits for the end of a child's leader, writes it down and lets the record go.
-func end(tree *process.Tree, record *spool.Record) (status string) {
+// end waits for the end of a child's leader, records it and releases the record.
+func end(tree *process.Tree, t *terminal, record *spool.Record) (status string) {
 	<-tree.Exited()
+	if t != nil {
+		t.rest()
+	}
 	status = statusOf(tree.State())
-	// The record has room for it; where it cannot be written all the same, podd still
-	// hears of it, and the next one says that it is not known.
+	// The record has room for it. If writing fails anyway, podd still gets the status, and
+	// the next podd reports it as unknown.
 	_ = record.SetStatus(status)
 	record.Close()
 	return status
 }
 
-// statusOf is an end as a shell's $? has it.
+// statusOf is an end in the form of a shell's $?.
 func statusOf(state *os.ProcessState) string {
 	if state == nil {
 		return ""

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// SetIdle sets for how long a shim without a command is kept.
+// SetIdle sets how long a shim without a command is kept.
 func (c *Client) SetIdle(d time.Duration) { c.idle = d }
 
-// Asked is how many requests were sent to shims that have not answered them.
+// Asked is the number of requests that shims have not answered.
 func (c *Client) Asked() (n int) {
 	c.mu.Lock()
 	shims := slices.Collect(maps.Values(c.shims))

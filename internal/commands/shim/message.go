@@ -16,24 +16,24 @@ import (
 )
 
 // A request is a head, with the descriptors of output, record and files, and a body: the
-// words dir, number of args, args, env, each but the last followed by a NUL. The head is
-// the body's length and the number of descriptors, 4 bytes each, the higher ones first.
+// words what, dir, number of args, args and env, a NUL after each but the last. The head is the
+// body's length and the number of descriptors, 4 bytes each, most significant byte first.
 const headBytes = 8
 
-// maxFiles is how many descriptors can go with one message (SCM_MAX_FD of Linux).
+// maxFiles is the largest number of descriptors in one message (SCM_MAX_FD of Linux).
 const maxFiles = 253
 
 // nul ends a word.
 const nul = "\x00"
 
-// Why a command cannot be passed on, and why what came is none.
+// Why a command cannot be sent, and why a received request is invalid.
 var (
 	errFiles   = fmt.Errorf("it needs more than %d open files", maxFiles-2)
 	errNUL     = errors.New("its command line or environment has a NUL character")
 	errDamaged = errors.New("a request is damaged")
 )
 
-// answer is what a shim says of a command: first its process, or an error, then its
+// answer is what a shim says of a command: first its process or an error, then its
 // status.
 type answer struct {
 	// Number is that of the request, counted from 1.
@@ -41,12 +41,45 @@ type answer struct {
 	Process *process.ID `json:"process,omitempty"`
 	Error   string      `json:"error,omitempty"`
 	// Lost stands for ErrLost.
-	Lost   bool   `json:"lost,omitempty"`
-	Ended  bool   `json:"ended,omitempty"`
-	Status string `json:"status,omitempty"`
+	Lost bool `json:"lost,omitempty"`
+	// Short says that input was typed, and that the command takes only Written bytes of it.
+	Short   bool   `json:"short,omitempty"`
+	Written int    `json:"written,omitempty"`
+	Ended   bool   `json:"ended,omitempty"`
+	Status  string `json:"status,omitempty"`
 }
 
-// request is a message on its way. The files must stay open until it is sent.
+// err is why what was asked for was not done; nil for input that was typed.
+func (a answer) err() error {
+	switch {
+	case a.Lost:
+		return ErrLost
+	case a.Short:
+		return &ShortInputError{a.Written}
+	case a.Error != "":
+		return errors.New(a.Error)
+	}
+	return nil
+}
+
+// What a request asks for: to run a command, to run it in a terminal, or to type input into
+// one. The last has no descriptors; its other words are the mark of the command's tree, and
+// the input, which may have NULs.
+const (
+	askRun      = "run"
+	askTerminal = "terminal"
+	askInput    = "input"
+)
+
+// encodeInput is a request to type input.
+func encodeInput(mark string, input []byte) request {
+	body := append([]byte(askInput+nul+mark+nul), input...)
+	text := make([]byte, headBytes, headBytes+len(body))
+	binary.BigEndian.PutUint32(text, uint32(len(body)))
+	return request{text: append(text, body...)}
+}
+
+// request is a message in flight. The files must stay open until it is sent.
 type request struct {
 	text   []byte
 	rights []byte
@@ -57,7 +90,11 @@ func encode(c Command) (request, error) {
 	if len(files) > maxFiles {
 		return request{}, errFiles
 	}
-	words := append(append([]string{c.Dir, strconv.Itoa(len(c.Args))}, c.Args...), c.Env...)
+	what := askRun
+	if c.Terminal {
+		what = askTerminal
+	}
+	words := append(append([]string{what, c.Dir, strconv.Itoa(len(c.Args))}, c.Args...), c.Env...)
 	body := strings.Join(words, nul)
 	if strings.Count(body, nul) != len(words)-1 {
 		return request{}, errNUL
@@ -80,16 +117,23 @@ func (r request) send(conn *net.UnixConn) error {
 	return err
 }
 
-// receive is the next command; io.EOF when there is none any more. The caller closes its
-// files.
-func receive(conn *net.UnixConn) (c Command, err error) {
+// asked is a request as it was received.
+type asked struct {
+	Command
+	// mark is set for input instead of a Command.
+	mark  string
+	input []byte
+}
+
+// receive returns the next request, or io.EOF at the end. The caller closes its files.
+func receive(conn *net.UnixConn) (r asked, err error) {
 	head, rights := make([]byte, headBytes), make([]byte, syscall.CmsgSpace(4*maxFiles))
 	n, m, _, _, err := conn.ReadMsgUnix(head, rights)
 	if err == nil && n == 0 {
 		err = io.EOF
 	}
 	if err != nil {
-		return Command{}, err
+		return asked{}, err
 	}
 	files, err := filesOf(rights[:m])
 	defer func() {
@@ -98,28 +142,44 @@ func receive(conn *net.UnixConn) (c Command, err error) {
 		}
 	}()
 	if err != nil {
-		return Command{}, err
+		return asked{}, err
 	}
 	if _, err := io.ReadFull(conn, head[n:]); err != nil {
-		return Command{}, err
+		return asked{}, err
 	}
 	body := make([]byte, binary.BigEndian.Uint32(head))
 	if _, err := io.ReadFull(conn, body); err != nil {
-		return Command{}, err
+		return asked{}, err
 	}
-	words := strings.Split(string(body), nul)
-	if len(words) < 2 || len(files) < 2 || len(files) != int(binary.BigEndian.Uint32(head[4:])) {
-		return Command{}, errDamaged
+	if len(files) != int(binary.BigEndian.Uint32(head[4:])) {
+		return asked{}, errDamaged
+	}
+	return decode(string(body), files)
+}
+
+// decode is the request that a body stands for.
+func decode(body string, files []*os.File) (asked, error) {
+	what, rest, _ := strings.Cut(body, nul)
+	if what == askInput {
+		mark, input, ok := strings.Cut(rest, nul)
+		if !ok || mark == "" || len(files) > 0 {
+			return asked{}, errDamaged
+		}
+		return asked{mark: mark, input: []byte(input)}, nil
+	}
+	words := strings.Split(rest, nul)
+	if len(words) < 2 || len(files) < 2 || what != askRun && what != askTerminal {
+		return asked{}, errDamaged
 	}
 	count, err := strconv.Atoi(words[1])
 	if err != nil || count < 1 || count > len(words)-2 {
-		return Command{}, errDamaged
+		return asked{}, errDamaged
 	}
 	words, dir := words[2:], words[0]
-	return Command{
-		Args: words[:count], Env: words[count:], Dir: dir,
+	return asked{Command: Command{
+		Args: words[:count], Env: words[count:], Dir: dir, Terminal: what == askTerminal,
 		Output: files[0], Record: spool.HeldRecord(files[1]), Files: files[2:],
-	}, nil
+	}}, nil
 }
 
 func filesOf(rights []byte) ([]*os.File, error) {

@@ -15,30 +15,31 @@ import (
 	"podd/internal/commands/process"
 )
 
-// remote is a shim, seen from podd.
+// remote is podd's side of a shim.
 type remote struct {
 	client *Client
-	limits process.Limits
-	cmd    *exec.Cmd
-	conn   *net.UnixConn
-	// rest ends it when it had nothing to do for long; busy counts its commands. The
-	// client's mu is for both.
+	kind   kind
+	// cmd is nil for a keeper that an earlier podd started.
+	cmd     *exec.Cmd
+	conn    *net.UnixConn
+	answers *json.Decoder
+	// rest ends an idle shim; busy counts its commands. The client's mu guards both.
 	rest *time.Timer
 	busy int
 
-	// sending is held while a request is written, so that they are in order.
+	// sending is locked while a request is written, so that requests are in order.
 	sending sync.Mutex
 	mu      sync.Mutex
 	last    uint64
 	lost    bool
-	// asked are the commands that it has not answered, running those that it has.
+	// asked are the commands without an answer yet, running those with one.
 	asked   map[uint64]chan<- outcome
 	running map[uint64]running
-	// ending counts the commands that nobody waits for any more.
+	// ending counts the commands that no caller waits for.
 	ending sync.WaitGroup
 }
 
-// outcome is what became of a request.
+// outcome is the result of a request.
 type outcome struct {
 	running *Running
 	err     error
@@ -49,40 +50,76 @@ type running struct {
 	ended func()
 }
 
-// launch starts a shim. It is called with c.mu held.
-func (c *Client) launch(limits process.Limits) (*remote, error) {
-	fds, err := socketpair()
-	if err != nil {
-		return nil, err
+// launch starts a shim, or reaches the keeper that runs. The caller must hold c.mu.
+func (c *Client) launch(k kind, limits process.Limits) (s *remote, err error) {
+	s = &remote{client: c, kind: k, asked: map[uint64]chan<- outcome{}, running: map[uint64]running{}}
+	if k.keeper.Path != "" {
+		if s.conn, err = k.keeper.reach(); err != nil {
+			s.conn = nil
+		}
 	}
-	theirs := os.NewFile(uintptr(fds[1]), "podd")
-	defer theirs.Close()
-	conn, err := connection(os.NewFile(uintptr(fds[0]), "shim"))
-	if err != nil {
-		return nil, err
+	if s.conn == nil {
+		if s.cmd, s.conn, err = execute(k.keeper, limits); err != nil {
+			return nil, err
+		}
 	}
-	self, err := ownBinary()
-	if err != nil {
-		return nil, errors.Join(err, conn.Close())
+	s.answers = json.NewDecoder(s.conn)
+	if k.keeper.Path != "" {
+		if err := k.keeper.greeted(s.conn, s.answers); err != nil {
+			_ = s.conn.Close()
+			if s.cmd != nil {
+				_ = s.cmd.Wait()
+			}
+			return nil, err
+		}
 	}
-	bounds, err := json.Marshal(limits)
-	if err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	cmd := exec.Command(self)
-	cmd.Args, cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{"podd", argument, string(bounds)}, []string{}, "/", []*os.File{theirs}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	s := &remote{client: c, limits: limits, cmd: cmd, conn: conn, asked: map[uint64]chan<- outcome{}, running: map[uint64]running{}}
 	s.rest = time.AfterFunc(c.idle, func() { c.retire(s) })
 	c.ending.Go(s.listen)
 	return s, nil
 }
 
-// ownBinary is a path of this process's binary: on Linux not the one that it was started
-// by, where another version may lie by now.
+// execute starts a shim.
+func execute(keeper Keeper, limits process.Limits) (*exec.Cmd, *net.UnixConn, error) {
+	fds, err := socketpair()
+	if err != nil {
+		return nil, nil, err
+	}
+	files := []*os.File{os.NewFile(uintptr(fds[1]), "podd")}
+	defer func() { closeAll(files) }()
+	conn, err := connection(os.NewFile(uintptr(fds[0]), "shim"))
+	if err != nil {
+		return nil, nil, err
+	}
+	attr := &syscall.SysProcAttr{Setsid: true}
+	if keeper.Path != "" {
+		socket, err := keeper.listen()
+		if err != nil {
+			return nil, nil, errors.Join(err, conn.Close())
+		}
+		files = append(files, socket)
+		if keeper.Network {
+			ownNetwork(attr)
+		}
+	}
+	self, err := ownBinary()
+	if err != nil {
+		return nil, nil, errors.Join(err, conn.Close())
+	}
+	told, err := json.Marshal(setup{limits, keeper.Path != "", keeper.Network})
+	if err != nil {
+		return nil, nil, errors.Join(err, conn.Close())
+	}
+	cmd := exec.Command(self)
+	cmd.Args, cmd.Env, cmd.Dir, cmd.ExtraFiles = []string{"podd", argument, string(told)}, []string{}, "/", files
+	cmd.SysProcAttr = attr
+	if err := cmd.Start(); err != nil {
+		return nil, nil, errors.Join(err, conn.Close())
+	}
+	return cmd, conn, nil
+}
+
+// ownBinary is a path of this process's binary. On Linux that is not the path it was
+// started by, where another version may be by now.
 func ownBinary() (string, error) {
 	const self = "/proc/self/exe"
 	if _, err := os.Stat(self); err == nil {
@@ -103,7 +140,7 @@ func socketpair() ([2]int, error) {
 	return fds, nil
 }
 
-// start asks for a command, and waits until it was started or could not be.
+// start requests a command, and waits until it has started or failed to.
 func (s *remote) start(ctx context.Context, c Command) (*Running, error) {
 	answered := make(chan outcome, 1)
 	message, err := encode(c)
@@ -130,7 +167,7 @@ func (s *remote) start(ctx context.Context, c Command) (*Running, error) {
 // endGrace is the time between SIGTERM and SIGKILL for a command that began too late.
 const endGrace = time.Second
 
-// ask sends a request. On error the shim has not got it.
+// ask sends a request. On error the shim has not received it.
 func (s *remote) ask(message request, answered chan<- outcome) error {
 	s.sending.Lock()
 	defer s.sending.Unlock()
@@ -143,7 +180,7 @@ func (s *remote) ask(message request, answered chan<- outcome) error {
 	s.asked[s.last] = answered
 	s.mu.Unlock()
 	if message.send(s.conn) != nil {
-		// What the shim has read of it is no request. Listen tells of its end.
+		// A partial request is not a request. listen reports the shim's end.
 		s.client.mu.Lock()
 		s.client.drop(s)
 		s.client.mu.Unlock()
@@ -151,24 +188,27 @@ func (s *remote) ask(message request, answered chan<- outcome) error {
 	return nil
 }
 
-// listen hears what becomes of commands until the shim ends.
+// listen receives the outcomes of commands until the shim ends.
 func (s *remote) listen() {
-	answers := json.NewDecoder(s.conn)
 	for {
 		var a answer
-		if answers.Decode(&a) != nil {
+		if s.answers.Decode(&a) != nil {
 			break
 		}
 		s.hear(a)
 	}
 	left := s.lose()
 	_ = s.conn.Close()
-	// Its outcome says nothing of its commands.
-	_ = s.cmd.Wait()
-	if len(left) > 0 {
-		s.client.log.Warn("the process that starts commands has ended before them: how they end is not known", "tool", "shell", "commands", len(left), "state", s.cmd.ProcessState.String())
+	// Its outcome says nothing about its commands.
+	state := "unknown"
+	if s.cmd != nil {
+		_ = s.cmd.Wait()
+		state = s.cmd.ProcessState.String()
 	}
-	// They are watched from here, until they end or podd does.
+	if len(left) > 0 {
+		s.client.log.Warn("the process that starts commands has ended before them: how they end is not known", "tool", "shell", "commands", len(left), "state", state)
+	}
+	// podd watches them itself now, until they or podd end.
 	for _, r := range left {
 		s.ending.Go(func() {
 			defer r.ended()
@@ -196,17 +236,13 @@ func (s *remote) hear(a answer) {
 		answered <- outcome{running: r}
 	default:
 		delete(s.asked, a.Number)
-		err := errors.New(a.Error)
-		if a.Lost {
-			err = ErrLost
-		}
+		err := a.err()
 		answered <- outcome{err: err}
 		s.client.free(s)
 	}
 }
 
-// lose is for the end of the shim, which nobody expects while it has commands: those that
-// run are left.
+// lose handles a shim that ended while it had commands. It returns the running ones.
 func (s *remote) lose() (left map[uint64]running) {
 	s.client.mu.Lock()
 	s.client.drop(s)

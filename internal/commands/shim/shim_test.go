@@ -21,7 +21,7 @@ import (
 	"podd/pkg/tool/spool"
 )
 
-// starter is what both kinds have.
+// starter is what both kinds implement.
 type starter interface {
 	Start(ctx context.Context, c shim.Command) (*shim.Running, error)
 }
@@ -46,7 +46,7 @@ func folder(t *testing.T, dir string) *spool.Folder {
 	return f
 }
 
-// newJob is a job whose files go with the test.
+// newJob makes a job whose files are removed with the test.
 func newJob(t *testing.T) *spool.Job {
 	t.Helper()
 	job, err := folder(t, t.TempDir()).CreateJob("shell", "c", nil)
@@ -95,7 +95,7 @@ func both(t *testing.T, test func(t *testing.T, s starter)) {
 	t.Run("shim", func(t *testing.T) { test(t, newClient(t)) })
 }
 
-// await waits for what another process does.
+// await waits for another process.
 func await(t *testing.T, done func() bool) {
 	t.Helper()
 	for !done() {
@@ -231,8 +231,8 @@ func TestManyAtOnce(t *testing.T) {
 	})
 }
 
-// killedAfter runs a script in a podd of its own, kills that once the script has made the
-// file "ready", and gives the job as the next podd finds it.
+// killedAfter runs a script in a second podd, kills that podd once the script has made
+// the file "ready", and returns the job as the next podd finds it.
 func killedAfter(t *testing.T, script string) (job *spool.Job, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -256,8 +256,8 @@ func killedAfter(t *testing.T, script string) (job *spool.Job, dir string) {
 	return job, dir
 }
 
-// What was running when podd was killed goes on, and how it ends is written down; the shim
-// ends with it.
+// A command that runs when podd is killed continues, and the shim records how it ends.
+// The shim ends with it.
 func TestPoddIsKilled(t *testing.T) {
 	job, dir := killedAfter(t, "echo $PPID >shim; : >ready; while ! [ -e go ]; do sleep 0.01; done; exit 7")
 	var note shim.Note
@@ -292,7 +292,7 @@ func gone(pid int) bool {
 	return err != nil || strings.Contains(string(stat), ") Z ")
 }
 
-// stop stops a process, and waits until each of its threads has.
+// stop stops a process, and waits until each of its threads has stopped.
 func stop(t *testing.T, pid int) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -312,7 +312,7 @@ func stop(t *testing.T, pid int) {
 	})
 }
 
-// A shim that is killed costs its commands their status, and nothing else.
+// Killing a shim costs its commands their status, and nothing else.
 func TestShimIsKilled(t *testing.T) {
 	client, job, dir := newClient(t), newJob(t), t.TempDir()
 	r, err := client.Start(t.Context(), command(job, dir, "echo $PPID >shim; while ! [ -e go ]; do sleep 0.01; done; : >done"))
@@ -337,7 +337,8 @@ func TestShimIsKilled(t *testing.T) {
 	}
 }
 
-// A request that the shim does not answer is lost, and its record says that nothing began.
+// A request that the shim does not answer is lost, and its record says that nothing
+// began.
 func TestRequestIsLost(t *testing.T) {
 	client := newClient(t)
 	_, output := run(t, client, nil, "echo $PPID")
@@ -365,7 +366,7 @@ func TestRequestIsLost(t *testing.T) {
 	}
 	defer other.Close()
 	if !other.Record.Held() {
-		t.Error("nobody holds the record of a request")
+		t.Error("no process has the record of a request open")
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -380,7 +381,8 @@ func TestRequestIsLost(t *testing.T) {
 	}
 }
 
-// A start that takes too long is left, and what begins all the same is ended.
+// podd stops waiting for a start that takes too long, and ends the command if it begins
+// later.
 func TestStartIsCancelled(t *testing.T) {
 	client, dir := newClient(t), t.TempDir()
 	_, output := run(t, client, nil, "echo $PPID")
@@ -407,8 +409,8 @@ func TestStartIsCancelled(t *testing.T) {
 	}
 }
 
-// Commands of the same limits share a shim, and limits hold from a command's first
-// moment on.
+// Commands with the same limits share a shim, and limits apply from a command's first
+// moment.
 func TestLimits(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux bounds other processes")
@@ -437,11 +439,11 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	if _, output := run(t, client, nil, "ulimit -H -f"); output == "1024\n" {
-		t.Error("a command that nobody bounds is bounded")
+		t.Error("a command without limits has limits")
 	}
 }
 
-// A shim goes when it was not needed for long, and comes back.
+// An idle shim ends; the next command starts another.
 func TestIdleShimEnds(t *testing.T) {
 	client := newClient(t)
 	client.SetIdle(time.Microsecond)

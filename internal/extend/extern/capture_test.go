@@ -7,7 +7,7 @@ import (
 	"podd/internal/extend/extern"
 )
 
-// Of a stream its two ends are kept, in memory that does not grow with it.
+// Capture keeps the two ends of a stream, in memory that does not grow with it.
 func TestCapture(t *testing.T) {
 	for want, chunks := range map[string][]string{
 		"":                  nil,

@@ -12,7 +12,7 @@ import (
 	"podd/pkg/item"
 )
 
-// Commands make interceptors and hooks as good as any.
+// Commands make valid interceptors and hooks.
 func TestConform(t *testing.T) {
 	r, err := extern.New(t.Context(), extern.Config{
 		Pod: func(_ context.Context, id string) (item.Pod, error) {

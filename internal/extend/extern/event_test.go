@@ -22,8 +22,8 @@ func textOf(t *testing.T, it item.Item) string {
 	return m.Text
 }
 
-// wantEvent compares the event that a command read with the JSON object want. DIR
-// stands for the workspace.
+// wantEvent compares the event that a command read with the JSON object want, in which
+// DIR means the workspace.
 func (b *bench) wantEvent(t *testing.T, want string) {
 	t.Helper()
 	text := b.file(t, "event")
@@ -42,7 +42,7 @@ func (b *bench) wantEvent(t *testing.T, want string) {
 	}
 }
 
-// podd is what stands in each event here.
+// begin is the part that every event here begins with.
 func begin(event string) string {
 	return fmt.Sprintf(`{"version":1,"event":%q,"name":"x","pod":{"id":"p1","name":"demo","dir":"DIR"}`, event)
 }
@@ -96,7 +96,7 @@ func TestEvents(t *testing.T) {
 	b.wantEvent(t, begin("aborted")+`,"turn":3,"abort":{"outcome":"limit","reason":"MAX_STEPS","cause":"too many"}}`)
 }
 
-// A command runs for its own events alone.
+// A command runs only for its own events.
 func TestOn(t *testing.T) {
 	b := newBench(t)
 	chain := b.script(t, "exit 2", func(c *extern.Command, _ *extern.OnFailure) { c.On = []string{"turn_end"} })
@@ -110,8 +110,8 @@ func TestOn(t *testing.T) {
 	}
 }
 
-// The environment is what is listed: podd's key is not in it, whatever its name is
-// asked for.
+// A command gets only the listed variables. podd's key is not among them, even if its
+// name is listed.
 func TestEnvironment(t *testing.T) {
 	b := newBench(t)
 	chain := b.script(t, "env | sort >env; pwd >pwd", func(c *extern.Command, _ *extern.OnFailure) {

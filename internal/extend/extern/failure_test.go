@@ -14,7 +14,7 @@ import (
 	"podd/pkg/interceptor"
 )
 
-// Whatever a command does wrong, it is one sentence, and what was asked about goes on.
+// Every mistake of a command becomes one sentence, and the event's subject continues.
 func TestFailures(t *testing.T) {
 	for name, tt := range map[string]struct{ script, want string }{
 		"exit status":       {"echo first >&2; echo 'it broke' >&2; exit 1", "ended with exit status 1: it broke"},
@@ -80,7 +80,7 @@ func TestOutputVerdictFailures(t *testing.T) {
 	}
 }
 
-// On_failure says what a failure means at each edge.
+// on_failure decides what a failure means for each event.
 func TestOnFailure(t *testing.T) {
 	const why = "ended with exit status 1"
 	outcomes := func(f extern.OnFailure) []string {
@@ -140,13 +140,13 @@ func TestCannotBeStarted(t *testing.T) {
 	wantIn(t, d.Warnings[0], `could not find the pod: there is no pod "p2"`)
 }
 
-// lingers starts a child that is deaf to SIGTERM and leaves its session, writes both
-// pids and hangs.
+// lingers starts a child that ignores SIGTERM and leaves its session, writes the process
+// ids of both and hangs.
 const lingers = `setsid sh -c 'trap "" TERM; echo $$ > child; while :; do sleep 1; done' &
 while [ ! -s child ]; do sleep 0.01; done; echo $$ > leader; echo partly >&2; while :; do sleep 1; done`
 
-// A command that hangs is ended with all that it started, and delays nobody after
-// that.
+// podd ends a hanging command with all its children, and the command causes no delay
+// after that.
 func TestTimeout(t *testing.T) {
 	b := newBench(t)
 	d, err := b.script(t, lingers, within(time.Second)).TurnEnd(t.Context(), aTurn)
@@ -158,7 +158,7 @@ func TestTimeout(t *testing.T) {
 	b.gone(t)
 }
 
-// gone checks that what lingers left behind has ended.
+// gone checks that the processes of lingers have ended.
 func (b *bench) gone(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"child", "leader"} {
@@ -173,8 +173,8 @@ func (b *bench) gone(t *testing.T) {
 	}
 }
 
-// The end of a turn ends the command. That is no fault of its own; a call is still not
-// let through.
+// The end of a turn ends the command. That is not an error of the command; the call is
+// still denied.
 func TestTurnIsCancelled(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -196,7 +196,7 @@ func (b *bench) lacks(name string) bool {
 	return err != nil || len(text) == 0
 }
 
-// Close ends what runs, waits for it, and lets nothing start.
+// Close ends the running commands, waits for them, and prevents new ones.
 func TestClose(t *testing.T) {
 	b := newBench(t)
 	chain := b.script(t, lingers)
@@ -218,8 +218,8 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// A command may leave its input unread, close its streams, and write as much as it
-// likes to standard error.
+// A command may leave its input unread, close its streams, and write any amount to
+// standard error.
 func TestStreamsThatNobodyReads(t *testing.T) {
 	big := aTurn
 	big.Answer = strings.Repeat("a", 1<<20)

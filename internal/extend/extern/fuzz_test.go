@@ -10,8 +10,8 @@ import (
 	"podd/internal/extend/extern"
 )
 
-// What is taken for a verdict is one JSON object in UTF-8 whose word belongs to the
-// edge, or nothing at all; whatever else a command writes is an error in one sentence.
+// A verdict is one JSON object in UTF-8 whose word belongs to the event, or empty output;
+// any other output is an error in one sentence.
 func FuzzParseVerdict(f *testing.F) {
 	for _, text := range []string{
 		"", "{}", `{"verdict":"continue"}`, `{"verdict":"continue_with","items":["a"]}`, `{"verdict":"deny","reason":"x"} `,
@@ -37,7 +37,7 @@ func FuzzParseVerdict(f *testing.F) {
 		}
 		var object struct{ Verdict string }
 		if !utf8.ValidString(text) || json.Unmarshal([]byte(text), &object) != nil || object.Verdict != word {
-			t.Errorf("%q is taken for the verdict %q", text, word)
+			t.Errorf("%q is read as the verdict %q", text, word)
 		}
 		words := "continue finish continue_with rewrite cancel pause deny result ask abort replace"
 		if !slices.Contains(strings.Fields(words), word) || items > 16 || (items > 0) != (word == "continue_with") {

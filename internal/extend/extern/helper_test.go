@@ -52,7 +52,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// Write takes what is logged.
+// Write receives the log.
 func (b *bench) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -100,7 +100,7 @@ func (b *bench) file(t *testing.T, name string) string {
 // says is a script that prints a text.
 func says(text string) string { return "cat <<'END'\n" + text + "\nEND" }
 
-// same is a check that takes any arguments as they are.
+// same is a check that accepts any arguments unchanged.
 func same(arguments string) (string, error) { return arguments, nil }
 
 func wantIn(t *testing.T, text string, parts ...string) {

@@ -85,7 +85,7 @@ func (e *event) recall(h History) error {
 		}
 		kept = append(kept, bytes.TrimSuffix(line, []byte("\n")))
 		for size += len(line); size > maxHistory; leftOut++ {
-			// The list has a comma in the place of the line's newline.
+			// The list has a comma in place of the line's newline.
 			size -= len(kept[0]) + 1
 			kept[0], kept = nil, kept[1:]
 		}

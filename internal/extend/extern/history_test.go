@@ -16,8 +16,8 @@ func gives(h extern.History) func(*extern.Command, *extern.OnFailure) {
 	return func(c *extern.Command, _ *extern.OnFailure) { c.History = h }
 }
 
-// spoken is a conversation of these items, the first half of them of turn 2, the rest of
-// turn 3, which ends with err.
+// spoken is a conversation with these items, the first half in turn 2, the rest in turn
+// 3, which ends with err.
 func spoken(err error, items ...item.Item) interceptor.Conversation {
 	return interceptor.NewConversation(func(whole bool) iter.Seq2[interceptor.Past, error] {
 		return func(yield func(interceptor.Past, error) bool) {
@@ -37,8 +37,8 @@ func spoken(err error, items ...item.Item) interceptor.Conversation {
 	})
 }
 
-// A command that asks for history gets it at the three events that have one, each item
-// with all that its kind has.
+// A command that asks for history gets it with the three events that have one, each item
+// with all fields of its kind.
 func TestHistory(t *testing.T) {
 	b := newBench(t)
 	call := item.ToolCall{CallID: "c1", Name: "shell", Arguments: `{"command":"ls <a>"}`}
@@ -92,7 +92,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// Over 8 MiB the oldest items are left out and counted, also when one alone is larger.
+// Above 8 MiB the oldest items are left out and counted, even a single larger one.
 func TestLongHistory(t *testing.T) {
 	b := newBench(t)
 	chain := b.script(t, "cat >event", gives(extern.HistoryAll))

@@ -20,7 +20,7 @@ func (b *bench) hook(t *testing.T, script string, on ...string) *extern.Hook {
 	return h
 }
 
-// happen tells a hook one of everything.
+// happen sends a hook one event of every kind.
 func happen(h hook.Hook) {
 	h.Pod(hook.PodEvent{Change: hook.PodLoaded, ID: "p1", Name: "demo"})
 	h.Entry("p1", item.Entry{Seq: 5, Turn: 1, Kind: item.TurnStarted{RequestIDs: []string{"r"}}})
@@ -88,8 +88,8 @@ func TestHookEventSchema(t *testing.T) {
 	b.wantEvent(t, begin("turn_end")+`,"turn":1,"end":{"steps":4,"answer":"Done."}}`)
 }
 
-// A hook that fails is logged each time and alerts once; what it prints is dropped,
-// however much that is.
+// Each failure of a hook is logged, and the first raises an alert; output of any length
+// is dropped.
 func TestHookFails(t *testing.T) {
 	b := newBench(t)
 	h := b.hook(t, "echo oh no >&2; exit 3", "alert")
@@ -109,7 +109,7 @@ func TestHookFails(t *testing.T) {
 	}
 }
 
-// A hook that hangs is ended with the Runner, and that is no failure.
+// A hanging hook ends with the Runner, which is not a failure.
 func TestCloseEndsHooks(t *testing.T) {
 	b := newBench(t)
 	h := b.hook(t, "cd "+b.dir+"; "+lingers, "alert")

@@ -48,7 +48,7 @@ func needs(t *testing.T, program string) {
 	}
 }
 
-// The recipes are short, and the documentation shows each as it is.
+// The recipes are short, and the documentation shows each verbatim.
 func TestRecipesAreDocumented(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "extensions.md"))
 	if err != nil {
@@ -79,7 +79,7 @@ func TestRunTestsRecipe(t *testing.T) {
 	for makefile, want := range map[string]string{
 		"":                                 "",
 		"test:\n\t@true\n":                 "",
-		"test:\n\t@echo want 42; exit 1\n": "The tests fail. Mend the cause, not the test.\nwant 42\n",
+		"test:\n\t@echo want 42; exit 1\n": "The tests fail. Fix the cause, not the test.\nwant 42\n",
 	} {
 		_ = os.Remove(filepath.Join(b.dir, "Makefile"))
 		if makefile != "" {
@@ -140,7 +140,7 @@ func TestTestChangesRecipe(t *testing.T) {
 		},
 	} {
 		end := aTurn
-		// The first half of a conversation is of the turn before.
+		// The first half of a conversation is from the previous turn.
 		end.Conversation = spoken(nil, append(make([]item.Item, len(items)), items...)...)
 		d, err := interceptor.Chain{i}.TurnEnd(t.Context(), end)
 		if err != nil || len(d.Warnings) > 0 || (len(d.Items) == 1) != strings.Contains(want, "changed") {
@@ -172,8 +172,8 @@ func TestGitStatusRecipe(t *testing.T) {
 	wantIn(t, textOf(t, d.Items[0]), "git status --short --branch:\n## ", "trunk\n?? new.txt\n")
 }
 
-// Of what a repository's configuration names, and the configuration of a submodule, plain
-// git status runs all and the recipe nothing.
+// Plain git status runs everything that a repository's configuration, and that of a
+// submodule, names; the recipe runs none of it.
 func TestGitStatusRecipeRunsNothing(t *testing.T) {
 	needs(t, "jq")
 	needs(t, "git")

@@ -16,7 +16,7 @@ var (
 	aTurn    = interceptor.Turn{Pod: "p1", Turn: 3, Steps: 2, Answer: "Done."}
 )
 
-// added are items that an interceptor's texts become.
+// added are the items made of an interceptor's texts.
 func added(texts ...string) []item.Item {
 	var items []item.Item
 	for _, text := range texts {
@@ -66,7 +66,7 @@ func TestCallVerdicts(t *testing.T) {
 	for script, want := range map[string]interceptor.CallDecision{
 		"":                             {Arguments: aCall.Arguments},
 		says(`{"verdict":"continue"}`): {Arguments: aCall.Arguments},
-		// The interceptor is asked again about what it rewrote.
+		// The interceptor also decides on what it rewrote.
 		`grep -q '"ls"' && ` + says(`{"verdict":"rewrite","arguments":{"command":"pwd"}}`) + "\n:": {Arguments: `{"command":"pwd"}`},
 		says(`{"verdict":"deny","reason":"no"}`):                                                   {Arguments: aCall.Arguments, Denied: "denied by x: no"},
 		says(`{"verdict":"result","output":{"summary":"one","content":"two","is_error":true}}`):    {Arguments: aCall.Arguments, Result: &long},
@@ -123,8 +123,8 @@ func TestTurnVerdicts(t *testing.T) {
 	}
 }
 
-// A content that was replaced lacks nothing of what was cut from the one before, and
-// leads nobody to the file that has it.
+// A replaced content is not cut any more, and does not refer to the file with the text
+// that was cut from the old one.
 func TestReplacedContentIsNotCut(t *testing.T) {
 	r := aResult
 	r.Output.Cut = &item.Cut{TotalBytes: 100, SpoolPath: "/spool/secret"}

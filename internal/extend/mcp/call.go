@@ -103,7 +103,8 @@ func (i *instance) ask(ctx context.Context, c *tool.Invocation, work func(contex
 	err = l.failure(working, err)
 	i.drop(l, err)
 	dial, ok := errors.AsType[*net.OpError](err)
-	return i.sentence(err, !ok || dial.Op != "dial")
+	_, refused := errors.AsType[*signInError](err)
+	return i.sentence(err, !refused && (!ok || dial.Op != "dial"))
 }
 
 // unsent says whether an error is not the server's answer: the protocol's library reports an

@@ -66,7 +66,7 @@ func (m *Manager) connect(ctx context.Context, r resolved, changed func(), noise
 		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { changed() },
 		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { changed() },
 		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { changed() },
-		ProgressNotificationHandler: l.tellProgress,
+		ProgressNotificationHandler: l.reportProgress,
 	})
 	type greeted struct {
 		session *sdk.ClientSession
@@ -178,7 +178,7 @@ func (m *Manager) overPipes(l *link, r resolved, noise func(string)) (sdk.Transp
 		within(silent, noticeTime)
 		return fmt.Errorf("ended (%s)%s", tree.State(), m.Redact(said.last()))
 	}
-	reader := &frames{file: stdout, noise: noise, see: l.tasks.see, broken: broken}
+	reader := &frames{file: stdout, noise: noise, see: l.tasks.inspect, broken: broken}
 	return &sdk.IOTransport{Reader: reader, Writer: input{stdin, broken}, MaxLineLength: 2 * maxFrame}, nil
 }
 
@@ -219,7 +219,7 @@ func (m *Manager) overHTTP(l *link, r resolved) sdk.Transport {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.ResponseHeaderTimeout = 0
 	ctx, cut := context.WithCancel(context.WithoutCancel(m.base))
-	carrier := &carrier{next: base, headers: r.headers, ctx: ctx, see: l.tasks.see}
+	carrier := &carrier{next: base, headers: r.headers, ctx: ctx, see: l.tasks.inspect}
 	l.why = carrier.why
 	l.quit = func(leave time.Duration) {
 		if l.session != nil {
@@ -230,10 +230,14 @@ func (m *Manager) overHTTP(l *link, r resolved) sdk.Transport {
 		cut()
 		base.CloseIdleConnections()
 	}
-	return &sdk.StreamableClientTransport{
+	t := &sdk.StreamableClientTransport{
 		Endpoint: r.url, MaxRetries: 2, MaxEventSize: maxFrame,
 		HTTPClient: &http.Client{Transport: carrier, CheckRedirect: sameOrigin},
 	}
+	if r.oauth != nil {
+		t.OAuthHandler = reporting{r.oauth, carrier.failed}
+	}
+	return t
 }
 
 // sameOrigin keeps a server's headers, which may be secret, from other servers.
@@ -247,8 +251,8 @@ func sameOrigin(next *http.Request, before []*http.Request) error {
 	return nil
 }
 
-// tellProgress passes on the progress of a call.
-func (l *link) tellProgress(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+// reportProgress passes on the progress of a call.
+func (l *link) reportProgress(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 	token, ok := r.Params.ProgressToken.(string)
 	if !ok {
 		return

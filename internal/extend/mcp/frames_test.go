@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A server that ends before it is greeted is seen by the write, after which nobody reads
-// its output to the end.
+// If a server ends before podd initializes it, the write fails, and its output is not read
+// to the end.
 func TestWriteToWhatHasEnded(t *testing.T) {
 	server, podd, err := os.Pipe()
 	if err != nil {

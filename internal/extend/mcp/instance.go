@@ -55,7 +55,7 @@ func (i *instance) definition() Server {
 // false it does not wait for a server that failed a moment ago.
 func (i *instance) use(ctx context.Context, wait bool) (*link, error) {
 	for {
-		l, start, err := i.take(wait)
+		l, start, err := i.acquire(wait)
 		if l != nil || err != nil {
 			return l, err
 		}
@@ -72,8 +72,8 @@ type attempt struct {
 	failures int
 }
 
-// take returns the running server, or what to wait for before the next try.
-func (i *instance) take(wait bool) (*link, attempt, error) {
+// acquire returns the running server, or what to wait for before the next try.
+func (i *instance) acquire(wait bool) (*link, attempt, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.link != nil {
@@ -205,6 +205,10 @@ func (i *instance) failed(err error) {
 	i.broken = err
 	i.retryAt = i.m.Now().Add(i.m.Backoff(i.failures))
 	i.m.Logger.Warn("MCP server failed", "server", i.def.Name, "dir", i.dir, "failures", i.failures, "error", err)
+	if e, ok := errors.AsType[*signInError](err); ok {
+		i.m.alertSignIn(e)
+		return
+	}
 	if i.failures == 1 {
 		i.m.alert("the MCP server %s %v; podd restarts it when needed, and calls fail until it works: check it with podctl mcp test %s", i.def.Name, err, i.def.Name)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -76,7 +77,10 @@ func (c Config) withDefaults() Config {
 // Manager owns the running servers.
 type Manager struct {
 	Config
-	record *record
+	record  *record
+	signIns *signIns
+	// oauth asks authorization servers.
+	oauth *http.Client
 	// base is the context of the servers' own work; stop ends it.
 	base context.Context
 	stop context.CancelCauseFunc
@@ -85,6 +89,8 @@ type Manager struct {
 	mu        sync.Mutex
 	closed    bool
 	instances map[string]*instance
+	// logins are the sign-ins that wait for a browser, by their state.
+	logins map[string]*callback
 }
 
 // New creates a Manager. It lives until Close, not until ctx ends.
@@ -93,7 +99,14 @@ func New(ctx context.Context, c Config) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{Config: c.withDefaults(), record: record, instances: map[string]*instance{}}
+	c = c.withDefaults()
+	signIns, err := openSignIns(c.StateDir, c.Secret)
+	if err != nil {
+		return nil, err
+	}
+	m := &Manager{Config: c, record: record, signIns: signIns, instances: map[string]*instance{}, logins: map[string]*callback{}}
+	// The SDK adds its guard against private addresses to a transport without a dialer of its own.
+	m.oauth = &http.Client{Timeout: renewTime, Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, DisableKeepAlives: true}}
 	m.base, m.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	m.wg.Go(m.sweep)
 	return m, nil
@@ -153,7 +166,7 @@ func (m *Manager) all() []*instance {
 
 func (m *Manager) alert(format string, args ...any) {
 	text := m.Redact(fmt.Sprintf(format, args...))
-	// The receiver may take a lock of its own.
+	// The receiver may lock, too.
 	if !m.begin(func() { m.Alert(text) }) {
 		m.Logger.Warn("alert of an MCP server while podd stops", "text", text)
 	}
@@ -217,7 +230,20 @@ type Look struct {
 	// Changed says which of them need approval because they have changed.
 	Names   []string
 	Changed []bool
+	// SignIn is the state of its sign-in; empty for a server that has none.
+	SignIn SignIn
 }
+
+// SignIn says whether a person has signed in at a server.
+type SignIn string
+
+// The states of a sign-in.
+const (
+	// SignedIn: podd has a token, and renews it.
+	SignedIn SignIn = "signed in"
+	// SignInNeeded: podd asked a person to sign in.
+	SignInNeeded SignIn = "needed"
+)
 
 // Look describes a server in a workspace without starting it.
 func (m *Manager) Look(s Server, dir string) Look {
@@ -233,6 +259,14 @@ func (m *Manager) Look(s Server, dir string) Look {
 		look.State, look.Error = Failed, i.broken.Error()
 	}
 	i.mu.Unlock()
+	if r, err := m.resolve(s, dir); err == nil && r.oauth != nil {
+		switch one, _ := m.signIns.get(signInKey(s, r.url)); {
+		case one.Access != "":
+			look.SignIn = SignedIn
+		case one.Told:
+			look.SignIn = SignInNeeded
+		}
+	}
 	m.describe(&look, i.key)
 	return look
 }

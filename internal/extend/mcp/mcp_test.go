@@ -74,7 +74,7 @@ func (b *bench) open(state string, adjust ...func(*mcp.Config)) {
 	b.Manager = m
 }
 
-// told are the alerts so far. Those that are under way are waited for by Close.
+// told are the alerts so far. Close waits for those in flight.
 func (b *bench) told() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -123,7 +123,7 @@ func (b *bench) fails(name string, want ...string) {
 	}
 }
 
-// oneAlert closes the Manager and wants exactly this.
+// oneAlert closes the Manager and expects exactly this alert.
 func (b *bench) oneAlert(want ...string) {
 	b.t.Helper()
 	b.Close()
@@ -168,12 +168,12 @@ func TestTools(t *testing.T) {
 	if out := b.call("long", "{}"); len(out.Content) != 700 || !strings.HasPrefix(out.Summary, "100 lines | a line") {
 		t.Errorf("%+v", out)
 	}
-	want := "a text\n[image, image/png, 5 bytes: not shown, as only text is]\n[audio, audio/wav, 3 bytes: not shown, as only text is]\n" +
+	want := "a text\n[image of 5 bytes, not shown: it is not a PNG, JPEG, GIF or WebP image: convert it first]\n[audio, audio/wav, 3 bytes: not shown, as only text and images are]\n" +
 		"[resource test://one: one; read_resource of this server reads it]\n[resource test://two]\nthe second\n{\"n\":1}"
 	if out := b.call("kinds", "{}"); text(out) != want {
 		t.Errorf("%s", text(out))
 	}
-	// The arguments are the server's to check.
+	// The server checks the arguments.
 	if out, err := echo.Run(t.Context(), &tool.Invocation{Arguments: `{"texd": "hello"}`}); err == nil && !out.IsError {
 		t.Errorf("%+v", out)
 	}
@@ -197,8 +197,8 @@ func TestFilter(t *testing.T) {
 func TestResourcesAndPrompts(t *testing.T) {
 	b := newBench(t, "good")
 	for _, tt := range []struct{ tool, arguments, want string }{
-		{"read_resource", "{}", "test://day/{day}: days (a template: fill in what stands in braces)\ntest://one: one: the first"},
-		{"read_resource", `{"uri": "test://one"}`, "[resource test://one]\nits text\n[resource test://one, a/b, 2 bytes: not shown, as only text is]"},
+		{"read_resource", "{}", "test://day/{day}: days (a template: replace the names in braces)\ntest://one: one: the first"},
+		{"read_resource", `{"uri": "test://one"}`, "[resource test://one]\nits text\n[resource test://one, a/b, 2 bytes: not shown, as only text and images are]"},
 		{"get_prompt", "{}", "greet(who, how?): a greeting"},
 		{"get_prompt", `{"name": "greet", "arguments": {"who": "Ada"}}`, "user: Greet Ada"},
 	} {
@@ -214,7 +214,7 @@ func TestResourcesAndPrompts(t *testing.T) {
 	}
 }
 
-// A server gets what is listed of podd's environment, and runs in the workspace.
+// A server gets the listed variables of podd's environment, and runs in the workspace.
 func TestEnvironment(t *testing.T) {
 	b := newBench(t, "good")
 	got := text(b.call("env", "{}"))
@@ -290,7 +290,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// A call that is cancelled is cancelled on the server, which goes on.
+// A cancelled call is cancelled on the server, which keeps running.
 func TestCancel(t *testing.T) {
 	b := newBench(t, "good")
 	b.tools()
@@ -318,7 +318,7 @@ func TestCancel(t *testing.T) {
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
-// A server ends with all that it started.
+// A server ends with everything that it started.
 func TestEnd(t *testing.T) {
 	b := newBench(t, "good")
 	child, err := strconv.Atoi(text(b.call("child", "{}")))
@@ -338,7 +338,7 @@ func pid(t *testing.T, b *bench) string {
 	return pid
 }
 
-// What nothing uses ends, and is started again at the next use.
+// An unused server ends, and is restarted at the next use.
 func TestIdle(t *testing.T) {
 	b := newBench(t, "good", func(c *mcp.Config) { c.Idle = 50 * time.Millisecond })
 	first := pid(t, b)
@@ -351,7 +351,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// One process serves all pods of a workspace, another those of another one.
+// One process serves all pods of a workspace; another workspace has another one.
 func TestShared(t *testing.T) {
 	b := newBench(t, "good")
 	first := pid(t, b)
@@ -364,7 +364,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// Nothing is started for a list that is known.
+// A known list starts no server.
 func TestLazy(t *testing.T) {
 	state := t.TempDir()
 	b := newBench(t, "good")
@@ -389,7 +389,7 @@ func TestLazy(t *testing.T) {
 	}
 }
 
-// However a server names its tools, each has a name of its own, the same each time.
+// However a server names its tools, each has a unique name, the same each time.
 func TestNamesThatCollide(t *testing.T) {
 	b := newBench(t, "names")
 	var first []string
@@ -419,7 +419,8 @@ func TestNamesThatCollide(t *testing.T) {
 	}
 }
 
-// What a result says in two forms is shown once, and what one form has alone is not lost.
+// Content that a result has in two forms is shown once, and content in only one form is
+// not lost.
 func TestBothForms(t *testing.T) {
 	b := newBench(t, "good")
 	for name, want := range map[string]string{
@@ -432,8 +433,8 @@ func TestBothForms(t *testing.T) {
 	}
 }
 
-// A server that offers lists and does not know them has empty ones, and a tool that runs
-// as a task alone is not offered.
+// A server that announces lists but does not support the requests has empty ones, and a
+// tool that runs only as a task is not offered.
 func TestListsThatAreNotKnown(t *testing.T) {
 	b := newBench(t, "raw")
 	wantTaskTools(t, b)

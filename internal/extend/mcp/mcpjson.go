@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// jsonServer is a server as .mcp.json has it. What else stands there is for other
-// programs.
+// jsonServer is a server as in .mcp.json. Its other fields are for other programs.
 type jsonServer struct {
 	Type     string            `json:"type"`
 	Command  string            `json:"command"`
@@ -22,18 +21,18 @@ type jsonServer struct {
 	Disabled bool              `json:"disabled"`
 }
 
-// maxProjectServers is how many servers a workspace may have.
+// maxProjectServers bounds the servers of a workspace.
 const maxProjectServers = 20
 
-// ParseServers reads the MCP servers of a workspace, in the order of their names; path is how
-// sentences name the file. A server that can't be is left out, with a sentence in
+// ParseServers reads the MCP servers of a workspace, in the order of their names;
+// sentences name the file as path. An invalid server is omitted, with a sentence in
 // refused.
 func ParseServers(path string, text []byte) (servers []Server, refused []string) {
 	var file struct {
 		Servers map[string]jsonServer `json:"mcpServers"`
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, []string{fmt.Sprintf("%s: this is not the JSON of MCP servers: %s", path, strings.TrimPrefix(err.Error(), "json: "))}
+		return nil, []string{fmt.Sprintf("%s: not a valid list of MCP servers: %s", path, strings.TrimPrefix(err.Error(), "json: "))}
 	}
 	for _, name := range slices.Sorted(maps.Keys(file.Servers)) {
 		j := file.Servers[name]
@@ -54,7 +53,7 @@ func ParseServers(path string, text []byte) (servers []Server, refused []string)
 	return servers, refused
 }
 
-// server says why there can't be such a server; empty when there can.
+// server says why such a server is invalid; empty if it is valid.
 func (j jsonServer) server(name string) (s Server, wrong string) {
 	switch j.Type {
 	case "", "stdio", "http", "streamable-http", "streamableHttp":

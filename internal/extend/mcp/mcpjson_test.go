@@ -29,13 +29,13 @@ func TestProjectMCP(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "[]", "{\"mcpServers\": []}", "{\"mcpServers\": {\"a\": {\"args\": 1}}}"} {
-		if servers, refused := mcp.ParseServers("f", []byte(text)); len(servers) != 0 || len(refused) != 1 || !strings.Contains(refused[0], "f: this is not the JSON") {
+		if servers, refused := mcp.ParseServers("f", []byte(text)); len(servers) != 0 || len(refused) != 1 || !strings.Contains(refused[0], "f: not a valid list of MCP servers: ") {
 			t.Errorf("%s: %v %q", text, servers, refused)
 		}
 	}
 }
 
-// Whatever a workspace writes there, what comes of it can be a server.
+// Whatever a workspace writes there, the results are valid servers.
 func FuzzParseMCP(f *testing.F) {
 	f.Add([]byte(`{"mcpServers": {"a": {"command": "x", "env": {"A": "b"}}, "b": {"url": "http://h/"}}}`))
 	f.Add([]byte(`{"mcpServers": {"": {}, "a__b": {"command": "x"}, "c": {"command": "x", "url": "y"}}}`))

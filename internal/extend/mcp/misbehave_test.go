@@ -14,7 +14,7 @@ import (
 	"podd/pkg/tool"
 )
 
-// goesOn wants the server to work again.
+// goesOn checks that the server works again.
 func (b *bench) goesOn() {
 	b.t.Helper()
 	if out := b.call("echo", `{"text": "again"}`); text(out) != "again" {
@@ -41,7 +41,7 @@ func TestServerThatHangs(t *testing.T) {
 	b.oneAlert("did not answer within 300ms, did not answer a ping either, and was stopped")
 }
 
-// A call that takes too long is cancelled; a server that answers a ping stays.
+// A call that takes too long is cancelled; a server that answers a ping keeps running.
 func TestSlowCall(t *testing.T) {
 	b := newBench(t, "good", func(c *mcp.Config) { c.PingTime = 10 * time.Second })
 	before := pid(t, b)
@@ -87,7 +87,7 @@ func TestServerThatFloods(t *testing.T) {
 	}
 }
 
-// What does not get ready costs one alert, and no tools.
+// A server that does not get ready costs one alert, and has no tools.
 func TestServersThatDoNotStart(t *testing.T) {
 	for mode, want := range map[string]string{
 		"exit": "ended (exit status 4): no licence found", "deaf": "was not ready within 1s", "prose": "ended (exit status 0)", "invalid": "",
@@ -139,7 +139,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 	}
 }
 
-// A server that failed is not started again at once, and again, and again.
+// A failed server is restarted only after a pause that grows.
 func TestBackoff(t *testing.T) {
 	b := newBench(t, "exit", func(c *mcp.Config) { c.Backoff = func(int) time.Duration { return time.Hour } })
 	b.Tools(t.Context(), []mcp.Server{b.server}, b.dir, true)
@@ -150,7 +150,7 @@ func TestBackoff(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "podd restarts it in 1h0m0s at the earliest") {
 		t.Errorf("%+v, %v", out, err)
 	}
-	// A test that goes well ends the pause.
+	// A successful test ends the pause.
 	if _, _, err := b.Test(t.Context(), b.server, b.dir); err != nil {
 		t.Fatal(err)
 	}
@@ -162,14 +162,14 @@ func approved(t *testing.T, b *bench, made tool.Tool, arguments string) (tool.Ou
 	return made.Run(t.Context(), &tool.Invocation{Approved: true, Arguments: arguments})
 }
 
-// A tool that becomes another one under way, or over a restart, is asked for again.
+// A tool that changes meanwhile, or over a restart, needs approval again.
 func TestRugPull(t *testing.T) {
 	state := t.TempDir()
 	b := newBench(t, "good")
 	b.open(state)
 	old := b.tool("echo")
 	b.call("mutate", "{}")
-	// The pod was told of the old form, and the server offers the new one.
+	// The pod knows the old form, and the server offers the new one.
 	eventually(t, "the notice", func() bool {
 		_, err := old.Run(t.Context(), &tool.Invocation{Arguments: `{"text": "x"}`})
 		return err != nil && strings.Contains(err.Error(), "has changed or removed this tool")
@@ -270,7 +270,7 @@ func TestOverHTTP(t *testing.T) {
 	}
 }
 
-// Over HTTP a server answers with JSON or a stream, and both are read alike.
+// Over HTTP a server answers with JSON or a stream, and podd reads both alike.
 func TestTasksOverHTTP(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -297,11 +297,11 @@ func TestTasksOverHTTP(t *testing.T) {
 	}
 }
 
-// A server that is gone says so, and that nothing was called.
+// The error for a missing server says so, and that nothing was called.
 func TestConnectionRefused(t *testing.T) {
 	var err error
 	for range 20 {
-		// A connection that was opened for nothing can be there still, and ends otherwise.
+		// An unused connection may still exist, and ends differently.
 		if err = callOfTheGone(t); strings.Contains(err.Error(), "refused") {
 			break
 		}
@@ -312,7 +312,7 @@ func TestConnectionRefused(t *testing.T) {
 	}
 }
 
-// callOfTheGone is how a call fails when its server has ended.
+// callOfTheGone matches the error of a call whose server has ended.
 func callOfTheGone(t *testing.T) error {
 	handler, end := httpServer()
 	defer end()

@@ -190,7 +190,7 @@ func (i *instance) resources() string {
 	for _, r := range i.listing.Resources {
 		fmt.Fprintf(&b, "%s: %s", r.URI, r.Name)
 		if r.Template {
-			b.WriteString(" (a template: fill in what stands in braces)")
+			b.WriteString(" (a template: replace the names in braces)")
 		}
 		if r.Description != "" {
 			b.WriteString(": " + word(r.Description))

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
 	"podd/internal/guard/secrets"
 )
 
@@ -27,6 +30,10 @@ type resolved struct {
 	dir     string
 	url     string
 	headers http.Header
+	// oauth signs requests; nil for a server whose key is configured. client is podd as the
+	// authorization server knows it; nil means that podd registers.
+	oauth  auth.OAuthHandler
+	client *oauthex.ClientCredentials
 }
 
 // resolve fills in values from podd's environment and from files, and registers values that
@@ -60,15 +67,40 @@ func (m *Manager) resolve(s Server, workspace string) (r resolved, err error) {
 		r.env, err = m.environment(s, r.dir, ofProject)
 	} else {
 		r.url = ofProject(s.URL)
-		if u, bad := url.Parse(r.url); bad != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return r, fmt.Errorf("has no http or https URL after its variables are filled in")
-		}
-		r.headers, err = m.headers(s, expand)
+		err = m.overNet(s, &r, expand)
 	}
 	if err == nil {
 		err = first
 	}
 	return r, err
+}
+
+// overNet fills in what requests to a URL carry.
+func (m *Manager) overNet(s Server, r *resolved, expand func(string) string) (err error) {
+	if u, bad := url.Parse(r.url); bad != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("has no http or https URL after its variables are filled in")
+	}
+	r.headers, err = m.headers(s, expand)
+	if r.headers.Get("Authorization") == "" {
+		r.oauth = bearer{m: m, key: signInKey(s, r.url), name: s.Name}
+	}
+	if err == nil && s.ClientID != "" {
+		r.client, err = m.client(s)
+	}
+	return err
+}
+
+// client is podd as a server's configuration says that it is registered.
+func (m *Manager) client(s Server) (*oauthex.ClientCredentials, error) {
+	c := &oauthex.ClientCredentials{ClientID: s.ClientID}
+	if s.ClientSecretFile != "" {
+		secret, err := m.secretFile(s.ClientSecretFile)
+		if err != nil {
+			return nil, err
+		}
+		c.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: secret}
+	}
+	return c, nil
 }
 
 // expand replaces ${NAME} and ${NAME:-default} with the values of variables.

@@ -11,17 +11,34 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"podd/internal/workspace/picture"
+	"podd/pkg/item"
 	"podd/pkg/tool"
 )
 
-// output is a result as text: text unchanged, and a sentence for anything else.
+// output is a result as text and images: text unchanged, and a sentence for anything else.
 func output(r *sdk.CallToolResult) tool.Output {
 	var parts []string
+	var images []item.Image
 	for _, c := range r.Content {
-		parts = append(parts, contentText(c))
+		data, ok := pictureOf(c)
+		if !ok {
+			parts = append(parts, contentText(c))
+			continue
+		}
+		image, err := picture.Read(data, "")
+		if err == nil && len(images) == item.MaxImages {
+			err = fmt.Errorf("is beyond the %d that a result may have", item.MaxImages)
+		}
+		if err != nil {
+			parts = append(parts, fmt.Sprintf("[image of %d bytes, not shown: it %v]", len(data), err))
+			continue
+		}
+		images = append(images, image)
+		parts = append(parts, "["+image.String()+"]")
 	}
 	text := strings.Join(parts, "\n")
-	if r.StructuredContent != nil && !isJSON(r.Content, r.StructuredContent) && !says(text, r.StructuredContent) {
+	if r.StructuredContent != nil && !isJSON(r.Content, r.StructuredContent) && !covers(text, r.StructuredContent) {
 		if form, err := json.Marshal(r.StructuredContent); err == nil {
 			text = strings.TrimPrefix(text+"\n"+string(form), "\n")
 		}
@@ -33,8 +50,27 @@ func output(r *sdk.CallToolResult) tool.Output {
 		}
 	}
 	out := tool.FromString(text)
-	out.IsError = r.IsError
+	out.IsError, out.Images = r.IsError, item.NewImages(images...)
 	return out
+}
+
+// pictureOf gives the bytes of a block that may be an image.
+func pictureOf(c sdk.Content) (data []byte, ok bool) {
+	switch c := c.(type) {
+	case *sdk.ImageContent:
+		return c.Data, true
+	case *sdk.EmbeddedResource:
+		return blobOf(c.Resource)
+	}
+	return nil, false
+}
+
+// blobOf gives the bytes of a resource that is an image.
+func blobOf(r *sdk.ResourceContents) (data []byte, ok bool) {
+	if r == nil || picture.Kind(r.Blob) == "" {
+		return nil, false
+	}
+	return r.Blob, true
 }
 
 // isJSON says whether a block repeats structured content as JSON, as the protocol recommends.
@@ -46,22 +82,22 @@ func isJSON(blocks []sdk.Content, content any) bool {
 	})
 }
 
-// says tells whether a text contains each value of structured content, as prose, as a table
+// covers tells whether a text contains each value of structured content, as prose, as a table
 // or in another form, so that the content adds nothing. A short value counts only together
 // with its name.
-func says(text string, content any) bool {
+func covers(text string, content any) bool {
 	switch v := content.(type) {
 	case nil:
 		return true
 	case map[string]any:
 		for name, value := range v {
-			if !says(text, value) || short(value) && value != text && !strings.Contains(text, name) {
+			if !covers(text, value) || short(value) && value != text && !strings.Contains(text, name) {
 				return false
 			}
 		}
 		return true
 	case []any:
-		return !slices.ContainsFunc(v, func(value any) bool { return !says(text, value) })
+		return !slices.ContainsFunc(v, func(value any) bool { return !covers(text, value) })
 	case string:
 		quoted, err := json.Marshal(v)
 		return strings.Contains(text, v) || err == nil && strings.Contains(text, string(quoted))
@@ -102,8 +138,6 @@ func contentText(c sdk.Content) string {
 	switch c := c.(type) {
 	case *sdk.TextContent:
 		return c.Text
-	case *sdk.ImageContent:
-		return notShown("image", c.MIMEType, len(c.Data))
 	case *sdk.AudioContent:
 		return notShown("audio", c.MIMEType, len(c.Data))
 	case *sdk.ResourceLink:
@@ -133,5 +167,5 @@ func notShown(what, mimeType string, size int) string {
 	if mimeType == "" {
 		mimeType = "of unknown type"
 	}
-	return fmt.Sprintf("[%s, %s, %d bytes: not shown, as only text is]", what, word(mimeType), size)
+	return fmt.Sprintf("[%s, %s, %d bytes: not shown, as only text and images are]", what, word(mimeType), size)
 }

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// Server is a command that speaks the protocol over its standard
-// streams, or the address of one over HTTP.
+// Server is a command that speaks the protocol over its standard streams, or the address
+// of one over HTTP.
 type Server struct {
-	// Name is unique, and fit for the names of tools; see IsName.
+	// Name is unique, and suitable for the names of tools; see IsName.
 	Name string
 	// Command is a program, Args its arguments; empty for a server over HTTP.
 	Command string
 	Args    []string
-	// Env holds NAME=value, or NAME to pass on podd's own value; EnvFiles NAME=PATH for
-	// a value that is the content of a file.
+	// Env has NAME=value, or NAME to pass on podd's own value; EnvFiles NAME=PATH for a
+	// value that is the content of a file.
 	Env, EnvFiles []string
 	// Cwd is where the command runs; empty means the workspace.
 	Cwd string
@@ -28,21 +28,25 @@ type Server struct {
 	// Headers are sent with each request. ${NAME} in a value is a variable of podd's
 	// environment.
 	Headers map[string]string
-	// TokenFile holds a token that is sent as a bearer's; may be empty.
+	// TokenFile contains a token that is sent as a bearer token; may be empty.
 	TokenFile string
-	// Tools are those that are offered, with * for any part of a name; empty means all.
+	// ClientID is podd's at the server's authorization server, ClientSecretFile holds the
+	// secret that belongs to it. Without one podd registers itself.
+	ClientID         string `json:",omitempty"`
+	ClientSecretFile string `json:",omitempty"`
+	// Tools are the offered ones, with * for any part of a name; empty means all.
 	Tools []string
-	// StartTimeout bounds the start, with the first lists; Timeout bounds a call. Both are
-	// above 0.
+	// StartTimeout bounds the start, including the first lists; Timeout bounds a call. Both
+	// are above 0.
 	StartTimeout, Timeout time.Duration
-	// Expand says that ${NAME} stands for a variable in the command, its arguments and
-	// environment and in the URL too.
+	// Expand says that ${NAME} means a variable also in the command, its arguments and
+	// environment and in the URL.
 	Expand bool
-	// Origin is where the server stands: FILE:LINE, or the file of a workspace.
+	// Origin is where the server is configured: FILE:LINE, or the file of a workspace.
 	Origin string
 }
 
-// Target is the program, or the address without what may be secret in it.
+// Target is the program, or the address without its possibly secret parts.
 func (s Server) Target() string {
 	if s.URL == "" {
 		return s.Command
@@ -65,17 +69,17 @@ var (
 // maxServerName bounds a server's name, so that the names of its tools have room.
 const maxServerName = 24
 
-// IsName says whether a name is fit for a server: letters, digits and single - and _
+// IsName says whether a name is valid for a server: letters, digits and single - and _
 // between them, at most 24.
 func IsName(name string) bool { return len(name) <= maxServerName && serverName.MatchString(name) }
 
-// IsEndpoint says whether a text is an address that a server can have.
+// IsEndpoint says whether a text is a valid address of a server.
 func IsEndpoint(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && u.Fragment == ""
 }
 
-// wrong says why there can't be such a server; empty when there can.
+// wrong says why such a server is invalid; empty if it is valid.
 func (s *Server) wrong() string {
 	switch {
 	case !IsName(s.Name):
@@ -86,6 +90,12 @@ func (s *Server) wrong() string {
 		return "has command and url: it can be one alone"
 	case s.URL == "" && (len(s.Headers) > 0 || s.TokenFile != ""):
 		return "has headers or a token_file, which a command is not sent: leave them out"
+	case s.URL == "" && s.ClientID+s.ClientSecretFile != "":
+		return "has a client_id or client_secret_file, which only a url has: leave them out"
+	case s.ClientID == "" && s.ClientSecretFile != "":
+		return "has a client_secret_file and no client_id: set client_id"
+	case s.ClientID != "" && s.TokenFile != "":
+		return "has token_file and client_id: use token_file for a fixed token, or client_id to sign in"
 	case s.URL != "" && (len(s.Args)+len(s.Env)+len(s.EnvFiles) > 0 || s.Cwd != ""):
 		return "has args, env, env_files or cwd, which are for a command: leave them out"
 	}
@@ -102,7 +112,7 @@ func (s *Server) wrong() string {
 	return s.wrongEnv()
 }
 
-// podsKey holds podd's key for its model endpoint, which goes to no server.
+// podsKey contains podd's key for its model endpoint, which no server gets.
 const podsKey = "OPENAI_API_KEY"
 
 func (s *Server) wrongEnv() string {
@@ -124,7 +134,8 @@ func (s *Server) wrongEnv() string {
 	return ""
 }
 
-// Wrong says why the user's own configuration can't have such a server; empty when it can.
+// Wrong says why such a server is invalid in the user's own configuration; empty if it is
+// valid.
 func (s *Server) Wrong() string {
 	if wrong := s.wrong(); wrong != "" {
 		return wrong
@@ -132,7 +143,7 @@ func (s *Server) Wrong() string {
 	if strings.ContainsRune(s.Command, '/') && !filepath.IsAbs(s.Command) {
 		return "has a relative command, and the working directory is the workspace, where a model writes: name the program by its absolute path"
 	}
-	for _, path := range []string{s.Cwd, s.TokenFile} {
+	for _, path := range []string{s.Cwd, s.TokenFile, s.ClientSecretFile} {
 		if path != "" && !filepath.IsAbs(path) {
 			return fmt.Sprintf("has the path %s, which is relative: write the whole path", strconv.Quote(path))
 		}

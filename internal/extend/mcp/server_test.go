@@ -131,7 +131,7 @@ func testServer() *sdk.Server {
 	return s
 }
 
-// bothForms are results with structured content beside text.
+// bothForms are results with structured content besides text.
 var bothForms = map[string]*sdk.CallToolResult{
 	"form_json":  both("{\n  \"name\": \"ad\\u0061\",\n  \"n\": [1, 2]\n}", map[string]any{"n": []any{1, 2}, "name": "ada"}),
 	"form_file":  both("package main\n", map[string]any{"content": "package main\n"}),
@@ -147,7 +147,7 @@ func both(text string, content any) *sdk.CallToolResult {
 	return r
 }
 
-// describe is the description of echo: what a file in the working directory says.
+// describe is the description of echo: the content of a file in the working directory.
 func describe() string {
 	if text, err := os.ReadFile("description"); err == nil {
 		return string(text)
@@ -155,7 +155,7 @@ func describe() string {
 	return "says the same\u202e again"
 }
 
-// serve is the server as a process.
+// serve runs the server as a process.
 func serve(mode string) {
 	switch mode {
 	case "deaf":
@@ -182,8 +182,8 @@ func serve(mode string) {
 	}
 }
 
-// httpServer is the server over HTTP. It wants a header. end ends what nobody took leave
-// of.
+// httpServer is the server over HTTP. It requires a header. end ends sessions that were not
+// closed.
 func httpServer() (handler http.Handler, end func()) {
 	s := testServer()
 	h := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil)
@@ -201,8 +201,8 @@ func httpServer() (handler http.Handler, end func()) {
 	}), end
 }
 
-// namesServer is a server whose names are one after endpoints take them: some alike, some
-// as long as can be, and some that are the marks of others.
+// namesServer is a server some of whose names become the same when endpoints accept them,
+// some are as long as possible, and some look like the marks of others.
 func namesServer() *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, nil)
 	long := strings.Repeat("x", 60)
@@ -215,14 +215,14 @@ func namesServer() *sdk.Server {
 	return s
 }
 
-// collidingNames are three names of which the first two become one, and the third is what
-// the second becomes instead.
+// collidingNames are three names. The first two become the same, and the third is the
+// replacement of the second.
 func collidingNames() []string {
 	sum := sha256.Sum256([]byte("a.b"))
 	return []string{"a b", "a.b", "a/b", "a!b_" + hex.EncodeToString(sum[:4]), "a b_" + hex.EncodeToString(sum[:4])}
 }
 
-// rawServer answers as its table says, and refuses what it does not know.
+// rawServer answers as its table says, and refuses unknown requests.
 func rawServer(answers map[string]string) {
 	scanner := bufio.NewScanner(os.Stdin)
 	for scanner.Scan() {
@@ -249,7 +249,7 @@ func rawReply(message []byte, answers map[string]string) string {
 
 const rawGreeting = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{},"prompts":{}},"serverInfo":{"name":"raw","version":"1"}}`
 
-// taskTools has a tool that runs as a task alone, and two that need not.
+// taskTools has a tool that runs only as a task, and two that need not.
 var taskTools = map[string]string{
 	"initialize": rawGreeting,
 	"tools/list": `{"tools":[{"name":"slow","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}},` +

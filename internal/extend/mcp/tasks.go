@@ -13,8 +13,8 @@ type tasks struct {
 	must map[string]bool
 }
 
-// see inspects a message from the server.
-func (t *tasks) see(message []byte) {
+// inspect reads a message from the server.
+func (t *tasks) inspect(message []byte) {
 	if !bytes.Contains(message, []byte(`"taskSupport"`)) {
 		return
 	}

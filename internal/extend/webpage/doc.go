@@ -2,8 +2,8 @@
 //
 // It owns which addresses may be reached, how a page is fetched and how HTML becomes
 // Markdown. A request carries no cookie, no credential and no referrer. podd itself sends
-// it, outside of any sandbox, so that the guard against private addresses is here: it looks
-// at the address that is dialed, not at the name.
+// it, outside of any sandbox, so this package has the guard against private addresses: it
+// checks the address that is dialed, not the name.
 //
 // Rank 0: it imports no other package of podd. It is the home of html-to-markdown and
 // golang.org/x/net. A Fetcher is safe for concurrent use.

@@ -20,28 +20,28 @@ import (
 const (
 	// Timeout bounds a fetch with all its redirects.
 	Timeout = 30 * time.Second
-	// MaxBytes is how much of a page is read.
+	// MaxBytes bounds how much of a page is read.
 	MaxBytes     = 5 << 20
 	maxRedirects = 5
 )
 
 // Fetcher gets pages. The zero value is ready.
 type Fetcher struct {
-	// Proxy is the proxy of a request; nil means http.ProxyFromEnvironment.
+	// Proxy returns the proxy of a request; nil means http.ProxyFromEnvironment.
 	Proxy func(*http.Request) (*url.URL, error)
 }
 
-// Leave is what a fetch may do beyond getting a public page. It is for the host of its URL,
-// which a redirect does not leave.
+// Leave is what a fetch may do beyond getting a public page. It applies to the host of
+// its URL, which a redirect does not leave.
 type Leave struct {
-	// Ports lets it connect to a port other than 80 and 443.
+	// Ports permits ports other than 80 and 443.
 	Ports bool
-	// Private lets it connect to an address that is not public.
+	// Private permits addresses that are not public.
 	Private bool
 }
 
-// Check is the URL of an http or https page, cleaned. An error says in one sentence what is
-// wrong with it.
+// Check returns the URL of an http or https page, cleaned. An error says in one sentence
+// what is wrong with it.
 func Check(raw string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	switch {
@@ -54,7 +54,7 @@ func Check(raw string) (*url.URL, error) {
 	case u.Hostname() == "":
 		return nil, errors.New("it has no host: write https://host/path")
 	}
-	// One host has one name, in a rule as on the wire.
+	// Give each host one name, for rules and requests alike.
 	name, err := idna.Lookup.ToASCII(strings.TrimSuffix(u.Hostname(), "."))
 	if _, isAddress := netip.ParseAddr(u.Hostname()); isAddress == nil {
 		name, err = u.Hostname(), nil
@@ -93,15 +93,15 @@ type MovedError struct{ To string }
 
 func (e *MovedError) Error() string { return "the page moved to " + e.To }
 
-// StatusError is the answer of a server other than success.
+// StatusError is a server's answer other than success.
 type StatusError struct{ Code int }
 
 func (e *StatusError) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("the server answers %d %s", e.Code, http.StatusText(e.Code)))
 }
 
-// Shown says whether a URL itself shows that it leads to a private address: by the address,
-// or by a name of this machine.
+// Shown says whether the URL alone shows that it leads to a private address: by an
+// address, or by a name of this machine.
 func Shown(u *url.URL) bool {
 	name := u.Hostname()
 	if address, err := netip.ParseAddr(name); err == nil {
@@ -110,7 +110,7 @@ func Shown(u *url.URL) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
-// Get fetches a page that Check returned the URL of. It follows redirects within the host.
+// Get fetches a page, by a URL that Check returned. It follows redirects within the host.
 // Its errors are *PrivateError, *PortError, *MovedError, *StatusError, *BinaryError and
 // those of net and net/http. It leaves no connection open.
 func (f *Fetcher) Get(ctx context.Context, u *url.URL, leave Leave) (*Page, error) {
@@ -183,7 +183,7 @@ func transport() *http.Transport {
 	return &http.Transport{DisableKeepAlives: true, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10}
 }
 
-// RoundTrip sends one request, also that of a redirect.
+// RoundTrip sends one request, including those of redirects.
 func (s *sender) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := s.checkPort(Host(r.URL)); err != nil {
 		return nil, err
@@ -195,7 +195,7 @@ func (s *sender) RoundTrip(r *http.Request) (*http.Response, error) {
 	if proxy == nil {
 		return s.direct.RoundTrip(r)
 	}
-	// The proxy dials, so that podd can only ask what it will find.
+	// The proxy dials, so podd can only look up what it will probably find.
 	if err := s.lookUp(r.Context(), r.URL); err != nil {
 		return nil, err
 	}
@@ -225,8 +225,8 @@ func (s *sender) checkPort(host string) error {
 	return err
 }
 
-// dial connects to a server and refuses, at the moment of connecting, an address that is
-// not public: a name that changes its address in between gains nothing.
+// dial connects to a server. It refuses an address that is not public at the moment of
+// connecting: a name that changes its address in between gains nothing.
 func (s *sender) dial(ctx context.Context, network, target string) (net.Conn, error) {
 	dialer := &net.Dialer{Control: func(_, dialed string, _ syscall.RawConn) error {
 		address, err := netip.ParseAddrPort(dialed)

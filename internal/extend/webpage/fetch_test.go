@@ -166,7 +166,7 @@ func TestLongPageIsCut(t *testing.T) {
 	}
 }
 
-// Markup that is nested as deep as it can be neither hangs nor breaks.
+// Markup with extreme nesting neither hangs nor breaks.
 func TestNestedPage(t *testing.T) {
 	s := newSite(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -256,7 +256,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// A proxy dials for podd, so that podd looks a name up first.
+// A proxy dials for podd, so podd looks up the name first.
 func TestProxy(t *testing.T) {
 	asked := ""
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -18,11 +18,11 @@ import (
 
 // Page is a page as text.
 type Page struct {
-	// URL is where the page was in the end, and Title what it calls itself; may be empty.
+	// URL is the page's final address, and Title its title; may be empty.
 	URL, Title string
 	// Type is the media type, such as "text/html".
 	Type string
-	// Text is Markdown for HTML, else the page as it is. It is valid UTF-8.
+	// Text is Markdown for HTML, otherwise the page unchanged. It is valid UTF-8.
 	Text string
 	// Bytes is how much was read, and Cut says that the page has more than MaxBytes.
 	Bytes int64
@@ -39,7 +39,7 @@ func (e *BinaryError) Error() string {
 	return fmt.Sprintf("it is not text but %s", e.Type)
 }
 
-// read makes a Page of a server's answer.
+// read makes a Page from a server's answer.
 func read(response *http.Response) (*Page, error) {
 	body, err := io.ReadAll(io.LimitReader(response.Body, MaxBytes+1))
 	if err != nil {
@@ -78,13 +78,14 @@ func textual(kind string, body []byte) bool {
 	case kind == "application/json", kind == "application/xml", kind == "application/yaml", kind == "application/toml", kind == "application/x-ndjson",
 		kind == "application/javascript", kind == "application/ecmascript", kind == "application/x-sh", kind == "application/sql":
 	default:
-		// Servers say octet-stream of what they do not know.
+		// Servers send octet-stream for types that they do not know.
 		return kind == "application/octet-stream" && strings.HasPrefix(http.DetectContentType(body), "text/")
 	}
 	return true
 }
 
-// decode is a body as UTF-8, by its byte order mark, its header or what it says of itself.
+// decode is a body as UTF-8, according to its byte order mark, its header or its own
+// declaration.
 func decode(body []byte, contentType string) (string, error) {
 	if len(body) == 0 {
 		return "", nil
@@ -97,7 +98,7 @@ func decode(body []byte, contentType string) (string, error) {
 	return strings.ToValidUTF8(string(decoded), "\uFFFD"), err
 }
 
-// convert makes Markdown of HTML.
+// convert turns HTML into Markdown.
 func (p *Page) convert(text string) error {
 	doc, err := html.Parse(strings.NewReader(text))
 	if err != nil {
@@ -120,7 +121,7 @@ func title(doc *html.Node) string {
 	return ""
 }
 
-// prune takes out what is not read: scripts, drawings, controls, pictures that are part of
+// prune removes what is not text to read: scripts, drawings, controls, pictures within
 // the page's text, and what the page hides.
 func prune(doc *html.Node) {
 	var out []*html.Node

@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// Process closes this process. Programs that it starts are as they would be otherwise,
-// save that they write no core files until they raise their own limit, which they may.
-// It is called once, before anything secret is read.
+// Process closes this process to others. It does not affect programs that this process
+// starts, except that they write no core files until they raise their own limit, which
+// they may. Call it once, before anything secret is read.
 func Process() error {
 	return errors.Join(noCore(), notDumpable())
 }

@@ -2,6 +2,6 @@
 
 package harden
 
-// notDumpable is for Linux: macOS refuses to debug a program that is signed against
-// it, and has no /proc.
+// notDumpable does nothing here: macOS refuses to debug a signed program, and has no
+// /proc.
 func notDumpable() error { return nil }

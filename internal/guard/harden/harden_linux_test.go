@@ -15,7 +15,8 @@ import (
 	"podd/internal/guard/harden"
 )
 
-// Variables that make this binary, run once more, wait with its memory open or closed.
+// Variables that make this binary, run as a second process, wait with its memory open or
+// closed.
 const (
 	waitOpen   = "HARDEN_TEST_OPEN"
 	waitClosed = "HARDEN_TEST_CLOSED"
@@ -36,13 +37,13 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// Another program of the same user reads the environment of a process that is open,
-// and not that of one that is closed; and the children of one that is closed are open.
+// Another program of the same user can read the environment of an open process, but not
+// that of a closed one. Children of a closed process are open.
 func TestProcessIsClosed(t *testing.T) {
 	for variable, closed := range map[string]bool{waitOpen: false, waitClosed: true} {
 		cmd := exec.Command(os.Args[0])
 		if os.Geteuid() == 0 {
-			// Root reads everything, so that another user has to try.
+			// Root can read everything, so another user has to try.
 			cmd = asNobody(t)
 		}
 		cmd.Env = []string{variable + "=sk-very-secret", "PATH=" + os.Getenv("PATH")}

@@ -1,9 +1,12 @@
 package policy
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
-// allowing is the sentence that allows the call by rules; empty when they don't.
-// Every path and every command must have a rule: one rule, or several between them.
+// allowing is the sentence that allows the call by rules; empty if they don't. Every path
+// and every command must have a rule: one rule for all, or several.
 func (x *examined) allowing() string {
 	var used []*compiled
 	switch whatever := x.rule(allowsWhatever); {
@@ -27,8 +30,9 @@ func allowsWhatever(r *compiled) bool {
 	return r.Decision == Allow && r.command == nil && r.path == "" && r.host == ""
 }
 
-// byLine are the rules that allow the line: one as a whole, or those of its commands. A
-// line is read only where such a rule is, which is what a decision takes longest over.
+// byLine are the rules that allow the line: one for the whole line, or those of its
+// commands. The line is parsed only if there is such a rule, because that is the slowest
+// part of a decision.
 func (x *examined) byLine() []*compiled {
 	if x.rule(x.allows) == nil {
 		return nil
@@ -58,7 +62,8 @@ func sameLine(pattern []patternCommand, commands []command) bool {
 	return true
 }
 
-// allows says whether a rule with a command may allow the call as far as paths go.
+// allows says whether a rule with a command may allow the call as far as paths are
+// concerned.
 func (x *examined) allows(r *compiled) bool {
 	if r.Decision != Allow || r.command == nil || r.host != "" {
 		return false
@@ -74,8 +79,8 @@ func (x *examined) allows(r *compiled) bool {
 	return !x.unclear && len(x.paths) > 0
 }
 
-// byCommands are the rules that allow the commands of a line, one each; nil when one is
-// allowed by none.
+// byCommands are the rules that allow the commands of a line, one for each; nil if a
+// command has none.
 func (x *examined) byCommands(commands []command) []*compiled {
 	var used []*compiled
 	for _, c := range commands {
@@ -132,13 +137,13 @@ func (x *examined) rule(is func(*compiled) bool) *compiled {
 func (x *examined) unruled() string {
 	if x.call.Command != "" {
 		if _, err := plain(x.call.Command); err != nil {
-			return "; no rule over commands can allow it, because " + err.Error() + "."
+			return "; no rule can allow it because " + err.Error() + "."
 		}
 	}
 	return " and no rule allows it."
 }
 
-// wayToAllow is what an operator does to allow the call where nobody is asked.
+// wayToAllow is what an operator does to allow the call in a mode that never asks.
 func (x *examined) wayToAllow() string {
 	if r, err := RuleFor(x.call); err == nil {
 		parts := []string{"tool = " + toml(r.Tool)}
@@ -150,6 +155,9 @@ func (x *examined) wayToAllow() string {
 		}
 		if r.Host != "" {
 			parts = append(parts, "host = "+toml(r.Host))
+		}
+		if len(r.Access) > 0 {
+			parts = append(parts, "access = ["+strconv.Quote(names(r.Access))+"]")
 		}
 		return "to allow it, add a [[rule]] with " + strings.Join(parts, ", ") + ` and decision = "allow" to podd's configuration, or set ask to "risky" and approve it`
 	}

@@ -6,8 +6,8 @@ import (
 	"podd/internal/guard/policy"
 )
 
-// attacks are lines that begin like an allowed echo and run something else, or do
-// so in some shell.
+// attacks are lines that begin like an allowed echo and run something else, or do so in
+// some shell.
 var attacks = []string{
 	"echo hi; rm x", "echo hi;rm x", "echo $(rm x)", "echo `rm x`", "echo hi\nrm x", "echo hi & rm x", "echo hi &", "echo hi | sh",
 	"echo hi | rm x", "echo hi |& rm x", "echo <(rm x)", "echo >(rm x)", "echo hi > f", "echo hi >> f", "echo hi >| f", "echo hi &> f",
@@ -35,7 +35,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// What the shell leaves as it is stays allowed, however it is quoted and joined.
+// Text that the shell does not change stays allowed, however it is quoted and joined.
 func TestPlainLines(t *testing.T) {
 	p := with(t, policy.Always, allow("echo *"), allow("true"))
 	for _, line := range []string{

@@ -8,7 +8,7 @@ import (
 	"podd/pkg/item"
 )
 
-// What a rule that allows matches, alone and with nothing else allowed.
+// What a rule that allows matches, with nothing else allowed.
 func TestAllowedCommands(t *testing.T) {
 	for _, tt := range []struct{ pattern, yes, no string }{
 		{"ls", "ls", "ls -l|lsof|/bin/ls|LS"},
@@ -45,7 +45,7 @@ func TestAllowedCommands(t *testing.T) {
 		p := with(t, policy.Always, allow(tt.pattern))
 		check := func(lines string, want string) {
 			for _, line := range strings.Split(strings.ReplaceAll(lines, " | ", " \x00 "), "|") {
-				// A pipe or an "or" of the line itself stands between blanks.
+				// A pipe or an "or" of the line itself is between blanks.
 				line = strings.ReplaceAll(line, " \x00 ", " | ")
 				if v := p.Decide(shell(line)); line != "" && v.Decision != want {
 					t.Errorf("%s: %q is %s, want %s: %s", tt.pattern, line, v.Decision, want, v.Why)
@@ -57,7 +57,7 @@ func TestAllowedCommands(t *testing.T) {
 	}
 }
 
-// Each command of a line may be allowed by another rule; the verdict names them.
+// Different rules may allow the commands of a line; the verdict names them.
 func TestSeveralRulesAllowOneLine(t *testing.T) {
 	a, b := allow("cat *"), allow("grep *")
 	a.Source, b.Source = "c:1", "c:5"
@@ -67,8 +67,8 @@ func TestSeveralRulesAllowOneLine(t *testing.T) {
 	}
 }
 
-// hidden is what a rule that denies rm must not let through: denied, or asked about
-// where the command cannot be seen.
+// hidden are lines that a rule that denies rm must not let through: it denies them, or
+// asks if the command is not visible.
 var hidden = map[string]string{
 	"rm x": policy.Deny, "rm": policy.Deny, "/bin/rm x": policy.Deny, "./rm x": policy.Deny, "RM x": policy.Deny, "rm\tx": policy.Deny, "r\\m x": policy.Deny,
 	"'rm' x": policy.Deny, "r''m x": policy.Deny, `"r"m x`: policy.Deny, "r\\\nm x": policy.Deny, "rm $X": policy.Deny, "rm *": policy.Deny, "X=1 rm x": policy.Deny,
@@ -93,7 +93,7 @@ var hidden = map[string]string{
 	"find . -name rm": policy.Allow, "find . -exec grep x {} +": policy.Allow, "": policy.Allow,
 }
 
-// The rest is allowed as a whole, so that what gets through gets through.
+// Everything else is allowed, so that a hidden command would get through.
 func TestDeniedCommands(t *testing.T) {
 	for _, rules := range [][]item.Rule{
 		{deny("rm *"), {Tool: "shell", Decision: policy.Allow}},
@@ -106,14 +106,14 @@ func TestDeniedCommands(t *testing.T) {
 			}
 		}
 	}
-	// Asking takes denying's place where the rule asks, and nobody is asked in mode never.
+	// A rule that asks asks instead of denying, and in mode never denies.
 	asking, never := with(t, policy.Risky, ask("rm *")), with(t, policy.Never, ask("rm *"))
 	for line, want := range hidden {
 		if want != policy.Allow && asking.Decide(confined(line)).Decision != policy.Ask {
 			t.Errorf("%.60q is not asked about", line)
 		}
 		if want != policy.Allow && never.Decide(confined(line)).Decision != policy.Deny {
-			t.Errorf("%.60q is not denied where nobody is asked", line)
+			t.Errorf("%.60q is not denied in mode never", line)
 		}
 	}
 }
@@ -154,12 +154,12 @@ func TestDenyPatterns(t *testing.T) {
 			t.Errorf("%s: %q is %s, want %s: %s", tt.pattern, tt.line, v.Decision, tt.want, v.Why)
 		}
 	}
-	// A rule for another tool is none for this one.
+	// A rule for another tool does not apply.
 	if v := with(t, policy.Risky, item.Rule{Tool: "other", Command: "rm *", Decision: policy.Deny}).Decide(confined("rm $(x")); v.Decision != policy.Allow {
 		t.Errorf("%+v", v)
 	}
 	v := with(t, policy.Risky, deny("rm *")).Decide(confined("$X y"))
-	if want := `The command "$X y" must be approved, because podd cannot tell whether rule 1 (tool "shell", command "rm *") applies to it: the name of a program is an expansion.`; v.Why != want {
+	if want := `The command "$X y" needs approval because podd cannot tell whether rule 1 (tool "shell", command "rm *") applies to it: the name of a program is an expansion.`; v.Why != want {
 		t.Errorf("%s\nwant %s", v.Why, want)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"podd/pkg/item"
 )
 
-// awkward lines cost the reader of commands most.
+// awkward lines are the most expensive ones to parse.
 func awkward() []string {
 	nested := "x"
 	for range 12 {
@@ -21,7 +21,7 @@ func awkward() []string {
 	return append(lines, nested)
 }
 
-// The work on one line is bounded; how long it takes is for the benchmark.
+// The work on one line is bounded; the benchmark measures its time.
 func TestAwkwardLines(t *testing.T) {
 	p := with(t, policy.Risky, deny("rm ** x ** y ** z"), ask("** ** ** a"), allow("ls ** a ** b ** c"))
 	for _, line := range awkward() {

@@ -1,16 +1,16 @@
 package policy
 
-// The decisions. Among matching rules deny goes before ask, ask before allow. The empty
-// text is none of them, so that nothing is allowed by omission.
+// The decisions. Among matching rules deny precedes ask, and ask precedes allow. The
+// empty text is not a decision, so that nothing is allowed by omission.
 const (
 	Allow = "allow"
 	Ask   = "ask"
 	Deny  = "deny"
 )
 
-// The modes, which say when calls ask that no rule matches.
+// The modes, which say when calls ask that match no rule.
 const (
-	// Never asks nobody: what would ask is denied, with the way to allow it.
+	// Never never asks: what would ask is denied, with the way to allow it.
 	Never = "never"
 	// Risky asks for calls that leave the sandbox or the scope.
 	Risky = "risky"
@@ -22,7 +22,7 @@ const (
 type Verdict struct {
 	// Decision is Allow, Ask or Deny.
 	Decision string
-	// Why is one sentence, for people and for the model, that names what decided: a
-	// rule by its Source, or the mode. It may quote the call; quoted text is escaped.
+	// Why is one sentence, for people and for the model, that names what decided: a rule by
+	// its Source, or the mode. It may quote the call; quoted text is escaped.
 	Why string
 }

@@ -7,14 +7,14 @@ import (
 	"podd/internal/guard/policy"
 )
 
-// against are rules as people write them, on a pod whose commands stay in the sandbox.
+// against are typical rules, on a pod whose commands stay in the sandbox.
 func against(t *testing.T) *policy.Policy {
 	return with(t, policy.Risky, deny("git push *"), deny("rm -rf *"))
 }
 
-// ways are lines that run git push, or rm -rf, by something else than the command itself.
+// ways are lines that run git push, or rm -rf, indirectly.
 var ways = []string{
-	// Options before the verb, however many.
+	// Options before the verb, in any number.
 	"git -C x push", "git -c a=b push", "git" + strings.Repeat(" -c a=b", 80) + " push", "git --git-dir=x --work-tree y push -f", "git -p push", "git --no-pager push",
 	// The words of another program, known or not.
 	"choom -n 0 -- git push", "choom -n 0 git push", "/lib64/ld-linux-x86-64.so.2 /usr/bin/git push", "ld.so /usr/bin/git push", "npm exec -c 'git push'", "npm exec -c'git push'",
@@ -27,7 +27,7 @@ var ways = []string{
 	strings.Repeat("nice ", 70) + "git push", "xargs -n 1 git push", "echo push | xargs git", "echo cHVzaAo= | base64 -d | xargs git", "echo 'git push' | xargs env", "echo Z2l0IHB1c2gK | base64 -d | xargs env",
 	// find and its like: each of their commands.
 	"find . -exec true \\; -exec git push \\;", "find . -ok true \\; -execdir git push \\;", "fd -x git push", "fd -Hxgit push", "find . -exec env git push \\;",
-	// Shells that read what they run.
+	// Shells that read their code.
 	"echo git push | sh", "echo Z2l0IHB1c2gK | base64 -d | sh", "bash < f", "sh -s < f", "cat f | bash -x", "echo git push | bash -O extglob", "sh /dev/stdin < f", "sh - < f", "bash <<'E'\ngit push\nE", "bash <<< 'git push'",
 	". /dev/stdin <<< 'git push'", "source /dev/fd/0 < f", "source <(echo git push)", "bash <(echo git push)", "echo git push > x; sh x", "echo Z2l0IHB1c2gK | base64 -d | env sh", "xargs sh -c < f", "xargs -I{} sh -c {} < f",
 	"printf 'g%s push' it | sh -", "echo aW1wb3J0IG9zCg== | base64 -d | python3", "base64 -d f | perl", "base64 -d f | node -",
@@ -49,7 +49,7 @@ var ways = []string{
 	"PROMPT_COMMAND='git push' bash x.sh", "EDITOR='git push' git commit", "env GIT_PAGER='git push' git -p log", "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0='!git push' git x",
 }
 
-// A line that could run what a rule denies asks, whichever program it goes through.
+// A line that could run a denied command asks, whatever program runs it.
 func TestDeniedCommandsRunByOthers(t *testing.T) {
 	p := against(t)
 	for _, line := range ways {
@@ -59,29 +59,29 @@ func TestDeniedCommandsRunByOthers(t *testing.T) {
 	}
 }
 
-// A question says which words made podd ask, and a denial what to do instead.
+// A question names the words that made podd ask, and a denial says what to do instead.
 func TestDoubtsAreExplained(t *testing.T) {
 	for line, why := range map[string]string{
-		"choom -n 0 git push": "the words of another command name that one",
+		"choom -n 0 git push": "another command's arguments name that program",
 		"ls | sh":             `"sh" runs what it reads, or an expansion`,
-		"git $X":              "the shell decides what an argument of it is",
+		"git $X":              "the shell computes one of its arguments",
 		"$X":                  "the name of a program is an expansion",
 		"ls (":                "it cannot be parsed as shell",
 	} {
 		rule := deny("git push *")
 		rule.Source = "config.toml:3"
-		begin := `The command "` + line + `" must be approved, because podd cannot tell whether config.toml:3 (tool "shell", command "git push *") applies to it: ` + why
+		begin := `The command "` + line + `" needs approval because podd cannot tell whether config.toml:3 (tool "shell", command "git push *") applies to it: ` + why
 		if v := with(t, policy.Risky, rule).Decide(confined(line)); v.Why != begin+"." {
 			t.Errorf("%s\nwant %s", v.Why, begin)
 		}
 		v := with(t, policy.Never, rule).Decide(confined(line))
-		if want := begin + `, and nobody is asked, because ask is "never": to allow it, write each command by itself in plain words, or set ask to "risky" or "always" and approve it.`; v.Why != want {
+		if want := begin + `, but podd does not ask because ask is "never": to allow it, write each command by itself in plain words, or set ask to "risky" or "always" and approve it.`; v.Why != want {
 			t.Errorf("%s\nwant %s", v.Why, want)
 		}
 	}
 }
 
-// everyday is what developers and models run all day.
+// everyday are lines that developers and models run every day.
 var everyday = []string{
 	"go build ./...", "go test ./...", "go test -race -run 'TestPush|TestX' ./pkg/push 2>&1 | tail -20", "go vet ./... && golangci-lint run", "gofmt -l .", "CGO_ENABLED=0 GOARCH=arm64 go build -o bin/podd ./cmd/podd",
 	"go test $(go list ./... | grep -v vendor)", "go run ./cmd/podd --help", "make", "make -j$(nproc) test", "make test | tee log", "make test > out.txt 2>&1; tail -5 out.txt", "./configure && make", "cmake --build build -j 4",
@@ -97,7 +97,7 @@ var everyday = []string{
 	"docker run --rm x ls", "kill $(pgrep -f server)", "chmod +x build.sh && ./build.sh", "source .venv/bin/activate && pytest", "command -v git", "command -v python3 || echo none", "read -p 'Sure? (y/n) ' x", "npm install --save-dev bash", "ls /usr/bin/*", "timeout 60 golangci-lint run .", "env A=1 go build .", "ls | xargs -I{} cp {} .", "timeout 9 npm install node", "which rm", "test -d x || mkdir x", "printf '%s\\n' push", "env | sort", "env A=1 make", "true", "wc -l src/*.go", "cd sub && go generate ./...",
 }
 
-// Such lines go on running unasked.
+// Such lines run without a question.
 func TestEverydayCommandsAreNotDoubted(t *testing.T) {
 	p := against(t)
 	for _, line := range everyday {

@@ -8,11 +8,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Executed are the files that the commands of a line are known to execute: programs that
-// are named by a path, the scripts of interpreters, and the files that say what make, npm
-// and their like run. Each is a list of paths, relative to where the line begins, of which
-// the first that exists counts. There may be others: it is what a person is shown beside
-// the line, and no bound of what runs.
+// Executed are the files that the commands of a line are known to execute: programs named
+// by a path, the scripts of interpreters, and the files that tell make, npm and similar
+// programs what to run. Each is a list of paths, relative to where the line begins, of
+// which the first existing one is used. There may be others: a person sees the files
+// beside the line, and they do not limit what runs.
 func Executed(line string) [][]string {
 	var e executed
 	e.line(line, 0)
@@ -21,7 +21,7 @@ func Executed(line string) [][]string {
 
 type executed struct {
 	files [][]string
-	// dir is where the line has gone by cd.
+	// dir is the directory after the line's cd commands.
 	dir string
 }
 
@@ -40,7 +40,7 @@ func (e *executed) add(names ...string) {
 	}
 }
 
-// line takes the commands of a line, as far as their words are plain.
+// line adds the commands of a line, as far as their words are plain.
 func (e *executed) line(line string, depth int) {
 	file, err := parse(line, syntax.LangBash)
 	if err != nil || depth > 2 {
@@ -55,7 +55,7 @@ func (e *executed) line(line string, depth int) {
 		for _, w := range call.Args {
 			text, err := literal(w)
 			if err != nil {
-				text = "" // It may be anything.
+				text = "" // It may be any text.
 			}
 			words = append(words, text)
 		}
@@ -63,15 +63,16 @@ func (e *executed) line(line string, depth int) {
 	}
 }
 
-// scripts are the interpreters whose first operand is a script, and the options behind
-// which code stands in its place.
+// scripts are the interpreters whose first operand is a script, and the options after
+// which code replaces it.
 var scripts = map[string][]string{
 	"sh": {"-c"}, "bash": {"-c"}, "dash": {"-c"}, "zsh": {"-c"}, "ksh": {"-c"}, "fish": {"-c"}, "source": nil, ".": nil,
 	"python": {"-c", "-m"}, "python2": {"-c", "-m"}, "python3": {"-c", "-m"}, "node": {"-e", "-p"}, "ruby": {"-e"}, "perl": {"-e", "-E"},
 	"php": {"-r"}, "lua": {"-e"}, "Rscript": {"-e"}, "ts-node": {"-e"}, "tsx": {"-e"}, "deno": nil, "bun": nil,
 }
 
-// recipes are the programs that run what a file of the directory says, with its names.
+// recipes are the programs that run what a file of the directory contains, with the
+// file's names.
 var recipes = map[string][]string{
 	"make": {"GNUmakefile", "makefile", "Makefile"}, "gmake": {"GNUmakefile", "makefile", "Makefile"},
 	"just": {"justfile", "Justfile", ".justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml"}, "rake": {"rakefile", "Rakefile"},
@@ -120,8 +121,8 @@ func (e *executed) sources(args []string) {
 	}
 }
 
-// script takes the operands of an interpreter up to the first that follows no option: one
-// that does may be the option's.
+// script returns the operands of an interpreter up to the first that follows no option:
+// one that does may be the option's value.
 func (e *executed) script(args, codes []string, depth int) {
 	for i, arg := range args {
 		if isCode(arg, codes) {
@@ -143,15 +144,15 @@ func (e *executed) script(args, codes []string, depth int) {
 	}
 }
 
-// isCode says whether an option says that code follows: -c, or -xc.
+// isCode says whether an option is followed by code: -c, or -xc.
 func isCode(arg string, codes []string) bool {
 	return strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--") && slices.ContainsFunc(codes, func(code string) bool {
 		return strings.HasSuffix(arg, code[1:])
 	})
 }
 
-// recipe takes the file that a program like make reads: the one that -f names, or the one
-// of the directory, which -C may name.
+// recipe returns the file that a program like make reads: the one after -f, or that of
+// the directory, which -C may name.
 func (e *executed) recipe(args, names []string) {
 	dir, given := "", false
 	for i, arg := range args {

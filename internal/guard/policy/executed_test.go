@@ -63,7 +63,7 @@ func TestExecuted(t *testing.T) {
 	}
 }
 
-// Whatever a line is, it has an answer.
+// Any line has an answer.
 func FuzzExecuted(f *testing.F) {
 	for _, line := range []string{"sh x", "make -C", "bash -c 'bash -c \"sh x\"'", "cd", "sudo sudo sudo", "node -r", "\x00"} {
 		f.Add(line)

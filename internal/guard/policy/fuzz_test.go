@@ -8,8 +8,8 @@ import (
 	"podd/pkg/item"
 )
 
-// What a pattern allows, it denies too where it stands in a rule that denies: the
-// two readers of a line agree as far as both can.
+// A pattern that allows a line also denies it in a rule that denies: the two ways of
+// reading a line agree as far as possible.
 func FuzzPatterns(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"ls *", "ls -l"}, {"git push **", "git -C x push"}, {"a 'b c'* \"d\"", "a 'b cd' d"}, {"npm run test:*", "npm run test:x"}, {"a && b", "a && b"},

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// hostForm is what a rule's host may look like: a name, an address, or a pattern of
-// either, and a port.
+// hostForm matches a valid host in a rule: a name, an address, or a pattern of either,
+// and a port.
 var hostForm = regexp.MustCompile(`^(?:\[[0-9a-f:.*]+\]|[0-9a-z_.*-]+|[0-9a-f:]*:[0-9a-f:.]*:[0-9a-f:.]*)(?::(?:[0-9]{1,5}|\*))?$`)
 
 // compileHost reads a rule's host; an error continues "the host X ...".
@@ -23,8 +23,9 @@ func compileHost(pattern string) (string, error) {
 	return pattern, nil
 }
 
-// coversHost says whether a rule's host is that of a call. Without a port an allow rule
-// means those of the web, 80 and 443, and a rule that denies or asks means each.
+// coversHost says whether a rule's host matches that of a call. Without a port an allow
+// rule means the web's ports, 80 and 443, and a rule that denies or asks means every
+// port.
 func (c *compiled) coversHost(host string) bool {
 	if hasPort(c.host) {
 		return matchStars(strings.Split(c.host, "*"), host)
@@ -33,7 +34,7 @@ func (c *compiled) coversHost(host string) bool {
 	return (c.Decision != Allow || webPort(port)) && matchStars(strings.Split(strings.Trim(c.host, "[]"), "*"), name)
 }
 
-// hasPort says whether a host names its port. An IPv6 address with one is in brackets.
+// hasPort says whether a host includes a port. An IPv6 address with one is in brackets.
 func hasPort(host string) bool {
 	_, port := splitHost(host)
 	return port != ""
@@ -49,7 +50,7 @@ func splitHost(host string) (name, port string) {
 
 func webPort(port string) bool { return port == "80" || port == "443" }
 
-// shortHost is a call's host without a port of the web.
+// shortHost is a call's host without a web port.
 func shortHost(host string) string {
 	if name, port := splitHost(host); webPort(port) {
 		return name

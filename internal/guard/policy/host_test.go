@@ -35,7 +35,7 @@ func TestHosts(t *testing.T) {
 			t.Errorf("%s: got %+v, want %s by rule %q", host, v, want.decision, want.rule)
 		}
 	}
-	// Rules over hosts say nothing of other calls.
+	// Rules about hosts do not apply to other calls.
 	for _, call := range []policy.Call{shell("curl go.dev"), {Tool: "read_file", Paths: []string{"go.dev"}}, {Tool: "x"}} {
 		if v := p.Decide(call); v.Decision != policy.Ask {
 			t.Errorf("%+v: got %+v", call, v)

@@ -11,7 +11,7 @@ import (
 	"podd/pkg/item"
 )
 
-// words are few, so that rules and calls meet.
+// words are few, so that rules often match calls.
 func words(t *rapid.T, label string, more ...string) string {
 	all := append([]string{"rm", "git", "push", "ls", "x", "-f", "a.go"}, more...)
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(all), 1, 4).Draw(t, label), " ")
@@ -36,7 +36,7 @@ func drawCall(t *rapid.T) policy.Call {
 	return c
 }
 
-// drawRule is a rule that New takes.
+// drawRule is a rule that New accepts.
 func drawRule(t *rapid.T, decisions ...string) item.Rule {
 	return rapid.Custom(func(t *rapid.T) item.Rule {
 		r := item.Rule{Decision: rapid.SampledFrom(decisions).Draw(t, "decision")}
@@ -78,8 +78,8 @@ func strictness(d string) int {
 	return slices.Index([]string{policy.Allow, policy.Ask, policy.Deny}, d)
 }
 
-// A rule that denies or asks never makes a verdict milder, and one that allows
-// never makes it stricter; nor does the order of rules matter.
+// A rule that denies or asks never makes a verdict more lenient, and one that allows
+// never makes it stricter. The order of rules does not matter.
 func TestRulesAreMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, rules, c := mode.Draw(t, "mode"), drawRules(t), drawCall(t)
@@ -96,12 +96,12 @@ func TestRulesAreMonotone(t *testing.T) {
 	})
 }
 
-// What rules deny or ask about, or what is protected, no rule that allows changes.
+// No rule that allows overrides a rule that denies or asks, or protection.
 func TestAllowOverridesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules, c := drawRules(t), drawCall(t)
 		against := slices.DeleteFunc(slices.Clone(rules), func(r item.Rule) bool { return r.Decision == policy.Allow })
-		c.Confined = true // Then the mode is for the call.
+		c.Confined = true // Then the mode allows the call.
 		before, after := decide(t, policy.Risky, against, c), decide(t, policy.Risky, rules, c)
 		if before.Decision != policy.Allow && after.Decision != before.Decision {
 			t.Errorf("%+v\nbecomes %+v", before, after)
@@ -109,7 +109,7 @@ func TestAllowOverridesNothing(t *testing.T) {
 	})
 }
 
-// Nobody is asked in mode never, and each verdict is a sentence.
+// In mode never no call asks, and each verdict is a sentence.
 func TestVerdicts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, rules, c := mode.Draw(t, "mode"), drawRules(t), drawCall(t)
@@ -123,8 +123,8 @@ func TestVerdicts(t *testing.T) {
 	})
 }
 
-// A denied command is not allowed by quoting it otherwise, or by putting another
-// before it.
+// Quoting a denied command differently, or putting another before it, does not make it
+// allowed.
 func TestQuotingHidesNothing(t *testing.T) {
 	p, err := policy.New(policy.Risky, []item.Rule{{Tool: "shell", Decision: policy.Allow}, deny("git push *")})
 	if err != nil {
@@ -147,7 +147,7 @@ func TestQuotingHidesNothing(t *testing.T) {
 	})
 }
 
-// The rule of an approved call allows it from then on, and no other.
+// The rule of an approved call allows that call from then on, and no other.
 func TestRuleForIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		approved, other := drawCall(t), drawCall(t)

@@ -11,23 +11,23 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxLine bounds what is parsed: the parser descends once for each open bracket.
+// maxLine bounds what is parsed: the parser recurses once for each open bracket.
 const maxLine = 32 << 10
 
 // command is one command of a line that is plain words.
 type command struct {
 	words []string
-	// before is the operator that joins it to the command before: && || | or ;.
+	// before is the operator that joins it to the previous command: && || | or ;.
 	before string
 }
 
-// odd are the characters that no plain line has: shells and people may see
-// something else in them than the parser.
+// odd are the characters that no plain line has: shells and people may read them
+// differently from the parser.
 func odd(r rune) bool {
 	return r != ' ' && r != '\t' && r != '\n' && (!unicode.IsGraphic(r) || unicode.IsSpace(r))
 }
 
-// parse reads a line as a shell of a kind does.
+// parse reads a line as a certain kind of shell does.
 func parse(line string, lang syntax.LangVariant) (file *syntax.File, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -40,7 +40,7 @@ func parse(line string, lang syntax.LangVariant) (file *syntax.File, err error) 
 	case !utf8.ValidString(line):
 		return nil, errors.New("it is not UTF-8")
 	case strings.ContainsFunc(line, odd):
-		return nil, errors.New("it has control characters, or spaces that are none to the shell")
+		return nil, errors.New("it has control characters, or spaces that the shell does not treat as spaces")
 	}
 	if file, err = syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(line), ""); err != nil {
 		return nil, errors.New("it cannot be parsed as shell")
@@ -48,14 +48,14 @@ func parse(line string, lang syntax.LangVariant) (file *syntax.File, err error) 
 	return file, nil
 }
 
-// continuesComment says whether a comment of the line may end with a backslash. To
-// shells it ends there; the parser joins #\ and the next line first.
+// continuesComment says whether a comment of the line may end with a backslash. For
+// shells the comment ends there; the parser joins #\ and the next line first.
 func continuesComment(line string) bool {
 	return strings.Contains(line, "#") && strings.Contains(line, "\\\n")
 }
 
-// plain are the commands of a line that is nothing but plain words joined by &&,
-// ||, |, ; and newlines. An error says why a line is not.
+// plain are the commands of a line that consists only of plain words joined by &&, ||, |,
+// ; and newlines. Its error says why a line does not.
 func plain(line string) ([]command, error) {
 	if continuesComment(line) {
 		return nil, errors.New("it has a # and a line that ends with a backslash, which parsers do not agree about")
@@ -64,8 +64,8 @@ func plain(line string) ([]command, error) {
 	if err != nil {
 		return nil, err
 	}
-	// bash runs commands where it is installed, sh elsewhere: the line must be the
-	// same to both. No line is known that gets this far and is not.
+	// bash runs commands if it is installed, otherwise sh does: the line must mean the same
+	// to both. No line is known that gets this far and does not.
 	same, err := plainIn(line, syntax.LangPOSIX)
 	if err != nil || !slices.EqualFunc(commands, same, func(a, b command) bool {
 		return a.before == b.before && slices.Equal(a.words, b.words)
@@ -78,9 +78,9 @@ func plain(line string) ([]command, error) {
 	return commands, nil
 }
 
-// PlainCommands are the words of the commands of a line that is plain words, as a rule
-// that allows takes them. It is false for a line that a shell makes more of: one with an
-// expansion, an assignment, a redirection to a file, a loop.
+// PlainCommands are the words of the commands of a line of plain words, as a rule that
+// allows reads it. ok is false for a line in which a shell does more: one with an
+// expansion, an assignment, a redirection to a file, or a loop.
 func PlainCommands(line string) (commands [][]string, ok bool) {
 	list, err := plain(line)
 	if err != nil {
@@ -157,8 +157,8 @@ func (l *lister) call(call *syntax.CallExpr, before string) error {
 	return nil
 }
 
-// harmless says whether a redirection goes nowhere: to or from /dev/null, or from
-// one of output and errors to the other.
+// harmless says whether a redirection has no effect: to or from /dev/null, or from output
+// to errors or the reverse.
 func harmless(r *syntax.Redirect) bool {
 	if r.Hdoc != nil || r.Word == nil || r.N != nil && !slices.Contains([]string{"0", "1", "2"}, r.N.Value) {
 		return false
@@ -173,7 +173,7 @@ func harmless(r *syntax.Redirect) bool {
 	return false
 }
 
-// literal is the text of a word that the shell leaves as it is, quotes aside. An
+// literal is the text of a word that the shell does not change, except for quotes. Its
 // error says what the shell would do to it.
 func literal(w *syntax.Word) (string, error) {
 	if whole := w.Lit(); whole == "{}" || whole == "[" || whole == "]" {
@@ -204,7 +204,7 @@ func literal(w *syntax.Word) (string, error) {
 
 var errExpands = errors.New("it has an expansion or a substitution")
 
-// bare adds text that stands in no quotes. first says that it begins the word.
+// bare adds text outside of quotes. first says that it begins the word.
 func bare(b *strings.Builder, text string, first bool) error {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {
@@ -229,7 +229,7 @@ func bare(b *strings.Builder, text string, first bool) error {
 				return errors.New("it has a ~, which the shell may expand")
 			}
 		case '$':
-			// A dollar before a quote is one thing to bash, another to sh.
+			// bash and sh treat a dollar before a quote differently.
 			if i == len(text)-1 {
 				return errors.New("it has a dollar sign outside of quotes")
 			}

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// likeness is how sure it is that a command is the one of a rule.
+// likeness says how certain it is that a command is that of a rule.
 type likeness int
 
 const (
 	unlike likeness = iota
-	// perhaps: podd cannot tell, because the shell or another program decides.
+	// perhaps: podd cannot be sure, because the shell or another program decides.
 	perhaps
 	alike
 )
 
 // matches says whether a command of plain words is that of a rule that allows. The
-// program is matched as it is written.
+// program must match as it is written.
 func (p patternCommand) matches(words []string) bool {
 	known := make([]word, len(words))
 	for i, w := range words {
@@ -28,8 +28,8 @@ func (p patternCommand) matches(words []string) bool {
 }
 
 // against is the pattern of a rule that denies or asks: git -C dir push is git push, and
-// a program that the rule names without a directory is that program in any directory,
-// in upper and lower case: /bin/RM is rm.
+// a program without a directory in the rule is that program in any directory, in upper
+// and lower case: /bin/RM is rm.
 func (p patternCommand) against() []patternWord {
 	first := p.words[0]
 	if first.many {
@@ -54,19 +54,20 @@ func (c *compiled) likens(e execution) likeness {
 	return unlike
 }
 
-// named says whether words that a program of a line may run name the command of a rule:
-// all that is literal in it. Then that program may run it.
+// named says whether words that a program of the line may run name the command of a rule:
+// all its literal parts. Then that program may run it.
 func (c *compiled) named(text string) bool {
 	return len(c.names) > 0 && !slices.ContainsFunc(c.names, func(r *regexp.Regexp) bool { return !r.MatchString(text) })
 }
 
-// namesOf are what a text has that names the command of a pattern. A word may begin behind
-// the letters of an option too, as in -xrm; the name of an option such as --rm is none.
+// namesOf are the parts of a text that name the command of a pattern. A word may also
+// begin after the letters of an option, as in -xrm; the name of an option such as --rm
+// does not count.
 func namesOf(pattern []patternWord) []*regexp.Regexp {
 	var names []*regexp.Regexp
 	for _, w := range pattern {
 		for i, part := range w.parts {
-			part = unquote.Replace(strings.ToLower(part)) // As the text is.
+			part = unquote.Replace(strings.ToLower(part)) // The text has this form, too.
 			expression := regexp.QuoteMeta(part)
 			if i == 0 && wordly.MatchString(part) {
 				expression = `(^|[^\w\x01-]|\w-|[^\w-]-[a-z]*)` + expression
@@ -84,15 +85,15 @@ func namesOf(pattern []patternWord) []*regexp.Regexp {
 
 var wordly = regexp.MustCompile(`^\w(.*\w)?$`)
 
-// matcher matches words one by one and keeps track of how much of the pattern the
-// words so far may have used up: its work is the product of both lengths at most.
+// matcher matches words one by one and tracks how much of the pattern they may have used
+// up: its work is at most the product of both lengths.
 type matcher struct {
 	pattern []patternWord
 	// literal marks the words that only a literal word of the pattern matches, starts those
-	// where a command may begin, beside the first one.
+	// where a command may begin, besides the first one.
 	literal, starts []bool
-	// doubt lets a word that is not known be any words, or none. Without it only **
-	// is sure to match one.
+	// doubt lets an unknown word be any number of words. Without it only ** certainly
+	// matches one.
 	doubt bool
 }
 
@@ -112,7 +113,7 @@ func (m matcher) match(words []word) bool {
 	return at[len(m.pattern)]
 }
 
-// step is where the pattern may stand after one more word.
+// step returns the possible places in the pattern after one more word.
 func (m matcher) step(at, next []bool, w word, literal bool) {
 	reached := false
 	for i := range at {
@@ -131,8 +132,8 @@ func (m matcher) step(at, next []bool, w word, literal bool) {
 	m.skip(next)
 }
 
-// skip lets ** be no word at all, and lets what stands between a program and its
-// command be missing.
+// skip lets ** match no word, and lets the words between a program and its command be
+// missing.
 func (m matcher) skip(at []bool) {
 	for i, p := range m.pattern {
 		if at[i] && p.many {

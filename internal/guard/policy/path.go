@@ -35,17 +35,17 @@ func (c Call) allPaths() []string {
 	return slices.Concat(append([][]string{c.Paths}, c.Leads...)...)
 }
 
-// callPath is a path of a call as rules see it; false when it climbs out of the
-// workspace or is no path, so that no rule can be held against it.
+// callPath is a path of a call as rules see it; false if it leaves the workspace upward
+// or is not a path, so that no rule can apply to it.
 func callPath(p string) (string, bool) {
 	cleaned := path.Clean(p)
 	return cleaned, p != "" && cleaned != ".." && !strings.HasPrefix(cleaned, "../") && !strings.ContainsRune(p, 0)
 }
 
-// matchesPath says whether the glob is that of a path, which callPath made.
+// matchesPath says whether the glob matches a path from callPath.
 func (c *compiled) matchesPath(p string) bool { return doublestar.MatchUnvalidated(c.path, p) }
 
-// coversPath says so too when a directory above the path matches.
+// coversPath is also true when a directory above the path matches.
 func (c *compiled) coversPath(p string) bool {
 	for {
 		if c.matchesPath(p) {
@@ -59,7 +59,7 @@ func (c *compiled) coversPath(p string) bool {
 	}
 }
 
-// escapeGlob is a glob for a path alone.
+// escapeGlob is a glob that matches only one path.
 func escapeGlob(p string) string {
 	var b strings.Builder
 	for _, r := range p {

@@ -8,8 +8,8 @@ import (
 	"podd/pkg/item"
 )
 
-// Rules see a path as it is named and as it resolves: one is enough to deny or to ask, both
-// are needed to allow.
+// Rules see a path as it is named and as it resolves: one match is enough to deny or to
+// ask, and both are needed to allow.
 func TestRulesSeeWherePathsLead(t *testing.T) {
 	path := func(d string, glob string) item.Rule { return item.Rule{Path: glob, Decision: d} }
 	through := policy.Call{Tool: "read_file", Paths: []string{"a", "m/f"}, Leads: [][]string{nil, {"secret/f"}}, Confined: true}
@@ -39,7 +39,7 @@ func TestRulesSeeWherePathsLead(t *testing.T) {
 	}
 }
 
-// A rule that is made of an approval allows the path as long as it leads where it led.
+// A rule made from an approval allows the path as long as it leads where it led.
 func TestRuleForWhatALinkLeadsTo(t *testing.T) {
 	call := policy.Call{Tool: "write_file", Paths: []string{"m/f"}, Leads: [][]string{{"real/f"}}, Confined: true}
 	rule, err := policy.RuleFor(call)

@@ -12,18 +12,18 @@ import (
 // patternCommand is one command of a pattern.
 type patternCommand struct {
 	words []patternWord
-	// before is the operator that joins it to the command before: && || | or ;.
+	// before is the operator that joins it to the previous command: && || | or ;.
 	before string
 }
 
 // patternWord matches one word of a command, or any number.
 type patternWord struct {
-	// parts are the text between stars, all of which a word must have in this order.
+	// parts are the texts between stars, which a word must have in this order.
 	parts []string
-	// many stands for any number of words.
+	// many matches any number of words.
 	many bool
-	// program stands for a program in any directory, option for one option, which may be
-	// missing together with the words that the next one stands for. No rule has these two.
+	// program matches a program in any directory, option one option, which may be missing
+	// together with the words that the next one matches. No written rule has these two.
 	program, option bool
 }
 
@@ -54,7 +54,7 @@ var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\+?=`)
 // compileCommand reads a rule's command; an error continues "the command X ...".
 func compileCommand(pattern string, d string) ([]patternCommand, error) {
 	if strings.ContainsFunc(pattern, odd) || !utf8.ValidString(pattern) {
-		return nil, errors.New("has a control character or a space that is none to the shell: leave it out")
+		return nil, errors.New("has a control character or a space that the shell does not treat as a space: remove it")
 	}
 	s := splitter{rest: pattern}
 	if err := s.split(); err != nil {
@@ -105,7 +105,7 @@ func (s *splitter) split() error {
 	return nil
 }
 
-// next reads a part of a word, or what ends one.
+// next reads a part of a word, or the end of one.
 func (s *splitter) next() error {
 	c := s.rest[0]
 	for _, op := range []string{"&&", "||", "|", ";", "\n"} {
@@ -139,7 +139,7 @@ func (s *splitter) next() error {
 	return nil
 }
 
-// stars reads *, or ** where it is a word.
+// stars reads *, or ** if that is a word.
 func (s *splitter) stars() error {
 	n := len(s.rest) - len(strings.TrimLeft(s.rest, "*"))
 	after := s.rest[n:]
@@ -157,7 +157,7 @@ func (s *splitter) stars() error {
 	return nil
 }
 
-// quoted reads what stands in quotes.
+// quoted reads the text in quotes.
 func (s *splitter) quoted(quote byte) error {
 	s.add("")
 	for i := 1; i < len(s.rest); i++ {
@@ -175,7 +175,7 @@ func (s *splitter) quoted(quote byte) error {
 	return fmt.Errorf("lacks the closing %c: add it", quote)
 }
 
-// add appends text to the word, which begins if need be.
+// add appends text to the word, which it begins if necessary.
 func (s *splitter) add(text string) {
 	if s.word == nil {
 		s.word = &patternWord{parts: []string{""}}
@@ -191,7 +191,7 @@ func (s *splitter) endWord() {
 	}
 }
 
-// quotePattern is a pattern for one word alone.
+// quotePattern is a pattern that matches only one word.
 func quotePattern(word string) string {
 	if word != "" && strings.Trim(word, plainCharacters) == "" {
 		return word

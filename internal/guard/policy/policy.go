@@ -13,9 +13,9 @@ type Policy struct {
 	rules []*compiled
 }
 
-// New makes a Policy of a mode and rules, the operator's and the pod's own in any
-// order. An error, of kind KindInvalid and reason RULE, names the rule by its
-// Source, or by its place where it has none.
+// New makes a Policy from a mode and rules, the operator's and the pod's own in any
+// order. An error, of kind KindInvalid and reason RULE, names the rule by its Source, or
+// by its position if it has none.
 func New(mode string, rules []item.Rule) (*Policy, error) {
 	switch mode {
 	case Never, Risky, Always:
@@ -37,27 +37,34 @@ func New(mode string, rules []item.Rule) (*Policy, error) {
 	return p, nil
 }
 
-// Call is a tool call as far as a Policy cares.
+// Call is a tool call in the form for a Policy.
 type Call struct {
 	Tool string
-	// Command is the line that a shell will run; empty when the call runs none.
+	// Command is the line that a shell will run; empty if the call runs none.
 	Command string
-	// Paths are the files and directories that the arguments name: relative to the
-	// workspace when they lie in it, else absolute; slashes between names. A path that
-	// climbs out by .. is taken for one that no rule can be held against.
+	// Paths are the files and directories that the arguments name: relative to the workspace
+	// if they are inside, otherwise absolute; with slashes between names. No rule can apply
+	// to a path that leaves the workspace by "..".
 	Paths []string
-	// Leads has, for each of Paths, the other paths that it is once links are followed, in
-	// the same form. It may be shorter: what it lacks leads to itself. Rules see them all.
+	// Leads has, for each of Paths, the other paths that it becomes when links are followed,
+	// in the same form. It may be shorter: the missing ones lead to themselves. Rules see
+	// them all.
 	Leads [][]string
-	// Host is where the call sends a request to, in lower case and with the port:
-	// "go.dev:443"; empty when it sends none.
+	// Host is the host that the call sends a request to, in lower case and with the port:
+	// "go.dev:443"; empty if it sends none.
 	Host string
+	// Level is what of the machine the call asks for, Why what the model says it needs that
+	// for, which is quoted to the person who is asked; empty for a call without levels.
+	// Beyond says that Level is more than the pod has.
+	Level  item.Access
+	Why    string
+	Beyond bool
 	// Confined says that what the call does stays in the sandbox or in the scope.
 	Confined bool
 	// Protected says, in one sentence each, why the call needs approval in any mode.
 	Protected []string
-	// Note is half a sentence about the call that whoever offers the tool says; it is
-	// quoted to the person who is asked, and decides nothing.
+	// Note is half a sentence about the call from the tool's provider; it is quoted to the
+	// person who is asked, and decides nothing.
 	Note string
 }
 
@@ -71,7 +78,7 @@ func (p *Policy) Decide(c Call) Verdict {
 		return p.ask(x.protected(), `to allow it, set ask to "risky" or "always" and approve it`)
 	}
 	if r := x.first(Ask, alike); r != nil {
-		return p.ask(x.because("must be approved by", r), `to allow it, remove that rule, or set ask to "risky" or "always" and approve it`)
+		return p.ask(x.because("needs approval by", r), `to allow it, remove that rule, or set ask to "risky" or "always" and approve it`)
 	}
 	for _, d := range []string{Deny, Ask} {
 		if r := x.first(d, perhaps); r != nil {
@@ -84,9 +91,9 @@ func (p *Policy) Decide(c Call) Verdict {
 	return p.byMode(x)
 }
 
-// Against is the first rule that denies a call, or that asks about it, and which of both it
-// does; Allow when there is no such rule. It is for what is no call of a model: the mode
-// does not count.
+// Against is the first rule that denies a call, or that asks about it, and its decision;
+// Allow if there is no such rule. It is for accesses that are not calls of a model: the
+// mode does not apply.
 func (p *Policy) Against(c Call) (d, rule string) {
 	x := p.examine(c)
 	for _, d := range []string{Deny, Ask} {
@@ -97,49 +104,52 @@ func (p *Policy) Against(c Call) (d, rule string) {
 	return Allow, ""
 }
 
-// byMode decides where no rule does.
+// byMode decides on a call without a rule.
 func (p *Policy) byMode(x *examined) Verdict {
 	switch {
 	case p.mode == Always:
-		return Verdict{Ask, x.name() + ` must be approved, because ask is "always"` + x.unruled()}
+		return Verdict{Ask, x.name() + ` needs approval because ask is "always"` + x.unruled()}
 	case x.call.Confined:
-		return Verdict{Allow, x.name() + " is allowed, because it stays in the sandbox or the scope and no rule is against it."}
+		return Verdict{Allow, x.name() + " is allowed because it stays in the sandbox or the scope and no rule forbids it."}
 	}
-	why := "it is not kept in the sandbox or the scope"
+	why := "it is not confined to the sandbox or the scope"
 	if x.call.Host != "" {
 		why = "it sends a request to " + quoted(shortHost(x.call.Host))
 	}
 	if x.call.Command != "" && x.call.Note != "" {
 		why = phrase(x.call.Note)
 	}
-	return p.ask(x.name()+" must be approved, because "+why+x.unruled(), x.wayToAllow())
+	if x.call.Beyond {
+		why = leaving[x.call.Level]
+	}
+	return p.ask(x.name()+" needs approval because "+why+x.unruled(), x.wayToAllow())
 }
 
-// ask is the verdict on a call that a person must decide on; in mode never there
-// is none. why is a sentence, way what to do about it there.
+// ask is the verdict on a call that a person must decide on; in mode never the call is
+// denied. why is a sentence, way what to do about it there.
 func (p *Policy) ask(why, way string) Verdict {
 	if p.mode != Never {
 		return Verdict{Ask, why}
 	}
-	return Verdict{Deny, why[:len(why)-1] + `, and nobody is asked, because ask is "never": ` + way + "."}
+	return Verdict{Deny, why[:len(why)-1] + `, but podd does not ask because ask is "never": ` + way + "."}
 }
 
-// examined is a call, with what the rules for its tool make of it.
+// examined is a call with the matching rules for its tool.
 type examined struct {
 	call  Call
 	rules []*compiled
-	// paths are those that rules can be held against; unclear, that there are others.
+	// paths are those that rules can apply to; unclear says that there are others.
 	paths   []string
 	unclear bool
 	seen    *seen
-	// like is how like the call each rule against it is.
+	// like is how similar the call is to each rule against it.
 	like map[*compiled]likeness
 }
 
 func (p *Policy) examine(c Call) *examined {
 	x := &examined{call: c}
 	for _, r := range p.rules {
-		if r.forTool(c.Tool) {
+		if r.forTool(c.Tool) && r.coversLevel(c) {
 			x.rules = append(x.rules, r)
 		}
 	}
@@ -152,7 +162,7 @@ func (p *Policy) examine(c Call) *examined {
 		x.paths = append(x.paths, cleaned)
 	}
 	if c.Command != "" && slices.ContainsFunc(x.rules, func(r *compiled) bool { return r.command != nil && r.Decision != Allow }) {
-		x.seen = look(c.Command)
+		x.seen = findCommands(c.Command)
 	}
 	x.like = make(map[*compiled]likeness, len(x.rules))
 	for _, r := range x.rules {
@@ -163,8 +173,8 @@ func (p *Policy) examine(c Call) *examined {
 	return x
 }
 
-// first is the first rule of a decision that is as like the call; nil when there is
-// none.
+// first is the first rule with a decision and that similarity to the call; nil without
+// one.
 func (x *examined) first(d string, least likeness) *compiled {
 	for _, r := range x.rules {
 		if r.Decision == d && x.like[r] >= least {
@@ -174,8 +184,8 @@ func (x *examined) first(d string, least likeness) *compiled {
 	return nil
 }
 
-// likens compares the call with a rule that denies or asks: one path, or one
-// command, is enough.
+// likens compares the call with a rule that denies or asks: one path, or one command, is
+// enough.
 func (x *examined) likens(r *compiled) likeness {
 	like := alike
 	if r.path != "" && !slices.ContainsFunc(x.paths, r.coversPath) {

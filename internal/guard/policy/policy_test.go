@@ -23,7 +23,7 @@ func TestModes(t *testing.T) {
 		{policy.Never, policy.Call{Tool: "fetch"}, policy.Deny, `to allow it, set ask to "risky"`},
 		{policy.Never, policy.Call{Tool: "read_file", Paths: []string{"/etc/a*"}}, policy.Deny, `tool = 'read_file', path = '/etc/a\*'`},
 		{policy.Risky, in, policy.Allow, "stays in the sandbox"},
-		{policy.Risky, out, policy.Ask, `The command "make" must be approved, because it is not kept in the sandbox or the scope and no rule allows it.`},
+		{policy.Risky, out, policy.Ask, `The command "make" needs approval because it is not confined to the sandbox or the scope and no rule allows it.`},
 		{policy.Always, in, policy.Ask, `ask is "always"`},
 		{policy.Always, out, policy.Ask, `ask is "always"`},
 	} {
@@ -34,35 +34,35 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// Deny goes before ask before allow, in any order; the verdict names the rule.
+// Deny precedes ask and ask precedes allow, in any order; the verdict names the rule.
 func TestPrecedence(t *testing.T) {
 	a, k, d := allow("make *"), ask("make install"), deny("make clean")
 	a.Source, k.Source, d.Source = "config.toml:1", "config.toml:5", "the pod's rule 2"
 	for _, rules := range [][]item.Rule{{a, k, d}, {d, k, a}, {k, a, d}} {
 		for line, want := range map[string]policy.Verdict{
 			"make all":                   {policy.Allow, `The command "make all" is allowed by config.toml:1 (tool "shell", command "make *").`},
-			"make install":               {policy.Ask, `The command "make install" must be approved by config.toml:5 (tool "shell", command "make install").`},
+			"make install":               {policy.Ask, `The command "make install" needs approval by config.toml:5 (tool "shell", command "make install").`},
 			"make clean":                 {policy.Deny, `The command "make clean" is denied by the pod's rule 2 (tool "shell", command "make clean").`},
 			"make install && make clean": {policy.Deny, `The command "make install && make clean" is denied by the pod's rule 2 (tool "shell", command "make clean").`},
-			"make all; ls":               {policy.Ask, `The command "make all; ls" must be approved, because it is not kept in the sandbox or the scope and no rule allows it.`},
+			"make all; ls":               {policy.Ask, `The command "make all; ls" needs approval because it is not confined to the sandbox or the scope and no rule allows it.`},
 		} {
 			if got := with(t, policy.Risky, rules...).Decide(shell(line)); got != want {
 				t.Errorf("%s: %+v, want %+v", line, got, want)
 			}
 		}
 		v := with(t, policy.Never, rules...).Decide(confined("make install"))
-		if v.Decision != policy.Deny || !strings.Contains(v.Why, "config.toml:5") || !strings.Contains(v.Why, `nobody is asked, because ask is "never": to allow it, remove that rule, or`) {
+		if v.Decision != policy.Deny || !strings.Contains(v.Why, "config.toml:5") || !strings.Contains(v.Why, `podd does not ask because ask is "never": to allow it, remove that rule, or`) {
 			t.Errorf("never asks: %+v", v)
 		}
 	}
 }
 
-// Protected paths ask whatever the rules say; where nobody is asked they are denied.
+// Protected paths ask whatever the rules say; in mode never they are denied.
 func TestProtected(t *testing.T) {
 	c := policy.Call{Tool: "edit_file", Paths: []string{".git/config"}, Confined: true, Protected: []string{"git runs\n what .git/config says."}}
 	all := item.Rule{Tool: "*", Decision: policy.Allow}
 	for _, mode := range []string{policy.Risky, policy.Always} {
-		if v := with(t, mode, all).Decide(c); v.Decision != policy.Ask || !strings.HasSuffix(v.Why, " must be approved whatever the rules say: git runs? what .git/config says.") {
+		if v := with(t, mode, all).Decide(c); v.Decision != policy.Ask || !strings.HasSuffix(v.Why, " always needs approval: git runs? what .git/config says.") {
 			t.Errorf("%s: %+v", mode, v)
 		}
 	}
@@ -85,7 +85,7 @@ func TestToolRules(t *testing.T) {
 			t.Errorf("%s: %+v, want %s", call, v, want)
 		}
 	}
-	// A rule over a tool as a whole reads no command.
+	// A rule about a tool as a whole reads no command.
 	if v := p.Decide(shell("rm $(x")); v.Decision != policy.Allow {
 		t.Errorf("%+v", v)
 	}
@@ -134,12 +134,12 @@ func TestPathRules(t *testing.T) {
 			t.Errorf("%s %s: %+v, want %s", tt.tool, tt.paths, v, tt.want)
 		}
 	}
-	// A path that cannot be compared asks where something is denied.
+	// A path that cannot be compared asks if a rule denies something.
 	v := with(t, policy.Risky, rules...).Decide(policy.Call{Tool: "read_file", Paths: []string{"../x"}, Confined: true})
-	if v.Decision != policy.Ask || !strings.Contains(v.Why, "leads out of the workspace by ..") {
+	if v.Decision != policy.Ask || !strings.Contains(v.Why, "leaves the workspace with ..") {
 		t.Errorf("%+v", v)
 	}
-	// A rule over paths alone is none over commands.
+	// A rule about only paths does not apply to commands.
 	v = with(t, policy.Always, rules...).Decide(policy.Call{Tool: "shell", Command: "rm x", Paths: []string{"src"}})
 	if v.Decision != policy.Ask {
 		t.Errorf("%+v", v)
@@ -160,7 +160,7 @@ func TestRefusedRules(t *testing.T) {
 	}{
 		{item.Rule{Tool: "shell"}, "the rule has no decision"},
 		{item.Rule{Tool: "shell", Decision: "permit"}, `there is no decision "permit": write "allow", "ask" or "deny"`},
-		{item.Rule{Decision: policy.Allow}, "names no tool, path, command or host"},
+		{item.Rule{Decision: policy.Allow}, "names no tool, path, command, host or access"},
 		{item.Rule{Tool: "a b", Decision: policy.Allow}, `the tool "a b" is no name`},
 		{item.Rule{Path: "~/x", Decision: policy.Deny}, `the path "~/x" begins with ~, which is not expanded`},
 		{item.Rule{Path: "a/../b", Decision: policy.Deny}, "has .., which no path"},
@@ -176,7 +176,7 @@ func TestRefusedRules(t *testing.T) {
 		{allow("echo ***"), "has ** within a word"},
 		{allow("echo ;"), "has an empty command"},
 		{allow("  "), "has an empty command"},
-		{allow("echo\u00a0x"), "a space that is none to the shell"},
+		{allow("echo\u00a0x"), "a space that the shell does not treat as a space"},
 		{allow("A=1 make"), "begins with an assignment"},
 		{deny("A=1 make"), "begins with an assignment"},
 		{deny("cd x && rm *"), "write a rule for each"},
@@ -242,12 +242,12 @@ func TestCheckTools(t *testing.T) {
 	}
 }
 
-// A pod's rule keeps what it says, and its place names it.
+// A pod's rule keeps its content, and its position names it.
 func TestPodRules(t *testing.T) {
 	kept := item.Rule{Tool: "shell", Path: "src", Command: "ls *", Decision: policy.Allow}
 	rules := policy.PodRules([]item.Rule{{Tool: "x", Decision: "deny"}, kept})
 	want := item.Rule{Tool: "shell", Path: "src", Command: "ls *", Decision: policy.Allow, Source: "the pod's rule 2"}
-	if len(rules) != 2 || rules[1] != want || rules[0].Decision != policy.Deny {
+	if len(rules) != 2 || !rules[1].Equal(want) || rules[0].Decision != policy.Deny {
 		t.Errorf("%+v", rules)
 	}
 }

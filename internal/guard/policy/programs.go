@@ -17,18 +17,18 @@ const (
 	runner
 	// shell runs a script, the code behind -c, or its input.
 	shell
-	// evaluator takes shell code anywhere in its arguments.
+	// evaluator accepts shell code anywhere in its arguments.
 	evaluator
-	// interpreter takes code in a language of its own, or a script and its arguments.
+	// interpreter accepts code in another language, or a script and its arguments.
 	interpreter
-	// editor takes code of its own anywhere.
+	// editor accepts code in its own language anywhere.
 	editor
 )
 
 // kinds are the best known programs that run what their arguments say. No list of such
-// programs is whole: it keeps people from rules that would allow any command, and lets a
-// rule that denies see through the usual wrappers. What goes through others asks where
-// the line names a denied command (seen.names).
+// programs is complete: it keeps people from rules that would allow any command, and lets
+// a rule that denies see through the usual wrappers. If a line names a denied command in
+// the arguments of any other program, the call asks (seen.names).
 var kinds = byName(map[kind]string{
 	runner:      "env sudo doas xargs nohup nice time timeout stdbuf setsid command builtin exec busybox npx bunx pnpx uvx",
 	shell:       "sh bash dash ash ksh zsh fish source .",
@@ -47,8 +47,8 @@ func byName(lists map[kind]string) map[string]kind {
 	return all
 }
 
-// programName is what a program is called, whatever its directory, case and
-// version: /usr/bin/Python3.12 is python.
+// programName is a program's name without directory, case and version:
+// /usr/bin/Python3.12 is python.
 func programName(word string) string {
 	name := strings.ToLower(path.Base(word))
 	if _, known := kinds[name]; known {
@@ -62,8 +62,8 @@ func programName(word string) string {
 
 func kindOf(program string) kind { return kinds[programName(program)] }
 
-// runs says whether the words behind a word are a command to run: uv run, npm exec. The
-// programs named here run something of the workspace by its name instead: a script, a
+// runs says whether the words after a word are a command to run: uv run, npm exec. The
+// programs listed here run something of the workspace by its name instead: a script, a
 // target, a check.
 func runs(program, word string) bool {
 	switch word {
@@ -77,8 +77,8 @@ func runs(program, word string) bool {
 	return false
 }
 
-// runVerb is the place of the word that says that the command behind it runs; 0 when
-// no word does. It is the first or the second behind the program, or any behind options.
+// runVerb is the index of the word after which a command to run begins; 0 if there is no
+// such word. It is the first or the second after the program, or any after options.
 func runVerb(words []string) int {
 	for i := 1; i < len(words); i++ {
 		if i > 2 && !strings.HasPrefix(words[1], "-") {
@@ -91,8 +91,8 @@ func runVerb(words []string) int {
 	return 0
 }
 
-// checkAllowed refuses a command of a rule that allows whose wildcards would allow
-// any command; joined says that it is a part of a longer line.
+// checkAllowed refuses a command of a rule that allows if its wildcards would allow any
+// command; joined says that it is a part of a longer line.
 func checkAllowed(words []patternWord, joined bool) error {
 	if !words[0].literal() {
 		return errors.New("has a wildcard in the program's name, which would allow any program: write the name")
@@ -116,7 +116,7 @@ func checkAllowed(words []patternWord, joined bool) error {
 	return nil
 }
 
-// checkRunVerb refuses a wildcard for the command behind a word such as run or exec.
+// checkRunVerb refuses a wildcard for the command after a word such as run or exec.
 func checkRunVerb(words []patternWord) error {
 	var texts []string
 	for _, w := range words {
@@ -129,7 +129,7 @@ func checkRunVerb(words []patternWord) error {
 	if verb == 0 {
 		return nil
 	}
-	// What stands before a -- names a place to run in: kubectl exec pod -- command.
+	// Words before a -- name a place to run in: kubectl exec pod -- command.
 	from := verb + 1
 	if i := slices.Index(texts[from:], "--"); i >= 0 {
 		from += i + 1

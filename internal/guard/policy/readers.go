@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// plainReaders are programs that only read and print, whatever their words are.
+// plainReaders are programs that only read and print, whatever their arguments.
 var plainReaders = strings.Fields("basename cat cd cksum cmp comm cut df diff dirname du echo egrep expand false fgrep fold grep head id jq join ls md5sum nl od paste " +
 	"ps pwd readlink realpath rev seq sha1sum sha256sum sleep stat strings tac tail tr true type uname wc which whoami")
 
-// readers are programs that only read and print with the options that are matched here:
-// any other option may write a file or run a program.
+// readers are programs that only read and print with the options that these patterns
+// match: any other option may write a file or run a program.
 var readers = map[string]*regexp.Regexp{
 	"[":      tests,
 	"test":   tests,
@@ -38,16 +38,16 @@ var (
 		`after|author|before|date|diff-filter|format|grep|max-count|since|skip|unified|until|color|decorate|dirstat|pretty|stat|word-diff)`)
 )
 
-// only is the pattern of these options, of their values behind =, and of numbers.
+// only is the pattern of these options, of their values after =, and of numbers.
 func only(options string) *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^(-[0-9]+[a-zA-Z]?|(` + options + `)(=.*)?)$`)
 }
 
-// quietVerbs are commands of git that write, and run nothing that their words name.
+// quietVerbs are commands of git that write, but run nothing that their words name.
 var quietVerbs = strings.Fields("add branch blame checkout commit describe init ls-files mv reset restore rev-parse rm stash switch tag")
 
-// guards are the options by which git's other commands, go, and programs that reach other
-// machines, run a program or write a file.
+// guards are the options with which git's other commands, go, and programs that reach
+// other machines run a program or write a file.
 var guards = map[string][]string{
 	"go":            {"-exec", "--exec", "-toolexec", "--toolexec", "-vettool", "--vettool"},
 	"rsync":         {"-e", "--rsh", "--rsync-path"},
@@ -62,7 +62,7 @@ var guards = map[string][]string{
 }
 
 // beyond says of each word of a command whether it may make the program write a file or
-// run another one, which no wildcard of a rule that allows stands for.
+// run another one; no wildcard of a rule that allows matches such a word.
 func beyond(words []string) []bool {
 	bad := make([]bool, len(words))
 	program, from := path.Base(words[0]), 1
@@ -91,8 +91,8 @@ func beyondReading(options *regexp.Regexp, program string, words []string, bad [
 		switch {
 		case ended || w == "-" || !strings.HasPrefix(w, "-"):
 			operands++
-			// The second file of these is one that they write. An archive host:file is opened by a
-			// program, and what is not for a list may unpack.
+			// These write their second file. A program opens an archive host:file, and any other
+			// use than listing may unpack.
 			bad[i] = operands > 1 && (program == "uniq" || program == "xxd") || program == "tar" && strings.Contains(w, ":")
 			ended = ended || program == "printf"
 		case w == "--":
@@ -122,7 +122,8 @@ func isGuarded(word string, guards []string) bool {
 	return false
 }
 
-// inert says whether a command runs nothing that its words name, as far as they are known.
+// inert says whether a command runs nothing that its words name, as far as they are
+// known.
 func inert(words []word) bool {
 	if len(words) == 0 || !words[0].known {
 		return false
@@ -133,7 +134,7 @@ func inert(words []word) bool {
 		return true
 	}
 	if at, code := codeOf(words[1:]); kindOf(program) == shell {
-		return code && at == len(words)-2 // The code is looked at by itself.
+		return code && at == len(words)-2 // The code is checked separately.
 	}
 	if slices.Contains([]string{"nice", "nohup", "timeout", "xargs"}, program) {
 		rest := slices.IndexFunc(words[1:], operand) + 1

@@ -8,7 +8,7 @@ import (
 	"podd/pkg/item"
 )
 
-// A wildcard behind a program that reads stands for the options with which it reads.
+// A wildcard after a program that reads matches the options with which it only reads.
 func TestWildcardsAllowReadingOnly(t *testing.T) {
 	for program, lines := range map[string]struct{ reads, writes []string }{
 		"git log": {[]string{"git log", "git log -p -3 --oneline main..HEAD -- a.go", "git log --grep=x --since=yesterday --stat", "git log -n 5 --author=me", "git log -Sx -S x --format=%h"},
@@ -82,7 +82,7 @@ func TestWildcardsBehindRunnersAreRefused(t *testing.T) {
 			t.Errorf("%s: %q is %s: %s", pattern, line, v.Decision, v.Why)
 		}
 	}
-	// Nor does a wildcard before it stand for the word that says so.
+	// A wildcard before it does not match the word that makes it run one.
 	for pattern, line := range map[string]string{
 		"uv *": "uv run x", "npm *": "npm exec x", "docker *": "docker compose run x", "npm **": "npm --prefix d exec x", "uv r*": "uv run x", "pnpm *": "pnpm dlx x", "git bisect *": "git bisect run x",
 	} {

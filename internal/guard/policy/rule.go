@@ -42,11 +42,14 @@ func compile(r item.Rule, what string) (*compiled, error) {
 	default:
 		return nil, wrong(`there is no decision %s: write "allow", "ask" or "deny"`, quoted(r.Decision))
 	}
-	if r.Tool == "" && r.Path == "" && r.Command == "" && r.Host == "" {
-		return nil, wrong("the rule names no tool, path, command or host: set at least one")
+	if r.Tool == "" && r.Path == "" && r.Command == "" && r.Host == "" && len(r.Access) == 0 {
+		return nil, wrong("the rule names no tool, path, command, host or access: set at least one")
 	}
 	if strings.ContainsFunc(r.Tool, odd) || strings.ContainsAny(r.Tool, " \t\n") {
 		return nil, wrong("the tool %s is no name: leave out white space and control characters", quoted(r.Tool))
+	}
+	if err := compileLevels(r.Access); err != nil {
+		return nil, wrong("%v", err)
 	}
 	r.Source = what
 	c := &compiled{Rule: r}
@@ -79,7 +82,7 @@ func (c *compiled) forTool(tool string) bool {
 // String is the rule as a verdict names it.
 func (c *compiled) String() string {
 	var parts []string
-	for _, p := range []struct{ name, value string }{{"tool", c.Tool}, {"path", c.Path}, {"command", c.Command}, {"host", c.Host}} {
+	for _, p := range []struct{ name, value string }{{"tool", c.Tool}, {"path", c.Path}, {"command", c.Command}, {"host", c.Host}, {"access", names(c.Access)}} {
 		if p.value != "" {
 			parts = append(parts, p.name+" "+quoted(p.value))
 		}
@@ -134,6 +137,8 @@ func (c *compiled) unfit(known []Tool) string {
 		return fmt.Sprintf("the rule has a path, and the calls of tool %s name none: leave path out", quoted(c.Tool))
 	case c.Command != "" && !commands:
 		return fmt.Sprintf("the rule has a command, and tool %s runs none: leave command out", quoted(c.Tool))
+	case len(c.Access) > 0 && !commands:
+		return fmt.Sprintf("the rule has access, and tool %s runs no command: leave access out", quoted(c.Tool))
 	case c.Host != "" && !hosts:
 		return fmt.Sprintf("the rule has a host, and the calls of tool %s name none: leave host out", quoted(c.Tool))
 	}

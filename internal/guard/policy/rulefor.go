@@ -7,24 +7,27 @@ import (
 	"podd/pkg/item"
 )
 
-// RuleFor is the rule that allows a call that a person approved for good: the same
-// tool with the same command line, word by word, or on the same paths, and nothing
-// beyond. A line of several commands is allowed as a whole, not each of them. The
-// caller sets Source.
+// RuleFor is the rule that permanently allows a call that a person approved: the same
+// tool with the same command line, word by word, or on the same paths, and nothing else.
+// A line of several commands is allowed as a whole, not each of them. The caller sets
+// Source.
 //
-// An error, of kind KindPrecondition and reason NO_RULE, says why there is no such
-// rule: the line is not plain words, the call is protected, or the call names neither
-// a command nor a path, so that the rule would allow the tool whatever it does.
+// An error, of kind KindPrecondition and reason NO_RULE, says why there is no such rule:
+// the line is not plain words, the call is protected, or the call names neither a command
+// nor a path, so that the rule would allow the tool whatever it does.
 func RuleFor(c Call) (item.Rule, error) {
 	no := func(format string, args ...any) (item.Rule, error) {
 		return item.Rule{}, item.Errorf(item.KindPrecondition, "NO_RULE", format, args...)
 	}
 	r := item.Rule{Tool: c.Tool, Decision: Allow}
+	if c.Beyond {
+		r.Access = []item.Access{c.Level}
+	}
 	switch {
 	case c.Tool == "" || strings.Contains(c.Tool, "*"):
 		return no("no rule can be made for a tool named %s: approve the call alone", quoted(c.Tool))
 	case len(c.Protected) > 0:
-		return no("no rule can allow this call, which must be approved each time (%s): approve the call alone", phrase(c.Protected[0]))
+		return no("no rule can allow this call, which needs approval each time (%s): approve the call alone", phrase(c.Protected[0]))
 	case c.Command == "" && len(c.Paths) == 0 && c.Host == "":
 		return no("the call names no command, path or host, so that a rule would allow %s whatever it does: approve the call alone, or add a [[rule]] with this tool to podd's configuration", quoted(c.Tool))
 	}
@@ -40,7 +43,7 @@ func RuleFor(c Call) (item.Rule, error) {
 			return no("no rule can allow this call, because %v: approve the call alone", err)
 		}
 	}
-	// What cannot be said in a rule is found by trying.
+	// Trying shows what a rule cannot express.
 	p, err := New(Always, []item.Rule{r})
 	if err != nil {
 		return no("no rule can allow this call alone (%v): approve the call alone", err)
@@ -51,7 +54,7 @@ func RuleFor(c Call) (item.Rule, error) {
 	return r, nil
 }
 
-// exactCommand is the pattern of a line alone.
+// exactCommand is the pattern of exactly one line.
 func exactCommand(line string) (string, error) {
 	commands, err := plain(line)
 	if err != nil {
@@ -76,13 +79,13 @@ func exactCommand(line string) (string, error) {
 	return b.String(), nil
 }
 
-// exactPath is the glob of some paths alone.
+// exactPath is the glob of exactly some paths.
 func exactPath(paths []string) (string, error) {
 	var globs []string
 	for _, p := range paths {
 		cleaned, ok := callPath(p)
 		if !ok {
-			return "", item.Errorf(item.KindInvalid, "PATH", "it climbs out of the workspace by ..")
+			return "", item.Errorf(item.KindInvalid, "PATH", "it leaves the workspace with ..")
 		}
 		if glob := escapeGlob(cleaned); !slices.Contains(globs, glob) {
 			globs = append(globs, glob)

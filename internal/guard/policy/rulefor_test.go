@@ -15,6 +15,8 @@ func TestRuleFor(t *testing.T) {
 	}{
 		{policy.Call{Tool: "web_fetch", Host: "go.dev:443"}, item.Rule{Tool: "web_fetch", Host: "go.dev", Decision: policy.Allow}},
 		{policy.Call{Tool: "web_fetch", Host: "[::1]:3000"}, item.Rule{Tool: "web_fetch", Host: "[::1]:3000", Decision: policy.Allow}},
+		{policy.Call{Tool: "shell", Command: "npm ci", Level: item.AccessNetwork, Why: "x", Beyond: true}, item.Rule{Tool: "shell", Command: "npm ci", Access: []item.Access{item.AccessNetwork}, Decision: policy.Allow}},
+		{policy.Call{Tool: "shell", Command: "npm ci", Level: item.AccessNetwork, Why: "x"}, allow("npm ci")},
 		{shell("go test ./..."), allow("go test ./...")},
 		{shell(" git  commit -m 'it''s' -- \"a b\" '*' ''"), allow("git commit -m its -- 'a b' '*' ''")},
 		{shell(`echo "it's" \$x`), allow(`echo 'it'\''s' '$x'`)},
@@ -29,7 +31,7 @@ func TestRuleFor(t *testing.T) {
 		{policy.Call{Tool: "shell", Command: "ls", Paths: []string{"src"}}, item.Rule{Tool: "shell", Path: "src", Command: "ls", Decision: policy.Allow}},
 	} {
 		got, err := policy.RuleFor(tt.call)
-		if err != nil || got != tt.want {
+		if err != nil || !got.Equal(tt.want) {
 			t.Errorf("%+v: %+v %v, want %+v", tt.call, got, err, tt.want)
 		}
 	}
@@ -54,10 +56,10 @@ func TestRuleForRefuses(t *testing.T) {
 		{policy.Call{Tool: "todo"}, `a rule would allow "todo" whatever it does`},
 		{policy.Call{}, "a tool named"},
 		{policy.Call{Tool: "a*", Paths: []string{"x"}}, "a tool named"},
-		{policy.Call{Tool: "edit_file", Paths: []string{"../x"}}, "climbs out of the workspace"},
+		{policy.Call{Tool: "edit_file", Paths: []string{"../x"}}, "leaves the workspace"},
 		{policy.Call{Tool: "edit_file", Paths: []string{"~x"}}, "begins with ~"},
 		{policy.Call{Tool: "edit_file", Paths: []string{"a,b", "c"}}, "has a comma"},
-		{policy.Call{Tool: "edit_file", Paths: []string{".git/x"}, Protected: []string{".git/x runs programs."}}, "which must be approved each time (.git/x runs programs): "},
+		{policy.Call{Tool: "edit_file", Paths: []string{".git/x"}, Protected: []string{".git/x runs programs."}}, "which needs approval each time (.git/x runs programs): "},
 	} {
 		r, err := policy.RuleFor(tt.call)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "approve the call alone") {

@@ -8,18 +8,18 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Bounds of what is looked at in one line. What is beyond counts as not seen.
+// Bounds of what is examined in one line. Anything beyond is treated as hidden.
 const (
 	maxSeenDepth = 8
 	maxSeenBytes = 256 << 10
 )
 
-// word is a word of a command that may run. What the shell makes of one that is
-// not known may be any number of words.
+// word is a word of a command that may run. The shell may expand an unknown word to any
+// number of words.
 type word struct {
 	text  string
 	known bool
-	// partly says that a part of a word that is not known is.
+	// partly says that a part of an unknown word is known.
 	partly bool
 }
 
@@ -30,22 +30,22 @@ type execution struct {
 	starts []bool
 }
 
-// seen is what can be seen to run when a line runs.
+// seen is what is visible of the commands that a line runs.
 type seen struct {
 	commands []execution
 	// text are the words that a program of the line may run, in lower case and without
-	// quotes; the words of commands that only read are not among them.
+	// quotes. It omits the words of commands that only read.
 	text strings.Builder
-	// hidden says why there may be more commands; nil when there are not.
+	// hidden says why there may be more commands; nil if there are not.
 	hidden error
-	// read has the lines that were looked at, bytes their length.
+	// read has the examined lines, bytes their length.
 	read  map[string]bool
 	bytes int
 }
 
-// look finds the commands of a line, those in substitutions, functions, loops, code
-// for shells and the arguments of wrappers too.
-func look(line string) *seen {
+// findCommands finds the commands of a line, including those in substitutions, functions, loops,
+// code for shells and the arguments of wrappers.
+func findCommands(line string) *seen {
 	s := &seen{read: map[string]bool{}}
 	s.line(line, 0)
 	return s
@@ -57,7 +57,7 @@ func (s *seen) hide(format string, args ...any) {
 	}
 }
 
-// line takes the commands of a line, once.
+// line adds the commands of a line, once.
 func (s *seen) line(line string, depth int) {
 	if s.read[line] {
 		return
@@ -74,7 +74,7 @@ func (s *seen) line(line string, depth int) {
 	}
 	s.file(file, depth)
 	for i, other := range readings(line) {
-		// What is a mistake to such a shell does not run in it.
+		// Such a shell does not run what is a syntax error to it.
 		if file, err := parse(other, syntax.LangPOSIX); err == nil {
 			s.file(file, depth)
 		}
@@ -84,8 +84,8 @@ func (s *seen) line(line string, depth int) {
 	}
 }
 
-// readings are the line as shells read it that see commands where bash, or the
-// parser, sees none: in ls &>x rm y, and after a comment that ends with a backslash.
+// readings are further readings of the line, by shells that see commands where bash, or
+// the parser, sees none: in ls &>x rm y, and after a comment that ends with a backslash.
 func readings(line string) []string {
 	all := []string{line}
 	if continuesComment(line) {
@@ -111,8 +111,8 @@ func wordsOf(args []*syntax.Word) []word {
 	return words
 }
 
-// wordsOfDeclaration are the words of export, declare and their like. Their
-// arguments are taken for not known; a rule about them names the program.
+// wordsOfDeclaration are the words of export, declare and similar commands. Their
+// arguments are treated as unknown; a rule about them names the program.
 func wordsOfDeclaration(d *syntax.DeclClause) []word {
 	words := []word{{text: d.Variant.Value, known: true}}
 	for range d.Args {
@@ -121,7 +121,7 @@ func wordsOfDeclaration(d *syntax.DeclClause) []word {
 	return words
 }
 
-// command takes one command, and what its words make run. fed says that its input is in
+// command adds one command, and what its words make run. fed says that its input is in
 // the line, or a file.
 func (s *seen) command(words []word, fed bool, depth int) {
 	starts := startsOf(words)
@@ -155,13 +155,13 @@ func (s *seen) command(words []word, fed bool, depth int) {
 }
 
 // operand says whether a word in the arguments of a wrapper is the command that it runs:
-// no option, assignment or number.
+// not an option, assignment or number.
 func operand(w word) bool {
 	return !w.known || strings.Trim(w.text, "0123456789.smh") != "" && w.text[0] != '-' && !assignment.MatchString(w.text)
 }
 
-// startsOf says of each word of a command whether a command may begin there: at the
-// first one, at each argument of a wrapper, and where find and fd are told to run one.
+// startsOf says of each word of a command whether a command may begin there: at the first
+// word, at each argument of a wrapper, and where find and fd run one.
 func startsOf(words []word) []bool {
 	starts := make([]bool, len(words))
 	starts[0] = true
@@ -183,8 +183,8 @@ func startsOf(words []word) []bool {
 	return starts
 }
 
-// codeOf is what a shell is given: the place of its code or of its script among its
-// arguments; -1 when it reads its input, or nobody can say.
+// codeOf is what a shell runs: the index of its code or script among its arguments; -1 if
+// it reads its input, or the index is unknown.
 func codeOf(args []word) (at int, code bool) {
 	for i := 0; i < len(args) && args[i].known; i++ {
 		text := args[i].text
@@ -221,7 +221,7 @@ func (s *seen) shell(name string, args []word, depth int) {
 	}
 }
 
-// evaluator takes the arguments of eval and its like as one line.
+// evaluator adds the arguments of eval and similar commands as one line.
 func (s *seen) evaluator(args []word, depth int) {
 	var line strings.Builder
 	for _, w := range args {
@@ -230,7 +230,7 @@ func (s *seen) evaluator(args []word, depth int) {
 	s.line(line.String(), depth+1)
 }
 
-// interpreter looks at what an interpreter of another language is given.
+// interpreter examines the arguments of an interpreter of another language.
 func (s *seen) interpreter(name string, args []word, fed bool) {
 	at := slices.IndexFunc(args, func(w word) bool { return !w.known || !strings.HasPrefix(w.text, "-") || w.text == "-" })
 	switch {

@@ -40,7 +40,7 @@ func newLab(t testing.TB) *lab {
 			t.Fatal(err)
 		}
 	}
-	// A program that no list has runs its arguments.
+	// Like a program that no list has, it runs its arguments.
 	if err := os.WriteFile(filepath.Join(l.bin, "wrap"), []byte("#!/bin/sh\n\"$@\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func newLab(t testing.TB) *lab {
 	return l
 }
 
-// shellT is what testing.TB and rapid.T have in common, as far as it is needed.
+// shellT is the needed part of testing.TB and rapid.T.
 type shellT interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -61,7 +61,7 @@ type shellT interface {
 	Context() context.Context
 }
 
-// run is what a line runs in a shell, and what it leaves in its directory.
+// run returns what a line runs in a shell, and what it leaves in its directory.
 func (l *lab) run(t shellT, shell, line string) (ran [][]string, files []fs.DirEntry) {
 	t.Helper()
 	if err := os.Remove(l.trace); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +71,7 @@ func (l *lab) run(t shellT, shell, line string) (ran [][]string, files []fs.DirE
 	defer cancel()
 	cmd := exec.CommandContext(ctx, shell, "-c", line)
 	cmd.Env, cmd.Dir = []string{"PATH=" + l.bin}, l.dir
-	_ = cmd.Run() // A line may well fail.
+	_ = cmd.Run() // A line may fail.
 	text, err := os.ReadFile(l.trace)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
@@ -88,8 +88,8 @@ func (l *lab) run(t shellT, shell, line string) (ran [][]string, files []fs.DirE
 	return ran, files
 }
 
-// check runs a line that the policy allows in each shell: only say may run, with
-// the very words that the policy saw, and nothing may be left behind.
+// check runs a line that the policy allows in each shell: only say may run, with exactly
+// the words that the policy saw, and no file may be left behind.
 func (l *lab) check(t shellT, p *Policy, line string) {
 	t.Helper()
 	if p.Decide(Call{Tool: "shell", Command: line}).Decision != Allow {
@@ -103,7 +103,7 @@ func (l *lab) check(t shellT, p *Policy, line string) {
 		ran, files := l.run(t, shell, line)
 		for _, words := range ran {
 			if words[0] != "say" || !slices.ContainsFunc(commands, func(c command) bool { return slices.Equal(c.words, words) }) {
-				t.Errorf("%s runs %q for %q, which was taken for %q", shell, words, line, commands)
+				t.Errorf("%s runs %q for %q, which the policy read as %q", shell, words, line, commands)
 			}
 		}
 		if len(files) > 0 {
@@ -121,7 +121,7 @@ func sayer(t testing.TB) *Policy {
 	return p
 }
 
-// The tracers see what runs: without that the tests below prove nothing.
+// The tracers see what runs: otherwise the tests below would prove nothing.
 func TestLab(t *testing.T) {
 	l := newLab(t)
 	for _, shell := range l.shells {
@@ -134,7 +134,7 @@ func TestLab(t *testing.T) {
 	}
 }
 
-// tokens are what the shell's grammar is made of.
+// tokens are the elements of the shell's grammar.
 func tokens() *rapid.Generator[string] {
 	return rapid.SampledFrom([]string{
 		"say", "say", "say ", " ", " ", "\t", "\n", ";", "&", "|", "&&", "||", "'", "'", "\"", "\"", "\\", "\\\n", "$", "(", ")", "{", "}", "<", ">", "`", "~", "*", "?",
@@ -143,7 +143,7 @@ func tokens() *rapid.Generator[string] {
 	})
 }
 
-// An allowed line runs in real shells what the policy saw in it.
+// Real shells run exactly what the policy saw in an allowed line.
 func TestAllowedLinesRunWhatWasSeen(t *testing.T) {
 	l, p := newLab(t), sayer(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -153,7 +153,7 @@ func TestAllowedLinesRunWhatWasSeen(t *testing.T) {
 	})
 }
 
-// Where all is allowed but rm, real shells run no rm.
+// With a policy that allows everything but rm, real shells run no rm.
 func TestDeniedCommandsDoNotRun(t *testing.T) {
 	l := newLab(t)
 	p, err := New(Never, []item.Rule{{Tool: "shell", Decision: Allow}, {Command: "rm *", Decision: Deny}})

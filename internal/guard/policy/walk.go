@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// file takes the commands of a line that was parsed, and the text of those that may run
-// what their words name.
+// file adds the commands of a parsed line, and the text of those that may run what their
+// words name.
 func (s *seen) file(file *syntax.File, depth int) {
 	quiet, all := quietCalls(file)
 	w := walker{seen: s, quiet: quiet, all: all, loud: map[*syntax.Stmt]bool{}, skipped: map[*syntax.Word]bool{}, programs: map[*syntax.Word]bool{}}
@@ -21,8 +21,8 @@ func (s *seen) file(file *syntax.File, depth int) {
 // walker goes through a line.
 type walker struct {
 	seen *seen
-	// quiet are the commands that run nothing that their words name; all says that there
-	// are no others. The output of what is loud goes to a command.
+	// quiet are the commands that run nothing that their words name; all says that there are
+	// no others. The output of any other goes to a command.
 	quiet map[*syntax.CallExpr]bool
 	all   bool
 	loud  map[*syntax.Stmt]bool
@@ -64,7 +64,7 @@ func (w *walker) hear(stmts ...*syntax.Stmt) {
 	}
 }
 
-// statement takes the command of a statement.
+// statement adds the command of a statement.
 func (w *walker) statement(s *syntax.Stmt, depth int) {
 	switch cmd := s.Cmd.(type) {
 	case *syntax.CallExpr:
@@ -108,7 +108,8 @@ func quietCalls(file *syntax.File) (quiet map[*syntax.CallExpr]bool, all bool) {
 	return quiet, all
 }
 
-// configures says whether a program is told what its own commands mean: git -c alias.x=push.
+// configures says whether an option defines a program's own commands: git -c
+// alias.x=push.
 func configures(words []word) bool {
 	return len(words) > 1 && (!words[1].known || strings.HasPrefix(words[1].text, "-c") || strings.HasPrefix(words[1].text, "--c") || words[1].text == "config")
 }
@@ -117,8 +118,8 @@ func writes(r *syntax.Redirect) bool {
 	return !slices.Contains([]syntax.RedirOperator{syntax.RdrIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc}, r.Op) && !harmless(r)
 }
 
-// word takes the text of a word, without quotes and those of code in it: r\m and 'r'm are
-// rm. Another reading has blanks for what programs make of a backslash: printf '\trm'.
+// word adds the text of a word, without its quotes and those of code in it: r\m and 'r'm
+// are rm. Another reading has blanks for backslash escapes of programs: printf '\trm'.
 func (s *seen) word(parts []syntax.WordPart) {
 	text := strings.ToLower(s.raw(parts))
 	s.text.WriteString(unquote.Replace(text))
@@ -127,7 +128,7 @@ func (s *seen) word(parts []syntax.WordPart) {
 	}
 }
 
-// raw is what is literal in a word, with a blank for the rest.
+// raw is the literal part of a word, with a blank for the rest.
 func (s *seen) raw(parts []syntax.WordPart) string {
 	var b strings.Builder
 	for _, part := range parts {
@@ -158,5 +159,5 @@ var (
 	programGlob     = regexp.MustCompile(`bin/.*[*?[]`)
 )
 
-// asProgram stands in the text before the program of a command, which was compared as such.
+// asProgram precedes the program of a command in the text: it was compared as a program.
 const asProgram = "\x01"

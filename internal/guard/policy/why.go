@@ -21,8 +21,7 @@ func (x *examined) because(what string, rules ...*compiled) string {
 	return x.name() + " " + what + " " + strings.Join(names, " and ") + "."
 }
 
-// protected is why no rule allows the call. The reasons may quote what a model
-// wrote.
+// protected is why no rule allows the call. The reasons may quote a model's text.
 func (x *examined) protected() string {
 	reasons := x.call.Protected
 	const most = 3
@@ -34,7 +33,7 @@ func (x *examined) protected() string {
 	for _, reason := range reasons {
 		list = append(list, phrase(reason))
 	}
-	return x.name() + " must be approved whatever the rules say: " + strings.Join(list, "; ") + more + "."
+	return x.name() + " always needs approval: " + strings.Join(list, "; ") + more + "."
 }
 
 // phrase is a sentence as a part of another one.
@@ -49,26 +48,28 @@ func phrase(sentence string) string {
 
 // doubt says that a rule may be against the call.
 func (x *examined) doubt(r *compiled) string {
-	why := "a path of it leads out of the workspace by .."
+	why := "one of its paths leaves the workspace with .."
 	if !x.unclear && x.seen != nil {
-		why = "the shell decides what an argument of it is"
+		why = "the shell computes one of its arguments"
 		switch {
 		case x.seen.hidden != nil:
 			why = x.seen.hidden.Error()
 		case r.named(x.seen.text.String()):
-			why = "the words of another command name that one"
+			why = "another command's arguments name that program"
 		}
 	}
-	return x.name() + " must be approved, because podd cannot tell whether " + r.String() + " applies to it: " + why + "."
+	return x.name() + " needs approval because podd cannot tell whether " + r.String() + " applies to it: " + why + "."
 }
 
-// name is the call as a sentence begins with it.
+// name is the call as the beginning of a sentence.
 func (x *examined) name() string {
 	switch {
+	case x.call.Command != "" && x.call.level() != "":
+		return x.call.level() + "the command " + quoted(x.call.Command)
 	case x.call.Command != "":
 		return "The command " + quoted(x.call.Command)
 	case len(x.call.Paths) > 0:
-		// Where a path leads by a link is what may surprise most.
+		// The target of a link may be the greatest surprise.
 		shown := max(slices.IndexFunc(x.call.Leads, func(leads []string) bool { return len(leads) > 0 }), 0)
 		name := quoted(x.call.Paths[shown])
 		if shown < len(x.call.Leads) && len(x.call.Leads[shown]) > 0 {
@@ -90,12 +91,12 @@ func (x *examined) name() string {
 	return "The call of " + quoted(x.call.Tool) + note
 }
 
-// Leading is a path with what it leads to, as a verdict has it.
+// Leading is a path with its target, as in a verdict.
 func Leading(path string, leads []string) string {
 	return quoted(path) + ", which leads to " + quoted(leads[0]) + ","
 }
 
-// quoted is foreign text in a sentence: in quotes, escaped, not too long.
+// quoted is third-party text in a sentence: in quotes, escaped, not too long.
 func quoted(text string) string {
 	const most = 200
 	if runes := []rune(text); len(runes) > most {

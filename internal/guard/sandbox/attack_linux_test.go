@@ -19,13 +19,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attackVariable makes the test binary carry out an attack: its name and what it is on.
+// attackVariable makes the test binary carry out an attack: its name and its target.
 const attackVariable = "PODD_TEST_ATTACK"
 
-// somewhere is in the memory of each process of this program, in the same place.
+// somewhere is in the memory of each process of this program, at the same address.
 var somewhere [8]byte
 
-// attacks are what a command tries. Each returns nil when it did what it should not.
+// attacks are what a command tries. Each returns nil if it succeeded.
 var attacks = map[string]func(on string) error{
 	"read": func(on string) error {
 		text, err := os.ReadFile(on)
@@ -113,7 +113,7 @@ var attacks = map[string]func(on string) error{
 		if err != nil {
 			return err
 		}
-		// Those that it has are set: a control that succeeds must change nothing.
+		// Set the current ones: a control that succeeds must change nothing.
 		var limit unix.Rlimit
 		if err := unix.Prlimit(pid, unix.RLIMIT_CORE, nil, &limit); err != nil {
 			return err
@@ -138,7 +138,7 @@ var attacks = map[string]func(on string) error{
 		if err != nil {
 			return err
 		}
-		// It has the same program at the same place.
+		// It has the same program at the same address.
 		buffer := make([]byte, 8)
 		local := []unix.Iovec{{Base: &buffer[0], Len: 8}}
 		_, err = unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: uintptr(unsafe.Pointer(&somewhere)), Len: 8}}, 0)
@@ -194,7 +194,7 @@ var attacks = map[string]func(on string) error{
 		defer cancel()
 		_, err := resolver.LookupHost(ctx, "secret.example.com.")
 		if asked.Load() && err != nil && strings.Contains(err.Error(), "no such host") {
-			return nil // The test's server says so, and was told the name.
+			return nil // The test's server confirms it.
 		}
 		return err
 	},
@@ -245,7 +245,7 @@ var attacks = map[string]func(on string) error{
 				continue
 			}
 			text, err := os.ReadFile("/proc/" + e.Name() + "/cmdline")
-			// What started this process in the sandbox can be seen.
+			// The parent of this process in the sandbox is visible.
 			if err == nil && bytes.Contains(text, []byte("sandbox.test")) && !bytes.Contains(text, []byte("bwrap")) {
 				return nil
 			}
@@ -282,7 +282,7 @@ var attacks = map[string]func(on string) error{
 		return file.Truncate(65 << 30)
 	},
 	"oom": func(string) error {
-		// Its own file is not to be read under Landlock; writing needs no more.
+		// Under Landlock it cannot read its own file; writing is enough.
 		text, err := exec.Command("cat", "/proc/self/oom_score_adj").Output()
 		if err != nil {
 			return err

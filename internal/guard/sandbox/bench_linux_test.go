@@ -17,15 +17,15 @@ import (
 
 func pointer(p *[120]byte) unsafe.Pointer { return unsafe.Pointer(p) }
 
-// house is a pod's workspace beside what is not its own, all under a home directory of
-// its own that does not lie in /tmp.
+// house is a pod's workspace beside other directories, all under its own home directory
+// outside of /tmp.
 type house struct {
 	t testing.TB
 	// base has work (the workspace), temp, outside, state (podd's own), and bin.
 	base   string
 	config sandbox.Config
 	binary string
-	// limited says that Limit holds for what runs.
+	// limited says that Limit applies to what runs.
 	limited bool
 	// git is what commands may change in repositories.
 	git sandbox.GitAccess
@@ -77,7 +77,7 @@ func (h *house) write(name string) {
 	}
 }
 
-// untouched says whether a file is as write left it.
+// untouched says whether a file is unchanged since write.
 func (h *house) untouched(name string) bool {
 	text, err := os.ReadFile(h.path(name))
 	return err == nil && string(text) == "secret "+name
@@ -107,7 +107,7 @@ func (h *house) listen(network, address string) string {
 	return l.Addr().String()
 }
 
-// echo answers each datagram with itself, as a DNS server would that knows no name.
+// echo answers each datagram with itself, like a DNS server for an unknown name.
 func echo(conn net.PacketConn) {
 	buffer := make([]byte, 2048)
 	for {
@@ -122,7 +122,7 @@ func echo(conn net.PacketConn) {
 	}
 }
 
-// sandbox is that of a mode; a test that needs it fails where this machine has it and
+// sandbox is the sandbox of a mode; a test that needs it fails if this machine has it and
 // it does not work.
 func (h *house) sandbox(mode sandbox.Mode) *sandbox.Sandbox {
 	h.t.Helper()
@@ -157,14 +157,14 @@ func missing(mode sandbox.Mode) string {
 	return ""
 }
 
-// scope is the workspace's.
+// scope is the workspace's scope.
 func (h *house) scope() (sandbox.Scope, func()) {
 	h.t.Helper()
 	fs, err := scopefs.Open(scopefs.Config{Dir: h.path("work"), Read: []string{h.path("bin"), h.path("state/spool/p")}})
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return sandbox.Scope{Dir: h.path("work"), Roots: fs.Roots(), Temp: h.path("temp"), Show: []string{h.path("state/spool/p")}, Git: h.git}, func() { _ = fs.Close() }
+	return sandbox.Scope{Dir: h.path("work"), Roots: fs.Roots(), Temp: h.path("temp"), Show: []string{h.path("state/spool/p")}, Git: h.git, Network: h.config.Network}, func() { _ = fs.Close() }
 }
 
 // run runs a command in the workspace.
@@ -211,7 +211,7 @@ func (h *house) runIn(s *sandbox.Sandbox, scope sandbox.Scope, attack string, ar
 	}
 	tree.Stop(100 * time.Millisecond)
 	<-tree.Exited()
-	if _, err := c.Held.Mend(); err != nil {
+	if _, err := c.Held.Repair(); err != nil {
 		h.t.Error(err)
 	}
 	return strings.TrimSpace(out.String())

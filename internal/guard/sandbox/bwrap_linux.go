@@ -8,9 +8,9 @@ import (
 // wrapBwrap makes the command line of bwrap.
 //
 // It has no --die-with-parent: the parent is a shim, which outlives podd on purpose, and
-// with it SIGTERM, which bwrap does not pass on, would end everything inside at once.
-// What is inside is ended from outside: bwrap's own first process cannot leave the
-// session, and with it goes all else.
+// with that option SIGTERM, which bwrap does not pass on, would end everything inside at
+// once. The inside is ended from outside: bwrap's own first process cannot leave the
+// session, and when it ends, everything else does.
 func (s *Sandbox) wrapBwrap(c *Command, scope Scope, argv []string) error {
 	filter, err := seccompFile(allowLocal)
 	if err != nil {
@@ -23,7 +23,7 @@ func (s *Sandbox) wrapBwrap(c *Command, scope Scope, argv []string) error {
 	if s.nested {
 		args = append(args, "--disable-userns")
 	}
-	if !s.Network {
+	if !scope.Network && !scope.Joined {
 		args = append(args, "--unshare-net")
 	}
 	mounted, err := s.mounts(c, scope)
@@ -42,7 +42,7 @@ func tempEnv(dir string) []string {
 	return []string{"TMPDIR=" + dir, "XDG_CACHE_HOME=" + filepath.Join(dir, ".cache")}
 }
 
-// mounts is the part of the command line that makes the file system.
+// mounts is the part of the command line for the file system.
 func (s *Sandbox) mounts(c *Command, scope Scope) ([]string, error) {
 	m := &mounts{
 		sandbox: s, scope: scope, command: c, pinned: map[string]*os.File{}, mode: map[string]bool{}, worked: map[string]bool{},
@@ -76,13 +76,13 @@ func (s *Sandbox) mounts(c *Command, scope Scope) ([]string, error) {
 	}
 	args := m.args()
 	if len(s.list) > 0 {
-		// The directories on the way to what can be read are bwrap's own, in memory.
+		// The directories on the way to readable paths are bwrap's own, in memory.
 		args = append(args, "--remount-ro", "/")
 	}
 	return args, m.makePrivate(scope.Temp)
 }
 
-// base is the system's part, and what every command has of its own.
+// base is the system's part, and every command's own.
 func (m *mounts) base() error {
 	if len(m.sandbox.list) == 0 {
 		m.add("/", "--ro-bind", "/", "/")
@@ -90,8 +90,8 @@ func (m *mounts) base() error {
 		m.listed()
 	}
 	m.add("/proc", "--proc", "/proc")
-	// What is written to a file system in memory is nobody's memory, so that none is to be
-	// had but the shared one, which programs expect.
+	// No limit of memory counts the files of a file system in memory. So commands get only
+	// the shared one, which programs expect.
 	m.add("/dev", "--dev", "/dev", "--remount-ro", "/dev")
 	m.tmpfs("/dev/shm", m.sandbox.MaxMemory())
 	for _, path := range []string{"/tmp", "/var/tmp"} {
@@ -103,9 +103,9 @@ func (m *mounts) base() error {
 			m.add(path, "--bind-fd", m.command.add(temp), path)
 		}
 	}
-	// Where /run is the way to the programs, or to the names of the network.
+	// /run may be the way to the programs, or to the names of the network.
 	m.add("/run/current-system", "--ro-bind-try", "/run/current-system", "/run/current-system")
-	if m.sandbox.Network {
+	if m.scope.Network {
 		if resolver, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil && within("/run", resolver) {
 			m.add(resolver, "--ro-bind", resolver, resolver)
 		}
@@ -113,7 +113,7 @@ func (m *mounts) base() error {
 	return nil
 }
 
-// listed is what can be read where that is a list, and the system's directories.
+// listed is what can be read if that is a list, and the system's directories.
 func (m *mounts) listed() {
 	for _, path := range m.sandbox.list {
 		if resolved, err := filepath.EvalSymlinks(path); err == nil {
@@ -129,7 +129,7 @@ func (m *mounts) listed() {
 	}
 }
 
-// reopenRead shows what was asked for by name below what is hidden.
+// reopenRead shows the paths that the configuration names below hidden ones.
 func (m *mounts) reopenRead() {
 	for _, path := range m.sandbox.reopened {
 		if _, _, below := m.rootOf(path); below {
@@ -140,9 +140,9 @@ func (m *mounts) reopenRead() {
 	}
 }
 
-// openRoots opens the pod's directories and those that all pods have.
+// openRoots opens the pod's directories and those of all pods.
 func (m *mounts) openRoots() error {
-	for _, path := range m.sandbox.Write {
+	for _, path := range m.sandbox.shared(m.scope) {
 		resolved, err := filepath.EvalSymlinks(path)
 		if err != nil {
 			return err
@@ -168,7 +168,7 @@ func (m *mounts) openRoots() error {
 	return nil
 }
 
-// holdProtected makes read-only what is protected and there.
+// holdProtected makes existing protected paths read-only.
 func (m *mounts) holdProtected() error {
 	g := m.scope.Guard
 	if g == nil {
@@ -184,13 +184,13 @@ func (m *mounts) holdProtected() error {
 	return nil
 }
 
-// makeHidden makes a directory of podd's own that is missing in a root: a command could
-// make it instead.
+// makeHidden creates a missing directory of podd's own in a root: otherwise a command
+// could create it.
 func (m *mounts) makeHidden() {
 	for _, path := range m.sandbox.Hidden {
 		for _, root := range m.scope.Roots {
 			if _, err := os.Lstat(path); err != nil && root.Writable && within(root.Path, path) && filepath.Ext(path) == "" {
-				// Where it cannot be made, a command cannot make it either.
+				// If it cannot be created, a command cannot create it either.
 				_ = os.MkdirAll(path, 0o700)
 			}
 		}

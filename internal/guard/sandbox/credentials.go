@@ -6,22 +6,23 @@ import (
 	"strings"
 )
 
-// class is a kind of programs that keep what opens other doors in well-known places: keys,
-// tokens, passwords, cookies, sockets of agents.
+// class is a kind of programs that keep credentials in well-known places: keys, tokens,
+// passwords, cookies, sockets of agents.
 type class struct {
 	name string
-	// source is where the programs say so.
+	// source is the documentation of the programs.
 	source string
-	// places are paths below the home directory. One that begins with $ has the value of a
-	// variable first, which may be a list.
+	// places are paths below the home directory. One that begins with $ begins with the
+	// value of a variable, which may be a list.
 	places []string
 }
 
-// credentials are hidden from commands. A directory is listed where all in it is a secret or
-// what a program would do with one; else the files, so that caches and settings stay.
+// credentials are hidden from commands. The list has a directory if everything in it is a
+// secret or what a program would do with one; otherwise the files, so that caches and
+// settings stay visible.
 //
-// Not listed is what everyday work needs and only may hold a token: .gitconfig,
-// .cargo/config.toml, NuGet.Config, nix.conf.
+// It omits files that everyday work needs and that only might contain a token:
+// .gitconfig, .cargo/config.toml, NuGet.Config, nix.conf.
 var credentials = []class{
 	{"remote access", "ssh(1), sshpass, PuTTY, vncpasswd(1), Remmina, Teleport, step-ca, Tailscale: manuals", []string{
 		".ssh", ".putty", ".vnc/passwd", ".config/remmina", ".local/share/remmina", ".config/freerdp", ".tsh", ".step", ".sekey",
@@ -95,18 +96,19 @@ var credentials = []class{
 	}},
 }
 
-// xdg are the directories that a variable may move, by where they are without it.
+// xdg are the directories that a variable may move, by their default.
 var xdg = map[string]string{
 	".config/": "XDG_CONFIG_HOME", ".local/share/": "XDG_DATA_HOME", ".local/state/": "XDG_STATE_HOME", ".cache/": "XDG_CACHE_HOME",
 }
 
-// places are the paths of all credentials, there or not, by the values of variables.
+// places are the paths of all credentials, existing or not, by the values of variables.
 func places(variable func(string) string) (all []string) {
 	home := variable("HOME")
 	for _, c := range credentials {
 		for _, place := range c.places {
 			for _, path := range expand(place, home, variable) {
-				// A variable could name anything: what is above the home directory is no secret.
+				// A variable could name anything: directories above the home directory are not
+				// secret.
 				above := path == "/" || filepath.IsAbs(home) && within(path, filepath.Clean(home))
 				if !above && !slices.Contains(all, path) {
 					all = append(all, path)
@@ -117,7 +119,7 @@ func places(variable func(string) string) (all []string) {
 	return all
 }
 
-// expand are the absolute paths that a place of the table stands for.
+// expand are the absolute paths of a place in the table.
 func expand(place, home string, variable func(string) string) (paths []string) {
 	if name, ok := strings.CutPrefix(place, "$"); ok {
 		name, rest, _ := strings.Cut(name, "/")

@@ -10,7 +10,7 @@ import (
 	"podd/internal/guard/sandbox"
 )
 
-// wellKnown are files where programs keep credentials, as their documentation has them.
+// wellKnown are files where programs keep credentials, according to their documentation.
 const wellKnown = `
 .ssh/id_ed25519 .ssh/config .putty/sshkeys .vnc/passwd .config/remmina/a.remmina .tsh/keys/a .step/secrets/key .netrc
 .gnupg/private-keys-v1.d/a.key .config/sops/age/keys.txt .age/key.txt .minisign/minisign.key
@@ -37,7 +37,7 @@ const everyday = `
 .local/share/uv/python/a .local/lib/python3/site-packages/a .pyenv/version .sdkman/a .cache/huggingface/hub/model .claude/settings.json .codex/config.toml .gemini/settings.json .minikube/cache/a .terraform.d/plugins/a .pulumi/plugins/a
 .config/configstore/update-notifier.json .config/Code/User/settings.json .vimrc .local/bin/tool .nuget/packages/a .ollama/models/a`
 
-// in makes files in the home directory and gives their paths.
+// in makes files in the home directory and returns their paths.
 func (h *house) in(list string) (paths []string) {
 	h.t.Helper()
 	for _, name := range strings.Fields(strings.ReplaceAll(list, `\ `, "\x00")) {
@@ -51,7 +51,7 @@ func (h *house) in(list string) (paths []string) {
 	return paths
 }
 
-// seen are those of the paths that a command reads.
+// seen are the paths that a command can read.
 func (h *house) seen(s *sandbox.Sandbox, paths []string) map[string]bool {
 	h.t.Helper()
 	out := h.run(s, "", append([]string{"/bin/sh", "-c", `for f; do grep -qs secret "$f" && echo "$f"; done; exit 0`, "sh"}, paths...)...)
@@ -62,7 +62,7 @@ func (h *house) seen(s *sandbox.Sandbox, paths []string) map[string]bool {
 	return seen
 }
 
-// What opens other doors is not to be read, what work needs is.
+// Commands can't read credentials, but can read what work needs.
 func TestCredentialsAreHidden(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestCredentialsElsewhere(t *testing.T) {
 			} {
 				h.config.Environ = append([]string{name + "=" + h.path(value)}, h.config.Environ...)
 			}
-			// One that names the home directory, or what is above it, hides nothing.
+			// A variable with the home directory, or one above it, hides nothing.
 			h.config.Environ = append([]string{"KUBECONFIG=" + h.path("home/kube1") + ":" + h.path("home/kube2"), "PASSWORD_STORE_DIR=" + h.base, "GNUPGHOME=relative"}, h.config.Environ...)
 			seen := h.seen(h.sandbox(mode), append(paths, open...))
 			for i, path := range append(paths, open...) {
@@ -115,7 +115,8 @@ func TestCredentialsElsewhere(t *testing.T) {
 	}
 }
 
-// What is hidden by default is opened by its name, and nothing else with it, or closed.
+// A path that is hidden by default can be opened by its name, and nothing else with it,
+// or hidden again.
 func TestCredentialsAreReopened(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
@@ -136,7 +137,7 @@ func TestCredentialsAreReopened(t *testing.T) {
 				{nil, []string{"outside/other"}},
 				{[]string{"home/.npmrc", "home/.aws/config"}, []string{"outside/other", "home/.npmrc", "home/.aws/config"}},
 				{[]string{"home/.ssh", "home/.kube"}, []string{"outside/other", "home/.ssh/id", "home/.kube/config"}},
-				// What is not there yet opens nothing, and closes nothing.
+				// A missing path neither opens nor hides anything.
 				{[]string{"home/.pgpass"}, []string{"outside/other"}},
 				{[]string{"outside", "home/.npmrc"}, []string{"outside/other", "home/.npmrc"}},
 				{[]string{"home"}, nil},
@@ -159,7 +160,7 @@ func TestCredentialsAreReopened(t *testing.T) {
 	}
 }
 
-// A file that is hidden still parses, where its program would fail without it.
+// A hidden file still parses if its program would fail otherwise.
 func TestHiddenFilesParse(t *testing.T) {
 	h := newHouse(t)
 	h.in(".composer/auth.json .m2/settings.xml .npmrc")
@@ -172,7 +173,7 @@ func TestHiddenFilesParse(t *testing.T) {
 	}
 }
 
-// The programs of every day work with their credentials hidden.
+// Everyday programs work with their credentials hidden.
 func TestProgramsWithHiddenCredentials(t *testing.T) {
 	for _, mode := range modes {
 		for _, command := range []string{"npm config get registry", "pip --version && pip config list", "go version && go env GOPROXY", "git config --global user.name", "git ls-files"} {

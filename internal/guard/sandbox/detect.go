@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Detect tries the sandboxes that c allows, with real commands, and gives the first that
-// works. It never fails: what does not work is said by Why.
+// Detect tries the sandboxes that c allows, with real commands, and returns the first
+// that works. It never fails: Why says what does not work.
 func Detect(ctx context.Context, c Config) *Sandbox {
 	if c.Environ == nil {
 		c.Environ = os.Environ()
@@ -18,7 +18,7 @@ func Detect(ctx context.Context, c Config) *Sandbox {
 	s := &Sandbox{hiding: hiding{Config: c}, mode: None}
 	s.divide()
 	if c.Mode == Off {
-		s.why = "switched off by [sandbox] mode"
+		s.why = "turned off by [sandbox] mode"
 		return s
 	}
 	var failed []string

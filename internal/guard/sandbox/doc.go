@@ -1,14 +1,14 @@
 // Package sandbox confines commands: what they can read, write, reach and see, and how
-// much they can take.
+// much they can use.
 //
-// Two kinds are known. bwrap, the program of that name, gives a command namespaces of
-// its own: a file system that is read-only but for the pod's roots and a private /tmp,
+// It has two kinds. bwrap, the program of that name, gives a command its own namespaces:
+// a file system that is read-only except for the pod's roots and a private /tmp,
 // processes, network. Landlock, a feature of the kernel, refuses what is not allowed
-// without hiding it; podd's own binary, started again as a helper that at once becomes
-// the command, asks for it (see [Main]). [Detect] tries them and says which of them work.
+// without hiding it; podd's own binary, started as a helper that then becomes the
+// command, enables it (see [Main]). [Detect] tries both and reports which work.
 //
 // A sandbox ends with its command. It does not depend on podd: a command that outlives
 // podd stays confined.
 //
-// The package decides nothing about who may run what, and starts no goroutine.
+// The package does not decide who may run what, and starts no goroutine.
 package sandbox

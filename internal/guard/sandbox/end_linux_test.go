@@ -15,7 +15,7 @@ import (
 	"podd/internal/guard/sandbox"
 )
 
-// start starts a script in a sandbox, under a shell as the shell tool's is.
+// start starts a script in a sandbox, under a shell like the shell tool's.
 func (h *house) start(s *sandbox.Sandbox, script string) *process.Tree {
 	h.t.Helper()
 	scope, done := h.scope()
@@ -54,8 +54,8 @@ func (h *house) awaitUp(tree *process.Tree) {
 	}
 }
 
-// named is the pid, as this machine has it, of the process whose argument is a name that
-// no other has and that is not in a session; 0 when there is none.
+// named is the host's process id of the process that has a unique name as its argument
+// and is not in the session outside; 0 if it does not exist.
 func named(name string, outside int) int {
 	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range paths {
@@ -74,14 +74,14 @@ func named(name string, outside int) int {
 	return 0
 }
 
-// unique is a number of seconds, long, that no other test sleeps.
+// unique is a large number of seconds that no other test sleeps.
 func unique(n int) string { return strconv.Itoa(1_000_000 + os.Getpid()*10 + n) }
 
-// Whatever a command does to survive its end, in a sandbox it does not.
+// Whatever a command does to survive its end, it does not succeed in a sandbox.
 func TestNothingSurvivesStop(t *testing.T) {
 	for i, c := range []struct {
 		name, script string
-		// escapes says that it does survive without a sandbox.
+		// escapes says that it survives without a sandbox.
 		escapes bool
 	}{
 		{"ignores signals", "trap '' TERM HUP; sleep SLEEP & echo >up; wait; sleep 600", false},
@@ -123,7 +123,7 @@ func TestNothingSurvivesStop(t *testing.T) {
 	}
 }
 
-// A command has the grace time in a sandbox too.
+// In a sandbox a command also has the grace time.
 func TestStopIsPoliteInside(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {

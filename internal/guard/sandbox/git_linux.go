@@ -15,8 +15,8 @@ import (
 // ofGitDir are what git executes or obeys in a git directory.
 var ofGitDir = []string{"hooks", "config", "config.worktree", "commondir", "gitdir", "worktrees", "modules"}
 
-// repositories keeps a command from changing repositories more than it may. Directories
-// come before what lies in them.
+// repositories limits a command's changes to repositories. Directories come before their
+// contents.
 func (m *mounts) repositories() error {
 	for _, dir := range m.scope.GitDirs {
 		if err := m.outside(dir); err != nil {
@@ -53,7 +53,7 @@ func (m *mounts) repositories() error {
 	return nil
 }
 
-// outside makes a git directory writable that lies in no root.
+// outside makes a git directory writable that is in no root.
 func (m *mounts) outside(dir string) error {
 	for _, hidden := range slices.Concat(m.sandbox.own(), m.sandbox.others()) {
 		if within(hidden, dir) || within(dir, hidden) {
@@ -71,15 +71,15 @@ func (m *mounts) outside(dir string) error {
 	return nil
 }
 
-// byDepth sorts paths so that a directory comes before what lies in it, each once.
+// byDepth sorts paths so that a directory comes before its contents, each once.
 func byDepth(paths []string) []string {
 	paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 	slices.SortFunc(paths, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	return slices.Compact(paths)
 }
 
-// work makes read-only what git executes or obeys in a git directory that is writable,
-// and in those that lie in it.
+// work makes read-only what git executes or obeys in a writable git directory, and in
+// those inside of it.
 func (m *mounts) work(dir string) {
 	root, rel, ok := m.rootOf(dir)
 	switch {
@@ -92,8 +92,8 @@ func (m *mounts) work(dir string) {
 	}
 	m.worked[dir] = true
 	if at := m.pinned[dir]; at != nil && git.IsDir(dir) {
-		// What is there can be mounted, which is better than to mend it; git takes an empty
-		// one for none.
+		// An existing path can be mounted, which is better than repairing it later; git ignores
+		// an empty one.
 		for _, name := range []string{"hooks", "worktrees", "modules"} {
 			_ = unix.Mkdirat(int(at.Fd()), name, 0o755)
 		}
@@ -108,7 +108,7 @@ func (m *mounts) work(dir string) {
 	}
 }
 
-// hold makes a path below a root read-only. One that no mount can hold is left to whoever
+// hold makes a path below a root read-only. One that cannot be mounted is left to whoever
 // runs the command.
 func (m *mounts) hold(path string) {
 	root, rel, ok := m.rootOf(path)
@@ -124,7 +124,7 @@ func (m *mounts) hold(path string) {
 	m.command.Held.Paths = append(m.command.Held.Paths, held)
 }
 
-// reopen makes a directory below a root writable, though what it lies in may be read-only.
+// reopen makes a directory below a root writable, even if its parent is read-only.
 func (m *mounts) reopen(path string) {
 	if m.mode[path] {
 		return

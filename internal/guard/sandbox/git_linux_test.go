@@ -13,8 +13,9 @@ import (
 	"podd/internal/guard/sandbox"
 )
 
-// repository makes the workspace a repository with all that leads elsewhere: a directory of
-// hooks, includes, a submodule, a linked worktree, a nested and a bare repository.
+// repository makes the workspace a repository with everything that leads elsewhere: a
+// directory of hooks, includes, a submodule, a linked worktree, a nested and a bare
+// repository.
 func (h *house) repository() {
 	h.t.Helper()
 	out, err := h.host(`
@@ -33,7 +34,7 @@ func (h *house) repository() {
 	}
 }
 
-// host runs a script in the workspace, as the person does.
+// host runs a script in the workspace as the user does, without a sandbox.
 func (h *house) host(script string) (string, error) {
 	cmd := exec.Command("/bin/sh", "-ec", script)
 	cmd.Dir = h.path("work")
@@ -49,7 +50,7 @@ func (h *house) obeyed(names ...string) string {
 	for _, name := range names {
 		err := filepath.WalkDir(h.path("work/"+name), func(path string, e fs.DirEntry, err error) error {
 			if err != nil {
-				return nil //nolint:nilerr // what is missing is a state too
+				return nil //nolint:nilerr // a missing file is a state, too
 			}
 			text, _ := os.ReadFile(path)
 			target, _ := os.Readlink(path)
@@ -96,8 +97,8 @@ var (
 	}
 )
 
-// Nothing that a command leaves in a repository is executed by the person's next git, and
-// the repository stays whole.
+// The user's next git executes nothing that a command left in a repository, and the
+// repository stays intact.
 func TestPersistenceByGit(t *testing.T) {
 	first := newHouse(t)
 	first.repository()
@@ -112,7 +113,7 @@ func TestPersistenceByGit(t *testing.T) {
 			h.repository()
 			h.git = c.access
 			s := h.sandbox(sandbox.Bwrap)
-			h.run(s, "", "/bin/true") // It makes the directories that are mounted.
+			h.run(s, "", "/bin/true") // It creates the directories to mount.
 			before := h.obeyed(c.holds...)
 			for _, a := range persistence {
 				t.Run(a.name, func(t *testing.T) {
@@ -135,7 +136,7 @@ func TestPersistenceByGit(t *testing.T) {
 	}
 }
 
-// Where git works, nothing but git makes links in a repository or commands of a rebase.
+// In a git directory where git works, only git makes links or commands of a rebase.
 func TestWorkLeavesNoLinksAndNoCommands(t *testing.T) {
 	h := newHouse(t)
 	h.repository()

@@ -2,14 +2,15 @@ package sandbox
 
 import "sync"
 
-// gitCount counts the commands that may make repositories, since a person agreed to them.
-// Others that run beside them leave what they make alone.
+// gitCount counts the commands that may make repositories because a person agreed. Other
+// commands that run beside them do not undo what they make.
 type gitCount struct {
 	mu             sync.Mutex
 	running, ended int
 }
 
-// BeginGit is called before a command that may make repositories, end when it has ended.
+// BeginGit is called before a command that may make repositories; call end when it has
+// ended.
 func (g *gitCount) BeginGit() (end func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -22,7 +23,7 @@ func (g *gitCount) BeginGit() (end func()) {
 	}
 }
 
-// GitMark is a moment for GitSince; 0 for a podd that has just begun.
+// GitMark is a moment for GitSince; 0 right after podd's start.
 func (g *gitCount) GitMark() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

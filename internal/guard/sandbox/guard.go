@@ -9,24 +9,25 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// Moved is a protected path that a command changed, and what became of it.
+// Moved is a protected path that a command changed, and its new place.
 type Moved struct {
 	// Path is relative to the first root, or absolute; Why says what obeys it.
 	Path, Why string
-	// To is where the file or directory lies now; empty when it was removed.
+	// To is where the file or directory is now; empty if it was removed.
 	To string
-	// Err says why it is still there.
+	// Err says why it is still in place.
 	Err error
 }
 
-// GuardNote is what a podd needs to know of a Guard of another one that was killed.
+// GuardNote is what a podd needs to know about a Guard of an earlier podd that was
+// killed.
 type GuardNote struct {
 	Roots []GuardedRoot `json:"roots"`
-	// There are the protected paths that were there, Changes those that a person agreed to.
+	// There are the protected paths that existed, Changes those that a person agreed to.
 	There   []GuardedPath `json:"there,omitempty"`
 	Changes []string      `json:"changes,omitempty"`
 	Began   time.Time     `json:"began"`
-	// Restores says that the command brings back what a repository has.
+	// Restores says that the command restores the files of a repository.
 	Restores bool `json:"restores,omitempty"`
 	// Hidden are the paths that the command does not see, Large directories that are too
 	// large to be listed.
@@ -39,24 +40,23 @@ type GuardedRoot struct {
 	Path string `json:"path"`
 	Dev  uint64 `json:"dev"`
 	Ino  uint64 `json:"ino"`
-	// Prefix is where it lies in a directory from which protected paths are named.
+	// Prefix is its path in a directory relative to which protected paths are named.
 	Prefix string `json:"prefix,omitempty"`
-	// Deep says that directories in it are watched too.
+	// Deep says that directories in it are watched, too.
 	Deep bool `json:"deep,omitempty"`
 }
 
 // GuardedPath is a protected path. Names need not be UTF-8, so both fields are bytes.
 type GuardedPath struct {
 	Path []byte `json:"path"`
-	// Link is where a link leads; empty for what is no link.
+	// Link is the target of a link; empty for anything else.
 	Link []byte `json:"link,omitempty"`
 }
 
-// gitDir is the directory of git, which has guards of its own.
+// gitDir is git's directory, which has its own guards.
 const gitDir = ".git"
 
-// ruleAt is what the rules say of the names in a directory, by its path from where rules
-// begin.
+// ruleAt is the rules for the names in a directory, by its path from where rules begin.
 func ruleAt(rel string) (rule *scopefs.Protection) {
 	for name := range strings.SplitSeq(rel, "/") {
 		rule = nextRule(rule, name)
@@ -64,7 +64,7 @@ func ruleAt(rel string) (rule *scopefs.Protection) {
 	return rule
 }
 
-// nextRule is what is said of a name in a directory of which rule is said; nil for nothing.
+// nextRule is the rule for a name in a directory with a rule; nil without one.
 func nextRule(rule *scopefs.Protection, name string) *scopefs.Protection {
 	next := scopefs.Protections().Next(name)
 	if rule == nil || next != nil && next.Why() != "" {
@@ -76,8 +76,8 @@ func nextRule(rule *scopefs.Protection, name string) *scopefs.Protection {
 	return next
 }
 
-// unit is what of a path, relative to a root, a person is asked about: the first file or
-// directory in it that the rules name. why says what obeys it.
+// unit is the part of a path, relative to a root, that a question to a person names: the
+// first file or directory in it that the rules name. why says what obeys it.
 func unit(prefix, rel string) (path, why string, err error) {
 	rule := ruleAt(prefix)
 	names := strings.Split(rel, "/")
@@ -95,14 +95,14 @@ func unit(prefix, rel string) (path, why string, err error) {
 	return rel, "programs run or obey files in it", nil
 }
 
-// Change is a protected path that a command is to change.
+// Change is a protected path that a command will change.
 type Change struct {
 	// Path is absolute, Why says what obeys it.
 	Path, Why string
 }
 
 // Change is what a person has to agree to before a command changes a path, absolute or
-// from the first root.
+// relative to the first root.
 func (s *Sandbox) Change(roots []scopefs.Root, path string) (Change, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(roots[0].Path, path)

@@ -15,32 +15,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Guard keeps the protected paths of a pod's writable directories as they are while a
-// command runs. What is there is mounted read-only where the sandbox can; what appears is
-// moved away, as soon as it appears and once more when the command has ended. What was there
-// before and was not touched is never moved.
+// Guard keeps the protected paths of a pod's writable directories unchanged while a
+// command runs. Existing ones are mounted read-only if the sandbox can; new ones are
+// moved away, as soon as they appear and once more when the command has ended. Existing
+// paths that were not touched are never moved.
 //
-// That holds for the fixed paths from the top of a directory. In the directories below that
-// are nearest to the top, only what appears is moved away.
+// That is so for the fixed paths from the top of a directory. In the nearest directories
+// below, only new paths are moved away.
 //
-// A Guard is made before its command starts. Close must follow; after Watch, End must.
+// Make a Guard before its command starts. Close must follow; after Watch, End must.
 type Guard struct {
 	sandbox *Sandbox
 	log     *slog.Logger
 	roots   []*guardedRoot
-	// away makes the directory to which things are moved.
+	// away creates the directory to which things are moved.
 	away func() (string, error)
-	// hold are the paths to be mounted read-only.
+	// hold are the paths to mount read-only.
 	hold []string
-	// open are protected paths that are there and cannot be held.
+	// open are existing protected paths that cannot be mounted.
 	open []string
 	// hidden are paths that the command does not see.
 	hidden []string
-	// restores says that the command is git's and brings back what a repository has: below
-	// the tops, and instructions for agents, are not kept from it.
+	// restores says that the command is git's and restores the files of a repository: paths
+	// below the tops, and instructions for agents, are open to it.
 	restores bool
 	began    time.Time
-	// failed is what kept the first look from seeing all.
+	// failed is what kept the first look from being complete.
 	failed  error
 	watcher *watcher
 	done    sync.WaitGroup
@@ -48,14 +48,13 @@ type Guard struct {
 	mu sync.Mutex
 	// changes are the paths that a person agreed to.
 	changes []string
-	// there has what was at protected paths: where a link leads, else nothing.
+	// there has what was at protected paths: the target of a link, otherwise empty.
 	there map[string]string
-	// large are directories of which only the usual names are looked for.
+	// large are directories in which only the usual names are checked.
 	large map[string]bool
 	moved map[string]*Moved
 	order []string
-	// aside are things that could only be renamed where they are; garbage is what no result
-	// names.
+	// aside are things that could only be renamed in place; garbage is what no result names.
 	aside   []aside
 	garbage []string
 	// forget are paths that are gone, for other guards.
@@ -70,9 +69,10 @@ type guardedRoot struct {
 	deep   bool
 }
 
-// Guard looks at what is there in the directories that a command of the scope can change.
-// The paths of changes, absolute, are left to the command. Without a sandbox there is none.
+// Guard examines the directories that a command of the scope can change. The command may
+// change the paths of changes, which are absolute. Without a sandbox it returns nil.
 func (s *Sandbox) Guard(scope Scope, changes []string) (*Guard, error) {
+	scope = scope.reading()
 	g := s.newGuard(changes)
 	g.restores = scope.Restores || scope.Git == GitAll
 	for _, root := range scope.Roots {
@@ -89,7 +89,7 @@ func (s *Sandbox) Guard(scope Scope, changes []string) (*Guard, error) {
 			g.changes = append(g.changes, filepath.Join(root.Path, ".gitmodules"))
 		}
 	}
-	for _, path := range s.Write {
+	for _, path := range s.shared(scope) {
 		resolved, err := filepath.EvalSymlinks(path)
 		if err == nil {
 			var dir *os.File
@@ -105,7 +105,7 @@ func (s *Sandbox) Guard(scope Scope, changes []string) (*Guard, error) {
 	g.hidden = s.hiddenIn(g, scope)
 	s.guards.Store(g, nil)
 	g.mu.Lock()
-	g.lookAtAll(before)
+	g.examineAll(before)
 	g.mu.Unlock()
 	if g.failed != nil {
 		g.Close()
@@ -114,7 +114,7 @@ func (s *Sandbox) Guard(scope Scope, changes []string) (*Guard, error) {
 	return g, nil
 }
 
-// hiddenIn are the paths in the roots of a guard that its command does not see.
+// hiddenIn are the paths in a guard's roots that its command does not see.
 func (s *Sandbox) hiddenIn(g *Guard, scope Scope) []string {
 	if s.mode != Bwrap {
 		return nil
@@ -133,8 +133,8 @@ func (s *Sandbox) newGuard(changes []string) *Guard {
 	}
 }
 
-// Resume is the guard of a command that another podd started. A directory that is another
-// one now is left alone.
+// Resume is the guard of a command that an earlier podd started. It ignores a directory
+// that is a different one now.
 func (s *Sandbox) Resume(note GuardNote) *Guard {
 	g := s.newGuard(note.Changes)
 	g.began, g.hidden, g.restores = note.Began, note.Hidden, note.Restores
@@ -159,7 +159,7 @@ func (s *Sandbox) Resume(note GuardNote) *Guard {
 	return g
 }
 
-// Note is what Resume needs; nil for no guard.
+// Note is what Resume needs; nil without a guard.
 func (g *Guard) Note() (*GuardNote, error) {
 	if g == nil {
 		return nil, nil
@@ -186,8 +186,8 @@ func identity(file *os.File) (dev, ino uint64, err error) {
 	return stat.Dev, stat.Ino, err
 }
 
-// Unheld names the first protected path of a scope that is there and that no mount keeps;
-// empty for none. It looks where mounts keep nothing.
+// Unheld names the first existing protected path of a scope that no mount protects; empty
+// without one. It checks where mounts protect nothing.
 func (s *Sandbox) Unheld(scope Scope) string {
 	if s.mode != Landlock {
 		return ""
@@ -200,11 +200,11 @@ func (s *Sandbox) Unheld(scope Scope) string {
 	return g.Open()
 }
 
-// Held are the paths that are mounted read-only.
+// Held are the paths mounted read-only.
 func (g *Guard) Held() []string { return g.hold }
 
-// Open names the first protected path that is there and that the command can change all
-// the same; empty when it can change none.
+// Open names the first existing protected path that the command can still change; empty
+// without one.
 func (g *Guard) Open() string {
 	if len(g.open) == 0 {
 		return ""
@@ -212,20 +212,20 @@ func (g *Guard) Open() string {
 	return g.open[0]
 }
 
-// Watch begins to move away what appears, to a directory that away makes.
+// Watch starts to move away what appears, to a directory that away creates.
 func (g *Guard) Watch(away func() (string, error), log *slog.Logger) {
 	if g == nil {
 		return
 	}
 	g.away, g.log = away, log
 	g.done.Go(func() {
-		// What came before is in no event that this podd has heard.
-		g.pass(func() { g.lookAtAll(found) })
+		// No event reports earlier changes.
+		g.pass(func() { g.examineAll(found) })
 		g.watcher.run(g)
 	})
 }
 
-// pass does something with the guard locked, and tells the others of it.
+// pass acts with the guard locked, and reports the result to the others.
 func (g *Guard) pass(do func()) {
 	g.mu.Lock()
 	do()
@@ -245,16 +245,16 @@ func (g *Guard) pass(do func()) {
 	}
 }
 
-// End is for when no process of the command is left: it looks once more, and says what was
-// moved away, in order.
+// End is called when no process of the command is left: it checks once more, and returns
+// what was moved away, in order.
 func (g *Guard) End() []Moved {
 	g.watcher.stop()
 	g.done.Wait()
 	g.pass(func() {
 		g.watcher.drain(g)
-		g.lookAtAll(found)
+		g.examineAll(found)
 		if g.watcher.blind.Load() {
-			g.lookAtNested()
+			g.examineNested()
 		}
 		g.restoreLinks()
 		g.tidy()
@@ -271,7 +271,7 @@ func (g *Guard) End() []Moved {
 	return moved
 }
 
-// Close ends a guard without a look. It can be called again, and after End, and of no guard.
+// Close ends a guard without a check. It may be called again, after End, and on nil.
 func (g *Guard) Close() {
 	if g == nil {
 		return
@@ -290,8 +290,8 @@ func (g *Guard) lets(path string) bool {
 	return slices.ContainsFunc(g.changes, func(change string) bool { return within(change, path) })
 }
 
-// Allow is for a change that a person agreed to while commands run: their guards leave the
-// path alone.
+// Allow is for a change that a person agreed to while commands run: their guards leave
+// the path alone.
 func (s *Sandbox) Allow(path string) {
 	if s == nil {
 		return
@@ -316,7 +316,7 @@ func (s *Sandbox) each(do func(*Guard)) {
 	})
 }
 
-// rootOf is the innermost root that has a path.
+// rootOf is the innermost root that contains a path.
 func (g *Guard) rootOf(path string) (root *guardedRoot, rel string, ok bool) {
 	for _, r := range g.roots {
 		if within(r.path, path) && (root == nil || len(r.path) > len(root.path)) {

@@ -10,8 +10,8 @@ import (
 	"podd/internal/guard/sandbox"
 )
 
-// What a guard costs a command: to look before it, to watch, and to look after it. In a
-// large workspace all that is looked into is there.
+// What a guard costs a command: the check before it, the watch, and the check after it.
+// In a large workspace the bounds on the checks are reached.
 func BenchmarkGuard(b *testing.B) {
 	for _, c := range []struct {
 		name         string

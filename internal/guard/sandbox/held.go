@@ -15,19 +15,20 @@ import (
 // GitAccess is what a command may change in the repositories of its writable roots.
 type GitAccess int
 
-// The kinds of access, from the least on.
+// The kinds of access, from the least to the most.
 const (
-	// GitRead is none.
+	// GitRead permits no change.
 	GitRead GitAccess = iota
-	// GitWork is what git works with (objects, references, the index), not what it executes
-	// or obeys.
+	// GitWork permits changing what git works with (objects, references, the index), not
+	// what it executes or obeys.
 	GitWork
-	// GitAll is all.
+	// GitAll permits every change.
 	GitAll
 )
 
-// Held is what a command must leave as it is where no mount can make it. Whoever runs the
-// command looks while it runs, and mends it at the end. The zero value holds nothing.
+// Held is what a command must not change where no mount can prevent it. Whoever runs the
+// command checks it while the command runs, and repairs it at the end. The zero value is
+// empty.
 type Held struct {
 	Paths []HeldPath `json:"paths,omitempty"`
 	Dirs  []HeldDir  `json:"dirs,omitempty"`
@@ -37,34 +38,35 @@ type Held struct {
 // HeldRoot is a writable root, in which a command makes no repositories.
 type HeldRoot struct {
 	Path string `json:"path"`
-	// Known are the repositories that it had, as git.Repo.Place has them.
+	// Known are the repositories that it had, by git.Repo.Place.
 	Known []string `json:"known,omitempty"`
-	// Whole says that there are no others where repositories are looked for. Else only one
-	// of the root itself counts.
+	// Whole says that the search for repositories found all of them. Otherwise only one of
+	// the root itself counts.
 	Whole bool `json:"whole,omitempty"`
 }
 
-// HeldPath is a path that is missing, or a link, and stays so.
+// HeldPath is a missing path, or a link, that must not change.
 type HeldPath struct {
-	// Root is the writable root that Path, which is relative, lies in.
+	// Root is the writable root of Path, which is relative to it.
 	Root string `json:"root"`
 	Path string `json:"path"`
-	// Link is what the link leads to; empty for a path that is missing.
+	// Link is the link's target; empty for a missing path.
 	Link string `json:"link,omitempty"`
 }
 
-// HeldDir is a git directory that a command may work in. It gets no links by which the
-// person's git would write somewhere else, and no commands in what a rebase has to do yet.
+// HeldDir is a git directory that a command may work in. It must not get links through
+// which the user's git would write somewhere else, nor new commands in an unfinished
+// rebase.
 type HeldDir struct {
 	Root string `json:"root"`
 	Path string `json:"path"`
-	// Links and Exec are those that it had: links with what they lead to, and the lines of a
+	// Links and Exec are those that it had: links with their targets, and the lines of a
 	// rebase that run commands.
 	Links map[string]string `json:"links,omitempty"`
 	Exec  []string          `json:"exec,omitempty"`
 }
 
-// Broken is a path that was changed; empty when there is none.
+// Broken is a path that was changed; empty without one.
 func (h Held) Broken() string {
 	for _, p := range h.Paths {
 		if at, err := os.OpenRoot(p.Root); err == nil {
@@ -87,33 +89,34 @@ func (p HeldPath) broken(root *os.Root) bool {
 	return err == nil
 }
 
-// Mend makes what is held what it was, and names what it mended. It follows no link out of
-// a root. What is in the way is kept under another name, for the person may have made it.
-func (h Held) Mend() (mended []string, err error) {
+// Repair restores everything, and returns what it repaired. It follows no link out of a
+// root. It keeps what is in the way under another name, because the user may have made
+// it.
+func (h Held) Repair() (repaired []string, err error) {
 	for _, p := range h.Paths {
 		err = errors.Join(err, inRoot(p.Root, func(root *os.Root) error {
 			if !p.broken(root) {
 				return nil
 			}
-			mended = append(mended, p.Path)
-			return p.mend(root)
+			repaired = append(repaired, p.Path)
+			return p.repair(root)
 		}))
 	}
 	for _, d := range h.Dirs {
 		err = errors.Join(err, inRoot(d.Root, func(root *os.Root) error {
-			found, err := d.mend(root)
-			mended = append(mended, found...)
+			found, err := d.repair(root)
+			repaired = append(repaired, found...)
 			return err
 		}))
 	}
 	for _, r := range h.Roots {
 		err = errors.Join(err, inRoot(r.Path, func(root *os.Root) error {
-			made, err := r.mend(root)
-			mended = append(mended, made...)
+			made, err := r.repair(root)
+			repaired = append(repaired, made...)
 			return err
 		}))
 	}
-	return mended, err
+	return repaired, err
 }
 
 func heldRoot(path string, repos []git.Repo, whole bool) HeldRoot {
@@ -124,8 +127,8 @@ func heldRoot(path string, repos []git.Repo, whole bool) HeldRoot {
 	return r
 }
 
-// mend makes what became a repository none.
-func (r HeldRoot) mend(root *os.Root) (mended []string, err error) {
+// repair removes a new repository.
+func (r HeldRoot) repair(root *os.Root) (repaired []string, err error) {
 	repos, _ := git.Find(r.Path, "")
 	for _, repo := range repos {
 		place := repo.Place()
@@ -138,12 +141,12 @@ func (r HeldRoot) mend(root *os.Root) (mended []string, err error) {
 		}
 		rel, e := filepath.Rel(r.Path, place)
 		if e == nil {
-			mended = append(mended, rel)
-			e = HeldPath{Path: rel}.mend(root)
+			repaired = append(repaired, rel)
+			e = HeldPath{Path: rel}.repair(root)
 		}
 		err = errors.Join(err, e)
 	}
-	return mended, err
+	return repaired, err
 }
 
 func inRoot(path string, do func(root *os.Root) error) error {
@@ -155,10 +158,10 @@ func inRoot(path string, do func(root *os.Root) error) error {
 	return do(root)
 }
 
-// asideSuffix is behind the name of what was in the way.
+// asideSuffix ends the name of what was in the way.
 const asideSuffix = ".removed-by-podd"
 
-func (p HeldPath) mend(root *os.Root) error {
+func (p HeldPath) repair(root *os.Root) error {
 	if _, err := root.Lstat(p.Path); err == nil {
 		_ = root.RemoveAll(p.Path + asideSuffix)
 		if err := root.Rename(p.Path, p.Path+asideSuffix); err != nil {
@@ -173,7 +176,7 @@ func (p HeldPath) mend(root *os.Root) error {
 	return root.Symlink(p.Link, p.Path)
 }
 
-// maxSwept bounds the files of a git directory that are looked at.
+// maxSwept bounds how many files of a git directory are examined.
 const maxSwept = 20000
 
 // heldDir is a git directory as it is now.
@@ -189,8 +192,8 @@ func heldDir(root, path string) HeldDir {
 	return d
 }
 
-// links are the links in a git directory with what they lead to, but for those among
-// objects, which are never written to, and in what is read-only.
+// links are the links in a git directory with their targets, except those in objects,
+// which are never written to, and those in read-only parts.
 func (d HeldDir) links(root *os.Root) map[string]string {
 	links := map[string]string{}
 	seen := 0
@@ -200,7 +203,7 @@ func (d HeldDir) links(root *os.Root) map[string]string {
 		case seen > maxSwept:
 			return fs.SkipAll
 		case err != nil:
-			return nil //nolint:nilerr // what cannot be read is git's to complain about
+			return nil //nolint:nilerr // git reports what cannot be read
 		case e.IsDir() && pathpkg.Dir(name) == d.Path && slices.Contains([]string{"objects", "hooks", "modules", "worktrees"}, e.Name()):
 			return fs.SkipDir
 		case e.Type()&fs.ModeSymlink != 0:
@@ -211,10 +214,10 @@ func (d HeldDir) links(root *os.Root) map[string]string {
 	return links
 }
 
-func (d HeldDir) mend(root *os.Root) (mended []string, err error) {
+func (d HeldDir) repair(root *os.Root) (repaired []string, err error) {
 	for link, target := range d.links(root) {
 		if before, known := d.Links[link]; !known || before != target {
-			mended = append(mended, link)
+			repaired = append(repaired, link)
 			err = errors.Join(err, root.Remove(link))
 		}
 	}
@@ -223,14 +226,14 @@ func (d HeldDir) mend(root *os.Root) (mended []string, err error) {
 		if !slices.ContainsFunc(execs(root, todo), d.isNew) {
 			continue
 		}
-		mended = append(mended, todo)
+		repaired = append(repaired, todo)
 		err = errors.Join(err, d.clear(root, todo))
 	}
-	slices.Sort(mended)
-	return mended, err
+	slices.Sort(repaired)
+	return repaired, err
 }
 
-// todos are the files that say what a rebase has to do yet.
+// todos are the files with the remaining steps of a rebase.
 var todos = []string{"rebase-merge/git-rebase-todo", "rebase-merge/git-rebase-todo.backup"}
 
 // isExec says whether a line of a rebase runs a command.
@@ -256,7 +259,7 @@ func execs(root *os.Root, path string) (lines []string) {
 	return lines
 }
 
-// clear takes the commands out of a rebase that it did not have.
+// clear removes new commands from a rebase.
 func (d HeldDir) clear(root *os.Root, path string) error {
 	text, err := root.ReadFile(path)
 	if err != nil {

@@ -18,24 +18,23 @@ const helperArgument = "__sandbox"
 // hasHelper says that this binary calls Main.
 var hasHelper atomic.Bool
 
-// Main is the sandbox's helper, when this process was started as such: it confines itself
-// and becomes its command. Else it keeps what files this process was started with from
-// the commands that it will start, and returns. It comes first in main, before anything
+// Main is the sandbox's helper if this process was started as one: it confines itself and
+// becomes its command. Otherwise it keeps the files that this process was started with
+// from commands that it will start, and returns. Call it first in main, before anything
 // is opened or started.
 func Main() {
 	if len(os.Args) < 2 || os.Args[1] != helperArgument {
 		hasHelper.Store(true)
-		// Kernels before 5.11 cannot, and nobody passes files as a rule.
+		// Kernels before 5.11 cannot, and usually no files are passed.
 		_ = unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC)
 		return
 	}
 	err := help(os.Args[2:])
-	fmt.Fprintln(os.Stderr, "podd: the command was not run, for it could not be confined:", err)
+	fmt.Fprintln(os.Stderr, "podd: the command was not run because it could not be confined:", err)
 	os.Exit(126)
 }
 
-// help does not return when it succeeds. The thread that it confines is the one that
-// becomes the command.
+// help does not return if it succeeds. The thread that it confines becomes the command.
 func help(args []string) error {
 	if len(args) < 2 {
 		return errHelper
@@ -64,13 +63,13 @@ func help(args []string) error {
 	return unix.Exec(args[1], args[1:], os.Environ())
 }
 
-// ruleset makes what Landlock is to hold the thread to.
+// ruleset makes the Landlock rules for the thread.
 func (r rules) ruleset(abi int) (int, error) {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: handled(abi)}
 	if abi >= 6 {
 		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 	}
-	// A kernel that knows fewer fields wants the others to be zero, which they are.
+	// A kernel with fewer fields wants the others to be zero, which they are.
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if errno != 0 {
 		return 0, errno
@@ -99,7 +98,7 @@ func (r rules) ruleset(abi int) (int, error) {
 	return ruleset, nil
 }
 
-// handled is all that a version of Landlock can refuse about files.
+// handled is everything about files that a version of Landlock can refuse.
 func handled(abi int) uint64 {
 	all := uint64(unix.LANDLOCK_ACCESS_FS_TRUNCATE)<<1 - 1
 	if abi >= 5 {
@@ -108,7 +107,7 @@ func handled(abi int) uint64 {
 	return all
 }
 
-// allowPath allows access to a path and all below it; one that is gone needs no rule.
+// allowPath allows access to a path and everything below it; a missing one needs no rule.
 func allowPath(ruleset int, path string, access uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -143,7 +142,7 @@ func allow(ruleset, fd int, access uint64) error {
 	return nil
 }
 
-// filterCalls holds the thread to a filter of system calls.
+// filterCalls applies a filter of system calls to the thread.
 func filterCalls(filter int) error {
 	p, err := program(filter)
 	if err != nil {

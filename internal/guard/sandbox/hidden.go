@@ -10,11 +10,11 @@ import (
 // socketVariables name sockets of the user's session.
 var socketVariables = []string{"SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "CONTAINER_HOST", "GPG_AGENT_INFO"}
 
-// hiding is what the configuration hides from commands, and what of that it opens again.
+// hiding is what the configuration hides from commands, and what it opens again.
 type hiding struct {
 	Config
-	// places are those of credentials. Of Read, reopened are the paths among them, list are the
-	// others.
+	// places are those of credentials. reopened are the paths of Read among them, list are
+	// the others.
 	places, reopened, list []string
 }
 
@@ -28,7 +28,7 @@ func (h *hiding) variable(name string) string {
 	return ""
 }
 
-// own are podd's files and directories that are there and that no command may see, links
+// own are podd's existing files and directories that no command may see, with links
 // resolved.
 func (h *hiding) own() (own []string) {
 	for _, path := range h.Hidden {
@@ -48,7 +48,7 @@ func (h *hiding) others() (others []string) {
 	return append(others, h.credentials()...)
 }
 
-// credentials are the user's that are there and were not asked for.
+// credentials are the user's existing ones that the configuration does not open.
 func (h *hiding) credentials() (paths []string) {
 	for _, path := range h.places {
 		paths = appendResolved(paths, path)
@@ -56,7 +56,7 @@ func (h *hiding) credentials() (paths []string) {
 	return slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(h.reopened, path) })
 }
 
-// Credentials is how many files and directories with credentials of the user are hidden.
+// Credentials is the number of the user's hidden files and directories with credentials.
 func (s *Sandbox) Credentials() int {
 	if !s.Confines() {
 		return 0
@@ -64,8 +64,8 @@ func (s *Sandbox) Credentials() int {
 	return len(s.credentials())
 }
 
-// visible says whether a path that is hidden by default would be seen otherwise, and was
-// not asked for.
+// visible says whether a path that is hidden by default would otherwise be visible, and
+// the configuration does not open it.
 func (h *hiding) visible(scope Scope, path string) bool {
 	named := slices.Concat(h.list, h.Write)
 	for _, root := range scope.Roots {
@@ -78,8 +78,8 @@ func (h *hiding) visible(scope Scope, path string) bool {
 	return len(h.list) == 0 || slices.ContainsFunc(system, below) || slices.ContainsFunc(named, below)
 }
 
-// divide tells the paths of Read that open what is hidden by default from those that begin
-// the list of all that can be read.
+// divide separates the paths of Read that open what is hidden by default from those that
+// begin the list of all readable paths.
 func (h *hiding) divide() {
 	h.places = places(h.variable)
 	var there []string
@@ -105,7 +105,7 @@ func appendResolved(paths []string, path string) []string {
 	if !filepath.IsAbs(path) {
 		return paths
 	}
-	// Most are not there, and to resolve one takes a look at each directory on the way.
+	// Most do not exist, and resolving one examines each directory on the way.
 	if _, err := os.Lstat(path); err != nil {
 		return paths
 	}
@@ -116,7 +116,7 @@ func appendResolved(paths []string, path string) []string {
 	return append(paths, resolved)
 }
 
-// socketPath is the path in the value of a variable that names a socket: a path alone,
+// socketPath is the path in the value of a variable that names a socket: a plain path,
 // unix:path=PATH,... of D-Bus, unix://PATH of Docker.
 func socketPath(value string) string {
 	value = strings.TrimPrefix(value, "unix:")

@@ -10,8 +10,8 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// A workspace may hold podd's own directory, a home directory does. Then that is hidden
-// in it, and cannot be moved to where it is not.
+// A workspace may contain podd's own directory, as a home directory does. Then that
+// directory is hidden in it, and cannot be moved out of hiding.
 func TestWorkspaceAroundPoddsOwn(t *testing.T) {
 	h := newHouse(t)
 	home := h.path("work")
@@ -41,7 +41,7 @@ func TestWorkspaceAroundPoddsOwn(t *testing.T) {
 		t.Error("podd's configuration was written")
 	}
 	if text, err := os.ReadFile(h.path("work/sub/mine")); err != nil || string(text) != "ok\n" {
-		t.Errorf("what lies beside it: %q, %v", text, err)
+		t.Errorf("another directory beside it: %q, %v", text, err)
 	}
 	scope.Dir = filepath.Join(home, "sub/state")
 	own, err := scopefs.Open(scopefs.Config{Dir: scope.Dir})
@@ -55,8 +55,8 @@ func TestWorkspaceAroundPoddsOwn(t *testing.T) {
 	}
 }
 
-// Nothing in a workspace makes the sandbox bind what a link of it leads to, or a root
-// that took the place of the one that was opened.
+// Nothing in a workspace makes the sandbox bind the target of a link in it, or a root
+// that replaced the opened one.
 func TestLinksOfTheWorkspaceAreNotFollowed(t *testing.T) {
 	for _, c := range []struct{ name, prepare, script string }{
 		{".git is a link", "rm -rf .git && ln -s OUTSIDE .git", "echo attacked >.git/file"},
@@ -107,7 +107,7 @@ func TestLimits(t *testing.T) {
 			if s = h.sandbox(sandbox.Off); mode != sandbox.None {
 				s = h.sandbox(mode)
 			} else {
-				s.Config.Mode = sandbox.Auto // No sandbox works, though one is wanted.
+				s.Config.Mode = sandbox.Auto // The configuration wants a sandbox, and none works.
 			}
 			for _, name := range []string{"core", "big file", "oom"} {
 				if mode == sandbox.Landlock && name == "oom" {

@@ -13,19 +13,19 @@ import (
 	"podd/internal/workspace/git"
 )
 
-// What Landlock can refuse, from linux/landlock.h. Version 3 is the first that knows
-// all ways to change a file.
+// What Landlock can refuse, from linux/landlock.h. Version 3 is the first that covers all
+// ways to change a file.
 const (
 	landlockVersion = 3
 
 	readAccess = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
-	// fileAccess is what of all access means something to a file.
+	// fileAccess is the part of all access that applies to a file.
 	fileAccess = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 )
 
-// rules are what the helper allows a command. Landlock knows no exceptions below what is
-// allowed; so they name everything beside what is hidden.
+// rules are what the helper allows a command. Landlock has no exceptions below an allowed
+// path, so they name everything beside what is hidden.
 type rules struct {
 	// Read are paths that are opened without following a link at their end; ReadOpen and
 	// WriteOpen are descriptors.
@@ -37,7 +37,7 @@ type rules struct {
 	Filter  int      `json:"filter"`
 }
 
-// landlockABI is the version of Landlock, 0 where there is none.
+// landlockABI is the version of Landlock, 0 without it.
 func landlockABI() int {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -46,8 +46,8 @@ func landlockABI() int {
 	return int(version)
 }
 
-// wrapLandlock makes the command line of the helper, which is this very binary, by a
-// descriptor: it may be replaced on disk meanwhile.
+// wrapLandlock makes the command line of the helper, which is this binary, by a
+// descriptor: the binary may be replaced on disk meanwhile.
 func (s *Sandbox) wrapLandlock(c *Command, scope Scope, argv []string) error {
 	if abi := landlockABI(); abi < landlockVersion {
 		return fmt.Errorf("the kernel has Landlock version %d; %d or higher is needed (Linux 6.2)", abi, landlockVersion)
@@ -85,7 +85,10 @@ func (s *Sandbox) rules(c *Command, scope Scope) (rules, error) {
 		Devices: []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"},
 		Filter:  allowNothing,
 	}
-	if s.Network {
+	switch {
+	case scope.ReadOnly:
+		r.Filter = allowReading
+	case scope.Network:
 		r.Filter = allowInternet
 	}
 	own := s.own()
@@ -105,7 +108,7 @@ func (s *Sandbox) rules(c *Command, scope Scope) (rules, error) {
 				root.Path, own[i])
 		}
 	}
-	for _, path := range append(slices.Clone(s.Write), scope.Temp) {
+	for _, path := range append(slices.Clone(s.shared(scope)), scope.Temp) {
 		dir, err := os.Open(path)
 		if err != nil {
 			return r, err
@@ -135,7 +138,7 @@ func (s *Sandbox) rules(c *Command, scope Scope) (rules, error) {
 	return r, nil
 }
 
-// appendBeside adds path, or, where something below it is hidden, what lies beside that.
+// appendBeside adds path, or, if something below it is hidden, everything beside that.
 func appendBeside(paths []string, path string, hidden []string) []string {
 	if slices.Contains(hidden, path) {
 		return paths
@@ -149,7 +152,7 @@ func appendBeside(paths []string, path string, hidden []string) []string {
 		return paths
 	}
 	for _, e := range entries {
-		// What a link leads to is allowed, or not, where it lies.
+		// The target of a link is allowed, or not, at its own place.
 		if e.Type()&os.ModeSymlink == 0 {
 			paths = appendBeside(paths, filepath.Join(path, e.Name()), hidden)
 		}
@@ -157,5 +160,5 @@ func appendBeside(paths []string, path string, hidden []string) []string {
 	return paths
 }
 
-// errHelper is for a helper that was started by nobody who knows how.
+// errHelper is for a helper that podd did not start.
 var errHelper = errors.New("the sandbox's helper is started by podd alone")

@@ -11,10 +11,10 @@ import (
 	"podd/internal/commands/process"
 )
 
-// What one command may take, whatever the sandbox.
+// Limits of one command, whatever the sandbox.
 const (
 	// moreTasks is how many processes and threads of the user there may be, at least, beyond
-	// all that the machine runs when the command starts.
+	// those that the machine runs when the command starts.
 	moreTasks = 4096
 	// maxFileBytes is the largest file.
 	maxFileBytes = 64 << 30
@@ -22,12 +22,12 @@ const (
 	oomScore = 500
 )
 
-// Limits are what bounds one command, whatever the sandbox.
+// Limits are the limits of one command, whatever the sandbox.
 func (s *Sandbox) Limits() process.Limits {
 	if s.Mode() == None && s.Config.Mode == Off {
 		return process.Limits{}
 	}
-	// Rounded, so that they are the same for a while.
+	// Rounded, so that they do not change often.
 	allowed := (tasks()/moreTasks + 2) * moreTasks
 	return process.Limits{NoCore: true, FileBytes: maxFileBytes, Tasks: allowed, OOMScore: oomScore}
 }
@@ -45,8 +45,8 @@ func tasks() uint64 {
 	return n
 }
 
-// memory is how much memory podd may use, in bytes: the machine's, or what a container or
-// service is given of it; 0 when that is not known.
+// memory is how much memory podd may use, in bytes: the machine's, or the limit of its
+// container or service; 0 if unknown.
 func memory() int64 {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {

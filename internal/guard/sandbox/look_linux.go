@@ -16,25 +16,25 @@ import (
 )
 
 const (
-	// maxNested is how many directories below the tops are looked into before a command.
+	// maxNested bounds the directories below the tops that are examined before a command.
 	maxNested = 128
-	// maxEntries is how many entries of a directory are looked at one by one. Of a larger
-	// one the usual names are looked for.
+	// maxEntries is how many entries of a directory are checked one by one. In a larger one
+	// only the usual names are checked.
 	maxEntries = 8192
-	// maxHold is how many paths are mounted read-only: each takes a descriptor, of which a
+	// maxHold bounds the paths mounted read-only: each needs a descriptor, of which a
 	// command gets few.
 	maxHold = 128
 	// maxDepth bounds the way through links that lead back.
 	maxDepth = 16
 )
 
-// place is a directory that is looked into.
+// place is a directory to examine.
 type place struct {
 	root *guardedRoot
 	// rel is its path from the root, without links; empty for the root.
 	rel string
-	// rule is what is said of the names in it beside what is said of those in any
-	// directory; nil for nothing.
+	// rule is the rule for the names in it, besides that for names in any directory; nil
+	// without one.
 	rule *scopefs.Protection
 	// fixed says that it is a top, or on the way from one to a protected path.
 	fixed bool
@@ -47,21 +47,21 @@ func (p place) below(name string, rule *scopefs.Protection) place {
 	return place{p.root, filepath.Join(p.rel, name), rule, p.fixed && rule != nil, p.depth + 1}
 }
 
-// look is why a place is looked into.
+// look is why a place is examined.
 type look int
 
 const (
-	// before the command: what is there is noted.
+	// before the command: existing paths are recorded.
 	before look = iota
-	// found is for what is there later, and may have been there all the time.
+	// found is for paths found later, which may have existed all the time.
 	found
-	// appeared is for what has just come to its place.
+	// appeared is for a path that has just appeared.
 	appeared
 )
 
-// lookAtAll looks at the tops of the roots, and before a command also into the nearest
-// directories below, whose changes are heard of from then on.
-func (g *Guard) lookAtAll(how look) {
+// examineAll examines the tops of the roots, and before a command also the nearest
+// directories below, which are then watched.
+func (g *Guard) examineAll(how look) {
 	var nested []place
 	for _, root := range g.roots {
 		nested = append(nested, g.enter(place{root: root, rule: ruleAt(root.prefix), fixed: true}, how)...)
@@ -71,8 +71,8 @@ func (g *Guard) lookAtAll(how look) {
 	}
 }
 
-// lookAtNested looks at the directories below the tops that are watched.
-func (g *Guard) lookAtNested() {
+// examineNested examines the watched directories below the tops.
+func (g *Guard) examineNested() {
 	for _, p := range g.watcher.at {
 		if !p.fixed {
 			g.enter(p, found)
@@ -80,7 +80,7 @@ func (g *Guard) lookAtNested() {
 	}
 }
 
-// appeared looks at a name that came to a place, and into a new directory.
+// appeared examines a name that appeared in a place, and a new directory.
 func (g *Guard) appeared(p place, name string, isDir bool) {
 	rule := nextRule(p.rule, name)
 	if rule == nil && (!isDir || !p.root.deep || g.watcher.full()) {
@@ -92,7 +92,7 @@ func (g *Guard) appeared(p place, name string, isDir bool) {
 	}
 	defer dir.Close()
 	var nested []place
-	if sub, ok := g.see(p, dir, name, isDir, appeared); ok {
+	if sub, ok := g.examine(p, dir, name, isDir, appeared); ok {
 		nested = append(nested, sub)
 	}
 	for n := 0; n < len(nested) && !g.watcher.full(); n++ {
@@ -100,8 +100,8 @@ func (g *Guard) appeared(p place, name string, isDir bool) {
 	}
 }
 
-// enter watches a place and looks at all that is in it. It gives the directories in it of
-// which no rule speaks.
+// enter watches a place and examines everything in it. It returns the directories in it
+// without a rule.
 func (g *Guard) enter(p place, how look) (nested []place) {
 	dir, err := p.open(p.fixed && how != before)
 	if err != nil {
@@ -115,29 +115,29 @@ func (g *Guard) enter(p place, how look) (nested []place) {
 		g.closed(p, how, err)
 	}
 	for _, e := range all {
-		if sub, ok := g.see(p, dir, e.name, e.isDir, how); ok {
+		if sub, ok := g.examine(p, dir, e.name, e.isDir, how); ok {
 			nested = append(nested, sub)
 		}
 	}
 	return nested
 }
 
-// closed is for a place that cannot be looked into. Before a command that must not pass
-// for an empty one.
+// closed handles a place that cannot be examined. Before a command it must not pass for
+// an empty one.
 func (g *Guard) closed(p place, how look, err error) {
 	switch {
 	case how != before || !p.fixed || errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP):
 	case errors.Is(err, fs.ErrPermission) && p.rel != "":
 		// It is kept as a whole.
 		g.there[p.path("")] = ""
-		g.keep(p.path(""))
+		g.protect(p.path(""))
 	case g.failed == nil:
 		g.failed = err
 	}
 }
 
-// see looks at one entry of a directory. A directory of which no rule speaks is given back.
-func (g *Guard) see(p place, dir *os.File, name string, isDir bool, how look) (nested place, ok bool) {
+// examine examines one entry of a directory. It returns a directory without a rule.
+func (g *Guard) examine(p place, dir *os.File, name string, isDir bool, how look) (nested place, ok bool) {
 	rule := nextRule(p.rule, name)
 	switch {
 	case p.depth > maxDepth || name == gitDir || name == "node_modules" || g.isHidden(p, name):
@@ -154,8 +154,8 @@ func (g *Guard) see(p place, dir *os.File, name string, isDir bool, how look) (n
 			g.leaf(p, dir, name, rule.Why(), how)
 		}
 	case isDir:
-		// Directories in one on the way are not looked into. What is in one that has just come
-		// came with it.
+		// Directories in one on the way are not examined. In one that has just appeared
+		// everything is new.
 		_ = g.enter(p.below(name, rule), how)
 	default:
 		g.way(p, dir, name, rule, how)
@@ -168,7 +168,7 @@ func (g *Guard) isHidden(p place, name string) bool {
 	return len(g.hidden) > 0 && slices.Contains(g.hidden, p.path(name))
 }
 
-// leaf looks at what has a protected name.
+// leaf examines a path with a protected name.
 func (g *Guard) leaf(p place, dir *os.File, name, why string, how look) {
 	path := p.path(name)
 	if g.lets(path) {
@@ -182,9 +182,9 @@ func (g *Guard) leaf(p place, dir *os.File, name, why string, how look) {
 		switch {
 		case !p.fixed:
 		case isLink:
-			g.keepTarget(path)
+			g.protectTarget(path)
 		default:
-			g.keep(path)
+			g.protect(path)
 		}
 	case there && (was == "" || isLink && was == link):
 	case !there && how == found && g.older(dir, name):
@@ -195,7 +195,7 @@ func (g *Guard) leaf(p place, dir *os.File, name, why string, how look) {
 	}
 }
 
-// older says whether a name was there before the command, and nothing touched it since.
+// older says whether a name existed before the command, and has not been touched since.
 func (g *Guard) older(dir *os.File, name string) bool {
 	var stat unix.Stat_t
 	if unix.Fstatat(int(dir.Fd()), name, &stat, unix.AT_SYMLINK_NOFOLLOW) != nil {
@@ -205,8 +205,8 @@ func (g *Guard) older(dir *os.File, name string) bool {
 	return time.Unix(stat.Ctim.Unix()).Before(g.began.Add(-50 * time.Millisecond))
 }
 
-// keep has a path mounted read-only.
-func (g *Guard) keep(path string) {
+// protect mounts a path read-only.
+func (g *Guard) protect(path string) {
 	switch {
 	case slices.Contains(g.hold, path):
 	case g.sandbox.mode != Bwrap || len(g.hold) >= maxHold:
@@ -216,19 +216,18 @@ func (g *Guard) keep(path string) {
 	}
 }
 
-// keepTarget keeps what a link leads to, where a command could change it.
-func (g *Guard) keepTarget(path string) {
+// protectTarget protects the target of a link if a command could change it.
+func (g *Guard) protectTarget(path string) {
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return
 	}
 	if _, rel, ok := g.rootOf(target); ok && rel != "" && !g.lets(target) {
-		g.keep(target)
+		g.protect(target)
 	}
 }
 
-// way looks at a name that a directory would have on the way to a protected path, and
-// that is none now.
+// way examines a name on the way to a protected path that is not a directory now.
 func (g *Guard) way(p place, dir *os.File, name string, rule *scopefs.Protection, how look) {
 	link, isLink := readLink(dir, name)
 	path := p.path(name)
@@ -254,7 +253,7 @@ func (g *Guard) way(p place, dir *os.File, name string, rule *scopefs.Protection
 	}
 }
 
-// restoreLinks makes the links again that are gone.
+// restoreLinks restores missing links.
 func (g *Guard) restoreLinks() {
 	for path, link := range g.there {
 		root, rel, ok := g.rootOf(path)
@@ -264,7 +263,7 @@ func (g *Guard) restoreLinks() {
 		parent, name := filepath.Split(rel)
 		p := place{root: root, rel: filepath.Clean(parent)}
 		if dir, err := p.open(true); err == nil {
-			// Where something is, it is what leaf has seen to.
+			// If something else is in its place, leaf has handled it.
 			if unix.Symlinkat(link, int(dir.Fd()), name) == nil {
 				g.note(path, "it is a link that other programs follow to what they obey")
 			}
@@ -273,7 +272,7 @@ func (g *Guard) restoreLinks() {
 	}
 }
 
-// readLink is where a link leads; isLink is false for what is none.
+// readLink is the target of a link; isLink is false for anything else.
 func readLink(dir *os.File, name string) (link string, isLink bool) {
 	text := make([]byte, unix.PathMax)
 	n, err := unix.Readlinkat(int(dir.Fd()), name, text)
@@ -283,8 +282,8 @@ func readLink(dir *os.File, name string) (link string, isLink bool) {
 	return string(text[:n]), true
 }
 
-// open opens the place step by step, through no link. A directory that its owner has
-// closed is opened up for that when force is set.
+// open opens the place step by step, through no link. With force it opens up a directory
+// that its owner has closed.
 func (p place) open(force bool) (*os.File, error) {
 	at, err := reopen(p.root.dir, ".", force)
 	for name := range strings.SplitSeq(p.rel, "/") {
@@ -317,8 +316,8 @@ func reopen(at *os.File, name string, force bool) (*os.File, error) {
 	return os.NewFile(uintptr(fd), filepath.Join(at.Name(), name)), nil
 }
 
-// openUp lets a directory's owner do all with it. A directory of another owner cannot have
-// been closed by a command.
+// openUp gives a directory's owner all permissions. A directory of another owner cannot
+// have been closed by a command.
 func openUp(fd int) {
 	var stat unix.Stat_t
 	if unix.Fstat(fd, &stat) == nil {
@@ -333,8 +332,8 @@ type entry struct {
 	isDir bool
 }
 
-// entries are the names in a directory. Of a very large one they are those that the rules
-// speak of, as they are commonly written.
+// entries are the names in a directory. Of a very large one they are the names in the
+// rules, as they are commonly written.
 func (g *Guard) entries(p place, dir *os.File) ([]entry, error) {
 	var all []entry
 	if path := p.path(""); !g.large[path] {
@@ -348,7 +347,7 @@ func (g *Guard) entries(p place, dir *os.File) ([]entry, error) {
 		if len(all) <= maxEntries {
 			return all, nil
 		}
-		// It stays one, or what was not seen at first would pass for new.
+		// It stays large, or names that were not seen at first would pass for new ones.
 		g.large[path] = true
 		all = nil
 	}

@@ -10,18 +10,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mounts is the file system of a command as bwrap is told of it. What lies deeper is
-// mounted later, so that it shows whatever is mounted above it.
+// mounts is the file system of a command, as bwrap's arguments describe it. Deeper paths
+// are mounted later, so that they show whatever is mounted above them.
 type mounts struct {
 	sandbox *Sandbox
 	scope   Scope
 	command *Command
 	list    []mount
-	// pinned are directories below roots that are open, most of them mounted on themselves.
+	// pinned are open directories below roots, most of them mounted on themselves.
 	pinned map[string]*os.File
-	// mode says of what is mounted whether it is writable.
+	// mode says whether each mount is writable.
 	mode map[string]bool
-	// worked are the git directories whose parts are held.
+	// worked are the git directories whose parts are protected.
 	worked map[string]bool
 	// passed are the open directories that are not bwrap's.
 	passed []*os.File
@@ -34,8 +34,8 @@ type mount struct {
 	args []string
 }
 
-// openRoot is a writable root. Whoever may write there can change what any path below
-// it leads to at any time; so paths below it are opened step by step, without links.
+// openRoot is a writable root. Anyone who may write there can change the target of any
+// path below it at any time, so paths below it are opened step by step, without links.
 type openRoot struct {
 	path string
 	dir  *os.File
@@ -45,7 +45,7 @@ func (m *mounts) add(path string, args ...string) {
 	m.list = append(m.list, mount{path: path, args: args})
 }
 
-// args is the command line, in the order in which it is carried out.
+// args is the command line, in the order of execution.
 func (m *mounts) args() []string {
 	depth := func(path string) int { return strings.Count(strings.TrimSuffix(path, "/"), "/") }
 	slices.SortStableFunc(m.list, func(a, b mount) int { return depth(a.path) - depth(b.path) })
@@ -68,8 +68,8 @@ func (m *mounts) isRoot(path string) bool {
 	return slices.ContainsFunc(m.roots, func(r openRoot) bool { return r.path == path })
 }
 
-// writableAt says whether a command can write at a path, by the innermost mount that it
-// lies in.
+// writableAt says whether a command can write at a path, according to the innermost mount
+// that contains it.
 func (m *mounts) writableAt(path string) bool {
 	for ; path != "/"; path = filepath.Dir(path) {
 		if writable, mounted := m.mode[path]; mounted {
@@ -79,7 +79,7 @@ func (m *mounts) writableAt(path string) bool {
 	return m.mode[path]
 }
 
-// rootOf is the innermost writable root that a path lies below.
+// rootOf is the innermost writable root that contains a path.
 func (m *mounts) rootOf(path string) (root openRoot, rel string, ok bool) {
 	for _, r := range m.roots {
 		if r.path != path && within(r.path, path) && len(r.path) >= len(root.path) {
@@ -89,8 +89,8 @@ func (m *mounts) rootOf(path string) (root openRoot, rel string, ok bool) {
 	return root, strings.TrimPrefix(strings.TrimPrefix(path, root.path), "/"), ok
 }
 
-// protect makes a path below a root read-only, and says whether it is there. It holds the
-// directories on the way too: one with a mount in it could be moved aside, one that is a
+// protect makes a path below a root read-only, and says whether it exists. It also pins
+// the directories on the way: one with a mount in it could be moved aside, one that is a
 // mount itself cannot.
 func (m *mounts) protect(path string) bool {
 	file := m.descend(path)
@@ -102,8 +102,8 @@ func (m *mounts) protect(path string) bool {
 	return true
 }
 
-// descend opens what is at a path below a root, and pins the directories on the way;
-// nil when there is nothing, or a link on the way.
+// descend opens a path below a root, and pins the directories on the way; nil if the path
+// does not exist, or has a link on the way.
 func (m *mounts) descend(path string) *os.File {
 	root, rel, ok := m.rootOf(path)
 	if !ok {
@@ -134,8 +134,8 @@ func (m *mounts) descend(path string) *os.File {
 	return openBelow(at, name)
 }
 
-// openBelow opens an entry of a directory that is no link, without access to what is in
-// it; nil when there is none.
+// openBelow opens an entry of a directory that is not a link, without access to its
+// content; nil without one.
 func openBelow(dir *os.File, name string) *os.File {
 	fd, err := unix.Openat(int(dir.Fd()), name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -149,10 +149,10 @@ func openBelow(dir *os.File, name string) *os.File {
 	return file
 }
 
-// makePrivate makes the directories in /tmp on which something is mounted: bwrap would
-// make them open to others.
+// makePrivate creates the directories in /tmp for mounts: bwrap would make them open to
+// others.
 func (m *mounts) makePrivate(temp string) error {
-	// What is in there is a command's.
+	// Its content is a command's.
 	root, err := os.OpenRoot(temp)
 	if err != nil {
 		return err
@@ -166,17 +166,17 @@ func (m *mounts) makePrivate(temp string) error {
 		if !isDir(mount.path) {
 			rest = filepath.Dir(rest)
 		}
-		// Where a command keeps it from being made, bwrap says so.
+		// If a command keeps it from being created, bwrap says so.
 		_ = root.MkdirAll(rest, 0o700)
 	}
 	return nil
 }
 
-// hiddenBytes is what can be written in the place of something hidden.
+// hiddenBytes is how much can be written in place of a hidden file or directory.
 const hiddenBytes = 1 << 20
 
-// tmpfs mounts an empty directory in memory that holds at most this much; 0 leaves that
-// to the kernel, which gives it half of the memory.
+// tmpfs mounts an empty directory in memory with at most this size; 0 leaves the size to
+// the kernel, which allows half of the memory.
 func (m *mounts) tmpfs(path string, most int64) {
 	if most == 0 {
 		m.add(path, "--tmpfs", path)
@@ -185,7 +185,7 @@ func (m *mounts) tmpfs(path string, most int64) {
 	m.add(path, "--size", strconv.FormatInt(most, 10), "--tmpfs", path)
 }
 
-// hide puts nothing in the place of a file or directory.
+// hide replaces a file or directory by an empty one.
 func (m *mounts) hide(path string) {
 	if _, _, below := m.rootOf(path); below {
 		file := m.descend(path)
@@ -208,10 +208,10 @@ func (m *mounts) hide(path string) {
 	m.add(path, "--ro-bind", "/dev/null", path)
 }
 
-// mostFiles keeps what a command is started with below what one message can pass on.
+// mostFiles keeps the descriptors of a command below what one message can carry.
 const mostFiles = 128
 
-// instead is what stands in a hidden file, so that its program can read it.
+// instead is the content of a hidden file, which its program can parse.
 func instead(path string) string {
 	switch {
 	case filepath.Ext(path) == ".json":

@@ -14,7 +14,7 @@ import (
 	"podd/internal/guard/sandbox"
 )
 
-// What making the command line costs.
+// The cost of making the command line.
 func BenchmarkCommand(b *testing.B) {
 	for _, mode := range modes {
 		b.Run(mode, func(b *testing.B) {
@@ -41,9 +41,10 @@ type part struct {
 	without []string
 }
 
-// What the parts of bwrap's work cost: each is left out of podd's command line, and all
-// run in turns, so that a busy moment hits everybody. Medians of processor time, in
-// milliseconds: that of bwrap, of what it runs and of their end.
+// The cost of the parts of bwrap's work. Each part is omitted from podd's command line,
+// and all variants run alternately, so that a busy moment affects all of them. The result
+// is medians of processor time, in milliseconds: that of bwrap, of what it runs and of
+// their end.
 func BenchmarkParts(b *testing.B) {
 	h := newHouse(b)
 	s := h.sandbox(sandbox.Bwrap)
@@ -58,7 +59,7 @@ func BenchmarkParts(b *testing.B) {
 		{"without-mounts", mounts},
 		{"least", slices.Concat(mounts, namespaces, []string{"--seccomp", "--cap-drop"})},
 	}
-	// bwrap ends before its first process inside, which is then this process's to wait for.
+	// bwrap ends before its first process inside, which this process then reaps.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		b.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func BenchmarkParts(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// took is the processor time of bwrap with a part of its work left out.
+// took is the processor time of bwrap without a part of its work.
 func (h *house) took(s *sandbox.Sandbox, p part) time.Duration {
 	h.t.Helper()
 	scope, done := h.scope()

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -12,8 +13,8 @@ import (
 // Mode is a kind of sandbox, or how to choose one.
 type Mode = string
 
-// The modes. Auto and Off can be asked for; None is what there is when no sandbox works
-// or is wanted.
+// The modes. A configuration can have Auto and Off; None means that no sandbox works or
+// is wanted.
 const (
 	Auto     Mode = "auto"
 	Bwrap    Mode = "bwrap"
@@ -22,22 +23,22 @@ const (
 	None     Mode = "none"
 )
 
-// Config says how commands are to be confined. The zero value is ready.
+// Config says how to confine commands. The zero value is ready.
 type Config struct {
-	// Mode is Auto, Bwrap, Landlock or Off; empty means Auto: bwrap, else Landlock.
+	// Mode is Auto, Bwrap, Landlock or Off; empty means Auto: bwrap, otherwise Landlock.
 	Mode Mode
-	// Required refuses commands where no sandbox works.
+	// Required refuses commands if no sandbox works.
 	Required bool
-	// Network lets commands reach the network.
+	// Network is whether the commands of pods reach the network that do not say it.
 	Network bool
-	// Read are files and directories that can be read also where they would be hidden by
-	// default. One that would not be begins a list: all that can be read beside the system's
-	// own and the pod's roots.
+	// Read are files and directories that can be read even if they would be hidden by
+	// default. One that would not be begins a list: everything that can be read besides the
+	// system's own and the pod's roots.
 	Read []string
 	// Write are directories that every pod's commands can change.
 	Write []string
-	// MaxMemory is how much memory a command and all that it starts may hold, in bytes; 0
-	// means half of what there is.
+	// MaxMemory bounds the memory of a command and everything that it starts, in bytes; 0
+	// means half of the available memory.
 	MaxMemory int64
 	// Hidden are podd's own files and directories.
 	Hidden []string
@@ -52,23 +53,30 @@ type Scope struct {
 	Dir string
 	// Roots are the pod's directories.
 	Roots []scopefs.Root
+	// ReadOnly keeps the command from changing anything but Temp, and from the network. Roots
+	// that are writable are not then.
+	ReadOnly bool
 	// Temp is a directory that serves as /tmp.
 	Temp string
 	// Show are directories of podd's own that can be read.
 	Show []string
+	// Network lets the command reach the network.
+	Network bool
 	// Git is what the command may change in the repositories of its writable roots. Landlock
-	// does not hold it to that.
+	// does not enforce that.
 	Git GitAccess
-	// GitDirs are git directories in no root that it may change as far.
+	// GitDirs are git directories outside of the roots that it may change in the same way.
 	GitDirs []string
-	// Restores says that the command is git's and only brings back what its repository has.
+	// Restores says that the command is git's and only restores files of its repository.
 	Restores bool
-	// Guard says what must not be changed; nil means all that is protected and there.
+	// Joined says that the process that starts the command has a network of its own with
+	// the loopback alone, and that the command uses that.
+	Joined bool
+	// Guard has the paths that must not change; nil means all protected paths that exist.
 	Guard *Guard
 }
 
-// Sandbox is a kind of sandbox that works here, or none. It is safe for concurrent
-// use.
+// Sandbox is a kind of sandbox that works here, or none. It is safe for concurrent use.
 type Sandbox struct {
 	hiding
 	gitCount
@@ -79,7 +87,7 @@ type Sandbox struct {
 	program string
 	nested  bool
 
-	// guards are those of commands that run.
+	// guards are those of running commands.
 	guards sync.Map
 	spare  spare
 }
@@ -93,8 +101,8 @@ func (s *Sandbox) Confines() bool { return s.mode != None }
 // Why says in a clause why the mode is not a better one; empty for the best.
 func (s *Sandbox) Why() string { return s.why }
 
-// MaxMemory is how much memory a command may hold, in bytes; 0 where there is no bound.
-// The sandbox does not hold a command to it: whoever runs one does.
+// MaxMemory is how much memory a command may use, in bytes; 0 without a bound. The
+// sandbox does not enforce it: whoever runs a command does.
 func (s *Sandbox) MaxMemory() int64 {
 	if s.Config.Mode == Off {
 		return 0
@@ -102,15 +110,15 @@ func (s *Sandbox) MaxMemory() int64 {
 	return s.Config.MaxMemory
 }
 
-// Refuses is a sentence when commands must not run, else empty.
+// Refuses is a sentence if commands must not run, otherwise empty.
 func (s *Sandbox) Refuses() string {
 	if s.Fate() != Refuse {
 		return ""
 	}
-	return fmt.Sprintf("the configuration requires a sandbox, and none works here (%s): install bubblewrap, or change [sandbox] required", s.why)
+	return fmt.Sprintf("the configuration requires a sandbox, but none works here (%s): install bubblewrap, or change [sandbox] required", s.why)
 }
 
-// What becomes of a command.
+// How a command runs.
 const (
 	Confined = "confined"
 	Ask      = "ask"
@@ -118,7 +126,7 @@ const (
 	Run      = "run"
 )
 
-// Fate is what becomes of a command: it is Confined, or without a sandbox it is Refuse-d, a
+// Fate is how a command runs: it is Confined, or without a sandbox it is Refuse-d, a
 // person is to be Ask-ed before it, or it is Run because the operator wants that.
 func (s *Sandbox) Fate() string {
 	switch {
@@ -132,16 +140,16 @@ func (s *Sandbox) Fate() string {
 	return Ask
 }
 
-// Command is a command line that runs another one in the sandbox. Close it once it
-// was started.
+// Command is a command line that runs another one in the sandbox. Close it after the
+// start.
 type Command struct {
 	// Args is the whole command line.
 	Args []string
 	// Env are variables to set, after all others.
 	Env []string
-	// Files are open at the descriptors from the one on that was asked for.
+	// Files are open at the descriptors from the requested one on.
 	Files []*os.File
-	// Held is what no mount keeps as it is.
+	// Held are the paths that no mount protects.
 	Held  Held
 	first int
 }
@@ -167,11 +175,33 @@ func (s *Sandbox) Command(scope Scope, first int, argv ...string) (*Command, err
 		c.Args = argv
 		return c, nil
 	}
-	if err := s.wrap(c, scope, argv); err != nil {
+	if err := s.wrap(c, scope.reading(), argv); err != nil {
 		c.Close()
 		return nil, err
 	}
 	return c, nil
+}
+
+// shared are the directories of every pod that a command can change.
+func (s *Sandbox) shared(scope Scope) []string {
+	if scope.ReadOnly {
+		return nil
+	}
+	return s.Write
+}
+
+// reading makes all roots of a scope that is ReadOnly so.
+func (scope Scope) reading() Scope {
+	if !scope.ReadOnly {
+		return scope
+	}
+	scope.Roots = slices.Clone(scope.Roots)
+	for i := range scope.Roots {
+		scope.Roots[i].Writable = false
+	}
+	scope.Network = false
+	scope.Git, scope.GitDirs, scope.Restores = GitRead, nil, false
+	return scope
 }
 
 // within says whether a clean path is dir or below it.

@@ -1,7 +1,10 @@
 package sandbox_test
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,20 +13,20 @@ import (
 	"podd/internal/guard/sandbox"
 )
 
-// hardened are the attacks that some machines stop by themselves.
+// hardened are the attacks that some machines stop themselves.
 var hardened = []string{"trace", "memory by call", "its descriptors", "mount", "namespace", "io_uring", "vsock", "userfaultfd", "bpf", "perf", "handle", "keyring"}
 
 var modes = []sandbox.Mode{sandbox.Bwrap, sandbox.Landlock}
 
-// An attack on the world outside of the workspace succeeds without a sandbox and fails
-// in each.
+// An attack on the world outside of the workspace succeeds without a sandbox and fails in
+// each sandbox.
 func TestAttacks(t *testing.T) {
 	pid := strconv.Itoa(os.Getpid())
 	type attack struct {
-		// Weakness is the class of published ones that it stands for.
+		// Weakness is the class of published weaknesses of the attack.
 		weakness, name string
 		on             func(h *house) string
-		// only is the one mode that stops it; empty for all. after must hold afterwards.
+		// only is the one mode that stops it; empty for all. after must be true afterwards.
 		only  sandbox.Mode
 		after func(h *house) bool
 	}
@@ -117,7 +120,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// What a command is for still works.
+// What commands are for still works.
 func TestWork(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
@@ -185,10 +188,65 @@ func TestWriteAndNetworkWhenConfigured(t *testing.T) {
 			if ok, said := h.attack(s, "append", h.path("outside/file")); !ok {
 				t.Error(said)
 			}
-			// The network is not a way to sockets of this machine.
+			// The network gives no access to sockets of this machine.
 			if ok, _ := h.attack(s, "unix", h.listen("unix", h.path("state/podd.sock"))); ok {
 				t.Error("podd's socket was reached")
 			}
 		})
 	}
+}
+
+// A command that must change nothing reads its workspace and writes to its /tmp alone, whatever
+// the pod may write otherwise, and has no network.
+func TestReadOnlyCommandsChangeNothing(t *testing.T) {
+	for _, mode := range modes {
+		t.Run(mode, func(t *testing.T) {
+			h := newHouse(t)
+			h.config.Network, h.config.Write = true, []string{h.path("outside")}
+			s := h.sandbox(mode)
+			scope, done := h.scope()
+			defer done()
+			scope.ReadOnly = true
+			if out := h.runIn(s, scope, "", "/bin/sh", "-c", "cat file && f=$(mktemp) && echo a >$f && cat $f && rm $f"); out != "secret work/filea" && out != "secret work/file\na" {
+				t.Errorf("reading and temporary files: %q", out)
+			}
+			for _, in := range []string{"work", "outside"} {
+				file, fresh := h.path(in+"/file"), h.path(in+"/new")
+				for name, script := range map[string]string{
+					"append": "echo a >>" + file, "truncate": ": >" + file, "create": "echo a >" + fresh, "directory": "mkdir " + fresh, "remove": "rm -f " + file,
+					"rename": "mv " + file + " " + fresh, "hard link": "ln " + file + " " + fresh, "link": "ln -s a " + fresh, "pipe": "mkfifo " + fresh,
+					"mode": "chmod 777 " + file, "mode of the directory": "chmod 777 " + h.path(in), "time": "touch -d 2001-01-01 " + file, "copied out": "cp -p " + file + " $TMPDIR/a && mv $TMPDIR/a " + file,
+				} {
+					before := h.look(in)
+					out := h.runIn(s, scope, "", "/bin/sh", "-c", "{ "+script+"; } 2>&1 && echo it worked")
+					if strings.HasSuffix(out, "it worked") || h.look(in) != before {
+						t.Errorf("%s in %s: %q; before\n%s\nafter\n%s", name, in, out, before, h.look(in))
+					}
+				}
+			}
+			if out := h.runIn(s, scope, "tcp|"+h.listen("tcp", "127.0.0.1:0"), h.binary); !strings.HasPrefix(out, "failed: ") {
+				t.Errorf("network: %q", out)
+			}
+		})
+	}
+}
+
+// look is what a person sees of the files of a directory: names, modes, times, sizes.
+func (h *house) look(dir string) string {
+	h.t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(h.path(dir), func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := os.Lstat(path)
+		if err == nil {
+			fmt.Fprintln(&b, path, info.Mode(), info.ModTime(), info.Size())
+		}
+		return err
+	})
+	if err != nil {
+		h.t.Error(err)
+	}
+	return b.String()
 }

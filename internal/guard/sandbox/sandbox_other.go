@@ -15,7 +15,7 @@ func (s *Sandbox) try(context.Context) error { return errNotLinux }
 
 func (s *Sandbox) wrap(*Command, Scope, []string) error { return errNotLinux }
 
-// Limits bound nothing here.
+// Limits are empty here.
 func (s *Sandbox) Limits() process.Limits { return process.Limits{} }
 
 func memory() int64 { return 0 }

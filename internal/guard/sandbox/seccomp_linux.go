@@ -11,26 +11,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The filters of system calls. Both refuse the socket families that no namespace of the
-// network holds, vsock above all, and io_uring, which makes sockets without asking; keys
-// of the user's session and files by handle, which no namespace and no path rule holds;
-// and what the kernel's holes are found in and no build or test needs. So are the calls
-// of another architecture, where the numbers mean something else: 32-bit programs do not
-// run.
+// The filters of system calls. Both refuse socket families that a network namespace does
+// not confine, vsock above all, and io_uring, which creates sockets without a system
+// call. They refuse keys of the user's session and files by handle, which no namespace
+// and no path rule confines, and calls that are common in kernel exploits and that no
+// build or test needs. They also refuse the calls of another architecture, where the
+// numbers mean something else: 32-bit programs do not run.
 const (
-	// allowLocal is for a command with a network namespace of its own.
+	// allowLocal is for a command with its own network namespace.
 	allowLocal = iota
 	// allowInternet is for one without, which may reach the network.
 	allowInternet
 	// allowNothing is for one without, which may not.
 	allowNothing
+	// allowReading is allowNothing for a command that must change nothing: Landlock has no
+	// right for modes, owners, times and attributes of files.
+	allowReading
 )
 
 // architectures are the AUDIT_ARCH values of linux/audit.h.
 var architectures = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
 
-// refused are the calls that no filter lets pass; refusedUnspaced those that only a
-// namespace of processes or of System V's and POSIX's queues and memory holds.
+// refused are the calls that every filter refuses; refusedUnspaced those that only a
+// namespace of processes or of System V's and POSIX's queues and memory confines.
 var (
 	refused = []uint32{
 		unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_OPEN_BY_HANDLE_AT,
@@ -41,9 +44,18 @@ var (
 		unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
 		unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
 	}
+	// refusedReading are the calls that allowReading refuses too.
+	refusedReading = slices.Concat([]uint32{
+		unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
+		unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR,
+		unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR,
+	}, olderCalls[runtime.GOARCH])
+	// olderCalls are those that only older architectures have: chmod, chown, lchown, utime,
+	// utimes, futimesat.
+	olderCalls = map[string][]uint32{"amd64": {90, 92, 94, 132, 235, 261}}
 )
 
-// families are the socket families that a filter lets pass.
+// families are the socket families that a filter allows.
 func families(filter int) []uint32 {
 	switch filter {
 	case allowLocal:
@@ -65,9 +77,9 @@ const (
 const x32Bit = 0x40000000
 
 // program is a filter for this machine. Without a network namespace (all but allowLocal)
-// there is none of processes either: then setsid is refused too, so that the session
-// tells what belongs to a command, and so are limits set for another process, which may
-// be podd.
+// there is no process namespace either. Then it also refuses setsid, so that the session
+// shows which processes belong to a command, and setting limits of another process, which
+// may be podd.
 func program(filter int) ([]unix.SockFilter, error) {
 	arch, ok := architectures[runtime.GOARCH]
 	if !ok {
@@ -76,7 +88,7 @@ func program(filter int) ([]unix.SockFilter, error) {
 	load := func(offset uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
 	}
-	// If the value is k, the next instruction is carried out, else it is skipped.
+	// If the value is k, the next instruction runs, otherwise it is skipped.
 	ifEqual := func(k uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jf: 1}
 	}
@@ -95,6 +107,9 @@ func program(filter int) ([]unix.SockFilter, error) {
 	no := refused
 	if filter != allowLocal {
 		no = slices.Concat(refused, refusedUnspaced)
+		if filter == allowReading {
+			no = slices.Concat(no, refusedReading)
+		}
 		p = append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_PRLIMIT64, Jf: 4},
 			load(offsetArg0), ifEqual(0), answer(unix.SECCOMP_RET_ALLOW), refuse(uint32(unix.EPERM)))
 	}

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a user's session has beside files and sockets.
+// What a user's session has besides files and sockets.
 
 // terminal is the name of a terminal of the user.
 func (h *house) terminal() string {
@@ -22,7 +22,7 @@ func (h *house) terminal() string {
 	return slave.Name()
 }
 
-// key is the name of a key in the session's ring; there may be none on this machine.
+// key is the name of a key in the session's ring; the machine may have none.
 func (h *house) key() string {
 	name := "podd-test-" + filepath.Base(h.base)
 	if id, err := unix.AddKey("user", name, []byte("secret"), unix.KEY_SPEC_SESSION_KEYRING); err == nil {

@@ -14,11 +14,11 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// tryFor is how long a sandbox may take to show that it works.
+// tryFor bounds how long a sandbox may take to show that it works.
 const tryFor = 10 * time.Second
 
-// try runs a command in the sandbox that writes a file in its workspace and, to no
-// effect, another one beside it.
+// try runs a command in the sandbox that writes a file in its workspace and, without
+// success, another one beside it.
 func (s *Sandbox) try(ctx context.Context) error {
 	if s.mode == Bwrap {
 		if err := s.findBwrap(ctx); err != nil {
@@ -58,7 +58,7 @@ func (s *Sandbox) tryIn(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	c, err := s.Command(Scope{Dir: inside, Roots: fs.Roots(), Temp: temp}, 3, sh, "-c",
+	c, err := s.Command(Scope{Dir: inside, Roots: fs.Roots(), Temp: temp, Network: s.Network}, 3, sh, "-c",
 		`echo x >written; { echo x >"$1"; } 2>/dev/null; exit 0`, "try", outside)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (s *Sandbox) tryIn(ctx context.Context, dir string) error {
 	return nil
 }
 
-// tried is what a command that failed said, on one line.
+// tried is the output of a failed command, on one line.
 func tried(err error, said string) error {
 	said = strings.Join(strings.Fields(said), " ")
 	if said == "" {
@@ -95,8 +95,8 @@ func tried(err error, said string) error {
 	return fmt.Errorf("%s (%w)", said, err)
 }
 
-// findBwrap looks for a bwrap that binds open directories, which alone is safe where a
-// path can be changed meanwhile.
+// findBwrap looks for a bwrap that can bind open directories; only that is safe when a
+// path can change meanwhile.
 func (s *Sandbox) findBwrap(ctx context.Context) error {
 	path, err := exec.LookPath("bwrap")
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Sandbox) findBwrap(ctx context.Context) error {
 		return fmt.Errorf("%s cannot be run: %w", path, err)
 	}
 	if !bytes.Contains(help, []byte("--bind-fd")) {
-		return fmt.Errorf("%s is too old: it has no --bind-fd; 0.10 does", path)
+		return fmt.Errorf("%s is too old: it has no --bind-fd; install version 0.10 or later", path)
 	}
 	s.program, s.nested = path, bytes.Contains(help, []byte("--disable-userns"))
 	return nil

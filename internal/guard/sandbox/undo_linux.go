@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// asidePrefix begins the names of what was renamed where it is, since it could not be
-	// moved to another file system while its command ran.
+	// asidePrefix begins the names of things renamed in place because they could not be
+	// moved to another file system while their command ran.
 	asidePrefix = ".podd-moved-"
-	// maxKept is how many things of one command are kept, maxKeptBytes how large one may be,
+	// maxKept bounds how many things of one command are kept, maxKeptBytes the size of each,
 	// and maxAway how many things of all commands of a pod are kept.
 	maxKept      = 32
 	maxKeptBytes = 16 << 20
 	maxAway      = 64
 )
 
-// aside is something that was renamed where it is.
+// aside is something that was renamed in place.
 type aside struct {
 	dir  *os.File
 	name string
@@ -42,8 +42,8 @@ func (g *Guard) undo(dir *os.File, path, name, why string) bool {
 		_ = away.Close()
 	}
 	if err != nil && !errors.Is(err, unix.ENOENT) {
-		// Another file system; or a directory that its owner cannot write to, which can only
-		// be renamed where it is.
+		// It is another file system, or a directory that its owner cannot write to, which can
+		// only be renamed in place.
 		err = g.putAside(dir, path, name)
 		to = m.To
 	}
@@ -73,11 +73,10 @@ func (g *Guard) note(path, why string) *Moved {
 	return m
 }
 
-// plainName is a name that is kept.
+// plainName matches names that are kept.
 var plainName = regexp.MustCompile(`^[\w.-]{1,64}$`)
 
-// destination is where a thing goes. A file that comes again takes the place of the one
-// before.
+// destination is where a thing goes. A file that appears again replaces the earlier one.
 func (g *Guard) destination(m *Moved, name string) (away *os.File, to string, err error) {
 	dir, err := g.away()
 	if err != nil {
@@ -96,7 +95,7 @@ func (g *Guard) destination(m *Moved, name string) (away *os.File, to string, er
 	return away, filepath.Join(dir, rand.Text()[:8]+"-"+name), nil
 }
 
-// putAside renames a thing where it is, to a name that nobody obeys.
+// putAside renames a thing in place, to a name that no program obeys.
 func (g *Guard) putAside(dir *os.File, path, name string) error {
 	at := int(dir.Fd())
 	other := asidePrefix + rand.Text()[:12]
@@ -119,22 +118,22 @@ func (g *Guard) putAside(dir *os.File, path, name string) error {
 	return nil
 }
 
-// sweep takes care of what a podd that was killed has put aside.
+// sweep handles what a killed podd has put aside.
 func (g *Guard) sweep(dir *os.File, name string) {
 	if held, err := reopen(dir, ".", true); err == nil {
 		g.aside = append(g.aside, aside{held, name, name})
 	}
 }
 
-// tidy is for when the command has ended: what was put aside is copied away, and what is
-// too much is removed.
+// tidy runs after the command: it copies away what was put aside, and removes what is too
+// much.
 func (g *Guard) tidy() {
 	for _, a := range g.aside {
 		to, err := g.carry(a)
 		switch m := g.moved[a.path]; {
 		case to == "" || m == nil:
 		case m.To != "":
-			// Only the last is kept of what came to a path again and again.
+			// Of things that appeared at a path repeatedly only the last is kept.
 			g.garbage, m.To = append(g.garbage, m.To), to
 		default:
 			m.To = to
@@ -161,7 +160,8 @@ func (g *Guard) tidy() {
 	}
 }
 
-// carry copies what was put aside away, and removes it. What is too large is not kept.
+// carry copies what was put aside away, and removes it. It does not keep what is too
+// large.
 func (g *Guard) carry(a aside) (to string, err error) {
 	parent, err := os.OpenRoot(descriptorPath(int(a.dir.Fd())))
 	if err != nil {
@@ -190,7 +190,7 @@ func copyTree(from *os.Root, name, to string, room *int64) error {
 			return err
 		}
 		target := filepath.Join(to, path[len(name):])
-		// An entry takes disk, too.
+		// An entry uses disk space, too.
 		if *room -= 4 << 10; *room < 0 {
 			return errTooLarge
 		}
@@ -230,7 +230,7 @@ func copyFile(from *os.Root, path, target string, room *int64) error {
 	return errors.Join(err, file.Close())
 }
 
-// openTree lets the owner of a tree do all with it.
+// openTree gives the owner of a tree all permissions.
 func openTree(root *os.Root, name string) {
 	_ = fs.WalkDir(root.FS(), name, func(path string, e fs.DirEntry, err error) error {
 		if err == nil && e.IsDir() {
@@ -242,7 +242,7 @@ func openTree(root *os.Root, name string) {
 	})
 }
 
-// size is what a thing takes, or more than maxKeptBytes.
+// size is the size of a thing, or more than maxKeptBytes.
 func size(path string) (total int64) {
 	_ = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
 		if total += 4 << 10; err == nil && e.Type().IsRegular() {
@@ -258,7 +258,7 @@ func size(path string) (total int64) {
 	return total
 }
 
-// clear removes the garbage, and the oldest of what commands before this one left.
+// clear removes the garbage, and the oldest things of earlier commands.
 func (g *Guard) clear(dir string) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

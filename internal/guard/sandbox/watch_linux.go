@@ -14,26 +14,26 @@ import (
 )
 
 const (
-	// maxWatches is how many directories of a guard are watched.
+	// maxWatches bounds the directories that a guard watches.
 	maxWatches = 1024
-	// blindPoll is how often the tops are looked at where nothing can be watched.
+	// blindPoll is how often the tops are checked if nothing can be watched.
 	blindPoll = 50 * time.Millisecond
 )
 
-// watcher hears of what appears in directories, by inotify. Its places are guarded by the
-// guard's lock.
+// watcher reports what appears in directories, by inotify. The guard's lock guards its
+// places.
 type watcher struct {
-	// inotify has no file where it cannot be had.
+	// inotify has no file if it is unavailable.
 	inotify
 	spare *spare
 	at    map[int]place
-	// blind says that not all that appears is heard of.
+	// blind says that not everything that appears is reported.
 	blind atomic.Bool
 	quit  chan struct{}
 	once  sync.Once
 }
 
-// spare are instances of inotify that no guard uses. To close one takes the kernel
+// spare are instances of inotify that no guard uses. Closing one takes the kernel
 // milliseconds.
 type spare struct {
 	mu    sync.Mutex
@@ -64,7 +64,7 @@ func (s *spare) get() (inotify, error) {
 	return inotify{fd, os.NewFile(uintptr(fd), "inotify")}, nil
 }
 
-// put takes an instance back, all watches of which were removed.
+// put returns an instance without watches.
 func (s *spare) put(i inotify) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,8 +87,7 @@ func newWatcher(spare *spare) *watcher {
 // descriptorPath is a path to an open file.
 func descriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
-// add watches a directory that is open at a place. One that is watched already has moved
-// there.
+// add watches an open directory at a place. One that is already watched has moved there.
 func (w *watcher) add(p place, dir *os.File) {
 	if w.file == nil || !p.fixed && w.full() {
 		return
@@ -104,10 +103,10 @@ func (w *watcher) add(p place, dir *os.File) {
 	}
 }
 
-// full says that no more directories are watched than those at fixed paths.
+// full says that only directories at fixed paths are watched from now on.
 func (w *watcher) full() bool { return len(w.at) >= maxWatches }
 
-// run tells the guard of what appears until stop.
+// run reports to the guard what appears until stop.
 func (w *watcher) run(g *Guard) {
 	buffer := make([]byte, 64<<10)
 	for {
@@ -117,14 +116,14 @@ func (w *watcher) run(g *Guard) {
 		}
 		g.pass(func() {
 			if n == 0 {
-				g.lookAtAll(found)
+				g.examineAll(found)
 			}
-			w.take(g, buffer[:n])
+			w.dispatch(g, buffer[:n])
 		})
 	}
 }
 
-// wait gives the next events, or none when it is time to look. It fails after stop.
+// wait returns the next events, or none when it is time to check. It fails after stop.
 func (w *watcher) wait(buffer []byte) (n int, err error) {
 	if w.file == nil {
 		select {
@@ -147,7 +146,7 @@ func (w *watcher) wait(buffer []byte) (n int, err error) {
 	return n, err
 }
 
-// drain takes what was not read until stop; without a guard it drops it.
+// drain handles what was not read until stop; without a guard it drops it.
 func (w *watcher) drain(g *Guard) {
 	if w.file == nil {
 		return
@@ -159,14 +158,14 @@ func (w *watcher) drain(g *Guard) {
 			return
 		}
 		if g != nil {
-			w.take(g, buffer[:n])
+			w.dispatch(g, buffer[:n])
 		}
 	}
 }
 
-// take tells the guard of events, each of which is a head of unix.SizeofInotifyEvent bytes
-// and a name that NULs fill up.
-func (w *watcher) take(g *Guard, events []byte) {
+// dispatch passes events to the guard, each of which is a head of unix.SizeofInotifyEvent
+// bytes and a name padded with NULs.
+func (w *watcher) dispatch(g *Guard, events []byte) {
 	for len(events) >= unix.SizeofInotifyEvent {
 		wd := int(int32(binary.NativeEndian.Uint32(events)))
 		mask := binary.NativeEndian.Uint32(events[4:])
@@ -176,8 +175,8 @@ func (w *watcher) take(g *Guard, events []byte) {
 		p, known := w.at[wd]
 		switch {
 		case mask&unix.IN_Q_OVERFLOW != 0:
-			g.lookAtAll(found)
-			g.lookAtNested()
+			g.examineAll(found)
+			g.examineNested()
 		case mask&unix.IN_IGNORED != 0:
 			delete(w.at, wd)
 		case known:
@@ -195,7 +194,7 @@ func (w *watcher) stopped() bool {
 	}
 }
 
-// stop ends run. What comes now is kept for drain.
+// stop ends run. Later events are kept for drain.
 func (w *watcher) stop() {
 	w.once.Do(func() {
 		close(w.quit)
@@ -212,7 +211,7 @@ func (w *watcher) close() {
 	for wd := range w.at {
 		_, _ = unix.InotifyRmWatch(w.fd, uint32(wd))
 	}
-	// A number is not given again: what is heard of these later is nobody's.
+	// Numbers of watches are not reused: later events with these belong to no watch.
 	w.drain(nil)
 	w.spare.put(w.inotify)
 	w.file = nil

@@ -40,11 +40,11 @@ func TestReadFile(t *testing.T) {
 		write("group", "k", 0o640):                       "open to other users (mode 0640)",
 		write("world", "k", 0o604):                       "open to other users (mode 0604)",
 		write("written", "k", 0o602):                     "open to other users (mode 0602)",
-		write("empty", " \n", 0o600):                     "which is no key",
-		write("huge", strings.Repeat("k", 1<<20), 0o600): "which is no key",
+		write("empty", " \n", 0o600):                     "which is not a key",
+		write("huge", strings.Repeat("k", 1<<20), 0o600): "which is not a key",
 		filepath.Join(dir, "none"):                       "no such file",
-		dir:                                              "no regular file",
-		pipe:                                             "no regular file",
+		dir:                                              "not a regular file",
+		pipe:                                             "not a regular file",
 	} {
 		if _, err := secrets.ReadFile(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v, want %q", path, err, want)
@@ -83,7 +83,7 @@ func TestCredential(t *testing.T) {
 	}
 }
 
-// A file keeps its size and what is no secret, wherever in it the secrets are.
+// A file keeps its size and everything that is not secret, wherever the secrets are.
 func TestScrubFile(t *testing.T) {
 	s := secrets.New(known)
 	path := filepath.Join(t.TempDir(), "out")
@@ -117,10 +117,10 @@ func TestScrubFile(t *testing.T) {
 
 type valued struct{ Key string }
 
-// LogValue is a group that has the secret.
+// LogValue is a group with the secret.
 func (v valued) LogValue() slog.Value { return slog.GroupValue(slog.String("inner", v.Key)) }
 
-// named is a string with a type of its own.
+// named is a string with its own type.
 type named string
 
 // A string of a named type is logged like any string, and without its secrets.
@@ -137,8 +137,7 @@ func TestHandlerLogsNamedStringsPlainly(t *testing.T) {
 	}
 }
 
-// Nothing that is logged has a secret or drives a terminal, in whatever way it gets
-// into the record.
+// No log record has a secret or controls a terminal, however the text gets into it.
 func TestHandler(t *testing.T) {
 	s := secrets.New(known)
 	for name, make := range map[string]func(io.Writer) slog.Handler{

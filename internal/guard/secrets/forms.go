@@ -2,15 +2,14 @@ package secrets
 
 import "strings"
 
-// form is a well-known form of secrets. match looks at the text where the trigger
-// stands.
+// form is a well-known form of secrets. match examines the text at the trigger.
 type form struct {
 	trigger string
 	match   func(text string, at int) span
 }
 
-// forms are those that podd looks for. The prefixes and lengths are what the services
-// document for their keys; the lengths are lower bounds.
+// forms are the known forms. The prefixes and lengths are those that the services
+// document for their keys; the lengths are minimums.
 var forms = []form{
 	key("sk-", 20, word+"-", varied),
 	key("ghp_", 30, letters, nil), key("gho_", 30, letters, nil), key("ghu_", 30, letters, nil),
@@ -27,8 +26,9 @@ var forms = []form{
 	{"://", userinfo},
 }
 
-// index says for each pair of bytes which of pairs has the forms whose triggers begin
-// with it; the first one has none. A text is looked through once for all of them.
+// index maps each pair of bytes to an element of pairs, which has the forms whose
+// triggers begin with that pair; the first element is empty. So one pass through a text
+// finds all forms.
 var index, pairs = indexForms()
 
 func indexForms() (index [256][256]uint8, pairs [][]form) {
@@ -50,14 +50,14 @@ const (
 	upper   = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + digits
 	letters = "abcdefghijklmnopqrstuvwxyz" + upper
 	word    = letters + "_"
-	// token is RFC 6750's b64token, and what cookies and digests add.
+	// token is RFC 6750's b64token, plus the characters of cookies and digests.
 	token = word + "-.~+/=:"
-	// pemBody is base64 with line ends as PEM and string literals have them, and the
-	// headers of old keys.
+	// pemBody is base64 with line ends as in PEM and string literals, and the headers of old
+	// keys.
 	pemBody = letters + "+/=,:- \\\r\n\t\"'"
 )
 
-// run is how many bytes of text, from at on, are of the set.
+// run is how many bytes of text, beginning at at, are in the set.
 func run(text string, at int, set string) int {
 	n := 0
 	for at+n < len(text) && strings.IndexByte(set, text[at+n]) >= 0 {
@@ -66,13 +66,13 @@ func run(text string, at int, set string) int {
 	return n
 }
 
-// behindWord says whether a word goes on at a place, so that nothing begins there.
+// behindWord says whether a word continues at a place, so that nothing begins there.
 func behindWord(text string, at int) bool {
 	return at > 0 && strings.IndexByte(word, text[at-1]) >= 0
 }
 
-// key is a form with a prefix and a least number of characters of a set behind it.
-// is, if not nil, says whether these look like a key.
+// key is a form with a prefix and a minimum number of characters of a set after it. is,
+// if not nil, says whether they look like a key.
 func key(prefix string, least int, set string, is func(string) bool) form {
 	return form{prefix, func(text string, at int) span {
 		if behindWord(text, at) {
@@ -86,12 +86,12 @@ func key(prefix string, least int, set string, is func(string) bool) form {
 	}}
 }
 
-// varied tells random text from words with hyphens, as in names of style sheets.
+// varied distinguishes random text from words with hyphens, as in names of style sheets.
 func varied(s string) bool {
 	return count(s, digits) >= 2 || strings.ToUpper(s) != s && strings.ToLower(s) != s
 }
 
-// count is how many bytes of s are of the set.
+// count is how many bytes of s are in the set.
 func count(s, set string) int {
 	n := 0
 	for i := range len(s) {
@@ -102,8 +102,8 @@ func count(s, set string) int {
 	return n
 }
 
-// privateKey is a block of PEM (RFC 7468) whose label ends in PRIVATE KEY. One that
-// has no end ends where the base64 does.
+// privateKey is a PEM block (RFC 7468) whose label ends in PRIVATE KEY. A block without
+// an end ends with its base64.
 func privateKey(text string, at int) span {
 	const begin, dashes = "-----BEGIN ", "-----"
 	label := at + len(begin)
@@ -125,8 +125,8 @@ func privateKey(text string, at int) span {
 	return span{start: at, end: end, from: at, open: end == len(text)}
 }
 
-// header is the value of an Authorization header or one like X-Api-Key, as it stands
-// in a request, in JSON, or in a program's arguments. The name of the scheme stays.
+// header is the value of an Authorization header or one like X-Api-Key, as in a request,
+// in JSON, or in a program's arguments. The name of the scheme stays.
 func header(text string, at int) span {
 	i := at + run(text, at, letters+"-")
 	i += run(text, i, "\"'\\ ")
@@ -156,8 +156,8 @@ func bearer(text string, at int) span {
 	return credential(text, at, at+len("earer "), 20, varied)
 }
 
-// credential is the token at i, which the words from at on announce. is says whether
-// it looks like one. What is called or indexed is a name in a program.
+// credential is the token at i, which the words from at on announce. is says whether it
+// looks like one. A text that is called or indexed is a name in a program.
 func credential(text string, at, i, least int, is func(string) bool) span {
 	end := i + run(text, i, token)
 	sp := span{start: i, end: end, from: at, open: end == len(text)}
@@ -165,8 +165,8 @@ func credential(text string, at, i, least int, is func(string) bool) span {
 	return sp
 }
 
-// userinfo is the password in a URL (RFC 3986, 3.2.1), or a long user name without
-// one, which is a token. A place for a password is none.
+// userinfo is the password in a URL (RFC 3986, 3.2.1), or a long user name without one,
+// which is a token. A placeholder for a password is not a secret.
 func userinfo(text string, at int) span {
 	start := at + len("://")
 	end := start + run(text, start, word+"-.~!$&'()*+,;=:%{}<>")

@@ -10,8 +10,8 @@ import (
 	"podd/internal/sanitize"
 )
 
-// Handler passes log records on without secrets, and without characters that drive a
-// terminal or hide, in messages and values alike. It is podd's only way to its log.
+// Handler passes log records on without secrets, and without characters that control a
+// terminal or hide, in messages and values alike. podd logs only through it.
 func (s *Set) Handler(next slog.Handler) slog.Handler { return handler{s, next} }
 
 type handler struct {
@@ -69,8 +69,8 @@ func (h handler) attr(a slog.Attr) slog.Attr {
 	return a
 }
 
-// any is a value of any type as text: what a handler would make of it later could not
-// be looked at any more.
+// any is a value of any type as text: the handler's own conversion could not be checked
+// any more.
 func (h handler) any(v any) slog.Value {
 	switch v := v.(type) {
 	case error:

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// scrubChunk is how much of a file is looked at together, and scrubOverlap how much of
-// that again with what follows: the longest secret that is surely found.
+// scrubChunk is how much of a file is searched at once, and scrubOverlap how much of that
+// again with the next part: the longest secret that is certainly found.
 const (
 	scrubChunk   = 1 << 20
 	scrubOverlap = 16 << 10
 )
 
-// ScrubFile takes the secrets out of a file, in place and without changing its size:
-// each is overwritten by [Mark], shortened or filled up with "*". It is for text that
-// a program wrote by itself.
+// ScrubFile removes the secrets from a file, in place and without changing its size: it
+// overwrites each with [Mark], shortened or padded with "*". It is for text that a
+// program wrote itself.
 func (s *Set) ScrubFile(path string) error {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Set) scrub(file *os.File) error {
 		last := errors.Is(err, io.EOF)
 		for _, sp := range s.find(string(buffer[:n])) {
 			if sp.open && !last && sp.from > n-scrubOverlap {
-				continue // The next look has all of it.
+				continue // The next round has all of it.
 			}
 			if _, err := file.WriteAt(filler(sp.end-sp.start), offset+int64(sp.start)); err != nil {
 				return err
@@ -48,7 +48,7 @@ func (s *Set) scrub(file *os.File) error {
 	}
 }
 
-// filler is n bytes that stand for a secret.
+// filler is n bytes in place of a secret.
 func filler(n int) []byte {
 	if n <= len(Mark) {
 		return []byte(strings.Repeat("*", n))

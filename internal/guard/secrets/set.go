@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -9,19 +10,22 @@ import (
 	"sync/atomic"
 )
 
-// Mark is what stands where a secret was.
+// Mark replaces a secret.
 const Mark = "[redacted]"
 
-// minKnown is the length, in bytes, from which on a value that podd was given counts
-// as a secret to look for: shorter ones would be found everywhere.
+// minKnown is the minimum length, in bytes, of a known value to search for: shorter ones
+// would be found everywhere.
 const minKnown = 8
 
-// Set is the secrets that podd knows. The zero value and a nil Set know none by
-// value; the well-known forms are found all the same.
+// Set is the secrets that podd knows. The zero value and a nil Set know no values; they
+// still find the well-known forms.
 type Set struct {
 	mu    sync.Mutex
-	known atomic.Pointer[[]string]
+	known atomic.Pointer[[]known]
 }
+
+// known is a form of a value that podd knows, and what replaces it.
+type known struct{ form, mark string }
 
 // New is a Set of values.
 func New(values ...string) *Set {
@@ -30,25 +34,34 @@ func New(values ...string) *Set {
 	return s
 }
 
-// Add makes values known, as they are and as URLs and JSON write them. A value stays
-// known for ever: one that was replaced may still be in use elsewhere. Values of fewer
-// than 8 bytes are left out.
-func (s *Set) Add(values ...string) {
+// Add adds values, as they are and as URLs and JSON write them. A value stays known for
+// ever: a replaced one may still be in use elsewhere. Values of fewer than 8 bytes are
+// ignored.
+func (s *Set) Add(values ...string) { s.add(Mark, values) }
+
+// AddKeys adds values of a model endpoint, which "[key of NAME]" replaces.
+func (s *Set) AddKeys(endpoint string, values ...string) { s.add("[key of "+endpoint+"]", values) }
+
+func (s *Set) add(mark string, values []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := slices.Clone(s.values())
+	all := slices.Clone(s.values())
 	for _, value := range values {
 		value = strings.TrimSpace(value)
 		if len(value) < minKnown {
 			continue
 		}
 		for _, form := range []string{value, url.QueryEscape(value), url.PathEscape(value), inJSON(value)} {
-			if !slices.Contains(known, form) && !strings.Contains(Mark, form) {
-				known = append(known, form)
+			if !slices.ContainsFunc(all, func(k known) bool { return k.form == form }) && !strings.Contains(Mark, form) {
+				all = append(all, known{form, mark})
 			}
 		}
 	}
-	s.known.Store(&known)
+	// What replaces a secret is not one, or redacting would not end.
+	all = slices.DeleteFunc(all, func(k known) bool {
+		return slices.ContainsFunc(all, func(other known) bool { return strings.Contains(other.mark, k.form) })
+	})
+	s.known.Store(&all)
 }
 
 func inJSON(value string) string {
@@ -59,7 +72,7 @@ func inJSON(value string) string {
 	return string(quoted[1 : len(quoted)-1])
 }
 
-func (s *Set) values() []string {
+func (s *Set) values() []known {
 	if s == nil {
 		return nil
 	}
@@ -70,9 +83,9 @@ func (s *Set) values() []string {
 }
 
 // Redact is the text with [Mark] in place of each secret. Redacting again changes
-// nothing. Text without a secret is returned as it is.
+// nothing. Text without a secret is returned unchanged.
 func (s *Set) Redact(text string) string {
-	// What stood behind a secret may look like one of its own now.
+	// Text after a secret may look like one now.
 	for {
 		spans := s.find(text)
 		if len(spans) == 0 {
@@ -87,20 +100,20 @@ func redacted(text string, spans []span) string {
 	at := 0
 	for _, sp := range spans {
 		b.WriteString(text[at:sp.start])
-		b.WriteString(Mark)
+		b.WriteString(cmp.Or(sp.mark, Mark))
 		at = sp.end
 	}
 	b.WriteString(text[at:])
 	return b.String()
 }
 
-// Holds says whether a text has a value that podd was given.
+// Holds says whether a text contains a known value.
 func (s *Set) Holds(text string) bool {
-	return slices.ContainsFunc(s.values(), func(value string) bool { return strings.Contains(text, value) })
+	return slices.ContainsFunc(s.values(), func(k known) bool { return strings.Contains(text, k.form) })
 }
 
-// Environ is the entries of an environment that hold no value that podd was given:
-// what a child may get of it.
+// Environ are the entries of an environment that contain no known value: the part for a
+// child.
 func (s *Set) Environ(entries []string) []string {
 	var kept []string
 	for _, entry := range entries {
@@ -111,33 +124,35 @@ func (s *Set) Environ(entries []string) []string {
 	return kept
 }
 
-// span is where a secret stands in a text.
+// span is the place of a secret in a text.
 type span struct {
 	start, end int
-	// from is where what tells the secret begins: a header's name, say.
+	// from is where the sign of the secret begins: a header's name, for example.
 	from int
-	// open says that what follows the text may belong to the secret, or make one of
-	// what is none yet.
+	// open says that text after this one may belong to the secret, or complete one.
 	open bool
-	// no says that it is no secret as it stands.
+	// mark replaces it; empty for Mark.
+	mark string
+	// no says that it is not a secret in this form.
 	no bool
 }
 
-// find is the secrets in a text: sorted, none touching another.
+// find returns the secrets in a text: sorted, none touching another.
 func (s *Set) find(text string) []span {
 	return joined(slices.DeleteFunc(s.candidates(text), func(sp span) bool { return sp.no }))
 }
 
-// candidates is what is or may become a secret.
+// candidates are what is or may become a secret.
 func (s *Set) candidates(text string) []span {
 	var all []span
-	for _, value := range s.values() {
+	for _, k := range s.values() {
+		value := k.form
 		for at := 0; ; {
 			i := strings.Index(text[at:], value)
 			if i < 0 {
 				break
 			}
-			all = append(all, span{start: at + i, end: at + i + len(value), from: at + i})
+			all = append(all, span{start: at + i, end: at + i + len(value), from: at + i, mark: k.mark})
 			at += i + 1
 		}
 	}
@@ -154,7 +169,7 @@ func (s *Set) candidates(text string) []span {
 	return all
 }
 
-// joined sorts spans and makes one of those that overlap.
+// joined sorts spans and merges those that overlap.
 func joined(spans []span) []span {
 	slices.SortFunc(spans, func(a, b span) int { return a.start - b.start })
 	var out []span
@@ -162,6 +177,7 @@ func joined(spans []span) []span {
 		if last := len(out) - 1; last >= 0 && sp.start < out[last].end {
 			out[last].end = max(out[last].end, sp.end)
 			out[last].from = min(out[last].from, sp.from)
+			out[last].mark = cmp.Or(out[last].mark, sp.mark)
 			continue
 		}
 		out = append(out, sp)

@@ -7,11 +7,10 @@ import (
 	"podd/internal/guard/secrets"
 )
 
-// known is a value that looks like nothing in particular.
+// known is a value without a particular form.
 const known = "correct horse/battery"
 
-// Secrets that no real service ever gave out, put together here so that they stand in
-// no file.
+// Secrets that no real service ever issued, assembled here so that no file contains them.
 var (
 	openai  = "sk-" + "proj-" + strings.Repeat("aB3", 12)
 	github  = "ghp_" + strings.Repeat("aB3d", 9)
@@ -47,7 +46,7 @@ func TestRedact(t *testing.T) {
 		"postgres://u:p%40ss@db":                            "postgres://u:[redacted]@db",
 		"https://" + strings.Repeat("t0", 12) + "@git.test": "https://[redacted]@git.test",
 		"\xff" + known + "\xfe":                             "\xff[redacted]\xfe",
-		// What only looks like it.
+		// Text that only looks like a secret.
 		"sk-spinner-double-bounce-inner-circle":                               "sk-spinner-double-bounce-inner-circle",
 		"task-sk-" + strings.Repeat("a1", 20):                                 "task-[redacted]",
 		"ask-" + strings.Repeat("a1", 20):                                     "ask-" + strings.Repeat("a1", 20),
@@ -71,7 +70,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// A set that knows nothing, and none at all, still find the well-known forms.
+// An empty set and a nil one still find the well-known forms.
 func TestZeroSet(t *testing.T) {
 	var none *secrets.Set
 	for _, s := range []*secrets.Set{none, {}} {
@@ -81,7 +80,7 @@ func TestZeroSet(t *testing.T) {
 	}
 }
 
-// What was added once stays known.
+// An added value stays known.
 func TestAddKeepsOldValues(t *testing.T) {
 	s := secrets.New("the old secret")
 	s.Add(" the new secret\n", `quo"ted\secret`)
@@ -98,8 +97,8 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-// Whatever the text: no known value is left, redacting again changes nothing, and
-// text around a secret stays.
+// For any text: no known value is left, redacting again changes nothing, and text around
+// a secret stays.
 func FuzzRedact(f *testing.F) {
 	for _, seed := range []string{openai, "Authorization: Bearer x", "https://a:b@c", private, "xox", "pi-key:", "earer "} {
 		f.Add("a "+seed+" b", 3)
@@ -115,4 +114,20 @@ func FuzzRedact(f *testing.F) {
 			t.Fatalf("%q became %q when redacted again", got, again)
 		}
 	})
+}
+
+// The key of an endpoint shows as the endpoint's. A value that its replacement contains
+// cannot be hidden, and does not keep redacting from ending.
+func TestKeysAreNamed(t *testing.T) {
+	s := secrets.New("a value of podd")
+	s.AddKeys("work", "work-key-1234")
+	s.AddKeys("homework", "home-key-1234", "key of homework")
+	want := "[key of work], [key of homework], [redacted], key of homework"
+	if got := s.Redact("work-key-1234, home-key-1234, a value of podd, key of homework"); got != want || s.Redact(got) != got {
+		t.Errorf("%s", got)
+	}
+	stream := s.Stream()
+	if got := stream.Write("x work-") + stream.Write("key-1234 y") + stream.Flush(); got != "x [key of work] y" {
+		t.Errorf("%s", got)
+	}
 }

@@ -9,24 +9,24 @@ import (
 // maxHeld bounds what a Stream holds back, in bytes.
 const maxHeld = 64 << 10
 
-// Stream redacts text that comes in fragments, cut anywhere, and gives it on as soon
-// as it is known to be no part of a secret. What it gives, put together, has no secret
-// that Redact would have found in the whole, as long as no secret is longer than
-// 64 KiB. A Stream is for one goroutine.
+// Stream redacts text that comes in fragments, cut anywhere, and returns it as soon as it
+// is certainly not part of a secret. The returned text as a whole has no secret that
+// Redact would have found in the whole input, as long as no secret is longer than 64 KiB.
+// A Stream is for one goroutine.
 type Stream struct {
 	set *Set
-	// before is the last byte that was given on, which tells where words begin.
+	// before is the last returned byte, which shows where words begin.
 	before string
 	held   string
-	// swallow has the characters in which a secret goes on that was given on as
-	// redacted; empty when there is none.
+	// swallow has the characters that continue a secret already returned as redacted; empty
+	// without one.
 	swallow string
 }
 
 // Stream begins a text.
 func (s *Set) Stream() *Stream { return &Stream{set: s} }
 
-// Write takes a fragment and returns what can be shown; it may be empty.
+// Write adds a fragment and returns what can be shown; it may be empty.
 func (s *Stream) Write(fragment string) string {
 	s.held += fragment
 	if s.swallow != "" {
@@ -41,19 +41,19 @@ func (s *Stream) Write(fragment string) string {
 	if len(text)-cut > maxHeld {
 		return s.overflow(text, cut)
 	}
-	return s.give(text, cut)
+	return s.emit(text, cut)
 }
 
 // Flush ends the text and returns the rest of it.
 func (s *Stream) Flush() string {
 	text := s.before + s.held
-	out := s.give(text, len(text))
+	out := s.emit(text, len(text))
 	*s = Stream{set: s.set}
 	return out
 }
 
-// give redacts the text up to cut and holds the rest back.
-func (s *Stream) give(text string, cut int) string {
+// emit redacts the text up to cut and keeps the rest back.
+func (s *Stream) emit(text string, cut int) string {
 	done := text[:cut]
 	out := strings.TrimPrefix(s.set.Redact(done), s.before)
 	s.held = text[cut:]
@@ -63,10 +63,10 @@ func (s *Stream) give(text string, cut int) string {
 	return out
 }
 
-// overflow gives up on what is too long to be held: it is shown as redacted, and the
-// rest of it is not shown.
+// overflow gives up on text that is too long to keep back: it shows as redacted, and the
+// rest of it does not show.
 func (s *Stream) overflow(text string, cut int) string {
-	out := s.give(text, cut) + Mark
+	out := s.emit(text, cut) + Mark
 	s.held, s.before, s.swallow = "", "", token
 	if strings.HasPrefix(text[cut:], "-----") {
 		s.swallow = pemBody
@@ -74,7 +74,7 @@ func (s *Stream) overflow(text string, cut int) string {
 	return out
 }
 
-// undecided is from where on what follows may change what the text is.
+// undecided is the place after which later text may change what the text is.
 func (s *Stream) undecided(text string) int {
 	cut := len(text)
 	for _, sp := range s.set.candidates(text) {
@@ -82,14 +82,14 @@ func (s *Stream) undecided(text string) int {
 			cut = min(cut, sp.from)
 		}
 	}
-	for _, value := range s.set.values() {
-		cut = min(cut, len(text)-begun(text, value))
+	for _, k := range s.set.values() {
+		cut = min(cut, len(text)-begun(text, k.form))
 	}
 	for i := range forms {
 		cut = min(cut, len(text)-begun(text, forms[i].trigger))
 	}
-	// What is cut must not be in the middle of a secret that is whole. Backwards, as
-	// what tells one may lie in the one before.
+	// The cut must not be in the middle of a complete secret. Go backwards, because the sign
+	// of one may be in the one before.
 	for _, sp := range slices.Backward(s.set.find(text)) {
 		if sp.start < cut && cut < sp.end {
 			cut = sp.from
@@ -98,8 +98,7 @@ func (s *Stream) undecided(text string) int {
 	return max(cut, len(s.before))
 }
 
-// begun is how many bytes at the end of text are the beginning of what, which is not
-// whole.
+// begun is the length of the longest end of text that is an incomplete beginning of what.
 func begun(text, what string) int {
 	for n := min(len(what)-1, len(text)); n > 0; n-- {
 		if strings.HasSuffix(text, what[:n]) {
@@ -109,8 +108,8 @@ func begun(text, what string) int {
 	return 0
 }
 
-// Live is a Stream that may be written to from any goroutine and reports what can be
-// shown. flush ends the text.
+// Live is a Stream that any goroutine may write to, and that reports what can be shown.
+// flush ends the text.
 func (s *Set) Live(report func(text string)) (write func(text string), flush func()) {
 	var mu sync.Mutex
 	stream := s.Stream()

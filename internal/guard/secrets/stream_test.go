@@ -10,7 +10,7 @@ import (
 	"podd/internal/guard/secrets"
 )
 
-// pieces are what streams of the tests are made of.
+// pieces are the building blocks of test streams.
 func pieces() []string {
 	return []string{
 		known, openai, github, aws, slack, jwt, private, "Authorization: Bearer abcdef123", "https://user:hunter2@host/", "X-Api-Key: 0123456789abcdef0",
@@ -18,8 +18,8 @@ func pieces() []string {
 	}
 }
 
-// A text that comes in fragments shows no secret, wherever it is cut, and what is
-// shown is what Redact makes of the whole.
+// A text in fragments shows no secret, wherever it is cut, and shows what Redact makes of
+// the whole.
 func TestStreamCutAnywhere(t *testing.T) {
 	s := secrets.New(known)
 	for _, piece := range pieces() {
@@ -60,7 +60,7 @@ func TestStreamProperty(t *testing.T) {
 	})
 }
 
-// Plain text is not held back, so that who watches sees it.
+// Plain text is not held back, so that followers see it.
 func TestStreamIsPrompt(t *testing.T) {
 	stream := secrets.New(known).Stream()
 	for _, text := range []string{"compiling...", " 50%\r", "ok\n", "héllo"} {
@@ -70,7 +70,7 @@ func TestStreamIsPrompt(t *testing.T) {
 	}
 }
 
-// A secret without end is not held for ever, and not shown.
+// A secret without end is neither held back for ever nor shown.
 func TestStreamIsBounded(t *testing.T) {
 	stream := secrets.New().Stream()
 	got := stream.Write("x -----BEGIN PRIVATE KEY-----\n")

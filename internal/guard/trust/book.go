@@ -32,22 +32,22 @@ type Book struct {
 	dirs map[string]record
 }
 
-// record is what a person said of one directory.
+// record is a person's decision about one directory.
 type record struct {
 	Digest string    `json:"digest"`
 	At     time.Time `json:"at"`
-	// Config is the configuration that was trusted: its rules hold until that person
-	// says otherwise.
+	// Config is the trusted configuration: its rules apply until that person decides
+	// otherwise.
 	Config string `json:"config,omitempty"`
 }
 
-// contents are the record as it is stored.
+// contents are the record in its stored form.
 type contents struct {
 	Dirs map[string]record `json:"dirs"`
 }
 
-// Open reads the record of a state directory; there need not be one yet. hidden are
-// podd's own files, which are never looked at as a workspace's.
+// Open reads the record of a state directory, which need not exist yet. hidden are podd's
+// own files, which are never treated as a workspace's.
 func Open(stateDir string, hidden []string, parser Parser) (*Book, error) {
 	b := &Book{path: filepath.Join(stateDir, bookName), hidden: hidden, parser: parser, dirs: map[string]record{}}
 	text, err := b.read()
@@ -59,7 +59,7 @@ func Open(stateDir string, hidden []string, parser Parser) (*Book, error) {
 		err = json.Unmarshal(text, &c)
 	}
 	if err != nil {
-		e := item.Errorf(item.KindPrecondition, "TRUST", "the record of trusted directories %s cannot be used (%v): mend or remove it; without it nothing is trusted", b.path, err)
+		e := item.Errorf(item.KindPrecondition, "TRUST", "cannot use the record of trusted directories %s (%v): repair or remove it; without it nothing is trusted", b.path, err)
 		e.Cause = err
 		return nil, e
 	}
@@ -85,7 +85,7 @@ func (b *Book) read() ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxBookBytes))
 }
 
-// Look says what a workspace has and whether it is trusted.
+// Look returns a workspace's files and whether they are trusted.
 func (b *Book) Look(dir string) (Look, error) {
 	look, err := b.files(dir)
 	if err != nil {
@@ -97,7 +97,7 @@ func (b *Book) Look(dir string) (Look, error) {
 	return look, nil
 }
 
-// state holds a look against the record.
+// state compares a look with the record.
 func (b *Book) state(look Look) State {
 	known, ok := b.dirs[look.Dir]
 	switch {
@@ -111,34 +111,34 @@ func (b *Book) state(look Look) State {
 	return Trusted
 }
 
-// Trust records that a person trusts what has this digest. It is refused when the files
-// have another one by now: that nobody has seen.
+// Trust records that a person trusts the files with this digest. It is refused if their
+// digest has changed: no person has seen them.
 func (b *Book) Trust(dir, digest string, now time.Time) (Look, error) {
 	look, err := b.files(dir)
 	switch {
 	case err != nil:
 		return Look{}, err
 	case look.Digest == "":
-		return Look{}, item.Errorf(item.KindPrecondition, "NOTHING_TO_TRUST", "%s has no file that podd would obey: nothing needs to be trusted", scopefs.Display(look.Dir))
+		return Look{}, item.Errorf(item.KindPrecondition, "NOTHING_TO_TRUST", "%s has no .podd/config.toml or .mcp.json, so there is nothing to trust", scopefs.Display(look.Dir))
 	case look.Digest != digest:
-		return Look{}, item.Errorf(item.KindPrecondition, "PROJECT_CHANGED", "the files of %s are not what was shown any more: look at them again", scopefs.Display(look.Dir))
+		return Look{}, item.Errorf(item.KindPrecondition, "PROJECT_CHANGED", "the files of %s have changed since they were shown: review them again", scopefs.Display(look.Dir))
 	}
 	if p, refused := look.Follows(); len(refused) > 0 && p.Instructions == "" && len(p.Rules)+len(p.Servers) == 0 {
-		return Look{}, item.Errorf(item.KindPrecondition, "NOTHING_TO_TRUST", "podd would follow nothing of %s, mend it first: %s",
+		return Look{}, item.Errorf(item.KindPrecondition, "NOTHING_TO_TRUST", "podd would ignore everything in the files of %s: fix them first: %s",
 			names(look), strings.Join(refused, "; "))
 	}
 	look.State = Trusted
 	return look, b.write(look.Dir, &record{Digest: digest, At: now.UTC(), Config: look.config()})
 }
 
-// Remove takes the trust in a directory back; the directory need not exist any more.
+// Remove withdraws the trust in a directory, which need not exist any more.
 func (b *Book) Remove(dir string) (Look, error) {
 	dir = filepath.Clean(resolved(dir))
 	return Look{Dir: dir, State: Never}, b.write(dir, nil)
 }
 
-// write stores the record with one directory changed; nil removes it. What is not stored
-// does not count.
+// write stores the record with one directory changed; nil removes it. A change that is
+// not stored has no effect.
 func (b *Book) write(dir string, r *record) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -152,13 +152,13 @@ func (b *Book) write(dir string, r *record) error {
 	}
 	text, err := json.MarshalIndent(contents{dirs}, "", "  ")
 	if err == nil && len(text) >= maxBookBytes && r != nil {
-		err = errors.New("it would be too large: take the trust in other directories back")
+		err = errors.New("it would be too large: stop trusting other directories first")
 	}
 	if err == nil {
 		err = paths.WritePrivateFile(b.path, string(text)+"\n")
 	}
 	if err != nil {
-		e := item.Errorf(item.KindPrecondition, "TRUST", "the record of trusted directories %s cannot be written: %v", b.path, err)
+		e := item.Errorf(item.KindPrecondition, "TRUST", "cannot write the record of trusted directories %s: %v", b.path, err)
 		e.Cause = err
 		return e
 	}

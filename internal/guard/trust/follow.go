@@ -10,8 +10,7 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// Project is what the configuration of a workspace may say: what informs, and what
-// narrows.
+// Project is the allowed content of a workspace's configuration: it informs and narrows.
 type Project struct {
 	// Instructions are sent as the workspace's word.
 	Instructions string
@@ -21,17 +20,17 @@ type Project struct {
 	Servers []mcp.Server
 }
 
-// Parser reads the configuration of a workspace, its servers left out; path is how
-// sentences name the file. It leaves out what such a file must not say, with a sentence
-// each in refused.
+// Parser reads the configuration of a workspace, without its servers; sentences name the
+// file as path. It omits what such a file must not contain, with a sentence each in
+// refused.
 type Parser func(path string, text []byte) (p Project, refused []string)
 
-// Follow is what podd follows of a workspace's configuration, and in says one sentence
-// for a person about what it does not; says is empty when that is nothing. What was read
-// is what was held against the record.
+// Follow returns what podd follows of a workspace's configuration, and in says one
+// sentence for a person about what it ignores; says is empty if it ignores nothing. It
+// parses exactly what it compared with the record.
 //
-// A configuration that is not what was trusted loosens nothing: the rules that were
-// trusted hold, until a person trusts other ones or takes the trust back.
+// A configuration that differs from the trusted one permits nothing: the trusted rules
+// apply until a person trusts other ones or withdraws the trust.
 func (b *Book) Follow(dir string) (p Project, says string) {
 	look, err := b.Look(dir)
 	if err != nil {
@@ -43,17 +42,17 @@ func (b *Book) Follow(dir string) (p Project, says string) {
 	case None:
 		return Project{}, ""
 	case Never:
-		return Project{}, fmt.Sprintf("%s is ignored until you trust it: look at it with podctl trust %s", names(look), shown)
+		return Project{}, fmt.Sprintf("%s is ignored until you trust it: review it with podctl trust %s", names(look), shown)
 	case Changed:
 		kept, still := b.kept(look.Dir)
-		return kept, fmt.Sprintf("the configuration of %s has changed since you trusted it, and is ignored until you trust it again%s: run podctl trust %s", shown, still, shown)
+		return kept, fmt.Sprintf("the configuration of %s has changed since you trusted it and is ignored until you trust it again%s: run podctl trust %s", shown, still, shown)
 	}
 	p, refused := look.Follows()
 	return p, strings.Join(refused, "; ")
 }
 
-// Follows is what podd follows of the files once they are trusted, and why not of the
-// rest, a sentence each.
+// Follows is what podd will follow of the files once they are trusted, and why not the
+// rest, one sentence each.
 func (l Look) Follows() (p Project, refused []string) {
 	for _, f := range l.Files {
 		var more []string
@@ -68,8 +67,8 @@ func (l Look) Follows() (p Project, refused []string) {
 	return p, refused
 }
 
-// kept are the rules of the configuration that a person trusted last, and a clause for a
-// sentence that says so; nothing when there are none.
+// kept are the rules of the configuration that a person trusted last, and a clause that
+// says so; empty without any.
 func (b *Book) kept(dir string) (p Project, still string) {
 	b.mu.Lock()
 	known := b.dirs[dir]
@@ -78,7 +77,7 @@ func (b *Book) kept(dir string) (p Project, still string) {
 	if len(p.Rules) == 0 {
 		return Project{}, ""
 	}
-	return Project{Rules: p.Rules}, "; the rules that you trusted hold on"
+	return Project{Rules: p.Rules}, "; the rules that you trusted stay in force"
 }
 
 // parse reads a trusted configuration.
@@ -87,12 +86,12 @@ func (parser Parser) parse(f File) (Project, []string) {
 	var hidden int
 	p.Instructions, hidden = sanitize.Visible(p.Instructions)
 	if hidden > 0 {
-		refused = append(refused, fmt.Sprintf("%s: instructions has %d invisible characters, which are left out", f.Path, hidden))
+		refused = append(refused, fmt.Sprintf("%s: instructions contains %d invisible characters, which are left out", f.Path, hidden))
 	}
 	return p, refused
 }
 
-// names are the files of a look in a sentence.
+// names are the files of a look, as text for a sentence.
 func names(look Look) string {
 	var all []string
 	for _, f := range look.Files {

@@ -14,25 +14,25 @@ import (
 // ConfigFile is the configuration of a workspace, below its directory.
 const ConfigFile = ".podd/config.toml"
 
-// MaxFileBytes is the most that a file may have that is to be trusted, in bytes.
+// MaxFileBytes bounds a file that can be trusted, in bytes.
 const MaxFileBytes = 64 << 10
 
 // ServersFile names the MCP servers of a workspace, below its directory.
 const ServersFile = ".mcp.json"
 
-// trusted are what a person trusts, all at once.
+// trusted are the files that a person trusts, all at once.
 var trusted = []string{ConfigFile, ServersFile}
 
-// State says what a person said of the files of a workspace.
+// State is a person's decision about the files of a workspace.
 type State string
 
 // The states.
 const (
 	// None: the workspace has none of these files.
 	None State = "none"
-	// Never: nobody has trusted them.
+	// Never: no person has trusted them.
 	Never State = "never"
-	// Changed: they are not what was trusted.
+	// Changed: they differ from what was trusted.
 	Changed State = "changed"
 	// Trusted: they are what was trusted, byte by byte.
 	Trusted State = "trusted"
@@ -45,12 +45,12 @@ type File struct {
 	Content []byte
 }
 
-// Look is what a workspace has, all read at one time.
+// Look is a workspace's files, all read at one time.
 type Look struct {
-	// Dir is the workspace, its links resolved.
+	// Dir is the workspace, with links resolved.
 	Dir   string
 	Files []File
-	// Digest is the SHA-256 of the files in hexadecimal; empty when there are none.
+	// Digest is the SHA-256 of the files in hexadecimal; empty without files.
 	Digest string
 	State  State
 	parser Parser
@@ -60,7 +60,7 @@ type Look struct {
 // trusted.
 func (b *Book) files(dir string) (Look, error) {
 	if !filepath.IsAbs(dir) {
-		return Look{}, item.Errorf(item.KindInvalid, "BAD_DIR", "the directory %s is not absolute: give the whole path", scopefs.Display(dir))
+		return Look{}, item.Errorf(item.KindInvalid, "BAD_DIR", "the path of the directory %s is not absolute", scopefs.Display(dir))
 	}
 	dir = resolved(dir)
 	fs, err := scopefs.Open(scopefs.Config{Dir: dir, Hidden: b.hidden})
@@ -75,7 +75,7 @@ func (b *Book) files(dir string) (Look, error) {
 			continue
 		}
 		if err == nil && f.Truncated {
-			err = fmt.Errorf("%s has %d bytes, more than the %d that such a file may have", name, f.Size, MaxFileBytes)
+			err = fmt.Errorf("%s has %d bytes, more than the limit of %d", name, f.Size, MaxFileBytes)
 		}
 		if err != nil {
 			e := item.Errorf(item.KindPrecondition, "PROJECT_FILE", "in %s: %v", scopefs.Display(dir), err)
@@ -88,7 +88,7 @@ func (b *Book) files(dir string) (Look, error) {
 	return look, nil
 }
 
-// resolved is a directory without links, or as it is when it is not there.
+// resolved is a directory without links, or unchanged if it does not exist.
 func resolved(dir string) string {
 	if path, err := filepath.EvalSymlinks(dir); err == nil {
 		return path
@@ -96,7 +96,7 @@ func resolved(dir string) string {
 	return dir
 }
 
-// config is the content of the configuration; empty when there is none.
+// config is the content of the configuration; empty without one.
 func (l Look) config() string {
 	for _, f := range l.Files {
 		if f.Path == ConfigFile {
@@ -106,7 +106,7 @@ func (l Look) config() string {
 	return ""
 }
 
-// digest is over names, lengths and contents, so that no two sets of files have the same.
+// digest covers names, lengths and contents, so that no two sets of files have the same.
 func digest(files []File) string {
 	if len(files) == 0 {
 		return ""

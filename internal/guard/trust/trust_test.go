@@ -44,7 +44,7 @@ func wantState(t *testing.T, b *trust.Book, dir string, want trust.State) trust.
 
 const deny = "instructions = \"Be brief.\"\n[[rule]]\ntool = \"shell\"\ndecision = \"deny\"\n"
 
-// Only what was shown is trusted, only as long as it stays so, over restarts too.
+// Only what was shown is trusted, and only while it does not change, over restarts too.
 func TestTrust(t *testing.T) {
 	state, dir := t.TempDir(), t.TempDir()
 	b := open(t, state)
@@ -58,7 +58,7 @@ func TestTrust(t *testing.T) {
 	plant(t, dir, ".podd/config.toml", deny+"# another\n")
 	_, err := b.Trust(dir, look.Digest, time.Now())
 	if item.ReasonOf(err) != "PROJECT_CHANGED" {
-		t.Errorf("what nobody has seen was trusted: %v", err)
+		t.Errorf("unseen files were trusted: %v", err)
 	}
 	wantState(t, b, dir, trust.Never)
 
@@ -88,7 +88,7 @@ func TestTrust(t *testing.T) {
 	wantState(t, open(t, state), dir, trust.None)
 }
 
-// Whatever becomes of the files, the rules that were trusted hold until a person says
+// Whatever happens to the files, the trusted rules apply until a person decides
 // otherwise; over restarts too.
 func TestTrustedRulesHold(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, dir, config string){
@@ -117,7 +117,7 @@ func TestTrustedRulesHold(t *testing.T) {
 			change(t, dir, filepath.Join(dir, ".podd", "config.toml"))
 			for _, b := range []*trust.Book{b, open(t, state)} {
 				p, says := b.Follow(dir)
-				if len(p.Rules) != 1 || p.Instructions != "" || !strings.Contains(says, "the rules that you trusted hold on") {
+				if len(p.Rules) != 1 || p.Instructions != "" || !strings.Contains(says, "the rules that you trusted stay in force") {
 					t.Errorf("followed: %+v, %q", p, says)
 				}
 				if len(p.Rules) == 1 && p.Rules[0].Source != ".podd/config.toml (as trusted):2" {
@@ -133,7 +133,7 @@ func TestTrustedRulesHold(t *testing.T) {
 	}
 }
 
-// A link to a trusted directory is that directory; a copy of it is another one.
+// A link to a trusted directory means that directory; a copy of it is another one.
 func TestTrustIsOfADirectory(t *testing.T) {
 	b, base := open(t, t.TempDir()), t.TempDir()
 	a, c, link := filepath.Join(base, "a"), filepath.Join(base, "c"), filepath.Join(base, "link")

@@ -37,7 +37,7 @@ func get(t *testing.T, socket, path string) (int, string, error) {
 	return resp.StatusCode, string(body), err
 }
 
-// Metrics and profiles are answered at a private socket, which goes with the server.
+// A private socket serves metrics and profiles, and is removed with the server.
 func TestServe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d", "debug.sock")
 	fails := false
@@ -72,7 +72,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// Who is not podd's user gets no answer, even where no directory keeps him out.
+// Another user gets no answer, even if the directory permits access.
 func TestStranger(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Backup writes a consistent copy of the open database to w. The copy is made first,
-// so that a slow reader does not keep a transaction open.
+// Backup writes a consistent copy of the open database to w. It makes the copy first, so
+// that a slow reader does not keep a transaction open.
 func (k *Keeper) Backup(ctx context.Context, w io.Writer) error {
 	return k.withCopy(ctx, func(path string) error {
 		f, err := os.Open(path)

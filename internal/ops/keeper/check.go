@@ -18,7 +18,7 @@ import (
 // quickTime bounds the check at start, which may never end on a damaged file.
 const quickTime = 2 * time.Minute
 
-// check checks a file in a process of its own.
+// check checks a file in a separate process.
 func (c Config) check(ctx context.Context, path string, quick bool) ([]store.Finding, error) {
 	if len(c.Checker) == 0 {
 		return store.CheckFile(ctx, path, quick)

@@ -23,7 +23,7 @@ import (
 	"podd/pkg/store"
 )
 
-// verbs are what this test binary does as a checker, by its first argument.
+// verbs are the checks that this test binary runs as a checker, by its first argument.
 const (
 	verbCheck = "check-for-test"
 	verbDie   = "die-for-test"
@@ -79,7 +79,7 @@ func closeKeeper(t *testing.T, k *keeper.Keeper) {
 	}
 }
 
-// crash closes a database as a process that is killed does: without a word.
+// crash closes a database the way a killed process does: without a marker.
 func crash(t *testing.T, k *keeper.Keeper) {
 	t.Helper()
 	if err := k.Store().Close(); err != nil {
@@ -149,8 +149,8 @@ func glob(t *testing.T, parts ...string) []string {
 	return paths
 }
 
-// A database that was not closed is checked before it is opened, one that was closed
-// is not; damage that harms one pod does not keep podd from starting.
+// Open checks a database that was not closed, and does not check one that was. Damage to
+// one pod does not keep podd from starting.
 func TestUncleanStart(t *testing.T) {
 	c := config(t)
 	k := open(t, c)
@@ -176,8 +176,8 @@ func TestUncleanStart(t *testing.T) {
 	wantAside(t, c, err, "crashed", before)
 }
 
-// patch replaces text in a file wherever it stands: bbolt leaves old pages there, and
-// which one counts is not for a test to know.
+// patch replaces text everywhere in a file: bbolt leaves old pages behind, and the test
+// does not know which one is current.
 func patch(t *testing.T, path, old, replacement string) {
 	t.Helper()
 	b := read(t, path)
@@ -187,14 +187,14 @@ func patch(t *testing.T, path, old, replacement string) {
 	write(t, path, bytes.ReplaceAll(b, []byte(old), []byte(replacement)))
 }
 
-// damageRecord changes a byte of the note of pod p.
+// damageRecord changes a byte of pod p's note.
 func damageRecord(t *testing.T, dir string) {
 	t.Helper()
 	patch(t, filepath.Join(dir, "podd.db"), "the note of p", "the nose of p")
 }
 
-// wantAside checks that a database was moved aside as it was, and that podd does not
-// start empty after that until somebody says so.
+// wantAside checks that Open moved the unchanged database aside, and that podd does not
+// start empty after that unless a person decides so.
 func wantAside(t *testing.T, c keeper.Config, err error, why string, content []byte) {
 	t.Helper()
 	if item.KindOf(err) != item.KindDataLoss || !strings.Contains(err.Error(), why) || strings.Contains(err.Error(), "\n") {
@@ -221,8 +221,8 @@ func wantAside(t *testing.T, c keeper.Config, err error, why string, content []b
 	}
 }
 
-// Whatever stands in the place of a database that was podd's is moved aside, with the
-// newest snapshot named; copied back, it is used.
+// Any invalid file in place of podd's database is moved aside, and the error names the
+// newest snapshot. A copy of that snapshot works.
 func TestDamagedDatabase(t *testing.T) {
 	for name, bad := range map[string]func(good []byte) []byte{
 		"truncated":          func(good []byte) []byte { return good[:3*os.Getpagesize()] },
@@ -263,8 +263,8 @@ func TestDamagedDatabase(t *testing.T) {
 	}
 }
 
-// What is no damage stays where it is, also after a crash: an empty file, a newer
-// schema, another program's database, a file that was never podd's.
+// A file without damage stays in place, also after a crash: an empty file, a newer
+// schema, another program's database, a file that never was podd's.
 func TestNotMovedAside(t *testing.T) {
 	page := os.Getpagesize()
 	for name, tt := range map[string]struct {
@@ -274,7 +274,7 @@ func TestNotMovedAside(t *testing.T) {
 	}{
 		"empty": {func(t *testing.T, _ keeper.Config, path string) { write(t, path, nil) }, store.ReasonUnreadable, "the newest snapshot is "},
 		"newer": {func(t *testing.T, _ keeper.Config, path string) {
-			patch(t, path, "version\x00\x00\x00\x03", "version\x00\x00\x01\x00")
+			patch(t, path, "version\x00\x00\x00\x04", "version\x00\x00\x01\x00")
 		}, store.ReasonNewer, "newer podd"},
 		"another program's": {func(t *testing.T, _ keeper.Config, path string) {
 			patch(t, path, "formatpodd", "formatpost")
@@ -288,7 +288,7 @@ func TestNotMovedAside(t *testing.T) {
 	} {
 		for _, unclean := range []bool{false, true} {
 			if unclean && name == "never podd's" {
-				continue // Podd had it open.
+				continue // podd had it open.
 			}
 			t.Run(fmt.Sprintf("%s, unclean %v", name, unclean), func(t *testing.T) {
 				c := config(t)
@@ -319,8 +319,8 @@ func TestNotMovedAside(t *testing.T) {
 	}
 }
 
-// A database of an older schema is copied before it is migrated, whatever the
-// schedule; when it can't be copied it stays as it is.
+// Open copies a database with an older schema before it migrates it, whatever the
+// schedule; if it can't copy it, the database stays as it is.
 func TestMigrationMakesASnapshot(t *testing.T) {
 	c := config(t)
 	c.Schedule.Keep = 0
@@ -328,7 +328,7 @@ func TestMigrationMakesASnapshot(t *testing.T) {
 	fill(t, k, "p")
 	closeKeeper(t, k)
 	path := filepath.Join(c.Dir, "podd.db")
-	patch(t, path, "version\x00\x00\x00\x03", "version\x00\x00\x00\x01")
+	patch(t, path, "version\x00\x00\x00\x04", "version\x00\x00\x00\x01")
 	old := read(t, path)
 	blocked := filepath.Join(c.Dir, "snapshots")
 	if err := os.RemoveAll(blocked); err != nil {
@@ -357,8 +357,8 @@ func TestMigrationMakesASnapshot(t *testing.T) {
 	closeKeeper(t, k)
 }
 
-// On schedule a snapshot is made when the last one is old enough, also over restarts;
-// too many and too old ones go, the newest never.
+// Snapshots follow the schedule, also over restarts: one is due when the last one is old
+// enough. Surplus and old ones are removed, the newest never.
 func TestSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := config(t)
@@ -396,8 +396,8 @@ func TestSchedule(t *testing.T) {
 	})
 }
 
-// One snapshot that was named by a clock ahead stops none: the next is made, the newest is the
-// one that was made last, and the others go when there are too many.
+// A snapshot with a name from a clock ahead does not stop the schedule: the next one is
+// made, the newest is the one made last, and surplus ones are removed.
 func TestSnapshotFromAClockAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := config(t)
@@ -435,7 +435,7 @@ func TestSnapshotFromAClockAhead(t *testing.T) {
 	})
 }
 
-// born makes a database as old as faked time.
+// born makes a database as old as the faked time.
 func born(t *testing.T, c keeper.Config) {
 	t.Helper()
 	if err := os.Chtimes(filepath.Join(c.Dir, "podd.id"), time.Now(), time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)); err != nil {
@@ -443,7 +443,7 @@ func born(t *testing.T, c keeper.Config) {
 	}
 }
 
-// A snapshot that cannot be made raises an alert, and is tried again.
+// A snapshot that fails raises an alert, and is retried.
 func TestFailedSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := config(t)
@@ -473,7 +473,7 @@ func TestFailedSnapshot(t *testing.T) {
 	})
 }
 
-// A check of an open database looks at a copy and leaves nothing; a backup is a
+// A check of an open database reads a copy and leaves no file behind; a backup is a
 // database.
 func TestCheckAndBackup(t *testing.T) {
 	c := config(t)
@@ -495,14 +495,14 @@ func TestCheckAndBackup(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := k.Check(cancelled); !errors.Is(err, context.Canceled) {
-		t.Errorf("a check that nobody waits for: %v", err)
+		t.Errorf("a cancelled check: %v", err)
 	}
 	if left := glob(t, c.Dir, "snapshots", "*"); len(left) > 0 {
 		t.Errorf("%q are left", left)
 	}
 	closeKeeper(t, k)
 	if found, _, err := keeper.CheckFile(t.Context(), c); err != nil || len(found) != 1 {
-		t.Errorf("a file that nobody has open: %q, %v", found, err)
+		t.Errorf("a closed file: %q, %v", found, err)
 	}
 	write(t, filepath.Join(c.Dir, "podd.db"), b.Bytes())
 	write(t, filepath.Join(c.Dir, "snapshots", "temp-left"), []byte("of a podd that was killed"))
@@ -517,9 +517,9 @@ func TestCheckAndBackup(t *testing.T) {
 	}
 }
 
-// Damage that no look at the last entries shows comes to light with a write. podd ends by
-// it, and the next start reads everything and moves the file aside: it does not end so at
-// each start.
+// Damage that a look at the last entries does not find shows at a write, which ends podd.
+// The next start reads everything and moves the file aside, so that podd does not end the
+// same way again.
 func TestDamageMetByACommit(t *testing.T) {
 	c := config(t)
 	k := open(t, c)
@@ -545,7 +545,7 @@ func TestDamageMetByACommit(t *testing.T) {
 	wantAside(t, c, err, "contradict each other", content)
 }
 
-// freeAll says of each page of a database that is in use that it is free.
+// freeAll marks each page in use as free.
 func freeAll(db []byte) {
 	const freelist, head = 0x10, 16
 	page := os.Getpagesize()
@@ -564,7 +564,7 @@ func freeAll(db []byte) {
 	}
 }
 
-// The marker is there while the database is open.
+// The marker exists while the database is open.
 func TestMarker(t *testing.T) {
 	c := config(t)
 	for range 2 {

@@ -34,7 +34,7 @@ type snapshot struct {
 
 const snapshotPrefix, snapshotSuffix = "podd-", ".db"
 
-// list gives the snapshots, oldest first.
+// list returns the snapshots, oldest first.
 func (c Config) list() []snapshot {
 	names, _ := filepath.Glob(filepath.Join(c.snapshots(), snapshotPrefix+"*"+snapshotSuffix))
 	var all []snapshot
@@ -64,8 +64,8 @@ func (c Config) newest() string {
 	return all[len(all)-1].path
 }
 
-// take makes a snapshot, whose name sorts after those of all earlier ones.
-func (c Config) take(what string, copyTo func(path string) error) (path string, err error) {
+// makeSnapshot makes a snapshot, whose name sorts after those of all earlier ones.
+func (c Config) makeSnapshot(what string, copyTo func(path string) error) (path string, err error) {
 	now := c.Now()
 	named := now.UTC().Truncate(time.Second)
 	if all := c.list(); len(all) > 0 {
@@ -86,7 +86,7 @@ func (c Config) take(what string, copyTo func(path string) error) (path string, 
 // beforeMigration makes a snapshot of a database with an older schema. If that fails, the
 // database is not migrated.
 func (c Config) beforeMigration(from, to uint32, copyTo func(path string) error) error {
-	path, err := c.take(fmt.Sprintf("-schema%d", from), copyTo)
+	path, err := c.makeSnapshot(fmt.Sprintf("-schema%d", from), copyTo)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (k *Keeper) failed(ctx context.Context, cause error) {
 
 // Snapshot makes a snapshot now, and then removes excess and old snapshots.
 func (k *Keeper) Snapshot(ctx context.Context) error {
-	path, err := k.cfg.take("", func(path string) error { return k.store.CopyTo(ctx, path) })
+	path, err := k.cfg.makeSnapshot("", func(path string) error { return k.store.CopyTo(ctx, path) })
 	if err != nil {
 		return err
 	}

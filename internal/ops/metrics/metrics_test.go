@@ -34,7 +34,7 @@ func parse(t *testing.T, samples []metrics.Sample) map[string]*dto.MetricFamily 
 	return families
 }
 
-// value is that of the series whose labels are all in want, as name=value.
+// value is the value of the series whose labels are all in want, as name=value.
 func value(t *testing.T, families map[string]*dto.MetricFamily, name string, want ...string) float64 {
 	t.Helper()
 	for _, m := range families[name].GetMetric() {
@@ -54,7 +54,7 @@ func price(u item.RequestUsage) (float64, bool) {
 	return float64(u.Usage.Output) / 1000, u.Model == "m"
 }
 
-// What entries tell is counted, and Prometheus reads it as it was meant.
+// The recorder counts entries, and Prometheus reads the page as intended.
 func TestRecorder(t *testing.T) {
 	r := metrics.NewRecorder(price)
 	usage := item.Usage{Input: 100, CachedInput: 40, Output: 10, Requests: 1}
@@ -101,7 +101,7 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
-// The recorder keeps to what hooks are held to.
+// The recorder follows the rules for hooks.
 func TestConform(t *testing.T) { hooktest.Conform(t, metrics.NewRecorder(price)) }
 
 // A model that calls tools by ever new names does not fill the memory.
@@ -119,7 +119,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// Whatever a model or a tool is called, the page can be read.
+// Whatever a model or a tool is called, the page is valid.
 func FuzzWrite(f *testing.F) {
 	f.Add("plain", "x")
 	f.Add("\xff\"\\\n", "}{,=")

@@ -16,6 +16,9 @@ type counted struct {
 	recorder *Recorder
 }
 
+// Encoder is the model's own; see llm.Incremental.
+func (c counted) Encoder() llm.Encoder { return llm.NewEncoder(c.Model) }
+
 // Stream counts a request once it has ended, by outcome.
 func (c counted) Stream(ctx context.Context, body []byte) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {

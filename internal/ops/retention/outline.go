@@ -9,7 +9,7 @@ import (
 	"podd/pkg/item"
 )
 
-// outline is what the rule has to know of a log.
+// outline is what the rule needs to know about a log.
 type outline struct {
 	log  *fold.Log
 	fold *fold.Fold
@@ -33,8 +33,8 @@ type pause struct {
 // standIn is a compaction: its entry, and the last entry that its summary replaces.
 type standIn struct{ seq, upTo item.Seq }
 
-// add looks at an entry that was folded in. What a rewind took back does not count: were a log
-// parted in there, its first entry would not count either.
+// add adds an entry that was folded. Entries that a rewind undid do not count: if the log
+// were split among them, its first entry would not count either.
 func (o *outline) add(e item.Entry, size int) {
 	o.bytes += int64(size)
 	if !o.log.Counts(e.Seq) {
@@ -54,7 +54,7 @@ func (o *outline) add(e item.Entry, size int) {
 	}
 }
 
-// find is where the break at an entry stands, or would stand.
+// find is the index of the break at an entry, or where it would be.
 func (o *outline) find(seq item.Seq) (int, bool) {
 	return slices.BinarySearchFunc(o.breaks, seq, func(b pause, seq item.Seq) int { return cmp.Compare(b.seq, seq) })
 }

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var start = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 
-// podLog writes the log of a pod as turns do. A day passes with each turn.
+// podLog writes the log of a pod the way turns do. Each turn takes a day.
 type podLog struct {
 	t       fataler
 	s       store.Store
@@ -83,7 +83,7 @@ func newState(t fataler) *fold.Context {
 	return state
 }
 
-// add adds entries that are written by flush.
+// add adds entries that flush writes.
 func (l *podLog) add(kinds ...item.Kind) {
 	for _, k := range kinds {
 		e := item.Entry{Seq: item.Seq(len(l.entries) + 1), Time: start.AddDate(0, 0, l.day), Turn: l.turn, Kind: k}
@@ -92,7 +92,7 @@ func (l *podLog) add(kinds ...item.Kind) {
 	}
 }
 
-// flush writes what was added since.
+// flush writes the added entries.
 func (l *podLog) flush() {
 	b := store.Batch{Pod: l.pod, Epoch: l.epoch, Entries: slices.Clone(l.entries[l.written:])}
 	for i := range b.Entries {
@@ -137,7 +137,7 @@ func (l *podLog) end() {
 		item.TurnEnded{Outcome: item.OutcomeFinished})
 }
 
-// prune sends the last result as its summary.
+// prune makes requests send the last result as its summary.
 func (l *podLog) prune() {
 	for i := len(l.entries) - 1; i >= 0; i-- {
 		if added, ok := l.entries[i].Kind.(item.ItemAdded); ok {
@@ -149,7 +149,7 @@ func (l *podLog) prune() {
 	}
 }
 
-// compact lets a summary stand for all but some tokens.
+// compact replaces all but some tokens by a summary.
 func (l *podLog) compact(keep int) {
 	if n, ok := l.state.CompactionPoint(keep); ok {
 		l.add(item.Compaction{Summary: item.SystemMessage{Origin: item.OriginCompaction, Text: "so far"}, UpTo: l.state.SeqOf(n)})
@@ -203,10 +203,10 @@ func sweep(t fataler, l *podLog, p retention.Policy, day int) {
 
 const day = 24 * time.Hour
 
-// Whatever a log holds and whatever the policy: what is left begins with the mark and
-// is what was there; the next request and the calls without a result are the same;
-// what the mark counts and what is left add up to what was counted before; an open
-// turn and submits that wait are whole; and the same sweep again removes nothing.
+// For any log and any policy: the rest begins with the mark and is otherwise unchanged.
+// The next request and the calls without a result stay the same. The mark's counts and
+// the rest add up to the counts before. An open turn and waiting submits are complete.
+// The same sweep again removes nothing.
 func TestSweepKeepsWhatCounts(t *testing.T) {
 	s := newStore(t)
 	n, purged := 0, 0
@@ -279,7 +279,7 @@ func check(t *rapid.T, l *podLog, left []item.Entry) {
 		t.Fatalf("%d entries are removed, and the log begins with %+v", removed, left[0])
 	}
 	if left[0].Turn > 0 && left[0].Time.After(left[1].Time) || left[0].Time.IsZero() {
-		t.Fatalf("the mark has the time %s, what comes next %s", left[0].Time, left[1].Time)
+		t.Fatalf("the mark has the time %s, the next entry %s", left[0].Time, left[1].Time)
 	}
 	state := foldOf(t, left)
 	same(t, "the next request", state.Request(), l.state.Request())
@@ -302,7 +302,7 @@ func check(t *rapid.T, l *podLog, left []item.Entry) {
 	}
 }
 
-// foldOf gives what a log with rewinds comes to.
+// foldOf is the outcome of a log with rewinds.
 func foldOf(t fataler, entries []item.Entry) *fold.Context {
 	rules, err := fold.NewRules(fold.ContextConfig{})
 	if err != nil {
@@ -324,7 +324,7 @@ func foldOf(t fataler, entries []item.Entry) *fold.Context {
 	return f.Context
 }
 
-// rewind goes back to the end of an earlier turn that counts.
+// rewind goes back to the end of an earlier turn that is still in effect.
 func (l *podLog) rewind(t *rapid.T) {
 	var ends []item.Seq
 	for _, e := range l.entries {
@@ -340,7 +340,7 @@ func (l *podLog) rewind(t *rapid.T) {
 	l.state = foldOf(t, l.entries)
 }
 
-// wholeTurns says that no turn lacks its beginning.
+// wholeTurns checks that each turn has its beginning.
 func wholeTurns(entries []item.Entry) bool {
 	open := false
 	for _, e := range entries {
@@ -409,14 +409,14 @@ func same(t fataler, what string, got, want any) {
 	}
 }
 
-// Age removes what is older and no more, bytes as much as is needed; without a
-// compaction, or without a policy, nothing goes.
+// A limit of age removes only what is older, a limit of bytes only as much as necessary.
+// Without a compaction, or without a policy, nothing is removed.
 func TestPolicy(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		policy  retention.Policy
 		compact bool
-		// left is the turns that are whole afterwards.
+		// left are the complete turns afterwards.
 		left int
 	}{
 		{"off", retention.Policy{}, true, 10},
@@ -448,7 +448,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// A rewind takes back the compactions after the entry that it goes to.
+// A rewind undoes the compactions after the entry that it goes to.
 func TestRewoundCompactionDoesNotCount(t *testing.T) {
 	s := newStore(t)
 	l := newLog(t, s, "p")
@@ -473,14 +473,14 @@ func TestRewoundCompactionDoesNotCount(t *testing.T) {
 	}
 }
 
-// takeNote is a turn that takes in a note.
+// takeNote is a turn that takes a note.
 func (l *podLog) takeNote() {
 	l.begin()
 	l.add(item.ItemAdded{Item: item.SystemMessage{Origin: item.OriginNote, Text: "note"}})
 	l.end()
 }
 
-// turns are some that are over.
+// turns are some finished turns.
 func (l *podLog) turns(n int) {
 	for range n {
 		l.begin()
@@ -489,8 +489,8 @@ func (l *podLog) turns(n int) {
 	}
 }
 
-// A note that a rewind passed on stands behind the rewind again: once a turn has taken it
-// in, it keeps nothing any more.
+// A rewind stores a note that it passed again. Once a turn has taken the note, it
+// prevents no removal.
 func TestNoteThatPassedARewindKeepsNothing(t *testing.T) {
 	s := newStore(t)
 	l := newLog(t, s, "p")
@@ -508,7 +508,7 @@ func TestNoteThatPassedARewindKeepsNothing(t *testing.T) {
 	}
 }
 
-// A note that a turn took in waits again once a rewind takes that turn back: it stays.
+// A note waits again after a rewind undid the turn that took it: it stays.
 func TestNoteThatWaitsAgainStays(t *testing.T) {
 	s := newStore(t)
 	l := newLog(t, s, "p")
@@ -528,7 +528,7 @@ func TestNoteThatWaitsAgainStays(t *testing.T) {
 	}
 }
 
-// Forks are purged by themselves, and each keeps what it needs.
+// A fork is purged separately, and keeps what it needs.
 func TestForksArePurgedByThemselves(t *testing.T) {
 	s := newStore(t)
 	l := newLog(t, s, "p")
@@ -550,7 +550,7 @@ func TestForksArePurgedByThemselves(t *testing.T) {
 	same(t, "the fork, which was not compacted", stored(t, s, "q"), l.entries[:at])
 }
 
-// busy is a store whose logs grow while they are looked at.
+// busy is a store whose logs grow while a sweep reads them.
 type busy struct {
 	store.Store
 	grow func()
@@ -561,8 +561,8 @@ func (b busy) Purge(ctx context.Context, p store.Purge) error {
 	return b.Store.Purge(ctx, p)
 }
 
-// A log that grew since it was looked at is left alone, and the next sweep purges it.
-// One that did not change is not read again.
+// A sweep does not touch a log that grew since it was read; the next sweep purges it. It
+// does not read an unchanged log again.
 func TestBusyLogIsLeftForTheNextTime(t *testing.T) {
 	s := newStore(t)
 	l := newLog(t, s, "p")
@@ -611,7 +611,7 @@ func (c *counting) Read(ctx context.Context, pod string, after item.Seq, limit i
 	return c.Store.Read(ctx, pod, after, limit)
 }
 
-// Acknowledged alerts go with their age.
+// Acknowledged alerts are removed by age.
 func TestOldAlertsGo(t *testing.T) {
 	s := newStore(t)
 	l := newLog(t, s, "p")

@@ -69,7 +69,7 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 		return err
 	}
 	if s.rules == nil {
-		// What a mark says of a log does not depend on prices or on what is pruned.
+		// A mark does not depend on prices or on pruning.
 		limiter := func(l []item.OutputLimit) fold.Limiter { return tool.LimitsOf(l).Hold }
 		if s.rules, err = fold.NewRules(fold.ContextConfig{Limiter: limiter}); err != nil {
 			return err
@@ -137,7 +137,7 @@ func (s *Sweeper) pod(ctx context.Context, p item.Pod) (due time.Time, err error
 // pageLen is how many records one read returns at most.
 const pageLen = 256
 
-// reader reads a log. size is how large the last entry is that it gave.
+// reader reads a log. size is the size of the last entry that it returned.
 func (s *Sweeper) reader(ctx context.Context, p item.Pod, size *int) fold.Reader {
 	return func(after item.Seq, _ fold.Selection) iter.Seq2[item.Entry, error] {
 		return func(yield func(item.Entry, error) bool) {

@@ -9,8 +9,8 @@ import (
 	"podd/pkg/item"
 )
 
-// Files are written once, replaced when they say something else, and removed; what podd
-// has not written is left alone, and then nothing else is touched either.
+// Files are written once, replaced when their content changes, and removed. Files that
+// podd did not write stay, and then no other file changes either.
 func TestFiles(t *testing.T) {
 	home := t.TempDir()
 	s, err := For("linux", home, func(string) string { return "" })
@@ -48,7 +48,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// What the files can't say, and systems without services, are refused with a sentence.
+// Values that the files can't express, and systems without services, are refused with a
+// sentence.
 func TestRefusals(t *testing.T) {
 	for _, p := range []Plan{{Program: `/opt/a"b/podd`}, {Program: "/p", Socket: "/a\nb"}, {Program: "/p", Args: []string{"\x1b"}}} {
 		if err := p.check(); item.KindOf(err) != item.KindInvalid || strings.ContainsAny(err.Error(), "\n\x1b") {

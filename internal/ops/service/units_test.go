@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// plans are podds as people have them, and one that nobody should have.
+// plans are typical installations, and one with an absurd path.
 func plans() map[string]Plan {
 	return map[string]Plan{
 		"plain": {Program: "/usr/bin/podd"},
@@ -51,7 +51,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// What systemd itself says about the units: nothing. It reads names with quotes, spaces,
+// systemd itself finds no fault with the units. It reads names with quotes, spaces,
 // percent and dollar signs as they are meant.
 func TestSystemdReadsTheUnits(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); errors.Is(err, exec.ErrNotFound) {
@@ -59,7 +59,7 @@ func TestSystemdReadsTheUnits(t *testing.T) {
 	}
 	for name, plan := range plans() {
 		dir := t.TempDir()
-		// The command must be there to be taken for right.
+		// systemd accepts the unit only if the command exists.
 		plan.Program = filepath.Join(dir, strings.ReplaceAll(plan.Program, "/", "_"))
 		if err := os.WriteFile(plan.Program, []byte("#!/bin/sh\n"), 0o700); err != nil { //nolint:gosec // It has to be a program.
 			t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What podd says arrives as one datagram a message, in the protocol's form.
+// Each message arrives as one datagram, in the protocol's form.
 func TestManager(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notify")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
@@ -29,7 +29,7 @@ func TestManager(t *testing.T) {
 	}
 }
 
-// Where nobody listens, or no more, nothing happens.
+// Without a listener nothing happens.
 func TestNoManager(t *testing.T) {
 	for _, socket := range []string{"", "relative", filepath.Join(t.TempDir(), "none")} {
 		newManager(socket).Ready("hello")

@@ -40,7 +40,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Whatever the environment says: as many names as descriptors, none of them empty.
+// For any environment: as many names as descriptors, none of them empty.
 func FuzzParse(f *testing.F) {
 	f.Add("7", "2", "a:b")
 	f.Add("7", "-1", "")

@@ -11,10 +11,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The tracer keeps to what hooks are held to.
+// The tracer follows the rules for hooks.
 func TestConform(t *testing.T) { hooktest.Conform(t, newTracer(sdk.NewTracerProvider())) }
 
-// Traces are made when an endpoint is named and nothing speaks against it.
+// Traces are on when an endpoint is set and no variable turns them off.
 func TestWanted(t *testing.T) {
 	const endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	for name, tt := range map[string]struct {

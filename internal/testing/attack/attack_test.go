@@ -22,8 +22,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// Every attack has a class, a guard, and a test that exists; every guard stops
-// something.
+// Every attack has a class, a guard, and an existing test; every guard stops an attack.
 func TestTableIsTrue(t *testing.T) {
 	all, used, seen := guards(), map[string]bool{}, map[string]bool{}
 	class := regexp.MustCompile(`^CWE-\d+(, CVE-\d{4}-\d+)*$`)
@@ -50,7 +49,7 @@ func TestTableIsTrue(t *testing.T) {
 	}
 }
 
-// hasTest looks for a test and the names of the cases behind its slashes.
+// hasTest looks for a test and the names of the cases after its slashes.
 func hasTest(t *testing.T, pkg, test string) bool {
 	t.Helper()
 	test, cases, _ := strings.Cut(test, "/")
@@ -75,7 +74,7 @@ func hasTest(t *testing.T, pkg, test string) bool {
 	return found
 }
 
-// Each guard is where the table says, once. Who moves one changes the table too.
+// Each guard is where the table says, once. Moving one means changing the table too.
 func TestGuardsAreInPlace(t *testing.T) {
 	for name, g := range guards() {
 		for _, e := range g.off {

@@ -1,6 +1,6 @@
 package attack_test
 
-// commandAttacks are on how commands are chosen and started.
+// commandAttacks are attacks on how commands are chosen and started.
 func commandAttacks() []attack {
 	const pol, builtin, spool = "internal/guard/policy", "pkg/tool/builtin", "pkg/tool/spool"
 	return []attack{
@@ -12,6 +12,9 @@ func commandAttacks() []attack {
 		{"`echo *`, where file names decide", "CWE-155", "no globs", pol, "TestAttacks"},
 		{"spaces and line ends that the shell does not know, text that changes direction", "CWE-451, CVE-2021-42574", "plain characters", pol, "TestAttacks"},
 		{"a comment that ends for one shell and not for another", "CWE-436", "no continued comments", pol, "TestAttacks"},
+		{"access to the network or the host, unasked", "CWE-862", "more asks", builtin, "TestShellSaysWhatIsMore"},
+		{"a rule for a command in the sandbox, used for the same command on the host", "CWE-863", "levels in rules", pol, "TestLevels"},
+		{"a pod with the network, below one that has none", "CWE-269", "the family's network", "pkg/item", "TestNetworkNeverGrows"},
 		// Lines under a rule that denies rm, or git push.
 		{"a denied command in the arguments of env, xargs, sh -c", "CWE-184", "commands in arguments", pol, "TestDeniedCommands"},
 		{"`git -C x push`, options before the command", "CWE-184", "options before commands", pol, "TestDenyPatterns"},
@@ -30,11 +33,17 @@ func commandAttacks() []attack {
 	}
 }
 
-// commandGuards are what holds them.
+// commandGuards are the guards against them.
 func commandGuards() map[string]guard {
 	const line = "internal/guard/policy/line.go"
 	return map[string]guard{
-		"no expansions":           {"no rule allows a line with an expansion", []edit{{line, "			err = errExpands\n", "			err = nil\n"}}},
+		"no expansions": {"no rule allows a line with an expansion", []edit{{line, "			err = errExpands\n", "			err = nil\n"}}},
+		"more asks": {"a call that asks for more than the pod has leaves the sandbox only if a rule or a person allows it",
+			[]edit{{"pkg/tool/builtin/shellguard.go", "Confined: s.Confined && !use.beyond}", "Confined: s.Confined}"}}},
+		"levels in rules": {"a rule that allows names each level of access that is more than the pod has",
+			[]edit{{"internal/guard/policy/level.go", "		return c.Decision != Allow || !call.Beyond\n", "		return true\n"}}},
+		"the family's network": {"a pod has the network only if all pods above it have it",
+			[]edit{{"pkg/item/pod.go", "	return !off(s) && !slices.ContainsFunc(above, func(p Pod) bool { return off(p.Spec) })", "	return !off(s) || slices.ContainsFunc(above, func(p Pod) bool { return off(p.Spec) })"}}},
 		"no background":           {"no rule allows a line with a background command", []edit{{line, "	if s.Background || s.Coprocess || s.Disown {", "	if s.Coprocess || s.Disown {"}}},
 		"no redirections":         {"no rule allows a line with a redirection to a file", []edit{{line, "		if !harmless(r) {", "		if !harmless(r) && s == nil {"}}},
 		"no assignments":          {"no rule allows a line that sets variables", []edit{{line, "	if len(call.Assigns) > 0 {", "	if len(call.Assigns) > 1<<30 {"}}},

@@ -1,6 +1,6 @@
-// Package attack lists the attacks that podd was tested with. Each has the class of
-// published weakness it comes from, the guard that stops it, and the test that shows
-// it. README.md shows the same table.
+// Package attack lists the attacks that podd was tested with. Each has its class of
+// published weakness, the guard that stops it, and the test that shows so. README.md
+// shows the same table.
 //
 // A guard names the lines of code that implement it and the text that replaces them to
 // switch it off. The tests of this package check that each test of the table exists and

@@ -1,17 +1,17 @@
 package attack_test
 
-// guard is what stops attacks.
+// guard is code that stops attacks.
 type guard struct {
 	// is says in a few words what it does.
 	is string
-	// off is what is changed to switch it off.
+	// off are the changes that switch it off.
 	off []edit
 }
 
-// edit replaces a text that a file has once.
+// edit replaces a text that occurs once in a file.
 type edit struct{ file, old, without string }
 
-// guards are the guards by the name that the table of attacks uses.
+// guards are the guards by their names in the table of attacks.
 func guards() map[string]guard {
 	all := map[string]guard{}
 	for _, group := range []map[string]guard{fileGuards(), socketGuards(), secretGuards(), textGuards(), sandboxGuards(), commandGuards(), pathGuards(), pageGuards()} {
@@ -65,19 +65,21 @@ func fileGuards() map[string]guard {
 
 func socketGuards() map[string]guard {
 	return map[string]guard{
-		"peer":        {"the kernel identifies the caller; podd refuses other users", []edit{{"internal/server/peer.go", "	if ok && info.err == nil && info.uid == owner {", "	if ok && info.err == nil {"}}},
-		"listed":      {"podd refuses an unlisted call", []edit{{"internal/server/auth.go", "	return item.Errorf(item.KindUnimplemented, \"UNLISTED_CALL\",", "	if method != \"\" {\n		return nil\n	}\n	return item.Errorf(item.KindUnimplemented, \"UNLISTED_CALL\","}}},
-		"token":       {"calls that change what pods may do need the client token", []edit{{"internal/server/auth.go", "		return a.checkToken(md)", "		return nil"}}},
-		"whole token": {"podd compares the whole token; an empty token never matches", []edit{{"internal/server/auth.go", "if ok && a.token != \"\" && subtle.ConstantTimeCompare([]byte(shown), []byte(a.token)) == 1 {", "if _ = subtle.ConstantTimeCompare; ok && strings.HasPrefix(a.token, shown) {"}}},
-		"room":        {"a new connection above the limit replaces an idle one", []edit{{"internal/socket/limit.go", "		if c.calls.Load() == 0 {", "		if c.calls.Load() < 0 {"}}},
-		"busy":        {"a connection with a running call is not idle", []edit{{"internal/socket/limit.go", "func (c *Conn) Begin() { c.calls.Add(1) }", "func (c *Conn) Begin() {}"}, {"internal/socket/limit.go", "func (c *Conn) End() { c.calls.Add(-1) }", "func (c *Conn) End() {}"}}},
-		"greeting":    {"podd closes a silent connection after 5 seconds", []edit{{"internal/server/server.go", "	greetTimeout = 5 * time.Second", "	greetTimeout = time.Hour"}}},
-		"sizes":       {"messages and metadata have a size limit", []edit{{"internal/server/server.go", "		grpc.MaxRecvMsgSize(MaxRequest),", "		grpc.MaxRecvMsgSize(1 << 30),"}}},
-		"private":     {"podd refuses directories that others can enter", []edit{{"internal/paths/private.go", "	if mode := info.Mode().Perm(); mode&0o077 != 0 {", "	if mode := info.Mode().Perm(); mode&0o077 > 0o777 {"}}},
-		"stale":       {"podd replaces a socket only when no server answers on it", []edit{{"internal/socket/listen.go", "	if err := dialSoon(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) {", "	if err := dialSoon(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) && ctx.Err() != nil {"}}},
-		"own socket":  {"podd removes only its own socket", []edit{{"internal/socket/listen.go", "err == nil && os.SameFile(info, l.file) && !l.adopted {", "err == nil && (os.SameFile(info, l.file) || true) && !l.adopted {"}}},
-		"lock":        {"only one podd can lock a state directory", []edit{{"internal/paths/lock.go", "syscall.LOCK_EX|syscall.LOCK_NB", "syscall.LOCK_SH|syscall.LOCK_NB"}}},
-		"token mode":  {"podd refuses a token that others can read", []edit{{"internal/paths/token.go", "	if mode := info.Mode().Perm(); mode&0o077 != 0 {", "	if mode := info.Mode().Perm(); mode&0o077 > 0o777 {"}}},
+		"peer":          {"the kernel identifies the caller; podd refuses other users", []edit{{"internal/server/peer.go", "	if ok && info.err == nil && info.uid == owner {", "	if ok && info.err == nil {"}}},
+		"listed":        {"podd refuses an unlisted call", []edit{{"internal/server/auth.go", "	return item.Errorf(item.KindUnimplemented, \"UNLISTED_CALL\",", "	if method != \"\" {\n		return nil\n	}\n	return item.Errorf(item.KindUnimplemented, \"UNLISTED_CALL\","}}},
+		"token":         {"calls that change what pods may do need the client token", []edit{{"internal/server/auth.go", "		return a.checkToken(md)", "		return nil"}}},
+		"whole token":   {"podd compares the whole token; an empty token never matches", []edit{{"internal/server/auth.go", "if ok && a.token != \"\" && subtle.ConstantTimeCompare([]byte(shown), []byte(a.token)) == 1 {", "if _ = subtle.ConstantTimeCompare; ok && strings.HasPrefix(a.token, shown) {"}}},
+		"room":          {"a new connection above the limit replaces an idle one", []edit{{"internal/socket/limit.go", "		if c.calls.Load() == 0 {", "		if c.calls.Load() < 0 {"}}},
+		"busy":          {"a connection with a running call is not idle", []edit{{"internal/socket/limit.go", "func (c *Conn) Begin() { c.calls.Add(1) }", "func (c *Conn) Begin() {}"}, {"internal/socket/limit.go", "func (c *Conn) End() { c.calls.Add(-1) }", "func (c *Conn) End() {}"}}},
+		"greeting":      {"podd closes a silent connection after 5 seconds", []edit{{"internal/server/server.go", "	greetTimeout = 5 * time.Second", "	greetTimeout = time.Hour"}}},
+		"sizes":         {"messages and metadata have a size limit", []edit{{"internal/server/server.go", "		grpc.MaxRecvMsgSize(MaxRequest),", "		grpc.MaxRecvMsgSize(1 << 30),"}}},
+		"private":       {"podd refuses directories that others can enter", []edit{{"internal/paths/private.go", "	if mode := info.Mode().Perm(); mode&0o077 != 0 {", "	if mode := info.Mode().Perm(); mode&0o077 > 0o777 {"}}},
+		"stale":         {"podd replaces a socket only when no server answers on it", []edit{{"internal/socket/listen.go", "	if err := dialSoon(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) {", "	if err := dialSoon(ctx, path); !errors.Is(err, syscall.ECONNREFUSED) && ctx.Err() != nil {"}}},
+		"own socket":    {"podd removes only its own socket", []edit{{"internal/socket/listen.go", "err == nil && os.SameFile(info, l.file) && !l.adopted {", "err == nil && (os.SameFile(info, l.file) || true) && !l.adopted {"}}},
+		"lock":          {"only one podd can lock a state directory", []edit{{"internal/paths/lock.go", "syscall.LOCK_EX|syscall.LOCK_NB", "syscall.LOCK_SH|syscall.LOCK_NB"}}},
+		"sign-in mode":  {"podd takes the tokens of MCP servers from others", []edit{{"internal/extend/mcp/signin.go", "		err = os.Chmod(s.path, 0o600)", "		err = nil"}}},
+		"sign-in state": {"an answer to a sign-in needs its secret state", []edit{{"internal/extend/mcp/callback.go", "	if state != \"\" && subtle.ConstantTimeCompare([]byte(state), []byte(r.URL.Query().Get(\"state\"))) == 1 {", "	if _ = subtle.ConstantTimeCompare; state != \"\" {"}}},
+		"token mode":    {"podd refuses a token that others can read", []edit{{"internal/paths/token.go", "	if mode := info.Mode().Perm(); mode&0o077 != 0 {", "	if mode := info.Mode().Perm(); mode&0o077 > 0o777 {"}}},
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Without its guard each attack works: its test fails. PODD_GUARDS_OFF is 1 for all
+// Without its guard each attack succeeds, so its test fails. PODD_GUARDS_OFF is 1 for all
 // guards, or the name of one.
 func TestWithoutGuards(t *testing.T) {
 	which := os.Getenv("PODD_GUARDS_OFF")
@@ -54,7 +54,7 @@ func switchOff(t *testing.T, name string, g guard) {
 	}
 }
 
-// pattern is go's for one test, or one case of it.
+// pattern is the go command's pattern for one test, or one case of it.
 func pattern(test string) string {
 	parts := strings.Split(test, "/")
 	for i, part := range parts {

@@ -1,6 +1,6 @@
 package attack_test
 
-// pageAttacks are those by the pages that a model asks for.
+// pageAttacks are attacks by the pages that a model requests.
 func pageAttacks() []attack {
 	const page = "internal/extend/webpage"
 	return []attack{

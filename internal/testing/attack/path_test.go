@@ -1,7 +1,7 @@
 package attack_test
 
-// pathAttacks are on what a path, or a file that a command executes, is by the time it is
-// used.
+// pathAttacks are attacks on what a path, or a file that a command executes, is by the
+// time it is used.
 func pathAttacks() []attack {
 	const fs, pol, builtin, pod = "pkg/scopefs", "internal/guard/policy", "pkg/tool/builtin", "pkg/pod"
 	return []attack{
@@ -21,7 +21,7 @@ func pathAttacks() []attack {
 	}
 }
 
-// pathGuards are what holds them.
+// pathGuards are the guards against them.
 func pathGuards() map[string]guard {
 	const target, approve = "pkg/scopefs/target.go", "pkg/worker/approve.go"
 	return map[string]guard{

@@ -6,6 +6,8 @@ func sandboxAttacks() []attack {
 	return []attack{
 		// Files.
 		{"a command that writes, moves and removes outside of the workspace", "CWE-284", "read-only system", sb, "TestAttacks/write outside of the workspace"},
+		{"a job that writes outside of the workspace, in its call and later", "CWE-284", "confined jobs", builtin, "TestJobsStayInTheSandbox"},
+		{"typing into a job outside of the sandbox, unasked", "CWE-862", "typing asks", builtin, "TestTypingIntoAJobOutsideTheSandboxAsks"},
 		{"a symbolic link to a file outside, then a write", "CWE-61", "read-only system", sb, "TestAttacks/write through a link/symlink"},
 		{"a write by /proc/self/root, and by /proc/self/cwd", "CWE-22, CVE-2024-21626", "read-only system", sb, "TestAttacks/ways around paths/append"},
 		{"a program that is in no file", "CWE-284", "read-only system", sb, "TestAttacks/ways around paths/program in memory"},
@@ -101,13 +103,15 @@ func sandboxAttacks() []attack {
 	}
 }
 
-// sandboxGuards are what confines commands.
+// sandboxGuards are the guards that confine commands.
 func sandboxGuards() map[string]guard {
 	const p = "internal/guard/sandbox/"
-	// anyway lets podd take a sandbox that confines nothing.
+	// anyway makes podd accept a sandbox that confines nothing.
 	anyway := edit{p + "try_linux.go", "		return errors.New(\"it confines nothing\")", "		return nil"}
 	return map[string]guard{
 		"read-only system": {"the file system is mounted read-only (bwrap)", []edit{anyway, {p + "bwrap_linux.go", `m.add("/", "--ro-bind", "/", "/")`, `m.add("/", "--bind", "/", "/")`}}},
+		"confined jobs":    {"each job runs in a sandbox of its own", []edit{{"pkg/tool/builtin/shellstart.go", "	if !s.confines() {\n		return &sandbox.Command", "	if r.background || !s.confines() {\n		return &sandbox.Command"}}},
+		"typing asks":      {"what is typed into a job may do what the job may", []edit{{"pkg/tool/builtin/jobtool.go", "a.Confined, a.Note = said.Confined, ", "a.Confined, a.Note = true, "}}},
 		"landlock": {"Landlock restricts opening files and tracing processes", []edit{anyway, {p + "helper_linux.go",
 			"unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(ruleset), 0, 0)", "unix.Syscall(unix.SYS_GETPID, uintptr(ruleset), 0, 0)"}}},
 		"no namespaces":          {"a command cannot create user namespaces (bwrap)", []edit{{p + "bwrap_linux.go", "	if s.nested {", "	if false {"}}},
@@ -117,7 +121,7 @@ func sandboxGuards() map[string]guard {
 		"read-only repositories": {"repositories are mounted read-only (bwrap)", []edit{{p + "git_linux.go", "		default:\n			m.hold(dir)", "		default:"}}},
 		"read-only parts":        {"files that git executes or obeys are read-only even when git may write (bwrap)", []edit{{p + "git_linux.go", "	for _, name := range ofGitDir {", "	for _, name := range ofGitDir[:0] {"}}},
 		"read-only names":        {"files that a repository's configuration names are read-only (bwrap)", []edit{{p + "git_linux.go", "		if !slices.Contains(dirs, path) {", "		if !slices.Contains(append(dirs, obeyed...), path) {"}}},
-		"held":                   {"podd removes what a command created at these paths", []edit{{p + "held.go", "			return p.mend(root)", "			return nil"}}},
+		"held":                   {"podd removes what a command created at these paths", []edit{{p + "held.go", "			return p.repair(root)", "			return nil"}}},
 		"no new repositories":    {"podd moves aside a repository that a command created", []edit{{p + "held.go", "		if slices.Contains(r.Known, place) || ", "		if place != \"\" || "}}},
 		"no new links":           {"podd removes links that a command created in .git", []edit{{p + "held.go", "			err = errors.Join(err, root.Remove(link))\n", ""}}},
 		"no new commands":        {"podd removes commands that were added to a rebase", []edit{{p + "held.go", "		if !d.isNew(line) {", "		if line != \"\\x00\" {"}}},
@@ -125,8 +129,8 @@ func sandboxGuards() map[string]guard {
 		"bare repositories":      {"podd finds bare repositories too", []edit{{"internal/workspace/git/find.go", "return i.head && i.objects", "return i.head && !i.head && i.objects"}}},
 		"known options":          {"only git lines with known options may write .git", []edit{{"internal/workspace/git/command.go", "args != nil && onlyKnown(args, strings.Fields(options)) {", "args != nil && (onlyKnown(args, strings.Fields(options)) || true) {"}}},
 		"git alone":              {"only lines of nothing but git may write .git", []edit{{"internal/workspace/git/command.go", "	if !alone {", "	if !alone && use == Changes {"}}},
-		"git asks":               {"a command that may change what git obeys asks", []edit{{"pkg/tool/builtin/shellguard.go", "use.ask != \"\" {\n		a.Protected", "use.ask == \"\\x00\" {\n		a.Protected"}}},
-		"approved alone":         {"an approved command may write .git", []edit{{"pkg/tool/builtin/shellgit.go", "use.ask != \"\" && !approved {", "use.ask == \"\\x00\" && !approved {"}}},
+		"git asks":               {"a command that may change what git obeys asks", []edit{{"pkg/tool/builtin/shellguard.go", "use.git.ask != \"\" {\n		a.Protected", "use.git.ask == \"\\x00\" {\n		a.Protected"}}},
+		"approved alone":         {"an approved command may write .git", []edit{{"pkg/tool/builtin/shellgrant.go", "g.git.ask != \"\" && !call.Approved {", "g.git.ask == \"\\x00\" && !call.Approved {"}}},
 		"watched":                {"podd watches these paths while a command runs", []edit{{"pkg/tool/builtin/shellgit.go", "	if path := r.held.Broken(); path != \"\" {", "	if path := r.held.Broken(); path == \"\\x00\" {"}}},
 		"undone":                 {"podd moves away what appears at a protected path", []edit{{p + "undo_linux.go", "	at := int(dir.Fd())\n	m := g.note(path, why)", "	if why != \"\" {\n		return false\n	}\n	at := int(dir.Fd())\n	m := g.note(path, why)"}}},
 		"moved at once":          {"podd moves it away as soon as it appears", []edit{{p + "watch_linux.go", "	if w.stopped() {\n		return 0, os.ErrClosed", "	if w.stopped() || len(buffer) > 0 {\n		return 0, os.ErrClosed"}}},
@@ -144,7 +148,7 @@ func sandboxGuards() map[string]guard {
 			{p + "bwrap_linux.go", `m.add("/proc", "--proc", "/proc")`, `m.add("/proc", "--ro-bind", "/proc", "/proc")`},
 		}},
 		"closed files": {"podd closes open files before the command starts", []edit{{p + "helper_linux.go", "	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {", "	if err := unix.CloseRange(3000, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {"}}},
-		"own network":  {"a command has its own, empty network (bwrap)", []edit{{p + "bwrap_linux.go", "	if !s.Network {", "	if false {"}}},
+		"own network":  {"a command has its own, empty network (bwrap)", []edit{{p + "bwrap_linux.go", "	if !scope.Network && !scope.Joined {", "	if false {"}}},
 		"no sockets":   {"a command cannot create sockets (Landlock)", []edit{{p + "seccomp_linux.go", "	return nil\n}\n\n// Offsets", "	return []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}\n}\n\n// Offsets"}}},
 		"families":     {"a filter refuses other socket families", []edit{{p + "seccomp_linux.go", "[]uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}", "[]uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK, unix.AF_VSOCK}"}}},
 		"no io_uring":  {"a filter refuses io_uring", []edit{{p + "seccomp_linux.go", "		ifEqual(unix.SYS_IO_URING_SETUP), refuse(uint32(unix.ENOSYS)),\n", ""}}},

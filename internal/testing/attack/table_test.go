@@ -2,11 +2,11 @@ package attack_test
 
 import "slices"
 
-// attack is one way in that was tried.
+// attack is one attempted way in.
 type attack struct {
 	what string
 	// class is the class of published weakness, by its number in MITRE's list, with a
-	// CVE that is like it where one is known.
+	// similar CVE if one is known.
 	class string
 	guard string
 	// pkg and test show that it fails.
@@ -18,7 +18,7 @@ func attacks() []attack {
 	return slices.Concat(daemonAttacks(), sandboxAttacks(), commandAttacks(), pathAttacks(), pageAttacks())
 }
 
-// daemonAttacks are those on podd itself.
+// daemonAttacks are attacks on podd itself.
 func daemonAttacks() []attack {
 	const (
 		fs, srv, sock, paths = "pkg/scopefs", "internal/server", "internal/socket", "internal/paths"
@@ -92,6 +92,8 @@ func daemonAttacks() []attack {
 		{"a stop that removes another program's socket", "CWE-367", "own socket", sock, "TestCloseLeavesAnothersSocket"},
 		{"two podds on one state directory", "CWE-667", "lock", paths, "TestLockStateDir"},
 		{"a client token that others can read", "CWE-732", "token mode", paths, "TestUnfitToken"},
+		{"tokens of an MCP server that others can read", "CWE-732", "sign-in mode", "internal/extend/mcp", "TestTokensArePrivate"},
+		{"a page that sends the browser to podd with a guessed state", "CWE-352", "sign-in state", "internal/extend/mcp", "TestLoginRefused"},
 		// Secrets.
 		{"a key in a file that a tool reads", "CWE-532", "outputs", "internal/daemon", "TestSecretsStayOut"},
 		{"a key in a command's output, in two fragments", "CWE-200", "fragments", sec, "TestStreamCutAnywhere"},
@@ -124,7 +126,7 @@ func daemonAttacks() []attack {
 		{"an error that quotes megabytes of a request", "CWE-400", "brief errors", srv, "TestErrorsAreBrief"},
 		{"one with characters that look like spaces", "CWE-1007", "blanks", san, "TestExact"},
 		{"a request that programs parse differently: a key twice, or in other letter case", "CWE-436", "exact keys", "internal/clients/bridge", "TestParse"},
-		// What a workspace says.
+		// Contents of a workspace.
 		{"AGENTS.md with invisible instructions", "CWE-1007", "visible instructions", "internal/workspace/instructions", "TestHostileFiles"},
 		{"AGENTS.md of 5 GB", "CWE-400", "bounded instructions", "internal/workspace/instructions", "TestHostileFiles"},
 		{"AGENTS.md that is a link to a secret", "CWE-59", "os.Root", "internal/workspace/instructions", "TestHostileFiles"},

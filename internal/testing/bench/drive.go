@@ -10,13 +10,13 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// session is a pod with a stream that follows it. One goroutine uses it.
+// session is a pod with a stream that follows it, for one goroutine.
 type session struct {
 	subject *subject
 	pod     string
 	stream  grpc.ServerStreamingClient[poddv1.StreamResponse]
 	cancel  context.CancelFunc
-	// text counts the bytes of the live fragments so far.
+	// text counts the bytes of the live fragments received.
 	text int
 }
 
@@ -51,7 +51,7 @@ func (s *subject) follow(ctx context.Context, pod string, after int64) (*session
 // close ends the stream, which ends no turn.
 func (s *session) close() { s.cancel() }
 
-// turn runs one turn and gives its time from the submit to the sight of its end.
+// turn runs one turn and returns the time from the submit until its end has arrived.
 func (s *session) turn(ctx context.Context, prompt string) (time.Duration, error) {
 	begun := time.Now()
 	sent, err := s.subject.client.Submit(ctx, &poddv1.SubmitRequest{Pod: s.pod, Segments: []*poddv1.Segment{
@@ -76,7 +76,7 @@ func (s *session) turn(ctx context.Context, prompt string) (time.Duration, error
 	}
 }
 
-// freshTurn runs one turn of a new pod, whose making is not part of the time.
+// freshTurn runs one turn of a new pod, whose creation is not part of the time.
 func (s *subject) freshTurn(ctx context.Context, prompt string) (time.Duration, error) {
 	session, err := s.open(ctx)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"podd/pkg/store"
 )
 
-// recorded is the log of a pod of podd's that had one turn with some calls.
+// recorded is the log of a podd pod that had one turn with some calls.
 func (r *rig) recorded(ctx context.Context, calls int) (log []item.Entry, err error) {
 	session, err := r.podd.open(ctx)
 	if err != nil {
@@ -34,8 +34,8 @@ func (r *rig) recorded(ctx context.Context, calls int) (log []item.Entry, err er
 	return log, nil
 }
 
-// again is a recorded turn as the turn of another number.
-func again(log []item.Entry, turn int64) []item.Entry {
+// repeatTurn is a recorded turn with another number.
+func repeatTurn(log []item.Entry, turn int64) []item.Entry {
 	mark := func(id string) string { return fmt.Sprintf("%s-%d", id, turn) }
 	out := make([]item.Entry, 0, len(log))
 	for _, e := range log {
@@ -69,14 +69,13 @@ func again(log []item.Entry, turn int64) []item.Entry {
 	return out
 }
 
-// writer makes pods in a database that no podd has open.
+// writer creates pods in a database that no podd has open.
 type writer struct {
 	store *store.Bolt
 	work  string
 }
 
-// make makes a pod whose log is the turn again and again, until it has so many
-// entries.
+// make creates a pod whose log repeats the turn until it has the given number of entries.
 func (w writer) make(ctx context.Context, name string, turn []item.Entry, entries int) error {
 	now := time.Now().UTC()
 	p := item.Pod{
@@ -90,7 +89,7 @@ func (w writer) make(ctx context.Context, name string, turn []item.Entry, entrie
 	for n, i := 0, int64(1); err == nil && n < entries; {
 		b := store.Batch{Pod: p.ID, Epoch: epoch}
 		for len(b.Entries) < 2000 && n+len(b.Entries) < entries {
-			b.Entries = append(b.Entries, again(turn, i)...)
+			b.Entries = append(b.Entries, repeatTurn(turn, i)...)
 			i++
 		}
 		n += len(b.Entries)
@@ -129,7 +128,7 @@ func (w writer) compact(ctx context.Context, name string) error {
 	return err
 }
 
-// many calls f for 0 to n-1, some at once, so that commits are shared.
+// many calls f for 0 to n-1, several at once, so that they share commits.
 func many(n int, f func(i int) error) error {
 	const atOnce = 64
 	var running sync.WaitGroup

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// measureStart starts daemons on directories of their own and stops them.
+// measureStart starts daemons, each in its own directory, and stops them.
 func measureStart(ctx context.Context, r *rig) error {
 	rep := 0
 	return r.each(r.compared(), func(s *subject) error {
@@ -22,8 +22,8 @@ func measureStart(ctx context.Context, r *rig) error {
 	})
 }
 
-// measureMemory starts one daemon of each kind, lets it lie idle, and gives it pods
-// that have each had a turn.
+// measureMemory starts one daemon of each kind, lets it idle, and adds pods that each
+// have had a turn.
 func measureMemory(ctx context.Context, r *rig) error {
 	for _, s := range r.compared() {
 		fresh, err := r.start(ctx, s.kind, filepath.Join(r.dir, "memory", s.kind.name), nil)
@@ -34,7 +34,7 @@ func measureMemory(ctx context.Context, r *rig) error {
 		if err := r.lieIdle(fresh); err != nil {
 			return err
 		}
-		// The first pods pay for what all share.
+		// The first pods pay for shared memory.
 		const first, further = 200, 400
 		few, err := fresh.populate(ctx, first)
 		if err != nil {
@@ -49,7 +49,7 @@ func measureMemory(ctx context.Context, r *rig) error {
 	return nil
 }
 
-// lieIdle watches a daemon that has nothing to do.
+// lieIdle watches an idle daemon.
 func (r *rig) lieIdle(s *subject) error {
 	const settle, watch = 2 * time.Second, 5 * time.Second
 	time.Sleep(settle)
@@ -69,7 +69,7 @@ func (r *rig) lieIdle(s *subject) error {
 	return err
 }
 
-// populate makes pods that have each had one turn, and gives the anonymous memory
+// populate creates pods that each have had one turn, and returns the anonymous memory
 // afterwards.
 func (s *subject) populate(ctx context.Context, n int) (anonymous int64, err error) {
 	for range n {

@@ -2,12 +2,12 @@
 // prints one table: podd, the floor with openai-go's typed API, the floor with its own
 // stream reader, podd's ratio to the first, and the goal.
 //
-// It builds all programs without the race detector and starts one model endpoint in a
-// process of its own. What is compared runs in turns, so that a busy moment of the
-// machine hits everybody; the table has medians. docs/performance.md says what each
-// row is. The exit code says whether it could measure, not whether goals were met.
+// It builds all programs without the race detector and starts one model endpoint in its
+// own process. Compared programs run alternately, so that a busy moment of the machine
+// affects all of them; the table has medians. docs/performance.md says what each row is.
+// The exit code says whether it could measure, not whether goals were met.
 //
-// Rank 7; no part of podd.
+// Rank 7; not part of podd.
 package main
 
 import (
@@ -68,7 +68,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 	return 0
 }
 
-// measure runs the parts and prints the table of what they found.
+// measure runs the parts and prints the table of their results.
 func measure(ctx context.Context, wanted []string, reps int, out, log io.Writer) (err error) {
 	r, err := newRig(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func measure(ctx context.Context, wanted []string, reps int, out, log io.Writer)
 	return r.describe(ctx, out)
 }
 
-// part is what can be measured alone.
+// part is a measurement that can run alone.
 type part struct {
 	name string
 	run  func(context.Context, *rig) error

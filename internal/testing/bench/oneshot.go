@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// measureOneShot calls the command lines as a person would, and /bin/true between
-// them; what that takes is the machine's.
+// measureOneShot runs the command lines as a person would, and /bin/true between them,
+// whose time is the machine's.
 func measureOneShot(ctx context.Context, r *rig) error {
 	const again = 5
 	pods := map[*subject]string{}

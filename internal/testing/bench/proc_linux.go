@@ -50,7 +50,7 @@ func cpuOf(pid int) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	// The fields after the name, which may hold anything; proc_pid_stat(5).
+	// The fields after the name, which may contain any characters; proc_pid_stat(5).
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 	const childUser, childSystem, tick = 13, 14, 10 * time.Millisecond
 	total := time.Duration(ts.Nano())
@@ -64,8 +64,8 @@ func cpuOf(pid int) (time.Duration, error) {
 	return total, nil
 }
 
-// memory is what a process, its children and theirs have in RAM, and the part that no
-// file backs, in bytes.
+// memory is what a process, its children and theirs have in RAM, and the part without a
+// file behind it, in bytes.
 func memory(pid int) (rss, anonymous int64, err error) {
 	for _, member := range family(pid) {
 		r, a, err := memoryOf(member)

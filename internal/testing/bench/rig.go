@@ -18,13 +18,12 @@ import (
 
 // rig is what all measurements share: the programs, the model endpoint, the daemons.
 type rig struct {
-	// dir holds everything and is removed at the end.
+	// dir contains everything and is removed at the end.
 	dir     string
 	reps    int
 	baseURL string
 	model   *exec.Cmd
-	// podd, floor and own are compared; confined is a podd that has its default
-	// sandbox.
+	// podd, floor and own are compared; confined is a podd with its default sandbox.
 	podd, floor, own, confined *subject
 	results                    results
 }
@@ -48,7 +47,7 @@ func newRig(ctx context.Context) (r *rig, err error) {
 
 func (r *rig) bin(name string) string { return filepath.Join(r.dir, "bin", name) }
 
-// build builds the programs as a release has them.
+// build builds the programs as a release does.
 func (r *rig) build(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(r.dir, "bin")+"/",
 		"podd/cmd/podd", "podd/cmd/podctl", "podd/internal/testing/bench", "podd/internal/testing/bench/floor", "podd/internal/testing/bench/floorctl")
@@ -75,7 +74,7 @@ func (r *rig) startModel() error {
 	return err
 }
 
-// modelStats is what the model endpoint saw since it was asked last.
+// modelStats is what the model endpoint counted since the last request for it.
 func (r *rig) modelStats() (s model.Stats, err error) {
 	resp, err := http.Get(strings.TrimSuffix(r.baseURL, "/v1") + "/stats")
 	if err != nil {
@@ -100,7 +99,7 @@ func (r *rig) startSubjects(ctx context.Context) (err error) {
 // compared are the subjects of most measurements.
 func (r *rig) compared() []*subject { return []*subject{r.podd, r.floor, r.own} }
 
-// each calls f for each subject in turn, r.reps times; who is first changes.
+// each calls f for each subject in turn, r.reps times; the order rotates.
 func (r *rig) each(subjects []*subject, f func(s *subject) error) error {
 	for rep := range r.reps {
 		for i := range subjects {

@@ -22,7 +22,7 @@ var (
 	rowPodMemory    = &row{"anonymous memory a further pod, MB", atMost(0.1)}
 	rowOneShot      = &row{"`submit -f` of the command line over /bin/true, ms", mostTimes(2)}
 	rowConnections  = &row{"TCP connections for 51 requests", atMost(1)}
-	rowFirstRequest = &row{"first request, system and tools, bytes", atMost(6000)}
+	rowFirstRequest = &row{"first request, system and tools, bytes", atMost(10_000)}
 	rowSyncs        = &row{"fdatasync a step", atMost(4)}
 
 	rowScaleReady    = &row{"10,000 pods: start to ready, ms", atMost(300)}

@@ -15,8 +15,8 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// measureScale measures podd alone, on a database of 10,000 pods and one of long
-// histories, with many streams and with many pods that append.
+// measureScale measures podd alone: on a database of 10,000 pods, with long histories,
+// with many streams, and with many pods that append.
 func measureScale(ctx context.Context, r *rig) error {
 	turn, err := r.recorded(ctx, 3)
 	if err != nil {
@@ -51,7 +51,7 @@ func (r *rig) database(name string, f func(writer) error) (dir string, err error
 
 const mb = 1 << 20
 
-// scalePods starts podd on 10,000 pods, lists them and has 100 of them at work.
+// scalePods starts podd on 10,000 pods, lists them and runs turns in 100 of them.
 func scalePods(ctx context.Context, r *rig, turn []item.Entry) error {
 	const pods, active = 10_000, 100
 	name := func(i int) string { return fmt.Sprintf("pod-%05d", i) }
@@ -78,8 +78,9 @@ func scalePods(ctx context.Context, r *rig, turn []item.Entry) error {
 	return nil
 }
 
-// manyPods starts podd on a database of so many pods, lists them and has some of them,
-// named by name, run a turn at once. empty is the memory of a podd without pods.
+// manyPods starts podd on a database with the given number of pods, lists them and runs a
+// turn at once in some of them, named by name. empty is the memory of a podd without
+// pods.
 func (r *rig) manyPods(ctx context.Context, dir string, empty int64, pods int, name func(i int) string, active int) error {
 	s, err := r.start(ctx, poddKind, dir, nil)
 	if err != nil {
@@ -118,8 +119,8 @@ func (r *rig) manyPods(ctx context.Context, dir string, empty int64, pods int, n
 	return err
 }
 
-// scaleHistory opens pods whose history is compacted away but for one turn: one with
-// 1,000 entries and one with 100,000.
+// scaleHistory opens pods whose history is compacted except for one turn: one with 1,000
+// entries and one with 100,000.
 func scaleHistory(ctx context.Context, r *rig, turn []item.Entry) error {
 	dir, err := r.database("history", func(w writer) error {
 		for name, entries := range map[string]int{"first": 1000, "short": 1000, "long": 100_000} {
@@ -135,8 +136,8 @@ func scaleHistory(ctx context.Context, r *rig, turn []item.Entry) error {
 	if err != nil {
 		return err
 	}
-	// These logs are as no podd has left them: one that compacts a log, or has loaded it once,
-	// keeps a base of it.
+	// A podd that compacts a log, or has loaded it once, keeps a base of it; these logs have
+	// none.
 	if err := r.openHistories(ctx, dir, map[string]float64{}); err != nil {
 		return err
 	}
@@ -185,8 +186,8 @@ func (r *rig) openHistories(ctx context.Context, dir string, took map[string]flo
 	return nil
 }
 
-// scaleAppends has 64 pods append entries of 500 bytes, each synced before its pod goes
-// on.
+// scaleAppends makes 64 pods append entries of 500 bytes, each synced before its pod
+// appends the next.
 func scaleAppends(ctx context.Context, r *rig, _ []item.Entry) error {
 	const pods, each = 64, 200
 	for rep := range r.reps {
@@ -214,7 +215,7 @@ func scaleAppends(ctx context.Context, r *rig, _ []item.Entry) error {
 	return nil
 }
 
-// appends makes pods and a batch of one entry for each.
+// appends creates pods and a batch of one entry for each.
 func appends(ctx context.Context, w writer, pods int) ([]store.Batch, error) {
 	batches := make([]store.Batch, pods)
 	for i := range batches {
@@ -233,9 +234,9 @@ func appends(ctx context.Context, w writer, pods int) ([]store.Batch, error) {
 	return batches, nil
 }
 
-// scaleStreams compares turns of a pod that 100 clients follow with turns of one that
-// only one does: of a model that takes its time, as real ones do, and of one that does
-// not, where what the clients do on the same processors counts too.
+// scaleStreams compares turns of a pod that 100 clients follow with turns of one that one
+// client follows: with a model that takes time, like real ones, and with one that does
+// not, where the clients' work on the same processors counts too.
 func scaleStreams(ctx context.Context, r *rig) error {
 	const streams, slowSteps, fastSteps = 100, 5, 50
 	for range r.reps {
@@ -257,7 +258,7 @@ func scaleStreams(ctx context.Context, r *rig) error {
 	return nil
 }
 
-// followedTurn runs a turn of a new pod that many more streams follow.
+// followedTurn runs a turn of a new pod that the given number of further streams follow.
 func (s *subject) followedTurn(ctx context.Context, streams int, prompt string) (time.Duration, error) {
 	session, err := s.open(ctx)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The programs can be built, started and compared: each row has a number of each
-// daemon. What the numbers are is not asserted.
+// The programs can be built, started and compared: each row has a number for each daemon.
+// The test does not check the numbers.
 func TestSmoke(t *testing.T) {
 	var out, log bytes.Buffer
 	if code := run(t.Context(), []string{"-reps", "1", "-only", "turn,stream,oneshot,wire"}, &out, &log); code != 0 {

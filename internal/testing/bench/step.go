@@ -8,13 +8,13 @@ import (
 // steps are the lengths of the turns whose difference is the cost of a step.
 var steps = []int{5, 50, 200}
 
-// cost is what a turn took.
+// cost is what a turn used.
 type cost struct {
 	wall, cpu time.Duration
 }
 
-// measureStep runs turns of 5, 50 and 200 tool calls. A step costs what 45 more of
-// them cost, over 45; so what a turn costs besides is not in it.
+// measureStep runs turns of 5, 50 and 200 tool calls. The cost of a step is that of 45
+// further ones divided by 45, so it does not include a turn's own.
 func measureStep(ctx context.Context, r *rig) error {
 	subjects := append(r.compared(), r.confined)
 	for _, s := range subjects {

@@ -22,7 +22,7 @@ func measureStream(ctx context.Context, r *rig) error {
 	})
 }
 
-// streamOf runs a turn of one answer of n tokens in a pod that has had a short one.
+// streamOf runs a turn with one answer of n tokens in a pod that has had a short one.
 func (s *subject) streamOf(ctx context.Context, n int) (c cost, err error) {
 	session, err := s.open(ctx)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *subject) streamOf(ctx context.Context, n int) (c cost, err error) {
 	if c, err = session.costOf(ctx, tokens(n)); err != nil {
 		return c, err
 	}
-	// What was not sent yet when its entry came is not sent as a fragment any more.
+	// Text that was not sent before its entry came is not sent as a fragment.
 	if session.text < n*len("word ")/2 {
 		return c, fmt.Errorf("of %d tokens only %d bytes came as fragments", n, session.text)
 	}

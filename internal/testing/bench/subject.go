@@ -21,8 +21,7 @@ type kind struct {
 	args                          []string
 }
 
-// poddConfig is all that a podd's configuration has here: nobody is asked, and a turn
-// may be long.
+// poddConfig is podd's whole configuration here: no call asks, and a turn may be long.
 const poddConfig = "model = \"bench\"\nask = \"never\"\n[limits]\nmax_steps = 1000000\nmax_tool_calls = 1000000\n"
 
 var (
@@ -32,16 +31,16 @@ var (
 	confinedKind = kind{name: "podd, sandbox", program: "podd", socket: "podd.sock", config: poddConfig}
 )
 
-// subject is a daemon that runs.
+// subject is a running daemon.
 type subject struct {
 	kind   kind
 	dir    string
 	cmd    *exec.Cmd
 	pid    int
 	client *client.Client
-	// ready is how long it took to say so.
+	// ready is how long it took to become ready.
 	ready time.Duration
-	// said is closed at the end of what it writes.
+	// said is closed at the end of its output.
 	said chan struct{}
 	pods int
 }

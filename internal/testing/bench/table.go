@@ -19,7 +19,7 @@ type row struct {
 	goal goal
 }
 
-// goal is what podd should reach. The zero value is none.
+// goal is what podd should reach. The zero value is no goal.
 type goal struct {
 	// limit is a number of the row's unit, or with times a multiple of the floor's.
 	limit float64
@@ -43,8 +43,7 @@ func (g goal) String() string {
 	return text
 }
 
-// met says whether podd's value reaches the goal: yes, no, or nothing where there is
-// none.
+// met says whether podd's value reaches the goal: yes, no, or empty without a goal.
 func (g goal) met(podd, floor float64) string {
 	value := podd
 	if g.times {
@@ -70,7 +69,7 @@ type results struct {
 	notes []string
 }
 
-// add adds a value. Rows are printed in the order of their first.
+// add adds a value. Rows are printed in the order in which they were first added.
 func (r *results) add(to *row, s *subject, value float64) {
 	if r.values == nil {
 		r.values = map[*row]map[string][]float64{}
@@ -86,7 +85,7 @@ func (r *results) note(format string, args ...any) {
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }
 
-// median is the middle one; 0 of none.
+// median is the middle one; 0 for an empty list.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -118,7 +117,7 @@ func (r *results) show(out io.Writer) {
 	}
 }
 
-// number has three digits that count.
+// number has three significant digits.
 func number(v float64) string {
 	switch {
 	case v == 0:
@@ -145,7 +144,7 @@ func thousands(n int64) string {
 	return s
 }
 
-// describe says where and of what the table was made.
+// describe says where the table was made, and of which build.
 func (r *rig) describe(ctx context.Context, out io.Writer) error {
 	commit, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output()
 	if err != nil {
@@ -180,7 +179,7 @@ func kernel() string {
 	return unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:])
 }
 
-// filesystem says what the databases lay on.
+// filesystem says which file system the databases were on.
 func filesystem(dir string) string {
 	out, err := exec.Command("df", "--output=fstype", dir).Output()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // measureTurn runs turns of one answer: of a pod that has had some, and of new pods,
-// whose making and first stream count.
+// including their creation and first stream.
 func measureTurn(ctx context.Context, r *rig) error {
 	const again = 10
 	warm := map[*subject]*session{}

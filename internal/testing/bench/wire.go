@@ -11,9 +11,8 @@ import (
 	"slices"
 )
 
-// measureWire counts, for a fresh daemon of each kind and a turn of 51 requests, the
-// connections that it made to the endpoint and what its first request carries beside
-// the prompt.
+// measureWire counts, for a fresh daemon of each kind and a turn of 51 requests, its
+// connections to the endpoint and the content of its first request besides the prompt.
 func measureWire(ctx context.Context, r *rig) error {
 	for _, s := range r.compared() {
 		fresh, err := r.start(ctx, s.kind, filepath.Join(r.dir, "wire", s.kind.name), nil)
@@ -44,7 +43,7 @@ func measureWire(ctx context.Context, r *rig) error {
 	return nil
 }
 
-// systemAndTools is how many bytes of a request are tools and messages of the system.
+// systemAndTools is how many bytes of a request are tools and system messages.
 func systemAndTools(body []byte) (int, error) {
 	var request struct {
 		Tools    json.RawMessage
@@ -66,7 +65,7 @@ func systemAndTools(body []byte) (int, error) {
 	return size, nil
 }
 
-// measureSyncs counts the syncs of a step with strace, where there is one.
+// measureSyncs counts the syncs of a step with strace, if it is installed.
 func measureSyncs(ctx context.Context, r *rig) error {
 	if _, err := exec.LookPath("strace"); err != nil {
 		r.results.note("Syncs were not counted: there is no strace.")
@@ -87,12 +86,12 @@ func measureSyncs(ctx context.Context, r *rig) error {
 	return nil
 }
 
-// syncsOf is how many syncs a daemon does in all for one turn.
+// syncsOf is the number of all syncs of a daemon for one turn.
 func (r *rig) syncsOf(ctx context.Context, k kind, steps int) (int, error) {
 	dir := filepath.Join(r.dir, fmt.Sprintf("syncs-%d", steps), k.name)
 	trace := filepath.Join(r.dir, fmt.Sprintf("syncs-%d-%s", steps, k.name))
-	// With -D the daemon is the child, which hears the signal to stop; the tracer keeps
-	// standard error open until it has written all.
+	// With -D the daemon is the child, which gets the signal to stop; the tracer keeps
+	// standard error open until it has written everything.
 	s, err := r.start(ctx, k, dir, []string{"strace", "-D", "-f", "-qq", "-o", trace, "-e", "trace=fsync,fdatasync,msync"})
 	if err != nil {
 		return 0, err

@@ -11,13 +11,13 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// act is something that a client does to a pod beside giving it jobs.
+// act is something that a client does to a pod besides submitting jobs.
 type act struct {
 	name string
-	// do makes the call, once. It sets what the log is going to know the deed by.
+	// do makes the call, once. It sets the fields by which the log identifies the deed.
 	do func(h *hand, d *deed) error
-	// found says whether the log has a deed that was acknowledged; count is how many of
-	// the kind it has. Both are nil for what is checked where it is done.
+	// found says whether the log has an acknowledged deed; count is how many deeds of its
+	// kind it has. Both are nil for a deed that do checks itself.
 	found func(c *checker, d deed) bool
 	count func(c *checker) int
 }
@@ -25,7 +25,7 @@ type act struct {
 // acts are all of them.
 var acts = []act{
 	{name: "steer", do: (*hand).steer},
-	{name: "send again", do: (*hand).again},
+	{name: "send again", do: (*hand).check},
 	{name: "pause", do: (*hand).pause},
 	{"withdraw", (*hand).withdraw, (*checker).withdrew, (*checker).withdrawals},
 	{"cancel", (*hand).cancel, (*checker).cancelled, (*checker).cancels},
@@ -38,31 +38,32 @@ var acts = []act{
 // deed is an act as its client knows it.
 type deed struct {
 	act string
-	// mark is a request id, a reason, a text or a name that no other deed has; seq is the
-	// entry that the answer named, or that a fork was made at; turn the one that it ended.
+	// mark is a request id, a reason, a text or a name that no other deed has. seq is the
+	// entry that the answer named, or at which a fork was made; turn is the turn that it
+	// ended.
 	mark      string
 	seq, turn int64
-	// at is when podd had answered. sure says that it did; without, the deed may have been
-	// done or not.
+	// at is when podd answered. sure says that it did; otherwise the deed may or may not
+	// have been done.
 	at   time.Time
 	sure bool
 }
 
-// errNothing says that there was nothing to do it to.
+// errNothing says that there was nothing to act on.
 var errNothing = errors.New("nothing to do")
 
-// hand does things to one pod, one at a time.
+// hand performs acts on one pod, one at a time.
 type hand struct {
 	*round
-	// ctx ends what waits for the pod.
+	// ctx ends the waits for the pod.
 	ctx    context.Context
 	pod    *pod
 	random *rand.Rand
-	// deeds counts them, jobs are those that the pod was given.
+	// deeds counts the acts, jobs are the jobs submitted to the pod.
 	count, jobs int
 }
 
-// next does one of the acts and notes what came of it.
+// next performs one act and records its outcome.
 func (h *hand) next() {
 	a := acts[h.random.IntN(len(acts))]
 	h.count++
@@ -76,7 +77,7 @@ func (h *hand) next() {
 		d.sure = true
 	case k == item.KindUnavailable, h.round.ctx.Err() != nil:
 	case k == item.KindPrecondition, k == item.KindExhausted, item.ReasonOf(err) == "NOT_WAITING":
-		return // It must not be in the log, which count shows.
+		return // The log must not have it, which count checks.
 	default:
 		h.pod.submits.complain("%s: %v", a.name, err)
 		return
@@ -90,7 +91,7 @@ func (h *hand) job() string {
 	return randomJob(h.random, h.jobs, h.answers)
 }
 
-// atRest waits until the pod has nothing to do.
+// atRest waits until the pod is idle.
 func (h *hand) atRest() error {
 	idle := func() bool {
 		p := h.state(h.pod)
@@ -103,20 +104,20 @@ func (h *hand) atRest() error {
 }
 
 func (h *hand) steer(*deed) error {
-	if !h.pod.submits.give(h.ctx, h.job(), poddv1.SubmitMode_SUBMIT_MODE_STEER) {
+	if !h.pod.submits.submitAs(h.ctx, h.job(), poddv1.SubmitMode_SUBMIT_MODE_STEER) {
 		return errNothing
 	}
 	return nil
 }
 
-// again sends a submit again that podd has.
-func (h *hand) again(*deed) error {
+// check resends a submit that podd already has.
+func (h *hand) check(*deed) error {
 	acked := h.pod.submits.all()
-	h.pod.submits.again(h.ctx, acked[h.random.IntN(len(acked))])
+	h.pod.submits.resubmit(h.ctx, acked[h.random.IntN(len(acked))])
 	return nil
 }
 
-// pause holds the pod for a while. That it is held stays so until it is let go.
+// pause pauses the pod for a while. It stays paused until it is resumed.
 func (h *hand) pause(d *deed) error {
 	ask := func(call func() error) (err error) {
 		await(h.round.ctx, func() bool {
@@ -144,7 +145,7 @@ func (h *hand) pause(d *deed) error {
 	})
 }
 
-// withdraw takes back a submit that was just made.
+// withdraw withdraws a submit that it just made.
 func (h *hand) withdraw(d *deed) error {
 	if !h.pod.submits.submit(h.ctx, h.job()) {
 		return errNothing
@@ -155,7 +156,7 @@ func (h *hand) withdraw(d *deed) error {
 	return err
 }
 
-// cancel ends the turn that runs.
+// cancel ends the running turn.
 func (h *hand) cancel(d *deed) error {
 	pause(h.ctx, time.Duration(h.random.IntN(60))*time.Millisecond)
 	resp, err := h.client.Pods().Cancel(h.round.ctx, &poddv1.CancelRequest{Pod: h.pod.name, Reason: d.mark})
@@ -172,7 +173,8 @@ func (h *hand) note(d *deed) error {
 	return err
 }
 
-// rewind takes back a part of what was said. A place that it can't go to is refused.
+// rewind undoes a part of the conversation. podd refuses an entry that it cannot rewind
+// to.
 func (h *hand) rewind(d *deed) error {
 	if err := h.atRest(); err != nil {
 		return err
@@ -192,7 +194,7 @@ func (h *hand) compact(d *deed) error {
 	return err
 }
 
-// fork makes one pod of another's log as it is, which then works as well.
+// fork makes a new pod of the log as it is, which then works as well.
 func (h *hand) fork(d *deed) error {
 	d.seq = h.pod.raw.last()
 	if d.seq == 0 || h.pod.forked {
@@ -202,7 +204,7 @@ func (h *hand) fork(d *deed) error {
 	defer known()
 	_, err := h.client.Pods().ForkPod(h.round.ctx, &poddv1.ForkPodRequest{Pod: h.pod.name, Name: d.mark, AtSeq: d.seq})
 	if err != nil {
-		// It may be there all the same.
+		// The fork may exist anyway.
 		if _, missing := h.client.Pod(h.round.ctx, d.mark); missing != nil {
 			return err
 		}
@@ -219,8 +221,8 @@ func (h *hand) fork(d *deed) error {
 func (c *checker) withdrew(d deed) bool { return c.withdrawn[d.mark] > 0 }
 func (c *checker) withdrawals() int     { return c.kinds["withdrawn"] }
 
-// cancelled is a turn that had ended when podd said so: as cancelled, or by itself just
-// before.
+// cancelled accepts a turn that had ended when podd answered: as cancelled, or by itself
+// just before.
 func (c *checker) cancelled(d deed) bool {
 	if d.turn == 0 {
 		return true // It was a compaction, which leaves no entry.
@@ -260,8 +262,8 @@ func (c *checker) at(d deed) *poddv1.Entry {
 	return c.log[d.seq-1]
 }
 
-// deeds holds the log to what clients were told: what was acknowledged is there, and
-// nothing is there that was not asked for, or twice.
+// deeds compares the log with what clients learned: it has every acknowledged deed, and
+// none twice or without a request.
 func (c *checker) deeds(done []deed) {
 	for _, a := range acts {
 		asked := 0

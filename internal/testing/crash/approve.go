@@ -8,14 +8,14 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// serveApprovals answers what asks, if this podd serves approvals: yes to most, no to
-// some.
+// serveApprovals answers calls that ask, if this podd serves approvals: yes to most, no
+// to some.
 func (r *round) serveApprovals() {
 	_, err := r.client.Approvals().ListApprovals(r.ctx, &poddv1.ListApprovalsRequest{})
 	if item.KindOf(err) == item.KindUnimplemented {
 		return
 	}
-	// Where no job is to ask one may all the same: in a podd that found no sandbox.
+	// A call may ask although no job does: in a podd without a sandbox.
 	r.answers = r.asks
 	r.tasks.Go(func() {
 		for pause(r.ctx, 30*time.Millisecond) {
@@ -30,8 +30,8 @@ func (r *round) serveApprovals() {
 	})
 }
 
-// answer decides on a call by its id. An answer that was lost is given again, until the
-// call does not wait any more.
+// answer decides on a call by its id. It repeats a lost answer until the call does not
+// wait any more.
 func (r *round) answer(a *poddv1.Approval) {
 	sum := fnv.New32()
 	_, _ = sum.Write([]byte(a.GetCallId()))

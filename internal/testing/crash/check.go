@@ -11,7 +11,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// checker folds the whole log of a pod and says what is wrong with it.
+// checker folds the whole log of a pod and finds errors in it.
 type checker struct {
 	pod string
 	t   *Tally
@@ -20,34 +20,35 @@ type checker struct {
 	from int64
 
 	submitted map[string]*poddv1.Entry
-	// claims and withdrawn count how often a request was taken by a turn, which claimed
-	// names, and taken back.
+	// claims and withdrawn count how often turns took a request, and clients withdrew one.
+	// claimed names the turns.
 	claims, withdrawn map[string]int
 	claimed           map[string]int64
 	// said counts the texts of user messages.
 	said  map[string]int
 	notes notes
-	// open is the turn that runs, last the newest; ends are the ends of turns.
+	// open is the running turn, last the newest; ends are the ends of turns.
 	open, last int64
 	ends       map[int64]*poddv1.Entry
-	// cut is when a fork or a rewind was stored: the turn that it cuts ends with it.
+	// cut is when a fork or rewind was stored: the turn that it cuts ends with it.
 	cut    time.Time
 	calls  map[string]*callState
 	denied map[string]bool
-	// resumes counts how often the open turn was taken up again since its last answer.
+	// resumes counts how often the open turn was resumed since its last answer.
 	resumes int
-	// kinds counts the pod's own entries of some kinds. forks are the pods that were made
-	// of it, and whether each is whole.
+	// kinds counts the pod's own entries of some kinds. forks are the pods forked from it,
+	// and whether each is whole.
 	kinds map[string]int
 	forks map[string]bool
-	// mayCancel says that a client asked to cancel a turn and has no answer: its commands
-	// and spawned pods may have ended for that, and the turn have gone on after a kill.
+	// mayCancel says that a client asked to cancel a turn and got no answer. The turn's
+	// commands and sub-pods may have ended because of that, and the turn may have continued
+	// after a kill.
 	mayCancel bool
 	// live are the entries that requests send.
 	live []int64
 }
 
-// callState is what became of a call.
+// callState is what the log says about a call.
 type callState struct {
 	seq, turn         int64
 	started, resolved int
@@ -76,11 +77,11 @@ func checkLog(pod string, log []*poddv1.Entry, from int64, t *Tally) *checker {
 	return c
 }
 
-// mostResumes is how often podd takes a turn up again at one step before it may give it up
+// mostResumes is how often podd resumes a turn at one step before it may give it up
 // (docs/reliability.md).
 const mostResumes = 3
 
-// own says whether an entry is not another pod's.
+// own says whether an entry is the pod's own and not another pod's.
 func (c *checker) own(e *poddv1.Entry) bool { return e.GetSeq() > c.from }
 
 func (c *checker) add(e *poddv1.Entry) {
@@ -118,7 +119,7 @@ func (c *checker) add(e *poddv1.Entry) {
 		c.cut = e.GetTime().AsTime()
 		c.count(e, "rewind")
 	case *poddv1.Entry_Compaction:
-		if k.Compaction.GetReason() == "asked for by a client" {
+		if k.Compaction.GetReason() == "requested by a client" {
 			c.count(e, "compaction")
 		}
 	case *poddv1.Entry_Recovered:
@@ -128,7 +129,7 @@ func (c *checker) add(e *poddv1.Entry) {
 	case *poddv1.Entry_ToolStarted:
 		c.start(e, k.ToolStarted.GetCallId())
 	case *poddv1.Entry_ApprovalRequested:
-		// A call that asks once it was started did nothing yet.
+		// A call that asks again after its start has done nothing yet.
 		if s := c.calls[k.ApprovalRequested.GetCallId()]; s != nil {
 			s.started = 0
 		}
@@ -142,7 +143,7 @@ func (c *checker) add(e *poddv1.Entry) {
 	}
 }
 
-// wear counts how often the open turn was taken up again since its last answer.
+// wear counts how often the open turn was resumed since its last answer.
 func (c *checker) wear(e *poddv1.Entry) {
 	switch {
 	case e.GetTurnStarted() != nil, e.GetUsage() != nil && e.GetUsage().GetPurpose() == "":
@@ -158,8 +159,8 @@ func (c *checker) count(e *poddv1.Entry, kind string) {
 	}
 }
 
-// send keeps account of what the next request sends: what a rewind took back it does not,
-// and a summary stands for what it was made of.
+// send tracks what the next request sends: nothing that a rewind undid, and a summary in
+// place of what it summarizes.
 func (c *checker) send(e *poddv1.Entry) {
 	without := func(gone func(seq int64) bool) { c.live = slices.DeleteFunc(c.live, gone) }
 	switch k := e.GetKind().(type) {
@@ -222,7 +223,7 @@ func (c *checker) start(e *poddv1.Entry, id string) {
 }
 
 func (c *checker) item(e *poddv1.Entry, it *poddv1.Item) {
-	// A compaction of an idle pod brings files back outside of turns.
+	// The compaction of an idle pod reads files again outside of turns.
 	back := it.GetSystemMessage().GetOrigin() == item.OriginReadBack && e.GetTurn() == 0
 	if c.open != e.GetTurn() || c.open == 0 && !back {
 		c.t.Other.add("%s: seq %d: an item of turn %d while %d is open", c.pod, e.GetSeq(), e.GetTurn(), c.open)
@@ -246,7 +247,7 @@ func (c *checker) item(e *poddv1.Entry, it *poddv1.Item) {
 	}
 }
 
-// submits checks what was acknowledged.
+// submits checks the acknowledged submits.
 func (c *checker) submits(acked []ack) {
 	c.t.Acknowledged += len(acked)
 	for _, a := range acked {
@@ -274,13 +275,13 @@ func (c *checker) submits(acked []ack) {
 	}
 }
 
-// wasCancelled says whether a turn ended so.
+// wasCancelled says whether a turn ended as cancelled.
 func (c *checker) wasCancelled(turn int64) bool {
 	return c.ends[turn].GetTurnEnded().GetOutcome() == poddv1.Outcome_OUTCOME_CANCELLED
 }
 
-// commands checks what the commands of a pod left in its workspace against the log. all
-// says that podd was told to end commands, whichever.
+// commands compares what the commands of a pod left in its workspace with the log. all
+// says that podd was asked to end commands, whichever.
 func (c *checker) commands(ran, ended map[string]int, made map[string]madeCall, all bool) {
 	for id, s := range c.calls {
 		call := made[id]
@@ -333,7 +334,7 @@ func countLines(path string) (map[string]int, error) {
 	return lines, nil
 }
 
-// findings is a count of what must not be, with what it was.
+// findings is a count of violations, with a description of each.
 type findings []string
 
 func (f *findings) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }

@@ -7,7 +7,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// sound is a log of one turn with one command, as it should be.
+// sound is a correct log of one turn with one command.
 func sound() []*poddv1.Entry {
 	itemOf := func(it *poddv1.Item) *poddv1.Entry { return &poddv1.Entry{Turn: 1, Kind: &poddv1.Entry_Item{Item: it}} }
 	return numbered([]*poddv1.Entry{
@@ -21,8 +21,8 @@ func sound() []*poddv1.Entry {
 	})
 }
 
-// wornOut is sound, but that the turn was taken up so many times at its last step and then
-// given up.
+// wornOut is sound, except that the turn was resumed the given number of times at its
+// last step and then given up.
 func wornOut(resumes int) []*poddv1.Entry {
 	log := sound()
 	log[6].GetTurnEnded().Outcome, log[6].GetTurnEnded().Reason = poddv1.Outcome_OUTCOME_INTERRUPTED, "RECOVERY"
@@ -40,7 +40,7 @@ func aRewind(to int64) *poddv1.Entry {
 	return &poddv1.Entry{Kind: &poddv1.Entry_Rewind{Rewind: &poddv1.Rewind{ToSeq: to}}}
 }
 
-// aCutTurn is a turn that takes the note in and is cut.
+// aCutTurn is a turn that takes the note and is cut.
 func aCutTurn() []*poddv1.Entry {
 	joined := &poddv1.Item{Kind: &poddv1.Item_SystemMessage{SystemMessage: &poddv1.SystemMessage{Origin: "note", Text: "n"}}}
 	return []*poddv1.Entry{
@@ -59,18 +59,18 @@ func numbered(log []*poddv1.Entry) []*poddv1.Entry {
 
 func without(log []*poddv1.Entry, i int) []*poddv1.Entry { return numbered(slices.Delete(log, i, i+1)) }
 
-// again repeats an entry right behind itself.
+// again repeats an entry right after itself.
 func again(log []*poddv1.Entry, i int) []*poddv1.Entry {
 	return numbered(slices.Insert(log, i, &poddv1.Entry{Turn: log[i].GetTurn(), Kind: log[i].GetKind()}))
 }
 
-// The checks find nothing in what is sound, and each thing that is not.
+// The checks accept a correct log and find each fault.
 func TestCheck(t *testing.T) {
 	oneEach := map[string]int{ranFile: 1, endedFile: 1}
 	for _, c := range []struct {
 		name string
 		log  []*poddv1.Entry
-		// times is how often the command is in each file.
+		// times is how often each file has the command.
 		times     map[string]int
 		cancelled bool
 		want      []string
@@ -91,7 +91,7 @@ func TestCheck(t *testing.T) {
 		{name: "no result", log: without(sound(), 5), times: oneEach, want: []string{"ill-formed"}},
 		{name: "result is lost", log: func() []*poddv1.Entry {
 			l := sound()
-			l[5].GetItem().Kind = &poddv1.Item_ToolResult{ToolResult: &poddv1.ToolResult{CallId: "c1", IsError: true, Summary: "interrupted, may have taken effect"}}
+			l[5].GetItem().Kind = &poddv1.Item_ToolResult{ToolResult: &poddv1.ToolResult{CallId: "c1", IsError: true, Summary: "interrupted; it may have taken effect"}}
 			return l
 		}(), times: oneEach, want: []string{"results lost"}},
 		{name: "result is made up", log: sound(), times: map[string]int{ranFile: 1}, want: []string{"other"}},
@@ -106,7 +106,7 @@ func TestCheck(t *testing.T) {
 		{name: "taken back and ran", log: numbered(slices.Insert(sound(), 1, &poddv1.Entry{Kind: &poddv1.Entry_Withdrawn{Withdrawn: &poddv1.Withdrawn{RequestIds: []string{"r1"}}}})), times: oneEach, want: []string{"repeated", "repeated"}},
 		{name: "not in the conversation", log: without(sound(), 2), times: oneEach, want: []string{"lost"}},
 		{name: "a note is lost", log: numbered(slices.Insert(sound(), 1, aNote())), times: oneEach, want: []string{"lost", "repeated"}},
-		{name: "a note waits, and nobody left it", log: numbered(append(sound(), aNote())), times: oneEach, want: []string{"repeated"}},
+		{name: "a note waits that no client left", log: numbered(append(sound(), aNote())), times: oneEach, want: []string{"repeated"}},
 		{name: "a note that a rewind passes is stored again", log: numbered(append(sound(), aNote(), aRewind(7), aNote())), times: oneEach, want: []string{"repeated", "repeated"}},
 		{name: "the turn of a note is cut by a rewind", log: numbered(slices.Concat(sound(), []*poddv1.Entry{aNote(), aRewind(8)}, aCutTurn())), times: oneEach, want: []string{"repeated", "repeated"}},
 		{name: "a rewind loses a note", log: numbered(append(sound(), aNote(), aRewind(7))), times: oneEach, want: []string{"lost", "repeated", "repeated"}},
@@ -136,7 +136,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A stream that leaves out, repeats or changes an entry is found out.
+// The check of a stream finds a missing, a repeated and a changed entry.
 func TestFollower(t *testing.T) {
 	log := sound()
 	f := newFollower("p")

@@ -13,13 +13,13 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// kin is a pod that podd has: one of the round's, one that was forked or spawned.
+// kin is a pod that podd has: one of the round's own, a fork or a sub-pod.
 type kin struct {
 	*poddv1.Pod
 	*checker
 }
 
-// inspection holds what a round left to what its clients know.
+// inspection compares the outcome of a round with what its clients know.
 type inspection struct{ *round }
 
 // family reads the logs of all pods and folds them.
@@ -51,7 +51,7 @@ func (i *inspection) log(pod string) (log []*poddv1.Entry, err error) {
 	return log, nil
 }
 
-// forkedAt is where a fork was made; 0 for what is none.
+// forkedAt is the entry at which a fork was made; 0 for other pods.
 func (i *inspection) forkedAt(name string) int64 {
 	for _, p := range i.all() {
 		for _, d := range p.submits.done() {
@@ -63,8 +63,8 @@ func (i *inspection) forkedAt(name string) int64 {
 	return 0
 }
 
-// forked holds a fork against the pod that it was made of: it has all entries up to
-// there, and a turn that was cut ends right behind them.
+// forked compares a fork with its source: it has all entries up to the fork, and a cut
+// turn ends right after them.
 func forked(of, fork kin) bool {
 	at := int(fork.from)
 	if len(fork.log) < at || len(of.log) < at || fork.GetSpec().GetParent() != "" || fork.GetSpec().GetDir() != of.GetSpec().GetDir() {
@@ -73,8 +73,8 @@ func forked(of, fork kin) bool {
 	return !slices.ContainsFunc(fork.log[:at], func(e *poddv1.Entry) bool { return differ(e, of.log[e.GetSeq()-1]) })
 }
 
-// spawned holds the pods that calls spawned against the calls: there is one, it got its
-// task once, and what it said is the result.
+// spawned compares sub-pods with the calls that spawned them: each call has one, which
+// got its task once, and its answer is the result.
 func (i *inspection) spawned(all []kin) {
 	children := make(map[string][]kin)
 	for _, k := range all {
@@ -108,7 +108,7 @@ func (i *inspection) spawned(all []kin) {
 	}
 }
 
-// child holds a spawned pod against its call.
+// child compares a sub-pod with its call.
 func (i *inspection) child(parent kin, s *callState, k kin, call madeCall, cancelled bool) {
 	i.tally.act("spawn", true)
 	answer := ""
@@ -125,14 +125,14 @@ func (i *inspection) child(parent kin, s *callState, k kin, call madeCall, cance
 	case delivered && !finished:
 		i.tally.Other.add("%s did not finish and its call %s has a result that says so", k.pod, s.result.GetCallId())
 	case end != nil && !finished && !cancelled:
-		i.tally.Other.add("%s: ended as %s, and nobody cancelled it: %s", k.pod, end.GetOutcome(), end.GetCause())
+		i.tally.Other.add("%s: ended as %s, and no client cancelled it: %s", k.pod, end.GetOutcome(), end.GetCause())
 	}
 	if over := parent.ends[s.turn]; over != nil && k.ends[1] != nil && k.ends[1].GetTime().AsTime().After(over.GetTime().AsTime()) {
 		i.tally.Other.add("%s worked on after the turn %d that it worked for had ended", k.pod, s.turn)
 	}
 }
 
-// check holds all pods to all that is known of them.
+// check compares all pods with everything known about them.
 func (i *inspection) check() error {
 	all, err := i.family()
 	if err != nil {
@@ -166,10 +166,13 @@ func (i *inspection) check() error {
 		k.sends(context)
 	}
 	i.spawned(all)
+	if err := i.background(); err != nil {
+		return err
+	}
 	return i.commands(all)
 }
 
-// relate tells the checkers what became of a pod's forks, and of its and its children's
+// relate tells the checkers the outcome of a pod's forks, and of its and its children's
 // commands.
 func (p *pod) relate(of kin, byName map[string]kin) {
 	for _, d := range p.submits.done() {
@@ -184,8 +187,8 @@ func (p *pod) relate(of kin, byName map[string]kin) {
 	}
 }
 
-// commands holds what commands left in each workspace against the logs of the pods that
-// work there.
+// commands compares the files of commands in each workspace with the logs of the pods
+// that work there.
 func (i *inspection) commands(all []kin) error {
 	for _, p := range i.all() {
 		ran, err := countLines(filepath.Join(p.dir, ranFile))
@@ -217,7 +220,7 @@ func (i *inspection) commands(all []kin) error {
 	return nil
 }
 
-// streams holds what the followers of a pod got against its log.
+// streams compares what the followers of a pod got with its log.
 func (i *inspection) streams(p *pod, log []*poddv1.Entry) {
 	for _, f := range []*follower{p.raw, p.resuming} {
 		ctx, cancel := context.WithTimeout(i.ctx, followTime)
@@ -230,9 +233,9 @@ func (i *inspection) streams(p *pod, log []*poddv1.Entry) {
 	}
 }
 
-// sends holds what the next request would send against the log: each message, call and
-// result of it, but those that a rewind took back and those that the last summary stands
-// for, which goes by the last of them.
+// sends compares the next request with the log: the request has each message, call and
+// result, except those that a rewind undid or the last summary replaces. The summary goes
+// by the last entry that it replaces.
 func (c *checker) sends(context *poddv1.GetContextResponse) {
 	var want []int64
 	for _, seq := range c.live {
@@ -253,11 +256,11 @@ func (c *checker) sends(context *poddv1.GetContextResponse) {
 	}
 }
 
-// bodies are what the next request of each pod would be.
+// bodies are the next requests of all pods.
 func (r *round) bodies() (all map[string][]byte, err error) {
 	await(r.ctx, func() bool {
 		all, err = r.askBodies()
-		return item.KindOf(err) != item.KindUnavailable // The connection is that of the podd before.
+		return item.KindOf(err) != item.KindUnavailable // The connection is to the previous podd.
 	})
 	return all, err
 }
@@ -278,8 +281,7 @@ func (r *round) askBodies() (map[string][]byte, error) {
 	return all, nil
 }
 
-// sameAfterKill checks that what the next requests would be does not hang on the podd that
-// sends them.
+// sameAfterKill checks that the next requests stay the same after a restart of podd.
 func (r *round) sameAfterKill() error {
 	before, err := r.bodies()
 	if err != nil {

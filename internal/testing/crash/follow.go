@@ -12,24 +12,24 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// follower reads one pod's log over all the lives of its podd and holds the stream to
-// its promise: each entry once, in order, without a gap, the same each time.
+// follower reads one pod's log across all restarts of its podd and checks the stream:
+// each entry once, in order, without a gap, the same each time.
 type follower struct {
 	pod string
 
 	mu      sync.Mutex
 	entries []*poddv1.Entry
-	// gaps, duplicates and changed say what the stream did wrong.
+	// gaps, duplicates and changed count the errors of the stream.
 	gaps, duplicates, changed []string
-	// claimed are the request ids that turns took or clients took back; resumes is how
-	// often the last turn went on since its last answer.
+	// claimed are the request ids that turns took or clients withdrew; resumes is how often
+	// the last turn was resumed since its last answer.
 	claimed map[string]bool
 	resumes int
 }
 
 func newFollower(pod string) *follower { return &follower{pod: pod, claimed: make(map[string]bool)} }
 
-// raw follows through the plain call, which hides nothing, with a cursor of its own.
+// raw follows through the plain call, which hides nothing, with its own cursor.
 func (f *follower) raw(ctx context.Context, c *client.Client) {
 	for ctx.Err() == nil {
 		stream, err := c.Pods().Stream(ctx, &poddv1.StreamRequest{Pod: f.pod, AfterSeq: f.last(), Follow: true, Deltas: true})
@@ -43,7 +43,7 @@ func (f *follower) raw(ctx context.Context, c *client.Client) {
 	}
 }
 
-// resuming follows through the client's stream that goes on by itself.
+// resuming follows through the client's stream, which reconnects by itself.
 func (f *follower) resuming(ctx context.Context, c *client.Client) {
 	for ctx.Err() == nil {
 		for m, err := range c.Stream(ctx, client.StreamOptions{Pod: f.pod, After: f.last(), Follow: true}) {
@@ -54,15 +54,15 @@ func (f *follower) resuming(ctx context.Context, c *client.Client) {
 				f.add(m.GetEntry())
 			}
 		}
-		// podd was not there yet, or for too long.
+		// podd was not there yet, or was away for too long.
 		pause(ctx, retryPause)
 	}
 }
 
-// retryPause is how long to wait before podd is asked again.
+// retryPause is the pause before the next attempt.
 const retryPause = 5 * time.Millisecond
 
-// pause waits; false when ctx ended.
+// pause waits; it returns false when ctx has ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -74,7 +74,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// await looks until it is so; false when ctx ended before.
+// await polls until the condition is true; it returns false when ctx ends first.
 func await(ctx context.Context, so func() bool) bool {
 	for !so() {
 		if !pause(ctx, retryPause) {
@@ -104,7 +104,7 @@ func (f *follower) add(e *poddv1.Entry) {
 		return
 	case e.GetSeq() > last+1:
 		f.gaps = append(f.gaps, fmt.Sprintf("%s: entry %d came after entry %d", f.pod, e.GetSeq(), last))
-		// The places stay empty, so that what comes is judged by itself.
+		// Leave the missing entries empty, so that the next ones are checked separately.
 		f.entries = append(f.entries, make([]*poddv1.Entry, e.GetSeq()-last-1)...)
 	}
 	f.entries = append(f.entries, e)
@@ -127,7 +127,7 @@ func (f *follower) wrong(list *[]string, format string, args ...any) {
 	*list = append(*list, f.pod+": "+fmt.Sprintf(format, args...))
 }
 
-// has says whether an entry came that matches.
+// has says whether a matching entry came.
 func (f *follower) has(match func(*poddv1.Entry) bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -139,14 +139,14 @@ func (f *follower) has(match func(*poddv1.Entry) bool) bool {
 	return false
 }
 
-// weary says whether podd would give up the turn if it were ended now once more.
+// weary says whether podd would give up the turn if it were ended once more.
 func (f *follower) weary() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.resumes >= 2
 }
 
-// fresh says that the last turn had an answer since it went on, if it did.
+// fresh says that the last turn had an answer since it was resumed, if it was.
 func (f *follower) fresh() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -159,7 +159,7 @@ func (f *follower) took(id string) bool {
 	return f.claimed[id]
 }
 
-// compare holds what the stream brought against the log.
+// compare compares the entries of the stream with the log.
 func (f *follower) compare(log []*poddv1.Entry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A job is what a prompt asks the model for. It stands in the prompt itself, so that the
-// model needs no memory: "job-3: shell/30/0 write; ask/10/0". Steps are separated by a
+// A job is what a prompt asks the model to do. The prompt contains it, so that the model
+// needs no memory: "job-3: shell/30/0 write; ask/10/0". Steps are separated by a
 // semicolon, the calls of a step by a blank.
 //
 //	shell/MS/STATUS  a command that takes so long and exits so
@@ -18,6 +18,8 @@ import (
 //	write, read      file tools
 //	spawn/MS/STATUS  a pod of its own, whose job is such a command
 //	stall            no call: the answer stops in its middle until the gate opens
+//	back             a command in the background with a terminal, the pod's job 1
+//	type             types into job 1, and waits until it has answered
 type job struct {
 	number string
 	steps  [][]action
@@ -57,7 +59,7 @@ func parseJob(text string) (j job, ok bool) {
 
 // randomJob is the prompt of a job of one to three steps.
 func randomJob(random *rand.Rand, n int, asks bool) string {
-	verbs := []string{"shell", "shell", "shell", "shell", "write", "read", "spawn"}
+	verbs := []string{"shell", "shell", "shell", "shell", "write", "read", "spawn", "type"}
 	if asks {
 		verbs = append(verbs, "ask")
 	}
@@ -81,8 +83,10 @@ const (
 	// ranFile has a line for each command that began, endedFile for each that came to
 	// its end.
 	ranFile, endedFile = "ran", "ended"
-	// gateFile lets commands go on that hold.
+	// gateFile releases the commands that wait for the gate.
 	gateFile = "gate"
+	// backFile has a line for each background command, typedFile what was typed into them.
+	backFile, typedFile = "back", "typed"
 	// readFile is there to be read.
 	readFile = "notes.txt"
 )
@@ -95,6 +99,9 @@ func (a action) command(id string) string {
 	wait := fmt.Sprintf("sleep 0.%03d", a.ms)
 	mark := ""
 	switch a.verb {
+	case "back":
+		return fmt.Sprintf("echo %s >>%s; while read line; do echo $line >>%s; until [ -e %s ]; do sleep 0.02; done; echo answered; done",
+			id, backFile, typedFile, gateFile)
 	case "hold":
 		wait = "until [ -e " + gateFile + " ]; do sleep 0.02; done"
 	case "ask":
@@ -111,7 +118,7 @@ func (a action) spawned(call int) string {
 	return fmt.Sprintf("job-%d: shell/%d/%d", spawnedJobs+call, a.ms, a.status)
 }
 
-// spawnedJobs is where the numbers of jobs of spawned pods begin.
+// spawnedJobs is the first number of the jobs of sub-pods.
 const spawnedJobs = 100_000
 
 // runs says whether the action is a shell command.

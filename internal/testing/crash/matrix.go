@@ -12,9 +12,9 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// states are those that a pod is brought into, ends are what then ends podd or stops it.
+// states are the states to bring a pod into, ends the ways to end or stop podd.
 var (
-	states = []string{"idle", "streaming", "tool", "approval", "queued", "compaction", "paused"}
+	states = []string{"idle", "streaming", "tool", "approval", "queued", "compaction", "paused", "job", "typing"}
 	ends   = []string{"SIGTERM", "SIGKILL", "SIGTERM-twice", "SIGABRT", "ENOSPC", "EIO"}
 )
 
@@ -27,7 +27,7 @@ func (rn *runner) matrixRounds(ctx context.Context, t *Tally) error {
 			if rn.Short && (i+j)%len(states) > 0 {
 				continue
 			}
-			s := settings{api: []string{"chat", "responses"}[n%2], asks: true}
+			s := settings{api: apis[(i+j)%len(apis)], asks: true}
 			err := rn.round(ctx, t, state+"-"+end, s, uint64(n), func(r *round) error { return matrixRound(r, state, end) })
 			if err != nil {
 				return err
@@ -37,14 +37,14 @@ func (rn *runner) matrixRounds(ctx context.Context, t *Tally) error {
 	return nil
 }
 
-// cell is one end in one state: a round with a pod, and the state that the pod is in.
+// cell is one end in one state: a round with a pod, and that pod's state.
 type cell struct {
 	*round
 	pod *pod
 	in  string
 }
 
-// matrixRound brings a pod into a state, ends podd, and lets the work go on.
+// matrixRound brings a pod into a state, ends podd, and lets the work continue.
 func matrixRound(r *round, state, end string) error {
 	p, err := r.addPod("p")
 	if err != nil {
@@ -73,6 +73,7 @@ func matrixRound(r *round, state, end string) error {
 		return err
 	}
 	c.survived()
+	c.jobSurvived(end)
 	c.openGates()
 	r.serveApprovals()
 	if state == "paused" {
@@ -81,10 +82,14 @@ func matrixRound(r *round, state, end string) error {
 		}
 	}
 	p.submits.submit(r.ctx, "job-8: shell/5/0")
+	if c.hasJob() {
+		p.submits.submit(r.ctx, "job-9: type")
+	}
 	return r.finish()
 }
 
-// reach brings the pod into a state. can is false when this podd has no such state.
+// reach brings the pod into a state. can is false when this podd does not have that
+// state.
 func (c *cell) reach() (can bool, err error) {
 	submit := func(text string) { c.pod.submits.submit(c.ctx, text) }
 	var there func() bool
@@ -103,6 +108,12 @@ func (c *cell) reach() (can bool, err error) {
 			submit("job-2: shell/5/0")
 		}
 		there = func() bool { return c.pod.hasFile(ranFile) }
+	case "job":
+		submit("job-1: back")
+		there = func() bool { return c.busy() == "" && c.state(c.pod).GetJobs() == 1 }
+	case "typing":
+		submit("job-1: back; type")
+		there = func() bool { return c.pod.hasFile(typedFile) }
 	case "approval":
 		if _, err := c.client.Approvals().ListApprovals(c.ctx, &poddv1.ListApprovalsRequest{}); item.KindOf(err) == item.KindUnimplemented {
 			return false, nil
@@ -132,7 +143,7 @@ func (p *pod) hasFile(name string) bool {
 	return err == nil
 }
 
-// pause holds the pod in the middle of its turn.
+// pause pauses the pod in the middle of its turn.
 func (c *cell) pause() (can bool, err error) {
 	_, err = c.client.Pods().Pause(c.ctx, &poddv1.PauseRequest{Pod: c.pod.name})
 	if item.KindOf(err) == item.KindUnimplemented {
@@ -150,7 +161,7 @@ func (c *cell) pause() (can bool, err error) {
 	return true, nil
 }
 
-// resume lets the pod go on, once podd can say so.
+// resume resumes the pod, once podd can say so.
 func (c *cell) resume() error {
 	var err error
 	asked := func() bool {
@@ -170,7 +181,7 @@ func (r *round) state(p *pod) *poddv1.Pod {
 	return resp.GetPod()
 }
 
-// openGates lets go on what holds and stalls.
+// openGates releases held commands and stalled answers.
 func (c *cell) openGates() {
 	if !done(c.model.gate) {
 		close(c.model.gate)
@@ -182,13 +193,13 @@ func (c *cell) openGates() {
 	}
 }
 
-// end ends podd, or what it writes to.
+// end ends podd, or makes its writes fail.
 func (c *cell) end(how string) error {
 	switch how {
 	case "SIGKILL":
 		c.kill()
 	case "SIGABRT":
-		// It ends podd as a panic of its own does, with all stacks and status 2.
+		// It ends podd like a panic, with all stacks and status 2.
 		c.podd.signal(syscall.SIGABRT)
 		<-c.podd.exited
 		c.tally.Ends++
@@ -206,7 +217,7 @@ func (c *cell) end(how string) error {
 	return nil
 }
 
-// fullDisk lets podd run out of space, and gives it back once podd has said so.
+// fullDisk fills podd's disk, and frees the space once podd has reported it.
 func (c *cell) fullDisk() error {
 	f, err := c.attach(spaceCalls, "ENOSPC")
 	if err != nil {
@@ -215,9 +226,9 @@ func (c *cell) fullDisk() error {
 	defer f.lift()
 	c.openGates()
 	c.tasks.Go(func() { c.pod.submits.submit(c.ctx, "job-7: shell/5/0") })
-	turn := c.in == "streaming" || c.in == "tool" || c.in == "queued" || c.in == "compaction"
+	turn := c.in == "streaming" || c.in == "tool" || c.in == "queued" || c.in == "compaction" || c.in == "typing"
 	told := func() bool {
-		stuck := strings.HasPrefix(c.state(c.pod).GetStateReason(), "can't go on")
+		stuck := strings.HasPrefix(c.state(c.pod).GetStateReason(), "blocked")
 		return c.podd.over() || c.pod.submits.refusals() > 0 && (stuck || !turn)
 	}
 	if !await(c.ctx, told) {
@@ -234,7 +245,7 @@ func (c *cell) fullDisk() error {
 	}
 	alerted := func() bool {
 		return c.pod.raw.has(func(e *poddv1.Entry) bool {
-			return strings.Contains(e.GetAlert().GetText(), "can't go on and tries again")
+			return strings.Contains(e.GetAlert().GetText(), "is blocked; retrying")
 		})
 	}
 	if turn && !await(c.ctx, func() bool { return alerted() || c.podd.over() }) {
@@ -243,7 +254,7 @@ func (c *cell) fullDisk() error {
 	return nil
 }
 
-// brokenDisk lets what podd writes fail: it has to end by itself.
+// brokenDisk makes podd's writes fail: podd has to end by itself.
 func (c *cell) brokenDisk() error {
 	f, err := c.attach("pwrite64,fdatasync,fsync", "EIO")
 	if err != nil {
@@ -262,7 +273,7 @@ func (c *cell) brokenDisk() error {
 	return nil
 }
 
-// survived checks what has to be as it was before podd ended.
+// survived checks what must be as before podd ended.
 func (c *cell) survived() {
 	switch c.in {
 	case "approval":

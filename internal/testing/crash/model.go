@@ -11,18 +11,18 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// model is the endpoint of a round. It remembers which calls it made.
+// model is the endpoint of a round. It remembers the calls that it made.
 type model struct {
 	server *scripted.Server
-	// gate is closed to let what stalls go on.
+	// gate is closed to release stalled answers.
 	gate chan struct{}
-	// most is how many messages a request may have; more are over the window.
+	// most is how many messages a request may have; more exceed the window.
 	most int
 
 	mu     sync.Mutex
 	number int
 	calls  map[string]madeCall
-	// stalled counts the requests that have stopped at the gate, by what they are.
+	// stalled counts the requests that wait at the gate, by their kind.
 	stalled map[string]int
 }
 
@@ -30,11 +30,11 @@ type model struct {
 type madeCall struct {
 	action
 	tool, arguments string
-	// task is what a spawned pod is given.
+	// task is the prompt of a sub-pod.
 	task string
 }
 
-// Pace of an answer: words come so far apart.
+// Pace of an answer: the pause between words.
 const pace = 2 * time.Millisecond
 
 func newModel(most int) (*model, error) {
@@ -44,8 +44,8 @@ func newModel(most int) (*model, error) {
 	return m, err
 }
 
-// summaryMark stands in the request for a summary.
-const summaryMark = "is about to be replaced by a summary"
+// summaryMark is a part of the request for a summary.
+const summaryMark = "summary that replaces the conversation"
 
 // reply answers one request.
 func (m *model) reply(_ context.Context, r scripted.Request) scripted.Reply {
@@ -64,7 +64,7 @@ func (m *model) reply(_ context.Context, r scripted.Request) scripted.Reply {
 		return scripted.Fail(400, "context_length_exceeded", "This model's maximum context length is exceeded.", 0)
 	}
 	if at < 0 {
-		// The prompt went into a summary.
+		// The prompt became part of a summary.
 		return scripted.Say(scripted.Text("There is nothing left to do."))
 	}
 	step := 0
@@ -92,8 +92,8 @@ func (m *model) step(work job, step int) scripted.Reply {
 	return reply
 }
 
-// call makes a call with an id of its own, whether or not the same step was asked
-// before: whoever runs it twice has run one call twice.
+// call makes a call with a new id, whether or not the same step was requested before:
+// podd must not run one call twice.
 func (m *model) call(a action) scripted.Call {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -106,13 +106,17 @@ func (m *model) call(a action) scripted.Call {
 		tool, arguments = "write_file", map[string]any{"path": "made-" + id, "content": id}
 	case "read":
 		tool, arguments = "read_file", map[string]any{"path": readFile}
+	case "back":
+		arguments = map[string]any{"command": a.command(id), "background": true, "terminal": true, "quiet": true}
+	case "type":
+		tool, arguments = "job", map[string]any{"action": "write", "id": "1", "input": id + "\n", "until": "^answered$", "wait_seconds": 300}
 	case "spawn":
 		task = a.spawned(m.number)
 		tool, arguments = "spawn_pod", map[string]any{"task": task}
 	}
 	text, err := json.Marshal(arguments)
 	if err != nil {
-		panic(err) // Strings and numbers alone.
+		panic(err) // It consists of strings and numbers only.
 	}
 	m.calls[id] = madeCall{action: a, tool: tool, arguments: string(text), task: task}
 	return scripted.Call{ID: id, Name: tool, Arguments: string(text)}
@@ -125,7 +129,7 @@ func (m *model) made(id string) madeCall {
 	return m.calls[id]
 }
 
-// stall waits for the gate and counts that it does.
+// stall waits for the gate and counts the waiting request.
 func (m *model) stall(what string) scripted.Part {
 	select {
 	case <-m.gate:
@@ -144,7 +148,7 @@ func (m *model) hasStalled(what string) bool {
 	return m.stalled[what] > 0
 }
 
-// illFormed says what is wrong with the requests so far.
+// illFormed says what is wrong with the requests received.
 func (m *model) illFormed(api string) []string {
 	var wrong []string
 	for i, body := range m.server.Requests() {

@@ -6,17 +6,17 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// notes follows the notes of a log by their texts, no two of which are the same. A note
-// waits until a turn takes it in. A rewind that takes that turn back lets it wait again,
-// and one that takes back the note itself while it waits is followed by the note.
+// notes tracks the notes of a log by their texts, which are unique. A note waits until a
+// turn takes it. A rewind that undoes that turn makes it wait again. After a rewind that
+// undoes a waiting note itself, podd stores the note again.
 type notes struct {
 	// left counts how often a note was left, joined how often it joined the conversation.
 	left, joined map[string]int
-	// leftAt and joinedAt are where that was.
+	// leftAt and joinedAt are the entries.
 	leftAt, joinedAt map[string]int64
-	// waiting are those since the last turn began: they join the next one.
+	// waiting are the notes since the last turn began: they join the next one.
 	waiting map[string]bool
-	// rewound is when a rewind was stored: notes that were stored with it are not new.
+	// rewound is when a rewind was stored: notes stored with it are not new.
 	rewound time.Time
 }
 
@@ -27,7 +27,7 @@ func newNotes() notes {
 	}
 }
 
-// add follows an entry; fresh says that somebody left a note.
+// add adds an entry; fresh says that a client left a note.
 func (n *notes) add(e *poddv1.Entry) (fresh bool) {
 	switch k := e.GetKind().(type) {
 	case *poddv1.Entry_Note:
@@ -36,7 +36,7 @@ func (n *notes) add(e *poddv1.Entry) (fresh bool) {
 			n.left[text]++
 		}
 		n.leftAt[text], n.waiting[text] = e.GetSeq(), true
-		return fresh
+		return fresh && k.Note.GetJob() == ""
 	case *poddv1.Entry_TurnStarted:
 		clear(n.waiting)
 	case *poddv1.Entry_Item:

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The tests that docs/reliability.md names are there: a package in backquotes, then
-// names of tests of that package.
+// The tests that docs/reliability.md names exist: a package in backquotes, then names of
+// its tests.
 func TestReliabilityPageIsTrue(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/reliability.md")
 	if err != nil {

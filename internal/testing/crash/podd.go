@@ -16,24 +16,24 @@ import (
 
 // Command is how to run podd.
 type Command struct {
-	// Argv is the program and its first arguments, Env what its environment has beside
-	// what a round sets.
+	// Argv is the program and its first arguments, Env what its environment has in addition
+	// to what a round sets.
 	Argv, Env []string
 }
 
 // process is one run of podd.
 type process struct {
 	cmd *exec.Cmd
-	// ready is closed once podd answers, exited once it was waited for.
+	// ready is closed once podd answers, exited once it was reaped.
 	ready, exited chan struct{}
 	// sawFailure says that podd logged that its store failed. It may be read once
 	// exited is closed.
 	sawFailure bool
-	// sawDetach says that podd had the error that strace leaves behind when it goes in the
-	// middle of a call whose failure it makes up.
+	// sawDetach says that podd got the error that strace leaves behind when it detaches in
+	// the middle of a call whose failure it injects.
 	sawDetach bool
-	// sawThrow says that Go's runtime could not write to its own event descriptor, which
-	// it does not survive.
+	// sawThrow says that Go's runtime could not write to its own event descriptor, which it
+	// does not survive.
 	sawThrow bool
 }
 
@@ -76,7 +76,7 @@ func (p *process) follow(stderr io.Reader, log *os.File) {
 			p.sawFailure = true
 			p.sawDetach = strings.Contains(text, syscall.ENOSYS.Error())
 		}
-		// The runtime writes in the middle of others' lines.
+		// The runtime may write in the middle of another line.
 		if strings.Contains(text, "netpollBreak write failed") {
 			p.sawThrow = true
 		}
@@ -103,18 +103,19 @@ func (p *process) killed() bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// code is the exit code of a process that has ended; -1 when a signal did that.
+// code is the exit code of an ended process; -1 if a signal ended it.
 func (p *process) code() int { return p.cmd.ProcessState.ExitCode() }
 
 // settings is the configuration of a round.
 type settings struct {
-	// api is "chat" or "responses".
+	// api is one of apis.
 	api string
-	// asks makes the calls that say so ask a person.
+	// asks makes marked calls ask a person.
 	asks bool
 }
 
-// keepTokens is what a compaction leaves as it is: little, so that there is much of it.
+// keepTokens is what a compaction keeps unchanged: little, so that there are many
+// compactions.
 const keepTokens = 100
 
 func (s settings) write(dir string) error {
@@ -125,5 +126,5 @@ func (s settings) write(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600)
 }
 
-// askingCommand is an interceptor: a call with the mark asks.
+// askingCommand is an interceptor that asks about calls with the mark.
 const askingCommand = `case $(cat) in *'` + askMark + `'*) echo '{"verdict":"ask","reason":"the harness asks"}' ;; esac`

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// pointRound runs podd under a tracer that ends it, or lets one of its calls fail, at
-// some call, starts it again without, and lets it finish. hit says that the tracer did
-// something.
+// pointRound runs podd under a tracer that ends it, or makes one of its calls fail, at
+// some call. Then it starts podd again without the tracer and lets it finish. hit says
+// that the tracer acted.
 func pointRound(r *round, tracer []string, fine func(*process) bool) (hit bool, err error) {
 	p, err := r.addPod("p")
 	if err != nil {
@@ -33,7 +33,7 @@ func pointRound(r *round, tracer []string, fine func(*process) bool) (hit bool, 
 	if !await(r.ctx, func() bool { return r.podd.over() || done(worked) && r.busy() == "" }) {
 		return false, r.stuck()
 	}
-	// What is checked at the end is done without the tracer.
+	// The checks at the end run without the tracer.
 	hit = r.podd.over() || r.injected()
 	r.podd.signal(syscall.SIGTERM)
 	<-r.podd.exited
@@ -70,8 +70,8 @@ func done(c <-chan struct{}) bool {
 	}
 }
 
-// someWork is what a pod does once: its creation, and submits that come to be queued and
-// need each kind of call.
+// someWork is what a pod does once: its creation, and submits that get queued and need
+// each kind of call.
 func (r *round) someWork(ctx context.Context, p *pod) {
 	for r.create(p) != nil {
 		if !pause(ctx, retryPause) {
@@ -84,7 +84,7 @@ func (r *round) someWork(ctx context.Context, p *pod) {
 	}
 	_ = p.submits.submit(ctx, first) && p.submits.submit(ctx, "job-2: shell/5/0")
 	if acked := p.submits.all(); len(acked) > 0 {
-		p.submits.again(ctx, acked[0])
+		p.submits.resubmit(ctx, acked[0])
 	}
 }
 
@@ -101,7 +101,7 @@ func (rn *runner) pointRounds(ctx context.Context, t *Tally) error {
 	return nil
 }
 
-// faultRounds lets each call fail once, on each thread that comes so far.
+// faultRounds makes each call fail once, on each thread that gets that far.
 func (rn *runner) faultRounds(ctx context.Context, t *Tally) error {
 	for _, f := range []struct {
 		name, calls, errno string
@@ -116,8 +116,7 @@ func (rn *runner) faultRounds(ctx context.Context, t *Tally) error {
 	} {
 		err := rn.each(ctx, t, f.name, f.most, func(r *round, n int) (bool, error) {
 			return pointRound(r, r.tracer(f.calls, "error="+f.errno, strconv.Itoa(n)), func(p *process) bool {
-				// Before podd answers it says why it can't; after that its store has to have
-				// failed.
+				// Before podd answers, it must say why it can't; later its store must have failed.
 				return p.code() == 1 && (p.sawFailure || !done(p.ready)) || p.sawThrow
 			})
 		})
@@ -134,8 +133,8 @@ const (
 	endless    = math.MaxInt
 )
 
-// each runs a round for each number of a call up to most, until two numbers in a row were
-// never reached.
+// each runs a round for each number of a call up to most, until two consecutive numbers
+// were never reached.
 func (rn *runner) each(ctx context.Context, t *Tally, name string, most int, run func(r *round, n int) (bool, error)) error {
 	missed := 0
 	for n := 1; missed < 2 && n <= most; n++ {
@@ -144,7 +143,7 @@ func (rn *runner) each(ctx context.Context, t *Tally, name string, most int, run
 			n, missed = 9, 1
 		}
 		missed++
-		s := settings{api: []string{"chat", "responses"}[n%2], asks: n%3 == 0}
+		s := settings{api: apis[n%len(apis)], asks: n/len(apis)%3 == 0}
 		err := rn.round(ctx, t, name+"-"+strconv.Itoa(n), s, uint64(n), func(r *round) error {
 			hit, err := run(r, n)
 			if hit && !rn.Short {

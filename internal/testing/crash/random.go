@@ -16,8 +16,8 @@ const (
 	lastJob     = "job-99999: shell/5/0"
 )
 
-// randomRound ends podd so many times at random times while pods work, and then lets
-// them finish.
+// randomRound ends podd the given number of times at random while pods work, and then
+// lets them finish.
 func randomRound(r *round, kills int) error {
 	for i := range randomPods {
 		if _, err := r.addPod(fmt.Sprintf("p%d", i)); err != nil {
@@ -32,7 +32,10 @@ func randomRound(r *round, kills int) error {
 	}
 	r.follow()
 	r.serveApprovals()
-	close(r.model.gate) // Nothing stalls.
+	close(r.model.gate) // Release stalled answers.
+	if err := r.backgroundJob(r.pods[0]); err != nil {
+		return err
+	}
 	working, enough := context.WithCancel(r.ctx)
 	defer enough()
 	var hands sync.WaitGroup
@@ -46,7 +49,7 @@ func randomRound(r *round, kills int) error {
 		}
 	}
 	enough()
-	if err := r.up(); err != nil { // A pod that is paused has to be let go.
+	if err := r.up(); err != nil { // A paused pod has to be resumed.
 		return err
 	}
 	hands.Wait()
@@ -62,8 +65,8 @@ func randomRound(r *round, kills int) error {
 	return r.finish()
 }
 
-// lastJobs gives each pod one more job once all have come to rest by themselves: what
-// waits for a next turn has one.
+// lastJobs gives each pod one more job once all are idle: whatever waits for a next turn
+// gets one.
 func (r *round) lastJobs() error {
 	if err := r.up(); err != nil {
 		return err
@@ -77,14 +80,14 @@ func (r *round) lastJobs() error {
 	return r.settle()
 }
 
-// randomEnd lets podd live for a while and ends it.
+// randomEnd lets podd run for a while and ends it.
 func (r *round) randomEnd() error {
 	if r.podd.over() {
 		if r.random.IntN(8) == 0 {
 			if err := r.start(); err != nil {
 				return err
 			}
-			// Before it answers, most of the time.
+			// Mostly before it answers.
 			pause(r.ctx, time.Duration(r.random.IntN(60))*time.Millisecond)
 			r.kill()
 			return r.rest()
@@ -108,12 +111,12 @@ func (r *round) randomEnd() error {
 	return nil
 }
 
-// mayEnd says that no pod would give its turn up if podd were ended now. Followers may not
-// know yet what this podd has done.
+// mayEnd says that no pod would give its turn up if podd were ended now. Followers may
+// not know yet what this podd has done.
 func (r *round) mayEnd() bool {
 	for _, name := range r.expected() {
 		if r.state(&pod{name: name}) != nil {
-			return false // Nobody follows it yet.
+			return false // It has no follower yet.
 		}
 	}
 	for _, p := range r.all() {
@@ -125,8 +128,8 @@ func (r *round) mayEnd() bool {
 	return true
 }
 
-// rest starts podd and lets each open turn get an answer: podd gives a turn up that is
-// ended too often in between.
+// rest starts podd and lets each open turn get an answer: podd gives up a turn that is
+// interrupted too often in between.
 func (r *round) rest() error {
 	if err := r.up(); err != nil {
 		return err
@@ -147,7 +150,7 @@ func (r *round) rest() error {
 	return nil
 }
 
-// work gives the pod jobs and does other things to it until ctx ends.
+// work gives the pod jobs and performs acts on it until ctx ends.
 func (h *hand) work() {
 	for h.ctx.Err() == nil {
 		if !h.pod.submits.submit(h.ctx, h.job()) {

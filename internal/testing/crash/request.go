@@ -6,27 +6,27 @@ import (
 	"fmt"
 )
 
-// part is an element of a conversation as either API writes it.
+// apis are the APIs that podd is ended over.
+var apis = []string{"chat", "responses", "messages"}
+
+// part is an element of a conversation as any API writes it.
 type part struct {
 	// role is system, user, assistant or tool.
 	role string
-	// calls are those of an answer; answers is the call that a tool's part belongs to.
+	// calls are those of an answer; answers is the call of a tool message.
 	calls   []requestCall
 	answers string
-	// bare says that there is neither text nor a call.
+	// bare says that it has neither text nor a call.
 	bare bool
 }
 
 type requestCall struct{ id, tool, arguments string }
 
 // checkRequest says what is wrong with a request: each call has exactly one result, right
-// behind the answer that it is of; ids are used once and known to the model; roles are
-// those there are; and the last part leaves something to answer.
+// after its answer; ids are used once and known to the model; roles are valid; and the
+// last part leaves something to answer.
 func checkRequest(api string, body []byte, known func(id, tool, arguments string) error) error {
-	read := readChat
-	if api == "responses" {
-		read = readResponses
-	}
+	read := map[string]func([]byte) ([]part, error){"chat": readChat, "responses": readResponses, "messages": readMessages}[api]
 	parts, err := read(body)
 	if err != nil {
 		return err
@@ -49,13 +49,13 @@ func checkRequest(api string, body []byte, known func(id, tool, arguments string
 	return nil
 }
 
-// conversation is what checkRequest has seen of one.
+// conversation is what checkRequest knows of a conversation.
 type conversation struct {
 	api   string
 	known func(id, tool, arguments string) error
 	// open are the calls without a result, used all ids.
 	open, used map[string]bool
-	// before is the role of the part before.
+	// before is the role of the previous part.
 	before string
 }
 
@@ -147,6 +147,47 @@ func readResponses(body []byte) ([]part, error) {
 			parts = append(parts, part{role: "tool", answers: it.CallID})
 		default:
 			parts = append(parts, part{role: it.Role, bare: empty(it.Content)})
+		}
+	}
+	return parts, nil
+}
+
+// readMessages reads a block of a message as a part, and an answer as one.
+func readMessages(body []byte) ([]part, error) {
+	var r struct {
+		Messages []struct {
+			Role    string `json:"role"`
+			Content []struct {
+				Type      string          `json:"type"`
+				Text      string          `json:"text"`
+				ID        string          `json:"id"`
+				Name      string          `json:"name"`
+				Input     json.RawMessage `json:"input"`
+				ToolUseID string          `json:"tool_use_id"`
+			} `json:"content"`
+		} `json:"messages"`
+	}
+	if err := json.Unmarshal(body, &r); err != nil {
+		return nil, fmt.Errorf("the body cannot be read: %w", err)
+	}
+	var parts []part
+	for _, m := range r.Messages {
+		answer := part{role: "assistant", bare: true}
+		for _, b := range m.Content {
+			switch {
+			case b.Type == "tool_result":
+				parts = append(parts, part{role: "tool", answers: b.ToolUseID})
+			case m.Role != "assistant":
+				parts = append(parts, part{role: m.Role, bare: b.Text == "" && b.Type == "text"})
+			case b.Type == "tool_use":
+				answer.bare = false
+				answer.calls = append(answer.calls, requestCall{b.ID, b.Name, string(b.Input)})
+			default:
+				answer.bare = answer.bare && b.Text == ""
+			}
+		}
+		if m.Role == "assistant" {
+			parts = append(parts, answer)
 		}
 	}
 	return parts, nil

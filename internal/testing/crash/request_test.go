@@ -13,7 +13,7 @@ func knowsCalls(id, tool, arguments string) error {
 	return errors.New("that call was never made")
 }
 
-// What is well formed passes, and each thing that is not is found.
+// The check accepts a well-formed request and finds each fault.
 func TestCheckRequest(t *testing.T) {
 	const (
 		user   = `{"role":"user","content":"go"}`
@@ -25,6 +25,10 @@ func TestCheckRequest(t *testing.T) {
 		call2  = `{"type":"function_call","call_id":"c2","name":"shell","arguments":"{}"}`
 		out1   = `{"type":"function_call_output","call_id":"c1","output":"a"}`
 		out2   = `{"type":"function_call_output","call_id":"c2","output":"b"}`
+		asks   = `{"role":"user","content":[{"type":"text","text":"go"}]}`
+		uses   = `{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"tool_use","id":"c1","name":"shell","input":{}},{"type":"tool_use","id":"c2","name":"shell","input":{}}]}`
+		res1   = `{"type":"tool_result","tool_use_id":"c1","content":"a"}`
+		res2   = `{"type":"tool_result","tool_use_id":"c2","content":"b"}`
 	)
 	for _, c := range []struct {
 		name, api, want string
@@ -48,9 +52,14 @@ func TestCheckRequest(t *testing.T) {
 		{"a result is missing", "responses", "have no result", []string{user, call1, call2, out1}},
 		{"a result comes late", "responses", "user speaks", []string{user, call1, user, out1}},
 		{"an id twice", "responses", "used twice", []string{user, call1, out1, call1, out1}},
+		{"calls and results", "messages", "", []string{asks, uses, `{"role":"user","content":[` + res2 + "," + res1 + `,{"type":"text","text":"go"}]}`}},
+		{"a result is missing", "messages", "have no result", []string{asks, uses, `{"role":"user","content":[` + res2 + `]}`}},
+		{"a result comes late", "messages", "user speaks", []string{asks, uses, asks, `{"role":"user","content":[` + res2 + "," + res1 + `]}`}},
+		{"an empty answer", "messages", "says nothing", []string{asks, `{"role":"assistant","content":[]}`, asks}},
+		{"the last word", "messages", "the last word", []string{asks, `{"role":"assistant","content":[{"type":"text","text":"done"}]}`}},
 	} {
 		t.Run(c.api+" "+c.name, func(t *testing.T) {
-			member := map[string]string{"chat": "messages", "responses": "input"}[c.api]
+			member := map[string]string{"chat": "messages", "responses": "input", "messages": "messages"}[c.api]
 			err := checkRequest(c.api, []byte(`{"`+member+`":[`+strings.Join(c.parts, ",")+`]}`), knowsCalls)
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)

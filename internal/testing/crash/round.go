@@ -17,8 +17,8 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// roundTime bounds a round: what takes longer is stuck. followTime bounds how long a
-// stream takes to bring the rest.
+// roundTime bounds a round: one that takes longer is stuck. followTime bounds how long a
+// stream takes to deliver the rest.
 const (
 	roundTime  = time.Minute
 	followTime = 10 * time.Second
@@ -39,29 +39,28 @@ type round struct {
 	tasks  sync.WaitGroup
 	client *client.Client
 	podd   *process
-	// mu guards pods and unknown, which are the pods that were asked for and may be there
-	// by now.
+	// mu guards pods and unknown, the pods that were requested and may exist by now.
 	mu      sync.Mutex
 	pods    []*pod
 	unknown []string
-	// following are the followers, which go on as long as followed; unfollow ends them.
+	// following are the followers, which run while followed; unfollow ends them.
 	following sync.WaitGroup
 	followed  context.Context
 	unfollow  context.CancelFunc
-	// cancels says that podd was told to end commands that run.
+	// cancels says that podd was asked to end running commands.
 	cancels bool
 	// answers says that approvals are served.
 	answers bool
 }
 
-// pod is a pod of the round and who looks after it.
+// pod is a pod of the round and its followers.
 type pod struct {
 	name, dir string
 	submits   *submitter
-	// raw and resuming follow its log, one by each way.
+	// raw and resuming follow its log, each its own way.
 	raw, resuming *follower
-	// forked says that there is a fork of it, isFork that it is one, in the workspace of
-	// another.
+	// forked says that it has a fork, isFork that it is one, in the workspace of another
+	// pod.
 	forked, isFork bool
 }
 
@@ -92,7 +91,7 @@ func newRound(ctx context.Context, command Command, dir string, s settings, seed
 
 func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-// close ends all that the round started.
+// close ends everything that the round started.
 func (r *round) close() {
 	r.stop()
 	if r.podd != nil {
@@ -137,7 +136,7 @@ func (r *round) terminate(twice bool) {
 	r.drained()
 }
 
-// drained waits for the end that podd was asked for.
+// drained waits for the requested end of podd.
 func (r *round) drained() {
 	<-r.podd.exited
 	r.tally.Ends++
@@ -146,7 +145,7 @@ func (r *round) drained() {
 	}
 }
 
-// up starts podd again when it has ended, and waits until it answers and is sound.
+// up starts podd again if it has ended, and waits until it is ready and healthy.
 func (r *round) up() error {
 	if r.podd == nil || r.podd.over() {
 		if err := r.start(); err != nil {
@@ -161,7 +160,7 @@ func (r *round) up() error {
 	return nil
 }
 
-// answering waits until podd says that it is ready, or answers where what it says is lost;
+// answering waits until podd says that it is ready, or answers when its output is lost;
 // false when it ended before.
 func (r *round) answering() bool {
 	answered := func() bool {
@@ -176,13 +175,13 @@ func (r *round) answering() bool {
 
 var errStuck = errors.New("the round cannot go on")
 
-// honest checks that no pod is said to run that nobody runs.
+// honest checks that podd lists no more pods as running than run.
 func (r *round) honest() {
 	const tries = 50
 	for try := range tries {
 		list, err := r.client.Pods().ListPods(r.ctx, &poddv1.ListPodsRequest{})
 		if err != nil {
-			return // podd has gone again, which is found elsewhere.
+			return // podd is gone again, which another check finds.
 		}
 		status, err := r.client.Admin().GetStatus(r.ctx, &poddv1.GetStatusRequest{})
 		if err != nil {
@@ -225,7 +224,7 @@ func (r *round) add(p *pod) {
 	r.pods = append(r.pods, p)
 }
 
-// expect says that a pod of this name may come to be until known is called.
+// expect says that a pod of this name may exist until known is called.
 func (r *round) expect(name string) (known func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -237,14 +236,14 @@ func (r *round) expect(name string) (known func()) {
 	}
 }
 
-// expected are the pods that may have come to be.
+// expected are the pods that may exist.
 func (r *round) expected() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.unknown)
 }
 
-// adopt looks after a pod that podd has made in the workspace of another.
+// adopt adds a pod that podd made in another one's workspace to the round.
 func (r *round) adopt(name, dir string) *pod {
 	p := &pod{name: name, dir: dir, forked: true, isFork: true}
 	r.add(p)
@@ -252,14 +251,14 @@ func (r *round) adopt(name, dir string) *pod {
 	return p
 }
 
-// all are the pods that the round looks after.
+// all are the pods of the round.
 func (r *round) all() []*pod {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.pods)
 }
 
-// follow starts the followers, where they were.
+// follow starts the followers where they stopped.
 func (r *round) follow() {
 	r.followed, r.unfollow = context.WithCancel(r.ctx)
 	for _, p := range r.all() {
@@ -273,13 +272,13 @@ func (r *round) followOne(p *pod) {
 	r.following.Go(func() { p.resuming.resuming(ctx, r.client) })
 }
 
-// leave ends the followers: a pod that nobody looks at has to go on by itself.
+// leave ends the followers: a pod without a follower has to work on by itself.
 func (r *round) leave() {
 	r.unfollow()
 	r.following.Wait()
 }
 
-// create makes the pod in podd; an error says that podd has gone, or will not.
+// create creates the pod in podd; an error says that podd is gone or refused.
 func (r *round) create(p *pod) error {
 	_, err := r.client.Pods().CreatePod(r.ctx, &poddv1.CreatePodRequest{Name: p.name, Spec: &poddv1.PodSpec{Dir: p.dir, SubPods: subPods}})
 	if item.KindOf(err) == item.KindExists {
@@ -291,7 +290,7 @@ func (r *round) create(p *pod) error {
 // subPods is how many pods a pod may have at work.
 const subPods = 2
 
-// createAll makes all pods, over as many lives of podd as it takes.
+// createAll creates all pods, over as many restarts of podd as that takes.
 func (r *round) createAll() error {
 	for _, p := range r.all() {
 		for err := r.create(p); err != nil; err = r.create(p) {
@@ -321,7 +320,7 @@ func (r *round) busy() string {
 	return ""
 }
 
-// settle keeps podd up until all work is done.
+// settle keeps podd running until all work is done.
 func (r *round) settle() error {
 	for {
 		if r.podd.over() {
@@ -354,7 +353,7 @@ func (r *round) stuck() error {
 	return errStuck
 }
 
-// finish lets podd come to rest, checks everything, and ends podd in good order.
+// finish lets all pods become idle, checks everything, and shuts podd down.
 func (r *round) finish() error {
 	if err := r.up(); err != nil {
 		return err
@@ -376,5 +375,5 @@ func (r *round) finish() error {
 	if r.podd.code() != 0 {
 		r.tally.Other.add("podd ended by SIGTERM while idle with %v", r.podd.cmd.ProcessState)
 	}
-	return nil
+	return r.nothingRuns()
 }

@@ -11,19 +11,19 @@ import (
 
 // Config says what to run.
 type Config struct {
-	// Command is the podd.
+	// Command is the podd to test.
 	Command Command
-	// Kills is how often SIGKILL must end podd at least, in all rounds together.
+	// Kills is the least number of times that SIGKILL must end podd, in all rounds together.
 	Kills int
-	// Seed is that of the first random round; the next ones count on from it.
+	// Seed is that of the first random round; each later one uses the next number.
 	Seed uint64
 	// Only runs one part: random, points, faults or matrix; empty runs all.
 	Only string
-	// Short leaves out most rounds.
+	// Short skips most rounds.
 	Short bool
-	// Dir is where rounds are; the one that fails stays there.
+	// Dir contains the rounds; one that fails stays there.
 	Dir string
-	// Out gets the table, and what was wrong.
+	// Out receives the table and the violations.
 	Out io.Writer
 }
 
@@ -37,8 +37,8 @@ type runner struct {
 	parts []*Tally
 }
 
-// Run runs the rounds and prints the table. The error says that something was wrong, or
-// that the rounds could not be run.
+// Run runs the rounds and prints the table. It returns an error when it found a
+// violation, or could not run the rounds.
 func Run(ctx context.Context, c Config) error {
 	rn := &runner{Config: c}
 	err := rn.run(ctx)
@@ -79,7 +79,7 @@ func (rn *runner) part(ctx context.Context, name string, rounds func(context.Con
 	return rounds(ctx, t)
 }
 
-// kills is how often podd was killed so far.
+// kills is how often podd was killed.
 func (rn *runner) kills() int {
 	n := 0
 	for _, t := range rn.parts {
@@ -94,7 +94,7 @@ func (rn *runner) randomRounds(ctx context.Context, t *Tally) error {
 		if left <= 0 {
 			return nil
 		}
-		s := settings{api: []string{"chat", "responses"}[seed%2], asks: seed/2%2 == 0}
+		s := settings{api: apis[seed%3], asks: seed/3%2 == 0}
 		before := rn.kills()
 		err := rn.round(ctx, t, fmt.Sprintf("random-%d", seed), s, seed, func(r *round) error {
 			return randomRound(r, min(left, killsOfRound))
@@ -103,17 +103,17 @@ func (rn *runner) randomRounds(ctx context.Context, t *Tally) error {
 			return err
 		}
 		if rn.kills() == before {
-			// The next one would come to as little, for ever.
+			// The next round would make as little progress.
 			return fmt.Errorf("no podd was killed in round random-%d", seed)
 		}
 	}
 }
 
-// mostMessages is how long conversations get before the model wants them compacted.
+// mostMessages is how long conversations get before the model needs a compaction.
 const mostMessages = 24
 
-// round runs one round, adds it to the tally, and keeps its directory when something was
-// wrong. The error is one after which no other round makes sense.
+// round runs one round, adds it to the tally, and keeps its directory if it found a
+// violation. An error means that further rounds make no sense.
 func (rn *runner) round(ctx context.Context, t *Tally, name string, s settings, seed uint64, run func(*round) error) error {
 	dir := filepath.Join(rn.Dir, name)
 	r, err := newRound(ctx, rn.Command, dir, s, seed, mostMessages)

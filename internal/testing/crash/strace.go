@@ -14,7 +14,7 @@ import (
 
 // System calls that write.
 const (
-	// storeCalls are those of the database, spaceCalls those of them that need space.
+	// storeCalls are those of the database, spaceCalls the ones among them that need space.
 	storeCalls = "pwrite64,fdatasync,fsync,ftruncate"
 	spaceCalls = "pwrite64,ftruncate,fallocate"
 	// fileCalls are those of the spool, of the workspace and of sockets.
@@ -34,15 +34,15 @@ func straceMissing(dir string) error {
 	return nil
 }
 
-// tracer is the command line that runs podd below strace, which does something to the
-// calls of these names whose number is within when, as each thread counts them. Commands
-// that podd starts are left alone.
+// tracer is the command line that runs podd below strace, which acts on calls of these
+// names whose number is within when, as each thread counts them. It does not affect
+// commands that podd starts.
 func (r *round) tracer(calls, what, when string) []string {
 	return []string{"strace", "-D", "-f", "-b", "execve", "-qq", "-o", r.dir + "/strace",
 		"-e", "trace=" + calls, "-e", "inject=" + calls + ":" + what + ":when=" + when}
 }
 
-// injected says whether strace let a call fail.
+// injected says whether strace made a call fail.
 func (r *round) injected() bool {
 	text, err := os.ReadFile(r.dir + "/strace")
 	return err == nil && bytes.Contains(text, []byte("(INJECTED)"))

@@ -11,7 +11,7 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// submitter gives one pod its jobs, each until it is acknowledged.
+// submitter submits jobs to one pod, each until it is acknowledged.
 type submitter struct {
 	pod    string
 	client *client.Client
@@ -22,7 +22,7 @@ type submitter struct {
 	count int
 	// refused counts the times that podd had no space.
 	refused int
-	// deeds are what else was done to the pod.
+	// deeds are the acts on the pod.
 	deeds []deed
 }
 
@@ -33,13 +33,13 @@ type ack struct {
 	seq      int64
 }
 
-// submit sends a prompt until podd has it; false when ctx ended first.
+// submit sends a prompt until podd has it; it returns false when ctx ends first.
 func (s *submitter) submit(ctx context.Context, text string) bool {
-	return s.give(ctx, text, poddv1.SubmitMode_SUBMIT_MODE_QUEUE)
+	return s.submitAs(ctx, text, poddv1.SubmitMode_SUBMIT_MODE_QUEUE)
 }
 
-// give is submit in a mode.
-func (s *submitter) give(ctx context.Context, text string, mode poddv1.SubmitMode) bool {
+// submitAs is submit in a mode.
+func (s *submitter) submitAs(ctx context.Context, text string, mode poddv1.SubmitMode) bool {
 	s.mu.Lock()
 	s.count++
 	id := fmt.Sprintf("%s-request-%d", s.pod, s.count)
@@ -55,7 +55,7 @@ func (s *submitter) give(ctx context.Context, text string, mode poddv1.SubmitMod
 	return true
 }
 
-// send sends a request until it has an answer that counts.
+// send sends a request until it has a final answer.
 func (s *submitter) send(ctx context.Context, a ack) (seq int64, ok bool) {
 	for ctx.Err() == nil {
 		resp, err := s.client.Submit(ctx, a.request(s.pod))
@@ -76,9 +76,9 @@ func (s *submitter) send(ctx context.Context, a ack) (seq int64, ok bool) {
 	return 0, false
 }
 
-// again sends an acknowledged submit once more, and once with another content: the first
-// answer has to come back, and a refusal.
-func (s *submitter) again(ctx context.Context, a ack) {
+// resubmit sends an acknowledged submit once more, and once with other content: podd must
+// return the first answer, and a refusal.
+func (s *submitter) resubmit(ctx context.Context, a ack) {
 	if seq, ok := s.send(ctx, a); ok && seq != a.seq {
 		s.complain("request %s was acknowledged with seq %d, and with %d when it was sent again", a.id, a.seq, seq)
 	}
@@ -130,7 +130,7 @@ func (s *submitter) refusals() int {
 	return s.refused
 }
 
-// done are the deeds so far.
+// done are the recorded deeds.
 func (s *submitter) done() []deed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +142,7 @@ func (s *submitter) mayCancel() bool {
 	return slices.ContainsFunc(s.done(), func(d deed) bool { return d.act == "cancel" && !d.sure })
 }
 
-// all are the acknowledged submits so far.
+// all are the acknowledged submits.
 func (s *submitter) all() []ack {
 	s.mu.Lock()
 	defer s.mu.Unlock()

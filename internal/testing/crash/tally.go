@@ -9,27 +9,27 @@ import (
 	"text/tabwriter"
 )
 
-// Tally is what rounds came to.
+// Tally is the result of rounds.
 type Tally struct {
-	// Rounds is how many state directories there were, Kills how often SIGKILL ended
-	// podd, Ends how often something else did: a signal, a failed store.
+	// Rounds is the number of state directories, Kills how often SIGKILL ended podd, Ends
+	// how often something else did: a signal, a failed store.
 	Rounds, Kills, Ends int
-	// Skipped counts rounds for what this podd does not serve.
+	// Skipped counts rounds for features that this podd does not have.
 	Skipped int
 	// Acknowledged submits, and how many of them are in the log and ran.
 	Acknowledged, Found int
-	// Commands is how many shell commands ran, Requests how many requests the model got,
-	// Resumed how often a turn went on, WornOut how many turns were given up after as many
-	// ends at one step as podd documents.
+	// Commands is the number of shell commands that ran, Requests the number of requests
+	// that the model got, Resumed how often a turn was resumed, WornOut how many turns were
+	// given up after the documented number of ends at one step.
 	Commands, Requests, Resumed, WornOut int
 
-	// Acts are what clients did beside submitting, by the name of the act.
+	// Acts counts what clients did besides submitting, by the name of the act.
 	Acts map[string]Answered
 
-	// What must not be. Lost are acknowledged submits, Repeated requests and calls that
-	// ran twice, ResultsLost results of commands that ended, Gaps and Duplicates what
-	// streams left out or brought twice, IllFormed requests, GivenUp turns that were
-	// given up too early. Other is everything else.
+	// Violations. Lost are acknowledged submits, Repeated requests and calls that ran twice,
+	// ResultsLost results of commands that ended, Gaps and Duplicates entries that streams
+	// left out or repeated, IllFormed requests, GivenUp turns that were given up too early.
+	// Other is everything else.
 	Lost, Repeated, ResultsLost, Gaps, Duplicates, IllFormed, GivenUp, Other findings
 }
 
@@ -70,7 +70,7 @@ func (t *Tally) wrong() []struct {
 	}
 }
 
-// Failures are the sentences about all that was wrong.
+// Failures are the sentences about all violations.
 func (t *Tally) Failures() []string {
 	var all []string
 	for _, w := range t.wrong() {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Bounds are how wide types and packages may grow, tests and generated code left out.
+// Bounds limit the width of types and packages, without tests and generated code.
 type Bounds struct {
 	// Methods bounds those of a type, Fields those of a struct.
 	Methods, Fields int
@@ -15,17 +15,17 @@ type Bounds struct {
 	Imports map[string]int
 	// Depth bounds the packages of the longest chain of imports that begins at a package.
 	Depth map[string]int
-	// Over has what is over its bound for now, by its name in the sentence that says so
-	// ("methods of pkg/pod.Host"), and how far it may be over.
+	// Over has the exceptions for now: the name of what exceeds its bound, as in the error
+	// ("methods of pkg/pod.Host"), and the value it may reach.
 	Over map[string]int
 }
 
-// CheckBounds is one sentence for all that is over its bound, and for each entry of Over
-// that nothing needs. It is empty when all is well.
+// CheckBounds returns one sentence for everything that exceeds its bound, and for each
+// entry of Over that is not needed. It is empty when all is well.
 func (t *Tree) CheckBounds(b Bounds) []string {
 	var found []string
 	needed := map[string]bool{}
-	check := func(what string, has, bound int, mend string) {
+	check := func(what string, has, bound int, remedy string) {
 		if has <= bound {
 			return
 		}
@@ -34,7 +34,7 @@ func (t *Tree) CheckBounds(b Bounds) []string {
 			bound = ceiling
 		}
 		if has > bound {
-			found = append(found, fmt.Sprintf("%s: %d, more than %d: %s", what, has, bound, mend))
+			found = append(found, fmt.Sprintf("%s: %d, more than %d: %s", what, has, bound, remedy))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.methods)) {
@@ -59,8 +59,8 @@ func (t *Tree) CheckBounds(b Bounds) []string {
 	return found
 }
 
-// measure counts the methods and fields of the types of a file. A method that each
-// system has in a file of its own counts once, and of such structs the widest.
+// measure counts the methods and fields of a file's types. It counts a method that each
+// system has in its own file once, and of such structs the widest.
 func (t *Tree) measure(dir string, file *ast.File) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -83,7 +83,7 @@ func (t *Tree) measure(dir string, file *ast.File) {
 	})
 }
 
-// width is how many fields a struct has; an embedded one is one.
+// width is the number of fields of a struct; an embedded field is one.
 func width(s *ast.StructType) (fields int) {
 	for _, f := range s.Fields.List {
 		fields += max(1, len(f.Names))
@@ -118,8 +118,8 @@ func (t *Tree) imports(dir string) []string {
 	return dirs
 }
 
-// deepest is a longest chain of imports from a package; known has those found before.
-// Go has no cycles of imports.
+// deepest is a longest chain of imports from a package; known caches earlier results. Go
+// has no cycles of imports.
 func (t *Tree) deepest(dir string, known map[string][]string) []string {
 	if chain, ok := known[dir]; ok {
 		return chain

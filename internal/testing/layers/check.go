@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// tableFile is where a person adds what the table lacks.
+// tableFile is the file to edit when the table lacks a package.
 const tableFile = "internal/testing/layers/podd.go"
 
-// Check is one sentence for each import that the table does not allow, for each
-// package without a rank and each third-party module without a home, in the order
-// of packages. It is empty when all is well.
+// Check returns one sentence for each import that the table does not allow, for each
+// package without a rank, and for each third-party module without a home, in the order of
+// packages. It is empty when all is well.
 func (t *Tree) Check(table Table) []string {
 	var found []string
 	for _, dir := range slices.Sorted(maps.Keys(t.packages)) {
@@ -31,7 +31,7 @@ func (t *Tree) Check(table Table) []string {
 	return found
 }
 
-// checkUse says what is wrong with one import; empty when nothing is.
+// checkUse says what is wrong with one import; empty without a fault.
 func (t *Tree) checkUse(table Table, dir string, rank int, u use) string {
 	if imported, ok := t.local(u.path); ok {
 		if !u.test && !table.machinery(dir) && table.machinery(imported) {
@@ -40,7 +40,7 @@ func (t *Tree) checkUse(table Table, dir string, rank int, u use) string {
 		}
 		above, known := table.Ranks[imported]
 		if u.outside || !known || above < rank {
-			// What has no rank is reported once, where it lies.
+			// A package without a rank is reported once, at its own place.
 			return ""
 		}
 		return fmt.Sprintf("%s: %s has rank %d and imports %s of rank %d: a package imports only lower ranks",
@@ -79,7 +79,7 @@ func forTests(dir string) bool {
 	return strings.HasPrefix(base, "test") || strings.HasSuffix(base, "test")
 }
 
-// machinery says whether a package exists for tests and is no part of the product.
+// machinery says whether a package exists for tests and is not part of the product.
 func (table Table) machinery(dir string) bool {
 	return forTests(dir) || at(dir, table.Machinery)
 }

@@ -3,10 +3,9 @@
 // module is imported only by its home packages. The product imports no test machinery.
 // The package also has the bounds that types and packages grow within.
 //
-// It parses all files, whatever their build constraints, and type-checks nothing. A
-// package's own tests of package x_test stand above all layers and may import any
-// package of podd; a third-party module needs its home in tests too, unless it is
-// one for tests.
+// It parses all files, whatever their build constraints, and type-checks nothing. Tests
+// of package x_test are above all layers and may import any package of podd; a
+// third-party module needs its home in tests too, unless it is a module for tests.
 //
 // Leaks finds exported names that mention what code outside of the module cannot.
 //

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is public is enough to host pods: the example is a module of its own, which can
+// The public API is enough to host pods: the example is a separate module, which can
 // import no internal package.
 func TestExampleOfAnEmbedderBuildsAndRuns(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "embed")

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// readPodd reads the tree that this test lies in.
+// readPodd reads the tree of this test.
 func readPodd(t *testing.T) *layers.Tree {
 	t.Helper()
 	tree, err := layers.Read(os.DirFS("../../.."), layers.Podd().Module)
@@ -36,7 +36,7 @@ func TestPoddKeepsItsBounds(t *testing.T) {
 	}
 }
 
-// A client speaks the protocol alone: who links it gets no store and no model.
+// A client uses only the protocol: linking it adds neither store nor model.
 func TestClientsStayThin(t *testing.T) {
 	tree := readPodd(t)
 	for _, from := range []string{"pkg/client", "cmd/podctl"} {

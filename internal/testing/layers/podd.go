@@ -1,21 +1,21 @@
 package layers
 
-// Table says which imports are right. Paths of packages are relative to the
-// module's root and use slashes.
+// Table says which imports are allowed. Paths of packages are relative to the module's
+// root and use slashes.
 type Table struct {
 	// Module is the module's path.
 	Module string
-	// Ranks has each package of the module.
+	// Ranks has the rank of each package of the module.
 	Ranks map[string]int
-	// Homes has, for each third-party module, the packages that may import it. A
-	// home that ends in "/" stands for all packages below it.
+	// Homes has, for each third-party module, the packages that may import it. A home that
+	// ends in "/" means all packages below it.
 	Homes map[string][]string
 	// ForTests are the third-party modules that all tests may import, and the
 	// packages that exist for tests.
 	ForTests []string
-	// Machinery are the packages that exist for tests, beside those whose names say so
-	// (storetest). One that ends in "/" stands for all packages below it. The product
-	// imports none of them.
+	// Machinery are the packages that exist for tests, besides those whose names say so
+	// (storetest). One that ends in "/" means all packages below it. The product imports
+	// none of them.
 	Machinery []string
 }
 
@@ -27,7 +27,6 @@ func Podd() Table {
 		Ranks:  ranks,
 		Homes:  homes(),
 		ForTests: []string{
-			"github.com/creack/pty",
 			"github.com/prometheus/client_model",
 			"github.com/prometheus/common",
 			"github.com/rogpeppe/go-internal",
@@ -39,7 +38,7 @@ func Podd() Table {
 	}
 }
 
-// PoddBounds are how wide this module may grow.
+// PoddBounds are the bounds of this module.
 func PoddBounds() Bounds {
 	return Bounds{
 		Methods: 40,
@@ -50,7 +49,7 @@ func PoddBounds() Bounds {
 	}
 }
 
-// ranks has each package; it imports only those of lower ranks.
+// ranks has each package, which imports only packages of lower ranks.
 var ranks = map[string]int{
 	"internal/testing/attack":    0,
 	"internal/workspace/git":     0,
@@ -60,15 +59,18 @@ var ranks = map[string]int{
 	"internal/podname":           0,
 	"internal/commands/process":  0,
 	"internal/workspace/repomap": 0,
+	"internal/workspace/picture": 1,
 	"internal/extend/webpage":    0,
 	"internal/sanitize":          0,
 	"internal/clients/tty":       0,
 	"internal/version":           0,
+	"pkg/catalog":                0,
 	"pkg/item":                   0,
 	"proto/podd/v1":              0,
 	"docs":                       0,
 
 	"internal/live":          1,
+	"pkg/catalog/reduce":     1,
 	"internal/paths":         1,
 	"internal/guard/secrets": 1,
 	"internal/guard/policy":  1,
@@ -81,6 +83,7 @@ var ranks = map[string]int{
 	"pkg/tool":               1,
 	"pkg/tool/spool":         1,
 
+	"internal/workspace/briefing":     2,
 	"internal/workspace/instructions": 2,
 	"internal/workspace/skills":       2,
 	"internal/ops/metrics":            2,
@@ -88,11 +91,17 @@ var ranks = map[string]int{
 	"internal/commands/shim":          2,
 	"internal/socket":                 2,
 	"pkg/hook/hooktest":               2,
+	"pkg/llm/encode":                  2,
+	"pkg/llm/exchange":                2,
+	"pkg/llm/scripted":                2,
 	"pkg/interceptor":                 2,
 	"pkg/fold":                        2,
 	"pkg/store":                       2,
 	"pkg/transcript":                  2,
 
+	"internal/guard/keys":             2,
+	"internal/endpoints":              4,
+	"internal/endpoints/dial":         5,
 	"internal/extend/extern":          3,
 	"internal/ops/debugserver":        3,
 	"internal/ops/keeper":             3,
@@ -101,12 +110,14 @@ var ranks = map[string]int{
 	"internal/extend/mcp":             3,
 	"internal/testing/prunebench":     3,
 	"internal/ops/retention":          3,
+	"internal/guard/spending":         3,
 	"internal/ops/traces":             3,
 	"internal/guard/trust":            4,
+	"internal/testing/editbench":      4,
 	"pkg/interceptor/interceptortest": 3,
 	"pkg/llm/llmtest":                 3,
+	"pkg/llm/anthropic":               3,
 	"pkg/llm/openai":                  3,
-	"pkg/llm/scripted":                3,
 	"pkg/store/storetest":             3,
 	"pkg/tool/builtin":                3,
 	"pkg/tool/tooltest":               3,
@@ -154,21 +165,25 @@ var ranks = map[string]int{
 func homes() map[string][]string {
 	rpc := []string{"proto/podd/v1", "internal/wire", "internal/wire/wiretest", "pkg/store", "internal/server", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/"}
 	return map[string][]string{
+		"github.com/anthropics/anthropic-sdk-go":          {"pkg/llm/anthropic"},
 		"github.com/aymanbagabas/go-udiff":                {"pkg/tool/builtin"},
 		"github.com/bmatcuk/doublestar/v4":                {"internal/guard/policy", "pkg/scopefs"},
 		"github.com/coder/acp-go-sdk":                     {"internal/clients/acp"},
+		"github.com/creack/pty":                           {"internal/commands/shim", "internal/guard/sandbox", "cmd/"},
 		"github.com/google/jsonschema-go":                 {"pkg/tool"},
 		"github.com/JohannesKaufmann/html-to-markdown/v2": {"internal/extend/webpage"},
 		"github.com/modelcontextprotocol/go-sdk":          {"internal/extend/mcp"},
-		"github.com/openai/openai-go/v3":                  {"pkg/llm/openai", "internal/testing/bench/"},
-		"github.com/pelletier/go-toml/v2":                 {"internal/config"},
+		"github.com/openai/openai-go/v3":                  {"pkg/llm/openai", "pkg/llm/exchange", "internal/testing/bench/"},
+		"github.com/pelletier/go-toml/v2":                 {"internal/config", "pkg/llm/exchange"},
 		"github.com/spf13/cobra":                          {"cmd/", "internal/ops/manpage"},
 		"github.com/spf13/pflag":                          {"cmd/"},
-		"github.com/tidwall/gjson":                        {"pkg/llm/openai", "internal/testing/bench/"},
+		"github.com/tidwall/gjson":                        {"pkg/llm/anthropic", "pkg/llm/exchange", "pkg/llm/openai", "internal/testing/bench/"},
 		"go.etcd.io/bbolt":                                {"pkg/store", "internal/testing/bench/"},
 		"go.opentelemetry.io/otel":                        {"internal/ops/traces"},
+		"golang.org/x/image":                              {"internal/workspace/picture"},
 		"golang.org/x/net":                                {"internal/extend/webpage"},
-		"golang.org/x/sys":                                {"internal/testing/bench", "internal/guard/harden", "internal/commands/process", "internal/guard/sandbox", "internal/socket", "internal/clients/tty", "pkg/scopefs", "cmd/"},
+		"golang.org/x/oauth2":                             {"internal/extend/mcp"},
+		"golang.org/x/sys":                                {"internal/testing/bench", "internal/guard/harden", "internal/commands/process", "internal/commands/shim", "internal/guard/sandbox", "internal/socket", "internal/clients/tty", "pkg/scopefs", "cmd/"},
 		"golang.org/x/term":                               {"internal/clients/attach", "cmd/"},
 		"go.yaml.in/yaml/v3":                              {"internal/workspace/skills"},
 		"google.golang.org/genproto":                      rpc,

@@ -14,13 +14,13 @@ import (
 	"strings"
 )
 
-// Leaks is one sentence for each exported name below the folder `public` whose type
-// mentions a type of an internal package of the module: code outside of the module
-// cannot write such a type. Fields, parameters, results, constraints and the methods
-// of embedded types count. fsys is the module's source tree.
+// Leaks returns one sentence for each exported name below the folder `public` whose type
+// mentions a type of an internal package of the module: code outside of the module cannot
+// write such a type. It checks fields, parameters, results, constraints and the methods
+// of embedded types. fsys is the module's source tree.
 //
-// It type-checks declarations alone, for this machine's system. Packages of other
-// modules, the standard library among them, are taken for empty.
+// It type-checks only declarations, for this machine's system. It treats packages of
+// other modules and the standard library as empty.
 func Leaks(fsys fs.FS, module, public string) ([]string, error) {
 	tree, err := Read(fsys, module)
 	if err != nil {
@@ -50,7 +50,7 @@ type checker struct {
 	checked map[string]*types.Package
 }
 
-// Import is the declarations of a package.
+// Import returns the declarations of a package.
 func (c *checker) Import(imported string) (*types.Package, error) {
 	if pkg := c.checked[imported]; pkg != nil {
 		return pkg, nil
@@ -66,15 +66,14 @@ func (c *checker) Import(imported string) (*types.Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What comes from other modules has no type. That is an error of each use, and
-	// no concern of this check.
+	// Names from other modules have no type. Each use is an error, which this check ignores.
 	conf := types.Config{Importer: c, IgnoreFuncBodies: true, FakeImportC: true, Error: func(error) {}}
 	pkg, _ := conf.Check(imported, c.fset, files, nil)
 	c.checked[imported] = pkg
 	return pkg, nil
 }
 
-// parse reads the files of a package that are built here, without tests.
+// parse reads the files of a package that this system builds, without tests.
 func (c *checker) parse(dir string) ([]*ast.File, error) {
 	entries, err := fs.ReadDir(c.fsys, dir)
 	if err != nil {
@@ -107,7 +106,7 @@ func (c *checker) parse(dir string) ([]*ast.File, error) {
 
 func internalPath(p string) bool { return slices.Contains(strings.Split(p, "/"), "internal") }
 
-// leaksOf are the sentences on a package's exported names.
+// leaksOf are the sentences about a package's exported names.
 func (c *checker) leaksOf(pkg *types.Package) []string {
 	var found []string
 	for _, name := range pkg.Scope().Names() {
@@ -119,7 +118,7 @@ func (c *checker) leaksOf(pkg *types.Package) []string {
 		w.object(pkg.Name()+"."+name, object)
 		for _, m := range w.found {
 			file, _, _ := strings.Cut(c.fset.Position(object.Pos()).String(), ":")
-			found = append(found, fmt.Sprintf("%s: %s mentions %s: nobody outside of the module can name that type", file, m.name, m.internal))
+			found = append(found, fmt.Sprintf("%s: %s mentions %s: code outside of the module cannot name that type", file, m.name, m.internal))
 		}
 	}
 	return found
@@ -149,7 +148,7 @@ func (w *mentions) object(name string, object types.Object) {
 	w.walk(name, types.Unalias(declared.Type()))
 }
 
-// declaration walks a type of the package itself: what it is made of, and all of its
+// declaration walks a type of the package itself: its underlying type, and all of its
 // methods, also those of embedded types.
 func (w *mentions) declaration(name string, named *types.Named) {
 	if w.seen[named] {

@@ -10,7 +10,7 @@ import (
 	"podd/internal/testing/layers"
 )
 
-// What is public is usable: code of another module can write each type of it.
+// The public API is usable: another module's code can write each of its types.
 func TestPublicNamesMentionNoInternalType(t *testing.T) {
 	leaks, err := layers.Leaks(os.DirFS("../../.."), layers.Podd().Module, "pkg")
 	if err != nil {

@@ -31,9 +31,8 @@ type use struct {
 	test, outside bool
 }
 
-// Read reads a module's source tree. It leaves out nested
-// modules, testdata and directories that the go command ignores. A file that does
-// not parse is an error.
+// Read reads a module's source tree without nested modules, testdata and directories that
+// the go command ignores. A file that does not parse is an error.
 func Read(fsys fs.FS, module string) (*Tree, error) {
 	t := &Tree{module: module, packages: map[string][]use{}, methods: map[string]map[string]bool{}, fields: map[string]int{}}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -109,10 +108,10 @@ func (t *Tree) local(imported string) (string, bool) {
 	return strings.CutPrefix(imported, t.module+"/")
 }
 
-// Chain is a shortest chain of imports, tests left out, from a package of the
-// module to a package or module that target names, both ends included; nil when
-// there is none. target is an import path and stands for all below it. A package
-// that the tree does not have is an error.
+// Chain is a shortest chain of imports, without tests, from a package of the module to a
+// package or module that target names, both ends included; nil without one. target is an
+// import path and matches everything below it. A package that the tree does not have is
+// an error.
 func (t *Tree) Chain(from, target string) ([]string, error) {
 	if _, ok := t.packages[from]; !ok {
 		return nil, fmt.Errorf("there is no package %s in this tree", from)

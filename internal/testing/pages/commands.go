@@ -8,13 +8,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Command is a call of podd or podctl that a page shows.
+// Command is a call of podd or podctl on a page.
 type Command struct {
 	// Where is the page and the line.
 	Where string
 	// Args begin with the program's name. What a shell would have to expand is "x".
 	Args []string
-	// Mention says that it is a few words in a sentence: arguments can be missing.
+	// Mention says that it is a few words in a sentence: arguments may be missing.
 	Mention bool
 }
 
@@ -37,8 +37,8 @@ func (p Page) Commands(program string) ([]Command, error) {
 	return append(commands, p.mentions(program)...), nil
 }
 
-// mentions are the calls in sentences, but for those that are no shell, such as
-// "podctl submit @<TAB>".
+// mentions are the calls in sentences, except those that are not shell, such as "podctl
+// submit @<TAB>".
 func (p Page) mentions(program string) []Command {
 	var commands []Command
 	for n, line := range p.prose {
@@ -62,9 +62,9 @@ func (p Page) mentions(program string) []Command {
 	return commands
 }
 
-// Script is what a person would type of a block, and whether it is a shell's: the block
-// itself, or the commands behind "$ " of a session with its output. The lines keep their
-// numbers.
+// Script is the part of a block that a person would type, and whether it is shell: the
+// block itself, or the commands after "$ " of a session with its output. The lines keep
+// their numbers.
 func (b Block) Script() (string, bool) {
 	session := b.Language == "console" || b.Language == "" && (strings.HasPrefix(b.Text, "$ ") || strings.Contains(b.Text, "\n$ "))
 	switch {
@@ -106,8 +106,8 @@ type call struct {
 	args []string
 }
 
-// callsOf are the calls of a program in a script, those behind env, timeout and others
-// of their kind too.
+// callsOf are the calls of a program in a script, including those after env, timeout and
+// similar words.
 func callsOf(script, program string) ([]call, error) {
 	file, err := parse(script)
 	if err != nil {
@@ -134,7 +134,7 @@ func callsOf(script, program string) ([]call, error) {
 	return calls, nil
 }
 
-// prefix is a word that may come before the program that a command line is about.
+// prefix is a word that may precede the program of a command line.
 var prefix = regexp.MustCompile(`^(env|timeout|watch|exec|nohup|time|sudo|-.*|[0-9]+[smh]?|\w+=.*)$`)
 
 func textOf(parts []syntax.WordPart) string {

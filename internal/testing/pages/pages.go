@@ -15,8 +15,8 @@ type Page struct {
 	lines []string
 }
 
-// All reads README.md, the other pages at the root that people and programs read, and
-// all of docs. root is the repository.
+// All reads README.md, the other pages at the root for people and programs, and all of
+// docs. root is the repository.
 func All(root string) ([]Page, error) {
 	names, err := filepath.Glob(filepath.Join(root, "*.md"))
 	if err != nil {
@@ -50,7 +50,7 @@ func All(root string) ([]Page, error) {
 type Block struct {
 	// Line is where its text begins, from 1.
 	Line int
-	// Language is the word behind the fence; "" for an indented block.
+	// Language is the word after the fence; "" for an indented block.
 	Language string
 	Text     string
 }
@@ -87,7 +87,7 @@ func (p Page) Blocks() []Block {
 // code is a span of code in a sentence.
 var code = regexp.MustCompile("`[^`]*`")
 
-// prose gives each line outside of fenced blocks, numbered from 1.
+// prose returns each line outside of fenced blocks, numbered from 1.
 func (p Page) prose(yield func(int, string) bool) {
 	fenced := false
 	for i, line := range p.lines {

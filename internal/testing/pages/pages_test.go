@@ -117,7 +117,7 @@ func readPages(t *testing.T) map[string]page {
 	return pages
 }
 
-// parse reads links and headings; neither is looked for in code.
+// parse reads links and headings, except in code.
 func parse(text string) page {
 	p, fenced, seen := page{anchors: map[string]bool{}}, false, map[string]int{}
 	for line := range strings.Lines(text) {

@@ -7,10 +7,10 @@ import (
 	"podd/pkg/fold"
 )
 
-// line is what is printed for a mode. Per cents have two decimals.
+// line is the output for a mode. Percentages have two decimals.
 type line struct {
 	Policy string `json:"policy"`
-	// CostPct and TokensPct are of what ModeOff takes, MissPct is of the calls.
+	// CostPct and TokensPct are relative to ModeOff, MissPct is relative to the calls.
 	CostPct   float64 `json:"cost_pct"`
 	TokensPct float64 `json:"tokens_pct"`
 	MissPct   float64 `json:"miss_pct"`

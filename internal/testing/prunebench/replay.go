@@ -12,15 +12,15 @@ import (
 // The cost model of the traces, in tokens.
 const (
 	fixedPrefix = 8000
-	// itemOverhead comes on top of each item, stubSize is left of a pruned result.
+	// itemOverhead is added to each item; stubSize remains of a pruned result.
 	itemOverhead = 6
 	stubSize     = 30
-	// A miss is a further call of callSize, and the content again, up to refetchMax.
+	// A miss costs a further call of callSize, and the content again, up to refetchMax.
 	callSize   = 40
 	refetchMax = 10_000
 )
 
-// outcome is what a window took under one mode.
+// outcome is the cost of a window under one mode.
 type outcome struct {
 	cost                          float64
 	tokens, misses, events, calls int
@@ -36,8 +36,8 @@ type replay struct {
 	// now is the time of the current call; only differences matter.
 	now time.Time
 	seq item.Seq
-	// copies are, for each item that was added, the sequences of its content: where
-	// it stands, and where it was fetched again.
+	// copies are, for each added item, the sequences of its content: where it is, and where
+	// it was fetched again.
 	copies [][]item.Seq
 }
 
@@ -119,8 +119,8 @@ func (r *replay) prune() {
 	r.bill.broken(d.Prefix)
 }
 
-// missed are the items that a call needs and cannot see, ascending: of each need
-// the last one, which is the one that would be fetched.
+// missed are the items that a call needs and cannot see, ascending: of each need the last
+// one, which would be fetched.
 func (r *replay) missed(call int) []int {
 	var missed []int
 	for _, need := range r.window.Needs[call] {
@@ -136,8 +136,8 @@ func (r *replay) visible(i int) bool {
 	return slices.ContainsFunc(r.copies[i], func(s item.Seq) bool { return !r.ledger.Pruned(s) })
 }
 
-// send is one request and its answer; the step goes on when it only fetches what
-// was missed.
+// send is one request and its answer; the step continues if it only fetches missed
+// content.
 func (r *replay) send(stepGoesOn bool) {
 	r.bill.request(r.ledger.Tokens(), r.now)
 	r.ledger.Answered(fold.Answer{Time: r.now, StepGoesOn: stepGoesOn})

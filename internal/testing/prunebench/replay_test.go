@@ -13,8 +13,8 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-6*max(1, math.Abs(b)) }
 func TestBill(t *testing.T) {
 	price := fold.Price{Cached: 0.1, Write: 2, TTL: 10 * time.Minute}
 	tests := map[string]struct {
-		// cached is how much of the second request, of 5,000 tokens, is billed as
-		// cached; the first has size tokens, and after prefix of them they differ.
+		// cached is how much of the second request, of 5,000 tokens, is billed as cached; the
+		// first has size tokens, and after prefix of them the two differ.
 		size, prefix int
 		idle         time.Duration
 		cached       int
@@ -49,8 +49,8 @@ func TestBill(t *testing.T) {
 }
 
 // A shell result of 30,000 tokens is pruned before the third request, and the model
-// quotes it in the fourth: the call that finds it gone, the call that fetches it and
-// 10,000 of its tokens are charged.
+// quotes it in the fourth. The bill includes the call that finds it gone, the call that
+// fetches it, and 10,000 of its tokens.
 func TestMissIsCharged(t *testing.T) {
 	w := window{
 		Items: []traceItem{
@@ -70,7 +70,7 @@ func TestMissIsCharged(t *testing.T) {
 		t.Fatal(err)
 	}
 	requests := []int{
-		8100, 8200 + 30_006, 8300 + 30_006, // the result is sent twice
+		8100, 8200 + 30_006, 8300 + 30_006, // two requests include the result
 		8400 + 36, 8500 + 36, // pruned
 		8500 + 36 + 46 + 10_006, // fetched again
 	}
@@ -81,8 +81,8 @@ func TestMissIsCharged(t *testing.T) {
 	if economic.tokens != tokens || economic.misses != 1 || economic.events != 1 || economic.calls != 5 {
 		t.Errorf("%+v, want %d tokens", economic, tokens)
 	}
-	// Cached: each request as far as the one before goes, the fourth up to the
-	// result; in steps of 128.
+	// Cached: each request up to the end of the previous one, the fourth up to the result;
+	// in steps of 128.
 	cached := 8064 + 38_144 + 8192 + 8320 + 8448
 	if want := float64(tokens-cached) + 0.1*float64(cached); !near(economic.cost, want) {
 		t.Errorf("it costs %v, want %v", economic.cost, want)
@@ -97,7 +97,7 @@ func TestMissIsCharged(t *testing.T) {
 	}
 }
 
-// One visible result is enough for a need, and so is a copy that was fetched.
+// One visible result is enough for a need, and so is a fetched copy.
 func TestNeedsAreAlternatives(t *testing.T) {
 	w := window{
 		Items: []traceItem{

@@ -35,34 +35,34 @@ func run(args []string, stdout, stderr io.Writer) int {
 		printUsage(stdout)
 		return exitDone
 	case err != nil:
-		say(stderr, "%v; -h lists the flags", err)
+		printf(stderr, "%v; -h lists the flags", err)
 		return exitUsage
 	}
 	windows, err := readTraces(o.files)
 	if err != nil {
-		say(stderr, "%v", err)
+		printf(stderr, "%v", err)
 		return exitFailed
 	}
 	lines, err := compare(windows, o.terms)
 	if err != nil {
-		say(stderr, "%v", err)
+		printf(stderr, "%v", err)
 		return exitFailed
 	}
 	out := json.NewEncoder(stdout)
 	for _, line := range lines {
 		if err := out.Encode(line); err != nil {
-			say(stderr, "write the result: %v", err)
+			printf(stderr, "write the result: %v", err)
 			return exitFailed
 		}
 	}
 	return exitDone
 }
 
-func say(w io.Writer, format string, args ...any) {
+func printf(w io.Writer, format string, args ...any) {
 	_, _ = fmt.Fprintf(w, "prunebench: "+format+"\n", args...)
 }
 
-// options are what the command line says.
+// options are the values of the command line.
 type options struct {
 	terms terms
 	files []string
@@ -72,7 +72,7 @@ type options struct {
 type terms struct {
 	price fold.Price
 	cache fold.CacheMode
-	// single takes each window as one user turn.
+	// single treats each window as one user turn.
 	single bool
 }
 
@@ -96,7 +96,7 @@ func newFlags(o *options) *flag.FlagSet {
 	return f
 }
 
-// parse takes flags before, between and behind the files.
+// parse accepts flags before, between and after the files.
 func parse(args []string) (options, error) {
 	var o options
 	f := newFlags(&o)

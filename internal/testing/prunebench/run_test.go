@@ -10,7 +10,7 @@ import (
 
 const openTrace = "testdata/open.trace.jsonl"
 
-// bench runs the command and gives what it prints.
+// bench runs the command and returns its output.
 func bench(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, err strings.Builder
@@ -18,7 +18,7 @@ func bench(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), err.String(), code
 }
 
-// replayed is the lines of a run that must succeed, by policy.
+// replayed are the output lines of a run that must succeed, by policy.
 func replayed(t *testing.T, args ...string) map[string]line {
 	t.Helper()
 	stdout, stderr, code := bench(t, args...)
@@ -46,7 +46,7 @@ func traceFile(t *testing.T, lines ...string) string {
 	return file
 }
 
-// The modes hold what docs/pruning.md promises of them.
+// The modes have the properties that docs/pruning.md states.
 func TestGates(t *testing.T) {
 	lines := replayed(t, openTrace)
 	if l := lines["economic"]; l.CostPct > 71.5 || l.MissPct > 2.0 {
@@ -60,8 +60,8 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// The numbers of the reference, which is another program in another language, for
-// the same rules and the same cost model.
+// The numbers of the reference, which is another program in another language, for the
+// same rules and the same cost model.
 func TestAgreesWithTheReference(t *testing.T) {
 	tests := []struct {
 		args            []string
@@ -105,7 +105,7 @@ func TestUsage(t *testing.T) {
 	tests := map[string]struct {
 		args []string
 		code int
-		// part is of the standard output for exit 0, else of the standard error.
+		// part is from the standard output for exit 0, otherwise from the standard error.
 		part string
 	}{
 		"help":                {[]string{"-h"}, exitDone, "-single"},

@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// window is a stretch of a recorded session between two compactions: one line of a
-// trace file.
+// window is a part of a recorded session between two compactions: one line of a trace
+// file.
 type window struct {
 	ID    string      `json:"id"`
 	Items []traceItem `json:"items"`
 	// At has, for each model call, how many items it could see.
 	At []int `json:"at"`
-	// Gap has, for each call, the seconds since the call before; -1 where unknown.
+	// Gap has, for each call, the seconds since the previous call; -1 if unknown.
 	Gap []float64 `json:"gap"`
-	// Needs has, for each call, what its answer quotes: lists of results, one of
-	// which must be visible.
+	// Needs has, for each call, what its answer quotes: lists of results, one of which must
+	// be visible.
 	Needs [][][]int `json:"needs"`
 }
 
@@ -38,7 +38,7 @@ type traceItem struct {
 	StartsTurn bool `json:"u"`
 }
 
-// The largest numbers that make sense: a billion tokens, and thirty years.
+// The largest plausible numbers: a billion tokens, and thirty years.
 const (
 	maxTokens = 1_000_000_000
 	maxGap    = 1_000_000_000
@@ -101,8 +101,7 @@ func parseWindow(line []byte) (window, error) {
 	return w, w.check()
 }
 
-// check holds the window against what the format promises, so that the replay need
-// not.
+// check checks the window against the rules of the format, so that the replay need not.
 func (w *window) check() error {
 	calls := len(w.At)
 	switch {

@@ -9,8 +9,8 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// Two encodings behind each other are one message for a decoder that merges. Here each
-// field that is in both is found, also in a message within.
+// Two consecutive encodings are one message for a decoder that merges. The check finds
+// each field that is in both, also in a nested message.
 func TestOnceFindsWhatADecoderWouldMerge(t *testing.T) {
 	encode := func(m proto.Message) []byte {
 		body, err := proto.Marshal(m)

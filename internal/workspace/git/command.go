@@ -9,22 +9,22 @@ import (
 // Use is what a command line does to repositories.
 type Use int
 
-// The uses, from the least on.
+// The uses, from the least to the most.
 const (
 	// Reads needs nothing to be writable, or is not known to.
 	Reads Use = iota
 	// Works changes what git works with: objects, references, the index.
 	Works
-	// Changes may change more than that: configuration, hooks, other repositories, or what
-	// a program that it names does.
+	// Changes may change more than that: configuration, hooks, other repositories, or what a
+	// program that it names changes.
 	Changes
 )
 
-// LineUse is the use of a line of plain words, the commands of which are given. Where that
-// is Changes, which quotes the first command that is the reason.
+// LineUse is the use of a line of plain words, given as its commands. For Changes it
+// quotes the first command that is the reason.
 //
-// A line works only when all of its commands do, or read: whatever else is started beside
-// them could write what they can.
+// A line works only when all of its commands work or read: any other command beside them
+// could write what they may write.
 func LineUse(commands [][]string) (use Use, which string) {
 	alone := true
 	for _, words := range commands {
@@ -48,7 +48,7 @@ func LineUse(commands [][]string) (use Use, which string) {
 	return use, ""
 }
 
-// bystanders have no option that writes a file or runs a program.
+// bystanders are commands without an option that writes a file or runs a program.
 var bystanders = []string{"cd", "pwd", "echo", "true", ":", "cat", "head", "tail", "wc", "ls", "grep"}
 
 // commandUse is the use of one command, without the word git.
@@ -76,8 +76,7 @@ func commandUse(words []string) Use {
 	return Reads
 }
 
-// afterGlobals is a command without the options before it. plain says that there were
-// none.
+// afterGlobals is a command without the options before it. plain says that it has none.
 func afterGlobals(words []string) (rest []string, plain bool) {
 	for i := 0; i < len(words); i++ {
 		switch w := words[i]; {
@@ -90,9 +89,10 @@ func afterGlobals(words []string) (rest []string, plain bool) {
 	return nil, false
 }
 
-// working are the commands that change what git works with, each with the options that it
-// may have: a = is behind those whose value may be the next word. Those are left out that
-// run programs, discard what has no other copy, or open an editor on what git executes.
+// working are the commands that change what git works with, each with its allowed
+// options; an option with = may have its value in the next word. The list omits options
+// that run programs, discard what has no other copy, or open an editor on a file that git
+// executes.
 var working = map[string]string{
 	"add": "-A -u -v -n -N -f --all --update --verbose --dry-run --intent-to-add --force --renormalize --chmod --ignore-errors --refresh --sparse --pathspec-from-file=",
 	"rm":  "-r -f -n -q --cached --recursive --force --dry-run --quiet --ignore-unmatch --sparse --pathspec-from-file=",
@@ -172,12 +172,12 @@ func configReads(args []string) bool {
 	})
 }
 
-// operands are the words that are no options.
+// operands are the words that are not options.
 func operands(args []string) []string {
 	return slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-") })
 }
 
-// stashArgs is what follows stash and its verb; nil for a verb that discards.
+// stashArgs are the arguments after stash and its verb; nil for a verb that discards.
 func stashArgs(args []string) []string {
 	switch {
 	case len(args) == 0:
@@ -190,7 +190,7 @@ func stashArgs(args []string) []string {
 	return nil
 }
 
-// onlyKnown says whether all options among the arguments are known ones.
+// onlyKnown says whether all options among the arguments are known.
 func onlyKnown(args, known []string) bool {
 	has := func(option string) (there, valued bool) {
 		return slices.Contains(known, option) || slices.Contains(known, option+"="), slices.Contains(known, option+"=")
@@ -221,8 +221,8 @@ func onlyKnown(args, known []string) bool {
 	return true
 }
 
-// letters holds a word of one-letter options against the known ones. next is how many of
-// the words behind it are values.
+// letters checks a word of one-letter options against the known ones. next is the number
+// of following words that are values.
 func letters(word string, has func(string) (there, valued bool)) (next int, ok bool) {
 	for j, letter := range word {
 		if letter >= '0' && letter <= '9' {
@@ -242,11 +242,11 @@ func letters(word string, has func(string) (there, valued bool)) (next int, ok b
 	return 0, true
 }
 
-// Touches says which command of a line of plain words names something in a repository and
-// is neither git nor known to read; empty when there is none.
+// Touches returns the command of a line of plain words that names something in a
+// repository, is not git, and is not known to read only; empty without one.
 func Touches(commands [][]string) string {
 	for _, words := range commands {
-		if len(words) == 0 || words[0] == "git" || !slices.ContainsFunc(words[1:], Names) {
+		if len(words) == 0 || words[0] == "git" || !slices.ContainsFunc(paths(words[1:]), Names) {
 			continue
 		}
 		if safe, known := readers[words[0]]; known && (safe == nil || safe(words[1:])) {
@@ -255,6 +255,21 @@ func Touches(commands [][]string) string {
 		return path.Base(words[0])
 	}
 	return ""
+}
+
+// paths are the arguments that may be paths which a program changes: not those by which it
+// leaves something out.
+func paths(args []string) []string {
+	leaves := func(a string) bool {
+		return strings.HasPrefix(a, "--exclude") || strings.HasPrefix(a, "--ignore") || strings.HasPrefix(a, "--skip")
+	}
+	var all []string
+	for i, a := range args {
+		if !leaves(a) && (i == 0 || !leaves(args[i-1]) || strings.Contains(args[i-1], "=")) {
+			all = append(all, a)
+		}
+	}
+	return all
 }
 
 // Names says whether a text names something called .git, or in it.
@@ -274,8 +289,7 @@ func Names(text string) bool {
 	}
 }
 
-// readers are programs that read, each with what its arguments must be for that; nil is
-// any.
+// readers are programs that read, each with a check of its arguments; nil accepts any.
 var readers = map[string]func(args []string) bool{
 	"cat": nil, "head": nil, "tail": nil, "wc": nil, "ls": nil, "grep": nil, "egrep": nil, "fgrep": nil, "stat": nil, "file": nil, "du": nil, "nl": nil, "cut": nil,
 	"cmp": nil, "diff": nil, "echo": nil, "test": nil, "[": nil, "true": nil, "cd": nil, "pwd": nil, "basename": nil, "dirname": nil, "readlink": nil,
@@ -285,7 +299,7 @@ var readers = map[string]func(args []string) bool{
 	"tree": without("-o", "-R"),
 }
 
-// without is that no argument is one of some options, or one of them with a value.
+// without accepts arguments that include none of some options, with or without a value.
 func without(options ...string) func(args []string) bool {
 	return func(args []string) bool {
 		return !slices.ContainsFunc(args, func(a string) bool {

@@ -29,7 +29,7 @@ var uses = map[git.Use][]string{
 		"git", "git --version", "git status -sb", "git diff --stat", "git --no-pager log -1", "git -C sub status", "git -c color.ui=never diff", "git blame a", "git show HEAD:a", "git grep x", "git describe --tags --dirty", "git rev-parse HEAD",
 		"git ls-files", "git config --get user.name", "git config user.name", "git config -l", "git config get a.b", "git remote -v", "git remote get-url origin", "git worktree list", "git submodule status", "git stash list", "git stash show -p",
 		"git reflog", "git bisect log", "git symbolic-ref HEAD", "git hash-object a", "git fsck", "git archive HEAD", "git lg", "go build ./...", "make",
-		// What is started beside them could write what they can.
+		// Any other command beside them could write what they may write.
 		"git add -A && make test", "git commit -m x | tee y", "sh -c x && git commit -m y", "./git commit", "/usr/bin/git commit", "sort -o x && git add .", "printf -v PATH x && git add .", "command git add .", "env git add .",
 	},
 }
@@ -57,7 +57,10 @@ func TestTouches(t *testing.T) {
 		"rm -rf sub/.GIT/":                   "rm",
 		"cp x .git/hooks/pre-commit":         "cp",
 		"/bin/mv .git old":                   "mv",
-		"tar --exclude=.git -czf x.tgz .":    "tar",
+		"tar --exclude=.git -czf x.tgz .":    "",
+		"rsync -a --exclude .git a b":        "",
+		"rsync -a --exclude .git .git b":     "rsync",
+		"rsync -a --exclude=x .git b":        "rsync",
 		"find .git -delete":                  "find",
 		"ls .git; tee .git/config":           "tee",
 		"cat .git/HEAD | grep ref":           "",
@@ -75,7 +78,7 @@ func TestTouches(t *testing.T) {
 	}
 }
 
-// What no table has makes no command work, whatever it is called.
+// A command that no table has is not a working command, whatever its name.
 func TestUnknownOptionsDoNotWork(t *testing.T) {
 	for _, line := range uses[git.Works] {
 		words := strings.Fields(line)

@@ -4,12 +4,12 @@ import (
 	"strings"
 )
 
-// setting is one line of a configuration file. section has the subsection behind a dot;
+// setting is one line of a configuration file. section has the subsection after a dot;
 // section and key are in lower case, a subsection is as written.
 type setting struct{ section, key, value string }
 
-// parseConfig reads a configuration file as git-config(1) describes it. What git would
-// refuse is skipped.
+// parseConfig reads a configuration file as git-config(1) describes it. It skips what git
+// would refuse.
 func parseConfig(text string) (all []setting) {
 	p := configParser{rest: strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")}
 	section := ""
@@ -31,14 +31,14 @@ func parseConfig(text string) (all []setting) {
 
 type configParser struct{ rest string }
 
-// line takes the rest of the line.
+// line reads the rest of the line.
 func (p *configParser) line() string {
 	line, rest, _ := strings.Cut(p.rest, "\n")
 	p.rest = rest
 	return line
 }
 
-// header takes [section "subsection"].
+// header reads [section "subsection"].
 func (p *configParser) header() string {
 	end := strings.IndexAny(p.rest, "]\"\n")
 	if end < 0 || p.rest[end] == '\n' {
@@ -67,7 +67,7 @@ func (p *configParser) header() string {
 	return name + "." + sub.String()
 }
 
-// assignment takes a key with its value, which may go on in further lines.
+// assignment reads a key with its value, which may continue in further lines.
 func (p *configParser) assignment() (key, value string) {
 	end := strings.IndexAny(p.rest, "=\n")
 	if end < 0 || p.rest[end] == '\n' {
@@ -78,11 +78,11 @@ func (p *configParser) assignment() (key, value string) {
 	return key, p.value()
 }
 
-// value takes the rest of the line, unquoted.
+// value reads the rest of the line, unquoted.
 func (p *configParser) value() string {
 	var b strings.Builder
 	quoted := false
-	// kept is the length without the spaces at the end, which count in quotes alone.
+	// kept is the length without trailing spaces, which count only in quotes.
 	kept := 0
 	i := 0
 	for ; i < len(p.rest); i++ {
@@ -114,7 +114,7 @@ func (p *configParser) value() string {
 	return b.String()[:kept]
 }
 
-// unescape is what a character behind a backslash stands for.
+// unescape is the meaning of a character after a backslash.
 func unescape(c byte) string {
 	switch c {
 	case 'n':

@@ -13,13 +13,13 @@ const (
 	maxRepos = 64
 )
 
-// generated are directories that programs fill and empty. Their repositories are copies of
-// what lies elsewhere, and who cleans up must be able to remove them.
+// generated are directories that programs fill and delete. Their repositories are copies
+// of others, and a clean-up must be able to remove them.
 var generated = []string{"node_modules", "target", "build", "dist", "out", "_build"}
 
-// Find gives the repositories in a directory and below it, outermost first: of those that
-// lie at most maxDepth levels deep, in none of the directories that programs fill and in
-// none that are hidden. whole says that there was no more to look at.
+// Find returns the repositories in a directory and below it, outermost first: those at
+// most maxDepth levels deep that are in no hidden directory and in none that programs
+// fill. whole says that the search was complete.
 func Find(dir, home string) (repos []Repo, whole bool) {
 	type place struct {
 		path  string
@@ -29,7 +29,7 @@ func Find(dir, home string) (repos []Repo, whole bool) {
 	for seen := 0; len(queue) > 0 && seen < maxDirs && len(repos) < maxRepos; seen++ {
 		at := queue[0]
 		queue = queue[1:]
-		look := lookInto(at.path)
+		look := inspect(at.path)
 		if look.bare() || look.git {
 			if repo, ok := At(at.path, home); ok {
 				repos = append(repos, repo)
@@ -45,16 +45,16 @@ func Find(dir, home string) (repos []Repo, whole bool) {
 	return repos, len(queue) == 0
 }
 
-// inside is what a directory has that matters here.
+// inside is what matters here about a directory.
 type inside struct {
 	git, head, objects, refs bool
-	// dirs are the directories to be looked into.
+	// dirs are the directories to search next.
 	dirs []string
 }
 
 func (i inside) bare() bool { return i.head && i.objects && i.refs }
 
-func lookInto(path string) (look inside) {
+func inspect(path string) (look inside) {
 	dir, err := os.Open(path)
 	if err != nil {
 		return look

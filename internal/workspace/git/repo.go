@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Bounds of what is read of a repository. What is beyond is not found.
+// Bounds of what is read of a repository. Anything beyond is not found.
 const (
 	maxConfig   = 256 << 10
 	maxIncludes = 64
@@ -17,21 +17,22 @@ const (
 	maxBelow    = 256
 )
 
-// Repo is a repository as it is found from a directory. All paths are absolute; those of
-// Dirs and Obeyed have their links resolved as far as they exist.
+// Repo is a repository found from a directory. All paths are absolute; links in those of
+// Dirs and Obeyed are resolved as far as they exist.
 type Repo struct {
 	// Entry is the file or directory called .git; empty for a bare repository.
 	Entry string
 	// Dirs are its git directories: its own, and the common one of a linked worktree.
 	Dirs []string
-	// Obeyed are further files and directories that git executes or obeys: what
-	// core.hooksPath and include.path name, and what a configuration and hooks that are
-	// links lead to. They may be missing.
+	// Obeyed are further files and directories that git executes or obeys: the paths in
+	// core.hooksPath and include.path, and the targets of a configuration and of hooks that
+	// are links. They may be missing.
 	Obeyed []string
 }
 
-// At is the repository whose working tree, or bare repository, a directory is. home is
-// the user's, whose own configuration counts too; it may be empty.
+// At returns the repository of which a directory is the working tree or the bare
+// repository. home is the user's home directory, whose git configuration counts too; it
+// may be empty.
 func At(dir, home string) (repo Repo, ok bool) {
 	own := ""
 	entry := filepath.Join(dir, ".git")
@@ -58,11 +59,11 @@ func At(dir, home string) (repo Repo, ok bool) {
 		}
 	}
 	o := obeyed{repo: &repo, top: dir, home: home}
-	o.look()
+	o.findPaths()
 	return repo, true
 }
 
-// Place is the file or directory that makes it a repository: what is called .git, or the
+// Place is the file or directory that makes it a repository: the one called .git, or the
 // directory of a bare one.
 func (r Repo) Place() string {
 	if r.Entry != "" {
@@ -71,7 +72,7 @@ func (r Repo) Place() string {
 	return r.Dirs[0]
 }
 
-// IsDir says whether a directory has what git takes for a git directory.
+// IsDir says whether git would recognize a directory as a git directory.
 func IsDir(dir string) bool {
 	for _, name := range []string{"HEAD", "objects", "refs"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
@@ -92,7 +93,7 @@ func Below(dir string) (below []string) {
 			}
 		}
 	}
-	// The name of a submodule may have slashes.
+	// The name of a submodule may contain slashes.
 	queue := []string{filepath.Join(dir, "modules")}
 	for seen := 0; len(queue) > 0 && seen < maxBelow; seen++ {
 		at := queue[0]
@@ -122,7 +123,7 @@ type obeyed struct {
 	read      []string
 }
 
-func (o *obeyed) look() {
+func (o *obeyed) findPaths() {
 	for _, dir := range o.repo.Dirs {
 		o.config(filepath.Join(dir, "config"))
 		o.config(filepath.Join(dir, "config.worktree"))
@@ -134,7 +135,7 @@ func (o *obeyed) look() {
 	}
 }
 
-// add takes a path that git obeys, with what it leads to.
+// add adds a path that git obeys, with the target of its links.
 func (o *obeyed) add(path string) {
 	if resolved := Resolve(path); !slices.Contains(o.repo.Obeyed, resolved) {
 		o.repo.Obeyed = append(o.repo.Obeyed, resolved)
@@ -163,7 +164,7 @@ func (o *obeyed) config(path string) {
 	}
 }
 
-// hooks takes what links in a directory of hooks lead to, and the directory where it is a
+// hooks adds the targets of links in a directory of hooks, and the directory if it is a
 // link itself.
 func (o *obeyed) hooks(dir string) {
 	o.link(dir)
@@ -176,7 +177,7 @@ func (o *obeyed) hooks(dir string) {
 	}
 }
 
-// link takes what a path leads to that is a link.
+// link adds the target of a path that is a link.
 func (o *obeyed) link(path string) {
 	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		o.add(path)
@@ -191,7 +192,7 @@ func (o *obeyed) expand(path string) string {
 	return path
 }
 
-// beside is a path from a directory, unless it is absolute.
+// beside is a path relative to a directory, unless it is absolute.
 func beside(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -213,7 +214,7 @@ func Resolve(path string) string {
 	}
 }
 
-// readSome is the beginning of a regular file; empty for all else.
+// readSome is the beginning of a regular file; empty for anything else.
 func readSome(path string) string {
 	// A pipe must not block.
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)

@@ -64,7 +64,7 @@ func TestAtFindsWhatGitObeys(t *testing.T) {
 		{"a linked worktree", map[string]string{"wt/.git": "gitdir: ../.git/worktrees/wt\n", ".git/worktrees/wt/commondir": "../..\n", ".git/config": "[core]\nhooksPath = h\n"},
 			"wt", []string{".git/worktrees/wt", ".git"}, []string{"wt/h"}},
 		{"a bare one", map[string]string{"HEAD": "", "objects/": "", "refs/": "", "config": "[core]\nhooksPath = h\n"}, "", []string{""}, []string{"h"}},
-		{"a file that is none", map[string]string{".git": "hello\n"}, "", nil, nil},
+		{"another file called .git", map[string]string{".git": "hello\n"}, "", nil, nil},
 		{"a broken configuration", map[string]string{".git/config": "[core\nhooksPath\n[\"\n=\n[core]\nhooksPath = \"h\\\n i\"\nhooksPath =\n"}, "", []string{".git"}, []string{"h i"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestAtFindsWhatGitObeys(t *testing.T) {
 	}
 }
 
-// A pipe in the place of a file does not block, and a large file is read in part.
+// A pipe in place of a file does not block, and a large file is read in part.
 func TestAtReadsRegularFilesAlone(t *testing.T) {
 	dir := tree(t, map[string]string{".git/hooks/": "", "big": "[core]\nhooksPath = h\n" + strings.Repeat("#", 1<<20)})
 	if err := syscall.Mkfifo(filepath.Join(dir, ".git", "config"), 0o600); err != nil {

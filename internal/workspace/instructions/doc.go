@@ -1,8 +1,8 @@
-// Package instructions reads what a workspace says about how work is done in it: its
-// AGENTS.md, or CLAUDE.md.
+// Package instructions reads a workspace's instructions for work in it: its AGENTS.md, or
+// CLAUDE.md.
 //
-// Whoever wrote the workspace wrote that file, so it is data: it is read within the
-// pod's scope, bounded, freed of what a person would not see, and sent as the
-// workspace's word. What was left out of it stands in the text itself, so that two
-// texts differ whenever there is something new to tell.
+// Whoever wrote the workspace wrote that file, so it is data: podd reads it within the
+// pod's scope, bounds it, removes characters that a person would not see, and sends it as
+// the workspace's word. The text itself says what was left out of it, so that two texts
+// differ whenever there is news.
 package instructions

@@ -11,26 +11,26 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// MaxBytes is how much of a file is read, in bytes.
+// MaxBytes bounds how much of a file is read, in bytes.
 const MaxBytes = 32 << 10
 
-// names are the files of a directory that are looked for, the better one first.
+// names are the files to look for in a directory, the preferred one first.
 var names = []string{"AGENTS.md", "CLAUDE.md"}
 
-// Found is what a workspace says.
+// Found is the result of Read.
 type Found struct {
-	// Text is what is sent, its first line a heading that names the file; empty when
-	// there is nothing to send. It is valid UTF-8 with nothing invisible in it.
+	// Text is the text to send, its first line a heading that names the file; empty without
+	// one. It is valid UTF-8 without invisible characters.
 	Text string
-	// Warnings are one sentence each, for a person, about files that were not taken as
-	// they are.
+	// Warnings are one sentence each, for a person, about files that were not sent as they
+	// are.
 	Warnings []string
 }
 
 // Read looks for the file in the workspace of fs, then in the directories above, up to
-// the root of the workspace's repository; the nearest counts, alone. A directory that
-// is outside of the scope ends the way up, and with it the search, unless the root of a
-// repository was met before. A file that can't be read is passed over and told of.
+// the root of the workspace's repository. It uses only the nearest file. Where the scope
+// ends before the root of a repository, Read looks only in the workspace. It skips a file
+// that it cannot read, and reports it.
 func Read(fs *scopefs.FS) Found {
 	var found Found
 	var notes []string
@@ -76,7 +76,7 @@ func wayUp(fs *scopefs.FS) []string {
 	}
 }
 
-// read is the text of one file; empty when there is none, or nothing in it.
+// read is the text of one file; empty when the file is missing or empty.
 func read(fs *scopefs.FS, path string, found *Found) (string, error) {
 	file, err := fs.ReadFile(path, MaxBytes)
 	if e, ok := errors.AsType[*scopefs.PathError](err); ok && e.Kind == scopefs.NotFound {
@@ -117,11 +117,10 @@ func read(fs *scopefs.FS, path string, found *Found) (string, error) {
 // heading begins a text, before the file's path.
 const heading = "From the file "
 
-// From is text with the heading that names its file.
+// From is text below the heading that names its file.
 func From(file, text string) string { return heading + file + "\n\n" + text }
 
-// Source is the path of the file that a text is from, as Display shows it; empty when
-// it is from none.
+// Source is the path of a text's file, as Display shows it; empty when it has no file.
 func Source(text string) string {
 	first, _, _ := strings.Cut(text, "\n")
 	path, ok := strings.CutPrefix(first, heading)
@@ -131,7 +130,7 @@ func Source(text string) string {
 	return path
 }
 
-// wholeRunes takes the part of a rune off that a cut left at the end.
+// wholeRunes removes an incomplete rune at the end of a cut.
 func wholeRunes(b []byte) []byte {
 	for i := len(b) - 1; i >= max(0, len(b)-utf8.UTFMax); i-- {
 		if utf8.RuneStart(b[i]) {

@@ -13,7 +13,7 @@ import (
 	"podd/pkg/scopefs"
 )
 
-// plant makes files below dir; a name with a slash at its end is a directory.
+// plant makes files below dir; a name with a trailing slash is a directory.
 func plant(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
@@ -65,7 +65,7 @@ func TestTheNearestFileCounts(t *testing.T) {
 		{name: "which the scope does not have", scope: scopefs.Config{Dir: work, Read: []string{filepath.Join(repo, "a")}}},
 		{"a nearer one of the second name", "a/CLAUDE.md", "between", whole, filepath.Join(repo, "a", "CLAUDE.md")},
 		{"the first name beside it", "a/AGENTS.md", "between", whole, filepath.Join(repo, "a", "AGENTS.md")},
-		{"an empty one is none", "a/b/AGENTS.md", " \n", whole, filepath.Join(repo, "a", "AGENTS.md")},
+		{"skips an empty one", "a/b/AGENTS.md", " \n", whole, filepath.Join(repo, "a", "AGENTS.md")},
 		{"the workspace's", "a/b/AGENTS.md", "Use tabs.", whole, "AGENTS.md"},
 		{"the workspace's alone", "a/b/AGENTS.md", "Use tabs.", scopefs.Config{Dir: work}, "AGENTS.md"},
 	}
@@ -83,7 +83,7 @@ func TestTheNearestFileCounts(t *testing.T) {
 	}
 }
 
-// Without a repository the workspace's file alone is read.
+// Without a repository Read uses only the workspace's file.
 func TestNoRepository(t *testing.T) {
 	base := t.TempDir()
 	plant(t, base, map[string]string{"AGENTS.md": "above", "work/": ""})
@@ -98,10 +98,10 @@ func TestHostileFiles(t *testing.T) {
 	tests := []struct {
 		name  string
 		plant func(path string) error
-		// sends and warns are parts of what is sent and of the one warning.
+		// sends and warns are parts of the text and of the one warning.
 		sends, warns string
 	}{
-		{"a link out of the scope", func(p string) error { return os.Symlink(outside, p) }, "outside of the scope", "outside of the scope"},
+		{"a link out of the scope", func(p string) error { return os.Symlink(outside, p) }, "outside the scope", "outside the scope"},
 		{"a link to itself", func(p string) error { return os.Symlink(p, p) }, "[not read: ", "not read"},
 		{"a pipe", func(p string) error { return syscall.Mkfifo(p, 0o600) }, "is a named pipe", "is a named pipe"},
 		{"a directory", func(p string) error { return os.Mkdir(p, 0o700) }, "is a directory", "is a directory"},
@@ -135,7 +135,7 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
-// A file that can't be read does not keep the next one from being read.
+// A file that cannot be read does not keep Read from reading the next one.
 func TestPassedOver(t *testing.T) {
 	dir := t.TempDir()
 	plant(t, dir, map[string]string{"CLAUDE.md": "Use tabs."})

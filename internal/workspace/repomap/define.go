@@ -15,11 +15,11 @@ type definition struct {
 	name string
 	// line counts from 1.
 	line int
-	// text is how the definition starts.
+	// text is the beginning of the definition.
 	text string
 }
 
-// maxText bounds what is shown of a definition, in bytes.
+// maxText bounds the shown text of a definition, in bytes.
 const maxText = 160
 
 // define lists the definitions of a file in the order of their lines.
@@ -46,9 +46,9 @@ func define(name string, text []byte) []definition {
 	return found
 }
 
-// matches is the name that a line defines, if it does.
+// matches is the name that a line defines; empty without one.
 func matches(l *language, line []byte) []string {
-	const longest = 2000 // No person wrote it.
+	const longest = 2000 // Longer lines are not written by hand.
 	if len(line) > longest {
 		return nil
 	}
@@ -61,12 +61,13 @@ func matches(l *language, line []byte) []string {
 	return nil
 }
 
-// lastName is the name itself of one with its owner, as in Owner::name.
+// lastName is the name itself without its owner, as in Owner::name.
 func lastName(s string) string {
 	return strings.TrimPrefix(s[strings.LastIndex(s, ":")+1:], "~")
 }
 
-// keyword is what the expressions of the C family take for a function.
+// keyword says whether a name that looks like a function to the expressions of the C
+// family is a keyword.
 func keyword(name string) bool {
 	switch name {
 	case "if", "for", "while", "switch", "return", "catch", "new", "else", "do", "sizeof", "throw", "using", "await", "lock":
@@ -75,7 +76,7 @@ func keyword(name string) bool {
 	return false
 }
 
-// defineGo takes what can be parsed of a file that has errors.
+// defineGo uses the part of a file that parses.
 func defineGo(text []byte) []definition {
 	set := token.NewFileSet()
 	file, _ := parser.ParseFile(set, "", text, parser.SkipObjectResolution)
@@ -111,7 +112,7 @@ func defineGo(text []byte) []definition {
 	return found
 }
 
-// show is a line without what opens its body.
+// show is a line without the start of its body.
 func show(line string) string {
 	line = strings.TrimRight(strings.ToValidUTF8(line, "?"), " \t\r{:")
 	line = strings.ReplaceAll(line, "\t", " ")

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// language finds the definitions of a file: the first group that matched of each
-// match in a line is the name.
+// language finds the definitions of a file: the first group that matched, for each match
+// in a line, is the name.
 type language struct {
 	extensions string
 	definition *regexp.Regexp
 }
 
-// modifiers may stand before a declaration in the languages that look like Java.
+// modifiers may precede a declaration in the languages that resemble Java.
 const modifiers = `(?:(?:export|default|declare|public|private|protected|internal|static|final|abstract|sealed|open|override|async|data|inline|suspend|partial|readonly|virtual|unsafe|const|extern|pub(?:\([^)]*\))?|case|implicit|lazy|fileprivate|mutating|inner|companion|@\w+)\s+)*`
 
-// languages are those that are known beside Go. What a regular expression cannot
-// tell from a use is left out.
+// languages are the known ones besides Go. They omit what a regular expression cannot
+// tell from a use.
 var languages = []language{
 	{".py .pyi", regexp.MustCompile(`^\s*(?:async\s+)?(?:class|def)\s+(\w+)`)},
 	{".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte", regexp.MustCompile(
@@ -40,10 +40,10 @@ var languages = []language{
 	{".sql", regexp.MustCompile(`(?i)^\s*create\s+(?:or\s+replace\s+)?(?:table|view|function|procedure)\s+(?:if\s+not\s+exists\s+)?["\x60]?(\w+)`)},
 }
 
-// goExtension is the one language with a parser.
+// goExtension belongs to the one language with a parser.
 const goExtension = ".go"
 
-// Knows says whether the definitions of a file of this name can be found.
+// Knows says whether the definitions of a file with this name can be found.
 func Knows(name string) bool {
 	ext := path.Ext(name)
 	return ext == goExtension || languageOf(ext) != nil

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Bounds of what says something. A shorter word is used by everyone, and so is one
-// that more files define.
+// Bounds of what is significant. Shorter words are used everywhere, and so are those that
+// more files define.
 const (
 	minName     = 3
 	maxName     = 64
@@ -19,7 +19,7 @@ const (
 // Map collects files.
 type Map struct {
 	files []file
-	// ids numbers the words of all files, definers says which files define one.
+	// ids numbers the words of all files; definers says which files define each.
 	ids      map[string]int32
 	definers map[int32][]int32
 	defined  int
@@ -27,14 +27,14 @@ type Map struct {
 
 type file struct {
 	path string
-	// family is the language; names are not used across two of them.
+	// family is the language; names are not shared between two of them.
 	family      string
 	test        bool
 	definitions []definition
 	words       []uses
 }
 
-// uses is how often a file has a word.
+// uses is how often a file has each word.
 type uses struct {
 	id int32
 	n  int32
@@ -45,9 +45,8 @@ func New() *Map {
 	return &Map{ids: map[string]int32{}, definers: map[int32][]int32{}}
 }
 
-// Add takes a file in, and says whether it did: one that a program wrote is left
-// out. The text is not kept. The result does not depend on the order of the files
-// as long as it is the same.
+// Add adds a file, and says whether it did: it skips one that a program wrote. It does
+// not keep the text. Equal files in equal order give an equal result.
 func (m *Map) Add(path string, text []byte) bool {
 	if generated(text) {
 		return false
@@ -69,10 +68,10 @@ func (m *Map) Add(path string, text []byte) bool {
 	return true
 }
 
-// Files counts the files that were taken in.
+// Files counts the added files.
 func (m *Map) Files() int { return len(m.files) }
 
-// Definitions counts what they define.
+// Definitions counts their definitions.
 func (m *Map) Definitions() int { return m.defined }
 
 // generated says whether a program wrote the file.

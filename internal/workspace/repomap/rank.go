@@ -22,11 +22,11 @@ type vote struct {
 	share float64
 }
 
-// ranking is what the files and definitions are worth.
+// ranking is the value of the files and definitions.
 type ranking struct {
 	// files sums to 1.
 	files []float64
-	// names has, by the number of a name, what the votes for it bring.
+	// names has, by the number of a name, the value of the votes for it.
 	names map[int32]float64
 }
 
@@ -54,7 +54,7 @@ func (m *Map) rank() ranking {
 	return r
 }
 
-// votedFor is the files that a word of a file votes for.
+// votedFor are the files that get a vote of a word.
 func (m *Map) votedFor(from, id int32, name string) []int32 {
 	files := m.definers[id]
 	if len(files) == 0 || slices.Contains(files, from) {
@@ -62,7 +62,7 @@ func (m *Map) votedFor(from, id int32, name string) []int32 {
 	}
 	var to []int32
 	for _, file := range files {
-		if m.sees(from, file, name) {
+		if m.isVisible(from, file, name) {
 			to = append(to, file)
 		}
 		if len(to) > maxDefiners {
@@ -72,9 +72,9 @@ func (m *Map) votedFor(from, id int32, name string) []int32 {
 	return to
 }
 
-// sees says whether a file can mean the other one's name: both are of one language,
-// and where that is Go the name is exported or the package the same.
-func (m *Map) sees(from, to int32, name string) bool {
+// isVisible says whether a file can mean the other one's name: both have the same language,
+// and in Go the name is exported or the package is the same.
+func (m *Map) isVisible(from, to int32, name string) bool {
 	a, b := m.files[from], m.files[to]
 	if a.family != b.family {
 		return false
@@ -82,7 +82,7 @@ func (m *Map) sees(from, to int32, name string) bool {
 	return a.family != goExtension || token.IsExported(name) || path.Dir(a.path) == path.Dir(b.path)
 }
 
-// votesOf is the votes of a file, in the order of the files that they are for.
+// votesOf are the votes of a file, in the order of the voted files.
 func (m *Map) votesOf(from int32, f file, names []string) (votes []vote, total float64) {
 	for _, u := range f.words {
 		to := m.votedFor(from, u.id, names[u.id])
@@ -108,8 +108,8 @@ func (m *Map) votesOf(from int32, f file, names []string) (votes []vote, total f
 	return merged, total
 }
 
-// weight is what the uses of a name say: less with each use, more for a name that
-// someone took care to choose, little for one that its file keeps to itself.
+// weight is the significance of the uses of a name: it decreases with each use, is higher
+// for a carefully chosen name, and low for one that its file keeps private.
 func weight(name string, uses int32) float64 {
 	w := math.Sqrt(float64(uses))
 	composed := strings.Contains(name[1:], "_") || strings.ToLower(name[1:]) != name[1:]

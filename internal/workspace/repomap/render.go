@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Budget is the most that a rendered map has, newlines included.
+// Budget bounds a rendered map, newlines included.
 type Budget struct {
 	Bytes int
 	Lines int
@@ -15,9 +15,9 @@ type Budget struct {
 
 // Rendered is a map as text.
 type Rendered struct {
-	// Text has for each file its path and a colon, then a line for each definition
-	// that is shown: its line number, a space, its first line. The most important
-	// file comes first, definitions stand in the order of the file.
+	// Text has for each file its path and a colon, then a line for each shown definition:
+	// its line number, a space, its first line. The most important file comes first;
+	// definitions are in the order of the file.
 	Text string
 	// Files and Definitions count what is shown.
 	Files, Definitions int
@@ -30,8 +30,8 @@ type candidate struct {
 	score float64
 }
 
-// Render shows the definitions that matter most, as many as the budget has room
-// for. name makes a path fit to be shown; nil leaves it as it is.
+// Render shows the most important definitions that fit the budget. name makes a path safe
+// to show; nil leaves paths unchanged.
 func (m *Map) Render(b Budget, name func(path string) string) Rendered {
 	if len(m.files) == 0 {
 		return Rendered{}
@@ -71,8 +71,8 @@ func (m *Map) Render(b Budget, name func(path string) string) Rendered {
 	return out
 }
 
-// candidates is all definitions, those worth most first. One that no other file
-// uses is worth nothing and comes in the order of the files.
+// candidates are all definitions, the most valuable first. One that no other file uses
+// has no value; those come in the order of the files.
 func (m *Map) candidates(r ranking) []candidate {
 	var all []candidate
 	for i, f := range m.files {
@@ -90,7 +90,7 @@ func (m *Map) candidates(r ranking) []candidate {
 	return all
 }
 
-// order is the files that are shown, the most important first.
+// order are the shown files, the most important first.
 func (m *Map) order(r ranking, shown map[int][]int) []int {
 	var files []int
 	for i := range m.files {

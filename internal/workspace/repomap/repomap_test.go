@@ -12,7 +12,7 @@ import (
 	"podd/internal/workspace/repomap"
 )
 
-// all is a budget that nothing exceeds.
+// all is a budget that no map exceeds.
 var all = repomap.Budget{Bytes: 1 << 20, Lines: 1 << 20}
 
 func TestDefinitions(t *testing.T) {
@@ -75,7 +75,7 @@ func TestGeneratedFilesAreLeftOut(t *testing.T) {
 	}
 }
 
-// repository is a small one: everyone uses the core, one file uses the edge.
+// repository is a small one: every file uses the core, one file uses the edge.
 func repository() *repomap.Map {
 	m := repomap.New()
 	add := func(name, text string) { m.Add(name, []byte(text)) }
@@ -105,7 +105,7 @@ func TestWhatIsUsedComesFirst(t *testing.T) {
 	}
 }
 
-// Words of another language, of a test and of another Go package are no uses.
+// Words of another language, of a test and of another Go package are not uses.
 func TestVotes(t *testing.T) {
 	m := repomap.New()
 	for _, f := range []struct{ name, text string }{
@@ -123,8 +123,8 @@ func TestVotes(t *testing.T) {
 	}
 }
 
-// A map is within its budget, what it shows is part of the whole map, and the same
-// files give the same map.
+// A map is within its budget, its lines are part of the whole map, and the same files
+// give the same map.
 func TestRenderProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		word := rapid.SampledFrom([]string{"OpenStore", "closeStore", "run_all", "abc", "x", "_private", "Überlauf"})

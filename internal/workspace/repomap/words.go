@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// words yields what may be a name in a file: in Go the identifiers that are not
-// predeclared, elsewhere everything that looks like one, comments and strings too.
+// words yields the possible names in a file: in Go the identifiers that are not
+// predeclared, elsewhere everything that looks like one, including comments and strings.
 func words(name string, text []byte) iter.Seq[string] {
 	if path.Ext(name) == goExtension {
 		return goWords(text)
@@ -56,7 +56,7 @@ func startsWord(c byte) bool {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// family is the language of a file; files of one share their names.
+// family is the language of a file; files of one family share their names.
 func family(name string) string {
 	if ext := path.Ext(name); ext == goExtension {
 		return ext
@@ -66,8 +66,8 @@ func family(name string) string {
 	return ""
 }
 
-// isTest says whether a file is there for tests: it shows what the others are for,
-// and they do not use it.
+// isTest says whether a file is a test: it shows what the others are for, and they do not
+// use it.
 func isTest(name string) bool {
 	for part := range strings.SplitSeq(path.Dir(name), "/") {
 		switch part {

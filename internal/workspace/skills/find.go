@@ -14,24 +14,25 @@ import (
 	"podd/pkg/tool"
 )
 
-// ToolName is the name of the tool that gives a skill's body.
+// ToolName is the name of the tool that returns a skill's body.
 const ToolName = "skill"
 
-// The bounds of what is looked at and sent.
+// Bounds of the search and of the texts sent.
 const (
 	maxFile = 64 << 10
-	// maxSkills are in a list, maxList are its bytes.
+	// maxSkills bounds the skills of a list, maxList its bytes.
 	maxSkills = 50
 	maxList   = 12 << 10
-	// maxEntries of a directory are looked at, maxBeside are named beside a SKILL.md.
+	// maxEntries bounds the entries read of a directory, maxBeside those named beside a
+	// SKILL.md.
 	maxEntries = 200
 	maxBeside  = 50
 )
 
-// workspaceDirs are where a workspace has its skills, the better one first.
+// workspaceDirs are the directories for skills in a workspace, the preferred one first.
 var workspaceDirs = []string{".agents/skills", ".claude/skills"}
 
-// Skill is a skill that can be used.
+// Skill is a usable skill.
 type Skill struct {
 	Name, Description string
 	// Path is its SKILL.md, as tools name it.
@@ -43,8 +44,8 @@ type Skill struct {
 // Found are the skills of a pod.
 type Found struct {
 	fs *scopefs.FS
-	// Skills are in the order in which they are listed, each name once: the user's own
-	// before those of the workspace.
+	// Skills are in the order of the list, each name once: the user's own before those of
+	// the workspace.
 	Skills []Skill
 	// Notes are one sentence each about skills that are left out.
 	Notes []string
@@ -55,16 +56,16 @@ type Found struct {
 func Find(fs *scopefs.FS, user string) Found {
 	f := Found{fs: fs}
 	if user != "" {
-		f.look(user, true)
+		f.addDir(user, true)
 	}
 	for _, dir := range workspaceDirs {
-		f.look(filepath.Join(fs.Dir(), dir), false)
+		f.addDir(filepath.Join(fs.Dir(), dir), false)
 	}
 	return f
 }
 
-// look adds the skills of a directory.
-func (f *Found) look(dir string, user bool) {
+// addDir adds the skills of a directory.
+func (f *Found) addDir(dir string, user bool) {
 	entries, err := f.fs.ReadDir(dir)
 	if err != nil {
 		if e, ok := errors.AsType[*scopefs.PathError](err); !ok || e.Kind != scopefs.NotFound {
@@ -94,7 +95,7 @@ func (f *Found) look(dir string, user bool) {
 }
 
 func (f *Found) note(path string, err error) {
-	// What is wrong may quote the file.
+	// The error may quote the file.
 	text, _ := sanitize.Visible(strings.ToValidUTF8(fmt.Sprintf("the skill %s is left out: %v", scopefs.Display(f.fs.Rel(path)), err), "?"))
 	f.Notes = append(f.Notes, strings.Join(strings.Fields(text), " "))
 }
@@ -108,8 +109,8 @@ func (f *Found) read(path string) ([]byte, error) {
 	return file.Data, err
 }
 
-// List is the list of the user's skills, or of the workspace's, as it is sent; empty when
-// there are none.
+// List is the list of the user's skills, or of the workspace's, to send; empty without
+// skills.
 func (f Found) List(user bool) string {
 	var b strings.Builder
 	n, left := 0, 0
@@ -140,7 +141,7 @@ type useArgs struct {
 	Name string `json:"name" jsonschema:"the skill's name, as listed"`
 }
 
-// Tool gives the bodies of the skills; nil when there are none.
+// Tool returns the bodies of the skills; nil without skills.
 func (f Found) Tool() tool.Tool {
 	if len(f.Skills) == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"podd/internal/sanitize"
 )
 
-// Whatever a SKILL.md is, it is refused or gives texts that can be sent.
+// Any SKILL.md is either refused or gives texts that can be sent.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"---\nname: a\ndescription: b\n---\nbody", "---\r\nname: 'a-b'\r\ndescription: |\r\n  b\r\n  c\r\n---\r\nx\r\n",

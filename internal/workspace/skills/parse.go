@@ -21,10 +21,10 @@ const (
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// head is what the front matter of a skill says.
+// head is the front matter of a skill.
 type head struct{ name, description string }
 
-// parse reads a SKILL.md. Texts have nothing invisible in them. An error says what is
+// parse reads a SKILL.md. Its texts have no invisible characters. An error says what is
 // wrong and what to write instead.
 func parse(text []byte) (h head, body string, err error) {
 	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("\r\n"), []byte("\n"))
@@ -54,7 +54,7 @@ func parseFront(front []byte) (h head, err error) {
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return h, errors.New("its front matter has no name and description")
 	}
-	// Other keys are for other programs. Nodes are not expanded: an alias is no text.
+	// Other keys are for other programs. Nodes are not expanded: an alias is not text.
 	pairs := doc.Content[0].Content
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1].Kind != yaml.ScalarNode {

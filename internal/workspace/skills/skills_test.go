@@ -88,7 +88,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// What leads out of the scope is no skill, and lists are bounded.
+// A path out of the scope is not a skill, and lists are bounded.
 func TestBounds(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	plant(t, filepath.Join(outside, "SKILL.md"), skill("stolen", "x", "secret"))

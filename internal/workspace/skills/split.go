@@ -2,14 +2,15 @@ package skills
 
 import "strings"
 
-// Listed is a skill as a list has it.
+// Listed is a skill in a list.
 type Listed struct {
 	Name string
-	// Line is all that is sent of it.
+	// Line is all that requests have of it.
 	Line string
 }
 
-// Split takes the list of skills out of what is sent: the rest, and the skills.
+// Split removes the list of skills from the instructions: it returns the rest, and the
+// skills.
 func Split(text string) (rest string, listed []Listed) {
 	before, list, found := strings.Cut(text, listHeading)
 	if !found {

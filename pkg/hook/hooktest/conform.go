@@ -13,9 +13,9 @@ import (
 	"podd/pkg/item"
 )
 
-// Conform holds h to the contract of hook.Hook: its name is one short line and does
-// not change, it takes one of every event there is without a panic, and what it does to
-// what it gets reaches nobody else.
+// Conform checks h against the contract of hook.Hook: its name is one short line and does
+// not change, it accepts one of every event without a panic, and its changes to an event
+// affect no other hook.
 func Conform(t *testing.T, h hook.Hook) {
 	t.Helper()
 	t.Run("name", func(t *testing.T) {
@@ -45,10 +45,10 @@ func Conform(t *testing.T, h hook.Hook) {
 	})
 }
 
-// pod is that of the events.
+// pod is the pod of the events.
 const pod = "0198f3c0-0000-7000-8000-000000000001"
 
-// publish publishes one of everything.
+// publish publishes one event of every kind.
 func publish(f *hook.Fanout) {
 	f.Pod(hook.PodEvent{Change: hook.PodCreated, ID: pod, Name: "demo"})
 	for n, kind := range Kinds() {
@@ -74,7 +74,7 @@ func publish(f *hook.Fanout) {
 	}
 }
 
-// Kinds has one entry's kind of each type there is, UnknownKind among them.
+// Kinds has one value of each kind of entry, including UnknownKind.
 func Kinds() []item.Kind {
 	message := item.SystemMessage{Origin: item.OriginInterceptor, Text: "the tests fail"}
 	return []item.Kind{

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// counts counts what it sees.
+// counts counts its events.
 type counts struct {
 	entries, alerts, edges, pods int
 }
@@ -33,7 +33,7 @@ func TestConform(t *testing.T) {
 	}
 }
 
-// A new kind of entry belongs into the suite.
+// A new kind of entry belongs in the suite.
 func TestEveryKind(t *testing.T) {
 	seen := map[string]bool{}
 	for _, kind := range hooktest.Kinds() {

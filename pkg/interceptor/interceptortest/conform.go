@@ -13,8 +13,8 @@ import (
 	"podd/pkg/item"
 )
 
-// Events are what an interceptor is asked about, beside the suite's own. Give those
-// on which it decides: the suite can't know them.
+// Events are the subjects of an interceptor's decisions, in addition to the suite's own.
+// Include those on which it acts: the suite can't know them.
 type Events struct {
 	Submits  []interceptor.Submit
 	Requests []interceptor.Request
@@ -22,21 +22,21 @@ type Events struct {
 	Results  []interceptor.Result
 	Turns    []interceptor.Turn
 	Aborts   []interceptor.Abort
-	// Check is the tools' own, which says what arguments an interceptor may rewrite to;
-	// nil takes any.
+	// Check is the tools' own, which says to what arguments an interceptor may rewrite; nil
+	// accepts any.
 	Check interceptor.Check
 }
 
-// Conform holds i to the contract of interceptor.Interceptor:
+// Conform checks i against the contract of interceptor.Interceptor:
 //
 //   - its name is one short line and does not change
 //   - the same question gets the same verdict
-//   - it may be asked about several pods at once
+//   - it may be called for several pods at once
 //   - it returns when the context has ended, and then lets no call run that it stops
 //     otherwise
 //   - its rewrites of a call settle
 //   - it cannot let run what another interceptor denies, before it or after it
-//   - what it adds to the history is messages alone
+//   - it adds only messages to the history
 func Conform(t *testing.T, i interceptor.Interceptor, more Events) {
 	t.Helper()
 	events := more.withSamples()
@@ -117,7 +117,7 @@ func conformNarrow(t *testing.T, i interceptor.Interceptor, events Events) {
 	}
 }
 
-// runs says whether a call goes on, if a person agrees.
+// runs says whether a call runs, if a person agrees.
 func runs(d interceptor.CallDecision) bool {
 	return d.Denied == "" && d.Aborted == "" && d.Result == nil
 }
@@ -143,7 +143,7 @@ func conformItems(t *testing.T, i interceptor.Interceptor, events Events) {
 	}
 }
 
-// decisions are what a chain made of Events.
+// decisions are a chain's decisions on Events.
 type decisions struct {
 	submits  []interceptor.SubmitDecision
 	requests []interceptor.RequestDecision
@@ -152,7 +152,7 @@ type decisions struct {
 	turns    []interceptor.TurnDecision
 }
 
-// ask asks about everything, as a pod does. A panic is an error of the test.
+// ask calls the chain for all events, as a pod does. A panic is an error of the test.
 func (e Events) ask(ctx context.Context, t *testing.T, chain interceptor.Chain) (d decisions) {
 	t.Helper()
 	d.submits = each(t, e.Submits, func(s interceptor.Submit) (interceptor.SubmitDecision, error) { return chain.PromptSubmit(ctx, s) })

@@ -8,10 +8,10 @@ import (
 	"podd/pkg/item"
 )
 
-// pod is that of the samples.
+// pod is the pod of the samples.
 const pod = "0198f3c0-0000-7000-8000-000000000001"
 
-// withSamples adds events that no interceptor may stumble over.
+// withSamples adds events that every interceptor must handle.
 func (e Events) withSamples() Events {
 	if e.Check == nil {
 		e.Check = func(arguments string) (string, error) { return arguments, nil }
@@ -50,8 +50,8 @@ func (e Events) withSamples() Events {
 	return e
 }
 
-// conversation is one of two turns, with an item of each kind, whose reading ends with an
-// error that is not nil.
+// conversation has two turns, with an item of each kind. If err is not nil, reading it
+// ends with err.
 func conversation(err error) interceptor.Conversation {
 	call := item.ToolCall{CallID: "call_1", Name: "edit_file", Arguments: `{"path":"a.txt"`}
 	all := []interceptor.Past{

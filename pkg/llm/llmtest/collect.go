@@ -60,8 +60,8 @@ type block struct {
 	ended  bool
 }
 
-// Collect reads a stream as the worker does. The error is the stream's own, or says
-// which rule of llm.Event the stream broke; what came before it is in the result.
+// Collect reads a stream the way the worker does. The error is the stream's own, or says
+// which rule of llm.Event the stream broke; the result has everything before it.
 func Collect(stream iter.Seq2[llm.Event, error]) (Result, error) {
 	var blocks []*block
 	var r Result
@@ -75,7 +75,7 @@ func Collect(stream iter.Seq2[llm.Event, error]) (Result, error) {
 		case r.Whole:
 			failed = fmt.Errorf("the stream went on after its end with %#v", ev)
 		default:
-			blocks, failed = take(blocks, ev, &r)
+			blocks, failed = apply(blocks, ev, &r)
 		}
 	}
 	for _, b := range blocks {
@@ -84,8 +84,8 @@ func Collect(stream iter.Seq2[llm.Event, error]) (Result, error) {
 	return r, failed
 }
 
-// take applies one event.
-func take(blocks []*block, ev llm.Event, r *Result) ([]*block, error) {
+// apply adds one event to the result.
+func apply(blocks []*block, ev llm.Event, r *Result) ([]*block, error) {
 	at := func(n int) (*block, error) {
 		if n < 0 || n >= len(blocks) || blocks[n].ended {
 			return nil, fmt.Errorf("%#v is about a block that is not open", ev)
@@ -118,7 +118,7 @@ func take(blocks []*block, ev llm.Event, r *Result) ([]*block, error) {
 		r.End, r.Whole = v, true
 		return blocks, nil
 	}
-	return blocks, fmt.Errorf("%T is no kind of event", ev)
+	return blocks, fmt.Errorf("%T is not a kind of event", ev)
 }
 
 func (b *block) item() item.Item {

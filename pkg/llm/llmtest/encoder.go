@@ -11,19 +11,19 @@ import (
 	"podd/pkg/llm"
 )
 
-// testEncoder holds that a model's Encoder, where it has one of its own, gives the bytes of
-// Body, whatever became of the conversation since its last body: it grew, results were
-// pruned, a summary took the place of its beginning, it was rewound, its setup changed, or a
-// request failed to be made.
-func testEncoder(t *testing.T, open Open) {
-	m := open(t).Model
+// encoder checks that a model's own Encoder, if it has one, returns the bytes of
+// Body, whatever happened to the conversation since its last body: it grew, results were
+// pruned, a summary replaced its beginning, it was rewound, its setup changed, or a
+// request failed to encode.
+func (s *suite) encoder(t *testing.T) {
+	m := s.open(t).Model
 	if _, ok := m.(llm.Incremental); !ok {
 		t.Skip("the model encodes each request whole")
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		setup := drawSetup(t)
-		all := drawConversation(t)
-		r := llm.Request{Setup: setup}
+		all := s.drawConversation(t)
+		r := llm.Request{Setup: setup, Images: pixels}
 		add := func(n int) {
 			for ; n > 0 && len(all) > 0; n-- {
 				r.Items, all = append(r.Items, all[0]), all[1:]
@@ -63,8 +63,8 @@ func testEncoder(t *testing.T, open Open) {
 	})
 }
 
-// refuses holds that a request without a model has no body, and that an Encoder survives
-// being asked for one.
+// refuses checks that a request without a model has no body, and that an Encoder still
+// works after such a request.
 func refuses(t *rapid.T, encode llm.Encoder, r llm.Request) {
 	r.Setup.Model = ""
 	if _, err := encode(r); err == nil {
@@ -72,13 +72,15 @@ func refuses(t *rapid.T, encode llm.Encoder, r llm.Request) {
 	}
 }
 
-// prune takes the content of the results from an item on.
+// prune removes the content of the results from an item on.
 func prune(r *llm.Request, from int) {
 	items := append([]item.Item(nil), r.Items...)
 	for i := from; i < len(items); i += 2 {
-		if result, ok := items[i].(item.ToolResult); ok && result.Content != "" {
-			result.Content = ""
+		if result, ok := items[i].(item.ToolResult); ok {
+			result.Content, result.Images = "", nil
 			items[i] = result
+		} else {
+			items[i] = item.WithImages(items[i])
 		}
 	}
 	r.Items = items

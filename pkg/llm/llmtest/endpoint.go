@@ -8,11 +8,24 @@ import (
 	"podd/pkg/llm"
 )
 
-// Answer is what an endpoint is to answer to one request: Reasoning, Text and
-// Calls in this order, each left out where it is empty, and then Ending.
+// Profile says what a wire can say, so that the suite names no wire.
+type Profile struct {
+	// API is the name of the wire.
+	API string
+	// Opaque are examples of what the wire returns with reasoning and gets back, each with
+	// text that occurs nowhere else.
+	Opaque []item.Opaque
+	// NoSealed says that the wire has no reasoning that only the endpoint can read.
+	NoSealed bool
+}
+
+// Answer is an endpoint's answer to one request: Reasoning, Text and Calls in this order,
+// without the empty ones, and then Ending.
 type Answer struct {
 	Reasoning string
-	Text      string
+	// Sealed is reasoning, before the other, that only the endpoint can read.
+	Sealed bool
+	Text   string
 	// Calls have a name and arguments; the endpoint gives them ids.
 	Calls []item.ToolCall
 	// Stop is why the answer ends; empty means StopDone.
@@ -22,21 +35,21 @@ type Answer struct {
 	Ending Ending
 }
 
-// Ending says how an answer ends, or what comes in its place.
+// Ending says how an answer ends, or what the endpoint sends instead of it.
 type Ending string
 
 // The endings.
 const (
-	// Whole ends the answer as the API says.
+	// Whole ends the answer as the API specifies.
 	Whole Ending = ""
-	// Cut ends the body in good order without the answer's end.
+	// Cut ends the body normally, but without the answer's end.
 	Cut Ending = "cut"
 	// Reset resets the connection.
 	Reset Ending = "reset"
 	// Stall is silence until the client goes away.
 	Stall Ending = "stall"
 
-	// HTML is a web page in place of an answer.
+	// HTML is a web page instead of an answer.
 	HTML Ending = "html"
 	// BadKey refuses the key.
 	BadKey Ending = "bad key"
@@ -50,20 +63,22 @@ const (
 	TooLong Ending = "too long"
 	// Unavailable fails with 503.
 	Unavailable Ending = "unavailable"
-	// Invalid refuses the request for a reason of its own.
+	// Invalid refuses the request for another reason.
 	Invalid Ending = "invalid"
 )
 
 // RetryAfter is what an endpoint asks for with RateLimit.
 const RetryAfter = time.Hour
 
-// Endpoint is a model under test and what its endpoint saw.
+// Endpoint is a model under test and the requests that its endpoint received.
 type Endpoint struct {
 	Model llm.Model
-	// Requests gives the bodies that arrived, in order.
+	// Key is the key that the model sends, which the endpoint repeats in its errors.
+	Key string
+	// Requests returns the received bodies, in order.
 	Requests func() [][]byte
 }
 
-// Open starts an endpoint that gives these answers, one a request and in order, to
-// any conversation, and a model that talks to it. Both end with t.
+// Open starts an endpoint that sends these answers to any conversation, one per request
+// and in order, and a model that uses it. Both end with t.
 type Open func(t *testing.T, answers ...Answer) Endpoint

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// stream yields events and then err, where it is not nil.
+// stream yields events and then err, if it is not nil.
 func stream(err error, events ...llm.Event) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		for _, ev := range events {

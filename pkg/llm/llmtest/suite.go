@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -12,32 +13,45 @@ import (
 	"podd/pkg/llm"
 )
 
-// Run runs the whole suite.
-func Run(t *testing.T, open Open) {
+// suite is one run.
+type suite struct {
+	Profile
+	open Open
+}
+
+// Run runs the whole suite for a wire.
+func Run(t *testing.T, p Profile, open Open) {
+	s := &suite{p, open}
 	for _, tc := range []struct {
 		name string
-		test func(*testing.T, Open)
+		test func(*testing.T)
 	}{
-		{"whole answer", testWhole},
-		{"calls", testCalls},
-		{"an answer goes back", testRoundTrip},
-		{"stop reasons", testStops},
-		{"no usage", testNoUsage},
-		{"broken answers", testBroken},
-		{"refusals", testRefusals},
-		{"cancel", testCancel},
-		{"the consumer stops", testConsumerStops},
-		{"many at once", testConcurrent},
-		{"resolve", testResolve},
-		{"hostile items", testHostileItems},
-		{"bodies grow at their end", testPrefix},
-		{"bodies of an encoder", testEncoder},
+		{"whole answer", s.whole},
+		{"calls", s.calls},
+		{"an answer goes back", s.roundTrip},
+		{"stop reasons", s.stops},
+		{"no usage", s.noUsage},
+		{"broken answers", s.broken},
+		{"refusals", s.refusals},
+		{"cancel", s.cancel},
+		{"the consumer stops", s.consumerStops},
+		{"many at once", s.concurrent},
+		{"resolve", s.resolve},
+		{"hostile items", s.hostileItems},
+		{"bodies grow at their end", s.prefix},
+		{"bodies of an encoder", s.encoder},
+		{"reasoning of others stays out", s.foreign},
+		{"calls of others", s.foreignCalls},
+		{"images", s.images},
 	} {
-		t.Run(tc.name, func(t *testing.T) { tc.test(t, open) })
+		t.Run(tc.name, tc.test)
+	}
+	if !s.NoSealed {
+		t.Run("reasoning that only the endpoint reads", s.sealed)
 	}
 }
 
-// request is a request of these items.
+// request is a request with these items.
 func request(items ...item.Item) llm.Request {
 	return llm.Request{
 		Setup: item.Setup{
@@ -61,9 +75,9 @@ func ask(t *testing.T, m llm.Model, r llm.Request) (Result, error) {
 
 var hello = item.UserMessage{Text: "hello"}
 
-func testWhole(t *testing.T, open Open) {
-	usage := item.Usage{Input: 100, CachedInput: 64, Output: 9, Reasoning: 4, Requests: 1}
-	ep := open(t, Answer{Reasoning: "I think, so I am.", Text: "Hello, wörld ✓ \"quoted\"\n\tand tabbed.", Usage: usage})
+func (s *suite) whole(t *testing.T) {
+	usage := item.Usage{Input: 100, CachedInput: 64, CacheWrite: 30, Output: 9, Reasoning: 4, Requests: 1}
+	ep := s.open(t, Answer{Reasoning: "I think, so I am.", Text: "Hello, wörld ✓ \"quoted\"\n\tand tabbed.", Usage: usage})
 	r, err := ask(t, ep.Model, request(hello))
 	switch {
 	case err != nil:
@@ -83,14 +97,14 @@ func testWhole(t *testing.T, open Open) {
 	}
 }
 
-func testCalls(t *testing.T, open Open) {
+func (s *suite) calls(t *testing.T) {
 	calls := []item.ToolCall{
 		{Name: "read_file", Arguments: `{"path": "a.go"}`},
 		{Name: "read_file", Arguments: `{"path": "b.go"}`},
 		{Name: "shell", Arguments: `{"command":"echo \"x\" > y","n":{"deep":[1,2,{}]}}`},
 		{Name: "todo", Arguments: `{}`},
 	}
-	r, err := ask(t, open(t, Answer{Text: "Reading.", Calls: calls}).Model, request(hello))
+	r, err := ask(t, s.open(t, Answer{Text: "Reading.", Calls: calls}).Model, request(hello))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,10 +123,10 @@ func testCalls(t *testing.T, open Open) {
 	}
 }
 
-// testRoundTrip sends an answer back with its results. The endpoint refuses what
-// is not well formed.
-func testRoundTrip(t *testing.T, open Open) {
-	ep := open(t,
+// roundTrip sends an answer back with its results. The endpoint refuses a malformed
+// request.
+func (s *suite) roundTrip(t *testing.T) {
+	ep := s.open(t,
 		Answer{Reasoning: "Look first.", Text: "Reading.", Calls: []item.ToolCall{{Name: "read_file", Arguments: `{"path":"a"}`}, {Name: "read_file", Arguments: `{"path":"b"}`}}},
 		Answer{Text: "Done."},
 		Answer{Text: "Again."})
@@ -137,25 +151,25 @@ func testRoundTrip(t *testing.T, open Open) {
 	}
 }
 
-func testStops(t *testing.T, open Open) {
+func (s *suite) stops(t *testing.T) {
 	for _, stop := range []llm.StopReason{llm.StopDone, llm.StopLength, llm.StopFilter} {
-		r, err := ask(t, open(t, Answer{Text: "one", Stop: stop}).Model, request(hello))
+		r, err := ask(t, s.open(t, Answer{Text: "one", Stop: stop}).Model, request(hello))
 		if err != nil || r.End.Stop != stop || r.Text() != "one" {
 			t.Errorf("%s: %+v, %v", stop, r, err)
 		}
 	}
 }
 
-func testNoUsage(t *testing.T, open Open) {
-	r, err := ask(t, open(t, Answer{Text: "one"}).Model, request(hello))
+func (s *suite) noUsage(t *testing.T) {
+	r, err := ask(t, s.open(t, Answer{Text: "one"}).Model, request(hello))
 	if err != nil || r.End.Measured || r.End.Usage.Input != 0 {
 		t.Errorf("%+v, %v", r.End, err)
 	}
 }
 
-func testBroken(t *testing.T, open Open) {
+func (s *suite) broken(t *testing.T) {
 	for _, ending := range []Ending{Cut, Reset} {
-		ep := open(t, Answer{Text: "Half an answer", Calls: []item.ToolCall{{Name: "shell", Arguments: `{"command":"rm"}`}}, Ending: ending}, Answer{Text: "whole"})
+		ep := s.open(t, Answer{Text: "Half an answer", Calls: []item.ToolCall{{Name: "shell", Arguments: `{"command":"rm"}`}}, Ending: ending}, Answer{Text: "whole"})
 		r, err := ask(t, ep.Model, request(hello))
 		if e, ok := errors.AsType[*llm.Error](err); !ok || e.Class != llm.ClassCut || !e.Retryable() {
 			t.Errorf("%s: error %v", ending, err)
@@ -169,7 +183,7 @@ func testBroken(t *testing.T, open Open) {
 	}
 }
 
-func testRefusals(t *testing.T, open Open) {
+func (s *suite) refusals(t *testing.T) {
 	for ending, class := range map[Ending]llm.Class{
 		HTML:         llm.ClassProtocol,
 		BadKey:       llm.ClassAuth,
@@ -180,7 +194,8 @@ func testRefusals(t *testing.T, open Open) {
 		Unavailable:  llm.ClassOverloaded,
 		Invalid:      llm.ClassInvalid,
 	} {
-		r, err := ask(t, open(t, Answer{Ending: ending}).Model, request(hello))
+		ep := s.open(t, Answer{Ending: ending})
+		r, err := ask(t, ep.Model, request(hello))
 		e, ok := errors.AsType[*llm.Error](err)
 		switch {
 		case !ok || e.Class != class:
@@ -189,18 +204,20 @@ func testRefusals(t *testing.T, open Open) {
 			t.Errorf("%s: events %+v", ending, r)
 		case e.Message == "" || len(e.Message) > 400:
 			t.Errorf("%s: message of %d bytes", ending, len(e.Message))
+		case ending == BadKey && strings.Contains(e.Message+e.Said+e.Code, ep.Key):
+			t.Errorf("%s: the key is in the error: %+v", ending, e)
 		case ending == RateLimit && e.RetryAfter != RetryAfter:
 			t.Errorf("%s: retry after %s", ending, e.RetryAfter)
 		}
 	}
 }
 
-// testCancel cancels a stream that is silent, and one before it begins.
-func testCancel(t *testing.T, open Open) {
+// cancel cancels a silent stream, and one before it begins.
+func (s *suite) cancel(t *testing.T) {
 	why := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	ep := open(t, Answer{Text: "One word", Ending: Stall}, Answer{Text: "never"})
+	ep := s.open(t, Answer{Text: "One word", Ending: Stall}, Answer{Text: "never"})
 	body, err := ep.Model.Body(request(hello))
 	if err != nil {
 		t.Fatal(err)
@@ -218,8 +235,8 @@ func testCancel(t *testing.T, open Open) {
 	}
 }
 
-func testConsumerStops(t *testing.T, open Open) {
-	ep := open(t, Answer{Text: "one two three four"}, Answer{Text: "next"})
+func (s *suite) consumerStops(t *testing.T) {
+	ep := s.open(t, Answer{Text: "one two three four"}, Answer{Text: "next"})
 	body, err := ep.Model.Body(request(hello))
 	if err != nil {
 		t.Fatal(err)
@@ -235,13 +252,13 @@ func testConsumerStops(t *testing.T, open Open) {
 	}
 }
 
-func testConcurrent(t *testing.T, open Open) {
+func (s *suite) concurrent(t *testing.T) {
 	const n = 16
 	answers := make([]Answer, n)
 	for i := range answers {
 		answers[i] = Answer{Text: fmt.Sprintf("%d is my number, %[1]d", i)}
 	}
-	ep := open(t, answers...)
+	ep := s.open(t, answers...)
 	seen := make([]string, n)
 	var wg sync.WaitGroup
 	for i := range n {
@@ -268,15 +285,15 @@ func testConcurrent(t *testing.T, open Open) {
 	}
 }
 
-func testResolve(t *testing.T, open Open) {
-	m := open(t).Model
+func (s *suite) resolve(t *testing.T) {
+	m := s.open(t).Model
 	if got, err := m.Resolve(t.Context(), "named"); err != nil || got != "named" {
 		t.Errorf("a named model: %q, %v", got, err)
 	}
 	if got, err := m.Resolve(t.Context(), ""); err != nil || got != "scripted" {
 		t.Errorf("the default: %q, %v", got, err)
 	}
-	if api := m.API(); api != "chat" && api != "responses" {
-		t.Errorf("API %q", api)
+	if api := m.API(); api != s.API {
+		t.Errorf("API %q, want %q", api, s.API)
 	}
 }

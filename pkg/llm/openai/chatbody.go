@@ -1,34 +1,60 @@
 package openai
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"podd/pkg/item"
+	"podd/pkg/llm/encode"
+	"podd/pkg/llm/exchange"
 )
 
-// newChatEncoder begins a body for Chat Completions with what stands before the items.
-func newChatEncoder(dst []byte, setup item.Setup, q quirks) *chatEncoder {
-	dst = append(dst, `{"model":`...)
-	dst = appendString(dst, setup.Model)
+// newChatEncoder begins a body for Chat Completions with everything before the items.
+func newChatEncoder(w encode.Written, setup item.Setup, items []item.Item, q exchange.Quirks) *chatEncoder {
+	dst := append(w.Dst, `{"model":`...)
+	dst = encode.String(dst, setup.Model)
 	dst = append(dst, `,"stream":true`...)
-	if !q.noStreamOptions {
+	if !q.NoStreamOptions {
 		dst = append(dst, `,"stream_options":{"include_usage":true}`...)
 	}
+	dst = chatHead(setup, q).Append(dst, setup.Body)
 	dst = appendChatTools(dst, setup.Tools)
 	dst = append(dst, `,"messages":[`...)
+	w.Dst = dst
 	e := &chatEncoder{
-		written: written{dst: dst}, fileRefRole: setup.FileRefRole, model: setup.Model, quirks: q,
-		answerTools: wantsAnswerToTools(setup.Model),
+		Written: w, Runs: encode.RunsOf(setup), setup: setup, quirks: q,
+		items: items,
 	}
-	if setup.Instructions != "" {
-		e.message("system", setup.Instructions)
+	if text := setup.System(); text != "" {
+		e.message("system", text)
 	}
 	if setup.ProjectInstructions != "" {
-		e.user(framedProject(setup.ProjectInstructions))
+		e.user(encode.FramedProject(setup.ProjectInstructions))
 	}
 	return e
+}
+
+// chatHead is the options of a setup.
+func chatHead(setup item.Setup, q exchange.Quirks) *encode.Head {
+	o, h := setup.Options, new(encode.Head)
+	h.Text("reasoning_effort", o.Effort)
+	h.Text("verbosity", o.Verbosity)
+	h.Raw("temperature", []byte(o.Temperature))
+	if o.MaxOutput > 0 {
+		name := "max_completion_tokens"
+		if q.OldMaxTokens {
+			name = "max_tokens"
+		}
+		h.Raw(name, strconv.AppendInt(nil, o.MaxOutput, 10))
+	}
+	h.Text("service_tier", o.ServiceTier)
+	if q.CacheKey && !encode.Adds(setup.Body, "prompt_cache_key") {
+		h.Text("prompt_cache_key", setup.CacheKey)
+	}
+	return h
 }
 
 func appendChatTools(dst []byte, tools []item.ToolSpec) []byte {
@@ -41,119 +67,171 @@ func appendChatTools(dst []byte, tools []item.ToolSpec) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, `{"type":"function","function":{"name":`...)
-		dst = appendString(dst, t.Name)
-		dst = appendMember(dst, "description", t.Description)
+		dst = encode.String(dst, t.Name)
+		dst = encode.Member(dst, "description", t.Description)
 		dst = append(dst, `,"parameters":`...)
-		dst = appendSchema(dst, t)
+		dst = encode.Schema(dst, t)
 		dst = append(dst, "}}"...)
 	}
 	return append(dst, ']')
 }
 
-// stepLen counts the leading items that one model answer made.
-func stepLen(items []item.Item) int {
-	for i, it := range items {
-		switch it.(type) {
-		case item.AssistantMessage, item.Reasoning, item.ToolCall:
-		default:
-			return i
-		}
-	}
-	return len(items)
-}
-
-// chatEncoder appends messages. A message of the user's role stays open until
-// another role follows, because the next of the user's joins it. A unit is an answer of
-// the model, or another item.
+// chatEncoder appends messages. A user message stays open until another role follows,
+// because the next user message joins it. A unit is an answer of the model, the results of
+// its calls, or another item.
 type chatEncoder struct {
-	written
-	fileRefRole, model string
-	quirks             quirks
-	answerTools        bool
+	encode.Written
+	encode.Runs
+	setup  item.Setup
+	quirks exchange.Quirks
+	// items are those from the next on.
+	items []item.Item
 }
 
-func (e *chatEncoder) next(items []item.Item) int {
-	if n := stepLen(items); n > 0 {
+func (e *chatEncoder) Next(items []item.Item) int {
+	e.items = items
+	if n := encode.StepLen(items); n > 0 {
 		e.assistant(items[:n])
+		return n
+	}
+	if n := encode.ResultsLen(items); n > 0 {
+		e.results(items[:n])
 		return n
 	}
 	e.item(items[0])
 	return 1
 }
 
-func (e *chatEncoder) end() []byte {
+func (e *chatEncoder) End() []byte {
 	e.closeUser()
-	return append(e.dst, "]}"...)
+	return append(e.Dst, "]}"...)
 }
 
 // item appends an item that is not the model's.
 func (e *chatEncoder) item(it item.Item) {
 	switch v := it.(type) {
 	case item.UserMessage:
-		e.user(v.Text)
+		e.user(e.Text(v.Text, v.Images), e.Sent(v.Images)...)
 	case item.SystemMessage:
 		switch {
 		case !v.FromFiles():
-			e.user(noted(v))
-		case e.fileRefRole == "system":
-			e.message("system", v.Text)
+			e.user(encode.Noted(v))
+		case !e.Joins(v):
+			e.message("system", e.Text(v.Text, v.Images))
 		default:
-			e.user(framedFile(v.Text))
+			e.user(e.Text(encode.FramedFile(v.Text), v.Images), e.Sent(v.Images)...)
 		}
-	case item.ToolResult:
-		e.open()
-		e.dst = append(e.dst, `{"role":"tool"`...)
-		e.dst = appendMember(e.dst, "tool_call_id", v.CallID)
-		e.dst = append(e.dst, `,"content":`...)
-		e.dst = appendOutput(e.dst, v.Output)
-		e.dst = append(e.dst, '}')
-		e.afterTool = true
 	}
 }
 
-// user appends text of the user's role.
-func (e *chatEncoder) user(text string) {
-	if e.userOpen {
-		e.dst = append(e.dst, `\n\n`...)
-	} else {
-		if e.afterTool && e.answerTools {
-			e.message("assistant", "Understood.")
+// results appends the results of one step. A message of a tool has text alone, so their
+// images follow as the user's.
+func (e *chatEncoder) results(items []item.Item) {
+	var names []string
+	var images []item.Image
+	for _, it := range items {
+		r, ok := it.(item.ToolResult)
+		if !ok {
+			continue
 		}
 		e.open()
-		e.dst = append(e.dst, `{"role":"user","content":"`...)
-		e.userOpen = true
+		e.Dst = append(e.Dst, `{"role":"tool"`...)
+		e.Dst = encode.Member(e.Dst, "tool_call_id", e.callID(r.CallID))
+		e.Dst = append(e.Dst, `,"content":`...)
+		e.Dst = encode.Output(e.Dst, e.Told(r.Output))
+		e.Dst = append(e.Dst, '}')
+		e.AfterTool = true
+		for _, image := range e.Sent(r.Images) {
+			names, images = append(names, image.String()), append(images, image)
+		}
 	}
-	e.dst = appendEscaped(e.dst, text)
+	if len(images) > 0 {
+		e.items = nil
+		e.user("[podd note: images of the results above: "+strings.Join(names, "; ")+"]", images...)
+	}
+}
+
+// user appends text and images with the user's role.
+func (e *chatEncoder) user(text string, images ...item.Image) {
+	opens := !e.UserOpen
+	if opens {
+		e.openUser(len(images) > 0 || e.Ahead(e.items))
+	}
+	switch {
+	case !e.InParts && opens:
+		e.Dst = encode.Escaped(e.Dst, text)
+		return
+	case !e.InParts:
+		e.Dst = encode.Escaped(append(e.Dst, `\n\n`...), text)
+		return
+	case text != "" || opens && len(images) == 0:
+		e.part(opens)
+		e.Dst = encode.TextPart(e.Dst, "text", text)
+		opens = false
+	}
+	for _, image := range images {
+		e.part(opens)
+		e.Dst = append(e.Dst, `{"type":"image_url","image_url":{"url":`...)
+		e.Dst = append(e.DataURL(e.Dst, image), "}}"...)
+		opens = false
+	}
+}
+
+// part separates a part from the one before.
+func (e *chatEncoder) part(first bool) {
+	if !first {
+		e.Dst = append(e.Dst, ',')
+	}
+}
+
+// openUser begins a message of the user's role.
+func (e *chatEncoder) openUser(inParts bool) {
+	if e.AfterTool && e.quirks.AnswersTools {
+		e.message("assistant", "Understood.")
+	}
+	e.open()
+	e.Dst = append(e.Dst, `{"role":"user","content":`...)
+	e.UserOpen, e.InParts = true, inParts
+	if inParts {
+		e.Dst = append(e.Dst, '[')
+	} else {
+		e.Dst = append(e.Dst, '"')
+	}
 }
 
 func (e *chatEncoder) closeUser() {
-	if e.userOpen {
-		e.dst = append(e.dst, `"}`...)
-		e.userOpen = false
+	switch {
+	case !e.UserOpen:
+		return
+	case e.InParts:
+		e.Dst = append(e.Dst, "]}"...)
+	default:
+		e.Dst = append(e.Dst, `"}`...)
 	}
+	e.UserOpen, e.InParts = false, false
 }
 
-// open ends the message before and separates the next from it.
+// open ends the previous message and separates the next from it.
 func (e *chatEncoder) open() {
 	e.closeUser()
-	e.afterTool = false
-	if e.begun {
-		e.dst = append(e.dst, ',')
+	e.AfterTool = false
+	if e.Begun {
+		e.Dst = append(e.Dst, ',')
 	}
-	e.begun = true
+	e.Begun = true
 }
 
 func (e *chatEncoder) message(role, text string) {
 	e.open()
-	e.dst = append(e.dst, `{"role":"`...)
-	e.dst = append(e.dst, role...)
-	e.dst = append(e.dst, '"')
-	e.dst = appendMember(e.dst, "content", text)
-	e.dst = append(e.dst, '}')
+	e.Dst = append(e.Dst, `{"role":"`...)
+	e.Dst = append(e.Dst, role...)
+	e.Dst = append(e.Dst, '"')
+	e.Dst = encode.Member(e.Dst, "content", text)
+	e.Dst = append(e.Dst, '}')
 }
 
-// assistant appends the items of one answer as one message. An answer of reasoning
-// alone says nothing that could be sent.
+// assistant appends the items of one answer as one message. An answer with only reasoning
+// has nothing to send.
 func (e *chatEncoder) assistant(items []item.Item) {
 	text, reasoning, thinking, calls := "", "", "", 0
 	foreign := ""
@@ -162,9 +240,9 @@ func (e *chatEncoder) assistant(items []item.Item) {
 		case item.AssistantMessage:
 			text += v.Text
 		case item.Reasoning:
-			if m := opaqueMembers(v.Opaque, APIChat, e.model); m != "" {
+			if m := encode.OpaqueMembers(v.Opaque, APIChat, e.setup); m != "" {
 				reasoning, thinking = contentParts(m)
-			} else if isForeign(v.Opaque, e.model) {
+			} else if encode.IsForeign(v.Opaque, APIChat, e.setup) {
 				foreign += v.Text
 			}
 		case item.ToolCall:
@@ -175,39 +253,39 @@ func (e *chatEncoder) assistant(items []item.Item) {
 		return
 	}
 	e.open()
-	e.dst = append(e.dst, `{"role":"assistant"`...)
+	e.Dst = append(e.Dst, `{"role":"assistant"`...)
 	if reasoning != "" {
-		e.dst = append(append(e.dst, ','), reasoning...)
-	} else if foreign != "" && calls > 0 && e.quirks.needsReasoning {
-		e.dst = appendMember(e.dst, "reasoning_content", foreign)
+		e.Dst = append(append(e.Dst, ','), reasoning...)
+	} else if foreign != "" && calls > 0 && e.quirks.NeedsReasoning {
+		e.Dst = encode.Member(e.Dst, "reasoning_content", foreign)
 	}
 	e.content(thinking, text)
 	if calls > 0 {
-		e.dst = append(e.dst, `,"tool_calls":[`...)
+		e.Dst = append(e.Dst, `,"tool_calls":[`...)
 		e.toolCalls(items)
-		e.dst = append(e.dst, ']')
+		e.Dst = append(e.Dst, ']')
 	}
-	e.dst = append(e.dst, '}')
+	e.Dst = append(e.Dst, '}')
 }
 
-// content appends an answer's text, as a list where reasoning is a part of it.
+// content appends an answer's text, as a list if reasoning is a part of it.
 func (e *chatEncoder) content(thinking, text string) {
 	switch {
 	case thinking == "" && text == "":
-		e.dst = append(e.dst, `,"content":null`...)
+		e.Dst = append(e.Dst, `,"content":null`...)
 	case thinking == "":
-		e.dst = appendMember(e.dst, "content", text)
+		e.Dst = encode.Member(e.Dst, "content", text)
 	default:
-		e.dst = append(append(e.dst, `,"content":[`...), thinking...)
+		e.Dst = append(append(e.Dst, `,"content":[`...), thinking...)
 		if text != "" {
-			e.dst = append(e.dst, `,{"type":"text"`...)
-			e.dst = append(appendMember(e.dst, "text", text), '}')
+			e.Dst = append(e.Dst, `,{"type":"text"`...)
+			e.Dst = append(encode.Member(e.Dst, "text", text), '}')
 		}
-		e.dst = append(e.dst, ']')
+		e.Dst = append(e.Dst, ']')
 	}
 }
 
-// contentParts splits the members of reasoning that goes back: those of the message, or
+// contentParts returns reasoning to send back: either as members of the message, or as
 // parts of its content, without the brackets of their list.
 func contentParts(members string) (ofMessage, parts string) {
 	if !strings.HasPrefix(members, `"content":[`) {
@@ -225,22 +303,34 @@ func (e *chatEncoder) toolCalls(items []item.Item) {
 			continue
 		}
 		if n > 0 {
-			e.dst = append(e.dst, ',')
+			e.Dst = append(e.Dst, ',')
 		}
 		n++
-		e.dst = append(e.dst, `{"id":`...)
-		e.dst = appendString(e.dst, call.CallID)
-		e.dst = append(e.dst, `,"type":"function","function":{"name":`...)
-		e.dst = appendString(e.dst, sentName(call.Name))
-		e.dst = appendMember(e.dst, "arguments", sentArguments(call.Arguments))
-		e.dst = append(e.dst, '}')
-		m := opaqueMembers(call.Opaque, APIChat, e.model)
-		if isForeign(call.Opaque, e.model) {
-			m = e.quirks.unsigned
+		e.Dst = append(e.Dst, `{"id":`...)
+		e.Dst = encode.String(e.Dst, e.callID(call.CallID))
+		e.Dst = append(e.Dst, `,"type":"function","function":{"name":`...)
+		name, arguments := call.Sent()
+		e.Dst = encode.String(e.Dst, encode.ToolName(name))
+		e.Dst = encode.Member(e.Dst, "arguments", encode.Arguments(arguments))
+		e.Dst = append(e.Dst, '}')
+		m := encode.OpaqueMembers(call.Opaque, APIChat, e.setup)
+		if encode.IsForeign(call.Opaque, APIChat, e.setup) {
+			m = e.quirks.Unsigned
 		}
 		if m != "" {
-			e.dst = append(append(e.dst, ','), m...)
+			e.Dst = append(append(e.Dst, ','), m...)
 		}
-		e.dst = append(e.dst, '}')
+		e.Dst = append(e.Dst, '}')
 	}
+}
+
+// shortID matches the ids of calls that every host accepts.
+var shortID = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
+
+// callID is a call's id as the host accepts it: another one may have given it.
+func (e *chatEncoder) callID(id string) string {
+	if !e.quirks.ShortCallIDs {
+		return id
+	}
+	return encode.CallID(id, shortID)
 }

@@ -8,16 +8,17 @@ import (
 
 	"podd/pkg/item"
 	"podd/pkg/llm"
+	"podd/pkg/llm/exchange"
 )
 
-// chatCalls puts the fragments of tool calls together. Endpoints number them in
-// many ways: with gaps, without an index, with one index for several calls, with
-// or without ids, with the arguments in one piece or as an object.
+// chatCalls assembles the fragments of tool calls. Endpoints number them in many ways:
+// with gaps, without an index, with one index for several calls, with or without ids,
+// with the arguments in one piece or as an object.
 type chatCalls struct {
 	calls []*chatCall
 }
 
-// chatCall is a call as far as it came.
+// chatCall is the part of a call that has arrived.
 type chatCall struct {
 	index    int64
 	hasIndex bool
@@ -28,10 +29,10 @@ type chatCall struct {
 	started  bool
 }
 
-// add takes one fragment. One that says nothing is no call.
+// add adds one fragment. An empty one is not a call.
 func (c *chatCalls) add(dst []llm.Event, blocks *int, fragment gjson.Result) []llm.Event {
 	function := fragment.Get("function")
-	id, name, args := clean(fragment.Get("id").String()), clean(function.Get("name").String()), argumentsText(function.Get("arguments"))
+	id, name, args := exchange.Clean(fragment.Get("id").String()), exchange.Clean(function.Get("name").String()), argumentsText(function.Get("arguments"))
 	index := fragment.Get("index")
 	call := c.find(index, id, name, args)
 	if call == nil {
@@ -53,9 +54,9 @@ func (c *chatCalls) add(dst []llm.Event, blocks *int, fragment gjson.Result) []l
 	return call.addArguments(dst, blocks, args)
 }
 
-// addFunction takes a fragment of the old form with at most one call.
+// addFunction adds a fragment of the old form with at most one call.
 func (c *chatCalls) addFunction(dst []llm.Event, blocks *int, function gjson.Result) []llm.Event {
-	name, args := clean(function.Get("name").String()), argumentsText(function.Get("arguments"))
+	name, args := exchange.Clean(function.Get("name").String()), argumentsText(function.Get("arguments"))
 	if name == "" && args == "" {
 		return dst
 	}
@@ -69,12 +70,12 @@ func (c *chatCalls) addFunction(dst []llm.Event, blocks *int, function gjson.Res
 	return call.addArguments(dst, blocks, args)
 }
 
-// find gives the call that a fragment goes on with; nil for a new one.
+// find returns the call that a fragment continues; nil for a new one.
 //
 // The id decides, then the index, then the order. A fragment with another index or
-// another tool is another call even under the same id: some endpoints give parallel
-// calls one id. An endpoint that makes up an id for each fragment names the tool in
-// the first only, and one that numbers all calls 0 still gives them ids.
+// another tool is another call even under the same id: some endpoints give parallel calls
+// one id. An endpoint that makes up an id for each fragment names the tool only in the
+// first, and one that numbers all calls 0 still gives them ids.
 func (c *chatCalls) find(index gjson.Result, id, name, args string) *chatCall {
 	if len(c.calls) == 0 {
 		return nil
@@ -101,8 +102,8 @@ func (c *chatCalls) find(index gjson.Result, id, name, args string) *chatCall {
 	return nil
 }
 
-// startsAnew says whether a fragment that could go on with this call is the first
-// of another one.
+// startsAnew says whether a fragment that could continue this call is the first of
+// another one.
 func (c *chatCall) startsAnew(id, name, args string) bool {
 	switch {
 	case name == "" || c.name == "":
@@ -114,20 +115,20 @@ func (c *chatCall) startsAnew(id, name, args string) bool {
 	case id != "" && id == c.id && args == "":
 		return false
 	}
-	// The same name again, and no ids that differ: another call if this one's
-	// arguments are whole.
+	// The same name again, and no ids that differ: it is another call if this one's
+	// arguments are complete.
 	whole := c.args.String()
-	return strings.HasSuffix(whole, "}") && isJSON([]byte(whole))
+	return strings.HasSuffix(whole, "}") && exchange.IsJSON([]byte(whole))
 }
 
-// argumentsText is what a fragment has of a call's arguments; some endpoints send an
+// argumentsText is a fragment's part of a call's arguments; some endpoints send an
 // object.
 func argumentsText(args gjson.Result) string {
 	switch args.Type {
 	case gjson.String:
-		return clean(args.Str)
+		return exchange.Clean(args.Str)
 	case gjson.JSON:
-		return clean(args.Raw)
+		return exchange.Clean(args.Raw)
 	}
 	return ""
 }
@@ -135,7 +136,7 @@ func argumentsText(args gjson.Result) string {
 func (c *chatCall) addArguments(dst []llm.Event, blocks *int, text string) []llm.Event {
 	c.args.WriteString(text)
 	if c.started {
-		return appendDelta(dst, c.block, text)
+		return exchange.AppendDelta(dst, c.block, text)
 	}
 	if c.name == "" {
 		return dst
@@ -143,12 +144,12 @@ func (c *chatCall) addArguments(dst []llm.Event, blocks *int, text string) []llm
 	return c.start(dst, blocks)
 }
 
-// start opens the block, as soon as the name is known, with the arguments so far.
+// start opens the block once the name is known, with the arguments that have arrived.
 func (c *chatCall) start(dst []llm.Event, blocks *int) []llm.Event {
 	c.block, c.started = *blocks, true
 	*blocks++
 	dst = append(dst, llm.BlockStart{Block: c.block, Kind: llm.BlockToolCall, CallID: c.id, Name: c.name})
-	return appendDelta(dst, c.block, c.args.String())
+	return exchange.AppendDelta(dst, c.block, c.args.String())
 }
 
 // flush opens the calls that never got a name.
@@ -166,16 +167,9 @@ func (c *chatCalls) end(dst []llm.Event) []llm.Event {
 	for _, call := range c.calls {
 		end := llm.BlockEnd{Block: call.block}
 		if call.extra != "" {
-			end.Opaque = item.Opaque{API: APIChat, JSON: clean(`{"extra_content":` + call.extra + `}`)}
+			end.Opaque = item.Opaque{API: APIChat, JSON: exchange.Clean(`{"extra_content":` + call.extra + `}`)}
 		}
 		dst = append(dst, end)
 	}
 	return dst
-}
-
-func appendDelta(dst []llm.Event, block int, text string) []llm.Event {
-	if text == "" {
-		return dst
-	}
-	return append(dst, llm.BlockDelta{Block: block, Text: text})
 }

@@ -3,27 +3,27 @@ package openai
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
 	"podd/pkg/item"
 	"podd/pkg/llm"
+	"podd/pkg/llm/exchange"
 )
 
-// chatDecoder reads chat.completion.chunk objects. It holds one text block, one
-// reasoning block and a block a call; all end with the answer, because chunks may
-// mix them in any order.
+// chatDecoder reads chat.completion.chunk objects. It has one text block, one reasoning
+// block and a block per call. All end with the answer, because chunks may mix them in any
+// order.
 type chatDecoder struct {
-	endpoint *endpoint
+	endpoint *exchange.Endpoint
 
 	blocks    int
 	text      *int
 	reasoning reasoningBlock
 	calls     chatCalls
 
-	// message is the last message that came where a delta belongs, and is used where
-	// the answer has no delta.
+	// message is the last message in place of a delta; finish uses it when the answer has no
+	// deltas.
 	message  gjson.Result
 	hasDelta bool
 
@@ -31,13 +31,13 @@ type chatDecoder struct {
 	usage     item.Usage
 	measured  bool
 	stop      string
-	// done says that the stream said DONE, unstreamed that the answer was one object.
+	// done says that the stream sent DONE, unstreamed that the answer was one object.
 	done, unstreamed bool
 }
 
-func (d *chatDecoder) over() bool { return d.done }
+func (d *chatDecoder) Over() bool { return d.done }
 
-func (d *chatDecoder) decode(dst []llm.Event, _ []byte, data string) ([]llm.Event, error) {
+func (d *chatDecoder) Decode(dst []llm.Event, _ []byte, data string) ([]llm.Event, error) {
 	if strings.HasPrefix(data, "[") {
 		d.done = strings.HasPrefix(data, "[DONE]")
 		return dst, nil
@@ -45,7 +45,7 @@ func (d *chatDecoder) decode(dst []llm.Event, _ []byte, data string) ([]llm.Even
 	return d.chunk(dst, data)
 }
 
-func (d *chatDecoder) whole(dst []llm.Event, data string) ([]llm.Event, error) {
+func (d *chatDecoder) Whole(dst []llm.Event, data string) ([]llm.Event, error) {
 	dst, err := d.chunk(dst, data)
 	if err != nil {
 		return dst, err
@@ -80,19 +80,19 @@ func (d *chatDecoder) chunk(dst []llm.Event, data string) ([]llm.Event, error) {
 		return true
 	})
 	if failure.Exists() && failure.Type != gjson.Null {
-		return dst, d.endpoint.streamError(data)
+		return dst, d.endpoint.StreamError(data)
 	}
 	return dst, d.bounded()
 }
 
 func (d *chatDecoder) bounded() error {
-	if len(d.calls.calls) > maxItems {
-		return d.endpoint.tooMany()
+	if len(d.calls.calls) > exchange.MaxItems {
+		return d.endpoint.TooMany()
 	}
 	return nil
 }
 
-// choice reads the one choice that was asked for.
+// choice reads the one requested choice.
 func (d *chatDecoder) choice(dst []llm.Event, choice gjson.Result) []llm.Event {
 	choice.ForEach(func(key, value gjson.Result) bool {
 		switch key.Str {
@@ -112,9 +112,9 @@ func (d *chatDecoder) choice(dst []llm.Event, choice gjson.Result) []llm.Event {
 	return dst
 }
 
-// instead takes a message where a delta belongs. An answer that does not stream has
-// one. In a stream it is the whole message beside the deltas or after them (Perplexity,
-// MiniMax), which says nothing new, or the message so far where there are no deltas.
+// instead reads a message in place of a delta. An answer that does not stream has one. In
+// a stream it is the whole message beside the deltas or after them (Perplexity, MiniMax),
+// which adds nothing, or the message so far when there are no deltas.
 func (d *chatDecoder) instead(dst []llm.Event, message gjson.Result) []llm.Event {
 	if !strings.HasPrefix(message.Get("content").String(), d.message.Get("content").String()) {
 		dst = d.useMessage(dst)
@@ -123,10 +123,10 @@ func (d *chatDecoder) instead(dst []llm.Event, message gjson.Result) []llm.Event
 	return dst
 }
 
-// useMessage reads the last message, unless deltas have said it.
+// useMessage reads the last message, unless deltas had its content.
 func (d *chatDecoder) useMessage(dst []llm.Event) []llm.Event {
 	if !d.hasDelta {
-		dst = d.say(dst, d.message)
+		dst = d.addMessage(dst, d.message)
 	}
 	d.message = gjson.Result{}
 	return dst
@@ -134,13 +134,13 @@ func (d *chatDecoder) useMessage(dst []llm.Event) []llm.Event {
 
 func (d *chatDecoder) delta(dst []llm.Event, delta gjson.Result) []llm.Event {
 	n := len(dst)
-	dst = d.say(dst, delta)
+	dst = d.addMessage(dst, delta)
 	d.hasDelta = d.hasDelta || len(dst) > n
 	return dst
 }
 
-// say reads what a delta or a message says.
-func (d *chatDecoder) say(dst []llm.Event, delta gjson.Result) []llm.Event {
+// addMessage reads a delta or a message.
+func (d *chatDecoder) addMessage(dst []llm.Event, delta gjson.Result) []llm.Event {
 	var named [len(reasoningFields)]gjson.Result
 	delta.ForEach(func(key, value gjson.Result) bool {
 		switch key.Str {
@@ -169,7 +169,7 @@ func (d *chatDecoder) say(dst []llm.Event, delta gjson.Result) []llm.Event {
 	})
 	for i, field := range reasoningFields {
 		if named[i].Type == gjson.String && named[i].Str != "" {
-			return d.reasoning.add(dst, &d.blocks, field, clean(named[i].Str))
+			return d.reasoning.add(dst, &d.blocks, field, exchange.Clean(named[i].Str))
 		}
 	}
 	return dst
@@ -186,7 +186,7 @@ func (d *chatDecoder) content(dst []llm.Event, value gjson.Result) []llm.Event {
 			return true
 		}
 		part.Get("thinking").ForEach(func(_, t gjson.Result) bool {
-			dst = d.reasoning.add(dst, &d.blocks, fieldContent, clean(t.Get("text").Str))
+			dst = d.reasoning.add(dst, &d.blocks, fieldContent, exchange.Clean(t.Get("text").Str))
 			return true
 		})
 		return true
@@ -204,14 +204,14 @@ func (d *chatDecoder) addText(dst []llm.Event, value gjson.Result) []llm.Event {
 		d.blocks++
 		dst = append(dst, llm.BlockStart{Block: n, Kind: llm.BlockText})
 	}
-	return append(dst, llm.BlockDelta{Block: *d.text, Text: clean(value.Str)})
+	return append(dst, llm.BlockDelta{Block: *d.text, Text: exchange.Clean(value.Str)})
 }
 
-// complete goes by finish_reason. Some say with it that the answer broke off:
-// OpenRouter, GLM and DeepSeek in this order. Some give none: there an answer is whole
-// that came in one piece, or that its usage and DONE follow. DONE alone says nothing,
-// because proxies add it to what broke off.
-func (d *chatDecoder) complete() bool {
+// complete decides by finish_reason. Some endpoints use it to say that the answer broke
+// off: OpenRouter, GLM and DeepSeek in this order. Others send no finish_reason: their
+// answer is whole if it came in one piece, or if its usage and DONE follow. DONE alone
+// proves nothing, because proxies add it to an answer that broke off.
+func (d *chatDecoder) Complete() bool {
 	switch d.stop {
 	case "error", "network_error", "insufficient_system_resource":
 		return false
@@ -222,13 +222,13 @@ func (d *chatDecoder) complete() bool {
 	return true
 }
 
-func (d *chatDecoder) finish(dst []llm.Event) ([]llm.Event, error) {
+func (d *chatDecoder) Finish(dst []llm.Event) ([]llm.Event, error) {
 	dst = d.useMessage(dst)
 	if err := d.bounded(); err != nil {
 		return dst, err
 	}
 	if malformedCall(d.stop) {
-		return dst, d.endpoint.malformedCall(d.stop)
+		return dst, d.endpoint.MalformedCall(d.stop)
 	}
 	dst = d.calls.flush(dst, &d.blocks)
 	if d.reasoning.open {
@@ -247,9 +247,8 @@ func (d *chatDecoder) finish(dst []llm.Event) ([]llm.Event, error) {
 	}), nil
 }
 
-// chatStop reads a finish_reason. Most servers say stop or tool_calls as they
-// like, so the calls themselves decide whether there are any. Gemini adds its own reason
-// behind a colon.
+// chatStop reads a finish_reason. Most servers mix up stop and tool_calls, so the calls
+// themselves decide. Gemini adds its own reason after a colon.
 func chatStop(reason string) llm.StopReason {
 	switch kind, _, _ := strings.Cut(reason, ":"); kind {
 	case "length", "max_tokens", "model_length":
@@ -260,51 +259,27 @@ func chatStop(reason string) llm.StopReason {
 	return llm.StopDone
 }
 
-// malformedCall says whether a finish_reason is that the model wrote a call that is none
-// (Gemini, and those who pass its reasons on).
+// malformedCall says whether a finish_reason means that the model wrote an invalid call
+// (Gemini, and routers that pass its reasons on).
 func malformedCall(reason string) bool {
 	return strings.HasPrefix(reason, "function_call_filter") || strings.EqualFold(reason, "malformed_function_call")
 }
 
-// readUsage takes the last usage that says anything: some servers send one in
-// every chunk.
+// readUsage uses the last usage with content: some servers send one in every chunk.
 func (d *chatDecoder) readUsage(u gjson.Result) {
-	if !u.IsObject() || !u.Get("prompt_tokens").Exists() {
+	t := d.endpoint.ReadTokens(u)
+	if !t.Has {
 		return
 	}
+	// Some count reasoning only in the total. Audio input in a total is not output.
+	if t.Audio == 0 {
+		t.Output = max(t.Output, t.Total-t.Input)
+	}
 	d.measured = true
-	d.usage = item.Usage{
-		Input:       count(u.Get("prompt_tokens")),
-		CachedInput: count(first(u, "prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens")),
-		CacheWrite:  count(u.Get("prompt_tokens_details.cache_write_tokens")),
-		Output:      count(u.Get("completion_tokens")),
-		Reasoning:   count(u.Get("completion_tokens_details.reasoning_tokens")),
-		Requests:    1,
-	}
-	// xAI and Gemini count reasoning in the total alone. What a total has of audio that
-	// went in was not put out.
-	if count(first(u, "prompt_tokens_details.audio_tokens", "prompt_audio_seconds")) == 0 {
-		d.usage.Output = max(d.usage.Output, count(u.Get("total_tokens"))-d.usage.Input)
-	}
+	d.usage = usageOf(t)
 }
 
-// first is the first of these members that is there and not null.
-func first(v gjson.Result, paths ...string) gjson.Result {
-	for _, path := range paths {
-		if m := v.Get(path); m.Exists() && m.Type != gjson.Null {
-			return m
-		}
-	}
-	return gjson.Result{}
-}
-
-// count is a number of tokens; never negative.
-func count(v gjson.Result) int64 { return max(0, v.Int()) }
-
-// clean makes text of an endpoint valid UTF-8.
-func clean(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
+// usageOf is a usage of both APIs, whose input includes what is cached.
+func usageOf(t exchange.Tokens) item.Usage {
+	return item.Usage{Input: t.Input, CachedInput: t.Cached, CacheWrite: t.Written, Output: t.Output, Reasoning: t.Reasoning, Requests: 1}
 }

@@ -3,70 +3,94 @@ package openai
 import (
 	"context"
 	"net/http"
-	"sync"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
 	"podd/pkg/llm"
+	"podd/pkg/llm/encode"
+	"podd/pkg/llm/exchange"
 )
+
+// The APIs of a Client.
+const (
+	APIResponses = exchange.APIResponses
+	APIChat      = exchange.APIChat
+)
+
+// DefaultModel is the model for api.openai.com when none is configured. It calls tools only
+// through the Responses API.
+const DefaultModel = "gpt-6.1-sol"
+
+// Config is the whole configuration of a Client: it reads no environment variable.
+type Config = exchange.Config
 
 // Client is an llm.Model that talks to one endpoint. It is safe for use from many
 // goroutines.
 type Client struct {
-	endpoint  endpoint
-	sdk       sdk.Client
-	transport *http.Transport
-
-	mu     sync.Mutex
-	models modelCache
+	*exchange.Client
 }
 
 var _ llm.Model = (*Client)(nil)
 
-// New makes a client; it connects to nothing. The error says what of cfg to
-// change.
+// New makes a client; it does not connect. The error says what to change in cfg.
 func New(cfg Config) (*Client, error) {
-	e, err := cfg.validate()
+	x, err := exchange.New(cfg, wire, APIChat, APIResponses)
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{endpoint: e, transport: newTransport()}
-	// The client is put together by hand because openai-go's constructor reads
-	// keys, organisation, base URL and headers from the environment.
-	c.sdk = sdk.Client{Options: []option.RequestOption{
-		option.WithBaseURL(e.base.String()),
-		option.WithHTTPClient(&http.Client{
-			Transport: wholeBody{boundedErrors{c.transport}},
-			// A redirected POST would arrive as a GET, or take the key elsewhere.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}),
+	return &Client{x}, nil
+}
+
+// wire assembles the SDK's client itself, because openai-go's constructor reads keys,
+// organisation, base URL and headers from the environment.
+func wire(x *exchange.Client) exchange.Wire {
+	e := x.Endpoint
+	client := sdk.Client{Options: []option.RequestOption{
+		option.WithBaseURL(e.Base.String()),
+		option.WithHTTPClient(x.HTTP()),
 		option.WithMaxRetries(0),
 		option.WithHeader("User-Agent", e.UserAgent),
 	}}
 	if e.APIKey != "" {
-		c.sdk.Options = append(c.sdk.Options, option.WithAPIKey(e.APIKey))
+		client.Options = append(client.Options, option.WithAPIKey(e.APIKey))
 	}
 	for name, value := range e.Headers {
-		c.sdk.Options = append(c.sdk.Options, option.WithHeader(name, value))
+		client.Options = append(client.Options, option.WithHeader(name, value))
 	}
-	return c, nil
+	w := exchange.Wire{
+		Path:    "chat/completions",
+		Decoder: func() exchange.Decoder { return &chatDecoder{endpoint: e} },
+		Send: func(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+			var resp *http.Response
+			if method == http.MethodGet {
+				err := client.Get(ctx, path, nil, &resp)
+				return resp, err
+			}
+			err := client.Post(ctx, path, body, &resp, option.WithHeader("Accept", "text/event-stream"))
+			return resp, err
+		},
+	}
+	if e.OpenAI {
+		w.DefaultModel = DefaultModel
+	}
+	if e.API == APIResponses {
+		w.Path, w.Decoder = "responses", func() exchange.Decoder { return &responsesDecoder{endpoint: e} }
+	}
+	return w
 }
 
-// API is "responses" or "chat".
-func (c *Client) API() string { return c.endpoint.API }
+// Body encodes a request. The package documentation says how; an error is an *llm.Error
+// of class ClassInvalid or ClassNoModel.
+func (c *Client) Body(r llm.Request) ([]byte, error) { return encode.Body(c.begin, r) }
 
-// Close closes the idle connections. Streams that run are not touched.
-func (c *Client) Close() { c.transport.CloseIdleConnections() }
+// Encoder makes the bodies of a conversation; see llm.Encoder.
+func (c *Client) Encoder() llm.Encoder { return encode.Encoder(c.begin) }
 
-// post sends a body. The caller closes the response's body; an error is for
-// endpoint.requestFailed.
-func (c *Client) post(ctx context.Context, body []byte) (*http.Response, error) {
-	path := "chat/completions"
-	if c.endpoint.API == APIResponses {
-		path = "responses"
+// begin begins a body.
+func (c *Client) begin(w encode.Written, r llm.Request) encode.Units {
+	if c.API() == APIResponses {
+		return newInputEncoder(w, r.Setup, c.Endpoint.Quirks(r.Setup.Model))
 	}
-	var resp *http.Response
-	err := c.sdk.Post(ctx, path, body, &resp, option.WithHeader("Accept", "text/event-stream"))
-	return resp, err
+	return newChatEncoder(w, r.Setup, r.Items, c.Endpoint.Quirks(r.Setup.Model))
 }

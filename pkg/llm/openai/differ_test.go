@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -18,51 +17,6 @@ import (
 	"podd/pkg/llm/llmtest"
 	"podd/pkg/llm/openai"
 )
-
-// inPieces gives what it reads in pieces of drawn sizes.
-type inPieces struct {
-	rest  []byte
-	sizes []int
-}
-
-// Read gives the next piece.
-func (r *inPieces) Read(p []byte) (int, error) {
-	if len(r.rest) == 0 {
-		return 0, io.EOF
-	}
-	n := min(len(p), len(r.rest))
-	if len(r.sizes) > 0 {
-		n, r.sizes = min(n, r.sizes[0]), r.sizes[1:]
-	}
-	copy(p, r.rest[:n])
-	r.rest = r.rest[n:]
-	return n, nil
-}
-
-// Wherever a stream is parted on its way, it has the same messages, and they are those
-// of openai-go.
-func TestMessagesInPieces(t *testing.T) {
-	lines := rapid.SampledFrom([]string{
-		"data: {\"a\":1}", "data:{}", "data: ", "data", "data: two\ndata: lines", "event: ping", "event:", ": a comment", "id: 7", "retry: 10", "",
-		"", "", "data: [DONE]", "data: \u00e9\u2713\U0001F600", "unknown: field", "data: " + strings.Repeat("x", 40<<10),
-	})
-	rapid.Check(t, func(t *rapid.T) {
-		end := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "end")
-		text := strings.Join(rapid.SliceOfN(lines, 0, 30).Draw(t, "lines"), end)
-		text = strings.ReplaceAll(text, "two\ndata", "two"+end+"data") + rapid.SampledFrom([]string{"", end, end + end}).Draw(t, "last")
-		sizes := rapid.SliceOfN(rapid.IntRange(1, 50), 0, 100).Draw(t, "sizes")
-		got, err := openai.ReadMessages(&inPieces{[]byte(text), sizes})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := len(got); n > 0 && got[n-1].Cut {
-			got = got[:n-1]
-		}
-		if want := reference([]byte(text)); !slices.Equal(got, want) {
-			t.Fatalf("got  %+v\nwant %+v", got, want)
-		}
-	})
-}
 
 // drawn is an answer in fragments.
 type drawn struct {
@@ -85,7 +39,7 @@ func message(v any) string {
 
 type object = map[string]any
 
-// What is read of a stream of chunks is what openai-go's typed decoding reads.
+// Decoding a stream of chunks gives the same as openai-go's typed decoding.
 func TestChunksAreOpenAIGos(t *testing.T) {
 	c := clients(t)[openai.APIChat]
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,19 +1,19 @@
-// Package openai is the one adapter to endpoints that speak OpenAI's Responses or
-// Chat Completions API: OpenAI itself, Ollama, vLLM, llama.cpp, OpenRouter and
-// the many others. It is the only home of openai-go and gjson.
+// Package openai is the adapter for all endpoints that speak OpenAI's Responses or Chat
+// Completions API: OpenAI itself, Ollama, vLLM, llama.cpp, OpenRouter and many others. It
+// is the home of openai-go.
 //
-// openai-go carries the request: base URL, authentication and the guard of the
-// origin. The bytes of the request and the reading of the answer are this
-// package's own, because the typed paths cost tens of times more and because real
-// endpoints send shapes that they refuse. Nothing is retried here.
+// openai-go sends the request: base URL, authentication and the check of the origin. This
+// package encodes the request and decodes the answer itself, because the typed paths cost
+// tens of times more and refuse shapes that real endpoints send. It does not retry.
+// Packages encode and exchange have what it shares with other adapters.
 //
 // # What a request carries
 //
-// The fixed part (model, options, tools, instructions) stands before the
-// conversation, and the encoding of an item never depends on what follows it. So
-// the request for a longer conversation extends the one for a shorter one byte for
-// byte, up to the brackets that close it, whenever the shorter one ends with
-// something that a model answers: a user or system message or a tool result.
+// The fixed part (model, options, tools, instructions) precedes the conversation, and the
+// encoding of an item never depends on later items. So the request for a longer
+// conversation extends the one for a shorter one byte for byte, up to the closing
+// brackets, whenever the shorter one ends with something that a model answers: a user or
+// system message or a tool result.
 //
 // Chat Completions:
 //
@@ -46,9 +46,4 @@
 //   - Arguments of an earlier call that are not a JSON object are sent as {}: vLLM
 //     and llama.cpp refuse the whole conversation otherwise, for ever. The call's
 //     result says what was wrong with them.
-//
-// # Time
-//
-// An endpoint has FirstByteTimeout to begin and IdleTimeout between two reads of
-// an answer that streams; any byte counts, a comment too.
 package openai

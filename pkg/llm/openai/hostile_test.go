@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"podd/pkg/llm"
+	"podd/pkg/llm/exchange"
 	"podd/pkg/llm/llmtest"
 	"podd/pkg/llm/openai"
 )
@@ -22,7 +23,7 @@ const (
 	final = `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\n"
 )
 
-// TestHostileEndpoints has what endpoints do beside sending errors.
+// TestHostileEndpoints has what endpoints do besides sending errors.
 func TestHostileEndpoints(t *testing.T) {
 	stream := func(text string) http.HandlerFunc { return sse(text) }
 	typed := func(kind, text string) http.HandlerFunc {
@@ -49,7 +50,7 @@ func TestHostileEndpoints(t *testing.T) {
 		"JSON that is no answer":              {typed("application/json", `{"status":"ok"}`), "", llm.ClassCut, ""},
 		"broken JSON":                         {typed("application/json", `{"choices":[`), "", llm.ClassProtocol, "not JSON"},
 		"a message that is not JSON":          {stream(chunk + "data: <html>\n\n"), "hello", llm.ClassProtocol, "not JSON"},
-		"a line without end":                  {stream(chunk + "data: " + strings.Repeat("x", openai.MaxLine+1)), "hello", llm.ClassProtocol, "too long"},
+		"a line without end":                  {stream(chunk + "data: " + strings.Repeat("x", exchange.MaxLine+1)), "hello", llm.ClassProtocol, "too long"},
 		"an empty body":                       {stream(""), "", llm.ClassCut, ""},
 		"comments alone":                      {stream(": hi\n\n: hi\n\n"), "", llm.ClassCut, ""},
 		"no DONE":                             {stream(chunk + final), "hello", "", ""},
@@ -90,7 +91,7 @@ func reset(text string) http.HandlerFunc {
 	}
 }
 
-// drop resets the connection when the request has come.
+// drop resets the connection after the request has arrived.
 func drop(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	conn, _, err := http.NewResponseController(w).Hijack()
@@ -101,7 +102,7 @@ func drop(w http.ResponseWriter, r *http.Request) {
 	_ = conn.Close()
 }
 
-// TestStalls: silence ends a request, before the first word and between two.
+// TestStalls: silence ends a request, before the first byte and between two reads.
 func TestStalls(t *testing.T) {
 	for name, tc := range map[string]struct {
 		cfg   openai.Config
@@ -135,7 +136,7 @@ func TestStalls(t *testing.T) {
 	}
 }
 
-// TestSlowConsumer: the time that the consumer takes is not the endpoint's.
+// TestSlowConsumer: the timeouts do not include the consumer's time.
 func TestSlowConsumer(t *testing.T) {
 	t.Parallel()
 	idle := time.Second
@@ -196,8 +197,8 @@ func TestEndlessError(t *testing.T) {
 	}
 }
 
-// TestOneConnection: a conversation keeps its connection, whatever the server does
-// with the end of the stream.
+// TestOneConnection: a conversation keeps its connection, however the server ends the
+// stream.
 func TestOneConnection(t *testing.T) {
 	for name, text := range map[string]string{
 		"with DONE": chunk + final + "data: [DONE]\n\n", "without": chunk + final, "with more": chunk + final + "data: [DONE]\n\n: bye\n\n",
@@ -206,7 +207,7 @@ func TestOneConnection(t *testing.T) {
 			var conns atomic.Int64
 			srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				sse(text)(w, r)
-				// The end of the body comes on its own, after the last word.
+				// The end of the body arrives separately, after the last event.
 				_ = http.NewResponseController(w).Flush()
 			}))
 			srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
@@ -233,8 +234,8 @@ func TestOneConnection(t *testing.T) {
 	}
 }
 
-// TestEndIsNotHeldBack: the end is passed on although the server keeps the body
-// open after it.
+// TestEndIsNotHeldBack: the consumer gets the end although the server keeps the body open
+// after it.
 func TestEndIsNotHeldBack(t *testing.T) {
 	c := serve(t, openai.Config{}, func(w http.ResponseWriter, r *http.Request) {
 		sse(chunk+final+"data: [DONE]\n\n")(w, r)

@@ -7,17 +7,19 @@ import (
 
 	"podd/pkg/item"
 	"podd/pkg/llm"
+	"podd/pkg/llm/encode"
+	"podd/pkg/llm/exchange"
 )
 
-// reasoningFields are the names under which endpoints send the text of reasoning, the
-// first that says something counts: some send the same text under two of them.
+// reasoningFields are the names under which endpoints send the text of reasoning. The
+// first with content wins: some endpoints send the same text under two of them.
 var reasoningFields = [...]string{"reasoning_content", "reasoning", "reasoning_text"}
 
 // fieldContent is the field of reasoning that comes as parts of the content (Mistral).
 const fieldContent = "content"
 
-// reasoningBlock collects the reasoning of a chat answer: what a person may read,
-// and what the endpoint wants back.
+// reasoningBlock collects the reasoning of a chat answer: text for a person, and what the
+// endpoint wants back.
 type reasoningBlock struct {
 	open  bool
 	block int
@@ -50,7 +52,7 @@ func (r *reasoningBlock) start(dst []llm.Event, blocks *int) []llm.Event {
 	return append(dst, llm.BlockStart{Block: r.block, Kind: llm.BlockReasoning})
 }
 
-// seal takes what the endpoint wants back and nobody else can read.
+// seal stores what the endpoint wants back and only the endpoint can read.
 func (r *reasoningBlock) seal(dst []llm.Event, blocks *int, value gjson.Result) []llm.Event {
 	if value.Type != gjson.String || value.Str == "" {
 		return dst
@@ -60,23 +62,22 @@ func (r *reasoningBlock) seal(dst []llm.Event, blocks *int, value gjson.Result) 
 }
 
 // reasoningEntry is one entry of a list that goes back with the reasoning. A provider's
-// signature covers the whole text, so the fragments of an entry become one again.
+// signature covers the whole text, so the fragments of an entry are joined again.
 type reasoningEntry struct {
 	kind, index string
 	members     []member
 }
 
-// member is one member of a JSON object: text for a string that comes in pieces, else
-// raw.
+// member is one member of a JSON object: text for a string that comes in pieces,
+// otherwise raw.
 type member struct {
 	name string
 	text *pieces
 	raw  string
 }
 
-// addDetails takes the reasoning_details of a chunk. Their text also comes as
-// "reasoning", so it is not shown from here. Fragments with one type and index are of
-// one entry.
+// addDetails reads the reasoning_details of a chunk. It does not show their text, which
+// also comes as "reasoning". Fragments with one type and index belong to one entry.
 func (r *reasoningBlock) addDetails(dst []llm.Event, blocks *int, list gjson.Result) []llm.Event {
 	for _, fragment := range list.Array() {
 		if !fragment.IsObject() {
@@ -92,7 +93,7 @@ func (r *reasoningBlock) addDetails(dst []llm.Event, blocks *int, list gjson.Res
 	return dst
 }
 
-// addThinking takes the thinking_blocks of a chunk, whose text also comes as
+// addThinking reads the thinking_blocks of a chunk, whose text also comes as
 // "reasoning_content". A block ends with its signature.
 func (r *reasoningBlock) addThinking(dst []llm.Event, blocks *int, list gjson.Result) []llm.Event {
 	for _, fragment := range list.Array() {
@@ -131,8 +132,8 @@ func (e *reasoningEntry) has(name string) bool {
 	return false
 }
 
-// set takes one member of a fragment: text is joined, anything else that is not
-// null replaces what was there.
+// set adds one member of a fragment: it joins text; any other value that is not null
+// replaces the old one.
 func (e *reasoningEntry) set(name string, value gjson.Result) {
 	joined := value.Type == gjson.String &&
 		(name == "text" || name == "summary" || e.kind == "thinking" && (name == "thinking" || name == "signature"))
@@ -157,12 +158,12 @@ func (e *reasoningEntry) set(name string, value gjson.Result) {
 	e.members = append(e.members, m)
 }
 
-// pieces is text that comes in pieces: each goes on, or each is all the text so far
-// (MiniMax). Which it is shows in the end only.
+// pieces is text that comes in pieces: each piece continues the text, or each is all the
+// text so far (MiniMax). Only the end shows which.
 type pieces struct {
 	joined strings.Builder
 	last   string
-	// soFar says that each piece began with the one before, grown how often it was longer.
+	// soFar says that each piece began with the previous one, grown how often it was longer.
 	soFar bool
 	grown int
 }
@@ -187,7 +188,7 @@ func (p *pieces) add(s string) {
 	p.last = s
 }
 
-// text is the text; shown is what the endpoint gave of it to read, if anything.
+// text is the text; shown is the part that the endpoint sent for people, if any.
 func (p *pieces) text(shown string) string {
 	if p.soFar && (p.last == shown || p.grown > 1) {
 		return p.last
@@ -195,8 +196,8 @@ func (p *pieces) text(shown string) string {
 	return p.joined.String()
 }
 
-// opaque is what goes back with the reasoning: the details where there are any,
-// else the text under its own name, with what belongs to it.
+// opaque is what goes back with the reasoning: the details if there are any, otherwise
+// the text under its own name, with its other members.
 func (r *reasoningBlock) opaque() item.Opaque {
 	shown := r.text.String()
 	dst := []byte{'{'}
@@ -205,10 +206,10 @@ func (r *reasoningBlock) opaque() item.Opaque {
 		dst = appendEntries(dst, "reasoning_details", r.details, shown)
 	case r.field == fieldContent:
 		dst = append(dst, `"content":[{"type":"thinking","thinking":[{"type":"text","text":`...)
-		dst = append(appendString(dst, shown), "}]}]"...)
+		dst = append(encode.String(dst, shown), "}]}]"...)
 	case r.field != "":
-		dst = append(appendString(dst, r.field), ':')
-		dst = appendString(dst, shown)
+		dst = append(encode.String(dst, r.field), ':')
+		dst = encode.String(dst, shown)
 	}
 	if len(r.thinking) > 0 {
 		dst = appendEntries(comma(dst), "thinking_blocks", r.thinking, shown)
@@ -219,7 +220,7 @@ func (r *reasoningBlock) opaque() item.Opaque {
 	if len(dst) == 1 {
 		return item.Opaque{}
 	}
-	return item.Opaque{API: APIChat, JSON: clean(string(append(dst, '}')))}
+	return item.Opaque{API: APIChat, JSON: exchange.Clean(string(append(dst, '}')))}
 }
 
 // comma separates the next member from one before.
@@ -231,7 +232,7 @@ func comma(dst []byte) []byte {
 }
 
 func appendEntries(dst []byte, name string, list []reasoningEntry, shown string) []byte {
-	dst = append(appendString(dst, name), ":["...)
+	dst = append(encode.String(dst, name), ":["...)
 	for i := range list {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -247,9 +248,9 @@ func (e *reasoningEntry) append(dst []byte, shown string) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(appendString(dst, m.name), ':')
+		dst = append(encode.String(dst, m.name), ':')
 		if m.text != nil {
-			dst = appendString(dst, m.text.text(shown))
+			dst = encode.String(dst, m.text.text(shown))
 		} else {
 			dst = append(dst, m.raw...)
 		}

@@ -1,25 +1,54 @@
 package openai
 
-import "podd/pkg/item"
+import (
+	"strconv"
 
-// newInputEncoder begins a body for the Responses API with what stands before the items.
-func newInputEncoder(dst []byte, setup item.Setup) *inputEncoder {
-	dst = append(dst, `{"model":`...)
-	dst = appendString(dst, setup.Model)
+	"podd/pkg/item"
+	"podd/pkg/llm/encode"
+	"podd/pkg/llm/exchange"
+)
+
+// newInputEncoder begins a body for the Responses API with everything before the items.
+func newInputEncoder(w encode.Written, setup item.Setup, q exchange.Quirks) *inputEncoder {
+	dst := append(w.Dst, `{"model":`...)
+	dst = encode.String(dst, setup.Model)
 	dst = append(dst, `,"stream":true,"store":false`...)
-	if wantsEncryptedReasoning(setup.Model) {
+	if !q.NoEncryptedReasoning {
 		dst = append(dst, `,"include":["reasoning.encrypted_content"]`...)
 	}
-	if setup.Instructions != "" {
-		dst = appendMember(dst, "instructions", setup.Instructions)
+	dst = responsesHead(setup, q).Append(dst, setup.Body)
+	if text := setup.System(); text != "" {
+		dst = encode.Member(dst, "instructions", text)
 	}
 	dst = appendResponsesTools(dst, setup.Tools)
 	dst = append(dst, `,"input":[`...)
-	e := &inputEncoder{written: written{dst: dst}, fileRefRole: setup.FileRefRole, model: setup.Model}
+	w.Dst = dst
+	e := &inputEncoder{Written: w, setup: setup}
 	if setup.ProjectInstructions != "" {
-		e.message("user", framedProject(setup.ProjectInstructions), "")
+		e.message("user", encode.FramedProject(setup.ProjectInstructions), "")
 	}
 	return e
+}
+
+// responsesHead is the options of a setup.
+func responsesHead(setup item.Setup, q exchange.Quirks) *encode.Head {
+	o, h := setup.Options, new(encode.Head)
+	nested := func(name, member, value string) {
+		if value != "" {
+			h.Raw(name, append(encode.String(append(encode.String([]byte{'{'}, member), ':'), value), '}'))
+		}
+	}
+	nested("reasoning", "effort", o.Effort)
+	nested("text", "verbosity", o.Verbosity)
+	h.Raw("temperature", []byte(o.Temperature))
+	if o.MaxOutput > 0 {
+		h.Raw("max_output_tokens", strconv.AppendInt(nil, o.MaxOutput, 10))
+	}
+	h.Text("service_tier", o.ServiceTier)
+	if q.CacheKey && !encode.Adds(setup.Body, "prompt_cache_key") {
+		h.Text("prompt_cache_key", setup.CacheKey)
+	}
+	return h
 }
 
 func appendResponsesTools(dst []byte, tools []item.ToolSpec) []byte {
@@ -32,10 +61,10 @@ func appendResponsesTools(dst []byte, tools []item.ToolSpec) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, `{"type":"function"`...)
-		dst = appendMember(dst, "name", t.Name)
-		dst = appendMember(dst, "description", t.Description)
+		dst = encode.Member(dst, "name", t.Name)
+		dst = encode.Member(dst, "description", t.Description)
 		dst = append(dst, `,"strict":false,"parameters":`...)
-		dst = appendSchema(dst, t)
+		dst = encode.Schema(dst, t)
 		dst = append(dst, '}')
 	}
 	return append(dst, ']')
@@ -43,72 +72,108 @@ func appendResponsesTools(dst []byte, tools []item.ToolSpec) []byte {
 
 // inputEncoder appends input items, each of which is a unit.
 type inputEncoder struct {
-	written
-	fileRefRole, model string
+	encode.Written
+	setup item.Setup
 }
 
-func (e *inputEncoder) next(items []item.Item) int {
+func (e *inputEncoder) Next(items []item.Item) int {
 	e.item(items[0])
 	return 1
 }
 
-func (e *inputEncoder) end() []byte { return append(e.dst, "]}"...) }
+func (e *inputEncoder) End() []byte { return append(e.Dst, "]}"...) }
 
 func (e *inputEncoder) item(it item.Item) {
 	switch v := it.(type) {
 	case item.UserMessage:
-		e.message("user", v.Text, "")
+		e.pictured(v.Text, v.Images)
 	case item.SystemMessage:
 		switch {
+		case len(e.Sent(v.Images)) > 0:
+			e.pictured(encode.FramedFile(v.Text), v.Images)
 		case !v.FromFiles():
 			e.message("developer", v.Text, "")
-		case e.fileRefRole == "system":
-			e.message("system", v.Text, "")
+		case e.setup.FileRefRole == "system":
+			e.message("system", e.Text(v.Text, v.Images), "")
 		default:
-			e.message("user", framedFile(v.Text), "")
+			e.message("user", e.Text(encode.FramedFile(v.Text), v.Images), "")
 		}
 	case item.AssistantMessage:
 		if v.Text != "" {
-			e.message("assistant", v.Text, opaqueMembers(v.Opaque, APIResponses, e.model))
+			e.message("assistant", v.Text, encode.OpaqueMembers(v.Opaque, APIResponses, e.setup))
 		}
 	case item.Reasoning:
-		if v.Opaque.API == APIResponses && !isForeign(v.Opaque, e.model) && isObject(v.Opaque.JSON) {
+		if v.Opaque.Fits(APIResponses, e.setup) && encode.IsObject(v.Opaque.JSON) {
 			e.open()
-			e.dst = append(e.dst, v.Opaque.JSON...)
+			e.Dst = append(e.Dst, v.Opaque.JSON...)
 		}
 	case item.ToolCall:
 		e.open()
-		e.dst = append(e.dst, `{"type":"function_call"`...)
-		e.dst = appendMember(e.dst, "call_id", v.CallID)
-		e.dst = appendMember(e.dst, "name", sentName(v.Name))
-		e.dst = appendMember(e.dst, "arguments", sentArguments(v.Arguments))
-		e.dst = append(e.dst, '}')
+		e.Dst = append(e.Dst, `{"type":"function_call"`...)
+		e.Dst = encode.Member(e.Dst, "call_id", v.CallID)
+		name, arguments := v.Sent()
+		e.Dst = encode.Member(e.Dst, "name", encode.ToolName(name))
+		e.Dst = encode.Member(e.Dst, "arguments", encode.Arguments(arguments))
+		e.Dst = append(e.Dst, '}')
 	case item.ToolResult:
 		e.open()
-		e.dst = append(e.dst, `{"type":"function_call_output"`...)
-		e.dst = appendMember(e.dst, "call_id", v.CallID)
-		e.dst = append(e.dst, `,"output":`...)
-		e.dst = appendOutput(e.dst, v.Output)
-		e.dst = append(e.dst, '}')
+		e.Dst = append(e.Dst, `{"type":"function_call_output"`...)
+		e.Dst = encode.Member(e.Dst, "call_id", v.CallID)
+		e.Dst = append(e.Dst, `,"output":`...)
+		if images := e.Sent(v.Images); len(images) > 0 {
+			e.parts(v.Text(), images)
+		} else {
+			e.Dst = encode.Output(e.Dst, e.Told(v.Output))
+		}
+		e.Dst = append(e.Dst, '}')
 	}
 }
 
 func (e *inputEncoder) open() {
-	if e.begun {
-		e.dst = append(e.dst, ',')
+	if e.Begun {
+		e.Dst = append(e.Dst, ',')
 	}
-	e.begun = true
+	e.Begun = true
 }
 
 // message appends a message; members are further ones, already encoded.
 func (e *inputEncoder) message(role, text, members string) {
 	e.open()
-	e.dst = append(e.dst, `{"role":"`...)
-	e.dst = append(e.dst, role...)
-	e.dst = append(e.dst, '"')
-	e.dst = appendMember(e.dst, "content", text)
+	e.Dst = append(e.Dst, `{"role":"`...)
+	e.Dst = append(e.Dst, role...)
+	e.Dst = append(e.Dst, '"')
+	e.Dst = encode.Member(e.Dst, "content", text)
 	if members != "" {
-		e.dst = append(append(e.dst, ','), members...)
+		e.Dst = append(append(e.Dst, ','), members...)
 	}
-	e.dst = append(e.dst, '}')
+	e.Dst = append(e.Dst, '}')
+}
+
+// pictured appends a message of the user's with images.
+func (e *inputEncoder) pictured(text string, all *item.Images) {
+	images := e.Sent(all)
+	if len(images) == 0 {
+		e.message("user", e.Text(text, all), "")
+		return
+	}
+	e.open()
+	e.Dst = append(e.Dst, `{"role":"user","content":`...)
+	e.parts(text, images)
+	e.Dst = append(e.Dst, '}')
+}
+
+// parts appends a content of text and images.
+func (e *inputEncoder) parts(text string, images []item.Image) {
+	e.Dst = append(e.Dst, '[')
+	if text != "" {
+		e.Dst = append(encode.TextPart(e.Dst, "input_text", text), ',')
+	}
+	for i, image := range images {
+		if i > 0 {
+			e.Dst = append(e.Dst, ',')
+		}
+		e.Dst = append(e.Dst, `{"type":"input_image","detail":"auto","image_url":`...)
+		e.Dst = append(e.DataURL(e.Dst, image), '}')
+	}
+	e.Dst = append(e.Dst, ']')
 }

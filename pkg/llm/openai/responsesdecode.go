@@ -8,12 +8,13 @@ import (
 
 	"podd/pkg/item"
 	"podd/pkg/llm"
+	"podd/pkg/llm/exchange"
 )
 
-// responsesDecoder reads the events of the Responses API. Each output item that
-// podd knows is a block; the others (searches, images) are skipped.
+// responsesDecoder reads the events of the Responses API. Each output item that podd
+// knows is a block; it skips the others (searches, images).
 type responsesDecoder struct {
-	endpoint *endpoint
+	endpoint *exchange.Endpoint
 
 	blocks int
 	items  []*outputItem
@@ -21,29 +22,29 @@ type responsesDecoder struct {
 	ended  bool
 }
 
-// outputItem is an output item as far as it came.
+// outputItem is the part of an output item that has arrived.
 type outputItem struct {
 	key   string
 	id    string
 	kind  llm.BlockKind
 	block int
-	// sent counts the bytes of text that were passed on; args are those of a call.
+	// sent counts the bytes of text passed on; args are those of a call.
 	sent int
 	args strings.Builder
-	// part is the last part of a summary that text came for.
+	// part is the last part of a summary with text.
 	part    string
 	started bool
 	done    bool
 }
 
-func (d *responsesDecoder) over() bool { return d.ended }
+func (d *responsesDecoder) Over() bool { return d.ended }
 
-func (d *responsesDecoder) decode(dst []llm.Event, name []byte, data string) ([]llm.Event, error) {
+func (d *responsesDecoder) Decode(dst []llm.Event, name []byte, data string) ([]llm.Event, error) {
 	if strings.HasPrefix(data, "[") {
 		return dst, nil
 	}
-	if len(d.items) > maxItems {
-		return dst, d.endpoint.tooMany()
+	if len(d.items) > exchange.MaxItems {
+		return dst, d.endpoint.TooMany()
 	}
 	ev := gjson.Parse(data)
 	kind := ev.Get("type").Str
@@ -64,21 +65,21 @@ func (d *responsesDecoder) decode(dst []llm.Event, name []byte, data string) ([]
 	case "response.completed", "response.incomplete", "response.failed", "response.done":
 		return d.response(dst, ev.Get("response"))
 	case "error":
-		return dst, d.endpoint.streamError(data)
+		return dst, d.endpoint.StreamError(data)
 	case "":
 		if e := ev.Get("error"); e.Exists() && e.Type != gjson.Null {
-			return dst, d.endpoint.streamError(data)
+			return dst, d.endpoint.StreamError(data)
 		}
 	}
 	return dst, nil
 }
 
 // whole reads a response object that did not stream.
-func (d *responsesDecoder) whole(dst []llm.Event, data string) ([]llm.Event, error) {
+func (d *responsesDecoder) Whole(dst []llm.Event, data string) ([]llm.Event, error) {
 	return d.response(dst, gjson.Parse(data))
 }
 
-// itemKey names the item that an event is about.
+// itemKey names the item of an event.
 func itemKey(ev gjson.Result) string {
 	if i := ev.Get("output_index"); i.Exists() {
 		return i.Raw
@@ -98,8 +99,8 @@ func (d *responsesDecoder) find(key string) *outputItem {
 	return nil
 }
 
-// keyOf names an item of the final list: by its id where an event had it, else by
-// its place, because some servers make up new ids.
+// keyOf names an item of the final list: by its id if an event had it, otherwise by its
+// position, because some servers make up new ids.
 func (d *responsesDecoder) keyOf(index int, id string) string {
 	for _, it := range d.items {
 		if id != "" && it.id == id {
@@ -109,10 +110,10 @@ func (d *responsesDecoder) keyOf(index int, id string) string {
 	return strconv.Itoa(index)
 }
 
-// delta passes text on. A part of a summary that follows another begins on a new
-// paragraph; content_index says nothing, because vLLM counts it up with each delta.
+// delta passes text on. A further part of a summary begins a new paragraph. content_index
+// is useless, because vLLM increments it with each delta.
 func (d *responsesDecoder) delta(dst []llm.Event, ev gjson.Result, kind llm.BlockKind) []llm.Event {
-	text := clean(ev.Get("delta").String())
+	text := exchange.Clean(ev.Get("delta").String())
 	if text == "" {
 		return dst
 	}
@@ -133,7 +134,7 @@ func (d *responsesDecoder) delta(dst []llm.Event, ev gjson.Result, kind llm.Bloc
 	return d.send(dst, it, text, "", "")
 }
 
-// send opens the block where it is not open, and adds text to it.
+// send opens the block if it is not open, and adds text to it.
 func (d *responsesDecoder) send(dst []llm.Event, it *outputItem, text, callID, name string) []llm.Event {
 	if !it.started {
 		it.started, it.block = true, d.blocks
@@ -144,10 +145,10 @@ func (d *responsesDecoder) send(dst []llm.Event, it *outputItem, text, callID, n
 	if it.kind == llm.BlockToolCall {
 		it.args.WriteString(text)
 	}
-	return appendDelta(dst, it.block, text)
+	return exchange.AppendDelta(dst, it.block, text)
 }
 
-// added opens an item; text only opens with its first words.
+// added opens an item; a text item only opens with its first words.
 func (d *responsesDecoder) added(dst []llm.Event, key string, raw gjson.Result) []llm.Event {
 	it := &outputItem{key: key, id: raw.Get("id").Str}
 	switch raw.Get("type").Str {
@@ -158,13 +159,13 @@ func (d *responsesDecoder) added(dst []llm.Event, key string, raw gjson.Result) 
 		dst = d.send(dst, it, "", "", "")
 	case "function_call":
 		it.kind = llm.BlockToolCall
-		dst = d.send(dst, it, "", clean(raw.Get("call_id").String()), clean(raw.Get("name").String()))
+		dst = d.send(dst, it, "", exchange.Clean(raw.Get("call_id").String()), exchange.Clean(raw.Get("name").String()))
 	}
 	d.items = append(d.items, it)
 	return dst
 }
 
-// itemDone closes an item with what its final form adds: endpoints may send no
+// itemDone closes an item with the additions of its final form: some endpoints send no
 // deltas at all.
 func (d *responsesDecoder) itemDone(dst []llm.Event, key string, raw gjson.Result) []llm.Event {
 	it := d.find(key)
@@ -181,7 +182,7 @@ func (d *responsesDecoder) itemDone(dst []llm.Event, key string, raw gjson.Resul
 	case llm.BlockText:
 		text = partsText(raw.Get("content"), "")
 		if phase := raw.Get("phase"); phase.Type == gjson.String {
-			end.Opaque = item.Opaque{API: APIResponses, JSON: clean(`{"phase":` + phase.Raw + `}`)}
+			end.Opaque = item.Opaque{API: APIResponses, JSON: exchange.Clean(`{"phase":` + phase.Raw + `}`)}
 		}
 		if text == "" && it.sent == 0 {
 			it.done = true
@@ -206,7 +207,7 @@ func (d *responsesDecoder) itemDone(dst []llm.Event, key string, raw gjson.Resul
 	return append(dst, end)
 }
 
-// partsText joins the texts of an item's parts; fallback when there are none.
+// partsText joins the texts of an item's parts; without texts it is fallback.
 func partsText(parts gjson.Result, fallback string) string {
 	var texts []string
 	parts.ForEach(func(_, part gjson.Result) bool {
@@ -215,7 +216,7 @@ func partsText(parts gjson.Result, fallback string) string {
 			text = part.Get("refusal").String()
 		}
 		if text != "" {
-			texts = append(texts, clean(text))
+			texts = append(texts, exchange.Clean(text))
 		}
 		return true
 	})
@@ -225,9 +226,9 @@ func partsText(parts gjson.Result, fallback string) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// reasoningOpaque is a reasoning item as it goes back: as it came, without null
-// members and without the status, which OpenAI refuses as input. An item with
-// nothing but an id says nothing to an endpoint that stored nothing.
+// reasoningOpaque is a reasoning item to send back: as it came, without null members and
+// without the status, which OpenAI refuses as input. An item with only an id means
+// nothing to an endpoint that stored nothing.
 func reasoningOpaque(raw gjson.Result) item.Opaque {
 	if raw.Get("encrypted_content").Str == "" && len(raw.Get("content").Array()) == 0 {
 		return item.Opaque{}
@@ -244,14 +245,14 @@ func reasoningOpaque(raw gjson.Result) item.Opaque {
 		dst = append(dst, value.Raw...)
 		return true
 	})
-	return item.Opaque{API: APIResponses, JSON: clean(string(append(dst, '}')))}
+	return item.Opaque{API: APIResponses, JSON: exchange.Clean(string(append(dst, '}')))}
 }
 
 // response reads a response object that ends the answer.
 func (d *responsesDecoder) response(dst []llm.Event, r gjson.Result) ([]llm.Event, error) {
 	status := r.Get("status").Str
 	if e := r.Get("error"); status == "failed" || e.Exists() && e.Type != gjson.Null {
-		return dst, d.endpoint.streamError(r.Raw)
+		return dst, d.endpoint.StreamError(r.Raw)
 	}
 	index := 0
 	r.Get("output").ForEach(func(_, raw gjson.Result) bool {
@@ -276,22 +277,13 @@ func (d *responsesDecoder) response(dst []llm.Event, r gjson.Result) ([]llm.Even
 }
 
 func (d *responsesDecoder) readUsage(u gjson.Result) {
-	if !u.Get("input_tokens").Exists() {
-		return
-	}
-	d.end.Measured = true
-	d.end.Usage = item.Usage{
-		Input:       count(u.Get("input_tokens")),
-		CachedInput: count(u.Get("input_tokens_details.cached_tokens")),
-		CacheWrite:  count(u.Get("input_tokens_details.cache_write_tokens")),
-		Output:      count(u.Get("output_tokens")),
-		Reasoning:   count(u.Get("output_tokens_details.reasoning_tokens")),
-		Requests:    1,
+	if t := d.endpoint.ReadTokens(u); t.Has {
+		d.end.Measured, d.end.Usage = true, usageOf(t)
 	}
 }
 
-func (d *responsesDecoder) complete() bool { return d.ended }
+func (d *responsesDecoder) Complete() bool { return d.ended }
 
-func (d *responsesDecoder) finish(dst []llm.Event) ([]llm.Event, error) {
+func (d *responsesDecoder) Finish(dst []llm.Event) ([]llm.Event, error) {
 	return append(dst, d.end), nil
 }

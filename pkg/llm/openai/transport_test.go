@@ -23,12 +23,11 @@ func (c countedConn) Write(p []byte) (int, error) {
 
 // In two writes, a request would wake the endpoint twice.
 func TestRequestLeavesInOneWrite(t *testing.T) {
-	c := serve(t, openai.Config{}, sse("data: [DONE]\n\n"))
 	var writes atomic.Int64
-	c.DialWith(func(ctx context.Context, network, address string) (net.Conn, error) {
+	c := serve(t, openai.Config{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
 		return countedConn{conn, &writes}, err
-	})
+	}}, sse("data: [DONE]\n\n"))
 	if _, err := collect(t, c, `{"text":"`+strings.Repeat("x", 20_000)+`"}`); err == nil {
 		t.Error("an answer without an end passes")
 	}

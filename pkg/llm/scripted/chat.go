@@ -43,7 +43,8 @@ type chatUsage struct {
 	Completion    int64 `json:"completion_tokens"`
 	Total         int64 `json:"total_tokens"`
 	PromptDetails struct {
-		Cached int64 `json:"cached_tokens"`
+		Cached  int64 `json:"cached_tokens"`
+		Written int64 `json:"cache_write_tokens,omitempty"`
 	} `json:"prompt_tokens_details"`
 	CompletionDetails struct {
 		Reasoning int64 `json:"reasoning_tokens"`
@@ -106,7 +107,7 @@ func (w *chatWriter) end(stop string, usage *item.Usage) {
 	w.chunk([]chatChoice{{FinishReason: &reason}}, nil)
 	if usage != nil {
 		u := &chatUsage{Prompt: usage.Input, Completion: usage.Output, Total: usage.Input + usage.Output}
-		u.PromptDetails.Cached = usage.CachedInput
+		u.PromptDetails.Cached, u.PromptDetails.Written = usage.CachedInput, usage.CacheWrite
 		u.CompletionDetails.Reasoning = usage.Reasoning
 		w.chunk([]chatChoice{}, u)
 	}

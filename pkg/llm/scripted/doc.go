@@ -1,17 +1,17 @@
-// Package scripted is a model that follows a script, served over real HTTP on
-// loopback in both of OpenAI's APIs: POST /v1/responses, POST /v1/chat/completions
-// and GET /v1/models. Tests, the demo and plugin development use it through the
-// same client as a real endpoint.
+// Package scripted is a model that follows a script. It serves OpenAI's APIs and
+// Anthropic's over real HTTP on loopback: POST /v1/responses, POST /v1/chat/completions,
+// POST /v1/messages and GET /v1/models. Tests, the demo and plugin development use it through the same client as a
+// real endpoint.
 //
-// It keeps no conversation. The answer to a request is found from the request
-// alone, so one server serves many pods and goes on after a restart of either
-// side. A request that breaks the rules of the APIs (a tool call without its one
-// result, say) is refused as the real ones refuse it.
+// It keeps no conversation. The answer depends only on the request, so one server serves
+// many pods and survives a restart of either side. Like the real endpoints, it refuses a
+// request that breaks the rules of the APIs, such as a tool call without its one result
+// or, in the Messages API, thinking with another signature.
 //
 // # Scripts
 //
-// A script is lines. Blank lines and lines that begin with # say nothing. A line
-// that begins with "| " goes on with the text or the arguments of the line before.
+// A script consists of lines. Blank lines and lines that begin with # are ignored. A line
+// that begins with "| " continues the text or the arguments of the previous line.
 //
 //	# before the first step
 //	model NAME            a model that is listed and known; others are refused.
@@ -30,7 +30,7 @@
 //	call shell
 //	| {"command": "go test ./..."}
 //
-//	# steps for the conversations that go on from a message with this text
+//	# steps for the conversations that continue from a message with this text
 //	on "thanks"
 //	step
 //	text You are welcome.
@@ -39,7 +39,7 @@
 //	otherwise
 //	text I only follow a script.
 //
-// A step's parts are streamed in their order. Further lines of a step:
+// A step's parts stream in their order. Further lines of a step:
 //
 //	rawcall NAME TEXT                  a call whose arguments may be malformed
 //	pause 2s                           silence in the middle of the answer
@@ -54,11 +54,11 @@
 // cut, reset, stall, fail and html take times=N: the first N times (default 1) that
 // exactly this request comes; after that the answer is whole. times=0: always.
 //
-// Which step answers: of the user's messages, the last that an "on" matches names
-// the branch, and the answers since then are its position in it. Where none
-// matches, the steps before the first "on" answer, by the number of answers in the
-// conversation. Where no step is left, "otherwise" answers.
+// Which step answers: the last user message that an "on" matches selects the branch, and
+// the number of answers since then is the position in it. Without a match the steps
+// before the first "on" answer, by the number of answers in the conversation. After the
+// last step "otherwise" answers.
 //
-// Unless a step says otherwise, usage is a quarter of the bytes, and what a request
-// has in common with a recent one counts as cached.
+// Unless a step says otherwise, usage is a quarter of the bytes, and the part that a
+// request shares with a recent one is cached.
 package scripted

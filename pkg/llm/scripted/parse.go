@@ -24,7 +24,7 @@ func Parse(r io.Reader) (*Script, error) {
 	for in.Scan() {
 		p.line++
 		p.at = p.line
-		if err := p.take(strings.TrimRight(in.Text(), " \t\r")); err != nil {
+		if err := p.readLine(strings.TrimRight(in.Text(), " \t\r")); err != nil {
 			return nil, fmt.Errorf("line %d: %w", p.at, err)
 		}
 	}
@@ -41,11 +41,11 @@ func Parse(r io.Reader) (*Script, error) {
 	return s, nil
 }
 
-// parser holds what is open: the list that steps go to, the step that lines go to,
-// and the part that "| " lines go on with.
+// parser has the open parts: the list that gets steps, the step that gets lines, and the
+// part that "| " lines continue.
 type parser struct {
 	script *Script
-	// line is the last one read, at the one that an error is about.
+	// line is the number of the last line read, at that of the line that an error is about.
 	line, at int
 
 	list *[]step
@@ -56,8 +56,8 @@ type parser struct {
 	finish      func(text string) error
 }
 
-// take reads one line.
-func (p *parser) take(line string) error {
+// readLine reads one line.
+func (p *parser) readLine(line string) error {
 	if line == "|" || strings.HasPrefix(line, "| ") {
 		if p.finish == nil {
 			return errors.New(`a line that begins with "| " goes on with text, reasoning, call or rawcall; none is before it`)
@@ -85,7 +85,7 @@ func (p *parser) take(line string) error {
 	return p.directive(word, rest)
 }
 
-// flush ends the part whose lines may go on.
+// flush ends the part that "| " lines may continue.
 func (p *parser) flush() error {
 	if p.finish == nil {
 		return nil
@@ -99,7 +99,7 @@ func (p *parser) flush() error {
 	return nil
 }
 
-// collect gathers text that may go on in "| " lines.
+// collect gathers text that "| " lines may continue.
 func (p *parser) collect(first string, finish func(string) error) {
 	p.finish, p.pendingLine, p.pending = finish, p.line, nil
 	if first != "" {
@@ -251,8 +251,8 @@ func parseFail(rest string) (Reply, int, error) {
 		return Reply{}, 0, fmt.Errorf("fail needs a status from 400 to 599, not %q", first)
 	}
 	opt := options(rest)
-	code, opt := opt.take("code")
-	wait, opt := opt.take("retry-after")
+	code, opt := opt.cut("code")
+	wait, opt := opt.cut("retry-after")
 	seconds := 0
 	if wait != "" {
 		if seconds, err = strconv.Atoi(wait); err != nil || seconds < 0 {
@@ -285,8 +285,8 @@ func (st *step) parseUsage(rest string) error {
 // options is the rest of a line with name=value words before its text.
 type options string
 
-// take removes one option from the words at the front.
-func (o options) take(name string) (value string, rest options) {
+// cut removes one option from the words at the front.
+func (o options) cut(name string) (value string, rest options) {
 	words := strings.Fields(string(o))
 	for i, w := range words {
 		key, v, ok := strings.Cut(w, "=")
@@ -300,9 +300,9 @@ func (o options) take(name string) (value string, rest options) {
 	return "", o
 }
 
-// times takes times=N, 1 where it is missing, and gives the text that is left.
+// times reads times=N, 1 if it is missing, and returns the remaining text.
 func (o options) times() (int, string, error) {
-	value, rest := o.take("times")
+	value, rest := o.cut("times")
 	if value == "" {
 		return 1, strings.TrimSpace(string(rest)), nil
 	}

@@ -8,21 +8,20 @@ import (
 	"strings"
 )
 
-// Request is a model request as it arrived, in one form for both APIs.
+// Request is a model request as received, in one form for all APIs.
 type Request struct {
-	// API is "responses" or "chat".
+	// API is "responses", "chat" or "messages".
 	API   string
 	Model string
 	// Instructions are the system messages before the conversation.
 	Instructions string
-	// Tools are the names of the tools that are offered.
+	// Tools are the names of the offered tools.
 	Tools []string
-	// Messages are the conversation. What a model answered in one step is one
-	// message.
+	// Messages are the conversation. A model's answer of one step is one message.
 	Messages []Message
-	// Body is the request as it came.
+	// Body is the request as received.
 	Body []byte
-	// Attempt counts how often exactly this body came, from 1.
+	// Attempt counts how often exactly this body arrived, from 1.
 	Attempt int
 }
 
@@ -31,6 +30,8 @@ type Message struct {
 	// Role is system, developer, user, assistant or tool.
 	Role string
 	Text string
+	// Images are the data URLs of images.
+	Images []string
 	// Calls are an assistant's.
 	Calls []Call
 	// CallID is the call that a tool message answers.
@@ -40,11 +41,20 @@ type Message struct {
 // Steps counts the answers in the conversation.
 func (r Request) Steps() int { return steps(r.Messages) }
 
-// LastUser is the text of the last user message.
+// stateNote begins the text that podd appends to a user's message, such as the current
+// day, if it is not a message of its own.
+const stateNote = "\n\n[podd note: state]\n"
+
+// LastUser is the text of the last user message, without podd's own text such as the
+// current day.
 func (r Request) LastUser() string {
 	for _, m := range slices.Backward(r.Messages) {
 		if m.Role == "user" {
-			return m.Text
+			text, behind, _ := strings.Cut(m.Text, stateNote)
+			if _, more, ok := strings.Cut(behind, "\n\n"); ok {
+				text += "\n\n" + strings.TrimLeft(more, "\n")
+			}
+			return text
 		}
 	}
 	return ""
@@ -75,24 +85,41 @@ func steps(messages []Message) int {
 	return n
 }
 
-// content is text, or a list of parts with text.
-type content string
+// content is text, or a list of parts with text and images.
+type content struct {
+	text   string
+	images []string
+}
 
 // UnmarshalJSON reads either form, and null.
 func (c *content) UnmarshalJSON(data []byte) error {
-	var s string
-	if json.Unmarshal(data, &s) == nil {
-		*c = content(s)
+	if json.Unmarshal(data, &c.text) == nil {
 		return nil
 	}
 	var parts []struct {
-		Text string `json:"text"`
+		Text     string          `json:"text"`
+		ImageURL json.RawMessage `json:"image_url"`
 	}
 	if err := json.Unmarshal(data, &parts); err != nil {
 		return errors.New("content is neither text nor a list of parts")
 	}
 	for _, p := range parts {
-		*c += content(p.Text)
+		c.text += p.Text
+		if p.ImageURL == nil {
+			continue
+		}
+		// Responses has the URL itself, Chat Completions an object with it.
+		var url string
+		var object struct {
+			URL string `json:"url"`
+		}
+		if json.Unmarshal(p.ImageURL, &url) != nil && json.Unmarshal(p.ImageURL, &object) == nil {
+			url = object.URL
+		}
+		if !strings.HasPrefix(url, "data:image/") {
+			return fmt.Errorf("an image part has the URL %.40q, not data", url)
+		}
+		c.images = append(c.images, url)
 	}
 	return nil
 }
@@ -122,6 +149,7 @@ type wireRequest struct {
 	} `json:"messages"`
 	Input []struct {
 		Type      string  `json:"type"`
+		Encrypted string  `json:"encrypted_content"`
 		Role      string  `json:"role"`
 		Content   content `json:"content"`
 		CallID    string  `json:"call_id"`
@@ -131,8 +159,11 @@ type wireRequest struct {
 	} `json:"input"`
 }
 
-// parseRequest reads a body. Its errors are what the endpoint answers.
+// parseRequest reads a body. The endpoint answers with its errors.
 func parseRequest(api string, body []byte) (Request, error) {
+	if api == "messages" {
+		return parseMessages(body)
+	}
 	var w wireRequest
 	if err := json.Unmarshal(body, &w); err != nil {
 		return Request{}, fmt.Errorf("the body cannot be read: %w", err)
@@ -142,7 +173,9 @@ func parseRequest(api string, body []byte) (Request, error) {
 		r.Tools = append(r.Tools, t.Name+t.Function.Name)
 	}
 	if api == "responses" {
-		r.fromInput(w)
+		if err := r.fromInput(w); err != nil {
+			return r, err
+		}
 	} else {
 		r.fromMessages(w)
 	}
@@ -157,7 +190,7 @@ func parseRequest(api string, body []byte) (Request, error) {
 
 func (r *Request) fromMessages(w wireRequest) {
 	for _, m := range w.Messages {
-		msg := Message{Role: m.Role, Text: string(m.Content), CallID: m.ToolCallID}
+		msg := Message{Role: m.Role, Text: m.Content.text, Images: m.Content.images, CallID: m.ToolCallID}
 		for _, c := range m.ToolCalls {
 			msg.Calls = append(msg.Calls, Call{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
 		}
@@ -169,8 +202,8 @@ func (r *Request) fromMessages(w wireRequest) {
 	}
 }
 
-// fromInput joins the items of one answer to one message.
-func (r *Request) fromInput(w wireRequest) {
+// fromInput joins the items of one answer into one message.
+func (r *Request) fromInput(w wireRequest) error {
 	answer := func() *Message {
 		if n := len(r.Messages); n == 0 || r.Messages[n-1].Role != "assistant" {
 			r.Messages = append(r.Messages, Message{Role: "assistant"})
@@ -179,22 +212,28 @@ func (r *Request) fromInput(w wireRequest) {
 	}
 	for _, it := range w.Input {
 		switch {
+		case it.Type == "reasoning" && !strings.HasPrefix(it.Encrypted, sealed(r.Model)):
+			return errors.New("the encrypted content of a reasoning item could not be verified")
 		case it.Type == "reasoning":
 			answer()
 		case it.Type == "function_call":
 			m := answer()
 			m.Calls = append(m.Calls, Call{ID: it.CallID, Name: it.Name, Arguments: it.Arguments})
 		case it.Type == "function_call_output":
-			r.Messages = append(r.Messages, Message{Role: "tool", CallID: it.CallID, Text: string(it.Output)})
+			r.Messages = append(r.Messages, Message{Role: "tool", CallID: it.CallID, Text: it.Output.text, Images: it.Output.images})
 		case it.Role == "assistant":
-			answer().Text += string(it.Content)
+			answer().Text += it.Content.text
 		default:
-			r.Messages = append(r.Messages, Message{Role: it.Role, Text: string(it.Content)})
+			r.Messages = append(r.Messages, Message{Role: it.Role, Text: it.Content.text, Images: it.Content.images})
 		}
 	}
+	return nil
 }
 
-// checkPaired refuses a conversation in which a call has not exactly one result,
+// sealed begins what the server encrypts for a model.
+func sealed(model string) string { return "scripted-" + model + "-" }
+
+// checkPaired refuses a conversation in which a call does not have exactly one result,
 // right after the answer that made it.
 func checkPaired(messages []Message) error {
 	open := map[string]bool{}

@@ -16,7 +16,7 @@ type responsesWriter struct {
 	open   strings.Builder
 }
 
-// object is a JSON object; its keys are sorted when it is written.
+// object is a JSON object; its keys are written sorted.
 type object = map[string]any
 
 func (w *responsesWriter) event(kind string, o object) {
@@ -84,8 +84,7 @@ func (w *responsesWriter) text(words string, reasoning, first, last bool) {
 	}
 }
 
-// reasoning sends the words as a summary, and something encrypted that must come
-// back.
+// reasoning sends the words as a summary, and encrypted text that must come back.
 func (w *responsesWriter) reasoning(words string, first, last bool) {
 	id := w.itemID("rs")
 	if first {
@@ -94,7 +93,7 @@ func (w *responsesWriter) reasoning(words string, first, last bool) {
 	w.event("response.reasoning_summary_text.delta", object{"item_id": id, "output_index": len(w.output), "summary_index": 0, "delta": words})
 	if last {
 		w.done(object{
-			"id": id, "type": "reasoning", "encrypted_content": "scripted-" + id,
+			"id": id, "type": "reasoning", "encrypted_content": sealed(w.s.r.Model) + id,
 			"summary": []object{{"type": "summary_text", "text": w.open.String()}},
 		})
 	}
@@ -125,7 +124,7 @@ func (w *responsesWriter) end(stop string, usage *item.Usage) {
 	if usage != nil {
 		r["usage"] = object{
 			"input_tokens": usage.Input, "output_tokens": usage.Output, "total_tokens": usage.Input + usage.Output,
-			"input_tokens_details":  object{"cached_tokens": usage.CachedInput},
+			"input_tokens_details":  object{"cached_tokens": usage.CachedInput, "cache_write_tokens": usage.CacheWrite},
 			"output_tokens_details": object{"reasoning_tokens": usage.Reasoning},
 		}
 	}

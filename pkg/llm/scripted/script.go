@@ -11,8 +11,8 @@ import (
 	"podd/pkg/item"
 )
 
-// Script is a parsed script. It is not changed after Parse, and so safe for use
-// from many goroutines.
+// Script is a parsed script. It does not change after Parse, so many goroutines may use
+// it.
 type Script struct {
 	models    []string
 	delay     time.Duration
@@ -21,7 +21,7 @@ type Script struct {
 	otherwise *step
 }
 
-// branch is the steps for conversations that go on from a message with text.
+// branch has the steps for conversations that continue from a message with text.
 type branch struct {
 	text  string
 	steps []step
@@ -38,25 +38,25 @@ type step struct {
 	noUsage bool
 }
 
-// part is a part with the number of times that it applies; 0 is always.
+// part is a part with the number of times that it applies; 0 means always.
 type part struct {
 	Part
 	times int
 }
 
-// fault is an answer in place of the step's.
+// fault is an answer instead of the step's.
 type fault struct {
 	reply Reply
 	times int
 }
 
-// expect is what a request must hold.
+// expect is what a request must contain.
 type expect struct {
 	line       int
 	what, text string
 }
 
-// Models are the models that the script knows; none means any.
+// Models are the models that the script knows; empty means any.
 func (s *Script) Models() []string { return slices.Clone(s.models) }
 
 // Reply answers a request; a Handler.

@@ -23,7 +23,7 @@ func apis(t *testing.T, run func(t *testing.T, api string)) {
 	}
 }
 
-// start serves and gives a client, both closed with the test.
+// start serves and returns a client; both end with the test.
 func start(t *testing.T, cfg scripted.Config, api string) (*scripted.Server, *openai.Client) {
 	t.Helper()
 	srv, err := scripted.Serve(cfg)
@@ -53,7 +53,7 @@ func follow(t *testing.T, script, api string) (*scripted.Server, *openai.Client)
 	return start(t, scripted.Config{Script: s}, api)
 }
 
-// answer is what a client made of one reply.
+// answer is a reply as the client decoded it.
 type answer struct {
 	items []item.Item
 	end   llm.End

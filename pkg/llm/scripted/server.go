@@ -17,12 +17,12 @@ import (
 const (
 	// maxBody bounds a request.
 	maxBody = 64 << 20
-	// keptBytes bounds the requests that are kept for Requests and for the
-	// estimate of what is cached; the oldest go first.
+	// keptBytes bounds the requests kept for Requests and for the estimate of the cached
+	// part; the oldest are dropped first.
 	keptBytes = 64 << 20
 	// lookedBack is how many of them are compared for the estimate.
 	lookedBack = 16
-	// maxAttempts bounds the memory of how often a request came.
+	// maxAttempts bounds the memory of repeated requests.
 	maxAttempts = 1 << 16
 )
 
@@ -30,16 +30,16 @@ const (
 type Config struct {
 	// Script answers, and names the models.
 	Script *Script
-	// Handler answers where there is no Script.
+	// Handler answers when there is no Script.
 	Handler Handler
-	// Models are listed, and others refused; none lists "scripted" and knows any.
-	// A Script's models come before them.
+	// Models are listed, and others refused; an empty list means that "scripted" is listed
+	// and any name is known. A Script's models take precedence.
 	Models []string
 	// Addr is where to listen; default 127.0.0.1:0, a free port of loopback.
 	Addr string
-	// Key is what clients must send as their API key; empty asks for none.
+	// Key is the API key that clients must send; empty requires none.
 	Key string
-	// Logger gets one debug line a request. Default: none.
+	// Logger gets one debug line per request. Default: none.
 	Logger *slog.Logger
 }
 
@@ -58,7 +58,7 @@ type Server struct {
 	attempts map[uint64]int
 }
 
-// Serve starts a server; it runs until Close, which the caller owes.
+// Serve starts a server; the caller must call Close.
 func Serve(cfg Config) (*Server, error) {
 	if cfg.Script != nil {
 		cfg.Handler = cfg.Script.Reply
@@ -91,6 +91,7 @@ func (s *Server) start(l net.Listener) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", s.answer("chat"))
 	mux.HandleFunc("POST /v1/responses", s.answer("responses"))
+	mux.HandleFunc("POST /v1/messages", s.answer("messages"))
 	mux.HandleFunc("GET /v1/models", s.models)
 	s.http = &http.Server{
 		Handler:  s.guard(mux),
@@ -117,8 +118,8 @@ func (s *Server) Close() error {
 	return err
 }
 
-// Requests are the bodies of the model requests so far, in order; of very many
-// only the newest.
+// Requests are the bodies of the model requests received, in order; of very many only the
+// newest.
 func (s *Server) Requests() [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,8 +134,11 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		}
 		defer s.wg.Done()
 		got, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if r.Header.Get("Anthropic-Version") != "" {
+			got = r.Header.Get("X-Api-Key")
+		}
 		if s.cfg.Key != "" && got != s.cfg.Key {
-			writeReply(w, Fail(http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided.", 0))
+			writeReply(w, apiOf(r), Fail(http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided.", 0))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -158,7 +162,7 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 	}
 	data := make([]map[string]any, len(ids))
 	for i, id := range ids {
-		data[i] = map[string]any{"id": id, "object": "model", "created": 0, "owned_by": "scripted"}
+		data[i] = map[string]any{"id": id, "object": "model", "created": 0, "owned_by": "scripted", "type": "model"}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(encode(map[string]any{"object": "list", "data": data}))
@@ -169,22 +173,27 @@ func (s *Server) answer(api string) http.HandlerFunc {
 	return func(w http.ResponseWriter, hr *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, hr.Body, maxBody))
 		if err != nil {
-			writeReply(w, Fail(http.StatusRequestEntityTooLarge, "", "the request is too large", 0))
+			writeReply(w, api, Fail(http.StatusRequestEntityTooLarge, "", "the request is too large", 0))
 			return
 		}
-		attempt, cached := s.keep(body)
+		attempt, cached := s.record(body)
 		r, err := parseRequest(api, body)
 		r.Attempt = attempt
+		if api == "messages" && marks(body) == 0 {
+			cached = 0
+		}
 		s.cfg.Logger.DebugContext(hr.Context(), "scripted request", "api", api, "bytes", len(body), "attempt", attempt)
 		switch {
+		case api == "messages" && hr.Header.Get("Anthropic-Version") == "":
+			writeReply(w, api, Fail(http.StatusBadRequest, "", "anthropic-version: header is required", 0))
 		case err != nil:
-			writeReply(w, Fail(http.StatusBadRequest, "invalid_request_error", err.Error(), 0))
+			writeReply(w, api, Fail(http.StatusBadRequest, "invalid_request_error", err.Error(), 0))
 		case len(s.cfg.Models) > 0 && !slices.Contains(s.cfg.Models, r.Model):
-			writeReply(w, Fail(http.StatusNotFound, "model_not_found", fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", r.Model), 0))
+			writeReply(w, api, Fail(http.StatusNotFound, "model_not_found", fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", r.Model), 0))
 		default:
 			reply := s.cfg.Handler(hr.Context(), r)
 			if reply.Status != 0 {
-				writeReply(w, reply)
+				writeReply(w, api, reply)
 				return
 			}
 			newStream(hr.Context(), w, r, reply, cached).run()
@@ -192,9 +201,9 @@ func (s *Server) answer(api string) http.HandlerFunc {
 	}
 }
 
-// keep records a body. It gives how often exactly this one came, and how many of
-// its bytes a recent one has in common.
-func (s *Server) keep(body []byte) (attempt, cached int) {
+// record keeps a body. It returns how often exactly this one arrived, and how many of its
+// bytes a recent one shares.
+func (s *Server) record(body []byte) (attempt, cached int) {
 	key := maphash.Bytes(s.seed, body)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,7 +223,7 @@ func (s *Server) keep(body []byte) (attempt, cached int) {
 	return s.attempts[key], cached
 }
 
-// commonPrefix compares in lumps; a byte at a time is too slow for long requests.
+// commonPrefix compares in large pieces; byte by byte is too slow for long requests.
 func commonPrefix(a, b []byte) int {
 	const lump = 512
 	n := 0
@@ -227,11 +236,23 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-// writeReply sends an answer that is no stream.
-func writeReply(w http.ResponseWriter, r Reply) {
+// apiOf is the API of a request whose path does not say it.
+func apiOf(r *http.Request) string {
+	if r.Header.Get("Anthropic-Version") != "" {
+		return "messages"
+	}
+	return "chat"
+}
+
+// writeReply sends an answer that is not a stream, an error in the form of the API.
+func writeReply(w http.ResponseWriter, api string, r Reply) {
+	status, body := r.Status, r.Body
+	if r.failed && api == "messages" {
+		status, body = messagesError(status, r.code, r.message)
+	}
 	for name, values := range r.Header {
 		w.Header()[name] = values
 	}
-	w.WriteHeader(r.Status)
-	_, _ = io.WriteString(w, r.Body)
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body)
 }

@@ -34,7 +34,7 @@ func post(t *testing.T, url, body string) (int, string) {
 	return resp.StatusCode, string(text)
 }
 
-// TestRefusedRequests: what the real endpoints refuse is refused.
+// TestRefusedRequests: the server refuses what the real endpoints refuse.
 func TestRefusedRequests(t *testing.T) {
 	srv, _ := follow(t, "model scripted\notherwise\ntext ok\n", "chat")
 	call := `{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"x","arguments":"{}"}},{"id":"b","function":{"name":"x","arguments":"{}"}}]}`
@@ -83,7 +83,7 @@ func TestExpectations(t *testing.T) {
 		} {
 			_, c := follow(t, "step\n"+line+"\ntext ok\n", api)
 			_, err := ask(t.Context(), c, item.UserMessage{Text: "look"})
-			// The answer is cut at the end, not at the beginning.
+			// The client cuts a long message at its end, not at its beginning.
 			if llm.ClassOf(err) != llm.ClassInvalid || !strings.Contains(err.Error(), strings.SplitN(says, ";", 2)[0]) {
 				t.Errorf("%s: %v", line, err)
 			}
@@ -117,8 +117,8 @@ func TestKeyAndModels(t *testing.T) {
 	}
 }
 
-// TestHandler sees the request in one form for both APIs, and decides when the
-// answer goes on.
+// TestHandler sees the request in one form for both APIs, and controls when the answer
+// continues.
 func TestHandler(t *testing.T) {
 	apis(t, func(t *testing.T, api string) {
 		gate := make(chan struct{})
@@ -165,8 +165,8 @@ func TestHandler(t *testing.T) {
 	})
 }
 
-// TestReasoningComesBack: what the server sent encrypted, or under its own name, is
-// in the next request.
+// TestReasoningComesBack: what the server sent encrypted, or under its own name, is in
+// the next request.
 func TestReasoningComesBack(t *testing.T) {
 	apis(t, func(t *testing.T, api string) {
 		srv, c := follow(t, "step\nreasoning deep thought\ncall x\notherwise\ntext done", api)
@@ -179,7 +179,7 @@ func TestReasoningComesBack(t *testing.T) {
 		if _, err := ask(t.Context(), c, items...); err != nil {
 			t.Fatal(err)
 		}
-		if body := srv.Requests()[1]; !bytes.Contains(body, []byte("deep thought")) || api == "responses" && !bytes.Contains(body, []byte(`"encrypted_content":"scripted-rs_`)) {
+		if body := srv.Requests()[1]; !bytes.Contains(body, []byte("deep thought")) || api == "responses" && !bytes.Contains(body, []byte(`"encrypted_content":"scripted-scripted-rs_`)) {
 			t.Errorf("%s", body)
 		}
 	})
@@ -204,7 +204,7 @@ func TestUsageIsEstimated(t *testing.T) {
 	})
 }
 
-// TestCloseEndsAnswers: Close does not wait for a client that waits.
+// TestCloseEndsAnswers: Close does not wait for a waiting client.
 func TestCloseEndsAnswers(t *testing.T) {
 	s, err := scripted.Parse(strings.NewReader("step\ntext wait\nstall\n"))
 	if err != nil {

@@ -34,14 +34,14 @@ type stream struct {
 	r     Request
 	reply Reply
 	out   writer
-	// cached is the part of the request that counts as cached, in bytes; sent is
-	// what was answered.
+	// cached is the size of the cached part of the request, in bytes; sent is that of the
+	// answer.
 	cached, sent int
 	buf          bytes.Buffer
 }
 
 func newStream(ctx context.Context, w http.ResponseWriter, r Request, reply Reply, cached int) *stream {
-	// A handler may give the same parts again.
+	// A handler may return the same parts again.
 	reply.Parts = slices.Clone(reply.Parts)
 	s := &stream{w: w, ctx: ctx, r: r, reply: reply, cached: cached}
 	sum := fnv.New64a()
@@ -49,14 +49,17 @@ func newStream(ctx context.Context, w http.ResponseWriter, r Request, reply Repl
 	id := strconv.FormatUint(sum.Sum64(), 36)
 	for i, p := range reply.Parts {
 		if c, ok := p.(Call); ok && c.ID == "" {
-			// The request differs at each step, so the ids do.
+			// Each step's request differs, so the ids do too.
 			c.ID = fmt.Sprintf("call_%s_%d", id, i)
 			reply.Parts[i] = c
 		}
 	}
-	if r.API == "responses" {
+	switch r.API {
+	case "responses":
 		s.out = &responsesWriter{s: s, id: id}
-	} else {
+	case "messages":
+		s.out = &messagesWriter{s: s, id: id}
+	default:
 		s.out = &chatWriter{s: s, id: id}
 	}
 	return s
@@ -77,12 +80,15 @@ func (s *stream) run() {
 	s.flush()
 }
 
-// part sends one part; false when the answer ends there.
+// part sends one part; it returns false when the answer ends there.
 func (s *stream) part(p Part) bool {
 	switch v := p.(type) {
 	case Text:
 		s.words(string(v), false)
 	case Reasoning:
+		if v == "" {
+			s.out.text("", true, true, true)
+		}
 		s.words(string(v), true)
 	case Call:
 		s.sent += len(v.Name) + len(v.Arguments)
@@ -130,8 +136,8 @@ func (s *stream) delay() {
 	}
 }
 
-// wait waits for the channel or the time, where it is not negative; false when the
-// client is gone.
+// wait waits for the channel or, if it is not negative, the time; it returns false when
+// the client is gone.
 func (s *stream) wait(c <-chan struct{}, d time.Duration) bool {
 	var timeout <-chan time.Time
 	if d >= 0 {
@@ -149,7 +155,7 @@ func (s *stream) wait(c <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// reset breaks the connection so that the client sees a reset and not an end.
+// reset closes the connection so that the client sees a reset and not an end.
 func (s *stream) reset() {
 	conn, _, err := http.NewResponseController(s.w).Hijack()
 	if err != nil {
@@ -180,7 +186,7 @@ func (s *stream) flush() {
 	_ = http.NewResponseController(s.w).Flush()
 }
 
-// usage is what the reply says, or an estimate; nil for none.
+// usage is the usage of the reply, or an estimate; nil for none.
 func (s *stream) usage() *item.Usage {
 	switch {
 	case s.reply.NoUsage:
@@ -195,8 +201,8 @@ func (s *stream) usage() *item.Usage {
 	}
 }
 
-// encode gives the JSON of a value made by this package. Its text stays readable:
-// HTML is not escaped.
+// encode returns the JSON of a value from this package. Its text stays readable: it does
+// not escape HTML.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -24,9 +24,9 @@ func (f *fixture) alertSeqs(q store.AlertQuery) []item.Seq {
 	return out
 }
 
-// Alerts are numbered over all pods without a gap. An alert of a batch stands in
-// its pod's log and across pods, the same in both and with the same sequence; one
-// without a log stands across pods alone.
+// Alerts are numbered over all pods without a gap. An alert of a batch is in its pod's
+// log and in the alerts of all pods, equal in both and with the same sequence; one
+// without a log is only in the latter.
 func alertsCountOverAllPods(f *fixture) {
 	p, q := f.pod("p"), f.pod("q")
 	first := p.append(note(1), raised("one"), note(2), raised("two"))
@@ -56,8 +56,8 @@ func inLog(a item.Alert) item.Entry {
 	return item.Entry{Time: at(0), Kind: item.AlertRaised{Alert: a}}
 }
 
-// A query chooses by pod, by sequence, by acknowledgement and by number, in any
-// combination; without a limit it gives 1,000, however many it must pass over.
+// A query selects by pod, sequence, acknowledgement and number, in any combination.
+// Without a limit it returns 1,000, however many it must skip.
 func alertsAreChosen(f *fixture) {
 	p, q := f.pod("p"), f.pod("p2")
 	var all []item.Entry
@@ -82,8 +82,8 @@ func alertsAreChosen(f *fixture) {
 	equal(f, "of an unknown pod", f.alertSeqs(store.AlertQuery{Pod: "p3"}), nil)
 }
 
-// Acknowledging marks alerts for good, changes nothing else of them, and can be
-// repeated. When one of several is unknown none is marked.
+// Acknowledging marks alerts permanently, changes nothing else of them, and can be
+// repeated. If one of several is unknown, none is marked.
 func alertsAreAcknowledged(f *fixture) {
 	p := f.pod("p")
 	p.append(raised("one"), raised("two"), raised("three"))
@@ -101,7 +101,7 @@ func alertsAreAcknowledged(f *fixture) {
 		equal(f, "log", p.log(), log)
 		f.reopen()
 	}
-	// A cursor may stand at the last alert, also when it is gone, and not behind it.
+	// A cursor may point to the last alert, even a deleted one, and not after it.
 	equal(f, "after the last", f.alertSeqs(store.AlertQuery{After: 3}), nil)
 	f.must(f.s.DeletePod(f.Context(), "p"))
 	equal(f, "after a deleted one", f.alertSeqs(store.AlertQuery{After: 3}), nil)
@@ -111,10 +111,10 @@ func alertsAreAcknowledged(f *fixture) {
 	}
 }
 
-// An alert that repeats the newest of the same pod, level, source and text takes its
-// place: a reader with a cursor sees it anew, a list shows it once, and the counts
-// add up. Another pod, level, source or text, an acknowledgement or too long a time
-// makes it an alert of its own. What stands in logs stays.
+// An alert that repeats the newest of the same pod, level, source and text replaces it: a
+// reader with a cursor sees it again, a list shows it once, and the counts add up.
+// Another pod, level, source or text, an acknowledgement, or too long a time makes it a
+// new alert. Logs do not change.
 func alertsAreFolded(f *fixture) {
 	p := f.pod("p")
 	f.pod("q")
@@ -168,9 +168,9 @@ func alertsAreFolded(f *fixture) {
 	equal(f, "the acknowledged one stays", f.alertSeqs(store.AlertQuery{After: 10}), []item.Seq{11, 12})
 }
 
-// A sequence that an alert had stands for the alert, also when it was raised again
-// since; when that is acknowledged or gone it stands for nothing, and never for a
-// later alert that looks the same.
+// An old sequence of an alert still finds it after a repetition. When the alert is
+// acknowledged or deleted, the sequence finds nothing, and never a later alert that looks
+// the same.
 func oldSequencesAcknowledge(f *fixture) {
 	p := f.pod("p")
 	ack := func(seqs ...item.Seq) {

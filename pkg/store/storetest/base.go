@@ -5,13 +5,13 @@ import (
 	"podd/pkg/store"
 )
 
-// base reads a pod's base; nil when there is none.
+// base reads a pod's base; nil without one.
 func (p *owned) base() *store.Base {
 	p.f.Helper()
 	b, ok, err := p.f.s.Base(p.f.Context(), p.id)
 	p.f.must(err)
 	if !ok {
-		equal(p.f, "a base that is none", b, store.Base{})
+		equal(p.f, "a missing base", b, store.Base{})
 		return nil
 	}
 	return &b
@@ -20,9 +20,9 @@ func (p *owned) base() *store.Base {
 // based is a base that ends at a sequence.
 func based(seq item.Seq, fold string) *store.Base { return &store.Base{Seq: seq, Fold: []byte(fold)} }
 
-// A base is what was stored last, with entries or alone, and nothing else of the pod
-// changes with it. It ends with a rewind that reaches behind it, a purge, and its pod;
-// entries behind it don't matter.
+// A base is the one stored last, with entries or alone, and storing it changes nothing
+// else of the pod. A rewind to before its end, a purge, and deleting its pod remove it;
+// later entries do not.
 func basesStandForWhatIsThere(f *fixture) {
 	p, other := f.pod("p"), f.pod("pp")
 	p.notes(1, 5)
@@ -53,7 +53,7 @@ func basesStandForWhatIsThere(f *fixture) {
 	equal(f, "a deleted pod's", again.base(), nil)
 }
 
-// A fork has the base of what it shares, as its own.
+// A fork has the base of the entries that it shares, as its own.
 func forksHaveTheBase(f *fixture) {
 	p := f.pod("p")
 	p.notes(1, 6)
@@ -67,7 +67,7 @@ func forksHaveTheBase(f *fixture) {
 	equal(f, "at it", exact.base(), based(4, "four"))
 }
 
-// A base of entries that the log does not have is refused, and writes nothing.
+// A base of entries that the log does not have is refused, and changes nothing.
 func badBasesAreRefused(f *fixture) {
 	p := f.pod("p")
 	for _, seq := range []item.Seq{-1, 0, 2} {

@@ -32,8 +32,8 @@ func badBatchesAreRefused(f *fixture) {
 	equal(f, "log", p.log(), nil)
 }
 
-// A batch is written whole or not at all: when one part of it is refused, nothing
-// of it is there, neither at once nor after the next batch, nor after reopening.
+// A batch is written whole or not at all: when one part is refused, nothing of it exists,
+// neither at once nor after the next batch, nor after reopening.
 func refusedBatchLeavesNoTrace(f *fixture) {
 	p := f.pod("p")
 	waiting := p.submit("first", "hello")
@@ -106,8 +106,8 @@ func cancelledIsNotWritten(f *fixture) {
 	equal(f, "pods", len(pods), 1)
 }
 
-// A closed store answers every call with KindUnavailable, can be closed again, and
-// has not failed.
+// A closed store answers every call with KindUnavailable, can be closed again, and has
+// not failed.
 func closedRefuses(f *fixture) {
 	p := f.pod("p")
 	s := f.s

@@ -14,10 +14,9 @@ const (
 	concurrentBatches = 12
 )
 
-// Many pods that append at the same time do not disturb each other: each log is
-// dense and holds its own entries in order, a refused batch in between changes
-// nothing for its neighbours, alerts are numbered without a gap, and a reader
-// never sees half a batch.
+// Many pods that append at the same time do not affect each other: each log has its own
+// entries in order and without a gap, a refused batch changes nothing for its neighbours,
+// alerts are numbered without a gap, and a reader never sees half a batch.
 func manyPodsAtOnce(f *fixture) {
 	var writers, readers sync.WaitGroup
 	stop := make(chan struct{})
@@ -63,7 +62,7 @@ func batchOf(n, m int) []item.Entry {
 	return []item.Entry{note(1000*n + m), raised(fmt.Sprintf("alert %d of %d", m, n))}
 }
 
-// everyBatch is what the n-th pod's log holds in the end.
+// everyBatch is the final content of the n-th pod's log.
 func everyBatch(n int) []item.Entry {
 	var all []item.Entry
 	for m := range concurrentBatches {
@@ -118,7 +117,7 @@ func readWhile(stop <-chan struct{}, p *owned) error {
 	}
 }
 
-// Of many calls that race to admit one request id, one wins and all others get its
+// Of many concurrent calls that admit one request id, one wins and all others get its
 // answer.
 func raceForOneRequestID(f *fixture) {
 	p := f.pod("p")

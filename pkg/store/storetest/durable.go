@@ -7,8 +7,8 @@ import (
 	"podd/pkg/store"
 )
 
-// What a store gave before it was closed it gives after it was opened again, and
-// goes on from there.
+// A reopened store returns what it returned before it was closed, and continues from
+// there.
 func everythingSurvivesReopening(f *fixture) {
 	var pods []*owned
 	for n := range 5 {

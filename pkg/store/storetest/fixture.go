@@ -56,7 +56,7 @@ func (f *fixture) claim(id string) *owned {
 	return &owned{f: f, id: id, epoch: epoch}
 }
 
-// try appends a batch with the pod's id and, when it has none, its epoch.
+// try appends a batch with the pod's id and, unless it has one, its epoch.
 func (p *owned) try(b store.Batch) (store.Appended, error) {
 	b.Pod = p.id
 	if b.Epoch == 0 {
@@ -77,7 +77,7 @@ func (p *owned) append(entries ...item.Entry) store.Appended {
 	return p.batch(store.Batch{Entries: entries})
 }
 
-// submit puts a submit into the inbox and gives its sequence.
+// submit puts a submit into the inbox and returns its sequence.
 func (p *owned) submit(requestID, text string) item.Seq {
 	p.f.Helper()
 	out := p.batch(admission(requestID, text))
@@ -111,7 +111,7 @@ func (p *owned) log() []item.Entry {
 	}
 }
 
-// inbox gives the sequences of the submits that wait.
+// inbox returns the sequences of the waiting submits.
 func (p *owned) inbox() []item.Seq {
 	p.f.Helper()
 	waiting, err := p.f.s.Inbox(p.f.Context(), p.id)
@@ -135,7 +135,7 @@ func (p *owned) record() item.Pod {
 	return pod
 }
 
-// decode reads records and checks that each says its own sequence.
+// decode reads records and checks that each has its own sequence.
 func decode(t T, records []store.Record) []item.Entry {
 	t.Helper()
 	entries := make([]item.Entry, len(records))
@@ -152,7 +152,7 @@ func decode(t T, records []store.Record) []item.Entry {
 	return entries
 }
 
-// numbered gives entries the sequences from first on.
+// numbered gives entries consecutive sequences beginning with first.
 func numbered(first item.Seq, entries ...item.Entry) []item.Entry {
 	out := make([]item.Entry, len(entries))
 	for i, e := range entries {
@@ -180,7 +180,7 @@ func (f *fixture) refused(err error, kind item.ErrorKind, reason string) {
 	}
 }
 
-// equal compares values that have no memory of the store.
+// equal compares values that share no memory with the store.
 func equal[V any](t T, what string, got, want V) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {

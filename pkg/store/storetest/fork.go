@@ -19,7 +19,7 @@ func (p *owned) tryFork(id string, seq item.Seq) error {
 	return p.f.s.Fork(p.f.Context(), p.id, seq, item.Pod{ID: id, Name: "name-of-" + id, CreatedAt: at(0)})
 }
 
-// notes appends n notes, the first of which is numbered first.
+// notes appends n notes, the first of which has the number first.
 func (p *owned) notes(first, n int) (entries []item.Entry) {
 	p.f.Helper()
 	for i := range n {
@@ -28,9 +28,9 @@ func (p *owned) notes(first, n int) (entries []item.Entry) {
 	return decode(p.f, p.append(entries...).Records)
 }
 
-// A fork has the parent's entries up to where it was made, and goes on with its own;
-// neither sees what the other writes. Reading passes the border as if there were
-// none, with any size of page, and so does a fork of a fork, wherever it is cut.
+// A fork has the parent's entries up to the fork, and continues with its own; neither pod
+// sees what the other writes later. Reading crosses the border with any size of page, and
+// also in a fork of a fork, wherever it is cut.
 func forksShareTheLog(f *fixture) {
 	p := f.pod("p")
 	shared := p.notes(1, 10)
@@ -78,7 +78,7 @@ func concat(parts ...[]item.Entry) []item.Entry {
 	return out
 }
 
-// A page that ends for its size ends so on either side of the border.
+// A page that is full ends in the same way on either side of the border.
 func forksAreReadInPages(f *fixture) {
 	p := f.pod("p")
 	for i := range 4 {
@@ -101,8 +101,8 @@ func forksAreReadInPages(f *fixture) {
 	equal(f, "pages", pages, [][]item.Seq{{1, 2}, {3, 4}, {5, 6}, {7, 8}})
 }
 
-// What is not in the log is not forked: the fork's inbox is empty, it knows no
-// request id and has no alert, nobody has claimed it, and its status is its own.
+// A fork shares only the log: its inbox is empty, it has no request ids and no alerts, it
+// is not claimed, and its status is its own.
 func forksShareNothingElse(f *fixture) {
 	p := f.pod("p")
 	p.submit("r", "hello")
@@ -128,9 +128,8 @@ func forksShareNothingElse(f *fixture) {
 	p.batch(store.Batch{Dequeue: []item.Seq{1}})
 }
 
-// Deleting a pod takes nothing from its forks, nor from the forks of these, in
-// whichever order they go. Its name is free at once, its id when no fork needs
-// entries of it.
+// Deleting a pod takes nothing from its forks, nor from their forks, in any order. Its
+// name is free at once, its id when no fork needs its entries.
 func forksOutliveTheirParent(f *fixture) {
 	p := f.pod("p")
 	p.notes(1, 5)
@@ -158,8 +157,8 @@ func forksOutliveTheirParent(f *fixture) {
 	}
 }
 
-// A fork is refused, and leaves no trace, where the parent has no entry, of a pod
-// that does not exist, and under a name or id that is taken.
+// A fork is refused, and leaves no trace, at an entry that the parent does not have, of a
+// pod that does not exist, and under a name or id in use.
 func badForksAreRefused(f *fixture) {
 	p := f.pod("p")
 	f.refused(p.tryFork("q", 1), item.KindOutOfRange, store.ReasonBeyondEnd)

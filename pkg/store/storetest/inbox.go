@@ -7,9 +7,9 @@ import (
 	"podd/pkg/store"
 )
 
-// A request id is admitted once: a retry with the same content gets the first
-// answer and writes nothing, whether it waits or was taken since; another content
-// is refused. Ids of different pods have nothing to do with each other.
+// A request id is admitted once. A retry with the same content gets the first answer and
+// writes nothing, whether the submit waits or was taken since; other content is refused.
+// The ids of different pods are independent.
 func requestIDsAreAdmittedOnce(f *fixture) {
 	p, other := f.pod("p"), f.pod("p2")
 	seq := p.submit("r", "hello")
@@ -49,8 +49,8 @@ func requestIDsAreAdmittedOnce(f *fixture) {
 	equal(f, "another pod's id is known", ok, false)
 }
 
-// The last RequestsKept ids are remembered, the oldest is forgotten first, and a
-// pod does not make another one forget.
+// The last RequestsKept ids are remembered, the oldest is forgotten first, and a pod does
+// not make another one forget.
 func oldRequestIDsAreForgotten(f *fixture) {
 	p, other := f.pod("p"), f.pod("p2")
 	other.submit("kept", "hello")
@@ -73,8 +73,8 @@ func oldRequestIDsAreForgotten(f *fixture) {
 	equal(f, "the other pod's is known", known("p2", "kept"), true)
 }
 
-// Submits wait in the order of their sequences, any of them can be taken, and the
-// pod's record counts them.
+// Submits wait in the order of their sequences, any of them can be taken, and the pod's
+// record counts them.
 func inboxKeepsItsOrder(f *fixture) {
 	p, other := f.pod("p"), f.pod("p2")
 	other.submit("r", "of another pod")
@@ -99,8 +99,8 @@ func inboxKeepsItsOrder(f *fixture) {
 	equal(f, "the other's inbox", other.inbox(), []item.Seq{1})
 }
 
-// InboxLimit refuses the submit that would be one too many, counts what the same
-// batch takes out, and does not touch a batch that enqueues nothing.
+// InboxLimit refuses the first submit above the limit, accounts for what the same batch
+// removes, and does not affect a batch that enqueues nothing.
 func inboxIsBounded(f *fixture) {
 	p := f.pod("p")
 	limited := func(id string) store.Batch {

@@ -8,8 +8,8 @@ import (
 	"podd/pkg/store"
 )
 
-// Sequences begin at 1 and have no gap, whatever the sizes of the batches, and
-// those that Append returns are those that Read gives.
+// Sequences begin at 1 without a gap, whatever the sizes of the batches, and Read returns
+// the same ones as Append.
 func sequencesAreDense(f *fixture) {
 	p := f.pod("p")
 	want := []item.Entry{}
@@ -28,7 +28,7 @@ func sequencesAreDense(f *fixture) {
 	equal(f, "ends", [2]item.Seq{got.First, got.Last}, [2]item.Seq{1, item.Seq(len(want))})
 }
 
-// Each kind of entry comes back as it was written.
+// Each kind of entry reads as it was written.
 func entriesComeBack(f *fixture) {
 	p := f.pod("p")
 	usage := item.Usage{Input: 10, Output: 2, Requests: 1}
@@ -59,8 +59,8 @@ func entriesComeBack(f *fixture) {
 	equal(f, "log", p.log(), numbered(1, entries...))
 }
 
-// Read gives what stands above a sequence, never more than limit. The end of the
-// log is an empty page, a sequence above it an error that names the last one.
+// Read returns the entries above a sequence, at most limit. At the end of the log the
+// page is empty; a sequence above the end is an error that names the last one.
 func readRanges(f *fixture) {
 	p := f.pod("p")
 	read := func(after item.Seq, limit int) []item.Seq {
@@ -91,8 +91,8 @@ func readRanges(f *fixture) {
 	f.refused(err, item.KindInvalid, store.ReasonBadRange)
 }
 
-// One Read gives at most ReadBytes, but always one record, so that a reader with
-// any record in front of it comes forward.
+// One Read returns at most ReadBytes, but at least one record, so that a reader makes
+// progress whatever the size of the next record.
 func readIsBounded(f *fixture) {
 	p := f.pod("p")
 	sizes := []int{store.ReadBytes / 2, store.ReadBytes / 3, store.ReadBytes / 3, 2 * store.ReadBytes, 10, 10}
@@ -112,8 +112,8 @@ func readIsBounded(f *fixture) {
 	equal(f, "pages", pages, [][]item.Seq{{1, 2}, {3}, {4}, {5, 6}})
 }
 
-// The last claim alone may append. Claims count from 1; nobody can append before
-// the first, and a refused append writes nothing.
+// Only the last claim may append. Claims count from 1; no writer can append before the
+// first, and a refused append writes nothing.
 func epochsFence(f *fixture) {
 	f.must(f.s.CreatePod(f.Context(), item.Pod{ID: "p", Name: "p"}))
 	p := &owned{f: f, id: "p"}

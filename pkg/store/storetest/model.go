@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is done to a store, in any order and with any number of restarts in
-// between, it gives what a plain model in memory gives: the same records and the
-// same reasons for refusing.
+// For any calls in any order, with any number of restarts in between, a store returns
+// what a plain model in memory returns: the same records and the same reasons for
+// refusing.
 func followsTheModel(t T, open OpenFunc) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {
@@ -41,7 +41,7 @@ func followsTheModel(t T, open OpenFunc) {
 	})
 }
 
-// model is what a store should hold.
+// model is what a store should contain.
 type model struct {
 	f      *fixture
 	clock  int
@@ -60,7 +60,7 @@ type modelPod struct {
 	log   []item.Entry
 	// owners are the pods that wrote the entries of log.
 	owners []string
-	// from is where a purged log can be forked or rewound.
+	// from is the first entry at which a purged log can be forked or rewound.
 	from     item.Seq
 	base     *store.Base
 	inbox    []item.Seq
@@ -71,15 +71,17 @@ var (
 	podIDs     = rapid.SampledFrom([]string{"a", "ab", "b"})
 	requestIDs = rapid.SampledFrom([]string{"r", "rr", "s"})
 	texts      = rapid.SampledFrom([]string{"hello", "good bye"})
+	images     = []string{"1", "2", "3", "4"}
+	imageBytes = rapid.SampledFrom(images)
 )
 
-// tick is a number, and with at a time, that was not used before.
+// tick returns a number, and at a time, that was not used before.
 func (m *model) tick() int {
 	m.clock++
 	return m.clock
 }
 
-// same compares an error with the reason that the model expects, "" for none.
+// same compares an error with the reason that the model expects, "" for no error.
 func (m *model) same(err error, reason string) bool {
 	m.f.Helper()
 	if item.ReasonOf(err) != reason || (err == nil) != (reason == "") {
@@ -101,7 +103,7 @@ func (m *model) create(t *rapid.T) {
 	}
 }
 
-// needed says whether entries of a pod stand in the log of another.
+// needed says whether the log of another pod has entries of this one.
 func (m *model) needed(id string) bool {
 	for _, p := range m.pods {
 		if p.ID != id && slices.Contains(p.owners, id) {
@@ -140,12 +142,12 @@ func (m *model) fork(t *rapid.T) {
 	}
 }
 
-// index is where the entry with a sequence stands.
+// index is the index of the entry with a sequence.
 func (p *modelPod) index(seq item.Seq) int {
 	return slices.IndexFunc(p.log, func(e item.Entry) bool { return e.Seq == seq })
 }
 
-// past is the reason for which history cannot go on from an entry.
+// past is the reason why history cannot continue from an entry.
 func (p *modelPod) past(seq item.Seq) string {
 	switch {
 	case seq > p.Last:
@@ -189,7 +191,7 @@ func (m *model) purge(t *rapid.T) {
 	}
 }
 
-// mayBase says whether a batch has the base of entries that the log has with it.
+// mayBase says whether the log, with the batch, has the entries of the batch's base.
 func (p *modelPod) mayBase(b store.Batch) bool {
 	return max(p.First, 1) <= b.Base.Seq && b.Base.Seq <= p.Last+item.Seq(len(b.Entries))
 }
@@ -209,7 +211,7 @@ func (m *model) rewind(t *rapid.T) {
 	m.try(b)
 }
 
-// forget drops the acknowledged alerts of a time.
+// forget removes old acknowledged alerts.
 func (m *model) forget(t *rapid.T) {
 	before := at(m.tick()).Add(-time.Duration(rapid.IntRange(0, 10).Draw(t, "age")) * time.Millisecond)
 	n, err := m.f.s.PurgeAlerts(m.f.Context(), before)
@@ -233,167 +235,6 @@ func (m *model) delete(t *rapid.T) {
 		delete(m.pods, id)
 		m.alerts = slices.DeleteFunc(m.alerts, func(a item.Alert) bool { return a.Pod == id })
 	}
-}
-
-func (m *model) claim(t *rapid.T) {
-	id := podIDs.Draw(t, "pod")
-	epoch, err := m.f.s.Claim(m.f.Context(), id)
-	if m.same(err, m.missing(id)) {
-		m.pods[id].epoch++
-		equal(m.f, "epoch", epoch, m.pods[id].epoch)
-	}
-}
-
-func (m *model) append(t *rapid.T) {
-	b := m.batch(t)
-	for range rapid.IntRange(0, 3).Draw(t, "entries") {
-		e := note(m.tick())
-		if rapid.IntRange(0, 3).Draw(t, "kind") == 0 {
-			e = m.raising(t)
-		}
-		b.Entries = append(b.Entries, e)
-	}
-	if rapid.Bool().Draw(t, "status") {
-		b.Status = &item.PodStatus{State: item.StateRunning, Turn: int64(m.tick()), LastActivity: at(m.tick())}
-	}
-	m.based(t, &b)
-	m.try(b)
-}
-
-func (m *model) submit(t *rapid.T) {
-	text := texts.Draw(t, "text")
-	b := admission(requestIDs.Draw(t, "request"), text)
-	to := m.batch(t)
-	b.Pod, b.Epoch = to.Pod, to.Epoch
-	b.Enqueue = rapid.Bool().Draw(t, "enqueue")
-	b.Admit.Queued = rapid.Bool().Draw(t, "queued")
-	b.InboxLimit = rapid.IntRange(0, 2).Draw(t, "limit")
-	m.try(b)
-}
-
-func (m *model) take(t *rapid.T) {
-	b := m.batch(t)
-	b.Dequeue = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) item.Seq {
-		return item.Seq(rapid.Int64Range(0, 6).Draw(t, "seq"))
-	}), 1, 2).Draw(t, "dequeue")
-	b.Entries = []item.Entry{note(m.tick())}
-	m.try(b)
-}
-
-// based gives some batches a base.
-func (m *model) based(t *rapid.T, b *store.Batch) {
-	if rapid.IntRange(0, 3).Draw(t, "based") == 0 {
-		b.Base = based(item.Seq(rapid.Int64Range(0, 12).Draw(t, "base")), fmt.Sprint(m.tick()))
-	}
-}
-
-// batch is an empty batch for some pod, mostly with its epoch.
-func (m *model) batch(t *rapid.T) store.Batch {
-	b := store.Batch{Pod: podIDs.Draw(t, "pod")}
-	if p := m.pods[b.Pod]; p != nil {
-		b.Epoch = p.epoch
-	}
-	if rapid.IntRange(0, 9).Draw(t, "epoch") == 0 {
-		b.Epoch--
-	}
-	return b
-}
-
-// try appends a batch to the store and to the model.
-func (m *model) try(b store.Batch) {
-	m.f.Helper()
-	out, err := m.f.s.Append(m.f.Context(), b)
-	reason, duplicate := m.refusal(b)
-	if !m.same(err, reason) {
-		return
-	}
-	if duplicate != nil {
-		equal(m.f, "duplicate", out.Duplicate, duplicate)
-		equal(m.f, "records of a duplicate", len(out.Records), 0)
-		return
-	}
-	first := len(m.pods[b.Pod].log)
-	alerts := m.write(b)
-	equal(m.f, "duplicate", out.Duplicate, nil)
-	equal(m.f, "records", decode(m.f, out.Records), append([]item.Entry{}, m.pods[b.Pod].log[first:]...))
-	equal(m.f, "alerts", append([]item.Alert{}, out.Alerts...), append([]item.Alert{}, alerts...))
-}
-
-// refusal is the reason why a batch is refused, or the request that it repeats.
-func (m *model) refusal(b store.Batch) (reason string, duplicate *store.Request) {
-	p := m.pods[b.Pod]
-	if p == nil {
-		return store.ReasonPodNotFound, nil
-	}
-	if b.Epoch != p.epoch || p.epoch == 0 {
-		return store.ReasonStaleEpoch, nil
-	}
-	if b.Admit != nil {
-		if r, ok := p.requests[b.Admit.ID]; ok {
-			if r.Digest != b.Admit.Digest {
-				return store.ReasonRequestIDTaken, nil
-			}
-			return "", &r
-		}
-	}
-	for _, e := range b.Entries {
-		if k, ok := e.Kind.(item.Rewind); ok && p.marked() && k.To < p.from {
-			return store.ReasonPurged, nil
-		}
-	}
-	if b.Base != nil && !p.mayBase(b) {
-		return store.ReasonBadBatch, nil
-	}
-	left := slices.Clone(p.inbox)
-	for _, seq := range b.Dequeue {
-		i := slices.Index(left, seq)
-		if i < 0 {
-			return store.ReasonNotWaiting, nil
-		}
-		left = slices.Delete(left, i, i+1)
-	}
-	if b.Enqueue && b.InboxLimit > 0 && len(left) >= b.InboxLimit {
-		return store.ReasonInboxFull, nil
-	}
-	return "", nil
-}
-
-// write does to the model what an allowed batch does to a store, and gives its
-// alerts.
-func (m *model) write(b store.Batch) (alerts []item.Alert) {
-	p := m.pods[b.Pod]
-	first := p.Last + 1
-	for i, e := range numbered(first, b.Entries...) {
-		if a, ok := e.Kind.(item.AlertRaised); ok {
-			a.Alert.Pod, a.Alert.Count = b.Pod, 1
-			a.Alert = m.raise(a.Alert)
-			alerts = append(alerts, a.Alert)
-			e.Kind = a
-		}
-		p.log, p.owners = append(p.log, e), append(p.owners, p.ID)
-		p.First, p.Last = max(p.First, 1), first+item.Seq(i)
-		p.Status.LastActivity = e.Time
-	}
-	if b.Base != nil {
-		p.base = b.Base
-	}
-	for _, e := range b.Entries {
-		if k, ok := e.Kind.(item.Rewind); ok && p.base != nil && p.base.Seq > k.To {
-			p.base = nil
-		}
-	}
-	p.inbox = slices.DeleteFunc(p.inbox, func(seq item.Seq) bool { return slices.Contains(b.Dequeue, seq) })
-	if b.Enqueue {
-		p.inbox = append(p.inbox, first)
-	}
-	p.Queued = len(p.inbox)
-	if b.Admit != nil {
-		p.requests[b.Admit.ID] = store.Request{ID: b.Admit.ID, Digest: b.Admit.Digest, Seq: first, Queued: b.Admit.Queued}
-	}
-	if b.Status != nil {
-		p.Status = *b.Status
-	}
-	return alerts
 }
 
 // raising is an entry with an alert that may repeat another.
@@ -459,15 +300,14 @@ func (m *model) ack(t *rapid.T) {
 	}
 }
 
-// index is where the alert stands that has a sequence or had it; -1 when there is
-// none.
+// index is the index of the alert that has, or had, a sequence; -1 without one.
 func (m *model) index(seq item.Seq) int {
 	return slices.IndexFunc(m.alerts, func(a item.Alert) bool {
 		return a.Seq == seq || m.moved[seq] && m.firsts[a.Seq] == m.firsts[seq]
 	})
 }
 
-// missing is the reason for refusing what needs a pod.
+// missing is the reason for refusing a call that needs a missing pod.
 func (m *model) missing(id string) string {
 	if m.pods[id] == nil {
 		return store.ReasonPodNotFound
@@ -500,4 +340,25 @@ func (m *model) compare(*rapid.T) {
 		equal(f, "alerts of a pod", append([]item.Alert{}, f.alerts(store.AlertQuery{Pod: want.ID})...), append([]item.Alert{}, of...))
 	}
 	equal(f, "alerts", append([]item.Alert{}, f.alerts(store.AlertQuery{})...), append([]item.Alert{}, m.alerts...))
+	m.compareImages()
+}
+
+// compareImages holds that each image is there as long as a log refers to it. Its bytes are
+// gone with the last entry, except that shared logs keep entries between those that are needed.
+func (m *model) compareImages() {
+	referred, shares := make(map[string]bool), false
+	for _, p := range m.pods {
+		for i, e := range p.log {
+			for _, image := range item.ImagesIn(e.Kind) {
+				referred[image.Digest] = true
+			}
+			shares = shares || p.owners[i] != p.ID
+		}
+	}
+	for _, b := range images {
+		has, wanted := m.f.hasImages(b) != "", referred[picture(b).Digest]
+		if wanted && !has || has && !wanted && !shares {
+			m.f.Fatalf("the image %q is there: %v, an entry refers to it: %v", b, has, wanted)
+		}
+	}
 }

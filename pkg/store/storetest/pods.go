@@ -15,8 +15,8 @@ func fullSpec(model string) item.PodSpec {
 	}
 }
 
-// A pod comes back as it was created, by its id and by its name; an empty log has
-// neither end. An id that is another pod's name means the pod with that id.
+// A pod reads as it was created, by its id and by its name; an empty log has no first and
+// no last entry. An id that is another pod's name means the pod with that id.
 func podRecords(f *fixture) {
 	want := item.Pod{
 		ID: "id-1", Name: "one", Spec: fullSpec("m"), CreatedAt: at(1),
@@ -52,8 +52,8 @@ func podRecords(f *fixture) {
 	equal(f, "records", len(records), 2)
 }
 
-// A name and an id belong to one pod at a time; a refused creation changes
-// nothing, and a name is free again once its pod is deleted.
+// A name and an id belong to one pod at a time. A refused creation changes nothing, and a
+// name is free again once its pod is deleted.
 func podNamesAreUnique(f *fixture) {
 	f.must(f.s.CreatePod(f.Context(), item.Pod{ID: "id-1", Name: "one", Spec: fullSpec("first")}))
 	err := f.s.CreatePod(f.Context(), item.Pod{ID: "id-2", Name: "one"})
@@ -74,8 +74,8 @@ func podNamesAreUnique(f *fixture) {
 	}
 }
 
-// Nothing of a deleted pod is left: not its log, inbox, request ids or alerts.
-// What belongs to others stays, and so does the count of alerts.
+// Deleting a pod removes its log, inbox, request ids and alerts. It changes neither the
+// data of other pods nor the count of alerts.
 func deletedPodIsGone(f *fixture) {
 	gone, kept := f.pod("p"), f.pod("p2")
 	for _, p := range []*owned{gone, kept} {
@@ -94,7 +94,7 @@ func deletedPodIsGone(f *fixture) {
 	alerts, err := f.s.Alerts(f.Context(), store.AlertQuery{})
 	f.must(err)
 	if len(alerts) != 1 || alerts[0].Pod != "p2" {
-		f.Errorf("alerts are %+v, want the one of p2", alerts)
+		f.Errorf("alerts are %+v, want only p2's", alerts)
 	}
 
 	again := f.pod("p")
@@ -107,7 +107,7 @@ func deletedPodIsGone(f *fixture) {
 	equal(f, "the next alert", again.append(raised("new")).Alerts[0].Seq, 4)
 }
 
-// UpdateSpec replaces the spec and nothing else.
+// UpdateSpec replaces only the spec.
 func specIsReplaced(f *fixture) {
 	p := f.pod("p")
 	p.append(note(1))
@@ -119,8 +119,8 @@ func specIsReplaced(f *fixture) {
 	f.refused(f.s.UpdateSpec(f.Context(), "q", item.PodSpec{}), item.KindNotFound, store.ReasonPodNotFound)
 }
 
-// A batch may replace the status, with entries or without; without a status it
-// stays, save that the last activity is that of the last entry.
+// A batch may replace the status, with entries or without. Without a status only the last
+// activity changes, to that of the last entry.
 func statusGoesWithTheBatch(f *fixture) {
 	p := f.pod("p")
 	running := item.PodStatus{State: item.StateRunning, Turn: 1, LastActivity: at(5)}
@@ -136,8 +136,7 @@ func statusGoesWithTheBatch(f *fixture) {
 	equal(f, "ends of the log", [2]item.Seq{got.First, got.Last}, [2]item.Seq{1, 3})
 }
 
-// Each method that is told a pod that does not exist says so, and not something
-// else.
+// Each method reports a pod that does not exist as such.
 func unknownPod(f *fixture) {
 	ctx := f.Context()
 	calls := map[string]func() error{
@@ -161,7 +160,7 @@ func unknownPod(f *fixture) {
 	pods, err := f.s.Pods(ctx)
 	f.must(err)
 	equal(f, "pods", len(pods), 0)
-	// A name is no id: only Pod looks names up.
+	// A name is not an id: only Pod looks up names.
 	f.pod("q")
 	_, err = f.s.Claim(ctx, fmt.Sprintf("name-of-%s", "q"))
 	f.refused(err, item.KindNotFound, store.ReasonPodNotFound)

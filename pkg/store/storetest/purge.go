@@ -8,7 +8,7 @@ import (
 	"podd/pkg/store"
 )
 
-// purgedMark is a mark of a time whose log tells everything again from a sequence on.
+// purgedMark is a mark with a time, whose log is complete from a sequence on.
 func purgedMark(n int, from item.Seq) item.Entry {
 	return item.Entry{Time: at(n), Turn: int64(n), Kind: item.Purged{
 		At: at(n), Entries: int64(n), From: from, Reason: "too old",
@@ -17,7 +17,7 @@ func purgedMark(n int, from item.Seq) item.Entry {
 	}}
 }
 
-// purge removes the entries of a pod up to a sequence and gives the mark as stored.
+// purge removes the entries of a pod up to a sequence and returns the stored mark.
 func (p *owned) purge(upTo, from item.Seq) item.Entry {
 	p.f.Helper()
 	mark := purgedMark(int(upTo), from)
@@ -36,9 +36,9 @@ func (p *owned) gone(after item.Seq, first string) {
 	}
 }
 
-// A purged range is gone, and the error names the sequence at which the log begins
-// now: the mark is there, with what it tells. What comes after it is as it was, and so
-// are inbox, request ids, alerts and the next sequence.
+// A purged range is gone, and the error names the sequence at which the log now begins:
+// the mark with its content. Later entries, inbox, request ids, alerts and the next
+// sequence do not change.
 func purgedRangesAreGone(f *fixture) {
 	p := f.pod("p")
 	taken := p.submit("r", "hello")
@@ -79,8 +79,8 @@ func purgedRangesAreGone(f *fixture) {
 	equal(f, "the next entry", p.notes(21, 1)[0].Seq, 12)
 }
 
-// What a fork shares stays while the fork wants it, whoever purges or is deleted. A
-// fork of a purged log begins with its mark, and can purge on by itself.
+// Shared entries stay while the fork needs them, whichever pod is purged or deleted. A
+// fork of a purged log begins with its mark, and can be purged separately.
 func forksKeepWhatIsPurged(f *fixture) {
 	p := f.pod("p")
 	shared := p.notes(1, 10)
@@ -107,9 +107,9 @@ func forksKeepWhatIsPurged(f *fixture) {
 	f.must(f.s.CreatePod(f.Context(), item.Pod{ID: "p", Name: "p again"}))
 }
 
-// A purge is refused, and changes nothing, when the log has grown since, where the log
-// has no entry, when a submit in the range waits, and without a mark. A purged log is
-// not forked or rewound to before the place that its mark names.
+// A purge is refused, and changes nothing, if the log has grown since, has no such entry,
+// or has a waiting submit in the range, and without a mark. A purged log cannot be forked
+// or rewound to before the entry that its mark names.
 func badPurgesAreRefused(f *fixture) {
 	p := f.pod("p")
 	purge := func(upTo, last item.Seq, mark item.Entry) error {
@@ -150,7 +150,7 @@ func badPurgesAreRefused(f *fixture) {
 	f.refused(err, item.KindOutOfRange, store.ReasonPurged)
 }
 
-// Of the alerts, those go that were acknowledged and are older; sequences go on.
+// Old acknowledged alerts are removed; sequences continue.
 func oldAlertsAreDropped(f *fixture) {
 	p := f.pod("p")
 	for n := range 1200 {

@@ -8,9 +8,8 @@ import (
 	"sync"
 )
 
-// Recorder is a T that notes failures instead of reporting them. It shows that a
-// check can fail: run the check over a store that is broken on purpose and look at
-// the notes.
+// Recorder is a T that records failures instead of reporting them. It shows that a check
+// can fail: run the check on a deliberately broken store and look at the notes.
 type Recorder struct {
 	ctx  context.Context
 	name string
@@ -24,12 +23,12 @@ type Recorder struct {
 
 var _ T = (*Recorder)(nil)
 
-// Record runs a check over the stores that open opens and returns once it has
-// ended and cleaned up. Notes is empty when it passed.
+// Record runs a check on the stores that open opens and returns once it has ended and
+// cleaned up. Notes is empty when it passed.
 func Record(ctx context.Context, c Check, open OpenFunc) *Recorder {
 	r := &Recorder{ctx: ctx, name: c.Name}
 	var wg sync.WaitGroup
-	// FailNow ends its goroutine, so that the check needs one of its own.
+	// FailNow ends its goroutine, so the check needs its own.
 	wg.Go(func() {
 		defer r.cleanup()
 		c.Run(r, open)
@@ -38,7 +37,7 @@ func Record(ctx context.Context, c Check, open OpenFunc) *Recorder {
 	return r
 }
 
-// Notes is what the check reported when it failed, and empty when it passed.
+// Notes are the failures that the check reported; empty when it passed.
 func (r *Recorder) Notes() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,10 +69,10 @@ func (r *Recorder) Helper() {}
 // Name is the name of the check.
 func (r *Recorder) Name() string { return r.name }
 
-// Context is the context that Record was given.
+// Context is the context that Record received.
 func (r *Recorder) Context() context.Context { return r.ctx }
 
-// Cleanup keeps fn for the end of the check, the last one first.
+// Cleanup keeps fn for the end of the check; the last one runs first.
 func (r *Recorder) Cleanup(fn func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,7 +99,7 @@ func (r *Recorder) SkipNow() {
 	runtime.Goexit()
 }
 
-// Skipped says whether the check ended itself, because it can't be run here.
+// Skipped says whether the check skipped itself because it can't run here.
 func (r *Recorder) Skipped() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -77,8 +77,8 @@ func (b broken) AckAlerts(ctx context.Context, seqs []item.Seq) error {
 	return b.ack(b.Store, ctx, seqs)
 }
 
-// The suite notices a store with one defect: the check that names the property
-// fails. It passes the same checks on the store without the defect.
+// The suite finds a store with one defect: the check named for the property fails, and
+// passes on the store without the defect.
 func TestSuiteNoticesDefects(t *testing.T) {
 	for check, defect := range map[string]broken{
 		"EpochsFence": {append: func(s store.Store, ctx context.Context, b store.Batch) (store.Appended, error) {
@@ -147,7 +147,7 @@ func TestSuiteNoticesDefects(t *testing.T) {
 			}
 			return s.Fork(ctx, parent, at, p)
 		}},
-		// The fork is claimed already.
+		// The fork is already claimed.
 		"ForksShareNothingElse": {fork: func(s store.Store, ctx context.Context, parent string, at item.Seq, p item.Pod) error {
 			if err := s.Fork(ctx, parent, at, p); err != nil {
 				return err
@@ -167,7 +167,7 @@ func TestSuiteNoticesDefects(t *testing.T) {
 		}},
 		// Nothing is removed.
 		"PurgedRangesAreGone": {purge: func(store.Store, context.Context, store.Purge) error { return nil }},
-		// Others lose what they share.
+		// Other pods lose what they share.
 		"ForksKeepWhatIsPurged": {purge: func(s store.Store, ctx context.Context, p store.Purge) error {
 			pods, err := s.Pods(ctx)
 			for _, fork := range pods {
@@ -179,7 +179,7 @@ func TestSuiteNoticesDefects(t *testing.T) {
 			}
 			return errors.Join(err, s.Purge(ctx, p))
 		}},
-		// A rewind leaves it as it was.
+		// A rewind does not remove it.
 		"BasesStandForWhatIsThere": {append: func(s store.Store, ctx context.Context, b store.Batch) (store.Appended, error) {
 			kept, ok, err := s.Base(ctx, b.Pod)
 			if err != nil {
@@ -201,7 +201,7 @@ func TestSuiteNoticesDefects(t *testing.T) {
 			}
 			return err
 		}},
-		// One that is refused is stored after all.
+		// A refused one is stored anyway.
 		"BadBasesAreRefused": {append: func(s store.Store, ctx context.Context, b store.Batch) (store.Appended, error) {
 			out, err := s.Append(ctx, b)
 			if b.Base != nil && item.ReasonOf(err) == store.ReasonBadBatch {
@@ -210,14 +210,14 @@ func TestSuiteNoticesDefects(t *testing.T) {
 			}
 			return out, err
 		}},
-		// What was decided on a shorter log is done to a longer one.
+		// The decision for a shorter log is applied to a longer one.
 		"BadPurgesAreRefused": {purge: func(s store.Store, ctx context.Context, p store.Purge) error {
 			if pod, err := s.Pod(ctx, p.Pod); err == nil {
 				p.Last = pod.Last
 			}
 			return s.Purge(ctx, p)
 		}},
-		// What comes later is read first.
+		// Later records are read first.
 		"SequencesAreDense": {read: func(s store.Store, ctx context.Context, pod string, after item.Seq, limit int) ([]store.Record, error) {
 			page, err := s.Read(ctx, pod, after, limit)
 			slices.Reverse(page)

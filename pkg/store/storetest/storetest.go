@@ -10,14 +10,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// OpenFunc opens the store that belongs to dir. The directory is empty at the
-// first call; the same dir means the same data, and a store that keeps it
-// elsewhere may take dir as a name. The suite closes a store before it opens the
-// same dir again.
+// OpenFunc opens the store of dir. The directory is empty at the first call; the same dir
+// means the same data, and a store that keeps its data elsewhere may use dir as a name.
+// The suite closes a store before it opens the same dir again.
 type OpenFunc func(dir string) (store.Store, error)
 
-// T is what a check needs of a test: the part of testing.TB that *testing.T,
-// *rapid.T and Recorder have.
+// T is what a check needs from a test: the part of testing.TB that *testing.T, *rapid.T
+// and Recorder have.
 type T interface {
 	rapid.TB
 	Context() context.Context
@@ -27,7 +26,7 @@ type T interface {
 // Check is one property of a store.
 type Check struct {
 	Name string
-	// Run checks a store that open opens.
+	// Run runs the check on a store that open opens.
 	Run func(t T, open OpenFunc)
 }
 
@@ -74,6 +73,9 @@ func Checks() []Check {
 		{"BasesStandForWhatIsThere", onFixture(basesStandForWhatIsThere)},
 		{"ForksHaveTheBase", onFixture(forksHaveTheBase)},
 		{"BadBasesAreRefused", onFixture(badBasesAreRefused)},
+		{"ImagesStayAsLongAsTheirEntries", onFixture(imagesStayAsLongAsTheirEntries)},
+		{"BadImagesAreRefused", onFixture(badImagesAreRefused)},
+		{"ImagesAreBounded", onFixture(imagesAreBounded)},
 		{"OldAlertsAreDropped", onFixture(oldAlertsAreDropped)},
 		{"AcknowledgedIsOnDisk", onFixture(acknowledgedIsOnDisk)},
 		{"EverythingSurvivesReopening", onFixture(everythingSurvivesReopening)},
@@ -120,7 +122,7 @@ func newFixture(t T, open OpenFunc) *fixture {
 	return f
 }
 
-// reopen closes the store, if there is one, and opens it again.
+// reopen closes the store, if one is open, and opens it again.
 func (f *fixture) reopen() {
 	f.Helper()
 	if f.s != nil {

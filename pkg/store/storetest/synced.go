@@ -9,9 +9,9 @@ import (
 	"podd/pkg/store"
 )
 
-// What was acknowledged is on disk, not on its way: after each call that writes, no
-// file of the store has a page that the system has not written. It is skipped where
-// the system does not tell.
+// What was acknowledged is on disk: after each call that writes, no file of the store has
+// a page that the system has not written. The test is skipped where the system does not
+// report that.
 func acknowledgedIsOnDisk(f *fixture) {
 	if !tellsDirty(f) {
 		f.Skip("the system does not say which pages of a file it has not written")
@@ -60,7 +60,7 @@ func acknowledgedIsOnDisk(f *fixture) {
 	clean("a deletion")
 }
 
-// tellsDirty says whether a page that was just written can be told from a synced one.
+// tellsDirty says whether the system distinguishes a new page from a synced one.
 func tellsDirty(f *fixture) bool {
 	path := filepath.Join(f.dir, "control")
 	f.must(os.WriteFile(path, make([]byte, 1<<16), 0o600))

@@ -9,7 +9,7 @@ import (
 // sysCachestat is cachestat(2), since Linux 6.5; its number is the same everywhere.
 const sysCachestat = 451
 
-// dirtyPages is how many pages of a file the system has still to write.
+// dirtyPages is how many pages of a file the system has not written yet.
 func dirtyPages(path string) (uint64, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -28,7 +28,7 @@ func targets(lookUp func(path string) scopefs.Target, paths []string) []tool.Tar
 	return all
 }
 
-// named are paths from the workspace; no path stands for the workspace.
+// named are paths relative to the workspace; an empty path means the workspace.
 func (f *files) named(paths []string) []string {
 	for i, path := range paths {
 		paths[i] = f.Rel(orWorkspace(path))
@@ -47,9 +47,9 @@ func (f *files) writing(paths ...string) tool.Access {
 	paths = f.named(paths)
 	a := tool.Access{Paths: paths, Targets: Targets(f.FS, paths), Writes: true, Confined: true}
 	for _, t := range a.Targets {
-		// What is asked about is what the call is held to.
+		// The question is about exactly what the call is limited to.
 		if why, protected := t.(target).Protected(); protected {
-			a.Protected = append(a.Protected, fmt.Sprintf("%s is protected (%s)", scopefs.Display(t.Named()), why))
+			a.Protected = append(a.Protected, fmt.Sprintf("%s is protected because %s", scopefs.Display(t.Named()), why))
 		}
 	}
 	return a
@@ -69,8 +69,8 @@ func (f *files) bound(call *tool.Invocation) *files {
 	return &files{FS: f.Bound(targets), changing: f.changing}
 }
 
-// granted is the context of a change: protected paths may be changed by a call that a
-// person has agreed to as it stands.
+// granted is the context of a change: a call that a person approved in exactly this form
+// may change protected paths.
 func granted(ctx context.Context, call *tool.Invocation) context.Context {
 	if call.Approved {
 		return scopefs.Approved(ctx)
@@ -78,7 +78,7 @@ func granted(ctx context.Context, call *tool.Invocation) context.Context {
 	return ctx
 }
 
-// access is what a patch changes; one that can't be read changes nothing.
+// access is what a patch changes; one that can't be parsed changes nothing.
 func (p *patcher) access(args patchArgs) tool.Access {
 	changes, _ := parsePatch(args.Input)
 	var paths []string

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"podd/pkg/item"
 	"podd/pkg/tool"
 )
 
@@ -28,7 +29,9 @@ func TestAccess(t *testing.T) {
 		{"search", `{"pattern":"x","glob":"*.go"}`, tool.Access{Paths: []string{"."}, Confined: true}},
 		{"glob", `{"pattern":"a/b/**/c"}`, tool.Access{Paths: []string{"a/b"}, Confined: true}},
 		{"todo", `{"items":[]}`, tool.Access{Confined: true}},
-		{"shell", `{"command":"make"}`, tool.Access{Command: "make"}},
+		{"shell", `{"command":"make"}`, tool.Access{Command: "make", Level: item.AccessSandbox}},
+		// Without a sandbox all levels are the same.
+		{"shell", `{"command":"make","access":"host","why":"x"}`, tool.Access{Command: "make", Level: item.AccessHost, Why: "x"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.tool, func(t *testing.T) {
@@ -46,8 +49,8 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// Where a path of a call leads elsewhere than when it was decided on, the call does
-// nothing and is to be decided on again, whatever the tool is.
+// If a path of a call leads elsewhere than when it was decided on, the call does nothing
+// and must be decided on again, whatever the tool.
 func TestCallsStayWhereTheyWereDecided(t *testing.T) {
 	patch := func(text string) string { return object("input", "*** Begin Patch\n"+text+"\n*** End Patch") }
 	for name, arguments := range map[string]string{

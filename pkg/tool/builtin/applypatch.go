@@ -56,28 +56,28 @@ func (p *patcher) run(ctx context.Context, call *tool.Invocation, args patchArgs
 	return plan.output(), nil
 }
 
-// patchPlan is what a patch comes to, worked out in memory before the first write.
+// patchPlan is the result of a patch, computed in memory before the first write.
 type patchPlan struct {
 	*files
-	// texts is what the files hold so far in the plan, by the path to show.
+	// texts is the planned content of the files so far, by the path to show.
 	texts map[string]*plannedText
 	steps []patchStep
 }
 
-// plannedText is the text of a file within the plan; absent says that there is no
-// file.
+// plannedText is the text of a file in the plan; absent says that the file does not
+// exist.
 type plannedText struct {
 	text   string
 	absent bool
 }
 
-// patchStep is one change of the disk and how it is undone.
+// patchStep is one change on the disk and how to undo it.
 type patchStep struct {
 	path, note string
 	do, undo   func(context.Context) error
 }
 
-// text is what the plan has for a path, read from the disk the first time.
+// text is the planned text of a path, read from the disk the first time.
 func (p *patchPlan) text(path string) (*plannedText, error) {
 	key := p.Rel(path)
 	if t, ok := p.texts[key]; ok {
@@ -104,13 +104,13 @@ func (p *patchPlan) add(c fileChange) error {
 	}
 	if c.verb == "add" {
 		if !now.absent {
-			return errors.New("the file exists: use *** Update File, or delete it first")
+			return errors.New("the file exists: use *** Update File, or *** Delete File before it")
 		}
 		p.write(c.path, now, c.content, fmt.Sprintf("A %s +%d", p.show(c.path), countLines(c.content)))
 		return nil
 	}
 	if now.absent {
-		return fmt.Errorf("there is no such file to %s", c.verb)
+		return fmt.Errorf("the file to %s does not exist: check the path, or use *** Add File", c.verb)
 	}
 	if c.verb == "delete" {
 		p.remove(c.path, now)
@@ -141,14 +141,14 @@ func (p *patchPlan) update(c fileChange, now *plannedText) error {
 	return nil
 }
 
-// move plans a rename and gives what is then at the new path.
+// move plans a rename and returns what is then at the new path.
 func (p *patchPlan) move(c fileChange, now *plannedText, note string) (*plannedText, error) {
 	there, err := p.text(c.moveTo)
 	if err != nil {
 		return nil, err
 	}
 	if !there.absent {
-		return nil, fmt.Errorf("it cannot be moved: %s exists", p.show(c.moveTo))
+		return nil, fmt.Errorf("cannot move it: %s already exists: use another path, or delete that file first", p.show(c.moveTo))
 	}
 	p.steps = append(p.steps, patchStep{path: c.moveTo, note: note,
 		do:   func(ctx context.Context) error { return p.Rename(ctx, c.path, c.moveTo) },
@@ -188,14 +188,14 @@ func (p *patchPlan) remove(path string, now *plannedText) {
 	*now = plannedText{absent: true}
 }
 
-// restore gives a file the content that it had.
+// restore gives a file its old content.
 func (p *patchPlan) restore(ctx context.Context, path, text string) error {
 	_, err := p.store(ctx, path, []byte(text))
 	return err
 }
 
-// commit does the steps. When one fails, those before it are undone; the error
-// says so, or names what could not be undone.
+// commit performs the steps. If one fails, it undoes the earlier ones; the error says so,
+// or names what could not be undone.
 func (p *patchPlan) commit(ctx context.Context) error {
 	for i, step := range p.steps {
 		err := step.do(ctx)
@@ -209,8 +209,8 @@ func (p *patchPlan) commit(ctx context.Context) error {
 			}
 		}
 		if len(stuck) > 0 {
-			// Not what is tried again: something was done.
-			return fmt.Errorf("%s; these files are changed and could not be restored: %s", err.Error(), strings.Join(stuck, ", "))
+			// This must not be retried: something was done.
+			return fmt.Errorf("%s; these files were changed and could not be restored: %s; read them before you go on", err.Error(), strings.Join(stuck, ", "))
 		}
 		return fmt.Errorf("nothing was changed: %w", err)
 	}
@@ -229,7 +229,7 @@ func (p *patchPlan) output() tool.Output {
 	}
 	switch len(notes) {
 	case 0:
-		return tool.Output{Summary: "apply_patch: the files are as the patch wants them already", Kind: item.OutputEdit}
+		return tool.Output{Summary: "apply_patch: the files already have these changes", Kind: item.OutputEdit}
 	case 1:
 		return p.edited(path, "apply_patch: "+notes[0], "")
 	}

@@ -16,13 +16,18 @@ type Config struct {
 	FS *scopefs.FS
 	// Spool is the pod's folder for the output of commands.
 	Spool *spool.Folder
-	// Limits are those that the outputs will be cut to; nil means the defaults. The
-	// tools that capture or page ask them how much can be used.
+	// Jobs are the pod's background commands; nil means that it can have none.
+	Jobs *PodJobs
+	// Limits are those to which the outputs will be cut; nil means the defaults. The tools
+	// that capture or page use them to know how much can be shown.
 	Limits   *tool.Limits
 	Shell    Shell
 	Search   Search
 	WebFetch WebFetch
-	Tree     Tree
+	// Network says whether the commands of the pod reach the network now, unasked; nil leaves
+	// that to Shell.Sandbox.
+	Network func() bool
+	Tree    Tree
 	// ListDir and Glob bound the tools of these names.
 	ListDir Listing
 	Glob    Listing
@@ -30,8 +35,8 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// New makes the tools, in the order in which they are sent to a model. A missing
-// FS or Spool is an error of kind KindInternal.
+// New makes the tools, in the order for the model. A missing FS or Spool is an error of
+// kind KindInternal.
 func New(c Config) ([]tool.Tool, error) {
 	if c.FS == nil || c.Spool == nil {
 		return nil, item.Errorf(item.KindInternal, "BAD_CONFIG", "builtin.New needs FS and Spool")
@@ -52,19 +57,20 @@ func New(c Config) ([]tool.Tool, error) {
 		newGlob(f, c),
 		newSearch(f, c),
 		newShell(c),
+		newJobTool(c),
 		newWebFetch(c),
 		newTodo(),
 	}, nil
 }
 
-// Recovering makes those tools that know what became of a call. They need no FS as long as
-// they are only asked to Recover.
+// Recovering makes the tools that can find the outcome of a call. They need no FS if only
+// Recover is called.
 func Recovering(c Config) ([]tool.Tool, error) {
 	c, err := c.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	return []tool.Tool{newShell(c)}, nil
+	return []tool.Tool{newShell(c), newJobTool(c)}, nil
 }
 
 func (c Config) withDefaults() (Config, error) {
@@ -88,10 +94,10 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// maxEntries is how many entries list_dir, repo_structure and glob show by default.
+// maxEntries is the default of how many entries list_dir, repo_structure and glob show.
 const maxEntries = 500
 
-// Listing bounds what a tool lists. A zero field is its default.
+// Listing bounds what a tool lists. A zero field means its default.
 type Listing struct {
 	// MaxEntries is 500 by default.
 	MaxEntries int
@@ -104,7 +110,7 @@ func (l Listing) withDefaults() Listing {
 	return l
 }
 
-// Tree bounds repo_structure. A zero field is its default.
+// Tree bounds repo_structure. A zero field means its default.
 type Tree struct {
 	// Depth is 3 by default.
 	Depth int

@@ -11,34 +11,36 @@ import (
 	"podd/pkg/tool"
 )
 
-// Sizes of a capture. They bound its memory, with twice the limit's bytes for
-// either end.
+// Sizes of a capture. They bound its memory, together with twice the limit's bytes for
+// each end.
 const (
 	captureBuffer = 64 << 10
-	// smallBuffer is what most outputs fit into.
+	// smallBuffer is large enough for most outputs.
 	smallBuffer = 1 << 10
-	// captureStep bounds the work between two looks at clock and context.
+	// captureStep bounds the work between two checks of clock and context.
 	captureStep = 8 << 20
-	// maxFragment bounds a live fragment; watchers see the end of a burst.
+	// maxFragment bounds a live fragment; followers see the end of a burst.
 	maxFragment = 8 << 10
 )
 
-// capture follows a file that a command writes after a header. It counts
-// everything but the header, keeps the two ends in memory, and gives back the disk
-// of what is over the quota.
+// capture follows a file that a command writes after a header. It counts everything
+// except the header, keeps the two ends in memory, and releases the disk space beyond the
+// quota.
 //
-// The header is how it sees that the file was emptied: on Linux a command does that
-// to its own output when it opens it by name, as >/dev/stderr does. What it had not
-// read by then is lost.
+// The header shows whether the file was emptied: on Linux a command does that to its own
+// output when it opens it by name, like >/dev/stderr. What capture had not read by then
+// is lost.
 //
 // It is not safe for concurrent use.
 type capture struct {
 	file   *os.File
 	header []byte
 	quota  int64
-	// keep is how much of each end a cut can need.
+	// spare is how much of what was read keeps its disk.
+	spare int64
+	// keep is how much of each end a cut may need.
 	keep int
-	// report gets what is new, in fragments of valid UTF-8; may be nil.
+	// report gets new output, in fragments of valid UTF-8; may be nil.
 	report func(string)
 
 	offset     int64 // in the file
@@ -47,10 +49,10 @@ type capture struct {
 	endsLine   bool
 	head, tail []byte
 	buffer     []byte
-	// partial is the start of a rune whose rest has not come yet.
+	// partial is the incomplete rune at the end.
 	partial []byte
-	// dropped says that the file no longer holds the whole output, emptied that the
-	// command did that.
+	// dropped says that the file no longer has the whole output, emptied that the command
+	// emptied it.
 	dropped, emptied bool
 }
 
@@ -68,14 +70,14 @@ func openCapture(file *os.File, header string, quota int64, keep int, report fun
 		offset: int64(len(header)), buffer: make([]byte, smallBuffer)}
 }
 
-// advance reads what has come, at most captureStep of it, and says whether it
-// reached the end. The error is that of the file, or errNoHoles.
+// advance reads new output, at most captureStep of it, and says whether it reached the
+// end. The error is that of the file, or errNoHoles.
 func (c *capture) advance() (atEnd bool, err error) {
 	if err := c.checkHeader(); err != nil {
 		return false, err
 	}
 	var fresh []byte
-	defer func() { c.tell(fresh) }()
+	defer func() { c.send(fresh) }()
 	for read := 0; read < captureStep; {
 		if len(c.buffer) == captureBuffer {
 			c.skip(dataFrom(c.file, c.offset) - c.offset)
@@ -130,17 +132,17 @@ func (c *capture) skip(n int64) {
 	c.total += n - int64(len(zeros))
 }
 
-// giveBack frees the disk of an output over the quota. Nobody is told of a file
+// giveBack releases the disk space of an output over the quota. No result names a file
 // with holes, so all that was read can go.
 func (c *capture) giveBack() error {
 	if c.total <= c.quota {
 		return nil
 	}
 	c.dropped = true
-	return punchHole(c.file, int64(len(c.header)), c.offset)
+	return punchHole(c.file, int64(len(c.header)), c.offset-c.spare)
 }
 
-// checkHeader starts over when the file was emptied.
+// checkHeader starts again if the file was emptied.
 func (c *capture) checkHeader() error {
 	info, err := c.file.Stat()
 	if err != nil {
@@ -168,9 +170,9 @@ func (c *capture) backlog() int64 {
 	return max(info.Size()-c.offset, 0)
 }
 
-// drain reads to the end that the file has now; a process that escaped may still
-// be writing. It takes a bounded time: of what is far over the quota it counts the bytes,
-// and reads the end alone.
+// drain reads to the current end of the file; a process that left the tree may still be
+// writing. It takes a bounded time: beyond the quota it only counts the bytes, and reads
+// the end.
 func (c *capture) drain() error {
 	for left := 4*c.quota + 8*captureStep; left >= 0; left -= captureStep {
 		if atEnd, err := c.advance(); atEnd || err != nil {
@@ -184,7 +186,7 @@ func (c *capture) drain() error {
 	return err
 }
 
-func (c *capture) tell(fresh []byte) {
+func (c *capture) send(fresh []byte) {
 	if c.report == nil || len(fresh) == 0 {
 		return
 	}
@@ -216,8 +218,8 @@ func (c *capture) lines() int64 {
 	return c.newlines
 }
 
-// content is the output within the limit. cut is nil when that is all of it.
-// spool is where the file is, to be named when it holds more.
+// content is the output within the limit. cut is nil if that is all of it. spool is the
+// file's path, to be named if it has more.
 func (c *capture) content(limit tool.Limit, spool string) (text string, cut *item.Cut) {
 	if c.total <= int64(limit.MaxBytes) && c.lines() <= int64(limit.MaxLines) {
 		return tool.Repair(string(c.head)), nil
@@ -230,7 +232,7 @@ func (c *capture) content(limit tool.Limit, spool string) (text string, cut *ite
 	return text, &counts
 }
 
-// ends is the output as far as it is kept, in whole lines.
+// ends is the kept part of the output, in whole lines.
 func (c *capture) ends() string {
 	tail := lastOf(c.tail, c.keep)
 	if c.total <= int64(len(c.head)) {

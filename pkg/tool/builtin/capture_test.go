@@ -10,14 +10,14 @@ import (
 	"podd/pkg/tool/builtin"
 )
 
-// A command can make its output longer than anybody can read. What it did not write is
-// counted, and its ends are shown; the call ends as soon as the command does.
+// A command can make its output longer than can be read. What it did not write is
+// counted, and the ends are shown; the call ends as soon as the command does.
 func TestShellOutputMadeLong(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("only on Linux holes are told from data")
+		t.Skip("only Linux distinguishes holes from data")
 	}
 	b := newBench(t, nil)
-	// Hours of reading, were it read.
+	// It would take hours to read.
 	out := b.call("shell", object("command", "echo first; for i in 1 2 3; do truncate -s +5000G /dev/stdout || exit; echo $i; done; echo last"))
 	if out.IsError || out.Cut == nil || out.Cut.TotalBytes < 15000<<30 || out.Cut.TotalLines != 5 || out.Cut.SpoolPath != "" {
 		t.Fatalf("%s, %+v", out.Summary, out.Cut)
@@ -30,7 +30,7 @@ func TestShellOutputMadeLong(t *testing.T) {
 	}
 }
 
-// What escaped the tree may write without end: reading it ends all the same.
+// A process that left the tree may write without end: reading its output still ends.
 func TestCaptureDrainsABoundedPart(t *testing.T) {
 	const quota, size = 1 << 20, 100 << 20
 	file, err := os.OpenFile(filepath.Join(t.TempDir(), "out"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)

@@ -6,8 +6,8 @@ import (
 	udiff "github.com/aymanbagabas/go-udiff"
 )
 
-// showDiff is a unified diff of edits to a text, without the lines that name the
-// files, and how many lines it adds and removes. Empty when it cannot be made.
+// showDiff is a unified diff of edits to a text, without the lines with the files' names,
+// and the number of lines added and removed. It is empty if the diff cannot be made.
 func showDiff(before string, edits []udiff.Edit) (added, removed int, diff string) {
 	const context = 2
 	whole, err := udiff.ToUnifiedDiff("", "", before, edits, context)

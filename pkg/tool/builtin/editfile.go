@@ -23,7 +23,7 @@ func (a *editArgs) check() error {
 	case a.Old == "":
 		return errors.New("old is empty: give the text to replace, or use write_file for a new file")
 	case a.Old == a.New:
-		return errors.New("old and new are the same: nothing would change")
+		return errors.New("old and new are the same, so nothing would change: change new")
 	}
 	return needPath(a.Path)
 }
@@ -48,20 +48,15 @@ func (e *editor) run(ctx context.Context, call *tool.Invocation, args editArgs) 
 		return failed(ctx, "edit_file", err)
 	}
 	before := string(data)
-	args = withLineEnds(args, before)
-	starts := occurrences(before, args.Old)
+	r := replacements(before, args)
 	switch {
-	case len(starts) == 0:
+	case len(r.starts) == 0:
 		return e.absent(before, args), nil
-	case len(starts) > 1 && !args.All:
+	case len(r.starts) > 1 && !args.All:
 		return tool.Error("edit_file: old occurs %d times in %s, at lines %s: add lines around it to make it unique, or set all",
-			len(starts), e.show(args.Path), lineList(before, starts)), nil
+			len(r.starts), e.show(args.Path), lineList(before, r.starts)), nil
 	}
-	edits := make([]udiff.Edit, len(starts))
-	for i, at := range starts {
-		edits[i] = udiff.Edit{Start: at, End: at + len(args.Old), New: args.New}
-	}
-	after, err := udiff.Apply(before, edits)
+	after, err := udiff.Apply(before, r.edits)
 	if err != nil {
 		return tool.Output{}, fmt.Errorf("edit_file: %w", err)
 	}
@@ -72,13 +67,16 @@ func (e *editor) run(ctx context.Context, call *tool.Invocation, args editArgs) 
 	if err != nil {
 		return failed(ctx, "edit_file", err)
 	}
-	added, removed, diff := showDiff(before, edits)
+	if r.but != "" {
+		note = "; old differed from the file in " + r.but + note
+	}
+	added, removed, diff := showDiff(before, r.edits)
 	return e.edited(args.Path, fmt.Sprintf("edit_file: %s, %s replaced at line %s, +%d -%d lines%s",
-		e.show(args.Path), plural(int64(len(starts)), "place"), lineList(before, starts), added, removed, note), diff), nil
+		e.show(args.Path), plural(int64(len(r.starts)), "place"), lineList(before, r.starts), added, removed, note), diff), nil
 }
 
-// withLineEnds brings the arguments to the file's line ends: a model writes \n
-// whatever the file has.
+// withLineEnds converts the arguments to the file's line ends: a model writes \n whatever
+// the file has.
 func withLineEnds(args editArgs, text string) editArgs {
 	if strings.Contains(args.Old, "\r") || !strings.Contains(text, "\r\n") || strings.Contains(text, args.Old) && strings.Contains(args.Old, "\n") {
 		return args
@@ -121,15 +119,17 @@ func lineList(text string, offsets []int) string {
 	return b.String()
 }
 
-// absent says that old is not there, and shows what of the file is most like it.
+// absent says that old is missing, and shows the most similar part of the file.
 func (e *editor) absent(text string, args editArgs) tool.Output {
-	out := tool.Error("edit_file: old is not in %s: read the file again and copy the text exactly", e.show(args.Path))
-	first, lines := nearest(text, args.Old)
-	if len(lines) == 0 {
-		return out
+	lines, old := splitLines(text), strings.Split(strings.Trim(strings.ReplaceAll(args.Old, "\r\n", "\n"), "\n"), "\n")
+	at := nearest(lines, old)
+	if at < 0 {
+		return tool.Error("edit_file: old is not in %s, nor are similar lines: read the file again and copy the text from it", e.show(args.Path))
 	}
-	out.Summary = tool.Bound(fmt.Sprintf("edit_file: old is not in %s; most alike are lines %d-%d, which differ in space or words: copy them exactly",
-		e.show(args.Path), first, first+len(lines)-1))
-	out.Content = strings.Join(lines, "\n") + "\n"
+	line, how := difference(lines, at, old)
+	first := max(at, line-maxNearestLines/2)
+	last := min(len(lines), at+len(old), first+maxNearestLines)
+	out := tool.Error("edit_file: old is not in %s; the nearest lines are %d-%d, but %s: copy the text from the file", e.show(args.Path), at+1, min(len(lines), at+len(old)), how)
+	out.Content = joinLines(lines[min(first, last):last])
 	return out
 }

@@ -6,9 +6,9 @@ import (
 	"syscall"
 )
 
-// exitStatus is an exit status as the model reads it: "exit 1". A shell gives 128 and
-// the number of the signal for a command that a signal ended; the status cannot be told
-// from that of a command that exits with such a number.
+// exitStatus is an exit status as the model reads it: "exit 1". For a command that a
+// signal ended a shell gives 128 plus the number of the signal; the command may also have
+// exited with such a number itself.
 func exitStatus(status int) string {
 	usual := []syscall.Signal{
 		syscall.SIGINT, syscall.SIGILL, syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGKILL,

@@ -12,8 +12,8 @@ import (
 	"podd/pkg/tool"
 )
 
-// maxEditBytes is the largest file that the tools change. Larger ones can be read
-// in parts, but no digest is remembered for them.
+// maxEditBytes is the size of the largest file that the tools change. Larger ones can be
+// read in parts, but no digest is recorded for them.
 const maxEditBytes = 8 << 20
 
 // files is the scope with one lock for changes: a tool reads, decides and writes
@@ -23,33 +23,33 @@ type files struct {
 	changing *sync.Mutex
 }
 
-// load reads a file that is to be changed.
+// load reads a file to be changed.
 func (f *files) load(path string) ([]byte, error) {
 	file, err := f.ReadFile(path, maxEditBytes)
 	if err != nil {
 		return nil, err
 	}
 	if file.Truncated {
-		return nil, fmt.Errorf("%s has %d bytes, and files over %d are not changed by this tool: use shell", f.show(path), file.Size, maxEditBytes)
+		return nil, fmt.Errorf("%s has %d bytes, but this tool only changes files up to %d bytes: use shell", f.show(path), file.Size, maxEditBytes)
 	}
 	return file.Data, nil
 }
 
-// redactedMark stands in what a model has read for a secret that it was not shown.
+// redactedMark replaces secrets in what a model reads.
 const redactedMark = "[redacted]"
 
-// keepsSecrets refuses a text with the mark in place of a file that does not have it:
-// the secret that it stands for would be lost.
+// keepsSecrets refuses to replace a file without the mark by a text with it: the secret
+// that the mark replaced would be lost.
 func (f *files) keepsSecrets(path, before, after string) error {
 	if strings.Count(after, redactedMark) > strings.Count(before, redactedMark) && before != "" {
-		return fmt.Errorf("%s would get %s, which stands for a secret that you were not shown: change other lines with edit_file, without this text",
+		return fmt.Errorf("%s would get %s, which is a placeholder for a secret that you were not shown: change other lines with edit_file, without this text",
 			f.show(path), redactedMark)
 	}
 	return nil
 }
 
-// store writes a file and remembers what it holds now. note is empty, or what there
-// is to say of the file beside that it was written.
+// store writes a file and records its new content. note is empty, or what to report about
+// the file besides that it was written.
 func (f *files) store(ctx context.Context, path string, data []byte) (note string, err error) {
 	written, err := f.WriteFile(ctx, path, data)
 	if err != nil {
@@ -62,11 +62,11 @@ func (f *files) store(ctx context.Context, path string, data []byte) (note strin
 	return note, nil
 }
 
-// unchanged refuses a file that was read and is another one by now. Of a file that
-// was never read nothing can be said.
+// unchanged refuses a file that changed since it was read. A file that was never read
+// passes.
 func (f *files) unchanged(path string, data []byte) error {
 	if seen, ok := f.LastRead(path); ok && seen != scopefs.Digest(data) {
-		return fmt.Errorf("%s changed since it was read: read it again, then change what is there now", f.show(path))
+		return fmt.Errorf("%s changed since you read it: read it again, then change its current content", f.show(path))
 	}
 	return nil
 }
@@ -74,8 +74,8 @@ func (f *files) unchanged(path string, data []byte) error {
 // show is the path for a summary and for Output.Path.
 func (f *files) show(path string) string { return scopefs.Display(f.Rel(path)) }
 
-// failed turns an error of the scope into an output that the model reads. What is
-// no fault of the call is returned as an error.
+// failed turns an error of the scope into an output that the model reads. It returns an
+// error that is not the call's fault.
 func failed(ctx context.Context, name string, err error) (tool.Output, error) {
 	switch {
 	case ctx.Err() != nil:

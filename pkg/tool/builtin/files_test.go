@@ -40,15 +40,15 @@ func TestReadFile(t *testing.T) {
 		{"past the end", `{"path":"a.txt","start_line":3,"end_line":99}`, "read_file: a.txt, lines 3-3 of 3", "3\tthree\n", false},
 		{"empty", `{"path":"empty"}`, "read_file: empty, empty", "", false},
 		{"CRLF", `{"path":"crlf.txt"}`, "read_file: crlf.txt, 2 lines, CRLF", "1\ta\n2\tb\n", false},
-		{"behind", `{"path":"a.txt","start_line":9}`, "read_file: a.txt has 3 lines: start_line 9 is behind its end", "", true},
-		{"NUL", `{"path":"bin"}`, "read_file: bin is not UTF-8 text (4 bytes): look at it with shell (file, xxd, strings, iconv)", "", true},
+		{"behind", `{"path":"a.txt","start_line":9}`, "read_file: a.txt has 3 lines; start_line 9 is past the end", "", true},
+		{"NUL", `{"path":"bin"}`, "read_file: bin is not UTF-8 text (4 bytes): inspect it with shell (file, xxd, strings, iconv)", "", true},
 		{"latin-1", `{"path":"latin"}`, "read_file: latin is not UTF-8 text", "", true},
 		{"UTF-16", `{"path":"utf16"}`, "read_file: utf16 is not UTF-8 text", "", true},
 		{"directory", `{"path":"sub"}`, "read_file: sub is a directory: use list_dir", "", true},
 		{"missing", `{"path":"nope.txt"}`, "read_file: nope.txt does not exist", "", true},
 		{"missing, elsewhere", `{"path":"b.go"}`, "list its directory; there is sub/b.go", "", true},
-		{"out of scope", `{"path":"/etc/passwd"}`, "outside of the scope", "", true},
-		{"dots", `{"path":"../x"}`, "outside of the scope", "", true},
+		{"out of scope", `{"path":"/etc/passwd"}`, "outside the scope", "", true},
+		{"dots", `{"path":"../x"}`, "outside the scope", "", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out := b.call("read_file", c.args)
@@ -123,7 +123,7 @@ func TestReadFilePages(t *testing.T) {
 				if c.TotalLines != total-int64(next)+1 || c.KeptLines != int64(last-next) {
 					t.Errorf("cut %+v at line %d", c, next)
 				}
-				if want := fmt.Sprintf("[lines %d-%d of %d; the next is start_line %d]", next, last-1, total, last); !strings.HasSuffix(out.Content, want) {
+				if want := fmt.Sprintf("[lines %d-%d of %d; continue with start_line %d]", next, last-1, total, last); !strings.HasSuffix(out.Content, want) {
 					t.Errorf("note %q, want %q", out.Content[len(out.Content)-80:], want)
 				}
 				if !strings.HasSuffix(out.Summary, fmt.Sprintf("lines %d-%d of %d", next, last-1, total)) {
@@ -147,7 +147,7 @@ func TestReadFileEndlessLine(t *testing.T) {
 	}
 }
 
-// A file above the size that can be edited is read as a stream.
+// A file above the size limit for edits is read as a stream.
 func TestReadFileLarge(t *testing.T) {
 	b := newBench(t, map[string]string{"big": strings.Repeat(strings.Repeat("x", 99)+"\n", 100_000)})
 	out := b.call("read_file", `{"path":"big","start_line":99999}`)
@@ -155,7 +155,7 @@ func TestReadFileLarge(t *testing.T) {
 		t.Errorf("got %q", out.Summary)
 	}
 	out = b.call("edit_file", object("path", "big", "old", "x\nx", "new", "y"))
-	if !out.IsError || !strings.Contains(out.Summary, "big has 10000000 bytes, and files over 8388608 are not changed") {
+	if !out.IsError || !strings.Contains(out.Summary, "big has 10000000 bytes, but this tool only changes files up to 8388608 bytes") {
 		t.Errorf("got %q", out.Summary)
 	}
 }
@@ -169,11 +169,11 @@ func TestWriteFile(t *testing.T) {
 	}{
 		{"create", "write_file", object("path", "new/deep/a.txt", "content", "x\ny\n"), "write_file: created new/deep/a.txt, 2 lines, 4 bytes", false},
 		{"again", "write_file", object("path", "new/deep/a.txt", "content", "z"), "write_file: replaced new/deep/a.txt, 1 line, 1 byte", false},
-		{"unread", "write_file", object("path", "old.txt", "content", "z"), "write_file: old.txt exists (4 bytes) and was not read: read it first, or change a part of it with edit_file", true},
+		{"unread", "write_file", object("path", "old.txt", "content", "z"), "write_file: old.txt exists (4 bytes) and you have not read it: read it first, or change a part of it with edit_file", true},
 		{"same", "write_file", object("path", "old.txt", "content", "a\nb\n"), "write_file: replaced old.txt, 2 lines, 4 bytes", false},
 		{"over empty", "write_file", object("path", "empty", "content", "1"), "write_file: replaced empty, 1 line, 1 byte", false},
 		{"directory", "write_file", object("path", "dir", "content", "1"), "write_file: dir is a directory", true},
-		{"scope", "write_file", object("path", "/tmp/podd-x", "content", "1"), "outside of the scope", true},
+		{"scope", "write_file", object("path", "/tmp/podd-x", "content", "1"), "outside the scope", true},
 		{"read-only root", "write_file", object("path", b.spool+"/x", "content", "1"), "read-only", true},
 	}
 	for _, c := range steps {
@@ -190,7 +190,7 @@ func TestWriteFile(t *testing.T) {
 	}
 }
 
-// What changed behind the model's back is not overwritten.
+// A file that changed without the model's knowledge is not overwritten.
 func TestChangesRefuseAFileThatChangedSinceItWasRead(t *testing.T) {
 	patch := "*** Begin Patch\n*** Update File: f\n@@\n-theirs\n+mine\n*** End Patch"
 	for _, c := range []struct{ name, tool, args string }{
@@ -204,7 +204,7 @@ func TestChangesRefuseAFileThatChangedSinceItWasRead(t *testing.T) {
 			b.call("read_file", `{"path":"f"}`)
 			b.write("f", "theirs\n")
 			out := b.call(c.tool, c.args)
-			if !out.IsError || !strings.Contains(out.Summary, "f changed since it was read: read it again") || b.read("f") != "theirs\n" {
+			if !out.IsError || !strings.Contains(out.Summary, "f changed since you read it: read it again") || b.read("f") != "theirs\n" {
 				t.Errorf("got %q, file %q", out.Summary, b.read("f"))
 			}
 			b.call("read_file", `{"path":"f","end_line":1}`)
@@ -229,14 +229,14 @@ func TestEditFile(t *testing.T) {
 		{"twice", text, object("path", "f", "old", "return 1", "new", "x"),
 			"edit_file: old occurs 2 times in f, at lines 2, 6: add lines around it to make it unique, or set all", "", text},
 		{"absent", text, object("path", "f", "old", "nothing like it", "new", "x"),
-			"edit_file: old is not in f: read the file again and copy the text exactly", "", text},
-		{"indented otherwise", text, object("path", "f", "old", "func b() {\n    return 1\n}", "new", "x"),
-			"edit_file: old is not in f; most alike are lines 5-7, which differ in space or words: copy them exactly", "func b() {\n\treturn 1\n}\n", text},
+			"edit_file: old is not in f, nor are similar lines: read the file again and copy the text from it", "", text},
+		{"similar", text, object("path", "f", "old", "func b() {\n\treturn 2\n}", "new", "x"),
+			`edit_file: old is not in f; the nearest lines are 5-7, but line 6 is "\treturn 1", not "\treturn 2": copy the text from the file`, "func b() {\n\treturn 1\n}\n", text},
 		{"CRLF", "a\r\nb\r\nc\r\n", object("path", "f", "old", "a\nb\n", "new", "x\ny\nz\n"),
 			"edit_file: f, 1 place replaced at line 1, +3 -2 lines", "@@ -1,3 +1,4 @@\n-a\n-b\n+x\n+y\n+z\n c\n", "x\r\ny\r\nz\r\nc\r\n"},
 		{"CRLF within a line", "a\r\nb\r\n", object("path", "f", "old", "b", "new", "b\nc"), "", "", "a\r\nb\r\nc\r\n"},
 		{"mixed line ends", "a\r\nb\nc\n", object("path", "f", "old", "b\nc", "new", "x\ny"), "", "", "a\r\nx\ny\n"},
-		{"LF file, CRLF text", "a\nb\n", object("path", "f", "old", "a\r\nb", "new", "x"), "edit_file: old is not in f", "", "a\nb\n"},
+		{"LF file, CRLF text", "a\nb\n", object("path", "f", "old", "a\r\nb", "new", "x\r\ny"), "", "", "x\ny\n"},
 		{"missing", text, object("path", "g", "old", "a", "new", "b"), "edit_file: g does not exist", "", text},
 		{"overlapping", "aaaa\n", object("path", "f", "old", "aa", "new", "b", "all", true), "2 places", "", "bb\n"},
 		{"no newline at the end", "a\nb", object("path", "f", "old", "b", "new", "c"), "", "", "a\nc"},
@@ -272,7 +272,7 @@ func TestEditFileArguments(t *testing.T) {
 	}
 }
 
-// The calls of one step run in parallel; none loses another's change.
+// The calls of one step run in parallel; no change is lost.
 func TestParallelChangesOfOneFile(t *testing.T) {
 	text := numberedLines(40)
 	b := newBench(t, map[string]string{"f": text})
@@ -306,7 +306,7 @@ func TestListDir(t *testing.T) {
 	if out := b.call("list_dir", `{"path":"."}`); out.Summary != "list_dir: ., 1 directory, 6 files; the first 6 entries are shown" || strings.Count(out.Content, "\n") != 6 {
 		t.Errorf("got %q\n%s", out.Summary, out.Content)
 	}
-	for path, want := range map[string]string{"b.txt": "is not a directory", "none": "does not exist", "..": "outside of the scope"} {
+	for path, want := range map[string]string{"b.txt": "is not a directory", "none": "does not exist", "..": "outside the scope"} {
 		if out := b.call("list_dir", object("path", path)); !out.IsError || !strings.Contains(out.Summary, want) {
 			t.Errorf("%s: %q", path, out.Summary)
 		}
@@ -357,7 +357,7 @@ func TestGlob(t *testing.T) {
 		{"**/*.go", "glob: **/*.go, 2 files", "a.go\nx/b.go\n"},
 		{"x/*.{ts,tsx}", "glob: x/*.{ts,tsx}, 2 files", "x/c.ts\nx/d.tsx\n"},
 		{"*.rs", "glob: *.rs, 0 files", ""},
-		{"**", "glob: **, the first 3 files: narrow the pattern for the others", ".gitignore\na.go\nx/b.go\n"},
+		{"**", "glob: **, the first 3 files; narrow the pattern to see others", ".gitignore\na.go\nx/b.go\n"},
 		{"[", "the pattern [ is malformed", ""},
 	} {
 		out := b.call("glob", object("pattern", c.pattern))
@@ -383,7 +383,7 @@ func TestTodo(t *testing.T) {
 		`{"items":[{"text":" ","status":"done"}]}`:                                                         "items[0].text is empty",
 		`{"items":[{"text":"a\nb","status":"done"}]}`:                                                      "one line",
 		`{"items":[{"text":"a","text":"b","status":"done"}]}`:                                              "items[0].text is given twice",
-		`{"items":[` + strings.TrimSuffix(strings.Repeat(`{"text":"a","status":"done"},`, 51), ",") + `]}`: "at most 50",
+		`{"items":[` + strings.TrimSuffix(strings.Repeat(`{"text":"a","status":"done"},`, 51), ",") + `]}`: "the limit is 50",
 	} {
 		if _, err := b.tool("todo").Check(arguments); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Check(%.80s): %v, want %q", arguments, err, want)
@@ -409,8 +409,8 @@ func TestToolsAreSmallToSend(t *testing.T) {
 		t.Logf("%4d %s", len(text), text)
 		size += len(text)
 	}
-	if size > 4500 {
-		t.Errorf("the tools take %d bytes, of 4500", size)
+	if size > 6000 {
+		t.Errorf("the tools take %d bytes, of 6000", size)
 	}
 }
 

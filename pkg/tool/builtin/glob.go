@@ -34,10 +34,10 @@ func newGlob(f *files, c Config) tool.Tool {
 		}
 		summary := fmt.Sprintf("glob: %s, %s", shorten(args.Pattern, 80), plural(int64(len(paths)), "file"))
 		if more {
-			summary = fmt.Sprintf("glob: %s, the first %d files: narrow the pattern for the others", shorten(args.Pattern, 80), len(paths))
+			summary = fmt.Sprintf("glob: %s, the first %d files; narrow the pattern to see others", shorten(args.Pattern, 80), len(paths))
 		}
 		return tool.Output{Summary: tool.Bound(summary), Content: b.String(), Kind: item.OutputSearch}, nil
 	}
-	return tool.New("glob", "Find files by a pattern of their path, without what git ignores.", run, tool.Validate((*globArgs).check),
+	return tool.New("glob", "Find files by a pattern of their path, except those that git ignores.", run, tool.Validate((*globArgs).check),
 		tool.Touches(func(a globArgs) tool.Access { return f.reading(scopefs.GlobBase(a.Pattern)) }))
 }

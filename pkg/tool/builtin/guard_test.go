@@ -9,7 +9,7 @@ import (
 	"podd/pkg/tool/tooltest"
 )
 
-// The tools that change files leave what other programs run alone, say why, and do it
+// The tools that change files do not change what other programs run, say why, and do it
 // once a person has approved the call.
 func TestToolsLeaveProtectedFilesAlone(t *testing.T) {
 	b := newBench(t, map[string]string{".git/config": "[core]\n", "a": "a\n", ".envrc": "x\n"})
@@ -37,7 +37,7 @@ func TestToolsLeaveProtectedFilesAlone(t *testing.T) {
 	}
 }
 
-// A write to a file with other names says that they keep what they had.
+// A write to a file with other names says that they keep the old content.
 func TestToolsReportHardLinks(t *testing.T) {
 	b := newBench(t, nil)
 	calls := map[string]string{
@@ -62,7 +62,7 @@ func TestToolsReportHardLinks(t *testing.T) {
 	}
 }
 
-// A model that was shown "[redacted]" does not write that over the secret.
+// A model that saw "[redacted]" does not write that over the secret.
 func TestToolsKeepSecrets(t *testing.T) {
 	b := newBench(t, map[string]string{"f": "key = real\nport = 1\n"})
 	b.call("read_file", object("path", "f"))

@@ -13,11 +13,11 @@ import (
 	"podd/pkg/tool"
 )
 
-// maxHitsBytes bounds the memory of what was found: many matches of long lines.
+// maxHitsBytes bounds the memory of the matches: many matches of long lines.
 const maxHitsBytes = 256 << 10
 
-// hits collects matching lines with the lines around them, one file after the
-// other, until they are too many to be shown:
+// hits collects matching lines with the lines around them, one file after another, until
+// they are too many to show:
 //
 //	path/of/file.go
 //	11-line before
@@ -32,8 +32,8 @@ type hits struct {
 	all  *manyHits
 }
 
-// scan searches one file, whose name is shown above its first match. A file that
-// is not text has none.
+// scan searches one file, whose name is shown above its first match. It finds nothing in
+// a file that is not text.
 func (h *hits) scan(ctx context.Context, name string, r io.Reader) error {
 	f := fileHits{hits: h, name: name}
 	lines := newLineReader(r)
@@ -48,7 +48,7 @@ func (h *hits) scan(ctx context.Context, name string, r io.Reader) error {
 		if err != nil {
 			return err
 		}
-		f.see(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")))
+		f.add(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")))
 		if f.line%1024 != 0 {
 			continue
 		}
@@ -66,7 +66,7 @@ type fileHits struct {
 	name string
 	// line is the number of the current line, last that of the last one shown.
 	line, last int
-	// before holds the lines after last, as many as may be shown.
+	// before are the lines after last, as many as may be shown.
 	before []string
 	// after is how many lines are still to be shown.
 	after int
@@ -74,7 +74,7 @@ type fileHits struct {
 	found bool
 }
 
-func (f *fileHits) see(line []byte) {
+func (f *fileHits) add(line []byte) {
 	f.line++
 	at := f.re.FindIndex(line)
 	switch {
@@ -121,7 +121,7 @@ func (f *fileHits) show(mark byte, line int, text string) {
 	f.last = line
 }
 
-// clip bounds a line, around the byte at which matters.
+// clip bounds a line, around the byte at.
 func (f *fileHits) clip(line []byte, at int) string {
 	most := f.search.MaxLineBytes
 	if len(line) <= most {

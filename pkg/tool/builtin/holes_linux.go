@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// errNoHoles says that the disk of an output over the quota cannot be given back.
+// errNoHoles says that the disk space of an output over the quota cannot be released.
 var errNoHoles = errors.New("the file system cannot free parts of a file")
 
 // From linux/falloc.h and linux/fs.h.
@@ -16,7 +16,7 @@ const (
 	seekData                = 3
 )
 
-// punchHole frees the disk of a part of a file; it reads as zeros.
+// punchHole releases the disk space of a part of a file; it reads as zeros.
 func punchHole(f *os.File, from, to int64) error {
 	if to <= from {
 		return nil
@@ -27,10 +27,10 @@ func punchHole(f *os.File, from, to int64) error {
 	return nil
 }
 
-// dataFrom is where the next data of a file lies, from an offset on: its end when there is
-// none, the offset where the file system doesn't know.
+// dataFrom is the offset of the file's next data, starting at an offset: its end without
+// further data, the offset itself if the file system doesn't know.
 func dataFrom(f *os.File, offset int64) int64 {
-	// The command appends, so that the place in the file is nobody's.
+	// The command appends, so the file's position is not used.
 	next, err := f.Seek(offset, seekData)
 	if errors.Is(err, syscall.ENXIO) {
 		next, err = f.Seek(0, io.SeekEnd)

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// errNoHoles says that the disk of an output over the quota cannot be given back.
+// errNoHoles says that the disk space of an output over the quota cannot be released.
 var errNoHoles = errors.New("the file system cannot free parts of a file")
 
 func punchHole(*os.File, int64, int64) error { return errNoHoles }

@@ -24,7 +24,7 @@ func newListDir(f *files, c Config) tool.Tool {
 		}
 		return listing(f.show(dir), f.Rel(dir), entries, c.ListDir.MaxEntries), nil
 	}
-	return tool.New("list_dir", "List one directory, hidden and ignored entries included, with sizes in bytes.", run,
+	return tool.New("list_dir", "List one directory, including hidden and ignored entries, with sizes in bytes.", run,
 		tool.Touches(func(a listArgs) tool.Access { return f.reading(a.Path) }))
 }
 

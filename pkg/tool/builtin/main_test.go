@@ -40,7 +40,7 @@ func openStarter() {
 	}
 }
 
-// withShim are the tests, and then the end of what started their commands.
+// withShim runs the tests, and then ends the process that started their commands.
 type withShim struct{ *testing.M }
 
 func (w withShim) Run() int {
@@ -55,10 +55,13 @@ type bench struct {
 	spool string
 	fs    *scopefs.FS
 	tools *tool.Registry
+	// jobs are those of the pod, of allJobs.
+	jobs    *builtin.PodJobs
+	allJobs *builtin.Jobs
 }
 
-// newBench makes a workspace of files (name to content) and tools over it. adjust
-// may change their configuration.
+// newBench makes a workspace with files (name to content) and tools for it. adjust may
+// change their configuration.
 func newBench(t *testing.T, files map[string]string, adjust ...func(*builtin.Config)) *bench {
 	t.Helper()
 	dir := t.TempDir()
@@ -71,6 +74,7 @@ func newBench(t *testing.T, files map[string]string, adjust ...func(*builtin.Con
 	}
 	b.t = t
 	t.Cleanup(func() {
+		b.allJobs.Close()
 		if err := b.fs.Close(); err != nil {
 			t.Error(err)
 		}
@@ -78,7 +82,7 @@ func newBench(t *testing.T, files map[string]string, adjust ...func(*builtin.Con
 	return b
 }
 
-// openBench makes tools over a workspace and a spool that are there.
+// openBench makes tools for an existing workspace and spool.
 func openBench(dir, spoolDir string, adjust ...func(*builtin.Config)) (*bench, error) {
 	all, err := spool.Open(spool.Config{Dir: spoolDir})
 	if err != nil {
@@ -96,12 +100,14 @@ func openBench(dir, spoolDir string, adjust ...func(*builtin.Config)) (*bench, e
 	for _, f := range adjust {
 		f(&c)
 	}
+	jobs := builtin.NewJobs(builtin.JobsConfig{Max: 2, Tools: func(string) (builtin.Config, error) { return c, nil }})
+	c.Jobs = jobs.Of("p")
 	tools, err := builtin.New(c)
 	if err != nil {
 		return nil, err
 	}
 	registry, err := tool.NewRegistry(tools...)
-	return &bench{dir: dir, spool: folder.Dir(), fs: fs, tools: registry}, err
+	return &bench{dir: dir, spool: folder.Dir(), fs: fs, tools: registry, allJobs: jobs, jobs: c.Jobs}, err
 }
 
 func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
@@ -134,8 +140,8 @@ func (b *bench) tool(name string) tool.Tool {
 	return tl
 }
 
-// call runs a tool as the worker does and fails the test where the output breaks
-// the rules of all outputs.
+// call runs a tool as the worker does and fails the test if the output breaks the rules
+// of all outputs.
 func (b *bench) call(name, arguments string) tool.Output {
 	b.t.Helper()
 	return tooltest.Call(b.t.Context(), b.t, b.tool(name), arguments)

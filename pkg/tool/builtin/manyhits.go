@@ -19,41 +19,40 @@ import (
 const (
 	maxCountedMatches = 100_000
 	maxCountingTime   = 20 * time.Second
-	// maxMapRows is how many files a map of matches has.
+	// maxMapRows bounds the files of a map of matches.
 	maxMapRows = 200
-	// mapNote is the room for the lines of a map that are no rows, a path aside.
+	// mapNote is the room for the lines of a map that are not rows, without a path.
 	mapNote = 200
-	// maxMapText is how much of a file's first match a map shows, in runes.
+	// maxMapText bounds a file's first match in a map, in runes.
 	maxMapText = 100
 )
 
-// manyHits counts matches file by file. Once they are too many to be shown, each is
-// written to a file of the spool, and a map of the files is shown.
+// manyHits counts matches file by file. Once there are too many to show, it writes each
+// to a file of the spool, and shows a map of the files.
 type manyHits struct {
 	folder *spool.Folder
 	limit  tool.Limit
-	// begun says that there are too many. Matches before that wait in early.
+	// begun says that there are too many. Earlier matches wait in early.
 	begun bool
 	early strings.Builder
 	// stopped says that counting ended before the search did.
 	stopped bool
 	until   time.Time
-	// most is how many matches are counted.
+	// most bounds the counted matches.
 	most int64
 
 	matches int64
 	files   []fileMatches
-	// bytes and lines are what the whole result has.
+	// bytes and lines are the size of the whole result.
 	bytes int64
 
 	file *spool.File
 	out  *bufio.Writer
-	// lost is why the whole result is not kept; nil when it is.
+	// lost is why the whole result is not kept; otherwise nil.
 	lost error
 }
 
-// fileMatches are the matches of one file, and the first of them as the whole result has
-// it.
+// fileMatches are the matches of one file, and the first of them as in the whole result.
 type fileMatches struct {
 	matches int64
 	first   string
@@ -63,7 +62,7 @@ func newManyHits(folder *spool.Folder, limit tool.Limit) *manyHits {
 	return &manyHits{folder: folder, limit: limit, most: maxCountedMatches}
 }
 
-// begin starts counting: the matches are too many to be shown.
+// begin starts counting: there are too many matches to show.
 func (m *manyHits) begin() {
 	m.begun, m.until = true, time.Now().Add(maxCountingTime)
 	if m.file, m.lost = m.folder.Create("search"); m.lost != nil {
@@ -74,7 +73,7 @@ func (m *manyHits) begin() {
 	m.early.Reset()
 }
 
-// late says whether counting has gone on for long enough, and ends it then.
+// late says whether counting has taken long enough, and then ends it.
 func (m *manyHits) late() bool {
 	if m.begun && !time.Now().Before(m.until) {
 		m.stopped = true
@@ -88,7 +87,7 @@ func (m *manyHits) add(name string, line int, text string, first bool) {
 		m.stopped = true
 		return
 	}
-	// read_file takes no file with a NUL for text.
+	// read_file does not read a file with a NUL as text.
 	row := scopefs.Display(name) + ":" + strconv.Itoa(line) + ":" + strings.ReplaceAll(text, "\x00", "?")
 	m.matches++
 	m.bytes += int64(len(row)) + 1
@@ -109,7 +108,7 @@ func (m *manyHits) write(text string) {
 		return
 	}
 	if most := min(m.folder.Quota(), defaultSpoolBytes); m.bytes > most {
-		m.lose(fmt.Errorf("it has more than %d bytes", most))
+		m.lose(fmt.Errorf("it is larger than %d bytes", most))
 		return
 	}
 	if _, err := m.out.WriteString(text); err != nil {
@@ -122,14 +121,14 @@ func (m *manyHits) lose(err error) {
 	m.file.Discard()
 }
 
-// discard gives up what was counted; keep keeps it. One of them follows.
+// discard drops the counted matches; keep keeps them. Call one of them afterwards.
 func (m *manyHits) discard() {
 	if m.begun && m.lost == nil {
 		m.file.Discard()
 	}
 }
 
-// keep is the path of the whole result; empty when there is none.
+// keep is the path of the whole result; empty without one.
 func (m *manyHits) keep() string {
 	if m.lost == nil {
 		if err := m.out.Flush(); err != nil {
@@ -152,7 +151,7 @@ func (m *manyHits) summary() string {
 	return fmt.Sprintf("%s%s in %s", least, grouped(m.matches, "match"), grouped(int64(len(m.files)), "file"))
 }
 
-// content is where all matches are, and which files have the most of them.
+// content says where all matches are, and which files have the most.
 func (m *manyHits) content() (text string, cut *item.Cut) {
 	cut = &item.Cut{TotalBytes: m.bytes, TotalLines: m.matches, SpoolPath: m.keep()}
 	var b strings.Builder
@@ -161,7 +160,7 @@ func (m *manyHits) content() (text string, cut *item.Cut) {
 	} else {
 		fmt.Fprintf(&b, "Every match is in %s as path:line:text (read_file or search it).\n", cut.SpoolPath)
 	}
-	b.WriteString("Matches of each file, and its first one:\n")
+	b.WriteString("Number of matches per file, with the first match:\n")
 	slices.SortStableFunc(m.files, func(a, b fileMatches) int { return cmp.Compare(b.matches, a.matches) })
 	room, rest := m.limit.MaxBytes-b.Len()-mapNote, m.matches
 	for i, f := range m.files {

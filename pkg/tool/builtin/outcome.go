@@ -10,24 +10,24 @@ import (
 	"podd/pkg/tool"
 )
 
-// maxOutcome bounds what a summary says of how a command's work went, in bytes.
+// maxOutcome bounds a summary's text about the result of a command's work, in bytes.
 const maxOutcome = 160
 
-// outcomeRule reads how work went from what a program printed.
+// outcomeRule reads the result of the work from a program's output.
 type outcomeRule struct {
-	// marks are the lines that only this program prints, and counts are made of them. A
-	// rule without marks in the output does not count.
+	// marks are the lines that only this program prints, and counts are derived from them. A
+	// rule whose marks are not in the output does not apply.
 	marks  *regexp.Regexp
 	counts []outcomeCount
-	// names finds what failed, in all that was printed: its first group that is not empty.
+	// names finds what failed in the whole output: its first group that is not empty.
 	names *regexp.Regexp
 }
 
-// outcomeCount is one count of a rule: the sum of the numbers that the group of find has,
-// or without a group how often it is found.
+// outcomeCount is one count of a rule: the sum of the numbers in the group of find, or
+// without a group how often find matches.
 type outcomeCount struct {
 	find *regexp.Regexp
-	// noun goes before label, in the number of the count; may be empty. Where both are, a
+	// noun goes before label, in the number of the count; may be empty. If it has both, a
 	// count of any size reads the same: "build failed".
 	noun, label string
 	plain       bool
@@ -36,7 +36,7 @@ type outcomeCount struct {
 func lines(expression string) *regexp.Regexp { return regexp.MustCompile("(?m)" + expression) }
 
 // counted are counts of the same form for several words: "3 failed, 117 passed". %s in
-// the form stands for the word.
+// the form is replaced by the word.
 func counted(form string, words ...string) []outcomeCount {
 	var all []outcomeCount
 	for _, word := range words {
@@ -109,7 +109,7 @@ var outcomeRules = []outcomeRule{
 		counts: []outcomeCount{{find: lines(`^.`), noun: "error"}},
 		names:  lines(`^(?:vet: )?(\S+\.go:\d+:\d+: .+)$`),
 	},
-	{ // make, with what a compiler says
+	{ // make, with the output of a compiler
 		marks:  lines(`^g?make(?:\[\d+\])?: \*\*\* .*$`),
 		counts: []outcomeCount{{find: lines(`^.`), label: "make failed", plain: true}},
 		names:  lines(`^(?:g?make(?:\[\d+\])?: \*\*\* (?:\[(?:[^\]:]+:\d+: )?([^\]]+)\]|(.+))|(\S+:\d+(?::\d+)?: (?:fatal )?error: .+)$)`),
@@ -121,9 +121,9 @@ var (
 	escape    = regexp.MustCompile(`\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])`)
 )
 
-// outcome says in at most maxOutcome bytes how work went that printed this, to stand
-// behind the way in which it ended; empty when nothing was printed. It is a guess at what
-// programs mean and decides nothing. text has no secrets.
+// outcome says in at most maxOutcome bytes how the work that printed this went, as text
+// after the way in which the command ended; empty if it printed nothing. It is a guess
+// and decides nothing. text has no secrets.
 func outcome(text string, success bool) string {
 	text = escape.ReplaceAllString(text, "")
 	for _, rule := range outcomeRules {
@@ -133,7 +133,7 @@ func outcome(text string, success bool) string {
 	}
 	last := ""
 	for line := range strings.SplitSeq(text, "\n") {
-		// What a carriage return overwrites is not seen.
+		// Text that a carriage return overwrites is not visible.
 		line = strings.TrimSpace(strings.TrimSuffix(line, "\r"))
 		line = strings.TrimSpace(line[strings.LastIndexByte(line, '\r')+1:])
 		if line != "" && (success || errorWord.MatchString(line) || !errorWord.MatchString(last)) {
@@ -146,7 +146,7 @@ func outcome(text string, success bool) string {
 	return ": " + clipped(last, maxOutcome-len(": "))
 }
 
-// read is what the rule makes of an output; empty when the output is none of its program.
+// read is what the rule makes of an output; empty if the output is not from its program.
 func (r outcomeRule) read(text string) string {
 	marked := strings.Join(r.marks.FindAllString(text, -1), "\n")
 	if marked == "" {
@@ -196,7 +196,7 @@ func (r outcomeRule) failed(text string) []string {
 	return names
 }
 
-// withNames puts names behind what is said, as many as there is room for.
+// withNames adds names after the text, as many as fit.
 func withNames(said string, names []string) string {
 	const note = " and 1000000 more"
 	room := maxOutcome - len(", ")
@@ -217,7 +217,7 @@ func withNames(said string, names []string) string {
 	return said
 }
 
-// clipped is a text of at most so many bytes, which is shown as cut.
+// clipped is a text of at most the given number of bytes, with a mark if it is cut.
 func clipped(text string, most int) string {
 	if text = tool.Bound(text); len(text) <= most {
 		return text

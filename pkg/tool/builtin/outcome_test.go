@@ -13,8 +13,8 @@ import (
 	"podd/pkg/tool/builtin"
 )
 
-// What test runners and compilers printed, word for word but for paths, and what a summary
-// makes of it. Those of maven are written by hand.
+// Outputs of test runners and compilers, verbatim except for paths, and their summaries.
+// Those of maven are written by hand.
 var outcomes = map[string]struct {
 	status int
 	want   string
@@ -59,7 +59,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// Without a rule the last line that speaks of an error says how it went, or the last one.
+// Without a rule the last line about an error says how it went, or the last line.
 func TestOutcomeOfOtherPrograms(t *testing.T) {
 	b := newBench(t, nil)
 	for command, want := range map[string]string{
@@ -79,8 +79,8 @@ func TestOutcomeOfOtherPrograms(t *testing.T) {
 	}
 }
 
-// However much is printed: what fails is named, the outcome has its bound, and no name is
-// left out unsaid.
+// However long the output: it names what fails, the outcome has its bound, and omitted
+// names are counted.
 func TestOutcomeOfVeryMuch(t *testing.T) {
 	b := newBench(t, nil)
 	b.write("test.sh", "for i in $(seq 1 3000); do echo \"=== RUN TestNumber$i\"; echo \"--- FAIL: TestNumber$i (0.00s)\"; done; echo 'FAIL\tpkg\t0.1s'; exit 1\n")
@@ -97,7 +97,7 @@ func TestOutcomeOfVeryMuch(t *testing.T) {
 	}
 }
 
-// masked takes one word out.
+// masked removes one word.
 type masked string
 
 func (m masked) Redact(text string) string {
@@ -108,7 +108,7 @@ func (m masked) Live(report func(string)) (write func(string), flush func()) {
 	return report, func() {}
 }
 
-// A secret is taken out before a cut could leave a part of it.
+// A secret is removed before a cut could leave a part of it.
 func TestOutcomeHasNoSecret(t *testing.T) {
 	secret := "sesame-sesame-sesame"
 	limits, err := tool.NewLimits(tool.LimitsConfig{Redactor: masked(secret)})
@@ -125,7 +125,7 @@ func TestOutcomeHasNoSecret(t *testing.T) {
 	}
 }
 
-// Whatever is printed, the outcome is one bounded line.
+// For any output the outcome is one bounded line.
 func FuzzOutcome(f *testing.F) {
 	recorded, _ := filepath.Glob("testdata/outcome/*.txt")
 	for _, path := range recorded {

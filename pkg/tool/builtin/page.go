@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// pageNote is the room for the line that says what a page leaves out.
+	// pageNote is the room for the line that says what a page omits.
 	pageNote = 120
-	// maxCounted is how far a file is read only to count its lines, in bytes.
+	// maxCounted bounds how far a file is read only to count its lines, in bytes.
 	maxCounted = 256 << 20
-	// maxLineHeld is how much of one line is held in memory.
+	// maxLineHeld bounds how much of one line is kept in memory.
 	maxLineHeld = 1 << 20
 )
 
@@ -34,10 +34,10 @@ type page struct {
 	shown      int   // lines in text
 	shownBytes int64 // of the file
 	partial    bool  // the one line shown is cut
-	full       bool  // the range goes on
+	full       bool  // the range continues
 	crlf       bool
 	lines      int  // of the file
-	more       bool // the file goes on after lines
+	more       bool // the file continues after lines
 	rangeLines int  // of the file within the range
 	rangeBytes int64
 }
@@ -46,8 +46,8 @@ func newPage(first, last int, limit tool.Limit) *page {
 	return &page{first: max(first, 1), last: last, bytes: max(limit.MaxBytes-pageNote, 0), rows: limit.MaxLines - 1}
 }
 
-// read fills the page from the start of a file and counts its lines. errBinary
-// says that what it should show is not text.
+// read fills the page from the start of a file and counts its lines. errBinary says that
+// the range is not text.
 func (p *page) read(ctx context.Context, r io.Reader) error {
 	lines := newLineReader(r)
 	for {
@@ -76,7 +76,7 @@ func (p *page) read(ctx context.Context, r io.Reader) error {
 	}
 }
 
-// add puts one line of the range on the page, if there is room.
+// add adds one line of the range to the page, if there is room.
 func (p *page) add(line []byte, size int64) error {
 	if p.full {
 		return nil
@@ -109,8 +109,7 @@ func (p *page) add(line []byte, size int64) error {
 // trimRune drops the incomplete rune that p ends in.
 func trimRune(p []byte) []byte { return p[:len(p)-unfinished(p)] }
 
-// lineReader reads lines of any length, of which it holds the first maxLineHeld
-// bytes.
+// lineReader reads lines of any length, of which it keeps the first maxLineHeld bytes.
 type lineReader struct {
 	r    *bufio.Reader
 	line []byte
@@ -121,14 +120,14 @@ func newLineReader(r io.Reader) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, 64<<10)}
 }
 
-// binary says whether the file starts with what no text has. Call it first.
+// binary says whether the file starts with bytes that no text has. Call it first.
 func (l *lineReader) binary() bool {
 	start, _ := l.r.Peek(8 << 10)
 	return bytes.IndexByte(start, 0) >= 0
 }
 
-// next is the next line with its newline, valid until the call after, and its full
-// size. io.EOF comes after the last.
+// next is the next line with its newline, valid until the next call, and its full size.
+// io.EOF comes after the last.
 func (l *lineReader) next() (line []byte, size int64, err error) {
 	l.line = l.line[:0]
 	for {

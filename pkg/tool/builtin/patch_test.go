@@ -99,7 +99,7 @@ func TestApplyPatch(t *testing.T) {
 		{"swap", map[string]string{"f": "1\n", "g": "2\n"}, patch("*** Update File: f", "*** Move to: t", "*** Update File: g", "*** Move to: f", "*** Update File: t", "*** Move to: g"),
 			"apply_patch: R f -> t +0 -0, R g -> f +0 -0, R t -> g +0 -0", map[string]string{"f": "2\n", "g": "1\n"}},
 		{"no difference", map[string]string{"f": "a\n"}, patch("*** Update File: f", "@@", "-a", "+a"),
-			"apply_patch: the files are as the patch wants them already", map[string]string{"f": "a\n"}},
+			"apply_patch: the files already have these changes", map[string]string{"f": "a\n"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, c.files)
@@ -114,8 +114,8 @@ func TestApplyPatch(t *testing.T) {
 	}
 }
 
-// A patch that fails anywhere leaves everything as it was and says which file,
-// which hunk and what to do.
+// A patch that fails anywhere changes nothing and says which file, which hunk and what to
+// do.
 func TestApplyPatchRefuses(t *testing.T) {
 	files := map[string]string{"f": source, "g": "x\ny\nx\n", "d/h": "h\n"}
 	good := "*** Update File: g\n@@\n-y\n+Y"
@@ -123,29 +123,32 @@ func TestApplyPatchRefuses(t *testing.T) {
 		{"no begin", "*** Update File: f", `the patch must begin with the line "*** Begin Patch"`},
 		{"empty", "", `must begin with`},
 		{"no end", "*** Begin Patch\n" + good, `the patch must end with the line "*** End Patch"`},
-		{"nothing", patch(""), "the patch changes no file"},
+		{"nothing", patch(""), "the patch changes no file: write *** Update File: PATH and hunks between its first and its last line"},
 		{"unknown section", patch(good, "*** Rename File: a"), `must start with a space (kept), - (removed) or + (added)`},
-		{"text first", patch("hello"), `line 2 of the patch: "hello" is none of "*** Add File: PATH"`},
-		{"no path", patch("*** Update File: ", "@@", "-a"), "line 2 of the patch: the path is missing"},
-		{"no plus", patch("*** Add File: n", "+a", "b"), "line 4 of the patch: each line of the added file n starts with +"},
-		{"no hunk", patch("*** Update File: f"), "the update of f has no hunk"},
-		{"hunk without change", patch("*** Update File: f", "@@", " import os"), "line 4 of the patch: hunk 1 removes and adds nothing"},
-		{"absent", patch(good, "*** Update File: f", "@@", "-import sys", "+x"), `nothing was changed: f: hunk 1 expects "import sys", which is not in the file: read the file again`},
+		{"text first", patch("hello"), `line 2 of the patch: "hello" is not one of "*** Add File: PATH"`},
+		{"no path", patch("*** Update File: ", "@@", "-a"), "line 2 of the patch: the path is missing: write it after the colon"},
+		{"no plus", patch("*** Add File: n", "+a", "b"), "line 4 of the patch: each line of the added file n must start with +"},
+		{"no hunk", patch("*** Update File: f"), "the update of f has no hunk: write @@ and the lines to keep, remove and add"},
+		{"hunk without change", patch("*** Update File: f", "@@", " import os"), "line 4 of the patch: the update of f removes and adds nothing: start changed lines with - or +"},
+		{"absent", patch(good, "*** Update File: f", "@@", "-import sys", "+x"), `nothing was changed: f: hunk 1 does not fit the file: line 1 is "import os", not "import sys"; read the file again`},
+		{"nothing like it", patch("*** Update File: f", "@@", "-nothing", "+x"), `f: hunk 1 expects "nothing", which is not in the file: read the file again`},
 		{"second hunk", patch(good, "*** Update File: f", "@@", "-import os", "+x", "@@", " def a():", "-    x = 3", "+    x = 4"),
-			`f: hunk 2 does not fit the file after line 1; at line 4 it expects "    x = 3" and there is "    x = 1"`},
-		{"indentation", patch(good, "*** Update File: f", "@@", " def a():", "-\tx = 1", "+\tx = 4"), `at line 4 it expects "\tx = 1" and there is "    x = 1"`},
-		{"ambiguous", patch(good, "*** Update File: f", "@@", "-    x = 1", "+x"), "f: hunk 1 fits at lines 4, 8: add lines around it, or a line that comes before it after @@"},
-		{"header", patch(good, "*** Update File: f", "@@ def c():", "-    x = 1", "+x"), `f: hunk 1 starts after the line "def c():", which is not in the file`},
-		{"wrong order", patch(good, "*** Update File: f", "@@ def b():", "-    x = 1", "+x", "@@", "-import os", "+y"), "f: hunk 2 fits at line 1 only, which is before the hunk above it"},
-		{"not at the end", patch(good, "*** Update File: f", "@@", "-import os", "+y", "*** End of File"), "f: hunk 1 does not fit the file at its end"},
-		{"add over", patch(good, "*** Add File: f", "+x"), "f: the file exists: use *** Update File"},
-		{"update missing", patch(good, "*** Update File: n", "@@", "-a", "+b"), "n: there is no such file to update"},
-		{"delete missing", patch(good, "*** Delete File: n"), "n: there is no such file to delete"},
-		{"deleted before", patch("*** Delete File: f", "*** Update File: f", "@@", "-import os", "+b"), "f: there is no such file to update"},
-		{"move onto", patch(good, "*** Update File: f", "*** Move to: g"), "f: it cannot be moved: g exists"},
+			`f: hunk 2 does not fit the file after line 1: line 4 is "    x = 1", not "    x = 3"; read the file again`},
+		{"several indentations", patch(good, "*** Update File: f", "@@", " def a():", "-  x = 1", "-    return x", "+  x = 4"), `line 4 is "    x = 1", not "  x = 1"`},
+		{"added line outside of the indentation", patch(good, "*** Update File: f", "@@", "-\tdef a():", "-\t    x = 1", "+x"), `line 3 is "def a():", not "\tdef a():"`},
+		{"ambiguous", patch(good, "*** Update File: f", "@@", "-    x = 1", "+x"), "f: hunk 1 fits at lines 4, 8: add lines around it, or put an earlier line after @@"},
+		{"header", patch(good, "*** Update File: f", "@@ def c():", "-    x = 1", "+x"), `f: hunk 1 starts after the line "def c():", which is not in the file: write a line of the file after @@, or none`},
+		{"wrong order, two places", patch(good, "*** Update File: f", "@@ def b():", " def b():", "@@", "-    return x", "+y", "@@", "-    return x", "+y"), `f: hunk 3 expects "return x", which is not in the file after line 9`},
+		{"the same lines twice", patch(good, "*** Update File: f", "@@", "-def b():", "+def c():", "@@", "-def b():", "+def d():"), "f: hunk 2 changes line 7, which another hunk changes: write one hunk for both"},
+		{"not at the end, two places", patch(good, "*** Update File: f", "@@", "-    x = 1", "+y", "*** End of File"), "f: hunk 1 does not fit the file"},
+		{"add over", patch(good, "*** Add File: f", "+x"), "f: the file exists: use *** Update File, or *** Delete File before it"},
+		{"update missing", patch(good, "*** Update File: n", "@@", "-a", "+b"), "n: the file to update does not exist: check the path, or use *** Add File"},
+		{"delete missing", patch(good, "*** Delete File: n"), "n: the file to delete does not exist"},
+		{"deleted before", patch("*** Delete File: f", "*** Update File: f", "@@", "-import os", "+b"), "f: the file to update does not exist"},
+		{"move onto", patch(good, "*** Update File: f", "*** Move to: g"), "f: cannot move it: g already exists: use another path, or delete that file first"},
 		{"directory", patch(good, "*** Delete File: d"), "d is a directory"},
-		{"scope", patch(good, "*** Add File: ../x", "+a"), "is outside of the scope"},
-		{"move out of scope", patch(good, "*** Update File: f", "*** Move to: /tmp/podd-x"), "is outside of the scope"},
+		{"scope", patch(good, "*** Add File: ../x", "+a"), "is outside the scope"},
+		{"move out of scope", patch(good, "*** Update File: f", "*** Move to: /tmp/podd-x"), "is outside the scope"},
 		{"write fails", patch(good, "*** Update File: f", "*** Move to: i", "@@", "-import os", "+x", "*** Delete File: d/h", "*** Add File: g/x", "+x"), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -161,7 +164,7 @@ func TestApplyPatchRefuses(t *testing.T) {
 	}
 }
 
-// A write that fails half way is rolled back.
+// A write that fails in the middle is rolled back.
 func TestApplyPatchRollsBack(t *testing.T) {
 	files := map[string]string{"a": "1\n", "b": "2\n", "c": "3\n", "locked": "4\n"}
 	b := newBench(t, files)
@@ -177,7 +180,7 @@ func TestApplyPatchRollsBack(t *testing.T) {
 	if got := b.tree(); !maps.Equal(got, files) {
 		t.Errorf("files %q", got)
 	}
-	// The files are known as they are: the next patch goes through.
+	// The recorded digests are current: the next patch succeeds.
 	if out := b.call("apply_patch", object("input", patch("*** Update File: a", "@@", "-1", "+one", "*** Delete File: b"))); out.IsError {
 		t.Errorf("got %+v", out)
 	}
@@ -207,7 +210,7 @@ func TestApplyPatchManyFiles(t *testing.T) {
 	tooltest.Conform(t, b.tool("apply_patch"), `{"input":"x"}`)
 }
 
-// Whatever a patch says, the tool answers, and an error changes nothing.
+// For any patch the tool answers, and an error changes nothing.
 func FuzzApplyPatch(f *testing.F) {
 	f.Add(patch("*** Update File: f", "@@ def a():", "-    x = 1", "+    x = 5", "*** End of File"))
 	f.Add(patch("*** Add File: n", "+a", "*** Delete File: f", "*** Update File: g", "*** Move to: h", "@@", " x"))

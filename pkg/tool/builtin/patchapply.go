@@ -1,14 +1,14 @@
 package builtin
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// textLine is a line of a file with its own line end, so that a change leaves the
-// ends of other lines alone.
+// textLine is a line of a file with its own line end, so that a change does not affect
+// the ends of other lines.
 type textLine struct{ text, end string }
 
 func splitLines(text string) []textLine {
@@ -36,36 +36,40 @@ func joinLines(lines []textLine) string {
 	return b.String()
 }
 
-// applyHunks is the text after the hunks, which follow each other in it. A change
-// of the last line leaves it with a newline. An error names the hunk.
+// hunkPlace is where a hunk applies: it replaces lines[start:end].
+type hunkPlace struct {
+	hunk
+	start, end int
+	fit        fit
+}
+
+// applyHunks is the text after the hunks, which are in order. A change of the last line
+// leaves it with a newline. An error names the hunk.
 func applyHunks(text string, hunks []hunk) (after string, added, removed int, err error) {
 	lines := splitLines(text)
+	var all []hunkPlace
+	at := 0 // what the next hunk follows
+	for _, h := range hunks {
+		p, err := h.locate(lines, at)
+		if err != nil {
+			return "", 0, 0, fmt.Errorf("hunk %d %w", h.number, err)
+		}
+		all, at = append(all, p), p.end
+	}
+	slices.SortStableFunc(all, func(a, b hunkPlace) int { return a.start - b.start })
 	end := "\n"
 	if len(lines) > 0 && lines[0].end == "\r\n" {
 		end = "\r\n"
 	}
 	var out []textLine
-	at := 0 // lines before it are done
-	for _, h := range hunks {
-		start, err := h.locate(lines, at)
-		if err != nil {
-			return "", 0, 0, fmt.Errorf("hunk %d %w", h.number, err)
+	at = 0 // lines before it are done
+	for _, p := range all {
+		if p.start < at {
+			return "", 0, 0, fmt.Errorf("hunk %d changes line %d, which another hunk changes: write one hunk for both", p.number, p.start+1)
 		}
-		out = append(out, lines[at:start]...)
-		at = start
-		for _, l := range h.lines {
-			switch l.op {
-			case '+':
-				out = append(withNewline(out, end), textLine{l.text, end})
-				added++
-			case '-':
-				at++
-				removed++
-			default:
-				out = append(withNewline(out, end), lines[at])
-				at++
-			}
-		}
+		out = append(out, lines[at:p.start]...)
+		out, at = p.apply(out, lines, end), p.end
+		added, removed = added+p.count('+'), removed+p.count('-')
 	}
 	if at < len(lines) {
 		out = append(out, lines[at:]...)
@@ -75,7 +79,25 @@ func applyHunks(text string, hunks []hunk) (after string, added, removed int, er
 	return joinLines(out), added, removed, nil
 }
 
-// withNewline gives the last line a newline where it has none.
+// apply appends what the hunk leaves of its lines.
+func (p hunkPlace) apply(out, lines []textLine, end string) []textLine {
+	at := p.start
+	for _, l := range p.lines {
+		switch l.op {
+		case '+':
+			text, _ := p.fit.indented(0, l.text)
+			out = append(withNewline(out, end), textLine{text, end})
+		case '-':
+			at++
+		default:
+			out = append(withNewline(out, end), lines[at])
+			at++
+		}
+	}
+	return out
+}
+
+// withNewline gives the last line a newline if it has none.
 func withNewline(lines []textLine, end string) []textLine {
 	if n := len(lines); n > 0 && lines[n-1].end == "" {
 		lines[n-1].end = end
@@ -83,68 +105,60 @@ func withNewline(lines []textLine, end string) []textLine {
 	return lines
 }
 
-// locate is the index of the first line that the hunk is about, at or after from.
-func (h hunk) locate(lines []textLine, from int) (int, error) {
+// locate finds the lines that the hunk is about, at or after from.
+func (h hunk) locate(lines []textLine, from int) (hunkPlace, error) {
+	old := h.old()
+	start, err := h.after(lines, from)
+	if len(old) == 0 {
+		if err == nil && h.count('+') > 0 && (h.atEnd || len(h.headers) == 0) {
+			start = len(lines)
+		}
+		return hunkPlace{hunk: h, start: start, end: start}, err
+	}
+	f := fit{}
+	if err == nil {
+		f = findLines(lines, old, start, h.atEnd)
+	}
+	if n := len(f.places); n > 1 && len(h.headers) == 0 {
+		return hunkPlace{}, fmt.Errorf("fits at lines %s: add lines around it, or put an earlier line after @@", numbered(f.places))
+	} else if n == 0 {
+		// The only place where it fits is the one that is meant.
+		if f = findLines(lines, old, 0, false); len(f.places) != 1 {
+			return hunkPlace{}, cmp.Or(err, h.misses(lines, start))
+		}
+	}
+	for _, l := range h.lines {
+		if _, ok := f.indented(0, l.text); l.op == '+' && !ok {
+			return hunkPlace{}, h.misses(lines, start)
+		}
+	}
+	return hunkPlace{hunk: h, start: f.places[0], end: f.places[0] + len(old), fit: f}, nil
+}
+
+// after is the index of the line after the headers of the hunk.
+func (h hunk) after(lines []textLine, from int) (int, error) {
 	for _, header := range h.headers {
 		i := findHeader(lines[from:], header)
 		if i < 0 {
-			return 0, fmt.Errorf("starts after the line %q, which is not in the file%s", shorten(header, 60), after(from))
+			return from, fmt.Errorf("starts after the line %q, which is not in the file%s: write a line of the file after @@, or none", shorten(header, 60), after(from))
 		}
 		from += i + 1
 	}
-	old := h.old()
-	if len(old) == 0 {
-		if h.atEnd || len(h.headers) == 0 {
-			return len(lines), nil
-		}
-		return from, nil
-	}
-	switch places := find(lines, old, from, h.atEnd); {
-	case len(places) == 1, len(places) > 1 && len(h.headers) > 0:
-		return places[0], nil
-	case len(places) > 1:
-		return 0, fmt.Errorf("fits at lines %s: add lines around it, or a line that comes before it after @@", numbered(places))
-	}
-	if elsewhere := find(lines, old, 0, false); len(elsewhere) > 0 && !h.atEnd {
-		return 0, fmt.Errorf("fits at line %s only, which is before the hunk above it: give the hunks in the order of the file", numbered(elsewhere[:1]))
-	}
-	return 0, h.misses(lines, from)
+	return from, nil
 }
 
-// misses says where the text that a hunk expects stops fitting.
+// misses says where the text that a hunk expects stops matching.
 func (h hunk) misses(lines []textLine, from int) error {
-	where := after(from)
-	if h.atEnd {
-		where = " at its end"
-	}
 	old := h.old()
 	for len(old) > 1 && strings.TrimSpace(old[0]) == "" {
 		old = old[1:]
 	}
-	file := strings.ReplaceAll(joinLines(lines[from:]), "\r\n", "\n")
-	first, near := nearest(file, strings.Join(old, "\n"))
-	if len(near) == 0 {
-		return fmt.Errorf("expects %q, which is not in the file%s: read the file again", shorten(old[0], 60), where)
+	at := nearest(lines[from:], old)
+	if at < 0 {
+		return fmt.Errorf("expects %q, which is not in the file%s: read the file again", shorten(old[0], 60), after(from))
 	}
-	for i, want := range old {
-		if i >= len(near) || near[i] != want {
-			have := "the end of the file"
-			if i < len(near) {
-				have = quote(near[i])
-			}
-			return fmt.Errorf("does not fit the file%s; at line %d it expects %s and there is %s: read the file again", where, from+first+i, quote(want), have)
-		}
-	}
-	return fmt.Errorf("does not fit the file%s: read the file again", where)
-}
-
-// quote shows a line with its space, which may be what is wrong with it.
-func quote(line string) string {
-	const most = 60
-	if runes := []rune(line); len(runes) > most {
-		return strconv.Quote(string(runes[:most])) + "…"
-	}
-	return strconv.Quote(line)
+	_, how := difference(lines, from+at, old)
+	return fmt.Errorf("does not fit the file%s: %s; read the file again", after(from), how)
 }
 
 func after(from int) string {
@@ -167,37 +181,13 @@ func numbered(indexes []int) string {
 	return strings.Join(names, ", ")
 }
 
-// findHeader is the index of the line that the text after @@ means, -1 if there is
-// none: exactly, or but for the space around it, or by its start. It only says
-// where to look.
+// findHeader is the index of the line that the text after @@ means, -1 without one:
+// exactly, or except for the space around it, or by its start. It only says where to
+// look.
 func findHeader(lines []textLine, header string) int {
 	header = strings.TrimSpace(header)
 	if i := slices.IndexFunc(lines, func(l textLine) bool { return strings.TrimSpace(l.text) == header }); i >= 0 {
 		return i
 	}
 	return slices.IndexFunc(lines, func(l textLine) bool { return strings.HasPrefix(strings.TrimSpace(l.text), header) })
-}
-
-// find lists where want stands in lines, at or after from: exactly, or else but
-// for space at line ends. Never but for indentation: the added lines would have
-// the wrong one, too.
-func find(lines []textLine, want []string, from int, atEnd bool) []int {
-	for _, same := range []func(a, b string) bool{
-		func(a, b string) bool { return a == b },
-		func(a, b string) bool { return strings.TrimRight(a, " \t") == strings.TrimRight(b, " \t") },
-	} {
-		var places []int
-		if atEnd {
-			from = max(from, len(lines)-len(want))
-		}
-		for i := from; i+len(want) <= len(lines); i++ {
-			if slices.EqualFunc(lines[i:i+len(want)], want, func(l textLine, text string) bool { return same(l.text, text) }) {
-				places = append(places, i)
-			}
-		}
-		if len(places) > 0 {
-			return places
-		}
-	}
-	return nil
 }

@@ -19,11 +19,11 @@ const (
 	patchEOF    = "*** End of File"
 )
 
-// fileChange is what a patch does to one file.
+// fileChange is a patch's change of one file.
 type fileChange struct {
 	// verb is add, delete or update.
 	verb, path string
-	// moveTo is the new path of an update; empty where it stays.
+	// moveTo is the new path of an update; empty if it stays.
 	moveTo string
 	// content is that of an added file.
 	content string
@@ -34,8 +34,7 @@ type fileChange struct {
 type hunk struct {
 	// number counts the hunks of the file from 1.
 	number int
-	// headers are the lines after @@, which come before the change in the file, in
-	// order.
+	// headers are the lines after @@, which come before the change in the file, in order.
 	headers []string
 	lines   []hunkLine
 	// atEnd: the change is at the end of the file.
@@ -57,6 +56,18 @@ func (h hunk) old() []string {
 		}
 	}
 	return lines
+}
+
+// count is how many lines of an op the hunk has. One that only keeps lines says where
+// the next hunk is.
+func (h hunk) count(op byte) int {
+	n := 0
+	for _, l := range h.lines {
+		if l.op == op {
+			n++
+		}
+	}
+	return n
 }
 
 // patchParser reads the lines of a patch.
@@ -96,12 +107,12 @@ func parsePatch(text string) ([]fileChange, error) {
 		changes = append(changes, change)
 	}
 	if len(changes) == 0 {
-		return nil, errors.New("the patch changes no file")
+		return nil, errors.New("the patch changes no file: write *** Update File: PATH and hunks between its first and its last line")
 	}
 	return changes, nil
 }
 
-// unwrapPatch takes off what models put around a patch: a here-document or a fence.
+// unwrapPatch removes what models put around a patch: a here-document or a fence.
 func unwrapPatch(text string) string {
 	text = strings.TrimSpace(text)
 	first, rest, _ := strings.Cut(text, "\n")
@@ -118,7 +129,7 @@ func (p *patchParser) errorf(format string, args ...any) error {
 	return fmt.Errorf("line %d of the patch: %s", p.at+1, fmt.Sprintf(format, args...))
 }
 
-// skipBlank passes over empty lines and says whether there is more.
+// skipBlank skips empty lines and says whether there is more.
 func (p *patchParser) skipBlank() bool {
 	for p.at < len(p.lines) && strings.TrimSpace(p.lines[p.at]) == "" {
 		p.at++
@@ -126,7 +137,7 @@ func (p *patchParser) skipBlank() bool {
 	return p.at < len(p.lines)
 }
 
-// header takes the current line if it starts with marker.
+// header reads the current line if it starts with marker.
 func (p *patchParser) header(marker string) (rest string, ok bool) {
 	if p.at == len(p.lines) {
 		return "", false
@@ -148,13 +159,13 @@ func (p *patchParser) change() (fileChange, error) {
 	if path, ok := p.header(patchUpdate); ok {
 		return p.updated(path)
 	}
-	return fileChange{}, p.errorf("%q is none of %q, %q and %q", shorten(p.lines[p.at], 60), patchAdd+" PATH", patchUpdate+" PATH", patchDelete+" PATH")
+	return fileChange{}, p.errorf("%q is not one of %q, %q and %q", shorten(p.lines[p.at], 60), patchAdd+" PATH", patchUpdate+" PATH", patchDelete+" PATH")
 }
 
 func (p *patchParser) need(path string) error {
 	if path == "" {
 		p.at--
-		return p.errorf("the path is missing")
+		return p.errorf("the path is missing: write it after the colon")
 	}
 	return nil
 }
@@ -167,7 +178,7 @@ func (p *patchParser) added(path string) (fileChange, error) {
 	for p.at < len(p.lines) && p.lines[p.at] != "" && !p.atFile() {
 		text, ok := strings.CutPrefix(p.lines[p.at], "+")
 		if !ok {
-			return fileChange{}, p.errorf("each line of the added file %s starts with +", path)
+			return fileChange{}, p.errorf("each line of the added file %s must start with +", path)
 		}
 		b.WriteString(text + "\n")
 		p.at++
@@ -192,21 +203,26 @@ func (p *patchParser) updated(path string) (fileChange, error) {
 		}
 		c.hunks = append(c.hunks, h)
 	}
-	if len(c.hunks) == 0 && c.moveTo == "" {
-		return c, p.errorf("the update of %s has no hunk", path)
+	changes := func(h hunk) bool { return h.count('+')+h.count('-') > 0 }
+	switch {
+	case c.moveTo == "" && len(c.hunks) == 0:
+		return c, p.errorf("the update of %s has no hunk: write @@ and the lines to keep, remove and add", path)
+	case c.moveTo == "" && !slices.ContainsFunc(c.hunks, changes):
+		p.at--
+		return c, p.errorf("the update of %s removes and adds nothing: start changed lines with - or +", path)
 	}
 	return c, nil
 }
 
-// atFile says whether the current line begins another file. Unlike in a header,
-// space before it counts: it makes the line content.
+// atFile says whether the current line begins another file. Unlike in a header, space
+// before it matters: it makes the line content.
 func (p *patchParser) atFile() bool {
 	return slices.ContainsFunc([]string{patchAdd, patchDelete, patchUpdate}, func(marker string) bool {
 		return strings.HasPrefix(p.lines[p.at], marker)
 	})
 }
 
-// lineNumbers is what a unified diff has after @@.
+// lineNumbers matches what a unified diff has after @@.
 var lineNumbers = regexp.MustCompile(`^-\d+(,\d+)? \+\d+(,\d+)? @@ ?`)
 
 func (p *patchParser) hunk(number int) (hunk, error) {
@@ -227,7 +243,7 @@ func (p *patchParser) hunk(number int) (hunk, error) {
 			break
 		}
 		if line == "" {
-			// A kept empty line, unless it only sets apart what follows.
+			// A kept empty line, unless it only separates the next part.
 			gap++
 			continue
 		}
@@ -238,10 +254,6 @@ func (p *patchParser) hunk(number int) (hunk, error) {
 			return h, p.errorf("%q must start with a space (kept), - (removed) or + (added)", shorten(line, 60))
 		}
 		h.lines = append(h.lines, hunkLine{line[0], line[1:]})
-	}
-	if !slices.ContainsFunc(h.lines, func(l hunkLine) bool { return l.op != ' ' }) {
-		p.at--
-		return h, p.errorf("hunk %d removes and adds nothing", h.number)
 	}
 	return h, nil
 }

@@ -9,6 +9,7 @@ import (
 	"path"
 	"strings"
 
+	"podd/internal/workspace/picture"
 	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
@@ -37,7 +38,7 @@ type reader struct {
 
 func newReadFile(f *files, c Config) tool.Tool {
 	r := &reader{files: f, limit: c.Limits.For("read_file")}
-	return tool.New("read_file", fmt.Sprintf("Read a text file, at most %d lines or %d KiB a call. "+
+	return tool.New("read_file", fmt.Sprintf("Read a text file or image, at most %d lines or %d KiB a call. "+
 		"Each line comes as its number, a tab and its text.", r.limit.MaxLines-1, r.limit.MaxBytes>>10),
 		r.run, tool.Validate((*readArgs).check),
 		tool.Touches(func(a readArgs) tool.Access { return f.reading(a.Path) }))
@@ -57,7 +58,7 @@ func (r *reader) run(ctx context.Context, call *tool.Invocation, args readArgs) 
 	source := io.Reader(file)
 	digest := func() {}
 	if info.Size() <= maxEditBytes {
-		// The whole file, so that a later edit can tell whether it changed.
+		// The whole file, so that a later edit can detect a change.
 		data, err := io.ReadAll(io.LimitReader(file, maxEditBytes+1))
 		if err != nil {
 			return failed(ctx, "read_file", err)
@@ -68,15 +69,35 @@ func (r *reader) run(ctx context.Context, call *tool.Invocation, args readArgs) 
 	p := newPage(args.Start, args.End, r.limit)
 	if err := p.read(ctx, source); err != nil {
 		if errors.Is(err, errBinary) {
-			return tool.Error("read_file: %s is not UTF-8 text (%d bytes): look at it with shell (file, xxd, strings, iconv)", r.show(args.Path), info.Size()), nil
+			return r.image(file, info.Size(), args.Path), nil
 		}
 		return failed(ctx, "read_file", err)
 	}
 	if p.lines < p.first && p.lines > 0 {
-		return tool.Error("read_file: %s has %s: start_line %d is behind its end", r.show(args.Path), plural(int64(p.lines), "line"), p.first), nil
+		return tool.Error("read_file: %s has %s; start_line %d is past the end", r.show(args.Path), plural(int64(p.lines), "line"), p.first), nil
 	}
 	digest()
 	return p.output(r.show(args.Path), r.Rel(args.Path)), nil
+}
+
+// image is the answer for a file that is not text.
+func (r *reader) image(file io.ReadSeeker, size int64, name string) tool.Output {
+	shown := r.show(name)
+	var data []byte
+	_, err := file.Seek(0, io.SeekStart)
+	if err == nil {
+		data, err = io.ReadAll(io.LimitReader(file, picture.MaxFileBytes+1))
+	}
+	if err != nil || picture.Kind(data) == "" {
+		return tool.Error("read_file: %s is not UTF-8 text (%d bytes): inspect it with shell (file, xxd, strings, iconv)", shown, size)
+	}
+	image, err := picture.Read(data, shown)
+	if err != nil {
+		return tool.Error("read_file: %s %v", shown, err)
+	}
+	return tool.Output{
+		Summary: tool.Bound("read_file: " + image.String()), Kind: item.OutputRead, Path: r.Rel(name), Images: item.NewImages(image),
+	}
 }
 
 // elsewhere names files of the same name in other places.
@@ -95,7 +116,7 @@ func (r *reader) elsewhere(ctx context.Context, name string) string {
 	return "; there is " + strings.Join(found, ", ")
 }
 
-// output is the page as the tool answers it; shown is for people, rel for programs.
+// output is the page as the tool's answer; shown is for people, rel for programs.
 func (p *page) output(shown, rel string) tool.Output {
 	out := tool.Output{Kind: item.OutputRead, Path: rel}
 	total := fmt.Sprint(p.lines)
@@ -116,7 +137,7 @@ func (p *page) output(shown, rel string) tool.Output {
 	}
 	if p.full {
 		out.Cut = &item.Cut{TotalBytes: p.rangeBytes, TotalLines: int64(p.rangeLines), KeptBytes: p.shownBytes, KeptLines: int64(p.shown)}
-		next := fmt.Sprintf("the next is start_line %d", last+1)
+		next := fmt.Sprintf("continue with start_line %d", last+1)
 		if p.partial {
 			next = fmt.Sprintf("line %d is cut after %d bytes", last, p.shownBytes)
 		}

@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// oneALine puts each command of a line on one of its own.
+// oneALine puts each command of a line on its own line.
 var oneALine = strings.NewReplacer("&&", "\n", "||", "\n", ";", "\n", "|", "\n")
 
-// readsOnly says whether a command does nothing but print files: it consists of
-// cat, sed -n, head, tail and nl. Its output then counts as a read. path is the
-// file as written, empty when there is not exactly one. Where in doubt, the answer
-// is no.
+// readsOnly says whether a command only prints files: it consists of cat, sed -n, head,
+// tail and nl. Its output is then treated as a read. path is the file as written, empty
+// unless there is exactly one. If in doubt, the answer is no.
 func readsOnly(command string) (path string, ok bool) {
 	if strings.ContainsAny(command, "><`$(){}\\#*?[") {
 		return "", false
@@ -35,7 +34,7 @@ func readsOnly(command string) (path string, ok bool) {
 	return path, ok
 }
 
-// readerOperands is the files that a command names, if it is one that only reads.
+// readerOperands are the files that a command names, if it only reads.
 func readerOperands(name string, args []string) (files []string, ok bool) {
 	if !slices.Contains([]string{"cat", "sed", "head", "tail", "nl"}, name) || slices.Contains(args, "-f") {
 		return nil, false

@@ -13,14 +13,14 @@ import (
 	"podd/pkg/tool/spool"
 )
 
-// What a map is made from. More would take longer than it is worth waiting for.
+// The inputs of a map. More would take too long.
 const (
 	maxMapped     = 10_000
 	maxMappedFile = 512 << 10
 	maxMappedAll  = 64 << 20
 	// maxWholeMap bounds the map that a model summarises, in bytes.
 	maxWholeMap = 1 << 20
-	// mapTokenBytes is how many bytes of a map a token is taken for.
+	// mapTokenBytes is the assumed number of bytes per token of a map.
 	mapTokenBytes = 4
 )
 
@@ -57,7 +57,7 @@ func newRepoMap(f *files, c Config) tool.Tool {
 		}
 		return out, nil
 	}
-	return tool.New("repo_map", "Map the definitions of a directory's source files, those used most first.",
+	return tool.New("repo_map", "Map the definitions in a directory's source files, most used first.",
 		run, tool.Validate((*repoMapArgs).check),
 		tool.Touches(func(a repoMapArgs) tool.Access { return f.reading(a.Path) }))
 }
@@ -67,8 +67,8 @@ type mapper struct {
 	files *files
 	made  *repomap.Map
 	bytes int
-	// left counts files that could not be read or were too large, more says that
-	// there are files behind the bounds.
+	// left counts files that could not be read or were too large, more says that there are
+	// files beyond the bounds.
 	left int
 	more bool
 }
@@ -91,8 +91,8 @@ func (m *mapper) add(e scopefs.Entry) error {
 	return nil
 }
 
-// keepWhole stores the map of all definitions where a model can summarise it, when out has
-// a part of it alone.
+// keepWhole stores the map of all definitions if a model can summarise it and out has
+// only a part of it.
 func (m *mapper) keepWhole(folder *spool.Folder, out *tool.Output) error {
 	whole := m.made.Render(repomap.Budget{Bytes: maxWholeMap, Lines: maxWholeMap}, scopefs.Display).Text
 	if len(whole) <= len(out.Content) {

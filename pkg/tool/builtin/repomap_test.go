@@ -38,14 +38,14 @@ func TestRepoMap(t *testing.T) {
 		t.Errorf("of nothing: %+v", out)
 	}
 	if out := b.call("repo_map", object("path", "../x")); !out.IsError {
-		t.Errorf("outside of the scope: %+v", out)
+		t.Errorf("outside the scope: %+v", out)
 	}
 	if _, err := b.tool("repo_map").Check(`{"max_tokens":-1}`); err == nil || !strings.Contains(err.Error(), "max_tokens must be at least 1") {
 		t.Errorf("Check: %v", err)
 	}
 }
 
-// A map fits into the limit of its tool, so that nothing is cut from it.
+// A map fits the limit of its tool, so that nothing is cut from it.
 func TestRepoMapIsNeverCut(t *testing.T) {
 	files := map[string]string{}
 	for _, name := range []string{"a", "b", "c"} {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Files are searched in batches. A batch of fewer than ripgrepWorthwhile is read
-// at once rather than given to rg, whose start costs as much.
+// Files are searched in batches. A batch of fewer than ripgrepWorthwhile is read at once
+// instead of passed to rg, whose start costs as much.
 const (
 	maxBatchFiles     = 2000
 	maxBatchBytes     = 120 << 10
@@ -20,16 +20,16 @@ const (
 	ripgrepPatience   = 2 * time.Second
 )
 
-// batch collects names of files and searches them together. rg, where it is there,
-// says which of them can have a match; what is shown is always matched again, and
-// read through the scope. So rg speeds a search up and decides nothing: without
-// it, or where it fails, the result is the same, but for one thing. A byte that is
-// not UTF-8 counts as a character for RE2 and not for rg.
+// batch collects names of files and searches them together. rg, if it is installed, says
+// which of them can have a match; every match shown is matched again, and read through
+// the scope. So rg speeds a search up and decides nothing: without it, or if it fails,
+// the result is the same, with one exception. A byte that is not UTF-8 is a character for
+// RE2 and not for rg.
 type batch struct {
 	ctx    context.Context
 	search *searcher
 	hits   *hits
-	// ripgrep is empty to do without it; pattern is in its syntax.
+	// ripgrep is empty if it is not used; pattern is in its syntax.
 	ripgrep, pattern string
 	names            []string
 	bytes            int
@@ -46,14 +46,14 @@ func (s *searcher) newBatch(ctx context.Context, args searchArgs, h *hits) *batc
 	return b
 }
 
-// ripgrepOnly finds what means something else to rg than to RE2: operators and
-// classes within a class, an open repetition, the replacement character.
+// ripgrepOnly matches what means something else to rg than to RE2: operators and classes
+// within a class, an open repetition, the replacement character.
 var ripgrepOnly = regexp.MustCompile(`\[[^\]]*(\[[^:]|&&|--|~~)|\{,|\x{FFFD}`)
 
-// forRipgrep is an RE2 expression in rg's syntax, which may match more and never
-// less. ok is false where that cannot be had in a simple way: \w and its kin are
-// ASCII in RE2 and Unicode in rg, so their opposites match less there; other
-// escapes differ or do not exist.
+// forRipgrep is an RE2 expression in rg's syntax, which may match more and never less. ok
+// is false if there is no simple conversion: \w and similar classes are ASCII in RE2 and
+// Unicode in rg, so their opposites match less there; other escapes differ or do not
+// exist.
 func forRipgrep(pattern string) (translated string, ok bool) {
 	if ripgrepOnly.MatchString(pattern) {
 		return "", false
@@ -82,7 +82,7 @@ func forRipgrep(pattern string) (translated string, ok bool) {
 	return b.String(), true
 }
 
-// add searches what was collected when that is enough. It returns fs.SkipAll once
+// add searches the collected files when they are enough. It returns fs.SkipAll once
 // counting is over.
 func (b *batch) add(name string) error {
 	b.names = append(b.names, name)
@@ -114,7 +114,7 @@ func (b *batch) flush() error {
 func (b *batch) scan(name string) error {
 	file, _, err := b.search.FS.Open(name)
 	if err != nil {
-		// It is gone, or not to be read: the others still are.
+		// It is gone, or unreadable: continue with the others.
 		b.unread++
 		return nil
 	}
@@ -122,8 +122,8 @@ func (b *batch) scan(name string) error {
 	return b.hits.scan(b.ctx, name, file)
 }
 
-// candidates is those of names that rg finds a match in, in the same order; all of
-// them when rg does not take the expression.
+// candidates are the names in which rg finds a match, in the same order; all of them if
+// rg does not accept the expression.
 func (b *batch) candidates(names []string) []string {
 	args := []string{
 		"--no-config", "--files-with-matches", "--null", "--no-messages", "--no-ignore", "--hidden",
@@ -156,7 +156,7 @@ func (b *batch) candidates(names []string) []string {
 	return left
 }
 
-// asArgument keeps a name from being taken for an option or for standard input.
+// asArgument keeps a name from being read as an option or as standard input.
 func asArgument(name string) string {
 	if strings.HasPrefix(name, "/") {
 		return name

@@ -8,32 +8,31 @@ import (
 	"podd/internal/guard/sandbox"
 )
 
-// Main makes this process a helper of the shell tool when it was started as one, and
-// does not return then. A program that runs the shell tool calls it first in main,
-// before it opens or starts anything: without Main there are no Landlock sandbox and no
-// Starter.
+// Main makes this process a helper of the shell tool if it was started as one, and then
+// does not return. A program that runs the shell tool calls it first in main, before it
+// opens or starts anything: without Main there are no Landlock sandbox and no Starter.
 func Main() {
 	sandbox.Main()
 	shim.Main()
 }
 
-// SandboxConfig says how commands are to be confined. The zero value is ready.
+// SandboxConfig says how to confine commands. The zero value is ready.
 type SandboxConfig struct {
-	// Mode is "auto", "bwrap", "landlock" or "off"; empty means "auto": bwrap, else
+	// Mode is "auto", "bwrap", "landlock" or "off"; empty means "auto": bwrap, otherwise
 	// Landlock.
 	Mode string
-	// Required refuses commands where no sandbox works.
+	// Required refuses commands if no sandbox works.
 	Required bool
-	// Network lets commands reach the network.
+	// Network is whether commands reach the network where Config.Network does not say it.
 	Network bool
-	// Read are files and directories that can be read also where they would be hidden by
-	// default. One that would not be begins a list: all that can be read beside the
+	// Read are files and directories that can be read even if they would be hidden by
+	// default. One that would not be begins a list: everything that can be read besides the
 	// system's own and the pod's roots.
 	Read []string
 	// Write are directories that every pod's commands can change.
 	Write []string
-	// MaxMemory is how much memory a command and all that it starts may hold, in bytes;
-	// 0 means half of what there is.
+	// MaxMemory bounds the memory of a command and everything that it starts, in bytes; 0
+	// means half of the available memory.
 	MaxMemory int64
 	// Hidden are files and directories of the program itself, such as its store.
 	Hidden []string
@@ -42,7 +41,7 @@ type SandboxConfig struct {
 	Environ []string
 }
 
-// What becomes of a command, see Sandbox.Fate.
+// How a command runs, see Sandbox.Fate.
 const (
 	FateConfined = sandbox.Confined
 	FateAsk      = sandbox.Ask
@@ -53,7 +52,7 @@ const (
 // Sandbox confines the commands of the shell tool. It is safe for concurrent use.
 type Sandbox struct{ box *sandbox.Sandbox }
 
-// DetectSandbox tries the sandboxes that c allows, with real commands, and gives the
+// DetectSandbox tries the sandboxes that c allows, with real commands, and returns the
 // first that works. It never fails: Why says what does not work.
 func DetectSandbox(ctx context.Context, c SandboxConfig) *Sandbox {
 	return &Sandbox{sandbox.Detect(ctx, sandbox.Config(c))}
@@ -65,16 +64,19 @@ func (s *Sandbox) Mode() string { return s.box.Mode() }
 // Why says in a clause why the mode is not a better one; empty for the best.
 func (s *Sandbox) Why() string { return s.box.Why() }
 
-// Fate is what becomes of a command: FateConfined, or without a sandbox FateRefuse,
-// FateAsk where a person is asked before it, or FateRun.
+// Fate is how a command runs: FateConfined, or without a sandbox FateRefuse, FateAsk if a
+// person is asked before it, or FateRun.
 func (s *Sandbox) Fate() string { return s.box.Fate() }
 
-// Refuses is a sentence when commands must not run, else empty.
+// Refuses is a sentence if commands must not run, otherwise empty.
 func (s *Sandbox) Refuses() string { return s.box.Refuses() }
 
-// Credentials is how many files and directories with credentials of the user are
-// hidden.
+// Credentials is the number of the user's hidden files and directories with credentials.
 func (s *Sandbox) Credentials() int { return s.box.Credentials() }
+
+// Network is whether commands reach the network unasked where Config.Network does not say
+// it. Without a sandbox, nil too, they do.
+func (s *Sandbox) Network() bool { return s == nil || !s.box.Confines() || s.box.Network }
 
 // Allow is for a change of a protected path that a person agreed to while commands run.
 // Without a sandbox, nil, it does nothing.
@@ -84,11 +86,11 @@ func (s *Sandbox) Allow(path string) {
 	}
 }
 
-// Starter starts commands in a process of its own, which notes how they end even when
+// Starter starts commands in a separate process, which records how they end even when
 // this process is killed. Close must follow.
 type Starter struct{ client *shim.Client }
 
-// OpenStarter is an error in a program that does not call Main.
+// OpenStarter fails in a program that does not call Main.
 func OpenStarter(log *slog.Logger) (*Starter, error) {
 	client, err := shim.Open(log)
 	if err != nil {
@@ -97,6 +99,6 @@ func OpenStarter(log *slog.Logger) (*Starter, error) {
 	return &Starter{client}, nil
 }
 
-// Close ends the processes that start commands. The commands should have ended. It can
-// be called again.
+// Close ends the processes that start commands. The commands should have ended. It may be
+// called more than once.
 func (s *Starter) Close() { s.client.Close() }

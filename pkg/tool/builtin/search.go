@@ -17,16 +17,16 @@ import (
 	"podd/pkg/tool/spool"
 )
 
-// Search sets up the search tool. A zero field is its default.
+// Search sets up the search tool. A zero field means its default.
 type Search struct {
 	// MaxMatches is 100 by default.
 	MaxMatches int
-	// Context is the lines shown around a match, 2 by default; negative for none.
+	// Context is the number of lines shown around a match, 2 by default; negative for none.
 	Context int
 	// MaxLineBytes is 500 by default.
 	MaxLineBytes int
-	// Ripgrep is the path of rg; by default it is looked for in PATH, and "-" means
-	// to do without.
+	// Ripgrep is the path of rg; by default it is looked up in PATH, and "-" means not to
+	// use it.
 	Ripgrep string
 }
 
@@ -68,7 +68,7 @@ func (a *searchArgs) check() error {
 func (a *searchArgs) compile() (*regexp.Regexp, error) {
 	re, err := regexp.Compile(a.expression())
 	if err != nil {
-		return nil, fmt.Errorf("pattern is no RE2 regular expression: %w (put a backslash before each of .*+?()[]{}|^$ that is meant literally; there is no look-around)", err)
+		return nil, fmt.Errorf("pattern is not a valid RE2 regular expression: %w (escape literal .*+?()[]{}|^$ with a backslash; look-around is not supported)", err)
 	}
 	return re, nil
 }
@@ -90,7 +90,7 @@ type searcher struct {
 
 func newSearch(f *files, c Config) tool.Tool {
 	s := &searcher{files: f, Search: c.Search.withDefaults(), spool: c.Spool, limit: c.Limits.For("search"), log: c.Logger}
-	return tool.New("search", fmt.Sprintf("Search the text of files, without what git ignores. Over %d matches are counted by file, and all of them kept in a file.", s.MaxMatches),
+	return tool.New("search", fmt.Sprintf("Search the text of files, except those that git ignores. Over %d matches are counted per file, and the full list is kept in a file.", s.MaxMatches),
 		s.run, tool.Validate((*searchArgs).check),
 		tool.Touches(func(a searchArgs) tool.Access { return f.reading(a.where()...) }))
 }
@@ -124,11 +124,11 @@ func (s *searcher) run(ctx context.Context, call *tool.Invocation, args searchAr
 	return batch.output(args), nil
 }
 
-// maxGlobbed is how many files a glob of the search can choose.
+// maxGlobbed bounds the files that a glob of the search can select.
 const maxGlobbed = 200_000
 
-// pattern is the glob of the files to search. A glob without a slash is for the name
-// alone, one with a slash for the path below a.Path.
+// pattern is the glob of the files to search. A glob without a slash matches only the
+// name, one with a slash the path below a.Path.
 func (a *searchArgs) pattern() string {
 	pattern := a.Glob
 	if !strings.Contains(pattern, "/") {
@@ -152,7 +152,7 @@ func (a *searchArgs) where() []string {
 	return []string{a.Path, base}
 }
 
-// eachOf calls add for the files that the glob chooses.
+// eachOf calls add for the files that the glob selects.
 func (s *searcher) eachOf(ctx context.Context, args searchArgs, add func(string) error) error {
 	paths, _, err := s.FS.Glob(ctx, args.pattern(), maxGlobbed)
 	if err != nil {
@@ -166,7 +166,7 @@ func (s *searcher) eachOf(ctx context.Context, args searchArgs, add func(string)
 	return nil
 }
 
-// escapeGlob makes a path stand for itself inside a pattern.
+// escapeGlob makes a path literal inside a pattern.
 func escapeGlob(name string) string {
 	return regexp.MustCompile(`[*?\[\]{}\\]`).ReplaceAllString(name, `\$0`)
 }

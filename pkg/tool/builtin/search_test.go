@@ -18,7 +18,7 @@ import (
 	"podd/pkg/tool/tooltest"
 )
 
-// engines runs a test with RE2 alone and, where rg is installed, with rg.
+// engines runs a test with only RE2 and, if rg is installed, with rg.
 func engines(t *testing.T, test func(t *testing.T, rg string)) {
 	t.Helper()
 	t.Run("RE2", func(t *testing.T) { test(t, "-") })
@@ -31,7 +31,7 @@ func engines(t *testing.T, test func(t *testing.T, rg string)) {
 	})
 }
 
-// manyFiles is enough files that a search is worth a start of rg.
+// manyFiles is enough files to make starting rg worthwhile.
 func manyFiles(more map[string]string) map[string]string {
 	files := map[string]string{}
 	maps.Copy(files, more)
@@ -85,7 +85,7 @@ func TestSearch(t *testing.T) {
 			{"quoted", `{"pattern":"\\QOne()\\E {}"}`, "1 match in 1 file", "a.go\n1-package a\n2-\n3:func One() {}\n4-\n5-var x = 1\n"},
 			{"ignored directory by name", `{"pattern":"One","path":"skip"}`, "1 match in 1 file", "skip/x.go\n1:func One() {}\n"},
 			{"missing", `{"pattern":"x","path":"nowhere"}`, "search: nowhere does not exist", ""},
-			{"out of scope", `{"pattern":"x","path":"/etc"}`, "outside of the scope", ""},
+			{"out of scope", `{"pattern":"x","path":"/etc"}`, "outside the scope", ""},
 			{"bad glob", `{"pattern":"x","glob":"["}`, "malformed", ""},
 		} {
 			t.Run(c.name, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestSearchOfVeryManyMatches(t *testing.T) {
 	})
 }
 
-// Counting ends somewhere, and says so.
+// Counting ends at a bound, and says so.
 func TestSearchThatCountsNoFurther(t *testing.T) {
 	b := newBench(t, map[string]string{"a": strings.Repeat("hit\n", 60_000), "b": strings.Repeat("hit\n", 60_000)})
 	out := b.call("search", `{"pattern":"hit"}`)
@@ -191,7 +191,7 @@ func TestSearchThatCountsNoFurther(t *testing.T) {
 	}
 }
 
-// Where the spool has no room the map alone is shown, which says so.
+// If the spool has no room, only the map is shown, which says so.
 func TestSearchWithoutSpool(t *testing.T) {
 	files, _ := manyMatches()
 	for name, spoil := range map[string]func(b *bench){
@@ -236,7 +236,7 @@ func TestSearchMapFits(t *testing.T) {
 	}
 }
 
-// A spooled output is searched as the marker of a cut says.
+// A spooled output can be searched as the marker of a cut says.
 func TestSearchInAnOutputThatWasCut(t *testing.T) {
 	b := newBench(t, nil)
 	cut := b.call("shell", object("command", "seq 1 100000")).Cut
@@ -250,7 +250,7 @@ func TestSearchInAnOutputThatWasCut(t *testing.T) {
 	}
 }
 
-// rg only speeds a search up: one that fails, or lies, changes nothing.
+// rg only speeds a search up: one that fails or gives wrong results changes nothing.
 func TestSearchWithABadRipgrep(t *testing.T) {
 	files := manyFiles(map[string]string{"a": "needle\n"})
 	b := newBench(t, files)
@@ -300,8 +300,8 @@ func TestSearchArguments(t *testing.T) {
 	tooltest.Conform(t, tl, `{"pattern":"a"}`, `{"pattern":"a","path":"b","glob":"*.go","ignore_case":true}`)
 	for arguments, want := range map[string]string{
 		`{"pattern":""}`:           "pattern is empty",
-		`{"pattern":"a("}`:         "pattern is no RE2 regular expression",
-		`{"pattern":"(?=a)"}`:      "there is no look-around",
+		`{"pattern":"a("}`:         "pattern is not a valid RE2 regular expression",
+		`{"pattern":"(?=a)"}`:      "look-around is not supported",
 		`{"pattern":"a","Path":1}`: "write it exactly as path",
 	} {
 		if _, err := tl.Check(arguments); err == nil || !strings.Contains(err.Error(), want) {
@@ -310,7 +310,7 @@ func TestSearchArguments(t *testing.T) {
 	}
 }
 
-// Both ways of searching find the same, whatever the expression.
+// Both ways of searching find the same, for any expression.
 func FuzzSearchEngines(f *testing.F) {
 	rg, err := exec.LookPath("rg")
 	if err != nil {

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -9,30 +10,32 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"podd/internal/commands/shim"
 	"podd/internal/guard/sandbox"
+	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 	"podd/pkg/tool/spool"
 )
 
-// Shell settings that have no field of their own.
+// Shell settings without their own field.
 const (
 	defaultTimeout = 120
 	maxTimeout     = 3600
 	maxChanges     = 32
 	defaultGrace   = time.Second
-	// defaultSpoolBytes is the disk that the output of one command may take.
+	// defaultSpoolBytes is the default bound of one command's output on disk.
 	defaultSpoolBytes = 256 << 20
 )
 
 // Shell sets up the shell tool. The zero value is ready.
 type Shell struct {
-	// Path is the shell that runs commands by -c; by default bash where it is
-	// installed, else sh.
+	// Path is the shell that runs commands by -c; by default bash if it is installed,
+	// otherwise sh.
 	Path string
 	// Starter starts commands; without one they are children of this process, and lose
 	// their status when it is killed.
@@ -42,37 +45,65 @@ type Shell struct {
 	Env []string
 	// Environ is podd's own environment; nil means os.Environ.
 	Environ []string
-	// SpoolBytes is the disk that the output of one command may take, 256 MiB by
-	// default and never more than the spool's quota. What is over it is counted, and only its ends are kept.
+	// SpoolBytes bounds the output of one command on disk, 256 MiB by default and never more
+	// than the spool's quota. Output beyond it is counted, and only its ends are kept.
 	SpoolBytes int64
 	// Grace is the time between SIGTERM and SIGKILL, one second by default.
 	Grace time.Duration
 	// Sandbox confines commands; nil confines none.
 	Sandbox *Sandbox
-	// Confined says that commands can't leave their sandbox, or that the operator wants
-	// them to run without one and unasked.
+	// Confined says that commands can't leave their sandbox, or that the operator wants them
+	// to run without one and without a question.
 	Confined bool
 }
 
+// Program is the path of the shell that runs commands.
+func (s Shell) Program() string {
+	if s.Path != "" {
+		return s.Path
+	}
+	if bash, err := exec.LookPath("bash"); err == nil {
+		return bash
+	}
+	return "sh"
+}
+
 type shellArgs struct {
-	Command string `json:"command"`
-	Timeout int    `json:"timeout_seconds,omitempty" jsonschema:"default 120, at most 3600"`
-	// Changes are protected paths that the command is to change.
-	Changes []string `json:"changes,omitempty" jsonschema:"protected files that it changes, such as .npmrc; a person is asked"`
+	Command    string `json:"command"`
+	Timeout    int    `json:"timeout_seconds,omitempty" jsonschema:"default 120, at most 3600"`
+	Background bool   `json:"background,omitempty" jsonschema:"run as a job that outlives the call: servers, watchers"`
+	Quiet      bool   `json:"quiet,omitempty" jsonschema:"the job's end does not wake you"`
+	Terminal   bool   `json:"terminal,omitempty" jsonschema:"give the job a terminal to write to"`
+	// Changes are protected paths that the command will change.
+	Changes []string    `json:"changes,omitempty" jsonschema:"protected files that it changes, such as .npmrc; needs approval"`
+	Access  item.Access `json:"access,omitempty" enum:"sandbox,git,network,host" jsonschema:"more than the sandbox, for this call; needs approval"`
+	Why     string      `json:"why,omitempty" jsonschema:"what access is needed for"`
 }
 
 func (a *shellArgs) check() error {
-	if a.Timeout == 0 {
+	switch {
+	case a.Quiet && !a.Background:
+		return errors.New("quiet is for a job: set background too, or leave it out")
+	case a.Terminal && !a.Background:
+		return errors.New("terminal is for a job: set background too, or leave it out")
+	case a.Background && a.Timeout != 0:
+		return errors.New("timeout_seconds is for a command in the foreground: leave it out, and stop the job when it is not needed")
+	case a.Background:
+		// [jobs] max_time bounds it.
+	case a.Timeout == 0:
 		a.Timeout = defaultTimeout
+	}
+	if err := a.checkAccess(); err != nil {
+		return err
 	}
 	switch {
 	case strings.TrimSpace(a.Command) == "":
 		return errors.New("command is empty: write the command to run")
 	case strings.ContainsRune(a.Command, 0):
-		return errors.New("command has a NUL character: remove it")
+		return errors.New("command contains a NUL character: remove it")
 	case len(a.Changes) > maxChanges:
 		return fmt.Errorf("changes has more than %d paths: name directories, or split the work", maxChanges)
-	case a.Timeout < 1 || a.Timeout > maxTimeout:
+	case !a.Background && (a.Timeout < 1 || a.Timeout > maxTimeout):
 		return fmt.Errorf("timeout_seconds must be 1 to %d, not %d", maxTimeout, a.Timeout)
 	}
 	return nil
@@ -86,20 +117,22 @@ type shell struct {
 	fs      *scopefs.FS
 	spool   *spool.Folder
 	limit   tool.Limit
-	env     []string
+	// env is the environment of commands, hostEnv of those without a sandbox.
+	env, hostEnv []string
+	// reaches is Config.Network.
+	reaches func() bool
 	// redact takes secrets out of what a summary quotes before it is cut.
 	redact func(string) string
 	log    *slog.Logger
+	// jobs are the pod's; nil if it can have none.
+	jobs *PodJobs
 }
 
-func newShell(c Config) tool.Tool {
-	s := &shell{Shell: c.Shell, fs: c.FS, spool: c.Spool, limit: c.Limits.For("shell"), redact: c.Limits.Redact, log: c.Logger}
-	if s.Path == "" {
-		s.Path = "sh"
-		if bash, err := exec.LookPath("bash"); err == nil {
-			s.Path = bash
-		}
-	}
+// makeShell makes the shell of a pod. It needs no FS for a command that an earlier podd
+// started.
+func makeShell(c Config) *shell {
+	s := &shell{Shell: c.Shell, fs: c.FS, spool: c.Spool, jobs: c.Jobs, limit: c.Limits.For("shell"), reaches: c.Network, redact: c.Limits.Redact, log: c.Logger}
+	s.Path = s.Program()
 	s.starter = shim.Local{}
 	if s.Starter != nil {
 		s.starter = s.Starter.client
@@ -110,7 +143,7 @@ func newShell(c Config) tool.Tool {
 	if s.Environ == nil {
 		s.Environ = os.Environ()
 	}
-	s.env = commandEnv(s.Environ, s.Env)
+	s.env, s.hostEnv = commandEnv(s.Environ, s.Env), commandEnv(s.Environ, slices.Concat(sessionVariables, s.Env))
 	if s.SpoolBytes == 0 {
 		s.SpoolBytes = defaultSpoolBytes
 	}
@@ -118,74 +151,146 @@ func newShell(c Config) tool.Tool {
 	if s.Grace == 0 {
 		s.Grace = defaultGrace
 	}
+	return s
+}
+
+func newShell(c Config) tool.Tool {
+	s := makeShell(c)
 	return tool.New("shell", "Run a command with "+filepath.Base(s.Path)+" in the workspace. No input, no terminal; "+
-		"what it leaves in the background is ended with it."+s.bounds(), s.run, tool.Validate((*shellArgs).check), tool.Recovers(s.recover),
+		"background processes are stopped when it ends."+s.bounds(), s.run, tool.Validate((*shellArgs).check), tool.Recovers(s.recover),
 		tool.Touches(s.access))
 }
 
-// run is an error to the model unless the command exits with 0: a result that
-// says what failed must outlive the rest of its turn.
+// run is an error for the model unless the command exits with 0: a result that says what
+// failed must outlive the rest of its turn.
 func (s *shell) run(ctx context.Context, call *tool.Invocation, args shellArgs) (tool.Output, error) {
 	path, err := exec.LookPath(s.Path)
 	if err != nil {
-		return tool.Error("shell: not run: %s cannot be started: %v", s.Path, err), nil
+		return tool.Error("shell: not run: cannot start %s: %v", s.Path, err), nil
 	}
 	if s.box != nil && s.box.Refuses() != "" {
 		return tool.Error("shell: not run: %s", s.box.Refuses()), nil
 	}
+	if call.Plan && !s.confines() {
+		return tool.Error("shell: not run: this turn only plans, and no sandbox works here that keeps a command from changes"), nil
+	}
+	r := &shellRun{shell: s, call: call, args: args, id: cmp.Or(call.CallID, rand.Text()), background: args.Background}
+	if !r.background {
+		return s.runIn(ctx, r, path, nil)
+	}
+	j, err := s.jobs.reserve(r.id)
+	if err != nil {
+		return tool.Error("shell: not run: %v", err), nil
+	}
+	r.call = &tool.Invocation{CallID: r.id, Approved: call.Approved, Plan: call.Plan, Report: j.progress}
+	if out, err := s.runIn(ctx, r, path, j); err != nil {
+		s.jobs.drop(j)
+		return out, err
+	}
+	return j.answer(ctx, call), nil
+}
+
+// runIn runs a command in its sandbox. If it is a background command, whose job is j,
+// runIn only starts it.
+func (s *shell) runIn(ctx context.Context, r *shellRun, path string, j *job) (tool.Output, error) {
 	s.makeRoom(ctx)
-	use, mark := s.granted(call.Approved, args.Command), 0
+	use := s.granted(r.call, r.args)
 	if s.box != nil {
-		mark = s.box.GitMark()
-		if use.access == sandbox.GitAll {
+		r.gitMark = s.box.GitMark()
+		if use.git.access == sandbox.GitAll || use.host {
 			defer s.box.BeginGit()()
 		}
 	}
-	confined, guard, err := s.confine(call.Approved, path, args, use)
+	if err := s.keep(r, use); err != nil {
+		return tool.Output{}, fmt.Errorf("the command was not run: %w", err)
+	}
+	confined, guard, err := s.confine(r, path, use)
 	if err != nil {
 		return tool.Output{}, fmt.Errorf("the command was not run: %w", err)
 	}
 	defer confined.Close()
-	defer guard.Close()
-	note, err := guard.Note()
-	if err != nil {
-		return tool.Output{}, fmt.Errorf("the command was not run: %w", err)
-	}
-	id := call.CallID
-	if id == "" {
-		id = rand.Text()
-	}
-	started := time.Now()
-	job, err := s.spool.CreateJob("shell", id, jobNote{Started: started, Held: confined.Held, Guard: note})
-	if err != nil {
-		return tool.Output{}, notRun(err)
-	}
-	r := &shellRun{shell: s, call: call, args: args, job: job, started: started, held: confined.Held, gitMark: mark, guard: guard}
-	defer r.settle()
-	if r.captured, err = newCapture(job.Output.File, header(args), s.SpoolBytes, s.limit.MaxBytes, call.Progress); err != nil {
-		return tool.Output{}, notRun(err)
+	if err := r.prepare(confined, guard, j, use); err != nil {
+		guard.Close()
+		return tool.Output{}, err
 	}
 	guard.Watch(s.spool.Moved, s.log)
-	err = r.start(ctx, confined)
+	err = r.start(ctx, confined, use)
 	if errors.Is(err, shim.ErrLost) {
-		// As after a podd that was killed.
-		again, err := s.spool.OpenJob("shell", id)
+		// As after a kill of podd.
+		again, err := s.spool.OpenJob("shell", r.id)
+		r.job.Close()
+		guard.Close()
 		if err != nil {
 			return tool.Output{}, unknown(err)
 		}
-		job.Close()
-		guard.Close()
-		r.job, r.ended = again, context.Cause(ctx)
+		r.job, r.guard, r.cut = again, nil, context.Cause(ctx)
+		if j != nil {
+			s.jobs.begin(j, func(ctx context.Context) string { return j.find(ctx, s, again) })
+			return tool.Output{}, nil
+		}
+		defer r.settle()
 		return r.resume(ctx)
 	}
 	if err != nil {
+		guard.Close()
+		r.settle()
 		return tool.Output{}, err
 	}
+	if j != nil {
+		s.jobs.begin(j, func(ctx context.Context) string { return j.follow(ctx, r) })
+		return tool.Output{}, nil
+	}
+	defer r.settle()
 	return r.finish(ctx), nil
 }
 
+// prepare makes the files of a command.
+func (r *shellRun) prepare(confined *sandbox.Command, guard *sandbox.Guard, j *job, use grant) error {
+	s := r.shell
+	note, err := guard.Note()
+	if err != nil {
+		return fmt.Errorf("the command was not run: %w", err)
+	}
+	r.started, r.held, r.guard = time.Now(), confined.Held, guard
+	of := jobNote{Started: r.started, Held: r.held, Guard: note}
+	if j != nil {
+		r.deadline = r.started.Add(s.jobs.all.MaxTime)
+		of.Job = &jobInfo{ID: j.ID, Command: r.args.Command, Quiet: r.args.Quiet, Deadline: r.deadline}
+		of.Job.Terminal, of.Job.Confined, of.Job.Access = r.args.Terminal, s.access(r.args).Confined, s.reached(use)
+		of.Job.Keeper, of.Job.Reach = r.keeps, s.reach(use, r.keeper)
+		j.set(jobNow{r, *of.Job, r.started})
+	}
+	if r.job, err = s.spool.CreateJob("shell", r.id, of); err != nil {
+		return notRun(err)
+	}
+	r.captured, err = newCapture(r.job.Output.File, header(r.args), r.spoolBytes(), s.limit.MaxBytes, r.call.Progress)
+	if err != nil {
+		r.settle()
+		return notRun(err)
+	}
+	r.captured.spare = r.spare()
+	return nil
+}
+
+// spoolBytes bounds the disk space of the output: all jobs together take at most what the
+// spool may.
+func (r *shellRun) spoolBytes() int64 {
+	if r.background {
+		return min(r.shell.SpoolBytes, r.shell.spool.Quota()/MaxAllJobs)
+	}
+	return r.shell.SpoolBytes
+}
+
+// spare is how much of a longer output stays readable.
+func (r *shellRun) spare() int64 {
+	if r.background {
+		return r.spoolBytes() / 4
+	}
+	return 0
+}
+
 func notRun(err error) error {
-	return fmt.Errorf("the command was not run, for its output cannot be stored: %w", err)
+	return fmt.Errorf("the command was not run because its output cannot be stored: %w", err)
 }
 
 // header is the first line of an output's file.
@@ -202,7 +307,7 @@ func (s *shell) bounds() string {
 	if s.box.Mode() == sandbox.Bwrap {
 		bounds += ", .git by plain git commands (add, commit, switch, ...) on a line of their own"
 	}
-	if s.box.Network {
+	if s.network() {
 		return bounds + "."
 	}
 	return bounds + "; there is no network."

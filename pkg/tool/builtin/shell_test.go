@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -163,7 +164,7 @@ func TestShellCutsAndKeepsTheFullText(t *testing.T) {
 	if again := limits.Apply("shell", out, nil); again != out {
 		t.Error("the choke point cuts it again")
 	}
-	// What the marker names can be read with the pod's own tools.
+	// The pod's own tools can read the file that the marker names.
 	if _, err := b.fs.ReadFile(out.Cut.SpoolPath, 10); err != nil {
 		t.Error(err)
 	}
@@ -184,7 +185,7 @@ func TestShellEndlessLineInFlatMemory(t *testing.T) {
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > 32<<20 {
 		t.Errorf("%d bytes were allocated for 100 MB of output", grown)
 	}
-	// Above the quota the text is gone, and nothing says otherwise.
+	// Above the quota the text is gone, and no marker claims otherwise.
 	if out.Cut.SpoolPath != "" || !strings.Contains(out.Content, "the full text was not kept") || len(b.spooled()) != 0 {
 		t.Errorf("cut %+v, spooled %v", out.Cut, b.spooled())
 	}
@@ -192,17 +193,21 @@ func TestShellEndlessLineInFlatMemory(t *testing.T) {
 
 func TestShellEndlessOutputTimesOut(t *testing.T) {
 	b := newBench(t, nil, func(c *builtin.Config) { c.Shell.SpoolBytes = 4 << 20 })
-	out := b.call("shell", object("command", "yes", "timeout_seconds", 1))
-	if !out.IsError || !strings.HasPrefix(out.Summary, "shell: yes, timed out after 1 s and was ended") {
-		t.Errorf("summary %q", out.Summary)
+	out, seconds := tool.Output{}, 1
+	// A busy machine may need longer until the command has printed enough.
+	for ; out.Cut == nil && seconds < 256; seconds *= 4 {
+		out = b.call("shell", object("command", "yes", "timeout_seconds", seconds))
+		if want := fmt.Sprintf("shell: yes, timed out after %d s and was stopped", seconds); !out.IsError || !strings.HasPrefix(out.Summary, want) {
+			t.Fatalf("summary %q", out.Summary)
+		}
 	}
 	if out.Cut == nil || out.Cut.TotalBytes != 2*out.Cut.TotalLines || !strings.HasPrefix(out.Content, "y\ny\n") || len(out.Content) > 16384 {
 		t.Errorf("cut %+v", out.Cut)
 	}
 }
 
-// A command that prints faster than it is read is held, so that its disk stays
-// bounded whatever the speed.
+// A command that prints faster than it is read is stopped for a while, so that its disk
+// use stays bounded.
 func TestShellHoldsACommandThatIsTooFast(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the state of a process is read from /proc")
@@ -211,7 +216,7 @@ func TestShellHoldsACommandThatIsTooFast(t *testing.T) {
 	b := newBench(t, nil, func(c *builtin.Config) { c.Shell.SpoolBytes = 1 << 20 })
 	held, looks := false, 0
 	report := func(string) {
-		// A slow watcher: meanwhile the command writes all it has.
+		// A slow watcher: meanwhile the command writes everything it has.
 		for !held {
 			outputs, _ := filepath.Glob(filepath.Join(b.spool, "*.out"))
 			info, err := os.Stat(slices.DeleteFunc(outputs, func(path string) bool { return strings.HasPrefix(filepath.Base(path), ".") })[0])
@@ -220,8 +225,8 @@ func TestShellHoldsACommandThatIsTooFast(t *testing.T) {
 			}
 			runtime.Gosched()
 		}
-		// It is held once the watcher has returned from the first part of it, and stops when
-		// the machine gets to it.
+		// It is stopped once the watcher has returned from the first part, as soon as the
+		// machine gets to it.
 		looks++
 		for patience := 10_000; !held && (looks == 3 && patience > 0 || patience == 10_000); patience-- {
 			stat, err := os.ReadFile("/proc/" + strconv.Itoa(b.pidIn("pid")) + "/stat")
@@ -304,8 +309,8 @@ func TestShellCancelledBeforeItStarts(t *testing.T) {
 	}
 }
 
-// A command's end is the end of all that it started, and what holds its output
-// open does not hold up the result.
+// The end of a command ends everything that it started, and a process that has its output
+// open does not delay the result.
 func TestShellEndsWhatTheCommandLeaves(t *testing.T) {
 	for _, c := range []struct{ name, command string }{
 		{"background", "sleep 600 & echo $! >pid; echo done"},
@@ -331,7 +336,7 @@ func TestShellEndsWhatTheCommandLeaves(t *testing.T) {
 	}
 }
 
-// Stopping one command leaves another alone.
+// Stopping one command does not affect another.
 func TestShellCommandsDoNotEndEachOther(t *testing.T) {
 	b := newBench(t, nil)
 	var wg sync.WaitGroup
@@ -364,7 +369,7 @@ func TestShellReportsOutputAsItComes(t *testing.T) {
 			t.Errorf("fragment %q", s)
 		}
 		if strings.Contains(live.String(), "first") {
-			// The command waits for this: it was reported while it ran.
+			// The command waits for this: the text was reported while it ran.
 			b.write("seen", "")
 		}
 	}
@@ -385,7 +390,7 @@ func TestShellOutputEmptiedByTheCommand(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return
 	}
-	// Too fast to be seen in between, but it is said.
+	// It runs too briefly to be seen, but its output is reported.
 	out = b.call("shell", object("command", "echo a; echo b >/dev/stderr; echo c"))
 	if !strings.Contains(out.Summary, "may have lost earlier output: use >&2") {
 		t.Errorf("got %+v", out)
@@ -399,7 +404,7 @@ func TestShellOutputEmptiedByTheCommand(t *testing.T) {
 func TestShellCannotStart(t *testing.T) {
 	b := newBench(t, nil, func(c *builtin.Config) { c.Shell.Path = "/no/such/shell" })
 	out := b.call("shell", object("command", "true"))
-	if !out.IsError || !strings.Contains(out.Summary, "/no/such/shell cannot be started") || len(b.spooled()) != 0 {
+	if !out.IsError || !strings.Contains(out.Summary, "cannot start /no/such/shell") || len(b.spooled()) != 0 {
 		t.Errorf("got %+v, spooled %v", out, b.spooled())
 	}
 	b = newBench(t, nil)
@@ -446,8 +451,8 @@ func TestShellSummariesAreShort(t *testing.T) {
 	}
 }
 
-// A call that is cancelled before anybody knows whether its command began says so, and the
-// command is ended.
+// A call cancelled before it is known whether its command began says so, and the command
+// is ended.
 func TestShellCancelledAtItsStart(t *testing.T) {
 	b := newBench(t, nil)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -456,7 +461,7 @@ func TestShellCancelledAtItsStart(t *testing.T) {
 	if !out.IsError || !strings.Contains(out.Summary, "(the user cancelled), may have taken effect") {
 		t.Errorf("summary %q", out.Summary)
 	}
-	// It may have been ended before it wrote that.
+	// It may have ended before it wrote that.
 	text, _ := os.ReadFile(b.path("pid"))
 	if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && alive(pid) {
 		t.Error("the command goes on")

@@ -10,7 +10,7 @@ import (
 	"podd/pkg/tool/spool"
 )
 
-// What a command costs without a sandbox and in each.
+// The cost of a command without a sandbox and in each.
 func BenchmarkShell(b *testing.B) {
 	for _, mode := range []sandbox.Mode{sandbox.Off, sandbox.Bwrap, sandbox.Landlock} {
 		b.Run(mode, func(b *testing.B) {

@@ -16,7 +16,7 @@ import (
 
 const fullVariable = "PODD_TEST_FULL"
 
-// With the spool's disk full a command that runs goes on and its status is kept, for
+// With the spool's disk full a running command continues and its status is kept, because
 // the slot of the record was filled before; another one is not started.
 func TestShellWithAFullSpool(t *testing.T) {
 	cmd := exec.Command(os.Args[0])

@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -14,7 +16,7 @@ import (
 	"podd/pkg/tool/tooltest"
 )
 
-// onHost runs a script in a directory as the person does, and gives what it prints.
+// onHost runs a script in a directory as the user does, and returns its output.
 func onHost(t *testing.T, dir, script string) string {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", "-ec", script)
@@ -27,7 +29,7 @@ func onHost(t *testing.T, dir, script string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// elsewhere is a directory that does not lie in /tmp, which the sandbox replaces.
+// elsewhere is a directory outside of /tmp, which the sandbox replaces.
 func elsewhere(t *testing.T) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
@@ -54,20 +56,20 @@ func gitBench(t *testing.T, mode sandbox.Mode) *bench {
 	return b
 }
 
-// approved calls the shell as one that a person has agreed to.
+// approved calls the shell with a call that a person approved.
 func (b *bench) approved(command string) tool.Output {
 	b.t.Helper()
 	call := tool.Invocation{CallID: "approved", Approved: true, Arguments: object("command", command)}
 	return tooltest.Invoke(b.t.Context(), b.t, b.tool("shell"), call)
 }
 
-// asks says why a command asks; empty when it does not.
+// asks says why a command asks; empty if it does not.
 func (b *bench) asks(command string) string {
 	b.t.Helper()
 	return strings.Join(b.tool("shell").Access(object("command", command)).Protected, "; ")
 }
 
-// Everyday work with git is done by plain lines, unasked.
+// Plain lines do everyday work with git, without a question.
 func TestGitWorksUnasked(t *testing.T) {
 	for _, mode := range sandboxes {
 		t.Run(mode, func(t *testing.T) {
@@ -102,7 +104,7 @@ func TestGitWorksUnasked(t *testing.T) {
 	}
 }
 
-// What reads a repository goes on as it did.
+// Reading a repository still works.
 func TestGitReadsUnasked(t *testing.T) {
 	b := gitBench(t, sandbox.Bwrap)
 	b.write("a.txt", "changed\n")
@@ -112,7 +114,7 @@ func TestGitReadsUnasked(t *testing.T) {
 		"for b in $(git branch --format='%(refname:short)'); do git log -1 $b; done",
 		"git diff >x.patch && git apply --check -R x.patch && rm x.patch",
 		"find . -name '*.txt' -not -path './.git/*' | xargs grep -l changed",
-		"git -c log.showsignature=false log -1 --format=%H:%ct && git status --porcelain", // What go build asks.
+		"git -c log.showsignature=false log -1 --format=%H:%ct && git status --porcelain", // What go build runs.
 		"tar --exclude=.git -czf $TMPDIR/x.tgz . && ls -la .git && cat .git/HEAD",
 	} {
 		if why := b.asks(command); why != "" {
@@ -124,7 +126,8 @@ func TestGitReadsUnasked(t *testing.T) {
 	}
 }
 
-// What changes more than the work asks in any mode, and can do it once a person agrees.
+// A line that changes more than everyday work asks in any mode, and succeeds once a
+// person agrees.
 func TestGitAsksForMore(t *testing.T) {
 	for _, mode := range sandboxes {
 		t.Run(mode, func(t *testing.T) {
@@ -154,16 +157,18 @@ func TestGitAsksForMore(t *testing.T) {
 	}
 }
 
-// A command that is no plain line of git finds .git read-only, and is told what to do.
+// A command that is not a plain line of git finds .git read-only, and learns what to do.
 func TestGitIsReadOnlyToOthers(t *testing.T) {
 	b := gitBench(t, sandbox.Bwrap)
-	const hint = ".git is read-only to this command: run git add, commit and the like on a line of their own, in plain words without $, * or <"
+	const hint = ".git is read-only to this command: run git add, commit and the like on a line of their own, in plain words without $, * or <, or call again with access \"git\" and why"
 	for _, command := range []string{
 		"rm -rf .git", "mv .git old", "echo x >.git/index", "x=1; git add -A; git commit -m $x", "git add -A && make", "sh -c 'git commit --allow-empty -m x'",
 		"echo evil >.git/hooks/pre-commit", "python3 -c 'open(\".git/config\", \"a\")'",
 	} {
 		before := onHost(t, b.dir, "find .git -type f | sort | xargs sha256sum")
-		if why := b.asks(command); why != "" {
+		program := strings.Fields(command)[0]
+		names := slices.Contains([]string{"rm", "mv", "python3"}, program)
+		if why := b.asks(command); names != (why == strconv.Quote(program)+" names .git and may change all of it") || !names && why != "" {
 			t.Errorf("%s asks: %s", command, why)
 		}
 		out := b.call("shell", object("command", command))
@@ -176,7 +181,8 @@ func TestGitIsReadOnlyToOthers(t *testing.T) {
 	}
 }
 
-// Where .git cannot be made read-only, what names it and is not known to read asks.
+// If .git cannot be made read-only, a command that names it and is not known to only read
+// asks.
 func TestGitOutsideOfBwrap(t *testing.T) {
 	b := gitBench(t, sandbox.Landlock)
 	for _, command := range []string{"rm -rf .git", "cp x .git/hooks/pre-commit", "echo x >.git/config", "for f in .git/hooks/*; do rm $f; done", "sed -i s/a/b/ .git/config"} {
@@ -197,7 +203,7 @@ func TestGitOutsideOfBwrap(t *testing.T) {
 	}
 }
 
-// The repository of a linked worktree lies elsewhere: its commits ask.
+// The repository of a linked worktree is elsewhere: its commits ask.
 func TestGitInALinkedWorktree(t *testing.T) {
 	main := filepath.Join(elsewhere(t), "main")
 	if err := os.Mkdir(main, 0o755); err != nil {
@@ -215,22 +221,22 @@ func TestGitInALinkedWorktree(t *testing.T) {
 	if why := b.asks("git status"); why != "" {
 		t.Errorf("git status asks: %s", why)
 	}
-	if why := b.asks(commit); !strings.Contains(why, main+"/.git, which lies outside of the pod's directories") {
+	if why := b.asks(commit); !strings.Contains(why, main+"/.git, which is outside the pod's directories") {
 		t.Errorf("it asks: %q", why)
 	}
-	if out := b.call("shell", object("command", commit)); !out.IsError || !strings.HasSuffix(out.Summary, "the repository lies outside of the workspace and is read-only") {
+	if out := b.call("shell", object("command", commit)); !out.IsError || !strings.Contains(out.Summary, "the repository lies outside of the workspace and is read-only") {
 		t.Errorf("unasked: %s", out.Summary)
 	}
 	if out := b.approved(commit); out.IsError || onHost(t, b.dir, "git log -1 --format=%s") != "mine" {
 		t.Errorf("approved: %s %s", out.Summary, out.Content)
 	}
-	// What git obeys there stays as it is.
+	// What git obeys there does not change.
 	if out := b.approved("git add -A && git commit -q --allow-empty -m x; echo x"); out.IsError {
 		t.Errorf("%s", out.Summary)
 	}
 }
 
-// A repository above the workspace is read-only, as all there is.
+// A repository above the workspace is read-only, like everything there.
 func TestGitAboveTheWorkspace(t *testing.T) {
 	top := elsewhere(t)
 	onHost(t, top, newRepository)
@@ -244,12 +250,12 @@ func TestGitAboveTheWorkspace(t *testing.T) {
 		t.Errorf("%s %s", out.Summary, out.Content)
 	}
 	b.write("b.txt", "y")
-	if out := b.call("shell", object("command", "git commit -am x")); !strings.HasSuffix(out.Summary, "the repository lies outside of the workspace and is read-only") {
+	if out := b.call("shell", object("command", "git commit -am x")); !strings.Contains(out.Summary, "the repository lies outside of the workspace and is read-only") {
 		t.Errorf("%s %s", out.Summary, out.Content)
 	}
 }
 
-// Submodules, nested repositories, and one whose directory is called otherwise.
+// Submodules, nested repositories, and one whose directory has another name.
 func TestGitInOtherLayouts(t *testing.T) {
 	b := gitBench(t, sandbox.Bwrap)
 	onHost(t, b.dir, `git -c protocol.file.allow=always submodule --quiet add ./ lib 2>/dev/null; git commit -q -m lib
@@ -272,8 +278,8 @@ func TestGitInOtherLayouts(t *testing.T) {
 	}
 }
 
-// A hook of the person's works with what it starts; what that makes of the repository is
-// undone where git would obey it.
+// A hook of the user's works with what it starts; changes of the repository that git
+// would obey are undone.
 func TestGitRunsHooksThatDoNoHarm(t *testing.T) {
 	b := gitBench(t, sandbox.Bwrap)
 	b.write(".git/hooks/pre-commit", "#!/bin/sh\nsh ./check.sh\n")
@@ -308,7 +314,7 @@ func TestGitRunsHooksThatDoNoHarm(t *testing.T) {
 	}
 }
 
-// A command makes no repository that was not asked for, wherever and however.
+// A command creates no repository that was not requested, wherever and however.
 func TestCommandsMakeNoRepositories(t *testing.T) {
 	for _, mode := range sandboxes {
 		t.Run(mode, func(t *testing.T) {
@@ -343,7 +349,7 @@ func TestCommandsMakeNoRepositories(t *testing.T) {
 	}
 }
 
-// A podd that is killed leaves the command alone; the next one undoes what it made.
+// Killing podd does not affect the command; the next podd undoes what it created.
 func TestGitIsMendedAfterAKill(t *testing.T) {
 	confined(t, sandbox.Bwrap)
 	t.Setenv(sandboxVariable, sandbox.Bwrap)
@@ -367,7 +373,7 @@ func TestGitIsMendedAfterAKill(t *testing.T) {
 	}
 }
 
-// A repository that a person agreed to stays, though another command runs meanwhile.
+// A repository that a person agreed to stays, although another command runs meanwhile.
 func TestCommandsLeaveApprovedRepositories(t *testing.T) {
 	b := newBench(t, nil, confined(t, sandbox.Bwrap))
 	var wg sync.WaitGroup

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"podd/internal/guard/sandbox"
+	"podd/pkg/item"
 	"podd/pkg/scopefs"
 	"podd/pkg/tool"
 )
@@ -14,18 +15,20 @@ import (
 // confines says whether commands run in a sandbox.
 func (s *shell) confines() bool { return s.box != nil && s.box.Confines() }
 
-// access is what policy decides a command on.
+// access is the basis of policy's decision on a command.
 func (s *shell) access(args shellArgs) tool.Access {
-	a := tool.Access{Command: args.Command, Confined: s.Confined}
-	if !s.confines() {
+	use := s.grant(args)
+	a := tool.Access{Command: args.Command, Level: use.level, Why: args.Why, Beyond: use.beyond, Confined: s.Confined && !use.beyond}
+	if !s.boxed(args) {
 		return a
 	}
-	if use := s.gitUse(args.Command); use.ask != "" {
-		a.Protected = []string{use.ask}
+	a.Obeys = len(args.Changes) == 0 && use.level == item.AccessSandbox
+	if use.git.ask != "" {
+		a.Protected = []string{use.git.ask}
 	}
 	roots := s.fs.Roots()
 	for _, path := range args.Changes {
-		// One that is wrong is what run says.
+		// run reports an invalid one.
 		if c, err := s.box.Change(roots, path); err == nil {
 			a.Protected = append(a.Protected, fmt.Sprintf("it changes %s, which is protected (%s)", scopefs.Display(s.fs.Rel(c.Path)), c.Why))
 		}
@@ -37,8 +40,8 @@ func (s *shell) access(args shellArgs) tool.Access {
 	return a
 }
 
-// guard begins to keep protected paths as they are. Those that the call names may change,
-// once a person has agreed to that.
+// guard starts to protect protected paths. Those that the call names may change, once a
+// person has agreed to that.
 func (s *shell) guard(approved bool, scope sandbox.Scope, args shellArgs) (*sandbox.Guard, error) {
 	var changes []string
 	for _, path := range args.Changes {
@@ -54,12 +57,25 @@ func (s *shell) guard(approved bool, scope sandbox.Scope, args shellArgs) (*sand
 	if err != nil {
 		return nil, err
 	}
-	// Where mounts keep nothing, policy has decided with that in mind.
+	// Policy has considered that mounts protect nothing here.
 	if open := g.Open(); open != "" && !approved && s.box.Mode() == sandbox.Bwrap {
 		g.Close()
-		return nil, fmt.Errorf("there are more protected paths than a sandbox can keep from changes, such as %s: remove some, or have the command approved", scopefs.Display(s.fs.Rel(open)))
+		return nil, fmt.Errorf("the workspace has more protected paths, such as %s, than a sandbox can keep read-only: remove some, or have the command approved", scopefs.Display(s.fs.Rel(open)))
 	}
 	return g, nil
+}
+
+// allow lets the protected paths that a call without a sandbox names change also while other
+// commands run.
+func (s *shell) allow(args shellArgs) error {
+	for _, path := range args.Changes {
+		c, err := s.box.Change(s.fs.Roots(), path)
+		if err != nil {
+			return err
+		}
+		s.box.Allow(c.Path)
+	}
+	return nil
 }
 
 // unguard is for when nothing of the command is left, and says what it changed against the
@@ -71,10 +87,10 @@ func (r *shellRun) unguard() []sandbox.Moved {
 	return r.guard.End()
 }
 
-// wayToChange is what a model is told to do about a protected path.
-const wayToChange = "a change of it needs an approval: use write_file, or name it in changes"
+// wayToChange says how to change a protected path.
+const wayToChange = "changing it needs approval: use write_file, or name it in changes"
 
-// sayMoved is a sentence about what was moved away; empty for nothing.
+// sayMoved is a sentence about what was moved away; empty without anything.
 func sayMoved(moved []sandbox.Moved) string {
 	const most = 3
 	var names []string
@@ -104,10 +120,10 @@ func sayMoved(moved []sandbox.Moved) string {
 	return "podd moved " + text + " away" + dir + ": " + wayToChange + failed
 }
 
-// sayHeld says which protected path a command was kept from changing, as far as its output
-// tells; empty for none.
+// sayHeld says which protected path a command could not change, as far as its output
+// shows; empty without one.
 func (r *shellRun) sayHeld(output string) string {
-	if r.guard == nil || !strings.Contains(output, "Read-only file system") && !strings.Contains(output, "Device or resource busy") {
+	if r.guard == nil || r.shell.fs == nil || !saysReadOnly.MatchString(output) {
 		return ""
 	}
 	held := r.guard.Held()

@@ -32,7 +32,7 @@ func (b *bench) there(paths []string) (there []string) {
 	return there
 }
 
-// movedTo is what was moved away from files of a name.
+// movedTo is the new place of files with a name.
 func (b *bench) movedTo(name string) []string {
 	b.t.Helper()
 	found, err := filepath.Glob(filepath.Join(b.spool, "moved", "*-"+name))
@@ -50,7 +50,7 @@ func attempts(paths ...string) string {
 	return script.String()
 }
 
-// A protected path that is not there yet is not there after a command either.
+// A protected path that does not exist does not exist after a command either.
 func TestShellMakesNoProtectedFiles(t *testing.T) {
 	for _, mode := range sandboxes {
 		t.Run(mode, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestShellMakesNoProtectedFiles(t *testing.T) {
 	}
 }
 
-// It goes as soon as it comes, also below the top.
+// It is moved away as soon as it appears, also below the top.
 func TestShellMovesAtOnce(t *testing.T) {
 	for _, mode := range sandboxes {
 		t.Run(mode, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestShellMovesAtOnce(t *testing.T) {
 	}
 }
 
-// What is there stays as it is, where mounts can be read-only.
+// Existing ones stay unchanged, if mounts can be read-only.
 func TestShellChangesNoProtectedFiles(t *testing.T) {
 	files := map[string]string{}
 	for _, path := range missing {
@@ -103,12 +103,12 @@ func TestShellChangesNoProtectedFiles(t *testing.T) {
 		}
 	}
 	out := b.call("shell", object("command", "echo x >.npmrc"))
-	if !strings.Contains(out.Summary, ".npmrc is protected: a change of it needs an approval: use write_file, or name it in changes") {
+	if !strings.Contains(out.Summary, ".npmrc is protected: changing it needs approval: use write_file, or name it in changes") {
 		t.Errorf("summary %q", out.Summary)
 	}
 }
 
-// However a protected path comes to be, it does not stay.
+// However a protected path is created, it does not stay.
 func TestShellWaysToProtectedPaths(t *testing.T) {
 	for _, c := range []struct{ name, script string }{
 		{"a directory that is renamed", "mkdir x && echo a >x/tasks.json && mv x .vscode"},
@@ -134,7 +134,7 @@ func TestShellWaysToProtectedPaths(t *testing.T) {
 			if err := os.Symlink("docs/instructions", b.path("CLAUDE.md")); err != nil {
 				t.Fatal(err)
 			}
-			// What a file system's clock cannot tell from the command's time is not old.
+			// A file that the file system's clock cannot place before the command is not old.
 			b.call("shell", object("command", "sleep 0.1"))
 			out := b.call("shell", object("command", c.script))
 			t.Cleanup(func() { _ = os.Chmod(b.dir, 0o700) })
@@ -202,8 +202,8 @@ func TestShellChangesWhatWasApproved(t *testing.T) {
 	}
 }
 
-// A podd that is killed leaves the command alone; the next one undoes what came meanwhile,
-// and what comes then.
+// Killing podd does not affect the command; the next podd undoes what appeared meanwhile,
+// and what appears later.
 func TestShellGuardsAfterAKill(t *testing.T) {
 	for _, mode := range sandboxes {
 		t.Run(mode, func(t *testing.T) {
@@ -227,7 +227,7 @@ func TestShellGuardsAfterAKill(t *testing.T) {
 			b.write("go", "")
 			awaitFile(t, b.path("made"))
 			if there := b.there([]string{".envrc"}); len(there) == 0 {
-				t.Fatal("nobody was there to move it, and it is gone")
+				t.Fatal("podd was not running, and it is gone")
 			}
 			b.write("on", "")
 			out, found, err := b.tool("shell").Recover(t.Context(), with(theCall, arguments))
@@ -244,7 +244,7 @@ func TestShellGuardsAfterAKill(t *testing.T) {
 	}
 }
 
-// A spool on another file system keeps what was moved away all the same.
+// A spool on another file system also keeps what was moved away.
 func TestShellMovesToAnotherFileSystem(t *testing.T) {
 	spoolDir, err := os.MkdirTemp("/dev/shm", "podd-test-") //nolint:usetesting // another file system is the point
 	if err != nil {
@@ -304,7 +304,7 @@ func TestShellLeavesApprovedChanges(t *testing.T) {
 	}
 }
 
-// What one command makes is not what another one finds.
+// A path that one command creates is not an old one for another.
 func TestShellGuardsForgetWhatWasMoved(t *testing.T) {
 	b := newBench(t, nil, confined(t, sandbox.Bwrap))
 	done := make(chan struct{})
@@ -323,7 +323,7 @@ func TestShellGuardsForgetWhatWasMoved(t *testing.T) {
 	}
 }
 
-// Where no mount keeps what is there, a person is asked.
+// If no mount protects existing paths, a person is asked.
 func TestShellAsksWhereNothingIsHeld(t *testing.T) {
 	for _, mode := range sandboxes {
 		t.Run(mode, func(t *testing.T) {
@@ -340,7 +340,7 @@ func TestShellAsksWhereNothingIsHeld(t *testing.T) {
 	}
 }
 
-// A home directory has much that is protected, and some that is hidden.
+// A home directory has many protected paths, and some hidden ones.
 func TestShellGuardsAHomeDirectory(t *testing.T) {
 	files := map[string]string{
 		".bashrc": "mine", ".ssh/id": "secret", ".docker/config.json": "secret", ".docker/x/AGENTS.md": "secret", ".config/gh/hosts.yml": "secret",
@@ -374,8 +374,8 @@ func TestShellGuardsAHomeDirectory(t *testing.T) {
 	}
 }
 
-// What git brings back of instructions for agents is no change of the command's, in a line
-// that makes nothing.
+// Instructions for agents that git restores are not a change by the command, in a line
+// that creates nothing.
 func TestShellLetsGitBringInstructionsBack(t *testing.T) {
 	b := gitBench(t, sandbox.Bwrap)
 	onHost(t, b.dir, "echo one >AGENTS.md && echo one >.envrc && git add -A && git commit -q -m three && git switch -q other && echo two >CLAUDE.md && git add -A && git commit -q -m four")

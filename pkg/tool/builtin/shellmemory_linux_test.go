@@ -10,15 +10,15 @@ import (
 	"podd/pkg/tool/builtin"
 )
 
-// A command that takes too much memory is ended with a sentence that says so, however it
-// takes it; the next one runs.
+// A command that uses too much memory is ended with a sentence that says so, however it
+// uses it; the next one runs.
 func TestShellMemory(t *testing.T) {
 	const limit = 128 << 20
 	for _, mode := range []sandbox.Mode{sandbox.None, sandbox.Bwrap, sandbox.Landlock} {
 		t.Run(mode, func(t *testing.T) {
 			small := func(c *builtin.SandboxConfig) { c.MaxMemory = limit }
 			adjust := func(c *builtin.Config) {
-				// No sandbox works, though one is wanted.
+				// The configuration wants a sandbox, and none works.
 				s := builtin.DetectSandbox(t.Context(), builtin.SandboxConfig{Mode: sandbox.Off, MaxMemory: limit})
 				s.AskFor(sandbox.Auto)
 				c.Shell.Sandbox = s
@@ -36,13 +36,13 @@ func TestShellMemory(t *testing.T) {
 			} {
 				out := b.call("shell", object("command", command))
 				if left := at(t, b.dir); len(left) > 0 {
-					t.Errorf("%s: it is told to be ended, and there is still %q", command, left)
+					t.Errorf("%s: it is reported as ended, and there is still %q", command, left)
 				}
 				if !out.IsError || !strings.Contains(out.Summary, "MiB of memory, more than the 128 MiB of [sandbox] max_memory_bytes") {
 					t.Errorf("%s: %q", command, out.Summary)
 				}
 			}
-			// What is reserved and what forks share is not taken.
+			// Reserved memory, and memory that forks share, does not count.
 			for _, command := range []string{
 				"echo done",
 				"x=$(head -c 40000000 /dev/zero | tr '\\0' a); for i in 1 2 3 4 5; do (sleep 0.3; :) & done; wait; echo done",
@@ -55,7 +55,7 @@ func TestShellMemory(t *testing.T) {
 	}
 }
 
-// Files in memory are nobody's memory; there are few places for them.
+// No process has files in memory mapped; there are few places for them.
 func TestShellFilesInMemory(t *testing.T) {
 	b := newBench(t, nil, confined(t, sandbox.Bwrap, func(c *builtin.SandboxConfig) { c.MaxMemory = 64 << 20 }))
 	out := b.call("shell", object("command", "head -c 100000000 /dev/zero >/dev/shm/big; stat -c %s /dev/shm/big; rm /dev/shm/big; echo x >/dev/new; head -c 3000000 /dev/zero >/run/big; "+

@@ -1,6 +1,7 @@
 package builtin_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,16 +21,17 @@ import (
 	"podd/pkg/tool/tooltest"
 )
 
-// helperVariable makes the test binary a podd that runs one shell command: it has the
-// arguments. Workspace and spool are the working directory and the variable's sibling.
+// helperVariable makes the test binary a podd that runs one shell command, with the
+// arguments in the variable. Workspace and spool are the working directory and the
+// variable's sibling.
 const (
 	helperVariable = "PODD_TEST_SHELL"
 	spoolVariable  = "PODD_TEST_SPOOL"
-	// sandboxVariable is the mode of its sandbox, if it is to have one.
+	// sandboxVariable is the mode of its sandbox, if it has one.
 	sandboxVariable = "PODD_TEST_SANDBOX"
 )
 
-// theCall is the call that is started, and recovered.
+// theCall is the call that is started and recovered.
 var theCall = tool.Invocation{Pod: "p", Turn: 1, CallID: "call_1/../x"}
 
 // with is a call with these arguments.
@@ -44,7 +46,7 @@ func helperMain() {
 		var b *bench
 		if b, err = openBench(dir, os.Getenv(spoolVariable), quickly, helperSandbox); err == nil {
 			sh, _ := b.tools.Lookup("shell")
-			// The result is never stored: podd dies first.
+			// The result is never stored: podd is killed first.
 			call := with(theCall, os.Getenv(helperVariable))
 			call.Later = func(func()) {}
 			_, err = sh.Run(context.Background(), call)
@@ -70,8 +72,8 @@ func quickly(c *builtin.Config) {
 	c.Shell.SpoolBytes = 1 << 20
 }
 
-// afterAKill runs a command in a podd of its own, kills that once the command has made
-// the file "ready", and gives the tools of the podd that comes next.
+// afterAKill runs a command in a second podd, kills that podd once the command has made
+// the file "ready", and returns the tools of the next podd.
 func afterAKill(t *testing.T, arguments string) *bench {
 	t.Helper()
 	dir, spoolDir := t.TempDir(), t.TempDir()
@@ -86,7 +88,10 @@ func benchAt(t *testing.T, dir, spoolDir string) *bench {
 		t.Fatal(err)
 	}
 	b.t = t
-	t.Cleanup(func() { _ = b.fs.Close() })
+	t.Cleanup(func() {
+		b.allJobs.Close()
+		_ = b.fs.Close()
+	})
 	return b
 }
 
@@ -115,10 +120,26 @@ func awaitFile(t *testing.T, path string) {
 	}
 }
 
-// ends waits until a process, which a command wrote the pid of, has ended.
+// ends waits until a process, whose id a command wrote, has ended.
 func (b *bench) ends(name string) {
 	b.t.Helper()
 	for pid := b.pidIn(name); alive(pid) && b.t.Context().Err() == nil; {
+		runtime.Gosched()
+	}
+}
+
+// noted waits until the record of the only command names its process, which it may do after
+// the command has begun.
+func (b *bench) noted() {
+	b.t.Helper()
+	for b.t.Context().Err() == nil {
+		records, err := filepath.Glob(filepath.Join(b.spool, ".*.job"))
+		if err != nil || len(records) != 1 {
+			b.t.Fatalf("the records are %v, %v", records, err)
+		}
+		if record, err := os.ReadFile(records[0]); err == nil && bytes.Contains(record, []byte(`"process":`)) {
+			return
+		}
 		runtime.Gosched()
 	}
 }
@@ -138,8 +159,8 @@ func (b *bench) recover(ctx context.Context, call *tool.Invocation) (tool.Output
 
 const beforeGo = "echo $$ >pid; echo first; : >ready; while ! [ -e go ]; do sleep 0.01; done; "
 
-// A command that ended while podd was down gives the very result that it gives to a
-// podd that is there.
+// A command that ended while podd was down gives exactly the result that it gives to a
+// running podd.
 func TestShellRecoversWhatEndedMeanwhile(t *testing.T) {
 	for _, c := range []struct{ name, command string }{
 		{"success", "echo done"},
@@ -196,12 +217,12 @@ func TestShellRecoversWhatStillRuns(t *testing.T) {
 	}
 }
 
-// A podd that is killed while it holds a command, which prints faster than it can be read,
-// is followed by one that lets the command go on.
+// If podd is killed while it has stopped a command that prints faster than it can be
+// read, the next podd lets the command continue.
 func TestShellRecoversWhatIsHeld(t *testing.T) {
 	arguments := object("command", beforeGo+"echo second", "timeout_seconds", 60)
 	b := afterAKill(t, arguments)
-	// The leader of a tree has its number as its group.
+	// The leader of a tree has its process id as its group.
 	pid := b.pidIn("pid")
 	if group, err := syscall.Getpgid(pid); err != nil || syscall.Kill(-group, syscall.SIGSTOP) != nil {
 		t.Fatal(err)
@@ -213,14 +234,14 @@ func TestShellRecoversWhatIsHeld(t *testing.T) {
 	}
 }
 
-// Timeout and cancel hold for a command that another podd started.
+// Timeout and cancel apply to a command that an earlier podd started.
 func TestShellRecoversAndEnds(t *testing.T) {
 	const command = "sleep 600 & setsid sleep 600 & echo $$ >pid; echo up; : >ready; sleep 600"
 	t.Run("timeout", func(t *testing.T) {
 		arguments := object("command", command, "timeout_seconds", 1)
 		b := afterAKill(t, arguments)
 		out, found := b.recover(t.Context(), with(theCall, arguments))
-		if !found || out.Content != "up\n" || !strings.Contains(out.Summary, "timed out after 1 s and was ended") || alive(b.pidIn("pid")) {
+		if !found || out.Content != "up\n" || !strings.Contains(out.Summary, "timed out after 1 s and was stopped") || alive(b.pidIn("pid")) {
 			t.Errorf("found %v: %+v", found, out)
 		}
 	})
@@ -236,7 +257,7 @@ func TestShellRecoversAndEnds(t *testing.T) {
 	})
 }
 
-// What a command leaves behind while podd is down is ended by the podd that comes next.
+// Processes that a command leaves behind while podd is down are ended by the next podd.
 func TestShellRecoversAndEndsWhatTheCommandLeft(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux finds what left the process group")
@@ -256,13 +277,14 @@ func TestShellRecoversAndEndsWhatTheCommandLeft(t *testing.T) {
 func TestShellRecoversWithoutAStatus(t *testing.T) {
 	arguments := object("command", "echo $PPID >shim; echo $$ >pid; echo up; : >ready; sleep 600", "timeout_seconds", 600)
 	b := afterAKill(t, arguments)
+	b.noted()
 	for _, name := range []string{"shim", "pid"} {
 		if err := syscall.Kill(b.pidIn(name), syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
 	}
 	out, found := b.recover(t.Context(), with(theCall, arguments))
-	if !found || !out.IsError || out.Content != "up\n" || !strings.Contains(out.Summary, "its exit status is not known, may have taken effect") {
+	if !found || !out.IsError || out.Content != "up\n" || !strings.Contains(out.Summary, "ended with an unknown exit status; it may have taken effect") {
 		t.Errorf("found %v: %+v", found, out)
 	}
 }
@@ -299,14 +321,14 @@ func TestShellRecoversNothing(t *testing.T) {
 	b := newBench(t, nil)
 	arguments := object("command", "true")
 	if _, found := b.recover(t.Context(), with(theCall, arguments)); found {
-		t.Error("a call that nobody started was found")
+		t.Error("a call that was not started was found")
 	}
 	if _, found, err := b.tool("shell").Recover(t.Context(), &tool.Invocation{Arguments: arguments}); found || err != nil {
 		t.Errorf("without a call: %v, %v", found, err)
 	}
 }
 
-// A podd that is killed before the command's process is noted has not run it.
+// A podd killed before the command's process is recorded has not run it.
 func TestShellRecoversWhatNeverRan(t *testing.T) {
 	arguments := object("command", ": >ran; : >ready")
 	b := afterAKill(t, arguments)
@@ -316,6 +338,10 @@ func TestShellRecoversWhatNeverRan(t *testing.T) {
 	}
 	unstored := with(theCall, arguments)
 	unstored.Later = func(func()) {}
+	// Then no one writes to the record any more.
+	if out, found := b.recover(t.Context(), unstored); !found || out.IsError {
+		t.Fatalf("found %v: %+v", found, out)
+	}
 	for _, size := range []int64{16, 40} {
 		if err := os.Truncate(records[0], size); err != nil {
 			t.Fatal(err)
@@ -333,7 +359,8 @@ func TestShellRecoversWhatNeverRan(t *testing.T) {
 	}
 }
 
-// A pid in a record is that of another process by now: it is left alone.
+// If a process id in a record belongs to another process by now, that process is left
+// alone.
 func TestShellRecoverLeavesOthersAlone(t *testing.T) {
 	arguments := object("command", "echo $$ >pid; : >ready")
 	b := afterAKill(t, arguments)
@@ -345,7 +372,8 @@ func TestShellRecoverLeavesOthersAlone(t *testing.T) {
 	}
 	other := startSession(t)
 	for strings.Contains(string(record), "-"+startTicks(other.Process.Pid)+`"`) {
-		// No pid comes again within the hundredth of a second that tells processes apart.
+		// No process id is reused within the hundredth of a second that distinguishes
+		// processes.
 		other = startSession(t)
 	}
 	old := `"pid":` + strings.TrimSpace(b.read("pid"))
@@ -362,7 +390,7 @@ func TestShellRecoverLeavesOthersAlone(t *testing.T) {
 	}
 }
 
-// startSession starts a process in a session of its own, which ends with the test.
+// startSession starts a process in its own session, which ends with the test.
 func startSession(t *testing.T) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("sleep", "600")
@@ -377,7 +405,7 @@ func startSession(t *testing.T) *exec.Cmd {
 	return cmd
 }
 
-// startTicks is when a process started, in clock ticks, as Linux says it.
+// startTicks is when a process started, in clock ticks, as Linux reports it.
 func startTicks(pid int) string {
 	stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	_, rest, _ := strings.Cut(string(stat), ") ")
@@ -387,7 +415,7 @@ func startTicks(pid int) string {
 	return "none"
 }
 
-// letGo waits until nobody holds a record: until then its last word may be yet to come.
+// letGo waits until no process has a record locked: before that it may still change.
 func letGo(t *testing.T, path string) {
 	t.Helper()
 	file, err := os.Open(path)

@@ -9,97 +9,116 @@ import (
 	"time"
 
 	"podd/internal/commands/process"
+	"podd/internal/commands/shim"
 	"podd/internal/guard/sandbox"
 	"podd/pkg/item"
 	"podd/pkg/tool"
 	"podd/pkg/tool/spool"
 )
 
-// Output is looked for this often; less while none comes.
+// How often output is checked; less often while none comes.
 const (
 	minPoll = 20 * time.Millisecond
 	maxPoll = 250 * time.Millisecond
-	// memoryPoll is how often the memory of a command is looked at. A look takes 1/50 of
-	// the time at most.
+	// memoryPoll is how often the memory of a command is checked. A check takes at most 1/50
+	// of the time.
 	memoryPoll = 100 * time.Millisecond
 )
 
 // shellRun is one run of a command.
 type shellRun struct {
-	shell    *shell
-	call     *tool.Invocation
+	shell *shell
+	call  *tool.Invocation
+	id    string
+	// keeper starts the command; the zero Keeper for most.
+	keeper shim.Keeper
+	// keeps is which of the pod's keepers that is.
+	keeps    string
 	args     shellArgs
 	job      *spool.Job
 	captured *capture
 	tree     *process.Tree
-	// status is how the command ended, as shim.Running has it.
+	// status is how the command ended, in the form of shim.Running.
 	status  func() string
 	started time.Time
 	paused  bool
-	// held is what the command must leave as it is.
+	// held is what the command must not change.
 	held sandbox.Held
-	// mended says what of that the command changed. gitMark is from before what is held was
-	// looked at.
-	mended  string
-	gitMark int
-	// ended is why the command was ended before anybody followed it.
-	ended error
+	// repaired says what of that the command changed. gitMark is from before the held paths
+	// were examined.
+	repaired string
+	gitMark  int
+	// cut is why the command was ended before it was followed.
+	cut error
 	// emptied is why its temporary files were removed.
 	emptied error
-	// guard keeps protected paths as they are; nil without a sandbox.
+	// guard protects protected paths; nil without a sandbox.
 	guard *sandbox.Guard
 	// keep says that the result names the output's file.
 	keep bool
+	// background says that the command is a job, which runs until deadline.
+	background bool
+	deadline   time.Time
+	// ended is how it ended, once it has.
+	ended shellEnd
 }
 
-// settle is for when the call is over, or panics: the job's files stay until its result
-// is stored.
+// shellEnd is how a command ended: by itself or, if why is set, for that reason. text
+// says it in a few words, and summary adds the outcome.
+type shellEnd struct {
+	why           error
+	text, summary string
+}
+
+// settle is called when the call is over, or panics: the job's files stay until its
+// result is stored.
 func (r *shellRun) settle() {
 	r.call.Stored(func() { r.job.Settle(r.keep) })
 }
 
-// finish waits for the end of the command and of all that it started.
+// finish waits for the end of the command and of everything that it started.
 func (r *shellRun) finish(ctx context.Context) tool.Output {
 	grace := r.shell.Grace
 	stop := sync.OnceValue(func() int { return r.tree.Stop(grace) })
 	moved := sync.OnceValue(r.unguard)
 	defer moved()
-	defer stop() // Also when a watcher of the progress panics.
+	defer stop() // Also if a watcher of the progress panics.
 	why := r.follow(ctx)
 	if r.greedy(why) {
-		grace = 0 // In which it could take the rest.
+		grace = 0 // During which it could use the rest.
 	}
 	if left := stop(); left > 0 {
 		r.shell.log.Warn("processes of a command cannot be ended", "tool", "shell", "count", left)
 	}
-	// Even where it ended by itself.
-	r.mended = r.mend()
+	// Even if it ended by itself.
+	r.repaired = r.repair()
 	r.emptyTemp(ctx, why)
+	// What starts commands notes the status once all output is there.
+	_ = r.status()
 	if err := r.captured.drain(); err != nil && why == nil {
 		why = err
 	}
 	return r.output(why, moved())
 }
 
-// Why a command was stopped, where no other error says it.
+// Why a command was stopped, if no other error says so.
 var errTimedOut = errors.New("timed out")
 
-// memoryError is for a command that holds too much memory, in bytes.
+// memoryError is for a command that uses too much memory, in bytes.
 type memoryError struct{ taken, limit int64 }
 
 func (e *memoryError) Error() string {
-	return fmt.Sprintf("it took %d MiB of memory, more than the %d MiB of [sandbox] max_memory_bytes (take less at a time, such as fewer jobs at once)",
+	return fmt.Sprintf("it used %d MiB of memory, more than the %d MiB of [sandbox] max_memory_bytes (use less at a time, such as fewer parallel jobs)",
 		e.taken>>20, e.limit>>20)
 }
 
-// follow reads the output until the command ends by itself (nil) or must be
-// stopped, and says why: errTimedOut, a memoryError, the cause of ctx, or what is wrong
-// with the spool file.
+// follow reads the output until the command ends by itself (nil) or must be stopped, and
+// says why: errTimedOut, a memoryError, the cause of ctx, or an error of the spool file.
 func (r *shellRun) follow(ctx context.Context) error {
-	if r.ended != nil {
-		return r.ended
+	if r.cut != nil {
+		return r.cut
 	}
-	timeout := time.NewTimer(time.Duration(r.args.Timeout) * time.Second)
+	timeout := time.NewTimer(r.left())
 	defer timeout.Stop()
 	wait := minPoll
 	poll := time.NewTimer(wait)
@@ -121,7 +140,7 @@ func (r *shellRun) follow(ctx context.Context) error {
 			if err := r.overMemory(); err != nil {
 				return err
 			}
-			memory.Reset(max(memoryPoll, 50*time.Since(began)))
+			memory.Reset(max(r.slower(memoryPoll), 50*time.Since(began)))
 			continue
 		case <-temp.C:
 			next, err := r.checkTemp(ctx)
@@ -146,14 +165,31 @@ func (r *shellRun) follow(ctx context.Context) error {
 		case r.captured.total > before:
 			wait = minPoll
 		default:
-			wait = min(wait*3/2, maxPoll)
+			wait = min(wait*3/2, r.slower(maxPoll))
 		}
 		r.hold(!atEnd)
 		poll.Reset(wait)
 	}
 }
 
-// overMemory is a memoryError when the command holds too much.
+// left is how long the command may run.
+func (r *shellRun) left() time.Duration {
+	if r.background {
+		return max(time.Until(r.deadline), 0)
+	}
+	return time.Duration(r.args.Timeout) * time.Second
+}
+
+// slower is the interval between two looks at a command. A job that has run for a while
+// is looked at less often, because no call waits for it.
+func (r *shellRun) slower(often time.Duration) time.Duration {
+	if r.background && time.Since(r.started) > 10*time.Second {
+		return 4 * often
+	}
+	return often
+}
+
+// overMemory is a memoryError if the command uses too much.
 func (r *shellRun) overMemory() error {
 	if r.shell.box == nil || r.shell.box.MaxMemory() == 0 {
 		return nil
@@ -165,8 +201,8 @@ func (r *shellRun) overMemory() error {
 	return nil
 }
 
-// hold stops a command that prints faster than it can be read, until the reader
-// has caught up: its disk stays bounded.
+// hold stops a command that prints faster than it can be read, until the reader has
+// caught up: its disk use stays bounded.
 func (r *shellRun) hold(behind bool) {
 	switch {
 	case r.paused && !behind:
@@ -178,17 +214,18 @@ func (r *shellRun) hold(behind bool) {
 	}
 }
 
-// output is the result of a command that has ended.
+// output is the result of an ended command.
 func (r *shellRun) output(why error, moved []sandbox.Moved) tool.Output {
 	content, cut := r.captured.content(r.shell.limit, r.job.Output.Name())
 	r.keep = cut != nil && cut.SpoolPath != ""
 	ending, success := r.ending(why)
+	r.ended.why, r.ended.text = why, ending
 	undone := sayMoved(moved)
 	success = success && undone == ""
-	out := tool.Output{Content: content, Cut: cut, Kind: item.OutputShell, IsError: !success || r.mended != ""}
-	if path, reads := readsOnly(r.args.Command); reads && success {
+	out := tool.Output{Content: content, Cut: cut, Kind: item.OutputShell, IsError: !success || r.repaired != ""}
+	if path, reads := readsOnly(r.args.Command); reads && success && !r.background {
 		out.Kind = item.OutputRead
-		if path != "" {
+		if path != "" && r.shell.fs != nil {
 			out.Path = r.shell.fs.Rel(path)
 		}
 	}
@@ -203,6 +240,24 @@ func (r *shellRun) output(why error, moved []sandbox.Moved) tool.Output {
 			undone = r.sayHeld(text)
 		}
 	}
+	printed := r.printed()
+	if out.Kind == item.OutputShell && undone == "" {
+		printed += r.hint(ends)
+	}
+	printed += r.repaired
+	if r.emptied != nil && !r.greedy(why) {
+		printed += fmt.Sprintf("; %v, and were removed", r.emptied)
+	}
+	if undone != "" {
+		printed += "; " + undone
+	}
+	r.ended.summary = fmt.Sprintf("%s%s %s", ending, said, printed)
+	out.Summary = tool.Bound(fmt.Sprintf("shell: %s, %s", shorten(r.args.Command, 60), r.ended.summary))
+	return out
+}
+
+// printed says how much the command printed.
+func (r *shellRun) printed() string {
 	printed := "no output"
 	if n := r.captured.lines(); n > 0 {
 		printed = plural(n, "line")
@@ -210,23 +265,20 @@ func (r *shellRun) output(why error, moved []sandbox.Moved) tool.Output {
 	if r.captured.emptied {
 		printed += "; writing to /dev/stderr or /dev/stdout by name may have lost earlier output: use >&2"
 	}
-	printed += r.shell.gitHint(r.args.Command, ends) + r.mended
-	if r.emptied != nil && !r.greedy(why) {
-		printed += fmt.Sprintf("; %v, and were removed", r.emptied)
-	}
-	if undone != "" {
-		printed += "; " + undone
-	}
-	out.Summary = tool.Bound(fmt.Sprintf("shell: %s, %s%s %s", shorten(r.args.Command, 60), ending, said, printed))
-	return out
+	return printed
 }
 
 // ending says how the command ended.
 func (r *shellRun) ending(why error) (text string, success bool) {
 	took := time.Since(r.started).Round(100 * time.Millisecond)
+	if stopped, ok := errors.AsType[*jobStop](why); ok {
+		return fmt.Sprintf("stopped after %s: %s", took, stopped.reason), false
+	}
 	switch {
+	case errors.Is(why, errTimedOut) && r.background:
+		return fmt.Sprintf("ended after %s, the most that [jobs] max_time allows", took), false
 	case errors.Is(why, errTimedOut):
-		return fmt.Sprintf("timed out after %d s and was ended (raise timeout_seconds, or split the work)", r.args.Timeout), false
+		return fmt.Sprintf("timed out after %d s and was stopped (raise timeout_seconds, or split the work)", r.args.Timeout), false
 	case errors.As(why, new(*spool.TempError)):
 		return fmt.Sprintf("was ended after %s: %v, and were removed (put large files into the workspace)", took, why), false
 	case errors.As(why, new(*memoryError)):
@@ -243,5 +295,5 @@ func (r *shellRun) ending(why error) (text string, success bool) {
 	if status, err := strconv.Atoi(r.status()); err == nil {
 		return exitStatus(status), status == 0
 	}
-	return "ended, and its exit status is not known, may have taken effect", false
+	return "ended with an unknown exit status; it may have taken effect", false
 }

@@ -10,8 +10,8 @@ import (
 	"podd/pkg/tool/builtin"
 )
 
-// confined gives the shell tool a sandbox; the test is skipped where none of the mode
-// works, which the sandbox's own tests fail for.
+// confined gives the shell tool a sandbox; the test is skipped if none of the mode works,
+// in which case the sandbox's own tests fail.
 func confined(t *testing.T, mode sandbox.Mode, adjust ...func(*builtin.SandboxConfig)) func(*builtin.Config) {
 	t.Helper()
 	c := builtin.SandboxConfig{Mode: mode, Environ: os.Environ()}
@@ -30,7 +30,7 @@ func confined(t *testing.T, mode sandbox.Mode, adjust ...func(*builtin.SandboxCo
 
 var sandboxes = []sandbox.Mode{sandbox.Bwrap, sandbox.Landlock}
 
-// In a sandbox a command gives the result that it gives without one.
+// In a sandbox a command gives the same result as without one.
 func TestShellInASandbox(t *testing.T) {
 	for _, mode := range sandboxes {
 		t.Run(mode, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestShellInASandbox(t *testing.T) {
 					t.Errorf("%s: %q, %q", c.command, out.Summary, out.Content)
 				}
 			}
-			// The spool folder of the pod can be read, where a marker says.
+			// The command can read the pod's spool folder, where a marker points.
 			long := b.call("shell", object("command", "seq 1 10000"))
 			if out := b.call("shell", object("command", "tail -n 1 "+long.Cut.SpoolPath)); out.Content != "10000\n" {
 				t.Errorf("the spooled text: %+v", out)
@@ -74,7 +74,7 @@ func TestShellTimesOutInASandbox(t *testing.T) {
 	}
 }
 
-// A command that is confined stays so, and is found, when podd is killed.
+// A confined command stays confined, and is found again, when podd is killed.
 func TestShellRecoversInASandbox(t *testing.T) {
 	for _, mode := range sandboxes {
 		t.Run(mode, func(t *testing.T) {

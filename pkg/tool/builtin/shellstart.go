@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"podd/internal/commands/process"
 	"podd/internal/commands/shim"
 	"podd/internal/guard/sandbox"
 )
@@ -16,21 +17,27 @@ type starter interface {
 	Start(ctx context.Context, c shim.Command) (*shim.Running, error)
 }
 
-// jobNote is what a job's record says of its command.
+// jobNote is the note about the command in a job's record.
 type jobNote struct {
 	Started time.Time `json:"started,omitzero"`
-	// Held is what the command must leave as it is.
+	// Held is what the command must not change.
 	Held sandbox.Held `json:"held,omitzero"`
 	shim.Note
-	// Guard is what a later podd keeps as it is.
+	// Guard is what a later podd protects.
 	Guard *sandbox.GuardNote `json:"guard,omitempty"`
+	// Job is for a command in the background.
+	Job *jobInfo `json:"job,omitempty"`
 }
 
 // start starts the command. What keeps it from that is an error, and nothing runs, save
 // on shim.ErrLost.
-func (r *shellRun) start(ctx context.Context, confined *sandbox.Command) error {
-	c := r.shell.command(confined)
+func (r *shellRun) start(ctx context.Context, confined *sandbox.Command, use grant) error {
+	c := r.shell.command(confined, use)
 	c.Output, c.Record = r.job.Output.File, r.job.Record
+	c.Keeper, c.Terminal = r.keeper, r.args.Terminal
+	if c.Terminal {
+		c.Env = append(c.Env, "TERM=xterm-256color")
+	}
 	running, err := r.shell.starter.Start(ctx, c)
 	switch {
 	case errors.Is(err, shim.ErrLost):
@@ -42,15 +49,18 @@ func (r *shellRun) start(ctx context.Context, confined *sandbox.Command) error {
 	return nil
 }
 
-// firstFile is the first descriptor behind the standard ones.
+// firstFile is the first descriptor after the standard ones.
 const firstFile = 3
 
 // confine is the command line that has the shell at path run a command, in the sandbox where there is one, with its
 // guard.
-func (s *shell) confine(approved bool, path string, args shellArgs, use gitUse) (*sandbox.Command, *sandbox.Guard, error) {
-	argv := []string{path, "-c", args.Command}
+func (s *shell) confine(r *shellRun, path string, use grant) (*sandbox.Command, *sandbox.Guard, error) {
+	argv := []string{path, "-c", r.args.Command}
 	if !s.confines() {
 		return &sandbox.Command{Args: argv}, nil, nil
+	}
+	if use.host {
+		return &sandbox.Command{Args: argv}, nil, s.allow(r.args)
 	}
 	temp, err := s.spool.Temp()
 	if err != nil {
@@ -58,9 +68,11 @@ func (s *shell) confine(approved bool, path string, args shellArgs, use gitUse) 
 	}
 	roots := s.fs.Roots()
 	scope := sandbox.Scope{
-		Dir: roots[0].Path, Roots: roots, Temp: temp, Show: []string{s.spool.Dir()}, Git: use.access, GitDirs: use.outside, Restores: use.restores,
+		Dir: roots[0].Path, Roots: roots, Temp: temp, Show: []string{s.spool.Dir()}, Network: use.network,
+		Git: use.git.access, GitDirs: use.git.outside, Restores: use.git.restores,
+		ReadOnly: r.call.Plan, Joined: r.keeper.Network,
 	}
-	if scope.Guard, err = s.guard(approved, scope, args); err != nil {
+	if scope.Guard, err = s.guard(r.call.Approved, scope, r.args); err != nil {
 		return nil, nil, err
 	}
 	command, err := s.box.Command(scope, firstFile, argv...)
@@ -72,11 +84,15 @@ func (s *shell) confine(approved bool, path string, args shellArgs, use gitUse) 
 }
 
 // command is the command without the files of its job.
-func (s *shell) command(confined *sandbox.Command) shim.Command {
-	dir := s.fs.Roots()[0].Path
-	c := shim.Command{Args: confined.Args, Dir: dir, Env: slices.Concat([]string{"PWD=" + dir}, s.env, confined.Env), Files: confined.Files}
+func (s *shell) command(confined *sandbox.Command, use grant) shim.Command {
+	dir, env := s.fs.Roots()[0].Path, s.env
+	var limits process.Limits
 	if s.box != nil {
-		c.Limits = s.box.Limits()
+		limits = s.box.Limits()
 	}
-	return c
+	if use.host {
+		// What is left is that the kernel ends it before podd.
+		limits, env = process.Limits{OOMScore: limits.OOMScore}, s.hostEnv
+	}
+	return shim.Command{Args: confined.Args, Dir: dir, Env: slices.Concat([]string{"PWD=" + dir}, env, confined.Env), Files: confined.Files, Limits: limits}
 }

@@ -8,12 +8,12 @@ import (
 	"podd/pkg/tool/spool"
 )
 
-// The private /tmp of a pod lies on the disk of podd's own files, which all pods need.
+// The private /tmp of a pod is on the disk of podd's own files, which all pods need.
 
-// makeRoom removes what is left in the pod's /tmp where that is more than the disk has left,
-// before a command that did not make it begins.
+// makeRoom empties the pod's /tmp if it uses more than the disk has left, before a
+// command begins that did not fill it.
 func (s *shell) makeRoom(ctx context.Context) {
-	if s.box == nil || !s.box.Confines() {
+	if !s.confines() {
 		return
 	}
 	_, err := s.spool.CheckTemp(ctx, nil)
@@ -29,13 +29,13 @@ func (s *shell) emptyTemp(why error) {
 	}
 }
 
-// tempPatience is how soon a look follows that failed.
+// tempPatience is the pause after a check that failed.
 const tempPatience = time.Second
 
-// checkTemp is a spool.TempError when the pod's temporary files take more than the disk has
-// left. Else it says when to look again.
+// checkTemp is a spool.TempError if the pod's temporary files use more than the disk has
+// left. Otherwise it says when to check again.
 func (r *shellRun) checkTemp(ctx context.Context) (next time.Duration, err error) {
-	if r.shell.box == nil || !r.shell.box.Confines() {
+	if !r.shell.boxed(r.args) {
 		return time.Hour, nil
 	}
 	next, err = r.shell.spool.CheckTemp(ctx, func(device uint64) spool.Usage {
@@ -43,13 +43,13 @@ func (r *shellRun) checkTemp(ctx context.Context) (next time.Duration, err error
 		return spool.Usage{Bytes: bytes, Files: files}
 	})
 	if _, over := errors.AsType[*spool.TempError](err); err != nil && !over {
-		return tempPatience, nil // It cannot be told, or ctx has ended.
+		return tempPatience, nil // It is unknown, or ctx has ended.
 	}
 	return next, err
 }
 
-// emptyTemp removes temporary files that take more than the disk has left, once nothing of
-// the command runs: also those of one that ended by itself before anybody looked.
+// emptyTemp removes temporary files that use more than the disk has left, once nothing of
+// the command runs, including those of a command that ended before a check.
 func (r *shellRun) emptyTemp(ctx context.Context, why error) {
 	if _, over := errors.AsType[*spool.TempError](why); over {
 		r.emptied = why
@@ -61,7 +61,7 @@ func (r *shellRun) emptyTemp(ctx context.Context, why error) {
 	}
 }
 
-// greedy says that a command was ended for what it takes of the machine.
+// greedy says that a command was ended for its use of the machine.
 func (r *shellRun) greedy(why error) bool {
 	_, memory := errors.AsType[*memoryError](why)
 	_, temp := errors.AsType[*spool.TempError](why)

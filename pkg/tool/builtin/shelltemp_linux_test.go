@@ -15,11 +15,11 @@ import (
 	"podd/pkg/tool/builtin"
 )
 
-// smallVariable tells a test that it has a mount namespace of its own.
+// smallVariable marks a test process with its own mount namespace.
 const smallVariable = "PODD_TEST_SMALL"
 
-// One pod's /tmp never takes the disk from the others: the command that fills it is ended
-// and says why, /tmp is emptied, and meanwhile everybody else can write.
+// One pod's /tmp never takes the disk from the others: a command that fills it is ended
+// and says why, /tmp is emptied, and meanwhile all other pods can write.
 func TestShellTempIsBounded(t *testing.T) {
 	if os.Getenv(smallVariable) == "" {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
@@ -78,7 +78,7 @@ func fillTemp(t *testing.T, adjust func(*builtin.Config), command, says string) 
 	b.t = t
 	defer b.fs.Close()
 
-	// Everybody else.
+	// The other pods.
 	var over atomic.Bool
 	var others sync.WaitGroup
 	others.Go(func() {
@@ -99,7 +99,7 @@ func fillTemp(t *testing.T, adjust func(*builtin.Config), command, says string) 
 	if left, err := os.ReadDir(filepath.Join(b.spool, "tmp")); err != nil || len(left) > 0 {
 		t.Errorf("%d files are left, %v", len(left), err)
 	}
-	// The next one has its /tmp as ever, and what it leaves stays.
+	// The next command has a normal /tmp, and what it leaves stays.
 	for _, command := range []string{"head -c 10000000 /dev/zero >$TMPDIR/a && echo ok >$TMPDIR/b", "stat -c %s $TMPDIR/a && cat $TMPDIR/b"} {
 		if out = b.call("shell", object("command", command)); out.IsError {
 			t.Errorf("the next one: %s %s", out.Summary, out.Content)

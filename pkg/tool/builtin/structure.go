@@ -13,7 +13,7 @@ import (
 	"podd/pkg/tool"
 )
 
-// maxScanned bounds the entries that repo_structure holds to choose from.
+// maxScanned bounds the entries from which repo_structure chooses.
 const maxScanned = 50_000
 
 type structureArgs struct {
@@ -40,14 +40,14 @@ func newRepoStructure(f *files, c Config) tool.Tool {
 		}
 		return t.output(f.show(dir), f.Rel(dir), depth), nil
 	}
-	return tool.New("repo_structure", fmt.Sprintf("Show the tree of a directory without what git ignores, %d levels deep by default.", c.Tree.Depth),
+	return tool.New("repo_structure", fmt.Sprintf("Show the tree of a directory without files that git ignores, %d levels deep by default.", c.Tree.Depth),
 		run, tool.Validate((*structureArgs).check),
 		tool.Touches(func(a structureArgs) tool.Access { return f.reading(a.Path) }))
 }
 
-// tree is the entries below a directory. Where there are too many, the upper
-// levels are shown before the lower ones: an overview of everything beats all of
-// the first directory.
+// tree is the entries below a directory. If there are too many, the upper levels are
+// shown before the lower ones: an overview of everything is better than all of the first
+// directory.
 type tree struct {
 	most    int
 	entries []scopefs.Entry
@@ -72,7 +72,7 @@ func (t *tree) add(e scopefs.Entry) error {
 	return nil
 }
 
-// room is the level that is only shown in part, and how many entries of it.
+// room is the level that is only partly shown, and how many of its entries.
 func (t *tree) room() (level, some int) {
 	left := t.most
 	for level, n := range t.atDepth {
@@ -114,8 +114,7 @@ func (t *tree) output(shown, rel string, depth int) tool.Output {
 	return tool.Output{Summary: tool.Bound(summary), Content: b.String(), Kind: item.OutputSearch, Path: rel}
 }
 
-// treeLine shows one entry, and of a directory how many of its entries are not
-// shown.
+// treeLine shows one entry, and for a directory how many of its entries are not shown.
 func treeLine(e scopefs.Entry, hidden int) string {
 	name := scopefs.Display(path.Base(e.Path))
 	switch {

@@ -41,7 +41,7 @@ func shorten(text string, runes int) string {
 	return first
 }
 
-// countLines counts lines, a last one without a newline included.
+// countLines counts lines, including a last one without a newline.
 func countLines(s string) int {
 	n := strings.Count(s, "\n")
 	if s != "" && !strings.HasSuffix(s, "\n") {

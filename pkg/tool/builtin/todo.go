@@ -24,7 +24,7 @@ type todoItem struct {
 
 func (a *todoArgs) check() error {
 	if len(a.Items) > maxTodo {
-		return fmt.Errorf("items has %d entries; at most %d are kept: merge some", len(a.Items), maxTodo)
+		return fmt.Errorf("items has %d entries, but the limit is %d: merge some", len(a.Items), maxTodo)
 	}
 	for i, it := range a.Items {
 		if strings.TrimSpace(it.Text) == "" {
@@ -38,11 +38,11 @@ func (a *todoArgs) check() error {
 }
 
 func newTodo() tool.Tool {
-	return tool.New("todo", "Write down the task list, the whole of it each time.", runTodo,
+	return tool.New("todo", "Write the complete task list; each call replaces the previous list.", runTodo,
 		tool.Validate((*todoArgs).check), tool.Confined[todoArgs]())
 }
 
-// runTodo keeps nothing: the list is in the history, where it is never pruned.
+// runTodo stores nothing: the list is in the history, where it is never pruned.
 func runTodo(_ context.Context, _ *tool.Invocation, args todoArgs) (tool.Output, error) {
 	var b strings.Builder
 	marks := map[string]string{"pending": "[ ]", "in_progress": "[>]", "done": "[x]"}

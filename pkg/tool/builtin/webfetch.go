@@ -63,8 +63,8 @@ func (f *fetcher) run(ctx context.Context, call *tool.Invocation, args fetchArgs
 }
 
 // leave is what a call may do beyond getting a public page. A person who approved it saw
-// the port, and a private address or localhost where the URL shows it. Where any other name
-// leads is not visible in the URL.
+// the port, and a private address or localhost if the URL shows it. The URL does not show
+// where any other name leads.
 func (f *fetcher) leave(call *tool.Invocation, u *url.URL) webpage.Leave {
 	if f.Opens != nil && f.Opens(webpage.Host(u)) {
 		return webpage.Leave{Ports: true, Private: true}
@@ -73,7 +73,7 @@ func (f *fetcher) leave(call *tool.Invocation, u *url.URL) webpage.Leave {
 	return webpage.Leave{Ports: approved, Private: approved && webpage.Shown(u)}
 }
 
-// unfetched says why a page did not come, and what to do.
+// unfetched says why a page could not be fetched, and what to do.
 func unfetched(err error) string {
 	if moved, ok := errors.AsType[*webpage.MovedError](err); ok {
 		return fmt.Sprintf("it moved to %s: call web_fetch with that URL", moved.To)
@@ -108,7 +108,7 @@ func unfetched(err error) string {
 	return err.Error()
 }
 
-// output is a page, marked as what somebody else wrote.
+// output is a page, marked as third-party text.
 func output(shown string, page *webpage.Page) tool.Output {
 	summary := "web_fetch: " + shown
 	if page.Title != "" {

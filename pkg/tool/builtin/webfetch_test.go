@@ -64,7 +64,7 @@ func TestWebFetch(t *testing.T) {
 	if !out.IsError || !strings.Contains(out.Summary, `127.0.0.1:80 leads to 127.0.0.1, which is not a public address. A person can allow it by a [[rule]] with host = "127.0.0.1:80"`) {
 		t.Errorf("got %+v", out)
 	}
-	// No name below .invalid is ever resolved (RFC 6761), with a network or without.
+	// No name below .invalid ever resolves (RFC 6761), with or without a network.
 	out = b.call("web_fetch", `{"url":"https://podd.invalid/"}`)
 	if !out.IsError || !strings.Contains(out.Summary, "web_fetch: https://podd.invalid/: ") || strings.Count(out.Summary, "\n") > 0 || strings.Contains(out.Summary, "dial tcp") {
 		t.Errorf("got %+v", out)

@@ -18,7 +18,7 @@ type writer struct{ *files }
 
 func newWriteFile(f *files) tool.Tool {
 	w := &writer{f}
-	return tool.New("write_file", "Create a file with its directories, or replace one that was read before.",
+	return tool.New("write_file", "Create a file and its directories, or replace a file that you have read.",
 		w.run, tool.Validate(func(a *writeArgs) error { return needPath(a.Path) }),
 		tool.Touches(func(a writeArgs) tool.Access { return f.writing(a.Path) }))
 }
@@ -39,8 +39,9 @@ func (w *writer) run(ctx context.Context, call *tool.Invocation, args writeArgs)
 		plural(int64(countLines(args.Content)), "line"), plural(int64(len(args.Content)), "byte"), note), ""), nil
 }
 
-// allow says what the write does, "created" or "replaced". It refuses to replace
-// what the model has not seen as it is: a whole file is lost that way, not a line.
+// allow says what the write does, "created" or "replaced". It refuses to replace a file
+// whose current content the model has not seen: that would lose the whole file, not just
+// a line.
 func (w *writer) allow(args writeArgs) (verb string, err error) {
 	file, err := w.ReadFile(args.Path, maxEditBytes)
 	switch {
@@ -52,7 +53,7 @@ func (w *writer) allow(args writeArgs) (verb string, err error) {
 		return "replaced", nil
 	}
 	if _, read := w.LastRead(args.Path); !read || file.Truncated {
-		return "", fmt.Errorf("%s exists (%d bytes) and was not read: read it first, or change a part of it with edit_file", w.show(args.Path), file.Size)
+		return "", fmt.Errorf("%s exists (%d bytes) and you have not read it: read it first, or change a part of it with edit_file", w.show(args.Path), file.Size)
 	}
 	if err := w.keepsSecrets(args.Path, string(file.Data), args.Content); err != nil {
 		return "", err

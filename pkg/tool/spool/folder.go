@@ -20,12 +20,12 @@ type Folder struct {
 // Dir is the folder's path.
 func (f *Folder) Dir() string { return f.dir }
 
-// tempName is the directory of a folder that is no output.
+// tempName is the directory of a folder that is not an output.
 const tempName = "tmp"
 
-// Temp is a directory for temporary files of the pod's commands, made when it is
-// missing. It goes with the folder; what nobody changed for as long as outputs are kept
-// is removed by Open.
+// Temp is a directory for temporary files of the pod's commands; Temp creates it. It is
+// removed with the folder. Open removes files that have not changed for as long as
+// outputs are kept.
 func (f *Folder) Temp() (string, error) { return f.sub(tempName) }
 
 func (f *Folder) sub(name string) (string, error) {
@@ -36,18 +36,18 @@ func (f *Folder) sub(name string) (string, error) {
 	return dir, nil
 }
 
-// movedName is the directory of a folder for what commands put where they must not.
+// movedName is the directory of a folder for files that commands put in forbidden places.
 const movedName = "moved"
 
-// Moved is a directory for what is moved away from where a command put it, made when it is
-// missing. What nobody changed for as long as outputs are kept is removed by Open.
+// Moved is a directory for files that podd moves away from a forbidden place; Moved
+// creates it. Open removes files that have not changed for as long as outputs are kept.
 func (f *Folder) Moved() (string, error) { return f.sub(movedName) }
 
-// Quota is what the files of all pods together may have, in bytes.
+// Quota bounds the files of all pods together, in bytes.
 func (f *Folder) Quota() int64 { return f.spool.MaxBytes }
 
-// Keep stores the full text of a tool's output and returns the path. A text that is
-// over the quota alone is refused, since it would push out everything else.
+// Keep stores the full text of a tool's output and returns the path. It refuses a text
+// that alone exceeds the quota, since that would push out all others.
 func (f *Folder) Keep(tool, full string) (path string, err error) {
 	if int64(len(full)) > f.spool.MaxBytes {
 		return "", fmt.Errorf("%d bytes are over the spool's quota of %d", len(full), f.spool.MaxBytes)
@@ -64,8 +64,8 @@ func (f *Folder) Keep(tool, full string) (path string, err error) {
 	return file.Name(), nil
 }
 
-// Ends returns what a kept text of this folder starts and ends with, at most n bytes
-// each; both are the whole text when it has no more.
+// Ends returns the start and the end of a kept text of this folder, at most n bytes each;
+// both are the whole text when it is not longer.
 func (f *Folder) Ends(path string, n int) (head, tail string, err error) {
 	if filepath.Dir(path) != f.dir {
 		return "", "", fmt.Errorf("%s is not in the spool folder", path)
@@ -103,7 +103,7 @@ func (f *Folder) Create(tool string) (*File, error) {
 }
 
 func (f *Folder) create(name string) (*File, error) {
-	// Appending, since a command's processes write without knowing of each other.
+	// Append: a command's processes write without coordination.
 	file, err := os.OpenFile(filepath.Join(f.dir, name), os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
@@ -114,8 +114,8 @@ func (f *Folder) create(name string) (*File, error) {
 // outputExt ends the name of an output.
 const outputExt = ".out"
 
-// plainName is a tool's name that can stand in a file's name. A model may call for
-// a tool of any name.
+// plainName matches a tool's name that is safe in a file's name. A model may call a tool
+// by any name.
 var plainName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 func fileName(tool string) string {
@@ -125,7 +125,7 @@ func fileName(tool string) string {
 	return tool + "-" + rand.Text()[:12] + outputExt
 }
 
-// Keep closes the file and leaves it where it is, as long as the limits allow.
+// Keep closes the file and keeps it as long as the limits allow.
 func (f *File) Keep() {
 	var size int64
 	if info, err := f.Stat(); err == nil {
@@ -137,7 +137,7 @@ func (f *File) Keep() {
 	f.spool.add(f.Name(), size)
 }
 
-// scrub takes secrets out of a file.
+// scrub removes secrets from a file.
 func (s *Spool) scrub(path string) {
 	if s.Scrub == nil {
 		return

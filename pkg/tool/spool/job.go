@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Job is the files of a command that may outlive podd: its output, and beside that a
-// record by which the command is found again. Settle or Close must follow.
+// Job is the files of a command that may outlive podd: its output, and a record by which
+// podd finds the command again. Settle or Close must follow.
 type Job struct {
 	// Output is the command's, open for reading and for writing at its end.
 	Output *File
@@ -21,8 +21,8 @@ type Job struct {
 // recordExt ends the name of a record, whose stem is that of the output.
 const recordExt = ".job"
 
-// jobName is the stem of the files of a call. Its id comes from an endpoint and may
-// hold anything.
+// jobName is the stem of the files of a call. The call's id comes from an endpoint and
+// may contain any characters.
 func jobName(tool, id string) string {
 	if !plainName.MatchString(tool) {
 		tool = "tool"
@@ -31,9 +31,12 @@ func jobName(tool, id string) string {
 	return tool + "-" + base32.StdEncoding.EncodeToString(sum[:])[:12]
 }
 
-// CreateJob makes the files for a call of a tool, the record with a first note; an id
-// that is used again is an error. Nothing else of the spool removes them, or counts them,
-// until they are settled.
+// JobOutput is the name, in a folder, of the file with the output of a call's command.
+func JobOutput(tool, id string) string { return jobName(tool, id) + outputExt }
+
+// CreateJob makes the files for a call of a tool, the record with a first note; reusing
+// an id is an error. Until they are settled, nothing else of the spool removes or counts
+// them.
 func (f *Folder) CreateJob(tool, id string, note any) (*Job, error) {
 	name := jobName(tool, id)
 	record, err := createRecord(f.recordPath(name), note)
@@ -48,10 +51,11 @@ func (f *Folder) CreateJob(tool, id string, note any) (*Job, error) {
 	return &Job{Output: output, Record: record}, nil
 }
 
-// OpenJob opens the files of a call that were not settled. The error is
-// fs.ErrNotExist when there are none.
-func (f *Folder) OpenJob(tool, id string) (*Job, error) {
-	name := jobName(tool, id)
+// OpenJob opens the files of a call that were not settled. The error is fs.ErrNotExist if
+// they do not exist.
+func (f *Folder) OpenJob(tool, id string) (*Job, error) { return f.openJob(jobName(tool, id)) }
+
+func (f *Folder) openJob(name string) (*Job, error) {
 	record, err := os.OpenFile(f.recordPath(name), os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
@@ -64,11 +68,32 @@ func (f *Folder) OpenJob(tool, id string) (*Job, error) {
 	return &Job{Output: &File{File: output, spool: f.spool}, Record: &Record{file: record}}, nil
 }
 
+// OpenJobs opens the files of all calls of a tool that were not settled. It leaves out those
+// that it cannot open.
+func (f *Folder) OpenJobs(tool string) ([]*Job, error) {
+	entries, err := os.ReadDir(f.dir)
+	if err != nil {
+		return nil, err
+	}
+	var jobs []*Job
+	for _, e := range entries {
+		output, ok := outputOf(e.Name())
+		name := strings.TrimSuffix(output, outputExt)
+		if !ok || !strings.HasPrefix(name, tool+"-") {
+			continue
+		}
+		if j, err := f.openJob(name); err == nil {
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs, nil
+}
+
 func (f *Folder) recordPath(name string) string {
 	return filepath.Join(f.dir, "."+name+recordExt)
 }
 
-// outputOf is the name of the output that belongs to a record.
+// outputOf is the name of a record's output.
 func outputOf(record string) (output string, ok bool) {
 	name, ok := strings.CutSuffix(record, recordExt)
 	if !ok || !strings.HasPrefix(name, ".") {
@@ -77,7 +102,7 @@ func outputOf(record string) (output string, ok bool) {
 	return name[1:] + outputExt, true
 }
 
-// Settle ends the job: the record goes, and the output is kept or goes too.
+// Settle ends the job: it removes the record, and keeps or removes the output.
 func (j *Job) Settle(keep bool) {
 	if keep {
 		j.Output.Keep()
@@ -95,7 +120,7 @@ func (j *Job) Close() {
 
 func (j *Job) removeRecord() {
 	j.Record.Close()
-	// What cannot be removed is found by the next Open.
+	// The next Open finds what could not be removed.
 	if err := os.Remove(j.Record.file.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		j.Output.spool.Logger.Warn("spool file could not be removed", "error", err)
 	}

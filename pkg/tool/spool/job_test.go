@@ -31,7 +31,7 @@ func openJob(t *testing.T, f *spool.Folder, id string) *spool.Job {
 	return j
 }
 
-// files is how many files there are in a folder.
+// files is the number of files in a folder.
 func files(t *testing.T, f *spool.Folder) int {
 	t.Helper()
 	entries, err := os.ReadDir(f.Dir())
@@ -104,14 +104,14 @@ func TestJobStatus(t *testing.T) {
 	}
 }
 
-// Whoever has the file of a record that is held holds it too, and nobody else does.
+// A record is locked while any process has the file of the locking one, and only then.
 func TestRecordIsHeld(t *testing.T) {
 	f := folder(t, open(t, spool.Config{Dir: t.TempDir()}), "p")
 	j := createJob(t, f, "c")
 	other := openJob(t, f, "c")
 	defer other.Settle(false)
 	if !other.Record.Held() {
-		t.Error("nobody holds a new record")
+		t.Error("a new record is not locked")
 	}
 	hold := exec.Command("sh", "-c", "read -r line")
 	hold.ExtraFiles = []*os.File{j.Record.File()}
@@ -128,14 +128,14 @@ func TestRecordIsHeld(t *testing.T) {
 	}
 	_ = stdin.Close()
 	_ = hold.Wait()
-	for range 2 { // Looking is not holding.
+	for range 2 { // Held does not lock.
 		if other.Record.Held() {
-			t.Error("a record is held by nobody")
+			t.Error("a record is locked although no process has it open")
 		}
 	}
 }
 
-// A record has its length from the start: notes and status go over it.
+// A record has its full length from the start: notes and status overwrite it.
 func TestRecordDoesNotGrow(t *testing.T) {
 	f := folder(t, open(t, spool.Config{Dir: t.TempDir()}), "p")
 	j := createJob(t, f, "c")
@@ -191,8 +191,8 @@ func TestJobNotesThatAreDamaged(t *testing.T) {
 	}
 }
 
-// The files of a job are nobody else's until it is settled, over restarts too, but for
-// a job that is older than anything is kept.
+// Until a job is settled, nothing else removes its files, also over restarts, unless the
+// job is older than any output may be.
 func TestJobsAreLeftAlone(t *testing.T) {
 	dir, now := t.TempDir(), newClock()
 	s := open(t, spool.Config{Dir: dir, MaxBytes: 10, Now: now.Now})

@@ -10,12 +10,12 @@ import (
 	"syscall"
 )
 
-// Record says what became of a command. It begins with a slot for the status; behind it
-// stand notes, one JSON object a line. It is as long as it will be when it is made, so that
-// it can be written to when the disk is full.
+// Record is a file that says what happened to a command. It begins with a slot for the
+// status; then come notes, one JSON object per line. It has its full length from the
+// start, so that writing to it works when the disk is full.
 //
-// Whoever answers for the command has the record open, and with it a lock on its file: a
-// record that nobody holds changes no more.
+// The process responsible for the command has the record open, and with it a lock on its
+// file: a record without a lock never changes again.
 type Record struct {
 	file *os.File
 }
@@ -27,10 +27,10 @@ const (
 	recordBytes = 512
 )
 
-// statusEnd tells a whole status from a part of one.
+// statusEnd tells a complete status from a part of one.
 const statusEnd = "."
 
-// createRecord makes a record that this process holds, with a first note.
+// createRecord makes a record, locked by this process, with a first note.
 func createRecord(path string, note any) (*Record, error) {
 	line, err := noteLine(note)
 	if err != nil {
@@ -47,7 +47,7 @@ func createRecord(path string, note any) (*Record, error) {
 		_, err = file.Write(append(text, padding...))
 	}
 	if err == nil {
-		// The next note goes over the padding, whoever writes it.
+		// The next note overwrites the padding, whichever process writes it.
 		_, err = file.Seek(int64(len(text)), io.SeekStart)
 	}
 	if err != nil {
@@ -57,17 +57,17 @@ func createRecord(path string, note any) (*Record, error) {
 	return r, nil
 }
 
-// HeldRecord is the record of a file that came from another process, which held it.
+// HeldRecord is the record of a file received from another process, which had locked it.
 func HeldRecord(file *os.File) *Record { return &Record{file: file} }
 
-// File is what a process needs to hold the record.
+// File is what another process needs to keep the record locked.
 func (r *Record) File() *os.File { return r.file }
 
-// Close ends holding the record, once no other process holds it too.
+// Close releases the lock, unless another process has the file too.
 func (r *Record) Close() { _ = r.file.Close() }
 
-// Note adds to the record. It is there when podd is killed, and may be gone after a
-// power cut. It is for who holds the record.
+// Note adds to the record. A note survives when podd is killed, and may be lost in a
+// power cut. Only the process that has the record locked may add one.
 func (r *Record) Note(v any) error {
 	line, err := noteLine(v)
 	if err != nil {
@@ -83,8 +83,8 @@ func (r *Record) SetStatus(status string) error {
 	return err
 }
 
-// Held says whether somebody else holds the record. One that nobody does is whole: what
-// is read of it afterwards is its last word.
+// Held says whether another process has the record locked. A record that is not locked is
+// complete: what is read of it afterwards is final.
 func (r *Record) Held() bool {
 	if flock(r.file, syscall.LOCK_SH) != nil {
 		return true
@@ -93,8 +93,8 @@ func (r *Record) Held() bool {
 	return false
 }
 
-// Notes decodes all notes into v, the later ones over the earlier ones. A last one that
-// was not written to its end is left out.
+// Notes decodes all notes into v, later ones over earlier ones. It ignores an incomplete
+// last one.
 func (r *Record) Notes(v any) error {
 	data, err := os.ReadFile(r.file.Name())
 	if err != nil {
@@ -114,7 +114,7 @@ func (r *Record) Notes(v any) error {
 	return nil
 }
 
-// Status is what was written into the slot; empty when nothing was, or only a part.
+// Status is the text in the slot; empty when it has none or only a part.
 func (r *Record) Status() string {
 	text := make([]byte, slotBytes)
 	if _, err := r.file.ReadAt(text, 0); err != nil {
@@ -139,8 +139,8 @@ func noteLine(v any) ([]byte, error) {
 	return append(line, '\n'), err
 }
 
-// flock locks a file by flock(2), or fails where it would have to wait. The lock belongs
-// to the open file: a process that got it passed on has the lock too.
+// flock locks a file by flock(2), or fails if it would have to wait. The lock belongs to
+// the open file: a process that receives the file has the lock too.
 func flock(file *os.File, how int) error {
 	control, err := file.SyscallConn()
 	if err != nil {

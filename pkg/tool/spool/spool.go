@@ -19,19 +19,19 @@ const (
 	DefaultMaxAge   = 7 * 24 * time.Hour
 )
 
-// Config sets up a Spool. Dir is required; the zero value of the rest is its
-// documented default.
+// Config sets up a Spool. Dir is required; other zero fields mean their documented
+// default.
 type Config struct {
-	// Dir holds the folders of the pods; it is made when it is missing.
+	// Dir contains the folders of the pods; Open creates it.
 	Dir string
-	// MaxBytes is what all kept files together may have; default DefaultMaxBytes.
+	// MaxBytes bounds all kept files together; default DefaultMaxBytes.
 	MaxBytes int64
 	// MaxAge is how long a file is kept; default DefaultMaxAge.
 	MaxAge time.Duration
-	// Scrub takes secrets out of a file that was written, without changing its size;
-	// nil leaves files as they are. A file that it fails for is emptied.
+	// Scrub removes secrets from a written file without changing its size; nil leaves files
+	// unchanged. If it fails for a file, that file is emptied.
 	Scrub func(path string) error
-	// Logger gets what could not be removed; nil discards it.
+	// Logger gets errors about files that could not be removed; nil discards them.
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -42,7 +42,7 @@ type Spool struct {
 	Config
 
 	mu sync.Mutex
-	// kept is in the order in which files go: the oldest first.
+	// kept is in the order of removal: the oldest first.
 	kept  []kept
 	bytes int64
 }
@@ -54,8 +54,8 @@ type kept struct {
 	time time.Time
 }
 
-// Open takes stock of a directory and removes what is over the limits. A file that
-// a podd left unfinished counts as kept.
+// Open reads the directory and removes files beyond the limits. A file that an earlier
+// podd left unfinished is a kept file.
 func Open(c Config) (*Spool, error) {
 	if c.Dir == "" {
 		return nil, errors.New("spool: Dir is required")
@@ -88,8 +88,8 @@ func Open(c Config) (*Spool, error) {
 	return s, nil
 }
 
-// scan finds the files that are there. Those of a job whose result may be asked
-// for are left alone, until they are too old for that.
+// scan finds the existing files. It skips those of a job whose result may still be
+// wanted, until they are too old for that.
 func (s *Spool) scan() error {
 	jobs := make(map[string]bool)
 	err := filepath.WalkDir(s.Dir, func(path string, e fs.DirEntry, err error) error {
@@ -104,7 +104,8 @@ func (s *Spool) scan() error {
 		if err != nil {
 			return err
 		}
-		// A clock that was ahead must not keep those behind it from going.
+		// A time in the future, from a clock that was ahead, must not protect the later files
+		// from removal.
 		at := info.ModTime()
 		if now := s.Now(); at.After(now) {
 			at = now
@@ -125,7 +126,7 @@ func (s *Spool) scan() error {
 	return err
 }
 
-// cleanTemp removes what nobody changed for long.
+// cleanTemp removes files that have not changed for a long time.
 func (s *Spool) cleanTemp(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -143,7 +144,7 @@ func (s *Spool) cleanTemp(dir string) {
 	}
 }
 
-// Folder is the folder of a pod, made when it is missing, after a Clean.
+// Folder returns the folder of a pod after a Clean, and creates it if necessary.
 func (s *Spool) Folder(pod string) (*Folder, error) {
 	s.Clean()
 	dir := filepath.Join(s.Dir, pod)
@@ -153,7 +154,7 @@ func (s *Spool) Folder(pod string) (*Folder, error) {
 	return &Folder{spool: s, dir: dir}, nil
 }
 
-// Remove removes the folder of a pod and all that is in it.
+// Remove removes the folder of a pod with all its files.
 func (s *Spool) Remove(pod string) error {
 	dir := filepath.Join(s.Dir, pod)
 	s.mu.Lock()
@@ -168,14 +169,14 @@ func (s *Spool) Remove(pod string) error {
 	return os.RemoveAll(dir)
 }
 
-// Clean removes what is too old or over the quota.
+// Clean removes files that are too old or exceed the quota.
 func (s *Spool) Clean() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clean()
 }
 
-// Bytes is what all kept files have together.
+// Bytes is the size of all kept files together.
 func (s *Spool) Bytes() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,9 +192,9 @@ func (s *Spool) add(path string, size int64) {
 	s.clean()
 }
 
-// clean is Clean with the lock held. The newest file never goes for its size: its
-// path is about to be told. A file that cannot be removed is no longer
-// counted, so that it does not cost the others their place; the next Open finds it.
+// clean is Clean with the lock held. It never removes the newest file for the quota: a
+// result is about to name its path. A file that cannot be removed no longer counts, so
+// that it does not cost the others their place; the next Open finds it.
 func (s *Spool) clean() {
 	oldest := s.Now().Add(-s.MaxAge)
 	gone := 0

@@ -14,7 +14,7 @@ import (
 	"podd/pkg/tool/spool"
 )
 
-// clock is a clock that stands still between the steps of a test.
+// clock is a clock that does not move between the steps of a test.
 type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time { return c.now }
@@ -153,7 +153,7 @@ func TestRunningFilesStay(t *testing.T) {
 	}
 }
 
-// What is there at the start counts, whoever left it.
+// Existing files count from the start, whichever process left them.
 func TestOpenTakesStock(t *testing.T) {
 	dir, now := t.TempDir(), time.Now()
 	write := func(name string, size int, age time.Duration) string {
@@ -213,8 +213,8 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// Whatever is kept in whatever order: the sum is what the files have, it is within
-// the quota, no file is left that is too old, and another Open finds the same.
+// Whatever is kept in any order: the sum is the size of the files and within the quota,
+// no file that is too old remains, and another Open finds the same.
 func TestBoundsProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "") //nolint:usetesting // each draw needs a directory of its own
@@ -279,7 +279,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-// The two ends of a text are read from the folder that has it, and from no other.
+// The two ends of a text can be read only from its own folder.
 func TestEnds(t *testing.T) {
 	s := open(t, spool.Config{Dir: t.TempDir()})
 	f, other := folder(t, s, "a"), folder(t, s, "b")

@@ -13,22 +13,22 @@ import (
 	"time"
 )
 
-// Usage is what files take on a disk. Files is their number.
+// Usage is what files use on a disk. Files is their number.
 type Usage struct{ Bytes, Files int64 }
 
-// over says whether one is more than the other, where that is bounded.
+// over says whether one exceeds the other, if that has a limit.
 func (u Usage) over(left Usage) bool {
 	return u.Bytes > left.Bytes || left.Files >= 0 && u.Files > left.Files
 }
 
-// TempError is for temporary files of a pod that take more than the disk has left.
+// TempError says that a pod's temporary files use more than the disk has left.
 type TempError struct {
 	Taken, Left Usage
-	// Deep says that they lie too deep to be measured.
+	// Deep says that they are nested too deeply to be measured.
 	Deep bool
 }
 
-// Error says what there is too much of.
+// Error says of what there is too much.
 func (e *TempError) Error() string {
 	switch {
 	case e.Deep:
@@ -39,16 +39,16 @@ func (e *TempError) Error() string {
 	return fmt.Sprintf("there were %d temporary files, and the disk has room for %d more", e.Taken.Files, e.Left.Files)
 }
 
-// tempWatch is what is known of a pod's temporary files.
+// tempWatch is what is known about a pod's temporary files.
 type tempWatch struct {
 	mu sync.Mutex
-	// known says that they were measured: then they took so much while so much was left.
+	// known says that they were measured: they used taken when the disk had left.
 	known       bool
 	taken, left Usage
 }
 
-// needed says whether the files have to be measured: they may take more than is left. What
-// they have grown by since they were measured, the disk has less.
+// needed says whether the files have to be measured: they may use more than is left. The
+// disk has lost whatever they have grown since they were measured.
 func (w *tempWatch) needed(used, left Usage) bool {
 	if !w.known {
 		return used.over(left)
@@ -56,7 +56,8 @@ func (w *tempWatch) needed(used, left Usage) bool {
 	return left.Bytes < (w.taken.Bytes+w.left.Bytes)/2 || left.Files >= 0 && left.Files < (w.taken.Files+w.left.Files)/2
 }
 
-// How soon a look has to follow: hardly a disk takes more bytes or files in a millisecond.
+// How soon a look has to follow: hardly any disk writes more bytes or files in a
+// millisecond.
 const (
 	bytesPerMilli = 8 << 20
 	filesPerMilli = 1000
@@ -64,10 +65,10 @@ const (
 	maxLook       = 250 * time.Millisecond
 )
 
-// CheckTemp gives a [TempError] when the pod's temporary files take more than the disk has
-// left, in bytes or in files: as long as they don't, there is as much for all others. open
-// says what files take that were removed and that a process still has open, by device; may be
-// nil. The next look should follow after next. A look is one system call, unless the disk has
+// CheckTemp returns a [TempError] when the pod's temporary files use more than the disk
+// has left, in bytes or in files; below that, all others have as much as they use. open
+// returns what removed files use that a process still has open, by device; may be nil.
+// The next look should follow after next. A look is one system call, unless the disk has
 // lost half of what it had.
 func (f *Folder) CheckTemp(ctx context.Context, open func(device uint64) Usage) (next time.Duration, err error) {
 	f.temp.mu.Lock()
@@ -96,8 +97,8 @@ func (f *Folder) CheckTemp(ctx context.Context, open func(device uint64) Usage) 
 	return next, nil
 }
 
-// disk is what a file system has in use and left for this user. Files are -1 where nothing
-// bounds them.
+// disk is what a file system has in use and left for this user. Files are -1 without a
+// limit.
 func disk(path string) (used, left Usage, err error) {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(path, &stat); err != nil {
@@ -112,7 +113,8 @@ func disk(path string) (used, left Usage, err error) {
 	return used, left, nil
 }
 
-// meter adds up what a command has made, which may be as many and as deep as it likes.
+// meter adds up what a command has created, which may be as many files and as deep as it
+// likes.
 type meter struct {
 	ctx         context.Context
 	taken, left Usage
@@ -120,10 +122,10 @@ type meter struct {
 	linked map[uint64]bool
 }
 
-// maxDepth is above what programs make, and below what cannot be followed.
+// maxDepth is deeper than programs nest, and not too deep to follow.
 const maxDepth = 200
 
-// measure is a TempError as soon as there is more than left.
+// measure returns a TempError as soon as there is more than left.
 func (m *meter) measure(dir string, open func(device uint64) Usage) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -169,7 +171,7 @@ func (m *meter) below(dir *os.Root, depth int) error {
 	}
 }
 
-// add counts an entry of a directory, and what is below it.
+// add counts an entry of a directory, and everything below it.
 func (m *meter) add(dir *os.Root, name string, depth int) error {
 	info, err := dir.Lstat(name)
 	if err != nil {
@@ -203,7 +205,7 @@ func (m *meter) add(dir *os.Root, name string, depth int) error {
 	return m.below(sub, depth+1)
 }
 
-// EmptyTemp removes the pod's temporary files, and leaves their directory, which commands
+// EmptyTemp removes the pod's temporary files, and keeps their directory, which commands
 // may have mounted.
 func (f *Folder) EmptyTemp() error {
 	root, err := os.OpenRoot(filepath.Join(f.dir, tempName))
@@ -220,7 +222,7 @@ func (f *Folder) EmptyTemp() error {
 	return empty(root, 0)
 }
 
-// empty removes what is in a directory, also what is closed to its owner.
+// empty removes the content of a directory, even what its owner cannot access.
 func empty(dir *os.Root, depth int) error {
 	list, err := dir.Open(".")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"podd/pkg/tool/spool"
 )
 
-// Temporary files are no outputs: they do not count, and go by their age and with the
+// Temporary files are not outputs: they use no quota, and are removed by age and with the
 // folder.
 func TestTemp(t *testing.T) {
 	dir, now := t.TempDir(), newClock()
@@ -46,7 +46,7 @@ func TestTemp(t *testing.T) {
 	}
 }
 
-// Temporary files are removed however they lie, and their directory stays.
+// Temporary files are removed wherever they are, and their directory stays.
 func TestEmptyTemp(t *testing.T) {
 	f := folder(t, open(t, spool.Config{Dir: t.TempDir()}), "p")
 	if err := f.EmptyTemp(); err != nil {

@@ -1,5 +1,5 @@
-// Package tooltest is the suite that every tool.Tool must pass, and the way in
-// which tests call one: as the worker does, through Check and Run.
+// Package tooltest is the suite that every tool.Tool must pass, and the way in which
+// tests call a tool: like the worker, through Check and Run.
 package tooltest
 
 import (
@@ -15,7 +15,7 @@ import (
 	"podd/pkg/tool"
 )
 
-// Conform holds t to the contract of tool.Tool. examples are valid arguments, at
+// Conform checks t against the contract of tool.Tool. examples are valid arguments, at
 // least one; they are checked, never run.
 func Conform(t *testing.T, tl tool.Tool, examples ...string) {
 	t.Helper()
@@ -46,8 +46,8 @@ func conformSpec(t *testing.T, tl tool.Tool) {
 	}
 }
 
-// conformCanonical: checking is a function of its input, its result is its own
-// canonical form, and concurrent calls do not disturb each other.
+// conformCanonical: Check is a function of its input, its result is its own canonical
+// form, and concurrent calls do not affect each other.
 func conformCanonical(t *testing.T, tl tool.Tool, example string) {
 	canonical, err := tl.Check(example)
 	if err != nil {
@@ -67,7 +67,7 @@ func conformCanonical(t *testing.T, tl tool.Tool, example string) {
 	wg.Wait()
 }
 
-// conformStrict: nothing beside the example's own fields passes.
+// conformStrict: only the example's own fields pass.
 func conformStrict(t *testing.T, tl tool.Tool, example string) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(example), &fields); err != nil {
@@ -106,7 +106,7 @@ func conformMalformed(t *testing.T, tl tool.Tool) {
 	}
 }
 
-// Call checks and runs arguments, and holds the output to the rules of tool.Output.
+// Call checks and runs arguments, and checks the output against the rules of tool.Output.
 func Call(ctx context.Context, t *testing.T, tl tool.Tool, arguments string) tool.Output {
 	t.Helper()
 	return Invoke(ctx, t, tl, tool.Invocation{Arguments: arguments})
@@ -128,8 +128,8 @@ func Invoke(ctx context.Context, t *testing.T, tl tool.Tool, call tool.Invocatio
 	return out
 }
 
-// CheckOutput reports what of an output breaks the rules: the summary is there,
-// bounded and clean, the content is UTF-8, the counts of a cut add up.
+// CheckOutput reports how an output breaks the rules: the summary exists, is bounded and
+// clean, the content is UTF-8, the counts of a cut add up.
 func CheckOutput(t *testing.T, out tool.Output) {
 	t.Helper()
 	if out.Summary == "" || len(out.Summary) > item.MaxSummaryBytes || !utf8.ValidString(out.Summary) {

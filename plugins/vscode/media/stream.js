@@ -6,7 +6,9 @@
   const list = document.getElementById("blocks");
   const input = document.getElementById("input");
   const paths = document.getElementById("paths");
+  const plan = document.getElementById("plan");
   const shown = new Map();
+  let busy = false;
 
   function element(tag, className, text) {
     const e = document.createElement(tag);
@@ -118,7 +120,12 @@
     },
     state(m) {
       document.getElementById("state").textContent = m.text;
-      document.getElementById("cancel").hidden = !m.busy;
+      busy = m.busy;
+      document.getElementById("cancel").hidden = !busy;
+      plan.setAttribute("aria-pressed", String(m.plan));
+    },
+    sent(m) {
+      if (input.value === m.text) input.value = "";
     },
     paths(m) {
       if (m.prefix === reference()) offer(m.paths);
@@ -179,12 +186,17 @@
     else host.postMessage({ type: "complete", prefix });
   }
 
+  function planning() {
+    return plan.getAttribute("aria-pressed") === "true";
+  }
+
   function send(steer) {
     const text = input.value;
     if (!text.trim()) return;
     input.value = "";
     paths.hidden = true;
-    host.postMessage({ type: "submit", text, steer });
+    // A prompt that steers an idle pod begins a turn, which would act.
+    host.postMessage({ type: "submit", text, steer: steer && (busy || !planning()) });
   }
 
   input.addEventListener("input", complete);
@@ -208,6 +220,12 @@
     event.preventDefault();
     send(false);
   });
+  document.getElementById("image").addEventListener("click", () => host.postMessage({ type: "image", text: input.value }));
   document.getElementById("cancel").addEventListener("click", () => host.postMessage({ type: "cancel" }));
+  plan.addEventListener("click", () => {
+    const on = !planning();
+    plan.setAttribute("aria-pressed", String(on));
+    host.postMessage({ type: "plan", on });
+  });
   host.postMessage({ type: "ready" });
 })();

@@ -3,7 +3,9 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 
 import type { Approval } from "./gen/podd/v1/approval";
+import type { Segment } from "./gen/podd/v1/item";
 import type { Pod } from "./gen/podd/v1/pod";
+import { images } from "./images";
 import { type Answer, Connection } from "./podd/connection";
 import { places } from "./podd/places";
 import { type State, Watch } from "./podd/watch";
@@ -11,11 +13,11 @@ import { type Selected, segments } from "./selection";
 import type { Kept } from "./stream/messages";
 import { visible } from "./stream/visible";
 import { Notifier, lookAndAnswer } from "./views/notify";
-import { Panel, streamType } from "./views/panel";
+import { Panel, chooseImages, streamType } from "./views/panel";
 import { Status, podLine } from "./views/status";
 import { Tree, turnRuns } from "./views/tree";
 
-/** How often podd is asked what its pods do, in milliseconds. */
+/** How often the extension asks podd for the state of its pods, in milliseconds. */
 const every = 1000;
 
 /** Extension holds what lives as long as the extension does. */
@@ -53,6 +55,11 @@ class Extension {
     this.command("podd.create", () => this.create());
     this.command("podd.submit", (p?: Pod) => this.submit(p, undefined));
     this.command("podd.submitSelection", () => this.submit(undefined, vscode.window.activeTextEditor));
+    context.subscriptions.push(
+      vscode.commands.registerCommand("podd.submitImage", (one?: vscode.Uri, all?: vscode.Uri[]) =>
+        this.report(this.submitImages(all ?? (one ? [one] : undefined))),
+      ),
+    );
     this.command("podd.cancel", (p?: Pod) => this.on(p, (c, pod) => c.cancel(pod)));
     this.command("podd.pause", (p?: Pod) => this.on(p, (c, pod) => c.pause(pod)));
     this.command("podd.resume", (p?: Pod) => this.on(p, (c, pod) => c.resume(pod)));
@@ -103,7 +110,7 @@ class Extension {
     const { pods, away } = this.watch.state;
     const p = pods.find((q) => q.id === id);
     if (!p) return;
-    this.panels.get(id)?.tell(visible(away || `${podLine(p)}${p.stateReason ? ` (${p.stateReason})` : ""}`), turnRuns(p));
+    this.panels.get(id)?.tell(visible(away || `${podLine(p)}${p.stateReason ? ` (${p.stateReason})` : ""}`), turnRuns(p), this.connect().plans.get(id) ?? p.spec?.plan ?? false);
   }
 
   private open(pod: string): void {
@@ -120,7 +127,7 @@ class Extension {
       answer: async (id: string, callId: string, digest: Buffer, how: Answer) => {
         const what = (await this.connect().waiting()).find((a) => a.pod === id && a.callId === callId);
         if (!what) throw new Error(noLongerWaits);
-        // Without a digest podd would approve whatever waits.
+        // Without a digest podd would approve any waiting call.
         if (how.approve && digest.length === 0) throw new Error("the call was not shown completely: open the stream again");
         await this.answer({ ...what, digest }, how);
       },
@@ -152,7 +159,7 @@ class Extension {
     await this.watch.look();
   }
 
-  /** pick gives the pod that a command is about, and asks when it is not plain. */
+  /** pick returns the pod that a command is about, and asks if there are several. */
   private async pick(p?: Pod): Promise<Pod | undefined> {
     if (p) return p;
     await this.watch.look();
@@ -195,8 +202,21 @@ class Extension {
     const what = editor && selected(editor, pod);
     const about = what && (what.path ? ` about ${what.path}:${what.start}-${what.end}` : " about the selection");
     const message = await vscode.window.showInputBox({ prompt: `Message to ${pod.name}${about ?? ""}; @ adds a file` });
-    if (message === undefined) return;
-    const reply = await this.connect().submit(pod.id, segments(message, what));
+    if (message !== undefined) await this.send(pod, segments(message, what));
+  }
+
+  /** submitImages submits images with a message: the files that the explorer names, or chosen ones. */
+  private async submitImages(named: vscode.Uri[] | undefined): Promise<void> {
+    const pod = await this.pick();
+    const files = pod && (named?.map((uri) => uri.fsPath) ?? (await chooseImages()));
+    if (!pod || !files) return;
+    const read = await images(files);
+    const message = await vscode.window.showInputBox({ prompt: `Message to ${pod.name} about ${files.map((f) => path.basename(f)).join(", ")}; @ adds a file` });
+    if (message !== undefined) await this.send(pod, [...segments(message, undefined), ...read]);
+  }
+
+  private async send(pod: Pod, what: Segment[]): Promise<void> {
+    const reply = await this.connect().submit(pod.id, what);
     this.open(pod.id);
     for (const a of reply.alerts) void vscode.window.showWarningMessage(visible(`podd: ${a.text}`));
   }
@@ -204,19 +224,19 @@ class Extension {
 
 const noLongerWaits = "the call no longer waits: it was answered elsewhere, or its turn ended";
 
-/** folder is the first folder of the window, by the path that podd knows it by. */
+/** folder is the real path of the window's first folder, as podd knows it. */
 function folder(): string | undefined {
   const dir = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
   return dir && fs.existsSync(dir) ? fs.realpathSync(dir) : dir;
 }
 
-/** here gives the pods that people made for the folder. */
+/** here returns the folder's pods that are not sub-pods. */
 function here(pods: Pod[]): Pod[] {
   const dir = folder();
   return pods.filter((p) => p.spec?.dir === dir && !p.spec?.parent);
 }
 
-/** selected is what is selected in an editor; undefined when nothing is. */
+/** selected is the selection in an editor; undefined without one. */
 function selected(editor: vscode.TextEditor, pod: Pod): Selected | undefined {
   const { selection, document } = editor;
   if (selection.isEmpty) return undefined;

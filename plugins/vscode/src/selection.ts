@@ -1,11 +1,11 @@
 import type { Segment } from "./gen/podd/v1/item";
 
-/** Selected is what a person has selected in an editor. */
+/** Selected is the selection in an editor. */
 export interface Selected {
   text: string;
   /** Path of the file in the pod's workspace; empty if it is elsewhere or not saved. */
   path: string;
-  /** What the file is called. */
+  /** The file's name. */
   name: string;
   /** First and last line, from 1. */
   start: number;
@@ -13,8 +13,8 @@ export interface Selected {
 }
 
 /**
- * segments is a message with what is selected: as a reference to the file's lines, which podd
- * resolves, or as a paste where podd could not find them on disk.
+ * segments is a message with the selection: as a reference to the file's lines, which podd
+ * resolves, or as a paste if podd could not find them on disk.
  */
 export function segments(message: string, s: Selected | undefined): Segment[] {
   const said: Segment[] = message ? [{ kind: { $case: "text", value: { text: `${message}\n` } } }] : [];
@@ -25,7 +25,7 @@ export function segments(message: string, s: Selected | undefined): Segment[] {
   return [...said, what];
 }
 
-/** pasteName says what a paste is, in less than the 256 bytes that podd takes. */
+/** pasteName names a paste, in less than podd's limit of 256 bytes. */
 function pasteName(s: Selected): string {
   return `${s.name.slice(-50)}:${s.start}-${s.end}, as it is in the editor`;
 }

@@ -1,7 +1,8 @@
 // Drives the extension's client layer against a real podd, which integrations/vscode starts:
-// PODD_STATE_DIR names it, WORK is an empty workspace. Its model calls shell with what stands
-// after "run", and answers anything else with what was said.
+// PODD_STATE_DIR names it, WORK is an empty workspace. Its model calls shell with the text
+// after "run" and echoes any other prompt.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { after, test } from "node:test";
@@ -12,6 +13,7 @@ import type { StreamResponse } from "../src/gen/podd/v1/pod";
 import { Connection } from "../src/podd/connection";
 import { PoddError } from "../src/podd/errors";
 import { follow } from "../src/podd/follow";
+import { images } from "../src/images";
 import { places } from "../src/podd/places";
 import { type State, Watch } from "../src/podd/watch";
 import { segments } from "../src/selection";
@@ -24,7 +26,7 @@ after(() => c.close());
 
 const text = (t: string): Segment => ({ kind: { $case: "text", value: { text: t } } });
 
-/** seen follows a pod until a transcript of it has what is looked for. */
+/** seen follows a pod until its transcript has what the test looks for. */
 async function seen(pod: string, until: (t: Transcript) => boolean): Promise<{ transcript: Transcript; seqs: number[] }> {
   const transcript = new Transcript();
   const seqs: number[] = [];
@@ -38,7 +40,7 @@ async function seen(pod: string, until: (t: Transcript) => boolean): Promise<{ t
   return { transcript, seqs };
 }
 
-/** shown is what the page shows of a transcript. */
+/** shown is the page's view of a transcript. */
 const shown = (t: Transcript) => t.all().map(pageBlock);
 const said = (t: Transcript, what: string) => shown(t).some((b) => b.text.includes(what));
 
@@ -58,6 +60,25 @@ test("a pod is made, given input, and its stream is shown", async () => {
   assert.deepEqual(seqs, seqs.map((_, i) => i + 1), "each entry once and in order");
 });
 
+test("while plan mode is on, a prompt begins a turn that only plans, and one that steers does not say", async () => {
+  await c.create("plans", work);
+  const runs: [plan: boolean, steer: boolean][] = [[true, false], [true, true], [false, false]];
+  for (const [i, [plan, steer]] of runs.entries()) {
+    c.plans.set("plans", plan);
+    await c.submit("plans", [text("hello")], steer);
+    await seen("plans", (t) => said(t, `turn ${i + 1} finished`));
+  }
+  const planned: boolean[] = [];
+  const stop = new AbortController();
+  const message = (m: StreamResponse) => {
+    const entry = m.kind?.$case === "entry" ? m.kind.value.kind : undefined;
+    if (entry?.$case === "turnStarted") planned.push(entry.value.plan);
+    if (planned.length === runs.length) stop.abort();
+  };
+  await follow(c, "plans", 0, { message, restarted() {}, lost() {} }, stop.signal);
+  assert.deepEqual(planned, [true, false, false]);
+});
+
 test("a selection is a reference to lines, or a paste", async () => {
   fs.writeFileSync(path.join(work, "three.txt"), "one\ntwo\nthree\n");
   await c.create("select", work);
@@ -68,6 +89,26 @@ test("a selection is a reference to lines, or a paste", async () => {
   assert.doesNotMatch(note?.detail ?? "", /three\n/);
   await c.submit("select", segments("", { text: "pasted @three.txt", path: "", name: "new.txt", start: 1, end: 1 }));
   await seen("select", (t) => said(t, 'You said: <paste name="new.txt:1-1, as it is in the editor"'));
+});
+
+test("images go with a prompt, byte for byte", async () => {
+  const shot = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAgAAAAGCAIAAABxZ0isAAAAEklEQVR4nGP4z8CAFWEXpZMEADMoL9HswQX5AAAAAElFTkSuQmCC", "base64");
+  const file = (name: string, data: Buffer | string) => {
+    fs.writeFileSync(path.join(work, name), data);
+    return path.join(work, name);
+  };
+  await c.create("pictures", work);
+  await c.submit("pictures", [text("what is this?"), ...(await images([file("shot.png", shot), file("again.png", shot)]))]);
+  const { transcript } = await seen("pictures", (t) => said(t, "turn 1 finished"));
+  assert.ok(said(transcript, "what is this?\n[shot.png, image 8x6, 75 bytes]\n[again.png, image 8x6, 75 bytes]"));
+  const digest = createHash("sha256").update(shot).digest("hex");
+  assert.deepEqual(Buffer.from(await c.image(digest)), shot);
+  await assert.rejects(c.image("00"), (e: PoddError) => e.reason === "IMAGE_NOT_FOUND");
+  const refused = async (name: string, data: Buffer | string) => c.submit("pictures", await images([file(name, data)]));
+  await assert.rejects(refused("text.png", "no image"), (e: PoddError) => e.reason === "BAD_IMAGE" && /text\.png/.test(e.message));
+  await assert.rejects(refused("empty.png", ""), /empty\.png is empty/);
+  await assert.rejects(refused("large.png", Buffer.alloc((10 << 20) + 1)), /large\.png is too large/);
+  await assert.rejects(images([path.join(work, "missing.png")]), /ENOENT/);
 });
 
 test("paths are completed", async () => {
@@ -118,7 +159,7 @@ test("a digest of something else approves nothing", async () => {
 });
 
 test("errors have one sentence and a reason", async () => {
-  await assert.rejects(c.submit("nobody", [text("x")]), (e: PoddError) => e.reason === "POD_NOT_FOUND" && !e.passing);
+  await assert.rejects(c.submit("unknown", [text("x")]), (e: PoddError) => e.reason === "POD_NOT_FOUND" && !e.passing);
   await assert.rejects(c.create("Not A Name", work), (e: PoddError) => e.code === status.INVALID_ARGUMENT && e.message.length > 10);
   const away = new Connection({ socket: path.join(work, "none"), token: "" });
   await assert.rejects(away.list(), (e: PoddError) => e.reason === "UNREACHABLE" && /start podd with/.test(e.message));

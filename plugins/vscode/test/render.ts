@@ -1,5 +1,5 @@
-// Writes the stream view of a pod as a page that a browser shows by itself:
-// node render.js POD UNTIL PAGE, where UNTIL is a text that the stream comes to.
+// Writes the stream view of a pod as a page that a browser can show alone:
+// node render.js POD UNTIL PAGE, where UNTIL is a text that will appear in the stream.
 import * as fs from "node:fs";
 import * as path from "node:path";
 
@@ -11,7 +11,7 @@ import type { ToPage } from "../src/stream/messages";
 import { pageBlock, pageChange } from "../src/stream/page";
 import { Transcript } from "../../transcript/transcript";
 
-/** In VS Code messages come one by one; here they are played when the page says it is ready. */
+/** In VS Code messages come one by one; here they are replayed when the page is ready. */
 function host(messages: ToPage[]): string {
   return `
     window.acquireVsCodeApi = () => ({
@@ -21,6 +21,29 @@ function host(messages: ToPage[]): string {
         if (m.type === "ready") {
           for (const data of ${JSON.stringify(messages).replaceAll("<", "\\u003c")}) dispatchEvent(new MessageEvent("message", { data }));
           if (location.hash === "#deny") document.querySelector("button.no").click();
+          if (location.hash === "#image") {
+            const input = document.getElementById("input");
+            input.value = "see";
+            document.getElementById("image").click();
+            for (const text of ["another", "see"]) {
+              document.body.dataset.told += "[" + input.value + "]";
+              dispatchEvent(new MessageEvent("message", { data: { type: "sent", text } }));
+            }
+            document.body.dataset.told += "[" + input.value + "]";
+          }
+          if (location.hash === "#plan") {
+            const input = document.getElementById("input");
+            const steer = (text) => {
+              input.value = text;
+              input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", ctrlKey: true }));
+            };
+            document.getElementById("plan").click();
+            steer("while it runs");
+            dispatchEvent(new MessageEvent("message", { data: { type: "state", text: "p: idle", busy: false, plan: true } }));
+            steer("idle");
+            document.getElementById("plan").click();
+            steer("acting");
+          }
           if (location.hash === "#type") {
             const input = document.getElementById("input");
             input.value = "look at @thr";
@@ -49,7 +72,7 @@ async function main(pod: string, until: string, page: string): Promise<void> {
     lost() {},
   };
   await follow(c, pod, 0, to, stop.signal);
-  messages.push({ type: "state", text: `${pod}: waiting`, busy: true });
+  messages.push({ type: "state", text: `${pod}: waiting`, busy: true, plan: false });
   c.close();
   const dir = path.dirname(page);
   const media = path.join(__dirname, "..", "..", "media");

@@ -8,7 +8,7 @@ import { StreamResponse } from "../src/gen/podd/v1/pod";
 import { pageBlock, pageChange } from "../src/stream/page";
 import { visible } from "../src/stream/visible";
 
-/** Case is a file of pkg/transcript/testdata. Its changes have of a growing part what follows the kept bytes. */
+/** Case is a file of pkg/transcript/testdata. Its changes have a growing part without the kept bytes. */
 interface Case {
   last?: number;
   wire: string[];
@@ -18,7 +18,7 @@ interface Case {
 
 const cases = path.join("..", "..", "pkg", "transcript", "testdata");
 
-/** Mirror is what a client has that applies changes. */
+/** Mirror is the state of a client that applies changes. */
 class Mirror {
   blocks: Block[] = [];
   take(drop: string[], put: Block[]): void {
@@ -31,7 +31,7 @@ class Mirror {
   }
 }
 
-/** plain is a block as JSON has it, without the time that a question expires at. */
+/** plain is a block as in JSON, without a question's time of expiry. */
 function plain(b: Block): unknown {
   const p = JSON.parse(JSON.stringify(b));
   delete p.call?.question?.expires;

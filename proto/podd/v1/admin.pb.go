@@ -79,7 +79,7 @@ type GetStatusResponse struct {
 	Model string `protobuf:"bytes,11,opt,name=model,proto3" json:"model,omitempty"`
 	// The endpoint's base URL, without credentials.
 	BaseUrl string `protobuf:"bytes,12,opt,name=base_url,json=baseUrl,proto3" json:"base_url,omitempty"`
-	// "responses" or "chat".
+	// "responses", "chat" or "messages".
 	Api string `protobuf:"bytes,13,opt,name=api,proto3" json:"api,omitempty"`
 	// Whether an API key is set.
 	HasKey bool `protobuf:"varint,14,opt,name=has_key,json=hasKey,proto3" json:"has_key,omitempty"`
@@ -100,8 +100,19 @@ type GetStatusResponse struct {
 	// Number of files and directories with the user's credentials, such as keys and
 	// tokens, that are hidden from shell commands.
 	HiddenCredentials int32 `protobuf:"varint,21,opt,name=hidden_credentials,json=hiddenCredentials,proto3" json:"hidden_credentials,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// Whether shell commands of a pod whose spec does not say it reach the network without
+	// approval.
+	Network bool `protobuf:"varint,22,opt,name=network,proto3" json:"network,omitempty"`
+	// Background commands that run, of all pods.
+	Jobs int32 `protobuf:"varint,23,opt,name=jobs,proto3" json:"jobs,omitempty"`
+	// The endpoint of models that name none. base_url, api and has_key are its own.
+	Endpoint string `protobuf:"bytes,24,opt,name=endpoint,proto3" json:"endpoint,omitempty"`
+	// All endpoints, by name.
+	Endpoints []*Endpoint `protobuf:"bytes,25,rep,name=endpoints,proto3" json:"endpoints,omitempty"`
+	// What all pods spent today; unset without limits.max_cost_per_day.
+	Spending      *Spending `protobuf:"bytes,26,opt,name=spending,proto3" json:"spending,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetStatusResponse) Reset() {
@@ -281,6 +292,203 @@ func (x *GetStatusResponse) GetHiddenCredentials() int32 {
 	return 0
 }
 
+func (x *GetStatusResponse) GetNetwork() bool {
+	if x != nil {
+		return x.Network
+	}
+	return false
+}
+
+func (x *GetStatusResponse) GetJobs() int32 {
+	if x != nil {
+		return x.Jobs
+	}
+	return 0
+}
+
+func (x *GetStatusResponse) GetEndpoint() string {
+	if x != nil {
+		return x.Endpoint
+	}
+	return ""
+}
+
+func (x *GetStatusResponse) GetEndpoints() []*Endpoint {
+	if x != nil {
+		return x.Endpoints
+	}
+	return nil
+}
+
+func (x *GetStatusResponse) GetSpending() *Spending {
+	if x != nil {
+		return x.Spending
+	}
+	return nil
+}
+
+// Spending is what all pods together spent on the current day, and its limit.
+type Spending struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In USD.
+	SpentToday    float64 `protobuf:"fixed64,1,opt,name=spent_today,json=spentToday,proto3" json:"spent_today,omitempty"`
+	MaxCostPerDay float64 `protobuf:"fixed64,2,opt,name=max_cost_per_day,json=maxCostPerDay,proto3" json:"max_cost_per_day,omitempty"`
+	// 0 once the limit is reached.
+	Left float64 `protobuf:"fixed64,3,opt,name=left,proto3" json:"left,omitempty"`
+	// Requests of the day without a known price, which do not count.
+	UnpricedRequests int64 `protobuf:"varint,4,opt,name=unpriced_requests,json=unpricedRequests,proto3" json:"unpriced_requests,omitempty"`
+	// Pods that wait for the next day.
+	WaitingPods int32 `protobuf:"varint,5,opt,name=waiting_pods,json=waitingPods,proto3" json:"waiting_pods,omitempty"`
+	// When the next day begins.
+	NextDay       *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=next_day,json=nextDay,proto3" json:"next_day,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Spending) Reset() {
+	*x = Spending{}
+	mi := &file_podd_v1_admin_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Spending) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Spending) ProtoMessage() {}
+
+func (x *Spending) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_admin_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Spending.ProtoReflect.Descriptor instead.
+func (*Spending) Descriptor() ([]byte, []int) {
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Spending) GetSpentToday() float64 {
+	if x != nil {
+		return x.SpentToday
+	}
+	return 0
+}
+
+func (x *Spending) GetMaxCostPerDay() float64 {
+	if x != nil {
+		return x.MaxCostPerDay
+	}
+	return 0
+}
+
+func (x *Spending) GetLeft() float64 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+func (x *Spending) GetUnpricedRequests() int64 {
+	if x != nil {
+		return x.UnpricedRequests
+	}
+	return 0
+}
+
+func (x *Spending) GetWaitingPods() int32 {
+	if x != nil {
+		return x.WaitingPods
+	}
+	return 0
+}
+
+func (x *Spending) GetNextDay() *timestamppb.Timestamp {
+	if x != nil {
+		return x.NextDay
+	}
+	return nil
+}
+
+// Endpoint is a configured model endpoint.
+type Endpoint struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Without credentials and query.
+	BaseUrl string `protobuf:"bytes,2,opt,name=base_url,json=baseUrl,proto3" json:"base_url,omitempty"`
+	// "responses", "chat" or "messages".
+	Api string `protobuf:"bytes,3,opt,name=api,proto3" json:"api,omitempty"`
+	// Where its key is from, such as a variable or a file; empty if it has none.
+	KeySource     string `protobuf:"bytes,4,opt,name=key_source,json=keySource,proto3" json:"key_source,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Endpoint) Reset() {
+	*x = Endpoint{}
+	mi := &file_podd_v1_admin_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Endpoint) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Endpoint) ProtoMessage() {}
+
+func (x *Endpoint) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_admin_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Endpoint.ProtoReflect.Descriptor instead.
+func (*Endpoint) Descriptor() ([]byte, []int) {
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Endpoint) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Endpoint) GetBaseUrl() string {
+	if x != nil {
+		return x.BaseUrl
+	}
+	return ""
+}
+
+func (x *Endpoint) GetApi() string {
+	if x != nil {
+		return x.Api
+	}
+	return ""
+}
+
+func (x *Endpoint) GetKeySource() string {
+	if x != nil {
+		return x.KeySource
+	}
+	return ""
+}
+
 type CheckRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -289,7 +497,7 @@ type CheckRequest struct {
 
 func (x *CheckRequest) Reset() {
 	*x = CheckRequest{}
-	mi := &file_podd_v1_admin_proto_msgTypes[2]
+	mi := &file_podd_v1_admin_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -301,7 +509,7 @@ func (x *CheckRequest) String() string {
 func (*CheckRequest) ProtoMessage() {}
 
 func (x *CheckRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_admin_proto_msgTypes[2]
+	mi := &file_podd_v1_admin_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -314,7 +522,7 @@ func (x *CheckRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckRequest.ProtoReflect.Descriptor instead.
 func (*CheckRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_admin_proto_rawDescGZIP(), []int{2}
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{4}
 }
 
 type CheckResponse struct {
@@ -329,7 +537,7 @@ type CheckResponse struct {
 
 func (x *CheckResponse) Reset() {
 	*x = CheckResponse{}
-	mi := &file_podd_v1_admin_proto_msgTypes[3]
+	mi := &file_podd_v1_admin_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -341,7 +549,7 @@ func (x *CheckResponse) String() string {
 func (*CheckResponse) ProtoMessage() {}
 
 func (x *CheckResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_admin_proto_msgTypes[3]
+	mi := &file_podd_v1_admin_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -354,7 +562,7 @@ func (x *CheckResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckResponse.ProtoReflect.Descriptor instead.
 func (*CheckResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_admin_proto_rawDescGZIP(), []int{3}
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CheckResponse) GetFindings() []string {
@@ -379,7 +587,7 @@ type BackupRequest struct {
 
 func (x *BackupRequest) Reset() {
 	*x = BackupRequest{}
-	mi := &file_podd_v1_admin_proto_msgTypes[4]
+	mi := &file_podd_v1_admin_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -391,7 +599,7 @@ func (x *BackupRequest) String() string {
 func (*BackupRequest) ProtoMessage() {}
 
 func (x *BackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_admin_proto_msgTypes[4]
+	mi := &file_podd_v1_admin_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -404,7 +612,7 @@ func (x *BackupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupRequest.ProtoReflect.Descriptor instead.
 func (*BackupRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_admin_proto_rawDescGZIP(), []int{4}
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{6}
 }
 
 type BackupResponse struct {
@@ -416,7 +624,7 @@ type BackupResponse struct {
 
 func (x *BackupResponse) Reset() {
 	*x = BackupResponse{}
-	mi := &file_podd_v1_admin_proto_msgTypes[5]
+	mi := &file_podd_v1_admin_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -428,7 +636,7 @@ func (x *BackupResponse) String() string {
 func (*BackupResponse) ProtoMessage() {}
 
 func (x *BackupResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_admin_proto_msgTypes[5]
+	mi := &file_podd_v1_admin_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -441,7 +649,7 @@ func (x *BackupResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackupResponse.ProtoReflect.Descriptor instead.
 func (*BackupResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_admin_proto_rawDescGZIP(), []int{5}
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *BackupResponse) GetChunk() []byte {
@@ -459,7 +667,7 @@ type CompactStoreRequest struct {
 
 func (x *CompactStoreRequest) Reset() {
 	*x = CompactStoreRequest{}
-	mi := &file_podd_v1_admin_proto_msgTypes[6]
+	mi := &file_podd_v1_admin_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -471,7 +679,7 @@ func (x *CompactStoreRequest) String() string {
 func (*CompactStoreRequest) ProtoMessage() {}
 
 func (x *CompactStoreRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_admin_proto_msgTypes[6]
+	mi := &file_podd_v1_admin_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -484,7 +692,7 @@ func (x *CompactStoreRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactStoreRequest.ProtoReflect.Descriptor instead.
 func (*CompactStoreRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_admin_proto_rawDescGZIP(), []int{6}
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{8}
 }
 
 type CompactStoreResponse struct {
@@ -497,7 +705,7 @@ type CompactStoreResponse struct {
 
 func (x *CompactStoreResponse) Reset() {
 	*x = CompactStoreResponse{}
-	mi := &file_podd_v1_admin_proto_msgTypes[7]
+	mi := &file_podd_v1_admin_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -509,7 +717,7 @@ func (x *CompactStoreResponse) String() string {
 func (*CompactStoreResponse) ProtoMessage() {}
 
 func (x *CompactStoreResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_admin_proto_msgTypes[7]
+	mi := &file_podd_v1_admin_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -522,7 +730,7 @@ func (x *CompactStoreResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactStoreResponse.ProtoReflect.Descriptor instead.
 func (*CompactStoreResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_admin_proto_rawDescGZIP(), []int{7}
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CompactStoreResponse) GetBytesBefore() int64 {
@@ -547,7 +755,7 @@ type ReloadRequest struct {
 
 func (x *ReloadRequest) Reset() {
 	*x = ReloadRequest{}
-	mi := &file_podd_v1_admin_proto_msgTypes[8]
+	mi := &file_podd_v1_admin_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -559,7 +767,7 @@ func (x *ReloadRequest) String() string {
 func (*ReloadRequest) ProtoMessage() {}
 
 func (x *ReloadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_admin_proto_msgTypes[8]
+	mi := &file_podd_v1_admin_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -572,7 +780,7 @@ func (x *ReloadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadRequest.ProtoReflect.Descriptor instead.
 func (*ReloadRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_admin_proto_rawDescGZIP(), []int{8}
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{10}
 }
 
 type ReloadResponse struct {
@@ -587,7 +795,7 @@ type ReloadResponse struct {
 
 func (x *ReloadResponse) Reset() {
 	*x = ReloadResponse{}
-	mi := &file_podd_v1_admin_proto_msgTypes[9]
+	mi := &file_podd_v1_admin_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -599,7 +807,7 @@ func (x *ReloadResponse) String() string {
 func (*ReloadResponse) ProtoMessage() {}
 
 func (x *ReloadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_admin_proto_msgTypes[9]
+	mi := &file_podd_v1_admin_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -612,7 +820,7 @@ func (x *ReloadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadResponse.ProtoReflect.Descriptor instead.
 func (*ReloadResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_admin_proto_rawDescGZIP(), []int{9}
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ReloadResponse) GetReloaded() []string {
@@ -644,7 +852,7 @@ type TrustDirRequest struct {
 
 func (x *TrustDirRequest) Reset() {
 	*x = TrustDirRequest{}
-	mi := &file_podd_v1_admin_proto_msgTypes[10]
+	mi := &file_podd_v1_admin_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -656,7 +864,7 @@ func (x *TrustDirRequest) String() string {
 func (*TrustDirRequest) ProtoMessage() {}
 
 func (x *TrustDirRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_admin_proto_msgTypes[10]
+	mi := &file_podd_v1_admin_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -669,7 +877,7 @@ func (x *TrustDirRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrustDirRequest.ProtoReflect.Descriptor instead.
 func (*TrustDirRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_admin_proto_rawDescGZIP(), []int{10}
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *TrustDirRequest) GetDir() string {
@@ -711,7 +919,7 @@ type TrustDirResponse struct {
 
 func (x *TrustDirResponse) Reset() {
 	*x = TrustDirResponse{}
-	mi := &file_podd_v1_admin_proto_msgTypes[11]
+	mi := &file_podd_v1_admin_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -723,7 +931,7 @@ func (x *TrustDirResponse) String() string {
 func (*TrustDirResponse) ProtoMessage() {}
 
 func (x *TrustDirResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_admin_proto_msgTypes[11]
+	mi := &file_podd_v1_admin_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -736,7 +944,7 @@ func (x *TrustDirResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrustDirResponse.ProtoReflect.Descriptor instead.
 func (*TrustDirResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_admin_proto_rawDescGZIP(), []int{11}
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TrustDirResponse) GetDigest() string {
@@ -786,7 +994,7 @@ type ProjectFile struct {
 
 func (x *ProjectFile) Reset() {
 	*x = ProjectFile{}
-	mi := &file_podd_v1_admin_proto_msgTypes[12]
+	mi := &file_podd_v1_admin_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -798,7 +1006,7 @@ func (x *ProjectFile) String() string {
 func (*ProjectFile) ProtoMessage() {}
 
 func (x *ProjectFile) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_admin_proto_msgTypes[12]
+	mi := &file_podd_v1_admin_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -811,7 +1019,7 @@ func (x *ProjectFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProjectFile.ProtoReflect.Descriptor instead.
 func (*ProjectFile) Descriptor() ([]byte, []int) {
-	return file_podd_v1_admin_proto_rawDescGZIP(), []int{12}
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ProjectFile) GetPath() string {
@@ -828,12 +1036,384 @@ func (x *ProjectFile) GetContent() []byte {
 	return nil
 }
 
+type RefreshCatalogRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The catalogue as podctl models refresh makes it from that of models.dev; at most 2 MiB.
+	Catalog []byte `protobuf:"bytes,1,opt,name=catalog,proto3" json:"catalog,omitempty"`
+	// Go back to the catalogue that this podd was built with.
+	Builtin       bool `protobuf:"varint,2,opt,name=builtin,proto3" json:"builtin,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RefreshCatalogRequest) Reset() {
+	*x = RefreshCatalogRequest{}
+	mi := &file_podd_v1_admin_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RefreshCatalogRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RefreshCatalogRequest) ProtoMessage() {}
+
+func (x *RefreshCatalogRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_admin_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RefreshCatalogRequest.ProtoReflect.Descriptor instead.
+func (*RefreshCatalogRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *RefreshCatalogRequest) GetCatalog() []byte {
+	if x != nil {
+		return x.Catalog
+	}
+	return nil
+}
+
+func (x *RefreshCatalogRequest) GetBuiltin() bool {
+	if x != nil {
+		return x.Builtin
+	}
+	return false
+}
+
+type RefreshCatalogResponse struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Before *CatalogInfo           `protobuf:"bytes,1,opt,name=before,proto3" json:"before,omitempty"`
+	After  *CatalogInfo           `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	// The models of pods and of the configuration about which the two say different things.
+	Changes       []*CatalogChange `protobuf:"bytes,3,rep,name=changes,proto3" json:"changes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RefreshCatalogResponse) Reset() {
+	*x = RefreshCatalogResponse{}
+	mi := &file_podd_v1_admin_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RefreshCatalogResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RefreshCatalogResponse) ProtoMessage() {}
+
+func (x *RefreshCatalogResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_admin_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RefreshCatalogResponse.ProtoReflect.Descriptor instead.
+func (*RefreshCatalogResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *RefreshCatalogResponse) GetBefore() *CatalogInfo {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+func (x *RefreshCatalogResponse) GetAfter() *CatalogInfo {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+func (x *RefreshCatalogResponse) GetChanges() []*CatalogChange {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+// CatalogInfo describes a catalogue of models.
+type CatalogInfo struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where it is from.
+	Source string `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
+	// When it was current, as YYYY-MM-DD.
+	Date          string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
+	Models        int32  `protobuf:"varint,3,opt,name=models,proto3" json:"models,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CatalogInfo) Reset() {
+	*x = CatalogInfo{}
+	mi := &file_podd_v1_admin_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CatalogInfo) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CatalogInfo) ProtoMessage() {}
+
+func (x *CatalogInfo) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_admin_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CatalogInfo.ProtoReflect.Descriptor instead.
+func (*CatalogInfo) Descriptor() ([]byte, []int) {
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *CatalogInfo) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+func (x *CatalogInfo) GetDate() string {
+	if x != nil {
+		return x.Date
+	}
+	return ""
+}
+
+func (x *CatalogInfo) GetModels() int32 {
+	if x != nil {
+		return x.Models
+	}
+	return 0
+}
+
+// CatalogChange is a model that two catalogues describe differently.
+type CatalogChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The model as the pod or the configuration names it.
+	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	// Missing if the catalogue does not list the model.
+	Before        *CatalogModel `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
+	After         *CatalogModel `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CatalogChange) Reset() {
+	*x = CatalogChange{}
+	mi := &file_podd_v1_admin_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CatalogChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CatalogChange) ProtoMessage() {}
+
+func (x *CatalogChange) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_admin_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CatalogChange.ProtoReflect.Descriptor instead.
+func (*CatalogChange) Descriptor() ([]byte, []int) {
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *CatalogChange) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *CatalogChange) GetBefore() *CatalogModel {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+func (x *CatalogChange) GetAfter() *CatalogModel {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+// CatalogModel is what a vendor publishes about a model. Zero fields are unknown.
+type CatalogModel struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The vendor's name of the model.
+	Id     string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Vendor string `protobuf:"bytes,2,opt,name=vendor,proto3" json:"vendor,omitempty"`
+	// Tokens, input and output together.
+	Window int64 `protobuf:"varint,3,opt,name=window,proto3" json:"window,omitempty"`
+	// The most input tokens and the most output tokens of a request.
+	MaxInput  int64 `protobuf:"varint,4,opt,name=max_input,json=maxInput,proto3" json:"max_input,omitempty"`
+	MaxOutput int64 `protobuf:"varint,5,opt,name=max_output,json=maxOutput,proto3" json:"max_output,omitempty"`
+	// Values that the vendor takes as the reasoning effort.
+	Effort []string `protobuf:"bytes,6,rep,name=effort,proto3" json:"effort,omitempty"`
+	// Whether the model reads images.
+	Images bool `protobuf:"varint,7,opt,name=images,proto3" json:"images,omitempty"`
+	// USD per million tokens.
+	InputPrice       float64 `protobuf:"fixed64,8,opt,name=input_price,json=inputPrice,proto3" json:"input_price,omitempty"`
+	OutputPrice      float64 `protobuf:"fixed64,9,opt,name=output_price,json=outputPrice,proto3" json:"output_price,omitempty"`
+	CachedInputPrice float64 `protobuf:"fixed64,10,opt,name=cached_input_price,json=cachedInputPrice,proto3" json:"cached_input_price,omitempty"`
+	CacheWritePrice  float64 `protobuf:"fixed64,11,opt,name=cache_write_price,json=cacheWritePrice,proto3" json:"cache_write_price,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *CatalogModel) Reset() {
+	*x = CatalogModel{}
+	mi := &file_podd_v1_admin_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CatalogModel) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CatalogModel) ProtoMessage() {}
+
+func (x *CatalogModel) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_admin_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CatalogModel.ProtoReflect.Descriptor instead.
+func (*CatalogModel) Descriptor() ([]byte, []int) {
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *CatalogModel) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *CatalogModel) GetVendor() string {
+	if x != nil {
+		return x.Vendor
+	}
+	return ""
+}
+
+func (x *CatalogModel) GetWindow() int64 {
+	if x != nil {
+		return x.Window
+	}
+	return 0
+}
+
+func (x *CatalogModel) GetMaxInput() int64 {
+	if x != nil {
+		return x.MaxInput
+	}
+	return 0
+}
+
+func (x *CatalogModel) GetMaxOutput() int64 {
+	if x != nil {
+		return x.MaxOutput
+	}
+	return 0
+}
+
+func (x *CatalogModel) GetEffort() []string {
+	if x != nil {
+		return x.Effort
+	}
+	return nil
+}
+
+func (x *CatalogModel) GetImages() bool {
+	if x != nil {
+		return x.Images
+	}
+	return false
+}
+
+func (x *CatalogModel) GetInputPrice() float64 {
+	if x != nil {
+		return x.InputPrice
+	}
+	return 0
+}
+
+func (x *CatalogModel) GetOutputPrice() float64 {
+	if x != nil {
+		return x.OutputPrice
+	}
+	return 0
+}
+
+func (x *CatalogModel) GetCachedInputPrice() float64 {
+	if x != nil {
+		return x.CachedInputPrice
+	}
+	return 0
+}
+
+func (x *CatalogModel) GetCacheWritePrice() float64 {
+	if x != nil {
+		return x.CacheWritePrice
+	}
+	return 0
+}
+
 var File_podd_v1_admin_proto protoreflect.FileDescriptor
 
 const file_podd_v1_admin_proto_rawDesc = "" +
 	"\n" +
 	"\x13podd/v1/admin.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x12\n" +
-	"\x10GetStatusRequest\"\xb7\x05\n" +
+	"\x10GetStatusRequest\"\xe1\x06\n" +
 	"\x11GetStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x10\n" +
 	"\x03pid\x18\x02 \x01(\x03R\x03pid\x129\n" +
@@ -858,7 +1438,26 @@ const file_podd_v1_admin_proto_rawDesc = "" +
 	"\fconfig_error\x18\x12 \x01(\tR\vconfigError\x12\x1b\n" +
 	"\tapi_level\x18\x13 \x01(\x05R\bapiLevel\x12%\n" +
 	"\x0eshell_commands\x18\x14 \x01(\tR\rshellCommands\x12-\n" +
-	"\x12hidden_credentials\x18\x15 \x01(\x05R\x11hiddenCredentials\"\x0e\n" +
+	"\x12hidden_credentials\x18\x15 \x01(\x05R\x11hiddenCredentials\x12\x18\n" +
+	"\anetwork\x18\x16 \x01(\bR\anetwork\x12\x12\n" +
+	"\x04jobs\x18\x17 \x01(\x05R\x04jobs\x12\x1a\n" +
+	"\bendpoint\x18\x18 \x01(\tR\bendpoint\x12/\n" +
+	"\tendpoints\x18\x19 \x03(\v2\x11.podd.v1.EndpointR\tendpoints\x12-\n" +
+	"\bspending\x18\x1a \x01(\v2\x11.podd.v1.SpendingR\bspending\"\xef\x01\n" +
+	"\bSpending\x12\x1f\n" +
+	"\vspent_today\x18\x01 \x01(\x01R\n" +
+	"spentToday\x12'\n" +
+	"\x10max_cost_per_day\x18\x02 \x01(\x01R\rmaxCostPerDay\x12\x12\n" +
+	"\x04left\x18\x03 \x01(\x01R\x04left\x12+\n" +
+	"\x11unpriced_requests\x18\x04 \x01(\x03R\x10unpricedRequests\x12!\n" +
+	"\fwaiting_pods\x18\x05 \x01(\x05R\vwaitingPods\x125\n" +
+	"\bnext_day\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\anextDay\"j\n" +
+	"\bEndpoint\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x19\n" +
+	"\bbase_url\x18\x02 \x01(\tR\abaseUrl\x12\x10\n" +
+	"\x03api\x18\x03 \x01(\tR\x03api\x12\x1d\n" +
+	"\n" +
+	"key_source\x18\x04 \x01(\tR\tkeySource\"\x0e\n" +
 	"\fCheckRequest\"G\n" +
 	"\rCheckResponse\x12\x1a\n" +
 	"\bfindings\x18\x01 \x03(\tR\bfindings\x12\x1a\n" +
@@ -887,14 +1486,45 @@ const file_podd_v1_admin_proto_rawDesc = "" +
 	"\arefused\x18\x05 \x03(\tR\arefused\";\n" +
 	"\vProjectFile\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x18\n" +
-	"\acontent\x18\x02 \x01(\fR\acontent2\x90\x03\n" +
+	"\acontent\x18\x02 \x01(\fR\acontent\"K\n" +
+	"\x15RefreshCatalogRequest\x12\x18\n" +
+	"\acatalog\x18\x01 \x01(\fR\acatalog\x12\x18\n" +
+	"\abuiltin\x18\x02 \x01(\bR\abuiltin\"\xa4\x01\n" +
+	"\x16RefreshCatalogResponse\x12,\n" +
+	"\x06before\x18\x01 \x01(\v2\x14.podd.v1.CatalogInfoR\x06before\x12*\n" +
+	"\x05after\x18\x02 \x01(\v2\x14.podd.v1.CatalogInfoR\x05after\x120\n" +
+	"\achanges\x18\x03 \x03(\v2\x16.podd.v1.CatalogChangeR\achanges\"Q\n" +
+	"\vCatalogInfo\x12\x16\n" +
+	"\x06source\x18\x01 \x01(\tR\x06source\x12\x12\n" +
+	"\x04date\x18\x02 \x01(\tR\x04date\x12\x16\n" +
+	"\x06models\x18\x03 \x01(\x05R\x06models\"\x81\x01\n" +
+	"\rCatalogChange\x12\x14\n" +
+	"\x05model\x18\x01 \x01(\tR\x05model\x12-\n" +
+	"\x06before\x18\x02 \x01(\v2\x15.podd.v1.CatalogModelR\x06before\x12+\n" +
+	"\x05after\x18\x03 \x01(\v2\x15.podd.v1.CatalogModelR\x05after\"\xd8\x02\n" +
+	"\fCatalogModel\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
+	"\x06vendor\x18\x02 \x01(\tR\x06vendor\x12\x16\n" +
+	"\x06window\x18\x03 \x01(\x03R\x06window\x12\x1b\n" +
+	"\tmax_input\x18\x04 \x01(\x03R\bmaxInput\x12\x1d\n" +
+	"\n" +
+	"max_output\x18\x05 \x01(\x03R\tmaxOutput\x12\x16\n" +
+	"\x06effort\x18\x06 \x03(\tR\x06effort\x12\x16\n" +
+	"\x06images\x18\a \x01(\bR\x06images\x12\x1f\n" +
+	"\vinput_price\x18\b \x01(\x01R\n" +
+	"inputPrice\x12!\n" +
+	"\foutput_price\x18\t \x01(\x01R\voutputPrice\x12,\n" +
+	"\x12cached_input_price\x18\n" +
+	" \x01(\x01R\x10cachedInputPrice\x12*\n" +
+	"\x11cache_write_price\x18\v \x01(\x01R\x0fcacheWritePrice2\xe3\x03\n" +
 	"\fAdminService\x12B\n" +
 	"\tGetStatus\x12\x19.podd.v1.GetStatusRequest\x1a\x1a.podd.v1.GetStatusResponse\x126\n" +
 	"\x05Check\x12\x15.podd.v1.CheckRequest\x1a\x16.podd.v1.CheckResponse\x12;\n" +
 	"\x06Backup\x12\x16.podd.v1.BackupRequest\x1a\x17.podd.v1.BackupResponse0\x01\x12K\n" +
 	"\fCompactStore\x12\x1c.podd.v1.CompactStoreRequest\x1a\x1d.podd.v1.CompactStoreResponse\x129\n" +
 	"\x06Reload\x12\x16.podd.v1.ReloadRequest\x1a\x17.podd.v1.ReloadResponse\x12?\n" +
-	"\bTrustDir\x12\x18.podd.v1.TrustDirRequest\x1a\x19.podd.v1.TrustDirResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
+	"\bTrustDir\x12\x18.podd.v1.TrustDirRequest\x1a\x19.podd.v1.TrustDirResponse\x12Q\n" +
+	"\x0eRefreshCatalog\x12\x1e.podd.v1.RefreshCatalogRequest\x1a\x1f.podd.v1.RefreshCatalogResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
 
 var (
 	file_podd_v1_admin_proto_rawDescOnce sync.Once
@@ -908,44 +1538,61 @@ func file_podd_v1_admin_proto_rawDescGZIP() []byte {
 	return file_podd_v1_admin_proto_rawDescData
 }
 
-var file_podd_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_podd_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_podd_v1_admin_proto_goTypes = []any{
-	(*GetStatusRequest)(nil),      // 0: podd.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),     // 1: podd.v1.GetStatusResponse
-	(*CheckRequest)(nil),          // 2: podd.v1.CheckRequest
-	(*CheckResponse)(nil),         // 3: podd.v1.CheckResponse
-	(*BackupRequest)(nil),         // 4: podd.v1.BackupRequest
-	(*BackupResponse)(nil),        // 5: podd.v1.BackupResponse
-	(*CompactStoreRequest)(nil),   // 6: podd.v1.CompactStoreRequest
-	(*CompactStoreResponse)(nil),  // 7: podd.v1.CompactStoreResponse
-	(*ReloadRequest)(nil),         // 8: podd.v1.ReloadRequest
-	(*ReloadResponse)(nil),        // 9: podd.v1.ReloadResponse
-	(*TrustDirRequest)(nil),       // 10: podd.v1.TrustDirRequest
-	(*TrustDirResponse)(nil),      // 11: podd.v1.TrustDirResponse
-	(*ProjectFile)(nil),           // 12: podd.v1.ProjectFile
-	(*timestamppb.Timestamp)(nil), // 13: google.protobuf.Timestamp
+	(*GetStatusRequest)(nil),       // 0: podd.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),      // 1: podd.v1.GetStatusResponse
+	(*Spending)(nil),               // 2: podd.v1.Spending
+	(*Endpoint)(nil),               // 3: podd.v1.Endpoint
+	(*CheckRequest)(nil),           // 4: podd.v1.CheckRequest
+	(*CheckResponse)(nil),          // 5: podd.v1.CheckResponse
+	(*BackupRequest)(nil),          // 6: podd.v1.BackupRequest
+	(*BackupResponse)(nil),         // 7: podd.v1.BackupResponse
+	(*CompactStoreRequest)(nil),    // 8: podd.v1.CompactStoreRequest
+	(*CompactStoreResponse)(nil),   // 9: podd.v1.CompactStoreResponse
+	(*ReloadRequest)(nil),          // 10: podd.v1.ReloadRequest
+	(*ReloadResponse)(nil),         // 11: podd.v1.ReloadResponse
+	(*TrustDirRequest)(nil),        // 12: podd.v1.TrustDirRequest
+	(*TrustDirResponse)(nil),       // 13: podd.v1.TrustDirResponse
+	(*ProjectFile)(nil),            // 14: podd.v1.ProjectFile
+	(*RefreshCatalogRequest)(nil),  // 15: podd.v1.RefreshCatalogRequest
+	(*RefreshCatalogResponse)(nil), // 16: podd.v1.RefreshCatalogResponse
+	(*CatalogInfo)(nil),            // 17: podd.v1.CatalogInfo
+	(*CatalogChange)(nil),          // 18: podd.v1.CatalogChange
+	(*CatalogModel)(nil),           // 19: podd.v1.CatalogModel
+	(*timestamppb.Timestamp)(nil),  // 20: google.protobuf.Timestamp
 }
 var file_podd_v1_admin_proto_depIdxs = []int32{
-	13, // 0: podd.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
-	13, // 1: podd.v1.GetStatusResponse.config_loaded_at:type_name -> google.protobuf.Timestamp
-	12, // 2: podd.v1.TrustDirResponse.files:type_name -> podd.v1.ProjectFile
-	0,  // 3: podd.v1.AdminService.GetStatus:input_type -> podd.v1.GetStatusRequest
-	2,  // 4: podd.v1.AdminService.Check:input_type -> podd.v1.CheckRequest
-	4,  // 5: podd.v1.AdminService.Backup:input_type -> podd.v1.BackupRequest
-	6,  // 6: podd.v1.AdminService.CompactStore:input_type -> podd.v1.CompactStoreRequest
-	8,  // 7: podd.v1.AdminService.Reload:input_type -> podd.v1.ReloadRequest
-	10, // 8: podd.v1.AdminService.TrustDir:input_type -> podd.v1.TrustDirRequest
-	1,  // 9: podd.v1.AdminService.GetStatus:output_type -> podd.v1.GetStatusResponse
-	3,  // 10: podd.v1.AdminService.Check:output_type -> podd.v1.CheckResponse
-	5,  // 11: podd.v1.AdminService.Backup:output_type -> podd.v1.BackupResponse
-	7,  // 12: podd.v1.AdminService.CompactStore:output_type -> podd.v1.CompactStoreResponse
-	9,  // 13: podd.v1.AdminService.Reload:output_type -> podd.v1.ReloadResponse
-	11, // 14: podd.v1.AdminService.TrustDir:output_type -> podd.v1.TrustDirResponse
-	9,  // [9:15] is the sub-list for method output_type
-	3,  // [3:9] is the sub-list for method input_type
-	3,  // [3:3] is the sub-list for extension type_name
-	3,  // [3:3] is the sub-list for extension extendee
-	0,  // [0:3] is the sub-list for field type_name
+	20, // 0: podd.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
+	20, // 1: podd.v1.GetStatusResponse.config_loaded_at:type_name -> google.protobuf.Timestamp
+	3,  // 2: podd.v1.GetStatusResponse.endpoints:type_name -> podd.v1.Endpoint
+	2,  // 3: podd.v1.GetStatusResponse.spending:type_name -> podd.v1.Spending
+	20, // 4: podd.v1.Spending.next_day:type_name -> google.protobuf.Timestamp
+	14, // 5: podd.v1.TrustDirResponse.files:type_name -> podd.v1.ProjectFile
+	17, // 6: podd.v1.RefreshCatalogResponse.before:type_name -> podd.v1.CatalogInfo
+	17, // 7: podd.v1.RefreshCatalogResponse.after:type_name -> podd.v1.CatalogInfo
+	18, // 8: podd.v1.RefreshCatalogResponse.changes:type_name -> podd.v1.CatalogChange
+	19, // 9: podd.v1.CatalogChange.before:type_name -> podd.v1.CatalogModel
+	19, // 10: podd.v1.CatalogChange.after:type_name -> podd.v1.CatalogModel
+	0,  // 11: podd.v1.AdminService.GetStatus:input_type -> podd.v1.GetStatusRequest
+	4,  // 12: podd.v1.AdminService.Check:input_type -> podd.v1.CheckRequest
+	6,  // 13: podd.v1.AdminService.Backup:input_type -> podd.v1.BackupRequest
+	8,  // 14: podd.v1.AdminService.CompactStore:input_type -> podd.v1.CompactStoreRequest
+	10, // 15: podd.v1.AdminService.Reload:input_type -> podd.v1.ReloadRequest
+	12, // 16: podd.v1.AdminService.TrustDir:input_type -> podd.v1.TrustDirRequest
+	15, // 17: podd.v1.AdminService.RefreshCatalog:input_type -> podd.v1.RefreshCatalogRequest
+	1,  // 18: podd.v1.AdminService.GetStatus:output_type -> podd.v1.GetStatusResponse
+	5,  // 19: podd.v1.AdminService.Check:output_type -> podd.v1.CheckResponse
+	7,  // 20: podd.v1.AdminService.Backup:output_type -> podd.v1.BackupResponse
+	9,  // 21: podd.v1.AdminService.CompactStore:output_type -> podd.v1.CompactStoreResponse
+	11, // 22: podd.v1.AdminService.Reload:output_type -> podd.v1.ReloadResponse
+	13, // 23: podd.v1.AdminService.TrustDir:output_type -> podd.v1.TrustDirResponse
+	16, // 24: podd.v1.AdminService.RefreshCatalog:output_type -> podd.v1.RefreshCatalogResponse
+	18, // [18:25] is the sub-list for method output_type
+	11, // [11:18] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_admin_proto_init() }
@@ -959,7 +1606,7 @@ func file_podd_v1_admin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_admin_proto_rawDesc), len(file_podd_v1_admin_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

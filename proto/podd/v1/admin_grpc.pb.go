@@ -19,12 +19,13 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	AdminService_GetStatus_FullMethodName    = "/podd.v1.AdminService/GetStatus"
-	AdminService_Check_FullMethodName        = "/podd.v1.AdminService/Check"
-	AdminService_Backup_FullMethodName       = "/podd.v1.AdminService/Backup"
-	AdminService_CompactStore_FullMethodName = "/podd.v1.AdminService/CompactStore"
-	AdminService_Reload_FullMethodName       = "/podd.v1.AdminService/Reload"
-	AdminService_TrustDir_FullMethodName     = "/podd.v1.AdminService/TrustDir"
+	AdminService_GetStatus_FullMethodName      = "/podd.v1.AdminService/GetStatus"
+	AdminService_Check_FullMethodName          = "/podd.v1.AdminService/Check"
+	AdminService_Backup_FullMethodName         = "/podd.v1.AdminService/Backup"
+	AdminService_CompactStore_FullMethodName   = "/podd.v1.AdminService/CompactStore"
+	AdminService_Reload_FullMethodName         = "/podd.v1.AdminService/Reload"
+	AdminService_TrustDir_FullMethodName       = "/podd.v1.AdminService/TrustDir"
+	AdminService_RefreshCatalog_FullMethodName = "/podd.v1.AdminService/RefreshCatalog"
 )
 
 // AdminServiceClient is the client API for AdminService service.
@@ -46,6 +47,9 @@ type AdminServiceClient interface {
 	Reload(ctx context.Context, in *ReloadRequest, opts ...grpc.CallOption) (*ReloadResponse, error)
 	// TrustDir shows, trusts or revokes a workspace's own configuration.
 	TrustDir(ctx context.Context, in *TrustDirRequest, opts ...grpc.CallOption) (*TrustDirResponse, error)
+	// Replaces what podd knows about the models of vendors, and returns what that changes
+	// for models in use. Needs the client token.
+	RefreshCatalog(ctx context.Context, in *RefreshCatalogRequest, opts ...grpc.CallOption) (*RefreshCatalogResponse, error)
 }
 
 type adminServiceClient struct {
@@ -125,6 +129,16 @@ func (c *adminServiceClient) TrustDir(ctx context.Context, in *TrustDirRequest, 
 	return out, nil
 }
 
+func (c *adminServiceClient) RefreshCatalog(ctx context.Context, in *RefreshCatalogRequest, opts ...grpc.CallOption) (*RefreshCatalogResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RefreshCatalogResponse)
+	err := c.cc.Invoke(ctx, AdminService_RefreshCatalog_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // AdminServiceServer is the server API for AdminService service.
 // All implementations must embed UnimplementedAdminServiceServer
 // for forward compatibility.
@@ -144,6 +158,9 @@ type AdminServiceServer interface {
 	Reload(context.Context, *ReloadRequest) (*ReloadResponse, error)
 	// TrustDir shows, trusts or revokes a workspace's own configuration.
 	TrustDir(context.Context, *TrustDirRequest) (*TrustDirResponse, error)
+	// Replaces what podd knows about the models of vendors, and returns what that changes
+	// for models in use. Needs the client token.
+	RefreshCatalog(context.Context, *RefreshCatalogRequest) (*RefreshCatalogResponse, error)
 	mustEmbedUnimplementedAdminServiceServer()
 }
 
@@ -171,6 +188,9 @@ func (UnimplementedAdminServiceServer) Reload(context.Context, *ReloadRequest) (
 }
 func (UnimplementedAdminServiceServer) TrustDir(context.Context, *TrustDirRequest) (*TrustDirResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method TrustDir not implemented")
+}
+func (UnimplementedAdminServiceServer) RefreshCatalog(context.Context, *RefreshCatalogRequest) (*RefreshCatalogResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RefreshCatalog not implemented")
 }
 func (UnimplementedAdminServiceServer) mustEmbedUnimplementedAdminServiceServer() {}
 func (UnimplementedAdminServiceServer) testEmbeddedByValue()                      {}
@@ -294,6 +314,24 @@ func _AdminService_TrustDir_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AdminService_RefreshCatalog_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RefreshCatalogRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServiceServer).RefreshCatalog(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AdminService_RefreshCatalog_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServiceServer).RefreshCatalog(ctx, req.(*RefreshCatalogRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // AdminService_ServiceDesc is the grpc.ServiceDesc for AdminService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -320,6 +358,10 @@ var AdminService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "TrustDir",
 			Handler:    _AdminService_TrustDir_Handler,
+		},
+		{
+			MethodName: "RefreshCatalog",
+			Handler:    _AdminService_RefreshCatalog_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

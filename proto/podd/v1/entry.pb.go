@@ -140,6 +140,57 @@ func (Outcome) EnumDescriptor() ([]byte, []int) {
 	return file_podd_v1_entry_proto_rawDescGZIP(), []int{1}
 }
 
+// JobState says whether a background command runs.
+type JobState int32
+
+const (
+	// Never stored.
+	JobState_JOB_STATE_UNSPECIFIED JobState = 0
+	JobState_JOB_STATE_RUNNING     JobState = 1
+	JobState_JOB_STATE_ENDED       JobState = 2
+)
+
+// Enum value maps for JobState.
+var (
+	JobState_name = map[int32]string{
+		0: "JOB_STATE_UNSPECIFIED",
+		1: "JOB_STATE_RUNNING",
+		2: "JOB_STATE_ENDED",
+	}
+	JobState_value = map[string]int32{
+		"JOB_STATE_UNSPECIFIED": 0,
+		"JOB_STATE_RUNNING":     1,
+		"JOB_STATE_ENDED":       2,
+	}
+)
+
+func (x JobState) Enum() *JobState {
+	p := new(JobState)
+	*p = x
+	return p
+}
+
+func (x JobState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (JobState) Descriptor() protoreflect.EnumDescriptor {
+	return file_podd_v1_entry_proto_enumTypes[2].Descriptor()
+}
+
+func (JobState) Type() protoreflect.EnumType {
+	return &file_podd_v1_entry_proto_enumTypes[2]
+}
+
+func (x JobState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use JobState.Descriptor instead.
+func (JobState) EnumDescriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{2}
+}
+
 // AlertLevel says how much an alert matters.
 type AlertLevel int32
 
@@ -178,11 +229,11 @@ func (x AlertLevel) String() string {
 }
 
 func (AlertLevel) Descriptor() protoreflect.EnumDescriptor {
-	return file_podd_v1_entry_proto_enumTypes[2].Descriptor()
+	return file_podd_v1_entry_proto_enumTypes[3].Descriptor()
 }
 
 func (AlertLevel) Type() protoreflect.EnumType {
-	return &file_podd_v1_entry_proto_enumTypes[2]
+	return &file_podd_v1_entry_proto_enumTypes[3]
 }
 
 func (x AlertLevel) Number() protoreflect.EnumNumber {
@@ -191,7 +242,7 @@ func (x AlertLevel) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use AlertLevel.Descriptor instead.
 func (AlertLevel) EnumDescriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{2}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{3}
 }
 
 // Entry is one record of a pod's log. The log is append-only: an entry never
@@ -224,6 +275,7 @@ type Entry struct {
 	//	*Entry_Alert
 	//	*Entry_Purged
 	//	*Entry_Withdrawn
+	//	*Entry_Job
 	Kind          isEntry_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -449,6 +501,15 @@ func (x *Entry) GetWithdrawn() *Withdrawn {
 	return nil
 }
 
+func (x *Entry) GetJob() *Job {
+	if x != nil {
+		if x, ok := x.Kind.(*Entry_Job); ok {
+			return x.Job
+		}
+	}
+	return nil
+}
+
 type isEntry_Kind interface {
 	isEntry_Kind()
 }
@@ -543,6 +604,11 @@ type Entry_Withdrawn struct {
 	Withdrawn *Withdrawn `protobuf:"bytes,21,opt,name=withdrawn,proto3,oneof"`
 }
 
+type Entry_Job struct {
+	// A background command runs, or has ended.
+	Job *Job `protobuf:"bytes,22,opt,name=job,proto3,oneof"`
+}
+
 func (*Entry_Submitted) isEntry_Kind() {}
 
 func (*Entry_Promoted) isEntry_Kind() {}
@@ -579,6 +645,8 @@ func (*Entry_Purged) isEntry_Kind() {}
 
 func (*Entry_Withdrawn) isEntry_Kind() {}
 
+func (*Entry_Job) isEntry_Kind() {}
+
 // Submitted records an accepted submit, with its references already resolved.
 type Submitted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -592,7 +660,13 @@ type Submitted struct {
 	// The user message's text as the model will see it. A reference appears as @path.
 	// Typed text that leads to nothing is unchanged; a file_ref that fails becomes
 	// [unresolved file ref: PATH].
-	Text          string `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`
+	Text string `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`
+	// Its turn only plans: it reads and changes nothing.
+	Plan bool `protobuf:"varint,6,opt,name=plan,proto3" json:"plan,omitempty"`
+	// The JSON Schema that the last answer of its turn must match; empty without one.
+	AnswerSchema string `protobuf:"bytes,7,opt,name=answer_schema,json=answerSchema,proto3" json:"answer_schema,omitempty"`
+	// What it chooses for its turn; missing without a choice.
+	Choice        *Choice `protobuf:"bytes,8,opt,name=choice,proto3" json:"choice,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -660,6 +734,27 @@ func (x *Submitted) GetText() string {
 		return x.Text
 	}
 	return ""
+}
+
+func (x *Submitted) GetPlan() bool {
+	if x != nil {
+		return x.Plan
+	}
+	return false
+}
+
+func (x *Submitted) GetAnswerSchema() string {
+	if x != nil {
+		return x.AnswerSchema
+	}
+	return ""
+}
+
+func (x *Submitted) GetChoice() *Choice {
+	if x != nil {
+		return x.Choice
+	}
+	return nil
 }
 
 // Promoted records that waiting submits joined a running turn.
@@ -756,7 +851,13 @@ func (x *Withdrawn) GetRequestIds() []string {
 type TurnStarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The submits that the turn took; empty when a note started it.
-	RequestIds    []string `protobuf:"bytes,1,rep,name=request_ids,json=requestIds,proto3" json:"request_ids,omitempty"`
+	RequestIds []string `protobuf:"bytes,1,rep,name=request_ids,json=requestIds,proto3" json:"request_ids,omitempty"`
+	// The turn only plans: it reads and changes nothing.
+	Plan bool `protobuf:"varint,2,opt,name=plan,proto3" json:"plan,omitempty"`
+	// The JSON Schema that its last answer must match; empty without one.
+	AnswerSchema string `protobuf:"bytes,3,opt,name=answer_schema,json=answerSchema,proto3" json:"answer_schema,omitempty"`
+	// What its submit chose; missing without a choice.
+	Choice        *Choice `protobuf:"bytes,4,opt,name=choice,proto3" json:"choice,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -794,6 +895,27 @@ func (*TurnStarted) Descriptor() ([]byte, []int) {
 func (x *TurnStarted) GetRequestIds() []string {
 	if x != nil {
 		return x.RequestIds
+	}
+	return nil
+}
+
+func (x *TurnStarted) GetPlan() bool {
+	if x != nil {
+		return x.Plan
+	}
+	return false
+}
+
+func (x *TurnStarted) GetAnswerSchema() string {
+	if x != nil {
+		return x.AnswerSchema
+	}
+	return ""
+}
+
+func (x *TurnStarted) GetChoice() *Choice {
+	if x != nil {
+		return x.Choice
 	}
 	return nil
 }
@@ -895,7 +1017,7 @@ type Setup struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The model's name as sent.
 	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
-	// The API: "responses" or "chat".
+	// The API: "responses", "chat" or "messages".
 	Api string `protobuf:"bytes,2,opt,name=api,proto3" json:"api,omitempty"`
 	// The operator's instructions as sent.
 	Instructions string `protobuf:"bytes,3,opt,name=instructions,proto3" json:"instructions,omitempty"`
@@ -912,7 +1034,23 @@ type Setup struct {
 	// Limits of the results in requests, whatever limits applied when podd stored
 	// them: the general limit, then those of single tools by name. Without limits podd
 	// sends results as stored.
-	OutputLimits  []*OutputLimit `protobuf:"bytes,8,rep,name=output_limits,json=outputLimits,proto3" json:"output_limits,omitempty"`
+	OutputLimits []*OutputLimit `protobuf:"bytes,8,rep,name=output_limits,json=outputLimits,proto3" json:"output_limits,omitempty"`
+	// The base instructions as sent, before the operator's: podd's own, or those of a file.
+	Base string `protobuf:"bytes,9,opt,name=base,proto3" json:"base,omitempty"`
+	// Where the pod works and what it may do there, sent between base and instructions.
+	Environment string `protobuf:"bytes,10,opt,name=environment,proto3" json:"environment,omitempty"`
+	// The model takes no images: podd sends their descriptions instead.
+	NoImages bool `protobuf:"varint,11,opt,name=no_images,json=noImages,proto3" json:"no_images,omitempty"`
+	// The endpoint's name in the configuration; empty in entries of older versions of podd.
+	Endpoint string `protobuf:"bytes,12,opt,name=endpoint,proto3" json:"endpoint,omitempty"`
+	// The members that the configuration adds to each request: one JSON object; may be
+	// empty.
+	Body string `protobuf:"bytes,13,opt,name=body,proto3" json:"body,omitempty"`
+	// What shapes the answers; missing without options.
+	Options *Options `protobuf:"bytes,14,opt,name=options,proto3" json:"options,omitempty"`
+	// Groups the requests of a pod and its forks in the endpoint's prompt cache. Only
+	// endpoints that take it are sent it.
+	CacheKey      string `protobuf:"bytes,15,opt,name=cache_key,json=cacheKey,proto3" json:"cache_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1001,6 +1139,55 @@ func (x *Setup) GetOutputLimits() []*OutputLimit {
 		return x.OutputLimits
 	}
 	return nil
+}
+
+func (x *Setup) GetBase() string {
+	if x != nil {
+		return x.Base
+	}
+	return ""
+}
+
+func (x *Setup) GetEnvironment() string {
+	if x != nil {
+		return x.Environment
+	}
+	return ""
+}
+
+func (x *Setup) GetNoImages() bool {
+	if x != nil {
+		return x.NoImages
+	}
+	return false
+}
+
+func (x *Setup) GetEndpoint() string {
+	if x != nil {
+		return x.Endpoint
+	}
+	return ""
+}
+
+func (x *Setup) GetBody() string {
+	if x != nil {
+		return x.Body
+	}
+	return ""
+}
+
+func (x *Setup) GetOptions() *Options {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+func (x *Setup) GetCacheKey() string {
+	if x != nil {
+		return x.CacheKey
+	}
+	return ""
 }
 
 // OutputLimit bounds the content of a tool's results.
@@ -1238,7 +1425,12 @@ type RequestUsage struct {
 	// sub_pod: the sum of a spawned pod's turn, whose log has the requests too.
 	Purpose string `protobuf:"bytes,10,opt,name=purpose,proto3" json:"purpose,omitempty"`
 	// The model that was asked.
-	Asked         string `protobuf:"bytes,11,opt,name=asked,proto3" json:"asked,omitempty"`
+	Asked string `protobuf:"bytes,11,opt,name=asked,proto3" json:"asked,omitempty"`
+	// The endpoint that was asked; empty in entries of older versions of podd.
+	Endpoint string `protobuf:"bytes,12,opt,name=endpoint,proto3" json:"endpoint,omitempty"`
+	// Of a sum: the largest size that the input of each of its requests exceeds, of those
+	// above which some vendor charges more.
+	Above         int64 `protobuf:"varint,13,opt,name=above,proto3" json:"above,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1348,6 +1540,20 @@ func (x *RequestUsage) GetAsked() string {
 		return x.Asked
 	}
 	return ""
+}
+
+func (x *RequestUsage) GetEndpoint() string {
+	if x != nil {
+		return x.Endpoint
+	}
+	return ""
+}
+
+func (x *RequestUsage) GetAbove() int64 {
+	if x != nil {
+		return x.Above
+	}
+	return 0
 }
 
 // Prune names results that podd sends as their summaries from now on.
@@ -1701,7 +1907,9 @@ type Purged struct {
 	// Totals of what they recorded.
 	Totals *Totals `protobuf:"bytes,5,opt,name=totals,proto3" json:"totals,omitempty"`
 	// Why, in one sentence.
-	Reason        string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The jobs that ran, and the last ones that had ended.
+	Jobs          []*Job `protobuf:"bytes,7,rep,name=jobs,proto3" json:"jobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1776,6 +1984,13 @@ func (x *Purged) GetReason() string {
 		return x.Reason
 	}
 	return ""
+}
+
+func (x *Purged) GetJobs() []*Job {
+	if x != nil {
+		return x.Jobs
+	}
+	return nil
 }
 
 // Totals add up what entries of a log recorded.
@@ -1888,7 +2103,12 @@ type RequestTotal struct {
 	// Whether the endpoint sent a usage.
 	Measured bool `protobuf:"varint,4,opt,name=measured,proto3" json:"measured,omitempty"`
 	// The sum.
-	Usage         *Usage `protobuf:"bytes,5,opt,name=usage,proto3" json:"usage,omitempty"`
+	Usage *Usage `protobuf:"bytes,5,opt,name=usage,proto3" json:"usage,omitempty"`
+	// As in RequestUsage.
+	Endpoint string `protobuf:"bytes,6,opt,name=endpoint,proto3" json:"endpoint,omitempty"`
+	// The largest size that the input of each of them exceeds, of those above which some
+	// vendor charges more.
+	Above         int64 `protobuf:"varint,7,opt,name=above,proto3" json:"above,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1956,6 +2176,20 @@ func (x *RequestTotal) GetUsage() *Usage {
 		return x.Usage
 	}
 	return nil
+}
+
+func (x *RequestTotal) GetEndpoint() string {
+	if x != nil {
+		return x.Endpoint
+	}
+	return ""
+}
+
+func (x *RequestTotal) GetAbove() int64 {
+	if x != nil {
+		return x.Above
+	}
+	return 0
 }
 
 // ToolTotal counts the results of one tool.
@@ -2051,7 +2285,11 @@ type Note struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Text  string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
 	// Start a turn if the pod is idle.
-	Wake          bool `protobuf:"varint,2,opt,name=wake,proto3" json:"wake,omitempty"`
+	Wake bool `protobuf:"varint,2,opt,name=wake,proto3" json:"wake,omitempty"`
+	// The job whose end the note reports; empty for a client's note.
+	Job string `protobuf:"bytes,3,opt,name=job,proto3" json:"job,omitempty"`
+	// The note starts no turn before this time.
+	NotBefore     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2100,6 +2338,93 @@ func (x *Note) GetWake() bool {
 	return false
 }
 
+func (x *Note) GetJob() string {
+	if x != nil {
+		return x.Job
+	}
+	return ""
+}
+
+func (x *Note) GetNotBefore() *timestamppb.Timestamp {
+	if x != nil {
+		return x.NotBefore
+	}
+	return nil
+}
+
+// Job records a background command of the pod when the result of its call says that it
+// runs, and again when it has ended.
+type Job struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Names it in the pod: "1".
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The call that started it.
+	CallId string   `protobuf:"bytes,2,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	State  JobState `protobuf:"varint,3,opt,name=state,proto3,enum=podd.v1.JobState" json:"state,omitempty"`
+	// How it ended, such as "exit 0"; empty while it runs.
+	Status        string `protobuf:"bytes,4,opt,name=status,proto3" json:"status,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Job) Reset() {
+	*x = Job{}
+	mi := &file_podd_v1_entry_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Job) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Job) ProtoMessage() {}
+
+func (x *Job) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_entry_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Job.ProtoReflect.Descriptor instead.
+func (*Job) Descriptor() ([]byte, []int) {
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *Job) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Job) GetCallId() string {
+	if x != nil {
+		return x.CallId
+	}
+	return ""
+}
+
+func (x *Job) GetState() JobState {
+	if x != nil {
+		return x.State
+	}
+	return JobState_JOB_STATE_UNSPECIFIED
+}
+
+func (x *Job) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
 // Recovered records that podd resumed an open turn at start.
 type Recovered struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2116,7 +2441,7 @@ type Recovered struct {
 
 func (x *Recovered) Reset() {
 	*x = Recovered{}
-	mi := &file_podd_v1_entry_proto_msgTypes[21]
+	mi := &file_podd_v1_entry_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2128,7 +2453,7 @@ func (x *Recovered) String() string {
 func (*Recovered) ProtoMessage() {}
 
 func (x *Recovered) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[21]
+	mi := &file_podd_v1_entry_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2141,7 +2466,7 @@ func (x *Recovered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recovered.ProtoReflect.Descriptor instead.
 func (*Recovered) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{21}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Recovered) GetReason() string {
@@ -2192,7 +2517,7 @@ type Alert struct {
 
 func (x *Alert) Reset() {
 	*x = Alert{}
-	mi := &file_podd_v1_entry_proto_msgTypes[22]
+	mi := &file_podd_v1_entry_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2204,7 +2529,7 @@ func (x *Alert) String() string {
 func (*Alert) ProtoMessage() {}
 
 func (x *Alert) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_entry_proto_msgTypes[22]
+	mi := &file_podd_v1_entry_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2217,7 +2542,7 @@ func (x *Alert) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alert.ProtoReflect.Descriptor instead.
 func (*Alert) Descriptor() ([]byte, []int) {
-	return file_podd_v1_entry_proto_rawDescGZIP(), []int{22}
+	return file_podd_v1_entry_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Alert) GetSeq() int64 {
@@ -2287,7 +2612,7 @@ var File_podd_v1_entry_proto protoreflect.FileDescriptor
 
 const file_podd_v1_entry_proto_rawDesc = "" +
 	"\n" +
-	"\x13podd/v1/entry.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x12podd/v1/item.proto\"\xf2\a\n" +
+	"\x13podd/v1/entry.proto\x12\apodd.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x12podd/v1/item.proto\"\x94\b\n" +
 	"\x05Entry\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12.\n" +
 	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x12\n" +
@@ -2313,24 +2638,31 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\trecovered\x18\x12 \x01(\v2\x12.podd.v1.RecoveredH\x00R\trecovered\x12&\n" +
 	"\x05alert\x18\x13 \x01(\v2\x0e.podd.v1.AlertH\x00R\x05alert\x12)\n" +
 	"\x06purged\x18\x14 \x01(\v2\x0f.podd.v1.PurgedH\x00R\x06purged\x122\n" +
-	"\twithdrawn\x18\x15 \x01(\v2\x12.podd.v1.WithdrawnH\x00R\twithdrawnB\x06\n" +
-	"\x04kind\"\xba\x01\n" +
+	"\twithdrawn\x18\x15 \x01(\v2\x12.podd.v1.WithdrawnH\x00R\twithdrawn\x12 \n" +
+	"\x03job\x18\x16 \x01(\v2\f.podd.v1.JobH\x00R\x03jobB\x06\n" +
+	"\x04kind\"\x9c\x02\n" +
 	"\tSubmitted\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12'\n" +
 	"\x04mode\x18\x02 \x01(\x0e2\x13.podd.v1.SubmitModeR\x04mode\x12,\n" +
 	"\bsegments\x18\x03 \x03(\v2\x10.podd.v1.SegmentR\bsegments\x12#\n" +
 	"\x05items\x18\x04 \x03(\v2\r.podd.v1.ItemR\x05items\x12\x12\n" +
-	"\x04text\x18\x05 \x01(\tR\x04text\"+\n" +
+	"\x04text\x18\x05 \x01(\tR\x04text\x12\x12\n" +
+	"\x04plan\x18\x06 \x01(\bR\x04plan\x12#\n" +
+	"\ranswer_schema\x18\a \x01(\tR\fanswerSchema\x12'\n" +
+	"\x06choice\x18\b \x01(\v2\x0f.podd.v1.ChoiceR\x06choice\"+\n" +
 	"\bPromoted\x12\x1f\n" +
 	"\vrequest_ids\x18\x01 \x03(\tR\n" +
 	"requestIds\",\n" +
 	"\tWithdrawn\x12\x1f\n" +
 	"\vrequest_ids\x18\x01 \x03(\tR\n" +
-	"requestIds\".\n" +
+	"requestIds\"\x90\x01\n" +
 	"\vTurnStarted\x12\x1f\n" +
 	"\vrequest_ids\x18\x01 \x03(\tR\n" +
-	"requestIds\"\xc0\x01\n" +
+	"requestIds\x12\x12\n" +
+	"\x04plan\x18\x02 \x01(\bR\x04plan\x12#\n" +
+	"\ranswer_schema\x18\x03 \x01(\tR\fanswerSchema\x12'\n" +
+	"\x06choice\x18\x04 \x01(\v2\x0f.podd.v1.ChoiceR\x06choice\"\xc0\x01\n" +
 	"\tTurnEnded\x12*\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x10.podd.v1.OutcomeR\aoutcome\x12\x14\n" +
 	"\x05cause\x18\x02 \x01(\tR\x05cause\x12\x16\n" +
@@ -2338,7 +2670,7 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x05usage\x18\x04 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x14\n" +
 	"\x05steps\x18\x05 \x01(\x05R\x05steps\x12\x1d\n" +
 	"\n" +
-	"tool_calls\x18\x06 \x01(\x05R\ttoolCalls\"\xaa\x02\n" +
+	"tool_calls\x18\x06 \x01(\x05R\ttoolCalls\"\xf6\x03\n" +
 	"\x05Setup\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12\x10\n" +
 	"\x03api\x18\x02 \x01(\tR\x03api\x12\"\n" +
@@ -2347,7 +2679,15 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x05tools\x18\x05 \x03(\v2\x11.podd.v1.ToolSpecR\x05tools\x12\x1a\n" +
 	"\brenderer\x18\x06 \x01(\x05R\brenderer\x12\"\n" +
 	"\rfile_ref_role\x18\a \x01(\tR\vfileRefRole\x129\n" +
-	"\routput_limits\x18\b \x03(\v2\x14.podd.v1.OutputLimitR\foutputLimits\"\x9a\x01\n" +
+	"\routput_limits\x18\b \x03(\v2\x14.podd.v1.OutputLimitR\foutputLimits\x12\x12\n" +
+	"\x04base\x18\t \x01(\tR\x04base\x12 \n" +
+	"\venvironment\x18\n" +
+	" \x01(\tR\venvironment\x12\x1b\n" +
+	"\tno_images\x18\v \x01(\bR\bnoImages\x12\x1a\n" +
+	"\bendpoint\x18\f \x01(\tR\bendpoint\x12\x12\n" +
+	"\x04body\x18\r \x01(\tR\x04body\x12*\n" +
+	"\aoptions\x18\x0e \x01(\v2\x10.podd.v1.OptionsR\aoptions\x12\x1b\n" +
+	"\tcache_key\x18\x0f \x01(\tR\bcacheKey\"\x9a\x01\n" +
 	"\vOutputLimit\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x1b\n" +
 	"\tmax_bytes\x18\x02 \x01(\x03R\bmaxBytes\x12\x1b\n" +
@@ -2361,7 +2701,7 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\vToolStarted\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x1c\n" +
-	"\targuments\x18\x03 \x01(\tR\targuments\"\xdf\x02\n" +
+	"\targuments\x18\x03 \x01(\tR\targuments\"\x91\x03\n" +
 	"\fRequestUsage\x12$\n" +
 	"\x05usage\x18\x01 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12\x1f\n" +
@@ -2376,7 +2716,9 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x10predicted_tokens\x18\t \x01(\x03R\x0fpredictedTokens\x12\x18\n" +
 	"\apurpose\x18\n" +
 	" \x01(\tR\apurpose\x12\x14\n" +
-	"\x05asked\x18\v \x01(\tR\x05asked\"K\n" +
+	"\x05asked\x18\v \x01(\tR\x05asked\x12\x1a\n" +
+	"\bendpoint\x18\f \x01(\tR\bendpoint\x12\x14\n" +
+	"\x05above\x18\r \x01(\x03R\x05above\"K\n" +
 	"\x05Prune\x12\x12\n" +
 	"\x04seqs\x18\x01 \x03(\x03R\x04seqs\x12\x16\n" +
 	"\x06policy\x18\x02 \x01(\tR\x06policy\x12\x16\n" +
@@ -2399,14 +2741,15 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x02by\x18\x03 \x01(\tR\x02by\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\"\x1f\n" +
 	"\x06Rewind\x12\x15\n" +
-	"\x06to_seq\x18\x01 \x01(\x03R\x05toSeq\"\xd0\x01\n" +
+	"\x06to_seq\x18\x01 \x01(\x03R\x05toSeq\"\xf2\x01\n" +
 	"\x06Purged\x12*\n" +
 	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x18\n" +
 	"\aentries\x18\x02 \x01(\x03R\aentries\x12\x19\n" +
 	"\bfrom_seq\x18\x03 \x01(\x03R\afromSeq\x12$\n" +
 	"\x05setup\x18\x04 \x01(\v2\x0e.podd.v1.SetupR\x05setup\x12'\n" +
 	"\x06totals\x18\x05 \x01(\v2\x0f.podd.v1.TotalsR\x06totals\x12\x16\n" +
-	"\x06reason\x18\x06 \x01(\tR\x06reason\"\x81\x02\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\x12 \n" +
+	"\x04jobs\x18\a \x03(\v2\f.podd.v1.JobR\x04jobs\"\x81\x02\n" +
 	"\x06Totals\x12\x14\n" +
 	"\x05turns\x18\x01 \x01(\x03R\x05turns\x12 \n" +
 	"\vcompactions\x18\x02 \x01(\x03R\vcompactions\x12\x16\n" +
@@ -2414,23 +2757,33 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x0epruned_results\x18\x04 \x01(\x03R\rprunedResults\x12#\n" +
 	"\rpruned_tokens\x18\x05 \x01(\x03R\fprunedTokens\x121\n" +
 	"\brequests\x18\x06 \x03(\v2\x15.podd.v1.RequestTotalR\brequests\x12(\n" +
-	"\x05tools\x18\a \x03(\v2\x12.podd.v1.ToolTotalR\x05tools\"\x96\x01\n" +
+	"\x05tools\x18\a \x03(\v2\x12.podd.v1.ToolTotalR\x05tools\"\xc8\x01\n" +
 	"\fRequestTotal\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12\x14\n" +
 	"\x05asked\x18\x02 \x01(\tR\x05asked\x12\x18\n" +
 	"\apurpose\x18\x03 \x01(\tR\apurpose\x12\x1a\n" +
 	"\bmeasured\x18\x04 \x01(\bR\bmeasured\x12$\n" +
-	"\x05usage\x18\x05 \x01(\v2\x0e.podd.v1.UsageR\x05usage\"\x99\x01\n" +
+	"\x05usage\x18\x05 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x1a\n" +
+	"\bendpoint\x18\x06 \x01(\tR\bendpoint\x12\x14\n" +
+	"\x05above\x18\a \x01(\x03R\x05above\"\x99\x01\n" +
 	"\tToolTotal\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x14\n" +
 	"\x05calls\x18\x02 \x01(\x03R\x05calls\x12\x16\n" +
 	"\x06errors\x18\x03 \x01(\x03R\x06errors\x12\x12\n" +
 	"\x04cuts\x18\x04 \x01(\x03R\x04cuts\x12\x1b\n" +
 	"\tcut_total\x18\x05 \x01(\x03R\bcutTotal\x12\x19\n" +
-	"\bcut_kept\x18\x06 \x01(\x03R\acutKept\".\n" +
+	"\bcut_kept\x18\x06 \x01(\x03R\acutKept\"{\n" +
 	"\x04Note\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n" +
-	"\x04wake\x18\x02 \x01(\bR\x04wake\"V\n" +
+	"\x04wake\x18\x02 \x01(\bR\x04wake\x12\x10\n" +
+	"\x03job\x18\x03 \x01(\tR\x03job\x129\n" +
+	"\n" +
+	"not_before\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tnotBefore\"o\n" +
+	"\x03Job\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
+	"\acall_id\x18\x02 \x01(\tR\x06callId\x12'\n" +
+	"\x05state\x18\x03 \x01(\x0e2\x11.podd.v1.JobStateR\x05state\x12\x16\n" +
+	"\x06status\x18\x04 \x01(\tR\x06status\"V\n" +
 	"\tRecovered\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x19\n" +
 	"\bcall_ids\x18\x02 \x03(\tR\acallIds\x12\x16\n" +
@@ -2456,7 +2809,11 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x11OUTCOME_CANCELLED\x10\x02\x12\x12\n" +
 	"\x0eOUTCOME_FAILED\x10\x03\x12\x17\n" +
 	"\x13OUTCOME_INTERRUPTED\x10\x04\x12\x11\n" +
-	"\rOUTCOME_LIMIT\x10\x05*l\n" +
+	"\rOUTCOME_LIMIT\x10\x05*Q\n" +
+	"\bJobState\x12\x19\n" +
+	"\x15JOB_STATE_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11JOB_STATE_RUNNING\x10\x01\x12\x13\n" +
+	"\x0fJOB_STATE_ENDED\x10\x02*l\n" +
 	"\n" +
 	"AlertLevel\x12\x1b\n" +
 	"\x17ALERT_LEVEL_UNSPECIFIED\x10\x00\x12\x14\n" +
@@ -2476,83 +2833,94 @@ func file_podd_v1_entry_proto_rawDescGZIP() []byte {
 	return file_podd_v1_entry_proto_rawDescData
 }
 
-var file_podd_v1_entry_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_podd_v1_entry_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_podd_v1_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_podd_v1_entry_proto_goTypes = []any{
 	(SubmitMode)(0),               // 0: podd.v1.SubmitMode
 	(Outcome)(0),                  // 1: podd.v1.Outcome
-	(AlertLevel)(0),               // 2: podd.v1.AlertLevel
-	(*Entry)(nil),                 // 3: podd.v1.Entry
-	(*Submitted)(nil),             // 4: podd.v1.Submitted
-	(*Promoted)(nil),              // 5: podd.v1.Promoted
-	(*Withdrawn)(nil),             // 6: podd.v1.Withdrawn
-	(*TurnStarted)(nil),           // 7: podd.v1.TurnStarted
-	(*TurnEnded)(nil),             // 8: podd.v1.TurnEnded
-	(*Setup)(nil),                 // 9: podd.v1.Setup
-	(*OutputLimit)(nil),           // 10: podd.v1.OutputLimit
-	(*ToolSpec)(nil),              // 11: podd.v1.ToolSpec
-	(*ToolStarted)(nil),           // 12: podd.v1.ToolStarted
-	(*RequestUsage)(nil),          // 13: podd.v1.RequestUsage
-	(*Prune)(nil),                 // 14: podd.v1.Prune
-	(*Compaction)(nil),            // 15: podd.v1.Compaction
-	(*ApprovalRequested)(nil),     // 16: podd.v1.ApprovalRequested
-	(*ApprovalResolved)(nil),      // 17: podd.v1.ApprovalResolved
-	(*Rewind)(nil),                // 18: podd.v1.Rewind
-	(*Purged)(nil),                // 19: podd.v1.Purged
-	(*Totals)(nil),                // 20: podd.v1.Totals
-	(*RequestTotal)(nil),          // 21: podd.v1.RequestTotal
-	(*ToolTotal)(nil),             // 22: podd.v1.ToolTotal
-	(*Note)(nil),                  // 23: podd.v1.Note
-	(*Recovered)(nil),             // 24: podd.v1.Recovered
-	(*Alert)(nil),                 // 25: podd.v1.Alert
-	(*timestamppb.Timestamp)(nil), // 26: google.protobuf.Timestamp
-	(*Item)(nil),                  // 27: podd.v1.Item
-	(*Segment)(nil),               // 28: podd.v1.Segment
-	(*Usage)(nil),                 // 29: podd.v1.Usage
+	(JobState)(0),                 // 2: podd.v1.JobState
+	(AlertLevel)(0),               // 3: podd.v1.AlertLevel
+	(*Entry)(nil),                 // 4: podd.v1.Entry
+	(*Submitted)(nil),             // 5: podd.v1.Submitted
+	(*Promoted)(nil),              // 6: podd.v1.Promoted
+	(*Withdrawn)(nil),             // 7: podd.v1.Withdrawn
+	(*TurnStarted)(nil),           // 8: podd.v1.TurnStarted
+	(*TurnEnded)(nil),             // 9: podd.v1.TurnEnded
+	(*Setup)(nil),                 // 10: podd.v1.Setup
+	(*OutputLimit)(nil),           // 11: podd.v1.OutputLimit
+	(*ToolSpec)(nil),              // 12: podd.v1.ToolSpec
+	(*ToolStarted)(nil),           // 13: podd.v1.ToolStarted
+	(*RequestUsage)(nil),          // 14: podd.v1.RequestUsage
+	(*Prune)(nil),                 // 15: podd.v1.Prune
+	(*Compaction)(nil),            // 16: podd.v1.Compaction
+	(*ApprovalRequested)(nil),     // 17: podd.v1.ApprovalRequested
+	(*ApprovalResolved)(nil),      // 18: podd.v1.ApprovalResolved
+	(*Rewind)(nil),                // 19: podd.v1.Rewind
+	(*Purged)(nil),                // 20: podd.v1.Purged
+	(*Totals)(nil),                // 21: podd.v1.Totals
+	(*RequestTotal)(nil),          // 22: podd.v1.RequestTotal
+	(*ToolTotal)(nil),             // 23: podd.v1.ToolTotal
+	(*Note)(nil),                  // 24: podd.v1.Note
+	(*Job)(nil),                   // 25: podd.v1.Job
+	(*Recovered)(nil),             // 26: podd.v1.Recovered
+	(*Alert)(nil),                 // 27: podd.v1.Alert
+	(*timestamppb.Timestamp)(nil), // 28: google.protobuf.Timestamp
+	(*Item)(nil),                  // 29: podd.v1.Item
+	(*Segment)(nil),               // 30: podd.v1.Segment
+	(*Choice)(nil),                // 31: podd.v1.Choice
+	(*Usage)(nil),                 // 32: podd.v1.Usage
+	(*Options)(nil),               // 33: podd.v1.Options
 }
 var file_podd_v1_entry_proto_depIdxs = []int32{
-	26, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
-	4,  // 1: podd.v1.Entry.submitted:type_name -> podd.v1.Submitted
-	5,  // 2: podd.v1.Entry.promoted:type_name -> podd.v1.Promoted
-	7,  // 3: podd.v1.Entry.turn_started:type_name -> podd.v1.TurnStarted
-	8,  // 4: podd.v1.Entry.turn_ended:type_name -> podd.v1.TurnEnded
-	9,  // 5: podd.v1.Entry.setup:type_name -> podd.v1.Setup
-	27, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
-	12, // 7: podd.v1.Entry.tool_started:type_name -> podd.v1.ToolStarted
-	13, // 8: podd.v1.Entry.usage:type_name -> podd.v1.RequestUsage
-	14, // 9: podd.v1.Entry.prune:type_name -> podd.v1.Prune
-	15, // 10: podd.v1.Entry.compaction:type_name -> podd.v1.Compaction
-	16, // 11: podd.v1.Entry.approval_requested:type_name -> podd.v1.ApprovalRequested
-	17, // 12: podd.v1.Entry.approval_resolved:type_name -> podd.v1.ApprovalResolved
-	18, // 13: podd.v1.Entry.rewind:type_name -> podd.v1.Rewind
-	23, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
-	24, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
-	25, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
-	19, // 17: podd.v1.Entry.purged:type_name -> podd.v1.Purged
-	6,  // 18: podd.v1.Entry.withdrawn:type_name -> podd.v1.Withdrawn
-	0,  // 19: podd.v1.Submitted.mode:type_name -> podd.v1.SubmitMode
-	28, // 20: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
-	27, // 21: podd.v1.Submitted.items:type_name -> podd.v1.Item
-	1,  // 22: podd.v1.TurnEnded.outcome:type_name -> podd.v1.Outcome
-	29, // 23: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
-	11, // 24: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
-	10, // 25: podd.v1.Setup.output_limits:type_name -> podd.v1.OutputLimit
-	29, // 26: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
-	27, // 27: podd.v1.Compaction.summary:type_name -> podd.v1.Item
-	26, // 28: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
-	26, // 29: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
-	9,  // 30: podd.v1.Purged.setup:type_name -> podd.v1.Setup
-	20, // 31: podd.v1.Purged.totals:type_name -> podd.v1.Totals
-	21, // 32: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
-	22, // 33: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
-	29, // 34: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
-	2,  // 35: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
-	26, // 36: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
-	37, // [37:37] is the sub-list for method output_type
-	37, // [37:37] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	28, // 0: podd.v1.Entry.time:type_name -> google.protobuf.Timestamp
+	5,  // 1: podd.v1.Entry.submitted:type_name -> podd.v1.Submitted
+	6,  // 2: podd.v1.Entry.promoted:type_name -> podd.v1.Promoted
+	8,  // 3: podd.v1.Entry.turn_started:type_name -> podd.v1.TurnStarted
+	9,  // 4: podd.v1.Entry.turn_ended:type_name -> podd.v1.TurnEnded
+	10, // 5: podd.v1.Entry.setup:type_name -> podd.v1.Setup
+	29, // 6: podd.v1.Entry.item:type_name -> podd.v1.Item
+	13, // 7: podd.v1.Entry.tool_started:type_name -> podd.v1.ToolStarted
+	14, // 8: podd.v1.Entry.usage:type_name -> podd.v1.RequestUsage
+	15, // 9: podd.v1.Entry.prune:type_name -> podd.v1.Prune
+	16, // 10: podd.v1.Entry.compaction:type_name -> podd.v1.Compaction
+	17, // 11: podd.v1.Entry.approval_requested:type_name -> podd.v1.ApprovalRequested
+	18, // 12: podd.v1.Entry.approval_resolved:type_name -> podd.v1.ApprovalResolved
+	19, // 13: podd.v1.Entry.rewind:type_name -> podd.v1.Rewind
+	24, // 14: podd.v1.Entry.note:type_name -> podd.v1.Note
+	26, // 15: podd.v1.Entry.recovered:type_name -> podd.v1.Recovered
+	27, // 16: podd.v1.Entry.alert:type_name -> podd.v1.Alert
+	20, // 17: podd.v1.Entry.purged:type_name -> podd.v1.Purged
+	7,  // 18: podd.v1.Entry.withdrawn:type_name -> podd.v1.Withdrawn
+	25, // 19: podd.v1.Entry.job:type_name -> podd.v1.Job
+	0,  // 20: podd.v1.Submitted.mode:type_name -> podd.v1.SubmitMode
+	30, // 21: podd.v1.Submitted.segments:type_name -> podd.v1.Segment
+	29, // 22: podd.v1.Submitted.items:type_name -> podd.v1.Item
+	31, // 23: podd.v1.Submitted.choice:type_name -> podd.v1.Choice
+	31, // 24: podd.v1.TurnStarted.choice:type_name -> podd.v1.Choice
+	1,  // 25: podd.v1.TurnEnded.outcome:type_name -> podd.v1.Outcome
+	32, // 26: podd.v1.TurnEnded.usage:type_name -> podd.v1.Usage
+	12, // 27: podd.v1.Setup.tools:type_name -> podd.v1.ToolSpec
+	11, // 28: podd.v1.Setup.output_limits:type_name -> podd.v1.OutputLimit
+	33, // 29: podd.v1.Setup.options:type_name -> podd.v1.Options
+	32, // 30: podd.v1.RequestUsage.usage:type_name -> podd.v1.Usage
+	29, // 31: podd.v1.Compaction.summary:type_name -> podd.v1.Item
+	28, // 32: podd.v1.ApprovalRequested.expires:type_name -> google.protobuf.Timestamp
+	28, // 33: podd.v1.Purged.at:type_name -> google.protobuf.Timestamp
+	10, // 34: podd.v1.Purged.setup:type_name -> podd.v1.Setup
+	21, // 35: podd.v1.Purged.totals:type_name -> podd.v1.Totals
+	25, // 36: podd.v1.Purged.jobs:type_name -> podd.v1.Job
+	22, // 37: podd.v1.Totals.requests:type_name -> podd.v1.RequestTotal
+	23, // 38: podd.v1.Totals.tools:type_name -> podd.v1.ToolTotal
+	32, // 39: podd.v1.RequestTotal.usage:type_name -> podd.v1.Usage
+	28, // 40: podd.v1.Note.not_before:type_name -> google.protobuf.Timestamp
+	2,  // 41: podd.v1.Job.state:type_name -> podd.v1.JobState
+	3,  // 42: podd.v1.Alert.level:type_name -> podd.v1.AlertLevel
+	28, // 43: podd.v1.Alert.time:type_name -> google.protobuf.Timestamp
+	44, // [44:44] is the sub-list for method output_type
+	44, // [44:44] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_entry_proto_init() }
@@ -2580,14 +2948,15 @@ func file_podd_v1_entry_proto_init() {
 		(*Entry_Alert)(nil),
 		(*Entry_Purged)(nil),
 		(*Entry_Withdrawn)(nil),
+		(*Entry_Job)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_entry_proto_rawDesc), len(file_podd_v1_entry_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   23,
+			NumEnums:      4,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -103,6 +103,7 @@ type Segment struct {
 	//	*Segment_Text
 	//	*Segment_Paste
 	//	*Segment_FileRef
+	//	*Segment_Image
 	Kind          isSegment_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -172,6 +173,15 @@ func (x *Segment) GetFileRef() *FileRefSegment {
 	return nil
 }
 
+func (x *Segment) GetImage() *ImageSegment {
+	if x != nil {
+		if x, ok := x.Kind.(*Segment_Image); ok {
+			return x.Image
+		}
+	}
+	return nil
+}
+
 type isSegment_Kind interface {
 	isSegment_Kind()
 }
@@ -192,11 +202,18 @@ type Segment_FileRef struct {
 	FileRef *FileRefSegment `protobuf:"bytes,3,opt,name=file_ref,json=fileRef,proto3,oneof"`
 }
 
+type Segment_Image struct {
+	// An image that the user attached.
+	Image *ImageSegment `protobuf:"bytes,4,opt,name=image,proto3,oneof"`
+}
+
 func (*Segment_Text) isSegment_Kind() {}
 
 func (*Segment_Paste) isSegment_Kind() {}
 
 func (*Segment_FileRef) isSegment_Kind() {}
+
+func (*Segment_Image) isSegment_Kind() {}
 
 // TextSegment is text that the user typed.
 type TextSegment struct {
@@ -364,6 +381,171 @@ func (x *FileRefSegment) GetEndLine() int32 {
 	return 0
 }
 
+// ImageSegment is an image that the user attached: PNG, JPEG, GIF (podd uses the first
+// frame) or WebP. podd looks at the bytes, not at the media type, and reduces an image
+// above 2,000 pixels or 1.5 MB. A submit has at most 20 images with 10 MiB in all.
+type ImageSegment struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As the client knows it; podd does not use it.
+	MediaType string `protobuf:"bytes,1,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
+	// The bytes of the file. Empty in the log, which has image instead.
+	Data []byte `protobuf:"bytes,2,opt,name=data,proto3" json:"data,omitempty"`
+	// What people call it, such as the file's name; podd keeps the last 256 bytes.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// The image as stored. Set by podd, ignored in a submit.
+	Image         *Image `protobuf:"bytes,4,opt,name=image,proto3" json:"image,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImageSegment) Reset() {
+	*x = ImageSegment{}
+	mi := &file_podd_v1_item_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImageSegment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImageSegment) ProtoMessage() {}
+
+func (x *ImageSegment) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_item_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImageSegment.ProtoReflect.Descriptor instead.
+func (*ImageSegment) Descriptor() ([]byte, []int) {
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ImageSegment) GetMediaType() string {
+	if x != nil {
+		return x.MediaType
+	}
+	return ""
+}
+
+func (x *ImageSegment) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+func (x *ImageSegment) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ImageSegment) GetImage() *Image {
+	if x != nil {
+		return x.Image
+	}
+	return nil
+}
+
+// Image is a picture of the conversation. The log has its description; the bytes are stored
+// once, as long as an entry refers to them. GetImage returns them.
+type Image struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// SHA-256 of the bytes, in lower-case hexadecimal.
+	Digest string `protobuf:"bytes,1,opt,name=digest,proto3" json:"digest,omitempty"`
+	// image/png or image/jpeg.
+	MediaType string `protobuf:"bytes,2,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
+	Width     int32  `protobuf:"varint,3,opt,name=width,proto3" json:"width,omitempty"`
+	Height    int32  `protobuf:"varint,4,opt,name=height,proto3" json:"height,omitempty"`
+	// Size of the bytes.
+	Bytes int64 `protobuf:"varint,5,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// What people call it, such as its path; may be empty.
+	Name          string `protobuf:"bytes,6,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Image) Reset() {
+	*x = Image{}
+	mi := &file_podd_v1_item_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Image) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Image) ProtoMessage() {}
+
+func (x *Image) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_item_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Image.ProtoReflect.Descriptor instead.
+func (*Image) Descriptor() ([]byte, []int) {
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Image) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *Image) GetMediaType() string {
+	if x != nil {
+		return x.MediaType
+	}
+	return ""
+}
+
+func (x *Image) GetWidth() int32 {
+	if x != nil {
+		return x.Width
+	}
+	return 0
+}
+
+func (x *Image) GetHeight() int32 {
+	if x != nil {
+		return x.Height
+	}
+	return 0
+}
+
+func (x *Image) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *Image) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 // Item is one element of the conversation.
 type Item struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -382,7 +564,7 @@ type Item struct {
 
 func (x *Item) Reset() {
 	*x = Item{}
-	mi := &file_podd_v1_item_proto_msgTypes[4]
+	mi := &file_podd_v1_item_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -394,7 +576,7 @@ func (x *Item) String() string {
 func (*Item) ProtoMessage() {}
 
 func (x *Item) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_item_proto_msgTypes[4]
+	mi := &file_podd_v1_item_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -407,7 +589,7 @@ func (x *Item) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Item.ProtoReflect.Descriptor instead.
 func (*Item) Descriptor() ([]byte, []int) {
-	return file_podd_v1_item_proto_rawDescGZIP(), []int{4}
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Item) GetKind() isItem_Kind {
@@ -519,15 +701,17 @@ func (*Item_ToolResult) isItem_Kind() {}
 
 // UserMessage is the user's input.
 type UserMessage struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Text  string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// The images that the user attached, in the order in which the text names them.
+	Images        []*Image `protobuf:"bytes,2,rep,name=images,proto3" json:"images,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UserMessage) Reset() {
 	*x = UserMessage{}
-	mi := &file_podd_v1_item_proto_msgTypes[5]
+	mi := &file_podd_v1_item_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -539,7 +723,7 @@ func (x *UserMessage) String() string {
 func (*UserMessage) ProtoMessage() {}
 
 func (x *UserMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_item_proto_msgTypes[5]
+	mi := &file_podd_v1_item_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -552,7 +736,7 @@ func (x *UserMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserMessage.ProtoReflect.Descriptor instead.
 func (*UserMessage) Descriptor() ([]byte, []int) {
-	return file_podd_v1_item_proto_rawDescGZIP(), []int{5}
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *UserMessage) GetText() string {
@@ -562,22 +746,32 @@ func (x *UserMessage) GetText() string {
 	return ""
 }
 
+func (x *UserMessage) GetImages() []*Image {
+	if x != nil {
+		return x.Images
+	}
+	return nil
+}
+
 // SystemMessage is text added to the conversation by podd, an interceptor or a
 // client's note.
 type SystemMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its source: file_ref, note, interceptor, compaction, read_back, refused_call.
+	// Its source: file_ref, note, interceptor, compaction, read_back, refused_call, loop,
+	// state, answer_schema.
 	Origin string `protobuf:"bytes,1,opt,name=origin,proto3" json:"origin,omitempty"`
 	// For file_ref: "[File: PATH]", a newline, the body. For read_back: a heading,
-	// a newline, the files.
-	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	// a newline, the files. state has what changes between turns, such as the day.
+	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	// The image of a file reference that leads to one.
+	Images        []*Image `protobuf:"bytes,3,rep,name=images,proto3" json:"images,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SystemMessage) Reset() {
 	*x = SystemMessage{}
-	mi := &file_podd_v1_item_proto_msgTypes[6]
+	mi := &file_podd_v1_item_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -589,7 +783,7 @@ func (x *SystemMessage) String() string {
 func (*SystemMessage) ProtoMessage() {}
 
 func (x *SystemMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_item_proto_msgTypes[6]
+	mi := &file_podd_v1_item_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -602,7 +796,7 @@ func (x *SystemMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SystemMessage.ProtoReflect.Descriptor instead.
 func (*SystemMessage) Descriptor() ([]byte, []int) {
-	return file_podd_v1_item_proto_rawDescGZIP(), []int{6}
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *SystemMessage) GetOrigin() string {
@@ -619,6 +813,13 @@ func (x *SystemMessage) GetText() string {
 	return ""
 }
 
+func (x *SystemMessage) GetImages() []*Image {
+	if x != nil {
+		return x.Images
+	}
+	return nil
+}
+
 // AssistantMessage is text of the model's answer.
 type AssistantMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -631,7 +832,7 @@ type AssistantMessage struct {
 
 func (x *AssistantMessage) Reset() {
 	*x = AssistantMessage{}
-	mi := &file_podd_v1_item_proto_msgTypes[7]
+	mi := &file_podd_v1_item_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -643,7 +844,7 @@ func (x *AssistantMessage) String() string {
 func (*AssistantMessage) ProtoMessage() {}
 
 func (x *AssistantMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_item_proto_msgTypes[7]
+	mi := &file_podd_v1_item_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -656,7 +857,7 @@ func (x *AssistantMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AssistantMessage.ProtoReflect.Descriptor instead.
 func (*AssistantMessage) Descriptor() ([]byte, []int) {
-	return file_podd_v1_item_proto_rawDescGZIP(), []int{7}
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *AssistantMessage) GetText() string {
@@ -686,7 +887,7 @@ type Reasoning struct {
 
 func (x *Reasoning) Reset() {
 	*x = Reasoning{}
-	mi := &file_podd_v1_item_proto_msgTypes[8]
+	mi := &file_podd_v1_item_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -698,7 +899,7 @@ func (x *Reasoning) String() string {
 func (*Reasoning) ProtoMessage() {}
 
 func (x *Reasoning) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_item_proto_msgTypes[8]
+	mi := &file_podd_v1_item_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -711,7 +912,7 @@ func (x *Reasoning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reasoning.ProtoReflect.Descriptor instead.
 func (*Reasoning) Descriptor() ([]byte, []int) {
-	return file_podd_v1_item_proto_rawDescGZIP(), []int{8}
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Reasoning) GetText() string {
@@ -732,21 +933,24 @@ func (x *Reasoning) GetOpaque() *Opaque {
 // such as encrypted reasoning and thought signatures.
 type Opaque struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The API that it belongs to: "responses" or "chat". podd sends it back only through
+	// The API that it belongs to: "responses", "chat" or "messages". podd sends it back only through
 	// this API.
 	Api string `protobuf:"bytes,1,opt,name=api,proto3" json:"api,omitempty"`
 	// One JSON object in the endpoint's own form.
 	Json []byte `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
 	// The requested model. podd sends it back only to this model. Empty in entries of
 	// older versions of podd.
-	Model         string `protobuf:"bytes,3,opt,name=model,proto3" json:"model,omitempty"`
+	Model string `protobuf:"bytes,3,opt,name=model,proto3" json:"model,omitempty"`
+	// The endpoint. podd sends it back only to this endpoint. Empty in entries of older
+	// versions of podd.
+	Endpoint      string `protobuf:"bytes,4,opt,name=endpoint,proto3" json:"endpoint,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Opaque) Reset() {
 	*x = Opaque{}
-	mi := &file_podd_v1_item_proto_msgTypes[9]
+	mi := &file_podd_v1_item_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -758,7 +962,7 @@ func (x *Opaque) String() string {
 func (*Opaque) ProtoMessage() {}
 
 func (x *Opaque) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_item_proto_msgTypes[9]
+	mi := &file_podd_v1_item_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -771,7 +975,7 @@ func (x *Opaque) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Opaque.ProtoReflect.Descriptor instead.
 func (*Opaque) Descriptor() ([]byte, []int) {
-	return file_podd_v1_item_proto_rawDescGZIP(), []int{9}
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Opaque) GetApi() string {
@@ -795,6 +999,13 @@ func (x *Opaque) GetModel() string {
 	return ""
 }
 
+func (x *Opaque) GetEndpoint() string {
+	if x != nil {
+		return x.Endpoint
+	}
+	return ""
+}
+
 // ToolCall is a tool call of the model.
 type ToolCall struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -805,14 +1016,16 @@ type ToolCall struct {
 	// The arguments as the model wrote them: JSON, perhaps malformed.
 	Arguments string `protobuf:"bytes,3,opt,name=arguments,proto3" json:"arguments,omitempty"`
 	// Data that the endpoint wants back with this call, if any.
-	Opaque        *Opaque `protobuf:"bytes,4,opt,name=opaque,proto3" json:"opaque,omitempty"`
+	Opaque *Opaque `protobuf:"bytes,4,opt,name=opaque,proto3" json:"opaque,omitempty"`
+	// The tool by which the model called this one: call_tool, or empty for most.
+	Via           string `protobuf:"bytes,5,opt,name=via,proto3" json:"via,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_podd_v1_item_proto_msgTypes[10]
+	mi := &file_podd_v1_item_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -824,7 +1037,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_item_proto_msgTypes[10]
+	mi := &file_podd_v1_item_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -837,7 +1050,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_podd_v1_item_proto_rawDescGZIP(), []int{10}
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ToolCall) GetCallId() string {
@@ -866,6 +1079,13 @@ func (x *ToolCall) GetOpaque() *Opaque {
 		return x.Opaque
 	}
 	return nil
+}
+
+func (x *ToolCall) GetVia() string {
+	if x != nil {
+		return x.Via
+	}
+	return ""
 }
 
 // ToolResult is the one result of a tool call. The model gets the summary, a newline
@@ -899,14 +1119,16 @@ type ToolResult struct {
 	// older versions of podd.
 	OriginalBytes int64 `protobuf:"varint,12,opt,name=original_bytes,json=originalBytes,proto3" json:"original_bytes,omitempty"`
 	// The content is a model's summary of the output.
-	Summarized    bool `protobuf:"varint,13,opt,name=summarized,proto3" json:"summarized,omitempty"`
+	Summarized bool `protobuf:"varint,13,opt,name=summarized,proto3" json:"summarized,omitempty"`
+	// Pictures; a prune removes them with the content.
+	Images        []*Image `protobuf:"bytes,14,rep,name=images,proto3" json:"images,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_podd_v1_item_proto_msgTypes[11]
+	mi := &file_podd_v1_item_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -918,7 +1140,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_item_proto_msgTypes[11]
+	mi := &file_podd_v1_item_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -931,7 +1153,7 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_podd_v1_item_proto_rawDescGZIP(), []int{11}
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ToolResult) GetCallId() string {
@@ -1025,6 +1247,13 @@ func (x *ToolResult) GetSummarized() bool {
 	return false
 }
 
+func (x *ToolResult) GetImages() []*Image {
+	if x != nil {
+		return x.Images
+	}
+	return nil
+}
+
 // Cut says what the limits removed from a tool's output.
 type Cut struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1042,7 +1271,7 @@ type Cut struct {
 
 func (x *Cut) Reset() {
 	*x = Cut{}
-	mi := &file_podd_v1_item_proto_msgTypes[12]
+	mi := &file_podd_v1_item_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1054,7 +1283,7 @@ func (x *Cut) String() string {
 func (*Cut) ProtoMessage() {}
 
 func (x *Cut) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_item_proto_msgTypes[12]
+	mi := &file_podd_v1_item_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1067,7 +1296,7 @@ func (x *Cut) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cut.ProtoReflect.Descriptor instead.
 func (*Cut) Descriptor() ([]byte, []int) {
-	return file_podd_v1_item_proto_rawDescGZIP(), []int{12}
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Cut) GetTotalBytes() int64 {
@@ -1126,7 +1355,7 @@ type Usage struct {
 
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_podd_v1_item_proto_msgTypes[13]
+	mi := &file_podd_v1_item_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1138,7 +1367,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_item_proto_msgTypes[13]
+	mi := &file_podd_v1_item_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1151,7 +1380,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_podd_v1_item_proto_rawDescGZIP(), []int{13}
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Usage) GetInputTokens() int64 {
@@ -1196,15 +1425,161 @@ func (x *Usage) GetRequests() int64 {
 	return 0
 }
 
+// Options shape the answers of a model. A missing one is the default.
+type Options struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How much the model reasons: "low", "medium", "high", or another value of the model.
+	Effort string `protobuf:"bytes,1,opt,name=effort,proto3" json:"effort,omitempty"`
+	// How long it answers: "low", "medium", "high".
+	Verbosity string `protobuf:"bytes,2,opt,name=verbosity,proto3" json:"verbosity,omitempty"`
+	// A decimal number from 0 to 2.
+	Temperature string `protobuf:"bytes,3,opt,name=temperature,proto3" json:"temperature,omitempty"`
+	// The most tokens of an answer.
+	MaxOutput int64 `protobuf:"varint,4,opt,name=max_output,json=maxOutput,proto3" json:"max_output,omitempty"`
+	// A class of service of the endpoint, such as "flex".
+	ServiceTier   string `protobuf:"bytes,5,opt,name=service_tier,json=serviceTier,proto3" json:"service_tier,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Options) Reset() {
+	*x = Options{}
+	mi := &file_podd_v1_item_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Options) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Options) ProtoMessage() {}
+
+func (x *Options) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_item_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Options.ProtoReflect.Descriptor instead.
+func (*Options) Descriptor() ([]byte, []int) {
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Options) GetEffort() string {
+	if x != nil {
+		return x.Effort
+	}
+	return ""
+}
+
+func (x *Options) GetVerbosity() string {
+	if x != nil {
+		return x.Verbosity
+	}
+	return ""
+}
+
+func (x *Options) GetTemperature() string {
+	if x != nil {
+		return x.Temperature
+	}
+	return ""
+}
+
+func (x *Options) GetMaxOutput() int64 {
+	if x != nil {
+		return x.MaxOutput
+	}
+	return 0
+}
+
+func (x *Options) GetServiceTier() string {
+	if x != nil {
+		return x.ServiceTier
+	}
+	return ""
+}
+
+// Choice is what a submit chooses for its turn.
+type Choice struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The endpoint and the model; empty means the pod's.
+	Endpoint string `protobuf:"bytes,1,opt,name=endpoint,proto3" json:"endpoint,omitempty"`
+	Model    string `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`
+	// Empty means the pod's.
+	Effort        string `protobuf:"bytes,3,opt,name=effort,proto3" json:"effort,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Choice) Reset() {
+	*x = Choice{}
+	mi := &file_podd_v1_item_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Choice) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Choice) ProtoMessage() {}
+
+func (x *Choice) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_item_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Choice.ProtoReflect.Descriptor instead.
+func (*Choice) Descriptor() ([]byte, []int) {
+	return file_podd_v1_item_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Choice) GetEndpoint() string {
+	if x != nil {
+		return x.Endpoint
+	}
+	return ""
+}
+
+func (x *Choice) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *Choice) GetEffort() string {
+	if x != nil {
+		return x.Effort
+	}
+	return ""
+}
+
 var File_podd_v1_item_proto protoreflect.FileDescriptor
 
 const file_podd_v1_item_proto_rawDesc = "" +
 	"\n" +
-	"\x12podd/v1/item.proto\x12\apodd.v1\"\xa2\x01\n" +
+	"\x12podd/v1/item.proto\x12\apodd.v1\"\xd1\x01\n" +
 	"\aSegment\x12*\n" +
 	"\x04text\x18\x01 \x01(\v2\x14.podd.v1.TextSegmentH\x00R\x04text\x12-\n" +
 	"\x05paste\x18\x02 \x01(\v2\x15.podd.v1.PasteSegmentH\x00R\x05paste\x124\n" +
-	"\bfile_ref\x18\x03 \x01(\v2\x17.podd.v1.FileRefSegmentH\x00R\afileRefB\x06\n" +
+	"\bfile_ref\x18\x03 \x01(\v2\x17.podd.v1.FileRefSegmentH\x00R\afileRef\x12-\n" +
+	"\x05image\x18\x04 \x01(\v2\x15.podd.v1.ImageSegmentH\x00R\x05imageB\x06\n" +
 	"\x04kind\"!\n" +
 	"\vTextSegment\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\"6\n" +
@@ -1215,7 +1590,21 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x1d\n" +
 	"\n" +
 	"start_line\x18\x02 \x01(\x05R\tstartLine\x12\x19\n" +
-	"\bend_line\x18\x03 \x01(\x05R\aendLine\"\xf2\x02\n" +
+	"\bend_line\x18\x03 \x01(\x05R\aendLine\"{\n" +
+	"\fImageSegment\x12\x1d\n" +
+	"\n" +
+	"media_type\x18\x01 \x01(\tR\tmediaType\x12\x12\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12$\n" +
+	"\x05image\x18\x04 \x01(\v2\x0e.podd.v1.ImageR\x05image\"\x96\x01\n" +
+	"\x05Image\x12\x16\n" +
+	"\x06digest\x18\x01 \x01(\tR\x06digest\x12\x1d\n" +
+	"\n" +
+	"media_type\x18\x02 \x01(\tR\tmediaType\x12\x14\n" +
+	"\x05width\x18\x03 \x01(\x05R\x05width\x12\x16\n" +
+	"\x06height\x18\x04 \x01(\x05R\x06height\x12\x14\n" +
+	"\x05bytes\x18\x05 \x01(\x03R\x05bytes\x12\x12\n" +
+	"\x04name\x18\x06 \x01(\tR\x04name\"\xf2\x02\n" +
 	"\x04Item\x129\n" +
 	"\fuser_message\x18\x01 \x01(\v2\x14.podd.v1.UserMessageH\x00R\vuserMessage\x12?\n" +
 	"\x0esystem_message\x18\x02 \x01(\v2\x16.podd.v1.SystemMessageH\x00R\rsystemMessage\x12H\n" +
@@ -1224,27 +1613,31 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"\ttool_call\x18\x05 \x01(\v2\x11.podd.v1.ToolCallH\x00R\btoolCall\x126\n" +
 	"\vtool_result\x18\x06 \x01(\v2\x13.podd.v1.ToolResultH\x00R\n" +
 	"toolResultB\x06\n" +
-	"\x04kind\"!\n" +
+	"\x04kind\"I\n" +
 	"\vUserMessage\x12\x12\n" +
-	"\x04text\x18\x01 \x01(\tR\x04text\";\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12&\n" +
+	"\x06images\x18\x02 \x03(\v2\x0e.podd.v1.ImageR\x06images\"c\n" +
 	"\rSystemMessage\x12\x16\n" +
 	"\x06origin\x18\x01 \x01(\tR\x06origin\x12\x12\n" +
-	"\x04text\x18\x02 \x01(\tR\x04text\"O\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12&\n" +
+	"\x06images\x18\x03 \x03(\v2\x0e.podd.v1.ImageR\x06images\"O\n" +
 	"\x10AssistantMessage\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12'\n" +
 	"\x06opaque\x18\x02 \x01(\v2\x0f.podd.v1.OpaqueR\x06opaque\"H\n" +
 	"\tReasoning\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12'\n" +
-	"\x06opaque\x18\x02 \x01(\v2\x0f.podd.v1.OpaqueR\x06opaque\"D\n" +
+	"\x06opaque\x18\x02 \x01(\v2\x0f.podd.v1.OpaqueR\x06opaque\"`\n" +
 	"\x06Opaque\x12\x10\n" +
 	"\x03api\x18\x01 \x01(\tR\x03api\x12\x12\n" +
 	"\x04json\x18\x02 \x01(\fR\x04json\x12\x14\n" +
-	"\x05model\x18\x03 \x01(\tR\x05model\"~\n" +
+	"\x05model\x18\x03 \x01(\tR\x05model\x12\x1a\n" +
+	"\bendpoint\x18\x04 \x01(\tR\bendpoint\"\x90\x01\n" +
 	"\bToolCall\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
 	"\targuments\x18\x03 \x01(\tR\targuments\x12'\n" +
-	"\x06opaque\x18\x04 \x01(\v2\x0f.podd.v1.OpaqueR\x06opaque\"\xff\x02\n" +
+	"\x06opaque\x18\x04 \x01(\v2\x0f.podd.v1.OpaqueR\x06opaque\x12\x10\n" +
+	"\x03via\x18\x05 \x01(\tR\x03via\"\xa7\x03\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x18\n" +
@@ -1263,7 +1656,8 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"\x0eoriginal_bytes\x18\f \x01(\x03R\roriginalBytes\x12\x1e\n" +
 	"\n" +
 	"summarized\x18\r \x01(\bR\n" +
-	"summarized\"\xa4\x01\n" +
+	"summarized\x12&\n" +
+	"\x06images\x18\x0e \x03(\v2\x0e.podd.v1.ImageR\x06images\"\xa4\x01\n" +
 	"\x03Cut\x12\x1f\n" +
 	"\vtotal_bytes\x18\x01 \x01(\x03R\n" +
 	"totalBytes\x12\x1f\n" +
@@ -1281,7 +1675,18 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"\x12cache_write_tokens\x18\x03 \x01(\x03R\x10cacheWriteTokens\x12#\n" +
 	"\routput_tokens\x18\x04 \x01(\x03R\foutputTokens\x12)\n" +
 	"\x10reasoning_tokens\x18\x05 \x01(\x03R\x0freasoningTokens\x12\x1a\n" +
-	"\brequests\x18\x06 \x01(\x03R\brequests*\xb1\x01\n" +
+	"\brequests\x18\x06 \x01(\x03R\brequests\"\xa3\x01\n" +
+	"\aOptions\x12\x16\n" +
+	"\x06effort\x18\x01 \x01(\tR\x06effort\x12\x1c\n" +
+	"\tverbosity\x18\x02 \x01(\tR\tverbosity\x12 \n" +
+	"\vtemperature\x18\x03 \x01(\tR\vtemperature\x12\x1d\n" +
+	"\n" +
+	"max_output\x18\x04 \x01(\x03R\tmaxOutput\x12!\n" +
+	"\fservice_tier\x18\x05 \x01(\tR\vserviceTier\"R\n" +
+	"\x06Choice\x12\x1a\n" +
+	"\bendpoint\x18\x01 \x01(\tR\bendpoint\x12\x14\n" +
+	"\x05model\x18\x02 \x01(\tR\x05model\x12\x16\n" +
+	"\x06effort\x18\x03 \x01(\tR\x06effort*\xb1\x01\n" +
 	"\n" +
 	"OutputKind\x12\x1b\n" +
 	"\x17OUTPUT_KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
@@ -1305,44 +1710,53 @@ func file_podd_v1_item_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_item_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_podd_v1_item_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_podd_v1_item_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_podd_v1_item_proto_goTypes = []any{
 	(OutputKind)(0),          // 0: podd.v1.OutputKind
 	(*Segment)(nil),          // 1: podd.v1.Segment
 	(*TextSegment)(nil),      // 2: podd.v1.TextSegment
 	(*PasteSegment)(nil),     // 3: podd.v1.PasteSegment
 	(*FileRefSegment)(nil),   // 4: podd.v1.FileRefSegment
-	(*Item)(nil),             // 5: podd.v1.Item
-	(*UserMessage)(nil),      // 6: podd.v1.UserMessage
-	(*SystemMessage)(nil),    // 7: podd.v1.SystemMessage
-	(*AssistantMessage)(nil), // 8: podd.v1.AssistantMessage
-	(*Reasoning)(nil),        // 9: podd.v1.Reasoning
-	(*Opaque)(nil),           // 10: podd.v1.Opaque
-	(*ToolCall)(nil),         // 11: podd.v1.ToolCall
-	(*ToolResult)(nil),       // 12: podd.v1.ToolResult
-	(*Cut)(nil),              // 13: podd.v1.Cut
-	(*Usage)(nil),            // 14: podd.v1.Usage
+	(*ImageSegment)(nil),     // 5: podd.v1.ImageSegment
+	(*Image)(nil),            // 6: podd.v1.Image
+	(*Item)(nil),             // 7: podd.v1.Item
+	(*UserMessage)(nil),      // 8: podd.v1.UserMessage
+	(*SystemMessage)(nil),    // 9: podd.v1.SystemMessage
+	(*AssistantMessage)(nil), // 10: podd.v1.AssistantMessage
+	(*Reasoning)(nil),        // 11: podd.v1.Reasoning
+	(*Opaque)(nil),           // 12: podd.v1.Opaque
+	(*ToolCall)(nil),         // 13: podd.v1.ToolCall
+	(*ToolResult)(nil),       // 14: podd.v1.ToolResult
+	(*Cut)(nil),              // 15: podd.v1.Cut
+	(*Usage)(nil),            // 16: podd.v1.Usage
+	(*Options)(nil),          // 17: podd.v1.Options
+	(*Choice)(nil),           // 18: podd.v1.Choice
 }
 var file_podd_v1_item_proto_depIdxs = []int32{
 	2,  // 0: podd.v1.Segment.text:type_name -> podd.v1.TextSegment
 	3,  // 1: podd.v1.Segment.paste:type_name -> podd.v1.PasteSegment
 	4,  // 2: podd.v1.Segment.file_ref:type_name -> podd.v1.FileRefSegment
-	6,  // 3: podd.v1.Item.user_message:type_name -> podd.v1.UserMessage
-	7,  // 4: podd.v1.Item.system_message:type_name -> podd.v1.SystemMessage
-	8,  // 5: podd.v1.Item.assistant_message:type_name -> podd.v1.AssistantMessage
-	9,  // 6: podd.v1.Item.reasoning:type_name -> podd.v1.Reasoning
-	11, // 7: podd.v1.Item.tool_call:type_name -> podd.v1.ToolCall
-	12, // 8: podd.v1.Item.tool_result:type_name -> podd.v1.ToolResult
-	10, // 9: podd.v1.AssistantMessage.opaque:type_name -> podd.v1.Opaque
-	10, // 10: podd.v1.Reasoning.opaque:type_name -> podd.v1.Opaque
-	10, // 11: podd.v1.ToolCall.opaque:type_name -> podd.v1.Opaque
-	0,  // 12: podd.v1.ToolResult.kind:type_name -> podd.v1.OutputKind
-	13, // 13: podd.v1.ToolResult.cut:type_name -> podd.v1.Cut
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	5,  // 3: podd.v1.Segment.image:type_name -> podd.v1.ImageSegment
+	6,  // 4: podd.v1.ImageSegment.image:type_name -> podd.v1.Image
+	8,  // 5: podd.v1.Item.user_message:type_name -> podd.v1.UserMessage
+	9,  // 6: podd.v1.Item.system_message:type_name -> podd.v1.SystemMessage
+	10, // 7: podd.v1.Item.assistant_message:type_name -> podd.v1.AssistantMessage
+	11, // 8: podd.v1.Item.reasoning:type_name -> podd.v1.Reasoning
+	13, // 9: podd.v1.Item.tool_call:type_name -> podd.v1.ToolCall
+	14, // 10: podd.v1.Item.tool_result:type_name -> podd.v1.ToolResult
+	6,  // 11: podd.v1.UserMessage.images:type_name -> podd.v1.Image
+	6,  // 12: podd.v1.SystemMessage.images:type_name -> podd.v1.Image
+	12, // 13: podd.v1.AssistantMessage.opaque:type_name -> podd.v1.Opaque
+	12, // 14: podd.v1.Reasoning.opaque:type_name -> podd.v1.Opaque
+	12, // 15: podd.v1.ToolCall.opaque:type_name -> podd.v1.Opaque
+	0,  // 16: podd.v1.ToolResult.kind:type_name -> podd.v1.OutputKind
+	15, // 17: podd.v1.ToolResult.cut:type_name -> podd.v1.Cut
+	6,  // 18: podd.v1.ToolResult.images:type_name -> podd.v1.Image
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_item_proto_init() }
@@ -1354,8 +1768,9 @@ func file_podd_v1_item_proto_init() {
 		(*Segment_Text)(nil),
 		(*Segment_Paste)(nil),
 		(*Segment_FileRef)(nil),
+		(*Segment_Image)(nil),
 	}
-	file_podd_v1_item_proto_msgTypes[4].OneofWrappers = []any{
+	file_podd_v1_item_proto_msgTypes[6].OneofWrappers = []any{
 		(*Item_UserMessage)(nil),
 		(*Item_SystemMessage)(nil),
 		(*Item_AssistantMessage)(nil),
@@ -1369,7 +1784,7 @@ func file_podd_v1_item_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_item_proto_rawDesc), len(file_podd_v1_item_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   14,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -347,6 +347,342 @@ func (x *AcceptMcpToolsResponse) GetAccepted() int32 {
 	return 0
 }
 
+type LoginMcpServerRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The server's name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// A workspace, absolute.
+	Dir string `protobuf:"bytes,2,opt,name=dir,proto3" json:"dir,omitempty"`
+	// The port of podd's machine that the browser comes back to; 0 for any.
+	Port          int32 `protobuf:"varint,3,opt,name=port,proto3" json:"port,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LoginMcpServerRequest) Reset() {
+	*x = LoginMcpServerRequest{}
+	mi := &file_podd_v1_mcp_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LoginMcpServerRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LoginMcpServerRequest) ProtoMessage() {}
+
+func (x *LoginMcpServerRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_mcp_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LoginMcpServerRequest.ProtoReflect.Descriptor instead.
+func (*LoginMcpServerRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_mcp_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *LoginMcpServerRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *LoginMcpServerRequest) GetDir() string {
+	if x != nil {
+		return x.Dir
+	}
+	return ""
+}
+
+func (x *LoginMcpServerRequest) GetPort() int32 {
+	if x != nil {
+		return x.Port
+	}
+	return 0
+}
+
+type LoginMcpServerResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*LoginMcpServerResponse_Url
+	//	*LoginMcpServerResponse_Server
+	Kind          isLoginMcpServerResponse_Kind `protobuf_oneof:"kind"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LoginMcpServerResponse) Reset() {
+	*x = LoginMcpServerResponse{}
+	mi := &file_podd_v1_mcp_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LoginMcpServerResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LoginMcpServerResponse) ProtoMessage() {}
+
+func (x *LoginMcpServerResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_mcp_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LoginMcpServerResponse.ProtoReflect.Descriptor instead.
+func (*LoginMcpServerResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_mcp_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *LoginMcpServerResponse) GetKind() isLoginMcpServerResponse_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *LoginMcpServerResponse) GetUrl() string {
+	if x != nil {
+		if x, ok := x.Kind.(*LoginMcpServerResponse_Url); ok {
+			return x.Url
+		}
+	}
+	return ""
+}
+
+func (x *LoginMcpServerResponse) GetServer() *McpServer {
+	if x != nil {
+		if x, ok := x.Kind.(*LoginMcpServerResponse_Server); ok {
+			return x.Server
+		}
+	}
+	return nil
+}
+
+type isLoginMcpServerResponse_Kind interface {
+	isLoginMcpServerResponse_Kind()
+}
+
+type LoginMcpServerResponse_Url struct {
+	// The address for the browser.
+	Url string `protobuf:"bytes,1,opt,name=url,proto3,oneof"`
+}
+
+type LoginMcpServerResponse_Server struct {
+	// The server that podd is signed in at.
+	Server *McpServer `protobuf:"bytes,2,opt,name=server,proto3,oneof"`
+}
+
+func (*LoginMcpServerResponse_Url) isLoginMcpServerResponse_Kind() {}
+
+func (*LoginMcpServerResponse_Server) isLoginMcpServerResponse_Kind() {}
+
+type AnswerMcpLoginRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The address where the browser ended, with code and state.
+	RedirectUrl   string `protobuf:"bytes,1,opt,name=redirect_url,json=redirectUrl,proto3" json:"redirect_url,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnswerMcpLoginRequest) Reset() {
+	*x = AnswerMcpLoginRequest{}
+	mi := &file_podd_v1_mcp_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnswerMcpLoginRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnswerMcpLoginRequest) ProtoMessage() {}
+
+func (x *AnswerMcpLoginRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_mcp_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnswerMcpLoginRequest.ProtoReflect.Descriptor instead.
+func (*AnswerMcpLoginRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_mcp_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *AnswerMcpLoginRequest) GetRedirectUrl() string {
+	if x != nil {
+		return x.RedirectUrl
+	}
+	return ""
+}
+
+type AnswerMcpLoginResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnswerMcpLoginResponse) Reset() {
+	*x = AnswerMcpLoginResponse{}
+	mi := &file_podd_v1_mcp_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnswerMcpLoginResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnswerMcpLoginResponse) ProtoMessage() {}
+
+func (x *AnswerMcpLoginResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_mcp_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnswerMcpLoginResponse.ProtoReflect.Descriptor instead.
+func (*AnswerMcpLoginResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_mcp_proto_rawDescGZIP(), []int{9}
+}
+
+type LogoutMcpServerRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The server's name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// A workspace, absolute.
+	Dir           string `protobuf:"bytes,2,opt,name=dir,proto3" json:"dir,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogoutMcpServerRequest) Reset() {
+	*x = LogoutMcpServerRequest{}
+	mi := &file_podd_v1_mcp_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogoutMcpServerRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogoutMcpServerRequest) ProtoMessage() {}
+
+func (x *LogoutMcpServerRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_mcp_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogoutMcpServerRequest.ProtoReflect.Descriptor instead.
+func (*LogoutMcpServerRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_mcp_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *LogoutMcpServerRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *LogoutMcpServerRequest) GetDir() string {
+	if x != nil {
+		return x.Dir
+	}
+	return ""
+}
+
+type LogoutMcpServerResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether podd had tokens.
+	SignedOut bool `protobuf:"varint,1,opt,name=signed_out,json=signedOut,proto3" json:"signed_out,omitempty"`
+	// A sentence if the tokens still count at the authorization server.
+	Warning       string `protobuf:"bytes,2,opt,name=warning,proto3" json:"warning,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogoutMcpServerResponse) Reset() {
+	*x = LogoutMcpServerResponse{}
+	mi := &file_podd_v1_mcp_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogoutMcpServerResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogoutMcpServerResponse) ProtoMessage() {}
+
+func (x *LogoutMcpServerResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_mcp_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogoutMcpServerResponse.ProtoReflect.Descriptor instead.
+func (*LogoutMcpServerResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_mcp_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *LogoutMcpServerResponse) GetSignedOut() bool {
+	if x != nil {
+		return x.SignedOut
+	}
+	return false
+}
+
+func (x *LogoutMcpServerResponse) GetWarning() string {
+	if x != nil {
+		return x.Warning
+	}
+	return ""
+}
+
 // McpServer is a server of a workspace. podd does not verify what it says about itself.
 type McpServer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -372,14 +708,16 @@ type McpServer struct {
 	Resources []*McpResource `protobuf:"bytes,12,rep,name=resources,proto3" json:"resources,omitempty"`
 	Prompts   []*McpPrompt   `protobuf:"bytes,13,rep,name=prompts,proto3" json:"prompts,omitempty"`
 	// One sentence for each thing that podd does not offer.
-	LeftOut       []string `protobuf:"bytes,14,rep,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
+	LeftOut []string `protobuf:"bytes,14,rep,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
+	// "signed in", or "needed" if a person has to sign in; empty for most.
+	SignIn        string `protobuf:"bytes,15,opt,name=sign_in,json=signIn,proto3" json:"sign_in,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *McpServer) Reset() {
 	*x = McpServer{}
-	mi := &file_podd_v1_mcp_proto_msgTypes[6]
+	mi := &file_podd_v1_mcp_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -391,7 +729,7 @@ func (x *McpServer) String() string {
 func (*McpServer) ProtoMessage() {}
 
 func (x *McpServer) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_mcp_proto_msgTypes[6]
+	mi := &file_podd_v1_mcp_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -404,7 +742,7 @@ func (x *McpServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpServer.ProtoReflect.Descriptor instead.
 func (*McpServer) Descriptor() ([]byte, []int) {
-	return file_podd_v1_mcp_proto_rawDescGZIP(), []int{6}
+	return file_podd_v1_mcp_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *McpServer) GetName() string {
@@ -505,6 +843,13 @@ func (x *McpServer) GetLeftOut() []string {
 	return nil
 }
 
+func (x *McpServer) GetSignIn() string {
+	if x != nil {
+		return x.SignIn
+	}
+	return ""
+}
+
 // McpTool is a tool of an MCP server.
 type McpTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -527,7 +872,7 @@ type McpTool struct {
 
 func (x *McpTool) Reset() {
 	*x = McpTool{}
-	mi := &file_podd_v1_mcp_proto_msgTypes[7]
+	mi := &file_podd_v1_mcp_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -539,7 +884,7 @@ func (x *McpTool) String() string {
 func (*McpTool) ProtoMessage() {}
 
 func (x *McpTool) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_mcp_proto_msgTypes[7]
+	mi := &file_podd_v1_mcp_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -552,7 +897,7 @@ func (x *McpTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpTool.ProtoReflect.Descriptor instead.
 func (*McpTool) Descriptor() ([]byte, []int) {
-	return file_podd_v1_mcp_proto_rawDescGZIP(), []int{7}
+	return file_podd_v1_mcp_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *McpTool) GetName() string {
@@ -619,7 +964,7 @@ type McpResource struct {
 
 func (x *McpResource) Reset() {
 	*x = McpResource{}
-	mi := &file_podd_v1_mcp_proto_msgTypes[8]
+	mi := &file_podd_v1_mcp_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -631,7 +976,7 @@ func (x *McpResource) String() string {
 func (*McpResource) ProtoMessage() {}
 
 func (x *McpResource) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_mcp_proto_msgTypes[8]
+	mi := &file_podd_v1_mcp_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -644,7 +989,7 @@ func (x *McpResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpResource.ProtoReflect.Descriptor instead.
 func (*McpResource) Descriptor() ([]byte, []int) {
-	return file_podd_v1_mcp_proto_rawDescGZIP(), []int{8}
+	return file_podd_v1_mcp_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *McpResource) GetUri() string {
@@ -695,7 +1040,7 @@ type McpPrompt struct {
 
 func (x *McpPrompt) Reset() {
 	*x = McpPrompt{}
-	mi := &file_podd_v1_mcp_proto_msgTypes[9]
+	mi := &file_podd_v1_mcp_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -707,7 +1052,7 @@ func (x *McpPrompt) String() string {
 func (*McpPrompt) ProtoMessage() {}
 
 func (x *McpPrompt) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_mcp_proto_msgTypes[9]
+	mi := &file_podd_v1_mcp_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -720,7 +1065,7 @@ func (x *McpPrompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use McpPrompt.ProtoReflect.Descriptor instead.
 func (*McpPrompt) Descriptor() ([]byte, []int) {
-	return file_podd_v1_mcp_proto_rawDescGZIP(), []int{9}
+	return file_podd_v1_mcp_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *McpPrompt) GetName() string {
@@ -766,7 +1111,25 @@ const file_podd_v1_mcp_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03dir\x18\x02 \x01(\tR\x03dir\"4\n" +
 	"\x16AcceptMcpToolsResponse\x12\x1a\n" +
-	"\baccepted\x18\x01 \x01(\x05R\baccepted\"\xbd\x03\n" +
+	"\baccepted\x18\x01 \x01(\x05R\baccepted\"Q\n" +
+	"\x15LoginMcpServerRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
+	"\x03dir\x18\x02 \x01(\tR\x03dir\x12\x12\n" +
+	"\x04port\x18\x03 \x01(\x05R\x04port\"b\n" +
+	"\x16LoginMcpServerResponse\x12\x12\n" +
+	"\x03url\x18\x01 \x01(\tH\x00R\x03url\x12,\n" +
+	"\x06server\x18\x02 \x01(\v2\x12.podd.v1.McpServerH\x00R\x06serverB\x06\n" +
+	"\x04kind\":\n" +
+	"\x15AnswerMcpLoginRequest\x12!\n" +
+	"\fredirect_url\x18\x01 \x01(\tR\vredirectUrl\"\x18\n" +
+	"\x16AnswerMcpLoginResponse\">\n" +
+	"\x16LogoutMcpServerRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
+	"\x03dir\x18\x02 \x01(\tR\x03dir\"R\n" +
+	"\x17LogoutMcpServerResponse\x12\x1d\n" +
+	"\n" +
+	"signed_out\x18\x01 \x01(\bR\tsignedOut\x12\x18\n" +
+	"\awarning\x18\x02 \x01(\tR\awarning\"\xd6\x03\n" +
 	"\tMcpServer\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06origin\x18\x02 \x01(\tR\x06origin\x12\x16\n" +
@@ -782,7 +1145,8 @@ const file_podd_v1_mcp_proto_rawDesc = "" +
 	"\x05tools\x18\v \x03(\v2\x10.podd.v1.McpToolR\x05tools\x122\n" +
 	"\tresources\x18\f \x03(\v2\x14.podd.v1.McpResourceR\tresources\x12,\n" +
 	"\aprompts\x18\r \x03(\v2\x12.podd.v1.McpPromptR\aprompts\x12\x19\n" +
-	"\bleft_out\x18\x0e \x03(\tR\aleftOut\"\xbc\x01\n" +
+	"\bleft_out\x18\x0e \x03(\tR\aleftOut\x12\x17\n" +
+	"\asign_in\x18\x0f \x01(\tR\x06signIn\"\xbc\x01\n" +
 	"\aMcpTool\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
@@ -801,12 +1165,15 @@ const file_podd_v1_mcp_proto_rawDesc = "" +
 	"\tMcpPrompt\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x1c\n" +
-	"\targuments\x18\x03 \x03(\tR\targuments2\x82\x02\n" +
+	"\targuments\x18\x03 \x03(\tR\targuments2\x80\x04\n" +
 	"\n" +
 	"McpService\x12Q\n" +
 	"\x0eListMcpServers\x12\x1e.podd.v1.ListMcpServersRequest\x1a\x1f.podd.v1.ListMcpServersResponse\x12N\n" +
 	"\rTestMcpServer\x12\x1d.podd.v1.TestMcpServerRequest\x1a\x1e.podd.v1.TestMcpServerResponse\x12Q\n" +
-	"\x0eAcceptMcpTools\x12\x1e.podd.v1.AcceptMcpToolsRequest\x1a\x1f.podd.v1.AcceptMcpToolsResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
+	"\x0eAcceptMcpTools\x12\x1e.podd.v1.AcceptMcpToolsRequest\x1a\x1f.podd.v1.AcceptMcpToolsResponse\x12S\n" +
+	"\x0eLoginMcpServer\x12\x1e.podd.v1.LoginMcpServerRequest\x1a\x1f.podd.v1.LoginMcpServerResponse0\x01\x12Q\n" +
+	"\x0eAnswerMcpLogin\x12\x1e.podd.v1.AnswerMcpLoginRequest\x1a\x1f.podd.v1.AnswerMcpLoginResponse\x12T\n" +
+	"\x0fLogoutMcpServer\x12\x1f.podd.v1.LogoutMcpServerRequest\x1a .podd.v1.LogoutMcpServerResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
 
 var (
 	file_podd_v1_mcp_proto_rawDescOnce sync.Once
@@ -820,40 +1187,53 @@ func file_podd_v1_mcp_proto_rawDescGZIP() []byte {
 	return file_podd_v1_mcp_proto_rawDescData
 }
 
-var file_podd_v1_mcp_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_podd_v1_mcp_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_podd_v1_mcp_proto_goTypes = []any{
-	(*ListMcpServersRequest)(nil),  // 0: podd.v1.ListMcpServersRequest
-	(*ListMcpServersResponse)(nil), // 1: podd.v1.ListMcpServersResponse
-	(*TestMcpServerRequest)(nil),   // 2: podd.v1.TestMcpServerRequest
-	(*TestMcpServerResponse)(nil),  // 3: podd.v1.TestMcpServerResponse
-	(*AcceptMcpToolsRequest)(nil),  // 4: podd.v1.AcceptMcpToolsRequest
-	(*AcceptMcpToolsResponse)(nil), // 5: podd.v1.AcceptMcpToolsResponse
-	(*McpServer)(nil),              // 6: podd.v1.McpServer
-	(*McpTool)(nil),                // 7: podd.v1.McpTool
-	(*McpResource)(nil),            // 8: podd.v1.McpResource
-	(*McpPrompt)(nil),              // 9: podd.v1.McpPrompt
-	(*durationpb.Duration)(nil),    // 10: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),  // 11: google.protobuf.Timestamp
+	(*ListMcpServersRequest)(nil),   // 0: podd.v1.ListMcpServersRequest
+	(*ListMcpServersResponse)(nil),  // 1: podd.v1.ListMcpServersResponse
+	(*TestMcpServerRequest)(nil),    // 2: podd.v1.TestMcpServerRequest
+	(*TestMcpServerResponse)(nil),   // 3: podd.v1.TestMcpServerResponse
+	(*AcceptMcpToolsRequest)(nil),   // 4: podd.v1.AcceptMcpToolsRequest
+	(*AcceptMcpToolsResponse)(nil),  // 5: podd.v1.AcceptMcpToolsResponse
+	(*LoginMcpServerRequest)(nil),   // 6: podd.v1.LoginMcpServerRequest
+	(*LoginMcpServerResponse)(nil),  // 7: podd.v1.LoginMcpServerResponse
+	(*AnswerMcpLoginRequest)(nil),   // 8: podd.v1.AnswerMcpLoginRequest
+	(*AnswerMcpLoginResponse)(nil),  // 9: podd.v1.AnswerMcpLoginResponse
+	(*LogoutMcpServerRequest)(nil),  // 10: podd.v1.LogoutMcpServerRequest
+	(*LogoutMcpServerResponse)(nil), // 11: podd.v1.LogoutMcpServerResponse
+	(*McpServer)(nil),               // 12: podd.v1.McpServer
+	(*McpTool)(nil),                 // 13: podd.v1.McpTool
+	(*McpResource)(nil),             // 14: podd.v1.McpResource
+	(*McpPrompt)(nil),               // 15: podd.v1.McpPrompt
+	(*durationpb.Duration)(nil),     // 16: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),   // 17: google.protobuf.Timestamp
 }
 var file_podd_v1_mcp_proto_depIdxs = []int32{
-	6,  // 0: podd.v1.ListMcpServersResponse.servers:type_name -> podd.v1.McpServer
-	6,  // 1: podd.v1.TestMcpServerResponse.server:type_name -> podd.v1.McpServer
-	10, // 2: podd.v1.TestMcpServerResponse.took:type_name -> google.protobuf.Duration
-	11, // 3: podd.v1.McpServer.listed_at:type_name -> google.protobuf.Timestamp
-	7,  // 4: podd.v1.McpServer.tools:type_name -> podd.v1.McpTool
-	8,  // 5: podd.v1.McpServer.resources:type_name -> podd.v1.McpResource
-	9,  // 6: podd.v1.McpServer.prompts:type_name -> podd.v1.McpPrompt
-	0,  // 7: podd.v1.McpService.ListMcpServers:input_type -> podd.v1.ListMcpServersRequest
-	2,  // 8: podd.v1.McpService.TestMcpServer:input_type -> podd.v1.TestMcpServerRequest
-	4,  // 9: podd.v1.McpService.AcceptMcpTools:input_type -> podd.v1.AcceptMcpToolsRequest
-	1,  // 10: podd.v1.McpService.ListMcpServers:output_type -> podd.v1.ListMcpServersResponse
-	3,  // 11: podd.v1.McpService.TestMcpServer:output_type -> podd.v1.TestMcpServerResponse
-	5,  // 12: podd.v1.McpService.AcceptMcpTools:output_type -> podd.v1.AcceptMcpToolsResponse
-	10, // [10:13] is the sub-list for method output_type
-	7,  // [7:10] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	12, // 0: podd.v1.ListMcpServersResponse.servers:type_name -> podd.v1.McpServer
+	12, // 1: podd.v1.TestMcpServerResponse.server:type_name -> podd.v1.McpServer
+	16, // 2: podd.v1.TestMcpServerResponse.took:type_name -> google.protobuf.Duration
+	12, // 3: podd.v1.LoginMcpServerResponse.server:type_name -> podd.v1.McpServer
+	17, // 4: podd.v1.McpServer.listed_at:type_name -> google.protobuf.Timestamp
+	13, // 5: podd.v1.McpServer.tools:type_name -> podd.v1.McpTool
+	14, // 6: podd.v1.McpServer.resources:type_name -> podd.v1.McpResource
+	15, // 7: podd.v1.McpServer.prompts:type_name -> podd.v1.McpPrompt
+	0,  // 8: podd.v1.McpService.ListMcpServers:input_type -> podd.v1.ListMcpServersRequest
+	2,  // 9: podd.v1.McpService.TestMcpServer:input_type -> podd.v1.TestMcpServerRequest
+	4,  // 10: podd.v1.McpService.AcceptMcpTools:input_type -> podd.v1.AcceptMcpToolsRequest
+	6,  // 11: podd.v1.McpService.LoginMcpServer:input_type -> podd.v1.LoginMcpServerRequest
+	8,  // 12: podd.v1.McpService.AnswerMcpLogin:input_type -> podd.v1.AnswerMcpLoginRequest
+	10, // 13: podd.v1.McpService.LogoutMcpServer:input_type -> podd.v1.LogoutMcpServerRequest
+	1,  // 14: podd.v1.McpService.ListMcpServers:output_type -> podd.v1.ListMcpServersResponse
+	3,  // 15: podd.v1.McpService.TestMcpServer:output_type -> podd.v1.TestMcpServerResponse
+	5,  // 16: podd.v1.McpService.AcceptMcpTools:output_type -> podd.v1.AcceptMcpToolsResponse
+	7,  // 17: podd.v1.McpService.LoginMcpServer:output_type -> podd.v1.LoginMcpServerResponse
+	9,  // 18: podd.v1.McpService.AnswerMcpLogin:output_type -> podd.v1.AnswerMcpLoginResponse
+	11, // 19: podd.v1.McpService.LogoutMcpServer:output_type -> podd.v1.LogoutMcpServerResponse
+	14, // [14:20] is the sub-list for method output_type
+	8,  // [8:14] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_mcp_proto_init() }
@@ -861,13 +1241,17 @@ func file_podd_v1_mcp_proto_init() {
 	if File_podd_v1_mcp_proto != nil {
 		return
 	}
+	file_podd_v1_mcp_proto_msgTypes[7].OneofWrappers = []any{
+		(*LoginMcpServerResponse_Url)(nil),
+		(*LoginMcpServerResponse_Server)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_mcp_proto_rawDesc), len(file_podd_v1_mcp_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

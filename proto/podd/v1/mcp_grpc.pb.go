@@ -19,9 +19,12 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	McpService_ListMcpServers_FullMethodName = "/podd.v1.McpService/ListMcpServers"
-	McpService_TestMcpServer_FullMethodName  = "/podd.v1.McpService/TestMcpServer"
-	McpService_AcceptMcpTools_FullMethodName = "/podd.v1.McpService/AcceptMcpTools"
+	McpService_ListMcpServers_FullMethodName  = "/podd.v1.McpService/ListMcpServers"
+	McpService_TestMcpServer_FullMethodName   = "/podd.v1.McpService/TestMcpServer"
+	McpService_AcceptMcpTools_FullMethodName  = "/podd.v1.McpService/AcceptMcpTools"
+	McpService_LoginMcpServer_FullMethodName  = "/podd.v1.McpService/LoginMcpServer"
+	McpService_AnswerMcpLogin_FullMethodName  = "/podd.v1.McpService/AnswerMcpLogin"
+	McpService_LogoutMcpServer_FullMethodName = "/podd.v1.McpService/LogoutMcpServer"
 )
 
 // McpServiceClient is the client API for McpService service.
@@ -39,6 +42,15 @@ type McpServiceClient interface {
 	// AcceptMcpTools accepts the current definitions of a server's tools, so podd no
 	// longer asks because they changed.
 	AcceptMcpTools(ctx context.Context, in *AcceptMcpToolsRequest, opts ...grpc.CallOption) (*AcceptMcpToolsResponse, error)
+	// LoginMcpServer signs in at a server over HTTP. The first response has the address
+	// that a person opens in a browser; the last one comes when podd has the tokens. The
+	// sign-in ends with the call.
+	LoginMcpServer(ctx context.Context, in *LoginMcpServerRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[LoginMcpServerResponse], error)
+	// AnswerMcpLogin gives a LoginMcpServer call the address where the browser ended, for a
+	// browser that does not reach podd's machine.
+	AnswerMcpLogin(ctx context.Context, in *AnswerMcpLoginRequest, opts ...grpc.CallOption) (*AnswerMcpLoginResponse, error)
+	// LogoutMcpServer forgets the tokens of a server, and revokes them.
+	LogoutMcpServer(ctx context.Context, in *LogoutMcpServerRequest, opts ...grpc.CallOption) (*LogoutMcpServerResponse, error)
 }
 
 type mcpServiceClient struct {
@@ -79,6 +91,45 @@ func (c *mcpServiceClient) AcceptMcpTools(ctx context.Context, in *AcceptMcpTool
 	return out, nil
 }
 
+func (c *mcpServiceClient) LoginMcpServer(ctx context.Context, in *LoginMcpServerRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[LoginMcpServerResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &McpService_ServiceDesc.Streams[0], McpService_LoginMcpServer_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[LoginMcpServerRequest, LoginMcpServerResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type McpService_LoginMcpServerClient = grpc.ServerStreamingClient[LoginMcpServerResponse]
+
+func (c *mcpServiceClient) AnswerMcpLogin(ctx context.Context, in *AnswerMcpLoginRequest, opts ...grpc.CallOption) (*AnswerMcpLoginResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AnswerMcpLoginResponse)
+	err := c.cc.Invoke(ctx, McpService_AnswerMcpLogin_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *mcpServiceClient) LogoutMcpServer(ctx context.Context, in *LogoutMcpServerRequest, opts ...grpc.CallOption) (*LogoutMcpServerResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LogoutMcpServerResponse)
+	err := c.cc.Invoke(ctx, McpService_LogoutMcpServer_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // McpServiceServer is the server API for McpService service.
 // All implementations must embed UnimplementedMcpServiceServer
 // for forward compatibility.
@@ -94,6 +145,15 @@ type McpServiceServer interface {
 	// AcceptMcpTools accepts the current definitions of a server's tools, so podd no
 	// longer asks because they changed.
 	AcceptMcpTools(context.Context, *AcceptMcpToolsRequest) (*AcceptMcpToolsResponse, error)
+	// LoginMcpServer signs in at a server over HTTP. The first response has the address
+	// that a person opens in a browser; the last one comes when podd has the tokens. The
+	// sign-in ends with the call.
+	LoginMcpServer(*LoginMcpServerRequest, grpc.ServerStreamingServer[LoginMcpServerResponse]) error
+	// AnswerMcpLogin gives a LoginMcpServer call the address where the browser ended, for a
+	// browser that does not reach podd's machine.
+	AnswerMcpLogin(context.Context, *AnswerMcpLoginRequest) (*AnswerMcpLoginResponse, error)
+	// LogoutMcpServer forgets the tokens of a server, and revokes them.
+	LogoutMcpServer(context.Context, *LogoutMcpServerRequest) (*LogoutMcpServerResponse, error)
 	mustEmbedUnimplementedMcpServiceServer()
 }
 
@@ -112,6 +172,15 @@ func (UnimplementedMcpServiceServer) TestMcpServer(context.Context, *TestMcpServ
 }
 func (UnimplementedMcpServiceServer) AcceptMcpTools(context.Context, *AcceptMcpToolsRequest) (*AcceptMcpToolsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method AcceptMcpTools not implemented")
+}
+func (UnimplementedMcpServiceServer) LoginMcpServer(*LoginMcpServerRequest, grpc.ServerStreamingServer[LoginMcpServerResponse]) error {
+	return status.Error(codes.Unimplemented, "method LoginMcpServer not implemented")
+}
+func (UnimplementedMcpServiceServer) AnswerMcpLogin(context.Context, *AnswerMcpLoginRequest) (*AnswerMcpLoginResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AnswerMcpLogin not implemented")
+}
+func (UnimplementedMcpServiceServer) LogoutMcpServer(context.Context, *LogoutMcpServerRequest) (*LogoutMcpServerResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method LogoutMcpServer not implemented")
 }
 func (UnimplementedMcpServiceServer) mustEmbedUnimplementedMcpServiceServer() {}
 func (UnimplementedMcpServiceServer) testEmbeddedByValue()                    {}
@@ -188,6 +257,53 @@ func _McpService_AcceptMcpTools_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _McpService_LoginMcpServer_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(LoginMcpServerRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(McpServiceServer).LoginMcpServer(m, &grpc.GenericServerStream[LoginMcpServerRequest, LoginMcpServerResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type McpService_LoginMcpServerServer = grpc.ServerStreamingServer[LoginMcpServerResponse]
+
+func _McpService_AnswerMcpLogin_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AnswerMcpLoginRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpServiceServer).AnswerMcpLogin(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpService_AnswerMcpLogin_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpServiceServer).AnswerMcpLogin(ctx, req.(*AnswerMcpLoginRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _McpService_LogoutMcpServer_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LogoutMcpServerRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(McpServiceServer).LogoutMcpServer(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: McpService_LogoutMcpServer_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(McpServiceServer).LogoutMcpServer(ctx, req.(*LogoutMcpServerRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // McpService_ServiceDesc is the grpc.ServiceDesc for McpService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -207,7 +323,21 @@ var McpService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "AcceptMcpTools",
 			Handler:    _McpService_AcceptMcpTools_Handler,
 		},
+		{
+			MethodName: "AnswerMcpLogin",
+			Handler:    _McpService_AnswerMcpLogin_Handler,
+		},
+		{
+			MethodName: "LogoutMcpServer",
+			Handler:    _McpService_LogoutMcpServer_Handler,
+		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "LoginMcpServer",
+			Handler:       _McpService_LoginMcpServer_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "podd/v1/mcp.proto",
 }

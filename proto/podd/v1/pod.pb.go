@@ -163,7 +163,7 @@ type PodSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The workspace, absolute.
 	Dir string `protobuf:"bytes,1,opt,name=dir,proto3" json:"dir,omitempty"`
-	// The model; empty means the daemon's.
+	// The model, or ENDPOINT/MODEL; empty means the daemon's.
 	Model string `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`
 	// Instructions for this pod; empty means the daemon's.
 	Instructions string `protobuf:"bytes,3,opt,name=instructions,proto3" json:"instructions,omitempty"`
@@ -182,8 +182,20 @@ type PodSpec struct {
 	// The tools that the pod may use; empty means all.
 	Tools []string `protobuf:"bytes,10,rep,name=tools,proto3" json:"tools,omitempty"`
 	// The pod and the call that spawned it; set by podd.
-	Parent        string `protobuf:"bytes,11,opt,name=parent,proto3" json:"parent,omitempty"`
-	ParentCall    string `protobuf:"bytes,12,opt,name=parent_call,json=parentCall,proto3" json:"parent_call,omitempty"`
+	Parent     string `protobuf:"bytes,11,opt,name=parent,proto3" json:"parent,omitempty"`
+	ParentCall string `protobuf:"bytes,12,opt,name=parent_call,json=parentCall,proto3" json:"parent_call,omitempty"`
+	// The base instructions: "builtin"; "none" for no text of podd's own; or the absolute
+	// path of a file, read when a turn begins. Empty means the daemon's.
+	BaseInstructions string `protobuf:"bytes,13,opt,name=base_instructions,json=baseInstructions,proto3" json:"base_instructions,omitempty"`
+	// Whether its commands reach the network without approval: on or off; empty means the
+	// daemon's. A spawned pod never has more than its parent.
+	Network string `protobuf:"bytes,14,opt,name=network,proto3" json:"network,omitempty"`
+	// Whether turns only plan when their submit does not say.
+	Plan bool `protobuf:"varint,15,opt,name=plan,proto3" json:"plan,omitempty"`
+	// The endpoint that model names; set by podd, empty for the daemon's.
+	Endpoint string `protobuf:"bytes,16,opt,name=endpoint,proto3" json:"endpoint,omitempty"`
+	// Options of its requests; a missing one follows the daemon's.
+	Options       *Options `protobuf:"bytes,17,opt,name=options,proto3" json:"options,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -300,6 +312,41 @@ func (x *PodSpec) GetParentCall() string {
 		return x.ParentCall
 	}
 	return ""
+}
+
+func (x *PodSpec) GetBaseInstructions() string {
+	if x != nil {
+		return x.BaseInstructions
+	}
+	return ""
+}
+
+func (x *PodSpec) GetNetwork() string {
+	if x != nil {
+		return x.Network
+	}
+	return ""
+}
+
+func (x *PodSpec) GetPlan() bool {
+	if x != nil {
+		return x.Plan
+	}
+	return false
+}
+
+func (x *PodSpec) GetEndpoint() string {
+	if x != nil {
+		return x.Endpoint
+	}
+	return ""
+}
+
+func (x *PodSpec) GetOptions() *Options {
+	if x != nil {
+		return x.Options
+	}
+	return nil
 }
 
 // Limits limit a pod's turns. Reaching one ends the turn with outcome limit. 0 means the
@@ -422,7 +469,10 @@ type Rule struct {
 	Decision string `protobuf:"bytes,4,opt,name=decision,proto3" json:"decision,omitempty"`
 	// The host that a call sends a request to, such as "go.dev", "*.go.dev" or
 	// "localhost:8080".
-	Host          string `protobuf:"bytes,5,opt,name=host,proto3" json:"host,omitempty"`
+	Host string `protobuf:"bytes,5,opt,name=host,proto3" json:"host,omitempty"`
+	// Levels of access that a call asks for: sandbox, git, network, host. Empty means sandbox
+	// in a rule that allows, else any.
+	Access        []string `protobuf:"bytes,6,rep,name=access,proto3" json:"access,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -492,6 +542,13 @@ func (x *Rule) GetHost() string {
 	return ""
 }
 
+func (x *Rule) GetAccess() []string {
+	if x != nil {
+		return x.Access
+	}
+	return nil
+}
+
 // Pause says why a pod is paused.
 type Pause struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -499,8 +556,12 @@ type Pause struct {
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Where an interceptor paused it, as edge and step of the turn; empty if a person
 	// did.
-	At            string `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
-	Turn          int64  `protobuf:"varint,3,opt,name=turn,proto3" json:"turn,omitempty"`
+	At   string `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	Turn int64  `protobuf:"varint,3,opt,name=turn,proto3" json:"turn,omitempty"`
+	// When it ends by itself: then podd asks the interceptor `by` again, with this name.
+	// Unset if only a person ends it.
+	Until         *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=until,proto3" json:"until,omitempty"`
+	By            string                 `protobuf:"bytes,5,opt,name=by,proto3" json:"by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -556,6 +617,20 @@ func (x *Pause) GetTurn() int64 {
 	return 0
 }
 
+func (x *Pause) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *Pause) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
 // Pod is a pod as clients see it.
 type Pod struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -582,8 +657,13 @@ type Pod struct {
 	// Set from the moment a person or an interceptor pauses the pod; a running turn
 	// stops at its next step.
 	Pause *Pause `protobuf:"bytes,13,opt,name=pause,proto3" json:"pause,omitempty"`
-	// Set while a turn waits until a time.
-	WaitUntil     *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=wait_until,json=waitUntil,proto3" json:"wait_until,omitempty"`
+	// Set while a turn waits until a time, or is paused until one.
+	WaitUntil *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=wait_until,json=waitUntil,proto3" json:"wait_until,omitempty"`
+	// Background commands that run.
+	Jobs int32 `protobuf:"varint,15,opt,name=jobs,proto3" json:"jobs,omitempty"`
+	// The pauses until a time that a person ended earlier in the running turn: their
+	// interceptors do not pause it again until then.
+	Lifted        []*Pause `protobuf:"bytes,16,rep,name=lifted,proto3" json:"lifted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -712,6 +792,20 @@ func (x *Pod) GetPause() *Pause {
 func (x *Pod) GetWaitUntil() *timestamppb.Timestamp {
 	if x != nil {
 		return x.WaitUntil
+	}
+	return nil
+}
+
+func (x *Pod) GetJobs() int32 {
+	if x != nil {
+		return x.Jobs
+	}
+	return 0
+}
+
+func (x *Pod) GetLifted() []*Pause {
+	if x != nil {
+		return x.Lifted
 	}
 	return nil
 }
@@ -864,6 +958,8 @@ type GetPodResponse struct {
 	// Trust in the workspace's own configuration: trusted, changed, never, none; empty if
 	// podd cannot read it.
 	ProjectConfig string `protobuf:"bytes,2,opt,name=project_config,json=projectConfig,proto3" json:"project_config,omitempty"`
+	// Whether its commands reach the network without approval now.
+	Network       bool `protobuf:"varint,3,opt,name=network,proto3" json:"network,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -910,6 +1006,13 @@ func (x *GetPodResponse) GetProjectConfig() string {
 		return x.ProjectConfig
 	}
 	return ""
+}
+
+func (x *GetPodResponse) GetNetwork() bool {
+	if x != nil {
+		return x.Network
+	}
+	return false
 }
 
 type ListPodsRequest struct {
@@ -1198,7 +1301,23 @@ type SubmitRequest struct {
 	RequestId string     `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	Mode      SubmitMode `protobuf:"varint,4,opt,name=mode,proto3,enum=podd.v1.SubmitMode" json:"mode,omitempty"`
 	// Find @path in text segments.
-	ParseRefs     bool `protobuf:"varint,5,opt,name=parse_refs,json=parseRefs,proto3" json:"parse_refs,omitempty"`
+	ParseRefs bool `protobuf:"varint,5,opt,name=parse_refs,json=parseRefs,proto3" json:"parse_refs,omitempty"`
+	// Whether the turn that begins with this submit only plans: it reads and changes
+	// nothing. Absent means the pod's setting. A steering submit has none: it follows the
+	// turn that it joins.
+	//
+	// Types that are valid to be assigned to Planning:
+	//
+	//	*SubmitRequest_Plan
+	Planning isSubmitRequest_Planning `protobuf_oneof:"planning"`
+	// A JSON Schema of at most 32 KiB that the last answer of the turn must match. podd sends
+	// a wrong answer back to the model three times; then the turn fails (ANSWER_SCHEMA). A
+	// steering submit has none.
+	AnswerSchema string `protobuf:"bytes,7,opt,name=answer_schema,json=answerSchema,proto3" json:"answer_schema,omitempty"`
+	// The model of the turn, or ENDPOINT/MODEL, and its effort; empty means the pod's. A
+	// steering submit has neither.
+	Model         string `protobuf:"bytes,8,opt,name=model,proto3" json:"model,omitempty"`
+	Effort        string `protobuf:"bytes,9,opt,name=effort,proto3" json:"effort,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1267,6 +1386,53 @@ func (x *SubmitRequest) GetParseRefs() bool {
 	}
 	return false
 }
+
+func (x *SubmitRequest) GetPlanning() isSubmitRequest_Planning {
+	if x != nil {
+		return x.Planning
+	}
+	return nil
+}
+
+func (x *SubmitRequest) GetPlan() bool {
+	if x != nil {
+		if x, ok := x.Planning.(*SubmitRequest_Plan); ok {
+			return x.Plan
+		}
+	}
+	return false
+}
+
+func (x *SubmitRequest) GetAnswerSchema() string {
+	if x != nil {
+		return x.AnswerSchema
+	}
+	return ""
+}
+
+func (x *SubmitRequest) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *SubmitRequest) GetEffort() string {
+	if x != nil {
+		return x.Effort
+	}
+	return ""
+}
+
+type isSubmitRequest_Planning interface {
+	isSubmitRequest_Planning()
+}
+
+type SubmitRequest_Plan struct {
+	Plan bool `protobuf:"varint,6,opt,name=plan,proto3,oneof"`
+}
+
+func (*SubmitRequest_Plan) isSubmitRequest_Planning() {}
 
 type SubmitResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2572,14 +2738,16 @@ func (x *GetContextResponse) GetFixed() []*ContextPart {
 // ContextPart is a part of a request before the conversation.
 type ContextPart struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its kind: instructions, project, skill, tools, mcp.
+	// Its kind: base, environment, instructions, project, skill, tools, mcp.
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	// The file, skill or MCP server; empty if there can be only one.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Number of tools; 0 for text.
 	Count int32 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
 	// Estimated tokens that it adds to the request.
-	Tokens        int64 `protobuf:"varint,4,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	Tokens int64 `protobuf:"varint,4,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	// Its size in bytes.
+	Bytes         int64 `protobuf:"varint,5,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2642,6 +2810,13 @@ func (x *ContextPart) GetTokens() int64 {
 	return 0
 }
 
+func (x *ContextPart) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
 // ContextItem is one element of the next request.
 type ContextItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2658,7 +2833,9 @@ type ContextItem struct {
 	// Its beginning, as one line.
 	Head string `protobuf:"bytes,6,opt,name=head,proto3" json:"head,omitempty"`
 	// Sent as its summary only.
-	Pruned        bool `protobuf:"varint,7,opt,name=pruned,proto3" json:"pruned,omitempty"`
+	Pruned bool `protobuf:"varint,7,opt,name=pruned,proto3" json:"pruned,omitempty"`
+	// Its size in bytes, as sent.
+	Bytes         int64 `protobuf:"varint,8,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2742,6 +2919,13 @@ func (x *ContextItem) GetPruned() bool {
 	return false
 }
 
+func (x *ContextItem) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
 type GetStatsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Empty means all pods together.
@@ -2807,7 +2991,9 @@ type GetStatsResponse struct {
 	UnpricedRequests int64   `protobuf:"varint,10,opt,name=unpriced_requests,json=unpricedRequests,proto3" json:"unpriced_requests,omitempty"`
 	// For all pods together: the pods whose log is damaged. Their statistics end at the
 	// damage.
-	Damaged       []string `protobuf:"bytes,11,rep,name=damaged,proto3" json:"damaged,omitempty"`
+	Damaged []string `protobuf:"bytes,11,rep,name=damaged,proto3" json:"damaged,omitempty"`
+	// Each model that was asked, ordered by endpoint and name.
+	Models        []*ModelStats `protobuf:"bytes,12,rep,name=models,proto3" json:"models,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2919,6 +3105,92 @@ func (x *GetStatsResponse) GetDamaged() []string {
 	return nil
 }
 
+func (x *GetStatsResponse) GetModels() []*ModelStats {
+	if x != nil {
+		return x.Models
+	}
+	return nil
+}
+
+// ModelStats counts the requests to one model at one endpoint.
+type ModelStats struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Endpoint string                 `protobuf:"bytes,1,opt,name=endpoint,proto3" json:"endpoint,omitempty"`
+	// The model that was asked.
+	Model string `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`
+	Usage *Usage `protobuf:"bytes,3,opt,name=usage,proto3" json:"usage,omitempty"`
+	// As in GetStatsResponse.
+	CostUsd          float64 `protobuf:"fixed64,4,opt,name=cost_usd,json=costUsd,proto3" json:"cost_usd,omitempty"`
+	UnpricedRequests int64   `protobuf:"varint,5,opt,name=unpriced_requests,json=unpricedRequests,proto3" json:"unpriced_requests,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *ModelStats) Reset() {
+	*x = ModelStats{}
+	mi := &file_podd_v1_pod_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModelStats) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModelStats) ProtoMessage() {}
+
+func (x *ModelStats) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModelStats.ProtoReflect.Descriptor instead.
+func (*ModelStats) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *ModelStats) GetEndpoint() string {
+	if x != nil {
+		return x.Endpoint
+	}
+	return ""
+}
+
+func (x *ModelStats) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *ModelStats) GetUsage() *Usage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+func (x *ModelStats) GetCostUsd() float64 {
+	if x != nil {
+		return x.CostUsd
+	}
+	return 0
+}
+
+func (x *ModelStats) GetUnpricedRequests() int64 {
+	if x != nil {
+		return x.UnpricedRequests
+	}
+	return 0
+}
+
 // ToolStats counts the calls of one tool.
 type ToolStats struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2937,7 +3209,7 @@ type ToolStats struct {
 
 func (x *ToolStats) Reset() {
 	*x = ToolStats{}
-	mi := &file_podd_v1_pod_proto_msgTypes[41]
+	mi := &file_podd_v1_pod_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2949,7 +3221,7 @@ func (x *ToolStats) String() string {
 func (*ToolStats) ProtoMessage() {}
 
 func (x *ToolStats) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[41]
+	mi := &file_podd_v1_pod_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2962,7 +3234,7 @@ func (x *ToolStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolStats.ProtoReflect.Descriptor instead.
 func (*ToolStats) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{41}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ToolStats) GetTool() string {
@@ -3016,7 +3288,7 @@ type CompactRequest struct {
 
 func (x *CompactRequest) Reset() {
 	*x = CompactRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[42]
+	mi := &file_podd_v1_pod_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3028,7 +3300,7 @@ func (x *CompactRequest) String() string {
 func (*CompactRequest) ProtoMessage() {}
 
 func (x *CompactRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[42]
+	mi := &file_podd_v1_pod_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3041,7 +3313,7 @@ func (x *CompactRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactRequest.ProtoReflect.Descriptor instead.
 func (*CompactRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{42}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *CompactRequest) GetPod() string {
@@ -3060,7 +3332,7 @@ type CompactResponse struct {
 
 func (x *CompactResponse) Reset() {
 	*x = CompactResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[43]
+	mi := &file_podd_v1_pod_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3072,7 +3344,7 @@ func (x *CompactResponse) String() string {
 func (*CompactResponse) ProtoMessage() {}
 
 func (x *CompactResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[43]
+	mi := &file_podd_v1_pod_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3085,7 +3357,7 @@ func (x *CompactResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompactResponse.ProtoReflect.Descriptor instead.
 func (*CompactResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{43}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *CompactResponse) GetSeq() int64 {
@@ -3108,7 +3380,7 @@ type ForkPodRequest struct {
 
 func (x *ForkPodRequest) Reset() {
 	*x = ForkPodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[44]
+	mi := &file_podd_v1_pod_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3120,7 +3392,7 @@ func (x *ForkPodRequest) String() string {
 func (*ForkPodRequest) ProtoMessage() {}
 
 func (x *ForkPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[44]
+	mi := &file_podd_v1_pod_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3133,7 +3405,7 @@ func (x *ForkPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPodRequest.ProtoReflect.Descriptor instead.
 func (*ForkPodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{44}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ForkPodRequest) GetPod() string {
@@ -3170,7 +3442,7 @@ type ForkPodResponse struct {
 
 func (x *ForkPodResponse) Reset() {
 	*x = ForkPodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[45]
+	mi := &file_podd_v1_pod_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3182,7 +3454,7 @@ func (x *ForkPodResponse) String() string {
 func (*ForkPodResponse) ProtoMessage() {}
 
 func (x *ForkPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[45]
+	mi := &file_podd_v1_pod_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3195,7 +3467,7 @@ func (x *ForkPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForkPodResponse.ProtoReflect.Descriptor instead.
 func (*ForkPodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{45}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ForkPodResponse) GetPod() *Pod {
@@ -3229,7 +3501,7 @@ type RewindPodRequest struct {
 
 func (x *RewindPodRequest) Reset() {
 	*x = RewindPodRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[46]
+	mi := &file_podd_v1_pod_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3241,7 +3513,7 @@ func (x *RewindPodRequest) String() string {
 func (*RewindPodRequest) ProtoMessage() {}
 
 func (x *RewindPodRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[46]
+	mi := &file_podd_v1_pod_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3254,7 +3526,7 @@ func (x *RewindPodRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindPodRequest.ProtoReflect.Descriptor instead.
 func (*RewindPodRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{46}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *RewindPodRequest) GetPod() string {
@@ -3285,7 +3557,7 @@ type RewindPodResponse struct {
 
 func (x *RewindPodResponse) Reset() {
 	*x = RewindPodResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[47]
+	mi := &file_podd_v1_pod_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3297,7 +3569,7 @@ func (x *RewindPodResponse) String() string {
 func (*RewindPodResponse) ProtoMessage() {}
 
 func (x *RewindPodResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[47]
+	mi := &file_podd_v1_pod_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3310,7 +3582,7 @@ func (x *RewindPodResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RewindPodResponse.ProtoReflect.Descriptor instead.
 func (*RewindPodResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{47}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *RewindPodResponse) GetSeq() int64 {
@@ -3347,7 +3619,7 @@ type CompletePathRequest struct {
 
 func (x *CompletePathRequest) Reset() {
 	*x = CompletePathRequest{}
-	mi := &file_podd_v1_pod_proto_msgTypes[48]
+	mi := &file_podd_v1_pod_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3359,7 +3631,7 @@ func (x *CompletePathRequest) String() string {
 func (*CompletePathRequest) ProtoMessage() {}
 
 func (x *CompletePathRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[48]
+	mi := &file_podd_v1_pod_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3372,7 +3644,7 @@ func (x *CompletePathRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletePathRequest.ProtoReflect.Descriptor instead.
 func (*CompletePathRequest) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{48}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *CompletePathRequest) GetPod() string {
@@ -3405,7 +3677,7 @@ type CompletePathResponse struct {
 
 func (x *CompletePathResponse) Reset() {
 	*x = CompletePathResponse{}
-	mi := &file_podd_v1_pod_proto_msgTypes[49]
+	mi := &file_podd_v1_pod_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3417,7 +3689,7 @@ func (x *CompletePathResponse) String() string {
 func (*CompletePathResponse) ProtoMessage() {}
 
 func (x *CompletePathResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_podd_v1_pod_proto_msgTypes[49]
+	mi := &file_podd_v1_pod_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3430,7 +3702,7 @@ func (x *CompletePathResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CompletePathResponse.ProtoReflect.Descriptor instead.
 func (*CompletePathResponse) Descriptor() ([]byte, []int) {
-	return file_podd_v1_pod_proto_rawDescGZIP(), []int{49}
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *CompletePathResponse) GetPaths() []string {
@@ -3440,11 +3712,100 @@ func (x *CompletePathResponse) GetPaths() []string {
 	return nil
 }
 
+type GetImageRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Of Image.
+	Digest        string `protobuf:"bytes,1,opt,name=digest,proto3" json:"digest,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetImageRequest) Reset() {
+	*x = GetImageRequest{}
+	mi := &file_podd_v1_pod_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetImageRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetImageRequest) ProtoMessage() {}
+
+func (x *GetImageRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetImageRequest.ProtoReflect.Descriptor instead.
+func (*GetImageRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *GetImageRequest) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+type GetImageResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Data          []byte                 `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetImageResponse) Reset() {
+	*x = GetImageResponse{}
+	mi := &file_podd_v1_pod_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetImageResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetImageResponse) ProtoMessage() {}
+
+func (x *GetImageResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_pod_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetImageResponse.ProtoReflect.Descriptor instead.
+func (*GetImageResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_pod_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *GetImageResponse) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
 var File_podd_v1_pod_proto protoreflect.FileDescriptor
 
 const file_podd_v1_pod_proto_rawDesc = "" +
 	"\n" +
-	"\x11podd/v1/pod.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13podd/v1/entry.proto\x1a\x12podd/v1/item.proto\"\xc9\x02\n" +
+	"\x11podd/v1/pod.proto\x12\apodd.v1\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13podd/v1/entry.proto\x1a\x12podd/v1/item.proto\"\xec\x03\n" +
 	"\aPodSpec\x12\x10\n" +
 	"\x03dir\x18\x01 \x01(\tR\x03dir\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12\"\n" +
@@ -3459,7 +3820,12 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	" \x03(\tR\x05tools\x12\x16\n" +
 	"\x06parent\x18\v \x01(\tR\x06parent\x12\x1f\n" +
 	"\vparent_call\x18\f \x01(\tR\n" +
-	"parentCall\"\xb4\x02\n" +
+	"parentCall\x12+\n" +
+	"\x11base_instructions\x18\r \x01(\tR\x10baseInstructions\x12\x18\n" +
+	"\anetwork\x18\x0e \x01(\tR\anetwork\x12\x12\n" +
+	"\x04plan\x18\x0f \x01(\bR\x04plan\x12\x1a\n" +
+	"\bendpoint\x18\x10 \x01(\tR\bendpoint\x12*\n" +
+	"\aoptions\x18\x11 \x01(\v2\x10.podd.v1.OptionsR\aoptions\"\xb4\x02\n" +
 	"\x06Limits\x12\x1b\n" +
 	"\tmax_steps\x18\x01 \x01(\x05R\bmaxSteps\x12$\n" +
 	"\x0emax_tool_calls\x18\x02 \x01(\x05R\fmaxToolCalls\x12=\n" +
@@ -3470,17 +3836,20 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x12max_parallel_calls\x18\x06 \x01(\x05R\x10maxParallelCalls\x12!\n" +
 	"\ftotal_tokens\x18\a \x01(\x03R\vtotalTokens\x12\x1d\n" +
 	"\n" +
-	"total_cost\x18\b \x01(\x01R\ttotalCost\"x\n" +
+	"total_cost\x18\b \x01(\x01R\ttotalCost\"\x90\x01\n" +
 	"\x04Rule\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x18\n" +
 	"\acommand\x18\x03 \x01(\tR\acommand\x12\x1a\n" +
 	"\bdecision\x18\x04 \x01(\tR\bdecision\x12\x12\n" +
-	"\x04host\x18\x05 \x01(\tR\x04host\"C\n" +
+	"\x04host\x18\x05 \x01(\tR\x04host\x12\x16\n" +
+	"\x06access\x18\x06 \x03(\tR\x06access\"\x85\x01\n" +
 	"\x05Pause\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\tR\x02at\x12\x12\n" +
-	"\x04turn\x18\x03 \x01(\x03R\x04turn\"\x82\x04\n" +
+	"\x04turn\x18\x03 \x01(\x03R\x04turn\x120\n" +
+	"\x05until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x0e\n" +
+	"\x02by\x18\x05 \x01(\tR\x02by\"\xbe\x04\n" +
 	"\x03Pod\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12$\n" +
@@ -3498,17 +3867,20 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\rlast_activity\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\flastActivity\x12$\n" +
 	"\x05pause\x18\r \x01(\v2\x0e.podd.v1.PauseR\x05pause\x129\n" +
 	"\n" +
-	"wait_until\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\twaitUntil\"L\n" +
+	"wait_until\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\twaitUntil\x12\x12\n" +
+	"\x04jobs\x18\x0f \x01(\x05R\x04jobs\x12&\n" +
+	"\x06lifted\x18\x10 \x03(\v2\x0e.podd.v1.PauseR\x06lifted\"L\n" +
 	"\x10CreatePodRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12$\n" +
 	"\x04spec\x18\x02 \x01(\v2\x10.podd.v1.PodSpecR\x04spec\"3\n" +
 	"\x11CreatePodResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\"!\n" +
 	"\rGetPodRequest\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"W\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\"q\n" +
 	"\x0eGetPodResponse\x12\x1e\n" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\x12%\n" +
-	"\x0eproject_config\x18\x02 \x01(\tR\rprojectConfig\"#\n" +
+	"\x0eproject_config\x18\x02 \x01(\tR\rprojectConfig\x12\x18\n" +
+	"\anetwork\x18\x03 \x01(\bR\anetwork\"#\n" +
 	"\x0fListPodsRequest\x12\x10\n" +
 	"\x03dir\x18\x01 \x01(\tR\x03dir\"4\n" +
 	"\x10ListPodsResponse\x12 \n" +
@@ -3522,7 +3894,7 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x03pod\x18\x01 \x01(\v2\f.podd.v1.PodR\x03pod\"$\n" +
 	"\x10DeletePodRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\"\x13\n" +
-	"\x11DeletePodResponse\"\xb6\x01\n" +
+	"\x11DeletePodResponse\"\xab\x02\n" +
 	"\rSubmitRequest\x12\x10\n" +
 	"\x03pod\x18\x01 \x01(\tR\x03pod\x12,\n" +
 	"\bsegments\x18\x02 \x03(\v2\x10.podd.v1.SegmentR\bsegments\x12\x1d\n" +
@@ -3530,7 +3902,13 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"request_id\x18\x03 \x01(\tR\trequestId\x12'\n" +
 	"\x04mode\x18\x04 \x01(\x0e2\x13.podd.v1.SubmitModeR\x04mode\x12\x1d\n" +
 	"\n" +
-	"parse_refs\x18\x05 \x01(\bR\tparseRefs\"\x9f\x01\n" +
+	"parse_refs\x18\x05 \x01(\bR\tparseRefs\x12\x14\n" +
+	"\x04plan\x18\x06 \x01(\bH\x00R\x04plan\x12#\n" +
+	"\ranswer_schema\x18\a \x01(\tR\fanswerSchema\x12\x14\n" +
+	"\x05model\x18\b \x01(\tR\x05model\x12\x16\n" +
+	"\x06effort\x18\t \x01(\tR\x06effortB\n" +
+	"\n" +
+	"\bplanning\"\x9f\x01\n" +
 	"\x0eSubmitResponse\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x1d\n" +
 	"\n" +
@@ -3613,12 +3991,13 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x14project_instructions\x18\t \x01(\tR\x13projectInstructions\x12%\n" +
 	"\x0eproject_source\x18\n" +
 	" \x01(\tR\rprojectSource\x12*\n" +
-	"\x05fixed\x18\v \x03(\v2\x14.podd.v1.ContextPartR\x05fixed\"c\n" +
+	"\x05fixed\x18\v \x03(\v2\x14.podd.v1.ContextPartR\x05fixed\"y\n" +
 	"\vContextPart\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
 	"\x05count\x18\x03 \x01(\x05R\x05count\x12\x16\n" +
-	"\x06tokens\x18\x04 \x01(\x03R\x06tokens\"\xa7\x01\n" +
+	"\x06tokens\x18\x04 \x01(\x03R\x06tokens\x12\x14\n" +
+	"\x05bytes\x18\x05 \x01(\x03R\x05bytes\"\xbd\x01\n" +
 	"\vContextItem\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x16\n" +
@@ -3626,9 +4005,10 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\bmeasured\x18\x04 \x01(\bR\bmeasured\x12\x12\n" +
 	"\x04note\x18\x05 \x01(\tR\x04note\x12\x12\n" +
 	"\x04head\x18\x06 \x01(\tR\x04head\x12\x16\n" +
-	"\x06pruned\x18\a \x01(\bR\x06pruned\"#\n" +
+	"\x06pruned\x18\a \x01(\bR\x06pruned\x12\x14\n" +
+	"\x05bytes\x18\b \x01(\x03R\x05bytes\"#\n" +
 	"\x0fGetStatsRequest\x12\x10\n" +
-	"\x03pod\x18\x01 \x01(\tR\x03pod\"\xff\x02\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\"\xac\x03\n" +
 	"\x10GetStatsResponse\x12$\n" +
 	"\x05usage\x18\x01 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x14\n" +
 	"\x05turns\x18\x02 \x01(\x03R\x05turns\x12\x1d\n" +
@@ -3642,7 +4022,15 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\bcost_usd\x18\t \x01(\x01R\acostUsd\x12+\n" +
 	"\x11unpriced_requests\x18\n" +
 	" \x01(\x03R\x10unpricedRequests\x12\x18\n" +
-	"\adamaged\x18\v \x03(\tR\adamaged\"\xaf\x01\n" +
+	"\adamaged\x18\v \x03(\tR\adamaged\x12+\n" +
+	"\x06models\x18\f \x03(\v2\x13.podd.v1.ModelStatsR\x06models\"\xac\x01\n" +
+	"\n" +
+	"ModelStats\x12\x1a\n" +
+	"\bendpoint\x18\x01 \x01(\tR\bendpoint\x12\x14\n" +
+	"\x05model\x18\x02 \x01(\tR\x05model\x12$\n" +
+	"\x05usage\x18\x03 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x19\n" +
+	"\bcost_usd\x18\x04 \x01(\x01R\acostUsd\x12+\n" +
+	"\x11unpriced_requests\x18\x05 \x01(\x03R\x10unpricedRequests\"\xaf\x01\n" +
 	"\tToolStats\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x14\n" +
 	"\x05calls\x18\x02 \x01(\x03R\x05calls\x12\x16\n" +
@@ -3674,7 +4062,11 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x06prefix\x18\x02 \x01(\tR\x06prefix\x12\x14\n" +
 	"\x05limit\x18\x03 \x01(\x05R\x05limit\",\n" +
 	"\x14CompletePathResponse\x12\x14\n" +
-	"\x05paths\x18\x01 \x03(\tR\x05paths*\xcb\x01\n" +
+	"\x05paths\x18\x01 \x03(\tR\x05paths\")\n" +
+	"\x0fGetImageRequest\x12\x16\n" +
+	"\x06digest\x18\x01 \x01(\tR\x06digest\"&\n" +
+	"\x10GetImageResponse\x12\x12\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data*\xcb\x01\n" +
 	"\bPodState\x12\x19\n" +
 	"\x15POD_STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0ePOD_STATE_IDLE\x10\x01\x12\x15\n" +
@@ -3689,7 +4081,8 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x0fDELTA_KIND_TEXT\x10\x01\x12\x18\n" +
 	"\x14DELTA_KIND_REASONING\x10\x02\x12\x1d\n" +
 	"\x19DELTA_KIND_TOOL_ARGUMENTS\x10\x03\x12\x1a\n" +
-	"\x16DELTA_KIND_TOOL_OUTPUT\x10\x042\xe4\t\n" +
+	"\x16DELTA_KIND_TOOL_OUTPUT\x10\x042\xa5\n" +
+	"\n" +
 	"\n" +
 	"PodService\x12B\n" +
 	"\tCreatePod\x12\x19.podd.v1.CreatePodRequest\x1a\x1a.podd.v1.CreatePodResponse\x129\n" +
@@ -3711,7 +4104,8 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\aCompact\x12\x17.podd.v1.CompactRequest\x1a\x18.podd.v1.CompactResponse\x12<\n" +
 	"\aForkPod\x12\x17.podd.v1.ForkPodRequest\x1a\x18.podd.v1.ForkPodResponse\x12B\n" +
 	"\tRewindPod\x12\x19.podd.v1.RewindPodRequest\x1a\x1a.podd.v1.RewindPodResponse\x12K\n" +
-	"\fCompletePath\x12\x1c.podd.v1.CompletePathRequest\x1a\x1d.podd.v1.CompletePathResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
+	"\fCompletePath\x12\x1c.podd.v1.CompletePathRequest\x1a\x1d.podd.v1.CompletePathResponse\x12?\n" +
+	"\bGetImage\x12\x18.podd.v1.GetImageRequest\x1a\x19.podd.v1.GetImageResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
 
 var (
 	file_podd_v1_pod_proto_rawDescOnce sync.Once
@@ -3726,7 +4120,7 @@ func file_podd_v1_pod_proto_rawDescGZIP() []byte {
 }
 
 var file_podd_v1_pod_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_podd_v1_pod_proto_msgTypes = make([]protoimpl.MessageInfo, 50)
+var file_podd_v1_pod_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
 var file_podd_v1_pod_proto_goTypes = []any{
 	(PodState)(0),                   // 0: podd.v1.PodState
 	(DeltaKind)(0),                  // 1: podd.v1.DeltaKind
@@ -3771,104 +4165,115 @@ var file_podd_v1_pod_proto_goTypes = []any{
 	(*ContextItem)(nil),             // 40: podd.v1.ContextItem
 	(*GetStatsRequest)(nil),         // 41: podd.v1.GetStatsRequest
 	(*GetStatsResponse)(nil),        // 42: podd.v1.GetStatsResponse
-	(*ToolStats)(nil),               // 43: podd.v1.ToolStats
-	(*CompactRequest)(nil),          // 44: podd.v1.CompactRequest
-	(*CompactResponse)(nil),         // 45: podd.v1.CompactResponse
-	(*ForkPodRequest)(nil),          // 46: podd.v1.ForkPodRequest
-	(*ForkPodResponse)(nil),         // 47: podd.v1.ForkPodResponse
-	(*RewindPodRequest)(nil),        // 48: podd.v1.RewindPodRequest
-	(*RewindPodResponse)(nil),       // 49: podd.v1.RewindPodResponse
-	(*CompletePathRequest)(nil),     // 50: podd.v1.CompletePathRequest
-	(*CompletePathResponse)(nil),    // 51: podd.v1.CompletePathResponse
-	(*durationpb.Duration)(nil),     // 52: google.protobuf.Duration
-	(*Usage)(nil),                   // 53: podd.v1.Usage
-	(*timestamppb.Timestamp)(nil),   // 54: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),   // 55: google.protobuf.FieldMask
-	(*Segment)(nil),                 // 56: podd.v1.Segment
-	(SubmitMode)(0),                 // 57: podd.v1.SubmitMode
-	(*Alert)(nil),                   // 58: podd.v1.Alert
-	(*Entry)(nil),                   // 59: podd.v1.Entry
+	(*ModelStats)(nil),              // 43: podd.v1.ModelStats
+	(*ToolStats)(nil),               // 44: podd.v1.ToolStats
+	(*CompactRequest)(nil),          // 45: podd.v1.CompactRequest
+	(*CompactResponse)(nil),         // 46: podd.v1.CompactResponse
+	(*ForkPodRequest)(nil),          // 47: podd.v1.ForkPodRequest
+	(*ForkPodResponse)(nil),         // 48: podd.v1.ForkPodResponse
+	(*RewindPodRequest)(nil),        // 49: podd.v1.RewindPodRequest
+	(*RewindPodResponse)(nil),       // 50: podd.v1.RewindPodResponse
+	(*CompletePathRequest)(nil),     // 51: podd.v1.CompletePathRequest
+	(*CompletePathResponse)(nil),    // 52: podd.v1.CompletePathResponse
+	(*GetImageRequest)(nil),         // 53: podd.v1.GetImageRequest
+	(*GetImageResponse)(nil),        // 54: podd.v1.GetImageResponse
+	(*Options)(nil),                 // 55: podd.v1.Options
+	(*durationpb.Duration)(nil),     // 56: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),   // 57: google.protobuf.Timestamp
+	(*Usage)(nil),                   // 58: podd.v1.Usage
+	(*fieldmaskpb.FieldMask)(nil),   // 59: google.protobuf.FieldMask
+	(*Segment)(nil),                 // 60: podd.v1.Segment
+	(SubmitMode)(0),                 // 61: podd.v1.SubmitMode
+	(*Alert)(nil),                   // 62: podd.v1.Alert
+	(*Entry)(nil),                   // 63: podd.v1.Entry
 }
 var file_podd_v1_pod_proto_depIdxs = []int32{
 	3,  // 0: podd.v1.PodSpec.limits:type_name -> podd.v1.Limits
 	4,  // 1: podd.v1.PodSpec.rules:type_name -> podd.v1.Rule
-	52, // 2: podd.v1.Limits.max_turn_time:type_name -> google.protobuf.Duration
-	2,  // 3: podd.v1.Pod.spec:type_name -> podd.v1.PodSpec
-	0,  // 4: podd.v1.Pod.state:type_name -> podd.v1.PodState
-	53, // 5: podd.v1.Pod.usage:type_name -> podd.v1.Usage
-	54, // 6: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
-	54, // 7: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
-	5,  // 8: podd.v1.Pod.pause:type_name -> podd.v1.Pause
-	54, // 9: podd.v1.Pod.wait_until:type_name -> google.protobuf.Timestamp
-	2,  // 10: podd.v1.CreatePodRequest.spec:type_name -> podd.v1.PodSpec
-	6,  // 11: podd.v1.CreatePodResponse.pod:type_name -> podd.v1.Pod
-	6,  // 12: podd.v1.GetPodResponse.pod:type_name -> podd.v1.Pod
-	6,  // 13: podd.v1.ListPodsResponse.pods:type_name -> podd.v1.Pod
-	2,  // 14: podd.v1.UpdatePodRequest.spec:type_name -> podd.v1.PodSpec
-	55, // 15: podd.v1.UpdatePodRequest.update_mask:type_name -> google.protobuf.FieldMask
-	6,  // 16: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
-	56, // 17: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
-	57, // 18: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
-	58, // 19: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
-	59, // 20: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
-	21, // 21: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
-	22, // 22: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
-	23, // 23: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
-	1,  // 24: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
-	21, // 25: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
-	26, // 26: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
-	57, // 27: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
-	54, // 28: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
-	6,  // 29: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
-	6,  // 30: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
-	40, // 31: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
-	39, // 32: podd.v1.GetContextResponse.fixed:type_name -> podd.v1.ContextPart
-	53, // 33: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
-	43, // 34: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
-	6,  // 35: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
-	7,  // 36: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
-	9,  // 37: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
-	11, // 38: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
-	13, // 39: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
-	15, // 40: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
-	17, // 41: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
-	19, // 42: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
-	24, // 43: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
-	27, // 44: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
-	29, // 45: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
-	31, // 46: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
-	33, // 47: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
-	35, // 48: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
-	37, // 49: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
-	41, // 50: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
-	44, // 51: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
-	46, // 52: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
-	48, // 53: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
-	50, // 54: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
-	8,  // 55: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
-	10, // 56: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
-	12, // 57: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
-	14, // 58: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
-	16, // 59: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
-	18, // 60: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
-	20, // 61: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
-	25, // 62: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
-	28, // 63: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
-	30, // 64: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
-	32, // 65: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
-	34, // 66: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
-	36, // 67: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
-	38, // 68: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
-	42, // 69: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
-	45, // 70: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
-	47, // 71: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
-	49, // 72: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
-	51, // 73: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
-	55, // [55:74] is the sub-list for method output_type
-	36, // [36:55] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	55, // 2: podd.v1.PodSpec.options:type_name -> podd.v1.Options
+	56, // 3: podd.v1.Limits.max_turn_time:type_name -> google.protobuf.Duration
+	57, // 4: podd.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	2,  // 5: podd.v1.Pod.spec:type_name -> podd.v1.PodSpec
+	0,  // 6: podd.v1.Pod.state:type_name -> podd.v1.PodState
+	58, // 7: podd.v1.Pod.usage:type_name -> podd.v1.Usage
+	57, // 8: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
+	57, // 9: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
+	5,  // 10: podd.v1.Pod.pause:type_name -> podd.v1.Pause
+	57, // 11: podd.v1.Pod.wait_until:type_name -> google.protobuf.Timestamp
+	5,  // 12: podd.v1.Pod.lifted:type_name -> podd.v1.Pause
+	2,  // 13: podd.v1.CreatePodRequest.spec:type_name -> podd.v1.PodSpec
+	6,  // 14: podd.v1.CreatePodResponse.pod:type_name -> podd.v1.Pod
+	6,  // 15: podd.v1.GetPodResponse.pod:type_name -> podd.v1.Pod
+	6,  // 16: podd.v1.ListPodsResponse.pods:type_name -> podd.v1.Pod
+	2,  // 17: podd.v1.UpdatePodRequest.spec:type_name -> podd.v1.PodSpec
+	59, // 18: podd.v1.UpdatePodRequest.update_mask:type_name -> google.protobuf.FieldMask
+	6,  // 19: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
+	60, // 20: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
+	61, // 21: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
+	62, // 22: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
+	63, // 23: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
+	21, // 24: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
+	22, // 25: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
+	23, // 26: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
+	1,  // 27: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
+	21, // 28: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
+	26, // 29: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
+	61, // 30: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
+	57, // 31: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
+	6,  // 32: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
+	6,  // 33: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
+	40, // 34: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
+	39, // 35: podd.v1.GetContextResponse.fixed:type_name -> podd.v1.ContextPart
+	58, // 36: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
+	44, // 37: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
+	43, // 38: podd.v1.GetStatsResponse.models:type_name -> podd.v1.ModelStats
+	58, // 39: podd.v1.ModelStats.usage:type_name -> podd.v1.Usage
+	6,  // 40: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
+	7,  // 41: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
+	9,  // 42: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
+	11, // 43: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
+	13, // 44: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
+	15, // 45: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
+	17, // 46: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
+	19, // 47: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
+	24, // 48: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
+	27, // 49: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
+	29, // 50: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
+	31, // 51: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
+	33, // 52: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
+	35, // 53: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
+	37, // 54: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
+	41, // 55: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
+	45, // 56: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
+	47, // 57: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
+	49, // 58: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
+	51, // 59: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
+	53, // 60: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
+	8,  // 61: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
+	10, // 62: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
+	12, // 63: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
+	14, // 64: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
+	16, // 65: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
+	18, // 66: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
+	20, // 67: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
+	25, // 68: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
+	28, // 69: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
+	30, // 70: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
+	32, // 71: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
+	34, // 72: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
+	36, // 73: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
+	38, // 74: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
+	42, // 75: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
+	46, // 76: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
+	48, // 77: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
+	50, // 78: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
+	52, // 79: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
+	54, // 80: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
+	61, // [61:81] is the sub-list for method output_type
+	41, // [41:61] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_pod_proto_init() }
@@ -3878,6 +4283,9 @@ func file_podd_v1_pod_proto_init() {
 	}
 	file_podd_v1_entry_proto_init()
 	file_podd_v1_item_proto_init()
+	file_podd_v1_pod_proto_msgTypes[15].OneofWrappers = []any{
+		(*SubmitRequest_Plan)(nil),
+	}
 	file_podd_v1_pod_proto_msgTypes[18].OneofWrappers = []any{
 		(*StreamResponse_Entry)(nil),
 		(*StreamResponse_Delta)(nil),
@@ -3890,7 +4298,7 @@ func file_podd_v1_pod_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_pod_proto_rawDesc), len(file_podd_v1_pod_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   50,
+			NumMessages:   53,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

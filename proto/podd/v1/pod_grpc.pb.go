@@ -38,6 +38,7 @@ const (
 	PodService_ForkPod_FullMethodName         = "/podd.v1.PodService/ForkPod"
 	PodService_RewindPod_FullMethodName       = "/podd.v1.PodService/RewindPod"
 	PodService_CompletePath_FullMethodName    = "/podd.v1.PodService/CompletePath"
+	PodService_GetImage_FullMethodName        = "/podd.v1.PodService/GetImage"
 )
 
 // PodServiceClient is the client API for PodService service.
@@ -89,6 +90,9 @@ type PodServiceClient interface {
 	RewindPod(ctx context.Context, in *RewindPodRequest, opts ...grpc.CallOption) (*RewindPodResponse, error)
 	// CompletePath completes an @path for an editor.
 	CompletePath(ctx context.Context, in *CompletePathRequest, opts ...grpc.CallOption) (*CompletePathResponse, error)
+	// GetImage returns the bytes of an image that an entry refers to. Unknown digest: NOT_FOUND,
+	// reason IMAGE_NOT_FOUND.
+	GetImage(ctx context.Context, in *GetImageRequest, opts ...grpc.CallOption) (*GetImageResponse, error)
 }
 
 type podServiceClient struct {
@@ -298,6 +302,16 @@ func (c *podServiceClient) CompletePath(ctx context.Context, in *CompletePathReq
 	return out, nil
 }
 
+func (c *podServiceClient) GetImage(ctx context.Context, in *GetImageRequest, opts ...grpc.CallOption) (*GetImageResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetImageResponse)
+	err := c.cc.Invoke(ctx, PodService_GetImage_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PodServiceServer is the server API for PodService service.
 // All implementations must embed UnimplementedPodServiceServer
 // for forward compatibility.
@@ -347,6 +361,9 @@ type PodServiceServer interface {
 	RewindPod(context.Context, *RewindPodRequest) (*RewindPodResponse, error)
 	// CompletePath completes an @path for an editor.
 	CompletePath(context.Context, *CompletePathRequest) (*CompletePathResponse, error)
+	// GetImage returns the bytes of an image that an entry refers to. Unknown digest: NOT_FOUND,
+	// reason IMAGE_NOT_FOUND.
+	GetImage(context.Context, *GetImageRequest) (*GetImageResponse, error)
 	mustEmbedUnimplementedPodServiceServer()
 }
 
@@ -413,6 +430,9 @@ func (UnimplementedPodServiceServer) RewindPod(context.Context, *RewindPodReques
 }
 func (UnimplementedPodServiceServer) CompletePath(context.Context, *CompletePathRequest) (*CompletePathResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CompletePath not implemented")
+}
+func (UnimplementedPodServiceServer) GetImage(context.Context, *GetImageRequest) (*GetImageResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetImage not implemented")
 }
 func (UnimplementedPodServiceServer) mustEmbedUnimplementedPodServiceServer() {}
 func (UnimplementedPodServiceServer) testEmbeddedByValue()                    {}
@@ -770,6 +790,24 @@ func _PodService_CompletePath_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PodService_GetImage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetImageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PodServiceServer).GetImage(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PodService_GetImage_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PodServiceServer).GetImage(ctx, req.(*GetImageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PodService_ServiceDesc is the grpc.ServiceDesc for PodService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -848,6 +886,10 @@ var PodService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CompletePath",
 			Handler:    _PodService_CompletePath_Handler,
+		},
+		{
+			MethodName: "GetImage",
+			Handler:    _PodService_GetImage_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -1,15 +1,15 @@
-// Command floor is the yardstick that podd is measured against: a bare daemon of
-// podd's shape and nothing else. It serves pods over gRPC on a Unix socket, has one
-// goroutine a pod and one writer that commits what waits as one group, keeps every
-// entry in bbolt and syncs it before anything that rests on it, streams entries and
-// fragments to its subscribers, asks a model and runs shell commands. It has no
-// approvals, sandbox, limits, recovery, pruning, request ids, hooks or checks.
+// Command floor is the yardstick for podd: a bare daemon of podd's shape and nothing
+// else. It serves pods over gRPC on a Unix socket and has one goroutine per pod. One
+// writer commits waiting entries as a group, keeps every entry in bbolt, and syncs it
+// before anything that depends on it. The daemon streams entries and fragments to its
+// subscribers, asks a model and runs shell commands. It has no approvals, sandbox,
+// limits, recovery, pruning, request ids, hooks or checks.
 //
-// The model is asked through the typed API of openai-go. With -own-sse it is asked
-// with bytes of its own through the client's Post, and the answer is read by a small
-// stream reader: the other floor.
+// It asks the model through the typed API of openai-go. With -own-sse, the second floor,
+// it sends its own bytes through the client's Post and reads the answer with a small
+// stream reader.
 //
-// docs/performance.md says what is compared with it. Rank 6; no part of podd.
+// docs/performance.md says what is compared with it. Rank 6; not part of podd.
 package main
 
 import (

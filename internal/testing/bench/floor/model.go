@@ -5,17 +5,16 @@ import (
 	"encoding/json"
 )
 
-// model holds one conversation and asks for the next answer to it. Its user is one
-// goroutine.
+// model has one conversation and requests the next answer to it. It is for one goroutine.
 type model interface {
 	user(text string)
 	assistant(a answer)
 	result(callID, text string)
-	// ask sends the conversation and hands on each fragment of text.
+	// ask sends the conversation and passes on each fragment of text.
 	ask(ctx context.Context, delta func(string)) (answer, error)
 }
 
-// answer is what a model said.
+// answer is a model's answer.
 type answer struct {
 	text  string
 	calls []call
@@ -26,7 +25,7 @@ type call struct {
 	id, name, arguments string
 }
 
-// command is what the call wants to run.
+// command is the command of the call.
 func (c call) command() string {
 	var args struct{ Command string }
 	_ = json.Unmarshal([]byte(c.arguments), &args)

@@ -15,8 +15,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// own keeps the bytes of each message and appends to them; it reads the stream line
-// by line.
+// own keeps the bytes of each message and appends to them; it reads the stream line by
+// line.
 type own struct {
 	client *openai.Client
 	body   []byte

@@ -25,8 +25,7 @@ type host struct {
 	pods map[string]*pod
 }
 
-// load finds the pods of the database. Their conversations are read when they are
-// needed.
+// load finds the pods of the database. Conversations are read when they are needed.
 func (h *host) load() error {
 	records, err := h.store.specs()
 	for name, spec := range records {
@@ -35,7 +34,7 @@ func (h *host) load() error {
 	return err
 }
 
-// pod is one conversation. What its goroutine owns stands before mu.
+// pod is one conversation. The fields before mu belong to its goroutine.
 type pod struct {
 	host  *host
 	name  string
@@ -50,7 +49,7 @@ type pod struct {
 	subs map[*subscriber]bool
 }
 
-// submit is one input; seq hears where it stands in the log.
+// submit is one input; seq receives its sequence in the log.
 type submit struct {
 	text string
 	seq  chan submitted
@@ -61,7 +60,7 @@ type submitted struct {
 	err error
 }
 
-// start makes the pod's goroutine, once.
+// start starts the pod's goroutine, once.
 func (p *pod) start() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,14 +119,14 @@ func (p *pod) run() {
 			seq, err := p.append(&poddv1.Entry{Kind: &poddv1.Entry_Submitted{Submitted: &poddv1.Submitted{Text: s.text}}})
 			s.seq <- submitted{seq, err}
 			if err == nil {
-				p.take(s.text)
+				p.submit(s.text)
 			}
 		}
 	}
 }
 
-// take runs a turn.
-func (p *pod) take(text string) {
+// submit runs a turn.
+func (p *pod) submit(text string) {
 	p.turn++
 	end := &poddv1.TurnEnded{Outcome: poddv1.Outcome_OUTCOME_FINISHED}
 	if err := p.steps(text, end); err != nil {
@@ -192,8 +191,8 @@ func (p *pod) exec(c call) *poddv1.ToolResult {
 	return &poddv1.ToolResult{CallId: c.id, Tool: c.name, Content: string(output), IsError: err != nil}
 }
 
-// append puts entries on disk and then into the conversation, wakes the subscribers
-// and gives the last sequence.
+// append writes entries to disk and then adds them to the conversation, wakes the
+// subscribers and returns the last sequence.
 func (p *pod) append(entries ...*poddv1.Entry) (int64, error) {
 	seq := p.seq
 	var keys, vals [][]byte

@@ -75,7 +75,7 @@ func (s *service) Submit(ctx context.Context, req *poddv1.SubmitRequest) (*poddv
 	return &poddv1.SubmitResponse{Seq: done.seq, RequestId: req.GetRequestId()}, done.err
 }
 
-// subscriber is one stream: what it has not sent yet of the text in flight.
+// subscriber is one stream: the text in flight that it has not sent yet.
 type subscriber struct {
 	wake chan struct{}
 
@@ -91,7 +91,7 @@ func (s *subscriber) signal() {
 	}
 }
 
-// publish hands a fragment to the subscribers; a slow one gets larger pieces.
+// publish passes a fragment to the subscribers; a slow one gets larger pieces.
 func (p *pod) publish(block, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,8 +104,8 @@ func (p *pod) publish(block, text string) {
 	}
 }
 
-// take gives what is pending.
-func (s *subscriber) take() *poddv1.StreamResponse {
+// next returns the pending text.
+func (s *subscriber) next() *poddv1.StreamResponse {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.pending) == 0 {
@@ -135,7 +135,7 @@ func (s *service) Stream(req *poddv1.StreamRequest, stream grpc.ServerStreamingS
 		delete(p.subs, sub)
 	}()
 	for after := req.GetAfterSeq(); ; {
-		if m := sub.take(); m != nil && req.GetDeltas() {
+		if m := sub.next(); m != nil && req.GetDeltas() {
 			if err := stream.Send(m); err != nil {
 				return err
 			}

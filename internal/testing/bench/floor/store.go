@@ -18,7 +18,7 @@ type store struct {
 
 var podsBucket, entriesBucket = []byte("pods"), []byte("entries")
 
-// commit is what one caller wants on disk, in one piece.
+// commit is what one caller writes, in one piece.
 type commit struct {
 	bucket     []byte
 	keys, vals [][]byte
@@ -48,7 +48,7 @@ func (s *store) close() {
 	_ = s.db.Close()
 }
 
-// write commits all that waits as one synced transaction, again and again.
+// write commits everything that waits as one synced transaction, repeatedly.
 func (s *store) write() {
 	for first := range s.queue {
 		group := s.waiting(first)
@@ -69,7 +69,7 @@ func (s *store) write() {
 	}
 }
 
-// waiting gives a commit and those that wait behind it.
+// waiting returns a commit and those that wait behind it.
 func (s *store) waiting(first *commit) []*commit {
 	group := []*commit{first}
 	for {
@@ -96,7 +96,7 @@ func entryKey(pod string, seq int64) []byte {
 	return binary.BigEndian.AppendUint64(append([]byte(pod), 0), uint64(seq))
 }
 
-// entries gives the records of a pod above a sequence, at most 256.
+// entries returns the records of a pod above a sequence, at most 256.
 func (s *store) entries(pod string, after int64) (found [][]byte, err error) {
 	prefix := len(pod) + 1
 	err = s.db.View(func(tx *bbolt.Tx) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 )
 
-// typed asks through openai-go's parameters and streams.
+// typed uses openai-go's parameters and streams.
 type typed struct {
 	client   *openai.Client
 	messages []openai.ChatCompletionMessageParamUnion
@@ -74,7 +74,7 @@ func (t *typed) ask(ctx context.Context, delta func(string)) (a answer, err erro
 	return a, stream.Err()
 }
 
-// add takes a fragment of a call.
+// add adds a fragment of a call.
 func (a *answer) add(index int, id, name, arguments string) {
 	for len(a.calls) <= index {
 		a.calls = append(a.calls, call{})

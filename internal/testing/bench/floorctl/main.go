@@ -1,7 +1,7 @@
 // Command floorctl is the floor of podctl: it submits one prompt to a pod, prints the
 // text of the answer and ends with the turn.
 //
-// Rank 6; no part of podd.
+// Rank 6; not part of podd.
 package main
 
 import (

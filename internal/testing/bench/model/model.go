@@ -1,16 +1,15 @@
-// Package model is the model endpoint that podd and the floor are measured with: Chat
-// Completions over plain net/http, answers of prebuilt bytes, so that its own cost is
-// small and the same for all who ask. It checks nothing; pkg/llm/scripted does.
+// Package model is the model endpoint for measuring podd and the floor: Chat Completions
+// over plain net/http, answers of prebuilt bytes, so that its own cost is small and the
+// same for every client. It checks nothing; pkg/llm/scripted does.
 //
-// The newest prompt in a request says what is answered: a word of the form
-// bench:KIND-N.
+// The newest prompt in a request selects the answer by a word of the form bench:KIND-N.
 //
 //	bench:say-0       one line of text
 //	bench:loop-N      N answers with one call of the shell tool, then a line of text
 //	bench:slow-N      the same, each answer after Delay
 //	bench:stream-N    N chunks of text
 //
-// Rank 6; no part of podd.
+// Rank 6; not part of podd.
 package model
 
 import (
@@ -28,7 +27,7 @@ import (
 // Delay is how long a slow model thinks.
 const Delay = 200 * time.Millisecond
 
-// Stats is what a server has seen since it was last reset.
+// Stats is what a server has counted since Reset.
 type Stats struct {
 	Connections, Requests int64
 	// First is the body of the first request.
@@ -53,14 +52,14 @@ func (s *Server) New() *http.Server {
 	}}
 }
 
-// Stats is what was seen since Reset.
+// Stats is what the server has counted since Reset.
 func (s *Server) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Stats{Connections: s.connections.Load(), Requests: s.requests.Load(), First: s.first}
 }
 
-// Reset begins anew. Connections that stand are not counted again.
+// Reset sets the counts to zero. It does not count open connections again.
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,8 +68,8 @@ func (s *Server) Reset() {
 	s.first = nil
 }
 
-// see notes a request.
-func (s *Server) see(body []byte) {
+// record notes a request.
+func (s *Server) record(body []byte) {
 	if s.requests.Add(1) > 1 {
 		return
 	}
@@ -100,7 +99,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body = buffer.Bytes()
-	s.see(body)
+	s.record(body)
 	kind, n, done := parse(body)
 	if kind == "slow" {
 		time.Sleep(Delay)
@@ -128,7 +127,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, usage, in, out, in+out, in*9/10)
 }
 
-// parse finds the newest prompt, and how many results of tools stand after it.
+// parse finds the newest prompt, and the number of tool results after it.
 func parse(body []byte) (kind string, n, done int) {
 	const mark = "bench:"
 	at := bytes.LastIndex(body, []byte(mark))

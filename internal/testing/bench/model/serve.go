@@ -8,8 +8,8 @@ import (
 	"net/http"
 )
 
-// Serve serves on a free port of loopback for ever and writes the base URL to out
-// first. GET /stats gives the Stats and resets them.
+// Serve serves on a free port of loopback for ever, after it has written the base URL to
+// out. GET /stats returns the Stats and resets them.
 func Serve(out io.Writer) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

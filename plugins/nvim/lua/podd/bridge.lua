@@ -84,8 +84,8 @@ end
 
 local start
 
--- gone handles the end of the bridge: requests fail, except those that count once, which
--- the next bridge sends again.
+-- gone handles the end of the bridge: requests fail, except those that may be repeated,
+-- which the next bridge sends again.
 local function gone(code, words)
   job, hello = nil, nil
   local again = next(streams) ~= nil
@@ -162,7 +162,7 @@ local function ready()
 end
 
 -- request sends a request; done gets the error, or nil and the result. The next bridge
--- repeats a submit, which counts once.
+-- repeats a submit; podd accepts it once.
 function M.request(method, params, done)
   local up = ready()
   last_id = last_id + 1

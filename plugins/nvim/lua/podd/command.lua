@@ -20,12 +20,14 @@ local function pod_call(method, said)
   end
 end
 
-local function submit(o, text, how)
-  if text == '' and o.range == 0 then
+local function submit(o, text, how, image)
+  if text == '' and o.range == 0 and not image then
     return podd().with_pod(true, function(pod) require('podd.prompt').open(pod) end)
   end
   local first, last, buf = o.line1, o.line2, vim.api.nvim_get_current_buf()
-  podd().with_pod(true, function(pod, dir)
+  podd().with_pod(true, function(pod, dir, p)
+    -- A prompt that steers an idle pod begins a turn, which would act.
+    local steer = how == 'steer' and not (p.state == 'POD_STATE_IDLE' and require('podd.submit').plans(pod, false))
     local segments = {}
     if text ~= '' then
       segments[1] = { text = { text = o.range > 0 and text .. '\n' or text } }
@@ -35,13 +37,30 @@ local function submit(o, text, how)
         segments[#segments + 1] = require('podd.submit').selection(dir, first, last, how == 'paste')
       end)
     end
-    require('podd.submit').send(pod, segments, how == 'steer')
+    segments[#segments + 1] = image
+    require('podd.submit').send(pod, segments, steer)
     if how ~= 'steer' and vim.fn.bufwinid('podd://' .. pod) == -1 then
       local win = vim.api.nvim_get_current_win()
       require('podd.stream').open(pod)
       vim.api.nvim_set_current_win(win)
     end
   end)
+end
+
+-- image submits an image with a text or a range, or attaches it to the prompt.
+local function image(o, arguments)
+  local path, text = require('podd.image').split(arguments)
+  local prompt = require('podd.prompt')
+  if prompt.here() and text == '' and o.range == 0 then
+    return prompt.attach(path)
+  elseif path == '' then
+    return podd().say('name the file of an image', vim.log.levels.ERROR)
+  end
+  local segment, why = require('podd.image').read(path)
+  if not segment then
+    return podd().say(why, vim.log.levels.ERROR)
+  end
+  submit(o, text, nil, segment)
 end
 
 -- show puts facts into a window.
@@ -85,6 +104,16 @@ local function context()
   end)
 end
 
+local function plan()
+  podd().with_pod(true, function(pod, _, p)
+    local s = require('podd.submit')
+    local on = not s.plans(pod, p.spec.plan)
+    s.plan(pod, on)
+    require('podd.stream').redraw(pod)
+    podd().say(on and ('prompts to pod %s only plan, until the next :Podd plan'):format(pod) or ('prompts to pod %s act'):format(pod))
+  end)
+end
+
 local function pods()
   bridge.request('ListPods', {}, function(err, r)
     if err then
@@ -116,7 +145,9 @@ local verbs = {
   submit = function(o, text) submit(o, text) end,
   paste = function(o, text) submit(o, text, 'paste') end,
   steer = function(o, text) submit(o, text, 'steer') end,
+  image = image,
   prompt = function() submit({ range = 0 }, '') end,
+  plan = plan,
   cancel = pod_call('Cancel', function(r, pod)
     return r.cancelled and ('cancelled turn %s of pod %s'):format(r.turn, pod) or ('pod %s has no running turn'):format(pod)
   end),
@@ -155,6 +186,8 @@ function M.complete(start, line)
   elseif verb == 'open' or verb == 'use' then
     local err, r = bridge.call('ListPods', {})
     return err and {} or starting(vim.tbl_map(function(p) return p.name end, r.pods), start)
+  elseif verb == 'image' and start:sub(1, 1) ~= '@' then
+    return require('podd.image').complete(start)
   elseif start:sub(1, 1) == '@' then
     local pod, err, r = podd().named()
     if not pod then

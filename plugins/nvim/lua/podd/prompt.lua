@@ -3,6 +3,8 @@ local bridge = require('podd.bridge')
 local M = {}
 
 local pods = {}
+-- images are those that a prompt sends with its text.
+local images = {}
 
 -- start_of is the byte column after the @ of the reference before the cursor, or nil.
 function M.start_of(line)
@@ -35,16 +37,44 @@ end
 
 local function send(buf)
   local text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
-  if not text:find('%S') then
+  local sent = images[buf] or {}
+  local segments = vim.list_slice(sent)
+  if text:find('%S') then
+    table.insert(segments, 1, { text = { text = text } })
+  end
+  if #segments == 0 then
     return require('podd').say('the prompt is empty')
   end
   vim.bo[buf].modified = false
-  require('podd.submit').send(pods[buf], { { text = { text = text } } }, false, function()
+  require('podd.submit').send(pods[buf], segments, false, function()
+    if images[buf] == sent then
+      images[buf] = nil
+    end
     if vim.api.nvim_buf_is_valid(buf) and table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n') == text then
       vim.api.nvim_buf_set_lines(buf, 0, -1, false, {})
       vim.bo[buf].modified = false
     end
   end)
+end
+
+-- here says whether the current buffer is a prompt.
+function M.here()
+  return pods[vim.api.nvim_get_current_buf()] ~= nil
+end
+
+-- attach adds an image file to the current prompt; without a path the prompt has none any more.
+function M.attach(path)
+  local podd, buf = require('podd'), vim.api.nvim_get_current_buf()
+  if path == '' then
+    images[buf] = nil
+    return podd.say('the prompt has no images')
+  end
+  local segment, why = require('podd.image').read(path)
+  if not segment then
+    return podd.say(why, vim.log.levels.ERROR)
+  end
+  images[buf] = vim.list_extend(vim.list_slice(images[buf] or {}), { segment })
+  podd.say(('%s goes with the prompt (%d); :Podd image takes all back'):format(segment.image.name, #images[buf]))
 end
 
 -- open shows the prompt of a pod, ready to be typed into.
@@ -61,7 +91,7 @@ function M.open(pod)
   vim.bo[buf].omnifunc = "v:lua.require'podd.prompt'.complete"
   vim.bo[buf].completefunc = vim.bo[buf].omnifunc
   vim.api.nvim_create_autocmd('BufWriteCmd', { buffer = buf, callback = function() send(buf) end })
-  vim.api.nvim_create_autocmd('BufWipeout', { buffer = buf, callback = function() pods[buf] = nil end })
+  vim.api.nvim_create_autocmd('BufWipeout', { buffer = buf, callback = function() pods[buf], images[buf] = nil, nil end })
   vim.keymap.set({ 'n', 'i' }, '<C-s>', function() send(buf) end, { buffer = buf })
 end
 

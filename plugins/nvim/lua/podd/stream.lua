@@ -59,7 +59,7 @@ local function summary(v)
   elseif v.state.pod.queued > 0 then
     text = ('%s (%d queued)'):format(text, v.state.pod.queued)
   end
-  return text
+  return require('podd.submit').plans(v.pod, v.state.pod.spec.plan) and text .. ', prompts plan' or text
 end
 
 local function tail(v)
@@ -275,6 +275,15 @@ function M.open(pod)
   end
   vim.cmd('keepalt split ' .. vim.fn.fnameescape(name))
   options()
+end
+
+-- redraw shows a pod's state again.
+function M.redraw(pod)
+  for _, v in pairs(views) do
+    if v.pod == pod then
+      later(v)
+    end
+  end
 end
 
 -- visible says whether a window shows a stream.

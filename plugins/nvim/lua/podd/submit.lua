@@ -4,16 +4,38 @@ local M = {}
 
 local count = 0
 
--- request_id makes a submit count once, however often it is sent.
+-- By pod, whether plan mode was switched on or off here.
+local plans = {}
+
+-- plans says whether prompts to a pod begin turns that only plan; setting is the pod's own.
+function M.plans(pod, setting)
+  if plans[pod] == nil then
+    return setting
+  end
+  return plans[pod]
+end
+
+-- plan switches plan mode of later prompts to a pod.
+function M.plan(pod, on)
+  plans[pod] = on
+end
+
+-- request_id makes podd accept a submit once, however often it is sent.
 local function request_id()
   count = count + 1
   return ('nvim-%d-%d-%d'):format(vim.fn.getpid(), vim.loop.hrtime(), count)
 end
 
--- send submits segments to a pod. done, if set, is called once podd has them.
+-- send submits segments to a pod. done, if set, is called once podd has them. A prompt that
+-- steers follows the turn that it joins.
 function M.send(pod, segments, steer, done)
   local podd = require('podd')
+  local plan
+  if not steer then
+    plan = plans[pod]
+  end
   bridge.request('Submit', {
+    plan = plan,
     pod = pod, segments = segments, request_id = request_id(), parse_refs = true,
     mode = steer and 'SUBMIT_MODE_STEER' or 'SUBMIT_MODE_QUEUE',
   }, function(err, r)
@@ -53,7 +75,7 @@ function M.selection(dir, first, last, paste)
   if ref then
     return ref
   end
-  -- podd takes names of 256 bytes.
+  -- podd accepts names of 256 bytes.
   local name = vim.fn.strcharpart(vim.fn.fnamemodify(vim.api.nvim_buf_get_name(0), ':t'), 0, 50)
   return {
     paste = {

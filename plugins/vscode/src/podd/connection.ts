@@ -11,7 +11,7 @@ import { type GetStatsResponse, type Pod, PodServiceClient, PodSpec, type Submit
 import { PoddError, poddError } from "./errors";
 import { type Places, refusal } from "./places";
 
-/** podd takes messages of up to 16 MiB in either direction. */
+/** podd accepts and sends messages of up to 16 MiB. */
 const options = {
   "grpc.max_receive_message_length": 16 << 20,
   "grpc.max_send_message_length": 16 << 20,
@@ -25,7 +25,7 @@ const options = {
 /** How long a call may take, in milliseconds. */
 const callTime = 30_000;
 
-/** Answer is how a person decides on a call that waits. */
+/** Answer is a person's decision on a waiting call. */
 export interface Answer {
   approve: boolean;
   always?: boolean;
@@ -60,7 +60,10 @@ export class Connection {
     this.pods.close();
   }
 
-  /** check throws a PoddError when nothing may be sent to the socket. */
+  /** By pod id, whether a person here switched plan mode on or off; a pod without one follows its own setting. */
+  readonly plans = new Map<string, boolean>();
+
+  /** check throws a PoddError when the socket is not safe to use. */
   check(): void {
     const why = refusal(this.at.socket);
     if (why) {
@@ -73,12 +76,12 @@ export class Connection {
     return reply.version;
   }
 
-  /** list gives all pods in the order of their names. */
+  /** list returns all pods in the order of their names. */
   async list(): Promise<Pod[]> {
     return (await this.call(this.pods.listPods.bind(this.pods), { dir: "" })).pods;
   }
 
-  /** create makes a pod with a workspace. */
+  /** create creates a pod with a workspace. */
   async create(name: string, dir: string): Promise<Pod> {
     const spec: PodSpec = { ...PodSpec.decode(new Uint8Array()), dir };
     const { pod } = await this.call(this.pods.createPod.bind(this.pods), { name, spec }, true);
@@ -90,16 +93,19 @@ export class Connection {
   }
 
   /**
-   * submit gives a pod input, once: when podd goes away in the middle it is sent again with
-   * the same request id.
+   * submit submits a prompt to a pod, once: if podd goes away in the middle, submit sends it
+   * again with the same request id. A prompt that steers follows the turn that it joins.
    */
   async submit(pod: string, segments: Segment[], steer = false): Promise<SubmitResponse> {
+    const plan = this.plans.get(pod);
     const request = {
       pod,
       segments,
       requestId: randomUUID(),
       mode: steer ? SubmitMode.STEER : SubmitMode.QUEUE,
       parseRefs: true,
+      planning: steer || plan === undefined ? undefined : { $case: "plan" as const, value: plan },
+      answerSchema: "", model: "", effort: "",
     };
     for (let attempt = 1; ; attempt++) {
       try {
@@ -109,6 +115,11 @@ export class Connection {
         await new Promise((resolve) => setTimeout(resolve, 100 * attempt));
       }
     }
+  }
+
+  /** image returns the bytes of an image that a pod's log names by its digest. */
+  async image(digest: string): Promise<Uint8Array> {
+    return (await this.call(this.pods.getImage.bind(this.pods), { digest })).data;
   }
 
   /** cancel ends the running turn; false when none ran. */
@@ -124,7 +135,7 @@ export class Connection {
     await this.call(this.pods.resume.bind(this.pods), { pod });
   }
 
-  /** complete gives paths of the workspace that begin with what was typed after an @. */
+  /** complete returns paths of the workspace that begin with the text after an @. */
   async complete(pod: string, prefix: string): Promise<string[]> {
     return (await this.call(this.pods.completePath.bind(this.pods), { pod, prefix, limit: 50 })).paths;
   }
@@ -133,12 +144,12 @@ export class Connection {
     return this.call(this.pods.getStats.bind(this.pods), { pod });
   }
 
-  /** waiting gives the calls of all pods that wait for a person, the oldest first. */
+  /** waiting returns the calls of all pods that wait for a person, the oldest first. */
   async waiting(): Promise<Approval[]> {
     return (await this.call(this.approvals.listApprovals.bind(this.approvals), { pod: "" })).approvals;
   }
 
-  /** answer decides on a call; it holds for exactly what the approval shows. */
+  /** answer decides on a call; it applies to exactly what the approval shows. */
   async answer(what: Approval, how: Answer): Promise<void> {
     await this.call(
       this.approvals.resolveApproval.bind(this.approvals),
@@ -155,7 +166,7 @@ export class Connection {
     );
   }
 
-  /** unseen gives the alerts that nobody acknowledged, the oldest first. */
+  /** unseen returns the unacknowledged alerts, the oldest first. */
   async unseen(): Promise<Alert[]> {
     return (await this.call(this.alerts.listAlerts.bind(this.alerts), { pod: "", afterSeq: 0, unacked: true, limit: 0 })).alerts;
   }

@@ -1,7 +1,7 @@
 import type { ServiceError } from "@grpc/grpc-js";
 import { status } from "@grpc/grpc-js";
 
-/** PoddError is an error as podd says it: one sentence, and a reason for programs. */
+/** PoddError is an error of podd: one sentence, and a reason for programs. */
 export class PoddError extends Error {
   constructor(
     message: string,
@@ -24,7 +24,7 @@ export function poddError(err: ServiceError): PoddError {
 }
 
 /**
- * The reason stands in a google.rpc.ErrorInfo within the grpc-status-details-bin trailer:
+ * The reason is in a google.rpc.ErrorInfo within the grpc-status-details-bin trailer:
  * Status{details=3: Any{type_url=1, value=2: ErrorInfo{reason=1, domain=2}}}.
  */
 function reason(err: ServiceError): string {
@@ -42,7 +42,7 @@ function reason(err: ServiceError): string {
   return "";
 }
 
-/** fields gives the length-delimited fields of a protobuf message with one number. */
+/** fields returns the length-delimited fields of a protobuf message with one number. */
 function fields(message: Buffer, wanted: number): Buffer[] {
   const found: Buffer[] = [];
   let at = 0;

@@ -18,9 +18,9 @@ export interface Follower {
 const longestPause = 2000;
 
 /**
- * follow reads a pod's log from the sequence after on, and goes on with what comes, over
- * restarts of podd, until signal is aborted. It fails when there is nothing more to hope
- * for: the pod is gone.
+ * follow reads a pod's log after the sequence `after`, and continues with new entries, across
+ * restarts of podd, until signal is aborted. It fails when a retry cannot help, because the
+ * pod is gone.
  */
 export async function follow(c: Connection, pod: string, after: number, to: Follower, signal: AbortSignal): Promise<void> {
   let seq = after;
@@ -52,7 +52,7 @@ export async function follow(c: Connection, pod: string, after: number, to: Foll
   }
 }
 
-/** once reads one stream to its end, which is an error. */
+/** once reads one stream to its end, which is always an error. */
 function once(c: Connection, pod: string, afterSeq: number, signal: AbortSignal, take: (m: StreamResponse) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     c.check(); // Throwing rejects.

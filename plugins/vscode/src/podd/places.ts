@@ -30,8 +30,8 @@ function absolute(dir: string | undefined): string | undefined {
 }
 
 /**
- * refusal says in one sentence why nothing may be sent to a socket; undefined when it may.
- * What is said there, the token too, is for a podd of the same user alone.
+ * refusal says in one sentence why a socket is not safe to use; undefined if it is. Messages,
+ * and the token among them, are only for a podd of the same user.
  */
 export function refusal(socket: string): string | undefined {
   let info: fs.Stats;

@@ -3,12 +3,12 @@ import type { Alert } from "../gen/podd/v1/entry";
 import type { Pod } from "../gen/podd/v1/pod";
 import type { Connection } from "./connection";
 
-/** State is what podd was last seen to do. */
+/** State is the last known state of podd. */
 export interface State {
   pods: Pod[];
   /** Calls that wait for a person. */
   approvals: Approval[];
-  /** Alerts that nobody acknowledged. */
+  /** Unacknowledged alerts. */
   alerts: Alert[];
   /** Why podd cannot be asked, in one sentence; empty when it can. */
   away: string;
@@ -17,8 +17,7 @@ export interface State {
 const nothing: State = { pods: [], approvals: [], alerts: [], away: "" };
 
 /**
- * Watch looks at podd again and again and tells when something changed. There is one look
- * at a time.
+ * Watch polls podd and reports changes. One poll runs at a time.
  */
 export class Watch {
   state: State = nothing;
@@ -27,7 +26,7 @@ export class Watch {
   private seen = "";
   private stopped = false;
 
-  /** @param every milliseconds between two looks. */
+  /** @param every milliseconds between two polls. */
   constructor(
     private readonly connection: () => Connection,
     private readonly every: number,
@@ -45,7 +44,7 @@ export class Watch {
     clearTimeout(this.timer);
   }
 
-  /** look looks now; it returns when the state is as new as the call. */
+  /** look polls now; it returns when the state is at least as new as the call. */
   async look(): Promise<void> {
     await this.looking;
     this.looking = this.ask();

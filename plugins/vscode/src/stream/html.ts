@@ -2,13 +2,13 @@
 export interface Assets {
   script: string;
   style: string;
-  /** The source that styles and scripts come from, for the page's policy. */
+  /** The source of styles and scripts, for the page's policy. */
   source: string;
 }
 
 /**
- * html is the page of the stream view. It is empty: blocks come as messages. Its policy lets
- * nothing run or load but its own script and style.
+ * html is the page of the stream view. It is empty: blocks come as messages. Its policy
+ * permits only its own script and style.
  */
 export function html(a: Assets): string {
   return `<!DOCTYPE html>
@@ -28,6 +28,8 @@ export function html(a: Assets): string {
 <form id="form">
 <textarea id="input" rows="2" aria-label="Message to the pod" placeholder="Message; @ adds a file. Enter sends, Shift+Enter adds a line, Ctrl+Enter steers the running turn."></textarea>
 <button type="submit">Send</button>
+<button type="button" id="image">Send with images…</button>
+<button type="button" id="plan" aria-pressed="false" title="In plan mode a prompt begins a turn that reads and plans, and changes nothing">Plan</button>
 <button type="button" id="cancel" hidden>Cancel turn</button>
 </form>
 </footer>

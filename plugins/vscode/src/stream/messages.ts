@@ -1,24 +1,29 @@
 import type { PageBlock, PageChange } from "./page";
 
-/** Kept is which pod a page shows. */
+/** Kept identifies the pod that a page shows. */
 export interface Kept {
   pod: string;
   name: string;
 }
 
-/** What the extension tells the page. */
+/** Messages from the extension to the page. */
 export type ToPage =
-  /** What the page keeps, so that its tab finds its pod again when the window is loaded again. */
+  /** The page's saved state, by which its tab finds its pod again after a reload of the window. */
   | { type: "keep"; state: Kept }
   | { type: "reset"; blocks: PageBlock[] }
   | ({ type: "change" } & PageChange)
-  | { type: "state"; text: string; busy: boolean }
+  /** A text was sent with images. */
+  | { type: "sent"; text: string }
+  | { type: "state"; text: string; busy: boolean; plan: boolean }
   | { type: "paths"; prefix: string; paths: string[] };
 
-/** What the page tells the extension. */
+/** Messages from the page to the extension. */
 export type FromPage =
   | { type: "ready" }
   | { type: "submit"; text: string; steer: boolean }
+  /** Choose images and submit them with the text. */
+  | { type: "image"; text: string }
+  | { type: "plan"; on: boolean }
   | { type: "complete"; prefix: string }
   | { type: "answer"; callId: string; digest: string; approve: boolean; always: boolean }
   | { type: "cancel" };

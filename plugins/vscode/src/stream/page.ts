@@ -1,7 +1,7 @@
 import type { Block, Change } from "../../../transcript/transcript";
 import { visible } from "./visible";
 
-/** PageBlock is a block as the page shows it. Its texts hide nothing. */
+/** PageBlock is a block as the page shows it. Its texts have no hidden characters. */
 export interface PageBlock {
   /** Unique in the transcript. */
   id: string;
@@ -10,19 +10,19 @@ export interface PageBlock {
   text: string;
   /** Folded at first: a tool's output, a file, reasoning. */
   detail?: string;
-  /** For a tool: its name and what it was called with. */
+  /** For a tool: its name and its arguments. */
   tool?: string;
   arguments?: string;
-  /** For a tool: where it is; for the rest: whether it is still being written. */
+  /** For a tool: its state; otherwise: whether it is still being written. */
   state?: "writing" | "waiting" | "running" | "done" | "error" | "live" | "queued";
-  /** For a tool that waits: what is asked, and the digest of exactly what is shown, in hexadecimal. */
+  /** For a waiting tool: the question, and the digest of exactly what is shown, in hexadecimal. */
   question?: string;
   callId?: string;
   digest?: string;
   level?: string;
 }
 
-/** PageChange is a change as the page takes it. */
+/** PageChange is a change in the page's form. */
 export interface PageChange {
   put: PageBlock[];
   drop: string[];

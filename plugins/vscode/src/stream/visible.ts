@@ -1,7 +1,7 @@
 /**
- * visible makes what hides in a text plain: control characters, invisible ones and those
- * that change the order of text stand as their code. A model and a workspace choose what is
- * shown, and a person decides by it.
+ * visible shows the hidden characters of a text as escapes: control characters, invisible
+ * ones and those that change the order of text. The text comes from models and workspaces,
+ * and a person decides by it.
  */
 export function visible(text: string): string {
   return text.replace(hidden, (c) => `\\u{${c.codePointAt(0)!.toString(16)}}`);

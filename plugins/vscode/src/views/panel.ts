@@ -1,6 +1,8 @@
 import * as vscode from "vscode";
 
+import type { Segment } from "../gen/podd/v1/item";
 import { Transcript } from "../../../transcript/transcript";
+import { images, imageTypes } from "../images";
 import type { Answer, Connection } from "../podd/connection";
 import { follow } from "../podd/follow";
 import { html } from "../stream/html";
@@ -17,6 +19,12 @@ export interface Asks {
   closed(): void;
 }
 
+/** chooseImages asks for image files; undefined if the person chose none. */
+export async function chooseImages(): Promise<string[] | undefined> {
+  const chosen = await vscode.window.showOpenDialog({ canSelectMany: true, openLabel: "Send", title: "Images for the pod", filters: { Images: imageTypes } });
+  return chosen?.map((uri) => uri.fsPath);
+}
+
 /** streamType is the type of the panel's view. */
 export const streamType = "podd.stream";
 
@@ -26,7 +34,7 @@ export class Panel {
   private readonly stop = new AbortController();
   private readonly view: vscode.WebviewPanel;
   private ready = false;
-  private state: ToPage = { type: "state", text: "", busy: false };
+  private state: Extract<ToPage, { type: "state" }> = { type: "state", text: "", busy: false, plan: false };
 
   /** @param view the view to use; a new one by default. */
   constructor(
@@ -59,9 +67,9 @@ export class Panel {
     this.view.reveal();
   }
 
-  /** tell shows the pod's state. */
-  tell(text: string, busy: boolean): void {
-    this.state = { type: "state", text, busy };
+  /** tell shows the pod's state. plan says whether its prompts begin turns that only plan. */
+  tell(text: string, busy: boolean, plan: boolean): void {
+    this.state = { type: "state", text, busy, plan };
     this.post(this.state);
   }
 
@@ -78,7 +86,7 @@ export class Panel {
         },
         lost: (why) => {
           this.transcript.lost();
-          this.tell(`lost the connection to podd; retrying: ${why.message}`, false);
+          this.tell(`lost the connection to podd; retrying: ${why.message}`, false, this.state.plan);
         },
       },
       this.stop.signal,
@@ -101,6 +109,18 @@ export class Panel {
         break;
       case "submit":
         await this.c.submit(this.pod.pod, [{ kind: { $case: "text", value: { text: m.text } } }], m.steer);
+        break;
+      case "image": {
+        const files = await chooseImages();
+        if (!files) break;
+        const said: Segment[] = m.text.trim() ? [{ kind: { $case: "text", value: { text: m.text } } }] : [];
+        await this.c.submit(this.pod.pod, [...said, ...(await images(files))]);
+        this.post({ type: "sent", text: m.text });
+        break;
+      }
+      case "plan":
+        this.c.plans.set(this.pod.pod, m.on);
+        this.tell(this.state.text, this.state.busy, m.on);
         break;
       case "complete":
         this.post({ type: "paths", prefix: m.prefix, paths: await this.c.complete(this.pod.pod, m.prefix) });

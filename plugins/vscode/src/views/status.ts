@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 import type { GetStatsResponse, Pod } from "../gen/podd/v1/pod";
 import { stateName } from "./tree";
 
-/** podLine says what a pod does and what it used, in one line. */
+/** podLine is a pod's state and usage, in one line. */
 export function podLine(p: Pod, stats?: GetStatsResponse): string {
   const used = stats?.usage ? ` · ${count(stats.usage.inputTokens)} in, ${count(stats.usage.outputTokens)} out` : "";
   // Without a price there is no cost to show.
@@ -11,7 +11,7 @@ export function podLine(p: Pod, stats?: GetStatsResponse): string {
   return `${p.name}: ${stateName(p)}${used}${cost}`;
 }
 
-/** count is a number of tokens in four characters or so. */
+/** count is a number of tokens in about four characters. */
 export function count(n: number): string {
   if (n < 1000) return String(n);
   if (n < 1_000_000) return `${(n / 1000).toFixed(n < 10_000 ? 1 : 0)}k`;

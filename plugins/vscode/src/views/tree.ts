@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 import { type Pod, PodState } from "../gen/podd/v1/pod";
 import type { State } from "../podd/watch";
 
-/** turnRuns says whether a pod has a turn that can be cancelled: one that waits is one, too. */
+/** turnRuns says whether a pod has a turn that can be cancelled, including one that waits. */
 export function turnRuns(p: Pod): boolean {
   const busy = p.state === PodState.RUNNING || p.state === PodState.WAITING || p.state === PodState.RESUMING;
   return busy || (p.state === PodState.PAUSED && !!p.pause?.turn);
@@ -36,7 +36,7 @@ export class Tree implements vscode.TreeDataProvider<Pod> {
   }
 
   getChildren(parent?: Pod): Pod[] {
-    // A spawned pod stands below the one that spawned it.
+    // A sub-pod appears below the pod that spawned it.
     const ids = new Set(this.pods.map((p) => p.id));
     const above = (p: Pod) => (p.spec && ids.has(p.spec.parent) ? p.spec.parent : "");
     return this.pods.filter((p) => above(p) === (parent?.id ?? ""));

@@ -49,7 +49,7 @@ export interface GetStatusResponse {
   model: string;
   /** The endpoint's base URL, without credentials. */
   baseUrl: string;
-  /** "responses" or "chat". */
+  /** "responses", "chat" or "messages". */
   api: string;
   /** Whether an API key is set. */
   hasKey: boolean;
@@ -78,6 +78,45 @@ export interface GetStatusResponse {
    * tokens, that are hidden from shell commands.
    */
   hiddenCredentials: number;
+  /**
+   * Whether shell commands of a pod whose spec does not say it reach the network without
+   * approval.
+   */
+  network: boolean;
+  /** Background commands that run, of all pods. */
+  jobs: number;
+  /** The endpoint of models that name none. base_url, api and has_key are its own. */
+  endpoint: string;
+  /** All endpoints, by name. */
+  endpoints: Endpoint[];
+  /** What all pods spent today; unset without limits.max_cost_per_day. */
+  spending: Spending | undefined;
+}
+
+/** Spending is what all pods together spent on the current day, and its limit. */
+export interface Spending {
+  /** In USD. */
+  spentToday: number;
+  maxCostPerDay: number;
+  /** 0 once the limit is reached. */
+  left: number;
+  /** Requests of the day without a known price, which do not count. */
+  unpricedRequests: number;
+  /** Pods that wait for the next day. */
+  waitingPods: number;
+  /** When the next day begins. */
+  nextDay: Date | undefined;
+}
+
+/** Endpoint is a configured model endpoint. */
+export interface Endpoint {
+  name: string;
+  /** Without credentials and query. */
+  baseUrl: string;
+  /** "responses", "chat" or "messages". */
+  api: string;
+  /** Where its key is from, such as a variable or a file; empty if it has none. */
+  keySource: string;
 }
 
 export interface CheckRequest {
@@ -147,6 +186,61 @@ export interface ProjectFile {
   content: Uint8Array;
 }
 
+export interface RefreshCatalogRequest {
+  /** The catalogue as podctl models refresh makes it from that of models.dev; at most 2 MiB. */
+  catalog: Uint8Array;
+  /** Go back to the catalogue that this podd was built with. */
+  builtin: boolean;
+}
+
+export interface RefreshCatalogResponse {
+  before: CatalogInfo | undefined;
+  after:
+    | CatalogInfo
+    | undefined;
+  /** The models of pods and of the configuration about which the two say different things. */
+  changes: CatalogChange[];
+}
+
+/** CatalogInfo describes a catalogue of models. */
+export interface CatalogInfo {
+  /** Where it is from. */
+  source: string;
+  /** When it was current, as YYYY-MM-DD. */
+  date: string;
+  models: number;
+}
+
+/** CatalogChange is a model that two catalogues describe differently. */
+export interface CatalogChange {
+  /** The model as the pod or the configuration names it. */
+  model: string;
+  /** Missing if the catalogue does not list the model. */
+  before: CatalogModel | undefined;
+  after: CatalogModel | undefined;
+}
+
+/** CatalogModel is what a vendor publishes about a model. Zero fields are unknown. */
+export interface CatalogModel {
+  /** The vendor's name of the model. */
+  id: string;
+  vendor: string;
+  /** Tokens, input and output together. */
+  window: number;
+  /** The most input tokens and the most output tokens of a request. */
+  maxInput: number;
+  maxOutput: number;
+  /** Values that the vendor takes as the reasoning effort. */
+  effort: string[];
+  /** Whether the model reads images. */
+  images: boolean;
+  /** USD per million tokens. */
+  inputPrice: number;
+  outputPrice: number;
+  cachedInputPrice: number;
+  cacheWritePrice: number;
+}
+
 function createBaseGetStatusRequest(): GetStatusRequest {
   return {};
 }
@@ -205,6 +299,11 @@ function createBaseGetStatusResponse(): GetStatusResponse {
     apiLevel: 0,
     shellCommands: "",
     hiddenCredentials: 0,
+    network: false,
+    jobs: 0,
+    endpoint: "",
+    endpoints: [],
+    spending: undefined,
   };
 }
 
@@ -272,6 +371,21 @@ export const GetStatusResponse: MessageFns<GetStatusResponse> = {
     }
     if (message.hiddenCredentials !== 0) {
       writer.uint32(168).int32(message.hiddenCredentials);
+    }
+    if (message.network !== false) {
+      writer.uint32(176).bool(message.network);
+    }
+    if (message.jobs !== 0) {
+      writer.uint32(184).int32(message.jobs);
+    }
+    if (message.endpoint !== "") {
+      writer.uint32(194).string(message.endpoint);
+    }
+    for (const v of message.endpoints) {
+      Endpoint.encode(v!, writer.uint32(202).fork()).join();
+    }
+    if (message.spending !== undefined) {
+      Spending.encode(message.spending, writer.uint32(210).fork()).join();
     }
     return writer;
   },
@@ -455,6 +569,226 @@ export const GetStatusResponse: MessageFns<GetStatusResponse> = {
             }
 
             message.hiddenCredentials = reader.int32();
+            continue;
+          }
+          case 22: {
+            if (tag !== 176) {
+              break;
+            }
+
+            message.network = reader.bool();
+            continue;
+          }
+          case 23: {
+            if (tag !== 184) {
+              break;
+            }
+
+            message.jobs = reader.int32();
+            continue;
+          }
+          case 24: {
+            if (tag !== 194) {
+              break;
+            }
+
+            message.endpoint = reader.string();
+            continue;
+          }
+          case 25: {
+            if (tag !== 202) {
+              break;
+            }
+
+            message.endpoints.push(Endpoint.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 26: {
+            if (tag !== 210) {
+              break;
+            }
+
+            message.spending = Spending.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSpending(): Spending {
+  return { spentToday: 0, maxCostPerDay: 0, left: 0, unpricedRequests: 0, waitingPods: 0, nextDay: undefined };
+}
+
+export const Spending: MessageFns<Spending> = {
+  encode(message: Spending, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.spentToday !== 0) {
+      writer.uint32(9).double(message.spentToday);
+    }
+    if (message.maxCostPerDay !== 0) {
+      writer.uint32(17).double(message.maxCostPerDay);
+    }
+    if (message.left !== 0) {
+      writer.uint32(25).double(message.left);
+    }
+    if (message.unpricedRequests !== 0) {
+      writer.uint32(32).int64(message.unpricedRequests);
+    }
+    if (message.waitingPods !== 0) {
+      writer.uint32(40).int32(message.waitingPods);
+    }
+    if (message.nextDay !== undefined) {
+      Timestamp.encode(toTimestamp(message.nextDay), writer.uint32(50).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Spending {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSpending();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 9) {
+              break;
+            }
+
+            message.spentToday = reader.double();
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.maxCostPerDay = reader.double();
+            continue;
+          }
+          case 3: {
+            if (tag !== 25) {
+              break;
+            }
+
+            message.left = reader.double();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.unpricedRequests = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.waitingPods = reader.int32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.nextDay = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEndpoint(): Endpoint {
+  return { name: "", baseUrl: "", api: "", keySource: "" };
+}
+
+export const Endpoint: MessageFns<Endpoint> = {
+  encode(message: Endpoint, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.baseUrl !== "") {
+      writer.uint32(18).string(message.baseUrl);
+    }
+    if (message.api !== "") {
+      writer.uint32(26).string(message.api);
+    }
+    if (message.keySource !== "") {
+      writer.uint32(34).string(message.keySource);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Endpoint {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndpoint();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.baseUrl = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.api = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.keySource = reader.string();
             continue;
           }
         }
@@ -1042,6 +1376,435 @@ export const ProjectFile: MessageFns<ProjectFile> = {
   },
 };
 
+function createBaseRefreshCatalogRequest(): RefreshCatalogRequest {
+  return { catalog: new Uint8Array(0), builtin: false };
+}
+
+export const RefreshCatalogRequest: MessageFns<RefreshCatalogRequest> = {
+  encode(message: RefreshCatalogRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.catalog.length !== 0) {
+      writer.uint32(10).bytes(message.catalog);
+    }
+    if (message.builtin !== false) {
+      writer.uint32(16).bool(message.builtin);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RefreshCatalogRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRefreshCatalogRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.catalog = reader.bytes();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.builtin = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRefreshCatalogResponse(): RefreshCatalogResponse {
+  return { before: undefined, after: undefined, changes: [] };
+}
+
+export const RefreshCatalogResponse: MessageFns<RefreshCatalogResponse> = {
+  encode(message: RefreshCatalogResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.before !== undefined) {
+      CatalogInfo.encode(message.before, writer.uint32(10).fork()).join();
+    }
+    if (message.after !== undefined) {
+      CatalogInfo.encode(message.after, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.changes) {
+      CatalogChange.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RefreshCatalogResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRefreshCatalogResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.before = CatalogInfo.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.after = CatalogInfo.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.changes.push(CatalogChange.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCatalogInfo(): CatalogInfo {
+  return { source: "", date: "", models: 0 };
+}
+
+export const CatalogInfo: MessageFns<CatalogInfo> = {
+  encode(message: CatalogInfo, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.source !== "") {
+      writer.uint32(10).string(message.source);
+    }
+    if (message.date !== "") {
+      writer.uint32(18).string(message.date);
+    }
+    if (message.models !== 0) {
+      writer.uint32(24).int32(message.models);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CatalogInfo {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCatalogInfo();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.date = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.models = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCatalogChange(): CatalogChange {
+  return { model: "", before: undefined, after: undefined };
+}
+
+export const CatalogChange: MessageFns<CatalogChange> = {
+  encode(message: CatalogChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.model !== "") {
+      writer.uint32(10).string(message.model);
+    }
+    if (message.before !== undefined) {
+      CatalogModel.encode(message.before, writer.uint32(18).fork()).join();
+    }
+    if (message.after !== undefined) {
+      CatalogModel.encode(message.after, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CatalogChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCatalogChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.before = CatalogModel.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.after = CatalogModel.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCatalogModel(): CatalogModel {
+  return {
+    id: "",
+    vendor: "",
+    window: 0,
+    maxInput: 0,
+    maxOutput: 0,
+    effort: [],
+    images: false,
+    inputPrice: 0,
+    outputPrice: 0,
+    cachedInputPrice: 0,
+    cacheWritePrice: 0,
+  };
+}
+
+export const CatalogModel: MessageFns<CatalogModel> = {
+  encode(message: CatalogModel, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.vendor !== "") {
+      writer.uint32(18).string(message.vendor);
+    }
+    if (message.window !== 0) {
+      writer.uint32(24).int64(message.window);
+    }
+    if (message.maxInput !== 0) {
+      writer.uint32(32).int64(message.maxInput);
+    }
+    if (message.maxOutput !== 0) {
+      writer.uint32(40).int64(message.maxOutput);
+    }
+    for (const v of message.effort) {
+      writer.uint32(50).string(v!);
+    }
+    if (message.images !== false) {
+      writer.uint32(56).bool(message.images);
+    }
+    if (message.inputPrice !== 0) {
+      writer.uint32(65).double(message.inputPrice);
+    }
+    if (message.outputPrice !== 0) {
+      writer.uint32(73).double(message.outputPrice);
+    }
+    if (message.cachedInputPrice !== 0) {
+      writer.uint32(81).double(message.cachedInputPrice);
+    }
+    if (message.cacheWritePrice !== 0) {
+      writer.uint32(89).double(message.cacheWritePrice);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CatalogModel {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCatalogModel();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.vendor = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.window = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.maxInput = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.maxOutput = longToNumber(reader.int64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.effort.push(reader.string());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.images = reader.bool();
+            continue;
+          }
+          case 8: {
+            if (tag !== 65) {
+              break;
+            }
+
+            message.inputPrice = reader.double();
+            continue;
+          }
+          case 9: {
+            if (tag !== 73) {
+              break;
+            }
+
+            message.outputPrice = reader.double();
+            continue;
+          }
+          case 10: {
+            if (tag !== 81) {
+              break;
+            }
+
+            message.cachedInputPrice = reader.double();
+            continue;
+          }
+          case 11: {
+            if (tag !== 89) {
+              break;
+            }
+
+            message.cacheWritePrice = reader.double();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /** AdminService manages the daemon. All calls except GetStatus need the client token. */
 export type AdminServiceService = typeof AdminServiceService;
 export const AdminServiceService = {
@@ -1109,6 +1872,21 @@ export const AdminServiceService = {
     responseSerialize: (value: TrustDirResponse): Buffer => Buffer.from(TrustDirResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): TrustDirResponse => TrustDirResponse.decode(value),
   },
+  /**
+   * Replaces what podd knows about the models of vendors, and returns what that changes
+   * for models in use. Needs the client token.
+   */
+  refreshCatalog: {
+    path: "/podd.v1.AdminService/RefreshCatalog" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RefreshCatalogRequest): Buffer =>
+      Buffer.from(RefreshCatalogRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RefreshCatalogRequest => RefreshCatalogRequest.decode(value),
+    responseSerialize: (value: RefreshCatalogResponse): Buffer =>
+      Buffer.from(RefreshCatalogResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RefreshCatalogResponse => RefreshCatalogResponse.decode(value),
+  },
 } as const;
 
 export interface AdminServiceServer extends UntypedServiceImplementation {
@@ -1127,6 +1905,11 @@ export interface AdminServiceServer extends UntypedServiceImplementation {
   reload: handleUnaryCall<ReloadRequest, ReloadResponse>;
   /** TrustDir shows, trusts or revokes a workspace's own configuration. */
   trustDir: handleUnaryCall<TrustDirRequest, TrustDirResponse>;
+  /**
+   * Replaces what podd knows about the models of vendors, and returns what that changes
+   * for models in use. Needs the client token.
+   */
+  refreshCatalog: handleUnaryCall<RefreshCatalogRequest, RefreshCatalogResponse>;
 }
 
 export interface AdminServiceClient extends Client {
@@ -1219,6 +2002,25 @@ export interface AdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: TrustDirResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Replaces what podd knows about the models of vendors, and returns what that changes
+   * for models in use. Needs the client token.
+   */
+  refreshCatalog(
+    request: RefreshCatalogRequest,
+    callback: (error: ServiceError | null, response: RefreshCatalogResponse) => void,
+  ): ClientUnaryCall;
+  refreshCatalog(
+    request: RefreshCatalogRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RefreshCatalogResponse) => void,
+  ): ClientUnaryCall;
+  refreshCatalog(
+    request: RefreshCatalogRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RefreshCatalogResponse) => void,
   ): ClientUnaryCall;
 }
 

@@ -7,7 +7,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Timestamp } from "../../google/protobuf/timestamp";
-import { Item, Segment, Usage } from "./item";
+import { Choice, Item, Options, Segment, Usage } from "./item";
 
 export const protobufPackage = "podd.v1";
 
@@ -38,6 +38,15 @@ export enum Outcome {
   INTERRUPTED = 4,
   /** LIMIT - A limit ended it. */
   LIMIT = 5,
+  UNRECOGNIZED = -1,
+}
+
+/** JobState says whether a background command runs. */
+export enum JobState {
+  /** UNSPECIFIED - Never stored. */
+  UNSPECIFIED = 0,
+  RUNNING = 1,
+  ENDED = 2,
   UNRECOGNIZED = -1,
 }
 
@@ -119,6 +128,9 @@ export interface Entry {
     | //
     /** A client took waiting submits back. */
     { $case: "withdrawn"; value: Withdrawn }
+    | //
+    /** A background command runs, or has ended. */
+    { $case: "job"; value: Job }
     | undefined;
 }
 
@@ -137,6 +149,12 @@ export interface Submitted {
    * [unresolved file ref: PATH].
    */
   text: string;
+  /** Its turn only plans: it reads and changes nothing. */
+  plan: boolean;
+  /** The JSON Schema that the last answer of its turn must match; empty without one. */
+  answerSchema: string;
+  /** What it chooses for its turn; missing without a choice. */
+  choice: Choice | undefined;
 }
 
 /** Promoted records that waiting submits joined a running turn. */
@@ -153,6 +171,12 @@ export interface Withdrawn {
 export interface TurnStarted {
   /** The submits that the turn took; empty when a note started it. */
   requestIds: string[];
+  /** The turn only plans: it reads and changes nothing. */
+  plan: boolean;
+  /** The JSON Schema that its last answer must match; empty without one. */
+  answerSchema: string;
+  /** What its submit chose; missing without a choice. */
+  choice: Choice | undefined;
 }
 
 /** TurnEnded is the one terminal entry of a turn. */
@@ -182,7 +206,7 @@ export interface TurnEnded {
 export interface Setup {
   /** The model's name as sent. */
   model: string;
-  /** The API: "responses" or "chat". */
+  /** The API: "responses", "chat" or "messages". */
   api: string;
   /** The operator's instructions as sent. */
   instructions: string;
@@ -206,6 +230,28 @@ export interface Setup {
    * sends results as stored.
    */
   outputLimits: OutputLimit[];
+  /** The base instructions as sent, before the operator's: podd's own, or those of a file. */
+  base: string;
+  /** Where the pod works and what it may do there, sent between base and instructions. */
+  environment: string;
+  /** The model takes no images: podd sends their descriptions instead. */
+  noImages: boolean;
+  /** The endpoint's name in the configuration; empty in entries of older versions of podd. */
+  endpoint: string;
+  /**
+   * The members that the configuration adds to each request: one JSON object; may be
+   * empty.
+   */
+  body: string;
+  /** What shapes the answers; missing without options. */
+  options:
+    | Options
+    | undefined;
+  /**
+   * Groups the requests of a pod and its forks in the endpoint's prompt cache. Only
+   * endpoints that take it are sent it.
+   */
+  cacheKey: string;
 }
 
 /** OutputLimit bounds the content of a tool's results. */
@@ -275,6 +321,13 @@ export interface RequestUsage {
   purpose: string;
   /** The model that was asked. */
   asked: string;
+  /** The endpoint that was asked; empty in entries of older versions of podd. */
+  endpoint: string;
+  /**
+   * Of a sum: the largest size that the input of each of its requests exceeds, of those
+   * above which some vendor charges more.
+   */
+  above: number;
 }
 
 /** Prune names results that podd sends as their summaries from now on. */
@@ -360,6 +413,8 @@ export interface Purged {
     | undefined;
   /** Why, in one sentence. */
   reason: string;
+  /** The jobs that ran, and the last ones that had ended. */
+  jobs: Job[];
 }
 
 /** Totals add up what entries of a log recorded. */
@@ -389,7 +444,16 @@ export interface RequestTotal {
   /** Whether the endpoint sent a usage. */
   measured: boolean;
   /** The sum. */
-  usage: Usage | undefined;
+  usage:
+    | Usage
+    | undefined;
+  /** As in RequestUsage. */
+  endpoint: string;
+  /**
+   * The largest size that the input of each of them exceeds, of those above which some
+   * vendor charges more.
+   */
+  above: number;
 }
 
 /** ToolTotal counts the results of one tool. */
@@ -410,6 +474,24 @@ export interface Note {
   text: string;
   /** Start a turn if the pod is idle. */
   wake: boolean;
+  /** The job whose end the note reports; empty for a client's note. */
+  job: string;
+  /** The note starts no turn before this time. */
+  notBefore: Date | undefined;
+}
+
+/**
+ * Job records a background command of the pod when the result of its call says that it
+ * runs, and again when it has ended.
+ */
+export interface Job {
+  /** Names it in the pod: "1". */
+  id: string;
+  /** The call that started it. */
+  callId: string;
+  state: JobState;
+  /** How it ended, such as "exit 0"; empty while it runs. */
+  status: string;
 }
 
 /** Recovered records that podd resumed an open turn at start. */
@@ -520,6 +602,9 @@ export const Entry: MessageFns<Entry> = {
         break;
       case "withdrawn":
         Withdrawn.encode(message.kind.value, writer.uint32(170).fork()).join();
+        break;
+      case "job":
+        Job.encode(message.kind.value, writer.uint32(178).fork()).join();
         break;
     }
     return writer;
@@ -706,6 +791,14 @@ export const Entry: MessageFns<Entry> = {
             message.kind = { $case: "withdrawn", value: Withdrawn.decode(reader, reader.uint32()) };
             continue;
           }
+          case 22: {
+            if (tag !== 178) {
+              break;
+            }
+
+            message.kind = { $case: "job", value: Job.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -720,7 +813,16 @@ export const Entry: MessageFns<Entry> = {
 };
 
 function createBaseSubmitted(): Submitted {
-  return { requestId: "", mode: 0, segments: [], items: [], text: "" };
+  return {
+    requestId: "",
+    mode: 0,
+    segments: [],
+    items: [],
+    text: "",
+    plan: false,
+    answerSchema: "",
+    choice: undefined,
+  };
 }
 
 export const Submitted: MessageFns<Submitted> = {
@@ -739,6 +841,15 @@ export const Submitted: MessageFns<Submitted> = {
     }
     if (message.text !== "") {
       writer.uint32(42).string(message.text);
+    }
+    if (message.plan !== false) {
+      writer.uint32(48).bool(message.plan);
+    }
+    if (message.answerSchema !== "") {
+      writer.uint32(58).string(message.answerSchema);
+    }
+    if (message.choice !== undefined) {
+      Choice.encode(message.choice, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -794,6 +905,30 @@ export const Submitted: MessageFns<Submitted> = {
             }
 
             message.text = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.plan = reader.bool();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.answerSchema = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.choice = Choice.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -902,13 +1037,22 @@ export const Withdrawn: MessageFns<Withdrawn> = {
 };
 
 function createBaseTurnStarted(): TurnStarted {
-  return { requestIds: [] };
+  return { requestIds: [], plan: false, answerSchema: "", choice: undefined };
 }
 
 export const TurnStarted: MessageFns<TurnStarted> = {
   encode(message: TurnStarted, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.requestIds) {
       writer.uint32(10).string(v!);
+    }
+    if (message.plan !== false) {
+      writer.uint32(16).bool(message.plan);
+    }
+    if (message.answerSchema !== "") {
+      writer.uint32(26).string(message.answerSchema);
+    }
+    if (message.choice !== undefined) {
+      Choice.encode(message.choice, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -932,6 +1076,30 @@ export const TurnStarted: MessageFns<TurnStarted> = {
             }
 
             message.requestIds.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.plan = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.answerSchema = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.choice = Choice.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1058,6 +1226,13 @@ function createBaseSetup(): Setup {
     renderer: 0,
     fileRefRole: "",
     outputLimits: [],
+    base: "",
+    environment: "",
+    noImages: false,
+    endpoint: "",
+    body: "",
+    options: undefined,
+    cacheKey: "",
   };
 }
 
@@ -1086,6 +1261,27 @@ export const Setup: MessageFns<Setup> = {
     }
     for (const v of message.outputLimits) {
       OutputLimit.encode(v!, writer.uint32(66).fork()).join();
+    }
+    if (message.base !== "") {
+      writer.uint32(74).string(message.base);
+    }
+    if (message.environment !== "") {
+      writer.uint32(82).string(message.environment);
+    }
+    if (message.noImages !== false) {
+      writer.uint32(88).bool(message.noImages);
+    }
+    if (message.endpoint !== "") {
+      writer.uint32(98).string(message.endpoint);
+    }
+    if (message.body !== "") {
+      writer.uint32(106).string(message.body);
+    }
+    if (message.options !== undefined) {
+      Options.encode(message.options, writer.uint32(114).fork()).join();
+    }
+    if (message.cacheKey !== "") {
+      writer.uint32(122).string(message.cacheKey);
     }
     return writer;
   },
@@ -1165,6 +1361,62 @@ export const Setup: MessageFns<Setup> = {
             }
 
             message.outputLimits.push(OutputLimit.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.base = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.environment = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.noImages = reader.bool();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.endpoint = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.body = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.options = Options.decode(reader, reader.uint32());
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.cacheKey = reader.string();
             continue;
           }
         }
@@ -1419,6 +1671,8 @@ function createBaseRequestUsage(): RequestUsage {
     predictedTokens: 0,
     purpose: "",
     asked: "",
+    endpoint: "",
+    above: 0,
   };
 }
 
@@ -1456,6 +1710,12 @@ export const RequestUsage: MessageFns<RequestUsage> = {
     }
     if (message.asked !== "") {
       writer.uint32(90).string(message.asked);
+    }
+    if (message.endpoint !== "") {
+      writer.uint32(98).string(message.endpoint);
+    }
+    if (message.above !== 0) {
+      writer.uint32(104).int64(message.above);
     }
     return writer;
   },
@@ -1559,6 +1819,22 @@ export const RequestUsage: MessageFns<RequestUsage> = {
             }
 
             message.asked = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.endpoint = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.above = longToNumber(reader.int64());
             continue;
           }
         }
@@ -1951,7 +2227,7 @@ export const Rewind: MessageFns<Rewind> = {
 };
 
 function createBasePurged(): Purged {
-  return { at: undefined, entries: 0, fromSeq: 0, setup: undefined, totals: undefined, reason: "" };
+  return { at: undefined, entries: 0, fromSeq: 0, setup: undefined, totals: undefined, reason: "", jobs: [] };
 }
 
 export const Purged: MessageFns<Purged> = {
@@ -1973,6 +2249,9 @@ export const Purged: MessageFns<Purged> = {
     }
     if (message.reason !== "") {
       writer.uint32(50).string(message.reason);
+    }
+    for (const v of message.jobs) {
+      Job.encode(v!, writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -2036,6 +2315,14 @@ export const Purged: MessageFns<Purged> = {
             }
 
             message.reason = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.jobs.push(Job.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -2164,7 +2451,7 @@ export const Totals: MessageFns<Totals> = {
 };
 
 function createBaseRequestTotal(): RequestTotal {
-  return { model: "", asked: "", purpose: "", measured: false, usage: undefined };
+  return { model: "", asked: "", purpose: "", measured: false, usage: undefined, endpoint: "", above: 0 };
 }
 
 export const RequestTotal: MessageFns<RequestTotal> = {
@@ -2183,6 +2470,12 @@ export const RequestTotal: MessageFns<RequestTotal> = {
     }
     if (message.usage !== undefined) {
       Usage.encode(message.usage, writer.uint32(42).fork()).join();
+    }
+    if (message.endpoint !== "") {
+      writer.uint32(50).string(message.endpoint);
+    }
+    if (message.above !== 0) {
+      writer.uint32(56).int64(message.above);
     }
     return writer;
   },
@@ -2238,6 +2531,22 @@ export const RequestTotal: MessageFns<RequestTotal> = {
             }
 
             message.usage = Usage.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.endpoint = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.above = longToNumber(reader.int64());
             continue;
           }
         }
@@ -2355,7 +2664,7 @@ export const ToolTotal: MessageFns<ToolTotal> = {
 };
 
 function createBaseNote(): Note {
-  return { text: "", wake: false };
+  return { text: "", wake: false, job: "", notBefore: undefined };
 }
 
 export const Note: MessageFns<Note> = {
@@ -2365,6 +2674,12 @@ export const Note: MessageFns<Note> = {
     }
     if (message.wake !== false) {
       writer.uint32(16).bool(message.wake);
+    }
+    if (message.job !== "") {
+      writer.uint32(26).string(message.job);
+    }
+    if (message.notBefore !== undefined) {
+      Timestamp.encode(toTimestamp(message.notBefore), writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -2396,6 +2711,101 @@ export const Note: MessageFns<Note> = {
             }
 
             message.wake = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.job = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.notBefore = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseJob(): Job {
+  return { id: "", callId: "", state: 0, status: "" };
+}
+
+export const Job: MessageFns<Job> = {
+  encode(message: Job, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.callId !== "") {
+      writer.uint32(18).string(message.callId);
+    }
+    if (message.state !== 0) {
+      writer.uint32(24).int32(message.state);
+    }
+    if (message.status !== "") {
+      writer.uint32(34).string(message.status);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Job {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseJob();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.callId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.state = reader.int32() as any;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.status = reader.string();
             continue;
           }
         }

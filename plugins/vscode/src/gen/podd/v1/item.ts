@@ -49,6 +49,9 @@ export interface Segment {
     | //
     /** A file of the workspace, resolved when podd accepts the submit. */
     { $case: "fileRef"; value: FileRefSegment }
+    | //
+    /** An image that the user attached. */
+    { $case: "image"; value: ImageSegment }
     | undefined;
 }
 
@@ -81,6 +84,39 @@ export interface FileRefSegment {
   endLine: number;
 }
 
+/**
+ * ImageSegment is an image that the user attached: PNG, JPEG, GIF (podd uses the first
+ * frame) or WebP. podd looks at the bytes, not at the media type, and reduces an image
+ * above 2,000 pixels or 1.5 MB. A submit has at most 20 images with 10 MiB in all.
+ */
+export interface ImageSegment {
+  /** As the client knows it; podd does not use it. */
+  mediaType: string;
+  /** The bytes of the file. Empty in the log, which has image instead. */
+  data: Uint8Array;
+  /** What people call it, such as the file's name; podd keeps the last 256 bytes. */
+  name: string;
+  /** The image as stored. Set by podd, ignored in a submit. */
+  image: Image | undefined;
+}
+
+/**
+ * Image is a picture of the conversation. The log has its description; the bytes are stored
+ * once, as long as an entry refers to them. GetImage returns them.
+ */
+export interface Image {
+  /** SHA-256 of the bytes, in lower-case hexadecimal. */
+  digest: string;
+  /** image/png or image/jpeg. */
+  mediaType: string;
+  width: number;
+  height: number;
+  /** Size of the bytes. */
+  bytes: number;
+  /** What people call it, such as its path; may be empty. */
+  name: string;
+}
+
 /** Item is one element of the conversation. */
 export interface Item {
   kind:
@@ -108,6 +144,8 @@ export interface Item {
 /** UserMessage is the user's input. */
 export interface UserMessage {
   text: string;
+  /** The images that the user attached, in the order in which the text names them. */
+  images: Image[];
 }
 
 /**
@@ -115,13 +153,18 @@ export interface UserMessage {
  * client's note.
  */
 export interface SystemMessage {
-  /** Its source: file_ref, note, interceptor, compaction, read_back, refused_call. */
+  /**
+   * Its source: file_ref, note, interceptor, compaction, read_back, refused_call, loop,
+   * state, answer_schema.
+   */
   origin: string;
   /**
    * For file_ref: "[File: PATH]", a newline, the body. For read_back: a heading,
-   * a newline, the files.
+   * a newline, the files. state has what changes between turns, such as the day.
    */
   text: string;
+  /** The image of a file reference that leads to one. */
+  images: Image[];
 }
 
 /** AssistantMessage is text of the model's answer. */
@@ -145,7 +188,7 @@ export interface Reasoning {
  */
 export interface Opaque {
   /**
-   * The API that it belongs to: "responses" or "chat". podd sends it back only through
+   * The API that it belongs to: "responses", "chat" or "messages". podd sends it back only through
    * this API.
    */
   api: string;
@@ -156,6 +199,11 @@ export interface Opaque {
    * older versions of podd.
    */
   model: string;
+  /**
+   * The endpoint. podd sends it back only to this endpoint. Empty in entries of older
+   * versions of podd.
+   */
+  endpoint: string;
 }
 
 /** ToolCall is a tool call of the model. */
@@ -167,7 +215,11 @@ export interface ToolCall {
   /** The arguments as the model wrote them: JSON, perhaps malformed. */
   arguments: string;
   /** Data that the endpoint wants back with this call, if any. */
-  opaque: Opaque | undefined;
+  opaque:
+    | Opaque
+    | undefined;
+  /** The tool by which the model called this one: call_tool, or empty for most. */
+  via: string;
 }
 
 /**
@@ -209,6 +261,8 @@ export interface ToolResult {
   originalBytes: number;
   /** The content is a model's summary of the output. */
   summarized: boolean;
+  /** Pictures; a prune removes them with the content. */
+  images: Image[];
 }
 
 /** Cut says what the limits removed from a tool's output. */
@@ -239,6 +293,29 @@ export interface Usage {
   requests: number;
 }
 
+/** Options shape the answers of a model. A missing one is the default. */
+export interface Options {
+  /** How much the model reasons: "low", "medium", "high", or another value of the model. */
+  effort: string;
+  /** How long it answers: "low", "medium", "high". */
+  verbosity: string;
+  /** A decimal number from 0 to 2. */
+  temperature: string;
+  /** The most tokens of an answer. */
+  maxOutput: number;
+  /** A class of service of the endpoint, such as "flex". */
+  serviceTier: string;
+}
+
+/** Choice is what a submit chooses for its turn. */
+export interface Choice {
+  /** The endpoint and the model; empty means the pod's. */
+  endpoint: string;
+  model: string;
+  /** Empty means the pod's. */
+  effort: string;
+}
+
 function createBaseSegment(): Segment {
   return { kind: undefined };
 }
@@ -254,6 +331,9 @@ export const Segment: MessageFns<Segment> = {
         break;
       case "fileRef":
         FileRefSegment.encode(message.kind.value, writer.uint32(26).fork()).join();
+        break;
+      case "image":
+        ImageSegment.encode(message.kind.value, writer.uint32(34).fork()).join();
         break;
     }
     return writer;
@@ -294,6 +374,14 @@ export const Segment: MessageFns<Segment> = {
             }
 
             message.kind = { $case: "fileRef", value: FileRefSegment.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.kind = { $case: "image", value: ImageSegment.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -480,6 +568,186 @@ export const FileRefSegment: MessageFns<FileRefSegment> = {
   },
 };
 
+function createBaseImageSegment(): ImageSegment {
+  return { mediaType: "", data: new Uint8Array(0), name: "", image: undefined };
+}
+
+export const ImageSegment: MessageFns<ImageSegment> = {
+  encode(message: ImageSegment, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mediaType !== "") {
+      writer.uint32(10).string(message.mediaType);
+    }
+    if (message.data.length !== 0) {
+      writer.uint32(18).bytes(message.data);
+    }
+    if (message.name !== "") {
+      writer.uint32(26).string(message.name);
+    }
+    if (message.image !== undefined) {
+      Image.encode(message.image, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ImageSegment {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseImageSegment();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mediaType = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.data = reader.bytes();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.image = Image.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseImage(): Image {
+  return { digest: "", mediaType: "", width: 0, height: 0, bytes: 0, name: "" };
+}
+
+export const Image: MessageFns<Image> = {
+  encode(message: Image, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.digest !== "") {
+      writer.uint32(10).string(message.digest);
+    }
+    if (message.mediaType !== "") {
+      writer.uint32(18).string(message.mediaType);
+    }
+    if (message.width !== 0) {
+      writer.uint32(24).int32(message.width);
+    }
+    if (message.height !== 0) {
+      writer.uint32(32).int32(message.height);
+    }
+    if (message.bytes !== 0) {
+      writer.uint32(40).int64(message.bytes);
+    }
+    if (message.name !== "") {
+      writer.uint32(50).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Image {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseImage();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.digest = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.mediaType = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.width = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.height = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.bytes = longToNumber(reader.int64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseItem(): Item {
   return { kind: undefined };
 }
@@ -584,13 +852,16 @@ export const Item: MessageFns<Item> = {
 };
 
 function createBaseUserMessage(): UserMessage {
-  return { text: "" };
+  return { text: "", images: [] };
 }
 
 export const UserMessage: MessageFns<UserMessage> = {
   encode(message: UserMessage, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.text !== "") {
       writer.uint32(10).string(message.text);
+    }
+    for (const v of message.images) {
+      Image.encode(v!, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -616,6 +887,14 @@ export const UserMessage: MessageFns<UserMessage> = {
             message.text = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.images.push(Image.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -630,7 +909,7 @@ export const UserMessage: MessageFns<UserMessage> = {
 };
 
 function createBaseSystemMessage(): SystemMessage {
-  return { origin: "", text: "" };
+  return { origin: "", text: "", images: [] };
 }
 
 export const SystemMessage: MessageFns<SystemMessage> = {
@@ -640,6 +919,9 @@ export const SystemMessage: MessageFns<SystemMessage> = {
     }
     if (message.text !== "") {
       writer.uint32(18).string(message.text);
+    }
+    for (const v of message.images) {
+      Image.encode(v!, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -671,6 +953,14 @@ export const SystemMessage: MessageFns<SystemMessage> = {
             }
 
             message.text = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.images.push(Image.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -801,7 +1091,7 @@ export const Reasoning: MessageFns<Reasoning> = {
 };
 
 function createBaseOpaque(): Opaque {
-  return { api: "", json: new Uint8Array(0), model: "" };
+  return { api: "", json: new Uint8Array(0), model: "", endpoint: "" };
 }
 
 export const Opaque: MessageFns<Opaque> = {
@@ -814,6 +1104,9 @@ export const Opaque: MessageFns<Opaque> = {
     }
     if (message.model !== "") {
       writer.uint32(26).string(message.model);
+    }
+    if (message.endpoint !== "") {
+      writer.uint32(34).string(message.endpoint);
     }
     return writer;
   },
@@ -855,6 +1148,14 @@ export const Opaque: MessageFns<Opaque> = {
             message.model = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.endpoint = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -869,7 +1170,7 @@ export const Opaque: MessageFns<Opaque> = {
 };
 
 function createBaseToolCall(): ToolCall {
-  return { callId: "", name: "", arguments: "", opaque: undefined };
+  return { callId: "", name: "", arguments: "", opaque: undefined, via: "" };
 }
 
 export const ToolCall: MessageFns<ToolCall> = {
@@ -885,6 +1186,9 @@ export const ToolCall: MessageFns<ToolCall> = {
     }
     if (message.opaque !== undefined) {
       Opaque.encode(message.opaque, writer.uint32(34).fork()).join();
+    }
+    if (message.via !== "") {
+      writer.uint32(42).string(message.via);
     }
     return writer;
   },
@@ -934,6 +1238,14 @@ export const ToolCall: MessageFns<ToolCall> = {
             message.opaque = Opaque.decode(reader, reader.uint32());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.via = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -962,6 +1274,7 @@ function createBaseToolResult(): ToolResult {
     aborted: "",
     originalBytes: 0,
     summarized: false,
+    images: [],
   };
 }
 
@@ -1005,6 +1318,9 @@ export const ToolResult: MessageFns<ToolResult> = {
     }
     if (message.summarized !== false) {
       writer.uint32(104).bool(message.summarized);
+    }
+    for (const v of message.images) {
+      Image.encode(v!, writer.uint32(114).fork()).join();
     }
     return writer;
   },
@@ -1124,6 +1440,14 @@ export const ToolResult: MessageFns<ToolResult> = {
             }
 
             message.summarized = reader.bool();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.images.push(Image.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -1322,6 +1646,164 @@ export const Usage: MessageFns<Usage> = {
             }
 
             message.requests = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseOptions(): Options {
+  return { effort: "", verbosity: "", temperature: "", maxOutput: 0, serviceTier: "" };
+}
+
+export const Options: MessageFns<Options> = {
+  encode(message: Options, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.effort !== "") {
+      writer.uint32(10).string(message.effort);
+    }
+    if (message.verbosity !== "") {
+      writer.uint32(18).string(message.verbosity);
+    }
+    if (message.temperature !== "") {
+      writer.uint32(26).string(message.temperature);
+    }
+    if (message.maxOutput !== 0) {
+      writer.uint32(32).int64(message.maxOutput);
+    }
+    if (message.serviceTier !== "") {
+      writer.uint32(42).string(message.serviceTier);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Options {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOptions();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.effort = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.verbosity = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.temperature = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.maxOutput = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.serviceTier = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseChoice(): Choice {
+  return { endpoint: "", model: "", effort: "" };
+}
+
+export const Choice: MessageFns<Choice> = {
+  encode(message: Choice, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.endpoint !== "") {
+      writer.uint32(10).string(message.endpoint);
+    }
+    if (message.model !== "") {
+      writer.uint32(18).string(message.model);
+    }
+    if (message.effort !== "") {
+      writer.uint32(26).string(message.effort);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Choice {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChoice();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.endpoint = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.effort = reader.string();
             continue;
           }
         }

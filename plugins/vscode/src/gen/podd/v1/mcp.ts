@@ -11,7 +11,9 @@ import {
   type ChannelCredentials,
   Client,
   type ClientOptions,
+  type ClientReadableStream,
   type ClientUnaryCall,
+  type handleServerStreamingCall,
   type handleUnaryCall,
   makeGenericClientConstructor,
   type Metadata,
@@ -71,6 +73,48 @@ export interface AcceptMcpToolsResponse {
   accepted: number;
 }
 
+export interface LoginMcpServerRequest {
+  /** The server's name. */
+  name: string;
+  /** A workspace, absolute. */
+  dir: string;
+  /** The port of podd's machine that the browser comes back to; 0 for any. */
+  port: number;
+}
+
+export interface LoginMcpServerResponse {
+  kind:
+    | //
+    /** The address for the browser. */
+    { $case: "url"; value: string }
+    | //
+    /** The server that podd is signed in at. */
+    { $case: "server"; value: McpServer }
+    | undefined;
+}
+
+export interface AnswerMcpLoginRequest {
+  /** The address where the browser ended, with code and state. */
+  redirectUrl: string;
+}
+
+export interface AnswerMcpLoginResponse {
+}
+
+export interface LogoutMcpServerRequest {
+  /** The server's name. */
+  name: string;
+  /** A workspace, absolute. */
+  dir: string;
+}
+
+export interface LogoutMcpServerResponse {
+  /** Whether podd had tokens. */
+  signedOut: boolean;
+  /** A sentence if the tokens still count at the authorization server. */
+  warning: string;
+}
+
 /** McpServer is a server of a workspace. podd does not verify what it says about itself. */
 export interface McpServer {
   name: string;
@@ -98,6 +142,8 @@ export interface McpServer {
   prompts: McpPrompt[];
   /** One sentence for each thing that podd does not offer. */
   leftOut: string[];
+  /** "signed in", or "needed" if a person has to sign in; empty for most. */
+  signIn: string;
 }
 
 /** McpTool is a tool of an MCP server. */
@@ -477,6 +523,328 @@ export const AcceptMcpToolsResponse: MessageFns<AcceptMcpToolsResponse> = {
   },
 };
 
+function createBaseLoginMcpServerRequest(): LoginMcpServerRequest {
+  return { name: "", dir: "", port: 0 };
+}
+
+export const LoginMcpServerRequest: MessageFns<LoginMcpServerRequest> = {
+  encode(message: LoginMcpServerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.dir !== "") {
+      writer.uint32(18).string(message.dir);
+    }
+    if (message.port !== 0) {
+      writer.uint32(24).int32(message.port);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LoginMcpServerRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLoginMcpServerRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.dir = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.port = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLoginMcpServerResponse(): LoginMcpServerResponse {
+  return { kind: undefined };
+}
+
+export const LoginMcpServerResponse: MessageFns<LoginMcpServerResponse> = {
+  encode(message: LoginMcpServerResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.kind?.$case) {
+      case "url":
+        writer.uint32(10).string(message.kind.value);
+        break;
+      case "server":
+        McpServer.encode(message.kind.value, writer.uint32(18).fork()).join();
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LoginMcpServerResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLoginMcpServerResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = { $case: "url", value: reader.string() };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.kind = { $case: "server", value: McpServer.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAnswerMcpLoginRequest(): AnswerMcpLoginRequest {
+  return { redirectUrl: "" };
+}
+
+export const AnswerMcpLoginRequest: MessageFns<AnswerMcpLoginRequest> = {
+  encode(message: AnswerMcpLoginRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.redirectUrl !== "") {
+      writer.uint32(10).string(message.redirectUrl);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AnswerMcpLoginRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAnswerMcpLoginRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.redirectUrl = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAnswerMcpLoginResponse(): AnswerMcpLoginResponse {
+  return {};
+}
+
+export const AnswerMcpLoginResponse: MessageFns<AnswerMcpLoginResponse> = {
+  encode(_: AnswerMcpLoginResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AnswerMcpLoginResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAnswerMcpLoginResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLogoutMcpServerRequest(): LogoutMcpServerRequest {
+  return { name: "", dir: "" };
+}
+
+export const LogoutMcpServerRequest: MessageFns<LogoutMcpServerRequest> = {
+  encode(message: LogoutMcpServerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.dir !== "") {
+      writer.uint32(18).string(message.dir);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LogoutMcpServerRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLogoutMcpServerRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.dir = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLogoutMcpServerResponse(): LogoutMcpServerResponse {
+  return { signedOut: false, warning: "" };
+}
+
+export const LogoutMcpServerResponse: MessageFns<LogoutMcpServerResponse> = {
+  encode(message: LogoutMcpServerResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.signedOut !== false) {
+      writer.uint32(8).bool(message.signedOut);
+    }
+    if (message.warning !== "") {
+      writer.uint32(18).string(message.warning);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LogoutMcpServerResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLogoutMcpServerResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.signedOut = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.warning = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseMcpServer(): McpServer {
   return {
     name: "",
@@ -493,6 +861,7 @@ function createBaseMcpServer(): McpServer {
     resources: [],
     prompts: [],
     leftOut: [],
+    signIn: "",
   };
 }
 
@@ -539,6 +908,9 @@ export const McpServer: MessageFns<McpServer> = {
     }
     for (const v of message.leftOut) {
       writer.uint32(114).string(v!);
+    }
+    if (message.signIn !== "") {
+      writer.uint32(122).string(message.signIn);
     }
     return writer;
   },
@@ -666,6 +1038,14 @@ export const McpServer: MessageFns<McpServer> = {
             }
 
             message.leftOut.push(reader.string());
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.signIn = reader.string();
             continue;
           }
         }
@@ -998,6 +1378,49 @@ export const McpServiceService = {
       Buffer.from(AcceptMcpToolsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): AcceptMcpToolsResponse => AcceptMcpToolsResponse.decode(value),
   },
+  /**
+   * LoginMcpServer signs in at a server over HTTP. The first response has the address
+   * that a person opens in a browser; the last one comes when podd has the tokens. The
+   * sign-in ends with the call.
+   */
+  loginMcpServer: {
+    path: "/podd.v1.McpService/LoginMcpServer" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: LoginMcpServerRequest): Buffer =>
+      Buffer.from(LoginMcpServerRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): LoginMcpServerRequest => LoginMcpServerRequest.decode(value),
+    responseSerialize: (value: LoginMcpServerResponse): Buffer =>
+      Buffer.from(LoginMcpServerResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): LoginMcpServerResponse => LoginMcpServerResponse.decode(value),
+  },
+  /**
+   * AnswerMcpLogin gives a LoginMcpServer call the address where the browser ended, for a
+   * browser that does not reach podd's machine.
+   */
+  answerMcpLogin: {
+    path: "/podd.v1.McpService/AnswerMcpLogin" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: AnswerMcpLoginRequest): Buffer =>
+      Buffer.from(AnswerMcpLoginRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): AnswerMcpLoginRequest => AnswerMcpLoginRequest.decode(value),
+    responseSerialize: (value: AnswerMcpLoginResponse): Buffer =>
+      Buffer.from(AnswerMcpLoginResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): AnswerMcpLoginResponse => AnswerMcpLoginResponse.decode(value),
+  },
+  /** LogoutMcpServer forgets the tokens of a server, and revokes them. */
+  logoutMcpServer: {
+    path: "/podd.v1.McpService/LogoutMcpServer" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: LogoutMcpServerRequest): Buffer =>
+      Buffer.from(LogoutMcpServerRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): LogoutMcpServerRequest => LogoutMcpServerRequest.decode(value),
+    responseSerialize: (value: LogoutMcpServerResponse): Buffer =>
+      Buffer.from(LogoutMcpServerResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): LogoutMcpServerResponse => LogoutMcpServerResponse.decode(value),
+  },
 } as const;
 
 export interface McpServiceServer extends UntypedServiceImplementation {
@@ -1013,6 +1436,19 @@ export interface McpServiceServer extends UntypedServiceImplementation {
    * longer asks because they changed.
    */
   acceptMcpTools: handleUnaryCall<AcceptMcpToolsRequest, AcceptMcpToolsResponse>;
+  /**
+   * LoginMcpServer signs in at a server over HTTP. The first response has the address
+   * that a person opens in a browser; the last one comes when podd has the tokens. The
+   * sign-in ends with the call.
+   */
+  loginMcpServer: handleServerStreamingCall<LoginMcpServerRequest, LoginMcpServerResponse>;
+  /**
+   * AnswerMcpLogin gives a LoginMcpServer call the address where the browser ended, for a
+   * browser that does not reach podd's machine.
+   */
+  answerMcpLogin: handleUnaryCall<AnswerMcpLoginRequest, AnswerMcpLoginResponse>;
+  /** LogoutMcpServer forgets the tokens of a server, and revokes them. */
+  logoutMcpServer: handleUnaryCall<LogoutMcpServerRequest, LogoutMcpServerResponse>;
 }
 
 export interface McpServiceClient extends Client {
@@ -1069,6 +1505,55 @@ export interface McpServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: AcceptMcpToolsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * LoginMcpServer signs in at a server over HTTP. The first response has the address
+   * that a person opens in a browser; the last one comes when podd has the tokens. The
+   * sign-in ends with the call.
+   */
+  loginMcpServer(
+    request: LoginMcpServerRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<LoginMcpServerResponse>;
+  loginMcpServer(
+    request: LoginMcpServerRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<LoginMcpServerResponse>;
+  /**
+   * AnswerMcpLogin gives a LoginMcpServer call the address where the browser ended, for a
+   * browser that does not reach podd's machine.
+   */
+  answerMcpLogin(
+    request: AnswerMcpLoginRequest,
+    callback: (error: ServiceError | null, response: AnswerMcpLoginResponse) => void,
+  ): ClientUnaryCall;
+  answerMcpLogin(
+    request: AnswerMcpLoginRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: AnswerMcpLoginResponse) => void,
+  ): ClientUnaryCall;
+  answerMcpLogin(
+    request: AnswerMcpLoginRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: AnswerMcpLoginResponse) => void,
+  ): ClientUnaryCall;
+  /** LogoutMcpServer forgets the tokens of a server, and revokes them. */
+  logoutMcpServer(
+    request: LogoutMcpServerRequest,
+    callback: (error: ServiceError | null, response: LogoutMcpServerResponse) => void,
+  ): ClientUnaryCall;
+  logoutMcpServer(
+    request: LogoutMcpServerRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: LogoutMcpServerResponse) => void,
+  ): ClientUnaryCall;
+  logoutMcpServer(
+    request: LogoutMcpServerRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: LogoutMcpServerResponse) => void,
   ): ClientUnaryCall;
 }
 

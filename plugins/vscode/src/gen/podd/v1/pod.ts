@@ -24,7 +24,7 @@ import { Duration } from "../../google/protobuf/duration";
 import { FieldMask } from "../../google/protobuf/field_mask";
 import { Timestamp } from "../../google/protobuf/timestamp";
 import { Alert, Entry, SubmitMode } from "./entry";
-import { Segment, Usage } from "./item";
+import { Options, Segment, Usage } from "./item";
 
 export const protobufPackage = "podd.v1";
 
@@ -70,7 +70,7 @@ export enum DeltaKind {
 export interface PodSpec {
   /** The workspace, absolute. */
   dir: string;
-  /** The model; empty means the daemon's. */
+  /** The model, or ENDPOINT/MODEL; empty means the daemon's. */
   model: string;
   /** Instructions for this pod; empty means the daemon's. */
   instructions: string;
@@ -93,6 +93,22 @@ export interface PodSpec {
   /** The pod and the call that spawned it; set by podd. */
   parent: string;
   parentCall: string;
+  /**
+   * The base instructions: "builtin"; "none" for no text of podd's own; or the absolute
+   * path of a file, read when a turn begins. Empty means the daemon's.
+   */
+  baseInstructions: string;
+  /**
+   * Whether its commands reach the network without approval: on or off; empty means the
+   * daemon's. A spawned pod never has more than its parent.
+   */
+  network: string;
+  /** Whether turns only plan when their submit does not say. */
+  plan: boolean;
+  /** The endpoint that model names; set by podd, empty for the daemon's. */
+  endpoint: string;
+  /** Options of its requests; a missing one follows the daemon's. */
+  options: Options | undefined;
 }
 
 /**
@@ -134,6 +150,11 @@ export interface Rule {
    * "localhost:8080".
    */
   host: string;
+  /**
+   * Levels of access that a call asks for: sandbox, git, network, host. Empty means sandbox
+   * in a rule that allows, else any.
+   */
+  access: string[];
 }
 
 /** Pause says why a pod is paused. */
@@ -146,6 +167,12 @@ export interface Pause {
    */
   at: string;
   turn: number;
+  /**
+   * When it ends by itself: then podd asks the interceptor `by` again, with this name.
+   * Unset if only a person ends it.
+   */
+  until: Date | undefined;
+  by: string;
 }
 
 /** Pod is a pod as clients see it. */
@@ -181,8 +208,17 @@ export interface Pod {
   pause:
     | Pause
     | undefined;
-  /** Set while a turn waits until a time. */
-  waitUntil: Date | undefined;
+  /** Set while a turn waits until a time, or is paused until one. */
+  waitUntil:
+    | Date
+    | undefined;
+  /** Background commands that run. */
+  jobs: number;
+  /**
+   * The pauses until a time that a person ended earlier in the running turn: their
+   * interceptors do not pause it again until then.
+   */
+  lifted: Pause[];
 }
 
 export interface CreatePodRequest {
@@ -209,6 +245,8 @@ export interface GetPodResponse {
    * podd cannot read it.
    */
   projectConfig: string;
+  /** Whether its commands reach the network without approval now. */
+  network: boolean;
 }
 
 export interface ListPodsRequest {
@@ -256,6 +294,26 @@ export interface SubmitRequest {
   mode: SubmitMode;
   /** Find @path in text segments. */
   parseRefs: boolean;
+  /**
+   * Whether the turn that begins with this submit only plans: it reads and changes
+   * nothing. Absent means the pod's setting. A steering submit has none: it follows the
+   * turn that it joins.
+   */
+  planning:
+    | { $case: "plan"; value: boolean }
+    | undefined;
+  /**
+   * A JSON Schema of at most 32 KiB that the last answer of the turn must match. podd sends
+   * a wrong answer back to the model three times; then the turn fails (ANSWER_SCHEMA). A
+   * steering submit has none.
+   */
+  answerSchema: string;
+  /**
+   * The model of the turn, or ENDPOINT/MODEL, and its effort; empty means the pod's. A
+   * steering submit has neither.
+   */
+  model: string;
+  effort: string;
 }
 
 export interface SubmitResponse {
@@ -437,7 +495,7 @@ export interface GetContextResponse {
 
 /** ContextPart is a part of a request before the conversation. */
 export interface ContextPart {
-  /** Its kind: instructions, project, skill, tools, mcp. */
+  /** Its kind: base, environment, instructions, project, skill, tools, mcp. */
   kind: string;
   /** The file, skill or MCP server; empty if there can be only one. */
   name: string;
@@ -445,6 +503,8 @@ export interface ContextPart {
   count: number;
   /** Estimated tokens that it adds to the request. */
   tokens: number;
+  /** Its size in bytes. */
+  bytes: number;
 }
 
 /** ContextItem is one element of the next request. */
@@ -463,6 +523,8 @@ export interface ContextItem {
   head: string;
   /** Sent as its summary only. */
   pruned: boolean;
+  /** Its size in bytes, as sent. */
+  bytes: number;
 }
 
 export interface GetStatsRequest {
@@ -496,6 +558,21 @@ export interface GetStatsResponse {
    * damage.
    */
   damaged: string[];
+  /** Each model that was asked, ordered by endpoint and name. */
+  models: ModelStats[];
+}
+
+/** ModelStats counts the requests to one model at one endpoint. */
+export interface ModelStats {
+  endpoint: string;
+  /** The model that was asked. */
+  model: string;
+  usage:
+    | Usage
+    | undefined;
+  /** As in GetStatsResponse. */
+  costUsd: number;
+  unpricedRequests: number;
 }
 
 /** ToolStats counts the calls of one tool. */
@@ -563,6 +640,15 @@ export interface CompletePathResponse {
   paths: string[];
 }
 
+export interface GetImageRequest {
+  /** Of Image. */
+  digest: string;
+}
+
+export interface GetImageResponse {
+  data: Uint8Array;
+}
+
 function createBasePodSpec(): PodSpec {
   return {
     dir: "",
@@ -577,6 +663,11 @@ function createBasePodSpec(): PodSpec {
     tools: [],
     parent: "",
     parentCall: "",
+    baseInstructions: "",
+    network: "",
+    plan: false,
+    endpoint: "",
+    options: undefined,
   };
 }
 
@@ -617,6 +708,21 @@ export const PodSpec: MessageFns<PodSpec> = {
     }
     if (message.parentCall !== "") {
       writer.uint32(98).string(message.parentCall);
+    }
+    if (message.baseInstructions !== "") {
+      writer.uint32(106).string(message.baseInstructions);
+    }
+    if (message.network !== "") {
+      writer.uint32(114).string(message.network);
+    }
+    if (message.plan !== false) {
+      writer.uint32(120).bool(message.plan);
+    }
+    if (message.endpoint !== "") {
+      writer.uint32(130).string(message.endpoint);
+    }
+    if (message.options !== undefined) {
+      Options.encode(message.options, writer.uint32(138).fork()).join();
     }
     return writer;
   },
@@ -728,6 +834,46 @@ export const PodSpec: MessageFns<PodSpec> = {
             }
 
             message.parentCall = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.baseInstructions = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.network = reader.string();
+            continue;
+          }
+          case 15: {
+            if (tag !== 120) {
+              break;
+            }
+
+            message.plan = reader.bool();
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.endpoint = reader.string();
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.options = Options.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -876,7 +1022,7 @@ export const Limits: MessageFns<Limits> = {
 };
 
 function createBaseRule(): Rule {
-  return { tool: "", path: "", command: "", decision: "", host: "" };
+  return { tool: "", path: "", command: "", decision: "", host: "", access: [] };
 }
 
 export const Rule: MessageFns<Rule> = {
@@ -895,6 +1041,9 @@ export const Rule: MessageFns<Rule> = {
     }
     if (message.host !== "") {
       writer.uint32(42).string(message.host);
+    }
+    for (const v of message.access) {
+      writer.uint32(50).string(v!);
     }
     return writer;
   },
@@ -952,6 +1101,14 @@ export const Rule: MessageFns<Rule> = {
             message.host = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.access.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -966,7 +1123,7 @@ export const Rule: MessageFns<Rule> = {
 };
 
 function createBasePause(): Pause {
-  return { reason: "", at: "", turn: 0 };
+  return { reason: "", at: "", turn: 0, until: undefined, by: "" };
 }
 
 export const Pause: MessageFns<Pause> = {
@@ -979,6 +1136,12 @@ export const Pause: MessageFns<Pause> = {
     }
     if (message.turn !== 0) {
       writer.uint32(24).int64(message.turn);
+    }
+    if (message.until !== undefined) {
+      Timestamp.encode(toTimestamp(message.until), writer.uint32(34).fork()).join();
+    }
+    if (message.by !== "") {
+      writer.uint32(42).string(message.by);
     }
     return writer;
   },
@@ -1020,6 +1183,22 @@ export const Pause: MessageFns<Pause> = {
             message.turn = longToNumber(reader.int64());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.until = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.by = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1049,6 +1228,8 @@ function createBasePod(): Pod {
     lastActivity: undefined,
     pause: undefined,
     waitUntil: undefined,
+    jobs: 0,
+    lifted: [],
   };
 }
 
@@ -1095,6 +1276,12 @@ export const Pod: MessageFns<Pod> = {
     }
     if (message.waitUntil !== undefined) {
       Timestamp.encode(toTimestamp(message.waitUntil), writer.uint32(114).fork()).join();
+    }
+    if (message.jobs !== 0) {
+      writer.uint32(120).int32(message.jobs);
+    }
+    for (const v of message.lifted) {
+      Pause.encode(v!, writer.uint32(130).fork()).join();
     }
     return writer;
   },
@@ -1222,6 +1409,22 @@ export const Pod: MessageFns<Pod> = {
             }
 
             message.waitUntil = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 15: {
+            if (tag !== 120) {
+              break;
+            }
+
+            message.jobs = reader.int32();
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.lifted.push(Pause.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -1387,7 +1590,7 @@ export const GetPodRequest: MessageFns<GetPodRequest> = {
 };
 
 function createBaseGetPodResponse(): GetPodResponse {
-  return { pod: undefined, projectConfig: "" };
+  return { pod: undefined, projectConfig: "", network: false };
 }
 
 export const GetPodResponse: MessageFns<GetPodResponse> = {
@@ -1397,6 +1600,9 @@ export const GetPodResponse: MessageFns<GetPodResponse> = {
     }
     if (message.projectConfig !== "") {
       writer.uint32(18).string(message.projectConfig);
+    }
+    if (message.network !== false) {
+      writer.uint32(24).bool(message.network);
     }
     return writer;
   },
@@ -1428,6 +1634,14 @@ export const GetPodResponse: MessageFns<GetPodResponse> = {
             }
 
             message.projectConfig = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.network = reader.bool();
             continue;
           }
         }
@@ -1731,7 +1945,17 @@ export const DeletePodResponse: MessageFns<DeletePodResponse> = {
 };
 
 function createBaseSubmitRequest(): SubmitRequest {
-  return { pod: "", segments: [], requestId: "", mode: 0, parseRefs: false };
+  return {
+    pod: "",
+    segments: [],
+    requestId: "",
+    mode: 0,
+    parseRefs: false,
+    planning: undefined,
+    answerSchema: "",
+    model: "",
+    effort: "",
+  };
 }
 
 export const SubmitRequest: MessageFns<SubmitRequest> = {
@@ -1750,6 +1974,20 @@ export const SubmitRequest: MessageFns<SubmitRequest> = {
     }
     if (message.parseRefs !== false) {
       writer.uint32(40).bool(message.parseRefs);
+    }
+    switch (message.planning?.$case) {
+      case "plan":
+        writer.uint32(48).bool(message.planning.value);
+        break;
+    }
+    if (message.answerSchema !== "") {
+      writer.uint32(58).string(message.answerSchema);
+    }
+    if (message.model !== "") {
+      writer.uint32(66).string(message.model);
+    }
+    if (message.effort !== "") {
+      writer.uint32(74).string(message.effort);
     }
     return writer;
   },
@@ -1805,6 +2043,38 @@ export const SubmitRequest: MessageFns<SubmitRequest> = {
             }
 
             message.parseRefs = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.planning = { $case: "plan", value: reader.bool() };
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.answerSchema = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.effort = reader.string();
             continue;
           }
         }
@@ -3197,7 +3467,7 @@ export const GetContextResponse: MessageFns<GetContextResponse> = {
 };
 
 function createBaseContextPart(): ContextPart {
-  return { kind: "", name: "", count: 0, tokens: 0 };
+  return { kind: "", name: "", count: 0, tokens: 0, bytes: 0 };
 }
 
 export const ContextPart: MessageFns<ContextPart> = {
@@ -3213,6 +3483,9 @@ export const ContextPart: MessageFns<ContextPart> = {
     }
     if (message.tokens !== 0) {
       writer.uint32(32).int64(message.tokens);
+    }
+    if (message.bytes !== 0) {
+      writer.uint32(40).int64(message.bytes);
     }
     return writer;
   },
@@ -3262,6 +3535,14 @@ export const ContextPart: MessageFns<ContextPart> = {
             message.tokens = longToNumber(reader.int64());
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.bytes = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3276,7 +3557,7 @@ export const ContextPart: MessageFns<ContextPart> = {
 };
 
 function createBaseContextItem(): ContextItem {
-  return { seq: 0, kind: "", tokens: 0, measured: false, note: "", head: "", pruned: false };
+  return { seq: 0, kind: "", tokens: 0, measured: false, note: "", head: "", pruned: false, bytes: 0 };
 }
 
 export const ContextItem: MessageFns<ContextItem> = {
@@ -3301,6 +3582,9 @@ export const ContextItem: MessageFns<ContextItem> = {
     }
     if (message.pruned !== false) {
       writer.uint32(56).bool(message.pruned);
+    }
+    if (message.bytes !== 0) {
+      writer.uint32(64).int64(message.bytes);
     }
     return writer;
   },
@@ -3372,6 +3656,14 @@ export const ContextItem: MessageFns<ContextItem> = {
             }
 
             message.pruned = reader.bool();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.bytes = longToNumber(reader.int64());
             continue;
           }
         }
@@ -3446,6 +3738,7 @@ function createBaseGetStatsResponse(): GetStatsResponse {
     costUsd: 0,
     unpricedRequests: 0,
     damaged: [],
+    models: [],
   };
 }
 
@@ -3483,6 +3776,9 @@ export const GetStatsResponse: MessageFns<GetStatsResponse> = {
     }
     for (const v of message.damaged) {
       writer.uint32(90).string(v!);
+    }
+    for (const v of message.models) {
+      ModelStats.encode(v!, writer.uint32(98).fork()).join();
     }
     return writer;
   },
@@ -3586,6 +3882,104 @@ export const GetStatsResponse: MessageFns<GetStatsResponse> = {
             }
 
             message.damaged.push(reader.string());
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.models.push(ModelStats.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseModelStats(): ModelStats {
+  return { endpoint: "", model: "", usage: undefined, costUsd: 0, unpricedRequests: 0 };
+}
+
+export const ModelStats: MessageFns<ModelStats> = {
+  encode(message: ModelStats, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.endpoint !== "") {
+      writer.uint32(10).string(message.endpoint);
+    }
+    if (message.model !== "") {
+      writer.uint32(18).string(message.model);
+    }
+    if (message.usage !== undefined) {
+      Usage.encode(message.usage, writer.uint32(26).fork()).join();
+    }
+    if (message.costUsd !== 0) {
+      writer.uint32(33).double(message.costUsd);
+    }
+    if (message.unpricedRequests !== 0) {
+      writer.uint32(40).int64(message.unpricedRequests);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ModelStats {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseModelStats();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.endpoint = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.model = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.usage = Usage.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 33) {
+              break;
+            }
+
+            message.costUsd = reader.double();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.unpricedRequests = longToNumber(reader.int64());
             continue;
           }
         }
@@ -4169,6 +4563,98 @@ export const CompletePathResponse: MessageFns<CompletePathResponse> = {
   },
 };
 
+function createBaseGetImageRequest(): GetImageRequest {
+  return { digest: "" };
+}
+
+export const GetImageRequest: MessageFns<GetImageRequest> = {
+  encode(message: GetImageRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.digest !== "") {
+      writer.uint32(10).string(message.digest);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetImageRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetImageRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.digest = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseGetImageResponse(): GetImageResponse {
+  return { data: new Uint8Array(0) };
+}
+
+export const GetImageResponse: MessageFns<GetImageResponse> = {
+  encode(message: GetImageResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data.length !== 0) {
+      writer.uint32(10).bytes(message.data);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetImageResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetImageResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = reader.bytes();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /**
  * PodService creates pods, submits input to them and shows what they do.
  *
@@ -4376,6 +4862,19 @@ export const PodServiceService = {
       Buffer.from(CompletePathResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CompletePathResponse => CompletePathResponse.decode(value),
   },
+  /**
+   * GetImage returns the bytes of an image that an entry refers to. Unknown digest: NOT_FOUND,
+   * reason IMAGE_NOT_FOUND.
+   */
+  getImage: {
+    path: "/podd.v1.PodService/GetImage" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetImageRequest): Buffer => Buffer.from(GetImageRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetImageRequest => GetImageRequest.decode(value),
+    responseSerialize: (value: GetImageResponse): Buffer => Buffer.from(GetImageResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetImageResponse => GetImageResponse.decode(value),
+  },
 } as const;
 
 export interface PodServiceServer extends UntypedServiceImplementation {
@@ -4423,6 +4922,11 @@ export interface PodServiceServer extends UntypedServiceImplementation {
   rewindPod: handleUnaryCall<RewindPodRequest, RewindPodResponse>;
   /** CompletePath completes an @path for an editor. */
   completePath: handleUnaryCall<CompletePathRequest, CompletePathResponse>;
+  /**
+   * GetImage returns the bytes of an image that an entry refers to. Unknown digest: NOT_FOUND,
+   * reason IMAGE_NOT_FOUND.
+   */
+  getImage: handleUnaryCall<GetImageRequest, GetImageResponse>;
 }
 
 export interface PodServiceClient extends Client {
@@ -4726,6 +5230,25 @@ export interface PodServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CompletePathResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * GetImage returns the bytes of an image that an entry refers to. Unknown digest: NOT_FOUND,
+   * reason IMAGE_NOT_FOUND.
+   */
+  getImage(
+    request: GetImageRequest,
+    callback: (error: ServiceError | null, response: GetImageResponse) => void,
+  ): ClientUnaryCall;
+  getImage(
+    request: GetImageRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetImageResponse) => void,
+  ): ClientUnaryCall;
+  getImage(
+    request: GetImageRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetImageResponse) => void,
   ): ClientUnaryCall;
 }
 

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/sanitize"
+	"podd/internal/wire"
+	"podd/pkg/client"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// shownDigest is how many characters of a digest are shown, leastDigest how many name an image.
+const (
+	shownDigest = 12
+	leastDigest = 4
+)
+
+func newImageCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "image POD [IMAGE] [FILE]",
+		Short: "List a pod's images, or save one to a file",
+		Long: "Lists the images in a pod's log: digest, first entry, description. With IMAGE, a name or the beginning of a\n" +
+			"digest, it writes that image to FILE, or to standard output if FILE is - or missing. FILE must not exist yet.\n" +
+			"The bytes are those that models get: podd reduces large images and converts GIF and WebP.",
+		Example:           "  podctl image api shot.png /tmp/shot.png",
+		Args:              operands,
+		ValidArgsFunction: gallery{program: p}.complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.with(func(c *client.Client) error {
+				g := gallery{p, c, valid(args[0])}
+				if len(args) == 1 {
+					return g.list(cmd.Context())
+				}
+				found, err := g.find(cmd.Context(), valid(args[1]))
+				if err != nil {
+					return err
+				}
+				return g.save(cmd.Context(), found, strings.Join(args[2:], ""))
+			})
+		},
+	}
+}
+
+// gallery is the images of a pod.
+type gallery struct {
+	*program
+	c   *client.Client
+	pod string
+}
+
+// loggedImage is an image and the first entry that has it.
+type loggedImage struct {
+	item.Image
+	seq item.Seq
+}
+
+// all are the images in the pod's log, each name of an image once.
+func (g gallery) all(ctx context.Context) (list []loggedImage, err error) {
+	pod, err := g.c.Pod(ctx, g.pod)
+	if err != nil {
+		return nil, err
+	}
+	// Retention may have removed the beginning of the log.
+	for m, err := range g.c.Stream(ctx, client.StreamOptions{Pod: g.pod, After: max(pod.GetFirstSeq()-1, 0)}) {
+		if err != nil {
+			return nil, err
+		}
+		if m.GetEntry() == nil {
+			continue
+		}
+		e := wire.EntryFromProto(m.GetEntry())
+		for _, image := range item.ImagesIn(e.Kind) {
+			known := slices.ContainsFunc(list, func(l loggedImage) bool { return l.Digest == image.Digest && l.Name == image.Name })
+			if !known {
+				list = append(list, loggedImage{image, e.Seq})
+			}
+		}
+	}
+	return list, nil
+}
+
+func (g gallery) list(ctx context.Context) error {
+	list, err := g.all(ctx)
+	if err != nil {
+		return err
+	}
+	if g.output == outputJSON {
+		for _, image := range list {
+			if err := g.printJSON(wire.ImageToProto(image.Image)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintf(g.stderr, "pod %s has no images\n", sanitize.Line(g.pod))
+		return err
+	}
+	t := newTable(g.stdout)
+	for _, image := range list {
+		fmt.Fprintf(t, "%.*s\t#%d\t%s\n", shownDigest, image.Digest, image.seq, sanitize.Line(image.String()))
+	}
+	return t.Flush()
+}
+
+// find finds an image by its name, by the last part of its name, or by its digest.
+func (g gallery) find(ctx context.Context, wanted string) (loggedImage, error) {
+	list, err := g.all(ctx)
+	if err != nil {
+		return loggedImage{}, err
+	}
+	for _, is := range []func(loggedImage) bool{
+		func(l loggedImage) bool { return l.Name == wanted },
+		func(l loggedImage) bool { return path.Base(l.Name) == wanted },
+		func(l loggedImage) bool { return len(wanted) >= leastDigest && strings.HasPrefix(l.Digest, wanted) },
+	} {
+		var found []loggedImage
+		for _, image := range list {
+			if is(image) && !slices.ContainsFunc(found, func(l loggedImage) bool { return l.Digest == image.Digest }) {
+				found = append(found, image)
+			}
+		}
+		switch {
+		case len(found) == 1:
+			return found[0], nil
+		case len(found) > 1:
+			var digests []string
+			for _, image := range found {
+				digests = append(digests, fmt.Sprintf("%.*s (#%d)", shownDigest, image.Digest, image.seq))
+			}
+			return loggedImage{}, usagef("pod %s has %d images %q: name one by its digest: %s", g.pod, len(found), wanted, strings.Join(digests, ", "))
+		}
+	}
+	return loggedImage{}, item.Errorf(item.KindNotFound, "IMAGE_NOT_FOUND", "pod %s has no image %q: podctl image %s lists them", g.pod, wanted, g.pod)
+}
+
+// save writes an image to a file that does not exist yet; "" and "-" are standard output.
+func (g gallery) save(ctx context.Context, image loggedImage, file string) error {
+	if _, is := terminal(g.stdout); is && (file == "" || file == "-") {
+		return usagef("podctl does not write an image to a terminal: name a FILE")
+	}
+	got, err := g.c.Pods().GetImage(ctx, &poddv1.GetImageRequest{Digest: image.Digest})
+	if err != nil {
+		return err
+	}
+	if file == "" || file == "-" {
+		_, err := g.stdout.Write(got.GetData())
+		return err
+	}
+	if err := writeNewFile(file, got.GetData()); err != nil {
+		return err
+	}
+	return g.print(wire.ImageToProto(image.Image), func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "saved %s as %s: %s\n", sanitize.Line(image.String()), sanitize.Line(file), sanitize.Line(image.MediaType))
+		return err
+	})
+}
+
+// writeNewFile writes a file that does not exist yet. After a failure none is there.
+func writeNewFile(name string, data []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return item.Errorf(item.KindExists, "FILE_EXISTS", "%s already exists: choose another name", name)
+	}
+	if err == nil {
+		_, err = f.Write(data)
+		if closed := f.Close(); err == nil {
+			err = closed
+		}
+		if err != nil {
+			_ = os.Remove(name)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot save the image: %w", err)
+	}
+	return nil
+}
+
+// complete offers pods, then the pod's images by name and digest, then files.
+func (g gallery) complete(cmd *cobra.Command, args []string, start string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return g.completePods(cmd, args, start)
+	case 1:
+	case 2:
+		return nil, cobra.ShellCompDirectiveDefault
+	default:
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
+	defer cancel()
+	_ = g.with(func(c *client.Client) error {
+		list, err := gallery{g.program, c, valid(args[0])}.all(ctx)
+		for _, image := range list {
+			for _, name := range []string{image.Name, image.Digest[:min(shownDigest, len(image.Digest))]} {
+				if name != "" && strings.HasPrefix(name, start) {
+					found = append(found, cobra.CompletionWithDesc(sanitize.Line(name), sanitize.Line(image.String())))
+				}
+			}
+		}
+		return err
+	})
+	return found, cobra.ShellCompDirectiveNoFileComp
+}

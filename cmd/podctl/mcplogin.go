@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/sanitize"
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// loginFlags are the flags of mcp login.
+type loginFlags struct {
+	dir            string
+	port           int
+	browser, paste bool
+}
+
+func newMCPLoginCommand(p *program) *cobra.Command {
+	var flags loginFlags
+	cmd := &cobra.Command{
+		Use:   "login NAME",
+		Short: "Sign in at an MCP server",
+		Long: "Prints an address to open in a browser on this machine, and waits until you have signed in. podd keeps the\n" +
+			"tokens and renews them. If the browser runs elsewhere, use --paste and copy the address where it ends.",
+		Example: "  podctl mcp login tickets --browser",
+		Args:    operands,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := filepath.Abs(valid(flags.dir))
+			if err != nil {
+				return err
+			}
+			if flags.port < 0 || flags.port > 65535 {
+				return usagef("--port %d: use a number from 0 to 65535", flags.port)
+			}
+			return p.with(func(c *client.Client) error {
+				l := login{p, c, flags}
+				return l.run(cmd.Context(), &poddv1.LoginMcpServerRequest{Name: valid(args[0]), Dir: at, Port: int32(flags.port)})
+			})
+		},
+	}
+	dirFlag(cmd, &flags.dir)
+	cmd.Flags().IntVar(&flags.port, "port", 0, "port that the browser comes back to, if the server knows podd by it")
+	cmd.Flags().BoolVar(&flags.browser, "browser", false, "open the address with $BROWSER, or with the system's browser")
+	cmd.Flags().BoolVar(&flags.paste, "paste", false, "read the address where the browser ended from standard input")
+	return cmd
+}
+
+// login is a sign-in at an MCP server.
+type login struct {
+	*program
+	c     *client.Client
+	flags loginFlags
+}
+
+// run shows the address and waits for the end of the sign-in.
+func (l login) run(ctx context.Context, r *poddv1.LoginMcpServerRequest) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stream, err := l.c.MCP().LoginMcpServer(ctx, r)
+	if err != nil {
+		return err
+	}
+	for {
+		m, err := stream.Recv()
+		if ctx.Err() != nil && err != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		if s := m.GetServer(); s != nil {
+			return l.print(m, line("signed in to %s: %s", sanitize.Line(s.GetName()), plural(len(s.GetTools()), "tool")))
+		}
+		address := sanitize.Line(m.GetUrl())
+		if err := l.print(m, line("to sign in to %s, open this address:\n%s", sanitize.Line(r.GetName()), address)); err != nil {
+			return err
+		}
+		if l.flags.browser {
+			l.browse(ctx, m.GetUrl())
+		}
+		if l.flags.paste {
+			fmt.Fprintln(l.stderr, "paste the address where the browser ends, which no page needs to show:")
+			// Reading ends with podctl.
+			go func() {
+				if err := l.answer(ctx); err != nil {
+					cancel(err)
+				}
+			}()
+			continue
+		}
+		fmt.Fprintln(l.stderr, "waiting for the browser; interrupt to give up. If it runs on another machine, use --paste")
+	}
+}
+
+// answer reads the address where the browser ended.
+func (l login) answer(ctx context.Context) error {
+	text, err := bufio.NewReader(io.LimitReader(l.stdin, 64<<10)).ReadString('\n')
+	if strings.TrimSpace(text) == "" {
+		return usagef("no address was pasted (%v): start again", err)
+	}
+	_, err = l.c.MCP().AnswerMcpLogin(ctx, &poddv1.AnswerMcpLoginRequest{RedirectUrl: valid(strings.TrimSpace(text))})
+	return err
+}
+
+// browse opens an address. A failure is no reason to give up: the address is on the screen.
+func (l login) browse(ctx context.Context, address string) {
+	// The server chose the address, and a browser's command might read another form as an
+	// option or a file.
+	if !strings.HasPrefix(address, "https://") && !strings.HasPrefix(address, "http://") {
+		fmt.Fprintln(l.stderr, "the address is not one of the web: podctl does not open it")
+		return
+	}
+	name := l.env("BROWSER")
+	switch {
+	case name != "":
+	case runtime.GOOS == "darwin":
+		name = "open"
+	default:
+		name = "xdg-open"
+	}
+	if text, err := exec.CommandContext(ctx, name, address).CombinedOutput(); err != nil {
+		fmt.Fprintf(l.stderr, "cannot open a browser with %s (%v%s): open the address yourself\n", sanitize.Line(name), err, sanitize.Line(string(text)))
+	}
+}
+
+func newMCPLogoutCommand(p *program) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "logout NAME",
+		Short: "Forget the tokens of an MCP server",
+		Long: "Removes the tokens of an MCP server from podd, ends podd's connections to it, and revokes the tokens. A\n" +
+			"warning says if the server did not revoke them: end the sign-in there, too.",
+		Args: operands,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := filepath.Abs(valid(dir))
+			if err != nil {
+				return err
+			}
+			return p.with(func(c *client.Client) error {
+				resp, err := c.MCP().LogoutMcpServer(cmd.Context(), &poddv1.LogoutMcpServerRequest{Name: valid(args[0]), Dir: at})
+				if err != nil {
+					return err
+				}
+				if resp.GetWarning() != "" {
+					fmt.Fprintf(p.stderr, "! %s\n", sanitize.Line(resp.GetWarning()))
+				}
+				said := "signed out of %s"
+				if !resp.GetSignedOut() {
+					said = "%s: you were not signed in"
+				}
+				return p.print(resp, line(said, sanitize.Line(args[0])))
+			})
+		},
+	}
+	dirFlag(cmd, &dir)
+	return cmd
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/clients/view"
+	"podd/internal/sanitize"
+	"podd/pkg/item"
+)
+
+// optionFlags are the flags that shape the answers of a model.
+type optionFlags struct {
+	effort, verbosity, temperature, tier string
+	output                               tokenCount
+}
+
+func (f *optionFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.effort, "effort", "", "how much the model reasons, such as low or high (default: podd's)")
+	flags.StringVar(&f.verbosity, "verbosity", "", "how long it answers: low, medium or high (default: podd's)")
+	flags.StringVar(&f.temperature, "temperature", "", "temperature from 0 to 2 (default: podd's)")
+	flags.Var(&f.output, "max-output", "tokens of one answer, such as 8k (default: podd's)")
+	flags.StringVar(&f.tier, "service-tier", "", "the endpoint's class of service, such as flex (default: podd's)")
+	completeEffort(cmd)
+	completeWith(cmd, "verbosity", "low", "medium", "high")
+	for _, name := range []string{"temperature", "max-output", "service-tier"} {
+		completeWith(cmd, name)
+	}
+}
+
+func completeEffort(cmd *cobra.Command) {
+	completeWith(cmd, "effort", "minimal", "low", "medium", "high")
+}
+
+// optionsFact lists the options of a pod.
+func optionsFact(o item.Options) string {
+	var parts []string
+	for _, p := range [][2]string{{"effort", o.Effort}, {"verbosity", o.Verbosity}, {"temperature", o.Temperature}, {"service tier", o.ServiceTier}} {
+		if p[1] != "" {
+			parts = append(parts, p[0]+" "+sanitize.Line(p[1]))
+		}
+	}
+	if o.MaxOutput > 0 {
+		parts = append(parts, "output up to "+view.Count(o.MaxOutput)+" tokens")
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,28 @@
+package attach
+
+import (
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// imagePath reads the path of an image as terminals paste it when a file is dropped on them:
+// plain, in quotes, with escaped spaces, or as a file URI. A terminal cannot paste the image
+// itself.
+func imagePath(text string) (path string, ok bool) {
+	path = strings.TrimSpace(text)
+	if u, err := url.Parse(path); err == nil && u.Scheme == "file" {
+		path = u.Path
+	}
+	if n := len(path); n > 1 && path[0] == path[n-1] && strings.ContainsRune(`'"`, rune(path[0])) {
+		path = path[1 : n-1]
+	} else {
+		path = strings.ReplaceAll(path, `\ `, " ")
+	}
+	kind := strings.ToLower(filepath.Ext(path))
+	if !filepath.IsAbs(path) || !slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp"}, kind) {
+		return "", false
+	}
+	return path, true
+}

@@ -1,0 +1,102 @@
+package shim
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	terminalRows, terminalColumns = 40, 120
+	// restPatience is for how long the last output of a command is read after it has ended:
+	// what it leaves behind may keep its terminal open.
+	restPatience = 300 * time.Millisecond
+	// inputPatience is for how long a command may take to read its input.
+	inputPatience = 5 * time.Second
+)
+
+// errNoInput is for a command that takes no input.
+var errNoInput = errors.New("it takes no input: it has no terminal, or has ended")
+
+// terminal is the terminal of a command, whose output goes to a file.
+type terminal struct {
+	master *os.File
+	copied chan struct{}
+}
+
+// openTerminal gives a command that is not started a terminal. The caller closes the slave
+// once the command has it.
+func openTerminal(cmd *exec.Cmd) (t *terminal, slave *os.File, err error) {
+	master, slave, err := pty.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := pty.Setsize(slave, &pty.Winsize{Rows: terminalRows, Cols: terminalColumns}); err != nil {
+		_, _ = master.Close(), slave.Close()
+		return nil, nil, err
+	}
+	if master, err = polled(master); err != nil {
+		_ = slave.Close()
+		return nil, nil, err
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setctty: true}
+	return &terminal{master: master, copied: make(chan struct{})}, slave, nil
+}
+
+// polled is the file with deadlines, which one that was asked for its descriptor has not.
+func polled(file *os.File) (*os.File, error) {
+	defer file.Close()
+	fd, err := unix.FcntlInt(file.Fd(), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.SetNonblock(fd, true); err != nil {
+		_ = unix.Close(fd)
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "terminal"), nil
+}
+
+// copy writes the command's output to a file, which it closes, until no process has the
+// terminal open.
+func (t *terminal) copy(to *os.File) {
+	defer close(t.copied)
+	defer t.master.Close()
+	defer to.Close()
+	// An error of the terminal means its end; the reader of the file sees one of the file.
+	_, _ = io.Copy(struct{ io.Writer }{to}, struct{ io.Reader }{t.master})
+}
+
+// rest waits for the last output of a command that has ended.
+func (t *terminal) rest() {
+	select {
+	case <-t.copied:
+	case <-time.After(restPatience):
+	}
+}
+
+// write types input.
+func (t *terminal) write(input []byte) error {
+	_ = t.master.SetWriteDeadline(time.Now().Add(inputPatience))
+	n, err := t.master.Write(input)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return &ShortInputError{Written: n}
+	}
+	return err
+}
+
+// ShortInputError is for a command that did not read all of its input in time.
+type ShortInputError struct {
+	// Written is how many bytes it can read.
+	Written int
+}
+
+// Error says so.
+func (e *ShortInputError) Error() string { return "it does not read its input" }

@@ -1,0 +1,32 @@
+package item
+
+import "cmp"
+
+// Options shape the answers of a model. A zero field follows wider settings, and in a
+// setup is not sent.
+type Options struct {
+	// Effort is how much the model reasons: "low", "high", or another of the model's values.
+	Effort string
+	// Verbosity is how long it answers: "low", "medium", "high".
+	Verbosity string
+	// Temperature is a decimal number from 0 to 2, as text.
+	Temperature string
+	// MaxOutput bounds an answer, in tokens.
+	MaxOutput int64
+	// ServiceTier is a class of service of the endpoint, such as "flex".
+	ServiceTier string
+}
+
+// Over is the options with those of wider settings in place of zero fields.
+func (o Options) Over(wider Options) Options {
+	return Options{
+		Effort: cmp.Or(o.Effort, wider.Effort), Verbosity: cmp.Or(o.Verbosity, wider.Verbosity), Temperature: cmp.Or(o.Temperature, wider.Temperature),
+		MaxOutput: cmp.Or(o.MaxOutput, wider.MaxOutput), ServiceTier: cmp.Or(o.ServiceTier, wider.ServiceTier),
+	}
+}
+
+// Choice is what a submit chooses for its turn. A zero field follows the pod.
+type Choice struct {
+	Model  ModelRef
+	Effort string
+}

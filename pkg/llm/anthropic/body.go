@@ -1,0 +1,270 @@
+package anthropic
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"podd/pkg/item"
+	"podd/pkg/llm"
+	"podd/pkg/llm/encode"
+)
+
+// maxTokens is the limit of an answer that a request asks for, unless the model's own is
+// lower: the API requires a limit.
+const maxTokens = 32_000
+
+// mark is a cache breakpoint.
+const mark = `"cache_control":{"type":"ephemeral"}`
+
+// callID matches the ids that the API accepts.
+var callID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// begin begins a body with everything before the items.
+func (c *Client) begin(w encode.Written, r llm.Request) encode.Units {
+	s, quirks := r.Setup, c.Endpoint.Quirks(r.Setup.Model)
+	dst := append(w.Dst, `{"model":`...)
+	dst = encode.String(dst, s.Model)
+	if s.Options.MaxOutput == 0 && !encode.Adds(s.Body, "max_tokens") {
+		limit := int64(maxTokens)
+		if quirks.MaxTokens > 0 {
+			limit = min(limit, quirks.MaxTokens)
+		}
+		dst = append(dst, `,"max_tokens":`...)
+		dst = strconv.AppendInt(dst, limit, 10)
+	}
+	dst = append(dst, `,"stream":true`...)
+	dst = head(s.Options).Append(dst, s.Body)
+	if quirks.CacheMarks && !encode.Adds(s.Body, "cache_control") {
+		dst = append(dst, `,`+mark...)
+	}
+	if text := s.System(); !blank(text) {
+		dst = append(dst, `,"system":[`...)
+		dst = textBlock(dst, text)
+		if quirks.CacheMarks {
+			dst = append(append(dst[:len(dst)-1], `,`+mark...), '}')
+		}
+		dst = append(dst, ']')
+	}
+	dst = appendTools(dst, s.Tools)
+	w.Dst = append(dst, `,"messages":[`...)
+	e := &encoder{Written: w, setup: s}
+	if s.ProjectInstructions != "" {
+		e.said(encode.FramedProject(s.ProjectInstructions))
+	}
+	return e
+}
+
+// head is the options of a setup.
+func head(o item.Options) *encode.Head {
+	h := new(encode.Head)
+	if o.MaxOutput > 0 {
+		h.Raw("max_tokens", strconv.AppendInt(nil, o.MaxOutput, 10))
+	}
+	if o.Effort != "" {
+		h.Raw("output_config", append(encode.String([]byte(`{"effort":`), o.Effort), '}'))
+	}
+	h.Raw("temperature", []byte(o.Temperature))
+	h.Text("service_tier", o.ServiceTier)
+	return h
+}
+
+func appendTools(dst []byte, tools []item.ToolSpec) []byte {
+	if len(tools) == 0 {
+		return dst
+	}
+	dst = append(dst, `,"tools":[`...)
+	for i, t := range tools {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `{"name":`...)
+		dst = encode.String(dst, t.Name)
+		dst = encode.Member(dst, "description", t.Description)
+		dst = append(dst, `,"input_schema":`...)
+		dst = append(encode.Schema(dst, t), '}')
+	}
+	return append(dst, ']')
+}
+
+// encoder appends messages. A message of the user's stays open until an answer follows. A
+// unit is an answer of the model, or another item.
+type encoder struct {
+	encode.Written
+	setup item.Setup
+}
+
+// Next appends a unit.
+func (e *encoder) Next(items []item.Item) int {
+	if n := encode.StepLen(items); n > 0 {
+		e.answer(items[:n])
+		return n
+	}
+	switch v := items[0].(type) {
+	case item.UserMessage:
+		e.said(e.Text(v.Text, v.Images), e.Sent(v.Images)...)
+	case item.SystemMessage:
+		if v.FromFiles() {
+			e.said(e.Text(encode.FramedFile(v.Text), v.Images), e.Sent(v.Images)...)
+		} else {
+			e.said(encode.Noted(v))
+		}
+	case item.ToolResult:
+		e.result(v)
+	}
+	return 1
+}
+
+// End closes the body.
+func (e *encoder) End() []byte {
+	e.closeUser()
+	return append(e.Dst, "]}"...)
+}
+
+// block begins a block of a message of the user's.
+func (e *encoder) block() {
+	if e.UserOpen {
+		e.Dst = append(e.Dst, ',')
+		return
+	}
+	e.message("user")
+	e.UserOpen = true
+}
+
+// message begins a message.
+func (e *encoder) message(role string) {
+	e.closeUser()
+	if e.Begun {
+		e.Dst = append(e.Dst, ',')
+	}
+	e.Begun = true
+	e.Dst = append(e.Dst, `{"role":"`...)
+	e.Dst = append(e.Dst, role...)
+	e.Dst = append(e.Dst, `","content":[`...)
+}
+
+func (e *encoder) closeUser() {
+	if e.UserOpen {
+		e.Dst = append(e.Dst, "]}"...)
+	}
+	e.UserOpen = false
+}
+
+// said appends text and images with the user's role. Something must be said, because a
+// message without blocks is refused.
+func (e *encoder) said(text string, images ...item.Image) {
+	if blank(text) && len(images) == 0 {
+		text = "[no text]"
+	}
+	if !blank(text) {
+		e.block()
+		e.Dst = textBlock(e.Dst, text)
+	}
+	for _, image := range images {
+		e.block()
+		e.image(image)
+	}
+}
+
+// image appends a block with an image.
+func (e *encoder) image(image item.Image) {
+	e.Dst = append(e.Dst, `{"type":"image","source":{"type":"base64"`...)
+	e.Dst = encode.Member(e.Dst, "media_type", image.MediaType)
+	e.Dst = append(e.Dst, `,"data":"`...)
+	e.Dst = append(e.Base64(e.Dst, image), `"}}`...)
+}
+
+// result appends a result. One without content has no such member.
+func (e *encoder) result(r item.ToolResult) {
+	e.block()
+	e.Dst = append(e.Dst, `{"type":"tool_result"`...)
+	e.Dst = encode.Member(e.Dst, "tool_use_id", encode.CallID(r.CallID, callID))
+	if r.IsError {
+		e.Dst = append(e.Dst, `,"is_error":true`...)
+	}
+	told, images := e.Told(r.Output), e.Sent(r.Images)
+	says := !blank(told.Summary) || !blank(told.Content)
+	switch {
+	case len(images) > 0:
+		e.Dst = append(e.Dst, `,"content":[`...)
+		if says {
+			e.Dst = append(textBlock(e.Dst, told.Text()), ',')
+		}
+		for i, image := range images {
+			if i > 0 {
+				e.Dst = append(e.Dst, ',')
+			}
+			e.image(image)
+		}
+		e.Dst = append(e.Dst, ']')
+	case says:
+		e.Dst = append(e.Dst, `,"content":`...)
+		e.Dst = encode.Output(e.Dst, told)
+	}
+	e.Dst = append(e.Dst, '}')
+}
+
+// answer appends the items of one answer as one message, without the reasoning after its
+// last word or call.
+func (e *encoder) answer(items []item.Item) {
+	for len(items) > 0 && !speaks(items[len(items)-1]) {
+		items = items[:len(items)-1]
+	}
+	if len(items) == 0 {
+		return
+	}
+	e.message("assistant")
+	begun := false
+	for _, it := range items {
+		before := len(e.Dst)
+		if begun {
+			e.Dst = append(e.Dst, ',')
+		}
+		start := len(e.Dst)
+		switch v := it.(type) {
+		case item.Reasoning:
+			if v.Opaque.Fits(API, e.setup) && encode.IsObject(v.Opaque.JSON) {
+				e.Dst = encode.Raw(e.Dst, v.Opaque.JSON)
+			}
+		case item.AssistantMessage:
+			if speaks(v) {
+				e.Dst = textBlock(e.Dst, v.Text)
+			}
+		case item.ToolCall:
+			e.call(v)
+		}
+		if len(e.Dst) == start {
+			e.Dst = e.Dst[:before]
+			continue
+		}
+		begun = true
+	}
+	e.Dst = append(e.Dst, "]}"...)
+}
+
+// speaks says whether an item of an answer can be its last.
+func speaks(it item.Item) bool {
+	switch v := it.(type) {
+	case item.AssistantMessage:
+		return !blank(v.Text)
+	case item.ToolCall:
+		return true
+	}
+	return false
+}
+
+func (e *encoder) call(call item.ToolCall) {
+	name, arguments := call.Sent()
+	e.Dst = append(e.Dst, `{"type":"tool_use"`...)
+	e.Dst = encode.Member(e.Dst, "id", encode.CallID(call.CallID, callID))
+	e.Dst = encode.Member(e.Dst, "name", encode.ToolName(name))
+	e.Dst = append(e.Dst, `,"input":`...)
+	e.Dst = encode.Raw(e.Dst, encode.Arguments(arguments))
+	e.Dst = append(e.Dst, '}')
+}
+
+// textBlock appends a block with text.
+func textBlock(dst []byte, text string) []byte { return encode.TextPart(dst, "text", text) }
+
+// blank says whether text has nothing to read.
+func blank(text string) bool { return strings.TrimSpace(text) == "" }

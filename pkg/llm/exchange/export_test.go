@@ -1,0 +1,104 @@
+package exchange
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"podd/pkg/llm"
+)
+
+// Message is one event as the stream reader returns it.
+type Message struct {
+	Name, Data string
+	Cut        bool
+}
+
+// ReadMessages reads a stream to its end.
+func ReadMessages(r io.Reader) ([]Message, error) {
+	s := newSSEReader(r)
+	var out []Message
+	for {
+		ev, err := s.next()
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return out, err
+		}
+		out = append(out, Message{string(ev.name), string(ev.data), ev.cut})
+	}
+}
+
+// Wait reads how long an endpoint asks to wait.
+func Wait(h http.Header, body string, now time.Time) time.Duration {
+	s := readSaid([]byte(body))
+	s.hint(h, now)
+	return s.wait
+}
+
+// ClassOfError is the class of an error with a status, 0 for one within a stream, by all
+// rules but one; -1 leaves out none.
+func ClassOfError(status int, body string, without int) llm.Class {
+	s := readSaid([]byte(body))
+	if status != 0 {
+		s.status = status
+	}
+	s.hint(nil, time.Now())
+	rules := slices.Clone(builtin().Errors)
+	if without >= 0 {
+		rules = slices.Delete(rules, without, without+1)
+	}
+	return classOf(rules, s)
+}
+
+// ErrorRules describe the rules.
+func ErrorRules() []string {
+	var out []string
+	for _, r := range builtin().Errors {
+		out = append(out, fmt.Sprintf("%+v", r))
+	}
+	return out
+}
+
+// UsagePaths are the places of counts in a usage of an API.
+func UsagePaths(api string) []string {
+	var out []string
+	for _, p := range builtin().Usage {
+		if p.API == api {
+			out = append(out, p.Path)
+		}
+	}
+	return out
+}
+
+// Sources are where the rows of all tables are from.
+func Sources() []string {
+	var out []string
+	t := builtin()
+	for _, r := range t.Quirks {
+		out = append(out, r.From)
+	}
+	for _, r := range t.Usage {
+		out = append(out, r.From)
+	}
+	for _, r := range t.Waits {
+		out = append(out, r.From)
+	}
+	for _, r := range t.Errors {
+		out = append(out, r.From)
+	}
+	return out
+}
+
+// QuirksOf are the quirks of a model at an address.
+func QuirksOf(t *testing.T, base, model string) Quirks {
+	e, err := Config{BaseURL: base}.validate([]string{APIChat})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Quirks(model)
+}

@@ -1,0 +1,126 @@
+package exchange
+
+import (
+	"bytes"
+	_ "embed" // for quirks.toml
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+//go:embed quirks.toml
+var quirksFile []byte
+
+// Quirks are the known deviations that a request to a host or for a model must respect.
+// The zero value is an endpoint that follows its API.
+type Quirks struct {
+	// API is the host's own API; empty means chat.
+	API string `toml:"api"`
+	// NoStreamOptions: the host answers 422 to stream_options, and sends the usage anyway.
+	NoStreamOptions bool `toml:"no_stream_options"`
+	// NeedsReasoning: the host answers 400 to a call without reasoning_content. For another
+	// model's call it gets the readable part of that model's reasoning.
+	NeedsReasoning bool `toml:"needs_reasoning"`
+	// Unsigned are the members of a call that replace another model's signature: the host
+	// answers 400 to a call without one.
+	Unsigned string `toml:"unsigned"`
+	// ShortCallIDs: the host answers 400 to ids of calls that are not nine letters and digits.
+	ShortCallIDs bool `toml:"short_call_ids"`
+	// AnswersTools: the model's template refuses a user message right after a tool result.
+	AnswersTools bool `toml:"answers_tools"`
+	// NoEncryptedReasoning: the model answers 400 to a request for encrypted reasoning.
+	NoEncryptedReasoning bool `toml:"no_encrypted_reasoning"`
+	// CacheKey: the host takes prompt_cache_key.
+	CacheKey bool `toml:"cache_key"`
+	// CacheMarks: the host caches up to the marks of a request, also at its top level.
+	CacheMarks bool `toml:"cache_marks"`
+	// OldMaxTokens: the host knows max_tokens, and not max_completion_tokens.
+	OldMaxTokens bool `toml:"old_max_tokens"`
+	// MaxTokens is the longest answer that a request may ask for; 0 if it is not below the
+	// default.
+	MaxTokens int64 `toml:"max_tokens"`
+}
+
+// Quirk is a row of the table: what is known of some hosts and models.
+type Quirk struct {
+	// Hosts also names subdomains; an empty list means every host.
+	Hosts []string `toml:"hosts"`
+	// Models are parts of the model's name in lower case; one that begins with ^ begins the
+	// name after its vendor. An empty list means every model.
+	Models []string `toml:"models"`
+	Quirks
+	// From is where the deviation was seen.
+	From string `toml:"from"`
+}
+
+// table is the content of quirks.toml.
+type table struct {
+	Quirks []Quirk     `toml:"quirk"`
+	Usage  []usagePath `toml:"usage"`
+	Waits  []waitRule  `toml:"wait"`
+	Errors []errorRule `toml:"error"`
+}
+
+// builtin is the embedded table.
+var builtin = sync.OnceValue(func() table {
+	var t table
+	if err := toml.NewDecoder(bytes.NewReader(quirksFile)).DisallowUnknownFields().Decode(&t); err != nil {
+		panic("quirks.toml: " + err.Error()) // A test reads it.
+	}
+	return t
+})
+
+// Quirks are those of a model at the endpoint. The rows of the configuration count after
+// the built-in ones.
+func (e *Endpoint) Quirks(model string) (sum Quirks) {
+	return quirksOf(e.Base.Hostname(), model, e.Config.Quirks)
+}
+
+func quirksOf(host, model string, more []Quirk) (sum Quirks) {
+	host, model = strings.ToLower(host), strings.ToLower(model)
+	for _, rows := range [][]Quirk{builtin().Quirks, more} {
+		for _, row := range rows {
+			if row.fits(host, model) {
+				sum.add(row.Quirks)
+			}
+		}
+	}
+	return sum
+}
+
+func (q *Quirk) fits(host, model string) bool {
+	return (len(q.Hosts) == 0 || slices.ContainsFunc(q.Hosts, func(name string) bool { return isHost(host, name) })) &&
+		(len(q.Models) == 0 || slices.ContainsFunc(q.Models, func(part string) bool { return isModel(model, part) }))
+}
+
+// isModel says whether a part is in a model's name, or begins it.
+func isModel(model, part string) bool {
+	beginning, begins := strings.CutPrefix(part, "^")
+	if !begins {
+		return strings.Contains(model, part)
+	}
+	name := strings.TrimPrefix(model[strings.LastIndexByte(model, '/')+1:], "ft:")
+	return strings.HasPrefix(name, beginning)
+}
+
+// add adds what another row says.
+func (q *Quirks) add(r Quirks) {
+	if r.API != "" {
+		q.API = r.API
+	}
+	if r.Unsigned != "" {
+		q.Unsigned = r.Unsigned
+	}
+	if r.MaxTokens != 0 {
+		q.MaxTokens = r.MaxTokens
+	}
+	q.NoStreamOptions = q.NoStreamOptions || r.NoStreamOptions
+	q.NeedsReasoning = q.NeedsReasoning || r.NeedsReasoning
+	q.ShortCallIDs = q.ShortCallIDs || r.ShortCallIDs
+	q.AnswersTools = q.AnswersTools || r.AnswersTools
+	q.NoEncryptedReasoning = q.NoEncryptedReasoning || r.NoEncryptedReasoning
+	q.CacheKey = q.CacheKey || r.CacheKey
+	q.CacheMarks = q.CacheMarks || r.CacheMarks
+}

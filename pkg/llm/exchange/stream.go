@@ -1,0 +1,226 @@
+package exchange
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"mime"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"podd/pkg/llm"
+)
+
+const (
+	// maxWhole bounds an answer that does not stream, in bytes.
+	maxWhole = 16 << 20
+	// maxAnswer bounds one that does, in bytes of its messages. A chunk has about 300 bytes
+	// per token.
+	maxAnswer = 256 << 20
+	// MaxItems bounds the calls or items of one answer.
+	MaxItems = 1024
+	// drainTime and drainBytes bound the wait for the end of a body after the answer is
+	// whole: a connection is reused only after its body was read to the end.
+	drainTime  = 100 * time.Millisecond
+	drainBytes = 64 << 10
+)
+
+// Decoder turns the messages of a stream into events.
+type Decoder interface {
+	// Decode appends the events of one message, which is valid JSON or begins with a
+	// bracket. name is the event's name, if it has one.
+	Decode(dst []llm.Event, name []byte, data string) ([]llm.Event, error)
+	// Whole appends the events of an answer that came as one JSON object.
+	Whole(dst []llm.Event, data string) ([]llm.Event, error)
+	// Over says that the answer has no further messages.
+	Over() bool
+	// Complete says whether the answer is whole now.
+	Complete() bool
+	// Finish appends the events that close a complete answer, End last.
+	Finish(dst []llm.Event) ([]llm.Event, error)
+}
+
+// Stream sends a body and yields the answer's events; see llm.Model. A consumer that
+// stops early closes the connection.
+func (c *Client) Stream(ctx context.Context, body []byte) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		a := answer{client: c, ctx: ctx, body: body, yield: yield}
+		if err := a.run(); err != nil && !a.stopped {
+			yield(nil, err)
+		}
+	}
+}
+
+// Decode reads a body as if it had come from the endpoint. Adapters are tested with it.
+func (c *Client) Decode(ctx context.Context, contentType string, body io.Reader) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		a := answer{client: c, ctx: ctx, yield: yield}
+		resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {contentType}}}
+		if err := a.read(ctx, resp, body); err != nil && !a.stopped {
+			yield(nil, err)
+		}
+	}
+}
+
+// answer is one request and its answer.
+type answer struct {
+	client *Client
+	ctx    context.Context
+	body   []byte
+	yield  func(llm.Event, error) bool
+	events []llm.Event
+	// sent says that there was a connection, so that the endpoint may have the request.
+	sent atomic.Bool
+	// begun says that an event was yielded, stopped that no further one may be.
+	begun, stopped bool
+}
+
+// run performs the request; it returns an error that it has not yielded.
+func (a *answer) run() error {
+	e := a.client.Endpoint
+	if e.OpenAI && e.KeySource == "" {
+		return &llm.Error{Class: llm.ClassNoKey, Message: "OpenAI needs a key and none is set; set " + e.keySetting() + ", or " + e.setting("base_url") + " to another endpoint"}
+	}
+	ctx, dog := watch(a.ctx, e.FirstByteTimeout)
+	defer dog.close()
+	start := time.Now()
+	connected := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { a.sent.Store(true) }}
+	resp, err := a.client.wire.Send(httptrace.WithClientTrace(ctx, connected), http.MethodPost, e.path, a.body)
+	if err != nil || resp.StatusCode >= 300 {
+		return a.refused(ctx, resp, err)
+	}
+	defer resp.Body.Close()
+	err = a.read(ctx, resp, &watchedBody{body: resp.Body, dog: dog, idle: e.IdleTimeout})
+	e.Logger.DebugContext(a.ctx, "model request", "status", resp.StatusCode,
+		"request_bytes", len(a.body), "duration_ms", time.Since(start).Milliseconds())
+	if err == nil && resp.ProtoMajor < 2 {
+		dog.arm(drainTime)
+		_, _ = io.CopyN(io.Discard, resp.Body, drainBytes)
+	}
+	return err
+}
+
+// refused is the error of a request without an answer.
+func (a *answer) refused(ctx context.Context, resp *http.Response, err error) error {
+	if resp == nil {
+		return a.broken(ctx, err)
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	return a.client.Endpoint.httpError(resp, text, gjson.GetBytes(a.body, "model").String())
+}
+
+// broken is the error of a connection that failed: the caller's own cause when it
+// cancelled.
+func (a *answer) broken(ctx context.Context, err error) error {
+	if a.ctx.Err() != nil {
+		return context.Cause(a.ctx)
+	}
+	return a.client.Endpoint.connectionError(ctx, err, a.sent.Load(), a.begun)
+}
+
+// read yields the events of a response according to its content type.
+func (a *answer) read(ctx context.Context, resp *http.Response, body io.Reader) error {
+	dec := a.client.wire.Decoder()
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	var err error
+	switch kind {
+	case "text/html":
+		return a.client.Endpoint.wrongType(kind)
+	case "application/json":
+		err = a.readWhole(ctx, dec, body)
+	default:
+		err = a.readStream(ctx, dec, body, kind)
+	}
+	if err != nil {
+		return err
+	}
+	if !dec.Complete() {
+		return a.client.Endpoint.CutError()
+	}
+	events, err := dec.Finish(a.events[:0])
+	a.send(events)
+	return err
+}
+
+// readWhole reads an answer of an endpoint that does not stream.
+func (a *answer) readWhole(ctx context.Context, dec Decoder, body io.Reader) error {
+	text, err := io.ReadAll(io.LimitReader(body, maxWhole+1))
+	switch {
+	case err != nil:
+		return a.broken(ctx, err)
+	case len(text) > maxWhole || !IsJSON(text):
+		return a.client.Endpoint.notJSON(text)
+	}
+	events, err := dec.Whole(a.events[:0], string(text))
+	a.send(events)
+	return err
+}
+
+// readStream reads server-sent events until the answer is over or the stream ends.
+func (a *answer) readStream(ctx context.Context, dec Decoder, body io.Reader, kind string) error {
+	sse := newSSEReader(body)
+	defer sse.close()
+	messages, size := 0, 0
+	for !dec.Over() && !a.stopped {
+		ev, err := sse.next()
+		if err != nil {
+			return a.ended(ctx, dec, err, messages, kind)
+		}
+		data := bytes.TrimSpace(ev.data)
+		if len(data) == 0 {
+			continue
+		}
+		messages++
+		if size += len(data); size > maxAnswer {
+			return a.broken(ctx, errTooLong)
+		}
+		// Neither API sends a list as a message. "[DONE]" is not a message either.
+		if data[0] != '[' && !IsJSON(data) {
+			if ev.cut {
+				return nil
+			}
+			return a.client.Endpoint.notJSON(data)
+		}
+		events, err := dec.Decode(a.events[:0], ev.name, string(data))
+		a.events = events[:0]
+		a.send(events)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ended is the error of a stream without further messages; nil if the answer may be
+// whole, which the decoder knows.
+func (a *answer) ended(ctx context.Context, dec Decoder, err error, messages int, kind string) error {
+	if errors.Is(err, io.EOF) {
+		if messages == 0 && kind != "" && kind != "text/event-stream" {
+			return a.client.Endpoint.wrongType(kind)
+		}
+		return nil
+	}
+	// An error after the answer's end does not matter.
+	if dec.Complete() && a.ctx.Err() == nil {
+		return nil
+	}
+	return a.broken(ctx, err)
+}
+
+// send yields events until the consumer stops.
+func (a *answer) send(events []llm.Event) {
+	for _, ev := range events {
+		if a.stopped {
+			return
+		}
+		a.begun = true
+		a.stopped = !a.yield(ev, nil)
+	}
+}

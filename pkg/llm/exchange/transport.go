@@ -1,0 +1,147 @@
+package exchange
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// maxErrorBody is how much of an error's body is read.
+const maxErrorBody = 64 << 10
+
+// newTransport makes the one transport of a Client. It keeps an idle connection for every
+// pod that may work at once.
+func newTransport(e *Endpoint) *http.Transport {
+	proxy := e.Proxy
+	if proxy == nil {
+		proxy = http.ProxyFromEnvironment
+	}
+	return &http.Transport{
+		Proxy:               proxy,
+		DialContext:         e.Dial,
+		ForceAttemptHTTP2:   true,
+		TLSHandshakeTimeout: 15 * time.Second,
+		MaxIdleConns:        256,
+		MaxIdleConnsPerHost: 128,
+		IdleConnTimeout:     90 * time.Second,
+		// See wholeBody. Larger bodies need further writes.
+		WriteBufferSize: 32 << 10,
+		// A compressed stream would arrive in lumps.
+		DisableCompression: true,
+		// A ping finds a dead HTTP/2 connection, as TCP keep-alive does for HTTP/1.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+	}
+}
+
+// queried adds the query of the base URL to requests.
+type queried struct {
+	next  http.RoundTripper
+	query string
+}
+
+// RoundTrip does the request.
+func (t queried) RoundTrip(req *http.Request) (*http.Response, error) {
+	if t.query == "" {
+		return t.next.RoundTrip(req)
+	}
+	req = req.WithContext(req.Context())
+	address := *req.URL
+	address.RawQuery, req.URL = t.query, &address
+	return t.next.RoundTrip(req)
+}
+
+// boundedErrors limits the bodies of errors: SDKs read them whole.
+type boundedErrors struct {
+	next http.RoundTripper
+}
+
+// RoundTrip does the request.
+func (t boundedErrors) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := t.next.RoundTrip(req)
+	if err == nil && resp.StatusCode >= 400 {
+		resp.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(resp.Body, maxErrorBody), resp.Body}
+	}
+	return resp, err
+}
+
+// wholeBody gives net/http a request's body as bytes, so that they leave with the
+// headers, in one write. SDKs wrap the body; net/http then expects that it may
+// block, and sends the headers first.
+type wholeBody struct {
+	next http.RoundTripper
+}
+
+// RoundTrip does the request.
+func (t wholeBody) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.GetBody == nil {
+		return t.next.RoundTrip(req)
+	}
+	defer req.Body.Close()
+	body, err := req.GetBody()
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(req.Context())
+	req.Body = body
+	return t.next.RoundTrip(req)
+}
+
+// stalled is the cause of a request that a watchdog ended.
+type stalled struct {
+	after time.Duration
+}
+
+// Error says how long the endpoint was silent.
+func (s stalled) Error() string { return "the endpoint was silent for " + s.after.String() }
+
+// watchdog cancels a request whose endpoint is silent for too long.
+type watchdog struct {
+	timer  *time.Timer
+	after  atomic.Int64
+	cancel context.CancelCauseFunc
+}
+
+// watch derives the context of a request. At first the endpoint has to begin its answer.
+func watch(ctx context.Context, first time.Duration) (context.Context, *watchdog) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	w := &watchdog{cancel: cancel}
+	w.after.Store(int64(first))
+	w.timer = time.AfterFunc(first, func() { cancel(stalled{time.Duration(w.after.Load())}) })
+	return ctx, w
+}
+
+// arm gives the endpoint d from now.
+func (w *watchdog) arm(d time.Duration) {
+	w.after.Store(int64(d))
+	w.timer.Reset(d)
+}
+
+func (w *watchdog) close() {
+	w.timer.Stop()
+	w.cancel(context.Canceled)
+}
+
+// watchedBody arms the watchdog only while it waits for bytes: a slow consumer is not a
+// silent endpoint.
+type watchedBody struct {
+	body  io.Reader
+	dog   *watchdog
+	idle  time.Duration
+	begun bool
+}
+
+// Read reads from the body. The first read has the rest of the watchdog's first time.
+func (b *watchedBody) Read(p []byte) (int, error) {
+	if b.begun {
+		b.dog.arm(b.idle)
+	}
+	n, err := b.body.Read(p)
+	b.begun = true
+	b.dog.timer.Stop()
+	return n, err
+}
