@@ -52,18 +52,23 @@ CODE_SERVER := integrations/npm/node_modules/code-server/lib/vscode/node_modules
 test-integrations: $(CODE_SERVER) integrations/npm/node_modules plugins/vscode/node_modules integrations-need ## test against editors, MCP servers and clients of others; installs what it needs
 	go test -tags integrations -timeout 20m ./integrations/...
 
-.PHONY: integrations-need
-integrations-need:
-	@missing=; for need in $(INTEGRATIONS_NEED); do \
+# What builds the extension of VS Code.
+NPM_NEED := node:nodejs npm:npm
+
+.PHONY: integrations-need npm-need
+integrations-need: NEED := $(INTEGRATIONS_NEED)
+npm-need: NEED := $(NPM_NEED)
+integrations-need npm-need:
+	@missing=; for need in $(NEED); do \
 		command -v "$${need%%:*}" >/dev/null || [ -e "$${need%%:*}" ] || missing="$$missing $${need#*:}"; \
 	done; \
 	if [ -n "$$missing" ]; then \
 		apt-get install -y -qq $$missing >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq $$missing >/dev/null; } || \
-		echo "These Debian packages could not be installed, and their tests will fail:$$missing" >&2; \
+		echo "These Debian packages are missing and could not be installed:$$missing" >&2; \
 	fi
 
 # npm ci makes the folder anew from the lock file. No package's script runs: what they would build is not needed here.
-%/node_modules: %/package.json %/package-lock.json | integrations-need
+%/node_modules: %/package.json %/package-lock.json | npm-need
 	cd $* && npm ci --silent --ignore-scripts
 	mkdir -p $@ && touch $@
 
@@ -146,11 +151,14 @@ crash: ## kill podd at least PODD_CRASH_KILLS (500) times, fail its disk, and ch
 	PODD_CRASH_KILLS=$(PODD_CRASH_KILLS) go test -count=1 -timeout 120m -v -run '^TestCrash$$' ./cmd/podd
 	PODD_CRASH_ROUNDS=$(PODD_CRASH_ROUNDS) go test -count=1 -timeout 60m -v -run Crash ./pkg/store
 
+# The same commit gives the same files.
+DATED := export TZ=UTC SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+
 # Manual pages, completion scripts and units, written by the programs themselves.
 .PHONY: share
 share:
 	rm -rf bin/share
-	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || date +%s)} && export SOURCE_DATE_EPOCH && \
+	$(DATED) && \
 		go run -tags gendocs ./cmd/podd gen-docs bin/share && go run -tags gendocs ./cmd/podctl gen-docs bin/share
 
 .PHONY: install
@@ -159,8 +167,12 @@ install: build share ## install podd and podctl, manual pages and completions be
 	install -m 755 bin/podd bin/podctl $(DESTDIR)$(PREFIX)/bin/
 	cd bin/share && find man bash-completion zsh fish -type f -exec install -D -m 644 {} $(abspath $(DESTDIR)$(PREFIX))/share/{} \;
 
+.PHONY: extension
+extension: plugins/vscode/node_modules ## build plugins/vscode/dist/podd.vsix, the extension of VS Code
+	$(DATED) && cd plugins/vscode && npm run --silent package >/dev/null
+
 .PHONY: deb
-deb: build share ## build bin/podd_VERSION_ARCH.deb: programs, units, manual pages, completions, the Neovim plugin
+deb: build share extension ## build bin/podd_VERSION_ARCH.deb: programs, units, manual pages, completions, plugins
 	packaging/deb.sh bin $(DEBDIR)
 
 .PHONY: clean

@@ -1,6 +1,6 @@
 #!/bin/sh
-# deb.sh BUILT OUT: packs what `make build share` made in BUILT into a Debian package in
-# OUT, and prints its path. The same input gives the same package.
+# deb.sh BUILT OUT: packs what `make build share extension` made, in BUILT and plugins/vscode,
+# into a Debian package in OUT, and prints its path. The same input gives the same package.
 set -eu
 umask 022
 built=$1 out=$2
@@ -40,12 +40,12 @@ done
 	grep -o '\*[^ *|]*\*' "$page" | tr -d '*' | while read -r tag; do printf '%s\t%s\t/*%s*\n' "$tag" "$page" "$tag"; done
 done) | LC_ALL=C sort > "$root/usr/share/nvim/site/pack/podd/start/podd/doc/tags"
 chmod 644 "$root/usr/share/nvim/site/pack/podd/start/podd/doc/tags"
+# The extension of VS Code; a person installs it.
+put 644 plugins/vscode/dist/podd.vsix /usr/share/podd/podd.vsix
 put 644 LICENSE /usr/share/doc/podd/copyright
 put 644 README.md /usr/share/doc/podd/README.md
 put 644 CHANGELOG.md /usr/share/doc/podd/CHANGELOG.md
-# The extension of VS Code is not part of the package: it is built from plugins/vscode.
 for page in docs/*.md; do
-	[ "$page" != docs/vscode.md ] || continue
 	put 644 "$page" "/usr/share/doc/podd/$page"
 done
 

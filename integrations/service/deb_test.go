@@ -3,6 +3,7 @@
 package service
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"io"
@@ -71,6 +72,7 @@ func TestDebianPackage(t *testing.T) {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
+	checkPlugins(t, filepath.Join(root, "usr/share"))
 	units := filepath.Join(root, "usr/lib/systemd/user")
 	// The unit runs this program of another package beside podd.
 	kill := filepath.Join(root, "bin/kill")
@@ -101,6 +103,32 @@ func TestDebianPackage(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// checkPlugins checks that a Neovim which looks in a directory of data has the plugin and
+// its help, and that the extension of VS Code is there whole.
+func checkPlugins(t *testing.T, share string) {
+	t.Helper()
+	home := t.TempDir()
+	nvim := exec.Command(rig.Need(t, "nvim"), "--headless", "-n", "-i", "NONE",
+		"-c", "Podd use p", "-c", "help :Podd-approvals", "-c", `verbose echo "\n" .. expand('%:p') .. "\n"`, "-c", "qall!")
+	nvim.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_DATA_HOME="+home, "XDG_DATA_DIRS="+share)
+	said, err := nvim.CombinedOutput()
+	if page := filepath.Join(share, "nvim/site/pack/podd/start/podd/doc/podd.txt"); err != nil || !bytes.Contains(said, []byte(page)) || bytes.Contains(said, []byte("E4")) {
+		t.Errorf("Neovim does not open %s: %v\n%s", page, err, said)
+	}
+	z, err := zip.OpenReader(filepath.Join(share, "podd/podd.vsix"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	for _, file := range []string{"extension.vsixmanifest", "extension/package.json", "extension/dist/extension.js", "extension/media/stream.js"} {
+		if f, err := z.Open(file); err != nil {
+			t.Errorf("the extension lacks %s: %v", file, err)
+		} else {
+			_ = f.Close()
+		}
 	}
 }
 
