@@ -73,7 +73,7 @@ func newRootCommand(p *program) *cobra.Command {
 		newCreateCommand(p), newListCommand(p), newShowCommand(p), newUpdateCommand(p), newDeleteCommand(p),
 		newSubmitCommand(p), newTailCommand(p), newAttachCommand(p), newInboxCommand(p), newJobsCommand(p), newNotifyCommand(p),
 		newCancelCommand(p), newPauseCommand(p), newResumeCommand(p),
-		newApprovalsCommand(p), newApproveCommand(p), newDenyCommand(p), newAlertsCommand(p),
+		newApprovalsCommand(p), newApproveCommand(p), newDenyCommand(p), newRulesCommand(p), newAlertsCommand(p),
 		newContextCommand(p), newImageCommand(p), newTrustCommand(p), newMCPCommand(p), newStatsCommand(p), newCompactCommand(p), newForkCommand(p), newRewindCommand(p),
 		newStatusCommand(p), newReloadCommand(p), newModelsCommand(p), newACPCommand(p), newBridgeCommand(p), newVersionCommand(p), newCompletionCommand(p),
 	)

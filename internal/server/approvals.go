@@ -62,6 +62,32 @@ func (s *approvals) ResolveApproval(ctx context.Context, r *poddv1.ResolveApprov
 	return answer, nil
 }
 
+// ListRules lists the rules of pods.
+func (s *approvals) ListRules(ctx context.Context, r *poddv1.ListRulesRequest) (*poddv1.ListRulesResponse, error) {
+	list, err := s.host.Rules.List(ctx, r.GetPod())
+	if err != nil {
+		return nil, err
+	}
+	answer := &poddv1.ListRulesResponse{Rules: make([]*poddv1.PodRule, len(list))}
+	for i, rule := range list {
+		answer.Rules[i] = podRule(rule)
+	}
+	return answer, nil
+}
+
+// RemoveRule removes one.
+func (s *approvals) RemoveRule(ctx context.Context, r *poddv1.RemoveRuleRequest) (*poddv1.RemoveRuleResponse, error) {
+	rule, err := s.host.Rules.Remove(ctx, r.GetPod(), r.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return &poddv1.RemoveRuleResponse{Rule: podRule(rule)}, nil
+}
+
+func podRule(r pod.PodRule) *poddv1.PodRule {
+	return &poddv1.PodRule{Id: r.ID(), Pod: r.Pod, PodName: r.PodName, Rule: wire.RulesToProto([]item.Rule{r.Rule})[0]}
+}
+
 // maxClient bounds the name of a client, in bytes.
 const maxClient = 64
 

@@ -87,7 +87,7 @@ func limitsFromProto(p *poddv1.Limits) item.PodLimits {
 func RulesToProto(rules []item.Rule) []*poddv1.Rule {
 	var out []*poddv1.Rule
 	for _, r := range rules {
-		out = append(out, &poddv1.Rule{Tool: clean(r.Tool), Path: clean(r.Path), Command: clean(r.Command), Host: clean(r.Host), Access: accessToProto(r.Access), Decision: clean(r.Decision)})
+		out = append(out, &poddv1.Rule{Tool: clean(r.Tool), Path: clean(r.Path), Command: clean(r.Command), Host: clean(r.Host), Access: accessToProto(r.Access), Decision: clean(r.Decision), Added: timeToProto(r.Added)})
 	}
 	return out
 }
@@ -102,7 +102,7 @@ func rulesFromProto(rules []*poddv1.Rule) []item.Rule {
 
 // RuleFromProto converts a rule.
 func RuleFromProto(r *poddv1.Rule) item.Rule {
-	return item.Rule{Tool: r.GetTool(), Path: r.GetPath(), Command: r.GetCommand(), Host: r.GetHost(), Access: accessFromProto(r.GetAccess()), Decision: r.GetDecision()}
+	return item.Rule{Tool: r.GetTool(), Path: r.GetPath(), Command: r.GetCommand(), Host: r.GetHost(), Access: accessFromProto(r.GetAccess()), Decision: r.GetDecision(), Added: timeFromProto(r.GetAdded())}
 }
 
 func accessToProto(levels []item.Access) []string {

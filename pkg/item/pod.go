@@ -1,7 +1,6 @@
 package item
 
 import (
-	"reflect"
 	"slices"
 	"time"
 )
@@ -109,16 +108,11 @@ type Rule struct {
 	Access []Access
 	// Decision is allow, ask or deny.
 	Decision string
+	// Added is when a pod got the rule; zero for other rules.
+	Added time.Time
 	// Source says where the rule is from, for errors and verdicts: "config.toml:12", "the
 	// pod's rule 2". A pod's record does not keep it.
 	Source string
-}
-
-// Equal says whether two rules are the same.
-func (r Rule) Equal(other Rule) bool {
-	access := slices.Equal(r.Access, other.Access)
-	r.Access, other.Access = nil, nil
-	return access && reflect.DeepEqual(r, other)
 }
 
 // Pod is a pod's record: what a list shows without reading its log.

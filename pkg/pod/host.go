@@ -60,11 +60,12 @@ func (c Fixed) withDefaults() Fixed {
 type Host struct {
 	Fixed
 	// Logs are the pods' logs and usage, Alerts their alerts, Family their spawning,
-	// Background their jobs.
+	// Background their jobs, Rules their own rules.
 	Logs       *Logs
 	Alerts     *Alerts
 	Family     *Family
 	Background *Background
+	Rules      *Rules
 	// current are the current settings; settings returns them.
 	current   atomic.Pointer[settings]
 	listeners *listeners
@@ -94,6 +95,7 @@ func NewHost(ctx context.Context, c Config) (*Host, error) {
 	h.Alerts = &Alerts{store: c.Store, listeners: h.listeners, log: c.Logger, now: c.Now, base: h.base}
 	h.Family = &Family{store: c.Store, pods: h.pods}
 	h.Background = &Background{store: c.Store, pods: h.pods, workspaces: c.Workspaces}
+	h.Rules = &Rules{host: h}
 	h.current.Store(first)
 	h.listeners.hooks.Store(h.newFanout(c.Hooks))
 	return h, nil

@@ -28,7 +28,7 @@ func (h *Host) Create(ctx context.Context, name string, spec item.PodSpec) (item
 	if err != nil {
 		return item.Pod{}, err
 	}
-	return h.create(ctx, name, spec)
+	return h.create(ctx, name, dated(spec, item.PodSpec{}, h.Now().UTC()))
 }
 
 func (h *Host) create(ctx context.Context, name string, spec item.PodSpec) (item.Pod, error) {

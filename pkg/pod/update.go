@@ -38,6 +38,7 @@ func (h *Host) Update(ctx context.Context, idOrName string, change func(item.Pod
 		if spec, err = h.settings().pinned(spec, a.journal.rec.Spec); err != nil {
 			return err
 		}
+		spec = dated(spec, a.journal.rec.Spec, a.journal.time())
 		return a.update(ctx, resolve(spec, a.journal.rec.Spec))
 	})
 }

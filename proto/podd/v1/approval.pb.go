@@ -385,6 +385,268 @@ func (x *ResolveApprovalResponse) GetRule() *Rule {
 	return nil
 }
 
+// PodRule is a rule of one pod.
+type PodRule struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 16 hex digits, made from what the rule says: equal rules have the same id.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The pod's id.
+	Pod string `protobuf:"bytes,2,opt,name=pod,proto3" json:"pod,omitempty"`
+	// The pod's name.
+	PodName       string `protobuf:"bytes,3,opt,name=pod_name,json=podName,proto3" json:"pod_name,omitempty"`
+	Rule          *Rule  `protobuf:"bytes,4,opt,name=rule,proto3" json:"rule,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PodRule) Reset() {
+	*x = PodRule{}
+	mi := &file_podd_v1_approval_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PodRule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PodRule) ProtoMessage() {}
+
+func (x *PodRule) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_approval_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PodRule.ProtoReflect.Descriptor instead.
+func (*PodRule) Descriptor() ([]byte, []int) {
+	return file_podd_v1_approval_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *PodRule) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *PodRule) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
+func (x *PodRule) GetPodName() string {
+	if x != nil {
+		return x.PodName
+	}
+	return ""
+}
+
+func (x *PodRule) GetRule() *Rule {
+	if x != nil {
+		return x.Rule
+	}
+	return nil
+}
+
+type ListRulesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name or id; empty means all pods.
+	Pod           string `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRulesRequest) Reset() {
+	*x = ListRulesRequest{}
+	mi := &file_podd_v1_approval_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRulesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRulesRequest) ProtoMessage() {}
+
+func (x *ListRulesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_approval_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRulesRequest.ProtoReflect.Descriptor instead.
+func (*ListRulesRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_approval_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ListRulesRequest) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
+type ListRulesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// By the pods' names; those of a pod in their order.
+	Rules         []*PodRule `protobuf:"bytes,1,rep,name=rules,proto3" json:"rules,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRulesResponse) Reset() {
+	*x = ListRulesResponse{}
+	mi := &file_podd_v1_approval_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRulesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRulesResponse) ProtoMessage() {}
+
+func (x *ListRulesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_approval_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRulesResponse.ProtoReflect.Descriptor instead.
+func (*ListRulesResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_approval_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ListRulesResponse) GetRules() []*PodRule {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
+type RemoveRuleRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name or id.
+	Pod string `protobuf:"bytes,1,opt,name=pod,proto3" json:"pod,omitempty"`
+	// The rule's id, or its beginning: at least 6 digits. No such rule: NOT_FOUND, reason
+	// RULE_NOT_FOUND. Several: FAILED_PRECONDITION, reason RULE_AMBIGUOUS.
+	Id            string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveRuleRequest) Reset() {
+	*x = RemoveRuleRequest{}
+	mi := &file_podd_v1_approval_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveRuleRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveRuleRequest) ProtoMessage() {}
+
+func (x *RemoveRuleRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_approval_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveRuleRequest.ProtoReflect.Descriptor instead.
+func (*RemoveRuleRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_approval_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *RemoveRuleRequest) GetPod() string {
+	if x != nil {
+		return x.Pod
+	}
+	return ""
+}
+
+func (x *RemoveRuleRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+type RemoveRuleResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The removed rule.
+	Rule          *PodRule `protobuf:"bytes,1,opt,name=rule,proto3" json:"rule,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveRuleResponse) Reset() {
+	*x = RemoveRuleResponse{}
+	mi := &file_podd_v1_approval_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveRuleResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveRuleResponse) ProtoMessage() {}
+
+func (x *RemoveRuleResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_approval_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveRuleResponse.ProtoReflect.Descriptor instead.
+func (*RemoveRuleResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_approval_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *RemoveRuleResponse) GetRule() *PodRule {
+	if x != nil {
+		return x.Rule
+	}
+	return nil
+}
+
 var File_podd_v1_approval_proto protoreflect.FileDescriptor
 
 const file_podd_v1_approval_proto_rawDesc = "" +
@@ -416,10 +678,27 @@ const file_podd_v1_approval_proto_rawDesc = "" +
 	"\x06client\x18\x06 \x01(\tR\x06client\x12\x16\n" +
 	"\x06digest\x18\a \x01(\fR\x06digest\"<\n" +
 	"\x17ResolveApprovalResponse\x12!\n" +
-	"\x04rule\x18\x01 \x01(\v2\r.podd.v1.RuleR\x04rule2\xb7\x01\n" +
+	"\x04rule\x18\x01 \x01(\v2\r.podd.v1.RuleR\x04rule\"i\n" +
+	"\aPodRule\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n" +
+	"\x03pod\x18\x02 \x01(\tR\x03pod\x12\x19\n" +
+	"\bpod_name\x18\x03 \x01(\tR\apodName\x12!\n" +
+	"\x04rule\x18\x04 \x01(\v2\r.podd.v1.RuleR\x04rule\"$\n" +
+	"\x10ListRulesRequest\x12\x10\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\";\n" +
+	"\x11ListRulesResponse\x12&\n" +
+	"\x05rules\x18\x01 \x03(\v2\x10.podd.v1.PodRuleR\x05rules\"5\n" +
+	"\x11RemoveRuleRequest\x12\x10\n" +
+	"\x03pod\x18\x01 \x01(\tR\x03pod\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\":\n" +
+	"\x12RemoveRuleResponse\x12$\n" +
+	"\x04rule\x18\x01 \x01(\v2\x10.podd.v1.PodRuleR\x04rule2\xc2\x02\n" +
 	"\x0fApprovalService\x12N\n" +
 	"\rListApprovals\x12\x1d.podd.v1.ListApprovalsRequest\x1a\x1e.podd.v1.ListApprovalsResponse\x12T\n" +
-	"\x0fResolveApproval\x12\x1f.podd.v1.ResolveApprovalRequest\x1a .podd.v1.ResolveApprovalResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
+	"\x0fResolveApproval\x12\x1f.podd.v1.ResolveApprovalRequest\x1a .podd.v1.ResolveApprovalResponse\x12B\n" +
+	"\tListRules\x12\x19.podd.v1.ListRulesRequest\x1a\x1a.podd.v1.ListRulesResponse\x12E\n" +
+	"\n" +
+	"RemoveRule\x12\x1a.podd.v1.RemoveRuleRequest\x1a\x1b.podd.v1.RemoveRuleResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
 
 var (
 	file_podd_v1_approval_proto_rawDescOnce sync.Once
@@ -433,30 +712,42 @@ func file_podd_v1_approval_proto_rawDescGZIP() []byte {
 	return file_podd_v1_approval_proto_rawDescData
 }
 
-var file_podd_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_podd_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_podd_v1_approval_proto_goTypes = []any{
 	(*Approval)(nil),                // 0: podd.v1.Approval
 	(*ListApprovalsRequest)(nil),    // 1: podd.v1.ListApprovalsRequest
 	(*ListApprovalsResponse)(nil),   // 2: podd.v1.ListApprovalsResponse
 	(*ResolveApprovalRequest)(nil),  // 3: podd.v1.ResolveApprovalRequest
 	(*ResolveApprovalResponse)(nil), // 4: podd.v1.ResolveApprovalResponse
-	(*timestamppb.Timestamp)(nil),   // 5: google.protobuf.Timestamp
-	(*Rule)(nil),                    // 6: podd.v1.Rule
+	(*PodRule)(nil),                 // 5: podd.v1.PodRule
+	(*ListRulesRequest)(nil),        // 6: podd.v1.ListRulesRequest
+	(*ListRulesResponse)(nil),       // 7: podd.v1.ListRulesResponse
+	(*RemoveRuleRequest)(nil),       // 8: podd.v1.RemoveRuleRequest
+	(*RemoveRuleResponse)(nil),      // 9: podd.v1.RemoveRuleResponse
+	(*timestamppb.Timestamp)(nil),   // 10: google.protobuf.Timestamp
+	(*Rule)(nil),                    // 11: podd.v1.Rule
 }
 var file_podd_v1_approval_proto_depIdxs = []int32{
-	5, // 0: podd.v1.Approval.time:type_name -> google.protobuf.Timestamp
-	5, // 1: podd.v1.Approval.expires:type_name -> google.protobuf.Timestamp
-	0, // 2: podd.v1.ListApprovalsResponse.approvals:type_name -> podd.v1.Approval
-	6, // 3: podd.v1.ResolveApprovalResponse.rule:type_name -> podd.v1.Rule
-	1, // 4: podd.v1.ApprovalService.ListApprovals:input_type -> podd.v1.ListApprovalsRequest
-	3, // 5: podd.v1.ApprovalService.ResolveApproval:input_type -> podd.v1.ResolveApprovalRequest
-	2, // 6: podd.v1.ApprovalService.ListApprovals:output_type -> podd.v1.ListApprovalsResponse
-	4, // 7: podd.v1.ApprovalService.ResolveApproval:output_type -> podd.v1.ResolveApprovalResponse
-	6, // [6:8] is the sub-list for method output_type
-	4, // [4:6] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	10, // 0: podd.v1.Approval.time:type_name -> google.protobuf.Timestamp
+	10, // 1: podd.v1.Approval.expires:type_name -> google.protobuf.Timestamp
+	0,  // 2: podd.v1.ListApprovalsResponse.approvals:type_name -> podd.v1.Approval
+	11, // 3: podd.v1.ResolveApprovalResponse.rule:type_name -> podd.v1.Rule
+	11, // 4: podd.v1.PodRule.rule:type_name -> podd.v1.Rule
+	5,  // 5: podd.v1.ListRulesResponse.rules:type_name -> podd.v1.PodRule
+	5,  // 6: podd.v1.RemoveRuleResponse.rule:type_name -> podd.v1.PodRule
+	1,  // 7: podd.v1.ApprovalService.ListApprovals:input_type -> podd.v1.ListApprovalsRequest
+	3,  // 8: podd.v1.ApprovalService.ResolveApproval:input_type -> podd.v1.ResolveApprovalRequest
+	6,  // 9: podd.v1.ApprovalService.ListRules:input_type -> podd.v1.ListRulesRequest
+	8,  // 10: podd.v1.ApprovalService.RemoveRule:input_type -> podd.v1.RemoveRuleRequest
+	2,  // 11: podd.v1.ApprovalService.ListApprovals:output_type -> podd.v1.ListApprovalsResponse
+	4,  // 12: podd.v1.ApprovalService.ResolveApproval:output_type -> podd.v1.ResolveApprovalResponse
+	7,  // 13: podd.v1.ApprovalService.ListRules:output_type -> podd.v1.ListRulesResponse
+	9,  // 14: podd.v1.ApprovalService.RemoveRule:output_type -> podd.v1.RemoveRuleResponse
+	11, // [11:15] is the sub-list for method output_type
+	7,  // [7:11] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_approval_proto_init() }
@@ -471,7 +762,7 @@ func file_podd_v1_approval_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_approval_proto_rawDesc), len(file_podd_v1_approval_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

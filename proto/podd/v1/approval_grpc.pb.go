@@ -21,6 +21,8 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	ApprovalService_ListApprovals_FullMethodName   = "/podd.v1.ApprovalService/ListApprovals"
 	ApprovalService_ResolveApproval_FullMethodName = "/podd.v1.ApprovalService/ResolveApproval"
+	ApprovalService_ListRules_FullMethodName       = "/podd.v1.ApprovalService/ListRules"
+	ApprovalService_RemoveRule_FullMethodName      = "/podd.v1.ApprovalService/RemoveRule"
 )
 
 // ApprovalServiceClient is the client API for ApprovalService service.
@@ -34,6 +36,11 @@ type ApprovalServiceClient interface {
 	// ResolveApproval approves or denies a call; the first answer wins. Needs the client
 	// token.
 	ResolveApproval(ctx context.Context, in *ResolveApprovalRequest, opts ...grpc.CallOption) (*ResolveApprovalResponse, error)
+	// ListRules shows the rules of pods' own: those that an answer added with always, and those
+	// that a client gave a pod.
+	ListRules(ctx context.Context, in *ListRulesRequest, opts ...grpc.CallOption) (*ListRulesResponse, error)
+	// RemoveRule removes a rule from a pod, at once. Needs the client token.
+	RemoveRule(ctx context.Context, in *RemoveRuleRequest, opts ...grpc.CallOption) (*RemoveRuleResponse, error)
 }
 
 type approvalServiceClient struct {
@@ -64,6 +71,26 @@ func (c *approvalServiceClient) ResolveApproval(ctx context.Context, in *Resolve
 	return out, nil
 }
 
+func (c *approvalServiceClient) ListRules(ctx context.Context, in *ListRulesRequest, opts ...grpc.CallOption) (*ListRulesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRulesResponse)
+	err := c.cc.Invoke(ctx, ApprovalService_ListRules_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *approvalServiceClient) RemoveRule(ctx context.Context, in *RemoveRuleRequest, opts ...grpc.CallOption) (*RemoveRuleResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RemoveRuleResponse)
+	err := c.cc.Invoke(ctx, ApprovalService_RemoveRule_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ApprovalServiceServer is the server API for ApprovalService service.
 // All implementations must embed UnimplementedApprovalServiceServer
 // for forward compatibility.
@@ -75,6 +102,11 @@ type ApprovalServiceServer interface {
 	// ResolveApproval approves or denies a call; the first answer wins. Needs the client
 	// token.
 	ResolveApproval(context.Context, *ResolveApprovalRequest) (*ResolveApprovalResponse, error)
+	// ListRules shows the rules of pods' own: those that an answer added with always, and those
+	// that a client gave a pod.
+	ListRules(context.Context, *ListRulesRequest) (*ListRulesResponse, error)
+	// RemoveRule removes a rule from a pod, at once. Needs the client token.
+	RemoveRule(context.Context, *RemoveRuleRequest) (*RemoveRuleResponse, error)
 	mustEmbedUnimplementedApprovalServiceServer()
 }
 
@@ -90,6 +122,12 @@ func (UnimplementedApprovalServiceServer) ListApprovals(context.Context, *ListAp
 }
 func (UnimplementedApprovalServiceServer) ResolveApproval(context.Context, *ResolveApprovalRequest) (*ResolveApprovalResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ResolveApproval not implemented")
+}
+func (UnimplementedApprovalServiceServer) ListRules(context.Context, *ListRulesRequest) (*ListRulesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRules not implemented")
+}
+func (UnimplementedApprovalServiceServer) RemoveRule(context.Context, *RemoveRuleRequest) (*RemoveRuleResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RemoveRule not implemented")
 }
 func (UnimplementedApprovalServiceServer) mustEmbedUnimplementedApprovalServiceServer() {}
 func (UnimplementedApprovalServiceServer) testEmbeddedByValue()                         {}
@@ -148,6 +186,42 @@ func _ApprovalService_ResolveApproval_Handler(srv interface{}, ctx context.Conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ApprovalService_ListRules_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRulesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ApprovalServiceServer).ListRules(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ApprovalService_ListRules_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ApprovalServiceServer).ListRules(ctx, req.(*ListRulesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ApprovalService_RemoveRule_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RemoveRuleRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ApprovalServiceServer).RemoveRule(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ApprovalService_RemoveRule_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ApprovalServiceServer).RemoveRule(ctx, req.(*RemoveRuleRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ApprovalService_ServiceDesc is the grpc.ServiceDesc for ApprovalService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -162,6 +236,14 @@ var ApprovalService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ResolveApproval",
 			Handler:    _ApprovalService_ResolveApproval_Handler,
+		},
+		{
+			MethodName: "ListRules",
+			Handler:    _ApprovalService_ListRules_Handler,
+		},
+		{
+			MethodName: "RemoveRule",
+			Handler:    _ApprovalService_RemoveRule_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

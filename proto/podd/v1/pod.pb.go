@@ -472,7 +472,9 @@ type Rule struct {
 	Host string `protobuf:"bytes,5,opt,name=host,proto3" json:"host,omitempty"`
 	// Levels of access that a call asks for: sandbox, git, network, host. Empty means sandbox
 	// in a rule that allows, else any.
-	Access        []string `protobuf:"bytes,6,rep,name=access,proto3" json:"access,omitempty"`
+	Access []string `protobuf:"bytes,6,rep,name=access,proto3" json:"access,omitempty"`
+	// In a pod's spec: when it was added; set by podd.
+	Added         *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=added,proto3" json:"added,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -545,6 +547,13 @@ func (x *Rule) GetHost() string {
 func (x *Rule) GetAccess() []string {
 	if x != nil {
 		return x.Access
+	}
+	return nil
+}
+
+func (x *Rule) GetAdded() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Added
 	}
 	return nil
 }
@@ -3836,14 +3845,15 @@ const file_podd_v1_pod_proto_rawDesc = "" +
 	"\x12max_parallel_calls\x18\x06 \x01(\x05R\x10maxParallelCalls\x12!\n" +
 	"\ftotal_tokens\x18\a \x01(\x03R\vtotalTokens\x12\x1d\n" +
 	"\n" +
-	"total_cost\x18\b \x01(\x01R\ttotalCost\"\x90\x01\n" +
+	"total_cost\x18\b \x01(\x01R\ttotalCost\"\xc2\x01\n" +
 	"\x04Rule\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x18\n" +
 	"\acommand\x18\x03 \x01(\tR\acommand\x12\x1a\n" +
 	"\bdecision\x18\x04 \x01(\tR\bdecision\x12\x12\n" +
 	"\x04host\x18\x05 \x01(\tR\x04host\x12\x16\n" +
-	"\x06access\x18\x06 \x03(\tR\x06access\"\x85\x01\n" +
+	"\x06access\x18\x06 \x03(\tR\x06access\x120\n" +
+	"\x05added\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x05added\"\x85\x01\n" +
 	"\x05Pause\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\tR\x02at\x12\x12\n" +
@@ -4192,88 +4202,89 @@ var file_podd_v1_pod_proto_depIdxs = []int32{
 	4,  // 1: podd.v1.PodSpec.rules:type_name -> podd.v1.Rule
 	55, // 2: podd.v1.PodSpec.options:type_name -> podd.v1.Options
 	56, // 3: podd.v1.Limits.max_turn_time:type_name -> google.protobuf.Duration
-	57, // 4: podd.v1.Pause.until:type_name -> google.protobuf.Timestamp
-	2,  // 5: podd.v1.Pod.spec:type_name -> podd.v1.PodSpec
-	0,  // 6: podd.v1.Pod.state:type_name -> podd.v1.PodState
-	58, // 7: podd.v1.Pod.usage:type_name -> podd.v1.Usage
-	57, // 8: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
-	57, // 9: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
-	5,  // 10: podd.v1.Pod.pause:type_name -> podd.v1.Pause
-	57, // 11: podd.v1.Pod.wait_until:type_name -> google.protobuf.Timestamp
-	5,  // 12: podd.v1.Pod.lifted:type_name -> podd.v1.Pause
-	2,  // 13: podd.v1.CreatePodRequest.spec:type_name -> podd.v1.PodSpec
-	6,  // 14: podd.v1.CreatePodResponse.pod:type_name -> podd.v1.Pod
-	6,  // 15: podd.v1.GetPodResponse.pod:type_name -> podd.v1.Pod
-	6,  // 16: podd.v1.ListPodsResponse.pods:type_name -> podd.v1.Pod
-	2,  // 17: podd.v1.UpdatePodRequest.spec:type_name -> podd.v1.PodSpec
-	59, // 18: podd.v1.UpdatePodRequest.update_mask:type_name -> google.protobuf.FieldMask
-	6,  // 19: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
-	60, // 20: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
-	61, // 21: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
-	62, // 22: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
-	63, // 23: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
-	21, // 24: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
-	22, // 25: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
-	23, // 26: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
-	1,  // 27: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
-	21, // 28: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
-	26, // 29: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
-	61, // 30: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
-	57, // 31: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
-	6,  // 32: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
-	6,  // 33: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
-	40, // 34: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
-	39, // 35: podd.v1.GetContextResponse.fixed:type_name -> podd.v1.ContextPart
-	58, // 36: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
-	44, // 37: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
-	43, // 38: podd.v1.GetStatsResponse.models:type_name -> podd.v1.ModelStats
-	58, // 39: podd.v1.ModelStats.usage:type_name -> podd.v1.Usage
-	6,  // 40: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
-	7,  // 41: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
-	9,  // 42: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
-	11, // 43: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
-	13, // 44: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
-	15, // 45: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
-	17, // 46: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
-	19, // 47: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
-	24, // 48: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
-	27, // 49: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
-	29, // 50: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
-	31, // 51: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
-	33, // 52: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
-	35, // 53: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
-	37, // 54: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
-	41, // 55: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
-	45, // 56: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
-	47, // 57: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
-	49, // 58: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
-	51, // 59: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
-	53, // 60: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
-	8,  // 61: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
-	10, // 62: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
-	12, // 63: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
-	14, // 64: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
-	16, // 65: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
-	18, // 66: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
-	20, // 67: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
-	25, // 68: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
-	28, // 69: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
-	30, // 70: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
-	32, // 71: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
-	34, // 72: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
-	36, // 73: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
-	38, // 74: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
-	42, // 75: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
-	46, // 76: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
-	48, // 77: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
-	50, // 78: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
-	52, // 79: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
-	54, // 80: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
-	61, // [61:81] is the sub-list for method output_type
-	41, // [41:61] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	57, // 4: podd.v1.Rule.added:type_name -> google.protobuf.Timestamp
+	57, // 5: podd.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	2,  // 6: podd.v1.Pod.spec:type_name -> podd.v1.PodSpec
+	0,  // 7: podd.v1.Pod.state:type_name -> podd.v1.PodState
+	58, // 8: podd.v1.Pod.usage:type_name -> podd.v1.Usage
+	57, // 9: podd.v1.Pod.created_at:type_name -> google.protobuf.Timestamp
+	57, // 10: podd.v1.Pod.last_activity:type_name -> google.protobuf.Timestamp
+	5,  // 11: podd.v1.Pod.pause:type_name -> podd.v1.Pause
+	57, // 12: podd.v1.Pod.wait_until:type_name -> google.protobuf.Timestamp
+	5,  // 13: podd.v1.Pod.lifted:type_name -> podd.v1.Pause
+	2,  // 14: podd.v1.CreatePodRequest.spec:type_name -> podd.v1.PodSpec
+	6,  // 15: podd.v1.CreatePodResponse.pod:type_name -> podd.v1.Pod
+	6,  // 16: podd.v1.GetPodResponse.pod:type_name -> podd.v1.Pod
+	6,  // 17: podd.v1.ListPodsResponse.pods:type_name -> podd.v1.Pod
+	2,  // 18: podd.v1.UpdatePodRequest.spec:type_name -> podd.v1.PodSpec
+	59, // 19: podd.v1.UpdatePodRequest.update_mask:type_name -> google.protobuf.FieldMask
+	6,  // 20: podd.v1.UpdatePodResponse.pod:type_name -> podd.v1.Pod
+	60, // 21: podd.v1.SubmitRequest.segments:type_name -> podd.v1.Segment
+	61, // 22: podd.v1.SubmitRequest.mode:type_name -> podd.v1.SubmitMode
+	62, // 23: podd.v1.SubmitResponse.alerts:type_name -> podd.v1.Alert
+	63, // 24: podd.v1.StreamResponse.entry:type_name -> podd.v1.Entry
+	21, // 25: podd.v1.StreamResponse.delta:type_name -> podd.v1.Delta
+	22, // 26: podd.v1.StreamResponse.in_flight:type_name -> podd.v1.InFlight
+	23, // 27: podd.v1.StreamResponse.caught_up:type_name -> podd.v1.CaughtUp
+	1,  // 28: podd.v1.Delta.kind:type_name -> podd.v1.DeltaKind
+	21, // 29: podd.v1.InFlight.blocks:type_name -> podd.v1.Delta
+	26, // 30: podd.v1.ListInboxResponse.items:type_name -> podd.v1.InboxItem
+	61, // 31: podd.v1.InboxItem.mode:type_name -> podd.v1.SubmitMode
+	57, // 32: podd.v1.InboxItem.time:type_name -> google.protobuf.Timestamp
+	6,  // 33: podd.v1.PauseResponse.pod:type_name -> podd.v1.Pod
+	6,  // 34: podd.v1.ResumeResponse.pod:type_name -> podd.v1.Pod
+	40, // 35: podd.v1.GetContextResponse.items:type_name -> podd.v1.ContextItem
+	39, // 36: podd.v1.GetContextResponse.fixed:type_name -> podd.v1.ContextPart
+	58, // 37: podd.v1.GetStatsResponse.usage:type_name -> podd.v1.Usage
+	44, // 38: podd.v1.GetStatsResponse.tools:type_name -> podd.v1.ToolStats
+	43, // 39: podd.v1.GetStatsResponse.models:type_name -> podd.v1.ModelStats
+	58, // 40: podd.v1.ModelStats.usage:type_name -> podd.v1.Usage
+	6,  // 41: podd.v1.ForkPodResponse.pod:type_name -> podd.v1.Pod
+	7,  // 42: podd.v1.PodService.CreatePod:input_type -> podd.v1.CreatePodRequest
+	9,  // 43: podd.v1.PodService.GetPod:input_type -> podd.v1.GetPodRequest
+	11, // 44: podd.v1.PodService.ListPods:input_type -> podd.v1.ListPodsRequest
+	13, // 45: podd.v1.PodService.UpdatePod:input_type -> podd.v1.UpdatePodRequest
+	15, // 46: podd.v1.PodService.DeletePod:input_type -> podd.v1.DeletePodRequest
+	17, // 47: podd.v1.PodService.Submit:input_type -> podd.v1.SubmitRequest
+	19, // 48: podd.v1.PodService.Stream:input_type -> podd.v1.StreamRequest
+	24, // 49: podd.v1.PodService.ListInbox:input_type -> podd.v1.ListInboxRequest
+	27, // 50: podd.v1.PodService.CancelInboxItem:input_type -> podd.v1.CancelInboxItemRequest
+	29, // 51: podd.v1.PodService.Cancel:input_type -> podd.v1.CancelRequest
+	31, // 52: podd.v1.PodService.Pause:input_type -> podd.v1.PauseRequest
+	33, // 53: podd.v1.PodService.Resume:input_type -> podd.v1.ResumeRequest
+	35, // 54: podd.v1.PodService.Notify:input_type -> podd.v1.NotifyRequest
+	37, // 55: podd.v1.PodService.GetContext:input_type -> podd.v1.GetContextRequest
+	41, // 56: podd.v1.PodService.GetStats:input_type -> podd.v1.GetStatsRequest
+	45, // 57: podd.v1.PodService.Compact:input_type -> podd.v1.CompactRequest
+	47, // 58: podd.v1.PodService.ForkPod:input_type -> podd.v1.ForkPodRequest
+	49, // 59: podd.v1.PodService.RewindPod:input_type -> podd.v1.RewindPodRequest
+	51, // 60: podd.v1.PodService.CompletePath:input_type -> podd.v1.CompletePathRequest
+	53, // 61: podd.v1.PodService.GetImage:input_type -> podd.v1.GetImageRequest
+	8,  // 62: podd.v1.PodService.CreatePod:output_type -> podd.v1.CreatePodResponse
+	10, // 63: podd.v1.PodService.GetPod:output_type -> podd.v1.GetPodResponse
+	12, // 64: podd.v1.PodService.ListPods:output_type -> podd.v1.ListPodsResponse
+	14, // 65: podd.v1.PodService.UpdatePod:output_type -> podd.v1.UpdatePodResponse
+	16, // 66: podd.v1.PodService.DeletePod:output_type -> podd.v1.DeletePodResponse
+	18, // 67: podd.v1.PodService.Submit:output_type -> podd.v1.SubmitResponse
+	20, // 68: podd.v1.PodService.Stream:output_type -> podd.v1.StreamResponse
+	25, // 69: podd.v1.PodService.ListInbox:output_type -> podd.v1.ListInboxResponse
+	28, // 70: podd.v1.PodService.CancelInboxItem:output_type -> podd.v1.CancelInboxItemResponse
+	30, // 71: podd.v1.PodService.Cancel:output_type -> podd.v1.CancelResponse
+	32, // 72: podd.v1.PodService.Pause:output_type -> podd.v1.PauseResponse
+	34, // 73: podd.v1.PodService.Resume:output_type -> podd.v1.ResumeResponse
+	36, // 74: podd.v1.PodService.Notify:output_type -> podd.v1.NotifyResponse
+	38, // 75: podd.v1.PodService.GetContext:output_type -> podd.v1.GetContextResponse
+	42, // 76: podd.v1.PodService.GetStats:output_type -> podd.v1.GetStatsResponse
+	46, // 77: podd.v1.PodService.Compact:output_type -> podd.v1.CompactResponse
+	48, // 78: podd.v1.PodService.ForkPod:output_type -> podd.v1.ForkPodResponse
+	50, // 79: podd.v1.PodService.RewindPod:output_type -> podd.v1.RewindPodResponse
+	52, // 80: podd.v1.PodService.CompletePath:output_type -> podd.v1.CompletePathResponse
+	54, // 81: podd.v1.PodService.GetImage:output_type -> podd.v1.GetImageResponse
+	62, // [62:82] is the sub-list for method output_type
+	42, // [42:62] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_pod_proto_init() }

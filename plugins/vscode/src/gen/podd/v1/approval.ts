@@ -82,6 +82,42 @@ export interface ResolveApprovalResponse {
   rule: Rule | undefined;
 }
 
+/** PodRule is a rule of one pod. */
+export interface PodRule {
+  /** 16 hex digits, made from what the rule says: equal rules have the same id. */
+  id: string;
+  /** The pod's id. */
+  pod: string;
+  /** The pod's name. */
+  podName: string;
+  rule: Rule | undefined;
+}
+
+export interface ListRulesRequest {
+  /** Name or id; empty means all pods. */
+  pod: string;
+}
+
+export interface ListRulesResponse {
+  /** By the pods' names; those of a pod in their order. */
+  rules: PodRule[];
+}
+
+export interface RemoveRuleRequest {
+  /** Name or id. */
+  pod: string;
+  /**
+   * The rule's id, or its beginning: at least 6 digits. No such rule: NOT_FOUND, reason
+   * RULE_NOT_FOUND. Several: FAILED_PRECONDITION, reason RULE_AMBIGUOUS.
+   */
+  id: string;
+}
+
+export interface RemoveRuleResponse {
+  /** The removed rule. */
+  rule: PodRule | undefined;
+}
+
 function createBaseApproval(): Approval {
   return {
     pod: "",
@@ -500,6 +536,280 @@ export const ResolveApprovalResponse: MessageFns<ResolveApprovalResponse> = {
   },
 };
 
+function createBasePodRule(): PodRule {
+  return { id: "", pod: "", podName: "", rule: undefined };
+}
+
+export const PodRule: MessageFns<PodRule> = {
+  encode(message: PodRule, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.pod !== "") {
+      writer.uint32(18).string(message.pod);
+    }
+    if (message.podName !== "") {
+      writer.uint32(26).string(message.podName);
+    }
+    if (message.rule !== undefined) {
+      Rule.encode(message.rule, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PodRule {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePodRule();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pod = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.podName = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.rule = Rule.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListRulesRequest(): ListRulesRequest {
+  return { pod: "" };
+}
+
+export const ListRulesRequest: MessageFns<ListRulesRequest> = {
+  encode(message: ListRulesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pod !== "") {
+      writer.uint32(10).string(message.pod);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListRulesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListRulesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pod = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListRulesResponse(): ListRulesResponse {
+  return { rules: [] };
+}
+
+export const ListRulesResponse: MessageFns<ListRulesResponse> = {
+  encode(message: ListRulesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.rules) {
+      PodRule.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListRulesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListRulesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.rules.push(PodRule.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRemoveRuleRequest(): RemoveRuleRequest {
+  return { pod: "", id: "" };
+}
+
+export const RemoveRuleRequest: MessageFns<RemoveRuleRequest> = {
+  encode(message: RemoveRuleRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pod !== "") {
+      writer.uint32(10).string(message.pod);
+    }
+    if (message.id !== "") {
+      writer.uint32(18).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RemoveRuleRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRemoveRuleRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pod = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRemoveRuleResponse(): RemoveRuleResponse {
+  return { rule: undefined };
+}
+
+export const RemoveRuleResponse: MessageFns<RemoveRuleResponse> = {
+  encode(message: RemoveRuleResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.rule !== undefined) {
+      PodRule.encode(message.rule, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RemoveRuleResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRemoveRuleResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.rule = PodRule.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /** ApprovalService lets a person decide on waiting tool calls. */
 export type ApprovalServiceService = typeof ApprovalServiceService;
 export const ApprovalServiceService = {
@@ -529,6 +839,29 @@ export const ApprovalServiceService = {
       Buffer.from(ResolveApprovalResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ResolveApprovalResponse => ResolveApprovalResponse.decode(value),
   },
+  /**
+   * ListRules shows the rules of pods' own: those that an answer added with always, and those
+   * that a client gave a pod.
+   */
+  listRules: {
+    path: "/podd.v1.ApprovalService/ListRules" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListRulesRequest): Buffer => Buffer.from(ListRulesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListRulesRequest => ListRulesRequest.decode(value),
+    responseSerialize: (value: ListRulesResponse): Buffer => Buffer.from(ListRulesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListRulesResponse => ListRulesResponse.decode(value),
+  },
+  /** RemoveRule removes a rule from a pod, at once. Needs the client token. */
+  removeRule: {
+    path: "/podd.v1.ApprovalService/RemoveRule" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RemoveRuleRequest): Buffer => Buffer.from(RemoveRuleRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RemoveRuleRequest => RemoveRuleRequest.decode(value),
+    responseSerialize: (value: RemoveRuleResponse): Buffer => Buffer.from(RemoveRuleResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RemoveRuleResponse => RemoveRuleResponse.decode(value),
+  },
 } as const;
 
 export interface ApprovalServiceServer extends UntypedServiceImplementation {
@@ -539,6 +872,13 @@ export interface ApprovalServiceServer extends UntypedServiceImplementation {
    * token.
    */
   resolveApproval: handleUnaryCall<ResolveApprovalRequest, ResolveApprovalResponse>;
+  /**
+   * ListRules shows the rules of pods' own: those that an answer added with always, and those
+   * that a client gave a pod.
+   */
+  listRules: handleUnaryCall<ListRulesRequest, ListRulesResponse>;
+  /** RemoveRule removes a rule from a pod, at once. Needs the client token. */
+  removeRule: handleUnaryCall<RemoveRuleRequest, RemoveRuleResponse>;
 }
 
 export interface ApprovalServiceClient extends Client {
@@ -576,6 +916,41 @@ export interface ApprovalServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ResolveApprovalResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * ListRules shows the rules of pods' own: those that an answer added with always, and those
+   * that a client gave a pod.
+   */
+  listRules(
+    request: ListRulesRequest,
+    callback: (error: ServiceError | null, response: ListRulesResponse) => void,
+  ): ClientUnaryCall;
+  listRules(
+    request: ListRulesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListRulesResponse) => void,
+  ): ClientUnaryCall;
+  listRules(
+    request: ListRulesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListRulesResponse) => void,
+  ): ClientUnaryCall;
+  /** RemoveRule removes a rule from a pod, at once. Needs the client token. */
+  removeRule(
+    request: RemoveRuleRequest,
+    callback: (error: ServiceError | null, response: RemoveRuleResponse) => void,
+  ): ClientUnaryCall;
+  removeRule(
+    request: RemoveRuleRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RemoveRuleResponse) => void,
+  ): ClientUnaryCall;
+  removeRule(
+    request: RemoveRuleRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RemoveRuleResponse) => void,
   ): ClientUnaryCall;
 }
 

@@ -155,6 +155,8 @@ export interface Rule {
    * in a rule that allows, else any.
    */
   access: string[];
+  /** In a pod's spec: when it was added; set by podd. */
+  added: Date | undefined;
 }
 
 /** Pause says why a pod is paused. */
@@ -1022,7 +1024,7 @@ export const Limits: MessageFns<Limits> = {
 };
 
 function createBaseRule(): Rule {
-  return { tool: "", path: "", command: "", decision: "", host: "", access: [] };
+  return { tool: "", path: "", command: "", decision: "", host: "", access: [], added: undefined };
 }
 
 export const Rule: MessageFns<Rule> = {
@@ -1044,6 +1046,9 @@ export const Rule: MessageFns<Rule> = {
     }
     for (const v of message.access) {
       writer.uint32(50).string(v!);
+    }
+    if (message.added !== undefined) {
+      Timestamp.encode(toTimestamp(message.added), writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -1107,6 +1112,14 @@ export const Rule: MessageFns<Rule> = {
             }
 
             message.access.push(reader.string());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.added = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
         }

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"podd/internal/clients/view"
+	"podd/internal/sanitize"
+	"podd/internal/wire"
+	"podd/pkg/client"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// ruleVerbs are the verbs about rules.
+type ruleVerbs struct{ *program }
+
+func newRulesCommand(of *program) *cobra.Command {
+	p := ruleVerbs{of}
+	cmd := &cobra.Command{
+		Use:   "rules [POD]",
+		Short: "List the rules of a pod",
+		Long: "Lists the rules that pods have of their own, of one pod or of all: an answer with \"always\" adds one. podd config\n" +
+			"shows the rules for all pods.",
+		Args:              operands,
+		ValidArgsFunction: p.completePods,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.with(func(c *client.Client) error {
+				resp, err := c.Approvals().ListRules(cmd.Context(), &poddv1.ListRulesRequest{Pod: valid(first(args))})
+				if err != nil {
+					return err
+				}
+				if p.output == outputText {
+					return p.table(p.stdout, first(args), resp.GetRules())
+				}
+				for _, r := range resp.GetRules() {
+					if err := p.printJSON(r); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	cmd.AddCommand(newRulesRmCommand(p))
+	return cmd
+}
+
+func newRulesRmCommand(p ruleVerbs) *cobra.Command {
+	return &cobra.Command{
+		Use:               "rm POD ID",
+		Short:             "Remove a rule of a pod",
+		Long:              "Removes a rule of a pod. It no longer applies to the next call, also in a running turn.",
+		Args:              operands,
+		ValidArgsFunction: p.complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.with(func(c *client.Client) error {
+				resp, err := c.Approvals().RemoveRule(cmd.Context(), &poddv1.RemoveRuleRequest{Pod: valid(args[0]), Id: valid(args[1])})
+				if err != nil {
+					return err
+				}
+				r := resp.GetRule()
+				return p.print(r, line("removed rule %s of pod %s: %s", shortRule(r), sanitize.Line(r.GetPodName()), view.Rule(wire.RuleFromProto(r.GetRule()))))
+			})
+		},
+	}
+}
+
+// shortRule is as much of a rule's id as people type.
+func shortRule(r *poddv1.PodRule) string { return sanitize.Line(r.GetId()[:min(6, len(r.GetId()))]) }
+
+func (p ruleVerbs) table(w io.Writer, pod string, rules []*poddv1.PodRule) error {
+	if len(rules) == 0 {
+		whose := "no pod has"
+		if pod != "" {
+			whose = "pod " + sanitize.Line(pod) + " has no"
+		}
+		_, err := fmt.Fprintf(p.stderr, "%s rules of its own; approve --always adds one\n", whose)
+		return err
+	}
+	t := newTable(w)
+	fmt.Fprintln(t, "POD\tID\tDECISION\tTOOL\tPATH\tCOMMAND\tHOST\tACCESS\tADDED")
+	for _, r := range rules {
+		rule, added := r.GetRule(), "-"
+		if at := rule.GetAdded(); at != nil {
+			added = stamp(at.AsTime())
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s", sanitize.Line(r.GetPodName()), shortRule(r), sanitize.Line(rule.GetDecision()))
+		for _, part := range []string{rule.GetTool(), rule.GetPath(), rule.GetCommand(), rule.GetHost(), strings.Join(rule.GetAccess(), ",")} {
+			fmt.Fprintf(t, "\t%s", cmp.Or(sanitize.Line(part), "-"))
+		}
+		fmt.Fprintf(t, "\t%s\n", added)
+	}
+	return t.Flush()
+}
+
+// complete offers the pods, and then the rules of one.
+func (p ruleVerbs) complete(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) != 1 {
+		return p.completePods(cmd, args, start)
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
+	defer cancel()
+	var ids []cobra.Completion
+	_ = p.with(func(c *client.Client) error {
+		resp, err := c.Approvals().ListRules(ctx, &poddv1.ListRulesRequest{Pod: valid(args[0])})
+		for _, r := range resp.GetRules() {
+			if strings.HasPrefix(r.GetId(), start) {
+				ids = append(ids, cobra.CompletionWithDesc(shortRule(r), view.Rule(wire.RuleFromProto(r.GetRule()))))
+			}
+		}
+		return err
+	})
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
