@@ -42,11 +42,22 @@ export class Editor {
       e.server.on("exit", () => reject(new Error(`VS Code's server ended:\n${e.log}`)));
     });
     e.browser = await chromium.launch({ executablePath: process.env.PODD_CHROMIUM, args: flags });
-    e.page = await e.browser.newPage({ viewport: { width: 1300, height: 900 } });
-    e.page.setDefaultTimeout(patience);
-    await e.page.goto(`http://127.0.0.1:${port}/?folder=${folder}`);
-    await e.page.getByRole("button", { name: "Yes, I trust the authors" }).click();
+    e.address = `http://127.0.0.1:${port}/`;
+    e.page = await e.load(folder);
     return e;
+  }
+
+  async load(folder) {
+    const page = await this.browser.newPage({ viewport: { width: 1300, height: 900 } });
+    page.setDefaultTimeout(patience);
+    await page.goto(`${this.address}?folder=${folder}`);
+    await page.getByRole("button", { name: "Yes, I trust the authors" }).click();
+    return page;
+  }
+
+  /** window is another window of the same VS Code, with another folder. */
+  async window(folder) {
+    return Object.assign(new Editor(), { page: await this.load(folder) });
   }
 
   async close() {
@@ -153,8 +164,8 @@ export class Editor {
     return found;
   }
 
-  /** lookAndAnswer follows the link of a question's notification. */
-  async lookAndAnswer() {
+  /** review follows the link of a question's notification. */
+  async review() {
     await this.page.getByRole("link", { name: "Review and answer" }).click();
   }
 

@@ -122,25 +122,31 @@ check("the stream's tab is there again when the window is loaded again", async (
   await e.page.locator(".tab", { hasText: "podd: here" }).waitFor();
 });
 
-check("without its stream a question is one notification, which goes away with the answer", async () => {
+check("without its stream a question is one notification of one window, which goes away with the answer", async () => {
   await e.closeTab("podd: here");
-  podctl("submit", "-p", "here", "run echo five");
-  const shown = await e.await("the notification", e.notifications.bind(e), (list) => list.length > 0);
+  const other = await e.window(process.env.OTHER);
+  await e.await("the other window", other.statusBar.bind(other), (text) => text.includes("elsewhere: idle"));
+  podctl("submit", "-p", "elsewhere", "run echo five");
+  const shown = await e.await("the notification", other.notifications.bind(other), (list) => list.length > 0);
   assert.equal(shown.length, 1);
-  assert.match(shown[0], /^here: .*Review and answer$/);
-  podctl("approve", "here", waiting("here"));
+  assert.match(shown[0], /^elsewhere: .*Review and answer$/);
+  await e.await("the count", e.statusBar.bind(e), (text) => text.endsWith("1"));
+  assert.deepEqual(await e.notifications(), []);
+  // The window that is left takes over.
+  await other.page.close();
+  await e.await("the notification", e.notifications.bind(e), (list) => list.length === 1);
+  podctl("approve", "elsewhere", waiting("elsewhere"));
   await e.await("no notification", e.notifications.bind(e), (list) => list.length === 0);
-  await idle();
 });
 
 check("a notification leads to the whole call and its answer", async () => {
   podctl("submit", "-p", "here", "run echo six");
-  await e.lookAndAnswer();
-  const dialog = e.page.locator(".monaco-dialog-box");
-  await dialog.locator(".dialog-message-detail", { hasText: "echo six" }).waitFor();
-  await dialog.getByRole("button", { name: "Allow once" }).click();
+  await e.review();
+  const page = await e.stream();
+  await page.locator(".ask .what", { hasText: "echo six" }).waitFor();
   await e.await("no notification", e.notifications.bind(e), (list) => list.length === 0);
-  await e.await("the answer", () => podctl("tail", "here", "--after", "0"), (log) => log.includes("turn 7 finished"));
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await page.getByText("turn 6 finished").waitFor();
 });
 
 check("a podd that is away is not a podd without pods", async () => {

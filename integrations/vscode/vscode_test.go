@@ -100,7 +100,7 @@ func TestExtension(t *testing.T) {
 	}
 	w.Podctl("create", "elsewhere", "--dir", other)
 	c := w.Command("node", "--test", "--test-reporter=tap", filepath.Join(rig.Root(), "integrations", "vscode", "extension.test.mjs"))
-	c.Env = append(c.Env, "WORK="+w.Workspace, "PODD_NPM="+filepath.Dir(rig.NPM(t)), "PODD_CHROMIUM="+rig.Need(t, "chromium"),
+	c.Env = append(c.Env, "WORK="+w.Workspace, "OTHER="+other, "PODD_NPM="+filepath.Dir(rig.NPM(t)), "PODD_CHROMIUM="+rig.Need(t, "chromium"),
 		"PODD_VSIX="+filepath.Join(rig.Root(), "plugins", "vscode", "dist", "podd.vsix"), "PODD_SCREENSHOTS="+os.Getenv("PODD_SCREENSHOTS"))
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s\nThe log of podd:\n%s", err, out, w.Log())
@@ -157,6 +157,25 @@ func TestStreamView(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(dom)
+	}
+}
+
+// The Markdown of an answer becomes elements. Its HTML stays text, and its links lead to the web alone.
+func TestMarkdown(t *testing.T) {
+	w := asking(t)
+	w.Podctl("create", "p", "--dir", w.Workspace)
+	w.Podctl("submit", "-p", "p", "-f", "this:\n\n## Head **bold**\n\n1. one `code`\n2. two\n\n```go\nif a < b {\n```\n\n|k|v|\n|-|-|\n|x|y|\n\n"+
+		"[home](https://example.org/) [evil](javascript:alert(1)) <b onclick=x>raw</b>\n")
+	dom := shown(t, w, "p", "turn 1 finished", "")
+	for _, want := range []string{
+		`<h2>Head <strong>bold</strong></h2><ol><li>one <code>code</code></li><li>two</li></ol><pre><code>if a &lt; b {
+</code></pre>`,
+		`<table><thead><tr><th>k</th><th>v</th></tr></thead><tbody><tr><td>x</td><td>y</td></tr></tbody></table>`,
+		`<a href="https://example.org/" title="https://example.org/">home</a> [evil](javascript:alert(1)) &lt;b onclick=x&gt;raw&lt;/b&gt;`,
+	} {
+		if !strings.Contains(dom, want) {
+			t.Errorf("the page lacks %q:\n%s", want, dom)
+		}
 	}
 }
 

@@ -1,4 +1,5 @@
-// The page of the stream view. All text is set as text, never as markup.
+// The page of the stream view. All text is set as text, never as markup; Markdown comes as
+// elements, of which only those listed here are made.
 // Messages: src/stream/messages.ts.
 (function () {
   "use strict";
@@ -35,6 +36,27 @@
     return e;
   }
 
+  const tags = new Set("a blockquote br code em h1 h2 h3 h4 h5 h6 hr li ol p pre s strong table tbody td th thead tr ul".split(" "));
+
+  function append(into, pieces) {
+    for (const p of pieces) {
+      if (typeof p === "string") {
+        into.append(p);
+      } else if (tags.has(p.tag)) {
+        const e = document.createElement(p.tag);
+        if (p.tag === "a" && /^(https?|mailto):/i.test(p.href)) {
+          e.href = p.href;
+          // The text may name another place.
+          e.title = p.href;
+        }
+        if (p.start !== undefined) e.start = p.start;
+        append(e, p.of);
+        into.append(e);
+      }
+    }
+    return into;
+  }
+
   const marks = { writing: "…", waiting: "?", running: "▶", done: "✓", error: "✗" };
 
   function tool(b, before) {
@@ -63,6 +85,8 @@
       const open = before ? before.querySelector("details").open : false;
       e = element("div", "");
       e.append(fold("", b.text, b.detail, open));
+    } else if (b.markdown) {
+      e = append(element("div", "markdown"), b.markdown);
     } else {
       e = element("div", "", b.text);
     }

@@ -12,7 +12,8 @@ import { type State, Watch } from "./podd/watch";
 import { type Selected, segments } from "./selection";
 import type { Kept } from "./stream/messages";
 import { visible } from "./stream/visible";
-import { Notifier, lookAndAnswer } from "./views/notify";
+import { Claims } from "./views/claims";
+import { Notifier, review } from "./views/notify";
 import { Panel, chooseImages, streamType } from "./views/panel";
 import { Status, podLine } from "./views/status";
 import { Tree, turnRuns } from "./views/tree";
@@ -32,21 +33,23 @@ class Extension {
   private current = "";
 
   constructor(private readonly context: vscode.ExtensionContext) {
-    this.notifier = new Notifier({
-      answer: (what, how) => this.answer(what, how),
-      acknowledge: (seq) => this.connect().acknowledge([seq]),
-      open: (pod) => this.open(pod),
-      inSight: (pod) => this.panels.get(pod)?.visible ?? false,
-      report: (what) => this.report(what),
-    });
+    const asks = {
+      acknowledge: (seq: number) => this.connect().acknowledge([seq]),
+      open: (pod: string) => this.open(pod),
+      inSight: (pod: string) => this.panels.get(pod)?.visible ?? false,
+      patience: (pod: string) => this.patience(pod),
+      report: (what: Promise<unknown>) => this.report(what),
+    };
+    this.notifier = new Notifier(asks, new Claims(path.join(context.globalStorageUri.fsPath, "questions")));
     this.watch = new Watch(() => this.connect(), every, (now) => this.look(now));
     context.subscriptions.push(
       this.status,
+      this.notifier,
       vscode.window.registerTreeDataProvider("podd.pods", this.tree),
       vscode.window.registerWebviewPanelSerializer(streamType, {
         deserializeWebviewPanel: async (view, kept?: Kept) => (kept ? this.show(kept, view) : view.dispose()),
       }),
-      vscode.commands.registerCommand(lookAndAnswer, (pod: string, seq: number) => this.report(this.lookAndAnswer(pod, seq))),
+      vscode.commands.registerCommand(review, (pod: string) => this.open(pod)),
       vscode.workspace.onDidChangeConfiguration((e) => e.affectsConfiguration("podd") && this.disconnect()),
       { dispose: () => this.watch.stop() },
       { dispose: () => this.disconnect() },
@@ -132,10 +135,10 @@ class Extension {
         await this.answer({ ...what, digest }, how);
       },
       report: (what: Promise<unknown>) => this.report(what),
-      seen: () => this.notifier.questions(this.watch.state.approvals),
+      seen: () => this.notifier.questions(),
       closed: () => {
         this.panels.delete(pod);
-        this.notifier.questions(this.watch.state.approvals);
+        this.notifier.questions();
       },
     };
     this.panels.set(pod, new Panel(this.connect(), kept, this.context.extensionUri, asks, view));
@@ -143,10 +146,11 @@ class Extension {
     asks.seen();
   }
 
-  private async lookAndAnswer(pod: string, callSeq: number): Promise<void> {
-    const what = (await this.connect().waiting()).find((a) => a.pod === pod && a.callSeq === callSeq);
-    if (!what) throw new Error(noLongerWaits);
-    await this.notifier.lookAndAnswer(what);
+  /** patience lets the window of the pod's folder show a question first, then the one that a person uses. */
+  private patience(pod: string): number {
+    const p = this.watch.state.pods.find((q) => q.id === pod);
+    if (p?.spec && p.spec.dir === folder()) return 0;
+    return vscode.window.state.focused ? every : 2 * every;
   }
 
   private async answer(what: Approval, how: Answer): Promise<void> {

@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
+import * as os from "node:os";
 import * as path from "node:path";
 import { test } from "node:test";
 
 import { type Block, type Change, Transcript } from "../../transcript/transcript";
 import { StreamResponse } from "../src/gen/podd/v1/pod";
+import { Batch } from "../src/stream/batch";
+import { rendered } from "../src/stream/markdown";
 import { pageBlock, pageChange } from "../src/stream/page";
 import { visible } from "../src/stream/visible";
+import { Claims } from "../src/views/claims";
 
 /** Case is a file of pkg/transcript/testdata. Its changes have a growing part without the kept bytes. */
 interface Case {
@@ -39,9 +44,12 @@ function plain(b: Block): unknown {
 }
 
 for (const file of fs.readdirSync(cases)) {
-  test(`the shared case ${file}`, () => {
+  test(`the shared case ${file}`, (its) => {
+    its.mock.timers.enable({ apis: ["setTimeout"] });
     const c = JSON.parse(fs.readFileSync(path.join(cases, file), "utf8")) as Case;
     const t = new Transcript();
+    const late = new Mirror();
+    const batch = new Batch((change) => late.take(change.drop, change.put));
     const mine = new Mirror();
     const theirs = new Mirror();
     c.wire.forEach((body, i) => {
@@ -49,6 +57,8 @@ for (const file of fs.readdirSync(cases)) {
       if (body === "") t.lost();
       else got = t.take(StreamResponse.decode(Buffer.from(body, "base64")));
       mine.take(got.drop, got.put);
+      batch.add(got);
+      if (i % 3 === 2) its.mock.timers.tick(30);
       const want = c.changes[i]!;
       const whole = (want.put ?? []).map(({ kept, block }) => {
         const grows = block.kind === "call" ? "detail" : "text";
@@ -60,6 +70,8 @@ for (const file of fs.readdirSync(cases)) {
       assert.deepEqual(got.put.map(plain), whole.map(plain), `what message ${i} puts`);
       assert.deepEqual(t.all(), mine.blocks.filter((b) => b.state !== "lost"), "what changed adds up to the whole");
     });
+    its.mock.timers.tick(30);
+    assert.deepEqual(late.blocks, mine.blocks, "changes delivered together add up to the same");
     if (!c.last) assert.deepEqual(t.all().map(plain), c.blocks.map(plain));
   });
 }
@@ -87,6 +99,18 @@ test("a turn's end is one line", () => {
   assert.equal(pageBlock(end("", 0)).text, "turn 1 cancelled");
 });
 
+test("Markdown becomes elements; HTML, images and unknown links do not", () => {
+  const tight = rendered("## A **b**\n\n3. `x`\n4. y\n\n```go\na<b>\n```\n");
+  assert.deepEqual(tight, [
+    { tag: "h2", of: ["A ", { tag: "strong", of: ["b"] }] },
+    { tag: "ol", start: 3, of: [{ tag: "li", of: [{ tag: "code", of: ["x"] }] }, { tag: "li", of: ["y"] }] },
+    { tag: "pre", of: [{ tag: "code", of: ["a<b>\n"] }] },
+  ]);
+  assert.deepEqual(rendered("<img src=x> &#x202e; [a](javascript:b) [c](file:///d) ![e](http://f/g.png)"), [
+    { tag: "p", of: ["<img src=x> \\u{202e} [a](javascript:b) [c](file:///d) !", { tag: "a", of: ["e"], href: "http://f/g.png" }] },
+  ]);
+});
+
 test("nothing hides in what is shown", () => {
   assert.equal(visible("rm\u202e -rf\u200b\u001b[31m\ttab\n\u{e0041}"), "rm\\u{202e} -rf\\u{200b}\\u{1b}[31m\ttab\n\\u{e0041}");
   const asks = { id: "k", tool: "sh\u200bell", arguments: "a\u202eb", question: { text: "?\u200b", digest: "", call_seq: "1" } };
@@ -95,4 +119,20 @@ test("nothing hides in what is shown", () => {
     [shown.tool, shown.arguments, shown.question, shown.text, shown.detail],
     ["sh\\u{200b}ell", "a\\u{202e}b", "?\\u{200b}", "\\u{200b}", "\\u{200b}"],
   );
+});
+
+test("a question belongs to one window, and to another when that one ends", () => {
+  const dir = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "claims-")), "questions");
+  try {
+    const gone = spawnSync(process.execPath, ["-e", ""]).pid;
+    const [one, two, ended] = [new Claims(dir, process.pid), new Claims(dir, process.ppid), new Claims(dir, gone)];
+    assert.deepEqual([one.take("a"), one.take("a"), two.take("a"), two.take("b")], [true, true, false, true]);
+    one.keep(new Set(["b"]));
+    assert.deepEqual([two.take("a"), one.take("b")], [true, false]);
+    assert.deepEqual([ended.take("c"), one.take("c"), two.take("c")], [true, true, false]);
+    two.keep(new Set());
+    assert.deepEqual(fs.readdirSync(dir), ["c"]);
+  } finally {
+    fs.rmSync(path.dirname(dir), { recursive: true });
+  }
 });

@@ -1,4 +1,5 @@
 import type { Block, Change } from "../../../transcript/transcript";
+import { type Piece, rendered } from "./markdown";
 import { visible } from "./visible";
 
 /** PageBlock is a block as the page shows it. Its texts have no hidden characters. */
@@ -8,6 +9,8 @@ export interface PageBlock {
   kind: "user" | "assistant" | "reasoning" | "tool" | "note" | "alert" | "end";
   /** The text; for a tool its summary or, while it runs, nothing. */
   text: string;
+  /** For an answer: its text as Markdown. */
+  markdown?: Piece[];
   /** Folded at first: a tool's output, a file, reasoning. */
   detail?: string;
   /** For a tool: its name and its arguments. */
@@ -41,8 +44,9 @@ export function pageBlock(b: Block): PageBlock {
   const text = visible(b.text);
   switch (b.kind) {
     case "user":
+      return { id, kind: "user", text, state: b.state === "queued" ? "queued" : undefined };
     case "answer":
-      return { id, kind: b.kind === "user" ? "user" : "assistant", text, state: b.state === "live" || b.state === "queued" ? b.state : undefined };
+      return { id, kind: "assistant", text, markdown: rendered(b.text), state: b.state === "live" ? "live" : undefined };
     case "thought":
       return { id, kind: "reasoning", text: "reasoning", detail: text, state: b.state === "live" ? "live" : undefined };
     case "call":

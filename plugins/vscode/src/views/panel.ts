@@ -5,6 +5,7 @@ import { Transcript } from "../../../transcript/transcript";
 import { images, imageTypes } from "../images";
 import type { Answer, Connection } from "../podd/connection";
 import { follow } from "../podd/follow";
+import { Batch } from "../stream/batch";
 import { html } from "../stream/html";
 import type { FromPage, Kept, ToPage } from "../stream/messages";
 import { pageBlock, pageChange } from "../stream/page";
@@ -31,6 +32,7 @@ export const streamType = "podd.stream";
 /** Panel shows one pod's stream. Closing it does not affect the pod. */
 export class Panel {
   private transcript = new Transcript();
+  private readonly batch = new Batch((c) => this.post({ type: "change", ...pageChange(c) }));
   private readonly stop = new AbortController();
   private readonly view: vscode.WebviewPanel;
   private ready = false;
@@ -51,6 +53,7 @@ export class Panel {
     const uri = (file: string) => this.view.webview.asWebviewUri(vscode.Uri.joinPath(media, file)).toString();
     this.view.onDidDispose(() => {
       this.stop.abort();
+      this.batch.clear();
       asks.closed();
     });
     this.view.webview.onDidReceiveMessage((m: FromPage) => asks.report(this.take(m)));
@@ -79,9 +82,10 @@ export class Panel {
       this.pod.pod,
       0,
       {
-        message: (m) => this.post({ type: "change", ...pageChange(this.transcript.take(m)) }),
+        message: (m) => this.batch.add(this.transcript.take(m)),
         restarted: () => {
           this.transcript = new Transcript();
+          this.batch.clear();
           this.post({ type: "reset", blocks: [] });
         },
         lost: (why) => {
@@ -95,7 +99,6 @@ export class Panel {
 
   /** A page that is not loaded yet, or that was hidden, gets everything once it reports that it is ready. */
   private post(m: ToPage): void {
-    if (m.type === "change" && m.put.length + m.drop.length === 0) return;
     if (this.ready && !this.stop.signal.aborted) void this.view.webview.postMessage(m);
   }
 
@@ -103,6 +106,7 @@ export class Panel {
     switch (m.type) {
       case "ready":
         this.ready = true;
+        this.batch.clear();
         this.post({ type: "keep", state: this.pod });
         this.post({ type: "reset", blocks: this.transcript.all().map(pageBlock) });
         this.post(this.state);
