@@ -39,5 +39,6 @@ func newCreateCommand(p *program) *cobra.Command {
 		},
 	}
 	flags.register(cmd, ".")
+	completeModels(p, cmd)
 	return cmd
 }

@@ -20,10 +20,15 @@ import (
 
 func newModelsCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "models",
-		Short: "Work with what podd knows about models",
-		Args:  operands,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:   "models [ENDPOINT]",
+		Short: "List the models of endpoints",
+		Long: "Lists the models that endpoints offer, with what podd knows about each and where that is from. An endpoint\n" +
+			"that has no list shows the models of the configuration, and those that its vendor publishes.",
+		Args:              operands,
+		ValidArgsFunction: completeEndpoints(p),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return listModels(cmd.Context(), p, strings.Join(args, ""))
+		},
 	}
 	cmd.AddCommand(newModelsRefreshCommand(p))
 	return cmd

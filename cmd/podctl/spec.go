@@ -52,7 +52,7 @@ func (f *specFlags) register(cmd *cobra.Command, dir string) {
 	flags.Var(&f.budgetTokens, "budget-tokens", "total tokens of all turns, such as 5M (default: no limit)")
 	completeWith(cmd, "ask", "never", "risky", "always")
 	completeWith(cmd, "network", item.NetworkOn, item.NetworkOff)
-	for _, name := range []string{"model", "max-steps", "max-time", "max-tokens", "max-cost", "budget", "budget-tokens", "tools", "sub-pods"} {
+	for _, name := range []string{"max-steps", "max-time", "max-tokens", "max-cost", "budget", "budget-tokens", "tools", "sub-pods"} {
 		completeWith(cmd, name)
 	}
 	for _, name := range []string{"dir", "read", "write"} {

@@ -78,7 +78,7 @@ func newSubmitCommand(p *program) *cobra.Command {
 	f.StringVar(&flags.requestID, "request-id", "", "id of this prompt; a repeated id counts once (default: a new id)")
 	inputFlag(cmd, &flags.noStdin)
 	completeWith(cmd, "request-id")
-	completeWith(cmd, "model")
+	completeModels(p, cmd)
 	completeEffort(cmd)
 	p.completePodFlag(cmd)
 	return cmd

@@ -42,5 +42,6 @@ func newUpdateCommand(p *program) *cobra.Command {
 		},
 	}
 	flags.register(cmd, "")
+	completeModels(p, cmd)
 	return cmd
 }

@@ -156,7 +156,7 @@ func (d *Daemon) open(ctx context.Context) error {
 		return err
 	}
 	d.server = server.New(server.Config{
-		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Keeper: d.keeper, Trust: d.trust, MCP: mcpServers{d}, Redact: d.secrets.Redact, Logger: d.Logger,
+		Host: d.host, Token: token, Status: d.status, Reload: d.Reload, Catalog: d.refreshCatalog, Offers: d.offers, Keeper: d.keeper, Trust: d.trust, MCP: mcpServers{d}, Redact: d.secrets.Redact, Logger: d.Logger,
 	})
 	if err := d.serveDebug(ctx); err != nil {
 		return err

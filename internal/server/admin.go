@@ -75,7 +75,9 @@ type admin struct {
 	reload func(context.Context) (Reloaded, error)
 	// catalog replaces what is known about models.
 	catalog func(ctx context.Context, next *catalog.Catalog) (before, after *catalog.Catalog, err error)
-	trust   *trust.Book
+	// offers lists the models of an endpoint, or of all.
+	offers func(ctx context.Context, endpoint string) ([]endpoints.Listing, error)
+	trust  *trust.Book
 }
 
 // GetStatus describes the daemon and its settings.

@@ -37,6 +37,7 @@ var tokenCalls = map[string]bool{
 // work with a pod.
 var openCalls = map[string]bool{
 	poddv1.AdminService_GetStatus_FullMethodName:                     true,
+	poddv1.AdminService_ListModels_FullMethodName:                    true,
 	poddv1.AlertService_AckAlerts_FullMethodName:                     true,
 	poddv1.AlertService_ListAlerts_FullMethodName:                    true,
 	poddv1.AlertService_StreamAlerts_FullMethodName:                  true,

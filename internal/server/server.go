@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
 
+	"podd/internal/endpoints"
 	"podd/internal/guard/trust"
 	"podd/internal/socket"
 	"podd/pkg/catalog"
@@ -60,6 +61,8 @@ type Config struct {
 	Reload func(context.Context) (Reloaded, error)
 	// Catalog replaces the catalogue of models, nil by the built-in one, and returns the two.
 	Catalog func(ctx context.Context, next *catalog.Catalog) (before, after *catalog.Catalog, err error)
+	// Offers lists the models of an endpoint, or of all if it is empty.
+	Offers func(ctx context.Context, endpoint string) ([]endpoints.Listing, error)
 	// Redact removes secrets from an error's message; nil removes nothing.
 	Redact func(string) string
 	// Keeper maintains the store's file.
@@ -116,7 +119,7 @@ func newServer(c Config, a admission, conns int) *Server {
 	poddv1.RegisterPodServiceServer(g, &pods{host: c.Host, trust: c.Trust, status: c.Status})
 	poddv1.RegisterAlertServiceServer(g, &alerts{host: c.Host})
 	poddv1.RegisterApprovalServiceServer(g, &approvals{host: c.Host, user: localUser()})
-	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, catalog: c.Catalog, keeper: c.Keeper, trust: c.Trust})
+	poddv1.RegisterAdminServiceServer(g, &admin{host: c.Host, status: c.Status, reload: c.Reload, catalog: c.Catalog, offers: c.Offers, keeper: c.Keeper, trust: c.Trust})
 	poddv1.RegisterJobServiceServer(g, &jobs{host: c.Host, redact: c.Redact})
 	poddv1.RegisterMcpServiceServer(g, &mcpServers{host: c.Host, mcp: c.MCP, trust: c.Trust})
 	h := health.NewServer()

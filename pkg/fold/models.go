@@ -25,11 +25,12 @@ type Models struct {
 
 // String identifies what the fold of a log depends on.
 func (m Models) String() string {
-	c := m.catalog()
+	c := m.Published()
 	return fmt.Sprintf("%#v %s %s %d %v", m.Prices, c.Source, c.Date, len(c.Models), m.Local)
 }
 
-func (m Models) catalog() *catalog.Catalog { return cmp.Or(m.Catalog, catalog.Builtin()) }
+// Published is the catalogue in use.
+func (m Models) Published() *catalog.Catalog { return cmp.Or(m.Catalog, catalog.Builtin()) }
 
 // isLocal says whether a model's endpoint is not a vendor's.
 func (m Models) isLocal(ref item.ModelRef) bool {
@@ -47,7 +48,7 @@ func (m Models) Price(ref item.ModelRef) Price {
 		return p
 	}
 	p.TTL = lifetime(model)
-	if known, ok := m.catalog().Find(model); ok && known.Price != nil && known.Price.CachedInput > 0 {
+	if known, ok := m.Published().Find(model); ok && known.Price != nil && known.Price.CachedInput > 0 {
 		p.Cached = known.Price.CachedInput / known.Price.Input
 		p.Write = max(1, known.Price.CacheWrite/known.Price.Input)
 	}
@@ -64,7 +65,7 @@ func (m Models) money(ref item.ModelRef, above int64) (money Money, ok bool) {
 	if p, ok := m.configured(ref.Model); ok {
 		return p.Money, p.Money != Money{}
 	}
-	if known, ok := m.catalog().Find(ref.Model); ok && known.Price != nil && !m.isLocal(ref) {
+	if known, ok := m.Published().Find(ref.Model); ok && known.Price != nil && !m.isLocal(ref) {
 		if long := known.Price.Long; long != nil && above >= long.Above {
 			return moneyOf(long.Rates), true
 		}
@@ -90,7 +91,7 @@ func (m Models) Cost(u item.RequestUsage) (usd float64, known bool) {
 // Window is how many tokens a request to a model may have; 0 if unknown, and then only the
 // endpoint says when it is full.
 func (m Models) Window(model string) int {
-	if known, ok := m.catalog().Find(model); ok {
+	if known, ok := m.Published().Find(model); ok {
 		return cmp.Or(known.Input, known.Window)
 	}
 	if generation(model) != 0 {
@@ -101,7 +102,7 @@ func (m Models) Window(model string) int {
 
 // TakesImages says whether a model takes images. An unknown one may.
 func (m Models) TakesImages(model string) bool {
-	known, ok := m.catalog().Find(model)
+	known, ok := m.Published().Find(model)
 	return !ok || known.Images
 }
 
@@ -111,7 +112,7 @@ const newestWindow = 272_000
 // Efforts are the values that a model takes as the effort of its reasoning; empty if
 // unknown.
 func (m Models) Efforts(model string) []string {
-	known, _ := m.catalog().Find(model)
+	known, _ := m.Published().Find(model)
 	return known.Effort
 }
 

@@ -14,6 +14,7 @@ import (
 // Client is an endpoint's Model.
 type Client interface {
 	llm.Model
+	llm.Lister
 	// Close closes the idle connections.
 	Close()
 }

@@ -2,6 +2,7 @@ package dial
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -114,6 +115,11 @@ func (s *Set) Router(wrap func(llm.Model) llm.Model) *llm.Router {
 		r.Endpoints[name] = llm.Endpoint{Model: wrap(o.client), Adds: o.Body, Options: o.Options, NoVendors: o.NoVendors()}
 	}
 	return r
+}
+
+// Offers are the models that an endpoint of the set lists.
+func (s *Set) Offers(ctx context.Context, name string) ([]llm.Offer, error) {
+	return s.open[name].client.Offers(ctx)
 }
 
 // Close closes the idle connections of the clients that another Set has not taken over;

@@ -89,3 +89,18 @@ func TestCacheYield(t *testing.T) {
 		t.Errorf("%d of %d tokens came from the cache: %.2f", cached, input, yield)
 	}
 }
+
+// The list of models is asked for as a whole, with the key and the version of the API.
+func TestOffers(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != "GET" || r.URL.String() != "/v1/models?limit=1000" || r.Header.Get("X-Api-Key") != "sk-ant-mine" || r.Header.Get("Anthropic-Version") == "" {
+			t.Errorf("%s %s %v", r.Method, r.URL, r.Header)
+		}
+		_, _ = w.Write([]byte(`{"data":[{"type":"model","id":"claude-opus-4-8","max_input_tokens":200000}],"has_more":false}`))
+	}))
+	defer srv.Close()
+	c := local(t, anthropic.Config{BaseURL: srv.URL + "/v1", APIKey: "sk-ant-mine"})
+	if offers, err := c.Offers(t.Context()); err != nil || len(offers) != 1 || offers[0].Window != 200_000 {
+		t.Errorf("%+v, %v", offers, err)
+	}
+}

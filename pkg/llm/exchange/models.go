@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -21,10 +22,10 @@ const (
 	maxModels = 32 << 20
 )
 
-// modelCache is the endpoint's last answer for its default model.
+// modelCache is the endpoint's last list of models.
 type modelCache struct {
-	name string
-	at   time.Time
+	offers []llm.Offer
+	at     time.Time
 }
 
 // Resolve returns name itself, or the endpoint's default for the empty name: the adapter's,
@@ -37,55 +38,73 @@ func (c *Client) Resolve(ctx context.Context, name string) (string, error) {
 	if c.wire.DefaultModel != "" {
 		return c.wire.DefaultModel, nil
 	}
+	offers, err := c.Offers(ctx)
+	if err == nil {
+		return offers[0].Model, nil
+	}
+	if none, ok := errors.AsType[*llm.Error](err); ok && none.Class == llm.ClassNoModel {
+		none.Message = "no model is configured and " + none.Message + "; set model, or PODD_MODEL"
+	}
+	return "", err
+}
+
+// Offers are the models that the endpoint lists; at least one. It requests the list at
+// most every five minutes.
+func (c *Client) Offers(ctx context.Context) ([]llm.Offer, error) {
 	c.mu.Lock()
 	cached := c.models
 	c.mu.Unlock()
-	if cached.name != "" && time.Since(cached.at) < modelsAge {
-		return cached.name, nil
+	if len(cached.offers) > 0 && time.Since(cached.at) < modelsAge {
+		return cached.offers, nil
 	}
-	first, err := c.firstModel(ctx)
+	offers, err := c.askOffers(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	c.mu.Lock()
-	c.models = modelCache{name: first, at: time.Now()}
+	c.models = modelCache{offers: offers, at: time.Now()}
 	c.mu.Unlock()
-	return first, nil
+	return offers, nil
 }
 
-// firstModel requests the endpoint's models.
-func (c *Client) firstModel(ctx context.Context) (string, error) {
+// askOffers requests the endpoint's models. A list without models is an error of class
+// ClassNoModel.
+func (c *Client) askOffers(ctx context.Context) ([]llm.Offer, error) {
 	e := c.Endpoint
 	askCtx, dog := watch(ctx, modelsTimeout)
 	defer dog.close()
-	resp, err := c.wire.Send(askCtx, http.MethodGet, "models", nil)
+	path := "models"
+	if e.API == APIMessages {
+		path += "?limit=1000"
+	}
+	resp, err := c.wire.Send(askCtx, http.MethodGet, path, nil)
 	if resp == nil {
 		if ctx.Err() != nil {
-			return "", context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
-		return "", e.connectionError(askCtx, err, false, false)
+		return nil, e.connectionError(askCtx, err, false, false)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxModels))
 	switch {
 	case ctx.Err() != nil:
-		return "", context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	case err != nil:
-		return "", e.connectionError(askCtx, err, false, false)
+		return nil, e.connectionError(askCtx, err, false, false)
 	}
 	if resp.StatusCode == http.StatusOK && IsJSON(body) {
-		if id := gjson.GetBytes(body, "data.0.id").String(); id != "" {
-			return id, nil
+		if offers := readOffers(body); len(offers) > 0 {
+			return offers, nil
 		}
 	}
 	if resp.StatusCode >= 300 {
 		if failed := e.httpError(resp, body, ""); failed.Class != llm.ClassProtocol && failed.Class != llm.ClassUnknownModel {
-			return "", failed
+			return nil, failed
 		}
 	}
-	what := e.name() + " lists none; set model, or PODD_MODEL"
+	what := e.name() + " lists no models"
 	if !gjson.GetBytes(body, "data").IsArray() && !strings.Contains(e.Base.Path, "/v1") {
 		what = e.name() + " has no list of models at this address; set " + e.setting("base_url") + " to the address that ends in /v1"
 	}
-	return "", &llm.Error{Class: llm.ClassNoModel, Status: resp.StatusCode, Message: "no model is configured and " + what}
+	return nil, &llm.Error{Class: llm.ClassNoModel, Status: resp.StatusCode, Message: what}
 }

@@ -14,8 +14,9 @@
 // that begins with "| " continues the text or the arguments of the previous line.
 //
 //	# before the first step
-//	model NAME            a model that is listed and known; others are refused.
-//	                      None: "scripted" is listed and any name is known
+//	model NAME [JSON]     a model that is listed and known; others are refused.
+//	                      None: "scripted" is listed and any name is known. The list
+//	                      also has the members of the JSON object
 //	delay 15ms            between the chunks of an answer; default none
 //
 //	# the steps: answers, in order

@@ -114,7 +114,11 @@ func (p *parser) setting(word, rest string) error {
 	case rest == "":
 		return fmt.Errorf("%s needs a value", word)
 	case word == "model":
-		p.script.models = append(p.script.models, rest)
+		name, more, ok := strings.Cut(rest, " ")
+		if ok && json.Unmarshal([]byte(more), new(map[string]any)) != nil {
+			return errors.New("what a list says of a model must be a JSON object")
+		}
+		p.script.models, p.script.said = append(p.script.models, name), append(p.script.said, more)
 		return nil
 	}
 	d, err := duration(rest)

@@ -14,7 +14,9 @@ import (
 // Script is a parsed script. It does not change after Parse, so many goroutines may use
 // it.
 type Script struct {
-	models    []string
+	models []string
+	// said are the JSON objects that the list has for each of them, or empty.
+	said      []string
 	delay     time.Duration
 	steps     []step
 	branches  []branch

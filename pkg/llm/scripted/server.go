@@ -2,6 +2,7 @@ package scripted
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -163,6 +164,9 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 	data := make([]map[string]any, len(ids))
 	for i, id := range ids {
 		data[i] = map[string]any{"id": id, "object": "model", "created": 0, "owned_by": "scripted", "type": "model"}
+		if script := s.cfg.Script; script != nil && i < len(script.said) && script.said[i] != "" {
+			_ = json.Unmarshal([]byte(script.said[i]), &data[i])
+		}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(encode(map[string]any{"object": "list", "data": data}))

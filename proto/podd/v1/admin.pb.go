@@ -1408,6 +1408,319 @@ func (x *CatalogModel) GetCacheWritePrice() float64 {
 	return 0
 }
 
+type ListModelsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One endpoint by name; empty means all.
+	Endpoint      string `protobuf:"bytes,1,opt,name=endpoint,proto3" json:"endpoint,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListModelsRequest) Reset() {
+	*x = ListModelsRequest{}
+	mi := &file_podd_v1_admin_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListModelsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListModelsRequest) ProtoMessage() {}
+
+func (x *ListModelsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_admin_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListModelsRequest.ProtoReflect.Descriptor instead.
+func (*ListModelsRequest) Descriptor() ([]byte, []int) {
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *ListModelsRequest) GetEndpoint() string {
+	if x != nil {
+		return x.Endpoint
+	}
+	return ""
+}
+
+type ListModelsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the order of their names.
+	Endpoints []*EndpointModels `protobuf:"bytes,1,rep,name=endpoints,proto3" json:"endpoints,omitempty"`
+	// The catalogue in use, and whether podctl models refresh brought it.
+	Catalog       *CatalogInfo `protobuf:"bytes,2,opt,name=catalog,proto3" json:"catalog,omitempty"`
+	Refreshed     bool         `protobuf:"varint,3,opt,name=refreshed,proto3" json:"refreshed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListModelsResponse) Reset() {
+	*x = ListModelsResponse{}
+	mi := &file_podd_v1_admin_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListModelsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListModelsResponse) ProtoMessage() {}
+
+func (x *ListModelsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_admin_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListModelsResponse.ProtoReflect.Descriptor instead.
+func (*ListModelsResponse) Descriptor() ([]byte, []int) {
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *ListModelsResponse) GetEndpoints() []*EndpointModels {
+	if x != nil {
+		return x.Endpoints
+	}
+	return nil
+}
+
+func (x *ListModelsResponse) GetCatalog() *CatalogInfo {
+	if x != nil {
+		return x.Catalog
+	}
+	return nil
+}
+
+func (x *ListModelsResponse) GetRefreshed() bool {
+	if x != nil {
+		return x.Refreshed
+	}
+	return false
+}
+
+// EndpointModels is what an endpoint offers.
+type EndpointModels struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Endpoint string                 `protobuf:"bytes,1,opt,name=endpoint,proto3" json:"endpoint,omitempty"`
+	// Why the endpoint's own list is missing. Then the models are those of the configuration,
+	// and those that the vendor publishes whose host it is.
+	Error string `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
+	// In the order of their names.
+	Models        []*OfferedModel `protobuf:"bytes,3,rep,name=models,proto3" json:"models,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EndpointModels) Reset() {
+	*x = EndpointModels{}
+	mi := &file_podd_v1_admin_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EndpointModels) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EndpointModels) ProtoMessage() {}
+
+func (x *EndpointModels) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_admin_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EndpointModels.ProtoReflect.Descriptor instead.
+func (*EndpointModels) Descriptor() ([]byte, []int) {
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *EndpointModels) GetEndpoint() string {
+	if x != nil {
+		return x.Endpoint
+	}
+	return ""
+}
+
+func (x *EndpointModels) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+func (x *EndpointModels) GetModels() []*OfferedModel {
+	if x != nil {
+		return x.Models
+	}
+	return nil
+}
+
+// OfferedModel is a model of an endpoint. A fact that `from` does not have is unknown.
+type OfferedModel struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ENDPOINT/MODEL, as settings and clients name it.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The most tokens of a request's input and of its answer.
+	Window    int64 `protobuf:"varint,2,opt,name=window,proto3" json:"window,omitempty"`
+	MaxOutput int64 `protobuf:"varint,3,opt,name=max_output,json=maxOutput,proto3" json:"max_output,omitempty"`
+	// Values of the reasoning effort.
+	Effort []string `protobuf:"bytes,4,rep,name=effort,proto3" json:"effort,omitempty"`
+	// Whether the model reads images.
+	Images bool `protobuf:"varint,5,opt,name=images,proto3" json:"images,omitempty"`
+	// USD per million tokens.
+	InputPrice       float64 `protobuf:"fixed64,6,opt,name=input_price,json=inputPrice,proto3" json:"input_price,omitempty"`
+	OutputPrice      float64 `protobuf:"fixed64,7,opt,name=output_price,json=outputPrice,proto3" json:"output_price,omitempty"`
+	CachedInputPrice float64 `protobuf:"fixed64,8,opt,name=cached_input_price,json=cachedInputPrice,proto3" json:"cached_input_price,omitempty"`
+	CacheWritePrice  float64 `protobuf:"fixed64,9,opt,name=cache_write_price,json=cacheWritePrice,proto3" json:"cache_write_price,omitempty"`
+	// Where each fact is from, by its name (window, output, effort, images, price): "config",
+	// "endpoint" for its own list, "refreshed" or "built-in" for the catalogue.
+	From map[string]string `protobuf:"bytes,10,rep,name=from,proto3" json:"from,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Whether it is the model of pods without their own.
+	IsDefault bool `protobuf:"varint,11,opt,name=is_default,json=isDefault,proto3" json:"is_default,omitempty"`
+	// Its place among the fallback models, from 1; 0 if it is none.
+	Fallback      int32 `protobuf:"varint,12,opt,name=fallback,proto3" json:"fallback,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OfferedModel) Reset() {
+	*x = OfferedModel{}
+	mi := &file_podd_v1_admin_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OfferedModel) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OfferedModel) ProtoMessage() {}
+
+func (x *OfferedModel) ProtoReflect() protoreflect.Message {
+	mi := &file_podd_v1_admin_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OfferedModel.ProtoReflect.Descriptor instead.
+func (*OfferedModel) Descriptor() ([]byte, []int) {
+	return file_podd_v1_admin_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *OfferedModel) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *OfferedModel) GetWindow() int64 {
+	if x != nil {
+		return x.Window
+	}
+	return 0
+}
+
+func (x *OfferedModel) GetMaxOutput() int64 {
+	if x != nil {
+		return x.MaxOutput
+	}
+	return 0
+}
+
+func (x *OfferedModel) GetEffort() []string {
+	if x != nil {
+		return x.Effort
+	}
+	return nil
+}
+
+func (x *OfferedModel) GetImages() bool {
+	if x != nil {
+		return x.Images
+	}
+	return false
+}
+
+func (x *OfferedModel) GetInputPrice() float64 {
+	if x != nil {
+		return x.InputPrice
+	}
+	return 0
+}
+
+func (x *OfferedModel) GetOutputPrice() float64 {
+	if x != nil {
+		return x.OutputPrice
+	}
+	return 0
+}
+
+func (x *OfferedModel) GetCachedInputPrice() float64 {
+	if x != nil {
+		return x.CachedInputPrice
+	}
+	return 0
+}
+
+func (x *OfferedModel) GetCacheWritePrice() float64 {
+	if x != nil {
+		return x.CacheWritePrice
+	}
+	return 0
+}
+
+func (x *OfferedModel) GetFrom() map[string]string {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+func (x *OfferedModel) GetIsDefault() bool {
+	if x != nil {
+		return x.IsDefault
+	}
+	return false
+}
+
+func (x *OfferedModel) GetFallback() int32 {
+	if x != nil {
+		return x.Fallback
+	}
+	return 0
+}
+
 var File_podd_v1_admin_proto protoreflect.FileDescriptor
 
 const file_podd_v1_admin_proto_rawDesc = "" +
@@ -1516,7 +1829,37 @@ const file_podd_v1_admin_proto_rawDesc = "" +
 	"\foutput_price\x18\t \x01(\x01R\voutputPrice\x12,\n" +
 	"\x12cached_input_price\x18\n" +
 	" \x01(\x01R\x10cachedInputPrice\x12*\n" +
-	"\x11cache_write_price\x18\v \x01(\x01R\x0fcacheWritePrice2\xe3\x03\n" +
+	"\x11cache_write_price\x18\v \x01(\x01R\x0fcacheWritePrice\"/\n" +
+	"\x11ListModelsRequest\x12\x1a\n" +
+	"\bendpoint\x18\x01 \x01(\tR\bendpoint\"\x99\x01\n" +
+	"\x12ListModelsResponse\x125\n" +
+	"\tendpoints\x18\x01 \x03(\v2\x17.podd.v1.EndpointModelsR\tendpoints\x12.\n" +
+	"\acatalog\x18\x02 \x01(\v2\x14.podd.v1.CatalogInfoR\acatalog\x12\x1c\n" +
+	"\trefreshed\x18\x03 \x01(\bR\trefreshed\"q\n" +
+	"\x0eEndpointModels\x12\x1a\n" +
+	"\bendpoint\x18\x01 \x01(\tR\bendpoint\x12\x14\n" +
+	"\x05error\x18\x02 \x01(\tR\x05error\x12-\n" +
+	"\x06models\x18\x03 \x03(\v2\x15.podd.v1.OfferedModelR\x06models\"\xd0\x03\n" +
+	"\fOfferedModel\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06window\x18\x02 \x01(\x03R\x06window\x12\x1d\n" +
+	"\n" +
+	"max_output\x18\x03 \x01(\x03R\tmaxOutput\x12\x16\n" +
+	"\x06effort\x18\x04 \x03(\tR\x06effort\x12\x16\n" +
+	"\x06images\x18\x05 \x01(\bR\x06images\x12\x1f\n" +
+	"\vinput_price\x18\x06 \x01(\x01R\n" +
+	"inputPrice\x12!\n" +
+	"\foutput_price\x18\a \x01(\x01R\voutputPrice\x12,\n" +
+	"\x12cached_input_price\x18\b \x01(\x01R\x10cachedInputPrice\x12*\n" +
+	"\x11cache_write_price\x18\t \x01(\x01R\x0fcacheWritePrice\x123\n" +
+	"\x04from\x18\n" +
+	" \x03(\v2\x1f.podd.v1.OfferedModel.FromEntryR\x04from\x12\x1d\n" +
+	"\n" +
+	"is_default\x18\v \x01(\bR\tisDefault\x12\x1a\n" +
+	"\bfallback\x18\f \x01(\x05R\bfallback\x1a7\n" +
+	"\tFromEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xaa\x04\n" +
 	"\fAdminService\x12B\n" +
 	"\tGetStatus\x12\x19.podd.v1.GetStatusRequest\x1a\x1a.podd.v1.GetStatusResponse\x126\n" +
 	"\x05Check\x12\x15.podd.v1.CheckRequest\x1a\x16.podd.v1.CheckResponse\x12;\n" +
@@ -1524,7 +1867,9 @@ const file_podd_v1_admin_proto_rawDesc = "" +
 	"\fCompactStore\x12\x1c.podd.v1.CompactStoreRequest\x1a\x1d.podd.v1.CompactStoreResponse\x129\n" +
 	"\x06Reload\x12\x16.podd.v1.ReloadRequest\x1a\x17.podd.v1.ReloadResponse\x12?\n" +
 	"\bTrustDir\x12\x18.podd.v1.TrustDirRequest\x1a\x19.podd.v1.TrustDirResponse\x12Q\n" +
-	"\x0eRefreshCatalog\x12\x1e.podd.v1.RefreshCatalogRequest\x1a\x1f.podd.v1.RefreshCatalogResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
+	"\x0eRefreshCatalog\x12\x1e.podd.v1.RefreshCatalogRequest\x1a\x1f.podd.v1.RefreshCatalogResponse\x12E\n" +
+	"\n" +
+	"ListModels\x12\x1a.podd.v1.ListModelsRequest\x1a\x1b.podd.v1.ListModelsResponseB\x1bZ\x19podd/proto/podd/v1;poddv1b\x06proto3"
 
 var (
 	file_podd_v1_admin_proto_rawDescOnce sync.Once
@@ -1538,7 +1883,7 @@ func file_podd_v1_admin_proto_rawDescGZIP() []byte {
 	return file_podd_v1_admin_proto_rawDescData
 }
 
-var file_podd_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_podd_v1_admin_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_podd_v1_admin_proto_goTypes = []any{
 	(*GetStatusRequest)(nil),       // 0: podd.v1.GetStatusRequest
 	(*GetStatusResponse)(nil),      // 1: podd.v1.GetStatusResponse
@@ -1560,39 +1905,50 @@ var file_podd_v1_admin_proto_goTypes = []any{
 	(*CatalogInfo)(nil),            // 17: podd.v1.CatalogInfo
 	(*CatalogChange)(nil),          // 18: podd.v1.CatalogChange
 	(*CatalogModel)(nil),           // 19: podd.v1.CatalogModel
-	(*timestamppb.Timestamp)(nil),  // 20: google.protobuf.Timestamp
+	(*ListModelsRequest)(nil),      // 20: podd.v1.ListModelsRequest
+	(*ListModelsResponse)(nil),     // 21: podd.v1.ListModelsResponse
+	(*EndpointModels)(nil),         // 22: podd.v1.EndpointModels
+	(*OfferedModel)(nil),           // 23: podd.v1.OfferedModel
+	nil,                            // 24: podd.v1.OfferedModel.FromEntry
+	(*timestamppb.Timestamp)(nil),  // 25: google.protobuf.Timestamp
 }
 var file_podd_v1_admin_proto_depIdxs = []int32{
-	20, // 0: podd.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
-	20, // 1: podd.v1.GetStatusResponse.config_loaded_at:type_name -> google.protobuf.Timestamp
+	25, // 0: podd.v1.GetStatusResponse.started_at:type_name -> google.protobuf.Timestamp
+	25, // 1: podd.v1.GetStatusResponse.config_loaded_at:type_name -> google.protobuf.Timestamp
 	3,  // 2: podd.v1.GetStatusResponse.endpoints:type_name -> podd.v1.Endpoint
 	2,  // 3: podd.v1.GetStatusResponse.spending:type_name -> podd.v1.Spending
-	20, // 4: podd.v1.Spending.next_day:type_name -> google.protobuf.Timestamp
+	25, // 4: podd.v1.Spending.next_day:type_name -> google.protobuf.Timestamp
 	14, // 5: podd.v1.TrustDirResponse.files:type_name -> podd.v1.ProjectFile
 	17, // 6: podd.v1.RefreshCatalogResponse.before:type_name -> podd.v1.CatalogInfo
 	17, // 7: podd.v1.RefreshCatalogResponse.after:type_name -> podd.v1.CatalogInfo
 	18, // 8: podd.v1.RefreshCatalogResponse.changes:type_name -> podd.v1.CatalogChange
 	19, // 9: podd.v1.CatalogChange.before:type_name -> podd.v1.CatalogModel
 	19, // 10: podd.v1.CatalogChange.after:type_name -> podd.v1.CatalogModel
-	0,  // 11: podd.v1.AdminService.GetStatus:input_type -> podd.v1.GetStatusRequest
-	4,  // 12: podd.v1.AdminService.Check:input_type -> podd.v1.CheckRequest
-	6,  // 13: podd.v1.AdminService.Backup:input_type -> podd.v1.BackupRequest
-	8,  // 14: podd.v1.AdminService.CompactStore:input_type -> podd.v1.CompactStoreRequest
-	10, // 15: podd.v1.AdminService.Reload:input_type -> podd.v1.ReloadRequest
-	12, // 16: podd.v1.AdminService.TrustDir:input_type -> podd.v1.TrustDirRequest
-	15, // 17: podd.v1.AdminService.RefreshCatalog:input_type -> podd.v1.RefreshCatalogRequest
-	1,  // 18: podd.v1.AdminService.GetStatus:output_type -> podd.v1.GetStatusResponse
-	5,  // 19: podd.v1.AdminService.Check:output_type -> podd.v1.CheckResponse
-	7,  // 20: podd.v1.AdminService.Backup:output_type -> podd.v1.BackupResponse
-	9,  // 21: podd.v1.AdminService.CompactStore:output_type -> podd.v1.CompactStoreResponse
-	11, // 22: podd.v1.AdminService.Reload:output_type -> podd.v1.ReloadResponse
-	13, // 23: podd.v1.AdminService.TrustDir:output_type -> podd.v1.TrustDirResponse
-	16, // 24: podd.v1.AdminService.RefreshCatalog:output_type -> podd.v1.RefreshCatalogResponse
-	18, // [18:25] is the sub-list for method output_type
-	11, // [11:18] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	22, // 11: podd.v1.ListModelsResponse.endpoints:type_name -> podd.v1.EndpointModels
+	17, // 12: podd.v1.ListModelsResponse.catalog:type_name -> podd.v1.CatalogInfo
+	23, // 13: podd.v1.EndpointModels.models:type_name -> podd.v1.OfferedModel
+	24, // 14: podd.v1.OfferedModel.from:type_name -> podd.v1.OfferedModel.FromEntry
+	0,  // 15: podd.v1.AdminService.GetStatus:input_type -> podd.v1.GetStatusRequest
+	4,  // 16: podd.v1.AdminService.Check:input_type -> podd.v1.CheckRequest
+	6,  // 17: podd.v1.AdminService.Backup:input_type -> podd.v1.BackupRequest
+	8,  // 18: podd.v1.AdminService.CompactStore:input_type -> podd.v1.CompactStoreRequest
+	10, // 19: podd.v1.AdminService.Reload:input_type -> podd.v1.ReloadRequest
+	12, // 20: podd.v1.AdminService.TrustDir:input_type -> podd.v1.TrustDirRequest
+	15, // 21: podd.v1.AdminService.RefreshCatalog:input_type -> podd.v1.RefreshCatalogRequest
+	20, // 22: podd.v1.AdminService.ListModels:input_type -> podd.v1.ListModelsRequest
+	1,  // 23: podd.v1.AdminService.GetStatus:output_type -> podd.v1.GetStatusResponse
+	5,  // 24: podd.v1.AdminService.Check:output_type -> podd.v1.CheckResponse
+	7,  // 25: podd.v1.AdminService.Backup:output_type -> podd.v1.BackupResponse
+	9,  // 26: podd.v1.AdminService.CompactStore:output_type -> podd.v1.CompactStoreResponse
+	11, // 27: podd.v1.AdminService.Reload:output_type -> podd.v1.ReloadResponse
+	13, // 28: podd.v1.AdminService.TrustDir:output_type -> podd.v1.TrustDirResponse
+	16, // 29: podd.v1.AdminService.RefreshCatalog:output_type -> podd.v1.RefreshCatalogResponse
+	21, // 30: podd.v1.AdminService.ListModels:output_type -> podd.v1.ListModelsResponse
+	23, // [23:31] is the sub-list for method output_type
+	15, // [15:23] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_podd_v1_admin_proto_init() }
@@ -1606,7 +1962,7 @@ func file_podd_v1_admin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_podd_v1_admin_proto_rawDesc), len(file_podd_v1_admin_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

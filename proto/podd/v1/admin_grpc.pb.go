@@ -26,6 +26,7 @@ const (
 	AdminService_Reload_FullMethodName         = "/podd.v1.AdminService/Reload"
 	AdminService_TrustDir_FullMethodName       = "/podd.v1.AdminService/TrustDir"
 	AdminService_RefreshCatalog_FullMethodName = "/podd.v1.AdminService/RefreshCatalog"
+	AdminService_ListModels_FullMethodName     = "/podd.v1.AdminService/ListModels"
 )
 
 // AdminServiceClient is the client API for AdminService service.
@@ -50,6 +51,9 @@ type AdminServiceClient interface {
 	// Replaces what podd knows about the models of vendors, and returns what that changes
 	// for models in use. Needs the client token.
 	RefreshCatalog(ctx context.Context, in *RefreshCatalogRequest, opts ...grpc.CallOption) (*RefreshCatalogResponse, error)
+	// Lists the models that endpoints offer, and what podd knows about them. It asks each
+	// endpoint, unless it did minutes ago.
+	ListModels(ctx context.Context, in *ListModelsRequest, opts ...grpc.CallOption) (*ListModelsResponse, error)
 }
 
 type adminServiceClient struct {
@@ -139,6 +143,16 @@ func (c *adminServiceClient) RefreshCatalog(ctx context.Context, in *RefreshCata
 	return out, nil
 }
 
+func (c *adminServiceClient) ListModels(ctx context.Context, in *ListModelsRequest, opts ...grpc.CallOption) (*ListModelsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListModelsResponse)
+	err := c.cc.Invoke(ctx, AdminService_ListModels_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // AdminServiceServer is the server API for AdminService service.
 // All implementations must embed UnimplementedAdminServiceServer
 // for forward compatibility.
@@ -161,6 +175,9 @@ type AdminServiceServer interface {
 	// Replaces what podd knows about the models of vendors, and returns what that changes
 	// for models in use. Needs the client token.
 	RefreshCatalog(context.Context, *RefreshCatalogRequest) (*RefreshCatalogResponse, error)
+	// Lists the models that endpoints offer, and what podd knows about them. It asks each
+	// endpoint, unless it did minutes ago.
+	ListModels(context.Context, *ListModelsRequest) (*ListModelsResponse, error)
 	mustEmbedUnimplementedAdminServiceServer()
 }
 
@@ -191,6 +208,9 @@ func (UnimplementedAdminServiceServer) TrustDir(context.Context, *TrustDirReques
 }
 func (UnimplementedAdminServiceServer) RefreshCatalog(context.Context, *RefreshCatalogRequest) (*RefreshCatalogResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RefreshCatalog not implemented")
+}
+func (UnimplementedAdminServiceServer) ListModels(context.Context, *ListModelsRequest) (*ListModelsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListModels not implemented")
 }
 func (UnimplementedAdminServiceServer) mustEmbedUnimplementedAdminServiceServer() {}
 func (UnimplementedAdminServiceServer) testEmbeddedByValue()                      {}
@@ -332,6 +352,24 @@ func _AdminService_RefreshCatalog_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AdminService_ListModels_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListModelsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AdminServiceServer).ListModels(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AdminService_ListModels_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AdminServiceServer).ListModels(ctx, req.(*ListModelsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // AdminService_ServiceDesc is the grpc.ServiceDesc for AdminService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -362,6 +400,10 @@ var AdminService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RefreshCatalog",
 			Handler:    _AdminService_RefreshCatalog_Handler,
+		},
+		{
+			MethodName: "ListModels",
+			Handler:    _AdminService_ListModels_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -241,6 +241,63 @@ export interface CatalogModel {
   cacheWritePrice: number;
 }
 
+export interface ListModelsRequest {
+  /** One endpoint by name; empty means all. */
+  endpoint: string;
+}
+
+export interface ListModelsResponse {
+  /** In the order of their names. */
+  endpoints: EndpointModels[];
+  /** The catalogue in use, and whether podctl models refresh brought it. */
+  catalog: CatalogInfo | undefined;
+  refreshed: boolean;
+}
+
+/** EndpointModels is what an endpoint offers. */
+export interface EndpointModels {
+  endpoint: string;
+  /**
+   * Why the endpoint's own list is missing. Then the models are those of the configuration,
+   * and those that the vendor publishes whose host it is.
+   */
+  error: string;
+  /** In the order of their names. */
+  models: OfferedModel[];
+}
+
+/** OfferedModel is a model of an endpoint. A fact that `from` does not have is unknown. */
+export interface OfferedModel {
+  /** ENDPOINT/MODEL, as settings and clients name it. */
+  name: string;
+  /** The most tokens of a request's input and of its answer. */
+  window: number;
+  maxOutput: number;
+  /** Values of the reasoning effort. */
+  effort: string[];
+  /** Whether the model reads images. */
+  images: boolean;
+  /** USD per million tokens. */
+  inputPrice: number;
+  outputPrice: number;
+  cachedInputPrice: number;
+  cacheWritePrice: number;
+  /**
+   * Where each fact is from, by its name (window, output, effort, images, price): "config",
+   * "endpoint" for its own list, "refreshed" or "built-in" for the catalogue.
+   */
+  from: { [key: string]: string };
+  /** Whether it is the model of pods without their own. */
+  isDefault: boolean;
+  /** Its place among the fallback models, from 1; 0 if it is none. */
+  fallback: number;
+}
+
+export interface OfferedModel_FromEntry {
+  key: string;
+  value: string;
+}
+
 function createBaseGetStatusRequest(): GetStatusRequest {
   return {};
 }
@@ -1805,6 +1862,428 @@ export const CatalogModel: MessageFns<CatalogModel> = {
   },
 };
 
+function createBaseListModelsRequest(): ListModelsRequest {
+  return { endpoint: "" };
+}
+
+export const ListModelsRequest: MessageFns<ListModelsRequest> = {
+  encode(message: ListModelsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.endpoint !== "") {
+      writer.uint32(10).string(message.endpoint);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListModelsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListModelsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.endpoint = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListModelsResponse(): ListModelsResponse {
+  return { endpoints: [], catalog: undefined, refreshed: false };
+}
+
+export const ListModelsResponse: MessageFns<ListModelsResponse> = {
+  encode(message: ListModelsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.endpoints) {
+      EndpointModels.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.catalog !== undefined) {
+      CatalogInfo.encode(message.catalog, writer.uint32(18).fork()).join();
+    }
+    if (message.refreshed !== false) {
+      writer.uint32(24).bool(message.refreshed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListModelsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListModelsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.endpoints.push(EndpointModels.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.catalog = CatalogInfo.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.refreshed = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEndpointModels(): EndpointModels {
+  return { endpoint: "", error: "", models: [] };
+}
+
+export const EndpointModels: MessageFns<EndpointModels> = {
+  encode(message: EndpointModels, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.endpoint !== "") {
+      writer.uint32(10).string(message.endpoint);
+    }
+    if (message.error !== "") {
+      writer.uint32(18).string(message.error);
+    }
+    for (const v of message.models) {
+      OfferedModel.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndpointModels {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndpointModels();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.endpoint = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.error = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.models.push(OfferedModel.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseOfferedModel(): OfferedModel {
+  return {
+    name: "",
+    window: 0,
+    maxOutput: 0,
+    effort: [],
+    images: false,
+    inputPrice: 0,
+    outputPrice: 0,
+    cachedInputPrice: 0,
+    cacheWritePrice: 0,
+    from: {},
+    isDefault: false,
+    fallback: 0,
+  };
+}
+
+export const OfferedModel: MessageFns<OfferedModel> = {
+  encode(message: OfferedModel, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.window !== 0) {
+      writer.uint32(16).int64(message.window);
+    }
+    if (message.maxOutput !== 0) {
+      writer.uint32(24).int64(message.maxOutput);
+    }
+    for (const v of message.effort) {
+      writer.uint32(34).string(v!);
+    }
+    if (message.images !== false) {
+      writer.uint32(40).bool(message.images);
+    }
+    if (message.inputPrice !== 0) {
+      writer.uint32(49).double(message.inputPrice);
+    }
+    if (message.outputPrice !== 0) {
+      writer.uint32(57).double(message.outputPrice);
+    }
+    if (message.cachedInputPrice !== 0) {
+      writer.uint32(65).double(message.cachedInputPrice);
+    }
+    if (message.cacheWritePrice !== 0) {
+      writer.uint32(73).double(message.cacheWritePrice);
+    }
+    globalThis.Object.entries(message.from).forEach(([key, value]: [string, string]) => {
+      OfferedModel_FromEntry.encode({ key: key as any, value }, writer.uint32(82).fork()).join();
+    });
+    if (message.isDefault !== false) {
+      writer.uint32(88).bool(message.isDefault);
+    }
+    if (message.fallback !== 0) {
+      writer.uint32(96).int32(message.fallback);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): OfferedModel {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOfferedModel();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.window = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.maxOutput = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.effort.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.images = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 49) {
+              break;
+            }
+
+            message.inputPrice = reader.double();
+            continue;
+          }
+          case 7: {
+            if (tag !== 57) {
+              break;
+            }
+
+            message.outputPrice = reader.double();
+            continue;
+          }
+          case 8: {
+            if (tag !== 65) {
+              break;
+            }
+
+            message.cachedInputPrice = reader.double();
+            continue;
+          }
+          case 9: {
+            if (tag !== 73) {
+              break;
+            }
+
+            message.cacheWritePrice = reader.double();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            const entry10 = OfferedModel_FromEntry.decode(reader, reader.uint32());
+            if (entry10.value !== undefined) {
+              message.from[entry10.key] = entry10.value;
+            }
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.isDefault = reader.bool();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.fallback = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseOfferedModel_FromEntry(): OfferedModel_FromEntry {
+  return { key: "", value: "" };
+}
+
+export const OfferedModel_FromEntry: MessageFns<OfferedModel_FromEntry> = {
+  encode(message: OfferedModel_FromEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): OfferedModel_FromEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOfferedModel_FromEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /** AdminService manages the daemon. All calls except GetStatus need the client token. */
 export type AdminServiceService = typeof AdminServiceService;
 export const AdminServiceService = {
@@ -1887,6 +2366,19 @@ export const AdminServiceService = {
       Buffer.from(RefreshCatalogResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RefreshCatalogResponse => RefreshCatalogResponse.decode(value),
   },
+  /**
+   * Lists the models that endpoints offer, and what podd knows about them. It asks each
+   * endpoint, unless it did minutes ago.
+   */
+  listModels: {
+    path: "/podd.v1.AdminService/ListModels" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListModelsRequest): Buffer => Buffer.from(ListModelsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListModelsRequest => ListModelsRequest.decode(value),
+    responseSerialize: (value: ListModelsResponse): Buffer => Buffer.from(ListModelsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListModelsResponse => ListModelsResponse.decode(value),
+  },
 } as const;
 
 export interface AdminServiceServer extends UntypedServiceImplementation {
@@ -1910,6 +2402,11 @@ export interface AdminServiceServer extends UntypedServiceImplementation {
    * for models in use. Needs the client token.
    */
   refreshCatalog: handleUnaryCall<RefreshCatalogRequest, RefreshCatalogResponse>;
+  /**
+   * Lists the models that endpoints offer, and what podd knows about them. It asks each
+   * endpoint, unless it did minutes ago.
+   */
+  listModels: handleUnaryCall<ListModelsRequest, ListModelsResponse>;
 }
 
 export interface AdminServiceClient extends Client {
@@ -2021,6 +2518,25 @@ export interface AdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RefreshCatalogResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Lists the models that endpoints offer, and what podd knows about them. It asks each
+   * endpoint, unless it did minutes ago.
+   */
+  listModels(
+    request: ListModelsRequest,
+    callback: (error: ServiceError | null, response: ListModelsResponse) => void,
+  ): ClientUnaryCall;
+  listModels(
+    request: ListModelsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListModelsResponse) => void,
+  ): ClientUnaryCall;
+  listModels(
+    request: ListModelsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListModelsResponse) => void,
   ): ClientUnaryCall;
 }
 

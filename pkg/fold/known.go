@@ -1,0 +1,73 @@
+package fold
+
+import (
+	"podd/pkg/catalog"
+	"podd/pkg/item"
+)
+
+// Where a fact about a model is from, in the order in which they count.
+const (
+	FromConfig   = "config"
+	FromEndpoint = "endpoint"
+	FromRefresh  = "refreshed"
+	FromBuiltin  = "built-in"
+)
+
+// The facts about a model.
+const (
+	FactWindow = "window"
+	FactOutput = "output"
+	FactEffort = "effort"
+	FactImages = "images"
+	FactPrice  = "price"
+)
+
+// Known is what podd knows about a model.
+type Known struct {
+	catalog.Facts
+	// From says where each known fact is from.
+	From map[string]string
+}
+
+// Known is what is known about a model at its endpoint. listed is what the endpoint's own
+// list says of it.
+func (m Models) Known(ref item.ModelRef, listed catalog.Facts) Known {
+	k := Known{From: make(map[string]string)}
+	own := catalog.Facts{}
+	if p, ok := m.configured(ref.Model); ok && p.Money != (Money{}) {
+		own.Price = &catalog.Price{Rates: catalog.Rates{Input: p.Money.Input, Output: p.Money.Output, CachedInput: p.Money.CachedInput, CacheWrite: p.Money.CacheWrite}}
+	}
+	k.add(FromConfig, own)
+	k.add(FromEndpoint, listed)
+	if known, ok := m.Published().Find(ref.Model); ok {
+		facts := known.Facts()
+		if m.isLocal(ref) {
+			facts.Price = nil
+		}
+		k.add(m.catalogName(), facts)
+	}
+	return k
+}
+
+// catalogName says which catalogue this is.
+func (m Models) catalogName() string {
+	if m.Catalog == nil {
+		return FromBuiltin
+	}
+	return FromRefresh
+}
+
+// add takes what a source says and none before said.
+func (k *Known) add(from string, f catalog.Facts) {
+	learn := func(fact string, says bool, take func()) {
+		if _, known := k.From[fact]; says && !known {
+			k.From[fact] = from
+			take()
+		}
+	}
+	learn(FactWindow, f.Window > 0, func() { k.Window = f.Window })
+	learn(FactOutput, f.Output > 0, func() { k.Output = f.Output })
+	learn(FactEffort, len(f.Effort) > 0, func() { k.Effort = f.Effort })
+	learn(FactImages, f.Images != "", func() { k.Images = f.Images })
+	learn(FactPrice, f.Price != nil, func() { k.Price = f.Price })
+}
