@@ -67,6 +67,9 @@ type Error struct {
 	RetryAfter time.Duration
 	// Final says that the endpoint asks not to retry.
 	Final bool
+	// Unsent says that nothing was sent: the endpoint had asked another request to wait, and
+	// RetryAfter is left of that.
+	Unsent bool
 	// Cause is the underlying error; may be nil.
 	Cause error
 }

@@ -28,7 +28,7 @@ func newTold(t *testing.T, api string, handler scripted.Handler, config ...func(
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := connect(t, api, server.URL())
+	client := connect(t, api, server.URL(), nil)
 	h := new(told)
 	h.at(23)
 	t.Cleanup(func() {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +36,8 @@ type house struct {
 	model  *scripted.Server
 	client *openai.Client
 	config func(*options)
+	// slept is how far the client's clock is ahead: waits of turns take no time.
+	slept atomic.Int64
 
 	store      *store.Bolt
 	workspaces *workspace.Workspaces
@@ -58,19 +61,19 @@ type options struct {
 var apis = []string{openai.APIChat, openai.APIResponses, anthropic.API}
 
 // connect is a client of an endpoint over an API.
-func connect(t *testing.T, api, baseURL string) interface {
+func connect(t *testing.T, api, baseURL string, now func() time.Time) interface {
 	llm.Model
 	Close()
 } {
 	t.Helper()
 	if api == anthropic.API {
-		c, err := anthropic.New(anthropic.Config{BaseURL: baseURL, Quirks: []exchange.Quirk{{Quirks: exchange.Quirks{CacheMarks: true}}}})
+		c, err := anthropic.New(anthropic.Config{BaseURL: baseURL, Now: now, Quirks: []exchange.Quirk{{Quirks: exchange.Quirks{CacheMarks: true}}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
-	c, err := openai.New(openai.Config{BaseURL: baseURL, API: api})
+	c, err := openai.New(openai.Config{BaseURL: baseURL, API: api, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +94,7 @@ func newHouse(t *testing.T, handler scripted.Handler, config ...func(*options)) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.client, err = openai.New(openai.Config{BaseURL: h.model.URL(), API: "chat"})
+	h.client, err = openai.New(openai.Config{BaseURL: h.model.URL(), API: "chat", Now: h.now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,6 +113,9 @@ func newHouse(t *testing.T, handler scripted.Handler, config ...func(*options)) 
 	}
 	return h
 }
+
+// now is the time of the model's client.
+func (h *house) now() time.Time { return time.Now().Add(time.Duration(h.slept.Load())) }
 
 func (h *house) open() {
 	h.t.Helper()
@@ -136,6 +142,14 @@ func (h *house) open() {
 		workspaceSettings: workspace.Settings{BaseInstructions: "none"},
 	}
 	h.config(&c)
+	sleep := c.Retry.Sleep
+	c.Retry.Sleep = func(ctx context.Context, d time.Duration) error {
+		err := sleep(ctx, d)
+		if err == nil {
+			h.slept.Add(int64(d))
+		}
+		return err
+	}
 	if h.workspaces, err = workspace.New(c.workspaceConfig, c.workspaceSettings); err != nil {
 		h.t.Fatal(err)
 	}

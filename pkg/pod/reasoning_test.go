@@ -34,7 +34,7 @@ func TestReasoningIsForItsModelOnly(t *testing.T) {
 					c.Router = llm.One(client)
 				}
 			})
-			own := connect(t, api, h.model.URL())
+			own := connect(t, api, h.model.URL(), h.now)
 			client = own
 			defer own.Close()
 			h.restart()
@@ -42,6 +42,7 @@ func TestReasoningIsForItsModelOnly(t *testing.T) {
 				if end := h.run(text); end.Outcome != item.OutcomeFinished {
 					t.Errorf("end %+v", end)
 				}
+				h.slept.Add(int64(time.Hour))
 				h.restart()
 			}
 			want := []struct {

@@ -58,6 +58,10 @@ func (r Retry) wait(e *llm.Error, t *tries) (d time.Duration, ok bool) {
 	if !e.Retryable() {
 		return 0, false
 	}
+	if e.Unsent {
+		t.asked += e.RetryAfter
+		return e.RetryAfter, t.asked <= llm.MaxRetryAfter
+	}
 	own := min(r.Base<<min(t.failed, 20), r.Max)
 	t.failed++
 	switch {
@@ -88,8 +92,12 @@ func (t *asker) awaitRetry(ctx context.Context, err error, tries *tries) error {
 	if !ok || (unreached || d > t.w.Retry.Max) && t.fallback(err) >= 0 {
 		return err
 	}
-	t.j.logger.Warn("model request failed; retrying", "step", t.j.step, "attempt", tries.failed, "wait", d, "error", e)
 	text := fmt.Sprintf("retrying in %s (attempt %d): %s", d.Round(100*time.Millisecond), tries.failed+1, e.Message)
+	if e.Unsent {
+		t.j.logger.Info("model request waits as others do", "step", t.j.step, "wait", d)
+	} else {
+		t.j.logger.Warn("model request failed; retrying", "step", t.j.step, "attempt", tries.failed, "wait", d, "error", e)
+	}
 	t.j.log.Live(item.Delta{Turn: t.j.turn.Number, Step: t.j.step, Restarted: true, Text: text})
 	if err := t.showWait(ctx, d, e.Message, text); err != nil {
 		return err

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 
@@ -19,11 +20,17 @@ type counted struct {
 // Encoder is the model's own; see llm.Incremental.
 func (c counted) Encoder() llm.Encoder { return llm.NewEncoder(c.Model) }
 
+// unsent is the outcome of a request that did not leave, which is not counted.
+const unsent = ""
+
 // Stream counts a request once it has ended, by outcome.
 func (c counted) Stream(ctx context.Context, body []byte) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		began, outcome := time.Now(), "cancelled"
 		defer func() {
+			if outcome == unsent {
+				return
+			}
 			c.recorder.add(requests, Label("outcome", outcome), 1)
 			c.recorder.add(requestSeconds, Label("outcome", outcome), time.Since(began).Seconds())
 		}()
@@ -33,6 +40,9 @@ func (c counted) Stream(ctx context.Context, body []byte) iter.Seq2[llm.Event, e
 			}
 			if err != nil && ctx.Err() == nil {
 				outcome = string(llm.ClassOf(err))
+			}
+			if e, ok := errors.AsType[*llm.Error](err); ok && e.Unsent {
+				outcome = unsent
 			}
 			if !yield(event, err) {
 				return

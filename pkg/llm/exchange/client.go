@@ -25,6 +25,7 @@ type Client struct {
 	Endpoint  *Endpoint
 	wire      Wire
 	transport *http.Transport
+	waits     *waits
 
 	mu     sync.Mutex
 	models modelCache
@@ -37,7 +38,7 @@ func New(cfg Config, wire func(*Client) Wire, apis ...string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{Endpoint: e, transport: newTransport(e)}
+	c := &Client{Endpoint: e, transport: newTransport(e), waits: &waits{now: e.Now, held: make(map[string]*held)}}
 	c.wire = wire(c)
 	e.path = c.wire.Path
 	return c, nil

@@ -73,6 +73,8 @@ type Config struct {
 	Quirks []Quirk
 	// Logger gets one debug line per request. Default: none.
 	Logger *slog.Logger
+	// Now is the clock of waits. Default time.Now.
+	Now func() time.Time
 }
 
 // Endpoint is a validated Config.
@@ -122,6 +124,9 @@ func (c Config) validate(apis []string) (*Endpoint, error) {
 	}
 	if e.UserAgent == "" {
 		e.UserAgent = "podd"
+	}
+	if e.Now == nil {
+		e.Now = time.Now
 	}
 	if e.Logger == nil {
 		e.Logger = slog.New(slog.DiscardHandler)

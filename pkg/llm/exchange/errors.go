@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"syscall"
-	"time"
 
 	"podd/pkg/llm"
 )
@@ -21,7 +20,7 @@ func (e *Endpoint) httpError(resp *http.Response, body []byte, model string) *ll
 	}
 	said := readSaid(body)
 	said.status = status
-	said.hint(resp.Header, time.Now())
+	said.hint(resp.Header, e.Now())
 	class := classOf(builtin().Errors, said)
 	switch resp.Header.Get("X-Should-Retry") {
 	case "true":
@@ -38,7 +37,7 @@ func (e *Endpoint) httpError(resp *http.Response, body []byte, model string) *ll
 // of one.
 func (e *Endpoint) StreamError(data string) *llm.Error {
 	said := readSaid([]byte(data))
-	said.hint(nil, time.Now())
+	said.hint(nil, e.Now())
 	return e.said(said, classOf(builtin().Errors, said), 0, "")
 }
 

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -102,3 +103,24 @@ func QuirksOf(t *testing.T, base, model string) Quirks {
 	}
 	return e.Quirks(model)
 }
+
+// Waits are the shared waits of an endpoint.
+type Waits struct{ w *waits }
+
+// NewWaits begins without a wait.
+func NewWaits() Waits { return Waits{&waits{now: time.Now, held: make(map[string]*held)}} }
+
+// Send is a request: answer is called when it leaves, and returns how it ends; it may call
+// begin when its answer begins.
+func (w Waits) Send(ctx context.Context, model string, answer func(begin func()) error) error {
+	p, err := w.w.enter(ctx, model)
+	if err != nil {
+		return err
+	}
+	err = answer(p.answered)
+	p.ended(err)
+	return err
+}
+
+// Held is how many models wait.
+func (w Waits) Held() int { return len(w.w.held) }

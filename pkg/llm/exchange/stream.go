@@ -79,14 +79,30 @@ type answer struct {
 	sent atomic.Bool
 	// begun says that an event was yielded, stopped that no further one may be.
 	begun, stopped bool
+	// pass lets the request leave; nil for one that was read only.
+	pass *pass
 }
 
-// run performs the request; it returns an error that it has not yielded.
-func (a *answer) run() error {
+// run performs the request when the endpoint's waits allow it; it returns an error that it
+// has not yielded.
+func (a *answer) run() (err error) {
 	e := a.client.Endpoint
 	if e.OpenAI && e.KeySource == "" {
 		return &llm.Error{Class: llm.ClassNoKey, Message: "OpenAI needs a key and none is set; set " + e.keySetting() + ", or " + e.setting("base_url") + " to another endpoint"}
 	}
+	if a.pass, err = a.client.waits.enter(a.ctx, a.model()); err != nil {
+		return err
+	}
+	defer func() { a.pass.ended(err) }()
+	return a.exchange()
+}
+
+// model is the model that the body names.
+func (a *answer) model() string { return gjson.GetBytes(a.body, "model").String() }
+
+// exchange sends the request and reads its answer.
+func (a *answer) exchange() error {
+	e := a.client.Endpoint
 	ctx, dog := watch(a.ctx, e.FirstByteTimeout)
 	defer dog.close()
 	start := time.Now()
@@ -113,7 +129,7 @@ func (a *answer) refused(ctx context.Context, resp *http.Response, err error) er
 	}
 	defer resp.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-	return a.client.Endpoint.httpError(resp, text, gjson.GetBytes(a.body, "model").String())
+	return a.client.Endpoint.httpError(resp, text, a.model())
 }
 
 // broken is the error of a connection that failed: the caller's own cause when it
@@ -219,6 +235,9 @@ func (a *answer) send(events []llm.Event) {
 	for _, ev := range events {
 		if a.stopped {
 			return
+		}
+		if !a.begun && a.pass != nil {
+			a.pass.answered()
 		}
 		a.begun = true
 		a.stopped = !a.yield(ev, nil)

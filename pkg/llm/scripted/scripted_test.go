@@ -181,7 +181,7 @@ func TestFaultsPass(t *testing.T) {
 	}{
 		"cut":     {"cut", llm.ClassCut},
 		"reset":   {"reset", llm.ClassCut},
-		"fail":    {`fail 429 code=rate_limit_exceeded retry-after=7 slow down`, llm.ClassRateLimit},
+		"fail":    {`fail 429 code=rate_limit_exceeded slow down`, llm.ClassRateLimit},
 		"quota":   {`fail 429 code=insufficient_quota no money`, llm.ClassQuota},
 		"html":    {"html", llm.ClassProtocol},
 		"context": {"fail 400 code=context_length_exceeded too long", llm.ClassContext},
