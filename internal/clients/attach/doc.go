@@ -6,9 +6,9 @@
 // tools and files passes through internal/sanitize. The terminal is restored however the
 // view ends.
 //
-// One goroutine owns everything that is shown. Those that read the stream and the keys,
-// and those that wait for podd's answers, hand it functions to run; Run waits for all of
-// them.
+// bubbletea draws the screen and reads the keys; its goroutine owns everything that is
+// shown. The goroutines that read the stream and wait for podd's answers hand it functions
+// to run; Run waits for all of them.
 //
 // Rank 6.
 package attach

@@ -5,27 +5,34 @@ import (
 	"strings"
 
 	"podd/internal/clients/view"
-	"podd/internal/sanitize"
-	poddv1 "podd/proto/podd/v1"
 )
 
-// The most rows of a screen for the draft and for offered paths.
+// The most rows of a screen for the draft, for what is offered and for tasks.
 const (
 	mostInput   = 6
 	mostOffered = 4
+	mostTasks   = 5
 )
+
+// A smaller screen has only the state line and the draft.
+const (
+	leastColumns = 40
+	leastRows    = 10
+)
+
+// tiny says that the screen has no room for a transcript.
+func (a *app) tiny() bool { return a.columns < leastColumns || a.rows < leastRows }
 
 // layouts gives the lines of the transcript's blocks; the last block is the question.
 func (a *app) layouts() layouts {
-	columns := a.screen.columns
 	return func(block int) []line {
 		if block < len(a.log.blocks) {
-			return a.log.layout(a.log.blocks[block], columns)
+			return a.log.layout(a.log.blocks[block], a.columns)
 		}
 		if len(a.questions) == 0 {
 			return nil
 		}
-		return a.questions[0].lines(columns)
+		return a.questions[0].lines(a.columns)
 	}
 }
 
@@ -35,7 +42,7 @@ func (a *app) blockCount() int { return len(a.log.blocks) + 1 }
 // logRows is how many rows the transcript has.
 func (a *app) logRows() int {
 	input, _, _ := a.inputRows()
-	return max(a.screen.rows-len(input)-len(a.offerRows())-2, 1)
+	return max(a.rows-len(input)-len(a.panels())-2, 1)
 }
 
 // inputRows is the draft: its rows on the screen, and the position of the cursor.
@@ -47,8 +54,11 @@ func (a *app) inputRows() (rows []string, row, column int) {
 	if a.answering {
 		prompt = "Run it? "
 	}
-	rows, row, column = a.written().rows(prompt, a.screen.columns)
-	most := max(min(mostInput, a.screen.rows/3), 1)
+	rows, row, column = a.written().rows(prompt, a.columns)
+	most := max(min(mostInput, a.rows/3), 1)
+	if a.tiny() {
+		most = max(min(mostInput, a.rows-1), 1)
+	}
 	if over := len(rows) - most; over > 0 {
 		from := min(max(row-most+1, 0), over)
 		rows, row = rows[from:from+most], row-from
@@ -56,24 +66,50 @@ func (a *app) inputRows() (rows []string, row, column int) {
 	return rows, row, column
 }
 
-// offerRows are the offered paths.
-func (a *app) offerRows() (rows []string) {
-	most := max(min(mostOffered, a.screen.rows/4), 1)
-	for i, path := range a.offered {
+// panels are the rows between the transcript and the state line: tasks, and what is offered.
+func (a *app) panels() (rows []line) {
+	if a.tiny() {
+		return nil
+	}
+	if a.showsTasks() {
+		rows = taskRows(a.log.tasks(), min(mostTasks, a.rows/4), a.columns)
+	}
+	most := max(min(mostOffered, a.rows/4), 1)
+	for i, offer := range a.offered {
 		if i == most-1 && len(a.offered) > most {
-			return append(rows, fmt.Sprintf("  and %s more", view.Count(int64(len(a.offered)-i))))
+			return append(rows, line{fmt.Sprintf("  and %s more", view.Count(int64(len(a.offered)-i))), dim})
 		}
-		rows = append(rows, view.Fit("  "+path, a.screen.columns))
+		rows = append(rows, line{view.Fit("  "+offer, a.columns), dim})
 	}
 	return rows
 }
 
-// draw draws the screen.
-func (a *app) draw() error {
+// draw lays the screen out: as many lines as it has rows, and the position of the cursor.
+func (a *app) draw() (lines []line, row, column int) {
 	if !a.ready && a.said != "" && a.draft.empty() {
-		return a.screen.draw([]string{fitted(a.said, a.screen.columns)}, 0, 0)
+		return append([]line{{text: a.said}}, make([]line, max(a.rows-1, 0))...), 0, 0
 	}
-	rows := a.logRows()
+	input, row, column := a.inputRows()
+	if !a.tiny() {
+		lines = append(a.transcriptLines(a.logRows()), a.panels()...)
+	}
+	lines = append(lines, line{a.statusLine(), cyan})
+	row += len(lines)
+	for _, l := range input {
+		lines = append(lines, line{text: l})
+	}
+	if !a.tiny() {
+		lines = append(lines, line{a.hint(), dim})
+	}
+	if over := len(lines) - a.rows; over > 0 {
+		lines, row = lines[over:], max(row-over, 0)
+	}
+	return append(lines, make([]line, a.rows-len(lines))...), row, column
+}
+
+// transcriptLines is the part of the transcript that is on the screen. What of a question
+// is on it has been seen.
+func (a *app) transcriptLines(rows int) []line {
 	pg := a.view.page(a.layouts(), a.blockCount(), rows)
 	if len(a.questions) > 0 && pg.tailFrom >= 0 {
 		q := a.questions[0]
@@ -81,83 +117,13 @@ func (a *app) draw() error {
 			q.seen[i] = true
 		}
 	}
-	var lines []string
-	for range rows - len(pg.lines) {
-		lines = append(lines, "")
-	}
-	for _, l := range pg.lines {
-		lines = append(lines, l.paint(a.Color, a.screen.columns))
-	}
-	lines = append(lines, line{a.statusLine(pg), cyan}.paint(a.Color, a.screen.columns))
-	for _, l := range a.offerRows() {
-		lines = append(lines, line{l, dim}.paint(a.Color, a.screen.columns))
-	}
-	input, row, column := a.inputRows()
-	row += len(lines)
-	lines = append(lines, input...)
-	lines = append(lines, line{a.hint(), dim}.paint(a.Color, a.screen.columns))
-	if over := len(lines) - a.screen.rows; over > 0 {
-		lines, row = lines[over:], max(row-over, 0)
-	}
-	return a.screen.draw(lines, row, column)
-}
-
-// statusLine describes the pod in parts; the last parts are left out if there is no room.
-func (a *app) statusLine(pg page) string {
-	parts := []string{"── " + sanitize.Line(a.pod.GetName()), a.state()}
-	if a.view.up {
-		parts = append(parts, "scrolled up: ^G for the latest")
-	}
-	if n := len(a.questions); n > 1 {
-		parts = append(parts, fmt.Sprintf("%d calls wait", n))
-	}
-	if n := a.pod.GetQueued(); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d queued", n))
-	}
-	switch {
-	case a.usage.window > 0:
-		parts = append(parts, fmt.Sprintf("context %d%%", a.usage.tokens*100/a.usage.window))
-	case a.usage.tokens > 0:
-		parts = append(parts, "context "+view.Count(a.usage.tokens))
-	}
-	if u := a.pod.GetUsage(); u.GetInputTokens() > 0 {
-		parts = append(parts, fmt.Sprintf("in %s out %s", view.Count(u.GetInputTokens()), view.Count(u.GetOutputTokens())))
-	}
-	if a.usage.cost > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f", a.usage.cost))
-	}
-	// The pod's state is always shown; its reason is cut if there is no room.
-	text := view.Fit(parts[0]+" · "+parts[1], a.screen.columns-1)
-	for _, part := range parts[2:] {
-		if columnsOf(text+" · "+part) > a.screen.columns-1 {
-			break
-		}
-		text += " · " + part
-	}
-	return text + " " + strings.Repeat("─", max(a.screen.columns-columnsOf(text)-1, 0))
-}
-
-// state is what the pod is doing, in one safe line.
-func (a *app) state() string {
-	switch {
-	case a.away:
-		return "lost the connection to podd; retrying"
-	case len(a.questions) > 0:
-		return "a call needs approval"
-	case a.pod.GetPause() != nil:
-		return "paused: podctl resume " + sanitize.Line(a.pod.GetName())
-	case a.turn != 0 && a.pod.GetState() == poddv1.PodState_POD_STATE_WAITING:
-		return fmt.Sprintf("turn %d waiting: %s", a.turn, sanitize.Line(view.LocalTimes(a.pod.GetStateReason())))
-	case a.turn != 0:
-		return fmt.Sprintf("turn %d running", a.turn)
-	}
-	return strings.ToLower(strings.TrimPrefix(a.pod.GetState().String(), "POD_STATE_"))
+	return append(make([]line, rows-len(pg.lines)), pg.lines...)
 }
 
 // hint is the view's own message, or a list of keys.
 func (a *app) hint() string {
 	if a.said != "" {
-		return view.Fit(a.said, a.screen.columns)
+		return view.Fit(a.said, a.columns)
 	}
 	keys := []string{"Enter send", "^D leave", "^T tools", "PgUp/PgDn", "Tab @path", "^X cancel the turn", "Alt-Enter new line"}
 	switch {
@@ -169,12 +135,29 @@ func (a *app) hint() string {
 	case len(a.questions) > 0:
 		keys = append([]string{"^Y answer the question"}, keys...)
 	}
-	text := keys[0]
-	for _, k := range keys[1:] {
-		if columnsOf(text+" · "+k) > a.screen.columns {
+	return view.Fit(fitting(keys, a.columns), a.columns)
+}
+
+// fitting joins the first parts, as many as fit.
+func fitting(parts []string, columns int) string {
+	text := parts[0]
+	for _, part := range parts[1:] {
+		if columnsOf(text+" · "+part) > columns {
 			break
 		}
-		text += " · " + k
+		text += " · " + part
 	}
-	return view.Fit(text, a.screen.columns)
+	return text
+}
+
+// joined is a screen as text for the terminal.
+func joined(lines []line, color bool, columns int) string {
+	var b strings.Builder
+	for i, l := range lines {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(l.paint(color, columns))
+	}
+	return b.String()
 }

@@ -3,6 +3,7 @@ package attach
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
@@ -11,10 +12,10 @@ import (
 // However long the reason is, the state line says what the pod does.
 func TestStateLineKeepsTheState(t *testing.T) {
 	a := &app{
-		turn: 3, log: newBlockList(), screen: &terminal{columns: 60, rows: 20},
+		turn: 3, log: newBlockList(), columns: 60, rows: 20, now: time.Now,
 		pod: &poddv1.Pod{Name: "p", State: poddv1.PodState_POD_STATE_WAITING, StateReason: strings.Repeat("the endpoint answers 503 ", 9)},
 	}
-	got := a.statusLine(page{})
+	got := a.statusLine()
 	if !strings.Contains(got, "turn 3 waiting: the endpoint") || columnsOf(got) > 60 {
 		t.Errorf("the state line is %q", got)
 	}
@@ -45,7 +46,7 @@ func TestDenialShowsOnce(t *testing.T) {
 }
 
 func TestShiftTabTogglesPlanMode(t *testing.T) {
-	a := &app{screen: &terminal{rows: 24, columns: 80}, log: newBlockList()}
+	a := &app{rows: 24, columns: 80, log: newBlockList()}
 	for _, want := range []string{"plan> ", "> "} {
 		a.press(key{kind: keyPlan})
 		if rows, _, _ := a.inputRows(); len(rows) != 1 || rows[0] != want {

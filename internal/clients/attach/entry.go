@@ -18,6 +18,7 @@ func (a *app) receive(m *poddv1.StreamResponse) {
 	a.away = false
 	c := a.log.apply(m)
 	a.turn = a.log.Turn()
+	a.observe()
 	if c.Entry != nil {
 		a.entry(*c.Entry)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"podd/internal/sanitize"
 	"podd/internal/wire"
 	"podd/pkg/client"
@@ -43,8 +45,10 @@ func (a *app) press(k key) {
 		}
 	case keyTools:
 		a.log.open = !a.log.open
+	case keyTodo:
+		a.toggleTasks()
 	case keyRedraw:
-		a.screen.measure()
+		a.command = func() tea.Msg { return tea.ClearScreen() }
 	case keyPageUp, keyPageDown, keyLive, keyUp, keyDown:
 		a.scroll(k.kind)
 	case keyPrevious, keyNext:

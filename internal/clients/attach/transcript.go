@@ -46,13 +46,23 @@ func (t *blockList) apply(m *poddv1.StreamResponse) transcript.Change {
 		t.blocks = slices.DeleteFunc(t.blocks, func(b *block) bool { return slices.Contains(c.Drop, b.ID) })
 	}
 	for _, p := range c.Put {
-		if i := slices.IndexFunc(t.blocks, func(b *block) bool { return b.ID == p.Block.ID }); i >= 0 {
-			t.blocks[i].Block, t.blocks[i].lines = p.Block, nil
+		if b := t.find(p.Block.ID); b != nil {
+			b.Block, b.lines = p.Block, nil
 		} else {
 			t.blocks = append(t.blocks, &block{Block: p.Block})
 		}
 	}
 	return c
+}
+
+// find looks for a block from the end, where changes are.
+func (t *blockList) find(id string) *block {
+	for _, b := range slices.Backward(t.blocks) {
+		if b.ID == id {
+			return b
+		}
+	}
+	return nil
 }
 
 // layout gives a block's lines.

@@ -168,12 +168,14 @@ var ranks = map[string]int{
 func homes() map[string][]string {
 	rpc := []string{"proto/podd/v1", "internal/wire", "internal/wire/wiretest", "pkg/store", "internal/server", "pkg/client", "internal/clients/bridge", "internal/testing/bench", "internal/testing/bench/", "cmd/"}
 	return map[string][]string{
+		"charm.land/bubbletea/v2":                         {"internal/clients/attach"},
 		"github.com/anthropics/anthropic-sdk-go":          {"pkg/llm/anthropic"},
 		"github.com/aymanbagabas/go-udiff":                {"pkg/tool/builtin"},
 		"github.com/bmatcuk/doublestar/v4":                {"internal/guard/policy", "pkg/scopefs"},
 		"github.com/clipperhouse/displaywidth":            {"internal/clients/cells"},
+		"github.com/charmbracelet/colorprofile":           {"internal/clients/attach"},
 		"github.com/coder/acp-go-sdk":                     {"internal/clients/acp"},
-		"github.com/creack/pty":                           {"internal/commands/shim", "internal/guard/sandbox", "cmd/"},
+		"github.com/creack/pty":                           {"internal/clients/attach", "internal/commands/shim", "internal/guard/sandbox", "cmd/"},
 		"github.com/google/jsonschema-go":                 {"pkg/tool"},
 		"github.com/JohannesKaufmann/html-to-markdown/v2": {"internal/extend/webpage"},
 		"github.com/modelcontextprotocol/go-sdk":          {"internal/extend/mcp"},

@@ -1,0 +1,104 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"podd/pkg/client"
+	"podd/pkg/item"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// mostHistory is how many earlier entries are shown.
+const mostHistory = 2000
+
+// typing is what the person has typed: the draft of a prompt and the answer to a question,
+// the prompts before, of which one may be recalled, and the completions offered.
+type typing struct {
+	draft, answer editor
+	history       []editor
+	recalled      int
+	offered       []string
+	// plan says that prompts begin turns that only plan.
+	plan bool
+}
+
+// app is what the view shows. The goroutine of the program owns everything but the link.
+type app struct {
+	Config
+	link
+	now           func() time.Time
+	columns, rows int
+
+	pod *poddv1.Pod
+	// turn is the running turn; 0 when none runs.
+	turn int64
+	log  *blockList
+	view scroll
+	// ready says that the log has been read; away that podd cannot be reached.
+	ready, away bool
+	usage       usage
+	asking      bool
+	activity    activity
+	// todo says whether the list of tasks shows; without it that depends on the list.
+	todo *bool
+
+	typing
+	// said is the view's own message, until the next key.
+	said string
+	// armed is the key that takes effect when it is pressed again at once.
+	armed     keyKind
+	questions []*question
+	// answering says that typed text is an answer.
+	answering bool
+	quit      bool
+	// command is what the terminal is to do, such as clearing the screen.
+	command tea.Cmd
+}
+
+func newApp(ctx context.Context, fail context.CancelCauseFunc, cfg Config, pod *poddv1.Pod) *app {
+	return &app{
+		Config: cfg, link: newLink(ctx, fail), now: time.Now, columns: 80, rows: 24,
+		pod: pod, log: newBlockList(), typing: typing{plan: pod.GetSpec().GetPlan()}, said: "reading the pod's log",
+	}
+}
+
+// follow reads the pod's stream, and resumes it by sequence when podd is back.
+func (a *app) follow() error {
+	after := max(a.pod.GetLastSeq()-mostHistory, a.pod.GetFirstSeq()-1, 0)
+	if after > 0 && after >= a.pod.GetFirstSeq() {
+		earlier := "earlier entries: podctl tail " + a.pod.GetName() + " --after 0"
+		a.hand(func() { a.log.notice(dim, earlier) })
+	}
+	id := a.pod.GetId()
+	for {
+		options := client.StreamOptions{Pod: id, After: after, Follow: true, Deltas: true, Lost: func(error) { a.hand(a.lost) }}
+		var failed error
+		for m, err := range a.Client.Stream(a.ctx, options) {
+			if err != nil {
+				failed = err
+				break
+			}
+			after = max(after, m.GetEntry().GetSeq())
+			a.hand(func() { a.receive(m) })
+		}
+		if a.ctx.Err() != nil {
+			return nil
+		}
+		if item.KindOf(failed) != item.KindUnavailable {
+			if failed == nil {
+				failed = errors.New("podd closed the stream")
+			}
+			return failed
+		}
+		a.hand(a.lost)
+		select {
+		case <-time.After(statusEvery):
+		case <-a.ctx.Done():
+			return nil
+		}
+	}
+}

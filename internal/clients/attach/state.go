@@ -1,0 +1,129 @@
+package attach
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"podd/internal/clients/view"
+	"podd/internal/sanitize"
+	"podd/pkg/transcript"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// activity is what a turn waits for, since when.
+type activity struct {
+	what  string
+	since time.Time
+}
+
+// observe notes what the turn waits for now.
+func (a *app) observe() {
+	what := ""
+	if a.turn != 0 {
+		what = a.log.doing(a.turn)
+	}
+	if what != a.activity.what {
+		a.activity = activity{what, a.now()}
+	}
+}
+
+// doing is what a running turn waits for, in a few safe words.
+func (t *blockList) doing(turn int64) string {
+	var running []string
+	for i := len(t.blocks) - 1; i >= 0; i-- {
+		b := t.blocks[i]
+		if b.ID != "" && b.Turn != 0 && b.Turn != turn {
+			break
+		}
+		tool := sanitize.Line(b.Call.Tool)
+		switch b.State {
+		case transcript.Running:
+			running = append(running, tool)
+		case transcript.Writing:
+			return strings.TrimSpace("preparing " + tool)
+		case transcript.Live:
+			if b.Kind == transcript.Answer {
+				return "answering"
+			}
+			if b.Kind == transcript.Thought {
+				return "thinking"
+			}
+		}
+	}
+	switch len(running) {
+	case 0:
+		return "waiting for the model"
+	case 1:
+		return running[0]
+	}
+	return fmt.Sprintf("%d tools", len(running))
+}
+
+// leastReason is how many columns a reason needs to say anything.
+const leastReason = 12
+
+// statusLine says what the pod does. Without room the reason is cut first, then the last
+// parts are left out.
+func (a *app) statusLine() string {
+	state, reason := a.state()
+	lead := "── " + sanitize.Line(a.pod.GetName()) + " · " + state
+	room := a.columns - 1
+	text := fitting(append([]string{lead}, a.figures()...), room)
+	if left := room - columnsOf(text) - len(": "); reason != "" && left >= min(leastReason, columnsOf(reason)) {
+		text = lead + ": " + view.Fit(reason, left) + strings.TrimPrefix(text, lead)
+	}
+	text = view.Fit(text, room)
+	return text + " " + strings.Repeat("─", max(a.columns-columnsOf(text)-1, 0))
+}
+
+// figures are the parts of the state line after the state.
+func (a *app) figures() (parts []string) {
+	if d := a.now().Sub(a.activity.since); a.activity.what != "" && d >= time.Second {
+		parts = append(parts, elapsed(d))
+	}
+	if a.view.up {
+		parts = append(parts, "scrolled up: ^G for the latest")
+	}
+	if n := len(a.questions); n > 1 {
+		parts = append(parts, fmt.Sprintf("%d calls wait", n))
+	}
+	if n := a.pod.GetQueued(); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d queued", n))
+	}
+	switch {
+	case a.usage.window > 0:
+		parts = append(parts, fmt.Sprintf("context %d%%", a.usage.tokens*100/a.usage.window))
+	case a.usage.tokens > 0:
+		parts = append(parts, "context "+view.Count(a.usage.tokens))
+	}
+	if a.usage.cost > 0 {
+		parts = append(parts, fmt.Sprintf("$%.2f", a.usage.cost))
+	}
+	return parts
+}
+
+// elapsed is how long something takes, in whole seconds.
+func elapsed(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%d s", d/time.Second)
+	}
+	return view.Duration(d)
+}
+
+// state is what the pod is doing, and why, in safe words.
+func (a *app) state() (state, reason string) {
+	switch {
+	case a.away:
+		return "lost the connection to podd; retrying", ""
+	case len(a.questions) > 0:
+		return "a call needs approval", ""
+	case a.pod.GetPause() != nil:
+		return "paused", "podctl resume " + sanitize.Line(a.pod.GetName())
+	case a.turn != 0 && a.pod.GetState() == poddv1.PodState_POD_STATE_WAITING:
+		return fmt.Sprintf("turn %d waiting", a.turn), sanitize.Line(view.LocalTimes(a.pod.GetStateReason()))
+	case a.turn != 0:
+		return fmt.Sprintf("turn %d running", a.turn), a.activity.what
+	}
+	return strings.ToLower(strings.TrimPrefix(a.pod.GetState().String(), "POD_STATE_")), ""
+}
