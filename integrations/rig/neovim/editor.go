@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"podd/integrations/rig"
@@ -22,10 +23,13 @@ type Editor struct {
 	socket string
 }
 
+// started counts them, for the names of their sockets.
+var started atomic.Int64
+
 // Edit starts a Neovim in the workspace. It ends with the test.
 func Edit(t *testing.T, w *rig.World, args ...string) *Editor {
 	t.Helper()
-	e := &Editor{t: t, world: w, socket: filepath.Join(w.Dir, "nvim.sock")}
+	e := &Editor{t: t, world: w, socket: filepath.Join(w.Dir, fmt.Sprintf("nvim%d.sock", started.Add(1)))}
 	e.cmd = w.Command("nvim", append([]string{
 		"--headless", "--clean", "-n", "-i", "NONE", "--listen", e.socket,
 		"--cmd", "set runtimepath^=" + filepath.Join(rig.Root(), "plugins", "nvim"),

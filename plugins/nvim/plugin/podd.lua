@@ -37,6 +37,13 @@ for name, link in pairs({
   PoddWarn = 'WarningMsg',
   PoddNote = 'Comment',
   PoddAsk = 'Question',
+  PoddHeading = 'Title',
+  PoddCode = 'String',
+  PoddQuote = 'Comment',
+  PoddBullet = 'Special',
+  PoddLink = 'Underlined',
 }) do
   vim.cmd(('highlight default link %s %s'):format(name, link))
 end
+vim.cmd('highlight default PoddStrong cterm=bold gui=bold')
+vim.cmd('highlight default PoddEmphasis cterm=italic gui=italic')

@@ -28,33 +28,31 @@ function M.answer(a, how)
   end)
 end
 
--- show puts lines into a window of their own, and returns a function that closes it.
-local function show(lines)
+-- ask shows a call completely, in a window of its own with keys that answer it. The window
+-- closes when the call is answered anywhere.
+function M.ask(a)
+  local lines = view.approval(a)
+  lines[#lines + 1] = '  [a] run once [A] always [d] deny [q] later'
   vim.cmd('botright new')
   local buf, win = vim.api.nvim_get_current_buf(), vim.api.nvim_get_current_win()
   vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = 'nofile', 'wipe', false
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].modifiable = false
-  vim.api.nvim_win_set_height(win, math.min(#lines + 1, 15))
-  vim.cmd('redraw')
-  return function()
-    if vim.api.nvim_win_is_valid(win) then
-      vim.api.nvim_win_close(win, true)
+  vim.api.nvim_win_set_height(win, math.min(#lines, 15))
+  local function close()
+    if vim.api.nvim_buf_is_valid(buf) then
+      vim.api.nvim_buf_delete(buf, { force = true })
     end
   end
-end
-
-local choices = { { 'Run once', 'once' }, { 'Always run such calls', 'always' }, { 'Deny', 'deny' }, { 'Later' } }
-
--- ask shows a call completely and asks for the answer.
-function M.ask(a)
-  local close = show(view.approval(a))
-  vim.ui.select(choices, { prompt = 'Run it?', format_item = function(c) return c[1] end }, function(c)
-    close()
-    if c and c[2] then
-      M.answer(a, c[2])
-    end
-  end)
+  for key, how in pairs({ a = 'once', A = 'always', d = 'deny', q = false }) do
+    vim.keymap.set('n', key, function()
+      close()
+      if how then
+        M.answer(a, how)
+      end
+    end, { buffer = buf, nowait = true, silent = true })
+  end
+  require('podd.notice').window(a, close)
 end
 
 -- approvals lets the user choose one of the calls that wait, of all pods.
@@ -125,11 +123,14 @@ function M.watch()
     for _, a in ipairs(r.alerts) do
       unacked[a.seq], last = view.matters(a) or nil, a.seq
     end
+    require('podd.notice').look()
     bridge.stream('StreamAlerts', { after_seq = last, unacked = true }, function(m)
       if m.alert then
         local matters = view.matters(m.alert)
         unacked[m.alert.seq] = matters or nil
-        if matters or not require('podd.stream').visible() then
+        if m.alert.source == 'approval' then
+          require('podd.notice').look()
+        elseif matters or not require('podd.stream').visible() then
           require('podd').say(view.alert(m.alert), matters and vim.log.levels.WARN or vim.log.levels.INFO)
         end
         vim.cmd('redrawstatus!')

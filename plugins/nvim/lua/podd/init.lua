@@ -24,14 +24,14 @@ function M.setup(config)
 end
 
 -- say shows a message in one line of the screen, so that no key press is needed to
--- continue; level is one of vim.log.levels.
+-- continue; level is one of vim.log.levels. It returns what vim.notify does, and the message.
 function M.say(text, level)
   text = 'podd: ' .. require('podd.safe').line(text)
   local room = vim.o.columns - 15
   if vim.fn.strdisplaywidth(text) > room then
     text = vim.fn.strcharpart(text, 0, math.max(room, 20)) .. '…'
   end
-  vim.notify(text, level or vim.log.levels.INFO)
+  return vim.notify(text, level or vim.log.levels.INFO), text
 end
 
 -- fail shows an error of podd completely.

@@ -27,6 +27,7 @@ local function put(v, from, lines)
   for i = from + #lines + 1, #v.levels do
     v.levels[i], v.alerts[i] = nil, nil
   end
+  vim.api.nvim_buf_clear_namespace(v.buf, marks, from, -1)
   vim.bo[v.buf].modifiable = true
   vim.api.nvim_buf_set_lines(v.buf, from, -1, false, text)
   vim.bo[v.buf].modifiable = false
@@ -34,6 +35,9 @@ local function put(v, from, lines)
   for i, l in ipairs(lines) do
     if l[2] and l[1] ~= '' then
       vim.api.nvim_buf_set_extmark(v.buf, marks, from + i - 1, 0, { end_col = #l[1], hl_group = l[2] })
+    end
+    for _, m in ipairs(l[5] or {}) do
+      vim.api.nvim_buf_set_extmark(v.buf, marks, from + i - 1, m[1], { end_col = m[2], hl_group = m[3] })
     end
   end
 end
@@ -123,9 +127,7 @@ end
 local function state(v, s)
   if keys(v.state) ~= keys(s) then
     v.changed = now()
-    if #s.approvals > #(v.state and v.state.approvals or {}) and #vim.fn.win_findbuf(v.buf) == 0 then
-      require('podd').say(('a call of pod %s needs approval: :Podd approvals'):format(v.pod), vim.log.levels.WARN)
-    end
+    require('podd.notice').look()
   end
   v.state = s
 end
@@ -284,6 +286,16 @@ function M.redraw(pod)
       later(v)
     end
   end
+end
+
+-- sight says whether a buffer follows the pod of a call that waits, and whether a window shows it.
+function M.sight(a)
+  for buf, v in pairs(views) do
+    if v.pod == a.pod_name or v.pod == a.pod then
+      return true, #vim.fn.win_findbuf(buf) > 0
+    end
+  end
+  return false, false
 end
 
 -- visible says whether a window shows a stream.

@@ -1,5 +1,5 @@
--- Blocks as lines: { text, hl, level, alert }, where level is the result of 'foldexpr' and
--- alert the sequence of the alert on the line. Only headings begin in the first column, so
+-- Blocks as lines: { text, hl, level, alert, marks }, where level is the result of 'foldexpr',
+-- alert the sequence of the alert on the line, and marks are its parts in other colours. Only headings begin in the first column, so
 -- text from models, tools and files cannot imitate one.
 local safe = require('podd.safe')
 local arguments = require('podd.arguments')
@@ -12,10 +12,22 @@ local function head(text, hl)
   return { text, hl or 'PoddHead', '0' }
 end
 
-local function body(text, indent)
+local function body(text)
   local out = {}
   for _, line in ipairs((safe.lines(text))) do
-    out[#out + 1] = { (indent or '  ') .. line, nil, '0' }
+    out[#out + 1] = { '  ' .. line, nil, '0' }
+  end
+  return out
+end
+
+-- markdown is the text of an answer. grows says that it is not finished.
+local function markdown(lines, grows)
+  local out = {}
+  for i, marks in ipairs(require('podd.markdown').marks(lines, grows)) do
+    for _, m in ipairs(marks) do
+      m[1], m[2] = m[1] + 2, m[2] + 2
+    end
+    out[i] = { '  ' .. lines[i], nil, '0', nil, marks }
   end
   return out
 end
@@ -52,9 +64,9 @@ end
 
 function kinds.answer(b)
   if b.state == 'live' then
-    return with(head('assistant  …'), vim.tbl_map(function(l) return { '  ' .. l, nil, '0' } end, last(b.text)))
+    return with(head('assistant  …'), markdown(last(b.text), true))
   end
-  return with(head(('assistant  #%s'):format(b.seq)), body(b.text))
+  return with(head(('assistant  #%s'):format(b.seq)), markdown((safe.lines(b.text))))
 end
 
 function kinds.thought(b)
@@ -106,7 +118,7 @@ function kinds.notice(b)
 end
 
 function kinds.alert(b)
-  local a = { level = b.alert.level, text = b.text, count = b.alert.count }
+  local a = { level = b.alert.level, source = b.alert.source, text = b.text, count = b.alert.count }
   return M.matters(a) and { { '! ' .. M.alert(a), 'PoddWarn', '0', b.alert.seq ~= '0' and b.alert.seq or nil } } or {}
 end
 
@@ -132,9 +144,9 @@ function M.block(b)
   return b.state ~= 'lost' and show and show(b) or {}
 end
 
--- matters says whether an alert is a warning or an error.
+-- matters says whether an alert is a warning or an error. A call that waits has its own notice.
 function M.matters(a)
-  return a.level ~= 'ALERT_LEVEL_INFO' and a.level ~= 'info'
+  return a.source ~= 'approval' and a.level ~= 'ALERT_LEVEL_INFO' and a.level ~= 'info'
 end
 
 -- alert is an alert in one safe line.

@@ -1,0 +1,90 @@
+//go:build integrations
+
+package nvim
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"podd/integrations/rig/neovim"
+)
+
+// A call that waits is one notice of one Neovim, which an answer given elsewhere takes back,
+// together with the window that shows the call.
+func TestNotices(t *testing.T) {
+	w := newWorld(t, "step\ncall shell {\"command\": \"echo one\"}\notherwise\ntext Fine.\n")
+	makePod(t, w, "--ask", "always")
+	other := filepath.Join(w.Dir, "other")
+	if err := os.Mkdir(other, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.Podctl("create", "other", "--dir", other)
+	record := func(e *neovim.Editor) {
+		e.Lua(`vim.notify = function(text, _, o)
+			if not text:find('approval', 1, true) then return end
+			table.insert(_G.said, (o and o.replace and 'took back: ' or '') .. text)
+			return { text }
+		end`)
+	}
+	follows, bystander := neovim.Edit(t, w), neovim.Edit(t, w)
+	record(follows)
+	record(bystander)
+	bystander.Ex("Podd open other")
+	follows.Ex("Podd open p")
+	follows.Await("[idle]")
+	follows.Ex("quit | enew")
+	w.Podctl("submit", "-p", "p", "go")
+	const notice = "podd: a call of pod p needs approval: :Podd approvals"
+	follows.AwaitLua(`#_G.said > 0`)
+	follows.Ex("Podd approvals")
+	follows.AwaitLua(`vim.fn.search('\\[q\\] later', 'n') > 0`)
+	var waits struct {
+		Pod  string `json:"pod"`
+		Call string `json:"call_seq"`
+	}
+	if err := json.Unmarshal([]byte(w.Podctl("approvals", "p", "-o", "json")), &waits); err != nil {
+		t.Fatal(err)
+	}
+	if got := bystander.Lua(`return require('podd.claim').take('` + waits.Pod + "-" + waits.Call + `') and 1 or 0`); got != "0" {
+		t.Error("two Neovims have a claim to one question")
+	}
+	w.Podctl("update", "other", "--ask", "always")
+	bystander.Ex("quit | enew")
+	w.Podctl("submit", "-p", "other", "go")
+	bystander.AwaitLua(`#_G.said > 0`)
+	if said := bystander.Lua(`return table.concat(_G.said, '|')`); said != "podd: a call of pod other needs approval: :Podd approvals" {
+		t.Errorf("the other Neovim says %q", said)
+	}
+	w.Podctl("deny", "p", waits.Call)
+	follows.AwaitLua(`#vim.api.nvim_list_wins() == 1 and #_G.said > 1`)
+	if said := follows.Lua(`return table.concat(_G.said, '|')`); said != notice+"|took back: "+notice+": answered" {
+		t.Errorf("Neovim says %q", said)
+	}
+	// The one that is left takes over.
+	bystander.Quit()
+	follows.AwaitLua(`_G.said[3] == 'podd: a call of pod other needs approval: :Podd approvals'`)
+}
+
+// The Markdown of an answer has colours, and its text stays as it is.
+func TestMarkdown(t *testing.T) {
+	w := newWorld(t, "step\ntext # Head\n| - an `a*b*c` and **bold** of snake_case_names\n| ```go\n| x **no**\n| ```\n| *em* [l](http://e.org)\n")
+	makePod(t, w)
+	e := neovim.Edit(t, w)
+	e.Ex("Podd submit go")
+	e.Await("turn 1 finished")
+	e.Await("\n  # Head\n  - an `a*b*c` and **bold** of snake_case_names\n  ```go\n  x **no**\n  ```\n  *em* [l](http://e.org)\n")
+	got := e.Lua(`local b, out = vim.fn.bufnr('^podd://p$'), {}
+		for _, m in ipairs(vim.api.nvim_buf_get_extmarks(b, vim.api.nvim_get_namespaces().podd, 0, -1, { details = true })) do
+			local line = vim.api.nvim_buf_get_lines(b, m[2], m[2] + 1, false)[1]
+			if line:sub(1, 2) == '  ' then
+				table.insert(out, m[4].hl_group:gsub('Podd', '') .. ':' .. line:sub(m[3] + 1, m[4].end_col))
+			end
+		end
+		return table.concat(out, '|')`)
+	const want = "Heading:# Head|Bullet:- |Code:`a*b*c`|Strong:**bold**|Code:```go|Code:x **no**|Code:```|Emphasis:*em*|Link:[l](http://e.org)"
+	if got != want {
+		t.Errorf("the colours are\n%s, want\n%s", got, want)
+	}
+}
