@@ -7,6 +7,7 @@ package attach
 import (
 	"encoding/json"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -151,7 +152,7 @@ func TestScrollResizeAndSignal(t *testing.T) {
 	w.Podctl("submit", "-p", "p", "-f", "first")
 	s := newScreen(t, w, 80, 24, []string{"NO_COLOR=1"}, "attach", "p")
 	s.await("end", "turn 1 finished")
-	if strings.Contains(s.escapes(), "\x1b[") {
+	if regexp.MustCompile(`\x1b\[[0-9;]*[349][0-7][;m]`).MatchString(s.escapes()) {
 		t.Errorf("there is colour:\n%q", s.escapes())
 	}
 	s.typed("second")

@@ -32,6 +32,8 @@ type app struct {
 	link
 	now           func() time.Time
 	columns, rows int
+	// graphemes says that the terminal draws a character of several runes as one.
+	graphemes bool
 
 	pod *poddv1.Pod
 	// turn is the running turn; 0 when none runs.

@@ -25,9 +25,9 @@ func (q *question) key() string { return fmt.Sprintf("%d %s", q.GetCallSeq(), q.
 
 // lines are exactly what will run.
 func (q *question) lines(columns int) (lines []line) {
-	lines = []line{{}, {view.Fit("? "+q.shown.Title(), columns), yellow}}
+	lines = []line{nil, in(yellow, "? "+q.shown.Title()).Fit(columns)}
 	for _, l := range q.shown.Lines(columns - 2) {
-		lines = append(lines, line{"  " + l, bold})
+		lines = append(lines, in(bold, "  "+l))
 	}
 	if q.columns != columns || len(q.seen) != len(lines) {
 		q.seen, q.columns = make([]bool, len(lines)), columns

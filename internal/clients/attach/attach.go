@@ -12,6 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
 
 	"podd/pkg/client"
 	poddv1 "podd/proto/podd/v1"
@@ -107,6 +108,8 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 		m.drain()
 	case tea.WindowSizeMsg:
 		m.columns, m.rows = msg.Width, msg.Height
+	case tea.ModeReportMsg:
+		m.graphemes = m.graphemes || msg.Mode == ansi.ModeUnicodeCore && msg.Value != ansi.ModeNotRecognized
 	case tea.KeyPressMsg:
 		m.press(keyOf(msg))
 	case tea.PasteMsg:
@@ -123,7 +126,7 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 func (m model) View() (v tea.View) {
 	defer m.guard()
 	lines, row, column := m.draw()
-	v.SetContent(joined(lines, m.Color, m.columns))
+	v.SetContent(joined(lines, m.Color, m.graphemes, m.columns))
 	v.AltScreen = true
 	v.Cursor = tea.NewCursor(min(column, m.columns-1), row)
 	v.Cursor.Shape, v.Cursor.Blink = personsShape, false

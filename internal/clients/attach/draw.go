@@ -2,8 +2,8 @@ package attach
 
 import (
 	"fmt"
-	"strings"
 
+	"podd/internal/clients/cells"
 	"podd/internal/clients/view"
 )
 
@@ -77,9 +77,9 @@ func (a *app) panels() (rows []line) {
 	most := max(min(mostOffered, a.rows/4), 1)
 	for i, offer := range a.offered {
 		if i == most-1 && len(a.offered) > most {
-			return append(rows, line{fmt.Sprintf("  and %s more", view.Count(int64(len(a.offered)-i))), dim})
+			return append(rows, in(dim, fmt.Sprintf("  and %s more", view.Count(int64(len(a.offered)-i)))))
 		}
-		rows = append(rows, line{view.Fit("  "+offer, a.columns), dim})
+		rows = append(rows, in(dim, "  "+offer))
 	}
 	return rows
 }
@@ -87,19 +87,19 @@ func (a *app) panels() (rows []line) {
 // draw lays the screen out: as many lines as it has rows, and the position of the cursor.
 func (a *app) draw() (lines []line, row, column int) {
 	if !a.ready && a.said != "" && a.draft.empty() {
-		return append([]line{{text: a.said}}, make([]line, max(a.rows-1, 0))...), 0, 0
+		return append([]line{in(plain, a.said)}, make([]line, max(a.rows-1, 0))...), 0, 0
 	}
 	input, row, column := a.inputRows()
 	if !a.tiny() {
 		lines = append(a.transcriptLines(a.logRows()), a.panels()...)
 	}
-	lines = append(lines, line{a.statusLine(), cyan})
+	lines = append(lines, in(cyan, a.statusLine()))
 	row += len(lines)
 	for _, l := range input {
-		lines = append(lines, line{text: l})
+		lines = append(lines, in(plain, l))
 	}
 	if !a.tiny() {
-		lines = append(lines, line{a.hint(), dim})
+		lines = append(lines, in(dim, a.hint()))
 	}
 	if over := len(lines) - a.rows; over > 0 {
 		lines, row = lines[over:], max(row-over, 0)
@@ -123,7 +123,7 @@ func (a *app) transcriptLines(rows int) []line {
 // hint is the view's own message, or a list of keys.
 func (a *app) hint() string {
 	if a.said != "" {
-		return view.Fit(a.said, a.columns)
+		return cells.Fit(a.said, a.columns)
 	}
 	keys := []string{"Enter send", "^D leave", "^T tools", "PgUp/PgDn", "Tab @path", "^X cancel the turn", "Alt-Enter new line"}
 	switch {
@@ -135,29 +135,17 @@ func (a *app) hint() string {
 	case len(a.questions) > 0:
 		keys = append([]string{"^Y answer the question"}, keys...)
 	}
-	return view.Fit(fitting(keys, a.columns), a.columns)
+	return cells.Fit(fitting(keys, a.columns), a.columns)
 }
 
 // fitting joins the first parts, as many as fit.
 func fitting(parts []string, columns int) string {
 	text := parts[0]
 	for _, part := range parts[1:] {
-		if columnsOf(text+" · "+part) > columns {
+		if cells.Width(text+" · "+part) > columns {
 			break
 		}
 		text += " · " + part
 	}
 	return text
-}
-
-// joined is a screen as text for the terminal.
-func joined(lines []line, color bool, columns int) string {
-	var b strings.Builder
-	for i, l := range lines {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(l.paint(color, columns))
-	}
-	return b.String()
 }

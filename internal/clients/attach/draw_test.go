@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"podd/internal/clients/cells"
 	"podd/pkg/item"
 	poddv1 "podd/proto/podd/v1"
 )
@@ -16,7 +17,7 @@ func TestStateLineKeepsTheState(t *testing.T) {
 		pod: &poddv1.Pod{Name: "p", State: poddv1.PodState_POD_STATE_WAITING, StateReason: strings.Repeat("the endpoint answers 503 ", 9)},
 	}
 	got := a.statusLine()
-	if !strings.Contains(got, "turn 3 waiting: the endpoint") || columnsOf(got) > 60 {
+	if !strings.Contains(got, "turn 3 waiting: the endpoint") || cells.Width(got) > 60 {
 		t.Errorf("the state line is %q", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"podd/internal/clients/cells"
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
 	"podd/pkg/item"
@@ -21,48 +22,33 @@ type editor struct {
 
 // cell is one visible character, or a pasted text.
 type cell struct {
-	r rune
-	// joined are the runes that form one character with r: marks, the rest of an emoji.
-	joined string
-	paste  string
+	// g is the character: a grapheme.
+	g     string
+	paste string
 }
-
-// Runes that join others into one character.
-const (
-	zeroWidthJoiner = '\u200d'
-	firstSkin       = '\U0001f3fb'
-	lastSkin        = '\U0001f3ff'
-	firstRegion     = '\U0001f1e6'
-	lastRegion      = '\U0001f1ff'
-)
-
-// accepts says whether a rune after a character belongs to it.
-func (c cell) accepts(r rune) bool {
-	if c.paste != "" || unicode.IsSpace(c.r) || unicode.IsControl(c.r) {
-		return false
-	}
-	region := func(r rune) bool { return firstRegion <= r && r <= lastRegion }
-	return r == zeroWidthJoiner || unicode.Is(unicode.M, r) || firstSkin <= r && r <= lastSkin ||
-		strings.HasSuffix(c.joined, string(zeroWidthJoiner)) || region(r) && region(c.r) && c.joined == ""
-}
-
-// text is the character.
-func (c cell) text() string { return string(c.r) + c.joined }
 
 func (e *editor) empty() bool { return len(e.cells) == 0 }
 
 func (e *editor) clear() { *e = editor{} }
 
-// insert puts text at the cursor.
+// insert puts text at the cursor. What belongs to the character before it joins it.
 func (e *editor) insert(text string) {
-	for _, r := range text {
-		if e.at > 0 && e.cells[e.at-1].accepts(r) {
-			e.cells[e.at-1].joined += string(r)
-			continue
+	if e.at > 0 && e.cells[e.at-1].paste == "" {
+		text = e.cells[e.at-1].g + text
+		e.cut(e.at-1, e.at)
+	}
+	for l := range strings.Lines(text) {
+		body, ended := strings.CutSuffix(l, "\n")
+		for g := range cells.Graphemes(body) {
+			e.put(cell{g: g})
 		}
-		e.put(cell{r: r})
+		if ended {
+			e.put(newline)
+		}
 	}
 }
+
+var newline = cell{g: "\n"}
 
 // pasted puts pasted text at the cursor: a single line as if it were typed, more lines as a
 // segment of their own, which podd sends unchanged.
@@ -96,7 +82,7 @@ func (e *editor) press(k key) bool {
 	case keyPaste:
 		e.pasted(k.text)
 	case keyNewline:
-		e.put(cell{r: '\n'})
+		e.put(newline)
 	case keyBackspace:
 		e.cut(max(e.at-1, 0), e.at)
 	case keyDelete:
@@ -125,7 +111,7 @@ func (e *editor) press(k key) bool {
 	return true
 }
 
-func (c cell) space() bool { return c.paste == "" && unicode.IsSpace(c.r) }
+func (c cell) space() bool { return c.paste == "" && strings.TrimSpace(c.g) == "" }
 
 func (e *editor) wordLeft() int {
 	at := e.at
@@ -151,7 +137,7 @@ func (e *editor) wordRight() int {
 
 func (e *editor) lineStart() int {
 	at := e.at
-	for at > 0 && e.cells[at-1].r != '\n' {
+	for at > 0 && e.cells[at-1] != newline {
 		at--
 	}
 	return at
@@ -159,7 +145,7 @@ func (e *editor) lineStart() int {
 
 func (e *editor) lineEnd() int {
 	at := e.at
-	for at < len(e.cells) && e.cells[at].r != '\n' {
+	for at < len(e.cells) && e.cells[at] != newline {
 		at++
 	}
 	return at
@@ -176,7 +162,7 @@ func (e *editor) segments() (list []item.Segment) {
 	}
 	for _, c := range e.cells {
 		if c.paste == "" {
-			typed.WriteString(c.text())
+			typed.WriteString(c.g)
 			continue
 		}
 		flush()
@@ -187,40 +173,35 @@ func (e *editor) segments() (list []item.Segment) {
 }
 
 // text is the typed text, without pasted texts.
-func (e *editor) text() string {
+func (e *editor) text() string { return plainText(e.cells) }
+
+func plainText(list []cell) string {
 	var b strings.Builder
-	for _, c := range e.cells {
-		if c.paste == "" {
-			b.WriteString(c.text())
-		}
+	for _, c := range list {
+		b.WriteString(c.g)
 	}
 	return b.String()
 }
 
 // reference is the @path being written at the cursor, without the @, and its start.
 func (e *editor) reference() (prefix string, from int, ok bool) {
-	var b []rune
 	for at := e.at; at > 0; at-- {
 		c := e.cells[at-1]
-		if c.paste != "" || c.r == '\n' {
+		if c.paste != "" || c == newline {
 			return "", 0, false
 		}
-		if c.r == '@' && (at == 1 || opens(e.cells[at-2])) {
-			slices.Reverse(b)
-			text := string(b)
+		if c.g == "@" && (at == 1 || opens(e.cells[at-2])) {
+			text := plainText(e.cells[at:e.at])
 			inQuotes := strings.HasPrefix(text, `"`) && strings.Count(text, `"`) == 1
 			return text, at, inQuotes || !strings.ContainsFunc(text, unicode.IsSpace)
 		}
-		reversed := []rune(c.text())
-		slices.Reverse(reversed)
-		b = append(b, reversed...)
 	}
 	return "", 0, false
 }
 
 // opens says whether an @ after this cell begins a reference.
 func opens(c cell) bool {
-	return c.paste != "" || unicode.IsSpace(c.r) || strings.ContainsRune(`([{<"'`, c.r)
+	return c.paste != "" || c.space() || strings.Contains(`([{<"'`, c.g)
 }
 
 // complete replaces the reference that begins at from with a path.
@@ -233,7 +214,7 @@ func (e *editor) complete(from int, path string) {
 // returns the position of the cursor.
 func (e *editor) rows(prompt string, columns int) (rows []string, row, column int) {
 	room := max(columns-1, 4)
-	line, used := prompt, columnsOf(prompt)
+	line, used := prompt, cells.Width(prompt)
 	rest := strings.Repeat(" ", min(used, room/2))
 	wrap := func() {
 		rows = append(rows, line)
@@ -241,20 +222,17 @@ func (e *editor) rows(prompt string, columns int) (rows []string, row, column in
 	}
 	for i := 0; i <= len(e.cells); i++ {
 		shown := ""
-		if i < len(e.cells) && e.cells[i].r != '\n' {
+		if i < len(e.cells) && e.cells[i] != newline {
 			shown = e.cells[i].shown()
 		}
-		need := columnsOf(shown)
-		if i < len(e.cells) && e.cells[i].joined != "" && shown == e.cells[i].text() {
-			need = min(need, 2) // It is drawn as one character.
-		}
+		need := cells.Width(shown)
 		if used+need > room && used > len(rest) {
 			wrap()
 		}
 		if i == e.at {
 			row, column = len(rows), min(used, columns-1)
 		}
-		if i < len(e.cells) && e.cells[i].r == '\n' {
+		if i < len(e.cells) && e.cells[i] == newline {
 			wrap()
 			continue
 		}
@@ -267,16 +245,8 @@ func (e *editor) rows(prompt string, columns int) (rows []string, row, column in
 // shown is a cell as safe text.
 func (c cell) shown() string {
 	if c.paste == "" {
-		return sanitize.Line(c.text())
+		return sanitize.Line(c.g)
 	}
 	lines := strings.Count(strings.TrimSuffix(c.paste, "\n"), "\n") + 1
 	return fmt.Sprintf("[pasted: %s lines]", view.Count(int64(lines)))
-}
-
-// columnsOf is how many columns safe text takes.
-func columnsOf(text string) (n int) {
-	for _, r := range text {
-		n += view.RuneWidth(r)
-	}
-	return n
 }

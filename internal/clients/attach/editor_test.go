@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"podd/internal/clients/cells"
 	"podd/pkg/item"
 )
 
@@ -117,7 +118,7 @@ func TestEditorRows(t *testing.T) {
 			t.Fatalf("the cursor is at %d, %d of %d rows", row, column, len(rows))
 		}
 		for _, r := range rows {
-			if columnsOf(r) > columns || strings.ContainsAny(r, "\x1b\n\u202e") {
+			if cells.Width(r) > columns || strings.ContainsAny(r, "\x1b\n\u202e") {
 				t.Fatalf("row %q", r)
 			}
 		}

@@ -4,71 +4,81 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"podd/internal/clients/view"
+	"podd/internal/clients/cells"
+	"podd/internal/clients/show"
 )
 
-// Styles of text, on terminals that have colours.
-const (
-	plain  style = ""
-	bold   style = "\x1b[1m"
-	dim    style = "\x1b[2m"
-	red    style = "\x1b[31m"
-	green  style = "\x1b[32m"
-	yellow style = "\x1b[33m"
-	cyan   style = "\x1b[36m"
+// Styles of text.
+var (
+	plain  = show.Style{}
+	bold   = show.Style{Bold: true}
+	dim    = show.Style{Dim: true}
+	red    = show.Style{Color: show.Red}
+	yellow = show.Style{Color: show.Yellow}
+	cyan   = show.Style{Color: show.Cyan}
 )
 
-type style string
+// line is a line of the screen.
+type line = show.Line
 
-// line is a safe line and its style.
-type line struct {
-	text  string
-	style style
+// in is a line of one style.
+func in(s show.Style, text string) line { return show.Plain(text, s) }
+
+// wrapped are the lines of text, broken between words, each with a lead: the first with
+// first, the others with rest. A line's own indentation stays.
+func wrapped(text string, s show.Style, first, rest string, columns int) (lines []line) {
+	for _, l := range show.Text(strings.Trim(text, "\n"), s) {
+		at := l.String()
+		indent := at[:len(at)-len(strings.TrimLeft(at, " "))]
+		indent = indent[:min(len(indent), columns/2)]
+		lines = append(lines, show.Wrap(l, in(s, first), in(s, rest+indent), columns)...)
+		first = rest
+	}
+	return lines
 }
 
-// paint is the line as it is written.
-func (l line) paint(color bool, columns int) string {
-	text := fitted(l.text, columns)
-	if !color || l.style == plain {
+// painted is a line as it is written, cut to the screen. Without graphemes the terminal
+// draws the runes of a character one by one, so a character shows as its first rune: the
+// line must not become wider, which would hide its end.
+func painted(l line, color, graphemes bool, columns int) string {
+	l = l.Fit(columns)
+	text := l.SGR(color)
+	if graphemes || ascii(text) {
 		return text
 	}
-	return string(l.style) + text + "\x1b[m"
+	var b strings.Builder
+	for g, width := range cells.Graphemes(text) {
+		drawn := 0
+		for _, r := range g {
+			drawn += cells.Width(string(r))
+		}
+		if drawn > width {
+			_, n := utf8.DecodeRuneInString(g)
+			g, drawn = g[:n], cells.Width(g[:n])
+		}
+		b.WriteString(g)
+		b.WriteString(strings.Repeat(" ", max(width-drawn, 0)))
+	}
+	return b.String()
 }
 
-// fitted cuts a safe line that is too long for the screen.
-func fitted(text string, columns int) string {
-	used := 0
-	for i, r := range text {
-		if used += view.RuneWidth(r); used > columns {
-			return text[:i]
+func ascii(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
 		}
 	}
-	return text
+	return true
 }
 
-// wordWrap cuts a safe line into lines of at most columns, between words if possible.
-// Lines after the first get the indent.
-func wordWrap(text, indent string, columns int) (lines []string) {
-	room := max(columns, 8)
-	begin, used, space := 0, 0, -1
-	lead := ""
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if r == ' ' {
-			space = i
+// joined is a screen as text for the terminal.
+func joined(lines []line, color, graphemes bool, columns int) string {
+	var b strings.Builder
+	for i, l := range lines {
+		if i > 0 {
+			b.WriteByte('\n')
 		}
-		if used+view.RuneWidth(r) > room && i > begin {
-			end, next := i, i
-			if space > begin {
-				end, next = space, space+1
-			}
-			lines = append(lines, lead+text[begin:end])
-			begin, i, space, lead = next, next, -1, indent
-			used = len(indent)
-			continue
-		}
-		used += view.RuneWidth(r)
-		i += size
+		b.WriteString(painted(l, color, graphemes, columns))
 	}
-	return append(lines, lead+strings.TrimRight(text[begin:], " "))
+	return b.String()
 }

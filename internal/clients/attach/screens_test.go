@@ -71,7 +71,7 @@ func TestScreens(t *testing.T) {
 				}
 				var b strings.Builder
 				for _, l := range lines {
-					fmt.Fprintln(&b, l.paint(false, a.columns))
+					fmt.Fprintln(&b, l.Fit(a.columns))
 				}
 				fmt.Fprintf(&b, "cursor %d,%d\n", row, column)
 				golden(t, b.String())
@@ -116,8 +116,8 @@ func FuzzDraft(f *testing.F) {
 				t.Fatalf("%q gives %d lines, the cursor at %d, %d", sent, len(lines), row, column)
 			}
 			for _, l := range lines {
-				if strings.ContainsAny(l.text, "\x1b\r\n\u202e") {
-					t.Fatalf("%q shows %q", sent, l.text)
+				if strings.ContainsAny(l.String(), "\x1b\r\n\u202e") {
+					t.Fatalf("%q shows %q", sent, l)
 				}
 			}
 		}

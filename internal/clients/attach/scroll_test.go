@@ -11,7 +11,7 @@ import (
 func of(sizes []int) layouts {
 	return func(b int) (lines []line) {
 		for i := range sizes[b] {
-			lines = append(lines, line{text: fmt.Sprintf("%d.%d", b, i)})
+			lines = append(lines, in(plain, fmt.Sprintf("%d.%d", b, i)))
 		}
 		return lines
 	}
@@ -20,7 +20,7 @@ func of(sizes []int) layouts {
 func all(sizes []int) (lines []string) {
 	for b := range sizes {
 		for _, l := range of(sizes)(b) {
-			lines = append(lines, l.text)
+			lines = append(lines, l.String())
 		}
 	}
 	return lines
@@ -45,8 +45,8 @@ func TestScroll(t *testing.T) {
 				t.Fatalf("%d lines on the screen, want %q", len(pg.lines), want)
 			}
 			for i, l := range pg.lines {
-				if l.text != want[i] {
-					t.Fatalf("line %d is %s, want %q", i, l.text, want)
+				if l.String() != want[i] {
+					t.Fatalf("line %d is %s, want %q", i, l, want)
 				}
 			}
 			if s.up != (last < len(lines)) {
@@ -67,7 +67,7 @@ func TestScrolledStays(t *testing.T) {
 		t.Errorf("%v became %v", before, after)
 	}
 	s = scroll{}
-	if after := s.page(of(grown), len(grown), 2).lines; after[1].text != "4.3" {
+	if after := s.page(of(grown), len(grown), 2).lines; after[1].String() != "4.3" {
 		t.Errorf("the live end is %v", after)
 	}
 }

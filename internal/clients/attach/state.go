@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"podd/internal/clients/cells"
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
 	"podd/pkg/transcript"
@@ -70,11 +71,11 @@ func (a *app) statusLine() string {
 	lead := "── " + sanitize.Line(a.pod.GetName()) + " · " + state
 	room := a.columns - 1
 	text := fitting(append([]string{lead}, a.figures()...), room)
-	if left := room - columnsOf(text) - len(": "); reason != "" && left >= min(leastReason, columnsOf(reason)) {
-		text = lead + ": " + view.Fit(reason, left) + strings.TrimPrefix(text, lead)
+	if left := room - cells.Width(text) - len(": "); reason != "" && left >= min(leastReason, cells.Width(reason)) {
+		text = lead + ": " + cells.Fit(reason, left) + strings.TrimPrefix(text, lead)
 	}
-	text = view.Fit(text, room)
-	return text + " " + strings.Repeat("─", max(a.columns-columnsOf(text)-1, 0))
+	text = cells.Fit(text, room)
+	return text + " " + strings.Repeat("─", max(a.columns-cells.Width(text)-1, 0))
 }
 
 // figures are the parts of the state line after the state.

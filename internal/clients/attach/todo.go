@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"podd/internal/clients/view"
+	"podd/internal/clients/cells"
 	"podd/internal/sanitize"
 	"podd/pkg/transcript"
 )
@@ -77,7 +77,7 @@ func taskRows(tasks []task, most, columns int) (rows []line) {
 		if left := len(tasks) - upTo; left > 0 && i == most-1 {
 			more = fmt.Sprintf("  (%d more)", left)
 		}
-		rows = append(rows, line{"  " + mark + view.Fit(sanitize.Line(t.Text), columns-6-len(more)) + more, s})
+		rows = append(rows, in(s, "  "+mark+cells.Fit(sanitize.Line(t.Text), columns-6-len(more))+more))
 	}
 	return rows
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"podd/internal/clients/show"
 	"podd/internal/clients/view"
 	"podd/internal/sanitize"
 	"podd/pkg/item"
@@ -25,17 +26,18 @@ type blockList struct {
 // block is a block as it is shown. The view's own blocks have no ID.
 type block struct {
 	transcript.Block
-	style style
+	style show.Style
 	// lines are the block as it was last laid out, for columns.
 	lines   []line
 	columns int
 	opened  bool
+	answer  answer
 }
 
 func newBlockList() *blockList { return &blockList{Transcript: transcript.New(transcript.Options{})} }
 
 // notice adds a line of the view's own.
-func (t *blockList) notice(s style, text string) {
+func (t *blockList) notice(s show.Style, text string) {
 	t.blocks = append(t.blocks, &block{Block: transcript.Block{Kind: transcript.Notice, Text: text}, style: s})
 }
 
@@ -73,6 +75,7 @@ func (t *blockList) layout(b *block, columns int) []line {
 	return b.lines
 }
 
+// lay lays a block out.
 func (b *block) lay(columns int, open bool) (lines []line) {
 	switch b.State {
 	case transcript.Queued, transcript.Lost, transcript.Writing:
@@ -80,30 +83,14 @@ func (b *block) lay(columns int, open bool) (lines []line) {
 	}
 	switch b.Kind {
 	case transcript.User:
-		lines = append(lines, line{})
-		for i, l := range paragraphs(b.Text, columns-2) {
-			lead := "  "
-			if i == 0 {
-				lead = "› "
-			}
-			lines = append(lines, line{lead + l, bold})
-		}
-		return append(lines, line{})
+		return append(append([]line{nil}, wrapped(b.Text, bold, "› ", "  ", columns)...), nil)
 	case transcript.Answer:
-		for _, l := range paragraphs(b.Text, columns) {
-			lines = append(lines, line{l, plain})
-		}
-		return lines
+		return b.answer.lay(b.Text, b.State == transcript.Live, columns)
 	case transcript.Thought:
-		text := paragraphs(b.Text, columns-2)
 		if !open {
-			first := view.Fit("~ "+strings.Join(strings.Fields(strings.Join(text, " ")), " "), columns)
-			return []line{{first, dim}}
+			return []line{in(dim, "~ "+strings.Join(strings.Fields(b.Text), " ")).Fit(columns)}
 		}
-		for _, l := range text {
-			lines = append(lines, line{"~ " + l, dim})
-		}
-		return lines
+		return wrapped(b.Text, dim, "~ ", "~ ", columns)
 	case transcript.Tool:
 		return b.layCall(columns, open)
 	}
@@ -111,14 +98,11 @@ func (b *block) lay(columns int, open bool) (lines []line) {
 	if text == "" {
 		return nil
 	}
-	for _, l := range wordWrap(sanitize.Line(view.LocalTimes(text)), "  ", columns) {
-		lines = append(lines, line{l, s})
-	}
-	return lines
+	return show.Wrap(in(s, view.LocalTimes(text)), nil, in(s, "  "), columns)
 }
 
 // words is the text of a block of one line; "" for one that is not shown.
-func (b *block) words() (s style, text string) {
+func (b *block) words() (s show.Style, text string) {
 	switch b.Kind {
 	case transcript.Alert:
 		return alertStyles[b.Alert.Level], "! " + view.AlertText(item.Alert{Level: b.Alert.Level, Text: b.Text, Count: b.Alert.Count})
@@ -140,10 +124,10 @@ func (b *block) words() (s style, text string) {
 	return dim, "· " + b.Text
 }
 
-var alertStyles = map[item.Level]style{item.LevelError: red, item.LevelWarn: yellow, "": yellow, item.LevelInfo: dim}
+var alertStyles = map[item.Level]show.Style{item.LevelError: red, item.LevelWarn: yellow, "": yellow, item.LevelInfo: dim}
 
 // ending says how a turn ended.
-func (b *block) ending() (s style, text string) {
+func (b *block) ending() (s show.Style, text string) {
 	text = fmt.Sprintf("── turn %d %s", b.Turn, b.End.Outcome)
 	if u := item.Usage(b.End.Usage); u.Input+u.Output > 0 {
 		text += ", " + view.Tokens(u)
@@ -155,16 +139,6 @@ func (b *block) ending() (s style, text string) {
 		text += ": " + b.Text
 	}
 	return yellow, text
-}
-
-// paragraphs is text as safe lines that fit, without empty lines at its ends.
-func paragraphs(text string, columns int) (lines []string) {
-	text = strings.ReplaceAll(sanitize.Terminal(strings.Trim(text, "\n")), "\t", "    ")
-	for l := range strings.SplitSeq(text, "\n") {
-		indent := l[:len(l)-len(strings.TrimLeft(l, " "))]
-		lines = append(lines, wordWrap(l, indent[:min(len(indent), columns/2)], columns)...)
-	}
-	return lines
 }
 
 // callStates name the states of a call that has no result.
@@ -181,23 +155,24 @@ func (b *block) layCall(columns int, open bool) (lines []line) {
 	case transcript.Failed:
 		mark, s, about = "✗", red, b.summary()
 	}
-	lines = append(lines, line{view.Fit(mark+" "+about, columns), s})
+	lines = append(lines, in(s, mark+" "+about).Fit(columns))
 	if !open {
 		if last := lastLine(b.Detail); last != "" && b.State == transcript.Running {
-			lines = append(lines, line{view.Fit("  | "+sanitize.Line(last), columns), dim})
+			lines = append(lines, in(dim, "  | "+last).Fit(columns))
 		}
 		return lines
 	}
 	if b.Call.Arguments != "" {
 		for _, l := range view.Arguments(b.Call.Arguments, columns-4) {
-			lines = append(lines, line{"    " + l, cyan})
+			lines = append(lines, in(cyan, "    "+l))
 		}
 	}
 	if strings.TrimSpace(b.Detail) == "" {
 		return lines
 	}
-	for _, l := range paragraphs(b.Detail, columns-4) {
-		lines = append(lines, line{"  | " + l, dim})
+	lead := in(dim, "  | ")
+	for _, l := range show.Text(strings.Trim(b.Detail, "\n"), dim) {
+		lines = append(lines, show.WrapAnywhere(l, lead, lead, columns)...)
 	}
 	return lines
 }

@@ -43,7 +43,7 @@ func nextSeq() item.Seq {
 func shown(t *blockList, columns int) (lines []string) {
 	for _, b := range t.blocks {
 		for _, l := range t.layout(b, columns) {
-			lines = append(lines, l.text)
+			lines = append(lines, l.String())
 		}
 	}
 	return lines
@@ -120,20 +120,52 @@ func TestNotices(t *testing.T) {
 }
 
 // Every line of the transcript is safe and fits, and no text is lost on the way.
-func TestParagraphs(t *testing.T) {
+func TestWrapped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("aaaaa  \n\t\x1b\u202e漢😀")))).Draw(t, "text")
-		columns := rapid.IntRange(8, 40).Draw(t, "columns")
+		columns := rapid.IntRange(20, 40).Draw(t, "columns")
 		var joined strings.Builder
-		for _, l := range paragraphs(words, columns) {
-			if columnsOf(l) > columns+columns/2 || strings.ContainsAny(l, "\x1b\n\t\u202e") {
-				t.Fatalf("line %q of %d columns", l, columnsOf(l))
+		for _, l := range wrapped(words, plain, "  ", "  ", columns) {
+			if l.Width() > columns || strings.ContainsAny(l.String(), "\x1b\n\t\u202e") {
+				t.Fatalf("line %q of %d columns", l, l.Width())
 			}
-			joined.WriteString(l)
+			joined.WriteString(l.String())
 		}
-		letters := func(s string) string { return strings.Join(strings.Fields(s), "") }
-		if want := strings.Count(words, "a"); strings.Count(letters(joined.String()), "a") < want {
+		if want := strings.Count(words, "a"); strings.Count(joined.String(), "a") < want {
 			t.Fatalf("%q lost text: %q", words, joined.String())
 		}
 	})
+}
+
+// An answer that grows piece by piece ends as the whole does.
+func TestGrowingAnswer(t *testing.T) {
+	const text = "# Title\n\nSome **bold** text\nof two lines.\n\n- one\n- two\n\n```go\nx := 1\n```\n\nThe end.\n"
+	want := new(answer).lay(text, false, 40)
+	var grown answer
+	for n := range len(text) {
+		for _, l := range grown.lay(text[:n], true, 40) {
+			if l.Width() > 40 {
+				t.Fatalf("line %q", l)
+			}
+		}
+	}
+	if got := grown.lay(text, false, 40); joined(got, true, true, 40) != joined(want, true, true, 40) || len(got) < 9 {
+		t.Errorf("it is\n%s\nwant\n%s", joined(got, false, true, 40), joined(want, false, true, 40))
+	}
+	if again := grown.lay(text, false, 30); len(again) == 0 {
+		t.Error("nothing is left at another width")
+	}
+}
+
+// On a terminal that draws rune by rune, a line stays as wide as it was laid out, so that
+// nothing of it is cut.
+func TestPaintedRuneByRune(t *testing.T) {
+	for text, want := range map[string]string{"a👨‍👩‍👧b": "a👨b", "👍🏽": "👍", "❤️x": "❤️ x", "e\u0301": "e\u0301", "漢": "漢"} {
+		if got := painted(in(plain, text), false, false, 40); got != want {
+			t.Errorf("%q shows as %q, want %q", text, got, want)
+		}
+		if got := painted(in(plain, text), false, true, 40); got != text {
+			t.Errorf("%q shows as %q", text, got)
+		}
+	}
 }

@@ -174,6 +174,7 @@ func homes() map[string][]string {
 		"github.com/bmatcuk/doublestar/v4":                {"internal/guard/policy", "pkg/scopefs"},
 		"github.com/clipperhouse/displaywidth":            {"internal/clients/cells"},
 		"github.com/charmbracelet/colorprofile":           {"internal/clients/attach"},
+		"github.com/charmbracelet/x/ansi":                 {"internal/clients/attach"},
 		"github.com/coder/acp-go-sdk":                     {"internal/clients/acp"},
 		"github.com/creack/pty":                           {"internal/clients/attach", "internal/commands/shim", "internal/guard/sandbox", "cmd/"},
 		"github.com/google/jsonschema-go":                 {"pkg/tool"},
