@@ -196,6 +196,7 @@ func (d *Daemon) openState(ctx context.Context) (token string, err error) {
 			d.Logger.Error("store did not close cleanly", "error", err)
 		}
 	})
+	d.keeper.Shrink(ctx)
 	return token, d.openSpending()
 }
 

@@ -22,14 +22,18 @@ func compactPath(path string) string { return path + ".compact" }
 // compares it with the original, and replaces the original. Reads continue until the end,
 // writes wait. If anything fails, even in a crash, the original stays. before and after are
 // the sizes of the file.
-func (s *Bolt) Compact(ctx context.Context) (before, after int64, err error) {
+//
+// worth decides whether to do so by the bytes of pages without content and of all pages; nil
+// always does. The file may be larger than its pages: bbolt lets it grow by more than it
+// needs, which takes no space on the disk.
+func (s *Bolt) Compact(ctx context.Context, worth func(unused, size int64) bool) (before, after int64, err error) {
 	if err := s.usable(); err != nil {
 		return 0, 0, err
 	}
 	done := make(chan struct{})
 	run := func() {
 		defer close(done)
-		before, after, err = s.compact()
+		before, after, err = s.compact(worth)
 	}
 	select {
 	case s.alone <- run:
@@ -42,10 +46,39 @@ func (s *Bolt) Compact(ctx context.Context) (before, after int64, err error) {
 	return before, after, err
 }
 
+// pages says how many bytes of a database's pages have no content, and how many there are.
+func pages(db *bbolt.DB) (unused, size int64, err error) {
+	err = guard(func() error {
+		tx, err := db.Begin(true)
+		if err != nil {
+			return err
+		}
+		size = tx.Size()
+		// The end of a transaction that may write counts the free pages.
+		if err := tx.Rollback(); err != nil {
+			return err
+		}
+		stats := db.Stats()
+		unused = int64(stats.FreePageN+stats.PendingPageN) * int64(db.Info().PageSize)
+		return nil
+	})
+	return unused, size, err
+}
+
 // compact runs in the writer, so that nothing is written meanwhile.
-func (s *Bolt) compact() (before, after int64, err error) {
+func (s *Bolt) compact(worth func(unused, size int64) bool) (before, after int64, err error) {
 	if err := s.usableForWriter(); err != nil {
 		return 0, 0, err
+	}
+	if worth != nil {
+		unused, size, err := pages(s.db)
+		if err != nil {
+			return 0, 0, unreadable(s.path, err)
+		}
+		if !worth(unused, size) {
+			size, err := fileSize(s.path)
+			return size, size, err
+		}
 	}
 	temp := compactPath(s.path)
 	if err := compactTo(s.db, temp); err != nil {

@@ -53,11 +53,11 @@ func TestCompact(t *testing.T) {
 			}
 		})
 	}
-	before, after, err := s.Compact(t.Context())
+	before, after, err := s.Compact(t.Context(), nil)
 	if err != nil || after >= before || before < 15<<20 {
 		t.Errorf("%d bytes became %d, %v", before, after, err)
 	}
-	if _, _, err := s.Compact(t.Context()); err != nil {
+	if _, _, err := s.Compact(t.Context(), nil); err != nil {
 		t.Errorf("again: %v", err)
 	}
 	cancel()
@@ -85,17 +85,17 @@ func TestCompactThatFails(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(path+".compact", "in the way"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := s.Compact(t.Context())
+	_, _, err := s.Compact(t.Context(), nil)
 	wantError(t, err, item.KindPrecondition, store.ReasonCannotOpen)
 	wantTexts(t, s, "q", "one", "two q")
 	mustAppend(t, s, "q", claim(t, s, "q"), "three")
 	if err := os.RemoveAll(path + ".compact"); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Compact(t.Context()); err != nil {
+	if _, _, err := s.Compact(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	size, again, err := s.Compact(t.Context())
+	size, again, err := s.Compact(t.Context(), nil)
 	if err != nil || again != size {
 		t.Errorf("a compact file of %d bytes became one of %d, %v", size, again, err)
 	}
@@ -103,7 +103,7 @@ func TestCompactThatFails(t *testing.T) {
 		t.Error("the copy is left")
 	}
 	closeStore(t, s)
-	_, _, err = s.Compact(t.Context())
+	_, _, err = s.Compact(t.Context(), nil)
 	wantError(t, err, item.KindUnavailable, store.ReasonClosed)
 
 	write(t, path+".compact", []byte("of a compaction that was killed"))
@@ -120,7 +120,7 @@ func TestCompactDamaged(t *testing.T) {
 		mustAppend(t, s, "p", newPod(t, s, "p"), "one", strings.Repeat(marked, 1000), "three")
 		mustAppend(t, s, "q", newPod(t, s, "q"), "good")
 	}, smash)
-	_, _, err := s.Compact(t.Context())
+	_, _, err := s.Compact(t.Context(), nil)
 	if err == nil {
 		t.Fatal("a damaged database is compacted")
 	}

@@ -165,11 +165,33 @@ func (k *Keeper) Close() error {
 
 // Compact returns unused space of the database to the disk.
 func (k *Keeper) Compact(ctx context.Context) (before, after int64, err error) {
-	before, after, err = k.store.Compact(ctx)
-	if err == nil {
+	return k.compact(ctx, nil)
+}
+
+func (k *Keeper) compact(ctx context.Context, worth func(unused, size int64) bool) (before, after int64, err error) {
+	before, after, err = k.store.Compact(ctx, worth)
+	if err == nil && after < before {
 		k.cfg.Logger.Info("store compacted", "bytes_before", before, "bytes_after", after)
 	}
 	return before, after, err
+}
+
+// The bounds of Shrink, in bytes.
+const (
+	leastUnused = 16 << 20
+	mostCopied  = 1 << 30
+)
+
+// Shrink compacts a database whose file is mostly unused. It is for the start, when no
+// writes wait. It does nothing where little would come back, or where the copy would delay
+// the start by more than some seconds.
+func (k *Keeper) Shrink(ctx context.Context) {
+	_, _, err := k.compact(ctx, func(unused, size int64) bool {
+		return unused >= max(leastUnused, size/2) && size-unused <= mostCopied
+	})
+	if err != nil {
+		k.cfg.Logger.Warn("cannot return the store's unused space to the disk", "error", err)
+	}
 }
 
 func exists(path string) bool {

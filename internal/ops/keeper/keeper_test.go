@@ -578,3 +578,50 @@ func TestMarker(t *testing.T) {
 		}
 	}
 }
+
+// A start makes a database smaller whose file is mostly unused, and leaves one alone that is
+// not.
+func TestShrink(t *testing.T) {
+	t.Parallel()
+	c := config(t)
+	var log bytes.Buffer
+	c.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	path := filepath.Join(c.Dir, "podd.db")
+	size := func() int { return len(read(t, path)) }
+	k := open(t, c)
+	fill(t, k, "kept")
+	for _, text := range []string{strings.Repeat("x", 12<<20), strings.Repeat("y", 12<<20)} {
+		id := text[:1]
+		fill(t, k, id)
+		epoch, err := k.Store().Claim(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := k.Store().Append(t.Context(), store.Batch{Pod: id, Epoch: epoch, Entries: []item.Entry{{Kind: item.Note{Text: text}}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := size()
+	if k.Shrink(t.Context()); size() != before || log.Len() > 0 {
+		t.Errorf("%d bytes in use became %d, log %q", before, size(), log.String())
+	}
+	for _, id := range []string{"x", "y"} {
+		if err := k.Store().DeletePod(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeKeeper(t, k)
+	k = open(t, c)
+	if k.Shrink(t.Context()); size() > 1<<20 || !strings.Contains(log.String(), "store compacted") {
+		t.Errorf("%d bytes became %d, log %q", before, size(), log.String())
+	}
+	wantPods(t, k, "kept")
+	// Where no copy can be made, podd goes on with what there is.
+	log.Reset()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if k.Shrink(ctx); !strings.Contains(log.String(), "cannot return the store's unused space") {
+		t.Errorf("log %q", log.String())
+	}
+	closeKeeper(t, k)
+}
