@@ -22,10 +22,11 @@ func newAlertsCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "alerts [POD]",
 		Short:             "Show alerts of podd and its pods",
+		Annotations:       withoutPod("all pods"),
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options.Pod = valid(first(args))
+			options.Pod = valid(args[0])
 			return p.with(func(c *client.Client) error { return p.alerts(cmd.Context(), c, options, follow) })
 		},
 	}

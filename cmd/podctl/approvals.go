@@ -21,11 +21,12 @@ func newApprovalsCommand(p *program) *cobra.Command {
 		Use:               "approvals [POD]",
 		Short:             "List the tool calls that wait for approval",
 		Long:              "Lists the tool calls that wait for approval, of one pod or of all, each with exactly what would run.",
+		Annotations:       withoutPod("all pods"),
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {
-				list, err := approvals(cmd.Context(), c, valid(first(args)))
+				list, err := approvals(cmd.Context(), c, valid(args[0]))
 				if err != nil {
 					return err
 				}

@@ -26,7 +26,7 @@ type approveFlags struct {
 func newApproveCommand(p *program) *cobra.Command {
 	var flags approveFlags
 	cmd := &cobra.Command{
-		Use:   "approve POD CALL",
+		Use:   "approve [POD] CALL",
 		Short: "Approve a tool call that waits",
 		Long: "Approves the pending tool call CALL and prints it. Exactly what is printed is approved: a call that has changed\n" +
 			"asks again. podctl approvals lists the pending calls.",
@@ -38,7 +38,9 @@ func newApproveCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.with(func(c *client.Client) error { return p.approve(cmd.Context(), c, valid(args[0]), seq, flags) })
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				return p.approve(cmd.Context(), c, pod, seq, flags)
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&flags.always, "always", false, "add a rule to the pod so that such calls run without asking")

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"podd/pkg/client"
+	"podd/pkg/item"
 )
 
 // verbArgs refuses arguments of a command that only has subcommands: an argument is an
@@ -43,29 +48,113 @@ func operands(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// podFlags lets every verb whose first argument is a POD take it as -p too, as submit
-// does.
-func (p *program) podFlags(cmd *cobra.Command) {
+// podOperand is the operand POD of the verbs.
+type podOperand struct{ *program }
+
+// flags lets every verb whose first operand is POD take it as -p too, as submit does.
+// Where the usage line has [POD], the verb runs with "" in its place if it was not given.
+func (p podOperand) flags(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
-		p.podFlags(sub)
+		p.flags(sub)
 	}
-	if operand := strings.Fields(cmd.Use); len(operand) < 2 || strings.Trim(operand[1], "[]") != "POD" {
+	operand := strings.Fields(cmd.Use)
+	if len(operand) < 2 || strings.Trim(operand[1], "[]") != "POD" {
 		return
 	}
-	flag := cmd.Flags().StringP("pod", "p", "", "pod name, instead of the argument POD")
-	named := func(args []string) []string {
-		if cmd.Flags().Changed("pod") {
+	usage := "pod name, instead of the argument POD"
+	if strings.HasPrefix(operand[1], "[") {
+		usage += " (default: " + cmp.Or(cmd.Annotations[withoutPodKey], "$PODD_POD, else the pod of this directory") + ")"
+	}
+	flag := cmd.Flags().StringP("pod", "p", "", usage)
+	whole := func(args []string) []string {
+		switch {
+		case cmd.Flags().Changed("pod"):
 			return slices.Insert(slices.Clone(args), 0, *flag)
+		case !p.given(cmd, args):
+			return slices.Insert(slices.Clone(args), 0, podHere)
 		}
 		return args
 	}
 	check, run, complete := cmd.Args, cmd.RunE, cmd.ValidArgsFunction
-	cmd.Args = func(cmd *cobra.Command, args []string) error { return check(cmd, named(args)) }
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return run(cmd, named(args)) }
+	cmd.Args = func(cmd *cobra.Command, args []string) error { return check(cmd, whole(args)) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		args = whole(args)
+		if args[0] == podHere {
+			args[0] = ""
+		}
+		return run(cmd, args)
+	}
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return complete(cmd, named(args), start)
+		if cmd.Flags().Changed("pod") {
+			return complete(cmd, whole(args), start)
+		}
+		return p.complete(cmd, complete, args, start)
 	}
 	p.completePodFlag(cmd)
+}
+
+// withoutPod annotates a verb that does not take the pod here if POD is missing: it is then
+// about something else, such as all pods.
+func withoutPod(about string) map[string]string { return map[string]string{withoutPodKey: about} }
+
+const withoutPodKey = "without-pod"
+
+// podHere stands for a POD that was left out, until a verb runs. No argument is equal to
+// it: one has no NUL byte.
+const podHere = "\x00"
+
+// complete completes an argument with the pods, if it is the first one, and with
+// what complete offers behind POD, be it there or left out.
+func (p podOperand) complete(cmd *cobra.Command, complete cobra.CompletionFunc, args []string, start string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	if len(args) > 0 && p.given(cmd, append(slices.Clone(args), start)) {
+		return complete(cmd, args, start)
+	}
+	if len(args) == 0 {
+		found = p.podNames(cmd.Context(), start)
+	}
+	here := ""
+	if len(strings.Fields(cmd.Use)) > 2 {
+		here = p.here(cmd.Context())
+	}
+	if here == "" {
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+	more, directive := complete(cmd, slices.Insert(slices.Clone(args), 0, here), start)
+	return append(found, more...), directive
+}
+
+// given says whether the first argument is the POD of a usage line. If one argument is
+// missing, it is POD. Where more may be missing, the first one is POD if a pod can have that
+// name, which a number is not; but a single word for a note is the note.
+func (p podOperand) given(cmd *cobra.Command, args []string) bool {
+	names := strings.Fields(cmd.Use)[1:]
+	switch {
+	case names[0] == "POD":
+		return true
+	case len(args) == 0:
+		return false
+	case len(names) == 1 || args[0] == "" && len(args) > 1:
+		return true
+	}
+	switch names[1] {
+	case "ID...", "[IMAGE]":
+		return item.ValidPodRef(args[0])
+	case "[TEXT...]":
+		return item.ValidPodRef(args[0]) && (len(args) > 1 || fed(p.stdin))
+	}
+	return len(args) >= len(names)
+}
+
+// here is the pod whose calls, jobs or prompts are offered if none is named; "" if
+// podd does not answer or no pod is here.
+func (p podOperand) here(ctx context.Context) (name string) {
+	ctx, cancel := context.WithTimeout(ctx, completionPatience)
+	defer cancel()
+	_ = p.with(func(c *client.Client) (err error) {
+		name, _, err = p.choosePod(ctx, c, "", false)
+		return err
+	})
+	return name
 }
 
 // flagError is the parser's error, with better words where a number was parsed as a flag.

@@ -16,8 +16,7 @@ func newAttachCommand(p *program) *cobra.Command {
 		Use:   "attach [POD]",
 		Short: "Open an interactive view of a pod",
 		Long: "Opens a full-screen view of a pod: its history, live text, tool calls, approval questions and a prompt line.\n" +
-			"Leave with Ctrl-D, or with Ctrl-C twice; a running turn continues.\n" +
-			"Without POD: $PODD_POD, else the pod whose workspace is the current directory.",
+			"Leave with Ctrl-D, or with Ctrl-C twice; a running turn continues.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -25,11 +24,7 @@ func newAttachCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.with(func(c *client.Client) error {
-				pod, err := p.pod(cmd.Context(), c, first(args), false)
-				if err != nil {
-					return err
-				}
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
 				left, err := attach.Run(cmd.Context(), attach.Config{
 					Client: c, Pod: pod, In: in, Out: out, Color: p.env("NO_COLOR") == "", Name: clientName,
 				})

@@ -10,21 +10,21 @@ import (
 
 func newCancelCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:               "cancel POD",
+		Use:               "cancel [POD]",
 		Short:             "Cancel the running turn of a pod",
 		Long:              "Ends the pod's open turn with the outcome cancelled, even if it is stuck. Queued prompts stay, and the next one starts.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Pods().Cancel(cmd.Context(), &poddv1.CancelRequest{Pod: valid(args[0])})
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				resp, err := c.Pods().Cancel(cmd.Context(), &poddv1.CancelRequest{Pod: pod})
 				if err != nil {
 					return err
 				}
 				if !resp.GetCancelled() {
-					return p.print(resp, line("pod %s has no running turn", sanitize.Line(args[0])))
+					return p.print(resp, line("pod %s has no running turn", sanitize.Line(pod)))
 				}
-				return p.print(resp, line("cancelled turn %d of pod %s", resp.GetTurn(), sanitize.Line(args[0])))
+				return p.print(resp, line("cancelled turn %d of pod %s", resp.GetTurn(), sanitize.Line(pod)))
 			})
 		},
 	}

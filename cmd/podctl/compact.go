@@ -9,15 +9,15 @@ import (
 
 func newCompactCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:   "compact POD",
+		Use:   "compact [POD]",
 		Short: "Replace older conversation with a summary",
 		Long: "Asks the model to summarise all but the newest part of the conversation. Later requests send the summary\n" +
 			"instead. The log keeps everything. The pod must be idle.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Pods().Compact(cmd.Context(), &poddv1.CompactRequest{Pod: valid(args[0])})
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				resp, err := c.Pods().Compact(cmd.Context(), &poddv1.CompactRequest{Pod: pod})
 				if err != nil {
 					return err
 				}

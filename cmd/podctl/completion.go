@@ -80,6 +80,18 @@ func completeWith(cmd *cobra.Command, flag string, values ...string) {
 	mustRegister(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 }
 
+// completeAliases offers the other names of verbs; cobra offers the first ones.
+func completeAliases(cmd *cobra.Command, args []string, start string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	for _, sub := range cmd.Commands() {
+		for _, alias := range sub.Aliases {
+			if len(args) == 0 && strings.HasPrefix(alias, start) {
+				found = append(found, cobra.CompletionWithDesc(alias, sub.Short))
+			}
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
 // mustRegister panics on err, which can only mean that a flag's name is misspelt here.
 func mustRegister(err error) {
 	if err != nil {

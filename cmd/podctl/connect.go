@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"time"
 
@@ -37,6 +38,18 @@ func (p *program) clientConfig() (client.Config, error) {
 	// all others work.
 	state, _ := paths.StateDir(p.places, p.env)
 	return client.Config{Socket: socket.Path, StateDir: state.Path}, nil
+}
+
+// withPod calls f with a client and the pod that a verb is about: the named one or, if that
+// is empty, the pod here.
+func (p *program) withPod(ctx context.Context, named string, f func(c *client.Client, pod string) error) error {
+	return p.with(func(c *client.Client) error {
+		pod, err := p.pod(ctx, c, named, false)
+		if err != nil {
+			return err
+		}
+		return f(c, pod)
+	})
 }
 
 // with calls f with a client.

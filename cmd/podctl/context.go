@@ -15,7 +15,7 @@ import (
 
 func newContextCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:   "context POD",
+		Use:   "context [POD]",
 		Short: "Show what a pod's next model request would contain",
 		Long: "Shows what the pod would send to the model now: each item, its size in tokens, and whether it was cut or\n" +
 			"pruned. With -o json it prints the request itself, byte for byte, except that control characters are escaped\n" +
@@ -23,8 +23,8 @@ func newContextCommand(p *program) *cobra.Command {
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Pods().GetContext(cmd.Context(), &poddv1.GetContextRequest{Pod: valid(args[0])})
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				resp, err := c.Pods().GetContext(cmd.Context(), &poddv1.GetContextRequest{Pod: pod})
 				if err != nil {
 					return err
 				}

@@ -11,6 +11,7 @@ import (
 func newDeleteCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "delete POD",
+		Aliases:           []string{"rm"},
 		Short:             "Delete a pod and its log",
 		Long:              "Deletes a pod and its log; this cannot be undone. A running turn is cancelled first. The workspace is not touched.",
 		Args:              operands,

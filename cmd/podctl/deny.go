@@ -11,7 +11,7 @@ import (
 func newDenyCommand(p *program) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
-		Use:               "deny POD CALL",
+		Use:               "deny [POD] CALL",
 		Short:             "Deny a tool call that waits",
 		Long:              "Denies the pending tool call CALL. The model gets the reason and continues without the call.",
 		Example:           "  podctl deny api 42 --reason \"use the staging database\"",
@@ -22,8 +22,7 @@ func newDenyCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			pod := valid(args[0])
-			return p.with(func(c *client.Client) error {
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
 				a, _, err := waitingCall(cmd.Context(), c, pod, seq)
 				if err != nil {
 					return err

@@ -14,7 +14,7 @@ import (
 func newForkCommand(p *program) *cobra.Command {
 	var at int64
 	cmd := &cobra.Command{
-		Use:   "fork POD NEW",
+		Use:   "fork [POD] NEW",
 		Short: "Create a pod from another pod's history",
 		Long: "Creates the pod NEW with the history of POD up to an entry, by default all of it. POD does not change and may\n" +
 			"keep running. Files are not copied: both pods work in the same directory.",
@@ -25,8 +25,8 @@ func newForkCommand(p *program) *cobra.Command {
 			if at < 1 && cmd.Flags().Changed("at") {
 				return usageError{fmt.Errorf("--at %d is not the number of an entry: podctl tail lists them", at)}
 			}
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Pods().ForkPod(cmd.Context(), &poddv1.ForkPodRequest{Pod: valid(args[0]), Name: valid(args[1]), AtSeq: at})
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				resp, err := c.Pods().ForkPod(cmd.Context(), &poddv1.ForkPodRequest{Pod: pod, Name: valid(args[1]), AtSeq: at})
 				if err != nil {
 					return err
 				}
@@ -34,7 +34,7 @@ func newForkCommand(p *program) *cobra.Command {
 				if at > 0 {
 					place = fmt.Sprintf(" at #%d", at)
 				}
-				return p.print(resp, line("forked %s from %s%s%s", sanitize.Line(resp.GetPod().GetName()), sanitize.Line(args[0]), place, leftover(resp)))
+				return p.print(resp, line("forked %s from %s%s%s", sanitize.Line(resp.GetPod().GetName()), sanitize.Line(pod), place, leftover(resp)))
 			})
 		},
 	}
@@ -44,7 +44,7 @@ func newForkCommand(p *program) *cobra.Command {
 
 func newRewindCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:   "rewind POD SEQ",
+		Use:   "rewind [POD] SEQ",
 		Short: "Rewind a pod's history to an earlier entry",
 		Long: "Drops everything after the entry SEQ from later model requests. Dropped entries stay in the log. File changes\n" +
 			"are not undone. The pod must not be running a turn; a turn that is stuck is cancelled first.",
@@ -56,12 +56,12 @@ func newRewindCommand(p *program) *cobra.Command {
 			if !ok || to < 1 {
 				return usageError{fmt.Errorf("%q is not the number of an entry: podctl tail lists them", args[1])}
 			}
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Pods().RewindPod(cmd.Context(), &poddv1.RewindPodRequest{Pod: valid(args[0]), ToSeq: to})
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				resp, err := c.Pods().RewindPod(cmd.Context(), &poddv1.RewindPodRequest{Pod: pod, ToSeq: to})
 				if err != nil {
 					return err
 				}
-				return p.print(resp, line("rewound %s to #%d%s", sanitize.Line(args[0]), to, leftover(resp)))
+				return p.print(resp, line("rewound %s to #%d%s", sanitize.Line(pod), to, leftover(resp)))
 			})
 		},
 	}

@@ -28,7 +28,7 @@ const (
 
 func newImageCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:   "image POD [IMAGE] [FILE]",
+		Use:   "image [POD] [IMAGE] [FILE]",
 		Short: "List a pod's images, or save one to a file",
 		Long: "Lists the images in a pod's log: digest, first entry, description. With IMAGE, a name or the beginning of a\n" +
 			"digest, it writes that image to FILE, or to standard output if FILE is - or missing. FILE must not exist yet.\n" +
@@ -37,8 +37,8 @@ func newImageCommand(p *program) *cobra.Command {
 		Args:              operands,
 		ValidArgsFunction: gallery{program: p}.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.with(func(c *client.Client) error {
-				g := gallery{p, c, valid(args[0])}
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				g := gallery{p, c, pod}
 				if len(args) == 1 {
 					return g.list(cmd.Context())
 				}

@@ -16,19 +16,19 @@ import (
 
 func newInboxCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:               "inbox POD",
+		Use:               "inbox [POD]",
 		Short:             "List the queued prompts of a pod",
 		Long:              "Lists the queued prompts of a pod, the next one first.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Pods().ListInbox(cmd.Context(), &poddv1.ListInboxRequest{Pod: valid(args[0])})
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				resp, err := c.Pods().ListInbox(cmd.Context(), &poddv1.ListInboxRequest{Pod: pod})
 				if err != nil {
 					return err
 				}
 				if p.output == outputText {
-					return p.inboxTable(p.stdout, args[0], resp.GetItems())
+					return p.inboxTable(p.stdout, pod, resp.GetItems())
 				}
 				for _, it := range resp.GetItems() {
 					if err := p.printJSON(it); err != nil {
@@ -45,13 +45,13 @@ func newInboxCommand(p *program) *cobra.Command {
 
 func newInboxRmCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:               "rm POD REQUEST_ID",
+		Use:               "rm [POD] REQUEST_ID",
 		Short:             "Remove a queued prompt",
 		Args:              operands,
 		ValidArgsFunction: p.completeRequests,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			pod, id := valid(args[0]), valid(args[1])
-			return p.with(func(c *client.Client) error {
+			id := valid(args[1])
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
 				resp, err := c.Pods().ListInbox(cmd.Context(), &poddv1.ListInboxRequest{Pod: pod})
 				if err != nil {
 					return err

@@ -27,16 +27,17 @@ func newJobsCommand(of *program) *cobra.Command {
 		Short: "List background commands",
 		Long: "Lists the jobs of a pod: the background commands that run, and the last ones that ended. Without POD, lists the\n" +
 			"running jobs of all pods.",
+		Annotations:       withoutPod("all pods"),
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {
-				resp, err := c.Jobs().ListJobs(cmd.Context(), &poddv1.ListJobsRequest{Pod: valid(first(args))})
+				resp, err := c.Jobs().ListJobs(cmd.Context(), &poddv1.ListJobsRequest{Pod: valid(args[0])})
 				if err != nil {
 					return err
 				}
 				if p.output == outputText {
-					return p.table(p.stdout, first(args), resp.GetJobs())
+					return p.table(p.stdout, args[0], resp.GetJobs())
 				}
 				for _, j := range resp.GetJobs() {
 					if err := p.printJSON(j); err != nil {
@@ -53,7 +54,7 @@ func newJobsCommand(of *program) *cobra.Command {
 
 func newJobsStopCommand(p jobVerbs) *cobra.Command {
 	return &cobra.Command{
-		Use:               "stop POD ID...",
+		Use:               "stop [POD] ID...",
 		Short:             "End background commands",
 		Long:              "Ends jobs and everything that they started, and shows how they ended. The pod's model gets a note.",
 		Args:              operands,
@@ -63,8 +64,8 @@ func newJobsStopCommand(p jobVerbs) *cobra.Command {
 			for i, id := range args[1:] {
 				ids[i] = valid(id)
 			}
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Jobs().StopJobs(cmd.Context(), &poddv1.StopJobsRequest{Pod: valid(args[0]), Ids: ids})
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				resp, err := c.Jobs().StopJobs(cmd.Context(), &poddv1.StopJobsRequest{Pod: pod, Ids: ids})
 				if err != nil {
 					return err
 				}
@@ -96,7 +97,7 @@ func newJobsLogsCommand(p jobVerbs) *cobra.Command {
 	var after int64
 	var follow bool
 	cmd := &cobra.Command{
-		Use:   "logs POD ID",
+		Use:   "logs [POD] ID",
 		Short: "Show the output of a background command",
 		Long: "Shows the output of a job, and on standard error its state and the mark where the output ends. With --after it\n" +
 			"begins at a mark. With -f it prints new output until the job ends, across restarts of podd.",
@@ -106,8 +107,9 @@ func newJobsLogsCommand(p jobVerbs) *cobra.Command {
 			if after < 0 {
 				return usagef("--after %d: use 0 or more", after)
 			}
-			o := client.JobOptions{Pod: valid(args[0]), ID: valid(args[1]), After: after, Follow: follow}
-			return p.with(func(c *client.Client) error { return p.logs(cmd.Context(), c, o) })
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				return p.logs(cmd.Context(), c, client.JobOptions{Pod: pod, ID: valid(args[1]), After: after, Follow: follow})
+			})
 		},
 	}
 	f := cmd.Flags()

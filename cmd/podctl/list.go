@@ -20,6 +20,7 @@ import (
 func newListCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:               "list",
+		Aliases:           []string{"ps"},
 		Short:             "List pods",
 		Args:              operands,
 		ValidArgsFunction: cobra.NoFileCompletions,

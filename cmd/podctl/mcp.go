@@ -40,6 +40,7 @@ func newMCPListCommand(p *program) *cobra.Command {
 		Short: "List MCP servers and what they offer",
 		Long: "Lists the MCP servers of a pod, or of the current directory, with their state, tools, resources and prompts.\n" +
 			"It does not start servers: what a server offers is known after a turn has used it or podctl mcp test has run.",
+		Annotations:       withoutPod("the current directory"),
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,7 +49,7 @@ func newMCPListCommand(p *program) *cobra.Command {
 				return err
 			}
 			r := &poddv1.ListMcpServersRequest{Dir: at}
-			if len(args) == 1 {
+			if args[0] != "" {
 				r = &poddv1.ListMcpServersRequest{Pod: valid(args[0])}
 			}
 			return p.with(func(c *client.Client) error {

@@ -14,7 +14,7 @@ import (
 func newNotifyCommand(p *program) *cobra.Command {
 	var wake, noStdin bool
 	cmd := &cobra.Command{
-		Use:   "notify POD [TEXT...]",
+		Use:   "notify [POD] [TEXT...]",
 		Short: "Leave a note for the model's next step",
 		Long: "Leaves a note that the model reads at its next step. The note is TEXT followed by standard input, as with\n" +
 			"submit. An idle pod reads it in its next turn; --wake starts one.",
@@ -26,12 +26,12 @@ func newNotifyCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Pods().Notify(cmd.Context(), &poddv1.NotifyRequest{Pod: valid(args[0]), Text: valid(noteText(segments)), Wake: wake})
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				resp, err := c.Pods().Notify(cmd.Context(), &poddv1.NotifyRequest{Pod: pod, Text: valid(noteText(segments)), Wake: wake})
 				if err != nil {
 					return err
 				}
-				return p.print(resp, line("left a note for pod %s (#%d)", sanitize.Line(args[0]), resp.GetSeq()))
+				return p.print(resp, line("left a note for pod %s (#%d)", sanitize.Line(pod), resp.GetSeq()))
 			})
 		},
 	}

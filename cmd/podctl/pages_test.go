@@ -57,7 +57,7 @@ func parse(c pages.Command) error {
 
 func TestCommandsThatDoNotParse(t *testing.T) {
 	for _, line := range []string{
-		"podctl sumbit x", "podctl list --verbose", "podctl show", "podctl show a b", "podctl tail --after x", "podctl mcp lost",
+		"podctl sumbit x", "podctl list --verbose", "podctl delete", "podctl show a b", "podctl tail --after x", "podctl mcp lost",
 	} {
 		if parse(pages.Command{Args: strings.Fields(line)}) == nil {
 			t.Errorf("%s parses", line)

@@ -10,15 +10,15 @@ import (
 
 func newPauseCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:   "pause POD",
+		Use:   "pause [POD]",
 		Short: "Pause a pod at its next step",
 		Long: "Pauses a pod: a running turn stops at its next step, and no other turn starts until podctl resume. The pause\n" +
 			"survives restarts of podd. New prompts are queued.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Pods().Pause(cmd.Context(), &poddv1.PauseRequest{Pod: valid(args[0])})
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				resp, err := c.Pods().Pause(cmd.Context(), &poddv1.PauseRequest{Pod: pod})
 				if err != nil {
 					return err
 				}

@@ -12,9 +12,12 @@ import (
 	poddv1 "podd/proto/podd/v1"
 )
 
-// completeReference completes an argument of submit that is an @path, with the files
+// references completes @path.
+type references struct{ *program }
+
+// complete completes an argument of submit that is an @path, with the files
 // of the pod that the submit would go to. It is silent when podd does not answer.
-func (p *program) completeReference(ctx context.Context, flags submitFlags, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (p references) complete(ctx context.Context, flags submitFlags, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	directive := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	prefix, ok := strings.CutPrefix(typed, "@")
 	if !ok || flags.literal {
@@ -39,7 +42,7 @@ func (p *program) completeReference(ctx context.Context, flags submitFlags, type
 
 // paths completes a path in the scope of the pod that a submit would go to. If the submit
 // would create that pod, its scope is the current directory.
-func (p *program) paths(ctx context.Context, c *client.Client, named, prefix string) ([]string, error) {
+func (p references) paths(ctx context.Context, c *client.Client, named, prefix string) ([]string, error) {
 	pod, _, err := p.choosePod(ctx, c, named, false)
 	if item.ReasonOf(err) == "NO_POD" {
 		return pathsHere(ctx, prefix)

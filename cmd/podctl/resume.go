@@ -11,19 +11,19 @@ import (
 
 func newResumeCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:               "resume POD",
+		Use:               "resume [POD]",
 		Short:             "Resume a paused or interrupted pod",
 		Long:              "Resumes a paused pod where it stopped. If the last turn was interrupted, a new turn continues its work.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Pods().Resume(cmd.Context(), &poddv1.ResumeRequest{Pod: valid(args[0])})
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				resp, err := c.Pods().Resume(cmd.Context(), &poddv1.ResumeRequest{Pod: pod})
 				if err != nil {
 					return err
 				}
-				pod := wire.PodFromProto(resp.GetPod())
-				return p.print(resp, line("resumed pod %s: %s", sanitize.Line(pod.Name), stateName(pod)))
+				resumed := wire.PodFromProto(resp.GetPod())
+				return p.print(resp, line("resumed pod %s: %s", sanitize.Line(resumed.Name), stateName(resumed)))
 			})
 		},
 	}

@@ -52,14 +52,16 @@ func newRootCommand(p *program) *cobra.Command {
 		Use:   "podctl",
 		Short: "Control podd, which hosts LLM agents as pods",
 		Long: "podctl controls podd, which hosts LLM agents as pods: named, durable, and open to any number of clients.\n" +
-			"Start podd first: podd &",
+			"Start podd first: podd &\n" +
+			"ps, rm and logs are short for list, delete and tail.",
 		Example: "  podctl submit -f \"explain @README.md\"   ask the pod of this directory; created on first use\n" +
 			"  podctl attach                            work with it interactively\n" +
 			"  podctl tail -f                           watch it from another terminal",
-		Args:          verbArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Args:              verbArgs,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		ValidArgsFunction: completeAliases,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -71,12 +73,12 @@ func newRootCommand(p *program) *cobra.Command {
 	completeWith(root, "output", string(outputText), string(outputJSON))
 	root.AddCommand(
 		newCreateCommand(p), newListCommand(p), newShowCommand(p), newUpdateCommand(p), newDeleteCommand(p),
-		newSubmitCommand(p), newTailCommand(p), newAttachCommand(p), newInboxCommand(p), newJobsCommand(p), newNotifyCommand(p),
+		newSubmitCommand(p), newRunCommand(p), newTailCommand(p), newAttachCommand(p), newInboxCommand(p), newJobsCommand(p), newNotifyCommand(p),
 		newCancelCommand(p), newPauseCommand(p), newResumeCommand(p),
 		newApprovalsCommand(p), newApproveCommand(p), newDenyCommand(p), newRulesCommand(p), newAlertsCommand(p),
 		newContextCommand(p), newImageCommand(p), newTrustCommand(p), newMCPCommand(p), newStatsCommand(p), newCompactCommand(p), newForkCommand(p), newRewindCommand(p),
 		newStatusCommand(p), newReloadCommand(p), newModelsCommand(p), newACPCommand(p), newBridgeCommand(p), newVersionCommand(p), newCompletionCommand(p),
 	)
-	p.podFlags(root)
+	podOperand{p}.flags(root)
 	return root
 }

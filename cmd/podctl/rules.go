@@ -22,20 +22,21 @@ type ruleVerbs struct{ *program }
 func newRulesCommand(of *program) *cobra.Command {
 	p := ruleVerbs{of}
 	cmd := &cobra.Command{
-		Use:   "rules [POD]",
-		Short: "List the rules of a pod",
+		Use:         "rules [POD]",
+		Annotations: withoutPod("all pods"),
+		Short:       "List the rules of a pod",
 		Long: "Lists the rules that pods have of their own, of one pod or of all: an answer with \"always\" adds one. podd config\n" +
 			"shows the rules for all pods.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {
-				resp, err := c.Approvals().ListRules(cmd.Context(), &poddv1.ListRulesRequest{Pod: valid(first(args))})
+				resp, err := c.Approvals().ListRules(cmd.Context(), &poddv1.ListRulesRequest{Pod: valid(args[0])})
 				if err != nil {
 					return err
 				}
 				if p.output == outputText {
-					return p.table(p.stdout, first(args), resp.GetRules())
+					return p.table(p.stdout, args[0], resp.GetRules())
 				}
 				for _, r := range resp.GetRules() {
 					if err := p.printJSON(r); err != nil {
@@ -52,14 +53,14 @@ func newRulesCommand(of *program) *cobra.Command {
 
 func newRulesRmCommand(p ruleVerbs) *cobra.Command {
 	return &cobra.Command{
-		Use:               "rm POD ID",
+		Use:               "rm [POD] ID",
 		Short:             "Remove a rule of a pod",
 		Long:              "Removes a rule of a pod. It no longer applies to the next call, also in a running turn.",
 		Args:              operands,
 		ValidArgsFunction: p.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Approvals().RemoveRule(cmd.Context(), &poddv1.RemoveRuleRequest{Pod: valid(args[0]), Id: valid(args[1])})
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				resp, err := c.Approvals().RemoveRule(cmd.Context(), &poddv1.RemoveRuleRequest{Pod: pod, Id: valid(args[1])})
 				if err != nil {
 					return err
 				}

@@ -15,13 +15,13 @@ import (
 
 func newShowCommand(p *program) *cobra.Command {
 	return &cobra.Command{
-		Use:               "show POD",
+		Use:               "show [POD]",
 		Short:             "Show details of a pod",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.with(func(c *client.Client) error {
-				resp, err := c.Pods().GetPod(cmd.Context(), &poddv1.GetPodRequest{Pod: valid(args[0])})
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
+				resp, err := c.Pods().GetPod(cmd.Context(), &poddv1.GetPodRequest{Pod: pod})
 				if err != nil {
 					return err
 				}

@@ -23,14 +23,12 @@ func newStatsCommand(p *program) *cobra.Command {
 		Short: "Show what a pod, or all pods, used",
 		Long: "Shows the turns, requests, tokens, cost and tool calls of a pod, or of all pods together. With --watch it\n" +
 			"updates every second: in place on a terminal, elsewhere whenever something changes.",
+		Annotations:       withoutPod("all pods"),
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.with(func(c *client.Client) error {
-				req := &poddv1.GetStatsRequest{}
-				if len(args) == 1 {
-					req.Pod = valid(args[0])
-				}
+				req := &poddv1.GetStatsRequest{Pod: valid(args[0])}
 				ask := func(ctx context.Context) (*poddv1.GetStatsResponse, error) { return c.Pods().GetStats(ctx, req) }
 				if watching {
 					return watch(cmd.Context(), p, ask, statsTable)

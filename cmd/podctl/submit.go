@@ -45,7 +45,7 @@ func newSubmitCommand(p *program) *cobra.Command {
 			"standard error.",
 		Example: "  podctl submit -f \"explain @README.md\"\n  git diff | podctl submit -f \"review this\"",
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return p.completeReference(cmd.Context(), flags, typed)
+			return references{p}.complete(cmd.Context(), flags, typed)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			images, err := readImages(flags.images)
@@ -81,6 +81,17 @@ func newSubmitCommand(p *program) *cobra.Command {
 	completeModels(p, cmd)
 	completeEffort(cmd)
 	p.completePodFlag(cmd)
+	return cmd
+}
+
+// newRunCommand is submit with -f.
+func newRunCommand(p *program) *cobra.Command {
+	cmd := newSubmitCommand(p)
+	cmd.Use, cmd.Short = "run [TEXT...]", "Submit a prompt to a pod and follow the turn: submit -f"
+	cmd.Example = strings.ReplaceAll(cmd.Example, "submit -f", "run")
+	follow := cmd.Flags().Lookup("follow")
+	follow.DefValue = "true"
+	mustRegister(follow.Value.Set("true"))
 	return cmd
 }
 

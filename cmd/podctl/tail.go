@@ -22,11 +22,11 @@ type tailFlags struct {
 func newTailCommand(p *program) *cobra.Command {
 	var flags tailFlags
 	cmd := &cobra.Command{
-		Use:   "tail [POD]",
-		Short: "Show the last entries of a pod's log",
+		Use:     "tail [POD]",
+		Aliases: []string{"logs"},
+		Short:   "Show the last entries of a pod's log",
 		Long: "Shows the last entries of a pod's log, or with --after all entries above a number. With -f it keeps printing\n" +
-			"new entries, across restarts of podd; stopping it does not affect the pod.\n" +
-			"Without POD: $PODD_POD, else the pod whose workspace is the current directory.",
+			"new entries, across restarts of podd; stopping it does not affect the pod.",
 		Args:              operands,
 		ValidArgsFunction: p.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -34,11 +34,7 @@ func newTailCommand(p *program) *cobra.Command {
 			if err := flags.check(cmd); err != nil {
 				return err
 			}
-			return p.with(func(c *client.Client) error {
-				pod, err := p.pod(cmd.Context(), c, first(args), false)
-				if err != nil {
-					return err
-				}
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
 				return p.tail(cmd.Context(), c, pod, flags)
 			})
 		},
@@ -102,12 +98,4 @@ func showAll(ctx context.Context, c *client.Client, o client.StreamOptions, show
 		at = max(at, m.GetEntry().GetSeq())
 	}
 	return at, nil
-}
-
-// first is the first argument, or "".
-func first(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	return args[0]
 }

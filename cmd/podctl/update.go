@@ -14,7 +14,7 @@ import (
 func newUpdateCommand(p *program) *cobra.Command {
 	var flags specFlags
 	cmd := &cobra.Command{
-		Use:   "update POD",
+		Use:   "update [POD]",
 		Short: "Change a pod's settings",
 		Long: "Changes the settings of a pod for which you give a flag, and no others. --read and --write replace the whole\n" +
 			"list; --read '' empties it. Other flags with an empty value or 0 restore podd's default.",
@@ -30,9 +30,9 @@ func newUpdateCommand(p *program) *cobra.Command {
 			if len(fields) == 0 {
 				return usagef("nothing to change: give at least one flag, such as --model")
 			}
-			return p.with(func(c *client.Client) error {
+			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
 				resp, err := c.Pods().UpdatePod(cmd.Context(), &poddv1.UpdatePodRequest{
-					Pod: valid(args[0]), Spec: wire.PodSpecToProto(spec), UpdateMask: &fieldmaskpb.FieldMask{Paths: fields},
+					Pod: pod, Spec: wire.PodSpecToProto(spec), UpdateMask: &fieldmaskpb.FieldMask{Paths: fields},
 				})
 				if err != nil {
 					return err

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,18 +19,8 @@ import (
 func TestVerbsTakeAnyArguments(t *testing.T) {
 	w := newWorld(t, scripted.Handler(func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(scripted.Text("Yes.")) }))
 	t.Chdir(t.TempDir())
-	var verbs [][]string
-	var walk func(path []string, cmd *cobra.Command)
-	walk = func(path []string, cmd *cobra.Command) {
-		if len(path) > 0 {
-			verbs = append(verbs, path)
-		}
-		for _, sub := range cmd.Commands() {
-			walk(append(path[:len(path):len(path)], sub.Name()), sub)
-		}
-	}
-	walk(nil, newRootCommand(&program{}))
-	for _, verb := range verbs {
+	for _, cmd := range everyVerb() {
+		verb := strings.Fields(cmd.CommandPath())[1:]
 		for _, arg := range []string{"no-such-pod", "", "../x", "\xff\x1b", "7", "-1"} {
 			for n := range 4 {
 				args := verb
@@ -42,6 +34,83 @@ func TestVerbsTakeAnyArguments(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// everyVerb are podctl's commands and their subcommands.
+func everyVerb() (verbs []*cobra.Command) {
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			verbs = append(verbs, sub)
+			walk(sub)
+		}
+	}
+	walk(newRootCommand(&program{}))
+	return verbs
+}
+
+// Every verb about one pod takes the pod here if POD is missing, and says which one if
+// there are several. Only delete must be told.
+func TestVerbsFindThePodHere(t *testing.T) {
+	w := newWorld(t, scripted.Handler(func(context.Context, scripted.Request) scripted.Reply { return scripted.Say(scripted.Text("Yes.")) }))
+	t.Chdir(t.TempDir())
+	for _, args := range [][]string{{"create", "older"}, {"submit", "-p", "older", "-f", "hello"}, {"create", "newer"}, {"submit", "-p", "newer", "-f", "hello"}} {
+		if code, stderr := w.runHere(args); code != 0 {
+			t.Fatalf("podctl %q: %s", args, stderr)
+		}
+	}
+	further := map[string][]string{
+		"fork": {"third"}, "rewind": {"1"}, "approve": {"1"}, "deny": {"1"}, "inbox rm": {"r1"}, "rules rm": {"123abc"}, "jobs logs": {"1"},
+		"jobs stop": {"1", "2"}, "notify": {"a note"}, "update": {"--budget", "3"}, "image": {"shot.png"},
+	}
+	for _, cmd := range everyVerb() {
+		verb := strings.TrimPrefix(cmd.CommandPath(), "podctl ")
+		operands := strings.Fields(cmd.Use)[1:]
+		switch {
+		case len(operands) == 0 || strings.Trim(operands[0], "[]") != "POD":
+			continue
+		case operands[0] == "POD":
+			if verb != "delete" {
+				t.Errorf("%s does not find the pod here: write [POD]", verb)
+			}
+			continue
+		case cmd.Annotations[withoutPodKey] != "" || verb == "attach": // attach needs a terminal.
+			continue
+		}
+		_, stderr := w.runHere(slices.Concat(strings.Fields(verb), further[verb]))
+		if !strings.Contains(stderr, "using pod newer (most recently active here); for another, use -p NAME: ") {
+			t.Errorf("%s %q: standard error %q", verb, further[verb], stderr)
+		}
+	}
+}
+
+// If an argument is missing, it is POD.
+func TestPodIsGiven(t *testing.T) {
+	for args, want := range map[string]bool{
+		"show": false, "show p": true, "show NoName": true, "delete": true,
+		"fork new": false, "fork p new": true, "fork p new more": true,
+		"rewind 12": false, "rewind #12": false, "rewind p 12": true, "rewind 12 13": true,
+		"approve 3": false, "approve p 3": true, "deny 3": false, "rules rm 123abc": false, "rules rm p 123abc": true, "deny pod_ab3 3": true,
+		"jobs logs 1": false, "jobs logs p 1": true, "jobs stop 1 2": false, "jobs stop p 1 2": true, "jobs stop p": true,
+		"inbox rm r": false, "inbox rm p r": true,
+		"image": false, "image p": true, "image shot.png": false, "image shot.png out": false, "image p shot.png out": true,
+		"notify p": false, "notify p text": true, "notify No text": false, "notify 12 text": false, "notify p -": true, "notify -": false,
+	} {
+		p := &program{}
+		cmd, rest, err := newRootCommand(p).Find(strings.Fields(args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.stdin = (*os.File)(nil) // Nothing is piped in.
+		if got := (podOperand{p}).given(cmd, rest); got != want {
+			t.Errorf("%q names the pod: %t, want %t", args, got, want)
+		}
+	}
+	p := &program{stdin: strings.NewReader("")}
+	cmd, rest, _ := newRootCommand(p).Find([]string{"notify", "p"})
+	if !(podOperand{p}).given(cmd, rest) {
+		t.Error("notify p does not name the pod of a note that is piped in")
 	}
 }
 

@@ -1,15 +1,14 @@
 // Package podname makes names for unnamed pods, from their workspace's name.
 //
-// Rank 0. Its functions are pure.
+// Rank 1. Its functions are pure.
 package podname
 
 import (
 	"fmt"
 	"strings"
-)
 
-// maxName is the longest pod name, in bytes.
-const maxName = 63
+	"podd/pkg/item"
+)
 
 // For makes a pod's name from a directory's.
 func For(dir string) string {
@@ -22,9 +21,12 @@ func For(dir string) string {
 		}
 		return '-'
 	}, dir)
-	name = strings.Trim(name[:min(len(name), maxName)], "-")
-	if name == "" {
+	name = strings.Trim(name[:min(len(name), item.MaxPodName)], "-")
+	switch {
+	case name == "":
 		return "pod"
+	case !item.ValidPodName(name):
+		return "pod-" + name[:min(len(name), item.MaxPodName-len("pod-"))]
 	}
 	return name
 }
@@ -35,5 +37,5 @@ func Numbered(base string, n int) string {
 		return base
 	}
 	suffix := fmt.Sprintf("-%d", n)
-	return base[:min(len(base), maxName-len(suffix))] + suffix
+	return base[:min(len(base), item.MaxPodName-len(suffix))] + suffix
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,8 +14,6 @@ import (
 	"podd/pkg/store"
 	"podd/pkg/worker"
 )
-
-var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 // Create creates a pod. Its workspace must be an existing directory. podd itself sets
 // Parent, ParentCall and Endpoint of its spec.
@@ -45,9 +42,9 @@ func (h *Host) create(ctx context.Context, name string, spec item.PodSpec) (item
 
 // newPod is the record of a pod that is not stored yet.
 func (h *Host) newPod(name string, spec item.PodSpec) (item.Pod, error) {
-	if !validName.MatchString(name) {
+	if !item.ValidPodName(name) {
 		return item.Pod{}, item.Errorf(item.KindInvalid, "BAD_NAME",
-			"%q is not a valid pod name: use 1 to 63 lower-case letters, digits and dashes, and begin with a letter or digit", name)
+			"%q is not a valid pod name: use 1 to 63 lower-case letters, digits and dashes, with at least one letter and no dash first", name)
 	}
 	resolve, err := h.Workspaces.Check(spec, item.PodSpec{})
 	if err != nil {
@@ -59,7 +56,7 @@ func (h *Host) newPod(name string, spec item.PodSpec) (item.Pod, error) {
 	}
 	now := h.Now().UTC()
 	return item.Pod{
-		ID: "pod_" + strings.ToLower(rand.Text())[:16], Name: name, Spec: spec, CreatedAt: now,
+		ID: item.PodIDPrefix + strings.ToLower(rand.Text())[:16], Name: name, Spec: spec, CreatedAt: now,
 		Status: item.PodStatus{State: item.StateIdle, LastActivity: now},
 	}, nil
 }
