@@ -88,3 +88,52 @@ func TestMarkdown(t *testing.T) {
 		t.Errorf("the colours are\n%s, want\n%s", got, want)
 	}
 }
+
+// An edit that waits is a diff in a tab, whose keys answer it; an answer given elsewhere closes it.
+func TestDiffOfAnEdit(t *testing.T) {
+	w := newWorld(t, `step
+call write_file {"path": "a.go", "content": "package a\n\nvar x = 2\n"}
+step
+text Wrote it.
+on "edit"
+step
+call edit_file {"path": "a.go", "old": "x = 2", "new": "x = 3"}
+step
+text Edited it.
+`)
+	makePod(t, w, "--ask", "always")
+	e := neovim.Edit(t, w)
+	e.Ex("Podd open p")
+	e.Await("[idle]")
+	text := func(win string) string {
+		return e.Lua(`local w = vim.api.nvim_tabpage_list_wins(0)[` + win + `]
+			return w and table.concat(vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(w), 0, -1, false), '|') or ''`)
+	}
+	open := func(pod, before, after string) {
+		t.Helper()
+		e.Await("[waiting (1 approval)]")
+		e.Ex(e.LineOf("? call "))
+		e.Keys("D")
+		e.AwaitLua(`#vim.api.nvim_list_tabpages() == 2 and vim.wo.diff and vim.bo.filetype == 'go'`)
+		if old, now := text("1"), text("2"); old != before || now != after {
+			t.Errorf("the diff is of %q and %q", old, now)
+		}
+	}
+	w.Podctl("submit", "-p", "p", "go")
+	open("p", "", "package a||var x = 2")
+	e.Keys("a")
+	e.AwaitLua(`#vim.api.nvim_list_tabpages() == 1 and not vim.wo.diff`)
+	e.Await("Wrote it.")
+	e.Await("[idle]")
+	w.Podctl("submit", "-p", "p", "edit")
+	open("p", "package a||var x = 2", "package a||var x = 3")
+	var waits struct {
+		Call string `json:"call_seq"`
+	}
+	if err := json.Unmarshal([]byte(w.Podctl("approvals", "p", "-o", "json")), &waits); err != nil {
+		t.Fatal(err)
+	}
+	w.Podctl("approve", "p", waits.Call)
+	e.AwaitLua(`#vim.api.nvim_list_tabpages() == 1 and not vim.wo.diff`)
+	e.Await("Edited it.")
+}

@@ -149,6 +149,31 @@ check("a notification leads to the whole call and its answer", async () => {
   await page.getByText("turn 6 finished").waitFor();
 });
 
+check("an edit that waits is a diff, which goes away with the answer", async () => {
+  const page = await e.stream();
+  const tab = e.page.locator(".tab", { hasText: "a.txt: here proposes" });
+  const show = async (text) => {
+    await page.locator("#input").fill(`replace three ${text}`);
+    await page.locator("#input").press("Enter");
+    await page.getByRole("button", { name: "Show diff" }).click();
+    await tab.waitFor();
+    const diff = e.page.locator(".monaco-diff-editor");
+    await diff.locator(".editor.modified .view-line", { hasText: text }).first().waitFor();
+    await e.await("what is replaced", () => diff.innerText(), (shown) => shown.includes("three"));
+    assert.deepEqual(await e.notifications(), []);
+  };
+  await show("uno");
+  podctl("deny", "here", waiting("here"));
+  await tab.waitFor({ state: "detached" });
+  await idle();
+  assert.equal(fs.readFileSync(path.join(work, "a.txt"), "utf8"), "one\ntwo\nthree\nfour\n");
+  await show("dos");
+  await e.page.locator(".editor-actions").getByRole("button", { name: "Allow the Proposed Change" }).first().click();
+  await tab.waitFor({ state: "detached" });
+  await page.getByText("turn 8 finished").waitFor();
+  assert.equal(fs.readFileSync(path.join(work, "a.txt"), "utf8"), "one\ntwo\ndos\nfour\n");
+});
+
 check("a podd that is away is not a podd without pods", async () => {
   const settings = path.join(home, "code", "server", "data", "Machine", "settings.json");
   fs.writeFileSync(settings, JSON.stringify({ ...JSON.parse(fs.readFileSync(settings, "utf8")), "podd.socket": path.join(home, "nowhere") }));

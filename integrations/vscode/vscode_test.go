@@ -21,10 +21,14 @@ import (
 	"podd/pkg/llm/scripted"
 )
 
-// model calls shell with the text after "run" and echoes any other prompt. Text after
+// model calls shell with the text after "run", replaces "three" in a.txt by the text after "replace three", and echoes any other prompt. Text after
 // "on the host" asks for that access.
 func model(_ context.Context, r scripted.Request) scripted.Reply {
 	said := r.LastUser()
+	if text, ok := strings.CutPrefix(said, "replace three "); ok && len(r.Results()) == 0 {
+		args, _ := json.Marshal(map[string]string{"path": "a.txt", "old": "three", "new": text})
+		return scripted.Say(scripted.Call{Name: "edit_file", Arguments: string(args)})
+	}
 	command, run := strings.CutPrefix(said, "run ")
 	switch {
 	case run && len(r.Results()) == 0:

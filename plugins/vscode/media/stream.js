@@ -71,6 +71,12 @@
       ask.append(element("pre", "what", b.arguments));
       const answers = element("div", "answers");
       answers.append(button("Allow once", b, true, false), button("Always", b, true, true), button("Deny", b, false, false));
+      if (b.proposes) {
+        const diff = element("button", "no", "Show diff");
+        diff.type = "button";
+        diff.addEventListener("click", () => host.postMessage({ type: "diff", callId: b.callId }));
+        answers.append(diff);
+      }
       ask.append(answers);
       box.append(ask);
     }

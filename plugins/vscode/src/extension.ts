@@ -9,10 +9,12 @@ import { images } from "./images";
 import { type Answer, Connection } from "./podd/connection";
 import { places } from "./podd/places";
 import { type State, Watch } from "./podd/watch";
+import { proposal } from "./proposal";
 import { type Selected, segments } from "./selection";
 import type { Kept } from "./stream/messages";
 import { visible } from "./stream/visible";
 import { Claims } from "./views/claims";
+import { Diffs } from "./views/diffs";
 import { Notifier, review } from "./views/notify";
 import { Panel, chooseImages, streamType } from "./views/panel";
 import { Status, podLine } from "./views/status";
@@ -27,6 +29,7 @@ class Extension {
   private readonly panels = new Map<string, Panel>();
   private readonly tree = new Tree();
   private readonly status = new Status();
+  private readonly diffs = new Diffs();
   private readonly notifier: Notifier;
   private readonly watch: Watch;
   /** The pod that was last opened or given input. */
@@ -36,7 +39,7 @@ class Extension {
     const asks = {
       acknowledge: (seq: number) => this.connect().acknowledge([seq]),
       open: (pod: string) => this.open(pod),
-      inSight: (pod: string) => this.panels.get(pod)?.visible ?? false,
+      inSight: (a: Approval) => (this.panels.get(a.pod)?.visible ?? false) || this.diffs.visible(a),
       patience: (pod: string) => this.patience(pod),
       report: (what: Promise<unknown>) => this.report(what),
     };
@@ -44,12 +47,14 @@ class Extension {
     this.watch = new Watch(() => this.connect(), every, (now) => this.look(now));
     context.subscriptions.push(
       this.status,
+      this.diffs,
       this.notifier,
       vscode.window.registerTreeDataProvider("podd.pods", this.tree),
       vscode.window.registerWebviewPanelSerializer(streamType, {
         deserializeWebviewPanel: async (view, kept?: Kept) => (kept ? this.show(kept, view) : view.dispose()),
       }),
       vscode.commands.registerCommand(review, (pod: string) => this.open(pod)),
+      vscode.window.tabGroups.onDidChangeTabs(() => this.notifier.questions()),
       vscode.workspace.onDidChangeConfiguration((e) => e.affectsConfiguration("podd") && this.disconnect()),
       { dispose: () => this.watch.stop() },
       { dispose: () => this.disconnect() },
@@ -63,6 +68,9 @@ class Extension {
         this.report(this.submitImages(all ?? (one ? [one] : undefined))),
       ),
     );
+    for (const [name, approve] of [["podd.allow", true], ["podd.deny", false]] as const) {
+      context.subscriptions.push(vscode.commands.registerCommand(name, (uri?: vscode.Uri) => this.report(this.answerDiff(uri, { approve }))));
+    }
     this.command("podd.cancel", (p?: Pod) => this.on(p, (c, pod) => c.cancel(pod)));
     this.command("podd.pause", (p?: Pod) => this.on(p, (c, pod) => c.pause(pod)));
     this.command("podd.resume", (p?: Pod) => this.on(p, (c, pod) => c.resume(pod)));
@@ -97,6 +105,7 @@ class Extension {
     void vscode.commands.executeCommand("setContext", "podd.seen", now.away ? "away" : "here");
     this.tree.show(now);
     this.notifier.show(now);
+    if (!now.away) this.report(this.diffs.keep(now.approvals));
     for (const id of this.panels.keys()) this.tell(id);
     const p = now.pods.find((pod) => pod.id === this.current) ?? here(now.pods)[0];
     this.status.show(p ? podLine(p) : "", now.approvals.length, now.away);
@@ -128,11 +137,15 @@ class Extension {
     const { pod } = kept;
     const asks = {
       answer: async (id: string, callId: string, digest: Buffer, how: Answer) => {
-        const what = (await this.connect().waiting()).find((a) => a.pod === id && a.callId === callId);
-        if (!what) throw new Error(noLongerWaits);
+        const what = await this.waits(id, callId);
         // Without a digest podd would approve any waiting call.
         if (how.approve && digest.length === 0) throw new Error("the call was not shown completely: open the stream again");
         await this.answer({ ...what, digest }, how);
+      },
+      diff: async (id: string, callId: string) => {
+        const what = await this.waits(id, callId);
+        const dir = this.watch.state.pods.find((p) => p.id === id)?.spec?.dir ?? "";
+        await this.diffs.show(what, await proposal(what.tool, what.arguments, dir));
       },
       report: (what: Promise<unknown>) => this.report(what),
       seen: () => this.notifier.questions(),
@@ -151,6 +164,22 @@ class Extension {
     const p = this.watch.state.pods.find((q) => q.id === pod);
     if (p?.spec && p.spec.dir === folder()) return 0;
     return vscode.window.state.focused ? every : 2 * every;
+  }
+
+  /** waits is a call that waits for an answer. */
+  private async waits(pod: string, callId: string): Promise<Approval> {
+    const what = (await this.connect().waiting()).find((a) => a.pod === pod && a.callId === callId);
+    if (!what) throw new Error("the call no longer waits: it was answered elsewhere, or its turn ended");
+    return what;
+  }
+
+  /** answerDiff answers the call of a diff view: the one that is named, or that in front. */
+  private async answerDiff(uri: vscode.Uri | undefined, how: Answer): Promise<void> {
+    const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
+    const shown = uri ?? (input instanceof vscode.TabInputTextDiff ? input.modified : undefined);
+    const call = shown && this.diffs.call(shown);
+    if (!call) throw new Error("no diff of a call that waits is in front: open it from the question");
+    await this.answer(call, how);
   }
 
   private async answer(what: Approval, how: Answer): Promise<void> {
@@ -225,8 +254,6 @@ class Extension {
     for (const a of reply.alerts) void vscode.window.showWarningMessage(visible(`podd: ${a.text}`));
   }
 }
-
-const noLongerWaits = "the call no longer waits: it was answered elsewhere, or its turn ended";
 
 /** folder is the real path of the window's first folder, as podd knows it. */
 function folder(): string | undefined {

@@ -28,11 +28,28 @@ function M.answer(a, how)
   end)
 end
 
+-- keys sets the keys of a buffer that shows a call: each closes it and answers, except q.
+function M.keys(buf, a, close)
+  for key, how in pairs({ a = 'once', A = 'always', d = 'deny', q = false }) do
+    vim.keymap.set('n', key, function()
+      close()
+      if how then
+        M.answer(a, how)
+      end
+    end, { buffer = buf, nowait = true, silent = true })
+  end
+end
+
+-- hint names the keys that answer a call.
+function M.hint(a, later)
+  return '  [a] run once [A] always [d] deny' .. (require('podd.diff').proposes(a.tool) and ' [D] diff' or '') .. (later and ' [q] later' or '')
+end
+
 -- ask shows a call completely, in a window of its own with keys that answer it. The window
 -- closes when the call is answered anywhere.
 function M.ask(a)
   local lines = view.approval(a)
-  lines[#lines + 1] = '  [a] run once [A] always [d] deny [q] later'
+  lines[#lines + 1] = M.hint(a, true)
   vim.cmd('botright new')
   local buf, win = vim.api.nvim_get_current_buf(), vim.api.nvim_get_current_win()
   vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = 'nofile', 'wipe', false
@@ -44,14 +61,8 @@ function M.ask(a)
       vim.api.nvim_buf_delete(buf, { force = true })
     end
   end
-  for key, how in pairs({ a = 'once', A = 'always', d = 'deny', q = false }) do
-    vim.keymap.set('n', key, function()
-      close()
-      if how then
-        M.answer(a, how)
-      end
-    end, { buffer = buf, nowait = true, silent = true })
-  end
+  M.keys(buf, a, close)
+  vim.keymap.set('n', 'D', function() require('podd.diff').open(a) end, { buffer = buf, nowait = true, silent = true })
   require('podd.notice').window(a, close)
 end
 

@@ -81,7 +81,7 @@ local function tail(v)
     for i, line in ipairs(view.approval(a)) do
       out[#out + 1] = { line, i == 1 and 'PoddAsk' or nil, '0' }
     end
-    out[#out + 1] = { '  [a] run once [A] always [d] deny', 'PoddAsk', '0' }
+    out[#out + 1] = { require('podd.ask').hint(a), 'PoddAsk', '0' }
     v.calls[#v.calls + 1] = { from = v.settled + from, to = v.settled + #out, approval = a }
   end
   out[#out + 1] = { ('[%s]'):format(summary(v)), 'PoddNote', '0' }
@@ -197,6 +197,14 @@ local function answer(buf, how)
   require('podd.ask').answer(a, how)
 end
 
+local function diff(buf)
+  local a = M.call_here(buf, vim.api.nvim_win_get_cursor(0)[1])
+  if not a then
+    return require('podd').say('no call under the cursor waits for approval')
+  end
+  require('podd.diff').open(a)
+end
+
 local function acknowledge(buf)
   local seq = views[buf].alerts[vim.api.nvim_win_get_cursor(0)[1]]
   if not seq then
@@ -210,6 +218,7 @@ local function map(buf)
     a = function() answer(buf, 'once') end,
     A = function() answer(buf, 'always') end,
     d = function() answer(buf, 'deny') end,
+    D = function() diff(buf) end,
     x = function() acknowledge(buf) end,
     i = function() require('podd.prompt').open(views[buf].pod) end,
   }) do

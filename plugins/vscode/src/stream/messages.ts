@@ -26,4 +26,6 @@ export type FromPage =
   | { type: "plan"; on: boolean }
   | { type: "complete"; prefix: string }
   | { type: "answer"; callId: string; digest: string; approve: boolean; always: boolean }
+  /** Show what a call that waits would change. */
+  | { type: "diff"; callId: string }
   | { type: "cancel" };

@@ -1,4 +1,5 @@
 import type { Block, Change } from "../../../transcript/transcript";
+import { proposes } from "../proposal";
 import { type Piece, rendered } from "./markdown";
 import { visible } from "./visible";
 
@@ -22,6 +23,8 @@ export interface PageBlock {
   question?: string;
   callId?: string;
   digest?: string;
+  /** For a waiting tool: the extension can show what it would change. */
+  proposes?: boolean;
   level?: string;
 }
 
@@ -59,6 +62,7 @@ export function pageBlock(b: Block): PageBlock {
         callId: b.call!.id,
         question: b.call!.question && visible(b.call!.question.text),
         digest: b.call!.question?.digest,
+        proposes: b.state === "asks" && proposes(b.call!.tool),
       };
     case "alert":
       return { id, kind: "alert", text, level: b.alert!.level };

@@ -10,8 +10,8 @@ import type { Claims } from "./claims";
 export interface Asks {
   acknowledge(seq: number): Promise<void>;
   open(pod: string): void;
-  /** Whether the pod's stream, which shows its questions completely, is visible. */
-  inSight(pod: string): boolean;
+  /** Whether the pod's stream or the call's diff is visible. */
+  inSight(a: Approval): boolean;
   /** How long another window may claim a question about the pod before this one, in milliseconds. */
   patience(pod: string): number;
   report(what: Promise<unknown>): void;
@@ -25,7 +25,7 @@ const again = 2000;
 
 /**
  * Notifier shows each alert once, and each call that waits as long as it waits: in a
- * notification of one window, unless a window shows the pod's stream.
+ * notification of one window, unless a window shows it.
  */
 export class Notifier implements vscode.Disposable {
   private readonly told = new Set<number>();
@@ -71,7 +71,7 @@ export class Notifier implements vscode.Disposable {
       if (!keys.has(k)) this.since.delete(k);
     }
     const mine = waiting.filter((a) => this.claim(a));
-    const wanted = new Map(mine.filter((a) => !this.asks.inSight(a.pod)).map((a) => [key(a), a]));
+    const wanted = new Map(mine.filter((a) => !this.asks.inSight(a)).map((a) => [key(a), a]));
     for (const [k, close] of this.open) {
       if (!wanted.has(k)) close();
     }
@@ -82,11 +82,11 @@ export class Notifier implements vscode.Disposable {
     if (mine.length < waiting.length) this.timer = setTimeout(() => this.questions(), Math.min(again, ...waiting.map((a) => this.left(a) || again)));
   }
 
-  /** claim says whether this window answers for a question. One that shows the stream need not wait for another. */
+  /** claim says whether this window answers for a question. One that shows it need not wait for another. */
   private claim(a: Approval): boolean {
     const k = key(a);
     if (!this.since.has(k)) this.since.set(k, Date.now());
-    return (this.left(a) === 0 || this.asks.inSight(a.pod)) && this.claims.take(k);
+    return (this.left(a) === 0 || this.asks.inSight(a)) && this.claims.take(k);
   }
 
   /** left is how long a question is left to other windows, in milliseconds. */

@@ -14,6 +14,8 @@ import { pageBlock, pageChange } from "../stream/page";
 export interface Asks {
   /** Answers the call that the page has shown, identified by its digest. */
   answer(pod: string, callId: string, digest: Buffer, how: Answer): Promise<void>;
+  /** Shows what a call that waits would change. */
+  diff(pod: string, callId: string): Promise<void>;
   report(what: Promise<unknown>): void;
   /** The view became visible or hidden. */
   seen(): void;
@@ -131,6 +133,9 @@ export class Panel {
         break;
       case "answer":
         await this.asks.answer(this.pod.pod, m.callId, Buffer.from(m.digest, "hex"), { approve: m.approve, always: m.always });
+        break;
+      case "diff":
+        await this.asks.diff(this.pod.pod, m.callId);
         break;
       case "cancel":
         await this.c.cancel(this.pod.pod);
