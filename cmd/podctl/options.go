@@ -12,8 +12,8 @@ import (
 
 // optionFlags are the flags that shape the answers of a model.
 type optionFlags struct {
-	effort, verbosity, temperature, tier string
-	output                               tokenCount
+	effort, verbosity, temperature, tier, ttl string
+	output                                    tokenCount
 }
 
 func (f *optionFlags) register(cmd *cobra.Command) {
@@ -23,7 +23,9 @@ func (f *optionFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.temperature, "temperature", "", "temperature from 0 to 2 (default: podd's)")
 	flags.Var(&f.output, "max-output", "tokens of one answer, such as 8k (default: podd's)")
 	flags.StringVar(&f.tier, "service-tier", "", "the endpoint's class of service, such as flex (default: podd's)")
+	flags.StringVar(&f.ttl, "cache-ttl", "", "how long an endpoint with cache marks keeps them: 5m or 1h (default: podd's)")
 	completeEffort(cmd)
+	completeWith(cmd, "cache-ttl", "5m", "1h")
 	completeWith(cmd, "verbosity", "low", "medium", "high")
 	for _, name := range []string{"temperature", "max-output", "service-tier"} {
 		completeWith(cmd, name)
@@ -37,7 +39,7 @@ func completeEffort(cmd *cobra.Command) {
 // optionsFact lists the options of a pod.
 func optionsFact(o item.Options) string {
 	var parts []string
-	for _, p := range [][2]string{{"effort", o.Effort}, {"verbosity", o.Verbosity}, {"temperature", o.Temperature}, {"service tier", o.ServiceTier}} {
+	for _, p := range [][2]string{{"effort", o.Effort}, {"verbosity", o.Verbosity}, {"temperature", o.Temperature}, {"service tier", o.ServiceTier}, {"cache", o.CacheTTL}} {
 		if p[1] != "" {
 			parts = append(parts, p[0]+" "+sanitize.Line(p[1]))
 		}

@@ -64,6 +64,7 @@ func (l *loader) endpoint(t *table) {
 		number("max_parallel", &e.MaxParallel, 0, 10_000).hinting("no limit"),
 	}
 	t.keys = append(t.keys, optionSettings(&e.Options)...)
+	t.keys = append(t.keys, section("quirks", quirkSettings(&e.Quirks.Quirks)...).like("", "openrouter"))
 	t.check = func() error { return l.defined(d) }
 }
 
@@ -100,6 +101,11 @@ func (l *loader) defined(d *definition) error {
 			return bad("%s: %s.headers has %s, which cannot be the name of a header", t.key("headers").origin, t.path, quote(name))
 		case isKey && !strings.Contains(value, "${"):
 			return bad("%s: %s.headers has a key in the file: use key_env, key_file or key_command, or write ${NAME} for a variable of podd", t.key("headers").origin, t.path)
+		}
+	}
+	for _, s := range t.key("quirks").keys {
+		if s.origin != "" {
+			d.Quirks.Names = append(d.Quirks.Names, s.key)
 		}
 	}
 	l.defining = append(l.defining, d)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,7 @@ body = { b = [1, 2.5, true], a = { z = "<x>", y = 1 } }
 first_byte = "1m"
 proxy = "http://me:proxy-word@proxy:3128"
 max_parallel = 2
+quirks = { cache_marks = true, needs_reasoning = false }
 [endpoints.router]
 base_url = "https://openrouter.ai/api/v1"
 key_env = "ROUTER_KEY"
@@ -82,7 +84,8 @@ key_command = ["pass", "show", "work"]
 	}
 	if work.BaseURL != "https://work.example/openai/v1?api-version=2024-secret" || work.Address() != "https://work.example/openai/v1" ||
 		work.Key.Value != "key-of-the-file" || work.Headers["X-Team"] != "blue whale-team" ||
-		work.Body != `{"a":{"y":1,"z":"<x>"},"b":[1,2.5,true]}` || work.MaxParallel != 2 {
+		work.Body != `{"a":{"y":1,"z":"<x>"},"b":[1,2.5,true]}` || work.MaxParallel != 2 ||
+		!slices.Equal(work.Quirks.Names, []string{"cache_marks", "needs_reasoning"}) || !work.Quirks.CacheMarks {
 		t.Errorf("work: %+v", work)
 	}
 	// What podd config shows has no secret, and says where each value is from.
@@ -97,6 +100,7 @@ key_command = ["pass", "show", "work"]
 	}
 	for _, want := range []string{
 		"endpoints.work.key = set from " + file, "endpoints.router.key = set from ROUTER_KEY", "endpoints.work.headers = { X-Team = \"...\" }",
+		"endpoints.work.quirks.cache_marks = true from", "endpoints.work.quirks.needs_reasoning = false from",
 		`endpoints.work.base_url = "https://work.example/openai/v1?..."`, `endpoints.work.body = { a = { y = 1, z = "<x>" }, b = [1, 2.5, true] }`,
 	} {
 		if !strings.Contains(shown, want) {
@@ -133,6 +137,12 @@ func TestEndpointRefusals(t *testing.T) {
 		"a model of none":      {"model = 'wark/m'\n" + base, `:1: model: the model "wark/m" names no endpoint: there are default, work`},
 		"a fallback of none":   {"fallback_models = ['a', 'b/c']", `:1: fallback_models: the model "b/c" names no endpoint`},
 		"a summary of none":    {"[compaction]\nmodel = 'b/c'", `:2: compaction.model: the model "b/c" names no endpoint`},
+		"mistyped quirk":       {base + "[endpoints.work.quirks]\ncache_mark = true", ":4: unknown key endpoints.work.quirks.cache_mark; did you mean cache_marks?"},
+		"unknown quirk":        {base + "[endpoints.work.quirks]\nspeed = true", ":4: unknown key endpoints.work.quirks.speed: [endpoints.work.quirks] has answers_tools, cache_key,"},
+		"no flag":              {base + "[endpoints.work.quirks]\ncache_key = 1", ":4: endpoints.work.quirks.cache_key must be true or false; it is 1"},
+		"no members":           {base + "[endpoints.work.quirks]\nunsigned = 'a: 1'", ":4: endpoints.work.quirks.unsigned must be members of a JSON object"},
+		"another thinking":     {base + "[endpoints.work.quirks]\nthinking = 'deep'", `:4: endpoints.work.quirks.thinking must be "adaptive", "budget" or "none"`},
+		"a day of caching":     {base + "cache_ttl = '24h'", `:3: endpoints.work.cache_ttl must be "5m" or "1h"`},
 		"no table":             {"[endpoints]\nwork = 1", ":2: endpoints.work must be a table"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -40,7 +40,10 @@ func (e *example) keys(path, named string, keys []*setting) {
 				e.one(at, i, name, s)
 			}
 		case s.keys != nil:
-			if s.keys[0].begin == nil {
+			switch {
+			case named != "":
+				e.text.WriteString("\n#" + label(at) + "\n")
+			case s.keys[0].begin == nil:
 				e.text.WriteString("\n" + label(at) + "\n")
 			}
 			e.keys(at, "", s.keys)
@@ -66,6 +69,11 @@ func (e *example) one(at string, i int, name string, s *setting) {
 // for all names below it.
 func (e *example) said(table, key string) string {
 	table, _, _ = strings.Cut(table, "[")
+	if parts := strings.Split(table, "."); len(parts) == 3 {
+		if said := e.about[join(join(parts[0], parts[2]), key)]; said != "" {
+			return said
+		}
+	}
 	for {
 		if said := e.about[join(table, key)]; said != "" {
 			return said

@@ -29,6 +29,7 @@ func optionSettings(o *item.Options) []*setting {
 		temperature("temperature", &o.Temperature).hinting(follows).like("0.5"),
 		number("max_output", &o.MaxOutput, 0, 1<<30).hinting(follows),
 		tier,
+		choice("cache_ttl", &o.CacheTTL, "5m", "1h").hinting(follows).like(`"1h"`),
 	}
 	for _, s := range all {
 		s.quiet = true

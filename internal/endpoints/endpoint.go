@@ -27,6 +27,8 @@ type Endpoint struct {
 	// Body has the members that the configuration adds to each request: a JSON object, keys
 	// sorted, or empty.
 	Body string
+	// Quirks replace what podd knows of the host and its models.
+	Quirks exchange.Override
 	// Options are those of its models.
 	Options item.Options
 	// FirstByte and Idle bound the time until an answer begins, and a pause within it; 0

@@ -12,12 +12,14 @@ func optionsToProto(o item.Options) *poddv1.Options {
 	}
 	return &poddv1.Options{
 		Effort: clean(o.Effort), Verbosity: clean(o.Verbosity), Temperature: clean(o.Temperature), MaxOutput: o.MaxOutput, ServiceTier: clean(o.ServiceTier),
+		CacheTtl: clean(o.CacheTTL),
 	}
 }
 
 func optionsFromProto(p *poddv1.Options) item.Options {
 	return item.Options{
 		Effort: p.GetEffort(), Verbosity: p.GetVerbosity(), Temperature: p.GetTemperature(), MaxOutput: p.GetMaxOutput(), ServiceTier: p.GetServiceTier(),
+		CacheTTL: p.GetCacheTtl(),
 	}
 }
 

@@ -22,6 +22,7 @@ func setupToProto(k item.Setup) *poddv1.Setup {
 		Options:             optionsToProto(k.Options),
 		Body:                clean(k.Body),
 		CacheKey:            clean(k.CacheKey),
+		UnsignedCalls:       k.UnsignedCalls,
 	}
 }
 
@@ -42,6 +43,7 @@ func setupFromProto(p *poddv1.Setup) item.Setup {
 		Options:             optionsFromProto(p.GetOptions()),
 		Body:                p.GetBody(),
 		CacheKey:            p.GetCacheKey(),
+		UnsignedCalls:       p.GetUnsignedCalls(),
 	}
 }
 

@@ -117,6 +117,9 @@ type Setup struct {
 	Body string
 	// CacheKey groups the requests of a pod and its forks in the endpoint's prompt cache.
 	CacheKey string
+	// UnsignedCalls says that the conversation ends in calls without reasoning that the
+	// model could read, such as those of another model.
+	UnsignedCalls bool
 	// Base, Environment and Instructions are sent in this order as one text, [Setup.System]:
 	// base instructions, where the pod works, and what the operator says.
 	Base, Environment, Instructions string

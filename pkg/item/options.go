@@ -15,6 +15,9 @@ type Options struct {
 	MaxOutput int64
 	// ServiceTier is a class of service of the endpoint, such as "flex".
 	ServiceTier string
+	// CacheTTL is how long the endpoint keeps what a request marks for its prompt cache: "5m"
+	// or "1h".
+	CacheTTL string
 }
 
 // Over is the options with those of wider settings in place of zero fields.
@@ -22,6 +25,7 @@ func (o Options) Over(wider Options) Options {
 	return Options{
 		Effort: cmp.Or(o.Effort, wider.Effort), Verbosity: cmp.Or(o.Verbosity, wider.Verbosity), Temperature: cmp.Or(o.Temperature, wider.Temperature),
 		MaxOutput: cmp.Or(o.MaxOutput, wider.MaxOutput), ServiceTier: cmp.Or(o.ServiceTier, wider.ServiceTier),
+		CacheTTL: cmp.Or(o.CacheTTL, wider.CacheTTL),
 	}
 }
 

@@ -30,6 +30,8 @@ func (s *settings) checkOptions(o item.Options, model item.ModelRef) error {
 		return bad("the output limit %d is not a number of tokens up to %d", o.MaxOutput, 1<<30)
 	case !optionWord.MatchString(o.ServiceTier):
 		return bad("the service tier %q is not a word such as flex", o.ServiceTier)
+	case !slices.Contains([]string{"", "5m", "1h"}, o.CacheTTL):
+		return bad("the time %q of the prompt cache is not 5m or 1h", o.CacheTTL)
 	}
 	name := cmp.Or(model, s.Model).Model
 	if takes := s.Models.Efforts(name); o.Effort != "" && len(takes) > 0 && !slices.Contains(takes, o.Effort) {

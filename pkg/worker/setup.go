@@ -107,6 +107,7 @@ func (t *asker) newSetup(ctx context.Context, project string, warnings []string)
 	if err != nil {
 		return nil, err
 	}
+	setup.UnsignedCalls = signs(setup) && endsUnsigned(t.j.now.Next.Items, setup)
 	if ok && old.Equal(setup) {
 		return nil, nil
 	}
@@ -132,6 +133,46 @@ func (t *asker) newSetup(ctx context.Context, project string, warnings []string)
 		kinds = append(kinds, a)
 	}
 	return kinds, nil
+}
+
+// signs says whether a model signs its reasoning, and may refuse to go on with calls that
+// it did not reason about.
+func signs(s item.Setup) bool { return s.API == "messages" && s.Options.Effort != "" }
+
+// endsUnsigned says whether a conversation ends in steps with calls, and their first step
+// has no reasoning that the model of a setup could read, or one of them has another
+// model's.
+func endsUnsigned(items []item.Item, setup item.Setup) bool {
+	open, unsigned := false, false
+	for len(items) > 0 {
+		var calls, own, foreign bool
+		n := 0
+	step:
+		for _, it := range items {
+			switch v := it.(type) {
+			case item.ToolCall:
+				calls = true
+			case item.Reasoning:
+				fits := v.Opaque.Fits(setup.API, setup)
+				own, foreign = own || fits, foreign || !fits
+			case item.AssistantMessage:
+			default:
+				break step
+			}
+			n++
+		}
+		switch {
+		case n == 0:
+			n = 1
+		case !calls:
+			open, unsigned = false, false
+		default:
+			unsigned = unsigned || foreign || !open && !own
+			open = true
+		}
+		items = items[n:]
+	}
+	return open && unsigned
 }
 
 // leftBehind is the alert about reasoning that goes no further when a log moves to another

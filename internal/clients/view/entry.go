@@ -34,7 +34,7 @@ func describe(e item.Entry) described {
 	case item.TurnEnded:
 		return turnEnded(e.Turn, k)
 	case item.Setup:
-		return described{title: fmt.Sprintf("setup: model %s%s, %s", sanitize.Line(modelAt(k.Endpoint, k.Model)), effortOf(k.Options), counted(len(k.Tools), "tool"))}
+		return described{title: fmt.Sprintf("setup: model %s%s, %s", sanitize.Line(modelAt(k.Endpoint, k.Model)), effortOf(k), counted(len(k.Tools), "tool"))}
 	case item.ItemAdded:
 		return describeItem(k.Item)
 	case item.ToolStarted:
@@ -165,11 +165,15 @@ func requestUsage(k item.RequestUsage) string {
 }
 
 // effortOf says how much the model reasons, if that is set.
-func effortOf(o item.Options) string {
-	if o.Effort == "" {
+func effortOf(s item.Setup) string {
+	if s.Options.Effort == "" {
 		return ""
 	}
-	return ", effort " + sanitize.Line(o.Effort)
+	text := ", effort " + sanitize.Line(s.Options.Effort)
+	if s.UnsignedCalls {
+		text += " (goes on with calls of another model)"
+	}
+	return text
 }
 
 // modelAt names a model, with its endpoint unless that is the default.

@@ -84,6 +84,7 @@ func (c Config) dial(e endpoints.Endpoint) (opened, error) {
 	client, err := wire(exchange.Config{
 		Name: e.Name, BaseURL: e.BaseURL, API: e.API, KeySource: e.Key.Setting, Transport: ring.Over, Proxy: proxyOf(e), Redact: c.Redact,
 		FirstByteTimeout: e.FirstByte, IdleTimeout: e.Idle, UserAgent: c.UserAgent, Logger: c.Logger,
+		Override: e.Quirks,
 	})
 	if e.MaxParallel > 0 && err == nil {
 		client = limit(client, e.MaxParallel)

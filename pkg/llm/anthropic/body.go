@@ -2,20 +2,12 @@ package anthropic
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 
 	"podd/pkg/item"
 	"podd/pkg/llm"
 	"podd/pkg/llm/encode"
 )
-
-// maxTokens is the limit of an answer that a request asks for, unless the model's own is
-// lower: the API requires a limit.
-const maxTokens = 32_000
-
-// mark is a cache breakpoint.
-const mark = `"cache_control":{"type":"ephemeral"}`
 
 // callID matches the ids that the API accepts.
 var callID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
@@ -25,24 +17,15 @@ func (c *Client) begin(w encode.Written, r llm.Request) encode.Units {
 	s, quirks := r.Setup, c.Endpoint.Quirks(r.Setup.Model)
 	dst := append(w.Dst, `{"model":`...)
 	dst = encode.String(dst, s.Model)
-	if s.Options.MaxOutput == 0 && !encode.Adds(s.Body, "max_tokens") {
-		limit := int64(maxTokens)
-		if quirks.MaxTokens > 0 {
-			limit = min(limit, quirks.MaxTokens)
-		}
-		dst = append(dst, `,"max_tokens":`...)
-		dst = strconv.AppendInt(dst, limit, 10)
-	}
-	dst = append(dst, `,"stream":true`...)
-	dst = head(s.Options).Append(dst, s.Body)
+	dst = appendHead(dst, s, quirks)
 	if quirks.CacheMarks && !encode.Adds(s.Body, "cache_control") {
-		dst = append(dst, `,`+mark...)
+		dst = append(dst, `,`+mark(s.Options.CacheTTL)...)
 	}
 	if text := s.System(); !blank(text) {
 		dst = append(dst, `,"system":[`...)
 		dst = textBlock(dst, text)
 		if quirks.CacheMarks {
-			dst = append(append(dst[:len(dst)-1], `,`+mark...), '}')
+			dst = append(append(dst[:len(dst)-1], `,`+mark(s.Options.CacheTTL)...), '}')
 		}
 		dst = append(dst, ']')
 	}
@@ -53,20 +36,6 @@ func (c *Client) begin(w encode.Written, r llm.Request) encode.Units {
 		e.said(encode.FramedProject(s.ProjectInstructions))
 	}
 	return e
-}
-
-// head is the options of a setup.
-func head(o item.Options) *encode.Head {
-	h := new(encode.Head)
-	if o.MaxOutput > 0 {
-		h.Raw("max_tokens", strconv.AppendInt(nil, o.MaxOutput, 10))
-	}
-	if o.Effort != "" {
-		h.Raw("output_config", append(encode.String([]byte(`{"effort":`), o.Effort), '}'))
-	}
-	h.Raw("temperature", []byte(o.Temperature))
-	h.Text("service_tier", o.ServiceTier)
-	return h
 }
 
 func appendTools(dst []byte, tools []item.ToolSpec) []byte {

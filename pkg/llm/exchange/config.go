@@ -71,6 +71,8 @@ type Config struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Quirks are rows that the built-in table lacks.
 	Quirks []Quirk
+	// Override replaces single quirks of all its models.
+	Override Override
 	// Logger gets one debug line per request. Default: none.
 	Logger *slog.Logger
 	// Now is the clock of waits. Default time.Now.

@@ -3,6 +3,7 @@ package exchange
 import (
 	"bytes"
 	_ "embed" // for quirks.toml
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -41,6 +42,36 @@ type Quirks struct {
 	// MaxTokens is the longest answer that a request may ask for; 0 if it is not below the
 	// default.
 	MaxTokens int64 `toml:"max_tokens"`
+	// Thinking is how the model takes an effort over messages: "adaptive", "budget" for
+	// tokens, or "none". Empty sends the effort alone.
+	Thinking string `toml:"thinking"`
+	// NoTemperature: the model refuses a temperature over messages.
+	NoTemperature bool `toml:"no_temperature"`
+}
+
+// The values of Quirks.Thinking.
+const (
+	ThinkingAdaptive = "adaptive"
+	ThinkingBudget   = "budget"
+	ThinkingNone     = "none"
+)
+
+// Override replaces single quirks, whatever the tables say.
+type Override struct {
+	Quirks
+	// Names are the quirks to replace, as in quirks.toml.
+	Names []string
+}
+
+// over is quirks with those of the override in place.
+func (o Override) over(q Quirks) Quirks {
+	from, to := reflect.ValueOf(o.Quirks), reflect.ValueOf(&q).Elem()
+	for i := range from.NumField() {
+		if slices.Contains(o.Names, from.Type().Field(i).Tag.Get("toml")) {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+	return q
 }
 
 // Quirk is a row of the table: what is known of some hosts and models.
@@ -48,7 +79,7 @@ type Quirk struct {
 	// Hosts also names subdomains; an empty list means every host.
 	Hosts []string `toml:"hosts"`
 	// Models are parts of the model's name in lower case; one that begins with ^ begins the
-	// name after its vendor. An empty list means every model.
+	// name after its vendor, one that ends with $ ends it. An empty list means every model.
 	Models []string `toml:"models"`
 	Quirks
 	// From is where the deviation was seen.
@@ -75,7 +106,7 @@ var builtin = sync.OnceValue(func() table {
 // Quirks are those of a model at the endpoint. The rows of the configuration count after
 // the built-in ones.
 func (e *Endpoint) Quirks(model string) (sum Quirks) {
-	return quirksOf(e.Base.Hostname(), model, e.Config.Quirks)
+	return e.Override.over(quirksOf(e.Base.Hostname(), model, e.Config.Quirks))
 }
 
 func quirksOf(host, model string, more []Quirk) (sum Quirks) {
@@ -95,8 +126,11 @@ func (q *Quirk) fits(host, model string) bool {
 		(len(q.Models) == 0 || slices.ContainsFunc(q.Models, func(part string) bool { return isModel(model, part) }))
 }
 
-// isModel says whether a part is in a model's name, or begins it.
+// isModel says whether a part is in a model's name, or begins or ends it.
 func isModel(model, part string) bool {
+	if end, ends := strings.CutSuffix(part, "$"); ends {
+		return strings.HasSuffix(model, end)
+	}
 	beginning, begins := strings.CutPrefix(part, "^")
 	if !begins {
 		return strings.Contains(model, part)
@@ -105,22 +139,12 @@ func isModel(model, part string) bool {
 	return strings.HasPrefix(name, beginning)
 }
 
-// add adds what another row says.
+// add adds what another row says: the fields that it has.
 func (q *Quirks) add(r Quirks) {
-	if r.API != "" {
-		q.API = r.API
+	from, to := reflect.ValueOf(r), reflect.ValueOf(q).Elem()
+	for i := range from.NumField() {
+		if !from.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+		}
 	}
-	if r.Unsigned != "" {
-		q.Unsigned = r.Unsigned
-	}
-	if r.MaxTokens != 0 {
-		q.MaxTokens = r.MaxTokens
-	}
-	q.NoStreamOptions = q.NoStreamOptions || r.NoStreamOptions
-	q.NeedsReasoning = q.NeedsReasoning || r.NeedsReasoning
-	q.ShortCallIDs = q.ShortCallIDs || r.ShortCallIDs
-	q.AnswersTools = q.AnswersTools || r.AnswersTools
-	q.NoEncryptedReasoning = q.NoEncryptedReasoning || r.NoEncryptedReasoning
-	q.CacheKey = q.CacheKey || r.CacheKey
-	q.CacheMarks = q.CacheMarks || r.CacheMarks
 }

@@ -19,7 +19,7 @@ type messagesRequest struct {
 	System      []messagesBlock `json:"system"`
 	Tools       []messagesTool  `json:"tools"`
 	Thinking    *thinkingMode   `json:"thinking"`
-	Output      json.RawMessage `json:"output_config"`
+	Output      *outputConfig   `json:"output_config"`
 	Temperature *float64        `json:"temperature"`
 	Tier        string          `json:"service_tier"`
 	Messages    []struct {
@@ -37,6 +37,10 @@ type thinkingMode struct {
 	Type    string `json:"type"`
 	Budget  int64  `json:"budget_tokens"`
 	Display string `json:"display"`
+}
+
+type outputConfig struct {
+	Effort string `json:"effort"`
 }
 
 type messagesTool struct {
@@ -105,7 +109,7 @@ func parseMessages(body []byte) (Request, error) {
 	if err := w.check(body); err != nil {
 		return r, err
 	}
-	c := conversation{model: w.Model, open: map[string]bool{}, used: map[string]bool{}, signs: w.Thinking != nil && w.Thinking.Type == "enabled"}
+	c := conversation{model: w.Model, open: map[string]bool{}, used: map[string]bool{}}
 	for i, m := range w.Messages {
 		if err := c.message(&r, m.Role, m.Content); err != nil {
 			return r, fmt.Errorf("messages.%d: %w", i, err)
@@ -113,6 +117,9 @@ func parseMessages(body []byte) (Request, error) {
 	}
 	if len(c.open) > 0 || c.role != "user" {
 		return r, errors.New("messages: the conversation must end with a user message, and with the results of all calls")
+	}
+	if w.Thinking != nil && w.Thinking.Type == "enabled" && c.unsigned != "" {
+		return r, fmt.Errorf("messages: Expected `thinking` or `redacted_thinking`, but found `%s`: when `thinking` is enabled, a final `assistant` message must start with a thinking block", c.unsigned)
 	}
 	return r, nil
 }
@@ -144,12 +151,16 @@ func (w *messagesRequest) check(body []byte) error {
 		return errors.New("messages: at least one message is required")
 	case marks(body) > 4:
 		return fmt.Errorf("a maximum of 4 blocks with cache_control may be provided, found %d", marks(body))
-	case w.Cache != nil && w.Cache.Type != "ephemeral":
-		return errors.New("cache_control.type: Input should be 'ephemeral'")
+	}
+	if err := errors.Join(w.Cache.check(), w.checkReasoning()); err != nil {
+		return err
 	}
 	for i, b := range w.System {
 		if b.Type != "text" || strings.TrimSpace(text(b)) == "" {
 			return fmt.Errorf("system.%d: text content blocks must be non-empty", i)
+		}
+		if err := b.Cache.check(); err != nil {
+			return err
 		}
 	}
 	for i, t := range w.Tools {
@@ -175,8 +186,10 @@ type conversation struct {
 	model, role string
 	// open are the calls without a result, used all ids.
 	open, used map[string]bool
-	// signs says that the answers of a loop of calls must begin with thinking.
-	signs bool
+	// loops says that the last answer made calls; unsigned is the type of the first block of
+	// the loop of calls that it belongs to, if that is not thinking.
+	loops    bool
+	unsigned string
 }
 
 // message checks a message and adds it to the request.
@@ -222,12 +235,16 @@ func (c *conversation) answer(r *Request, blocks []messagesBlock) error {
 			return fmt.Errorf("content.%d: %w", i, err)
 		}
 	}
-	switch last := blocks[len(blocks)-1].Type; {
-	case strings.HasSuffix(last, "thinking"):
+	if strings.HasSuffix(blocks[len(blocks)-1].Type, "thinking") {
 		return errors.New("the final block in an assistant message cannot be `thinking`")
-	case c.signs && len(m.Calls) > 0 && !strings.HasSuffix(blocks[0].Type, "thinking"):
-		return fmt.Errorf("content.0.type: Expected `thinking` or `redacted_thinking`, but found `%s`", blocks[0].Type)
 	}
+	if first := blocks[0].Type; len(m.Calls) == 0 || !c.loops {
+		c.unsigned = ""
+		if len(m.Calls) > 0 && !strings.HasSuffix(first, "thinking") {
+			c.unsigned = first
+		}
+	}
+	c.loops = len(m.Calls) > 0
 	r.Messages = append(r.Messages, m)
 	return nil
 }

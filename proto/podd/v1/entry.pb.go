@@ -1050,7 +1050,11 @@ type Setup struct {
 	Options *Options `protobuf:"bytes,14,opt,name=options,proto3" json:"options,omitempty"`
 	// Groups the requests of a pod and its forks in the endpoint's prompt cache. Only
 	// endpoints that take it are sent it.
-	CacheKey      string `protobuf:"bytes,15,opt,name=cache_key,json=cacheKey,proto3" json:"cache_key,omitempty"`
+	CacheKey string `protobuf:"bytes,15,opt,name=cache_key,json=cacheKey,proto3" json:"cache_key,omitempty"`
+	// The conversation ends in tool calls without reasoning that the model could read, such
+	// as those of another model. Models that must begin such a turn with their own
+	// reasoning do not reason until it ends.
+	UnsignedCalls bool `protobuf:"varint,16,opt,name=unsigned_calls,json=unsignedCalls,proto3" json:"unsigned_calls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1188,6 +1192,13 @@ func (x *Setup) GetCacheKey() string {
 		return x.CacheKey
 	}
 	return ""
+}
+
+func (x *Setup) GetUnsignedCalls() bool {
+	if x != nil {
+		return x.UnsignedCalls
+	}
+	return false
 }
 
 // OutputLimit bounds the content of a tool's results.
@@ -2670,7 +2681,7 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\x05usage\x18\x04 \x01(\v2\x0e.podd.v1.UsageR\x05usage\x12\x14\n" +
 	"\x05steps\x18\x05 \x01(\x05R\x05steps\x12\x1d\n" +
 	"\n" +
-	"tool_calls\x18\x06 \x01(\x05R\ttoolCalls\"\xf6\x03\n" +
+	"tool_calls\x18\x06 \x01(\x05R\ttoolCalls\"\x9d\x04\n" +
 	"\x05Setup\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12\x10\n" +
 	"\x03api\x18\x02 \x01(\tR\x03api\x12\"\n" +
@@ -2687,7 +2698,8 @@ const file_podd_v1_entry_proto_rawDesc = "" +
 	"\bendpoint\x18\f \x01(\tR\bendpoint\x12\x12\n" +
 	"\x04body\x18\r \x01(\tR\x04body\x12*\n" +
 	"\aoptions\x18\x0e \x01(\v2\x10.podd.v1.OptionsR\aoptions\x12\x1b\n" +
-	"\tcache_key\x18\x0f \x01(\tR\bcacheKey\"\x9a\x01\n" +
+	"\tcache_key\x18\x0f \x01(\tR\bcacheKey\x12%\n" +
+	"\x0eunsigned_calls\x18\x10 \x01(\bR\runsignedCalls\"\x9a\x01\n" +
 	"\vOutputLimit\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x1b\n" +
 	"\tmax_bytes\x18\x02 \x01(\x03R\bmaxBytes\x12\x1b\n" +

@@ -1437,7 +1437,10 @@ type Options struct {
 	// The most tokens of an answer.
 	MaxOutput int64 `protobuf:"varint,4,opt,name=max_output,json=maxOutput,proto3" json:"max_output,omitempty"`
 	// A class of service of the endpoint, such as "flex".
-	ServiceTier   string `protobuf:"bytes,5,opt,name=service_tier,json=serviceTier,proto3" json:"service_tier,omitempty"`
+	ServiceTier string `protobuf:"bytes,5,opt,name=service_tier,json=serviceTier,proto3" json:"service_tier,omitempty"`
+	// How long the endpoint keeps its prompt cache: "5m" or "1h". Only endpoints with marks
+	// in the request are sent it.
+	CacheTtl      string `protobuf:"bytes,6,opt,name=cache_ttl,json=cacheTtl,proto3" json:"cache_ttl,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1503,6 +1506,13 @@ func (x *Options) GetMaxOutput() int64 {
 func (x *Options) GetServiceTier() string {
 	if x != nil {
 		return x.ServiceTier
+	}
+	return ""
+}
+
+func (x *Options) GetCacheTtl() string {
+	if x != nil {
+		return x.CacheTtl
 	}
 	return ""
 }
@@ -1675,14 +1685,15 @@ const file_podd_v1_item_proto_rawDesc = "" +
 	"\x12cache_write_tokens\x18\x03 \x01(\x03R\x10cacheWriteTokens\x12#\n" +
 	"\routput_tokens\x18\x04 \x01(\x03R\foutputTokens\x12)\n" +
 	"\x10reasoning_tokens\x18\x05 \x01(\x03R\x0freasoningTokens\x12\x1a\n" +
-	"\brequests\x18\x06 \x01(\x03R\brequests\"\xa3\x01\n" +
+	"\brequests\x18\x06 \x01(\x03R\brequests\"\xc0\x01\n" +
 	"\aOptions\x12\x16\n" +
 	"\x06effort\x18\x01 \x01(\tR\x06effort\x12\x1c\n" +
 	"\tverbosity\x18\x02 \x01(\tR\tverbosity\x12 \n" +
 	"\vtemperature\x18\x03 \x01(\tR\vtemperature\x12\x1d\n" +
 	"\n" +
 	"max_output\x18\x04 \x01(\x03R\tmaxOutput\x12!\n" +
-	"\fservice_tier\x18\x05 \x01(\tR\vserviceTier\"R\n" +
+	"\fservice_tier\x18\x05 \x01(\tR\vserviceTier\x12\x1b\n" +
+	"\tcache_ttl\x18\x06 \x01(\tR\bcacheTtl\"R\n" +
 	"\x06Choice\x12\x1a\n" +
 	"\bendpoint\x18\x01 \x01(\tR\bendpoint\x12\x14\n" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12\x16\n" +

@@ -252,6 +252,12 @@ export interface Setup {
    * endpoints that take it are sent it.
    */
   cacheKey: string;
+  /**
+   * The conversation ends in tool calls without reasoning that the model could read, such
+   * as those of another model. Models that must begin such a turn with their own
+   * reasoning do not reason until it ends.
+   */
+  unsignedCalls: boolean;
 }
 
 /** OutputLimit bounds the content of a tool's results. */
@@ -1233,6 +1239,7 @@ function createBaseSetup(): Setup {
     body: "",
     options: undefined,
     cacheKey: "",
+    unsignedCalls: false,
   };
 }
 
@@ -1282,6 +1289,9 @@ export const Setup: MessageFns<Setup> = {
     }
     if (message.cacheKey !== "") {
       writer.uint32(122).string(message.cacheKey);
+    }
+    if (message.unsignedCalls !== false) {
+      writer.uint32(128).bool(message.unsignedCalls);
     }
     return writer;
   },
@@ -1417,6 +1427,14 @@ export const Setup: MessageFns<Setup> = {
             }
 
             message.cacheKey = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 128) {
+              break;
+            }
+
+            message.unsignedCalls = reader.bool();
             continue;
           }
         }

@@ -305,6 +305,11 @@ export interface Options {
   maxOutput: number;
   /** A class of service of the endpoint, such as "flex". */
   serviceTier: string;
+  /**
+   * How long the endpoint keeps its prompt cache: "5m" or "1h". Only endpoints with marks
+   * in the request are sent it.
+   */
+  cacheTtl: string;
 }
 
 /** Choice is what a submit chooses for its turn. */
@@ -1662,7 +1667,7 @@ export const Usage: MessageFns<Usage> = {
 };
 
 function createBaseOptions(): Options {
-  return { effort: "", verbosity: "", temperature: "", maxOutput: 0, serviceTier: "" };
+  return { effort: "", verbosity: "", temperature: "", maxOutput: 0, serviceTier: "", cacheTtl: "" };
 }
 
 export const Options: MessageFns<Options> = {
@@ -1681,6 +1686,9 @@ export const Options: MessageFns<Options> = {
     }
     if (message.serviceTier !== "") {
       writer.uint32(42).string(message.serviceTier);
+    }
+    if (message.cacheTtl !== "") {
+      writer.uint32(50).string(message.cacheTtl);
     }
     return writer;
   },
@@ -1736,6 +1744,14 @@ export const Options: MessageFns<Options> = {
             }
 
             message.serviceTier = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.cacheTtl = reader.string();
             continue;
           }
         }
