@@ -17,7 +17,13 @@ func (p *program) console() view.Console {
 	dumb := p.env("TERM") == "dumb"
 	return view.Console{
 		Out: p.stdout, Err: p.stderr, OutTerminal: out && !dumb, ErrTerminal: err && !dumb,
-		Color: p.env("NO_COLOR") == "",
+		Color:  p.env("NO_COLOR") == "",
+		Render: p.render == renderAlways || p.render != renderRaw && out && !dumb,
+		Still:  p.env("CI") != "",
+		Height: func() int {
+			_, height, _ := term.GetSize(fd) // 0 when it is unknown.
+			return height
+		},
 		Width: func() int {
 			width, _, _ := term.GetSize(fd) // 0 when it is unknown.
 			return width

@@ -30,6 +30,7 @@ type program struct {
 
 	places paths.Flags
 	output output
+	render render
 }
 
 // run is podctl: it parses arguments, runs the command and returns the exit code. The end
@@ -65,7 +66,7 @@ func newRootCommand(p *program) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
-	p.output = outputText
+	p.output, p.render = outputText, renderAuto
 	flags := root.PersistentFlags()
 	flags.VarP(&p.output, "output", "o", "output format: text, or json with one object per line")
 	flags.StringVar(&p.places.Socket, "socket", "", "podd's Unix socket (PODD_SOCKET)")

@@ -77,6 +77,7 @@ func newSubmitCommand(p *program) *cobra.Command {
 	f.StringVar(&flags.effort, "effort", "", "how much the model reasons in this turn, such as low or high (default: the pod's)")
 	f.StringVar(&flags.requestID, "request-id", "", "id of this prompt; a repeated id counts once (default: a new id)")
 	inputFlag(cmd, &flags.noStdin)
+	p.render.register(cmd)
 	completeWith(cmd, "request-id")
 	completeModels(p, cmd)
 	completeEffort(cmd)

@@ -44,6 +44,7 @@ func newTailCommand(p *program) *cobra.Command {
 	f.Int64VarP(&flags.last, "lines", "n", 10, "number of entries")
 	f.Var((*sequence)(&flags.after), "after", "show all entries above this number instead")
 	f.BoolVar(&flags.deltas, "deltas", false, "with -f: show answers and tool output as they arrive")
+	p.render.register(cmd)
 	return cmd
 }
 

@@ -27,6 +27,7 @@ func marked(lines []show.Line) string {
 			}{
 				{s.Style().Bold, "b"}, {s.Style().Italic, "i"}, {s.Style().Underline, "u"}, {s.Style().Dim, "d"},
 				{s.Style().Strike, "s"}, {s.Style().Color == show.Cyan, "c"},
+				{s.Style().Color == show.Green, "G"}, {s.Style().Color == show.Red, "R"}, {s.Style().Color == show.Magenta, "M"},
 			} {
 				if a.on {
 					mark += a.name
@@ -55,6 +56,8 @@ func TestBlocks(t *testing.T) {
 		{"tasks", "- [ ] a\n- [x] b\n- [y] c\n", "d{• }[ ] a\nd{• }[x] b\nd{• }[y] c\n"},
 		{"quote", "> a\n> > b\n", "d{│ }a\nd{│ }\nd{│ }d{│ }b\n"},
 		{"code", "```\na\tb\n\n  c\n```\n", "  a    b\n\n    c\n"},
+		{"colours", "```go\nfunc f() // `x\n\n\ts := `a\n\nb`\n```\n", "  M{func} f() id{// `x}\n\n      s := G{`a}\n\n  G{b`}\n"},
+		{"a diff", "```diff\n@@ -1 +1 @@\n-a\n+b\n c\n```\n", "  c{@@ -1 +1 @@}\n  R{-a}\n  G{+b}\n   c\n"},
 		{"indented", "    a\n    b\n", "  a\n  b\n"},
 		{"html", "<b>x</b> &lt;\n\n<div>\nhi\n</div>\n", "<b>x</b> <\n\n<div>\nhi\n</div>\n"},
 		{"links", "[a](http://b/c?d&e) <http://x> [http://y](http://y) ![pic](p.png) [e]()", "a (u{http://b/c?d&e}) u{http://x} u{http://y} pic\n(u{p.png}) e\n"},

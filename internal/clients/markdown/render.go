@@ -7,6 +7,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 
 	"podd/internal/clients/cells"
+	"podd/internal/clients/highlight"
 	"podd/internal/clients/show"
 )
 
@@ -156,7 +157,45 @@ func (r renderer) raw(n ast.Node) string {
 	return b.String()
 }
 
+// kinds are how the tokens of code look.
+var kinds = map[highlight.Kind]show.Style{
+	highlight.Comment: {Dim: true, Italic: true},
+	highlight.String:  {Color: show.Green},
+	highlight.Keyword: {Color: show.Magenta},
+	highlight.Number:  {Color: show.Yellow},
+}
+
 // colored are the lines of code with the colours of its language.
-func colored(_, code string) []show.Line {
-	return show.Text(code, show.Style{})
+func colored(language, code string) []show.Line {
+	if language == "diff" || language == "patch" {
+		return changes(code)
+	}
+	lines := []show.Line{nil}
+	for _, token := range highlight.Code(language, code) {
+		for i, line := range show.Text(token.Text+"\n", kinds[token.Kind]) {
+			if i > 0 {
+				lines = append(lines, nil)
+			}
+			last := len(lines) - 1
+			lines[last] = append(lines[last], line...)
+		}
+	}
+	return lines
+}
+
+// changes are the lines of a diff.
+func changes(diff string) []show.Line {
+	lines := show.Text(diff, show.Style{})
+	for i, line := range lines {
+		text := line.String()
+		switch {
+		case strings.HasPrefix(text, "+"):
+			lines[i] = line.In(show.Style{Color: show.Green})
+		case strings.HasPrefix(text, "-"):
+			lines[i] = line.In(show.Style{Color: show.Red})
+		case strings.HasPrefix(text, "@@"):
+			lines[i] = line.In(show.Style{Color: show.Cyan})
+		}
+	}
+	return lines
 }

@@ -29,6 +29,9 @@ func (b *body) end() error {
 	return err
 }
 
+// bodyIndent is what the lines of an entry's body stand behind.
+const bodyIndent = "    "
+
 // indenter puts four blanks before each line that is not empty.
 type indenter struct {
 	w io.Writer
@@ -42,7 +45,7 @@ func (in *indenter) Write(p []byte) (int, error) {
 	in.out = in.out[:0]
 	for _, c := range p {
 		if in.fresh && c != '\n' {
-			in.out = append(in.out, "    "...)
+			in.out = append(in.out, bodyIndent...)
 		}
 		in.out = append(in.out, c)
 		in.fresh = c == '\n'

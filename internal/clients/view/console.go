@@ -13,6 +13,11 @@ type Console struct {
 	OutTerminal, ErrTerminal bool
 	// Color allows colours on those that are terminals.
 	Color bool
+	// Render shows the Markdown of answers; without it they are written as they are. Still
+	// redraws nothing: there is no status line, and text appears once it is final.
+	Render, Still bool
+	// Height is the number of lines of the terminal now; nil or a result below 1 means 24.
+	Height func() int
 	// Width is the number of columns of the terminal now; nil or a result below 1
 	// means 80.
 	Width func() int
@@ -30,7 +35,19 @@ func (c Console) width() int {
 	return defaultWidth
 }
 
-const defaultWidth = 80
+const (
+	defaultWidth  = 80
+	defaultHeight = 24
+)
+
+func (c Console) height() int {
+	if c.Height != nil {
+		if h := c.Height(); h > 0 {
+			return h
+		}
+	}
+	return defaultHeight
+}
 
 func (c Console) now() time.Time {
 	if c.Now == nil {

@@ -16,6 +16,8 @@ type described struct {
 	title string
 	style style
 	body  string
+	// markdown says that the body is Markdown.
+	markdown bool
 	// above says that the body has been printed above already.
 	above bool
 }
@@ -57,7 +59,7 @@ func describeRare(kind item.Kind) described {
 	case item.Prune:
 		return described{title: fmt.Sprintf("pruned %s", counted(len(k.Seqs), "result")), style: dim, body: k.Reason}
 	case item.Compaction:
-		return described{title: fmt.Sprintf("compacted up to #%d", k.UpTo), body: describeItem(k.Summary).body}
+		return described{title: fmt.Sprintf("compacted up to #%d", k.UpTo), body: describeItem(k.Summary).body, markdown: true}
 	case item.ApprovalRequested:
 		return described{title: sanitize.Line(orTool(k.Tool)) + " waits for approval", style: yellow, body: strings.Join(requestLines(k, 0), "\n")}
 	case item.ApprovalResolved:
@@ -80,7 +82,7 @@ func describeItem(it item.Item) described {
 	case item.SystemMessage:
 		return systemMessage(it)
 	case item.AssistantMessage:
-		return described{title: "assistant", style: bold, body: it.Text}
+		return described{title: "assistant", style: bold, body: it.Text, markdown: true}
 	case item.Reasoning:
 		return described{title: "reasoning", style: dim, body: it.Text}
 	case item.ToolCall:

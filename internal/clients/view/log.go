@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"podd/internal/clients/markdown"
+	"podd/internal/clients/show"
 	"podd/internal/sanitize"
 	"podd/pkg/item"
 	"podd/pkg/transcript"
@@ -91,11 +93,26 @@ func (l *Log) entry(c transcript.Change) error {
 	if d.body == "" {
 		return nil
 	}
+	if l.Render && d.markdown {
+		return l.rendered(d.body)
+	}
 	l.body = newBody(l.Out)
 	if err := l.write(d.body); err != nil {
 		return err
 	}
 	return l.leave()
+}
+
+// rendered writes Markdown as a body.
+func (l *Log) rendered(text string) error {
+	lines := markdown.Blocks(text, l.textWidth()-len(bodyIndent))
+	for i, line := range lines {
+		if len(line) > 0 {
+			lines[i] = show.With(show.Plain(bodyIndent, show.Style{}), line)
+		}
+	}
+	_, err := l.Out.Write(renderedLines(lines, l.Color))
+	return written(err)
 }
 
 // finish adds the missing rest of a live block's text, if that text is the last on Out.

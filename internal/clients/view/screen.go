@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"podd/internal/clients/markdown"
+	"podd/internal/clients/show"
 	"podd/internal/sanitize"
 )
 
@@ -22,12 +24,17 @@ type screen struct {
 	open bool
 	// broken says that a newline on Err has ended that line on the terminal.
 	broken bool
+	// rendered is the text that is being rendered; nil without one. tail are the lines of it
+	// that can still change, as of now unless stale.
+	rendered *markdown.Stream
+	tail     []show.Line
+	stale    bool
 	// status is the current activity, since its start; while a person is asked, question
-	// replaces it. drawn says that one of them is on the terminal.
+	// replaces it, and the tail. drawn is how many lines of these are on the terminal.
 	status   string
 	question string
 	since    time.Time
-	drawn    bool
+	drawn    int
 	frame    int
 
 	stop    chan struct{}
@@ -37,7 +44,7 @@ type screen struct {
 func newScreen(c Console) *screen {
 	s := &screen{Console: c, stop: make(chan struct{})}
 	s.safe = sanitize.NewWriter(lastByte{s})
-	if c.ErrTerminal {
+	if c.ErrTerminal && !c.Still {
 		s.stopped.Go(s.spin)
 	}
 	return s
@@ -57,6 +64,9 @@ func (s *screen) close() {
 func (s *screen) text(fragment string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.Render {
+		return s.render(fragment)
+	}
 	s.erase()
 	_, err := io.WriteString(s.safe, fragment)
 	return written(err)
@@ -66,6 +76,9 @@ func (s *screen) text(fragment string) error {
 func (s *screen) endText() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.Render {
+		return s.endRendered()
+	}
 	s.erase()
 	if err := s.safe.Flush(); err != nil {
 		return written(err)
@@ -125,7 +138,7 @@ func (s *screen) ask(question string, typed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if typed {
-		s.drawn = false
+		s.drawn = 0
 	}
 	s.erase()
 	s.question = question
@@ -137,11 +150,11 @@ func (s *screen) ask(question string, typed bool) {
 
 // drawQuestion redraws the question after it was erased.
 func (s *screen) drawQuestion() {
-	if s.question == "" || s.drawn || s.behind() {
+	if s.question == "" || s.drawn > 0 || s.behind() {
 		return
 	}
 	fmt.Fprint(s.Err, bold.paint(s.ErrTerminal && s.Color, Fit(s.question, s.width()-questionRoom)), " ")
-	s.drawn = true
+	s.drawn = 1
 }
 
 // questionRoom is what is left of the line for the blank and a short answer.
@@ -155,7 +168,7 @@ func (s *screen) going(on string) {
 		return
 	}
 	s.status, s.since = on, s.now()
-	if on == "" && s.question == "" {
+	if on == "" && s.question == "" && len(s.tail) == 0 {
 		s.erase()
 	}
 }

@@ -26,17 +26,41 @@ func (s *screen) spin() {
 	}
 }
 
-// draw writes the status line, except while the cursor is after text, which it would
-// erase.
+// draw writes the tail of rendered text and the status line, except while the cursor is
+// after text, which they would erase.
 func (s *screen) draw() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.drawNow()
+}
+
+// drawNow is draw under the lock.
+func (s *screen) drawNow() {
 	if s.question != "" {
 		s.drawQuestion()
 		return
 	}
-	if s.status == "" || s.behind() {
+	s.refresh()
+	if s.status == "" && len(s.tail) == 0 || s.behind() {
 		return
+	}
+	before := s.drawn
+	frame := s.up(nil)
+	for _, line := range s.tail[max(0, len(s.tail)-s.height()/2+1):] {
+		frame = append(line.Fit(s.textWidth()).Append(frame, s.Color), eraseRest+"\n"...)
+		s.drawn++
+	}
+	frame = append(frame, dim.paint(s.Color, s.statusLine())...)
+	if s.drawn++; before > s.drawn {
+		frame = append(frame, eraseBelow...)
+	}
+	_, _ = s.Err.Write(frame) // The next line reports a broken terminal.
+}
+
+// statusLine is the activity and how long it has taken.
+func (s *screen) statusLine() string {
+	if s.status == "" {
+		return ""
 	}
 	s.frame++
 	line := fmt.Sprintf("%c %s", frames[s.frame%len(frames)], sanitize.Line(s.status))
@@ -45,18 +69,32 @@ func (s *screen) draw() {
 		since = fmt.Sprintf("  %.0f s", d.Truncate(time.Second).Seconds())
 	}
 	// The last column is left free: writing there makes some terminals wrap.
-	line = Fit(line, s.width()-1-len(since)) + since
-	fmt.Fprint(s.Err, eraseLine, dim.paint(s.Color, line))
-	s.drawn = true
+	return Fit(line, s.width()-1-len(since)) + since
 }
 
-// erase removes the status line, or the question.
+// up appends the way to the first of the drawn lines, which are then no longer drawn.
+func (s *screen) up(frame []byte) []byte {
+	if s.drawn > 1 {
+		frame = fmt.Appendf(frame, "\x1b[%dA", s.drawn-1)
+	}
+	s.drawn = 0
+	return append(frame, eraseLine...)
+}
+
+// erase removes what was drawn.
 func (s *screen) erase() {
-	if s.drawn {
-		fmt.Fprint(s.Err, eraseLine)
-		s.drawn = false
+	switch {
+	case s.drawn == 1:
+		fmt.Fprint(s.Err, string(s.up(nil)))
+	case s.drawn > 1:
+		fmt.Fprint(s.Err, string(s.up(nil))+eraseBelow)
 	}
 }
 
-// eraseLine returns to the first column and clears the line.
-const eraseLine = "\r\x1b[K"
+const (
+	// eraseLine returns to the first column and clears the line.
+	eraseLine = "\r\x1b[K"
+	// eraseRest clears the rest of the line, eraseBelow all that is below too.
+	eraseRest  = "\x1b[K"
+	eraseBelow = "\x1b[J"
+)

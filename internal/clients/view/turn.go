@@ -31,6 +31,9 @@ type Turn struct {
 	turn, seq int64
 	ended     *item.TurnEnded
 	withdrawn bool
+	// since is when the turn started, took how long it took.
+	since time.Time
+	took  time.Duration
 	// onlyLast shows the last answer alone, which is answer so far.
 	onlyLast bool
 	answer   string
@@ -56,7 +59,7 @@ func NewTurn(c Console, requestID string) *Turn {
 }
 
 // OnlyLast shows no answer but the last one, once the turn has finished.
-func (t *Turn) OnlyLast() { t.onlyLast = true }
+func (t *Turn) OnlyLast() { t.onlyLast, t.screen.Render = true, false }
 
 // safeJSON writes as JSON escapes what would be shown as another escape, which no JSON parser
 // reads: the value stays the same.
@@ -131,6 +134,7 @@ func (t *Turn) entry(e item.Entry) error {
 	switch k := e.Kind.(type) {
 	case item.TurnStarted:
 		t.claim(e.Turn, k.RequestIDs, "")
+		t.since = e.Time
 		return nil
 	case item.Promoted:
 		t.claim(e.Turn, k.RequestIDs, fmt.Sprintf("· joined the running turn %d", e.Turn))
@@ -159,6 +163,7 @@ func (t *Turn) entry(e item.Entry) error {
 	case item.ApprovalRequested:
 		t.waits(k.CallID, k.Tool)
 	case item.TurnEnded:
+		t.took = e.Time.Sub(t.since)
 		return t.end(k)
 	}
 	t.progress()
@@ -230,7 +235,11 @@ func (t *Turn) end(k item.TurnEnded) error {
 		return err
 	}
 	if k.Outcome == item.OutcomeFinished || k.Steps > 0 {
-		t.screen.note(dim, ending(t.turn, k))
+		line := ending(t.turn, k)
+		if t.took > 0 && !t.since.IsZero() {
+			line += ", " + Duration(t.took)
+		}
+		t.screen.note(dim, line)
 	}
 	return nil
 }

@@ -63,6 +63,7 @@ var ranks = map[string]int{
 	"internal/sanitize":          0,
 	"internal/clients/tty":       0,
 	"internal/clients/cells":     0,
+	"internal/clients/highlight": 0,
 	"internal/clients/show":      1,
 	"internal/version":           0,
 	"pkg/catalog":                0,

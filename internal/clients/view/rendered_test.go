@@ -1,0 +1,128 @@
+package view_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"podd/internal/clients/view"
+	"podd/pkg/item"
+)
+
+// screenOf is what a terminal shows after the bytes that views write.
+func screenOf(written string) string {
+	lines, row := []string{""}, 0
+	col := 0
+	for written != "" {
+		var n int
+		switch {
+		case written[0] == '\n':
+			if row++; row == len(lines) {
+				lines = append(lines, "")
+			}
+			col, written = 0, written[1:]
+		case written[0] == '\r':
+			col, written = 0, written[1:]
+		case strings.HasPrefix(written, "\x1b[K"):
+			lines[row], written = lines[row][:col], written[3:]
+		case strings.HasPrefix(written, "\x1b[J"):
+			lines[row], lines, written = lines[row][:col], lines[:row+1], written[3:]
+		case strings.HasPrefix(written, "\x1b["):
+			end := strings.IndexAny(written, "mA")
+			if _, err := fmt.Sscanf(written, "\x1b[%dA", &n); err == nil && written[end] == 'A' {
+				row = max(0, row-n)
+			}
+			written = written[end+1:]
+		default:
+			lines[row] = lines[row][:col] + written[:1] + lines[row][min(len(lines[row]), col+1):]
+			col, written = col+1, written[1:]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// The unfinished block is redrawn in place, in half the screen; final ones stay above it.
+func TestRenderedTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		term := &terminal{width: 41}
+		c := term.console()
+		c.Render, c.Height = true, func() int { return 10 }
+		v := view.NewTurn(c, ours)
+		say := func(piece string) {
+			t.Helper()
+			if _, err := v.Show(delta(text(3, "b", piece))); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(200 * time.Millisecond)
+			synctest.Wait()
+		}
+		shows := func(want string) {
+			t.Helper()
+			got := screenOf(term.String())
+			if at := strings.LastIndex(got, "\n"); at >= 0 && strings.Contains(got[at:], "answering") {
+				got = got[:at]
+			}
+			if got != want {
+				t.Errorf("the screen shows\n%s\nwant\n%s", got, want)
+			}
+		}
+		if _, err := v.Show(started(1)); err != nil {
+			t.Fatal(err)
+		}
+		whole := "# Title\n\nSome **bold** text.\n\n1. a\n2. b\n3. c\n4. d\n5. e\n6. f\n"
+		say(whole[:12])
+		shows("Title\n\nSom")
+		say(whole[12:30])
+		shows("Title\n\nSome bold text.")
+		say(whole[30:])
+		shows("Title\n\nSome bold text.\n3. c\n4. d\n5. e\n6. f")
+		if _, err := v.Show(added(2, 3, answer(whole))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Show(added(3, 3, item.ToolResult{CallID: "c", Tool: "shell", Output: item.Output{Summary: "exit 0"}})); err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Close(); err != nil {
+			t.Fatal(err)
+		}
+		shows("Title\n\nSome bold text.\n\n1. a\n2. b\n3. c\n4. d\n5. e\n6. f\n· shell: exit 0  (0 ms)\n")
+	})
+}
+
+// Without redrawing, text appears block by block, and there is no status line.
+func TestRenderedStill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		term := &terminal{width: 41}
+		c := term.console()
+		c.Render, c.Still = true, true
+		v := view.NewTurn(c, ours)
+		if err := shown(delta(text(3, "b", "*one*\n\ntwo\n")))(v); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if got := term.String(); got != "\x1b[3mone\x1b[0m\n" {
+			t.Errorf("the screen shows %q", got)
+		}
+		if err := v.Close(); err != nil || !strings.HasSuffix(term.String(), "\n\ntwo\n") {
+			t.Errorf("after Close (%v) it shows %q", err, term.String())
+		}
+	})
+}
+
+func TestRenderedLog(t *testing.T) {
+	var p pipes
+	c := p.console()
+	c.Render, c.Color = true, true
+	l := view.NewLog(c, false)
+	for _, m := range []item.Item{item.UserMessage{Text: "*as typed*"}, answer("**bold**\n\n`x`")} {
+		if err := l.Show(added(2, 3, m)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := p.out.String(); !strings.Contains(got, "    *as typed*\n") || !strings.HasSuffix(got, "    \x1b[1mbold\x1b[0m\n\n    \x1b[36mx\x1b[0m\n") {
+		t.Errorf("the log is %q", got)
+	}
+}
