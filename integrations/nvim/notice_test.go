@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"podd/integrations/rig/neovim"
@@ -100,6 +101,12 @@ step
 call edit_file {"path": "a.go", "old": "x = 2", "new": "x = 3"}
 step
 text Edited it.
+on "patch"
+step
+call apply_patch
+| {"input": "*** Begin Patch\n*** Update File: a.go\n@@ package a\n \n-var x = 3\n+var x = 4\n*** Add File: b.go\n+package a\n*** End Patch"}
+step
+text Patched it.
 `)
 	makePod(t, w, "--ask", "always")
 	e := neovim.Edit(t, w)
@@ -136,4 +143,22 @@ text Edited it.
 	w.Podctl("approve", "p", waits.Call)
 	e.AwaitLua(`#vim.api.nvim_list_tabpages() == 1 and not vim.wo.diff`)
 	e.Await("Edited it.")
+	e.Await("[idle]")
+	w.Podctl("submit", "-p", "p", "patch")
+	e.Await("[waiting (1 approval)]")
+	e.Ex(e.LineOf("? call "))
+	e.Keys("D")
+	e.AwaitLua(`#vim.api.nvim_list_tabpages() == 3 and vim.wo.diff`)
+	shown := []string{text("2")}
+	e.Ex("tabnext")
+	shown = append(shown, text("2"))
+	e.Keys("a")
+	e.AwaitLua(`#vim.api.nvim_list_tabpages() == 1`)
+	e.Await("Patched it.")
+	for i, file := range []string{"a.go", "b.go"} {
+		got, err := os.ReadFile(filepath.Join(w.Workspace, file))
+		if want := strings.ReplaceAll(shown[i], "|", "\n") + "\n"; err != nil || string(got) != want {
+			t.Errorf("%s is %q, shown as %q: %v", file, got, want, err)
+		}
+	}
 }

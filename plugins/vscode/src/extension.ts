@@ -9,7 +9,7 @@ import { images } from "./images";
 import { type Answer, Connection } from "./podd/connection";
 import { places } from "./podd/places";
 import { type State, Watch } from "./podd/watch";
-import { proposal } from "./proposal";
+import { proposals } from "./proposal";
 import { type Selected, segments } from "./selection";
 import type { Kept } from "./stream/messages";
 import { visible } from "./stream/visible";
@@ -145,7 +145,7 @@ class Extension {
       diff: async (id: string, callId: string) => {
         const what = await this.waits(id, callId);
         const dir = this.watch.state.pods.find((p) => p.id === id)?.spec?.dir ?? "";
-        await this.diffs.show(what, await proposal(what.tool, what.arguments, dir));
+        await this.diffs.show(what, await proposals(what.tool, what.arguments, dir));
       },
       report: (what: Promise<unknown>) => this.report(what),
       seen: () => this.notifier.questions(),

@@ -1,42 +1,60 @@
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 
+import { type Change, patchChanges } from "./patch";
+
 /** Proposal is what a call that waits would make of a file. */
 export interface Proposal {
-  /** The file's absolute path. */
+  /** The file's absolute path, and the one it moves to, which is the same if it stays. */
   path: string;
-  /** The file exists. */
+  to: string;
   exists: boolean;
   /** The file's text once the call has run. */
   text: string;
 }
 
-/** The arguments of the tools that change a file, as far as they are needed. A model may write anything. */
+/** The arguments of the tools that change files, as far as they are needed. A model may write anything. */
 interface Arguments {
   path?: unknown;
   content?: unknown;
   old?: unknown;
   new?: unknown;
   all?: unknown;
+  input?: unknown;
 }
 
-/** proposes says whether a call of a tool can be shown as a proposal. */
+/** changes are what the calls of a tool change, by its name. */
+const changes: Record<string, (a: Arguments) => Change[]> = {
+  write_file: (a) => one(a, () => (typeof a.content === "string" ? a.content : undefined)),
+  edit_file: (a) => one(a, (before) => edited(before, a)),
+  apply_patch: (a) => (typeof a.input === "string" ? patchChanges(a.input) : []),
+};
+
+function one(a: Arguments, after: Change["after"]): Change[] {
+  return typeof a.path === "string" ? [{ path: a.path, to: a.path, after }] : [];
+}
+
+/** proposes says whether a call of a tool can be shown as proposals. */
 export function proposes(tool: string): boolean {
-  return tool === "write_file" || tool === "edit_file";
+  return Object.hasOwn(changes, tool);
 }
 
-/** proposal is what a call would make of its file; dir is the pod's workspace. */
-export async function proposal(tool: string, raw: string, dir: string): Promise<Proposal> {
-  const a = JSON.parse(raw) as Arguments;
-  if (typeof a.path !== "string") throw new Error("the call names no file");
-  const file = path.resolve(dir, a.path);
-  const before = await fs.readFile(file, "utf8").catch((err: NodeJS.ErrnoException) => {
-    if (err.code === "ENOENT") return undefined;
-    throw new Error(`cannot read ${a.path}: ${err.message}`);
-  });
-  const text = tool === "write_file" ? a.content : edited(before ?? "", a);
-  if (typeof text !== "string") throw new Error(`the call does not fit ${a.path} as it is now: read its arguments in the stream`);
-  return { path: file, exists: before !== undefined, text };
+/** proposals are what a call would make of its files; dir is the pod's workspace. */
+export async function proposals(tool: string, raw: string, dir: string): Promise<Proposal[]> {
+  const list = changes[tool]?.(JSON.parse(raw) as Arguments) ?? [];
+  if (list.length === 0) throw new Error("the call names no file");
+  return Promise.all(
+    list.map(async (c) => {
+      const file = path.resolve(dir, c.path);
+      const before = await fs.readFile(file, "utf8").catch((err: NodeJS.ErrnoException) => {
+        if (err.code === "ENOENT") return undefined;
+        throw new Error(`cannot read ${c.path}: ${err.message}`);
+      });
+      const text = c.after(before ?? "");
+      if (text === undefined) throw new Error(`the call does not fit ${c.path} exactly: read its arguments in the stream`);
+      return { path: file, to: path.resolve(dir, c.to), exists: before !== undefined, text };
+    }),
+  );
 }
 
 /** edited is the text after edit_file; undefined if the text to replace is not there as the call wants it. */

@@ -9,6 +9,7 @@ import { type Block, type Change, Transcript } from "../../transcript/transcript
 import { StreamResponse } from "../src/gen/podd/v1/pod";
 import { Batch } from "../src/stream/batch";
 import { rendered } from "../src/stream/markdown";
+import { patchChanges } from "../src/patch";
 import { pageBlock, pageChange } from "../src/stream/page";
 import { visible } from "../src/stream/visible";
 import { Claims } from "../src/views/claims";
@@ -135,4 +136,14 @@ test("a question belongs to one window, and to another when that one ends", () =
   } finally {
     fs.rmSync(path.dirname(dir), { recursive: true });
   }
+});
+
+test("a patch is shown if it fits", () => {
+  const update = (hunks: string, before: string) => patchChanges(`*** Begin Patch\n*** Update File: a\n${hunks}\n*** End Patch`)[0]!.after(before);
+  assert.equal(update("@@\n a\n-b\n+B\n c", "a\nb\nc\n"), "a\nB\nc\n");
+  assert.equal(update("@@ f()\n-x\n+y\n@@\n+z\n*** End of File", "x\r\nf()\r\nx"), "x\r\nf()\r\ny\r\nz\r\n");
+  assert.equal(update("@@\n a\n\n-b\n+B\n\n", "a\n\nb\n"), "a\n\nB\n");
+  assert.equal(update("-x\n+y", "z\n"), undefined);
+  const all = patchChanges("*** Begin Patch\n*** Add File: n\n+one\n+\n*** Delete File: d\n*** Update File: m\n*** Move to: t\n@@\n-1\n+2\n*** End Patch");
+  assert.deepEqual(all.map((c) => [c.path, c.to, c.after("1\n")]), [["n", "n", "one\n\n"], ["d", "d", ""], ["m", "t", "2\n"]]);
 });

@@ -1,11 +1,6 @@
 -- What a call that waits would make of a file, as a diff in a tab of its own.
 local M = {}
 
--- proposes says whether a call of a tool can be shown as a diff.
-function M.proposes(tool)
-  return tool == 'write_file' or tool == 'edit_file'
-end
-
 -- read is a file's text; nil if there is none, and a sentence if it cannot be read.
 local function read(path)
   local stat = vim.loop.fs_stat(path)
@@ -36,22 +31,48 @@ local function edited(before, a)
   return table.concat(parts, new)
 end
 
--- proposal is { path, before, after } of a call; nil and a sentence if the call does not fit.
-function M.proposal(call, dir)
+local function one(a, after)
+  return type(a.path) == 'string' and { { path = a.path, to = a.path, after = after } } or {}
+end
+
+-- changes are what the calls of a tool change, by its name.
+local changes = {
+  write_file = function(a)
+    return one(a, function() return type(a.content) == 'string' and a.content or nil end)
+  end,
+  edit_file = function(a)
+    return one(a, function(before) return edited(before, a) end)
+  end,
+  apply_patch = function(a)
+    return type(a.input) == 'string' and require('podd.patch').changes(a.input) or {}
+  end,
+}
+
+-- proposes says whether a call of a tool can be shown as a diff.
+function M.proposes(tool)
+  return changes[tool] ~= nil
+end
+
+-- proposals are { path, before, after } for each file of a call; nil and a sentence if the call
+-- does not fit.
+function M.proposals(call, dir)
   local ok, a = pcall(vim.json.decode, call.arguments)
-  if not ok or type(a) ~= 'table' or type(a.path) ~= 'string' then
+  local list, out = ok and type(a) == 'table' and changes[call.tool](a) or {}, {}
+  if #list == 0 then
     return nil, 'the call names no file'
   end
-  local path = a.path:sub(1, 1) == '/' and a.path or dir .. '/' .. a.path
-  local before, why = read(path)
-  if why then
-    return nil, why
+  local function absolute(path)
+    return path:sub(1, 1) == '/' and path or dir .. '/' .. path
   end
-  local after = call.tool == 'write_file' and a.content or edited(before or '', a)
-  if type(after) ~= 'string' then
-    return nil, ('the call does not fit %s as it is now: read its arguments'):format(a.path)
+  for i, c in ipairs(list) do
+    local before, why = read(absolute(c.path))
+    local after = c.after(before or '')
+    if why or not after then
+      return nil, why or ('the call does not fit %s exactly: read its arguments'):format(c.path)
+    end
+    out[i] = { path = absolute(c.to), before = before or '', after = after }
   end
-  return { path = path, before = before or '', after = after }
+  return out
 end
 
 -- side fills the current window with one side of the diff.
@@ -68,28 +89,38 @@ local function side(path, text, title)
   return buf
 end
 
--- show opens the diff of a call, whose keys answer it.
-function M.show(call, p)
+-- tab opens a tab with the diff of one file, and returns its buffers.
+local function tab(call, p)
   local safe = require('podd.safe')
   local name = safe.line(vim.fn.fnamemodify(p.path, ':t'))
   vim.cmd('tabnew')
   local empty = vim.api.nvim_get_current_buf()
-  local bufs = { side(p.path, p.before, name) }
+  local now = side(p.path, p.before, name)
   vim.cmd('rightbelow vertical new')
-  bufs[2] = side(p.path, p.after, ('%s as pod %s proposes it: [a] run once [A] always [d] deny [q] later'):format(name, safe.line(call.pod_name)))
+  local spare = vim.api.nvim_get_current_buf()
+  local proposed = side(p.path, p.after, ('%s as pod %s proposes it: [a] run once [A] always [d] deny [q] later'):format(name, safe.line(call.pod_name)))
+  for _, buf in ipairs({ empty, spare }) do
+    pcall(vim.api.nvim_buf_delete, buf, { force = true })
+  end
+  return { now, proposed }
+end
+
+-- show opens the diffs of a call, whose keys answer it: a tab for each file, the first in front.
+function M.show(call, list)
+  local bufs, first = {}, nil
   local function close()
     for _, buf in ipairs(bufs) do
-      if vim.api.nvim_buf_is_valid(buf) then
-        vim.api.nvim_buf_delete(buf, { force = true })
-      end
+      pcall(vim.api.nvim_buf_delete, buf, { force = true })
     end
+  end
+  for _, p in ipairs(list) do
+    vim.list_extend(bufs, tab(call, p))
+    first = first or vim.api.nvim_get_current_tabpage()
   end
   for _, buf in ipairs(bufs) do
     require('podd.ask').keys(buf, call, close)
   end
-  if vim.api.nvim_buf_is_valid(empty) then
-    vim.api.nvim_buf_delete(empty, { force = true })
-  end
+  vim.api.nvim_set_current_tabpage(first)
   require('podd.notice').window(call, close)
 end
 
@@ -103,11 +134,11 @@ function M.open(call)
     if err then
       return podd.fail(err)
     end
-    local p, why = M.proposal(call, r.pod.spec.dir)
-    if not p then
+    local list, why = M.proposals(call, r.pod.spec.dir)
+    if not list then
       return podd.say(why, vim.log.levels.ERROR)
     end
-    M.show(call, p)
+    M.show(call, list)
   end)
 end
 

@@ -24,13 +24,17 @@ export class Diffs implements vscode.TextDocumentContentProvider, vscode.Disposa
     return this.shown.get(uri.toString())?.text ?? "";
   }
 
-  /** show opens the view of a call. */
-  async show(call: Approval, p: Proposal): Promise<void> {
+  /** show opens the views of a call: one for each file, the first in front. */
+  async show(call: Approval, list: Proposal[]): Promise<void> {
+    for (const p of list.toReversed()) await this.open(call, p);
+  }
+
+  private async open(call: Approval, p: Proposal): Promise<void> {
     // The path gives the document its language, the query makes it that of this call.
-    const proposed = vscode.Uri.from({ scheme, path: p.path, query: key(call) });
+    const proposed = vscode.Uri.from({ scheme, path: p.to, query: key(call) });
     const empty = vscode.Uri.from({ scheme, path: p.path, query: "empty" });
     this.shown.set(proposed.toString(), { text: p.text, call });
-    const title = `${path.basename(p.path)}: ${call.podName} proposes`;
+    const title = `${path.basename(p.to)}: ${call.podName} proposes`;
     // The stream usually stands beside the first column.
     const options = { preview: false, viewColumn: vscode.ViewColumn.One };
     await vscode.commands.executeCommand("vscode.diff", p.exists ? vscode.Uri.file(p.path) : empty, proposed, title, options);
