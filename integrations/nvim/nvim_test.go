@@ -458,10 +458,15 @@ func TestBlocksThatSettle(t *testing.T) {
 
 func TestHealthAndHelp(t *testing.T) {
 	w := newWorld(t, hello)
+	w.Configure("[mcp.servers.desk]\ncommand = \"no-such-program\"\n")
+	w.Podctl("reload")
 	e := neovim.Edit(t, w)
 	e.Ex("checkhealth podd")
 	e.AwaitLua(`vim.fn.search('podd is ') > 0`)
 	text := e.Lua(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')`)
+	if !strings.Contains(text, "MCP server desk is idle, with 0 tools") {
+		t.Errorf("checkhealth says nothing of the MCP server:\n%s", text)
+	}
 	if strings.Contains(text, "ERROR") || strings.Contains(text, "WARN") || !strings.Contains(text, "protocol 1") {
 		t.Errorf("checkhealth says:\n%s", text)
 	}

@@ -8,6 +8,31 @@ local ok = health.ok or health.report_ok
 local warn = health.warn or health.report_warn
 local bad = health.error or health.report_error
 
+-- servers reports the MCP servers of the current directory.
+local function servers()
+  local bridge, safe = require('podd.bridge'), require('podd.safe')
+  local err, r = bridge.call('ListMcpServers', { dir = vim.fn.getcwd() }, 5000)
+  if err then
+    return warn(safe.line(err.message))
+  end
+  if r.note ~= '' then
+    warn(safe.line(r.note))
+  end
+  for _, s in ipairs(r.servers) do
+    local name = 'MCP server ' .. safe.line(s.name)
+    local changed = vim.tbl_filter(function(t) return t.changed end, s.tools)
+    if s.sign_in == 'needed' then
+      warn(name .. ' needs you to sign in', { 'podctl mcp login ' .. safe.line(s.name) })
+    elseif s.error ~= '' then
+      warn(name .. ': ' .. safe.line(s.error), { 'podctl mcp test ' .. safe.line(s.name) })
+    elseif #changed > 0 then
+      warn(('%s has changed %d of its tools'):format(name, #changed), { 'podctl mcp accept ' .. safe.line(s.name) })
+    else
+      ok(('%s is %s, with %d tools'):format(name, safe.line(s.state), #s.tools))
+    end
+  end
+end
+
 function M.check()
   local podd, bridge, safe = require('podd'), require('podd.bridge'), require('podd.safe')
   start('podd')
@@ -35,6 +60,7 @@ function M.check()
   else
     warn('podd has no key for ' .. safe.line(status.base_url), { 'set OPENAI_API_KEY in the environment of podd, or api_key_file in its config.toml' })
   end
+  servers()
 end
 
 return M
