@@ -26,7 +26,7 @@ func newAttachCommand(p *program) *cobra.Command {
 			}
 			return p.withPod(cmd.Context(), args[0], func(c *client.Client, pod string) error {
 				left, err := attach.Run(cmd.Context(), attach.Config{
-					Client: c, Pod: pod, In: in, Out: out, Color: p.env("NO_COLOR") == "", Name: clientName,
+					Client: c, Pod: pod, In: in, Out: out, Color: p.env("NO_COLOR") == "", Env: p.env, Name: clientName,
 				})
 				if err != nil {
 					return err

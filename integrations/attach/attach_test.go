@@ -90,7 +90,7 @@ func TestQuestions(t *testing.T) {
 	s.keys("PageUp")
 	s.keys("PageUp")
 	s.await("? call", "command:")
-	s.keys("C-g")
+	s.keys("C-End")
 	s.keys("Enter")
 	s.await("approved by podctl", "command: true second", "Run it?")
 	s.typed("n not that one")
@@ -135,8 +135,8 @@ func TestLeaveAndComeBack(t *testing.T) {
 	if strings.Count(shown, "The ans") != 1 || strings.Count(shown, "› go") != 1 {
 		t.Errorf("it shows\n%s", shown)
 	}
-	s.keys("C-x")
-	s.await("no turn is running")
+	s.keys("Escape")
+	s.await("press Esc again to rewind")
 }
 
 // A scrolled view keeps its place while text arrives; sizes change meanwhile; a signal
@@ -167,10 +167,10 @@ func TestScrollResizeAndSignal(t *testing.T) {
 	s.await("› first", "scrolled up")
 	rig.Run(t, s.command("resize-window", "-x", "60", "-y", "15"))
 	s.await("first", "scrolled up")
-	s.keys("C-g")
+	s.keys("C-End")
 	s.await("The answer.", "turn 2 finished")
 	rig.Run(t, s.command("resize-window", "-x", "100", "-y", "30"))
-	s.await("The answer.", "turn 2 finished", "Alt-Enter new line")
+	s.await("The answer.", "turn 2 finished", "^G editor")
 	rig.Run(t, w.Command("pkill", "-TERM", "-x", "-P", strings.TrimSpace(rig.Run(t, s.command("display-message", "-p", "#{pane_pid}"))), "podctl"))
 	s.await("podctl: interrupted", "shell>")
 	s.restored()

@@ -16,14 +16,28 @@ import (
 const mostHistory = 2000
 
 // typing is what the person has typed: the draft of a prompt and the answer to a question,
-// the prompts before, of which one may be recalled, and the completions offered.
+// the prompts before, and the completions offered.
 type typing struct {
 	draft, answer editor
-	history       []editor
-	recalled      int
+	history       history
 	offered       []string
 	// plan says that prompts begin turns that only plan.
 	plan bool
+}
+
+// asks are the questions: calls that wait, and confirming, a question of the view's own.
+type asks struct {
+	questions []*question
+	// answering says that typed text is an answer.
+	answering  bool
+	confirming *confirmation
+}
+
+// known is what commands are completed with: models, once they were asked for, and the
+// person's own prompts.
+type known struct {
+	models []string
+	own    []template
 }
 
 // app is what the view shows. The goroutine of the program owns everything but the link.
@@ -49,14 +63,15 @@ type app struct {
 	todo *bool
 
 	typing
+	asks
+	known
 	// said is the view's own message, until the next key.
 	said string
 	// armed is the key that takes effect when it is pressed again at once.
-	armed     keyKind
-	questions []*question
-	// answering says that typed text is an answer.
-	answering bool
-	quit      bool
+	armed keyKind
+	// quit ends the view; other is then the pod to show next, if any.
+	quit  bool
+	other string
 	// command is what the terminal is to do, such as clearing the screen.
 	command tea.Cmd
 }
@@ -64,7 +79,7 @@ type app struct {
 func newApp(ctx context.Context, fail context.CancelCauseFunc, cfg Config, pod *poddv1.Pod) *app {
 	return &app{
 		Config: cfg, link: newLink(ctx, fail), now: time.Now, columns: 80, rows: 24,
-		pod: pod, log: newBlockList(), typing: typing{plan: pod.GetSpec().GetPlan()}, said: "reading the pod's log",
+		pod: pod, log: newBlockList(), known: known{own: templates(configFile(cfg.Env, "prompts"))}, typing: typing{plan: pod.GetSpec().GetPlan()}, said: "reading the pod's log",
 	}
 }
 

@@ -27,6 +27,8 @@ type Config struct {
 	In, Out *os.File
 	// Color allows colours.
 	Color bool
+	// Env reads an environment variable.
+	Env func(string) string
 	// Name identifies the client when it answers a question.
 	Name string
 }
@@ -44,14 +46,19 @@ var errHangup = errors.New("the terminal hung up; the pod keeps running")
 // Run shows a pod until the person leaves, ctx ends or the terminal is gone. Turns keep
 // running.
 func Run(ctx context.Context, cfg Config) (Left, error) {
-	pod, err := cfg.Client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: cfg.Pod})
-	if err != nil {
-		return Left{}, err
+	for {
+		pod, err := cfg.Client.Pods().GetPod(ctx, &poddv1.GetPodRequest{Pod: cfg.Pod})
+		if err != nil {
+			return Left{}, err
+		}
+		ctx, fail := context.WithCancelCause(ctx)
+		a := newApp(ctx, fail, cfg, pod.GetPod())
+		err = a.run(a.follow)
+		if err != nil || a.other == "" {
+			return Left{Pod: a.pod.GetName(), Turn: a.turn}, err
+		}
+		cfg.Pod = a.other
 	}
-	ctx, fail := context.WithCancelCause(ctx)
-	a := newApp(ctx, fail, cfg, pod.GetPod())
-	err = a.run(a.follow)
-	return Left{Pod: a.pod.GetName(), Turn: a.turn}, err
 }
 
 // run shows the view while follow feeds it. The terminal is as it was afterwards.
@@ -112,6 +119,15 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 		m.graphemes = m.graphemes || msg.Mode == ansi.ModeUnicodeCore && msg.Value != ansi.ModeNotRecognized
 	case tea.KeyPressMsg:
 		m.press(keyOf(msg))
+	case tea.MouseWheelMsg:
+		switch msg.Button {
+		case tea.MouseWheelUp:
+			m.press(key{kind: keyWheelUp})
+		case tea.MouseWheelDown:
+			m.press(key{kind: keyWheelDown})
+		}
+	case edited:
+		m.edited(msg)
 	case tea.PasteMsg:
 		m.press(key{keyPaste, pasteText(msg.Content)})
 	}
@@ -125,9 +141,9 @@ func (m model) Update(msg tea.Msg) (same tea.Model, next tea.Cmd) {
 // View is the screen. Questions on it have been seen.
 func (m model) View() (v tea.View) {
 	defer m.guard()
-	lines, row, column := m.draw()
+	lines, row, column := frame(m).draw()
 	v.SetContent(joined(lines, m.Color, m.graphemes, m.columns))
-	v.AltScreen = true
+	v.AltScreen, v.MouseMode = true, tea.MouseModeCellMotion
 	v.Cursor = tea.NewCursor(min(column, m.columns-1), row)
 	v.Cursor.Shape, v.Cursor.Blink = personsShape, false
 	return v

@@ -5,12 +5,13 @@ import (
 
 	"podd/internal/clients/cells"
 	"podd/internal/clients/view"
+	"podd/internal/sanitize"
 )
 
 // The most rows of a screen for the draft, for what is offered and for tasks.
 const (
 	mostInput   = 6
-	mostOffered = 4
+	mostOffered = 10
 	mostTasks   = 5
 )
 
@@ -20,11 +21,14 @@ const (
 	leastRows    = 10
 )
 
+// frame lays the screen out.
+type frame struct{ *app }
+
 // tiny says that the screen has no room for a transcript.
-func (a *app) tiny() bool { return a.columns < leastColumns || a.rows < leastRows }
+func (a frame) tiny() bool { return a.columns < leastColumns || a.rows < leastRows }
 
 // layouts gives the lines of the transcript's blocks; the last block is the question.
-func (a *app) layouts() layouts {
+func (a frame) layouts() layouts {
 	return func(block int) []line {
 		if block < len(a.log.blocks) {
 			return a.log.layout(a.log.blocks[block], a.columns)
@@ -37,24 +41,32 @@ func (a *app) layouts() layouts {
 }
 
 // blockCount counts the questions as one.
-func (a *app) blockCount() int { return len(a.log.blocks) + 1 }
+func (a frame) blockCount() int { return len(a.log.blocks) + 1 }
 
 // logRows is how many rows the transcript has.
-func (a *app) logRows() int {
+func (a frame) logRows() int {
 	input, _, _ := a.inputRows()
 	return max(a.rows-len(input)-len(a.panels())-2, 1)
 }
 
+// prompt is what stands before typed text.
+func (a frame) prompt() string {
+	switch {
+	case a.confirming != nil:
+		return a.confirming.question + " [y/N] "
+	case a.answering:
+		return "Run it? "
+	case a.history.search != nil:
+		return "history " + sanitize.Line(fmt.Sprintf("%q", a.history.search.query)) + "> "
+	case a.plan:
+		return "plan> "
+	}
+	return "> "
+}
+
 // inputRows is the draft: its rows on the screen, and the position of the cursor.
-func (a *app) inputRows() (rows []string, row, column int) {
-	prompt := "> "
-	if a.plan {
-		prompt = "plan> "
-	}
-	if a.answering {
-		prompt = "Run it? "
-	}
-	rows, row, column = a.written().rows(prompt, a.columns)
+func (a frame) inputRows() (rows []string, row, column int) {
+	rows, row, column = a.written().rows(a.prompt(), a.columns)
 	most := max(min(mostInput, a.rows/3), 1)
 	if a.tiny() {
 		most = max(min(mostInput, a.rows-1), 1)
@@ -67,17 +79,18 @@ func (a *app) inputRows() (rows []string, row, column int) {
 }
 
 // panels are the rows between the transcript and the state line: tasks, and what is offered.
-func (a *app) panels() (rows []line) {
+func (a frame) panels() (rows []line) {
 	if a.tiny() {
 		return nil
 	}
 	if a.showsTasks() {
 		rows = taskRows(a.log.tasks(), min(mostTasks, a.rows/4), a.columns)
 	}
-	most := max(min(mostOffered, a.rows/4), 1)
-	for i, offer := range a.offered {
-		if i == most-1 && len(a.offered) > most {
-			return append(rows, in(dim, fmt.Sprintf("  and %s more", view.Count(int64(len(a.offered)-i)))))
+	most := max(min(mostOffered, a.rows/3), 1)
+	offers := commander(a).offers()
+	for i, offer := range offers {
+		if i == most-1 && len(offers) > most {
+			return append(rows, in(dim, fmt.Sprintf("  and %s more", view.Count(int64(len(offers)-i)))))
 		}
 		rows = append(rows, in(dim, "  "+offer))
 	}
@@ -85,7 +98,7 @@ func (a *app) panels() (rows []line) {
 }
 
 // draw lays the screen out: as many lines as it has rows, and the position of the cursor.
-func (a *app) draw() (lines []line, row, column int) {
+func (a frame) draw() (lines []line, row, column int) {
 	if !a.ready && a.said != "" && a.draft.empty() {
 		return append([]line{in(plain, a.said)}, make([]line, max(a.rows-1, 0))...), 0, 0
 	}
@@ -109,7 +122,7 @@ func (a *app) draw() (lines []line, row, column int) {
 
 // transcriptLines is the part of the transcript that is on the screen. What of a question
 // is on it has been seen.
-func (a *app) transcriptLines(rows int) []line {
+func (a frame) transcriptLines(rows int) []line {
 	pg := a.view.page(a.layouts(), a.blockCount(), rows)
 	if len(a.questions) > 0 && pg.tailFrom >= 0 {
 		q := a.questions[0]
@@ -121,11 +134,17 @@ func (a *app) transcriptLines(rows int) []line {
 }
 
 // hint is the view's own message, or a list of keys.
-func (a *app) hint() string {
+func (a frame) hint() string {
 	if a.said != "" {
 		return cells.Fit(a.said, a.columns)
 	}
-	keys := []string{"Enter send", "^D leave", "^T tools", "PgUp/PgDn", "Tab @path", "^X cancel the turn", "Alt-Enter new line"}
+	keys := []string{"Enter send", "^D leave", "^T tools", "Tab @path", "PgUp/PgDn", "^R history", "^G editor", "Alt-Enter new line"}
+	switch {
+	case a.history.search != nil:
+		keys = []string{"^R older", "Enter take it", "[Esc] back"}
+	case a.turn != 0 && len(a.questions) == 0:
+		keys = append([]string{"Enter queue", "^S steer", "Esc interrupt"}, keys[1:]...)
+	}
 	switch {
 	case a.answering:
 		keys = []string{view.Answers, "[Esc] later", "PgUp/PgDn"}

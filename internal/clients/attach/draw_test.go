@@ -16,7 +16,7 @@ func TestStateLineKeepsTheState(t *testing.T) {
 		turn: 3, log: newBlockList(), columns: 60, rows: 20, now: time.Now,
 		pod: &poddv1.Pod{Name: "p", State: poddv1.PodState_POD_STATE_WAITING, StateReason: strings.Repeat("the endpoint answers 503 ", 9)},
 	}
-	got := a.statusLine()
+	got := frame{a}.statusLine()
 	if !strings.Contains(got, "turn 3 waiting: the endpoint") || cells.Width(got) > 60 {
 		t.Errorf("the state line is %q", got)
 	}
@@ -50,7 +50,7 @@ func TestShiftTabTogglesPlanMode(t *testing.T) {
 	a := &app{rows: 24, columns: 80, log: newBlockList()}
 	for _, want := range []string{"plan> ", "> "} {
 		a.press(key{kind: keyPlan})
-		if rows, _, _ := a.inputRows(); len(rows) != 1 || rows[0] != want {
+		if rows, _, _ := (frame{a}).inputRows(); len(rows) != 1 || rows[0] != want {
 			t.Errorf("the input is %q, want %q", rows, want)
 		}
 	}

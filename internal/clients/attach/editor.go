@@ -25,22 +25,27 @@ type cell struct {
 	// g is the character: a grapheme.
 	g     string
 	paste string
+	// literal says that the character was not typed here: it begins no command.
+	literal bool
 }
 
 func (e *editor) empty() bool { return len(e.cells) == 0 }
 
 func (e *editor) clear() { *e = editor{} }
 
-// insert puts text at the cursor. What belongs to the character before it joins it.
-func (e *editor) insert(text string) {
-	if e.at > 0 && e.cells[e.at-1].paste == "" {
+// insert puts typed text at the cursor.
+func (e *editor) insert(text string) { e.write(text, false) }
+
+// write puts text at the cursor. What belongs to the character before it joins it.
+func (e *editor) write(text string, literal bool) {
+	if e.at > 0 && e.cells[e.at-1].joins(text) {
 		text = e.cells[e.at-1].g + text
 		e.cut(e.at-1, e.at)
 	}
 	for l := range strings.Lines(text) {
 		body, ended := strings.CutSuffix(l, "\n")
 		for g := range cells.Graphemes(body) {
-			e.put(cell{g: g})
+			e.put(cell{g: g, literal: literal})
 		}
 		if ended {
 			e.put(newline)
@@ -50,6 +55,17 @@ func (e *editor) insert(text string) {
 
 var newline = cell{g: "\n"}
 
+// joins says whether a text after this cell continues its character.
+func (c cell) joins(text string) bool {
+	if c.paste != "" || c == newline {
+		return false
+	}
+	for g := range cells.Graphemes(c.g + text) {
+		return len(g) > len(c.g)
+	}
+	return false
+}
+
 // pasted puts pasted text at the cursor: a single line as if it were typed, more lines as a
 // segment of their own, which podd sends unchanged.
 func (e *editor) pasted(text string) {
@@ -57,7 +73,7 @@ func (e *editor) pasted(text string) {
 		if path, ok := imagePath(one); ok {
 			one = scopefs.FormatRef(item.FileRef{Path: path}) + " "
 		}
-		e.insert(one)
+		e.write(one, true)
 		return
 	}
 	e.put(cell{paste: text})
@@ -208,38 +224,6 @@ func opens(c cell) bool {
 func (e *editor) complete(from int, path string) {
 	e.cut(from, e.at)
 	e.insert(path)
-}
-
-// rows lays the text out in rows of at most columns, the first after a prompt, and
-// returns the position of the cursor.
-func (e *editor) rows(prompt string, columns int) (rows []string, row, column int) {
-	room := max(columns-1, 4)
-	line, used := prompt, cells.Width(prompt)
-	rest := strings.Repeat(" ", min(used, room/2))
-	wrap := func() {
-		rows = append(rows, line)
-		line, used = rest, len(rest)
-	}
-	for i := 0; i <= len(e.cells); i++ {
-		shown := ""
-		if i < len(e.cells) && e.cells[i] != newline {
-			shown = e.cells[i].shown()
-		}
-		need := cells.Width(shown)
-		if used+need > room && used > len(rest) {
-			wrap()
-		}
-		if i == e.at {
-			row, column = len(rows), min(used, columns-1)
-		}
-		if i < len(e.cells) && e.cells[i] == newline {
-			wrap()
-			continue
-		}
-		line += shown
-		used += need
-	}
-	return append(rows, line), row, column
 }
 
 // shown is a cell as safe text.

@@ -36,13 +36,18 @@ const (
 	keyPageDown
 	keyPrevious
 	keyNext
+	keySearch
+	keySteer
+	keyEdit
+	keyCopy
 	keyLive
+	keyWheelUp
+	keyWheelDown
 	keyInterrupt
 	keyEndOfInput
 	keyTools
 	keyTodo
 	keyPlan
-	keyCancel
 	keyAnswer
 	keyRedraw
 )
@@ -65,9 +70,9 @@ var strokes = map[string]keyKind{
 	"ctrl+right": keyWordRight, "alt+right": keyWordRight, "alt+f": keyWordRight,
 	"home": keyHome, "ctrl+home": keyHome, "ctrl+a": keyHome, "end": keyEnd, "ctrl+e": keyEnd,
 	"up": keyUp, "down": keyDown, "pgup": keyPageUp, "pgdown": keyPageDown, "shift+up": keyPageUp, "shift+down": keyPageDown,
-	"ctrl+p": keyPrevious, "ctrl+n": keyNext, "ctrl+g": keyLive, "ctrl+end": keyLive,
+	"ctrl+p": keyPrevious, "ctrl+n": keyNext, "ctrl+r": keySearch, "ctrl+s": keySteer, "ctrl+g": keyEdit, "alt+c": keyCopy, "ctrl+end": keyLive,
 	"ctrl+c": keyInterrupt, "ctrl+d": keyEndOfInput, "ctrl+t": keyTools, "ctrl+o": keyTodo,
-	"ctrl+x": keyCancel, "ctrl+y": keyAnswer, "ctrl+l": keyRedraw,
+	"ctrl+y": keyAnswer, "ctrl+l": keyRedraw,
 }
 
 // keyOf is the function of a pressed key.

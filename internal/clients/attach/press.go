@@ -3,7 +3,6 @@ package attach
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -18,27 +17,26 @@ import (
 func (a *app) press(k key) {
 	armed := a.armed
 	a.armed, a.said = keyOther, ""
+	offered := a.offered
 	if k.kind != keyTab {
 		a.offered = nil
 	}
+	if a.confirmed(k) || !a.answering && a.history.searches(k, &a.draft) {
+		return
+	}
 	switch k.kind {
 	case keyInterrupt:
-		a.interrupt(armed == keyInterrupt)
+		a.leave(armed == keyInterrupt)
 	case keyEndOfInput:
 		if a.written().empty() {
 			a.quit = true
 			return
 		}
 		a.written().press(key{kind: keyDelete})
-	case keyCancel:
-		a.cancel(armed == keyCancel)
 	case keyAnswer:
 		a.answering = len(a.questions) > 0 && !a.answering
 	case keyEscape:
-		if a.answering {
-			a.answering = false
-			a.said = "the call still waits; ^Y to answer"
-		}
+		a.escape(len(offered) > 0, armed == keyEscape)
 	case keyPlan:
 		if !a.answering {
 			a.plan = !a.plan
@@ -47,18 +45,22 @@ func (a *app) press(k key) {
 		a.log.open = !a.log.open
 	case keyTodo:
 		a.toggleTasks()
+	case keyCopy:
+		a.copyAnswer()
+	case keyEdit:
+		a.edit()
 	case keyRedraw:
 		a.command = func() tea.Msg { return tea.ClearScreen() }
-	case keyPageUp, keyPageDown, keyLive, keyUp, keyDown:
-		a.scroll(k.kind)
-	case keyPrevious, keyNext:
-		a.recall(k.kind)
 	case keyEnter:
-		a.enter()
+		a.enter(false)
+	case keySteer:
+		a.enter(true)
 	case keyTab:
 		a.complete()
 	default:
-		a.written().press(k)
+		if !a.scroll(k.kind) && !a.recall(k.kind) {
+			a.written().press(k)
+		}
 	}
 }
 
@@ -70,7 +72,8 @@ func (a *app) written() *editor {
 	return &a.draft
 }
 
-func (a *app) interrupt(again bool) {
+// leave clears what is typed, and leaves when the key is pressed again.
+func (a *app) leave(again bool) {
 	switch {
 	case !a.written().empty():
 		a.written().clear()
@@ -80,27 +83,9 @@ func (a *app) interrupt(again bool) {
 		a.armed = keyInterrupt
 		a.said = "press ^C again to leave"
 		if a.turn != 0 {
-			a.said += fmt.Sprintf("; turn %d keeps running (^X cancels it)", a.turn)
+			a.said += fmt.Sprintf("; turn %d keeps running (Esc interrupts it)", a.turn)
 		}
 	}
-}
-
-// cancel cancels the running turn when the key is pressed twice.
-func (a *app) cancel(again bool) {
-	if a.turn == 0 {
-		a.said = "no turn is running"
-		return
-	}
-	if !again {
-		a.armed = keyCancel
-		a.said = fmt.Sprintf("press ^X again to cancel turn %d", a.turn)
-		return
-	}
-	a.said = "cancelling the turn"
-	a.call(func(ctx context.Context) error {
-		_, err := a.Client.Pods().Cancel(ctx, &poddv1.CancelRequest{Pod: a.pod.GetId(), Reason: "cancelled by " + a.Name})
-		return err
-	}, func(err error) { a.told(err) })
 }
 
 // told shows the error of a request, if any.
@@ -111,72 +96,95 @@ func (a *app) told(err error) {
 	}
 }
 
-// scroll scrolls the transcript.
-func (a *app) scroll(k keyKind) {
-	of, blocks, rows := a.layouts(), a.blockCount(), a.logRows()
-	switch k {
-	case keyPageUp:
-		a.view.move(of, blocks, rows, -max(rows-1, 1))
-	case keyPageDown:
-		a.view.move(of, blocks, rows, max(rows-1, 1))
-	case keyUp:
-		a.view.move(of, blocks, rows, -1)
-	case keyDown:
-		a.view.move(of, blocks, rows, 1)
-	case keyLive:
+// wheelLines is how far a notch of the wheel scrolls.
+const wheelLines = 3
+
+// scroll scrolls the transcript; false if the key does not. Arrows scroll while a question
+// is answered.
+func (a *app) scroll(k keyKind) bool {
+	f, by := frame{a}, 0
+	switch {
+	case k == keyPageUp:
+		by = -max(f.logRows()-1, 1)
+	case k == keyPageDown:
+		by = max(f.logRows()-1, 1)
+	case k == keyWheelUp:
+		by = -wheelLines
+	case k == keyWheelDown:
+		by = wheelLines
+	case k == keyUp && a.answering:
+		by = -1
+	case k == keyDown && a.answering:
+		by = 1
+	case k == keyLive:
 		a.view = scroll{}
+		return true
+	default:
+		return false
 	}
+	a.view.move(f.layouts(), f.blockCount(), f.logRows(), by)
+	return true
 }
 
-// mostRecalled is how many earlier prompts can be recalled.
-const mostRecalled = 100
-
-// recall brings an earlier prompt back.
-func (a *app) recall(k keyKind) {
-	if a.answering || len(a.history) == 0 {
-		return
+// recall moves the cursor between the rows of the draft, and beyond them brings an earlier
+// prompt back; false if the key does neither.
+func (a *app) recall(k keyKind) bool {
+	by := 0
+	switch k {
+	case keyUp, keyPrevious:
+		by = -1
+	case keyDown, keyNext:
+		by = 1
+	default:
+		return false
 	}
-	if k == keyPrevious {
-		a.recalled = max(a.recalled-1, 0)
-	} else {
-		a.recalled = min(a.recalled+1, len(a.history))
+	if a.answering {
+		return true
 	}
-	a.draft.clear()
-	if a.recalled < len(a.history) {
-		a.draft = editor{cells: slices.Clone(a.history[a.recalled].cells)}
-		a.draft.at = len(a.draft.cells)
+	if k == keyPrevious || k == keyNext || !a.draft.vertical(by, (frame{a}).prompt(), a.columns) {
+		a.history.recall(by, &a.draft)
 	}
+	return true
 }
 
-// enter sends the draft or the answer.
-func (a *app) enter() {
+// enter sends the draft or the answer. A steering prompt joins the running turn.
+func (a *app) enter(steer bool) {
 	if a.answering {
 		a.decide()
 		return
 	}
-	if len(a.draft.segments()) == 0 {
+	if len(a.draft.segments()) == 0 || (commander{a}).obey() {
 		return
 	}
+	a.submit(steer && a.turn != 0)
+}
+
+// submit sends the draft.
+func (a *app) submit(steer bool) {
 	sent := a.draft
 	a.draft.clear()
-	a.history = append(a.history, sent)
-	a.history = a.history[max(len(a.history)-mostRecalled, 0):]
-	a.recalled = len(a.history)
+	req := &poddv1.SubmitRequest{
+		Pod: a.pod.GetId(), RequestId: client.NewRequestID(), Segments: wire.SegmentsToProto(sent.segments()), ParseRefs: true,
+	}
+	if steer {
+		req.Mode = poddv1.SubmitMode_SUBMIT_MODE_STEER
+	} else {
+		req.Planning = &poddv1.SubmitRequest_Plan{Plan: a.plan}
+	}
+	a.history.add(sent, req.GetRequestId())
 	a.view = scroll{}
 	a.said = "sending"
 	var resp *poddv1.SubmitResponse
-	plan := a.plan
 	a.call(func(ctx context.Context) (err error) {
-		resp, err = a.Client.Submit(ctx, &poddv1.SubmitRequest{
-			Pod: a.pod.GetId(), RequestId: client.NewRequestID(), Segments: wire.SegmentsToProto(sent.segments()), ParseRefs: true,
-			Planning: &poddv1.SubmitRequest_Plan{Plan: plan},
-		})
+		resp, err = a.Client.Submit(ctx, req)
 		return err
 	}, func(err error) {
 		a.told(err)
 		switch {
 		case err != nil && a.draft.empty():
 			a.draft = sent
+		case resp.GetQueued() && steer:
+			a.log.notice(dim, "· joins the turn at its next step")
 		case resp.GetQueued():
 			a.log.notice(dim, "· queued until the running turn ends")
 		}
@@ -185,6 +193,9 @@ func (a *app) enter() {
 
 // complete completes the @path before the cursor.
 func (a *app) complete() {
+	if !a.answering && (commander{a}).completeCommand() {
+		return
+	}
 	prefix, from, ok := a.draft.reference()
 	if a.answering || !ok {
 		return

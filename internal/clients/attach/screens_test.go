@@ -19,10 +19,12 @@ var update = flag.Bool("update", false, "rewrite the golden screens")
 const todoArguments = `{"items":[{"text":"read the test","status":"done"},{"text":"run it","status":"done"},{"text":"find the cause","status":"in_progress"},
 	{"text":"mend it","status":"pending"},{"text":"run all tests","status":"pending"},{"text":"write it down","status":"pending"}]}`
 
+func noEnv(string) string { return "/nonexistent" }
+
 // scene is a view at a fixed time with a short conversation.
 func scene(t *testing.T) *app {
 	now := time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC)
-	a := newApp(t.Context(), nil, Config{}, &poddv1.Pod{Name: "greeter", State: poddv1.PodState_POD_STATE_IDLE, Queued: 2})
+	a := newApp(t.Context(), nil, Config{Env: noEnv}, &poddv1.Pod{Name: "greeter", State: poddv1.PodState_POD_STATE_IDLE, Queued: 2})
 	a.now = func() time.Time { return now }
 	a.ready, a.said = true, ""
 	a.usage = usage{tokens: 4000, window: 200000, cost: 0.014}
@@ -65,7 +67,7 @@ func TestScreens(t *testing.T) {
 				a := scene(t)
 				set(a)
 				a.columns, a.rows = size[0], size[1]
-				lines, row, column := a.draw()
+				lines, row, column := frame{a}.draw()
 				if len(lines) != a.rows || row < 0 || row >= a.rows || column < 0 || column >= a.columns {
 					t.Errorf("%d lines, the cursor at %d, %d", len(lines), row, column)
 				}
@@ -103,15 +105,15 @@ func FuzzDraft(f *testing.F) {
 	f.Add("👩‍👩‍👧‍👦é\x7f\x1b[D漢\x17\x1b[1;5C\xff", uint8(20))
 	f.Add("\x1b[20\x1b\x1b[1;5C\x1b\r", uint8(3))
 	f.Fuzz(func(t *testing.T, sent string, columns uint8) {
-		a := newApp(t.Context(), nil, Config{}, &poddv1.Pod{Name: "p"})
+		a := newApp(t.Context(), nil, Config{Env: noEnv}, &poddv1.Pod{Name: "p"})
 		a.ready, a.said, a.columns, a.rows = true, "", max(int(columns), 1), 24
 		for _, k := range pressed(t, strings.ReplaceAll(sent, last, "")) {
 			switch k.kind {
-			case keyEnter, keyTab, keyCancel, keyEndOfInput: // These ask podd, or leave.
+			case keyEnter, keySteer, keyTab, keyEndOfInput, keyEdit: // These ask podd, or leave.
 			default:
 				a.press(k)
 			}
-			lines, row, column := a.draw()
+			lines, row, column := frame{a}.draw()
 			if len(lines) != a.rows || row < 0 || row >= a.rows || column < 0 || column > a.columns {
 				t.Fatalf("%q gives %d lines, the cursor at %d, %d", sent, len(lines), row, column)
 			}

@@ -66,7 +66,7 @@ const leastReason = 12
 
 // statusLine says what the pod does. Without room the reason is cut first, then the last
 // parts are left out.
-func (a *app) statusLine() string {
+func (a frame) statusLine() string {
 	state, reason := a.state()
 	lead := "── " + sanitize.Line(a.pod.GetName()) + " · " + state
 	room := a.columns - 1
@@ -79,12 +79,12 @@ func (a *app) statusLine() string {
 }
 
 // figures are the parts of the state line after the state.
-func (a *app) figures() (parts []string) {
+func (a frame) figures() (parts []string) {
 	if d := a.now().Sub(a.activity.since); a.activity.what != "" && d >= time.Second {
 		parts = append(parts, elapsed(d))
 	}
 	if a.view.up {
-		parts = append(parts, "scrolled up: ^G for the latest")
+		parts = append(parts, "scrolled up: ^End for the latest")
 	}
 	if n := len(a.questions); n > 1 {
 		parts = append(parts, fmt.Sprintf("%d calls wait", n))
@@ -113,7 +113,7 @@ func elapsed(d time.Duration) string {
 }
 
 // state is what the pod is doing, and why, in safe words.
-func (a *app) state() (state, reason string) {
+func (a frame) state() (state, reason string) {
 	switch {
 	case a.away:
 		return "lost the connection to podd; retrying", ""

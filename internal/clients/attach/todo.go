@@ -38,7 +38,7 @@ func (t *blockList) tasks() []task {
 }
 
 // showsTasks says whether the tasks have rows: as the person chose, else while any is open.
-func (a *app) showsTasks() bool {
+func (a frame) showsTasks() bool {
 	if a.todo != nil {
 		return *a.todo
 	}
@@ -47,7 +47,7 @@ func (a *app) showsTasks() bool {
 
 // toggleTasks shows or hides the tasks.
 func (a *app) toggleTasks() {
-	shows := !a.showsTasks()
+	shows := !frame{a}.showsTasks()
 	a.todo = &shows
 	if shows && len(a.log.tasks()) == 0 {
 		a.said = "the model has written no list of tasks"

@@ -197,7 +197,7 @@ func homes() map[string][]string {
 		"go.yaml.in/yaml/v3":                              {"internal/workspace/skills"},
 		"google.golang.org/genproto":                      rpc,
 		"google.golang.org/grpc":                          rpc,
-		"google.golang.org/protobuf":                      append(rpc, "pkg/transcript"),
+		"google.golang.org/protobuf":                      append(rpc, "pkg/transcript", "internal/clients/attach"),
 		"mvdan.cc/sh/v3":                                  {"internal/guard/policy", "internal/testing/pages"},
 	}
 }

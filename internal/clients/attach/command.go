@@ -1,0 +1,295 @@
+package attach
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+
+	"podd/internal/podname"
+	"podd/internal/sanitize"
+	poddv1 "podd/proto/podd/v1"
+)
+
+// slash is a command of the view.
+type slash struct {
+	// name comes after the slash; args are its arguments, for people.
+	name, args, about string
+	// idle says that it is refused while a turn runs.
+	idle bool
+	run  func(a *app, args string)
+	// offers are the known arguments.
+	offers func(a *app) []string
+}
+
+// commander runs and completes the commands of a draft.
+type commander struct{ *app }
+
+// slashes are the commands: the built-in ones, and the person's own prompts, which replace
+// none of them.
+func (a commander) slashes() []slash {
+	list := builtins()
+	for _, t := range a.own {
+		if !slices.ContainsFunc(list, func(s slash) bool { return s.name == t.name }) {
+			list = append(list, t.command())
+		}
+	}
+	return list
+}
+
+func builtins() []slash {
+	return []slash{
+		{name: "help", about: "lists commands and keys", run: func(a *app, _ string) { commander{a}.help() }},
+		{name: "model", args: "MODEL", about: "changes the model from the next turn on", run: setModel, offers: func(a *app) []string { return a.models }},
+		{name: "effort", args: "EFFORT", about: "changes how much the model reasons", run: setEffort, offers: fixed("minimal", "low", "medium", "high")},
+		{name: "approve-mode", args: "MODE", about: "changes when calls ask you", run: setAsk, offers: fixed("never", "risky", "always")},
+		{name: "plan", args: "TEXT", about: "sends a prompt that only plans", run: sendPlan},
+		{name: "compact", about: "summarizes the conversation so far", idle: true, run: compact},
+		{name: "rewind", args: "[SEQ]", about: "goes back to before the last prompt, or to an entry", idle: true, run: rewind},
+		{name: "new", args: "[NAME]", about: "creates a pod in this directory and shows it", run: newPod},
+		{name: "fork", args: "[NAME]", about: "copies the pod's history to a new pod and shows it", run: forkPod},
+		{name: "quit", about: "leaves; the turn continues", run: func(a *app, _ string) { a.quit = true }},
+	}
+}
+
+func fixed(words ...string) func(*app) []string { return func(*app) []string { return words } }
+
+// command is the command that the draft is: its name and its arguments. A draft whose slash
+// was pasted, or is not the first character, is text.
+func (e *editor) command() (name, args string, ok bool) {
+	if e.empty() || e.cells[0].g != "/" || e.cells[0].literal {
+		return "", "", false
+	}
+	name, args, _ = strings.Cut(strings.TrimSpace(e.whole())[1:], " ")
+	return name, strings.TrimSpace(args), true
+}
+
+// obey runs the draft as a command; false if it is none. Nothing is sent for an unknown one.
+func (a commander) obey() bool {
+	name, args, ok := a.draft.command()
+	if !ok {
+		return false
+	}
+	list := a.slashes()
+	i := slices.IndexFunc(list, func(s slash) bool { return s.name == name })
+	switch {
+	case i < 0:
+		a.said = fmt.Sprintf("unknown command /%s; /help lists them, and a blank before the slash makes it text", sanitize.Line(name))
+		return true
+	case list[i].idle && a.turn != 0:
+		a.said = fmt.Sprintf("/%s needs an idle pod; Esc interrupts turn %d", name, a.turn)
+		return true
+	}
+	a.history.add(a.draft, "")
+	a.draft.clear()
+	list[i].run(a.app, args)
+	return true
+}
+
+// completeCommand completes the command that the draft is; false if it is none.
+func (a commander) completeCommand() bool {
+	_, _, ok := a.draft.command()
+	if !ok {
+		return false
+	}
+	text := a.draft.text()
+	name, args, inArgs := strings.Cut(text[1:], " ")
+	if !inArgs {
+		var names []string
+		for _, s := range a.slashes() {
+			if strings.HasPrefix(s.name, name) {
+				names = append(names, s.name)
+			}
+		}
+		a.completeWord(1, name, names)
+		return true
+	}
+	for _, s := range a.slashes() {
+		if s.name != name || s.offers == nil {
+			continue
+		}
+		if name == "model" && a.models == nil {
+			a.listModels()
+			return true
+		}
+		var words []string
+		for _, w := range s.offers(a.app) {
+			if strings.HasPrefix(w, args) {
+				words = append(words, w)
+			}
+		}
+		a.completeWord(len([]rune(name))+2, args, words)
+	}
+	return true
+}
+
+// completeWord replaces the draft from a position on by what the words have in common.
+func (a commander) completeWord(from int, typed string, words []string) {
+	switch {
+	case len(words) == 0:
+		a.said = "nothing begins with " + sanitize.Line(strconv.Quote(typed))
+		return
+	case len(words) == 1:
+		a.draft.cut(from, len(a.draft.cells))
+		a.draft.insert(words[0] + " ")
+		return
+	}
+	if common := commonPrefix(words); len(common) > len(typed) {
+		a.draft.cut(from, len(a.draft.cells))
+		a.draft.insert(common)
+	}
+	a.offered = nil
+	for _, w := range words {
+		a.offered = append(a.offered, sanitize.Line(w))
+	}
+}
+
+// offers are the completions to show: those asked for by Tab, or the commands that begin as
+// the draft does.
+func (a commander) offers() []string {
+	name, _, ok := a.draft.command()
+	if len(a.offered) > 0 || !ok || strings.Contains(a.draft.text(), " ") || a.answering {
+		return a.offered
+	}
+	var list []string
+	for _, s := range a.slashes() {
+		if strings.HasPrefix(s.name, name) {
+			list = append(list, fmt.Sprintf("%-22s %s", "/"+strings.TrimSpace(s.name+" "+s.args), s.about))
+		}
+	}
+	return list
+}
+
+// help lists commands and keys in the transcript.
+func (a commander) help() {
+	for _, s := range a.slashes() {
+		a.log.notice(plain, fmt.Sprintf("%-22s %s", "/"+strings.TrimSpace(s.name+" "+s.args), s.about))
+	}
+	for _, l := range []string{
+		"Enter sends, or queues while a turn runs; ^S joins the running turn; Esc interrupts it",
+		"Alt-Enter, Shift-Enter or ^J starts a new line; ^G opens $VISUAL or $EDITOR; Tab completes",
+		"Up, Down and ^R recall prompts; PgUp, PgDn and the wheel scroll; ^End returns to the end",
+		"^Y goes to a question; ^T opens calls; ^O shows tasks; Alt-C copies the last answer; ^D leaves",
+	} {
+		a.log.notice(dim, l)
+	}
+}
+
+// update changes fields of the pod and says what happened.
+func (a commander) update(spec *poddv1.PodSpec, field, done string) {
+	pod := a.pod.GetId()
+	a.call(func(ctx context.Context) error {
+		_, err := a.Client.Pods().UpdatePod(ctx, &poddv1.UpdatePodRequest{Pod: pod, Spec: spec, UpdateMask: &fieldmaskpb.FieldMask{Paths: []string{field}}})
+		return err
+	}, func(err error) {
+		a.told(err)
+		if err == nil {
+			a.log.notice(dim, "· "+done)
+		}
+	})
+}
+
+func setModel(a *app, args string) {
+	if args == "" {
+		model := a.pod.GetSpec().GetModel()
+		if model == "" {
+			model = "podd's default"
+		}
+		a.said = "the model is " + sanitize.Line(model) + "; /model MODEL changes it"
+		return
+	}
+	commander{a}.update(&poddv1.PodSpec{Model: args}, "model", "the model is "+args+" from the next turn on")
+}
+
+func setEffort(a *app, args string) {
+	if args == "" {
+		a.said = "give an effort, such as /effort high"
+		return
+	}
+	commander{a}.update(&poddv1.PodSpec{Options: &poddv1.Options{Effort: args}}, "options.effort", "the effort is "+args+" from the next turn on")
+}
+
+func setAsk(a *app, args string) {
+	set := func() {
+		commander{a}.update(&poddv1.PodSpec{Ask: args}, "ask", "calls ask: "+args)
+	}
+	switch args {
+	case "risky", "always":
+		set()
+	case "never":
+		a.confirm("Let all calls run unasked?", set)
+	default:
+		a.said = "give when calls ask: never, risky or always"
+	}
+}
+
+func sendPlan(a *app, args string) {
+	if args == "" {
+		a.said = "give the task after /plan; Shift-Tab makes all prompts plan"
+		return
+	}
+	plan := a.plan
+	a.draft.write(args, true)
+	a.plan = true
+	a.submit(false)
+	a.plan = plan
+}
+
+func compact(a *app, _ string) {
+	pod := a.pod.GetId()
+	a.said = "summarizing the conversation"
+	a.call(func(ctx context.Context) error {
+		_, err := a.Client.Pods().Compact(ctx, &poddv1.CompactRequest{Pod: pod})
+		return err
+	}, a.told)
+}
+
+// podIn makes a name and creates a pod with it: the first that is free.
+func (a commander) podIn(name string, create func(ctx context.Context, name string) (*poddv1.Pod, error)) {
+	base, made := name, (*poddv1.Pod)(nil)
+	if name == "" {
+		base = a.pod.GetName()
+	}
+	a.call(func(ctx context.Context) error {
+		free := base
+		if name == "" {
+			all, err := a.Client.Pods().ListPods(ctx, &poddv1.ListPodsRequest{})
+			if err != nil {
+				return err
+			}
+			taken := func(n string) bool {
+				return slices.ContainsFunc(all.GetPods(), func(p *poddv1.Pod) bool { return p.GetName() == n })
+			}
+			for n := 2; taken(free); n++ {
+				free = podname.Numbered(base, n)
+			}
+		}
+		var err error
+		made, err = create(ctx, free)
+		return err
+	}, func(err error) {
+		a.told(err)
+		if err == nil {
+			a.other, a.quit = made.GetId(), true
+		}
+	})
+}
+
+func newPod(a *app, args string) {
+	dir := a.pod.GetSpec().GetDir()
+	commander{a}.podIn(args, func(ctx context.Context, name string) (*poddv1.Pod, error) {
+		resp, err := a.Client.Pods().CreatePod(ctx, &poddv1.CreatePodRequest{Name: name, Spec: &poddv1.PodSpec{Dir: dir}})
+		return resp.GetPod(), err
+	})
+}
+
+func forkPod(a *app, args string) {
+	pod := a.pod.GetId()
+	commander{a}.podIn(args, func(ctx context.Context, name string) (*poddv1.Pod, error) {
+		resp, err := a.Client.Pods().ForkPod(ctx, &poddv1.ForkPodRequest{Pod: pod, Name: name})
+		return resp.GetPod(), err
+	})
+}

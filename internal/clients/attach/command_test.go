@@ -1,0 +1,144 @@
+package attach
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestTemplates(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"review.md": "---\ndescription: \"reviews a file\"\nargs: [file, focus]\n---\nReview $FILE for $2; all: $ARGUMENTS. $$1 $HOME\n",
+		"Bad.md":    "upper case", "no.txt": "no", "binary.md": "\xff", "long.md": strings.Repeat("x", mostTemplate+1),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "link.md")); err != nil {
+		t.Fatal(err)
+	}
+	list := templates(dir)
+	if len(list) != 1 || list[0].name != "review" || list[0].about != "reviews a file" || list[0].command().args != "FILE FOCUS" {
+		t.Fatalf("%+v", list)
+	}
+	got, err := list[0].fill(`'a b.go' speed`)
+	if want := "Review a b.go for speed; all: 'a b.go' speed. $1 $HOME"; err != nil || got != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+	for typed, want := range map[string]string{"": "needs file", "one": "needs argument 2", `"open`: "open \""} {
+		if _, err := list[0].fill(typed); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", typed, err, want)
+		}
+	}
+}
+
+// Whatever a prompt and its arguments are, an argument stays as it was typed.
+func FuzzPrompt(f *testing.F) {
+	f.Add("---\nargs: a\n---\n$A $1 $$ $ARGUMENTS", `x "y z" \q`)
+	f.Add("---\n---\n", "'")
+	f.Fuzz(func(t *testing.T, text, typed string) {
+		tpl := parseTemplate("p", text)
+		filled, err := tpl.fill(typed)
+		if err == nil && utf8.ValidString(text) && utf8.ValidString(typed) && !utf8.ValidString(filled) {
+			t.Errorf("%q with %q gives %q", text, typed, filled)
+		}
+		if got, err := (template{text: "<$ARGUMENTS>"}).fill(typed); err == nil && got != "<"+typed+">" {
+			t.Errorf("%q became %q", typed, got)
+		}
+	})
+}
+
+// Only a typed slash at the very beginning makes a command.
+func TestWhatIsACommand(t *testing.T) {
+	for name, tt := range map[string]struct {
+		write func(e *editor)
+		want  string
+	}{
+		"typed":            {func(e *editor) { e.insert("/model  x y "); e.insert("") }, "model|x y"},
+		"typed one by one": {func(e *editor) { e.insert("/"); e.insert("q") }, "q|"},
+		"pasted":           {func(e *editor) { e.pasted("/quit") }, ""},
+		"pasted, then typed": {func(e *editor) {
+			e.pasted("/")
+			e.insert("quit")
+		}, ""},
+		"after a blank": {func(e *editor) { e.insert(" /quit") }, ""},
+		"nothing":       {func(*editor) {}, ""},
+	} {
+		var e editor
+		tt.write(&e)
+		got := ""
+		if command, args, ok := e.command(); ok {
+			got = command + "|" + args
+		}
+		if got != tt.want {
+			t.Errorf("%s is %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+func TestHistory(t *testing.T) {
+	var h history
+	for _, text := range []string{"fix the test", "run it", "fix the docs"} {
+		h.add(*written(text), text)
+	}
+	draft := *written("draft")
+	for _, step := range []struct {
+		by   int
+		want string
+	}{{1, "draft"}, {-1, "fix the docs"}, {-1, "run it"}, {-1, "fix the test"}, {-1, "fix the test"}, {1, "run it"}, {1, "fix the docs"}, {1, "draft"}} {
+		if h.recall(step.by, &draft); draft.text() != step.want {
+			t.Fatalf("by %d it is %q, want %q", step.by, draft.text(), step.want)
+		}
+	}
+	for _, step := range []struct {
+		key  key
+		want string
+	}{
+		{key{kind: keySearch}, "draft"}, {key{keyText, "fix"}, "fix the docs"}, {key{kind: keySearch}, "fix the test"},
+		{key{kind: keySearch}, "fix the test"}, {key{kind: keyEscape}, "draft"}, {key{kind: keySearch}, "draft"},
+		{key{keyText, "RUN"}, "run it"}, {key{kind: keyEnter}, "run it"},
+	} {
+		if !h.searches(step.key, &draft) || draft.text() != step.want {
+			t.Fatalf("%+v leaves %q, want %q", step.key, draft.text(), step.want)
+		}
+	}
+	if h.searches(key{kind: keyEnter}, &draft) {
+		t.Error("the search goes on")
+	}
+	if e, ok := h.byRequest("run it"); !ok || e.text() != "run it" {
+		t.Errorf("%q, %v", e.text(), ok)
+	}
+}
+
+// Up and down move between the rows as they are drawn.
+func TestVertical(t *testing.T) {
+	e := written("one two three\nx\nlast")
+	for _, step := range []struct {
+		by int
+		ok bool
+		at int
+	}{{-1, true, 15}, {-1, true, 9}, {-1, true, 1}, {-1, false, 1}, {1, true, 9}} {
+		if ok := e.vertical(step.by, "> ", 11); ok != step.ok || e.at != step.at {
+			rows, places := e.lay("> ", 11)
+			t.Fatalf("by %d: %v at %d, want %v at %d\n%q\n%v", step.by, ok, e.at, step.ok, step.at, rows, places)
+		}
+	}
+}
+
+// Prompts that come back stand before the draft, pasted texts too.
+func TestTakeBack(t *testing.T) {
+	a := &app{log: newBlockList()}
+	first := *written("first ")
+	first.pasted("a\nb\n")
+	a.history.add(first, "1")
+	a.history.add(*written("second"), "2")
+	a.draft = *written("draft")
+	a.takeBack([]string{"1", "2"})
+	if got := a.draft.whole(); got != "first a\nb\n\n\nsecond\n\ndraft" || len(a.draft.segments()) != 3 {
+		t.Errorf("it is %q", got)
+	}
+}

@@ -1,0 +1,114 @@
+package attach
+
+import (
+	"slices"
+	"strings"
+)
+
+// mostRecalled is how many earlier prompts can be recalled.
+const mostRecalled = 1000
+
+// sentPrompt is a prompt that was sent.
+type sentPrompt struct {
+	editor
+	// request is its request id; empty for one of an earlier view.
+	request string
+}
+
+// history is the earlier prompts, oldest first.
+type history struct {
+	prompts []sentPrompt
+	// at is the prompt that was recalled; len(prompts) is the draft, kept in unsent.
+	at     int
+	unsent editor
+	search *historySearch
+}
+
+// historySearch looks for a prompt that contains a text. before is the draft to return to.
+type historySearch struct {
+	query  string
+	at     int
+	before editor
+}
+
+// add notes a prompt that was sent.
+func (h *history) add(e editor, request string) {
+	h.prompts = append(h.prompts, sentPrompt{e.copied(), request})
+	h.prompts = h.prompts[max(len(h.prompts)-mostRecalled, 0):]
+	h.at = len(h.prompts)
+}
+
+// copied is the text with the cursor at its end.
+func (e *editor) copied() editor { return editor{slices.Clone(e.cells), len(e.cells)} }
+
+// recall replaces the draft by the prompt before (-1) or after (1) the one that it shows.
+func (h *history) recall(by int, draft *editor) {
+	to := h.at + by
+	if to < 0 || to > len(h.prompts) {
+		return
+	}
+	if h.at == len(h.prompts) {
+		h.unsent = draft.copied()
+	}
+	h.at = to
+	if to == len(h.prompts) {
+		*draft = h.unsent
+		return
+	}
+	*draft = h.prompts[to].copied()
+}
+
+// searches handles a key while the history is searched, and the one that begins it; false
+// if the key is for others.
+func (h *history) searches(k key, draft *editor) bool {
+	if h.search == nil {
+		if k.kind != keySearch {
+			return false
+		}
+		h.search = &historySearch{at: len(h.prompts), before: draft.copied()}
+		return true
+	}
+	s := h.search
+	switch k.kind {
+	case keyText:
+		s.query += k.text
+		s.at = min(s.at+1, len(h.prompts)) // The prompt that is shown may match still.
+		h.older(draft)
+	case keyBackspace:
+		_, s.query = "", s.query[:max(len(s.query)-1, 0)]
+		s.query = strings.ToValidUTF8(s.query, "")
+		s.at = len(h.prompts)
+		h.older(draft)
+	case keySearch:
+		h.older(draft)
+	case keyEscape, keyInterrupt:
+		*draft, h.search = s.before, nil
+	case keyEnter:
+		h.search = nil
+	default:
+		h.search = nil
+		return false
+	}
+	return true
+}
+
+// older shows the next older prompt that matches.
+func (h *history) older(draft *editor) {
+	for i := h.search.at - 1; i >= 0; i-- {
+		p := &h.prompts[i]
+		if strings.Contains(strings.ToLower(p.text()), strings.ToLower(h.search.query)) {
+			h.search.at, h.at = i, i
+			*draft = p.copied()
+			return
+		}
+	}
+}
+
+// byRequest is the prompt that was sent with a request id.
+func (h *history) byRequest(id string) (editor, bool) {
+	i := slices.IndexFunc(h.prompts, func(p sentPrompt) bool { return p.request == id && id != "" })
+	if i < 0 {
+		return editor{}, false
+	}
+	return h.prompts[i].editor, true
+}

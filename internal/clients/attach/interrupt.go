@@ -1,0 +1,84 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	poddv1 "podd/proto/podd/v1"
+)
+
+// escape closes what is offered, leaves a question, or interrupts the turn. Pressed again
+// when nothing runs and nothing is typed, it offers to rewind.
+func (a *app) escape(offered, again bool) {
+	switch {
+	case offered:
+	case a.answering:
+		a.answering = false
+		a.said = "the call still waits; ^Y to answer"
+	case a.turn != 0:
+		a.stopTurn()
+	case !a.draft.empty():
+	case again:
+		a.draft.insert("/rewind")
+	default:
+		a.armed = keyEscape
+		a.said = "press Esc again to rewind"
+	}
+}
+
+// stopTurn cancels the running turn. The person's own prompts that no turn has yet go back
+// into the draft first: otherwise they would run next. Those of others do.
+func (a *app) stopTurn() {
+	a.said = fmt.Sprintf("interrupting turn %d", a.turn)
+	pod := a.pod.GetId()
+	sent := a.history.prompts
+	var back []string
+	a.call(func(ctx context.Context) error {
+		waiting, err := a.Client.Pods().ListInbox(ctx, &poddv1.ListInboxRequest{Pod: pod})
+		if err != nil {
+			return err
+		}
+		own := history{prompts: sent}
+		var failed error
+		for _, w := range waiting.GetItems() {
+			if _, ok := own.byRequest(w.GetRequestId()); !ok {
+				continue
+			}
+			_, err := a.Client.Pods().CancelInboxItem(ctx, &poddv1.CancelInboxItemRequest{Pod: pod, RequestId: w.GetRequestId()})
+			if err != nil {
+				failed = errors.Join(failed, err) // A turn took it meanwhile.
+				continue
+			}
+			back = append(back, w.GetRequestId())
+		}
+		_, err = a.Client.Pods().Cancel(ctx, &poddv1.CancelRequest{Pod: pod, Reason: "interrupted by " + a.Name})
+		return errors.Join(failed, err)
+	}, func(err error) {
+		a.told(err)
+		a.takeBack(back)
+	})
+}
+
+// takeBack puts prompts before the draft, with empty lines between.
+func (a *app) takeBack(requests []string) {
+	var all editor
+	for _, id := range requests {
+		e, _ := a.history.byRequest(id)
+		all.append(e)
+	}
+	all.append(a.draft)
+	a.draft = all
+}
+
+// append adds another text, after an empty line.
+func (e *editor) append(other editor) {
+	if other.empty() {
+		return
+	}
+	if !e.empty() {
+		e.cells = append(e.cells, newline, newline)
+	}
+	e.cells = append(e.cells, other.cells...)
+	e.at = len(e.cells)
+}

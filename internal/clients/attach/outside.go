@@ -1,0 +1,104 @@
+package attach
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"podd/internal/clients/view"
+	"podd/pkg/transcript"
+)
+
+// mostCopied is how much terminals take by OSC 52: 100,000 bytes in base64.
+const mostCopied = 74_000
+
+// copyAnswer puts the last answer into the clipboard of the person's terminal.
+func (a *app) copyAnswer() {
+	for _, b := range slices.Backward(a.log.blocks) {
+		if b.Kind != transcript.Answer || b.State != transcript.Done {
+			continue
+		}
+		if len(b.Text) > mostCopied {
+			a.said = fmt.Sprintf("the answer has %s bytes; terminals take %s", view.Count(int64(len(b.Text))), view.Count(mostCopied))
+			return
+		}
+		a.said = "copied the last answer"
+		a.command = tea.SetClipboard(b.Text)
+		return
+	}
+	a.said = "there is no answer to copy"
+}
+
+// edited is the end of an editor that had the draft.
+type edited struct {
+	dir string
+	err error
+}
+
+// draftFile is the name of the draft in a directory of its own.
+const draftFile = "prompt.md"
+
+// edit opens the draft in the person's editor.
+func (a *app) edit() {
+	if a.answering {
+		return
+	}
+	words := strings.Fields(a.Env("VISUAL"))
+	if len(words) == 0 {
+		words = strings.Fields(a.Env("EDITOR"))
+	}
+	if len(words) == 0 {
+		words = []string{"vi"}
+	}
+	dir, err := os.MkdirTemp("", "podctl-")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, draftFile), []byte(a.draft.whole()), 0o600)
+	}
+	if err != nil {
+		a.said = "cannot write the draft for the editor: " + err.Error()
+		return
+	}
+	c := exec.CommandContext(a.ctx, words[0], append(words[1:], filepath.Join(dir, draftFile))...)
+	c.Stdin, c.Stdout, c.Stderr = a.In, a.Out, a.Out // Files: a copied stdin would never end.
+	a.command = tea.ExecProcess(c, func(err error) tea.Msg { return edited{dir, err} })
+}
+
+// edited takes the draft from the editor. Pasted texts that are still whole stay pasted.
+func (a *app) edited(e edited) {
+	defer os.RemoveAll(e.dir)
+	text, err := os.ReadFile(filepath.Join(e.dir, draftFile))
+	if e.err != nil || err != nil {
+		a.said = "the editor failed; the draft is as it was"
+		return
+	}
+	var pastes []string
+	for _, c := range a.draft.cells {
+		if c.paste != "" {
+			pastes = append(pastes, c.paste)
+		}
+	}
+	a.draft.clear()
+	rest := strings.TrimSuffix(string(text), "\n")
+	for _, p := range pastes {
+		if before, after, ok := strings.Cut(rest+"\n", p); ok {
+			a.draft.write(before, true)
+			a.draft.put(cell{paste: p})
+			rest = strings.TrimSuffix(after, "\n")
+		}
+	}
+	a.draft.write(rest, true)
+}
+
+// whole is the text with pasted texts.
+func (e *editor) whole() string {
+	var b strings.Builder
+	for _, c := range e.cells {
+		b.WriteString(c.g + c.paste)
+	}
+	return b.String()
+}

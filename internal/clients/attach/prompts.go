@@ -1,0 +1,198 @@
+package attach
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+)
+
+// mostTemplate is the longest prompt of a person's own, in bytes.
+const mostTemplate = 64 << 10
+
+// template is a prompt of the person's own, which a command sends.
+type template struct {
+	name, about string
+	// args are the names of its arguments.
+	args []string
+	text string
+}
+
+// configFile is the path of a file of the person's own, below $XDG_CONFIG_HOME.
+func configFile(env func(string) string, name string) string {
+	dir := env("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(env("HOME"), ".config")
+	}
+	return filepath.Join(dir, "podd", name)
+}
+
+// templateName is the name of a prompt, without .md.
+var templateName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
+
+// templates reads the prompts in a directory. It leaves out what it cannot use.
+func templates(dir string) (list []template) {
+	files, _ := os.ReadDir(dir) // Without the directory there are none.
+	for _, f := range files {
+		name, ok := strings.CutSuffix(f.Name(), ".md")
+		if !ok || !templateName.MatchString(name) {
+			continue
+		}
+		if t, err := readTemplate(filepath.Join(dir, f.Name()), name); err == nil {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// readTemplate reads a prompt: a regular file of the person's own.
+func readTemplate(path, name string) (template, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return template{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return template{}, err
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !info.Mode().IsRegular() || ok && int(owner.Uid) != os.Getuid() || info.Size() > mostTemplate {
+		return template{}, errors.New("not a regular file of your own of at most 64 KiB")
+	}
+	text, err := io.ReadAll(io.LimitReader(f, mostTemplate))
+	if err != nil || !utf8.Valid(text) {
+		return template{}, errors.Join(err, errors.New("not text"))
+	}
+	return parseTemplate(name, string(text)), nil
+}
+
+// parseTemplate separates the front matter, lines of NAME: VALUE between lines of ---.
+func parseTemplate(name, text string) template {
+	t := template{name: name, text: text}
+	rest, ok := strings.CutPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "---\n")
+	if !ok {
+		return t
+	}
+	head, body, ok := strings.Cut("\n"+rest, "\n---\n")
+	if !ok {
+		return t
+	}
+	t.text = body
+	for l := range strings.Lines(head) {
+		key, value, _ := strings.Cut(l, ":")
+		value = strings.Trim(strings.TrimSpace(value), `"'`)
+		switch strings.TrimSpace(key) {
+		case "description":
+			t.about = value
+		case "args":
+			t.args = strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" ,[]", r) })
+		}
+	}
+	return t
+}
+
+// placeholder is what a prompt has for arguments.
+var placeholder = regexp.MustCompile(`\$(\$|[1-9]|ARGUMENTS\b|[A-Z][A-Z0-9_]*\b)`)
+
+// fill puts arguments in their places: $1 to $9, $ARGUMENTS, and names of the front matter
+// in capitals. $$ is a dollar sign.
+func (t template) fill(typed string) (string, error) {
+	words, err := shellWords(typed)
+	if err != nil {
+		return "", err
+	}
+	missing := ""
+	nth := func(i int, what string) string {
+		if i < len(words) {
+			return words[i]
+		}
+		missing = cmp.Or(missing, what)
+		return ""
+	}
+	text := placeholder.ReplaceAllStringFunc(t.text, func(found string) string {
+		name := found[1:]
+		if name == "$" {
+			return "$"
+		}
+		if name == "ARGUMENTS" {
+			return typed
+		}
+		if n, err := strconv.Atoi(name); err == nil {
+			return nth(n-1, "argument "+name)
+		}
+		if i := slices.IndexFunc(t.args, func(a string) bool { return strings.EqualFold(a, name) }); i >= 0 {
+			return nth(i, t.args[i])
+		}
+		return found
+	})
+	if missing != "" {
+		return "", fmt.Errorf("/%s needs %s", t.name, missing)
+	}
+	return strings.TrimRight(text, "\n"), nil
+}
+
+// shellWords separates words at blanks, as a shell does: quotes and backslashes keep them.
+func shellWords(text string) (words []string, err error) {
+	var word strings.Builder
+	quote, inside, escaped := rune(0), false, false
+	for _, r := range text {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			inside, escaped = true, true
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			} else {
+				word.WriteRune(r)
+			}
+		case r == '\'' || r == '"':
+			quote, inside = r, true
+		case strings.ContainsRune(" \t\n", r):
+			if inside {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			inside = false
+		default:
+			word.WriteRune(r)
+			inside = true
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("the arguments have an open %c", quote)
+	}
+	if inside {
+		words = append(words, word.String())
+	}
+	return words, nil
+}
+
+// command is the prompt as a command.
+func (t template) command() slash {
+	about := t.about
+	if about == "" {
+		about = "sends your prompt " + t.name + ".md"
+	}
+	return slash{name: t.name, args: strings.ToUpper(strings.Join(t.args, " ")), about: about, run: func(a *app, args string) {
+		text, err := t.fill(args)
+		if err != nil {
+			a.said = err.Error()
+			a.draft.insert("/" + t.name + " " + args)
+			return
+		}
+		a.draft.write(text, true)
+		a.submit(false)
+	}}
+}

@@ -1,0 +1,58 @@
+package attach
+
+import (
+	"strings"
+
+	"podd/internal/clients/cells"
+)
+
+// place is where a cell is drawn.
+type place struct{ row, column int }
+
+// lay lays the text out in rows of at most columns, the first after a prompt. It returns
+// the place of each cell, and the one behind the last.
+func (e *editor) lay(prompt string, columns int) (rows []string, places []place) {
+	room := max(columns-1, 4)
+	line, used := prompt, cells.Width(prompt)
+	rest := strings.Repeat(" ", min(used, room/2))
+	wrap := func() {
+		rows = append(rows, line)
+		line, used = rest, len(rest)
+	}
+	for i := 0; i <= len(e.cells); i++ {
+		shown := ""
+		if i < len(e.cells) && e.cells[i] != newline {
+			shown = e.cells[i].shown()
+		}
+		need := cells.Width(shown)
+		if used+need > room && used > len(rest) {
+			wrap()
+		}
+		places = append(places, place{len(rows), min(used, columns-1)})
+		if i < len(e.cells) && e.cells[i] == newline {
+			wrap()
+			continue
+		}
+		line += shown
+		used += need
+	}
+	return append(rows, line), places
+}
+
+// rows are the rows of the text, and the position of the cursor.
+func (e *editor) rows(prompt string, columns int) (rows []string, row, column int) {
+	rows, places := e.lay(prompt, columns)
+	return rows, places[e.at].row, places[e.at].column
+}
+
+// vertical moves the cursor to the row above (-1) or below (1); false if there is none.
+func (e *editor) vertical(by int, prompt string, columns int) bool {
+	_, places := e.lay(prompt, columns)
+	from, found := places[e.at], false
+	for i, p := range places {
+		if p.row == from.row+by && (!found || p.column <= from.column) {
+			e.at, found = i, true
+		}
+	}
+	return found
+}
